@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The protocol as a browser speaks it: see client.h. */
+#include "client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void client_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer)
+{
+    static const char mark[] = "data-vault-page=\"";
+    const char *at = answer->status == 200 ? strstr(answer->body, mark) : NULL;
+    size_t length;
+
+    if (at == NULL) {
+        wire_die("a page was answered %d without a page id: %.200s", answer->status, answer->body);
+    }
+    at += sizeof mark - 1;
+    length = strcspn(at, "\"");
+    if (length == 0 || length >= CLIENT_ID_SIZE) {
+        wire_die("a page id of %zu characters", length);
+    }
+    memcpy(id, at, length);
+    id[length] = '\0';
+}
+
+void client_poll(wire_conn_t *conn, const char *id, uint64_t seq)
+{
+    char request[256];
+    int length =
+        snprintf(request, sizeof request, "GET /vault/poll?page=%s&seq=%llu HTTP/1.1\r\nHost: localhost\r\n\r\n", id,
+                 (unsigned long long)seq);
+
+    wire_send(conn, request, (size_t)length);
+}
+
+uint64_t client_seq(const wire_answer_t *answer)
+{
+    const char *seq = strstr(answer->body, "\"seq\":");
+
+    if (seq == NULL) {
+        wire_die("an answer without seq: %.200s", answer->body);
+    }
+    return strtoull(seq + 6, NULL, 10);
+}

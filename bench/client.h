@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file client.h
+ * What a browser's client does on the wire: reads a page's id, polls, reads the number of an answer.
+ */
+#ifndef VAULT_BENCH_CLIENT_H
+#define VAULT_BENCH_CLIENT_H
+
+#include <stdint.h>
+
+#include "wire.h"
+
+#define CLIENT_ID_SIZE 66
+
+/** The page id in the answer to a page's request. Dies when there is none. */
+void client_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer);
+
+/** Ask for news, and acknowledge the answer `seq`; 0: none yet. */
+void client_poll(wire_conn_t *conn, const char *id, uint64_t seq);
+
+/** The number of an answer to a poll. Dies when there is none. */
+uint64_t client_seq(const wire_answer_t *answer);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The other visitor of the server under load: see control.h. */
+#include "control.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire.h"
+
+#define SECOND 1000000000u
+#define PATIENCE (10 * (uint64_t)SECOND) /* nanoseconds until an answer counts as missing */
+#define WAITING_PATIENCE (30 * (uint64_t)SECOND)
+#define PLAIN_WIDTH 8
+
+static char request[1024];
+static size_t request_length;
+static const char *trigger;
+static control_status_t *wanted;
+static int repeated;
+static int plain_left; /* requests that are still to be sent */
+
+static long number_of(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    const char *line = text;
+
+    while (line != NULL) {
+        if (strncmp(line, name, length) == 0 && strncmp(line + length, ": ", 2) == 0) {
+            return atol(line + length + 2);
+        }
+        line = strchr(line, '\n');
+        line = line == NULL ? NULL : line + 1;
+    }
+    wire_die("/vault/status?auto has no line \"%s: …\"", name);
+}
+
+static void answered(wire_conn_t *conn, const wire_answer_t *answer)
+{
+    if (answer->status < 200 || answer->status >= 400) {
+        wire_die("%.*s was answered %d: %.200s", (int)strcspn(request, "\r"), request, answer->status, answer->body);
+    }
+    if (wanted == NULL) {
+        return;
+    }
+    wanted->waiting = number_of(answer->body, "Waiting");
+    wanted->in_threads = number_of(answer->body, "WaitingInThreads");
+    wanted->answers = number_of(answer->body, "Answers");
+    wanted->wakeups = number_of(answer->body, "WakeUps");
+    wanted->idle_wakeups = number_of(answer->body, "IdleWakeUps");
+    wanted->runs = number_of(answer->body, "Runs");
+    wanted = NULL;
+}
+
+static void closed(wire_conn_t *conn, int lost)
+{
+    if (lost) {
+        repeated++;
+        wire_send(conn, request, request_length);
+    }
+}
+
+static wire_conn_t control = {.fd = -1, .answered = answered, .closed = closed};
+
+/* A stale connection is found before the clock starts; the server may still close it in between: `repeated` tells. */
+static uint64_t send_request(void)
+{
+    uint64_t before;
+
+    control_await();
+    if (wire_is_stale(&control)) {
+        wire_close(&control);
+        wire_open(&control);
+    }
+    before = wire_now();
+    wire_send(&control, request, request_length);
+    return before;
+}
+
+void control_await(void)
+{
+    uint64_t limit = wire_now() + PATIENCE;
+
+    while (control.under_way) {
+        wire_step(100);
+        if (wire_now() > limit) {
+            wire_die("%.*s got no answer within 10 s", (int)strcspn(request, "\r"), request);
+        }
+    }
+}
+
+static void set_get(const char *path)
+{
+    control_await();
+    request_length = (size_t)snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path);
+    if (request_length >= sizeof request) {
+        wire_die("the path is too long: %s", path);
+    }
+}
+
+void control_status(control_status_t *status)
+{
+    set_get("/vault/status?auto");
+    wanted = status;
+    send_request();
+    control_await();
+}
+
+void control_await_waiting(long (*expected)(void))
+{
+    uint64_t limit = wire_now() + WAITING_PATIENCE, pause;
+    control_status_t status;
+    long missing;
+
+    for (;;) {
+        control_status(&status);
+        missing = labs(expected() - status.waiting);
+        if (missing == 0) {
+            return;
+        }
+        if (wire_now() > limit) {
+            wire_die("after 30 s %ld polls wait, not %ld", status.waiting, expected());
+        }
+        /* Asking costs the server as much as answering: seldom while many are missing. */
+        pause = wire_now() + (missing > 100 ? SECOND / 100 : SECOND / 1000);
+        while (wire_now() < pause) {
+            wire_step(1);
+        }
+    }
+}
+
+void control_trigger(const char *path)
+{
+    trigger = path;
+}
+
+uint64_t control_notify(const char *interest)
+{
+    if (trigger != NULL) {
+        set_get(trigger);
+        return send_request();
+    }
+    control_await();
+    request_length = (size_t)snprintf(request, sizeof request,
+                                      "POST /vault/notify HTTP/1.1\r\nHost: localhost\r\n"
+                                      "Content-Type: application/x-www-form-urlencoded\r\n"
+                                      "Content-Length: %zu\r\n\r\ninterest=%s",
+                                      strlen("interest=") + strlen(interest), interest);
+    if (request_length >= sizeof request) {
+        wire_die("the interest is too long: %s", interest);
+    }
+    return send_request();
+}
+
+int control_repeated(void)
+{
+    return repeated;
+}
+
+static const char plain_request[] = "GET /plain.txt HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+static void plain_next(wire_conn_t *conn)
+{
+    if (plain_left > 0) {
+        plain_left--;
+        wire_send(conn, plain_request, sizeof plain_request - 1);
+    }
+}
+
+static void plain_answered(wire_conn_t *conn, const wire_answer_t *answer)
+{
+    if (answer->status != 200) {
+        wire_die("GET /plain.txt was answered %d", answer->status);
+    }
+    plain_next(conn);
+}
+
+static void plain_closed(wire_conn_t *conn, int lost)
+{
+    plain_left += lost;
+    plain_next(conn);
+}
+
+static int any_under_way(const wire_conn_t *conns)
+{
+    for (int i = 0; i < PLAIN_WIDTH; i++) {
+        if (conns[i].under_way) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+double control_plain(const gauge_t *gauge, int count)
+{
+    wire_conn_t conns[PLAIN_WIDTH];
+    uint64_t cpu = gauge_cpu(gauge), limit = wire_now() + PATIENCE + (uint64_t)count * 1000000u;
+
+    plain_left = count;
+    memset(conns, 0, sizeof conns);
+    for (int i = 0; i < PLAIN_WIDTH; i++) {
+        conns[i] = (wire_conn_t){.fd = -1, .answered = plain_answered, .closed = plain_closed};
+        plain_next(&conns[i]);
+    }
+    while (any_under_way(conns)) {
+        wire_step(100);
+        if (wire_now() > limit) {
+            wire_die("GET /plain.txt got no answer within 10 s");
+        }
+    }
+    cpu = gauge_cpu(gauge) - cpu;
+    for (int i = 0; i < PLAIN_WIDTH; i++) {
+        wire_close(&conns[i]);
+    }
+    return (double)cpu / count;
+}
+
+double control_unheld(const gauge_t *gauge, int count)
+{
+    uint64_t cpu = gauge_cpu(gauge);
+
+    for (int i = 0; i < count; i++) {
+        control_notify("nobody-waits-for-this");
+        control_await();
+    }
+    return (double)(gauge_cpu(gauge) - cpu) / count;
+}

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+# The case "bids": the bid history of RUBiS, kept up to date in several ways, each on a server and a database of its own.
+package Bench::Bids;
+use strict;
+use warnings;
+use Exporter 'import';
+use Bench::Database;
+use Bench::Figures;
+use Bench::Server;
+
+our @EXPORT = qw(run_bids);
+
+use constant {
+    WAYS    => [qw(none poll hand feed)],
+    VIEWERS => 5,                           # users that look at an item, on average
+    KNOWN   => 10,                          # bids that an item has before a run
+    BOUND   => 10,                          # percent that the feed may cost more than by hand
+};
+
+my $next_item = 1;    # items are of one run only: histories do not grow from run to run
+
+# Returns 1 if something was missed or could not be measured.
+sub run_bids
+{
+    my ($quick, $verbose) = @_;
+    my @sizes = $quick ? (50, 200) : (50, 200, 500);
+    my ($rounds, $seconds) = $quick ? (2, 2.5) : (4, 6);
+    my $items = 0;
+    $items += $rounds * items_of($_) for @sizes;
+    write_template();
+    my %server = map { $_ => start_way($_, $items) } @{WAYS()};
+    my ($failed, @rows) = 0;
+    print_head($seconds, $rounds);
+    for my $users (@sizes) {
+        my $runs = run_rounds(\%server, $users, $rounds, $seconds, $verbose);
+        $failed = 1 if !$runs;
+        push @rows, summary($users, $runs) if $runs;
+        print_rows($rows[-1]) if $runs;
+    }
+    for my $way (@{WAYS()}) {
+        stop_server($server{$way});
+        report_log($server{$way}, "bids $way");
+    }
+    print_bound(@rows) if @rows;
+    return $failed || grep { $_->{odd} } @rows;
+}
+
+# ---------------------------------------------------------------- the site
+
+sub write_template
+{
+    mkdir "$place{dir}/htdocs/bids";
+    write_file("$place{dir}/htdocs/bids/bid.html", <<'END');
+{{#added}}
+<tr><td>{{bidder}}</td><td>#{{id}} EUR {{amount}}</td></tr>
+{{/added}}
+END
+    write_file("$place{dir}/bids.json", <<'END');
+{
+  "entities": {
+    "Item": {
+      "table": "items",
+      "properties": { "name": "name" },
+      "collections": { "bids": { "entity": "Bid", "column": "item_id" } }
+    },
+    "Bid": { "table": "bids", "properties": { "bidder": "bidder", "amount": "amount" } }
+  }
+}
+END
+}
+
+sub tables
+{
+    my ($items) = @_;
+    my $sql = <<'END';
+BEGIN;
+CREATE TABLE items (id {serial}, name {text});
+CREATE TABLE bids (id {serial}, item_id {integer} NOT NULL, bidder {text} NOT NULL, amount {integer} NOT NULL);
+CREATE INDEX bids_item ON bids (item_id, id);
+END
+    $sql .= "INSERT INTO items (name) VALUES ('Item $_');\n" for 1 .. $items;
+    for my $item (1 .. $items) {
+        my @rows = map { "($item, 'somebody\@example.org', $_)" } 1 .. KNOWN;
+        $sql .= 'INSERT INTO bids (item_id, bidder, amount) VALUES ' . join(', ', @rows) . ";\n";
+    }
+    return $sql . "COMMIT;\n";
+}
+
+sub start_way
+{
+    my ($way, $items) = @_;
+    my $database = make_database('sqlite3', "bids_$way", tables($items), $way eq 'feed' ? 'bids' : ());
+    my ($module, $feed) = (find_built('mod_vault_bids.so'), find_built('vault_feed_database.so'));
+    my $model = $way eq 'feed' ? "model=$place{dir}/bids.json" : '';
+    return start_server("bids-$way", 2, base_configuration(2, <<"END"));
+LoadModule vault_bids_module "$module"
+VaultFeed bids "$feed" $database $model
+BidsDatabase $database
+BidsWay $way
+<Location /bids>
+    VaultLongPoll On
+    SetHandler vault-bids
+</Location>
+END
+}
+
+# ---------------------------------------------------------------- rounds
+
+sub items_of
+{
+    my ($users) = @_;
+    return int($users / VIEWERS);
+}
+
+# In turn, so that a machine that is slower for a while is so for all. {WAY => [figures of a round, …]}, or undef.
+sub run_rounds
+{
+    my ($server, $users, $rounds, $seconds, $verbose) = @_;
+    my %runs;
+    for my $round (1 .. $rounds) {
+        my @order = $round % 2 ? @{WAYS()} : reverse @{WAYS()};
+        for my $way (@order) {
+            my $figure = run_way($server->{$way}, $way, $users, $seconds, $round) or return undef;
+            push @{$runs{$way}}, $figure;
+            print "$way, round $round: ", join(', ', map { "$_ $figure->{$_}" } sort keys %$figure), "\n" if $verbose;
+        }
+        $next_item += items_of($users);
+    }
+    return \%runs;
+}
+
+sub run_way
+{
+    my ($server, $way, $users, $seconds, $round) = @_;
+    my @command = (find_built('bids'), '--port', $server->{port}, '--parent', $server->{pid}, '--way', $way, '--users',
+        $users, '--items', items_of($users), '--first-item', $next_item, '--seconds', $seconds, '--seed', $round);
+    open(my $pipe, '-|', @command) or die "bench/run: $command[0]: $!\n";
+    my $output = do { local $/; <$pipe> } // '';
+    close $pipe;
+    if ($? >> 8 > 1) {
+        print "bids $way $users: failed: @command\n";
+        return undef;
+    }
+    return {map { /^(\w+): (\S+)$/ ? ($1, $2) : () } split /\n/, $output};
+}
+
+# ---------------------------------------------------------------- the report
+
+# Ratios are taken round by round: the ways of a round did the same, one right after the other.
+sub summary
+{
+    my ($users, $runs) = @_;
+    my %row = (users => $users, odd => 0, way => {});
+    for my $way (@{WAYS()}) {
+        my @runs = @{$runs->{$way}};
+        my %figure = (cpu => median(map { $_->{CpuMs} } @runs));
+        for my $name (qw(Views Bids Asked Told Displays Missed Doubled Failed)) {
+            $figure{$name} = sum(map { $_->{$name} } @runs);
+        }
+        my $seen = $figure{Displays} || 1;
+        $figure{mean} = sum(map { $_->{DelayMeanMs} * $_->{Displays} } @runs) / $seen;
+        $figure{p99} = median(map { $_->{DelayP99Ms} } @runs);
+        $figure{to_hand} = median(map { $runs[$_]{CpuMs} / $runs->{hand}[$_]{CpuMs} } 0 .. $#runs);
+        $row{odd} += $figure{$_} for qw(Missed Doubled Failed);
+        $row{way}{$way} = \%figure;
+    }
+    return \%row;
+}
+
+sub print_head
+{
+    my ($seconds, $rounds) = @_;
+    printf <<'END', $seconds, $rounds;
+
+RUBiS bid history, 80 %% views and 20 %% bids, %g s a round, %d rounds of each way, in turn. CPU: ms of all processes of the
+server a second. Upkeep: the same less what it is without any updates (none). Delay: from bid to display, ms.
+
+users  way    views   bids  asked   told     CPU  of hand  upkeep  delay mean       p99  missed  doubled
+END
+}
+
+sub print_rows
+{
+    my ($row) = @_;
+    for my $way (@{WAYS()}) {
+        my $f = $row->{way}{$way};
+        my @delay = $way eq 'none' ? ('-', '-') : map { sprintf '%.2f', $f->{$_} } qw(mean p99);
+        printf "%5d  %-5s %6d %6d %6d %6d %7.1f %7.0f%% %7.1f  %10s %9s %7d %8d\n", $row->{users}, $way,
+            @$f{qw(Views Bids Asked Told cpu)}, 100 * $f->{to_hand}, upkeep($row, $way), @delay, @$f{qw(Missed Doubled)};
+    }
+    print "\n";
+}
+
+sub upkeep
+{
+    my ($row, $way) = @_;
+    return $row->{way}{$way}{cpu} - $row->{way}{none}{cpu};
+}
+
+sub print_bound
+{
+    my @over = map { 100 * $_->{way}{feed}{to_hand} - 100 } @_;
+    my ($worst) = sort { $b <=> $a } @over;
+    printf "  %-57s at most %4d   %8.1f   %s\n", '% that the feed costs more than by hand', BOUND, $worst,
+        $worst <= BOUND ? 'met' : 'NOT MET';
+    printf "  %-57s              %8.0f   (far less than 100 is wanted)\n", '% of the upkeep of polling, at the most',
+        (sort { $b <=> $a } map { 100 * upkeep($_, 'feed') / (upkeep($_, 'poll') || 1) } @_)[0];
+}
+
+1;

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+# Servers of httpd's to be measured: each on a free port of 127.0.0.1, in a folder of its own, stopped at the end.
+package Bench::Server;
+use strict;
+use warnings;
+use Cwd qw(abs_path);
+use Exporter 'import';
+use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
+use IO::Socket::INET;
+use POSIX qw(WNOHANG);
+
+our @EXPORT = qw(set_up find_built base_configuration common_configuration start_server stop_server stop_all report_log
+    account free_port give_away read_file write_file %place);
+
+our %place;    # source, build, dir (temporary; $dir/htdocs is what is served), httpd, modules
+my %running;   # pid => 1
+
+# More directives for every server: those of the command line. Later lines win: they come after the case's own.
+my $more = '';
+
+sub set_up
+{
+    my ($build, $directives) = @_;
+    my ($httpd, $modules) = find_httpd();
+    %place = (
+        source  => dirname(dirname(abs_path($0))),
+        build   => $build,
+        dir     => tempdir('vault-bench-XXXXXX', TMPDIR => 1, CLEANUP => 1),
+        httpd   => $httpd,
+        modules => $modules,
+    );
+    $more = $directives;
+    chmod 0755, $place{dir};    # httpd changes its user
+    mkdir "$place{dir}/htdocs" or die "bench/run: $place{dir}/htdocs: $!\n";
+}
+
+sub find_built
+{
+    my ($name) = @_;
+    my $build = $place{build};
+    for my $path ("$build/bench/$name", "$build/$name", "$build/.libs/$name", "$build/bench/.libs/$name") {
+        return $path if -f $path;
+    }
+    die "bench/run: no $name below $build: run `make bench` there\n";
+}
+
+# ---------------------------------------------------------------- configuration
+
+# Later lines win: this comes after the demo's own configuration.
+sub common_configuration
+{
+    my ($children) = @_;
+    my $threads = 25 * $children;
+    return <<"END";
+LogLevel warn
+ListenBacklog 4096
+ServerLimit $children
+StartServers $children
+ThreadsPerChild 25
+ThreadLimit 25
+MaxRequestWorkers $threads
+MinSpareThreads 1
+MaxSpareThreads $threads
+MaxConnectionsPerChild 0
+AsyncRequestWorkerFactor 400
+Timeout 300
+KeepAlive On
+MaxKeepAliveRequests 0
+KeepAliveTimeout 60
+VaultSharedMemory 256M
+VaultMaxPages 20000
+VaultMaxPagesPerClient 20000
+VaultMaxWaiting 9000
+VaultLongPollTimeout 120
+$more
+END
+}
+
+# A server with mod_vault and /vault; `case` is what the case adds, with its own modules.
+sub base_configuration
+{
+    my ($children, $case) = @_;
+    my $load = join '', map { "LoadModule ${_}_module $place{modules}/mod_$_.so\n" }
+        grep { -e "$place{modules}/mod_$_.so" } qw(mpm_event unixd authz_core authz_host);
+    my ($user, $group) = account();
+    my $account = $> == 0 ? "User $user\nGroup $group\n" : '';
+    my $vault = find_built('mod_vault.so');
+    return <<"END" . $case . common_configuration($children);
+ServerName localhost
+DocumentRoot "$place{dir}/htdocs"
+$load$account
+LoadModule vault_module "$vault"
+<Location /vault/poll>
+    SetHandler vault-poll
+</Location>
+<Location /vault/notify>
+    SetHandler vault-notify
+    Require local
+</Location>
+<Location /vault/status>
+    SetHandler vault-status
+</Location>
+END
+}
+
+# Whom the server runs as when it is started by root.
+sub account
+{
+    my $user = (grep { defined getpwnam $_ } qw(www-data apache nobody))[0] // die "bench/run: no user for httpd\n";
+    return ($user, scalar getgrgid((getpwnam $user)[3]));
+}
+
+# Let the server write what root made for it.
+sub give_away
+{
+    my ($user) = account();
+    chown((getpwnam $user)[2, 3], @_) if $> == 0;
+}
+
+# ---------------------------------------------------------------- start and stop
+
+# `named`: in which folder. `port`: when the configuration has its own Listen line.
+sub start_server
+{
+    my ($named, $children, $configuration, $port) = @_;
+    my $root = "$place{dir}/$named";
+    my $listen = defined $port ? '' : 'Listen 127.0.0.1:' . ($port = free_port()) . "\n";
+    my @define = $> == 0 ? ('-DVAULT_DEMO_AS_ROOT') : ();
+    mkdir $root;
+    unlink "$root/error_log";
+    write_file("$root/httpd.conf", <<"END");
+ServerRoot "$root"
+$listen$configuration
+DefaultRuntimeDir "$root"
+PidFile "$root/httpd.pid"
+ErrorLog "$root/error_log"
+END
+    my $pid = fork() // die "bench/run: no process: $!\n";
+    if ($pid == 0) {
+        exec 'sh', '-c', 'ulimit -n "$(ulimit -H -n)"; exec "$@"', 'sh', $place{httpd}, '-DFOREGROUND', @define, '-f',
+            "$root/httpd.conf"
+            or POSIX::_exit(127);
+    }
+    $running{$pid} = 1;
+    my $server = {pid => $pid, port => $port, log => "$root/error_log", named => $named};
+    await_server($server, $children);
+    return $server;
+}
+
+sub await_server
+{
+    my ($server, $children) = @_;
+    for (1 .. 500) {
+        if (waitpid($server->{pid}, WNOHANG) == $server->{pid}) {
+            delete $running{$server->{pid}};
+            die "bench/run: httpd did not start:\n", read_file($server->{log});
+        }
+        return if children_of($server->{pid}) >= $children && answers($server->{port});
+        select undef, undef, undef, 0.02;
+    }
+    die "bench/run: httpd did not answer GET /vault/status?auto within 10 s:\n", read_file($server->{log});
+}
+
+sub stop_server
+{
+    my ($server) = @_;
+    stop($server->{pid});
+}
+
+sub stop_all
+{
+    stop($_) for keys %running;
+}
+
+sub stop
+{
+    my ($pid) = @_;
+    return if !delete $running{$pid};
+    kill 'TERM', $pid;
+    waitpid $pid, 0;
+}
+
+sub answers
+{
+    my ($port) = @_;
+    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 2) or return 0;
+    print $socket "GET /vault/status?auto HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    my $line = <$socket> // '';
+    return $line =~ m{^HTTP/1\.1 200 };
+}
+
+sub children_of
+{
+    my ($parent) = @_;
+    my $count = 0;
+    for my $stat (glob '/proc/[0-9]*/stat') {
+        my $text = read_file($stat);
+        $count++ if $text =~ /.*\) \S (\d+)/s && $1 == $parent;
+    }
+    return $count;
+}
+
+sub free_port
+{
+    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 1)
+        or die "bench/run: no free port: $!\n";
+    return $socket->sockport;
+}
+
+# A server that complains is not what is to be measured. AH00484 (all threads were busy) is what a broadcast asks for.
+sub report_log
+{
+    my ($server, $what) = @_;
+    my @lines = grep { /\[\w*:(?:warn|error|crit|alert|emerg)\]/ && !/AH00484/ } split /^/, read_file($server->{log});
+    return if !@lines;
+    print "$what: the error log has ", scalar @lines, " lines, the first: $lines[0]";
+}
+
+# ---------------------------------------------------------------- files and programs
+
+sub find_program
+{
+    my (@names) = @_;
+    for my $name (@names) {
+        return $name if $name =~ m{/} && -x $name;
+        for my $folder (split(/:/, $ENV{PATH}), '/usr/sbin', '/usr/local/sbin') {
+            return "$folder/$name" if $folder ne '' && -x "$folder/$name";
+        }
+    }
+    die "bench/run: none of @names was found; set HTTPD and APXS\n";
+}
+
+sub find_httpd
+{
+    my $apxs = find_program($ENV{APXS} ? $ENV{APXS} : qw(apxs apxs2));
+    chomp(my $modules = `$apxs -q LIBEXECDIR`);
+    return (find_program($ENV{HTTPD} ? $ENV{HTTPD} : qw(apache2 httpd)), $modules);
+}
+
+sub read_file
+{
+    my ($path) = @_;
+    open(my $handle, '<', $path) or return '';
+    local $/;
+    return <$handle> // '';
+}
+
+sub write_file
+{
+    my ($path, $text) = @_;
+    open(my $handle, '>', $path) or die "bench/run: $path: $!\n";
+    print $handle $text;
+    close $handle or die "bench/run: $path: $!\n";
+}
+
+1;

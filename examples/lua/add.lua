@@ -1,0 +1,20 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Saves a line from a form: each page that shows the table has it at once.
+local vault = require "vault"
+
+function handle(r)
+    if r.method ~= "POST" then
+        r.headers_out["Allow"] = "POST"
+        return 405
+    end
+    local form = r:parsebody()
+    local _, why, status = vault.feed("database"):save(r, {
+        table = "logs",
+        values = {request = form.request or "", status = 200, time = os.date("!%Y-%m-%dT%H:%M:%S")},
+    })
+    if why then
+        r:err(why)
+        return status
+    end
+    return 204
+end

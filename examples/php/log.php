@@ -1,0 +1,38 @@
+<?php
+// SPDX-License-Identifier: Apache-2.0
+// The live log page in PHP. LOG, by SetEnv, names the file.
+
+// The lines after the place $from, as HTML, and the place behind them.
+function lines($from)
+{
+    $text = is_file($_SERVER['LOG']) ? file_get_contents($_SERVER['LOG'], false, null, $from) : '';
+    $html = '';
+    foreach (explode("\n", rtrim($text, "\n")) as $line) {
+        $html .= $text === '' ? '' : '<li>' . htmlspecialchars($line, ENT_NOQUOTES | ENT_SUBSTITUTE) . "</li>\n";
+    }
+    return [$html, $from + strlen($text)];
+}
+
+$path = $_SERVER['PATH_INFO'] ?? '/';
+header('Content-Type: text/html; charset=utf-8');
+if ($path === '/') {
+    [$lines, $place] = lines(0);
+    header("Vault-Poll: {$_SERVER['SCRIPT_NAME']}/latest");
+    header("Vault-Property: place=$place");
+    echo "<!doctype html>\n<html><head><title>Log</title></head>\n<body><ul id=\"log\">\n$lines</ul>\n",
+        '<form method="post" action="add"><input name="line"><button>Add</button></form></body></html>', "\n";
+} elseif ($path === '/latest') {
+    [$lines, $place] = lines((int)($_SERVER['HTTP_VAULT_PROPERTY_PLACE'] ?? 0));
+    header('Vault-Interest: log');
+    header("Vault-Property: place=$place");
+    if ($lines !== '') {
+        echo "<turbo-stream action=\"append\" target=\"log\"><template>$lines</template></turbo-stream>\n";
+    }
+} elseif ($path === '/add' && $_SERVER['REQUEST_METHOD'] === 'POST') {
+    file_put_contents($_SERVER['LOG'], preg_replace('/[\r\n]+/', ' ', $_POST['line']) . "\n", FILE_APPEND);
+    header('Vault-Notify: log');
+    header('Location: ./', true, 303);
+} else {
+    http_response_code(404);
+    echo "no such page\n";
+}

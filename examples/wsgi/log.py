@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# The live log page as a WSGI application, behind `ProxyPass "/wsgi/" "http://127.0.0.1:PORT/wsgi/"`. LOG in its environment names the file.
+import html
+import os
+from urllib.parse import parse_qs
+
+LOG = os.environ["LOG"]
+
+
+def lines(start):
+    """The lines after the place `start`, as HTML, and the place behind them."""
+    try:
+        with open(LOG, "rb") as file:
+            file.seek(start)
+            text = file.read()
+    except FileNotFoundError:
+        text = b""
+    rows = text.decode("utf-8", "replace").split("\n")[:-1]
+    return "".join(f"<li>{html.escape(row, quote=False)}</li>\n" for row in rows), start + len(text)
+
+
+def application(environ, start_response):
+    def answer(status, body="", *headers):
+        start_response(status, [("Content-Type", "text/html; charset=utf-8"), *headers])
+        return [body.encode()]
+
+    base, path = environ["PATH_INFO"].rsplit("/", 1)
+    if path == "":
+        rows, place = lines(0)
+        page = (f'<!doctype html>\n<html><head><title>Log</title></head>\n<body><ul id="log">\n{rows}</ul>\n'
+                '<form method="post" action="add"><input name="line"><button>Add</button></form></body></html>\n')
+        return answer("200 OK", page, ("Vault-Poll", f"{base}/latest"), ("Vault-Property", f"place={place}"))
+    if path == "latest":
+        rows, place = lines(int(environ.get("HTTP_VAULT_PROPERTY_PLACE", 0)))
+        update = f'<turbo-stream action="append" target="log"><template>{rows}</template></turbo-stream>\n'
+        return answer("200 OK", update if rows else "", ("Vault-Interest", "log"), ("Vault-Property", f"place={place}"))
+    if path == "add" and environ["REQUEST_METHOD"] == "POST":
+        form = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+        with open(LOG, "ab") as file:
+            file.write(" ".join(parse_qs(form.decode())["line"][0].splitlines()).encode() + b"\n")
+        return answer("303 See Other", "", ("Location", "./"), ("Vault-Notify", "log"))
+    return answer("404 Not Found", "no such page\n")

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file database.h
+ * What the files of the database feed share: the feed as configured. The database itself is feeds/sql's.
+ *
+ * feed.c        descriptor and parameters
+ * methods.c     what a page or an application may ask
+ * arguments.c   the arguments of a call, checked
+ * write.c       save, update, delete
+ * instances.c   new rows, a row that changed
+ * select.c      rows as they are now
+ * changes.c     what changed in a watched table since a page last looked
+ * fold.c        several changes of one row, folded into one
+ * interests.c   names of interests, and which a changed row touches
+ * dialect*.c    the change table and its triggers: one row per kind of database
+ * objects.c     properties and collections of entities
+ * queries.c     named queries
+ * query_text.c  a query taken to pieces
+ * subscription.c  places that outlive pages
+ * watcher.c     notices what other programs write
+ * model.c       entities, collections and queries, from a file
+ */
+#ifndef DATABASE_H
+#define DATABASE_H
+
+#include "sql.h"
+
+#include "model.h"
+
+typedef struct database_watcher_t database_watcher_t;
+
+/** A VaultFeed of this kind. `sql` is its first field: a sql_call_t's `db` is the feed, too. */
+typedef struct database_t {
+    sql_database_t sql;            /* const after open */
+    const database_model_t *model; /* const after open: NULL: none */
+    int look;                      /* const after open: milliseconds between two looks of the watcher */
+    int keep;                      /* const after open: seconds that changes are kept */
+    int changes;                   /* const after open: how many are kept at most */
+    int watcher_fd;                /* const after open: its lock, and its place */
+    database_watcher_t *watcher;   /* const after child_start */
+} database_t;
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of databases whose tables can be watched, and what is the same for all. */
+#include "dialect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "apr_general.h"
+#include "apr_strings.h"
+
+#include "catalogue.h"
+#include "driver.h"
+
+static const database_dialect_t *const dialects[] = {
+    &database_dialect_sqlite3,
+    &database_dialect_pgsql,
+    &database_dialect_mysql,
+};
+
+#define DIALECTS (sizeof(dialects) / sizeof(dialects[0]))
+
+const database_dialect_t *database_dialect_of(const sql_database_t *db)
+{
+    for (apr_size_t i = 0; i < DIALECTS; i++) {
+        if (strcmp(dialects[i]->name, db->driver->name) == 0) {
+            return dialects[i];
+        }
+    }
+    return NULL;
+}
+
+void database_dialect_push(apr_array_header_t *statements, const sql_statement_t *sql)
+{
+    APR_ARRAY_PUSH(statements, const char *) = sql->text + strlen(sql->driver->guard);
+}
+
+void database_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what)
+{
+    sql_name(sql, apr_pstrcat(sql->pool, "vault_", table->name, "_", what, NULL));
+}
+
+/* Tells one watching of a table from the next, so that no place outlives it. */
+static const char *make_epoch(apr_pool_t *pool)
+{
+    unsigned char bytes[8];
+    char *epoch = apr_pcalloc(pool, 2 * sizeof(bytes) + 1);
+
+    apr_generate_random_bytes(bytes, sizeof(bytes));
+    for (apr_size_t i = 0; i < sizeof(bytes); i++) {
+        apr_snprintf(epoch + 2 * i, 3, "%02x", bytes[i]);
+    }
+    return epoch;
+}
+
+const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table)
+{
+    int adapts = database_dialect_of(c->db)->adapts;
+    json_t *names = json_array();
+    const char *columns;
+    char *text;
+
+    for (int i = 0; i < table->columns->nelts; i++) {
+        const char *name = sql_table_column(table, i)->name;
+
+        if (!adapts || (table->key != NULL && strcmp(name, table->key) == 0)) {
+            json_array_append_new(names, json_string(name));
+        }
+    }
+    text = json_dumps(names, JSON_COMPACT);
+    columns = apr_pstrdup(c->pool, text != NULL ? text : "[]");
+    free(text);
+    json_decref(names);
+    return columns;
+}
+
+static void forget(sql_call_t *c, apr_array_header_t *statements)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "DELETE FROM vault_watched WHERE tbl=");
+    sql_text(sql, c->table->name);
+    database_dialect_push(statements, sql);
+}
+
+void database_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
+{
+    const database_dialect_t *dialect = database_dialect_of(c->db);
+    sql_statement_t *sql;
+
+    for (int i = 0; dialect->tables[i] != NULL; i++) {
+        APR_ARRAY_PUSH(statements, const char *) = dialect->tables[i];
+    }
+    dialect->unwatch(c, c->table, statements);
+    dialect->watch(c, c->table, statements);
+    forget(c, statements);
+    sql = sql_statement_make(c);
+    sql_raw(sql, "INSERT INTO vault_watched(tbl,epoch,pruned,columns)VALUES(");
+    sql_text(sql, c->table->name);
+    sql_raw(sql, apr_pstrcat(c->pool, ",'", make_epoch(c->pool), "','',", NULL));
+    sql_text(sql, database_dialect_columns(c, c->table));
+    sql_raw(sql, ")");
+    database_dialect_push(statements, sql);
+}
+
+void database_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    database_dialect_of(c->db)->unwatch(c, c->table, statements);
+    sql_raw(sql, "DELETE FROM vault_changes WHERE tbl=");
+    sql_text(sql, c->table->name);
+    database_dialect_push(statements, sql);
+    forget(c, statements);
+}

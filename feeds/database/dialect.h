@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file dialect.h
+ * What watching a table needs of each kind of database: the change table, the triggers that fill it, and places in it.
+ *
+ * The feed's own tables, made by `vaultctl watch`:
+ *
+ *   vault_changes  one row for each change of a row: id, tbl, op (I, U, D), row_key (the key
+ *                  as text), old_row and new_row (images of the row), at (seconds since 1970), and what the dialect needs
+ *   vault_watched  one row for each watched table: tbl, epoch (another one each time it is watched), pruned (the place
+ *                  up to which its changes are gone), columns (those that the triggers know)
+ *   vault_results  results of queries that pages have seen, by digest
+ *
+ * An image, once read, is a JSON object of cells (feeds/sql/driver.h) by column, so that a row looks the same wherever it
+ * comes from.
+ *
+ * A *place* says which changes a reader has seen: a short text, made and understood by the dialect only. Ids are taken when
+ * a row is inserted but seen when it is committed, so that "larger than the largest id" would lose rows wherever there is
+ * more than one writer.
+ */
+#ifndef DATABASE_DIALECT_H
+#define DATABASE_DIALECT_H
+
+#include "database.h"
+#include "catalogue.h"
+#include "statement.h"
+
+/** Where a reader is, and where the database is, in one snapshot. */
+typedef struct database_span_t {
+    const char *since;  /**< the reader's place */
+    const char *now;    /**< the place of this snapshot */
+    const char *pruned; /**< up to where changes are gone */
+} database_span_t;
+
+typedef struct database_dialect_t {
+    const char *name;           /**< of the driver */
+    const char *const *tables;  /**< statements that make the feed's own tables unless they are there; ends with NULL */
+    const char *lock_rows;      /**< after a SELECT in a transaction that will change what it selects */
+    const char *order;          /**< the expression that a batch is ordered by, with c as alias of vault_changes */
+    const char *insert_new;     /**< INSERT, doing nothing if the row is there: what comes between INSERT and INTO */
+    int adapts;                 /**< the triggers take columns that come and go as they are */
+    const char *insert_new_end; /**< likewise, what comes after the values */
+
+    /** The statements that make and drop the triggers of a table, pushed onto `statements` (of const char *).
+     * What is there already is replaced. */
+    void (*watch)(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements);
+    void (*unwatch)(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements);
+
+    /** Before a snapshot begins: make places short. May be NULL. */
+    apr_status_t (*settle)(sql_call_t *c);
+    /** An expression of it, where a sub-select can tell the place: it saves a statement a look. NULL: `place` has to be asked,
+     * as it is where the expression is NULL. */
+    const char *now;
+    /** In a snapshot: its place, in c->pool. */
+    apr_status_t (*place)(sql_call_t *c, const char **now);
+    /** Are there changes that this reader can no more see? Also true for a place that is none, or lies ahead. */
+    int (*is_lost)(sql_call_t *c, const database_span_t *span);
+    /** Append the condition on vault_changes AS c for what is new since a place that is not lost. */
+    void (*append_since)(sql_statement_t *sql, const char *since);
+    /** The place after a batch.
+     * @param last  `order` of its last row if there are more, else NULL
+     * @param again  set to 1: there may be changes already that this place has not seen */
+    const char *(*next)(sql_call_t *c, const database_span_t *span, const char *last, int *again);
+
+    /** Remove changes that are older than `before` (seconds since 1970), and all but the last `most`; each table's `pruned`
+     * says up to where. */
+    apr_status_t (*prune)(sql_call_t *c, apr_int64_t before, int most);
+
+    /** Have this new connection told of every commit that changed a watched table. NULL: it has to be asked. */
+    apr_status_t (*listen)(sql_call_t *c);
+    /** Forget what it was told. @return whether it was told anything */
+    int (*hush)(sql_call_t *c);
+
+    /** Append the cell of the image `column` (old_row or new_row of c). */
+    void (*append_image)(sql_statement_t *sql, const sql_table_t *table, const char *column);
+    /** Append a condition: the image `row` of c has this value, as text, in `column`. May be true for a few others. */
+    void (*append_has)(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value);
+} database_dialect_t;
+
+extern const database_dialect_t database_dialect_mysql;
+extern const database_dialect_t database_dialect_pgsql;
+extern const database_dialect_t database_dialect_sqlite3;
+
+/** The row of the driver of `db`. */
+const database_dialect_t *database_dialect_of(const sql_database_t *db);
+
+/** The statements that begin and end the watching of c->table, for `vaultctl`.
+ * @param statements  of const char *; run them in one transaction */
+void database_dialect_watch(sql_call_t *c, apr_array_header_t *statements);
+void database_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements);
+
+/** The columns of a table that its triggers know, as `vault_watched` keeps them: a JSON list; where triggers take columns as they
+ * are, the key only. In c->pool. */
+const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table);
+
+/** Append "CREATE TRIGGER"-like names: `vault_TABLE_WHAT`, quoted, without a schema. */
+void database_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what);
+
+/** Push the text of `sql`, without the driver's guard, onto a list of statements. */
+void database_dialect_push(apr_array_header_t *statements, const sql_statement_t *sql);
+
+#endif

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watching tables of MariaDB.
+ *
+ * Ids are taken before a transaction commits, in any order, and there is no snapshot to be asked for. So committed changes
+ * are numbered afterwards, in `pos`, by whoever looks first and gets the lock: a plain read finds those that are committed
+ * and have none, an update by primary key numbers them. No writer waits for that, and none is waited for.
+ *
+ * A place is `POS;IDS`: all up to that number were seen, and those ids, which the reader's snapshot had before they were
+ * numbered. The last number given stands in vault_watched, in a row of no table.
+ */
+#include "dialect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+
+#include "catalogue.h"
+#include "connection.h"
+#include "driver.h"
+#include "interests.h"
+
+/* Changes that are numbered by one statement, and how many such statements at once. */
+#define AT_ONCE "1000"
+#define ROUNDS 50
+/* The longest list of ids in a place; two are to fit into a cursor. */
+#define IDS_MAX 1800
+/* What is not yet numbered comes after all that is. */
+#define UNNUMBERED (APR_INT64_C(1) << 62)
+#define LOCK "CONCAT('mod_vault place ',MD5(DATABASE()))"
+#define TRIGGER_NAME_MAX 64
+
+static const char *const tables[] = {
+    "CREATE TABLE IF NOT EXISTS vault_changes(id BIGINT AUTO_INCREMENT PRIMARY KEY, pos BIGINT, tbl VARCHAR(64) NOT "
+    "NULL, "
+    "op CHAR(1) NOT NULL, row_key TEXT, old_row LONGTEXT, new_row LONGTEXT, at BIGINT NOT NULL DEFAULT "
+    "(UNIX_TIMESTAMP()), "
+    "KEY (pos), KEY (tbl,pos), KEY (tbl,row_key(191))) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+    "CREATE TABLE IF NOT EXISTS vault_watched(tbl VARCHAR(64) NOT NULL PRIMARY KEY, epoch VARCHAR(40) NOT NULL, "
+    "pruned VARCHAR(40) NOT NULL, columns LONGTEXT NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+    "CREATE TABLE IF NOT EXISTS vault_results(digest VARCHAR(40) NOT NULL PRIMARY KEY, result LONGTEXT NOT NULL, "
+    "used BIGINT NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+    "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription VARCHAR(40) NOT NULL PRIMARY KEY, place TEXT NOT "
+    "NULL, "
+    "reached BIGINT NOT NULL, used BIGINT NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+    "INSERT IGNORE INTO vault_watched(tbl,epoch,pruned,columns) VALUES('','','0','[]')",
+    NULL,
+};
+
+/* ------------------------------------------------------------ triggers */
+
+/* For somebody to read, where that is possible. */
+static void append_plain(sql_statement_t *sql, const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++) {
+        if (!apr_isalnum(*at) && *at != '_') {
+            sql_text(sql, text);
+            return;
+        }
+    }
+    sql_quoted_name(sql, text, '\'');
+}
+
+static const char *column_of(const sql_statement_t *sql, const char *row, const char *column)
+{
+    sql_statement_t *name = apr_pmemdup(sql->pool, sql, sizeof(*sql));
+
+    name->space = 64;
+    name->length = 0;
+    name->text = apr_pcalloc(sql->pool, name->space);
+    sql_raw(name, row);
+    sql_raw(name, ".");
+    sql_name(name, column);
+    return name->text;
+}
+
+static void append_row(sql_statement_t *sql, const sql_table_t *table, const char *row)
+{
+    sql_raw(sql, "JSON_OBJECT(");
+    for (int i = 0; i < table->columns->nelts; i++) {
+        const sql_column_t *column = sql_table_column(table, i);
+
+        sql_raw(sql, i == 0 ? "" : ",");
+        append_plain(sql, column->name);
+        sql_raw(sql, ",");
+        sql->driver->append_cell(sql, column_of(sql, row, column->name), column->kind);
+    }
+    sql_raw(sql, ")");
+}
+
+static void append_record(sql_statement_t *sql, const sql_table_t *table, const char *op, int old, int new)
+{
+    sql_raw(sql, " INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row) VALUES(");
+    append_plain(sql, table->name);
+    sql_raw(sql, ",'");
+    sql_raw(sql, op);
+    sql_raw(sql, "',CONCAT('',");
+    sql_raw(sql, column_of(sql, new ? "NEW" : "OLD", table->key));
+    sql_raw(sql, "),");
+    if (old) {
+        append_row(sql, table, "OLD");
+    }
+    sql_raw(sql, old ? "," : "NULL,");
+    if (new) {
+        append_row(sql, table, "NEW");
+    }
+    sql_raw(sql, new ? ");" : "NULL);");
+}
+
+/* Also a change of case is one. */
+static void append_differs(sql_statement_t *sql, const char *column)
+{
+    sql_raw(sql, "NOT(CAST(");
+    sql_raw(sql, column_of(sql, "OLD", column));
+    sql_raw(sql, " AS BINARY)<=>CAST(");
+    sql_raw(sql, column_of(sql, "NEW", column));
+    sql_raw(sql, " AS BINARY))");
+}
+
+/* A name has 64 characters at most. */
+static void append_trigger(sql_statement_t *sql, const sql_table_t *table, const char *what)
+{
+    const char *name = apr_pstrcat(sql->pool, "vault_", table->name, "_", what, NULL);
+
+    if (strlen(name) > TRIGGER_NAME_MAX) {
+        name = apr_pstrcat(sql->pool, "vault_", database_digest(table->name, sql->pool), "_", what, NULL);
+    }
+    sql_name(sql, name);
+}
+
+static sql_statement_t *begin_trigger(sql_call_t *c, const sql_table_t *table, const char *what, const char *event)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "CREATE TRIGGER ");
+    append_trigger(sql, table, what);
+    sql_raw(sql, " AFTER ");
+    sql_raw(sql, event);
+    sql_raw(sql, " ON ");
+    sql_table(sql, table->name);
+    sql_raw(sql, " FOR EACH ROW BEGIN");
+    return sql;
+}
+
+static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
+{
+    sql_statement_t *sql = begin_trigger(c, table, "insert", "INSERT");
+
+    append_record(sql, table, "I", 0, 1);
+    sql_raw(sql, " END");
+    database_dialect_push(statements, sql);
+
+    sql = begin_trigger(c, table, "update", "UPDATE");
+    sql_raw(sql, " IF ");
+    append_differs(sql, table->key);
+    sql_raw(sql, " THEN");
+    append_record(sql, table, "D", 1, 0);
+    append_record(sql, table, "I", 0, 1);
+    for (int i = 0; i < table->columns->nelts; i++) {
+        sql_raw(sql, i == 0 ? " ELSEIF " : " OR ");
+        append_differs(sql, sql_table_column(table, i)->name);
+    }
+    sql_raw(sql, " THEN");
+    append_record(sql, table, "U", 1, 1);
+    sql_raw(sql, " END IF; END");
+    database_dialect_push(statements, sql);
+
+    sql = begin_trigger(c, table, "delete", "DELETE");
+    append_record(sql, table, "D", 1, 0);
+    sql_raw(sql, " END");
+    database_dialect_push(statements, sql);
+}
+
+static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
+{
+    static const char *const whats[] = {"insert", "update", "delete"};
+
+    for (apr_size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
+        sql_statement_t *sql = sql_statement_make(c);
+
+        sql_raw(sql, "DROP TRIGGER IF EXISTS ");
+        append_trigger(sql, table, whats[i]);
+        database_dialect_push(statements, sql);
+    }
+}
+
+/* ------------------------------------------------------------ numbering */
+
+/* Number what is committed. @param more  there was something */
+static apr_status_t number_some(sql_call_t *c, int *more)
+{
+    const char *ids, *last;
+    apr_status_t rv = sql_conn_cell(c,
+                                    "SELECT GROUP_CONCAT(x.id ORDER BY x.id) AS v FROM (SELECT id FROM vault_changes "
+                                    "WHERE pos IS NULL ORDER BY id LIMIT " AT_ONCE ") AS x",
+                                    &ids);
+
+    *more = ids != NULL;
+    if (rv != APR_SUCCESS || !*more) {
+        return rv;
+    }
+    rv = sql_conn_begin_write(c);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = sql_conn_cell(c, "SELECT pruned AS v FROM vault_watched WHERE tbl='' FOR UPDATE", &last);
+    if (rv == APR_SUCCESS) {
+        rv =
+            sql_conn_query(c,
+                           apr_psprintf(c->pool, "UPDATE vault_changes SET pos=%s+FIND_IN_SET(id,'%s') WHERE id IN(%s)",
+                                        last != NULL ? last : "0", ids, ids),
+                           NULL);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_query(c, "UPDATE vault_watched SET pruned=CONCAT('',pruned+" AT_ONCE ") WHERE tbl=''", NULL);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_commit(c);
+    }
+    if (rv != APR_SUCCESS) {
+        sql_conn_rollback(c);
+    }
+    return rv;
+}
+
+/* Whoever has the lock does it for all; nobody waits, since places hold what is not yet numbered. */
+static apr_status_t settle(sql_call_t *c)
+{
+    const char *cell;
+    int more = 1;
+    apr_status_t rv = sql_conn_cell(c, "SELECT '1' AS v FROM vault_changes WHERE pos IS NULL LIMIT 1", &cell);
+
+    if (rv != APR_SUCCESS || cell == NULL) {
+        return rv;
+    }
+    rv = sql_conn_cell(c, "SELECT CONCAT('',GET_LOCK(" LOCK ",0)) AS v", &cell);
+    if (rv != APR_SUCCESS || cell == NULL || strcmp(cell, "1") != 0) {
+        return rv;
+    }
+    for (int i = 0; i < ROUNDS && more && rv == APR_SUCCESS; i++) {
+        rv = number_some(c, &more);
+    }
+    if (sql_conn_cell(c, "SELECT CONCAT('',RELEASE_LOCK(" LOCK ")) AS v", &cell) != APR_SUCCESS) {
+        /* The lock goes with the connection. */
+        c->conn->broken = 1;
+    }
+    return rv;
+}
+
+/* ------------------------------------------------------------ places */
+
+static apr_int64_t number(const char *place)
+{
+    return apr_isdigit(place[0]) ? apr_strtoi64(place, NULL, 10) : -1;
+}
+
+/* The ids in a place, "" if there are none. */
+static const char *ids_of(const char *place)
+{
+    const char *semicolon = strchr(place, ';');
+
+    return semicolon != NULL ? semicolon + 1 : "";
+}
+
+static apr_status_t place(sql_call_t *c, const char **now)
+{
+    const char *last, *ids;
+    apr_status_t rv = sql_conn_cell(c, "SELECT pruned AS v FROM vault_watched WHERE tbl=''", &last);
+
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_cell(c, "SELECT GROUP_CONCAT(id ORDER BY id) AS v FROM vault_changes WHERE pos IS NULL", &ids);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (ids != NULL && strlen(ids) > IDS_MAX) {
+        return sql_fail(c, APR_EAGAIN, "more changes were committed at once than a place can hold");
+    }
+    *now = apr_pstrcat(c->pool, last != NULL ? last : "0", ";", ids != NULL ? ids : "", NULL);
+    return APR_SUCCESS;
+}
+
+static int is_lost(sql_call_t *c, const database_span_t *span)
+{
+    apr_int64_t since = number(span->since);
+
+    return since < 0 || span->since[strspn(span->since, "0123456789;,")] != '\0' || since > number(span->now) ||
+           since < number(span->pruned);
+}
+
+static void append_since(sql_statement_t *sql, const char *since)
+{
+    const char *ids = ids_of(since);
+
+    sql_raw(sql, "(c.pos>");
+    sql_integer(sql, number(since));
+    sql_raw(sql, " OR c.pos IS NULL)");
+    if (ids[0] != '\0') {
+        sql_raw(sql, " AND c.id NOT IN(");
+        sql_raw(sql, ids);
+        sql_raw(sql, ")");
+    }
+}
+
+/* Those of `ids` up to `most`, after what is in `seen`. */
+static const char *add_ids(const char *seen, const char *ids, apr_int64_t most, apr_pool_t *pool)
+{
+    char *rest;
+    char *list = apr_pstrdup(pool, ids);
+
+    for (char *id = apr_strtok(list, ",", &rest); id != NULL; id = apr_strtok(NULL, ",", &rest)) {
+        if (apr_strtoi64(id, NULL, 10) <= most) {
+            seen = apr_pstrcat(pool, seen, seen[0] != '\0' ? "," : "", id, NULL);
+        }
+    }
+    return seen;
+}
+
+static const char *next(sql_call_t *c, const database_span_t *span, const char *last, int *again)
+{
+    apr_int64_t order = last != NULL ? apr_strtoi64(last, NULL, 10) : 0;
+    const char *seen = ids_of(span->since);
+
+    *again = last != NULL;
+    if (last == NULL) {
+        return span->now;
+    }
+    if (order < UNNUMBERED) {
+        return apr_psprintf(c->pool, "%" APR_INT64_T_FMT ";%s", order, seen);
+    }
+    return apr_psprintf(c->pool, "%" APR_INT64_T_FMT ";%s", number(span->now),
+                        add_ids(seen, ids_of(span->now), order - UNNUMBERED, c->pool));
+}
+
+/* ------------------------------------------------------------ pruning */
+
+static apr_status_t remove_up_to(sql_call_t *c, const char *horizon)
+{
+    apr_status_t rv =
+        sql_conn_query(c,
+                       apr_psprintf(c->pool,
+                                    "UPDATE vault_watched AS w SET w.pruned=COALESCE((SELECT MAX(c.pos) FROM "
+                                    "vault_changes AS c WHERE c.tbl=w.tbl AND c.pos<=%s),w.pruned) WHERE w.tbl<>''",
+                                    horizon),
+                       NULL);
+
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_query(c, apr_psprintf(c->pool, "DELETE FROM vault_changes WHERE pos<=%s", horizon), NULL);
+    }
+    return rv;
+}
+
+static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most)
+{
+    const char *horizon;
+    apr_status_t rv = sql_conn_cell(
+        c,
+        apr_psprintf(c->pool,
+                     "SELECT CONCAT('',MAX(h.pos)) AS v FROM ((SELECT MAX(pos) AS pos FROM vault_changes WHERE "
+                     "at<%" APR_INT64_T_FMT ") UNION ALL (SELECT pos FROM vault_changes WHERE pos IS NOT NULL "
+                     "ORDER BY pos DESC LIMIT %d,1)) AS h",
+                     before, most),
+        &horizon);
+
+    if (rv != APR_SUCCESS || horizon == NULL) {
+        return rv;
+    }
+    rv = sql_conn_begin_write(c);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = remove_up_to(c, horizon);
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_commit(c);
+    }
+    if (rv != APR_SUCCESS) {
+        sql_conn_rollback(c);
+    }
+    return rv;
+}
+
+/* ------------------------------------------------------------ images */
+
+static void append_image(sql_statement_t *sql, const sql_table_t *table, const char *column)
+{
+    sql_cell(sql, "c", column, SQL_TEXT);
+}
+
+static int is_plain(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (apr_iscntrl(*text) || strchr("\"\\/", *text) != NULL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
+{
+    static const char *const types[] = {
+        [SQL_TEXT] = "T", [SQL_INTEGER] = "I", [SQL_REAL] = "R", [SQL_BLOB] = "B", [SQL_BOOLEAN] = "L"};
+
+    if (!is_plain(value) || !is_plain(column->name)) {
+        sql_raw(sql, "1=1");
+        return;
+    }
+    sql_raw(sql, "LOCATE(");
+    sql_text(sql, apr_pstrcat(sql->pool, "\"", column->name, "\": \"", types[column->kind], value, "\"", NULL));
+    sql_raw(sql, ",c.");
+    sql_raw(sql, row);
+    sql_raw(sql, ")>0");
+}
+
+const database_dialect_t database_dialect_mysql = {
+    .name = "mysql",
+    .tables = tables,
+    .lock_rows = " FOR UPDATE",
+    .order = "COALESCE(c.pos,4611686018427387904+c.id)",
+    .insert_new = " IGNORE",
+    .insert_new_end = "",
+    .watch = watch,
+    .unwatch = unwatch,
+    .settle = settle,
+    .place = place,
+    .is_lost = is_lost,
+    .append_since = append_since,
+    .next = next,
+    .prune = prune,
+    .append_image = append_image,
+    .append_has = append_has,
+};

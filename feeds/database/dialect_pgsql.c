@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watching tables of PostgreSQL.
+ *
+ * Ids are taken before a transaction commits, in any order, so a place is the text of a snapshot: it says exactly which
+ * transactions a reader has seen. A change carries its transaction; new is what the reader's snapshot did not see and the
+ * present one does. When a batch was cut, a place is `OLD|NEW|ID`: between the two snapshots, and beyond that id.
+ *
+ * One trigger function serves all tables: it keeps rows as JSON, whatever columns they have. Images are made of that when
+ * they are read, by the type that the table has then.
+ */
+#include "dialect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dbi/dbi-dev.h>
+
+#include "apr_strings.h"
+
+#include "catalogue.h"
+#include "connection.h"
+#include "driver.h"
+
+/* The longest text of a snapshot that is kept: two of them are to fit into a cursor. */
+#define SNAPSHOT_MAX 1900
+
+static const char *const tables[] = {
+    "CREATE TABLE IF NOT EXISTS vault_changes(id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
+    "xid XID8 NOT NULL DEFAULT pg_current_xact_id(), tbl TEXT NOT NULL, op TEXT NOT NULL, row_key TEXT, old_row JSONB, "
+    "new_row JSONB, at BIGINT NOT NULL DEFAULT extract(epoch FROM clock_timestamp())::bigint)",
+    "CREATE INDEX IF NOT EXISTS vault_changes_tbl ON vault_changes(tbl, xid)",
+    "CREATE INDEX IF NOT EXISTS vault_changes_row ON vault_changes(tbl, row_key, xid)",
+    "CREATE TABLE IF NOT EXISTS vault_watched(tbl TEXT NOT NULL PRIMARY KEY, epoch TEXT NOT NULL, pruned TEXT NOT "
+    "NULL, "
+    "columns TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS vault_results(digest TEXT NOT NULL PRIMARY KEY, result TEXT NOT NULL, used BIGINT NOT "
+    "NULL)",
+    "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription TEXT NOT NULL PRIMARY KEY, place TEXT NOT NULL, "
+    "reached BIGINT NOT NULL, used BIGINT NOT NULL)",
+    /* Of its owner's rights: whoever writes the table need not be able to write these. */
+    "CREATE OR REPLACE FUNCTION vault_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM "
+    "CURRENT "
+    "AS $vault$\n"
+    "DECLARE o jsonb; n jsonb; t text := TG_ARGV[0]; k text := TG_ARGV[1];\n"
+    "BEGIN\n"
+    "  IF TG_OP = 'TRUNCATE' THEN\n"
+    "    EXECUTE format('INSERT INTO vault_changes(tbl,op,row_key,old_row) SELECT "
+    "$1,''D'',to_jsonb(r)->>$2,to_jsonb(r) FROM "
+    "%I.%I AS r', TG_TABLE_SCHEMA, TG_TABLE_NAME) USING t, k;\n"
+    "    PERFORM pg_notify('vault_changes','');\n"
+    "    RETURN NULL;\n"
+    "  END IF;\n"
+    "  IF TG_OP <> 'INSERT' THEN o := to_jsonb(OLD); END IF;\n"
+    "  IF TG_OP <> 'DELETE' THEN n := to_jsonb(NEW); END IF;\n"
+    "  IF o::text = n::text THEN RETURN NULL; END IF;\n"
+    "  IF TG_OP = 'UPDATE' AND o->>k IS DISTINCT FROM n->>k THEN\n"
+    "    INSERT INTO vault_changes(tbl,op,row_key,old_row) VALUES(t,'D',o->>k,o);\n"
+    "    INSERT INTO vault_changes(tbl,op,row_key,new_row) VALUES(t,'I',n->>k,n);\n"
+    "  ELSE\n"
+    "    INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row) VALUES(t,left(TG_OP,1),coalesce(n,o)->>k,o,n);\n"
+    "  END IF;\n"
+    "  PERFORM pg_notify('vault_changes','');\n"
+    "  RETURN NULL;\n"
+    "END $vault$",
+    NULL,
+};
+
+/* ------------------------------------------------------------ triggers */
+
+static void push_trigger(sql_call_t *c, const sql_table_t *table, const char *what, apr_array_header_t *statements)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "CREATE TRIGGER ");
+    sql_raw(sql, what);
+    sql_raw(sql, strcmp(what, "vault_change") == 0 ? " AFTER INSERT OR UPDATE OR DELETE ON " : " BEFORE TRUNCATE ON ");
+    sql_table(sql, table->name);
+    sql_raw(sql, strcmp(what, "vault_change") == 0 ? " FOR EACH ROW" : " FOR EACH STATEMENT");
+    sql_raw(sql, " EXECUTE FUNCTION vault_record(");
+    sql_quoted_name(sql, table->name, '\'');
+    sql_raw(sql, ",");
+    sql_quoted_name(sql, table->key, '\'');
+    sql_raw(sql, ")");
+    database_dialect_push(statements, sql);
+}
+
+static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
+{
+    push_trigger(c, table, "vault_change", statements);
+    push_trigger(c, table, "vault_truncate", statements);
+}
+
+static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
+{
+    static const char *const drops[] = {"DROP TRIGGER IF EXISTS vault_change ON ",
+                                        "DROP TRIGGER IF EXISTS vault_truncate ON "};
+
+    for (apr_size_t i = 0; i < sizeof(drops) / sizeof(drops[0]); i++) {
+        sql_statement_t *sql = sql_statement_make(c);
+
+        sql_raw(sql, drops[i]);
+        sql_table(sql, table->name);
+        database_dialect_push(statements, sql);
+    }
+}
+
+/* ------------------------------------------------------------ places */
+
+/* Parts of a place. `until` is NULL when no batch was cut. */
+typedef struct place_t {
+    const char *since, *until, *id;
+} place_t;
+
+/* 0: it is none. */
+static int parse(place_t *place, const char *text, apr_pool_t *pool)
+{
+    char *rest;
+    char *copy = apr_pstrdup(pool, text);
+
+    memset(place, 0, sizeof(*place));
+    if (text[strspn(text, "0123456789:,|")] != '\0') {
+        return 0;
+    }
+    place->since = apr_strtok(copy, "|", &rest);
+    place->until = apr_strtok(NULL, "|", &rest);
+    place->id = apr_strtok(NULL, "|", &rest);
+    return place->since != NULL && strchr(place->since, ':') != NULL && (place->until == NULL) == (place->id == NULL) &&
+           (place->until == NULL || strchr(place->until, ':') != NULL);
+}
+
+static apr_int64_t xmin(const char *snapshot)
+{
+    return apr_strtoi64(snapshot, NULL, 10);
+}
+
+static apr_int64_t xmax(const char *snapshot)
+{
+    return apr_strtoi64(strchr(snapshot, ':') + 1, NULL, 10);
+}
+
+/* A snapshot has each transaction that is in progress. With hundreds of them it ends at one of these: what has committed
+ * beyond is seen again then, and none is lost. */
+static char *shorten(char *snapshot, apr_pool_t *pool)
+{
+    char *list = strchr(strchr(snapshot, ':') + 1, ':') + 1;
+    char *cut;
+
+    if (strlen(snapshot) <= SNAPSHOT_MAX) {
+        return snapshot;
+    }
+    snapshot[SNAPSHOT_MAX] = '\0';
+    cut = strrchr(list, ',');
+    *cut = '\0';
+    cut = strrchr(list, ',');
+    *cut = '\0';
+    return apr_psprintf(pool, "%" APR_INT64_T_FMT ":%s:%s", xmin(snapshot), cut + 1, list);
+}
+
+static apr_status_t place(sql_call_t *c, const char **now)
+{
+    const char *cell;
+    apr_status_t rv = sql_conn_cell(c, "SELECT pg_catalog.pg_current_snapshot()::text AS v", &cell);
+
+    *now = cell != NULL ? shorten(apr_pstrdup(c->pool, cell), c->pool) : NULL;
+    if (rv == APR_SUCCESS && *now == NULL) {
+        rv = sql_fail(c, APR_EGENERAL, "the database says nothing of its snapshot");
+    }
+    return rv;
+}
+
+/* All transactions before xmin were seen, so what is pruned is of no matter as long as it is before. */
+static int is_lost(sql_call_t *c, const database_span_t *span)
+{
+    place_t place;
+
+    if (!parse(&place, span->since, c->pool)) {
+        return 1;
+    }
+    return xmax(place.since) > xmax(span->now) ||
+           (span->pruned[0] != '\0' && xmin(place.since) <= apr_strtoi64(span->pruned, NULL, 10));
+}
+
+static void append_snapshot(sql_statement_t *sql, const char *snapshot)
+{
+    sql_text(sql, snapshot);
+    sql_raw(sql, "::pg_catalog.pg_snapshot");
+}
+
+static void append_since(sql_statement_t *sql, const char *since)
+{
+    place_t place;
+
+    (void)parse(&place, since, sql->pool);
+    sql_raw(sql, "c.xid>=pg_catalog.pg_snapshot_xmin(");
+    append_snapshot(sql, place.since);
+    sql_raw(sql, ") AND NOT pg_catalog.pg_visible_in_snapshot(c.xid,");
+    append_snapshot(sql, place.since);
+    sql_raw(sql, ")");
+    if (place.until != NULL) {
+        sql_raw(sql, " AND pg_catalog.pg_visible_in_snapshot(c.xid,");
+        append_snapshot(sql, place.until);
+        sql_raw(sql, ") AND c.id>");
+        sql_integer(sql, apr_strtoi64(place.id, NULL, 10));
+    }
+}
+
+static const char *next(sql_call_t *c, const database_span_t *span, const char *last, int *again)
+{
+    place_t place;
+
+    (void)parse(&place, span->since, c->pool);
+    *again = last != NULL || place.until != NULL;
+    if (last == NULL) {
+        return place.until != NULL ? place.until : span->now;
+    }
+    return apr_pstrcat(c->pool, place.since, "|", place.until != NULL ? place.until : span->now, "|", last, NULL);
+}
+
+/* ------------------------------------------------------------ pruning, listening */
+
+static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    /* One statement: what is removed is what `pruned` tells of. */
+    sql_raw(sql, "WITH gone AS (DELETE FROM vault_changes WHERE at<");
+    sql_integer(sql, before);
+    sql_raw(sql, " OR id<=(SELECT max(id)-");
+    sql_integer(sql, most);
+    sql_raw(sql,
+            " FROM vault_changes) RETURNING tbl,xid),last AS (SELECT tbl,max(xid::text::bigint) AS xid FROM gone GROUP "
+            "BY tbl) "
+            "UPDATE vault_watched AS w SET pruned=greatest(last.xid,coalesce(nullif(w.pruned,''),'0')::bigint)::text "
+            "FROM last WHERE last.tbl=w.tbl");
+    return sql_conn_query(c, sql->text, NULL);
+}
+
+static apr_status_t listen_(sql_call_t *c)
+{
+    return sql_conn_query(c, "LISTEN vault_changes", NULL);
+}
+
+/* libpq keeps what it was told until somebody takes it. */
+static int hush(sql_call_t *c)
+{
+    dbi_driver driver = dbi_conn_get_driver(c->conn->dbi);
+    void *(*notifies)(void *) = (void *(*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "PQnotifies");
+    void (*release)(void *) = (void (*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "PQfreeNotify");
+    void *told;
+    int any = 0;
+
+    /* PQfreeNotify is an older name of PQfreemem, which is free. */
+    while (notifies != NULL && (told = notifies(((dbi_conn_t *)c->conn->dbi)->connection)) != NULL) {
+        any = 1;
+        if (release != NULL) {
+            release(told);
+        }
+        else {
+            free(told);
+        }
+    }
+    return any;
+}
+
+/* ------------------------------------------------------------ images */
+
+static void append_image(sql_statement_t *sql, const sql_table_t *table, const char *column)
+{
+    sql_raw(sql, "CASE WHEN c.");
+    sql_raw(sql, column);
+    sql_raw(sql, " IS NOT NULL THEN (SELECT 'T{");
+    for (int i = 0; i < table->columns->nelts; i++) {
+        const sql_column_t *of = sql_table_column(table, i);
+        sql_statement_t *name = apr_pmemdup(sql->pool, sql, sizeof(*sql));
+
+        name->space = 64;
+        name->length = 0;
+        name->text = apr_pcalloc(sql->pool, name->space);
+        sql_raw(name, "t.");
+        sql_name(name, of->name);
+        sql_raw(sql, i == 0 ? "'||to_json(" : "||','||to_json(");
+        sql_text(sql, of->name);
+        sql_raw(sql, "::text)::text||':'||coalesce(to_json(");
+        sql->driver->append_cell(sql, name->text, of->kind);
+        sql_raw(sql, ")::text,'null')");
+    }
+    sql_raw(sql, "||'}' FROM pg_catalog.jsonb_populate_record(NULL::");
+    sql_table(sql, table->name);
+    sql_raw(sql, ",c.");
+    sql_raw(sql, column);
+    sql_raw(sql, ") AS t) END AS v");
+}
+
+static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
+{
+    sql_raw(sql, "coalesce(c.");
+    sql_raw(sql, row);
+    sql_raw(sql, "->>");
+    sql_text(sql, column->name);
+    sql_raw(sql, "=");
+    sql_text(sql, value);
+    sql_raw(sql, ",false)");
+}
+
+const database_dialect_t database_dialect_pgsql = {
+    .name = "pgsql",
+    .tables = tables,
+    .lock_rows = " FOR UPDATE",
+    .order = "c.id",
+    .adapts = 1,
+    .insert_new = "",
+    .insert_new_end = " ON CONFLICT DO NOTHING",
+    .watch = watch,
+    .unwatch = unwatch,
+    .place = place,
+    .is_lost = is_lost,
+    .append_since = append_since,
+    .next = next,
+    .prune = prune,
+    .listen = listen_,
+    .hush = hush,
+    .append_image = append_image,
+    .append_has = append_has,
+};

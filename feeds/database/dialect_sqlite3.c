@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watching tables of SQLite.
+ *
+ * SQLite has one writer at a time, so that ids become visible in their order, and AUTOINCREMENT gives none twice: the place
+ * is the largest id. Foreign key actions fire triggers, too; a REPLACE that removes a row fires its delete trigger only
+ * under `PRAGMA recursive_triggers=ON`, which the docs say.
+ */
+#include "dialect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+
+#include "catalogue.h"
+#include "connection.h"
+#include "driver.h"
+
+static const char *const tables[] = {
+    "CREATE TABLE IF NOT EXISTS vault_changes(id INTEGER PRIMARY KEY AUTOINCREMENT, tbl TEXT NOT NULL, op TEXT NOT "
+    "NULL, "
+    "row_key TEXT, old_row TEXT, new_row TEXT, at INTEGER NOT NULL DEFAULT (CAST(strftime('%s','now') AS INTEGER)))",
+    "CREATE INDEX IF NOT EXISTS vault_changes_tbl ON vault_changes(tbl, id)",
+    "CREATE INDEX IF NOT EXISTS vault_changes_row ON vault_changes(tbl, row_key, id)",
+    "CREATE TABLE IF NOT EXISTS vault_watched(tbl TEXT NOT NULL PRIMARY KEY, epoch TEXT NOT NULL, pruned TEXT NOT "
+    "NULL, "
+    "columns TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS vault_results(digest TEXT NOT NULL PRIMARY KEY, result TEXT NOT NULL, used INTEGER NOT "
+    "NULL)",
+    "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription TEXT NOT NULL PRIMARY KEY, place TEXT NOT NULL, "
+    "reached INTEGER NOT NULL, used INTEGER NOT NULL)",
+    NULL,
+};
+
+/* ------------------------------------------------------------ triggers */
+
+/* `name` as a string of JSON. */
+static const char *as_json(const sql_statement_t *sql, const char *name)
+{
+    json_t *string = json_string(name);
+    char *text = json_dumps(string, JSON_ENCODE_ANY);
+    const char *copy = apr_pstrdup(sql->pool, text != NULL ? text : "");
+
+    free(text);
+    json_decref(string);
+    return copy;
+}
+
+/* The image of OLD or NEW: a JSON object, put together as text, since json_object takes 63 columns only. */
+static void append_row(sql_statement_t *sql, const sql_table_t *table, const char *row)
+{
+    for (int i = 0; i < table->columns->nelts; i++) {
+        const sql_column_t *column = sql_table_column(table, i);
+        sql_statement_t expression = {.driver = sql->driver, .pool = sql->pool, .space = 64};
+
+        expression.text = apr_pcalloc(sql->pool, expression.space);
+        sql_raw(&expression, row);
+        sql_raw(&expression, ".");
+        sql_name(&expression, column->name);
+        sql_raw(sql, i == 0 ? "" : "||");
+        sql_quoted_name(sql, apr_pstrcat(sql->pool, i == 0 ? "{" : ",", as_json(sql, column->name), ":", NULL), '\'');
+        sql_raw(sql, "||json_quote(");
+        sql->driver->append_cell(sql, expression.text, column->kind);
+        sql_raw(sql, ")");
+    }
+    sql_raw(sql, "||'}'");
+}
+
+static void append_key(sql_statement_t *sql, const sql_table_t *table, const char *row)
+{
+    sql_raw(sql, row);
+    sql_raw(sql, ".");
+    sql_name(sql, table->key);
+}
+
+/* `old`, `new`: whether there is such an image. */
+static void append_record(sql_statement_t *sql, const sql_table_t *table, const char *op, int old, int new)
+{
+    sql_raw(sql, " INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row)VALUES(");
+    sql_quoted_name(sql, table->name, '\'');
+    sql_raw(sql, ",'");
+    sql_raw(sql, op);
+    sql_raw(sql, "',CAST(");
+    append_key(sql, table, new ? "NEW" : "OLD");
+    sql_raw(sql, " AS TEXT),");
+    if (old) {
+        append_row(sql, table, "OLD");
+    }
+    sql_raw(sql, old ? "," : "NULL,");
+    if (new) {
+        append_row(sql, table, "NEW");
+    }
+    sql_raw(sql, new ? ");" : "NULL);");
+}
+
+static sql_statement_t *begin_trigger(sql_call_t *c, const sql_table_t *table, const char *what, const char *event)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "CREATE TRIGGER main.");
+    database_dialect_trigger_name(sql, table, what);
+    sql_raw(sql, " AFTER ");
+    sql_raw(sql, event);
+    sql_raw(sql, " ON ");
+    sql_name(sql, table->name);
+    return sql;
+}
+
+static void end_trigger(sql_statement_t *sql, apr_array_header_t *statements)
+{
+    sql_raw(sql, " END");
+    database_dialect_push(statements, sql);
+}
+
+/* Also a change of case, or from 1 to '1', is one. */
+static void append_differs(sql_statement_t *sql, const char *column)
+{
+    static const char *const pieces[] = {"OLD.", " COLLATE BINARY IS NOT NEW.", " OR typeof(OLD.", ")<>typeof(NEW.",
+                                         ")"};
+    const apr_size_t last = sizeof(pieces) / sizeof(pieces[0]) - 1;
+
+    for (apr_size_t i = 0; i < last; i++) {
+        sql_raw(sql, pieces[i]);
+        sql_name(sql, column);
+    }
+    sql_raw(sql, pieces[last]);
+}
+
+static void append_when_key_differs(sql_statement_t *sql, const sql_table_t *table, int differs)
+{
+    sql_raw(sql, differs ? " WHEN(" : " WHEN NOT(");
+    append_differs(sql, table->key);
+    sql_raw(sql, ")");
+}
+
+static void append_and_row_differs(sql_statement_t *sql, const sql_table_t *table)
+{
+    for (int i = 0; i < table->columns->nelts; i++) {
+        sql_raw(sql, i == 0 ? " AND(" : " OR ");
+        append_differs(sql, sql_table_column(table, i)->name);
+    }
+    sql_raw(sql, ")");
+}
+
+static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
+{
+    sql_statement_t *sql = begin_trigger(c, table, "insert", "INSERT");
+
+    sql_raw(sql, " BEGIN");
+    append_record(sql, table, "I", 0, 1);
+    end_trigger(sql, statements);
+
+    sql = begin_trigger(c, table, "update", "UPDATE");
+    append_when_key_differs(sql, table, 0);
+    append_and_row_differs(sql, table);
+    sql_raw(sql, " BEGIN");
+    append_record(sql, table, "U", 1, 1);
+    end_trigger(sql, statements);
+
+    sql = begin_trigger(c, table, "rename", "UPDATE");
+    append_when_key_differs(sql, table, 1);
+    sql_raw(sql, " BEGIN");
+    append_record(sql, table, "D", 1, 0);
+    append_record(sql, table, "I", 0, 1);
+    end_trigger(sql, statements);
+
+    sql = begin_trigger(c, table, "delete", "DELETE");
+    sql_raw(sql, " BEGIN");
+    append_record(sql, table, "D", 1, 0);
+    end_trigger(sql, statements);
+}
+
+static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
+{
+    static const char *const whats[] = {"insert", "update", "rename", "delete"};
+
+    for (apr_size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
+        sql_statement_t *sql = sql_statement_make(c);
+
+        sql_raw(sql, "DROP TRIGGER IF EXISTS main.");
+        database_dialect_trigger_name(sql, table, whats[i]);
+        database_dialect_push(statements, sql);
+    }
+}
+
+/* ------------------------------------------------------------ places */
+
+static apr_int64_t number(const char *place)
+{
+    char *end;
+    apr_int64_t id = apr_strtoi64(place, &end, 10);
+
+    return end != place && *end == '\0' ? id : -1;
+}
+
+static apr_status_t place(sql_call_t *c, const char **now)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    apr_status_t rv;
+
+    sql_raw(sql, "Select seq AS ");
+    sql_name(sql, c->db->driver->cell_alias);
+    sql_raw(sql, " FROM main.sqlite_sequence WHERE name='vault_changes'");
+    rv = sql_conn_cell(c, sql->text, now);
+    if (*now == NULL) {
+        *now = "0";
+    }
+    return rv;
+}
+
+static int is_lost(sql_call_t *c, const database_span_t *span)
+{
+    apr_int64_t since = number(span->since);
+
+    return since < 0 || since > number(span->now) || since < number(span->pruned);
+}
+
+static void append_since(sql_statement_t *sql, const char *since)
+{
+    sql_raw(sql, "c.id>");
+    sql_integer(sql, number(since));
+}
+
+static const char *next(sql_call_t *c, const database_span_t *span, const char *last, int *again)
+{
+    *again = last != NULL;
+    return last != NULL ? last : span->now;
+}
+
+/* Up to which id changes are to go; NULL: none. Ids are in the order of time. */
+static apr_status_t find_horizon(sql_call_t *c, apr_int64_t before, int most, const char **horizon)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "Select max(h) AS ");
+    sql_name(sql, c->db->driver->cell_alias);
+    sql_raw(sql, " FROM (Select max(id)-");
+    sql_integer(sql, most);
+    sql_raw(sql, " AS h FROM vault_changes UNION ALL Select coalesce((Select id-1 FROM vault_changes WHERE at>=");
+    sql_integer(sql, before);
+    sql_raw(sql,
+            " ORDER BY id LIMIT 1),(Select max(id) FROM vault_changes))) WHERE h>=(Select min(id) FROM vault_changes)");
+    return sql_conn_cell(c, sql->text, horizon);
+}
+
+static apr_status_t remove_up_to(sql_call_t *c, apr_int64_t horizon)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    apr_status_t rv;
+
+    sql_raw(sql, "UPDATE vault_watched SET pruned=coalesce((Select max(id) FROM vault_changes AS c WHERE "
+                 "c.tbl=vault_watched.tbl AND c.id<=");
+    sql_integer(sql, horizon);
+    sql_raw(sql, "),pruned)");
+    rv = sql_conn_query(c, sql->text, NULL);
+    if (rv == APR_SUCCESS) {
+        sql = sql_statement_make(c);
+        sql_raw(sql, "DELETE FROM vault_changes WHERE id<=");
+        sql_integer(sql, horizon);
+        rv = sql_conn_query(c, sql->text, NULL);
+    }
+    return rv;
+}
+
+static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most)
+{
+    const char *horizon;
+    apr_status_t rv = find_horizon(c, before, most, &horizon);
+
+    if (rv != APR_SUCCESS || horizon == NULL) {
+        return rv;
+    }
+    rv = sql_conn_begin_write(c);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = remove_up_to(c, number(horizon));
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_commit(c);
+    }
+    if (rv != APR_SUCCESS) {
+        sql_conn_rollback(c);
+    }
+    return rv;
+}
+
+/* ------------------------------------------------------------ images */
+
+static void append_image(sql_statement_t *sql, const sql_table_t *table, const char *column)
+{
+    sql_own_cell(sql, "c", column, SQL_TEXT);
+}
+
+/* Escapes differ between SQLite and jansson, and so do digits of reals. */
+static int is_plain(const char *value)
+{
+    for (; *value != '\0'; value++) {
+        if (apr_iscntrl(*value) || strchr("\"\\.", *value) != NULL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Any type may be in any column, so the value may be there as a number or as a text. */
+static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
+{
+    static const char *const types[] = {"I", "T"};
+    const char *name = as_json(sql, column->name);
+
+    if (!is_plain(value)) {
+        sql_raw(sql, "1=1");
+        return;
+    }
+    for (apr_size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        sql_raw(sql, i == 0 ? "(instr(c." : " OR instr(c.");
+        sql_name(sql, row);
+        sql_raw(sql, ",");
+        sql_text(sql, apr_pstrcat(sql->pool, name, ":\"", types[i], value, "\"", NULL));
+        sql_raw(sql, ")>0");
+    }
+    sql_raw(sql, ")");
+}
+
+const database_dialect_t database_dialect_sqlite3 = {
+    .name = "sqlite3",
+    .tables = tables,
+    .lock_rows = "",
+    .order = "c.id",
+    .insert_new = " OR IGNORE",
+    .insert_new_end = "",
+    .watch = watch,
+    .unwatch = unwatch,
+    .now = "(Select seq FROM main.sqlite_sequence WHERE name='vault_changes')",
+    .place = place,
+    .is_lost = is_lost,
+    .append_since = append_since,
+    .next = next,
+    .prune = prune,
+    .append_image = append_image,
+    .append_has = append_has,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Folds the changes of each row into one. */
+#include "fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "apr_hash.h"
+#include "apr_strings.h"
+
+const char *database_text_of(const json_t *value, apr_pool_t *pool)
+{
+    const char *copy;
+    char *text;
+
+    if (value == NULL || json_is_null(value)) {
+        return NULL;
+    }
+    if (json_is_string(value)) {
+        return apr_pstrdup(pool, json_string_value(value));
+    }
+    text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    copy = text != NULL ? apr_pstrdup(pool, text) : NULL;
+    free(text);
+    return copy;
+}
+
+static const json_t *row_of(const json_t *change, const char *name)
+{
+    const json_t *row = json_object_get(change, name);
+
+    return json_is_object(row) ? row : NULL;
+}
+
+/* The row if it is an element, else NULL; without a column all rows are. */
+static const json_t *member(const json_t *row, const char *column, const char *value, apr_pool_t *pool)
+{
+    const char *text;
+
+    if (row == NULL || column == NULL) {
+        return row;
+    }
+    text = database_text_of(json_object_get(row, column), pool);
+    return text != NULL && strcmp(text, value) == 0 ? row : NULL;
+}
+
+static int is_change(const database_fold_t *row)
+{
+    return row->old == NULL || row->new == NULL ? row->old != row->new : !json_equal(row->old, row->new);
+}
+
+apr_array_header_t *database_fold_members(const json_t *changes, const char *column, const char *value,
+                                          apr_pool_t *pool)
+{
+    apr_array_header_t *rows = apr_array_make(pool, 16, sizeof(database_fold_t));
+    apr_array_header_t *changed = apr_array_make(pool, 16, sizeof(database_fold_t));
+    apr_hash_t *by_key = apr_hash_make(pool);
+
+    for (size_t i = 0; i < json_array_size(changes); i++) {
+        const json_t *change = json_array_get(changes, i);
+        const char *key = json_string_value(json_object_get(change, "key"));
+        apr_size_t place = (apr_size_t)(apr_uintptr_t)apr_hash_get(by_key, key, APR_HASH_KEY_STRING);
+
+        if (place == 0) {
+            database_fold_t *row = apr_array_push(rows);
+
+            row->key = key;
+            row->old = member(row_of(change, "old"), column, value, pool);
+            place = (apr_size_t)rows->nelts;
+            apr_hash_set(by_key, key, APR_HASH_KEY_STRING, (void *)(apr_uintptr_t)place);
+        }
+        APR_ARRAY_IDX(rows, place - 1, database_fold_t).new = member(row_of(change, "new"), column, value, pool);
+    }
+    for (int i = 0; i < rows->nelts; i++) {
+        if (is_change(&APR_ARRAY_IDX(rows, i, database_fold_t))) {
+            APR_ARRAY_PUSH(changed, database_fold_t) = APR_ARRAY_IDX(rows, i, database_fold_t);
+        }
+    }
+    return changed;
+}
+
+apr_array_header_t *database_fold(const json_t *changes, apr_pool_t *pool)
+{
+    return database_fold_members(changes, NULL, NULL, pool);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* New rows, a row that changed, an attribute that changed. */
+#include "instances.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "apr_hash.h"
+
+#include "arguments.h"
+#include "catalogue.h"
+#include "connection.h"
+#include "fold.h"
+#include "interests.h"
+#include "select.h"
+
+/* ------------------------------------------------------------ new rows */
+
+/* The keys of rows that were inserted, in that order, each once. */
+static json_t *keys_of(sql_call_t *c, const json_t *changes)
+{
+    apr_hash_t *seen = apr_hash_make(c->pool);
+    json_t *keys = json_array();
+
+    for (size_t i = 0; i < json_array_size(changes); i++) {
+        const json_t *change = json_array_get(changes, i);
+        const char *text = json_string_value(json_object_get(change, "key"));
+
+        if (apr_hash_get(seen, text, APR_HASH_KEY_STRING) == NULL) {
+            apr_hash_set(seen, text, APR_HASH_KEY_STRING, text);
+            json_array_append(keys, json_object_get(json_object_get(change, "new"), c->table->key));
+        }
+    }
+    return keys;
+}
+
+/* Put rows into the order of `keys`; those that are there no more are left out. */
+static json_t *in_order(sql_call_t *c, json_t *rows, const json_t *keys)
+{
+    apr_hash_t *by_key = apr_hash_make(c->pool);
+    json_t *ordered = json_array();
+
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        const char *key = database_text_of(json_object_get(row, c->table->key), c->pool);
+
+        if (key != NULL) {
+            apr_hash_set(by_key, key, APR_HASH_KEY_STRING, row);
+        }
+    }
+    for (size_t i = 0; i < json_array_size(keys); i++) {
+        const char *key = database_text_of(json_array_get(keys, i), c->pool);
+
+        if (key != NULL) {
+            json_array_append(ordered, apr_hash_get(by_key, key, APR_HASH_KEY_STRING));
+        }
+    }
+    json_decref(rows);
+    return ordered;
+}
+
+static apr_status_t fetch_inserted(sql_call_t *c, database_look_t *look, json_t **rows)
+{
+    database_wanted_t wanted = {.op = "I", .most = c->db->rows};
+    json_t *changes, *keys;
+    apr_status_t rv = database_look_changes(c, look, &wanted, 1, &changes);
+
+    if (rv != APR_SUCCESS || look->span.since == NULL) {
+        json_decref(changes);
+        return rv;
+    }
+    keys = keys_of(c, changes);
+    rv = database_select_keys(c, keys, "", rows);
+    if (rv == APR_SUCCESS) {
+        *rows = in_order(c, *rows, keys);
+    }
+    json_decref(keys);
+    json_decref(changes);
+    return rv;
+}
+
+apr_status_t database_instances_new(sql_call_t *c, database_look_t *look, int limit, const char *interest,
+                                    json_t **rows)
+{
+    apr_status_t rv = look->span.since != NULL ? fetch_inserted(c, look, rows) : APR_SUCCESS;
+
+    /* Also when the changes have just turned out to be beyond telling. */
+    if (rv == APR_SUCCESS && look->span.since == NULL) {
+        rv = database_select_newest(c, limit != 0 ? limit : c->db->rows, rows);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = database_look_keep(c, look);
+    }
+    if (rv == APR_SUCCESS && json_array_size(*rows) == 0 && !look->reset) {
+        json_decref(*rows);
+        *rows = NULL;
+    }
+    if (rv == APR_SUCCESS && look->again) {
+        /* Announce what was left out: a number later than this run's stamp makes the page look again. */
+        (void)c->db->host->notify(interest);
+    }
+    return rv;
+}
+
+/* ------------------------------------------------------------ one row */
+
+void database_seen_free(database_seen_t *seen)
+{
+    json_decref(seen->row);
+    json_decref(seen->old);
+    seen->row = NULL;
+    seen->old = NULL;
+}
+
+static apr_status_t see_changes(sql_call_t *c, database_look_t *look, const char *key, database_seen_t *seen)
+{
+    database_wanted_t wanted = {.key = key, .most = c->db->rows};
+    const apr_array_header_t *rows;
+    json_t *changes;
+    apr_status_t rv = database_look_changes(c, look, &wanted, 0, &changes);
+
+    if (rv == APR_SUCCESS && look->span.since != NULL) {
+        rows = database_fold(changes, c->pool);
+        seen->changed = rows->nelts > 0;
+        if (seen->changed) {
+            seen->old = json_incref((json_t *)(uintptr_t)APR_ARRAY_IDX(rows, 0, database_fold_t).old);
+        }
+    }
+    json_decref(changes);
+    return rv;
+}
+
+static apr_status_t see(sql_call_t *c, database_look_t *look, const char *key, database_seen_t *seen)
+{
+    apr_status_t rv = look->span.since != NULL ? see_changes(c, look, key, seen) : APR_SUCCESS;
+
+    seen->first = look->span.since == NULL;
+    seen->reset = look->reset;
+    seen->changed |= seen->first;
+    if (rv == APR_SUCCESS && seen->changed) {
+        rv = database_select_row(c, key, &seen->row);
+    }
+    return rv == APR_SUCCESS ? database_look_keep(c, look) : rv;
+}
+
+apr_status_t database_see_row(sql_call_t *c, const char *table, const char *key, database_seen_t *seen)
+{
+    database_look_t look;
+    int needed = 0;
+    apr_status_t rv = database_interest_create(c, database_interest_row(table, key, c->pool), &needed);
+
+    memset(seen, 0, sizeof(*seen));
+    if (rv != APR_SUCCESS || !needed) {
+        return rv;
+    }
+    rv = database_look_begin_watched(c, &look, table);
+    return rv == APR_SUCCESS ? database_look_end(c, see(c, &look, key, seen)) : rv;
+}
+
+json_t *database_seen_attribute(const database_seen_t *seen, const char *column, const char *kind, const char *shown)
+{
+    json_t *old = json_object_get(seen->old, column);
+    json_t *new = json_object_get(seen->row, column);
+    json_t *said;
+
+    if (!seen->first && old != NULL && new != NULL &&json_equal(old, new)) {
+        return NULL;
+    }
+    said = json_pack("{s:s,s:O?,s:O?}", kind, shown, "old", old, "new", new);
+    if (said != NULL && seen->reset) {
+        json_object_set_new(said, "reset", json_true());
+    }
+    return said;
+}
+
+apr_status_t database_modified_instance_body(sql_call_t *c, const char *table, json_t **rows)
+{
+    database_seen_t seen;
+    const char *key;
+    apr_status_t rv = database_argument_text(c, "key", &key);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = database_see_row(c, table, key, &seen);
+    if (rv == APR_SUCCESS && seen.changed) {
+        *rows = json_array();
+        json_array_append(*rows, seen.row);
+    }
+    database_seen_free(&seen);
+    return rv;
+}
+
+apr_status_t database_attribute_changes_body(sql_call_t *c, const char *table, json_t **rows)
+{
+    database_seen_t seen;
+    const char *key, *attribute;
+    apr_status_t rv = database_argument_text(c, "key", &key);
+
+    if (rv == APR_SUCCESS) {
+        rv = database_argument_text(c, "attribute", &attribute);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = database_see_row(c, table, key, &seen);
+    if (rv == APR_SUCCESS && seen.changed && sql_table_column_named(c->table, attribute) == NULL) {
+        rv = sql_fail(c, APR_EINVAL, "argument \"attribute\": table \"%s\" has no column \"%s\"", sql_shown(c, table),
+                      sql_shown(c, attribute));
+    }
+    if (rv == APR_SUCCESS && seen.changed) {
+        json_t *said = database_seen_attribute(&seen, attribute, "attribute", attribute);
+
+        *rows = said != NULL ? json_array() : NULL;
+        if (said != NULL) {
+            json_array_append_new(*rows, said);
+        }
+    }
+    database_seen_free(&seen);
+    return rv;
+}

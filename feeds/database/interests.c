@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of interests, and which of them a changed row touches. */
+#include "interests.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "apr_sha1.h"
+#include "apr_strings.h"
+
+#include "fold.h"
+#include "model.h"
+
+#define PREFIX "DB-"
+
+const char *database_digest(const char *text, apr_pool_t *pool)
+{
+    unsigned char digest[APR_SHA1_DIGESTSIZE];
+    char *hex = apr_palloc(pool, 2 * sizeof(digest) + 1);
+    apr_sha1_ctx_t sha1;
+
+    apr_sha1_init(&sha1);
+    apr_sha1_update(&sha1, text, (unsigned)strlen(text));
+    apr_sha1_final(digest, &sha1);
+    for (apr_size_t i = 0; i < sizeof(digest); i++) {
+        apr_snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    }
+    return hex;
+}
+
+/* `head` and `tail`, or the digest of `tail` where that is too long. */
+static const char *join(const char *head, const char *tail, apr_pool_t *pool)
+{
+    const char *name = apr_pstrcat(pool, head, tail, NULL);
+
+    if (strlen(name) > VAULT_INTEREST_MAX) {
+        name = apr_pstrcat(pool, head, "#", database_digest(tail, pool), NULL);
+    }
+    return strlen(name) <= VAULT_INTEREST_MAX ? name : NULL;
+}
+
+const char *database_interest_table(const char *table, apr_pool_t *pool)
+{
+    const char *name = apr_pstrcat(pool, PREFIX, table, NULL);
+
+    return strlen(name) <= VAULT_INTEREST_MAX ? name : NULL;
+}
+
+const char *database_interest_row(const char *table, const char *key, apr_pool_t *pool)
+{
+    return join(apr_pstrcat(pool, PREFIX, table, "-", NULL), key, pool);
+}
+
+const char *database_interest_column(const char *table, const char *column, apr_pool_t *pool)
+{
+    return join(apr_pstrcat(pool, PREFIX, table, ".", NULL), column, pool);
+}
+
+const char *database_interest_members(const char *table, const char *column, const char *value, apr_pool_t *pool)
+{
+    const char *of_column = database_interest_column(table, column, pool);
+
+    return of_column != NULL ? join(apr_pstrcat(pool, of_column, "=", NULL), value, pool) : NULL;
+}
+
+apr_status_t database_interest_create(sql_call_t *c, const char *interest, int *look)
+{
+    if (interest == NULL) {
+        return sql_fail(c, APR_EINVAL, "argument \"table\": the name is too long for an interest");
+    }
+    *look = c->db->host->create_interest(c->call, interest);
+    return APR_SUCCESS;
+}
+
+/* ------------------------------------------------------------ touched */
+
+database_touched_t *database_touched_make(const database_t *feed, apr_pool_t *pool)
+{
+    database_touched_t *touched = apr_pcalloc(pool, sizeof(*touched));
+
+    touched->feed = feed;
+    touched->pool = pool;
+    touched->names = apr_hash_make(pool);
+    return touched;
+}
+
+static void add(database_touched_t *touched, const char *name)
+{
+    if (name != NULL) {
+        apr_hash_set(touched->names, name, APR_HASH_KEY_STRING, name);
+    }
+}
+
+void database_touched_table(database_touched_t *touched, const char *table)
+{
+    add(touched, database_interest_table(table, touched->pool));
+}
+
+static void add_members(database_touched_t *touched, const char *table, const char *column, const json_t *value)
+{
+    const char *text = database_text_of(value, touched->pool);
+
+    if (text != NULL && database_model_links(touched->feed->model, table, column)) {
+        add(touched, database_interest_members(table, column, text, touched->pool));
+    }
+}
+
+void database_touched_row(database_touched_t *touched, const char *table, const char *key, const json_t *old,
+                          const json_t *new)
+{
+    const json_t *row = new != NULL ? new : old;
+    const char *column;
+    json_t *value;
+
+    database_touched_table(touched, table);
+    if (key != NULL) {
+        add(touched, database_interest_row(table, key, touched->pool));
+    }
+    /* jansson's iterator wants a pointer that is not const; it changes nothing. */
+    json_object_foreach((json_t *)(uintptr_t)row, column, value)
+    {
+        const json_t *was = json_object_get(old, column);
+        const json_t *is = json_object_get(new, column);
+
+        if (old == NULL || new == NULL || !json_equal(was, is)) {
+            add(touched, database_interest_column(table, column, touched->pool));
+        }
+        /* Those of an element's collection learn of every change of it. */
+        add_members(touched, table, column, was);
+        add_members(touched, table, column, is);
+    }
+}
+
+void database_touched_all(database_touched_t *touched)
+{
+    touched->all = 1;
+}
+
+void database_touched_notify(const database_touched_t *touched)
+{
+    const vault_host_t *host = touched->feed->sql.host;
+    apr_hash_index_t *i;
+
+    if (touched->all && host->size > offsetof(vault_host_t, notify_all) && host->notify_all != NULL) {
+        host->notify_all();
+        return;
+    }
+    for (i = apr_hash_first(touched->pool, touched->names); i != NULL; i = apr_hash_next(i)) {
+        (void)host->notify(apr_hash_this_val(i));
+    }
+}

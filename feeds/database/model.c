@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the model file, and checks all that can be checked without the database. */
+#include "model.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "query_text.h"
+
+/* What is being checked, for sentences. */
+typedef struct checker_t {
+    apr_pool_t *pool;
+    const char *where; /* `entity "Profile"` */
+    const char *wrong; /* the first sentence */
+} checker_t;
+
+static int complain(checker_t *k, const char *wrong)
+{
+    if (k->wrong == NULL) {
+        k->wrong = apr_pstrcat(k->pool, k->where, k->where[0] != '\0' ? ": " : "", wrong, NULL);
+    }
+    return 0;
+}
+
+static int is_name(const json_t *value)
+{
+    return json_is_string(value) && json_string_length(value) > 0 &&
+           strlen(json_string_value(value)) == json_string_length(value);
+}
+
+/* No member of `object` but these. */
+static int knows_members(checker_t *k, const json_t *object, const char *const *known)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
+        int found = 0;
+
+        for (int i = 0; known[i] != NULL; i++) {
+            found |= strcmp(known[i], name) == 0;
+        }
+        if (!found) {
+            return complain(k, apr_psprintf(k->pool, "\"%s\" is unknown", name));
+        }
+    }
+    return 1;
+}
+
+static int has_name(checker_t *k, const json_t *object, const char *member, int needed)
+{
+    const json_t *value = json_object_get(object, member);
+
+    if ((value == NULL && !needed) || is_name(value)) {
+        return 1;
+    }
+    return complain(k, apr_psprintf(k->pool, "\"%s\" takes a name", member));
+}
+
+/* A list of names, at least one. */
+static int has_names(checker_t *k, const json_t *object, const char *member)
+{
+    const json_t *list = json_object_get(object, member);
+    int good = json_array_size(list) > 0;
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        good &= is_name(json_array_get(list, i));
+    }
+    return good || complain(k, apr_psprintf(k->pool, "\"%s\" takes a list of names", member));
+}
+
+/* ------------------------------------------------------------ entities */
+
+static int check_properties(checker_t *k, const json_t *entity)
+{
+    json_t *properties = json_object_get(entity, "properties");
+    const char *name;
+    json_t *column;
+
+    if (!json_is_object(properties) || json_object_size(properties) == 0) {
+        return complain(k, "\"properties\" takes an object of names of properties and their columns");
+    }
+    json_object_foreach(properties, name, column)
+    {
+        if (name[0] == '\0' || strchr(name, ',') != NULL || !is_name(column)) {
+            return complain(k, apr_psprintf(k->pool,
+                                            "property \"%s\": a name without commas, and the name of a column, "
+                                            "are accepted",
+                                            name));
+        }
+    }
+    return 1;
+}
+
+static int check_collections(checker_t *k, const json_t *entity, const json_t *entities)
+{
+    static const char *const known[] = {"entity", "column", NULL};
+    json_t *collections = json_object_get(entity, "collections");
+    const char *name;
+    json_t *collection;
+
+    if (collections != NULL && !json_is_object(collections)) {
+        return complain(k, "\"collections\" takes an object");
+    }
+    json_object_foreach(collections, name, collection)
+    {
+        const char *element = json_string_value(json_object_get(collection, "entity"));
+
+        k->where = apr_psprintf(k->pool, "%s, collection \"%s\"", k->where, name);
+        if (!json_is_object(collection)) {
+            return complain(k, "an object with \"entity\" and \"column\" is accepted");
+        }
+        if (!knows_members(k, collection, known) || !has_name(k, collection, "entity", 1) ||
+            !has_name(k, collection, "column", 1)) {
+            return 0;
+        }
+        if (json_object_get(entities, element) == NULL) {
+            return complain(k, apr_psprintf(k->pool, "there is no entity \"%s\"", element));
+        }
+    }
+    return 1;
+}
+
+static int check_entities(checker_t *k, const json_t *entities)
+{
+    static const char *const known[] = {"table", "properties", "collections", NULL};
+    const char *name;
+    json_t *entity;
+
+    if (!json_is_object(entities)) {
+        return complain(k, "\"entities\" takes an object");
+    }
+    json_object_foreach((json_t *)(uintptr_t)entities, name, entity)
+    {
+        k->where = apr_psprintf(k->pool, "entity \"%s\"", name);
+        if (!json_is_object(entity)) {
+            return complain(k, "an object is accepted");
+        }
+        if (!knows_members(k, entity, known) || !has_name(k, entity, "table", 1) || !check_properties(k, entity) ||
+            !check_collections(k, entity, entities)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ------------------------------------------------------------ queries */
+
+/* An object of names and types. */
+static int check_types(checker_t *k, const json_t *query, const char *member, int needed)
+{
+    static const char *const types[] = {"integer", "real", "text", "boolean", "blob", NULL};
+    json_t *object = json_object_get(query, member);
+    const char *name;
+    json_t *type;
+
+    if (object == NULL ? needed : !json_is_object(object) || (needed && json_object_size(object) == 0)) {
+        return complain(k, apr_psprintf(k->pool, "\"%s\" takes an object of names and types", member));
+    }
+    json_object_foreach(object, name, type)
+    {
+        int found = 0;
+
+        /* A blob comes out, but does not go in. */
+        for (int i = 0; types[i] != NULL && (needed || strcmp(types[i], "blob") != 0); i++) {
+            found |= json_is_string(type) && strcmp(types[i], json_string_value(type)) == 0;
+        }
+        if (!found) {
+            return complain(k, apr_psprintf(k->pool, "\"%s\": the type of \"%s\" is integer, real, text%s or boolean",
+                                            member, name, needed ? ", blob" : ""));
+        }
+    }
+    return 1;
+}
+
+static int check_text(checker_t *k, const json_t *query)
+{
+    const char *at = json_string_value(json_object_get(query, "sql"));
+    const json_t *parameters = json_object_get(query, "parameters");
+    database_piece_t piece;
+    database_piece_e kind;
+
+    while ((kind = database_query_piece(&at, &piece)) != DATABASE_PIECE_END) {
+        const char *text = apr_pstrmemdup(k->pool, piece.text, piece.length);
+
+        if (kind == DATABASE_PIECE_PARAMETER && json_object_get(parameters, text) == NULL) {
+            return complain(k, apr_psprintf(k->pool, "\"sql\": the parameter \":%s\" is not in \"parameters\"", text));
+        }
+        if (kind == DATABASE_PIECE_SQL && strcmp(text, ";") == 0) {
+            return complain(k, "\"sql\" takes one SELECT without a semicolon");
+        }
+    }
+    return 1;
+}
+
+/* The key's columns are columns of the result. */
+static int check_key(checker_t *k, const json_t *query)
+{
+    const json_t *key = json_object_get(query, "key");
+    const json_t *columns = json_object_get(query, "columns");
+
+    for (size_t i = 0; i < json_array_size(key); i++) {
+        if (json_object_get(columns, json_string_value(json_array_get(key, i))) == NULL) {
+            return complain(k, apr_psprintf(k->pool, "\"key\": \"%s\" is not one of \"columns\"",
+                                            json_string_value(json_array_get(key, i))));
+        }
+    }
+    return 1;
+}
+
+static int check_queries(checker_t *k, const json_t *queries)
+{
+    static const char *const known[] = {"sql", "tables", "columns", "key", "parameters", NULL};
+    const char *name;
+    json_t *query;
+
+    k->where = "";
+    if (!json_is_object(queries)) {
+        return complain(k, "\"queries\" takes an object");
+    }
+    json_object_foreach((json_t *)(uintptr_t)queries, name, query)
+    {
+        k->where = apr_psprintf(k->pool, "query \"%s\"", name);
+        if (!json_is_object(query)) {
+            return complain(k, "an object is accepted");
+        }
+        if (!knows_members(k, query, known) || !has_name(k, query, "sql", 1) || !has_names(k, query, "tables") ||
+            !has_names(k, query, "key") || !check_types(k, query, "columns", 1) || !check_key(k, query) ||
+            !check_types(k, query, "parameters", 0) || !check_text(k, query)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ------------------------------------------------------------ the file */
+
+static apr_status_t drop(void *data)
+{
+    json_decref(data);
+    return APR_SUCCESS;
+}
+
+/* The object under `member`, or an empty one. */
+static const json_t *part(json_t *file, const char *member)
+{
+    if (json_object_get(file, member) == NULL) {
+        json_object_set_new(file, member, json_object());
+    }
+    return json_object_get(file, member);
+}
+
+const char *database_model_read(const database_model_t **model, const char *path, apr_pool_t *pool)
+{
+    static const char *const known[] = {"entities", "queries", NULL};
+    database_model_t *made = apr_pcalloc(pool, sizeof(*made));
+    checker_t k = {.pool = pool, .where = ""};
+    json_error_t error;
+    json_t *file = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+
+    if (file == NULL) {
+        return error.line > 0 ? apr_psprintf(pool, "model=%s: line %d: %s", path, error.line, error.text)
+                              : apr_psprintf(pool, "model=%s: the file cannot be read: %s", path, error.text);
+    }
+    apr_pool_cleanup_register(pool, file, drop, apr_pool_cleanup_null);
+    if (!json_is_object(file)) {
+        return apr_psprintf(pool, "model=%s: an object with \"entities\" and \"queries\" is accepted", path);
+    }
+    made->entities = part(file, "entities");
+    made->queries = part(file, "queries");
+    if (!knows_members(&k, file, known) || !check_entities(&k, made->entities) || !check_queries(&k, made->queries)) {
+        return apr_psprintf(pool, "model=%s: %s", path, k.wrong);
+    }
+    *model = made;
+    return NULL;
+}
+
+int database_model_links(const database_model_t *model, const char *table, const char *column)
+{
+    const char *name, *of;
+    json_t *entity, *collection;
+
+    if (model == NULL) {
+        return 0;
+    }
+    json_object_foreach((json_t *)(uintptr_t)model->entities, name, entity)
+    {
+        json_object_foreach(json_object_get(entity, "collections"), of, collection)
+        {
+            const json_t *element =
+                json_object_get(model->entities, json_string_value(json_object_get(collection, "entity")));
+
+            if (strcmp(json_string_value(json_object_get(element, "table")), table) == 0 &&
+                strcmp(json_string_value(json_object_get(collection, "column")), column) == 0) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Properties and collections: views of columns and of foreign keys, so that all views of one agree. */
+#include "objects.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "arguments.h"
+#include "catalogue.h"
+#include "changes.h"
+#include "connection.h"
+#include "fold.h"
+#include "instances.h"
+#include "interests.h"
+#include "select.h"
+
+void database_delta_make(database_delta_t *delta)
+{
+    delta->added = json_array();
+    delta->removed = json_array();
+    delta->changed = json_array();
+}
+
+json_t *database_delta_answer(database_delta_t *delta, int all, int reset)
+{
+    size_t count = json_array_size(delta->added) + json_array_size(delta->removed) + json_array_size(delta->changed);
+    json_t *answer =
+        json_pack("{s:o,s:o,s:o}", "added", delta->added, "removed", delta->removed, "changed", delta->changed);
+
+    if (count == 0 && !all) {
+        json_decref(answer);
+        return NULL;
+    }
+    if (reset) {
+        json_object_set_new(answer, "reset", json_true());
+    }
+    return answer;
+}
+
+/* ------------------------------------------------------------ entities */
+
+static const char *name_in(const json_t *object, const char *member)
+{
+    return json_string_value(json_object_get(object, member));
+}
+
+/* @param found  NULL unless APR_SUCCESS */
+static apr_status_t find_entity(sql_call_t *c, const char *name, const json_t **found)
+{
+    const database_model_t *model = ((const database_t *)c->db)->model;
+
+    *found = model != NULL ? json_object_get(model->entities, name) : NULL;
+    if (*found != NULL) {
+        return APR_SUCCESS;
+    }
+    return sql_fail(c, APR_EINVAL, model != NULL ? "the model has no entity \"%s\"" : "there is no model=… with \"%s\"",
+                    sql_shown(c, name));
+}
+
+/* Is every column of the entity in its table, which is c->table? */
+static apr_status_t check_columns(sql_call_t *c, const char *entity, const json_t *properties)
+{
+    const char *property;
+    json_t *column;
+
+    json_object_foreach((json_t *)(uintptr_t)properties, property, column)
+    {
+        if (sql_table_column_named(c->table, json_string_value(column)) == NULL) {
+            return sql_fail(c, APR_EINVAL, "the model's entity \"%s\": table \"%s\" has no column \"%s\"",
+                            sql_shown(c, entity), sql_shown(c, c->table->name), json_string_value(column));
+        }
+    }
+    return APR_SUCCESS;
+}
+
+/* An element as pages see it: its key as "id", and its properties. */
+static json_t *element(const sql_call_t *c, const json_t *entity, const json_t *row)
+{
+    json_t *object = json_object();
+    const char *property;
+    json_t *column;
+
+    json_object_set(object, "id", json_object_get(row, c->table->key));
+    json_object_foreach(json_object_get(entity, "properties"), property, column)
+    {
+        json_object_set(object, property, json_object_get(row, json_string_value(column)));
+    }
+    return object;
+}
+
+/* ------------------------------------------------------------ properties */
+
+/* Append what is to be said of the properties in `names`, which are parted by commas. */
+static apr_status_t say_properties(sql_call_t *c, const json_t *properties, const char *names,
+                                   const database_seen_t *seen, json_t *said)
+{
+    char *rest;
+    char *list = apr_pstrdup(c->pool, names);
+
+    for (char *name = apr_strtok(list, ",", &rest); name != NULL; name = apr_strtok(NULL, ",", &rest)) {
+        const char *column = name_in(properties, name);
+        json_t *one;
+
+        if (column == NULL) {
+            return sql_fail(c, APR_EINVAL, "argument \"property\": the entity has no property \"%s\"",
+                            sql_shown(c, name));
+        }
+        one = seen->changed ? database_seen_attribute(seen, column, "property", name) : NULL;
+        if (one != NULL) {
+            json_array_append_new(said, one);
+        }
+    }
+    return APR_SUCCESS;
+}
+
+apr_status_t database_property_changes_body(sql_call_t *c, const char *entity, json_t **rows)
+{
+    const json_t *found = NULL;
+    const char *id, *names;
+    database_seen_t seen = {0};
+    apr_status_t rv = find_entity(c, entity, &found);
+
+    if (rv == APR_SUCCESS) {
+        rv = database_argument_text(c, "id", &id);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = database_argument_text(c, "property", &names);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = database_see_row(c, name_in(found, "table"), id, &seen);
+    }
+    if (rv == APR_SUCCESS && seen.changed) {
+        rv = check_columns(c, entity, json_object_get(found, "properties"));
+    }
+    if (rv == APR_SUCCESS) {
+        json_t *said = json_array();
+
+        rv = say_properties(c, json_object_get(found, "properties"), names, &seen, said);
+        if (rv == APR_SUCCESS && json_array_size(said) > 0) {
+            *rows = json_incref(said);
+        }
+        json_decref(said);
+    }
+    database_seen_free(&seen);
+    return rv;
+}
+
+/* ------------------------------------------------------------ collections */
+
+/* A collection of one object. */
+typedef struct collection_t {
+    const char *name;      /* of the elements' entity */
+    const json_t *element; /* the elements' entity */
+    const char *table;     /* of the elements */
+    const char *column;    /* the foreign key */
+    const char *id;        /* of the object */
+} collection_t;
+
+static apr_status_t find_collection(sql_call_t *c, const char *entity, collection_t *of)
+{
+    const json_t *owner, *collection;
+    const char *name;
+    apr_status_t rv = find_entity(c, entity, &owner);
+
+    if (rv == APR_SUCCESS) {
+        rv = database_argument_text(c, "id", &of->id);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = database_argument_text(c, "collection", &name);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    collection = json_object_get(json_object_get(owner, "collections"), name);
+    if (collection == NULL) {
+        return sql_fail(c, APR_EINVAL, "argument \"collection\": the entity \"%s\" has no collection \"%s\"",
+                        sql_shown(c, entity), sql_shown(c, name));
+    }
+    of->name = name_in(collection, "entity");
+    of->column = name_in(collection, "column");
+    rv = find_entity(c, of->name, &of->element);
+    of->table = name_in(of->element, "table");
+    return rv;
+}
+
+/* All elements, as at a first view. */
+static apr_status_t fetch_elements(sql_call_t *c, const collection_t *of, database_delta_t *delta)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    json_t *rows;
+    apr_status_t rv;
+
+    sql_select_table(sql, c->table);
+    rv = database_append_equals(c, sql, of->column, of->id);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    sql_order(sql, c->table->key, 0);
+    sql_limit(sql, c->db->rows);
+    rv = database_select(c, sql, &rows);
+    for (size_t i = 0; i < json_array_size(rows) && rv == APR_SUCCESS; i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *text = database_text_of(json_object_get(row, of->column), c->pool);
+
+        if (text == NULL || strcmp(text, of->id) != 0) {
+            rv = sql_fail(c, APR_EINVAL, "argument \"id\": \"%s\" must be given as the database writes it: \"%s\"",
+                          sql_shown(c, of->id), text != NULL ? sql_shown(c, text) : "");
+        }
+        json_array_append_new(delta->added, element(c, of->element, row));
+    }
+    json_decref(rows);
+    return rv;
+}
+
+/* An element stays what it was when only columns that are no property changed. */
+static void add_folded(const sql_call_t *c, const collection_t *of, const database_fold_t *row, database_delta_t *delta)
+{
+    json_t *old = row->old != NULL ? element(c, of->element, row->old) : NULL;
+    json_t *new = row->new != NULL ? element(c, of->element, row->new) : NULL;
+
+    if (old == NULL) {
+        json_array_append(delta->added, new);
+    }
+    else if (new == NULL) {
+        json_array_append(delta->removed, old);
+    }
+    else if (!json_equal(old, new)) {
+        json_array_append(delta->changed, new);
+    }
+    json_decref(old);
+    json_decref(new);
+}
+
+static apr_status_t fetch_changes(sql_call_t *c, database_look_t *look, const collection_t *of, database_delta_t *delta)
+{
+    database_wanted_t wanted = {
+        .column = sql_table_column_named(c->table, of->column), .value = of->id, .most = c->db->rows};
+    const apr_array_header_t *folded;
+    json_t *changes;
+    apr_status_t rv = database_look_changes(c, look, &wanted, 0, &changes);
+
+    if (rv == APR_SUCCESS) {
+        folded = database_fold_members(changes, of->column, of->id, c->pool);
+        for (int i = 0; i < folded->nelts; i++) {
+            add_folded(c, of, &APR_ARRAY_IDX(folded, i, database_fold_t), delta);
+        }
+    }
+    json_decref(changes);
+    return rv;
+}
+
+static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const collection_t *of, json_t **rows)
+{
+    database_delta_t delta;
+    apr_status_t rv = check_columns(c, of->name, json_object_get(of->element, "properties"));
+
+    if (rv == APR_SUCCESS && sql_table_column_named(c->table, of->column) == NULL) {
+        rv = sql_fail(c, APR_EINVAL, "the model's collection of \"%s\": table \"%s\" has no column \"%s\"", of->name,
+                      sql_shown(c, of->table), of->column);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    database_delta_make(&delta);
+    if (look->span.since != NULL) {
+        rv = fetch_changes(c, look, of, &delta);
+    }
+    /* Also when the changes have just turned out to be beyond telling. */
+    if (rv == APR_SUCCESS && look->span.since == NULL) {
+        rv = fetch_elements(c, of, &delta);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = database_look_keep(c, look);
+    }
+    *rows = database_delta_answer(&delta, look->span.since == NULL, look->reset);
+    return rv;
+}
+
+apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity, json_t **rows)
+{
+    collection_t of = {0};
+    database_look_t look;
+    int needed = 0;
+    apr_status_t rv = find_collection(c, entity, &of);
+
+    if (rv == APR_SUCCESS) {
+        rv = database_interest_create(c, database_interest_members(of.table, of.column, of.id, c->pool), &needed);
+    }
+    if (rv != APR_SUCCESS || !needed) {
+        return rv;
+    }
+    rv = database_look_begin_watched(c, &look, of.table);
+    return rv == APR_SUCCESS ? database_look_end(c, see_collection(c, &look, &of, rows)) : rv;
+}

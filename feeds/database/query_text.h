@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file query_text.h
+ * A query of the model taken to pieces: enough to put values in, and to let libdbi alone. No database here.
+ */
+#ifndef DATABASE_QUERY_TEXT_H
+#define DATABASE_QUERY_TEXT_H
+
+#include "apr.h"
+
+typedef enum database_piece_e {
+    DATABASE_PIECE_END,
+    DATABASE_PIECE_SQL,
+    DATABASE_PIECE_QUOTED,   /**< a text, a quoted name or a comment */
+    DATABASE_PIECE_SELECT,   /**< the keyword, in any case */
+    DATABASE_PIECE_PARAMETER /**< :name; text and length are the name's */
+} database_piece_e;
+
+typedef struct database_piece_t {
+    const char *text;
+    apr_size_t length;
+} database_piece_t;
+
+/** Take the next piece. @param at  moves on */
+database_piece_e database_query_piece(const char **at, database_piece_t *piece);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selects rows of one table. */
+#include "select.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "catalogue.h"
+#include "connection.h"
+#include "fold.h"
+#include "rows.h"
+
+/* Keys in one statement: bounds its length. */
+#define KEYS_AT_ONCE 200
+
+apr_status_t database_select(sql_call_t *c, const sql_statement_t *sql, json_t **rows)
+{
+    dbi_result result;
+    apr_status_t rv = sql_conn_query(c, sql->text, &result);
+
+    *rows = NULL;
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *rows = sql_rows_json(c, result, INT_MAX, 0);
+    dbi_result_free(result);
+    return *rows != NULL ? APR_SUCCESS : sql_fail(c, APR_ENOMEM, "out of memory for rows");
+}
+
+apr_status_t database_select_newest(sql_call_t *c, int most, json_t **rows)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    dbi_result result;
+    apr_status_t rv;
+
+    *rows = NULL;
+    sql_select_table(sql, c->table);
+    sql_order(sql, c->table->key, 1);
+    sql_limit(sql, most);
+    rv = sql_conn_query(c, sql->text, &result);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *rows = sql_rows_json(c, result, most, 1);
+    dbi_result_free(result);
+    return *rows != NULL ? APR_SUCCESS : sql_fail(c, APR_ENOMEM, "out of memory for rows");
+}
+
+size_t database_append_keys(sql_call_t *c, sql_statement_t *sql, const json_t *keys, size_t first)
+{
+    size_t count = json_array_size(keys) - first;
+
+    if (count > KEYS_AT_ONCE) {
+        count = KEYS_AT_ONCE;
+    }
+    sql_name(sql, c->table->key);
+    for (size_t i = 0; i < count; i++) {
+        sql_raw(sql, i == 0 ? " IN(" : ",");
+        (void)sql_value_of(sql, sql_table_column_named(c->table, c->table->key), json_array_get(keys, first + i));
+    }
+    sql_raw(sql, ")");
+    return count;
+}
+
+apr_status_t database_select_keys(sql_call_t *c, const json_t *keys, const char *end, json_t **rows)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    *rows = json_array();
+    for (size_t i = 0; i < json_array_size(keys) && rv == APR_SUCCESS;) {
+        sql_statement_t *sql = sql_statement_make(c);
+        json_t *some;
+
+        sql_select_table(sql, c->table);
+        sql_raw(sql, " WHERE t.");
+        i += database_append_keys(c, sql, keys, i);
+        sql_raw(sql, end);
+        rv = database_select(c, sql, &some);
+        if (rv == APR_SUCCESS) {
+            json_array_extend(*rows, some);
+        }
+        json_decref(some);
+    }
+    if (rv != APR_SUCCESS) {
+        json_decref(*rows);
+        *rows = NULL;
+    }
+    return rv;
+}
+
+apr_status_t database_append_equals(sql_call_t *c, sql_statement_t *sql, const char *column, const char *value)
+{
+    json_t *string = json_string(value);
+    const char *wrong;
+
+    sql_raw(sql, " WHERE t.");
+    sql_name(sql, column);
+    sql_raw(sql, "=");
+    wrong = sql_value_of(sql, sql_table_column_named(c->table, column), string);
+    json_decref(string);
+    return wrong == NULL ? APR_SUCCESS : sql_fail(c, APR_EINVAL, "the key \"%s\" %s", sql_shown(c, value), wrong);
+}
+
+apr_status_t database_select_row(sql_call_t *c, const char *key, json_t **row)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    const char *text;
+    json_t *rows;
+    apr_status_t rv;
+
+    *row = NULL;
+    sql_select_table(sql, c->table);
+    rv = database_append_equals(c, sql, c->table->key, key);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = database_select(c, sql, &rows);
+    if (rv != APR_SUCCESS || json_array_size(rows) == 0) {
+        json_decref(rows);
+        return rv;
+    }
+    *row = json_incref(json_array_get(rows, 0));
+    json_decref(rows);
+    text = database_text_of(json_object_get(*row, c->table->key), c->pool);
+    if (text != NULL && strcmp(text, key) == 0) {
+        return APR_SUCCESS;
+    }
+    json_decref(*row);
+    *row = NULL;
+    return sql_fail(c, APR_EINVAL, "the key \"%s\" must be given as the database writes it: \"%s\"", sql_shown(c, key),
+                    text != NULL ? sql_shown(c, text) : "");
+}

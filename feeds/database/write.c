@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* save, update, delete: rows as they were and as they became say what is to be announced. */
+#include "write.h"
+
+#include <string.h>
+
+#include "apr_hash.h"
+
+#include "arguments.h"
+#include "catalogue.h"
+#include "connection.h"
+#include "dialect.h"
+#include "fold.h"
+#include "interests.h"
+#include "select.h"
+
+/* A statement in a transaction. */
+typedef struct write_t {
+    sql_call_t *c;
+    database_touched_t *touched;
+    json_t *answer; /* a reference */
+} write_t;
+
+typedef apr_status_t (*write_fn)(write_t *w);
+
+/* After the commit, and also when nobody knows whether it happened: too much is announced rather than too little. */
+static apr_status_t in_transaction(sql_call_t *c, write_fn body, json_t **answer)
+{
+    write_t w = {.c = c, .touched = database_touched_make((const database_t *)c->db, c->pool)};
+    apr_status_t rv = sql_conn_begin_write(c);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = body(&w);
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_commit(c);
+        database_touched_notify(w.touched);
+    }
+    if (rv != APR_SUCCESS) {
+        sql_conn_rollback(c);
+        json_decref(w.answer);
+        return rv;
+    }
+    *answer = w.answer;
+    return APR_SUCCESS;
+}
+
+static apr_status_t reach_table(sql_call_t *c, const char *table)
+{
+    apr_status_t rv = sql_conn_take(c);
+
+    if (rv == APR_SUCCESS) {
+        rv = sql_catalogue_find(c, table);
+    }
+    if (rv == APR_SUCCESS && c->table->is_view) {
+        rv = sql_fail(c, APR_EINVAL, "\"%s\" is a view: rows are saved in tables", sql_shown(c, table));
+    }
+    return rv;
+}
+
+static const char *key_of(const write_t *w, const json_t *row)
+{
+    return database_text_of(json_object_get(row, w->c->table->key), w->c->pool);
+}
+
+/* ------------------------------------------------------------ save */
+
+static apr_status_t insert(write_t *w)
+{
+    sql_call_t *c = w->c;
+    sql_statement_t *sql = sql_statement_make(c);
+    json_t *rows = NULL;
+    json_t *key;
+    apr_status_t rv;
+
+    sql_raw(sql, "INSERT INTO ");
+    sql_table(sql, c->table->name);
+    rv = database_argument_values(c, sql);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    for (int i = 0; i < c->table->columns->nelts; i++) {
+        const sql_column_t *column = sql_table_column(c->table, i);
+
+        sql_raw(sql, i == 0 ? " RETURNING " : ",");
+        sql_cell(sql, NULL, column->name, column->kind);
+    }
+    rv = database_select(c, sql, &rows);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    database_touched_table(w->touched, c->table->name);
+    if (json_array_size(rows) == 1) {
+        database_touched_row(w->touched, c->table->name, key_of(w, json_array_get(rows, 0)), NULL,
+                             json_array_get(rows, 0));
+    }
+    key = c->table->key != NULL ? json_object_get(json_array_get(rows, 0), c->table->key) : NULL;
+    w->answer = json_pack("[{s:O?}]", "id", key);
+    json_decref(rows);
+    return APR_SUCCESS;
+}
+
+apr_status_t database_save_body(sql_call_t *c, const char *table, json_t **rows)
+{
+    apr_status_t rv = reach_table(c, table);
+
+    return rv == APR_SUCCESS ? in_transaction(c, insert, rows) : rv;
+}
+
+/* ------------------------------------------------------------ update, delete */
+
+/* The rows that are meant, locked until the end of the transaction. */
+static apr_status_t select_meant(write_t *w, json_t **rows)
+{
+    sql_call_t *c = w->c;
+    sql_statement_t *sql = sql_statement_make(c);
+    const database_dialect_t *dialect = database_dialect_of(c->db);
+    apr_status_t rv;
+
+    sql_select_table(sql, c->table);
+    rv = database_argument_which(c, sql);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    sql_raw(sql, dialect != NULL ? dialect->lock_rows : "");
+    return database_select(c, sql, rows);
+}
+
+static json_t *keys_of(const write_t *w, const json_t *rows)
+{
+    json_t *keys = json_array();
+
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_array_append(keys, json_object_get(json_array_get(rows, i), w->c->table->key));
+    }
+    return keys;
+}
+
+/* Run `head` and what `append` adds on all rows with these keys. */
+static apr_status_t run_on_keys(write_t *w, const char *verb, const json_t *keys)
+{
+    sql_call_t *c = w->c;
+    int deletes = verb[0] == 'D';
+    apr_status_t rv = APR_SUCCESS;
+
+    for (size_t i = 0; i < json_array_size(keys) && rv == APR_SUCCESS;) {
+        sql_statement_t *sql = sql_statement_make(c);
+
+        sql_raw(sql, verb);
+        sql_table(sql, c->table->name);
+        if (!deletes) {
+            rv = database_argument_set(c, sql);
+        }
+        sql_raw(sql, " WHERE ");
+        i += database_append_keys(c, sql, keys, i);
+        if (rv == APR_SUCCESS) {
+            rv = sql_conn_query(c, sql->text, NULL);
+        }
+    }
+    return rv;
+}
+
+static void touch_deleted(write_t *w, const json_t *rows)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+
+        database_touched_row(w->touched, w->c->table->name, key_of(w, row), row, NULL);
+    }
+}
+
+static apr_status_t delete_rows(write_t *w)
+{
+    json_t *rows = NULL;
+    json_t *keys;
+    apr_status_t rv = select_meant(w, &rows);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    keys = keys_of(w, rows);
+    rv = run_on_keys(w, "DELETE FROM ", keys);
+    if (rv == APR_SUCCESS) {
+        touch_deleted(w, rows);
+        w->answer = json_pack("[{s:I}]", "deleted", (json_int_t)json_array_size(rows));
+    }
+    json_decref(keys);
+    json_decref(rows);
+    return rv;
+}
+
+/* A key may change, too: the old row is gone then, and the new one came. */
+static void touch_updated(write_t *w, const json_t *old_rows, const json_t *new_rows)
+{
+    const char *table = w->c->table->name;
+    apr_hash_t *by_key = apr_hash_make(w->c->pool);
+
+    for (size_t i = 0; i < json_array_size(old_rows); i++) {
+        const json_t *row = json_array_get(old_rows, i);
+
+        apr_hash_set(by_key, key_of(w, row), APR_HASH_KEY_STRING, row);
+    }
+    for (size_t i = 0; i < json_array_size(new_rows); i++) {
+        const json_t *row = json_array_get(new_rows, i);
+        const char *key = key_of(w, row);
+        const json_t *old = apr_hash_get(by_key, key, APR_HASH_KEY_STRING);
+
+        if (old == NULL || !json_equal(old, row)) {
+            database_touched_row(w->touched, table, key, old, row);
+        }
+        apr_hash_set(by_key, key, APR_HASH_KEY_STRING, NULL);
+    }
+    for (apr_hash_index_t *i = apr_hash_first(w->c->pool, by_key); i != NULL; i = apr_hash_next(i)) {
+        database_touched_row(w->touched, table, apr_hash_this_key(i), apr_hash_this_val(i), NULL);
+    }
+}
+
+/* The keys to look for after the update: those before, and the one that was set. */
+static void add_new_key(const write_t *w, json_t *keys)
+{
+    json_t *key = json_object_get(json_object_get(w->c->args, "values"), w->c->table->key);
+
+    if (key != NULL) {
+        json_array_append(keys, key);
+    }
+}
+
+static apr_status_t update_rows(write_t *w)
+{
+    json_t *old_rows = NULL;
+    json_t *new_rows = NULL;
+    json_t *keys;
+    apr_status_t rv = select_meant(w, &old_rows);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    keys = keys_of(w, old_rows);
+    rv = json_array_size(keys) > 0 ? run_on_keys(w, "UPDATE ", keys)
+                                   : database_argument_set(w->c, sql_statement_make(w->c));
+    if (rv == APR_SUCCESS && json_array_size(keys) > 0) {
+        add_new_key(w, keys);
+        rv = database_select_keys(w->c, keys, "", &new_rows);
+    }
+    if (rv == APR_SUCCESS) {
+        touch_updated(w, old_rows, new_rows);
+        w->answer = json_pack("[{s:I}]", "updated", (json_int_t)json_array_size(old_rows));
+    }
+    json_decref(keys);
+    json_decref(old_rows);
+    json_decref(new_rows);
+    return rv;
+}
+
+static apr_status_t write_rows(sql_call_t *c, const char *table, write_fn body, json_t **rows)
+{
+    apr_status_t rv = reach_table(c, table);
+
+    if (rv == APR_SUCCESS && c->table->key == NULL) {
+        rv = sql_fail(c, APR_EINVAL, "table \"%s\" has no primary key of one column, so its rows cannot be told apart",
+                      sql_shown(c, table));
+    }
+    return rv == APR_SUCCESS ? in_transaction(c, body, rows) : rv;
+}
+
+apr_status_t database_update_body(sql_call_t *c, const char *table, json_t **rows)
+{
+    return write_rows(c, table, update_rows, rows);
+}
+
+apr_status_t database_delete_body(sql_call_t *c, const char *table, json_t **rows)
+{
+    return write_rows(c, table, delete_rows, rows);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages to users, many in one statement. */
+#include "deliver.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "methods.h"
+#include "store.h"
+
+/* Users in one statement. */
+#define BATCH 500
+/* Of what is kept no more, so much may wait for the next time. */
+#define PRUNE_AT_ONCE 32
+
+static const messages_user_t *user_at(const apr_array_header_t *users, int i)
+{
+    return &APR_ARRAY_IDX(users, i, messages_user_t);
+}
+
+static void append_ids(messages_statement_t *sql, const apr_array_header_t *users)
+{
+    for (int i = 0; i < users->nelts; i++) {
+        messages_append(sql, i == 0 ? "(%d" : ",%d", user_at(users, i)->id);
+    }
+    messages_append(sql, ")");
+}
+
+/* ------------------------------------------------------------ what is kept no more */
+
+static apr_array_header_t *due_for_pruning(messages_call_t *m, const apr_array_header_t *users)
+{
+    apr_array_header_t *due = apr_array_make(m->sql.pool, users->nelts, sizeof(messages_user_t));
+
+    for (int i = 0; i < users->nelts; i++) {
+        const messages_user_t *user = user_at(users, i);
+
+        if (user->serial - m->feed->limits.keep >= user->pruned + PRUNE_AT_ONCE) {
+            APR_ARRAY_PUSH(due, messages_user_t) = *user;
+        }
+    }
+    return due;
+}
+
+/* `users` have the serials that they have now. */
+static apr_status_t prune(messages_call_t *m, const apr_array_header_t *users)
+{
+    const apr_int64_t keep = m->feed->limits.keep;
+    apr_array_header_t *due = due_for_pruning(m, users);
+    messages_statement_t *sql;
+    apr_status_t rv;
+
+    if (due->nelts == 0) {
+        return APR_SUCCESS;
+    }
+    sql = messages_statement(&m->sql, "DELETE FROM vault_message_deliveries WHERE ");
+    for (int i = 0; i < due->nelts; i++) {
+        messages_append(sql, i == 0 ? "(user_id=%d AND serial<=%d)" : " OR (user_id=%d AND serial<=%d)",
+                        user_at(due, i)->id, user_at(due, i)->serial - keep);
+    }
+    rv = messages_execute(&m->sql, sql);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    sql = messages_statement(&m->sql, "UPDATE vault_message_users SET pruned=serial-%d WHERE id IN", keep);
+    append_ids(sql, due);
+    return messages_execute(&m->sql, sql);
+}
+
+/* ------------------------------------------------------------ many messages to one */
+
+static apr_status_t raise_by(messages_call_t *m, messages_user_t *user, apr_int64_t count)
+{
+    apr_array_header_t *users = apr_array_make(m->sql.pool, 1, sizeof(messages_user_t));
+    apr_status_t rv =
+        messages_run(&m->sql, "UPDATE vault_message_users SET serial=serial+%d WHERE id=%d", count, user->id);
+
+    user->serial += count;
+    APR_ARRAY_PUSH(users, messages_user_t) = *user;
+    messages_announce(m, MESSAGES_OF_USER, m->user);
+    return rv != APR_SUCCESS ? rv : prune(m, users);
+}
+
+apr_status_t messages_deliver_history(messages_call_t *m, apr_int64_t channel, apr_int64_t serial,
+                                      messages_user_t *user)
+{
+    const json_t *rows;
+    const json_t *row;
+    size_t i;
+    messages_statement_t *sql;
+    apr_status_t rv = messages_select(&m->sql, &rows, m->limit,
+                                      "Select {t.serial} FROM vault_message_texts AS t"
+                                      " WHERE t.channel_id=%d AND t.serial>%d AND NOT EXISTS(Select 1"
+                                      " FROM vault_message_deliveries AS d"
+                                      " WHERE d.user_id=%d AND d.channel_id=t.channel_id AND d.message=t.serial)"
+                                      " ORDER BY t.serial",
+                                      channel, serial - m->limit, user->id);
+
+    if (rv != APR_SUCCESS || json_array_size(rows) == 0) {
+        return rv;
+    }
+    sql = messages_statement(&m->sql, "INSERT INTO vault_message_deliveries(user_id,serial,channel_id,message)VALUES");
+    json_array_foreach(rows, i, row)
+    {
+        messages_append(sql, i == 0 ? "(%d,%d,%d,%d)" : ",(%d,%d,%d,%d)", user->id, user->serial + 1 + (apr_int64_t)i,
+                        channel, messages_integer(row, "serial"));
+    }
+    rv = messages_execute(&m->sql, sql);
+    return rv != APR_SUCCESS ? rv : raise_by(m, user, (apr_int64_t)json_array_size(rows));
+}
+
+/* ------------------------------------------------------------ one message to many */
+
+/* Subscribers beyond the id `after`, in the order of their ids; only the id is known. */
+static apr_status_t next_batch(messages_call_t *m, apr_int64_t channel, apr_int64_t after, apr_array_header_t *users)
+{
+    const json_t *rows;
+    const json_t *row;
+    size_t i;
+    apr_status_t rv = messages_select(&m->sql, &rows, BATCH,
+                                      "Select {s.user_id} FROM vault_message_subscriptions AS s"
+                                      " WHERE s.channel_id=%d AND s.user_id>%d ORDER BY s.user_id LIMIT %d",
+                                      channel, after, (apr_int64_t)BATCH);
+
+    apr_array_clear(users);
+    json_array_foreach(rows, i, row)
+    {
+        messages_user_t user = {.id = messages_integer(row, "user_id")};
+
+        APR_ARRAY_PUSH(users, messages_user_t) = user;
+    }
+    return rv;
+}
+
+/* Lock them in the order of their ids (InnoDB locks as it scans the primary key, PostgreSQL what was sorted), and learn the rest. */
+static apr_status_t lock_batch(messages_call_t *m, apr_array_header_t *users)
+{
+    messages_statement_t *sql = messages_statement(
+        &m->sql, "Select {u.id},{u.serial},{u.pruned},{$u.name} FROM vault_message_users AS u WHERE u.id IN");
+    const json_t *rows;
+    const json_t *row;
+    size_t i;
+    apr_status_t rv;
+
+    append_ids(sql, users);
+    messages_append(sql, " ORDER BY u.id");
+    messages_append(sql, m->feed->dialect->lock);
+    rv = messages_fetch(&m->sql, sql, BATCH, &rows);
+    apr_array_clear(users);
+    json_array_foreach(rows, i, row)
+    {
+        messages_user_t user = {messages_integer(row, "id"), messages_integer(row, "serial") + 1,
+                                messages_integer(row, "pruned"), messages_string(row, "name")};
+
+        APR_ARRAY_PUSH(users, messages_user_t) = user;
+    }
+    return rv;
+}
+
+static apr_status_t deliver_batch(messages_call_t *m, apr_int64_t channel, apr_int64_t serial,
+                                  const apr_array_header_t *users)
+{
+    messages_statement_t *sql =
+        messages_statement(&m->sql, "UPDATE vault_message_users SET serial=serial+1 WHERE id IN");
+    apr_status_t rv;
+
+    append_ids(sql, users);
+    rv = messages_execute(&m->sql, sql);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    sql = messages_statement(&m->sql, "INSERT INTO vault_message_deliveries(user_id,serial,channel_id,message)VALUES");
+    for (int i = 0; i < users->nelts; i++) {
+        const messages_user_t *user = user_at(users, i);
+
+        messages_append(sql, i == 0 ? "(%d,%d,%d,%d)" : ",(%d,%d,%d,%d)", user->id, user->serial, channel, serial);
+        messages_announce(m, MESSAGES_OF_USER, user->name);
+    }
+    rv = messages_execute(&m->sql, sql);
+    return rv != APR_SUCCESS ? rv : prune(m, users);
+}
+
+static apr_status_t check_poster(messages_call_t *m, const apr_array_header_t *users,
+                                 apr_status_t (*check)(messages_call_t *m, apr_int64_t user))
+{
+    for (int i = 0; i < users->nelts; i++) {
+        if (strcmp(user_at(users, i)->name, m->user) == 0) {
+            return check(m, user_at(users, i)->id);
+        }
+    }
+    return APR_SUCCESS;
+}
+
+apr_status_t messages_deliver_to_all(messages_call_t *m, apr_int64_t channel, apr_int64_t serial,
+                                     apr_status_t (*check)(messages_call_t *m, apr_int64_t user))
+{
+    apr_array_header_t *users = apr_array_make(m->sql.pool, BATCH, sizeof(messages_user_t));
+    apr_status_t rv = next_batch(m, channel, 0, users);
+
+    while (rv == APR_SUCCESS && users->nelts > 0) {
+        apr_int64_t last = user_at(users, users->nelts - 1)->id;
+
+        rv = lock_batch(m, users);
+        if (rv == APR_SUCCESS) {
+            rv = check_poster(m, users, check);
+        }
+        if (rv == APR_SUCCESS) {
+            rv = deliver_batch(m, channel, serial, users);
+        }
+        if (rv == APR_SUCCESS) {
+            rv = next_batch(m, channel, last, users);
+        }
+    }
+    return rv;
+}

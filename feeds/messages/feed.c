@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The messages feed: its descriptor and its parameters. */
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "connection.h"
+#include "methods.h"
+#include "store.h"
+
+static const vault_feed_param_t params[] = {
+    SQL_PARAMS,
+    {"anonymous", "no", "yes or no: whether requests without a user may name one", 0},
+    {"message_bytes", "2000", "the longest message, 1 to 65536 bytes", 0},
+    {"keep", "1000", "messages kept for each user and each channel, 1 to 100000", 0},
+    {"users", "10000", "the most users, 1 to 10000000", 0},
+    {"channels", "1000", "the most channels, 1 to 1000000", 0},
+    {"user_channels", "100", "the most channels that one user is subscribed to, 1 to 1000000", 0},
+    {"subscribers", "10000", "the most subscribers of one channel, 1 to 1000000", 0},
+    {"rate", "60", "the most messages that one user posts in a minute, 1 to 1000000", 0},
+    {NULL, NULL, NULL, 0},
+};
+
+static const char *open_limits(messages_limits_t *limits, const apr_table_t *given, apr_pool_t *pool)
+{
+    const struct {
+        const char *name;
+        int *number;
+        int most;
+    } rows[] = {
+        {"message_bytes", &limits->message_bytes, 65536},
+        {"keep", &limits->keep, 100000},
+        {"users", &limits->users, 10000000},
+        {"channels", &limits->channels, 1000000},
+        {"user_channels", &limits->user_channels, 1000000},
+        {"subscribers", &limits->subscribers, 1000000},
+        {"rate", &limits->rate, 1000000},
+    };
+    const char *wrong = NULL;
+
+    for (size_t i = 0; wrong == NULL && i < sizeof(rows) / sizeof(rows[0]); i++) {
+        wrong = sql_parameter_number(rows[i].number, given, rows[i].name, rows[i].most, pool);
+    }
+    return wrong;
+}
+
+static const char *open_anonymous(int *anonymous, const apr_table_t *given, apr_pool_t *pool)
+{
+    const char *value = apr_table_get(given, "anonymous");
+
+    *anonymous = value != NULL && strcmp(value, "yes") == 0;
+    return *anonymous || (value != NULL && strcmp(value, "no") == 0)
+               ? NULL
+               : apr_psprintf(pool, "anonymous=%s: yes or no is accepted", value != NULL ? value : "");
+}
+
+static const char *open_cb(void **self, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)
+{
+    messages_t *feed = apr_pcalloc(pool, sizeof(*feed));
+    const char *wrong = sql_database_open(&feed->sql, host, given, pool);
+
+    *self = feed;
+    if (wrong == NULL) {
+        wrong = open_anonymous(&feed->anonymous, given, pool);
+    }
+    if (wrong == NULL) {
+        wrong = open_limits(&feed->limits, given, pool);
+    }
+    if (wrong == NULL) {
+        feed->sql.makes_file = 1;
+        feed->sql.connected = messages_connected;
+        feed->dialect = messages_dialect(feed->sql.driver);
+    }
+    if (wrong == NULL && feed->dialect == NULL) {
+        wrong = apr_psprintf(pool, "driver=%s: this feed does not know it", feed->sql.driver->name);
+    }
+    return wrong;
+}
+
+static const char *child_start_cb(void *self, apr_pool_t *pchild)
+{
+    messages_t *feed = self;
+
+    return sql_pool_start(&feed->sql, pchild);
+}
+
+static void child_stop_cb(void *self)
+{
+    messages_t *feed = self;
+
+    sql_pool_stop(&feed->sql);
+}
+
+extern const vault_feed_t vault_feed;
+
+const vault_feed_t vault_feed = {
+    .abi = VAULT_FEED_ABI,
+    .size = sizeof(vault_feed_t),
+    .name = "messages",
+    .params = params,
+    .methods = messages_methods,
+    .open = open_cb,
+    .child_start = child_start_cb,
+    .child_stop = child_stop_cb,
+};

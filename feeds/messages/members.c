@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Users, channels, and who is subscribed to what. */
+#include "members.h"
+
+#include "apr_strings.h"
+#include "apr_time.h"
+
+#include "connection.h"
+#include "deliver.h"
+#include "methods.h"
+#include "store.h"
+
+/* What all these methods answer: what there is now, and whether this call has changed anything. */
+static apr_status_t answer(messages_call_t *m, const char *what, const char *name, int changed)
+{
+    m->rows = json_pack("[{s:s,s:b}]", what, name, "changed", changed);
+    return m->rows != NULL ? APR_SUCCESS : sql_fail(&m->sql, APR_ENOMEM, "out of memory");
+}
+
+/* `select`: "Select COUNT(*) AS n …" with two holes for `id` at most */
+static apr_status_t count(messages_call_t *m, const char *select, apr_int64_t id, apr_int64_t *n)
+{
+    const json_t *row;
+    apr_status_t rv =
+        messages_select_row(&m->sql, &row, apr_pstrcat(m->sql.pool, "Select {t.n} FROM (", select, ") AS t", NULL), id);
+
+    *n = messages_integer(row, "n");
+    return rv;
+}
+
+/* ------------------------------------------------------------ users */
+
+static apr_status_t find_user(messages_call_t *m, const json_t **row)
+{
+    return messages_select_row(&m->sql, row,
+                               apr_pstrcat(m->sql.pool,
+                                           "Select {u.id},{u.serial},{u.pruned} FROM vault_message_users AS u"
+                                           " WHERE u.name=%s",
+                                           m->feed->dialect->lock, NULL),
+                               m->user);
+}
+
+static apr_status_t make_user(messages_call_t *m)
+{
+    const messages_dialect_t *dialect = m->feed->dialect;
+    apr_int64_t users;
+    apr_status_t rv = count(m, "Select COUNT(*) AS n FROM vault_message_users", 0, &users);
+
+    if (rv == APR_SUCCESS && users >= m->feed->limits.users) {
+        return sql_fail(&m->sql, APR_EINVAL, "there are %d users already: no more are accepted", m->feed->limits.users);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    return messages_run(&m->sql,
+                        apr_pstrcat(m->sql.pool, dialect->insert_new,
+                                    "vault_message_users(name,created,serial,pruned,rate_minute,rate_posts)"
+                                    "VALUES(%s,%d,0,0,0,0)",
+                                    dialect->insert_end, NULL),
+                        m->user, (apr_int64_t)apr_time_now());
+}
+
+/* Lock m->user, made if need be. `is_new`: NULL: not asked for */
+static apr_status_t lock_user(messages_call_t *m, messages_user_t *user, int *is_new)
+{
+    const json_t *row;
+    apr_status_t rv = find_user(m, &row);
+    int made = rv == APR_SUCCESS && row == NULL;
+
+    if (made) {
+        rv = make_user(m);
+        if (rv == APR_SUCCESS) {
+            rv = find_user(m, &row);
+        }
+    }
+    if (rv == APR_SUCCESS && row == NULL) {
+        return sql_fail(&m->sql, APR_EAGAIN, "the user \"%s\" is being made by somebody else",
+                        sql_shown(&m->sql, m->user));
+    }
+    user->id = messages_integer(row, "id");
+    user->serial = messages_integer(row, "serial");
+    user->pruned = messages_integer(row, "pruned");
+    *is_new = made;
+    return rv;
+}
+
+static apr_status_t create_user_body(messages_call_t *m)
+{
+    messages_user_t user;
+    int is_new;
+    apr_status_t rv = lock_user(m, &user, &is_new);
+
+    return rv != APR_SUCCESS ? rv : answer(m, "user", m->user, is_new);
+}
+
+apr_status_t messages_create_user(messages_call_t *m)
+{
+    return messages_transaction(m, create_user_body);
+}
+
+/* ------------------------------------------------------------ channels */
+
+static apr_status_t find_channel(messages_call_t *m, const json_t **row)
+{
+    return messages_select_row(&m->sql, row,
+                               apr_pstrcat(m->sql.pool,
+                                           "Select {c.id},{c.serial} FROM vault_message_channels AS c WHERE c.name=%s",
+                                           m->feed->dialect->lock, NULL),
+                               m->channel);
+}
+
+apr_status_t messages_lock_channel(messages_call_t *m, apr_int64_t *id, apr_int64_t *serial)
+{
+    const json_t *row;
+    apr_status_t rv = find_channel(m, &row);
+
+    if (rv == APR_SUCCESS && row == NULL) {
+        return sql_fail(&m->sql, APR_EINVAL, "there is no channel \"%s\"", sql_shown(&m->sql, m->channel));
+    }
+    *id = messages_integer(row, "id");
+    *serial = messages_integer(row, "serial");
+    return rv;
+}
+
+static apr_status_t create_channel_body(messages_call_t *m)
+{
+    const messages_dialect_t *dialect = m->feed->dialect;
+    const json_t *row;
+    apr_int64_t channels;
+    apr_status_t rv = find_channel(m, &row);
+
+    if (rv != APR_SUCCESS || row != NULL) {
+        return rv != APR_SUCCESS ? rv : answer(m, "channel", m->channel, 0);
+    }
+    rv = count(m, "Select COUNT(*) AS n FROM vault_message_channels", 0, &channels);
+    if (rv == APR_SUCCESS && channels >= m->feed->limits.channels) {
+        return sql_fail(&m->sql, APR_EINVAL, "there are %d channels already: no more are accepted",
+                        m->feed->limits.channels);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = messages_run(&m->sql,
+                          apr_pstrcat(m->sql.pool, dialect->insert_new,
+                                      "vault_message_channels(name,created,serial)VALUES(%s,%d,0)", dialect->insert_end,
+                                      NULL),
+                          m->channel, (apr_int64_t)apr_time_now());
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    messages_announce(m, MESSAGES_CHANNELS, "");
+    return answer(m, "channel", m->channel, 1);
+}
+
+apr_status_t messages_create_channel(messages_call_t *m)
+{
+    return messages_transaction(m, create_channel_body);
+}
+
+/* ------------------------------------------------------------ subscriptions */
+
+static apr_status_t is_subscribed(messages_call_t *m, apr_int64_t channel, apr_int64_t user, int *is)
+{
+    const json_t *row;
+    apr_status_t rv = messages_select_row(&m->sql, &row,
+                                          "Select {s.user_id} FROM vault_message_subscriptions AS s"
+                                          " WHERE s.channel_id=%d AND s.user_id=%d",
+                                          channel, user);
+
+    *is = row != NULL;
+    return rv;
+}
+
+static apr_status_t check_room(messages_call_t *m, apr_int64_t channel, apr_int64_t user)
+{
+    apr_int64_t subscribers = 0;
+    apr_int64_t channels = 0;
+    apr_status_t rv =
+        count(m, "Select COUNT(*) AS n FROM vault_message_subscriptions WHERE channel_id=%d", channel, &subscribers);
+
+    if (rv == APR_SUCCESS) {
+        rv = count(m, "Select COUNT(*) AS n FROM vault_message_subscriptions WHERE user_id=%d", user, &channels);
+    }
+    if (rv == APR_SUCCESS && subscribers >= m->feed->limits.subscribers) {
+        return sql_fail(&m->sql, APR_EINVAL, "channel \"%s\" has %d subscribers already: no more are accepted",
+                        sql_shown(&m->sql, m->channel), m->feed->limits.subscribers);
+    }
+    if (rv == APR_SUCCESS && channels >= m->feed->limits.user_channels) {
+        return sql_fail(&m->sql, APR_EINVAL, "\"%s\" is subscribed to %d channels already: no more are accepted",
+                        sql_shown(&m->sql, m->user), m->feed->limits.user_channels);
+    }
+    return rv;
+}
+
+/* Whoever shows who or what is there. */
+static void announce_lists(messages_call_t *m)
+{
+    messages_announce(m, MESSAGES_CHANNELS, "");
+    messages_announce(m, MESSAGES_OF_CHANNEL, m->channel);
+}
+
+static apr_status_t subscribe_body(messages_call_t *m)
+{
+    messages_user_t user;
+    apr_int64_t channel;
+    apr_int64_t serial;
+    int is = 0;
+    int is_new;
+    apr_status_t rv = messages_lock_channel(m, &channel, &serial);
+
+    if (rv == APR_SUCCESS) {
+        rv = lock_user(m, &user, &is_new);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = is_subscribed(m, channel, user.id, &is);
+    }
+    if (rv == APR_SUCCESS && !is) {
+        rv = check_room(m, channel, user.id);
+    }
+    if (rv != APR_SUCCESS || is) {
+        return rv != APR_SUCCESS ? rv : answer(m, "channel", m->channel, 0);
+    }
+    rv = messages_run(&m->sql, "INSERT INTO vault_message_subscriptions(channel_id,user_id)VALUES(%d,%d)", channel,
+                      user.id);
+    if (rv == APR_SUCCESS && m->limit != 0) {
+        rv = messages_deliver_history(m, channel, serial, &user);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    announce_lists(m);
+    return answer(m, "channel", m->channel, 1);
+}
+
+apr_status_t messages_subscribe(messages_call_t *m)
+{
+    return messages_transaction(m, subscribe_body);
+}
+
+static apr_status_t unsubscribe_body(messages_call_t *m)
+{
+    apr_int64_t channel;
+    apr_int64_t serial;
+    const json_t *row;
+    int is = 0;
+    apr_status_t rv = messages_lock_channel(m, &channel, &serial);
+
+    if (rv == APR_SUCCESS) {
+        rv = find_user(m, &row);
+    }
+    if (rv == APR_SUCCESS && row != NULL) {
+        rv = is_subscribed(m, channel, messages_integer(row, "id"), &is);
+    }
+    if (rv == APR_SUCCESS && is) {
+        rv = messages_run(&m->sql, "DELETE FROM vault_message_subscriptions WHERE channel_id=%d AND user_id=%d",
+                          channel, messages_integer(row, "id"));
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (is) {
+        announce_lists(m);
+    }
+    return answer(m, "channel", m->channel, is);
+}
+
+apr_status_t messages_unsubscribe(messages_call_t *m)
+{
+    return messages_transaction(m, unsubscribe_body);
+}

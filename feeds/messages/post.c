@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A message to all subscribers of a channel, in one transaction. */
+#include <string.h>
+
+#include "apr_strings.h"
+#include "apr_time.h"
+
+#include "connection.h"
+#include "deliver.h"
+#include "members.h"
+#include "methods.h"
+#include "store.h"
+
+/* Messages of a channel among which `once` is looked for. */
+#define ONCE_AMONG 1000
+
+static apr_int64_t this_minute(void)
+{
+    return apr_time_sec(apr_time_now()) / 60;
+}
+
+static apr_status_t answer(messages_call_t *m, apr_int64_t channel, apr_int64_t serial, int changed)
+{
+    m->rows =
+        json_pack("[{s:o,s:s,s:b}]", "id", messages_id(channel, serial), "channel", m->channel, "changed", changed);
+    return m->rows != NULL ? APR_SUCCESS : sql_fail(&m->sql, APR_ENOMEM, "out of memory");
+}
+
+/* The rate of m->user, who is locked, so that two posts at a time are counted as two. */
+static apr_status_t count_post(messages_call_t *m, apr_int64_t user)
+{
+    const apr_int64_t minute = this_minute();
+    const json_t *row;
+    apr_status_t rv = messages_select_row(&m->sql, &row,
+                                          "Select {u.rate_minute},{u.rate_posts} FROM vault_message_users AS u"
+                                          " WHERE u.id=%d",
+                                          user);
+    apr_int64_t posts = messages_integer(row, "rate_minute") == minute ? messages_integer(row, "rate_posts") : 0;
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (posts >= m->feed->limits.rate) {
+        return sql_fail(&m->sql, APR_EINVAL, "\"%s\" has posted %d messages in this minute: no more are accepted",
+                        sql_shown(&m->sql, m->user), m->feed->limits.rate);
+    }
+    return messages_run(&m->sql, "UPDATE vault_message_users SET rate_minute=%d,rate_posts=%d WHERE id=%d", minute,
+                        posts + 1, user);
+}
+
+static apr_status_t check_subscribed(messages_call_t *m, apr_int64_t channel)
+{
+    const json_t *row;
+    apr_status_t rv = messages_select_row(&m->sql, &row,
+                                          "Select {u.id} FROM vault_message_users AS u"
+                                          " JOIN vault_message_subscriptions AS s ON s.user_id=u.id"
+                                          " WHERE u.name=%s AND s.channel_id=%d",
+                                          m->user, channel);
+
+    if (rv == APR_SUCCESS && row == NULL) {
+        return sql_fail(&m->sql, APR_EINVAL, "\"%s\" is not subscribed to channel \"%s\"", sql_shown(&m->sql, m->user),
+                        sql_shown(&m->sql, m->channel));
+    }
+    return rv;
+}
+
+/* The message that this user has posted with this `once` before. @param posted  0: none */
+static apr_status_t find_once(messages_call_t *m, apr_int64_t channel, apr_int64_t newest, apr_int64_t *posted)
+{
+    const json_t *row = NULL;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (m->once != NULL) {
+        rv = messages_select_row(&m->sql, &row,
+                                 "Select {t.serial} FROM vault_message_texts AS t"
+                                 " WHERE t.channel_id=%d AND t.serial>%d AND t.sender=%s AND t.once=%s",
+                                 channel, newest - ONCE_AMONG, m->user, m->once);
+    }
+    *posted = messages_integer(row, "serial");
+    return rv;
+}
+
+static apr_status_t insert(messages_call_t *m, apr_int64_t channel, apr_int64_t serial)
+{
+    messages_statement_t *sql = messages_statement(
+        &m->sql, "INSERT INTO vault_message_texts(channel_id,serial,sender,body,posted,once)VALUES(%d,%d,%s,%s,%d,",
+        channel, serial, m->user, m->text, (apr_int64_t)apr_time_now());
+    apr_status_t rv;
+
+    messages_append(sql, m->once != NULL ? "%s)" : "NULL)", m->once);
+    rv = messages_execute(&m->sql, sql);
+    if (rv == APR_SUCCESS) {
+        rv = messages_run(&m->sql, "UPDATE vault_message_channels SET serial=%d WHERE id=%d", serial, channel);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = messages_run(&m->sql, "DELETE FROM vault_message_texts WHERE channel_id=%d AND serial<=%d", channel,
+                          serial - m->feed->limits.keep);
+    }
+    return rv;
+}
+
+static apr_status_t post_body(messages_call_t *m)
+{
+    apr_int64_t channel;
+    apr_int64_t newest;
+    apr_int64_t posted = 0;
+    apr_status_t rv = messages_lock_channel(m, &channel, &newest);
+
+    if (rv == APR_SUCCESS) {
+        rv = check_subscribed(m, channel);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = find_once(m, channel, newest, &posted);
+    }
+    if (rv == APR_SUCCESS && posted != 0) {
+        return answer(m, channel, posted, 0);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = insert(m, channel, newest + 1);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = messages_deliver_to_all(m, channel, newest + 1, count_post);
+    }
+    return rv != APR_SUCCESS ? rv : answer(m, channel, newest + 1, 1);
+}
+
+apr_status_t messages_post(messages_call_t *m)
+{
+    return messages_transaction(m, post_body);
+}

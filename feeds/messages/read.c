@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is new to a page: messages, and lists of channels and subscribers. */
+#include <stddef.h>
+#include <string.h>
+
+#include "apr_strings.h"
+#include "apr_time.h"
+
+#include "connection.h"
+#include "methods.h"
+#include "store.h"
+
+/* ------------------------------------------------------------ the page's place */
+
+/* "CREATED.SERIAL": when the user was made, so that the place of a namesake in another database is none here, and the newest
+ * message seen. A user who is not there yet has "0.0". */
+typedef struct place_t {
+    apr_int64_t created;
+    apr_int64_t serial;
+} place_t;
+
+static int get_place(const messages_call_t *m, place_t *place)
+{
+    const char *cursor = m->sql.db->host->cursor_get(m->sql.call);
+    char *end = NULL;
+
+    if (cursor != NULL) {
+        place->created = apr_strtoi64(cursor, &end, 10);
+    }
+    if (end == NULL || *end != '.') {
+        return 0;
+    }
+    place->serial = apr_strtoi64(end + 1, &end, 10);
+    return *end == '\0';
+}
+
+static apr_status_t set_place(messages_call_t *m, apr_int64_t created, apr_int64_t serial)
+{
+    apr_status_t rv = m->sql.db->host->cursor_set(
+        m->sql.call, apr_psprintf(m->sql.pool, "%" APR_INT64_T_FMT ".%" APR_INT64_T_FMT, created, serial));
+
+    return rv == APR_SUCCESS ? rv : sql_fail(&m->sql, APR_EGENERAL, "the page's place cannot be kept");
+}
+
+/* ------------------------------------------------------------ one query */
+
+/* The user, and the messages beyond `after` in their order; without `after` (-1) the newest, backwards. Each row begins with the
+ * state of the user, also if there is no message. */
+static apr_status_t query(messages_call_t *m, apr_int64_t after, int most, const json_t **rows)
+{
+    messages_statement_t *sql = messages_statement(
+        &m->sql,
+        "Select {u.created},{u.serial newest},{u.pruned},{d.serial},{d.channel_id},{d.message},{$c.name channel}"
+        ",{$t.sender},{$t.body},{t.posted} FROM vault_message_users AS u"
+        " LEFT JOIN vault_message_deliveries AS d ON d.user_id=u.id AND d.serial>%d",
+        after);
+
+    if (m->channel != NULL) {
+        messages_append(sql, " AND d.channel_id=(Select f.id FROM vault_message_channels AS f WHERE f.name=%s)",
+                        m->channel);
+    }
+    messages_append(sql,
+                    " LEFT JOIN vault_message_channels AS c ON c.id=d.channel_id"
+                    " LEFT JOIN vault_message_texts AS t ON t.channel_id=d.channel_id AND t.serial=d.message"
+                    " WHERE u.name=%s",
+                    m->user);
+    messages_append(sql,
+                    after < 0 ? " AND(d.serial IS NULL OR t.serial IS NOT NULL) ORDER BY d.serial DESC LIMIT %d"
+                              : " ORDER BY d.serial LIMIT %d",
+                    (apr_int64_t)most);
+    return messages_fetch(&m->sql, sql, most, rows);
+}
+
+static int has_message(const json_t *row)
+{
+    return json_is_integer(json_object_get(row, "serial"));
+}
+
+/* A message that is kept no more, though the page has not seen it. */
+static int has_hole(const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        if (has_message(row) && !json_is_string(json_object_get(row, "body"))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_usable(const place_t *place, const json_t *rows)
+{
+    const json_t *state = json_array_get(rows, 0);
+
+    if (state == NULL) {
+        return place->created == 0;
+    }
+    /* Who was not there yet has missed nothing but what is kept no more. */
+    return (place->created == messages_integer(state, "created") || place->created == 0) &&
+           place->serial <= messages_integer(state, "newest") && place->serial >= messages_integer(state, "pruned") &&
+           !has_hole(rows);
+}
+
+/* ------------------------------------------------------------ the answer */
+
+json_t *messages_id(apr_int64_t channel, apr_int64_t serial)
+{
+    return json_sprintf("%" APR_INT64_T_FMT "-%" APR_INT64_T_FMT, channel, serial);
+}
+
+static json_t *time_json(apr_int64_t posted)
+{
+    apr_time_exp_t at;
+
+    apr_time_exp_gmt(&at, posted);
+    return json_sprintf("%04d-%02d-%02dT%02d:%02d:%02dZ", at.tm_year + 1900, at.tm_mon + 1, at.tm_mday, at.tm_hour,
+                        at.tm_min, at.tm_sec);
+}
+
+static json_t *message_json(const messages_call_t *m, const json_t *row)
+{
+    const char *sender = messages_string(row, "sender");
+
+    return json_pack("{s:o,s:I,s:O,s:O,s:O,s:o,s:b}", "id",
+                     messages_id(messages_integer(row, "channel_id"), messages_integer(row, "message")), "serial",
+                     (json_int_t)messages_integer(row, "serial"), "channel", json_object_get(row, "channel"), "sender",
+                     json_object_get(row, "sender"), "text", json_object_get(row, "body"), "time",
+                     time_json(messages_integer(row, "posted")), "own", strcmp(sender, m->user) == 0);
+}
+
+/* The first `most` of these rows; the others come with the next answer. None is "nothing new". */
+static apr_status_t show(messages_call_t *m, const json_t *rows, size_t most, int backward)
+{
+    size_t count = json_array_size(rows) < most ? json_array_size(rows) : most;
+
+    m->rows = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const json_t *row = json_array_get(rows, backward ? count - 1 - i : i);
+
+        if (has_message(row) && json_array_append_new(m->rows, message_json(m, row)) != 0) {
+            return sql_fail(&m->sql, APR_ENOMEM, "out of memory for the messages");
+        }
+    }
+    if (json_array_size(m->rows) == 0) {
+        json_decref(m->rows);
+        m->rows = NULL;
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t first_view(messages_call_t *m)
+{
+    const json_t *rows;
+    const json_t *state;
+    const int most = m->limit != 0 ? m->limit : m->sql.db->rows;
+    apr_status_t rv = query(m, -1, most, &rows);
+
+    if (rv == APR_SUCCESS) {
+        rv = show(m, rows, (size_t)most, 1);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    state = json_array_get(rows, 0);
+    return set_place(m, messages_integer(state, "created"), messages_integer(state, "newest"));
+}
+
+/* What the page has missed is kept no more, or its place is from another database: the first view takes the place of what it shows. */
+static apr_status_t first_view_again(messages_call_t *m)
+{
+    const vault_host_t *host = m->sql.db->host;
+    apr_status_t rv = first_view(m);
+
+    if (rv == APR_SUCCESS && host->size > offsetof(vault_host_t, reset)) {
+        host->reset(m->sql.call);
+        if (m->rows == NULL) {
+            m->rows = json_array();
+        }
+    }
+    return rv;
+}
+
+static apr_status_t look(messages_call_t *m, const char *interest)
+{
+    const int most = m->sql.db->rows;
+    const json_t *rows;
+    const json_t *last;
+    place_t place;
+    apr_status_t rv;
+
+    if (!get_place(m, &place)) {
+        return first_view(m);
+    }
+    rv = query(m, place.serial, most + 1, &rows);
+    if (rv == APR_SUCCESS && !is_usable(&place, rows)) {
+        return first_view_again(m);
+    }
+    if (rv != APR_SUCCESS || json_array_size(rows) == 0) {
+        return rv;
+    }
+    rv = show(m, rows, (size_t)most, 0);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    last = json_array_get(rows, 0);
+    if (json_array_size(rows) <= (size_t)most) {
+        return set_place(m, messages_integer(last, "created"), messages_integer(last, "newest"));
+    }
+    /* Announce what was left out: a number later than this run's stamp makes the page look again. */
+    last = json_array_get(rows, (size_t)most - 1);
+    rv = set_place(m, messages_integer(last, "created"), messages_integer(last, "serial"));
+    (void)m->sql.db->host->notify(interest);
+    return rv;
+}
+
+apr_status_t messages_get_new(messages_call_t *m)
+{
+    const char *interest = apr_pstrcat(m->sql.pool, MESSAGES_OF_USER, m->user, NULL);
+    apr_status_t rv;
+
+    /* Before anything is read: what is committed from here on is announced to this page. */
+    if (!m->sql.db->host->create_interest(m->sql.call, interest)) {
+        return APR_SUCCESS;
+    }
+    rv = sql_conn_take(&m->sql);
+    return rv != APR_SUCCESS ? rv : look(m, interest);
+}
+
+/* ------------------------------------------------------------ lists */
+
+static apr_status_t show_list(messages_call_t *m, messages_statement_t *sql)
+{
+    const json_t *rows;
+    const json_t *row;
+    size_t i;
+    apr_status_t rv = messages_fetch(&m->sql, sql, m->sql.db->rows, &rows);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    m->rows = json_array();
+    json_array_foreach(rows, i, row)
+    {
+        json_t *shown = json_deep_copy(row);
+        const json_t *subscribed = json_object_get(row, "subscribed");
+
+        if (subscribed != NULL) {
+            json_object_set_new(shown, "subscribed", json_boolean(json_integer_value(subscribed) != 0));
+        }
+        else {
+            json_object_set_new(shown, "own", json_boolean(strcmp(messages_string(row, "user"), m->user) == 0));
+        }
+        if (json_array_append_new(m->rows, shown) != 0) {
+            return sql_fail(&m->sql, APR_ENOMEM, "out of memory for the list");
+        }
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t list(messages_call_t *m, const char *interest, messages_statement_t *sql)
+{
+    apr_status_t rv;
+
+    if (!m->sql.db->host->create_interest(m->sql.call, interest)) {
+        return APR_SUCCESS;
+    }
+    rv = sql_conn_take(&m->sql);
+    if (rv == APR_SUCCESS) {
+        rv = show_list(m, sql);
+    }
+    return rv;
+}
+
+apr_status_t messages_get_channels(messages_call_t *m)
+{
+    return list(m, MESSAGES_CHANNELS,
+                messages_statement(&m->sql,
+                                   "Select {$c.name channel},{l.n subscribers},{l.own subscribed} FROM"
+                                   " vault_message_channels AS c JOIN (Select d.id,COUNT(s.user_id) AS n"
+                                   ",SUM(CASE WHEN u.name=%s THEN 1 ELSE 0 END) AS own"
+                                   " FROM vault_message_channels AS d"
+                                   " LEFT JOIN vault_message_subscriptions AS s ON s.channel_id=d.id"
+                                   " LEFT JOIN vault_message_users AS u ON u.id=s.user_id GROUP BY d.id) AS l"
+                                   " ON l.id=c.id ORDER BY c.name LIMIT %d",
+                                   m->user, (apr_int64_t)m->sql.db->rows));
+}
+
+/* Nobody else's business: who is not subscribed sees an empty list. */
+apr_status_t messages_get_subscribers(messages_call_t *m)
+{
+    return list(m, apr_pstrcat(m->sql.pool, MESSAGES_OF_CHANNEL, m->channel, NULL),
+                messages_statement(&m->sql,
+                                   "Select {$u.name user} FROM vault_message_channels AS c"
+                                   " JOIN vault_message_subscriptions AS s ON s.channel_id=c.id"
+                                   " JOIN vault_message_users AS u ON u.id=s.user_id WHERE c.name=%s AND EXISTS"
+                                   "(Select 1 FROM vault_message_subscriptions AS o JOIN vault_message_users AS v"
+                                   " ON v.id=o.user_id WHERE o.channel_id=c.id AND v.name=%s) ORDER BY u.name LIMIT %d",
+                                   m->channel, m->user, (apr_int64_t)m->sql.db->rows));
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file store.h
+ * The tables of the feed, statements on them, and transactions.
+ *
+ * A statement is a constant of the source with holes in it:
+ *
+ *   %d        an apr_int64_t
+ *   %s        a text, written as a literal
+ *   {d.seen}  a cell that is a whole number, {$d.name} one that is text, named "seen" and "name" in the rows;
+ *             {d.seen old} one named "old"
+ */
+#ifndef MESSAGES_STORE_H
+#define MESSAGES_STORE_H
+
+#include "messages.h"
+
+/** In what the databases differ for this feed. */
+struct messages_dialect_t {
+    const char *driver;       /**< sql_driver_t::name */
+    const char *session;      /**< first statement of each connection; NULL: none */
+    const char *table_lock;   /**< lets one at a time make tables, %d: seconds; NULL: the transaction does */
+    const char *table_unlock; /**< the end of that, after the commit; NULL: the commit is */
+    const char *lock;         /**< end of a query that locks what it finds until the transaction is over */
+    const char *insert_new;   /**< "INSERT INTO ", of a row that may be there already */
+    const char *insert_end;   /**< and how it ends */
+    const char *const *make;  /**< statements that make the tables that are missing; ends with NULL */
+};
+
+/** The row for this driver. */
+const messages_dialect_t *messages_dialect(const sql_driver_t *driver);
+
+/** sql_database_t::connected: makes the tables when there are none. */
+apr_status_t messages_connected(sql_call_t *c);
+
+/** A statement that grows; its cells are counted. */
+typedef struct messages_statement_t messages_statement_t;
+
+messages_statement_t *messages_statement(sql_call_t *c, const char *piece, ...);
+void messages_append(messages_statement_t *sql, const char *piece, ...);
+
+/** Run it. @return as sql_conn_query */
+apr_status_t messages_execute(sql_call_t *c, const messages_statement_t *sql);
+/** Run it, a query, and get its rows: objects by the names of the cells.
+ * @param most  leave out what comes after so many
+ * @param rows  an array, freed with c->pool */
+apr_status_t messages_fetch(sql_call_t *c, messages_statement_t *sql, int most, const json_t **rows);
+
+/** The same for a whole statement. */
+apr_status_t messages_run(sql_call_t *c, const char *statement, ...);
+apr_status_t messages_select(sql_call_t *c, const json_t **rows, int most, const char *statement, ...);
+/** Of one row. @param row  NULL: there is none */
+apr_status_t messages_select_row(sql_call_t *c, const json_t **row, const char *statement, ...);
+
+apr_int64_t messages_integer(const json_t *row, const char *name);
+/** NULL: it is NULL */
+const char *messages_string(const json_t *row, const char *name);
+
+typedef apr_status_t (*messages_body_fn)(messages_call_t *m);
+
+/** Take a connection and run `body` in a transaction, then notify m->interests: once it is committed, and also if nobody knows whether it is.
+ * @return what `body` returned, and then nothing was changed; else as sql_conn_query */
+apr_status_t messages_transaction(messages_call_t *m, messages_body_fn body);
+
+/** To be notified at the end of the transaction. @param interest  "message-" and so on; `name` is appended */
+void messages_announce(messages_call_t *m, const char *interest, const char *name);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks tables up in the database's own catalogue, and keeps them until the schema changes. */
+#include "catalogue.h"
+
+#include <string.h>
+
+#include "apr_hash.h"
+#include "apr_strings.h"
+
+#include "connection.h"
+#include "driver.h"
+
+/* How long tables are believed in where the database does not say that they have changed. */
+#define LIFE apr_time_from_sec(1)
+
+const sql_column_t *sql_table_column(const sql_table_t *table, int i)
+{
+    return &APR_ARRAY_IDX(table->columns, i, sql_column_t);
+}
+
+const sql_column_t *sql_table_column_named(const sql_table_t *table, const char *name)
+{
+    for (int i = 0; i < table->columns->nelts; i++) {
+        const sql_column_t *column = sql_table_column(table, i);
+
+        if (strcmp(column->name, name) == 0) {
+            return column;
+        }
+    }
+    return NULL;
+}
+
+static apr_status_t ask_generation(sql_call_t *c, const char **generation)
+{
+    *generation = NULL;
+    return c->db->driver->generation != NULL ? sql_conn_cell(c, c->db->driver->generation, generation) : APR_SUCCESS;
+}
+
+static int is_old(const sql_conn_t *conn, const char *generation)
+{
+    apr_time_t age = apr_time_now() - conn->read_at;
+
+    if (conn->tables == NULL) {
+        return 1;
+    }
+    if (generation != NULL && conn->generation != NULL) {
+        return strcmp(conn->generation, generation) != 0;
+    }
+    return age < 0 || age >= LIFE;
+}
+
+/* Forget what may not be so any more: once a call, since the call relies on what it has found. */
+static apr_status_t refresh(sql_call_t *c)
+{
+    sql_conn_t *conn = c->conn;
+    const char *generation;
+    apr_status_t rv;
+
+    if (c->catalogue_is_fresh && conn->tables != NULL) {
+        return APR_SUCCESS;
+    }
+    rv = ask_generation(c, &generation);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (is_old(conn, generation)) {
+        apr_pool_clear(conn->pool);
+        conn->tables = apr_hash_make(conn->pool);
+        conn->generation = generation != NULL ? apr_pstrdup(conn->pool, generation) : NULL;
+        conn->read_at = apr_time_now();
+    }
+    c->catalogue_is_fresh = 1;
+    return APR_SUCCESS;
+}
+
+/* A name that is no UTF-8 has no place in JSON. */
+static int is_utf8(const char *name)
+{
+    json_t *string = json_string(name);
+
+    json_decref(string);
+    return string != NULL;
+}
+
+static int is_safe(const sql_call_t *c, const char *name)
+{
+    return c->db->driver->name_is_safe == NULL || c->db->driver->name_is_safe(name);
+}
+
+static apr_status_t check_names(sql_call_t *c, const sql_table_t *table)
+{
+    for (int i = 0; i < table->columns->nelts; i++) {
+        const char *name = sql_table_column(table, i)->name;
+
+        if (!is_safe(c, name) || !is_utf8(name)) {
+            return sql_fail(c, APR_EGENERAL,
+                            "table \"%s\" cannot be used: libdbi's %s cannot carry the name of its column \"%s\"",
+                            sql_shown(c, table->name), c->db->driver->name, sql_shown(c, name));
+        }
+    }
+    return APR_SUCCESS;
+}
+
+/* NULL: there is none of this very name. */
+static apr_status_t look_up(sql_call_t *c, const char *name, sql_table_t **table)
+{
+    sql_conn_t *conn = c->conn;
+    apr_status_t rv = refresh(c);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *table = apr_hash_get(conn->tables, name, APR_HASH_KEY_STRING);
+    if (*table == NULL && is_safe(c, name)) {
+        rv = c->db->driver->load_table(c, name, table, conn->pool);
+    }
+    return rv;
+}
+
+apr_status_t sql_catalogue_find(sql_call_t *c, const char *name)
+{
+    sql_table_t *table = NULL;
+    apr_status_t rv = look_up(c, name, &table);
+
+    if (rv == APR_SUCCESS && table == NULL) {
+        return sql_fail(c, APR_EINVAL, "there is no table \"%s\"", sql_shown(c, name));
+    }
+    if (rv == APR_SUCCESS) {
+        rv = check_names(c, table);
+    }
+    if (rv == APR_SUCCESS) {
+        apr_hash_set(c->conn->tables, table->name, APR_HASH_KEY_STRING, table);
+        c->table = table;
+    }
+    return rv;
+}
+
+apr_status_t sql_catalogue_has(sql_call_t *c, const char *name, int *has)
+{
+    sql_table_t *table = NULL;
+    apr_status_t rv = look_up(c, name, &table);
+
+    *has = table != NULL;
+    if (table != NULL) {
+        apr_hash_set(c->conn->tables, table->name, APR_HASH_KEY_STRING, table);
+    }
+    return rv;
+}

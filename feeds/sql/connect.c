@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connecting, and the tables of a database that has none. */
+#include "connect.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "connection.h"
+#include "driver.h"
+#include "script.h"
+
+/* How long nobody asks a server that could not be reached. */
+#define PAUSE apr_time_from_msec(300)
+
+/* ------------------------------------------------------------ one attempt at a time */
+
+/* Is it this thread's turn to try? */
+static int may_try(sql_call_t *c, const char **why)
+{
+    sql_database_t *db = c->db;
+    apr_time_t since;
+    int may;
+
+    apr_thread_mutex_lock(db->lock);
+    since = apr_time_now() - db->failed_at;
+    may = db->why[0] == '\0' || (!db->trying && (since < 0 || since >= PAUSE));
+    db->trying |= may && db->why[0] != '\0';
+    *why = apr_pstrdup(c->pool, db->why);
+    apr_thread_mutex_unlock(db->lock);
+    return may;
+}
+
+/* `why`: "" when it went well. */
+static void tried(sql_database_t *db, const char *why)
+{
+    int news;
+
+    apr_thread_mutex_lock(db->lock);
+    news = (db->why[0] == '\0') != (why[0] == '\0');
+    apr_cpystrn(db->why, why, sizeof(db->why));
+    db->failed_at = apr_time_now();
+    db->trying = 0;
+    apr_thread_mutex_unlock(db->lock);
+    if (news && why[0] == '\0') {
+        db->host->log(6, "the database \"%s\" can be reached again", db->database);
+    }
+}
+
+static apr_status_t unreachable(sql_call_t *c, const char *why)
+{
+    return sql_fail(c, APR_EAGAIN, "the database \"%s\" cannot be opened: %s", c->db->database, why);
+}
+
+/* ------------------------------------------------------------ init */
+
+static apr_status_t run_script(sql_call_t *c)
+{
+    sql_database_t *db = c->db;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (!db->driver->one_by_one) {
+        rv = sql_conn_query(c, apr_pstrcat(c->pool, db->init_sql, db->driver->init_end, NULL), NULL);
+    }
+    else {
+        const char *rest = db->init_sql;
+        const char *statement;
+
+        while (rv == APR_SUCCESS && (statement = sql_script_next(&rest, c->pool)) != NULL) {
+            rv = sql_conn_query(c, statement, NULL);
+        }
+    }
+    db->host->log(rv == APR_SUCCESS ? 6 : 3, "the tables of \"%s\" %s by init=%s", db->database,
+                  rv == APR_SUCCESS ? "were made" : "could not be made", db->init_path);
+    return rv;
+}
+
+static apr_status_t lock_for_init(sql_call_t *c)
+{
+    const char *locked;
+    apr_status_t rv;
+
+    if (c->db->driver->init_lock == NULL) {
+        return APR_SUCCESS;
+    }
+    rv = sql_conn_cell(c, c->db->driver->init_lock, &locked);
+    if (rv == APR_SUCCESS && (locked == NULL || strcmp(locked, "1") != 0)) {
+        return sql_fail(c, APR_EAGAIN, "somebody else makes the tables of \"%s\"", c->db->database);
+    }
+    return rv;
+}
+
+/* The script of `init`, once in the life of a database: whoever gets the lock first looks whether there is a table. */
+static apr_status_t initialise(sql_call_t *c)
+{
+    sql_database_t *db = c->db;
+    const char *table;
+    apr_status_t rv;
+
+    rv = sql_conn_begin_write(c);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = lock_for_init(c);
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_cell(c, db->driver->any_table, &table);
+    }
+    if (rv == APR_SUCCESS && table == NULL) {
+        rv = run_script(c);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_commit(c);
+    }
+    if (rv != APR_SUCCESS) {
+        sql_conn_rollback(c);
+    }
+    return rv;
+}
+
+/* ------------------------------------------------------------ connecting */
+
+static apr_status_t open_now(sql_call_t *c)
+{
+    sql_database_t *db = c->db;
+    sql_conn_t *conn = c->conn;
+
+    apr_thread_mutex_lock(db->lock);
+    conn->dbi = dbi_conn_new_r(db->driver->name, db->dbi);
+    apr_thread_mutex_unlock(db->lock);
+    if (conn->dbi == NULL) {
+        return sql_fail(c, APR_EAGAIN, "libdbi gives no connection for %s", db->driver->name);
+    }
+    conn->is_new = 1;
+    db->driver->set_options(db, conn->dbi);
+    if (dbi_conn_connect(conn->dbi) < 0) {
+        const char *why = sql_conn_message(c);
+
+        sql_conn_close(conn);
+        if (db->driver->is_server) {
+            tried(db, why);
+        }
+        return unreachable(c, why);
+    }
+    if (db->driver->is_server) {
+        sql_guarded_open(&conn->guarded, dbi_conn_get_socket(conn->dbi));
+        tried(db, "");
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t open_and_prepare(sql_call_t *c)
+{
+    apr_status_t rv = open_now(c);
+
+    return rv == APR_SUCCESS ? c->db->driver->prepare(c) : rv;
+}
+
+apr_status_t sql_connect(sql_call_t *c)
+{
+    sql_database_t *db = c->db;
+    const char *table;
+    const char *why;
+    apr_status_t rv;
+
+    if (!may_try(c, &why)) {
+        return unreachable(c, why);
+    }
+    rv = open_and_prepare(c);
+    if (rv == APR_SUCCESS && db->init_sql != NULL) {
+        rv = sql_conn_cell(c, db->driver->any_table, &table);
+        if (rv == APR_SUCCESS && table == NULL) {
+            rv = initialise(c);
+            /* What a script sets for its session, and the lock, ends with this. */
+            sql_conn_close(c->conn);
+            rv = rv == APR_SUCCESS ? open_and_prepare(c) : rv;
+        }
+    }
+    if (rv == APR_SUCCESS && db->connected != NULL) {
+        rv = db->connected(c);
+    }
+    if (c->conn->dbi != NULL) {
+        c->conn->broken = rv != APR_SUCCESS;
+    }
+    return rv;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of databases that are supported. */
+#include "driver.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+static const sql_driver_t *const drivers[] = {
+    &sql_driver_sqlite3,
+    &sql_driver_pgsql,
+    &sql_driver_mysql,
+};
+
+#define DRIVERS (sizeof(drivers) / sizeof(drivers[0]))
+
+const sql_driver_t *sql_driver_find(const char *name)
+{
+    for (apr_size_t i = 0; i < DRIVERS; i++) {
+        if (strcmp(drivers[i]->name, name) == 0) {
+            return drivers[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *names(int all, apr_pool_t *pool)
+{
+    const char *list = NULL;
+
+    for (apr_size_t i = 0; i < DRIVERS; i++) {
+        if (all || drivers[i]->is_server) {
+            list = list == NULL ? drivers[i]->name : apr_pstrcat(pool, list, ", ", drivers[i]->name, NULL);
+        }
+    }
+    return list;
+}
+
+const char *sql_driver_names(apr_pool_t *pool)
+{
+    return names(1, pool);
+}
+
+const char *sql_driver_servers(apr_pool_t *pool)
+{
+    return names(0, pool);
+}

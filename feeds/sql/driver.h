@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file driver.h
+ * One row per kind of database: everything in which they differ.
+ *
+ * A cell of a result is one string (or NULL), made by the database itself, so that a value arrives whole whatever
+ * libdbi thinks its type is. Its first byte says what follows:
+ *
+ *   I  an integer, in digits          T  text, as it is
+ *   R  a real number                  H  text in hexadecimal digits (it has a NUL in it)
+ *   L  true or false                  B  a blob in hexadecimal digits
+ */
+#ifndef SQL_DRIVER_H
+#define SQL_DRIVER_H
+
+#include "sql.h"
+#include "statement.h"
+
+/** What an error number of the database means for the caller. */
+typedef enum sql_fault_e {
+    SQL_FAULT_OTHER,   /**< the statement failed */
+    SQL_FAULT_REFUSED, /**< the database refuses the values: a constraint, a type, a size */
+    SQL_FAULT_BUSY,    /**< locked: may work later on this connection */
+    SQL_FAULT_SLOW,    /**< stopped, because it took too long */
+    SQL_FAULT_CHANGED, /**< a table or column is there no more */
+    SQL_FAULT_GONE     /**< the connection is of no use any more */
+} sql_fault_e;
+
+/** What tells one database from another that has taken its place. */
+typedef struct sql_identity_t {
+    apr_uint64_t device;
+    apr_uint64_t inode;
+} sql_identity_t;
+
+struct sql_driver_t {
+    const char *name;         /**< value of `driver`, and libdbi's name of it */
+    const char *package;      /**< what to install when libdbi has it not */
+    int is_server;            /**< reached by host, port, user and password; else `database` is a path */
+    const char *guard;        /**< what every statement begins with; see the row's file */
+    const char *select;       /**< the keyword; see the row's file */
+    const char *cell_alias;   /**< the name of every cell of a result */
+    const char *begin_write;  /**< begin a transaction that will write */
+    const char *before_read;  /**< comes before begin_read; NULL: nothing */
+    const char *begin_read;   /**< begin one that only reads, and sees one state of the database throughout */
+    const char *number_quote; /**< around a number that is a value: makes it as untyped as a text is */
+    const char *true_;
+    const char *false_;
+    const char *generation; /**< a statement with one cell that changes whenever the schema does; NULL: there is none */
+    const char *any_table;  /**< a statement with a row if there is a table */
+    const char
+        *init_lock; /**< a statement whose cell is "1" when this connection alone may make tables; NULL: no need */
+    const char *init_end; /**< appended to the script of `init` */
+    int one_by_one;       /**< the statements of a script come one by one */
+
+    /** Make libdbi's module fit for threads, while there is one. NULL: it is. */
+    void (*start)(dbi_driver driver);
+
+    /** Which file a connection made now would reach; not of servers.
+     * @return APR_SUCCESS; APR_ENOENT there is none; other: errno */
+    apr_status_t (*identify)(const sql_database_t *db, sql_identity_t *identity);
+    /** Set libdbi's options before it connects. */
+    void (*set_options)(const sql_database_t *db, dbi_conn dbi);
+    /** Make a new connection ready. @return APR_SUCCESS, or what sql_conn_query returned */
+    apr_status_t (*prepare)(sql_call_t *c);
+    /** Read a table from the catalogue.
+     * @param table  NULL: there is none of this very name
+     * @return APR_SUCCESS, or what sql_conn_query returned */
+    apr_status_t (*load_table)(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool);
+    /** The largest key ever given to a row of c->table; -1 when no row was ever given one, APR_INT64_MAX when nobody knows. */
+    apr_status_t (*largest_key)(sql_call_t *c, apr_int64_t *key);
+
+    /** Can libdbi carry this name? Names come from the catalogue. NULL: it can. */
+    int (*name_is_safe)(const char *name);
+    void (*append_name)(sql_statement_t *sql, const char *name);
+    void (*append_table)(sql_statement_t *sql, const char *name);
+    void (*append_text)(sql_statement_t *sql, const char *text, apr_size_t length);
+    /** A text as the bytes of a blob. NULL: as append_text. */
+    void (*append_blob)(sql_statement_t *sql, const char *text, apr_size_t length);
+    /** The expression that makes a cell of `expression`. */
+    void (*append_cell)(sql_statement_t *sql, const char *expression, sql_kind_e kind);
+    /** Likewise where nothing but text (without NUL), or nothing but integers, can be: SQLite spends more on a statement
+     * than on its rows. NULL: append_cell does. */
+    void (*append_own_cell)(sql_statement_t *sql, const char *expression, sql_kind_e kind);
+
+    sql_fault_e (*fault)(int error);
+    /** Where in libdbi's message the words begin that say something. NULL: at its beginning. */
+    const char *(*tidy)(const char *message);
+};
+
+extern const sql_driver_t sql_driver_mysql;
+extern const sql_driver_t sql_driver_pgsql;
+extern const sql_driver_t sql_driver_sqlite3;
+
+/** The row of this name, or NULL. */
+const sql_driver_t *sql_driver_find(const char *name);
+/** "sqlite3, …": for a sentence. */
+const char *sql_driver_names(apr_pool_t *pool);
+/** Likewise those that are servers. */
+const char *sql_driver_servers(apr_pool_t *pool);
+
+#endif

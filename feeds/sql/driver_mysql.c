@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* MariaDB, by libdbi's mysql module.
+ *
+ * That module has no parser of its own and hands statements on as they are. What it does to values: numbers become C's,
+ * dates become seconds, texts end at their first NUL, and what comes in the character set "binary" is no string to it.
+ * It has one server's name for the port of another: what is not given is not passed on. So here
+ *
+ *   - each cell is text in the connection's character set, made by an expression of the type of its column (driver.h);
+ *   - each text goes in as hexadecimal digits with their character set, which reads the same whatever the modes
+ *     NO_BACKSLASH_ESCAPES and ANSI_QUOTES say. Such a literal is text wherever it stands; MariaDB finds a number in any
+ *     text that it compares with one ("7 dwarfs" is 7, "dwarfs" is 0), hence `reads_numbers`.
+ */
+#include "driver.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "catalogue.h"
+#include "connection.h"
+#include "statement.h"
+
+#define CELL "v"
+
+static const struct {
+    int error;
+    sql_fault_e fault;
+} faults[] = {
+    {0, SQL_FAULT_GONE},       /* the library has no connection any more */
+    {1040, SQL_FAULT_GONE},    /* too many connections */
+    {1048, SQL_FAULT_REFUSED}, /* NULL */
+    {1053, SQL_FAULT_GONE},    /* shutting down */
+    {1054, SQL_FAULT_CHANGED}, /* no such column */
+    {1062, SQL_FAULT_REFUSED}, /* there already */
+    {1146, SQL_FAULT_CHANGED}, /* no such table */
+    {1153, SQL_FAULT_REFUSED}, /* larger than max_allowed_packet */
+    {1158, SQL_FAULT_GONE},    /* the network, to 1161 */
+    {1159, SQL_FAULT_GONE},    {1160, SQL_FAULT_GONE},    {1161, SQL_FAULT_GONE},
+    {1205, SQL_FAULT_BUSY},                               /* a lock */
+    {1213, SQL_FAULT_BUSY},                               /* a deadlock */
+    {1264, SQL_FAULT_REFUSED},                            /* out of range */
+    {1265, SQL_FAULT_REFUSED},                            /* cut */
+    {1267, SQL_FAULT_REFUSED},                            /* collations that cannot be compared */
+    {1290, SQL_FAULT_GONE},                               /* read only */
+    {1292, SQL_FAULT_REFUSED},                            /* no such date, no such number */
+    {1300, SQL_FAULT_REFUSED},                            /* not of the character set */
+    {1317, SQL_FAULT_SLOW},                               /* interrupted */
+    {1364, SQL_FAULT_REFUSED},                            /* a column without value and default */
+    {1366, SQL_FAULT_REFUSED},                            /* not of the type */
+    {1406, SQL_FAULT_REFUSED},                            /* too long */
+    {1412, SQL_FAULT_CHANGED},                            /* the definition of the table */
+    {1416, SQL_FAULT_REFUSED},                            /* no geometry */
+    {1451, SQL_FAULT_REFUSED},                            /* foreign keys */
+    {1452, SQL_FAULT_REFUSED}, {1526, SQL_FAULT_REFUSED}, /* no partition for it */
+    {1644, SQL_FAULT_REFUSED},                            /* what a trigger signals */
+    {1690, SQL_FAULT_REFUSED},                            /* out of range while computing */
+    {1906, SQL_FAULT_REFUSED},                            /* a generated column */
+    {1927, SQL_FAULT_GONE},                               /* killed */
+    {1969, SQL_FAULT_SLOW},                               /* max_statement_time */
+    {2002, SQL_FAULT_GONE},                               /* the library's own */
+    {2003, SQL_FAULT_GONE},    {2006, SQL_FAULT_GONE},    {2013, SQL_FAULT_GONE},
+    {2014, SQL_FAULT_GONE},    /* out of step */
+    {2020, SQL_FAULT_REFUSED}, /* larger than max_allowed_packet */
+    {2027, SQL_FAULT_GONE},    {2055, SQL_FAULT_GONE},    {4025, SQL_FAULT_REFUSED}, /* a constraint */
+};
+
+static sql_fault_e fault(int error)
+{
+    for (apr_size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        if (faults[i].error == error) {
+            return faults[i].fault;
+        }
+    }
+    return SQL_FAULT_OTHER;
+}
+
+/* MySQL's own library is not fit for threads before its first mysql_init has ended. */
+static void start(dbi_driver driver)
+{
+    void *(*init)(void *) = (void *(*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "mysql_init");
+    void (*end)(void *) = (void (*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "mysql_close");
+    void *connection = init != NULL && end != NULL ? init(NULL) : NULL;
+
+    if (connection != NULL) {
+        end(connection);
+    }
+}
+
+static void set_text(dbi_conn dbi, const char *option, const char *value)
+{
+    if (value != NULL) {
+        dbi_conn_set_option(dbi, option, value);
+    }
+}
+
+static void set_options(const sql_database_t *db, dbi_conn dbi)
+{
+    int is_socket = db->server != NULL && db->server[0] == '/';
+
+    set_text(dbi, "dbname", db->database);
+    set_text(dbi, is_socket ? "mysql_unix_socket" : "host", db->server);
+    set_text(dbi, "port", db->port);
+    set_text(dbi, "username", db->user);
+    set_text(dbi, "password", db->password);
+    dbi_conn_set_option_numeric(dbi, "timeout", db->timeout);
+}
+
+/* Transactions that write lock rows, not the gaps between them, and see what others have committed until then.
+ * A wait for a lock ends before the statement does, so that it is told as such. */
+static apr_status_t prepare(sql_call_t *c)
+{
+    apr_status_t rv = sql_conn_query(c, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", NULL);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    return sql_conn_query(c,
+                          apr_psprintf(c->pool,
+                                       "SET NAMES utf8mb4,SESSION sql_mode='STRICT_ALL_TABLES,"
+                                       "ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',autocommit=1,"
+                                       "innodb_lock_wait_timeout=%d,lock_wait_timeout=%d,max_statement_time=%d.5",
+                                       c->db->timeout, c->db->timeout, c->db->timeout),
+                          NULL);
+}
+
+/* ------------------------------------------------------------ statements */
+
+static void append_name(sql_statement_t *sql, const char *name)
+{
+    sql_quoted_name(sql, name, '`');
+}
+
+static void append_text(sql_statement_t *sql, const char *text, apr_size_t length)
+{
+    sql_raw(sql, "_utf8mb4 X'");
+    sql_hex(sql, text, length);
+    sql_raw(sql, "'");
+}
+
+/* A text with a byte that is zero goes in hexadecimal digits; so do others in UCS-2, which is as good. */
+static void append_text_cell(sql_statement_t *sql, const char *expression, apr_size_t length)
+{
+    sql_raw(sql, "IF(INSTR(CAST(");
+    sql_bytes(sql, expression, length);
+    sql_raw(sql, " AS BINARY),X'00')>0,CONCAT('H',HEX(CONVERT(");
+    sql_bytes(sql, expression, length);
+    sql_raw(sql, " USING utf8mb4))),CONCAT('T',");
+    sql_bytes(sql, expression, length);
+    sql_raw(sql, "))");
+}
+
+static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
+{
+    static const struct {
+        const char *before, *after;
+    } pieces[] = {
+        [SQL_INTEGER] = {"CONCAT('I',", "+0)"}, /* +0: else a BIT is bytes */
+        [SQL_REAL] = {"CONCAT('R',", ")"},
+        [SQL_BLOB] = {"CONCAT('B',HEX(", "))"},
+        [SQL_BOOLEAN] = {"CONCAT('L',IF(", ",'true','false'))"},
+    };
+    apr_size_t length = strlen(expression);
+
+    if (kind == SQL_TEXT) {
+        append_text_cell(sql, expression, length);
+        return;
+    }
+    sql_raw(sql, pieces[kind].before);
+    sql_bytes(sql, expression, length);
+    sql_raw(sql, pieces[kind].after);
+}
+
+/* ------------------------------------------------------------ the catalogue */
+
+static void read_type(sql_column_t *column, const char *type)
+{
+    static const struct {
+        const char *type;
+        sql_kind_e kind;
+        int reads_numbers;
+    } kinds[] = {
+        {"tinyint", SQL_INTEGER, 1},      {"smallint", SQL_INTEGER, 1},  {"mediumint", SQL_INTEGER, 1},
+        {"int", SQL_INTEGER, 1},          {"bigint", SQL_INTEGER, 1},    {"year", SQL_INTEGER, 1},
+        {"bit", SQL_INTEGER, 1},          {"float", SQL_REAL, 1},        {"double", SQL_REAL, 1},
+        {"decimal", SQL_TEXT, 1},         {"binary", SQL_BLOB, 0},       {"varbinary", SQL_BLOB, 0},
+        {"tinyblob", SQL_BLOB, 0},        {"blob", SQL_BLOB, 0},         {"mediumblob", SQL_BLOB, 0},
+        {"longblob", SQL_BLOB, 0},        {"geometry", SQL_BLOB, 0},     {"point", SQL_BLOB, 0},
+        {"linestring", SQL_BLOB, 0},      {"polygon", SQL_BLOB, 0},      {"multipoint", SQL_BLOB, 0},
+        {"multilinestring", SQL_BLOB, 0}, {"multipolygon", SQL_BLOB, 0}, {"geometrycollection", SQL_BLOB, 0},
+    };
+
+    for (apr_size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(kinds[i].type, type) == 0) {
+            column->kind = kinds[i].kind;
+            column->reads_numbers = kinds[i].reads_numbers;
+        }
+    }
+}
+
+static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *pool)
+{
+    sql_table_t *table = apr_pcalloc(pool, sizeof(*table));
+
+    table->name = apr_pstrdup(pool, name);
+    table->columns = apr_array_make(pool, 8, sizeof(sql_column_t));
+    table->is_view = strcmp(kind, "VIEW") == 0;
+    table->not_serial =
+        "MariaDB numbers rows before they are committed, so that a row may come in behind a larger key: "
+        "watch the table (vaultctl watch), or say cursor=largest-key if no two writers are ever at work";
+    return table;
+}
+
+/* Columns of a result: table, its kind, column, its type, generated, key. */
+static void read_columns(dbi_result result, const char *name, sql_table_t **table, apr_pool_t *pool)
+{
+    int key_columns = 0;
+
+    while (dbi_result_next_row(result)) {
+        sql_column_t *column;
+
+        /* The catalogue knows no capitals from small letters. */
+        if (strcmp(dbi_result_get_string_idx(result, 1), name) != 0) {
+            continue;
+        }
+        if (*table == NULL) {
+            *table = make_table(name, dbi_result_get_string_idx(result, 2), pool);
+        }
+        column = apr_array_push((*table)->columns);
+        column->name = apr_pstrdup(pool, dbi_result_get_string_idx(result, 3));
+        read_type(column, dbi_result_get_string_idx(result, 4));
+        column->generated = strcmp(dbi_result_get_string_idx(result, 5), "ALWAYS") == 0;
+        if (strcmp(dbi_result_get_string_idx(result, 6), "PRI") == 0) {
+            (*table)->key = column->name;
+            key_columns++;
+        }
+    }
+    if (*table != NULL && key_columns != 1) {
+        (*table)->key = NULL;
+    }
+}
+
+static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    dbi_result result;
+    apr_status_t rv;
+
+    *table = NULL;
+    sql_raw(sql, "SELECT t.TABLE_NAME AS " CELL ",t.TABLE_TYPE AS " CELL ",c.COLUMN_NAME AS " CELL
+                 ",c.DATA_TYPE AS " CELL ",c.IS_GENERATED AS " CELL ",c.COLUMN_KEY AS " CELL
+                 " FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c"
+                 " ON c.TABLE_SCHEMA=t.TABLE_SCHEMA AND c.TABLE_NAME=t.TABLE_NAME"
+                 " WHERE t.TABLE_TYPE<>'SEQUENCE' AND t.TABLE_SCHEMA=DATABASE() AND c.TABLE_SCHEMA=DATABASE()"
+                 " AND t.TABLE_NAME=");
+    sql_text(sql, name);
+    sql_raw(sql, " AND c.TABLE_NAME=");
+    sql_text(sql, name);
+    sql_raw(sql, " ORDER BY c.ORDINAL_POSITION");
+    rv = sql_conn_query(c, sql->text, &result);
+    if (rv == APR_SUCCESS) {
+        read_columns(result, name, table, pool);
+        dbi_result_free(result);
+    }
+    return rv;
+}
+
+/* The next AUTO_INCREMENT is kept over deletes and restarts; a key that comes from elsewhere has none. */
+static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    const char *cell;
+    apr_status_t rv;
+
+    sql_raw(sql, "SELECT CONCAT('',AUTO_INCREMENT-1) AS " CELL
+                 " FROM information_schema.TABLES WHERE TABLE_SCHEMA=DATABASE() AND TABLE_NAME=");
+    sql_text(sql, c->table->name);
+    rv = sql_conn_cell(c, sql->text, &cell);
+    *key = cell == NULL ? APR_INT64_MAX : strcmp(cell, "0") == 0 ? -1 : apr_strtoi64(cell, NULL, 10);
+    return rv;
+}
+
+const sql_driver_t sql_driver_mysql = {
+    .name = "mysql",
+    .package = "libdbd-mysql",
+    .is_server = 1,
+    .guard = "",
+    .select = "SELECT",
+    .cell_alias = CELL,
+    .begin_write = "START TRANSACTION",
+    .before_read = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+    .begin_read = "START TRANSACTION WITH CONSISTENT SNAPSHOT,READ ONLY",
+    .number_quote = "",
+    .true_ = "1",
+    .false_ = "0",
+    .any_table = "SELECT TABLE_NAME AS " CELL
+                 " FROM information_schema.TABLES WHERE TABLE_SCHEMA=DATABASE() AND TABLE_TYPE='BASE TABLE' LIMIT 1",
+    /* The connection is closed after the script, and so the lock. It is the server's: the database is in its name. */
+    .init_lock = "SELECT CONCAT('',COALESCE(GET_LOCK(CONCAT('mod_vault init ',MD5(DATABASE())),5),0)) AS " CELL,
+    .one_by_one = 1,
+    .start = start,
+    .set_options = set_options,
+    .prepare = prepare,
+    .load_table = load_table,
+    .largest_key = largest_key,
+    .append_name = append_name,
+    .append_table = append_name,
+    .append_text = append_text,
+    .append_cell = append_cell,
+    .fault = fault,
+};

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PostgreSQL, by libdbi's pgsql module.
+ *
+ * That module has no parser of its own, hands statements on as they are, and tells SQLSTATEs. What it does to values:
+ * numbers become C's, so that numeric loses digits; dates become seconds; a bytea is decoded by its own rules. So here
+ *
+ *   - each cell is text, made by an expression of the type of its column (driver.h);
+ *   - each value is a literal of no type, which PostgreSQL takes for the type of the column it meets, in the notation
+ *     E'…' with quotes and backslashes doubled: that reads the same whatever standard_conforming_strings says. No byte of
+ *     a character of several bytes is a quote or a backslash in UTF-8, the encoding that `prepare` asks for.
+ */
+#include "driver.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "catalogue.h"
+#include "connection.h"
+#include "statement.h"
+
+#define CELL "v"
+#define OF_USERS " n.nspname NOT IN('pg_catalog','information_schema') AND pg_catalog.pg_table_is_visible(c.oid)"
+
+/* SQLSTATEs, or what they begin with; the first that fits decides. */
+static const struct {
+    const char *state;
+    sql_fault_e fault;
+} faults[] = {
+    {"00000", SQL_FAULT_GONE}, /* the connection failed: libpq has no SQLSTATE for that */
+    {"08", SQL_FAULT_GONE},       {"21", SQL_FAULT_REFUSED},    {"22", SQL_FAULT_REFUSED},
+    {"23", SQL_FAULT_REFUSED},    {"25006", SQL_FAULT_GONE}, /* a standby: the next connection may reach the primary */
+    {"25P03", SQL_FAULT_GONE},    {"40", SQL_FAULT_BUSY},       {"42703", SQL_FAULT_CHANGED},
+    {"42804", SQL_FAULT_REFUSED},                               /* the value's type is not the column's */
+    {"42883", SQL_FAULT_REFUSED},                               /* a type that cannot be compared */
+    {"42P01", SQL_FAULT_CHANGED}, {"428C9", SQL_FAULT_REFUSED}, /* a generated column */
+    {"44", SQL_FAULT_REFUSED},    {"53", SQL_FAULT_GONE},       {"54", SQL_FAULT_REFUSED},
+    {"55P03", SQL_FAULT_BUSY},    {"57014", SQL_FAULT_SLOW},    {"57", SQL_FAULT_GONE},
+    {"58", SQL_FAULT_GONE},       {"P0001", SQL_FAULT_REFUSED}, /* what a trigger raises */
+};
+
+/* libdbi's module gives the five digits and letters as a number with 36 as its base. */
+static sql_fault_e fault(int error)
+{
+    char state[6] = "00000";
+
+    for (int i = 4; i >= 0; i--) {
+        state[i] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[error % 36];
+        error /= 36;
+    }
+    for (apr_size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        if (strncmp(state, faults[i].state, strlen(faults[i].state)) == 0) {
+            return faults[i].fault;
+        }
+    }
+    return SQL_FAULT_OTHER;
+}
+
+/* "83906754: ERROR:  the words": a SQLSTATE in disguise, then how bad it is, in any language. */
+static const char *tidy(const char *message)
+{
+    const char *number = message + strspn(message, "0123456789");
+    const char *words = strstr(message, ":  ");
+
+    if (number > message && strncmp(number, ": ", 2) == 0) {
+        message = number + 2;
+    }
+    return words != NULL && words > message && words < message + strcspn(message, " \n") ? words + 3 : message;
+}
+
+static void set_text(dbi_conn dbi, const char *option, const char *value)
+{
+    if (value != NULL) {
+        dbi_conn_set_option(dbi, option, value);
+    }
+}
+
+/* What begins with pgsql_ goes to libpq. A peer that is gone without a word is noticed by TCP within twice the time-out. */
+static void set_options(const sql_database_t *db, dbi_conn dbi)
+{
+    set_text(dbi, "dbname", db->database);
+    set_text(dbi, "host", db->server);
+    set_text(dbi, "port", db->port);
+    set_text(dbi, "username", db->user);
+    set_text(dbi, "password", db->password);
+    dbi_conn_set_option_numeric(dbi, "timeout", db->timeout);
+    dbi_conn_set_option(dbi, "pgsql_application_name", "mod_vault");
+    dbi_conn_set_option(dbi, "pgsql_client_encoding", "UTF8");
+    dbi_conn_set_option_numeric(dbi, "pgsql_tcp_user_timeout", 2000 * db->timeout);
+    dbi_conn_set_option_numeric(dbi, "pgsql_keepalives_idle", db->timeout);
+    dbi_conn_set_option_numeric(dbi, "pgsql_keepalives_interval", 1 + db->timeout / 3);
+    dbi_conn_set_option_numeric(dbi, "pgsql_keepalives_count", 3);
+}
+
+/* Notices would go to httpd's standard error. A wait for a lock ends before the statement does, so that it is told as such. */
+static apr_status_t prepare(sql_call_t *c)
+{
+    return sql_conn_query(c,
+                          apr_psprintf(c->pool,
+                                       "SET client_encoding='UTF8';SET client_min_messages=error;SET DateStyle='ISO';"
+                                       "SET lock_timeout=%d;SET statement_timeout=%d",
+                                       1000 * c->db->timeout, 1000 * c->db->timeout + 500),
+                          NULL);
+}
+
+/* ------------------------------------------------------------ statements */
+
+static void append_name(sql_statement_t *sql, const char *name)
+{
+    sql_quoted_name(sql, name, '"');
+}
+
+static void append_text(sql_statement_t *sql, const char *text, apr_size_t length)
+{
+    sql_raw(sql, "E'");
+    for (apr_size_t i = 0; i < length; i++) {
+        if (text[i] == '\'' || text[i] == '\\') {
+            sql_bytes(sql, text + i, 1);
+        }
+        sql_bytes(sql, text + i, 1);
+    }
+    sql_raw(sql, "'");
+}
+
+static void append_blob(sql_statement_t *sql, const char *text, apr_size_t length)
+{
+    sql_raw(sql, "E'\\\\x");
+    sql_hex(sql, text, length);
+    sql_raw(sql, "'");
+}
+
+static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
+{
+    static const struct {
+        const char *before, *after;
+    } pieces[] = {
+        [SQL_TEXT] = {"'T'||(", ")::text"},    [SQL_INTEGER] = {"'I'||(", ")::text"},
+        [SQL_REAL] = {"'R'||(", ")::text"},    [SQL_BLOB] = {"'B'||pg_catalog.encode(", ",'hex')"},
+        [SQL_BOOLEAN] = {"'L'||(", ")::text"},
+    };
+
+    sql_raw(sql, pieces[kind].before);
+    sql_bytes(sql, expression, strlen(expression));
+    sql_raw(sql, pieces[kind].after);
+}
+
+/* ------------------------------------------------------------ the catalogue */
+
+static sql_kind_e kind_of(const char *type)
+{
+    static const struct {
+        const char *type;
+        sql_kind_e kind;
+    } kinds[] = {
+        {"int2", SQL_INTEGER}, {"int4", SQL_INTEGER}, {"int8", SQL_INTEGER}, {"oid", SQL_INTEGER},
+        {"float4", SQL_REAL},  {"float8", SQL_REAL},  {"bytea", SQL_BLOB},   {"bool", SQL_BOOLEAN},
+    };
+
+    for (apr_size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(kinds[i].type, type) == 0) {
+            return kinds[i].kind;
+        }
+    }
+    return SQL_TEXT;
+}
+
+static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *pool)
+{
+    sql_table_t *table = apr_pcalloc(pool, sizeof(*table));
+
+    table->name = apr_pstrdup(pool, name);
+    table->columns = apr_array_make(pool, 8, sizeof(sql_column_t));
+    table->is_view = strchr("vm", kind[0]) != NULL;
+    table->not_serial =
+        "PostgreSQL numbers rows before they are committed, so that a row may come in behind a larger key: "
+        "watch the table (vaultctl watch), or say cursor=largest-key if no two writers are ever at work";
+    return table;
+}
+
+/* The name is compared as text as well: as a name, a long one would be cut. */
+static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    dbi_result result;
+    apr_status_t rv;
+
+    *table = NULL;
+    sql_raw(sql,
+            "SELECT c.relkind::text AS " CELL ",a.attname::text AS " CELL ",b.typname::text AS " CELL
+            ",(a.attgenerated<>'' OR a.attidentity='a')::text AS " CELL ",(i.indexrelid IS NOT NULL)::text AS " CELL
+            " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid=c.relnamespace"
+            " JOIN pg_catalog.pg_attribute a ON a.attrelid=c.oid AND a.attnum>0 AND NOT a.attisdropped"
+            " JOIN pg_catalog.pg_type t ON t.oid=a.atttypid"
+            " JOIN pg_catalog.pg_type b ON b.oid=CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END"
+            " LEFT JOIN pg_catalog.pg_index i ON i.indrelid=c.oid AND i.indisprimary AND i.indnkeyatts=1"
+            " AND i.indkey[0]=a.attnum"
+            " WHERE" OF_USERS " AND c.relkind IN('r','p','f','v','m') AND c.relname=");
+    sql_text(sql, name);
+    sql_raw(sql, " AND c.relname::text=");
+    sql_text(sql, name);
+    sql_raw(sql, " ORDER BY a.attnum");
+    rv = sql_conn_query(c, sql->text, &result);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    while (dbi_result_next_row(result)) {
+        sql_column_t *column;
+
+        if (*table == NULL) {
+            *table = make_table(name, dbi_result_get_string_idx(result, 1), pool);
+        }
+        column = apr_array_push((*table)->columns);
+        column->name = apr_pstrdup(pool, dbi_result_get_string_idx(result, 2));
+        column->kind = kind_of(dbi_result_get_string_idx(result, 3));
+        column->generated = dbi_result_get_string_idx(result, 4)[0] == 't';
+        if (dbi_result_get_string_idx(result, 5)[0] == 't') {
+            (*table)->key = column->name;
+        }
+    }
+    dbi_result_free(result);
+    return APR_SUCCESS;
+}
+
+/* The sequence knows, if there is one that may be read and was used; keys that were given by hand may be larger. */
+static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
+{
+    sql_statement_t *table = sql_statement_make(c);
+    sql_statement_t *sql = sql_statement_make(c);
+    const char *cell;
+    apr_status_t rv;
+
+    sql_table(table, c->table->name);
+    sql_raw(sql, "SELECT CASE WHEN l IS NOT NULL THEN greatest(l,m)::text END AS " CELL " FROM (SELECT max(");
+    sql_name(sql, c->table->key);
+    sql_raw(sql, ") AS m FROM ");
+    sql_table(sql, c->table->name);
+    sql_raw(sql, ") AS t,pg_catalog.pg_get_serial_sequence(");
+    sql_text(sql, table->text);
+    sql_raw(sql, ",");
+    sql_text(sql, c->table->key);
+    sql_raw(sql, ") AS s,pg_catalog.pg_sequence_last_value(s::regclass) AS l");
+    rv = sql_conn_cell(c, sql->text, &cell);
+    *key = cell != NULL ? apr_strtoi64(cell, NULL, 10) : APR_INT64_MAX;
+    return rv;
+}
+
+const sql_driver_t sql_driver_pgsql = {
+    .name = "pgsql",
+    .package = "libdbd-pgsql",
+    .is_server = 1,
+    .guard = "",
+    .select = "SELECT",
+    .cell_alias = CELL,
+    .begin_write = "BEGIN ISOLATION LEVEL READ COMMITTED",
+    .begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    .number_quote = "'",
+    .true_ = "'true'",
+    .false_ = "'false'",
+    .any_table = "SELECT c.relname::text AS " CELL " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
+                 " ON n.oid=c.relnamespace WHERE" OF_USERS " AND c.relkind IN('r','p') LIMIT 1",
+    /* The number: "vault" in ASCII. */
+    .init_lock = "SELECT '1' AS " CELL " FROM pg_catalog.pg_advisory_xact_lock(508441226356)",
+    .init_end = "",
+    .set_options = set_options,
+    .prepare = prepare,
+    .load_table = load_table,
+    .largest_key = largest_key,
+    .append_name = append_name,
+    .append_table = append_name,
+    .append_text = append_text,
+    .append_blob = append_blob,
+    .append_cell = append_cell,
+    .fault = fault,
+    .tidy = tidy,
+};

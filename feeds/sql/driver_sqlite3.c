@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SQLite, by libdbi's sqlite3 module.
+ *
+ * That module reads each statement that has a result with a small parser of its own, to guess types of columns.
+ * The parser knows neither strings nor quoted names: a value with " select " and an open bracket in it ends the process,
+ * one with " from a, b, c, ..." writes beyond an array, and a column name of 128 bytes beyond another. Reading is not
+ * exact either: reals come with 15 digits, dates as seconds, blobs and texts end at their first NUL. So here
+ *
+ *   - each statement begins with a comment that makes the parser believe it has seen the whole of a query on
+ *     sqlite_master; nothing but the whole word "select" or "SELECT" could wake it again, so the keyword is written
+ *     "Select", and a name that has that word in it is refused;
+ *   - each cell is an expression that gives type and value as one string (driver.h), under the name of a column of
+ *     sqlite_master that is text, whatever the parser says;
+ *   - each text goes in as hexadecimal digits.
+ */
+#include "driver.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+
+#include "catalogue.h"
+#include "connection.h"
+#include "script.h"
+#include "statement.h"
+
+#define GUARD "/* from sqlite_master limit */"
+#define CELL "sql"
+
+/* Result codes of SQLite's that are told apart; the rest is SQL_FAULT_OTHER. */
+enum {
+    CODE_BUSY = 5,
+    CODE_LOCKED = 6,
+    CODE_READONLY = 8, /* also when the file was moved away under the connection */
+    CODE_IOERR = 10,
+    CODE_CORRUPT = 11,
+    CODE_CANTOPEN = 14,
+    CODE_PROTOCOL = 15,
+    CODE_TOOBIG = 18,
+    CODE_CONSTRAINT = 19,
+    CODE_MISMATCH = 20,
+    CODE_NOTADB = 26
+};
+
+static sql_fault_e fault(int error)
+{
+    switch (error & 0xff) {
+    case CODE_BUSY:
+    case CODE_LOCKED:
+    case CODE_PROTOCOL:
+        return SQL_FAULT_BUSY;
+    case CODE_READONLY:
+    case CODE_IOERR:
+    case CODE_CORRUPT:
+    case CODE_CANTOPEN:
+    case CODE_NOTADB:
+        return SQL_FAULT_GONE;
+    case CODE_TOOBIG:
+    case CODE_CONSTRAINT:
+    case CODE_MISMATCH:
+        return SQL_FAULT_REFUSED;
+    default:
+        return SQL_FAULT_OTHER;
+    }
+}
+
+/* stat, never open: closing any descriptor of the file would drop all locks that this process holds on it. */
+static apr_status_t identify(const sql_database_t *db, sql_identity_t *identity)
+{
+    struct stat found;
+
+    if (stat(db->database, &found) != 0) {
+        return errno;
+    }
+    if (!S_ISREG(found.st_mode)) {
+        return EISDIR;
+    }
+    identity->device = (apr_uint64_t)found.st_dev;
+    identity->inode = (apr_uint64_t)found.st_ino;
+    return APR_SUCCESS;
+}
+
+static void set_options(const sql_database_t *db, dbi_conn dbi)
+{
+    dbi_conn_set_option(dbi, "sqlite3_dbdir", db->directory);
+    dbi_conn_set_option(dbi, "dbname", db->file);
+    dbi_conn_set_option_numeric(dbi, "sqlite3_timeout", db->timeout * 1000);
+}
+
+/* Two connections that do this at once do not wait for each other: SQLite says at once that the file is locked. */
+static apr_status_t write_ahead(sql_call_t *c, const char **mode)
+{
+    apr_time_t begin = apr_time_now();
+    apr_status_t rv = sql_conn_cell(c, GUARD "PRAGMA journal_mode=WAL", mode);
+
+    while (APR_STATUS_IS_EAGAIN(rv) && !c->conn->broken && apr_time_now() - begin < apr_time_from_sec(c->db->timeout)) {
+        apr_sleep(apr_time_from_msec(10));
+        rv = sql_conn_cell(c, GUARD "PRAGMA journal_mode=WAL", mode);
+    }
+    return rv;
+}
+
+static apr_status_t prepare(sql_call_t *c)
+{
+    const char *mode;
+    apr_status_t rv = write_ahead(c, &mode);
+
+    if (rv == APR_SUCCESS && (mode == NULL || strcmp(mode, "wal") != 0)) {
+        c->db->host->log(4,
+                         "the database \"%s\" cannot be put into WAL mode: its readers and writers wait for each other",
+                         c->db->database);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_query(c, GUARD "PRAGMA synchronous=NORMAL", NULL);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_query(c, GUARD "PRAGMA foreign_keys=ON", NULL);
+    }
+    return rv;
+}
+
+/* ------------------------------------------------------------ statements */
+
+/* A word for libdbi's parser ends at a blank, comma or semicolon, and begins after one or after a dot. */
+static int has_word(const char *name, const char *word)
+{
+    apr_size_t length = strlen(word);
+
+    for (const char *at = name; (at = strstr(at, word)) != NULL; at++) {
+        if (at > name && strchr(" ,;.(", at[-1]) != NULL && at[length] != '\0' && strchr(" ,;", at[length]) != NULL) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int name_is_safe(const char *name)
+{
+    return !has_word(name, "select") && !has_word(name, "SELECT");
+}
+
+static void append_name(sql_statement_t *sql, const char *name)
+{
+    sql_quoted_name(sql, name, '"');
+}
+
+static void append_table(sql_statement_t *sql, const char *name)
+{
+    sql_raw(sql, "main.");
+    append_name(sql, name);
+}
+
+static void append_text(sql_statement_t *sql, const char *text, apr_size_t length)
+{
+    sql_raw(sql, "CAST(X'");
+    sql_hex(sql, text, length);
+    sql_raw(sql, "' AS TEXT)");
+}
+
+/* SQLite's values have types of their own, whatever the column was declared as. */
+static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
+{
+    static const char *const pieces[] = {"CASE typeof(",
+                                         ") WHEN 'integer' THEN 'I'||",
+                                         " WHEN 'text' THEN CASE instr(",
+                                         ",char(0)) WHEN 0 THEN 'T'||",
+                                         " ELSE 'H'||hex(",
+                                         ") END WHEN 'real' THEN 'R'||quote(",
+                                         ") WHEN 'blob' THEN 'B'||hex(",
+                                         ") END"};
+    const apr_size_t last = sizeof(pieces) / sizeof(pieces[0]) - 1;
+
+    for (apr_size_t i = 0; i < last; i++) {
+        sql_raw(sql, pieces[i]);
+        sql_bytes(sql, expression, strlen(expression));
+    }
+    sql_raw(sql, pieces[last]);
+}
+
+static void append_own_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
+{
+    sql_raw(sql, kind == SQL_INTEGER ? "'I'||" : "'T'||");
+    sql_bytes(sql, expression, strlen(expression));
+}
+
+/* ------------------------------------------------------------ the catalogue */
+
+static int declares(const char *create, const char *keyword)
+{
+    apr_size_t length = strlen(keyword);
+    int in_word = 0;
+
+    while (*create != '\0') {
+        const char *next = sql_script_skip(create, 0);
+
+        if (next != create) {
+            create = next;
+            in_word = 0;
+        }
+        else if (!in_word && strncasecmp(create, keyword, length) == 0 && !apr_isalnum(create[length]) &&
+                 create[length] != '_') {
+            return 1;
+        }
+        else {
+            in_word = apr_isalnum(*create) || *create == '_' || (*create & 0x80) != 0;
+            create++;
+        }
+    }
+    return 0;
+}
+
+/* Columns of a result: name, place in the primary key, kind (1 hidden; 2, 3 generated). */
+static void read_columns(dbi_result result, sql_table_t *table, apr_pool_t *pool)
+{
+    int key_columns = 0;
+
+    while (dbi_result_next_row(result)) {
+        const char *in_key = dbi_result_get_string_idx(result, 2);
+        const char *kind = dbi_result_get_string_idx(result, 3);
+        sql_column_t *column;
+
+        if (strcmp(kind, "1") == 0) {
+            continue;
+        }
+        column = apr_array_push(table->columns);
+        column->name = apr_pstrdup(pool, dbi_result_get_string_idx(result, 1));
+        column->generated = strcmp(kind, "0") != 0;
+        if (strcmp(in_key, "0") != 0) {
+            table->key = column->name;
+            key_columns++;
+        }
+    }
+    if (key_columns != 1) {
+        table->key = NULL;
+    }
+}
+
+static sql_table_t *make_table(const char *name, const char *kind, const char *create, apr_pool_t *pool)
+{
+    sql_table_t *table = apr_pcalloc(pool, sizeof(*table));
+
+    table->name = apr_pstrdup(pool, name);
+    table->columns = apr_array_make(pool, 8, sizeof(sql_column_t));
+    table->is_view = strcmp(kind, "view") == 0;
+    table->key_is_serial = create != NULL && declares(create, "AUTOINCREMENT");
+    if (!table->key_is_serial) {
+        table->not_serial =
+            "declare its key as \"id INTEGER PRIMARY KEY AUTOINCREMENT\", else SQLite gives the key of a "
+            "deleted last row to a new row, which a page would never see";
+    }
+    return table;
+}
+
+static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    dbi_result result;
+    apr_status_t rv;
+
+    *table = NULL;
+    sql_raw(sql, "Select type AS " CELL ",sql AS " CELL " FROM main.sqlite_master"
+                 " WHERE type IN('table','view') AND substr(name,1,7)<>'sqlite_' AND name=");
+    sql_text(sql, name);
+    rv = sql_conn_query(c, sql->text, &result);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (dbi_result_next_row(result)) {
+        *table = make_table(name, dbi_result_get_string_idx(result, 1), dbi_result_get_string_idx(result, 2), pool);
+    }
+    dbi_result_free(result);
+    if (*table == NULL) {
+        return APR_SUCCESS;
+    }
+    sql = sql_statement_make(c);
+    sql_raw(sql, "Select name AS " CELL ",pk AS " CELL ",hidden AS " CELL " FROM pragma_table_xinfo(");
+    sql_text(sql, name);
+    sql_raw(sql, ",'main') ORDER BY cid");
+    rv = sql_conn_query(c, sql->text, &result);
+    if (rv == APR_SUCCESS) {
+        read_columns(result, *table, pool);
+        dbi_result_free(result);
+    }
+    return rv;
+}
+
+static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    const char *cell;
+    apr_status_t rv;
+
+    sql_raw(sql, "Select seq AS " CELL " FROM main.sqlite_sequence WHERE name=");
+    sql_text(sql, c->table->name);
+    rv = sql_conn_cell(c, sql->text, &cell);
+    *key = cell != NULL ? apr_strtoi64(cell, NULL, 10) : -1;
+    return rv;
+}
+
+const sql_driver_t sql_driver_sqlite3 = {
+    .name = "sqlite3",
+    .number_quote = "",
+    .true_ = "1",
+    .false_ = "0",
+    .package = "libdbd-sqlite3",
+    .guard = GUARD,
+    .select = "Select",
+    .cell_alias = CELL,
+    .begin_write = "BEGIN IMMEDIATE",
+    .begin_read = "BEGIN",
+    .generation = GUARD "PRAGMA schema_version",
+    .any_table = GUARD "Select name AS " CELL " FROM main.sqlite_master WHERE type='table' LIMIT 1",
+    /* Statements without columns: a script that leaves rows fails here, and libdbi's parser does not see it. */
+    .init_end = "\n;SAVEPOINT vault_init;RELEASE vault_init",
+    .identify = identify,
+    .set_options = set_options,
+    .prepare = prepare,
+    .load_table = load_table,
+    .largest_key = largest_key,
+    .name_is_safe = name_is_safe,
+    .append_name = append_name,
+    .append_table = append_table,
+    .append_text = append_text,
+    .append_cell = append_cell,
+    .append_own_cell = append_own_cell,
+    .fault = fault,
+};

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statements on a connection, and what their errors mean. */
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "connect.h"
+#include "connection.h"
+
+#define MESSAGE_MAX 300
+
+const char *sql_conn_message(sql_call_t *c)
+{
+    const char *message = NULL;
+    apr_size_t length;
+
+    dbi_conn_error(c->conn->dbi, &message);
+    if (message == NULL || message[0] == '\0') {
+        return "no reason given";
+    }
+    if (c->db->driver->tidy != NULL) {
+        message = c->db->driver->tidy(message);
+    }
+    /* What comes after the first line repeats the statement. */
+    length = strcspn(message, "\r\n");
+    return apr_pstrndup(c->pool, message, length < MESSAGE_MAX ? length : MESSAGE_MAX);
+}
+
+static sql_fault_e fault_of(sql_call_t *c)
+{
+    return c->db->driver->fault(dbi_conn_error(c->conn->dbi, NULL));
+}
+
+static apr_status_t explain(sql_call_t *c)
+{
+    const char *name = c->db->database;
+    const char *message = sql_conn_message(c);
+
+    switch (fault_of(c)) {
+    case SQL_FAULT_BUSY:
+        return sql_fail(c, APR_EAGAIN, "the database is locked: waited %d s for \"%s\"", c->db->timeout, name);
+    case SQL_FAULT_SLOW:
+        return sql_fail(c, APR_EAGAIN, "the database \"%s\" took longer than %d s for a statement", name,
+                        c->db->timeout);
+    case SQL_FAULT_GONE:
+        c->conn->broken = 1;
+        return sql_fail(c, APR_EAGAIN, "the database \"%s\" cannot be used now: error %s", name, message);
+    case SQL_FAULT_CHANGED:
+        c->conn->tables = NULL;
+        return sql_fail(c, APR_EAGAIN, "the tables of \"%s\" have changed meanwhile: error %s", name, message);
+    case SQL_FAULT_REFUSED:
+        return sql_fail(c, APR_EINVAL, "the database refuses the values: error %s", message);
+    default:
+        return sql_fail(c, APR_EGENERAL, "the database \"%s\" answers with error %s", name, message);
+    }
+}
+
+/* A server ends its statements itself; where it cannot, somebody else does a little later. */
+#define GRACE 3
+
+static dbi_result ask(sql_call_t *c, const char *statement)
+{
+    sql_guard_t *guard = c->db->guard;
+    dbi_result answer;
+
+    if (guard != NULL) {
+        sql_guard_begin(guard, &c->conn->guarded, c->db->timeout + GRACE);
+    }
+    answer = dbi_conn_query(c->conn->dbi, statement);
+    if (guard != NULL) {
+        sql_guard_end(guard, &c->conn->guarded);
+    }
+    return answer;
+}
+
+/* The connection may have died since it was used last, and nothing was lost with it yet. */
+static int may_ask_again(const sql_call_t *c)
+{
+    return c->db->driver->is_server && c->statements == 1 && !c->conn->is_new;
+}
+
+apr_status_t sql_conn_query(sql_call_t *c, const char *statement, dbi_result *result)
+{
+    dbi_result answer = ask(c, statement);
+
+    c->statements++;
+    if (result != NULL) {
+        *result = NULL;
+    }
+    if (answer == NULL && may_ask_again(c) && fault_of(c) == SQL_FAULT_GONE) {
+        apr_status_t rv;
+
+        sql_conn_close(c->conn);
+        rv = sql_connect(c);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        answer = ask(c, statement);
+    }
+    if (answer == NULL) {
+        return explain(c);
+    }
+    if (result != NULL) {
+        *result = answer;
+    }
+    else {
+        dbi_result_free(answer);
+    }
+    return APR_SUCCESS;
+}
+
+apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **cell)
+{
+    dbi_result result;
+    apr_status_t rv = sql_conn_query(c, statement, &result);
+
+    *cell = NULL;
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (dbi_result_next_row(result)) {
+        *cell = apr_pstrdup(c->pool, dbi_result_get_string_idx(result, 1));
+    }
+    dbi_result_free(result);
+    return APR_SUCCESS;
+}
+
+apr_status_t sql_conn_begin_write(sql_call_t *c)
+{
+    return sql_conn_query(c, c->db->driver->begin_write, NULL);
+}
+
+apr_status_t sql_conn_begin_read(sql_call_t *c)
+{
+    const sql_driver_t *driver = c->db->driver;
+    apr_status_t rv = driver->before_read != NULL ? sql_conn_query(c, driver->before_read, NULL) : APR_SUCCESS;
+
+    return rv == APR_SUCCESS ? sql_conn_query(c, driver->begin_read, NULL) : rv;
+}
+
+apr_status_t sql_conn_commit(sql_call_t *c)
+{
+    return sql_conn_query(c, "COMMIT", NULL);
+}
+
+void sql_conn_rollback(sql_call_t *c)
+{
+    dbi_result answer = c->conn->dbi != NULL ? ask(c, "ROLLBACK") : NULL;
+
+    if (answer == NULL) {
+        /* No transaction is open any more, or the connection is lost: closing it is right for both. */
+        c->conn->broken = 1;
+        return;
+    }
+    dbi_result_free(answer);
+}

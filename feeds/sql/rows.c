@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results to JSON. */
+#include "rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apr_base64.h"
+#include "apr_strings.h"
+
+#include "catalogue.h"
+#include "connection.h"
+
+static int hex_value(char digit)
+{
+    return digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10;
+}
+
+/* NULL: out of memory. To be freed. */
+static char *from_hex(const char *digits, size_t *length)
+{
+    char *bytes;
+
+    *length = strlen(digits) / 2;
+    bytes = malloc(*length + 1);
+    for (size_t i = 0; bytes != NULL && i < *length; i++) {
+        bytes[i] = (char)(hex_value(digits[2 * i]) << 4 | hex_value(digits[2 * i + 1]));
+    }
+    return bytes;
+}
+
+/* The length of the UTF-8 character at `at`, 0 when there is none. NUL is none, since HTML has no way to say it. */
+static size_t character(const unsigned char *at, size_t left)
+{
+    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
+
+    if (length == 0 || length > left || at[0] == 0) {
+        return 0;
+    }
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
+        (at[0] == 0xf4 && at[1] > 0x8f)) {
+        return 0;
+    }
+    return length;
+}
+
+static json_t *text_json(const char *text, size_t length)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t used = 0;
+    json_t *string = memchr(text, 0, length) == NULL ? json_stringn(text, length) : NULL;
+    char *repaired = string == NULL ? malloc(3 * length + 1) : NULL;
+
+    if (string != NULL || repaired == NULL) {
+        return string;
+    }
+    for (size_t left = length; left > 0;) {
+        size_t whole = character(at, left);
+        size_t step = whole != 0 ? whole : 1;
+
+        memcpy(repaired + used, whole != 0 ? (const char *)at : "\xEF\xBF\xBD", whole != 0 ? whole : 3);
+        used += whole != 0 ? whole : 3;
+        at += step;
+        left -= step;
+    }
+    string = json_stringn(repaired, used);
+    free(repaired);
+    return string;
+}
+
+static json_t *hex_text_json(const char *digits)
+{
+    size_t length;
+    char *bytes = from_hex(digits, &length);
+    json_t *string = bytes != NULL ? text_json(bytes, length) : NULL;
+
+    free(bytes);
+    return string;
+}
+
+static json_t *blob_json(const char *digits)
+{
+    size_t length;
+    char *bytes = from_hex(digits, &length);
+    char *encoded = bytes != NULL ? malloc((size_t)apr_base64_encode_len((int)length)) : NULL;
+    json_t *string = NULL;
+
+    if (encoded != NULL) {
+        apr_base64_encode_binary(encoded, (const unsigned char *)bytes, (int)length);
+        string = json_string(encoded);
+    }
+    free(encoded);
+    free(bytes);
+    return string;
+}
+
+/* jansson's reader does not obey the locale, as strtod does. */
+static json_t *real_json(const char *digits)
+{
+    json_t *number = json_loads(digits, JSON_DECODE_ANY, NULL);
+
+    if (json_is_integer(number)) {
+        json_t *real = json_real((double)json_integer_value(number));
+
+        json_decref(number);
+        return real;
+    }
+    return number != NULL ? number : json_null();
+}
+
+/* Unsigned ones may be larger than JSON's are here: then their digits are the value. */
+static json_t *integer_json(const char *digits)
+{
+    apr_int64_t number;
+    char *end;
+
+    errno = 0;
+    number = apr_strtoi64(digits, &end, 10);
+    return errno == 0 && *end == '\0' ? json_integer(number) : text_json(digits, strlen(digits));
+}
+
+json_t *sql_cell_json(const char *cell)
+{
+    if (cell == NULL) {
+        return json_null();
+    }
+    switch (cell[0]) {
+    case 'I':
+        return integer_json(cell + 1);
+    case 'R':
+        return real_json(cell + 1);
+    case 'H':
+        return hex_text_json(cell + 1);
+    case 'L':
+        return json_boolean(cell[1] == 't');
+    case 'B':
+        return blob_json(cell + 1);
+    default:
+        return text_json(cell + 1, strlen(cell + 1));
+    }
+}
+
+static json_t *row_json(const char *const *names, dbi_result result)
+{
+    json_t *row = json_object();
+
+    for (unsigned i = 0; row != NULL && names[i] != NULL; i++) {
+        json_t *value = sql_cell_json(dbi_result_get_string_idx(result, i + 1));
+
+        /* A NULL value, too, is refused here; a name that is no UTF-8 gets no place in JSON. */
+        if (json_object_set_new(row, names[i], value) != 0) {
+            json_decref(row);
+            row = NULL;
+        }
+    }
+    return row;
+}
+
+static json_t *rows_json(const char *const *names, dbi_result result, int most, int backward)
+{
+    json_t *rows = json_array();
+    unsigned long long count = dbi_result_get_numrows(result);
+
+    if (count > (unsigned long long)most) {
+        count = (unsigned long long)most;
+    }
+    for (unsigned long long i = 1; rows != NULL && i <= count; i++) {
+        json_t *row = NULL;
+
+        if (dbi_result_seek_row(result, backward ? count + 1 - i : i)) {
+            row = row_json(names, result);
+        }
+        if (json_array_append_new(rows, row) != 0) {
+            json_decref(rows);
+            rows = NULL;
+        }
+    }
+    return rows;
+}
+
+json_t *sql_rows_json(sql_call_t *c, dbi_result result, int most, int backward)
+{
+    int columns = c->table->columns->nelts;
+    const char **names = apr_pcalloc(c->pool, ((apr_size_t)columns + 1) * sizeof(*names));
+
+    for (int i = 0; i < columns; i++) {
+        names[i] = sql_table_column(c->table, i)->name;
+    }
+    return rows_json(names, result, most, backward);
+}
+
+apr_status_t sql_fetch(sql_call_t *c, const sql_statement_t *sql, const char *const *names, int most, json_t **rows)
+{
+    dbi_result result;
+    apr_status_t rv = sql_conn_query(c, sql->text, &result);
+
+    *rows = NULL;
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    *rows = rows_json(names, result, most, 0);
+    dbi_result_free(result);
+    return *rows != NULL ? APR_SUCCESS : sql_fail(c, APR_ENOMEM, "out of memory for rows");
+}

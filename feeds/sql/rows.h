@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file rows.h
+ * Results to JSON: each row an object by column; integers whole, texts as UTF-8, NULL as null, blobs as base64.
+ */
+#ifndef SQL_ROWS_H
+#define SQL_ROWS_H
+
+#include <dbi/dbi.h>
+#include <jansson.h>
+
+#include "sql.h"
+#include "statement.h"
+
+/** One cell (driver.h says what it looks like).
+ * Bytes that are no UTF-8, and NULs, become U+FFFD; an infinite number becomes null.
+ * @return a new reference; NULL: out of memory */
+json_t *sql_cell_json(const char *cell);
+
+/** The rows of a result with the columns of c->table.
+ * @param most      leave out what comes after so many
+ * @param backward  the last first
+ * @return a new reference; NULL: out of memory */
+json_t *sql_rows_json(sql_call_t *c, dbi_result result, int most, int backward);
+
+/** Run a statement whose result consists of cells (sql_cell), and get its rows.
+ * @param names  of the cells, in their order; ends with NULL
+ * @param most   leave out what comes after so many
+ * @param rows   a new reference, of an array that may be empty; NULL unless APR_SUCCESS
+ * @return as sql_conn_query */
+apr_status_t sql_fetch(sql_call_t *c, const sql_statement_t *sql, const char *const *names, int most, json_t **rows);
+
+#endif

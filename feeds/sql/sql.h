@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file sql.h
+ * The SQL layer of those feeds that keep their data in a database: what its files share.
+ *
+ * sql.c         a use of the database: by a call of a method, or by a background thread
+ * parameters.c  the parameters of VaultFeed that every such feed has
+ * argument.c    arguments of a call that any such feed may have
+ * connection.c  connections of one child: kept, taken, given back
+ * connect.c     how one is made, and the tables of a database that has none
+ * query.c       statements, and what their errors mean
+ * guard.c       an end for statements of a server that is frozen
+ * script.c      scripts of SQL, parted into statements
+ * statement.c   the only place where a statement is put together
+ * catalogue.c   the tables and columns that there are: no other name gets into a statement
+ * rows.c        results to JSON
+ * driver*.c     one row per kind of database
+ *
+ * In a method:
+ *
+ *     sql_call_t c;
+ *     sql_statement_t *sql;
+ *     apr_status_t rv = sql_call_begin(&c, db, call, args);
+ *
+ *     if (rv == APR_SUCCESS) {
+ *         rv = sql_conn_take(&c);                        // connection.h; a sentence was given if this fails
+ *     }
+ *     if (rv == APR_SUCCESS) {
+ *         sql = sql_statement_make(&c);                  // statement.h
+ *         sql_raw(sql, c.db->driver->select);
+ *         sql_cell(sql, "t", "body", SQL_TEXT);
+ *         sql_raw(sql, " FROM ");
+ *         sql_table(sql, "news");
+ *         sql_raw(sql, " AS t WHERE t.");
+ *         sql_name(sql, "title");
+ *         sql_raw(sql, "=");
+ *         sql_text(sql, title);
+ *         rv = sql_fetch(&c, sql, (const char *const[]){"body", NULL}, most, rows);    // rows.h
+ *     }
+ *     sql_call_end(&c);
+ *     return rv;
+ */
+#ifndef SQL_H
+#define SQL_H
+
+#include <dbi/dbi.h>
+#include <jansson.h>
+
+#include "apr_pools.h"
+#include "apr_reslist.h"
+#include "apr_thread_mutex.h"
+
+#include "vault.h"
+
+#define SQL_SAID_MAX 256
+
+typedef struct sql_database_t sql_database_t;
+typedef struct sql_call_t sql_call_t;
+typedef struct sql_conn_t sql_conn_t;
+typedef struct sql_driver_t sql_driver_t;
+typedef struct sql_table_t sql_table_t;
+
+/** The database of one VaultFeed. A feed has one of these in what its `open` makes. */
+struct sql_database_t {
+    const vault_host_t *host;                /* const after open */
+    const sql_driver_t *driver;              /* const after open */
+    const char *database;                    /* const after open: a path, or the name that a server knows */
+    const char *directory;                   /* const after open: the part of `database` before its last slash */
+    const char *file;                        /* const after open: the part after it */
+    const char *server;                      /* const after open: host name or socket; NULL: the driver's own */
+    const char *port;                        /* const after open: NULL: the driver's own */
+    const char *user;                        /* const after open: NULL: the driver's own */
+    const char *password;                    /* const after open: NULL: none */
+    const char *init_path;                   /* const after open: NULL: none */
+    const char *init_sql;                    /* const after open: what is in init_path */
+    int timeout;                             /* const after open: seconds */
+    int connections;                         /* const after open: at most so many in each child */
+    int rows;                                /* const after open: at most so many in one answer */
+    int makes_file;                          /* const after open: the feed's: a missing file is a new database */
+    apr_status_t (*connected)(sql_call_t *); /* const after open: the feed's, for each new connection; NULL: none */
+
+    dbi_inst dbi;                    /* const after sql_pool_start; its list of connections: `lock` */
+    struct sql_guard_t *guard;       /* const after sql_pool_start; NULL: not a server */
+    apr_thread_mutex_t *lock;        /* held for dbi_conn_new_r, dbi_conn_close and the next three */
+    char why[SQL_SAID_MAX];          /* lock: why the server could not be reached; "": it could */
+    apr_time_t failed_at;            /* lock: when that was */
+    int trying;                      /* lock: somebody tries again */
+    apr_reslist_t *free_connections; /* const after sql_pool_start; has its own lock */
+    apr_pool_t *pool;                /* of the three above */
+};
+
+/** One use of the database, on one thread. */
+struct sql_call_t {
+    sql_database_t *db;
+    vault_call_t *call; /**< NULL: a background thread */
+    const json_t *args; /**< of `call`, borrowed */
+    apr_pool_t
+        *pool; /**< of the call: cleared when it ends; of a background thread: when it gives its connection back */
+    sql_conn_t *conn;         /**< taken */
+    const sql_table_t *table; /**< what sql_catalogue_find found last; valid while `conn` is taken */
+
+    sql_conn_t *own;         /**< a background thread's connection, which nobody else takes */
+    int statements;          /**< how many ran since `conn` was taken */
+    int catalogue_is_fresh;  /**< sql_catalogue_find has looked for changes since then */
+    int failed;              /**< sql_fail was called since `conn` was taken */
+    char said[SQL_SAID_MAX]; /**< a background thread's last sentence, "" when all is well */
+};
+
+/** The rows of vault_feed_t::params for sql_database_open; the feed's own may come before or after. */
+#define SQL_PARAMS                                                                                                     \
+    {"driver", "sqlite3", "the kind of database: sqlite3, pgsql, mysql", 0},                                           \
+        {"database", NULL, "the path of the database file; for pgsql and mysql the name of the database", 0},          \
+        {"host", "", "where the server is: a host, or for pgsql the directory and for mysql the file of its socket",   \
+         0},                                                                                                           \
+        {"port", "", "the server's port, 1 to 65535", 0}, {"user", "", "who connects", 0},                             \
+        {"password", "", "the password of that user", 0},                                                              \
+        {"password-file", "", "a file with the password in its first line, not readable by everybody",                 \
+         VAULT_PARAM_PATH},                                                                                            \
+        {"timeout", "5", "seconds that a statement may take or wait for a lock, 1 to 60", 0},                          \
+        {"connections", "4", "connections of each child process, 1 to 64", 0},                                         \
+        {"rows", "1000", "the most rows of one answer, 1 to 100000", 0},                                               \
+    {                                                                                                                  \
+        "init", "", "a file of SQL that makes the tables of a database that has none", VAULT_PARAM_PATH                \
+    }
+
+/** Check the parameters of SQL_PARAMS; for vault_feed_t::open. Sets every field that is const after open but the feed's own.
+ * @param db    zeroed
+ * @return NULL, or a sentence for the admin */
+const char *sql_database_open(sql_database_t *db, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool);
+
+/** The parameter `name`: 1 to `most`. @return NULL, or a sentence for the admin */
+const char *sql_parameter_number(int *number, const apr_table_t *given, const char *name, int most, apr_pool_t *pool);
+
+/** Begin a use of `db` by a call of a method. No connection is taken yet. @return APR_SUCCESS; APR_ENOMEM */
+apr_status_t sql_call_begin(sql_call_t *c, sql_database_t *db, vault_call_t *call, const json_t *args);
+/** End it: gives its connection back, frees c->pool. */
+void sql_call_end(sql_call_t *c);
+
+/** Begin the use of `db` by a thread of the feed's own, with a connection that is not one of `connections`.
+ *
+ * As in a method, sql_conn_take makes it (again) if need be, and sql_conn_give_back closes it when it is broken; in between
+ * it may be held as long as the thread likes. Sentences go to the log, each once until a use went well.
+ * @return APR_SUCCESS; APR_ENOMEM
+ * After sql_pool_start; sql_background_end, on the same thread, before sql_pool_stop. */
+apr_status_t sql_background_begin(sql_call_t *c, sql_database_t *db);
+void sql_background_end(sql_call_t *c);
+
+/** Say why something failed: vault_host_t::fail in a call, the log in a background thread. @return status */
+apr_status_t sql_fail(sql_call_t *c, apr_status_t status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/** `name` fit for a sentence: at most 60 bytes, control characters shown as "?". In c->pool. */
+const char *sql_shown(sql_call_t *c, const char *name);
+
+#endif

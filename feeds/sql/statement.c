@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statements, put together from constants, quoted names and quoted values. */
+#include "statement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+
+#include "catalogue.h"
+#include "driver.h"
+
+#define FIRST_SPACE 256
+
+static sql_statement_t *make_empty(const sql_driver_t *driver, apr_pool_t *pool)
+{
+    sql_statement_t *sql = apr_pcalloc(pool, sizeof(*sql));
+
+    sql->driver = driver;
+    sql->pool = pool;
+    sql->space = FIRST_SPACE;
+    sql->text = apr_palloc(sql->pool, sql->space);
+    sql->text[0] = '\0';
+    return sql;
+}
+
+sql_statement_t *sql_statement_make(sql_call_t *c)
+{
+    sql_statement_t *sql = make_empty(c->db->driver, c->pool);
+
+    sql_raw(sql, sql->driver->guard);
+    return sql;
+}
+
+static void reserve(sql_statement_t *sql, apr_size_t more)
+{
+    char *larger;
+
+    if (more < sql->space - sql->length) {
+        return;
+    }
+    while (more >= sql->space - sql->length) {
+        sql->space *= 2;
+    }
+    larger = apr_palloc(sql->pool, sql->space);
+    memcpy(larger, sql->text, sql->length + 1);
+    sql->text = larger;
+}
+
+void sql_bytes(sql_statement_t *sql, const char *bytes, apr_size_t length)
+{
+    reserve(sql, length);
+    memcpy(sql->text + sql->length, bytes, length);
+    sql->length += length;
+    sql->text[sql->length] = '\0';
+}
+
+void sql_raw(sql_statement_t *sql, const char *constant)
+{
+    sql_bytes(sql, constant, strlen(constant));
+}
+
+void sql_hex(sql_statement_t *sql, const char *bytes, apr_size_t length)
+{
+    static const char digits[] = "0123456789ABCDEF";
+
+    reserve(sql, 2 * length);
+    for (apr_size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+
+        sql->text[sql->length++] = digits[byte >> 4];
+        sql->text[sql->length++] = digits[byte & 15];
+    }
+    sql->text[sql->length] = '\0';
+}
+
+void sql_integer(sql_statement_t *sql, apr_int64_t number)
+{
+    char digits[32];
+
+    apr_snprintf(digits, sizeof(digits), "%" APR_INT64_T_FMT, number);
+    sql_raw(sql, digits);
+}
+
+void sql_quoted_name(sql_statement_t *sql, const char *name, char quote)
+{
+    sql_bytes(sql, &quote, 1);
+    for (; *name != '\0'; name++) {
+        if (*name == quote) {
+            sql_bytes(sql, &quote, 1);
+        }
+        sql_bytes(sql, name, 1);
+    }
+    sql_bytes(sql, &quote, 1);
+}
+
+void sql_name(sql_statement_t *sql, const char *name)
+{
+    sql->driver->append_name(sql, name);
+}
+
+void sql_text(sql_statement_t *sql, const char *text)
+{
+    sql->driver->append_text(sql, text, strlen(text));
+}
+
+void sql_table(sql_statement_t *sql, const char *name)
+{
+    sql->driver->append_table(sql, name);
+}
+
+void sql_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind)
+{
+    sql->driver->append_cell(sql, constant, kind);
+    sql_raw(sql, " AS ");
+    sql_name(sql, sql->driver->cell_alias);
+}
+
+static const char *column_of(const sql_statement_t *sql, const char *alias, const char *column)
+{
+    sql_statement_t *expression = make_empty(sql->driver, sql->pool);
+
+    if (alias != NULL) {
+        sql_name(expression, alias);
+        sql_raw(expression, ".");
+    }
+    sql_name(expression, column);
+    return expression->text;
+}
+
+void sql_cell(sql_statement_t *sql, const char *alias, const char *column, sql_kind_e kind)
+{
+    sql_cell_of(sql, column_of(sql, alias, column), kind);
+}
+
+void sql_own_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind)
+{
+    if (sql->driver->append_own_cell == NULL) {
+        sql_cell_of(sql, constant, kind);
+        return;
+    }
+    sql->driver->append_own_cell(sql, constant, kind);
+    sql_raw(sql, " AS ");
+    sql_name(sql, sql->driver->cell_alias);
+}
+
+void sql_own_cell(sql_statement_t *sql, const char *alias, const char *column, sql_kind_e kind)
+{
+    sql_own_cell_of(sql, column_of(sql, alias, column), kind);
+}
+
+static void append_number(sql_statement_t *sql, const char *digits)
+{
+    sql_raw(sql, sql->driver->number_quote);
+    sql_raw(sql, digits);
+    sql_raw(sql, sql->driver->number_quote);
+}
+
+static const char *append_real(sql_statement_t *sql, const json_t *value)
+{
+    /* jansson's own writer, since printf obeys the locale. 17 digits give every double back. */
+    char *digits = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+
+    if (digits == NULL) {
+        return "is not a number";
+    }
+    append_number(sql, digits);
+    free(digits);
+    return NULL;
+}
+
+const char *sql_value(sql_statement_t *sql, const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_STRING:
+        if (strlen(json_string_value(value)) != json_string_length(value)) {
+            return "has a NUL in it";
+        }
+        sql->driver->append_text(sql, json_string_value(value), json_string_length(value));
+        return NULL;
+    case JSON_INTEGER:
+        append_number(sql, apr_psprintf(sql->pool, "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(value)));
+        return NULL;
+    case JSON_REAL:
+        return append_real(sql, value);
+    case JSON_TRUE:
+        sql_raw(sql, sql->driver->true_);
+        return NULL;
+    case JSON_FALSE:
+        sql_raw(sql, sql->driver->false_);
+        return NULL;
+    case JSON_NULL:
+        sql_raw(sql, "NULL");
+        return NULL;
+    default:
+        return "is a list or an object";
+    }
+}
+
+static int is_number(const char *text)
+{
+    const char *at = text + strspn(text, "+-");
+
+    if (at > text + 1 || !apr_isdigit(*at)) {
+        return 0;
+    }
+    at += strspn(at, "0123456789");
+    if (*at == '.') {
+        at++;
+        at += strspn(at, "0123456789");
+    }
+    if (*at == 'e' || *at == 'E') {
+        at += at[1] == '-' || at[1] == '+' ? 2 : 1;
+        if (!apr_isdigit(*at)) {
+            return 0;
+        }
+        at += strspn(at, "0123456789");
+    }
+    return *at == '\0';
+}
+
+const char *sql_value_of(sql_statement_t *sql, const sql_column_t *column, const json_t *value)
+{
+    const char *text = json_string_value(value);
+
+    if (text != NULL && strlen(text) == json_string_length(value)) {
+        if (column->reads_numbers && !is_number(text)) {
+            return "is not a number";
+        }
+        if (column->kind == SQL_BLOB && sql->driver->append_blob != NULL) {
+            sql->driver->append_blob(sql, text, json_string_length(value));
+            return NULL;
+        }
+    }
+    return sql_value(sql, value);
+}
+
+void sql_select_table(sql_statement_t *sql, const sql_table_t *table)
+{
+    sql_raw(sql, sql->driver->select);
+    for (int i = 0; i < table->columns->nelts; i++) {
+        sql_raw(sql, i == 0 ? " " : ",");
+        sql_cell(sql, "t", sql_table_column(table, i)->name, sql_table_column(table, i)->kind);
+    }
+    sql_raw(sql, " FROM ");
+    sql_table(sql, table->name);
+    sql_raw(sql, " AS t");
+}
+
+void sql_order(sql_statement_t *sql, const char *column, int descending)
+{
+    sql_raw(sql, " ORDER BY t.");
+    sql_name(sql, column);
+    sql_raw(sql, descending ? " DESC" : " ASC");
+}
+
+void sql_limit(sql_statement_t *sql, int rows)
+{
+    sql_raw(sql, " LIMIT ");
+    sql_integer(sql, rows);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file statement.h
+ * Statements, put together from constant pieces, names of the catalogue and values: nothing else in the feed makes SQL.
+ *
+ * A piece of SQL given to sql_raw is a string constant of the source, never data.
+ * Names are quoted as identifiers, values as literals, each by the row of the database.
+ */
+#ifndef SQL_STATEMENT_H
+#define SQL_STATEMENT_H
+
+#include <jansson.h>
+
+#include "apr_pools.h"
+
+#include "sql.h"
+
+/** What a column holds, as far as the database has an opinion. SQLite has none: there each value says it itself. */
+typedef enum sql_kind_e {
+    SQL_TEXT, /**< and all that is exact only as text: decimals, dates, JSON */
+    SQL_INTEGER,
+    SQL_REAL,
+    SQL_BLOB,
+    SQL_BOOLEAN
+} sql_kind_e;
+
+typedef struct sql_column_t {
+    const char *name;
+    sql_kind_e kind;
+    int generated;     /**< computed by the database: cannot be saved */
+    int reads_numbers; /**< compared with a text, the database makes a number of it, whatever it is */
+} sql_column_t;
+
+typedef struct sql_statement_t {
+    const sql_driver_t *driver;
+    apr_pool_t *pool;
+    char *text; /**< NUL-terminated */
+    apr_size_t length;
+    apr_size_t space;
+} sql_statement_t;
+
+/** Begin a statement, with the row's guard. In c->pool. */
+sql_statement_t *sql_statement_make(sql_call_t *c);
+
+void sql_raw(sql_statement_t *sql, const char *constant);
+void sql_bytes(sql_statement_t *sql, const char *bytes, apr_size_t length);
+void sql_hex(sql_statement_t *sql, const char *bytes, apr_size_t length);
+void sql_integer(sql_statement_t *sql, apr_int64_t number);
+/** `name` between `quote`s, a `quote` in it doubled. */
+void sql_quoted_name(sql_statement_t *sql, const char *name, char quote);
+void sql_name(sql_statement_t *sql, const char *name);
+void sql_text(sql_statement_t *sql, const char *text);
+
+/** A JSON value as a literal.
+ * @return NULL, or what is wrong with it ("has a NUL in it"); then nothing was appended */
+const char *sql_value(sql_statement_t *sql, const json_t *value);
+
+/** Likewise, as the value that `column` is compared with or gets. */
+const char *sql_value_of(sql_statement_t *sql, const sql_column_t *column, const json_t *value);
+
+/** The table `name`, quoted and with its schema. */
+void sql_table(sql_statement_t *sql, const char *name);
+
+/** A cell (driver.h) of the column `column` of the table alias `alias` (NULL: none), with the name that cells have. */
+void sql_cell(sql_statement_t *sql, const char *alias, const char *column, sql_kind_e kind);
+/** Likewise of a column of the feed's own tables, where nothing but this kind is: text (without NUL) or integers. Cheaper. */
+void sql_own_cell(sql_statement_t *sql, const char *alias, const char *column, sql_kind_e kind);
+void sql_own_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind);
+/** Likewise of an expression: SQL, never data. */
+void sql_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind);
+
+/** `Select` all columns of c->table `FROM` it `AS t`. */
+void sql_select_table(sql_statement_t *sql, const sql_table_t *table);
+/** ` ORDER BY` a column of t. */
+void sql_order(sql_statement_t *sql, const char *column, int descending);
+void sql_limit(sql_statement_t *sql, int rows);
+
+#endif

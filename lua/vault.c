@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `require "vault"` for scripts of mod_lua: the optional functions of vault.h under Lua's names.
+ *
+ * Wrong arguments are Lua errors; what a good handler may meet comes back as nil, a sentence and the HTTP status that fits.
+ * Nothing here is static and written to: each Lua state, each thread has its own.
+ */
+#include "httpd.h"
+
+#include <jansson.h>
+#include <lauxlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "request.h"
+#include "vault.h"
+
+#define FEED "vault.feed"
+#define ANEW "vault.anew" /* the tables of rows that are a first view again; weak */
+
+int luaopen_vault(lua_State *L);
+
+/* Looked up at each call: httpd may have been restarted without mod_vault since. */
+static apr_opt_fn_t *retrieve(lua_State *L, const char *name)
+{
+    apr_opt_fn_t *function = apr_dynamic_fn_retrieve(name);
+
+    if (!function) {
+        luaL_error(L, "mod_vault is not loaded, or has no %s: the LoadModule of vault_module is needed", name);
+    }
+    return function;
+}
+
+#define VAULT(L, name) ((APR_OPTIONAL_FN_TYPE(name) *)retrieve(L, #name))
+
+/* ------------------------------------------------------- arguments and results */
+
+/* Text as C and mod_vault need it, at `index` of the stack. @return NULL, or what is wrong */
+static const char *wrong_text(lua_State *L, int index)
+{
+    size_t length;
+    const char *s = lua_tolstring(L, index, &length);
+    json_t *good = json_stringn(s, length);
+
+    json_decref(good);
+    return !good ? "text that is not UTF-8" : strlen(s) != length ? "text with a NUL in it" : NULL;
+}
+
+/* A number is taken as its text. */
+static const char *text(lua_State *L, int arg)
+{
+    const char *s = luaL_checkstring(L, arg), *wrong = wrong_text(L, arg);
+
+    return wrong ? (luaL_argerror(L, arg, wrong), NULL) : s;
+}
+
+/* nil, a sentence, and an HTTP status for the handler to return. */
+static int failure(lua_State *L, int status, const char *why)
+{
+    lua_pushnil(L);
+    lua_pushstring(L, why);
+    lua_pushinteger(L, status);
+    return 3;
+}
+
+static int done(lua_State *L)
+{
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* The table at `arg` as JSON; a Lua error where it cannot be. */
+static void check_json(lua_State *L, int arg, json_t **box, int empty_list)
+{
+    const char *wrong = vault_lua_json_get(L, arg, box, empty_list);
+
+    if (wrong) {
+        luaL_argerror(L, arg, wrong);
+    }
+}
+
+/* ------------------------------------------------------------------- the page */
+
+static int add_long_poll(lua_State *L)
+{
+    request_rec *r = vault_lua_request(L, 1);
+    const char *url = text(L, 2);
+
+    switch (VAULT(L, vault_add_long_poll)(r, url)) {
+    case APR_SUCCESS:
+        return done(L);
+    case APR_EINVAL:
+        return failure(L, HTTP_BAD_REQUEST, "a long poll needs a path of this server, percent-encoded");
+    case APR_EACCES:
+        return failure(L, HTTP_FORBIDDEN, "VaultLongPoll is off here");
+    case APR_EINIT:
+        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "the page's header is on its way: add long polls first");
+    case APR_ENOSPC:
+        return failure(L, HTTP_SERVICE_UNAVAILABLE, "no more pages, or no more methods on this page, are allowed");
+    default:
+        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "this request is no page view");
+    }
+}
+
+/* Without a page there is nothing to start, and nothing to stumble over in a `..` */
+static int script(lua_State *L)
+{
+    request_rec *r = vault_lua_request(L, 1);
+    const char *html = VAULT(L, vault_page_script)(r);
+
+    lua_pushstring(L, html ? html : "");
+    return 1;
+}
+
+static int get(lua_State *L)
+{
+    request_rec *r = vault_lua_request(L, 1);
+    const char *key = text(L, 2);
+
+    lua_pushstring(L, VAULT(L, vault_page_get)(r, key)); /* NULL is nil */
+    return 1;
+}
+
+static int set(lua_State *L)
+{
+    request_rec *r = vault_lua_request(L, 1);
+    const char *key = text(L, 2), *value = lua_isnoneornil(L, 3) ? NULL : text(L, 3);
+
+    switch (VAULT(L, vault_page_set)(r, key, value)) {
+    case APR_SUCCESS:
+        return done(L);
+    case APR_EINVAL:
+        lua_pushfstring(L, "a page property has a key of 1 to %d bytes and a value of at most %d",
+                        VAULT_PROPERTY_KEY_MAX, VAULT_PROPERTY_VALUE_MAX);
+        return failure(L, HTTP_BAD_REQUEST, lua_tostring(L, -1));
+    default:
+        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "there is no page to keep a property for");
+    }
+}
+
+/* ------------------------------------------------------------------- interests */
+
+static int create_interest(lua_State *L)
+{
+    request_rec *r = vault_lua_request(L, 1);
+    const char *name = text(L, 2), *cursor = lua_isnoneornil(L, 3) ? name : text(L, 3);
+
+    lua_pushboolean(L, VAULT(L, vault_create_interest)(r, name, cursor));
+    return 1;
+}
+
+static int notify(lua_State *L)
+{
+    const char *name = text(L, 1);
+    apr_status_t rv = VAULT(L, vault_notify)(name);
+
+    if (rv == APR_EINVAL) {
+        lua_pushfstring(L, "an interest has a name of 1 to %d bytes", VAULT_INTEREST_MAX);
+        return failure(L, HTTP_BAD_REQUEST, lua_tostring(L, -1));
+    }
+    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
+        return failure(L, HTTP_SERVICE_UNAVAILABLE, "the interest cannot be notified now");
+    }
+    lua_pushboolean(L, rv == APR_SUCCESS);
+    return 1;
+}
+
+/* ----------------------------------------------------------------------- feeds */
+
+static int status_of(apr_status_t rv)
+{
+    return rv == APR_EINVAL   ? HTTP_BAD_REQUEST
+           : rv == APR_EAGAIN ? HTTP_SERVICE_UNAVAILABLE
+                              : HTTP_INTERNAL_SERVER_ERROR;
+}
+
+static int push_rows(lua_State *L, json_t **rows, int anew)
+{
+    int ok = 1;
+
+    if (*rows) {
+        ok = vault_lua_json_push(L, *rows);
+        vault_lua_json_drop(rows);
+    }
+    else {
+        lua_pushnil(L);
+    }
+    if (ok && anew) {
+        lua_getfield(L, LUA_REGISTRYINDEX, ANEW);
+        lua_pushvalue(L, -2);
+        lua_pushboolean(L, 1);
+        lua_rawset(L, -3);
+        lua_pop(L, 1);
+    }
+    return ok ? 1 : failure(L, HTTP_INTERNAL_SERVER_ERROR, "what the feed answers is nested too deep");
+}
+
+/* Is the value at `index` such a table of rows? */
+static int is_anew(lua_State *L, int index)
+{
+    int yes;
+
+    lua_getfield(L, LUA_REGISTRYINDEX, ANEW);
+    lua_pushvalue(L, index);
+    lua_rawget(L, -2);
+    yes = lua_toboolean(L, -1);
+    lua_pop(L, 2);
+    return yes;
+}
+
+static int is_reset(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    lua_pushboolean(L, is_anew(L, 1));
+    return 1;
+}
+
+/* feed:method(r, arguments); the upvalue is the method's name. */
+static int call_method(lua_State *L)
+{
+    const char *name = luaL_testudata(L, 1, FEED), *error = NULL;
+    const char *method = lua_tostring(L, lua_upvalueindex(1));
+    json_t **args, **rows;
+    request_rec *r;
+    apr_status_t rv;
+
+    if (!name) {
+        return luaL_error(L, "a method of a feed is called with a colon, as in feed:%s(r, {…})", method);
+    }
+    r = vault_lua_request(L, 2);
+    lua_settop(L, 3);
+    if (lua_isnil(L, 3)) {
+        lua_newtable(L);
+        lua_replace(L, 3);
+    }
+    luaL_checktype(L, 3, LUA_TTABLE);
+    args = vault_lua_json_box(L);
+    rows = vault_lua_json_box(L);
+    check_json(L, 3, args, 0);
+    luaL_argcheck(L, json_is_object(*args), 3, "arguments have names, as in {table = \"logs\"}");
+    rv = VAULT(L, vault_feed_call)(r, name, method, *args, rows, &error);
+    vault_lua_json_drop(args);
+    if (rv != APR_SUCCESS) {
+        return failure(L, status_of(rv), error);
+    }
+    return push_rows(L, rows, *rows && VAULT(L, vault_feed_is_reset)(r, *rows));
+}
+
+static int find_method(lua_State *L)
+{
+    luaL_checkudata(L, 1, FEED);
+    luaL_argcheck(L, lua_type(L, 2) == LUA_TSTRING, 2, "a feed has methods, and they have names");
+    text(L, 2);
+    lua_pushvalue(L, 2);
+    lua_pushcclosure(L, call_method, 1);
+    return 1;
+}
+
+static int describe_feed(lua_State *L)
+{
+    lua_pushfstring(L, "the feed \"%s\"", (const char *)luaL_checkudata(L, 1, FEED));
+    return 1;
+}
+
+static int feed(lua_State *L)
+{
+    const char *name = text(L, 1);
+    size_t size = strlen(name) + 1;
+
+    memcpy(lua_newuserdata(L, size), name, size);
+    luaL_setmetatable(L, FEED);
+    return 1;
+}
+
+/* ------------------------------------------------------------------- templates */
+
+/* {append = "target"}: what to do with the HTML, and where; {…, format = "htmx"}. */
+static void read_options(lua_State *L, int arg, vault_render_t *what)
+{
+    if (lua_isnil(L, arg)) {
+        return;
+    }
+    luaL_checktype(L, arg, LUA_TTABLE);
+    for (lua_pushnil(L); lua_next(L, arg); lua_pop(L, 1)) {
+        int texts = lua_type(L, -2) == LUA_TSTRING && lua_type(L, -1) == LUA_TSTRING;
+        luaL_argcheck(L, texts && !wrong_text(L, -2) && !wrong_text(L, -1), arg,
+                      "an action and the id of an element are needed, as in {append = \"list\"}");
+        if (!strcmp(lua_tostring(L, -2), "format")) {
+            what->format = lua_tostring(L, -1);
+            continue;
+        }
+        luaL_argcheck(L, !what->action, arg, "one action is enough");
+        what->action = lua_tostring(L, -2);
+        what->target = lua_tostring(L, -1);
+    }
+}
+
+static int render(lua_State *L)
+{
+    request_rec *r = vault_lua_request(L, 1);
+    vault_render_t what = {.file = text(L, 2)};
+    const char *error = NULL;
+    json_t **data;
+    apr_status_t rv;
+
+    lua_settop(L, 4);
+    read_options(L, 4, &what);
+    data = vault_lua_json_box(L);
+    if (!lua_isnil(L, 3)) {
+        luaL_checktype(L, 3, LUA_TTABLE);
+        check_json(L, 3, data, 1);
+    }
+    what.data = *data;
+    what.anew = is_anew(L, 3);
+    rv = VAULT(L, vault_render)(r, &what, &error);
+    vault_lua_json_drop(data);
+    return rv == APR_SUCCESS ? done(L) : failure(L, HTTP_INTERNAL_SERVER_ERROR, error);
+}
+
+/* ----------------------------------------------------------------------- tables */
+
+static int mark(lua_State *L, int list)
+{
+    if (lua_isnoneornil(L, 1)) {
+        lua_settop(L, 0);
+        lua_newtable(L);
+    }
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    luaL_argcheck(L, vault_lua_json_mark(L, 1, list), 1, "a table that has a metatable already");
+    return 1;
+}
+
+static int array(lua_State *L)
+{
+    return mark(L, 1);
+}
+
+static int object(lua_State *L)
+{
+    return mark(L, 0);
+}
+
+static const luaL_Reg functions[] = {
+    {"add_long_poll", add_long_poll},
+    {"array", array},
+    {"create_interest", create_interest},
+    {"feed", feed},
+    {"get", get},
+    {"is_reset", is_reset},
+    {"notify", notify},
+    {"object", object},
+    {"render", render},
+    {"script", script},
+    {"set", set},
+    {NULL, NULL},
+};
+
+static const luaL_Reg feed_events[] = {
+    {"__index", find_method},
+    {"__tostring", describe_feed},
+    {NULL, NULL},
+};
+
+static void open_feeds(lua_State *L)
+{
+    luaL_newmetatable(L, FEED);
+    luaL_setfuncs(L, feed_events, 0);
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_setfield(L, LUA_REGISTRYINDEX, ANEW);
+    lua_pop(L, 1);
+}
+
+int luaopen_vault(lua_State *L)
+{
+    luaL_checkversion(L); /* of two Luas in one process the wrong one would crash */
+    vault_lua_json_open(L);
+    vault_lua_request_open(L);
+    open_feeds(L);
+    luaL_newlib(L, functions);
+    vault_lua_json_push_null(L);
+    lua_setfield(L, -2, "null");
+    lua_pushliteral(L, VAULT_VERSION);
+    lua_setfield(L, -2, "_VERSION");
+    return 1;
+}

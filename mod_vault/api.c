@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The optional functions of vault.h: each a look for the round that the request is part of, and one call. */
+#include "httpd.h"
+
+#include "api.h"
+
+#include "apr_strings.h"
+#include "util_filter.h"
+
+#include "context.h"
+#include "feeds.h"
+#include "mod_vault.h"
+#include "own_page.h"
+#include "render.h"
+#include "vault.h"
+#include "view.h"
+
+static apr_status_t vault_add_long_poll(request_rec *r, const char *url)
+{
+    return vault_view_add_long_poll(r, url);
+}
+
+static const char *vault_page_script(request_rec *r)
+{
+    return vault_view_script(r);
+}
+
+static const char *vault_page_get(request_rec *r, const char *key)
+{
+    const vault_context_t *x = vault_context_get(r);
+    const char *value = x && x->run ? vault_run_get(x->run, key) : vault_own_page_get(r, key);
+
+    return value ? apr_pstrdup(r->pool, value) : NULL;
+}
+
+static apr_status_t vault_page_set(request_rec *r, const char *key, const char *value)
+{
+    vault_run_t *run = vault_context_run(r, NULL);
+
+    return run ? vault_run_set(run, key, value) : vault_own_page_set(r, key, value);
+}
+
+static int vault_create_interest(request_rec *r, const char *interest, const char *cursor)
+{
+    vault_run_t *run = vault_context_run(r, NULL);
+
+    return run ? vault_run_create_interest(run, cursor, interest) : 1;
+}
+
+static apr_status_t vault_notify(const char *interest)
+{
+    return vault_notifier_notify(vault_server.notifier, interest, vault_server.slot);
+}
+
+static apr_status_t vault_feed_call(request_rec *r, const char *feed, const char *method, const json_t *args,
+                                    json_t **rows, const char **error)
+{
+    return vault_feeds_call(r, feed, method, args, rows, error, r->pool);
+}
+
+static int vault_feed_is_reset(request_rec *r, const json_t *rows)
+{
+    return vault_feeds_is_reset(r, rows);
+}
+
+static apr_status_t vault_render(request_rec *r, const vault_render_t *what, const char **error)
+{
+    apr_bucket_brigade *bb = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    vault_context_t *x = vault_context_get(r);
+    apr_status_t rv = vault_render_to(bb, r, what, error, r->pool);
+
+    if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb) && (rv = ap_pass_brigade(r->output_filters, bb)) != APR_SUCCESS) {
+        *error = "what was rendered cannot be sent";
+    }
+    apr_brigade_destroy(bb);
+    if (rv != APR_SUCCESS && x && x->in_method && x->run) {
+        vault_run_fail(x->run, *error);
+    }
+    return rv;
+}
+
+void vault_api_register(void)
+{
+    APR_REGISTER_OPTIONAL_FN(vault_add_long_poll);
+    APR_REGISTER_OPTIONAL_FN(vault_page_script);
+    APR_REGISTER_OPTIONAL_FN(vault_page_get);
+    APR_REGISTER_OPTIONAL_FN(vault_page_set);
+    APR_REGISTER_OPTIONAL_FN(vault_create_interest);
+    APR_REGISTER_OPTIONAL_FN(vault_notify);
+    APR_REGISTER_OPTIONAL_FN(vault_feed_call);
+    APR_REGISTER_OPTIONAL_FN(vault_feed_is_reset);
+    APR_REGISTER_OPTIONAL_FN(vault_render);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting without a thread on the event MPM. bell.h says how; the order of things here is that of one wait:
+ * process_connection (as it is left) -> suspend_connection -> the bell -> resume_connection -> process_connection (as it is entered).
+ */
+#include "bell.h"
+
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ap_mmn.h"
+#include "ap_mpm.h"
+#include "apr_portable.h"
+#include "http_connection.h"
+#include "http_core.h"
+#include "http_protocol.h"
+#include "http_request.h"
+#include "mpm_common.h"
+
+#include "log.h"
+#include "mod_vault.h"
+
+APLOG_USE_MODULE(vault);
+
+vault_client_t vault_client_look(request_rec *r, apr_pool_t *scratch)
+{
+    conn_rec *c = r->connection;
+    apr_bucket_brigade *bb = apr_brigade_create(scratch, c->bucket_alloc);
+    vault_client_t client = VAULT_CLIENT_QUIET;
+    apr_status_t rv;
+    int i;
+
+    if (c->master) {
+        return c->aborted ? VAULT_CLIENT_GONE
+                          : VAULT_CLIENT_QUIET; /* a stream carries one request, and its end is no hang-up */
+    }
+    /* Twice: with the core's filter the first read of an end of file is "success, nothing", only the second one says so. */
+    for (i = 0; i < 2 && client == VAULT_CLIENT_QUIET; i++) {
+        rv = ap_get_brigade(c->input_filters, bb, AP_MODE_SPECULATIVE, APR_NONBLOCK_READ, 1);
+        if (rv == APR_SUCCESS) {
+            client = APR_BRIGADE_EMPTY(bb) ? VAULT_CLIENT_QUIET : VAULT_CLIENT_TALKS;
+        }
+        else if (!APR_STATUS_IS_EAGAIN(rv)) {
+            client = VAULT_CLIENT_GONE;
+        }
+        apr_brigade_cleanup(bb);
+    }
+    apr_brigade_destroy(bb);
+    return client;
+}
+
+#if defined(AP_MPMQ_CAN_WAITIO) && !defined(VAULT_WITHOUT_BELL)
+
+/* As many blocks (8 KB each) are given back while a poll waits. */
+#define FREE_BLOCKS 4
+/* Not for each answer of a page that changes all the time: that would cost more than the answer. A quiet one polls again by then. */
+#define GIVE_BACK_EVERY apr_time_from_sec(10)
+
+/* What this file keeps for a connection. */
+typedef struct visit_t {
+    request_rec *waiting; /* the request that waits, or NULL */
+    vault_poll_t *poll;
+    int (*resume)(void *baton);
+    void *baton;
+    int fd;                       /* the TCP descriptor while the socket carries the bell; else -1 */
+    int inside;                   /* the other process_connection hooks run */
+    apr_time_t gave_back;         /* when free memory was last given back */
+    int stays;                    /* it idles after an answer of ours: what others wait for is theirs */
+    int idle_fd;                  /* idle_lock; the TCP descriptor while the connection idles after an answer */
+    struct visit_t *next, **link; /* idle_lock; the list of those */
+} visit_t;
+
+static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
+static visit_t *idle;
+
+int vault_bell_available(void)
+{
+    int can = 0;
+
+    return ap_mpm_query(AP_MPMQ_CAN_WAITIO, &can) == APR_SUCCESS && can;
+}
+
+static visit_t *visit_of(const conn_rec *c)
+{
+    return ap_get_module_config(c->conn_config, &vault_module);
+}
+
+int vault_bell_usable(const request_rec *r)
+{
+    const conn_rec *c = r->connection;
+
+    return vault_server.can_bell && !r->main && !r->prev && !c->master && c->cs && !c->clogging_input_filters &&
+           visit_of(c);
+}
+
+static void wait_for_reading(conn_rec *c)
+{
+    c->cs->state = CONN_STATE_ASYNC_WAITIO;
+    c->cs->sense = CONN_SENSE_WANT_READ;
+}
+
+/* A request goes, by whatever way: if it waited, it waits no more. The connection may have come to wait for another one by now,
+ * since a request that is answered lives until its last byte has been taken. */
+static apr_status_t forget_wait(void *data)
+{
+    request_rec *r = data;
+    visit_t *v = visit_of(r->connection);
+
+    if (v->waiting == r) {
+        v->waiting = NULL;
+        vault_tally(gone, 1);
+        vault_poll_end(vault_server.waiters, v->poll);
+        v->poll = NULL;
+    }
+    return APR_SUCCESS;
+}
+
+void vault_bell_suspend(request_rec *r, vault_poll_t *poll, int (*resume)(void *baton), void *baton)
+{
+    visit_t *v = visit_of(r->connection);
+
+    if (v->poll != poll) {
+        apr_pool_pre_cleanup_register(r->pool, r, forget_wait);
+    }
+    v->waiting = r;
+    v->poll = poll;
+    v->resume = resume;
+    v->baton = baton;
+}
+
+static void link_idle(conn_rec *c, visit_t *v)
+{
+    pthread_mutex_lock(&idle_lock);
+    apr_os_sock_get(&v->idle_fd, ap_get_conn_socket(c));
+    v->next = idle;
+    v->link = &idle;
+    if (idle) {
+        idle->link = &v->next;
+    }
+    idle = v;
+    pthread_mutex_unlock(&idle_lock);
+}
+
+static void unlink_idle(visit_t *v)
+{
+    pthread_mutex_lock(&idle_lock);
+    if (v->link) {
+        *v->link = v->next;
+        if (v->next) {
+            v->next->link = v->link;
+        }
+        v->link = NULL;
+    }
+    pthread_mutex_unlock(&idle_lock);
+}
+
+/* A client that has just sent its next poll is heard: what has arrived stays readable. */
+void vault_bell_dismiss(void)
+{
+    visit_t *v;
+
+    pthread_mutex_lock(&idle_lock);
+    for (v = idle; v; v = v->next) {
+        shutdown(v->idle_fd, SHUT_RD);
+    }
+    pthread_mutex_unlock(&idle_lock);
+}
+
+/* The MPM is about to poll: give it the bell, and the client's socket to the waker. */
+static void suspend_connection(conn_rec *c, request_rec *r)
+{
+    visit_t *v = c->master ? NULL : visit_of(c);
+    apr_socket_t *socket;
+
+    if (!v || c->cs->state != CONN_STATE_ASYNC_WAITIO) {
+        return;
+    }
+    if (!v->waiting) {
+        if (v->stays) {
+            link_idle(c, v);
+        }
+        return;
+    }
+    socket = ap_get_conn_socket(c);
+    apr_os_sock_get(&v->fd, socket);
+    if (v->fd < 0) {
+        return; /* a stop at once has closed it already */
+    }
+    apr_os_sock_put(&socket, &v->poll->bell, c->pool);
+    vault_waiters_watch(vault_server.waiters, v->fd, v->poll);
+}
+
+/* Before anything else of the MPM's: the socket is itself again. Also at Timeout, shutdown and when the pool goes. */
+static void resume_connection(conn_rec *c, request_rec *r)
+{
+    visit_t *v = c->master ? NULL : visit_of(c);
+    apr_socket_t *socket;
+    apr_os_sock_t carried = -1;
+
+    if (!v) {
+        return;
+    }
+    unlink_idle(v);
+    v->stays = 0;
+    if (v->fd < 0) {
+        return;
+    }
+    socket = ap_get_conn_socket(c);
+    vault_waiters_unwatch(vault_server.waiters, v->fd);
+    apr_os_sock_get(&carried, socket);
+    if (v->waiting &&
+        carried != v->poll->bell) { /* the MPM has closed what the socket carried: the bell, not the connection */
+        close(v->fd);
+        vault_poll_lose_bell(vault_server.waiters, v->poll);
+    }
+    else {
+        apr_os_sock_put(&socket, &v->fd, c->pool);
+    }
+    v->fd = -1;
+    if (v->waiting && c->cs->state != CONN_STATE_PROCESSING) {
+        forget_wait(v->waiting); /* the MPM closes the connection, slowly: nobody comes for the poll */
+    }
+}
+
+/* Answered: wait for the next poll as for I/O, since the MPM closes keep-alive connections whenever its workers are all busy, as
+ * they are in a broadcast. Flush first, as the MPM does. */
+static void stay(conn_rec *c)
+{
+    ap_filter_t *f = c->output_filters;
+
+    if (c->cs->state != CONN_STATE_WRITE_COMPLETION || c->keepalive != AP_CONN_KEEPALIVE || c->aborted ||
+        vault_waiters_stopping(vault_server.waiters)) {
+        return;
+    }
+    while (f->next) {
+        f = f->next;
+    }
+    if (f->frec->filter_func.out_func(f, NULL) == APR_SUCCESS && !c->data_in_output_filters &&
+        !c->data_in_input_filters) {
+        visit_of(c)->stays = 1;
+        wait_for_reading(c);
+    }
+}
+
+/* Rung: the request goes on in this worker, and ends as the core ends one. */
+static void go_on(conn_rec *c, visit_t *v)
+{
+    request_rec *r = v->waiting;
+    int status;
+
+    v->waiting = NULL;
+    c->cs->state = CONN_STATE_HANDLER;
+    status = v->resume(v->baton);
+    if (status == SUSPENDED) {
+        return;
+    }
+    v->poll = NULL;
+    ap_die(status, r);
+    ap_process_request_after_handler(r);
+    stay(c);
+}
+
+/* What earlier requests left free stays with the connection's allocator, up to MaxMemFree, for as long as the poll waits: give it
+ * back. It can only be got at by taking it once more. Measured: a page and its answers leave at most four blocks. */
+static void give_back_memory(conn_rec *c)
+{
+    apr_allocator_t *allocator = apr_pool_allocator_get(c->pool);
+    apr_memnode_t *blocks = NULL, *block;
+    int i;
+
+    if (apr_allocator_owner_get(allocator) != c->pool) {
+        return; /* others take from it as well */
+    }
+    for (i = 0; i < FREE_BLOCKS && (block = apr_allocator_alloc(allocator, 1)); i++) {
+        block->next = blocks;
+        blocks = block;
+    }
+    apr_allocator_max_free_set(allocator, 1);
+    if (blocks) {
+        apr_allocator_free(allocator, blocks);
+    }
+    apr_allocator_max_free_set(allocator, ap_max_mem_free);
+}
+
+static int process_connection(conn_rec *c)
+{
+    visit_t *v;
+    int rc = OK;
+
+    if (c->master || !c->cs || !vault_server.can_bell) {
+        return DECLINED;
+    }
+    v = visit_of(c);
+    if (!v) {
+        v = apr_pcalloc(c->pool, sizeof(*v));
+        v->fd = -1;
+        ap_set_module_config(c->conn_config, &vault_module, v);
+    }
+    if (v->inside) {
+        return DECLINED;
+    }
+    if (v->waiting) {
+        go_on(c, v);
+    }
+    else {
+        v->inside = 1;
+        rc = ap_run_process_connection(c);
+        v->inside = 0;
+        if (v->waiting && !c->aborted && v->waiting->request_time - v->gave_back > GIVE_BACK_EVERY) {
+            v->gave_back = v->waiting->request_time;
+            give_back_memory(c);
+        }
+    }
+    if (v->waiting && c->aborted) {
+        forget_wait(v->waiting); /* the MPM closes the connection without coming by here again */
+    }
+    if (v->waiting && (c->cs->state == CONN_STATE_SUSPENDED || c->cs->state == CONN_STATE_HANDLER)) {
+        wait_for_reading(c);
+    }
+    return rc;
+}
+
+void vault_bell_hooks(void)
+{
+    ap_hook_process_connection(process_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_suspend_connection(suspend_connection, NULL, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_resume_connection(resume_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
+}
+
+#else /* an httpd whose MPM cannot wait for us: polls wait in threads */
+
+int vault_bell_available(void)
+{
+    return 0;
+}
+
+int vault_bell_usable(const request_rec *r)
+{
+    return 0;
+}
+
+void vault_bell_suspend(request_rec *r, vault_poll_t *poll, int (*resume)(void *baton), void *baton)
+{
+}
+
+void vault_bell_dismiss(void)
+{
+}
+
+void vault_bell_hooks(void)
+{
+}
+
+#endif

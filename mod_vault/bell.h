@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file bell.h
+ * A request that waits without a thread: the connection's socket carries an eventfd while it waits.
+ *
+ * What the MPM polls meanwhile is the bell of the poll (waiters.h). Whatever rings it, the MPM brings the connection to one of its
+ * own workers, all its accounting right, and the request goes on there; nobody else has it. Slow readers, keep-alive, close,
+ * time-outs and TLS stay the MPM's. Needs the event MPM of httpd 2.4.63 or later (CONN_STATE_ASYNC_WAITIO).
+ *
+ * Who has the request: the worker in the handler until it has returned SUSPENDED to the MPM; then nobody, only the bell may be
+ * rung; then the worker that the MPM brings, which calls `resume`. When the MPM ends the connection instead (Timeout, shutdown) the
+ * request's pool goes, and a pre-cleanup takes the poll out of the waiters.
+ */
+#ifndef VAULT_BELL_H
+#define VAULT_BELL_H
+
+#include "httpd.h"
+
+#include "waiters.h"
+
+/** What the client of a waiting request is doing. */
+typedef enum vault_client_t {
+    VAULT_CLIENT_QUIET, /* nothing: it waits */
+    VAULT_CLIENT_TALKS, /* it has sent the next request already */
+    VAULT_CLIENT_GONE   /* it hung up, closed its half, or mod_reqtimeout gave it up */
+} vault_client_t;
+
+/** Look, without blocking and without taking anything. By the thread that owns the request, its body read. */
+vault_client_t vault_client_look(request_rec *r, apr_pool_t *scratch);
+
+/** Can the MPM of this process wait for us? */
+int vault_bell_available(void);
+
+/** Can this request wait by the bell? Not on an internal redirect (the core takes SUSPENDED for an error there), not in a
+ * subrequest, not on an HTTP/2 stream. */
+int vault_bell_usable(const request_rec *r);
+
+/** Let the request wait; the handler must return SUSPENDED next, whatever rings meanwhile.
+ * @param poll    attached to the waiters
+ * @param resume  called in a worker once the bell has rung (or for nothing), owning the request: returns as a handler does, and
+ *                SUSPENDED after another vault_bell_suspend() */
+void vault_bell_suspend(request_rec *r, vault_poll_t *poll, int (*resume)(void *baton), void *baton);
+
+/** This child is stopping: end the connections that idle after an answer, as the MPM ends those in keep-alive. Any thread; may be
+ * called again. */
+void vault_bell_dismiss(void);
+
+/** Register the hooks of this file. */
+void vault_bell_hooks(void);
+
+#endif

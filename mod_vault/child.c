@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parent: the segment, made once and kept over graceful restarts. Child: slot, waiters, limits. Parent again: recovery. */
+#include "child.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "ap_mpm.h"
+#include "apr_allocator.h"
+#include "apr_strings.h"
+#include "http_core.h"
+#include "mpm_common.h"
+
+#include "bell.h"
+#include "feeds.h"
+#include "log.h"
+#include "mod_vault.h"
+#include "render.h"
+
+APLOG_USE_MODULE(vault);
+
+/* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a new one. */
+#define RETAINED "mod_vault segment 1"
+#define HEAP_MIN (256 * 1024)
+#define SPARE_DESCRIPTORS 256
+#define FEW 256
+#define SCRATCH_KEPT (1024 * 1024)
+
+/* Plain data in the process's pool: it outlives the module's code, which is unloaded at each restart. */
+typedef struct retained_t {
+    vault_segment_t *segment;
+    vault_heap_t *heap;
+    vault_notifier_t *notifier;
+    vault_pages_t *pages;
+    vault_limits_t limits;
+} retained_t;
+
+/* ------------------------------------------------------------------- parent */
+
+static unsigned slots_needed(void)
+{
+    int servers = 0;
+
+    ap_mpm_query(AP_MPMQ_HARD_LIMIT_DAEMONS, &servers);
+    return servers > 0 ? 2u * (unsigned)servers : 2;
+}
+
+static apr_uint64_t tables_need(const vault_limits_t *limits)
+{
+    return vault_notifier_space(limits) + vault_pages_space(limits) + HEAP_MIN;
+}
+
+static apr_status_t make_tables(retained_t *t, apr_pool_t *pool)
+{
+    apr_status_t rv;
+
+    if ((rv = vault_segment_create(&t->segment, &t->limits, pool)) != APR_SUCCESS ||
+        (rv = vault_notifier_create(&t->notifier, t->segment, pool)) != APR_SUCCESS ||
+        (rv = vault_heap_create(&t->heap, t->segment, vault_segment_left(t->segment) - vault_pages_space(&t->limits),
+                                pool)) != APR_SUCCESS) {
+        return rv;
+    }
+    return vault_pages_create(&t->pages, t->segment, t->heap, t->notifier, pool);
+}
+
+static int make_segment(retained_t *t, server_rec *s)
+{
+    apr_uint64_t need;
+    apr_status_t rv;
+
+    t->limits = vault_settings.limits;
+    t->limits.slots = slots_needed();
+    need = tables_need(&t->limits);
+    if (need > t->limits.size) {
+        ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
+                     VLTNO(00001) "VaultSharedMemory %" APR_UINT64_T_FMT
+                                  "K is too small: VaultMaxInterests %u and VaultMaxPages "
+                                  "%u with %u children need at least %" APR_UINT64_T_FMT "K",
+                     t->limits.size >> 10, t->limits.interests, t->limits.pages, t->limits.slots, (need >> 10) + 1);
+        return 0;
+    }
+    if ((rv = make_tables(t, s->process->pool)) != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_EMERG, rv, s,
+                     VLTNO(00002) "VaultSharedMemory %" APR_UINT64_T_FMT "K: the shared memory cannot be made",
+                     t->limits.size >> 10);
+        t->segment = NULL;
+        return 0;
+    }
+    return 1;
+}
+
+/* A restart keeps the segment and all pages in it, so what shapes it changes with a stop and start only. */
+static void compare_limits(const retained_t *t, server_rec *s)
+{
+    const vault_limits_t *l = &vault_settings.limits;
+
+    if (l->size != t->limits.size || l->interests != t->limits.interests || l->pages != t->limits.pages ||
+        slots_needed() > t->limits.slots) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+                     VLTNO(00003) "VaultSharedMemory, VaultMaxInterests, VaultMaxPages and a larger ServerLimit count "
+                                  "from the next "
+                                  "stop and start on; the shared memory of %" APR_UINT64_T_FMT
+                                  "K with its pages is kept",
+                     t->limits.size >> 10);
+    }
+}
+
+static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+{
+    retained_t *t;
+
+    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
+        return OK;
+    }
+    t = ap_retained_data_get(RETAINED);
+    if (!t) {
+        t = ap_retained_data_create(RETAINED, sizeof(*t));
+    }
+    if (t->segment) {
+        compare_limits(t, s);
+    }
+    else if (!make_segment(t, s)) {
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    vault_server.segment = t->segment;
+    vault_server.heap = t->heap;
+    vault_server.notifier = t->notifier;
+    vault_server.pages = t->pages;
+    vault_server.counters = vault_slot_counters(t->notifier, 0);
+    vault_server.s = s;
+    return OK;
+}
+
+/* httpd does not say how a child ended: one that did not leave its mark may have died between a write and its notify. (At
+ * MPM_CHILD_LOST_SLOT a child has lost its place in the scoreboard only; it still runs, and its EXITED comes.) */
+static void child_status(server_rec *s, pid_t pid, ap_generation_t gen, int slot, mpm_child_status status)
+{
+    unsigned dead = 0;
+
+    if (status != MPM_CHILD_EXITED || !vault_server.notifier) {
+        return;
+    }
+    if (vault_slot_exited(vault_server.notifier, pid, &dead)) {
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
+                     VLTNO(00004) "child %" APR_PID_T_FMT
+                                  " (slot %u) ended without cleaning up; every page looks again",
+                     pid, dead);
+    }
+}
+
+/* -------------------------------------------------------------------- limits */
+
+/* The MPM does not tell its AsyncRequestWorkerFactor; the configuration does. */
+static double worker_factor(void)
+{
+    const ap_directive_t *d;
+    double factor = 2;
+
+    for (d = ap_conftree; d; d = d->next) {
+        if (!ap_cstr_casecmp(d->directive, "AsyncRequestWorkerFactor")) {
+            factor = atof(d->args);
+        }
+    }
+    return factor > 0 ? factor : 2;
+}
+
+/* A child accepts ThreadsPerChild + idle threads x AsyncRequestWorkerFactor connections, then the whole site stops accepting:
+ * stay a tenth below, and leave the threads themselves to the rest of the site. */
+static unsigned connections_allow(int threads)
+{
+    double most = threads * worker_factor() * 0.9;
+
+    return most < 1 ? 1 : most > 1e6 ? 1000000 : (unsigned)most;
+}
+
+/* A waiting poll takes two: the connection and its bell. */
+static unsigned descriptors_allow(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY) {
+        return 1000000;
+    }
+    return limit.rlim_cur > SPARE_DESCRIPTORS + 2 ? (unsigned)((limit.rlim_cur - SPARE_DESCRIPTORS) / 2) : 1;
+}
+
+static void set_limits(server_rec *s, int first)
+{
+    int threads = 1;
+    unsigned connections, descriptors, most;
+
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    connections = vault_server.can_bell ? connections_allow(threads) : (unsigned)(threads > 0 ? threads : 1);
+    descriptors = descriptors_allow();
+    most = connections < descriptors ? connections : descriptors;
+    vault_server.max_waiting = vault_settings.max_waiting ? (unsigned)vault_settings.max_waiting : most;
+    if (first && vault_server.can_bell && vault_server.max_waiting < FEW) {
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s,
+            VLTNO(00008) "only %u polls can wait in each child, by ThreadsPerChild and AsyncRequestWorkerFactor or "
+                         "VaultMaxWaiting: the others are told to come again; see docs/operating.md",
+            vault_server.max_waiting);
+    }
+    if (first && vault_server.max_waiting > most) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+                     VLTNO(00005) "VaultMaxWaiting %u is more than a child can hold: %u by ThreadsPerChild and "
+                                  "AsyncRequestWorkerFactor, "
+                                  "%u by its open files; past these the site stops accepting connections",
+                     vault_server.max_waiting, connections, descriptors);
+    }
+}
+
+/* --------------------------------------------------------------------- child */
+
+/* The prefork MPM calls child_stopping when its one request has ended, and that may be a poll that waits. */
+static void notice_stop(void)
+{
+    int state;
+
+    if (ap_mpm_query(AP_MPMQ_MPM_STATE, &state) == APR_SUCCESS && state == AP_MPMQ_STOPPING) {
+        vault_waiters_stop(vault_server.waiters);
+    }
+}
+
+/* Once a second, in the waker. */
+static void tick(void *baton)
+{
+    apr_time_t now = apr_time_now();
+    unsigned n;
+
+    notice_stop();
+    if (vault_waiters_stopping(vault_server.waiters)) {
+        vault_bell_dismiss();
+        return;
+    }
+    if (!vault_pages_claim_sweep(vault_server.pages, now)) {
+        return;
+    }
+    n = vault_pages_sweep(vault_server.pages, now, vault_page_idle());
+
+    if (n) {
+        vault_tally(pages_dropped, n);
+        ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, vault_server.s, VLTNO(00006) "%u pages expired", n);
+    }
+}
+
+static apr_status_t stop_waiting(void *data)
+{
+    if (vault_server.waiters) {
+        vault_waiters_destroy(vault_server.waiters);
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t leave(void *data)
+{
+    if (vault_server.slot) {
+        vault_slot_leave(vault_server.notifier, vault_server.slot);
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t start_waiting(apr_pool_t *pchild)
+{
+    int threads = 1;
+    unsigned runs = (unsigned)vault_settings.runs;
+    apr_status_t rv = vault_slot_claim(vault_server.notifier, getpid(), &vault_server.slot);
+
+    if (rv != APR_SUCCESS) {
+        vault_server.slot = 0;
+        return rv;
+    }
+    apr_pool_cleanup_register(pchild, NULL, leave, apr_pool_cleanup_null);
+    vault_server.counters = vault_slot_counters(vault_server.notifier, vault_server.slot);
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    if (!runs) {
+        runs = threads > 2 ? (unsigned)threads / 2 : 1;
+    }
+    rv =
+        vault_waiters_create(&vault_server.waiters, vault_server.notifier, vault_server.slot, runs, tick, NULL, pchild);
+    if (rv != APR_SUCCESS) {
+        vault_server.waiters = NULL;
+        return rv;
+    }
+    apr_pool_pre_cleanup_register(pchild, NULL, stop_waiting);
+    return APR_SUCCESS;
+}
+
+/* Turns of polls take their memory here: any thread, and what one large output took is given back. */
+static apr_pool_t *make_scratch(apr_pool_t *pchild)
+{
+    apr_allocator_t *allocator;
+    apr_thread_mutex_t *mutex;
+    apr_pool_t *pool = NULL;
+
+    if (apr_allocator_create(&allocator) == APR_SUCCESS &&
+        apr_pool_create_ex(&pool, pchild, NULL, allocator) == APR_SUCCESS &&
+        apr_thread_mutex_create(&mutex, APR_THREAD_MUTEX_DEFAULT, pool) == APR_SUCCESS) {
+        apr_allocator_mutex_set(allocator, mutex);
+        apr_allocator_owner_set(allocator, pool);
+        apr_allocator_max_free_set(allocator, SCRATCH_KEPT);
+    }
+    return pool;
+}
+
+static void child_init(apr_pool_t *pchild, server_rec *s)
+{
+    apr_status_t rv;
+
+    vault_server.scratch = make_scratch(pchild);
+    rv = start_waiting(pchild);
+    vault_server.s = s;
+    vault_server.can_bell = vault_bell_available();
+    set_limits(s, vault_server.slot == 1);
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                     VLTNO(00007) "no poll can wait in this child: polls are answered at once");
+    }
+    vault_render_start(pchild);
+    vault_feeds_start(pchild, s);
+}
+
+/* May run in the main thread, the listener, a worker or a signal handler. */
+static void child_stopping(apr_pool_t *pchild, int graceful)
+{
+    if (vault_server.waiters) {
+        vault_waiters_stop(vault_server.waiters);
+    }
+}
+
+void vault_child_hooks(void)
+{
+    ap_hook_post_config(make_server, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_child_status(child_status, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_child_init(child_init, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_child_stopping(child_stopping, NULL, NULL, APR_HOOK_MIDDLE);
+}

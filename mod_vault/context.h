@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file context.h
+ * What a request is to the module: a page view that makes a page as it goes, a method that runs for a page, or neither.
+ *
+ * The context hangs on the main request; its subrequests (SSI includes, the methods of a poll) find it there. The record of a page
+ * is made by the first thing that needs one: an interest, a property, a long poll.
+ *
+ * Thread: the one that owns the request.
+ */
+#ifndef VAULT_CONTEXT_H
+#define VAULT_CONTEXT_H
+
+#include "apr_hash.h"
+#include "httpd.h"
+
+#include "run.h"
+
+typedef struct vault_context_t {
+    vault_run_t *run; /* the round: of the view, or of the poll; NULL: no page */
+    apr_pool_t *pool; /* what lives as long as the round */
+    vault_page_t page;
+    int in_method;           /* a method of a poll runs: what it writes is an update */
+    int in_view;             /* a page is being rendered */
+    int has_poll;            /* view: a long poll was added */
+    int sealed;              /* view: the header is on its way; too late for a page */
+    int refused;             /* view: a page was wanted and could not be had */
+    int wants_script;        /* view: the script element is to be put into the HTML */
+    int has_script;          /* view: the HTML has it */
+    const char *format;      /* method: what Vault-Update said; NULL: nothing */
+    const char *rendered;    /* method: the format of what templates have given so far, "" or "htmx"; NULL: nothing */
+    const vault_page_t *own; /* neither: the page that the request comes from; NULL: none, or it says none */
+    const apr_array_header_t *own_properties; /* of vault_property_t: what its handler was told */
+    apr_hash_t *results; /* of json_t: rows that a feed has given in this method or view, by call */
+} vault_context_t;
+
+/** The context of `r`'s main request, or NULL. */
+vault_context_t *vault_context_get(request_rec *r);
+
+/** The same, made if need be. */
+vault_context_t *vault_context_make(request_rec *r);
+
+/** Begin a round of methods for the poll `r`: a context in `pool`, until vault_context_end(). */
+vault_context_t *vault_context_begin(request_rec *r, vault_run_t *run, const vault_page_t *page, apr_pool_t *pool);
+void vault_context_end(request_rec *r);
+
+/** The main request of `r`. */
+request_rec *vault_main_request(request_rec *r);
+
+/** The round that `r` is part of; begun now if `r` is a view that may have a page.
+ * @param status  why there is none: APR_EACCES VaultLongPoll is off here, APR_EINIT too late, APR_ENOSPC no room, APR_NOTFOUND
+ *                `r` is neither a view nor a method; may be NULL */
+vault_run_t *vault_context_run(request_rec *r, apr_status_t *status);
+
+/** Publish the page that the view has made: it outlives the request. What is not published goes with the request.
+ * @return APR_SUCCESS, or why not: the log has been told */
+apr_status_t vault_context_publish(request_rec *r);
+
+#endif

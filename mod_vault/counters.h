@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file counters.h
+ * What is counted, one row each: the field in the segment, its name in the status page, what it means.
+ *
+ * Each child adds to its own slot, so counting takes no lock and shares no cache line; readers sum. When a slot is reused
+ * its totals are moved to the slot 0 of the dead (see slot.h), so sums never fall; gauges start at zero.
+ */
+#ifndef VAULT_COUNTERS_H
+#define VAULT_COUNTERS_H
+
+/* COUNTER(field, "Name", "meaning"): only grows. GAUGE: now. */
+#define VAULT_COUNTERS(COUNTER, GAUGE)                                                                                 \
+    GAUGE(waiting, "Waiting", "polls that wait now")                                                                   \
+    GAUGE(threads, "WaitingInThreads", "of these, polls that wait in a thread")                                        \
+    COUNTER(polls, "Polls", "poll requests taken")                                                                     \
+    COUNTER(answers, "Answers", "polls answered with updates")                                                         \
+    COUNTER(timeouts, "Timeouts", "polls answered with 204: time was up")                                              \
+    COUNTER(gone, "ClientsGone", "clients that went away while waiting")                                               \
+    COUNTER(expired, "Expired", "polls answered with 410")                                                             \
+    COUNTER(refused, "Refused", "polls and page views refused at a limit")                                             \
+    COUNTER(superseded, "Superseded", "polls ended by a newer one of the same page")                                   \
+    COUNTER(redelivered, "Redelivered", "answers that were made again because the first never arrived")                \
+    COUNTER(notifies, "Notifies", "notify calls")                                                                      \
+    COUNTER(notifies_held, "NotifiesHeld", "of these, for an interest that somebody holds")                            \
+    COUNTER(notify_alls, "NotifyAlls", "times everybody was notified: recovery")                                       \
+    COUNTER(wakeups, "WakeUps", "waiting polls woken")                                                                 \
+    COUNTER(idle_wakeups, "IdleWakeUps", "of these, woken for nothing")                                                \
+    COUNTER(overflows, "QueueOverflows", "full wake queues")                                                           \
+    COUNTER(runs, "Runs", "methods run")                                                                               \
+    COUNTER(failures, "Failures", "methods that failed")                                                               \
+    COUNTER(pages_made, "PagesCreated", "pages created")                                                               \
+    COUNTER(pages_dropped, "PagesExpired", "pages expired or evicted")
+
+#endif

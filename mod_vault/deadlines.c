@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A binary heap of waiting polls. Each knows its place, so that it can be taken out from the middle. */
+#include "deadlines.h"
+
+#include <stdlib.h>
+
+static void heap_put(vault_deadlines_t *d, apr_size_t at, vault_poll_t *poll)
+{
+    d->heap[at] = poll;
+    poll->heap_index = at;
+}
+
+static void heap_up(vault_deadlines_t *d, apr_size_t at, vault_poll_t *poll)
+{
+    while (at > 0 && d->heap[(at - 1) / 2]->due > poll->due) {
+        heap_put(d, at, d->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    heap_put(d, at, poll);
+}
+
+static void heap_down(vault_deadlines_t *d, apr_size_t at, vault_poll_t *poll)
+{
+    apr_size_t child;
+
+    while ((child = 2 * at + 1) < d->count) {
+        if (child + 1 < d->count && d->heap[child + 1]->due < d->heap[child]->due) {
+            child++;
+        }
+        if (d->heap[child]->due >= poll->due) {
+            break;
+        }
+        heap_put(d, at, d->heap[child]);
+        at = child;
+    }
+    heap_put(d, at, poll);
+}
+
+int vault_deadlines_insert(vault_deadlines_t *d, vault_poll_t *poll)
+{
+    if (d->count == d->room) {
+        apr_size_t room = d->room ? d->room * 2 : 64;
+        vault_poll_t **heap = realloc(d->heap, room * sizeof(*heap));
+        if (!heap) {
+            return 0;
+        }
+        d->heap = heap;
+        d->room = room;
+    }
+    heap_up(d, d->count++, poll);
+    return 1;
+}
+
+void vault_deadlines_remove(vault_deadlines_t *d, vault_poll_t *poll)
+{
+    vault_poll_t *last = d->heap[--d->count];
+    apr_size_t at = poll->heap_index;
+
+    if (last == poll) {
+        return;
+    }
+    if (at > 0 && d->heap[(at - 1) / 2]->due > last->due) {
+        heap_up(d, at, last);
+    }
+    else {
+        heap_down(d, at, last);
+    }
+}
+
+void vault_deadlines_postpone(vault_deadlines_t *d, vault_poll_t *poll, apr_time_t due)
+{
+    poll->due = due;
+    heap_down(d, poll->heap_index, poll);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file deadlines.h
+ * The polls that wait, the one due first at the front: heap[0] of `count`.
+ *
+ * Guarded by whoever owns it (the lock of the waiters). Zeroed before its first use; whoever owns it frees `heap`.
+ */
+#ifndef VAULT_DEADLINES_H
+#define VAULT_DEADLINES_H
+
+#include "waiters.h"
+
+typedef struct vault_deadlines_t {
+    vault_poll_t **heap;
+    apr_size_t count, room;
+} vault_deadlines_t;
+
+/** @return 1; 0 there is no memory: nothing was done */
+int vault_deadlines_insert(vault_deadlines_t *d, vault_poll_t *poll);
+
+/** The poll is in it. */
+void vault_deadlines_remove(vault_deadlines_t *d, vault_poll_t *poll);
+
+/** Make it due later. */
+void vault_deadlines_postpone(vault_deadlines_t *d, vault_poll_t *poll, apr_time_t due);
+
+#endif

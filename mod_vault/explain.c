@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts the facts of a page into words. */
+#include "explain.h"
+
+#include <jansson.h>
+
+#include "apr_strings.h"
+
+#include "mod_vault.h"
+#include "page_facts.h"
+#include "reply.h"
+#include "vault.h"
+
+/* Of the cause bits the one that decided, in the order in which the dispatcher looks at them. */
+static const struct cause_t {
+    unsigned bits;
+    const char *word;
+} causes[] = {
+    {VAULT_CAUSE_STOP, "its child ended"},
+    {VAULT_CAUSE_END, "its time was up"},
+    {VAULT_CAUSE_NOTIFY, "an interest was notified"},
+    {VAULT_CAUSE_DUE, "a failed method was due again"},
+};
+
+static const char *cause_word(unsigned bits)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
+        if (bits & causes[i].bits) {
+            return causes[i].word;
+        }
+    }
+    return "its client, or httpd";
+}
+
+/* Seconds since then, with a fraction; null for never. */
+static json_t *seconds_since(apr_uint64_t then, apr_time_t now)
+{
+    return then ? json_real((double)(now - (apr_time_t)then) / APR_USEC_PER_SEC) : json_null();
+}
+
+static int has_moved(const vault_dep_t *d)
+{
+    return vault_interest_stamp(vault_server.notifier, d->interest) > d->stamp;
+}
+
+static json_t *dep_json(const vault_dep_t *d)
+{
+    char name[VAULT_INTEREST_MAX + 1];
+
+    vault_interest_name(vault_server.notifier, d->interest, name, sizeof(name));
+    return json_pack("{s:s, s:I, s:I, s:b}", "name", name, "seen", (json_int_t)d->stamp, "stamp",
+                     (json_int_t)vault_interest_stamp(vault_server.notifier, d->interest), "moved", has_moved(d));
+}
+
+static json_t *deps_json(const apr_array_header_t *deps)
+{
+    json_t *list = json_array();
+    int i;
+
+    for (i = 0; deps && i < deps->nelts; i++) {
+        json_array_append_new(list, dep_json(&APR_ARRAY_IDX(deps, i, vault_dep_t)));
+    }
+    return list;
+}
+
+static const char *method_state(const vault_method_t *m)
+{
+    int i;
+
+    if (!m->deps) {
+        return "never run";
+    }
+    for (i = 0; i < m->deps->nelts; i++) {
+        if (has_moved(&APR_ARRAY_IDX(m->deps, i, vault_dep_t))) {
+            return "to be run";
+        }
+    }
+    return m->deps->nelts ? "waits" : "has no interest: never runs again";
+}
+
+static json_t *methods_json(const vault_state_t *s)
+{
+    json_t *list = json_array();
+    int i;
+
+    for (i = 0; i < s->methods->nelts; i++) {
+        const vault_method_t *m = &APR_ARRAY_IDX(s->methods, i, vault_method_t);
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "url", m->url, "state", method_state(m), "interests",
+                                              deps_json(m->deps)));
+    }
+    return list;
+}
+
+static json_t *cursors_json(const vault_state_t *s)
+{
+    json_t *list = json_array();
+    int i;
+
+    for (i = 0; i < s->cursors->nelts; i++) {
+        const vault_cursor_t *c = &APR_ARRAY_IDX(s->cursors, i, vault_cursor_t);
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:o}", "method", c->scope, "call", c->key, "place",
+                                              c->value, "interests", deps_json(c->deps)));
+    }
+    return list;
+}
+
+static json_t *properties_json(const vault_state_t *s)
+{
+    json_t *object = json_object();
+    int i;
+
+    for (i = 0; i < s->properties->nelts; i++) {
+        const vault_property_t *p = &APR_ARRAY_IDX(s->properties, i, vault_property_t);
+        json_object_set_new(object, p->key, json_string(p->value));
+    }
+    return object;
+}
+
+static json_t *staged_json(const vault_page_facts_t *f)
+{
+    json_t *list = json_array();
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        if (f->staged[i]) {
+            json_array_append_new(list, json_integer((json_int_t)f->staged[i]->seq));
+        }
+    }
+    return list;
+}
+
+static void add_state(json_t *page, const vault_page_facts_t *f)
+{
+    json_object_set_new(page, "Seq", json_integer((json_int_t)f->base->seq));
+    json_object_set_new(page, "Unacknowledged", staged_json(f));
+    json_object_set_new(page, "Methods", methods_json(f->base));
+    json_object_set_new(page, "Cursors", cursors_json(f->base));
+    json_object_set_new(page, "Properties", properties_json(f->base));
+}
+
+static const char *page_state(const vault_page_facts_t *f, apr_time_t now)
+{
+    return !f->base               ? "its HTML is not complete"
+           : f->idle_since >= now ? "polled"
+           : f->polled            ? "between polls"
+                                  : "never polled";
+}
+
+static json_t *page_json(const char *id, const vault_page_facts_t *f)
+{
+    apr_time_t now = apr_time_now();
+    json_t *page = json_pack("{s:s, s:s, s:s?}", "Page", id, "State", page_state(f, now), "Owner", f->owner);
+
+    json_object_set_new(page, "IdleSeconds",
+                        f->idle_since < now ? seconds_since((apr_uint64_t)f->idle_since, now) : json_integer(0));
+    json_object_set_new(page, "LastWake",
+                        json_pack("{s:o, s:s?}", "seconds", seconds_since(f->last.woken_at, now), "why",
+                                  f->last.woken_at ? cause_word(f->last.causes) : NULL));
+    json_object_set_new(page, "LastRound",
+                        json_pack("{s:o, s:I, s:I, s:I}", "seconds", seconds_since(f->last.ran_at, now), "methods",
+                                  (json_int_t)f->last.ran, "wrote", (json_int_t)f->last.wrote, "failed",
+                                  (json_int_t)f->last.failed));
+    if (f->base) {
+        add_state(page, f);
+    }
+    return page;
+}
+
+int vault_explain(request_rec *r, const char *id)
+{
+    vault_page_facts_t facts;
+    vault_page_t page;
+
+    if (!vault_page_parse(&page, id)) {
+        return vault_reply_error(r, HTTP_BAD_REQUEST, "page: a page's id is 40 hexadecimal digits");
+    }
+    if (vault_page_facts(vault_server.pages, &page, &facts, r->pool) != APR_SUCCESS) {
+        return vault_reply_error(r, HTTP_NOT_FOUND, "there is no such page");
+    }
+    return vault_reply_json(r, HTTP_OK, page_json(id, &facts));
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls feeds when a request is logged: its expressions become the method's arguments. */
+#include "feedlog.h"
+
+#include "apr_strings.h"
+#include "http_protocol.h"
+
+#include "feeds.h"
+#include "log.h"
+#include "mod_vault.h"
+#include "utf8.h"
+
+APLOG_USE_MODULE(vault);
+
+/* Browsers send any bytes; what is stored is text, with U+FFFD for the bytes that are none. */
+static const char *evaluate(request_rec *r, const vault_argument_t *a, const char **error)
+{
+    const char *text = ap_expr_str_exec(r, a->value, error);
+    apr_size_t length;
+
+    return text ? vault_utf8_clean(text, strlen(text), &length, r->pool) : NULL;
+}
+
+static const char *call_feed(request_rec *r, const vault_feed_log_t *entry)
+{
+    json_t *args = json_object(), *rows = NULL;
+    const char *error = NULL;
+    int i;
+
+    for (i = 0; i < entry->arguments->nelts && !error; i++) {
+        const vault_argument_t *a = &APR_ARRAY_IDX(entry->arguments, i, vault_argument_t);
+        const char *value = evaluate(r, a, &error);
+        if (!error && vault_feeds_argument(args, a->name, value ? value : "") != APR_SUCCESS) {
+            error = apr_psprintf(r->pool, "the argument \"%s\" is given twice, or has no proper name", a->name);
+        }
+    }
+    if (!error) {
+        vault_feeds_call(NULL, entry->feed, entry->method, args, &rows, &error, r->pool);
+    }
+    json_decref(args);
+    json_decref(rows);
+    return error;
+}
+
+static int log_transaction(request_rec *r)
+{
+    const apr_array_header_t *entries;
+    int i;
+
+    while (r->next) {
+        r = r->next;
+    }
+    entries = r->per_dir_config ? vault_location_of(r)->feed_log : NULL;
+    for (i = 0; entries && i < entries->nelts; i++) {
+        const vault_feed_log_t *entry = APR_ARRAY_IDX(entries, i, const vault_feed_log_t *);
+        const char *error = call_feed(r, entry);
+        if (error) {
+            ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, VLTNO(00050) "VaultFeedLog %s %s (%s): %s", entry->feed,
+                          entry->method, entry->where, error);
+        }
+    }
+    return OK;
+}
+
+void vault_feedlog_hooks(void)
+{
+    ap_hook_log_transaction(log_transaction, NULL, NULL, APR_HOOK_MIDDLE);
+}

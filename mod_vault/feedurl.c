@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A feed's method by URL. The URL must be the one spelling, so that <Location "/vault/feed/NAME"> closes a feed for good. */
+#include "feedurl.h"
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+#include "http_log.h"
+
+#include "context.h"
+#include "feeds.h"
+#include "log.h"
+#include "method.h"
+#include "mod_vault.h"
+#include "origin.h"
+#include "reply.h"
+
+APLOG_USE_MODULE(vault);
+
+/* When who was told "not now" may ask again, in seconds. */
+#define RETRY_AFTER 5
+
+/* ---------------------------------------------------------------------- URLs */
+
+static apr_size_t name_length(const char *text)
+{
+    apr_size_t n = 0;
+
+    while (apr_isalnum(text[n]) || text[n] == '_' || text[n] == '-') {
+        n++;
+    }
+    return n;
+}
+
+int vault_feedurl_is_name(const char *name)
+{
+    apr_size_t n = name_length(name);
+
+    return n && !name[n];
+}
+
+/* The rest of `url` after BASE/feed/, or NULL. */
+static const char *after_base(const char *url, const char *base)
+{
+    apr_size_t length = strlen(base);
+
+    return !strncmp(url, base, length) && !strncmp(url + length, "/feed/", 6) ? url + length + 6 : NULL;
+}
+
+int vault_feedurl_is(const char *url, const char *base)
+{
+    const char *p = after_base(url, base);
+    apr_size_t n = p ? name_length(p) : 0;
+
+    if (!n || p[n] != '/') {
+        return 0;
+    }
+    p += n + 1;
+    n = name_length(p);
+    return n && (!p[n] || p[n] == '?') && vault_method_is_url(url);
+}
+
+/* What the URL names, if it is exposed here; else NULL. */
+static const vault_exposed_t *find_exposed(const request_rec *r)
+{
+    const vault_location_t *l = vault_location_of(r);
+    const char *rest = after_base(r->uri, vault_location_path(l));
+    int i;
+
+    for (i = 0; rest && l->exposed && i < l->exposed->nelts; i++) {
+        const vault_exposed_t *e = &APR_ARRAY_IDX(l->exposed, i, vault_exposed_t);
+        apr_size_t n = strlen(e->feed);
+        if (!strncmp(rest, e->feed, n) && rest[n] == '/' && !strcmp(rest + n + 1, e->method)) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------- answers */
+
+/* A page's method fails as a whole. */
+static int refuse(request_rec *r, int status, const char *error)
+{
+    const vault_context_t *x = vault_context_get(r);
+
+    if (x && x->in_method && x->run) {
+        vault_run_fail(x->run, error);
+    }
+    return vault_reply_error(r, status, error);
+}
+
+/* What a feed says of itself (paths, a database's words) is for the log; of an argument, for who gave it. */
+static int answer_failure(request_rec *r, const vault_exposed_t *e, apr_status_t rv, const char *error)
+{
+    if (rv == APR_EINVAL) {
+        return refuse(r, HTTP_BAD_REQUEST, error);
+    }
+    if (!vault_context_get(r)->in_method) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, VLTNO(00070) "feed %s, method %s: %s", e->feed, e->method, error);
+    }
+    if (rv == APR_EAGAIN) {
+        return vault_reply_retry(r, RETRY_AFTER, "the data cannot be reached now");
+    }
+    return vault_reply_error(r, HTTP_INTERNAL_SERVER_ERROR, "the feed failed; the server's log says why");
+}
+
+/* Who asks for the first time is told "nothing" by an empty list; a page that waits goes on waiting. A first view says that it is
+ * one, since it may come again: when the feed cannot tell what is new. */
+static int answer_rows(request_rec *r, json_t *rows)
+{
+    vault_context_t *x = vault_context_get(r);
+
+    if (x->in_method && x->run) {
+        if (vault_run_is_first(x->run) || (rows && vault_feeds_is_reset(r, rows))) {
+            x->format = "first";
+        }
+        else if (!rows) {
+            return vault_reply_nothing(r);
+        }
+    }
+    return vault_reply_json(r, HTTP_OK, rows ? rows : json_array());
+}
+
+/* The page with the form from which a visitor sent this, if the browser would show the answer: no script has sent it. */
+static const char *page_of_form(const request_rec *r, const vault_exposed_t *e)
+{
+    const char *accept = apr_table_get(r->headers_in, "Accept");
+    int is_form = r->method_number == M_POST && vault_feeds_writes(e->feed, e->method);
+
+    return is_form && accept && ap_strstr_c(accept, "text/html") ? vault_origin_page(r) : NULL;
+}
+
+static int answer_form(request_rec *r, const char *page, json_t *rows)
+{
+    json_decref(rows);
+    apr_table_setn(r->headers_out, "Location", page);
+    return HTTP_SEE_OTHER;
+}
+
+static int call(request_rec *r, const vault_exposed_t *e, const json_t *args)
+{
+    const char *error = NULL, *page = page_of_form(r, e);
+    json_t *rows = NULL;
+    apr_status_t rv = vault_feeds_call(r, e->feed, e->method, args, &rows, &error, r->pool);
+
+    if (rv == APR_SUCCESS && page) {
+        return answer_form(r, page, rows);
+    }
+    return rv == APR_SUCCESS ? answer_rows(r, rows) : answer_failure(r, e, rv, error);
+}
+
+/* ------------------------------------------------------------------- request */
+
+/* @return NULL, or what is wrong. A field without a name says nothing: it makes one call two methods of a page. */
+static const char *read_arguments(json_t *args, const apr_array_header_t *fields, apr_pool_t *pool)
+{
+    int i;
+
+    for (i = 0; i < fields->nelts; i++) {
+        const vault_field_t *f = &APR_ARRAY_IDX(fields, i, vault_field_t);
+        apr_status_t rv = *f->name ? vault_feeds_argument(args, f->name, f->value) : APR_SUCCESS;
+        if (rv != APR_SUCCESS) {
+            return apr_psprintf(pool, "the argument %.60s %s", f->name,
+                                rv == APR_EEXIST ? "is given twice" : "is not UTF-8, or has no proper name");
+        }
+    }
+    return NULL;
+}
+
+static int handle(request_rec *r, const vault_exposed_t *e)
+{
+    apr_array_header_t *fields;
+    const char *wrong;
+    json_t *args;
+    int status = vault_reply_fields(r, &fields, r->pool);
+
+    if (status == HTTP_BAD_REQUEST) {
+        return refuse(r, status, "the query and a form must be URL-encoded, with no NUL and at most 100 fields");
+    }
+    if (status != OK) {
+        return refuse(r, status, "the form is too long or broke off");
+    }
+    args = json_object();
+    wrong = read_arguments(args, fields, r->pool);
+    status = wrong ? refuse(r, HTTP_BAD_REQUEST, wrong) : call(r, e, args);
+    json_decref(args);
+    return status;
+}
+
+int vault_feedurl_handler(request_rec *r)
+{
+    const vault_exposed_t *e;
+    int status;
+
+    if (!r->handler || strcmp(r->handler, "vault-feed")) {
+        return DECLINED;
+    }
+    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    if (!(e = find_exposed(r))) {
+        return refuse(r, HTTP_NOT_FOUND, "no such method of a feed is exposed here");
+    }
+    if (r->main && vault_feeds_writes(e->feed, e->method)) {
+        return refuse(r, HTTP_METHOD_NOT_ALLOWED, "the method changes data: it is called by POST, and not polled");
+    }
+    if ((status = vault_reply_method(r, !vault_feeds_writes(e->feed, e->method), 1)) != OK) {
+        return status;
+    }
+    if (r->method_number == M_POST && vault_origin_is_foreign(r)) {
+        return refuse(r, HTTP_FORBIDDEN, "a page of another site may not do this");
+    }
+    return handle(r, e);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of the tables, and those of counters.h. */
+#include "figures.h"
+
+#include <stddef.h>
+
+#include "mod_vault.h"
+
+static apr_uint64_t pages_now(void)
+{
+    return vault_pages_count(vault_server.pages);
+}
+
+static apr_uint64_t pages_max(void)
+{
+    return vault_segment_limits(vault_server.segment)->pages;
+}
+
+static apr_uint64_t interests_now(void)
+{
+    return vault_interest_count(vault_server.notifier);
+}
+
+static apr_uint64_t interests_max(void)
+{
+    return vault_segment_limits(vault_server.segment)->interests;
+}
+
+static apr_uint64_t heap_used(void)
+{
+    return vault_heap_used(vault_server.heap);
+}
+
+static apr_uint64_t heap_size(void)
+{
+    return vault_heap_size(vault_server.heap);
+}
+
+#define COUNTER(field, name, meaning) {name, meaning, 1, NULL, offsetof(vault_counters_t, field)},
+#define GAUGE(field, name, meaning) {name, meaning, 0, NULL, offsetof(vault_counters_t, field)},
+static const vault_figure_t figures[] = {
+    {"Pages", "pages now", 0, pages_now, 0},
+    {"PagesMax", "pages that there may be: VaultMaxPages", 0, pages_max, 0},
+    {"Interests", "interests that are held now", 0, interests_now, 0},
+    {"InterestsMax", "interests that there may be: VaultMaxInterests", 0, interests_max, 0},
+    {"HeapUsed", "bytes of shared memory that the states of pages take", 0, heap_used, 0},
+    {"HeapSize", "bytes of shared memory that there are for them", 0, heap_size, 0},
+    VAULT_COUNTERS(COUNTER, GAUGE)};
+#undef GAUGE
+#undef COUNTER
+
+const vault_figure_t *vault_figures(unsigned *count)
+{
+    *count = sizeof(figures) / sizeof(figures[0]);
+    return figures;
+}
+
+int vault_figure_by_child(const vault_figure_t *f)
+{
+    return !f->now;
+}
+
+apr_uint64_t vault_figure_of(const vault_figure_t *f, unsigned slot)
+{
+    const char *counters = (const char *)vault_slot_counters(vault_server.notifier, slot);
+
+    return __atomic_load_n((const apr_uint64_t *)(const void *)(counters + f->offset), __ATOMIC_RELAXED);
+}
+
+unsigned vault_figures_child(unsigned slot)
+{
+    while (++slot <= vault_slot_last(vault_server.notifier)) {
+        if (vault_slot_pid(vault_server.notifier, slot)) {
+            return slot;
+        }
+    }
+    return 0;
+}
+
+apr_uint64_t vault_figure_total(const vault_figure_t *f)
+{
+    apr_uint64_t sum;
+    unsigned slot;
+
+    if (f->now) {
+        return f->now();
+    }
+    sum = vault_figure_of(f, 0);
+    for (slot = vault_figures_child(0); slot; slot = vault_figures_child(slot)) {
+        sum += vault_figure_of(f, slot);
+    }
+    return sum;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads and writes the text of Vault-* headers. */
+#include "header_text.h"
+
+#include <string.h>
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+const char *vault_header_piece(const char **rest, apr_pool_t *pool)
+{
+    const char *begin = *rest, *end;
+
+    while (is_blank(*begin) || *begin == ',') {
+        begin++;
+    }
+    end = begin + strcspn(begin, ",");
+    *rest = end;
+    while (end > begin && is_blank(end[-1])) {
+        end--;
+    }
+    return end > begin ? apr_pstrmemdup(pool, begin, (apr_size_t)(end - begin)) : NULL;
+}
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+const char *vault_header_decode(const char *text, apr_pool_t *pool)
+{
+    char *decoded = apr_palloc(pool, strlen(text) + 1), *to = decoded;
+
+    for (; *text; text++) {
+        if (*text != '%') {
+            *to++ = *text;
+            continue;
+        }
+        if (digit(text[1]) < 0 || digit(text[2]) < 0 || !(*to = (char)(digit(text[1]) << 4 | digit(text[2])))) {
+            return NULL;
+        }
+        to++;
+        text += 2;
+    }
+    *to = '\0';
+    return decoded;
+}
+
+const char *vault_header_encode(const char *text, apr_pool_t *pool)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *encoded = apr_palloc(pool, 3 * strlen(text) + 1), *to = encoded;
+
+    for (; *text; text++) {
+        if (*text > ' ' && *text <= '~' && *text != ',' && *text != '%') {
+            *to++ = *text;
+            continue;
+        }
+        *to++ = '%';
+        *to++ = digits[(unsigned char)*text >> 4];
+        *to++ = digits[(unsigned char)*text & 15];
+    }
+    *to = '\0';
+    return encoded;
+}
+
+int vault_header_is_key(const char *key)
+{
+    const char *p;
+
+    for (p = key; (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '-'; p++) {
+    }
+    return p > key && !*p;
+}
+
+int vault_header_property(const char *piece, const char **key, const char **value, apr_pool_t *pool)
+{
+    const char *eq = strchr(piece, '=');
+    char *name, *p;
+
+    if (!eq) {
+        return 0;
+    }
+    name = apr_pstrmemdup(pool, piece, (apr_size_t)(eq - piece));
+    for (p = name; *p; p++) {
+        *p = (char)apr_tolower(*p);
+    }
+    *key = name;
+    *value = vault_header_decode(eq + 1, pool);
+    if (!vault_header_is_key(name) || !*value) {
+        return 0;
+    }
+    *value = **value ? *value : NULL;
+    return 1;
+}
+
+/* Does `name` begin with `begin`, if signs are all the same, and so are small and large letters? @return where that ends, or NULL */
+static const char *begins(const char *name, const char *begin)
+{
+    for (; *begin; name++, begin++) {
+        if (apr_isalnum(*name) ? apr_tolower(*name) != *begin : !*name || *begin != '-') {
+            return NULL;
+        }
+    }
+    return name;
+}
+
+int vault_header_is_reserved(const char *name)
+{
+    const char *end;
+
+    return begins(name, "vault-property") || ((end = begins(name, "vault-page")) && !*end);
+}

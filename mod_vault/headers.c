@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Headers are complete when the first of an answer comes by, or when httpd writes an answer of its own in its place. The filter
+ * VAULT_HEADERS sees the one, the hook insert_error_filter the other. */
+#include "headers.h"
+
+#include "httpd.h"
+
+#include "apr_strings.h"
+#include "http_log.h"
+#include "http_protocol.h"
+#include "http_request.h"
+#include "util_filter.h"
+
+#include "context.h"
+#include "header_text.h"
+#include "log.h"
+#include "mod_vault.h"
+#include "own_page.h"
+#include "script_filter.h"
+#include "view.h"
+
+APLOG_USE_MODULE(vault);
+
+/* The longest word of Vault-Update. */
+#define FORMAT_MAX 32
+
+static ap_filter_rec_t *headers_filter;
+
+typedef struct take_t take_t;
+
+/* What one piece of a header does. @return NULL, or a sentence why it cannot */
+typedef const char *act_t(take_t *t, const char *piece);
+
+struct take_t {
+    request_rec *r;                 /* the one whose answer it is */
+    vault_context_t *x;             /* of its main request; may be NULL */
+    apr_array_header_t *properties; /* of vault_property_t: to be written to the page that the request comes from */
+    const char *name;               /* of the header */
+};
+
+static int in_method(const take_t *t)
+{
+    return t->x && t->x->in_method;
+}
+
+/* Does the answer count for a page? That of an error does not, nor what came of a condition or is a part. */
+static int counts(const take_t *t)
+{
+    int status = t->r->status;
+
+    return status >= 200 && status < 300 && status != HTTP_PARTIAL_CONTENT && !t->r->header_only;
+}
+
+/* ---------------------------------------------------------------- the headers */
+
+static const char *decode(take_t *t, const char *piece, const char **text)
+{
+    *text = vault_header_decode(piece, t->r->pool);
+    return *text ? NULL : "a percent sign stands before two hexadecimal digits, and not for a NUL; alone it is %25";
+}
+
+static const char *why_no_poll(const take_t *t, apr_status_t rv)
+{
+    switch (rv) {
+    case APR_EINVAL:
+        return "it is no path of this server; it begins with a slash, and a comma in it is %2C";
+    case APR_EINIT:
+        return "it comes too late: the page is on its way";
+    case APR_EACCES:
+        return "VaultLongPoll is off for the page";
+    case APR_NOTFOUND:
+        return in_method(t) ? "the page's own answer adds methods, not a method's" : "this request renders no page";
+    case APR_EAGAIN:
+        return "the page is still being rendered";
+    default:
+        return "too many methods on the page, or too many pages";
+    }
+}
+
+/* A method that is there may be named again by whatever renders both the page and its news. */
+static int has_method(const take_t *t, const char *url)
+{
+    return in_method(t) && t->x->run && vault_state_method(vault_run_state(t->x->run), url);
+}
+
+static const char *act_poll(take_t *t, const char *piece)
+{
+    int view = !in_method(t) && !vault_own_page(t->r);
+    const char *refused = view ? vault_script_refused(t->r) : NULL;
+    apr_status_t rv;
+
+    if (!counts(t) || has_method(t, piece) || (view && t->r->status == HTTP_NO_CONTENT)) {
+        return NULL;
+    }
+    if (refused) {
+        return refused;
+    }
+    rv = piece[0] == '/' ? vault_view_add_long_poll(t->r, piece) : APR_EINVAL;
+    if (rv == APR_SUCCESS && view) {
+        vault_script_want(t->r);
+    }
+    return rv == APR_SUCCESS ? NULL : why_no_poll(t, rv);
+}
+
+/* Of the view there is nothing to note: each method runs with the page's first poll. */
+static const char *act_interest(take_t *t, const char *piece)
+{
+    const char *interest, *wrong = decode(t, piece, &interest);
+
+    if (wrong || !in_method(t) || !counts(t)) {
+        return wrong;
+    }
+    vault_run_learn_interest(t->x->run, interest);
+    return NULL;
+}
+
+static const char *act_property(take_t *t, const char *piece)
+{
+    vault_property_t *p;
+    const char *key, *value;
+
+    if (!vault_header_property(piece, &key, &value, t->r->pool)) {
+        return "key=value is needed; the key of letters, digits and hyphens; in the value a comma is %2C and a percent "
+               "sign %25";
+    }
+    if (!counts(t)) {
+        return NULL;
+    }
+    if (vault_own_page(t->r)) {
+        p = apr_array_push(t->properties);
+        p->key = key;
+        p->value = value;
+        return NULL;
+    }
+    if (t->x && t->x->run && vault_run_set(t->x->run, key, value) != APR_SUCCESS) {
+        return "its key or its value is too long";
+    }
+    return NULL;
+}
+
+static const char *act_update(take_t *t, const char *piece)
+{
+    const char *key, *value;
+
+    if (!vault_header_property(apr_pstrcat(t->r->pool, piece, "=", NULL), &key, &value, t->r->pool) ||
+        strlen(key) > FORMAT_MAX) {
+        return "one word of at most 32 letters, digits and hyphens is needed";
+    }
+    if (in_method(t) && counts(t)) {
+        t->x->format = key;
+    }
+    return NULL;
+}
+
+/* Whatever the status: what has been written has been written. A method that notifies what it waits for would run for ever. */
+static const char *act_notify(take_t *t, const char *piece)
+{
+    const char *interest, *wrong = decode(t, piece, &interest);
+
+    if (!wrong && in_method(t) && vault_run_waits_for(t->x->run, interest)) {
+        return "it would wake itself for ever";
+    }
+    if (!wrong && vault_notifier_notify(vault_server.notifier, interest, vault_server.slot) == APR_EINVAL) {
+        return "the name of an interest has 1 to 200 bytes";
+    }
+    return wrong;
+}
+
+/* In this order: the page is made before it gets a property, and an interest created before it can be notified. */
+static const struct {
+    const char *name;
+    act_t *act;
+} headers[] = {
+    {"Vault-Poll", act_poll},     {"Vault-Property", act_property}, {"Vault-Interest", act_interest},
+    {"Vault-Update", act_update}, {"Vault-Notify", act_notify},
+};
+#define HEADERS (sizeof(headers) / sizeof(headers[0]))
+
+/* -------------------------------------------------------------------- taking */
+
+/* A method with a header that says nothing fails: what it meant is not known, and might be what it waits for. */
+static void report(take_t *t, const char *piece, const char *wrong)
+{
+    if (in_method(t)) {
+        vault_run_fail(t->x->run, apr_psprintf(t->r->pool, "%s: %.100s: %s", t->name, piece, wrong));
+        return;
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, t->r, VLTNO(00062) "%s: %.100s: %s", t->name, piece, wrong);
+}
+
+static void act_on(take_t *t, act_t *act, const char *list)
+{
+    const char *piece, *wrong;
+
+    while ((piece = vault_header_piece(&list, t->r->pool))) {
+        if ((wrong = act(t, piece))) {
+            report(t, piece, wrong);
+        }
+    }
+}
+
+static void write_properties(take_t *t)
+{
+    vault_write_t write = {.properties = t->properties};
+    apr_status_t rv = t->properties->nelts ? vault_own_page_write(t->r, &write) : APR_SUCCESS;
+
+    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, t->r,
+                      VLTNO(00063) "properties of the page that the request comes from cannot be set: %s",
+                      rv == APR_EINVAL ? "a value is too long" : "its state does not fit in the shared memory");
+    }
+}
+
+static int gather(void *baton, const char *name, const char *value)
+{
+    APR_ARRAY_PUSH((apr_array_header_t *)baton, const char *) = value;
+    return 1;
+}
+
+/* Take one header out of a table, and act on it if it counts. */
+static void take_one(take_t *t, apr_table_t *table, unsigned i, int accepted)
+{
+    apr_array_header_t *lists;
+    int k;
+
+    t->name = headers[i].name;
+    if (!apr_table_get(table, t->name)) {
+        return;
+    }
+    lists = apr_array_make(t->r->pool, 2, sizeof(const char *));
+    apr_table_do(gather, lists, table, t->name, NULL);
+    apr_table_unset(table, t->name);
+    if (!accepted) {
+        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, t->r, VLTNO(00064) "%s does not count: VaultLongPoll is off here",
+                      t->name);
+        return;
+    }
+    for (k = 0; k < lists->nelts; k++) {
+        act_on(t, headers[i].act, APR_ARRAY_IDX(lists, k, const char *));
+    }
+}
+
+static void take_table(request_rec *r, apr_table_t *table, int accepted)
+{
+    take_t t = {.r = r, .x = vault_context_get(r), .properties = apr_array_make(r->pool, 1, sizeof(vault_property_t))};
+    unsigned i;
+
+    for (i = 0; i < HEADERS; i++) {
+        take_one(&t, table, i, accepted);
+    }
+    write_properties(&t);
+}
+
+static int is_accepted(const request_rec *r)
+{
+    return r->per_dir_config && vault_location_of(r)->long_poll == 1;
+}
+
+/* A request that was redirected inside of the server carries what was said before: its own headers lie with it, those that hold for
+ * errors are common to all. */
+static void take(request_rec *r)
+{
+    request_rec *before;
+    int accepted = 0;
+
+    for (before = r; before; before = before->prev) {
+        accepted |= is_accepted(before);
+        take_table(before, before->headers_out, is_accepted(before));
+    }
+    take_table(r, r->err_headers_out, accepted);
+}
+
+static apr_status_t filter_headers(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    take(f->r);
+    ap_remove_output_filter(f);
+    return ap_pass_brigade(f->next, bb);
+}
+
+/* A poll has no application that could say something, and every byte of its request is held while it waits. */
+static void insert_headers(request_rec *r)
+{
+    if (!r->main && r->handler && !strcmp(r->handler, "vault-poll")) {
+        return;
+    }
+    ap_add_output_filter_handle(headers_filter, NULL, r, r->connection);
+}
+
+void vault_headers_hooks(void)
+{
+    headers_filter = ap_register_output_filter("VAULT_HEADERS", filter_headers, NULL, AP_FTYPE_CONTENT_SET - 3);
+    ap_hook_insert_filter(insert_headers, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_insert_error_filter(take, NULL, NULL, APR_HOOK_FIRST);
+}

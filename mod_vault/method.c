@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A method is whatever handler the URL has; the filter VAULT_CAPTURE takes its output instead of the browser. */
+#include "method.h"
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+#include "http_protocol.h"
+#include "http_request.h"
+#include "util_filter.h"
+
+#include "context.h"
+#include "log.h"
+#include "mod_vault.h"
+#include "own_page.h"
+#include "utf8.h"
+
+static ap_filter_rec_t *capture_filter;
+
+typedef struct capture_t {
+    char *text;
+    apr_size_t length, room, max;
+    const char *failed;
+    apr_pool_t *pool;
+} capture_t;
+
+static void append(capture_t *c, const char *data, apr_size_t length)
+{
+    if (length > c->max - c->length) {
+        c->failed = apr_psprintf(c->pool, "it wrote more than VaultMaxOutput, %" APR_SIZE_T_FMT " bytes", c->max);
+        return;
+    }
+    if (c->length + length > c->room) {
+        char *text;
+        c->room = (c->length + length) * 2;
+        text = apr_palloc(c->pool, c->room);
+        memcpy(text, c->text, c->length);
+        c->text = text;
+    }
+    memcpy(c->text + c->length, data, length);
+    c->length += length;
+}
+
+static apr_status_t filter_capture(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    capture_t *c = f->ctx;
+    apr_bucket *b;
+
+    while (!c->failed && (b = APR_BRIGADE_FIRST(bb)) != APR_BRIGADE_SENTINEL(bb)) {
+        const char *data;
+        apr_size_t length;
+        if (AP_BUCKET_IS_ERROR(b)) {
+            c->failed =
+                apr_psprintf(c->pool, "its output broke off with status %d", ((ap_bucket_error *)b->data)->status);
+        }
+        else if (!APR_BUCKET_IS_METADATA(b)) {
+            if (apr_bucket_read(b, &data, &length, APR_BLOCK_READ) != APR_SUCCESS) {
+                c->failed = "its output cannot be read";
+                break;
+            }
+            append(c, data, length);
+        }
+        apr_bucket_delete(b);
+    }
+    apr_brigade_cleanup(bb);
+    return c->failed ? APR_ECONNABORTED : APR_SUCCESS;
+}
+
+static int is_blank(const capture_t *c)
+{
+    apr_size_t i;
+
+    for (i = 0; i < c->length; i++) {
+        if (!apr_isspace(c->text[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What the poll's header says of the poll's own response does not hold for the method's. */
+static void hide_poll_headers(request_rec *sub)
+{
+    static const char *const names[] = {"If-Match",     "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+                                        "If-Range",     "Range",         "Accept-Encoding",   "Content-Length",
+                                        "Content-Type", "Expect",        "Transfer-Encoding"};
+    unsigned i;
+
+    sub->headers_in = apr_table_copy(sub->pool, sub->headers_in);
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        apr_table_unset(sub->headers_in, names[i]);
+    }
+}
+
+/* What the page is, for applications that cannot ask. */
+static void tell_page(request_rec *sub)
+{
+    const vault_context_t *x = vault_context_get(sub);
+
+    if (x && x->run && vault_location_of(sub)->long_poll == 1) {
+        vault_own_page_tell(sub->headers_in, &x->page, vault_run_base(x->run)->properties, sub->pool);
+    }
+}
+
+static const char *judge(request_rec *sub, int rv, const capture_t *c, apr_pool_t *pool)
+{
+    if (c->failed) {
+        return c->failed;
+    }
+    if (rv != OK && rv != DONE && rv != HTTP_NO_CONTENT) {
+        return apr_psprintf(pool, "its handler answered %d", rv);
+    }
+    if (sub->status >= HTTP_MULTIPLE_CHOICES) {
+        return apr_psprintf(pool, "its status is %d", sub->status);
+    }
+    if (sub->content_encoding || apr_table_get(sub->headers_out, "Content-Encoding")) {
+        return "its output is compressed, though nobody has asked for that";
+    }
+    return NULL;
+}
+
+static const char *media_type(const request_rec *sub, apr_pool_t *pool)
+{
+    const char *type = sub->content_type ? sub->content_type : "text/html";
+    apr_size_t length = strcspn(type, "; ");
+
+    return vault_utf8_clean(apr_pstrmemdup(pool, type, length), length, &length, pool);
+}
+
+/* A subrequest takes its memory from its parent's pool, and so from the connection, which keeps what it once had: 8 KB and more for
+ * as long as the browser waits. The parent here is the poll in every respect but its pool. */
+static request_rec *stand_in(const request_rec *r, apr_pool_t *pool)
+{
+    request_rec *parent = apr_pmemdup(pool, r, sizeof(*r));
+
+    parent->pool = pool;
+    return parent;
+}
+
+static const char *run_captured(request_rec *r, ap_filter_t *capture, vault_output_t *output, apr_pool_t *pool)
+{
+    capture_t *c = capture->ctx;
+    request_rec *sub = ap_sub_req_method_uri("GET", output->url, stand_in(r, pool), capture), *last;
+    const char *failed;
+    int rv;
+
+    output->status = sub->status;
+    if (sub->status != HTTP_OK) {
+        failed = apr_psprintf(pool, "its status is %d", sub->status);
+    }
+    else {
+        hide_poll_headers(sub);
+        tell_page(sub);
+        rv = ap_run_sub_req(sub);
+        for (last = sub; last->next; last = last->next) {
+        }
+        failed = judge(last, rv, c, pool);
+        output->status = rv != OK && rv != DONE ? rv : last->status;
+        if (!c->failed && output->status != HTTP_NO_CONTENT && !is_blank(c)) {
+            output->type = media_type(last, pool);
+            output->body = vault_utf8_clean(c->text, c->length, &output->length, pool);
+        }
+    }
+    ap_destroy_sub_req(sub);
+    return failed;
+}
+
+const char *vault_method_run(request_rec *r, const char *url, apr_off_t max, vault_output_t *output, apr_pool_t *pool)
+{
+    static char none[1];
+    capture_t c = {.text = none, .max = (apr_size_t)max, .pool = pool};
+    ap_filter_t capture = {.frec = capture_filter, .ctx = &c, .r = r, .c = r->connection};
+    vault_context_t *x = vault_context_make(r);
+    const char *failed;
+
+    output->url = url;
+    output->body = NULL;
+    output->length = 0;
+    output->status = 0;
+    x->format = NULL;
+    x->rendered = NULL;
+    failed = run_captured(r, &capture, output, pool);
+    output->format = x->format;
+    return failed;
+}
+
+int vault_method_is_url(const char *url)
+{
+    const char *p;
+
+    for (p = url; *p > ' ' && *p <= '~' && *p != '#'; p++) {
+    }
+    return !*p && p - url <= VAULT_URL_MAX;
+}
+
+void vault_method_hooks(void)
+{
+    capture_filter = ap_register_output_filter("VAULT_CAPTURE", filter_capture, NULL, AP_FTYPE_CONTENT_SET);
+}

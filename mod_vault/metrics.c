@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The figures as OpenMetrics (https://prometheus.io/docs/specs/om/open_metrics_spec/) and in mod_status. */
+#include "metrics.h"
+
+#include "apr_lib.h"
+#include "apr_optional_hooks.h"
+#include "apr_strings.h"
+#include "http_protocol.h"
+#include "mod_status.h"
+
+#include "figures.h"
+#include "mod_vault.h"
+
+/* The part of mod_status's page has room for the figures of one moment. */
+static const char *const in_mod_status[] = {"Pages",    "Interests", "Waiting", "Answers",
+                                            "Notifies", "Failures",  "Refused"};
+
+/* "PagesMax" -> "vault_pages_max" */
+static const char *metric_name(const char *name, apr_pool_t *pool)
+{
+    char *metric = apr_palloc(pool, sizeof("vault") + 2 * strlen(name)), *to = metric + strlen("vault");
+
+    memcpy(metric, "vault", strlen("vault"));
+    for (; *name; name++) {
+        if (apr_isupper(*name)) {
+            *to++ = '_';
+        }
+        *to++ = (char)apr_tolower(*name);
+    }
+    *to = '\0';
+    return metric;
+}
+
+int vault_metrics_write(request_rec *r)
+{
+    unsigned count, i;
+    const vault_figure_t *figures = vault_figures(&count);
+
+    apr_table_setn(r->headers_out, "Cache-Control", "no-store");
+    ap_set_content_type(r, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    for (i = 0; i < count; i++) {
+        const char *metric = metric_name(figures[i].name, r->pool);
+        ap_rprintf(r, "# TYPE %s %s\n# HELP %s %s\n%s%s %" APR_UINT64_T_FMT "\n", metric,
+                   figures[i].grows ? "counter" : "gauge", metric, figures[i].meaning, metric,
+                   figures[i].grows ? "_total" : "", vault_figure_total(&figures[i]));
+    }
+    ap_rputs("# EOF\n", r);
+    return OK;
+}
+
+static int is_in_mod_status(const char *name)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof(in_mod_status) / sizeof(in_mod_status[0]); i++) {
+        if (!strcmp(name, in_mod_status[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int write_in_mod_status(request_rec *r, int flags)
+{
+    unsigned count, i;
+    const vault_figure_t *figures = vault_figures(&count);
+    const char *separator = "";
+
+    if (!(flags & AP_STATUS_SHORT)) {
+        ap_rputs("<hr />\n<h2>mod_vault</h2>\n<p>", r);
+    }
+    for (i = 0; i < count; i++) {
+        if (!is_in_mod_status(figures[i].name)) {
+            continue;
+        }
+        if (flags & AP_STATUS_SHORT) {
+            ap_rprintf(r, "Vault%s: %" APR_UINT64_T_FMT "\n", figures[i].name, vault_figure_total(&figures[i]));
+        }
+        else {
+            ap_rprintf(r, "%s%" APR_UINT64_T_FMT " %s", separator, vault_figure_total(&figures[i]), figures[i].meaning);
+            separator = ", ";
+        }
+    }
+    if (!(flags & AP_STATUS_SHORT)) {
+        ap_rputs("</p>\n", r);
+    }
+    return OK;
+}
+
+void vault_metrics_hooks(void)
+{
+    APR_OPTIONAL_HOOK(ap, status_hook, write_in_mod_status, NULL, NULL, APR_HOOK_MIDDLE);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The module: a page on an httpd site changes by itself when data on the server changes.
+ *
+ * The reader may begin at dispatcher.c (one poll from request to answer), with view.c (how a page comes to be) and notifier.h (why
+ * no notification is lost).
+ */
+#include "mod_vault.h"
+
+#include "http_request.h"
+
+#include "api.h"
+#include "bell.h"
+#include "child.h"
+#include "dispatcher.h"
+#include "feedlog.h"
+#include "feeds.h"
+#include "feedurl.h"
+#include "headers.h"
+#include "method.h"
+#include "metrics.h"
+#include "notify.h"
+#include "notify_after.h"
+#include "own_page.h"
+#include "ssi.h"
+#include "status.h"
+#include "subscriptions.h"
+#include "view.h"
+
+vault_server_t vault_server;
+
+static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
+{
+    vault_settings_reset();
+    vault_feeds_reset(pconf);
+    return OK;
+}
+
+static void register_hooks(apr_pool_t *p)
+{
+    ap_hook_pre_config(pre_config, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_handler(vault_dispatcher_handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_handler(vault_feedurl_handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_handler(vault_notify_handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_handler(vault_status_handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_handler(vault_subscriptions_handler, NULL, NULL, APR_HOOK_MIDDLE);
+    vault_child_hooks();
+    vault_bell_hooks();
+    vault_view_hooks(p);
+    vault_method_hooks();
+    vault_metrics_hooks();
+    vault_ssi_hooks();
+    vault_feedlog_hooks();
+    vault_headers_hooks();
+    vault_own_page_hooks();
+    vault_notify_after_hooks();
+    vault_api_register();
+}
+
+AP_DECLARE_MODULE(vault) = {
+    STANDARD20_MODULE_STUFF, vault_location_create, vault_location_merge, NULL, NULL, vault_commands, register_hooks, 0,
+};

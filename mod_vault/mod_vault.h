@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file mod_vault.h
+ * What the files of the skin (those that know httpd) share: the module, and the server as this process sees it.
+ */
+#ifndef MOD_VAULT_H
+#define MOD_VAULT_H
+
+#include "httpd.h"
+#include "http_config.h"
+
+#include "page.h"
+#include "settings.h"
+#include "waiters.h"
+
+extern module AP_MODULE_DECLARE_DATA vault_module;
+
+/** The shared tables, and this child's place in them. */
+typedef struct vault_server_t {
+    vault_segment_t *segment;   /* const after post_config */
+    vault_heap_t *heap;         /* const after post_config */
+    vault_notifier_t *notifier; /* const after post_config */
+    vault_pages_t *pages;       /* const after post_config */
+    vault_waiters_t *waiters;   /* const after child_init; NULL: nothing can wait in this process */
+    vault_counters_t *counters; /* const after child_init; never NULL after post_config */
+    unsigned slot;              /* const after child_init; 0: none */
+    unsigned max_waiting;       /* const after child_init */
+    apr_pool_t *scratch;        /* const after child_init; parent of short-lived pools of any thread */
+    int can_bell;               /* const after child_init: the MPM can wait for us */
+    unsigned in_threads;        /* atomic: polls that wait in a thread */
+    server_rec *s;              /* const after post_config: for the log outside of requests */
+} vault_server_t;
+
+extern vault_server_t vault_server;
+
+/** Add to one of this child's counters. */
+#define vault_tally(field, by) vault_count(vault_server.counters, field, by)
+
+/** How long a page lives that nobody polls. */
+#define vault_page_idle() apr_time_from_sec(vault_settings.page_timeout)
+
+#endif

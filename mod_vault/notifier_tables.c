@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file notifier_tables.c
+ * The table of interests: names, records, stripes; found, made, removed and repaired. notifier_tables.h has the layout.
+ */
+#include "notifier_tables.h"
+
+#include <string.h>
+
+/* -------------------------------------------------------------------- names */
+
+static apr_uint64_t fold_multiply(apr_uint64_t a, apr_uint64_t b)
+{
+    __extension__ unsigned __int128 product = (unsigned __int128)a * b;
+
+    return (apr_uint64_t)product ^ (apr_uint64_t)(product >> 64);
+}
+
+void vault_key_seed(vault_notifier_t *n, apr_uint64_t boot)
+{
+    n->seed[0] = boot;
+    n->seed[1] = fold_multiply(boot ^ APR_UINT64_C(0x9e3779b97f4a7c15), APR_UINT64_C(0xd1342543de82ef95)) | 1;
+}
+
+/* Eight bytes a step, each multiplied with a secret, so that a browser that chooses names cannot choose where they go. */
+static apr_uint64_t name_hash(const vault_notifier_t *n, const char *name, apr_size_t length)
+{
+    apr_uint64_t hash = n->seed[0] ^ length;
+    apr_uint64_t word;
+
+    for (; length >= sizeof(word); length -= sizeof(word), name += sizeof(word)) {
+        memcpy(&word, name, sizeof(word));
+        hash = fold_multiply(hash ^ word, n->seed[1]);
+    }
+    word = 0;
+    memcpy(&word, name, length);
+    hash = fold_multiply(hash ^ word, n->seed[1]);
+    return fold_multiply(hash ^ n->seed[0], APR_UINT64_C(0xd6e8feb86659fd93));
+}
+
+int vault_key_make(const vault_notifier_t *n, const char *name, vault_key_t *key)
+{
+    key->name = name;
+    key->length = name ? strnlen(name, VAULT_INTEREST_MAX + 1) : 0;
+    if (key->length == 0 || key->length > VAULT_INTEREST_MAX) {
+        return 0;
+    }
+    key->hash = name_hash(n, name, key->length);
+    return 1;
+}
+
+/* ------------------------------------------------------------------ records */
+
+/* A record out of the free list, or one never used. */
+static apr_uint32_t record_take(vault_notifier_t *n)
+{
+    vault_tables_t *t = n->tables;
+    apr_uint64_t top = __atomic_load_n(&t->free, __ATOMIC_ACQUIRE);
+    apr_uint32_t fresh;
+    vault_record_t *record;
+
+    while ((record = vault_record_at(n, (apr_uint32_t)top)) != NULL) {
+        /* Somebody may take it and fill it while we read `next`: the tag has changed then, and the swap fails. */
+        apr_uint64_t rest = ((top >> 32) + 1) << 32 | vault_load32(&record->next);
+
+        if (__atomic_compare_exchange_n(&t->free, &top, rest, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+            return (apr_uint32_t)top;
+        }
+    }
+    fresh = vault_load32(&t->fresh);
+    while (fresh < n->interests) {
+        if (__atomic_compare_exchange_n(&t->fresh, &fresh, fresh + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+            return fresh + 1;
+        }
+    }
+    return 0;
+}
+
+static void record_give(vault_notifier_t *n, apr_uint32_t index)
+{
+    vault_record_t *record = vault_record_at(n, index);
+    apr_uint64_t top = __atomic_load_n(&n->tables->free, __ATOMIC_RELAXED);
+
+    do {
+        __atomic_store_n(&record->next, (apr_uint32_t)top, __ATOMIC_RELAXED);
+    } while (!__atomic_compare_exchange_n(&n->tables->free, &top, ((top >> 32) + 1) << 32 | index, 0, __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED));
+}
+
+/* ------------------------------------------------------------------ stripes */
+
+vault_stripe_t *vault_stripe_of(const vault_notifier_t *n, apr_uint64_t hash)
+{
+    return &n->tables->stripes[hash % VAULT_STRIPES];
+}
+
+static apr_uint32_t *bucket_of(const vault_notifier_t *n, apr_uint64_t hash)
+{
+    return &n->buckets[hash & n->bucket_mask];
+}
+
+/* Go over one chain after a death: finish removals that had begun, and cut what leads nowhere.
+ * Bounded, so that a knot made by a stray write is cut too; then the count begins again. */
+static apr_uint32_t repair_chain_locked(vault_notifier_t *n, apr_uint32_t *bucket)
+{
+    apr_uint32_t held = 0, index, *link = bucket;
+
+    while ((index = vault_load32(link)) != 0) {
+        vault_record_t *record = vault_record_at(n, index);
+
+        if (!record) {
+            vault_publish32(link, 0);
+        }
+        else if (held > n->interests) {
+            vault_publish32(link, 0);
+            link = bucket;
+            held = 0;
+        }
+        else if (vault_load32(&record->holders) == 0) {
+            vault_publish32(link, vault_load32(&record->next));
+            record_give(n, index);
+        }
+        else {
+            held++;
+            link = &record->next;
+        }
+    }
+    return held;
+}
+
+int vault_stripe_acquire(vault_notifier_t *n, vault_stripe_t *stripe)
+{
+    apr_uint64_t bucket;
+    apr_uint32_t held = 0;
+
+    if (!vault_lock_acquire(&stripe->lock)) {
+        return 0;
+    }
+    for (bucket = (apr_uint64_t)(stripe - n->tables->stripes); bucket <= n->bucket_mask; bucket += VAULT_STRIPES) {
+        held += repair_chain_locked(n, &n->buckets[bucket]);
+    }
+    vault_publish32(&stripe->held, held);
+    return 1;
+}
+
+/* The hash of a record changes only while nobody holds it, and is written before the holders: so once there are holders, either the
+ * hash that was read is theirs or it reads differently now. */
+vault_stripe_t *vault_record_lock(vault_notifier_t *n, vault_record_t *record, int *died)
+{
+    for (;;) {
+        vault_stripe_t *stripe = vault_stripe_of(n, __atomic_load_n(&record->hash, __ATOMIC_RELAXED));
+        int held;
+
+        *died |= vault_stripe_acquire(n, stripe);
+        held = __atomic_load_n(&record->holders, __ATOMIC_ACQUIRE) != 0;
+        if (held && vault_stripe_of(n, __atomic_load_n(&record->hash, __ATOMIC_RELAXED)) == stripe) {
+            return stripe;
+        }
+        vault_lock_release(&stripe->lock);
+        if (!held) {
+            return NULL;
+        }
+    }
+}
+
+/* ------------------------------------------------------------ under a stripe */
+
+apr_uint32_t vault_record_find_locked(const vault_notifier_t *n, const vault_key_t *key)
+{
+    apr_uint32_t index = vault_load32(bucket_of(n, key->hash));
+    vault_record_t *record;
+    apr_uint32_t steps;
+
+    for (steps = 0; (record = vault_record_at(n, index)) != NULL && steps <= n->interests; steps++) {
+        if (__atomic_load_n(&record->hash, __ATOMIC_RELAXED) == key->hash && record->length == key->length &&
+            !memcmp(record->name, key->name, key->length)) {
+            return index;
+        }
+        index = vault_load32(&record->next);
+    }
+    return 0;
+}
+
+apr_uint32_t vault_record_insert_locked(vault_notifier_t *n, vault_stripe_t *stripe, const vault_key_t *key)
+{
+    apr_uint32_t *bucket = bucket_of(n, key->hash);
+    apr_uint32_t index = record_take(n);
+    vault_record_t *record = vault_record_at(n, index);
+    unsigned word;
+
+    if (!record) {
+        return 0;
+    }
+    __atomic_store_n(&record->hash, key->hash, __ATOMIC_RELAXED);
+    record->length = (apr_uint32_t)key->length;
+    memcpy(record->name, key->name, key->length);
+    record->name[key->length] = '\0';
+    for (word = 0; word < VAULT_MASK_WORDS(n->last_slot); word++) {
+        __atomic_store_n(&record->mask[word], 0, __ATOMIC_RELAXED);
+    }
+    /* A new number, not the clock as it stands: a notify of the name while nobody held it took none, so a page that held it before
+     * with a stamp equal to the clock would be told that nothing moved. */
+    __atomic_store_n(&record->stamp, vault_clock_tick(n->clock), __ATOMIC_RELAXED);
+    __atomic_store_n(&record->next, vault_load32(bucket), __ATOMIC_RELAXED);
+    vault_publish32(&record->holders, 1);
+    vault_publish32(&stripe->held, vault_load32(&stripe->held) + 1);
+    vault_publish32(bucket, index);
+    return index;
+}
+
+/* The last holder left. Killed on the way, the record is in the chain without holders, which the repair finishes. */
+void vault_record_remove_locked(vault_notifier_t *n, vault_stripe_t *stripe, apr_uint32_t index)
+{
+    vault_record_t *record = vault_record_at(n, index);
+    apr_uint32_t *link = bucket_of(n, __atomic_load_n(&record->hash, __ATOMIC_RELAXED));
+    apr_uint32_t at, steps = 0;
+
+    vault_publish32(&record->holders, 0);
+    /* Whoever still has the index sees it move, and asks by name again. */
+    __atomic_store_n(&record->stamp, vault_clock_tick(n->clock), __ATOMIC_RELEASE);
+    while ((at = vault_load32(link)) != index) {
+        vault_record_t *other = vault_record_at(n, at);
+
+        if (!other || steps++ > n->interests) {
+            return; /* it is not in its chain: a stray write was here. Better lost than in two lists */
+        }
+        link = &other->next;
+    }
+    vault_publish32(link, vault_load32(&record->next));
+    vault_publish32(&stripe->held, vault_load32(&stripe->held) - 1);
+    record_give(n, index);
+}
+
+/* -------------------------------------------------------------------- check */
+
+/* What is wrong with a record in a chain, or NULL. */
+static const char *check_record_locked(vault_notifier_t *n, apr_uint32_t index, const apr_uint32_t *bucket)
+{
+    vault_record_t *record = vault_record_at(n, index);
+    vault_key_t key;
+
+    if (!record) {
+        return "a chain leads out of the table";
+    }
+    if (index > vault_load32(&n->tables->fresh)) {
+        return "a record in use was never taken";
+    }
+    if (record->holders == 0) {
+        return "an interest without holders is in a chain";
+    }
+    if (!vault_key_make(n, record->name, &key) || key.length != record->length || key.hash != record->hash) {
+        return "a name does not fit its length or hash";
+    }
+    if (bucket_of(n, key.hash) != bucket) {
+        return "an interest is in the wrong chain";
+    }
+    if (vault_record_find_locked(n, &key) != index) {
+        return "two interests have one name";
+    }
+    if (record->stamp > __atomic_load_n(&n->clock->now, __ATOMIC_SEQ_CST)) {
+        return "a stamp is ahead of the clock";
+    }
+    return NULL;
+}
+
+static const char *check_stripe_locked(vault_notifier_t *n, vault_stripe_t *stripe)
+{
+    apr_uint64_t bucket;
+    apr_uint32_t held = 0;
+
+    for (bucket = (apr_uint64_t)(stripe - n->tables->stripes); bucket <= n->bucket_mask; bucket += VAULT_STRIPES) {
+        apr_uint32_t index = n->buckets[bucket];
+
+        while (index) {
+            const char *wrong = check_record_locked(n, index, &n->buckets[bucket]);
+
+            if (wrong) {
+                return wrong;
+            }
+            if (++held > n->interests) {
+                return "a chain has no end";
+            }
+            index = vault_record_at(n, index)->next;
+        }
+    }
+    return held == stripe->held ? NULL : "the count of a stripe is not that of its chains";
+}
+
+static const char *check_free(vault_notifier_t *n)
+{
+    apr_uint32_t index = (apr_uint32_t)n->tables->free;
+    apr_uint32_t count = 0;
+
+    while (index) {
+        vault_record_t *record = vault_record_at(n, index);
+
+        if (!record || index > n->tables->fresh) {
+            return "the free list leads out of the table";
+        }
+        if (record->holders) {
+            return "an interest in use is in the free list";
+        }
+        if (++count > n->tables->fresh) {
+            return "the free list has no end";
+        }
+        index = record->next;
+    }
+    /* Fewer is possible: a process killed between the list and a chain loses the one record it was moving. */
+    if (count + vault_interest_count(n) > n->tables->fresh) {
+        return "there are more records than were taken";
+    }
+    return NULL;
+}
+
+const char *vault_records_check(vault_notifier_t *n, int *died)
+{
+    const char *wrong = NULL;
+    int i;
+
+    for (i = 0; i < VAULT_STRIPES && !wrong; i++) {
+        vault_stripe_t *stripe = &n->tables->stripes[i];
+
+        *died |= vault_stripe_acquire(n, stripe);
+        wrong = check_stripe_locked(n, stripe);
+        vault_lock_release(&stripe->lock);
+    }
+    return wrong ? wrong : check_free(n);
+}

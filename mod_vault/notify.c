@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notify by HTTP, for writers that are not in this server. Who may is the configuration's to say (Require). */
+#include "notify.h"
+
+#include "apr_strings.h"
+
+#include "mod_vault.h"
+#include "reply.h"
+#include "vault.h"
+
+int vault_notify_handler(request_rec *r)
+{
+    const char *interest;
+    apr_table_t *params;
+    apr_status_t rv;
+    int status;
+
+    if (!r->handler || strcmp(r->handler, "vault-notify")) {
+        return DECLINED;
+    }
+    if ((status = vault_reply_method(r, 0, 1)) != OK || (status = vault_reply_params(r, &params, r->pool)) != OK) {
+        return status;
+    }
+    interest = apr_table_get(params, "interest");
+    rv = interest ? vault_notifier_notify(vault_server.notifier, interest, vault_server.slot) : APR_EINVAL;
+    if (rv == APR_EINVAL) {
+        return vault_reply_error(
+            r, HTTP_BAD_REQUEST,
+            apr_psprintf(r->pool, "interest=NAME is needed, of 1 to %d bytes", VAULT_INTEREST_MAX));
+    }
+    return vault_reply_json(r, HTTP_OK, json_pack("{s:b}", "held", rv == APR_SUCCESS));
+}

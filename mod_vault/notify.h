@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file notify.h
+ * The handler `vault-notify`: POST with interest=NAME tells every page that holds it.
+ */
+#ifndef VAULT_NOTIFY_H
+#define VAULT_NOTIFY_H
+
+#include "httpd.h"
+
+int vault_notify_handler(request_rec *r);
+
+#endif

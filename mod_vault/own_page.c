@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes away what a browser must not say, and says it itself where it is true. */
+#include "own_page.h"
+
+#include "apr_strings.h"
+#include "http_log.h"
+#include "http_protocol.h"
+#include "http_request.h"
+#include "util_filter.h"
+
+#include "context.h"
+#include "header_text.h"
+#include "log.h"
+#include "mod_vault.h"
+
+APLOG_USE_MODULE(vault);
+
+#define SAYS "X-Vault-Page"
+
+static ap_filter_rec_t *trailers_filter;
+
+/* @return whether there were any */
+static int take_forged(apr_table_t *headers, apr_pool_t *pool)
+{
+    const apr_array_header_t *list = apr_table_elts(headers);
+    apr_array_header_t *forged = apr_array_make(pool, 1, sizeof(const char *));
+    int i;
+
+    for (i = 0; i < list->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(list, i, apr_table_entry_t).key;
+        if (name && vault_header_is_reserved(name)) {
+            APR_ARRAY_PUSH(forged, const char *) = name;
+        }
+    }
+    for (i = 0; i < forged->nelts; i++) {
+        apr_table_unset(headers, APR_ARRAY_IDX(forged, i, const char *));
+    }
+    return forged->nelts != 0;
+}
+
+/* What follows a body in chunks may become headers as well (MergeTrailers), long after the handler has begun. */
+static apr_status_t filter_trailers(ap_filter_t *f, apr_bucket_brigade *bb, ap_input_mode_t mode, apr_read_type_e block,
+                                    apr_off_t readbytes)
+{
+    const vault_context_t *x;
+    apr_status_t rv = ap_get_brigade(f->next, bb, mode, block, readbytes);
+    request_rec *r = f->r;
+
+    if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb) || !APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb)) || !r->trailers_in ||
+        !take_forged(r->trailers_in, r->pool)) {
+        return rv;
+    }
+    take_forged(r->headers_in, r->pool);
+    x = vault_context_get(r);
+    if (x && x->own) {
+        vault_own_page_tell(r->headers_in, x->own, x->own_properties, r->pool);
+    }
+    return rv;
+}
+
+/* Before anything looks at the headers. Subrequests have copies of what their request was told. */
+static int read_request(request_rec *r)
+{
+    if (r->main) {
+        return DECLINED;
+    }
+    take_forged(r->headers_in, r->pool);
+    if (!r->prev && (r->connection->master || apr_table_get(r->headers_in, "Transfer-Encoding"))) {
+        ap_add_input_filter_handle(trailers_filter, NULL, r, r->connection);
+    }
+    return DECLINED;
+}
+
+static int parse_said(vault_page_t *page, const request_rec *r)
+{
+    const char *id = apr_table_get(r->headers_in, SAYS);
+
+    return id && strlen(id) == VAULT_PAGE_ID_LEN && vault_page_parse(page, id);
+}
+
+/* The user is known now, and the location. A page that is not there or not this user's is none: the handler is not told of it. */
+static int find_page(request_rec *r)
+{
+    vault_context_t *x;
+    vault_page_t page;
+    vault_state_t *base;
+    apr_status_t rv;
+
+    if (r->main || !vault_server.pages || vault_location_of(r)->long_poll != 1 || !parse_said(&page, r)) {
+        return DECLINED;
+    }
+    rv = vault_page_read(vault_server.pages, &page, r->user, &base, r->pool);
+    if (rv != APR_SUCCESS) {
+        ap_log_rerror(APLOG_MARK, APLOG_DEBUG, rv, r,
+                      VLTNO(00061) "the page that the request says it comes from is unknown, another user's, or not "
+                                   "rendered yet: it does not count");
+        return DECLINED;
+    }
+    x = vault_context_make(r);
+    x->own = apr_pmemdup(r->pool, &page, sizeof(page));
+    x->own_properties = base->properties;
+    vault_own_page_tell(r->headers_in, &page, base->properties, r->pool);
+    return DECLINED;
+}
+
+void vault_own_page_tell(apr_table_t *headers, const vault_page_t *page, const apr_array_header_t *properties,
+                         apr_pool_t *pool)
+{
+    char id[VAULT_PAGE_ID_LEN + 1];
+    int i;
+
+    vault_page_format(page, id);
+    apr_table_set(headers, "Vault-Page", id);
+    for (i = 0; i < properties->nelts; i++) {
+        const vault_property_t *p = &APR_ARRAY_IDX(properties, i, vault_property_t);
+        if (vault_header_is_key(p->key)) {
+            apr_table_setn(headers, apr_pstrcat(pool, "Vault-Property-", p->key, NULL),
+                           vault_header_encode(p->value, pool));
+        }
+    }
+}
+
+const vault_page_t *vault_own_page(request_rec *r)
+{
+    const vault_context_t *x = vault_context_get(r);
+
+    return x ? x->own : NULL;
+}
+
+apr_status_t vault_own_page_write(request_rec *r, const vault_write_t *write)
+{
+    const vault_page_t *page = vault_own_page(r);
+
+    return page ? vault_page_write(vault_server.pages, page, vault_main_request(r)->user, write, r->pool)
+                : APR_NOTFOUND;
+}
+
+apr_status_t vault_own_page_set(request_rec *r, const char *key, const char *value)
+{
+    apr_array_header_t *properties = apr_array_make(r->pool, 1, sizeof(vault_property_t));
+    vault_write_t write = {.properties = properties};
+    vault_property_t *p = apr_array_push(properties);
+
+    p->key = key;
+    p->value = value;
+    return vault_own_page_write(r, &write);
+}
+
+const char *vault_own_page_get(request_rec *r, const char *key)
+{
+    const vault_page_t *page = vault_own_page(r);
+    vault_property_t *p = NULL;
+    vault_state_t *base;
+
+    if (page && vault_page_read(vault_server.pages, page, vault_main_request(r)->user, &base, r->pool) == APR_SUCCESS) {
+        p = vault_state_property(base, key);
+    }
+    return p ? p->value : NULL;
+}
+
+void vault_own_page_hooks(void)
+{
+    trailers_filter = ap_register_input_filter("VAULT_TRAILERS", filter_trailers, NULL, AP_FTYPE_CONTENT_SET);
+    ap_hook_post_read_request(read_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_fixups(find_page, NULL, NULL, APR_HOOK_LAST);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file page.h
+ * The pages: who may poll, which state counts, and what an acknowledgement does.
+ *
+ * A page has a committed state (`base`: what the browser is known to have) and up to two staged ones (answers on their way, of
+ * the same base). A poll names the answer it has seen by its number, `seq`:
+ *
+ *   seq of a staged state   it arrived: that state is committed
+ *   seq of the base         it did not (or not yet): the methods run again from the base; the staged state is kept for a
+ *                           poll that was overtaken, until another answer has been staged after the next
+ *   anything else           the browser shows what we do not know: APR_EMISMATCH, nothing is touched
+ *
+ * A number is used for one answer only. One poll per page: taking the page raises its `fence`, and whoever holds an older fence
+ * can no longer commit or stage anything. The page's lock is held for pointer moves only, never while a method runs.
+ *
+ * States are built beside and published by one store, so a process killed at any place leaves the old one or the new one. It may
+ * leak what it had in its hands: a block, an interest, a record without an id. What it left of a page it dropped is found by the
+ * next sweep.
+ *
+ * A feed may want to hear that the browser has what a run rendered (vault.h, on_ack). Such acks lie in the state of that run, so that
+ * they go when it goes. Whoever finds some in the committed state tells the feed, with no lock held, and then says that they are
+ * told: a process that dies in between leaves them to the next poll.
+ *
+ * What is written from outside of the polls goes through to the committed and the staged states, and a round that was running is
+ * told to begin again.
+ *
+ * A page holds interests for as long as a stored state names them or a run may. `page:ID` is the interest of the page itself:
+ * notified when it is taken over from a poll, published, written or dropped.
+ *
+ * Threads: create is for the parent before any fork; the rest for any thread of any process.
+ */
+#ifndef VAULT_PAGE_H
+#define VAULT_PAGE_H
+
+#include "apr_time.h"
+
+#include "heap.h"
+#include "notifier.h"
+#include "state.h"
+
+/** Length of an id as text, without the final NUL: 128 random bits and the place, in hexadecimal. */
+#define VAULT_PAGE_ID_LEN 40
+/** A page that was rendered but never polled is forgotten after this. */
+#define VAULT_PAGE_UNPOLLED apr_time_from_sec(60)
+/** When the table is full, a page that nobody polled for this long makes room. */
+#define VAULT_PAGE_EVICTABLE apr_time_from_sec(10)
+/** Interests one page may hold. */
+#define VAULT_PAGE_INTERESTS_MAX 256
+
+typedef struct vault_pages_t vault_pages_t; /* handle, made before the fork, the same in every process */
+
+/** Names a page; made of its id, so it may name one that is gone. */
+typedef struct vault_page_t {
+    apr_uint64_t id[2];
+    apr_uint32_t index;
+} vault_page_t;
+
+/** What a poll asks for. From the browser: trust nothing. */
+typedef struct vault_take_t {
+    apr_uint64_t seq;
+    apr_uint64_t tab[2]; /* 0,0: not said */
+    const char *owner;   /* authenticated user, or NULL */
+    apr_time_t now;
+    apr_time_t until; /* the poll's deadline: the page counts as polled until then, or vault_page_leave() */
+} vault_take_t;
+
+/** What a poll has got: the right to commit, until somebody takes the page over. */
+typedef struct vault_ticket_t {
+    vault_page_t page;
+    apr_uint64_t fence;
+    apr_uint64_t written;      /* what the last look saw of writes from outside */
+    vault_interest_t interest; /* the page's own */
+    int redelivers;            /* an answer was staged and is not known to have arrived */
+} vault_ticket_t;
+
+apr_uint64_t vault_pages_space(const vault_limits_t *limits);
+
+/** @return APR_SUCCESS; APR_ENOSPC the segment has not so much left */
+apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment, vault_heap_t *heap,
+                                vault_notifier_t *notifier, apr_pool_t *pool);
+
+/** Make a page, without a state: polls wait until it is published.
+ * @param owner  the authenticated user who alone may poll it, or NULL; copied
+ * @param idle   pages not polled for so long are expired
+ * @return APR_SUCCESS; APR_ENOSPC as many pages as there may be, and none idle long enough to go, or the segment is full */
+apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const char *owner, apr_time_t now,
+                               apr_interval_time_t idle);
+
+/** Count a page just made as one of its client's.
+ * @param client  32 bits that name who has it, not 0: a hash of a user or an address
+ * @param most    how many pages a client may have
+ * @return APR_SUCCESS; APR_ENOSPC the client has so many: drop the page; APR_NOTFOUND the page is gone */
+apr_status_t vault_page_count_client(vault_pages_t *p, const vault_page_t *page, apr_uint32_t client,
+                                     apr_uint32_t most);
+
+/** State number 0 is what the HTML shows. Called when the HTML is complete, before its end is sent.
+ * @return APR_SUCCESS; APR_NOTFOUND the page is gone; APR_EINVAL it was published before; APR_ENOSPC the segment is full or the
+ *         state too large. Unless APR_SUCCESS, the page is as before */
+apr_status_t vault_page_publish(vault_pages_t *p, const vault_page_t *page, const vault_state_t *state);
+
+/** Forget the page; a poll of it will be told. */
+void vault_page_drop(vault_pages_t *p, const vault_page_t *page);
+
+/** Take the page over for a poll.
+ * @return APR_SUCCESS    `ticket` is filled in
+ *         APR_NOTFOUND   no such page
+ *         APR_EACCES     it belongs to another user
+ *         APR_EMISMATCH  another tab has it, or a number that cannot be: the page is not touched */
+apr_status_t vault_page_take(vault_pages_t *p, const vault_page_t *page, const vault_take_t *take,
+                             vault_ticket_t *ticket);
+
+/** Acknowledge only: as vault_page_take(), but no poll is made. When it commits an answer, a poll that runs or waits on the state
+ * before is overtaken: what it would commit knows nothing of that answer.
+ * @param ticket  on success: to look for acks and to settle them; it counts only if there may be any */
+apr_status_t vault_page_acknowledge(vault_pages_t *p, const vault_page_t *page, const vault_take_t *take,
+                                    vault_ticket_t *ticket);
+
+/** Read the committed state, its acks too: tell them, then vault_page_settle(), before anything else is committed.
+ * @return APR_SUCCESS       `base` is a copy in `pool`
+ *         APR_EAGAIN        not published yet
+ *         APR_ECONNABORTED  a newer poll has the page
+ *         APR_EGENERAL      what is stored is no state
+ *         APR_NOTFOUND      the page is gone */
+apr_status_t vault_page_look(vault_pages_t *p, vault_ticket_t *ticket, vault_state_t **base, apr_pool_t *pool);
+
+/** The acks of the committed state have been told. Does nothing when a newer poll has the page: it tells them once more. */
+void vault_page_settle(vault_pages_t *p, const vault_ticket_t *ticket);
+
+/** Does a newer poll have the page, or is it gone? Takes no lock. */
+int vault_page_superseded(vault_pages_t *p, const vault_ticket_t *ticket);
+
+/** Was the page written to from outside since the look? Takes no lock. */
+int vault_page_rewritten(vault_pages_t *p, const vault_ticket_t *ticket);
+
+/** Hold an interest for the page, once however often it is asked, and read its stamp. For the page's view or the run that has
+ * its ticket; what no state comes to name is let go at the next commit.
+ * @return as vault_interest_hold(); APR_NOTFOUND the page is gone; APR_ENOSPC also at VAULT_PAGE_INTERESTS_MAX */
+apr_status_t vault_page_hold(vault_pages_t *p, const vault_page_t *page, const char *name, vault_interest_t *interest,
+                             apr_uint64_t *stamp);
+
+/** Nothing to show: `state` becomes the committed one, under the number of the committed one.
+ * @return as vault_page_look(), and then nothing was done; APR_EAGAIN also: the page was written to since the look, so look again;
+ *         APR_ENOSPC the segment is full or the state too large */
+apr_status_t vault_page_commit(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state);
+
+/** Something to show: `state` gets a number never used before on this page and waits for its acknowledgement.
+ * Only after APR_SUCCESS may the first byte of the answer be sent. Errors as vault_page_commit(). */
+apr_status_t vault_page_stage(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state);
+
+/** What somebody outside of the page's polls writes. */
+typedef struct vault_write_t {
+    const apr_array_header_t *properties; /* of vault_property_t, value NULL: removed; NULL: none */
+    const char *method;                   /* URL of a long-poll method that the page gets; NULL: none */
+    int max_methods;
+    const char *without; /* URL of a method that the page loses, with its place in the data; NULL: none */
+} vault_write_t;
+
+/** Write through to every state of the page. Its polls run all their methods again when a property has changed, and the new
+ * method; a round that runs now is discarded for that.
+ * @param owner  authenticated user, or NULL
+ * @param pool   for what is needed meanwhile
+ * @return APR_SUCCESS   written, or there was nothing to change
+ *         APR_NOTFOUND  no such page
+ *         APR_EACCES    it belongs to another user
+ *         APR_EAGAIN    its HTML is still being rendered
+ *         APR_EINVAL    a key or a value is empty or too long
+ *         APR_ENOSPC    the segment is full, the state too large, or it has `max_methods` */
+apr_status_t vault_page_write(vault_pages_t *p, const vault_page_t *page, const char *owner, const vault_write_t *write,
+                              apr_pool_t *pool);
+
+/** The committed state, for somebody outside of its polls: errors as vault_page_write(). */
+apr_status_t vault_page_read(vault_pages_t *p, const vault_page_t *page, const char *owner, vault_state_t **base,
+                             apr_pool_t *pool);
+
+/** The poll is over: the page is idle from now on, unless a newer poll has it. */
+void vault_page_leave(vault_pages_t *p, const vault_ticket_t *ticket, apr_time_t now);
+
+/** Every child asks now and then: is it this one's turn to sweep? At most twice a second some child's it is. */
+int vault_pages_claim_sweep(vault_pages_t *p, apr_time_t now);
+
+/** Forget the pages that nobody polled for `idle` (never polled: VAULT_PAGE_UNPOLLED).
+ * @return how many */
+unsigned vault_pages_sweep(vault_pages_t *p, apr_time_t now, apr_interval_time_t idle);
+
+/** Pages now. */
+apr_uint32_t vault_pages_count(const vault_pages_t *p);
+
+void vault_page_format(const vault_page_t *page, char id[VAULT_PAGE_ID_LEN + 1]);
+/** @return 1 when `id` has the form of an id; whether there is such a page is another question */
+int vault_page_parse(vault_page_t *page, const char *id);
+
+/** Compare states, holds and interests of every page. For tests; call it while nothing else runs.
+ * @return NULL, or the first thing that is wrong */
+const char *vault_pages_check(vault_pages_t *p);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a page tells of itself. Notes are left without its lock: one that comes late is at worst the last one of the wrong poll. */
+#include "page_facts.h"
+
+#include "apr_strings.h"
+
+#include "page_record.h"
+
+static vault_state_t *read_if_any(vault_pages_t *p, vault_off_t block, apr_pool_t *pool)
+{
+    return block ? vault_page_record_read(p, block, pool) : NULL;
+}
+
+apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_page_facts_t *facts, apr_pool_t *pool)
+{
+    vault_page_record_t *rec = vault_page_record_lock_page(p, page);
+
+    if (!rec) {
+        return APR_NOTFOUND;
+    }
+    facts->owner = rec->owner ? apr_pstrdup(pool, vault_heap_at(p->heap, rec->owner)) : NULL;
+    facts->polled = vault_load(&rec->polled) != 0;
+    facts->idle_since = (apr_time_t)vault_load(&rec->idle_since);
+    facts->last = rec->last;
+    facts->base = read_if_any(p, rec->base, pool);
+    facts->staged[0] = read_if_any(p, rec->staged[0], pool);
+    facts->staged[1] = read_if_any(p, rec->staged[1], pool);
+    vault_lock_release(&rec->lock);
+    return APR_SUCCESS;
+}
+
+void vault_page_note_wake(vault_pages_t *p, const vault_ticket_t *ticket, unsigned causes, apr_time_t now)
+{
+    vault_page_last_t *last = &p->records[ticket->page.index].last;
+
+    if (!vault_page_superseded(p, ticket)) {
+        vault_store(&last->woken_at, (apr_uint64_t)now);
+        vault_store(&last->causes, causes);
+    }
+}
+
+void vault_page_note_round(vault_pages_t *p, const vault_ticket_t *ticket, const vault_page_last_t *round)
+{
+    vault_page_last_t *last = &p->records[ticket->page.index].last;
+
+    if (!vault_page_superseded(p, ticket)) {
+        vault_store(&last->ran_at, round->ran_at);
+        vault_store(&last->ran, round->ran);
+        vault_store(&last->wrote, round->wrote);
+        vault_store(&last->failed, round->failed);
+    }
+}

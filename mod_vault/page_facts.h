@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file page_facts.h
+ * What there is to say of one page to somebody who asks why it shows what it shows, or why it still waits.
+ *
+ * Any thread of any process.
+ */
+#ifndef VAULT_PAGE_FACTS_H
+#define VAULT_PAGE_FACTS_H
+
+#include "page.h"
+
+/** What the page's polls last did. In the segment: fixed-width, each field for itself. */
+typedef struct vault_page_last_t {
+    apr_uint64_t woken_at; /* 0: never */
+    apr_uint64_t ran_at;   /* 0: never */
+    apr_uint32_t causes;   /* VAULT_CAUSE_*; 0: woken for another reason, the client or the MPM */
+    apr_uint32_t ran;      /* methods, in the last round */
+    apr_uint32_t wrote;    /* of these, with something to show */
+    apr_uint32_t failed;   /* of these */
+} vault_page_last_t;
+
+typedef struct vault_page_facts_t {
+    const char *owner; /* NULL: anybody */
+    int polled;        /* ever */
+    apr_time_t idle_since;
+    vault_page_last_t last;
+    vault_state_t *base;      /* NULL: not published */
+    vault_state_t *staged[2]; /* the newest, and the one before; NULL: none */
+} vault_page_facts_t;
+
+/** Copy what is known of the page, of one moment.
+ * @return APR_SUCCESS, all in `pool`; APR_NOTFOUND the page is gone */
+apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_page_facts_t *facts, apr_pool_t *pool);
+
+/** The page's poll was woken. Does nothing for a ticket that no longer counts. */
+void vault_page_note_wake(vault_pages_t *p, const vault_ticket_t *ticket, unsigned causes, apr_time_t now);
+
+/** The page's poll has run methods; likewise. */
+void vault_page_note_round(vault_pages_t *p, const vault_ticket_t *ticket, const vault_page_last_t *round);
+
+#endif

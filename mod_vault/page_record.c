@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One record of the table of pages: its lock and what is done when its owner died inside, its blocks in the heap, its holds. */
+#include "page_record.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#define HOLDS_STEP 8
+
+vault_holds_t *vault_page_record_holds(vault_pages_t *p, vault_page_record_t *rec)
+{
+    return rec->holds ? vault_heap_at(p->heap, rec->holds) : NULL;
+}
+
+/* A block or a hold that was being moved may still be where it came from: it must not be given back twice. */
+static void mend(vault_pages_t *p, vault_page_record_t *rec)
+{
+    vault_holds_t *h = vault_page_record_holds(p, rec);
+    apr_uint32_t i;
+
+    for (i = 0; i < 2; i++) {
+        if (rec->staged[i] == rec->base || (i && rec->staged[i] == rec->staged[0])) {
+            rec->staged[i] = 0;
+        }
+    }
+    for (i = 0; h && i + 1 < h->count; i++) {
+        if (h->interest[i] == h->interest[h->count - 1]) {
+            vault_store(&h->count, h->count - 1);
+        }
+    }
+}
+
+/* What the dead owner was about to write is either whole or not there; what it had written may not have been announced. */
+void vault_page_record_lock(vault_pages_t *p, vault_page_record_t *rec)
+{
+    if (vault_lock_acquire(&rec->lock)) {
+        mend(p, rec);
+        vault_notifier_all(p->notifier, 0);
+    }
+}
+
+int vault_page_record_is(const vault_page_record_t *rec, const vault_page_t *page)
+{
+    return (((vault_load(&rec->id[0]) ^ page->id[0]) | (vault_load(&rec->id[1]) ^ page->id[1])) == 0) &&
+           (page->id[0] | page->id[1]);
+}
+
+/* The record of the page, locked; NULL when the page is gone. */
+vault_page_record_t *vault_page_record_lock_page(vault_pages_t *p, const vault_page_t *page)
+{
+    vault_page_record_t *rec;
+
+    if (page->index == 0 || page->index > p->max || !vault_page_record_is(&p->records[page->index], page)) {
+        return NULL;
+    }
+    rec = &p->records[page->index];
+    vault_page_record_lock(p, rec);
+    if (!vault_page_record_is(rec, page)) {
+        vault_lock_release(&rec->lock);
+        return NULL;
+    }
+    return rec;
+}
+
+/* ------------------------------------------------------------------- blocks */
+
+apr_uint64_t vault_page_record_seq(vault_pages_t *p, vault_off_t block)
+{
+    return vault_state_seq(vault_heap_at(p->heap, block));
+}
+
+int vault_page_record_is_of(vault_pages_t *p, const vault_page_record_t *rec, const char *owner)
+{
+    return !rec->owner || (owner && !strcmp(vault_heap_at(p->heap, rec->owner), owner));
+}
+
+vault_off_t vault_page_record_store(vault_pages_t *p, const vault_state_t *state)
+{
+    apr_size_t size = vault_state_size(state);
+    vault_off_t block = size <= VAULT_STATE_MAX ? vault_heap_alloc(p->heap, size) : 0;
+
+    if (block) {
+        vault_state_encode(state, vault_heap_at(p->heap, block), size);
+    }
+    return block;
+}
+
+vault_state_t *vault_page_record_read(vault_pages_t *p, vault_off_t block, apr_pool_t *pool)
+{
+    const void *stored = vault_heap_at(p->heap, block);
+    apr_size_t size = stored ? vault_state_bytes(stored) : 0;
+
+    return size && size <= VAULT_STATE_MAX ? vault_state_decode(apr_pmemdup(pool, stored, size), size, pool) : NULL;
+}
+
+void vault_page_record_free(vault_pages_t *p, vault_off_t *place)
+{
+    vault_off_t block = *place;
+
+    vault_store(place, 0);
+    if (block) {
+        vault_heap_free(p->heap, block);
+    }
+}
+
+/* Room for one more; 0 when there is none. */
+static int grow_holds(vault_pages_t *p, vault_page_record_t *rec)
+{
+    vault_holds_t *old = vault_page_record_holds(p, rec), *h;
+    apr_uint32_t room = old ? old->room * 2 : HOLDS_STEP;
+    vault_off_t block, before = rec->holds;
+
+    if (old && old->count < old->room) {
+        return 1;
+    }
+    if (room > VAULT_PAGE_INTERESTS_MAX ||
+        !(block = vault_heap_alloc(p->heap, sizeof(*h) + room * sizeof(vault_interest_t)))) {
+        return 0;
+    }
+    h = vault_heap_at(p->heap, block);
+    h->room = room;
+    h->count = old ? old->count : 0;
+    if (old) {
+        memcpy(h->interest, old->interest, old->count * sizeof(vault_interest_t));
+    }
+    vault_store(&rec->holds, block);
+    if (before) {
+        vault_heap_free(p->heap, before);
+    }
+    return 1;
+}
+
+static int is_held(const vault_holds_t *h, vault_interest_t interest)
+{
+    apr_uint32_t i;
+
+    for (i = 0; h && i < h->count; i++) {
+        if (h->interest[i] == interest) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name,
+                                    vault_interest_t *interest, apr_uint64_t *stamp)
+{
+    apr_status_t rv = vault_interest_hold(p->notifier, name, interest, stamp);
+    vault_holds_t *h;
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (is_held(vault_page_record_holds(p, rec), *interest)) {
+        vault_interest_release(p->notifier, *interest); /* once a page, however often it is asked for */
+        return APR_SUCCESS;
+    }
+    if (!grow_holds(p, rec)) {
+        vault_interest_release(p->notifier, *interest);
+        return APR_ENOSPC;
+    }
+    h = vault_page_record_holds(p, rec);
+    h->interest[h->count] = *interest;
+    vault_store(&h->count, h->count + 1);
+    return APR_SUCCESS;
+}
+
+static int named(vault_pages_t *p, vault_page_record_t *rec, vault_interest_t interest)
+{
+    const vault_off_t blocks[] = {rec->base, rec->staged[0], rec->staged[1]};
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        const void *block = blocks[i] ? vault_heap_at(p->heap, blocks[i]) : NULL;
+        if (block && vault_state_names(block, interest)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Let go what no stored state names any more. */
+void vault_page_record_release_unnamed(vault_pages_t *p, vault_page_record_t *rec)
+{
+    vault_holds_t *h = vault_page_record_holds(p, rec);
+    apr_uint32_t i = 0;
+
+    while (h && i < h->count) {
+        vault_interest_t interest = h->interest[i];
+        if (named(p, rec, interest)) {
+            i++;
+            continue;
+        }
+        h->interest[i] = h->interest[h->count - 1];
+        vault_store(&h->count, h->count - 1);
+        vault_interest_release(p->notifier, interest);
+    }
+}
+
+/* Each hold once, and one for each interest that a state names. */
+const char *vault_page_record_check_holds(vault_pages_t *p, vault_page_record_t *rec)
+{
+    const vault_holds_t *h = vault_page_record_holds(p, rec);
+    vault_interest_t interest;
+    apr_uint32_t i, k;
+
+    for (i = 0; h && i < h->count; i++) {
+        for (k = 0; k < i; k++) {
+            if (h->interest[i] == h->interest[k]) {
+                return "a page holds an interest twice";
+            }
+        }
+    }
+    for (interest = 1; interest <= vault_notifier_interests(p->notifier); interest++) {
+        if (named(p, rec, interest) && !is_held(h, interest)) {
+            return "a page does not hold an interest that its state names";
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of pages: how a page comes to be, and how it goes: dropped, expired, or to make room. */
+#include "page_record.h"
+
+#include <string.h>
+
+#include "apr_general.h"
+#include "apr_strings.h"
+
+#include "vault.h"
+
+#define OWN_PREFIX "page:"
+#define SWEEP_EVERY (APR_USEC_PER_SEC / 2)
+
+apr_uint64_t vault_pages_space(const vault_limits_t *limits)
+{
+    return sizeof(vault_page_table_t) + sizeof(vault_page_clients_t) +
+           ((apr_uint64_t)limits->pages + 1) * sizeof(vault_page_record_t) + 192;
+}
+
+apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment, vault_heap_t *heap,
+                                vault_notifier_t *notifier, apr_pool_t *pool)
+{
+    vault_pages_t *p = apr_pcalloc(pool, sizeof(*p));
+    apr_uint64_t bytes;
+
+    p->heap = heap;
+    p->notifier = notifier;
+    p->max = vault_segment_limits(segment)->pages;
+    bytes = ((apr_uint64_t)p->max + 1) * sizeof(vault_page_record_t);
+    p->table =
+        vault_segment_at(segment, vault_segment_carve(segment, sizeof(vault_page_table_t)), sizeof(vault_page_table_t));
+    p->records = vault_segment_at(segment, vault_segment_carve(segment, bytes), bytes);
+    p->clients = vault_segment_at(segment, vault_segment_carve(segment, sizeof(vault_page_clients_t)),
+                                  sizeof(vault_page_clients_t));
+    if (!p->table || !p->records || !p->clients) {
+        return APR_ENOSPC;
+    }
+    *pages = p;
+    return vault_lock_init(&p->table->lock);
+}
+
+/* ------------------------------------------------------------------ records */
+
+/* How long the chain of free records is. A chain that leads nowhere ends where it cannot be longer. */
+static apr_uint32_t count_free(const vault_pages_t *p)
+{
+    apr_uint32_t i = p->table->free, n = 0;
+
+    while (i && i <= p->max && n <= p->table->fresh) {
+        i = p->records[i].next;
+        n++;
+    }
+    return n;
+}
+
+static void lock_table(vault_pages_t *p)
+{
+    if (vault_lock_acquire(&p->table->lock)) {
+        vault_store(&p->table->count, p->table->fresh - count_free(p));
+        vault_notifier_all(p->notifier, 0);
+    }
+}
+
+static void release_record(vault_pages_t *p, apr_uint32_t index)
+{
+    lock_table(p);
+    p->records[index].next = p->table->free;
+    p->table->free = index;
+    __atomic_fetch_sub(&p->table->count, 1, __ATOMIC_RELAXED);
+    vault_lock_release(&p->table->lock);
+}
+
+/* A record that nobody has, or 0. */
+static apr_uint32_t claim_record(vault_pages_t *p)
+{
+    apr_uint32_t index = 0;
+
+    lock_table(p);
+    if (p->table->free) {
+        index = p->table->free;
+        p->table->free = p->records[index].next;
+    }
+    else if (p->table->fresh < p->max && vault_lock_init(&p->records[p->table->fresh + 1].lock) == APR_SUCCESS) {
+        index = ++p->table->fresh;
+        p->records[index].born = 1;
+    }
+    if (index) {
+        __atomic_fetch_add(&p->table->count, 1, __ATOMIC_RELAXED);
+    }
+    vault_lock_release(&p->table->lock);
+    return index;
+}
+
+apr_uint32_t vault_pages_count(const vault_pages_t *p)
+{
+    return vault_load(&p->table->count);
+}
+
+/* ------------------------------------------------------------ life and death */
+
+static void drop_locked(vault_pages_t *p, vault_page_record_t *rec)
+{
+    vault_store(&rec->id[0], 0);
+    vault_store(&rec->id[1], 0);
+    vault_store(&rec->fence, rec->fence + 1);
+    vault_page_record_free(p, &rec->base);
+    vault_page_record_free(p, &rec->staged[0]);
+    vault_page_record_free(p, &rec->staged[1]);
+    vault_page_record_free(p, &rec->owner);
+    vault_page_clients_leave(p, __atomic_exchange_n(&rec->client, 0, __ATOMIC_SEQ_CST));
+    vault_page_record_release_unnamed(p, rec);
+    vault_page_record_free(p, &rec->holds);
+    if (rec->own) {
+        vault_interest_t own = rec->own;
+        vault_store(&rec->own, 0);
+        vault_notifier_notify_interest(p->notifier, own, 0);
+        vault_interest_release(p->notifier, own);
+    }
+}
+
+void vault_page_drop(vault_pages_t *p, const vault_page_t *page)
+{
+    vault_page_record_t *rec = vault_page_record_lock_page(p, page);
+
+    if (rec) {
+        drop_locked(p, rec);
+        vault_lock_release(&rec->lock);
+        release_record(p, page->index);
+    }
+}
+
+static int idle_longer(const vault_page_record_t *rec, apr_time_t now, apr_interval_time_t idle)
+{
+    return (apr_time_t)vault_load(&rec->idle_since) + idle < now;
+}
+
+static int is_expired(const vault_page_record_t *rec, apr_time_t now, apr_interval_time_t idle)
+{
+    return idle_longer(rec, now, vault_load(&rec->polled) ? idle : VAULT_PAGE_UNPOLLED);
+}
+
+static void name_of(const vault_pages_t *p, apr_uint32_t index, vault_page_t *page)
+{
+    page->id[0] = vault_load(&p->records[index].id[0]);
+    page->id[1] = vault_load(&p->records[index].id[1]);
+    page->index = index;
+}
+
+/* Drop the page unless somebody has polled it since it was looked at. */
+static int drop_if_idle(vault_pages_t *p, const vault_page_t *page, apr_time_t now, apr_interval_time_t idle)
+{
+    vault_page_record_t *rec = vault_page_record_lock_page(p, page);
+    int drop;
+
+    if (!rec) {
+        return 0;
+    }
+    drop = idle_longer(rec, now, idle);
+    if (drop) {
+        drop_locked(p, rec);
+    }
+    vault_lock_release(&rec->lock);
+    if (drop) {
+        release_record(p, page->index);
+    }
+    return drop;
+}
+
+static int has_left(const vault_page_record_t *rec)
+{
+    return vault_load(&rec->own) || vault_load(&rec->base) || vault_load(&rec->staged[0]) ||
+           vault_load(&rec->staged[1]) || vault_load(&rec->owner) || vault_load(&rec->holds);
+}
+
+/* A record without an id that has something left, and nobody inside: whoever made or dropped the page was killed. */
+static void finish_drop(vault_pages_t *p, apr_uint32_t index)
+{
+    vault_page_record_t *rec = &p->records[index];
+    int left;
+
+    vault_page_record_lock(p, rec);
+    left = !(rec->id[0] | rec->id[1]) && has_left(rec);
+    if (left) {
+        drop_locked(p, rec);
+    }
+    vault_lock_release(&rec->lock);
+    if (left) {
+        release_record(p, index);
+    }
+}
+
+unsigned vault_pages_sweep(vault_pages_t *p, apr_time_t now, apr_interval_time_t idle)
+{
+    apr_uint32_t i, last = vault_load(&p->table->fresh);
+    vault_page_clients_t clients;
+    unsigned dropped = 0;
+
+    memset(&clients, 0, sizeof(clients));
+    for (i = 1; i <= last; i++) {
+        vault_page_t page;
+        name_of(p, i, &page);
+        if (!(page.id[0] | page.id[1])) {
+            if (has_left(&p->records[i])) {
+                finish_drop(p, i);
+            }
+        }
+        else if (is_expired(&p->records[i], now, idle)) {
+            dropped +=
+                (unsigned)drop_if_idle(p, &page, now, vault_load(&p->records[i].polled) ? idle : VAULT_PAGE_UNPOLLED);
+        }
+        vault_page_clients_add(&clients, vault_load(&p->records[i].client));
+    }
+    vault_page_clients_set(p, &clients);
+    return dropped;
+}
+
+int vault_pages_claim_sweep(vault_pages_t *p, apr_time_t now)
+{
+    apr_uint64_t swept = vault_load(&p->table->swept);
+
+    return (apr_time_t)swept + SWEEP_EVERY <= now &&
+           __atomic_compare_exchange_n(&p->table->swept, &swept, (apr_uint64_t)now, 0, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_SEQ_CST);
+}
+
+/* Make room in a full table: never polled goes before idle, and of these the one idle for longest. */
+static int evict(vault_pages_t *p, apr_time_t now)
+{
+    apr_uint32_t i, best = 0;
+    vault_page_t page;
+
+    for (i = 1; i <= p->max; i++) {
+        const vault_page_record_t *rec = &p->records[i], *b = &p->records[best];
+        if (!(vault_load(&rec->id[0]) | vault_load(&rec->id[1])) || !idle_longer(rec, now, VAULT_PAGE_EVICTABLE)) {
+            continue;
+        }
+        if (!best || vault_load(&rec->polled) < vault_load(&b->polled) ||
+            (vault_load(&rec->polled) == vault_load(&b->polled) &&
+             vault_load(&rec->idle_since) < vault_load(&b->idle_since))) {
+            best = i;
+        }
+    }
+    if (!best) {
+        return 0;
+    }
+    name_of(p, best, &page);
+    return drop_if_idle(p, &page, now, VAULT_PAGE_EVICTABLE);
+}
+
+static apr_uint32_t find_room(vault_pages_t *p, apr_time_t now, apr_interval_time_t idle)
+{
+    apr_uint32_t index = claim_record(p);
+
+    if (!index && (vault_pages_sweep(p, now, idle) || evict(p, now))) {
+        index = claim_record(p);
+    }
+    return index;
+}
+
+static vault_off_t store_string(vault_pages_t *p, const char *s)
+{
+    vault_off_t block = vault_heap_alloc(p->heap, strlen(s) + 1);
+
+    if (block) {
+        memcpy(vault_heap_at(p->heap, block), s, strlen(s) + 1);
+    }
+    return block;
+}
+
+static void reset_record(vault_page_record_t *rec, apr_time_t now)
+{
+    rec->tab[0] = rec->tab[1] = 0;
+    rec->last_seq = 0;
+    rec->written = 0;
+    memset(&rec->last, 0, sizeof(rec->last));
+    vault_store(&rec->polled, 0);
+    vault_store(&rec->idle_since, (apr_uint64_t)now);
+}
+
+apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const char *owner, apr_time_t now,
+                               apr_interval_time_t idle)
+{
+    char name[sizeof(OWN_PREFIX) + VAULT_PAGE_ID_LEN] = OWN_PREFIX;
+    vault_interest_t own;
+    apr_uint64_t stamp;
+    vault_page_record_t *rec;
+    apr_status_t rv;
+
+    if ((rv = apr_generate_random_bytes((unsigned char *)page->id, sizeof(page->id))) != APR_SUCCESS) {
+        return rv;
+    }
+    if (!(page->index = find_room(p, now, idle))) {
+        return APR_ENOSPC;
+    }
+    rec = &p->records[page->index];
+    vault_page_format(page, name + strlen(OWN_PREFIX));
+    vault_page_record_lock(p, rec);
+    reset_record(rec, now);
+    rv = vault_interest_hold(p->notifier, name, &own, &stamp);
+    vault_store(&rec->own, own);
+    if (rv == APR_SUCCESS && owner) {
+        vault_store(&rec->owner, store_string(p, owner));
+        rv = rec->owner ? APR_SUCCESS : APR_ENOSPC;
+    }
+    if (rv == APR_SUCCESS) {
+        vault_store(&rec->id[1], page->id[1]);
+        vault_store(&rec->id[0], page->id[0]);
+    }
+    else {
+        drop_locked(p, rec);
+    }
+    vault_lock_release(&rec->lock);
+    if (rv != APR_SUCCESS) {
+        release_record(p, page->index);
+    }
+    return rv;
+}
+
+/* -------------------------------------------------------------------- check */
+
+static const char *check_record(vault_pages_t *p, vault_page_record_t *rec)
+{
+    vault_holds_t *h = vault_page_record_holds(p, rec);
+    char name[VAULT_INTEREST_MAX + 1];
+    apr_uint32_t i;
+
+    if (!(rec->id[0] | rec->id[1])) {
+        return has_left(rec) ? "a free page has something left" : NULL;
+    }
+    for (i = 0; h && i < h->count; i++) {
+        vault_interest_name(p->notifier, h->interest[i], name, sizeof(name));
+        if (!name[0]) {
+            return "a page holds an interest that is not in use";
+        }
+    }
+    for (i = 0; i < 2; i++) {
+        if (rec->staged[i] && vault_page_record_seq(p, rec->staged[i]) > rec->last_seq) {
+            return "an answer has a number that was never given";
+        }
+    }
+    if (rec->staged[0] && (rec->staged[0] == rec->base || rec->staged[0] == rec->staged[1])) {
+        return "a block is in two places";
+    }
+    return vault_page_record_check_holds(p, rec);
+}
+
+/* A record that a killed process had in its hands is neither free nor a page: lost, and no fault. */
+const char *vault_pages_check(vault_pages_t *p)
+{
+    apr_uint32_t i, n = 0, used = 0, unused = count_free(p);
+    const char *wrong = NULL;
+
+    for (i = p->table->free; i && n < unused && !wrong; i = p->records[i].next, n++) {
+        wrong = i > p->table->fresh || (p->records[i].id[0] | p->records[i].id[1]) ? "a page is in use and free" : NULL;
+    }
+    for (i = 1; i <= p->table->fresh && !wrong; i++) {
+        wrong = check_record(p, &p->records[i]);
+        used += (p->records[i].id[0] | p->records[i].id[1]) != 0;
+    }
+    if (wrong) {
+        return wrong;
+    }
+    if (unused > p->table->fresh || used > p->table->fresh - unused) {
+        return "the chain of free pages is wrong";
+    }
+    return p->table->count != p->table->fresh - unused ? "the count of pages is wrong" : NULL;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What others than its polls do to a page. All blocks are built before the first is published, so that it is done whole or not. */
+#include "page_record.h"
+
+#include <string.h>
+
+#include "vault.h"
+
+#define AT(array, type, i) (&((type *)(array)->elts)[i])
+
+/* A run is a function of the properties, too: what a method has seen so far it has not seen with these. Its interests it keeps. */
+static void forget_runs(vault_state_t *s)
+{
+    int i, k;
+
+    for (i = 0; i < s->methods->nelts; i++) {
+        vault_method_t *m = AT(s->methods, vault_method_t, i);
+        for (k = 0; m->deps && k < m->deps->nelts; k++) {
+            AT(m->deps, vault_dep_t, k)->stamp = 0;
+        }
+        if (m->deps && !m->deps->nelts) {
+            m->deps = NULL;
+        }
+    }
+}
+
+static int same_value(const vault_property_t *now, const char *value)
+{
+    return now && value ? !strcmp(now->value, value) : !now && !value;
+}
+
+/* @return whether anything changed */
+static int write_properties(vault_state_t *s, const apr_array_header_t *properties)
+{
+    int i, changed = 0;
+
+    for (i = 0; properties && i < properties->nelts; i++) {
+        const vault_property_t *w = AT(properties, vault_property_t, i);
+        if (!same_value(vault_state_property(s, w->key), w->value)) {
+            vault_state_set(s, w->key, w->value);
+            changed = 1;
+        }
+    }
+    if (changed) {
+        forget_runs(s);
+    }
+    return changed;
+}
+
+static apr_status_t write_method(vault_state_t *s, const vault_write_t *write, int *changed)
+{
+    vault_method_t *m;
+
+    if (!write->method || vault_state_method(s, write->method)) {
+        return APR_SUCCESS;
+    }
+    if (s->methods->nelts >= write->max_methods) {
+        return APR_ENOSPC;
+    }
+    m = apr_array_push(s->methods);
+    m->url = write->method;
+    m->deps = NULL;
+    *changed = 1;
+    return APR_SUCCESS;
+}
+
+static void drop_cursors(vault_state_t *s, const char *scope)
+{
+    int i, kept = 0;
+
+    for (i = 0; i < s->cursors->nelts; i++) {
+        if (strcmp(AT(s->cursors, vault_cursor_t, i)->scope, scope)) {
+            *AT(s->cursors, vault_cursor_t, kept++) = *AT(s->cursors, vault_cursor_t, i);
+        }
+    }
+    s->cursors->nelts = kept;
+}
+
+/* @return whether it was there */
+static int drop_method(vault_state_t *s, const char *url)
+{
+    vault_method_t *m = url ? vault_state_method(s, url) : NULL;
+
+    if (!m) {
+        return 0;
+    }
+    *m = *AT(s->methods, vault_method_t, s->methods->nelts - 1);
+    apr_array_pop(s->methods);
+    drop_cursors(s, url);
+    return 1;
+}
+
+/* Build what is to stand in the place of `block`. @param made  0: the same */
+static apr_status_t rewrite(vault_pages_t *p, vault_off_t block, const vault_write_t *write, vault_off_t *made,
+                            apr_pool_t *pool)
+{
+    vault_state_t *s = vault_page_record_read(p, block, pool);
+    apr_status_t rv;
+    int changed;
+
+    if (!s) {
+        return APR_EGENERAL;
+    }
+    changed = write_properties(s, write->properties) | drop_method(s, write->without);
+    if ((rv = write_method(s, write, &changed)) != APR_SUCCESS || !changed) {
+        return rv;
+    }
+    *made = vault_page_record_store(p, s);
+    if (!*made) {
+        return APR_ENOSPC;
+    }
+    vault_state_number(vault_heap_at(p->heap, *made), s->seq);
+    return APR_SUCCESS;
+}
+
+static void replace(vault_pages_t *p, vault_off_t *place, vault_off_t made)
+{
+    vault_off_t old = *place;
+
+    vault_store(place, made);
+    vault_heap_free(p->heap, old);
+}
+
+static apr_status_t write_through(vault_pages_t *p, vault_page_record_t *rec, const vault_write_t *write,
+                                  apr_pool_t *pool)
+{
+    vault_off_t *const places[] = {&rec->staged[0], &rec->staged[1], &rec->base};
+    vault_off_t made[] = {0, 0, 0};
+    apr_status_t rv = APR_SUCCESS;
+    int changed;
+    unsigned i;
+
+    for (i = 0; i < 3 && rv == APR_SUCCESS; i++) {
+        rv = *places[i] ? rewrite(p, *places[i], write, &made[i], pool) : APR_SUCCESS;
+    }
+    changed = rv == APR_SUCCESS && (made[0] || made[1] || made[2]);
+    if (changed) {
+        vault_store(&rec->written, rec->written + 1);
+        vault_notifier_notify_interest(p->notifier, rec->own, 0);
+    }
+    for (i = 0; i < 3; i++) {
+        if (changed && made[i]) {
+            replace(p, places[i], made[i]);
+        }
+        else {
+            vault_page_record_free(p, &made[i]);
+        }
+    }
+    if (changed) {
+        vault_page_record_release_unnamed(p, rec); /* a round that holds others is discarded, and holds them again */
+    }
+    return rv;
+}
+
+static apr_status_t lock_for(vault_pages_t *p, const vault_page_t *page, const char *owner, vault_page_record_t **rec)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    *rec = vault_page_record_lock_page(p, page);
+    if (!*rec) {
+        return APR_NOTFOUND;
+    }
+    if (!vault_page_record_is_of(p, *rec, owner)) {
+        rv = APR_EACCES;
+    }
+    else if (!(*rec)->base) {
+        rv = APR_EAGAIN;
+    }
+    if (rv != APR_SUCCESS) {
+        vault_lock_release(&(*rec)->lock);
+    }
+    return rv;
+}
+
+static int is_valid(const vault_write_t *write)
+{
+    int i;
+
+    for (i = 0; write->properties && i < write->properties->nelts; i++) {
+        const vault_property_t *w = AT(write->properties, vault_property_t, i);
+        if (!w->key[0] || strlen(w->key) > VAULT_PROPERTY_KEY_MAX ||
+            (w->value && strlen(w->value) > VAULT_PROPERTY_VALUE_MAX)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+apr_status_t vault_page_write(vault_pages_t *p, const vault_page_t *page, const char *owner, const vault_write_t *write,
+                              apr_pool_t *pool)
+{
+    vault_page_record_t *rec;
+    apr_status_t rv;
+
+    if (!is_valid(write)) {
+        return APR_EINVAL;
+    }
+    if ((rv = lock_for(p, page, owner, &rec)) == APR_SUCCESS) {
+        rv = write_through(p, rec, write, pool);
+        vault_lock_release(&rec->lock);
+    }
+    return rv;
+}
+
+apr_status_t vault_page_read(vault_pages_t *p, const vault_page_t *page, const char *owner, vault_state_t **base,
+                             apr_pool_t *pool)
+{
+    vault_page_record_t *rec;
+    apr_status_t rv = lock_for(p, page, owner, &rec);
+
+    if (rv == APR_SUCCESS) {
+        *base = vault_page_record_read(p, rec->base, pool);
+        vault_lock_release(&rec->lock);
+        rv = *base ? APR_SUCCESS : APR_EGENERAL;
+    }
+    return rv;
+}

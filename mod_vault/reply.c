@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parameters in, JSON out. */
+#include "reply.h"
+
+#include "apr_strings.h"
+#include "http_protocol.h"
+#include "util_filter.h"
+
+#include "utf8.h"
+
+#define BODY_MAX (16 * 1024)
+#define FIELDS_MAX 100
+
+static void no_cache(request_rec *r)
+{
+    apr_table_setn(r->headers_out, "Cache-Control", "no-store");
+}
+
+int vault_reply_json(request_rec *r, int status, json_t *body)
+{
+    apr_bucket_alloc_t *ba = r->connection->bucket_alloc;
+    apr_bucket_brigade *bb = apr_brigade_create(r->pool, ba);
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    apr_size_t length;
+
+    json_decref(body);
+    if (!text) {
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    length = strlen(text);
+    no_cache(r);
+    r->status = status;
+    ap_set_content_type(r, "application/json");
+    ap_set_content_length(r, (apr_off_t)length);
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_heap_create(text, length, free, ba));
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(ba));
+    ap_pass_brigade(r->output_filters, bb);
+    return OK; /* a client that is gone is not this handler's failure */
+}
+
+int vault_reply_error(request_rec *r, int status, const char *error)
+{
+    apr_size_t length = strlen(error);
+
+    error = vault_utf8_clean(error, length, &length, r->pool);
+    return vault_reply_json(r, status, json_pack("{s:s%}", "error", error, length));
+}
+
+int vault_reply_retry(request_rec *r, int seconds, const char *error)
+{
+    apr_table_setn(r->headers_out, "Retry-After", apr_itoa(r->pool, seconds));
+    return vault_reply_error(r, HTTP_SERVICE_UNAVAILABLE, error);
+}
+
+int vault_reply_nothing(request_rec *r)
+{
+    no_cache(r);
+    r->status = HTTP_NO_CONTENT;
+    return OK;
+}
+
+int vault_reply_method(request_rec *r, int get, int post)
+{
+    int status;
+
+    if ((get && r->method_number == M_GET && !r->header_only) || (post && r->method_number == M_POST)) {
+        return OK;
+    }
+    if ((status = ap_discard_request_body(r)) != OK) {
+        return status;
+    }
+    /* Said here, since the core's own 405 adds HEAD and TRACE to what is allowed. */
+    apr_table_setn(r->headers_out, "Allow", get && post ? "GET, POST" : get ? "GET" : "POST");
+    status = vault_reply_error(r, HTTP_METHOD_NOT_ALLOWED, "this method is not allowed here");
+    return status == OK ? DONE : status;
+}
+
+/* ---------------------------------------------------------------- parameters */
+
+static void add_field(apr_array_header_t *fields, const char *name, const char *value)
+{
+    vault_field_t *f = apr_array_push(fields);
+
+    f->name = name;
+    f->value = value;
+}
+
+/* `text` is cut up. */
+static int add_fields(apr_array_header_t *fields, char *text)
+{
+    char *rest, *pair;
+
+    for (pair = apr_strtok(text, "&", &rest); pair; pair = apr_strtok(NULL, "&", &rest)) {
+        char *value = strchr(pair, '=');
+        if (value) {
+            *value++ = '\0';
+        }
+        else {
+            value = pair + strlen(pair);
+        }
+        if (fields->nelts >= FIELDS_MAX) {
+            return HTTP_REQUEST_ENTITY_TOO_LARGE;
+        }
+        if ((*pair && ap_unescape_urlencoded(pair) != OK) || (*value && ap_unescape_urlencoded(value) != OK)) {
+            return HTTP_BAD_REQUEST;
+        }
+        add_field(fields, pair, value);
+    }
+    return OK;
+}
+
+static int is_form(const request_rec *r)
+{
+    static const char form[] = "application/x-www-form-urlencoded";
+    const char *type = apr_table_get(r->headers_in, "Content-Type");
+
+    return type && !ap_cstr_casecmpn(type, form, sizeof(form) - 1) &&
+           (!type[sizeof(form) - 1] || strchr("; \t", type[sizeof(form) - 1]));
+}
+
+/* Appends what came. @return APR_EOF: this was the last of it */
+static apr_status_t read_part(request_rec *r, apr_bucket_brigade *bb, char *text, apr_size_t *length, apr_size_t max)
+{
+    apr_status_t rv = ap_get_brigade(r->input_filters, bb, AP_MODE_READBYTES, APR_BLOCK_READ, HUGE_STRING_LEN);
+    apr_bucket *b;
+
+    for (b = APR_BRIGADE_FIRST(bb); rv == APR_SUCCESS && b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b)) {
+        const char *data;
+        apr_size_t n;
+        if (APR_BUCKET_IS_EOS(b)) {
+            return APR_EOF;
+        }
+        if (APR_BUCKET_IS_METADATA(b) || (rv = apr_bucket_read(b, &data, &n, APR_BLOCK_READ)) != APR_SUCCESS) {
+            continue;
+        }
+        if (n > max - *length) {
+            return APR_ENOSPC;
+        }
+        memcpy(text + *length, data, n);
+        *length += n;
+    }
+    return rv;
+}
+
+int vault_reply_body(request_rec *r, char **text, apr_size_t max, apr_pool_t *pool)
+{
+    apr_bucket_brigade *bb = apr_brigade_create(pool, r->connection->bucket_alloc);
+    apr_size_t length = 0;
+    apr_status_t rv;
+
+    *text = apr_palloc(pool, max + 1);
+    do {
+        rv = read_part(r, bb, *text, &length, max);
+        apr_brigade_cleanup(bb);
+    } while (rv == APR_SUCCESS);
+    (*text)[length] = '\0';
+    if (rv == APR_ENOSPC) {
+        return HTTP_REQUEST_ENTITY_TOO_LARGE;
+    }
+    if (rv != APR_EOF) {
+        return ap_map_http_request_error(rv, HTTP_BAD_REQUEST);
+    }
+    return strlen(*text) == length ? OK : HTTP_BAD_REQUEST;
+}
+
+int vault_reply_fields(request_rec *r, apr_array_header_t **fields, apr_pool_t *pool)
+{
+    char *form;
+    int status;
+
+    *fields = apr_array_make(pool, 4, sizeof(vault_field_t));
+    if (add_fields(*fields, apr_pstrdup(pool, r->args ? r->args : "")) != OK) {
+        return HTTP_BAD_REQUEST;
+    }
+    if (r->method_number != M_POST || !is_form(r)) {
+        return ap_discard_request_body(r);
+    }
+    status = vault_reply_body(r, &form, BODY_MAX, pool);
+    return status == OK ? add_fields(*fields, form) : status;
+}
+
+int vault_reply_params(request_rec *r, apr_table_t **params, apr_pool_t *pool)
+{
+    apr_array_header_t *fields;
+    int i, status = vault_reply_fields(r, &fields, pool);
+
+    *params = apr_table_make(pool, 4);
+    for (i = 0; status == OK && i < fields->nelts; i++) {
+        const vault_field_t *f = &APR_ARRAY_IDX(fields, i, vault_field_t);
+        apr_table_setn(*params, f->name, f->value);
+    }
+    return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file reply.h
+ * What the module's own handlers write: JSON with its length, and never for a cache.
+ */
+#ifndef VAULT_REPLY_H
+#define VAULT_REPLY_H
+
+#include <jansson.h>
+
+#include "httpd.h"
+
+/** Write `body` with that status. Takes the reference.
+ * @return what the handler returns */
+int vault_reply_json(request_rec *r, int status, json_t *body);
+
+/** Write {"error": "…"} with that status; no ErrorDocument comes in between. */
+int vault_reply_error(request_rec *r, int status, const char *error);
+
+/** 503 with that error, and when to try again. */
+int vault_reply_retry(request_rec *r, int seconds, const char *error);
+
+/** 204. */
+int vault_reply_nothing(request_rec *r);
+
+typedef struct vault_field_t {
+    const char *name;
+    const char *value;
+} vault_field_t;
+
+/** The fields of the query string and, of a POST, of the form, in their order.
+ * Reads the body, whatever it is, to its end.
+ * @param fields  of vault_field_t; any bytes but NUL; memory of `pool`
+ * @return OK, or the status to answer: 400 not urlencoded, 413 a form of more than 16K or 100 fields */
+int vault_reply_fields(request_rec *r, apr_array_header_t **fields, apr_pool_t *pool);
+
+/** The same by name, in whatever case; of a name given twice the last. */
+int vault_reply_params(request_rec *r, apr_table_t **params, apr_pool_t *pool);
+
+/** The body as text.
+ * @return OK, or the status to answer: 400 it has a NUL or broke off, 413 it is longer than `max` bytes */
+int vault_reply_body(request_rec *r, char **text, apr_size_t max, apr_pool_t *pool);
+
+/** Is the method GET or POST (not HEAD)? @return OK; or what the handler returns, 405 has been answered with the Allow header */
+int vault_reply_method(request_rec *r, int get, int post);
+
+#endif

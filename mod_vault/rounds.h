@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file rounds.h
+ * Rounds of a poll: the methods that have moved run one after the other, and those that failed, or run on and on, rest for a while.
+ *
+ * Thread: the one that owns the request.
+ */
+#ifndef VAULT_ROUNDS_H
+#define VAULT_ROUNDS_H
+
+#include "httpd.h"
+
+#include "run.h"
+#include "settings.h"
+
+/** What a poll remembers of its rounds. Zeroed but for the first two. */
+typedef struct vault_rounds_t {
+    request_rec *r; /* the poll */
+    const vault_location_t *location;
+    apr_time_t rest_until;       /* 0: no method rests; else when they run again. Whoever is notified sets it to 0 */
+    apr_interval_time_t rest;    /* how long they rest after a failure */
+    apr_array_header_t *resting; /* of const char *: their URLs; in r->pool, made at need */
+    int in_sequence;             /* rounds since the poll last waited */
+} vault_rounds_t;
+
+/** Does the method of this URL rest now? */
+int vault_rounds_rests(const vault_rounds_t *rounds, const char *url);
+
+/** One more round is to come.
+ * @param moved  of const char *: the URLs of its methods
+ * @return 1 it must not: these methods rest from now on */
+int vault_rounds_too_many(vault_rounds_t *rounds, const apr_array_header_t *moved);
+
+/** Run the methods; those that fail rest from then on.
+ * @param moved    of const char *; what the round needs comes from its pool
+ * @param outputs  gets what they wrote, of vault_output_t (method.h)
+ * @return how many failed */
+int vault_rounds_run(vault_rounds_t *rounds, vault_run_t *run, const vault_page_t *page,
+                     const apr_array_header_t *moved, apr_array_header_t *outputs);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file run.h
+ * One round over a page: what its methods read and write, and the state that comes out of it.
+ *
+ * A round starts from the committed state and runs some of the page's methods, one after the other. Each method sees the
+ * committed state and its own writes, not those of the others; a method that failed contributes nothing at all, not even stamps,
+ * so it runs again. The rendering of the page itself is a round with one nameless method over an empty state.
+ *
+ * The stamp of an interest is captured when it is created, before its data are read (notifier.h), and for each cursor apart:
+ * two methods on one interest must each see it move. A cursor is looked up under its method, then under the page view, so that
+ * the first round after the view finds what the HTML already shows.
+ *
+ * A round belongs to one thread at a time and is not shared.
+ */
+#ifndef VAULT_RUN_H
+#define VAULT_RUN_H
+
+#include "page.h"
+
+typedef struct vault_run_t vault_run_t;
+
+/** Begin a round for a page.
+ * @param base  borrowed; must outlive the run */
+vault_run_t *vault_run_create(vault_pages_t *pages, const vault_page_t *page, const vault_state_t *base,
+                              apr_pool_t *pool);
+
+/** The state that the round starts from. */
+const vault_state_t *vault_run_base(const vault_run_t *run);
+
+/** Begin the method of that URL ("" for the page view). */
+void vault_run_begin(vault_run_t *run, const char *url);
+
+/** The method is over.
+ * @param ok  0: it failed, forget what it did
+ * @return 1  what it did counts
+ *         0  it does not: `ok` was 0, or something inside failed (vault_run_fail) */
+int vault_run_end(vault_run_t *run, int ok);
+
+/** The current method cannot succeed any more. The first reason is kept. */
+void vault_run_fail(vault_run_t *run, const char *reason);
+/** The first reason why the current method failed; NULL: it did not. */
+const char *vault_run_failed(const vault_run_t *run);
+
+/** Add a long-poll method to the page.
+ * @return APR_SUCCESS, also when it is there already; APR_ENOSPC with `max` methods on the page */
+apr_status_t vault_run_add_method(vault_run_t *run, const char *url, int max);
+
+/** Has the current method never counted for this page? */
+int vault_run_is_first(const vault_run_t *run);
+
+/** Take it away again: it is no method of the page. */
+void vault_run_remove_method(vault_run_t *run, const char *url);
+
+/** Create an interest for the page, for `cursor`.
+ * @return 0 the committed state holds this cursor with a stamp as new as the interest's; 1 otherwise, also when it could not be
+ *         kept (then the method has failed) */
+int vault_run_create_interest(vault_run_t *run, const char *cursor, const char *interest);
+
+/** Stamps that were read before the round began: what an interest learnt late may be compared with.
+ * @param seen  of vault_dep_t; borrowed; must outlive the run */
+void vault_run_saw(vault_run_t *run, const apr_array_header_t *seen);
+
+/** The current method waits for `interest`, as it says when it has read its data. Unless the round has seen the interest before, it
+ * counts as never seen, so the method runs once more: what was notified in between is not lost. A name that cannot be kept fails the
+ * method. */
+void vault_run_learn_interest(vault_run_t *run, const char *interest);
+
+/** Does the current method wait for it, so far? */
+int vault_run_waits_for(vault_run_t *run, const char *interest);
+
+/** The current method no longer waits for `interest`. */
+void vault_run_remove_interest(vault_run_t *run, const char *interest);
+
+/** The committed value of a cursor, NULL if there is none. */
+const char *vault_run_cursor(const vault_run_t *run, const char *cursor);
+/** @return APR_SUCCESS; APR_EINVAL too long: the method has failed */
+apr_status_t vault_run_set_cursor(vault_run_t *run, const char *cursor, const char *value);
+
+/** A property as the current method sees it. */
+const char *vault_run_get(const vault_run_t *run, const char *key);
+/** @return APR_SUCCESS; APR_EINVAL key empty or too long, or value too long */
+apr_status_t vault_run_set(vault_run_t *run, const char *key, const char *value);
+
+/** Tell the feed `data` once the browser has what the current method renders.
+ * @return APR_SUCCESS, also when that is kept already; APR_EINVAL too long, APR_ENOSPC VAULT_ACKS_MAX: the method has failed */
+apr_status_t vault_run_on_ack(vault_run_t *run, const char *feed, const char *data);
+
+/** What the methods so far have made of the base: to be committed or staged. In the run's pool. */
+vault_state_t *vault_run_state(vault_run_t *run);
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The directives. A bad one stops the start with a sentence that names the directive, the value and what is accepted. */
+#include "settings.h"
+
+#include "apr_strings.h"
+#include "http_core.h"
+
+#include "feeds.h"
+#include "feedurl.h"
+#include "log.h"
+#include "mod_vault.h"
+
+APLOG_USE_MODULE(vault);
+
+vault_settings_t vault_settings;
+
+void vault_settings_reset(void)
+{
+    static const vault_settings_t defaults = {
+        .limits = {.size = 64 * 1024 * 1024, .interests = 65536, .pages = 10000},
+        .page_timeout = 300,
+        .max_client_pages = 1000,
+        .threads = 8,
+    };
+
+    vault_settings = defaults;
+}
+
+/* ----------------------------------------------------------------- locations */
+
+void *vault_location_create(apr_pool_t *p, char *dir)
+{
+    vault_location_t *l = apr_pcalloc(p, sizeof(*l));
+
+    l->long_poll = -1;
+    return l;
+}
+
+void *vault_location_merge(apr_pool_t *p, void *base, void *add)
+{
+    const vault_location_t *b = base, *a = add;
+    vault_location_t *l = apr_palloc(p, sizeof(*l));
+
+    l->long_poll = a->long_poll >= 0 ? a->long_poll : b->long_poll;
+    l->timeout = a->timeout ? a->timeout : b->timeout;
+    l->max_methods = a->max_methods ? a->max_methods : b->max_methods;
+    l->max_output = a->max_output ? a->max_output : b->max_output;
+    l->path = a->path ? a->path : b->path;
+    l->feed_log = a->feed_log ? a->feed_log : b->feed_log;
+    l->exposed = a->exposed ? a->exposed : b->exposed;
+    l->notify_after = a->notify_after ? a->notify_after : b->notify_after;
+    return l;
+}
+
+const vault_location_t *vault_location_of(const request_rec *r)
+{
+    return ap_get_module_config(r->per_dir_config, &vault_module);
+}
+
+int vault_location_timeout(const vault_location_t *l)
+{
+    return l->timeout ? l->timeout : 25;
+}
+
+int vault_location_max_methods(const vault_location_t *l)
+{
+    return l->max_methods ? l->max_methods : 16;
+}
+
+apr_off_t vault_location_max_output(const vault_location_t *l)
+{
+    return l->max_output ? l->max_output : 1024 * 1024;
+}
+
+const char *vault_location_path(const vault_location_t *l)
+{
+    return l->path ? l->path : "/vault";
+}
+
+/* -------------------------------------------------------------------- values */
+
+static const char *parse_number(cmd_parms *cmd, const char *value, int min, int max, int *number)
+{
+    char *end;
+    apr_int64_t n = apr_strtoi64(value, &end, 10);
+
+    if (!*value || *end || n < min || n > max) {
+        return apr_psprintf(cmd->pool, "%s %s: a whole number from %d to %d is accepted", cmd->cmd->name, value, min,
+                            max);
+    }
+    *number = (int)n;
+    return NULL;
+}
+
+static const char *parse_size(cmd_parms *cmd, const char *value, apr_off_t min, apr_off_t max, apr_off_t *size)
+{
+    char *end;
+    apr_int64_t n = apr_strtoi64(value, &end, 10);
+    int shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : *end == 'G' || *end == 'g' ? 30 : 0;
+
+    if (shift) {
+        end++;
+    }
+    if (!*value || *end || n < 0 || n > (max >> shift) || (n << shift) < min) {
+        return apr_psprintf(cmd->pool,
+                            "%s %s: a size from %" APR_OFF_T_FMT " to %" APR_OFF_T_FMT
+                            " bytes is accepted, as a whole number with or without K, M or G",
+                            cmd->cmd->name, value, min, max);
+    }
+    *size = n << shift;
+    return NULL;
+}
+
+/* A server-wide number: its place in vault_settings and its range come with the directive. */
+typedef struct number_t {
+    int *place;
+    int min, max;
+} number_t;
+
+static int max_pages, max_interests; /* land in vault_settings.limits */
+
+static const number_t PAGE_TIMEOUT = {&vault_settings.page_timeout, 1, 86400};
+static const number_t CLIENT_PAGES = {&vault_settings.max_client_pages, 1, 1000000};
+static const number_t MAX_WAITING = {&vault_settings.max_waiting, 1, 1000000};
+static const number_t THREADS = {&vault_settings.threads, 0, 10000};
+static const number_t RUNS = {&vault_settings.runs, 1, 10000};
+static const number_t MAX_PAGES = {&max_pages, 1, 1000000};
+static const number_t MAX_INTERESTS = {&max_interests, 16, 10000000};
+
+static const char *set_number(cmd_parms *cmd, void *dir, const char *value)
+{
+    const number_t *n = cmd->info;
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    if (!error && !(error = parse_number(cmd, value, n->min, n->max, n->place))) {
+        if (n == &MAX_PAGES) {
+            vault_settings.limits.pages = (apr_uint32_t)max_pages;
+        }
+        else if (n == &MAX_INTERESTS) {
+            vault_settings.limits.interests = (apr_uint32_t)max_interests;
+        }
+    }
+    return error;
+}
+
+static const char *set_memory(cmd_parms *cmd, void *dir, const char *value)
+{
+    apr_off_t size = 0;
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    if (!error && !(error = parse_size(cmd, value, 1024 * 1024, (apr_off_t)64 << 30, &size))) {
+        vault_settings.limits.size = (apr_uint64_t)size;
+    }
+    return error;
+}
+
+static const char *set_long_poll(cmd_parms *cmd, void *dir, int on)
+{
+    ((vault_location_t *)dir)->long_poll = on;
+    return NULL;
+}
+
+static const char *set_timeout(cmd_parms *cmd, void *dir, const char *value)
+{
+    return parse_number(cmd, value, 1, 600, &((vault_location_t *)dir)->timeout);
+}
+
+static const char *set_max_methods(cmd_parms *cmd, void *dir, const char *value)
+{
+    return parse_number(cmd, value, 1, 100, &((vault_location_t *)dir)->max_methods);
+}
+
+static const char *set_max_output(cmd_parms *cmd, void *dir, const char *value)
+{
+    return parse_size(cmd, value, 1024, (apr_off_t)1 << 30, &((vault_location_t *)dir)->max_output);
+}
+
+static const char *set_path(cmd_parms *cmd, void *dir, const char *value)
+{
+    apr_size_t len = strlen(value);
+
+    if (value[0] != '/' || len < 2 || value[len - 1] == '/' || strpbrk(value, "?#\"'<>& ")) {
+        return apr_psprintf(
+            cmd->pool,
+            "%s %s: a URL path is accepted that begins with a slash, does not end with one and needs no quoting, "
+            "such as /vault",
+            cmd->cmd->name, value);
+    }
+    ((vault_location_t *)dir)->path = value;
+    return NULL;
+}
+
+/* --------------------------------------------------------------------- feeds */
+
+/* `key=value`, cut in two. */
+static const char *split(cmd_parms *cmd, const char *pair, const char **key, const char **value)
+{
+    const char *eq = ap_strchr_c(pair, '=');
+
+    if (!eq || eq == pair) {
+        return apr_psprintf(cmd->pool, "%s: \"%s\": after the first two words only key=value is accepted",
+                            cmd->cmd->name, pair);
+    }
+    *key = apr_pstrmemdup(cmd->pool, pair, (apr_size_t)(eq - pair));
+    *value = eq + 1;
+    return NULL;
+}
+
+static const char *add_feed(cmd_parms *cmd, void *dir, int argc, char *const argv[])
+{
+    apr_table_t *params = apr_table_make(cmd->pool, 4);
+    const char *key, *value, *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    int i;
+
+    if (error) {
+        return error;
+    }
+    if (argc < 2) {
+        return "VaultFeed: a name and the path of a feed are needed, then its parameters as key=value";
+    }
+    for (i = 2; i < argc; i++) {
+        if ((error = split(cmd, argv[i], &key, &value))) {
+            return error;
+        }
+        if (apr_table_get(params, key)) {
+            return apr_psprintf(cmd->pool, "VaultFeed %s: the parameter \"%s\" is given twice", argv[0], key);
+        }
+        apr_table_setn(params, key, value);
+    }
+    return vault_feeds_load(argv[0], ap_server_root_relative(cmd->pool, argv[1]), params, cmd->pool);
+}
+
+static const char *add_log_argument(cmd_parms *cmd, vault_feed_log_t *entry, const char *pair)
+{
+    vault_argument_t *a = apr_array_push(entry->arguments);
+    const char *value, *wrong = NULL, *error = split(cmd, pair, &a->name, &value);
+
+    if (error) {
+        return error;
+    }
+    a->value = ap_expr_parse_cmd(cmd, value, AP_EXPR_FLAG_STRING_RESULT, &wrong, NULL);
+    return wrong ? apr_psprintf(cmd->pool, "%s: \"%s\" is not an expression: %s", cmd->cmd->name, pair, wrong) : NULL;
+}
+
+static const char *add_feed_log(cmd_parms *cmd, void *dir, int argc, char *const argv[])
+{
+    vault_location_t *l = dir;
+    vault_feed_log_t *entry;
+    const char *error = NULL;
+    int i;
+
+    if (argc == 1 && !ap_cstr_casecmp(argv[0], "off")) {
+        l->feed_log = apr_array_make(cmd->pool, 1, sizeof(vault_feed_log_t *));
+        return NULL;
+    }
+    if (argc < 2) {
+        return "VaultFeedLog: the name of a feed and one of its methods are needed, then arguments as key=expression; "
+               "or Off";
+    }
+    if (!l->feed_log) {
+        l->feed_log = apr_array_make(cmd->pool, 1, sizeof(vault_feed_log_t *));
+    }
+    entry = apr_pcalloc(cmd->pool, sizeof(*entry));
+    entry->feed = argv[0];
+    entry->method = argv[1];
+    entry->where = apr_psprintf(cmd->pool, "%s:%u", cmd->directive->filename, cmd->directive->line_num);
+    entry->arguments = apr_array_make(cmd->pool, 4, sizeof(vault_argument_t));
+    APR_ARRAY_PUSH(l->feed_log, vault_feed_log_t *) = entry;
+    for (i = 2; i < argc && !error; i++) {
+        error = add_log_argument(cmd, entry, argv[i]);
+    }
+    return error ? error : vault_feeds_check_method(entry->feed, entry->method, cmd->pool);
+}
+
+static const char *add_exposed(cmd_parms *cmd, vault_location_t *l, const char *feed, const char *method)
+{
+    const char *error = vault_feeds_check_method(feed, method, cmd->pool);
+    vault_exposed_t *e;
+
+    if (!error && !(vault_feedurl_is_name(feed) && vault_feedurl_is_name(method))) {
+        error = "only letters, digits, \"_\" and \"-\" are accepted in a name that is part of a URL";
+    }
+    if (error) {
+        return apr_psprintf(cmd->pool, "%s %s %s: %s", cmd->cmd->name, feed, method, error);
+    }
+    e = apr_array_push(l->exposed);
+    e->feed = feed;
+    e->method = method;
+    return NULL;
+}
+
+static const char *add_feed_expose(cmd_parms *cmd, void *dir, int argc, char *const argv[])
+{
+    vault_location_t *l = dir;
+    const char *error = NULL;
+    int i, off = argc == 1 && !ap_cstr_casecmp(argv[0], "off");
+
+    if (argc < 2 && !off) {
+        return "VaultFeedExpose: the name of a feed and one or more of its methods are needed; or Off";
+    }
+    if (off || !l->exposed) {
+        l->exposed = apr_array_make(cmd->pool, 4, sizeof(vault_exposed_t));
+    }
+    for (i = 1; i < argc && !error; i++) {
+        error = add_exposed(cmd, l, argv[0], argv[i]);
+    }
+    return error;
+}
+
+/* -------------------------------------------------------------------- notify */
+
+static const char *add_notify_after(cmd_parms *cmd, void *dir, const char *name)
+{
+    vault_location_t *l = dir;
+    apr_size_t length = strlen(name);
+    int off = !ap_cstr_casecmp(name, "off");
+
+    if (!length || length > VAULT_INTEREST_MAX) {
+        return apr_psprintf(cmd->pool, "%s \"%.40s\": the name of an interest, of 1 to %d bytes, is accepted; or Off",
+                            cmd->cmd->name, name, VAULT_INTEREST_MAX);
+    }
+    if (off || !l->notify_after) {
+        l->notify_after = apr_array_make(cmd->pool, 2, sizeof(const char *));
+    }
+    if (!off) {
+        APR_ARRAY_PUSH(l->notify_after, const char *) = name;
+    }
+    return NULL;
+}
+
+#define INFO(n) ((void *)(apr_uintptr_t) & (n))
+
+const command_rec vault_commands[] = {
+    AP_INIT_FLAG("VaultLongPoll", set_long_poll, NULL, OR_OPTIONS, "On or Off: pages made here may ask for news"),
+    AP_INIT_TAKE1("VaultLongPollTimeout", set_timeout, NULL, OR_OPTIONS,
+                  "how long a poll waits, in seconds (1 to 600)"),
+    AP_INIT_TAKE1("VaultMaxMethods", set_max_methods, NULL, OR_OPTIONS, "how many methods a page may have (1 to 100)"),
+    AP_INIT_TAKE1("VaultMaxOutput", set_max_output, NULL, OR_OPTIONS,
+                  "how much one method may write, in bytes, with K, M or G"),
+    AP_INIT_TAKE1("VaultPath", set_path, NULL, OR_OPTIONS, "the URL path below which browsers find poll and vault.js"),
+    AP_INIT_ITERATE("VaultNotifyAfter", add_notify_after, NULL, OR_OPTIONS,
+                    "interests that are notified when a request that may have written ends, however it ends; or Off"),
+    AP_INIT_TAKE_ARGV(
+        "VaultFeedLog", add_feed_log, NULL, RSRC_CONF | ACCESS_CONF,
+        "a feed, its method and key=expression arguments, to be called for each finished request; or Off"),
+    AP_INIT_TAKE_ARGV("VaultFeedExpose", add_feed_expose, NULL, RSRC_CONF | ACCESS_CONF,
+                      "a feed and those of its methods that browsers may call by URL; or Off"),
+    AP_INIT_TAKE_ARGV("VaultFeed", add_feed, NULL, RSRC_CONF,
+                      "a name, the path of a feed and its parameters as key=value"),
+    AP_INIT_TAKE1("VaultSharedMemory", set_memory, NULL, RSRC_CONF,
+                  "size of the memory shared by all children, in bytes, with K, M or G"),
+    AP_INIT_TAKE1("VaultMaxPages", set_number, INFO(MAX_PAGES), RSRC_CONF, "how many pages there may be at a time"),
+    AP_INIT_TAKE1("VaultMaxPagesPerClient", set_number, INFO(CLIENT_PAGES), RSRC_CONF,
+                  "how many pages one user or, without login, one address may have at a time"),
+    AP_INIT_TAKE1("VaultMaxInterests", set_number, INFO(MAX_INTERESTS), RSRC_CONF,
+                  "how many interests there may be at a time"),
+    AP_INIT_TAKE1("VaultPageTimeout", set_number, INFO(PAGE_TIMEOUT), RSRC_CONF,
+                  "a page that nobody polls for so many seconds expires"),
+    AP_INIT_TAKE1("VaultMaxWaiting", set_number, INFO(MAX_WAITING), RSRC_CONF, "how many polls may wait in one child"),
+    AP_INIT_TAKE1("VaultLongPollThreads", set_number, INFO(THREADS), RSRC_CONF,
+                  "how many polls may wait in a thread each, in one child"),
+    AP_INIT_TAKE1("VaultLongPollRuns", set_number, INFO(RUNS), RSRC_CONF,
+                  "how many woken polls run at a time in one child"),
+    {.name = NULL}};

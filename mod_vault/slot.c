@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file slot.c
+ * A child's place in the segment: its wake queue, its clean mark, its counters.
+ *
+ * A slot is taken by one compare-and-swap of its pid, and freed, with its totals moved to slot 0, in one place only: when the
+ * parent learns that the process is gone. Between a child's leaving and that moment the slot stays its own, so nothing is counted twice.
+ */
+#include "slot.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "notifier_tables.h"
+
+static int slot_valid(const vault_notifier_t *n, unsigned slot)
+{
+    return slot >= 1 && slot <= n->last_slot;
+}
+
+static void ring_fd(int fd)
+{
+    static const apr_uint64_t one = 1;
+
+    /* EAGAIN: 2^64 - 2 rings were not read, so it is readable as it should be. */
+    while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR) {
+    }
+}
+
+static void silence_fd(int fd)
+{
+    apr_uint64_t rings;
+
+    while (read(fd, &rings, sizeof(rings)) < 0 && errno == EINTR) {
+    }
+}
+
+apr_status_t vault_slot_init(vault_notifier_t *n)
+{
+    apr_status_t rv = APR_SUCCESS;
+    unsigned s;
+
+    n->fds[0] = -1;
+    for (s = 1; s <= n->last_slot; s++) {
+        rv = vault_lock_init(&n->slots[s].lock);
+        if (rv != APR_SUCCESS) {
+            break;
+        }
+        n->fds[s] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        if (n->fds[s] < 0) {
+            rv = errno;
+            break;
+        }
+    }
+    if (rv != APR_SUCCESS) {
+        while (--s >= 1) {
+            close(n->fds[s]);
+        }
+    }
+    return rv;
+}
+
+/* ------------------------------------------------------------------- owners */
+
+/* Counters go to slot 0, gauges to nowhere: what they measured died with the child. */
+static void fold_counters(vault_counters_t *total, vault_counters_t *dead)
+{
+#define FOLD(field, name, meaning) vault_count(total, field, __atomic_exchange_n(&dead->field, 0, __ATOMIC_RELAXED));
+#define DROP(field, name, meaning) __atomic_store_n(&dead->field, 0, __ATOMIC_RELAXED);
+    VAULT_COUNTERS(FOLD, DROP)
+#undef FOLD
+#undef DROP
+}
+
+/* What is queued was meant for the last owner's waiters. */
+static void clear_queue_locked(vault_slot_t *q)
+{
+    q->head = q->tail;
+    q->all = 0;
+    q->rung = 0;
+}
+
+apr_status_t vault_slot_claim(vault_notifier_t *n, pid_t pid, unsigned *slot)
+{
+    unsigned s;
+
+    /* A slot under our own pid belongs to a dead process whose number we got, and of whose end nobody was told. */
+    vault_slot_exited(n, pid, slot);
+    *slot = 0;
+    for (s = 1; s <= n->last_slot; s++) {
+        vault_slot_t *q = &n->slots[s];
+        apr_int64_t nobody = 0;
+        int died;
+
+        /* Sequentially consistent, as the look of vault_notifier_all() is: if that misses us, arming sees the floor it raised. */
+        if (!__atomic_compare_exchange_n(&q->pid, &nobody, (apr_int64_t)pid, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+            continue;
+        }
+        /* First the descriptor: a ring that comes between the two is then extraneous; the other way round it would be lost. */
+        silence_fd(n->fds[s]);
+        died = vault_lock_acquire(&q->lock);
+        clear_queue_locked(q);
+        vault_lock_release(&q->lock);
+        if (died) {
+            vault_notifier_all(n, s);
+        }
+        *slot = s;
+        return APR_SUCCESS;
+    }
+    return APR_ENOSPC;
+}
+
+void vault_slot_leave(vault_notifier_t *n, unsigned slot)
+{
+    if (slot_valid(n, slot)) {
+        __atomic_store_n(&n->slots[slot].clean, 1, __ATOMIC_RELEASE);
+    }
+}
+
+/* Free the slot if it is still that process's.
+ * @return 1 left in order, 0 not, -1 it is not its slot */
+static int free_slot(vault_notifier_t *n, unsigned slot, pid_t pid)
+{
+    vault_slot_t *q = &n->slots[slot];
+    int died = vault_lock_acquire(&q->lock);
+    int clean = -1;
+
+    if (vault_slot_pid(n, slot) == pid) {
+        clean = __atomic_load_n(&q->clean, __ATOMIC_ACQUIRE);
+        fold_counters(&n->slots[0].counters, &q->counters);
+        clear_queue_locked(q);
+        __atomic_store_n(&q->clean, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&q->pid, 0, __ATOMIC_SEQ_CST);
+    }
+    vault_lock_release(&q->lock);
+    if (died || clean == 0) {
+        vault_notifier_all(n, 0);
+    }
+    return clean;
+}
+
+int vault_slot_exited(vault_notifier_t *n, pid_t pid, unsigned *slot)
+{
+    unsigned s;
+
+    *slot = 0;
+    for (s = 1; pid > 0 && s <= n->last_slot; s++) {
+        if (vault_slot_pid(n, s) == pid) {
+            int clean = free_slot(n, s, pid);
+
+            if (clean >= 0) {
+                *slot = s;
+                return !clean;
+            }
+        }
+    }
+    return 0;
+}
+
+/* -------------------------------------------------------------------- queue */
+
+int vault_slot_push(vault_notifier_t *n, unsigned slot, apr_uint32_t interest, vault_counters_t *counters)
+{
+    vault_slot_t *q = &n->slots[slot];
+    int died = vault_lock_acquire(&q->lock);
+    int first;
+
+    if (q->all) {
+        /* It will be woken anyway. */
+    }
+    else if (q->tail - q->head >= VAULT_SLOT_QUEUE) {
+        q->all = 1;
+        vault_count(counters, overflows, 1);
+    }
+    else {
+        q->ring[q->tail % VAULT_SLOT_QUEUE] = interest;
+        q->tail++;
+    }
+    first = !q->rung;
+    q->rung = 1;
+    vault_lock_release(&q->lock);
+    if (first) {
+        ring_fd(n->fds[slot]);
+    }
+    return died;
+}
+
+int vault_slot_wake(vault_notifier_t *n, unsigned slot)
+{
+    vault_slot_t *q = &n->slots[slot];
+    int died = vault_lock_acquire(&q->lock);
+
+    q->all = 1;
+    q->rung = 1;
+    vault_lock_release(&q->lock);
+    ring_fd(n->fds[slot]);
+    return died;
+}
+
+/* Move at most `max` out of the ring. What stays is rung for again by the caller. */
+static unsigned take_locked(vault_slot_t *q, vault_interest_t *list, unsigned max)
+{
+    unsigned taken = 0;
+
+    while (q->head != q->tail && taken < max) {
+        list[taken++] = q->ring[q->head++ % VAULT_SLOT_QUEUE];
+    }
+    return taken;
+}
+
+int vault_slot_drain(vault_notifier_t *n, unsigned slot, vault_interest_t *list, unsigned max, unsigned *count)
+{
+    vault_slot_t *q;
+    int died, all, left;
+
+    *count = 0;
+    if (!slot_valid(n, slot)) {
+        return 0;
+    }
+    q = &n->slots[slot];
+    died = vault_lock_acquire(&q->lock);
+    /* A fill that cannot be is a stray write: nothing in the ring can be believed. */
+    all = q->all || q->tail - q->head > VAULT_SLOT_QUEUE;
+    if (all) {
+        clear_queue_locked(q);
+    }
+    else {
+        *count = take_locked(q, list, max);
+    }
+    left = q->head != q->tail;
+    q->rung = (apr_uint32_t)left;
+    vault_lock_release(&q->lock);
+    if (left) {
+        ring_fd(n->fds[slot]);
+    }
+    if (died) {
+        vault_notifier_all(n, slot);
+    }
+    return all;
+}
+
+/* ------------------------------------------------------------------ looking */
+
+int vault_slot_fd(const vault_notifier_t *n, unsigned slot)
+{
+    return slot_valid(n, slot) ? n->fds[slot] : -1;
+}
+
+pid_t vault_slot_pid(const vault_notifier_t *n, unsigned slot)
+{
+    return slot_valid(n, slot) ? (pid_t)__atomic_load_n(&n->slots[slot].pid, __ATOMIC_SEQ_CST) : 0;
+}
+
+unsigned vault_slot_last(const vault_notifier_t *n)
+{
+    return n->last_slot;
+}
+
+vault_counters_t *vault_slot_counters(const vault_notifier_t *n, unsigned slot)
+{
+    return &n->slots[slot_valid(n, slot) ? slot : 0].counters;
+}
+
+const char *vault_slot_check(vault_notifier_t *n)
+{
+    unsigned s, t;
+
+    for (s = 1; s <= n->last_slot; s++) {
+        vault_slot_t *q = &n->slots[s];
+        pid_t pid = vault_slot_pid(n, s);
+        apr_uint32_t i;
+
+        if (q->tail - q->head > VAULT_SLOT_QUEUE) {
+            return "a queue holds more than it can";
+        }
+        for (i = q->head; i != q->tail; i++) {
+            if (!vault_record_at(n, q->ring[i % VAULT_SLOT_QUEUE])) {
+                return "a queue holds an interest that cannot be";
+            }
+        }
+        if (!pid && q->clean) {
+            return "a slot that nobody owns is marked as left";
+        }
+        for (t = s + 1; pid && t <= n->last_slot; t++) {
+            if (vault_slot_pid(n, t) == pid) {
+                return "a process owns two slots";
+            }
+        }
+    }
+    return NULL;
+}

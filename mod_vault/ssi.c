@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tags `vault` and `feed` of mod_include. */
+#include "ssi.h"
+
+#include "apr_strings.h"
+#include "httpd.h"
+#include "http_config.h"
+#include "http_log.h"
+#include "util_filter.h"
+#include "mod_include.h"
+
+#include "context.h"
+#include "feeds.h"
+#include "log.h"
+#include "mod_vault.h"
+#include "render.h"
+#include "view.h"
+
+APLOG_USE_MODULE(vault);
+
+static APR_OPTIONAL_FN_TYPE(ap_ssi_get_tag_and_value) * get_tag_and_value;
+static APR_OPTIONAL_FN_TYPE(ap_ssi_parse_string) * parse_string;
+
+/* What a `feed` tag says. */
+typedef struct feed_tag_t {
+    const char *name, *method, *template;
+    const char *action, *target, *format; /* of the update */
+    json_t *args;
+} feed_tag_t;
+
+/* The page shows mod_include's error text in place; a method fails as a whole. */
+static apr_status_t fail(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb, const char *why)
+{
+    vault_context_t *x = vault_context_get(f->r);
+
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, f->r, VLTNO(00040) "%s in %s", why, f->r->filename);
+    if (x && x->in_method && x->run) {
+        vault_run_fail(x->run, why);
+    }
+    SSI_CREATE_ERROR_BUCKET(ctx, f, bb);
+    return APR_SUCCESS;
+}
+
+static int next_attribute(include_ctx_t *ctx, char **tag, const char **value)
+{
+    char *raw = NULL;
+
+    *tag = NULL;
+    get_tag_and_value(ctx, tag, &raw, SSI_VALUE_DECODED);
+    if (!*tag || !raw) {
+        return 0;
+    }
+    *value = parse_string(ctx, raw, NULL, 0, SSI_EXPAND_DROP_NAME);
+    return 1;
+}
+
+static void write_text(ap_filter_t *f, apr_bucket_brigade *bb, const char *text)
+{
+    apr_brigade_write(bb, NULL, NULL, text, strlen(text));
+}
+
+/* --------------------------------------------------------------------- vault */
+
+static const char *why_no_poll(apr_status_t rv, const char *url, apr_pool_t *pool)
+{
+    switch (rv) {
+    case APR_EACCES:
+        return apr_psprintf(pool, "vault poll=\"%s\": VaultLongPoll is off here", url);
+    case APR_EINVAL:
+        return apr_psprintf(pool, "vault poll=\"%s\": a path of this server is needed, percent-encoded", url);
+    case APR_EINIT:
+        return apr_psprintf(pool, "vault poll=\"%s\": the page's header is on its way; put the tag nearer to the top",
+                            url);
+    case APR_ENOSPC:
+        return apr_psprintf(pool, "vault poll=\"%s\": no more pages, or no more methods on this page, are allowed",
+                            url);
+    default:
+        return apr_psprintf(pool, "vault poll=\"%s\": this is no page view", url);
+    }
+}
+
+/* <!--#vault poll="URL" -->, several URLs if need be; the first tag of a page starts the client. */
+static apr_status_t handle_vault(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    vault_context_t *x = vault_context_get(f->r);
+    int had_poll = x && x->has_poll;
+    const char *value, *script;
+    apr_status_t rv;
+    char *tag;
+
+    if (!(ctx->flags & SSI_FLAG_PRINTING)) {
+        return APR_SUCCESS;
+    }
+    if (!ctx->argc) {
+        return fail(ctx, f, bb, "vault: the attribute poll=\"URL\" is missing");
+    }
+    while (next_attribute(ctx, &tag, &value)) {
+        if (strcmp(tag, "poll")) {
+            return fail(ctx, f, bb, apr_psprintf(ctx->dpool, "vault: unknown attribute \"%s\"", tag));
+        }
+        if ((rv = vault_view_add_long_poll(f->r, value)) != APR_SUCCESS) {
+            return fail(ctx, f, bb, why_no_poll(rv, value, ctx->dpool));
+        }
+    }
+    if (!had_poll && (script = vault_view_script(f->r))) {
+        write_text(f, bb, script);
+    }
+    return APR_SUCCESS;
+}
+
+/* ---------------------------------------------------------------------- feed */
+
+/* @return NULL, or what is wrong with the tag */
+static const char *read_feed_tag(include_ctx_t *ctx, feed_tag_t *t)
+{
+    const char *value;
+    apr_status_t rv;
+    char *tag;
+
+    while (next_attribute(ctx, &tag, &value)) {
+        if (!strcmp(tag, "name")) {
+            t->name = value;
+        }
+        else if (!strcmp(tag, "method")) {
+            t->method = value;
+        }
+        else if (!strcmp(tag, "template")) {
+            t->template = value;
+        }
+        else if (!strcmp(tag, "format")) {
+            t->format = value;
+        }
+        else if (vault_render_is_action(tag)) {
+            if (t->action) {
+                return apr_psprintf(ctx->dpool, "feed: both %s and %s are given", t->action, tag);
+            }
+            t->action = apr_pstrdup(ctx->dpool, tag);
+            t->target = value;
+        }
+        else if ((rv = vault_feeds_argument(t->args, tag, value)) != APR_SUCCESS) {
+            return apr_psprintf(ctx->dpool, "feed: the argument %s=\"%.60s\" %s", tag, value,
+                                rv == APR_EEXIST ? "is given twice" : "is not UTF-8, or has no proper name");
+        }
+    }
+    if (t->action && !t->template) {
+        return apr_psprintf(ctx->dpool, "feed: %s=\"%s\" needs a template", t->action, t->target);
+    }
+    return !t->name     ? "feed: the attribute name=\"FEED\" is missing"
+           : !t->method ? "feed: the attribute method is missing"
+                        : NULL;
+}
+
+static const char *run_feed_tag(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb, feed_tag_t *t)
+{
+    const char *error = NULL;
+    json_t *rows = NULL;
+
+    if (vault_feeds_call(f->r, t->name, t->method, t->args, &rows, &error, NULL) != APR_SUCCESS) {
+        return apr_psprintf(ctx->dpool, "feed %s, method %s: %s", t->name, t->method, error);
+    }
+    if (t->template) {
+        vault_render_t what = {
+            .file = t->template, .data = rows, .action = t->action, .target = t->target, .format = t->format};
+
+        vault_render_to(bb, f->r, &what, &error, ctx->dpool);
+    }
+    json_decref(rows);
+    return error;
+}
+
+static apr_status_t handle_feed(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    feed_tag_t t = {.name = NULL};
+    const char *error;
+
+    if (!(ctx->flags & SSI_FLAG_PRINTING)) {
+        return APR_SUCCESS;
+    }
+    t.args = json_object();
+    error = read_feed_tag(ctx, &t);
+    if (!error) {
+        error = run_feed_tag(ctx, f, bb, &t);
+    }
+    json_decref(t.args);
+    return error ? fail(ctx, f, bb, error) : APR_SUCCESS;
+}
+
+/* --------------------------------------------------------------------- hooks */
+
+static int register_tags(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+{
+    APR_OPTIONAL_FN_TYPE(ap_register_include_handler) *add = APR_RETRIEVE_OPTIONAL_FN(ap_register_include_handler);
+
+    get_tag_and_value = APR_RETRIEVE_OPTIONAL_FN(ap_ssi_get_tag_and_value);
+    parse_string = APR_RETRIEVE_OPTIONAL_FN(ap_ssi_parse_string);
+    if (add && get_tag_and_value && parse_string) {
+        static char vault_tag[] = "vault", feed_tag[] = "feed"; /* not const in its prototype */
+        add(vault_tag, handle_vault);
+        add(feed_tag, handle_feed);
+    }
+    return OK;
+}
+
+void vault_ssi_hooks(void)
+{
+    ap_hook_post_config(register_tags, NULL, NULL, APR_HOOK_MIDDLE);
+}

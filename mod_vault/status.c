@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shows the figures, in all and by child. */
+#include "status.h"
+
+#include <jansson.h>
+
+#include "apr_strings.h"
+#include "http_core.h"
+#include "http_protocol.h"
+
+#include "explain.h"
+#include "figures.h"
+#include "metrics.h"
+#include "mod_vault.h"
+#include "reply.h"
+
+static void set_figure(json_t *object, const vault_figure_t *f, apr_uint64_t value)
+{
+    json_object_set_new(object, f->name, json_integer((json_int_t)value));
+}
+
+static json_t *total_json(void)
+{
+    json_t *total = json_object();
+    unsigned count, i;
+    const vault_figure_t *figures = vault_figures(&count);
+
+    for (i = 0; i < count; i++) {
+        set_figure(total, &figures[i], vault_figure_total(&figures[i]));
+    }
+    return total;
+}
+
+static json_t *child_json(unsigned slot)
+{
+    json_t *child = json_pack("{s:i, s:i}", "Slot", (int)slot, "Pid", (int)vault_slot_pid(vault_server.notifier, slot));
+    unsigned count, i;
+    const vault_figure_t *figures = vault_figures(&count);
+
+    for (i = 0; i < count; i++) {
+        if (vault_figure_by_child(&figures[i])) {
+            set_figure(child, &figures[i], vault_figure_of(&figures[i], slot));
+        }
+    }
+    return child;
+}
+
+static json_t *children_json(void)
+{
+    json_t *children = json_array();
+    unsigned slot;
+
+    for (slot = vault_figures_child(0); slot; slot = vault_figures_child(slot)) {
+        json_array_append_new(children, child_json(slot));
+    }
+    return children;
+}
+
+/* ---------------------------------------------------------------------- forms */
+
+static int write_auto(request_rec *r)
+{
+    json_t *total = total_json(), *children = children_json(), *child, *value;
+    const char *name;
+    size_t i;
+
+    apr_table_setn(r->headers_out, "Cache-Control", "no-store");
+    ap_set_content_type(r, "text/plain; charset=utf-8");
+    json_object_foreach(total, name, value)
+    {
+        ap_rprintf(r, "%s: %" APR_INT64_T_FMT "\n", name, (apr_int64_t)json_integer_value(value));
+    }
+    ap_rprintf(r, "Children: %d\n", (int)json_array_size(children));
+    json_array_foreach(children, i, child)
+    {
+        int slot = (int)json_integer_value(json_object_get(child, "Slot"));
+        json_object_foreach(child, name, value)
+        {
+            ap_rprintf(r, "Child%d%s: %" APR_INT64_T_FMT "\n", slot, name, (apr_int64_t)json_integer_value(value));
+        }
+    }
+    json_decref(total);
+    json_decref(children);
+    return OK;
+}
+
+static void write_child(request_rec *r, unsigned slot)
+{
+    unsigned count, i;
+    const vault_figure_t *figures = vault_figures(&count);
+
+    ap_rprintf(r, "<tr><td>%u</td><td>%d</td>", slot, (int)vault_slot_pid(vault_server.notifier, slot));
+    for (i = 0; i < count; i++) {
+        if (vault_figure_by_child(&figures[i])) {
+            ap_rprintf(r, "<td>%" APR_UINT64_T_FMT "</td>", vault_figure_of(&figures[i], slot));
+        }
+    }
+    ap_rputs("</tr>\n", r);
+}
+
+static void write_children(request_rec *r)
+{
+    unsigned count, i, slot;
+    const vault_figure_t *figures = vault_figures(&count);
+
+    ap_rputs("<h2>Children</h2>\n<table>\n<tr><th>slot</th><th>pid</th>", r);
+    for (i = 0; i < count; i++) {
+        if (vault_figure_by_child(&figures[i])) {
+            ap_rprintf(r, "<th title=\"%s\">%s</th>", figures[i].meaning, figures[i].name);
+        }
+    }
+    ap_rputs("</tr>\n", r);
+    for (slot = vault_figures_child(0); slot; slot = vault_figures_child(slot)) {
+        write_child(r, slot);
+    }
+    ap_rputs("</table>\n", r);
+}
+
+static int write_html(request_rec *r)
+{
+    unsigned count, i;
+    const vault_figure_t *figures = vault_figures(&count);
+
+    apr_table_setn(r->headers_out, "Cache-Control", "no-store");
+    ap_set_content_type(r, "text/html; charset=utf-8");
+    ap_rprintf(r,
+               "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>Vault "
+               "Status</title></head>\n<body>\n"
+               "<h1>Vault Status for %s</h1>\n<table>\n",
+               ap_escape_html(r->pool, ap_get_server_name(r)));
+    for (i = 0; i < count; i++) {
+        ap_rprintf(r, "<tr><th>%s</th><td>%" APR_UINT64_T_FMT "</td><td>%s</td></tr>\n", figures[i].name,
+                   vault_figure_total(&figures[i]), figures[i].meaning);
+    }
+    ap_rputs("</table>\n", r);
+    write_children(r);
+    ap_rputs("</body>\n</html>\n", r);
+    return OK;
+}
+
+/* ------------------------------------------------------------------- which one */
+
+static int write_json(request_rec *r)
+{
+    json_t *total = total_json();
+
+    json_object_set_new(total, "Children", children_json());
+    return vault_reply_json(r, HTTP_OK, total);
+}
+
+static int accepts(request_rec *r, const char *type)
+{
+    const char *accept = apr_table_get(r->headers_in, "Accept");
+
+    return accept && ap_strcasestr(accept, type) != NULL;
+}
+
+static int write_queried(request_rec *r, const char *query)
+{
+    if (!strncmp(query, "page=", 5)) {
+        return vault_explain(r, query + 5);
+    }
+    return !strcmp(query, "auto")      ? write_auto(r)
+           : !strcmp(query, "json")    ? write_json(r)
+           : !strcmp(query, "metrics") ? vault_metrics_write(r)
+                                       : write_html(r);
+}
+
+int vault_status_handler(request_rec *r)
+{
+    int status;
+
+    if (!r->handler || strcmp(r->handler, "vault-status")) {
+        return DECLINED;
+    }
+    if (r->method_number != M_GET && (status = vault_reply_method(r, 1, 0)) != OK) {
+        return status;
+    }
+    ap_discard_request_body(r);
+    if (r->args) {
+        return write_queried(r, r->args);
+    }
+    return accepts(r, "application/openmetrics-text") ? vault_metrics_write(r)
+           : accepts(r, "application/json")           ? write_json(r)
+                                                      : write_html(r);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* POST {"add":[URL, …]}: a page with these methods. Each is run at once, as the page's first poll would, and what they answer is
+ * what the page shows.
+ *
+ * POST {"page":ID,"add":[URL, …],"remove":[URL, …]}: other methods for a page that there is. Its poll runs the new ones. A trial
+ * comes before, without the page, since a poll has no words for what is wrong with a call.
+ */
+#include "subscriptions.h"
+
+#include "apr_strings.h"
+
+#include "context.h"
+#include "dispatcher.h"
+#include "feedurl.h"
+#include "method.h"
+#include "mod_vault.h"
+#include "origin.h"
+#include "reply.h"
+
+/* A hundred URLs of the longest kind, and what is around them. */
+#define BODY_MAX (128 * 1024)
+/* So many methods one request may name: each is run. */
+#define METHODS_MAX 100
+/* When who was refused at a limit may ask again, in seconds. */
+#define RETRY_AFTER 5
+
+typedef struct request_t {
+    request_rec *r;
+    json_t *body; /* as it came */
+    const json_t *page, *add, *remove;
+    apr_array_header_t *outputs; /* of vault_output_t */
+    json_t *refused;             /* a list of {method, status, error} */
+} request_t;
+
+/* ------------------------------------------------------------------- methods */
+
+static void refuse(request_t *q, const char *url, int status, const char *error)
+{
+    json_array_append_new(q->refused, json_pack("{s:s, s:i, s:s}", "method", url, "status", status, "error", error));
+}
+
+/* What the URL's handler said to the browser; the reason of its failure may be for the log alone. */
+static const char *error_of(const vault_output_t *o, apr_pool_t *pool)
+{
+    json_t *body = o->body ? json_loadb(o->body, o->length, 0, NULL) : NULL;
+    const char *error = json_string_value(json_object_get(body, "error"));
+
+    error = error ? apr_pstrdup(pool, error) : apr_psprintf(pool, "its status is %d", o->status);
+    json_decref(body);
+    return error;
+}
+
+/* A request that is wrong stays so; any other failure may pass.
+ * @return does the page keep the method? */
+static int report(request_t *q, vault_output_t *o)
+{
+    int wrong = o->status >= HTTP_BAD_REQUEST && o->status < HTTP_INTERNAL_SERVER_ERROR;
+
+    refuse(q, o->url, wrong ? o->status : HTTP_SERVICE_UNAVAILABLE, error_of(o, q->r->pool));
+    return !wrong;
+}
+
+/* Run a method of the new page. */
+static void run_method(request_t *q, vault_context_t *x, const char *url)
+{
+    apr_off_t max = vault_location_max_output(vault_location_of(q->r));
+    vault_output_t *o = apr_array_push(q->outputs);
+    const char *failed;
+
+    x->results = NULL;
+    vault_run_begin(x->run, url);
+    if ((failed = vault_method_run(q->r, url, max, o, q->r->pool))) {
+        vault_run_fail(x->run, failed);
+    }
+    vault_tally(runs, 1);
+    if (vault_run_end(x->run, 1) && o->body) {
+        return;
+    }
+    if (vault_run_failed(x->run) && !report(q, o)) {
+        vault_run_remove_method(x->run, url);
+    }
+    apr_array_pop(q->outputs);
+}
+
+/* May the page get this method? If not, the browser is told. */
+static int is_welcome(request_t *q, const char *url)
+{
+    const char *base = vault_location_path(vault_location_of(q->r));
+
+    if (vault_feedurl_is(url, base)) {
+        return 1;
+    }
+    refuse(q, url, HTTP_BAD_REQUEST, apr_psprintf(q->r->pool, "%s/feed/NAME/METHOD?argument=value is needed", base));
+    return 0;
+}
+
+static void add_method(request_t *q, vault_context_t *x, const char *url)
+{
+    int max = vault_location_max_methods(vault_location_of(q->r));
+
+    if (vault_state_method(vault_run_state(x->run), url) || !is_welcome(q, url)) {
+        return;
+    }
+    if (vault_run_add_method(x->run, url, max) != APR_SUCCESS) {
+        refuse(q, url, HTTP_FORBIDDEN, apr_psprintf(q->r->pool, "a page may have %d methods", max));
+        return;
+    }
+    run_method(q, x, url);
+}
+
+static const char *url_at(const json_t *list, apr_size_t i)
+{
+    return json_string_value(json_array_get(list, i));
+}
+
+/* ------------------------------------------------------------------ new pages */
+
+static int answer(request_t *q, const vault_page_t *page)
+{
+    char id[VAULT_PAGE_ID_LEN + 1];
+    json_t *body = json_pack("{s:o, s:O}", "updates", vault_dispatcher_updates(q->outputs), "refused", q->refused);
+
+    if (page) {
+        vault_page_format(page, id);
+        json_object_set_new(body, "page", json_string(id));
+        json_object_set_new(body, "seq", json_integer(0));
+    }
+    return vault_reply_json(q->r, HTTP_OK, body);
+}
+
+static int make_page(request_t *q)
+{
+    vault_context_t *x = vault_context_make(q->r);
+    apr_size_t i;
+
+    x->in_view = 1;
+    if (!vault_context_run(q->r, NULL)) {
+        return vault_reply_retry(q->r, RETRY_AFTER, "the server is full");
+    }
+    x->in_method = 1;
+    for (i = 0; i < json_array_size(q->add); i++) {
+        add_method(q, x, url_at(q->add, i));
+    }
+    vault_run_begin(x->run, "");
+    if (!vault_run_state(x->run)->methods->nelts || q->r->connection->aborted) {
+        return answer(q, NULL);
+    }
+    if (vault_context_publish(q->r) != APR_SUCCESS) {
+        return vault_reply_retry(q->r, RETRY_AFTER, "the server is full");
+    }
+    return answer(q, &x->page);
+}
+
+/* ----------------------------------------------------------- pages that there are */
+
+/* Could this call be answered? What it says now is not kept. */
+static int passes_trial(request_t *q, const char *url)
+{
+    apr_off_t max = vault_location_max_output(vault_location_of(q->r));
+    vault_output_t o;
+
+    return !vault_method_run(q->r, url, max, &o, q->r->pool) || report(q, &o);
+}
+
+static apr_status_t join_method(request_t *q, const vault_page_t *page, const vault_state_t *base, const char *url)
+{
+    vault_write_t write = {.method = url, .max_methods = vault_location_max_methods(vault_location_of(q->r))};
+    apr_status_t rv;
+
+    if (vault_state_method(base, url) || !is_welcome(q, url) || !passes_trial(q, url)) {
+        return APR_SUCCESS;
+    }
+    rv = vault_page_write(vault_server.pages, page, q->r->user, &write, q->r->pool);
+    if (rv == APR_ENOSPC) {
+        refuse(q, url, HTTP_FORBIDDEN,
+               apr_psprintf(q->r->pool, "a page may have %d methods, or the server is full", write.max_methods));
+        return APR_SUCCESS;
+    }
+    return rv;
+}
+
+static apr_status_t change_methods(request_t *q, const vault_page_t *page)
+{
+    vault_state_t *base;
+    apr_status_t rv = APR_SUCCESS;
+    apr_size_t i;
+
+    for (i = 0; rv == APR_SUCCESS && i < json_array_size(q->remove); i++) {
+        vault_write_t write = {.without = url_at(q->remove, i)};
+        rv = vault_page_write(vault_server.pages, page, q->r->user, &write, q->r->pool);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = vault_page_read(vault_server.pages, page, q->r->user, &base, q->r->pool);
+    }
+    for (i = 0; rv == APR_SUCCESS && i < json_array_size(q->add); i++) {
+        rv = join_method(q, page, base, url_at(q->add, i));
+    }
+    return rv;
+}
+
+static int change_page(request_t *q, const char *id)
+{
+    vault_page_t page;
+    apr_status_t rv = vault_page_parse(&page, id) ? change_methods(q, &page) : APR_NOTFOUND;
+
+    switch (rv) {
+    case APR_SUCCESS:
+        return vault_reply_json(q->r, HTTP_OK, json_pack("{s:s, s:O}", "page", id, "refused", q->refused));
+    case APR_NOTFOUND:
+        vault_tally(expired, 1);
+        return vault_reply_error(q->r, HTTP_GONE, "the page has expired");
+    case APR_EACCES:
+        return vault_reply_error(q->r, HTTP_FORBIDDEN, "the page belongs to another user");
+    case APR_EAGAIN:
+        return vault_reply_retry(q->r, RETRY_AFTER, "the page is still being rendered");
+    default:
+        return vault_reply_retry(q->r, RETRY_AFTER, "the server is full");
+    }
+}
+
+/* ------------------------------------------------------------------- request */
+
+static int is_list_of_urls(const json_t *list)
+{
+    apr_size_t i;
+
+    for (i = 0; i < json_array_size(list) && json_is_string(json_array_get(list, i)); i++) {
+    }
+    return json_is_array(list) && i == json_array_size(list) && i <= METHODS_MAX;
+}
+
+/* @return OK, or the status to answer */
+static int read_request(request_t *q)
+{
+    char *text;
+    int status = vault_reply_body(q->r, &text, BODY_MAX, q->r->pool);
+
+    if (status != OK) {
+        return status;
+    }
+    q->body = json_loads(text, 0, NULL);
+    q->page = json_object_get(q->body, "page");
+    q->add = json_object_get(q->body, "add");
+    q->remove = json_object_get(q->body, "remove");
+    return is_list_of_urls(q->add) && (!q->page || (json_is_string(q->page) && is_list_of_urls(q->remove)))
+               ? OK
+               : HTTP_BAD_REQUEST;
+}
+
+static int handle(request_t *q)
+{
+    int status = read_request(q);
+
+    if (status == HTTP_BAD_REQUEST) {
+        return vault_reply_error(
+            q->r, status,
+            "the body must be JSON: {\"add\":[URL, …]}, and for a page that there is \"page\":ID and "
+            "\"remove\":[URL, …]; each list has 100 at most");
+    }
+    if (status != OK) {
+        return status;
+    }
+    return q->page ? change_page(q, json_string_value(q->page)) : make_page(q);
+}
+
+int vault_subscriptions_handler(request_rec *r)
+{
+    request_t q = {.r = r};
+    int status;
+
+    if (!r->handler || strcmp(r->handler, "vault-page")) {
+        return DECLINED;
+    }
+    if (r->main) {
+        return HTTP_FORBIDDEN; /* its methods' context would be that of the request around it */
+    }
+    if ((status = vault_reply_method(r, 0, 1)) != OK) {
+        return status;
+    }
+    if (vault_origin_is_foreign(r)) {
+        return vault_reply_error(r, HTTP_FORBIDDEN, "a page of another site may not do this");
+    }
+    q.outputs = apr_array_make(r->pool, 4, sizeof(vault_output_t));
+    q.refused = json_array();
+    status = handle(&q);
+    json_decref(q.refused);
+    json_decref(q.body);
+    return status;
+}

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file templates.c
+ * A cache of compiled template files that notices when a file changes.
+ *
+ * Each compiled file has memory of its own and counts who holds it: the table counts as one, each rendering as one; the
+ * last to let go frees it. So a changed file is replaced in the table at once, while renderings of the old one go on.
+ * The lock is held for looking up and counting only: stat(), reading, compiling, rendering and freeing happen outside.
+ */
+#include "templates.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apr_hash.h"
+#include "apr_strings.h"
+#include "apr_thread_mutex.h"
+#include "apr_time.h"
+
+/* Time stamps of files have grains: a tick of the kernel, a second on old file systems. A file read so soon after it
+ * changed may change once more and look the same, so what was read then is used once and not found again. */
+#define GRAIN apr_time_from_msec(1100)
+
+typedef struct file_t file_t;
+
+struct file_t {
+    file_t *older, *newer; /* lock: by last use */
+    file_t *next_dead;     /* owner thread */
+    apr_uint32_t holders;  /* lock */
+    apr_pool_t *pool;      /* everything of this file, this struct too; const from here on */
+    const char *path;
+    struct stat state;
+    apr_time_t read; /* when reading began */
+    vault_mustache_t *template;
+    const char *error; /* template NULL: why */
+};
+
+struct vault_templates_t {
+    apr_pool_t *pool; /* its own */
+    apr_abortfunc_t no_memory;
+    apr_thread_mutex_t *lock;
+    apr_hash_t *files; /* lock: by path */
+    file_t used;       /* lock: only a place in the ring, older than the oldest and newer than the newest */
+};
+
+/* One call of vault_templates_render. */
+typedef struct rendering_t {
+    vault_templates_t *cache;
+    file_t *file;
+    const char *path;
+    apr_hash_t *partials; /* file_t by name, each held until the end; NULL until the first */
+    vault_mustache_write_fn write;
+    void *write_baton;
+    apr_status_t status; /* the first failure of a partial or of writing */
+    const char *error;
+    apr_pool_t *scratch;
+} rendering_t;
+
+/* A partial that has no file. */
+static file_t no_file;
+
+/* ------------------------------------------------------------------ files */
+
+static int same_state(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Had it been left alone long enough when it was read? One from the future is believed, or it would never be cached. */
+static int is_settled(const file_t *file)
+{
+    apr_time_t changed = apr_time_from_sec(file->state.st_mtim.tv_sec) + file->state.st_mtim.tv_nsec / 1000;
+
+    return changed < file->read - GRAIN || changed > file->read + GRAIN;
+}
+
+static void destroy_files(file_t *dead)
+{
+    while (dead) {
+        file_t *file = dead;
+
+        dead = file->next_dead;
+        apr_pool_destroy(file->pool);
+    }
+}
+
+/* One holder less; the last one adds it to `dead`. */
+static void let_go_locked(file_t *file, file_t **dead)
+{
+    if (--file->holders == 0) {
+        file->next_dead = *dead;
+        *dead = file;
+    }
+}
+
+static void mark_used_locked(vault_templates_t *cache, file_t *file)
+{
+    file->older = cache->used.older;
+    file->newer = &cache->used;
+    file->older->newer = file;
+    cache->used.older = file;
+}
+
+static void unmark_locked(file_t *file)
+{
+    file->older->newer = file->newer;
+    file->newer->older = file->older;
+}
+
+static void drop_locked(vault_templates_t *cache, file_t *file, file_t **dead)
+{
+    apr_hash_set(cache->files, file->path, APR_HASH_KEY_STRING, NULL);
+    unmark_locked(file);
+    let_go_locked(file, dead);
+}
+
+static void release(vault_templates_t *cache, file_t *file)
+{
+    file_t *dead = NULL;
+
+    apr_thread_mutex_lock(cache->lock);
+    let_go_locked(file, &dead);
+    apr_thread_mutex_unlock(cache->lock);
+    destroy_files(dead);
+}
+
+static file_t *hold_locked(vault_templates_t *cache, file_t *file)
+{
+    file->holders++;
+    unmark_locked(file);
+    mark_used_locked(cache, file);
+    return file;
+}
+
+/* The compiled file if it is in `state`, held for the caller; or NULL. */
+static file_t *find(vault_templates_t *cache, const char *path, const struct stat *state)
+{
+    file_t *file;
+
+    apr_thread_mutex_lock(cache->lock);
+    file = apr_hash_get(cache->files, path, APR_HASH_KEY_STRING);
+    if (file) {
+        file = same_state(&file->state, state) && is_settled(file) ? hold_locked(cache, file) : NULL;
+    }
+    apr_thread_mutex_unlock(cache->lock);
+    return file;
+}
+
+/* Too many: drop those that nobody renders, the longest unused first. */
+static void evict_locked(vault_templates_t *cache, file_t **dead)
+{
+    file_t *file = cache->used.newer, *newer;
+
+    while (apr_hash_count(cache->files) > VAULT_TEMPLATE_FILES_MAX && file != &cache->used) {
+        newer = file->newer;
+        if (file->holders == 1) {
+            drop_locked(cache, file, dead);
+        }
+        file = newer;
+    }
+}
+
+/* Put a file that the caller holds into the table, in place of what is there. */
+static void insert(vault_templates_t *cache, file_t *file)
+{
+    file_t *old, *dead = NULL;
+
+    apr_thread_mutex_lock(cache->lock);
+    old = apr_hash_get(cache->files, file->path, APR_HASH_KEY_STRING);
+    if (!old || old->read <= file->read) { /* else another thread has read it later */
+        if (old) {
+            drop_locked(cache, old, &dead);
+        }
+        apr_hash_set(cache->files, file->path, APR_HASH_KEY_STRING, file);
+        mark_used_locked(cache, file);
+        file->holders++;
+        evict_locked(cache, &dead);
+    }
+    apr_thread_mutex_unlock(cache->lock);
+    destroy_files(dead);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static apr_status_t unreadable(apr_status_t status, const char *path, const char **error, apr_pool_t *scratch)
+{
+    char reason[200];
+
+    *error = apr_psprintf(scratch, "%s: cannot be read: %s", path, apr_strerror(status, reason, sizeof reason));
+    return status;
+}
+
+static apr_status_t check_state(const struct stat *state, const char *path, const char **error, apr_pool_t *scratch)
+{
+    if (S_ISDIR(state->st_mode)) {
+        return unreadable(EISDIR, path, error, scratch);
+    }
+    if (!S_ISREG(state->st_mode)) {
+        *error = apr_psprintf(scratch, "%s: cannot be read: not a plain file", path);
+        return ENODEV;
+    }
+    if (state->st_size > VAULT_TEMPLATE_MAX) {
+        *error = apr_psprintf(scratch, "%s: cannot be read: longer than %d bytes", path, VAULT_TEMPLATE_MAX);
+        return EFBIG;
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t read_all(int fd, char *text, apr_size_t size, apr_size_t *len)
+{
+    ssize_t got;
+
+    *len = 0;
+    while (*len < size) {
+        got = read(fd, text + *len, size - *len);
+        if (got < 0 && errno != EINTR) {
+            return errno;
+        }
+        if (got == 0) {
+            break;
+        }
+        *len += got > 0 ? (apr_size_t)got : 0;
+    }
+    return APR_SUCCESS;
+}
+
+static void compile(file_t *file, const char *text, apr_size_t len)
+{
+    const char *error;
+
+    if (len >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) { /* some editors put a byte order mark there */
+        text += 3;
+        len -= 3;
+    }
+    if (vault_mustache_compile(&file->template, text, len, &error, file->pool) != APR_SUCCESS) {
+        file->error = apr_pstrcat(file->pool, file->path, ": ", error, NULL);
+    }
+}
+
+static apr_status_t make_file(vault_templates_t *cache, file_t **made, const char *path, const char *text,
+                              apr_size_t len)
+{
+    apr_pool_t *pool;
+    apr_status_t status = apr_pool_create_unmanaged_ex(&pool, cache->no_memory, NULL);
+
+    if (status != APR_SUCCESS) {
+        return status;
+    }
+    apr_allocator_max_free_set(apr_pool_allocator_get(pool), 4096); /* what compiling needed goes back */
+    *made = apr_pcalloc(pool, sizeof **made);
+    (*made)->pool = pool;
+    (*made)->path = apr_pstrdup(pool, path);
+    (*made)->holders = 1;
+    compile(*made, text, len);
+    return APR_SUCCESS;
+}
+
+/* Read and compile; the caller holds what is made. */
+static apr_status_t load(vault_templates_t *cache, file_t **file, const char *path, const char **error,
+                         apr_pool_t *scratch)
+{
+    apr_time_t now = apr_time_now();
+    struct stat state;
+    char *text = NULL;
+    apr_size_t len = 0;
+    apr_status_t status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0 || fstat(fd, &state) != 0) {
+        status = unreadable(errno, path, error, scratch);
+        goto out;
+    }
+    status = check_state(&state, path, error, scratch);
+    if (status != APR_SUCCESS) {
+        goto out;
+    }
+    text = malloc((apr_size_t)state.st_size + 1);
+    status = text ? read_all(fd, text, (apr_size_t)state.st_size, &len) : APR_ENOMEM;
+    if (status == APR_SUCCESS) {
+        status = make_file(cache, file, path, text, len);
+    }
+    if (status == APR_SUCCESS) {
+        (*file)->state = state;
+        (*file)->read = now;
+    }
+    else {
+        unreadable(status, path, error, scratch);
+    }
+out:
+    if (fd >= 0) {
+        close(fd);
+    }
+    free(text);
+    return status;
+}
+
+/* The compiled file as it is now, held for the caller. APR_EINVAL: it has a syntax error. */
+static apr_status_t acquire(vault_templates_t *cache, file_t **acquired, const char *path, const char **error,
+                            apr_pool_t *scratch)
+{
+    struct stat state;
+    apr_status_t status;
+    file_t *file;
+
+    if (stat(path, &state) != 0) {
+        return unreadable(errno, path, error, scratch);
+    }
+    file = find(cache, path, &state);
+    if (!file) {
+        status = load(cache, &file, path, error, scratch);
+        if (status != APR_SUCCESS) {
+            return status;
+        }
+        insert(cache, file);
+    }
+    if (!file->template) {
+        *error = apr_pstrdup(scratch, file->error);
+        release(cache, file);
+        return APR_EINVAL;
+    }
+    *acquired = file;
+    return APR_SUCCESS;
+}
+
+/* -------------------------------------------------------------- rendering */
+
+static apr_status_t write_cb(void *baton, const char *text, apr_size_t len)
+{
+    rendering_t *r = baton;
+    char reason[200];
+
+    if (r->status == APR_SUCCESS) {
+        r->status = r->write(r->write_baton, text, len);
+        if (r->status != APR_SUCCESS) {
+            r->error = apr_psprintf(r->scratch, "%s: what it renders cannot be written: %s", r->path,
+                                    apr_strerror(r->status, reason, sizeof reason));
+        }
+    }
+    return r->status;
+}
+
+/* Beside the template, with its extension. */
+static const char *partial_path(const rendering_t *r, const char *name)
+{
+    const char *base = strrchr(r->path, '/') + 1, *extension = strrchr(base, '.');
+
+    return apr_pstrcat(r->scratch, apr_pstrmemdup(r->scratch, r->path, (apr_size_t)(base - r->path)), name,
+                       extension && extension != base ? extension : "", NULL);
+}
+
+static file_t *acquire_partial(rendering_t *r, const char *name)
+{
+    file_t *file = &no_file;
+    const char *path, *error;
+    apr_status_t status;
+
+    if (name[0] == '.' || strchr(name, '/')) {
+        r->status = APR_EINVAL;
+        r->error = apr_psprintf(
+            r->scratch, "%s: the partial \"%.60s\" is refused: a name must not begin with a dot or contain a slash",
+            r->path, name);
+        return file;
+    }
+    path = partial_path(r, name);
+    if (!strcmp(path, r->path)) { /* itself, and not a newer one */
+        return r->file;
+    }
+    status = acquire(r->cache, &file, path, &error, r->scratch);
+    if (status != APR_SUCCESS && !APR_STATUS_IS_ENOENT(status)) {
+        r->status = status;
+        r->error = error;
+    }
+    return file;
+}
+
+/* Each partial is looked up once a rendering, so that its lines do not change half-way. */
+static const vault_mustache_t *partial_cb(void *baton, const char *name)
+{
+    rendering_t *r = baton;
+    file_t *file;
+
+    if (r->status != APR_SUCCESS) {
+        return NULL;
+    }
+    if (!r->partials) {
+        r->partials = apr_hash_make(r->scratch);
+    }
+    file = apr_hash_get(r->partials, name, APR_HASH_KEY_STRING);
+    if (!file) {
+        file = acquire_partial(r, name);
+        apr_hash_set(r->partials, name, APR_HASH_KEY_STRING, file);
+    }
+    return file->template;
+}
+
+static void release_all(rendering_t *r)
+{
+    apr_hash_index_t *i;
+
+    for (i = r->partials ? apr_hash_first(r->scratch, r->partials) : NULL; i; i = apr_hash_next(i)) {
+        void *file;
+
+        apr_hash_this(i, NULL, NULL, &file);
+        if (file != &no_file && file != r->file) {
+            release(r->cache, file);
+        }
+    }
+    release(r->cache, r->file);
+}
+
+static apr_status_t render(rendering_t *r, const json_t *context)
+{
+    apr_status_t status = vault_mustache_render(r->file->template, context, partial_cb, r, write_cb, r, r->scratch);
+
+    if (r->status != APR_SUCCESS) {
+        return r->status;
+    }
+    if (status == APR_EGENERAL) {
+        r->error = apr_psprintf(r->scratch, "%s: partials are nested deeper than %d; does one include itself?", r->path,
+                                VAULT_MUSTACHE_DEPTH_MAX);
+    }
+    else if (status == APR_TIMEUP) {
+        r->error = apr_psprintf(r->scratch, "%s: rendering takes more than %d steps; are there loops in loops?",
+                                r->path, VAULT_MUSTACHE_STEPS_MAX);
+    }
+    else if (status != APR_SUCCESS) {
+        r->error = apr_psprintf(r->scratch, "%s: the data cannot be rendered", r->path);
+    }
+    return status;
+}
+
+apr_status_t vault_templates_render(vault_templates_t *cache, const char *path, const json_t *context,
+                                    vault_mustache_write_fn write, void *baton, const char **error, apr_pool_t *scratch)
+{
+    rendering_t r = {.cache = cache, .path = path, .write = write, .write_baton = baton, .scratch = scratch};
+    apr_status_t status;
+
+    *error = NULL;
+    if (path[0] != '/') {
+        *error = apr_pstrcat(scratch, path, ": not an absolute path", NULL);
+        return APR_EBADPATH;
+    }
+    status = acquire(cache, &r.file, path, error, scratch);
+    if (status != APR_SUCCESS) {
+        return status;
+    }
+    status = render(&r, context);
+    *error = r.error;
+    release_all(&r);
+    return status;
+}
+
+/* ------------------------------------------------------------------ cache */
+
+static apr_status_t destroy_cb(void *data)
+{
+    vault_templates_t *cache = data;
+    file_t *dead = NULL;
+
+    while (cache->used.newer != &cache->used) {
+        drop_locked(cache, cache->used.newer, &dead);
+    }
+    destroy_files(dead);
+    apr_pool_destroy(cache->pool);
+    return APR_SUCCESS;
+}
+
+apr_status_t vault_templates_create(vault_templates_t **cache, apr_pool_t *pool)
+{
+    apr_pool_t *own;
+    apr_status_t status = apr_pool_create_unmanaged_ex(&own, apr_pool_abort_get(pool), NULL);
+
+    if (status != APR_SUCCESS) {
+        return status;
+    }
+    *cache = apr_pcalloc(own, sizeof **cache);
+    (*cache)->pool = own;
+    (*cache)->no_memory = apr_pool_abort_get(pool);
+    (*cache)->files = apr_hash_make(own);
+    (*cache)->used.older = (*cache)->used.newer = &(*cache)->used;
+    status = apr_thread_mutex_create(&(*cache)->lock, APR_THREAD_MUTEX_DEFAULT, own);
+    if (status != APR_SUCCESS) {
+        apr_pool_destroy(own);
+        return status;
+    }
+    apr_pool_cleanup_register(pool, *cache, destroy_cb, apr_pool_cleanup_null);
+    return APR_SUCCESS;
+}
+
+apr_size_t vault_templates_count(vault_templates_t *cache)
+{
+    apr_size_t count;
+
+    apr_thread_mutex_lock(cache->lock);
+    count = apr_hash_count(cache->files);
+    apr_thread_mutex_unlock(cache->lock);
+    return count;
+}

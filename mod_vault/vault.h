@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file vault.h
+ * The public header of mod_vault: what a feed is, and what other httpd modules may call.
+ *
+ * The words are those of the Vault paper (Stratmann et al., WebApps 2011):
+ *
+ *   interest       a string that names an event, e.g. "DB-logs": it *probably* happened, look
+ *   feed           a plug-in that knows a kind of data and can also say what changed since a page last asked
+ *   page           one loaded web page (one browser tab), with key-value properties kept for it on the server
+ *   method         a URL of this server that renders what is new for a page, or nothing
+ *   run            one execution of a method for a page
+ *   cursor         how far a page has got with one call of a feed (feed, method, arguments); an opaque string of the feed
+ *
+ * ## The loop that cannot miss a change
+ *
+ *     if (!host->create_interest(call, "DB-logs"))      // 1. first the interest
+ *         return APR_SUCCESS;                           //    nothing happened since this cursor: do not even look
+ *     rows = select(... > host->cursor_get(call));      // 2. then the data, in one query
+ *     host->cursor_set(call, last_key(rows));           // 3. then the place
+ *
+ * and on the writer's side: commit first, then host->notify("DB-logs").
+ * The loop that can: select first, create_interest after. A row that is committed in between is never announced to this page.
+ *
+ * Needs APR and jansson only; a feed resolves no symbol of mod_vault.so.
+ */
+#ifndef VAULT_H
+#define VAULT_H
+
+#include <jansson.h>
+
+#include "apr_optional.h"
+#include "apr_pools.h"
+#include "apr_tables.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The longest name of an interest, in bytes, without the final NUL. */
+#define VAULT_INTEREST_MAX 200
+/** The longest key of a page property, in bytes. */
+#define VAULT_PROPERTY_KEY_MAX 64
+/** The longest value of a page property or of a cursor, in bytes. */
+#define VAULT_PROPERTY_VALUE_MAX 4096
+/** What one method's run may want to hear of at acknowledgement. */
+#define VAULT_ACKS_MAX 64
+
+/* ------------------------------------------------------------------ feeds */
+
+/** Raised whenever something below changes its meaning. New slots at the end of a table raise only its `size`. */
+#define VAULT_FEED_ABI 1
+/** The name of what a feed's shared object exports: `const vault_feed_t vault_feed = {…};` */
+#define VAULT_FEED_SYMBOL "vault_feed"
+
+typedef struct vault_call_t vault_call_t; /**< one call of a feed's method; valid until the method returns */
+typedef struct vault_host_t vault_host_t;
+typedef struct vault_feed_t vault_feed_t;
+
+/** What mod_vault offers to a feed. A table, so that a unit test can be the host.
+ *
+ * Functions that take a `call` are for the thread that runs the method, until it returns.
+ * `notify`, `notify_all` and `log` are for any thread at any time between open and close.
+ */
+struct vault_host_t {
+    apr_uint32_t abi;  /**< VAULT_FEED_ABI of the server */
+    apr_uint32_t size; /**< sizeof(vault_host_t) of the server: a slot beyond it is not there */
+
+    /** Create `interest` for this page, and learn whether to look.
+     *
+     * @param interest  1..VAULT_INTEREST_MAX bytes, UTF-8; copied
+     * @return 0  this page's cursor for this very call has seen everything that was announced: the data need not be read
+     *         1  something may have changed, or the page never asked, or there is no page (a plain view): look
+     * A method that leaves something for later (at most so many rows at once) sets its cursor to what it gave, and notifies this
+     * interest itself: that is later than this run, so the page looks again at once.
+     * When the interest cannot be kept (name too long, tables full) the answer is 1 and the run fails as a whole
+     * once the method has returned: nothing it wrote reaches the page, and it is tried again.
+     */
+    int (*create_interest)(vault_call_t *call, const char *interest);
+
+    /** Take `interest` out of what this page waits for. Unknown ones are ignored. */
+    void (*remove_interest)(vault_call_t *call, const char *interest);
+
+    /** The cursor this page has for this call, as committed by its browser.
+     * @return NUL-terminated, valid during the call; NULL: the page never asked, or there is no page: answer everything */
+    const char *(*cursor_get)(vault_call_t *call);
+
+    /** Set the cursor that counts once the browser has what this run renders.
+     * @param value  at most VAULT_PROPERTY_VALUE_MAX bytes; copied
+     * @return APR_SUCCESS; APR_EINVAL too long: the run will fail as a whole */
+    apr_status_t (*cursor_set)(vault_call_t *call, const char *value);
+
+    /** A page property, as this run sees it. NULL: not set, or no page. Valid during the call. */
+    const char *(*page_get)(vault_call_t *call, const char *key);
+    /** Set (value NULL: remove) a page property; counts when the run does.
+     * @return APR_SUCCESS; APR_EINVAL key or value too long; APR_NOTFOUND there is no page */
+    apr_status_t (*page_set)(vault_call_t *call, const char *key, const char *value);
+
+    /** Tell every page that holds `interest` that it probably happened. Call it after the commit.
+     * @return APR_SUCCESS; APR_NOTFOUND nobody holds it (not a failure); APR_EINVAL empty or too long */
+    apr_status_t (*notify)(const char *interest);
+
+    /** The authenticated user of the request, or NULL. */
+    const char *(*user)(vault_call_t *call);
+
+    /** Memory for what a method returns or needs; freed with the request. */
+    apr_pool_t *(*pool)(vault_call_t *call);
+
+    /** Say why a call failed, in one sentence without a final stop: for the log, and for the answer if `status` is APR_EINVAL.
+     * @return status, so that a method can `return host->fail(call, APR_EINVAL, "table \"%s\" …", t);` */
+    apr_status_t (*fail)(vault_call_t *call, apr_status_t status, const char *fmt, ...)
+        __attribute__((format(printf, 3, 4)));
+
+    /** One line in the error log. `level` as in httpd: 3 error, 4 warning, 6 info, 7 debug. */
+    void (*log)(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+    /** Have vault_feed_t::acked called with `data` once the browser is known to have what this run renders (at once after a run
+     * that rendered nothing): for what must not happen for an answer that gets lost, as advancing a place that is kept elsewhere.
+     * It is not called for a run that failed or whose answer was dropped; that run is repeated, and asks again.
+     * @param data  NUL-terminated, at most VAULT_PROPERTY_VALUE_MAX bytes; copied. The same twice in a run counts once
+     * @return APR_SUCCESS
+     *         APR_EINVAL    too long: the run will fail as a whole
+     *         APR_ENOSPC    more than VAULT_ACKS_MAX in this run: it will fail as a whole
+     *         APR_NOTFOUND  there is no page, so nobody will acknowledge
+     *         APR_ENOTIMPL  the feed has no `acked`
+     * The first slot that came later: a feed looks whether host->size reaches over it. */
+    apr_status_t (*on_ack)(vault_call_t *call, const char *data);
+
+    /** Say that what happened since the page's cursor cannot be told any more, so that the answer is a first view again: what the
+     * page shows of this call is to be replaced by it, not added to. Without a page it does nothing.
+     * It came after on_ack: a feed looks whether host->size reaches over it. */
+    void (*reset)(vault_call_t *call);
+
+    /** The absolute form of a path, a relative one taken from ServerRoot: for a parameter that is a path in some cases only.
+     * Of use in `open`. @return in `pool`; NULL: that is no path */
+    const char *(*absolute)(const char *path, apr_pool_t *pool);
+
+    /** Tell every page that everything it holds probably happened: for when nobody knows any more what did. Each of them runs its
+     * methods, so it is not for what can be named. */
+    void (*notify_all)(void);
+};
+
+/** A parameter of `VaultFeed NAME PATH key=value …`. The list ends with a NULL name. */
+typedef struct vault_feed_param_t {
+    const char *name;
+    const char *fallback; /**< value when not given; NULL: the parameter must be given */
+    const char *help;     /**< what is accepted, half a sentence: "a directory that exists" */
+    unsigned flags;
+} vault_feed_param_t;
+
+#define VAULT_PARAM_PATH                                                                                               \
+    0x1u /**< a path: `open` gets it absolute, a relative one taken from ServerRoot; empty stays empty */
+
+#define VAULT_METHOD_WRITES 0x1u /**< changes data: never called for a safe HTTP request from outside */
+
+/** A method of a feed. The list ends with a NULL name. */
+typedef struct vault_feed_method_t {
+    const char *name;
+    unsigned flags;
+    /** Run it.
+     * @param self   what `open` made
+     * @param args   a JSON object, borrowed. Values from a browser, a page or the configuration are strings; a name with
+     *               dots makes nested objects: `values.status=404` is {"values": {"status": "404"}}
+     * @param rows   set it to a new reference, or leave it NULL: "nothing new"
+     * @return APR_SUCCESS
+     *         APR_EINVAL  an argument is wrong (400); say which with host->fail
+     *         APR_EAGAIN  the data cannot be reached now (503); the page asks again by itself
+     *         other       failed (500)
+     * Many threads call at once. May block; a page whose method runs is the only one that waits for it.
+     */
+    apr_status_t (*call)(void *self, vault_call_t *call, const json_t *args, json_t **rows);
+} vault_feed_method_t;
+
+/** The descriptor of a feed: constant data, read once at start-up. */
+struct vault_feed_t {
+    apr_uint32_t abi;  /**< VAULT_FEED_ABI */
+    apr_uint32_t size; /**< sizeof(vault_feed_t) */
+    const char *name;  /**< the kind, e.g. "database"; the configuration may give another */
+    const vault_feed_param_t *params;
+    const vault_feed_method_t *methods;
+
+    /** Check the parameters and make `self`. In the parent, at every start and configuration check: no threads, no
+     * connections yet.
+     * @param params  every declared parameter, given or fallback
+     * @param pool    lives until the next restart
+     * @return NULL, or a sentence for the admin that names the parameter, its value and what is accepted: it stops the start */
+    const char *(*open)(void **self, const vault_host_t *host, const apr_table_t *params, apr_pool_t *pool);
+
+    /** Start in a child: threads and connections belong here. May be NULL.
+     * Every signal is blocked while it runs, so that threads which it creates inherit that: signals are for httpd's own.
+     * @param pchild  lives until the child ends; for this call only, since other threads use it as well: a thread that needs
+     *                memory makes a pool of its own
+     * @return NULL, or a sentence for the log: every call of this feed in this child then fails with 503 */
+    const char *(*child_start)(void *self, apr_pool_t *pchild);
+
+    /** Stop in a child; no call runs any more. Threads must have ended when it returns: what they use goes next. May be NULL;
+     * not called where child_start failed. */
+    void (*child_stop)(void *self);
+
+    /** What a run of this feed wanted to hear of with host->on_ack: the browser has it. May be NULL; a feed whose `size` ends
+     * before it has none.
+     * @param data  as given to on_ack, borrowed
+     * At least once: after a crash it may come again, also at the same time in two children, and after a later one; and not at all
+     * if the page is never heard of again. So it says where the place is ("7"), not that it moves ("+1"), and never moves it back.
+     * Any thread of any child, outside of a request and of any lock; the page's next answer waits for it. May block. */
+    void (*acked)(void *self, const char *data);
+};
+
+/** What a feed's shared object exports; declared here so that it is visible whatever the language and the flags. */
+extern __attribute__((visibility("default"))) const vault_feed_t vault_feed;
+
+/* ------------------------------------------- for other modules of httpd */
+
+#ifdef AP_SERVER_BASEREVISION /* httpd.h was included first */
+
+/** Make the page that request `r` renders, or says it comes from (X-Vault-Page), ask `url` for news.
+ *
+ * @param r    a request that renders HTML, or a subrequest of one, where `VaultLongPoll on` holds, before its header is sent
+ * @param url  a path of this server ("/logs/latest"), absolute or relative to r->uri; copied
+ * @return APR_SUCCESS
+ *         APR_EINVAL   not a path of this server, or too long
+ *         APR_EACCES   `VaultLongPoll` is off here
+ *         APR_EINIT    too late: the header is on its way
+ *         APR_NOTFOUND `r` renders no page: it is a method's, or a poll
+ *         APR_ENOSPC   too many pages, or too many methods on this page
+ * The thread that owns `r`.
+ */
+APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_add_long_poll, (request_rec * r, const char *url));
+
+/** The `<script>` element that starts the client for the page of `r`, to be written into the HTML once.
+ * @return in r->pool; NULL: `r` has no page */
+APR_DECLARE_OPTIONAL_FN(const char *, vault_page_script, (request_rec * r));
+
+/** A property of the page that `r` renders, that a method runs for, or that `r` says it comes from (X-Vault-Page). NULL: not set, or no
+ * page. In r->pool. */
+APR_DECLARE_OPTIONAL_FN(const char *, vault_page_get, (request_rec * r, const char *key));
+
+/** Set (value NULL: remove) a property. In a method it counts once the browser has what the method rendered.
+ * From a request that says which page it comes from it counts at once, and that page's methods run again.
+ * @return APR_SUCCESS; APR_EINVAL key or value too long; APR_NOTFOUND no page; APR_ENOSPC its state gets too large */
+APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_page_set, (request_rec * r, const char *key, const char *value));
+
+/** Create an interest for the page of `r`: as vault_host_t::create_interest, for a module that is its own feed.
+ * @param cursor  what names this use of the interest on this page, e.g. "mymodule/rows"
+ * @return 0 nothing happened since; 1 look */
+APR_DECLARE_OPTIONAL_FN(int, vault_create_interest, (request_rec * r, const char *interest, const char *cursor));
+
+/** Tell every page that holds `interest` that it probably happened. Any thread of any process of this server.
+ * @return APR_SUCCESS; APR_NOTFOUND nobody holds it; APR_EINVAL empty or too long */
+APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_notify, (const char *interest));
+
+/** Call a feed's method for the page of `r` (or for no page).
+ * @param feed    the NAME of a VaultFeed
+ * @param args    a JSON object, borrowed
+ * @param rows    a new reference, or NULL for "nothing new"
+ * @param error   a sentence in r->pool when the call fails
+ * @return as vault_feed_method_t::call; APR_NOTFOUND no such feed or method */
+APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_feed_call,
+                        (request_rec * r, const char *feed, const char *method, const json_t *args, json_t **rows,
+                         const char **error));
+
+/** Are these rows, as vault_feed_call() has just given them for `r`, a first view again (vault_host_t::reset)? Whoever shows them
+ * without vault_render() replaces what the page shows of that call. @return 1 yes; 0 no */
+APR_DECLARE_OPTIONAL_FN(int, vault_feed_is_reset, (request_rec * r, const json_t *rows));
+
+/** What vault_render() renders. Begin with zeros: fields may be added. */
+typedef struct vault_render_t {
+    const char
+        *file; /**< a Mustache template beside the file that r->filename names, or in a folder below: "row.html" */
+    const json_t *data; /**< borrowed. A list is seen as `rows`, of an object each name; NULL: nothing new */
+    const char *action; /**< append, prepend, replace, update, before or after; NULL: HTML as it is */
+    const char *target; /**< with an action: the id of the element in the page; UTF-8 */
+    int anew; /**< 1: the data take the place of what was shown, append and prepend become update; set for the very rows of
+               * vault_feed_call() without being asked */
+    const char *format; /**< of an update: NULL, turbo-stream elements; or "htmx", out-of-band swaps */
+} vault_render_t;
+
+/** Render a template to the browser, as the SSI tag `feed` does: the same compiled files, the same rules for where they may be.
+ *
+ * In a view the HTML is written in place. In a method it is wrapped, if there is an action:
+ * `<turbo-stream action="append" target="logs-div"><template>…</template></turbo-stream>`; nothing new (NULL) writes nothing there,
+ * nor does an empty list, but with replace and update, where the list that was shown is gone. With the format htmx it is
+ * `<div hx-swap-oob="beforeend:#logs-div">…</div>` (`<tbody …>` around rows of a table, and so on), and the answer says so, as by
+ * `Vault-Update: htmx`.
+ *
+ * @param error  a sentence in r->pool when it fails
+ * @return APR_SUCCESS
+ *         APR_EINVAL  no such action or format, replace with htmx, another format than before in this method, no target, a file elsewhere, data that are neither list nor object, or a syntax error in the file
+ *         APR_ENOENT or another of the system's  the file cannot be read
+ *         other       rendering takes too long or goes too deep, or the client is gone
+ * On a failure nothing was written; a method that it happens to fails as a whole, whatever its handler answers, and is tried again.
+ * The thread that owns `r`. */
+APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_render, (request_rec * r, const vault_render_t *what, const char **error));
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

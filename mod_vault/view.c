@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The filter VAULT_VIEW on the way of a page's HTML. It holds back the beginning, so that the header can still say "do not cache"
+ * when the page's tag comes late in the HTML, and publishes the page before the end goes down.
+ */
+#include "view.h"
+
+#include "apr_strings.h"
+#include "http_protocol.h"
+#include "http_request.h"
+#include "util_filter.h"
+
+#include "context.h"
+#include "log.h"
+#include "method.h"
+#include "mod_vault.h"
+#include "own_page.h"
+#include "script_filter.h"
+
+APLOG_USE_MODULE(vault);
+
+/* So much HTML is held back at the most: a page that asks for its first long poll after this is too late. */
+#define HELD_BACK (64 * 1024)
+
+static ap_filter_rec_t *view_filter;
+
+typedef struct view_t {
+    vault_context_t *context;
+    apr_bucket_brigade *held;
+    int failed; /* an error has come by, maybe long before the end: an include's, a backend's */
+} view_t;
+
+/* -------------------------------------------------------------------- filter */
+
+/* HTML with a page's id belongs to one browser tab: no cache may keep it, no part of it may be sent, no 304. */
+static void mark_private(request_rec *r)
+{
+    apr_table_setn(r->headers_out, "Cache-Control", "private, no-store");
+    apr_table_unset(r->headers_out, "ETag");
+    apr_table_unset(r->headers_out, "Last-Modified");
+    apr_table_unset(r->headers_out, "Expires");
+    apr_table_unset(r->headers_out, "Accept-Ranges");
+    apr_table_unset(r->headers_in, "Range");
+    apr_table_unset(r->headers_in, "If-Range");
+    r->no_local_copy = 1;
+}
+
+static int is_worth_a_page(const request_rec *r, const vault_context_t *x)
+{
+    return x->has_poll && !r->header_only && r->status < HTTP_BAD_REQUEST && !r->connection->aborted;
+}
+
+static int has_error(const apr_bucket_brigade *bb)
+{
+    apr_bucket *b;
+
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b)) {
+        if (AP_BUCKET_IS_ERROR(b)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The HTML is complete: what it shows is state number 0. The page's cleanup drops what stays unpublished. */
+static void complete(request_rec *r, vault_context_t *x, int failed)
+{
+    if (x->run && !failed && is_worth_a_page(r, x)) {
+        vault_run_end(x->run, 1);
+        vault_context_publish(r);
+    }
+    x->run = NULL;
+    x->in_view = 0;
+}
+
+static int holds_flush_or_end(const apr_bucket_brigade *bb, int *end)
+{
+    apr_bucket *b;
+    int flush = 0;
+
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b)) {
+        *end |= APR_BUCKET_IS_EOS(b);
+        flush |= APR_BUCKET_IS_FLUSH(b);
+    }
+    return flush || *end;
+}
+
+static int has_enough(apr_bucket_brigade *bb)
+{
+    apr_off_t length = 0;
+
+    return apr_brigade_length(bb, 0, &length) == APR_SUCCESS && (length < 0 || length > HELD_BACK);
+}
+
+static apr_status_t filter_view(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    view_t *v = f->ctx;
+    vault_context_t *x = v->context;
+    int end = 0, go = holds_flush_or_end(bb, &end);
+
+    v->failed |= has_error(bb);
+    if (!x->sealed) {
+        if (!go && !x->run && !has_enough(v->held)) {
+            return ap_save_brigade(f, &v->held, &bb, f->r->pool);
+        }
+        x->sealed = 1;
+        if (x->run) {
+            mark_private(f->r);
+        }
+        APR_BRIGADE_PREPEND(bb, v->held);
+    }
+    if (end) {
+        complete(f->r, x, v->failed);
+        ap_remove_output_filter(f);
+    }
+    return ap_pass_brigade(f->next, bb);
+}
+
+/* What speaks the protocol has no page. */
+static int is_own_handler(const request_rec *r)
+{
+    static const char *const names[] = {"vault-feed", "vault-notify", "vault-page", "vault-poll", "vault-status"};
+    unsigned i;
+
+    for (i = 0; r->handler && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!strcmp(r->handler, names[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Only the request that the browser made has a view; its includes and its error documents write into it. */
+static void insert_view(request_rec *r)
+{
+    vault_context_t *x;
+    view_t *v;
+
+    if (r->main || vault_location_of(r)->long_poll != 1 || (r->method_number != M_GET && r->method_number != M_POST) ||
+        is_own_handler(r)) {
+        return;
+    }
+    x = vault_context_make(r);
+    if (x->in_view || x->own) {
+        return;
+    }
+    x->in_view = 1;
+    v = apr_pcalloc(r->pool, sizeof(*v));
+    v->context = x;
+    v->held = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    ap_add_output_filter_handle(view_filter, v, r, r->connection);
+    vault_script_insert(r);
+}
+
+/* ----------------------------------------------------------------------- API */
+
+/* A path of this server, absolute and percent-encoded; NULL: it is not one. A relative one begins where the page is. */
+static const char *local_path(request_rec *r, const char *url)
+{
+    const char *folder;
+
+    if (!url[0] || !vault_method_is_url(url) || !strncmp(url, "//", 2) || (url[0] != '/' && strchr(url, ':'))) {
+        return NULL;
+    }
+    if (url[0] == '/') {
+        return url;
+    }
+    folder = ap_os_escape_path(r->pool, ap_make_dirstr_parent(r->pool, r->uri), 1);
+    return ap_make_full_path(r->pool, folder, url);
+}
+
+apr_status_t vault_view_add_long_poll(request_rec *r, const char *url)
+{
+    vault_context_t *x = vault_context_make(r);
+    const char *path = local_path(r, url);
+    vault_write_t write = {.method = path,
+                           .max_methods = vault_location_max_methods(vault_location_of(vault_main_request(r)))};
+    apr_status_t rv;
+
+    if (!path) {
+        return APR_EINVAL;
+    }
+    if (x->in_method) {
+        return APR_NOTFOUND;
+    }
+    if (x->own) {
+        return vault_own_page_write(r, &write);
+    }
+    if (!vault_context_run(r, &rv)) {
+        return rv;
+    }
+    rv = vault_run_add_method(x->run, path, write.max_methods);
+    if (rv == APR_SUCCESS) {
+        x->has_poll = 1;
+    }
+    return rv;
+}
+
+const char *vault_view_script(request_rec *r)
+{
+    vault_context_t *x = vault_context_get(r);
+    char id[VAULT_PAGE_ID_LEN + 1];
+
+    if (!x || !x->run || x->in_method || vault_main_request(r)->status >= HTTP_BAD_REQUEST) {
+        return NULL; /* nor is an error document a page: its client would find none, and load it again */
+    }
+    x->has_script = 1;
+    x->wants_script = 0;
+    vault_page_format(&x->page, id);
+    return apr_psprintf(r->pool, "<script src=\"%s/vault.js\" data-vault-page=\"%s\" defer></script>",
+                        vault_location_path(vault_location_of(vault_main_request(r))), id);
+}
+
+void vault_view_hooks(apr_pool_t *p)
+{
+    view_filter = ap_register_output_filter("VAULT_VIEW", filter_view, NULL, AP_FTYPE_CONTENT_SET - 1);
+    ap_hook_insert_filter(insert_view, NULL, NULL, APR_HOOK_LAST);
+    vault_script_hooks();
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file waiters.h
+ * The polls that wait in this child: on which interests, until when, and whose turn it is to be woken.
+ *
+ * A waiting poll has one owner. While it is attached it is the waiters': they may ring its bell, nothing else. To ring is one
+ * write to the bell, an eventfd; whoever watches it (the MPM's pollset, or a thread in poll(2)) brings the poll to a thread, and
+ * that thread calls vault_poll_detach() and owns the poll from there. So notify, deadline, hang-up and stop may race as they
+ * like: each leaves its cause and rings, the one thread that comes finds all of them. A ring may come early (before anybody
+ * watches), late or for nothing; none is missed, since an eventfd keeps it.
+ *
+ * At most `window` polls are woken at a time; each that is done lets the next one go (vault_poll_finish). A broadcast to thousands
+ * thus leaves threads free for the rest of the site and does not stampede the backend. Whose time is up needs no turn: it is only
+ * answered.
+ *
+ * One thread a child, the waker, drains the wake queue, watches deadlines and the clients' sockets.
+ *
+ * Threads: any of this process. One lock, held for list moves only; nothing is called under it. (Order: list > stripe > queue.)
+ */
+#ifndef VAULT_WAITERS_H
+#define VAULT_WAITERS_H
+
+#include "apr_time.h"
+
+#include "slot.h"
+
+/** Why a poll was woken; several may come together. */
+enum {
+    VAULT_CAUSE_NOTIFY = 1, /* an interest was notified: arm and look */
+    VAULT_CAUSE_DUE = 2,    /* its due time has come, but not its end */
+    VAULT_CAUSE_STOP = 4,   /* this child ends: nothing may wait here any more */
+    VAULT_CAUSE_END = 8     /* the poll's time is up; as STOP it needs no turn, since nothing will run */
+    /* none: the client hung up or sent early, or the ring was extraneous: look at the connection, arm and look */
+};
+
+typedef struct vault_waiters_t vault_waiters_t;
+typedef struct vault_poll_t vault_poll_t;
+
+/** A poll on the list of one interest. */
+typedef struct vault_wait_t {
+    vault_poll_t *poll;
+    vault_interest_t interest;
+    struct vault_wait_t *next, **link; /* lock */
+} vault_wait_t;
+
+/** A poll that can wait. Zeroed memory of the owner's; it must not go before vault_poll_end(). */
+struct vault_poll_t {
+    int bell;              /* const between begin and end; -1 outside */
+    unsigned causes;       /* lock */
+    int attached;          /* lock */
+    int turn;              /* lock; NONE, QUEUED or RUNNING */
+    apr_time_t due;        /* owner, then lock; when it is given a turn at the latest */
+    apr_time_t end;        /* owner, then lock; when its time is up, not before `due` */
+    apr_size_t heap_index; /* lock */
+    vault_wait_t *waits;   /* lock; one an interest */
+    unsigned count;
+    vault_poll_t *next, *prev; /* lock; the queue of those whose turn it is not yet */
+};
+
+/** Begin to let polls wait in this child. Starts the waker thread.
+ * @param slot    this child's
+ * @param window  how many are woken at a time, at least 1
+ * @param tick    called by the waker about once a second, without any lock, also while stopping; may be NULL
+ * @return APR_SUCCESS, or what the system said */
+apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *notifier, unsigned slot, unsigned window,
+                                  void (*tick)(void *baton), void *baton, apr_pool_t *pchild);
+
+/** Nothing waits here any more: every poll is woken with STOP, and vault_poll_attach() refuses from now on.
+ * Only sets a flag and writes one eventfd: also for a signal handler. */
+void vault_waiters_stop(vault_waiters_t *w);
+
+/** Has vault_waiters_stop() been called? */
+int vault_waiters_stopping(const vault_waiters_t *w);
+
+/** Stop the waker thread and wait for its end; not for ever, since a signal handler may call this that has interrupted a thread of
+ * this process while it held the lock (prefork). */
+void vault_waiters_destroy(vault_waiters_t *w);
+
+/** Give the poll a bell. @return APR_SUCCESS, or what eventfd said (APR_EMFILE) */
+apr_status_t vault_poll_begin(vault_waiters_t *w, vault_poll_t *poll);
+
+/** Let the poll wait, on all these interests, until `poll->due` or `poll->end`, which the caller has set. From here on its bell may
+ * ring. Arm and compare only after (notifier.h).
+ * @param waits  `count` of them with `interest` filled in; memory of the poll's owner, until the poll is detached
+ * @return 1 attached; 0 this child is stopping: it must not wait */
+int vault_poll_attach(vault_waiters_t *w, vault_poll_t *poll, vault_wait_t *waits, unsigned count);
+
+/** The poll waits no more and is the caller's. Silences the bell.
+ * @return the causes so far, all forgotten; 0 also when it was not attached */
+unsigned vault_poll_detach(vault_waiters_t *w, vault_poll_t *poll);
+
+/** The poll has had its turn, if it was its turn: the next one may go. Called before it waits again, attached and armed: what
+ * came meanwhile gives it another turn, behind the others. */
+void vault_poll_finish(vault_waiters_t *w, vault_poll_t *poll);
+
+/** Somebody else has closed the bell: it must neither be rung nor be given to another poll. */
+void vault_poll_lose_bell(vault_waiters_t *w, vault_poll_t *poll);
+
+/** Done with waiting, from whatever state: detach, finish, and the bell goes back. May be called twice. */
+void vault_poll_end(vault_waiters_t *w, vault_poll_t *poll);
+
+/** Ring the bell when `fd`, the client's socket, hangs up or has data; once. */
+apr_status_t vault_waiters_watch(vault_waiters_t *w, int fd, const vault_poll_t *poll);
+void vault_waiters_unwatch(vault_waiters_t *w, int fd);
+
+/** Wait in this thread for the bell of an attached poll.
+ * @param fd  the client's socket, watched too; -1: none, and then it returns every half second, so that the caller can look
+ * Returns when the bell rings or something happens on `fd`; both may be for nothing. */
+void vault_poll_sleep(const vault_poll_t *sleeper, int fd);
+
+/** Polls attached now. */
+unsigned vault_waiters_count(vault_waiters_t *w);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one poll watches. Pages depend on few interests, so lists are searched from the front. */
+#include "watch.h"
+
+#include "page.h"
+
+/* The page's own interest comes on top of those it may hold. */
+#define WAITS_MAX (VAULT_PAGE_INTERESTS_MAX + 1)
+
+static const apr_array_header_t *deps_of(const vault_state_t *base, int method)
+{
+    return APR_ARRAY_IDX(base->methods, method, vault_method_t).deps;
+}
+
+/* Methods that share an interest are counted twice here, but a page holds no more than WAITS_MAX. */
+static unsigned most_waits(const vault_state_t *base)
+{
+    unsigned most = 1;
+    int i;
+
+    for (i = 0; base && i < base->methods->nelts; i++) {
+        most += deps_of(base, i) ? (unsigned)deps_of(base, i)->nelts : 0;
+    }
+    return most < WAITS_MAX ? most : WAITS_MAX;
+}
+
+static int find(const vault_watch_t *w, vault_interest_t interest)
+{
+    unsigned i;
+
+    for (i = 0; i < w->count; i++) {
+        if (w->waits[i].interest == interest) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void add(vault_watch_t *w, vault_interest_t interest)
+{
+    if (w->count < w->room && find(w, interest) < 0) {
+        w->waits[w->count++].interest = interest;
+    }
+}
+
+void vault_watch_list(vault_watch_t *w, vault_interest_t own, const vault_state_t *base, apr_pool_t *pool)
+{
+    unsigned most = most_waits(base);
+    int i, k;
+
+    if (most > w->room) {
+        w->room = most + 1; /* a method that comes to know one more is the usual case */
+        w->waits = apr_pcalloc(pool, w->room * sizeof(*w->waits));
+    }
+    w->count = 0;
+    add(w, own);
+    for (i = 0; base && i < base->methods->nelts; i++) {
+        const apr_array_header_t *deps = deps_of(base, i);
+        for (k = 0; deps && k < deps->nelts; k++) {
+            add(w, APR_ARRAY_IDX(deps, k, vault_dep_t).interest);
+        }
+    }
+}
+
+void vault_watch_arm(vault_watch_t *w, vault_notifier_t *n, unsigned slot, apr_pool_t *scratch)
+{
+    unsigned i;
+
+    w->stamps = apr_palloc(scratch, w->count * sizeof(*w->stamps));
+    for (i = 0; i < w->count; i++) {
+        w->stamps[i] =
+            slot ? vault_interest_arm(n, w->waits[i].interest, slot) : vault_interest_stamp(n, w->waits[i].interest);
+    }
+}
+
+int vault_watch_moved(const vault_watch_t *w, const vault_method_t *method)
+{
+    int i, k;
+
+    for (k = 0; method->deps && k < method->deps->nelts; k++) {
+        const vault_dep_t *dep = &APR_ARRAY_IDX(method->deps, k, vault_dep_t);
+        i = find(w, dep->interest);
+        if (i < 0 || w->stamps[i] > dep->stamp) {
+            return 1;
+        }
+    }
+    return method->deps == NULL;
+}
+
+apr_array_header_t *vault_watch_seen(const vault_watch_t *w, apr_pool_t *pool)
+{
+    apr_array_header_t *seen = apr_array_make(pool, (int)w->count, sizeof(vault_dep_t));
+    unsigned i;
+
+    for (i = 0; i < w->count; i++) {
+        vault_dep_t *d = apr_array_push(seen);
+        d->interest = w->waits[i].interest;
+        d->stamp = w->stamps[i];
+    }
+    return seen;
+}

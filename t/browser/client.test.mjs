@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vault.js polls: when, where to, and what it does when the network or the server fails. */
+import assert from 'node:assert/strict';
+import { describe } from 'node:test';
+import { all, forget, seen, slept } from './browser.mjs';
+import { html, inner, json, LIST, stage, stream, test } from './stage.mjs';
+
+describe('polling', () => {
+  test('begins after load, with seq=0, the page and a 128-bit nonce', async () => {
+    let image;
+    const asked = new Promise((resolve) => {
+      stage.site.file('/slow.png', (response) => { image = response; resolve(); });
+    });
+    stage.site.page('/', 'id-1', '<img src="/slow.png" alt="">');
+    const loading = stage.open();
+    await asked;
+    const [page] = stage.context.pages();
+    await page.waitForFunction(() => window.vault);
+    assert.equal(await page.evaluate(() => window.vault.state), 'stopped');
+    assert.equal(stage.site.polls.count, 0, 'not while an image is on its way');
+    image.writeHead(204).end();
+    const poll = await stage.site.polls.next();
+    assert.equal(poll.page, 'id-1');
+    assert.equal(poll.seq, 0);
+    assert.match(poll.tab, /^[0-9a-f]{32}$/);
+    assert.equal(poll.request.method, 'GET');
+    await loading;
+  });
+
+  test('an answer is shown and acknowledged by the next poll; nothing offends a strict CSP', async () => {
+    const page = await stage.open();
+    const first = await stage.site.polls.next();
+    first.answer(41, html(stream('append', 'list', '<li id="c">&lt;c&gt;</li>')));
+    const second = await stage.site.polls.next();
+    assert.equal(second.seq, 41);
+    assert.equal(second.tab, first.tab, 'one nonce for the life of the document');
+    assert.equal(await inner(page, '#list'), '<li id="a">a</li><li id="b">b</li><li id="c">&lt;c&gt;</li>');
+    const applied = (await all(page, 'vault:applied')).map(({ method, type }) => [method, type]);
+    assert.deepEqual(applied, [['/m', 'text/html']]);
+    assert.deepEqual(page.problems, []);
+    assert.deepEqual(await all(page, 'csp'), []);
+  });
+
+  test('one poll at a time', async () => {
+    const page = await stage.open();
+    for (let seq = 1; seq <= 20; seq++) {
+      const poll = await stage.site.polls.next();
+      assert.equal(poll.seq, seq - 1);
+      assert.equal(stage.site.polls.unread, 0);
+      poll.answer(seq, json(seq));
+    }
+    await stage.site.polls.next();
+    await page.evaluate(() => { window.vault.start(); window.vault.start(); });
+    assert.equal((await all(page, 'vault:update')).length, 20);
+    assert.equal(stage.site.polls.count, 21);
+  });
+
+  test('204: asks again at once, with the same seq', async () => {
+    await stage.open({ clock: true }); // the clock stands still: no timer can be part of it
+    for (let i = 0; i < 3; i++) (await stage.site.polls.next()).end(204);
+    assert.equal((await stage.site.polls.next()).seq, 0);
+  });
+
+  test('204 with Retry-After: waits as long as it was asked to', async () => {
+    const page = await stage.open({ clock: true, random: 0 });
+    (await stage.site.polls.next()).end(204, { 'Retry-After': '7' });
+    await slept(page, 7_000);
+  });
+
+  test('204 of a superseded poll: waits a second', async () => {
+    const page = await stage.open({ clock: true, random: 0 });
+    (await stage.site.polls.next()).end(204, { 'Vault-Superseded': '1' });
+    await slept(page, 1_000);
+  });
+
+  test('a server that does not hold polls is not asked in a tight loop', async () => {
+    const page = await stage.open({ clock: true, random: 0.999 });
+    for (let i = 0; i < 6; i++) (await stage.site.polls.next()).end(204);
+    await slept(page, 0.999 * 500 * 2);
+    (await stage.site.polls.next()).answer(1, json('news'));
+    (await stage.site.polls.next()).end(204);
+    assert.equal((await stage.site.polls.next()).seq, 1, 'news takes the brake off');
+  });
+
+  test('a poll that the server forgot is given up and sent again', async () => {
+    stage.site.page('/', 'id-1', LIST, 'data-vault-timeout="200"');
+    const page = await stage.open({ clock: true });
+    const forgotten = await stage.site.polls.next();
+    await page.clock.runFor(199_000);
+    assert.equal((await all(page, 'fetch')).length, 1);
+    await page.clock.runFor(1_000);
+    await forgotten.closed;
+    assert.equal((await stage.site.polls.next()).seq, 0);
+  });
+
+  test('two script elements for one page make one client', async () => {
+    stage.site.page('/', 'id-1', '<script src="/vault/vault.js" data-vault-page="id-1" defer></script>');
+    const page = await stage.open();
+    (await stage.site.polls.next()).answer(1, json(1));
+    await stage.site.polls.next();
+    assert.equal(stage.site.polls.count, 2);
+    assert.equal((await all(page, 'vault:update')).length, 1);
+  });
+
+  test('the poll goes to where the script came from', async () => {
+    const { content } = stage.site.files.get('/vault/vault.js');
+    stage.site.file('/vault/copy.js', content, 'text/javascript');
+    const tag = '<script src="/vault/copy.js?v=3" data-vault-page="x y" defer></script>';
+    stage.site.file('/', `<!doctype html><title>x</title>${tag}`);
+    await stage.open();
+    const poll = await stage.site.polls.next();
+    assert.equal(poll.page, 'x y');
+    assert.deepEqual([...new URL(poll.request.url, stage.site.url).searchParams.keys()], ['page', 'seq', 'tab']);
+  });
+
+  test('without an id and without subscriptions nothing is asked for', async () => {
+    stage.site.file('/', '<!doctype html><title>x</title><script src="/vault/vault.js" defer></script>');
+    const page = await stage.open({ clock: true });
+    await page.evaluate(() => window.vault.start());
+    assert.equal(await page.evaluate(() => window.vault.state), 'stopped');
+    assert.deepEqual(await all(page, 'fetch'), []);
+    assert.deepEqual(page.problems, []);
+  });
+});
+
+describe('trouble', () => {
+  test('failures back off with full jitter, from 0.5 s to 30 s, and a success resets it', async () => {
+    const page = await stage.open({ clock: true, random: 0.5 });
+    for (const bound of [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+      (await stage.site.polls.next()).end(500);
+      assert.equal((await seen(page, { name: 'vault:state', state: 'backing off' })).delay, bound / 2);
+      await slept(page, bound / 2);
+      await forget(page);
+    }
+    (await stage.site.polls.next()).end(204);
+    (await stage.site.polls.next()).cut('{');
+    await slept(page, 250);
+  });
+
+  test('jitter may be nothing: then it asks at once', async () => {
+    await stage.open({ random: 0 });
+    for (let i = 0; i < 5; i++) (await stage.site.polls.next()).end(502);
+    assert.equal((await stage.site.polls.next()).seq, 0);
+  });
+
+  for (const status of [503, 429]) {
+    test(`${status} with Retry-After: waits so long, and nothing shortens it`, async () => {
+      const page = await stage.open({ clock: true, random: 0 });
+      (await stage.site.polls.next()).end(status, { 'Retry-After': '120' });
+      assert.equal((await seen(page, { name: 'vault:state', state: 'backing off' })).delay, 120_000);
+      await page.evaluate(() => {
+        window.dispatchEvent(new Event('online'));
+        document.dispatchEvent(new Event('visibilitychange'));
+      });
+      await slept(page, 120_000);
+      assert.equal((await stage.site.polls.next()).seq, 0);
+    });
+  }
+
+  test('503: up to a tenth is added, against a stampede; a date is understood; nonsense is a failure', async () => {
+    const page = await stage.open({ clock: true, random: 0.5 });
+    (await stage.site.polls.next()).end(503, { 'Retry-After': '10' });
+    await slept(page, 10_500);
+    const date = await page.evaluate(() => new Date(Date.now() + 60_000).toUTCString()); // whole seconds
+    (await stage.site.polls.next()).end(503, { 'Retry-After': date });
+    const { ms } = await page.evaluate(() => new Promise((found) => {
+      const look = () => {
+        const timer = window.seen.find((each) => each.name === 'timer' && each.ms > 55_000 && each.ms < 65_000);
+        if (timer) found(timer);
+        else window.addEventListener('seen', look, { once: true });
+      };
+      look();
+    }));
+    await slept(page, ms);
+    (await stage.site.polls.next()).end(503, { 'Retry-After': 'soon' });
+    await slept(page, 250);
+  });
+
+  for (const [event, target] of [['online', 'window'], ['visibilitychange', 'document'], ['resume', 'document']]) {
+    test(`${event} ends a pause after a failure`, async () => {
+      const page = await stage.open({ clock: true, random: 0.999 });
+      (await stage.site.polls.next()).cut('{');
+      await seen(page, { name: 'vault:state', state: 'backing off' });
+      await page.evaluate(([event, target]) => globalThis[target].dispatchEvent(new Event(event)), [event, target]);
+      assert.equal((await stage.site.polls.next()).seq, 0);
+    });
+  }
+
+  test('after a sleep of the machine a poll that the server gave up is not waited for', async () => {
+    const page = await stage.open({ clock: true });
+    const old = await stage.site.polls.next();
+    await page.clock.setSystemTime(10 * 60_000); // the wall clock went on, timers did not
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await old.closed;
+    assert.equal((await stage.site.polls.next()).seq, 0);
+  });
+
+  test('an answer that breaks off leaves no trace and is asked for again', async () => {
+    const page = await stage.open({ random: 0 });
+    (await stage.site.polls.next()).cut('{"seq":1,"updates":[{"method":"/m","type":"text/html","body":"');
+    const again = await stage.site.polls.next();
+    assert.equal(again.seq, 0);
+    again.answer(2, html(stream('append', 'list', '<li>once</li>')));
+    assert.equal((await stage.site.polls.next()).seq, 2);
+    assert.equal((await inner(page, '#list')).split('once').length, 2);
+  });
+
+  test('what arrives for an aborted poll is ignored', async () => {
+    const page = await stage.open();
+    const poll = await stage.site.polls.next();
+    await poll.trickle(1, html(stream('update', 'list', 'too late')));
+    await page.evaluate(() => window.vault.stop());
+    await poll.closed;
+    await page.evaluate(() => window.vault.start());
+    assert.equal((await stage.site.polls.next()).seq, 0);
+    assert.equal(await inner(page, '#list'), '<li id="a">a</li><li id="b">b</li>');
+  });
+
+  test('an answer that comes twice is shown once', async () => {
+    const page = await stage.open({ random: 0 });
+    (await stage.site.polls.next()).answer(7, html(stream('append', 'list', '<li>once</li>')));
+    (await stage.site.polls.next()).answer(7, html(stream('append', 'list', '<li>once</li>')));
+    assert.equal((await stage.site.polls.next()).seq, 7);
+    assert.equal((await inner(page, '#list')).split('once').length, 2);
+  });
+
+  for (const [what, body] of [
+    ['a login page', '<!doctype html><title>Log in</title>'],
+    ['no seq', '{"updates":[]}'],
+    ['a seq that is no number', '{"seq":"1","updates":[]}'],
+    ['no updates', '{"seq":1}'],
+    ['null', 'null'],
+  ]) {
+    test(`200 with ${what}: reported, nothing is acknowledged, asked again`, async () => {
+      const page = await stage.open({ random: 0 });
+      (await stage.site.polls.next()).end(200, { 'Content-Type': 'application/json' }, body);
+      assert.equal((await stage.site.polls.next()).seq, 0);
+      await seen(page, { name: 'vault:error' });
+    });
+  }
+
+  test('the state is told: connecting, waiting, backing off, stopped', async () => {
+    const page = await stage.open({ clock: true, random: 0.5 });
+    await page.clock.runFor(500);
+    await seen(page, { name: 'vault:state', state: 'waiting' }); // held for half a second
+    (await stage.site.polls.next()).end(500);
+    await slept(page, 250);
+    (await stage.site.polls.next()).end(204);
+    await stage.site.polls.next();
+    await page.evaluate(() => window.vault.stop());
+    assert.deepEqual((await all(page, 'vault:state')).map((each) => each.state),
+      ['connecting', 'waiting', 'backing off', 'connecting', 'waiting', 'stopped']);
+    assert.equal(await page.evaluate(() => window.vault.state), 'stopped');
+  });
+});

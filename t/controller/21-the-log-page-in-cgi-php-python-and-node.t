@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# The live log page of the Vault paper's figure 3 as four applications that know nothing of mod_vault but its headers. The same rows for all.
+use strict;
+use warnings;
+use VaultTest;
+use VaultTest::Application;
+
+my @applications = VaultTest::Application->log_pages;
+use_server(VaultTest::Server->start('applications', config => VaultTest::Application->config(@applications)));
+
+sub rows { my ($html) = @_; return join '|', $html =~ m{<li>(.*?)</li>}g }
+sub texts { my ($answer) = @_; return rows(VaultTest::Page::text($answer)) }
+sub vault_headers { my ($answer) = @_; return join ' ', sort grep { /^vault-/ } keys %{$answer->{headers}} }
+
+for my $application (@applications) {
+    my ($name, $base) = @$application{qw(name base)};
+    my $add = sub {
+        my ($line) = @_;
+        return post("$base/add", 'line=' . $line =~ s/([^A-Za-z0-9])/sprintf '%%%02X', ord $1/ger);
+    };
+    my $added = $add->('first');
+    is($added->{status}, 303, "$name: a line is added");
+    is(vault_headers($added), '', "$name: the browser sees none of the headers");
+
+    my $page = open_page("$base/");
+    is(rows($page->html), 'first', "$name: the page shows it");
+    is(vault_headers($page->{answer}), '', "$name: and no header");
+    like($page->html, qr{<script [^>]*data-vault-page="[^"]+" defer></script></head>}, "$name: but has its script");
+    is($page->{answer}{headers}{'cache-control'}, 'private, no-store', "$name: and is kept by no cache");
+
+    my $before = status();
+    my $poll = $page->start_poll;
+    wait_waiting(1);
+    ok($poll->is_silent, "$name: nothing is shown twice");
+    is(status()->{Runs} - $before->{Runs}, 2, "$name: the method ran once more, when its interest was known, and then waits");
+    $add->(q(<b>&'"</b> caf%C3%A9 +));
+    is(texts($page->finish_poll($poll)), '&lt;b&gt;&amp;\'"&lt;/b&gt; caf%C3%A9 +', "$name: a new line appears, whatever it says");
+
+    # Written before the first poll, while an answer is on its way, and lost on the way: each line once.
+    my $second = open_page("$base/");
+    $add->('before the poll');
+    is(texts($second->read_poll($second->start_poll)), 'before the poll', "$name: what comes before the first poll");
+    $add->('meanwhile');
+    is(texts($second->poll), 'before the poll|meanwhile', "$name: comes again when the answer was lost, with what came meanwhile");
+    $poll = $second->start_poll;
+    wait_waiting(1);
+    ok($poll->is_silent, "$name: and then no more");
+    $add->("line $_") for 1 .. 5;
+    my @lines = texts($second->finish_poll($poll));
+    push @lines, texts($second->poll) until join('|', @lines) =~ /line 5$/;
+    is(join('|', @lines), join('|', map { "line $_" } 1 .. 5), "$name: several lines, each once and in order");
+    is(rows(open_page("$base/")->html) =~ tr/|//, 8, "$name: and all of them are in a page that is loaded now");
+
+    # What a browser says of pages is nothing.
+    for my $forged ('Vault-Property-place', 'vault_property_place', 'VAULT-PROPERTY_PLACE') {
+        my $answer = get("$base/latest", headers => {$forged => 1000000});
+        like($answer->{status}, qr/^[24]00$/, "$name: a browser that says $forged");
+        is(rows($answer->{body}) =~ tr/|//, 8, "$name: ... is not believed") if $answer->{status} == 200;
+    }
+    is(vault_headers(get("$base/latest")), '', "$name: a method that is asked by itself");
+}
+diag('only these applications can run here: ' . join ' ', map { $_->{name} } @applications) if @applications < 4;
+ok(scalar @applications, 'there are applications');
+
+finish();

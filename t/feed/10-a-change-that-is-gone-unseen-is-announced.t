@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# What happened to a watched table cannot always be told row by row: another server has pruned it, or a text in a row is no UTF-8.
+# Who waits for one of the rows is told all the same.
+use strict;
+use warnings;
+use VaultTest;
+use VaultTest::Database;
+use VaultTest::Site;
+
+my $site = vars('documentroot');
+my $tag = '<!--#feed name="untold" method="get_modified_instance" table="logs" key="1" template="untold.html" -->';
+site_file('/feed/untold.html', '{{#rows}}[{{line}} {{status}}]{{/rows}}');
+site_file('/feed/untold-new.shtml', $tag);
+live_shtml('/feed/untold.shtml', '/feed/untold-new.shtml', "<p>$tag</p>\n");
+
+for my $db (has_database() ? databases('sqlite3') : ()) {
+    $db->make('untold', <<'END');
+CREATE TABLE logs(id {serial},line {text},status {integer});
+INSERT INTO logs(line,status) VALUES('one',1),('two',1);
+END
+    my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters('untold')), 'logs');
+    qx(@command 2>&1);
+    is($?, 0, 'the table is watched');
+    use_server(VaultTest::Server->start('untold', config => $db->feed('untold', 'untold', 'rows=20 look=100 timeout=5') . <<"END"));
+<Directory "$site/feed">
+    Options +Includes
+    AddType text/html .shtml .html
+    AddOutputFilter INCLUDES .shtml
+    VaultLongPoll On
+</Directory>
+END
+    my $page = open_page('/feed/untold.shtml');
+    my $poll = $page->start_poll;
+    wait_waiting(1);
+    $db->does('untold', 'UPDATE logs SET status=2 WHERE id=1');
+    is(VaultTest::Page::text($page->finish_poll($poll)), '[one 2]', 'a row that another program changed');
+
+    $poll = $page->start_poll;
+    wait_waiting(1);
+    $db->does('untold', <<'END');
+BEGIN;
+UPDATE logs SET status=3 WHERE id=1;
+UPDATE vault_watched SET pruned=(SELECT max(id) FROM vault_changes);
+DELETE FROM vault_changes;
+COMMIT
+END
+    is(VaultTest::Page::text($page->finish_poll($poll)), '[one 3]', 'a change that is gone before this server has looked');
+
+    $poll = $page->start_poll;
+    wait_waiting(1);
+    announce(qr/VLT00020: feed: /);
+    $db->does('untold', q{UPDATE logs SET line=CAST(x'ff' AS TEXT) WHERE id=2});
+    $db->does('untold', 'UPDATE logs SET status=4 WHERE id=1');
+    is(VaultTest::Page::text($page->finish_poll($poll)), '[one 4]', 'a row beside one that is no UTF-8');
+    use_server(undef);
+}
+finish();

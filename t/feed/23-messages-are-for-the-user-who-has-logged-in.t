@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# Who may post and read is whom httpd has authenticated, in calls, pages and polls; an argument can only repeat it.
+use strict;
+use warnings;
+use JSON::PP ();
+use MIME::Base64 ();
+use VaultTest;
+use VaultTest::Messages;
+use VaultTest::Site;
+
+sub login { return (headers => {Authorization => 'Basic ' . MIME::Base64::encode("$_[0]:secret", '')}) }
+
+# call(USER, METHOD, ARGUMENT => VALUE): the answer by URL, as a browser has it
+sub call
+{
+    my ($user, $method, %args) = @_;
+    my $form = join '&', map { "$_=$args{$_}" } sort keys %args;
+    my $answer = post("/vault/feed/chat/$method", $form, $user ? login($user) : ());
+    $answer->{json} = eval { JSON::PP->new->decode($answer->{body}) };
+    return $answer;
+}
+
+# Those of the other tests, and two whose names httpd takes.
+sub users_file
+{
+    my $file = vars('t_logs') . '/messages.users';
+    open my $in, '<', vars('top_dir') . '/t/conf/site.users' or die "site.users: $!\n";
+    my @lines = readline $in;
+    my ($hash) = map { /^anna:(.*)/ ? $1 : () } @lines;
+    open my $out, '>:raw', $file or die "$file: $!\n";
+    print $out @lines, "andr\xe9:$hash\n", "a\x{1b}b:$hash\n";
+    close $out or die "$file: $!\n";
+    return $file;
+}
+
+my $auth = <<'END';
+<LocationMatch "^/(feed|vault/poll|vault/feed)">
+    AuthType Basic
+    AuthName tests
+    AuthUserFile "USERS"
+    Require valid-user
+</LocationMatch>
+<Location "/vault/feed">
+    SetHandler vault-feed
+    VaultFeedExpose chat create_channel subscribe post_message get_new_messages
+</Location>
+END
+
+SKIP: {
+    skip 'the messages feed was not built', 1 unless has_messages();
+    skip 'mod_auth_basic is missing', 1 unless Apache::Test::have_module('auth_basic');
+    for_each_database(
+        sub {
+            my ($db) = @_;
+            my $config = $auth =~ s/USERS/users_file()/er;
+            messages_server('users', $db, {chat => 'anonymous=no', open => 'anonymous=yes'}, config => $config);
+
+            is(call('anna', 'create_channel', channel => 'lobby')->{status}, 200, 'anna makes a channel');
+            is(call(undef, 'create_channel', channel => 'mine')->{status}, 401, 'nobody cannot');
+            is(call($_, 'subscribe', channel => 'lobby')->{status}, 200, "$_ subscribes") for qw(anna bert);
+            is(call('anna', 'post_message', channel => 'lobby', text => 'hello')->{status}, 200, 'anna posts');
+            my $answer = call('anna', 'post_message', channel => 'lobby', text => 'x', user => 'bert');
+            is($answer->{status}, 400, '... not as bert');
+            is($answer->{json}{error}, 'argument "user" is not the user who has logged in', '... and is told why');
+            is(call('anna', 'post_message', channel => 'lobby', text => 'again', user => 'anna')->{status}, 200, '... but with her own name');
+            is_deeply([map { "$_->{sender}:$_->{text}" } @{call('bert', 'get_new_messages')->{json}}], ['anna:hello', 'anna:again'], 'bert reads what is his');
+            is(call('bert', 'get_new_messages', user => 'anna')->{status}, 400, '... and cannot read what is hers');
+
+            is(call("andr\xe9", 'subscribe', channel => 'lobby')->{json}{error}, 'the name of the user who has logged in is not UTF-8', 'a name that is no text');
+            like(call("a\x{1b}b", 'subscribe', channel => 'lobby')->{json}{error}, qr/^the name of the user who has logged in has a character in it that cannot be seen$/, 'a name with a control character');
+
+            my $tag = '<!--#feed name="chat" method="get_new_messages" template="user.html" append="list" -->';
+            site_file('/feed/user.html', '{{#rows}}[{{sender}}:{{text}}]{{/rows}}');
+            site_file('/feed/user-new.shtml', $tag);
+            live_shtml('/feed/user.shtml', '/feed/user-new.shtml', "<p>$tag</p>\n");
+            my $page = open_page('/feed/user.shtml', login('bert'));
+            like($page->html, qr{<p>\[anna:hello\]\[anna:again\]</p>}, 'on a page the user is the one who looks at it');
+            announce(qr/VLT00032/) if $db->driver eq 'sqlite3';
+            is(get($page->path, login('anna'))->{status}, 403, 'which answers to nobody else');
+            is(get($page->path)->{status}, 401, '... and not to nobody');
+            my $connection = connect_to();
+            my %bert = login('bert');
+            $connection->request('GET', $page->path, $bert{headers});
+            wait_waiting(1);
+            call('anna', 'post_message', channel => 'lobby', text => 'live');
+            like(VaultTest::Page::text($page->finish_poll($connection)), qr/\[anna:live\]/, 'his poll gets what comes');
+
+            # Where nobody logs in, a feed for anonymous use believes the argument; where somebody does, it does not.
+            must('bert', 'open', 'create_channel', {channel => 'lobby'});
+            is(calls_feed('open', 'subscribe', {channel => 'lobby', user => 'zoe'})->{status}, 0, 'an anonymous user has a name of their own choice');
+            is(calls_feed('chat', 'get_new_messages', {user => 'anna'})->{error}, 'this is for users who have logged in (parameter anonymous)', '... which other feeds do not believe');
+        }
+    );
+}
+finish();

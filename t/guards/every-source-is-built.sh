@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every C file and every page of the manual is listed in Makefile.am, and each that is listed there exists.
+. "${srcdir:-.}/t/guards/guard.sh"
+
+find bench feeds lua mod_vault t vaultctl -name '*.[ch]' ! -path '*/node_modules/*' ! -path 't/run/*' | list "the tree"
+grep -vE '^[[:space:]]*#' Makefile.am | grep -oE '[A-Za-z0-9_./-]+\.[ch]\b' | grep / | list "Makefile.am"
+
+all_in "the tree" "Makefile.am" "this source is not listed in Makefile.am: it is neither built nor distributed"
+all_in "Makefile.am" "the tree" "Makefile.am lists this source, but it does not exist"
+
+find docs -name '*.md' | list "the manual"
+grep -oE '\bdocs/[A-Za-z0-9_-]+\.md' Makefile.am | list "the manual in Makefile.am"
+all_in "the manual" "the manual in Makefile.am" "this page of the manual is not listed in Makefile.am: it is neither installed nor distributed"
+all_in "the manual in Makefile.am" "the manual" "Makefile.am lists this page of the manual, but it does not exist"
+guard_end

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the guards share: two lists are compared, and a list that is empty is itself a failure.
+# Sourced; $srcdir is the top of the sources.
+LC_ALL=C
+export LC_ALL
+guard_failures=0
+guard_checks=0
+guard_dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$guard_dir"' EXIT
+cd "${srcdir:-.}" || exit 99
+
+complain() {
+    echo "$*"
+    guard_failures=$((guard_failures + 1))
+}
+
+# The file of a list; its name may have slashes and spaces.
+file_of() {
+    echo "$guard_dir/$(echo "$1" | tr '/ ' '__').list"
+}
+
+# list NAME <lines: keep them, sorted, each once; an empty list has nothing to check and fails
+list() {
+    sort -u >"$(file_of "$1")"
+    [ -s "$(file_of "$1")" ] || complain "nothing was found for \"$1\": this guard checks nothing"
+}
+
+# all_in A B SENTENCE: each line of A must be in B
+all_in() {
+    while IFS= read -r line; do
+        guard_checks=$((guard_checks + 1))
+        grep -qxF -e "$line" "$(file_of "$2")" || complain "$line: $3"
+    done <"$(file_of "$1")"
+}
+
+guard_end() {
+    echo "# tests: $((guard_checks > guard_failures ? guard_checks - guard_failures : 0)) passed, $guard_failures failed"
+    [ "$guard_failures" = 0 ] && [ "$guard_checks" -gt 0 ]
+    exit
+}

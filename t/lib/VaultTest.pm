@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the .t files share: raw connections, pages that poll, facts to wait for, and a look at the error log at the end.
+#
+#     use VaultTest;
+#     my $page = open_page('/test/page?poll=/test/rows%3Fname=n%26interest=I');
+#     my $poll = $page->start_poll;                       # sent, not waited for
+#     wait_waiting(1);                                    # a fact: the status page says that one poll waits
+#     text_of('/test/add?name=n&notify=I');
+#     my $answer = $page->finish_poll($poll);             # {status, headers, body, updates}
+#     is($answer->{updates}[0]{body}, "1\n", 'why');
+#     finish();                                           # the error log holds nothing that was not announced
+#
+# Nothing here sleeps to order events. wait_until() looks at a fact until it holds and fails the test when it does not in time.
+package VaultTest;
+use strict;
+use warnings;
+use Exporter 'import';
+use Test::More;
+use Apache::Test ();
+use Time::HiRes ();
+use VaultTest::Connection;
+use VaultTest::Page;
+use VaultTest::Server;
+
+our @EXPORT = (
+    @Test::More::EXPORT,
+    qw(announce arrived children connect_in connect_to error_log_lines finish get graceful_restart have_bell have_tls
+        live_page needs_bell open_barrier open_page PATIENCE port_of post server_pid status status_of_children
+        text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
+);
+
+# How long a fact may take before the test gives up: much longer than it ever takes, also under a sanitizer.
+use constant PATIENCE => $ENV{VAULT_SANITIZER} && $ENV{VAULT_SANITIZER} ne 'no' ? 60 : 20;
+
+# AH01882: OpenSSL is not the one that mod_ssl was compiled with. AH01873: there is no TLS session cache, on purpose.
+# AH10159, AH00484: the servers of the tests are small, and the MPM says so when they are busy.
+my $NOT_OURS = qr/\bAH(?:01882|01873|10159|00484):/;
+
+my (@announced, @tolerated, $log_start, $finished, $server);
+
+sub vars { return Apache::Test::vars(@_) }
+
+# From here on talk to this VaultTest::Server; to the main server again without one.
+sub use_server
+{
+    ($server) = @_;
+    return $server;
+}
+
+# ---------------------------------------------------------------- requests
+
+# The port of a vhost by the name it has in t/conf/*.conf.in; of the main server without one.
+sub port_of
+{
+    my ($vhost) = @_;
+    return $server ? $server->port : Apache::Test::config()->port unless defined $vhost;
+    my $port = Apache::Test::config()->{vhosts}{$vhost}{port};
+    die "there is no vhost \"$vhost\" in t/conf\n" unless $port;
+    return $port;
+}
+
+# connect_to(vhost => NAME, tls => 1, receive_buffer => BYTES): a connection of its own
+sub connect_to
+{
+    my (%with) = @_;
+    return VaultTest::Connection->new(port => port_of($with{vhost}), patience => PATIENCE, %with);
+}
+
+# get(PATH, vhost => …, headers => {…}): one request on a connection of its own; {status, headers, body}
+sub get
+{
+    my ($path, %with) = @_;
+    my $connection = connect_to(%with);
+    $connection->request($with{method} || 'GET', $path, {Connection => 'close', %{$with{headers} || {}}}, $with{body});
+    return $connection->response;
+}
+
+sub post
+{
+    my ($path, $body, %with) = @_;
+    my $headers = {'Content-Type' => 'application/x-www-form-urlencoded', %{$with{headers} || {}}};
+    return get($path, %with, method => 'POST', body => $body, headers => $headers);
+}
+
+# The body of a request that must succeed.
+sub text_of
+{
+    my ($path, %with) = @_;
+    my $answer = get($path, %with);
+    die "$path: $answer->{status} where 200 was needed\n$answer->{body}\n" if $answer->{status} != 200;
+    return $answer->{body};
+}
+
+# A view with a page in it; see VaultTest::Page.
+sub open_page
+{
+    my ($path, %with) = @_;
+    return VaultTest::Page->new(get($path, %with), %with);
+}
+
+# The path of a page with these long-poll methods: view_of('/test/rows?name=n&interest=I', …)
+sub view_of
+{
+    return '/test/page?' . join '&', map { 'poll=' . _escape($_) } @_;
+}
+
+sub _escape
+{
+    my ($text) = @_;
+    $text =~ s/([^A-Za-z0-9_.~-])/sprintf '%%%02X', ord $1/ge;
+    return $text;
+}
+
+# live_page([METHOD, …], tab => …): a page with these methods
+sub live_page
+{
+    my ($methods, %with) = @_;
+    return open_page(view_of(@$methods), %with);
+}
+
+# False where every poll waits in a thread: --disable-bell, or httpd before 2.4.63.
+sub have_bell
+{
+    return ($ENV{VAULT_BELL} // 'yes') ne 'no';
+}
+
+# For tests that hold more polls than there are threads for, or look into the bell itself.
+sub needs_bell
+{
+    plan(skip_all => 'this httpd module was built without the bell') unless have_bell();
+    return;
+}
+
+sub have_tls
+{
+    return Apache::Test::have_module('ssl') && -f vars('top_dir') . '/certificate.pem' && eval { require IO::Socket::SSL; 1 };
+}
+
+# ---------------------------------------------------------------- facts
+
+# The counters of all children: {Waiting => 3, Notifies => 17, …}
+sub status
+{
+    return _parse_status(text_of('/vault/status?auto'));
+}
+
+sub _parse_status
+{
+    my ($text) = @_;
+    return {$text =~ /^([^:\n]+): *(.*?) *$/mg};
+}
+
+# The status in JSON, where each child stands by itself.
+sub status_of_children
+{
+    require JSON::PP;
+    return JSON::PP::decode_json(text_of('/vault/status?json'));
+}
+
+# The process ids of the children that serve, in numerical order.
+sub children
+{
+    return sort { $a <=> $b } map { $_->{Pid} } @{status_of_children()->{Children}};
+}
+
+# A keep-alive connection to this child: others are opened and held until one gets there.
+sub connect_in
+{
+    my ($pid, %with) = @_;
+    my @elsewhere;
+    return wait_until(
+        sub {
+            my $connection = connect_to(%with);
+            $connection->request(GET => '/test/pid');
+            return $connection if $connection->response->{body} == $pid;
+            push @elsewhere, $connection;
+            return;
+        },
+        "a connection to child $pid"
+    );
+}
+
+# At least N more of a counter than in the status given.
+sub wait_counter
+{
+    my ($name, $before, $n) = @_;
+    return wait_until(sub { my $s = status(); $s->{$name} >= $before->{$name} + $n && $s }, "$name grows by $n");
+}
+
+# The child with this process id is dead, everybody knows, and another one serves in its place.
+sub wait_replaced
+{
+    my ($pid) = @_;
+    return wait_until(sub { my @now = children(); @now >= 3 && !grep { $_ == $pid } @now }, "child $pid is replaced");
+}
+
+# The barriers of the test module: how many came, wait until so many have come, let all through.
+sub arrived      { return text_of("/test/arrived?name=$_[0]") }
+sub wait_arrived { my ($name, $n) = @_; return wait_until(sub { arrived($name) >= $n }, "$n come to the barrier $name") }
+sub open_barrier { return text_of("/test/open?name=$_[0]") }
+
+# wait_until(sub { … true … }, 'what is awaited'): what the sub returned
+sub wait_until
+{
+    my ($fact, $what, $patience) = @_;
+    my $deadline = Time::HiRes::time() + ($patience || PATIENCE);
+    while (Time::HiRes::time() < $deadline) {
+        my $value = $fact->();
+        return $value if $value;
+        Time::HiRes::sleep(0.01);    # between two looks at a fact
+    }
+    fail("in time: $what");
+    finish();
+    exit 1;
+}
+
+# Exactly N polls wait, on all children.
+sub wait_waiting
+{
+    my ($n) = @_;
+    return wait_until(sub { my $s = status(); ($s->{Waiting} // -1) == $n }, "$n polls wait");
+}
+
+# with_deadline(SECONDS, sub { … }): dies when it takes longer
+sub with_deadline
+{
+    my ($seconds, $code) = @_;
+    local $SIG{ALRM} = sub { die "not within $seconds s\n" };
+    alarm $seconds;
+    my @result = $code->();
+    alarm 0;
+    return wantarray ? @result : $result[0];
+}
+
+sub server_pid
+{
+    return $server->pid if $server;
+    open my $file, '<', vars('t_pid_file') or die vars('t_pid_file') . ": $!\n";
+    return 0 + readline $file;
+}
+
+# Restart gracefully and wait until the new generation answers.
+sub graceful_restart
+{
+    my $before = grep { /resuming normal operations/ } error_log_lines();
+    kill USR1 => server_pid();
+    wait_until(sub { (grep { /resuming normal operations/ } error_log_lines()) > $before }, 'the server has restarted');
+    wait_until(sub { eval { get('/test/pid')->{status} == 200 } }, 'the new generation answers');
+    return;
+}
+
+# ---------------------------------------------------------------- the error log
+
+sub _log_file { return vars('t_logs') . '/error_log' }
+
+# The lines since this test began, of the server it talks to.
+sub error_log_lines
+{
+    return $server ? $server->lines : _main_lines();
+}
+
+sub _main_lines
+{
+    open my $log, '<', _log_file() or return ();
+    seek $log, $log_start, 0;
+    return readline $log;
+}
+
+# announce(qr/VLT00010/, …): lines that this test causes on purpose
+sub announce
+{
+    push @announced, @_;
+    return;
+}
+
+# tolerate(qr/…/, …): lines that this test may cause, or not
+sub tolerate
+{
+    push @tolerated, @_;
+    return;
+}
+
+# Lines that somebody should have announced: warnings and worse, children that died of a signal, and whatever did not come
+# through httpd's log (the C library, a sanitizer).
+sub _is_trouble
+{
+    my ($line) = @_;
+    return 1 if $line =~ /exit signal|AddressSanitizer|runtime error:|assertion/i;
+    return 0 if $line =~ /^\s*$|$NOT_OURS/;
+    return $line =~ /^\[[^\]]+\] \[[^\]:]*:(\w+)\]/ ? $1 =~ /^(?:emerg|alert|crit|error|warn)$/ : 1;
+}
+
+# The last line of every test.
+sub finish
+{
+    return if $finished++;
+    $_->stop for VaultTest::Server::all();
+    my @lines = (_main_lines(), map { $_->lines } VaultTest::Server::all());
+    my @trouble = grep { my $line = $_; _is_trouble($line) && !grep { $line =~ $_ } @announced, @tolerated } @lines;
+    my @silent = grep { my $wanted = $_; !grep { $_ =~ $wanted } @lines } @announced;
+    ok(!@trouble, 'the error log holds nothing that was not announced') or diag(@trouble[0 .. ($#trouble > 30 ? 30 : $#trouble)]);
+    if (@announced) {
+        ok(!@silent, 'the error log holds all that was announced') or diag(map { "no line matches $_\n" } @silent);
+    }
+    done_testing();
+    return;
+}
+
+$log_start = -s _log_file() || 0;
+
+1;

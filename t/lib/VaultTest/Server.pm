@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+# Another httpd, of the test's own, beside that of Apache::Test: another MPM, other limits, or one that may be stopped.
+#
+#     my $server = VaultTest::Server->start('prefork', mpm => 'prefork', config => "VaultLongPollThreads 2\n");
+#     use_server($server);      # get(), status(), open_page() … talk to it from here on
+#
+# It has the modules and the locations of the main server (t/conf/extra.conf.in), with `config` after them. It is stopped at the end
+# of the test, and finish() looks at its error log as well.
+package VaultTest::Server;
+use strict;
+use warnings;
+use Apache::Test ();
+use IO::Socket::INET;
+use POSIX ();
+use Time::HiRes ();
+
+# One child of few threads, unless the test says otherwise.
+my %SIZES = (
+    event => "StartServers 1\nServerLimit 4\nThreadLimit 8\nThreadsPerChild 8\nMinSpareThreads 1\nMaxSpareThreads 100\n"
+        . "MaxRequestWorkers 8\nAsyncRequestWorkerFactor 60\n",
+    worker => "StartServers 1\nServerLimit 4\nThreadLimit 16\nThreadsPerChild 16\nMinSpareThreads 1\nMaxSpareThreads 100\n"
+        . "MaxRequestWorkers 16\n",
+    prefork => "StartServers 6\nServerLimit 12\nMinSpareServers 1\nMaxSpareServers 12\nMaxRequestWorkers 12\n",
+);
+
+my @started;
+
+sub all { return @started }
+
+# Whether httpd has this MPM as a module.
+sub has_mpm
+{
+    my ($mpm) = @_;
+    return -f _modules_dir() . "/mod_mpm_$mpm.so";
+}
+
+sub _modules_dir
+{
+    my ($line) = grep { /mpm_event_module/ } _lines(Apache::Test::vars('top_dir') . '/t/conf/modules.conf');
+    return $line =~ m{(/\S+)/mod_mpm_event\.so} ? $1 : die "t/conf/modules.conf names no MPM\n";
+}
+
+sub _lines
+{
+    my ($path) = @_;
+    open my $file, '<', $path or die "$path: $!\n";
+    return readline $file;
+}
+
+sub _free_port
+{
+    my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1', Proto => 'tcp') or die "no port: $!\n";
+    return $socket->sockport;
+}
+
+# start(NAME, mpm => 'event', size => "ThreadsPerChild …", config => "…", modules => ['http2'], without_vault => 1)
+sub start
+{
+    my ($class, $name, %with) = @_;
+    my $self = bless {name => $name, mpm => 'event', config => '', size => '', %with, port => _free_port()}, $class;
+    $self->{dir} = Apache::Test::vars('t_logs') . "/$name";
+    mkdir $self->{dir} or -d $self->{dir} or die "$self->{dir}: $!\n";
+    unlink $self->log;
+    $self->_write_config;
+    push @started, $self;
+    $self->_launch;
+    return $self;
+}
+
+sub port { return $_[0]{port} }
+sub pid  { return $_[0]{pid} }
+sub log  { return "$_[0]{dir}/error_log" }
+
+sub _write_config
+{
+    my ($self) = @_;
+    my $top = Apache::Test::vars('top_dir');
+    my @modules = map { s/mpm_event/mpm_$self->{mpm}/gr } _lines("$top/t/conf/modules.conf");
+    @modules = grep { !/http2_module/ } @modules if $self->{mpm} eq 'prefork';    # it warns that the two do not go together
+    open my $file, '>', "$self->{dir}/httpd.conf" or die "$self->{dir}/httpd.conf: $!\n";
+    my $vault = $self->{without_vault} ? '' : qq(Include "$top/t/conf/extra.conf"\n);
+    print $file @modules, <<"END", $SIZES{$self->{mpm}}, $self->{size}, $vault, $self->{config};
+ServerRoot "$self->{dir}"
+ServerName localhost
+Listen 127.0.0.1:$self->{port}
+DocumentRoot "@{[Apache::Test::vars('documentroot')]}"
+DefaultRuntimeDir "$self->{dir}"
+PidFile "$self->{dir}/httpd.pid"
+ErrorLog "$self->{dir}/error_log"
+LogLevel info@{[$vault ? ' vault:trace1 vault_test:debug' : '']}
+ScriptSock "$self->{dir}/cgisock"
+SSLSessionCache none
+TypesConfig /dev/null
+Timeout 60
+KeepAlive On
+KeepAliveTimeout 30
+MaxKeepAliveRequests 0
+GracefulShutdownTimeout 20
+END
+    close $file or die "$self->{dir}/httpd.conf: $!\n";
+    return;
+}
+
+# Restart gracefully with other directives.
+sub reconfigure
+{
+    my ($self, $config) = @_;
+    $self->{config} = $config;
+    $self->_write_config;
+    VaultTest::graceful_restart();
+    return;
+}
+
+sub _launch
+{
+    my ($self) = @_;
+    my $pid = fork;
+    die "fork: $!\n" unless defined $pid;
+    if (!$pid) {
+        POSIX::setsid();    # a stopping httpd sends TERM to its whole process group
+        open STDOUT, '>', "$self->{dir}/output";
+        open STDERR, '>&', \*STDOUT;
+        exec $ENV{VAULT_HTTPD}, '-f', "$self->{dir}/httpd.conf", '-DFOREGROUND' or POSIX::_exit(1);
+    }
+    $self->{pid} = $pid;
+    VaultTest::wait_until(sub { $self->_answers || $self->_has_ended }, "the server $self->{name} runs");
+    die "the server $self->{name} did not start:\n", _lines("$self->{dir}/output"), $self->lines if $self->_has_ended;
+    return;
+}
+
+# It listens before it has started, so a connection says nothing; its log does.
+sub _answers
+{
+    my ($self) = @_;
+    return scalar grep { /resuming normal operations/ } $self->lines;
+}
+
+# True when the process is gone; its status is then kept.
+sub _has_ended
+{
+    my ($self) = @_;
+    return 1 if defined $self->{status};
+    return 0 unless waitpid($self->{pid}, POSIX::WNOHANG()) == $self->{pid};
+    $self->{status} = $?;
+    return 1;
+}
+
+sub lines
+{
+    my ($self) = @_;
+    return -f $self->log ? _lines($self->log) : ();
+}
+
+# Send TERM and wait for the end; how long it took, in seconds.
+sub stop
+{
+    my ($self) = @_;
+    my $begin = Time::HiRes::time();
+    return 0 if $self->_has_ended;
+    kill TERM => $self->{pid};
+    VaultTest::wait_until(sub { $self->_has_ended }, "the server $self->{name} ends");
+    return Time::HiRes::time() - $begin;
+}
+
+# A test that died leaves nothing running.
+END {
+    my $code = $?;
+    for my $self (@started) {
+        next if defined $self->{status} || !$self->{pid};
+        kill TERM => $self->{pid};
+        for (1 .. 500) {
+            last if $self->_has_ended;
+            Time::HiRes::sleep(0.02);
+        }
+        kill KILL => $self->{pid} unless $self->_has_ended;
+    }
+    $? = $code;
+}
+
+1;

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the tests of pages and feeds share: files of the site, feeds called through the test module, databases, counts of pages.
+package VaultTest::Site;
+use strict;
+use warnings;
+use Exporter 'import';
+use File::Basename qw(dirname);
+use File::Path qw(make_path);
+use IPC::Open2 qw(open2);
+use JSON::PP ();
+use VaultTest;
+
+our @EXPORT = qw(calls_feed database_file fresh_table has_database insert_row is_kept keeps live_shtml lock_database
+    poll_url rows_of site_file site_path unlock_database);
+
+# ---------------------------------------------------------------- files
+
+# The path in the file system of a path of the site.
+sub site_path
+{
+    my ($path) = @_;
+    return vars('documentroot') . $path;
+}
+
+# site_file('/view/live.shtml', TEXT): write it as editors do, by renaming; undef removes it
+sub site_file
+{
+    my ($path, $text) = @_;
+    my $file = site_path($path);
+    if (!defined $text) {
+        unlink $file or die "$file: $!\n";
+        return $path;
+    }
+    make_path(dirname($file));
+    open my $out, '>:raw', "$file.new" or die "$file.new: $!\n";
+    print $out $text;
+    close $out or die "$file.new: $!\n";
+    rename "$file.new", $file or die "$file: $!\n";
+    return $path;
+}
+
+# A page of SSI that polls this method and shows that text.
+sub live_shtml
+{
+    my ($path, $method, $text) = @_;
+    return site_file($path, qq(<!DOCTYPE html>\n<title>live</title>\n<!--#vault poll="$method" -->\n) . ($text // "<p>live</p>\n"));
+}
+
+# ---------------------------------------------------------------- pages
+
+# The id in this HTML, or undef.
+sub _id_in
+{
+    my ($html) = @_;
+    return $html =~ /data-vault-page="([^"]+)"/ ? $1 : undef;
+}
+
+sub poll_url
+{
+    my ($html) = @_;
+    return '/vault/poll?seq=0&page=' . (_id_in($html) // die "no page in: $html\n");
+}
+
+# Does the server know the page in this HTML? By an acknowledgement: it takes nothing over and runs nothing.
+sub is_kept
+{
+    my ($html) = @_;
+    my $answer = get(poll_url($html) . '&ack=1');
+    die "an acknowledgement is answered with $answer->{status}\n" unless $answer->{status} =~ /^(?:204|410)$/;
+    return $answer->{status} == 204;
+}
+
+# How many pages exist, or did until they expired.
+sub _pages
+{
+    my $s = status();
+    return $s->{Pages} + $s->{PagesExpired};
+}
+
+# keeps(N, sub { … views … }, why): so many pages stay. A page that is dropped goes a little after its answer.
+sub keeps
+{
+    my ($n, $code, $why) = @_;
+    my $before = _pages();
+    my @answers = $code->();
+    wait_until(sub { _pages() - $before == $n }, "pages kept are $n: $why");
+    pass($why);
+    return wantarray ? @answers : $answers[0];
+}
+
+# ---------------------------------------------------------------- feeds
+
+sub has_database { return -f vars('top_dir') . '/modules/vault_feed_database.so' }
+
+sub _escape
+{
+    my ($bytes) = @_;
+    $bytes =~ s/([^A-Za-z0-9_.~-])/sprintf '%%%02X', ord $1/ge;
+    return $bytes;
+}
+
+# calls_feed(FEED, METHOD, {ARGUMENT => VALUE}, on => CONNECTION): {pid, status, rows, error}. Outside of any page.
+sub calls_feed
+{
+    my ($feed, $method, $args, %with) = @_;
+    my $path = "/closed/call?feed=$feed&method=$method&args=" . _escape(JSON::PP->new->utf8->canonical->encode($args));
+    my $answer = $with{on} ? $with{on}->request(GET => $path)->response : get($path);
+    die "$path: $answer->{status} $answer->{body}\n" if $answer->{status} != 200;
+    return JSON::PP->new->utf8->decode($answer->{body});
+}
+
+# Insert a row through the feed, so that pages are notified; its key.
+sub insert_row
+{
+    my ($table, $line, %with) = @_;
+    my $answer = calls_feed($with{feed} || 'database', 'save',
+        {table => $table, values => {line => $line, ($with{writer} ? (writer => $with{writer}) : ())}}, %with);
+    die "the row \"$line\" was not saved: $answer->{error}\n" unless $answer->{rows};
+    return $answer->{rows}[0]{id};
+}
+
+sub rows_of
+{
+    my ($table, $feed) = @_;
+    my $answer = calls_feed($feed || 'database', 'all', {table => $table});
+    die "$table cannot be read: $answer->{error}\n" if $answer->{error};
+    return @{$answer->{rows}};
+}
+
+# ---------------------------------------------------------------- databases, as another program uses them
+
+sub database_file
+{
+    my ($name) = @_;
+    return vars('t_logs') . "/$name.db";
+}
+
+# Start the sqlite3 program on a file; what it is told is done when it has echoed the mark.
+sub _sqlite
+{
+    my ($name, $sql) = @_;
+    my $pid = open2(my $out, my $in, 'sqlite3', '-batch', '-bail', '-cmd', '.timeout 20000', database_file($name));
+    $in->autoflush(1);
+    print $in "$sql\n.print done\n";
+    my $said = readline $out;
+    die "sqlite3 says of $name: " . ($said // 'nothing') . "\n" unless defined $said && $said eq "done\n";
+    return {pid => $pid, in => $in, out => $out};
+}
+
+sub _end
+{
+    my ($sqlite, $sql) = @_;
+    print {$sqlite->{in}} "$sql\n";
+    close $sqlite->{in};
+    readline $sqlite->{out};
+    waitpid $sqlite->{pid}, 0;
+    die "sqlite3 ended with $?\n" if $?;
+    return;
+}
+
+# Hold the write lock (or every lock) of a database until unlock_database().
+sub lock_database
+{
+    my ($name) = @_;
+    return _sqlite($name, 'BEGIN EXCLUSIVE;');
+}
+
+sub unlock_database
+{
+    my ($lock) = @_;
+    return _end($lock, 'COMMIT;');
+}
+
+# The table `logs`, empty, in a file of the test's own.
+sub fresh_table
+{
+    my ($name) = @_;
+    my $file = database_file($name);
+    unlink map { "$file$_" } '', '-wal', '-shm';
+    return _end(_sqlite($name, 'CREATE TABLE logs (id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT, writer INTEGER);'), '');
+}
+
+1;

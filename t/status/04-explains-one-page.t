@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# /vault/status?page=ID says what a page waits for, what its polls last did, and why.
+use strict;
+use warnings;
+use JSON::PP ();
+use VaultTest;
+
+sub explained
+{
+    my ($id) = @_;
+    my $answer = get("/vault/status?page=$id");
+    is($answer->{headers}{'cache-control'}, 'no-store', 'nobody keeps it');
+    return JSON::PP::decode_json($answer->{body});
+}
+
+my $page = live_page(['/test/rows?name=s04&interest=s04']);
+my $facts = explained($page->id);
+is($facts->{Page}, $page->id, 'the page');
+is($facts->{State}, 'never polled', 'before its first poll');
+is($facts->{Seq}, 0, 'it shows its HTML');
+is($facts->{Owner}, undef, 'it is nobody\'s in particular');
+is($facts->{Methods}[0]{url}, '/test/rows?name=s04&interest=s04', 'its method');
+is($facts->{Methods}[0]{state}, 'never run', '... has not run');
+is($facts->{LastWake}{seconds}, undef, 'nothing has woken it');
+is($facts->{LastRound}{seconds}, undef, '... and nothing run');
+
+my $poll = $page->start_poll;
+wait_waiting(1);
+$facts = explained($page->id);
+is($facts->{State}, 'polled', 'while a poll waits');
+is($facts->{Methods}[0]{state}, 'waits', 'its method waits');
+my ($interest) = grep { $_->{name} eq 's04' } @{$facts->{Methods}[0]{interests}};
+ok($interest, '... for its interest');
+ok(!$interest->{moved}, '... which has not moved');
+cmp_ok($interest->{seen}, '>=', $interest->{stamp}, '... since it was seen');
+is($facts->{LastRound}{methods}, 1, 'one method has run');
+is($facts->{LastRound}{wrote}, 0, '... and written nothing');
+
+text_of('/test/add?name=s04&notify=s04');
+is(VaultTest::Page::text($page->read_poll($poll)), "1\n", 'an answer, which is not acknowledged');
+$facts = explained($page->id);
+is($facts->{State}, 'between polls', 'after the answer');
+is($facts->{LastWake}{why}, 'an interest was notified', 'why it was woken');
+is($facts->{LastRound}{wrote}, 1, 'its method has written');
+is_deeply($facts->{Unacknowledged}, [1], 'the answer is on its way');
+is($facts->{Seq}, 0, '... and counts only when the browser says so');
+ok((grep { $_->{moved} } @{$facts->{Methods}[0]{interests}}), 'to the committed state the interest has moved');
+is($facts->{Methods}[0]{state}, 'to be run', '... so the method is to be run');
+
+is(get('/vault/status?page=' . '0' x 40)->{status}, 404, 'a page that is not there');
+is(get("/vault/status?page=$_")->{status}, 400, "no id: $_") for '', 'x', '0' x 39, '0' x 41, 'Z' x 40, '0' x 4000;
+like(get('/vault/status?page=x')->{body}, qr/40 hexadecimal digits/, '... says what is one');
+
+finish();

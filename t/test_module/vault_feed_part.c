@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A feed whose descriptor lacks what every feed must have. */
+#include "vault.h"
+
+const vault_feed_t vault_feed = {
+    .abi = VAULT_FEED_ABI,
+    .size = sizeof(vault_feed_t),
+    .name = "part",
+};

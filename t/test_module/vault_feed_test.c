@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A feed for the tests: it answers and fails as it is told. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apr_strings.h"
+
+#include "vault.h"
+
+typedef struct feed_t {
+    const vault_host_t *host;
+    const char *broken;  /* what child_start says; NULL: it starts */
+    int ticks;           /* atomic */
+    const char *journal; /* a file; a line for each acknowledgement */
+} feed_t;
+
+static const vault_feed_param_t params[] = {
+    {"word", NULL, "a word", 0},
+    {"broken", "", "why children cannot start it", 0},
+    {"journal", "", "a file that gets a line for each acknowledgement", VAULT_PARAM_PATH},
+    {NULL, NULL, NULL, 0},
+};
+
+/** A row with a number that no other call of this child gets. */
+static apr_status_t tick(void *self, vault_call_t *call, const json_t *args, json_t **rows)
+{
+    feed_t *f = self;
+
+    *rows = json_pack("[{s:i}]", "tick", __atomic_add_fetch(&f->ticks, 1, __ATOMIC_SEQ_CST));
+    return APR_SUCCESS;
+}
+
+/** One row, the arguments. */
+static apr_status_t echo(void *self, vault_call_t *call, const json_t *args, json_t **rows)
+{
+    *rows = json_pack("[o]", json_deep_copy(args));
+    return APR_SUCCESS;
+}
+
+/** An empty list: read, and there is nothing. */
+static apr_status_t empty(void *self, vault_call_t *call, const json_t *args, json_t **rows)
+{
+    *rows = json_array();
+    return APR_SUCCESS;
+}
+
+/** Nothing new, ever. */
+static apr_status_t nothing(void *self, vault_call_t *call, const json_t *args, json_t **rows)
+{
+    return APR_SUCCESS;
+}
+
+/** Fails, with rows that nobody may see. */
+static apr_status_t fail(void *self, vault_call_t *call, const json_t *args, json_t **rows)
+{
+    feed_t *f = self;
+
+    *rows = json_array();
+    return f->host->fail(call, APR_EAGAIN, "it was told to fail");
+}
+
+/** A first view again, each time. */
+static apr_status_t anew(void *self, vault_call_t *call, const json_t *args, json_t **rows)
+{
+    feed_t *f = self;
+
+    f->host->reset(call);
+    *rows = json_pack("[o]", json_deep_copy(args));
+    return APR_SUCCESS;
+}
+
+/** Asks for an interest that cannot be kept. */
+static apr_status_t overreach(void *self, vault_call_t *call, const json_t *args, json_t **rows)
+{
+    feed_t *f = self;
+    char *name = apr_pcalloc(f->host->pool(call), VAULT_INTEREST_MAX + 2);
+
+    memset(name, 'x', VAULT_INTEREST_MAX + 1);
+    f->host->create_interest(call, name);
+    *rows = json_pack("[{s:s}]", "text", "must not be seen");
+    return APR_SUCCESS;
+}
+
+/** The number after the one this page has, whenever `interest` was notified; with `quiet`, no row comes of it. Wants to hear when the
+ * browser has it; with `deadly`, the first time that kills the child. */
+static apr_status_t count(void *self, vault_call_t *call, const json_t *args, json_t **rows)
+{
+    feed_t *f = self;
+    const char *interest = json_string_value(json_object_get(args, "interest")), *before = f->host->cursor_get(call),
+               *now;
+
+    if (!f->host->create_interest(call, interest ? interest : "count")) {
+        return APR_SUCCESS;
+    }
+    now = apr_itoa(f->host->pool(call), (before ? atoi(before) : 0) + 1);
+    f->host->cursor_set(call, now);
+    f->host->on_ack(call,
+                    json_object_get(args, "deadly") ? apr_pstrcat(f->host->pool(call), "deadly ", now, NULL) : now);
+    *rows = json_object_get(args, "quiet") ? NULL : json_pack("[{s:s}]", "count", now);
+    return APR_SUCCESS;
+}
+
+/** @return whether this is the first time, in any child */
+static int is_first(const feed_t *f)
+{
+    char path[1024];
+    int fd;
+
+    apr_snprintf(path, sizeof(path), "%s.died", f->journal);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    return fd >= 0 && close(fd) == 0;
+}
+
+static void acked(void *self, const char *data)
+{
+    feed_t *f = self;
+    char line[64];
+    int length = apr_snprintf(line, sizeof(line), "%s\n", data);
+    int fd = open(f->journal, O_WRONLY | O_APPEND | O_CREAT, 0666);
+
+    if (fd >= 0) {
+        if (write(fd, line, (size_t)length) != length) {
+            f->host->log(3, "the journal %s cannot be written", f->journal);
+        }
+        close(fd);
+    }
+    if (!strncmp(data, "deadly", 6) && is_first(f)) {
+        kill(getpid(), SIGKILL);
+    }
+}
+
+/** A first view each time that args.interest is notified: what happened since cannot be told. */
+static apr_status_t again(void *self, vault_call_t *call, const json_t *args, json_t **rows)
+{
+    feed_t *f = self;
+
+    if (f->host->create_interest(call, json_string_value(json_object_get(args, "interest")))) {
+        f->host->reset(call);
+        *rows = json_pack("[{s:i}]", "view", __atomic_add_fetch(&f->ticks, 1, __ATOMIC_SEQ_CST));
+    }
+    return APR_SUCCESS;
+}
+
+static const vault_feed_method_t methods[] = {
+    {"tick", 0, tick},   {"echo", 0, echo}, {"empty", 0, empty},         {"nothing", 0, nothing}, {"anew", 0, anew},
+    {"again", 0, again}, {"fail", 0, fail}, {"overreach", 0, overreach}, {"count", 0, count},     {NULL, 0, NULL},
+};
+
+static const char *open_feed(void **self, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)
+{
+    feed_t *f = apr_pcalloc(pool, sizeof(*f));
+    const char *word = apr_table_get(given, "word"), *broken = apr_table_get(given, "broken");
+
+    f->host = host;
+    f->broken = broken[0] ? apr_pstrdup(pool, broken) : NULL;
+    f->journal = apr_pstrdup(pool, apr_table_get(given, "journal"));
+    *self = f;
+    return word[0] && !strchr(word, ' ') ? NULL : apr_psprintf(pool, "word=%s: a word is accepted", word);
+}
+
+static const char *child_start(void *self, apr_pool_t *pchild)
+{
+    return ((feed_t *)self)->broken;
+}
+
+const vault_feed_t vault_feed = {
+    .abi = VAULT_FEED_ABI,
+    .size = sizeof(vault_feed_t),
+    .name = "test",
+    .params = params,
+    .methods = methods,
+    .open = open_feed,
+    .child_start = child_start,
+    .acked = acked,
+};

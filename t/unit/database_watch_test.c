@@ -1,0 +1,690 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watched tables of SQLite: whoever writes, each page sees each change once. */
+#include <CUnit/CUnit.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "database_fixture.h"
+#include "connection.h"
+#include "dialect.h"
+#include "fold.h"
+#include "interests.h"
+#include "unit.h"
+
+void vault_database_watch_suite(void);
+
+/* As `vaultctl watch` does, or `unwatch`. */
+static void with_statements(feed_t *feed, const char *table, void (*make)(sql_call_t *, apr_array_header_t *))
+{
+    apr_array_header_t *statements = apr_array_make(suite_pool, 32, sizeof(const char *));
+    sql_call_t c;
+
+    CU_ASSERT_EQUAL_FATAL(sql_background_begin(&c, feed->self), APR_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(sql_conn_take(&c), APR_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(sql_catalogue_find(&c, table), APR_SUCCESS);
+    make(&c, statements);
+    for (int i = 0; i < statements->nelts; i++) {
+        CU_ASSERT_EQUAL(sql_conn_query(&c, APR_ARRAY_IDX(statements, i, const char *), NULL), APR_SUCCESS);
+    }
+    sql_background_end(&c);
+}
+
+/* A feed with these tables watched, and somebody else's connection to the file. */
+typedef struct scene_t {
+    feed_t feed;
+    dbi_inst instance;
+    dbi_conn other;
+} scene_t;
+
+static void scene_begin(scene_t *s, const char *name, const char *tables, const char *more)
+{
+    char *rest;
+    char *words = apr_pstrdup(suite_pool, tables);
+
+    feed_fresh(&s->feed, name, more);
+    ask(&s->feed, NULL, "all", "{\"table\":\"logs\"}");
+    for (char *word = apr_strtok(words, " ", &rest); word != NULL; word = apr_strtok(NULL, " ", &rest)) {
+        with_statements(&s->feed, word, database_dialect_watch);
+    }
+    s->other = stranger(&s->instance, name);
+}
+
+static void scene_end(scene_t *s)
+{
+    stranger_leaves(s->instance, s->other);
+    feed_close(&s->feed);
+}
+
+/* What somebody else does, then what a page that is woken sees of it. */
+typedef struct step_t {
+    const char *does, *expected, *why;
+} step_t;
+
+static void run_steps(scene_t *s, const char *method, const char *args, const char *interest, const step_t *steps)
+{
+    host_page_t page = {0};
+
+    for (; steps->expected != NULL; steps++) {
+        if (steps->does[0] != '\0') {
+            stranger_does(s->other, steps->does);
+        }
+        host_notify(interest);
+        check(ask(&s->feed, &page, method, args), steps->expected, steps->does, steps->why);
+    }
+}
+
+static void test_new_instances(void)
+{
+    static const step_t steps[] = {
+        {"",
+         "[{\"id\":2,\"line\":\"two\",\"status\":404,\"took\":null},{\"id\":3,\"line\":\"three\",\"status\":200,"
+         "\"took\":2.0}]",
+         "first view: the newest"},
+        {"", "nothing", "nothing happened"},
+        {"INSERT INTO logs(line) VALUES('four')", "[{\"id\":4,\"line\":\"four\",\"status\":null,\"took\":null}]",
+         "an outside writer"},
+        {"UPDATE logs SET line='4' WHERE id=4", "nothing", "a change is no new row"},
+        {"INSERT INTO logs(id,line) VALUES(-5,'low')", "[{\"id\":-5,\"line\":\"low\",\"status\":null,\"took\":null}]",
+         "a key that is smaller than all"},
+        {"INSERT INTO logs(line) VALUES('gone'); DELETE FROM logs WHERE line='gone'", "nothing", "came and went"},
+        {"UPDATE logs SET id=90 WHERE id=1", "[{\"id\":90,\"line\":\"one\",\"status\":200,\"took\":0.5}]",
+         "another key is another row"},
+        {"DELETE FROM logs", "nothing", "what is gone is not new"},
+        {NULL, NULL, NULL},
+    };
+    scene_t s;
+
+    scene_begin(&s, "watch_new.db", "logs", "");
+    run_steps(&s, "get_new_instances", "{\"table\":\"logs\",\"limit\":\"2\"}", "DB-logs", steps);
+    scene_end(&s);
+}
+
+static void test_modified_instance(void)
+{
+    static const step_t steps[] = {
+        {"", "[{\"id\":2,\"line\":\"two\",\"status\":404,\"took\":null}]", "first view"},
+        {"UPDATE logs SET line='x' WHERE id=1", "nothing", "another row"},
+        {"UPDATE logs SET line='zwei' WHERE id=2", "[{\"id\":2,\"line\":\"zwei\",\"status\":404,\"took\":null}]",
+         "changed"},
+        {"UPDATE logs SET line='ZWEI' WHERE id=2", "[{\"id\":2,\"line\":\"ZWEI\",\"status\":404,\"took\":null}]",
+         "case counts"},
+        {"UPDATE logs SET line='ZWEI'||'' WHERE id=2", "nothing", "an update that changes nothing"},
+        {"UPDATE logs SET status=1 WHERE id=2; UPDATE logs SET status=404 WHERE id=2", "nothing", "there and back"},
+        {"DELETE FROM logs WHERE id=2", "[]", "gone"},
+        {"INSERT INTO logs(id,line) VALUES(2,'again')", "[{\"id\":2,\"line\":\"again\",\"status\":null,\"took\":null}]",
+         "back"},
+        {NULL, NULL, NULL},
+    };
+    scene_t s;
+
+    scene_begin(&s, "watch_modified.db", "logs", "");
+    run_steps(&s, "get_modified_instance", "{\"table\":\"logs\",\"key\":\"2\"}", "DB-logs-2", steps);
+    check(ask(&s.feed, NULL, "get_modified_instance", "{\"table\":\"logs\",\"key\":\"02\"}"),
+          "EINVAL: the key \"02\" must be given as the database writes it: \"2\"", "02", "interests are names");
+    check(ask(&s.feed, NULL, "get_modified_instance", "{\"table\":\"plain\",\"key\":\"1\"}"),
+          "EINVAL: table \"plain\" is not watched, so its changes are not known: vaultctl watch plain", "plain",
+          "unwatched");
+    check(ask(&s.feed, NULL, "get_modified_instance", "{\"table\":\"logs\"}"), "EINVAL: argument \"key\" is missing",
+          "no key", "needed");
+    scene_end(&s);
+}
+
+static void test_attribute_changes(void)
+{
+    static const step_t steps[] = {
+        {"", "[{\"attribute\":\"status\",\"old\":null,\"new\":404}]", "first view"},
+        {"UPDATE logs SET line='zwei' WHERE id=2", "nothing", "another column"},
+        {"UPDATE logs SET status=500 WHERE id=2; UPDATE logs SET status=200 WHERE id=2",
+         "[{\"attribute\":\"status\",\"old\":404,\"new\":200}]", "two changes are one"},
+        {"UPDATE logs SET status=NULL WHERE status=200", "[{\"attribute\":\"status\",\"old\":200,\"new\":null}]",
+         "a bulk update, to NULL"},
+        {"DELETE FROM logs", "[{\"attribute\":\"status\",\"old\":null,\"new\":null}]", "the row is gone"},
+        {NULL, NULL, NULL},
+    };
+    scene_t s;
+
+    scene_begin(&s, "watch_attribute.db", "logs", "");
+    run_steps(&s, "get_attribute_changes", "{\"table\":\"logs\",\"key\":\"2\",\"attribute\":\"status\"}", "DB-logs-2",
+              steps);
+    check(ask(&s.feed, NULL, "get_attribute_changes", "{\"table\":\"logs\",\"key\":\"2\",\"attribute\":\"no\"}"),
+          "EINVAL: argument \"attribute\": table \"logs\" has no column \"no\"", "no", "unknown");
+    scene_end(&s);
+}
+
+/* Every kind of value looks the same in a row and in the image of one. */
+static void test_images(void)
+{
+    static const char *const columns[] = {"i", "r", "t", "b", "d", "n", "tiny"};
+    scene_t s;
+
+    scene_begin(&s, "watch_images.db", "kinds", "");
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+        for (int key = 1; key <= 3; key++) {
+            const char *args =
+                apr_psprintf(suite_pool, "{\"table\":\"kinds\",\"key\":\"%d\",\"attribute\":\"%s\"}", key, columns[i]);
+            host_page_t page = {0};
+            const char *before = strstr(ask(&s.feed, &page, "get_attribute_changes", args), "\"new\":") + 6;
+
+            stranger_does(s.other,
+                          apr_psprintf(suite_pool, "UPDATE kinds SET %s='changed' WHERE id=%d", columns[i], key));
+            host_notify(apr_psprintf(suite_pool, "DB-kinds-%d", key));
+            before = apr_pstrmemdup(suite_pool, before, strlen(before) - 2);
+            check(ask(&s.feed, &page, "get_attribute_changes", args),
+                  apr_psprintf(suite_pool, "\"old\":%s,\"new\":\"changed\"", before), columns[i], before);
+        }
+    }
+    scene_end(&s);
+}
+
+/* More new rows than one answer may have come in parts, each once. */
+static void test_parts(void)
+{
+    const char *args = "{\"table\":\"logs\"}";
+    host_page_t page = {0};
+    scene_t s;
+    int seen = 0;
+
+    scene_begin(&s, "watch_parts.db", "logs", "rows=7");
+    ask(&s.feed, &page, "get_new_instances", args);
+    stranger_does(s.other, "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n WHERE i<40)"
+                           " INSERT INTO logs(line) SELECT 'n'||i FROM n");
+    host_notify("DB-logs");
+    for (;;) {
+        const char *answer = ask(&s.feed, &page, "get_new_instances", args);
+
+        if (strcmp(answer, "nothing") == 0) {
+            break;
+        }
+        for (const char *at = answer; (at = strstr(at, "\"line\":\"n")) != NULL; at++) {
+            CU_ASSERT_EQUAL(atoi(at + 9), ++seen);
+        }
+    }
+    CU_ASSERT_EQUAL(seen, 40);
+    scene_end(&s);
+}
+
+static void test_resets(void)
+{
+    const char *args = "{\"table\":\"logs\",\"limit\":1}";
+    const char *first = "[{\"id\":3,\"line\":\"three\",\"status\":200,\"took\":2.0}]";
+    host_page_t page = {0};
+    host_page_t modified = {0};
+    scene_t s;
+
+    scene_begin(&s, "watch_reset.db", "", "rows=3");
+    check(ask(&s.feed, &page, "get_new_instances", args), first, "unwatched", "AUTOINCREMENT");
+    with_statements(&s.feed, "logs", database_dialect_watch);
+    host_notify("DB-logs");
+    check(ask(&s.feed, &page, "get_new_instances", args), first, "watched", "a place of the unwatched table is none");
+    CU_ASSERT_EQUAL(page.resets, 1);
+    host_notify("DB-logs");
+    check(ask(&s.feed, &page, "get_new_instances", args), "nothing", "watched", "and then it is one");
+    with_statements(&s.feed, "logs", database_dialect_unwatch);
+    with_statements(&s.feed, "logs", database_dialect_watch);
+    host_notify("DB-logs");
+    check(ask(&s.feed, &page, "get_new_instances", args), first, "watched again", "changes in between are not known");
+    stranger_does(s.other, "UPDATE vault_watched SET pruned=999");
+    host_notify("DB-logs");
+    check(ask(&s.feed, &page, "get_new_instances", args), first, "pruned", "what is pruned cannot be told");
+    stranger_does(s.other, "UPDATE vault_watched SET pruned=''");
+    ask(&s.feed, &modified, "get_modified_instance", "{\"table\":\"logs\",\"key\":\"1\"}");
+    stranger_does(s.other, "UPDATE logs SET status=1 WHERE id=1;UPDATE logs SET status=2 WHERE id=1;"
+                           "UPDATE logs SET status=3 WHERE id=1;UPDATE logs SET status=4 WHERE id=1");
+    host_notify("DB-logs-1");
+    check(ask(&s.feed, &modified, "get_modified_instance", "{\"table\":\"logs\",\"key\":\"1\"}"),
+          "[{\"id\":1,\"line\":\"one\",\"status\":4,\"took\":0.5}]", "more changes than rows", "shown whole");
+    CU_ASSERT_EQUAL(modified.resets, 1);
+    scene_end(&s);
+}
+
+/* What happened while a user was away comes at the next visit; the place moves when the browser has the answer, and never back. */
+static void test_persistent(void)
+{
+    const char *args = "{\"table\":\"logs\",\"limit\":1,\"persistent\":\"yes\"}";
+    const char *four = "[{\"id\":4,\"line\":\"four\",\"status\":null,\"took\":null}]";
+    host_page_t pages[5];
+    scene_t s;
+
+    memset(pages, 0, sizeof(pages));
+    scene_begin(&s, "watch_persistent.db", "logs", "");
+    check(ask(&s.feed, &pages[0], "get_new_instances", args), "EINVAL: argument \"persistent\": nobody has logged in",
+          "nobody", "whose place?");
+    host_user_name = "ann";
+    check(ask(&s.feed, &pages[0], "get_new_instances", args), "\"line\":\"three\"", "first visit", "a first view");
+    vault_feed.acked(s.feed.self, pages[0].ack);
+    stranger_does(s.other, "INSERT INTO logs(line) VALUES('four')");
+    check(ask(&s.feed, &pages[1], "get_new_instances", args), four, "second visit", "what happened meanwhile");
+    check(ask(&s.feed, &pages[2], "get_new_instances", args), four, "third visit", "the second was never acknowledged");
+    vault_feed.acked(s.feed.self, pages[2].ack);
+    vault_feed.acked(s.feed.self, pages[0].ack);
+    check(ask(&s.feed, &pages[3], "get_new_instances", args), "nothing", "fourth visit",
+          "an old acknowledgement moves nothing back");
+    host_user_name = "bob";
+    check(ask(&s.feed, &pages[4], "get_new_instances", args), four, "another user", "a first view: the newest row");
+    host_user_name = NULL;
+    check(ask(&s.feed, NULL, "get_new_instances", "{\"table\":\"logs\",\"persistent\":\"perhaps\"}"),
+          "EINVAL: argument \"persistent\" takes yes or no", "perhaps", "a slip");
+    scene_end(&s);
+}
+
+/* Columns that the triggers do not know are said, not passed over. */
+static void test_altered(void)
+{
+    const char *args = "{\"table\":\"logs\",\"key\":\"1\"}";
+    host_page_t page = {0};
+    scene_t s;
+
+    scene_begin(&s, "watch_altered.db", "logs", "");
+    ask(&s.feed, &page, "get_modified_instance", args);
+    stranger_does(s.other, "ALTER TABLE logs ADD COLUMN more TEXT");
+    host_notify("DB-logs-1");
+    check(ask(&s.feed, &page, "get_modified_instance", args),
+          "EGENERAL: table \"logs\" has other columns than when it was watched: vaultctl watch logs", "ALTER",
+          "a clear error");
+    with_statements(&s.feed, "logs", database_dialect_watch);
+    check(ask(&s.feed, &page, "get_modified_instance", args), "\"more\":null", "watched again", "everything anew");
+    stranger_does(s.other, "UPDATE logs SET more='x' WHERE id=1");
+    host_notify("DB-logs-1");
+    check(ask(&s.feed, &page, "get_modified_instance", args), "\"more\":\"x\"", "watched again", "and live");
+    scene_end(&s);
+}
+
+/* What is beyond age or number goes, and pages that would need it are shown everything anew; others are not. */
+static void test_prune(void)
+{
+    const char *args = "{\"table\":\"logs\",\"limit\":1}";
+    host_page_t old = {0}, new = {0}, other = {0};
+    sql_call_t c;
+    scene_t s;
+
+    scene_begin(&s, "watch_prune.db", "logs plain", "");
+    ask(&s.feed, &old, "get_new_instances", args);
+    ask(&s.feed, &other, "get_new_instances", "{\"table\":\"plain\"}");
+    stranger_does(s.other, "INSERT INTO logs(line) VALUES('a'),('b'),('c')");
+    host_notify("DB-logs");
+    ask(&s.feed, &new, "get_new_instances", args);
+    stranger_does(s.other, "UPDATE vault_changes SET at=at-1000");
+    stranger_does(s.other, "INSERT INTO logs(line) VALUES('d')");
+    CU_ASSERT_EQUAL_FATAL(sql_background_begin(&c, s.feed.self), APR_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(sql_conn_take(&c), APR_SUCCESS);
+    CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, apr_time_sec(apr_time_now()) - 500, 1000), APR_SUCCESS);
+    host_notify("DB-logs");
+    host_notify("DB-plain");
+    check(ask(&s.feed, &new, "get_new_instances", args), "[{\"id\":7,\"line\":\"d\",\"status\":null,\"took\":null}]",
+          "age", "what it needs is there");
+    CU_ASSERT_EQUAL(new.resets, 0);
+    ask(&s.feed, &old, "get_new_instances", args);
+    CU_ASSERT_EQUAL(old.resets, 1);
+    check(ask(&s.feed, &other, "get_new_instances", "{\"table\":\"plain\"}"), "nothing", "age",
+          "nothing of this table went");
+    CU_ASSERT_EQUAL(other.resets, 0);
+    stranger_does(s.other, "INSERT INTO logs(line) VALUES('e'),('f'),('g')");
+    CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, 0, 2), APR_SUCCESS);
+    sql_background_end(&c);
+    host_notify("DB-logs");
+    ask(&s.feed, &new, "get_new_instances", args);
+    CU_ASSERT_EQUAL(new.resets, 1);
+    scene_end(&s);
+}
+
+/* ------------------------------------------------------------ writes */
+
+static void test_writes(void)
+{
+    static const struct {
+        const char *method, *args, *expected, *notified, *silent, *why;
+    } rows[] = {
+        {"update", "{\"table\":\"logs\",\"key\":\"2\",\"values\":{\"line\":\"zwei\"}}", "[{\"updated\":1}]",
+         "DB-logs DB-logs-2 DB-logs.line", "DB-logs-1 DB-logs.status", "one row, by its key"},
+        {"update", "{\"table\":\"logs\",\"where\":{\"status\":200},\"values\":{\"took\":9}}", "[{\"updated\":2}]",
+         "DB-logs DB-logs-1 DB-logs-3 DB-logs.took", "DB-logs-2", "several, row by row"},
+        {"update", "{\"table\":\"logs\",\"where\":{\"status\":200},\"values\":{\"took\":9}}", "[{\"updated\":2}]", "",
+         "DB-logs DB-logs-1", "nothing became different"},
+        {"update", "{\"table\":\"logs\",\"where\":{\"status\":7},\"values\":{\"took\":9}}", "[{\"updated\":0}]", "",
+         "DB-logs", "no row is meant"},
+        {"update", "{\"table\":\"plain\",\"key\":\"1\",\"values\":{\"id\":\"8\"}}", "[{\"updated\":1}]",
+         "DB-plain DB-plain-1 DB-plain-8", "", "another key: both rows"},
+        {"delete", "{\"table\":\"logs\",\"where\":{\"status\":200}}", "[{\"deleted\":2}]",
+         "DB-logs DB-logs-1 DB-logs-3", "DB-logs-2", "row by row"},
+        {"delete", "{\"table\":\"logs\",\"key\":\"77\"}", "[{\"deleted\":0}]", "", "DB-logs", "none"},
+        {"save", "{\"table\":\"logs\",\"values\":{\"line\":\"n\"}}", "[{\"id\":4}]", "DB-logs DB-logs-4 DB-logs.line",
+         "", "a new row"},
+        {"delete", "{\"table\":\"logs\"}", "EINVAL: either \"key\" or \"where.COLUMN\" says which rows are meant", "",
+         "DB-logs", "never all by mistake"},
+        {"delete", "{\"table\":\"logs\",\"key\":\"1\",\"where\":{\"id\":1}}", "EINVAL: either", "", "DB-logs",
+         "not both"},
+        {"update", "{\"table\":\"logs\",\"key\":\"2\"}", "EINVAL: argument \"values.COLUMN\" is missing", "", "DB-logs",
+         "what?"},
+        {"update", "{\"table\":\"logs\",\"key\":\"2\",\"values\":{\"line\":null}}", "EINVAL: the database refuses", "",
+         "DB-logs", "NOT NULL"},
+        {"update", "{\"table\":\"seen\",\"key\":\"2\",\"values\":{\"line\":\"x\"}}", "EINVAL: \"seen\" is a view", "",
+         "", "a view"},
+        {"delete", "{\"table\":\"pair\",\"where\":{\"a\":1}}",
+         "EINVAL: table \"pair\" has no primary key of one column", "", "", "rows that cannot be told apart"},
+    };
+    feed_t feed;
+
+    feed_fresh(&feed, "writes.db", "");
+    check(ask(&feed, NULL, "save", "{\"table\":\"plain\",\"values\":{\"id\":1,\"v\":\"x\"}}"), "[{\"id\":1}]", "save",
+          "a row to begin with");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char *names = apr_pstrcat(suite_pool, rows[i].notified, " ", rows[i].silent, NULL);
+        int before[8], n = 0;
+        char *rest;
+
+        for (char *name = apr_strtok(names, " ", &rest); name != NULL; name = apr_strtok(NULL, " ", &rest)) {
+            before[n++] = host_notified(name);
+        }
+        check(ask(&feed, NULL, rows[i].method, rows[i].args), rows[i].expected, rows[i].args, rows[i].why);
+        names = apr_pstrcat(suite_pool, rows[i].notified, " ", rows[i].silent, NULL);
+        n = 0;
+        for (char *name = apr_strtok(names, " ", &rest); name != NULL; name = apr_strtok(NULL, " ", &rest)) {
+            int wanted = (size_t)(name - names) < strlen(rows[i].notified);
+
+            check(host_notified(name) - before[n++] == wanted ? "right" : "wrong", "right", name, rows[i].why);
+        }
+    }
+    feed_close(&feed);
+}
+
+/* ------------------------------------------------------------ objects */
+
+static const char model_text[] =
+    "{\"entities\":{"
+    "\"Profile\":{\"table\":\"profiles\",\"properties\":{\"name\":\"full_name\",\"status\":\"status\"},"
+    "\"collections\":{\"posts\":{\"entity\":\"WallPost\",\"column\":\"wall\"},"
+    "\"written\":{\"entity\":\"WallPost\",\"column\":\"author\"}}},"
+    "\"WallPost\":{\"table\":\"posts\",\"properties\":{\"text\":\"body\"}},"
+    "\"Broken\":{\"table\":\"posts\",\"properties\":{\"x\":\"nowhere\"}}},"
+    "\"queries\":{\"wall\":{\"sql\":\"SELECT p.id, p.body, a.full_name AS author FROM posts p JOIN profiles a ON a.id "
+    "= p.author "
+    "WHERE p.wall = :wall AND ':no' <> '' -- :neither\",\"tables\":[\"posts\",\"profiles\"],"
+    "\"columns\":{\"id\":\"integer\",\"body\":\"text\",\"author\":\"text\"},\"key\":[\"id\"],"
+    "\"parameters\":{\"wall\":\"integer\"}}}}";
+
+static const char object_tables[] =
+    "CREATE TABLE profiles(id INTEGER PRIMARY KEY,full_name TEXT,status TEXT);"
+    "CREATE TABLE posts(id INTEGER PRIMARY KEY,wall INTEGER,author INTEGER,body TEXT,seen INTEGER);"
+    "INSERT INTO profiles VALUES(1,'Ann','here'),(2,'Bob','away');"
+    "INSERT INTO posts VALUES(1,1,2,'hello',0),(2,2,1,'hi',0);";
+
+static void objects_begin(scene_t *s, const char *name)
+{
+    dbi_inst instance;
+    dbi_conn other = stranger(&instance, name);
+
+    stranger_does(other, object_tables);
+    stranger_leaves(instance, other);
+    feed_open(&s->feed,
+              apr_psprintf(suite_pool, "database=%s model=%s", path_of(name), write_file("model.json", model_text)));
+    CU_ASSERT_PTR_NULL_FATAL(s->feed.wrong);
+    with_statements(&s->feed, "posts", database_dialect_watch);
+    with_statements(&s->feed, "profiles", database_dialect_watch);
+    s->other = stranger(&s->instance, name);
+}
+
+static void test_collections(void)
+{
+    static const step_t steps[] = {
+        {"", "{\"added\":[{\"id\":1,\"text\":\"hello\"}],\"removed\":[],\"changed\":[]}", "first view"},
+        {"INSERT INTO posts VALUES(3,1,1,'new',0)",
+         "{\"added\":[{\"id\":3,\"text\":\"new\"}],\"removed\":[],\"changed\":[]}",
+         "inserted by its foreign key, by anyone"},
+        {"INSERT INTO posts VALUES(4,2,1,'there',0)", "nothing", "another's"},
+        {"UPDATE posts SET wall=1 WHERE id=4",
+         "{\"added\":[{\"id\":4,\"text\":\"there\"}],\"removed\":[],\"changed\":[]}", "moved here"},
+        {"UPDATE posts SET wall=2,body='gone' WHERE id IN(1,4)",
+         "{\"added\":[],\"removed\":[{\"id\":1,\"text\":\"hello\"},{\"id\":4,\"text\":\"there\"}],\"changed\":[]}",
+         "moved away: as they were here"},
+        {"UPDATE posts SET body='NEW' WHERE id=3",
+         "{\"added\":[],\"removed\":[],\"changed\":[{\"id\":3,\"text\":\"NEW\"}]}", "changed"},
+        {"UPDATE posts SET seen=1 WHERE id=3", "nothing", "no property"},
+        {"INSERT INTO posts VALUES(5,1,1,'x',0);DELETE FROM posts WHERE id=5", "nothing", "added and removed"},
+        {"UPDATE posts SET wall=2 WHERE id=3;UPDATE posts SET wall=1 WHERE id=3", "nothing", "there and back"},
+        {"DELETE FROM posts WHERE wall=1", "{\"added\":[],\"removed\":[{\"id\":3,\"text\":\"NEW\"}],\"changed\":[]}",
+         "deleted with a condition"},
+        {NULL, NULL, NULL},
+    };
+    static const char args[] = "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"posts\"}";
+    scene_t s;
+
+    objects_begin(&s, "collections.db");
+    run_steps(&s, "get_collection_changes", args, "DB-posts.wall=1", steps);
+    stranger_does(s.other, "INSERT INTO posts VALUES(8,1,1,'eight',0)");
+    check(
+        ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"01\",\"collection\":\"posts\"}"),
+        "EINVAL: argument \"id\": \"01\" must be given as the database writes it: \"1\"", "01", "interests are names");
+    check(ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"no\"}"),
+          "EINVAL: argument \"collection\": the entity \"Profile\" has no collection \"no\"", "no", "unknown");
+    check(ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"No\",\"id\":\"1\",\"collection\":\"no\"}"),
+          "EINVAL: the model has no entity \"No\"", "No", "unknown");
+    scene_end(&s);
+}
+
+static void test_properties(void)
+{
+    static const step_t steps[] = {
+        {"",
+         "[{\"property\":\"status\",\"old\":null,\"new\":\"here\"},{\"property\":\"name\",\"old\":null,\"new\":\"Ann\"}"
+         "]",
+         "first view"},
+        {"UPDATE profiles SET status='out' WHERE id=1", "[{\"property\":\"status\",\"old\":\"here\",\"new\":\"out\"}]",
+         "one of them"},
+        {"UPDATE profiles SET status='x' WHERE id=2", "nothing", "another's"},
+        {NULL, NULL, NULL},
+    };
+    scene_t s;
+
+    objects_begin(&s, "properties.db");
+    run_steps(&s, "get_property_changes", "{\"entity\":\"Profile\",\"id\":1,\"property\":\"status,name\"}",
+              "DB-profiles-1", steps);
+    check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Profile\",\"id\":1,\"property\":\"no\"}"),
+          "EINVAL: argument \"property\": the entity has no property \"no\"", "no", "unknown");
+    check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Broken\",\"id\":1,\"property\":\"x\"}"),
+          "EINVAL: the model's entity \"Broken\": table \"posts\" has no column \"nowhere\"", "nowhere",
+          "said at the first use");
+    scene_end(&s);
+}
+
+static void test_queries(void)
+{
+    static const step_t steps[] = {
+        {"", "{\"added\":[{\"id\":1,\"body\":\"hello\",\"author\":\"Bob\"}],\"removed\":[],\"changed\":[]}",
+         "first view"},
+        {"", "nothing", "nothing happened"},
+        {"INSERT INTO posts VALUES(3,1,1,'new',0)",
+         "{\"added\":[{\"id\":3,\"body\":\"new\",\"author\":\"Ann\"}],\"removed\":[],\"changed\":[]}", "came in"},
+        {"UPDATE profiles SET full_name='Robert' WHERE id=2",
+         "{\"added\":[],\"removed\":[],\"changed\":[{\"id\":1,\"body\":\"hello\",\"author\":\"Robert\"}]}",
+         "changed by the other table of the join"},
+        {"DELETE FROM posts WHERE id=3",
+         "{\"added\":[],\"removed\":[{\"id\":3,\"body\":\"new\",\"author\":\"Ann\"}],\"changed\":[]}", "went out"},
+        {"DELETE FROM vault_results; INSERT INTO posts VALUES(9,1,1,'n',0)",
+         "{\"added\":[{\"id\":1,\"body\":\"hello\",\"author\":\"Robert\"},{\"id\":9,\"body\":\"n\",\"author\":\"Ann\"}]"
+         ","
+         "\"removed\":[],\"changed\":[],\"reset\":true}",
+         "what the page has is known no more"},
+        {NULL, NULL, NULL},
+    };
+    scene_t s;
+
+    objects_begin(&s, "queries.db");
+    run_steps(&s, "get_query_changes", "{\"query\":\"wall\",\"parameters\":{\"wall\":\"1\"}}", "DB-posts", steps);
+    check(ask(&s.feed, NULL, "get_query_changes", "{\"query\":\"wall\",\"parameters\":{\"wall\":\"1 OR 1\"}}"),
+          "EINVAL: argument \"parameters.wall\" is not of the type integer", "SQL", "a value is a value");
+    check(ask(&s.feed, NULL, "get_query_changes", "{\"query\":\"wall\"}"),
+          "EINVAL: argument \"parameters.wall\" is missing", "none", "needed");
+    check(ask(&s.feed, NULL, "get_query_changes", "{\"query\":\"wall\",\"parameters\":{\"wall\":\"1\",\"x\":1}}"),
+          "EINVAL: argument \"parameters.x\": the query \"wall\" has no such parameter", "x", "unknown");
+    check(ask(&s.feed, NULL, "get_query_changes", "{\"query\":\"no\"}"), "EINVAL: the model has no query \"no\"", "no",
+          "unknown");
+    scene_end(&s);
+}
+
+static void test_models(void)
+{
+#define ENTITY(more) "{\"entities\":{\"E\":{\"table\":\"t\",\"properties\":{\"p\":\"c\"}" more "}}}"
+#define QUERY(sql, columns, key, more)                                                                                 \
+    "{\"queries\":{\"Q\":{\"sql\":\"" sql "\",\"tables\":[\"t\"],\"columns\":" columns ",\"key\":" key more "}}}"
+    static const struct {
+        const char *text, *wrong;
+    } rows[] = {
+        {"{}", NULL},
+        {ENTITY(""), NULL},
+        {QUERY("SELECT a FROM t", "{\"a\":\"text\"}", "[\"a\"]", ""), NULL},
+        {"{", "line 1: "},
+        {"[]", "an object with \"entities\" and \"queries\" is accepted"},
+        {"{\"entity\":{}}", "\"entity\" is unknown"},
+        {"{\"entities\":[]}", "\"entities\" takes an object"},
+        {"{\"entities\":{\"E\":{\"properties\":{\"p\":\"c\"}}}}", "entity \"E\": \"table\" takes a name"},
+        {"{\"entities\":{\"E\":{\"table\":\"t\"}}}", "entity \"E\": \"properties\" takes an object"},
+        {ENTITY(",\"key\":\"id\""), "entity \"E\": \"key\" is unknown"},
+        {ENTITY(",\"collections\":{\"k\":{\"entity\":\"F\",\"column\":\"e\"}}"),
+         "entity \"E\", collection \"k\": there is no entity \"F\""},
+        {ENTITY(",\"collections\":{\"k\":{\"entity\":\"E\"}}"), "collection \"k\": \"column\" takes a name"},
+        {QUERY("SELECT :x", "{\"a\":\"text\"}", "[\"a\"]", ""),
+         "query \"Q\": \"sql\": the parameter \":x\" is not in \"parameters\""},
+        {QUERY("SELECT 1;", "{\"a\":\"text\"}", "[\"a\"]", ""), "one SELECT without a semicolon"},
+        {QUERY("SELECT 1", "{\"a\":\"words\"}", "[\"a\"]", ""), "\"columns\": the type of \"a\" is integer"},
+        {QUERY("SELECT 1", "{\"a\":\"text\"}", "[\"b\"]", ""), "\"key\": \"b\" is not one of \"columns\""},
+        {QUERY("SELECT 1", "{\"a\":\"text\"}", "[]", ""), "\"key\" takes a list of names"},
+        {QUERY("SELECT 1", "{\"a\":\"text\"}", "[\"a\"]", ",\"parameters\":{\"x\":\"blob\"}"),
+         "\"parameters\": the type of \"x\" is integer, real, text or boolean"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *path = write_file("models.json", rows[i].text);
+        const database_model_t *model = NULL;
+        const char *wrong = database_model_read(&model, path, suite_pool);
+
+        if (rows[i].wrong == NULL) {
+            CU_ASSERT_PTR_NULL(wrong);
+        }
+        else {
+            check(wrong != NULL ? wrong : "accepted", apr_pstrcat(suite_pool, "model=", path, ": ", NULL), rows[i].text,
+                  "named");
+            check(wrong != NULL ? wrong : "accepted", rows[i].wrong, rows[i].text, "a sentence");
+        }
+    }
+}
+
+/* ------------------------------------------------------------ folding, names */
+
+static void test_fold(void)
+{
+    static const struct {
+        const char *changes, *column, *expected, *why;
+    } rows[] = {
+        {"I1: a1", NULL, "1:-a1", "inserted"},
+        {"D1:a1 ", NULL, "1:a1-", "deleted"},
+        {"U1:a1 b1", NULL, "1:a1-b1", "changed"},
+        {"I1: a1,D1:a1 ", NULL, "", "came and went"},
+        {"U1:a1 b1,U1:b1 a1", NULL, "", "there and back"},
+        {"D1:a1 ,I1: a1", NULL, "", "went and came back as it was"},
+        {"I1: a1,U1:a1 b1,I2: c1", NULL, "1:-b1 2:-c1", "inserted, then changed"},
+        {"U1:a1 b1,D1:b1 ", NULL, "1:a1-", "changed, then deleted"},
+        {"U1:a1 a2", "1", "1:a1-", "moved out"},
+        {"U1:a2 a1", "1", "1:-a1", "moved in"},
+        {"U1:a2 a3", "1", "", "moved elsewhere"},
+        {"U1:a1 a2,U1:a2 a1", "1", "", "moved out and back"},
+        {"U1:a1 a2,U1:a2 b1", "1", "1:a1-b1", "moved out and back, and changed"},
+        {"U1:a2 a1,D1:a1 ", "1", "", "moved in, then deleted"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        json_t *changes = json_array();
+        char *words = apr_pstrdup(suite_pool, rows[i].changes);
+        const char *answer = "";
+        const apr_array_header_t *folded;
+        char *rest;
+
+        /* "U1:a1 b2": row 1, whose columns v and f were a, 1 and are b, 2 */
+        for (char *word = apr_strtok(words, ",", &rest); word != NULL; word = apr_strtok(NULL, ",", &rest)) {
+            const char *space = strchr(word, ' ');
+            json_t *old = space - word == 5
+                              ? json_pack("{s:s%,s:s%}", "v", word + 3, (size_t)1, "f", word + 4, (size_t)1)
+                              : json_null();
+            json_t *new = strlen(space) == 3
+                              ? json_pack("{s:s%,s:s%}", "v", space + 1, (size_t)1, "f", space + 2, (size_t)1)
+                              : json_null();
+
+            json_array_append_new(changes, json_pack("{s:s%,s:s%,s:o,s:o}", "op", word, (size_t)1, "key", word + 1,
+                                                     (size_t)1, "old", old, "new", new));
+        }
+        folded = rows[i].column != NULL ? database_fold_members(changes, "f", rows[i].column, suite_pool)
+                                        : database_fold(changes, suite_pool);
+        for (int k = 0; k < folded->nelts; k++) {
+            const database_fold_t *row = &APR_ARRAY_IDX(folded, k, database_fold_t);
+#define PART(of, name) (of != NULL ? json_string_value(json_object_get(of, name)) : "")
+            answer = apr_pstrcat(suite_pool, answer, k > 0 ? " " : "", row->key, ":", PART(row->old, "v"),
+                                 PART(row->old, "f"), "-", PART(row->new, "v"), PART(row->new, "f"), NULL);
+        }
+        if (strcmp(answer, rows[i].expected) != 0) {
+            fprintf(stderr, "\n  %s (%s): %s, not %s\n", rows[i].changes, rows[i].why, answer, rows[i].expected);
+        }
+        CU_ASSERT_STRING_EQUAL(answer, rows[i].expected);
+        json_decref(changes);
+    }
+}
+
+static void test_interest_names(void)
+{
+    char *longest = apr_pcalloc(suite_pool, 301);
+    const char *name;
+
+    memset(longest, 'x', 300);
+    CU_ASSERT_STRING_EQUAL(database_interest_row("logs", "7", suite_pool), "DB-logs-7");
+    CU_ASSERT_STRING_EQUAL(database_interest_members("posts", "wall", "7", suite_pool), "DB-posts.wall=7");
+    name = database_interest_row("logs", longest, suite_pool);
+    CU_ASSERT_TRUE(strlen(name) <= VAULT_INTEREST_MAX && strncmp(name, "DB-logs-#", 9) == 0);
+    CU_ASSERT_STRING_EQUAL(name, database_interest_row("logs", longest, suite_pool));
+    longest[299] = 'y';
+    CU_ASSERT_STRING_NOT_EQUAL(name, database_interest_row("logs", longest, suite_pool));
+    CU_ASSERT_PTR_NULL(database_interest_table(longest, suite_pool));
+    CU_ASSERT_PTR_NULL(database_interest_row(longest, "1", suite_pool));
+}
+
+/* ------------------------------------------------------------ the suite */
+
+static int remove_cb(const char *path, const struct stat *info, int flag, struct FTW *at)
+{
+    return remove(path);
+}
+
+static int suite_start(void)
+{
+    apr_pool_create(&suite_pool, NULL);
+    strcpy(folder, "/tmp/vault-watch-XXXXXX");
+    return mkdtemp(folder) == NULL || host_start() != 0;
+}
+
+static int suite_stop(void)
+{
+    host_stop();
+    nftw(folder, remove_cb, 16, FTW_DEPTH | FTW_PHYS);
+    apr_pool_destroy(suite_pool);
+    return 0;
+}
+
+void vault_database_watch_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("database_watch", suite_start, suite_stop);
+
+    CU_add_test(suite, "changes of rows are folded", test_fold);
+    CU_add_test(suite, "names of interests", test_interest_names);
+    CU_add_test(suite, "new rows, whoever wrote them", test_new_instances);
+    CU_add_test(suite, "a row that changes", test_modified_instance);
+    CU_add_test(suite, "an attribute that changes", test_attribute_changes);
+    CU_add_test(suite, "images of every kind of value", test_images);
+    CU_add_test(suite, "more than one answer holds", test_parts);
+    CU_add_test(suite, "what cannot be told is shown anew", test_resets);
+    CU_add_test(suite, "a place that outlives pages", test_persistent);
+    CU_add_test(suite, "a table that is altered", test_altered);
+    CU_add_test(suite, "changes are pruned by age and number", test_prune);
+    CU_add_test(suite, "collections: added, removed, changed", test_collections);
+    CU_add_test(suite, "properties", test_properties);
+    CU_add_test(suite, "queries: came in, went out, changed", test_queries);
+    CU_add_test(suite, "a wrong model is refused with a sentence", test_models);
+    CU_add_test(suite, "writes announce each row", test_writes);
+}

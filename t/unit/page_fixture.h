@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file page_fixture.h
+ * What tests of pages begin with: a segment with pages in it, and a browser's questions in one line.
+ */
+#ifndef VAULT_PAGE_FIXTURE_H
+#define VAULT_PAGE_FIXTURE_H
+
+#include "fixture.h"
+#include "run.h"
+
+/** When the tests take place; any time would do. */
+#define NOW apr_time_from_sec(1000000)
+#define IDLE apr_time_from_sec(300)
+
+/** As fixture_begin(), with room for `max` pages; ends with fixture_end(). */
+void pages_begin(fixture_t *f, vault_pages_t **pages, apr_uint32_t max, apr_uint64_t heap_bytes);
+
+/** Every check there is. */
+void pages_sound(fixture_t *f, vault_pages_t *pages, unsigned line, const char *file);
+#define CHECK_PAGES(f, pages) pages_sound(f, pages, __LINE__, __FILE__)
+
+/** Make a page and publish an empty state. Ends the test when that fails. */
+vault_page_t page_publish(vault_pages_t *pages, apr_pool_t *pool);
+
+/** Poll as tab `tab` of anybody (0: not said). */
+apr_status_t page_poll(vault_pages_t *pages, const vault_page_t *page, apr_uint64_t seq, apr_uint64_t tab,
+                       vault_ticket_t *ticket);
+
+/** Acknowledge only, as a browser does that leaves the page. */
+apr_status_t page_acknowledge(vault_pages_t *pages, const vault_page_t *page, const vault_take_t *take);
+
+/** The committed state. Ends the test when there is none. */
+vault_state_t *page_base(vault_pages_t *pages, vault_ticket_t *ticket, apr_pool_t *pool);
+
+/** A state with the property `mark` and one method that depends on `interest` (0: on nothing). */
+vault_state_t *page_state(apr_pool_t *pool, const char *mark, vault_interest_t interest, apr_uint64_t stamp);
+
+/** The property `mark` of the committed state, "" for none. */
+const char *page_mark(vault_pages_t *pages, vault_ticket_t *ticket, apr_pool_t *pool);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of pages whose user is killed at a chosen instruction: it is stepped so far into a call, and killed there. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "page_fixture.h"
+#include "unit.h"
+
+#define HEAP (512 * 1024)
+#define POINTS 24    /* VAULT_KILL_POINTS in the environment says another number */
+#define STEPS 100000 /* at most, in one test: a sanitizer makes calls long */
+
+/* What the process does before it is killed; all prepared before the fork. */
+typedef struct call_t {
+    vault_pages_t *pages;
+    vault_page_t page;
+    vault_ticket_t ticket;
+    vault_state_t *next, *html;
+    vault_interest_t x, y;
+    apr_array_header_t *outside;
+    apr_pool_t *pool;
+} call_t;
+
+static void acknowledge_newest(call_t *c)
+{
+    vault_take_t take = {2, {0, 0}, NULL, NOW, NOW};
+
+    vault_page_take(c->pages, &c->page, &take, &c->ticket);
+}
+
+static void acknowledge_older(call_t *c)
+{
+    vault_take_t take = {1, {0, 0}, NULL, NOW, NOW};
+
+    page_acknowledge(c->pages, &c->page, &take);
+}
+
+static void stage_third(call_t *c)
+{
+    vault_page_stage(c->pages, &c->ticket, c->next);
+}
+
+static void commit_quietly(call_t *c)
+{
+    vault_page_commit(c->pages, &c->ticket, c->next);
+}
+
+static void write_from_outside(call_t *c)
+{
+    vault_write_t write = {c->outside, "/another", 2, NULL};
+
+    vault_page_write(c->pages, &c->page, NULL, &write, c->pool);
+}
+
+static void drop(call_t *c)
+{
+    vault_page_drop(c->pages, &c->page);
+}
+
+static void hold_many(call_t *c)
+{
+    static const char *const name[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    vault_interest_t interest;
+    apr_uint64_t stamp;
+    unsigned i;
+
+    for (i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
+        vault_page_hold(c->pages, &c->page, name[i], &interest, &stamp);
+    }
+}
+
+static void publish_new(call_t *c)
+{
+    vault_page_t page;
+
+    if (vault_page_create(c->pages, &page, "ann", NOW, IDLE) == APR_SUCCESS) {
+        vault_page_publish(c->pages, &page, c->html);
+    }
+}
+
+/* A page with a base that names x, two staged answers that name x and y, and holds that no state names. */
+static void prepare(fixture_t *f, call_t *c)
+{
+    vault_interest_t interest;
+    apr_uint64_t stamp;
+
+    CU_ASSERT_FATAL(vault_page_create(c->pages, &c->page, NULL, NOW, IDLE) == APR_SUCCESS);
+    vault_page_hold(c->pages, &c->page, "x", &c->x, &stamp);
+    vault_page_publish(c->pages, &c->page, page_state(f->pool, "0", c->x, stamp));
+    page_poll(c->pages, &c->page, 0, 0, &c->ticket);
+    vault_page_hold(c->pages, &c->page, "y", &c->y, &stamp);
+    vault_page_stage(c->pages, &c->ticket, page_state(f->pool, "1", c->x, stamp));
+    vault_page_hold(c->pages, &c->page, "y", &c->y, &stamp);
+    vault_page_stage(c->pages, &c->ticket, page_state(f->pool, "2", c->y, stamp));
+    vault_page_hold(c->pages, &c->page, "u", &interest, &stamp);
+    vault_page_hold(c->pages, &c->page, "v", &interest, &stamp);
+    c->next = page_state(f->pool, "next", c->y, stamp);
+    c->outside = c->next->properties;
+    c->pool = f->pool;
+    c->html = page_state(f->pool, "0", 0, 0);
+}
+
+/* Run the call in a process, so many instructions of it, or all for -1. @return how many it had */
+static long step(call_t *c, void (*call)(call_t *), long instructions)
+{
+    pid_t pid = fork();
+    long done = 0;
+    int status;
+
+    if (pid == 0) {
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGSTOP);
+        call(c);
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    CU_ASSERT_FATAL(pid > 0 && waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
+    while (done != instructions && ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0 && waitpid(pid, &status, 0) == pid &&
+           WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) {
+        done++;
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, &status, 0);
+    return done;
+}
+
+/* Whatever was done or not, the page has a whole state and goes on, and what it holds it gives back once. */
+static void go_on(fixture_t *f, call_t *c)
+{
+    vault_page_t another = page_publish(c->pages, f->pool); /* takes the table's lock */
+    vault_ticket_t t;
+    apr_uint64_t seq = 0;
+    apr_status_t rv;
+
+    vault_page_drop(c->pages, &another);
+    vault_notifier_all(f->notifier, 0); /* as the parent does for a process that was killed */
+    vault_pages_sweep(c->pages, NOW, IDLE);
+    do {
+        rv = page_poll(c->pages, &c->page, seq++, 0, &t);
+    } while (rv == APR_EMISMATCH && seq < 5);
+    if (rv == APR_SUCCESS) {
+        CU_ASSERT(strchr("012n", page_mark(c->pages, &t, f->pool)[0]) != NULL);
+        CU_ASSERT_EQUAL(vault_page_stage(c->pages, &t, page_state(f->pool, "3", 0, 0)), APR_SUCCESS);
+        CHECK_PAGES(f, c->pages);
+    }
+    vault_page_drop(c->pages, &c->page);
+    vault_pages_sweep(c->pages, NOW + IDLE * 10, IDLE);
+    CHECK_PAGES(f, c->pages);
+}
+
+static long points_of(long total)
+{
+    const char *wanted = getenv("VAULT_KILL_POINTS");
+    long points = wanted ? atol(wanted) : POINTS;
+
+    if (!wanted && points * total / 2 > STEPS) {
+        points = STEPS * 2 / total;
+    }
+    return points < 1 ? 1 : points < total ? points : total;
+}
+
+/* Another page holds x and y all the time: a hold given back twice would be one of its. */
+static void killed_within(void (*call)(call_t *))
+{
+    fixture_t f;
+    call_t c;
+    vault_page_t other;
+    vault_take_t take = {0, {0, 0}, NULL, NOW, NOW + IDLE * 100};
+    vault_ticket_t ticket;
+    vault_interest_t interest;
+    apr_uint64_t stamp;
+    long total, points, i;
+
+    pages_begin(&f, &c.pages, 30000, HEAP);
+    prepare(&f, &c);
+    total = step(&c, call, -1);
+    go_on(&f, &c);
+    if (total == 0) {
+        printf("\n    not allowed to trace a process: skipped ");
+        fixture_end(&f);
+        return;
+    }
+    other = page_publish(c.pages, f.pool);
+    vault_page_hold(c.pages, &other, "x", &interest, &stamp);
+    vault_page_hold(c.pages, &other, "y", &interest, &stamp);
+    points = points_of(total);
+    for (i = 0; i < points; i++) {
+        prepare(&f, &c);
+        step(&c, call, 1 + i * total / points);
+        vault_page_take(c.pages, &other, &take, &ticket);
+        go_on(&f, &c);
+    }
+    CU_ASSERT_EQUAL(vault_notifier_notify(f.notifier, "x", 0), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_notifier_notify(f.notifier, "y", 0), APR_SUCCESS);
+    vault_page_drop(c.pages, &other);
+    CHECK_PAGES(&f, c.pages);
+    fixture_end(&f);
+}
+
+#define STEP_TEST(name, call)                                                                                          \
+    static void name(void)                                                                                             \
+    {                                                                                                                  \
+        killed_within(call);                                                                                           \
+    }
+
+STEP_TEST(killed_while_the_newest_answer_is_committed, acknowledge_newest)
+STEP_TEST(killed_while_the_older_answer_is_committed, acknowledge_older)
+STEP_TEST(killed_while_it_stages, stage_third)
+STEP_TEST(killed_while_it_commits, commit_quietly)
+STEP_TEST(killed_while_it_writes_from_outside, write_from_outside)
+STEP_TEST(killed_while_it_drops, drop)
+STEP_TEST(killed_while_it_holds, hold_many)
+STEP_TEST(killed_while_it_makes_a_page, publish_new)
+
+void vault_page_step_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("page_step", NULL, NULL);
+
+    CU_ADD_TEST(suite, killed_while_the_newest_answer_is_committed);
+    CU_ADD_TEST(suite, killed_while_the_older_answer_is_committed);
+    CU_ADD_TEST(suite, killed_while_it_stages);
+    CU_ADD_TEST(suite, killed_while_it_commits);
+    CU_ADD_TEST(suite, killed_while_it_writes_from_outside);
+    CU_ADD_TEST(suite, killed_while_it_drops);
+    CU_ADD_TEST(suite, killed_while_it_holds);
+    CU_ADD_TEST(suite, killed_while_it_makes_a_page);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file unit.h
+ * How a unit test is registered: one row here, and a source that adds its suite to CUnit.
+ *
+ * SUITE(lock) means: t/unit/lock_test.c holds `void vault_lock_suite(void)`, which calls CU_add_suite("lock", …) and CU_add_test().
+ * A suite that is listed and not compiled does not link; t/guards/every-test-is-registered.sh finds the other way round.
+ *
+ *     t/unit/unit             run all
+ *     t/unit/unit lock heap   run these suites
+ */
+#ifndef VAULT_UNIT_H
+#define VAULT_UNIT_H
+
+/* In the order of the storeys: what a suite builds on stands above it. */
+#define VAULT_SUITES(SUITE)                                                                                            \
+    SUITE(lock)                                                                                                        \
+    SUITE(segment)                                                                                                     \
+    SUITE(heap)                                                                                                        \
+    SUITE(notifier)                                                                                                    \
+    SUITE(slot)                                                                                                        \
+    SUITE(notifier_race)                                                                                               \
+    SUITE(header_text)                                                                                                 \
+    SUITE(html_place)                                                                                                  \
+    SUITE(utf8)                                                                                                        \
+    SUITE(state)                                                                                                       \
+    SUITE(page)                                                                                                        \
+    SUITE(page_write)                                                                                                  \
+    SUITE(page_life)                                                                                                   \
+    SUITE(run)                                                                                                         \
+    SUITE(page_model)                                                                                                  \
+    SUITE(page_kill)                                                                                                   \
+    SUITE(page_step)                                                                                                   \
+    SUITE(waiters)                                                                                                     \
+    SUITE(waiters_race)                                                                                                \
+    SUITE(mustache)                                                                                                    \
+    SUITE(templates)                                                                                                   \
+    VAULT_DATABASE_SUITES(SUITE)
+
+/* Where libdbi is. */
+#ifdef VAULT_DATABASE_FEED
+#define VAULT_DATABASE_SUITES(SUITE) SUITE(database) SUITE(database_watch)
+#else
+#define VAULT_DATABASE_SUITES(SUITE)
+#endif
+
+#define DECLARE(name) void vault_##name##_suite(void);
+VAULT_SUITES(DECLARE)
+#undef DECLARE
+
+#endif

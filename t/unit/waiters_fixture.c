@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tests of waiting polls begin with: a child with a waker, three interests, and ears for the bells. */
+#include "waiters_fixture.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 10000
+
+void hall_begin(hall_t *h, unsigned window)
+{
+    static const char *const name[] = {"a", "b", "c"};
+    apr_uint64_t stamp;
+    int i;
+
+    fixture_begin(&h->f, 64, 4, 0);
+    CU_ASSERT_FATAL(vault_slot_claim(h->f.notifier, getpid(), &h->slot) == APR_SUCCESS);
+    for (i = 0; i < 3; i++) {
+        CU_ASSERT_FATAL(vault_interest_hold(h->f.notifier, name[i], &h->interest[i], &stamp) == APR_SUCCESS);
+    }
+    CU_ASSERT_FATAL(vault_waiters_create(&h->w, h->f.notifier, h->slot, window, NULL, NULL, h->f.pool) == APR_SUCCESS);
+}
+
+void hall_end(hall_t *h)
+{
+    CU_ASSERT_EQUAL(vault_waiters_count(h->w), 0);
+    CU_ASSERT_EQUAL(vault_slot_counters(h->f.notifier, h->slot)->waiting, 0);
+    vault_waiters_destroy(h->w);
+    CHECK_SOUND(vault_notifier_check(h->f.notifier));
+    fixture_end(&h->f);
+}
+
+void hall_enter(hall_t *h, vault_poll_t *poll)
+{
+    memset(poll, 0, sizeof(*poll));
+    CU_ASSERT_FATAL(vault_poll_begin(h->w, poll) == APR_SUCCESS);
+}
+
+void hall_sit(hall_t *h, vault_poll_t *poll, vault_wait_t *wait, int interest, apr_time_t due)
+{
+    wait->interest = h->interest[interest];
+    poll->due = due;
+    poll->end = FAR_OFF;
+    CU_ASSERT_EQUAL(vault_poll_attach(h->w, poll, wait, 1), 1);
+    vault_interest_arm(h->f.notifier, wait->interest, h->slot);
+}
+
+static int is_ready(int fd, int timeout)
+{
+    struct pollfd p = {fd, POLLIN, 0};
+
+    return poll(&p, 1, timeout) == 1;
+}
+
+int hall_rings(const vault_poll_t *waiting)
+{
+    return is_ready(waiting->bell, PATIENCE_MS);
+}
+
+int hall_is_ringing(const vault_poll_t *waiting)
+{
+    return is_ready(waiting->bell, 0);
+}
+
+/* The waker drains the slot and wakes who is due at each turn, before it rings for clients: two clients that hang up, one after the
+ * other, are two turns. Their bells are not the waiters'. */
+void hall_settle(hall_t *h)
+{
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        vault_poll_t client = {.bell = -1};
+        int fds[2];
+
+        CU_ASSERT_FATAL(vault_poll_begin(h->w, &client) == APR_SUCCESS);
+        CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+        CU_ASSERT_EQUAL(vault_waiters_watch(h->w, fds[0], &client), APR_SUCCESS);
+        close(fds[1]);
+        CU_ASSERT(hall_rings(&client));
+        vault_waiters_unwatch(h->w, fds[0]);
+        close(fds[0]);
+        vault_poll_end(h->w, &client);
+    }
+}

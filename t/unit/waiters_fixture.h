@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file waiters_fixture.h
+ * What tests of waiting polls begin with: a child with a waker, three interests, and ears for the bells.
+ */
+#ifndef VAULT_WAITERS_FIXTURE_H
+#define VAULT_WAITERS_FIXTURE_H
+
+#include "fixture.h"
+#include "waiters.h"
+
+#define FAR_OFF (apr_time_now() + apr_time_from_sec(3600))
+
+typedef struct hall_t {
+    fixture_t f;
+    vault_waiters_t *w;
+    unsigned slot;
+    vault_interest_t interest[3]; /* "a", "b", "c" */
+} hall_t;
+
+/** Make the segment, take a slot, hold the interests, start the waker. Ends the test when that fails. */
+void hall_begin(hall_t *h, unsigned window);
+
+/** Check that nobody waits any more, and give all of it back. */
+void hall_end(hall_t *h);
+
+/** Give a poll its bell. Ends the test when that fails. */
+void hall_enter(hall_t *h, vault_poll_t *poll);
+
+/** Attach the poll on one of the interests, and arm it. */
+void hall_sit(hall_t *h, vault_poll_t *poll, vault_wait_t *wait, int interest, apr_time_t due);
+
+/** Wait until the bell rings, at most ten seconds. @return 1 it does */
+int hall_rings(const vault_poll_t *poll);
+
+/** Whether the bell rings, without waiting. */
+int hall_is_ringing(const vault_poll_t *poll);
+
+/** Wait until the waker has done all that there was to do. */
+void hall_settle(hall_t *h);
+
+#endif

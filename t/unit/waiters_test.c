@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the waiting polls of a child: what wakes them, in which order, how many at a time. Races are in waiters_race_test.c. */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "waiters_fixture.h"
+
+#define MANY 300
+
+/* ---------------------------------------------------------------------- causes */
+
+static void a_notify_wakes_who_waits_for_it(void)
+{
+    hall_t h;
+    vault_poll_t a, b;
+    vault_wait_t on_a, on_b;
+
+    hall_begin(&h, 4);
+    hall_enter(&h, &a);
+    hall_enter(&h, &b);
+    hall_sit(&h, &a, &on_a, 0, FAR_OFF);
+    hall_sit(&h, &b, &on_b, 1, FAR_OFF);
+    CU_ASSERT_EQUAL(vault_waiters_count(h.w), 2);
+    CU_ASSERT_EQUAL(vault_notifier_notify(h.f.notifier, "a", 0), APR_SUCCESS);
+    CU_ASSERT(hall_rings(&a));
+    CU_ASSERT(!hall_is_ringing(&b));
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &a), VAULT_CAUSE_NOTIFY);
+    CU_ASSERT(!hall_is_ringing(&a)); /* silenced */
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &a), 0);
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &b), 0);
+    vault_poll_end(h.w, &a);
+    vault_poll_end(h.w, &a);
+    vault_poll_end(h.w, &b);
+    hall_end(&h);
+}
+
+static void a_poll_waits_for_several_interests(void)
+{
+    hall_t h;
+    vault_poll_t poll;
+    vault_wait_t waits[3];
+    int i, k;
+
+    hall_begin(&h, 1);
+    hall_enter(&h, &poll);
+    for (i = 0; i < 3; i++) {
+        for (k = 0; k < 3; k++) {
+            waits[k].interest = h.interest[k];
+        }
+        poll.due = poll.end = FAR_OFF;
+        CU_ASSERT_EQUAL(vault_poll_attach(h.w, &poll, waits, 3), 1);
+        vault_poll_finish(h.w, &poll);
+        for (k = 0; k < 3; k++) {
+            vault_interest_arm(h.f.notifier, waits[k].interest, h.slot);
+        }
+        vault_notifier_notify_interest(h.f.notifier, h.interest[i], 0);
+        CU_ASSERT(hall_rings(&poll));
+        CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_NOTIFY);
+    }
+    vault_poll_end(h.w, &poll);
+    hall_end(&h);
+}
+
+static void a_notify_of_all_wakes_all(void)
+{
+    hall_t h;
+    vault_poll_t poll[3];
+    vault_wait_t wait[3];
+    int i;
+
+    hall_begin(&h, 3);
+    for (i = 0; i < 3; i++) {
+        hall_enter(&h, &poll[i]);
+        hall_sit(&h, &poll[i], &wait[i], i, FAR_OFF);
+    }
+    vault_notifier_all(h.f.notifier, 0);
+    for (i = 0; i < 3; i++) {
+        CU_ASSERT(hall_rings(&poll[i]));
+        CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll[i]), VAULT_CAUSE_NOTIFY);
+        vault_poll_end(h.w, &poll[i]);
+    }
+    hall_end(&h);
+}
+
+static void deadlines_come_in_order(void)
+{
+    static const int order[] = {3, 0, 4, 1, 2};
+    hall_t h;
+    vault_poll_t poll[5];
+    vault_wait_t wait[5];
+    apr_time_t first;
+    int i;
+
+    hall_begin(&h, 1); /* one at a time, so that the bells tell the order */
+    first = apr_time_now() + apr_time_from_msec(20);
+    for (i = 0; i < 5; i++) {
+        hall_enter(&h, &poll[i]);
+        hall_sit(&h, &poll[i], &wait[i], 0, FAR_OFF);
+        vault_poll_detach(h.w, &poll[i]);
+        hall_sit(&h, &poll[i], &wait[i], 0, first + order[i] * 5000);
+    }
+    for (i = 0; i < 5; i++) {
+        int k;
+        for (k = 0; order[k] != i; k++) {
+        }
+        CU_ASSERT(hall_rings(&poll[k]));
+        CU_ASSERT(apr_time_now() >= first + i * 5000);
+        CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll[k]), VAULT_CAUSE_DUE);
+        vault_poll_end(h.w, &poll[k]);
+    }
+    hall_end(&h);
+}
+
+static void several_causes_come_together(void)
+{
+    hall_t h;
+    vault_poll_t first, second;
+    vault_wait_t one, two;
+
+    hall_begin(&h, 1);
+    hall_enter(&h, &first);
+    hall_enter(&h, &second);
+    hall_sit(&h, &first, &one, 1, 0); /* has its turn, so that the second must wait for its own */
+    CU_ASSERT(hall_rings(&first));
+    hall_sit(&h, &second, &two, 0, 0);
+    vault_notifier_notify(h.f.notifier, "a", 0);
+    hall_settle(&h);
+    CU_ASSERT(!hall_is_ringing(&second)); /* it is not its turn */
+    vault_waiters_stop(h.w);
+    CU_ASSERT(hall_rings(&second)); /* what is only answered needs none */
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &first), VAULT_CAUSE_DUE | VAULT_CAUSE_STOP);
+    vault_poll_end(h.w, &first);
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &second), VAULT_CAUSE_NOTIFY | VAULT_CAUSE_DUE | VAULT_CAUSE_STOP);
+    vault_poll_end(h.w, &second);
+    hall_end(&h);
+}
+
+static void whose_time_is_up_needs_no_turn(void)
+{
+    hall_t h;
+    vault_poll_t first, second;
+    vault_wait_t one, two;
+
+    hall_begin(&h, 1);
+    hall_enter(&h, &first);
+    hall_enter(&h, &second);
+    hall_sit(&h, &first, &one, 1, 0);
+    CU_ASSERT(hall_rings(&first));
+    two.interest = h.interest[0];
+    second.due = 0;
+    second.end = apr_time_now() + apr_time_from_msec(30);
+    CU_ASSERT_EQUAL(vault_poll_attach(h.w, &second, &two, 1), 1);
+    CU_ASSERT(hall_rings(&second));
+    CU_ASSERT(apr_time_now() >= second.end);
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &second), VAULT_CAUSE_DUE | VAULT_CAUSE_END);
+    vault_poll_end(h.w, &second);
+    vault_poll_end(h.w, &first);
+    hall_end(&h);
+}
+
+static void who_comes_after_the_stop_may_not_wait(void)
+{
+    hall_t h;
+    vault_poll_t poll;
+    vault_wait_t wait = {.interest = 1};
+
+    hall_begin(&h, 1);
+    hall_enter(&h, &poll);
+    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    vault_waiters_stop(h.w);
+    CU_ASSERT(hall_rings(&poll));
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_STOP);
+    CU_ASSERT_EQUAL(vault_poll_attach(h.w, &poll, &wait, 1), 0);
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), 0);
+    vault_poll_end(h.w, &poll);
+    hall_end(&h);
+}
+
+/* ----------------------------------------------------------------------- turns */
+
+/* One notify for many: at most `window` are woken at a time, each that is done lets one more go, and all get their turn. */
+static void turns(unsigned window)
+{
+    hall_t h;
+    vault_poll_t *poll = calloc(MANY, sizeof(*poll));
+    vault_wait_t *wait = calloc(MANY, sizeof(*wait));
+    unsigned i, done = 0, at_once = 0, most = 0;
+
+    hall_begin(&h, window);
+    for (i = 0; i < MANY; i++) {
+        hall_enter(&h, &poll[i]);
+        hall_sit(&h, &poll[i], &wait[i], 0, FAR_OFF);
+    }
+    vault_notifier_notify(h.f.notifier, "a", 0);
+    CU_ASSERT(hall_rings(&poll[0]) || window < MANY);
+    hall_settle(&h);
+    while (done < MANY) {
+        for (i = 0, at_once = 0; i < MANY; i++) {
+            at_once += poll[i].bell >= 0 && hall_is_ringing(&poll[i]);
+        }
+        most = at_once > most ? at_once : most;
+        CU_ASSERT_FATAL(at_once > 0);
+        for (i = 0; poll[i].bell < 0 || !hall_is_ringing(&poll[i]); i++) {
+        }
+        CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll[i]), VAULT_CAUSE_NOTIFY);
+        vault_poll_end(h.w, &poll[i]);
+        done++;
+    }
+    CU_ASSERT_EQUAL(most, window < MANY ? window : MANY);
+    hall_end(&h);
+    free(poll);
+    free(wait);
+}
+
+static void a_broadcast_wakes_a_few_at_a_time(void)
+{
+    turns(1);
+    turns(7);
+    turns(MANY + 1);
+}
+
+/* Attached and armed again before its turn is over: what comes then gives it another turn. */
+static void what_comes_during_a_turn_is_not_lost(void)
+{
+    hall_t h;
+    vault_poll_t poll, other;
+    vault_wait_t wait, others;
+
+    hall_begin(&h, 1);
+    hall_enter(&h, &poll);
+    hall_enter(&h, &other);
+    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    vault_notifier_notify(h.f.notifier, "a", 0);
+    CU_ASSERT(hall_rings(&poll));
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_NOTIFY);
+    hall_sit(&h, &other, &others, 1, FAR_OFF);
+    vault_notifier_notify(h.f.notifier, "b", 0);
+    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    vault_notifier_notify(h.f.notifier, "a", 0);
+    hall_settle(&h);
+    CU_ASSERT(!hall_is_ringing(&poll) && !hall_is_ringing(&other)); /* it is the poll's turn, and it has not finished */
+    vault_poll_finish(h.w, &poll);
+    CU_ASSERT(hall_rings(&other)); /* who came before goes first */
+    CU_ASSERT(!hall_is_ringing(&poll));
+    vault_poll_end(h.w, &other);
+    CU_ASSERT(hall_rings(&poll));
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_NOTIFY);
+    vault_poll_finish(h.w, &poll);
+    vault_poll_finish(h.w, &poll); /* it is not its turn: nothing */
+    vault_poll_end(h.w, &poll);
+    hall_end(&h);
+}
+
+static void who_leaves_the_queue_takes_no_turn(void)
+{
+    hall_t h;
+    vault_poll_t poll[3];
+    vault_wait_t wait[3];
+    int i;
+
+    hall_begin(&h, 1);
+    for (i = 0; i < 3; i++) {
+        hall_enter(&h, &poll[i]);
+        hall_sit(&h, &poll[i], &wait[i], i, FAR_OFF);
+    }
+    for (i = 0; i < 3; i++) {
+        vault_notifier_notify_interest(h.f.notifier, h.interest[i], 0);
+        hall_settle(&h);
+    }
+    CU_ASSERT(hall_is_ringing(&poll[0]));
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll[1]), VAULT_CAUSE_NOTIFY); /* its client hung up while it was queued */
+    vault_poll_end(h.w, &poll[1]);
+    CU_ASSERT(!hall_is_ringing(&poll[2]));
+    vault_poll_end(h.w, &poll[0]);
+    CU_ASSERT(hall_rings(&poll[2]));
+    vault_poll_end(h.w, &poll[2]);
+    hall_end(&h);
+}
+
+/* --------------------------------------------------------------- bells, clients */
+
+static void a_client_that_hangs_up_rings_once(void)
+{
+    hall_t h;
+    vault_poll_t poll;
+    vault_wait_t wait;
+    int fds[2], i;
+
+    hall_begin(&h, 1);
+    hall_enter(&h, &poll);
+    for (i = 0; i < 3; i++) {
+        CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+        hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+        if (i == 2) {
+            close(fds[1]); /* before anybody watched */
+        }
+        CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &poll), APR_SUCCESS);
+        if (i == 0) {
+            close(fds[1]);
+        }
+        else if (i == 1) {
+            CU_ASSERT(write(fds[1], "x", 1) == 1);
+        }
+        CU_ASSERT(hall_rings(&poll));
+        CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), 0);
+        hall_settle(&h);
+        CU_ASSERT(!hall_is_ringing(&poll)); /* once */
+        vault_waiters_unwatch(h.w, fds[0]);
+        if (i == 1) {
+            close(fds[1]);
+        }
+        close(fds[0]);
+    }
+    vault_poll_end(h.w, &poll);
+    hall_end(&h);
+}
+
+static void a_watch_that_ended_does_not_ring(void)
+{
+    hall_t h;
+    vault_poll_t poll;
+    int fds[2];
+
+    hall_begin(&h, 1);
+    hall_enter(&h, &poll);
+    CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+    CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &poll), APR_SUCCESS);
+    vault_waiters_unwatch(h.w, fds[0]);
+    close(fds[1]);
+    hall_settle(&h);
+    CU_ASSERT(!hall_is_ringing(&poll));
+    close(fds[0]);
+    vault_poll_end(h.w, &poll);
+    hall_end(&h);
+}
+
+static void bells_are_used_again_and_silent(void)
+{
+    hall_t h;
+    vault_poll_t poll;
+    apr_uint64_t one = 1;
+    int bell, i;
+
+    hall_begin(&h, 1);
+    hall_enter(&h, &poll);
+    bell = poll.bell;
+    vault_poll_end(h.w, &poll);
+    CU_ASSERT_EQUAL(poll.bell, -1);
+    for (i = 0; i < 100; i++) {
+        CU_ASSERT(write(bell, &one, sizeof(one)) == sizeof(one)); /* a ring that comes late */
+        hall_enter(&h, &poll);
+        CU_ASSERT_EQUAL(poll.bell, bell);
+        CU_ASSERT(!hall_is_ringing(&poll));
+        vault_poll_end(h.w, &poll);
+    }
+    hall_end(&h);
+}
+
+/* An extraneous ring wakes for nothing: no cause, and the poll goes on. */
+/* As httpd's immediate stop does, which closes the sockets of its workers. */
+static void a_bell_that_was_closed_under_its_poll_is_forgotten(void)
+{
+    hall_t h;
+    vault_poll_t poll, next;
+    vault_wait_t wait;
+    int bell;
+
+    hall_begin(&h, 1);
+    hall_enter(&h, &poll);
+    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    bell = poll.bell;
+    CU_ASSERT_EQUAL(dup2(STDERR_FILENO, bell), bell); /* closed, and the number is somebody else's now */
+    vault_poll_lose_bell(h.w, &poll);
+    vault_poll_end(h.w, &poll);
+    CU_ASSERT_EQUAL(vault_waiters_count(h.w), 0);
+    vault_notifier_notify_interest(h.f.notifier, h.interest[0], 0);
+    hall_settle(&h);
+    hall_enter(&h, &next);
+    CU_ASSERT_NOT_EQUAL(next.bell, bell);
+    vault_poll_end(h.w, &next);
+    close(bell);
+    hall_end(&h);
+}
+
+static void an_extraneous_ring_does_no_harm(void)
+{
+    hall_t h;
+    vault_poll_t poll;
+    vault_wait_t wait;
+    apr_uint64_t one = 1;
+
+    hall_begin(&h, 1);
+    hall_enter(&h, &poll);
+    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    CU_ASSERT(write(poll.bell, &one, sizeof(one)) == sizeof(one));
+    vault_poll_sleep(&poll, -1);
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), 0);
+    vault_poll_finish(h.w, &poll);
+    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    vault_notifier_notify(h.f.notifier, "a", 0);
+    vault_poll_sleep(&poll, -1);
+    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_NOTIFY);
+    vault_poll_end(h.w, &poll);
+    hall_end(&h);
+}
+
+/* An index read from a spoiled state leads nowhere. */
+static void an_interest_that_cannot_be_is_no_danger(void)
+{
+    static const vault_interest_t wrong[] = {0, 65, 0x7fffffffu, 0xffffffffu};
+    hall_t h;
+    vault_poll_t poll;
+    vault_wait_t waits[5];
+    unsigned i;
+
+    hall_begin(&h, 1);
+    hall_enter(&h, &poll);
+    for (i = 0; i < 4; i++) {
+        waits[i].interest = wrong[i];
+    }
+    waits[4].interest = h.interest[0];
+    poll.due = poll.end = FAR_OFF;
+    CU_ASSERT_EQUAL(vault_poll_attach(h.w, &poll, waits, 5), 1);
+    for (i = 0; i < 5; i++) {
+        vault_interest_arm(h.f.notifier, waits[i].interest, h.slot);
+    }
+    vault_notifier_notify(h.f.notifier, "a", 0);
+    CU_ASSERT(hall_rings(&poll));
+    vault_poll_end(h.w, &poll);
+    hall_end(&h);
+}
+
+void vault_waiters_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("waiters", NULL, NULL);
+
+    CU_ADD_TEST(suite, a_notify_wakes_who_waits_for_it);
+    CU_ADD_TEST(suite, a_poll_waits_for_several_interests);
+    CU_ADD_TEST(suite, a_notify_of_all_wakes_all);
+    CU_ADD_TEST(suite, deadlines_come_in_order);
+    CU_ADD_TEST(suite, several_causes_come_together);
+    CU_ADD_TEST(suite, whose_time_is_up_needs_no_turn);
+    CU_ADD_TEST(suite, who_comes_after_the_stop_may_not_wait);
+    CU_ADD_TEST(suite, a_broadcast_wakes_a_few_at_a_time);
+    CU_ADD_TEST(suite, what_comes_during_a_turn_is_not_lost);
+    CU_ADD_TEST(suite, who_leaves_the_queue_takes_no_turn);
+    CU_ADD_TEST(suite, a_client_that_hangs_up_rings_once);
+    CU_ADD_TEST(suite, a_watch_that_ended_does_not_ring);
+    CU_ADD_TEST(suite, bells_are_used_again_and_silent);
+    CU_ADD_TEST(suite, a_bell_that_was_closed_under_its_poll_is_forgotten);
+    CU_ADD_TEST(suite, an_extraneous_ring_does_no_harm);
+    CU_ADD_TEST(suite, an_interest_that_cannot_be_is_no_danger);
+}

@@ -139,6 +139,10 @@ void vault_poll_finish(vault_waiters_t *w, vault_poll_t *poll)
             give_turn(w, next);
         }
     }
+    if (poll->attached && !poll->counted) {
+        poll->counted = 1;
+        vault_count(w->counters, waiting, 1);
+    }
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -218,9 +222,6 @@ int vault_poll_attach(vault_waiters_t *w, vault_poll_t *poll, vault_wait_t *wait
         earlier = poll->due < w->wakes_at;
     }
     pthread_mutex_unlock(&w->lock);
-    if (attached) {
-        vault_count(w->counters, waiting, 1);
-    }
     if (earlier) {
         ring(w->control);
     }
@@ -243,6 +244,10 @@ static int detach_locked(vault_waiters_t *w, vault_poll_t *poll)
         dequeue(poll);
     }
     poll->attached = 0;
+    if (poll->counted) {
+        poll->counted = 0;
+        vault_count(w->counters, waiting, -1);
+    }
     return 1;
 }
 
@@ -257,7 +262,6 @@ unsigned vault_poll_detach(vault_waiters_t *w, vault_poll_t *poll)
     poll->causes = 0;
     pthread_mutex_unlock(&w->lock);
     if (was) {
-        vault_count(w->counters, waiting, -1);
         silence(poll->bell);
     }
     return causes;

@@ -48,6 +48,7 @@ struct vault_poll_t {
     int bell;              /* const between begin and end; -1 outside */
     unsigned causes;       /* lock */
     int attached;          /* lock */
+    int counted;           /* lock; as one that waits */
     int turn;              /* lock; NONE, QUEUED or RUNNING */
     apr_time_t due;        /* owner, then lock; when it is given a turn at the latest */
     apr_time_t end;        /* owner, then lock; when its time is up, not before `due` */
@@ -90,7 +91,8 @@ int vault_poll_attach(vault_waiters_t *w, vault_poll_t *poll, vault_wait_t *wait
 unsigned vault_poll_detach(vault_waiters_t *w, vault_poll_t *poll);
 
 /** The poll has had its turn, if it was its turn: the next one may go. Called before it waits again, attached and armed: what
- * came meanwhile gives it another turn, behind the others. */
+ * came meanwhile gives it another turn, behind the others. From here on it counts as waiting: whoever sees it counted knows that
+ * it has looked, found nothing, and is woken by whatever comes. */
 void vault_poll_finish(vault_waiters_t *w, vault_poll_t *poll);
 
 /** Somebody else has closed the bell: it must neither be rung nor be given to another poll. */

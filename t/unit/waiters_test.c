@@ -38,6 +38,30 @@ static void a_notify_wakes_who_waits_for_it(void)
     hall_end(&h);
 }
 
+/* A poll is attached before it looks, and may find something: it must not be taken for one that waits. */
+static void a_poll_counts_as_waiting_once_it_has_looked(void)
+{
+    hall_t h;
+    vault_poll_t poll;
+    vault_wait_t wait;
+    const vault_counters_t *counters;
+
+    hall_begin(&h, 1);
+    counters = vault_slot_counters(h.f.notifier, h.slot);
+    hall_enter(&h, &poll);
+    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    CU_ASSERT_EQUAL(counters->waiting, 0);
+    vault_poll_finish(h.w, &poll);
+    vault_poll_finish(h.w, &poll);
+    CU_ASSERT_EQUAL(counters->waiting, 1);
+    vault_poll_detach(h.w, &poll);
+    CU_ASSERT_EQUAL(counters->waiting, 0);
+    vault_poll_finish(h.w, &poll);
+    CU_ASSERT_EQUAL(counters->waiting, 0);
+    vault_poll_end(h.w, &poll);
+    hall_end(&h);
+}
+
 static void a_poll_waits_for_several_interests(void)
 {
     hall_t h;
@@ -439,6 +463,7 @@ void vault_waiters_suite(void)
     CU_pSuite suite = CU_add_suite("waiters", NULL, NULL);
 
     CU_ADD_TEST(suite, a_notify_wakes_who_waits_for_it);
+    CU_ADD_TEST(suite, a_poll_counts_as_waiting_once_it_has_looked);
     CU_ADD_TEST(suite, a_poll_waits_for_several_interests);
     CU_ADD_TEST(suite, a_notify_of_all_wakes_all);
     CU_ADD_TEST(suite, deadlines_come_in_order);

@@ -76,6 +76,22 @@ sub poll
     return $self->finish_poll($self->start_poll(@on));
 }
 
+# What a poll of this page brings, the only one there is: the text of its updates; undef: it found nothing and waits.
+sub news
+{
+    my ($self) = @_;
+    my $before = VaultTest::status();
+    my $poll = $self->start_poll;
+    my $now = VaultTest::wait_until(
+        sub { my $s = VaultTest::status(); ($s->{Waiting} == 1 || $s->{Answers} > $before->{Answers}) && $s },
+        'the poll is answered or waits'
+    );
+    my $text = $now->{Waiting} ? undef : text($self->finish_poll($poll));
+    $poll->close;
+    VaultTest::wait_waiting(0);
+    return $text;
+}
+
 # All that the updates of an answer say, one after another.
 sub text
 {

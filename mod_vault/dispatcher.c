@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One poll, from its request to its answer.
  *
- *   take the page -> look at its committed state -> attach and arm -> nothing moved? wait -> woken: look again
- *                                                                  -> something moved? run the methods that moved
+ *   take the pages -> look at their states -> attach and arm -> nothing moved? wait -> woken: look again
+ *                                                            -> something moved? run the methods that moved
  *   -> no output: commit, look again      -> output: stage, then answer
  *
- * Attach comes before arm, and arm before the comparison: a notify between any two of these rings the bell or has moved the stamp
+ * What is done for one page is its seat's (seat.h); here is what they share: the request, the wait and the answer. Attach comes before arm, and arm before the comparison: a notify between any two of these rings the bell or has moved the stamp
  * that is compared. Whoever is in this file owns the request; while the poll is attached its bell may ring, no more.
  */
 #include "dispatcher.h"
@@ -17,14 +17,13 @@
 #include "http_protocol.h"
 
 #include "bell.h"
-#include "feeds.h"
 #include "log.h"
-#include "method.h"
 #include "mod_vault.h"
 #include "page_facts.h"
 #include "poll_request.h"
 #include "reply.h"
-#include "rounds.h"
+#include "seat.h"
+#include "updates.h"
 #include "watch.h"
 
 APLOG_USE_MODULE(vault);
@@ -34,25 +33,28 @@ APLOG_USE_MODULE(vault);
 
 typedef struct dispatch_t {
     request_rec *r;
-    const vault_location_t *location;
-    vault_ticket_t ticket;
     vault_poll_t poll;
     vault_watch_t watch;
     apr_time_t deadline;
-    vault_rounds_t rounds;
     int woken;  /* a wake-up whose reason has not shown yet */
     int waited; /* it has waited before */
+    unsigned count;
+    vault_seat_t seats[]; /* one a page */
 } dispatch_t;
 
-/* What a look at the page has come to. */
-typedef enum verdict_t { WAIT, RUN, GONE, SUPERSEDED, STOPPING, UNABLE } verdict_t;
+/* What a look at the pages has come to. */
+typedef enum verdict_t { WAIT, RUN, ANSWER, STOPPING, UNABLE } verdict_t;
 
 /* ------------------------------------------------------------------- answers */
 
 /* The poll is over; only its answer remains to be written, at the client's pace: the next one may have its turn. */
 static void leave(dispatch_t *d)
 {
-    vault_page_leave(vault_server.pages, &d->ticket, apr_time_now());
+    unsigned i;
+
+    for (i = 0; i < d->count; i++) {
+        vault_seat_leave(&d->seats[i]);
+    }
     if (vault_server.waiters) {
         vault_poll_end(vault_server.waiters, &d->poll);
     }
@@ -95,109 +97,120 @@ static int answer_gone(dispatch_t *d)
     return vault_reply_nothing(d->r);
 }
 
-/* NULL when one of them is no JSON: the answer then fails, and is made again. */
-json_t *vault_dispatcher_updates(const apr_array_header_t *outputs)
+static int answer_updates(dispatch_t *d, const vault_seat_t *seat)
 {
-    json_t *updates = json_array();
-    int i;
-
-    for (i = 0; i < outputs->nelts; i++) {
-        const vault_output_t *o = &APR_ARRAY_IDX(outputs, i, vault_output_t);
-        json_t *update = json_pack("{s:s, s:s, s:s%}", "method", o->url, "type", o->type, "body", o->body, o->length);
-        if (update && o->format) {
-            json_object_set_new(update, "format", json_string(o->format));
-        }
-        if (json_array_append_new(updates, update)) {
-            json_decref(updates);
-            return NULL;
-        }
-    }
-    return updates;
-}
-
-static int answer_updates(dispatch_t *d, apr_uint64_t seq, const apr_array_header_t *outputs)
-{
-    json_t *body = json_pack("{s:I, s:o}", "seq", (json_int_t)seq, "updates", vault_dispatcher_updates(outputs));
+    json_t *body = vault_updates_answer(seat->seq, seat->outputs);
 
     vault_tally(answers, 1);
-    if (d->ticket.redelivers) {
+    if (seat->ticket.redelivers) {
         vault_tally(redelivered, 1);
     }
     leave(d);
     return vault_reply_json(d->r, HTTP_OK, body);
 }
 
-/* --------------------------------------------------------------------- arming */
-
-/* The methods to run now. Those that have failed wait for their time. */
-static void list_moved(const dispatch_t *d, const vault_state_t *base, apr_array_header_t *moved)
+/* Has the seat something to say to the client? */
+static int is_settled(const vault_seat_t *seat)
 {
-    int i;
+    return seat->standing >= VAULT_SEAT_NEWS;
+}
 
-    for (i = 0; i < base->methods->nelts; i++) {
-        const vault_method_t *m = &APR_ARRAY_IDX(base->methods, i, vault_method_t);
-        if (!vault_rounds_rests(&d->rounds, m->url) && vault_watch_moved(&d->watch, m)) {
-            APR_ARRAY_PUSH(moved, const char *) = m->url;
+static const vault_seat_t *first_settled(const dispatch_t *d)
+{
+    unsigned i;
+
+    for (i = 0; i < d->count; i++) {
+        if (is_settled(&d->seats[i])) {
+            return &d->seats[i];
         }
     }
+    return NULL;
 }
 
-/* The browser is known to have the committed state: tell the feeds that wait for that. */
-static void tell_acks(const vault_ticket_t *ticket, const vault_state_t *base)
+/* @return what the handler returns, or DECLINED: nobody has anything to say, look again */
+static int answer(dispatch_t *d)
 {
-    int i;
+    const vault_seat_t *seat = first_settled(d);
 
-    for (i = 0; i < base->acks->nelts; i++) {
-        const vault_ack_t *a = &APR_ARRAY_IDX(base->acks, i, vault_ack_t);
-        vault_feeds_acked(a->feed, a->data);
-    }
-    if (base->acks->nelts) {
-        vault_page_settle(vault_server.pages, ticket);
+    switch (seat ? seat->standing : VAULT_SEAT_WAITS) {
+    case VAULT_SEAT_NEWS:
+        return answer_updates(d, seat);
+    case VAULT_SEAT_GONE:
+        return answer_expired(d);
+    case VAULT_SEAT_SUPERSEDED:
+        return answer_superseded(d);
+    case VAULT_SEAT_FULL:
+        return answer_refused(d, "the server is full");
+    case VAULT_SEAT_CUT:
+        return answer_gone(d);
+    default:
+        return DECLINED;
     }
 }
 
-/* Was the page published between the look and the arming? */
-static int is_published_now(dispatch_t *d, vault_state_t **base, apr_pool_t *pool)
+/* --------------------------------------------------------------------- arming */
+
+/* Look at the pages, and list what they depend on. @return how they stand, together: WAIT or ANSWER */
+static verdict_t look_at_pages(dispatch_t *d, apr_pool_t *scratch)
 {
-    return vault_page_look(vault_server.pages, &d->ticket, base, pool) == APR_SUCCESS;
+    unsigned i, most = 0;
+
+    for (i = 0; i < d->count; i++) {
+        if (vault_seat_look(&d->seats[i], scratch) == VAULT_SEAT_WAITS) {
+            most += vault_watch_most(d->seats[i].base);
+        }
+    }
+    if (first_settled(d)) {
+        return ANSWER;
+    }
+    vault_watch_clear(&d->watch, most, d->r->pool);
+    for (i = 0; i < d->count; i++) {
+        vault_watch_add(&d->watch, d->seats[i].ticket.interest, d->seats[i].base);
+    }
+    return WAIT;
 }
 
-/* The poll is attached, or could not be: arm, and compare with what the page has seen. */
-static verdict_t compare(dispatch_t *d, vault_state_t **base, apr_array_header_t *moved)
+/* When the poll is to look again, whatever happens. */
+static apr_time_t due_at(const dispatch_t *d)
 {
-    vault_watch_arm(&d->watch, vault_server.notifier, vault_server.slot, moved->pool);
-    if (vault_page_superseded(vault_server.pages, &d->ticket)) {
-        return SUPERSEDED;
+    apr_time_t due = d->deadline;
+    unsigned i;
+
+    for (i = 0; i < d->count; i++) {
+        apr_time_t rest_until = d->seats[i].rounds.rest_until;
+        if (rest_until && rest_until < due) {
+            due = rest_until;
+        }
     }
-    if (!*base) {
-        return is_published_now(d, base, moved->pool) ? RUN : WAIT;
-    }
-    list_moved(d, *base, moved);
-    return moved->nelts || vault_page_rewritten(vault_server.pages, &d->ticket) ? RUN : WAIT;
+    return due;
 }
 
-/* Look at the page and let the poll wait. WAIT: it is attached, armed, and nothing has moved. Else it is detached. RUN without
- * anything in `moved`: look again. */
-static verdict_t look(dispatch_t *d, vault_state_t **base, apr_array_header_t *moved)
+/* The poll is attached, or could not be: arm, and compare with what the pages have seen. */
+static verdict_t compare(dispatch_t *d, apr_pool_t *scratch)
 {
-    apr_status_t rv = vault_page_look(vault_server.pages, &d->ticket, base, moved->pool);
+    int moved = 0;
+    unsigned i;
+
+    vault_watch_arm(&d->watch, vault_server.notifier, vault_server.slot, scratch);
+    for (i = 0; i < d->count; i++) {
+        moved |= vault_seat_compare(&d->seats[i], &d->watch) == VAULT_SEAT_MOVED;
+    }
+    return first_settled(d) ? ANSWER : moved ? RUN : WAIT;
+}
+
+/* Look at the pages and let the poll wait. WAIT: it is attached, armed, and nothing has moved. Else it is detached. */
+static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
+{
     int able = vault_server.waiters && d->poll.bell >= 0, waits;
     verdict_t verdict;
 
-    if (rv == APR_ECONNABORTED) {
-        return SUPERSEDED;
+    if (look_at_pages(d, scratch) == ANSWER) {
+        return ANSWER;
     }
-    if (rv != APR_SUCCESS && rv != APR_EAGAIN) {
-        return GONE;
-    }
-    if (*base) {
-        tell_acks(&d->ticket, *base);
-    }
-    vault_watch_list(&d->watch, d->ticket.interest, *base, d->r->pool);
-    d->poll.due = d->rounds.rest_until && d->rounds.rest_until < d->deadline ? d->rounds.rest_until : d->deadline;
+    d->poll.due = due_at(d);
     d->poll.end = d->deadline;
     waits = able && vault_poll_attach(vault_server.waiters, &d->poll, d->watch.waits, d->watch.count);
-    verdict = compare(d, base, moved);
+    verdict = compare(d, scratch);
     if (verdict == WAIT && !waits) {
         return able ? STOPPING : UNABLE;
     }
@@ -207,54 +220,18 @@ static verdict_t look(dispatch_t *d, vault_state_t **base, apr_array_header_t *m
     return verdict;
 }
 
-/* -------------------------------------------------------------------- running */
-
-/* For whoever asks for the page's facts. */
-static void note_round(const dispatch_t *d, int ran, int wrote, int failed)
-{
-    vault_page_last_t round = {.ran_at = (apr_uint64_t)apr_time_now(),
-                               .ran = (apr_uint32_t)ran,
-                               .wrote = (apr_uint32_t)wrote,
-                               .failed = (apr_uint32_t)failed};
-
-    vault_page_note_round(vault_server.pages, &d->ticket, &round);
-}
-
 /* @return what the handler returns, or DECLINED: look again */
-static int run_round(dispatch_t *d, const vault_state_t *base, const apr_array_header_t *moved)
+static int run(dispatch_t *d)
 {
-    apr_array_header_t *outputs = apr_array_make(moved->pool, 2, sizeof(vault_output_t));
-    vault_run_t *run = vault_run_create(vault_server.pages, &d->ticket.page, base, moved->pool);
-    vault_state_t *next;
-    apr_status_t rv;
-    int failed;
+    unsigned i;
 
-    vault_run_saw(run, vault_watch_seen(&d->watch, moved->pool));
-    failed = vault_rounds_run(&d->rounds, run, &d->ticket.page, moved, outputs);
-    note_round(d, moved->nelts, outputs->nelts, failed);
-    next = vault_run_state(run);
-    if (d->r->connection->aborted) {
-        return answer_gone(d); /* httpd drops what handlers write then, so no output does not mean no news */
+    d->woken = 0;
+    for (i = 0; i < d->count; i++) {
+        if (d->seats[i].standing == VAULT_SEAT_MOVED) {
+            vault_seat_run(&d->seats[i], &d->watch);
+        }
     }
-    rv = outputs->nelts ? vault_page_stage(vault_server.pages, &d->ticket, next)
-                        : vault_page_commit(vault_server.pages, &d->ticket, next);
-    if (rv == APR_ECONNABORTED) {
-        return answer_superseded(d);
-    }
-    if (rv == APR_NOTFOUND) {
-        return answer_expired(d);
-    }
-    if (rv == APR_EAGAIN) {
-        return DECLINED; /* the page was written to from outside: the round does not count */
-    }
-    if (rv != APR_SUCCESS) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, d->r,
-                      VLTNO(00031) "the page's state does not fit: VaultSharedMemory is full, or the "
-                                   "methods keep more than %d bytes",
-                      VAULT_STATE_MAX);
-        return answer_refused(d, "the server is full");
-    }
-    return outputs->nelts ? answer_updates(d, next->seq, outputs) : DECLINED;
+    return answer(d);
 }
 
 /* -------------------------------------------------------------------- waiting */
@@ -291,18 +268,31 @@ static int refuse_to_wait(dispatch_t *d, apr_pool_t *scratch)
     return DECLINED;
 }
 
+/* Each page hears of it: whoever is notified rests no more. */
+static void note_wake(dispatch_t *d, unsigned causes)
+{
+    apr_time_t now = apr_time_now();
+    unsigned i;
+
+    for (i = 0; i < d->count; i++) {
+        vault_page_note_wake(vault_server.pages, &d->seats[i].ticket, causes, now);
+        if (causes & VAULT_CAUSE_NOTIFY) {
+            d->seats[i].rounds.rest_until = 0;
+        }
+    }
+}
+
 /* The poll was attached, and its bell has rung or its client moved. @return what the handler returns, or DECLINED: look again */
 static int woken(dispatch_t *d, apr_pool_t *scratch)
 {
     unsigned causes = vault_poll_detach(vault_server.waiters, &d->poll);
 
-    vault_page_note_wake(vault_server.pages, &d->ticket, causes, apr_time_now());
+    note_wake(d, causes);
     if (causes & (VAULT_CAUSE_STOP | VAULT_CAUSE_END)) {
         return answer_timeout(d); /* what has been notified meanwhile the next poll finds by its stamp */
     }
     if (causes & VAULT_CAUSE_NOTIFY) {
         d->woken = 1;
-        d->rounds.rest_until = 0;
         return DECLINED;
     }
     if (causes) {
@@ -340,19 +330,29 @@ static int wait_in_thread(dispatch_t *d, apr_pool_t *scratch)
     return result;
 }
 
+/* It waits: its rounds are no longer in sequence. */
+static void begin_wait(dispatch_t *d)
+{
+    unsigned i;
+
+    for (i = 0; i < d->count; i++) {
+        d->seats[i].rounds.in_sequence = 0;
+    }
+    if (d->woken) {
+        d->woken = 0;
+        vault_tally(idle_wakeups, 1);
+    }
+}
+
 /* Attached, armed, nothing has moved. */
 static int suspend(dispatch_t *d, apr_pool_t *scratch)
 {
     int result;
 
-    if (d->woken) {
-        d->woken = 0;
-        vault_tally(idle_wakeups, 1);
-    }
+    begin_wait(d);
     if ((result = refuse_to_wait(d, scratch)) != DECLINED) {
         return result;
     }
-    d->rounds.in_sequence = 0;
     vault_poll_finish(vault_server.waiters, &d->poll);
     if (vault_bell_usable(d->r)) {
         vault_bell_suspend(d->r, &d->poll, resume, d);
@@ -362,30 +362,21 @@ static int suspend(dispatch_t *d, apr_pool_t *scratch)
 }
 
 /* One turn of the poll. @return what the handler returns, or DECLINED: another turn */
-static int turn(dispatch_t *d, apr_pool_t *pool)
+static int turn(dispatch_t *d, apr_pool_t *scratch)
 {
-    apr_array_header_t *moved = apr_array_make(pool, 4, sizeof(const char *));
-    vault_state_t *base = NULL;
-
-    switch (look(d, &base, moved)) {
-    case GONE:
-        return answer_expired(d);
-    case SUPERSEDED:
-        return answer_superseded(d);
+    switch (look(d, scratch)) {
+    case ANSWER:
+        return answer(d);
     case STOPPING:
         return answer_timeout(d);
     case UNABLE:
         return answer_refused(d, "no poll can wait here");
     case RUN:
-        d->woken = 0;
-        if (moved->nelts && vault_rounds_too_many(&d->rounds, moved)) {
-            return DECLINED;
-        }
-        return moved->nelts ? run_round(d, base, moved) : DECLINED;
+        return run(d);
     case WAIT:
         break;
     }
-    return suspend(d, pool);
+    return suspend(d, scratch);
 }
 
 static int dispatch(dispatch_t *d, apr_pool_t *pool)
@@ -434,24 +425,29 @@ static int answer_acknowledgement(request_rec *r, const vault_poll_request_t *q,
     apr_status_t rv = vault_page_acknowledge(vault_server.pages, &q->page, &q->take, &ticket);
 
     if (rv == APR_SUCCESS && vault_page_look(vault_server.pages, &ticket, &base, pool) == APR_SUCCESS) {
-        tell_acks(&ticket, base);
+        vault_seat_tell_acks(&ticket, base);
     }
     return rv == APR_SUCCESS ? vault_reply_nothing(r) : answer_taking(r, rv);
 }
 
-static int start_poll(request_rec *r, const vault_poll_request_t *q, apr_pool_t *pool)
+static dispatch_t *make_dispatch(request_rec *r, unsigned count, apr_time_t deadline)
 {
-    dispatch_t *d = apr_pcalloc(r->pool, sizeof(*d));
-    apr_status_t rv;
+    dispatch_t *d = apr_pcalloc(r->pool, sizeof(*d) + count * sizeof(d->seats[0]));
 
     d->r = r;
-    d->location = vault_location_of(r);
-    d->rounds.r = r;
-    d->rounds.location = d->location;
-    d->deadline = q->take.until;
+    d->deadline = deadline;
     d->poll.bell = -1;
+    d->count = count;
+    return d;
+}
+
+static int start_poll(request_rec *r, const vault_poll_request_t *q, apr_pool_t *pool)
+{
+    dispatch_t *d = make_dispatch(r, 1, q->take.until);
+    apr_status_t rv;
+
     vault_tally(polls, 1);
-    if ((rv = vault_page_take(vault_server.pages, &q->page, &q->take, &d->ticket)) != APR_SUCCESS) {
+    if ((rv = vault_seat_take(&d->seats[0], r, &q->page, &q->take)) != APR_SUCCESS) {
         return answer_taking(r, rv);
     }
     if (vault_server.waiters && (rv = vault_poll_begin(vault_server.waiters, &d->poll)) != APR_SUCCESS) {

@@ -10,12 +10,12 @@
 #include "apr_strings.h"
 
 #include "context.h"
-#include "dispatcher.h"
 #include "feedurl.h"
 #include "method.h"
 #include "mod_vault.h"
 #include "origin.h"
 #include "reply.h"
+#include "updates.h"
 
 /* A hundred URLs of the longest kind, and what is around them. */
 #define BODY_MAX (128 * 1024)
@@ -118,7 +118,7 @@ static const char *url_at(const json_t *list, apr_size_t i)
 static int answer(request_t *q, const vault_page_t *page)
 {
     char id[VAULT_PAGE_ID_LEN + 1];
-    json_t *body = json_pack("{s:o, s:O}", "updates", vault_dispatcher_updates(q->outputs), "refused", q->refused);
+    json_t *body = json_pack("{s:o, s:O}", "updates", vault_updates_list(q->outputs), "refused", q->refused);
 
     if (page) {
         vault_page_format(page, id);

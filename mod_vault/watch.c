@@ -13,7 +13,7 @@ static const apr_array_header_t *deps_of(const vault_state_t *base, int method)
 }
 
 /* Methods that share an interest are counted twice here, but a page holds no more than WAITS_MAX. */
-static unsigned most_waits(const vault_state_t *base)
+unsigned vault_watch_most(const vault_state_t *base)
 {
     unsigned most = 1;
     int i;
@@ -43,16 +43,19 @@ static void add(vault_watch_t *w, vault_interest_t interest)
     }
 }
 
-void vault_watch_list(vault_watch_t *w, vault_interest_t own, const vault_state_t *base, apr_pool_t *pool)
+void vault_watch_clear(vault_watch_t *w, unsigned most, apr_pool_t *pool)
 {
-    unsigned most = most_waits(base);
-    int i, k;
-
     if (most > w->room) {
         w->room = most + 1; /* a method that comes to know one more is the usual case */
         w->waits = apr_pcalloc(pool, w->room * sizeof(*w->waits));
     }
     w->count = 0;
+}
+
+void vault_watch_add(vault_watch_t *w, vault_interest_t own, const vault_state_t *base)
+{
+    int i, k;
+
     add(w, own);
     for (i = 0; base && i < base->methods->nelts; i++) {
         const apr_array_header_t *deps = deps_of(base, i);

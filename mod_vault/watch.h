@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file watch.h
- * What one poll watches: the interests behind the committed state of its page, and whether any has moved since.
+ * What one poll watches: the interests behind the committed states of its pages, and whether any has moved since.
  *
  * The order is always list, attach (waiters.h), arm, then ask: a notify between any two of these rings the bell or has moved the
  * stamp that is asked about.
@@ -16,16 +16,23 @@
 
 /** Zeroed before its first use. */
 typedef struct vault_watch_t {
-    vault_wait_t *waits; /* the page's own interest first, then those of its methods, each once */
+    vault_wait_t *waits; /* of each page its own interest first, then those of its methods, each once */
     unsigned count, room;
     apr_uint64_t *stamps; /* one a wait, as arming gave it */
 } vault_watch_t;
 
-/** List what is to be watched.
- * @param own   the page's own interest
- * @param base  the committed state; NULL: not published yet
+/** How many interests it can be for a page.
+ * @param base  the committed state; NULL: not published yet */
+unsigned vault_watch_most(const vault_state_t *base);
+
+/** Forget what was listed, and have room for `most`.
  * @param pool  as long as the poll */
-void vault_watch_list(vault_watch_t *w, vault_interest_t own, const vault_state_t *base, apr_pool_t *pool);
+void vault_watch_clear(vault_watch_t *w, unsigned most, apr_pool_t *pool);
+
+/** List what is to be watched for a page.
+ * @param own   the page's own interest
+ * @param base  as for vault_watch_most(), whose sum there is room for */
+void vault_watch_add(vault_watch_t *w, vault_interest_t own, const vault_state_t *base);
 
 /** Arm all of it for the child of `slot`, and note the stamps.
  * @param slot     0: nobody can be told; the stamps are read all the same

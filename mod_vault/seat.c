@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One page at a poll. */
+#include "seat.h"
+
+#include "http_log.h"
+
+#include "feeds.h"
+#include "log.h"
+#include "method.h"
+#include "mod_vault.h"
+#include "page_facts.h"
+
+APLOG_USE_MODULE(vault);
+
+apr_status_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault_page_t *page, const vault_take_t *take)
+{
+    seat->rounds.r = r;
+    seat->rounds.location = vault_location_of(r);
+    return vault_page_take(vault_server.pages, page, take, &seat->ticket);
+}
+
+void vault_seat_leave(const vault_seat_t *seat)
+{
+    vault_page_leave(vault_server.pages, &seat->ticket, apr_time_now());
+}
+
+void vault_seat_tell_acks(const vault_ticket_t *ticket, const vault_state_t *base)
+{
+    int i;
+
+    for (i = 0; i < base->acks->nelts; i++) {
+        const vault_ack_t *a = &APR_ARRAY_IDX(base->acks, i, vault_ack_t);
+        vault_feeds_acked(a->feed, a->data);
+    }
+    if (base->acks->nelts) {
+        vault_page_settle(vault_server.pages, ticket);
+    }
+}
+
+/* -------------------------------------------------------------------- looking */
+
+vault_standing_t vault_seat_look(vault_seat_t *seat, apr_pool_t *scratch)
+{
+    apr_status_t rv;
+
+    seat->base = NULL;
+    seat->moved = apr_array_make(scratch, 4, sizeof(const char *));
+    rv = vault_page_look(vault_server.pages, &seat->ticket, &seat->base, scratch);
+    if (rv == APR_ECONNABORTED) {
+        return seat->standing = VAULT_SEAT_SUPERSEDED;
+    }
+    if (rv != APR_SUCCESS && rv != APR_EAGAIN) {
+        return seat->standing = VAULT_SEAT_GONE;
+    }
+    if (seat->base) {
+        vault_seat_tell_acks(&seat->ticket, seat->base);
+    }
+    return seat->standing = VAULT_SEAT_WAITS;
+}
+
+/* Was the page published between the look and the arming? */
+static int is_published_now(vault_seat_t *seat)
+{
+    return vault_page_look(vault_server.pages, &seat->ticket, &seat->base, seat->moved->pool) == APR_SUCCESS;
+}
+
+/* The methods to run now. Those that have failed wait for their time. */
+static void list_moved(vault_seat_t *seat, const vault_watch_t *watch)
+{
+    int i;
+
+    for (i = 0; i < seat->base->methods->nelts; i++) {
+        const vault_method_t *m = &APR_ARRAY_IDX(seat->base->methods, i, vault_method_t);
+        if (!vault_rounds_rests(&seat->rounds, m->url) && vault_watch_moved(watch, m)) {
+            APR_ARRAY_PUSH(seat->moved, const char *) = m->url;
+        }
+    }
+}
+
+vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *watch)
+{
+    int moved;
+
+    if (vault_page_superseded(vault_server.pages, &seat->ticket)) {
+        return seat->standing = VAULT_SEAT_SUPERSEDED;
+    }
+    if (!seat->base) {
+        moved = is_published_now(seat);
+    }
+    else {
+        list_moved(seat, watch);
+        moved = seat->moved->nelts || vault_page_rewritten(vault_server.pages, &seat->ticket);
+    }
+    return seat->standing = moved ? VAULT_SEAT_MOVED : VAULT_SEAT_WAITS;
+}
+
+/* -------------------------------------------------------------------- running */
+
+/* For whoever asks for the page's facts. */
+static void note_round(const vault_seat_t *seat, int failed)
+{
+    vault_page_last_t round = {.ran_at = (apr_uint64_t)apr_time_now(),
+                               .ran = (apr_uint32_t)seat->moved->nelts,
+                               .wrote = (apr_uint32_t)seat->outputs->nelts,
+                               .failed = (apr_uint32_t)failed};
+
+    vault_page_note_round(vault_server.pages, &seat->ticket, &round);
+}
+
+/* Publish what the round has come to. */
+static vault_standing_t publish(vault_seat_t *seat, vault_state_t *next)
+{
+    int news = seat->outputs->nelts;
+    apr_status_t rv = news ? vault_page_stage(vault_server.pages, &seat->ticket, next)
+                           : vault_page_commit(vault_server.pages, &seat->ticket, next);
+
+    if (rv == APR_SUCCESS) {
+        seat->seq = next->seq;
+        return news ? VAULT_SEAT_NEWS : VAULT_SEAT_AGAIN;
+    }
+    if (rv == APR_EAGAIN) {
+        return VAULT_SEAT_AGAIN; /* the page was written to from outside: the round does not count */
+    }
+    if (rv == APR_ECONNABORTED) {
+        return VAULT_SEAT_SUPERSEDED;
+    }
+    if (rv == APR_NOTFOUND) {
+        return VAULT_SEAT_GONE;
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, seat->rounds.r,
+                  VLTNO(00031) "the page's state does not fit: VaultSharedMemory is full, or the "
+                               "methods keep more than %d bytes",
+                  VAULT_STATE_MAX);
+    return VAULT_SEAT_FULL;
+}
+
+static vault_standing_t run_round(vault_seat_t *seat, const vault_watch_t *watch)
+{
+    apr_pool_t *pool = seat->moved->pool;
+    vault_run_t *run = vault_run_create(vault_server.pages, &seat->ticket.page, seat->base, pool);
+    vault_state_t *next;
+
+    seat->outputs = apr_array_make(pool, 2, sizeof(vault_output_t));
+    vault_run_saw(run, vault_watch_seen(watch, pool));
+    note_round(seat, vault_rounds_run(&seat->rounds, run, &seat->ticket.page, seat->moved, seat->outputs));
+    next = vault_run_state(run);
+    if (seat->rounds.r->connection->aborted) {
+        return VAULT_SEAT_CUT; /* httpd drops what handlers write then, so no output does not mean no news */
+    }
+    return publish(seat, next);
+}
+
+vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch)
+{
+    if (!seat->moved->nelts || vault_rounds_too_many(&seat->rounds, seat->moved)) {
+        return seat->standing = VAULT_SEAT_AGAIN;
+    }
+    return seat->standing = run_round(seat, watch);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file seat.h
+ * One page at a poll: what the poll may do for it, what it has seen, and the rounds of its methods.
+ *
+ * A poll has a seat for each page that it asks for. A turn of the poll takes each seat through the same steps:
+ *
+ *   look     read the committed state; tell its acks
+ *   list     add what it depends on to the poll's watch
+ *            (the dispatcher attaches the poll and arms the watch)
+ *   compare  has anything moved since what was read?
+ *   run      the methods that moved: staged if they wrote anything, else committed
+ *
+ * Each step says how the seat stands. What is wrong with one page is its seat's alone.
+ *
+ * Thread: the one that owns the request.
+ */
+#ifndef VAULT_SEAT_H
+#define VAULT_SEAT_H
+
+#include "httpd.h"
+
+#include "page.h"
+#include "rounds.h"
+#include "watch.h"
+
+/** How a seat stands. */
+typedef enum vault_standing_t {
+    VAULT_SEAT_WAITS,      /* nothing has moved */
+    VAULT_SEAT_MOVED,      /* run, or, without anything in `moved`, look again */
+    VAULT_SEAT_AGAIN,      /* has run and said nothing, or what it did does not count: look again */
+    VAULT_SEAT_NEWS,       /* `outputs` are staged as answer `seq` */
+    VAULT_SEAT_GONE,       /* there is no such page any more */
+    VAULT_SEAT_SUPERSEDED, /* a newer poll has the page */
+    VAULT_SEAT_FULL,       /* the page's state does not fit */
+    VAULT_SEAT_CUT         /* the client went while the methods ran: what they did does not count */
+} vault_standing_t;
+
+typedef struct vault_seat_t {
+    vault_ticket_t ticket;
+    vault_rounds_t rounds;
+    vault_standing_t standing;   /* as the last step left it */
+    vault_state_t *base;         /* this turn: the committed state; NULL: not published yet */
+    apr_array_header_t *moved;   /* this turn: URLs of the methods to run, of const char * */
+    apr_array_header_t *outputs; /* this turn: of vault_output_t (method.h) */
+    apr_uint64_t seq;            /* this turn: the number of the answer that is staged */
+} vault_seat_t;
+
+/** Take the page over for the poll `r`. The seat is zeroed before.
+ * @return as vault_page_take() */
+apr_status_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault_page_t *page, const vault_take_t *take);
+
+/** WAITS until compared, GONE or SUPERSEDED.
+ * @param scratch  as long as the turn */
+vault_standing_t vault_seat_look(vault_seat_t *seat, apr_pool_t *scratch);
+
+/** WAITS, MOVED or SUPERSEDED. The watch is armed. */
+vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *watch);
+
+/** Run what moved. AGAIN, NEWS, GONE, SUPERSEDED, FULL or CUT. */
+vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch);
+
+/** The poll is over for this page. */
+void vault_seat_leave(const vault_seat_t *seat);
+
+/** The committed state is what the browser is known to have: tell the feeds that wait for that. */
+void vault_seat_tell_acks(const vault_ticket_t *ticket, const vault_state_t *base);
+
+#endif

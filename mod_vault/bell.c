@@ -187,7 +187,7 @@ static void suspend_connection(conn_rec *c, request_rec *r)
         return; /* a stop at once has closed it already */
     }
     apr_os_sock_put(&socket, &v->poll->bell, c->pool);
-    vault_waiters_watch(vault_server.waiters, v->fd, v->poll);
+    vault_waiters_watch(vault_server.waiters, v->fd, v->poll, 1);
 }
 
 /* Before anything else of the MPM's: the socket is itself again. Also at Timeout, shutdown and when the pool goes. */

@@ -67,6 +67,12 @@ void vault_deadlines_remove(vault_deadlines_t *d, vault_poll_t *poll)
     }
 }
 
+void vault_deadlines_advance(vault_deadlines_t *d, vault_poll_t *poll, apr_time_t due)
+{
+    poll->due = due;
+    heap_up(d, poll->heap_index, poll);
+}
+
 void vault_deadlines_postpone(vault_deadlines_t *d, vault_poll_t *poll, apr_time_t due)
 {
     poll->due = due;

@@ -21,6 +21,9 @@ int vault_deadlines_insert(vault_deadlines_t *d, vault_poll_t *poll);
 /** The poll is in it. */
 void vault_deadlines_remove(vault_deadlines_t *d, vault_poll_t *poll);
 
+/** Make it due earlier. */
+void vault_deadlines_advance(vault_deadlines_t *d, vault_poll_t *poll, apr_time_t due);
+
 /** Make it due later. */
 void vault_deadlines_postpone(vault_deadlines_t *d, vault_poll_t *poll, apr_time_t due);
 

@@ -322,7 +322,7 @@ static int wait_in_thread(dispatch_t *d, apr_pool_t *scratch)
             apr_os_sock_get(&fd, ap_get_conn_socket((conn_rec *)c));
         }
         vault_tally(threads, 1);
-        vault_poll_sleep(&d->poll, fd);
+        vault_poll_sleep(&d->poll, fd, 1);
         vault_tally(threads, -1);
         result = woken(d, scratch);
     }

@@ -28,6 +28,10 @@
 #define SLEEP_MS 500
 #define END_MS 1000
 
+/* Whoever is woken for these is answered or called by name: it must not wait behind those that run. */
+#define AT_ONCE (VAULT_CAUSE_STOP | VAULT_CAUSE_END | VAULT_CAUSE_RESUME | VAULT_CAUSE_COMPLETE)
+#define BY_NAME (VAULT_CAUSE_RESUME | VAULT_CAUSE_COMPLETE)
+
 enum { NONE, QUEUED, RUNNING };
 
 struct vault_waiters_t {
@@ -100,8 +104,8 @@ static void wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned cause)
         vault_count(w->counters, wakeups, 1);
     }
     poll->causes |= cause;
-    if (cause & (VAULT_CAUSE_STOP | VAULT_CAUSE_END)) {
-        ring(poll->bell); /* it is only to be answered: it must not wait behind those that run */
+    if (cause & AT_ONCE) {
+        ring(poll->bell);
         return;
     }
     if (poll->turn != NONE) {
@@ -115,12 +119,15 @@ static void wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned cause)
     }
 }
 
+/* Those that wait for no interest are not meant by a notify of all. */
 static void wake_all_locked(vault_waiters_t *w, unsigned cause)
 {
     apr_size_t i;
 
     for (i = 0; i < w->deadlines.count; i++) {
-        wake_locked(w, w->deadlines.heap[i], cause);
+        if (w->deadlines.heap[i]->count || cause != VAULT_CAUSE_NOTIFY) {
+            wake_locked(w, w->deadlines.heap[i], cause);
+        }
     }
 }
 
@@ -267,6 +274,52 @@ unsigned vault_poll_detach(vault_waiters_t *w, vault_poll_t *poll)
     return causes;
 }
 
+unsigned vault_poll_take(vault_waiters_t *w, vault_poll_t *poll)
+{
+    unsigned causes;
+
+    pthread_mutex_lock(&w->lock);
+    causes = poll->causes;
+    if (!causes && poll->bell >= 0) {
+        silence(poll->bell); /* under the lock: a cause that comes next rings after it */
+    }
+    pthread_mutex_unlock(&w->lock);
+    return causes ? vault_poll_detach(w, poll) : 0;
+}
+
+unsigned vault_poll_wake(vault_waiters_t *w, vault_poll_t *poll, unsigned cause)
+{
+    unsigned causes = 0;
+
+    pthread_mutex_lock(&w->lock);
+    if (poll->attached) {
+        if (!(poll->causes & BY_NAME)) {
+            wake_locked(w, poll, cause);
+        }
+        causes = poll->causes;
+    }
+    pthread_mutex_unlock(&w->lock);
+    return causes;
+}
+
+void vault_poll_shorten(vault_waiters_t *w, vault_poll_t *poll, apr_time_t end)
+{
+    int earlier = 0;
+
+    pthread_mutex_lock(&w->lock);
+    if (poll->attached && end < poll->end) {
+        poll->end = end;
+        if (end < poll->due) {
+            vault_deadlines_advance(&w->deadlines, poll, end);
+            earlier = end < w->wakes_at;
+        }
+    }
+    pthread_mutex_unlock(&w->lock);
+    if (earlier) {
+        ring(w->control);
+    }
+}
+
 void vault_poll_end(vault_waiters_t *w, vault_poll_t *poll)
 {
     vault_poll_detach(w, poll);
@@ -286,14 +339,28 @@ void vault_poll_lose_bell(vault_waiters_t *w, vault_poll_t *poll)
     pthread_mutex_unlock(&w->lock);
 }
 
-void vault_poll_sleep(const vault_poll_t *sleeper, int fd)
+void vault_poll_sleep(const vault_poll_t *sleeper, int fd, int talks)
 {
-    struct pollfd fds[2] = {{.fd = sleeper->bell, .events = POLLIN}, {.fd = fd, .events = POLLIN | POLLRDHUP}};
+    short events = (short)(talks ? POLLIN | POLLRDHUP : POLLRDHUP);
+    struct pollfd fds[2] = {{.fd = sleeper->bell, .events = POLLIN}, {.fd = fd, .events = events}};
     int n;
 
     do {
         n = poll(fds, fd < 0 ? 1 : 2, fd < 0 ? SLEEP_MS : -1);
     } while (n < 0 && errno == EINTR);
+}
+
+vault_poll_t *vault_waiters_pop(vault_waiters_t *w)
+{
+    vault_poll_t *poll = NULL;
+
+    pthread_mutex_lock(&w->lock);
+    if (w->deadlines.count) {
+        poll = w->deadlines.heap[0];
+        detach_locked(w, poll);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return poll;
 }
 
 unsigned vault_waiters_count(vault_waiters_t *w)
@@ -308,9 +375,9 @@ unsigned vault_waiters_count(vault_waiters_t *w)
 
 /* ------------------------------------------------------------------ clients */
 
-apr_status_t vault_waiters_watch(vault_waiters_t *w, int fd, const vault_poll_t *poll)
+apr_status_t vault_waiters_watch(vault_waiters_t *w, int fd, const vault_poll_t *poll, int talks)
 {
-    struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLONESHOT, .data.fd = poll->bell};
+    struct epoll_event e = {.events = EPOLLRDHUP | EPOLLONESHOT | (talks ? EPOLLIN : 0), .data.fd = poll->bell};
 
     return epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e) ? APR_FROM_OS_ERROR(errno) : APR_SUCCESS;
 }

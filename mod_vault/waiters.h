@@ -29,7 +29,10 @@ enum {
     VAULT_CAUSE_NOTIFY = 1, /* an interest was notified: arm and look */
     VAULT_CAUSE_DUE = 2,    /* its due time has come, but not its end */
     VAULT_CAUSE_STOP = 4,   /* this child ends: nothing may wait here any more */
-    VAULT_CAUSE_END = 8     /* the poll's time is up; as STOP it needs no turn, since nothing will run */
+    VAULT_CAUSE_END = 8,    /* the poll's time is up; as STOP it needs no turn, since nothing will run */
+    VAULT_CAUSE_RESUME =
+        16, /* somebody called it by name: vault_poll_wake(); no turn either, since the caller says how many go */
+    VAULT_CAUSE_COMPLETE = 32 /* the same, and nothing is to run for it any more */
     /* none: the client hung up or sent early, or the ring was extraneous: look at the connection, arm and look */
 };
 
@@ -90,6 +93,20 @@ int vault_poll_attach(vault_waiters_t *w, vault_poll_t *poll, vault_wait_t *wait
  * @return the causes so far, all forgotten; 0 also when it was not attached */
 unsigned vault_poll_detach(vault_waiters_t *w, vault_poll_t *poll);
 
+/** Wake this one poll. The first of these two causes holds; later ones change nothing.
+ * @param cause  RESUME or COMPLETE
+ * @return its causes with this one, so that the caller sees which of the two holds; 0: it does not wait, nothing was done.
+ * Any thread, as long as the poll's memory is there. */
+unsigned vault_poll_wake(vault_waiters_t *w, vault_poll_t *poll, unsigned cause);
+
+/** Its time is up at `end` if that is before what was set. Does nothing when it does not wait. */
+void vault_poll_shorten(vault_waiters_t *w, vault_poll_t *poll, apr_time_t end);
+
+/** The bell rang: as vault_poll_detach() if there is a cause. Without one the poll goes on waiting, its bell silenced: what comes
+ * from now on rings again.
+ * @return the causes; 0: it still waits */
+unsigned vault_poll_take(vault_waiters_t *w, vault_poll_t *poll);
+
 /** The poll has had its turn, if it was its turn: the next one may go. Called before it waits again, attached and armed: what
  * came meanwhile gives it another turn, behind the others. From here on it counts as waiting: whoever sees it counted knows that
  * it has looked, found nothing, and is woken by whatever comes. */
@@ -101,14 +118,19 @@ void vault_poll_lose_bell(vault_waiters_t *w, vault_poll_t *poll);
 /** Done with waiting, from whatever state: detach, finish, and the bell goes back. May be called twice. */
 void vault_poll_end(vault_waiters_t *w, vault_poll_t *poll);
 
-/** Ring the bell when `fd`, the client's socket, hangs up or has data; once. */
-apr_status_t vault_waiters_watch(vault_waiters_t *w, int fd, const vault_poll_t *poll);
+/** Ring the bell when `fd`, the client's socket, hangs up; once.
+ * @param talks  1: also when it has data */
+apr_status_t vault_waiters_watch(vault_waiters_t *w, int fd, const vault_poll_t *poll, int talks);
 void vault_waiters_unwatch(vault_waiters_t *w, int fd);
 
 /** Wait in this thread for the bell of an attached poll.
- * @param fd  the client's socket, watched too; -1: none, and then it returns every half second, so that the caller can look
+ * @param fd     the client's socket, watched too; -1: none, and then it returns every half second, so that the caller can look
+ * @param talks  1: data on `fd` end the sleep as well as a hang-up
  * Returns when the bell rings or something happens on `fd`; both may be for nothing. */
-void vault_poll_sleep(const vault_poll_t *sleeper, int fd);
+void vault_poll_sleep(const vault_poll_t *sleeper, int fd, int talks);
+
+/** Take any poll out that waits, for when the child ends and nobody will come for it. @return NULL: none waits */
+vault_poll_t *vault_waiters_pop(vault_waiters_t *w);
 
 /** Polls attached now. */
 unsigned vault_waiters_count(vault_waiters_t *w);

@@ -33,6 +33,7 @@
     SUITE(page_step)                                                                                                   \
     SUITE(waiters)                                                                                                     \
     SUITE(waiters_race)                                                                                                \
+    SUITE(wake)                                                                                                        \
     SUITE(mustache)                                                                                                    \
     SUITE(templates)                                                                                                   \
     VAULT_DATABASE_SUITES(SUITE)

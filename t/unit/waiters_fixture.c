@@ -76,7 +76,7 @@ void hall_settle(hall_t *h)
 
         CU_ASSERT_FATAL(vault_poll_begin(h->w, &client) == APR_SUCCESS);
         CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
-        CU_ASSERT_EQUAL(vault_waiters_watch(h->w, fds[0], &client), APR_SUCCESS);
+        CU_ASSERT_EQUAL(vault_waiters_watch(h->w, fds[0], &client, 1), APR_SUCCESS);
         close(fds[1]);
         CU_ASSERT(hall_rings(&client));
         vault_waiters_unwatch(h->w, fds[0]);

@@ -69,7 +69,7 @@ static void *sleep_and_look(void *baton)
         }
         me->sleeps++;
         vault_poll_finish(h->w, &poll);
-        vault_poll_sleep(&poll, me->quiet[0]);
+        vault_poll_sleep(&poll, me->quiet[0], 1);
         causes = vault_poll_detach(h->w, &poll);
         me->causes |= causes;
         me->idle += causes == 0;
@@ -270,8 +270,8 @@ static void no_hang_up_is_lost(void)
             vault_poll_attach(h.w, &poll, &wait, 1);
             vault_interest_arm(h.f.notifier, h.interest[0], h.slot);
             vault_poll_finish(h.w, &poll);
-            vault_waiters_watch(h.w, fds[0], &poll);
-            vault_poll_sleep(&poll, -1);
+            vault_waiters_watch(h.w, fds[0], &poll, 1);
+            vault_poll_sleep(&poll, -1, 1);
             vault_waiters_unwatch(h.w, fds[0]);
             lost = (vault_poll_detach(h.w, &poll) & VAULT_CAUSE_END) != 0;
             gone = recv(fds[0], &byte, 1, MSG_DONTWAIT) == 0;

@@ -322,7 +322,7 @@ static void a_client_that_hangs_up_rings_once(void)
         if (i == 2) {
             close(fds[1]); /* before anybody watched */
         }
-        CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &poll), APR_SUCCESS);
+        CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &poll, 1), APR_SUCCESS);
         if (i == 0) {
             close(fds[1]);
         }
@@ -352,7 +352,7 @@ static void a_watch_that_ended_does_not_ring(void)
     hall_begin(&h, 1);
     hall_enter(&h, &poll);
     CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
-    CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &poll), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &poll, 1), APR_SUCCESS);
     vault_waiters_unwatch(h.w, fds[0]);
     close(fds[1]);
     hall_settle(&h);
@@ -421,12 +421,12 @@ static void an_extraneous_ring_does_no_harm(void)
     hall_enter(&h, &poll);
     hall_sit(&h, &poll, &wait, 0, FAR_OFF);
     CU_ASSERT(write(poll.bell, &one, sizeof(one)) == sizeof(one));
-    vault_poll_sleep(&poll, -1);
+    vault_poll_sleep(&poll, -1, 1);
     CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), 0);
     vault_poll_finish(h.w, &poll);
     hall_sit(&h, &poll, &wait, 0, FAR_OFF);
     vault_notifier_notify(h.f.notifier, "a", 0);
-    vault_poll_sleep(&poll, -1);
+    vault_poll_sleep(&poll, -1, 1);
     CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_NOTIFY);
     vault_poll_end(h.w, &poll);
     hall_end(&h);

@@ -12,6 +12,7 @@
 #include "mod_vault.h"
 #include "own_page.h"
 #include "render.h"
+#include "suspend.h"
 #include "vault.h"
 #include "view.h"
 
@@ -90,4 +91,10 @@ void vault_api_register(void)
     APR_REGISTER_OPTIONAL_FN(vault_feed_call);
     APR_REGISTER_OPTIONAL_FN(vault_feed_is_reset);
     APR_REGISTER_OPTIONAL_FN(vault_render);
+    APR_REGISTER_OPTIONAL_FN(vault_request_suspend);
+    APR_REGISTER_OPTIONAL_FN(vault_request_resume);
+    APR_REGISTER_OPTIONAL_FN(vault_request_complete);
+    APR_REGISTER_OPTIONAL_FN(vault_request_is_suspended);
+    APR_REGISTER_OPTIONAL_FN(vault_request_is_resumed);
+    APR_REGISTER_OPTIONAL_FN(vault_request_is_timeout);
 }

@@ -19,6 +19,7 @@
 
 #include "log.h"
 #include "mod_vault.h"
+#include "visit.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -56,22 +57,8 @@ vault_client_t vault_client_look(request_rec *r, apr_pool_t *scratch)
 /* Not for each answer of a page that changes all the time: that would cost more than the answer. A quiet one polls again by then. */
 #define GIVE_BACK_EVERY apr_time_from_sec(10)
 
-/* What this file keeps for a connection. */
-typedef struct visit_t {
-    request_rec *waiting; /* the request that waits, or NULL */
-    vault_poll_t *poll;
-    int (*resume)(void *baton);
-    void *baton;
-    int fd;                       /* the TCP descriptor while the socket carries the bell; else -1 */
-    int inside;                   /* the other process_connection hooks run */
-    apr_time_t gave_back;         /* when free memory was last given back */
-    int stays;                    /* it idles after an answer of ours: what others wait for is theirs */
-    int idle_fd;                  /* idle_lock; the TCP descriptor while the connection idles after an answer */
-    struct visit_t *next, **link; /* idle_lock; the list of those */
-} visit_t;
-
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
-static visit_t *idle;
+static vault_visit_t *idle;
 
 int vault_bell_available(void)
 {
@@ -80,17 +67,12 @@ int vault_bell_available(void)
     return ap_mpm_query(AP_MPMQ_CAN_WAITIO, &can) == APR_SUCCESS && can;
 }
 
-static visit_t *visit_of(const conn_rec *c)
-{
-    return ap_get_module_config(c->conn_config, &vault_module);
-}
-
 int vault_bell_usable(const request_rec *r)
 {
     const conn_rec *c = r->connection;
 
     return vault_server.can_bell && !r->main && !r->prev && !c->master && c->cs && !c->clogging_input_filters &&
-           visit_of(c);
+           vault_visit_of(c);
 }
 
 static void wait_for_reading(conn_rec *c)
@@ -99,36 +81,23 @@ static void wait_for_reading(conn_rec *c)
     c->cs->sense = CONN_SENSE_WANT_READ;
 }
 
-/* A request goes, by whatever way: if it waited, it waits no more. The connection may have come to wait for another one by now,
- * since a request that is answered lives until its last byte has been taken. */
-static apr_status_t forget_wait(void *data)
+void vault_bell_suspend(vault_suspension_t *s)
 {
-    request_rec *r = data;
-    visit_t *v = visit_of(r->connection);
+    vault_visit_of(s->r->connection)->waiting = s;
+}
 
-    if (v->waiting == r) {
+/* The connection may have come to wait for another request by now, since one that is answered lives until its last byte has been
+ * taken. */
+void vault_bell_forget(const vault_suspension_t *s)
+{
+    vault_visit_t *v = vault_visit_of(s->r->connection);
+
+    if (v && v->waiting == s) {
         v->waiting = NULL;
-        vault_tally(gone, 1);
-        vault_poll_end(vault_server.waiters, v->poll);
-        v->poll = NULL;
     }
-    return APR_SUCCESS;
 }
 
-void vault_bell_suspend(request_rec *r, vault_poll_t *poll, int (*resume)(void *baton), void *baton)
-{
-    visit_t *v = visit_of(r->connection);
-
-    if (v->poll != poll) {
-        apr_pool_pre_cleanup_register(r->pool, r, forget_wait);
-    }
-    v->waiting = r;
-    v->poll = poll;
-    v->resume = resume;
-    v->baton = baton;
-}
-
-static void link_idle(conn_rec *c, visit_t *v)
+static void link_idle(conn_rec *c, vault_visit_t *v)
 {
     pthread_mutex_lock(&idle_lock);
     apr_os_sock_get(&v->idle_fd, ap_get_conn_socket(c));
@@ -141,7 +110,7 @@ static void link_idle(conn_rec *c, visit_t *v)
     pthread_mutex_unlock(&idle_lock);
 }
 
-static void unlink_idle(visit_t *v)
+static void unlink_idle(vault_visit_t *v)
 {
     pthread_mutex_lock(&idle_lock);
     if (v->link) {
@@ -157,7 +126,7 @@ static void unlink_idle(visit_t *v)
 /* A client that has just sent its next poll is heard: what has arrived stays readable. */
 void vault_bell_dismiss(void)
 {
-    visit_t *v;
+    vault_visit_t *v;
 
     pthread_mutex_lock(&idle_lock);
     for (v = idle; v; v = v->next) {
@@ -169,7 +138,7 @@ void vault_bell_dismiss(void)
 /* The MPM is about to poll: give it the bell, and the client's socket to the waker. */
 static void suspend_connection(conn_rec *c, request_rec *r)
 {
-    visit_t *v = c->master ? NULL : visit_of(c);
+    vault_visit_t *v = c->master ? NULL : vault_visit_of(c);
     apr_socket_t *socket;
 
     if (!v || c->cs->state != CONN_STATE_ASYNC_WAITIO) {
@@ -186,14 +155,14 @@ static void suspend_connection(conn_rec *c, request_rec *r)
     if (v->fd < 0) {
         return; /* a stop at once has closed it already */
     }
-    apr_os_sock_put(&socket, &v->poll->bell, c->pool);
-    vault_waiters_watch(vault_server.waiters, v->fd, v->poll, 1);
+    apr_os_sock_put(&socket, &v->waiting->poll.bell, c->pool);
+    vault_waiters_watch(vault_server.waiters, v->fd, &v->waiting->poll, v->waiting->tells);
 }
 
 /* Before anything else of the MPM's: the socket is itself again. Also at Timeout, shutdown and when the pool goes. */
 static void resume_connection(conn_rec *c, request_rec *r)
 {
-    visit_t *v = c->master ? NULL : visit_of(c);
+    vault_visit_t *v = c->master ? NULL : vault_visit_of(c);
     apr_socket_t *socket;
     apr_os_sock_t carried = -1;
 
@@ -206,19 +175,22 @@ static void resume_connection(conn_rec *c, request_rec *r)
         return;
     }
     socket = ap_get_conn_socket(c);
-    vault_waiters_unwatch(vault_server.waiters, v->fd);
+    if (vault_server.waiters) {
+        vault_waiters_unwatch(vault_server.waiters, v->fd);
+    }
     apr_os_sock_get(&carried, socket);
     if (v->waiting &&
-        carried != v->poll->bell) { /* the MPM has closed what the socket carried: the bell, not the connection */
+        carried !=
+            v->waiting->poll.bell) { /* the MPM has closed what the socket carried: the bell, not the connection */
         close(v->fd);
-        vault_poll_lose_bell(vault_server.waiters, v->poll);
+        vault_poll_lose_bell(vault_server.waiters, &v->waiting->poll);
     }
     else {
         apr_os_sock_put(&socket, &v->fd, c->pool);
     }
     v->fd = -1;
     if (v->waiting && c->cs->state != CONN_STATE_PROCESSING) {
-        forget_wait(v->waiting); /* the MPM closes the connection, slowly: nobody comes for the poll */
+        vault_suspension_gone(v->waiting); /* the MPM closes the connection, slowly */
     }
 }
 
@@ -237,24 +209,28 @@ static void stay(conn_rec *c)
     }
     if (f->frec->filter_func.out_func(f, NULL) == APR_SUCCESS && !c->data_in_output_filters &&
         !c->data_in_input_filters) {
-        visit_of(c)->stays = 1;
+        vault_visit_of(c)->stays = 1;
         wait_for_reading(c);
     }
 }
 
 /* Rung: the request goes on in this worker, and ends as the core ends one. */
-static void go_on(conn_rec *c, visit_t *v)
+static void go_on(conn_rec *c, vault_visit_t *v)
 {
-    request_rec *r = v->waiting;
+    vault_suspension_t *s = v->waiting;
+    request_rec *r = s->r;
     int status;
 
     v->waiting = NULL;
     c->cs->state = CONN_STATE_HANDLER;
-    status = v->resume(v->baton);
-    if (status == SUSPENDED) {
+    status = vault_suspension_go_on(s);
+    if (status == SUSPENDED || status == DECLINED) {
+        v->waiting = s;
+        if (status == SUSPENDED) {
+            vault_suspension_began(s);
+        }
         return;
     }
-    v->poll = NULL;
     ap_die(status, r);
     ap_process_request_after_handler(r);
     stay(c);
@@ -282,20 +258,32 @@ static void give_back_memory(conn_rec *c)
     apr_allocator_max_free_set(allocator, ap_max_mem_free);
 }
 
+/* The other hooks have run, and with them perhaps a request, which perhaps waits. */
+static void look_for_wait(conn_rec *c, vault_visit_t *v)
+{
+    const request_rec *r;
+
+    if (c->cs->state != CONN_STATE_SUSPENDED) {
+        vault_suspension_revoke(v->waiting);
+        return;
+    }
+    vault_suspension_began(v->waiting);
+    r = v->waiting->r;
+    if (!c->aborted && r->request_time - v->gave_back > GIVE_BACK_EVERY) {
+        v->gave_back = r->request_time;
+        give_back_memory(c);
+    }
+}
+
 static int process_connection(conn_rec *c)
 {
-    visit_t *v;
+    vault_visit_t *v;
     int rc = OK;
 
     if (c->master || !c->cs || !vault_server.can_bell) {
         return DECLINED;
     }
-    v = visit_of(c);
-    if (!v) {
-        v = apr_pcalloc(c->pool, sizeof(*v));
-        v->fd = -1;
-        ap_set_module_config(c->conn_config, &vault_module, v);
-    }
+    v = vault_visit_make(c);
     if (v->inside) {
         return DECLINED;
     }
@@ -306,13 +294,12 @@ static int process_connection(conn_rec *c)
         v->inside = 1;
         rc = ap_run_process_connection(c);
         v->inside = 0;
-        if (v->waiting && !c->aborted && v->waiting->request_time - v->gave_back > GIVE_BACK_EVERY) {
-            v->gave_back = v->waiting->request_time;
-            give_back_memory(c);
+        if (v->waiting) {
+            look_for_wait(c, v);
         }
     }
     if (v->waiting && c->aborted) {
-        forget_wait(v->waiting); /* the MPM closes the connection without coming by here again */
+        vault_suspension_gone(v->waiting); /* the MPM closes the connection without coming by here again */
     }
     if (v->waiting && (c->cs->state == CONN_STATE_SUSPENDED || c->cs->state == CONN_STATE_HANDLER)) {
         wait_for_reading(c);
@@ -339,7 +326,11 @@ int vault_bell_usable(const request_rec *r)
     return 0;
 }
 
-void vault_bell_suspend(request_rec *r, vault_poll_t *poll, int (*resume)(void *baton), void *baton)
+void vault_bell_suspend(vault_suspension_t *s)
+{
+}
+
+void vault_bell_forget(const vault_suspension_t *s)
 {
 }
 

@@ -8,15 +8,15 @@
  * time-outs and TLS stay the MPM's. Needs the event MPM of httpd 2.4.63 or later (CONN_STATE_ASYNC_WAITIO).
  *
  * Who has the request: the worker in the handler until it has returned SUSPENDED to the MPM; then nobody, only the bell may be
- * rung; then the worker that the MPM brings, which calls `resume`. When the MPM ends the connection instead (Timeout, shutdown) the
- * request's pool goes, and a pre-cleanup takes the poll out of the waiters.
+ * rung; then the worker that the MPM brings, which calls vault_suspension_go_on(). When the MPM ends the connection instead (Timeout,
+ * shutdown) it calls vault_suspension_gone(), or the request's pool goes, and with it the suspension.
  */
 #ifndef VAULT_BELL_H
 #define VAULT_BELL_H
 
 #include "httpd.h"
 
-#include "waiters.h"
+#include "suspend.h"
 
 /** What the client of a waiting request is doing. */
 typedef enum vault_client_t {
@@ -35,11 +35,11 @@ int vault_bell_available(void);
  * subrequest, not on an HTTP/2 stream. */
 int vault_bell_usable(const request_rec *r);
 
-/** Let the request wait; the handler must return SUSPENDED next, whatever rings meanwhile.
- * @param poll    attached to the waiters
- * @param resume  called in a worker once the bell has rung (or for nothing), owning the request: returns as a handler does, and
- *                SUSPENDED after another vault_bell_suspend() */
-void vault_bell_suspend(request_rec *r, vault_poll_t *poll, int (*resume)(void *baton), void *baton);
+/** Let the request wait; its handlers must return SUSPENDED next, whatever rings meanwhile. */
+void vault_bell_suspend(vault_suspension_t *s);
+
+/** It waits no more. Nothing, if it does not. */
+void vault_bell_forget(const vault_suspension_t *s);
 
 /** This child is stopping: end the connections that idle after an answer, as the MPM ends those in keep-alive. Any thread; may be
  * called again. */

@@ -16,6 +16,7 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "render.h"
+#include "suspend.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -213,23 +214,27 @@ static void set_limits(server_rec *s, int first)
 /* --------------------------------------------------------------------- child */
 
 /* The prefork MPM calls child_stopping when its one request has ended, and that may be a poll that waits. */
-static void notice_stop(void)
+static void notice_stop(vault_waiters_t *waiters)
 {
     int state;
 
     if (ap_mpm_query(AP_MPMQ_MPM_STATE, &state) == APR_SUCCESS && state == AP_MPMQ_STOPPING) {
-        vault_waiters_stop(vault_server.waiters);
+        vault_waiters_stop(waiters);
     }
 }
 
 /* Once a second, in the waker. */
 static void tick(void *baton)
 {
+    vault_waiters_t *waiters = vault_server.waiters;
     apr_time_t now = apr_time_now();
     unsigned n;
 
-    notice_stop();
-    if (vault_waiters_stopping(vault_server.waiters)) {
+    if (!waiters) {
+        return; /* this process is about to end */
+    }
+    notice_stop(waiters);
+    if (vault_waiters_stopping(waiters)) {
         vault_bell_dismiss();
         return;
     }
@@ -244,11 +249,21 @@ static void tick(void *baton)
     }
 }
 
+/* The children of prefork come by here in a signal handler, those of the others when their threads have ended. */
 static apr_status_t stop_waiting(void *data)
 {
-    if (vault_server.waiters) {
-        vault_waiters_destroy(vault_server.waiters);
+    int threaded = AP_MPMQ_NOT_SUPPORTED;
+
+    if (!vault_server.waiters) {
+        return APR_SUCCESS;
     }
+    ap_mpm_query(AP_MPMQ_IS_THREADED, &threaded);
+    vault_server.ends = threaded == AP_MPMQ_NOT_SUPPORTED;
+    vault_waiters_destroy(vault_server.waiters);
+    if (!vault_server.ends) {
+        vault_suspension_end_all();
+    }
+    vault_server.waiters = NULL;
     return APR_SUCCESS;
 }
 

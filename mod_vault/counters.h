@@ -11,14 +11,14 @@
 
 /* COUNTER(field, "Name", "meaning"): only grows. GAUGE: now. */
 #define VAULT_COUNTERS(COUNTER, GAUGE)                                                                                 \
-    GAUGE(waiting, "Waiting", "polls that wait now")                                                                   \
-    GAUGE(threads, "WaitingInThreads", "of these, polls that wait in a thread")                                        \
+    GAUGE(waiting, "Waiting", "polls and other suspended requests that wait now")                                      \
+    GAUGE(threads, "WaitingInThreads", "of these, those that wait in a thread")                                        \
     COUNTER(polls, "Polls", "poll requests taken")                                                                     \
     COUNTER(answers, "Answers", "polls answered with updates")                                                         \
     COUNTER(timeouts, "Timeouts", "polls answered with 204: time was up")                                              \
     COUNTER(gone, "ClientsGone", "clients that went away while waiting")                                               \
     COUNTER(expired, "Expired", "polls answered with 410")                                                             \
-    COUNTER(refused, "Refused", "polls and page views refused at a limit")                                             \
+    COUNTER(refused, "Refused", "polls, page views and requests to be suspended, refused at a limit")                  \
     COUNTER(superseded, "Superseded", "polls ended by a newer one of the same page")                                   \
     COUNTER(redelivered, "Redelivered", "answers that were made again because the first never arrived")                \
     COUNTER(notifies, "Notifies", "notify calls")                                                                      \

@@ -10,7 +10,6 @@
  */
 #include "dispatcher.h"
 
-#include "apr_portable.h"
 #include "apr_strings.h"
 #include "http_connection.h"
 #include "http_core.h"
@@ -23,6 +22,7 @@
 #include "poll_request.h"
 #include "reply.h"
 #include "seat.h"
+#include "suspend.h"
 #include "updates.h"
 #include "watch.h"
 
@@ -33,7 +33,7 @@ APLOG_USE_MODULE(vault);
 
 typedef struct dispatch_t {
     request_rec *r;
-    vault_poll_t poll;
+    vault_suspension_t *s;
     vault_watch_t watch;
     apr_time_t deadline;
     int woken;  /* a wake-up whose reason has not shown yet */
@@ -56,7 +56,7 @@ static void leave(dispatch_t *d)
         vault_seat_leave(&d->seats[i]);
     }
     if (vault_server.waiters) {
-        vault_poll_end(vault_server.waiters, &d->poll);
+        vault_poll_end(vault_server.waiters, &d->s->poll);
     }
 }
 
@@ -201,21 +201,21 @@ static verdict_t compare(dispatch_t *d, apr_pool_t *scratch)
 /* Look at the pages and let the poll wait. WAIT: it is attached, armed, and nothing has moved. Else it is detached. */
 static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
 {
-    int able = vault_server.waiters && d->poll.bell >= 0, waits;
+    int able = vault_server.waiters && d->s->poll.bell >= 0, waits;
     verdict_t verdict;
 
     if (look_at_pages(d, scratch) == ANSWER) {
         return ANSWER;
     }
-    d->poll.due = due_at(d);
-    d->poll.end = d->deadline;
-    waits = able && vault_poll_attach(vault_server.waiters, &d->poll, d->watch.waits, d->watch.count);
+    d->s->poll.due = due_at(d);
+    d->s->poll.end = d->deadline;
+    waits = able && vault_poll_attach(vault_server.waiters, &d->s->poll, d->watch.waits, d->watch.count);
     verdict = compare(d, scratch);
     if (verdict == WAIT && !waits) {
         return able ? STOPPING : UNABLE;
     }
     if (verdict != WAIT && waits) {
-        vault_poll_detach(vault_server.waiters, &d->poll);
+        vault_poll_detach(vault_server.waiters, &d->s->poll);
     }
     return verdict;
 }
@@ -235,8 +235,6 @@ static int run(dispatch_t *d)
 }
 
 /* -------------------------------------------------------------------- waiting */
-
-static int resume(void *baton);
 
 /* The memory of turns is not the request's: a poll may wait for long after it has looked at much. Out of memory, APR ends the child. */
 static apr_pool_t *make_scratch(void)
@@ -260,12 +258,8 @@ static int refuse_to_wait(dispatch_t *d, apr_pool_t *scratch)
     case VAULT_CLIENT_TALKS:
         return answer_timeout(d); /* a pipelined request waits for our answer */
     default:
-        break;
+        return DECLINED;
     }
-    if (vault_waiters_count(vault_server.waiters) > vault_server.max_waiting) {
-        return answer_refused(d, "too many polls wait");
-    }
-    return DECLINED;
 }
 
 /* Each page hears of it: whoever is notified rests no more. */
@@ -282,13 +276,13 @@ static void note_wake(dispatch_t *d, unsigned causes)
     }
 }
 
-/* The poll was attached, and its bell has rung or its client moved. @return what the handler returns, or DECLINED: look again */
+/* The poll waited, and its bell has rung or its client moved. @return what the handler returns, or DECLINED: look again */
 static int woken(dispatch_t *d, apr_pool_t *scratch)
 {
-    unsigned causes = vault_poll_detach(vault_server.waiters, &d->poll);
+    unsigned causes = d->s->causes;
 
     note_wake(d, causes);
-    if (causes & (VAULT_CAUSE_STOP | VAULT_CAUSE_END)) {
+    if (causes & (VAULT_CAUSE_STOP | VAULT_CAUSE_END | VAULT_CAUSE_COMPLETE)) {
         return answer_timeout(d); /* what has been notified meanwhile the next poll finds by its stamp */
     }
     if (causes & VAULT_CAUSE_NOTIFY) {
@@ -306,28 +300,6 @@ static int woken(dispatch_t *d, apr_pool_t *scratch)
     default:
         return DECLINED;
     }
-}
-
-static int wait_in_thread(dispatch_t *d, apr_pool_t *scratch)
-{
-    const conn_rec *c = d->r->connection;
-    apr_os_sock_t fd = -1;
-    int result;
-
-    if (__atomic_add_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED) > (unsigned)vault_settings.threads) {
-        result = answer_refused(d, "too many polls wait in threads");
-    }
-    else {
-        if (!c->master) {
-            apr_os_sock_get(&fd, ap_get_conn_socket((conn_rec *)c));
-        }
-        vault_tally(threads, 1);
-        vault_poll_sleep(&d->poll, fd, 1);
-        vault_tally(threads, -1);
-        result = woken(d, scratch);
-    }
-    __atomic_sub_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED);
-    return result;
 }
 
 /* It waits: its rounds are no longer in sequence. */
@@ -353,12 +325,8 @@ static int suspend(dispatch_t *d, apr_pool_t *scratch)
     if ((result = refuse_to_wait(d, scratch)) != DECLINED) {
         return result;
     }
-    vault_poll_finish(vault_server.waiters, &d->poll);
-    if (vault_bell_usable(d->r)) {
-        vault_bell_suspend(d->r, &d->poll, resume, d);
-        return SUSPENDED;
-    }
-    return wait_in_thread(d, scratch);
+    vault_poll_finish(vault_server.waiters, &d->s->poll);
+    return vault_suspension_wait(d->s, d) == APR_SUCCESS ? SUSPENDED : answer_refused(d, "too many polls wait");
 }
 
 /* One turn of the poll. @return what the handler returns, or DECLINED: another turn */
@@ -390,17 +358,12 @@ static int dispatch(dispatch_t *d, apr_pool_t *pool)
     return result;
 }
 
-static int resume(void *baton)
+/* It waited, and its handler runs again. */
+static int go_on(dispatch_t *d, apr_pool_t *pool)
 {
-    dispatch_t *d = baton;
-    apr_pool_t *pool = make_scratch();
     int result = woken(d, pool);
 
-    if (result == DECLINED) {
-        result = dispatch(d, pool);
-    }
-    apr_pool_destroy(pool);
-    return result;
+    return result == DECLINED ? dispatch(d, pool) : result;
 }
 
 /* -------------------------------------------------------------------- request */
@@ -436,7 +399,6 @@ static dispatch_t *make_dispatch(request_rec *r, unsigned count, apr_time_t dead
 
     d->r = r;
     d->deadline = deadline;
-    d->poll.bell = -1;
     d->count = count;
     return d;
 }
@@ -450,7 +412,7 @@ static int start_poll(request_rec *r, const vault_poll_request_t *q, apr_pool_t 
     if ((rv = vault_seat_take(&d->seats[0], r, &q->page, &q->take)) != APR_SUCCESS) {
         return answer_taking(r, rv);
     }
-    if (vault_server.waiters && (rv = vault_poll_begin(vault_server.waiters, &d->poll)) != APR_SUCCESS) {
+    if ((rv = vault_suspension_make(&d->s, r)) != APR_SUCCESS) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, rv, r,
                       VLTNO(00033) "a poll cannot wait: no descriptor is left for its bell");
     }
@@ -475,6 +437,13 @@ static int handle_poll(request_rec *r, apr_pool_t *pool)
     return q.ack ? answer_acknowledgement(r, &q, pool) : start_poll(r, &q, pool);
 }
 
+static int handle(request_rec *r, apr_pool_t *pool)
+{
+    dispatch_t *d = vault_suspension_woken(r);
+
+    return d ? go_on(d, pool) : handle_poll(r, pool);
+}
+
 int vault_dispatcher_handler(request_rec *r)
 {
     apr_pool_t *pool;
@@ -490,7 +459,7 @@ int vault_dispatcher_handler(request_rec *r)
         return status;
     }
     pool = make_scratch();
-    status = handle_poll(r, pool);
+    status = handle(r, pool);
     apr_pool_destroy(pool);
     return status;
 }

@@ -45,6 +45,7 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_handler(vault_subscriptions_handler, NULL, NULL, APR_HOOK_MIDDLE);
     vault_child_hooks();
     vault_bell_hooks();
+    vault_suspension_hooks();
     vault_view_hooks(p);
     vault_method_hooks();
     vault_metrics_hooks();

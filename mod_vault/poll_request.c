@@ -9,11 +9,9 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "reply.h"
+#include "suspend.h"
 
 APLOG_USE_MODULE(vault);
-
-/* Polls end so much before the connection's Timeout would end them. */
-#define MARGIN apr_time_from_sec(2)
 
 static int parse_u64(const char *text, apr_uint64_t *value)
 {
@@ -53,19 +51,14 @@ static void report_clamp(request_rec *r, apr_interval_time_t wanted, apr_interva
     }
 }
 
-/* How long it may wait: as configured, a tenth more or less so that pages do not poll in step, and within the Timeout of both
- * servers that have a say (the connection's is that of the first virtual host of its address). */
+/* How long it may wait: as configured, a tenth more or less so that pages do not poll in step, and within the Timeout. */
 static apr_interval_time_t hold_time(request_rec *r, const vault_location_t *l)
 {
-    apr_interval_time_t wanted = apr_time_from_sec(vault_location_timeout(l)), hold, most = r->server->timeout;
+    apr_interval_time_t wanted = apr_time_from_sec(vault_location_timeout(l)), hold, most = vault_suspension_longest(r);
     unsigned char random = 128;
 
     apr_generate_random_bytes(&random, sizeof(random));
     hold = wanted + wanted / 1280 * ((int)random - 128);
-    if (r->connection->base_server->timeout < most) {
-        most = r->connection->base_server->timeout;
-    }
-    most = most > 2 * MARGIN ? most - MARGIN : most / 2;
     if (wanted > most) {
         report_clamp(r, wanted, most);
     }

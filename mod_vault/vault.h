@@ -292,6 +292,131 @@ typedef struct vault_render_t {
  * The thread that owns `r`. */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_render, (request_rec * r, const vault_render_t *what, const char **error));
 
+/* ------------------------------------------- suspended requests */
+
+/*
+ * A handler whose answer is not there yet suspends its request and returns SUSPENDED. Its thread is free; the connection waits where
+ * httpd waits for slow clients. When somebody resumes it, or its time is up, the handlers run again, from the first, with the same
+ * request_rec, in a thread of httpd's. (Where httpd cannot wait so, docs/suspending.md says where, the request waits in its thread,
+ * within VaultLongPollThreads; the handler does not notice.)
+ *
+ * ## The pattern that cannot touch a request that is gone
+ *
+ * A waiting request may end at any moment: its client hangs up, its child stops. Whoever resumes it must not hold a pointer to
+ * it by then. So a module keeps its waiting requests in a list under a lock of its own, and takes them out of it in the hook
+ * request_completed, under the same lock:
+ *
+ *     static int handler(request_rec *r)
+ *     {
+ *         waiting_t *w = mine(r);                           // NULL at first; else the list does not have it any more
+ *         if (!w) {
+ *             rv = request_suspend(r, apr_time_from_sec(20));
+ *             if (rv != APR_SUCCESS)
+ *                 return HTTP_SERVICE_UNAVAILABLE;          // without a thread or a place to wait
+ *             lock();                                       // not before: the hooks below take it
+ *             w = link(r);
+ *             if (there_is_an_answer(w))                    // it came before r was in the list: nobody will resume it
+ *                 request_resume(r);                        // takes effect after the return
+ *             unlock();
+ *             return SUSPENDED;
+ *         }
+ *         lock();
+ *         unlink(w);                                        // resumed, or time is up: the request is this thread's again
+ *         unlock();
+ *         return there_is_an_answer(w) ? answer(r, w) : HTTP_GATEWAY_TIME_OUT;
+ *     }
+ *
+ *     static void somebody_has_an_answer(void)              // any thread of this child
+ *     {
+ *         lock();
+ *         if ((w = find(...)))
+ *             request_resume(w->r);                         // under the lock: completed() below waits for it, and r with that
+ *         unlock();
+ *     }
+ *
+ *     static void completed(request_rec *r)                 // APR_OPTIONAL_HOOK(vault, request_completed, completed, NULL, NULL, APR_HOOK_MIDDLE);
+ *     {
+ *         lock();
+ *         unlink(mine(r));                                  // whatever has become of it: from here on nobody finds r
+ *         unlock();
+ *     }
+ *
+ * The code that can: to look r up under the lock, and resume it after unlock(). In between its client hangs up, completed() and the
+ * pool go, and r is memory of another request.
+ *
+ * vault_request_resume() and _complete() take a lock of mod_vault's for a moment and call nothing: they may be called under any lock.
+ * The hooks are called without any lock.
+ *
+ * Time-outs, resumes and hang-ups race. Each wakes the request once at most, and a resume may be meant for an earlier wait: a handler
+ * that runs again looks at its own condition, and may suspend the request once more.
+ *
+ * While a request is suspended its response cannot be written: ap_rwrite() and its like fail, ap_pass_brigade() answers APR_EBUSY. What
+ * was written before stays; flush it (ap_rflush) for the client to have it meanwhile. The body of the request need not have been read.
+ *
+ * A child that stops (graceful restart, retirement) resumes all that are suspended in it, as at a time-out, and none can be suspended
+ * in it any more (APR_TIMEUP): they must be answered.
+ */
+
+/** Suspend the request: the handler that calls it returns SUSPENDED next.
+ *
+ * Called again before that, or before it runs again: the smaller time-out holds.
+ * @param r        the request whose handler this thread runs
+ * @param timeout  in microseconds, above 0. Longer ones than httpd's Timeout, less two seconds, are cut to that: suspend it again then
+ * @return APR_SUCCESS
+ *         APR_EINVAL        the time-out is not above 0
+ *         APR_EINIT         this thread does not run a handler of `r`: it is too early, too late, or another's
+ *         APR_ENOTIMPL      a subrequest, or the answer to an error (ErrorDocument), cannot be suspended
+ *         APR_EAGAIN        as many wait as may, or nothing can wait in this process; Retry-After has been set: return
+ *                           HTTP_SERVICE_UNAVAILABLE
+ *         APR_TIMEUP        this child ends: answer as at a time-out
+ *         APR_ECONNABORTED  the client is gone
+ *         others            what the system said: no descriptor is left
+ * Whatever it is but APR_SUCCESS, the request is as it was. At LogLevel vault:debug a line says why.
+ * A handler that returns anything but SUSPENDED was not suspended: what it returns counts.
+ */
+APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_request_suspend, (request_rec * r, apr_interval_time_t timeout));
+
+/** Let the handlers of a suspended request run again. Before its handler has returned it takes effect after that.
+ * @return APR_SUCCESS   they will: by this call, an earlier one, or because its time is up
+ *         APR_NOTFOUND  it is not suspended (any more), or not yet: nothing was done
+ *         APR_EEXIST    vault_request_complete() came first: it ends without
+ * Any thread of the child that has the request, as long as request_completed has not returned for it. */
+APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_request_resume, (request_rec * r));
+
+/** Let the server finish a suspended request without running its handlers again: with r->status, and what was written before it was
+ * suspended.
+ * @return APR_SUCCESS   it will
+ *         APR_NOTFOUND  it is not suspended (any more), or not yet: nothing was done
+ *         APR_EEXIST    vault_request_resume() came first: its handlers run again
+ * Threads as for vault_request_resume(). */
+APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_request_complete, (request_rec * r));
+
+/** Is it suspended: since vault_request_suspend(), until its handlers run again? */
+APR_DECLARE_OPTIONAL_FN(int, vault_request_is_suspended, (const request_rec *r));
+
+/** Do its handlers run again because somebody resumed it? Of the last suspension, whichever module suspended it: a handler knows by a
+ * mark of its own (ap_set_module_config on r->request_config) that it was itself.
+ * The thread that runs the handlers, as for the next. */
+APR_DECLARE_OPTIONAL_FN(int, vault_request_is_resumed, (const request_rec *r));
+
+/** Do its handlers run again because its time was up, or its child stops, and nobody resumed it? */
+APR_DECLARE_OPTIONAL_FN(int, vault_request_is_timeout, (const request_rec *r));
+
+/* Hooks, to be registered in register_hooks as optional ones:
+ *     APR_OPTIONAL_HOOK(vault, request_completed, my_function, NULL, NULL, APR_HOOK_MIDDLE);
+ * They run for every request that is suspended, the page's polls as well: look whether it is yours. Without any lock. */
+
+/** The handlers have returned SUSPENDED: no thread has the request from here on. The thread that ran them. */
+typedef void vault_HOOK_request_suspended_t(request_rec *r);
+
+/** The handlers are about to run again. The thread that runs them. */
+typedef void vault_HOOK_request_resumed_t(request_rec *r);
+
+/** It will not be suspended or resumed again: its handlers have returned for good, or it was completed, or its client is gone, or its
+ * child stops. Once for each request that vault_request_suspend() has ever suspended, before its pool goes. Any thread.
+ * (Not for a process that is killed, or a child of the prefork MPM that is stopped at once: nothing runs there any more.) */
+typedef void vault_HOOK_request_completed_t(request_rec *r);
+
 #endif
 
 #ifdef __cplusplus

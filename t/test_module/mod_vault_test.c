@@ -52,6 +52,7 @@
 #include <unistd.h>
 
 #include "shared.h"
+#include "suspend.h"
 #include "vault.h"
 
 extern module AP_MODULE_DECLARE_DATA vault_test_module;
@@ -610,6 +611,7 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_post_read_request(note_stops, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_suspend_connection(stop_before_suspending, NULL, vault, APR_HOOK_FIRST);
     ap_hook_suspend_connection(stop_after_suspending, vault, NULL, APR_HOOK_REALLY_LAST);
+    suspend_hooks();
 }
 
 AP_DECLARE_MODULE(vault_test) = {

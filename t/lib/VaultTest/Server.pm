@@ -96,11 +96,6 @@ KeepAlive On
 KeepAliveTimeout 30
 MaxKeepAliveRequests 0
 GracefulShutdownTimeout 20
-<IfModule status_module>
-    <Location "/server-status">
-        SetHandler server-status
-    </Location>
-</IfModule>
 END
     close $file or die "$self->{dir}/httpd.conf: $!\n";
     return;
@@ -156,30 +151,12 @@ sub lines
     return -f $self->log ? _lines($self->log) : ();
 }
 
-# At TERM a child of httpd 2.4.71 shuts the sockets that its workers have in hand, and may read one that a worker is just giving back,
-# its memory gone: with or without mod_vault it dies of that, seldom. So it is told when no connection is being closed; but a client of
-# the test's that holds a closed one open is not waited for. The connection that asks stays open.
-sub _wait_for_closing
-{
-    my ($self) = @_;
-    my $connection = VaultTest::Connection->new(port => $self->{port}, patience => 3);
-    for (1 .. 200) {
-        $connection->request(GET => '/server-status?auto');
-        my $answer = $connection->response;
-        my ($board) = $answer->{body} =~ /^Scoreboard: (.*)$/m or last;    # without mod_status
-        last if $board !~ /C/ && $answer->{body} !~ /^ConnsAsyncClosing: [1-9]/m;
-        Time::HiRes::sleep(0.01);                                         # between two looks at a fact
-    }
-    return $connection;
-}
-
 # Send TERM and wait for the end; how long it took, in seconds.
 sub stop
 {
     my ($self) = @_;
-    return 0 if $self->_has_ended;
-    my $connection = eval { $self->_wait_for_closing };    # a server that is on its way down does not answer
     my $begin = Time::HiRes::time();
+    return 0 if $self->_has_ended;
     kill TERM => $self->{pid};
     VaultTest::wait_until(sub { $self->_has_ended }, "the server $self->{name} ends");
     return Time::HiRes::time() - $begin;

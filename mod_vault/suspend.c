@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Suspended requests. suspend.h says how; the order of things here is that of one suspension:
+ * suspend -> (resume, complete, time, hang-up, stop) -> go on -> the handlers once more -> completed.
+ */
+#include "suspend.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "apr_optional_hooks.h"
+#include "apr_portable.h"
+#include "apr_strings.h"
+#include "http_core.h"
+#include "http_protocol.h"
+#include "http_request.h"
+#include "scoreboard.h"
+
+#include "bell.h"
+#include "log.h"
+#include "mod_vault.h"
+#include "vault.h"
+#include "visit.h"
+
+APLOG_USE_MODULE(vault);
+
+/* What is suspended ends so much before the connection's Timeout would end it. */
+#define MARGIN apr_time_from_sec(2)
+/* What a client is told that could not wait. */
+#define RETRY_AFTER "5"
+/* In front of httpd's own filter for ap_rputs(), which would keep what is written for later. */
+#define IN_FRONT ((ap_filter_type)(AP_FTYPE_RESOURCE - 20))
+/* In front of whoever wants to be in front. */
+#define BEFORE_ALL (APR_HOOK_REALLY_FIRST - 20)
+
+#define END_CAUSES (VAULT_CAUSE_END | VAULT_CAUSE_STOP)
+
+static ap_filter_rec_t *gate_filter;
+/* The request whose handlers this thread runs. Only compared with: it may be gone. */
+static __thread const request_rec *handling;
+/* The request whose handlers are run by wait_in_thread() in this thread. */
+static __thread const request_rec *kept;
+
+/* -------------------------------------------------------------------- hooks */
+
+/* What APR_OPTIONAL_HOOK() leaves; APR names it only for hooks that are declared as functions of this module as well. */
+typedef struct hook_t {
+    vault_HOOK_request_suspended_t *run;
+    const char *module;
+    const char *const *before, *const *after;
+    int order;
+} hook_t;
+
+static void run_hooks(const char *name, request_rec *r)
+{
+    const apr_array_header_t *hooks = apr_optional_hook_get(name);
+    int i;
+
+    for (i = 0; hooks && i < hooks->nelts; i++) {
+        APR_ARRAY_IDX(hooks, i, hook_t).run(r);
+    }
+}
+
+/* A child of the prefork MPM ends in a signal handler, in the middle of anything: nobody can be called from there. */
+static void complete(vault_suspension_t *s)
+{
+    if (s->owes && !vault_server.ends) {
+        s->owes = 0;
+        run_hooks("request_completed", s->r);
+    }
+}
+
+/* ------------------------------------------------------------------ the gate */
+
+static void open_gate(vault_suspension_t *s)
+{
+    if (s->gate) {
+        ap_remove_output_filter(s->gate);
+        s->gate = NULL;
+    }
+}
+
+static void close_gate(vault_suspension_t *s)
+{
+    if (!s->gate) {
+        s->gate = ap_add_output_filter_handle(gate_filter, s, s->r, s->r->connection);
+    }
+}
+
+/* While a request is suspended its response cannot be written. What ends the response passes: then the handler returns something
+ * else than SUSPENDED, and the request is not suspended after all. */
+static apr_status_t filter_gate(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    vault_suspension_t *s = f->ctx;
+    const apr_bucket *b;
+
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b)) {
+        if (APR_BUCKET_IS_EOS(b)) {
+            ap_filter_t *next = f->next;
+            vault_suspension_revoke(s);
+            return ap_pass_brigade(next, bb);
+        }
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, s->r, VLTNO(00201) "a suspended request cannot be written to: %s",
+                  s->r->uri);
+    apr_brigade_cleanup(bb);
+    return APR_EBUSY;
+}
+
+/* -------------------------------------------------------------- suspensions */
+
+/* Any thread: the older ones below are not looked at for a request that waits, which is the latest. */
+static vault_suspension_t *find(const request_rec *r)
+{
+    const vault_visit_t *v = vault_visit_of(r->connection);
+    vault_suspension_t *s = v ? __atomic_load_n(&v->suspensions, __ATOMIC_ACQUIRE) : NULL;
+
+    while (s && s->r != r) {
+        s = s->below;
+    }
+    return s;
+}
+
+static int is_suspended(const vault_suspension_t *s)
+{
+    return __atomic_load_n(&s->suspended, __ATOMIC_SEQ_CST);
+}
+
+static void leave_thread(vault_suspension_t *s)
+{
+    if (s->thread) {
+        s->thread = 0;
+        vault_tally(threads, -1);
+        __atomic_sub_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* A thread has it, or nobody will. */
+static void no_longer_suspended(vault_suspension_t *s)
+{
+    __atomic_store_n(&s->suspended, 0, __ATOMIC_SEQ_CST);
+    leave_thread(s);
+    open_gate(s);
+}
+
+void vault_suspension_revoke(vault_suspension_t *s)
+{
+    no_longer_suspended(s);
+    if (vault_server.waiters) {
+        vault_poll_end(vault_server.waiters, &s->poll);
+    }
+    vault_bell_forget(s);
+    s->causes = 0;
+    ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, s->r,
+                  VLTNO(00202) "a handler suspended the request and did not return SUSPENDED: %s", s->r->uri);
+}
+
+void vault_suspension_gone(vault_suspension_t *s)
+{
+    if (is_suspended(s)) {
+        vault_tally(gone, 1);
+    }
+    __atomic_store_n(&s->suspended, 0, __ATOMIC_SEQ_CST);
+    leave_thread(s);
+    if (vault_server.waiters) {
+        vault_poll_end(vault_server.waiters, &s->poll);
+    }
+    vault_bell_forget(s);
+    complete(s);
+}
+
+/* The request goes, by whatever way. */
+static apr_status_t pool_goes(void *data)
+{
+    vault_suspension_t *s = data, **link;
+
+    vault_suspension_gone(s);
+    for (link = &vault_visit_of(s->r->connection)->suspensions; *link; link = &(*link)->below) {
+        if (*link == s) {
+            __atomic_store_n(link, s->below, __ATOMIC_RELEASE);
+            break;
+        }
+    }
+    return APR_SUCCESS;
+}
+
+static void make_known(vault_suspension_t *s)
+{
+    vault_visit_t *v = vault_visit_make(s->r->connection);
+
+    if (!s->known) {
+        s->known = 1;
+        s->below = v->suspensions;
+        apr_pool_pre_cleanup_register(s->r->pool, s, pool_goes);
+        __atomic_store_n(&v->suspensions, s, __ATOMIC_RELEASE);
+    }
+}
+
+apr_status_t vault_suspension_make(vault_suspension_t **suspension, request_rec *r)
+{
+    vault_suspension_t *s = find(r);
+
+    if (!s) {
+        s = apr_pcalloc(r->pool, sizeof(*s));
+        s->r = r;
+        s->poll.bell = -1;
+    }
+    *suspension = s;
+    return vault_server.waiters && s->poll.bell < 0 ? vault_poll_begin(vault_server.waiters, &s->poll) : APR_SUCCESS;
+}
+
+apr_interval_time_t vault_suspension_longest(const request_rec *r)
+{
+    apr_interval_time_t most = r->server->timeout;
+
+    if (r->connection->base_server->timeout < most) {
+        most = r->connection->base_server->timeout;
+    }
+    return most > 2 * MARGIN ? most - MARGIN : most / 2;
+}
+
+/* --------------------------------------------------------------- suspending */
+
+/* The poll is attached, so it counts itself. Who has waited before has its place. */
+static int has_room(const vault_suspension_t *s)
+{
+    return s->known || vault_waiters_count(vault_server.waiters) <= vault_server.max_waiting;
+}
+
+static int enter_thread(vault_suspension_t *s)
+{
+    if (__atomic_add_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED) > (unsigned)vault_settings.threads) {
+        __atomic_sub_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+    vault_tally(threads, 1);
+    s->thread = 1;
+    return 1;
+}
+
+static apr_status_t begin_waiting(vault_suspension_t *s, int tells)
+{
+    int bell = vault_bell_usable(s->r);
+
+    if (!has_room(s) || (!bell && !enter_thread(s))) {
+        return APR_EAGAIN;
+    }
+    make_known(s);
+    s->handler = s->r->handler;
+    s->causes = 0;
+    s->tells = tells;
+    s->owes = 1;
+    __atomic_store_n(&s->suspended, 1, __ATOMIC_SEQ_CST);
+    if (bell) {
+        vault_bell_suspend(s);
+    }
+    return APR_SUCCESS;
+}
+
+apr_status_t vault_suspension_wait(vault_suspension_t *s, void *baton)
+{
+    s->baton = baton;
+    return begin_waiting(s, 1);
+}
+
+static apr_status_t refuse(request_rec *r, apr_status_t rv, const char *why)
+{
+    ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, VLTNO(00200) "the request cannot be suspended: %s: %s", why, r->uri);
+    if (rv == APR_EAGAIN) {
+        vault_tally(refused, 1);
+        apr_table_setn(r->err_headers_out, "Retry-After", RETRY_AFTER);
+    }
+    return rv;
+}
+
+static int is_in_error(const request_rec *r)
+{
+    for (r = r->prev; r; r = r->prev) {
+        if (ap_is_HTTP_ERROR(r->status)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* @return NULL, or why not */
+static const char *may_suspend(const request_rec *r, apr_status_t *rv)
+{
+    *rv = APR_ENOTIMPL;
+    if (r->main) {
+        return "it is a subrequest";
+    }
+    if (is_in_error(r)) {
+        return "it is the answer to an error";
+    }
+    *rv = APR_EINIT;
+    if (handling != r || r->eos_sent) {
+        return "this thread does not run a handler of it";
+    }
+    *rv = APR_ECONNABORTED;
+    return r->connection->aborted ? "its client is gone" : NULL;
+}
+
+static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout)
+{
+    vault_suspension_t *s;
+    apr_status_t rv;
+
+    if (!vault_server.waiters) {
+        return refuse(r, APR_EAGAIN, "nothing can wait in this process");
+    }
+    if ((rv = vault_suspension_make(&s, r)) != APR_SUCCESS) {
+        return refuse(r, rv, "no descriptor is left for its bell");
+    }
+    s->poll.due = s->poll.end = apr_time_now() + timeout;
+    if (!vault_poll_attach(vault_server.waiters, &s->poll, NULL, 0)) {
+        vault_poll_end(vault_server.waiters, &s->poll);
+        return refuse(r, APR_TIMEUP, "this child ends");
+    }
+    if ((rv = begin_waiting(s, 0)) != APR_SUCCESS) {
+        vault_poll_end(vault_server.waiters, &s->poll);
+        return refuse(r, rv, "too many wait");
+    }
+    vault_poll_finish(vault_server.waiters, &s->poll);
+    close_gate(s);
+    return APR_SUCCESS;
+}
+
+apr_status_t vault_request_suspend(request_rec *r, apr_interval_time_t timeout)
+{
+    apr_interval_time_t longest = vault_suspension_longest(r);
+    vault_suspension_t *s;
+    apr_status_t rv;
+    const char *why = timeout > 0 ? may_suspend(r, &rv) : "the time-out is not above 0";
+
+    if (why) {
+        return refuse(r, timeout > 0 ? rv : APR_EINVAL, why);
+    }
+    timeout = timeout < longest ? timeout : longest;
+    s = find(r);
+    if (s && is_suspended(s)) {
+        vault_poll_shorten(vault_server.waiters, &s->poll, apr_time_now() + timeout);
+        return APR_SUCCESS;
+    }
+    return suspend(r, timeout);
+}
+
+/* ------------------------------------------------------- from other threads */
+
+static apr_status_t wake(request_rec *r, unsigned cause)
+{
+    vault_suspension_t *s = find(r);
+    unsigned causes = s && is_suspended(s) ? vault_poll_wake(vault_server.waiters, &s->poll, cause) : 0;
+
+    return !causes ? APR_NOTFOUND : causes & cause ? APR_SUCCESS : APR_EEXIST;
+}
+
+apr_status_t vault_request_resume(request_rec *r)
+{
+    return wake(r, VAULT_CAUSE_RESUME);
+}
+
+apr_status_t vault_request_complete(request_rec *r)
+{
+    return wake(r, VAULT_CAUSE_COMPLETE);
+}
+
+int vault_request_is_suspended(const request_rec *r)
+{
+    const vault_suspension_t *s = find(r);
+
+    return s && is_suspended(s);
+}
+
+int vault_request_is_timeout(const request_rec *r)
+{
+    const vault_suspension_t *s = find(r);
+
+    return s && !is_suspended(s) && (s->causes & END_CAUSES) && !(s->causes & VAULT_CAUSE_RESUME);
+}
+
+int vault_request_is_resumed(const request_rec *r)
+{
+    const vault_suspension_t *s = find(r);
+
+    return s && !is_suspended(s) && s->causes && !vault_request_is_timeout(r);
+}
+
+void *vault_suspension_woken(const request_rec *r)
+{
+    vault_suspension_t *s = find(r);
+    void *baton = s && !is_suspended(s) ? s->baton : NULL;
+
+    if (baton) {
+        s->baton = NULL;
+    }
+    return baton;
+}
+
+/* ------------------------------------------------------------------ going on */
+
+/* Its body may not have been read, so nothing may be: what counts is the connection. */
+static int has_hung_up(const request_rec *r)
+{
+    struct pollfd p = {.fd = -1, .events = POLLRDHUP};
+    conn_rec *c = r->connection;
+
+    if (c->aborted || c->master) {
+        return c->aborted;
+    }
+    apr_os_sock_get(&p.fd, ap_get_conn_socket(c));
+    return poll(&p, 1, 0) > 0;
+}
+
+/* As ap_invoke_handler() does, but for the filters, which are there. */
+static int run_handlers(request_rec *r, const char *handler)
+{
+    const char *before = r->handler;
+    int status;
+
+    r->handler = handler;
+    status = ap_run_handler(r);
+    r->handler = before;
+    if (status == DECLINED) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      VLTNO(00203) "no handler took the request for %s (handler \"%s\")", r->uri,
+                      handler ? handler : "");
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    return status;
+}
+
+/* The handlers have returned for good, or nobody runs them again. */
+static int finish(vault_suspension_t *s, int status)
+{
+    if (is_suspended(s)) {
+        vault_suspension_revoke(s);
+    }
+    if (vault_server.waiters) {
+        vault_poll_end(vault_server.waiters, &s->poll);
+    }
+    complete(s);
+    return status;
+}
+
+static int run_again(vault_suspension_t *s)
+{
+    request_rec *r = s->r;
+    int status;
+
+    ap_update_child_status(r->connection->sbh, SERVER_BUSY_WRITE, r);
+    run_hooks("request_resumed", r);
+    status = run_handlers(r, s->handler);
+    if (status != SUSPENDED) {
+        return finish(s, status);
+    }
+    if (is_suspended(s)) {
+        return SUSPENDED;
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                  VLTNO(00204) "a handler returned SUSPENDED and has not suspended the request: %s", r->uri);
+    return finish(s, HTTP_INTERNAL_SERVER_ERROR);
+}
+
+/* The client is gone: what would be written, nobody reads. */
+static int drop(vault_suspension_t *s)
+{
+    vault_tally(gone, 1);
+    s->r->connection->aborted = 1;
+    s->r->connection->keepalive = AP_CONN_CLOSE;
+    return finish(s, OK);
+}
+
+int vault_suspension_go_on(vault_suspension_t *s)
+{
+    s->causes =
+        s->tells ? vault_poll_detach(vault_server.waiters, &s->poll) : vault_poll_take(vault_server.waiters, &s->poll);
+    if (!s->causes && !s->tells && !has_hung_up(s->r)) {
+        return DECLINED; /* rung for nothing */
+    }
+    no_longer_suspended(s);
+    if (!s->causes && !s->tells) {
+        return drop(s);
+    }
+    if (s->causes & VAULT_CAUSE_COMPLETE) {
+        return finish(s, OK);
+    }
+    return run_again(s);
+}
+
+void vault_suspension_began(vault_suspension_t *s)
+{
+    run_hooks("request_suspended", s->r);
+}
+
+/* ----------------------------------------------------------------- in a thread */
+
+static void sleep_until_woken(vault_suspension_t *s)
+{
+    conn_rec *c = s->r->connection;
+    apr_os_sock_t fd = -1;
+
+    if (!c->master) {
+        apr_os_sock_get(&fd, ap_get_conn_socket(c));
+    }
+    vault_poll_sleep(&s->poll, fd, s->tells);
+}
+
+/* The handlers of a request for which there is no bell: where one is suspended, wait here and run them again. */
+static int wait_in_thread(request_rec *r)
+{
+    const request_rec *outer = kept;
+    vault_suspension_t *s;
+    int status;
+
+    kept = r;
+    status = run_handlers(r, r->handler);
+    s = find(r);
+    if (s && status != SUSPENDED) {
+        finish(s, status);
+    }
+    while (status == SUSPENDED && s && is_suspended(s)) {
+        vault_suspension_began(s);
+        do {
+            sleep_until_woken(s);
+            status = vault_suspension_go_on(s);
+        } while (status == DECLINED);
+    }
+    kept = outer;
+    return status;
+}
+
+/* @return DECLINED: on to the handlers */
+static int before_handlers(request_rec *r)
+{
+    int status;
+
+    if (r->main) {
+        return DECLINED;
+    }
+    handling = r;
+    if (kept == r || !vault_server.waiters || vault_bell_usable(r)) {
+        return DECLINED;
+    }
+    status = wait_in_thread(r);
+    handling = NULL;
+    return status;
+}
+
+/* Another request may come to lie where one was that this thread has run. */
+static int forget_handling(request_rec *r)
+{
+    handling = NULL;
+    return DECLINED;
+}
+
+void vault_suspension_end_all(void)
+{
+    vault_poll_t *poll;
+
+    while ((poll = vault_waiters_pop(vault_server.waiters))) {
+        vault_suspension_gone((vault_suspension_t *)poll);
+    }
+}
+
+void vault_suspension_hooks(void)
+{
+    gate_filter = ap_register_output_filter("VAULT_SUSPENDED", filter_gate, NULL, IN_FRONT);
+    ap_hook_post_read_request(forget_handling, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_handler(before_handlers, NULL, NULL, BEFORE_ALL);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file suspend.h
+ * Suspended requests: what vault.h offers to every module, and the little more that the dispatcher needs.
+ *
+ * A request waits by the bell where that can be (bell.h): its handler has returned SUSPENDED and no thread has it. Elsewhere it waits
+ * in its thread: a handler hook before all others runs the handlers itself, and where they come back with SUSPENDED it sleeps there
+ * and runs them again. Either way the one that wakes is a thread which then owns the request, and vault_suspension_go_on() says
+ * what becomes of it.
+ *
+ * The dispatcher waits for interests, may be told that its client moves, and knows what it was woken for; so it attaches the poll
+ * of the suspension itself (waiters.h), compares, and then lets it wait:
+ *
+ *     vault_suspension_make(&s, r);                  // with a bell
+ *     vault_poll_attach(waiters, &s->poll, …);       // arm, compare
+ *     vault_suspension_wait(s, baton);               // and return SUSPENDED
+ *     …
+ *     baton = vault_suspension_woken(r);              // its handler runs again
+ *
+ * Threads: the one that has the request, but where it says any.
+ */
+#ifndef VAULT_SUSPEND_H
+#define VAULT_SUSPEND_H
+
+#include "httpd.h"
+#include "util_filter.h"
+
+#include "waiters.h"
+
+/** A request that can wait. In its pool; made when it first wants to. */
+typedef struct vault_suspension_t {
+    vault_poll_t poll; /* first: waiters hand it back (vault_waiters_pop) */
+    request_rec *r;
+    void *baton;         /* of the dispatcher's poll; NULL: it is none */
+    const char *handler; /* r->handler when it was suspended; ap_invoke_handler() puts another one back */
+    ap_filter_t *gate;   /* keeps others from writing while it is suspended; NULL: it is open, or not needed */
+    unsigned causes;     /* what it was woken for last */
+    int suspended;       /* atomic; from vault_suspension_wait() until a thread has it again */
+    unsigned tells : 1;  /* it is the dispatcher's: whatever rings, its handler runs again */
+    unsigned known : 1;  /* it can be found by its request, and goes with it */
+    unsigned owes : 1;   /* the hook request_completed has not run */
+    unsigned thread : 1; /* it has one of VaultLongPollThreads */
+    struct vault_suspension_t *below; /* of the same connection, older */
+} vault_suspension_t;
+
+/** The optional functions of vault.h, of these names. */
+apr_status_t vault_request_suspend(request_rec *r, apr_interval_time_t timeout);
+apr_status_t vault_request_resume(request_rec *r);
+apr_status_t vault_request_complete(request_rec *r);
+int vault_request_is_suspended(const request_rec *r);
+int vault_request_is_resumed(const request_rec *r);
+int vault_request_is_timeout(const request_rec *r);
+
+/** The longest time that `r` may wait: the Timeout of both servers that have a say, less a margin. (The connection's is that of the
+ * first virtual host of its address.) */
+apr_interval_time_t vault_suspension_longest(const request_rec *r);
+
+/** The suspension of `r` with a bell for its poll, made if it has none.
+ * @return APR_SUCCESS; or what eventfd said, and then the poll's bell is -1: it cannot wait */
+apr_status_t vault_suspension_make(vault_suspension_t **s, request_rec *r);
+
+/** Let the dispatcher's request wait: its poll is attached. The handler returns SUSPENDED next, whatever rings meanwhile.
+ * @param baton  for vault_suspension_woken()
+ * @return APR_SUCCESS; APR_EAGAIN too many wait: nothing was done, the poll is attached as before */
+apr_status_t vault_suspension_wait(vault_suspension_t *s, void *baton);
+
+/** The baton of a request that waited and whose handler runs again, once for each vault_suspension_wait(). `causes` says why, its
+ * poll is detached.
+ * @return NULL: it has not waited for the dispatcher */
+void *vault_suspension_woken(const request_rec *r);
+
+/* ------------------------------------------- for bell.c */
+
+/** Whoever woke it: let the handlers run again, or end it, or let it wait on.
+ * @return as a handler does; SUSPENDED: it waits again; DECLINED: it waits on, as if nothing had been */
+int vault_suspension_go_on(vault_suspension_t *s);
+
+/** Its handlers have returned something else than SUSPENDED: it was never suspended. */
+void vault_suspension_revoke(vault_suspension_t *s);
+
+/** It is suspended now: its handlers have returned. */
+void vault_suspension_began(vault_suspension_t *s);
+
+/** Nobody will come for it: its connection ends. */
+void vault_suspension_gone(vault_suspension_t *s);
+
+/* ------------------------------------------- for child.c */
+
+/** The child ends, its threads have ended: forget all that still wait, so that their modules do. */
+void vault_suspension_end_all(void);
+
+/** Register the hooks of this file. */
+void vault_suspension_hooks(void);
+
+#endif

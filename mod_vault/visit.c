@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds or makes what the module keeps for a connection. */
+#include "visit.h"
+
+#include "mod_vault.h"
+
+vault_visit_t *vault_visit_of(const conn_rec *c)
+{
+    return ap_get_module_config(c->conn_config, &vault_module);
+}
+
+vault_visit_t *vault_visit_make(conn_rec *c)
+{
+    vault_visit_t *v = vault_visit_of(c);
+
+    if (!v) {
+        v = apr_pcalloc(c->pool, sizeof(*v));
+        v->fd = -1;
+        ap_set_module_config(c->conn_config, &vault_module, v);
+    }
+    return v;
+}

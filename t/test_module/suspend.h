@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file suspend.h
+ * The handler `vault-suspend-test`: a module of its own that suspends requests, well and badly. See suspend.c.
+ */
+#ifndef VAULT_TEST_SUSPEND_H
+#define VAULT_TEST_SUSPEND_H
+
+/** Register the hooks of this file. */
+void suspend_hooks(void);
+
+#endif

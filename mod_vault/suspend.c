@@ -27,8 +27,6 @@ APLOG_USE_MODULE(vault);
 #define MARGIN apr_time_from_sec(2)
 /* What a client is told that could not wait. */
 #define RETRY_AFTER "5"
-/* In front of httpd's own filter for ap_rputs(), which would keep what is written for later. */
-#define IN_FRONT ((ap_filter_type)(AP_FTYPE_RESOURCE - 20))
 /* In front of whoever wants to be in front. */
 #define BEFORE_ALL (APR_HOOK_REALLY_FIRST - 20)
 
@@ -79,11 +77,22 @@ static void open_gate(vault_suspension_t *s)
     }
 }
 
+/* In front of all others, httpd's own for ap_rputs() among them, which would keep what is written for later. No type of filter comes
+ * before that one. */
 static void close_gate(vault_suspension_t *s)
 {
-    if (!s->gate) {
-        s->gate = ap_add_output_filter_handle(gate_filter, s, s->r, s->r->connection);
+    request_rec *r = s->r;
+    ap_filter_t **link;
+
+    if (s->gate) {
+        return;
     }
+    s->gate = ap_add_output_filter_handle(gate_filter, s, r, r->connection);
+    for (link = &r->output_filters; *link != s->gate; link = &(*link)->next) {
+    }
+    *link = s->gate->next;
+    s->gate->next = r->output_filters;
+    r->output_filters = s->gate;
 }
 
 /* While a request is suspended its response cannot be written. What ends the response passes: then the handler returns something
@@ -564,7 +573,7 @@ void vault_suspension_end_all(void)
 
 void vault_suspension_hooks(void)
 {
-    gate_filter = ap_register_output_filter("VAULT_SUSPENDED", filter_gate, NULL, IN_FRONT);
+    gate_filter = ap_register_output_filter("VAULT_SUSPENDED", filter_gate, NULL, AP_FTYPE_RESOURCE);
     ap_hook_post_read_request(forget_handling, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(before_handlers, NULL, NULL, BEFORE_ALL);
 }

@@ -218,7 +218,9 @@ static void write_meanwhile(guest_t *g)
     }
 }
 
-/** @return what the handler returns */
+#define REFUSED (-1000)
+
+/** @return what the handler returns, or REFUSED: it was not suspended, answer at once */
 static int suspend_and_wait(guest_t *g)
 {
     const char *calls = asked(g, "calls", NULL), *early = asked(g, "early", NULL), *shorter = asked(g, "shorter", NULL),
@@ -234,7 +236,7 @@ static int suspend_and_wait(guest_t *g)
     }
     rv = suspend(g, asked(g, "timeout", "20000"));
     if (rv != APR_SUCCESS) {
-        return rv == APR_EAGAIN ? HTTP_SERVICE_UNAVAILABLE : DECLINED;
+        return rv == APR_EAGAIN ? HTTP_SERVICE_UNAVAILABLE : REFUSED;
     }
     if (shorter) {
         suspend(g, shorter);
@@ -261,7 +263,10 @@ static int write_body(request_rec *r)
         return status;
     }
     ap_rputs(" body=", r);
-    while (ap_should_client_block(r) && (n = ap_get_client_block(r, buffer, sizeof(buffer))) > 0) {
+    if (!ap_should_client_block(r)) {
+        return OK;
+    }
+    while ((n = ap_get_client_block(r, buffer, sizeof(buffer))) > 0) {
         ap_rwrite(buffer, (int)n, r);
     }
     return OK;
@@ -310,7 +315,7 @@ static void suspend_elsewhere(guest_t *g, const char *place)
         pthread_join(thread, NULL);
     }
     if (!strcmp(place, "sub")) {
-        request_rec *sub = ap_sub_req_lookup_uri("/suspend/sub", g->r, NULL);
+        request_rec *sub = ap_sub_req_lookup_uri("/suspend/sub", g->r, g->r->output_filters);
         ap_run_sub_req(sub);
         ap_destroy_sub_req(sub);
     }
@@ -363,7 +368,7 @@ static int handler(request_rec *r)
         return answer(g);
     }
     status = suspend_and_wait(g);
-    return status == DECLINED ? answer(g) : status;
+    return status == REFUSED ? answer(g) : status;
 }
 
 /* ------------------------------------------------------------------ the throttle */

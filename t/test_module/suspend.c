@@ -42,6 +42,7 @@
 #include "vault.h"
 
 extern module AP_MODULE_DECLARE_DATA vault_test_module;
+APLOG_USE_MODULE(vault_test);
 
 static APR_OPTIONAL_FN_TYPE(vault_request_suspend) * request_suspend;
 static APR_OPTIONAL_FN_TYPE(vault_request_resume) * request_resume;
@@ -425,6 +426,7 @@ static void note_completed(request_rec *r)
     if (g) {
         strike(g);
         count(g, "completed");
+        ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, r->server, "vault-test: %s is completed", g->name);
     }
 }
 

@@ -514,6 +514,21 @@ static void sleep_until_woken(vault_suspension_t *s)
     vault_poll_sleep(&s->poll, fd, s->tells);
 }
 
+/* What was answered before, on the same connection, httpd keeps back while it has a further request at hand: this one. */
+static void flush(const vault_suspension_t *s)
+{
+    conn_rec *c = s->r->connection;
+    apr_bucket_brigade *bb;
+
+    if (c->master) {
+        return;
+    }
+    bb = apr_brigade_create(s->r->pool, c->bucket_alloc);
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(c->bucket_alloc));
+    ap_pass_brigade(c->output_filters, bb);
+    apr_brigade_destroy(bb);
+}
+
 /* The handlers of a request for which there is no bell: where one is suspended, wait here and run them again. */
 static int wait_in_thread(request_rec *r)
 {
@@ -529,6 +544,7 @@ static int wait_in_thread(request_rec *r)
     }
     while (status == SUSPENDED && s && is_suspended(s)) {
         vault_suspension_began(s);
+        flush(s);
         do {
             sleep_until_woken(s);
             status = vault_suspension_go_on(s);

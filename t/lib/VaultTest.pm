@@ -21,6 +21,7 @@ use Time::HiRes ();
 use VaultTest::Connection;
 use VaultTest::Page;
 use VaultTest::Server;
+use VaultTest::Stream;
 
 our @EXPORT = (
     @Test::More::EXPORT,
@@ -59,10 +60,14 @@ sub port_of
     return $port;
 }
 
-# connect_to(vhost => NAME, tls => 1, receive_buffer => BYTES): a connection of its own
+# connect_to(vhost => NAME, tls => 1, receive_buffer => BYTES): a connection of its own. Where VaultTest::Family runs the test over another
+# protocol it is one of that; plain => 1: HTTP/1.1 all the same
 sub connect_to
 {
     my (%with) = @_;
+    my $over = $server && $server->{over} && !$with{vhost} ? $server->{over} : '';
+    return VaultTest::Stream->new(port => port_of(), patience => PATIENCE) if $over eq 'h2' && !$with{plain};
+    %with = (port => $server->{tls_port}, tls => 1, %with) if $over eq 'tls';
     return VaultTest::Connection->new(port => port_of($with{vhost}), patience => PATIENCE, %with);
 }
 
@@ -70,7 +75,7 @@ sub connect_to
 sub get
 {
     my ($path, %with) = @_;
-    my $connection = connect_to(%with);
+    my $connection = connect_to(%with, plain => 1);
     $connection->request($with{method} || 'GET', $path, {Connection => 'close', %{$with{headers} || {}}}, $with{body});
     return $connection->response;
 }
@@ -259,6 +264,12 @@ sub error_log_lines
     return $server ? $server->lines : _main_lines();
 }
 
+# The lines of the server that this test shares with others, since it began.
+sub _shared_lines
+{
+    return $server && $server->{offset} ? $server->lines : ();
+}
+
 sub _main_lines
 {
     open my $log, '<', _log_file() or return ();
@@ -295,7 +306,7 @@ sub finish
 {
     return if $finished++;
     $_->stop for VaultTest::Server::all();
-    my @lines = (_main_lines(), map { $_->lines } VaultTest::Server::all());
+    my @lines = (_main_lines(), _shared_lines(), map { $_->lines } VaultTest::Server::all());
     my @trouble = grep { my $line = $_; _is_trouble($line) && !grep { $line =~ $_ } @announced, @tolerated } @lines;
     my @silent = grep { my $wanted = $_; !grep { $_ =~ $wanted } @lines } @announced;
     ok(!@trouble, 'the error log holds nothing that was not announced') or diag(@trouble[0 .. ($#trouble > 30 ? 30 : $#trouble)]);
@@ -307,5 +318,6 @@ sub finish
 }
 
 $log_start = -s _log_file() || 0;
+use_server(VaultTest::Server->attach(split ' ', $ENV{VAULT_AT})) if $ENV{VAULT_AT};
 
 1;

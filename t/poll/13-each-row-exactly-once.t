@@ -8,7 +8,8 @@ use IO::Select;
 use POSIX ();
 use VaultTest;
 
-use constant {INTERESTS => 3, PAGES => 9, WRITERS => 3, ROUNDS => $ENV{VAULT_SANITIZER} && $ENV{VAULT_SANITIZER} ne 'no' ? 300 : 800};
+# Fewer under a sanitizer, and where VaultTest::Family runs it once more.
+use constant {INTERESTS => 3, PAGES => 9, WRITERS => 3, ROUNDS => $ENV{VAULT_AT} || ($ENV{VAULT_SANITIZER} // 'no') ne 'no' ? 300 : 800};
 
 # Each writer writes its rounds, each time to another of the variables, and leaves.
 sub start_writer

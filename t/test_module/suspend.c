@@ -20,7 +20,7 @@
  *   bytes=N        writes so many bytes when it goes on
  *
  * Any request with the header X-Throttle: N is suspended before its own handler has seen it, in a hook before all others, until somebody
- * opens the barrier N; then that handler has it. X-Throttle-Time: MS is the time-out, 503.
+ * opens the barrier N; then that handler has it. X-Throttle-Time: MS is the time-out, 503. Behind a proxy the header does not count.
  */
 #include "suspend.h"
 
@@ -380,7 +380,7 @@ static int throttle(request_rec *r)
                *time = apr_table_get(r->headers_in, "X-Throttle-Time");
     guest_t *g = guest_of(r);
 
-    if (!name || r->main || r->prev || !request_suspend || (g && g->runs)) {
+    if (!name || apr_table_get(r->headers_in, "X-Forwarded-For") || r->main || r->prev || !request_suspend || (g && g->runs)) {
         if (g && g->throttled && g->runs == 1) {
             strike(g);
             g->runs++;

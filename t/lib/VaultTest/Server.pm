@@ -47,7 +47,7 @@ sub _lines
     return readline $file;
 }
 
-sub _free_port
+sub free_port
 {
     my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1', Proto => 'tcp') or die "no port: $!\n";
     return $socket->sockport;
@@ -57,7 +57,7 @@ sub _free_port
 sub start
 {
     my ($class, $name, %with) = @_;
-    my $self = bless {name => $name, mpm => 'event', config => '', size => '', %with, port => _free_port()}, $class;
+    my $self = bless {name => $name, mpm => 'event', config => '', size => '', %with, port => free_port()}, $class;
     $self->{dir} = Apache::Test::vars('t_logs') . "/$name";
     mkdir $self->{dir} or -d $self->{dir} or die "$self->{dir}: $!\n";
     unlink $self->log;
@@ -67,9 +67,24 @@ sub start
     return $self;
 }
 
+# A server that another test has started and will stop; its log from here on.
+sub attach
+{
+    my ($class, $port, $tls_port, $pid, $log) = @_;
+    return bless {port => $port, tls_port => $tls_port, pid => $pid, log => $log, over => $ENV{VAULT_OVER}, offset => 1 + (-s $log || 0)}, $class;
+}
+
+# Somebody else has looked at its log.
+sub ignore
+{
+    my ($self) = @_;
+    $self->{ignored} = 1;
+    return;
+}
+
 sub port { return $_[0]{port} }
 sub pid  { return $_[0]{pid} }
-sub log  { return "$_[0]{dir}/error_log" }
+sub log  { return $_[0]{log} || "$_[0]{dir}/error_log" }
 
 sub _write_config
 {
@@ -148,7 +163,10 @@ sub _has_ended
 sub lines
 {
     my ($self) = @_;
-    return -f $self->log ? _lines($self->log) : ();
+    return () if $self->{ignored} || !-f $self->log;
+    open my $file, '<', $self->log or die $self->log . ": $!\n";
+    seek $file, $self->{offset} - 1, 0 if $self->{offset};
+    return readline $file;
 }
 
 # Send TERM and wait for the end; how long it took, in seconds.

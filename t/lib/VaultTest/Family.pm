@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tests of t/poll and t/suspend once more, under another MPM or over another protocol.
+#
+#     run_families('worker');
+#
+# All of them share one server of that kind; each runs as a process of its own, which VAULT_AT tells where the server is and VAULT_OVER
+# how to talk to it (VaultTest.pm). A test that has no meaning there stands in the table below, with the reason.
+package VaultTest::Family;
+use strict;
+use warnings;
+use Exporter 'import';
+use File::Basename qw(basename dirname);
+use VaultTest;
+use VaultTest::Stream;
+
+our @EXPORT = qw(run_families);
+
+# Polls and suspended requests wait in threads under some of these, as in a build without the bell.
+my %KINDS = (
+    event => {mpm => 'event', bell => 1},
+    worker => {mpm => 'worker', config => "VaultLongPollThreads 24\n"},
+    prefork => {mpm => 'prefork'},
+    tls => {mpm => 'event', over => 'tls', bell => 1},
+    h2 => {mpm => 'event', over => 'h2', config => "Protocols h2c http/1.1\nVaultLongPollThreads 24\nH2MinWorkers 24\nH2MaxWorkers 24\n"},
+);
+my %SIZES = (
+    event => "StartServers 3\nServerLimit 8\nThreadLimit 64\nThreadsPerChild 8\nMinSpareThreads 24\nMaxSpareThreads 1000\n"
+        . "MaxRequestWorkers 24\nAsyncRequestWorkerFactor 60\n",
+    worker => "StartServers 3\nServerLimit 6\nThreadLimit 64\nThreadsPerChild 32\nMinSpareThreads 1\nMaxSpareThreads 1000\n"
+        . "MaxRequestWorkers 96\n",
+    prefork => "StartServers 24\nServerLimit 64\nMinSpareServers 8\nMaxSpareServers 64\nMaxRequestWorkers 64\n",
+);
+
+# What a test asks for that only these have: raw connections, children of several threads, the vhosts of the main server; or it brings
+# its own servers, of each kind that it is about.
+my @RAW = ('it looks at single bytes of a connection', qw(h2));
+my @ONE = ('it needs a child with several threads', qw(prefork));
+my @OWN = ('it has servers or virtual hosts of its own', qw(event worker prefork tls h2));
+my %NOT = (
+    'poll/01' => [['it needs three children, and connections to each', qw(prefork h2)]],
+    'poll/05' => [\@RAW],
+    'poll/06' => [\@RAW],
+    'poll/07' => [\@OWN],
+    'poll/08' => [\@RAW],
+    'poll/09' => [\@OWN],
+    'poll/10' => [\@RAW],
+    'poll/14' => [\@OWN],
+    'poll/15' => [\@OWN],
+    'poll/16' => [\@OWN],
+    'suspend/04' => [\@RAW],
+    'suspend/05' => [\@RAW],
+    'suspend/07' => [\@RAW],
+    'suspend/08' => [\@OWN],
+    'suspend/09' => [\@OWN],
+    'suspend/10' => [\@OWN],
+);
+
+sub _why_not
+{
+    my ($kind, $file) = @_;
+    my ($key) = $file =~ m{(\w+/\d\d)-[^/]*$};
+    return 'it is one of these itself' if $file =~ m{/2\d-[^/]*$};
+    for my $row (@{$NOT{$key} || []}) {
+        my ($reason, @kinds) = @$row;
+        return $reason if grep { $_ eq $kind } @kinds;
+    }
+    return;
+}
+
+sub _server
+{
+    my ($kind) = @_;
+    my $with = $KINDS{$kind};
+    my $top = vars('top_dir');
+    my $config = qq(Include "$top/t/conf/poll.conf"\n) . ($with->{config} || '');
+    my $tls = VaultTest::Server::free_port();
+    $config .= <<"END" if $kind eq 'tls';
+Listen 127.0.0.1:$tls
+<VirtualHost *:$tls>
+    SSLEngine On
+    SSLCertificateFile "$top/certificate.pem"
+    SSLCertificateKeyFile "$top/key.pem"
+</VirtualHost>
+END
+    my $server = VaultTest::Server->start("family-$kind", mpm => $with->{mpm}, size => $SIZES{$with->{mpm}}, config => $config);
+    my $at = join ' ', $server->port, $kind eq 'tls' ? $tls : 0, $server->pid, $server->log;
+    return ($server, $at);
+}
+
+# One file: ok when all of its tests are.
+sub _run
+{
+    my ($file) = @_;
+    open my $tap, '-|', "$^X '$file' 2>&1" or die "$file: $!\n";
+    my @lines = readline $tap;
+    close $tap;
+    my ($passed, $failed) = (scalar(grep { /^ok / } @lines), scalar(grep { /^not ok / } @lines));
+    my $name = basename(dirname($file)) . '/' . basename($file, '.t');
+    my ($skipped) = map { /^1\.\.0 # SKIP (.*)/ ? $1 : () } @lines;
+    ok($? == 0 && !$failed && ($passed || $skipped), "$name: " . ($skipped ? "not here, $skipped" : "$passed tests")) or diag(@lines);
+    return;
+}
+
+sub run_families
+{
+    my ($kind) = @_;
+    my $with = $KINDS{$kind};
+    plan(skip_all => "httpd has no MPM $with->{mpm}") unless VaultTest::Server::has_mpm($with->{mpm});
+    plan(skip_all => 'mod_ssl, openssl or IO::Socket::SSL is not there') if $kind eq 'tls' && !have_tls();
+    plan(skip_all => 'mod_http2, or a curl that speaks HTTP/2, is not there') if $kind eq 'h2' && !VaultTest::Stream::usable();
+    my ($server, $at) = _server($kind);
+    local $ENV{VAULT_AT} = $at;
+    local $ENV{VAULT_OVER} = $with->{over} || '';
+    local $ENV{VAULT_BELL} = $with->{bell} && have_bell() ? 'yes' : 'no';
+    for my $file (sort glob vars('t_dir') . '/{poll,suspend}/*.t') {
+        my $why = _why_not($kind, $file);
+        $why ? note("$file: $why") : _run($file);
+    }
+    $server->ignore;    # each of them has looked at its log
+    return;
+}
+
+1;

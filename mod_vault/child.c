@@ -2,7 +2,6 @@
 /* Parent: the segment, made once and kept over graceful restarts. Child: slot, waiters, limits. Parent again: recovery. */
 #include "child.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "ap_mpm.h"
@@ -11,6 +10,7 @@
 #include "http_core.h"
 #include "mpm_common.h"
 
+#include "ability.h"
 #include "bell.h"
 #include "feeds.h"
 #include "log.h"
@@ -23,8 +23,6 @@ APLOG_USE_MODULE(vault);
 /* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a new one. */
 #define RETAINED "mod_vault segment 1"
 #define HEAP_MIN (256 * 1024)
-#define SPARE_DESCRIPTORS 256
-#define FEW 256
 #define SCRATCH_KEPT (1024 * 1024)
 
 /* Plain data in the process's pool: it outlives the module's code, which is unloaded at each restart. */
@@ -37,14 +35,6 @@ typedef struct retained_t {
 } retained_t;
 
 /* ------------------------------------------------------------------- parent */
-
-static unsigned slots_needed(void)
-{
-    int servers = 0;
-
-    ap_mpm_query(AP_MPMQ_HARD_LIMIT_DAEMONS, &servers);
-    return servers > 0 ? 2u * (unsigned)servers : 2;
-}
 
 static apr_uint64_t tables_need(const vault_limits_t *limits)
 {
@@ -70,7 +60,7 @@ static int make_segment(retained_t *t, server_rec *s)
     apr_status_t rv;
 
     t->limits = vault_settings.limits;
-    t->limits.slots = slots_needed();
+    t->limits.slots = vault_ability_slots();
     need = tables_need(&t->limits);
     if (need > t->limits.size) {
         ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
@@ -93,10 +83,7 @@ static int make_segment(retained_t *t, server_rec *s)
 /* A restart keeps the segment and all pages in it, so what shapes it changes with a stop and start only. */
 static void compare_limits(const retained_t *t, server_rec *s)
 {
-    const vault_limits_t *l = &vault_settings.limits;
-
-    if (l->size != t->limits.size || l->interests != t->limits.interests || l->pages != t->limits.pages ||
-        slots_needed() > t->limits.slots) {
+    if (vault_ability_differs(&t->limits)) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
                      VLTNO(00003) "VaultSharedMemory, VaultMaxInterests, VaultMaxPages and a larger ServerLimit count "
                                   "from the next "
@@ -146,68 +133,6 @@ static void child_status(server_rec *s, pid_t pid, ap_generation_t gen, int slot
                      VLTNO(00004) "child %" APR_PID_T_FMT
                                   " (slot %u) ended without cleaning up; every page looks again",
                      pid, dead);
-    }
-}
-
-/* -------------------------------------------------------------------- limits */
-
-/* The MPM does not tell its AsyncRequestWorkerFactor; the configuration does. */
-static double worker_factor(void)
-{
-    const ap_directive_t *d;
-    double factor = 2;
-
-    for (d = ap_conftree; d; d = d->next) {
-        if (!ap_cstr_casecmp(d->directive, "AsyncRequestWorkerFactor")) {
-            factor = atof(d->args);
-        }
-    }
-    return factor > 0 ? factor : 2;
-}
-
-/* A child accepts ThreadsPerChild + idle threads x AsyncRequestWorkerFactor connections, then the whole site stops accepting:
- * stay a tenth below, and leave the threads themselves to the rest of the site. */
-static unsigned connections_allow(int threads)
-{
-    double most = threads * worker_factor() * 0.9;
-
-    return most < 1 ? 1 : most > 1e6 ? 1000000 : (unsigned)most;
-}
-
-/* A waiting poll takes two: the connection and its bell. */
-static unsigned descriptors_allow(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY) {
-        return 1000000;
-    }
-    return limit.rlim_cur > SPARE_DESCRIPTORS + 2 ? (unsigned)((limit.rlim_cur - SPARE_DESCRIPTORS) / 2) : 1;
-}
-
-static void set_limits(server_rec *s, int first)
-{
-    int threads = 1;
-    unsigned connections, descriptors, most;
-
-    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
-    connections = vault_server.can_bell ? connections_allow(threads) : (unsigned)(threads > 0 ? threads : 1);
-    descriptors = descriptors_allow();
-    most = connections < descriptors ? connections : descriptors;
-    vault_server.max_waiting = vault_settings.max_waiting ? (unsigned)vault_settings.max_waiting : most;
-    if (first && vault_server.can_bell && vault_server.max_waiting < FEW) {
-        ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, s,
-            VLTNO(00008) "only %u polls can wait in each child, by ThreadsPerChild and AsyncRequestWorkerFactor or "
-                         "VaultMaxWaiting: the others are told to come again; see docs/operating.md",
-            vault_server.max_waiting);
-    }
-    if (first && vault_server.max_waiting > most) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
-                     VLTNO(00005) "VaultMaxWaiting %u is more than a child can hold: %u by ThreadsPerChild and "
-                                  "AsyncRequestWorkerFactor, "
-                                  "%u by its open files; past these the site stops accepting connections",
-                     vault_server.max_waiting, connections, descriptors);
     }
 }
 
@@ -316,6 +241,29 @@ static apr_pool_t *make_scratch(apr_pool_t *pchild)
         apr_allocator_max_free_set(allocator, SCRATCH_KEPT);
     }
     return pool;
+}
+
+/* What does not go together is said once, by the first child: the MPM has told its sizes then. */
+static void set_limits(server_rec *s, int first)
+{
+    vault_ability_t can;
+
+    vault_ability_of_child(&can);
+    vault_server.max_waiting = can.waiting;
+    if (first && vault_ability_is_small(&can)) {
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s,
+            VLTNO(00008) "only %u polls can wait in each child, by ThreadsPerChild and AsyncRequestWorkerFactor or "
+                         "VaultMaxWaiting: the others are told to come again; see docs/operating.md",
+            can.waiting);
+    }
+    if (first && vault_ability_is_exceeded(&can)) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+                     VLTNO(00005) "VaultMaxWaiting %u is more than a child can hold: %u by ThreadsPerChild and "
+                                  "AsyncRequestWorkerFactor, "
+                                  "%u by its open files; past these the site stops accepting connections",
+                     can.waiting, can.connections, can.descriptors);
+    }
 }
 
 static void child_init(apr_pool_t *pchild, server_rec *s)

@@ -9,6 +9,7 @@
 #include "mod_vault.h"
 #include "page_facts.h"
 #include "reply.h"
+#include "utf8.h"
 #include "vault.h"
 
 /* Of the cause bits the one that decided, in the order in which the dispatcher looks at them. */
@@ -45,12 +46,21 @@ static int has_moved(const vault_dep_t *d)
     return vault_interest_stamp(vault_server.notifier, d->interest) > d->stamp;
 }
 
-static json_t *dep_json(const vault_dep_t *d)
+const char *vault_explain_interest(vault_interest_t interest, apr_pool_t *pool)
 {
     char name[VAULT_INTEREST_MAX + 1];
+    apr_size_t length;
+    const char *clean;
 
-    vault_interest_name(vault_server.notifier, d->interest, name, sizeof(name));
-    return json_pack("{s:s, s:I, s:I, s:b}", "name", name, "seen", (json_int_t)d->stamp, "stamp",
+    vault_interest_name(vault_server.notifier, interest, name, sizeof(name));
+    clean = vault_utf8_clean(name, strlen(name), &length, pool);
+    return apr_pstrmemdup(pool, clean, length);
+}
+
+static json_t *dep_json(const vault_dep_t *d, apr_pool_t *pool)
+{
+    return json_pack("{s:s, s:I, s:I, s:b}", "name", vault_explain_interest(d->interest, pool), "seen",
+                     (json_int_t)d->stamp, "stamp",
                      (json_int_t)vault_interest_stamp(vault_server.notifier, d->interest), "moved", has_moved(d));
 }
 
@@ -60,7 +70,7 @@ static json_t *deps_json(const apr_array_header_t *deps)
     int i;
 
     for (i = 0; deps && i < deps->nelts; i++) {
-        json_array_append_new(list, dep_json(&APR_ARRAY_IDX(deps, i, vault_dep_t)));
+        json_array_append_new(list, dep_json(&APR_ARRAY_IDX(deps, i, vault_dep_t), deps->pool));
     }
     return list;
 }
@@ -140,7 +150,7 @@ static void add_state(json_t *page, const vault_page_facts_t *f)
     json_object_set_new(page, "Properties", properties_json(f->base));
 }
 
-static const char *page_state(const vault_page_facts_t *f, apr_time_t now)
+const char *vault_explain_state(const vault_page_facts_t *f, apr_time_t now)
 {
     return !f->base               ? "its HTML is not complete"
            : f->idle_since >= now ? "polled"
@@ -151,7 +161,7 @@ static const char *page_state(const vault_page_facts_t *f, apr_time_t now)
 static json_t *page_json(const char *id, const vault_page_facts_t *f)
 {
     apr_time_t now = apr_time_now();
-    json_t *page = json_pack("{s:s, s:s, s:s?}", "Page", id, "State", page_state(f, now), "Owner", f->owner);
+    json_t *page = json_pack("{s:s, s:s, s:s?}", "Page", id, "State", vault_explain_state(f, now), "Owner", f->owner);
 
     json_object_set_new(page, "IdleSeconds",
                         f->idle_since < now ? seconds_since((apr_uint64_t)f->idle_since, now) : json_integer(0));

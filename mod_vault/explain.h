@@ -8,8 +8,16 @@
 
 #include "httpd.h"
 
+#include "page_facts.h"
+
 /** Answer what is known of the page with that id; 404 when there is none, 400 when it is no id.
  * @return what the handler returns */
 int vault_explain(request_rec *r, const char *id);
+
+/** What the page is doing, in a few words: "polled", "between polls", "never polled", "its HTML is not complete". */
+const char *vault_explain_state(const vault_page_facts_t *f, apr_time_t now);
+
+/** The name of an interest as it may stand in JSON, in `pool`. */
+const char *vault_explain_interest(vault_interest_t interest, apr_pool_t *pool);
 
 #endif

@@ -244,6 +244,13 @@ void vault_interest_name(vault_notifier_t *n, vault_interest_t interest, char *n
     }
 }
 
+apr_uint32_t vault_interest_holders(const vault_notifier_t *n, vault_interest_t interest)
+{
+    const vault_record_t *record = vault_record_at(n, interest);
+
+    return record ? vault_load32(&record->holders) : 0;
+}
+
 vault_interest_t vault_notifier_interests(const vault_notifier_t *n)
 {
     return n->interests;
@@ -360,16 +367,35 @@ void vault_notifier_all(vault_notifier_t *n, unsigned slot)
     } while (died);
 }
 
-const char *vault_notifier_check(vault_notifier_t *n)
+apr_uint64_t vault_notifier_now(const vault_notifier_t *n)
+{
+    return __atomic_load_n(&n->clock->now, __ATOMIC_SEQ_CST);
+}
+
+static const char *check(vault_notifier_t *n, int live)
 {
     int died = 0;
-    const char *wrong = vault_records_check(n, &died);
+    const char *wrong = vault_records_check(n, live, &died);
+    apr_uint64_t floor = vault_clock_floor(n->clock); /* before the clock, which may go on meanwhile */
 
+    if (!wrong && floor > vault_notifier_now(n)) {
+        wrong = "the floor is ahead of the clock";
+    }
+    if (!wrong) {
+        wrong = vault_slot_check(n, &died);
+    }
     if (died) {
         vault_notifier_all(n, 0);
     }
-    if (!wrong && vault_clock_floor(n->clock) > __atomic_load_n(&n->clock->now, __ATOMIC_SEQ_CST)) {
-        wrong = "the floor is ahead of the clock";
-    }
-    return wrong ? wrong : vault_slot_check(n);
+    return wrong;
+}
+
+const char *vault_notifier_check(vault_notifier_t *n)
+{
+    return check(n, 0);
+}
+
+const char *vault_notifier_check_live(vault_notifier_t *n)
+{
+    return check(n, 1);
 }

@@ -65,6 +65,9 @@ apr_uint64_t vault_interest_arm(vault_notifier_t *n, vault_interest_t interest, 
 /** Copy the name, NUL-terminated; empty for an index not in use. */
 void vault_interest_name(vault_notifier_t *n, vault_interest_t interest, char *name, apr_size_t size);
 
+/** How many hold it now. */
+apr_uint32_t vault_interest_holders(const vault_notifier_t *n, vault_interest_t interest);
+
 /** The largest index an interest can have. */
 vault_interest_t vault_notifier_interests(const vault_notifier_t *n);
 
@@ -88,8 +91,15 @@ void vault_notifier_notify_interest(vault_notifier_t *n, vault_interest_t intere
 /** Move every stamp and wake every child: what is uncertain is looked at. O(children). */
 void vault_notifier_all(vault_notifier_t *n, unsigned slot);
 
-/** Compare tables, chains and counts. For tests, the stress program and `vaultctl check`; call it while nothing else runs.
+/** The last number that was given. */
+apr_uint64_t vault_notifier_now(const vault_notifier_t *n);
+
+/** Compare tables, chains and counts. For tests and the stress program; call it while nothing else runs.
  * @return NULL, or the first thing that is wrong */
 const char *vault_notifier_check(vault_notifier_t *n);
+
+/** The same while others go on: each stripe and each queue under its lock; of the free list, which has none, only that it leads
+ * nowhere else. For `vault-status?check`. */
+const char *vault_notifier_check_live(vault_notifier_t *n);
 
 #endif

@@ -143,8 +143,9 @@ apr_uint32_t vault_record_insert_locked(vault_notifier_t *n, vault_stripe_t *str
 void vault_record_remove_locked(vault_notifier_t *n, vault_stripe_t *stripe, apr_uint32_t index);
 
 /** The first thing that is wrong with chains, counts and free list, or NULL.
+ * @param live  others go on meanwhile
  * @param died  as of vault_record_lock() */
-const char *vault_records_check(vault_notifier_t *n, int *died);
+const char *vault_records_check(vault_notifier_t *n, int live, int *died);
 
 /* ------------------------------------------------------------------- slots */
 
@@ -160,7 +161,8 @@ int vault_slot_push(vault_notifier_t *n, unsigned slot, apr_uint32_t interest, v
  * @return as vault_slot_push() */
 int vault_slot_wake(vault_notifier_t *n, unsigned slot);
 
-/** The first thing that is wrong with the slots, or NULL. */
-const char *vault_slot_check(vault_notifier_t *n);
+/** The first thing that is wrong with the slots, or NULL.
+ * @param died  set to 1 as vault_slot_push() returns it, else left alone */
+const char *vault_slot_check(vault_notifier_t *n, int *died);
 
 #endif

@@ -194,4 +194,8 @@ int vault_page_parse(vault_page_t *page, const char *id);
  * @return NULL, or the first thing that is wrong */
 const char *vault_pages_check(vault_pages_t *p);
 
+/** The same while others go on: each page under its lock, and of the interests whether they have a holder for each page. For
+ * `vault-status?check`. Takes memory for all interests, from `pool`; sleeps for a moment when it has to look again. */
+const char *vault_pages_check_live(vault_pages_t *p, apr_pool_t *pool);
+
 #endif

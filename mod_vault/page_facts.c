@@ -19,6 +19,7 @@ apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_
         return APR_NOTFOUND;
     }
     facts->owner = rec->owner ? apr_pstrdup(pool, vault_heap_at(p->heap, rec->owner)) : NULL;
+    facts->client = vault_load(&rec->client);
     facts->polled = vault_load(&rec->polled) != 0;
     facts->idle_since = (apr_time_t)vault_load(&rec->idle_since);
     facts->last = rec->last;
@@ -27,6 +28,19 @@ apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_
     facts->staged[1] = read_if_any(p, rec->staged[1], pool);
     vault_lock_release(&rec->lock);
     return APR_SUCCESS;
+}
+
+int vault_page_at(const vault_pages_t *p, apr_uint32_t index, vault_page_t *page)
+{
+    page->index = index <= p->max ? index : 0;
+    page->id[0] = vault_load(&p->records[page->index].id[0]);
+    page->id[1] = vault_load(&p->records[page->index].id[1]);
+    return (page->id[0] | page->id[1]) != 0;
+}
+
+apr_uint32_t vault_pages_last(const vault_pages_t *p)
+{
+    return vault_load(&p->table->fresh);
 }
 
 void vault_page_note_wake(vault_pages_t *p, const vault_ticket_t *ticket, unsigned causes, apr_time_t now)

@@ -21,8 +21,9 @@ typedef struct vault_page_last_t {
 } vault_page_last_t;
 
 typedef struct vault_page_facts_t {
-    const char *owner; /* NULL: anybody */
-    int polled;        /* ever */
+    const char *owner;   /* NULL: anybody */
+    apr_uint32_t client; /* whose it is, as vault_page_count_client() was told; 0: not counted */
+    int polled;          /* ever */
     apr_time_t idle_since;
     vault_page_last_t last;
     vault_state_t *base;      /* NULL: not published */
@@ -32,6 +33,11 @@ typedef struct vault_page_facts_t {
 /** Copy what is known of the page, of one moment.
  * @return APR_SUCCESS, all in `pool`; APR_NOTFOUND the page is gone */
 apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_page_facts_t *facts, apr_pool_t *pool);
+
+/** The page in place `index`, for a walk over all: places run from 1 to vault_pages_last().
+ * @return 0 there is none now */
+int vault_page_at(const vault_pages_t *p, apr_uint32_t index, vault_page_t *page);
+apr_uint32_t vault_pages_last(const vault_pages_t *p);
 
 /** The page's poll was woken. Does nothing for a ticket that no longer counts. */
 void vault_page_note_wake(vault_pages_t *p, const vault_ticket_t *ticket, unsigned causes, apr_time_t now);

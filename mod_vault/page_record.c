@@ -197,25 +197,3 @@ void vault_page_record_release_unnamed(vault_pages_t *p, vault_page_record_t *re
         vault_interest_release(p->notifier, interest);
     }
 }
-
-/* Each hold once, and one for each interest that a state names. */
-const char *vault_page_record_check_holds(vault_pages_t *p, vault_page_record_t *rec)
-{
-    const vault_holds_t *h = vault_page_record_holds(p, rec);
-    vault_interest_t interest;
-    apr_uint32_t i, k;
-
-    for (i = 0; h && i < h->count; i++) {
-        for (k = 0; k < i; k++) {
-            if (h->interest[i] == h->interest[k]) {
-                return "a page holds an interest twice";
-            }
-        }
-    }
-    for (interest = 1; interest <= vault_notifier_interests(p->notifier); interest++) {
-        if (named(p, rec, interest) && !is_held(h, interest)) {
-            return "a page does not hold an interest that its state names";
-        }
-    }
-    return NULL;
-}

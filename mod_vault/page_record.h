@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file page_record.h
- * How a page lies in the segment: for page.c (what a poll does to it), page_write.c (what others do to it), page_facts.c (what it tells), page_clients.c (how many a client has), page_table.c (how it comes
+ * How a page lies in the segment: for page.c (what a poll does to it), page_write.c (what others do to it), page_facts.c (what it tells), page_clients.c (how many a client has), page_check.c (is it sound), page_table.c (how it comes
  * and goes) and page_record.c (its lock, its blocks, its holds), nobody else.
  *
  * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when the record is first
@@ -111,7 +111,13 @@ void vault_page_clients_add(vault_page_clients_t *counts, apr_uint32_t client);
 /** What was counted afresh is right. */
 void vault_page_clients_set(vault_pages_t *p, const vault_page_clients_t *counts);
 
-/** Compare its holds with its states. @return NULL, or the first thing that is wrong */
-const char *vault_page_record_check_holds(vault_pages_t *p, vault_page_record_t *rec);
+/** Is anything left of a page in the record? Only a killed process leaves something where there is no id. */
+int vault_page_record_has_left(const vault_page_record_t *rec);
+
+/** Take the table's lock; after a dead owner, count anew and notify all. */
+void vault_page_table_lock(vault_pages_t *p);
+
+/** How long the chain of free records is. A chain that leads nowhere ends where it cannot be longer. Table lock. */
+apr_uint32_t vault_page_table_free(const vault_pages_t *p);
 
 #endif

@@ -42,8 +42,7 @@ apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment,
 
 /* ------------------------------------------------------------------ records */
 
-/* How long the chain of free records is. A chain that leads nowhere ends where it cannot be longer. */
-static apr_uint32_t count_free(const vault_pages_t *p)
+apr_uint32_t vault_page_table_free(const vault_pages_t *p)
 {
     apr_uint32_t i = p->table->free, n = 0;
 
@@ -54,17 +53,17 @@ static apr_uint32_t count_free(const vault_pages_t *p)
     return n;
 }
 
-static void lock_table(vault_pages_t *p)
+void vault_page_table_lock(vault_pages_t *p)
 {
     if (vault_lock_acquire(&p->table->lock)) {
-        vault_store(&p->table->count, p->table->fresh - count_free(p));
+        vault_store(&p->table->count, p->table->fresh - vault_page_table_free(p));
         vault_notifier_all(p->notifier, 0);
     }
 }
 
 static void release_record(vault_pages_t *p, apr_uint32_t index)
 {
-    lock_table(p);
+    vault_page_table_lock(p);
     p->records[index].next = p->table->free;
     p->table->free = index;
     __atomic_fetch_sub(&p->table->count, 1, __ATOMIC_RELAXED);
@@ -76,7 +75,7 @@ static apr_uint32_t claim_record(vault_pages_t *p)
 {
     apr_uint32_t index = 0;
 
-    lock_table(p);
+    vault_page_table_lock(p);
     if (p->table->free) {
         index = p->table->free;
         p->table->free = p->records[index].next;
@@ -140,13 +139,6 @@ static int is_expired(const vault_page_record_t *rec, apr_time_t now, apr_interv
     return idle_longer(rec, now, vault_load(&rec->polled) ? idle : VAULT_PAGE_UNPOLLED);
 }
 
-static void name_of(const vault_pages_t *p, apr_uint32_t index, vault_page_t *page)
-{
-    page->id[0] = vault_load(&p->records[index].id[0]);
-    page->id[1] = vault_load(&p->records[index].id[1]);
-    page->index = index;
-}
-
 /* Drop the page unless somebody has polled it since it was looked at. */
 static int drop_if_idle(vault_pages_t *p, const vault_page_t *page, apr_time_t now, apr_interval_time_t idle)
 {
@@ -167,7 +159,7 @@ static int drop_if_idle(vault_pages_t *p, const vault_page_t *page, apr_time_t n
     return drop;
 }
 
-static int has_left(const vault_page_record_t *rec)
+int vault_page_record_has_left(const vault_page_record_t *rec)
 {
     return vault_load(&rec->own) || vault_load(&rec->base) || vault_load(&rec->staged[0]) ||
            vault_load(&rec->staged[1]) || vault_load(&rec->owner) || vault_load(&rec->holds);
@@ -180,7 +172,7 @@ static void finish_drop(vault_pages_t *p, apr_uint32_t index)
     int left;
 
     vault_page_record_lock(p, rec);
-    left = !(rec->id[0] | rec->id[1]) && has_left(rec);
+    left = !(rec->id[0] | rec->id[1]) && vault_page_record_has_left(rec);
     if (left) {
         drop_locked(p, rec);
     }
@@ -199,9 +191,8 @@ unsigned vault_pages_sweep(vault_pages_t *p, apr_time_t now, apr_interval_time_t
     memset(&clients, 0, sizeof(clients));
     for (i = 1; i <= last; i++) {
         vault_page_t page;
-        name_of(p, i, &page);
-        if (!(page.id[0] | page.id[1])) {
-            if (has_left(&p->records[i])) {
+        if (!vault_page_at(p, i, &page)) {
+            if (vault_page_record_has_left(&p->records[i])) {
                 finish_drop(p, i);
             }
         }
@@ -244,8 +235,7 @@ static int evict(vault_pages_t *p, apr_time_t now)
     if (!best) {
         return 0;
     }
-    name_of(p, best, &page);
-    return drop_if_idle(p, &page, now, VAULT_PAGE_EVICTABLE);
+    return vault_page_at(p, best, &page) && drop_if_idle(p, &page, now, VAULT_PAGE_EVICTABLE);
 }
 
 static apr_uint32_t find_room(vault_pages_t *p, apr_time_t now, apr_interval_time_t idle)
@@ -315,54 +305,4 @@ apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const char 
         release_record(p, page->index);
     }
     return rv;
-}
-
-/* -------------------------------------------------------------------- check */
-
-static const char *check_record(vault_pages_t *p, vault_page_record_t *rec)
-{
-    vault_holds_t *h = vault_page_record_holds(p, rec);
-    char name[VAULT_INTEREST_MAX + 1];
-    apr_uint32_t i;
-
-    if (!(rec->id[0] | rec->id[1])) {
-        return has_left(rec) ? "a free page has something left" : NULL;
-    }
-    for (i = 0; h && i < h->count; i++) {
-        vault_interest_name(p->notifier, h->interest[i], name, sizeof(name));
-        if (!name[0]) {
-            return "a page holds an interest that is not in use";
-        }
-    }
-    for (i = 0; i < 2; i++) {
-        if (rec->staged[i] && vault_page_record_seq(p, rec->staged[i]) > rec->last_seq) {
-            return "an answer has a number that was never given";
-        }
-    }
-    if (rec->staged[0] && (rec->staged[0] == rec->base || rec->staged[0] == rec->staged[1])) {
-        return "a block is in two places";
-    }
-    return vault_page_record_check_holds(p, rec);
-}
-
-/* A record that a killed process had in its hands is neither free nor a page: lost, and no fault. */
-const char *vault_pages_check(vault_pages_t *p)
-{
-    apr_uint32_t i, n = 0, used = 0, unused = count_free(p);
-    const char *wrong = NULL;
-
-    for (i = p->table->free; i && n < unused && !wrong; i = p->records[i].next, n++) {
-        wrong = i > p->table->fresh || (p->records[i].id[0] | p->records[i].id[1]) ? "a page is in use and free" : NULL;
-    }
-    for (i = 1; i <= p->table->fresh && !wrong; i++) {
-        wrong = check_record(p, &p->records[i]);
-        used += (p->records[i].id[0] | p->records[i].id[1]) != 0;
-    }
-    if (wrong) {
-        return wrong;
-    }
-    if (unused > p->table->fresh || used > p->table->fresh - unused) {
-        return "the chain of free pages is wrong";
-    }
-    return p->table->count != p->table->fresh - unused ? "the count of pages is wrong" : NULL;
 }

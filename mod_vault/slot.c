@@ -262,31 +262,50 @@ vault_counters_t *vault_slot_counters(const vault_notifier_t *n, unsigned slot)
     return &n->slots[slot_valid(n, slot) ? slot : 0].counters;
 }
 
-const char *vault_slot_check(vault_notifier_t *n)
+static const char *check_queue_locked(vault_notifier_t *n, unsigned slot)
 {
-    unsigned s, t;
+    const vault_slot_t *q = &n->slots[slot];
+    apr_uint32_t i;
 
-    for (s = 1; s <= n->last_slot; s++) {
-        vault_slot_t *q = &n->slots[s];
-        pid_t pid = vault_slot_pid(n, s);
-        apr_uint32_t i;
+    if (q->tail - q->head > VAULT_SLOT_QUEUE) {
+        return "a queue holds more than it can";
+    }
+    for (i = q->head; i != q->tail; i++) {
+        if (!vault_record_at(n, q->ring[i % VAULT_SLOT_QUEUE])) {
+            return "a queue holds an interest that cannot be";
+        }
+    }
+    /* In this order: who leaves has the slot, and it is freed under the lock. */
+    return __atomic_load_n(&q->clean, __ATOMIC_SEQ_CST) && !vault_slot_pid(n, slot)
+               ? "a slot that nobody owns is marked as left"
+               : NULL;
+}
 
-        if (q->tail - q->head > VAULT_SLOT_QUEUE) {
-            return "a queue holds more than it can";
-        }
-        for (i = q->head; i != q->tail; i++) {
-            if (!vault_record_at(n, q->ring[i % VAULT_SLOT_QUEUE])) {
-                return "a queue holds an interest that cannot be";
-            }
-        }
-        if (!pid && q->clean) {
-            return "a slot that nobody owns is marked as left";
-        }
-        for (t = s + 1; pid && t <= n->last_slot; t++) {
-            if (vault_slot_pid(n, t) == pid) {
-                return "a process owns two slots";
-            }
+static const char *check_owner(const vault_notifier_t *n, unsigned slot)
+{
+    pid_t pid = vault_slot_pid(n, slot);
+    unsigned s;
+
+    for (s = slot + 1; pid && s <= n->last_slot; s++) {
+        if (vault_slot_pid(n, s) == pid) {
+            return "a process owns two slots";
         }
     }
     return NULL;
+}
+
+const char *vault_slot_check(vault_notifier_t *n, int *died)
+{
+    const char *wrong = NULL;
+    unsigned s;
+
+    for (s = 1; s <= n->last_slot && !wrong; s++) {
+        *died |= vault_lock_acquire(&n->slots[s].lock);
+        wrong = check_queue_locked(n, s);
+        vault_lock_release(&n->slots[s].lock);
+        if (!wrong) {
+            wrong = check_owner(n, s);
+        }
+    }
+    return wrong;
 }

@@ -8,11 +8,15 @@
 #include "http_core.h"
 #include "http_protocol.h"
 
+#include "checkup.h"
+#include "dispatcher.h"
 #include "explain.h"
 #include "figures.h"
+#include "listing.h"
 #include "metrics.h"
 #include "mod_vault.h"
 #include "reply.h"
+#include "tail.h"
 
 static void set_figure(json_t *object, const vault_figure_t *f, apr_uint64_t value)
 {
@@ -155,30 +159,63 @@ static int accepts(request_rec *r, const char *type)
     return accept && ap_strcasestr(accept, type) != NULL;
 }
 
-static int write_queried(request_rec *r, const char *query)
+/* ?page=ID */
+static int write_page(request_rec *r)
 {
-    if (!strncmp(query, "page=", 5)) {
-        return vault_explain(r, query + 5);
+    const char *id = ap_strchr_c(r->args, '=');
+
+    return vault_explain(r, id ? id + 1 : "");
+}
+
+/* A page made by vault_tail() is polled here, so that it needs no other URL than it was made by. */
+static int poll_page(request_rec *r)
+{
+    r->handler = "vault-poll";
+    return vault_dispatcher_handler(r);
+}
+
+/* The first word of the query. */
+static const struct form_t {
+    const char *word;
+    int (*write)(request_rec *r);
+    int by_any; /* says itself by which method it is asked for */
+} forms[] = {
+    {"auto", write_auto, 0}, {"json", write_json, 0},     {"metrics", vault_metrics_write, 0},
+    {"page", write_page, 0}, {"pages", vault_listing, 0}, {"check", vault_checkup, 0},
+    {"tail", vault_tail, 1}, {"poll", poll_page, 1},
+};
+
+static const struct form_t *form_asked(const request_rec *r)
+{
+    apr_size_t length = r->args ? strcspn(r->args, "&=") : 0;
+    unsigned i;
+
+    for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (length == strlen(forms[i].word) && !strncmp(r->args, forms[i].word, length)) {
+            return &forms[i];
+        }
     }
-    return !strcmp(query, "auto")      ? write_auto(r)
-           : !strcmp(query, "json")    ? write_json(r)
-           : !strcmp(query, "metrics") ? vault_metrics_write(r)
-                                       : write_html(r);
+    return NULL;
 }
 
 int vault_status_handler(request_rec *r)
 {
+    const struct form_t *form;
     int status;
 
     if (!r->handler || strcmp(r->handler, "vault-status")) {
         return DECLINED;
     }
+    form = form_asked(r);
+    if (form && form->by_any) {
+        return form->write(r);
+    }
     if (r->method_number != M_GET && (status = vault_reply_method(r, 1, 0)) != OK) {
         return status;
     }
     ap_discard_request_body(r);
-    if (r->args) {
-        return write_queried(r, r->args);
+    if (form || r->args) {
+        return form ? form->write(r) : write_html(r);
     }
     return accepts(r, "application/openmetrics-text") ? vault_metrics_write(r)
            : accepts(r, "application/json")           ? write_json(r)

@@ -22,7 +22,9 @@ void pages_begin(fixture_t *f, vault_pages_t **pages, apr_uint32_t max, apr_uint
 void pages_sound(fixture_t *f, vault_pages_t *pages, unsigned line, const char *file)
 {
     fixture_sound(vault_pages_check(pages), line, file);
+    fixture_sound(vault_pages_check_live(pages, f->pool), line, file);
     fixture_sound(vault_notifier_check(f->notifier), line, file);
+    fixture_sound(vault_notifier_check_live(f->notifier), line, file);
     fixture_sound(vault_heap_check(f->heap), line, file);
 }
 

@@ -25,6 +25,7 @@
     SUITE(utf8)                                                                                                        \
     SUITE(state)                                                                                                       \
     SUITE(page)                                                                                                        \
+    SUITE(page_check)                                                                                                  \
     SUITE(page_write)                                                                                                  \
     SUITE(page_life)                                                                                                   \
     SUITE(run)                                                                                                         \

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asks the MPM and the process, reads what the MPM does not tell, and puts what does not go together into sentences. */
+#include "ability.h"
+
+#include <sys/resource.h>
+
+#include "ap_mpm.h"
+#include "apr_strings.h"
+#include "http_config.h"
+
+#include "mod_vault.h"
+
+#define SPARE_DESCRIPTORS 256
+#define FEW 256
+/* Of a table: from here on it will be full soon. */
+#define NEARLY_FULL 0.9
+
+/* The value of a directive that the MPM keeps to itself; 0: not given. */
+static double mpm_number(const char *directive)
+{
+    const ap_directive_t *d;
+    double number = 0;
+
+    for (d = ap_conftree; d; d = d->next) {
+        if (!ap_cstr_casecmp(d->directive, directive)) {
+            number = atof(d->args);
+        }
+    }
+    return number;
+}
+
+/* A child accepts ThreadsPerChild + idle threads x AsyncRequestWorkerFactor connections, then the whole site stops accepting:
+ * stay a tenth below, and leave the threads themselves to the rest of the site. */
+static unsigned connections_allow(int threads)
+{
+    double factor = mpm_number("AsyncRequestWorkerFactor"), most = threads * (factor > 0 ? factor : 2) * 0.9;
+
+    return most < 1 ? 1 : most > 1e6 ? 1000000 : (unsigned)most;
+}
+
+/* A waiting poll takes two: the connection and its bell. */
+static unsigned descriptors_allow(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY) {
+        return 1000000;
+    }
+    return limit.rlim_cur > SPARE_DESCRIPTORS + 2 ? (unsigned)((limit.rlim_cur - SPARE_DESCRIPTORS) / 2) : 1;
+}
+
+void vault_ability_of_child(vault_ability_t *can)
+{
+    int threads = 1;
+
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    can->connections = vault_server.can_bell ? connections_allow(threads) : (unsigned)(threads > 0 ? threads : 1);
+    can->descriptors = descriptors_allow();
+    can->waiting = can->connections < can->descriptors ? can->connections : can->descriptors;
+    if (vault_settings.max_waiting) {
+        can->waiting = (unsigned)vault_settings.max_waiting;
+    }
+}
+
+int vault_ability_is_small(const vault_ability_t *can)
+{
+    return vault_server.can_bell && can->waiting < FEW;
+}
+
+int vault_ability_is_exceeded(const vault_ability_t *can)
+{
+    return can->waiting > can->connections || can->waiting > can->descriptors;
+}
+
+unsigned vault_ability_slots(void)
+{
+    int servers = 0;
+
+    ap_mpm_query(AP_MPMQ_HARD_LIMIT_DAEMONS, &servers);
+    return servers > 0 ? 2u * (unsigned)servers : 2;
+}
+
+int vault_ability_differs(const vault_limits_t *made_for)
+{
+    const vault_limits_t *l = &vault_settings.limits;
+
+    return l->size != made_for->size || l->interests != made_for->interests || l->pages != made_for->pages ||
+           vault_ability_slots() > made_for->slots;
+}
+
+/* ----------------------------------------------------------------- sentences */
+
+static void warn(apr_array_header_t *warnings, const char *sentence)
+{
+    APR_ARRAY_PUSH(warnings, const char *) = sentence;
+}
+
+static void look_at_waiting(apr_array_header_t *warnings)
+{
+    vault_ability_t can;
+
+    vault_ability_of_child(&can);
+    if (!vault_server.waiters) {
+        warn(warnings, "no poll can wait in the child that answers: its error log says why (VLT00007)");
+    }
+    if (vault_ability_is_small(&can)) {
+        warn(warnings, apr_psprintf(warnings->pool,
+                                    "only %u polls can wait in each child, by ThreadsPerChild and "
+                                    "AsyncRequestWorkerFactor or VaultMaxWaiting (VLT00008)",
+                                    can.waiting));
+    }
+    if (vault_ability_is_exceeded(&can)) {
+        warn(warnings, apr_psprintf(warnings->pool,
+                                    "VaultMaxWaiting %u is more than a child can hold: %u by ThreadsPerChild and "
+                                    "AsyncRequestWorkerFactor, %u by its open files (VLT00005)",
+                                    can.waiting, can.connections, can.descriptors));
+    }
+}
+
+/* Children whose threads are idle are retired while they hold polls. */
+static void look_at_mpm(apr_array_header_t *warnings)
+{
+    int spare = 0, threads = 0, servers = 0;
+
+    ap_mpm_query(AP_MPMQ_MAX_SPARE_THREADS, &spare);
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
+    if (vault_server.can_bell && spare > 0 && spare < threads * servers) {
+        warn(warnings, apr_psprintf(warnings->pool,
+                                    "MaxSpareThreads %d is less than MaxRequestWorkers %d: httpd retires children that "
+                                    "look idle while they hold polls",
+                                    spare, threads * servers));
+    }
+}
+
+static void look_at_room(apr_array_header_t *warnings, const char *what, apr_uint64_t used, apr_uint64_t most)
+{
+    if ((double)used > NEARLY_FULL * (double)most) {
+        warn(warnings, apr_psprintf(warnings->pool, "%s is nearly full: %" APR_UINT64_T_FMT " of %" APR_UINT64_T_FMT,
+                                    what, used, most));
+    }
+}
+
+apr_array_header_t *vault_ability_warnings(request_rec *r)
+{
+    apr_array_header_t *warnings = apr_array_make(r->pool, 4, sizeof(const char *));
+    const vault_limits_t *limits = vault_segment_limits(vault_server.segment);
+
+    look_at_waiting(warnings);
+    look_at_mpm(warnings);
+    if (vault_ability_differs(limits)) {
+        warn(warnings, "VaultSharedMemory, VaultMaxInterests, VaultMaxPages or ServerLimit were changed, which counts "
+                       "from the next stop and start on (VLT00003)");
+    }
+    look_at_room(warnings, "the table of pages (VaultMaxPages)", vault_pages_count(vault_server.pages), limits->pages);
+    look_at_room(warnings, "the table of interests (VaultMaxInterests)", vault_interest_count(vault_server.notifier),
+                 limits->interests);
+    look_at_room(warnings, "the shared memory for states (VaultSharedMemory, bytes)",
+                 vault_heap_used(vault_server.heap), vault_heap_size(vault_server.heap));
+    return warnings;
+}

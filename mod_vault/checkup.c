@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each table by its own check, under its own locks; the server goes on. */
+#include "checkup.h"
+
+#include <jansson.h>
+#include <signal.h>
+
+#include "apr_strings.h"
+
+#include "ability.h"
+#include "figures.h"
+#include "mod_vault.h"
+#include "reply.h"
+
+static void add_wrong(json_t *list, const char *table, const char *wrong)
+{
+    if (wrong) {
+        json_array_append_new(list, json_sprintf("%s: %s", table, wrong));
+    }
+}
+
+/* A slot outlives its child until the parent has heard of its end, which takes a second at most. */
+static void look_at_children(json_t *wrong)
+{
+    unsigned slot;
+
+    for (slot = vault_figures_child(0); slot; slot = vault_figures_child(slot)) {
+        pid_t pid = vault_slot_pid(vault_server.notifier, slot);
+        if (pid && kill(pid, 0) && errno == ESRCH) {
+            apr_sleep(apr_time_from_sec(2));
+            if (vault_slot_pid(vault_server.notifier, slot) == pid) {
+                add_wrong(wrong, "slots", "a child that is gone still has one");
+            }
+        }
+    }
+}
+
+static json_t *strings(const apr_array_header_t *list)
+{
+    json_t *array = json_array();
+    int i;
+
+    for (i = 0; i < list->nelts; i++) {
+        json_array_append_new(array, json_string(APR_ARRAY_IDX(list, i, const char *)));
+    }
+    return array;
+}
+
+int vault_checkup(request_rec *r)
+{
+    json_t *wrong = json_array();
+
+    add_wrong(wrong, "interests and queues", vault_notifier_check_live(vault_server.notifier));
+    add_wrong(wrong, "shared memory", vault_heap_check(vault_server.heap));
+    add_wrong(wrong, "pages", vault_pages_check_live(vault_server.pages, r->pool));
+    look_at_children(wrong);
+    return vault_reply_json(r, HTTP_OK,
+                            json_pack("{s:o, s:o, s:I, s:I, s:I}", "Wrong", wrong, "Warnings",
+                                      strings(vault_ability_warnings(r)), "Pages",
+                                      (json_int_t)vault_pages_count(vault_server.pages), "Interests",
+                                      (json_int_t)vault_interest_count(vault_server.notifier), "HeapUsed",
+                                      (json_int_t)vault_heap_used(vault_server.heap)));
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks over the places of pages. Each page is copied under its own lock, then put into words: the list is not of one moment, and a
+ * page that comes or goes meanwhile is in it or not.
+ */
+#include "listing.h"
+
+#include <jansson.h>
+
+#include "apr_strings.h"
+#include "http_protocol.h"
+
+#include "explain.h"
+#include "mod_vault.h"
+#include "page_facts.h"
+#include "reply.h"
+#include "vault.h"
+
+/* What was asked for; NULL: any. */
+typedef struct filter_t {
+    const char *owner;
+    const char *interest;
+    const char *state;
+} filter_t;
+
+static json_t *methods_json(const vault_state_t *s)
+{
+    json_t *list = json_array();
+    int i;
+
+    for (i = 0; s && i < s->methods->nelts; i++) {
+        json_array_append_new(list, json_string(APR_ARRAY_IDX(s->methods, i, vault_method_t).url));
+    }
+    return list;
+}
+
+static int has_name(const json_t *list, const char *name)
+{
+    apr_size_t i;
+
+    for (i = 0; i < json_array_size(list); i++) {
+        if (!strcmp(json_string_value(json_array_get(list, i)), name)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Names that are not UTF-8 are cleaned, so an interest always has one. */
+static void add_interests(json_t *list, const apr_array_header_t *deps, apr_pool_t *pool)
+{
+    int i;
+
+    for (i = 0; deps && i < deps->nelts; i++) {
+        const char *name = vault_explain_interest(APR_ARRAY_IDX(deps, i, vault_dep_t).interest, pool);
+        if (!has_name(list, name)) {
+            json_array_append_new(list, json_string(name));
+        }
+    }
+}
+
+static json_t *interests_json(const vault_state_t *s, apr_pool_t *pool)
+{
+    json_t *list = json_array();
+    int i;
+
+    for (i = 0; s && i < s->methods->nelts; i++) {
+        add_interests(list, APR_ARRAY_IDX(s->methods, i, vault_method_t).deps, pool);
+    }
+    return list;
+}
+
+static json_t *brief(const vault_page_t *page, const vault_page_facts_t *f, apr_pool_t *pool)
+{
+    apr_time_t now = apr_time_now();
+    char id[VAULT_PAGE_ID_LEN + 1];
+
+    vault_page_format(page, id);
+    return json_pack("{s:s, s:s, s:s?, s:s, s:f, s:o, s:o}", "Page", id, "State", vault_explain_state(f, now), "Owner",
+                     f->owner, "Client", apr_psprintf(pool, "%08x", f->client), "IdleSeconds",
+                     f->idle_since < now ? (double)(now - f->idle_since) / APR_USEC_PER_SEC : 0.0, "Methods",
+                     methods_json(f->base), "Interests", interests_json(f->base, pool));
+}
+
+static int fits(const filter_t *filter, const json_t *page)
+{
+    const char *owner = json_string_value(json_object_get(page, "Owner"));
+    int polled = !strcmp(json_string_value(json_object_get(page, "State")), "polled");
+
+    return (!filter->owner || (owner && !strcmp(owner, filter->owner))) &&
+           (!filter->state || polled == !strcmp(filter->state, "polled")) &&
+           (!filter->interest || has_name(json_object_get(page, "Interests"), filter->interest));
+}
+
+/* @return whether it was written */
+static int write_page(request_rec *r, const filter_t *filter, const vault_page_t *page, int first, apr_pool_t *pool)
+{
+    vault_page_facts_t facts;
+    json_t *json = NULL;
+    char *text = NULL;
+
+    if (vault_page_facts(vault_server.pages, page, &facts, pool) == APR_SUCCESS) {
+        json = brief(page, &facts, pool);
+    }
+    if (json && fits(filter, json) && (text = json_dumps(json, JSON_COMPACT))) {
+        ap_rvputs(r, first ? "\n" : ",\n", text, NULL);
+        free(text);
+    }
+    json_decref(json);
+    return text != NULL;
+}
+
+static void write_pages(request_rec *r, const filter_t *filter)
+{
+    apr_uint32_t i, last = vault_pages_last(vault_server.pages);
+    vault_page_t page;
+    apr_pool_t *pool;
+    int first = 1;
+
+    apr_pool_create(&pool, r->pool);
+    for (i = 1; i <= last && !r->connection->aborted; i++) {
+        if (vault_page_at(vault_server.pages, i, &page) && write_page(r, filter, &page, first, pool)) {
+            first = 0;
+        }
+        apr_pool_clear(pool);
+    }
+    apr_pool_destroy(pool);
+}
+
+int vault_listing(request_rec *r)
+{
+    apr_table_t *params;
+    filter_t filter;
+    int status = vault_reply_params(r, &params, r->pool);
+
+    if (status != OK) {
+        return status;
+    }
+    filter.owner = apr_table_get(params, "owner");
+    filter.interest = apr_table_get(params, "interest");
+    filter.state = apr_table_get(params, "state");
+    if (filter.state && strcmp(filter.state, "polled") && strcmp(filter.state, "idle")) {
+        return vault_reply_error(r, HTTP_BAD_REQUEST, "state: polled or idle is accepted");
+    }
+    apr_table_setn(r->headers_out, "Cache-Control", "no-store");
+    ap_set_content_type(r, "application/json");
+    ap_rputs("{\"Pages\":[", r);
+    write_pages(r, &filter);
+    ap_rputs("]}\n", r);
+    return OK;
+}

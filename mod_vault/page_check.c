@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is what lies in the table of pages as page.h says it is? Of a running server each page is looked at under its lock, so what is wrong
+ * with it is wrong; what only many pages together tell is believed when it stays the same over several counts.
+ */
+#include "page_record.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "vault.h"
+
+/* A page that goes between its being counted and the look at its interests makes one of them look short. Not so often. */
+#define COUNTS 5
+#define BETWEEN_COUNTS apr_time_from_msec(20)
+
+typedef struct check_t {
+    vault_pages_t *pages;
+    int live;         /* others go on meanwhile */
+    apr_pool_t *pool; /* for one page */
+} check_t;
+
+/* -------------------------------------------------------------------- holds */
+
+static int is_in_use(const check_t *c, vault_interest_t interest)
+{
+    char name[VAULT_INTEREST_MAX + 1];
+
+    vault_interest_name(c->pages->notifier, interest, name, sizeof(name));
+    return name[0] != '\0';
+}
+
+static int is_held(const vault_holds_t *h, vault_interest_t interest, apr_uint32_t before)
+{
+    apr_uint32_t i;
+
+    for (i = 0; h && i < h->count && i < before; i++) {
+        if (h->interest[i] == interest) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static const char *check_holds(const check_t *c, const vault_page_record_t *rec, const vault_holds_t *h)
+{
+    apr_uint32_t i;
+
+    if (!is_in_use(c, rec->own)) {
+        return "a page does not hold its own interest";
+    }
+    if (rec->holds && (!h || h->count > h->room || h->room > VAULT_PAGE_INTERESTS_MAX)) {
+        return "the list of what a page holds is none";
+    }
+    for (i = 0; h && i < h->count; i++) {
+        if (!is_in_use(c, h->interest[i])) {
+            return "a page holds an interest that is not in use";
+        }
+        if (is_held(h, h->interest[i], i)) {
+            return "a page holds an interest twice";
+        }
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------- states */
+
+static const char *check_deps(const check_t *c, const apr_array_header_t *deps, const vault_holds_t *h)
+{
+    int i;
+
+    for (i = 0; deps && i < deps->nelts; i++) {
+        const vault_dep_t *d = &APR_ARRAY_IDX(deps, i, vault_dep_t);
+        if (!is_held(h, d->interest, APR_UINT32_MAX)) {
+            return "a page does not hold an interest that its state names";
+        }
+        if (d->stamp > vault_notifier_now(c->pages->notifier)) {
+            return "a page has seen a stamp that is ahead of the clock";
+        }
+    }
+    return NULL;
+}
+
+static const char *check_state(const check_t *c, vault_off_t block, const vault_holds_t *h)
+{
+    const vault_state_t *s = block ? vault_page_record_read(c->pages, block, c->pool) : NULL;
+    const char *wrong = block && !s ? "what a page has stored is no state" : NULL;
+    int i;
+
+    for (i = 0; s && i < s->methods->nelts && !wrong; i++) {
+        wrong = check_deps(c, APR_ARRAY_IDX(s->methods, i, vault_method_t).deps, h);
+    }
+    for (i = 0; s && i < s->cursors->nelts && !wrong; i++) {
+        wrong = check_deps(c, APR_ARRAY_IDX(s->cursors, i, vault_cursor_t).deps, h);
+    }
+    return wrong;
+}
+
+static const char *check_states(const check_t *c, const vault_page_record_t *rec, const vault_holds_t *h)
+{
+    const char *wrong = check_state(c, rec->base, h);
+    int i;
+
+    for (i = 0; i < 2 && !wrong; i++) {
+        wrong = check_state(c, rec->staged[i], h);
+        if (!wrong && rec->staged[i] && vault_page_record_seq(c->pages, rec->staged[i]) > rec->last_seq) {
+            wrong = "an answer has a number that was never given";
+        }
+    }
+    if (!wrong && rec->staged[0] && (rec->staged[0] == rec->base || rec->staged[0] == rec->staged[1])) {
+        wrong = "a block is in two places";
+    }
+    return wrong;
+}
+
+/* ------------------------------------------------------------------ records */
+
+static const char *check_record_locked(const check_t *c, vault_page_record_t *rec)
+{
+    const vault_holds_t *h = vault_page_record_holds(c->pages, rec);
+    const char *wrong;
+
+    if (!(rec->id[0] | rec->id[1])) {
+        /* What a killed process left of one is found by the next sweep. */
+        return !c->live && vault_page_record_has_left(rec) ? "a free page has something left" : NULL;
+    }
+    wrong = check_holds(c, rec, h);
+    return wrong ? wrong : check_states(c, rec, h);
+}
+
+static const char *check_record(const check_t *c, vault_page_record_t *rec)
+{
+    const char *wrong;
+
+    apr_pool_clear(c->pool);
+    if (!c->live) {
+        return check_record_locked(c, rec);
+    }
+    vault_page_record_lock(c->pages, rec);
+    wrong = check_record_locked(c, rec);
+    vault_lock_release(&rec->lock);
+    return wrong;
+}
+
+/* A record that a killed process had in its hands is neither free nor a page: lost, and no fault. */
+static const char *check_table(vault_pages_t *p)
+{
+    apr_uint32_t i, n = 0, used = 0, unused = vault_page_table_free(p);
+
+    for (i = p->table->free; i && n < unused; i = p->records[i].next, n++) {
+        if (i > p->table->fresh || (p->records[i].id[0] | p->records[i].id[1])) {
+            return "a page is in use and free";
+        }
+    }
+    for (i = 1; i <= p->table->fresh; i++) {
+        used += (vault_load(&p->records[i].id[0]) | vault_load(&p->records[i].id[1])) != 0;
+    }
+    if (unused > p->table->fresh || used > p->table->fresh - unused) {
+        return "the chain of free pages is wrong";
+    }
+    return p->table->count != p->table->fresh - unused ? "the count of pages is wrong" : NULL;
+}
+
+static const char *check_records(const check_t *c)
+{
+    apr_uint32_t i, last = vault_pages_last(c->pages);
+    const char *wrong = NULL;
+
+    for (i = 1; i <= last && !wrong; i++) {
+        wrong = check_record(c, &c->pages->records[i]);
+    }
+    return wrong;
+}
+
+const char *vault_pages_check(vault_pages_t *p)
+{
+    check_t c = {.pages = p};
+    const char *wrong;
+
+    apr_pool_create(&c.pool, NULL);
+    wrong = check_records(&c);
+    apr_pool_destroy(c.pool);
+    return wrong ? wrong : check_table(p);
+}
+
+/* ------------------------------------------------------------------ holders */
+
+static void count_holds(vault_pages_t *p, apr_uint32_t *counted)
+{
+    apr_uint32_t i, k, last = vault_pages_last(p), most = vault_notifier_interests(p->notifier);
+
+    for (i = 1; i <= last; i++) {
+        vault_page_record_t *rec = &p->records[i];
+        const vault_holds_t *h;
+
+        vault_page_record_lock(p, rec);
+        h = vault_page_record_holds(p, rec);
+        for (k = 0; h && k < h->count; k++) {
+            counted[h->interest[k] <= most ? h->interest[k] : 0]++;
+        }
+        counted[rec->own <= most ? rec->own : 0]++;
+        vault_lock_release(&rec->lock);
+    }
+}
+
+/* Note by how many each interest is short. @return is one, by as many as before? */
+static int compare_holders(vault_pages_t *p, const apr_uint32_t *counted, apr_uint32_t *missing, int first)
+{
+    apr_uint32_t i, most = vault_notifier_interests(p->notifier);
+    int any = 0;
+
+    for (i = 1; i <= most; i++) {
+        apr_uint32_t holders = vault_interest_holders(p->notifier, i);
+        apr_uint32_t short_by = counted[i] > holders ? counted[i] - holders : 0;
+
+        missing[i] = first || missing[i] == short_by ? short_by : 0;
+        any |= missing[i] != 0;
+    }
+    return any;
+}
+
+/* More holders than pages are possible: a killed process may leak one. */
+static const char *check_holders(vault_pages_t *p, apr_pool_t *pool)
+{
+    apr_size_t size = ((apr_size_t)vault_notifier_interests(p->notifier) + 1) * sizeof(apr_uint32_t);
+    apr_uint32_t *counted = apr_palloc(pool, size), *missing = apr_pcalloc(pool, size);
+    int n;
+
+    for (n = 0; n < COUNTS; n++) {
+        if (n) {
+            apr_sleep(BETWEEN_COUNTS);
+        }
+        memset(counted, 0, size);
+        count_holds(p, counted);
+        if (!compare_holders(p, counted, missing, !n)) {
+            return NULL;
+        }
+    }
+    return "an interest has fewer holders than there are pages that hold it";
+}
+
+const char *vault_pages_check_live(vault_pages_t *p, apr_pool_t *pool)
+{
+    check_t c = {.pages = p, .live = 1};
+    const char *wrong;
+
+    apr_pool_create(&c.pool, pool);
+    wrong = check_records(&c);
+    if (!wrong) {
+        vault_page_table_lock(p);
+        wrong = check_table(p);
+        vault_lock_release(&p->table->lock);
+    }
+    if (!wrong) {
+        apr_pool_clear(c.pool);
+        wrong = check_holders(p, c.pool);
+    }
+    apr_pool_destroy(c.pool);
+    return wrong;
+}

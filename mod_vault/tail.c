@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An ordinary page with an ordinary method, so that it waits, wakes and loses nothing as any other: no thread is held. */
+#include "tail.h"
+
+#include <jansson.h>
+
+#include "apr_strings.h"
+
+#include "context.h"
+#include "method.h"
+#include "mod_vault.h"
+#include "origin.h"
+#include "reply.h"
+#include "vault.h"
+
+#define RETRY_AFTER 5
+/* What the page is up to with one interest: each by itself. */
+#define CURSOR "tail"
+
+/* @return of const char *: empty, one is wrong */
+static apr_array_header_t *names_of(const apr_array_header_t *fields, apr_pool_t *pool)
+{
+    apr_array_header_t *names = apr_array_make(pool, 4, sizeof(const char *));
+    int i;
+
+    for (i = 0; i < fields->nelts; i++) {
+        const vault_field_t *f = &APR_ARRAY_IDX(fields, i, vault_field_t);
+        apr_size_t length = strlen(f->value);
+        if (strcmp(f->name, "tail")) {
+            continue;
+        }
+        if (!length || length > VAULT_INTEREST_MAX) {
+            apr_array_clear(names);
+            break;
+        }
+        APR_ARRAY_PUSH(names, const char *) = f->value;
+    }
+    return names;
+}
+
+static json_t *create_all(vault_run_t *run, const apr_array_header_t *names)
+{
+    json_t *moved = json_array();
+    int i;
+
+    for (i = 0; i < names->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(names, i, const char *);
+        if (vault_run_create_interest(run, CURSOR, name)) {
+            json_array_append_new(moved, json_string(name));
+        }
+    }
+    return moved;
+}
+
+static int run_method(request_rec *r, const apr_array_header_t *names)
+{
+    vault_context_t *x = vault_context_get(r);
+    json_t *moved;
+
+    if (!x || !x->in_method || !x->run) {
+        return HTTP_FORBIDDEN;
+    }
+    moved = create_all(x->run, names);
+    if (!json_array_size(moved)) {
+        json_decref(moved);
+        return vault_reply_nothing(r);
+    }
+    return vault_reply_json(r, HTTP_OK, json_pack("{s:o}", "interests", moved));
+}
+
+/* The interests are there from here on: what is notified before the first poll is told by it. */
+static int fill_page(request_rec *r, vault_run_t *run, const apr_array_header_t *names)
+{
+    const char *url = apr_pstrcat(r->pool, ap_escape_uri(r->pool, r->uri), "?", r->args, NULL);
+    int done;
+
+    if (!vault_method_is_url(url) || vault_run_add_method(run, url, 1) != APR_SUCCESS) {
+        return 0;
+    }
+    vault_run_begin(run, url);
+    json_decref(create_all(run, names));
+    done = vault_run_end(run, 1);
+    vault_run_begin(run, "");
+    return done;
+}
+
+static int make_page(request_rec *r, const apr_array_header_t *names)
+{
+    vault_context_t *x = vault_context_make(r);
+    char id[VAULT_PAGE_ID_LEN + 1];
+
+    x->in_view = 1;
+    if (!vault_context_run(r, NULL)) {
+        return vault_reply_retry(r, RETRY_AFTER, "the server is full");
+    }
+    if (!fill_page(r, x->run, names)) {
+        return vault_reply_error(r, HTTP_BAD_REQUEST, "so many interests are too much for one page");
+    }
+    if (vault_context_publish(r) != APR_SUCCESS) {
+        return vault_reply_retry(r, RETRY_AFTER, "the server is full");
+    }
+    vault_page_format(&x->page, id);
+    return vault_reply_json(r, HTTP_OK, json_pack("{s:s, s:i}", "page", id, "seq", 0));
+}
+
+int vault_tail(request_rec *r)
+{
+    apr_array_header_t *fields, *names;
+    int status;
+
+    if (!r->main && (status = vault_reply_method(r, 0, 1)) != OK) {
+        return status;
+    }
+    if (!r->main && vault_origin_is_foreign(r)) {
+        return vault_reply_error(r, HTTP_FORBIDDEN, "a page of another site may not do this");
+    }
+    if ((status = vault_reply_fields(r, &fields, r->pool)) != OK) {
+        return status;
+    }
+    names = names_of(fields, r->pool);
+    if (!names->nelts) {
+        return vault_reply_error(
+            r, HTTP_BAD_REQUEST,
+            apr_psprintf(r->pool, "tail=NAME is needed, each of 1 to %d bytes", VAULT_INTEREST_MAX));
+    }
+    return r->main ? run_method(r, names) : make_page(r, names);
+}

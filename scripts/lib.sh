@@ -56,6 +56,7 @@ need_to_build() {
     need libdbi-dev pkg-config --exists dbi
     need libdbd-sqlite3 libdbi_driver sqlite3
     need liblua5.3-dev pkg-config --exists lua5.3
+    need libcurl4-openssl-dev pkg-config --exists 'libcurl >= 7.85'
 }
 
 need_to_test() {

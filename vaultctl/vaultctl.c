@@ -10,38 +10,43 @@
 #include "apr_general.h"
 #include "apr_strings.h"
 
-static const char usage[] =
-    "usage: vaultctl COMMAND [options] [parameter=value ...] [TABLE ...]\n"
-    "\n"
-    "commands\n"
-    "  watch TABLE ...    record every change of these tables, whoever makes it\n"
-    "  unwatch TABLE ...  record them no more, and forget what was recorded\n"
-    "  watched            list the tables that are watched\n"
-    "\n"
-    "options\n"
-    "  -f, --file FILE    take the parameters from the VaultFeed line of this configuration file\n"
-    "  -n, --name FEED    which VaultFeed, if there are several\n"
-    "  -y, --yes          do not ask\n"
-    "      --dry-run      only show the SQL\n"
-    "  -h, --help         this text\n"
-    "\n"
-    "parameters are those of the database feed: driver=sqlite3 database=/var/lib/site/site.db\n";
+#define OF_SERVER VAULTCTL_OF_SERVER
+#define OF_DATABASE VAULTCTL_OF_DATABASE
 
-typedef int (*command_fn)(const vaultctl_options_t *options, char *const *tables, int count, apr_pool_t *pool);
-
-static const struct {
+typedef struct command_t {
     const char *name;
-    command_fn run;
-} commands[] = {
-    {"watch", vaultctl_watch},
-    {"unwatch", vaultctl_unwatch},
-    {"watched", vaultctl_watched},
+    vaultctl_command_fn *run;
+    unsigned groups;
+    const char *words;
+    const char *summary;
+} command_t;
+
+static const command_t commands[] = {
+    {"status", vaultctl_status, OF_SERVER | VAULTCTL_OF_JSON | VAULTCTL_OF_TOP, "", "what the server does, in numbers"},
+    {"top", vaultctl_top, OF_SERVER | VAULTCTL_OF_TOP, "", "the same, live"},
+    {"pages", vaultctl_pages, OF_SERVER | VAULTCTL_OF_JSON | VAULTCTL_OF_PAGES, "[ID]",
+     "the pages that there are, or all that is known of one"},
+    {"notify", vaultctl_notify, OF_SERVER | VAULTCTL_OF_JSON, "INTEREST ...",
+     "tell the pages that hold these interests"},
+    {"tail", vaultctl_tail, OF_SERVER | VAULTCTL_OF_JSON | VAULTCTL_OF_TAIL, "INTEREST ...",
+     "print a line each time that one of them is notified"},
+    {"check", vaultctl_check, OF_SERVER | VAULTCTL_OF_JSON, "",
+     "is the running server sound, and its configuration sane?"},
+#ifdef VAULT_DATABASE_FEED
+    {"watch", vaultctl_watch, OF_DATABASE, "[parameter=value ...] TABLE ...",
+     "record every change of these tables, whoever makes it"},
+    {"unwatch", vaultctl_unwatch, OF_DATABASE, "[parameter=value ...] TABLE ...",
+     "record them no more, and forget what was recorded"},
+    {"watched", vaultctl_watched, OF_DATABASE, "[parameter=value ...]", "list the tables that are watched"},
+#endif
 };
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 int vaultctl_say(int status, const char *fmt, ...)
 {
     va_list args;
 
+    fflush(stdout);
     fputs("vaultctl: ", stderr);
     va_start(args, fmt);
     vfprintf(stderr, fmt, args);
@@ -50,86 +55,81 @@ int vaultctl_say(int status, const char *fmt, ...)
     return status;
 }
 
-static command_fn find_command(const char *name)
+/* --------------------------------------------------------------------- usage */
+
+static void print_usage(FILE *to)
 {
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+    fputs("usage: vaultctl COMMAND [options] [words]\n\ncommands\n", to);
+    for (size_t i = 0; i < COMMANDS; i++) {
+        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    }
+    fputs("\nvaultctl COMMAND --help    the options of a command\nvaultctl --version         which mod_vault it "
+          "belongs to\n"
+          "\nWhere the server is says --url, or VAULTCTL_URL in the environment; without them it is "
+          "http://localhost/vault/.\n",
+          to);
+}
+
+static int print_help(const command_t *command)
+{
+    printf("usage: vaultctl %s [options] %s\n\n%s\n\noptions\n", command->name, command->words, command->summary);
+    vaultctl_options_print(command->groups | VAULTCTL_OF_ALL);
+    if (command->groups & OF_DATABASE) {
+        fputs("\nparameters are those of the database feed: driver=sqlite3 database=/var/lib/site/site.db\n", stdout);
+    }
+    return VAULTCTL_DONE;
+}
+
+/* ------------------------------------------------------------------- command */
+
+static const command_t *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(commands[i].name, name) == 0) {
-            return commands[i].run;
+            return &commands[i];
         }
     }
     return NULL;
 }
 
-static int is_option(const char *word, const char *brief, const char *name)
+static int run(const command_t *command, char **words, int count, apr_pool_t *pool)
 {
-    return strcmp(word, brief) == 0 || strcmp(word, name) == 0;
-}
-
-/* The words after the command. @return how many tables there are, moved to the front; -1: said what is wrong */
-static int read_words(vaultctl_options_t *options, char **words, int count, apr_pool_t *pool)
-{
-    int tables = 0;
-    int only_tables = 0;
-
-    for (int i = 0; i < count; i++) {
-        char *word = words[i];
-        char *equals = strchr(word, '=');
-
-        if (only_tables || (word[0] != '-' && equals == NULL)) {
-            words[tables++] = word;
-        }
-        else if (strcmp(word, "--") == 0) {
-            only_tables = 1;
-        }
-        else if (is_option(word, "-y", "--yes")) {
-            options->yes = 1;
-        }
-        else if (strcmp(word, "--dry-run") == 0) {
-            options->dry_run = 1;
-        }
-        else if (is_option(word, "-f", "--file") && i + 1 < count) {
-            options->file = words[++i];
-        }
-        else if (is_option(word, "-n", "--name") && i + 1 < count) {
-            options->feed = words[++i];
-        }
-        else if (word[0] != '-' && equals != word) {
-            apr_table_set(options->parameters, apr_pstrmemdup(pool, word, (apr_size_t)(equals - word)), equals + 1);
-        }
-        else {
-            vaultctl_say(VAULTCTL_USAGE, "%s: not understood; vaultctl --help says what there is", word);
-            return -1;
-        }
-    }
-    return tables;
-}
-
-static int run(int argc, char **argv, apr_pool_t *pool)
-{
-    vaultctl_options_t options = {.parameters = apr_table_make(pool, 8)};
-    command_fn command = argc > 1 ? find_command(argv[1]) : NULL;
+    vaultctl_options_t options = {.parameters = apr_table_make(pool, 8),
+                                  .headers = apr_array_make(pool, 2, sizeof(const char *))};
     const char *wrong;
-    int tables;
+    int left = vaultctl_options_read(&options, command->groups | VAULTCTL_OF_ALL, words, count, pool);
 
-    for (int i = 1; i < argc; i++) {
-        if (is_option(argv[i], "-h", "--help")) {
-            fputs(usage, stdout);
-            return VAULTCTL_DONE;
-        }
+    if (left == -2) {
+        return print_help(command);
     }
-    if (command == NULL) {
-        fputs(usage, stderr);
-        return VAULTCTL_USAGE;
-    }
-    tables = read_words(&options, argv + 2, argc - 2, pool);
-    if (tables < 0) {
+    if (left < 0) {
         return VAULTCTL_USAGE;
     }
     wrong = options.file != NULL ? vaultctl_conf_read(&options, pool) : NULL;
-    if (wrong != NULL) {
-        return vaultctl_say(VAULTCTL_USAGE, "%s", wrong);
+    return wrong != NULL ? vaultctl_say(VAULTCTL_USAGE, "%s", wrong) : command->run(&options, words, left, pool);
+}
+
+static int start(int argc, char **argv, apr_pool_t *pool)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    const command_t *command = find_command(word);
+
+    if (command != NULL) {
+        return run(command, argv + 2, argc - 2, pool);
     }
-    return command(&options, argv + 2, tables, pool);
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        puts("vaultctl of mod_vault " VAULT_VERSION);
+        return VAULTCTL_DONE;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        print_usage(stdout);
+        return VAULTCTL_DONE;
+    }
+    if (*word != '\0') {
+        return vaultctl_say(VAULTCTL_USAGE, "%s: there is no such command; vaultctl --help says what there is", word);
+    }
+    print_usage(stderr);
+    return VAULTCTL_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -140,8 +140,8 @@ int main(int argc, char **argv)
     if (apr_initialize() != APR_SUCCESS || apr_pool_create(&pool, NULL) != APR_SUCCESS) {
         return vaultctl_say(VAULTCTL_FAILED, "out of memory");
     }
-    status = run(argc, argv, pool);
+    status = start(argc, argv, pool);
     apr_pool_destroy(pool);
     apr_terminate();
-    return status;
+    return fflush(stdout) == 0 || status != VAULTCTL_DONE ? status : VAULTCTL_FAILED;
 }

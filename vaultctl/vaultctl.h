@@ -3,7 +3,14 @@
  * @file vaultctl.h
  * The command-line program: what its files share.
  *
- * vaultctl.c  commands and options
+ * vaultctl.c  the commands
+ * options.c   the options, one row each
+ * http.c      asks the server
+ * status.c    status, top
+ * notify.c    notify
+ * pages.c     pages: the list, and one page
+ * tail.c      tail
+ * check.c     check
  * conf.c      the parameters of a VaultFeed line
  * watch.c     watch, unwatch, watched
  */
@@ -16,11 +23,44 @@
 /** What the program exits with. */
 enum {
     VAULTCTL_DONE = 0,
-    VAULTCTL_FAILED = 1, /**< or somebody said no: nothing was done */
-    VAULTCTL_USAGE = 2
+    VAULTCTL_FAILED = 1, /**< the answer is no: something is wrong, the database refused, somebody did not say yes */
+    VAULTCTL_USAGE = 2,  /**< the command was not understood */
+    VAULTCTL_TROUBLE = 2 /**< or the server could not be asked */
+};
+
+/** Options come in groups; a command takes some of these. */
+enum {
+    VAULTCTL_OF_SERVER = 1 << 0,   /**< where it is and who asks */
+    VAULTCTL_OF_DATABASE = 1 << 1, /**< which, and whether to ask before */
+    VAULTCTL_OF_JSON = 1 << 2,
+    VAULTCTL_OF_PAGES = 1 << 3, /**< which pages */
+    VAULTCTL_OF_TAIL = 1 << 4,
+    VAULTCTL_OF_TOP = 1 << 5,
+    VAULTCTL_OF_ALL = 1 << 6
 };
 
 typedef struct vaultctl_options_t {
+    /* of the server */
+    const char *url;             /**< --url, VAULTCTL_URL or the default; ends with a slash */
+    const char *user;            /**< NAME:PASSWORD; NULL: nobody in particular */
+    const char *netrc_file;      /**< NULL: ~/.netrc, if netrc */
+    const char *cacert;          /**< NULL: those of the system */
+    apr_array_header_t *headers; /**< of const char * */
+    int netrc;
+    int insecure;
+    int timeout; /**< seconds */
+    /* of the output and of single commands */
+    int json;
+    int full;             /**< whole ids */
+    int top;              /**< status: live */
+    int count;            /**< lines, or screens; 0: no end */
+    int delay;            /**< seconds between two screens */
+    const char *owner;    /**< NULL: any */
+    const char *interest; /**< NULL: any */
+    int waiting;          /**< pages whose poll is here */
+    int idle;             /**< pages whose poll is not */
+    int quiet;
+    /* of the database */
     const char *file;        /**< -f; NULL: none */
     const char *feed;        /**< -n; NULL: the only one */
     apr_table_t *parameters; /**< key=value words */
@@ -28,16 +68,32 @@ typedef struct vaultctl_options_t {
     int dry_run;
 } vaultctl_options_t;
 
+/** A command. `words` are what stands after the options, `count` of them. @return what to exit with */
+typedef int vaultctl_command_fn(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool);
+
 /** Say something on stderr, after the program's name. @return `status` */
 int vaultctl_say(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** Read the options of these groups.
+ * @param words  `count` of them; those that are no options are moved to the front
+ * @return how many these are; -1: said what is wrong; -2: --help was asked for */
+int vaultctl_options_read(vaultctl_options_t *options, unsigned groups, char **words, int count, apr_pool_t *pool);
+
+/** Print the options of these groups, a line each. */
+void vaultctl_options_print(unsigned groups);
 
 /** Add the parameters of the VaultFeed line of a configuration file to those of the command line, which count first.
  * @return NULL, or a sentence */
 const char *vaultctl_conf_read(vaultctl_options_t *options, apr_pool_t *pool);
 
-/** Commands. `tables` are names, `count` of them. @return what to exit with */
-int vaultctl_watch(const vaultctl_options_t *options, char *const *tables, int count, apr_pool_t *pool);
-int vaultctl_unwatch(const vaultctl_options_t *options, char *const *tables, int count, apr_pool_t *pool);
-int vaultctl_watched(const vaultctl_options_t *options, char *const *tables, int count, apr_pool_t *pool);
+vaultctl_command_fn vaultctl_check;
+vaultctl_command_fn vaultctl_notify;
+vaultctl_command_fn vaultctl_pages;
+vaultctl_command_fn vaultctl_status;
+vaultctl_command_fn vaultctl_tail;
+vaultctl_command_fn vaultctl_top;
+vaultctl_command_fn vaultctl_unwatch;
+vaultctl_command_fn vaultctl_watch;
+vaultctl_command_fn vaultctl_watched;
 
 #endif

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every figure of the status is in the table "All figures" of docs/operating.md, and the other way round.
+. "${srcdir:-.}/t/guards/guard.sh"
+
+{
+    grep -oE '^ +(COUNTER|GAUGE)\([a-z_]+, *"[A-Za-z]+"' mod_vault/counters.h
+    grep -oE '^ *\{"[A-Z][A-Za-z]+", "' mod_vault/figures.c
+} | grep -oE '"[A-Za-z]+"' | tr -d '"' | list "the source"
+sed -n '/^### All figures/,/^##* [^#]/p' docs/operating.md | grep -oE '^\| `[A-Za-z]+`' | tr -d '|` ' | list "docs/operating.md"
+
+all_in "the source" "docs/operating.md" "this figure is not in the table \"All figures\" of docs/operating.md"
+all_in "docs/operating.md" "the source" "docs/operating.md has this figure, but the status has not"
+guard_end

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# vaultctl as an administrator calls it, on the server that the test talks to.
+#
+#     needs_vaultctl();
+#     my $said = vaultctl('notify', 'DB-logs');           # {code, out, err}
+#     my $tail = vaultctl_start('tail', '-n', 2, 'x');    # goes on by itself: {pid, out, err}, see vaultctl_end()
+package VaultTest::Vaultctl;
+use strict;
+use warnings;
+use Exporter 'import';
+use POSIX ();
+use VaultTest;
+
+our @EXPORT = qw(needs_vaultctl read_file vaultctl vaultctl_end vaultctl_start);
+
+my $number = 0;
+
+sub _program { return vars('top_dir') . '/vaultctl' }
+
+sub needs_vaultctl
+{
+    plan(skip_all => 'vaultctl was not built') unless -x _program();
+    return;
+}
+
+sub read_file
+{
+    my ($path) = @_;
+    open my $file, '<', $path or die "$path: $!\n";
+    local $/;
+    return scalar(readline $file) // '';
+}
+
+# Its output goes to files, so that it can be looked at while it runs. An --url among the words counts.
+sub vaultctl_start
+{
+    my (@words) = @_;
+    my $name = vars('t_logs') . "/vaultctl-$$-" . $number++;
+    my $pid = fork;
+    die "fork: $!\n" unless defined $pid;
+    if (!$pid) {
+        delete @ENV{grep { /proxy/i } keys %ENV};
+        $ENV{VAULTCTL_URL} = 'http://127.0.0.1:' . VaultTest::port_of() . '/vault/';
+        $ENV{HOME} = vars('t_logs');
+        open STDIN, '<', '/dev/null';
+        open STDOUT, '>', "$name.out";
+        open STDERR, '>', "$name.err";
+        exec _program(), @words or POSIX::_exit(127);
+    }
+    return {pid => $pid, out => "$name.out", err => "$name.err"};
+}
+
+# Wait for its end: {code, out, err}
+sub vaultctl_end
+{
+    my ($running) = @_;
+    wait_until(sub { waitpid($running->{pid}, POSIX::WNOHANG()) == $running->{pid} }, 'vaultctl ends');
+    my $code = $? & 127 ? "signal $?" : $? >> 8;
+    return {code => $code, out => read_file($running->{out}), err => read_file($running->{err})};
+}
+
+sub vaultctl { return vaultctl_end(vaultctl_start(@_)) }
+
+1;

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pages: the list of all, and what is known of one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+
+#include "http.h"
+
+#define ID_LENGTH 40
+/* So much of an id tells pages apart in a list. */
+#define ID_SHORT 8
+
+static const char *text(const json_t *object, const char *name)
+{
+    const char *value = json_string_value(json_object_get(object, name));
+
+    return value != NULL ? value : "-";
+}
+
+static double seconds(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+static json_int_t number(const json_t *object, const char *name)
+{
+    return json_integer_value(json_object_get(object, name));
+}
+
+/* What browsers have sent may be a command to the terminal. */
+static void print_clean(const char *value)
+{
+    for (; *value; value++) {
+        putchar(apr_iscntrl(*value) ? '?' : *value);
+    }
+}
+
+static void print_words(const json_t *list)
+{
+    const json_t *word;
+    size_t i;
+
+    json_array_foreach(list, i, word)
+    {
+        putchar(' ');
+        print_clean(json_string_value(word));
+    }
+}
+
+/* ---------------------------------------------------------------------- list */
+
+static void print_page(const json_t *page, int full)
+{
+    const json_t *owner = json_object_get(page, "Owner");
+
+    printf("%-*.*s %-26s %8.1f  ", full ? ID_LENGTH : ID_SHORT, full ? ID_LENGTH : ID_SHORT, text(page, "Page"),
+           text(page, "State"), seconds(page, "IdleSeconds"));
+    if (json_is_string(owner)) {
+        print_clean(json_string_value(owner));
+    }
+    else {
+        printf("address#%s", text(page, "Client"));
+    }
+    print_words(json_object_get(page, "Methods"));
+    fputs("  [", stdout);
+    print_words(json_object_get(page, "Interests"));
+    fputs(" ]\n", stdout);
+}
+
+static void print_list(const json_t *pages, int full)
+{
+    const json_t *page;
+    size_t i;
+
+    printf("%-*s %-26s %8s  %s\n", full ? ID_LENGTH : ID_SHORT, "Page", "State", "Idle s",
+           "Whose, methods [interests]");
+    json_array_foreach(pages, i, page)
+    {
+        print_page(page, full);
+    }
+}
+
+static const char *path_of_list(vaultctl_http_t *http, const vaultctl_options_t *o, apr_pool_t *pool)
+{
+    const char *path = "status?pages";
+
+    if (o->owner != NULL) {
+        path = apr_pstrcat(pool, path, "&owner=", vaultctl_http_escape(http, o->owner, pool), NULL);
+    }
+    if (o->interest != NULL) {
+        path = apr_pstrcat(pool, path, "&interest=", vaultctl_http_escape(http, o->interest, pool), NULL);
+    }
+    return o->waiting ? apr_pstrcat(pool, path, "&state=polled", NULL)
+           : o->idle  ? apr_pstrcat(pool, path, "&state=idle", NULL)
+                      : path;
+}
+
+static int list(vaultctl_http_t *http, const vaultctl_options_t *options, apr_pool_t *pool)
+{
+    json_t *answer;
+    int status = vaultctl_http_json(http, &answer, path_of_list(http, options, pool), NULL, pool);
+
+    if (status != VAULTCTL_DONE) {
+        return status;
+    }
+    if (options->json) {
+        vaultctl_json_print(json_object_get(answer, "Pages"));
+    }
+    else {
+        print_list(json_object_get(answer, "Pages"), options->full);
+    }
+    json_decref(answer);
+    return VAULTCTL_DONE;
+}
+
+/* ------------------------------------------------------------------ one page */
+
+static void print_interests(const json_t *interests)
+{
+    const json_t *interest;
+    size_t i;
+
+    json_array_foreach(interests, i, interest)
+    {
+        fputs("    ", stdout);
+        print_clean(text(interest, "name"));
+        printf(": seen %" JSON_INTEGER_FORMAT ", now %" JSON_INTEGER_FORMAT "%s\n", number(interest, "seen"),
+               number(interest, "stamp"), json_is_true(json_object_get(interest, "moved")) ? " (moved)" : "");
+    }
+}
+
+static void print_methods(const json_t *methods)
+{
+    const json_t *method;
+    size_t i;
+
+    json_array_foreach(methods, i, method)
+    {
+        fputs("  ", stdout);
+        print_clean(text(method, "url"));
+        printf(": %s\n", text(method, "state"));
+        print_interests(json_object_get(method, "interests"));
+    }
+}
+
+static void print_cursors(const json_t *cursors)
+{
+    const json_t *cursor;
+    size_t i;
+
+    json_array_foreach(cursors, i, cursor)
+    {
+        fputs("  ", stdout);
+        print_clean(text(cursor, "call"));
+        fputs(" is at ", stdout);
+        print_clean(text(cursor, "place"));
+        putchar('\n');
+    }
+}
+
+static void print_properties(json_t *properties)
+{
+    const char *key;
+    const json_t *value;
+
+    json_object_foreach(properties, key, value)
+    {
+        fputs("  ", stdout);
+        print_clean(key);
+        fputs(" = ", stdout);
+        print_clean(json_string_value(value));
+        putchar('\n');
+    }
+}
+
+static void print_history(const json_t *page)
+{
+    const json_t *wake = json_object_get(page, "LastWake"), *round = json_object_get(page, "LastRound");
+
+    if (json_is_number(json_object_get(wake, "seconds"))) {
+        printf("Woken           %.1f s ago: %s\n", seconds(wake, "seconds"), text(wake, "why"));
+    }
+    if (json_is_number(json_object_get(round, "seconds"))) {
+        printf("Last round      %.1f s ago: %" JSON_INTEGER_FORMAT " methods ran, %" JSON_INTEGER_FORMAT
+               " had something to show, %" JSON_INTEGER_FORMAT " failed\n",
+               seconds(round, "seconds"), number(round, "methods"), number(round, "wrote"), number(round, "failed"));
+    }
+}
+
+static void print_one(const json_t *page)
+{
+    const json_t *staged = json_object_get(page, "Unacknowledged"), *seq;
+    size_t i;
+
+    printf("Page            %s\nState           %s, idle for %.1f s\nOwner           ", text(page, "Page"),
+           text(page, "State"), seconds(page, "IdleSeconds"));
+    print_clean(text(page, "Owner"));
+    putchar('\n');
+    print_history(page);
+    printf("Answer          number %" JSON_INTEGER_FORMAT " is what the browser has\n", number(page, "Seq"));
+    json_array_foreach(staged, i, seq)
+    {
+        printf("                number %" JSON_INTEGER_FORMAT " was sent and not acknowledged yet\n",
+               json_integer_value(seq));
+    }
+    puts("Methods");
+    print_methods(json_object_get(page, "Methods"));
+    if (json_array_size(json_object_get(page, "Cursors"))) {
+        puts("Places in the data");
+        print_cursors(json_object_get(page, "Cursors"));
+    }
+    if (json_object_size(json_object_get(page, "Properties"))) {
+        puts("Properties");
+        print_properties(json_object_get(page, "Properties"));
+    }
+}
+
+static int show(vaultctl_http_t *http, const vaultctl_options_t *options, const char *id, apr_pool_t *pool)
+{
+    const char *path = apr_pstrcat(pool, "status?page=", vaultctl_http_escape(http, id, pool), NULL);
+    json_t *page;
+    int status = vaultctl_http_json(http, &page, path, NULL, pool);
+
+    if (status != VAULTCTL_DONE) {
+        return status;
+    }
+    if (options->json) {
+        vaultctl_json_print(page);
+    }
+    else {
+        print_one(page);
+    }
+    json_decref(page);
+    return VAULTCTL_DONE;
+}
+
+/* The first digits of an id are enough if they are those of one page only. @return NULL: said what is wrong */
+static const char *complete(vaultctl_http_t *http, const char *id, apr_pool_t *pool)
+{
+    const char *found = NULL;
+    json_t *answer;
+    const json_t *page;
+    size_t i;
+
+    if (strlen(id) >= ID_LENGTH || *id == '\0') {
+        return id;
+    }
+    if (vaultctl_http_json(http, &answer, "status?pages", NULL, pool) != VAULTCTL_DONE) {
+        return NULL;
+    }
+    json_array_foreach(json_object_get(answer, "Pages"), i, page)
+    {
+        if (strncmp(text(page, "Page"), id, strlen(id)) != 0) {
+            continue;
+        }
+        if (found != NULL) {
+            vaultctl_say(VAULTCTL_TROUBLE, "%s: several pages begin so", id);
+            json_decref(answer);
+            return NULL;
+        }
+        found = apr_pstrdup(pool, text(page, "Page"));
+    }
+    json_decref(answer);
+    if (found == NULL) {
+        vaultctl_say(VAULTCTL_TROUBLE, "%s: there is no such page", id);
+    }
+    return found;
+}
+
+int vaultctl_pages(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool)
+{
+    vaultctl_http_t *http;
+    const char *id;
+
+    if (count > 1) {
+        return vaultctl_say(VAULTCTL_USAGE, "%s: pages takes one id at most", words[1]);
+    }
+    if (options->waiting && options->idle) {
+        return vaultctl_say(VAULTCTL_USAGE, "--waiting and --idle exclude each other");
+    }
+    http = vaultctl_http_open(options, pool);
+    if (http == NULL) {
+        return VAULTCTL_TROUBLE;
+    }
+    if (count == 0) {
+        return list(http, options, pool);
+    }
+    id = complete(http, words[0], pool);
+    return id != NULL ? show(http, options, id, pool) : VAULTCTL_TROUBLE;
+}

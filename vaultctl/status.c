@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* status and top: the server's figures, whichever it has. What is one number of two (Pages of PagesMax) is put into one line; what only
+ * grows has its speed in the live form.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "apr_strings.h"
+#include "apr_time.h"
+
+#include "http.h"
+
+#define CLEAR "\033[H\033[2J\033[3J"
+#define ROWS_MAX 1000000
+
+/* Figures that belong together: the second is the most that the first can be. */
+static const struct {
+    const char *name, *most, *label;
+} rooms[] = {
+    {"Pages", "PagesMax", "Pages"},
+    {"Interests", "InterestsMax", "Interests"},
+    {"HeapUsed", "HeapSize", "Bytes of states"},
+};
+#define ROOMS (sizeof(rooms) / sizeof(rooms[0]))
+
+typedef struct screen_t {
+    const json_t *now, *before; /* before: NULL the first time */
+    double seconds;             /* between the two */
+    int rows;                   /* that may still be printed */
+} screen_t;
+
+static json_int_t number(const json_t *object, const char *name)
+{
+    return json_integer_value(json_object_get(object, name));
+}
+
+static int is_of_room(const char *name)
+{
+    for (size_t i = 0; i < ROOMS; i++) {
+        if (strcmp(name, rooms[i].name) == 0 || strcmp(name, rooms[i].most) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int may_print(screen_t *s)
+{
+    return s->rows-- > 0;
+}
+
+/* ------------------------------------------------------------------- figures */
+
+static void print_rooms(screen_t *s)
+{
+    for (size_t i = 0; i < ROOMS; i++) {
+        json_int_t used = number(s->now, rooms[i].name), most = number(s->now, rooms[i].most);
+
+        if (may_print(s)) {
+            printf("%-18s %12" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " (%.0f %%)\n", rooms[i].label, used,
+                   most, most ? 100.0 * (double)used / (double)most : 0.0);
+        }
+    }
+}
+
+static void print_figure(screen_t *s, const char *name)
+{
+    json_int_t value = number(s->now, name);
+
+    if (!may_print(s)) {
+        return;
+    }
+    if (s->before == NULL || value < number(s->before, name) || value == number(s->before, name)) {
+        printf("%-18s %12" JSON_INTEGER_FORMAT "\n", name, value);
+    }
+    else {
+        printf("%-18s %12" JSON_INTEGER_FORMAT " %11.1f/s\n", name, value,
+               (double)(value - number(s->before, name)) / s->seconds);
+    }
+}
+
+static void print_figures(screen_t *s)
+{
+    const char *name;
+    const json_t *value;
+
+    print_rooms(s);
+    json_object_foreach((json_t *)s->now, name, value)
+    {
+        if (json_is_integer(value) && !is_of_room(name)) {
+            print_figure(s, name);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ children */
+
+static const char *const of_children[] = {"Waiting", "WaitingInThreads", "Polls",  "Answers",
+                                          "Runs",    "Failures",         "WakeUps"};
+#define OF_CHILDREN (sizeof(of_children) / sizeof(of_children[0]))
+
+static void print_children(screen_t *s)
+{
+    const json_t *children = json_object_get(s->now, "Children"), *child;
+    size_t i;
+
+    if (s->rows < 3) {
+        return;
+    }
+    s->rows -= 2;
+    printf("\n%-5s %8s", "Slot", "Pid");
+    for (size_t k = 0; k < OF_CHILDREN; k++) {
+        printf(" %*s", (int)strlen(of_children[k]) < 9 ? 9 : (int)strlen(of_children[k]), of_children[k]);
+    }
+    putchar('\n');
+    json_array_foreach(children, i, child)
+    {
+        if (!may_print(s)) {
+            break;
+        }
+        printf("%-5" JSON_INTEGER_FORMAT " %8" JSON_INTEGER_FORMAT, number(child, "Slot"), number(child, "Pid"));
+        for (size_t k = 0; k < OF_CHILDREN; k++) {
+            printf(" %*" JSON_INTEGER_FORMAT, (int)strlen(of_children[k]) < 9 ? 9 : (int)strlen(of_children[k]),
+                   number(child, of_children[k]));
+        }
+        putchar('\n');
+    }
+}
+
+/* --------------------------------------------------------------------- live */
+
+/* How many lines the terminal has; output that is no terminal has no end. */
+static int rows_of_output(void)
+{
+    struct winsize size;
+
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 4 ? size.ws_row - 1
+                                                                                                    : ROWS_MAX;
+}
+
+static void draw(const vaultctl_options_t *options, const json_t *now, const json_t *before, apr_time_t since)
+{
+    screen_t s = {.now = now, .before = before, .rows = rows_of_output()};
+    char time[32];
+    apr_time_exp_t t;
+    apr_size_t length;
+
+    s.seconds = since > 0 ? (double)since / APR_USEC_PER_SEC : 1;
+    apr_time_exp_lt(&t, apr_time_now());
+    apr_strftime(time, &length, sizeof(time), "%H:%M:%S", &t);
+    if (isatty(STDOUT_FILENO)) {
+        fputs(CLEAR, stdout);
+    }
+    s.rows -= 2;
+    printf("mod_vault at %s  %s\n\n", options->url, time);
+    print_figures(&s);
+    print_children(&s);
+    if (!isatty(STDOUT_FILENO)) {
+        putchar('\n');
+    }
+    fflush(stdout);
+}
+
+int vaultctl_top(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool)
+{
+    vaultctl_http_t *http;
+    json_t *now, *before = NULL;
+    apr_time_t at, last = 0;
+    apr_pool_t *turn;
+    int status = VAULTCTL_DONE, n;
+
+    if (count > 0) {
+        return vaultctl_say(VAULTCTL_USAGE, "%s: top takes no word", words[0]);
+    }
+    http = vaultctl_http_open(options, pool);
+    apr_pool_create(&turn, pool);
+    for (n = 0; http != NULL && (options->count == 0 || n < options->count); n++) {
+        if (n) {
+            apr_sleep(apr_time_from_sec(options->delay ? options->delay : 1));
+        }
+        apr_pool_clear(turn);
+        at = apr_time_now();
+        status = vaultctl_http_json(http, &now, "status?json", NULL, turn);
+        if (status != VAULTCTL_DONE || ferror(stdout)) {
+            break;
+        }
+        draw(options, now, before, at - last);
+        json_decref(before);
+        before = now;
+        last = at;
+    }
+    json_decref(before);
+    return http != NULL ? status : VAULTCTL_TROUBLE;
+}
+
+/* -------------------------------------------------------------------- status */
+
+int vaultctl_status(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool)
+{
+    vaultctl_http_t *http;
+    screen_t s = {.rows = ROWS_MAX};
+    json_t *now;
+    int status;
+
+    if (count > 0) {
+        return vaultctl_say(VAULTCTL_USAGE, "%s: status takes no word", words[0]);
+    }
+    if (options->top) {
+        return vaultctl_top(options, words, count, pool);
+    }
+    http = vaultctl_http_open(options, pool);
+    status = http != NULL ? vaultctl_http_json(http, &now, "status?json", NULL, pool) : VAULTCTL_TROUBLE;
+    if (status != VAULTCTL_DONE) {
+        return status;
+    }
+    if (options->json) {
+        vaultctl_json_print(now);
+    }
+    else {
+        s.now = now;
+        print_figures(&s);
+        print_children(&s);
+    }
+    json_decref(now);
+    return VAULTCTL_DONE;
+}

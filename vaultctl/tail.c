@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tail: is a page as a browser's is, whose one method says which of the interests were notified. The server holds no thread for it, and
+ * what is notified between two polls is told by the next. Several notifies at once may be one line.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apr_strings.h"
+#include "apr_time.h"
+
+#include "http.h"
+
+/* VaultLongPollTimeout is 600 s at most. */
+#define POLL_SECONDS 700
+#define PAUSE apr_time_from_sec(1)
+
+typedef struct tail_t {
+    vaultctl_http_t *http;
+    const vaultctl_options_t *options;
+    const char *query; /* tail=…&tail=… */
+    char page[64];     /* empty: there is none */
+    json_int_t seq;
+    int lines;  /* printed */
+    int broken; /* it was said that the server cannot be reached */
+} tail_t;
+
+static int is_done(const tail_t *t)
+{
+    return t->options->count > 0 && t->lines >= t->options->count;
+}
+
+static void print_line(tail_t *t, const char *interest)
+{
+    apr_time_t now = apr_time_now();
+    apr_time_exp_t exploded;
+    apr_size_t length;
+    char time[32];
+
+    if (is_done(t)) {
+        return;
+    }
+    t->lines++;
+    apr_time_exp_lt(&exploded, now);
+    apr_strftime(time, &length, sizeof(time), "%Y-%m-%d %H:%M:%S", &exploded);
+    if (t->options->json) {
+        json_t *line = json_pack("{s:f, s:s}", "time", (double)now / APR_USEC_PER_SEC, "interest", interest);
+        json_dumpf(line, stdout, JSON_COMPACT);
+        putchar('\n');
+        json_decref(line);
+    }
+    else {
+        printf("%s.%03d %s\n", time, (int)(exploded.tm_usec / 1000), interest);
+    }
+    fflush(stdout);
+}
+
+/* Each update's body is {"interests": [NAME, …]}. */
+static void print_updates(tail_t *t, const json_t *updates)
+{
+    const json_t *update, *name;
+    size_t i, k;
+
+    json_array_foreach(updates, i, update)
+    {
+        const char *text = json_string_value(json_object_get(update, "body"));
+        json_t *body = text != NULL ? json_loads(text, 0, NULL) : NULL;
+
+        json_array_foreach(json_object_get(body, "interests"), k, name)
+        {
+            print_line(t, json_string_value(name));
+        }
+        json_decref(body);
+    }
+}
+
+/* ------------------------------------------------------------------ the page */
+
+static int make_page(tail_t *t, apr_pool_t *pool)
+{
+    const char *path = apr_pstrcat(pool, "status?", t->query, NULL);
+    json_t *answer;
+    int status = vaultctl_http_json(t->http, &answer, path, "", pool);
+
+    if (status != VAULTCTL_DONE) {
+        return status;
+    }
+    apr_cpystrn(t->page, json_string_value(json_object_get(answer, "page")) ?: "", sizeof(t->page));
+    t->seq = json_integer_value(json_object_get(answer, "seq"));
+    json_decref(answer);
+    return t->page[0] ? VAULTCTL_DONE : vaultctl_say(VAULTCTL_TROUBLE, "the server gave no page");
+}
+
+/* The server, or only its memory of the page, is gone. */
+static int begin_anew(tail_t *t, apr_pool_t *pool)
+{
+    int status = make_page(t, pool);
+
+    if (status == VAULTCTL_DONE && !t->options->quiet) {
+        vaultctl_say(0, "the server had forgotten us; what was notified meanwhile is not known");
+    }
+    return status;
+}
+
+static void wait_for_server(tail_t *t, const char *why)
+{
+    if (!t->broken && !t->options->quiet) {
+        vaultctl_say(0, "%s; trying again", why);
+    }
+    t->broken = 1;
+    apr_sleep(PAUSE);
+}
+
+static int take_answer(tail_t *t, const vaultctl_answer_t *answer, apr_pool_t *pool)
+{
+    json_t *body;
+
+    t->broken = 0;
+    switch (answer->status) {
+    case 200:
+        body = json_loadb(answer->body, answer->length, 0, NULL);
+        t->seq = json_integer_value(json_object_get(body, "seq"));
+        print_updates(t, json_object_get(body, "updates"));
+        json_decref(body);
+        return VAULTCTL_DONE;
+    case 204:
+        return VAULTCTL_DONE;
+    case 410:
+        return begin_anew(t, pool);
+    case 502:
+    case 503:
+    case 504:
+        apr_sleep(answer->retry_after > 0 ? apr_time_from_sec(answer->retry_after) : PAUSE);
+        return VAULTCTL_DONE;
+    default:
+        return vaultctl_http_say(answer);
+    }
+}
+
+static int poll(tail_t *t, apr_pool_t *pool)
+{
+    const char *path = apr_psprintf(pool, "status?poll&page=%s&seq=%" APR_INT64_T_FMT, t->page, (apr_int64_t)t->seq);
+    vaultctl_answer_t answer;
+    const char *why = vaultctl_http_ask(t->http, &answer, path, NULL, POLL_SECONDS, pool);
+
+    if (why != NULL) {
+        wait_for_server(t, why);
+        return VAULTCTL_DONE;
+    }
+    return take_answer(t, &answer, pool);
+}
+
+int vaultctl_tail(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool)
+{
+    tail_t t = {.options = options, .query = ""};
+    apr_pool_t *turn;
+    int status;
+
+    if (count == 0) {
+        return vaultctl_say(VAULTCTL_USAGE, "which interest?");
+    }
+    if ((t.http = vaultctl_http_open(options, pool)) == NULL) {
+        return VAULTCTL_TROUBLE;
+    }
+    for (int i = 0; i < count; i++) {
+        t.query = apr_pstrcat(pool, t.query, i ? "&" : "", "tail=", vaultctl_http_escape(t.http, words[i], pool), NULL);
+    }
+    apr_pool_create(&turn, pool);
+    status = make_page(&t, turn);
+    if (status == VAULTCTL_DONE && !options->quiet) {
+        vaultctl_say(0, "waiting");
+    }
+    while (status == VAULTCTL_DONE && !is_done(&t) && !ferror(stdout)) {
+        apr_pool_clear(turn);
+        status = poll(&t, turn);
+    }
+    return status;
+}

@@ -18,6 +18,7 @@
 #include "bell.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "origin.h"
 #include "page_facts.h"
 #include "poll_request.h"
 #include "reply.h"
@@ -455,7 +456,7 @@ int vault_dispatcher_handler(request_rec *r)
     if (r->main) {
         return HTTP_FORBIDDEN; /* its methods' context would be that of the request around it */
     }
-    if ((status = vault_reply_method(r, 1, 1)) != OK) {
+    if ((status = vault_origin_admit(r, "GET, POST", 0)) != DECLINED || (status = vault_reply_method(r, 1, 1)) != OK) {
         return status;
     }
     pool = make_scratch();

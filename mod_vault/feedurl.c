@@ -196,6 +196,9 @@ int vault_feedurl_handler(request_rec *r)
         return DECLINED;
     }
     apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    if ((status = vault_origin_admit(r, "GET, POST", r->method_number == M_GET)) != DECLINED) {
+        return status;
+    }
     if (!(e = find_exposed(r))) {
         return refuse(r, HTTP_NOT_FOUND, "no such method of a feed is exposed here");
     }
@@ -204,9 +207,6 @@ int vault_feedurl_handler(request_rec *r)
     }
     if ((status = vault_reply_method(r, !vault_feeds_writes(e->feed, e->method), 1)) != OK) {
         return status;
-    }
-    if (r->method_number == M_POST && vault_origin_is_foreign(r)) {
-        return refuse(r, HTTP_FORBIDDEN, "a page of another site may not do this");
     }
     return handle(r, e);
 }

@@ -20,6 +20,7 @@
 #include "metrics.h"
 #include "notify.h"
 #include "notify_after.h"
+#include "origin.h"
 #include "own_page.h"
 #include "ssi.h"
 #include "status.h"
@@ -53,6 +54,7 @@ static void register_hooks(apr_pool_t *p)
     vault_feedlog_hooks();
     vault_headers_hooks();
     vault_own_page_hooks();
+    vault_origin_hooks();
     vault_notify_after_hooks();
     vault_api_register();
 }

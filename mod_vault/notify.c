@@ -5,6 +5,7 @@
 #include "apr_strings.h"
 
 #include "mod_vault.h"
+#include "origin.h"
 #include "reply.h"
 #include "vault.h"
 
@@ -18,7 +19,8 @@ int vault_notify_handler(request_rec *r)
     if (!r->handler || strcmp(r->handler, "vault-notify")) {
         return DECLINED;
     }
-    if ((status = vault_reply_method(r, 0, 1)) != OK || (status = vault_reply_params(r, &params, r->pool)) != OK) {
+    if ((status = vault_origin_admit(r, "POST", 0)) != DECLINED || (status = vault_reply_method(r, 0, 1)) != OK ||
+        (status = vault_reply_params(r, &params, r->pool)) != OK) {
         return status;
     }
     interest = apr_table_get(params, "interest");

@@ -1,6 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By headers that browsers set and scripts cannot. */
+/* By headers that browsers set and scripts cannot.
+ *
+ * A browser asks before it sends a request of another origin that is not simple (Fetch standard, "CORS-preflight"): OPTIONS, without
+ * cookies or login, so that question must be answered before httpd asks for a user. What was let in for that reason alone gets no
+ * further than our answer.
+ */
 #include "origin.h"
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+#include "apr_uri.h"
+#include "http_core.h"
+#include "http_protocol.h"
+#include "http_request.h"
+
+#include "mod_vault.h"
+#include "reply.h"
+
+/* How long a browser may believe an answer to its question, in seconds. */
+#define BELIEVED "600"
+/* What vault.js and server-sent events send beyond what every request may have. */
+#define HEADERS "Content-Type, Last-Event-ID, X-Vault-Page"
+/* What they read beyond what every answer shows. */
+#define EXPOSED "Retry-After, Vault-Superseded"
+#define LET_IN "vault-preflight"
 
 /* The scheme is left out: behind a proxy that does TLS it is not this server's. */
 static int is_host(const char *origin, const char *host)
@@ -22,7 +45,9 @@ const char *vault_origin_page(const request_rec *r)
                : NULL;
 }
 
-int vault_origin_is_foreign(const request_rec *r)
+/* What no browser has sent is not foreign: it carries nobody's cookies but its own. Sec-Fetch-Site says so or, from a browser that does not
+ * send it, Origin names another host or port. */
+static int is_foreign(const request_rec *r)
 {
     const char *site = apr_table_get(r->headers_in, "Sec-Fetch-Site");
     const char *origin = apr_table_get(r->headers_in, "Origin");
@@ -31,4 +56,162 @@ int vault_origin_is_foreign(const request_rec *r)
         return strcmp(site, "same-origin") && strcmp(site, "none");
     }
     return origin && !is_host(origin, apr_table_get(r->headers_in, "Host"));
+}
+
+/* -------------------------------------------------------------- configuration */
+
+/* A wildcard or a list in the place of a host would match nothing. */
+static int is_hostname(const char *name)
+{
+    while (apr_isalnum(*name) || (*name && strchr(".-_:", *name))) {
+        name++;
+    }
+    return *name == '\0';
+}
+
+const char *vault_origin_parse(const char *text, apr_pool_t *pool)
+{
+    apr_uri_t uri;
+    char *origin;
+
+    if (!strcmp(text, "*")) {
+        return text;
+    }
+    if (apr_uri_parse(pool, text, &uri) != APR_SUCCESS || !uri.scheme || !uri.hostname || !*uri.hostname ||
+        !is_hostname(uri.hostname) || uri.user || uri.path || uri.query || uri.fragment ||
+        (uri.port_str && (!*uri.port_str || !uri.port)) ||
+        (ap_cstr_casecmp(uri.scheme, "http") && ap_cstr_casecmp(uri.scheme, "https"))) {
+        return NULL;
+    }
+    origin = apr_pstrcat(pool, uri.scheme, "://", strchr(uri.hostname, ':') ? "[" : "", uri.hostname,
+                         strchr(uri.hostname, ':') ? "]" : "", NULL);
+    ap_str_tolower(origin);
+    return uri.port_str && uri.port != apr_uri_port_of_scheme(uri.scheme)
+               ? apr_psprintf(pool, "%s:%u", origin, uri.port)
+               : origin;
+}
+
+static int is_listed(const apr_array_header_t *origins, const char *origin)
+{
+    int i;
+
+    for (i = 0; origins && i < origins->nelts; i++) {
+        if (!strcmp(APR_ARRAY_IDX(origins, i, const char *), origin)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ admission */
+
+static int has_credentials(const request_rec *r)
+{
+    return r->user || apr_table_get(r->headers_in, "Cookie") || apr_table_get(r->headers_in, "Authorization");
+}
+
+/* The question before a request, not the request. */
+static const char *preflight_for(const request_rec *r)
+{
+    return r->method_number == M_OPTIONS ? apr_table_get(r->headers_in, "Access-Control-Request-Method") : NULL;
+}
+
+/* The origin by which the browser may show the answer: the one that asks, "*", or NULL: none. Whoever is in the list may come with the
+ * visitor's cookies; any other, where there is "*", only without. */
+static const char *shown_to(const request_rec *r, const apr_array_header_t *origins)
+{
+    const char *origin = apr_table_get(r->headers_in, "Origin");
+
+    if (!origin) {
+        return NULL;
+    }
+    if (strcmp(origin, "*") && is_listed(origins, origin)) {
+        return origin;
+    }
+    return is_listed(origins, "*") && !has_credentials(r) ? "*" : NULL;
+}
+
+/* Headers that outlive whatever happens to the answer. */
+static void show_to(request_rec *r, const char *origin)
+{
+    apr_table_setn(r->err_headers_out, "Access-Control-Allow-Origin", origin);
+    apr_table_setn(r->err_headers_out, "Access-Control-Expose-Headers", EXPOSED);
+    if (strcmp(origin, "*")) {
+        apr_table_setn(r->err_headers_out, "Access-Control-Allow-Credentials", "true");
+    }
+}
+
+static int answer_preflight(request_rec *r, const char *methods)
+{
+    apr_table_setn(r->err_headers_out, "Access-Control-Allow-Methods", methods);
+    apr_table_setn(r->err_headers_out, "Access-Control-Allow-Headers", HEADERS);
+    apr_table_setn(r->err_headers_out, "Access-Control-Max-Age", BELIEVED);
+    apr_table_mergen(r->err_headers_out, "Vary", "Access-Control-Request-Method, Access-Control-Request-Headers");
+    return vault_reply_nothing(r);
+}
+
+static int refuse(request_rec *r)
+{
+    int status = ap_discard_request_body(r);
+
+    return status == OK ? vault_reply_error(r, HTTP_FORBIDDEN, "a page of another site may not do this") : status;
+}
+
+int vault_origin_admit(request_rec *r, const char *methods, int harmless)
+{
+    const apr_array_header_t *origins = vault_location_of(r)->origins;
+    const char *origin;
+
+    if (r->main) {
+        return DECLINED;
+    }
+    if (origins && origins->nelts) {
+        apr_table_mergen(r->err_headers_out, "Vary", "Origin");
+    }
+    origin = shown_to(r, origins);
+    if (origin) {
+        show_to(r, origin);
+        return preflight_for(r) ? answer_preflight(r, methods) : DECLINED;
+    }
+    if (is_foreign(r) && !(harmless && !apr_table_get(r->headers_in, "Origin"))) {
+        return refuse(r);
+    }
+    return DECLINED;
+}
+
+/* ----------------------------------------------------------------- before login */
+
+/* No cookies and no login come with the question, so Require cannot be met. The answer tells nothing but what is configured. */
+static int let_in(request_rec *r)
+{
+    const apr_array_header_t *origins = vault_location_of(r)->origins;
+
+    if (r->main || !origins || !preflight_for(r) || !shown_to(r, origins)) {
+        return DECLINED;
+    }
+    apr_table_setn(r->notes, LET_IN, "1");
+    return OK;
+}
+
+/* Before any other handler: the question is for ours. */
+static int keep_from_others(request_rec *r)
+{
+    static const char *const ours[] = {"vault-poll", "vault-page", "vault-feed", "vault-notify"};
+    unsigned i;
+
+    if (r->main || !apr_table_get(r->notes, LET_IN)) {
+        return DECLINED;
+    }
+    for (i = 0; r->handler && i < sizeof(ours) / sizeof(ours[0]); i++) {
+        if (!strcmp(r->handler, ours[i])) {
+            return DECLINED;
+        }
+    }
+    return HTTP_FORBIDDEN;
+}
+
+void vault_origin_hooks(void)
+{
+    ap_hook_check_access_ex(let_in, NULL, NULL, APR_HOOK_FIRST, AP_AUTH_INTERNAL_PER_CONF);
+    ap_hook_handler(keep_from_others, NULL, NULL, APR_HOOK_REALLY_FIRST);
 }

@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file origin.h
- * Did a page of another site make the browser send this?
+ * Did a page of another site make the browser send this, and may it? VaultLongPollOrigin says who may; nobody else.
  */
 #ifndef VAULT_ORIGIN_H
 #define VAULT_ORIGIN_H
 
 #include "httpd.h"
 
-/** For requests that change something. What no browser has sent is not foreign: it carries nobody's cookies but its own.
- * @return 1  Sec-Fetch-Site says so or, from a browser that does not send it, Origin names another host or port */
-int vault_origin_is_foreign(const request_rec *r);
+/** The first thing that the poll, page, feed and notify handlers do: let requests of this site's pages and of those origins in that
+ * VaultLongPollOrigin names here, answer the browser's question before such a request (OPTIONS), and refuse other origins'. Whatever the
+ * handler answers later, errors too, has the headers by which the browser lets that page read it.
+ * @param methods   what the handler takes, as in "GET, POST"
+ * @param harmless  the request changes nothing: without an Origin, say a link on another site, it is let in
+ * @return DECLINED  go on
+ *         else what the handler returns: it has been answered
+ * A subrequest goes on: its main request has been asked. */
+int vault_origin_admit(request_rec *r, const char *methods, int harmless);
+
+/** One origin, as browsers send it: scheme://host, with :port unless it is the scheme's own; or "*".
+ * @return NULL  it is none */
+const char *vault_origin_parse(const char *text, apr_pool_t *pool);
+
+void vault_origin_hooks(void);
 
 /** The page of this site from which the browser sent this, by Referer.
  * @return path and query, to be sent back to; NULL: not said, or another site's. Points into the header */

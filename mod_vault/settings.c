@@ -9,6 +9,7 @@
 #include "feedurl.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "origin.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -49,6 +50,7 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add)
     l->feed_log = a->feed_log ? a->feed_log : b->feed_log;
     l->exposed = a->exposed ? a->exposed : b->exposed;
     l->notify_after = a->notify_after ? a->notify_after : b->notify_after;
+    l->origins = a->origins ? a->origins : b->origins;
     return l;
 }
 
@@ -328,12 +330,37 @@ static const char *add_notify_after(cmd_parms *cmd, void *dir, const char *name)
     return NULL;
 }
 
+/* -------------------------------------------------------------------- origins */
+
+static const char *add_origin(cmd_parms *cmd, void *dir, const char *text)
+{
+    vault_location_t *l = dir;
+    int off = !ap_cstr_casecmp(text, "off");
+    const char *origin = off ? text : vault_origin_parse(text, cmd->pool);
+
+    if (!origin) {
+        return apr_psprintf(cmd->pool,
+                            "%s %.100s: an origin is accepted, as https://www.example.org or http://localhost:8080, "
+                            "without a path; or *, for requests without credentials; or Off",
+                            cmd->cmd->name, text);
+    }
+    if (off || !l->origins) {
+        l->origins = apr_array_make(cmd->pool, 2, sizeof(const char *));
+    }
+    if (!off) {
+        APR_ARRAY_PUSH(l->origins, const char *) = origin;
+    }
+    return NULL;
+}
+
 #define INFO(n) ((void *)(apr_uintptr_t) & (n))
 
 const command_rec vault_commands[] = {
     AP_INIT_FLAG("VaultLongPoll", set_long_poll, NULL, OR_OPTIONS, "On or Off: pages made here may ask for news"),
     AP_INIT_TAKE1("VaultLongPollTimeout", set_timeout, NULL, OR_OPTIONS,
                   "how long a poll waits, in seconds (1 to 600)"),
+    AP_INIT_ITERATE("VaultLongPollOrigin", add_origin, NULL, RSRC_CONF | ACCESS_CONF,
+                    "origins of other sites whose pages may poll here, as https://www.example.org; or *; or Off"),
     AP_INIT_TAKE1("VaultMaxMethods", set_max_methods, NULL, OR_OPTIONS, "how many methods a page may have (1 to 100)"),
     AP_INIT_TAKE1("VaultMaxOutput", set_max_output, NULL, OR_OPTIONS,
                   "how much one method may write, in bytes, with K, M or G"),

@@ -22,6 +22,7 @@ typedef struct vault_location_t {
     apr_array_header_t *feed_log;     /* VaultFeedLog, of vault_feed_log_t *; NULL: not said; empty: Off */
     apr_array_header_t *exposed;      /* VaultFeedExpose, of vault_exposed_t; NULL: not said; empty: Off */
     apr_array_header_t *notify_after; /* VaultNotifyAfter, of const char *; NULL: not said; empty: Off */
+    apr_array_header_t *origins;      /* VaultLongPollOrigin, of const char *; NULL: not said; empty: Off */
 } vault_location_t;
 
 /** One method of `VaultFeedExpose NAME METHOD …`. */

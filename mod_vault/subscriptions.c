@@ -274,11 +274,8 @@ int vault_subscriptions_handler(request_rec *r)
     if (r->main) {
         return HTTP_FORBIDDEN; /* its methods' context would be that of the request around it */
     }
-    if ((status = vault_reply_method(r, 0, 1)) != OK) {
+    if ((status = vault_origin_admit(r, "POST", 0)) != DECLINED || (status = vault_reply_method(r, 0, 1)) != OK) {
         return status;
-    }
-    if (vault_origin_is_foreign(r)) {
-        return vault_reply_error(r, HTTP_FORBIDDEN, "a page of another site may not do this");
     }
     q.outputs = apr_array_make(r->pool, 4, sizeof(vault_output_t));
     q.refused = json_array();

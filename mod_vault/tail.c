@@ -108,11 +108,9 @@ int vault_tail(request_rec *r)
     apr_array_header_t *fields, *names;
     int status;
 
-    if (!r->main && (status = vault_reply_method(r, 0, 1)) != OK) {
+    if (!r->main &&
+        ((status = vault_origin_admit(r, "POST", 0)) != DECLINED || (status = vault_reply_method(r, 0, 1)) != OK)) {
         return status;
-    }
-    if (!r->main && vault_origin_is_foreign(r)) {
-        return vault_reply_error(r, HTTP_FORBIDDEN, "a page of another site may not do this");
     }
     if ((status = vault_reply_fields(r, &fields, r->pool)) != OK) {
         return status;

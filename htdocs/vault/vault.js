@@ -30,6 +30,9 @@
 
   const timeout = script.dataset.vaultTimeout > 0 ? script.dataset.vaultTimeout * 1000 : POLL_TIMEOUT;
 
+  // Of another origin the server gets the visitor's cookies and login only where the page says so, and VaultLongPollOrigin there allows it.
+  const credentials = script.dataset.vaultCredentials === 'include' ? 'include' : 'same-origin';
+
   // One nonce a JavaScript heap. A page back from the back/forward cache keeps it; a duplicated or restored tab has the
   // same HTML but another heap, and by the nonce the server tells them apart: two documents must not share one seq.
   const tab = window.vault?.tab ?? Array.from(crypto.getRandomValues(new Uint8Array(16)),
@@ -121,7 +124,7 @@
   }
 
   function request(url, options) {
-    return fetch(url, { cache: 'no-store', credentials: 'same-origin', ...options });
+    return fetch(url, { cache: 'no-store', credentials, ...options });
   }
 
   /** A pause {ms, firm}: a firm one is what the server asked for and is kept, others end early when there is hope. */

@@ -8,6 +8,7 @@
  *
  * client, updates, page, feeds, frontends  vault.js against the server below: they need nothing else.
  * logs, plain, chat, auction, wall  the demo: they need $VAULT_DEMO_URL, e.g. http://localhost:8080/ (skipped when it is not set).
+ * origins                  a page of another origin and the demo: also $VAULT_DEMO_ORIGIN, what ORIGIN said to scripts/demo.
  *
  * Environment: CHROMIUM the browser (/usr/bin/chromium); VAULT_ARTIFACTS a folder for screenshots.
  *

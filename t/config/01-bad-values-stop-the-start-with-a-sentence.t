@@ -44,6 +44,12 @@ for my $path ('vault', '/', '/vault/', '/va ult', '/vault?x', '/va"ult', "/va'ul
 }
 accepts("VaultPath /a/b-c_d.e~f\n", 'a long path');
 
+for my $origin ('www.example.org', 'https://', 'https://www.example.org/', 'https://www.example.org/a', 'ftp://example.org', 'https://u@example.org',
+    'https://example.org:', 'https://example.org:x', 'https://example.org?x', 'null', 'https://*.example.org', 'https://a,b', "https://a b") {
+    refuses("VaultLongPollOrigin \"$origin\"\n", qr/^VaultLongPollOrigin \Q$origin\E: an origin is accepted, as https:/, "VaultLongPollOrigin $origin");
+}
+accepts("VaultLongPollOrigin https://www.example.org http://localhost:8080 https://[::1]:8443 *\nVaultLongPollOrigin Off\n", 'origins');
+
 refuses("VaultLongPoll maybe\n", 'VaultLongPoll must be On or Off', 'VaultLongPoll maybe');
 
 finish();

@@ -16,7 +16,7 @@ for my $line (@global) {
 }
 
 my @local = ('VaultLongPoll On', 'VaultLongPollTimeout 5', 'VaultMaxMethods 3', 'VaultMaxOutput 1M', 'VaultPath /x');
-my $lines = join '', map { "$_\n" } @local, 'VaultFeedLog Off', 'VaultFeedExpose Off';
+my $lines = join '', map { "$_\n" } @local, 'VaultFeedLog Off', 'VaultFeedExpose Off', 'VaultLongPollOrigin *';
 accepts($lines, 'per location: in the main server');
 accepts("<VirtualHost *:80>\n$lines</VirtualHost>\n", '... in a virtual host');
 accepts("<Location /x>\n$lines</Location>\n", '... in a location');

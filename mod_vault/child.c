@@ -13,6 +13,7 @@
 #include "ability.h"
 #include "bell.h"
 #include "feeds.h"
+#include "gate.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "render.h"
@@ -21,7 +22,7 @@
 APLOG_USE_MODULE(vault);
 
 /* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a new one. */
-#define RETAINED "mod_vault segment 1"
+#define RETAINED "mod_vault segment 2"
 #define HEAP_MIN (256 * 1024)
 #define SCRATCH_KEPT (1024 * 1024)
 
@@ -31,6 +32,7 @@ typedef struct retained_t {
     vault_heap_t *heap;
     vault_notifier_t *notifier;
     vault_pages_t *pages;
+    vault_rates_t *rates;
     vault_limits_t limits;
 } retained_t;
 
@@ -38,7 +40,7 @@ typedef struct retained_t {
 
 static apr_uint64_t tables_need(const vault_limits_t *limits)
 {
-    return vault_notifier_space(limits) + vault_pages_space(limits) + HEAP_MIN;
+    return vault_notifier_space(limits) + vault_pages_space(limits) + vault_rates_space() + HEAP_MIN;
 }
 
 static apr_status_t make_tables(retained_t *t, apr_pool_t *pool)
@@ -47,6 +49,7 @@ static apr_status_t make_tables(retained_t *t, apr_pool_t *pool)
 
     if ((rv = vault_segment_create(&t->segment, &t->limits, pool)) != APR_SUCCESS ||
         (rv = vault_notifier_create(&t->notifier, t->segment, pool)) != APR_SUCCESS ||
+        (rv = vault_rates_create(&t->rates, t->segment)) != APR_SUCCESS ||
         (rv = vault_heap_create(&t->heap, t->segment, vault_segment_left(t->segment) - vault_pages_space(&t->limits),
                                 pool)) != APR_SUCCESS) {
         return rv;
@@ -114,6 +117,8 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     vault_server.heap = t->heap;
     vault_server.notifier = t->notifier;
     vault_server.pages = t->pages;
+    vault_server.rates = t->rates;
+    vault_pages_set_interests(t->pages, (apr_uint32_t)vault_settings.max_page_interests);
     vault_server.counters = vault_slot_counters(t->notifier, 0);
     vault_server.s = s;
     return OK;
@@ -158,6 +163,7 @@ static void tick(void *baton)
     if (!waiters) {
         return; /* this process is about to end */
     }
+    vault_gate_flush();
     notice_stop(waiters);
     if (vault_waiters_stopping(waiters)) {
         vault_bell_dismiss();
@@ -186,6 +192,7 @@ static apr_status_t stop_waiting(void *data)
     vault_server.ends = threaded == AP_MPMQ_NOT_SUPPORTED;
     vault_waiters_destroy(vault_server.waiters);
     if (!vault_server.ends) {
+        vault_gate_flush();
         vault_suspension_end_all();
     }
     vault_server.waiters = NULL;
@@ -194,7 +201,8 @@ static apr_status_t stop_waiting(void *data)
 
 static apr_status_t leave(void *data)
 {
-    if (vault_server.slot) {
+    /* Notifies that nobody has told any more: without the mark everybody looks. */
+    if (vault_server.slot && !vault_gate_waits()) {
         vault_slot_leave(vault_server.notifier, vault_server.slot);
     }
     return APR_SUCCESS;

@@ -92,13 +92,18 @@ static const char *client_name(request_rec *top)
 }
 
 /* The segment's random number keeps outsiders from choosing who shares a place. */
-static apr_uint32_t client_number(const char *name)
+static apr_uint32_t number_of(const char *name)
 {
     apr_ssize_t length = (apr_ssize_t)strlen(name);
     apr_uint64_t n = (apr_hashfunc_default(name, &length) ^ vault_segment_boot(vault_server.segment)) *
                      APR_UINT64_C(0x9E3779B97F4A7C15);
 
     return n >> 32 ? (apr_uint32_t)(n >> 32) : 1;
+}
+
+apr_uint32_t vault_client_number(request_rec *r)
+{
+    return number_of(client_name(vault_main_request(r)));
 }
 
 /* Refused views are logged as warnings once a second: whoever fills the table causes many. */
@@ -126,7 +131,7 @@ static void say_full(request_rec *top, apr_status_t rv)
 static apr_status_t count_page(request_rec *top, const vault_page_t *page)
 {
     const char *name = client_name(top);
-    apr_status_t rv = vault_page_count_client(vault_server.pages, page, client_number(name),
+    apr_status_t rv = vault_page_count_client(vault_server.pages, page, number_of(name),
                                               (apr_uint32_t)vault_settings.max_client_pages);
 
     if (rv != APR_SUCCESS) {

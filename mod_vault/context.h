@@ -47,6 +47,9 @@ void vault_context_end(request_rec *r);
 /** The main request of `r`. */
 request_rec *vault_main_request(request_rec *r);
 
+/** Who asks, as 32 bits for vault_page_count_client() and vault_rates_admit(): the user or, without one, the address. */
+apr_uint32_t vault_client_number(request_rec *r);
+
 /** The round that `r` is part of; begun now if `r` is a view that may have a page.
  * @param status  why there is none: APR_EACCES VaultLongPoll is off here, APR_EINIT too late, APR_ENOSPC no room, APR_NOTFOUND
  *                `r` is neither a view nor a method; may be NULL */

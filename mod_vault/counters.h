@@ -23,6 +23,7 @@
     COUNTER(redelivered, "Redelivered", "answers that were made again because the first never arrived")                \
     COUNTER(notifies, "Notifies", "notify calls")                                                                      \
     COUNTER(notifies_held, "NotifiesHeld", "of these, for an interest that somebody holds")                            \
+    COUNTER(delayed, "NotifiesDelayed", "notifies past VaultNotifyRate, told within a second")                         \
     COUNTER(notify_alls, "NotifyAlls", "times everybody was notified: recovery")                                       \
     COUNTER(wakeups, "WakeUps", "waiting polls woken")                                                                 \
     COUNTER(idle_wakeups, "IdleWakeUps", "of these, woken for nothing")                                                \

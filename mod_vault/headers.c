@@ -12,6 +12,7 @@
 #include "util_filter.h"
 
 #include "context.h"
+#include "gate.h"
 #include "header_text.h"
 #include "log.h"
 #include "mod_vault.h"
@@ -156,14 +157,19 @@ static const char *act_update(take_t *t, const char *piece)
 static const char *act_notify(take_t *t, const char *piece)
 {
     const char *interest, *wrong = decode(t, piece, &interest);
+    apr_status_t rv;
 
     if (!wrong && in_method(t) && vault_run_waits_for(t->x->run, interest)) {
         return "it would wake itself for ever";
     }
-    if (!wrong && vault_notifier_notify(vault_server.notifier, interest, vault_server.slot) == APR_EINVAL) {
-        return "the name of an interest has 1 to 200 bytes";
+    if (wrong) {
+        return wrong;
     }
-    return wrong;
+    rv = vault_gate_notify(t->r, interest);
+    if (rv == APR_ENOSPC) { /* nobody could tell the application to come again */
+        rv = vault_notifier_notify(vault_server.notifier, interest, vault_server.slot);
+    }
+    return rv == APR_EINVAL ? "the name of an interest has 1 to 200 bytes" : NULL;
 }
 
 /* In this order: the page is made before it gets a property, and an interest created before it can be notified. */

@@ -4,10 +4,14 @@
 
 #include "apr_strings.h"
 
+#include "gate.h"
 #include "mod_vault.h"
 #include "origin.h"
 #include "reply.h"
 #include "vault.h"
+
+/* Within so many seconds what waits has been told. */
+#define RETRY_AFTER 1
 
 int vault_notify_handler(request_rec *r)
 {
@@ -24,11 +28,18 @@ int vault_notify_handler(request_rec *r)
         return status;
     }
     interest = apr_table_get(params, "interest");
-    rv = interest ? vault_notifier_notify(vault_server.notifier, interest, vault_server.slot) : APR_EINVAL;
+    rv = interest ? vault_gate_notify(r, interest) : APR_EINVAL;
     if (rv == APR_EINVAL) {
         return vault_reply_error(
             r, HTTP_BAD_REQUEST,
             apr_psprintf(r->pool, "interest=NAME is needed, of 1 to %d bytes", VAULT_INTEREST_MAX));
+    }
+    if (rv == APR_EAGAIN) {
+        return vault_reply_json(r, HTTP_ACCEPTED, json_pack("{s:b}", "delayed", 1));
+    }
+    if (rv == APR_ENOSPC) {
+        vault_tally(refused, 1);
+        return vault_reply_retry(r, RETRY_AFTER, "too many notifies: VaultNotifyRate");
     }
     return vault_reply_json(r, HTTP_OK, json_pack("{s:b}", "held", rv == APR_SUCCESS));
 }

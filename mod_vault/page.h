@@ -45,8 +45,10 @@
 #define VAULT_PAGE_UNPOLLED apr_time_from_sec(60)
 /** When the table is full, a page that nobody polled for this long makes room. */
 #define VAULT_PAGE_EVICTABLE apr_time_from_sec(10)
-/** Interests one page may hold. */
-#define VAULT_PAGE_INTERESTS_MAX 256
+/** Interests one page may hold, unless vault_pages_set_interests() says otherwise; and the most that it can say: each look at a page
+ * goes through them. */
+#define VAULT_PAGE_INTERESTS 256
+#define VAULT_PAGE_INTERESTS_MAX 1024
 
 typedef struct vault_pages_t vault_pages_t; /* handle, made before the fork, the same in every process */
 
@@ -79,6 +81,10 @@ apr_uint64_t vault_pages_space(const vault_limits_t *limits);
 /** @return APR_SUCCESS; APR_ENOSPC the segment has not so much left */
 apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment, vault_heap_t *heap,
                                 vault_notifier_t *notifier, apr_pool_t *pool);
+
+/** How many interests a page may hold, from now on. Parent, before it forks those that are to know.
+ * @param most  1 to VAULT_PAGE_INTERESTS_MAX */
+void vault_pages_set_interests(vault_pages_t *p, apr_uint32_t most);
 
 /** Make a page, without a state: polls wait until it is published.
  * @param owner  the authenticated user who alone may poll it, or NULL; copied
@@ -135,7 +141,7 @@ int vault_page_rewritten(vault_pages_t *p, const vault_ticket_t *ticket);
 
 /** Hold an interest for the page, once however often it is asked, and read its stamp. For the page's view or the run that has
  * its ticket; what no state comes to name is let go at the next commit.
- * @return as vault_interest_hold(); APR_NOTFOUND the page is gone; APR_ENOSPC also at VAULT_PAGE_INTERESTS_MAX */
+ * @return as vault_interest_hold(); APR_NOTFOUND the page is gone; APR_ENOSPC also when it holds as many as it may */
 apr_status_t vault_page_hold(vault_pages_t *p, const vault_page_t *page, const char *name, vault_interest_t *interest,
                              apr_uint64_t *stamp);
 

@@ -9,11 +9,12 @@ static unsigned place(apr_uint32_t client, int row)
     return (row ? client >> 16 : client) % VAULT_CLIENT_PLACES;
 }
 
-static apr_uint32_t pages_of(const vault_page_clients_t *c, apr_uint32_t client)
+apr_uint32_t vault_page_clients_pages(const vault_pages_t *p, apr_uint32_t client)
 {
-    apr_uint32_t a = vault_load(&c->count[0][place(client, 0)]), b = vault_load(&c->count[1][place(client, 1)]);
+    apr_uint32_t a = vault_load(&p->clients->count[0][place(client, 0)]);
+    apr_uint32_t b = vault_load(&p->clients->count[1][place(client, 1)]);
 
-    return a < b ? a : b;
+    return !client ? 0 : a < b ? a : b;
 }
 
 apr_status_t vault_page_count_client(vault_pages_t *p, const vault_page_t *page, apr_uint32_t client, apr_uint32_t most)
@@ -24,7 +25,7 @@ apr_status_t vault_page_count_client(vault_pages_t *p, const vault_page_t *page,
     if (!rec) {
         return APR_NOTFOUND;
     }
-    if (pages_of(p->clients, client) >= most) {
+    if (vault_page_clients_pages(p, client) >= most) {
         vault_lock_release(&rec->lock);
         return APR_ENOSPC;
     }

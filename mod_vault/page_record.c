@@ -111,6 +111,9 @@ static int grow_holds(vault_pages_t *p, vault_page_record_t *rec)
     apr_uint32_t room = old ? old->room * 2 : HOLDS_STEP;
     vault_off_t block, before = rec->holds;
 
+    if (old && old->count >= p->max_interests) {
+        return 0;
+    }
     if (old && old->count < old->room) {
         return 1;
     }

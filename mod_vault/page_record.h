@@ -63,6 +63,7 @@ struct vault_pages_t {
     vault_page_clients_t *clients;
     vault_page_record_t *records; /* 1..max; 0 is not used */
     apr_uint32_t max;
+    apr_uint32_t max_interests; /* of one page */
 };
 
 #define vault_load(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
@@ -102,6 +103,9 @@ apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, 
 
 /** Let go what no stored state names any more. Locked. */
 void vault_page_record_release_unnamed(vault_pages_t *p, vault_page_record_t *rec);
+
+/** How many pages a client has, about; 0: nobody. */
+apr_uint32_t vault_page_clients_pages(const vault_pages_t *p, apr_uint32_t client);
 
 /** One page less for its client. */
 void vault_page_clients_leave(vault_pages_t *p, apr_uint32_t client);

@@ -27,6 +27,7 @@ apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment,
     p->heap = heap;
     p->notifier = notifier;
     p->max = vault_segment_limits(segment)->pages;
+    p->max_interests = VAULT_PAGE_INTERESTS;
     bytes = ((apr_uint64_t)p->max + 1) * sizeof(vault_page_record_t);
     p->table =
         vault_segment_at(segment, vault_segment_carve(segment, sizeof(vault_page_table_t)), sizeof(vault_page_table_t));
@@ -38,6 +39,11 @@ apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment,
     }
     *pages = p;
     return vault_lock_init(&p->table->lock);
+}
+
+void vault_pages_set_interests(vault_pages_t *p, apr_uint32_t most)
+{
+    p->max_interests = most;
 }
 
 /* ------------------------------------------------------------------ records */
@@ -215,7 +221,24 @@ int vault_pages_claim_sweep(vault_pages_t *p, apr_time_t now)
                                        __ATOMIC_SEQ_CST);
 }
 
-/* Make room in a full table: never polled goes before idle, and of these the one idle for longest. */
+/* Of two pages that nobody polls, which is the first to make room? One never polled; one of the client that has the most, so that who
+ * fills the table loses his own; one idle for longest. */
+static int goes_before(const vault_pages_t *p, const vault_page_record_t *a, const vault_page_record_t *b)
+{
+    apr_uint32_t polled = vault_load(&a->polled), other_polled = vault_load(&b->polled);
+    apr_uint32_t pages = vault_page_clients_pages(p, vault_load(&a->client));
+    apr_uint32_t other_pages = vault_page_clients_pages(p, vault_load(&b->client));
+
+    if (!polled != !other_polled) {
+        return !polled;
+    }
+    if (pages != other_pages) {
+        return pages > other_pages;
+    }
+    return vault_load(&a->idle_since) < vault_load(&b->idle_since);
+}
+
+/* Make room in a full table. */
 static int evict(vault_pages_t *p, apr_time_t now)
 {
     apr_uint32_t i, best = 0;
@@ -226,9 +249,7 @@ static int evict(vault_pages_t *p, apr_time_t now)
         if (!(vault_load(&rec->id[0]) | vault_load(&rec->id[1])) || !idle_longer(rec, now, VAULT_PAGE_EVICTABLE)) {
             continue;
         }
-        if (!best || vault_load(&rec->polled) < vault_load(&b->polled) ||
-            (vault_load(&rec->polled) == vault_load(&b->polled) &&
-             vault_load(&rec->idle_since) < vault_load(&b->idle_since))) {
+        if (!best || goes_before(p, rec, b)) {
             best = i;
         }
     }

@@ -245,10 +245,11 @@ static int hold(vault_run_t *run, const char *interest, vault_interest_t *i, apr
     apr_status_t rv = vault_page_hold(run->pages, &run->page, interest, i, stamp);
 
     if (rv != APR_SUCCESS) {
-        vault_run_fail(run, apr_psprintf(run->pool, "the interest \"%.80s\" cannot be kept: %s", interest,
-                                         rv == APR_EINVAL     ? "its name is empty or too long"
-                                         : rv == APR_NOTFOUND ? "the page is gone"
-                                                              : "too many interests"));
+        vault_run_fail(run,
+                       apr_psprintf(run->pool, "the interest \"%.80s\" cannot be kept: %s", interest,
+                                    rv == APR_EINVAL     ? "its name is empty or too long"
+                                    : rv == APR_NOTFOUND ? "the page is gone"
+                                                         : "VaultMaxPageInterests or VaultMaxInterests is reached"));
     }
     return rv == APR_SUCCESS;
 }

@@ -21,6 +21,8 @@ void vault_settings_reset(void)
         .limits = {.size = 64 * 1024 * 1024, .interests = 65536, .pages = 10000},
         .page_timeout = 300,
         .max_client_pages = 1000,
+        .max_page_interests = VAULT_PAGE_INTERESTS,
+        .notify_rate = 100,
         .threads = 8,
     };
 
@@ -123,6 +125,8 @@ static int max_pages, max_interests; /* land in vault_settings.limits */
 
 static const number_t PAGE_TIMEOUT = {&vault_settings.page_timeout, 1, 86400};
 static const number_t CLIENT_PAGES = {&vault_settings.max_client_pages, 1, 1000000};
+static const number_t PAGE_INTERESTS = {&vault_settings.max_page_interests, 1, VAULT_PAGE_INTERESTS_MAX};
+static const number_t NOTIFY_RATE = {&vault_settings.notify_rate, 0, 1000000};
 static const number_t MAX_WAITING = {&vault_settings.max_waiting, 1, 1000000};
 static const number_t THREADS = {&vault_settings.threads, 0, 10000};
 static const number_t RUNS = {&vault_settings.runs, 1, 10000};
@@ -381,6 +385,10 @@ const command_rec vault_commands[] = {
                   "how many pages one user or, without login, one address may have at a time"),
     AP_INIT_TAKE1("VaultMaxInterests", set_number, INFO(MAX_INTERESTS), RSRC_CONF,
                   "how many interests there may be at a time"),
+    AP_INIT_TAKE1("VaultMaxPageInterests", set_number, INFO(PAGE_INTERESTS), RSRC_CONF,
+                  "how many interests a page may hold (1 to 1024)"),
+    AP_INIT_TAKE1("VaultNotifyRate", set_number, INFO(NOTIFY_RATE), RSRC_CONF,
+                  "how many notifies a second of one client are told at once; 0: all"),
     AP_INIT_TAKE1("VaultPageTimeout", set_number, INFO(PAGE_TIMEOUT), RSRC_CONF,
                   "a page that nobody polls for so many seconds expires"),
     AP_INIT_TAKE1("VaultMaxWaiting", set_number, INFO(MAX_WAITING), RSRC_CONF, "how many polls may wait in one child"),

@@ -46,12 +46,14 @@ typedef struct vault_argument_t {
 
 /** For the server as a whole; the defaults before pre_config. */
 typedef struct vault_settings_t {
-    vault_limits_t limits; /* VaultSharedMemory, VaultMaxInterests, VaultMaxPages; slots from the MPM */
-    int page_timeout;      /* VaultPageTimeout, seconds */
-    int max_client_pages;  /* VaultMaxPagesPerClient */
-    int max_waiting;       /* VaultMaxWaiting; 0: what MPM and descriptors allow */
-    int threads;           /* VaultLongPollThreads */
-    int runs;              /* VaultLongPollRuns; 0: half of ThreadsPerChild */
+    vault_limits_t limits;  /* VaultSharedMemory, VaultMaxInterests, VaultMaxPages; slots from the MPM */
+    int page_timeout;       /* VaultPageTimeout, seconds */
+    int max_client_pages;   /* VaultMaxPagesPerClient */
+    int max_page_interests; /* VaultMaxPageInterests */
+    int notify_rate;        /* VaultNotifyRate, a second; 0: no limit */
+    int max_waiting;        /* VaultMaxWaiting; 0: what MPM and descriptors allow */
+    int threads;            /* VaultLongPollThreads */
+    int runs;               /* VaultLongPollRuns; 0: half of ThreadsPerChild */
 } vault_settings_t;
 
 extern vault_settings_t vault_settings;

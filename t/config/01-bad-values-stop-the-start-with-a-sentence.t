@@ -11,7 +11,7 @@ accepts('', 'the module alone');
 my @numbers = (
     ['VaultLongPollTimeout', 1, 600], ['VaultMaxMethods', 1, 100], ['VaultMaxPages', 1, 1000000], ['VaultMaxPagesPerClient', 1, 1000000],
     ['VaultMaxInterests', 16, 10000000], ['VaultPageTimeout', 1, 86400], ['VaultMaxWaiting', 1, 1000000],
-    ['VaultLongPollThreads', 0, 10000], ['VaultLongPollRuns', 1, 10000],
+    ['VaultLongPollThreads', 0, 10000], ['VaultMaxPageInterests', 1, 1024], ['VaultNotifyRate', 0, 1000000], ['VaultLongPollRuns', 1, 10000],
 );
 accepts(join('', map { "$_->[0] $_->[1]\n" } @numbers), 'the smallest values');
 accepts(join('', map { "$_->[0] $_->[2]\n" } @numbers), 'the largest values');

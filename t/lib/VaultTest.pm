@@ -60,8 +60,8 @@ sub port_of
     return $port;
 }
 
-# connect_to(vhost => NAME, tls => 1, receive_buffer => BYTES): a connection of its own. Where VaultTest::Family runs the test over another
-# protocol it is one of that; plain => 1: HTTP/1.1 all the same
+# connect_to(vhost => NAME, tls => 1, receive_buffer => BYTES, from => '127.0.0.2'): a connection of its own. Where VaultTest::Family runs
+# the test over another protocol it is one of that; plain => 1: HTTP/1.1 all the same
 sub connect_to
 {
     my (%with) = @_;

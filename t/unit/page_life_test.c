@@ -106,13 +106,18 @@ static void a_page_may_hold_so_many_and_no_more(void)
 
     pages_begin(&f, &pages, 3, HEAP);
     page = page_publish(pages, f.pool);
-    for (i = 0; i < VAULT_PAGE_INTERESTS_MAX; i++) {
+    for (i = 0; i < VAULT_PAGE_INTERESTS; i++) {
         page_hold(pages, &page, apr_psprintf(f.pool, "i-%d", i));
     }
     CU_ASSERT_EQUAL(vault_page_hold(pages, &page, "one more", &interest, &stamp), APR_ENOSPC);
     CU_ASSERT(!is_held(&f, "one more"));
+    vault_pages_set_interests(pages, 7); /* what it holds it keeps */
+    CU_ASSERT_EQUAL(vault_page_hold(pages, &page, "one more", &interest, &stamp), APR_ENOSPC);
+    vault_pages_set_interests(pages, VAULT_PAGE_INTERESTS + 1);
+    CU_ASSERT_EQUAL(vault_page_hold(pages, &page, "i-more", &interest, &stamp), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_hold(pages, &page, "one more", &interest, &stamp), APR_ENOSPC);
     page_hold(pages, &page, "i-7"); /* is no new one */
-    CU_ASSERT_EQUAL(vault_interest_count(f.notifier), VAULT_PAGE_INTERESTS_MAX + 1);
+    CU_ASSERT_EQUAL(vault_interest_count(f.notifier), VAULT_PAGE_INTERESTS + 2);
     CU_ASSERT_EQUAL(vault_page_hold(pages, &page, "", &interest, &stamp), APR_EINVAL);
     page_poll(pages, &page, 0, 0, &t);
     CU_ASSERT_EQUAL(vault_page_commit(pages, &t, vault_state_create(f.pool)), APR_SUCCESS);

@@ -260,7 +260,7 @@ static void what_cannot_be_kept_fails_the_method(void)
     CU_ASSERT_EQUAL(vault_run_set_cursor(s.run, "c", long_value + 1), APR_SUCCESS);
     CU_ASSERT(vault_run_end(s.run, 1));
     vault_run_begin(s.run, "/m");
-    for (i = 1; i < VAULT_PAGE_INTERESTS_MAX; i++) { /* the view has one */
+    for (i = 1; i < VAULT_PAGE_INTERESTS; i++) { /* the view has one */
         CU_ASSERT_EQUAL(vault_run_create_interest(s.run, "c", apr_psprintf(s.f.pool, "i-%d", i)), 1);
     }
     CU_ASSERT_PTR_NULL(vault_run_failed(s.run));

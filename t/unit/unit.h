@@ -28,6 +28,8 @@
     SUITE(page_check)                                                                                                  \
     SUITE(page_write)                                                                                                  \
     SUITE(page_life)                                                                                                   \
+    SUITE(page_room)                                                                                                   \
+    SUITE(rate)                                                                                                        \
     SUITE(run)                                                                                                         \
     SUITE(page_model)                                                                                                  \
     SUITE(page_kill)                                                                                                   \

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is past the rate is gathered by name, in a pool that goes when it has been told. */
+#include "gate.h"
+
+#include <pthread.h>
+
+#include "apr_hash.h"
+#include "apr_strings.h"
+
+#include "context.h"
+#include "mod_vault.h"
+#include "vault.h"
+
+/* Names that may wait in one child. */
+#define NAMES_MAX 1024
+
+static struct gathered_t {
+    pthread_mutex_t lock;
+    apr_pool_t *pool;  /* lock; NULL: nothing waits */
+    apr_hash_t *names; /* lock; of const char *, by themselves */
+    int telling;       /* atomic; somebody tells what has been gathered */
+} gathered = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static apr_status_t gather_locked(const char *interest)
+{
+    if (!gathered.pool) {
+        apr_pool_create(&gathered.pool, vault_server.scratch);
+        gathered.names = apr_hash_make(gathered.pool);
+    }
+    if (apr_hash_get(gathered.names, interest, APR_HASH_KEY_STRING)) {
+        return APR_EAGAIN;
+    }
+    if (apr_hash_count(gathered.names) >= NAMES_MAX) {
+        return APR_ENOSPC;
+    }
+    interest = apr_pstrdup(gathered.pool, interest);
+    apr_hash_set(gathered.names, interest, APR_HASH_KEY_STRING, interest);
+    return APR_EAGAIN;
+}
+
+/* In a process where nobody comes to tell what waits, nothing may. */
+static int is_admitted(request_rec *r)
+{
+    return !vault_settings.notify_rate || !vault_server.waiters ||
+           vault_rates_admit(vault_server.rates, vault_client_number(r), (unsigned)vault_settings.notify_rate,
+                             apr_time_now());
+}
+
+apr_status_t vault_gate_notify(request_rec *r, const char *interest)
+{
+    apr_size_t length = strlen(interest);
+    apr_status_t rv;
+
+    if (!length || length > VAULT_INTEREST_MAX || is_admitted(r)) {
+        return vault_notifier_notify(vault_server.notifier, interest, vault_server.slot);
+    }
+    pthread_mutex_lock(&gathered.lock);
+    rv = gather_locked(interest);
+    pthread_mutex_unlock(&gathered.lock);
+    if (rv == APR_EAGAIN) {
+        vault_tally(delayed, 1);
+    }
+    return rv;
+}
+
+void vault_gate_flush(void)
+{
+    apr_pool_t *pool;
+    apr_hash_t *names;
+    apr_hash_index_t *i;
+
+    pthread_mutex_lock(&gathered.lock);
+    pool = gathered.pool;
+    names = gathered.names;
+    if (pool) {
+        __atomic_store_n(&gathered.telling, 1, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&gathered.pool, NULL, __ATOMIC_SEQ_CST);
+    }
+    pthread_mutex_unlock(&gathered.lock);
+    if (!pool) {
+        return;
+    }
+    for (i = apr_hash_first(pool, names); i; i = apr_hash_next(i)) {
+        vault_notifier_notify(vault_server.notifier, apr_hash_this_val(i), vault_server.slot);
+    }
+    __atomic_store_n(&gathered.telling, 0, __ATOMIC_SEQ_CST);
+    apr_pool_destroy(pool);
+}
+
+int vault_gate_waits(void)
+{
+    return __atomic_load_n(&gathered.pool, __ATOMIC_SEQ_CST) || __atomic_load_n(&gathered.telling, __ATOMIC_SEQ_CST);
+}

@@ -66,7 +66,7 @@ MAKEFLAGS='' $MAKE -s -C "$abs_builddir" DESTDIR="$run/installed" \
 
 # The modules of httpd that the tests use, as far as they are there.
 for name in mpm_event authn_core authn_file authz_core authz_host authz_user auth_basic unixd log_config version mime dir alias headers \
-    include rewrite reqtimeout socache_shmcb ssl http2 deflate filter setenvif env status cgid lua proxy proxy_http proxy_fcgi; do
+    include remoteip rewrite reqtimeout socache_shmcb ssl http2 deflate filter setenvif env status cgid lua proxy proxy_http proxy_fcgi; do
     file=$APACHE_LIBEXECDIR/mod_$name.so
     [ -f "$file" ] && echo "LoadModule ${name}_module $file"
 done >"$run/t/conf/modules.conf"

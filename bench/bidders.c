@@ -9,6 +9,7 @@
 
 #include "client.h"
 #include "control.h"
+#include "dice.h"
 #include "wire.h"
 
 #define LOADING_AT_ONCE 16
@@ -52,30 +53,9 @@ static bid_t *bids;
 static int act_count, bid_count, bid_room, waiting_for_pages, next_load;
 static uint64_t begin; /* 0: nobody acts yet */
 static int is_over;    /* nobody acts any more */
-static uint64_t dice_state;
+static dice_t dice;
 
 /* ------------------------------------------------------------ the schedule */
-
-/* splitmix64: the same numbers everywhere. */
-static uint64_t roll(void)
-{
-    uint64_t z = (dice_state += 0x9e3779b97f4a7c15u);
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static int roll_below(int limit)
-{
-    return (int)(roll() % (unsigned)limit);
-}
-
-/* 0 < x <= 1 */
-static double roll_part(void)
-{
-    return (double)((roll() >> 11) + 1) / 9007199254740992.0;
-}
 
 static void *make_room(void *list, int count, size_t size)
 {
@@ -96,8 +76,8 @@ static void schedule(int user, uint64_t at)
     }
     act = &acts[act_count];
     *act = (act_t){.at = at, .user = user, .item = NONE, .next = NONE};
-    if (roll_part() > all->writes) {
-        act->item = all->first_item + roll_below(all->items);
+    if (dice_part(&dice) > all->writes) {
+        act->item = all->first_item + dice_below(&dice, all->items);
     }
     else {
         bid_room++;
@@ -116,17 +96,17 @@ static void draw_schedule(void)
 {
     double mean = all->think / all->users, at = 0;
 
-    dice_state = all->seed;
+    dice = all->seed;
     for (int i = 0; i < all->users; i++) {
         users[i].item = all->first_item + i % all->items;
         users[i].todo = NONE;
     }
     for (;;) {
-        at -= log(roll_part()) * mean;
+        at -= log(dice_part(&dice)) * mean;
         if (at >= all->seconds) {
             break;
         }
-        schedule(roll_below(all->users), (uint64_t)(at * SECOND));
+        schedule(dice_below(&dice, all->users), (uint64_t)(at * SECOND));
     }
     bids = make_room(NULL, bid_room + 1, sizeof *bids);
     for (int i = 0; i < all->users; i++) {
@@ -278,7 +258,7 @@ static void got_page(user_t *user, const wire_answer_t *answer)
     }
     else if (all->news == BIDDERS_ASK) {
         /* Pages that were opened at once do not ask at once. */
-        user->ask_at = user->since + (begin == 0 ? roll() % ASK_EVERY : ASK_EVERY);
+        user->ask_at = user->since + (begin == 0 ? dice_roll(&dice) % ASK_EVERY : ASK_EVERY);
     }
     if (begin == 0) {
         waiting_for_pages--;

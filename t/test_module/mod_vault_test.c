@@ -3,7 +3,8 @@
  * @file mod_vault_test.c
  * The handler `vault-test`: small pages, methods, writers and obstacles for the tests of mod_vault, chosen by the last part of the path.
  *
- *   page?poll=URL&poll=…    a page (text/html) with these long-poll methods; view=NAME shows that variable, as `value` would, and
+ *   page?poll=URL&poll=…    a page (text/html) with these long-poll methods; view=NAME&interest=I, as often
+ *                           as wanted, shows that variable, as `value` would, and
  *                           feed=F&method=M&args=JSON what `call` writes
  *   echo?text=T             writes T; nothing if T is empty
  *   status?code=N           answers N
@@ -16,6 +17,7 @@
  *   set?name=V&value=X      sets a variable; notify=I notifies afterwards
  *   add?name=V              adds one to a variable and writes it; notify=I notifies afterwards; die=1: the child kills itself in between
  *   get?name=V              writes a variable
+ *   numbers?count=N         writes the variables #0, #1, … of which there are N, one a line
  *   said?name=NAME          writes a header of the request; without a name all, one a line; body=1: when it has read the body
  *   property?key=K&value=V  sets a page property; without a value, writes it
  *   notify?interest=I       notifies; writes "held" or "nobody"
@@ -97,16 +99,24 @@ static void parse_query(act_t *act)
     }
 }
 
-static const char *query(act_t *act, const char *name, const char *fallback)
+/** The value of the name that comes for the n-th time, from 0. */
+static const char *nth_query(act_t *act, const char *name, int n)
 {
     for (int i = 0; i < act->query->nelts; i++) {
         query_t *q = &APR_ARRAY_IDX(act->query, i, query_t);
 
-        if (!strcmp(q->name, name)) {
+        if (!strcmp(q->name, name) && n-- == 0) {
             return q->value;
         }
     }
-    return fallback;
+    return NULL;
+}
+
+static const char *query(act_t *act, const char *name, const char *fallback)
+{
+    const char *value = nth_query(act, name, 0);
+
+    return value ? value : fallback;
 }
 
 /** Stop where the query says so.
@@ -274,6 +284,21 @@ static int act_get(act_t *act)
     return OK;
 }
 
+static int act_numbers(act_t *act)
+{
+    int count = atoi(query(act, "count", "0"));
+
+    for (int i = 0; i < count; i++) {
+        const char *value = shared_get(apr_psprintf(act->r->pool, "#%d", i), act->r->pool);
+
+        if (!value) {
+            return HTTP_BAD_REQUEST;
+        }
+        ap_rprintf(act->r, "%s\n", value);
+    }
+    return OK;
+}
+
 static int write_header(void *baton, const char *name, const char *value)
 {
     ap_rprintf((request_rec *)baton, "%s: %s\n", name, value);
@@ -431,17 +456,30 @@ static int refused(act_t *act, const char *url, apr_status_t rv)
     }
 }
 
+/** The n-th view=NAME with the n-th interest=I.
+ * @param said  what the page shows so far; grows */
+static int add_view(act_t *act, int n, const char **said)
+{
+    const char *view = nth_query(act, "view", n), *value;
+    int status = look(act, view, nth_query(act, "interest", n), &value);
+
+    if (status == OK) {
+        set_shown(act, view, value);
+        *said = apr_pstrcat(act->r->pool, *said, n ? " " : "", value, NULL);
+    }
+    return status;
+}
+
 static int act_page(act_t *act)
 {
-    const char *view = query(act, "view", NULL), *value = NULL, *script;
+    const char *said = "", *script;
 
-    if (view) {
-        int status = look(act, view, query(act, "interest", NULL), &value);
+    for (int n = 0; nth_query(act, "view", n); n++) {
+        int status = add_view(act, n, &said);
 
         if (status != OK) {
             return status;
         }
-        set_shown(act, view, value);
     }
     for (int i = 0; i < act->query->nelts; i++) {
         query_t *q = &APR_ARRAY_IDX(act->query, i, query_t);
@@ -453,7 +491,7 @@ static int act_page(act_t *act)
     }
     script = page_script(act->r);
     ap_rprintf(act->r, "<!DOCTYPE html>\n<title>vault-test</title>\n%s\n<p id=\"view\">%s</p>\n", script ? script : "",
-               value ? ap_escape_html(act->r->pool, value) : "");
+               ap_escape_html(act->r->pool, said));
     return query(act, "feed", NULL) ? act_call(act) : OK;
 }
 
@@ -462,14 +500,19 @@ static const struct action_t {
     const char *type;
     int (*act)(act_t *act);
 } actions[] = {
-    {"property", "text/plain", act_property}, {"said", "text/plain", act_said},     {"add", "text/plain", act_add},
-    {"arrived", "text/plain", act_arrived},   {"big", "text/plain", act_big},       {"broken", "text/html", act_broken},
-    {"call", "application/json", act_call},   {"close", "text/plain", act_close},   {"count", "text/html", act_count},
-    {"echo", "text/html", act_echo},          {"flush", "text/html", act_flush},    {"get", "text/plain", act_get},
-    {"kill", "text/plain", act_kill},         {"notify", "text/plain", act_notify}, {"open", "text/plain", act_open},
-    {"page", "text/html", act_page},          {"pid", "text/plain", act_pid},       {"render", "text/html", act_render},
-    {"rows", "text/html", act_rows},          {"set", "text/plain", act_set},       {"show", "text/html", act_show},
-    {"status", "text/html", act_status},      {"value", "text/html", act_value},    {"wait", "text/plain", act_wait},
+    {"property", "text/plain", act_property}, {"said", "text/plain", act_said},
+    {"add", "text/plain", act_add},           {"arrived", "text/plain", act_arrived},
+    {"big", "text/plain", act_big},           {"broken", "text/html", act_broken},
+    {"call", "application/json", act_call},   {"close", "text/plain", act_close},
+    {"count", "text/html", act_count},        {"echo", "text/html", act_echo},
+    {"flush", "text/html", act_flush},        {"get", "text/plain", act_get},
+    {"kill", "text/plain", act_kill},         {"notify", "text/plain", act_notify},
+    {"numbers", "text/plain", act_numbers},   {"open", "text/plain", act_open},
+    {"page", "text/html", act_page},          {"pid", "text/plain", act_pid},
+    {"render", "text/html", act_render},      {"rows", "text/html", act_rows},
+    {"set", "text/plain", act_set},           {"show", "text/html", act_show},
+    {"status", "text/html", act_status},      {"value", "text/html", act_value},
+    {"wait", "text/plain", act_wait},
 };
 
 static const struct action_t *find_action(const char *uri)

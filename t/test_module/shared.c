@@ -17,6 +17,7 @@
 #include "http_config.h"
 
 #define ENTRIES 1024
+#define NUMBERS 65536
 #define BARRIER_SECONDS 30
 
 typedef struct entry_t {
@@ -30,6 +31,7 @@ typedef struct entry_t {
 typedef struct table_t {
     pthread_mutex_t mutex;
     entry_t entries[ENTRIES];
+    long numbers[NUMBERS]; /* atomic */
 } table_t;
 
 static table_t *table; /* inherited by every child */
@@ -100,11 +102,24 @@ static entry_t *find_locked(const char *name)
     return NULL;
 }
 
+/** @return the place of "#0" to "#65535", or NULL: it is another variable */
+static long *find_number(const char *name)
+{
+    char *end;
+    long number = name && name[0] == '#' ? strtol(name + 1, &end, 10) : -1;
+
+    return number >= 0 && number < NUMBERS && !*end ? &table->numbers[number] : NULL;
+}
+
 const char *shared_get(const char *name, apr_pool_t *pool)
 {
     const char *value = NULL;
+    const long *number = find_number(name);
     entry_t *e;
 
+    if (number) {
+        return apr_ltoa(pool, __atomic_load_n(number, __ATOMIC_SEQ_CST));
+    }
     lock();
     e = find_locked(name);
     if (e) {
@@ -132,9 +147,12 @@ apr_status_t shared_set(const char *name, const char *value)
 
 long shared_add(const char *name, long step)
 {
-    long now = -1;
+    long now = -1, *number = find_number(name);
     entry_t *e;
 
+    if (number) {
+        return __atomic_add_fetch(number, step, __ATOMIC_SEQ_CST);
+    }
     lock();
     e = find_locked(name);
     if (e) {

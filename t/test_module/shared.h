@@ -11,6 +11,8 @@
 
 #include "httpd.h"
 
+/* A name that is a # and a number below 65536 is a number from the beginning, 0 at first, and is found at once: for tests that need
+ * thousands. It can be read and added to. */
 #define SHARED_NAME_MAX 64
 #define SHARED_VALUE_MAX 4096
 

@@ -16,6 +16,7 @@
 #include "gate.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "render.h"
 #include "suspend.h"
 
@@ -157,7 +158,7 @@ static void notice_stop(vault_waiters_t *waiters)
 static void tick(void *baton)
 {
     vault_waiters_t *waiters = vault_server.waiters;
-    apr_time_t now = apr_time_now();
+    apr_time_t now = vault_now();
     unsigned n;
 
     if (!waiters) {

@@ -8,6 +8,7 @@
 
 #include "log.h"
 #include "mod_vault.h"
+#include "now.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -110,7 +111,7 @@ apr_uint32_t vault_client_number(request_rec *r)
 static int refused_level(void)
 {
     static apr_time_t said;
-    apr_time_t now = apr_time_now(), last = __atomic_load_n(&said, __ATOMIC_RELAXED);
+    apr_time_t now = vault_now(), last = __atomic_load_n(&said, __ATOMIC_RELAXED);
 
     if (now - last < APR_USEC_PER_SEC) {
         return APLOG_DEBUG;
@@ -147,7 +148,7 @@ static apr_status_t count_page(request_rec *top, const vault_page_t *page)
 
 static apr_status_t make_page(request_rec *top, vault_context_t *x)
 {
-    apr_status_t rv = vault_page_create(vault_server.pages, &x->page, top->user, apr_time_now(), vault_page_idle());
+    apr_status_t rv = vault_page_create(vault_server.pages, &x->page, top->user, vault_now(), vault_page_idle());
 
     if (rv != APR_SUCCESS) {
         say_full(top, rv);

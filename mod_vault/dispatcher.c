@@ -18,6 +18,7 @@
 #include "bell.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "origin.h"
 #include "page_facts.h"
 #include "poll_request.h"
@@ -266,7 +267,7 @@ static int refuse_to_wait(dispatch_t *d, apr_pool_t *scratch)
 /* Each page hears of it: whoever is notified rests no more. */
 static void note_wake(dispatch_t *d, unsigned causes)
 {
-    apr_time_t now = apr_time_now();
+    apr_time_t now = vault_now();
     unsigned i;
 
     for (i = 0; i < d->count; i++) {

@@ -7,6 +7,7 @@
 #include "apr_strings.h"
 
 #include "mod_vault.h"
+#include "now.h"
 #include "page_facts.h"
 #include "reply.h"
 #include "utf8.h"
@@ -160,7 +161,7 @@ const char *vault_explain_state(const vault_page_facts_t *f, apr_time_t now)
 
 static json_t *page_json(const char *id, const vault_page_facts_t *f)
 {
-    apr_time_t now = apr_time_now();
+    apr_time_t now = vault_now();
     json_t *page = json_pack("{s:s, s:s, s:s?}", "Page", id, "State", vault_explain_state(f, now), "Owner", f->owner);
 
     json_object_set_new(page, "IdleSeconds",

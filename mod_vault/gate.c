@@ -9,6 +9,7 @@
 
 #include "context.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "vault.h"
 
 /* Names that may wait in one child. */
@@ -43,7 +44,7 @@ static int is_admitted(request_rec *r)
 {
     return !vault_settings.notify_rate || !vault_server.waiters ||
            vault_rates_admit(vault_server.rates, vault_client_number(r), (unsigned)vault_settings.notify_rate,
-                             apr_time_now());
+                             vault_now());
 }
 
 apr_status_t vault_gate_notify(request_rec *r, const char *interest)

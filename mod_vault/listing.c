@@ -11,6 +11,7 @@
 
 #include "explain.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "page_facts.h"
 #include "reply.h"
 #include "vault.h"
@@ -71,7 +72,7 @@ static json_t *interests_json(const vault_state_t *s, apr_pool_t *pool)
 
 static json_t *brief(const vault_page_t *page, const vault_page_facts_t *f, apr_pool_t *pool)
 {
-    apr_time_t now = apr_time_now();
+    apr_time_t now = vault_now();
     char id[VAULT_PAGE_ID_LEN + 1];
 
     vault_page_format(page, id);

@@ -8,6 +8,7 @@
 
 #include "log.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "reply.h"
 #include "suspend.h"
 
@@ -85,7 +86,7 @@ int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t 
     }
     q->ack = apr_table_get(params, "ack") != NULL;
     q->take.owner = r->user;
-    q->take.now = apr_time_now();
+    q->take.now = vault_now();
     q->take.until = q->take.now + hold_time(r, vault_location_of(r));
     return OK;
 }

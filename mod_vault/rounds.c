@@ -9,6 +9,7 @@
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
+#include "now.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -33,7 +34,7 @@ static int is_listed(const vault_rounds_t *rounds, const char *url)
 
 int vault_rounds_rests(const vault_rounds_t *rounds, const char *url)
 {
-    return rounds->rest_until > apr_time_now() && is_listed(rounds, url);
+    return rounds->rest_until > vault_now() && is_listed(rounds, url);
 }
 
 static void list_resting(vault_rounds_t *rounds, const char *url)
@@ -54,7 +55,7 @@ int vault_rounds_too_many(vault_rounds_t *rounds, const apr_array_header_t *move
         return 0;
     }
     rounds->in_sequence = 0;
-    rounds->rest_until = apr_time_now() + REST_FIRST;
+    rounds->rest_until = vault_now() + REST_FIRST;
     for (i = 0; i < moved->nelts; i++) {
         list_resting(rounds, APR_ARRAY_IDX(moved, i, const char *));
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, rounds->r,
@@ -75,7 +76,7 @@ static apr_interval_time_t next_rest(const vault_rounds_t *rounds)
 static void report_failure(const vault_rounds_t *rounds, const char *url, const char *why)
 {
     static apr_time_t said;
-    apr_time_t now = apr_time_now(), last = __atomic_load_n(&said, __ATOMIC_RELAXED);
+    apr_time_t now = vault_now(), last = __atomic_load_n(&said, __ATOMIC_RELAXED);
     int level = now - last < APR_USEC_PER_SEC ? APLOG_DEBUG : APLOG_ERR;
 
     if (level == APLOG_ERR) {
@@ -113,7 +114,7 @@ int vault_rounds_run(vault_rounds_t *rounds, vault_run_t *run, const vault_page_
     vault_context_t *x = vault_context_begin(rounds->r, run, page, moved->pool);
     int i, failed = 0;
 
-    if (rounds->resting && rounds->rest_until <= apr_time_now()) {
+    if (rounds->resting && rounds->rest_until <= vault_now()) {
         rounds->resting->nelts = 0;
     }
     for (i = 0; i < moved->nelts; i++) {
@@ -128,7 +129,7 @@ int vault_rounds_run(vault_rounds_t *rounds, vault_run_t *run, const vault_page_
     vault_context_end(rounds->r);
     if (failed) {
         rounds->rest = next_rest(rounds);
-        rounds->rest_until = apr_time_now() + rounds->rest;
+        rounds->rest_until = vault_now() + rounds->rest;
     }
     return failed;
 }

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "page_facts.h"
 
 APLOG_USE_MODULE(vault);
@@ -21,7 +22,7 @@ apr_status_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault_pag
 
 void vault_seat_leave(const vault_seat_t *seat)
 {
-    vault_page_leave(vault_server.pages, &seat->ticket, apr_time_now());
+    vault_page_leave(vault_server.pages, &seat->ticket, vault_now());
 }
 
 void vault_seat_tell_acks(const vault_ticket_t *ticket, const vault_state_t *base)
@@ -99,7 +100,7 @@ vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *wat
 /* For whoever asks for the page's facts. */
 static void note_round(const vault_seat_t *seat, int failed)
 {
-    vault_page_last_t round = {.ran_at = (apr_uint64_t)apr_time_now(),
+    vault_page_last_t round = {.ran_at = (apr_uint64_t)vault_now(),
                                .ran = (apr_uint32_t)seat->moved->nelts,
                                .wrote = (apr_uint32_t)seat->outputs->nelts,
                                .failed = (apr_uint32_t)failed};

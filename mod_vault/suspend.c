@@ -18,6 +18,7 @@
 #include "bell.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "vault.h"
 #include "visit.h"
 
@@ -320,7 +321,7 @@ static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout)
     if ((rv = vault_suspension_make(&s, r)) != APR_SUCCESS) {
         return refuse(r, rv, "no descriptor is left for its bell");
     }
-    s->poll.due = s->poll.end = apr_time_now() + timeout;
+    s->poll.due = s->poll.end = vault_now() + timeout;
     if (!vault_poll_attach(vault_server.waiters, &s->poll, NULL, 0)) {
         vault_poll_end(vault_server.waiters, &s->poll);
         return refuse(r, APR_TIMEUP, "this child ends");
@@ -347,7 +348,7 @@ apr_status_t vault_request_suspend(request_rec *r, apr_interval_time_t timeout)
     timeout = timeout < longest ? timeout : longest;
     s = find(r);
     if (s && is_suspended(s)) {
-        vault_poll_shorten(vault_server.waiters, &s->poll, apr_time_now() + timeout);
+        vault_poll_shorten(vault_server.waiters, &s->poll, vault_now() + timeout);
         return APR_SUCCESS;
     }
     return suspend(r, timeout);

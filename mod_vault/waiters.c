@@ -22,6 +22,7 @@
 #include "apr_thread_proc.h"
 
 #include "deadlines.h"
+#include "now.h"
 
 #define EVENTS 256
 #define TICK apr_time_from_sec(1)
@@ -453,12 +454,12 @@ static void *APR_THREAD_FUNC waker(apr_thread_t *thread, void *baton)
 {
     struct epoll_event events[EVENTS];
     vault_waiters_t *w = baton;
-    apr_time_t now = apr_time_now(), until, next_tick = now + TICK;
+    apr_time_t now = vault_now(), until, next_tick = now + TICK;
     int n;
 
     while (!__atomic_load_n(&w->quit, __ATOMIC_SEQ_CST)) {
         drain_slot(w);
-        now = apr_time_now();
+        now = vault_now();
         until = wake_due(w, now);
         if (now >= next_tick) {
             next_tick = now + TICK;

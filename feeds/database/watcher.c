@@ -20,6 +20,7 @@
 #include "dialect.h"
 #include "driver.h"
 #include "interests.h"
+#include "now.h"
 #include "rows.h"
 
 /* The longest place; what is beyond is no place. */
@@ -284,8 +285,8 @@ static apr_status_t forget_results(database_watcher_t *w, apr_int64_t before)
 
 static apr_status_t prune(database_watcher_t *w)
 {
-    apr_time_t now = apr_time_now();
-    apr_int64_t before = apr_time_sec(now) - w->feed->keep;
+    apr_time_t now = vault_now();
+    apr_int64_t before = apr_time_sec(apr_time_now()) - w->feed->keep;
     apr_status_t rv;
 
     if (now < w->pruned_at + PRUNE_EVERY) {

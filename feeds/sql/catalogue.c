@@ -9,6 +9,7 @@
 
 #include "connection.h"
 #include "driver.h"
+#include "now.h"
 
 /* How long tables are believed in where the database does not say that they have changed. */
 #define LIFE apr_time_from_sec(1)
@@ -38,7 +39,7 @@ static apr_status_t ask_generation(sql_call_t *c, const char **generation)
 
 static int is_old(const sql_conn_t *conn, const char *generation)
 {
-    apr_time_t age = apr_time_now() - conn->read_at;
+    apr_time_t age = vault_now() - conn->read_at;
 
     if (conn->tables == NULL) {
         return 1;
@@ -67,7 +68,7 @@ static apr_status_t refresh(sql_call_t *c)
         apr_pool_clear(conn->pool);
         conn->tables = apr_hash_make(conn->pool);
         conn->generation = generation != NULL ? apr_pstrdup(conn->pool, generation) : NULL;
-        conn->read_at = apr_time_now();
+        conn->read_at = vault_now();
     }
     c->catalogue_is_fresh = 1;
     return APR_SUCCESS;

@@ -8,6 +8,7 @@
 
 #include "connection.h"
 #include "driver.h"
+#include "now.h"
 #include "script.h"
 
 /* How long nobody asks a server that could not be reached. */
@@ -23,7 +24,7 @@ static int may_try(sql_call_t *c, const char **why)
     int may;
 
     apr_thread_mutex_lock(db->lock);
-    since = apr_time_now() - db->failed_at;
+    since = vault_now() - db->failed_at;
     may = db->why[0] == '\0' || (!db->trying && (since < 0 || since >= PAUSE));
     db->trying |= may && db->why[0] != '\0';
     *why = apr_pstrdup(c->pool, db->why);
@@ -39,7 +40,7 @@ static void tried(sql_database_t *db, const char *why)
     apr_thread_mutex_lock(db->lock);
     news = (db->why[0] == '\0') != (why[0] == '\0');
     apr_cpystrn(db->why, why, sizeof(db->why));
-    db->failed_at = apr_time_now();
+    db->failed_at = vault_now();
     db->trying = 0;
     apr_thread_mutex_unlock(db->lock);
     if (news && why[0] == '\0') {

@@ -24,6 +24,7 @@
 
 #include "catalogue.h"
 #include "connection.h"
+#include "now.h"
 #include "script.h"
 #include "statement.h"
 
@@ -93,10 +94,10 @@ static void set_options(const sql_database_t *db, dbi_conn dbi)
 /* Two connections that do this at once do not wait for each other: SQLite says at once that the file is locked. */
 static apr_status_t write_ahead(sql_call_t *c, const char **mode)
 {
-    apr_time_t begin = apr_time_now();
+    apr_time_t begin = vault_now();
     apr_status_t rv = sql_conn_cell(c, GUARD "PRAGMA journal_mode=WAL", mode);
 
-    while (APR_STATUS_IS_EAGAIN(rv) && !c->conn->broken && apr_time_now() - begin < apr_time_from_sec(c->db->timeout)) {
+    while (APR_STATUS_IS_EAGAIN(rv) && !c->conn->broken && vault_now() - begin < apr_time_from_sec(c->db->timeout)) {
         apr_sleep(apr_time_from_msec(10));
         rv = sql_conn_cell(c, GUARD "PRAGMA journal_mode=WAL", mode);
     }

@@ -4,12 +4,13 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "apr_thread_cond.h"
 #include "apr_thread_mutex.h"
 #include "apr_thread_proc.h"
+
+#include "now.h"
 
 #define STEP apr_time_from_sec(1)
 
@@ -22,15 +23,6 @@ struct sql_guard_t {
     int stops;
 };
 
-/* Not apr_time_now: whoever sets the clock would end statements. */
-static apr_int64_t now(void)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return at.tv_sec;
-}
-
 static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *data)
 {
     sql_guard_t *guard = data;
@@ -38,7 +30,7 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *data)
     apr_thread_mutex_lock(guard->lock);
     while (!guard->stops) {
         for (sql_guarded_t *at = guard->first; at != NULL; at = at->next) {
-            if (at->until <= now()) {
+            if (at->until <= apr_time_sec(vault_now())) {
                 shutdown(at->descriptor, SHUT_RDWR);
             }
         }
@@ -100,7 +92,7 @@ void sql_guard_begin(sql_guard_t *guard, sql_guarded_t *guarded, int seconds)
         return;
     }
     apr_thread_mutex_lock(guard->lock);
-    guarded->until = now() + seconds + 1;
+    guarded->until = apr_time_sec(vault_now()) + seconds + 1;
     guarded->next = guard->first;
     guard->first = guarded;
     if (guard->sleeps) {

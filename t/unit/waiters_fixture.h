@@ -7,9 +7,10 @@
 #define VAULT_WAITERS_FIXTURE_H
 
 #include "fixture.h"
+#include "now.h"
 #include "waiters.h"
 
-#define FAR_OFF (apr_time_now() + apr_time_from_sec(3600))
+#define FAR_OFF (vault_now() + apr_time_from_sec(3600))
 
 typedef struct hall_t {
     fixture_t f;

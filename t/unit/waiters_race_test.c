@@ -56,7 +56,7 @@ static void *sleep_and_look(void *baton)
         unsigned causes;
 
         wait.interest = h->interest[0];
-        poll.due = poll.end = apr_time_now() + apr_time_from_sec(20);
+        poll.due = poll.end = vault_now() + apr_time_from_sec(20);
         if (!vault_poll_attach(h->w, &poll, &wait, 1)) {
             break;
         }
@@ -206,7 +206,7 @@ static void a_notify_in_another_process_wakes(void)
 
         do {
             wait.interest = h.interest[1];
-            poll.due = poll.end = apr_time_now() + apr_time_from_sec(20);
+            poll.due = poll.end = vault_now() + apr_time_from_sec(20);
             vault_poll_attach(h.w, &poll, &wait, 1);
             now = vault_interest_arm(h.f.notifier, h.interest[1], h.slot);
             if (now <= stamp) {
@@ -266,7 +266,7 @@ static void no_hang_up_is_lost(void)
         CU_ASSERT_FATAL(pthread_create(&client, NULL, hang_up, &fds[1]) == 0);
         while (!gone && !lost) {
             wait.interest = h.interest[0];
-            poll.due = poll.end = apr_time_now() + apr_time_from_sec(20);
+            poll.due = poll.end = vault_now() + apr_time_from_sec(20);
             vault_poll_attach(h.w, &poll, &wait, 1);
             vault_interest_arm(h.f.notifier, h.interest[0], h.slot);
             vault_poll_finish(h.w, &poll);

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "now.h"
 #include "unit.h"
 #include "waiters_fixture.h"
 
@@ -88,12 +89,12 @@ static void the_smaller_time_holds(void)
     sit_until(&h, &late, FAR_OFF);
     sit_until(&h, &soon, FAR_OFF);
     vault_poll_shorten(h.w, &soon, FAR_OFF + apr_time_from_sec(3600));
-    vault_poll_shorten(h.w, &soon, apr_time_now());
+    vault_poll_shorten(h.w, &soon, vault_now());
     vault_poll_shorten(h.w, &soon, FAR_OFF);
     CU_ASSERT(hall_rings(&soon));
     CU_ASSERT_EQUAL(vault_poll_take(h.w, &soon), VAULT_CAUSE_END);
     CU_ASSERT(!hall_is_ringing(&late));
-    vault_poll_shorten(h.w, &soon, apr_time_now()); /* it does not wait: nothing */
+    vault_poll_shorten(h.w, &soon, vault_now()); /* it does not wait: nothing */
     CU_ASSERT_EQUAL(vault_poll_take(h.w, &soon), 0);
     vault_poll_end(h.w, &soon);
     vault_poll_end(h.w, &late);
@@ -224,7 +225,7 @@ static void resume_complete_and_time_race(void)
     for (round = 1; round <= ROUNDS; round++) {
         unsigned causes;
 
-        race.poll.due = race.poll.end = apr_time_now() + round % 50;
+        race.poll.due = race.poll.end = vault_now() + round % 50;
         CU_ASSERT_FATAL(vault_poll_attach(race.h.w, &race.poll, NULL, 0));
         STORE(race.round, round);
         while (!(causes = vault_poll_take(race.h.w, &race.poll))) {
@@ -273,7 +274,7 @@ static void hang_up_and_resume_race(void)
 
         CU_ASSERT_FATAL(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
         CU_ASSERT_FATAL(!pthread_create(&client, NULL, hang_up, &fds[1]));
-        race.poll.due = race.poll.end = apr_time_now() + apr_time_from_sec(20);
+        race.poll.due = race.poll.end = vault_now() + apr_time_from_sec(20);
         CU_ASSERT_FATAL(vault_poll_attach(race.h.w, &race.poll, NULL, 0));
         vault_waiters_watch(race.h.w, fds[0], &race.poll, 0);
         if (round % 2) {

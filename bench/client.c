@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void client_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer)
+int client_find_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer)
 {
     static const char mark[] = "data-vault-page=\"";
     const char *at = answer->status == 200 ? strstr(answer->body, mark) : NULL;
     size_t length;
 
     if (at == NULL) {
-        wire_die("a page was answered %d without a page id: %.200s", answer->status, answer->body);
+        return 0;
     }
     at += sizeof mark - 1;
     length = strcspn(at, "\"");
@@ -22,6 +22,14 @@ void client_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer)
     }
     memcpy(id, at, length);
     id[length] = '\0';
+    return 1;
+}
+
+void client_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer)
+{
+    if (!client_find_page_id(id, answer)) {
+        wire_die("a page was answered %d without a page id: %.200s", answer->status, answer->body);
+    }
 }
 
 void client_poll(wire_conn_t *conn, const char *id, uint64_t seq)

@@ -15,6 +15,9 @@
 /** The page id in the answer to a page's request. Dies when there is none. */
 void client_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer);
 
+/** The same. @return 0: there is none */
+int client_find_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer);
+
 /** Ask for news, and acknowledge the answer `seq`; 0: none yet. */
 void client_poll(wire_conn_t *conn, const char *id, uint64_t seq);
 

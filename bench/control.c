@@ -17,10 +17,12 @@ static char request[1024];
 static size_t request_length;
 static const char *trigger;
 static control_status_t *wanted;
+static char *kept; /* the last body that control_get() asked for */
+static int keeps;
 static int repeated;
 static int plain_left; /* requests that are still to be sent */
 
-static long number_of(const char *text, const char *name)
+long control_number(const char *text, const char *name)
 {
     size_t length = strlen(name);
     const char *line = text;
@@ -32,7 +34,7 @@ static long number_of(const char *text, const char *name)
         line = strchr(line, '\n');
         line = line == NULL ? NULL : line + 1;
     }
-    wire_die("/vault/status?auto has no line \"%s: …\"", name);
+    wire_die("the status has no line \"%s: …\"", name);
 }
 
 static void answered(wire_conn_t *conn, const wire_answer_t *answer)
@@ -40,15 +42,20 @@ static void answered(wire_conn_t *conn, const wire_answer_t *answer)
     if (answer->status < 200 || answer->status >= 400) {
         wire_die("%.*s was answered %d: %.200s", (int)strcspn(request, "\r"), request, answer->status, answer->body);
     }
+    if (keeps) {
+        free(kept);
+        kept = strdup(answer->body);
+        keeps = 0;
+    }
     if (wanted == NULL) {
         return;
     }
-    wanted->waiting = number_of(answer->body, "Waiting");
-    wanted->in_threads = number_of(answer->body, "WaitingInThreads");
-    wanted->answers = number_of(answer->body, "Answers");
-    wanted->wakeups = number_of(answer->body, "WakeUps");
-    wanted->idle_wakeups = number_of(answer->body, "IdleWakeUps");
-    wanted->runs = number_of(answer->body, "Runs");
+    wanted->waiting = control_number(answer->body, "Waiting");
+    wanted->in_threads = control_number(answer->body, "WaitingInThreads");
+    wanted->answers = control_number(answer->body, "Answers");
+    wanted->wakeups = control_number(answer->body, "WakeUps");
+    wanted->idle_wakeups = control_number(answer->body, "IdleWakeUps");
+    wanted->runs = control_number(answer->body, "Runs");
     wanted = NULL;
 }
 
@@ -104,6 +111,15 @@ void control_status(control_status_t *status)
     wanted = status;
     send_request();
     control_await();
+}
+
+const char *control_get(const char *path)
+{
+    set_get(path);
+    keeps = 1;
+    send_request();
+    control_await();
+    return kept;
 }
 
 void control_await_waiting(long (*expected)(void))

@@ -24,6 +24,12 @@ typedef struct control_status_t {
 
 void control_status(control_status_t *status);
 
+/** The body of a GET that must succeed; valid until the next. */
+const char *control_get(const char *path);
+
+/** The number behind `name` in lines "name: number", as /vault/status?auto has them. Dies when there is none. */
+long control_number(const char *text, const char *name);
+
 /** Wait until the server says that as many polls wait as `expected` says. Dies after 30 s. */
 void control_await_waiting(long (*expected)(void));
 

@@ -29,7 +29,7 @@ void wire_die(const char *fmt, ...)
     va_list ap;
 
     fflush(stdout);
-    fputs("hold: ", stderr);
+    fprintf(stderr, "%s: ", program_invocation_short_name);
     va_start(ap, fmt);
     vfprintf(stderr, fmt, ap);
     va_end(ap);
@@ -81,6 +81,25 @@ void wire_open(wire_conn_t *conn)
     conn->under_way = 0;
     if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, conn->fd, &event) != 0) {
         wire_die("epoll_ctl: %s", strerror(errno));
+    }
+}
+
+void wire_reset(wire_conn_t *conn)
+{
+    struct linger at_once = {.l_onoff = 1};
+
+    if (conn->fd >= 0) {
+        setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    }
+    wire_close(conn);
+}
+
+void wire_pause(wire_conn_t *conn, int pause)
+{
+    struct epoll_event event = {.events = pause ? 0 : EPOLLIN | EPOLLRDHUP, .data.ptr = conn};
+
+    if (conn->fd >= 0) {
+        epoll_ctl(epoll_fd, EPOLL_CTL_MOD, conn->fd, &event);
     }
 }
 

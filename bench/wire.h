@@ -38,6 +38,12 @@ void wire_start(int port);
 void wire_open(wire_conn_t *conn);
 void wire_close(wire_conn_t *conn);
 
+/** Gone without a word, as a machine that is switched off. */
+void wire_reset(wire_conn_t *conn);
+
+/** Read nothing from an open connection until `pause` is 0 again. */
+void wire_pause(wire_conn_t *conn, int pause);
+
 /** Whether the server has closed `conn` meanwhile: asks the kernel, so that no request is lost on it. */
 int wire_is_stale(const wire_conn_t *conn);
 
@@ -50,7 +56,7 @@ void wire_step(int milliseconds);
 /** CLOCK_MONOTONIC in nanoseconds. */
 uint64_t wire_now(void);
 
-/** Print "hold: …" to stderr and exit with status 2. */
+/** Print "PROGRAM: …" to stderr and exit with status 2. */
 void wire_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 #endif

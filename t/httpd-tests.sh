@@ -63,6 +63,7 @@ MAKEFLAGS='' $MAKE -s -C "$abs_builddir" DESTDIR="$run/installed" \
     install-pkgincludeHEADERS install-pkgconfigDATA install-dist_exampleDATA install-dist_suspendexampleDATA >/dev/null || exit 1
 [ -f "$run/modules/mod_vault.so" ] || { echo "httpd-tests: there is no .libs/mod_vault.so; run make first"; exit 1; }
 [ -f "$abs_builddir/vaultctl/vaultctl" ] && { cp -L "$abs_builddir/vaultctl/vaultctl" "$run/" || exit 1; }
+[ -f "$abs_builddir/bench/stress" ] && { cp -L "$abs_builddir/bench/stress" "$run/" || exit 1; }
 
 # The modules of httpd that the tests use, as far as they are there.
 for name in mpm_event authn_core authn_file authz_core authz_host authz_user auth_basic unixd log_config version mime dir alias headers \

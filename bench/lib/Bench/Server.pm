@@ -39,7 +39,8 @@ sub find_built
 {
     my ($name) = @_;
     my $build = $place{build};
-    for my $path ("$build/bench/$name", "$build/$name", "$build/.libs/$name", "$build/bench/.libs/$name") {
+    for my $path ("$build/bench/$name", "$build/$name", "$build/.libs/$name", "$build/bench/.libs/$name",
+        "$build/t/test_module/.libs/$name") {
         return $path if -f $path;
     }
     die "bench/run: no $name below $build: run `make bench` there\n";

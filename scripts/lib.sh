@@ -64,6 +64,7 @@ need_to_test() {
     need libapache2-mod-perl2 perl -MApache::TestRun -e 1
     need libio-socket-ssl-perl perl -MIO::Socket::SSL -e 1
     need openssl command -v openssl
+    need libfaketime ls /usr/lib/*/faketime/libfaketimeMT.so.1
     need xz-utils command -v xz
     need sqlite3 command -v sqlite3
     need libdbd-pgsql libdbi_driver pgsql

@@ -53,11 +53,11 @@ sub free_port
     return $socket->sockport;
 }
 
-# start(NAME, mpm => 'event', size => "ThreadsPerChild …", config => "…", modules => ['http2'], without_vault => 1)
+# start(NAME, mpm => 'event', size => "ThreadsPerChild …", config => "…", env => {NAME => VALUE}, without_vault => 1)
 sub start
 {
     my ($class, $name, %with) = @_;
-    my $self = bless {name => $name, mpm => 'event', config => '', size => '', %with, port => free_port()}, $class;
+    my $self = bless {name => $name, mpm => 'event', config => '', size => '', env => {}, %with, port => free_port()}, $class;
     $self->{dir} = Apache::Test::vars('t_logs') . "/$name";
     mkdir $self->{dir} or -d $self->{dir} or die "$self->{dir}: $!\n";
     unlink $self->log;
@@ -135,6 +135,7 @@ sub _launch
         POSIX::setsid();    # a stopping httpd sends TERM to its whole process group
         open STDOUT, '>', "$self->{dir}/output";
         open STDERR, '>&', \*STDOUT;
+        local @ENV{keys %{$self->{env}}} = values %{$self->{env}};
         exec $ENV{VAULT_HTTPD}, '-f', "$self->{dir}/httpd.conf", '-DFOREGROUND' or POSIX::_exit(1);
     }
     $self->{pid} = $pid;

@@ -25,7 +25,7 @@ use VaultTest::Stream;
 
 our @EXPORT = (
     @Test::More::EXPORT,
-    qw(announce arrived children connect_in connect_to error_log_lines finish get graceful_restart have_bell have_tls
+    qw(announce arrived children connect_in connect_to descriptors error_log_lines finish get graceful_restart have_bell have_tls
         live_page needs_bell open_barrier open_page PATIENCE port_of post server_pid status status_of_children
         text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
 );
@@ -183,6 +183,14 @@ sub connect_in
         },
         "a connection to child $pid"
     );
+}
+
+# How many files, sockets and the like a process has open.
+sub descriptors
+{
+    my ($pid) = @_;
+    opendir my $dir, "/proc/$pid/fd" or die "/proc/$pid/fd: $!\n";
+    return scalar grep { !/^\./ } readdir $dir;
 }
 
 # At least N more of a counter than in the status given.

@@ -110,6 +110,13 @@ sub read_bytes
     return substr $self->{buffer}, 0, $n, '';
 }
 
+# One byte, and nothing more from the socket than that.
+sub read_byte
+{
+    my ($self) = @_;
+    return sysread $self->{socket}, $self->{buffer}, 1, length $self->{buffer};
+}
+
 # Up to and with the mark.
 sub read_until
 {

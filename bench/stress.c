@@ -435,6 +435,7 @@ int main(int argc, char **argv)
     violence_start(options.parent, options.varied);
     writers_start(&options.site);
     load();
+    printf("Loaded: %d\n", options.site.pages);
     run_plan(&plan);
     settled = settle();
     woken = wake();

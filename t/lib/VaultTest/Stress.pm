@@ -2,6 +2,7 @@
 # The stress program (bench/stress) on a server of the test's own.
 #
 #     stress(event => seed => 7, pages => 60, …);      # options of the program by name
+#     stress(event => …, meanwhile => sub { … });      # called when all pages are loaded, while the program runs
 #
 # A failure is run again with the seed that is printed: VAULT_STRESS_SEED=N make check-httpd T=t/stress.
 package VaultTest::Stress;
@@ -67,7 +68,7 @@ sub _write_files
 sub stress
 {
     my ($mpm, %with) = @_;
-    my ($size, $config) = (delete $with{size} // '', delete $with{config} // '');
+    my ($size, $config, $meanwhile) = (delete $with{size} // '', delete $with{config} // '', delete $with{meanwhile});
     my $name = "stress-$mpm-$with{seed}";
     my $dir = vars('t_logs') . "/$name";
     $with{tables} = 0 unless -f vars('top_dir') . '/modules/vault_feed_database.so';
@@ -77,7 +78,11 @@ sub stress
         '--patience', PATIENCE, map { $with{$_} eq '' ? "--$_" : ("--$_", $with{$_}) } sort keys %with);
     note("@arguments");
     open my $out, '-|', @arguments or die "$arguments[0]: $!\n";
-    my @said = readline $out;
+    my @said;
+    while (defined(my $line = readline $out)) {
+        push @said, $line;
+        $meanwhile->() if $meanwhile && $line =~ /^Loaded:/;
+    }
     close $out;
     my $good = $? == 0;
     ok($good, "seed $with{seed}: every page shows every row once") or diag(@said);

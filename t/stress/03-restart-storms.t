@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# Many graceful restarts, one after the other, under hundreds of waiting polls and a writer: each page is told everything once, by answers,
+# 204 and closed connections alone, and no page is loaded again. The children of each generation are gone soon after the next has begun.
+use strict;
+use warnings;
+use List::Util qw(max);
+use Time::HiRes ();
+use VaultTest;
+use VaultTest::Stress;
+
+needs_bell();
+
+use constant RESTARTS => 8;
+my ($seed, @took) = (random_seed());
+diag("seed $seed");
+
+sub storm
+{
+    for my $restart (1 .. RESTARTS) {
+        my @old = children();
+        my $begin = Time::HiRes::time();
+        graceful_restart();
+        wait_until(sub { !grep { kill 0, $_ } @old }, "restart $restart: the old children are gone");
+        push @took, Time::HiRes::time() - $begin;
+    }
+    return;
+}
+
+my $figures = stress(
+    'event',
+    seed => $seed, seconds => 6, pages => 300, interests => 620, shared => 20, tables => 2, violence => 0, mischief => 0, writes => 60,
+    size => "StartServers 3\nServerLimit 16\nThreadLimit 8\nThreadsPerChild 8\nMinSpareThreads 8\nMaxSpareThreads 1000\n"
+        . "MaxRequestWorkers 128\nAsyncRequestWorkerFactor 60\n",
+    meanwhile => \&storm,
+);
+is(scalar @took, RESTARTS, 'all restarts were done');
+note(sprintf 'the old children were gone after %s s', join ', ', map { sprintf '%.2f', $_ } @took);
+cmp_ok(max(@took), '<', 10, '  long before any poll would have ended by itself');
+is($figures->{PagesGone}, 0, 'no page was forgotten');
+finish();

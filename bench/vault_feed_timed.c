@@ -20,8 +20,8 @@
 
 apr_status_t __real_sql_conn_commit(sql_call_t *c);
 apr_status_t __wrap_sql_conn_commit(sql_call_t *c);
-void __real_database_touched_notify(const database_touched_t *touched);
-void __wrap_database_touched_notify(const database_touched_t *touched);
+int __real_database_touched_notify(const database_touched_t *touched);
+int __wrap_database_touched_notify(const database_touched_t *touched);
 apr_status_t __real_database_save_body(sql_call_t *c, const char *table, json_t **rows);
 apr_status_t __wrap_database_save_body(sql_call_t *c, const char *table, json_t **rows);
 
@@ -63,14 +63,16 @@ apr_status_t __wrap_sql_conn_commit(sql_call_t *c)
     return rv;
 }
 
-void __wrap_database_touched_notify(const database_touched_t *touched)
+int __wrap_database_touched_notify(const database_touched_t *touched)
 {
     double begin = now_us(), cpu = read_us(CLOCK_THREAD_CPUTIME_ID);
 
-    __real_database_touched_notify(touched);
+    int all = __real_database_touched_notify(touched);
+
     notifies_cpu_us = read_us(CLOCK_THREAD_CPUTIME_ID) - cpu;
     notifies_us = now_us() - begin;
     names = apr_hash_count(touched->names);
+    return all;
 }
 
 apr_status_t __wrap_database_save_body(sql_call_t *c, const char *table, json_t **rows)

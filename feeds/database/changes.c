@@ -18,190 +18,73 @@
 /* A cursor of a watched table: this, the epoch, a colon, the place. */
 #define CURSOR_MARK 'w'
 
-/* ------------------------------------------------------------ begin */
+/* The cells of one statement, and what they are called in the rows that it gives. */
+typedef struct cells_t {
+    sql_statement_t *sql;
+    const char *names[12];
+    int count;
+} cells_t;
 
-/* What the database says of the watching of c->table. */
-static apr_status_t read_watched(sql_call_t *c, database_look_t *look)
+/* ------------------------------------------------------------ the statement */
+
+/* What comes next is the cell `name`. */
+static void begin_cell(cells_t *cells, const char *name)
 {
-    const char *const names[] = {"epoch", "pruned", "columns", look->dialect->now != NULL ? "now" : NULL, NULL};
-    sql_statement_t *sql = sql_statement_make(c);
-    json_t *rows;
-    apr_status_t rv;
-
-    sql_raw(sql, c->db->driver->select);
-    sql_raw(sql, " ");
-    sql_own_cell(sql, "w", "epoch", SQL_TEXT);
-    sql_raw(sql, ",");
-    sql_own_cell(sql, "w", "pruned", SQL_TEXT);
-    sql_raw(sql, ",");
-    sql_own_cell(sql, "w", "columns", SQL_TEXT);
-    if (look->dialect->now != NULL) {
-        sql_raw(sql, ",");
-        sql_own_cell_of(sql, look->dialect->now, SQL_TEXT);
-    }
-    sql_raw(sql, " FROM ");
-    sql_table(sql, "vault_watched");
-    sql_raw(sql, " AS w WHERE w.tbl=");
-    sql_text(sql, c->table->name);
-    rv = sql_fetch(c, sql, names, 1, &rows);
-    if (rv == APR_SUCCESS && json_array_size(rows) == 1) {
-        const json_t *row = json_array_get(rows, 0);
-
-        look->epoch = apr_pstrdup(c->pool, json_string_value(json_object_get(row, "epoch")));
-        look->span.pruned = apr_pstrdup(c->pool, json_string_value(json_object_get(row, "pruned")));
-        look->span.now = database_text_of(json_object_get(row, "now"), c->pool);
-        look->altered =
-            strcmp(json_string_value(json_object_get(row, "columns")), database_dialect_columns(c, c->table)) != 0;
-    }
-    json_decref(rows);
-    return rv;
+    sql_raw(cells->sql, cells->count == 0 ? " " : ",");
+    cells->names[cells->count++] = name;
 }
 
-/* The place in the page's cursor, if it is one of this watching of this table and nothing since is lost. */
-static int find_place(sql_call_t *c, database_look_t *look, const char *cursor)
+static void append_key(sql_statement_t *sql, const database_dialect_t *dialect)
 {
-    apr_size_t length = strlen(look->epoch);
-
-    if (cursor[0] == CURSOR_MARK && strncmp(cursor + 1, look->epoch, length) == 0 && cursor[1 + length] == ':') {
-        look->span.since = apr_pstrdup(c->pool, cursor + length + 2);
-        if (!look->dialect->is_lost(c, &look->span)) {
-            return 1;
-        }
-        look->span.since = NULL;
+    if (dialect->key_cell == NULL) {
+        sql_cell(sql, "c", "row_key", SQL_TEXT); /* of a key that is text it may have a NUL */
+        return;
     }
-    return 0;
+    sql_raw(sql, dialect->key_cell);
+    sql_raw(sql, " AS ");
+    sql_name(sql, sql->driver->cell_alias);
 }
 
-/* A page that has no cursor yet may be of a user who was here before. */
-static apr_status_t find_page(sql_call_t *c, database_look_t *look)
+static void append_change(cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
-    const char *cursor = c->db->host->cursor_get(c->call);
-    apr_status_t rv = APR_SUCCESS;
-
-    if (cursor != NULL) {
-        look->reset = !find_place(c, look, cursor);
-        return APR_SUCCESS;
-    }
-    if (look->subscription != NULL) {
-        rv = database_subscription_recall(c, look->subscription, &cursor);
-    }
-    if (rv == APR_SUCCESS && cursor != NULL) {
-        (void)find_place(c, look, cursor);
-    }
-    return rv;
+    begin_cell(cells, "op");
+    sql_own_cell_of(cells->sql, "c.op", SQL_TEXT);
+    begin_cell(cells, "key");
+    append_key(cells->sql, dialect);
+    begin_cell(cells, "old");
+    dialect->append_image(cells->sql, table, "old_row");
+    begin_cell(cells, "new");
+    dialect->append_image(cells->sql, table, "new_row");
+    begin_cell(cells, "order");
+    sql_own_cell_of(cells->sql, dialect->order, SQL_INTEGER);
 }
 
-apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table)
+static void append_id(cells_t *cells)
 {
-    int has = 0;
-    apr_status_t rv;
-
-    memset(look, 0, sizeof(*look));
-    look->dialect = database_dialect_of(c->db);
-    rv = database_subscription_id(c, &look->subscription);
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_take(c);
-    }
-    if (rv == APR_SUCCESS) {
-        rv = sql_catalogue_find(c, table);
-    }
-    if (rv == APR_SUCCESS && look->dialect != NULL) {
-        rv = sql_catalogue_has(c, "vault_watched", &has);
-    }
-    if (rv == APR_SUCCESS && has && look->dialect->settle != NULL) {
-        rv = look->dialect->settle(c);
-    }
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_begin_read(c);
-    }
-    if (rv != APR_SUCCESS || !has) {
-        return rv;
-    }
-    rv = read_watched(c, look);
-    if (rv == APR_SUCCESS && look->epoch != NULL && look->span.now == NULL) {
-        rv = look->dialect->place(c, &look->span.now);
-    }
-    if (rv == APR_SUCCESS && look->epoch != NULL) {
-        look->next = look->span.now;
-        rv = find_page(c, look);
-    }
-    return rv == APR_SUCCESS ? rv : database_look_end(c, rv);
+    begin_cell(cells, "id");
+    sql_own_cell_of(cells->sql, "c.id", SQL_INTEGER);
 }
 
-apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, const char *table)
+static void append_watched(cells_t *cells, const database_dialect_t *dialect)
 {
-    apr_status_t rv = database_look_begin(c, look, table);
-
-    if (rv == APR_SUCCESS && look->epoch == NULL) {
-        rv = sql_fail(c, APR_EINVAL, "table \"%s\" is not watched, so its changes are not known: vaultctl watch %s",
-                      sql_shown(c, table), sql_shown(c, table));
-        return database_look_end(c, rv);
-    }
-    if (rv == APR_SUCCESS && look->altered) {
-        rv = sql_fail(c, APR_EGENERAL, "table \"%s\" has other columns than when it was watched: vaultctl watch %s",
-                      sql_shown(c, table), sql_shown(c, table));
-        return database_look_end(c, rv);
-    }
-    return rv;
+    begin_cell(cells, "epoch");
+    sql_own_cell_of(cells->sql, "w.epoch", SQL_TEXT);
+    begin_cell(cells, "pruned");
+    sql_own_cell_of(cells->sql, "w.pruned", SQL_TEXT);
+    begin_cell(cells, "columns");
+    sql_own_cell_of(cells->sql, "w.columns", SQL_TEXT);
+    begin_cell(cells, "now");
+    sql_own_cell_of(cells->sql, dialect->now, SQL_TEXT);
 }
 
-apr_status_t database_look_end(sql_call_t *c, apr_status_t rv)
+/* The condition for changes of `table` that are wanted. */
+static void append_wanted(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
+                          const database_wanted_t *wanted)
 {
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_commit(c);
-    }
-    if (rv != APR_SUCCESS) {
-        sql_conn_rollback(c);
-    }
-    return rv;
-}
+    const sql_column_t *column = wanted->column != NULL ? sql_table_column_named(table, wanted->column) : NULL;
 
-void database_call_reset(sql_call_t *c)
-{
-    const vault_host_t *host = c->db->host;
-
-    if (host->size > offsetof(vault_host_t, reset)) {
-        host->reset(c->call);
-    }
-}
-
-apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)
-{
-    const char *cursor = apr_psprintf(c->pool, "%c%s:%s", CURSOR_MARK, look->epoch, look->next);
-
-    if (look->reset) {
-        database_call_reset(c);
-    }
-    if (c->db->host->cursor_set(c->call, cursor) != APR_SUCCESS) {
-        return sql_fail(c, APR_EGENERAL, "the page's place cannot be kept");
-    }
-    return look->subscription != NULL ? database_subscription_keep(c, look->subscription, cursor, look->next)
-                                      : APR_SUCCESS;
-}
-
-/* ------------------------------------------------------------ changes */
-
-static void append_cells(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table)
-{
-    sql_raw(sql, sql->driver->select);
-    sql_raw(sql, " ");
-    sql_own_cell(sql, "c", "op", SQL_TEXT);
-    sql_raw(sql, ",");
-    sql_cell(sql, "c", "row_key", SQL_TEXT); /* of a key that is text it may have a NUL */
-    sql_raw(sql, ",");
-    dialect->append_image(sql, table, "old_row");
-    sql_raw(sql, ",");
-    dialect->append_image(sql, table, "new_row");
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, dialect->order, SQL_INTEGER);
-    sql_raw(sql, " FROM ");
-    sql_table(sql, "vault_changes");
-    sql_raw(sql, " AS c WHERE c.tbl=");
+    sql_raw(sql, "c.tbl=");
     sql_text(sql, table->name);
-}
-
-static void append_wanted(sql_statement_t *sql, const database_dialect_t *dialect, const database_wanted_t *wanted)
-{
     if (wanted->op != NULL) {
         sql_raw(sql, " AND c.op=");
         sql_text(sql, wanted->op);
@@ -210,14 +93,54 @@ static void append_wanted(sql_statement_t *sql, const database_dialect_t *dialec
         sql_raw(sql, " AND c.row_key=");
         sql_text(sql, wanted->key);
     }
-    if (wanted->column != NULL) {
+    if (column != NULL) {
         sql_raw(sql, " AND(");
-        dialect->append_has(sql, "old_row", wanted->column, wanted->value);
+        dialect->append_has(sql, "old_row", column, wanted->value);
         sql_raw(sql, " OR ");
-        dialect->append_has(sql, "new_row", wanted->column, wanted->value);
+        dialect->append_has(sql, "new_row", column, wanted->value);
         sql_raw(sql, ")");
     }
 }
+
+static void append_in_order(sql_statement_t *sql, const database_dialect_t *dialect, const database_wanted_t *wanted)
+{
+    sql_raw(sql, " ORDER BY ");
+    sql_raw(sql, dialect->order);
+    sql_limit(sql, wanted->most + 1);
+}
+
+/* What the database says of the watching of c->table; with `since`, also what is new: there is one row at least. */
+static apr_status_t fetch_watched(sql_call_t *c, const database_look_t *look, const database_wanted_t *wanted,
+                                  const char *since, json_t **rows)
+{
+    cells_t cells = {.sql = sql_statement_make(c)};
+    sql_statement_t *sql = cells.sql;
+
+    sql_raw(sql, c->db->driver->select);
+    append_watched(&cells, look->dialect);
+    if (since != NULL) {
+        append_change(&cells, look->dialect, c->table);
+    }
+    sql_raw(sql, " FROM ");
+    sql_table(sql, "vault_watched");
+    sql_raw(sql, " AS w");
+    if (since != NULL) {
+        sql_raw(sql, " LEFT JOIN ");
+        sql_table(sql, "vault_changes");
+        sql_raw(sql, " AS c ON ");
+        append_wanted(sql, look->dialect, c->table, wanted);
+        sql_raw(sql, " AND ");
+        look->dialect->append_since(sql, since);
+    }
+    sql_raw(sql, " WHERE w.tbl=");
+    sql_text(sql, c->table->name);
+    if (since != NULL) {
+        append_in_order(sql, look->dialect, wanted);
+    }
+    return sql_fetch(c, sql, cells.names, INT_MAX, rows);
+}
+
+/* ------------------------------------------------------------ images */
 
 json_t *database_image_row(const char *image)
 {
@@ -251,12 +174,30 @@ static int decode(json_t *change, const char *name)
     return row != NULL ? json_object_set_new(change, name, row) : -1;
 }
 
-static void make_reset(database_look_t *look, json_t *changes)
+static apr_status_t decode_all(sql_call_t *c, json_t *changes)
 {
-    look->reset = 1;
-    look->span.since = NULL;
-    look->next = look->span.now;
-    json_array_clear(changes);
+    for (size_t i = 0; i < json_array_size(changes); i++) {
+        json_t *change = json_array_get(changes, i);
+
+        if (decode(change, "old") != 0 || decode(change, "new") != 0) {
+            return sql_fail(c, APR_EGENERAL, "the change table cannot be read: it holds a row that is none");
+        }
+    }
+    return APR_SUCCESS;
+}
+
+/* ------------------------------------------------------------ what was read */
+
+static apr_status_t understand_watched(sql_call_t *c, database_look_t *look, const json_t *row)
+{
+    const char *now = database_text_of(json_object_get(row, "now"), c->pool);
+
+    look->epoch = apr_pstrdup(c->pool, json_string_value(json_object_get(row, "epoch")));
+    look->span.pruned = apr_pstrdup(c->pool, json_string_value(json_object_get(row, "pruned")));
+    look->span.now = now;
+    look->altered =
+        strcmp(json_string_value(json_object_get(row, "columns")), database_dialect_columns(c, c->table)) != 0;
+    return look->dialect->place != NULL ? look->dialect->place(c, now, &look->span.now) : APR_SUCCESS;
 }
 
 /* Cut to what is wanted, and say how to go on. */
@@ -274,52 +215,241 @@ static void cut_changes(sql_call_t *c, database_look_t *look, json_t *changes, i
     look->next = look->dialect->next(c, &look->span, more ? apr_pstrdup(c->pool, last) : NULL, &look->again);
 }
 
-/* Run a statement of append_cells. */
-static apr_status_t fetch(sql_call_t *c, const sql_statement_t *sql, json_t **changes)
+/* Rows of fetch_watched with a place: also where nothing is new there is one. */
+static apr_status_t understand_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                                       json_t *rows)
 {
-    static const char *const names[] = {"op", "key", "old", "new", "order", NULL};
-
-    return sql_fetch(c, sql, names, INT_MAX, changes);
-}
-
-/* @param changes  NULL afterwards unless APR_SUCCESS */
-static apr_status_t decode_all(sql_call_t *c, json_t **changes)
-{
-    json_t *change;
-    size_t i;
-
-    json_array_foreach(*changes, i, change)
-    {
-        if (decode(change, "old") != 0 || decode(change, "new") != 0) {
-            json_decref(*changes);
-            *changes = NULL;
-            return sql_fail(c, APR_EGENERAL, "the change table cannot be read: it holds a row that is none");
-        }
+    if (json_is_null(json_object_get(json_array_get(rows, 0), "op"))) {
+        json_array_clear(rows);
     }
-    return APR_SUCCESS;
+    look->changes = json_incref(rows);
+    cut_changes(c, look, rows, wanted->most);
+    return decode_all(c, rows);
 }
 
-apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, int cut,
-                                   json_t **changes)
-{
-    sql_statement_t *sql = sql_statement_make(c);
-    apr_status_t rv;
+/* ------------------------------------------------------------ begin */
 
-    append_cells(sql, look->dialect, c->table);
-    append_wanted(sql, look->dialect, wanted);
-    sql_raw(sql, " AND ");
-    look->dialect->append_since(sql, look->span.since);
-    sql_raw(sql, " ORDER BY ");
-    sql_raw(sql, look->dialect->order);
-    sql_limit(sql, wanted->most + 1);
-    rv = fetch(c, sql, changes);
+/* A place in `table`, of the watching `epoch`. NULL: that is no cursor of a watched table. */
+static const char *parse_cursor(sql_call_t *c, const char *cursor, const char **epoch)
+{
+    const char *colon = cursor != NULL && cursor[0] == CURSOR_MARK ? strchr(cursor, ':') : NULL;
+
+    if (colon == NULL || !database_dialect_is_place(c, colon + 1)) {
+        return NULL;
+    }
+    *epoch = apr_pstrmemdup(c->pool, cursor + 1, (apr_size_t)(colon - cursor) - 1);
+    return apr_pstrdup(c->pool, colon + 1);
+}
+
+static apr_status_t open_snapshot(sql_call_t *c, database_look_t *look)
+{
+    apr_status_t rv = sql_conn_begin_read(c);
+
+    look->open = rv == APR_SUCCESS;
+    return rv;
+}
+
+/* Without a place, or where all is to be read: in a snapshot that stays open. */
+static apr_status_t look_anew(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
+{
+    json_t *rows = NULL;
+    apr_status_t rv = look->open ? APR_SUCCESS : open_snapshot(c, look);
+
+    look->span.since = NULL;
+    if (rv == APR_SUCCESS) {
+        rv = fetch_watched(c, look, wanted, NULL, &rows);
+    }
+    if (rv == APR_SUCCESS && json_array_size(rows) == 1) {
+        rv = understand_watched(c, look, json_array_get(rows, 0));
+        look->next = look->span.now;
+    }
+    json_decref(rows);
+    return rv;
+}
+
+/* What happened since `place`, or that it cannot be told. */
+static apr_status_t look_since(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, const char *place,
+                               const char *epoch)
+{
+    json_t *rows = NULL;
+    apr_status_t rv = wanted->alone ? APR_SUCCESS : open_snapshot(c, look);
+
+    if (rv == APR_SUCCESS) {
+        rv = fetch_watched(c, look, wanted, place, &rows);
+    }
+    if (rv == APR_SUCCESS && json_array_size(rows) > 0) {
+        rv = understand_watched(c, look, json_array_get(rows, 0));
+    }
+    look->span.since = place;
+    if (rv == APR_SUCCESS && look->epoch != NULL && strcmp(look->epoch, epoch) == 0 &&
+        !look->dialect->is_lost(c, &look->span)) {
+        look->reset = !wanted->cut && json_array_size(rows) > (size_t)wanted->most;
+        rv = look->reset ? APR_SUCCESS : understand_changes(c, look, wanted, rows);
+    }
+    json_decref(rows);
+    return rv;
+}
+
+/* A page that has no cursor yet may be of a user who was here before. */
+static apr_status_t find_page(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
+{
+    const char *own = c->db->host->cursor_get(c->call);
+    const char *cursor = own;
+    const char *place, *epoch;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (own == NULL && look->subscription != NULL) {
+        rv = database_subscription_recall(c, look->subscription, &cursor);
+    }
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    if (!cut && json_array_size(*changes) > (size_t)wanted->most) {
-        make_reset(look, *changes);
-        return APR_SUCCESS;
+    place = parse_cursor(c, cursor, &epoch);
+    if (place != NULL) {
+        rv = look_since(c, look, wanted, place, epoch);
+    }
+    if (rv == APR_SUCCESS && look->changes == NULL) {
+        look->reset |= own != NULL;
+        rv = look_anew(c, look, wanted);
+    }
+    return rv;
+}
+
+apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
+                                 const database_wanted_t *wanted)
+{
+    int has = 0;
+    apr_status_t rv;
+
+    memset(look, 0, sizeof(*look));
+    look->dialect = database_dialect_of(c->db);
+    rv = database_subscription_id(c, &look->subscription);
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_take(c);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = sql_catalogue_find(c, table);
+    }
+    if (rv == APR_SUCCESS && look->dialect != NULL) {
+        rv = sql_catalogue_has(c, "vault_watched", &has);
+    }
+    if (rv == APR_SUCCESS && has && look->dialect->settle != NULL) {
+        rv = look->dialect->settle(c);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = has ? find_page(c, look, wanted) : open_snapshot(c, look);
+    }
+    return rv == APR_SUCCESS ? rv : database_look_end(c, look, rv);
+}
+
+apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, const char *table,
+                                         const database_wanted_t *wanted)
+{
+    apr_status_t rv = database_look_begin(c, look, table, wanted);
+
+    if (rv == APR_SUCCESS && look->epoch == NULL) {
+        rv = sql_fail(c, APR_EINVAL, "table \"%s\" is not watched, so its changes are not known: vaultctl watch %s",
+                      sql_shown(c, table), sql_shown(c, table));
+        return database_look_end(c, look, rv);
+    }
+    if (rv == APR_SUCCESS && look->altered) {
+        rv = sql_fail(c, APR_EGENERAL, "table \"%s\" has other columns than when it was watched: vaultctl watch %s",
+                      sql_shown(c, table), sql_shown(c, table));
+        return database_look_end(c, look, rv);
+    }
+    return rv;
+}
+
+apr_status_t database_snapshot_end(sql_call_t *c, apr_status_t rv)
+{
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_commit(c);
+    }
+    if (rv != APR_SUCCESS) {
+        sql_conn_rollback(c);
+    }
+    return rv;
+}
+
+apr_status_t database_look_end(sql_call_t *c, database_look_t *look, apr_status_t rv)
+{
+    json_decref(look->changes);
+    look->changes = NULL;
+    return look->open ? database_snapshot_end(c, rv) : rv;
+}
+
+void database_call_reset(sql_call_t *c)
+{
+    const vault_host_t *host = c->db->host;
+
+    if (host->size > offsetof(vault_host_t, reset)) {
+        host->reset(c->call);
+    }
+}
+
+apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)
+{
+    const char *cursor = apr_psprintf(c->pool, "%c%s:%s", CURSOR_MARK, look->epoch, look->next);
+
+    if (look->reset) {
+        database_call_reset(c);
+    }
+    if (c->db->host->cursor_set(c->call, cursor) != APR_SUCCESS) {
+        return sql_fail(c, APR_EGENERAL, "the page's place cannot be kept");
+    }
+    return look->subscription != NULL ? database_subscription_keep(c, look->subscription, cursor, look->next)
+                                      : APR_SUCCESS;
+}
+
+/* ------------------------------------------------------------ without a page */
+
+apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                                   json_t **changes)
+{
+    cells_t cells = {.sql = sql_statement_make(c)};
+    apr_status_t rv;
+
+    sql_raw(cells.sql, c->db->driver->select);
+    append_change(&cells, look->dialect, c->table);
+    append_id(&cells);
+    sql_raw(cells.sql, " FROM ");
+    sql_table(cells.sql, "vault_changes");
+    sql_raw(cells.sql, " AS c WHERE ");
+    append_wanted(cells.sql, look->dialect, c->table, wanted);
+    sql_raw(cells.sql, " AND ");
+    look->dialect->append_since(cells.sql, look->span.since);
+    append_in_order(cells.sql, look->dialect, wanted);
+    rv = sql_fetch(c, cells.sql, cells.names, INT_MAX, changes);
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
     cut_changes(c, look, *changes, wanted->most);
-    return decode_all(c, changes);
+    return decode_all(c, *changes);
+}
+
+apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes)
+{
+    const database_dialect_t *dialect = database_dialect_of(c->db);
+    const database_wanted_t wanted = {.most = most};
+    cells_t cells = {.sql = sql_statement_make(c)};
+    apr_status_t rv;
+
+    sql_raw(cells.sql, c->db->driver->select);
+    append_change(&cells, dialect, c->table);
+    append_id(&cells);
+    begin_cell(&cells, "epoch");
+    sql_own_cell_of(cells.sql, "w.epoch", SQL_TEXT);
+    sql_raw(cells.sql, " FROM ");
+    sql_table(cells.sql, "vault_watched");
+    sql_raw(cells.sql, " AS w JOIN ");
+    sql_table(cells.sql, "vault_changes");
+    sql_raw(cells.sql, " AS c ON ");
+    append_wanted(cells.sql, dialect, c->table, &wanted);
+    sql_raw(cells.sql, " AND ");
+    dialect->append_own(cells.sql, floor);
+    sql_raw(cells.sql, " WHERE w.tbl=");
+    sql_text(cells.sql, c->table->name);
+    append_in_order(cells.sql, dialect, &wanted);
+    rv = sql_fetch(c, cells.sql, cells.names, INT_MAX, changes);
+    return rv == APR_SUCCESS ? decode_all(c, *changes) : rv;
 }

@@ -3,19 +3,31 @@
  * @file changes.h
  * What has changed in a watched table since a page last looked.
  *
- *     host->create_interest(…);                        // first, always
- *     database_look_begin(c, &look, table);            // a connection, the table, one snapshot; the page's place in it
- *     …if (look.since == NULL) read all, else database_look_changes(…)
- *     database_look_keep(c, &look);                    // the new place, of the same snapshot, as cursor
- *     database_look_end(c, &look);
+ *     host->create_interest(…);                          // first, always
+ *     database_look_begin(c, &look, table, &wanted);     // a connection, the table, the page's place in it, what is new since
+ *     …if (look.span.since == NULL) read all, else use look.changes
+ *     database_look_keep(c, &look);                      // the new place, of the same snapshot, as cursor
+ *     database_look_end(c, &look, rv);
  *
- * Rows and cursor come from one snapshot: what is committed during the look is seen by the next one, and only by that.
+ * Rows and cursor come from one snapshot: what is committed during the look is seen by the next one, and only by that. One
+ * statement is one snapshot, so a page that has a place and wants nothing but the changes since costs one statement.
  */
 #ifndef DATABASE_CHANGES_H
 #define DATABASE_CHANGES_H
 
 #include "database.h"
 #include "dialect.h"
+
+/** Which changes are wanted. */
+typedef struct database_wanted_t {
+    const char *op;     /**< only these: "I"; NULL: all */
+    const char *key;    /**< only of the row with this key, as text; NULL: of all rows */
+    const char *column; /**< only where the old or new row has `value` in this column; NULL: all. Others may come too */
+    const char *value;
+    int most;  /**< so many at most */
+    int cut;   /**< 1: more are no reset: look->next and look->again say how to go on */
+    int alone; /**< 1: nothing is read beside the changes, unless all is read */
+} database_wanted_t;
 
 /** One look of a page at one table. */
 typedef struct database_look_t {
@@ -25,36 +37,36 @@ typedef struct database_look_t {
     int altered;              /**< the triggers do not know the columns that there are now */
     const char *subscription; /**< names a place that outlives the page; NULL: none */
     const char *next;         /**< the place to be kept; the snapshot's unless a batch was cut */
+    json_t *changes; /**< since span.since, oldest first; NULL without it: [{"op", "key" (as text), "old": row or null,
+                        "new": row or null}, …] */
     int reset; /**< the page had a place, but what happened since cannot be told: everything is to be shown anew */
     int again; /**< there may be more beyond `next` already */
+    int open;  /**< a transaction is */
 } database_look_t;
 
-/** Which changes are wanted. */
-typedef struct database_wanted_t {
-    const char *op;  /**< only these: "I"; NULL: all */
-    const char *key; /**< only of the row with this key, as text; NULL: of all rows */
-    const sql_column_t
-        *column; /**< only where the old or new row has `value` in this column; NULL: all. Others may come too */
-    const char *value;
-    int most; /**< so many at most */
-} database_wanted_t;
-
-/** Take a connection, find `table`, begin a snapshot, and see where the page is.
+/** Take a connection, find `table`, see where the page is and what is new since then. More than wanted->most changes make
+ * a reset, unless they may be cut.
  * @return APR_SUCCESS; database_look_end is due
- *         other  as sql_conn_take and sql_catalogue_find; nothing is held but the connection */
-apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table);
+ *         other  as sql_conn_take, sql_catalogue_find, sql_conn_query; nothing is held but the connection */
+apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
+                                 const database_wanted_t *wanted);
 
 /** Likewise; a table that is not watched is refused with a sentence. */
-apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, const char *table);
+apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, const char *table,
+                                         const database_wanted_t *wanted);
 
-/** What is new since look->span.since, oldest first.
- *
- * More than wanted->most make a reset, unless they may be cut: look->span.since is NULL then, and *changes an empty list.
- * @param cut      1: more than wanted->most are no reset: look->next and look->again say how to go on
- * @param changes  a new reference: [{"op", "key" (as text), "old": row or null, "new": row or null}, …]
+/** Only what is new in c->table since look->span.since, at look->span.now, in a snapshot that was begun: as look->changes, each
+ * with its "id". Sets look->next and look->again.
+ * @param changes  a new reference
  * @return as sql_conn_query */
-apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, int cut,
+apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
                                    json_t **changes);
+
+/** What the transaction that is open has recorded of c->table, in it: as look->changes, each with its "id", and the "epoch" of
+ * the watching. Some of what others have committed may be there, too.
+ * @param floor    as database_dialect_t::append_own
+ * @param changes  a new reference; at most `most` + 1; none if the table is not watched */
+apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes);
 
 /** Tell the host that the answer is a first view again. */
 void database_call_reset(sql_call_t *c);
@@ -65,7 +77,10 @@ apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look);
 /** An image, as the change table has it, to a row. @return a new reference; NULL: none, or it cannot be read */
 json_t *database_image_row(const char *image);
 
-/** End the snapshot. @return rv, or why it could not be ended */
-apr_status_t database_look_end(sql_call_t *c, apr_status_t rv);
+/** End the look. @return rv, or why its snapshot could not be ended */
+apr_status_t database_look_end(sql_call_t *c, database_look_t *look, apr_status_t rv);
+
+/** End a snapshot that sql_conn_begin_read began. @return likewise */
+apr_status_t database_snapshot_end(sql_call_t *c, apr_status_t rv);
 
 #endif

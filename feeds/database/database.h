@@ -17,6 +17,8 @@
  * queries.c     named queries
  * query_text.c  a query taken to pieces
  * subscription.c  places that outlive pages
+ * board.c       what children share: who watches, how far, and what writers have announced
+ * recorded.c    what a write has recorded, announced by the writer
  * watcher.c     notices what other programs write
  * model.c       entities, collections and queries, from a file
  */
@@ -28,6 +30,7 @@
 #include "model.h"
 
 typedef struct database_watcher_t database_watcher_t;
+typedef struct database_board_t database_board_t;
 
 /** A VaultFeed of this kind. `sql` is its first field: a sql_call_t's `db` is the feed, too. */
 typedef struct database_t {
@@ -36,7 +39,9 @@ typedef struct database_t {
     int look;                      /* const after open: milliseconds between two looks of the watcher */
     int keep;                      /* const after open: seconds that changes are kept */
     int changes;                   /* const after open: how many are kept at most */
-    int watcher_fd;                /* const after open: its lock, and its place */
+    int board_fd;                  /* const after open: the board's memory, and its lock */
+    database_board_t *board;       /* const after open: shared by children */
+    const char *marked_as;         /* const after open: what marks are of, beside the change */
     database_watcher_t *watcher;   /* const after child_start */
 } database_t;
 

@@ -9,6 +9,7 @@
 #include "apr_strings.h"
 
 #include "catalogue.h"
+#include "connection.h"
 #include "driver.h"
 
 static const database_dialect_t *const dialects[] = {
@@ -27,6 +28,32 @@ const database_dialect_t *database_dialect_of(const sql_database_t *db)
         }
     }
     return NULL;
+}
+
+apr_status_t database_dialect_place(sql_call_t *c, const char **told, const char **place)
+{
+    const database_dialect_t *dialect = database_dialect_of(c->db);
+    sql_statement_t *sql = sql_statement_make(c);
+    apr_status_t rv;
+
+    sql_raw(sql, c->db->driver->select);
+    sql_raw(sql, " ");
+    sql_raw(sql, dialect->now);
+    sql_raw(sql, " AS ");
+    sql_name(sql, c->db->driver->cell_alias);
+    rv = sql_conn_cell(c, sql->text, told);
+    if (rv == APR_SUCCESS && *told == NULL) {
+        rv = sql_fail(c, APR_EGENERAL, "the database says nothing of its state");
+    }
+    *place = *told;
+    return rv == APR_SUCCESS && dialect->place != NULL ? dialect->place(c, *told, place) : rv;
+}
+
+int database_dialect_is_place(sql_call_t *c, const char *text)
+{
+    const database_span_t span = {.since = text, .now = text, .pruned = ""};
+
+    return !database_dialect_of(c->db)->is_lost(c, &span);
 }
 
 void database_dialect_push(apr_array_header_t *statements, const sql_statement_t *sql)
@@ -100,6 +127,15 @@ void database_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
     sql_text(sql, database_dialect_columns(c, c->table));
     sql_raw(sql, ")");
     database_dialect_push(statements, sql);
+    /* Pages have places in another watching: the watcher is to tell them. */
+    sql = sql_statement_make(c);
+    sql_raw(sql, "INSERT INTO vault_changes(tbl,op)VALUES(");
+    sql_text(sql, c->table->name);
+    sql_raw(sql, ",'W')");
+    database_dialect_push(statements, sql);
+    if (dialect->tell != NULL) {
+        APR_ARRAY_PUSH(statements, const char *) = dialect->tell;
+    }
 }
 
 void database_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements)

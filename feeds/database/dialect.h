@@ -5,7 +5,7 @@
  *
  * The feed's own tables, made by `vaultctl watch`:
  *
- *   vault_changes  one row for each change of a row: id, tbl, op (I, U, D), row_key (the key
+ *   vault_changes  one row for each change of a row: id, tbl, op (I, U, D; W, without a row: it is watched anew), row_key (the key
  *                  as text), old_row and new_row (images of the row), at (seconds since 1970), and what the dialect needs
  *   vault_watched  one row for each watched table: tbl, epoch (another one each time it is watched), pruned (the place
  *                  up to which its changes are gone), columns (those that the triggers know)
@@ -48,29 +48,37 @@ typedef struct database_dialect_t {
 
     /** Before a snapshot begins: make places short. May be NULL. */
     apr_status_t (*settle)(sql_call_t *c);
-    /** An expression of it, where a sub-select can tell the place: it saves a statement a look. NULL: `place` has to be asked,
-     * as it is where the expression is NULL. */
+    /** An expression that tells where a snapshot is, as text that is never NULL. */
     const char *now;
-    /** In a snapshot: its place, in c->pool. */
-    apr_status_t (*place)(sql_call_t *c, const char **now);
+    /** Make a place of what `now` told. In c->pool. NULL: it is one already.
+     * @return APR_SUCCESS; other: it cannot be kept; a sentence was given */
+    apr_status_t (*place)(sql_call_t *c, const char *told, const char **place);
     /** Are there changes that this reader can no more see? Also true for a place that is none, or lies ahead. */
     int (*is_lost)(sql_call_t *c, const database_span_t *span);
+    /** A statement that has who listens look, when the transaction commits. NULL: nobody listens. */
+    const char *tell;
     /** Append the condition on vault_changes AS c for what is new since a place that is not lost. */
     void (*append_since)(sql_statement_t *sql, const char *since);
+    /** Append a condition that is true for all that a transaction has recorded, in it, and for no change that others have not
+     * committed. It is true for few others.
+     * @param floor  the number that a place begins with that the watcher had lately */
+    void (*append_own)(sql_statement_t *sql, apr_int64_t floor);
     /** The place after a batch.
      * @param last  `order` of its last row if there are more, else NULL
      * @param again  set to 1: there may be changes already that this place has not seen */
     const char *(*next)(sql_call_t *c, const database_span_t *span, const char *last, int *again);
 
-    /** Remove changes that are older than `before` (seconds since 1970), and all but the last `most`; each table's `pruned`
-     * says up to where. */
-    apr_status_t (*prune)(sql_call_t *c, apr_int64_t before, int most);
+    /** Remove changes that are older than `before` (seconds since 1970), and all but the last `most`, but none that `seen`, a
+     * place, has not; each table's `pruned` says up to where. */
+    apr_status_t (*prune)(sql_call_t *c, apr_int64_t before, int most, const char *seen);
 
     /** Have this new connection told of every commit that changed a watched table. NULL: it has to be asked. */
     apr_status_t (*listen)(sql_call_t *c);
     /** Forget what it was told. @return whether it was told anything */
     int (*hush)(sql_call_t *c);
 
+    /** An expression of c.row_key as a cell, cheaper than for any column. NULL: as any column. */
+    const char *key_cell;
     /** Append the cell of the image `column` (old_row or new_row of c). */
     void (*append_image)(sql_statement_t *sql, const sql_table_t *table, const char *column);
     /** Append a condition: the image `row` of c has this value, as text, in `column`. May be true for a few others. */
@@ -83,6 +91,15 @@ extern const database_dialect_t database_dialect_sqlite3;
 
 /** The row of the driver of `db`. */
 const database_dialect_t *database_dialect_of(const sql_database_t *db);
+
+/** Where the database is now: a snapshot's place, if one was begun.
+ * @param told   what is not the same text is not the same state; in c->pool
+ * @param place  of it, which may be shorter; in c->pool
+ * @return as sql_conn_query, and as database_dialect_t::place */
+apr_status_t database_dialect_place(sql_call_t *c, const char **told, const char **place);
+
+/** Is it a place at all? It may be too old, or of another database. */
+int database_dialect_is_place(sql_call_t *c, const char *text);
 
 /** The statements that begin and end the watching of c->table, for `vaultctl`.
  * @param statements  of const char *; run them in one transaction */

@@ -263,22 +263,12 @@ static const char *ids_of(const char *place)
     return semicolon != NULL ? semicolon + 1 : "";
 }
 
-static apr_status_t place(sql_call_t *c, const char **now)
+static apr_status_t place(sql_call_t *c, const char *told, const char **now)
 {
-    const char *last, *ids;
-    apr_status_t rv = sql_conn_cell(c, "SELECT pruned AS v FROM vault_watched WHERE tbl=''", &last);
-
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_cell(c, "SELECT GROUP_CONCAT(id ORDER BY id) AS v FROM vault_changes WHERE pos IS NULL", &ids);
-    }
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    if (ids != NULL && strlen(ids) > IDS_MAX) {
-        return sql_fail(c, APR_EAGAIN, "more changes were committed at once than a place can hold");
-    }
-    *now = apr_pstrcat(c->pool, last != NULL ? last : "0", ";", ids != NULL ? ids : "", NULL);
-    return APR_SUCCESS;
+    *now = told;
+    return strlen(ids_of(told)) <= IDS_MAX
+               ? APR_SUCCESS
+               : sql_fail(c, APR_EAGAIN, "more changes were committed at once than a place can hold");
 }
 
 static int is_lost(sql_call_t *c, const database_span_t *span)
@@ -301,6 +291,12 @@ static void append_since(sql_statement_t *sql, const char *since)
         sql_raw(sql, ids);
         sql_raw(sql, ")");
     }
+}
+
+/* What is not yet numbered may have been committed by others, too. */
+static void append_own(sql_statement_t *sql, apr_int64_t floor)
+{
+    sql_raw(sql, "c.pos IS NULL");
 }
 
 /* Those of `ids` up to `most`, after what is in `seen`. */
@@ -351,17 +347,18 @@ static apr_status_t remove_up_to(sql_call_t *c, const char *horizon)
     return rv;
 }
 
-static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most)
+static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
 {
     const char *horizon;
-    apr_status_t rv = sql_conn_cell(
-        c,
-        apr_psprintf(c->pool,
-                     "SELECT CONCAT('',MAX(h.pos)) AS v FROM ((SELECT MAX(pos) AS pos FROM vault_changes WHERE "
-                     "at<%" APR_INT64_T_FMT ") UNION ALL (SELECT pos FROM vault_changes WHERE pos IS NOT NULL "
-                     "ORDER BY pos DESC LIMIT %d,1)) AS h",
-                     before, most),
-        &horizon);
+    apr_status_t rv = sql_conn_cell(c,
+                                    apr_psprintf(c->pool,
+                                                 "SELECT CONCAT('',LEAST(MAX(h.pos),%" APR_INT64_T_FMT
+                                                 ")) AS v FROM ((SELECT MAX(pos) AS pos FROM vault_changes WHERE "
+                                                 "at<%" APR_INT64_T_FMT
+                                                 ") UNION ALL (SELECT pos FROM vault_changes WHERE pos IS NOT NULL "
+                                                 "ORDER BY pos DESC LIMIT %d,1)) AS h",
+                                                 number(seen), before, most),
+                                    &horizon);
 
     if (rv != APR_SUCCESS || horizon == NULL) {
         return rv;
@@ -423,9 +420,12 @@ const database_dialect_t database_dialect_mysql = {
     .watch = watch,
     .unwatch = unwatch,
     .settle = settle,
+    .now = "CONCAT(COALESCE((SELECT pruned FROM vault_watched WHERE tbl=''),'0'),';',"
+           "COALESCE((SELECT GROUP_CONCAT(id ORDER BY id) FROM vault_changes WHERE pos IS NULL),''))",
     .place = place,
     .is_lost = is_lost,
     .append_since = append_since,
+    .append_own = append_own,
     .next = next,
     .prune = prune,
     .append_image = append_image,

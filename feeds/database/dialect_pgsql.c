@@ -156,16 +156,10 @@ static char *shorten(char *snapshot, apr_pool_t *pool)
     return apr_psprintf(pool, "%" APR_INT64_T_FMT ":%s:%s", xmin(snapshot), cut + 1, list);
 }
 
-static apr_status_t place(sql_call_t *c, const char **now)
+static apr_status_t place(sql_call_t *c, const char *told, const char **now)
 {
-    const char *cell;
-    apr_status_t rv = sql_conn_cell(c, "SELECT pg_catalog.pg_current_snapshot()::text AS v", &cell);
-
-    *now = cell != NULL ? shorten(apr_pstrdup(c->pool, cell), c->pool) : NULL;
-    if (rv == APR_SUCCESS && *now == NULL) {
-        rv = sql_fail(c, APR_EGENERAL, "the database says nothing of its snapshot");
-    }
-    return rv;
+    *now = shorten(apr_pstrdup(c->pool, told), c->pool);
+    return APR_SUCCESS;
 }
 
 /* All transactions before xmin were seen, so what is pruned is of no matter as long as it is before. */
@@ -204,6 +198,11 @@ static void append_since(sql_statement_t *sql, const char *since)
     }
 }
 
+static void append_own(sql_statement_t *sql, apr_int64_t floor)
+{
+    sql_raw(sql, "c.xid=pg_catalog.pg_current_xact_id()");
+}
+
 static const char *next(sql_call_t *c, const database_span_t *span, const char *last, int *again)
 {
     place_t place;
@@ -218,20 +217,23 @@ static const char *next(sql_call_t *c, const database_span_t *span, const char *
 
 /* ------------------------------------------------------------ pruning, listening */
 
-static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most)
+static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
 {
     sql_statement_t *sql = sql_statement_make(c);
 
     /* One statement: what is removed is what `pruned` tells of. */
-    sql_raw(sql, "WITH gone AS (DELETE FROM vault_changes WHERE at<");
+    sql_raw(sql, "WITH gone AS (DELETE FROM vault_changes WHERE pg_catalog.pg_visible_in_snapshot(xid,");
+    append_snapshot(sql, seen);
+    sql_raw(sql, ") AND (at<");
     sql_integer(sql, before);
     sql_raw(sql, " OR id<=(SELECT max(id)-");
     sql_integer(sql, most);
-    sql_raw(sql,
-            " FROM vault_changes) RETURNING tbl,xid),last AS (SELECT tbl,max(xid::text::bigint) AS xid FROM gone GROUP "
-            "BY tbl) "
-            "UPDATE vault_watched AS w SET pruned=greatest(last.xid,coalesce(nullif(w.pruned,''),'0')::bigint)::text "
-            "FROM last WHERE last.tbl=w.tbl");
+    sql_raw(
+        sql,
+        " FROM vault_changes)) RETURNING tbl,xid),last AS (SELECT tbl,max(xid::text::bigint) AS xid FROM gone GROUP "
+        "BY tbl) "
+        "UPDATE vault_watched AS w SET pruned=greatest(last.xid,coalesce(nullif(w.pruned,''),'0')::bigint)::text "
+        "FROM last WHERE last.tbl=w.tbl");
     return sql_conn_query(c, sql->text, NULL);
 }
 
@@ -312,11 +314,14 @@ const database_dialect_t database_dialect_pgsql = {
     .insert_new_end = " ON CONFLICT DO NOTHING",
     .watch = watch,
     .unwatch = unwatch,
+    .now = "pg_catalog.pg_current_snapshot()::text",
     .place = place,
     .is_lost = is_lost,
     .append_since = append_since,
+    .append_own = append_own,
     .next = next,
     .prune = prune,
+    .tell = "NOTIFY vault_changes",
     .listen = listen_,
     .hush = hush,
     .append_image = append_image,

@@ -194,21 +194,6 @@ static apr_int64_t number(const char *place)
     return end != place && *end == '\0' ? id : -1;
 }
 
-static apr_status_t place(sql_call_t *c, const char **now)
-{
-    sql_statement_t *sql = sql_statement_make(c);
-    apr_status_t rv;
-
-    sql_raw(sql, "Select seq AS ");
-    sql_name(sql, c->db->driver->cell_alias);
-    sql_raw(sql, " FROM main.sqlite_sequence WHERE name='vault_changes'");
-    rv = sql_conn_cell(c, sql->text, now);
-    if (*now == NULL) {
-        *now = "0";
-    }
-    return rv;
-}
-
 static int is_lost(sql_call_t *c, const database_span_t *span)
 {
     apr_int64_t since = number(span->since);
@@ -220,6 +205,12 @@ static void append_since(sql_statement_t *sql, const char *since)
 {
     sql_raw(sql, "c.id>");
     sql_integer(sql, number(since));
+}
+
+static void append_own(sql_statement_t *sql, apr_int64_t floor)
+{
+    sql_raw(sql, "c.id>");
+    sql_integer(sql, floor);
 }
 
 static const char *next(sql_call_t *c, const database_span_t *span, const char *last, int *again)
@@ -263,19 +254,21 @@ static apr_status_t remove_up_to(sql_call_t *c, apr_int64_t horizon)
     return rv;
 }
 
-static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most)
+static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
 {
-    const char *horizon;
-    apr_status_t rv = find_horizon(c, before, most, &horizon);
+    const char *found;
+    apr_int64_t horizon;
+    apr_status_t rv = find_horizon(c, before, most, &found);
 
-    if (rv != APR_SUCCESS || horizon == NULL) {
+    if (rv != APR_SUCCESS || found == NULL) {
         return rv;
     }
+    horizon = number(found) < number(seen) ? number(found) : number(seen);
     rv = sql_conn_begin_write(c);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = remove_up_to(c, number(horizon));
+    rv = remove_up_to(c, horizon);
     if (rv == APR_SUCCESS) {
         rv = sql_conn_commit(c);
     }
@@ -332,12 +325,13 @@ const database_dialect_t database_dialect_sqlite3 = {
     .insert_new_end = "",
     .watch = watch,
     .unwatch = unwatch,
-    .now = "(Select seq FROM main.sqlite_sequence WHERE name='vault_changes')",
-    .place = place,
+    .now = "coalesce((Select seq FROM main.sqlite_sequence WHERE name='vault_changes'),0)",
     .is_lost = is_lost,
     .append_since = append_since,
+    .append_own = append_own,
     .next = next,
     .prune = prune,
+    .key_cell = "iif(instr(c.row_key,char(0)),'H'||hex(c.row_key),'T'||c.row_key)",
     .append_image = append_image,
     .append_has = append_has,
 };

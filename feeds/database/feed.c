@@ -6,6 +6,7 @@
 
 #include "apr_strings.h"
 
+#include "board.h"
 #include "connection.h"
 #include "methods.h"
 #include "subscription.h"
@@ -45,7 +46,7 @@ static const char *open_watcher(database_t *feed, const apr_table_t *given, apr_
     if (wrong == NULL) {
         wrong = open_range(&feed->changes, given, "changes", 1000, 100000000, pool);
     }
-    return wrong != NULL ? wrong : database_watcher_open(feed, given, pool);
+    return wrong != NULL ? wrong : database_board_open(feed, given, pool);
 }
 
 static const char *open_cb(void **self, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)

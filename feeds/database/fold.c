@@ -59,8 +59,12 @@ apr_array_header_t *database_fold_members(const json_t *changes, const char *col
     for (size_t i = 0; i < json_array_size(changes); i++) {
         const json_t *change = json_array_get(changes, i);
         const char *key = json_string_value(json_object_get(change, "key"));
-        apr_size_t place = (apr_size_t)(apr_uintptr_t)apr_hash_get(by_key, key, APR_HASH_KEY_STRING);
+        apr_size_t place;
 
+        if (key == NULL) {
+            continue; /* the table was watched anew, which is no change of a row */
+        }
+        place = (apr_size_t)(apr_uintptr_t)apr_hash_get(by_key, key, APR_HASH_KEY_STRING);
         if (place == 0) {
             database_fold_t *row = apr_array_push(rows);
 

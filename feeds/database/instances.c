@@ -59,35 +59,24 @@ static json_t *in_order(sql_call_t *c, json_t *rows, const json_t *keys)
     return ordered;
 }
 
-static apr_status_t fetch_inserted(sql_call_t *c, database_look_t *look, json_t **rows)
+static apr_status_t fetch_inserted(sql_call_t *c, const database_look_t *look, json_t **rows)
 {
-    database_wanted_t wanted = {.op = "I", .most = c->db->rows};
-    json_t *changes, *keys;
-    apr_status_t rv = database_look_changes(c, look, &wanted, 1, &changes);
+    json_t *keys = keys_of(c, look->changes);
+    apr_status_t rv = database_select_keys(c, keys, "", rows);
 
-    if (rv != APR_SUCCESS || look->span.since == NULL) {
-        json_decref(changes);
-        return rv;
-    }
-    keys = keys_of(c, changes);
-    rv = database_select_keys(c, keys, "", rows);
     if (rv == APR_SUCCESS) {
         *rows = in_order(c, *rows, keys);
     }
     json_decref(keys);
-    json_decref(changes);
     return rv;
 }
 
 apr_status_t database_instances_new(sql_call_t *c, database_look_t *look, int limit, const char *interest,
                                     json_t **rows)
 {
-    apr_status_t rv = look->span.since != NULL ? fetch_inserted(c, look, rows) : APR_SUCCESS;
+    apr_status_t rv = look->span.since != NULL ? fetch_inserted(c, look, rows)
+                                               : database_select_newest(c, limit != 0 ? limit : c->db->rows, rows);
 
-    /* Also when the changes have just turned out to be beyond telling. */
-    if (rv == APR_SUCCESS && look->span.since == NULL) {
-        rv = database_select_newest(c, limit != 0 ? limit : c->db->rows, rows);
-    }
     if (rv == APR_SUCCESS) {
         rv = database_look_keep(c, look);
     }
@@ -112,32 +101,27 @@ void database_seen_free(database_seen_t *seen)
     seen->old = NULL;
 }
 
-static apr_status_t see_changes(sql_call_t *c, database_look_t *look, const char *key, database_seen_t *seen)
+static void see_changes(sql_call_t *c, const database_look_t *look, database_seen_t *seen)
 {
-    database_wanted_t wanted = {.key = key, .most = c->db->rows};
-    const apr_array_header_t *rows;
-    json_t *changes;
-    apr_status_t rv = database_look_changes(c, look, &wanted, 0, &changes);
+    const apr_array_header_t *rows = database_fold(look->changes, c->pool);
 
-    if (rv == APR_SUCCESS && look->span.since != NULL) {
-        rows = database_fold(changes, c->pool);
-        seen->changed = rows->nelts > 0;
-        if (seen->changed) {
-            seen->old = json_incref((json_t *)(uintptr_t)APR_ARRAY_IDX(rows, 0, database_fold_t).old);
-        }
+    seen->changed = rows->nelts > 0;
+    if (seen->changed) {
+        seen->old = json_incref((json_t *)(uintptr_t)APR_ARRAY_IDX(rows, 0, database_fold_t).old);
     }
-    json_decref(changes);
-    return rv;
 }
 
-static apr_status_t see(sql_call_t *c, database_look_t *look, const char *key, database_seen_t *seen)
+static apr_status_t see(sql_call_t *c, const database_look_t *look, const char *key, database_seen_t *seen)
 {
-    apr_status_t rv = look->span.since != NULL ? see_changes(c, look, key, seen) : APR_SUCCESS;
+    apr_status_t rv = APR_SUCCESS;
 
     seen->first = look->span.since == NULL;
     seen->reset = look->reset;
-    seen->changed |= seen->first;
-    if (rv == APR_SUCCESS && seen->changed) {
+    seen->changed = seen->first;
+    if (!seen->first) {
+        see_changes(c, look, seen);
+    }
+    if (seen->changed) {
         rv = database_select_row(c, key, &seen->row);
     }
     return rv == APR_SUCCESS ? database_look_keep(c, look) : rv;
@@ -145,6 +129,7 @@ static apr_status_t see(sql_call_t *c, database_look_t *look, const char *key, d
 
 apr_status_t database_see_row(sql_call_t *c, const char *table, const char *key, database_seen_t *seen)
 {
+    const database_wanted_t wanted = {.key = key, .most = c->db->rows};
     database_look_t look;
     int needed = 0;
     apr_status_t rv = database_interest_create(c, database_interest_row(table, key, c->pool), &needed);
@@ -153,8 +138,8 @@ apr_status_t database_see_row(sql_call_t *c, const char *table, const char *key,
     if (rv != APR_SUCCESS || !needed) {
         return rv;
     }
-    rv = database_look_begin_watched(c, &look, table);
-    return rv == APR_SUCCESS ? database_look_end(c, see(c, &look, key, seen)) : rv;
+    rv = database_look_begin_watched(c, &look, table, &wanted);
+    return rv == APR_SUCCESS ? database_look_end(c, &look, see(c, &look, key, seen)) : rv;
 }
 
 json_t *database_seen_attribute(const database_seen_t *seen, const char *column, const char *kind, const char *shown)

@@ -136,16 +136,40 @@ void database_touched_all(database_touched_t *touched)
     touched->all = 1;
 }
 
-void database_touched_notify(const database_touched_t *touched)
+static const json_t *row_in(const json_t *change, const char *which)
+{
+    const json_t *row = json_object_get(change, which);
+
+    return json_is_object(row) ? row : NULL;
+}
+
+/* Watched anew: pages of all its rows, whose interests have no end, have their places in another watching. */
+void database_touched_change(database_touched_t *touched, const char *table, const json_t *change)
+{
+    const char *op = json_string_value(json_object_get(change, "op"));
+
+    if (op != NULL && op[0] == 'W') {
+        database_touched_table(touched, table);
+        database_touched_all(touched);
+        return;
+    }
+    database_touched_row(touched, table, json_string_value(json_object_get(change, "key")), row_in(change, "old"),
+                         row_in(change, "new"));
+}
+
+int database_touched_notify(const database_touched_t *touched)
 {
     const vault_host_t *host = touched->feed->sql.host;
-    apr_hash_index_t *i;
+    int all = !touched->all;
 
     if (touched->all && host->size > offsetof(vault_host_t, notify_all) && host->notify_all != NULL) {
         host->notify_all();
-        return;
+        return 1;
     }
-    for (i = apr_hash_first(touched->pool, touched->names); i != NULL; i = apr_hash_next(i)) {
-        (void)host->notify(apr_hash_this_val(i));
+    for (apr_hash_index_t *i = apr_hash_first(touched->pool, touched->names); i != NULL; i = apr_hash_next(i)) {
+        apr_status_t rv = host->notify(apr_hash_this_val(i));
+
+        all &= rv == APR_SUCCESS || rv == APR_NOTFOUND; /* nobody holds it */
     }
+    return all;
 }

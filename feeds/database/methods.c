@@ -259,6 +259,7 @@ static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, jso
 {
     const vault_host_t *host = c->db->host;
     const char *interest = apr_pstrcat(c->pool, INTEREST_PREFIX, table, NULL);
+    const database_wanted_t wanted = {.op = "I", .most = c->db->rows, .cut = 1};
     database_look_t seen;
     int limit;
     apr_status_t rv = sql_argument_number(c, "limit", c->db->rows, &limit);
@@ -274,11 +275,11 @@ static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, jso
     if (!host->create_interest(c->call, interest)) {
         return APR_SUCCESS;
     }
-    rv = database_look_begin(c, &seen, table);
+    rv = database_look_begin(c, &seen, table, &wanted);
     if (rv == APR_SUCCESS) {
         rv = seen.epoch != NULL ? database_instances_new(c, &seen, limit, interest, rows)
                                 : new_unwatched(c, interest, limit, rows);
-        rv = database_look_end(c, rv);
+        rv = database_look_end(c, &seen, rv);
     }
     return rv;
 }

@@ -232,22 +232,13 @@ static void add_folded(const sql_call_t *c, const collection_t *of, const databa
     json_decref(new);
 }
 
-static apr_status_t fetch_changes(sql_call_t *c, database_look_t *look, const collection_t *of, database_delta_t *delta)
+static void fold_changes(sql_call_t *c, const database_look_t *look, const collection_t *of, database_delta_t *delta)
 {
-    database_wanted_t wanted = {
-        .column = sql_table_column_named(c->table, of->column), .value = of->id, .most = c->db->rows};
-    const apr_array_header_t *folded;
-    json_t *changes;
-    apr_status_t rv = database_look_changes(c, look, &wanted, 0, &changes);
+    const apr_array_header_t *folded = database_fold_members(look->changes, of->column, of->id, c->pool);
 
-    if (rv == APR_SUCCESS) {
-        folded = database_fold_members(changes, of->column, of->id, c->pool);
-        for (int i = 0; i < folded->nelts; i++) {
-            add_folded(c, of, &APR_ARRAY_IDX(folded, i, database_fold_t), delta);
-        }
+    for (int i = 0; i < folded->nelts; i++) {
+        add_folded(c, of, &APR_ARRAY_IDX(folded, i, database_fold_t), delta);
     }
-    json_decref(changes);
-    return rv;
 }
 
 static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const collection_t *of, json_t **rows)
@@ -264,10 +255,9 @@ static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const c
     }
     database_delta_make(&delta);
     if (look->span.since != NULL) {
-        rv = fetch_changes(c, look, of, &delta);
+        fold_changes(c, look, of, &delta);
     }
-    /* Also when the changes have just turned out to be beyond telling. */
-    if (rv == APR_SUCCESS && look->span.since == NULL) {
+    else {
         rv = fetch_elements(c, of, &delta);
     }
     if (rv == APR_SUCCESS) {
@@ -279,6 +269,7 @@ static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const c
 
 apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity, json_t **rows)
 {
+    database_wanted_t wanted = {.most = c->db->rows, .alone = 1};
     collection_t of = {0};
     database_look_t look;
     int needed = 0;
@@ -290,6 +281,8 @@ apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity,
     if (rv != APR_SUCCESS || !needed) {
         return rv;
     }
-    rv = database_look_begin_watched(c, &look, of.table);
-    return rv == APR_SUCCESS ? database_look_end(c, see_collection(c, &look, &of, rows)) : rv;
+    wanted.column = of.column;
+    wanted.value = of.id;
+    rv = database_look_begin_watched(c, &look, of.table, &wanted);
+    return rv == APR_SUCCESS ? database_look_end(c, &look, see_collection(c, &look, &of, rows)) : rv;
 }

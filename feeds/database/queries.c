@@ -332,7 +332,7 @@ static apr_status_t see(query_t *q, const char *before, json_t **rows)
     if (rv == APR_SUCCESS) {
         rv = recall(q, q->digest, &has, &stale);
     }
-    rv = database_look_end(c, rv);
+    rv = database_snapshot_end(c, rv);
     if (rv == APR_SUCCESS && (has == NULL || stale)) {
         rv = keep(q, has == NULL);
     }

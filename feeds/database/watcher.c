@@ -2,18 +2,17 @@
 /* The thread that looks at the change table. */
 #include "watcher.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "apr_strings.h"
 #include "apr_thread_proc.h"
 #include "apr_time.h"
 
+#include "board.h"
 #include "catalogue.h"
 #include "changes.h"
 #include "connection.h"
@@ -23,12 +22,12 @@
 #include "now.h"
 #include "rows.h"
 
-/* The longest place; what is beyond is no place. */
-#define PLACE_BYTES VAULT_PROPERTY_VALUE_MAX
 /* Changes that are read at once. */
 #define AT_ONCE 500
 /* A database that tells of commits is asked all the same, this often, in milliseconds: the connection may be dead. */
 #define ASK_ANYHOW 2000
+/* A database without a watched table is asked for one, this often at most, in milliseconds. */
+#define ASK_UNWATCHED 1000
 #define PRUNE_EVERY apr_time_from_sec(60)
 
 struct database_watcher_t {
@@ -39,88 +38,16 @@ struct database_watcher_t {
     int holds;                         /* thread: this process looks */
     apr_time_t pruned_at;              /* thread */
     sql_call_t c;                      /* thread */
-    char place[PLACE_BYTES];           /* thread: "" none */
-    char complained[256];              /* thread: tables with other columns than when they were watched */
+    char place[DATABASE_PLACE_BYTES];  /* thread: "" none */
+    char *told; /* thread: what the database told at the last look, of which `place` was made; NULL: unknown */
+    database_marks_t marks; /* thread: those that were there when this look began */
+    char complained[256];   /* thread: tables with other columns than when they were watched */
 };
-
-/* ------------------------------------------------------------ the lock, and the place beside it */
-
-/* The pool of the whole process: its data outlive restarts. */
-static apr_pool_t *lasting_pool(apr_pool_t *pool)
-{
-    apr_pool_t *parent = apr_pool_parent_get(pool);
-
-    while (parent != NULL && apr_pool_parent_get(parent) != NULL) {
-        pool = parent;
-        parent = apr_pool_parent_get(pool);
-    }
-    return pool;
-}
-
-/* Names a VaultFeed over restarts: as long as its parameters stay, so does its place. */
-static const char *key_of(const apr_table_t *given, apr_pool_t *pool)
-{
-    const apr_array_header_t *list = apr_table_elts(given);
-    const char *all = "";
-
-    for (int i = 0; i < list->nelts; i++) {
-        const apr_table_entry_t *entry = &APR_ARRAY_IDX(list, i, apr_table_entry_t);
-
-        all = apr_pstrcat(pool, all, entry->key, "=", entry->val, "\n", NULL);
-    }
-    return apr_pstrcat(pool, "vault_feed_database ", database_digest(all, pool), NULL);
-}
-
-const char *database_watcher_open(database_t *feed, const apr_table_t *given, apr_pool_t *pconf)
-{
-    apr_pool_t *pool = lasting_pool(pconf);
-    const char *key = key_of(given, pconf);
-    void *found = NULL;
-
-    apr_pool_userdata_get(&found, key, pool);
-    if (found == NULL) {
-        int fd = memfd_create("vault-watch", MFD_CLOEXEC);
-
-        if (fd < 0 || ftruncate(fd, PLACE_BYTES) != 0) {
-            return apr_psprintf(pconf, "no memory for the place of the watcher: %s", strerror(errno));
-        }
-        /* A number, so that nothing of this object has to stay when it is unloaded. */
-        found = (void *)(apr_uintptr_t)(fd + 1);
-        apr_pool_userdata_set(found, key, NULL, pool);
-    }
-    feed->watcher_fd = (int)(apr_uintptr_t)found - 1;
-    return NULL;
-}
-
-/* Of the process, not of the descriptor that children inherit: it goes when the process does. */
-static int try_lock(int fd)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-
-    return fcntl(fd, F_SETLK, &lock) == 0;
-}
-
-static void unlock(int fd)
-{
-    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_len = 1};
-
-    (void)fcntl(fd, F_SETLK, &lock);
-}
 
 static void take_over(database_watcher_t *w)
 {
-    memset(w->place, 0, sizeof(w->place));
-    if (pread(w->feed->watcher_fd, w->place, sizeof(w->place) - 1, 0) < 0) {
-        w->place[0] = '\0';
-    }
+    database_board_read_place(w->feed, w->place);
     w->feed->sql.host->log(7, "this child watches \"%s\"", w->feed->sql.database);
-}
-
-/* After the announcements: who takes over repeats some rather than skip any. */
-static void remember(database_watcher_t *w, const char *place)
-{
-    apr_cpystrn(w->place, place, sizeof(w->place));
-    (void)pwrite(w->feed->watcher_fd, w->place, sizeof(w->place), 0);
 }
 
 /* ------------------------------------------------------------ looking */
@@ -128,7 +55,7 @@ static void remember(database_watcher_t *w, const char *place)
 /* The names of the watched tables, and with which columns. */
 static apr_status_t list_tables(sql_call_t *c, json_t **tables)
 {
-    static const char *const names[] = {"tbl", "columns", "pruned", NULL};
+    static const char *const names[] = {"tbl", "columns", "pruned", "epoch", NULL};
     sql_statement_t *sql = sql_statement_make(c);
 
     sql_raw(sql, c->db->driver->select);
@@ -174,31 +101,33 @@ static apr_status_t find_table(database_watcher_t *w, const json_t *watched, int
     return rv;
 }
 
-static void touch(database_touched_t *touched, const char *table, const json_t *changes)
+/* What its writer has not announced. */
+static void touch(database_watcher_t *w, database_touched_t *touched, const char *epoch, const json_t *changes)
 {
     for (size_t i = 0; i < json_array_size(changes); i++) {
         const json_t *change = json_array_get(changes, i);
-        const json_t *old = json_object_get(change, "old");
-        const json_t *new = json_object_get(change, "new");
+        database_mark_t mark =
+            database_board_mark(w->feed, epoch, json_integer_value(json_object_get(change, "id")), w->c.pool);
 
-        database_touched_row(touched, table, json_string_value(json_object_get(change, "key")),
-                             json_is_object(old) ? old : NULL, json_is_object(new) ? new : NULL);
+        if (!database_marks_have(&w->marks, mark)) {
+            database_touched_change(touched, w->c.table->name, change);
+        }
     }
 }
 
 /* All that is new in c->table, in parts. */
-static apr_status_t look_at_table(database_watcher_t *w, database_look_t *look, database_touched_t *touched)
+static apr_status_t look_at_table(database_watcher_t *w, const database_look_t *look, database_touched_t *touched)
 {
-    database_wanted_t wanted = {.most = AT_ONCE};
+    const database_wanted_t wanted = {.most = AT_ONCE, .cut = 1};
     database_look_t part = *look;
     apr_status_t rv = APR_SUCCESS;
 
     do {
         json_t *changes;
 
-        rv = database_look_changes(&w->c, &part, &wanted, 1, &changes);
+        rv = database_look_changes(&w->c, &part, &wanted, &changes);
         if (rv == APR_SUCCESS) {
-            touch(touched, w->c.table->name, changes);
+            touch(w, touched, look->epoch, changes);
         }
         json_decref(changes);
         part.span.since = part.next;
@@ -213,25 +142,20 @@ static void give_up(database_touched_t *touched, const char *table)
     database_touched_all(touched);
 }
 
-/* In a snapshot. */
-static apr_status_t look_at_all(database_watcher_t *w, database_touched_t *touched, const char **now)
+/* In a snapshot, at `now`. */
+static apr_status_t look_at_all(database_watcher_t *w, database_touched_t *touched, const char *now)
 {
     sql_call_t *c = &w->c;
-    database_look_t look = {.dialect = w->dialect};
+    database_look_t look = {.dialect = w->dialect, .span = {.since = w->place, .now = now}};
     json_t *tables = NULL;
-    apr_status_t rv = w->dialect->place(c, &look.span.now);
+    apr_status_t rv = list_tables(c, &tables);
 
-    *now = look.span.now;
-    if (rv != APR_SUCCESS || strcmp(w->place, look.span.now) == 0) {
-        return rv;
-    }
-    rv = list_tables(c, &tables);
     for (size_t i = 0; i < json_array_size(tables) && rv == APR_SUCCESS; i++) {
         const json_t *watched = json_array_get(tables, i);
         int usable = 0;
 
         rv = find_table(w, watched, &usable);
-        look.span.since = w->place;
+        look.epoch = json_string_value(json_object_get(watched, "epoch"));
         look.span.pruned = json_string_value(json_object_get(watched, "pruned"));
         if (rv == APR_SUCCESS && usable) {
             if (w->place[0] == '\0' || w->dialect->is_lost(c, &look.span)) {
@@ -246,30 +170,83 @@ static apr_status_t look_at_all(database_watcher_t *w, database_touched_t *touch
     return rv;
 }
 
+static void forget_told(database_watcher_t *w)
+{
+    free(w->told);
+    w->told = NULL;
+}
+
+/* Is all as it was at the last look? */
+static int is_as_told(const database_watcher_t *w, const char *told)
+{
+    return w->told != NULL && strcmp(told, w->told) == 0;
+}
+
+/* Announce, and only then go on: who takes over repeats some rather than skip any. */
+static void announce(database_watcher_t *w, const database_touched_t *touched, const char *told, const char *now)
+{
+    (void)database_touched_notify(touched);
+    apr_cpystrn(w->place, now, sizeof(w->place));
+    database_board_keep_place(w->feed, now);
+    database_board_clear(w->feed, &w->marks);
+    forget_told(w);
+    w->told = strdup(told);
+}
+
 static apr_status_t look_in_snapshot(database_watcher_t *w)
 {
     sql_call_t *c = &w->c;
     database_touched_t *touched = database_touched_make(w->feed, c->pool);
-    const char *now = NULL;
+    const char *told, *now;
     apr_status_t rv = w->dialect->settle != NULL ? w->dialect->settle(c) : APR_SUCCESS;
 
+    database_board_copy(w->feed, &w->marks);
     if (rv == APR_SUCCESS) {
         rv = sql_conn_begin_read(c);
     }
     if (rv != APR_SUCCESS) {
         return rv;
     }
+    rv = database_dialect_place(c, &told, &now);
     if (w->dialect->hush != NULL) {
         (void)w->dialect->hush(c); /* of what this snapshot will show */
     }
-    rv = database_look_end(c, look_at_all(w, touched, &now));
+    if (rv == APR_SUCCESS && !is_as_told(w, told)) {
+        rv = look_at_all(w, touched, now);
+    }
+    rv = database_snapshot_end(c, rv);
     if (rv == APR_SUCCESS) {
-        database_touched_notify(touched);
-        if (strcmp(w->place, now) != 0) {
-            remember(w, now);
-        }
+        announce(w, touched, told, now);
     }
     return rv;
+}
+
+/* One statement says so, which is nearly all that a database costs in which nothing happens. */
+static apr_status_t is_unchanged(database_watcher_t *w, int *unchanged)
+{
+    const char *told = NULL, *now;
+    apr_status_t rv = APR_SUCCESS;
+
+    *unchanged = 0;
+    if (w->told != NULL && w->dialect->settle == NULL) {
+        rv = database_dialect_place(&w->c, &told, &now);
+        *unchanged = rv == APR_SUCCESS && is_as_told(w, told);
+    }
+    return rv;
+}
+
+/* @param watched  0: there is no such table */
+static apr_status_t look_if_changed(database_watcher_t *w, int *watched)
+{
+    int unchanged;
+    apr_status_t rv = is_unchanged(w, &unchanged);
+
+    *watched = 1;
+    if (rv != APR_SUCCESS || unchanged) {
+        return rv;
+    }
+    rv = sql_catalogue_has(&w->c, "vault_watched", watched);
+    return rv == APR_SUCCESS && *watched ? look_in_snapshot(w) : rv;
 }
 
 static apr_status_t forget_results(database_watcher_t *w, apr_int64_t before)
@@ -293,42 +270,56 @@ static apr_status_t prune(database_watcher_t *w)
         return APR_SUCCESS;
     }
     w->pruned_at = now;
-    rv = w->dialect->prune(&w->c, before, w->feed->changes);
+    rv = w->dialect->prune(&w->c, before, w->feed->changes, w->place);
     return rv == APR_SUCCESS ? forget_results(w, before) : rv;
+}
+
+/* On a new connection, the first one too. */
+static apr_status_t listen_again(database_watcher_t *w)
+{
+    forget_told(w);
+    return w->dialect->listen != NULL ? w->dialect->listen(&w->c) : APR_SUCCESS;
+}
+
+/* With a connection. @return how many milliseconds until the next look */
+static int look_now(database_watcher_t *w)
+{
+    sql_call_t *c = &w->c;
+    int wait = w->feed->look;
+    int was_new = c->conn->is_new;
+    int watched = 0;
+    apr_status_t rv = was_new ? listen_again(w) : APR_SUCCESS;
+
+    if (rv == APR_SUCCESS) {
+        rv = look_if_changed(w, &watched);
+    }
+    if (rv == APR_SUCCESS && !watched) {
+        return wait > ASK_UNWATCHED ? wait : ASK_UNWATCHED;
+    }
+    if (rv == APR_SUCCESS && w->dialect->hush != NULL) {
+        /* What came with the answers of this look the socket tells no more. */
+        wait = w->dialect->hush(c) ? 0 : ASK_ANYHOW;
+    }
+    if (rv == APR_SUCCESS && c->conn->is_new && !was_new) {
+        /* The look has found the old connection dead: look again, now that this one listens. */
+        rv = listen_again(w);
+        wait = 0;
+    }
+    if (rv == APR_SUCCESS) {
+        rv = prune(w);
+    }
+    return rv == APR_SUCCESS ? wait : w->feed->look;
 }
 
 /* One look. @return how many milliseconds until the next */
 static int look(database_watcher_t *w)
 {
-    sql_call_t *c = &w->c;
     int wait = w->feed->look;
-    int has = 0;
 
-    if (sql_conn_take(c) != APR_SUCCESS) {
-        return wait;
+    if (sql_conn_take(&w->c) == APR_SUCCESS) {
+        wait = look_now(w);
+        sql_conn_give_back(&w->c);
     }
-    if (sql_catalogue_has(c, "vault_watched", &has) == APR_SUCCESS && has) {
-        int listens = c->conn->is_new;
-        apr_status_t rv = w->dialect->listen != NULL && listens ? w->dialect->listen(c) : APR_SUCCESS;
-
-        if (rv == APR_SUCCESS) {
-            rv = look_in_snapshot(w);
-        }
-        if (rv == APR_SUCCESS && w->dialect->hush != NULL) {
-            /* What came with the answers of this look the socket tells no more. */
-            wait = w->dialect->hush(c) ? 0 : ASK_ANYHOW;
-        }
-        if (rv == APR_SUCCESS && w->dialect->listen != NULL && c->conn->is_new && !listens) {
-            rv = w->dialect->listen(
-                c); /* the look has found the old connection dead: look again, now that this one listens */
-            wait = 0;
-        }
-        if (rv == APR_SUCCESS) {
-            rv = prune(w);
-        }
-        wait = rv == APR_SUCCESS ? wait : w->feed->look;
-    }
-    sql_conn_give_back(c);
     return wait;
 }
 
@@ -352,7 +343,7 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *data)
 
     while (wait_for(w, wait)) {
         wait = w->feed->look;
-        if (!w->holds && try_lock(w->feed->watcher_fd)) {
+        if (!w->holds && database_board_lock(w->feed)) {
             w->holds = 1;
             take_over(w);
         }
@@ -361,8 +352,9 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *data)
         }
     }
     if (w->holds) {
-        unlock(w->feed->watcher_fd);
+        database_board_unlock(w->feed);
     }
+    forget_told(w);
     sql_background_end(&w->c);
     return NULL;
 }

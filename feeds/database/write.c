@@ -12,6 +12,7 @@
 #include "dialect.h"
 #include "fold.h"
 #include "interests.h"
+#include "recorded.h"
 #include "select.h"
 
 /* A statement in a transaction. */
@@ -27,6 +28,7 @@ typedef apr_status_t (*write_fn)(write_t *w);
 static apr_status_t in_transaction(sql_call_t *c, write_fn body, json_t **answer)
 {
     write_t w = {.c = c, .touched = database_touched_make((const database_t *)c->db, c->pool)};
+    database_recorded_t recorded = {0};
     apr_status_t rv = sql_conn_begin_write(c);
 
     if (rv != APR_SUCCESS) {
@@ -34,8 +36,13 @@ static apr_status_t in_transaction(sql_call_t *c, write_fn body, json_t **answer
     }
     rv = body(&w);
     if (rv == APR_SUCCESS) {
+        rv = database_recorded_read(c, &recorded, w.touched);
+    }
+    if (rv == APR_SUCCESS) {
         rv = sql_conn_commit(c);
-        database_touched_notify(w.touched);
+        if (database_touched_notify(w.touched) && rv == APR_SUCCESS) {
+            database_recorded_leave(c, &recorded);
+        }
     }
     if (rv != APR_SUCCESS) {
         sql_conn_rollback(c);

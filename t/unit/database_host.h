@@ -143,7 +143,7 @@ static apr_status_t host_notify(const char *interest)
     return write(bell, &one, sizeof(one)) == sizeof(one) ? APR_SUCCESS : APR_EGENERAL;
 }
 
-static int host_notified(const char *interest)
+__attribute__((unused)) static int host_notified(const char *interest)
 {
     int count;
 

@@ -1,78 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Watched tables of SQLite: whoever writes, each page sees each change once. */
 #include <CUnit/CUnit.h>
-#include <ftw.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "database_fixture.h"
-#include "connection.h"
-#include "dialect.h"
+#include "database_scene.h"
 #include "fold.h"
 #include "interests.h"
 #include "unit.h"
 
 void vault_database_watch_suite(void);
-
-/* As `vaultctl watch` does, or `unwatch`. */
-static void with_statements(feed_t *feed, const char *table, void (*make)(sql_call_t *, apr_array_header_t *))
-{
-    apr_array_header_t *statements = apr_array_make(suite_pool, 32, sizeof(const char *));
-    sql_call_t c;
-
-    CU_ASSERT_EQUAL_FATAL(sql_background_begin(&c, feed->self), APR_SUCCESS);
-    CU_ASSERT_EQUAL_FATAL(sql_conn_take(&c), APR_SUCCESS);
-    CU_ASSERT_EQUAL_FATAL(sql_catalogue_find(&c, table), APR_SUCCESS);
-    make(&c, statements);
-    for (int i = 0; i < statements->nelts; i++) {
-        CU_ASSERT_EQUAL(sql_conn_query(&c, APR_ARRAY_IDX(statements, i, const char *), NULL), APR_SUCCESS);
-    }
-    sql_background_end(&c);
-}
-
-/* A feed with these tables watched, and somebody else's connection to the file. */
-typedef struct scene_t {
-    feed_t feed;
-    dbi_inst instance;
-    dbi_conn other;
-} scene_t;
-
-static void scene_begin(scene_t *s, const char *name, const char *tables, const char *more)
-{
-    char *rest;
-    char *words = apr_pstrdup(suite_pool, tables);
-
-    feed_fresh(&s->feed, name, more);
-    ask(&s->feed, NULL, "all", "{\"table\":\"logs\"}");
-    for (char *word = apr_strtok(words, " ", &rest); word != NULL; word = apr_strtok(NULL, " ", &rest)) {
-        with_statements(&s->feed, word, database_dialect_watch);
-    }
-    s->other = stranger(&s->instance, name);
-}
-
-static void scene_end(scene_t *s)
-{
-    stranger_leaves(s->instance, s->other);
-    feed_close(&s->feed);
-}
-
-/* What somebody else does, then what a page that is woken sees of it. */
-typedef struct step_t {
-    const char *does, *expected, *why;
-} step_t;
-
-static void run_steps(scene_t *s, const char *method, const char *args, const char *interest, const step_t *steps)
-{
-    host_page_t page = {0};
-
-    for (; steps->expected != NULL; steps++) {
-        if (steps->does[0] != '\0') {
-            stranger_does(s->other, steps->does);
-        }
-        host_notify(interest);
-        check(ask(&s->feed, &page, method, args), steps->expected, steps->does, steps->why);
-    }
-}
 
 static void test_new_instances(void)
 {
@@ -308,7 +243,8 @@ static void test_prune(void)
     stranger_does(s.other, "INSERT INTO logs(line) VALUES('d')");
     CU_ASSERT_EQUAL_FATAL(sql_background_begin(&c, s.feed.self), APR_SUCCESS);
     CU_ASSERT_EQUAL_FATAL(sql_conn_take(&c), APR_SUCCESS);
-    CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, apr_time_sec(apr_time_now()) - 500, 1000), APR_SUCCESS);
+    CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, apr_time_sec(apr_time_now()) - 500, 1000, "1000000"),
+                    APR_SUCCESS);
     host_notify("DB-logs");
     host_notify("DB-plain");
     check(ask(&s.feed, &new, "get_new_instances", args), "[{\"id\":7,\"line\":\"d\",\"status\":null,\"took\":null}]",
@@ -320,7 +256,7 @@ static void test_prune(void)
           "nothing of this table went");
     CU_ASSERT_EQUAL(other.resets, 0);
     stranger_does(s.other, "INSERT INTO logs(line) VALUES('e'),('f'),('g')");
-    CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, 0, 2), APR_SUCCESS);
+    CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, 0, 2, "1000000"), APR_SUCCESS);
     sql_background_end(&c);
     host_notify("DB-logs");
     ask(&s.feed, &new, "get_new_instances", args);
@@ -386,187 +322,6 @@ static void test_writes(void)
         }
     }
     feed_close(&feed);
-}
-
-/* ------------------------------------------------------------ objects */
-
-static const char model_text[] =
-    "{\"entities\":{"
-    "\"Profile\":{\"table\":\"profiles\",\"properties\":{\"name\":\"full_name\",\"status\":\"status\"},"
-    "\"collections\":{\"posts\":{\"entity\":\"WallPost\",\"column\":\"wall\"},"
-    "\"written\":{\"entity\":\"WallPost\",\"column\":\"author\"}}},"
-    "\"WallPost\":{\"table\":\"posts\",\"properties\":{\"text\":\"body\"}},"
-    "\"Broken\":{\"table\":\"posts\",\"properties\":{\"x\":\"nowhere\"}}},"
-    "\"queries\":{\"wall\":{\"sql\":\"SELECT p.id, p.body, a.full_name AS author FROM posts p JOIN profiles a ON a.id "
-    "= p.author "
-    "WHERE p.wall = :wall AND ':no' <> '' -- :neither\",\"tables\":[\"posts\",\"profiles\"],"
-    "\"columns\":{\"id\":\"integer\",\"body\":\"text\",\"author\":\"text\"},\"key\":[\"id\"],"
-    "\"parameters\":{\"wall\":\"integer\"}}}}";
-
-static const char object_tables[] =
-    "CREATE TABLE profiles(id INTEGER PRIMARY KEY,full_name TEXT,status TEXT);"
-    "CREATE TABLE posts(id INTEGER PRIMARY KEY,wall INTEGER,author INTEGER,body TEXT,seen INTEGER);"
-    "INSERT INTO profiles VALUES(1,'Ann','here'),(2,'Bob','away');"
-    "INSERT INTO posts VALUES(1,1,2,'hello',0),(2,2,1,'hi',0);";
-
-static void objects_begin(scene_t *s, const char *name)
-{
-    dbi_inst instance;
-    dbi_conn other = stranger(&instance, name);
-
-    stranger_does(other, object_tables);
-    stranger_leaves(instance, other);
-    feed_open(&s->feed,
-              apr_psprintf(suite_pool, "database=%s model=%s", path_of(name), write_file("model.json", model_text)));
-    CU_ASSERT_PTR_NULL_FATAL(s->feed.wrong);
-    with_statements(&s->feed, "posts", database_dialect_watch);
-    with_statements(&s->feed, "profiles", database_dialect_watch);
-    s->other = stranger(&s->instance, name);
-}
-
-static void test_collections(void)
-{
-    static const step_t steps[] = {
-        {"", "{\"added\":[{\"id\":1,\"text\":\"hello\"}],\"removed\":[],\"changed\":[]}", "first view"},
-        {"INSERT INTO posts VALUES(3,1,1,'new',0)",
-         "{\"added\":[{\"id\":3,\"text\":\"new\"}],\"removed\":[],\"changed\":[]}",
-         "inserted by its foreign key, by anyone"},
-        {"INSERT INTO posts VALUES(4,2,1,'there',0)", "nothing", "another's"},
-        {"UPDATE posts SET wall=1 WHERE id=4",
-         "{\"added\":[{\"id\":4,\"text\":\"there\"}],\"removed\":[],\"changed\":[]}", "moved here"},
-        {"UPDATE posts SET wall=2,body='gone' WHERE id IN(1,4)",
-         "{\"added\":[],\"removed\":[{\"id\":1,\"text\":\"hello\"},{\"id\":4,\"text\":\"there\"}],\"changed\":[]}",
-         "moved away: as they were here"},
-        {"UPDATE posts SET body='NEW' WHERE id=3",
-         "{\"added\":[],\"removed\":[],\"changed\":[{\"id\":3,\"text\":\"NEW\"}]}", "changed"},
-        {"UPDATE posts SET seen=1 WHERE id=3", "nothing", "no property"},
-        {"INSERT INTO posts VALUES(5,1,1,'x',0);DELETE FROM posts WHERE id=5", "nothing", "added and removed"},
-        {"UPDATE posts SET wall=2 WHERE id=3;UPDATE posts SET wall=1 WHERE id=3", "nothing", "there and back"},
-        {"DELETE FROM posts WHERE wall=1", "{\"added\":[],\"removed\":[{\"id\":3,\"text\":\"NEW\"}],\"changed\":[]}",
-         "deleted with a condition"},
-        {NULL, NULL, NULL},
-    };
-    static const char args[] = "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"posts\"}";
-    scene_t s;
-
-    objects_begin(&s, "collections.db");
-    run_steps(&s, "get_collection_changes", args, "DB-posts.wall=1", steps);
-    stranger_does(s.other, "INSERT INTO posts VALUES(8,1,1,'eight',0)");
-    check(
-        ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"01\",\"collection\":\"posts\"}"),
-        "EINVAL: argument \"id\": \"01\" must be given as the database writes it: \"1\"", "01", "interests are names");
-    check(ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"no\"}"),
-          "EINVAL: argument \"collection\": the entity \"Profile\" has no collection \"no\"", "no", "unknown");
-    check(ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"No\",\"id\":\"1\",\"collection\":\"no\"}"),
-          "EINVAL: the model has no entity \"No\"", "No", "unknown");
-    scene_end(&s);
-}
-
-static void test_properties(void)
-{
-    static const step_t steps[] = {
-        {"",
-         "[{\"property\":\"status\",\"old\":null,\"new\":\"here\"},{\"property\":\"name\",\"old\":null,\"new\":\"Ann\"}"
-         "]",
-         "first view"},
-        {"UPDATE profiles SET status='out' WHERE id=1", "[{\"property\":\"status\",\"old\":\"here\",\"new\":\"out\"}]",
-         "one of them"},
-        {"UPDATE profiles SET status='x' WHERE id=2", "nothing", "another's"},
-        {NULL, NULL, NULL},
-    };
-    scene_t s;
-
-    objects_begin(&s, "properties.db");
-    run_steps(&s, "get_property_changes", "{\"entity\":\"Profile\",\"id\":1,\"property\":\"status,name\"}",
-              "DB-profiles-1", steps);
-    check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Profile\",\"id\":1,\"property\":\"no\"}"),
-          "EINVAL: argument \"property\": the entity has no property \"no\"", "no", "unknown");
-    check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Broken\",\"id\":1,\"property\":\"x\"}"),
-          "EINVAL: the model's entity \"Broken\": table \"posts\" has no column \"nowhere\"", "nowhere",
-          "said at the first use");
-    scene_end(&s);
-}
-
-static void test_queries(void)
-{
-    static const step_t steps[] = {
-        {"", "{\"added\":[{\"id\":1,\"body\":\"hello\",\"author\":\"Bob\"}],\"removed\":[],\"changed\":[]}",
-         "first view"},
-        {"", "nothing", "nothing happened"},
-        {"INSERT INTO posts VALUES(3,1,1,'new',0)",
-         "{\"added\":[{\"id\":3,\"body\":\"new\",\"author\":\"Ann\"}],\"removed\":[],\"changed\":[]}", "came in"},
-        {"UPDATE profiles SET full_name='Robert' WHERE id=2",
-         "{\"added\":[],\"removed\":[],\"changed\":[{\"id\":1,\"body\":\"hello\",\"author\":\"Robert\"}]}",
-         "changed by the other table of the join"},
-        {"DELETE FROM posts WHERE id=3",
-         "{\"added\":[],\"removed\":[{\"id\":3,\"body\":\"new\",\"author\":\"Ann\"}],\"changed\":[]}", "went out"},
-        {"DELETE FROM vault_results; INSERT INTO posts VALUES(9,1,1,'n',0)",
-         "{\"added\":[{\"id\":1,\"body\":\"hello\",\"author\":\"Robert\"},{\"id\":9,\"body\":\"n\",\"author\":\"Ann\"}]"
-         ","
-         "\"removed\":[],\"changed\":[],\"reset\":true}",
-         "what the page has is known no more"},
-        {NULL, NULL, NULL},
-    };
-    scene_t s;
-
-    objects_begin(&s, "queries.db");
-    run_steps(&s, "get_query_changes", "{\"query\":\"wall\",\"parameters\":{\"wall\":\"1\"}}", "DB-posts", steps);
-    check(ask(&s.feed, NULL, "get_query_changes", "{\"query\":\"wall\",\"parameters\":{\"wall\":\"1 OR 1\"}}"),
-          "EINVAL: argument \"parameters.wall\" is not of the type integer", "SQL", "a value is a value");
-    check(ask(&s.feed, NULL, "get_query_changes", "{\"query\":\"wall\"}"),
-          "EINVAL: argument \"parameters.wall\" is missing", "none", "needed");
-    check(ask(&s.feed, NULL, "get_query_changes", "{\"query\":\"wall\",\"parameters\":{\"wall\":\"1\",\"x\":1}}"),
-          "EINVAL: argument \"parameters.x\": the query \"wall\" has no such parameter", "x", "unknown");
-    check(ask(&s.feed, NULL, "get_query_changes", "{\"query\":\"no\"}"), "EINVAL: the model has no query \"no\"", "no",
-          "unknown");
-    scene_end(&s);
-}
-
-static void test_models(void)
-{
-#define ENTITY(more) "{\"entities\":{\"E\":{\"table\":\"t\",\"properties\":{\"p\":\"c\"}" more "}}}"
-#define QUERY(sql, columns, key, more)                                                                                 \
-    "{\"queries\":{\"Q\":{\"sql\":\"" sql "\",\"tables\":[\"t\"],\"columns\":" columns ",\"key\":" key more "}}}"
-    static const struct {
-        const char *text, *wrong;
-    } rows[] = {
-        {"{}", NULL},
-        {ENTITY(""), NULL},
-        {QUERY("SELECT a FROM t", "{\"a\":\"text\"}", "[\"a\"]", ""), NULL},
-        {"{", "line 1: "},
-        {"[]", "an object with \"entities\" and \"queries\" is accepted"},
-        {"{\"entity\":{}}", "\"entity\" is unknown"},
-        {"{\"entities\":[]}", "\"entities\" takes an object"},
-        {"{\"entities\":{\"E\":{\"properties\":{\"p\":\"c\"}}}}", "entity \"E\": \"table\" takes a name"},
-        {"{\"entities\":{\"E\":{\"table\":\"t\"}}}", "entity \"E\": \"properties\" takes an object"},
-        {ENTITY(",\"key\":\"id\""), "entity \"E\": \"key\" is unknown"},
-        {ENTITY(",\"collections\":{\"k\":{\"entity\":\"F\",\"column\":\"e\"}}"),
-         "entity \"E\", collection \"k\": there is no entity \"F\""},
-        {ENTITY(",\"collections\":{\"k\":{\"entity\":\"E\"}}"), "collection \"k\": \"column\" takes a name"},
-        {QUERY("SELECT :x", "{\"a\":\"text\"}", "[\"a\"]", ""),
-         "query \"Q\": \"sql\": the parameter \":x\" is not in \"parameters\""},
-        {QUERY("SELECT 1;", "{\"a\":\"text\"}", "[\"a\"]", ""), "one SELECT without a semicolon"},
-        {QUERY("SELECT 1", "{\"a\":\"words\"}", "[\"a\"]", ""), "\"columns\": the type of \"a\" is integer"},
-        {QUERY("SELECT 1", "{\"a\":\"text\"}", "[\"b\"]", ""), "\"key\": \"b\" is not one of \"columns\""},
-        {QUERY("SELECT 1", "{\"a\":\"text\"}", "[]", ""), "\"key\" takes a list of names"},
-        {QUERY("SELECT 1", "{\"a\":\"text\"}", "[\"a\"]", ",\"parameters\":{\"x\":\"blob\"}"),
-         "\"parameters\": the type of \"x\" is integer, real, text or boolean"},
-    };
-
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *path = write_file("models.json", rows[i].text);
-        const database_model_t *model = NULL;
-        const char *wrong = database_model_read(&model, path, suite_pool);
-
-        if (rows[i].wrong == NULL) {
-            CU_ASSERT_PTR_NULL(wrong);
-        }
-        else {
-            check(wrong != NULL ? wrong : "accepted", apr_pstrcat(suite_pool, "model=", path, ": ", NULL), rows[i].text,
-                  "named");
-            check(wrong != NULL ? wrong : "accepted", rows[i].wrong, rows[i].text, "a sentence");
-        }
-    }
 }
 
 /* ------------------------------------------------------------ folding, names */
@@ -647,29 +402,9 @@ static void test_interest_names(void)
 
 /* ------------------------------------------------------------ the suite */
 
-static int remove_cb(const char *path, const struct stat *info, int flag, struct FTW *at)
-{
-    return remove(path);
-}
-
-static int suite_start(void)
-{
-    apr_pool_create(&suite_pool, NULL);
-    strcpy(folder, "/tmp/vault-watch-XXXXXX");
-    return mkdtemp(folder) == NULL || host_start() != 0;
-}
-
-static int suite_stop(void)
-{
-    host_stop();
-    nftw(folder, remove_cb, 16, FTW_DEPTH | FTW_PHYS);
-    apr_pool_destroy(suite_pool);
-    return 0;
-}
-
 void vault_database_watch_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("database_watch", suite_start, suite_stop);
+    CU_pSuite suite = CU_add_suite("database_watch", scene_suite_start, scene_suite_stop);
 
     CU_add_test(suite, "changes of rows are folded", test_fold);
     CU_add_test(suite, "names of interests", test_interest_names);
@@ -682,9 +417,5 @@ void vault_database_watch_suite(void)
     CU_add_test(suite, "a place that outlives pages", test_persistent);
     CU_add_test(suite, "a table that is altered", test_altered);
     CU_add_test(suite, "changes are pruned by age and number", test_prune);
-    CU_add_test(suite, "collections: added, removed, changed", test_collections);
-    CU_add_test(suite, "properties", test_properties);
-    CU_add_test(suite, "queries: came in, went out, changed", test_queries);
-    CU_add_test(suite, "a wrong model is refused with a sentence", test_models);
     CU_add_test(suite, "writes announce each row", test_writes);
 }

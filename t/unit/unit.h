@@ -43,7 +43,7 @@
 
 /* Where libdbi is. */
 #ifdef VAULT_DATABASE_FEED
-#define VAULT_DATABASE_SUITES(SUITE) SUITE(database) SUITE(database_watch)
+#define VAULT_DATABASE_SUITES(SUITE) SUITE(database) SUITE(database_watch) SUITE(database_objects) SUITE(database_board)
 #else
 #define VAULT_DATABASE_SUITES(SUITE)
 #endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A lock, a place and marks in memory that children share. */
+#include "board.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "apr_strings.h"
+
+#include "interests.h"
+
+/* Which interests a change touches (interests.c) is a part of what a mark says, and this its version. */
+#define INTERESTS_VERSION 1
+
+struct database_board_t {
+    char place[DATABASE_PLACE_BYTES];              /* who holds the lock; in a page of its own */
+    _Atomic apr_int64_t floor;                     /* atomic: one more than the number; 0: none */
+    _Atomic apr_uint32_t next;                     /* atomic: how many marks were ever left */
+    _Atomic database_mark_t marks[DATABASE_MARKS]; /* atomic, each */
+};
+
+/* ------------------------------------------------------------ open */
+
+/* The pool of the whole process: its data outlive restarts. */
+static apr_pool_t *lasting_pool(apr_pool_t *pool)
+{
+    apr_pool_t *parent = apr_pool_parent_get(pool);
+
+    while (parent != NULL && apr_pool_parent_get(parent) != NULL) {
+        pool = parent;
+        parent = apr_pool_parent_get(pool);
+    }
+    return pool;
+}
+
+/* Names a VaultFeed over restarts: as long as its parameters stay, so does its place. */
+static const char *key_of(const apr_table_t *given, apr_pool_t *pool)
+{
+    const apr_array_header_t *list = apr_table_elts(given);
+    const char *all = "";
+
+    for (int i = 0; i < list->nelts; i++) {
+        const apr_table_entry_t *entry = &APR_ARRAY_IDX(list, i, apr_table_entry_t);
+
+        all = apr_pstrcat(pool, all, entry->key, "=", entry->val, "\n", NULL);
+    }
+    return apr_psprintf(pool, "vault_feed_database board of %d bytes %s", (int)sizeof(database_board_t),
+                        database_digest(all, pool));
+}
+
+static int make_memory(void)
+{
+    int fd = memfd_create("vault-watch", MFD_CLOEXEC);
+
+    if (fd >= 0 && ftruncate(fd, sizeof(database_board_t)) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static apr_status_t unmap(void *board)
+{
+    munmap(board, sizeof(database_board_t));
+    return APR_SUCCESS;
+}
+
+static const char *model_digest(const database_t *feed, apr_pool_t *pool)
+{
+    char *entities = feed->model != NULL ? json_dumps(feed->model->entities, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    const char *digest = database_digest(entities != NULL ? entities : "", pool);
+
+    free(entities);
+    return digest;
+}
+
+const char *database_board_open(database_t *feed, const apr_table_t *given, apr_pool_t *pconf)
+{
+    apr_pool_t *pool = lasting_pool(pconf);
+    const char *key = key_of(given, pconf);
+    void *found = NULL;
+    void *memory;
+
+    apr_pool_userdata_get(&found, key, pool);
+    if (found == NULL) {
+        /* A number, so that nothing of this object has to stay when it is unloaded. */
+        found = (void *)(apr_uintptr_t)(make_memory() + 1);
+        if (found == NULL) {
+            return apr_psprintf(pconf, "no memory for the place of the watcher: %s", strerror(errno));
+        }
+        apr_pool_userdata_set(found, key, NULL, pool);
+    }
+    feed->board_fd = (int)(apr_uintptr_t)found - 1;
+    memory = mmap(NULL, sizeof(database_board_t), PROT_READ | PROT_WRITE, MAP_SHARED, feed->board_fd, 0);
+    if (memory == MAP_FAILED) {
+        return apr_psprintf(pconf, "no memory for the place of the watcher: %s", strerror(errno));
+    }
+    feed->board = memory;
+    feed->marked_as = apr_psprintf(pconf, "%d %s", INTERESTS_VERSION, model_digest(feed, pconf));
+    apr_pool_cleanup_register(pconf, memory, unmap, apr_pool_cleanup_null);
+    return NULL;
+}
+
+/* ------------------------------------------------------------ the lock, the place */
+
+/* Of the process, not of the descriptor that children inherit: it goes when the process does. */
+static int set_lock(const database_t *feed, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
+
+    return fcntl(feed->board_fd, F_SETLK, &lock) == 0;
+}
+
+int database_board_lock(const database_t *feed)
+{
+    return set_lock(feed, F_WRLCK);
+}
+
+void database_board_unlock(const database_t *feed)
+{
+    (void)set_lock(feed, F_UNLCK);
+}
+
+/* By the kernel, which copies whole a page that a process is killed in: half a place might be one far ahead. */
+void database_board_read_place(const database_t *feed, char *place)
+{
+    memset(place, 0, DATABASE_PLACE_BYTES);
+    if (pread(feed->board_fd, place, DATABASE_PLACE_BYTES - 1, offsetof(database_board_t, place)) < 0) {
+        place[0] = '\0';
+    }
+}
+
+void database_board_keep_place(const database_t *feed, const char *place)
+{
+    char kept[DATABASE_PLACE_BYTES] = "";
+
+    apr_cpystrn(kept, place, sizeof(kept));
+    (void)pwrite(feed->board_fd, kept, sizeof(kept), offsetof(database_board_t, place));
+    feed->board->floor = apr_strtoi64(place, NULL, 10) + 1;
+}
+
+apr_int64_t database_board_floor(const database_t *feed)
+{
+    return feed->board->floor - 1;
+}
+
+/* ------------------------------------------------------------ marks */
+
+database_mark_t database_board_mark(const database_t *feed, const char *epoch, apr_int64_t id, apr_pool_t *pool)
+{
+    const char *of = apr_psprintf(pool, "%s %s %" APR_INT64_T_FMT, feed->marked_as, epoch, id);
+    const char *digits = apr_pstrndup(pool, database_digest(of, pool), 2 * sizeof(database_mark_t));
+    database_mark_t mark = strtoull(digits, NULL, 16);
+
+    return mark != 0 ? mark : 1;
+}
+
+void database_board_leave(const database_t *feed, const database_mark_t *marks, int count)
+{
+    for (int i = 0; i < count; i++) {
+        feed->board->marks[feed->board->next++ % DATABASE_MARKS] = marks[i];
+    }
+}
+
+int database_board_has(const database_t *feed, database_mark_t mark)
+{
+    for (int i = 0; i < DATABASE_MARKS; i++) {
+        if (feed->board->marks[i] == mark) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void database_board_copy(const database_t *feed, database_marks_t *marks)
+{
+    for (int i = 0; i < DATABASE_MARKS; i++) {
+        marks->at[i] = feed->board->marks[i];
+    }
+}
+
+int database_marks_have(const database_marks_t *marks, database_mark_t mark)
+{
+    for (int i = 0; i < DATABASE_MARKS; i++) {
+        if (marks->at[i] == mark) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void database_board_clear(const database_t *feed, const database_marks_t *marks)
+{
+    for (int i = 0; i < DATABASE_MARKS; i++) {
+        database_mark_t was = marks->at[i];
+
+        /* One that was left meanwhile stays. */
+        if (was != 0) {
+            atomic_compare_exchange_strong(&feed->board->marks[i], &was, 0);
+        }
+    }
+}

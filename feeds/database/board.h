@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file board.h
+ * What the children of one VaultFeed share about its watched tables: who watches, how far that is, and which changes were
+ * announced already by whoever wrote them.
+ *
+ * Memory of the parent's, inherited by children, kept over graceful restarts as long as the feed's parameters stay.
+ *
+ * A writer announces what it wrote itself, after its commit, and then leaves a *mark* for each recorded change: the watcher
+ * passes over changes that are marked. This loses nothing:
+ *
+ *   - a mark is left after the notify, and that after the commit: whoever has read the data before has an older stamp;
+ *   - a writer that dies before has left no mark, and the watcher announces;
+ *   - a mark is of one change, by its id, not of a range: what other transactions recorded in between has none;
+ *   - a change has a mark only if the writer has read it in the change table and announced every interest that it touches. The
+ *     mark is of the table's epoch and of the model, too: one of another database, or by a child that has an older model,
+ *     fits no change;
+ *   - marks that are overwritten by newer ones, or come while the watcher reads, cost an extraneous announcement;
+ *   - marks that were there before a look began are taken off when it is done: what they are of was in it, or is behind it.
+ */
+#ifndef DATABASE_BOARD_H
+#define DATABASE_BOARD_H
+
+#include "database.h"
+
+/** The longest place, with its NUL. */
+#define DATABASE_PLACE_BYTES VAULT_PROPERTY_VALUE_MAX
+/** Marks at once: what is written between two looks, or some of it is announced twice. */
+#define DATABASE_MARKS 1024
+
+/** Of one change; 0: none. */
+typedef apr_uint64_t database_mark_t;
+
+/** In the parent: make the board, or find it again after a restart. @return NULL, or a sentence */
+const char *database_board_open(database_t *feed, const apr_table_t *given, apr_pool_t *pconf);
+
+/** Watch for all children, if nobody does. Any thread, but one of each process at a time.
+ * @return 1: this process watches until database_board_unlock, or until it ends, however it ends */
+int database_board_lock(const database_t *feed);
+void database_board_unlock(const database_t *feed);
+
+/** The place up to which everything was announced. By who watches.
+ * @param place  DATABASE_PLACE_BYTES long; "": nobody has looked yet */
+void database_board_read_place(const database_t *feed, char *place);
+/** Keep it, after the announcements: who takes over repeats some rather than skip any. */
+void database_board_keep_place(const database_t *feed, const char *place);
+/** The number that the place begins with; -1: nobody watches yet. Any thread: it may be older than the place is. */
+apr_int64_t database_board_floor(const database_t *feed);
+
+/** The mark of the change `id` of a table that was watched as `epoch`. Never 0. */
+database_mark_t database_board_mark(const database_t *feed, const char *epoch, apr_int64_t id, apr_pool_t *pool);
+/** Leave marks, after the announcement. Any thread of any child. */
+void database_board_leave(const database_t *feed, const database_mark_t *marks, int count);
+/** Was it left, and is it still there? Any thread. */
+int database_board_has(const database_t *feed, database_mark_t mark);
+
+/** The marks at one time. */
+typedef struct database_marks_t {
+    database_mark_t at[DATABASE_MARKS];
+} database_marks_t;
+
+void database_board_copy(const database_t *feed, database_marks_t *marks);
+int database_marks_have(const database_marks_t *marks, database_mark_t mark);
+/** Take those marks off. */
+void database_board_clear(const database_t *feed, const database_marks_t *marks);
+
+#endif

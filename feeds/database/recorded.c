@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what a write has recorded, and marks it once it is announced.
+ *
+ * Rows that the writer knows are not enough: its statement may have set off triggers of the application's, and what was
+ * recorded is what the watcher would announce. So both read the same rows, and take the same interests from them.
+ */
+#include "recorded.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "catalogue.h"
+#include "changes.h"
+
+/* A write of more rows is announced a second time: that costs less than it. */
+#define RECORDED_MAX 100
+
+/* Announced by somebody else already: what else a writer may see was committed by others. */
+static int take(sql_call_t *c, const json_t *change, database_mark_t *mark)
+{
+    const database_t *feed = (const database_t *)c->db;
+
+    *mark = database_board_mark(feed, json_string_value(json_object_get(change, "epoch")),
+                                json_integer_value(json_object_get(change, "id")), c->pool);
+    return !database_board_has(feed, *mark);
+}
+
+apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded, database_touched_t *touched)
+{
+    const database_t *feed = (const database_t *)c->db;
+    apr_int64_t floor = feed->look != 0 ? database_board_floor(feed) : -1;
+    json_t *changes;
+    apr_status_t rv;
+
+    memset(recorded, 0, sizeof(*recorded));
+    if (floor < 0) {
+        return APR_SUCCESS;
+    }
+    rv = database_look_own(c, floor, RECORDED_MAX, &changes);
+    if (rv == APR_SUCCESS && json_array_size(changes) <= RECORDED_MAX) {
+        recorded->marks = apr_palloc(c->pool, RECORDED_MAX * sizeof(*recorded->marks));
+        for (size_t i = 0; i < json_array_size(changes); i++) {
+            const json_t *change = json_array_get(changes, i);
+
+            if (take(c, change, &recorded->marks[recorded->count])) {
+                database_touched_change(touched, c->table->name, change);
+                recorded->count++;
+            }
+        }
+    }
+    json_decref(changes);
+    return rv;
+}
+
+void database_recorded_leave(sql_call_t *c, const database_recorded_t *recorded)
+{
+    database_board_leave((const database_t *)c->db, recorded->marks, recorded->count);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file recorded.h
+ * What a write has recorded in the change table: announced by the writer, so that the watcher need not again (board.h).
+ *
+ *     …write…
+ *     database_recorded_read(c, &recorded, touched);     // in the transaction
+ *     sql_conn_commit(c);
+ *     if (database_touched_notify(touched)) {            // and the commit went well
+ *         database_recorded_leave(c, &recorded);
+ *     }
+ */
+#ifndef DATABASE_RECORDED_H
+#define DATABASE_RECORDED_H
+
+#include "board.h"
+#include "interests.h"
+
+typedef struct database_recorded_t {
+    database_mark_t *marks; /* in c->pool */
+    int count;
+} database_recorded_t;
+
+/** Read what the open transaction has recorded of c->table, and add its interests to those touched. Does nothing where nobody
+ * watches. @return as sql_conn_query */
+apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded, database_touched_t *touched);
+
+/** All of that was committed, and then announced. */
+void database_recorded_leave(sql_call_t *c, const database_recorded_t *recorded);
+
+#endif

@@ -34,23 +34,12 @@ static void begin_cell(cells_t *cells, const char *name)
     cells->names[cells->count++] = name;
 }
 
-static void append_key(sql_statement_t *sql, const database_dialect_t *dialect)
-{
-    if (dialect->key_cell == NULL) {
-        sql_cell(sql, "c", "row_key", SQL_TEXT); /* of a key that is text it may have a NUL */
-        return;
-    }
-    sql_raw(sql, dialect->key_cell);
-    sql_raw(sql, " AS ");
-    sql_name(sql, sql->driver->cell_alias);
-}
-
 static void append_change(cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
     begin_cell(cells, "op");
     sql_own_cell_of(cells->sql, "c.op", SQL_TEXT);
     begin_cell(cells, "key");
-    append_key(cells->sql, dialect);
+    sql_cell(cells->sql, "c", "row_key", SQL_TEXT); /* of a key that is text it may have a NUL */
     begin_cell(cells, "old");
     dialect->append_image(cells->sql, table, "old_row");
     begin_cell(cells, "new");

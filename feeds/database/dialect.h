@@ -77,8 +77,6 @@ typedef struct database_dialect_t {
     /** Forget what it was told. @return whether it was told anything */
     int (*hush)(sql_call_t *c);
 
-    /** An expression of c.row_key as a cell, cheaper than for any column. NULL: as any column. */
-    const char *key_cell;
     /** Append the cell of the image `column` (old_row or new_row of c). */
     void (*append_image)(sql_statement_t *sql, const sql_table_t *table, const char *column);
     /** Append a condition: the image `row` of c has this value, as text, in `column`. May be true for a few others. */

@@ -25,7 +25,7 @@ static const char *const tables[] = {
     "CREATE INDEX IF NOT EXISTS vault_changes_row ON vault_changes(tbl, row_key, id)",
     "CREATE TABLE IF NOT EXISTS vault_watched(tbl TEXT NOT NULL PRIMARY KEY, epoch TEXT NOT NULL, pruned TEXT NOT "
     "NULL, "
-    "columns TEXT NOT NULL)",
+    "columns TEXT NOT NULL)WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS vault_results(digest TEXT NOT NULL PRIMARY KEY, result TEXT NOT NULL, used INTEGER NOT "
     "NULL)",
     "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription TEXT NOT NULL PRIMARY KEY, place TEXT NOT NULL, "
@@ -331,7 +331,6 @@ const database_dialect_t database_dialect_sqlite3 = {
     .append_own = append_own,
     .next = next,
     .prune = prune,
-    .key_cell = "iif(instr(c.row_key,char(0)),'H'||hex(c.row_key),'T'||c.row_key)",
     .append_image = append_image,
     .append_has = append_has,
 };

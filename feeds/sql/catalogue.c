@@ -33,6 +33,12 @@ const sql_column_t *sql_table_column_named(const sql_table_t *table, const char 
 
 static apr_status_t ask_generation(sql_call_t *c, const char **generation)
 {
+    apr_int64_t number;
+
+    if (c->db->driver->read_generation != NULL && c->db->driver->read_generation(c->conn->dbi, &number)) {
+        *generation = apr_psprintf(c->pool, "%" APR_INT64_T_FMT, number);
+        return APR_SUCCESS;
+    }
     *generation = NULL;
     return c->db->driver->generation != NULL ? sql_conn_cell(c, c->db->driver->generation, generation) : APR_SUCCESS;
 }

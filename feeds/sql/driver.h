@@ -46,7 +46,9 @@ struct sql_driver_t {
     const char *true_;
     const char *false_;
     const char *generation; /**< a statement with one cell that changes whenever the schema does; NULL: there is none */
-    const char *any_table;  /**< a statement with a row if there is a table */
+    /** The same, cheaper, as a number. @return 0: only the statement will tell. NULL: likewise. */
+    int (*read_generation)(dbi_conn dbi, apr_int64_t *number);
+    const char *any_table; /**< a statement with a row if there is a table */
     const char
         *init_lock; /**< a statement whose cell is "1" when this connection alone may make tables; NULL: no need */
     const char *init_end; /**< appended to the script of `init` */
@@ -76,8 +78,10 @@ struct sql_driver_t {
     void (*append_text)(sql_statement_t *sql, const char *text, apr_size_t length);
     /** A text as the bytes of a blob. NULL: as append_text. */
     void (*append_blob)(sql_statement_t *sql, const char *text, apr_size_t length);
-    /** The expression that makes a cell of `expression`. */
+    /** The expression that makes a cell of `expression`, in any program's connection. */
     void (*append_cell)(sql_statement_t *sql, const char *expression, sql_kind_e kind);
+    /** Likewise on connections made here only, and cheaper. NULL: append_cell does. */
+    void (*append_cell_here)(sql_statement_t *sql, const char *expression, sql_kind_e kind);
     /** Likewise where nothing but text (without NUL), or nothing but integers, can be: SQLite spends more on a statement
      * than on its rows. NULL: append_cell does. */
     void (*append_own_cell)(sql_statement_t *sql, const char *expression, sql_kind_e kind);

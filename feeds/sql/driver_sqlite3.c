@@ -6,12 +6,13 @@
  * one with " from a, b, c, ..." writes beyond an array, and a column name of 128 bytes beyond another. Reading is not
  * exact either: reals come with 15 digits, dates as seconds, blobs and texts end at their first NUL. So here
  *
- *   - each statement begins with a comment that makes the parser believe it has seen the whole of a query on
+ *   - each statement begins with a comment that answers the parser: what is called "v" is an expression, which it takes for text
+ *     and reads no further. Without that it would read the whole statement for each cell, and ask SQLite for the columns
+ *     of the table by a statement of its own for each. What is called otherwise (a pragma's answer) it finds to be of
  *     sqlite_master; nothing but the whole word "select" or "SELECT" could wake it again, so the keyword is written
  *     "Select", and a name that has that word in it is refused;
- *   - each cell is an expression that gives type and value as one string (driver.h), under the name of a column of
- *     sqlite_master that is text, whatever the parser says;
- *   - each text goes in as hexadecimal digits.
+ *   - each cell is an expression that gives type and value as one string (driver.h), and is called "v";
+ *   - each text goes in as hexadecimal digits, unless it is a word.
  */
 #include "driver.h"
 
@@ -24,12 +25,14 @@
 
 #include "catalogue.h"
 #include "connection.h"
+#include "native_sqlite3.h"
 #include "now.h"
 #include "script.h"
 #include "statement.h"
 
-#define GUARD "/* from sqlite_master limit */"
-#define CELL "sql"
+#define CELL "v" /* also in GUARD */
+#define GUARD "/* () as " CELL " from sqlite_master limit */"
+#define WORD_MAX 64
 
 /* Result codes of SQLite's that are told apart; the rest is SQL_FAULT_OTHER. */
 enum {
@@ -107,8 +110,12 @@ static apr_status_t write_ahead(sql_call_t *c, const char **mode)
 static apr_status_t prepare(sql_call_t *c)
 {
     const char *mode;
-    apr_status_t rv = write_ahead(c, &mode);
+    apr_status_t rv;
 
+    if (!sql_native_sqlite3_register(c->conn->dbi)) {
+        return sql_fail(c, APR_EAGAIN, "SQLite has no memory for a function");
+    }
+    rv = write_ahead(c, &mode);
     if (rv == APR_SUCCESS && (mode == NULL || strcmp(mode, "wal") != 0)) {
         c->db->host->log(4,
                          "the database \"%s\" cannot be put into WAL mode: its readers and writers wait for each other",
@@ -154,8 +161,26 @@ static void append_table(sql_statement_t *sql, const char *name)
     append_name(sql, name);
 }
 
+/* Letters, digits and a few signs, and short: most are. Hexadecimal digits take SQLite longer to read. */
+static int is_word(const char *text, apr_size_t length)
+{
+    for (apr_size_t i = 0; i < length; i++) {
+        if (!apr_isalnum(text[i]) && strchr("_-:@\"", text[i]) == NULL) {
+            return 0;
+        }
+    }
+    return length <= WORD_MAX;
+}
+
+/* To libdbi's parser no word is "select" unless a blank, a comma, a dot or a bracket comes before it. */
 static void append_text(sql_statement_t *sql, const char *text, apr_size_t length)
 {
+    if (is_word(text, length)) {
+        sql_raw(sql, "'");
+        sql_bytes(sql, text, length);
+        sql_raw(sql, "'");
+        return;
+    }
     sql_raw(sql, "CAST(X'");
     sql_hex(sql, text, length);
     sql_raw(sql, "' AS TEXT)");
@@ -179,6 +204,17 @@ static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e
         sql_bytes(sql, expression, strlen(expression));
     }
     sql_raw(sql, pieces[last]);
+}
+
+static void append_cell_here(sql_statement_t *sql, const char *expression, sql_kind_e kind)
+{
+    if (!sql_native_sqlite3_works()) {
+        append_cell(sql, expression, kind);
+        return;
+    }
+    sql_raw(sql, SQL_NATIVE_SQLITE3_CELL "(");
+    sql_bytes(sql, expression, strlen(expression));
+    sql_raw(sql, ")");
 }
 
 static void append_own_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
@@ -312,10 +348,12 @@ const sql_driver_t sql_driver_sqlite3 = {
     .cell_alias = CELL,
     .begin_write = "BEGIN IMMEDIATE",
     .begin_read = "BEGIN",
-    .generation = GUARD "PRAGMA schema_version",
+    .generation = GUARD "Select schema_version AS " CELL " FROM pragma_schema_version",
+    .read_generation = sql_native_sqlite3_schema,
     .any_table = GUARD "Select name AS " CELL " FROM main.sqlite_master WHERE type='table' LIMIT 1",
     /* Statements without columns: a script that leaves rows fails here, and libdbi's parser does not see it. */
     .init_end = "\n;SAVEPOINT vault_init;RELEASE vault_init",
+    .start = sql_native_sqlite3_start,
     .identify = identify,
     .set_options = set_options,
     .prepare = prepare,
@@ -326,6 +364,7 @@ const sql_driver_t sql_driver_sqlite3 = {
     .append_table = append_table,
     .append_text = append_text,
     .append_cell = append_cell,
+    .append_cell_here = append_cell_here,
     .append_own_cell = append_own_cell,
     .fault = fault,
 };

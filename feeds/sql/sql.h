@@ -15,6 +15,7 @@
  * catalogue.c   the tables and columns that there are: no other name gets into a statement
  * rows.c        results to JSON
  * driver*.c     one row per kind of database
+ * native_sqlite3.c  what costs less past libdbi
  *
  * In a method:
  *

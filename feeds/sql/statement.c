@@ -112,7 +112,12 @@ void sql_table(sql_statement_t *sql, const char *name)
 
 void sql_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind)
 {
-    sql->driver->append_cell(sql, constant, kind);
+    if (sql->driver->append_cell_here != NULL) {
+        sql->driver->append_cell_here(sql, constant, kind);
+    }
+    else {
+        sql->driver->append_cell(sql, constant, kind);
+    }
     sql_raw(sql, " AS ");
     sql_name(sql, sql->driver->cell_alias);
 }

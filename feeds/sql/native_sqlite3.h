@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file native_sqlite3.h
+ * What costs less past libdbi: SQLite spends far more on reading a statement than on most rows, and libdbi has no prepared ones.
+ *
+ * Cells (driver.h) are made by a function of ours rather than by an expression, which is long. The function, `vault_cell(X)`,
+ * is known to the connections that are made here and to no other: what stays in a database, as a trigger does, cannot use it.
+ */
+#ifndef SQL_NATIVE_SQLITE3_H
+#define SQL_NATIVE_SQLITE3_H
+
+#include <dbi/dbi.h>
+
+#include "apr.h"
+
+#define SQL_NATIVE_SQLITE3_CELL "vault_cell"
+
+/** Find what is needed in libdbi's module. Before any connection is made; again, for another feed, does no harm. */
+void sql_native_sqlite3_start(dbi_driver driver);
+
+/** Was it found? If not, cells are made by the expression, and all else by statements through libdbi. Any thread. */
+int sql_native_sqlite3_works(void);
+
+/** Make vault_cell known to a connection. Does nothing unless it works. @return whether that went well */
+int sql_native_sqlite3_register(dbi_conn dbi);
+
+/** The number of the schema, of which each change makes another. @return 0: it cannot be read now, or nothing works */
+int sql_native_sqlite3_schema(dbi_conn dbi, apr_int64_t *number);
+
+#endif

@@ -65,8 +65,8 @@ sub port_of
 sub connect_to
 {
     my (%with) = @_;
-    my $over = $server && $server->{over} && !$with{vhost} ? $server->{over} : '';
-    return VaultTest::Stream->new(port => port_of(), patience => PATIENCE) if $over eq 'h2' && !$with{plain};
+    my $over = $server && $server->{over} && !$with{vhost} && !$with{plain} ? $server->{over} : '';
+    return VaultTest::Stream->new(port => port_of(), patience => PATIENCE) if $over eq 'h2';
     %with = (port => $server->{tls_port}, tls => 1, %with) if $over eq 'tls';
     return VaultTest::Connection->new(port => port_of($with{vhost}), patience => PATIENCE, %with);
 }

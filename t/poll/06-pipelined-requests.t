@@ -27,13 +27,16 @@ ok($c->is_silent, '  then the poll waits');
 text_of('/test/add?name=w06&notify=w06');
 is(VaultTest::Page::text($page->finish_poll($c)), "1\n", '  and is answered');
 
-# Half a request: enough to end the poll; the rest may come when it likes.
-$page->start_poll($c);
-wait_waiting(1);
-$c->send_raw('GET /test/echo?text=ha');
-is($page->read_poll($c)->{status}, 204, 'the first bytes of a request end the poll');
-$c->send_raw("lf HTTP/1.1\r\n$host\r\n");
-is($c->response->{body}, 'half', '  and the request is whole when the rest has come');
+# Half a request: enough to end the poll; the rest may come when it likes. Where the poll waits in a thread
+# it does so too, but httpd itself keeps the answer back until that request is whole.
+if (have_bell()) {
+    $page->start_poll($c);
+    wait_waiting(1);
+    $c->send_raw('GET /test/echo?text=ha');
+    is($page->read_poll($c)->{status}, 204, 'the first bytes of a request end the poll');
+    $c->send_raw("lf HTTP/1.1\r\n$host\r\n");
+    is($c->response->{body}, 'half', '  and the request is whole when the rest has come');
+}
 
 # Ten polls in one segment: all but the last end at once.
 $c->send_raw(join '', ('GET ' . $page->path . " HTTP/1.1\r\n$host\r\n") x 10);

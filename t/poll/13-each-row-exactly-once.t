@@ -9,7 +9,7 @@ use POSIX ();
 use VaultTest;
 
 # Fewer under a sanitizer, and where VaultTest::Family runs it once more.
-use constant {INTERESTS => 3, PAGES => 9, WRITERS => 3, ROUNDS => $ENV{VAULT_AT} || ($ENV{VAULT_SANITIZER} // 'no') ne 'no' ? 300 : 800};
+use constant {INTERESTS => 3, PAGES => 9, WRITERS => 3, ROUNDS => $ENV{VAULT_AT} ? 120 : ($ENV{VAULT_SANITIZER} // 'no') ne 'no' ? 300 : 800};
 
 # Each writer writes its rounds, each time to another of the variables, and leaves.
 sub start_writer

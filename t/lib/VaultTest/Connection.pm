@@ -91,9 +91,12 @@ sub _fill
     my $left = $deadline - Time::HiRes::time();
     my $pending = $self->{socket}->can('pending') && $self->{socket}->pending;
     return undef unless $pending || IO::Select->new($self->{socket})->can_read($left > 0 ? $left : 0);
+    $self->{socket}->blocking(0) if $self->{tls};    # what has come may be nothing but a session ticket
     my $n = sysread $self->{socket}, $self->{buffer}, 65536, length $self->{buffer};
+    my $later = !defined $n && ($!{EAGAIN} || $!{EINTR});
+    $self->{socket}->blocking(1) if $self->{tls};
     return $n if defined $n;
-    return undef if $!{EAGAIN} || $!{EINTR};
+    return undef if $later;
     return 0;    # a reset ends the stream as well
 }
 

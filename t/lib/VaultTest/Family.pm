@@ -34,16 +34,18 @@ my %SIZES = (
 # What a test asks for that only these have: raw connections, children of several threads, the vhosts of the main server; or it brings
 # its own servers, of each kind that it is about.
 my @RAW = ('it looks at single bytes of a connection', qw(h2));
-my @ONE = ('it needs a child with several threads', qw(prefork));
+my @IDLE = ('it opens more connections than there are threads, and mod_ssl takes one for each until its first request', qw(tls));
 my @OWN = ('it has servers or virtual hosts of its own', qw(event worker prefork tls h2));
 my %NOT = (
     'poll/01' => [['it needs three children, and connections to each', qw(prefork h2)]],
+    'poll/03' => [\@RAW],
+    'poll/04' => [\@IDLE],
     'poll/05' => [\@RAW],
     'poll/06' => [\@RAW],
     'poll/07' => [\@OWN],
     'poll/08' => [\@RAW],
     'poll/09' => [\@OWN],
-    'poll/10' => [\@RAW],
+    'poll/10' => [\@RAW, \@IDLE],
     'poll/14' => [\@OWN],
     'poll/15' => [\@OWN],
     'poll/16' => [\@OWN],

@@ -17,6 +17,7 @@
 #include "http_request.h"
 #include "mpm_common.h"
 
+#include "handlers.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "visit.h"
@@ -223,7 +224,7 @@ static void go_on(conn_rec *c, vault_visit_t *v)
 
     v->waiting = NULL;
     c->cs->state = CONN_STATE_HANDLER;
-    status = vault_suspension_go_on(s);
+    status = vault_handlers_go_on(s);
     if (status == SUSPENDED || status == DECLINED) {
         v->waiting = s;
         if (status == SUSPENDED) {

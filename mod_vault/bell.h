@@ -8,7 +8,7 @@
  * time-outs and TLS stay the MPM's. Needs the event MPM of httpd 2.4.63 or later (CONN_STATE_ASYNC_WAITIO).
  *
  * Who has the request: the worker in the handler until it has returned SUSPENDED to the MPM; then nobody, only the bell may be
- * rung; then the worker that the MPM brings, which calls vault_suspension_go_on(). When the MPM ends the connection instead (Timeout,
+ * rung; then the worker that the MPM brings, which calls vault_handlers_go_on(). When the MPM ends the connection instead (Timeout,
  * shutdown) it calls vault_suspension_gone(), or the request's pool goes, and with it the suspension.
  */
 #ifndef VAULT_BELL_H

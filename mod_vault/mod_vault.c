@@ -15,6 +15,7 @@
 #include "feedlog.h"
 #include "feeds.h"
 #include "feedurl.h"
+#include "handlers.h"
 #include "headers.h"
 #include "method.h"
 #include "metrics.h"
@@ -47,6 +48,7 @@ static void register_hooks(apr_pool_t *p)
     vault_child_hooks();
     vault_bell_hooks();
     vault_suspension_hooks();
+    vault_handlers_hooks();
     vault_view_hooks(p);
     vault_method_hooks();
     vault_metrics_hooks();

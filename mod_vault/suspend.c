@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suspended requests. suspend.h says how; the order of things here is that of one suspension:
- * suspend -> (resume, complete, time, hang-up, stop) -> go on -> the handlers once more -> completed.
- */
+/* Suspended requests, from the call that suspends to the one that wakes. What comes then is done in handlers.c. */
 #include "suspend.h"
 
-#include <errno.h>
-#include <poll.h>
-
 #include "apr_optional_hooks.h"
-#include "apr_portable.h"
 #include "apr_strings.h"
 #include "http_core.h"
 #include "http_protocol.h"
 #include "http_request.h"
-#include "scoreboard.h"
 
 #include "bell.h"
+#include "handlers.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "now.h"
@@ -28,16 +22,10 @@ APLOG_USE_MODULE(vault);
 #define MARGIN apr_time_from_sec(2)
 /* What a client is told that could not wait. */
 #define RETRY_AFTER "5"
-/* In front of whoever wants to be in front. */
-#define BEFORE_ALL (APR_HOOK_REALLY_FIRST - 20)
 
 #define END_CAUSES (VAULT_CAUSE_END | VAULT_CAUSE_STOP)
 
 static ap_filter_rec_t *gate_filter;
-/* The request whose handlers this thread runs. Only compared with: it may be gone. */
-static __thread const request_rec *handling;
-/* The request whose handlers are run by wait_in_thread() in this thread. */
-static __thread const request_rec *kept;
 
 /* -------------------------------------------------------------------- hooks */
 
@@ -60,7 +48,7 @@ static void run_hooks(const char *name, request_rec *r)
 }
 
 /* A child of the prefork MPM ends in a signal handler, in the middle of anything: nobody can be called from there. */
-static void complete(vault_suspension_t *s)
+void vault_suspension_complete(vault_suspension_t *s)
 {
     if (s->owes && !vault_server.ends) {
         s->owes = 0;
@@ -119,7 +107,7 @@ static apr_status_t filter_gate(ap_filter_t *f, apr_bucket_brigade *bb)
 /* -------------------------------------------------------------- suspensions */
 
 /* Any thread: the older ones below are not looked at for a request that waits, which is the latest. */
-static vault_suspension_t *find(const request_rec *r)
+vault_suspension_t *vault_suspension_find(const request_rec *r)
 {
     const vault_visit_t *v = vault_visit_of(r->connection);
     vault_suspension_t *s = v ? __atomic_load_n(&v->suspensions, __ATOMIC_ACQUIRE) : NULL;
@@ -130,7 +118,7 @@ static vault_suspension_t *find(const request_rec *r)
     return s;
 }
 
-static int is_suspended(const vault_suspension_t *s)
+int vault_suspension_is_on(const vault_suspension_t *s)
 {
     return __atomic_load_n(&s->suspended, __ATOMIC_SEQ_CST);
 }
@@ -145,7 +133,7 @@ static void leave_thread(vault_suspension_t *s)
 }
 
 /* A thread has it, or nobody will. */
-static void no_longer_suspended(vault_suspension_t *s)
+void vault_suspension_off(vault_suspension_t *s)
 {
     __atomic_store_n(&s->suspended, 0, __ATOMIC_SEQ_CST);
     leave_thread(s);
@@ -154,7 +142,7 @@ static void no_longer_suspended(vault_suspension_t *s)
 
 void vault_suspension_revoke(vault_suspension_t *s)
 {
-    no_longer_suspended(s);
+    vault_suspension_off(s);
     if (vault_server.waiters) {
         vault_poll_end(vault_server.waiters, &s->poll);
     }
@@ -166,16 +154,16 @@ void vault_suspension_revoke(vault_suspension_t *s)
 
 void vault_suspension_gone(vault_suspension_t *s)
 {
-    if (is_suspended(s)) {
+    if (vault_suspension_is_on(s)) {
         vault_tally(gone, 1);
     }
     __atomic_store_n(&s->suspended, 0, __ATOMIC_SEQ_CST);
     leave_thread(s);
-    if (vault_server.waiters) {
+    if (vault_server.waiters && (s->poll.bell >= 0 || s->poll.attached)) {
         vault_poll_end(vault_server.waiters, &s->poll);
     }
     vault_bell_forget(s);
-    complete(s);
+    vault_suspension_complete(s);
 }
 
 /* The request goes, by whatever way. */
@@ -207,7 +195,7 @@ static void make_known(vault_suspension_t *s)
 
 apr_status_t vault_suspension_make(vault_suspension_t **suspension, request_rec *r)
 {
-    vault_suspension_t *s = find(r);
+    vault_suspension_t *s = vault_suspension_find(r);
 
     if (!s) {
         s = apr_pcalloc(r->pool, sizeof(*s));
@@ -303,7 +291,7 @@ static const char *may_suspend(const request_rec *r, apr_status_t *rv)
         return "it is the answer to an error";
     }
     *rv = APR_EINIT;
-    if (handling != r || r->eos_sent) {
+    if (!vault_handlers_run_for(r) || r->eos_sent) {
         return "this thread does not run a handler of it";
     }
     *rv = APR_ECONNABORTED;
@@ -346,8 +334,8 @@ apr_status_t vault_request_suspend(request_rec *r, apr_interval_time_t timeout)
         return refuse(r, timeout > 0 ? rv : APR_EINVAL, why);
     }
     timeout = timeout < longest ? timeout : longest;
-    s = find(r);
-    if (s && is_suspended(s)) {
+    s = vault_suspension_find(r);
+    if (s && vault_suspension_is_on(s)) {
         vault_poll_shorten(vault_server.waiters, &s->poll, vault_now() + timeout);
         return APR_SUCCESS;
     }
@@ -358,8 +346,8 @@ apr_status_t vault_request_suspend(request_rec *r, apr_interval_time_t timeout)
 
 static apr_status_t wake(request_rec *r, unsigned cause)
 {
-    vault_suspension_t *s = find(r);
-    unsigned causes = s && is_suspended(s) ? vault_poll_wake(vault_server.waiters, &s->poll, cause) : 0;
+    vault_suspension_t *s = vault_suspension_find(r);
+    unsigned causes = s && vault_suspension_is_on(s) ? vault_poll_wake(vault_server.waiters, &s->poll, cause) : 0;
 
     return !causes ? APR_NOTFOUND : causes & cause ? APR_SUCCESS : APR_EEXIST;
 }
@@ -376,29 +364,29 @@ apr_status_t vault_request_complete(request_rec *r)
 
 int vault_request_is_suspended(const request_rec *r)
 {
-    const vault_suspension_t *s = find(r);
+    const vault_suspension_t *s = vault_suspension_find(r);
 
-    return s && is_suspended(s);
+    return s && vault_suspension_is_on(s);
 }
 
 int vault_request_is_timeout(const request_rec *r)
 {
-    const vault_suspension_t *s = find(r);
+    const vault_suspension_t *s = vault_suspension_find(r);
 
-    return s && !is_suspended(s) && (s->causes & END_CAUSES) && !(s->causes & VAULT_CAUSE_RESUME);
+    return s && !vault_suspension_is_on(s) && (s->causes & END_CAUSES) && !(s->causes & VAULT_CAUSE_RESUME);
 }
 
 int vault_request_is_resumed(const request_rec *r)
 {
-    const vault_suspension_t *s = find(r);
+    const vault_suspension_t *s = vault_suspension_find(r);
 
-    return s && !is_suspended(s) && s->causes && !vault_request_is_timeout(r);
+    return s && !vault_suspension_is_on(s) && s->causes && !vault_request_is_timeout(r);
 }
 
 void *vault_suspension_woken(const request_rec *r)
 {
-    vault_suspension_t *s = find(r);
-    void *baton = s && !is_suspended(s) ? s->baton : NULL;
+    vault_suspension_t *s = vault_suspension_find(r);
+    void *baton = s && !vault_suspension_is_on(s) ? s->baton : NULL;
 
     if (baton) {
         s->baton = NULL;
@@ -406,177 +394,14 @@ void *vault_suspension_woken(const request_rec *r)
     return baton;
 }
 
-/* ------------------------------------------------------------------ going on */
-
-/* Its body may not have been read, so nothing may be: what counts is the connection. */
-static int has_hung_up(const request_rec *r)
-{
-    struct pollfd p = {.fd = -1, .events = POLLRDHUP};
-    conn_rec *c = r->connection;
-
-    if (c->aborted || c->master) {
-        return c->aborted;
-    }
-    apr_os_sock_get(&p.fd, ap_get_conn_socket(c));
-    return poll(&p, 1, 0) > 0;
-}
-
-/* As ap_invoke_handler() does, but for the filters, which are there. */
-static int run_handlers(request_rec *r, const char *handler)
-{
-    const char *before = r->handler;
-    int status;
-
-    r->handler = handler;
-    status = ap_run_handler(r);
-    r->handler = before;
-    if (status == DECLINED) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
-                      VLTNO(00203) "no handler took the request for %s (handler \"%s\")", r->uri,
-                      handler ? handler : "");
-        return HTTP_INTERNAL_SERVER_ERROR;
-    }
-    return status;
-}
-
-/* The handlers have returned for good, or nobody runs them again. */
-static int finish(vault_suspension_t *s, int status)
-{
-    if (is_suspended(s)) {
-        vault_suspension_revoke(s);
-    }
-    if (vault_server.waiters) {
-        vault_poll_end(vault_server.waiters, &s->poll);
-    }
-    complete(s);
-    return status;
-}
-
-static int run_again(vault_suspension_t *s)
-{
-    request_rec *r = s->r;
-    int status;
-
-    ap_update_child_status(r->connection->sbh, SERVER_BUSY_WRITE, r);
-    run_hooks("request_resumed", r);
-    status = run_handlers(r, s->handler);
-    if (status != SUSPENDED) {
-        return finish(s, status);
-    }
-    if (is_suspended(s)) {
-        return SUSPENDED;
-    }
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
-                  VLTNO(00204) "a handler returned SUSPENDED and has not suspended the request: %s", r->uri);
-    return finish(s, HTTP_INTERNAL_SERVER_ERROR);
-}
-
-/* The client is gone: what would be written, nobody reads. */
-static int drop(vault_suspension_t *s)
-{
-    vault_tally(gone, 1);
-    s->r->connection->aborted = 1;
-    s->r->connection->keepalive = AP_CONN_CLOSE;
-    return finish(s, OK);
-}
-
-int vault_suspension_go_on(vault_suspension_t *s)
-{
-    s->causes =
-        s->tells ? vault_poll_detach(vault_server.waiters, &s->poll) : vault_poll_take(vault_server.waiters, &s->poll);
-    if (!s->causes && !s->tells && !has_hung_up(s->r)) {
-        return DECLINED; /* rung for nothing */
-    }
-    no_longer_suspended(s);
-    if (!s->causes && !s->tells) {
-        return drop(s);
-    }
-    if (s->causes & VAULT_CAUSE_COMPLETE) {
-        return finish(s, OK);
-    }
-    return run_again(s);
-}
-
 void vault_suspension_began(vault_suspension_t *s)
 {
     run_hooks("request_suspended", s->r);
 }
 
-/* ----------------------------------------------------------------- in a thread */
-
-static void sleep_until_woken(vault_suspension_t *s)
+void vault_suspension_resumed(vault_suspension_t *s)
 {
-    conn_rec *c = s->r->connection;
-    apr_os_sock_t fd = -1;
-
-    if (!c->master) {
-        apr_os_sock_get(&fd, ap_get_conn_socket(c));
-    }
-    vault_poll_sleep(&s->poll, fd, s->tells);
-}
-
-/* What was answered before, on the same connection, httpd keeps back while it has a further request at hand: this one. */
-static void flush(const vault_suspension_t *s)
-{
-    conn_rec *c = s->r->connection;
-    apr_bucket_brigade *bb;
-
-    if (c->master) {
-        return;
-    }
-    bb = apr_brigade_create(s->r->pool, c->bucket_alloc);
-    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(c->bucket_alloc));
-    ap_pass_brigade(c->output_filters, bb);
-    apr_brigade_destroy(bb);
-}
-
-/* The handlers of a request for which there is no bell: where one is suspended, wait here and run them again. */
-static int wait_in_thread(request_rec *r)
-{
-    const request_rec *outer = kept;
-    vault_suspension_t *s;
-    int status;
-
-    kept = r;
-    status = run_handlers(r, r->handler);
-    s = find(r);
-    if (s && status != SUSPENDED) {
-        finish(s, status);
-    }
-    while (status == SUSPENDED && s && is_suspended(s)) {
-        vault_suspension_began(s);
-        flush(s);
-        do {
-            sleep_until_woken(s);
-            status = vault_suspension_go_on(s);
-        } while (status == DECLINED);
-    }
-    kept = outer;
-    return status;
-}
-
-/* @return DECLINED: on to the handlers */
-static int before_handlers(request_rec *r)
-{
-    int status;
-
-    if (r->main) {
-        return DECLINED;
-    }
-    handling = r;
-    if (kept == r || !vault_server.waiters || vault_bell_usable(r)) {
-        return DECLINED;
-    }
-    status = wait_in_thread(r);
-    handling = NULL;
-    return status;
-}
-
-/* Another request may come to lie where one was that this thread has run. */
-static int forget_handling(request_rec *r)
-{
-    handling = NULL;
-    return DECLINED;
+    run_hooks("request_resumed", s->r);
 }
 
 void vault_suspension_end_all(void)
@@ -591,6 +416,4 @@ void vault_suspension_end_all(void)
 void vault_suspension_hooks(void)
 {
     gate_filter = ap_register_output_filter("VAULT_SUSPENDED", filter_gate, NULL, AP_FTYPE_RESOURCE);
-    ap_hook_post_read_request(forget_handling, NULL, NULL, APR_HOOK_REALLY_FIRST);
-    ap_hook_handler(before_handlers, NULL, NULL, BEFORE_ALL);
 }

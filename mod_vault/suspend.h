@@ -5,7 +5,7 @@
  *
  * A request waits by the bell where that can be (bell.h): its handler has returned SUSPENDED and no thread has it. Elsewhere it waits
  * in its thread: a handler hook before all others runs the handlers itself, and where they come back with SUSPENDED it sleeps there
- * and runs them again. Either way the one that wakes is a thread which then owns the request, and vault_suspension_go_on() says
+ * and runs them again (handlers.h). Either way the one that wakes is a thread which then owns the request, and vault_handlers_go_on() says
  * what becomes of it.
  *
  * The dispatcher waits for interests, may be told that its client moves, and knows what it was woken for; so it attaches the poll
@@ -69,17 +69,28 @@ apr_status_t vault_suspension_wait(vault_suspension_t *s, void *baton);
  * @return NULL: it has not waited for the dispatcher */
 void *vault_suspension_woken(const request_rec *r);
 
-/* ------------------------------------------- for bell.c */
+/* ------------------------------------------- for bell.c and handlers.c */
 
-/** Whoever woke it: let the handlers run again, or end it, or let it wait on.
- * @return as a handler does; SUSPENDED: it waits again; DECLINED: it waits on, as if nothing had been */
-int vault_suspension_go_on(vault_suspension_t *s);
+/** The suspension of `r` if it has ever waited, or NULL. Any thread, as long as `r` is there. */
+vault_suspension_t *vault_suspension_find(const request_rec *r);
+
+/** Is it suspended? Any thread. */
+int vault_suspension_is_on(const vault_suspension_t *s);
+
+/** A thread has it: it can be written to. */
+void vault_suspension_off(vault_suspension_t *s);
 
 /** Its handlers have returned something else than SUSPENDED: it was never suspended. */
 void vault_suspension_revoke(vault_suspension_t *s);
 
 /** It is suspended now: its handlers have returned. */
 void vault_suspension_began(vault_suspension_t *s);
+
+/** Its handlers are about to run again. */
+void vault_suspension_resumed(vault_suspension_t *s);
+
+/** It ends: tell the hooks, once. */
+void vault_suspension_complete(vault_suspension_t *s);
 
 /** Nobody will come for it: its connection ends. */
 void vault_suspension_gone(vault_suspension_t *s);

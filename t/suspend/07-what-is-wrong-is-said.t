@@ -53,6 +53,20 @@ for my $row (
     $connection = connect_to();    # some errors end it
 }
 
+# ---------------------------------------------------------------- the second time
+my $nobody = guest('nobody', runs => 3, early => 'resume', later => -1);
+is($nobody->response->{status}, 404, 'called again it declines: the next handler has it');
+$nobody->wait_hooks('1 1 1', '  it was suspended once');
+for my $row (['suspended', 'SUSPENDED without suspending', qr/VLT00204: /], [7, 'what is no answer', qr/VLT00205: a handler returned 7, /]) {
+    my ($later, $why, $line) = @$row;
+    $connection = connect_to();
+    my $again = guest("later-$later", runs => 3, early => 'resume', later => $later eq 'suspended' ? -3 : $later);
+    is($again->response->{status}, 500, "called again it returns $why");
+    $again->wait_hooks('1 1 1', '  it was suspended once');
+    announce($line);
+}
+$connection = connect_to();
+
 # ---------------------------------------------------------------- writing
 my $writes = guest('writes', while => 'not-now', say => 'before;', calls => 'resume');
 wait_waiting(1);

@@ -14,7 +14,7 @@
  *   say=T          writes T, flushed, before it suspends
  *   while=T        writes T while it is suspended, and flushes
  *   answers=N      returns N where SUSPENDED belongs
- *   without=1      returns SUSPENDED without having suspended
+ *   later=N        when it is called again: returns N at once
  *   in=PLACE       suspends in `fixup`, `log`, `thread` (another one) or `sub` (a subrequest): what that answers is N-place
  *   body=1         reads the body of the request when it goes on, and writes it
  *   bytes=N        writes so many bytes when it goes on
@@ -232,8 +232,8 @@ static int suspend_and_wait(guest_t *g)
         ap_rputs(say, g->r);
         ap_rflush(g->r);
     }
-    if (asked(g, "without", NULL)) {
-        return SUSPENDED;
+    if (g->runs > 1 && asked(g, "later", NULL)) {
+        return atoi(asked(g, "later", NULL));
     }
     rv = suspend(g, asked(g, "timeout", "20000"));
     if (rv != APR_SUCCESS) {
@@ -380,7 +380,8 @@ static int throttle(request_rec *r)
                *time = apr_table_get(r->headers_in, "X-Throttle-Time");
     guest_t *g = guest_of(r);
 
-    if (!name || apr_table_get(r->headers_in, "X-Forwarded-For") || r->main || r->prev || !request_suspend || (g && g->runs)) {
+    if (!name || apr_table_get(r->headers_in, "X-Forwarded-For") || r->main || r->prev || !request_suspend ||
+        (g && g->runs)) {
         if (g && g->throttled && g->runs == 1) {
             strike(g);
             g->runs++;

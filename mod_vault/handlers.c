@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs the handlers of requests that may be suspended: again when one is woken, and in its thread from the first where there is no
+ * bell for it.
+ */
+#include "handlers.h"
+
+#include <poll.h>
+
+#include "apr_portable.h"
+#include "http_core.h"
+#include "http_protocol.h"
+#include "http_request.h"
+#include "scoreboard.h"
+
+#include "bell.h"
+#include "log.h"
+#include "mod_vault.h"
+
+APLOG_USE_MODULE(vault);
+
+/* In front of whoever wants to be in front. */
+#define BEFORE_ALL (APR_HOOK_REALLY_FIRST - 20)
+
+/* The request whose handlers this thread runs. Only compared with: it may be gone. */
+static __thread const request_rec *handling;
+/* The request whose handlers are run by wait_in_thread() in this thread. */
+static __thread const request_rec *kept;
+
+int vault_handlers_run_for(const request_rec *r)
+{
+    return handling == r;
+}
+
+/* ------------------------------------------------------------------ going on */
+
+/* Its body may not have been read, so nothing may be: what counts is the connection. */
+static int has_hung_up(const request_rec *r)
+{
+    struct pollfd p = {.fd = -1, .events = POLLRDHUP};
+    conn_rec *c = r->connection;
+
+    if (c->aborted || c->master) {
+        return c->aborted;
+    }
+    apr_os_sock_get(&p.fd, ap_get_conn_socket(c));
+    return poll(&p, 1, 0) > 0;
+}
+
+static int is_answer(int status)
+{
+    return status == OK || status == DONE || status == SUSPENDED || status == AP_FILTER_ERROR ||
+           ap_is_HTTP_VALID_RESPONSE(status);
+}
+
+/* As ap_invoke_handler() does, but for the filters, which are there. */
+static int run_handlers(request_rec *r, const char *handler)
+{
+    const char *before = r->handler;
+    int status;
+
+    r->handler = handler;
+    status = ap_run_handler(r);
+    r->handler = before;
+    if (status == DECLINED) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      VLTNO(00203) "no handler took the request for %s (handler \"%s\")", r->uri,
+                      handler ? handler : "");
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    if (!is_answer(status)) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, VLTNO(00205) "a handler returned %d, which is no answer: %s", status,
+                      r->uri);
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    return status;
+}
+
+/* The handlers have returned for good, or nobody runs them again. */
+static int finish(vault_suspension_t *s, int status)
+{
+    if (vault_suspension_is_on(s)) {
+        vault_suspension_revoke(s);
+    }
+    if (vault_server.waiters) {
+        vault_poll_end(vault_server.waiters, &s->poll);
+    }
+    vault_suspension_complete(s);
+    return status;
+}
+
+static int run_again(vault_suspension_t *s)
+{
+    request_rec *r = s->r;
+    int status;
+
+    ap_update_child_status(r->connection->sbh, SERVER_BUSY_WRITE, r);
+    vault_suspension_resumed(s);
+    status = run_handlers(r, s->handler);
+    if (status != SUSPENDED) {
+        return finish(s, status);
+    }
+    if (vault_suspension_is_on(s)) {
+        return SUSPENDED;
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                  VLTNO(00204) "a handler returned SUSPENDED and has not suspended the request: %s", r->uri);
+    return finish(s, HTTP_INTERNAL_SERVER_ERROR);
+}
+
+/* The client is gone: what would be written, nobody reads. */
+static int drop(vault_suspension_t *s)
+{
+    vault_tally(gone, 1);
+    s->r->connection->aborted = 1;
+    s->r->connection->keepalive = AP_CONN_CLOSE;
+    return finish(s, OK);
+}
+
+int vault_handlers_go_on(vault_suspension_t *s)
+{
+    s->causes =
+        s->tells ? vault_poll_detach(vault_server.waiters, &s->poll) : vault_poll_take(vault_server.waiters, &s->poll);
+    if (!s->causes && !s->tells && !has_hung_up(s->r)) {
+        return DECLINED; /* rung for nothing */
+    }
+    vault_suspension_off(s);
+    if (!s->causes && !s->tells) {
+        return drop(s);
+    }
+    if ((s->causes & VAULT_CAUSE_COMPLETE) && !s->tells) {
+        return finish(s, OK);
+    }
+    return run_again(s);
+}
+
+/* ----------------------------------------------------------------- in a thread */
+
+static void sleep_until_woken(vault_suspension_t *s)
+{
+    conn_rec *c = s->r->connection;
+    apr_os_sock_t fd = -1;
+
+    if (!c->master) {
+        apr_os_sock_get(&fd, ap_get_conn_socket(c));
+    }
+    vault_poll_sleep(&s->poll, fd, s->tells);
+}
+
+/* What was answered before, on the same connection, httpd keeps back while it has a further request at hand: this one. */
+static void flush(const vault_suspension_t *s)
+{
+    conn_rec *c = s->r->connection;
+    apr_bucket_brigade *bb;
+
+    if (c->master) {
+        return;
+    }
+    bb = apr_brigade_create(s->r->pool, c->bucket_alloc);
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(c->bucket_alloc));
+    ap_pass_brigade(c->output_filters, bb);
+    apr_brigade_destroy(bb);
+}
+
+/* The handlers of a request for which there is no bell: where one is suspended, wait here and run them again. */
+static int wait_in_thread(request_rec *r)
+{
+    const request_rec *outer = kept;
+    vault_suspension_t *s;
+    int status;
+
+    kept = r;
+    status = run_handlers(r, r->handler);
+    s = vault_suspension_find(r);
+    if (s && status != SUSPENDED) {
+        finish(s, status);
+    }
+    while (status == SUSPENDED && s && vault_suspension_is_on(s)) {
+        vault_suspension_began(s);
+        flush(s);
+        do {
+            sleep_until_woken(s);
+            status = vault_handlers_go_on(s);
+        } while (status == DECLINED);
+    }
+    kept = outer;
+    return status;
+}
+
+/* @return DECLINED: on to the handlers */
+static int before_handlers(request_rec *r)
+{
+    int status;
+
+    if (r->main) {
+        return DECLINED;
+    }
+    handling = r;
+    if (kept == r || !vault_server.waiters || vault_bell_usable(r)) {
+        return DECLINED;
+    }
+    status = wait_in_thread(r);
+    handling = NULL;
+    return status;
+}
+
+/* Another request may come to lie where one was that this thread has run. */
+static int forget_handling(request_rec *r)
+{
+    handling = NULL;
+    return DECLINED;
+}
+
+void vault_handlers_hooks(void)
+{
+    ap_hook_post_read_request(forget_handling, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_handler(before_handlers, NULL, NULL, BEFORE_ALL);
+}

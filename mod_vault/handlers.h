@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file handlers.h
+ * Runs the handlers of requests that may be suspended.
+ *
+ * A handler hook before all others knows whose handlers a thread runs. Where there is a bell it does nothing more, and the worker that
+ * a ring brings calls vault_handlers_go_on(). Elsewhere it runs the other handlers itself; where they come back with SUSPENDED it
+ * sleeps, and calls the same.
+ *
+ * The handlers run again by ap_run_handler(): ap_invoke_handler() would insert the request's filters once more.
+ *
+ * Threads: the one that has the request.
+ */
+#ifndef VAULT_HANDLERS_H
+#define VAULT_HANDLERS_H
+
+#include "suspend.h"
+
+/** Does this thread run the handlers of `r`? Any thread. */
+int vault_handlers_run_for(const request_rec *r);
+
+/** Whoever woke it: let the handlers run again, or end it, or let it wait on.
+ * @return as a handler does; SUSPENDED: it waits again; DECLINED: it waits on, as if nothing had been */
+int vault_handlers_go_on(vault_suspension_t *s);
+
+/** Register the hooks of this file. */
+void vault_handlers_hooks(void);
+
+#endif

@@ -8,7 +8,7 @@ use VaultTest::Site;
 
 my @tables = qw(Pages PagesMax Interests InterestsMax HeapUsed HeapSize);
 my @counters = qw(Waiting WaitingInThreads Polls Answers Timeouts ClientsGone Expired Refused Superseded Redelivered Notifies NotifiesHeld
-    NotifyAlls WakeUps IdleWakeUps QueueOverflows Runs Failures PagesCreated PagesExpired);
+    NotifiesDelayed NotifyAlls WakeUps IdleWakeUps QueueOverflows Runs Failures PagesCreated PagesExpired);
 
 my $auto = get('/vault/status?auto');
 is($auto->{status}, 200, '?auto');

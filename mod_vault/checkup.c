@@ -2,6 +2,7 @@
 /* Each table by its own check, under its own locks; the server goes on. */
 #include "checkup.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <signal.h>
 
@@ -12,6 +13,8 @@
 #include "mod_vault.h"
 #include "reply.h"
 
+#define PARENT_HEARS apr_time_from_sec(5)
+
 static void add_wrong(json_t *list, const char *table, const char *wrong)
 {
     if (wrong) {
@@ -19,18 +22,26 @@ static void add_wrong(json_t *list, const char *table, const char *wrong)
     }
 }
 
-/* A slot outlives its child until the parent has heard of its end, which takes a second at most. */
+static int is_gone(pid_t pid)
+{
+    return pid && kill(pid, 0) && errno == ESRCH;
+}
+
+/* A slot outlives its child until the parent has heard of its end: a second, or for as long as it reads its configuration. */
 static void look_at_children(json_t *wrong)
 {
+    apr_time_t end = apr_time_now() + PARENT_HEARS;
     unsigned slot;
 
     for (slot = vault_figures_child(0); slot; slot = vault_figures_child(slot)) {
         pid_t pid = vault_slot_pid(vault_server.notifier, slot);
-        if (pid && kill(pid, 0) && errno == ESRCH) {
-            apr_sleep(apr_time_from_sec(2));
-            if (vault_slot_pid(vault_server.notifier, slot) == pid) {
-                add_wrong(wrong, "slots", "a child that is gone still has one");
-            }
+        int gone = is_gone(pid);
+
+        while (gone && vault_slot_pid(vault_server.notifier, slot) == pid && apr_time_now() < end) {
+            apr_sleep(apr_time_from_msec(100));
+        }
+        if (gone && vault_slot_pid(vault_server.notifier, slot) == pid) {
+            add_wrong(wrong, "slots", "a child that is gone still has one");
         }
     }
 }

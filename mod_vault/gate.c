@@ -6,11 +6,15 @@
 
 #include "apr_hash.h"
 #include "apr_strings.h"
+#include "http_log.h"
 
 #include "context.h"
+#include "log.h"
 #include "mod_vault.h"
 #include "now.h"
 #include "vault.h"
+
+APLOG_USE_MODULE(vault);
 
 /* Names that may wait in one child. */
 #define NAMES_MAX 1024
@@ -47,6 +51,21 @@ static int is_admitted(request_rec *r)
                              vault_now());
 }
 
+/* Once a minute in each child: whoever storms does it often. */
+static void say_gathered(request_rec *r)
+{
+    static apr_time_t said; /* atomic */
+    apr_time_t now = apr_time_now(), last = __atomic_load_n(&said, __ATOMIC_RELAXED);
+
+    if (now - last > apr_time_from_sec(60) &&
+        __atomic_compare_exchange_n(&said, &last, now, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                      VLTNO(00231) "a client notifies more often than VaultNotifyRate %d a second: the rest is told "
+                                   "together, within a second",
+                      vault_settings.notify_rate);
+    }
+}
+
 apr_status_t vault_gate_notify(request_rec *r, const char *interest)
 {
     apr_size_t length = strlen(interest);
@@ -61,6 +80,7 @@ apr_status_t vault_gate_notify(request_rec *r, const char *interest)
     if (rv == APR_EAGAIN) {
         vault_tally(delayed, 1);
     }
+    say_gathered(r);
     return rv;
 }
 

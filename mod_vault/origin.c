@@ -11,11 +11,15 @@
 #include "apr_strings.h"
 #include "apr_uri.h"
 #include "http_core.h"
+#include "http_log.h"
 #include "http_protocol.h"
 #include "http_request.h"
 
+#include "log.h"
 #include "mod_vault.h"
 #include "reply.h"
+
+APLOG_USE_MODULE(vault);
 
 /* How long a browser may believe an answer to its question, in seconds. */
 #define BELIEVED "600"
@@ -150,10 +154,17 @@ static int answer_preflight(request_rec *r, const char *methods)
     return vault_reply_nothing(r);
 }
 
+/* Of the administrator's interest only when it should have been let in. */
 static int refuse(request_rec *r)
 {
+    const char *origin = apr_table_get(r->headers_in, "Origin");
     int status = ap_discard_request_body(r);
 
+    ap_log_rerror(
+        APLOG_MARK, APLOG_INFO, 0, r,
+        VLTNO(00230) "a page of another origin, %.200s, may not do this: VaultLongPollOrigin does not name it, or "
+                     "names * and it came with credentials",
+        origin && *origin ? origin : "which is not said");
     return status == OK ? vault_reply_error(r, HTTP_FORBIDDEN, "a page of another site may not do this") : status;
 }
 

@@ -81,4 +81,5 @@ my $answer = $page->finish_poll($poll);
 $answer = $page->finish_poll($page->start_poll) while $answer->{status} == 204;
 is(VaultTest::Page::text($answer), "5\n", 'a restart loses nothing');
 
+announce(qr/VLT00231: a client notifies more often than VaultNotifyRate 5 a second/);
 finish();

@@ -157,4 +157,5 @@ is(preflight('/login/test/pid', $FRIEND)->{status}, 403, 'no other handler sees 
 is(get('/login/poll?page=x&seq=0', headers => {Origin => $FRIEND})->{status}, 401, 'a poll needs it');
 is_readable(get('/login/poll?page=x&seq=0', headers => {%FRIENDLY, Authorization => 'Basic ' . encode_base64('anna:secret', '')}), $FRIEND, 'and with it');
 
+announce(qr{VLT00230: a page of another origin, https://evil\.test, may not do this});
 finish();

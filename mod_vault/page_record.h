@@ -44,7 +44,7 @@ typedef struct vault_holds_t {
 typedef struct vault_page_table_t {
     vault_lock_t lock;
     apr_uint32_t free;  /* lock; first free record, 0: none */
-    apr_uint32_t fresh; /* lock; records never used begin after this one */
+    apr_uint32_t fresh; /* lock; atomic; records never used begin after this one */
     apr_uint32_t count; /* atomic */
     apr_uint64_t swept; /* atomic; when a child last looked for expired pages */
 } vault_page_table_t;

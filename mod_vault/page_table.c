@@ -87,8 +87,9 @@ static apr_uint32_t claim_record(vault_pages_t *p)
         p->table->free = p->records[index].next;
     }
     else if (p->table->fresh < p->max && vault_lock_init(&p->records[p->table->fresh + 1].lock) == APR_SUCCESS) {
-        index = ++p->table->fresh;
+        index = p->table->fresh + 1;
         p->records[index].born = 1;
+        vault_store(&p->table->fresh, index); /* its lock is there: whoever walks over all may take it */
     }
     if (index) {
         __atomic_fetch_add(&p->table->count, 1, __ATOMIC_RELAXED);

@@ -12,7 +12,7 @@
 
 #include "http.h"
 
-#define CLEAR "\033[H\033[2J\033[3J"
+#define CLEAR "\033[H\033[2J"
 #define ROWS_MAX 1000000
 
 /* Figures that belong together: the second is the most that the first can be. */
@@ -29,6 +29,7 @@ typedef struct screen_t {
     const json_t *now, *before; /* before: NULL the first time */
     double seconds;             /* between the two */
     int rows;                   /* that may still be printed */
+    int brief;                  /* leave out what is zero */
 } screen_t;
 
 static json_int_t number(const json_t *object, const char *name)
@@ -69,7 +70,7 @@ static void print_figure(screen_t *s, const char *name)
 {
     json_int_t value = number(s->now, name);
 
-    if (!may_print(s)) {
+    if ((s->brief && value == 0) || !may_print(s)) {
         return;
     }
     if (s->before == NULL || value < number(s->before, name) || value == number(s->before, name)) {
@@ -142,7 +143,7 @@ static int rows_of_output(void)
 
 static void draw(const vaultctl_options_t *options, const json_t *now, const json_t *before, apr_time_t since)
 {
-    screen_t s = {.now = now, .before = before, .rows = rows_of_output()};
+    screen_t s = {.now = now, .before = before, .rows = rows_of_output(), .brief = isatty(STDOUT_FILENO)};
     char time[32];
     apr_time_exp_t t;
     apr_size_t length;

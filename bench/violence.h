@@ -9,7 +9,7 @@
 #include "plan.h"
 
 typedef struct violence_counts_t {
-    long kills;
+    long kills; /* also of children that kill themselves */
     long restarts;
     long reloads; /* of the restarts, with another configuration */
 } violence_counts_t;

@@ -3,6 +3,7 @@
 #
 # VAULT_TESTS    which: families or single files, as "t/basic t/poll/12-timeout-answers-204.t"; empty: all
 # VAULT_VERBOSE  not empty: each test's lines
+# VAULT_VALGRIND not empty: httpd runs under valgrind
 #
 # httpd's children may not be root, so root's run is somebody else's: nobody, in a folder that this user can reach.
 # Exit code: 0 all passed, 77 not run and why, 1 otherwise.
@@ -103,6 +104,18 @@ END
     ;;
 esac
 
+# ---------------------------------------------------------------- valgrind: its reports are counted as those of sanitizers are
+if [ -n "${VAULT_VALGRIND:-}" ]; then
+    SANITIZE=valgrind
+    server=$run/httpd
+    mkdir -p "$run/valgrind" || exit 1
+    cat >"$server" <<END
+#!/bin/sh
+exec valgrind -q --tool=memcheck --num-callers=30 --log-file="$run/valgrind/report.%p" "$HTTPD" "\$@"
+END
+    chmod 755 "$server"
+fi
+
 # ---------------------------------------------------------------- run
 [ -z "$as" ] || chown -R nobody "$run" || exit 1
 [ -z "$as" ] || chmod 755 "$run"
@@ -143,14 +156,14 @@ port=$("$PERL" -MIO::Socket::INET -e '
 
 # shellcheck disable=SC2086 # families are words
 $as "$PERL" t/TEST -httpd "$server" -apxs "$APXS" -httpd_conf "$run/t/conf/modules.conf" -top_dir "$run" -t_dir "$run/t" \
-    -port "${port:-select}" -startup_timeout 20 ${VAULT_VERBOSE:+-verbose} ${VAULT_TESTS:-$HTTPD_TEST_FAMILIES}
+    -port "${port:-select}" -startup_timeout "${VAULT_VALGRIND:+1}20" ${VAULT_VERBOSE:+-verbose} ${VAULT_TESTS:-$HTTPD_TEST_FAMILIES}
 code=$?
 
 # ---------------------------------------------------------------- count
 passed=$(find tap -type f -exec cat {} + | grep -cE '^ok ')
 failed=$(find tap -type f -exec cat {} + | grep -E '^not ok ' | grep -cvE '# TODO')
-for report in t/logs/sanitizer.*; do
-    [ -f "$report" ] || continue
+for report in t/logs/sanitizer.* valgrind/report.*; do
+    [ -s "$report" ] || continue
     echo "A sanitizer reports ($report):"
     head -n 60 "$report"
     failed=$((failed + 1))

@@ -18,6 +18,7 @@ my @VIOLENT = (
     qr/VLT00004: child \d+ \(slot \d+\) ended without cleaning up/,
     qr/VLT00030: method .* failed: its handler answered 500/,
     qr/AH1039[23]: children are killed successively!/,
+    qr/AH01244:/,    # mod_cgid's daemon, when one restart overtakes another
     qr/AH00052: child pid \d+ exit signal Killed/,
 );
 

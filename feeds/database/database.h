@@ -38,6 +38,7 @@ typedef struct database_t {
     const database_model_t *model; /* const after open: NULL: none */
     int look;                      /* const after open: milliseconds between two looks of the watcher */
     int keep;                      /* const after open: seconds that changes are kept */
+    int keep_places;               /* const after open: seconds that the place of a user who does not come is kept */
     int changes;                   /* const after open: how many are kept at most */
     int board_fd;                  /* const after open: the board's memory, and its lock */
     database_board_t *board;       /* const after open: shared by children */

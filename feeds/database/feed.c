@@ -16,6 +16,7 @@ static const vault_feed_param_t params[] = {
     SQL_PARAMS,
     {"look", "200", "milliseconds between two looks for what others wrote, 10 to 60000, or 0: nobody looks", 0},
     {"keep", "86400", "seconds that changes are kept, 60 to 31536000", 0},
+    {"keep-places", "7776000", "seconds that the place of a user who does not come is kept, 60 to 315360000", 0},
     {"changes", "100000", "changes that are kept at most, 1000 to 100000000", 0},
     {"model", "", "a file of JSON that declares entities and queries", VAULT_PARAM_PATH},
     {NULL, NULL, NULL, 0},
@@ -42,6 +43,9 @@ static const char *open_watcher(database_t *feed, const apr_table_t *given, apr_
 
     if (wrong == NULL) {
         wrong = open_range(&feed->keep, given, "keep", 60, 31536000, pool);
+    }
+    if (wrong == NULL) {
+        wrong = open_range(&feed->keep_places, given, "keep-places", 60, 315360000, pool);
     }
     if (wrong == NULL) {
         wrong = open_range(&feed->changes, given, "changes", 1000, 100000000, pool);

@@ -249,12 +249,12 @@ static apr_status_t look_if_changed(database_watcher_t *w, int *watched)
     return rv == APR_SUCCESS && *watched ? look_in_snapshot(w) : rv;
 }
 
-static apr_status_t forget_results(database_watcher_t *w, apr_int64_t before)
+static apr_status_t forget(database_watcher_t *w, const char *table, apr_int64_t before)
 {
     sql_statement_t *sql = sql_statement_make(&w->c);
 
     sql_raw(sql, "DELETE FROM ");
-    sql_table(sql, "vault_results");
+    sql_table(sql, table);
     sql_raw(sql, " WHERE used<");
     sql_integer(sql, before);
     return sql_conn_query(&w->c, sql->text, NULL);
@@ -271,7 +271,10 @@ static apr_status_t prune(database_watcher_t *w)
     }
     w->pruned_at = now;
     rv = w->dialect->prune(&w->c, before, w->feed->changes, w->place);
-    return rv == APR_SUCCESS ? forget_results(w, before) : rv;
+    if (rv == APR_SUCCESS) {
+        rv = forget(w, "vault_results", before);
+    }
+    return rv == APR_SUCCESS ? forget(w, "vault_subscriptions", apr_time_sec(now) - w->feed->keep_places) : rv;
 }
 
 /* On a new connection, the first one too. */

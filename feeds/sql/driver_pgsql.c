@@ -212,6 +212,7 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
         column = apr_array_push((*table)->columns);
         column->name = apr_pstrdup(pool, dbi_result_get_string_idx(result, 2));
         column->kind = kind_of(dbi_result_get_string_idx(result, 3));
+        column->is_integer = column->kind == SQL_INTEGER;
         column->generated = dbi_result_get_string_idx(result, 4)[0] == 't';
         if (dbi_result_get_string_idx(result, 5)[0] == 't') {
             (*table)->key = column->name;

@@ -249,7 +249,7 @@ static int declares(const char *create, const char *keyword)
     return 0;
 }
 
-/* Columns of a result: name, place in the primary key, kind (1 hidden; 2, 3 generated). */
+/* Columns of a result: name, place in the primary key, kind (1 hidden; 2, 3 generated), type. */
 static void read_columns(dbi_result result, sql_table_t *table, apr_pool_t *pool)
 {
     int key_columns = 0;
@@ -265,6 +265,8 @@ static void read_columns(dbi_result result, sql_table_t *table, apr_pool_t *pool
         column = apr_array_push(table->columns);
         column->name = apr_pstrdup(pool, dbi_result_get_string_idx(result, 1));
         column->generated = strcmp(kind, "0") != 0;
+        /* SQLite's own rule: whatever has INT in it makes an integer of a text that is one. */
+        column->is_integer = strcasestr(dbi_result_get_string_idx(result, 4), "INT") != NULL;
         if (strcmp(in_key, "0") != 0) {
             table->key = column->name;
             key_columns++;
@@ -313,7 +315,8 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
         return APR_SUCCESS;
     }
     sql = sql_statement_make(c);
-    sql_raw(sql, "Select name AS " CELL ",pk AS " CELL ",hidden AS " CELL " FROM pragma_table_xinfo(");
+    sql_raw(sql, "Select name AS " CELL ",pk AS " CELL ",hidden AS " CELL ",coalesce(type,'')AS " CELL
+                 " FROM pragma_table_xinfo(");
     sql_text(sql, name);
     sql_raw(sql, ",'main') ORDER BY cid");
     rv = sql_conn_query(c, sql->text, &result);

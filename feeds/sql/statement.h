@@ -27,6 +27,7 @@ typedef enum sql_kind_e {
 typedef struct sql_column_t {
     const char *name;
     sql_kind_e kind;
+    int is_integer;    /**< a text that is a whole number is one in it, however it is written */
     int generated;     /**< computed by the database: cannot be saved */
     int reads_numbers; /**< compared with a text, the database makes a number of it, whatever it is */
 } sql_column_t;

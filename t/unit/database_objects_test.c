@@ -73,7 +73,7 @@ static void test_collections(void)
     stranger_does(s.other, "INSERT INTO posts VALUES(8,1,1,'eight',0)");
     check(
         ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"01\",\"collection\":\"posts\"}"),
-        "EINVAL: argument \"id\": \"01\" must be given as the database writes it: \"1\"", "01", "interests are names");
+        "EINVAL: the key \"01\" must be given as the database writes it: \"1\"", "01", "interests are names");
     check(ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"no\"}"),
           "EINVAL: argument \"collection\": the entity \"Profile\" has no collection \"no\"", "no", "unknown");
     check(ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"No\",\"id\":\"1\",\"collection\":\"no\"}"),

@@ -57,6 +57,11 @@ static void test_modified_instance(void)
     run_steps(&s, "get_modified_instance", "{\"table\":\"logs\",\"key\":\"2\"}", "DB-logs-2", steps);
     check(ask(&s.feed, NULL, "get_modified_instance", "{\"table\":\"logs\",\"key\":\"02\"}"),
           "EINVAL: the key \"02\" must be given as the database writes it: \"2\"", "02", "interests are names");
+    check(ask(&s.feed, NULL, "get_modified_instance", "{\"table\":\"logs\",\"key\":\"007\"}"),
+          "EINVAL: the key \"007\" must be given as the database writes it: \"7\"", "007",
+          "also when there is no such row: one that comes later would not be announced");
+    check(ask(&s.feed, NULL, "get_modified_instance", "{\"table\":\"logs\",\"key\":\"7.0\"}"), "\"7\"", "7.0",
+          "likewise");
     check(ask(&s.feed, NULL, "get_modified_instance", "{\"table\":\"plain\",\"key\":\"1\"}"),
           "EINVAL: table \"plain\" is not watched, so its changes are not known: vaultctl watch plain", "plain",
           "unwatched");
@@ -229,7 +234,7 @@ static void test_altered(void)
 static void test_prune(void)
 {
     const char *args = "{\"table\":\"logs\",\"limit\":1}";
-    host_page_t old = {0}, new = {0}, other = {0};
+    host_page_t old = {0}, new = {0}, other = {0}, seen = {0};
     sql_call_t c;
     scene_t s;
 
@@ -255,7 +260,12 @@ static void test_prune(void)
     check(ask(&s.feed, &other, "get_new_instances", "{\"table\":\"plain\"}"), "nothing", "age",
           "nothing of this table went");
     CU_ASSERT_EQUAL(other.resets, 0);
+    seen = new;
     stranger_does(s.other, "INSERT INTO logs(line) VALUES('e'),('f'),('g')");
+    CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, 0, 2, "3"), APR_SUCCESS);
+    host_notify("DB-logs");
+    ask(&s.feed, &seen, "get_new_instances", args);
+    CU_ASSERT_EQUAL(seen.resets, 0); /* what the watcher has not announced stays */
     CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, 0, 2, "1000000"), APR_SUCCESS);
     sql_background_end(&c);
     host_notify("DB-logs");

@@ -8,6 +8,7 @@
 #         my $writer = $db->session('shop');                  # … that keeps its connection: interleaved transactions
 #         $writer->does('BEGIN');
 #         $db->stop; $db->start; $db->crash;                  # of a server
+#         $db->listen('secret'); … $db->deafen;               # of a server: 127.0.0.1, user remote, that password; PostgreSQL: TLS only
 #     }
 #
 # A server is started by the first test that asks for it, as the user who runs the tests, in a folder of its own, without a port;
@@ -17,6 +18,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 use File::Path qw(make_path remove_tree);
+use IO::Socket::INET;
 use IPC::Open2 qw(open2);
 use POSIX ();
 use Time::HiRes ();
@@ -144,9 +146,9 @@ sub start
     $self->_install unless -d $self->dir . '/data';
     return $self if $self->pid;
     my @command = $self->{driver} eq 'pgsql'
-        ? (_program('postgres'), '-D', $self->dir . '/data', '-k', $self->_socket, '-c', 'listen_addresses=', '-F',
+        ? (_program('postgres'), '-D', $self->dir . '/data', '-k', $self->_socket, $self->_listening, '-F',
         '-c', 'max_connections=60', '-c', 'log_min_messages=warning')
-        : (_program('mariadbd'), '--no-defaults', '--datadir=' . $self->dir . '/data', '--tmpdir=' . $self->dir . '/data', '--socket=' . $self->_socket, '--skip-networking',
+        : (_program('mariadbd'), '--no-defaults', '--datadir=' . $self->dir . '/data', '--tmpdir=' . $self->dir . '/data', '--socket=' . $self->_socket, $self->_listening,
         '--pid-file=' . $self->dir . '/mariadbd.pid', '--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=32M',
         '--innodb-log-file-size=8M', '--skip-log-bin', '--character-set-server=utf8mb4');
     $self->_spawn(@command);
@@ -159,6 +161,60 @@ sub start
         'is ready'
     );
     return $self;
+}
+
+# Start it again with a port, for a user with a password.
+sub listen
+{
+    my ($self, $password) = @_;
+    $self->start;
+    $self->does('postgres', "DROP ROLE IF EXISTS remote; CREATE ROLE remote SUPERUSER LOGIN PASSWORD '$password'") if $self->{driver} eq 'pgsql';
+    $self->_must_as_root("CREATE OR REPLACE USER remote\@'%' IDENTIFIED BY '$password'; GRANT ALL ON *.* TO remote\@'%'") if $self->{driver} eq 'mysql';
+    $self->stop;
+    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1, Proto => 'tcp') or die "no port: $!\n";
+    $self->{port} = $socket->sockport;
+    close $socket;
+    $self->_certify if $self->{driver} eq 'pgsql';
+    $ENV{PGPORT} = $self->{port} if $self->{driver} eq 'pgsql';    # it is part of the name of the socket
+    return $self->start;
+}
+
+sub deafen
+{
+    my ($self) = @_;
+    $self->stop;
+    delete $self->{port};
+    delete $ENV{PGPORT} if $self->{driver} eq 'pgsql';
+    return $self->start;
+}
+
+# The certificate of PostgreSQL, which is its own authority.
+sub certificate { return $_[0]->dir . '/data/server.crt' }
+
+sub _certify
+{
+    my ($self) = @_;
+    my $data = $self->dir . '/data';
+    _run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1',
+        '-keyout', "$data/server.key", '-out', "$data/server.crt") unless -e "$data/server.crt";
+    chmod 0600, "$data/server.key";
+    open my $file, '+<', "$data/pg_hba.conf" or die "$data/pg_hba.conf: $!\n";
+    my $rules = do { local $/; readline $file };
+    return if $rules =~ /remote/;
+    seek $file, 0, 0;
+    print $file "hostssl all remote 127.0.0.1/32 scram-sha-256\nhost all remote 127.0.0.1/32 reject\n$rules";
+    close $file;
+    return;
+}
+
+# What is said when it starts of where it listens.
+sub _listening
+{
+    my ($self) = @_;
+    my $port = $self->{port};
+    return $port ? ("--port=$port", '--bind-address=127.0.0.1') : '--skip-networking' if $self->{driver} eq 'mysql';
+    return ('-c', 'listen_addresses=') if !$port;
+    return ('-c', 'listen_addresses=127.0.0.1', '-p', $port, '-c', 'ssl=on');
 }
 
 sub _spawn
@@ -194,9 +250,16 @@ sub _install
     rename "$data.new", $data or die "@command: $said\n";
     if ($self->{driver} eq 'mysql') {
         $self->start;
-        my $made = $self->_client('mysql', "CREATE USER vault\@localhost; GRANT ALL ON *.* TO vault\@localhost;", 'root');
-        die "the user could not be made: $made->{said}\n" if $made->{code};
+        $self->_must_as_root("CREATE USER vault\@localhost; GRANT ALL ON *.* TO vault\@localhost;");
     }
+    return;
+}
+
+sub _must_as_root
+{
+    my ($self, $sql) = @_;
+    my $made = $self->_client('mysql', $sql, 'root');
+    die "the user could not be made: $made->{said}\n" if $made->{code};
     return;
 }
 

@@ -39,7 +39,7 @@ typedef struct user_t {
     int bidding;     /* the bid that is under way on `main`, or NONE: a page is */
     int loaded;      /* the page is there */
     uint64_t since;  /* when it came */
-    uint64_t ask_at; /* BIDDERS_ASK: when to ask again; 0: an answer is awaited */
+    uint64_t ask_at; /* BIDDERS_ASK, BIDDERS_RELOAD: when to ask again; 0: an answer is awaited */
     uint64_t seq;
     long last_id;
     unsigned char *shown; /* how often the page shows each bid of the run */
@@ -129,12 +129,20 @@ static void send_get(wire_conn_t *conn, const char *format, int item, long numbe
     wire_send(conn, request, (size_t)length);
 }
 
+static int asks_by_the_clock(void)
+{
+    return all->news == BIDDERS_ASK || all->news == BIDDERS_RELOAD;
+}
+
 static void ask(user_t *user)
 {
     user->ask_at = 0;
     all->asked++;
     if (all->news == BIDDERS_POLL) {
         client_poll(&user->news, user->id, user->seq);
+    }
+    else if (all->news == BIDDERS_RELOAD) {
+        send_get(&user->news, "/bids/page?item=%d", user->item, 0);
     }
     else {
         send_get(&user->news, "/bids/news?item=%d&after=%ld", user->item, user->last_id);
@@ -217,11 +225,12 @@ static void show(user_t *user, int bid)
     }
 }
 
-/* Rows as the template has them: "#ID EUR AMOUNT". */
-static void read_rows(user_t *user, const char *text)
+/* Rows as the template has them, "#ID EUR AMOUNT", of which those up to `known` were read before. @return how many were not */
+static int read_rows(user_t *user, const char *text, long known)
 {
     static const char mark[] = " EUR ";
     const char *at = text, *id;
+    int count = 0;
 
     while ((at = strstr(at, mark)) != NULL) {
         long amount = strtol(at + sizeof mark - 1, NULL, 10), number;
@@ -230,14 +239,16 @@ static void read_rows(user_t *user, const char *text)
             continue;
         }
         number = strtol(id, NULL, 10);
+        count += number > known;
         if (number > user->last_id) {
             user->last_id = number;
         }
-        if (amount >= FIRST_AMOUNT) {
+        if (amount >= FIRST_AMOUNT && number > known) {
             show(user, (int)(amount - FIRST_AMOUNT));
         }
         at += sizeof mark - 1;
     }
+    return count;
 }
 
 static void load_next(void)
@@ -249,14 +260,14 @@ static void load_next(void)
 
 static void got_page(user_t *user, const wire_answer_t *answer)
 {
-    read_rows(user, answer->body);
+    (void)read_rows(user, answer->body, 0);
     user->loaded = 1;
     user->since = wire_now();
     if (all->news == BIDDERS_POLL) {
         client_page_id(user->id, answer);
         ask(user);
     }
-    else if (all->news == BIDDERS_ASK) {
+    else if (asks_by_the_clock()) {
         /* Pages that were opened at once do not ask at once. */
         user->ask_at = user->since + (begin == 0 ? dice_roll(&dice) % ASK_EVERY : ASK_EVERY);
     }
@@ -292,14 +303,13 @@ static void news_answered(wire_conn_t *conn, const wire_answer_t *answer)
     user_t *user = user_of_news(conn);
 
     if (answer->status == 200) {
-        all->told++;
-        read_rows(user, answer->body);
+        all->told += read_rows(user, answer->body, all->news == BIDDERS_RELOAD ? user->last_id : 0) > 0;
     }
     else if (answer->status != 204) {
         all->failed++;
         return;
     }
-    if (all->news == BIDDERS_ASK) {
+    if (asks_by_the_clock()) {
         user->ask_at = wire_now() + ASK_EVERY;
         return;
     }
@@ -345,7 +355,7 @@ static uint64_t ask_where_due(uint64_t until)
 {
     uint64_t now = wire_now(), soonest = until;
 
-    for (int i = 0; all->news == BIDDERS_ASK && i < all->users; i++) {
+    for (int i = 0; asks_by_the_clock() && i < all->users; i++) {
         user_t *user = &users[i];
 
         if (user->ask_at != 0 && user->ask_at <= now && !user->news.under_way) {

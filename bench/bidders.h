@@ -14,9 +14,10 @@
 
 /** How a page learns of bids. */
 typedef enum bidders_news_t {
-    BIDDERS_NONE, /**< not at all */
-    BIDDERS_ASK,  /**< it asks every 2 s for those after the last it has */
-    BIDDERS_POLL  /**< a long poll of mod_vault */
+    BIDDERS_NONE,   /**< not at all */
+    BIDDERS_RELOAD, /**< it asks every 2 s for the whole page */
+    BIDDERS_ASK,    /**< it asks every 2 s for those after the last it has */
+    BIDDERS_POLL    /**< a long poll of mod_vault */
 } bidders_news_t;
 
 typedef struct bidders_t {

@@ -23,12 +23,13 @@ static int port, parent, database_parent;
 
 static void usage(void)
 {
-    fputs("usage: bids --port N --parent PID --way none|poll|hand|feed [--users N] [--items N] [--first-item N]\n"
-          "            [--seconds S] [--think S] [--seed N] [--database PID]\n"
-          "  --first-item  items FIRST to FIRST + N - 1 are looked at; no run before has bid for them\n"
-          "  --think       mean time between two acts of a user (7); 4 of 5 look at another item, 1 bids\n"
-          "  --database    the parent process of a database server, whose CPU counts, too\n",
-          stderr);
+    fputs(
+        "usage: bids --port N --parent PID --way none|reload|poll|hand|feed [--users N] [--items N] [--first-item N]\n"
+        "            [--seconds S] [--think S] [--seed N] [--database PID]\n"
+        "  --first-item  items FIRST to FIRST + N - 1 are looked at; no run before has bid for them\n"
+        "  --think       mean time between two acts of a user (7); 4 of 5 look at another item, 1 bids\n"
+        "  --database    the parent process of a database server, whose CPU counts, too\n",
+        stderr);
     exit(2);
 }
 
@@ -48,14 +49,18 @@ static bidders_news_t way_option(const char *text)
     static const struct {
         const char *name;
         bidders_news_t news;
-    } ways[] = {{"none", BIDDERS_NONE}, {"poll", BIDDERS_ASK}, {"hand", BIDDERS_POLL}, {"feed", BIDDERS_POLL}};
+    } ways[] = {{"none", BIDDERS_NONE},
+                {"reload", BIDDERS_RELOAD},
+                {"poll", BIDDERS_ASK},
+                {"hand", BIDDERS_POLL},
+                {"feed", BIDDERS_POLL}};
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         if (strcmp(text, ways[i].name) == 0) {
             return ways[i].news;
         }
     }
-    wire_die("--way %s: none, poll, hand or feed is expected", text);
+    wire_die("--way %s: none, reload, poll, hand or feed is expected", text);
 }
 
 static void read_options(int argc, char **argv)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mod_vault_bids: the bid history of RUBiS, kept up to date in one of three ways; bench/README.md compares what they cost.
+ * mod_vault_bids: the bid history of RUBiS, kept up to date in one of several ways; bench/README.md compares what they cost.
  *
  *   BidsWay none     not at all
+ *   BidsWay reload   the browser asks for the whole page every 2 s
  *   BidsWay poll     the browser asks every 2 s for bids with a larger id than those it has
  *   BidsWay hand     who writes a bid notifies "item-ID"; the method creates that interest and selects larger ids than before
  *   BidsWay feed     the feed "bids" does it: get_collection_changes of a watched table
@@ -110,9 +111,8 @@ static apr_status_t look_at_feed(request_rec *r, const wish_t *wish, int first, 
 }
 
 static const way_t ways[] = {
-    {"none", 0, look_newer, NULL},
-    {"poll", 0, look_newer, NULL},
-    {"hand", 1, look_by_hand, written_by_hand},
+    {"none", 0, look_newer, NULL},   {"reload", 0, look_newer, NULL},
+    {"poll", 0, look_newer, NULL},   {"hand", 1, look_by_hand, written_by_hand},
     {"feed", 1, look_at_feed, NULL},
 };
 
@@ -230,7 +230,7 @@ static const char *set_way(cmd_parms *cmd, void *dir, const char *name)
             return NULL;
         }
     }
-    return "BidsWay: none, poll, hand or feed is accepted";
+    return "BidsWay: none, reload, poll, hand or feed is accepted";
 }
 
 static const char *set_database(cmd_parms *cmd, void *dir, const char *words)
@@ -239,7 +239,7 @@ static const char *set_database(cmd_parms *cmd, void *dir, const char *words)
 }
 
 static const command_rec commands[] = {
-    AP_INIT_TAKE1("BidsWay", set_way, NULL, RSRC_CONF, "none, poll, hand or feed"),
+    AP_INIT_TAKE1("BidsWay", set_way, NULL, RSRC_CONF, "none, reload, poll, hand or feed"),
     AP_INIT_RAW_ARGS("BidsDatabase", set_database, NULL, RSRC_CONF, "key=value … as in VaultFeed"),
     {NULL},
 };

@@ -24,7 +24,8 @@
 
 /* Changes that are read at once. */
 #define AT_ONCE 500
-/* A database that tells of commits is asked all the same, this often, in milliseconds: the connection may be dead. */
+/* A database that tells of commits is asked all the same, this often, or every `look` if that is less often, in milliseconds:
+ * the connection may be dead. */
 #define ASK_ANYHOW 2000
 /* A database without a watched table is asked for one, this often at most, in milliseconds. */
 #define ASK_UNWATCHED 1000
@@ -301,7 +302,7 @@ static int look_now(database_watcher_t *w)
     }
     if (rv == APR_SUCCESS && w->dialect->hush != NULL) {
         /* What came with the answers of this look the socket tells no more. */
-        wait = w->dialect->hush(c) ? 0 : ASK_ANYHOW;
+        wait = w->dialect->hush(c) ? 0 : wait > ASK_ANYHOW ? wait : ASK_ANYHOW;
     }
     if (rv == APR_SUCCESS && c->conn->is_new && !was_new) {
         /* The look has found the old connection dead: look again, now that this one listens. */

@@ -53,7 +53,7 @@ sub free_port
     return $socket->sockport;
 }
 
-# start(NAME, mpm => 'event', size => "ThreadsPerChild …", config => "…", env => {NAME => VALUE}, without_vault => 1)
+# start(NAME, mpm => 'event', size => "ThreadsPerChild …", config => "…", env => {NAME => VALUE}, without_vault => 1, without_cgid => 1)
 sub start
 {
     my ($class, $name, %with) = @_;
@@ -92,6 +92,7 @@ sub _write_config
     my $top = Apache::Test::vars('top_dir');
     my @modules = map { s/mpm_event/mpm_$self->{mpm}/gr } _lines("$top/t/conf/modules.conf");
     @modules = grep { !/http2_module/ } @modules if $self->{mpm} eq 'prefork';    # it warns that the two do not go together
+    @modules = grep { !/cgid_module/ } @modules if $self->{without_cgid};
     open my $file, '>', "$self->{dir}/httpd.conf" or die "$self->{dir}/httpd.conf: $!\n";
     my $vault = $self->{without_vault} ? '' : qq(Include "$top/t/conf/extra.conf"\n);
     print $file @modules, <<"END", $SIZES{$self->{mpm}}, $self->{size}, $vault, $self->{config};
@@ -103,7 +104,9 @@ DefaultRuntimeDir "$self->{dir}"
 PidFile "$self->{dir}/httpd.pid"
 ErrorLog "$self->{dir}/error_log"
 LogLevel info@{[$vault ? ' vault:trace1 vault_test:debug' : '']}
-ScriptSock "$self->{dir}/cgisock"
+<IfModule mod_cgid.c>
+    ScriptSock "$self->{dir}/cgisock"
+</IfModule>
 SSLSessionCache none
 TypesConfig /dev/null
 Timeout 60

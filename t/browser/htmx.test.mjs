@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A page with the real htmx on a real server: the demo's, with the files of site/ in it. A feed's tag says format="htmx". */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { launch } from './browser.mjs';
+import { limit, skip, url } from './demo.mjs';
+
+const library = (path) => readFile(new URL(`node_modules/${path}`, import.meta.url), 'utf8');
+const unique = () => `q${randomUUID().slice(0, 13)}`;
+const ask = async (path) => { await (await fetch(url(path))).arrayBuffer(); };
+
+for (const [version, path, swapped] of [
+  [2, 'htmx.org-2/dist/htmx.min.js', 'htmx:oobAfterSwap'],
+  [4, 'htmx.org/dist/htmx.min.js', 'htmx:after:swap'],
+]) {
+  describe(`htmx ${version} and the live log`, { skip }, () => {
+    let browser;
+    let pages;
+
+    before(async () => { browser = await launch(); });
+    after(() => browser?.close());
+    beforeEach(() => { pages = []; });
+    afterEach(async () => {
+      const problems = pages.flatMap((page) => page.problems);
+      await Promise.all(pages.map((page) => page.context().close()));
+      assert.deepEqual(problems, []);
+    });
+
+    /** A visitor of their own, whose page waits for news. */
+    async function visit() {
+      const page = await (await browser.newContext()).newPage();
+      const script = (body) => ({ contentType: 'text/javascript', body });
+      pages.push(page);
+      page.problems = [];
+      page.on('console', (message) => { if (message.type() === 'error') page.problems.push(message.text()); });
+      page.on('pageerror', (error) => page.problems.push(String(error)));
+      await page.route('**/htmx/htmx.js', async (route) => route.fulfill(script(await library(path))));
+      await page.route('**/htmx/count.js', (route) => route.fulfill(script(
+        `window.swaps = 0; document.addEventListener('${swapped}', () => { window.swaps++; });`)));
+      const poll = page.waitForRequest(/\/vault\/poll\?/);
+      const response = await page.goto(url('/htmx/'));
+      assert.equal(response.status(), 200, 'the files of t/browser/site are in the demo');
+      await poll;
+      return page;
+    }
+
+    const row = (page, text) => page.locator('#rows > tr', { hasText: text });
+
+    test('a row that the server has is swapped in by htmx, once, in two browsers', limit, async () => {
+      const two = [await visit(), await visit()];
+      const [first, second] = [unique(), unique()];
+      await ask(`/?hello=${first}`);
+      for (const page of two) {
+        await row(page, first).waitFor();
+        assert.equal(await row(page, first).locator('td').first().innerText(), '200');
+      }
+      await ask(`/?hello=${second}`);
+      for (const page of two) {
+        await row(page, second).waitFor();
+        assert.equal(await row(page, first).count(), 1);
+        assert.equal(await row(page, second).count(), 1);
+        assert.ok(await page.evaluate(() => window.swaps) >= 2, 'by htmx');
+        assert.equal(await page.locator('turbo-stream').count(), 0);
+      }
+    });
+
+    test('what a row says is text', limit, async () => {
+      const page = await visit();
+      const mark = unique();
+      await ask(`/?${mark}=%3Cimg%20src=x%3E&b=<b>`);
+      await row(page, mark).waitFor();
+      assert.equal(await page.locator('#rows img, #rows b').count(), 0);
+    });
+  });
+}

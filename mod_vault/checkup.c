@@ -11,6 +11,7 @@
 #include "ability.h"
 #include "figures.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "reply.h"
 
 #define PARENT_HEARS apr_time_from_sec(5)
@@ -30,14 +31,14 @@ static int is_gone(pid_t pid)
 /* A slot outlives its child until the parent has heard of its end: a second, or for as long as it reads its configuration. */
 static void look_at_children(json_t *wrong)
 {
-    apr_time_t end = apr_time_now() + PARENT_HEARS;
+    apr_time_t end = vault_now() + PARENT_HEARS;
     unsigned slot;
 
     for (slot = vault_figures_child(0); slot; slot = vault_figures_child(slot)) {
         pid_t pid = vault_slot_pid(vault_server.notifier, slot);
         int gone = is_gone(pid);
 
-        while (gone && vault_slot_pid(vault_server.notifier, slot) == pid && apr_time_now() < end) {
+        while (gone && vault_slot_pid(vault_server.notifier, slot) == pid && vault_now() < end) {
             apr_sleep(apr_time_from_msec(100));
         }
         if (gone && vault_slot_pid(vault_server.notifier, slot) == pid) {

@@ -55,7 +55,7 @@ static int is_admitted(request_rec *r)
 static void say_gathered(request_rec *r)
 {
     static apr_time_t said; /* atomic */
-    apr_time_t now = apr_time_now(), last = __atomic_load_n(&said, __ATOMIC_RELAXED);
+    apr_time_t now = vault_now(), last = __atomic_load_n(&said, __ATOMIC_RELAXED);
 
     if (now - last > apr_time_from_sec(60) &&
         __atomic_compare_exchange_n(&said, &last, now, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {

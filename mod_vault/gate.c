@@ -57,7 +57,7 @@ static void say_gathered(request_rec *r)
     static apr_time_t said; /* atomic */
     apr_time_t now = vault_now(), last = __atomic_load_n(&said, __ATOMIC_RELAXED);
 
-    if (now - last > apr_time_from_sec(60) &&
+    if ((!last || now - last > apr_time_from_sec(60)) &&
         __atomic_compare_exchange_n(&said, &last, now, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
                       VLTNO(00231) "a client notifies more often than VaultNotifyRate %d a second: the rest is told "

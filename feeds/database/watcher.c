@@ -27,8 +27,8 @@
 /* A database that tells of commits is asked all the same, this often, or every `look` if that is less often, in milliseconds:
  * the connection may be dead. */
 #define ASK_ANYHOW 2000
-/* A database without a watched table is asked for one, this often at most, in milliseconds. */
-#define ASK_UNWATCHED 1000
+/* How often at most a database without a watched table is asked for one, and who does not watch tries to, in milliseconds. */
+#define ASK_SELDOM 1000
 #define PRUNE_EVERY apr_time_from_sec(60)
 
 struct database_watcher_t {
@@ -42,6 +42,8 @@ struct database_watcher_t {
     char place[DATABASE_PLACE_BYTES];  /* thread: "" none */
     char *told; /* thread: what the database told at the last look, of which `place` was made; NULL: unknown */
     database_marks_t marks; /* thread: those that were there when this look began */
+    apr_int64_t version;    /* thread: of the connection's, when the last look began; -1: unknown */
+    apr_int64_t asked;      /* thread: likewise, of this look */
     char complained[256];   /* thread: tables with other columns than when they were watched */
 };
 
@@ -175,6 +177,7 @@ static void forget_told(database_watcher_t *w)
 {
     free(w->told);
     w->told = NULL;
+    w->version = -1;
 }
 
 /* Is all as it was at the last look? */
@@ -192,6 +195,7 @@ static void announce(database_watcher_t *w, const database_touched_t *touched, c
     database_board_clear(w->feed, &w->marks);
     forget_told(w);
     w->told = strdup(told);
+    w->version = w->asked;
 }
 
 static apr_status_t look_in_snapshot(database_watcher_t *w)
@@ -222,16 +226,31 @@ static apr_status_t look_in_snapshot(database_watcher_t *w)
     return rv;
 }
 
-/* One statement says so, which is nearly all that a database costs in which nothing happens. */
+/* Has nobody committed anything since the last look? 0: perhaps somebody has. Asked before the look begins. */
+static int is_same_version(database_watcher_t *w)
+{
+    const sql_driver_t *driver = w->c.db->driver;
+
+    w->asked = -1;
+    if (driver->read_number == NULL || !driver->read_number(w->c.conn->dbi, driver->version_number, &w->asked)) {
+        w->asked = -1;
+    }
+    return w->asked >= 0 && w->asked == w->version;
+}
+
+/* This is nearly all that a database costs in which nothing happens: one short statement, or two. */
 static apr_status_t is_unchanged(database_watcher_t *w, int *unchanged)
 {
-    const char *told = NULL, *now;
+    const char *told = NULL, *place;
     apr_status_t rv = APR_SUCCESS;
 
-    *unchanged = 0;
-    if (w->told != NULL && w->dialect->settle == NULL) {
-        rv = database_dialect_place(&w->c, &told, &now);
+    *unchanged = is_same_version(w) && w->told != NULL;
+    if (!*unchanged && w->told != NULL && w->dialect->settle == NULL) {
+        rv = database_dialect_place(&w->c, &told, &place);
         *unchanged = rv == APR_SUCCESS && is_as_told(w, told);
+    }
+    if (*unchanged) {
+        w->version = w->asked;
     }
     return rv;
 }
@@ -285,6 +304,11 @@ static apr_status_t listen_again(database_watcher_t *w)
     return w->dialect->listen != NULL ? w->dialect->listen(&w->c) : APR_SUCCESS;
 }
 
+static int seldom(const database_watcher_t *w)
+{
+    return w->feed->look > ASK_SELDOM ? w->feed->look : ASK_SELDOM;
+}
+
 /* With a connection. @return how many milliseconds until the next look */
 static int look_now(database_watcher_t *w)
 {
@@ -298,7 +322,7 @@ static int look_now(database_watcher_t *w)
         rv = look_if_changed(w, &watched);
     }
     if (rv == APR_SUCCESS && !watched) {
-        return wait > ASK_UNWATCHED ? wait : ASK_UNWATCHED;
+        return seldom(w);
     }
     if (rv == APR_SUCCESS && w->dialect->hush != NULL) {
         /* What came with the answers of this look the socket tells no more. */
@@ -346,7 +370,7 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *data)
     int wait = 0;
 
     while (wait_for(w, wait)) {
-        wait = w->feed->look;
+        wait = seldom(w);
         if (!w->holds && database_board_lock(w->feed)) {
             w->holds = 1;
             take_over(w);

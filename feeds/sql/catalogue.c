@@ -33,14 +33,15 @@ const sql_column_t *sql_table_column_named(const sql_table_t *table, const char 
 
 static apr_status_t ask_generation(sql_call_t *c, const char **generation)
 {
+    const sql_driver_t *driver = c->db->driver;
     apr_int64_t number;
 
-    if (c->db->driver->read_generation != NULL && c->db->driver->read_generation(c->conn->dbi, &number)) {
+    if (driver->read_number != NULL && driver->read_number(c->conn->dbi, driver->generation_number, &number)) {
         *generation = apr_psprintf(c->pool, "%" APR_INT64_T_FMT, number);
         return APR_SUCCESS;
     }
     *generation = NULL;
-    return c->db->driver->generation != NULL ? sql_conn_cell(c, c->db->driver->generation, generation) : APR_SUCCESS;
+    return driver->generation != NULL ? sql_conn_cell(c, driver->generation, generation) : APR_SUCCESS;
 }
 
 static int is_old(const sql_conn_t *conn, const char *generation)

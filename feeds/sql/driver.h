@@ -46,8 +46,11 @@ struct sql_driver_t {
     const char *true_;
     const char *false_;
     const char *generation; /**< a statement with one cell that changes whenever the schema does; NULL: there is none */
-    /** The same, cheaper, as a number. @return 0: only the statement will tell. NULL: likewise. */
-    int (*read_generation)(dbi_conn dbi, apr_int64_t *number);
+    const char *generation_number; /**< likewise, for read_number */
+    const char *version_number;    /**< for read_number: what changes whenever another connection commits */
+    /** Run a statement that answers a number, for less than a statement costs otherwise. @return 0: it has to be run so.
+     * NULL: likewise */
+    int (*read_number)(dbi_conn dbi, const char *statement, apr_int64_t *number);
     const char *any_table; /**< a statement with a row if there is a table */
     const char
         *init_lock; /**< a statement whose cell is "1" when this connection alone may make tables; NULL: no need */

@@ -144,16 +144,15 @@ int sql_native_sqlite3_register(dbi_conn dbi)
                                                   ENCODING_UTF8 | DETERMINISTIC, NULL, cell_cb, NULL, NULL) == 0;
 }
 
-static int schema_cb(void *data, int count, char **cells, char **columns)
+static int number_cb(void *data, int count, char **cells, char **columns)
 {
     *(apr_int64_t *)data = cells[0] != NULL ? apr_strtoi64(cells[0], NULL, 10) : -1;
     return 0;
 }
 
-int sql_native_sqlite3_schema(dbi_conn dbi, apr_int64_t *number)
+int sql_native_sqlite3_number(dbi_conn dbi, const char *statement, apr_int64_t *number)
 {
     *number = -1;
-    return works &&
-           functions.of.exec(((dbi_conn_t *)dbi)->connection, "PRAGMA schema_version", schema_cb, number, NULL) == 0 &&
+    return works && functions.of.exec(((dbi_conn_t *)dbi)->connection, statement, number_cb, number, NULL) == 0 &&
            *number >= 0;
 }

@@ -24,7 +24,7 @@ int sql_native_sqlite3_works(void);
 /** Make vault_cell known to a connection. Does nothing unless it works. @return whether that went well */
 int sql_native_sqlite3_register(dbi_conn dbi);
 
-/** The number of the schema, of which each change makes another. @return 0: it cannot be read now, or nothing works */
-int sql_native_sqlite3_schema(dbi_conn dbi, apr_int64_t *number);
+/** The number that a statement answers. @return 0: it cannot be read now, it is no number above -1, or nothing works */
+int sql_native_sqlite3_number(dbi_conn dbi, const char *statement, apr_int64_t *number);
 
 #endif

@@ -142,20 +142,11 @@ static int free_slot(vault_notifier_t *n, unsigned slot, pid_t pid)
 
 int vault_slot_exited(vault_notifier_t *n, pid_t pid, unsigned *slot)
 {
-    unsigned s;
+    unsigned s = vault_slot_of(n, pid);
+    int clean = s ? free_slot(n, s, pid) : -1;
 
-    *slot = 0;
-    for (s = 1; pid > 0 && s <= n->last_slot; s++) {
-        if (vault_slot_pid(n, s) == pid) {
-            int clean = free_slot(n, s, pid);
-
-            if (clean >= 0) {
-                *slot = s;
-                return !clean;
-            }
-        }
-    }
-    return 0;
+    *slot = clean >= 0 ? s : 0;
+    return clean == 0;
 }
 
 /* -------------------------------------------------------------------- queue */
@@ -252,6 +243,18 @@ pid_t vault_slot_pid(const vault_notifier_t *n, unsigned slot)
     return slot_valid(n, slot) ? (pid_t)__atomic_load_n(&n->slots[slot].pid, __ATOMIC_SEQ_CST) : 0;
 }
 
+unsigned vault_slot_of(const vault_notifier_t *n, pid_t pid)
+{
+    unsigned s;
+
+    for (s = 1; pid > 0 && s <= n->last_slot; s++) {
+        if (vault_slot_pid(n, s) == pid) {
+            return s;
+        }
+    }
+    return 0;
+}
+
 unsigned vault_slot_last(const vault_notifier_t *n)
 {
     return n->last_slot;
@@ -271,7 +274,9 @@ static const char *check_queue_locked(vault_notifier_t *n, unsigned slot)
         return "a queue holds more than it can";
     }
     for (i = q->head; i != q->tail; i++) {
-        if (!vault_record_at(n, q->ring[i % VAULT_SLOT_QUEUE])) {
+        apr_uint32_t entry = q->ring[i % VAULT_SLOT_QUEUE];
+
+        if (!(entry & VAULT_SLOT_PASS) && !vault_record_at(n, entry)) {
             return "a queue holds an interest that cannot be";
         }
     }

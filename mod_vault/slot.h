@@ -34,8 +34,11 @@ int vault_slot_exited(vault_notifier_t *n, pid_t pid, unsigned *slot);
 /** The eventfd that says the queue of `slot` has something. Non-blocking; read it, then drain. */
 int vault_slot_fd(const vault_notifier_t *n, unsigned slot);
 
+/** What is queued with this bit is the index of a pass that was let in (qos.h), not an interest. */
+#define VAULT_SLOT_PASS 0x80000000u
+
 /** Take what is queued for `slot`.
- * @param list   receives up to `max` interests
+ * @param list   receives up to `max` interests and passes
  * @param count  how many
  * @return 1  everybody must be woken (the list does not matter)
  *         0  only those in the list
@@ -43,6 +46,9 @@ int vault_slot_fd(const vault_notifier_t *n, unsigned slot);
  * also calls it every second without a ring, for a ring that died with its ringer. */
 #define VAULT_SLOT_QUEUE 1024
 int vault_slot_drain(vault_notifier_t *n, unsigned slot, vault_interest_t *list, unsigned max, unsigned *count);
+
+/** The slot of the process `pid`; 0: it has none. */
+unsigned vault_slot_of(const vault_notifier_t *n, pid_t pid);
 
 /** The pid that owns `slot`; 0: nobody. Slots run from 1 to vault_slot_last(). */
 pid_t vault_slot_pid(const vault_notifier_t *n, unsigned slot);

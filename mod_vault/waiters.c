@@ -36,16 +36,18 @@
 enum { NONE, QUEUED, RUNNING };
 
 struct vault_waiters_t {
-    vault_notifier_t *notifier; /* const */
-    vault_counters_t *counters; /* const */
-    unsigned slot;              /* const */
-    unsigned window;            /* const */
-    vault_interest_t interests; /* const; largest index */
-    void (*tick)(void *);       /* const */
-    void *baton;                /* const */
-    apr_thread_t *thread;       /* const */
-    int epoll, control;         /* const */
-    int stop, quit, ended;      /* atomic */
+    vault_notifier_t *notifier;           /* const */
+    vault_counters_t *counters;           /* const */
+    unsigned slot;                        /* const */
+    unsigned window;                      /* const */
+    vault_interest_t interests;           /* const; largest index */
+    void (*tick)(void *);                 /* const */
+    void *baton;                          /* const */
+    apr_thread_t *thread;                 /* const */
+    int epoll, control;                   /* const */
+    int stop, quit, ended;                /* atomic */
+    void (*let_in)(void *, apr_uint32_t); /* atomic; after its baton */
+    void *let_in_baton;
     pthread_mutex_t lock;
     vault_wait_t **lists;        /* lock; by interest */
     vault_deadlines_t deadlines; /* lock; also the list of all that are attached */
@@ -390,6 +392,30 @@ void vault_waiters_unwatch(vault_waiters_t *w, int fd)
 
 /* ---------------------------------------------------------------- the waker */
 
+void vault_waiters_on_pass(vault_waiters_t *w, void (*let_in)(void *baton, apr_uint32_t pass), void *baton)
+{
+    w->let_in_baton = baton;
+    __atomic_store_n(&w->let_in, let_in, __ATOMIC_RELEASE);
+}
+
+static void tell_passes(vault_waiters_t *w, int all, unsigned count)
+{
+    void (*let_in)(void *, apr_uint32_t) = __atomic_load_n(&w->let_in, __ATOMIC_ACQUIRE);
+    unsigned i;
+
+    if (!let_in) {
+        return;
+    }
+    if (all) {
+        let_in(w->let_in_baton, 0);
+    }
+    for (i = 0; i < count; i++) {
+        if (w->drained[i] & VAULT_SLOT_PASS) {
+            let_in(w->let_in_baton, w->drained[i] & ~VAULT_SLOT_PASS);
+        }
+    }
+}
+
 static void drain_slot(vault_waiters_t *w)
 {
     unsigned count, i;
@@ -398,6 +424,7 @@ static void drain_slot(vault_waiters_t *w)
 
     silence(vault_slot_fd(w->notifier, w->slot));
     all = vault_slot_drain(w->notifier, w->slot, w->drained, VAULT_SLOT_QUEUE, &count);
+    tell_passes(w, all, count);
     pthread_mutex_lock(&w->lock);
     if (all) {
         wake_all_locked(w, VAULT_CAUSE_NOTIFY);

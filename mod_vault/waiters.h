@@ -69,6 +69,10 @@ struct vault_poll_t {
 apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *notifier, unsigned slot, unsigned window,
                                   void (*tick)(void *baton), void *baton, apr_pool_t *pchild);
 
+/** Have passes that were let in (qos.h) told to `let_in`: by the waker, without any lock.
+ * @param let_in  of this pass; 0: look at all of them, it may be any */
+void vault_waiters_on_pass(vault_waiters_t *w, void (*let_in)(void *baton, apr_uint32_t pass), void *baton);
+
 /** Nothing waits here any more: every poll is woken with STOP, and vault_poll_attach() refuses from now on.
  * Only sets a flag and writes one eventfd: also for a signal handler. */
 void vault_waiters_stop(vault_waiters_t *w);

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "qos.h"
+
 #define SHARED_BYTES (64 * 1024)
 #define PATIENCE_MS 10000
 
@@ -28,6 +30,7 @@ void fixture_begin(fixture_t *f, apr_uint32_t interests, apr_uint32_t slots, apr
 
     memset(f, 0, sizeof(*f));
     limits.size = vault_notifier_space(&limits) + heap_bytes + SHARED_BYTES;
+    limits.size += vault_qos_space(&limits);
     CU_ASSERT_FATAL(apr_pool_create(&f->pool, NULL) == APR_SUCCESS);
     CU_ASSERT_FATAL(vault_segment_create(&f->segment, &limits, f->pool) == APR_SUCCESS);
     CU_ASSERT_FATAL(vault_notifier_create(&f->notifier, f->segment, f->pool) == APR_SUCCESS);

@@ -20,6 +20,8 @@
     SUITE(notifier)                                                                                                    \
     SUITE(slot)                                                                                                        \
     SUITE(notifier_race)                                                                                               \
+    SUITE(qos)                                                                                                         \
+    SUITE(qos_race)                                                                                                    \
     SUITE(header_text)                                                                                                 \
     SUITE(html_place)                                                                                                  \
     SUITE(utf8)                                                                                                        \

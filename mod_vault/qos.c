@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file qos.c
+ * Gates: at most so many requests at once behind each, counted across all children.
+ *
+ * qos.h has the rules, qos_gate.c what happens under a gate's lock. Here gates are found, and slots are told who was let in: after the
+ * lock, a handful at a time.
+ */
+#include "qos.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "notifier_tables.h"
+#include "qos_table.h"
+
+#define BYTES_PER_PASS 4096
+#define PASSES_MIN 256
+#define PASSES_MAX 65536
+#define HANDFUL 32
+
+#define ALIGN64(size) (((apr_uint64_t)(size) + 63) & ~(apr_uint64_t)63)
+
+/* --------------------------------------------------------------------- create */
+
+static apr_uint32_t passes_for(const vault_limits_t *limits)
+{
+    apr_uint64_t count = limits->size / BYTES_PER_PASS;
+
+    return count < PASSES_MIN ? PASSES_MIN : count > PASSES_MAX ? PASSES_MAX : (apr_uint32_t)count;
+}
+
+apr_uint64_t vault_qos_space(const vault_limits_t *limits)
+{
+    return ALIGN64(sizeof(qos_table_t)) + VAULT_QOS_ROOM * (apr_uint64_t)sizeof(qos_gate_t) +
+           ALIGN64(passes_for(limits) * (apr_uint64_t)sizeof(qos_pass_t));
+}
+
+static void *carve(vault_segment_t *segment, apr_uint64_t size)
+{
+    return vault_segment_at(segment, vault_segment_carve(segment, size), size);
+}
+
+apr_status_t vault_qos_create(vault_qos_t **qos, vault_segment_t *segment, vault_notifier_t *notifier, apr_pool_t *pool)
+{
+    vault_qos_t *q = apr_pcalloc(pool, sizeof(*q));
+
+    *qos = NULL;
+    q->notifier = notifier;
+    q->count = passes_for(vault_segment_limits(segment));
+    q->table = carve(segment, sizeof(*q->table));
+    q->gates = carve(segment, VAULT_QOS_ROOM * (apr_uint64_t)sizeof(*q->gates));
+    q->passes = carve(segment, q->count * (apr_uint64_t)sizeof(*q->passes));
+    if (!q->table || !q->gates || !q->passes) {
+        return APR_ENOSPC;
+    }
+    *qos = q;
+    return APR_SUCCESS;
+}
+
+apr_uint32_t vault_qos_passes(const vault_qos_t *q)
+{
+    return q->count;
+}
+
+static apr_uint64_t birth_of(const qos_gate_t *gate)
+{
+    return __atomic_load_n(&gate->birth, __ATOMIC_ACQUIRE);
+}
+
+/* --------------------------------------------------------------------- telling */
+
+/* Let in who may, and tell their slots. Called with the gate locked; returns without the lock.
+ * @param died  somebody had died inside: all are told */
+static void admit_and_release(vault_qos_t *q, qos_gate_t *gate, int died)
+{
+    struct {
+        apr_uint32_t index, slot;
+    } told[HANDFUL];
+    vault_counters_t *counters = vault_slot_counters(q->notifier, 0);
+    unsigned count, i;
+
+    for (;;) {
+        for (count = 0; count < HANDFUL && (told[count].index = qos_gate_admit(q, gate)); count++) {
+            told[count].slot = qos_pass_at(q, told[count].index)->slot;
+        }
+        vault_lock_release(&gate->lock);
+        for (i = 0; i < count; i++) {
+            if (told[i].slot > vault_slot_last(q->notifier)) {
+                continue; /* a stray write */
+            }
+            died |= vault_slot_push(q->notifier, told[i].slot, VAULT_SLOT_PASS | told[i].index, counters);
+        }
+        if (count < HANDFUL) {
+            break;
+        }
+        died |= qos_gate_acquire(q, gate);
+    }
+    if (died) {
+        vault_notifier_all(q->notifier, 0);
+    }
+}
+
+/* --------------------------------------------------------------- configuration */
+
+void vault_qos_begin(vault_qos_t *q)
+{
+    __atomic_add_fetch(&q->table->era, 1, __ATOMIC_RELAXED);
+}
+
+/* Only the parent opens gates, so names and births stand still while it looks. */
+static qos_gate_t *find_gate(const vault_qos_t *q, const char *name)
+{
+    apr_uint32_t i;
+
+    for (i = 1; i <= VAULT_QOS_ROOM; i++) {
+        qos_gate_t *gate = qos_gate_at(q, i);
+
+        if (birth_of(gate) && !strncmp(gate->name, name, sizeof(gate->name) - 1)) {
+            return gate;
+        }
+    }
+    return NULL;
+}
+
+static int is_idle(const vault_qos_t *q, qos_gate_t *gate)
+{
+    int died = qos_gate_acquire(q, gate), idle = !gate->in && !gate->queued && gate->era != q->table->era;
+
+    vault_lock_release(&gate->lock);
+    if (died) {
+        vault_notifier_all(q->notifier, 0);
+    }
+    return idle;
+}
+
+/* One that was never used, or one that an older configuration had and nobody is behind any more. */
+static qos_gate_t *spare_gate(const vault_qos_t *q)
+{
+    apr_uint32_t i;
+
+    for (i = 1; i <= VAULT_QOS_ROOM; i++) {
+        qos_gate_t *gate = qos_gate_at(q, i);
+
+        if (!birth_of(gate)) {
+            return vault_lock_init(&gate->lock) == APR_SUCCESS ? gate : NULL;
+        }
+    }
+    for (i = 1; i <= VAULT_QOS_ROOM; i++) {
+        if (is_idle(q, qos_gate_at(q, i))) {
+            return qos_gate_at(q, i);
+        }
+    }
+    return NULL;
+}
+
+/* Its passes stay with it. A request of an old child may have come in since it was idle: it leaves as it would have. */
+static void rename_locked(vault_qos_t *q, qos_gate_t *gate, const char *name)
+{
+    __atomic_store_n(&gate->birth, ++q->table->births, __ATOMIC_RELEASE);
+    gate->admitted = gate->refused = gate->timeouts = gate->gone = 0;
+    apr_cpystrn(gate->name, name, sizeof(gate->name));
+}
+
+apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit, vault_qos_gate_t *handle)
+{
+    qos_gate_t *gate = find_gate(q, name);
+    int died, known = gate != NULL;
+
+    memset(handle, 0, sizeof(*handle));
+    if (!gate && !(gate = spare_gate(q))) {
+        return APR_ENOSPC;
+    }
+    died = qos_gate_acquire(q, gate);
+    if (!known) {
+        rename_locked(q, gate, name);
+    }
+    gate->limit = limit;
+    gate->era = q->table->era;
+    handle->birth = gate->birth;
+    handle->index = (apr_uint32_t)(gate - q->gates) + 1;
+    admit_and_release(q, gate, died);
+    return APR_SUCCESS;
+}
+
+/* -------------------------------------------------------------------- requests */
+
+/* The open gate of a handle, locked; NULL: it is another's by now. */
+static qos_gate_t *lock_gate(vault_qos_t *q, const vault_qos_gate_t *handle, int *died)
+{
+    qos_gate_t *gate = handle->birth ? qos_gate_at(q, handle->index) : NULL;
+
+    if (!gate || birth_of(gate) != handle->birth) {
+        return NULL;
+    }
+    *died = qos_gate_acquire(q, gate);
+    if (gate->birth == handle->birth) {
+        return gate;
+    }
+    admit_and_release(q, gate, *died);
+    return NULL;
+}
+
+/* @return the pass, in its queue; 0: there is no room */
+static apr_uint32_t enqueue(vault_qos_t *q, qos_gate_t *gate, const vault_qos_entrant_t *who)
+{
+    apr_uint32_t index = qos_gate_take(q, gate);
+    qos_pass_t *pass = qos_pass_at(q, index);
+
+    if (!pass) {
+        return 0;
+    }
+    pass->ticket = ++gate->tickets;
+    pass->slot = who->slot;
+    pass->rank = who->rank < VAULT_QOS_RANK_MAX ? who->rank : VAULT_QOS_RANK_MAX;
+    qos_gate_append(q, gate, index);
+    return index;
+}
+
+/* Who finds a free place and nobody queueing goes through the empty queue. */
+static apr_status_t enter_locked(vault_qos_t *q, qos_gate_t *gate, const vault_qos_entrant_t *who, apr_uint32_t *index)
+{
+    int at_once = gate->in < gate->limit && !gate->queued;
+
+    if (gate->in >= gate->limit && gate->queued >= who->queue) {
+        gate->refused++;
+        return APR_ENOSPC;
+    }
+    if (!(*index = enqueue(q, gate, who))) {
+        gate->refused++;
+        return APR_ENOMEM;
+    }
+    return at_once && qos_gate_admit(q, gate) ? APR_SUCCESS : APR_EAGAIN;
+}
+
+apr_status_t vault_qos_enter(vault_qos_t *q, const vault_qos_gate_t *handle, const vault_qos_entrant_t *who,
+                             vault_qos_pass_t *pass)
+{
+    int died = 0;
+    qos_gate_t *gate;
+    apr_status_t rv;
+
+    if (!who->slot || who->slot > vault_slot_last(q->notifier)) {
+        return APR_EINVAL;
+    }
+    if (!(gate = lock_gate(q, handle, &died))) {
+        return APR_NOTFOUND;
+    }
+    rv = enter_locked(q, gate, who, &pass->index);
+    pass->gate = pass->index ? handle->index : 0;
+    admit_and_release(q, gate, died);
+    return rv;
+}
+
+int vault_qos_is_in(const vault_qos_t *q, const vault_qos_pass_t *pass)
+{
+    const qos_pass_t *p = qos_pass_at(q, pass->index);
+
+    return p && qos_pass_state(p) == QOS_IN;
+}
+
+static void count_leaver(qos_gate_t *gate, const qos_pass_t *pass, vault_qos_leave_t why)
+{
+    if (why == VAULT_QOS_LATE) {
+        gate->timeouts++;
+    }
+    else if (why == VAULT_QOS_GONE && pass->state == QOS_QUEUED) {
+        gate->gone++;
+    }
+}
+
+void vault_qos_leave(vault_qos_t *q, vault_qos_pass_t *pass, vault_qos_leave_t why)
+{
+    qos_gate_t *gate = qos_gate_at(q, pass->gate);
+    qos_pass_t *p = qos_pass_at(q, pass->index);
+    int died;
+
+    if (!gate || !p) {
+        return;
+    }
+    died = qos_gate_acquire(q, gate);
+    count_leaver(gate, p, why);
+    qos_gate_free(q, gate, pass->index);
+    admit_and_release(q, gate, died);
+    memset(pass, 0, sizeof(*pass));
+}
+
+void vault_qos_slot_gone(vault_qos_t *q, unsigned slot)
+{
+    apr_uint32_t i, index;
+
+    for (i = 1; i <= VAULT_QOS_ROOM; i++) {
+        qos_gate_t *gate = qos_gate_at(q, i);
+        const qos_pass_t *pass;
+        int died;
+
+        if (!birth_of(gate)) {
+            return; /* gates are opened in order */
+        }
+        died = qos_gate_acquire(q, gate);
+        for (index = gate->passes; (pass = qos_pass_at(q, index)); index = pass->sibling) {
+            if (pass->state != QOS_FREE && pass->slot == slot) {
+                qos_gate_free(q, gate, index);
+            }
+        }
+        admit_and_release(q, gate, died);
+    }
+}
+
+/* --------------------------------------------------------------------- looking */
+
+int vault_qos_facts(vault_qos_t *q, apr_uint32_t index, vault_qos_facts_t *facts)
+{
+    qos_gate_t *gate = qos_gate_at(q, index);
+    int died;
+
+    if (!gate || !birth_of(gate)) {
+        return 0;
+    }
+    died = qos_gate_acquire(q, gate);
+    memcpy(facts->name, gate->name, sizeof(facts->name));
+    facts->limit = gate->limit;
+    facts->running = gate->in;
+    facts->queued = gate->queued;
+    facts->configured = gate->era == __atomic_load_n(&q->table->era, __ATOMIC_RELAXED);
+    facts->admitted = gate->admitted;
+    facts->refused = gate->refused;
+    facts->timeouts = gate->timeouts;
+    facts->gone = gate->gone;
+    admit_and_release(q, gate, died);
+    return 1;
+}
+
+apr_uint32_t vault_qos_in_of(vault_qos_t *q, const vault_qos_gate_t *handle, unsigned slot)
+{
+    int died = 0;
+    apr_uint32_t index, count = 0;
+    qos_gate_t *gate = lock_gate(q, handle, &died);
+    const qos_pass_t *pass;
+
+    if (!gate) {
+        return 0;
+    }
+    for (index = gate->passes; (pass = qos_pass_at(q, index)); index = pass->sibling) {
+        count += pass->state == QOS_IN && pass->slot == slot;
+    }
+    admit_and_release(q, gate, died);
+    return count;
+}
+
+const char *vault_qos_check(vault_qos_t *q)
+{
+    const char *wrong = NULL;
+    apr_uint32_t i;
+
+    for (i = 1; i <= VAULT_QOS_ROOM && birth_of(qos_gate_at(q, i)) && !wrong; i++) {
+        qos_gate_t *gate = qos_gate_at(q, i);
+        int died = qos_gate_acquire(q, gate);
+
+        wrong = qos_gate_check(q, gate);
+        admit_and_release(q, gate, died);
+    }
+    return wrong;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tests of gates begin with. */
+#include "qos_fixture.h"
+
+#include <string.h>
+
+#include "unit.h"
+
+void gates_begin(gates_t *g, apr_uint32_t limit, unsigned children, apr_uint64_t more)
+{
+    unsigned i;
+
+    memset(g, 0, sizeof(*g));
+    fixture_begin(&g->f, 16, QOS_SLOTS, more);
+    CU_ASSERT_FATAL(vault_qos_create(&g->q, g->f.segment, g->f.notifier, g->f.pool) == APR_SUCCESS);
+    vault_qos_begin(g->q);
+    CU_ASSERT_FATAL(vault_qos_open(g->q, "gate", limit, &g->gate) == APR_SUCCESS);
+    g->children = children;
+    for (i = 1; i <= children; i++) {
+        CU_ASSERT_FATAL(vault_slot_claim(g->f.notifier, (pid_t)(1000 + i), &g->slot[i]) == APR_SUCCESS);
+    }
+}
+
+void gates_end(gates_t *g)
+{
+    CHECK_SOUND(vault_qos_check(g->q));
+    CHECK_SOUND(vault_notifier_check(g->f.notifier));
+    fixture_end(&g->f);
+}
+
+apr_status_t gates_enter(gates_t *g, vault_qos_pass_t *pass, unsigned child, unsigned rank, apr_uint32_t queue)
+{
+    vault_qos_entrant_t who = {g->slot[child], rank, queue};
+
+    memset(pass, 0, sizeof(*pass));
+    return vault_qos_enter(g->q, &g->gate, &who, pass);
+}
+
+vault_qos_facts_t gates_facts(gates_t *g)
+{
+    vault_qos_facts_t facts;
+
+    memset(&facts, 0, sizeof(facts));
+    CU_ASSERT_EQUAL(vault_qos_facts(g->q, g->gate.index, &facts), 1);
+    return facts;
+}
+
+int gates_told(gates_t *g, unsigned child, const vault_qos_pass_t *pass)
+{
+    vault_interest_t list[VAULT_SLOT_QUEUE];
+    unsigned count, i;
+    int told = 0;
+
+    if (vault_slot_drain(g->f.notifier, g->slot[child], list, VAULT_SLOT_QUEUE, &count)) {
+        return -1;
+    }
+    for (i = 0; i < count; i++) {
+        told += list[i] == (VAULT_SLOT_PASS | pass->index);
+    }
+    return told;
+}

@@ -298,7 +298,7 @@ static const char *may_suspend(const request_rec *r, apr_status_t *rv)
     return r->connection->aborted ? "its client is gone" : NULL;
 }
 
-static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout)
+static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout, int outlasts)
 {
     vault_suspension_t *s;
     apr_status_t rv;
@@ -310,6 +310,7 @@ static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout)
         return refuse(r, rv, "no descriptor is left for its bell");
     }
     s->poll.due = s->poll.end = vault_now() + timeout;
+    s->poll.outlasts = outlasts;
     if (!vault_poll_attach(vault_server.waiters, &s->poll, NULL, 0)) {
         vault_poll_end(vault_server.waiters, &s->poll);
         return refuse(r, APR_TIMEUP, "this child ends");
@@ -323,7 +324,7 @@ static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout)
     return APR_SUCCESS;
 }
 
-apr_status_t vault_request_suspend(request_rec *r, apr_interval_time_t timeout)
+static apr_status_t suspend_or_shorten(request_rec *r, apr_interval_time_t timeout, int outlasts)
 {
     apr_interval_time_t longest = vault_suspension_longest(r);
     vault_suspension_t *s;
@@ -339,7 +340,17 @@ apr_status_t vault_request_suspend(request_rec *r, apr_interval_time_t timeout)
         vault_poll_shorten(vault_server.waiters, &s->poll, vault_now() + timeout);
         return APR_SUCCESS;
     }
-    return suspend(r, timeout);
+    return suspend(r, timeout, outlasts);
+}
+
+apr_status_t vault_request_suspend(request_rec *r, apr_interval_time_t timeout)
+{
+    return suspend_or_shorten(r, timeout, 0);
+}
+
+apr_status_t vault_suspension_outlast(request_rec *r, apr_interval_time_t timeout)
+{
+    return suspend_or_shorten(r, timeout, 1);
 }
 
 /* ------------------------------------------------------- from other threads */

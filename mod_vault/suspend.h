@@ -55,6 +55,10 @@ int vault_request_is_timeout(const request_rec *r);
  * first virtual host of its address.) */
 apr_interval_time_t vault_suspension_longest(const request_rec *r);
 
+/** As vault_request_suspend(), for a request that waits to be served, not for news: a graceful stop of its child waits for it as for one
+ * that runs. */
+apr_status_t vault_suspension_outlast(request_rec *r, apr_interval_time_t timeout);
+
 /** The suspension of `r` with a bell for its poll, made if it has none.
  * @return APR_SUCCESS; or what eventfd said, and then the poll's bell is -1: it cannot wait */
 apr_status_t vault_suspension_make(vault_suspension_t **s, request_rec *r);

@@ -122,13 +122,18 @@ static void wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned cause)
     }
 }
 
-/* Those that wait for no interest are not meant by a notify of all. */
+/* Those that wait for no interest are not meant by a notify of all, nor by a stop those that outlast it. */
+static int is_meant(const vault_poll_t *poll, unsigned cause)
+{
+    return cause == VAULT_CAUSE_STOP ? !poll->outlasts : poll->count > 0;
+}
+
 static void wake_all_locked(vault_waiters_t *w, unsigned cause)
 {
     apr_size_t i;
 
     for (i = 0; i < w->deadlines.count; i++) {
-        if (w->deadlines.heap[i]->count || cause != VAULT_CAUSE_NOTIFY) {
+        if (is_meant(w->deadlines.heap[i], cause)) {
             wake_locked(w, w->deadlines.heap[i], cause);
         }
     }
@@ -216,13 +221,18 @@ static void unlink_wait(vault_wait_t *wait)
     }
 }
 
+static int may_attach(const vault_waiters_t *w, const vault_poll_t *poll)
+{
+    return poll->outlasts || (!w->stopped && !__atomic_load_n(&w->stop, __ATOMIC_SEQ_CST));
+}
+
 int vault_poll_attach(vault_waiters_t *w, vault_poll_t *poll, vault_wait_t *waits, unsigned count)
 {
     int attached = 0, earlier = 0;
     unsigned i;
 
     pthread_mutex_lock(&w->lock);
-    if (!w->stopped && !__atomic_load_n(&w->stop, __ATOMIC_SEQ_CST) && vault_deadlines_insert(&w->deadlines, poll)) {
+    if (may_attach(w, poll) && vault_deadlines_insert(&w->deadlines, poll)) {
         poll->waits = waits;
         poll->count = count;
         poll->attached = attached = 1;

@@ -51,6 +51,7 @@ struct vault_poll_t {
     int bell;              /* const between begin and end; -1 outside */
     unsigned causes;       /* lock */
     int attached;          /* lock */
+    int outlasts;          /* owner; STOP is not for it: it waits on in a child that stops */
     int counted;           /* lock; as one that waits */
     int turn;              /* lock; NONE, QUEUED or RUNNING */
     apr_time_t due;        /* owner, then lock; when it is given a turn at the latest */

@@ -111,13 +111,8 @@ apr_uint32_t vault_client_number(request_rec *r)
 static int refused_level(void)
 {
     static apr_time_t said;
-    apr_time_t now = vault_now(), last = __atomic_load_n(&said, __ATOMIC_RELAXED);
 
-    if (now - last < APR_USEC_PER_SEC) {
-        return APLOG_DEBUG;
-    }
-    __atomic_store_n(&said, now, __ATOMIC_RELAXED);
-    return APLOG_WARNING;
+    return vault_log_seldom(&said, vault_now(), APLOG_WARNING);
 }
 
 static void say_full(request_rec *top, apr_status_t rv)

@@ -19,11 +19,13 @@
 #include "now.h"
 #include "render.h"
 #include "suspend.h"
+#include "throttle.h"
+#include "throttle_conf.h"
 
 APLOG_USE_MODULE(vault);
 
 /* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a new one. */
-#define RETAINED "mod_vault segment 2"
+#define RETAINED "mod_vault segment 3"
 #define HEAP_MIN (256 * 1024)
 #define SCRATCH_KEPT (1024 * 1024)
 
@@ -34,14 +36,28 @@ typedef struct retained_t {
     vault_notifier_t *notifier;
     vault_pages_t *pages;
     vault_rates_t *rates;
+    vault_qos_t *qos;
     vault_limits_t limits;
 } retained_t;
 
 /* ------------------------------------------------------------------- parent */
 
+static apr_uint64_t tables_take(const vault_limits_t *limits)
+{
+    return vault_notifier_space(limits) + vault_qos_space(limits) + vault_pages_space(limits) + vault_rates_space() +
+           HEAP_MIN;
+}
+
+/* A larger segment has larger tables: what is said to be enough must be. */
 static apr_uint64_t tables_need(const vault_limits_t *limits)
 {
-    return vault_notifier_space(limits) + vault_pages_space(limits) + vault_rates_space() + HEAP_MIN;
+    vault_limits_t enough = *limits;
+    apr_uint64_t need;
+
+    while ((need = tables_take(&enough)) > enough.size) {
+        enough.size = need;
+    }
+    return need;
 }
 
 static apr_status_t make_tables(retained_t *t, apr_pool_t *pool)
@@ -51,6 +67,7 @@ static apr_status_t make_tables(retained_t *t, apr_pool_t *pool)
     if ((rv = vault_segment_create(&t->segment, &t->limits, pool)) != APR_SUCCESS ||
         (rv = vault_notifier_create(&t->notifier, t->segment, pool)) != APR_SUCCESS ||
         (rv = vault_rates_create(&t->rates, t->segment)) != APR_SUCCESS ||
+        (rv = vault_qos_create(&t->qos, t->segment, t->notifier, pool)) != APR_SUCCESS ||
         (rv = vault_heap_create(&t->heap, t->segment, vault_segment_left(t->segment) - vault_pages_space(&t->limits),
                                 pool)) != APR_SUCCESS) {
         return rv;
@@ -120,9 +137,21 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     vault_server.pages = t->pages;
     vault_server.rates = t->rates;
     vault_pages_set_interests(t->pages, (apr_uint32_t)vault_settings.max_page_interests);
+    vault_server.qos = t->qos;
     vault_server.counters = vault_slot_counters(t->notifier, 0);
     vault_server.s = s;
-    return OK;
+    return vault_throttle_conf_open(s, pconf) ? OK : HTTP_INTERNAL_SERVER_ERROR;
+}
+
+/* What a dead process had behind gates and in queues is nobody's: while the slot is still its own, since its next owner may have some
+ * soon. Also of one that left in order: prefork's children end without ending their requests. */
+static void void_passes(pid_t pid)
+{
+    unsigned slot = vault_slot_of(vault_server.notifier, pid);
+
+    if (slot) {
+        vault_qos_slot_gone(vault_server.qos, slot);
+    }
 }
 
 /* httpd does not say how a child ended: one that did not leave its mark may have died between a write and its notify. (At
@@ -134,6 +163,7 @@ static void child_status(server_rec *s, pid_t pid, ap_generation_t gen, int slot
     if (status != MPM_CHILD_EXITED || !vault_server.notifier) {
         return;
     }
+    void_passes(pid);
     if (vault_slot_exited(vault_server.notifier, pid, &dead)) {
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
                      VLTNO(00004) "child %" APR_PID_T_FMT
@@ -213,7 +243,10 @@ static apr_status_t start_waiting(apr_pool_t *pchild)
 {
     int threads = 1;
     unsigned runs = (unsigned)vault_settings.runs;
-    apr_status_t rv = vault_slot_claim(vault_server.notifier, getpid(), &vault_server.slot);
+    apr_status_t rv;
+
+    void_passes(getpid()); /* of a process whose number we got, and of whose end nobody was told */
+    rv = vault_slot_claim(vault_server.notifier, getpid(), &vault_server.slot);
 
     if (rv != APR_SUCCESS) {
         vault_server.slot = 0;
@@ -288,6 +321,7 @@ static void child_init(apr_pool_t *pchild, server_rec *s)
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                      VLTNO(00007) "no poll can wait in this child: polls are answered at once");
     }
+    vault_throttle_start(pchild);
     vault_render_start(pchild);
     vault_feeds_start(pchild, s);
 }

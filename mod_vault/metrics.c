@@ -10,6 +10,7 @@
 
 #include "figures.h"
 #include "mod_vault.h"
+#include "qos_status.h"
 
 /* The part of mod_status's page has room for the figures of one moment. */
 static const char *const in_mod_status[] = {"Pages",    "Interests", "Waiting", "Answers",
@@ -44,6 +45,7 @@ int vault_metrics_write(request_rec *r)
                    figures[i].grows ? "counter" : "gauge", metric, figures[i].meaning, metric,
                    figures[i].grows ? "_total" : "", vault_figure_total(&figures[i]));
     }
+    vault_qos_status_metrics(r);
     ap_rputs("# EOF\n", r);
     return OK;
 }

@@ -26,6 +26,8 @@
 #include "ssi.h"
 #include "status.h"
 #include "subscriptions.h"
+#include "throttle.h"
+#include "throttle_conf.h"
 #include "view.h"
 
 vault_server_t vault_server;
@@ -34,6 +36,7 @@ static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {
     vault_settings_reset();
     vault_feeds_reset(pconf);
+    vault_throttle_conf_reset(pconf);
     return OK;
 }
 
@@ -49,6 +52,7 @@ static void register_hooks(apr_pool_t *p)
     vault_bell_hooks();
     vault_suspension_hooks();
     vault_handlers_hooks();
+    vault_throttle_hooks();
     vault_view_hooks(p);
     vault_method_hooks();
     vault_metrics_hooks();

@@ -11,6 +11,7 @@
 
 #include "page.h"
 #include "rate.h"
+#include "qos.h"
 #include "settings.h"
 #include "waiters.h"
 
@@ -23,6 +24,7 @@ typedef struct vault_server_t {
     vault_notifier_t *notifier; /* const after post_config */
     vault_pages_t *pages;       /* const after post_config */
     vault_rates_t *rates;       /* const after post_config */
+    vault_qos_t *qos;           /* const after post_config */
     vault_waiters_t *waiters;   /* const after child_init; NULL: nothing can wait in this process */
     vault_counters_t *counters; /* const after child_init; never NULL after post_config */
     unsigned slot;              /* const after child_init; 0: none */

@@ -265,6 +265,9 @@ static void count_leaver(qos_gate_t *gate, const qos_pass_t *pass, vault_qos_lea
     if (why == VAULT_QOS_LATE) {
         gate->timeouts++;
     }
+    else if (why == VAULT_QOS_REFUSED) {
+        gate->refused++;
+    }
     else if (why == VAULT_QOS_GONE && pass->state == QOS_QUEUED) {
         gate->gone++;
     }

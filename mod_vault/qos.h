@@ -60,9 +60,10 @@ typedef struct vault_qos_entrant_t {
 
 /** Why a request leaves: for the counts. */
 typedef enum vault_qos_leave_t {
-    VAULT_QOS_DONE, /* it was in and has been served */
-    VAULT_QOS_LATE, /* its time is up */
-    VAULT_QOS_GONE  /* its client went away, or it cannot wait */
+    VAULT_QOS_DONE,    /* it was in and has been served */
+    VAULT_QOS_LATE,    /* its time is up */
+    VAULT_QOS_REFUSED, /* it cannot wait */
+    VAULT_QOS_GONE     /* its client went away */
 } vault_qos_leave_t;
 
 /** What can be told of a gate. */

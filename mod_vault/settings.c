@@ -10,6 +10,7 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "origin.h"
+#include "throttle_conf.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -36,6 +37,7 @@ void *vault_location_create(apr_pool_t *p, char *dir)
     vault_location_t *l = apr_pcalloc(p, sizeof(*l));
 
     l->long_poll = -1;
+    l->qos_queue = -1;
     return l;
 }
 
@@ -53,6 +55,10 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add)
     l->exposed = a->exposed ? a->exposed : b->exposed;
     l->notify_after = a->notify_after ? a->notify_after : b->notify_after;
     l->origins = a->origins ? a->origins : b->origins;
+    l->throttle = a->throttle ? a->throttle : b->throttle;
+    l->qos_ranks = a->qos_ranks ? a->qos_ranks : b->qos_ranks;
+    l->qos_timeout = a->qos_timeout ? a->qos_timeout : b->qos_timeout;
+    l->qos_queue = a->qos_queue >= 0 ? a->qos_queue : b->qos_queue;
     return l;
 }
 
@@ -81,19 +87,34 @@ const char *vault_location_path(const vault_location_t *l)
     return l->path ? l->path : "/vault";
 }
 
+int vault_location_qos_timeout(const vault_location_t *l)
+{
+    return l->qos_timeout ? l->qos_timeout : 10;
+}
+
+int vault_location_qos_queue(const vault_location_t *l)
+{
+    return l->qos_queue >= 0 ? l->qos_queue : 1000;
+}
+
 /* -------------------------------------------------------------------- values */
 
-static const char *parse_number(cmd_parms *cmd, const char *value, int min, int max, int *number)
+const char *vault_settings_number(cmd_parms *cmd, const char *value, int min, int max, const char *other, int *number)
 {
     char *end;
     apr_int64_t n = apr_strtoi64(value, &end, 10);
 
     if (!*value || *end || n < min || n > max) {
-        return apr_psprintf(cmd->pool, "%s %s: a whole number from %d to %d is accepted", cmd->cmd->name, value, min,
-                            max);
+        return apr_psprintf(cmd->pool, "%s %s: a whole number from %d to %d is accepted%s", cmd->cmd->name, value, min,
+                            max, other);
     }
     *number = (int)n;
     return NULL;
+}
+
+static const char *parse_number(cmd_parms *cmd, const char *value, int min, int max, int *number)
+{
+    return vault_settings_number(cmd, value, min, max, "", number);
 }
 
 static const char *parse_size(cmd_parms *cmd, const char *value, apr_off_t min, apr_off_t max, apr_off_t *size)
@@ -169,6 +190,16 @@ static const char *set_long_poll(cmd_parms *cmd, void *dir, int on)
 static const char *set_timeout(cmd_parms *cmd, void *dir, const char *value)
 {
     return parse_number(cmd, value, 1, 600, &((vault_location_t *)dir)->timeout);
+}
+
+static const char *set_qos_timeout(cmd_parms *cmd, void *dir, const char *value)
+{
+    return parse_number(cmd, value, 1, 600, &((vault_location_t *)dir)->qos_timeout);
+}
+
+static const char *set_qos_queue(cmd_parms *cmd, void *dir, const char *value)
+{
+    return parse_number(cmd, value, 0, 65536, &((vault_location_t *)dir)->qos_queue);
 }
 
 static const char *set_max_methods(cmd_parms *cmd, void *dir, const char *value)
@@ -376,6 +407,15 @@ const command_rec vault_commands[] = {
         "a feed, its method and key=expression arguments, to be called for each finished request; or Off"),
     AP_INIT_TAKE_ARGV("VaultFeedExpose", add_feed_expose, NULL, RSRC_CONF | ACCESS_CONF,
                       "a feed and those of its methods that browsers may call by URL; or Off"),
+    AP_INIT_TAKE1("VaultQosLimit", vault_throttle_set_limit, NULL, RSRC_CONF | ACCESS_CONF,
+                  "how many requests are handled at once, in all children together (1 to 65536); or Off"),
+    AP_INIT_TAKE12(
+        "VaultQosPriority", vault_throttle_set_rank, NULL, RSRC_CONF | ACCESS_CONF,
+        "a number from 0 to 9, or an expression that gives one, and the condition under which it holds; or Off"),
+    AP_INIT_TAKE1("VaultQosTimeout", set_qos_timeout, NULL, RSRC_CONF | ACCESS_CONF,
+                  "how long a request waits to be let in, in seconds (1 to 600)"),
+    AP_INIT_TAKE1("VaultQosQueue", set_qos_queue, NULL, RSRC_CONF | ACCESS_CONF,
+                  "how many requests may wait to be let in (0 to 65536)"),
     AP_INIT_TAKE_ARGV("VaultFeed", add_feed, NULL, RSRC_CONF,
                       "a name, the path of a feed and its parameters as key=value"),
     AP_INIT_TAKE1("VaultSharedMemory", set_memory, NULL, RSRC_CONF,

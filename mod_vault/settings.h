@@ -14,15 +14,19 @@
 
 /** Per location. */
 typedef struct vault_location_t {
-    int long_poll;                    /* VaultLongPoll; -1: not said */
-    int timeout;                      /* VaultLongPollTimeout, seconds; 0: not said */
-    int max_methods;                  /* VaultMaxMethods; 0: not said */
-    apr_off_t max_output;             /* VaultMaxOutput, bytes; 0: not said */
-    const char *path;                 /* VaultPath; NULL: not said */
-    apr_array_header_t *feed_log;     /* VaultFeedLog, of vault_feed_log_t *; NULL: not said; empty: Off */
-    apr_array_header_t *exposed;      /* VaultFeedExpose, of vault_exposed_t; NULL: not said; empty: Off */
-    apr_array_header_t *notify_after; /* VaultNotifyAfter, of const char *; NULL: not said; empty: Off */
-    apr_array_header_t *origins;      /* VaultLongPollOrigin, of const char *; NULL: not said; empty: Off */
+    int long_poll;                           /* VaultLongPoll; -1: not said */
+    int timeout;                             /* VaultLongPollTimeout, seconds; 0: not said */
+    int max_methods;                         /* VaultMaxMethods; 0: not said */
+    apr_off_t max_output;                    /* VaultMaxOutput, bytes; 0: not said */
+    const char *path;                        /* VaultPath; NULL: not said */
+    apr_array_header_t *feed_log;            /* VaultFeedLog, of vault_feed_log_t *; NULL: not said; empty: Off */
+    apr_array_header_t *exposed;             /* VaultFeedExpose, of vault_exposed_t; NULL: not said; empty: Off */
+    apr_array_header_t *notify_after;        /* VaultNotifyAfter, of const char *; NULL: not said; empty: Off */
+    apr_array_header_t *origins;             /* VaultLongPollOrigin, of const char *; NULL: not said; empty: Off */
+    const struct vault_throttle_t *throttle; /* VaultQosLimit; NULL: not said */
+    apr_array_header_t *qos_ranks;           /* VaultQosPriority, of vault_rank_t; NULL: not said; empty: Off */
+    int qos_timeout;                         /* VaultQosTimeout, seconds; 0: not said */
+    int qos_queue;                           /* VaultQosQueue; -1: not said */
 } vault_location_t;
 
 /** One method of `VaultFeedExpose NAME METHOD …`. */
@@ -71,5 +75,12 @@ int vault_location_timeout(const vault_location_t *l);
 int vault_location_max_methods(const vault_location_t *l);
 apr_off_t vault_location_max_output(const vault_location_t *l);
 const char *vault_location_path(const vault_location_t *l);
+int vault_location_qos_timeout(const vault_location_t *l);
+int vault_location_qos_queue(const vault_location_t *l);
+
+/** A whole number from a directive.
+ * @param other  what else the directive accepts, for the sentence: "; or Off"
+ * @return NULL, or the sentence that stops the start */
+const char *vault_settings_number(cmd_parms *cmd, const char *value, int min, int max, const char *other, int *number);
 
 #endif

@@ -15,6 +15,7 @@
 #include "listing.h"
 #include "metrics.h"
 #include "mod_vault.h"
+#include "qos_status.h"
 #include "reply.h"
 #include "tail.h"
 
@@ -85,6 +86,7 @@ static int write_auto(request_rec *r)
     }
     json_decref(total);
     json_decref(children);
+    vault_qos_status_auto(r);
     return OK;
 }
 
@@ -137,6 +139,7 @@ static int write_html(request_rec *r)
                    vault_figure_total(&figures[i]), figures[i].meaning);
     }
     ap_rputs("</table>\n", r);
+    vault_qos_status_html(r);
     write_children(r);
     ap_rputs("</body>\n</html>\n", r);
     return OK;
@@ -148,6 +151,7 @@ static int write_json(request_rec *r)
 {
     json_t *total = total_json();
 
+    json_object_set_new(total, "Qos", vault_qos_status_json(r->pool));
     json_object_set_new(total, "Children", children_json());
     return vault_reply_json(r, HTTP_OK, total);
 }

@@ -24,6 +24,9 @@
  *   wait                    nothing but the barrier below
  *   open?name=B close?name=B arrived?name=B   a barrier: let all through, stop the next ones, how many came
  *   kill                    the child kills itself with SIGKILL
+ *   body                    writes the body of the request
+ *   redirect?to=PATH        is redirected internally
+ *   include?path=FOLDER     writes what two subrequests of its `echo` write; without a folder, its own
  *   flush                   sends what the page has written so far on its way
  *   render?file=F&data=JSON&action=A&target=T   renders a template; says why not with 400 (or 200 if ignore=1)
  *   show?feed=F&method=M&file=F&action=A&target=T   renders what a feed answers; writes "anew: " before what is a first view again
@@ -364,6 +367,42 @@ static int act_arrived(act_t *act)
     return OK;
 }
 
+static int act_body(act_t *act)
+{
+    char buffer[8192];
+    long n;
+    int status = ap_setup_client_block(act->r, REQUEST_CHUNKED_DECHUNK);
+
+    if (status != OK || !ap_should_client_block(act->r)) {
+        return status;
+    }
+    while ((n = ap_get_client_block(act->r, buffer, sizeof(buffer))) > 0) {
+        ap_rwrite(buffer, (int)n, act->r);
+    }
+    return n < 0 ? HTTP_BAD_REQUEST : OK;
+}
+
+static int act_redirect(act_t *act)
+{
+    ap_internal_redirect(query(act, "to", "/"), act->r);
+    return OK;
+}
+
+static int act_include(act_t *act)
+{
+    const char *folder = query(act, "path", ap_make_dirstr_parent(act->r->pool, act->r->uri));
+    int i, status = OK;
+
+    for (i = 0; i < 2 && status == OK; i++) {
+        const char *path = apr_pstrcat(act->r->pool, folder, "echo?text=%5Bin%5D", NULL);
+        request_rec *rr = ap_sub_req_lookup_uri(path, act->r, act->r->output_filters);
+
+        status = rr->status == HTTP_OK ? ap_run_sub_req(rr) : rr->status;
+        ap_destroy_sub_req(rr);
+    }
+    return status;
+}
+
 static int act_kill(act_t *act)
 {
     kill(getpid(), SIGKILL);
@@ -512,7 +551,8 @@ static const struct action_t {
     {"render", "text/html", act_render},      {"rows", "text/html", act_rows},
     {"set", "text/plain", act_set},           {"show", "text/html", act_show},
     {"status", "text/html", act_status},      {"value", "text/html", act_value},
-    {"wait", "text/plain", act_wait},
+    {"wait", "text/plain", act_wait},         {"body", "text/plain", act_body},
+    {"include", "text/plain", act_include},   {"redirect", "text/plain", act_redirect},
 };
 
 static const struct action_t *find_action(const char *uri)

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Leads requests through the gates. throttle.h says how; the order of things here is that of one request:
+ * enter -> (queue -> let in, or late, or gone) -> run the handlers -> leave.
+ */
+#include "throttle.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "apr_lib.h"
+#include "apr_optional_hooks.h"
+#include "apr_strings.h"
+#include "http_core.h"
+#include "http_protocol.h"
+#include "http_request.h"
+
+#include "log.h"
+#include "mod_vault.h"
+#include "now.h"
+#include "suspend.h"
+#include "vault.h"
+
+APLOG_USE_MODULE(vault);
+
+/* Before those who run the other handlers as well, behind suspend.c. */
+#define BEFORE_OTHERS (APR_HOOK_REALLY_FIRST - 5)
+/* What a client is told that was refused. */
+#define RETRY_AFTER "5"
+#define TURNS "mod_vault turns"
+
+/* A request and one gate that it comes through. In the request's pool. */
+typedef struct turn_t {
+    request_rec *r;
+    const vault_throttle_t *throttle;
+    vault_qos_pass_t pass;
+    apr_time_t deadline;
+    int queues;                  /* it has not been let in yet */
+    int running;                 /* the other handlers run */
+    struct turn_t *older;        /* of the same request, at other gates */
+    int listed;                  /* lock */
+    struct turn_t *next, **link; /* lock */
+} turn_t;
+
+/* Requests of this child that queue: where the waker finds them. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static turn_t *listed;   /* lock */
+static turn_t **by_pass; /* lock; [vault_qos_passes() + 1]; NULL: nothing can wait in this process */
+
+/* ---------------------------------------------------------------------- list */
+
+static void list(turn_t *turn)
+{
+    pthread_mutex_lock(&lock);
+    turn->listed = 1;
+    turn->next = listed;
+    turn->link = &listed;
+    if (listed) {
+        listed->link = &turn->next;
+    }
+    listed = turn;
+    by_pass[turn->pass.index] = turn;
+    pthread_mutex_unlock(&lock);
+}
+
+static void unlist(turn_t *turn)
+{
+    pthread_mutex_lock(&lock);
+    if (turn->listed) {
+        turn->listed = 0;
+        *turn->link = turn->next;
+        if (turn->next) {
+            turn->next->link = turn->link;
+        }
+        by_pass[turn->pass.index] = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void call(const turn_t *turn)
+{
+    if (vault_qos_is_in(vault_server.qos, &turn->pass)) {
+        vault_request_resume(turn->r); /* under the lock, so that it cannot go meanwhile: vault.h */
+    }
+}
+
+/* The waker: this pass was let in, or any may have been. One that is not listed yet looks itself. */
+static void let_in(void *baton, apr_uint32_t pass)
+{
+    const turn_t *turn;
+
+    pthread_mutex_lock(&lock);
+    if (!pass) {
+        for (turn = listed; turn; turn = turn->next) {
+            call(turn);
+        }
+    }
+    else if (pass <= vault_qos_passes(vault_server.qos) && by_pass[pass]) {
+        call(by_pass[pass]);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* --------------------------------------------------------------------- turns */
+
+static void end_turn(turn_t *turn, vault_qos_leave_t why)
+{
+    unlist(turn);
+    turn->queues = 0;
+    vault_qos_leave(vault_server.qos, &turn->pass, why);
+}
+
+/* A child of the prefork MPM ends in a signal handler, perhaps in the middle of a gate: then the parent gives back what it had. */
+static apr_status_t pool_goes(void *data)
+{
+    if (!vault_server.ends) {
+        end_turn(data, VAULT_QOS_GONE);
+    }
+    return APR_SUCCESS;
+}
+
+/* The requests of one chain of internal redirects have one pool. */
+static turn_t *turns_of(const request_rec *r)
+{
+    void *turns = NULL;
+
+    apr_pool_userdata_get(&turns, TURNS, r->pool);
+    return turns;
+}
+
+static turn_t *find_turn(const request_rec *r, const vault_throttle_t *throttle)
+{
+    turn_t *turn = turns_of(r);
+
+    while (turn && turn->throttle != throttle) {
+        turn = turn->older;
+    }
+    return turn;
+}
+
+static turn_t *make_turn(request_rec *r, const vault_throttle_t *throttle)
+{
+    turn_t *turn = apr_pcalloc(r->pool, sizeof(*turn));
+
+    turn->r = r;
+    turn->throttle = throttle;
+    turn->older = turns_of(r);
+    apr_pool_userdata_setn(turn, TURNS, NULL, r->pool);
+    apr_pool_pre_cleanup_register(r->pool, turn, pool_goes);
+    return turn;
+}
+
+/* Nobody may call a request by name after this: vault.h. */
+static void completed(request_rec *r)
+{
+    turn_t *turn;
+
+    for (turn = turns_of(r); turn; turn = turn->older) {
+        unlist(turn);
+    }
+}
+
+/* -------------------------------------------------------------------- refusing */
+
+/* Once a second at most as a warning: whoever overloads a backend causes many. */
+static int level(void)
+{
+    static apr_time_t said;
+
+    return vault_log_seldom(&said, vault_now(), APLOG_WARNING);
+}
+
+static int refuse(request_rec *r)
+{
+    apr_table_setn(r->err_headers_out, "Retry-After", RETRY_AFTER);
+    return HTTP_SERVICE_UNAVAILABLE;
+}
+
+static int refuse_entry(request_rec *r, const vault_throttle_t *throttle, int queue, apr_status_t rv)
+{
+    if (rv == APR_ENOSPC) {
+        ap_log_rerror(APLOG_MARK, level(), 0, r,
+                      VLTNO(00255) "%s has VaultQosLimit %d requests, and VaultQosQueue %d wait for it: %s is refused",
+                      throttle->name, throttle->limit, queue, r->uri);
+    }
+    else if (rv == APR_ENOMEM) {
+        ap_log_rerror(APLOG_MARK, level(), 0, r,
+                      VLTNO(00256) "the shared memory has room for %u requests behind and before all VaultQosLimit: %s "
+                                   "is refused; a larger VaultSharedMemory has room for more",
+                      vault_qos_passes(vault_server.qos), r->uri);
+    }
+    else {
+        ap_log_rerror(APLOG_MARK, level(), rv, r,
+                      VLTNO(00257) "this child has no place in the shared memory: %s is refused", r->uri);
+    }
+    return refuse(r);
+}
+
+static int refuse_late(turn_t *turn, request_rec *r)
+{
+    end_turn(turn, VAULT_QOS_LATE);
+    ap_log_rerror(APLOG_MARK, level(), 0, r,
+                  VLTNO(00258) "%s was not let in to %s within VaultQosTimeout %d: it is refused", r->uri,
+                  turn->throttle->name, vault_location_qos_timeout(vault_location_of(r)));
+    return refuse(r);
+}
+
+static int refuse_to_wait(turn_t *turn, request_rec *r, apr_status_t rv)
+{
+    end_turn(turn, VAULT_QOS_REFUSED);
+    ap_log_rerror(APLOG_MARK, level(), rv, r,
+                  VLTNO(00259) "%s cannot wait for %s: this child holds as many as may wait (VaultMaxWaiting), or, "
+                               "where they wait in threads, VaultLongPollThreads %d",
+                  r->uri, turn->throttle->name, vault_settings.threads);
+    return refuse(r);
+}
+
+/* -------------------------------------------------------------------- through */
+
+/* Let in: it is the others' turn. */
+static int run(turn_t *turn, request_rec *r)
+{
+    int status;
+
+    turn->queues = 0;
+    turn->running = 1;
+    status = ap_run_handler(r);
+    turn->running = 0;
+    if (status != SUSPENDED) {
+        end_turn(turn, VAULT_QOS_DONE);
+    }
+    return status;
+}
+
+/* First the list, then the look: one that is let in before it is suspended finds out itself. */
+static int queue(turn_t *turn, request_rec *r)
+{
+    apr_interval_time_t left = turn->deadline - vault_now();
+    apr_status_t rv;
+
+    if (left <= 0) {
+        return refuse_late(turn, r);
+    }
+    list(turn);
+    rv = vault_suspension_outlast(r, left);
+    if (rv != APR_SUCCESS) {
+        return refuse_to_wait(turn, r, rv);
+    }
+    if (vault_qos_is_in(vault_server.qos, &turn->pass)) {
+        vault_request_resume(r);
+    }
+    return SUSPENDED;
+}
+
+/* It has waited, and its handlers run again, for whatever reason. */
+static int look_again(turn_t *turn, request_rec *r)
+{
+    unlist(turn);
+    return vault_qos_is_in(vault_server.qos, &turn->pass) ? run(turn, r) : queue(turn, r);
+}
+
+/* The number that an expression gives; -1: none from 0 to VAULT_QOS_RANK_MAX. */
+static int rank_by(request_rec *r, const vault_rank_t *rule)
+{
+    const char *error = NULL, *text;
+
+    if (rule->when && ap_expr_exec(r, rule->when, &error) <= 0) {
+        text = NULL;
+    }
+    else {
+        text = ap_expr_str_exec(r, rule->rank, &error);
+    }
+    if (error) {
+        ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, VLTNO(00260) "VaultQosPriority: %s", error);
+        return -1;
+    }
+    return text && apr_isdigit(text[0]) && !text[1] ? text[0] - '0' : -1;
+}
+
+_Static_assert(VAULT_QOS_RANK_MAX == 9, "a rank is one digit");
+
+static unsigned rank_of(request_rec *r, const apr_array_header_t *rules)
+{
+    int i, rank = -1;
+
+    for (i = 0; rules && i < rules->nelts && rank < 0; i++) {
+        rank = rank_by(r, &APR_ARRAY_IDX(rules, i, vault_rank_t));
+    }
+    return rank < 0 ? 0 : (unsigned)rank;
+}
+
+static int enter(request_rec *r, const vault_location_t *l)
+{
+    int length = vault_location_qos_queue(l);
+    vault_qos_entrant_t who = {vault_server.slot, rank_of(r, l->qos_ranks), (apr_uint32_t)length};
+    vault_qos_pass_t pass = {0, 0};
+    apr_status_t rv = vault_qos_enter(vault_server.qos, &l->throttle->gate, &who, &pass);
+    turn_t *turn;
+
+    if (rv == APR_NOTFOUND) {
+        return DECLINED; /* the configuration has changed since */
+    }
+    if (rv != APR_SUCCESS && rv != APR_EAGAIN) {
+        return refuse_entry(r, l->throttle, length, rv);
+    }
+    turn = make_turn(r, l->throttle);
+    turn->pass = pass;
+    if (rv == APR_SUCCESS) {
+        return run(turn, r);
+    }
+    turn->queues = 1;
+    turn->deadline = vault_now() + apr_time_from_sec(vault_location_qos_timeout(l));
+    return queue(turn, r);
+}
+
+/* Polls wait for news, not for work; whoever looks after the server does not stand in line. Where the directive stands in a section for
+ * this very URL it is meant. */
+static int is_exempt(const request_rec *r, const vault_throttle_t *throttle)
+{
+    return r->handler &&
+           (!strcmp(r->handler, "vault-poll") || !strcmp(r->handler, "vault-status") ||
+            !strcmp(r->handler, "vault-notify")) &&
+           !(throttle->path && !strcmp(throttle->path, r->uri));
+}
+
+static int answers_an_error(const request_rec *r)
+{
+    for (r = r->prev; r; r = r->prev) {
+        if (ap_is_HTTP_ERROR(r->status)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int before_others(request_rec *r)
+{
+    const vault_location_t *l = r->per_dir_config ? vault_location_of(r) : NULL;
+    turn_t *turn;
+
+    if (!l || !l->throttle || !l->throttle->gate.birth || r->main || !by_pass) {
+        return DECLINED;
+    }
+    turn = find_turn(r, l->throttle);
+    if (!turn) {
+        return is_exempt(r, l->throttle) || answers_an_error(r) ? DECLINED : enter(r, l);
+    }
+    if (turn->running || !turn->pass.index) {
+        return DECLINED; /* the others' turn, or it has been through */
+    }
+    return turn->queues ? look_again(turn, r) : run(turn, r);
+}
+
+void vault_throttle_start(apr_pool_t *pchild)
+{
+    by_pass = NULL;
+    listed = NULL;
+    if (vault_server.waiters) {
+        by_pass = apr_pcalloc(pchild, ((apr_size_t)vault_qos_passes(vault_server.qos) + 1) * sizeof(turn_t *));
+        vault_waiters_on_pass(vault_server.waiters, let_in, NULL);
+    }
+}
+
+void vault_throttle_hooks(void)
+{
+    ap_hook_handler(before_others, NULL, NULL, BEFORE_OTHERS);
+    APR_OPTIONAL_HOOK(vault, request_completed, completed, NULL, NULL, APR_HOOK_MIDDLE);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The directives VaultQosLimit and VaultQosPriority, and the gates. */
+#include "throttle_conf.h"
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+#include "http_core.h"
+
+#include "log.h"
+#include "mod_vault.h"
+
+APLOG_USE_MODULE(vault);
+
+#define LIMIT_MAX 65536
+
+static apr_array_header_t *throttles; /* of vault_throttle_t *; those with a limit, in the order of the configuration */
+
+void vault_throttle_conf_reset(apr_pool_t *pconf)
+{
+    throttles = apr_array_make(pconf, 8, sizeof(vault_throttle_t *));
+}
+
+const char *vault_throttle_set_limit(cmd_parms *cmd, void *dir, const char *value)
+{
+    vault_throttle_t *t = apr_pcalloc(cmd->pool, sizeof(*t));
+
+    t->path = cmd->path;
+    t->server = cmd->server;
+    ((vault_location_t *)dir)->throttle = t;
+    if (!ap_cstr_casecmp(value, "off")) {
+        return NULL;
+    }
+    APR_ARRAY_PUSH(throttles, vault_throttle_t *) = t;
+    return vault_settings_number(cmd, value, 1, LIMIT_MAX, "; or Off", &t->limit);
+}
+
+/* A text without anything to be put in must be a rank by itself. */
+static int can_be_rank(const char *value)
+{
+    return ap_strchr_c(value, '%') || (apr_isdigit(value[0]) && !value[1]);
+}
+
+static const char *parse(cmd_parms *cmd, const char *text, unsigned flags, ap_expr_info_t **expression)
+{
+    const char *wrong = NULL;
+
+    /* The answer does not depend on it, so caches need not know. */
+    *expression = ap_expr_parse_cmd(cmd, text, flags | AP_EXPR_FLAG_DONT_VARY, &wrong, NULL);
+    return wrong ? apr_psprintf(cmd->pool, "%s: \"%s\" is not an expression: %s", cmd->cmd->name, text, wrong) : NULL;
+}
+
+const char *vault_throttle_set_rank(cmd_parms *cmd, void *dir, const char *value, const char *condition)
+{
+    vault_location_t *l = dir;
+    vault_rank_t *rule;
+    const char *error;
+    int off = !condition && !ap_cstr_casecmp(value, "off");
+
+    if (off || !l->qos_ranks) {
+        l->qos_ranks = apr_array_make(cmd->pool, 2, sizeof(vault_rank_t));
+    }
+    if (off) {
+        return NULL;
+    }
+    if (!can_be_rank(value)) {
+        return apr_psprintf(
+            cmd->pool,
+            "%s %s: a whole number from 0 to %d is accepted, or an expression that gives one, and then the "
+            "condition under which it holds, if there is one; or Off",
+            cmd->cmd->name, value, VAULT_QOS_RANK_MAX);
+    }
+    rule = apr_array_push(l->qos_ranks);
+    rule->when = NULL;
+    error = parse(cmd, value, AP_EXPR_FLAG_STRING_RESULT, &rule->rank);
+    return error || !condition ? error : parse(cmd, condition, 0, &rule->when);
+}
+
+/* ------------------------------------------------------------------- start-up */
+
+static const char *place_name(const vault_throttle_t *t, apr_pool_t *p)
+{
+    const server_rec *s = t->server;
+    unsigned port = s->addrs && s->addrs->host_port ? s->addrs->host_port : s->port;
+    const char *host = s->server_hostname ? s->server_hostname : "localhost", *path = t->path ? t->path : "(server)";
+
+    return port ? apr_psprintf(p, "%s:%u %s", host, port, path) : apr_psprintf(p, "%s %s", host, path);
+}
+
+/* How many of the first `count` stand in the same place. */
+static int before_it(const char *name, const apr_array_header_t *names, int count)
+{
+    int i, same = 0;
+
+    for (i = 0; i < count; i++) {
+        same += !strcmp(APR_ARRAY_IDX(names, i, const char *), name);
+    }
+    return same;
+}
+
+static void name_all(apr_pool_t *p)
+{
+    apr_array_header_t *places = apr_array_make(p, throttles->nelts, sizeof(const char *));
+    int i, same;
+
+    for (i = 0; i < throttles->nelts; i++) {
+        vault_throttle_t *t = APR_ARRAY_IDX(throttles, i, vault_throttle_t *);
+        const char *place = place_name(t, p);
+
+        APR_ARRAY_PUSH(places, const char *) = place;
+        same = before_it(place, places, i);
+        t->name = same ? apr_psprintf(p, "%.*s #%d", VAULT_QOS_NAME - 16, place, same + 1) : place;
+    }
+}
+
+int vault_throttle_conf_open(server_rec *s, apr_pool_t *pconf)
+{
+    apr_status_t rv;
+    int i;
+
+    if (throttles->nelts > VAULT_QOS_GATES) {
+        ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
+                     VLTNO(00261) "VaultQosLimit stands in %d places: at most %d are accepted", throttles->nelts,
+                     VAULT_QOS_GATES);
+        return 0;
+    }
+    name_all(pconf);
+    vault_qos_begin(vault_server.qos);
+    for (i = 0; i < throttles->nelts; i++) {
+        vault_throttle_t *t = APR_ARRAY_IDX(throttles, i, vault_throttle_t *);
+
+        rv = vault_qos_open(vault_server.qos, t->name, (apr_uint32_t)t->limit, &t->gate);
+        if (rv != APR_SUCCESS) {
+            ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                         VLTNO(00262) "VaultQosLimit %d does not hold for %s until the next restart: too many requests "
+                                      "of the configurations before still run",
+                         t->limit, t->name);
+        }
+    }
+    return 1;
+}

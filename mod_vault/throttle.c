@@ -240,6 +240,9 @@ static int queue(turn_t *turn, request_rec *r)
     if (left <= 0) {
         return refuse_late(turn, r);
     }
+    if (!by_pass) {
+        return refuse_to_wait(turn, r, APR_SUCCESS);
+    }
     list(turn);
     rv = vault_suspension_outlast(r, left);
     if (rv != APR_SUCCESS) {
@@ -337,7 +340,7 @@ static int before_others(request_rec *r)
     const vault_location_t *l = r->per_dir_config ? vault_location_of(r) : NULL;
     turn_t *turn;
 
-    if (!l || !l->throttle || !l->throttle->gate.birth || r->main || !by_pass) {
+    if (!l || !l->throttle || !l->throttle->gate.birth || r->main) {
         return DECLINED;
     }
     turn = find_turn(r, l->throttle);

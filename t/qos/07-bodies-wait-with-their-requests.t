@@ -49,4 +49,25 @@ wait_gate('/qos/post/', Running => 0, Queued => 0);
 $late->request(POST => $path, {}, 'again');
 is($late->response->{body}, 'again', 'the connection goes on after it');
 
+# mod_reqtimeout gives a body a second there, from when it is read. Meanwhile others run out of their second in another queue.
+SKIP: {
+    skip 'mod_reqtimeout is not there', 2 unless Apache::Test::have_module('reqtimeout');
+    my $first = held('/qos/post/', 'q07-slow');
+    wait_gate('/qos/post/', Running => 1);
+    my $post = connect_to(vhost => 'vault_reqtimeout');
+    $post->request(POST => $path, {'Content-Length' => 4});
+    wait_gate('/qos/post/', Running => 1, Queued => 1);
+    my $hasty = held('/qos/hasty/', 'q07-hasty');
+    wait_gate('/qos/hasty/', Running => 1);
+    get('/qos/hasty/pid') for 1, 2;
+    open_barrier('q07-hasty');
+    is($hasty->response->{status}, 200, 'two seconds have passed');
+    open_barrier('q07-slow');
+    $first->response;
+    wait_gate('/qos/post/', Running => 1, Queued => 0);
+    $post->send_raw('body');
+    is($post->response->{body}, 'body', 'the time that a body may take begins when the request is let in');
+}
+
+tolerate(qr/VLT00258:/);
 finish();

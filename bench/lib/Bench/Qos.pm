@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+# The case "qos": a backend that gets slower the more it is asked at once, with VaultQosLimit and without.
+package Bench::Qos;
+use strict;
+use warnings;
+use Exporter 'import';
+use IO::Socket::INET;
+use Bench::Server;
+
+our @EXPORT = qw(run_qos);
+
+use constant {
+    CHILDREN => 2,
+    LIMIT    => 8,      # what the backend does best: bench/mod_vault_backend.c
+    BEST     => 200,    # requests a second that it can do then
+};
+
+# Returns 1 if something could not be measured.
+sub run_qos
+{
+    my ($quick, $verbose) = @_;
+    my @sizes = $quick ? (8, 200) : (8, 25, 50, 100, 200, 400);
+    my @times = $quick ? qw(--before 3000 --measure 2000) : qw(--before 4000 --measure 5000);
+    my (@rows, $failed);
+    print_head();
+    for my $clients (@sizes) {
+        my %row = (clients => $clients);
+        for my $limit ('Off', LIMIT) {
+            $row{$limit} = run_way($clients, $limit, $verbose, @times) or $failed = 1;
+        }
+        next if !$row{Off} || !$row{LIMIT()};
+        print_row(\%row);
+        push @rows, \%row;
+    }
+    print_bound(@rows) if @rows;
+    return $failed;
+}
+
+sub run_way
+{
+    my ($clients, $limit, $verbose, @times) = @_;
+    my $module = find_built('mod_vault_backend.so');
+    my $server = start_server("qos-$limit", CHILDREN, base_configuration(CHILDREN, <<"END"));
+LoadModule vault_backend_module "$module"
+<Location /backend>
+    SetHandler vault-bench-backend
+    VaultQosLimit $limit
+</Location>
+END
+    my @command = (find_built('crowd'), '--port', $server->{port}, '--clients', $clients, @times);
+    open(my $pipe, '-|', @command) or die "bench/run: $command[0]: $!\n";
+    my $output = do { local $/; <$pipe> } // '';
+    close $pipe;
+    my $status = $?;
+    await_quiet($server->{port});
+    stop_server($server);
+    report_log($server, "qos $clients $limit");
+    if ($status) {
+        print "qos $clients $limit: failed: @command\n";
+        return undef;
+    }
+    my %figure = $output =~ /^(\w+): (\S+)$/mg;
+    print "$clients clients, VaultQosLimit $limit: ", join(', ', map { "$_ $figure{$_}" } sort keys %figure), "\n" if $verbose;
+    return \%figure;
+}
+
+# The clients have hung up: a stop among a hundred hang-ups takes httpd's listener some seconds.
+sub await_quiet
+{
+    my ($port) = @_;
+    for (1 .. 100) {
+        my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 5) or return;
+        print $socket "GET /vault/status?auto HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        my $status = do { local $/; <$socket> } // '';
+        return if $status =~ /^Waiting: 0$/m && $status !~ /^Qos1(?:Running|Queued): [1-9]/m;
+        select undef, undef, undef, 0.05;
+    }
+}
+
+# ---------------------------------------------------------------- the report
+
+sub print_head
+{
+    printf <<'END', BEST, LIMIT, LIMIT;
+
+A backend that does %d requests a second when %d are asked for at once, and less the more there are. Clients ask again at once, and
+hang up after 3 s. Served: in time, a second. Plain: a file of 320 bytes, asked for meanwhile (ms).
+
+         |              VaultQosLimit Off               |               VaultQosLimit %d
+ clients |  served    p50  gave up  plain p50      max  |  served    p50  gave up  plain p50      max  refused
+END
+}
+
+sub print_row
+{
+    my ($row) = @_;
+    printf "%8d | %s  | %s %8d\n", $row->{clients}, columns($row->{Off}), columns($row->{LIMIT()}), $row->{LIMIT()}{Refused};
+}
+
+sub columns
+{
+    my ($f) = @_;
+    return sprintf '%7.1f %6.0f %8d %10.1f %8.0f', @$f{qw(ServedPerSecond ServedP50Ms GaveUp PlainP50Ms PlainMaxMs)};
+}
+
+sub print_bound
+{
+    my @all = map { $_->{LIMIT()}{ServedPerSecond} } @_;
+    my ($worst) = sort { $a <=> $b } @all;
+    my $last = $_[-1];
+    printf "\n  %-57s at least %3d   %8.0f   %s\n", '% of its best that the backend does, with the limit', 80, 100 * $worst / BEST,
+        $worst >= 0.8 * BEST ? 'met' : 'NOT MET';
+    printf "  %-57s              %8.0f\n", "% of it without, at $last->{clients} clients", 100 * $last->{Off}{ServedPerSecond} / BEST;
+}
+
+1;

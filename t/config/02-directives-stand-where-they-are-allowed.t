@@ -16,7 +16,8 @@ for my $line (@global) {
 }
 
 my @local = ('VaultLongPoll On', 'VaultLongPollTimeout 5', 'VaultMaxMethods 3', 'VaultMaxOutput 1M', 'VaultPath /x');
-my $lines = join '', map { "$_\n" } @local, 'VaultFeedLog Off', 'VaultFeedExpose Off', 'VaultLongPollOrigin *';
+my $lines = join '', map { "$_\n" } @local, 'VaultFeedLog Off', 'VaultFeedExpose Off', 'VaultLongPollOrigin *', 'VaultQosLimit 2',
+    'VaultQosPriority 3 "true"', 'VaultQosTimeout 4', 'VaultQosQueue 5';
 accepts($lines, 'per location: in the main server');
 accepts("<VirtualHost *:80>\n$lines</VirtualHost>\n", '... in a virtual host');
 accepts("<Location /x>\n$lines</Location>\n", '... in a location');
@@ -28,11 +29,15 @@ my $conf = sub { qq(<Directory "@{[vars('documentroot')]}">\nAllowOverride $_[0]
 my $poll = qq(<!--#vault poll="/test/value" -->\n);
 site_file('/hta/.htaccess', join '', map { "$_\n" } @local);
 site_file('/hta/index.shtml', $poll);
-site_file('/htlog/.htaccess', "VaultFeedLog Off\n");
+my @not_there = ('VaultFeedLog Off', 'VaultQosLimit Off', 'VaultQosPriority 9', 'VaultQosTimeout 1', 'VaultQosQueue 1');
+site_file("/htnot$_/.htaccess", "$not_there[$_]\n") for 0 .. $#not_there;
 use_server(VaultTest::Server->start('htaccess', config => $conf->('Options')));
 like(text_of('/hta/index.shtml'), qr{src="/x/vault\.js"}, '.htaccess with AllowOverride Options');
-announce(qr{/htlog/\.htaccess: VaultFeedLog not allowed here});
-is(get('/htlog/')->{status}, 500, 'VaultFeedLog is not for .htaccess');
+for my $n (0 .. $#not_there) {
+    my ($name) = $not_there[$n] =~ /^(\w+)/;
+    announce(qr{/htnot$n/\.htaccess: $name not allowed here});
+    is(get("/htnot$n/")->{status}, 500, "$name is not for .htaccess");
+}
 use_server(VaultTest::Server->start('no-htaccess', config => $conf->('FileInfo')));
 announce(qr{/hta/\.htaccess: VaultLongPoll not allowed here});
 is(get('/hta/index.shtml')->{status}, 500, '... and none without AllowOverride Options');

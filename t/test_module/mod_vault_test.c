@@ -26,6 +26,7 @@
  *   kill                    the child kills itself with SIGKILL
  *   body                    writes the body of the request
  *   redirect?to=PATH        is redirected internally
+ *   inside?name=V           stays for a millisecond, and writes how many were in it for this V then, this one included
  *   include?path=FOLDER     writes what two subrequests of its `echo` write; without a folder, its own
  *   flush                   sends what the page has written so far on its way
  *   render?file=F&data=JSON&action=A&target=T   renders a template; says why not with 400 (or 200 if ignore=1)
@@ -388,6 +389,16 @@ static int act_redirect(act_t *act)
     return OK;
 }
 
+static int act_inside(act_t *act)
+{
+    const char *name = query(act, "name", "");
+    long now = shared_add(name, 1);
+
+    apr_sleep(1000); /* so that others can come in, if they may */
+    ap_rprintf(act->r, "%ld\n", now);
+    return shared_add(name, -1) < 0 ? HTTP_BAD_REQUEST : OK;
+}
+
 static int act_include(act_t *act)
 {
     const char *folder = query(act, "path", ap_make_dirstr_parent(act->r->pool, act->r->uri));
@@ -552,7 +563,8 @@ static const struct action_t {
     {"set", "text/plain", act_set},           {"show", "text/html", act_show},
     {"status", "text/html", act_status},      {"value", "text/html", act_value},
     {"wait", "text/plain", act_wait},         {"body", "text/plain", act_body},
-    {"include", "text/plain", act_include},   {"redirect", "text/plain", act_redirect},
+    {"inside", "text/plain", act_inside},     {"include", "text/plain", act_include},
+    {"redirect", "text/plain", act_redirect},
 };
 
 static const struct action_t *find_action(const char *uri)

@@ -394,6 +394,15 @@ int vault_request_is_resumed(const request_rec *r)
     return s && !vault_suspension_is_on(s) && s->causes && !vault_request_is_timeout(r);
 }
 
+void vault_suspension_settle(const request_rec *r)
+{
+    vault_suspension_t *s = vault_suspension_find(r);
+
+    if (s && !vault_suspension_is_on(s)) {
+        s->causes = 0;
+    }
+}
+
 void *vault_suspension_woken(const request_rec *r)
 {
     vault_suspension_t *s = vault_suspension_find(r);

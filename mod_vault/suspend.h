@@ -59,6 +59,10 @@ apr_interval_time_t vault_suspension_longest(const request_rec *r);
  * that runs. */
 apr_status_t vault_suspension_outlast(request_rec *r, apr_interval_time_t timeout);
 
+/** It was suspended by mod_vault itself, and its own handlers run next, for the first time: they are not to take it for a wait of theirs
+ * (vault_request_is_resumed). */
+void vault_suspension_settle(const request_rec *r);
+
 /** The suspension of `r` with a bell for its poll, made if it has none.
  * @return APR_SUCCESS; or what eventfd said, and then the poll's bell is -1: it cannot wait */
 apr_status_t vault_suspension_make(vault_suspension_t **s, request_rec *r);

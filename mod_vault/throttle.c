@@ -258,7 +258,11 @@ static int queue(turn_t *turn, request_rec *r)
 static int look_again(turn_t *turn, request_rec *r)
 {
     unlist(turn);
-    return vault_qos_is_in(vault_server.qos, &turn->pass) ? run(turn, r) : queue(turn, r);
+    if (!vault_qos_is_in(vault_server.qos, &turn->pass)) {
+        return queue(turn, r);
+    }
+    vault_suspension_settle(r);
+    return run(turn, r);
 }
 
 /* The number that an expression gives; -1: none from 0 to VAULT_QOS_RANK_MAX. */

@@ -130,6 +130,38 @@ static void print_children(screen_t *s)
     }
 }
 
+/* ----------------------------------------------------------------- locations */
+
+static const char *const of_locations[] = {"Limit", "Running", "Queued", "Admitted", "Refused", "TimedOut", "Gone"};
+#define OF_LOCATIONS (sizeof(of_locations) / sizeof(of_locations[0]))
+
+/* Those with VaultQosLimit. */
+static void print_locations(screen_t *s)
+{
+    const json_t *locations = json_object_get(s->now, "Qos"), *location;
+    size_t i;
+
+    if (!json_array_size(locations) || s->rows < 3) {
+        return;
+    }
+    s->rows -= 2;
+    putchar('\n');
+    for (size_t k = 0; k < OF_LOCATIONS; k++) {
+        printf("%9s ", of_locations[k]);
+    }
+    puts("VaultQosLimit");
+    json_array_foreach(locations, i, location)
+    {
+        if (!may_print(s)) {
+            break;
+        }
+        for (size_t k = 0; k < OF_LOCATIONS; k++) {
+            printf("%9" JSON_INTEGER_FORMAT " ", number(location, of_locations[k]));
+        }
+        puts(json_string_value(json_object_get(location, "Location")));
+    }
+}
+
 /* --------------------------------------------------------------------- live */
 
 /* How many lines the terminal has; output that is no terminal has no end. */
@@ -222,6 +254,7 @@ int vaultctl_status(const vaultctl_options_t *options, char *const *words, int c
     else {
         s.now = now;
         print_figures(&s);
+        print_locations(&s);
         print_children(&s);
     }
     json_decref(now);

@@ -15,10 +15,11 @@ my $said = vaultctl('status');
 is($said->{code}, 0, 'status') or diag($said->{err});
 like($said->{out}, qr/^Pages +\d+ of 1000 \(\d+ %\)$/m, 'a room and how full it is');
 like($said->{out}, qr/^Waiting +1$/m, 'the poll that waits');
-for my $name (grep { !/^(?:Pages|Interests|Heap|Child)/ } sort keys %{status()}) {
+for my $name (grep { !/^(?:Pages|Interests|Heap|Child|Qos\d)/ } sort keys %{status()}) {
     like($said->{out}, qr/^\Q$name\E +\d+$/m, "the figure $name");
 }
 like($said->{out}, qr/^\d+ +$_\b/m, "child $_") for children();
+like($said->{out}, qr{^ +Limit +Running +Queued .* VaultQosLimit\n(?: +\d.*\n)* +2 +0 +0 .* \S+ /qos/two/$}m, 'a location with VaultQosLimit');
 
 my $json = JSON::PP::decode_json(vaultctl('status', '--json')->{out});
 is($json->{Waiting}, 1, 'JSON has the same');

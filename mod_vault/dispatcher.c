@@ -390,7 +390,7 @@ static int answer_acknowledgement(request_rec *r, const vault_poll_request_t *q,
     apr_status_t rv = vault_page_acknowledge(vault_server.pages, &q->page, &q->take, &ticket);
 
     if (rv == APR_SUCCESS && vault_page_look(vault_server.pages, &ticket, &base, pool) == APR_SUCCESS) {
-        vault_seat_tell_acks(&ticket, base);
+        vault_seat_tell_acks(&ticket, base, pool);
     }
     return rv == APR_SUCCESS ? vault_reply_nothing(r) : answer_taking(r, rv);
 }

@@ -132,9 +132,9 @@ static json_t *properties_json(const vault_state_t *s)
 static json_t *staged_json(const vault_page_facts_t *f)
 {
     json_t *list = json_array();
-    int i;
+    unsigned i;
 
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < f->count; i++) {
         if (f->staged[i]) {
             json_array_append_new(list, json_integer((json_int_t)f->staged[i]->seq));
         }

@@ -37,7 +37,7 @@ apr_status_t vault_page_publish(vault_pages_t *p, const vault_page_t *page, cons
         }
         return rec ? APR_EINVAL : APR_NOTFOUND;
     }
-    vault_state_number(vault_heap_at(p->heap, block), 0);
+    vault_state_number(vault_heap_at(p->heap, block), 0, 0);
     vault_store(&rec->base, block);
     vault_page_record_release_unnamed(p, rec);
     vault_notifier_notify_interest(p->notifier, rec->own, 0);
@@ -51,30 +51,20 @@ static int is_tab(const vault_page_record_t *rec, const apr_uint64_t tab[2])
     return !(tab[0] | tab[1]) || !(rec->tab[0] | rec->tab[1]) || (rec->tab[0] == tab[0] && rec->tab[1] == tab[1]);
 }
 
-/* Answer `which` arrived: what it staged is what the browser has now. */
-static void commit_staged(vault_pages_t *p, vault_page_record_t *rec, int which)
-{
-    vault_off_t old = rec->base;
-
-    vault_store(&rec->base, rec->staged[which]);
-    vault_store(&rec->staged[which], 0);
-    vault_page_record_free(p, &rec->staged[!which]);
-    vault_heap_free(p->heap, old);
-    vault_page_record_release_unnamed(p, rec);
-}
-
 /* What the browser's number says. */
 static apr_status_t acknowledge(vault_pages_t *p, vault_page_record_t *rec, apr_uint64_t seq)
 {
-    int i;
+    vault_off_t *place = vault_page_chain_find(p, rec, seq);
 
-    for (i = 0; i < 2; i++) {
-        if (rec->staged[i] && vault_page_record_seq(p, rec->staged[i]) == seq) {
-            commit_staged(p, rec, i);
-            return APR_SUCCESS;
-        }
+    if (place && place != &rec->base) {
+        vault_page_chain_commit(p, rec, place);
     }
-    return seq == (rec->base ? vault_page_record_seq(p, rec->base) : 0) ? APR_SUCCESS : APR_EMISMATCH;
+    return place || (!rec->base && !seq) ? APR_SUCCESS : APR_EMISMATCH;
+}
+
+static apr_uint64_t committed_seq(vault_pages_t *p, const vault_page_record_t *rec)
+{
+    return rec->base ? vault_page_record_seq(p, rec->base) : 0;
 }
 
 static apr_status_t admit(vault_pages_t *p, vault_page_record_t *rec, const vault_take_t *take)
@@ -95,37 +85,58 @@ static apr_status_t admit(vault_pages_t *p, vault_page_record_t *rec, const vaul
     return APR_SUCCESS;
 }
 
-/* Whoever has the page runs or waits on what it knows no more: from here it may change nothing, and is told. Nobody is when the last
- * poll has left: telling would wake the new one, for nothing. */
+/* Nobody has the page when the last poll has left. */
+static int is_polled(const vault_page_record_t *rec, apr_time_t now)
+{
+    return rec->idle_since >= (apr_uint64_t)now;
+}
+
+/* Whoever has the page runs or waits on what it knows no more: from here it may change nothing, and is told. If nobody has it, telling
+ * would wake the new one, for nothing. */
 static void overtake(vault_pages_t *p, vault_page_record_t *rec, apr_time_t now)
 {
     vault_store(&rec->fence, rec->fence + 1);
-    if (rec->idle_since >= (apr_uint64_t)now) {
+    if (is_polled(rec, now)) {
         vault_notifier_notify_interest(p->notifier, rec->own, 0);
     }
+    rec->streams = 0;
+    rec->tip = committed_seq(p, rec);
+}
+
+static void fill_in(vault_pages_t *p, const vault_page_record_t *rec, const vault_page_t *page, vault_ticket_t *ticket)
+{
+    ticket->page = *page;
+    ticket->fence = rec->fence;
+    ticket->written = rec->written;
+    ticket->committed = committed_seq(p, rec);
+    ticket->interest = rec->own;
 }
 
 apr_status_t vault_page_take(vault_pages_t *p, const vault_page_t *page, const vault_take_t *take,
                              vault_ticket_t *ticket)
 {
     vault_page_record_t *rec = vault_page_record_lock_page(p, page);
+    vault_off_t staged[VAULT_PAGE_STAGED];
     apr_status_t rv;
 
     if (!rec) {
         return APR_NOTFOUND;
     }
     if ((rv = admit(p, rec, take)) == APR_SUCCESS) {
-        ticket->page = *page;
-        ticket->interest = rec->own;
-        ticket->written = rec->written;
-        ticket->redelivers = rec->staged[0] != 0;
         overtake(p, rec, take->now);
+        fill_in(p, rec, page, ticket);
+        ticket->redelivers = vault_page_chain_list(p, rec, staged) != 0;
         vault_store(&rec->polled, 1);
         vault_store(&rec->idle_since, (apr_uint64_t)take->until);
-        ticket->fence = rec->fence;
     }
     vault_lock_release(&rec->lock);
     return rv;
+}
+
+/* Is there a stream that goes on from what is the base now? Then it has the acks to tell. */
+static int is_streams_own(vault_pages_t *p, vault_page_record_t *rec, apr_time_t now)
+{
+    return rec->streams && is_polled(rec, now) && vault_page_chain_find(p, rec, rec->tip);
 }
 
 /* The one who commits has the acks to tell, and so the ticket: from two, one could say of the other's that they are told. */
@@ -135,19 +146,24 @@ apr_status_t vault_page_acknowledge(vault_pages_t *p, const vault_page_t *page, 
     vault_page_record_t *rec = vault_page_record_lock_page(p, page);
     vault_off_t before;
     apr_status_t rv;
+    int was_full, owes;
 
     memset(ticket, 0, sizeof(*ticket));
     if (!rec) {
         return APR_NOTFOUND;
     }
     before = rec->base;
+    was_full = vault_page_chain_is_full(p, rec);
     rv = admit(p, rec, take);
-    if (rec->base != before ||
-        (rv == APR_SUCCESS && rec->base && vault_state_has_acks(vault_heap_at(p->heap, rec->base)))) {
+    owes = rv == APR_SUCCESS && rec->base && vault_state_has_acks(vault_heap_at(p->heap, rec->base));
+    if (rv == APR_SUCCESS && is_streams_own(p, rec, take->now)) {
+        if (owes || was_full) {
+            vault_notifier_notify_interest(p->notifier, rec->own, 0);
+        }
+    }
+    else if (rec->base != before || owes) {
         overtake(p, rec, take->now);
-        ticket->page = *page;
-        ticket->fence = rec->fence;
-        ticket->interest = rec->own;
+        fill_in(p, rec, page, ticket);
     }
     vault_lock_release(&rec->lock);
     return rv;
@@ -179,14 +195,40 @@ static apr_status_t lock_ticket(vault_pages_t *p, const vault_ticket_t *ticket, 
     return APR_SUCCESS;
 }
 
-void vault_page_leave(vault_pages_t *p, const vault_ticket_t *ticket, apr_time_t now)
+void vault_page_stay(vault_pages_t *p, const vault_ticket_t *ticket, apr_time_t until)
 {
     vault_page_record_t *rec;
 
     if (lock_ticket(p, ticket, &rec) == APR_SUCCESS) {
-        vault_store(&rec->idle_since, (apr_uint64_t)now);
+        vault_store(&rec->idle_since, (apr_uint64_t)until);
         vault_lock_release(&rec->lock);
     }
+}
+
+void vault_page_leave(vault_pages_t *p, const vault_ticket_t *ticket, apr_time_t now)
+{
+    vault_page_stay(p, ticket, now);
+}
+
+apr_status_t vault_page_stream(vault_pages_t *p, const vault_ticket_t *ticket)
+{
+    vault_page_record_t *rec;
+    apr_status_t rv = lock_ticket(p, ticket, &rec);
+
+    if (rv == APR_SUCCESS) {
+        rec->streams = 1;
+        vault_lock_release(&rec->lock);
+    }
+    return rv;
+}
+
+static apr_status_t read_state(vault_pages_t *p, const vault_off_t *place, vault_state_t **state, apr_pool_t *pool)
+{
+    if (!place || !*place) {
+        return APR_EAGAIN;
+    }
+    *state = vault_page_record_read(p, *place, pool);
+    return *state ? APR_SUCCESS : APR_EGENERAL;
 }
 
 apr_status_t vault_page_look(vault_pages_t *p, vault_ticket_t *ticket, vault_state_t **base, apr_pool_t *pool)
@@ -198,12 +240,24 @@ apr_status_t vault_page_look(vault_pages_t *p, vault_ticket_t *ticket, vault_sta
         return rv;
     }
     ticket->written = rec->written;
-    rv = APR_EAGAIN;
-    if (rec->base) {
-        *base = vault_page_record_read(p, rec->base, pool);
-        rv = *base ? APR_SUCCESS : APR_EGENERAL;
-    }
+    ticket->committed = committed_seq(p, rec);
+    ticket->owes = rec->base && vault_state_has_acks(vault_heap_at(p->heap, rec->base));
+    ticket->full = rec->streams && vault_page_chain_is_full(p, rec);
+    rv = read_state(p, vault_page_chain_find(p, rec, rec->tip), base, pool);
     vault_lock_release(&rec->lock);
+    return rv;
+}
+
+apr_status_t vault_page_committed(vault_pages_t *p, vault_ticket_t *ticket, vault_state_t **base, apr_pool_t *pool)
+{
+    vault_page_record_t *rec;
+    apr_status_t rv = lock_ticket(p, ticket, &rec);
+
+    if (rv == APR_SUCCESS) {
+        ticket->committed = committed_seq(p, rec);
+        rv = read_state(p, &rec->base, base, pool);
+        vault_lock_release(&rec->lock);
+    }
     return rv;
 }
 
@@ -212,35 +266,47 @@ void vault_page_settle(vault_pages_t *p, const vault_ticket_t *ticket)
     vault_page_record_t *rec;
 
     if (lock_ticket(p, ticket, &rec) == APR_SUCCESS) {
-        if (rec->base) {
+        if (rec->base && committed_seq(p, rec) == ticket->committed) {
             vault_state_drop_acks(vault_heap_at(p->heap, rec->base));
         }
         vault_lock_release(&rec->lock);
     }
 }
 
-/* Publish `block` as the committed state, under the number of the one that it replaces. */
-static void replace_base(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block, vault_state_t *state)
+/* Publish `block` in the place of the state that the poll goes on from, under the number of that. */
+static apr_status_t replace_tip(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block, vault_state_t *state)
 {
-    vault_off_t old = rec->base;
+    vault_off_t *place = vault_page_chain_find(p, rec, rec->tip), old;
 
-    state->seq = vault_page_record_seq(p, old);
-    vault_state_number(vault_heap_at(p->heap, block), state->seq);
-    vault_store(&rec->base, block);
+    if (!place) {
+        return APR_EAGAIN;
+    }
+    old = *place;
+    state->seq = rec->tip;
+    vault_state_number(vault_heap_at(p->heap, block), rec->tip, vault_state_from(vault_heap_at(p->heap, old)));
+    vault_store(place, block);
     vault_heap_free(p->heap, old);
+    return APR_SUCCESS;
 }
 
-static void push_staged(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block, vault_state_t *state)
+static apr_status_t stage_on_tip(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block, vault_state_t *state)
 {
+    vault_off_t *place = vault_page_chain_room(p, rec);
+
+    if (!place) {
+        return APR_EAGAIN;
+    }
     state->seq = ++rec->last_seq;
-    vault_state_number(vault_heap_at(p->heap, block), state->seq);
-    vault_page_record_free(p, &rec->staged[1]);
-    vault_store(&rec->staged[1], rec->staged[0]);
-    vault_store(&rec->staged[0], block);
+    vault_state_number(vault_heap_at(p->heap, block), state->seq, rec->tip);
+    vault_store(place, block);
+    if (rec->streams) {
+        rec->tip = state->seq;
+    }
+    return APR_SUCCESS;
 }
 
 static apr_status_t put_state(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state,
-                              void (*put)(vault_pages_t *, vault_page_record_t *, vault_off_t, vault_state_t *))
+                              apr_status_t (*put)(vault_pages_t *, vault_page_record_t *, vault_off_t, vault_state_t *))
 {
     vault_off_t block = vault_page_record_store(p, state);
     vault_page_record_t *rec;
@@ -250,28 +316,27 @@ static apr_status_t put_state(vault_pages_t *p, const vault_ticket_t *ticket, va
         return APR_ENOSPC;
     }
     rv = lock_ticket(p, ticket, &rec);
-    if (rv == APR_SUCCESS && (!rec->base || rec->written != ticket->written)) {
-        rv = APR_EAGAIN;
+    if (rv == APR_SUCCESS) {
+        rv = rec->base && rec->written == ticket->written ? put(p, rec, block, state) : APR_EAGAIN;
+        if (rv == APR_SUCCESS) {
+            vault_page_record_release_unnamed(p, rec);
+        }
         vault_lock_release(&rec->lock);
     }
     if (rv != APR_SUCCESS) {
         vault_heap_free(p->heap, block);
-        return rv;
     }
-    put(p, rec, block, state);
-    vault_page_record_release_unnamed(p, rec);
-    vault_lock_release(&rec->lock);
-    return APR_SUCCESS;
+    return rv;
 }
 
 apr_status_t vault_page_commit(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state)
 {
-    return put_state(p, ticket, state, replace_base);
+    return put_state(p, ticket, state, replace_tip);
 }
 
 apr_status_t vault_page_stage(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state)
 {
-    return put_state(p, ticket, state, push_staged);
+    return put_state(p, ticket, state, stage_on_tip);
 }
 
 /* ----------------------------------------------------------------------- id */

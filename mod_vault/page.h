@@ -3,13 +3,17 @@
  * @file page.h
  * The pages: who may poll, which state counts, and what an acknowledgement does.
  *
- * A page has a committed state (`base`: what the browser is known to have) and up to two staged ones (answers on their way, of
- * the same base). A poll names the answer it has seen by its number, `seq`:
+ * A page has a committed state (`base`: what the browser is known to have) and staged ones (answers on their way). A poll names the
+ * answer it has seen by its number, `seq`:
  *
  *   seq of a staged state   it arrived: that state is committed
  *   seq of the base         it did not (or not yet): the methods run again from the base; the staged state is kept for a
  *                           poll that was overtaken, until another answer has been staged after the next
  *   anything else           the browser shows what we do not know: APR_EMISMATCH, nothing is touched
+ *
+ * A poll goes on from the base, and ends with an answer. A stream goes on from the last answer that it sent, its `tip`, whether or not
+ * somebody has acknowledged it: its answers are a chain, of at most VAULT_PAGE_STAGED. Acknowledging one of them makes it the base, and
+ * those that were made from it stay. When the chain is full the stream waits for that.
  *
  * A number is used for one answer only. One poll per page: taking the page raises its `fence`, and whoever holds an older fence
  * can no longer commit or stage anything. The page's lock is held for pointer moves only, never while a method runs.
@@ -45,6 +49,8 @@
 #define VAULT_PAGE_UNPOLLED apr_time_from_sec(60)
 /** When the table is full, a page that nobody polled for this long makes room. */
 #define VAULT_PAGE_EVICTABLE apr_time_from_sec(10)
+/** Answers of a page that may be on their way. */
+#define VAULT_PAGE_STAGED 8
 /** Interests one page may hold, unless vault_pages_set_interests() says otherwise; and the most that it can say: each look at a page
  * goes through them. */
 #define VAULT_PAGE_INTERESTS 256
@@ -72,7 +78,10 @@ typedef struct vault_ticket_t {
     vault_page_t page;
     apr_uint64_t fence;
     apr_uint64_t written;      /* what the last look saw of writes from outside */
+    apr_uint64_t committed;    /* the base's number when last looked at */
     vault_interest_t interest; /* the page's own */
+    int owes;                  /* the base that was looked at has acks to be told */
+    int full;                  /* when last looked at, a stream could stage no more */
     int redelivers;            /* an answer was staged and is not known to have arrived */
 } vault_ticket_t;
 
@@ -116,21 +125,33 @@ void vault_page_drop(vault_pages_t *p, const vault_page_t *page);
 apr_status_t vault_page_take(vault_pages_t *p, const vault_page_t *page, const vault_take_t *take,
                              vault_ticket_t *ticket);
 
+/** From here on the poll of the ticket goes on from its own answers. @return as vault_page_look() */
+apr_status_t vault_page_stream(vault_pages_t *p, const vault_ticket_t *ticket);
+
+/** The poll stays: the page counts as polled until then. */
+void vault_page_stay(vault_pages_t *p, const vault_ticket_t *ticket, apr_time_t until);
+
 /** Acknowledge only: as vault_page_take(), but no poll is made. When it commits an answer, a poll that runs or waits on the state
- * before is overtaken: what it would commit knows nothing of that answer.
+ * before is overtaken: what it would commit knows nothing of that answer. A stream whose own answer it is goes on, and is woken if there
+ * are acks to be told or it has room again.
  * @param ticket  on success: to look for acks and to settle them; it counts only if there may be any */
 apr_status_t vault_page_acknowledge(vault_pages_t *p, const vault_page_t *page, const vault_take_t *take,
                                     vault_ticket_t *ticket);
 
-/** Read the committed state, its acks too: tell them, then vault_page_settle(), before anything else is committed.
- * @return APR_SUCCESS       `base` is a copy in `pool`
+/** Read the state that the poll goes on from: the committed one, or a stream's tip.
+ * @return APR_SUCCESS       `base` is a copy in `pool`; if the ticket now `owes`, tell the acks of the committed state, which is this one or
+ *                           vault_page_committed(), and then vault_page_settle(), before anything else is committed
  *         APR_EAGAIN        not published yet
  *         APR_ECONNABORTED  a newer poll has the page
  *         APR_EGENERAL      what is stored is no state
  *         APR_NOTFOUND      the page is gone */
 apr_status_t vault_page_look(vault_pages_t *p, vault_ticket_t *ticket, vault_state_t **base, apr_pool_t *pool);
 
-/** The acks of the committed state have been told. Does nothing when a newer poll has the page: it tells them once more. */
+/** Read the committed state. @return as vault_page_look() */
+apr_status_t vault_page_committed(vault_pages_t *p, vault_ticket_t *ticket, vault_state_t **base, apr_pool_t *pool);
+
+/** The acks of the committed state, as last looked at, have been told. Does nothing when a newer poll has the page, or another state is
+ * committed by now: they are told once more. */
 void vault_page_settle(vault_pages_t *p, const vault_ticket_t *ticket);
 
 /** Does a newer poll have the page, or is it gone? Takes no lock. */
@@ -145,7 +166,7 @@ int vault_page_rewritten(vault_pages_t *p, const vault_ticket_t *ticket);
 apr_status_t vault_page_hold(vault_pages_t *p, const vault_page_t *page, const char *name, vault_interest_t *interest,
                              apr_uint64_t *stamp);
 
-/** Nothing to show: `state` becomes the committed one, under the number of the committed one.
+/** Nothing to show: `state` takes the place of the one that the poll goes on from, under the number of that.
  * @return as vault_page_look(), and then nothing was done; APR_EAGAIN also: the page was written to since the look, so look again;
  *         APR_ENOSPC the segment is full or the state too large */
 apr_status_t vault_page_commit(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state);

@@ -96,19 +96,36 @@ static const char *check_state(const check_t *c, vault_off_t block, const vault_
     return wrong;
 }
 
-static const char *check_states(const check_t *c, const vault_page_record_t *rec, const vault_holds_t *h)
+static const char *check_place(const check_t *c, vault_page_record_t *rec, const vault_off_t *place)
+{
+    const vault_off_t *other;
+
+    if (*place == rec->base) {
+        return "a block is in two places";
+    }
+    for (other = rec->staged; other < place; other++) {
+        if (*other == *place) {
+            return "a block is in two places";
+        }
+    }
+    if (vault_page_record_seq(c->pages, *place) > rec->last_seq) {
+        return "an answer has a number that was never given";
+    }
+    return vault_page_chain_find(c->pages, rec, vault_page_record_seq(c->pages, *place)) == place
+               ? NULL
+               : "two answers have one number";
+}
+
+static const char *check_states(const check_t *c, vault_page_record_t *rec, const vault_holds_t *h)
 {
     const char *wrong = check_state(c, rec->base, h);
     int i;
 
-    for (i = 0; i < 2 && !wrong; i++) {
+    for (i = 0; i < VAULT_PAGE_STAGED && !wrong; i++) {
         wrong = check_state(c, rec->staged[i], h);
-        if (!wrong && rec->staged[i] && vault_page_record_seq(c->pages, rec->staged[i]) > rec->last_seq) {
-            wrong = "an answer has a number that was never given";
+        if (!wrong && rec->staged[i]) {
+            wrong = check_place(c, rec, &rec->staged[i]);
         }
-    }
-    if (!wrong && rec->staged[0] && (rec->staged[0] == rec->base || rec->staged[0] == rec->staged[1])) {
-        wrong = "a block is in two places";
     }
     return wrong;
 }

@@ -6,14 +6,11 @@
 
 #include "page_record.h"
 
-static vault_state_t *read_if_any(vault_pages_t *p, vault_off_t block, apr_pool_t *pool)
-{
-    return block ? vault_page_record_read(p, block, pool) : NULL;
-}
-
 apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_page_facts_t *facts, apr_pool_t *pool)
 {
     vault_page_record_t *rec = vault_page_record_lock_page(p, page);
+    vault_off_t staged[VAULT_PAGE_STAGED];
+    unsigned i;
 
     if (!rec) {
         return APR_NOTFOUND;
@@ -23,9 +20,11 @@ apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_
     facts->polled = vault_load(&rec->polled) != 0;
     facts->idle_since = (apr_time_t)vault_load(&rec->idle_since);
     facts->last = rec->last;
-    facts->base = read_if_any(p, rec->base, pool);
-    facts->staged[0] = read_if_any(p, rec->staged[0], pool);
-    facts->staged[1] = read_if_any(p, rec->staged[1], pool);
+    facts->base = rec->base ? vault_page_record_read(p, rec->base, pool) : NULL;
+    facts->count = vault_page_chain_list(p, rec, staged);
+    for (i = 0; i < facts->count; i++) {
+        facts->staged[i] = vault_page_record_read(p, staged[i], pool);
+    }
     vault_lock_release(&rec->lock);
     return APR_SUCCESS;
 }

@@ -26,8 +26,9 @@ typedef struct vault_page_facts_t {
     int polled;          /* ever */
     apr_time_t idle_since;
     vault_page_last_t last;
-    vault_state_t *base;      /* NULL: not published */
-    vault_state_t *staged[2]; /* the newest, and the one before; NULL: none */
+    vault_state_t *base;                      /* NULL: not published */
+    unsigned count;                           /* answers that nobody has acknowledged yet */
+    vault_state_t *staged[VAULT_PAGE_STAGED]; /* these, the newest first; NULL: what is stored is no state */
 } vault_page_facts_t;
 
 /** Copy what is known of the page, of one moment.

@@ -19,8 +19,8 @@ static void mend(vault_pages_t *p, vault_page_record_t *rec)
     vault_holds_t *h = vault_page_record_holds(p, rec);
     apr_uint32_t i;
 
-    for (i = 0; i < 2; i++) {
-        if (rec->staged[i] == rec->base || (i && rec->staged[i] == rec->staged[0])) {
+    for (i = 0; i < VAULT_PAGE_STAGED; i++) {
+        if (rec->staged[i] == rec->base) {
             rec->staged[i] = 0;
         }
     }
@@ -169,18 +169,21 @@ apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, 
     return APR_SUCCESS;
 }
 
+static int names(vault_pages_t *p, vault_off_t block, vault_interest_t interest)
+{
+    return block && vault_state_names(vault_heap_at(p->heap, block), interest);
+}
+
 static int named(vault_pages_t *p, vault_page_record_t *rec, vault_interest_t interest)
 {
-    const vault_off_t blocks[] = {rec->base, rec->staged[0], rec->staged[1]};
     unsigned i;
 
-    for (i = 0; i < 3; i++) {
-        const void *block = blocks[i] ? vault_heap_at(p->heap, blocks[i]) : NULL;
-        if (block && vault_state_names(block, interest)) {
+    for (i = 0; i < VAULT_PAGE_STAGED; i++) {
+        if (names(p, rec->staged[i], interest)) {
             return 1;
         }
     }
-    return 0;
+    return names(p, rec->base, interest);
 }
 
 /* Let go what no stored state names any more. */

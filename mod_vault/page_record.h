@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file page_record.h
- * How a page lies in the segment: for page.c (what a poll does to it), page_write.c (what others do to it), page_facts.c (what it tells), page_clients.c (how many a client has), page_check.c (is it sound), page_table.c (how it comes
- * and goes) and page_record.c (its lock, its blocks, its holds), nobody else.
+ * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on their way), page_write.c
+ * (what others do to it), page_facts.c (what it tells), page_clients.c (how many a client has), page_check.c (is it sound), page_table.c
+ * (how it comes and goes) and page_record.c (its lock, its blocks, its holds), nobody else.
  *
  * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when the record is first
  * used, so that a large table costs only what is in use. The id is written last when a page is made and wiped first when it goes.
@@ -16,22 +17,24 @@
 
 typedef struct vault_page_record_t {
     vault_lock_t lock;
-    apr_uint64_t id[2];      /* lock; atomic; 0,0: free */
-    apr_uint64_t fence;      /* lock; atomic */
-    apr_uint64_t idle_since; /* atomic; in the future while a poll waits */
-    apr_uint32_t polled;     /* atomic */
-    vault_interest_t own;    /* lock; atomic */
-    apr_uint64_t tab[2];     /* lock; the browser tab that polls; 0,0: not known yet */
-    apr_uint64_t last_seq;   /* lock; the largest number ever given to an answer */
-    apr_uint64_t written;    /* lock; atomic; how often it was changed from outside of its polls */
-    vault_off_t base;        /* lock; atomic; 0: not published */
-    vault_off_t staged[2];   /* lock; atomic; the newest, and the one before of the same base */
-    vault_off_t owner;       /* lock; atomic; a string in the heap; 0: anybody */
-    vault_off_t holds;       /* lock; atomic; a vault_holds_t in the heap; 0: none */
-    apr_uint32_t client;     /* atomic; whose page it is, for VaultMaxPagesPerClient; 0: not counted */
-    vault_page_last_t last;  /* atomic, each for itself; what its polls last did */
-    apr_uint32_t next;       /* table lock; the next free record */
-    apr_uint32_t born;       /* table lock; the record's lock has been made */
+    apr_uint64_t id[2];                    /* lock; atomic; 0,0: free */
+    apr_uint64_t fence;                    /* lock; atomic */
+    apr_uint64_t idle_since;               /* atomic; in the future while a poll waits */
+    apr_uint32_t polled;                   /* atomic */
+    vault_interest_t own;                  /* lock; atomic */
+    apr_uint64_t tab[2];                   /* lock; the browser tab that polls; 0,0: not known yet */
+    apr_uint64_t last_seq;                 /* lock; the largest number ever given to an answer */
+    apr_uint64_t written;                  /* lock; atomic; how often it was changed from outside of its polls */
+    vault_off_t base;                      /* lock; atomic; 0: not published */
+    vault_off_t staged[VAULT_PAGE_STAGED]; /* lock; atomic; in no order; 0: none */
+    apr_uint64_t tip;                      /* lock; the number of the state that its poll goes on from */
+    apr_uint32_t streams;                  /* lock; its poll goes on from answers that nobody has acknowledged yet */
+    vault_off_t owner;                     /* lock; atomic; a string in the heap; 0: anybody */
+    vault_off_t holds;                     /* lock; atomic; a vault_holds_t in the heap; 0: none */
+    apr_uint32_t client;                   /* atomic; whose page it is, for VaultMaxPagesPerClient; 0: not counted */
+    vault_page_last_t last;                /* atomic, each for itself; what its polls last did */
+    apr_uint32_t next;                     /* table lock; the next free record */
+    apr_uint32_t born;                     /* table lock; the record's lock has been made */
 } vault_page_record_t;
 
 /* The interests a page holds. Appending writes the place before the count, so a kill in between leaks and never frees twice. */
@@ -96,6 +99,23 @@ apr_uint64_t vault_page_record_seq(vault_pages_t *p, vault_off_t block);
 
 /** The interests it holds; NULL: none ever. Locked. */
 vault_holds_t *vault_page_record_holds(vault_pages_t *p, vault_page_record_t *rec);
+
+/** Where the state of that number is: the base or a staged one; NULL: nowhere. Locked. */
+vault_off_t *vault_page_chain_find(vault_pages_t *p, vault_page_record_t *rec, apr_uint64_t seq);
+
+/** The answer at `place`, a staged one, has arrived: it becomes the base. Of the others those stay that were made from it. Locked. */
+void vault_page_chain_commit(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place);
+
+/** The place for one more answer that is made from the tip. What must go for that is given back. Locked.
+ * @return NULL: all places are taken by answers that the tip goes back to */
+vault_off_t *vault_page_chain_room(vault_pages_t *p, vault_page_record_t *rec);
+
+/** Is there no such place? Locked. */
+int vault_page_chain_is_full(vault_pages_t *p, vault_page_record_t *rec);
+
+/** The staged states, the newest first. Locked.
+ * @return how many */
+unsigned vault_page_chain_list(vault_pages_t *p, const vault_page_record_t *rec, vault_off_t blocks[VAULT_PAGE_STAGED]);
 
 /** As vault_page_hold(). Locked. */
 apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name,

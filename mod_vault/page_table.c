@@ -107,12 +107,15 @@ apr_uint32_t vault_pages_count(const vault_pages_t *p)
 
 static void drop_locked(vault_pages_t *p, vault_page_record_t *rec)
 {
+    unsigned i;
+
     vault_store(&rec->id[0], 0);
     vault_store(&rec->id[1], 0);
     vault_store(&rec->fence, rec->fence + 1);
     vault_page_record_free(p, &rec->base);
-    vault_page_record_free(p, &rec->staged[0]);
-    vault_page_record_free(p, &rec->staged[1]);
+    for (i = 0; i < VAULT_PAGE_STAGED; i++) {
+        vault_page_record_free(p, &rec->staged[i]);
+    }
     vault_page_record_free(p, &rec->owner);
     vault_page_clients_leave(p, __atomic_exchange_n(&rec->client, 0, __ATOMIC_SEQ_CST));
     vault_page_record_release_unnamed(p, rec);
@@ -168,8 +171,14 @@ static int drop_if_idle(vault_pages_t *p, const vault_page_t *page, apr_time_t n
 
 int vault_page_record_has_left(const vault_page_record_t *rec)
 {
-    return vault_load(&rec->own) || vault_load(&rec->base) || vault_load(&rec->staged[0]) ||
-           vault_load(&rec->staged[1]) || vault_load(&rec->owner) || vault_load(&rec->holds);
+    unsigned i;
+
+    for (i = 0; i < VAULT_PAGE_STAGED; i++) {
+        if (vault_load(&rec->staged[i])) {
+            return 1;
+        }
+    }
+    return vault_load(&rec->own) || vault_load(&rec->base) || vault_load(&rec->owner) || vault_load(&rec->holds);
 }
 
 /* A record without an id that has something left, and nobody inside: whoever made or dropped the page was killed. */
@@ -285,6 +294,8 @@ static void reset_record(vault_page_record_t *rec, apr_time_t now)
     rec->tab[0] = rec->tab[1] = 0;
     rec->last_seq = 0;
     rec->written = 0;
+    rec->tip = 0;
+    rec->streams = 0;
     memset(&rec->last, 0, sizeof(rec->last));
     vault_store(&rec->polled, 0);
     vault_store(&rec->idle_since, (apr_uint64_t)now);

@@ -6,6 +6,9 @@
 
 #include "vault.h"
 
+/* The staged states and the base. */
+#define PLACES (VAULT_PAGE_STAGED + 1)
+
 #define AT(array, type, i) (&((type *)(array)->elts)[i])
 
 /* A run is a function of the properties, too: what a method has seen so far it has not seen with these. Its interests it keeps. */
@@ -109,7 +112,7 @@ static apr_status_t rewrite(vault_pages_t *p, vault_off_t block, const vault_wri
     if (!*made) {
         return APR_ENOSPC;
     }
-    vault_state_number(vault_heap_at(p->heap, *made), s->seq);
+    vault_state_number(vault_heap_at(p->heap, *made), s->seq, vault_state_from(vault_heap_at(p->heap, block)));
     return APR_SUCCESS;
 }
 
@@ -121,26 +124,32 @@ static void replace(vault_pages_t *p, vault_off_t *place, vault_off_t made)
     vault_heap_free(p->heap, old);
 }
 
+/* Where a state may be, the base last: a process that is killed on the way has not yet shown it to a poll. */
+static vault_off_t *place(vault_page_record_t *rec, unsigned i)
+{
+    return i < VAULT_PAGE_STAGED ? &rec->staged[i] : &rec->base;
+}
+
 static apr_status_t write_through(vault_pages_t *p, vault_page_record_t *rec, const vault_write_t *write,
                                   apr_pool_t *pool)
 {
-    vault_off_t *const places[] = {&rec->staged[0], &rec->staged[1], &rec->base};
-    vault_off_t made[] = {0, 0, 0};
+    vault_off_t made[PLACES] = {0};
     apr_status_t rv = APR_SUCCESS;
-    int changed;
+    int changed = 0;
     unsigned i;
 
-    for (i = 0; i < 3 && rv == APR_SUCCESS; i++) {
-        rv = *places[i] ? rewrite(p, *places[i], write, &made[i], pool) : APR_SUCCESS;
+    for (i = 0; i < PLACES && rv == APR_SUCCESS; i++) {
+        rv = *place(rec, i) ? rewrite(p, *place(rec, i), write, &made[i], pool) : APR_SUCCESS;
+        changed |= made[i] != 0;
     }
-    changed = rv == APR_SUCCESS && (made[0] || made[1] || made[2]);
+    changed = changed && rv == APR_SUCCESS;
     if (changed) {
         vault_store(&rec->written, rec->written + 1);
         vault_notifier_notify_interest(p->notifier, rec->own, 0);
     }
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < PLACES; i++) {
         if (changed && made[i]) {
-            replace(p, places[i], made[i]);
+            replace(p, place(rec, i), made[i]);
         }
         else {
             vault_page_record_free(p, &made[i]);

@@ -59,6 +59,11 @@ const vault_state_t *vault_run_base(const vault_run_t *run)
     return run->base;
 }
 
+void vault_run_carry_acks(vault_run_t *run)
+{
+    run->next->acks = apr_array_copy(run->pool, run->base->acks);
+}
+
 void vault_run_saw(vault_run_t *run, const apr_array_header_t *seen)
 {
     run->seen = seen;

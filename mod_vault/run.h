@@ -57,6 +57,9 @@ void vault_run_remove_method(vault_run_t *run, const char *url);
  *         kept (then the method has failed) */
 int vault_run_create_interest(vault_run_t *run, const char *cursor, const char *interest);
 
+/** Nobody has acknowledged the base yet, so its acks have not been told: whoever has what this round renders has the base, too. */
+void vault_run_carry_acks(vault_run_t *run);
+
 /** Stamps that were read before the round began: what an interest learnt late may be compared with.
  * @param seen  of vault_dep_t; borrowed; must outlive the run */
 void vault_run_saw(vault_run_t *run, const apr_array_header_t *seen);

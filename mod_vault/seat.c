@@ -25,17 +25,19 @@ void vault_seat_leave(const vault_seat_t *seat)
     vault_page_leave(vault_server.pages, &seat->ticket, vault_now());
 }
 
-void vault_seat_tell_acks(const vault_ticket_t *ticket, const vault_state_t *base)
+void vault_seat_tell_acks(vault_ticket_t *ticket, vault_state_t *base, apr_pool_t *scratch)
 {
     int i;
 
+    if (!ticket->owes || (base->seq != ticket->committed &&
+                          vault_page_committed(vault_server.pages, ticket, &base, scratch) != APR_SUCCESS)) {
+        return;
+    }
     for (i = 0; i < base->acks->nelts; i++) {
         const vault_ack_t *a = &APR_ARRAY_IDX(base->acks, i, vault_ack_t);
         vault_feeds_acked(a->feed, a->data);
     }
-    if (base->acks->nelts) {
-        vault_page_settle(vault_server.pages, ticket);
-    }
+    vault_page_settle(vault_server.pages, ticket);
 }
 
 /* -------------------------------------------------------------------- looking */
@@ -54,7 +56,7 @@ vault_standing_t vault_seat_look(vault_seat_t *seat, apr_pool_t *scratch)
         return seat->standing = VAULT_SEAT_GONE;
     }
     if (seat->base) {
-        vault_seat_tell_acks(&seat->ticket, seat->base);
+        vault_seat_tell_acks(&seat->ticket, seat->base, scratch);
     }
     return seat->standing = VAULT_SEAT_WAITS;
 }
@@ -143,6 +145,9 @@ static vault_standing_t run_round(vault_seat_t *seat, const vault_watch_t *watch
 
     seat->outputs = apr_array_make(pool, 2, sizeof(vault_output_t));
     vault_run_saw(run, vault_watch_seen(watch, pool));
+    if (seat->base->seq != seat->ticket.committed) {
+        vault_run_carry_acks(run);
+    }
     note_round(seat, vault_rounds_run(&seat->rounds, run, &seat->ticket.page, seat->moved, seat->outputs));
     next = vault_run_state(run);
     if (seat->rounds.r->connection->aborted) {

@@ -63,7 +63,8 @@ vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch);
 /** The poll is over for this page. */
 void vault_seat_leave(const vault_seat_t *seat);
 
-/** The committed state is what the browser is known to have: tell the feeds that wait for that. */
-void vault_seat_tell_acks(const vault_ticket_t *ticket, const vault_state_t *base);
+/** If the committed state owes acks, tell the feeds that wait for that.
+ * @param base  what the look gave, the committed state or a stream's tip */
+void vault_seat_tell_acks(vault_ticket_t *ticket, vault_state_t *base, apr_pool_t *scratch);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct header_t {
     apr_uint32_t cursors;
     apr_uint32_t methods;
     apr_uint32_t acks;
-    apr_uint32_t unused;
+    apr_uint32_t behind; /* the number of the state that it was made from is so much smaller */
 } header_t;
 
 _Static_assert(sizeof(header_t) == 40, "the header is part of the segment's layout");
@@ -327,9 +327,10 @@ vault_state_t *vault_state_decode(const void *block, apr_size_t size, apr_pool_t
     return r.bad ? NULL : s;
 }
 
-void vault_state_number(void *block, apr_uint64_t seq)
+void vault_state_number(void *block, apr_uint64_t seq, apr_uint64_t from)
 {
     ((header_t *)block)->seq = seq;
+    ((header_t *)block)->behind = (apr_uint32_t)(seq - from);
 }
 
 apr_size_t vault_state_bytes(const void *block)
@@ -340,6 +341,11 @@ apr_size_t vault_state_bytes(const void *block)
 apr_uint64_t vault_state_seq(const void *block)
 {
     return ((const header_t *)block)->seq;
+}
+
+apr_uint64_t vault_state_from(const void *block)
+{
+    return ((const header_t *)block)->seq - ((const header_t *)block)->behind;
 }
 
 int vault_state_has_acks(const void *block)

@@ -5,8 +5,8 @@
  * hear once the browser has it.
  *
  * A state is immutable once stored. Stored, it is one block of the shared heap; to be read or changed it is copied out of
- * there into arrays in a pool, and a changed one is stored as a new block. A page has at most two: the committed one (`base`:
- * what its browser is known to have) and a staged one (an answer that is on its way).
+ * there into arrays in a pool, and a changed one is stored as a new block. A page has the committed one (`base`:
+ * what its browser is known to have) and staged ones (answers that are on their way), each made from one before it.
  *
  * A dependency is an interest with the stamp that was read before the data. The page that owns the state holds the interest, so
  * the index stays its own for as long as the state is stored.
@@ -78,11 +78,14 @@ vault_state_t *vault_state_decode(const void *block, apr_size_t size, apr_pool_t
 /** How long a stored state is. */
 apr_size_t vault_state_bytes(const void *block);
 
-/** Give the stored state its answer's number, before it is published. */
-void vault_state_number(void *block, apr_uint64_t seq);
+/** Give the stored state its answer's number, and that of the state that it was made from, before it is published. */
+void vault_state_number(void *block, apr_uint64_t seq, apr_uint64_t from);
 
 /** The number of a stored state. */
 apr_uint64_t vault_state_seq(const void *block);
+
+/** The number of the state that it was made from. */
+apr_uint64_t vault_state_from(const void *block);
 
 /** Does the stored state have acks to be told? */
 int vault_state_has_acks(const void *block);

@@ -270,7 +270,8 @@ static void a_number_is_given_later(void)
     CU_ASSERT_FATAL(apr_pool_create(&pool, NULL) == APR_SUCCESS);
     usual(s = vault_state_create(pool));
     block = encode(s, &size);
-    vault_state_number(block, 99);
+    vault_state_number(block, 99, 97);
+    CU_ASSERT_EQUAL(vault_state_from(block), 97);
     CU_ASSERT_EQUAL(vault_state_seq(block), 99);
     back = vault_state_decode(block, size, pool);
     CU_ASSERT_PTR_NOT_NULL_FATAL(back);

@@ -27,6 +27,7 @@
     SUITE(utf8)                                                                                                        \
     SUITE(state)                                                                                                       \
     SUITE(page)                                                                                                        \
+    SUITE(page_chain)                                                                                                  \
     SUITE(page_check)                                                                                                  \
     SUITE(page_write)                                                                                                  \
     SUITE(page_life)                                                                                                   \

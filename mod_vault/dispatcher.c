@@ -5,43 +5,45 @@
  *                                                            -> something moved? run the methods that moved
  *   -> no output: commit, look again      -> output: stage, then answer
  *
- * What is done for one page is its seat's (seat.h); here is what they share: the request, the wait and the answer. Attach comes before arm, and arm before the comparison: a notify between any two of these rings the bell or has moved the stamp
- * that is compared. Whoever is in this file owns the request; while the poll is attached its bell may ring, no more.
+ * A poll that streams tells what there is to tell and goes on; before it looks again, the client has taken what was said (stream.h).
+ *
+ * What is done for the pages is their seats' (seats.h); here is what they share: the request, the wait and the answer. Attach comes
+ * before arm, and arm before the comparison: a notify between any two of these rings the bell or has moved the stamp that is compared.
+ * Whoever is in this file owns the request; while the poll is attached its bell may ring, no more.
  */
 #include "dispatcher.h"
 
 #include "apr_strings.h"
-#include "http_connection.h"
-#include "http_core.h"
 #include "http_protocol.h"
 
+#include "answer.h"
 #include "bell.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "now.h"
 #include "origin.h"
-#include "page_facts.h"
 #include "poll_request.h"
 #include "reply.h"
-#include "seat.h"
+#include "seats.h"
+#include "stream.h"
 #include "suspend.h"
-#include "updates.h"
-#include "watch.h"
 
 APLOG_USE_MODULE(vault);
 
-/* What a client is told that was refused at a limit. */
-#define RETRY_AFTER 5
+#define TOO_MANY "too many polls wait"
+#define TOO_MANY_THREADS "too many polls wait in threads"
 
 typedef struct dispatch_t {
     request_rec *r;
     vault_suspension_t *s;
-    vault_watch_t watch;
-    apr_time_t deadline;
-    int woken;  /* a wake-up whose reason has not shown yet */
-    int waited; /* it has waited before */
-    unsigned count;
-    vault_seat_t seats[]; /* one a page */
+    apr_time_t deadline;    /* when time is up; of a stream: when it is to show that it is alive */
+    vault_stream_t *stream; /* NULL: it answers once */
+    apr_time_t end;         /* of a stream */
+    int over;               /* the stream: nothing comes after what has been said */
+    int woken;              /* a wake-up whose reason has not shown yet */
+    int waited;             /* it has waited before */
+    int several;            /* it was asked in the form for several pages */
+    vault_seats_t seats;    /* one a page */
 } dispatch_t;
 
 /* What a look at the pages has come to. */
@@ -52,152 +54,113 @@ typedef enum verdict_t { WAIT, RUN, ANSWER, STOPPING, UNABLE } verdict_t;
 /* The poll is over; only its answer remains to be written, at the client's pace: the next one may have its turn. */
 static void leave(dispatch_t *d)
 {
-    unsigned i;
-
-    for (i = 0; i < d->count; i++) {
-        vault_seat_leave(&d->seats[i]);
-    }
-    if (vault_server.waiters) {
+    vault_seats_leave(&d->seats);
+    if (vault_server.waiters && d->s) {
         vault_poll_end(vault_server.waiters, &d->s->poll);
     }
 }
 
-static int answer_expired(dispatch_t *d)
+/* No news. A stream ends when the client has taken what was said. */
+static int answer_nothing(dispatch_t *d)
 {
-    vault_tally(expired, 1);
+    if (d->stream) {
+        vault_poll_detach(vault_server.waiters, &d->s->poll);
+        d->over = 1;
+        return DECLINED;
+    }
     leave(d);
-    return vault_reply_error(d->r, HTTP_GONE, "the page has expired: load it again");
-}
-
-static int answer_superseded(dispatch_t *d)
-{
-    vault_tally(superseded, 1);
-    apr_table_setn(d->r->headers_out, "Vault-Superseded", "1");
-    leave(d);
-    return vault_reply_nothing(d->r);
-}
-
-static int answer_timeout(dispatch_t *d)
-{
-    vault_tally(timeouts, 1);
-    leave(d);
-    return vault_reply_nothing(d->r);
+    return vault_answer_nothing(d->r);
 }
 
 static int answer_refused(dispatch_t *d, const char *why)
 {
-    vault_tally(refused, 1);
     leave(d);
-    return vault_reply_retry(d->r, RETRY_AFTER, why);
+    return d->stream ? OK : vault_answer_refused(d->r, why);
 }
 
 static int answer_gone(dispatch_t *d)
 {
-    vault_tally(gone, 1);
-    d->r->connection->keepalive = AP_CONN_CLOSE;
     leave(d);
-    return vault_reply_nothing(d->r);
-}
-
-static int answer_updates(dispatch_t *d, const vault_seat_t *seat)
-{
-    json_t *body = vault_updates_answer(seat->seq, seat->outputs);
-
-    vault_tally(answers, 1);
-    if (seat->ticket.redelivers) {
-        vault_tally(redelivered, 1);
+    if (d->stream) {
+        d->r->connection->aborted = 1; /* what is left of an event must not be followed by the next answer */
     }
-    leave(d);
-    return vault_reply_json(d->r, HTTP_OK, body);
+    return vault_answer_gone(d->r);
 }
 
-/* Has the seat something to say to the client? */
-static int is_settled(const vault_seat_t *seat)
+/* The numbers of all pages, in the order in which they were asked for. */
+static const char *event_id(const dispatch_t *d, apr_pool_t *scratch)
 {
-    return seat->standing >= VAULT_SEAT_NEWS;
+    const char *id = "";
+    unsigned i;
+
+    for (i = 0; i < d->seats.count; i++) {
+        id = apr_psprintf(scratch, "%s%s%" APR_UINT64_T_FMT, id, i ? "," : "", d->seats.seat[i].seq);
+    }
+    return id;
 }
 
-static const vault_seat_t *first_settled(const dispatch_t *d)
+/* Say how the seat stands. News that cannot be said must not be followed by others: the stream ends, and they are made again.
+ * @return whether it could be said */
+static int tell_one(dispatch_t *d, vault_seat_t *seat, apr_pool_t *scratch)
+{
+    int news = seat->standing == VAULT_SEAT_NEWS;
+    int told = vault_stream_event(d->stream, news ? event_id(d, scratch) : NULL, vault_answer_seat(seat));
+
+    vault_answer_tally(seat);
+    seat->standing = news ? VAULT_SEAT_AGAIN : VAULT_SEAT_LEFT;
+    seat->ticket.redelivers = 0;
+    seat->rounds.in_sequence = 0;
+    return told || !news;
+}
+
+static int tell(dispatch_t *d, apr_pool_t *scratch)
 {
     unsigned i;
 
-    for (i = 0; i < d->count; i++) {
-        if (is_settled(&d->seats[i])) {
-            return &d->seats[i];
+    for (i = 0; i < d->seats.count; i++) {
+        if (vault_answer_has(&d->seats.seat[i]) && !tell_one(d, &d->seats.seat[i], scratch)) {
+            return answer_gone(d);
         }
     }
-    return NULL;
+    d->over |= !vault_seats_any(&d->seats, vault_seat_is_taken);
+    return DECLINED;
 }
 
-/* @return what the handler returns, or DECLINED: nobody has anything to say, look again */
-static int answer(dispatch_t *d)
+static int is_cut(const vault_seat_t *seat)
 {
-    const vault_seat_t *seat = first_settled(d);
+    return seat->standing == VAULT_SEAT_CUT;
+}
 
-    switch (seat ? seat->standing : VAULT_SEAT_WAITS) {
-    case VAULT_SEAT_NEWS:
-        return answer_updates(d, seat);
-    case VAULT_SEAT_GONE:
-        return answer_expired(d);
-    case VAULT_SEAT_SUPERSEDED:
-        return answer_superseded(d);
-    case VAULT_SEAT_FULL:
-        return answer_refused(d, "the server is full");
-    case VAULT_SEAT_CUT:
-        return answer_gone(d);
-    default:
+static int has_moved(const vault_seat_t *seat)
+{
+    return seat->standing == VAULT_SEAT_MOVED;
+}
+
+/* @return what the handler returns, or DECLINED: nobody has anything to say, or all has been said: look again */
+static int answer(dispatch_t *d, apr_pool_t *scratch)
+{
+    if (!vault_seats_any(&d->seats, vault_answer_has)) {
         return DECLINED;
     }
+    if (vault_seats_any(&d->seats, is_cut)) {
+        return answer_gone(d);
+    }
+    if (d->stream) {
+        return tell(d, scratch);
+    }
+    leave(d);
+    return d->several ? vault_answer_several(d->r, &d->seats) : vault_answer_one(d->r, d->seats.seat);
 }
 
 /* --------------------------------------------------------------------- arming */
 
-/* Look at the pages, and list what they depend on. @return how they stand, together: WAIT or ANSWER */
-static verdict_t look_at_pages(dispatch_t *d, apr_pool_t *scratch)
-{
-    unsigned i, most = 0;
-
-    for (i = 0; i < d->count; i++) {
-        if (vault_seat_look(&d->seats[i], scratch) == VAULT_SEAT_WAITS) {
-            most += vault_watch_most(d->seats[i].base);
-        }
-    }
-    if (first_settled(d)) {
-        return ANSWER;
-    }
-    vault_watch_clear(&d->watch, most, d->r->pool);
-    for (i = 0; i < d->count; i++) {
-        vault_watch_add(&d->watch, d->seats[i].ticket.interest, d->seats[i].base);
-    }
-    return WAIT;
-}
-
-/* When the poll is to look again, whatever happens. */
-static apr_time_t due_at(const dispatch_t *d)
-{
-    apr_time_t due = d->deadline;
-    unsigned i;
-
-    for (i = 0; i < d->count; i++) {
-        apr_time_t rest_until = d->seats[i].rounds.rest_until;
-        if (rest_until && rest_until < due) {
-            due = rest_until;
-        }
-    }
-    return due;
-}
-
-/* The poll is attached, or could not be: arm, and compare with what the pages have seen. */
 static verdict_t compare(dispatch_t *d, apr_pool_t *scratch)
 {
-    int moved = 0;
-    unsigned i;
-
-    vault_watch_arm(&d->watch, vault_server.notifier, vault_server.slot, scratch);
-    for (i = 0; i < d->count; i++) {
-        moved |= vault_seat_compare(&d->seats[i], &d->watch) == VAULT_SEAT_MOVED;
+    vault_seats_compare(&d->seats, scratch);
+    if (vault_seats_any(&d->seats, vault_answer_has)) {
+        return ANSWER;
     }
-    return first_settled(d) ? ANSWER : moved ? RUN : WAIT;
+    return vault_seats_any(&d->seats, has_moved) ? RUN : WAIT;
 }
 
 /* Look at the pages and let the poll wait. WAIT: it is attached, armed, and nothing has moved. Else it is detached. */
@@ -206,12 +169,13 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
     int able = vault_server.waiters && d->s->poll.bell >= 0, waits;
     verdict_t verdict;
 
-    if (look_at_pages(d, scratch) == ANSWER) {
+    vault_seats_look(&d->seats, scratch);
+    if (vault_seats_any(&d->seats, vault_answer_has)) {
         return ANSWER;
     }
-    d->s->poll.due = due_at(d);
+    d->s->poll.due = vault_seats_due(&d->seats, d->deadline);
     d->s->poll.end = d->deadline;
-    waits = able && vault_poll_attach(vault_server.waiters, &d->s->poll, d->watch.waits, d->watch.count);
+    waits = able && vault_poll_attach(vault_server.waiters, &d->s->poll, d->seats.watch.waits, d->seats.watch.count);
     verdict = compare(d, scratch);
     if (verdict == WAIT && !waits) {
         return able ? STOPPING : UNABLE;
@@ -223,17 +187,11 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
 }
 
 /* @return what the handler returns, or DECLINED: look again */
-static int run(dispatch_t *d)
+static int run(dispatch_t *d, apr_pool_t *scratch)
 {
-    unsigned i;
-
     d->woken = 0;
-    for (i = 0; i < d->count; i++) {
-        if (d->seats[i].standing == VAULT_SEAT_MOVED) {
-            vault_seat_run(&d->seats[i], &d->watch);
-        }
-    }
-    return answer(d);
+    vault_seats_run(&d->seats);
+    return answer(d, scratch);
 }
 
 /* -------------------------------------------------------------------- waiting */
@@ -258,24 +216,19 @@ static int refuse_to_wait(dispatch_t *d, apr_pool_t *scratch)
     case VAULT_CLIENT_GONE:
         return answer_gone(d);
     case VAULT_CLIENT_TALKS:
-        return answer_timeout(d); /* a pipelined request waits for our answer */
+        return answer_nothing(d); /* a pipelined request waits for our answer */
     default:
         return DECLINED;
     }
 }
 
-/* Each page hears of it: whoever is notified rests no more. */
-static void note_wake(dispatch_t *d, unsigned causes)
+/* Proxies forget connections that say nothing, and a client that has gone without a word shows when it is written to. */
+static int beat(dispatch_t *d)
 {
-    apr_time_t now = vault_now();
-    unsigned i;
-
-    for (i = 0; i < d->count; i++) {
-        vault_page_note_wake(vault_server.pages, &d->seats[i].ticket, causes, now);
-        if (causes & VAULT_CAUSE_NOTIFY) {
-            d->seats[i].rounds.rest_until = 0;
-        }
-    }
+    d->deadline = vault_now() + vault_poll_request_hold(d->r);
+    vault_seats_stay(&d->seats, d->deadline);
+    vault_stream_beat(d->stream);
+    return DECLINED;
 }
 
 /* The poll waited, and its bell has rung or its client moved. @return what the handler returns, or DECLINED: look again */
@@ -283,9 +236,15 @@ static int woken(dispatch_t *d, apr_pool_t *scratch)
 {
     unsigned causes = d->s->causes;
 
-    note_wake(d, causes);
+    vault_seats_woken(&d->seats, causes);
+    if (d->s->poll.writes && causes) {
+        return answer_gone(d); /* it reads too slowly: what it has not got it asks for again */
+    }
+    if (causes == VAULT_CAUSE_END && d->stream && vault_now() < d->end) {
+        return beat(d);
+    }
     if (causes & (VAULT_CAUSE_STOP | VAULT_CAUSE_END | VAULT_CAUSE_COMPLETE)) {
-        return answer_timeout(d); /* what has been notified meanwhile the next poll finds by its stamp */
+        return answer_nothing(d); /* what has been notified meanwhile the next poll finds by its stamp */
     }
     if (causes & VAULT_CAUSE_NOTIFY) {
         d->woken = 1;
@@ -298,7 +257,7 @@ static int woken(dispatch_t *d, apr_pool_t *scratch)
     case VAULT_CLIENT_GONE:
         return answer_gone(d);
     case VAULT_CLIENT_TALKS:
-        return answer_timeout(d);
+        return answer_nothing(d);
     default:
         return DECLINED;
     }
@@ -307,11 +266,7 @@ static int woken(dispatch_t *d, apr_pool_t *scratch)
 /* It waits: its rounds are no longer in sequence. */
 static void begin_wait(dispatch_t *d)
 {
-    unsigned i;
-
-    for (i = 0; i < d->count; i++) {
-        d->seats[i].rounds.in_sequence = 0;
-    }
+    vault_seats_wait(&d->seats);
     if (d->woken) {
         d->woken = 0;
         vault_tally(idle_wakeups, 1);
@@ -321,28 +276,62 @@ static void begin_wait(dispatch_t *d)
 /* Attached, armed, nothing has moved. */
 static int suspend(dispatch_t *d, apr_pool_t *scratch)
 {
-    int result;
+    int result, over = d->over;
 
     begin_wait(d);
-    if ((result = refuse_to_wait(d, scratch)) != DECLINED) {
+    if ((result = refuse_to_wait(d, scratch)) != DECLINED || d->over != over) {
         return result;
     }
     vault_poll_finish(vault_server.waiters, &d->s->poll);
-    return vault_suspension_wait(d->s, d) == APR_SUCCESS ? SUSPENDED : answer_refused(d, "too many polls wait");
+    return vault_suspension_wait(d->s, d) == APR_SUCCESS ? SUSPENDED : answer_refused(d, TOO_MANY);
+}
+
+/* The socket takes no more for now. Who takes nothing for as long as a poll waits, or a little of the end for longer, is dropped. */
+static int wait_for_writing(dispatch_t *d, apr_pool_t *scratch)
+{
+    apr_time_t now = vault_now(), until = now + vault_poll_request_hold(d->r);
+
+    d->s->poll.due = d->s->poll.end = until;
+    d->s->poll.writes = 1;
+    if (now - d->end > until - now || !vault_poll_attach(vault_server.waiters, &d->s->poll, NULL, 0)) {
+        return answer_gone(d);
+    }
+    return suspend(d, scratch);
+}
+
+/* What a stream does before it looks. @return DECLINED: it may */
+static int push(dispatch_t *d, apr_pool_t *scratch)
+{
+    apr_status_t rv = vault_stream_push(d->stream);
+
+    d->s->poll.writes = 0;
+    if (rv != APR_SUCCESS) {
+        return APR_STATUS_IS_EAGAIN(rv) ? wait_for_writing(d, scratch) : answer_gone(d);
+    }
+    if (d->over || vault_now() >= d->end) {
+        leave(d);
+        return OK;
+    }
+    return DECLINED;
 }
 
 /* One turn of the poll. @return what the handler returns, or DECLINED: another turn */
 static int turn(dispatch_t *d, apr_pool_t *scratch)
 {
+    int result = d->stream ? push(d, scratch) : DECLINED;
+
+    if (result != DECLINED) {
+        return result;
+    }
     switch (look(d, scratch)) {
     case ANSWER:
-        return answer(d);
+        return answer(d, scratch);
     case STOPPING:
-        return answer_timeout(d);
+        return answer_nothing(d);
     case UNABLE:
         return answer_refused(d, "no poll can wait here");
     case RUN:
-        return run(d);
+        return run(d, scratch);
     case WAIT:
         break;
     }
@@ -370,68 +359,107 @@ static int go_on(dispatch_t *d, apr_pool_t *pool)
 
 /* -------------------------------------------------------------------- request */
 
-static int answer_taking(request_rec *r, apr_status_t rv)
+/* Acknowledge one page; its seat is told nothing but what is wrong. */
+static void acknowledge(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked, apr_pool_t *pool)
 {
-    if (rv == APR_EACCES) {
-        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
-                      VLTNO(00032) "the page belongs to another user than %s: the poll URL needs the "
-                                   "same authentication as the pages",
-                      r->user ? r->user : "nobody");
-        return vault_reply_error(r, HTTP_FORBIDDEN, "the page belongs to another user");
+    vault_state_t *base;
+    apr_status_t rv = vault_page_acknowledge(vault_server.pages, &asked->page, &asked->take, &seat->ticket);
+
+    seat->id = asked->id;
+    seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, rv);
+    if (rv == APR_SUCCESS && vault_page_look(vault_server.pages, &seat->ticket, &base, pool) == APR_SUCCESS) {
+        vault_seat_tell_acks(&seat->ticket, base, pool);
     }
-    vault_tally(expired, 1);
-    return vault_reply_error(r, HTTP_GONE, "the page has expired: load it again");
 }
 
 static int answer_acknowledgement(request_rec *r, const vault_poll_request_t *q, apr_pool_t *pool)
 {
-    vault_ticket_t ticket;
-    vault_state_t *base;
-    apr_status_t rv = vault_page_acknowledge(vault_server.pages, &q->page, &q->take, &ticket);
+    vault_seats_t seats = {.count = q->count, .seat = apr_pcalloc(pool, q->count * sizeof(*seats.seat))};
+    unsigned i;
 
-    if (rv == APR_SUCCESS && vault_page_look(vault_server.pages, &ticket, &base, pool) == APR_SUCCESS) {
-        vault_seat_tell_acks(&ticket, base, pool);
+    for (i = 0; i < q->count; i++) {
+        acknowledge(&seats.seat[i], r, &q->asked[i], pool);
     }
-    return rv == APR_SUCCESS ? vault_reply_nothing(r) : answer_taking(r, rv);
+    if (!vault_seats_any(&seats, vault_answer_has)) {
+        return vault_reply_nothing(r);
+    }
+    return q->several ? vault_answer_several(r, &seats) : vault_answer_one(r, seats.seat);
 }
 
-static dispatch_t *make_dispatch(request_rec *r, unsigned count, apr_time_t deadline)
+static dispatch_t *make_dispatch(request_rec *r, const vault_poll_request_t *q)
 {
-    dispatch_t *d = apr_pcalloc(r->pool, sizeof(*d) + count * sizeof(d->seats[0]));
+    dispatch_t *d = apr_pcalloc(r->pool, sizeof(*d));
 
     d->r = r;
-    d->deadline = deadline;
-    d->count = count;
+    d->deadline = q->until;
+    d->several = q->several;
+    vault_seats_take(&d->seats, r, q);
     return d;
+}
+
+/* Why no stream can be had now; NULL: one can. A poll is told when it would wait; a stream, which has begun to answer by then, before. */
+static const char *refuse_stream(const dispatch_t *d)
+{
+    if (!vault_server.waiters || d->s->poll.bell < 0) {
+        return "no poll can wait here";
+    }
+    if (vault_waiters_count(vault_server.waiters) >= vault_server.max_waiting) {
+        return TOO_MANY;
+    }
+    if (!vault_bell_usable(d->r) &&
+        __atomic_load_n(&vault_server.in_threads, __ATOMIC_RELAXED) >= (unsigned)vault_settings.threads) {
+        return TOO_MANY_THREADS;
+    }
+    return NULL;
+}
+
+/* @return what the handler returns, or DECLINED: it has begun */
+static int begin_stream(dispatch_t *d)
+{
+    const char *why = refuse_stream(d);
+
+    if (why) {
+        return answer_refused(d, why);
+    }
+    vault_seats_stream(&d->seats);
+    d->end = vault_now() + apr_time_from_sec(vault_location_stream(vault_location_of(d->r)));
+    d->stream = vault_stream_begin(d->r);
+    return DECLINED;
 }
 
 static int start_poll(request_rec *r, const vault_poll_request_t *q, apr_pool_t *pool)
 {
-    dispatch_t *d = make_dispatch(r, 1, q->take.until);
+    dispatch_t *d = make_dispatch(r, q);
+    int result = DECLINED;
     apr_status_t rv;
 
     vault_tally(polls, 1);
-    if ((rv = vault_seat_take(&d->seats[0], r, &q->page, &q->take)) != APR_SUCCESS) {
-        return answer_taking(r, rv);
+    if (vault_seats_any(&d->seats, vault_answer_has) &&
+        !(q->stream && vault_seats_any(&d->seats, vault_seat_is_taken))) {
+        return answer(d, pool);
     }
     if ((rv = vault_suspension_make(&d->s, r)) != APR_SUCCESS) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, rv, r,
                       VLTNO(00033) "a poll cannot wait: no descriptor is left for its bell");
     }
-    return dispatch(d, pool);
+    if (q->stream && (result = begin_stream(d)) == DECLINED) {
+        result = answer(d, pool);
+    }
+    return result == DECLINED ? dispatch(d, pool) : result;
 }
 
 static int handle_poll(request_rec *r, apr_pool_t *pool)
 {
-    vault_poll_request_t q = {0};
-    int status = vault_poll_request_read(&q, r, pool);
+    vault_poll_request_t q;
+    int status;
 
+    memset(&q, 0, sizeof(q));
+    status = vault_poll_request_read(&q, r, pool);
     if (status == HTTP_BAD_REQUEST) {
-        return vault_reply_error(r, status,
-                                 "a poll needs page=ID and seq=N (a number), and may have tab=32 hexadecimal digits");
-    }
-    if (status == HTTP_GONE) {
-        return answer_taking(r, APR_NOTFOUND);
+        return vault_reply_error(
+            r, status,
+            "a poll needs page=ID and seq=N (a number), and may have tab=32 hexadecimal digits; or "
+            "pages=ID.N.TAB,ID.N.TAB, each page once");
     }
     if (status != OK) {
         return status;

@@ -146,13 +146,14 @@ static void sleep_until_woken(vault_suspension_t *s)
     vault_poll_sleep(&s->poll, fd, s->tells);
 }
 
-/* What was answered before, on the same connection, httpd keeps back while it has a further request at hand: this one. */
+/* What was answered before, on the same connection, httpd keeps back while it has a further request at hand: this one. Who waits until
+ * the client takes more has said all that before. */
 static void flush(const vault_suspension_t *s)
 {
     conn_rec *c = s->r->connection;
     apr_bucket_brigade *bb;
 
-    if (c->master) {
+    if (c->master || s->poll.writes) {
         return;
     }
     bb = apr_brigade_create(s->r->pool, c->bucket_alloc);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a poll: page=ID&seq=N, and perhaps tab=NONCE, ack=1. */
+/* Reads a poll: page=ID&seq=N, and perhaps tab=NONCE, or pages=ID.N.NONCE,…; ack=1; Accept and Last-Event-ID. */
 #include "poll_request.h"
 
 #include "apr_general.h"
 #include "apr_lib.h"
 #include "apr_strings.h"
+#include "http_protocol.h"
 
 #include "log.h"
 #include "mod_vault.h"
@@ -53,9 +54,10 @@ static void report_clamp(request_rec *r, apr_interval_time_t wanted, apr_interva
 }
 
 /* How long it may wait: as configured, a tenth more or less so that pages do not poll in step, and within the Timeout. */
-static apr_interval_time_t hold_time(request_rec *r, const vault_location_t *l)
+apr_interval_time_t vault_poll_request_hold(request_rec *r)
 {
-    apr_interval_time_t wanted = apr_time_from_sec(vault_location_timeout(l)), hold, most = vault_suspension_longest(r);
+    apr_interval_time_t wanted = apr_time_from_sec(vault_location_timeout(vault_location_of(r))), hold,
+                        most = vault_suspension_longest(r);
     unsigned char random = 128;
 
     apr_generate_random_bytes(&random, sizeof(random));
@@ -66,27 +68,122 @@ static apr_interval_time_t hold_time(request_rec *r, const vault_location_t *l)
     return hold < most ? hold : most;
 }
 
-int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t *pool)
-{
-    const char *id, *seq, *tab;
-    apr_table_t *params;
-    int status = vault_reply_params(r, &params, pool);
+/* ---------------------------------------------------------------- parameters */
 
-    if (status != OK) {
-        return status;
-    }
-    id = apr_table_get(params, "page");
-    seq = apr_table_get(params, "seq");
-    tab = apr_table_get(params, "tab");
-    if (!id || !seq || !parse_u64(seq, &q->take.seq) || (tab && !parse_tab(tab, q->take.tab))) {
+/* What is said of one page. */
+static int take_page(vault_asked_t *asked, const char *id, const char *seq, const char *tab)
+{
+    if (!id || !seq || !parse_u64(seq, &asked->take.seq) || (tab && !parse_tab(tab, asked->take.tab))) {
         return HTTP_BAD_REQUEST;
     }
-    if (!vault_page_parse(&q->page, id)) {
-        return HTTP_GONE;
+    asked->id = id;
+    if (!vault_page_parse(&asked->page, id)) {
+        memset(&asked->page, 0, sizeof(asked->page));
     }
+    return OK;
+}
+
+/* A page twice would be ended by itself. */
+static int is_double(const vault_poll_request_t *q, const char *id)
+{
+    unsigned i;
+
+    for (i = 0; i < q->count; i++) {
+        if (!strcmp(q->asked[i].id, id)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ID.SEQ.TAB,ID.SEQ.TAB: the short form for several. `list` is cut up. */
+static int take_pages(vault_poll_request_t *q, char *list)
+{
+    char *rest, *word;
+
+    for (word = apr_strtok(list, ",", &rest); word; word = apr_strtok(NULL, ",", &rest)) {
+        char *parts, *id = apr_strtok(word, ".", &parts), *seq = apr_strtok(NULL, ".", &parts);
+        char *tab = seq ? apr_strtok(NULL, ".", &parts) : NULL;
+        if (q->count == VAULT_POLL_PAGES_MAX) {
+            return HTTP_REQUEST_ENTITY_TOO_LARGE;
+        }
+        if (!id || is_double(q, id) || take_page(&q->asked[q->count], id, seq, tab) != OK) {
+            return HTTP_BAD_REQUEST;
+        }
+        q->count++;
+    }
+    return q->count ? OK : HTTP_BAD_REQUEST;
+}
+
+static int take_params(vault_poll_request_t *q, const apr_table_t *params, apr_pool_t *pool)
+{
+    const char *pages = apr_table_get(params, "pages");
+
     q->ack = apr_table_get(params, "ack") != NULL;
-    q->take.owner = r->user;
-    q->take.now = vault_now();
-    q->take.until = q->take.now + hold_time(r, vault_location_of(r));
+    q->several = pages != NULL;
+    if (pages) {
+        return take_pages(q, apr_pstrdup(pool, pages));
+    }
+    q->count = 1;
+    return take_page(&q->asked[0], apr_table_get(params, "page"), apr_table_get(params, "seq"),
+                     apr_table_get(params, "tab"));
+}
+
+/* ------------------------------------------------------------------- streams */
+
+/* What an event source asks for. Whoever takes anything gets JSON. */
+static int accepts_stream(request_rec *r, apr_pool_t *pool)
+{
+    static const char stream[] = "text/event-stream";
+    const char *accept = apr_table_get(r->headers_in, "Accept"), *item;
+
+    while (accept && (item = ap_get_list_item(pool, &accept))) {
+        if (!ap_cstr_casecmpn(item, stream, sizeof(stream) - 1) && strchr("; \t", item[sizeof(stream) - 1])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Last-Event-ID: the numbers, one a page and in their order, as the last event that arrived had them. They count for more than those
+ * of the URL, which an event source says again and again. */
+static int take_last_id(vault_poll_request_t *q, request_rec *r, apr_pool_t *pool)
+{
+    const char *last = apr_table_get(r->headers_in, "Last-Event-ID");
+    const char *end;
+    unsigned i;
+
+    if (!last || !*last) {
+        return OK;
+    }
+    for (i = 0; i < q->count && last; i++) {
+        end = strchr(last, ',');
+        if (!parse_u64(end ? apr_pstrmemdup(pool, last, (apr_size_t)(end - last)) : last, &q->asked[i].take.seq)) {
+            return HTTP_BAD_REQUEST;
+        }
+        last = end ? end + 1 : NULL;
+    }
+    return i == q->count && !last ? OK : HTTP_BAD_REQUEST;
+}
+
+int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t *pool)
+{
+    apr_table_t *params;
+    int status = vault_reply_params(r, &params, pool);
+    unsigned i;
+
+    if (status != OK || (status = take_params(q, params, pool)) != OK) {
+        return status;
+    }
+    q->stream = !q->ack && vault_location_stream(vault_location_of(r)) && accepts_stream(r, pool);
+    if (q->stream && (status = take_last_id(q, r, pool)) != OK) {
+        return status;
+    }
+    q->until = vault_now() + vault_poll_request_hold(r);
+    for (i = 0; i < q->count; i++) {
+        q->asked[i].take.owner = r->user;
+        q->asked[i].take.now = vault_now();
+        q->asked[i].take.until = q->until;
+    }
     return OK;
 }

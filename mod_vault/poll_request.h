@@ -10,18 +10,33 @@
 
 #include "page.h"
 
-typedef struct vault_poll_request_t {
-    vault_page_t page;
+/** Pages that one poll may ask for. */
+#define VAULT_POLL_PAGES_MAX 32
+/** One page of a poll. */
+typedef struct vault_asked_t {
+    const char *id;    /* as it was said */
+    vault_page_t page; /* zeroed when no server of this kind gave such an id: there is no such page */
     vault_take_t take;
-    int ack; /* acknowledge only */
+} vault_asked_t;
+
+typedef struct vault_poll_request_t {
+    unsigned count; /* at least 1 */
+    vault_asked_t asked[VAULT_POLL_PAGES_MAX];
+    apr_time_t until; /* how long it may wait */
+    int several;      /* asked in the form for several pages, and to be answered so */
+    int ack;          /* acknowledge only */
+    int stream;       /* it accepts a stream of events */
 } vault_poll_request_t;
 
-/** Read query, form and body.
- * @param pool  for what is needed while reading
+/** Read query, form, body and headers.
+ * @param pool  for what is needed while reading; what is read points into it
  * @return OK
- *         HTTP_BAD_REQUEST  no page, no seq, or one that is garbled
- *         HTTP_GONE         an id that no server of this kind gave
- *         others            the body could not be read */
+ *         HTTP_BAD_REQUEST               no page, a page without seq or twice, or something garbled
+ *         HTTP_REQUEST_ENTITY_TOO_LARGE  too many pages
+ *         others                         the body could not be read */
 int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t *pool);
+
+/** How long a poll of `r` may wait: as configured, a tenth more or less. */
+apr_interval_time_t vault_poll_request_hold(request_rec *r);
 
 #endif

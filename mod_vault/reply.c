@@ -11,7 +11,7 @@
 #define BODY_MAX (16 * 1024)
 #define FIELDS_MAX 100
 
-static void no_cache(request_rec *r)
+void vault_reply_no_cache(request_rec *r)
 {
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
 }
@@ -28,7 +28,7 @@ int vault_reply_json(request_rec *r, int status, json_t *body)
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     length = strlen(text);
-    no_cache(r);
+    vault_reply_no_cache(r);
     r->status = status;
     ap_set_content_type(r, "application/json");
     ap_set_content_length(r, (apr_off_t)length);
@@ -54,7 +54,7 @@ int vault_reply_retry(request_rec *r, int seconds, const char *error)
 
 int vault_reply_nothing(request_rec *r)
 {
-    no_cache(r);
+    vault_reply_no_cache(r);
     r->status = HTTP_NO_CONTENT;
     return OK;
 }

@@ -20,6 +20,9 @@ int vault_reply_error(request_rec *r, int status, const char *error);
 /** 503 with that error, and when to try again. */
 int vault_reply_retry(request_rec *r, int seconds, const char *error);
 
+/** Nobody may keep what is answered. */
+void vault_reply_no_cache(request_rec *r);
+
 /** 204. */
 int vault_reply_nothing(request_rec *r);
 

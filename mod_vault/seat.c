@@ -2,6 +2,7 @@
 /* One page at a poll. */
 #include "seat.h"
 
+#include "apr_strings.h"
 #include "http_log.h"
 
 #include "feeds.h"
@@ -13,11 +14,39 @@
 
 APLOG_USE_MODULE(vault);
 
-apr_status_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault_page_t *page, const vault_take_t *take)
+vault_standing_t vault_seat_untaken(request_rec *r, apr_status_t rv)
 {
+    if (rv != APR_EACCES) {
+        return VAULT_SEAT_GONE;
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                  VLTNO(00032) "the page belongs to another user than %s: the poll URL needs the "
+                               "same authentication as the pages",
+                  r->user ? r->user : "nobody");
+    return VAULT_SEAT_FORBIDDEN;
+}
+
+vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked)
+{
+    apr_status_t rv = vault_page_take(vault_server.pages, &asked->page, &asked->take, &seat->ticket);
+
+    seat->id = apr_pstrdup(r->pool, asked->id);
+    seat->seq = asked->take.seq;
     seat->rounds.r = r;
     seat->rounds.location = vault_location_of(r);
-    return vault_page_take(vault_server.pages, page, take, &seat->ticket);
+    return seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, rv);
+}
+
+/* If another poll has the page by now, the look will tell. */
+void vault_seat_stream(const vault_seat_t *seat)
+{
+    vault_page_stream(vault_server.pages, &seat->ticket);
+}
+
+int vault_seat_is_taken(const vault_seat_t *seat)
+{
+    return seat->standing != VAULT_SEAT_LEFT && seat->standing != VAULT_SEAT_GONE &&
+           seat->standing != VAULT_SEAT_FORBIDDEN;
 }
 
 void vault_seat_leave(const vault_seat_t *seat)
@@ -89,6 +118,9 @@ vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *wat
     }
     if (!seat->base) {
         moved = is_published_now(seat);
+    }
+    else if (seat->ticket.full) {
+        moved = 0; /* an acknowledgement, which it is told of by the page's own interest, makes room */
     }
     else {
         list_moved(seat, watch);

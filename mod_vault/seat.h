@@ -21,6 +21,7 @@
 #include "httpd.h"
 
 #include "page.h"
+#include "poll_request.h"
 #include "rounds.h"
 #include "watch.h"
 
@@ -31,24 +32,29 @@ typedef enum vault_standing_t {
     VAULT_SEAT_AGAIN,      /* has run and said nothing, or what it did does not count: look again */
     VAULT_SEAT_NEWS,       /* `outputs` are staged as answer `seq` */
     VAULT_SEAT_GONE,       /* there is no such page any more */
+    VAULT_SEAT_FORBIDDEN,  /* it belongs to another user */
     VAULT_SEAT_SUPERSEDED, /* a newer poll has the page */
     VAULT_SEAT_FULL,       /* the page's state does not fit */
-    VAULT_SEAT_CUT         /* the client went while the methods ran: what they did does not count */
+    VAULT_SEAT_CUT,        /* the client went while the methods ran: what they did does not count */
+    VAULT_SEAT_LEFT        /* its stream has told what there was to tell, and goes on without it */
 } vault_standing_t;
 
 typedef struct vault_seat_t {
+    const char *id; /* of the page, as the poll said it */
     vault_ticket_t ticket;
     vault_rounds_t rounds;
     vault_standing_t standing;   /* as the last step left it */
     vault_state_t *base;         /* this turn: the committed state; NULL: not published yet */
     apr_array_header_t *moved;   /* this turn: URLs of the methods to run, of const char * */
     apr_array_header_t *outputs; /* this turn: of vault_output_t (method.h) */
-    apr_uint64_t seq;            /* this turn: the number of the answer that is staged */
+    apr_uint64_t seq;            /* the answer last staged; before, what the poll said */
 } vault_seat_t;
 
-/** Take the page over for the poll `r`. The seat is zeroed before.
- * @return as vault_page_take() */
-apr_status_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault_page_t *page, const vault_take_t *take);
+/** Take the page over for the poll `r`. The seat is zeroed before. WAITS, GONE or FORBIDDEN. */
+vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked);
+
+/** Why a page could not be taken, as vault_page_take() and vault_page_acknowledge() say it; what the admin should know is logged. */
+vault_standing_t vault_seat_untaken(request_rec *r, apr_status_t rv);
 
 /** WAITS until compared, GONE or SUPERSEDED.
  * @param scratch  as long as the turn */
@@ -59,6 +65,12 @@ vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *wat
 
 /** Run what moved. AGAIN, NEWS, GONE, SUPERSEDED, FULL or CUT. */
 vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch);
+
+/** The poll is a stream: it goes on from its own answers. */
+void vault_seat_stream(const vault_seat_t *seat);
+
+/** Has the seat a page still? */
+int vault_seat_is_taken(const vault_seat_t *seat);
 
 /** The poll is over for this page. */
 void vault_seat_leave(const vault_seat_t *seat);

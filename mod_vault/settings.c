@@ -38,6 +38,7 @@ void *vault_location_create(apr_pool_t *p, char *dir)
 
     l->long_poll = -1;
     l->qos_queue = -1;
+    l->stream = -1;
     return l;
 }
 
@@ -48,6 +49,7 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add)
 
     l->long_poll = a->long_poll >= 0 ? a->long_poll : b->long_poll;
     l->timeout = a->timeout ? a->timeout : b->timeout;
+    l->stream = a->stream >= 0 ? a->stream : b->stream;
     l->max_methods = a->max_methods ? a->max_methods : b->max_methods;
     l->max_output = a->max_output ? a->max_output : b->max_output;
     l->path = a->path ? a->path : b->path;
@@ -70,6 +72,11 @@ const vault_location_t *vault_location_of(const request_rec *r)
 int vault_location_timeout(const vault_location_t *l)
 {
     return l->timeout ? l->timeout : 25;
+}
+
+int vault_location_stream(const vault_location_t *l)
+{
+    return l->stream >= 0 ? l->stream : 300;
 }
 
 int vault_location_max_methods(const vault_location_t *l)
@@ -185,6 +192,11 @@ static const char *set_long_poll(cmd_parms *cmd, void *dir, int on)
 {
     ((vault_location_t *)dir)->long_poll = on;
     return NULL;
+}
+
+static const char *set_stream(cmd_parms *cmd, void *dir, const char *value)
+{
+    return parse_number(cmd, value, 0, 86400, &((vault_location_t *)dir)->stream);
 }
 
 static const char *set_timeout(cmd_parms *cmd, void *dir, const char *value)
@@ -392,6 +404,8 @@ static const char *add_origin(cmd_parms *cmd, void *dir, const char *text)
 
 const command_rec vault_commands[] = {
     AP_INIT_FLAG("VaultLongPoll", set_long_poll, NULL, OR_OPTIONS, "On or Off: pages made here may ask for news"),
+    AP_INIT_TAKE1("VaultStreamTimeout", set_stream, NULL, OR_OPTIONS,
+                  "Seconds after which a stream of events ends, to be asked for again; 0: no streams"),
     AP_INIT_TAKE1("VaultLongPollTimeout", set_timeout, NULL, OR_OPTIONS,
                   "how long a poll waits, in seconds (1 to 600)"),
     AP_INIT_ITERATE("VaultLongPollOrigin", add_origin, NULL, RSRC_CONF | ACCESS_CONF,

@@ -16,6 +16,7 @@
 typedef struct vault_location_t {
     int long_poll;                           /* VaultLongPoll; -1: not said */
     int timeout;                             /* VaultLongPollTimeout, seconds; 0: not said */
+    int stream;                              /* VaultStreamTimeout, seconds; 0: no streams; -1: not said */
     int max_methods;                         /* VaultMaxMethods; 0: not said */
     apr_off_t max_output;                    /* VaultMaxOutput, bytes; 0: not said */
     const char *path;                        /* VaultPath; NULL: not said */
@@ -72,6 +73,7 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add);
 /** What holds for the request, defaults filled in by these. */
 const vault_location_t *vault_location_of(const request_rec *r);
 int vault_location_timeout(const vault_location_t *l);
+int vault_location_stream(const vault_location_t *l);
 int vault_location_max_methods(const vault_location_t *l);
 apr_off_t vault_location_max_output(const vault_location_t *l);
 const char *vault_location_path(const vault_location_t *l);

@@ -354,7 +354,7 @@ void vault_poll_lose_bell(vault_waiters_t *w, vault_poll_t *poll)
 
 void vault_poll_sleep(const vault_poll_t *sleeper, int fd, int talks)
 {
-    short events = (short)(talks ? POLLIN | POLLRDHUP : POLLRDHUP);
+    short events = (short)(POLLRDHUP | (talks && !sleeper->writes ? POLLIN : 0) | (sleeper->writes ? POLLOUT : 0));
     struct pollfd fds[2] = {{.fd = sleeper->bell, .events = POLLIN}, {.fd = fd, .events = events}};
     int n;
 
@@ -390,7 +390,9 @@ unsigned vault_waiters_count(vault_waiters_t *w)
 
 apr_status_t vault_waiters_watch(vault_waiters_t *w, int fd, const vault_poll_t *poll, int talks)
 {
-    struct epoll_event e = {.events = EPOLLRDHUP | EPOLLONESHOT | (talks ? EPOLLIN : 0), .data.fd = poll->bell};
+    struct epoll_event e = {.events = EPOLLRDHUP | EPOLLONESHOT | (talks && !poll->writes ? EPOLLIN : 0u) |
+                                      (poll->writes ? EPOLLOUT : 0u),
+                            .data.fd = poll->bell};
 
     return epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e) ? APR_FROM_OS_ERROR(errno) : APR_SUCCESS;
 }

@@ -56,6 +56,7 @@ struct vault_poll_t {
     int turn;              /* lock; NONE, QUEUED or RUNNING */
     apr_time_t due;        /* owner, then lock; when it is given a turn at the latest */
     apr_time_t end;        /* owner, then lock; when its time is up, not before `due` */
+    int writes;            /* owner; 1: it cares for the client's socket only when that can be written to, or hangs up */
     apr_size_t heap_index; /* lock */
     vault_wait_t *waits;   /* lock; one an interest */
     unsigned count;
@@ -123,8 +124,8 @@ void vault_poll_lose_bell(vault_waiters_t *w, vault_poll_t *poll);
 /** Done with waiting, from whatever state: detach, finish, and the bell goes back. May be called twice. */
 void vault_poll_end(vault_waiters_t *w, vault_poll_t *poll);
 
-/** Ring the bell when `fd`, the client's socket, hangs up; once.
- * @param talks  1: also when it has data */
+/** Ring the bell when `fd`, the client's socket, hangs up; once. Of a poll that writes: also when it can be written to.
+ * @param talks  1: also when it has data, unless the poll writes */
 apr_status_t vault_waiters_watch(vault_waiters_t *w, int fd, const vault_poll_t *poll, int talks);
 void vault_waiters_unwatch(vault_waiters_t *w, int fd);
 

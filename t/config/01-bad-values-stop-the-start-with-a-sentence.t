@@ -9,7 +9,7 @@ accepts('', 'the module alone');
 
 # Directive, smallest and largest value.
 my @numbers = (
-    ['VaultLongPollTimeout', 1, 600], ['VaultMaxMethods', 1, 100], ['VaultMaxPages', 1, 1000000], ['VaultMaxPagesPerClient', 1, 1000000],
+    ['VaultLongPollTimeout', 1, 600], ['VaultStreamTimeout', 0, 86400], ['VaultMaxMethods', 1, 100], ['VaultMaxPages', 1, 1000000], ['VaultMaxPagesPerClient', 1, 1000000],
     ['VaultMaxInterests', 16, 10000000], ['VaultPageTimeout', 1, 86400], ['VaultMaxWaiting', 1, 1000000],
     ['VaultLongPollThreads', 0, 10000], ['VaultMaxPageInterests', 1, 1024], ['VaultNotifyRate', 0, 1000000], ['VaultLongPollRuns', 1, 10000],
 );

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a poll says of its pages. A poll of one page says it by its status, since that is what any client understands; with several pages
+ * each has a status of its own. */
+#include "answer.h"
+
+#include "mod_vault.h"
+#include "reply.h"
+#include "updates.h"
+
+#define EXPIRED "the page has expired: load it again"
+#define ANOTHERS "the page belongs to another user"
+#define FULL "the server is full"
+
+int vault_answer_has(const vault_seat_t *seat)
+{
+    return seat->standing >= VAULT_SEAT_NEWS && seat->standing != VAULT_SEAT_LEFT;
+}
+
+void vault_answer_tally(const vault_seat_t *seat)
+{
+    switch (seat->standing) {
+    case VAULT_SEAT_NEWS:
+        vault_tally(answers, 1);
+        if (seat->ticket.redelivers) {
+            vault_tally(redelivered, 1);
+        }
+        break;
+    case VAULT_SEAT_GONE:
+        vault_tally(expired, 1);
+        break;
+    case VAULT_SEAT_SUPERSEDED:
+        vault_tally(superseded, 1);
+        break;
+    case VAULT_SEAT_FULL:
+        vault_tally(refused, 1);
+        break;
+    default:
+        break;
+    }
+}
+
+static json_t *status_of(const vault_seat_t *seat)
+{
+    switch (seat->standing) {
+    case VAULT_SEAT_GONE:
+        return json_pack("{s:i, s:s}", "status", HTTP_GONE, "error", EXPIRED);
+    case VAULT_SEAT_FORBIDDEN:
+        return json_pack("{s:i, s:s}", "status", HTTP_FORBIDDEN, "error", ANOTHERS);
+    case VAULT_SEAT_SUPERSEDED:
+        return json_pack("{s:i, s:b}", "status", HTTP_NO_CONTENT, "superseded", 1);
+    default:
+        return json_pack("{s:i, s:s, s:i}", "status", HTTP_SERVICE_UNAVAILABLE, "error", FULL, "retry",
+                         VAULT_RETRY_AFTER);
+    }
+}
+
+json_t *vault_answer_seat(const vault_seat_t *seat)
+{
+    json_t *answer =
+        seat->standing == VAULT_SEAT_NEWS ? vault_updates_answer(seat->seq, seat->outputs) : status_of(seat);
+
+    if (answer && json_object_set_new(answer, "page", json_string(seat->id))) {
+        json_decref(answer);
+        return NULL;
+    }
+    return answer;
+}
+
+/* -------------------------------------------------------------------- polls */
+
+int vault_answer_one(request_rec *r, const vault_seat_t *seat)
+{
+    vault_answer_tally(seat);
+    switch (seat->standing) {
+    case VAULT_SEAT_NEWS:
+        return vault_reply_json(r, HTTP_OK, vault_updates_answer(seat->seq, seat->outputs));
+    case VAULT_SEAT_GONE:
+        return vault_reply_error(r, HTTP_GONE, EXPIRED);
+    case VAULT_SEAT_FORBIDDEN:
+        return vault_reply_error(r, HTTP_FORBIDDEN, ANOTHERS);
+    case VAULT_SEAT_SUPERSEDED:
+        apr_table_setn(r->headers_out, "Vault-Superseded", "1");
+        return vault_reply_nothing(r);
+    default:
+        return vault_reply_retry(r, VAULT_RETRY_AFTER, FULL);
+    }
+}
+
+int vault_answer_several(request_rec *r, const vault_seats_t *seats)
+{
+    json_t *pages = json_array();
+    unsigned i;
+
+    for (i = 0; i < seats->count; i++) {
+        if (!vault_answer_has(&seats->seat[i])) {
+            continue;
+        }
+        vault_answer_tally(&seats->seat[i]);
+        if (json_array_append_new(pages, vault_answer_seat(&seats->seat[i]))) {
+            json_decref(pages);
+            return vault_reply_json(r, HTTP_OK, NULL);
+        }
+    }
+    return vault_reply_json(r, HTTP_OK, json_pack("{s:o}", "pages", pages));
+}
+
+int vault_answer_nothing(request_rec *r)
+{
+    vault_tally(timeouts, 1);
+    return vault_reply_nothing(r);
+}
+
+int vault_answer_gone(request_rec *r)
+{
+    vault_tally(gone, 1);
+    r->connection->keepalive = AP_CONN_CLOSE;
+    return vault_reply_nothing(r);
+}
+
+int vault_answer_refused(request_rec *r, const char *why)
+{
+    vault_tally(refused, 1);
+    return vault_reply_retry(r, VAULT_RETRY_AFTER, why);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file answer.h
+ * What a poll says of its pages, in JSON: for one page, for several, and as an event of a stream. docs/protocol.md has the forms.
+ *
+ * Thread: the one that owns the request.
+ */
+#ifndef VAULT_ANSWER_H
+#define VAULT_ANSWER_H
+
+#include <jansson.h>
+
+#include "seats.h"
+
+/** What a client is told that was refused at a limit: to try again after so many seconds. */
+#define VAULT_RETRY_AFTER 5
+
+/** Has the seat something to say? */
+int vault_answer_has(const vault_seat_t *seat);
+
+/** How the seat stands, with the page's id: {page, seq, updates} or {page, status, …}.
+ * @return NULL: what a method wrote cannot be JSON. The answer then fails, and is made again */
+json_t *vault_answer_seat(const vault_seat_t *seat);
+
+/** Count that the seat is told how it stands. */
+void vault_answer_tally(const vault_seat_t *seat);
+
+/** Answer a poll of one page, which has something to say.
+ * @return what the handler returns */
+int vault_answer_one(request_rec *r, const vault_seat_t *seat);
+
+/** Answer a poll of several pages with what those have to say that have anything.
+ * @return what the handler returns */
+int vault_answer_several(request_rec *r, const vault_seats_t *seats);
+
+/** No news: time is up, or the child that held the poll stops. */
+int vault_answer_nothing(request_rec *r);
+
+/** The client is gone; the connection must not be used again. */
+int vault_answer_gone(request_rec *r);
+
+/** A limit was reached. */
+int vault_answer_refused(request_rec *r, const char *why);
+
+#endif

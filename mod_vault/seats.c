@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All the pages of one poll. */
+#include "seats.h"
+
+#include "answer.h"
+#include "mod_vault.h"
+#include "now.h"
+#include "page_facts.h"
+
+void vault_seats_take(vault_seats_t *seats, request_rec *r, const vault_poll_request_t *q)
+{
+    unsigned i;
+
+    seats->count = q->count;
+    seats->seat = apr_pcalloc(r->pool, q->count * sizeof(*seats->seat));
+    for (i = 0; i < q->count; i++) {
+        vault_seat_take(&seats->seat[i], r, &q->asked[i]);
+    }
+}
+
+int vault_seats_any(const vault_seats_t *seats, int (*is)(const vault_seat_t *seat))
+{
+    unsigned i;
+
+    for (i = 0; i < seats->count; i++) {
+        if (is(&seats->seat[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------- a turn */
+
+static void list(vault_seats_t *seats, unsigned most)
+{
+    unsigned i;
+
+    vault_watch_clear(&seats->watch, most, seats->seat[0].rounds.r->pool);
+    for (i = 0; i < seats->count; i++) {
+        const vault_seat_t *seat = &seats->seat[i];
+        if (vault_seat_is_taken(seat)) {
+            vault_watch_add(&seats->watch, seat->ticket.interest, seat->ticket.full ? NULL : seat->base);
+        }
+    }
+}
+
+void vault_seats_look(vault_seats_t *seats, apr_pool_t *scratch)
+{
+    unsigned i, most = 0;
+
+    for (i = 0; i < seats->count; i++) {
+        vault_seat_t *seat = &seats->seat[i];
+        if (vault_seat_is_taken(seat) && vault_seat_look(seat, scratch) == VAULT_SEAT_WAITS) {
+            most += vault_watch_most(seat->base);
+        }
+    }
+    if (!vault_seats_any(seats, vault_answer_has)) {
+        list(seats, most);
+    }
+}
+
+void vault_seats_compare(vault_seats_t *seats, apr_pool_t *scratch)
+{
+    unsigned i;
+
+    vault_watch_arm(&seats->watch, vault_server.notifier, vault_server.slot, scratch);
+    for (i = 0; i < seats->count; i++) {
+        if (vault_seat_is_taken(&seats->seat[i])) {
+            vault_seat_compare(&seats->seat[i], &seats->watch);
+        }
+    }
+}
+
+void vault_seats_run(vault_seats_t *seats)
+{
+    unsigned i;
+
+    for (i = 0; i < seats->count; i++) {
+        if (seats->seat[i].standing == VAULT_SEAT_MOVED) {
+            vault_seat_run(&seats->seat[i], &seats->watch);
+        }
+    }
+}
+
+apr_time_t vault_seats_due(const vault_seats_t *seats, apr_time_t due)
+{
+    unsigned i;
+
+    for (i = 0; i < seats->count; i++) {
+        apr_time_t rest_until = seats->seat[i].rounds.rest_until;
+        if (rest_until && rest_until < due) {
+            due = rest_until;
+        }
+    }
+    return due;
+}
+
+/* ------------------------------------------------------------------ waiting */
+
+void vault_seats_woken(vault_seats_t *seats, unsigned causes)
+{
+    apr_time_t now = vault_now();
+    unsigned i;
+
+    for (i = 0; i < seats->count; i++) {
+        vault_page_note_wake(vault_server.pages, &seats->seat[i].ticket, causes, now);
+        if (causes & VAULT_CAUSE_NOTIFY) {
+            seats->seat[i].rounds.rest_until = 0;
+        }
+    }
+}
+
+void vault_seats_wait(vault_seats_t *seats)
+{
+    unsigned i;
+
+    for (i = 0; i < seats->count; i++) {
+        seats->seat[i].rounds.in_sequence = 0;
+    }
+}
+
+void vault_seats_stream(const vault_seats_t *seats)
+{
+    unsigned i;
+
+    for (i = 0; i < seats->count; i++) {
+        vault_seat_stream(&seats->seat[i]);
+    }
+}
+
+void vault_seats_stay(const vault_seats_t *seats, apr_time_t until)
+{
+    unsigned i;
+
+    for (i = 0; i < seats->count; i++) {
+        vault_page_stay(vault_server.pages, &seats->seat[i].ticket, until);
+    }
+}
+
+void vault_seats_leave(const vault_seats_t *seats)
+{
+    unsigned i;
+
+    for (i = 0; i < seats->count; i++) {
+        vault_seat_leave(&seats->seat[i]);
+    }
+}

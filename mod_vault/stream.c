@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Server-sent events without a thread that waits for the client.
+ *
+ * A flush bucket would make the core wait until the socket has taken everything. So there is none: the filters are given a piece at a
+ * time, the core keeps it, and is then asked to write what the socket takes now, as the MPM does when an answer is complete. A bucket
+ * without data follows each piece, since mod_ssl keeps small pieces back until something comes that is no data.
+ */
+#include "stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "http_protocol.h"
+#include "util_filter.h"
+
+#include "reply.h"
+
+/* Below what makes the core wait until it has been written (FlushMaxThreshold). */
+#define PIECE (16 * 1024)
+/* For clients that ask again by themselves: how long they wait before that, in ms. */
+#define BEGINNING "retry: 1000\n: live\n\n"
+#define BEAT ":\n\n"
+
+struct vault_stream_t {
+    request_rec *r;
+    apr_bucket_brigade *bb;
+    char *text; /* malloc */
+    apr_size_t length, room;
+    apr_size_t taken; /* of `length`, by the filters */
+};
+
+/* ------------------------------------------------------------------ the bucket */
+
+static apr_status_t mark_read(apr_bucket *b, const char **text, apr_size_t *length, apr_read_type_e block)
+{
+    *text = NULL;
+    *length = 0;
+    return APR_SUCCESS;
+}
+
+static const apr_bucket_type_t mark_type = {
+    "VAULT",
+    5,
+    APR_BUCKET_METADATA,
+    apr_bucket_destroy_noop,
+    mark_read,
+    apr_bucket_setaside_noop,
+    apr_bucket_split_notimpl,
+    apr_bucket_simple_copy,
+};
+
+static apr_bucket *create_mark(apr_bucket_alloc_t *ba)
+{
+    apr_bucket *b = apr_bucket_alloc(sizeof(*b), ba);
+
+    APR_BUCKET_INIT(b);
+    b->free = apr_bucket_free;
+    b->list = ba;
+    b->type = &mark_type;
+    b->length = 0;
+    b->start = 0;
+    b->data = NULL;
+    return b;
+}
+
+/* ------------------------------------------------------------------- the text */
+
+static int add(vault_stream_t *s, const char *text, apr_size_t length)
+{
+    if (s->length + length > s->room) {
+        apr_size_t room = s->length + length;
+        char *larger = realloc(s->text, room);
+        if (!larger) {
+            return 0;
+        }
+        s->text = larger;
+        s->room = room;
+    }
+    memcpy(s->text + s->length, text, length);
+    s->length += length;
+    return 1;
+}
+
+static apr_status_t drop_text(void *baton)
+{
+    vault_stream_t *s = baton;
+
+    free(s->text);
+    s->text = NULL;
+    s->length = s->room = s->taken = 0;
+    return APR_SUCCESS;
+}
+
+vault_stream_t *vault_stream_begin(request_rec *r)
+{
+    vault_stream_t *s = apr_pcalloc(r->pool, sizeof(*s));
+
+    s->r = r;
+    s->bb = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    apr_pool_cleanup_register(r->pool, s, drop_text, apr_pool_cleanup_null);
+    vault_reply_no_cache(r);
+    apr_table_setn(r->headers_out, "X-Accel-Buffering", "no");
+    apr_table_setn(r->subprocess_env, "no-gzip", "1");
+    apr_table_setn(r->subprocess_env, "no-brotli", "1");
+    ap_set_content_type(r, "text/event-stream");
+    add(s, BEGINNING, strlen(BEGINNING));
+    return s;
+}
+
+int vault_stream_event(vault_stream_t *s, const char *id, json_t *data)
+{
+    char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
+    apr_size_t before = s->length;
+    int added;
+
+    json_decref(data);
+    added = text && (!id || (add(s, "id: ", 4) && add(s, id, strlen(id)) && add(s, "\n", 1))) && add(s, "data: ", 6) &&
+            add(s, text, strlen(text)) && add(s, "\n\n", 2);
+    free(text);
+    if (!added) {
+        s->length = before;
+    }
+    return added;
+}
+
+void vault_stream_beat(vault_stream_t *s)
+{
+    add(s, BEAT, strlen(BEAT));
+}
+
+/* -------------------------------------------------------------------- sending */
+
+int vault_stream_has(const vault_stream_t *s)
+{
+    return s->taken < s->length || s->r->connection->data_in_output_filters;
+}
+
+static apr_status_t pass(vault_stream_t *s, apr_bucket *b)
+{
+    apr_status_t rv;
+
+    APR_BRIGADE_INSERT_TAIL(s->bb, b);
+    rv = ap_pass_brigade(s->r->output_filters, s->bb);
+    apr_brigade_cleanup(s->bb);
+    return s->r->connection->aborted ? APR_ECONNABORTED : rv;
+}
+
+static apr_status_t pass_piece(vault_stream_t *s)
+{
+    apr_bucket_alloc_t *ba = s->r->connection->bucket_alloc;
+    apr_size_t length = s->length - s->taken < PIECE ? s->length - s->taken : PIECE;
+    apr_status_t rv = pass(s, apr_bucket_heap_create(s->text + s->taken, length, NULL, ba));
+
+    s->taken += length;
+    return rv == APR_SUCCESS ? pass(s, s->r->connection->master ? apr_bucket_flush_create(ba) : create_mark(ba)) : rv;
+}
+
+/* What the core keeps, as the MPM has it written. */
+static apr_status_t write_kept(conn_rec *c)
+{
+    ap_filter_t *f = c->output_filters;
+    apr_status_t rv;
+
+    if (c->master) {
+        return APR_SUCCESS;
+    }
+    while (f->next) {
+        f = f->next;
+    }
+    rv = f->frec->filter_func.out_func(f, NULL);
+    if (rv != APR_SUCCESS || c->aborted) {
+        return APR_ECONNABORTED;
+    }
+    return c->data_in_output_filters ? APR_EAGAIN : APR_SUCCESS;
+}
+
+apr_status_t vault_stream_push(vault_stream_t *s)
+{
+    apr_status_t rv = write_kept(s->r->connection);
+
+    while (rv == APR_SUCCESS && s->taken < s->length) {
+        rv = pass_piece(s);
+        if (rv == APR_SUCCESS) {
+            rv = write_kept(s->r->connection);
+        }
+    }
+    if (s->taken == s->length) {
+        drop_text(s);
+    }
+    return rv;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file stream.h
+ * The other way to answer a poll: server-sent events, one after the other, on a connection that waits in between.
+ *
+ * Nothing here waits for a client that reads slowly. What is to be sent lies in the stream until the socket takes it;
+ * vault_stream_push() gives it as much as it takes now. Whoever has a stream with something left waits until the socket is writable,
+ * and runs no method meanwhile, so that what lies here is never more than the events of one turn.
+ *
+ * Only on a stream of HTTP/2, which has a thread anyway, a push ends when everything has been taken.
+ *
+ * Thread: the one that owns the request.
+ */
+#ifndef VAULT_STREAM_H
+#define VAULT_STREAM_H
+
+#include <jansson.h>
+
+#include "httpd.h"
+
+typedef struct vault_stream_t vault_stream_t;
+
+/** Begin the answer: its head, how long to wait before asking again, and a comment by which a client sees that nobody in between keeps
+ * the answer back. In r->pool. */
+vault_stream_t *vault_stream_begin(request_rec *r);
+
+/** Add an event.
+ * @param id    what the client sends as Last-Event-ID when it comes again; NULL: as before
+ * @param data  takes the reference; NULL does nothing
+ * @return 1; 0 there is no memory for it, or `data` is NULL: nothing was added */
+int vault_stream_event(vault_stream_t *s, const char *id, json_t *data);
+
+/** Add what says no more than that the connection is alive. */
+void vault_stream_beat(vault_stream_t *s);
+
+/** Give the socket what it takes, without blocking.
+ * @return APR_SUCCESS     all of it is taken
+ *         APR_EAGAIN      not now: wait until the socket is writable
+ *         others          the client is gone */
+apr_status_t vault_stream_push(vault_stream_t *s);
+
+/** Is there something left to push? */
+int vault_stream_has(const vault_stream_t *s);
+
+#endif

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+# A stream of events as a browser holds it. Decides nothing by itself, so that a test can do it wrong.
+#
+#     my $stream = VaultTest::Events->open([$page]);       # its head and its first comment have come
+#     my $event = $stream->event;                          # {id, page, seq, updates} or {page, status, …}; comments are skipped
+#     $stream->beat;                                       # the next comment; dies if it is an event
+package VaultTest::Events;
+use strict;
+use warnings;
+use JSON::PP ();
+use VaultTest ();
+
+# The form for several pages, or for one.
+sub path
+{
+    my ($pages, %with) = @_;
+    my $base = $with{path} || '/vault/poll';
+    return "$base?page=" . $pages->[0]->id . '&seq=' . $pages->[0]->seq if @$pages == 1 && !$with{several};
+    return "$base?pages=" . join ',', map { $_->id . '.' . $_->seq } @$pages;
+}
+
+# ask([PAGE, …], last => Last-Event-ID, path =>, several =>, connection =>, headers =>, and what connect_to() takes): nothing is read yet
+sub ask
+{
+    my ($class, $pages, %with) = @_;
+    my $connection = $with{connection} || VaultTest::connect_to(%with);
+    my %headers = (Accept => 'text/event-stream', %{$with{headers} || {}});
+    $headers{'Last-Event-ID'} = $with{last} if defined $with{last};
+    $connection->request(GET => path($pages, %with), \%headers);
+    return bless {connection => $connection, text => ''}, $class;
+}
+
+sub open
+{
+    my $self = ask(@_);
+    $self->head;
+    die "$self->{status} where a stream was needed\n" if $self->{status} != 200;
+    $self->{beginning} = $self->block;
+    return $self;
+}
+
+sub head
+{
+    my ($self) = @_;
+    my $head = $self->{connection}->read_until("\r\n\r\n");
+    ($self->{status}) = $head =~ m{^HTTP/1\.1 (\d{3})} or die "not an answer: $head\n";
+    $self->{headers} = {map { lc } $head =~ /^([^:\r\n]+):[ \t]*(.*?)\r$/mg};
+    return $head;
+}
+
+# What comes up to and with the next empty line; undef at the end of the stream.
+sub block
+{
+    my ($self) = @_;
+    while (index($self->{text}, "\n\n") < 0) {
+        my $chunk = $self->_chunk;
+        return unless defined $chunk;
+        $self->{text} .= $chunk;
+    }
+    return substr $self->{text}, 0, index($self->{text}, "\n\n") + 2, '';
+}
+
+sub _chunk
+{
+    my ($self) = @_;
+    my $connection = $self->{connection};
+    my ($length) = $connection->read_until("\r\n") =~ /^([0-9a-fA-F]+)/ or die "not a chunk\n";
+    my $bytes = $connection->read_bytes(hex $length);
+    $connection->read_bytes(2);
+    return hex $length ? $bytes : undef;
+}
+
+# The next event, or undef at the end of the stream.
+sub event
+{
+    my ($self) = @_;
+    while (defined(my $block = $self->block)) {
+        next if $block !~ /^data: (.*)$/m;
+        my $event = JSON::PP->new->decode($1);
+        ($event->{id}) = $block =~ /^id: (.*)$/m;
+        return $event;
+    }
+    return;
+}
+
+sub beat
+{
+    my ($self) = @_;
+    my $block = $self->block;
+    die 'the stream ended, or said something' unless defined $block && $block =~ /\A:[^\n]*\n\n\z/;
+    return 1;
+}
+
+# Silent, and nothing read that nobody asked for.
+sub is_silent
+{
+    my ($self) = @_;
+    return $self->{text} eq '' && $self->{connection}->is_silent;
+}
+
+sub reset { return $_[0]{connection}->reset }
+
+1;

@@ -30,6 +30,9 @@
 
 APLOG_USE_MODULE(vault);
 
+/* After so many answers a stream ends, to be asked for again: each leaves a little in the memory of the request. */
+#define ANSWERS_MOST 200
+
 #define TOO_MANY "too many polls wait"
 #define TOO_MANY_THREADS "too many polls wait in threads"
 
@@ -39,6 +42,7 @@ typedef struct dispatch_t {
     apr_time_t deadline;    /* when time is up; of a stream: when it is to show that it is alive */
     vault_stream_t *stream; /* NULL: it answers once */
     apr_time_t end;         /* of a stream */
+    int answers;            /* of a stream, so far */
     int over;               /* the stream: nothing comes after what has been said */
     int woken;              /* a wake-up whose reason has not shown yet */
     int waited;             /* it has waited before */
@@ -122,7 +126,7 @@ static int tell(dispatch_t *d, apr_pool_t *scratch)
             return answer_gone(d);
         }
     }
-    d->over |= !vault_seats_any(&d->seats, vault_seat_is_taken);
+    d->over |= ++d->answers >= ANSWERS_MOST || !vault_seats_any(&d->seats, vault_seat_is_taken);
     return DECLINED;
 }
 

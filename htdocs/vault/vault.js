@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The browser side of mod_vault: keeps one long poll open for this page and puts what comes back into the document.
+/* The browser side of mod_vault: asks the server what is new for this page, and puts what comes back into the document.
  *
  *   <script src="/vault/vault.js" data-vault-page="ID" defer></script>
  *
  * or without an id, where the HTML is a plain file: the server gives one when there is something to subscribe to.
  * docs/client.md is the manual, docs/protocol.md the protocol. The promise kept here: an answer is applied and its seq
- * stored in one task, and what arrives for an aborted poll is ignored. So the document always is the state that `seq`
- * names, and the server, which is told `seq` with the next poll, knows what this page has seen.
+ * stored in one task, and an answer is applied only to the state that it was made from. So the document always is the
+ * state that `seq` names, and the server, which is told `seq`, knows what this page has seen.
  * No dependencies and no eval; works under `Content-Security-Policy: default-src 'self'`.
+ *
+ * In parts: patience (pauses between requests), lines (a connection that asks for several pages), sharing (the tabs of
+ * one browser choose one that has the line), this document's page, feeds, updates, the page's life.
  */
 (() => {
   'use strict';
 
   const POLL_TIMEOUT = 90_000; // ms; give up a poll that the server forgot; data-vault-timeout (seconds) sets another
   const SETTLED = 500;         // ms; a poll that is out for so long is being held: the page is live
+  const HELLO = 5_000;         // ms; a stream that has not begun by then is kept back by somebody in between
   const SUPERSEDED = 1_000;    // ms; pause after another poll took this page's place
+  const GATHER = 20;           // ms; tabs that come together are asked for together
+  const CONFIRMED = 200;       // ms; so long a poll waits for tabs that have not said yet that they have their answer
+  const ACK_AFTER = 1_000;     // ms without an event, and what came is acknowledged; ...
+  const ACK_EACH = 4;          // ... or so many answers of one page. The server sends at most eight
+  const ACK_AGAIN = 5_000;     // ms; until an acknowledgement that failed is sent again
   const BACKOFF = 500;         // ms; bound of the first pause after a failure, doubled by each further failure ...
   const BACKOFF_MAX = 30_000;  // ms; ... up to this
   const PAUSE_MAX = 3_600_000; // ms; the longest Retry-After that is believed
   const EMPTY_MAX = 5;         // answers "no news" within a second, in a row, before the page slows down by itself
+  const PAGES_MAX = 32;        // pages that one poll may ask for
   const RELOAD_PAUSE = 5_000;  // ms; before a page that expired straight after a reload is loaded yet again
   const RELOADED = 'vault-reloaded'; // sessionStorage: the id this tab reloaded from, and when
+  const POLLS = 'vault-polls';       // sessionStorage: streams do not come through here
 
   const script = document.currentScript ?? document.querySelector('script[data-vault-page], script[src$="/vault.js"]');
   if (!script) return console.error('vault: there is no script element that says where the server is');
@@ -44,10 +55,8 @@
   let state = 'stopped';
   let wanted = true;    // what the author wants; a page that is put away stops without changing it
   let running = null;   // a token for the loop that runs; a loop that finds another one there ends
-  let flight = null;    // {abort, since} of the poll that is out
-  let nap = null;       // {until, firm, end} of the pause we are in
-  let failures = 0;     // in a row
-  let empties = 0;      // quick empty answers in a row
+  let seat = null;      // {leave(), hurry(), end(pause)}: somebody asks for this page
+  let asking = null;    // aborts the request for a page
   let succeeded = false; // did this id ever get an answer?
   let begun = false;     // after load
 
@@ -70,7 +79,535 @@
     dispatch('vault:state', { state, delay });
   }
 
-  /* ---- the loop: one poll at a time ---- */
+  function request(url, options) {
+    return fetch(url, { cache: 'no-store', credentials, ...options });
+  }
+
+  /* ---- patience: how long until the next request ---- */
+
+  // "Full jitter": anywhere between nothing and the bound, so that those who failed together do not return together.
+  const jitter = (n) => Math.random() * Math.min(BACKOFF_MAX, BACKOFF * 2 ** n);
+
+  /** @return the pause that the server asked for, up to a tenth longer for the same reason as above; or undefined */
+  function retryAfter(response) {
+    const value = response.headers.get('Retry-After')?.trim();
+    if (!value) return undefined;
+    const ms = /^\d+$/.test(value) ? value * 1000 : Date.parse(value) - Date.now();
+    if (Number.isNaN(ms)) return undefined;
+    return { ms: Math.min(Math.max(ms, 0), PAUSE_MAX) * (1 + Math.random() / 10), firm: true };
+  }
+
+  /** Pauses {ms, firm, idle}: a firm one is what the server asked for and is kept, others end early when there is hope;
+   * an idle one is no failure, only nothing to do. */
+  function makePatience(say) {
+    let nap = null;   // {until, firm, idle, end} of the pause we are in
+    let failures = 0; // in a row
+    return {
+      succeed() { failures = 0; },
+      backOff(pause = { ms: jitter(failures++) }) {
+        say('backing off', pause.ms);
+        return pause;
+      },
+      sleep({ ms, firm, idle }) {
+        return new Promise((wake) => {
+          const end = () => {
+            clearTimeout(timer);
+            nap = null;
+            wake();
+          };
+          const timer = setTimeout(end, ms);
+          nap = { until: Date.now() + ms, firm, idle, end };
+        });
+      },
+      hurry() { if (nap && (!nap.firm || Date.now() >= nap.until)) nap.end(); },
+      stir() { if (nap?.idle) nap.end(); },
+      end() { nap?.end(); },
+    };
+  }
+
+  /* ---- lines: one connection, which asks for several pages ----
+   *
+   * A member is a page that a line asks for: {page, tab, seq, post(message)}. `seq` is what its document has applied; only that is
+   * ever told to the server. Messages: {answer: {from, seq, updates}}, {expired}, {state, delay, answered}, {known: seq}.
+   */
+
+  let streams = mayStream(); // streams are tried
+
+  /** Over HTTP/2 a stream would hold a thread of the server, and the six connections of HTTP/1.1 are no matter. */
+  function mayStream() {
+    if (script.dataset.vaultStream === 'off') return false;
+    const [entry] = performance.getEntriesByName(script.src).concat(performance.getEntriesByType('navigation'));
+    if (/^h[23]/.test(entry?.nextHopProtocol ?? '')) return false;
+    try {
+      return !sessionStorage.getItem(POLLS);
+    } catch { // storage is forbidden: it is tried once for each document
+      return true;
+    }
+  }
+
+  /** Somebody in between keeps answers until they are complete. */
+  function noStreams() {
+    streams = false;
+    try {
+      sessionStorage.setItem(POLLS, '1');
+    } catch { /* see mayStream */ }
+  }
+
+  function address(members, more) {
+    const url = new URL('poll', script.src);
+    const [{ page, seq, tab }] = members;
+    const pages = () => members.map((each) => `${each.page}.${each.seq}.${each.tab}`).join();
+    url.search = members.length > 1 ? `pages=${pages()}` : new URLSearchParams({ page, seq, tab });
+    if (more) url.search += `&${more}`;
+    return url;
+  }
+
+  /** What was sent and is not yet confirmed: the line must not ask for that page, since it does not know what it shows. */
+  const isFree = (member) => member.sent === undefined;
+  const isReady = (member) => isFree(member) && !(member.until > Date.now());
+
+  function makeLine() {
+    const members = new Map(); // page -> member
+    let runs = false;
+    let live = null;    // what was last said of the state
+    let flight = null;  // {abort, since, heard, asked, tips: page -> seq} of the request that is out
+    let empties = 0;    // quick empty answers in a row
+    let gathering = null; // a timer
+    let ackTimer = null;
+    let acking = false;
+    const patience = makePatience(say);
+
+    function say(state, delay, answered) {
+      if (state === live && delay === undefined && !answered) return;
+      live = state;
+      for (const member of members.values()) member.post({ state, delay, answered });
+    }
+
+    function success() {
+      patience.succeed();
+      say('waiting', undefined, true);
+    }
+
+    async function run() {
+      if (runs) return;
+      runs = true;
+      while (members.size) {
+        const asked = await choose();
+        const pause = asked.length ? await ask(asked) : { ms: untilReady(), idle: true };
+        if (pause && members.size) await patience.sleep(pause);
+      }
+      runs = false;
+      clearTimeout(ackTimer);
+    }
+
+    /** Who can be asked for. Other tabs say in a moment that they have what was sent to them. */
+    async function choose() {
+      const until = Date.now() + CONFIRMED;
+      while (Date.now() < until && ![...members.values()].every(isFree)) {
+        await patience.sleep({ ms: until - Date.now(), idle: true });
+      }
+      return [...members.values()].filter(isReady);
+    }
+
+    function untilReady() {
+      const waits = [...members.values()].filter(isFree).map((member) => member.until - Date.now());
+      return Math.max(0, Math.min(timeout, ...waits));
+    }
+
+    /** Somebody came, or may be asked for again. */
+    function changed() {
+      if (runs) patience.stir();
+      else run();
+      if (flight && [...members.values()].some(isMissed)) gathering ??= setTimeout(askAnew, GATHER);
+    }
+
+    const isMissed = (member) => isReady(member) && !flight.asked.includes(member);
+
+    function askAnew() {
+      gathering = null;
+      if (flight && [...members.values()].some(isMissed)) flight.abort.abort();
+    }
+
+    function pauseMember(member, ms) {
+      const until = member.until = Date.now() + ms;
+      setTimeout(() => { // which may be a little early by that clock
+        if (member.until === until) member.until = 0;
+        changed();
+      }, ms);
+    }
+
+    /** One request. @return the pause before the next {ms, firm}, or nothing: at once */
+    async function ask(asked) {
+      const abort = new AbortController();
+      const mine = flight = { abort, since: Date.now(), heard: Date.now(), asked, tips: new Map(asked.map(({ page, seq }) => [page, seq])) };
+      const timers = [setTimeout(() => abort.abort(), timeout), setTimeout(() => say('waiting'), SETTLED)];
+      const headers = {};
+      if (live !== 'waiting') say('connecting');
+      if (streams) {
+        headers.Accept = 'text/event-stream, application/json;q=0.9';
+        timers.push(setTimeout(() => { noStreams(); abort.abort(); }, HELLO));
+      }
+      try {
+        const response = await request(address(asked), { headers, signal: abort.signal });
+        if (/^text\/event-stream/.test(response.headers.get('Content-Type'))) return await listen(response, mine, timers);
+        const body = await response.text(); // also of errors: it gives the connection back
+        // From here to the end of answered() nothing waits: the page cannot be put away between "applied" and "stored".
+        return abort.signal.aborted ? undefined : answered(response, body);
+      } catch (error) {
+        return abort.signal.aborted ? undefined : patience.backOff();
+      } finally {
+        timers.forEach(clearTimeout);
+        if (flight === mine) flight = null;
+      }
+    }
+
+    /* -- answers -- */
+
+    function answered(response, body) {
+      const [only] = flight.asked;
+      if (response.ok) streams = false; // it does not stream here
+      switch (response.status) {
+        case 200: return takeAnswer(body);
+        case 204: return noNews(response);
+        case 410: return flight.asked.length > 1 ? patience.backOff() : expire(only);
+        case 429:
+        case 503: return patience.backOff(retryAfter(response));
+        default: return patience.backOff();
+      }
+    }
+
+    function noNews(response) {
+      // Empty answers at once, again and again, come from a server or proxy that does not hold polls: spare it.
+      empties = Date.now() - flight.since < 1000 ? empties + 1 : 0;
+      arrived();
+      success();
+      if (response.headers.has('Vault-Superseded')) return { ms: SUPERSEDED, firm: true };
+      return retryAfter(response) ?? brake();
+    }
+
+    const brake = () => (empties > EMPTY_MAX ? { ms: jitter(empties - EMPTY_MAX) } : undefined);
+
+    /** The server has got the numbers that were asked with. */
+    function arrived() {
+      for (const member of flight.asked) knows(member, flight.tips.get(member.page));
+    }
+
+    function knows(member, seq) {
+      if (member.known !== seq) member.post({ known: member.known = seq });
+    }
+
+    function takeAnswer(body) {
+      let parts;
+      try {
+        parts = parse(body);
+      } catch (error) {
+        report(error);
+        return patience.backOff(); // same seq again: the server still has these updates
+      }
+      arrived();
+      const stale = parts.some((part) => part.seq !== undefined && part.seq === flight.tips.get(part.page));
+      if (stale) return patience.backOff(); // a cache repeats what we have
+      empties = 0;
+      success();
+      parts.forEach(take);
+      return undefined;
+    }
+
+    /** @return a list of {page, seq, updates} or {page, status} */
+    function parse(body) {
+      const answer = JSON.parse(body);
+      const parts = answer?.pages ?? [{ page: flight.asked[0].page, ...answer }];
+      if (!Array.isArray(parts) || !parts.every(isPart)) throw new Error('not an answer to a poll');
+      return parts;
+    }
+
+    function isPart(part) {
+      return Number.isSafeInteger(part?.status) || (Number.isSafeInteger(part?.seq) && Array.isArray(part.updates));
+    }
+
+    /** What is said of one page. Its document applies it if it shows what the answer was made from. */
+    function take({ page, seq, updates, status, superseded, retry }) {
+      const member = members.get(page);
+      if (!member || !flight?.asked.includes(member)) return undefined;
+      if (status === 410) return expire(member);
+      if (superseded) return pauseMember(member, SUPERSEDED);
+      if (status) return pauseMember(member, retry > 0 ? retry * 1000 : BACKOFF_MAX);
+      const from = flight.tips.get(page);
+      flight.tips.set(page, seq);
+      member.sent = seq;
+      return member.post({ answer: { from, seq, updates } });
+    }
+
+    function expire(member) {
+      drop(member);
+      return member.post({ expired: true });
+    }
+
+    /* -- streams -- */
+
+    /** @return the pause before the next request */
+    async function listen(response, mine, timers) {
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      let idle;
+      arrived();
+      const signal = mine.abort.signal;
+      try {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (signal.aborted) return undefined;
+          if (done) break;
+          timers.forEach(clearTimeout);
+          clearTimeout(idle);
+          mine.heard = Date.now();
+          idle = setTimeout(() => mine.abort.abort(), timeout); // it should have shown that it is alive
+          text += value;
+          success();
+          const blocks = text.split('\n\n');
+          text = blocks.pop();
+          blocks.forEach(takeEvent);
+          if (signal.aborted) return undefined;
+        }
+      } finally {
+        clearTimeout(idle);
+      }
+      empties = Date.now() - mine.since < 1000 ? empties + 1 : 0;
+      return brake();
+    }
+
+    function takeEvent(block) {
+      const data = block.split('\n').filter((line) => line.startsWith('data: ')).map((line) => line.slice(6)).join('\n');
+      if (!data || !flight) return;
+      const part = readEvent(data);
+      take(part);
+      empties = 0;
+      if (part.updates) acknowledgeSoon(members.get(part.page));
+    }
+
+    function readEvent(data) {
+      try {
+        const part = JSON.parse(data);
+        if (isPart(part)) return part;
+        throw new Error('not an event of a stream');
+      } catch (error) {
+        report(error);
+        throw error; // the stream is asked for again, and this event with it
+      }
+    }
+
+    /** Beside the stream: the server sends only so many answers of which it does not know that they arrived. */
+    function acknowledgeSoon(member) {
+      clearTimeout(ackTimer);
+      if (member && ++member.unacked >= ACK_EACH) acknowledge();
+      else ackTimer = setTimeout(acknowledge, ACK_AFTER);
+    }
+
+    async function acknowledge() {
+      const told = [...members.values()].filter((member) => member.seq !== member.known);
+      clearTimeout(ackTimer);
+      if (!told.length || acking || !flight) return;
+      acking = true;
+      const seqs = told.map((member) => member.seq);
+      const response = await request(address(told, 'ack=1'), { method: 'POST' }).catch(() => undefined);
+      acking = false;
+      told.forEach((member, i) => {
+        if (!response?.ok) return;
+        member.unacked = 0;
+        knows(member, seqs[i]);
+      });
+      if (members.size && [...members.values()].some((member) => member.seq !== member.known)) {
+        ackTimer = setTimeout(acknowledge, response?.ok ? ACK_AFTER : ACK_AGAIN);
+      }
+    }
+
+    function drop(member) {
+      if (members.get(member.page) !== member) return;
+      members.delete(member.page);
+      if (members.size) return;
+      flight?.abort.abort();
+      patience.end();
+    }
+
+    return {
+      /** Not twice: a duplicated tab is told by the server that its page is another's. */
+      takes(page) { return members.size < PAGES_MAX && !members.has(page); },
+      join(member) {
+        Object.assign(member, { sent: undefined, until: 0, unacked: 0, known: undefined });
+        members.set(member.page, member);
+        if (live && runs) member.post({ state: live });
+        changed();
+      },
+      leave: drop,
+      /** The document has seen the answer `of`, and shows `seq`. */
+      confirm(member, of, seq) {
+        if (members.get(member.page) !== member) return;
+        member.seq = seq;
+        if (of === member.sent || seq !== of) member.sent = undefined;
+        if (seq !== of && flight?.asked.includes(member)) flight.abort.abort(); // what comes is not made from what it shows
+        else changed();
+      },
+      /** Do not sit out what is no longer true. */
+      hurry() {
+        patience.hurry();
+        // Asleep, timers stood still; the server has given this poll up.
+        if (flight && Date.now() - flight.heard > timeout) flight.abort.abort();
+      },
+    };
+  }
+
+  /* ---- sharing: one tab has the line for all of them ----
+   *
+   * Whoever holds the lock is the leader; the others wait for it, so that it passes on at once when a tab closes, crashes or is put
+   * away. They tell the leader of their pages over a channel. Each holds a lock of its own as well, by which the leader learns
+   * that it has gone. Where there are no locks (plain HTTP) each tab has a line of its own.
+   */
+
+  function makeShare() {
+    const name = `vault ${credentials} ${new URL('poll', script.src)}`; // who may send no cookies is not to be sent with them
+    const channel = new BroadcastChannel(name);
+    const lines = [];
+    const others = new Map(); // tab -> member of a line, of another tab
+    const closing = new AbortController();
+    let mine = null;   // this document's member
+    let leader = null; // the tab that leads; this tab's nonce: this one
+    let heard = Date.now();
+    let watch = null;
+
+    const post = (message) => closing.signal.aborted || channel.postMessage({ ...message, sender: tab });
+
+    /** Hold a lock until this tab leaves. */
+    function hold(lock, held, how = { signal: closing.signal }) {
+      return navigator.locks.request(lock, how, () => {
+        if (closing.signal.aborted) return undefined;
+        held();
+        return new Promise((release) => closing.signal.addEventListener('abort', release));
+      }).catch(() => {});
+    }
+
+    function lineFor(member) {
+      let line = lines.find((each) => each.takes(member.page));
+      if (!line) lines.push(line = makeLine());
+      member.line = line;
+      line.join(member);
+    }
+
+    /* -- the leader -- */
+
+    function lead() {
+      leader = tab;
+      clearInterval(watch);
+      post({ leads: true });
+      lineFor(mine);
+    }
+
+    /** Another tab took over: this one did not answer for long. */
+    function step() {
+      leader = null;
+      for (const member of [mine, ...others.values()]) member.line?.leave(member);
+      others.clear();
+      stand();
+    }
+
+    function admit({ sender, page, seq }) {
+      others.get(sender)?.line.leave(others.get(sender));
+      const member = { page, seq, tab: sender, post: (message) => post({ to: sender, message }) };
+      others.set(sender, member);
+      lineFor(member);
+      // It is granted when that tab has gone.
+      navigator.locks.request(`${name} ${sender}`, { signal: closing.signal }, () => dismiss(sender, member)).catch(() => {});
+    }
+
+    function dismiss(sender, member = others.get(sender)) {
+      if (!member || others.get(sender) !== member) return;
+      others.delete(sender);
+      member.line.leave(member);
+    }
+
+    function serve({ sender, join, confirm, bye, hurry }) {
+      const member = others.get(sender);
+      if (join) admit({ sender, ...join });
+      else if (bye) dismiss(sender);
+      else if (confirm && member) member.line.confirm(member, confirm.of, confirm.seq);
+      else if (hurry) lines.forEach((line) => line.hurry());
+    }
+
+    /* -- the others -- */
+
+    function follow({ sender, leads, to, message }) {
+      if (leads) {
+        leader = sender;
+        introduce();
+      }
+      if (to !== tab || (leader ?? sender) !== sender) return;
+      leader = sender;
+      heard = Date.now();
+      mine.post(message);
+    }
+
+    function introduce() {
+      heard = Date.now();
+      post({ join: { page: mine.page, seq: mine.seq } });
+    }
+
+    /** A leader that says nothing for longer than any poll may take hangs. */
+    function look() {
+      if (Date.now() - heard > 2 * timeout) stand({ steal: true });
+    }
+
+    function stand(how = { signal: closing.signal }) {
+      clearInterval(watch);
+      heard = Date.now();
+      if (!how.steal) watch = setInterval(look, timeout);
+      hold(name, lead, how).then(() => { if (!closing.signal.aborted && leader === tab) step(); });
+    }
+
+    channel.onmessage = ({ data }) => (leader === tab ? serve(data) : follow(data));
+
+    return {
+      join(member) {
+        mine = member;
+        hold(`${name} ${tab}`, () => { // first: before that the leader would take this tab for gone
+          stand();
+          introduce();
+        });
+      },
+      confirm(of, seq) {
+        mine.seq = seq;
+        if (leader === tab) mine.line.confirm(mine, of, seq);
+        else post({ confirm: { of, seq } });
+      },
+      hurry() {
+        if (leader === tab) lines.forEach((line) => line.hurry());
+        else post({ hurry: true });
+      },
+      leave() {
+        clearInterval(watch);
+        if (leader === tab) for (const member of [mine, ...others.values()]) member.line.leave(member);
+        else post({ bye: true });
+        closing.abort();
+        channel.close();
+      },
+    };
+  }
+
+  /** Without others to share with. */
+  function makeAlone() {
+    const line = makeLine();
+    let mine;
+    return {
+      join(member) { line.join(mine = member); },
+      confirm(of, seq) { line.confirm(mine, of, seq); },
+      hurry() { line.hurry(); },
+      leave() { line.leave(mine); },
+    };
+  }
+
+  const canShare = (page) => navigator.locks && window.BroadcastChannel && /^[\w-]+$/.test(page) &&
+    script.dataset.vaultShare !== 'off';
+
+  /* ---- this document's page ---- */
+
+  const patience = makePatience((next, delay) => running && setState(next, delay));
 
   function go() {
     if (running || !(given || feeds.size)) return; // without a page and subscriptions there is nothing to ask for
@@ -82,154 +619,71 @@
   function halt() {
     if (!running) return;
     running = null;
-    flight?.abort.abort();
-    nap?.end();
+    asking?.abort();
+    patience.end();
+    seat?.end();
     // The next poll would have said that the last answer arrived. There may be none: say it now.
-    if (known !== seq) navigator.sendBeacon(address({ ack: 1 }));
+    if (page && known !== seq) navigator.sendBeacon(address([{ page, seq, tab }], 'ack=1'));
     setState('stopped');
   }
 
   async function run(token) {
     while (token === running) {
-      const pause = await (page ? poll(token) : enter(token));
-      if (pause && token === running) await sleep(pause);
+      const pause = await (page ? live() : enter(token));
+      if (pause && token === running) await patience.sleep(pause);
     }
   }
 
-  function address(more) {
-    const url = new URL('poll', script.src);
-    url.search = new URLSearchParams({ page, seq, tab, ...more });
-    return url;
-  }
-
-  const poll = (token) => ask(token, address(), {}, answered);
-
-  /** One request of the loop, and what it brings. @return the pause before the next {ms, firm}, or nothing: at once */
-  async function ask(token, url, options, done) {
-    const abort = new AbortController();
-    const mine = flight = { abort, since: Date.now() };
-    if (state !== 'waiting') setState('connecting');
-    const timers = [setTimeout(() => abort.abort(), timeout), setTimeout(() => page && setState('waiting'), SETTLED)];
-    try {
-      const response = await request(url, { ...options, signal: abort.signal });
-      const body = await response.text(); // also of errors: it gives the connection back
-      // From here to the end of answered() nothing waits: the page cannot be put away between "applied" and "stored".
-      return abort.signal.aborted || token !== running ? undefined : done(response, body);
-    } catch (error) {
-      return abort.signal.aborted ? undefined : backOff();
-    } finally {
-      timers.forEach(clearTimeout);
-      if (flight === mine) flight = null;
-    }
-  }
-
-  function request(url, options) {
-    return fetch(url, { cache: 'no-store', credentials, ...options });
-  }
-
-  /** A pause {ms, firm}: a firm one is what the server asked for and is kept, others end early when there is hope. */
-  function sleep({ ms, firm }) {
-    return new Promise((wake) => {
-      const end = () => {
-        clearTimeout(timer);
-        nap = null;
-        wake();
+  /** Somebody asks for the page, this tab or another one, until it is put away or expires. @return a pause, or nothing */
+  function live() {
+    return new Promise((over) => {
+      const share = canShare(page) ? makeShare() : makeAlone();
+      const mine = seat = {
+        hurry: share.hurry,
+        end(pause) {
+          if (seat === mine) seat = null;
+          share.leave();
+          over(pause);
+        },
       };
-      const timer = setTimeout(end, ms);
-      nap = { until: Date.now() + ms, firm, end };
+      share.join({ page, seq, tab, post: (message) => { if (seat === mine) receive(message, share); } });
     });
   }
 
-  /** The network came back, the page is looked at again, the machine woke up: do not sit out what is no longer true. */
-  function hurry() {
-    if (nap && (!nap.firm || Date.now() >= nap.until)) nap.end();
-    // Asleep, timers stood still; the server has given this poll up.
-    if (flight && Date.now() - flight.since > timeout) flight.abort.abort();
-  }
-
-  // "Full jitter": anywhere between nothing and the bound, so that those who failed together do not return together.
-  const jitter = (n) => Math.random() * Math.min(BACKOFF_MAX, BACKOFF * 2 ** n);
-
-  function backOff(pause = { ms: jitter(failures++) }) {
-    if (running) setState('backing off', pause.ms);
-    return pause;
-  }
-
-  /** @return the pause that the server asked for, up to a tenth longer for the same reason as above; or undefined */
-  function retryAfter(response) {
-    const value = response.headers.get('Retry-After')?.trim();
-    if (!value) return undefined;
-    const ms = /^\d+$/.test(value) ? value * 1000 : Date.parse(value) - Date.now();
-    if (Number.isNaN(ms)) return undefined;
-    return { ms: Math.min(Math.max(ms, 0), PAUSE_MAX) * (1 + Math.random() / 10), firm: true };
-  }
-
-  /* ---- answers ---- */
-
-  function answered(response, body) {
-    switch (response.status) {
-      case 200: return accept(body);
-      case 204: return noNews(response);
-      case 410: return expire();
-      case 429:
-      case 503: return backOff(retryAfter(response));
-      default: return backOff();
+  function receive({ answer, expired, known: got, state: next, delay, answered }, share) {
+    if (got !== undefined) known = got;
+    if (answered) succeeded = true;
+    if (next) setState(next, delay);
+    if (answer) {
+      accept(answer);
+      share.confirm(answer.seq, seq);
     }
+    if (expired) expire();
   }
 
-  function success() {
-    failures = 0;
-    succeeded = true;
-    setState('waiting');
-  }
-
-  function noNews(response) {
-    known = seq;
-    // Empty answers at once, again and again, come from a server or proxy that does not hold polls: spare it.
-    empties = Date.now() - flight.since < 1000 ? empties + 1 : 0;
-    success();
-    if (response.headers.has('Vault-Superseded')) return { ms: SUPERSEDED, firm: true };
-    return retryAfter(response) ?? (empties > EMPTY_MAX ? { ms: jitter(empties - EMPTY_MAX) } : undefined);
-  }
-
-  function accept(body) {
-    let answer;
-    try {
-      answer = parse(body);
-    } catch (error) {
-      report(error);
-      return backOff(); // same seq again: the server still has these updates
-    }
-    known = seq;
-    if (answer.seq === seq) return backOff(); // a cache repeats what we have
+  /** An answer that was made from something else than what this document shows would double or lose what is between. */
+  function accept(answer) {
+    if (answer.from !== seq) return;
     // Stored first: a handler that calls stop() in the middle must acknowledge this answer, not the one before.
     seq = answer.seq;
-    empties = 0;
-    success();
     answer.updates.forEach(apply);
-    return undefined;
-  }
-
-  function parse(body) {
-    const answer = JSON.parse(body);
-    const valid = Number.isSafeInteger(answer?.seq) && Array.isArray(answer.updates);
-    if (!valid) throw new Error('not an answer to a poll');
-    return answer;
   }
 
   /** 410: the server no longer knows the state of this document. A fresh one is the only way on. */
   function expire() {
-    if (!given) return forget();
+    if (!given) return seat?.end(forget());
     wanted = false;
     running = null;
+    seat?.end();
     setState('stopped');
     const { page: last, time } = lastReload();
     const again = !succeeded && last === page;
-    if (!dispatch('vault:expired', { page, again }, true)) return;
+    if (!dispatch('vault:expired', { page, again }, true)) return undefined;
     if (again) return report(new Error('expired, and reloading brought the same page id: the HTML comes from a cache'));
     // A new id that dies at once, too, comes from a server in trouble: slow down.
     if (!succeeded && Date.now() - time < RELOAD_PAUSE) setTimeout(reload, RELOAD_PAUSE * (1 + Math.random()));
     else reload();
+    return undefined;
   }
 
   function lastReload() {
@@ -302,20 +756,35 @@
 
   const isPassing = (status) => status === 408 || status === 429 || status >= 500;
 
-  /** A page for all the subscriptions: their first views come with it. */
-  function enter(token) {
+  /** A page for all the subscriptions: their first views come with it. @return a pause, or nothing */
+  async function enter(token) {
     const add = [...feeds.keys()];
-    return ask(token, ...pageRequest({ add }), (response, body) => entered(response, body, add));
+    const abort = asking = new AbortController();
+    const [url, options] = pageRequest({ add });
+    const timer = setTimeout(() => abort.abort(), timeout);
+    if (state !== 'waiting') setState('connecting');
+    try {
+      const response = await request(url, { ...options, signal: abort.signal });
+      const body = await response.text();
+      return abort.signal.aborted || token !== running ? undefined : entered(response, body, add);
+    } catch (error) {
+      return token === running ? patience.backOff() : undefined;
+    } finally {
+      clearTimeout(timer);
+      if (asking === abort) asking = null;
+    }
   }
 
   function entered(response, body, add) {
     const answer = read(response, body);
-    if (isPassing(answer.status)) return backOff(retryAfter(response));
+    if (isPassing(answer.status)) return patience.backOff(retryAfter(response));
     page = answer.page;
     seq = known = 0;
     succeeded = false;
     settle(answer, add);
-    return page ? undefined : backOff();
+    if (!page) return patience.backOff();
+    patience.succeed();
+    return undefined;
   }
 
   /** What the server says of these methods, which now are the page's, or never will be. */
@@ -383,7 +852,7 @@
     seq = known = 0;
     left.clear();
     for (const feed of feeds.values()) Object.assign(feed, { first: true, joined: false });
-    if (dispatch('vault:expired', { page: last, again: false }, true)) return succeeded ? undefined : backOff();
+    if (dispatch('vault:expired', { page: last, again: false }, true)) return succeeded ? undefined : patience.backOff();
     wanted = false;
     return halt();
   }
@@ -476,11 +945,20 @@
 
   /* ---- the page's life ---- */
 
+  /** The network came back, the page is looked at again, the machine woke up: do not sit out what is no longer true. */
+  function hurry() {
+    patience.hurry();
+    seat?.hurry();
+  }
+
+  const comeBack = () => { if (wanted && begun) go(); };
+
   addEventListener('pagehide', halt);
-  addEventListener('pageshow', (event) => { if (event.persisted && wanted) go(); });
+  addEventListener('pageshow', (event) => { if (event.persisted) comeBack(); });
   addEventListener('online', hurry);
   document.addEventListener('visibilitychange', () => { if (!document.hidden) hurry(); });
-  document.addEventListener('resume', hurry);
+  document.addEventListener('freeze', halt); // others must not wait for a leader that sleeps
+  document.addEventListener('resume', () => { comeBack(); hurry(); });
 
   function listen(method, fn) {
     const listener = (event) => { if (event.detail.method === method) fn(event.detail, event); };

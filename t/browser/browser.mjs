@@ -6,7 +6,7 @@
  *   npm install --no-package-lock --omit=optional --no-audit --no-fund
  *   node --test --test-concurrency=1 *.test.mjs
  *
- * client, updates, page, feeds, frontends  vault.js against the server below: they need nothing else.
+ * client, stream, tabs, updates, page, feeds, frontends  vault.js against the server below: they need nothing else.
  * logs, plain, chat, auction, wall  the demo: they need $VAULT_DEMO_URL, e.g. http://localhost:8080/ (skipped when it is not set).
  * origins                  a page of another origin and the demo: also $VAULT_DEMO_ORIGIN, what ORIGIN said to scripts/demo.
  *
@@ -65,6 +65,8 @@ class Poll {
     this.page = query.get('page');
     this.seq = Number(query.get('seq'));
     this.tab = query.get('tab');
+    this.asked = query.has('pages') ? query.get('pages').split(',').map((each) => each.split('.')) : [[this.page, query.get('seq'), this.tab]];
+    this.streams = /text\/event-stream/.test(request.headers.accept);
     this.closed = once(response, 'close'); // answered, or the browser hung up
   }
 
@@ -77,6 +79,38 @@ class Poll {
   answer(seq, ...updates) {
     const body = { seq, updates: updates.map(([method, type, body, format]) => ({ method, type, body, format })) };
     this.end(200, { 'Content-Type': 'application/json' }, JSON.stringify(body));
+  }
+
+  /** Of a poll of several: parts {page, seq, updates} or {page, status}. */
+  answerSome(...parts) {
+    this.end(200, { 'Content-Type': 'application/json' }, JSON.stringify({ pages: parts }));
+  }
+
+  /** The number that was asked with for a page. */
+  seqOf(page) {
+    const part = this.asked.find(([id]) => id === page);
+    return part && Number(part[1]);
+  }
+
+  /** Begin a stream of events. */
+  begin() {
+    this.response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+    this.response.write('retry: 1000\n: live\n\n');
+    return this;
+  }
+
+  /** updates: rows [method, type, body, format] */
+  event(page, seq, ...updates) {
+    return this.say({ page, seq, updates: updates.map(([method, type, body, format]) => ({ method, type, body, format })) });
+  }
+
+  say(part) {
+    this.response.write(`id: ${part.seq ?? ''}\ndata: ${JSON.stringify(part)}\n\n`);
+    return this;
+  }
+
+  beat() {
+    this.response.write(':\n\n');
   }
 
   /** The connection breaks after `bytes` of an answer that promised more. (Without a byte Chromium would just send the
@@ -121,6 +155,7 @@ export class Site {
   changes = new Arrivals();
   requests = []; // paths, in order of arrival
   files = new Map();
+  #held = new Set();
 
   static async start() {
     const site = new Site();
@@ -142,6 +177,11 @@ export class Site {
   page(path, id, body = '', more = '', head = '') {
     this.file(path, `<!doctype html><html lang="en"><head><title>${path}</title>${head}</head><body>${body}
 <script src="/vault/vault.js" data-vault-page="${id}" ${more} defer></script></body></html>`);
+  }
+
+  /** The polls that are held now. */
+  polling() {
+    return [...this.#held];
   }
 
   loads(path) {
@@ -168,7 +208,11 @@ export class Site {
 
   #poll(request, response, query) {
     const poll = new Poll(request, response, query);
-    if (query.get('ack') !== '1') return this.polls.push(poll);
+    if (query.get('ack') !== '1') {
+      this.#held.add(poll);
+      poll.closed.then(() => this.#held.delete(poll));
+      return this.polls.push(poll);
+    }
     poll.end(204);
     return this.acks.push(poll);
   }

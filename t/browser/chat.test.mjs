@@ -40,10 +40,11 @@ describe('the chat', { skip }, () => {
   beforeEach(() => { pages = []; });
   afterEach(() => Promise.all(pages.map((page) => page.context().close())));
 
-  /** A visitor in a browser of their own, before the door. */
-  async function visitor(options = {}) {
+  /** A visitor in a browser of their own, before the door. `polls`: streams do not come through to it. */
+  async function visitor({ polls, ...options } = {}) {
     const page = await (await browsers[pages.length % 2].newContext(options)).newPage();
     pages.push(page);
+    if (polls) await page.addInitScript(() => sessionStorage.setItem('vault-polls', '1'));
     page.problems = [];
     page.on('console', (message) => { if (message.type() === 'error') page.problems.push(message.text()); });
     page.on('pageerror', (error) => page.problems.push(String(error)));
@@ -170,7 +171,7 @@ describe('the chat', { skip }, () => {
 
   test('a visitor without a connection loses nothing', limit, async () => {
     const room = unique('room');
-    const [ann, bob] = [await enter(room, 'Ann'), await enter(room, 'Bob')];
+    const [ann, bob] = [await enter(room, 'Ann'), await enter(room, 'Bob', { polls: true })];
     await bob.context().setOffline(true);
     await said(ann, 'zero'); // ends the poll that is under way; the next one finds no connection
     await bob.locator('#live[data-state="backing off"]').waitFor();
@@ -188,7 +189,7 @@ describe('the chat', { skip }, () => {
 
   test('answers that are lost cost nothing: neither of polls nor of posts', limit, async () => {
     const room = unique('room');
-    const [ann, bob] = [await enter(room, 'Ann'), await enter(room, 'Bob')];
+    const [ann, bob] = [await enter(room, 'Ann'), await enter(room, 'Bob', { polls: true })];
     let lost = 0;
     const lose = (path) => bob.route(path, async (route) => {
       const response = await route.fetch();

@@ -83,7 +83,7 @@ describe('polling', () => {
   });
 
   test('a poll that the server forgot is given up and sent again', async () => {
-    stage.site.page('/', 'id-1', LIST, 'data-vault-timeout="200"');
+    stage.site.page('/', 'id-1', LIST, 'data-vault-timeout="200" data-vault-stream="off"');
     const page = await stage.open({ clock: true });
     const forgotten = await stage.site.polls.next();
     await page.clock.runFor(199_000);

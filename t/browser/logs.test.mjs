@@ -49,6 +49,43 @@ describe('the live log', { skip }, () => {
     assert.deepEqual([...page.problems, ...other.problems], []);
   });
 
+  test('comes by a stream: one request, many lines', limit, async () => {
+    const page = await visit();
+    const polls = [];
+    page.on('request', (request) => { if (/[/]poll[?]/.test(request.url()) && !/ack=1/.test(request.url())) polls.push(request.url()); });
+    for (let i = 0; i < 5; i++) {
+      const name = unique();
+      await ask(`/?stream=${name}`);
+      await lines(page, name).waitFor();
+    }
+    assert.deepEqual(polls, [], 'the request that there was goes on');
+  });
+
+  test('ten tabs are live by one connection, and go on when the first is closed', { timeout: 60_000 }, async () => {
+    const context = await browser.newContext();
+    const tabs = [];
+    for (let i = 0; i < 10; i++) {
+      const page = await context.newPage();
+      if (!i) pages.push(page);
+      tabs.push(page);
+      await page.goto(url('/logs/'));
+      await page.locator('#live[data-state="waiting"]').waitFor();
+    }
+    const first = unique();
+    await ask(`/?tabs=${first}`);
+    await Promise.all(tabs.map((page) => lines(page, first).waitFor()));
+    const status = await (await fetch(url('/vault/status?auto'))).text();
+    assert.match(status, /^Waiting: 1$/m, 'one request waits for all ten');
+    await tabs[0].close();
+    for (let i = 0; i < 3; i++) {
+      const next = unique();
+      await ask(`/?tabs=${next}`);
+      await Promise.all(tabs.slice(1).map((page) => lines(page, next).waitFor()));
+      for (const page of tabs.slice(1)) assert.equal(await lines(page, next).count(), 1);
+    }
+    assert.deepEqual(await Promise.all(tabs.slice(1).map((page) => lines(page, first).count())), Array(9).fill(1));
+  });
+
   test('a request appears, once, and is still there after a reload', limit, async () => {
     const page = await visit();
     const [first, second] = [unique(), unique()];

@@ -67,7 +67,7 @@ describe('a page of another origin', { skip }, () => {
         }
         assert.deepEqual(page.problems, []);
         const polls = of(page, '/vault/poll');
-        assert.ok(polls.length >= 3, 'it has polled');
+        assert.ok(polls.length >= 1, 'it has polled');
         assert.equal(new URL(polls[0].url()).origin, server.origin, 'the server that its script is from');
         assert.equal(await cookieOf(polls[0]), cookie);
         assert.equal(await cookieOf(of(page, '/vault/page')[0]), cookie);

@@ -48,15 +48,15 @@ typedef struct vault_wait_t {
 
 /** A poll that can wait. Zeroed memory of the owner's; it must not go before vault_poll_end(). */
 struct vault_poll_t {
-    int bell;              /* const between begin and end; -1 outside */
-    unsigned causes;       /* lock */
-    int attached;          /* lock */
-    int outlasts;          /* owner; STOP is not for it: it waits on in a child that stops */
-    int counted;           /* lock; as one that waits */
-    int turn;              /* lock; NONE, QUEUED or RUNNING */
-    apr_time_t due;        /* owner, then lock; when it is given a turn at the latest */
-    apr_time_t end;        /* owner, then lock; when its time is up, not before `due` */
-    int writes;            /* owner; 1: it cares for the client's socket only when that can be written to, or hangs up */
+    int bell;        /* const between begin and end; -1 outside */
+    unsigned causes; /* lock */
+    int attached;    /* lock */
+    int outlasts;    /* owner; STOP is not for it: it waits on in a child that stops */
+    int counted;     /* lock; as one that waits */
+    int turn;        /* lock; NONE, QUEUED or RUNNING */
+    apr_time_t due;  /* owner, then lock; when it is given a turn at the latest */
+    apr_time_t end;  /* owner, then lock; when its time is up, not before `due` */
+    int writes;      /* owner; 1: it cares for the client's socket only when that can be written to, or hangs up */
     apr_size_t heap_index; /* lock */
     vault_wait_t *waits;   /* lock; one an interest */
     unsigned count;

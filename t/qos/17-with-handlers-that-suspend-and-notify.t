@@ -22,6 +22,7 @@ is_deeply($guests[4]->facts, {%plain, runs => 2, resumed => 1, suspends => 'ok',
 wait_gate('/qos/suspend/', Running => 0, Queued => 0);
 
 my $gone = VaultTest::Guest->start('q17-gone', path => '/qos/suspend/x', calls => 'resume');
+wait_gate('/qos/suspend/', Running => 1);
 my $next = VaultTest::Guest->start('q17-next', path => '/qos/suspend/x', runs => 1);
 wait_gate('/qos/suspend/', Running => 1, Queued => 1);
 $gone->connection->reset;

@@ -92,15 +92,23 @@ apr_uint32_t qos_gate_take(const vault_qos_t *q, qos_gate_t *gate)
 
 void qos_gate_append(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
 {
-    set_state(qos_pass_at(q, index), QOS_QUEUED);
-    link_last(q, gate, index);
+    qos_pass_t *pass = qos_pass_at(q, index);
+
+    if (pass) {
+        set_state(pass, QOS_QUEUED);
+        link_last(q, gate, index);
+    }
 }
 
 void qos_gate_free(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
 {
     qos_pass_t *pass = qos_pass_at(q, index);
-    apr_uint32_t was = pass->state;
+    apr_uint32_t was;
 
+    if (!pass) {
+        return;
+    }
+    was = pass->state;
     set_state(pass, QOS_FREE);
     if (was == QOS_IN) {
         gate->in--;

@@ -204,6 +204,7 @@ static void tick(void *baton)
         return;
     }
     n = vault_pages_sweep(vault_server.pages, now, vault_page_idle());
+    vault_pages_recount(vault_server.pages);
 
     if (n) {
         vault_tally(pages_dropped, n);

@@ -202,24 +202,6 @@ const char *vault_pages_check(vault_pages_t *p)
 
 /* ------------------------------------------------------------------ holders */
 
-static void count_holds(vault_pages_t *p, apr_uint32_t *counted)
-{
-    apr_uint32_t i, k, last = vault_pages_last(p), most = vault_notifier_interests(p->notifier);
-
-    for (i = 1; i <= last; i++) {
-        vault_page_record_t *rec = &p->records[i];
-        const vault_holds_t *h;
-
-        vault_page_record_lock(p, rec);
-        h = vault_page_record_holds(p, rec);
-        for (k = 0; h && k < h->count; k++) {
-            counted[h->interest[k] <= most ? h->interest[k] : 0]++;
-        }
-        counted[rec->own <= most ? rec->own : 0]++;
-        vault_lock_release(&rec->lock);
-    }
-}
-
 /* Note by how many each interest is short. @return is one, by as many as before? */
 static int compare_holders(vault_pages_t *p, const apr_uint32_t *counted, apr_uint32_t *missing, int first)
 {
@@ -236,7 +218,7 @@ static int compare_holders(vault_pages_t *p, const apr_uint32_t *counted, apr_ui
     return any;
 }
 
-/* More holders than pages are possible: a killed process may leak one. */
+/* More holders than pages are possible until the recount after a death. */
 static const char *check_holders(vault_pages_t *p, apr_pool_t *pool)
 {
     apr_size_t size = ((apr_size_t)vault_notifier_interests(p->notifier) + 1) * sizeof(apr_uint32_t);
@@ -248,7 +230,7 @@ static const char *check_holders(vault_pages_t *p, apr_pool_t *pool)
             apr_sleep(BETWEEN_COUNTS);
         }
         memset(counted, 0, size);
-        count_holds(p, counted);
+        vault_page_count_holds(p, counted, vault_notifier_interests(p->notifier));
         if (!compare_holders(p, counted, missing, !n)) {
             return NULL;
         }

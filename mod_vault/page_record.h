@@ -2,8 +2,9 @@
 /**
  * @file page_record.h
  * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on their way), page_write.c
- * (what others do to it), page_facts.c (what it tells), page_clients.c (how many a client has), page_check.c (is it sound), page_table.c
- * (how it comes and goes) and page_record.c (its lock, its blocks, its holds), nobody else.
+ * (what others do to it), page_facts.c (what it tells), page_clients.c (how many a client has), page_recount.c (what pages have in
+ * all), page_check.c (is it sound), page_table.c (how it comes and goes) and page_record.c (its lock, its blocks, its holds), nobody
+ * else.
  *
  * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when the record is first
  * used, so that a large table costs only what is in use. The id is written last when a page is made and wiped first when it goes.
@@ -46,10 +47,11 @@ typedef struct vault_holds_t {
 
 typedef struct vault_page_table_t {
     vault_lock_t lock;
-    apr_uint32_t free;  /* lock; first free record, 0: none */
-    apr_uint32_t fresh; /* lock; atomic; records never used begin after this one */
-    apr_uint32_t count; /* atomic */
-    apr_uint64_t swept; /* atomic; when a child last looked for expired pages */
+    apr_uint32_t free;      /* lock; first free record, 0: none */
+    apr_uint32_t fresh;     /* lock; atomic; records never used begin after this one */
+    apr_uint32_t count;     /* atomic */
+    apr_uint64_t swept;     /* atomic; when a child last looked for expired pages */
+    apr_uint32_t recounted; /* atomic; of the children known to have died, those after whom the holds were counted */
 } vault_page_table_t;
 
 /* How many pages a client has: at least what the smaller of its two places says, since others may share a place. Changed by atomic steps
@@ -134,6 +136,9 @@ void vault_page_clients_leave(vault_pages_t *p, apr_uint32_t client);
 void vault_page_clients_add(vault_page_clients_t *counts, apr_uint32_t client);
 /** What was counted afresh is right. */
 void vault_page_clients_set(vault_pages_t *p, const vault_page_clients_t *counts);
+
+/** How many records hold each interest up to `last`; others count as 0. Takes the lock of one record after the other. */
+void vault_page_count_holds(vault_pages_t *p, apr_uint32_t *counted, vault_interest_t last);
 
 /** Is anything left of a page in the record? Only a killed process leaves something where there is no id. */
 int vault_page_record_has_left(const vault_page_record_t *rec);

@@ -131,6 +131,9 @@ static int free_slot(vault_notifier_t *n, unsigned slot, pid_t pid)
         fold_counters(&n->slots[0].counters, &q->counters);
         clear_queue_locked(q);
         __atomic_store_n(&q->clean, 0, __ATOMIC_RELAXED);
+        if (!clean) {
+            __atomic_add_fetch(&n->tables->deaths, 1, __ATOMIC_SEQ_CST);
+        }
         __atomic_store_n(&q->pid, 0, __ATOMIC_SEQ_CST);
     }
     vault_lock_release(&q->lock);
@@ -147,6 +150,11 @@ int vault_slot_exited(vault_notifier_t *n, pid_t pid, unsigned *slot)
 
     *slot = clean >= 0 ? s : 0;
     return clean == 0;
+}
+
+apr_uint32_t vault_slot_deaths(const vault_notifier_t *n)
+{
+    return __atomic_load_n(&n->tables->deaths, __ATOMIC_SEQ_CST);
 }
 
 /* -------------------------------------------------------------------- queue */

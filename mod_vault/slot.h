@@ -31,6 +31,9 @@ void vault_slot_leave(vault_notifier_t *n, unsigned slot);
  *         0  it had, or it had no slot */
 int vault_slot_exited(vault_notifier_t *n, pid_t pid, unsigned *slot);
 
+/** How many children are known to have died, not left in order. Each may have leaked what it had in its hands. */
+apr_uint32_t vault_slot_deaths(const vault_notifier_t *n);
+
 /** The eventfd that says the queue of `slot` has something. Non-blocking; read it, then drain. */
 int vault_slot_fd(const vault_notifier_t *n, unsigned slot);
 

@@ -14,6 +14,7 @@
 #define PAGES 40
 #define WORKERS 3
 #define LOOKS 60
+#define RECOUNTS 300
 
 /* A page with one interest in its state. */
 static vault_page_t make_page(fixture_t *f, vault_pages_t *pages, const char *name)
@@ -99,6 +100,7 @@ static void an_interest_with_too_few_holders_is_seen(void)
 typedef struct race_t {
     fixture_t *f;
     vault_pages_t *pages;
+    pthread_t threads[WORKERS];
     int stop; /* atomic */
 } race_t;
 
@@ -132,34 +134,84 @@ static void *live(void *baton)
     return NULL;
 }
 
+static void race_begin(race_t *race, fixture_t *f)
+{
+    int i;
+
+    pages_begin(f, &race->pages, PAGES, HEAP);
+    race->f = f;
+    for (i = 0; i < PAGES / 2; i++) {
+        make_page(f, race->pages, "i0");
+    }
+    for (i = 0; i < WORKERS; i++) {
+        pthread_create(&race->threads[i], NULL, live, race);
+    }
+}
+
+static void race_end(race_t *race)
+{
+    int i;
+
+    __atomic_store_n(&race->stop, 1, __ATOMIC_RELAXED);
+    for (i = 0; i < WORKERS; i++) {
+        pthread_join(race->threads[i], NULL);
+    }
+}
+
 static void a_sound_server_is_never_called_wrong(void)
 {
     fixture_t f;
-    vault_pages_t *pages;
-    race_t race = {.f = &f};
-    pthread_t threads[WORKERS];
+    race_t race = {.stop = 0};
     const char *wrong = NULL;
     int i;
 
-    pages_begin(&f, &pages, PAGES, HEAP);
-    race.pages = pages;
-    for (i = 0; i < PAGES / 2; i++) {
-        make_page(&f, pages, "i0");
-    }
-    for (i = 0; i < WORKERS; i++) {
-        pthread_create(&threads[i], NULL, live, &race);
-    }
+    race_begin(&race, &f);
     for (i = 0; i < LOOKS && !wrong; i++) {
-        wrong = vault_pages_check_live(pages, f.pool);
+        wrong = vault_pages_check_live(race.pages, f.pool);
         wrong = wrong ? wrong : vault_notifier_check_live(f.notifier);
         wrong = wrong ? wrong : vault_heap_check(f.heap);
     }
-    __atomic_store_n(&race.stop, 1, __ATOMIC_RELAXED);
-    for (i = 0; i < WORKERS; i++) {
-        pthread_join(threads[i], NULL);
-    }
+    race_end(&race);
     fixture_sound(wrong, __LINE__, __FILE__);
-    CHECK_PAGES(&f, pages);
+    CHECK_PAGES(&f, race.pages);
+    fixture_end(&f);
+}
+
+/* A child that holds an interest for no page, and is killed. */
+static void die_holding(fixture_t *f, const char *name)
+{
+    vault_interest_t interest;
+    apr_uint64_t stamp;
+    unsigned slot;
+
+    CU_ASSERT_FATAL(vault_slot_claim(f->notifier, 4000, &slot) == APR_SUCCESS);
+    CU_ASSERT_FATAL(vault_interest_hold(f->notifier, name, &interest, &stamp) == APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_slot_exited(f->notifier, 4000, &slot), 1);
+}
+
+/* The dead lose what they held, the living nothing, whatever these do meanwhile. */
+static void a_recount_takes_from_the_dead_alone(void)
+{
+    fixture_t f;
+    race_t race = {.stop = 0};
+    vault_interest_t interest;
+    apr_uint64_t stamp;
+    int i;
+
+    race_begin(&race, &f);
+    CU_ASSERT_EQUAL(vault_pages_recount(race.pages), 0); /* nobody died */
+    for (i = 0; i < RECOUNTS; i++) {
+        die_holding(&f, i % 2 ? "i0" : apr_psprintf(f.pool, "i%d", i % 7));
+        CU_ASSERT_EQUAL(vault_pages_recount(race.pages), 1);
+    }
+    CU_ASSERT_PTR_NULL(vault_pages_check_live(race.pages, f.pool));
+    race_end(&race);
+    vault_pages_recount(race.pages); /* of what was changed at each count so far */
+    CU_ASSERT_EQUAL(vault_pages_recount(race.pages), 0);
+    CHECK_PAGES(&f, race.pages);
+    CU_ASSERT_EQUAL(vault_interest_count(f.notifier), PAGES / 2 + 1);
+    CU_ASSERT_EQUAL(vault_interest_hold(f.notifier, "i0", &interest, &stamp), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_interest_holders(f.notifier, interest), PAGES / 2 + 1);
     fixture_end(&f);
 }
 
@@ -170,4 +222,5 @@ void vault_page_check_suite(void)
     CU_add_test(suite, "each_fault_is_seen", each_fault_is_seen);
     CU_add_test(suite, "an_interest_with_too_few_holders_is_seen", an_interest_with_too_few_holders_is_seen);
     CU_add_test(suite, "a_sound_server_is_never_called_wrong", a_sound_server_is_never_called_wrong);
+    CU_add_test(suite, "a_recount_takes_from_the_dead_alone", a_recount_takes_from_the_dead_alone);
 }

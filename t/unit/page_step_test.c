@@ -13,6 +13,7 @@
 #define HEAP (512 * 1024)
 #define POINTS 24    /* VAULT_KILL_POINTS in the environment says another number */
 #define STEPS 100000 /* at most, in one test: a sanitizer makes calls long */
+#define CHILD 4000   /* what the parent takes the process for */
 
 /* What the process does before it is killed; all prepared before the fork. */
 typedef struct call_t {
@@ -87,7 +88,9 @@ static void prepare(fixture_t *f, call_t *c)
 {
     vault_interest_t interest;
     apr_uint64_t stamp;
+    unsigned slot;
 
+    CU_ASSERT_FATAL(vault_slot_claim(f->notifier, CHILD, &slot) == APR_SUCCESS);
     CU_ASSERT_FATAL(vault_page_create(c->pages, &c->page, NULL, NOW, IDLE) == APR_SUCCESS);
     vault_page_hold(c->pages, &c->page, "x", &c->x, &stamp);
     vault_page_publish(c->pages, &c->page, page_state(f->pool, "0", c->x, stamp));
@@ -132,13 +135,15 @@ static long step(call_t *c, void (*call)(call_t *), long instructions)
 static void go_on(fixture_t *f, call_t *c)
 {
     vault_page_t another = page_publish(c->pages, f->pool); /* takes the table's lock */
+    unsigned slot;
     vault_ticket_t t;
     apr_uint64_t seq = 0;
     apr_status_t rv;
 
     vault_page_drop(c->pages, &another);
-    vault_notifier_all(f->notifier, 0); /* as the parent does for a process that was killed */
+    CU_ASSERT_EQUAL(vault_slot_exited(f->notifier, CHILD, &slot), 1);
     vault_pages_sweep(c->pages, NOW, IDLE);
+    CU_ASSERT_EQUAL(vault_pages_recount(c->pages), 1);
     do {
         rv = page_poll(c->pages, &c->page, seq++, 0, &t);
     } while (rv == APR_EMISMATCH && seq < 5);
@@ -171,7 +176,7 @@ static void killed_within(void (*call)(call_t *))
     vault_page_t other;
     vault_take_t take = {0, {0, 0}, NULL, NOW, NOW + IDLE * 100};
     vault_ticket_t ticket;
-    vault_interest_t interest;
+    vault_interest_t x, y;
     apr_uint64_t stamp;
     long total, points, i;
 
@@ -185,14 +190,17 @@ static void killed_within(void (*call)(call_t *))
         return;
     }
     other = page_publish(c.pages, f.pool);
-    vault_page_hold(c.pages, &other, "x", &interest, &stamp);
-    vault_page_hold(c.pages, &other, "y", &interest, &stamp);
+    vault_page_hold(c.pages, &other, "x", &x, &stamp);
+    vault_page_hold(c.pages, &other, "y", &y, &stamp);
     points = points_of(total);
     for (i = 0; i < points; i++) {
         prepare(&f, &c);
         step(&c, call, 1 + i * total / points);
         vault_page_take(c.pages, &other, &take, &ticket);
         go_on(&f, &c);
+        /* What the killed one held for no page is let go: there is the other's own, and x and y. */
+        CU_ASSERT_EQUAL(vault_interest_count(f.notifier), 3);
+        CU_ASSERT(vault_interest_holders(f.notifier, x) == 1 && vault_interest_holders(f.notifier, y) == 1);
     }
     CU_ASSERT_EQUAL(vault_notifier_notify(f.notifier, "x", 0), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_notifier_notify(f.notifier, "y", 0), APR_SUCCESS);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The holders of interests, counted from what the pages hold: for the check, and for what a killed process leaves.
+ *
+ * A process can be killed between its holding an interest and its noting that in the page, or the other way round when it lets go.
+ * No order of two stores in two places spares that; but whatever the order, an interest can only come to have too many holders, never
+ * too few. So they are counted after a death, by whoever sweeps. All holding and letting go is done under the record's lock, under
+ * which it is counted here, so notifier.h says how the count is exact while others go on.
+ */
+#include "page_record.h"
+
+#include "slot.h"
+
+void vault_page_count_holds(vault_pages_t *p, apr_uint32_t *counted, vault_interest_t last)
+{
+    apr_uint32_t i, k, records = vault_pages_last(p);
+
+    for (i = 1; i <= records; i++) {
+        vault_page_record_t *rec = &p->records[i];
+        const vault_holds_t *h;
+
+        vault_page_record_lock(p, rec);
+        h = vault_page_record_holds(p, rec);
+        for (k = 0; h && k < h->count; k++) {
+            counted[h->interest[k] <= last ? h->interest[k] : 0]++;
+        }
+        counted[rec->own <= last ? rec->own : 0]++;
+        vault_lock_release(&rec->lock);
+    }
+}
+
+/* @return whether all are settled */
+static int recount(vault_pages_t *p, apr_pool_t *pool)
+{
+    vault_interest_t i, last = vault_interest_last(p->notifier);
+    apr_size_t size = ((apr_size_t)last + 1) * sizeof(apr_uint32_t);
+    apr_uint32_t *counted = apr_pcalloc(pool, size), *changes = apr_palloc(pool, size);
+    int settled = 1;
+
+    for (i = 1; i <= last; i++) {
+        changes[i] = vault_interest_changes(p->notifier, i);
+    }
+    vault_page_count_holds(p, counted, last);
+    for (i = 1; i <= last; i++) {
+        settled &= vault_interest_recount(p->notifier, i, counted[i], changes[i]);
+    }
+    return settled;
+}
+
+int vault_pages_recount(vault_pages_t *p)
+{
+    apr_uint32_t done = vault_load(&p->table->recounted), deaths = vault_slot_deaths(p->notifier);
+    apr_pool_t *pool;
+
+    if (done == deaths || apr_pool_create_unmanaged(&pool) != APR_SUCCESS) {
+        return done != deaths;
+    }
+    if (recount(p, pool)) {
+        __atomic_compare_exchange_n(&p->table->recounted, &done, deaths, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    }
+    apr_pool_destroy(pool);
+    return 1;
+}

@@ -255,6 +255,7 @@ static apr_status_t start_waiting(apr_pool_t *pchild)
     }
     apr_pool_cleanup_register(pchild, NULL, leave, apr_pool_cleanup_null);
     vault_server.counters = vault_slot_counters(vault_server.notifier, vault_server.slot);
+    vault_pages_set_slot(vault_server.pages, vault_server.slot);
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     if (!runs) {
         runs = threads > 2 ? (unsigned)threads / 2 : 1;

@@ -63,6 +63,7 @@ typedef struct vault_slot_t {
     apr_uint32_t rung;                                /* lock; the eventfd was written for what is queued */
     apr_int64_t pid;                                  /* atomic; 0: nobody */
     apr_uint32_t clean;                               /* atomic; the owner left in order */
+    apr_uint32_t turn;                                /* atomic; raised when an owner is gone: leases name it */
     _Alignas(64) apr_uint32_t ring[VAULT_SLOT_QUEUE]; /* lock */
     _Alignas(64) vault_counters_t counters;           /* atomic, each */
 } vault_slot_t;

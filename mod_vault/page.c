@@ -127,6 +127,7 @@ apr_status_t vault_page_take(vault_pages_t *p, const vault_page_t *page, const v
         fill_in(p, rec, page, ticket);
         ticket->redelivers = vault_page_chain_list(p, rec, staged) != 0;
         vault_store(&rec->polled, 1);
+        vault_store(&rec->lease, vault_slot_lease(p->notifier, p->slot));
         vault_store(&rec->idle_since, (apr_uint64_t)take->until);
     }
     vault_lock_release(&rec->lock);

@@ -95,6 +95,9 @@ apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment,
  * @param most  1 to VAULT_PAGE_INTERESTS_MAX */
 void vault_pages_set_interests(vault_pages_t *p, apr_uint32_t most);
 
+/** The slot of this process (slot.h): what its polls have of a page is void when it is known to be gone. Child, before its first poll. */
+void vault_pages_set_slot(vault_pages_t *p, unsigned slot);
+
 /** Make a page, without a state: polls wait until it is published.
  * @param owner  the authenticated user who alone may poll it, or NULL; copied
  * @param idle   pages not polled for so long are expired

@@ -15,12 +15,14 @@
 #include "lock.h"
 #include "page.h"
 #include "page_facts.h"
+#include "slot.h"
 
 typedef struct vault_page_record_t {
     vault_lock_t lock;
     apr_uint64_t id[2];                    /* lock; atomic; 0,0: free */
     apr_uint64_t fence;                    /* lock; atomic */
     apr_uint64_t idle_since;               /* atomic; in the future while a poll waits */
+    vault_lease_t lease;                   /* lock; atomic; of the child whose poll that is */
     apr_uint32_t polled;                   /* atomic */
     vault_interest_t own;                  /* lock; atomic */
     apr_uint64_t tab[2];                   /* lock; the browser tab that polls; 0,0: not known yet */
@@ -69,6 +71,7 @@ struct vault_pages_t {
     vault_page_record_t *records; /* 1..max; 0 is not used */
     apr_uint32_t max;
     apr_uint32_t max_interests; /* of one page */
+    unsigned slot;              /* of this process */
 };
 
 #define vault_load(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)

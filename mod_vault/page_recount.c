@@ -8,8 +8,6 @@
  */
 #include "page_record.h"
 
-#include "slot.h"
-
 void vault_page_count_holds(vault_pages_t *p, apr_uint32_t *counted, vault_interest_t last)
 {
     apr_uint32_t i, k, records = vault_pages_last(p);

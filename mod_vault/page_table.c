@@ -41,6 +41,11 @@ apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment,
     return vault_lock_init(&p->table->lock);
 }
 
+void vault_pages_set_slot(vault_pages_t *p, unsigned slot)
+{
+    p->slot = slot;
+}
+
 void vault_pages_set_interests(vault_pages_t *p, apr_uint32_t most)
 {
     p->max_interests = most;
@@ -198,6 +203,25 @@ static void finish_drop(vault_pages_t *p, apr_uint32_t index)
     }
 }
 
+static int is_orphaned(const vault_pages_t *p, const vault_page_record_t *rec, apr_time_t now)
+{
+    return (apr_time_t)vault_load(&rec->idle_since) > now && vault_lease_is_void(p->notifier, vault_load(&rec->lease));
+}
+
+/* Its poll died with its child and left nothing behind: the page is idle from when that is seen. */
+static void end_lease(vault_pages_t *p, const vault_page_t *page, apr_time_t now)
+{
+    vault_page_record_t *rec = vault_page_record_lock_page(p, page);
+
+    if (!rec) {
+        return;
+    }
+    if (is_orphaned(p, rec, now)) {
+        vault_store(&rec->idle_since, (apr_uint64_t)now);
+    }
+    vault_lock_release(&rec->lock);
+}
+
 unsigned vault_pages_sweep(vault_pages_t *p, apr_time_t now, apr_interval_time_t idle)
 {
     apr_uint32_t i, last = vault_load(&p->table->fresh);
@@ -211,6 +235,9 @@ unsigned vault_pages_sweep(vault_pages_t *p, apr_time_t now, apr_interval_time_t
             if (vault_page_record_has_left(&p->records[i])) {
                 finish_drop(p, i);
             }
+        }
+        else if (is_orphaned(p, &p->records[i], now)) {
+            end_lease(p, &page, now);
         }
         else if (is_expired(&p->records[i], now, idle)) {
             dropped +=

@@ -131,6 +131,7 @@ static int free_slot(vault_notifier_t *n, unsigned slot, pid_t pid)
         fold_counters(&n->slots[0].counters, &q->counters);
         clear_queue_locked(q);
         __atomic_store_n(&q->clean, 0, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&q->turn, 1, __ATOMIC_SEQ_CST);
         if (!clean) {
             __atomic_add_fetch(&n->tables->deaths, 1, __ATOMIC_SEQ_CST);
         }
@@ -150,6 +151,21 @@ int vault_slot_exited(vault_notifier_t *n, pid_t pid, unsigned *slot)
 
     *slot = clean >= 0 ? s : 0;
     return clean == 0;
+}
+
+/* ------------------------------------------------------------------- leases */
+
+vault_lease_t vault_slot_lease(const vault_notifier_t *n, unsigned slot)
+{
+    if (!slot_valid(n, slot)) {
+        return 0;
+    }
+    return (vault_lease_t)slot << 32 | __atomic_load_n(&n->slots[slot].turn, __ATOMIC_SEQ_CST);
+}
+
+int vault_lease_is_void(const vault_notifier_t *n, vault_lease_t lease)
+{
+    return lease && vault_slot_lease(n, (unsigned)(lease >> 32)) != lease;
 }
 
 apr_uint32_t vault_slot_deaths(const vault_notifier_t *n)

@@ -31,6 +31,16 @@ void vault_slot_leave(vault_notifier_t *n, unsigned slot);
  *         0  it had, or it had no slot */
 int vault_slot_exited(vault_notifier_t *n, pid_t pid, unsigned *slot);
 
+/** A mark for what a child has only while it lives, to keep in shared memory beside it. 0: of no child. */
+typedef apr_uint64_t vault_lease_t;
+
+/** The lease of the child that owns `slot` now; 0 for slot 0 and what is no slot. */
+vault_lease_t vault_slot_lease(const vault_notifier_t *n, unsigned slot);
+
+/** Has the parent learnt that the child is gone whose lease this is? What it had is void then, also when another has its slot.
+ * Lease 0 is never void. Takes no lock. */
+int vault_lease_is_void(const vault_notifier_t *n, vault_lease_t lease);
+
 /** How many children are known to have died, not left in order. Each may have leaked what it had in its hands. */
 apr_uint32_t vault_slot_deaths(const vault_notifier_t *n);
 

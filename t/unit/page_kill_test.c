@@ -182,9 +182,122 @@ static void who_is_killed_stops_nobody(void)
     fixture_end(&f);
 }
 
+/* --------------------------------------------------------------------- leases */
+
+#define CHILD 4000 /* no process of ours: nothing asks the system whether it lives */
+
+/* What becomes of the child whose poll a page has. */
+static void it_lives(fixture_t *f)
+{
+    (void)f;
+}
+
+static void it_dies(fixture_t *f)
+{
+    unsigned slot;
+
+    CU_ASSERT_EQUAL(vault_slot_exited(f->notifier, CHILD, &slot), 1);
+}
+
+static void it_leaves(fixture_t *f)
+{
+    unsigned slot;
+
+    vault_slot_leave(f->notifier, 1);
+    CU_ASSERT_EQUAL(vault_slot_exited(f->notifier, CHILD, &slot), 0);
+}
+
+static void another_has_its_slot(fixture_t *f)
+{
+    unsigned slot;
+
+    it_dies(f);
+    CU_ASSERT_EQUAL(vault_slot_claim(f->notifier, CHILD + 1, &slot), APR_SUCCESS);
+    CU_ASSERT_EQUAL(slot, 1);
+}
+
+static void another_dies(fixture_t *f)
+{
+    unsigned slot;
+
+    CU_ASSERT_EQUAL(vault_slot_claim(f->notifier, CHILD + 1, &slot), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_slot_exited(f->notifier, CHILD + 1, &slot), 1);
+}
+
+/* A page is polled until its poll's deadline, which is long after, or until the child is gone that has the poll. */
+static void a_poll_ends_with_its_child(void)
+{
+    static const struct {
+        int has_slot;
+        void (*becomes)(fixture_t *f);
+        int orphaned;
+        const char *why;
+    } rows[] = {
+        {1, it_lives, 0, "its child waits"},
+        {1, it_dies, 1, "its child was killed"},
+        {1, it_leaves, 1, "its child left, and forgot it"},
+        {1, another_has_its_slot, 1, "its child was killed, and there is another in its place"},
+        {1, another_dies, 0, "another child was killed"},
+        {0, it_dies, 0, "a child without a slot answers at once, so the deadline is near"},
+    };
+    const apr_time_t died = NOW + apr_time_from_sec(5), deadline = NOW + IDLE * 10;
+    const vault_take_t take = {0, {0, 0}, NULL, NOW, deadline};
+    unsigned i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        fixture_t f;
+        vault_pages_t *pages;
+        vault_page_t page, more;
+        vault_ticket_t ticket;
+        unsigned slot;
+
+        pages_begin(&f, &pages, 1, HEAP);
+        CU_ASSERT_FATAL(vault_slot_claim(f.notifier, CHILD, &slot) == APR_SUCCESS);
+        vault_pages_set_slot(pages, rows[i].has_slot ? slot : 0);
+        page = page_publish(pages, f.pool);
+        CU_ASSERT_EQUAL(vault_page_take(pages, &page, &take, &ticket), APR_SUCCESS);
+        rows[i].becomes(&f);
+        CHECK_ROW(vault_pages_sweep(pages, died, 0) == 0, rows[i].why);
+        CHECK_ROW(vault_page_create(pages, &more, NULL, died + VAULT_PAGE_EVICTABLE, IDLE) == APR_ENOSPC,
+                  "its browser may come again");
+        CHECK_ROW(vault_page_create(pages, &more, NULL, died + VAULT_PAGE_EVICTABLE + 1, IDLE) ==
+                      (rows[i].orphaned ? APR_SUCCESS : APR_ENOSPC),
+                  rows[i].why);
+        CHECK_PAGES(&f, pages);
+        fixture_end(&f);
+    }
+}
+
+/* The next poll is of another child; the dead one's lease does not end it. */
+static void a_poll_taken_over_has_a_lease_of_its_own(void)
+{
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t page;
+    vault_ticket_t ticket;
+    const vault_take_t take = {0, {0, 0}, NULL, NOW, NOW + IDLE * 10};
+    unsigned slot;
+
+    pages_begin(&f, &pages, 1, HEAP);
+    page = page_publish(pages, f.pool);
+    CU_ASSERT_FATAL(vault_slot_claim(f.notifier, CHILD, &slot) == APR_SUCCESS);
+    vault_pages_set_slot(pages, slot);
+    CU_ASSERT_EQUAL(vault_page_take(pages, &page, &take, &ticket), APR_SUCCESS);
+    CU_ASSERT_FATAL(vault_slot_claim(f.notifier, CHILD + 1, &slot) == APR_SUCCESS);
+    vault_pages_set_slot(pages, slot);
+    CU_ASSERT_EQUAL(vault_page_take(pages, &page, &take, &ticket), APR_SUCCESS);
+    it_dies(&f);
+    vault_pages_sweep(pages, NOW, IDLE);
+    CU_ASSERT_EQUAL(vault_pages_sweep(pages, NOW + IDLE * 9, IDLE), 0);
+    CHECK_PAGES(&f, pages);
+    fixture_end(&f);
+}
+
 void vault_page_kill_suite(void)
 {
     CU_pSuite suite = CU_add_suite("page_kill", NULL, NULL);
 
     CU_ADD_TEST(suite, who_is_killed_stops_nobody);
+    CU_ADD_TEST(suite, a_poll_ends_with_its_child);
+    CU_ADD_TEST(suite, a_poll_taken_over_has_a_lease_of_its_own);
 }

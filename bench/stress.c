@@ -33,8 +33,6 @@
 #define LOOK_EVERY (50 * (uint64_t)MS)
 #define POLL_TIMEOUT 60 /* longer than any patience here */
 #define PAGE_TIMEOUT 300
-#define LEAKED                                                                                                         \
-    16384           /* bytes that a child may leave behind which is killed between building a state and publishing it */
 #define UNPOLLED 62 /* seconds until the server has forgotten a page that nobody has polled */
 
 typedef struct options_t {
@@ -272,7 +270,7 @@ static void leave(void)
         await_number("Pages", orphans);
         if (control_number(control_get("/vault/status?auto"), "Pages") == 0) {
             await_number("Interests", 0);
-            await_number("HeapUsed", empty_heap + LEAKED * violence_counts.kills);
+            await_number("HeapUsed", empty_heap);
         }
     }
     check_tables();

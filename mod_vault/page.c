@@ -24,25 +24,27 @@ apr_status_t vault_page_hold(vault_pages_t *p, const vault_page_t *page, const c
 
 apr_status_t vault_page_publish(vault_pages_t *p, const vault_page_t *page, const vault_state_t *state)
 {
-    vault_off_t block = vault_page_record_store(p, state);
-    vault_page_record_t *rec;
+    vault_page_record_t *rec = vault_page_record_lock_page(p, page);
+    apr_status_t rv = APR_SUCCESS;
+    vault_off_t block;
 
-    if (!block) {
-        return APR_ENOSPC;
+    if (!rec) {
+        return APR_NOTFOUND;
     }
-    if (!(rec = vault_page_record_lock_page(p, page)) || rec->base) {
-        vault_heap_free(p->heap, block);
-        if (rec) {
-            vault_lock_release(&rec->lock);
-        }
-        return rec ? APR_EINVAL : APR_NOTFOUND;
+    if (rec->base) {
+        rv = APR_EINVAL;
     }
-    vault_state_number(vault_heap_at(p->heap, block), 0, 0);
-    vault_store(&rec->base, block);
-    vault_page_record_release_unnamed(p, rec);
-    vault_notifier_notify_interest(p->notifier, rec->own, 0);
+    else if (!(block = vault_page_record_store(p, state))) {
+        rv = APR_ENOSPC;
+    }
+    else {
+        vault_state_number(vault_heap_at(p->heap, block), 0, 0);
+        vault_store(&rec->base, block);
+        vault_page_record_release_unnamed(p, rec);
+        vault_notifier_notify_interest(p->notifier, rec->own, 0);
+    }
     vault_lock_release(&rec->lock);
-    return APR_SUCCESS;
+    return rv;
 }
 
 /* Is it the tab that has polled so far? Who does not say may be any. */
@@ -309,24 +311,26 @@ static apr_status_t stage_on_tip(vault_pages_t *p, vault_page_record_t *rec, vau
 static apr_status_t put_state(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state,
                               apr_status_t (*put)(vault_pages_t *, vault_page_record_t *, vault_off_t, vault_state_t *))
 {
-    vault_off_t block = vault_page_record_store(p, state);
     vault_page_record_t *rec;
-    apr_status_t rv;
+    vault_off_t block;
+    apr_status_t rv = lock_ticket(p, ticket, &rec);
 
-    if (!block) {
-        return APR_ENOSPC;
-    }
-    rv = lock_ticket(p, ticket, &rec);
-    if (rv == APR_SUCCESS) {
-        rv = rec->base && rec->written == ticket->written ? put(p, rec, block, state) : APR_EAGAIN;
-        if (rv == APR_SUCCESS) {
-            vault_page_record_release_unnamed(p, rec);
-        }
-        vault_lock_release(&rec->lock);
-    }
     if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!rec->base || rec->written != ticket->written) {
+        rv = APR_EAGAIN;
+    }
+    else if (!(block = vault_page_record_store(p, state))) {
+        rv = APR_ENOSPC;
+    }
+    else if ((rv = put(p, rec, block, state)) == APR_SUCCESS) {
+        vault_page_record_release_unnamed(p, rec);
+    }
+    else {
         vault_heap_free(p->heap, block);
     }
+    vault_lock_release(&rec->lock);
     return rv;
 }
 

@@ -16,11 +16,11 @@
  * those that were made from it stay. When the chain is full the stream waits for that.
  *
  * A number is used for one answer only. One poll per page: taking the page raises its `fence`, and whoever holds an older fence
- * can no longer commit or stage anything. The page's lock is held for pointer moves only, never while a method runs.
+ * can no longer commit or stage anything. The page's lock is held to move pointers and copy states, never while a method runs.
  *
  * States are built beside and published by one store, so a process killed at any place leaves the old one or the new one. It may
- * leak what it had in its hands: a block, a record without an id. What it left of a page it dropped, and a page that it polled, is
- * found by the next sweep; an interest that it held and no page names, by the recount after that.
+ * leak what it had in its hands: a record without an id. What it left of a page it dropped, and a page that it polled, is found by
+ * the next sweep; blocks and interests that it had and no page has, by the recount after that.
  *
  * A feed may want to hear that the browser has what a run rendered (vault.h, on_ack). Such acks lie in the state of that run, so that
  * they go when it goes. Whoever finds some in the committed state tells the feed, with no lock held, and then says that they are
@@ -213,8 +213,9 @@ int vault_pages_claim_sweep(vault_pages_t *p, apr_time_t now);
  * @return how many */
 unsigned vault_pages_sweep(vault_pages_t *p, apr_time_t now, apr_interval_time_t idle);
 
-/** After a child is known to have died: let go the interests that it held and no page is known to hold. Every child asks after its
- * sweep; mostly there is nothing to do. Only pages may hold interests where this is used.
+/** After a child is known to have died: let go the interests that it held and no page holds, and free the blocks that no page has.
+ * Every child asks after its sweep; mostly there is nothing to do. Takes the lock of each page in turn, and some memory. Nobody but
+ * pages may hold interests or have blocks where this is used.
  * @return 1 there was a death, and all is settled now or will be when it is called again
  *         0 nothing to do */
 int vault_pages_recount(vault_pages_t *p);

@@ -49,10 +49,11 @@ typedef struct vault_holds_t {
 
 typedef struct vault_page_table_t {
     vault_lock_t lock;
-    apr_uint32_t free;      /* lock; first free record, 0: none */
-    apr_uint32_t fresh;     /* lock; atomic; records never used begin after this one */
-    apr_uint32_t count;     /* atomic */
-    apr_uint64_t swept;     /* atomic; when a child last looked for expired pages */
+    apr_uint32_t free;  /* lock; first free record, 0: none */
+    apr_uint32_t fresh; /* lock; atomic; records never used begin after this one */
+    apr_uint32_t count; /* atomic */
+    apr_uint64_t swept; /* atomic; when a child last looked for expired pages */
+    vault_lock_t recounting;
     apr_uint32_t recounted; /* atomic; of the children known to have died, those after whom the holds were counted */
 } vault_page_table_t;
 
@@ -89,7 +90,8 @@ vault_page_record_t *vault_page_record_lock_page(vault_pages_t *p, const vault_p
 /** May this user do what polls do? `owner` NULL: nobody in particular. Locked. */
 int vault_page_record_is_of(vault_pages_t *p, const vault_page_record_t *rec, const char *owner);
 
-/** A block of the heap with that state; 0: it is too large, or there is no room. */
+/** A block of the heap with that state; 0: it is too large, or there is no room. Locked, until the block is in the record or freed:
+ * else the recount after a death would take it for lost. */
 vault_off_t vault_page_record_store(vault_pages_t *p, const vault_state_t *state);
 
 /** The state in that block, copied into `pool`. Locked.

@@ -177,7 +177,7 @@ static void killed_within(void (*call)(call_t *))
     vault_take_t take = {0, {0, 0}, NULL, NOW, NOW + IDLE * 100};
     vault_ticket_t ticket;
     vault_interest_t x, y;
-    apr_uint64_t stamp;
+    apr_uint64_t stamp, used;
     long total, points, i;
 
     pages_begin(&f, &c.pages, 30000, HEAP);
@@ -192,12 +192,14 @@ static void killed_within(void (*call)(call_t *))
     other = page_publish(c.pages, f.pool);
     vault_page_hold(c.pages, &other, "x", &x, &stamp);
     vault_page_hold(c.pages, &other, "y", &y, &stamp);
+    used = vault_heap_used(f.heap);
     points = points_of(total);
     for (i = 0; i < points; i++) {
         prepare(&f, &c);
         step(&c, call, 1 + i * total / points);
         vault_page_take(c.pages, &other, &take, &ticket);
         go_on(&f, &c);
+        CU_ASSERT_EQUAL(vault_heap_used(f.heap), used);
         /* What the killed one held for no page is let go: there is the other's own, and x and y. */
         CU_ASSERT_EQUAL(vault_interest_count(f.notifier), 3);
         CU_ASSERT(vault_interest_holders(f.notifier, x) == 1 && vault_interest_holders(f.notifier, y) == 1);

@@ -40,7 +40,8 @@ typedef struct vault_page_record_t {
     apr_uint32_t born;                     /* table lock; the record's lock has been made */
 } vault_page_record_t;
 
-/* The interests a page holds. Appending writes the place before the count, so a kill in between leaks and never frees twice. */
+/* The interests a page holds. Appending writes the place before the count, so a kill in between never frees twice; what it leaks is
+ * found by the recount. */
 typedef struct vault_holds_t {
     apr_uint32_t room;
     apr_uint32_t count;

@@ -87,10 +87,10 @@ static apr_status_t admit(vault_pages_t *p, vault_page_record_t *rec, const vaul
     return APR_SUCCESS;
 }
 
-/* Nobody has the page when the last poll has left. */
-static int is_polled(const vault_page_record_t *rec, apr_time_t now)
+/* Nobody has the page when the last poll has left, or its child is gone. */
+static int is_polled(const vault_pages_t *p, const vault_page_record_t *rec, apr_time_t now)
 {
-    return rec->idle_since >= (apr_uint64_t)now;
+    return rec->idle_since >= (apr_uint64_t)now && !vault_lease_is_void(p->notifier, rec->lease);
 }
 
 /* Whoever has the page runs or waits on what it knows no more: from here it may change nothing, and is told. If nobody has it, telling
@@ -98,7 +98,7 @@ static int is_polled(const vault_page_record_t *rec, apr_time_t now)
 static void overtake(vault_pages_t *p, vault_page_record_t *rec, apr_time_t now)
 {
     vault_store(&rec->fence, rec->fence + 1);
-    if (is_polled(rec, now)) {
+    if (is_polled(p, rec, now)) {
         vault_notifier_notify_interest(p->notifier, rec->own, 0);
     }
     rec->streams = 0;
@@ -139,7 +139,7 @@ apr_status_t vault_page_take(vault_pages_t *p, const vault_page_t *page, const v
 /* Is there a stream that goes on from what is the base now? Then it has the acks to tell. */
 static int is_streams_own(vault_pages_t *p, vault_page_record_t *rec, apr_time_t now)
 {
-    return rec->streams && is_polled(rec, now) && vault_page_chain_find(p, rec, rec->tip);
+    return rec->streams && is_polled(p, rec, now) && vault_page_chain_find(p, rec, rec->tip);
 }
 
 /* The one who commits has the acks to tell, and so the ticket: from two, one could say of the other's that they are told. */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writers, pages and clients of all kinds, killed children, restarts and reloads at once, by a plan from a seed: in the end each page
-# shows what a fresh view shows, each row exactly once, and the server keeps nothing of them. One seed is always the same, one is new.
+# shows what a fresh view shows, each row exactly once, and the server keeps nothing of them. See VaultTest::Stress for the seeds.
 use strict;
 use warnings;
 use VaultTest;
@@ -12,7 +12,7 @@ needs_bell();
 # graceful restart (docs/operating.md).
 my $size = "StartServers 3\nServerLimit 16\nThreadLimit 8\nThreadsPerChild 8\nMinSpareThreads 8\nMaxSpareThreads 1000\n"
     . "MaxRequestWorkers 128\nAsyncRequestWorkerFactor 60\n";
-for my $seed (7, random_seed()) {
+for my $seed (7, seed(11)) {
     diag("seed $seed");
     my $figures = stress(
         'event',

@@ -6,7 +6,7 @@ use VaultTest;
 use VaultTest::Stress;
 
 plan(skip_all => 'httpd has no MPM worker') unless VaultTest::Server::has_mpm('worker');
-my $seed = random_seed();
+my $seed = seed(5);
 diag("seed $seed");
 my $figures = stress(
     'worker',

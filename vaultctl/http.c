@@ -175,15 +175,26 @@ const char *vaultctl_http_ask(vaultctl_http_t *http, vaultctl_answer_t *answer, 
     return NULL;
 }
 
-/* What the status means to who has configured the server. */
-static const char *meaning(long status)
+/* The one URL that vault.conf does not open by itself. */
+static int is_notify(const char *url)
 {
-    switch (status) {
+    size_t length = strlen(url);
+
+    return length > 7 && strcmp(url + length - 7, "/notify") == 0;
+}
+
+/* What the status means to who has configured the server. */
+static const char *meaning(const vaultctl_answer_t *answer)
+{
+    switch (answer->status) {
     case 401:
         return "a user is needed; --user or --netrc say who";
     case 403:
         return "the server does not let this be asked from here; see Require in its configuration";
     case 404:
+        if (is_notify(answer->url)) {
+            return "there is no such URL; vault.conf has its <Location> at the end, closed until you open it";
+        }
         return "there is no such URL; are the <Location>s of vault.conf below this --url?";
     default:
         return "this is not what mod_vault answers; does --url name its VaultPath?";
@@ -195,8 +206,7 @@ int vaultctl_http_say(const vaultctl_answer_t *answer)
     json_t *body = json_loads(answer->body, 0, NULL);
     const char *error = json_string_value(json_object_get(body, "error"));
 
-    vaultctl_say(VAULTCTL_TROUBLE, "%s: %ld: %s", answer->url, answer->status,
-                 error != NULL ? error : meaning(answer->status));
+    vaultctl_say(VAULTCTL_TROUBLE, "%s: %ld: %s", answer->url, answer->status, error != NULL ? error : meaning(answer));
     json_decref(body);
     return VAULTCTL_TROUBLE;
 }

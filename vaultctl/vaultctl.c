@@ -125,6 +125,10 @@ static int start(int argc, char **argv, apr_pool_t *pool)
         print_usage(stdout);
         return VAULTCTL_DONE;
     }
+    if (*word == '-') {
+        return vaultctl_say(VAULTCTL_USAGE,
+                            "%s: the command comes first, then its options; vaultctl --help says what there is", word);
+    }
     if (*word != '\0') {
         return vaultctl_say(VAULTCTL_USAGE, "%s: there is no such command; vaultctl --help says what there is", word);
     }

@@ -22,6 +22,7 @@ like(vaultctl('--version')->{out}, qr/^vaultctl of mod_vault \d+\.\d+\.\d+$/, '-
 my @wrong = (
     [[], qr/^usage: /],
     [['nonsense'], qr/^vaultctl: nonsense: there is no such command/],
+    [['--json', 'status'], qr/^vaultctl: --json: the command comes first, then its options/],
     [['status', '--nonsense'], qr/nonsense/],
     [['status', 'word'], qr/^vaultctl: word: status takes no word/],
     [['top', '--delay', '0'], qr/^vaultctl: --delay 0: a whole number from 1 on is accepted/],

@@ -19,6 +19,9 @@ is($said->{out}, "v04 nobody: no page holds it\n", '... says what nobody holds')
 is(VaultTest::Page::text($page->finish_poll($poll)), "2\n", '... and wakes the page');
 is_deeply(JSON::PP::decode_json(vaultctl('notify', '--json', 'v04 nobody')->{out}), {held => JSON::PP::false(), interest => 'v04 nobody'}, 'in JSON');
 is(vaultctl('notify', 'x' x 201)->{code}, 2, 'a name that is too long');
+$said = vaultctl('notify', '--url', 'http://127.0.0.1:' . VaultTest::port_of() . '/none/', 'v04');
+is($said->{code}, 2, 'where notify is not open');
+like($said->{err}, qr{/none/notify: 404: .*closed until you open it$}, '... it says what opens it');
 
 # One line each time, whatever happens between two polls.
 sub lines_of { return scalar(() = read_file($_[0]{out}) =~ /\n/g) }

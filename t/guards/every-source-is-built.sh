@@ -2,7 +2,7 @@
 # Every C file and every page of the manual is listed in Makefile.am, and each that is listed there exists.
 . "${srcdir:-.}/t/guards/guard.sh"
 
-find bench examples/suspend feeds lua mod_vault t vaultctl -name '*.[ch]' ! -path '*/node_modules/*' ! -path 't/run/*' | list "the tree"
+find bench examples feeds lua mod_vault t vaultctl -name '*.[ch]' ! -path '*/node_modules/*' ! -path 't/run/*' | list "the tree"
 grep -vE '^[[:space:]]*#' Makefile.am | grep -oE '[A-Za-z0-9_./-]+\.[ch]\b' | grep / | list "Makefile.am"
 
 all_in "the tree" "Makefile.am" "this source is not listed in Makefile.am: it is neither built nor distributed"

@@ -2,7 +2,10 @@
 /* Connecting, and the tables of a database that has none. */
 #include "connect.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "apr_strings.h"
 
@@ -51,6 +54,22 @@ static void tried(sql_database_t *db, const char *why)
 static apr_status_t unreachable(sql_call_t *c, const char *why)
 {
     return sql_fail(c, APR_EAGAIN, "the database \"%s\" cannot be opened: %s", c->db->database, why);
+}
+
+/* libdbi knows no more than that it could not. A file is made, and has -wal and -shm beside it, so the rights on its folder count. */
+static const char *why_no_file(const sql_call_t *c, const char *why)
+{
+    const char *path = c->db->database;
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash == NULL || slash == path ? "/" : apr_pstrmemdup(c->pool, path, slash - path);
+    char reason[120];
+
+    if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0 &&
+        (faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 || errno == ENOENT)) {
+        return why;
+    }
+    apr_strerror(errno, reason, sizeof(reason));
+    return apr_psprintf(c->pool, "%s; user %d must be able to write to it and to its folder", reason, (int)geteuid());
 }
 
 /* ------------------------------------------------------------ init */
@@ -139,8 +158,9 @@ static apr_status_t open_now(sql_call_t *c)
         sql_conn_close(conn);
         if (db->driver->is_server) {
             tried(db, why);
+            return unreachable(c, why);
         }
-        return unreachable(c, why);
+        return unreachable(c, why_no_file(c, why));
     }
     if (db->driver->is_server) {
         sql_guarded_open(&conn->guarded, dbi_conn_get_socket(conn->dbi));

@@ -402,6 +402,18 @@ static void test_schema_changes(void)
     feed_close(&feed);
 }
 
+/* Where a database cannot be made, who looks after the server is told what to do about it. */
+static void test_folder(void)
+{
+    const char *init = write_file("folder.sql", "CREATE TABLE a(b);");
+    feed_t feed;
+
+    feed_open(&feed, apr_psprintf(suite_pool, "database=%s init=%s", path_of("nowhere/x.db"), init));
+    check(ask(&feed, NULL, "all", "{\"table\":\"a\"}"), "x.db\" cannot be opened: No such file or directory; user",
+          "no folder", "says that it is missing");
+    feed_close(&feed);
+}
+
 /* Two children that start at once make the tables once. */
 static void test_init_once(void)
 {
@@ -466,5 +478,6 @@ void vault_database_suite(void)
     CU_add_test(suite, "a database that is gone, and comes back", test_gone);
     CU_add_test(suite, "a database that is replaced between two calls", test_replaced);
     CU_add_test(suite, "a schema that changes is read again", test_schema_changes);
+    CU_add_test(suite, "a folder in which no database can be made", test_folder);
     CU_add_test(suite, "the init script runs once", test_init_once);
 }

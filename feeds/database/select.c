@@ -20,35 +20,17 @@
 
 apr_status_t database_select(sql_call_t *c, const sql_statement_t *sql, json_t **rows)
 {
-    dbi_result result;
-    apr_status_t rv = sql_conn_query(c, sql->text, &result);
-
-    *rows = NULL;
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    *rows = sql_rows_json(c, result, INT_MAX, 0);
-    dbi_result_free(result);
-    return *rows != NULL ? APR_SUCCESS : sql_fail(c, APR_ENOMEM, "out of memory for rows");
+    return sql_fetch_table(c, sql, INT_MAX, 0, rows);
 }
 
 apr_status_t database_select_newest(sql_call_t *c, int most, json_t **rows)
 {
     sql_statement_t *sql = sql_statement_make(c);
-    dbi_result result;
-    apr_status_t rv;
 
-    *rows = NULL;
     sql_select_table(sql, c->table);
     sql_order(sql, c->table->key, 1);
     sql_limit(sql, most);
-    rv = sql_conn_query(c, sql->text, &result);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    *rows = sql_rows_json(c, result, most, 1);
-    dbi_result_free(result);
-    return *rows != NULL ? APR_SUCCESS : sql_fail(c, APR_ENOMEM, "out of memory for rows");
+    return sql_fetch_table(c, sql, most, 1, rows);
 }
 
 size_t database_append_keys(sql_call_t *c, sql_statement_t *sql, const json_t *keys, size_t first)

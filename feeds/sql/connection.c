@@ -60,6 +60,9 @@ static apr_status_t place_make_cb(void **resource, void *params, apr_pool_t *poo
 void sql_conn_close(sql_conn_t *conn)
 {
     if (conn->dbi != NULL) {
+        if (conn->db->driver->forget != NULL) {
+            conn->db->driver->forget(conn);
+        }
         apr_thread_mutex_lock(conn->db->lock);
         dbi_conn_close(conn->dbi);
         apr_thread_mutex_unlock(conn->db->lock);

@@ -22,12 +22,13 @@ struct sql_conn_t {
     dbi_conn dbi;            /**< NULL: not connected */
     sql_identity_t identity; /**< of the file when it connected */
     sql_guarded_t guarded;
-    int is_new;             /**< was made since it was taken */
-    int broken;             /**< to be closed when given back */
-    apr_pool_t *pool;       /**< of the two below; cleared when the schema changes */
-    apr_hash_t *tables;     /**< name -> sql_table_t; NULL: to be read again */
-    const char *generation; /**< of the schema that `tables` describe; NULL: the driver knows none */
-    apr_time_t read_at;     /**< when `tables` was empty */
+    int is_new;                      /**< was made since it was taken */
+    int broken;                      /**< to be closed when given back */
+    apr_pool_t *pool;                /**< of the two below; cleared when the schema changes */
+    apr_hash_t *tables;              /**< name -> sql_table_t; NULL: to be read again */
+    const char *generation;          /**< of the schema that `tables` describe; NULL: the driver knows none */
+    apr_time_t read_at;              /**< when `tables` was empty */
+    struct sql_prepared_t *prepared; /**< what the driver keeps prepared; NULL: nothing */
 };
 
 /** Start and stop in a child. @return NULL, or a sentence */
@@ -59,6 +60,14 @@ void sql_conn_give_back(sql_call_t *c);
  *         APR_EAGAIN    locked, or gone
  *         APR_EGENERAL  failed; each time a sentence was given */
 apr_status_t sql_conn_query(sql_call_t *c, const char *statement, dbi_result *result);
+
+/** Likewise a statement of cells, past libdbi where the driver can: a statement that was run before is not read again.
+ * @param row   gets each row; NULL: rows are of no interest
+ * @return as sql_conn_query */
+apr_status_t sql_conn_run(sql_call_t *c, const sql_statement_t *sql, sql_row_fn row, void *data);
+
+/** Give each row of a result to `row`. @param pool  gets a little */
+void sql_result_rows(dbi_result result, apr_pool_t *pool, sql_row_fn row, void *data);
 
 /** Run one statement whose first cell is wanted. @param cell  in c->pool; NULL: no row, or NULL in it */
 apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **cell);

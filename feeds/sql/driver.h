@@ -32,6 +32,16 @@ typedef struct sql_identity_t {
     apr_uint64_t inode;
 } sql_identity_t;
 
+/** How a statement was run past libdbi. */
+typedef enum sql_ran_e {
+    SQL_RAN,       /**< done */
+    SQL_RAN_NOT,   /**< it was not begun: libdbi is to run it */
+    SQL_RAN_FAILED /**< libdbi knows why, as if it had run it */
+} sql_ran_e;
+
+/** Takes a row: a text or NULL for each column, valid during the call. @return 0: no more rows are wanted */
+typedef int (*sql_row_fn)(void *data, const char *const *cells);
+
 struct sql_driver_t {
     const char *name;         /**< value of `driver`, and libdbi's name of it */
     const char *package;      /**< what to install when libdbi has it not */
@@ -51,6 +61,11 @@ struct sql_driver_t {
     /** Run a statement that answers a number, for less than a statement costs otherwise. @return 0: it has to be run so.
      * NULL: likewise */
     int (*read_number)(dbi_conn dbi, const char *statement, apr_int64_t *number);
+    /** Run a statement that gives cells or nothing, its values bound, and keep it prepared. NULL: libdbi runs all.
+     * @param row  for each row; NULL: rows are of no interest */
+    sql_ran_e (*run)(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data);
+    /** Before a connection is closed: drop what `run` keeps for it. NULL: nothing. */
+    void (*forget)(sql_conn_t *conn);
     const char *any_table; /**< a statement with a row if there is a table */
     const char
         *init_lock; /**< a statement whose cell is "1" when this connection alone may make tables; NULL: no need */

@@ -27,6 +27,7 @@
 #include "connection.h"
 #include "native_sqlite3.h"
 #include "now.h"
+#include "prepared_sqlite3.h"
 #include "script.h"
 #include "statement.h"
 
@@ -85,6 +86,12 @@ static apr_status_t identify(const sql_database_t *db, sql_identity_t *identity)
     identity->device = (apr_uint64_t)found.st_dev;
     identity->inode = (apr_uint64_t)found.st_ino;
     return APR_SUCCESS;
+}
+
+static void start(dbi_driver driver)
+{
+    sql_native_sqlite3_start(driver);
+    sql_prepared_sqlite3_start(driver);
 }
 
 static void set_options(const sql_database_t *db, dbi_conn dbi)
@@ -358,7 +365,9 @@ const sql_driver_t sql_driver_sqlite3 = {
     .any_table = GUARD "Select name AS " CELL " FROM main.sqlite_master WHERE type='table' LIMIT 1",
     /* Statements without columns: a script that leaves rows fails here, and libdbi's parser does not see it. */
     .init_end = "\n;SAVEPOINT vault_init;RELEASE vault_init",
-    .start = sql_native_sqlite3_start,
+    .run = sql_prepared_sqlite3_run,
+    .forget = sql_prepared_sqlite3_forget,
+    .start = start,
     .identify = identify,
     .set_options = set_options,
     .prepare = prepare,

@@ -109,6 +109,41 @@ apr_status_t sql_conn_query(sql_call_t *c, const char *statement, dbi_result *re
     return APR_SUCCESS;
 }
 
+void sql_result_rows(dbi_result result, apr_pool_t *pool, sql_row_fn row, void *data)
+{
+    unsigned columns = dbi_result_get_numfields(result);
+    const char **cells = apr_palloc(pool, (columns + 1) * sizeof(*cells));
+    int wanted = 1;
+
+    while (wanted && dbi_result_next_row(result)) {
+        for (unsigned i = 0; i < columns; i++) {
+            cells[i] = dbi_result_get_string_idx(result, i + 1);
+        }
+        wanted = row(data, cells);
+    }
+}
+
+apr_status_t sql_conn_run(sql_call_t *c, const sql_statement_t *sql, sql_row_fn row, void *data)
+{
+    const sql_driver_t *driver = c->db->driver;
+    sql_ran_e ran = driver->run != NULL ? driver->run(c->conn, sql, row, data) : SQL_RAN_NOT;
+    dbi_result result;
+    apr_status_t rv;
+
+    if (ran != SQL_RAN_NOT) {
+        c->statements++;
+        return ran == SQL_RAN ? APR_SUCCESS : explain(c);
+    }
+    rv = sql_conn_query(c, sql->text, &result);
+    if (rv == APR_SUCCESS) {
+        if (row != NULL) {
+            sql_result_rows(result, c->pool, row, data);
+        }
+        dbi_result_free(result);
+    }
+    return rv;
+}
+
 apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **cell)
 {
     dbi_result result;

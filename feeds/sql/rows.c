@@ -146,15 +146,20 @@ json_t *sql_cell_json(const char *cell)
     }
 }
 
-static json_t *row_json(const char *const *names, dbi_result result)
+/* Rows that arrive one by one. */
+typedef struct arriving_t {
+    const char *const *names;
+    json_t *rows; /* NULL: out of memory */
+    int most;
+} arriving_t;
+
+static json_t *row_json(const char *const *names, const char *const *cells)
 {
     json_t *row = json_object();
 
     for (unsigned i = 0; row != NULL && names[i] != NULL; i++) {
-        json_t *value = sql_cell_json(dbi_result_get_string_idx(result, i + 1));
-
         /* A NULL value, too, is refused here; a name that is no UTF-8 gets no place in JSON. */
-        if (json_object_set_new(row, names[i], value) != 0) {
+        if (json_object_set_new(row, names[i], sql_cell_json(cells[i])) != 0) {
             json_decref(row);
             row = NULL;
         }
@@ -162,29 +167,31 @@ static json_t *row_json(const char *const *names, dbi_result result)
     return row;
 }
 
-static json_t *rows_json(const char *const *names, dbi_result result, int most, int backward)
+static int take_row_cb(void *data, const char *const *cells)
 {
-    json_t *rows = json_array();
-    unsigned long long count = dbi_result_get_numrows(result);
+    arriving_t *arriving = data;
 
-    if (count > (unsigned long long)most) {
-        count = (unsigned long long)most;
+    if (json_array_size(arriving->rows) >= (size_t)arriving->most) {
+        return 0;
     }
-    for (unsigned long long i = 1; rows != NULL && i <= count; i++) {
-        json_t *row = NULL;
-
-        if (dbi_result_seek_row(result, backward ? count + 1 - i : i)) {
-            row = row_json(names, result);
-        }
-        if (json_array_append_new(rows, row) != 0) {
-            json_decref(rows);
-            rows = NULL;
-        }
+    if (json_array_append_new(arriving->rows, row_json(arriving->names, cells)) != 0) {
+        json_decref(arriving->rows);
+        arriving->rows = NULL;
     }
-    return rows;
+    return arriving->rows != NULL;
 }
 
-json_t *sql_rows_json(sql_call_t *c, dbi_result result, int most, int backward)
+static void reverse(json_t *rows)
+{
+    for (size_t i = 0, last = json_array_size(rows); i + 1 < last; i++, last--) {
+        json_t *row = json_incref(json_array_get(rows, i));
+
+        json_array_set(rows, i, json_array_get(rows, last - 1));
+        json_array_set_new(rows, last - 1, row);
+    }
+}
+
+static const char *const *column_names(sql_call_t *c)
 {
     int columns = c->table->columns->nelts;
     const char **names = apr_pcalloc(c->pool, ((apr_size_t)columns + 1) * sizeof(*names));
@@ -192,19 +199,43 @@ json_t *sql_rows_json(sql_call_t *c, dbi_result result, int most, int backward)
     for (int i = 0; i < columns; i++) {
         names[i] = sql_table_column(c->table, i)->name;
     }
-    return rows_json(names, result, most, backward);
+    return names;
+}
+
+json_t *sql_rows_json(sql_call_t *c, dbi_result result, int most, int backward)
+{
+    arriving_t arriving = {.names = column_names(c), .rows = json_array(), .most = most};
+
+    sql_result_rows(result, c->pool, take_row_cb, &arriving);
+    if (backward) {
+        reverse(arriving.rows);
+    }
+    return arriving.rows;
 }
 
 apr_status_t sql_fetch(sql_call_t *c, const sql_statement_t *sql, const char *const *names, int most, json_t **rows)
 {
-    dbi_result result;
-    apr_status_t rv = sql_conn_query(c, sql->text, &result);
+    arriving_t arriving = {.names = names, .rows = json_array(), .most = most};
+    apr_status_t rv = sql_conn_run(c, sql, take_row_cb, &arriving);
 
     *rows = NULL;
+    if (rv == APR_SUCCESS && arriving.rows == NULL) {
+        rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");
+    }
     if (rv != APR_SUCCESS) {
+        json_decref(arriving.rows);
         return rv;
     }
-    *rows = rows_json(names, result, most, 0);
-    dbi_result_free(result);
-    return *rows != NULL ? APR_SUCCESS : sql_fail(c, APR_ENOMEM, "out of memory for rows");
+    *rows = arriving.rows;
+    return APR_SUCCESS;
+}
+
+apr_status_t sql_fetch_table(sql_call_t *c, const sql_statement_t *sql, int most, int backward, json_t **rows)
+{
+    apr_status_t rv = sql_fetch(c, sql, column_names(c), most, rows);
+
+    if (rv == APR_SUCCESS && backward) {
+        reverse(*rows);
+    }
+    return rv;
 }

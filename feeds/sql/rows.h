@@ -30,4 +30,8 @@ json_t *sql_rows_json(sql_call_t *c, dbi_result result, int most, int backward);
  * @return as sql_conn_query */
 apr_status_t sql_fetch(sql_call_t *c, const sql_statement_t *sql, const char *const *names, int most, json_t **rows);
 
+/** Likewise the columns of c->table, which are the cells of sql_select_table.
+ * @param backward  the last first */
+apr_status_t sql_fetch_table(sql_call_t *c, const sql_statement_t *sql, int most, int backward, json_t **rows);
+
 #endif

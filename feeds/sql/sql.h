@@ -16,6 +16,7 @@
  * rows.c        results to JSON
  * driver*.c     one row per kind of database
  * native_sqlite3.c  what costs less past libdbi
+ * prepared_sqlite3.c  statements that stay prepared
  *
  * In a method:
  *

@@ -75,12 +75,55 @@ void sql_hex(sql_statement_t *sql, const char *bytes, apr_size_t length)
     sql->text[sql->length] = '\0';
 }
 
-void sql_integer(sql_statement_t *sql, apr_int64_t number)
+/* What was appended from `begin` on is a value. NULL: the driver binds none. */
+static sql_value_t *note_value(sql_statement_t *sql, apr_size_t begin)
 {
+    sql_value_t *value;
+
+    if (sql->driver->run == NULL) {
+        return NULL;
+    }
+    if (sql->values == NULL) {
+        sql->values = apr_array_make(sql->pool, 8, sizeof(sql_value_t));
+    }
+    value = apr_array_push(sql->values);
+    value->begin = begin;
+    value->end = sql->length;
+    return value;
+}
+
+static void append_integer(sql_statement_t *sql, const char *quote, apr_int64_t number)
+{
+    apr_size_t begin = sql->length;
+    sql_value_t *value;
     char digits[32];
 
     apr_snprintf(digits, sizeof(digits), "%" APR_INT64_T_FMT, number);
+    sql_raw(sql, quote);
     sql_raw(sql, digits);
+    sql_raw(sql, quote);
+    value = note_value(sql, begin);
+    if (value != NULL) {
+        value->number = number;
+    }
+}
+
+static void append_text(sql_statement_t *sql, const char *text, apr_size_t length)
+{
+    apr_size_t begin = sql->length;
+    sql_value_t *value;
+
+    sql->driver->append_text(sql, text, length);
+    value = note_value(sql, begin);
+    if (value != NULL) {
+        value->text = apr_pstrmemdup(sql->pool, text, length);
+        value->length = (int)length;
+    }
+}
+
+void sql_integer(sql_statement_t *sql, apr_int64_t number)
+{
+    append_integer(sql, "", number);
 }
 
 void sql_quoted_name(sql_statement_t *sql, const char *name, char quote)
@@ -102,7 +145,7 @@ void sql_name(sql_statement_t *sql, const char *name)
 
 void sql_text(sql_statement_t *sql, const char *text)
 {
-    sql->driver->append_text(sql, text, strlen(text));
+    append_text(sql, text, strlen(text));
 }
 
 void sql_table(sql_statement_t *sql, const char *name)
@@ -155,13 +198,6 @@ void sql_own_cell(sql_statement_t *sql, const char *alias, const char *column, s
     sql_own_cell_of(sql, column_of(sql, alias, column), kind);
 }
 
-static void append_number(sql_statement_t *sql, const char *digits)
-{
-    sql_raw(sql, sql->driver->number_quote);
-    sql_raw(sql, digits);
-    sql_raw(sql, sql->driver->number_quote);
-}
-
 static const char *append_real(sql_statement_t *sql, const json_t *value)
 {
     /* jansson's own writer, since printf obeys the locale. 17 digits give every double back. */
@@ -170,7 +206,9 @@ static const char *append_real(sql_statement_t *sql, const json_t *value)
     if (digits == NULL) {
         return "is not a number";
     }
-    append_number(sql, digits);
+    sql_raw(sql, sql->driver->number_quote);
+    sql_raw(sql, digits);
+    sql_raw(sql, sql->driver->number_quote);
     free(digits);
     return NULL;
 }
@@ -182,10 +220,10 @@ const char *sql_value(sql_statement_t *sql, const json_t *value)
         if (strlen(json_string_value(value)) != json_string_length(value)) {
             return "has a NUL in it";
         }
-        sql->driver->append_text(sql, json_string_value(value), json_string_length(value));
+        append_text(sql, json_string_value(value), json_string_length(value));
         return NULL;
     case JSON_INTEGER:
-        append_number(sql, apr_psprintf(sql->pool, "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(value)));
+        append_integer(sql, sql->driver->number_quote, (apr_int64_t)json_integer_value(value));
         return NULL;
     case JSON_REAL:
         return append_real(sql, value);

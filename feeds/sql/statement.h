@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "apr_pools.h"
+#include "apr_tables.h"
 
 #include "sql.h"
 
@@ -32,12 +33,21 @@ typedef struct sql_column_t {
     int reads_numbers; /**< compared with a text, the database makes a number of it, whatever it is */
 } sql_column_t;
 
+/** A value of a statement, and where it stands there as a literal. */
+typedef struct sql_value_t {
+    apr_size_t begin, end; /**< in `text` of the statement */
+    const char *text;      /**< in its pool; NULL: it is `number` */
+    int length;
+    apr_int64_t number;
+} sql_value_t;
+
 typedef struct sql_statement_t {
     const sql_driver_t *driver;
     apr_pool_t *pool;
     char *text; /**< NUL-terminated */
     apr_size_t length;
     apr_size_t space;
+    apr_array_header_t *values; /**< of sql_value_t, those that can be bound; NULL: none, or the driver binds none */
 } sql_statement_t;
 
 /** Begin a statement, with the row's guard. In c->pool. */

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statements that stay prepared: see prepared_sqlite3.h.
+ *
+ * libdbi's module hands out sqlite3_prepare, not its successor. So a statement whose tables were altered meanwhile is not
+ * made anew by SQLite, but says so before it does anything, and is made anew here; and why a step failed is told by the reset.
+ */
+#include "prepared_sqlite3.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dbi/dbi-dev.h>
+
+#include "apr_hash.h"
+
+#include "connection.h"
+
+/* Statements that a connection keeps: some 10 KB each. */
+#define KEPT 32
+/* How often in a row tables may be altered between the reading of a statement and its run. */
+#define TRIES 5
+
+/* Result codes of SQLite's. */
+enum { CODE_OK = 0, CODE_SCHEMA = 17, CODE_ROW = 100, CODE_DONE = 101 };
+
+/* By name, in the order of `functions`. */
+static const char *const names[] = {
+    "sqlite3_prepare", "sqlite3_finalize", "sqlite3_bind_parameter_count", "sqlite3_bind_int64",  "sqlite3_bind_text",
+    "sqlite3_step",    "sqlite3_reset",    "sqlite3_column_count",         "sqlite3_column_text", "sqlite3_errmsg"};
+
+#define FUNCTIONS (sizeof(names) / sizeof(names[0]))
+
+/* const after start, as long as a feed of the process is at work */
+static union {
+    void *found[FUNCTIONS];
+    struct {
+        int (*prepare)(void *db, const char *text, int length, void **statement, const char **rest);
+        int (*finalize)(void *statement);
+        int (*bind_parameter_count)(void *statement);
+        int (*bind_int64)(void *statement, int at, long long number);
+        int (*bind_text)(void *statement, int at, const char *text, int length, void (*release)(void *));
+        int (*step)(void *statement);
+        int (*reset)(void *statement);
+        int (*column_count)(void *statement);
+        const char *(*column_text)(void *statement, int column);
+        const char *(*errmsg)(void *db);
+    } of;
+} functions;
+
+static int works; /* likewise */
+
+typedef struct kept_t {
+    char *form; /* NULL: none is here */
+    unsigned hash;
+    void *statement;
+    apr_uint64_t used; /* the larger, the later */
+} kept_t;
+
+typedef struct sql_prepared_t {
+    kept_t at[KEPT];
+    apr_uint64_t clock;
+} sql_prepared_t;
+
+void sql_prepared_sqlite3_start(dbi_driver driver)
+{
+    int found = 1;
+
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        void *function = dbi_driver_specific_function(driver, names[i]);
+
+        /* Another feed of this process may be at work already, with the same. */
+        if (functions.found[i] != function) {
+            functions.found[i] = function;
+        }
+        found &= function != NULL;
+    }
+    if (works != found) {
+        works = found;
+    }
+}
+
+/* ------------------------------------------------------------ kept */
+
+/* The statement with a question mark for each value: as what the literal is to SQLite, a word without a type or an expression that
+ * is text, so that it compares in the same way. */
+static const char *form_of(const sql_statement_t *sql)
+{
+    sql_statement_t form = {.driver = sql->driver, .pool = sql->pool, .space = sql->length + 1};
+    apr_size_t at = 0;
+
+    form.text = apr_palloc(sql->pool, form.space);
+    for (int i = 0; sql->values != NULL && i < sql->values->nelts; i++) {
+        const sql_value_t *value = &APR_ARRAY_IDX(sql->values, i, sql_value_t);
+
+        sql_bytes(&form, sql->text + at, value->begin - at);
+        sql_raw(&form, sql->text[value->begin] == 'C' ? "CAST(? AS TEXT)" : "?");
+        at = value->end;
+    }
+    sql_bytes(&form, sql->text + at, sql->length - at);
+    return form.text;
+}
+
+static void let_go(kept_t *kept)
+{
+    if (kept->statement != NULL) {
+        functions.of.finalize(kept->statement);
+    }
+    free(kept->form);
+    memset(kept, 0, sizeof(*kept));
+}
+
+void sql_prepared_sqlite3_forget(sql_conn_t *conn)
+{
+    for (int i = 0; conn->prepared != NULL && i < KEPT; i++) {
+        let_go(&conn->prepared->at[i]);
+    }
+    free(conn->prepared);
+    conn->prepared = NULL;
+}
+
+/* Where the statement is, or that which was used longest ago. */
+static kept_t *find(sql_prepared_t *prepared, const char *form, unsigned hash)
+{
+    kept_t *oldest = &prepared->at[0];
+
+    for (int i = 0; i < KEPT; i++) {
+        kept_t *kept = &prepared->at[i];
+
+        if (kept->form != NULL && kept->hash == hash && strcmp(kept->form, form) == 0) {
+            return kept;
+        }
+        if (kept->used < oldest->used) {
+            oldest = kept;
+        }
+    }
+    let_go(oldest);
+    return oldest;
+}
+
+static kept_t *keep(sql_conn_t *conn, const char *form)
+{
+    apr_ssize_t length = (apr_ssize_t)strlen(form);
+    unsigned hash = apr_hashfunc_default(form, &length);
+    kept_t *kept;
+
+    if (conn->prepared == NULL) {
+        conn->prepared = calloc(1, sizeof(*conn->prepared));
+    }
+    if (conn->prepared == NULL) {
+        return NULL;
+    }
+    kept = find(conn->prepared, form, hash);
+    if (kept->form == NULL) {
+        kept->form = strdup(form);
+        kept->hash = hash;
+    }
+    kept->used = ++conn->prepared->clock;
+    return kept->form != NULL ? kept : NULL;
+}
+
+/* ------------------------------------------------------------ run */
+
+static int bind_values(void *statement, const sql_statement_t *sql)
+{
+    int count = sql->values != NULL ? sql->values->nelts : 0;
+    int rv = CODE_OK;
+
+    /* A query of the model may have question marks of its own. */
+    if (functions.of.bind_parameter_count(statement) != count) {
+        return -1;
+    }
+    for (int i = 0; i < count && rv == CODE_OK; i++) {
+        const sql_value_t *value = &APR_ARRAY_IDX(sql->values, i, sql_value_t);
+
+        rv = value->text != NULL ? functions.of.bind_text(statement, i + 1, value->text, value->length, NULL)
+                                 : functions.of.bind_int64(statement, i + 1, value->number);
+    }
+    return rv;
+}
+
+/* All rows, until there is an error or `row` wants no more. Whatever happens, the statement holds no lock afterwards. */
+static int step_all(void *statement, apr_pool_t *pool, sql_row_fn row, void *data)
+{
+    int columns = functions.of.column_count(statement);
+    const char **cells = apr_palloc(pool, ((apr_size_t)columns + 1) * sizeof(*cells));
+    int wanted = 1;
+    int rv = CODE_ROW;
+
+    while (wanted && (rv = functions.of.step(statement)) == CODE_ROW) {
+        for (int i = 0; i < columns; i++) {
+            cells[i] = functions.of.column_text(statement, i);
+        }
+        wanted = row == NULL || row(data, cells);
+    }
+    rv = functions.of.reset(statement);
+    return wanted ? rv : CODE_OK;
+}
+
+/* One try. A statement that SQLite cannot even read is libdbi's, which tells why. */
+static sql_ran_e run_once(kept_t *kept, void *db, const sql_statement_t *sql, sql_row_fn row, void *data, int *code)
+{
+    if (kept->statement == NULL &&
+        (functions.of.prepare(db, kept->form, -1, &kept->statement, NULL) != CODE_OK || kept->statement == NULL)) {
+        return SQL_RAN_NOT;
+    }
+    if (bind_values(kept->statement, sql) != CODE_OK) {
+        return SQL_RAN_NOT;
+    }
+    *code = step_all(kept->statement, sql->pool, row, data);
+    return *code == CODE_OK ? SQL_RAN : SQL_RAN_FAILED;
+}
+
+sql_ran_e sql_prepared_sqlite3_run(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data)
+{
+    void *db = works && conn->dbi != NULL ? ((dbi_conn_t *)conn->dbi)->connection : NULL;
+    kept_t *kept = db != NULL ? keep(conn, form_of(sql)) : NULL;
+    sql_ran_e ran = SQL_RAN_NOT;
+    int code = CODE_SCHEMA;
+
+    for (int i = 0; kept != NULL && code == CODE_SCHEMA && i < TRIES; i++) {
+        code = CODE_OK;
+        ran = run_once(kept, db, sql, row, data, &code);
+        if (code == CODE_SCHEMA) {
+            functions.of.finalize(kept->statement);
+            kept->statement = NULL;
+            ran = SQL_RAN_NOT;
+        }
+    }
+    if (ran == SQL_RAN_FAILED) {
+        dbi_conn_set_error(conn->dbi, code, "%s", functions.of.errmsg(db));
+    }
+    if (ran != SQL_RAN && kept != NULL) {
+        let_go(kept);
+    }
+    return ran;
+}

@@ -223,5 +223,6 @@ apr_status_t database_argument_which(sql_call_t *c, sql_statement_t *sql)
         return database_argument_where(c, sql);
     }
     rv = database_argument_text(c, "key", &key);
+    sql_raw(sql, " WHERE ");
     return rv == APR_SUCCESS ? database_append_equals(c, sql, c->table->key, key) : rv;
 }

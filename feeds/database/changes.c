@@ -12,7 +12,9 @@
 #include "connection.h"
 #include "driver.h"
 #include "fold.h"
+#include "image.h"
 #include "rows.h"
+#include "select.h"
 #include "subscription.h"
 
 /* A cursor of a watched table: this, the epoch, a colon, the place. */
@@ -129,50 +131,77 @@ static apr_status_t fetch_watched(sql_call_t *c, const database_look_t *look, co
     return sql_fetch(c, sql, cells.names, INT_MAX, rows);
 }
 
-/* ------------------------------------------------------------ images */
+/* What a first view in one statement brings. */
+typedef struct first_t {
+    const char *const *watched; /* names of the first cells, of which there are `count` */
+    const char *const *columns; /* of those after them */
+    int count;
+    int linked; /* the cell that is NULL only where there is no row */
+    json_t *head, *rows;
+    int failed; /* for want of memory */
+} first_t;
 
-json_t *database_image_row(const char *image)
+static int take_first_cb(void *data, const char *const *cells)
 {
-    json_t *cells = image != NULL ? json_loads(image, 0, NULL) : NULL;
-    const char *name;
-    json_t *cell;
-    void *safe;
+    first_t *first = data;
 
-    json_object_foreach_safe(cells, safe, name, cell)
-    {
-        json_t *value = sql_cell_json(json_string_value(cell));
-
-        if (json_object_set_new(cells, name, value) != 0) {
-            json_decref(cells);
-            return NULL;
-        }
+    if (first->head == NULL) {
+        first->head = sql_row_json(first->watched, cells);
     }
-    return cells;
+    first->failed = first->head == NULL ||
+                    (cells[first->linked] != NULL &&
+                     json_array_append_new(first->rows, sql_row_json(first->columns, cells + first->count)) != 0);
+    return !first->failed;
 }
 
-/* Replace an image by the row that it shows. -1: it cannot be read. */
-static int decode(json_t *change, const char *name)
+/* One row at least for a table that is watched: rows that are wanted are joined to what is said of the watching. */
+static apr_status_t append_first(sql_call_t *c, const database_look_t *look, const database_wanted_t *wanted,
+                                 cells_t *cells, first_t *first)
 {
-    json_t *image = json_object_get(change, name);
-    json_t *row;
+    sql_statement_t *sql = cells->sql;
+    apr_status_t rv;
 
-    if (!json_is_string(image)) {
-        return 0;
-    }
-    row = database_image_row(json_string_value(image));
-    return row != NULL ? json_object_set_new(change, name, row) : -1;
-}
+    sql_raw(sql, c->db->driver->select);
+    append_watched(cells, look->dialect);
+    first->count = cells->count;
+    for (int i = 0; i < c->table->columns->nelts; i++) {
+        const sql_column_t *column = sql_table_column(c->table, i);
 
-static apr_status_t decode_all(sql_call_t *c, json_t *changes)
-{
-    for (size_t i = 0; i < json_array_size(changes); i++) {
-        json_t *change = json_array_get(changes, i);
-
-        if (decode(change, "old") != 0 || decode(change, "new") != 0) {
-            return sql_fail(c, APR_EGENERAL, "the change table cannot be read: it holds a row that is none");
+        sql_raw(sql, ",");
+        sql_cell(sql, "t", column->name, column->kind);
+        if (strcmp(column->name, wanted->column) == 0) {
+            first->linked = first->count + i;
         }
     }
-    return APR_SUCCESS;
+    sql_raw(sql, " FROM ");
+    sql_table(sql, "vault_watched");
+    sql_raw(sql, " AS w LEFT JOIN ");
+    sql_table(sql, c->table->name);
+    sql_raw(sql, " AS t ON ");
+    rv = database_append_equals(c, sql, wanted->column, wanted->value);
+    sql_raw(sql, " WHERE w.tbl=");
+    sql_text(sql, c->table->name);
+    sql_order(sql, c->table->key != NULL ? c->table->key : wanted->column, 0);
+    sql_limit(sql, wanted->most);
+    return rv;
+}
+
+/* As fetch_watched without a place, and look->rows. */
+static apr_status_t fetch_first(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, json_t **head)
+{
+    cells_t cells = {.sql = sql_statement_make(c)};
+    first_t first = {.watched = cells.names, .columns = sql_column_names(c), .rows = json_array()};
+    apr_status_t rv = append_first(c, look, wanted, &cells, &first);
+
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_run(c, cells.sql, take_first_cb, &first);
+    }
+    if (first.failed) {
+        rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");
+    }
+    look->rows = first.rows;
+    *head = first.head;
+    return rv;
 }
 
 /* ------------------------------------------------------------ what was read */
@@ -213,7 +242,7 @@ static apr_status_t understand_changes(sql_call_t *c, database_look_t *look, con
     }
     look->changes = json_incref(rows);
     cut_changes(c, look, rows, wanted->most);
-    return decode_all(c, rows);
+    return database_image_decode(c, rows);
 }
 
 /* ------------------------------------------------------------ begin */
@@ -238,7 +267,28 @@ static apr_status_t open_snapshot(sql_call_t *c, database_look_t *look)
     return rv;
 }
 
-/* Without a place, or where all is to be read: in a snapshot that stays open. */
+/* Can the rows of a first view come with its place? */
+static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
+{
+    return wanted->alone && sql_table_column_named(c->table, wanted->column) != NULL;
+}
+
+/* Without a place, or where all is to be read, in one statement. */
+static apr_status_t look_at_once(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
+{
+    json_t *head;
+    apr_status_t rv = fetch_first(c, look, wanted, &head);
+
+    look->span.since = NULL;
+    if (rv == APR_SUCCESS && head != NULL) {
+        rv = understand_watched(c, look, head);
+        look->next = look->span.now;
+    }
+    json_decref(head);
+    return rv;
+}
+
+/* Likewise in a snapshot that stays open. */
 static apr_status_t look_anew(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
 {
     json_t *rows = NULL;
@@ -299,7 +349,7 @@ static apr_status_t find_page(sql_call_t *c, database_look_t *look, const databa
     }
     if (rv == APR_SUCCESS && look->changes == NULL) {
         look->reset |= own != NULL;
-        rv = look_anew(c, look, wanted);
+        rv = comes_at_once(c, wanted) ? look_at_once(c, look, wanted) : look_anew(c, look, wanted);
     }
     return rv;
 }
@@ -364,6 +414,8 @@ apr_status_t database_look_end(sql_call_t *c, database_look_t *look, apr_status_
 {
     json_decref(look->changes);
     look->changes = NULL;
+    json_decref(look->rows);
+    look->rows = NULL;
     return look->open ? database_snapshot_end(c, rv) : rv;
 }
 
@@ -413,7 +465,7 @@ apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const d
         return rv;
     }
     cut_changes(c, look, *changes, wanted->most);
-    return decode_all(c, *changes);
+    return database_image_decode(c, *changes);
 }
 
 apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes)
@@ -440,5 +492,5 @@ apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_
     sql_text(cells.sql, c->table->name);
     append_in_order(cells.sql, dialect, &wanted);
     rv = sql_fetch(c, cells.sql, cells.names, INT_MAX, changes);
-    return rv == APR_SUCCESS ? decode_all(c, *changes) : rv;
+    return rv == APR_SUCCESS ? database_image_decode(c, *changes) : rv;
 }

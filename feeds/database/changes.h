@@ -24,9 +24,10 @@ typedef struct database_wanted_t {
     const char *key;    /**< only of the row with this key, as text; NULL: of all rows */
     const char *column; /**< only where the old or new row has `value` in this column; NULL: all. Others may come too */
     const char *value;
-    int most;  /**< so many at most */
-    int cut;   /**< 1: more are no reset: look->next and look->again say how to go on */
-    int alone; /**< 1: nothing is read beside the changes, unless all is read */
+    int most; /**< so many at most */
+    int cut;  /**< 1: more are no reset: look->next and look->again say how to go on */
+    int alone; /**< 1: nothing is read beside the changes; when all is to be read, the rows with `value` in `column`, those with the
+                  smallest keys. Both come with the place in one statement */
 } database_wanted_t;
 
 /** One look of a page at one table. */
@@ -39,6 +40,7 @@ typedef struct database_look_t {
     const char *next;         /**< the place to be kept; the snapshot's unless a batch was cut */
     json_t *changes; /**< since span.since, oldest first; NULL without it: [{"op", "key" (as text), "old": row or null,
                         "new": row or null}, …] */
+    json_t *rows;    /**< with `alone`, without span.since: the rows; NULL if the table has no such column */
     int reset; /**< the page had a place, but what happened since cannot be told: everything is to be shown anew */
     int again; /**< there may be more beyond `next` already */
     int open;  /**< a transaction is */
@@ -73,9 +75,6 @@ void database_call_reset(sql_call_t *c);
 
 /** Make look->next the page's cursor. @return APR_SUCCESS, or a sentence was given */
 apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look);
-
-/** An image, as the change table has it, to a row. @return a new reference; NULL: none, or it cannot be read */
-json_t *database_image_row(const char *image);
 
 /** End the look. @return rv, or why its snapshot could not be ended */
 apr_status_t database_look_end(sql_call_t *c, database_look_t *look, apr_status_t rv);

@@ -10,6 +10,7 @@
  * instances.c   new rows, a row that changed
  * select.c      rows as they are now
  * changes.c     what changed in a watched table since a page last looked
+ * image.c       rows, as the change table keeps them
  * fold.c        several changes of one row, folded into one
  * interests.c   names of interests, and which a changed row touches
  * dialect*.c    the change table and its triggers: one row per kind of database

@@ -13,7 +13,6 @@
 #include "fold.h"
 #include "instances.h"
 #include "interests.h"
-#include "select.h"
 
 void database_delta_make(database_delta_t *delta)
 {
@@ -185,32 +184,19 @@ static apr_status_t find_collection(sql_call_t *c, const char *entity, collectio
 }
 
 /* All elements, as at a first view. */
-static apr_status_t fetch_elements(sql_call_t *c, const collection_t *of, database_delta_t *delta)
+static apr_status_t take_elements(sql_call_t *c, const json_t *rows, const collection_t *of, database_delta_t *delta)
 {
-    sql_statement_t *sql = sql_statement_make(c);
-    json_t *rows;
-    apr_status_t rv;
-
-    sql_select_table(sql, c->table);
-    rv = database_append_equals(c, sql, of->column, of->id);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    sql_order(sql, c->table->key, 0);
-    sql_limit(sql, c->db->rows);
-    rv = database_select(c, sql, &rows);
-    for (size_t i = 0; i < json_array_size(rows) && rv == APR_SUCCESS; i++) {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         const char *text = database_text_of(json_object_get(row, of->column), c->pool);
 
         if (text == NULL || strcmp(text, of->id) != 0) {
-            rv = sql_fail(c, APR_EINVAL, "argument \"id\": \"%s\" must be given as the database writes it: \"%s\"",
-                          sql_shown(c, of->id), text != NULL ? sql_shown(c, text) : "");
+            return sql_fail(c, APR_EINVAL, "argument \"id\": \"%s\" must be given as the database writes it: \"%s\"",
+                            sql_shown(c, of->id), text != NULL ? sql_shown(c, text) : "");
         }
         json_array_append_new(delta->added, element(c, of->element, row));
     }
-    json_decref(rows);
-    return rv;
+    return APR_SUCCESS;
 }
 
 /* An element stays what it was when only columns that are no property changed. */
@@ -258,7 +244,7 @@ static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const c
         fold_changes(c, look, of, &delta);
     }
     else {
-        rv = fetch_elements(c, of, &delta);
+        rv = take_elements(c, look->rows, of, &delta);
     }
     if (rv == APR_SUCCESS) {
         rv = database_look_keep(c, look);

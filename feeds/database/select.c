@@ -110,7 +110,7 @@ apr_status_t database_append_equals(sql_call_t *c, sql_statement_t *sql, const c
         json_decref(string);
         return rv;
     }
-    sql_raw(sql, " WHERE t.");
+    sql_raw(sql, "t.");
     sql_name(sql, column);
     sql_raw(sql, "=");
     wrong = sql_value_of(sql, sql_table_column_named(c->table, column), string);
@@ -127,6 +127,7 @@ apr_status_t database_select_row(sql_call_t *c, const char *key, json_t **row)
 
     *row = NULL;
     sql_select_table(sql, c->table);
+    sql_raw(sql, " WHERE ");
     rv = database_append_equals(c, sql, c->table->key, key);
     if (rv != APR_SUCCESS) {
         return rv;

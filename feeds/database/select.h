@@ -25,7 +25,7 @@ apr_status_t database_select_keys(sql_call_t *c, const json_t *keys, const char 
  * @return APR_EINVAL  the database writes this key in another way; a sentence was given */
 apr_status_t database_select_row(sql_call_t *c, const char *key, json_t **row);
 
-/** Append ` WHERE t.column=value` for a value as text.
+/** Append `t.column=value` for a value as text.
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
 apr_status_t database_append_equals(sql_call_t *c, sql_statement_t *sql, const char *column, const char *value);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements on a connection, and what their errors mean. */
+#include <stdint.h>
 #include <string.h>
 
 #include "apr_strings.h"
@@ -160,9 +161,18 @@ apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **ce
     return APR_SUCCESS;
 }
 
+/* A statement without values. */
+static apr_status_t run_constant(sql_call_t *c, const char *text)
+{
+    const sql_statement_t sql = {
+        .driver = c->db->driver, .pool = c->pool, .text = (char *)(uintptr_t)text, .length = strlen(text)};
+
+    return sql_conn_run(c, &sql, NULL, NULL);
+}
+
 apr_status_t sql_conn_begin_write(sql_call_t *c)
 {
-    return sql_conn_query(c, c->db->driver->begin_write, NULL);
+    return run_constant(c, c->db->driver->begin_write);
 }
 
 apr_status_t sql_conn_begin_read(sql_call_t *c)
@@ -170,12 +180,12 @@ apr_status_t sql_conn_begin_read(sql_call_t *c)
     const sql_driver_t *driver = c->db->driver;
     apr_status_t rv = driver->before_read != NULL ? sql_conn_query(c, driver->before_read, NULL) : APR_SUCCESS;
 
-    return rv == APR_SUCCESS ? sql_conn_query(c, driver->begin_read, NULL) : rv;
+    return rv == APR_SUCCESS ? run_constant(c, driver->begin_read) : rv;
 }
 
 apr_status_t sql_conn_commit(sql_call_t *c)
 {
-    return sql_conn_query(c, "COMMIT", NULL);
+    return run_constant(c, "COMMIT");
 }
 
 void sql_conn_rollback(sql_call_t *c)

@@ -153,7 +153,7 @@ typedef struct arriving_t {
     int most;
 } arriving_t;
 
-static json_t *row_json(const char *const *names, const char *const *cells)
+json_t *sql_row_json(const char *const *names, const char *const *cells)
 {
     json_t *row = json_object();
 
@@ -174,7 +174,7 @@ static int take_row_cb(void *data, const char *const *cells)
     if (json_array_size(arriving->rows) >= (size_t)arriving->most) {
         return 0;
     }
-    if (json_array_append_new(arriving->rows, row_json(arriving->names, cells)) != 0) {
+    if (json_array_append_new(arriving->rows, sql_row_json(arriving->names, cells)) != 0) {
         json_decref(arriving->rows);
         arriving->rows = NULL;
     }
@@ -191,7 +191,7 @@ static void reverse(json_t *rows)
     }
 }
 
-static const char *const *column_names(sql_call_t *c)
+const char *const *sql_column_names(sql_call_t *c)
 {
     int columns = c->table->columns->nelts;
     const char **names = apr_pcalloc(c->pool, ((apr_size_t)columns + 1) * sizeof(*names));
@@ -204,7 +204,7 @@ static const char *const *column_names(sql_call_t *c)
 
 json_t *sql_rows_json(sql_call_t *c, dbi_result result, int most, int backward)
 {
-    arriving_t arriving = {.names = column_names(c), .rows = json_array(), .most = most};
+    arriving_t arriving = {.names = sql_column_names(c), .rows = json_array(), .most = most};
 
     sql_result_rows(result, c->pool, take_row_cb, &arriving);
     if (backward) {
@@ -232,7 +232,7 @@ apr_status_t sql_fetch(sql_call_t *c, const sql_statement_t *sql, const char *co
 
 apr_status_t sql_fetch_table(sql_call_t *c, const sql_statement_t *sql, int most, int backward, json_t **rows)
 {
-    apr_status_t rv = sql_fetch(c, sql, column_names(c), most, rows);
+    apr_status_t rv = sql_fetch(c, sql, sql_column_names(c), most, rows);
 
     if (rv == APR_SUCCESS && backward) {
         reverse(*rows);

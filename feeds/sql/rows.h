@@ -17,6 +17,12 @@
  * @return a new reference; NULL: out of memory */
 json_t *sql_cell_json(const char *cell);
 
+/** One row. @param names  of its cells; ends with NULL @return a new reference; NULL: out of memory */
+json_t *sql_row_json(const char *const *names, const char *const *cells);
+
+/** The names of the columns of c->table; ends with NULL. In c->pool. */
+const char *const *sql_column_names(sql_call_t *c);
+
 /** The rows of a result with the columns of c->table.
  * @param most      leave out what comes after so many
  * @param backward  the last first

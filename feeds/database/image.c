@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Images of rows, as the change table keeps them. */
+#include "image.h"
+
+#include "rows.h"
+
+static json_t *image_row(const char *image)
+{
+    json_t *cells = image != NULL ? json_loads(image, 0, NULL) : NULL;
+    const char *name;
+    json_t *cell;
+    void *safe;
+
+    json_object_foreach_safe(cells, safe, name, cell)
+    {
+        json_t *value = sql_cell_json(json_string_value(cell));
+
+        if (json_object_set_new(cells, name, value) != 0) {
+            json_decref(cells);
+            return NULL;
+        }
+    }
+    return cells;
+}
+
+/* Replace an image by the row that it shows. -1: it cannot be read. */
+static int decode(json_t *change, const char *name)
+{
+    json_t *image = json_object_get(change, name);
+    json_t *row;
+
+    if (!json_is_string(image)) {
+        return 0;
+    }
+    row = image_row(json_string_value(image));
+    return row != NULL ? json_object_set_new(change, name, row) : -1;
+}
+
+apr_status_t database_image_decode(sql_call_t *c, json_t *changes)
+{
+    for (size_t i = 0; i < json_array_size(changes); i++) {
+        json_t *change = json_array_get(changes, i);
+
+        if (decode(change, "old") != 0 || decode(change, "new") != 0) {
+            return sql_fail(c, APR_EGENERAL, "the change table cannot be read: it holds a row that is none");
+        }
+    }
+    return APR_SUCCESS;
+}

@@ -11,6 +11,8 @@
 #include "catalogue.h"
 #include "connection.h"
 #include "driver.h"
+#include "fold.h"
+#include "rows.h"
 
 static const database_dialect_t *const dialects[] = {
     &database_dialect_sqlite3,
@@ -33,15 +35,17 @@ const database_dialect_t *database_dialect_of(const sql_database_t *db)
 apr_status_t database_dialect_place(sql_call_t *c, const char **told, const char **place)
 {
     const database_dialect_t *dialect = database_dialect_of(c->db);
+    static const char *const names[] = {"now", NULL};
     sql_statement_t *sql = sql_statement_make(c);
+    json_t *rows;
     apr_status_t rv;
 
     sql_raw(sql, c->db->driver->select);
     sql_raw(sql, " ");
-    sql_raw(sql, dialect->now);
-    sql_raw(sql, " AS ");
-    sql_name(sql, c->db->driver->cell_alias);
-    rv = sql_conn_cell(c, sql->text, told);
+    sql_own_cell_of(sql, dialect->now, SQL_TEXT);
+    rv = sql_fetch(c, sql, names, 1, &rows);
+    *told = database_text_of(json_object_get(json_array_get(rows, 0), "now"), c->pool);
+    json_decref(rows);
     if (rv == APR_SUCCESS && *told == NULL) {
         rv = sql_fail(c, APR_EGENERAL, "the database says nothing of its state");
     }

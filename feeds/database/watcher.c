@@ -232,7 +232,7 @@ static int is_same_version(database_watcher_t *w)
     const sql_driver_t *driver = w->c.db->driver;
 
     w->asked = -1;
-    if (driver->read_number == NULL || !driver->read_number(w->c.conn->dbi, driver->version_number, &w->asked)) {
+    if (driver->read_number == NULL || !driver->read_number(&w->c, driver->version_number, &w->asked)) {
         w->asked = -1;
     }
     return w->asked >= 0 && w->asked == w->version;

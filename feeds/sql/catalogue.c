@@ -36,7 +36,7 @@ static apr_status_t ask_generation(sql_call_t *c, const char **generation)
     const sql_driver_t *driver = c->db->driver;
     apr_int64_t number;
 
-    if (driver->read_number != NULL && driver->read_number(c->conn->dbi, driver->generation_number, &number)) {
+    if (driver->read_number != NULL && driver->read_number(c, driver->generation_number, &number)) {
         *generation = apr_psprintf(c->pool, "%" APR_INT64_T_FMT, number);
         return APR_SUCCESS;
     }

@@ -60,7 +60,7 @@ struct sql_driver_t {
     const char *version_number;    /**< for read_number: what changes whenever another connection commits */
     /** Run a statement that answers a number, for less than a statement costs otherwise. @return 0: it has to be run so.
      * NULL: likewise */
-    int (*read_number)(dbi_conn dbi, const char *statement, apr_int64_t *number);
+    int (*read_number)(sql_call_t *c, const char *statement, apr_int64_t *number);
     /** Run a statement that gives cells or nothing, its values bound, and keep it prepared. NULL: libdbi runs all.
      * @param row  for each row; NULL: rows are of no interest */
     sql_ran_e (*run)(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data);

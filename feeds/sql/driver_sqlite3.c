@@ -361,7 +361,7 @@ const sql_driver_t sql_driver_sqlite3 = {
     .generation = GUARD "Select schema_version AS " CELL " FROM pragma_schema_version",
     .generation_number = "PRAGMA schema_version",
     .version_number = "PRAGMA data_version",
-    .read_number = sql_native_sqlite3_number,
+    .read_number = sql_prepared_sqlite3_number,
     .any_table = GUARD "Select name AS " CELL " FROM main.sqlite_master WHERE type='table' LIMIT 1",
     /* Statements without columns: a script that leaves rows fails here, and libdbi's parser does not see it. */
     .init_end = "\n;SAVEPOINT vault_init;RELEASE vault_init",

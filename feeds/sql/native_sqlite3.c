@@ -24,7 +24,7 @@ typedef void (*callback_fn)(void *context, int count, void **values);
 /* By name, in the order of `functions`. */
 static const char *const names[] = {"sqlite3_create_function", "sqlite3_value_type",  "sqlite3_value_text",
                                     "sqlite3_value_blob",      "sqlite3_value_bytes", "sqlite3_value_double",
-                                    "sqlite3_result_text",     "sqlite3_exec"};
+                                    "sqlite3_result_text"};
 
 #define FUNCTIONS (sizeof(names) / sizeof(names[0]))
 
@@ -40,8 +40,6 @@ static union {
         int (*value_bytes)(void *value);
         double (*value_double)(void *value);
         void (*result_text)(void *context, const char *text, int length, void (*release)(void *));
-        int (*exec)(void *db, const char *statement, int (*row)(void *data, int count, char **cells, char **columns),
-                    void *data, char **message);
     } of;
 } functions;
 
@@ -142,17 +140,4 @@ int sql_native_sqlite3_register(dbi_conn dbi)
 {
     return !works || functions.of.create_function(((dbi_conn_t *)dbi)->connection, SQL_NATIVE_SQLITE3_CELL, 1,
                                                   ENCODING_UTF8 | DETERMINISTIC, NULL, cell_cb, NULL, NULL) == 0;
-}
-
-static int number_cb(void *data, int count, char **cells, char **columns)
-{
-    *(apr_int64_t *)data = cells[0] != NULL ? apr_strtoi64(cells[0], NULL, 10) : -1;
-    return 0;
-}
-
-int sql_native_sqlite3_number(dbi_conn dbi, const char *statement, apr_int64_t *number)
-{
-    *number = -1;
-    return works && functions.of.exec(((dbi_conn_t *)dbi)->connection, statement, number_cb, number, NULL) == 0 &&
-           *number >= 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file native_sqlite3.h
- * What costs less past libdbi: SQLite spends far more on reading a statement than on most rows, and libdbi has no prepared ones.
+ * Cells of SQLite that cost less: it spends far more on reading a statement than on most rows.
  *
  * Cells (driver.h) are made by a function of ours rather than by an expression, which is long. The function, `vault_cell(X)`,
  * is known to the connections that are made here and to no other: what stays in a database, as a trigger does, cannot use it.
@@ -23,8 +23,5 @@ int sql_native_sqlite3_works(void);
 
 /** Make vault_cell known to a connection. Does nothing unless it works. @return whether that went well */
 int sql_native_sqlite3_register(dbi_conn dbi);
-
-/** The number that a statement answers. @return 0: it cannot be read now, it is no number above -1, or nothing works */
-int sql_native_sqlite3_number(dbi_conn dbi, const char *statement, apr_int64_t *number);
 
 #endif

@@ -12,6 +12,7 @@
 #include <dbi/dbi-dev.h>
 
 #include "apr_hash.h"
+#include "apr_strings.h"
 
 #include "connection.h"
 
@@ -88,8 +89,11 @@ static const char *form_of(const sql_statement_t *sql)
     sql_statement_t form = {.driver = sql->driver, .pool = sql->pool, .space = sql->length + 1};
     apr_size_t at = 0;
 
+    if (sql->values == NULL) {
+        return sql->text;
+    }
     form.text = apr_palloc(sql->pool, form.space);
-    for (int i = 0; sql->values != NULL && i < sql->values->nelts; i++) {
+    for (int i = 0; i < sql->values->nelts; i++) {
         const sql_value_t *value = &APR_ARRAY_IDX(sql->values, i, sql_value_t);
 
         sql_bytes(&form, sql->text + at, value->begin - at);
@@ -233,4 +237,19 @@ sql_ran_e sql_prepared_sqlite3_run(sql_conn_t *conn, const sql_statement_t *sql,
         let_go(kept);
     }
     return ran;
+}
+
+/* The first row says it. */
+static int take_number_cb(void *data, const char *const *cells)
+{
+    *(apr_int64_t *)data = cells[0] != NULL ? apr_strtoi64(cells[0], NULL, 10) : -1;
+    return 0;
+}
+
+int sql_prepared_sqlite3_number(sql_call_t *c, const char *statement, apr_int64_t *number)
+{
+    const sql_statement_t sql = sql_statement_of(c, statement);
+
+    *number = -1;
+    return sql_prepared_sqlite3_run(c->conn, &sql, take_number_cb, number) == SQL_RAN && *number >= 0;
 }

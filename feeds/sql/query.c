@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements on a connection, and what their errors mean. */
-#include <stdint.h>
 #include <string.h>
 
 #include "apr_strings.h"
@@ -164,8 +163,7 @@ apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **ce
 /* A statement without values. */
 static apr_status_t run_constant(sql_call_t *c, const char *text)
 {
-    const sql_statement_t sql = {
-        .driver = c->db->driver, .pool = c->pool, .text = (char *)(uintptr_t)text, .length = strlen(text)};
+    const sql_statement_t sql = sql_statement_of(c, text);
 
     return sql_conn_run(c, &sql, NULL, NULL);
 }

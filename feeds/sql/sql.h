@@ -15,8 +15,8 @@
  * catalogue.c   the tables and columns that there are: no other name gets into a statement
  * rows.c        results to JSON
  * driver*.c     one row per kind of database
- * native_sqlite3.c  what costs less past libdbi
- * prepared_sqlite3.c  statements that stay prepared
+ * native_sqlite3.c  cells of SQLite that cost less
+ * prepared_sqlite3.c  its statements, which stay prepared
  *
  * In a method:
  *

@@ -2,6 +2,7 @@
 /* Statements, put together from constants, quoted names and quoted values. */
 #include "statement.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,14 @@ sql_statement_t *sql_statement_make(sql_call_t *c)
     sql_statement_t *sql = make_empty(c->db->driver, c->pool);
 
     sql_raw(sql, sql->driver->guard);
+    return sql;
+}
+
+sql_statement_t sql_statement_of(sql_call_t *c, const char *constant)
+{
+    sql_statement_t sql = {.driver = c->db->driver, .pool = c->pool, .length = strlen(constant)};
+
+    sql.text = (char *)(uintptr_t)constant; /* nothing will be appended */
     return sql;
 }
 

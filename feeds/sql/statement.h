@@ -53,6 +53,9 @@ typedef struct sql_statement_t {
 /** Begin a statement, with the row's guard. In c->pool. */
 sql_statement_t *sql_statement_make(sql_call_t *c);
 
+/** A whole statement, without the guard, that is only run. */
+sql_statement_t sql_statement_of(sql_call_t *c, const char *constant);
+
 void sql_raw(sql_statement_t *sql, const char *constant);
 void sql_bytes(sql_statement_t *sql, const char *bytes, apr_size_t length);
 void sql_hex(sql_statement_t *sql, const char *bytes, apr_size_t length);

@@ -9,63 +9,38 @@
 #include "apr_strings.h"
 
 #include "catalogue.h"
+#include "cells.h"
 #include "connection.h"
 #include "driver.h"
+#include "elements.h"
 #include "fold.h"
 #include "image.h"
 #include "rows.h"
-#include "select.h"
 #include "subscription.h"
 
 /* A cursor of a watched table: this, the epoch, a colon, the place. */
 #define CURSOR_MARK 'w'
 
-/* The cells of one statement, and what they are called in the rows that it gives. */
-typedef struct cells_t {
-    sql_statement_t *sql;
-    const char *names[12];
-    int count;
-} cells_t;
-
 /* ------------------------------------------------------------ the statement */
 
-/* What comes next is the cell `name`. */
-static void begin_cell(cells_t *cells, const char *name)
+static void append_change(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
-    sql_raw(cells->sql, cells->count == 0 ? " " : ",");
-    cells->names[cells->count++] = name;
-}
-
-static void append_change(cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
-{
-    begin_cell(cells, "op");
+    database_cells_begin(cells, "op");
     sql_own_cell_of(cells->sql, "c.op", SQL_TEXT);
-    begin_cell(cells, "key");
+    database_cells_begin(cells, "key");
     sql_cell(cells->sql, "c", "row_key", SQL_TEXT); /* of a key that is text it may have a NUL */
-    begin_cell(cells, "old");
+    database_cells_begin(cells, "old");
     dialect->append_image(cells->sql, table, "old_row");
-    begin_cell(cells, "new");
+    database_cells_begin(cells, "new");
     dialect->append_image(cells->sql, table, "new_row");
-    begin_cell(cells, "order");
+    database_cells_begin(cells, "order");
     sql_own_cell_of(cells->sql, dialect->order, SQL_INTEGER);
 }
 
-static void append_id(cells_t *cells)
+static void append_id(database_cells_t *cells)
 {
-    begin_cell(cells, "id");
+    database_cells_begin(cells, "id");
     sql_own_cell_of(cells->sql, "c.id", SQL_INTEGER);
-}
-
-static void append_watched(cells_t *cells, const database_dialect_t *dialect)
-{
-    begin_cell(cells, "epoch");
-    sql_own_cell_of(cells->sql, "w.epoch", SQL_TEXT);
-    begin_cell(cells, "pruned");
-    sql_own_cell_of(cells->sql, "w.pruned", SQL_TEXT);
-    begin_cell(cells, "columns");
-    sql_own_cell_of(cells->sql, "w.columns", SQL_TEXT);
-    begin_cell(cells, "now");
-    sql_own_cell_of(cells->sql, dialect->now, SQL_TEXT);
 }
 
 /* The condition for changes of `table` that are wanted. */
@@ -104,11 +79,11 @@ static void append_in_order(sql_statement_t *sql, const database_dialect_t *dial
 static apr_status_t fetch_watched(sql_call_t *c, const database_look_t *look, const database_wanted_t *wanted,
                                   const char *since, json_t **rows)
 {
-    cells_t cells = {.sql = sql_statement_make(c)};
+    database_cells_t cells = {.sql = sql_statement_make(c)};
     sql_statement_t *sql = cells.sql;
 
     sql_raw(sql, c->db->driver->select);
-    append_watched(&cells, look->dialect);
+    database_cells_watched(&cells, look->dialect);
     if (since != NULL) {
         append_change(&cells, look->dialect, c->table);
     }
@@ -129,79 +104,6 @@ static apr_status_t fetch_watched(sql_call_t *c, const database_look_t *look, co
         append_in_order(sql, look->dialect, wanted);
     }
     return sql_fetch(c, sql, cells.names, INT_MAX, rows);
-}
-
-/* What a first view in one statement brings. */
-typedef struct first_t {
-    const char *const *watched; /* names of the first cells, of which there are `count` */
-    const char *const *columns; /* of those after them */
-    int count;
-    int linked; /* the cell that is NULL only where there is no row */
-    json_t *head, *rows;
-    int failed; /* for want of memory */
-} first_t;
-
-static int take_first_cb(void *data, const char *const *cells)
-{
-    first_t *first = data;
-
-    if (first->head == NULL) {
-        first->head = sql_row_json(first->watched, cells);
-    }
-    first->failed = first->head == NULL ||
-                    (cells[first->linked] != NULL &&
-                     json_array_append_new(first->rows, sql_row_json(first->columns, cells + first->count)) != 0);
-    return !first->failed;
-}
-
-/* One row at least for a table that is watched: rows that are wanted are joined to what is said of the watching. */
-static apr_status_t append_first(sql_call_t *c, const database_look_t *look, const database_wanted_t *wanted,
-                                 cells_t *cells, first_t *first)
-{
-    sql_statement_t *sql = cells->sql;
-    apr_status_t rv;
-
-    sql_raw(sql, c->db->driver->select);
-    append_watched(cells, look->dialect);
-    first->count = cells->count;
-    for (int i = 0; i < c->table->columns->nelts; i++) {
-        const sql_column_t *column = sql_table_column(c->table, i);
-
-        sql_raw(sql, ",");
-        sql_cell(sql, "t", column->name, column->kind);
-        if (strcmp(column->name, wanted->column) == 0) {
-            first->linked = first->count + i;
-        }
-    }
-    sql_raw(sql, " FROM ");
-    sql_table(sql, "vault_watched");
-    sql_raw(sql, " AS w LEFT JOIN ");
-    sql_table(sql, c->table->name);
-    sql_raw(sql, " AS t ON ");
-    rv = database_append_equals(c, sql, wanted->column, wanted->value);
-    sql_raw(sql, " WHERE w.tbl=");
-    sql_text(sql, c->table->name);
-    sql_order(sql, c->table->key != NULL ? c->table->key : wanted->column, 0);
-    sql_limit(sql, wanted->most);
-    return rv;
-}
-
-/* As fetch_watched without a place, and look->rows. */
-static apr_status_t fetch_first(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, json_t **head)
-{
-    cells_t cells = {.sql = sql_statement_make(c)};
-    first_t first = {.watched = cells.names, .columns = sql_column_names(c), .rows = json_array()};
-    apr_status_t rv = append_first(c, look, wanted, &cells, &first);
-
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_run(c, cells.sql, take_first_cb, &first);
-    }
-    if (first.failed) {
-        rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");
-    }
-    look->rows = first.rows;
-    *head = first.head;
-    return rv;
 }
 
 /* ------------------------------------------------------------ what was read */
@@ -277,7 +179,7 @@ static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
 static apr_status_t look_at_once(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
 {
     json_t *head;
-    apr_status_t rv = fetch_first(c, look, wanted, &head);
+    apr_status_t rv = database_elements_fetch(c, look, wanted, &head);
 
     look->span.since = NULL;
     if (rv == APR_SUCCESS && head != NULL) {
@@ -414,8 +316,8 @@ apr_status_t database_look_end(sql_call_t *c, database_look_t *look, apr_status_
 {
     json_decref(look->changes);
     look->changes = NULL;
-    json_decref(look->rows);
-    look->rows = NULL;
+    json_decref(look->elements);
+    look->elements = NULL;
     return look->open ? database_snapshot_end(c, rv) : rv;
 }
 
@@ -447,7 +349,7 @@ apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)
 apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
                                    json_t **changes)
 {
-    cells_t cells = {.sql = sql_statement_make(c)};
+    database_cells_t cells = {.sql = sql_statement_make(c)};
     apr_status_t rv;
 
     sql_raw(cells.sql, c->db->driver->select);
@@ -472,13 +374,13 @@ apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_
 {
     const database_dialect_t *dialect = database_dialect_of(c->db);
     const database_wanted_t wanted = {.most = most};
-    cells_t cells = {.sql = sql_statement_make(c)};
+    database_cells_t cells = {.sql = sql_statement_make(c)};
     apr_status_t rv;
 
     sql_raw(cells.sql, c->db->driver->select);
     append_change(&cells, dialect, c->table);
     append_id(&cells);
-    begin_cell(&cells, "epoch");
+    database_cells_begin(&cells, "epoch");
     sql_own_cell_of(cells.sql, "w.epoch", SQL_TEXT);
     sql_raw(cells.sql, " FROM ");
     sql_table(cells.sql, "vault_watched");

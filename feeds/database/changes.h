@@ -26,8 +26,9 @@ typedef struct database_wanted_t {
     const char *value;
     int most; /**< so many at most */
     int cut;  /**< 1: more are no reset: look->next and look->again say how to go on */
-    int alone; /**< 1: nothing is read beside the changes; when all is to be read, the rows with `value` in `column`, those with the
-                  smallest keys. Both come with the place in one statement */
+    int alone; /**< 1: nothing is read beside the changes, or, when all is to be read, the elements, at most `most`, those with
+                  the smallest keys. Each comes with the place in one statement */
+    const json_t *properties; /**< with `alone`: names of elements' properties, and their columns */
 } database_wanted_t;
 
 /** One look of a page at one table. */
@@ -40,7 +41,9 @@ typedef struct database_look_t {
     const char *next;         /**< the place to be kept; the snapshot's unless a batch was cut */
     json_t *changes; /**< since span.since, oldest first; NULL without it: [{"op", "key" (as text), "old": row or null,
                         "new": row or null}, …] */
-    json_t *rows;    /**< with `alone`, without span.since: the rows; NULL if the table has no such column */
+    json_t
+        *elements; /**< with `alone`, without span.since: [{"id", property, …}, …]; NULL if there is no such column */
+    const char *odd; /**< how the database writes `value`, if that is another way */
     int reset; /**< the page had a place, but what happened since cannot be told: everything is to be shown anew */
     int again; /**< there may be more beyond `next` already */
     int open;  /**< a transaction is */

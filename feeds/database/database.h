@@ -10,6 +10,8 @@
  * instances.c   new rows, a row that changed
  * select.c      rows as they are now
  * changes.c     what changed in a watched table since a page last looked
+ * cells.c       cells that several statements have
+ * elements.c    all elements of a collection
  * image.c       rows, as the change table keeps them
  * fold.c        several changes of one row, folded into one
  * interests.c   names of interests, and which a changed row touches

@@ -184,19 +184,14 @@ static apr_status_t find_collection(sql_call_t *c, const char *entity, collectio
 }
 
 /* All elements, as at a first view. */
-static apr_status_t take_elements(sql_call_t *c, const json_t *rows, const collection_t *of, database_delta_t *delta)
+static apr_status_t take_elements(sql_call_t *c, const database_look_t *look, const collection_t *of,
+                                  database_delta_t *delta)
 {
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        const char *text = database_text_of(json_object_get(row, of->column), c->pool);
-
-        if (text == NULL || strcmp(text, of->id) != 0) {
-            return sql_fail(c, APR_EINVAL, "argument \"id\": \"%s\" must be given as the database writes it: \"%s\"",
-                            sql_shown(c, of->id), text != NULL ? sql_shown(c, text) : "");
-        }
-        json_array_append_new(delta->added, element(c, of->element, row));
-    }
-    return APR_SUCCESS;
+    json_array_extend(delta->added, look->elements);
+    return look->odd == NULL
+               ? APR_SUCCESS
+               : sql_fail(c, APR_EINVAL, "argument \"id\": \"%s\" must be given as the database writes it: \"%s\"",
+                          sql_shown(c, of->id), sql_shown(c, look->odd));
 }
 
 /* An element stays what it was when only columns that are no property changed. */
@@ -244,7 +239,7 @@ static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const c
         fold_changes(c, look, of, &delta);
     }
     else {
-        rv = take_elements(c, look->rows, of, &delta);
+        rv = take_elements(c, look, of, &delta);
     }
     if (rv == APR_SUCCESS) {
         rv = database_look_keep(c, look);
@@ -269,6 +264,7 @@ apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity,
     }
     wanted.column = of.column;
     wanted.value = of.id;
+    wanted.properties = json_object_get(of.element, "properties");
     rv = database_look_begin_watched(c, &look, of.table, &wanted);
     return rv == APR_SUCCESS ? database_look_end(c, &look, see_collection(c, &look, &of, rows)) : rv;
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file elements.h
+ * All elements of a collection, for a first view.
+ */
+#ifndef DATABASE_ELEMENTS_H
+#define DATABASE_ELEMENTS_H
+
+#include "changes.h"
+
+/** Read the elements, rows of c->table with wanted->value in wanted->column, which it has, and what is said of the watching of
+ * c->table, in one statement, which is one snapshot. Sets look->elements and look->odd.
+ * @param watched  a new reference, also after an error: the cells of database_cells_watched; NULL: c->table is not watched
+ * @return as sql_conn_run; APR_EINVAL: `value` does not fit `column`; APR_ENOMEM; each time a sentence was given */
+apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                                     json_t **watched);
+
+#endif

@@ -81,6 +81,52 @@ static void test_collections(void)
     scene_end(&s);
 }
 
+/* A first view is one statement: the watching and the elements, of which there may be none. */
+static void test_first_views(void)
+{
+    static const char first[] = "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"posts\"}";
+    static const char shown[] = "{\"added\":[{\"id\":1,\"text\":\"hello\"}],\"removed\":[],\"changed\":[]}";
+    scene_t s;
+
+    objects_begin(&s, "first.db");
+    check(ask(&s.feed, NULL, "get_collection_changes", first), shown, "first", "prepared");
+    stranger_does(s.other, "CREATE TABLE unrelated(id INTEGER PRIMARY KEY)");
+    check(ask(&s.feed, NULL, "get_collection_changes", first), shown, "schema", "prepared anew");
+    check(
+        ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"9\",\"collection\":\"posts\"}"),
+        "{\"added\":[],\"removed\":[],\"changed\":[]}", "9", "nobody's: empty, but watched");
+    with_statements(&s.feed, "posts", database_dialect_unwatch);
+    check(ask(&s.feed, NULL, "get_collection_changes", first), "EINVAL: table \"posts\" is not watched", "unwatched",
+          "no row says where it is");
+    scene_end(&s);
+}
+
+/* More statements than a connection keeps, each with other values, twice; and one that the database refuses in between. */
+static void test_kept_statements(void)
+{
+    static const char *const walls[] = {"", "\"wall\":null,", "\"wall\":%d,"};
+    static const char *const authors[] = {"", "\"author\":null,", "\"author\":%d,"};
+    static const char *const bodies[] = {"\"body\":null", "\"body\":\"word\"", "\"body\":\"two words? 'yes'\"",
+                                         "\"body\":1.5"};
+    const char *saved;
+    scene_t s;
+
+    objects_begin(&s, "kept.db");
+    for (int i = 0, id = 3; i < 2 * 3 * 3 * 4; i++, id++) {
+        const char *wall = apr_psprintf(suite_pool, walls[i % 3], i);
+        const char *author = apr_psprintf(suite_pool, authors[i / 3 % 3], i);
+        const char *args =
+            apr_pstrcat(suite_pool, "{\"table\":\"posts\",\"values\":{", wall, author, bodies[i / 9 % 4], "}}", NULL);
+
+        check(ask(&s.feed, NULL, "save", args), apr_psprintf(suite_pool, "[{\"id\":%d}]", id), args, "saved");
+        check(ask(&s.feed, NULL, "save", "{\"table\":\"posts\",\"values\":{\"id\":1}}"), "EINVAL: the database refuses",
+              "refused", "there is one");
+    }
+    saved = ask(&s.feed, NULL, "filter", "{\"table\":\"posts\",\"where\":{\"id\":29}}");
+    check(saved, "[{\"id\":29,\"wall\":26,\"author\":26,\"body\":\"two words? 'yes'\",\"seen\":null}]", "29", "whole");
+    scene_end(&s);
+}
+
 static void test_properties(void)
 {
     static const step_t steps[] = {
@@ -195,6 +241,8 @@ void vault_database_objects_suite(void)
     CU_pSuite suite = CU_add_suite("database_objects", scene_suite_start, scene_suite_stop);
 
     CU_add_test(suite, "collections: added, removed, changed", test_collections);
+    CU_add_test(suite, "a first view in one statement", test_first_views);
+    CU_add_test(suite, "statements that are kept, and those that give way", test_kept_statements);
     CU_add_test(suite, "properties", test_properties);
     CU_add_test(suite, "queries: came in, went out, changed", test_queries);
     CU_add_test(suite, "a wrong model is refused with a sentence", test_models);

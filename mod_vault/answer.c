@@ -7,7 +7,7 @@
 #include "reply.h"
 #include "updates.h"
 
-#define EXPIRED "the page has expired: load it again"
+#define EXPIRED "the page has expired, or shows another state than the server knows: load it again"
 #define ANOTHERS "the page belongs to another user"
 #define FULL "the server is full"
 

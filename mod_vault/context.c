@@ -74,7 +74,7 @@ apr_status_t vault_context_publish(request_rec *r)
         apr_pool_cleanup_kill(vault_main_request(r)->pool, x, drop_page);
     }
     else {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, r, VLTNO(00011) "the page cannot be kept live: %s",
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, failed ? 0 : rv, r, VLTNO(00011) "the page cannot be kept live: %s",
                       failed ? failed : "its state does not fit in the shared memory");
     }
     return rv;

@@ -183,7 +183,7 @@ static void print_history(const json_t *page)
         printf("Woken           %.1f s ago: %s\n", seconds(wake, "seconds"), text(wake, "why"));
     }
     if (json_is_number(json_object_get(round, "seconds"))) {
-        printf("Last round      %.1f s ago: %" JSON_INTEGER_FORMAT " methods ran, %" JSON_INTEGER_FORMAT
+        printf("Last round      %.1f s ago: %" JSON_INTEGER_FORMAT " of its methods ran, %" JSON_INTEGER_FORMAT
                " had something to show, %" JSON_INTEGER_FORMAT " failed\n",
                seconds(round, "seconds"), number(round, "methods"), number(round, "wrote"), number(round, "failed"));
     }

@@ -61,7 +61,7 @@ text_of('/test/add?name=v03&notify=v03%20both');
 $waiting->finish_poll($poll);
 $said = vaultctl('pages', $waiting->id);
 like($said->{out}, qr/^Woken +\d+\.\d s ago: an interest was notified$/m, 'after an answer: what woke it');
-like($said->{out}, qr/^Last round +\d+\.\d s ago: 1 methods ran, 1 had something to show, 0 failed$/m, '... and what came of it');
+like($said->{out}, qr/^Last round +\d+\.\d s ago: 1 of its methods ran, 1 had something to show, 0 failed$/m, '... and what came of it');
 like($said->{out}, qr/number 1 was sent and not acknowledged yet/, '... and that the answer is on its way');
 
 finish();

@@ -242,6 +242,7 @@ apr_status_t vault_page_look(vault_pages_t *p, vault_ticket_t *ticket, vault_sta
     if (rv != APR_SUCCESS) {
         return rv;
     }
+    ticket->heard = vault_interest_stamp(p->notifier, rec->own);
     ticket->written = rec->written;
     ticket->committed = committed_seq(p, rec);
     ticket->owes = rec->base && vault_state_has_acks(vault_heap_at(p->heap, rec->base));

@@ -80,6 +80,7 @@ typedef struct vault_ticket_t {
     apr_uint64_t written;      /* what the last look saw of writes from outside */
     apr_uint64_t committed;    /* the base's number when last looked at */
     vault_interest_t interest; /* the page's own */
+    apr_uint64_t heard;        /* its stamp, before the last look: what was told since is news */
     int owes;                  /* the base that was looked at has acks to be told */
     int full;                  /* when last looked at, a stream could stage no more */
     int redelivers;            /* an answer was staged and is not known to have arrived */

@@ -96,6 +96,13 @@ static int is_published_now(vault_seat_t *seat)
     return vault_page_look(vault_server.pages, &seat->ticket, &seat->base, seat->moved->pool) == APR_SUCCESS;
 }
 
+/* Was the page's own interest notified between the look and the arming? That notify rang nobody: a stream would wait for room that
+ * it has, or keep acks to itself that it is to tell. */
+static int is_told(const vault_seat_t *seat, const vault_watch_t *watch)
+{
+    return vault_watch_passed(watch, seat->ticket.interest, seat->ticket.heard);
+}
+
 /* The methods to run now. Those that have failed wait for their time. */
 static void list_moved(vault_seat_t *seat, const vault_watch_t *watch)
 {
@@ -120,11 +127,11 @@ vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *wat
         moved = is_published_now(seat);
     }
     else if (seat->ticket.full) {
-        moved = 0; /* an acknowledgement, which it is told of by the page's own interest, makes room */
+        moved = is_told(seat, watch); /* an acknowledgement makes room, and notifies the page's own interest */
     }
     else {
         list_moved(seat, watch);
-        moved = seat->moved->nelts || vault_page_rewritten(vault_server.pages, &seat->ticket);
+        moved = seat->moved->nelts || vault_page_rewritten(vault_server.pages, &seat->ticket) || is_told(seat, watch);
     }
     return seat->standing = moved ? VAULT_SEAT_MOVED : VAULT_SEAT_WAITS;
 }

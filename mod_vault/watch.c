@@ -76,14 +76,20 @@ void vault_watch_arm(vault_watch_t *w, vault_notifier_t *n, unsigned slot, apr_p
     }
 }
 
+int vault_watch_passed(const vault_watch_t *w, vault_interest_t interest, apr_uint64_t stamp)
+{
+    int i = find(w, interest);
+
+    return i < 0 || w->stamps[i] > stamp;
+}
+
 int vault_watch_moved(const vault_watch_t *w, const vault_method_t *method)
 {
-    int i, k;
+    int k;
 
     for (k = 0; method->deps && k < method->deps->nelts; k++) {
         const vault_dep_t *dep = &APR_ARRAY_IDX(method->deps, k, vault_dep_t);
-        i = find(w, dep->interest);
-        if (i < 0 || w->stamps[i] > dep->stamp) {
+        if (vault_watch_passed(w, dep->interest, dep->stamp)) {
             return 1;
         }
     }

@@ -39,6 +39,9 @@ void vault_watch_add(vault_watch_t *w, vault_interest_t own, const vault_state_t
  * @param scratch  as long as vault_watch_moved() is asked */
 void vault_watch_arm(vault_watch_t *w, vault_notifier_t *n, unsigned slot, apr_pool_t *scratch);
 
+/** Has the interest been notified since it had that stamp? Also when it is not watched. */
+int vault_watch_passed(const vault_watch_t *w, vault_interest_t interest, apr_uint64_t stamp);
+
 /** Has the method never run, or has anything it depends on moved? */
 int vault_watch_moved(const vault_watch_t *w, const vault_method_t *method);
 

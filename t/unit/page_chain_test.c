@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of streams on pages: answers go out one after the other, and any of them may be the last that arrived. */
 #include <string.h>
+#include <unistd.h>
 
 #include "apr_strings.h"
 
 #include "page_fixture.h"
 #include "unit.h"
+#include "watch.h"
 
 #define HEAP (1024 * 1024)
 #define UNTIL (NOW + apr_time_from_sec(30))
@@ -324,6 +326,51 @@ static void when_the_stream_has_gone_the_acknowledgement_has_the_ticket(void)
     stream_end(&s);
 }
 
+/* Look and arm as a poll does; `between` of the acknowledgement comes before the arming. */
+static int hears_acknowledgement(int between, int *rung)
+{
+    vault_watch_t watch = {0};
+    unsigned count, slot;
+    int told;
+    stream_t s;
+
+    stream_begin(&s);
+    CU_ASSERT_EQUAL_FATAL(vault_slot_claim(s.f.notifier, getpid(), &slot), APR_SUCCESS);
+    send_up_to(&s, VAULT_PAGE_STAGED);
+    CU_ASSERT(is_full(&s));
+    vault_watch_clear(&watch, vault_watch_most(NULL), s.f.pool);
+    vault_watch_add(&watch, s.ticket.interest, NULL);
+    if (between) {
+        CU_ASSERT_EQUAL(acknowledge(&s, 1), APR_SUCCESS);
+    }
+    vault_watch_arm(&watch, s.f.notifier, slot, s.f.pool);
+    told = vault_watch_passed(&watch, s.ticket.interest, s.ticket.heard);
+    if (!between) {
+        CU_ASSERT_EQUAL(acknowledge(&s, 1), APR_SUCCESS);
+    }
+    *rung = fixture_is_rung(&s.f, slot);
+    CU_ASSERT(!is_full(&s));
+    vault_watch_arm(&watch, s.f.notifier, slot, s.f.pool);
+    CU_ASSERT(!vault_watch_passed(&watch, s.ticket.interest, s.ticket.heard)); /* the next look has it */
+    CU_ASSERT_EQUAL(
+        vault_slot_drain(s.f.notifier, slot, (vault_interest_t[VAULT_SLOT_QUEUE]){0}, VAULT_SLOT_QUEUE, &count), 0);
+    vault_slot_leave(s.f.notifier, slot);
+    CU_ASSERT_EQUAL(vault_slot_exited(s.f.notifier, getpid(), &slot), 0);
+    stream_end(&s);
+    return told;
+}
+
+/* That notify rings nobody, so the comparison has to show it: a full stream would wait on until its next heart beat. */
+static void an_acknowledgement_between_look_and_arming_is_heard(void)
+{
+    int rung;
+
+    CU_ASSERT(hears_acknowledgement(1, &rung));
+    CU_ASSERT(!rung);
+    CU_ASSERT(!hears_acknowledgement(0, &rung));
+    CU_ASSERT(rung);
+}
+
 void vault_page_chain_suite(void)
 {
     CU_pSuite suite = CU_add_suite("page_chain", NULL, NULL);
@@ -331,6 +378,7 @@ void vault_page_chain_suite(void)
     CU_ADD_TEST(suite, any_answer_of_a_chain_may_be_acknowledged);
     CU_ADD_TEST(suite, a_new_stream_goes_on_from_what_arrived);
     CU_ADD_TEST(suite, a_full_chain_waits_for_an_acknowledgement);
+    CU_ADD_TEST(suite, an_acknowledgement_between_look_and_arming_is_heard);
     CU_ADD_TEST(suite, answers_of_lost_streams_make_room);
     CU_ADD_TEST(suite, a_late_answer_of_an_earlier_poll_ends_the_stream);
     CU_ADD_TEST(suite, a_round_without_output_keeps_the_tips_number);

@@ -510,7 +510,7 @@
 
     function admit({ sender, page, seq }) {
       others.get(sender)?.line.leave(others.get(sender));
-      const member = { page, seq, tab: sender, post: (message) => post({ to: sender, message }) };
+      const member = { page, seq, tab: sender, post: (message) => post({ to: sender, page, message }) };
       others.set(sender, member);
       lineFor(member);
       // It is granted when that tab has gone.
@@ -523,22 +523,23 @@
       member.line.leave(member);
     }
 
-    function serve({ sender, join, confirm, bye, hurry }) {
+    function serve({ sender, page, join, confirm, bye, hurry }) {
       const member = others.get(sender);
-      if (join) admit({ sender, ...join });
-      else if (bye) dismiss(sender);
-      else if (confirm && member) member.line.confirm(member, confirm.of, confirm.seq);
+      if (join) admit({ sender, page, ...join });
+      else if (bye && member?.page === page) dismiss(sender);
+      else if (confirm && member?.page === page) member.line.confirm(member, confirm.of, confirm.seq);
       else if (hurry) lines.forEach((line) => line.hurry());
     }
 
     /* -- the others -- */
 
-    function follow({ sender, leads, to, message }) {
+    /** What the leader still had to say of the page that this heap showed before (Turbo Drive) is not for this one. */
+    function follow({ sender, leads, to, page, message }) {
       if (leads) {
         leader = sender;
         introduce();
       }
-      if (to !== tab || (leader ?? sender) !== sender) return;
+      if (to !== tab || page !== mine.page || (leader ?? sender) !== sender) return;
       leader = sender;
       heard = Date.now();
       mine.post(message);
@@ -546,7 +547,7 @@
 
     function introduce() {
       heard = Date.now();
-      post({ join: { page: mine.page, seq: mine.seq } });
+      post({ page: mine.page, join: { seq: mine.seq } });
     }
 
     /** A leader that says nothing for longer than any poll may take hangs. */
@@ -574,7 +575,7 @@
       confirm(of, seq) {
         mine.seq = seq;
         if (leader === tab) mine.line.confirm(mine, of, seq);
-        else post({ confirm: { of, seq } });
+        else post({ page: mine.page, confirm: { of, seq } });
       },
       hurry() {
         if (leader === tab) lines.forEach((line) => line.hurry());
@@ -583,7 +584,7 @@
       leave() {
         clearInterval(watch);
         if (leader === tab) for (const member of [mine, ...others.values()]) member.line.leave(member);
-        else post({ bye: true });
+        else post({ page: mine.page, bye: true });
         closing.abort();
         channel.close();
       },

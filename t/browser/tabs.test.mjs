@@ -90,6 +90,20 @@ describe('tabs share', () => {
     assert.equal(await one.evaluate(() => window.vault.seq), 0);
   });
 
+  test('what was still said of the page that a tab showed before is not for the one that it shows now', async () => {
+    const { tabs: [one, two], poll } = await tabsOf('a', 'b');
+    poll.begin();
+    await two.waitForFunction(() => window.vault.state === 'waiting');
+    const [[, , leader], [, , follower]] = poll.asked;
+    const say = (page, seq, text) => one.evaluate((said) => {
+      new BroadcastChannel(`vault same-origin ${new URL('/vault/poll', location)}`).postMessage(said);
+    }, { sender: leader, to: follower, page, message: { answer: { from: seq - 1, ...part(page, seq, text) } } });
+    await say('before', 1, 'for the page before');
+    await say('b', 1, 'for b');
+    await two.getByText('for b').waitFor();
+    assert.equal(await shown(two), 'for b');
+  });
+
   test('a duplicated tab asks for itself, and is told', async () => {
     await tab('a');
     const first = await pollOf('a');

@@ -149,13 +149,17 @@ static turn_t *make_turn(request_rec *r, const vault_throttle_t *throttle)
     return turn;
 }
 
-/* Nobody may call a request by name after this: vault.h. */
+/* Nobody may call a request by name after this: vault.h. Its handlers do not run again, so its place is the next one's now, not when its
+ * client has read what was written before. */
 static void completed(request_rec *r)
 {
     turn_t *turn;
 
     for (turn = turns_of(r); turn; turn = turn->older) {
         unlist(turn);
+        if (turn->r == r && !turn->running) {
+            end_turn(turn, VAULT_QOS_GONE);
+        }
     }
 }
 

@@ -4,9 +4,11 @@ use strict;
 use warnings;
 use VaultTest;
 use VaultTest::Gate;
+use VaultTest::Guest;
 
 # With so small buffers on the way most of an answer stays with httpd until somebody reads.
-my $config = qq(SendBufferSize 4096\n<Location "/limited/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosQueue 0\n</Location>\n);
+my $config = qq(SendBufferSize 4096\n<Location "/limited/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosQueue 0\n</Location>\n)
+    . qq(<Location "/suspended/">\nSetHandler vault-suspend-test\nVaultQosLimit 1\nVaultQosQueue 0\n</Location>\n);
 use_server(VaultTest::Server->start('qos-reader', config => $config));
 my @slow;
 for my $n (1 .. 3) {
@@ -18,6 +20,14 @@ for my $n (1 .. 3) {
 }
 is(length $_->response->{body}, 60000, 'all of them get all of it') for @slow;
 wait_gate('/limited/', Running => 0);
+
+# Nor one whose module has it completed: its handler, which does not run again, had written before.
+my $guest = VaultTest::Guest->start('q16', path => '/suspended/x', on => connect_to(receive_buffer => 2048), before => 60000, calls => 'complete');
+wait_gate('/suspended/', Running => 1);
+open_barrier('q16');
+$guest->wait_hooks('1 0 1', 'a request with an answer that nobody reads is completed');
+is(text_of('/suspended/echo?name=q16b&runs=1') =~ /^runs=1 /, 1, '  and the next is let in');
+is(length $guest->response->{body}, 60000, '  its client gets all of it');
 use_server();
 
 finish();

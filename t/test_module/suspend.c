@@ -11,6 +11,7 @@
  *   calls=LIST     resume,complete,…: called by a thread of the module's when somebody opens the barrier N; what they return is N-calls.
  *                  The barrier is opened also when the request needs no call any more: the thread then finds nobody
  *   early=LIST     the same in the handler, before it returns
+ *   before=N       writes N bytes, not flushed, before it suspends
  *   say=T          writes T, flushed, before it suspends
  *   while=T        writes T while it is suspended, and flushes
  *   answers=N      returns N where SUSPENDED belongs
@@ -219,6 +220,15 @@ static void write_meanwhile(guest_t *g)
     }
 }
 
+static void write_bytes(request_rec *r, long bytes)
+{
+    static const char block[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+    for (; bytes > 0; bytes -= 64) {
+        ap_rwrite(block, bytes < 64 ? (int)bytes : 64, r);
+    }
+}
+
 #define REFUSED (-1000)
 
 /** @return what the handler returns, or REFUSED: it was not suspended, answer at once */
@@ -228,6 +238,7 @@ static int suspend_and_wait(guest_t *g)
                *say = asked(g, "say", NULL);
     apr_status_t rv;
 
+    write_bytes(g->r, g->runs == 1 ? atol(asked(g, "before", "0")) : 0);
     if (say) {
         ap_rputs(say, g->r);
         ap_rflush(g->r);
@@ -285,11 +296,7 @@ static int answer(guest_t *g)
     if (asked(g, "body", NULL)) {
         return write_body(r);
     }
-    while (bytes > 0) {
-        static const char block[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-        ap_rwrite(block, bytes < 64 ? (int)bytes : 64, r);
-        bytes -= 64;
-    }
+    write_bytes(r, bytes);
     return OK;
 }
 

@@ -13,7 +13,6 @@
  */
 #include "dispatcher.h"
 
-#include "apr_strings.h"
 #include "http_protocol.h"
 
 #include "answer.h"
@@ -91,25 +90,15 @@ static int answer_gone(dispatch_t *d)
     return vault_answer_gone(d->r);
 }
 
-/* The numbers of all pages, in the order in which they were asked for. */
-static const char *event_id(const dispatch_t *d, apr_pool_t *scratch)
-{
-    const char *id = "";
-    unsigned i;
-
-    for (i = 0; i < d->seats.count; i++) {
-        id = apr_psprintf(scratch, "%s%s%" APR_UINT64_T_FMT, id, i ? "," : "", d->seats.seat[i].seq);
-    }
-    return id;
-}
-
 /* Say how the seat stands. News that cannot be said must not be followed by others: the stream ends, and they are made again.
  * @return whether it could be said */
 static int tell_one(dispatch_t *d, vault_seat_t *seat, apr_pool_t *scratch)
 {
     int news = seat->standing == VAULT_SEAT_NEWS;
-    int told = vault_stream_event(d->stream, news ? event_id(d, scratch) : NULL, vault_answer_seat(seat));
+    int told;
 
+    seat->told = seat->seq;
+    told = vault_stream_event(d->stream, news ? vault_seats_told(&d->seats, scratch) : NULL, vault_answer_seat(seat));
     vault_answer_tally(seat);
     seat->standing = news ? VAULT_SEAT_AGAIN : VAULT_SEAT_LEFT;
     seat->ticket.redelivers = 0;

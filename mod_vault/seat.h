@@ -48,6 +48,7 @@ typedef struct vault_seat_t {
     apr_array_header_t *moved;   /* this turn: URLs of the methods to run, of const char * */
     apr_array_header_t *outputs; /* this turn: of vault_output_t (method.h) */
     apr_uint64_t seq;            /* the answer last staged; before, what the poll said */
+    apr_uint64_t told;           /* likewise, the answer that a stream has told last */
 } vault_seat_t;
 
 /** Take the page over for the poll `r`. The seat is zeroed before. WAITS, GONE or FORBIDDEN. */

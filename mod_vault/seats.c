@@ -2,6 +2,8 @@
 /* All the pages of one poll. */
 #include "seats.h"
 
+#include "apr_strings.h"
+
 #include "answer.h"
 #include "mod_vault.h"
 #include "now.h"
@@ -136,6 +138,17 @@ void vault_seats_stay(const vault_seats_t *seats, apr_time_t until)
     for (i = 0; i < seats->count; i++) {
         vault_page_stay(vault_server.pages, &seats->seat[i].ticket, until);
     }
+}
+
+const char *vault_seats_told(const vault_seats_t *seats, apr_pool_t *pool)
+{
+    const char *id = "";
+    unsigned i;
+
+    for (i = 0; i < seats->count; i++) {
+        id = apr_psprintf(pool, "%s%s%" APR_UINT64_T_FMT, id, i ? "," : "", seats->seat[i].told);
+    }
+    return id;
 }
 
 void vault_seats_leave(const vault_seats_t *seats)

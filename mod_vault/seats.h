@@ -47,6 +47,10 @@ void vault_seats_stream(const vault_seats_t *seats);
 /** The poll stays: its pages count as polled until then. */
 void vault_seats_stay(const vault_seats_t *seats, apr_time_t until);
 
+/** What a stream has told of all pages, as Last-Event-ID: their numbers, in the order in which they were asked for. An answer that is
+ * staged and will be told by a later event is not in it, since that one may get lost. */
+const char *vault_seats_told(const vault_seats_t *seats, apr_pool_t *pool);
+
 /** The poll is over. */
 void vault_seats_leave(const vault_seats_t *seats);
 

@@ -126,4 +126,20 @@ is("$event->{page} " . VaultTest::Page::text($event), "$ids[2] 5\n", 'a new stre
 $stream->reset;
 wait_waiting(0);
 
+# ---------------------------------------------------------------- several events of one change, the last of which is lost
+my @both = map { live_page(["/test/rows?name=ev06-$_&interest=ev06-both"]) } 'x', 'y';
+my $broken = VaultTest::Events->open(\@both);
+wait_waiting(1);
+text_of('/test/add?name=ev06-x');
+text_of('/test/add?name=ev06-y&notify=ev06-both');
+my @events = ($broken->event, $broken->event);
+is_deeply([map { $_->{page} } @events], [map { $_->id } @both], 'one change is news for both pages');
+is_deeply([map { $_->{id} } @events], ['1,0', '1,1'], '  and the id of the first event does not speak for the second');
+$broken->reset;
+wait_waiting(0);
+my $whole = VaultTest::Events->open(\@both, last => $events[0]{id});
+is_deeply([map { $whole->event->{$_} } 'page'], [$both[1]->id], '  which comes again when it was lost');
+$whole->reset;
+wait_waiting(0);
+
 finish();

@@ -289,6 +289,7 @@ static int wait_for_writing(dispatch_t *d, apr_pool_t *scratch)
     if (now - d->end > until - now || !vault_poll_attach(vault_server.waiters, &d->s->poll, NULL, 0)) {
         return answer_gone(d);
     }
+    vault_seats_stay(&d->seats, until);
     return suspend(d, scratch);
 }
 

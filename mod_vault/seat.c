@@ -31,7 +31,7 @@ vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault
     apr_status_t rv = vault_page_take(vault_server.pages, &asked->page, &asked->take, &seat->ticket);
 
     seat->id = apr_pstrdup(r->pool, asked->id);
-    seat->seq = asked->take.seq;
+    seat->seq = seat->told = asked->take.seq;
     seat->rounds.r = r;
     seat->rounds.location = vault_location_of(r);
     return seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, rv);

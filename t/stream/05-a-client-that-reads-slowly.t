@@ -48,6 +48,27 @@ is(VaultTest::Page::text($slow[0]->event), (ROWS + 1) . "\n", '  and then what h
 $_->reset for @slow;
 wait_waiting(0);
 
+# One that reads all the time, but slowly, for longer than a poll waits: its page is still its own.
+my $patient = live_page(['/test/rows?name=ev05p&interest=ev05p']);
+my $reader = VaultTest::Events->open([$patient], path => '/short/poll', receive_buffer => 4096);
+wait_waiting(1);
+text_of('/test/set?name=ev05p&value=1&notify=ev05p');
+is(VaultTest::Page::text($reader->event), "1\n", 'an event');
+wait_waiting(1);
+text_of('/test/set?name=ev05p&value=' . ROWS . '&notify=ev05p');
+my $until = time + 3;
+while (time < $until) {
+    $reader->read_on;
+    select undef, undef, undef, 0.15; # it is slow
+}
+is(get('/vault/poll?page=' . $patient->id . '&seq=1&ack=1')->{status}, 204, 'acknowledged while the next one is being sent');
+@rows = split /\n/, VaultTest::Page::text($reader->event);
+is($rows[-1], ROWS, '  which comes, whole');
+text_of('/test/add?name=ev05p&notify=ev05p');
+is($reader->event->{status}, undef, '  and the stream goes on');
+$reader->reset;
+wait_waiting(0);
+
 my $page = live_page(['/test/rows?name=ev05b&interest=ev05b']);
 my $never = VaultTest::Events->open([$page], path => '/short/poll', receive_buffer => 4096);
 wait_waiting(1);

@@ -3,6 +3,7 @@
 #
 #     my $stream = VaultTest::Events->open([$page]);       # its head and its first comment have come
 #     my $event = $stream->event;                          # {id, page, seq, updates} or {page, status, …}; comments are skipped
+#     $stream->read_on;                                    # takes a piece of what comes, for the next event
 #     $stream->beat;                                       # the next comment; dies if it is an event
 package VaultTest::Events;
 use strict;
@@ -80,6 +81,14 @@ sub event
         ($event->{id}) = $block =~ /^id: (.*)$/m;
         return $event;
     }
+    return;
+}
+
+# Take a piece of what comes, and leave it for event().
+sub read_on
+{
+    my ($self) = @_;
+    $self->{text} .= $self->_chunk;
     return;
 }
 

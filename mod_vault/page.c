@@ -94,12 +94,16 @@ static int is_polled(const vault_pages_t *p, const vault_page_record_t *rec, apr
 }
 
 /* Whoever has the page runs or waits on what it knows no more: from here it may change nothing, and is told. If nobody has it, telling
- * would wake the new one, for nothing. */
-static void overtake(vault_pages_t *p, vault_page_record_t *rec, apr_time_t now)
+ * would wake the new one, for nothing.
+ * @param before  the base before this request */
+static void overtake(vault_pages_t *p, vault_page_record_t *rec, vault_off_t before, apr_time_t now)
 {
     vault_store(&rec->fence, rec->fence + 1);
     if (is_polled(p, rec, now)) {
         vault_notifier_notify_interest(p->notifier, rec->own, 0);
+    }
+    if (rec->base != before || rec->streams) {
+        vault_page_record_release_unnamed(p, rec); /* a stream's were kept when it was acknowledged */
     }
     rec->streams = 0;
     rec->tip = committed_seq(p, rec);
@@ -118,14 +122,15 @@ apr_status_t vault_page_take(vault_pages_t *p, const vault_page_t *page, const v
                              vault_ticket_t *ticket)
 {
     vault_page_record_t *rec = vault_page_record_lock_page(p, page);
-    vault_off_t staged[VAULT_PAGE_STAGED];
+    vault_off_t staged[VAULT_PAGE_STAGED], before;
     apr_status_t rv;
 
     if (!rec) {
         return APR_NOTFOUND;
     }
+    before = rec->base;
     if ((rv = admit(p, rec, take)) == APR_SUCCESS) {
-        overtake(p, rec, take->now);
+        overtake(p, rec, before, take->now);
         fill_in(p, rec, page, ticket);
         ticket->redelivers = vault_page_chain_list(p, rec, staged) != 0;
         vault_store(&rec->polled, 1);
@@ -165,7 +170,7 @@ apr_status_t vault_page_acknowledge(vault_pages_t *p, const vault_page_t *page, 
         }
     }
     else if (rec->base != before || owes) {
-        overtake(p, rec, take->now);
+        overtake(p, rec, before, take->now);
         fill_in(p, rec, page, ticket);
     }
     vault_lock_release(&rec->lock);

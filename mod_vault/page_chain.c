@@ -78,7 +78,6 @@ void vault_page_chain_commit(vault_pages_t *p, vault_page_record_t *rec, vault_o
         }
     }
     vault_heap_free(p->heap, old);
-    vault_page_record_release_unnamed(p, rec);
 }
 
 /* The oldest answer that may go; NULL: none. With `siblings` of those made from the tip, else of those that the tip does not need. */

@@ -111,7 +111,8 @@ vault_holds_t *vault_page_record_holds(vault_pages_t *p, vault_page_record_t *re
 /** Where the state of that number is: the base or a staged one; NULL: nowhere. Locked. */
 vault_off_t *vault_page_chain_find(vault_pages_t *p, vault_page_record_t *rec, apr_uint64_t seq);
 
-/** The answer at `place`, a staged one, has arrived: it becomes the base. Of the others those stay that were made from it. Locked. */
+/** The answer at `place`, a staged one, has arrived: it becomes the base. Of the others those stay that were made from it. What only the
+ * others named is still held: a round may run that needs it. Locked. */
 void vault_page_chain_commit(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place);
 
 /** The place for one more answer that is made from the tip. What must go for that is given back. Locked.
@@ -129,7 +130,8 @@ unsigned vault_page_chain_list(vault_pages_t *p, const vault_page_record_t *rec,
 apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name,
                                     vault_interest_t *interest, apr_uint64_t *stamp);
 
-/** Let go what no stored state names any more. Locked. */
+/** Let go what no stored state names any more. Only where no round can publish what it holds without being named yet: it has just
+ * published, or the fence or `written` was raised. Locked. */
 void vault_page_record_release_unnamed(vault_pages_t *p, vault_page_record_t *rec);
 
 /** How many pages a client has, about; 0: nobody. */

@@ -326,6 +326,43 @@ static void when_the_stream_has_gone_the_acknowledgement_has_the_ticket(void)
     stream_end(&s);
 }
 
+/* It holds what it depends on before any stored state says so. */
+static void an_acknowledgement_leaves_a_running_round_what_it_holds(void)
+{
+    apr_uint64_t number;
+    stream_t s;
+
+    for (number = 1; number <= 2; number++) {
+        vault_interest_t interest;
+        apr_uint64_t stamp;
+        stream_begin(&s);
+        send_up_to(&s, 2);
+        CU_ASSERT_EQUAL(vault_page_hold(s.pages, &s.page, "news", &interest, &stamp), APR_SUCCESS);
+        CU_ASSERT_EQUAL(acknowledge(&s, number), APR_SUCCESS);
+        CU_ASSERT_EQUAL(vault_page_stage(s.pages, &s.ticket, page_state(s.f.pool, "3", interest, stamp)), APR_SUCCESS);
+        CHECK_PAGES(&s.f, s.pages);
+        CU_ASSERT_EQUAL(vault_notifier_notify(s.f.notifier, "news", 0), APR_SUCCESS);
+        CU_ASSERT(vault_interest_stamp(s.f.notifier, interest) > stamp);
+        stream_end(&s);
+    }
+}
+
+/* Nor is anything held for ever that nobody names. */
+static void what_no_state_names_is_let_go_after_the_round(void)
+{
+    vault_interest_t interest;
+    apr_uint64_t stamp;
+    stream_t s;
+
+    stream_begin(&s);
+    send_up_to(&s, 2);
+    CU_ASSERT_EQUAL(vault_page_hold(s.pages, &s.page, "news", &interest, &stamp), APR_SUCCESS);
+    CU_ASSERT_EQUAL(acknowledge(&s, 1), APR_SUCCESS);
+    send_answer(&s, 3, NULL);
+    CU_ASSERT_EQUAL(vault_notifier_notify(s.f.notifier, "news", 0), APR_NOTFOUND);
+    stream_end(&s);
+}
+
 /* Look and arm as a poll does; `between` of the acknowledgement comes before the arming. */
 static int hears_acknowledgement(int between, int *rung)
 {
@@ -378,6 +415,8 @@ void vault_page_chain_suite(void)
     CU_ADD_TEST(suite, any_answer_of_a_chain_may_be_acknowledged);
     CU_ADD_TEST(suite, a_new_stream_goes_on_from_what_arrived);
     CU_ADD_TEST(suite, a_full_chain_waits_for_an_acknowledgement);
+    CU_ADD_TEST(suite, an_acknowledgement_leaves_a_running_round_what_it_holds);
+    CU_ADD_TEST(suite, what_no_state_names_is_let_go_after_the_round);
     CU_ADD_TEST(suite, an_acknowledgement_between_look_and_arming_is_heard);
     CU_ADD_TEST(suite, answers_of_lost_streams_make_room);
     CU_ADD_TEST(suite, a_late_answer_of_an_earlier_poll_ends_the_stream);

@@ -107,7 +107,8 @@ unlike($request, qr/^(?:Accept-Encoding|If-None-Match|Range):/mi, '... and asked
 my $waits = live_page(['/test/rows?name=c22&interest=raw-after']);
 for my $row (
     [path_of('', ''), 502, 'dies without an answer'],
-    [path_of($OK . "\nContent-Length: 1000", 'half'), 200, 'dies within its answer'],
+    # 502 where mod_proxy reads the half and its end at once: no header has been sent then.
+    [path_of($OK . "\nContent-Length: 1000", 'half'), '(?:200|502)', 'dies within its answer'],
     [$raw->path_for('', endless => 1), 502, 'is too slow'],
 ) {
     my ($path, $status, $why) = @$row;

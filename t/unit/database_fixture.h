@@ -38,6 +38,7 @@ static const char fixture[] =
     "CREATE TABLE trap(\"a select b( c\" TEXT);"
     "CREATE TABLE pair(a INTEGER,b INTEGER,c INTEGER AS (a+b),PRIMARY KEY(a,b));"
     "CREATE TABLE strict_one(name TEXT PRIMARY KEY CHECK(length(name)<5));"
+    "CREATE TABLE child(id INTEGER PRIMARY KEY,parent INTEGER REFERENCES logs(id));"
     "CREATE VIEW seen AS SELECT id,line FROM logs WHERE status=404;"
     "CREATE TABLE empty(id INTEGER PRIMARY KEY AUTOINCREMENT,v);"
     "CREATE TABLE race(id INTEGER PRIMARY KEY AUTOINCREMENT,writer INTEGER,n INTEGER);";

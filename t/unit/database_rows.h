@@ -118,6 +118,8 @@ static const struct {
      "EINVAL: the database refuses the values: error 19: UNIQUE", "twice"},
     {"save", "{\"table\":\"strict_one\",\"values\":{\"name\":\"abcdef\"}}",
      "EINVAL: the database refuses the values: error 19: CHECK", "a check"},
+    {"save", "{\"table\":\"child\",\"values\":{\"parent\":99}}",
+     "EINVAL: the database refuses the values: error 19: FOREIGN KEY", "a row that there is not"},
     {"save", "{\"table\":\"pair\",\"values\":{\"a\":1,\"b\":2}}", "[{\"id\":null}]", "no single key"},
     {"all", "{\"table\":\"pair\"}", "[{\"a\":1,\"b\":2,\"c\":3}]", "a generated column is read"},
     {"save", "{\"table\":\"pair\",\"values\":{\"c\":3}}", "EINVAL: argument \"values.c\" cannot be set",

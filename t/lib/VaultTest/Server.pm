@@ -187,8 +187,8 @@ sub lines
 }
 
 # At TERM a child of httpd 2.4.71 shuts the sockets that its workers have in hand, and may read one that a worker is just giving back,
-# its memory gone: with or without mod_vault it dies of that, seldom. So it is told when no connection is being closed; but a client of
-# the test's that holds a closed one open is not waited for. The connection that asks stays open.
+# its memory gone: it dies of that, seldom. So it is told when no connection is being closed; but a client of the test's that holds a
+# closed one open is not waited for. The connection that asks stays open.
 sub _wait_for_closing
 {
     my ($self) = @_;

@@ -20,6 +20,7 @@
 #include "handlers.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "visit.h"
 
 APLOG_USE_MODULE(vault);
@@ -262,16 +263,15 @@ static void give_back_memory(conn_rec *c)
 /* The other hooks have run, and with them perhaps a request, which perhaps waits. */
 static void look_for_wait(conn_rec *c, vault_visit_t *v)
 {
-    const request_rec *r;
+    apr_time_t now = vault_now();
 
     if (c->cs->state != CONN_STATE_SUSPENDED) {
         vault_suspension_revoke(v->waiting);
         return;
     }
     vault_suspension_began(v->waiting);
-    r = v->waiting->r;
-    if (!c->aborted && r->request_time - v->gave_back > GIVE_BACK_EVERY) {
-        v->gave_back = r->request_time;
+    if (!c->aborted && now - v->gave_back > GIVE_BACK_EVERY) {
+        v->gave_back = now;
         give_back_memory(c);
     }
 }

@@ -25,7 +25,7 @@
 APLOG_USE_MODULE(vault);
 
 /* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a new one. */
-#define RETAINED "mod_vault segment 3"
+#define RETAINED "mod_vault segment 4"
 #define HEAP_MIN (256 * 1024)
 #define SCRATCH_KEPT (1024 * 1024)
 

@@ -72,7 +72,7 @@ struct sql_driver_t {
     const char *init_end; /**< appended to the script of `init` */
     int one_by_one;       /**< the statements of a script come one by one */
 
-    /** Make libdbi's module fit for threads, while there is one. NULL: it is. */
+    /** Find in libdbi's module what is used past libdbi; make it fit for threads, while there is one. NULL: nothing to do. */
     void (*start)(dbi_driver driver);
 
     /** Which file a connection made now would reach; not of servers.

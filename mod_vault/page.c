@@ -102,8 +102,8 @@ static void overtake(vault_pages_t *p, vault_page_record_t *rec, vault_off_t bef
     if (is_polled(p, rec, now)) {
         vault_notifier_notify_interest(p->notifier, rec->own, 0);
     }
-    if (rec->base != before || rec->streams) {
-        vault_page_record_release_unnamed(p, rec); /* a stream's were kept when it was acknowledged */
+    if (rec->base && (rec->base != before || rec->streams)) { /* before it is published its view may hold some */
+        vault_page_record_release_unnamed(p, rec);            /* a stream's were kept when it was acknowledged */
     }
     rec->streams = 0;
     rec->tip = committed_seq(p, rec);

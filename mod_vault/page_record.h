@@ -130,8 +130,8 @@ unsigned vault_page_chain_list(vault_pages_t *p, const vault_page_record_t *rec,
 apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name,
                                     vault_interest_t *interest, apr_uint64_t *stamp);
 
-/** Let go what no stored state names any more. Only where no round can publish what it holds without being named yet: it has just
- * published, or the fence or `written` was raised. Locked. */
+/** Let go what no stored state names any more. Only where nobody can publish what it holds without being named yet: the page's view or
+ * its round has just published, or of a published page the fence or `written` was raised. Locked. */
 void vault_page_record_release_unnamed(vault_pages_t *p, vault_page_record_t *rec);
 
 /** How many pages a client has, about; 0: nobody. */

@@ -347,6 +347,25 @@ static void an_acknowledgement_leaves_a_running_round_what_it_holds(void)
     }
 }
 
+/* What the HTML is being rendered from is held for it: no stored state says so before it is published. */
+static void a_page_that_is_being_rendered_keeps_what_it_holds_from_streams(void)
+{
+    vault_interest_t interest;
+    apr_uint64_t stamp;
+    stream_t s;
+
+    pages_begin(&s.f, &s.pages, 3, HEAP);
+    CU_ASSERT_EQUAL_FATAL(vault_page_create(s.pages, &s.page, NULL, NOW, IDLE), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_hold(s.pages, &s.page, "news", &interest, &stamp), APR_SUCCESS);
+    stream_from(&s, 0);
+    stream_from(&s, 0);
+    CU_ASSERT_EQUAL(vault_page_publish(s.pages, &s.page, page_state(s.f.pool, "", interest, stamp)), APR_SUCCESS);
+    CHECK_PAGES(&s.f, s.pages);
+    CU_ASSERT_EQUAL(vault_notifier_notify(s.f.notifier, "news", 0), APR_SUCCESS);
+    CU_ASSERT(vault_interest_stamp(s.f.notifier, interest) > stamp);
+    stream_end(&s);
+}
+
 /* Nor is anything held for ever that nobody names. */
 static void what_no_state_names_is_let_go_after_the_round(void)
 {
@@ -416,6 +435,7 @@ void vault_page_chain_suite(void)
     CU_ADD_TEST(suite, a_new_stream_goes_on_from_what_arrived);
     CU_ADD_TEST(suite, a_full_chain_waits_for_an_acknowledgement);
     CU_ADD_TEST(suite, an_acknowledgement_leaves_a_running_round_what_it_holds);
+    CU_ADD_TEST(suite, a_page_that_is_being_rendered_keeps_what_it_holds_from_streams);
     CU_ADD_TEST(suite, what_no_state_names_is_let_go_after_the_round);
     CU_ADD_TEST(suite, an_acknowledgement_between_look_and_arming_is_heard);
     CU_ADD_TEST(suite, answers_of_lost_streams_make_room);

@@ -9,18 +9,28 @@
 #define VAULT_PAGE_GAME_H
 
 #include "page_fixture.h"
+#include "watch.h"
 
 #define SERVERS 4
-#define TABLES 2
-#define METHODS 2
+#define METHODS 3
 #define ROWS 60
-#define WIRE 6 /* polls under way */
+#define WIRE 6 /* requests under way */
 #define ROUNDS 20000
+#define ANSWERS 4096 /* of a page */
+#define PARTS 3
+#define HONEST 2
+
+/** Whoever writes to one of the first two announces the table; a row of ROOMS is in one of PARTS rooms, each announced by itself. */
+typedef enum table_t { LOGS, USERS, ROOMS, TABLES } table_t;
+#define TOPICS (ROOMS + PARTS)
 
 typedef apr_uint64_t rows_t; /* a bit for each row */
 
-extern const char *const game_table[TABLES];
+extern const char *const game_topic[TOPICS];
+
+/** The last method shows one room. Which one the logs say, so what it waits for is known when it has read, and changes. */
 extern const char *const game_method[METHODS];
+#define ROOM_METHOD (METHODS - 1)
 /** Which tables a method reads. */
 extern const int game_reads[METHODS][TABLES];
 
@@ -28,39 +38,71 @@ typedef struct news_t {
     rows_t rows[METHODS][TABLES];
 } news_t;
 
-/* A poll under way to the server. `connection` is what the browser listens on if it is still the newest. */
+typedef enum kind_t { POLL, STREAM, ACKNOWLEDGEMENT } kind_t;
+
+/* A request under way to the server. `connection` is what the browser listens on if it is still the newest. */
 typedef struct request_t {
     int there;
+    kind_t kind;
     vault_page_t page;
     apr_uint64_t seq, tab;
     unsigned connection;
 } request_t;
 
-typedef enum step_t { FREE, LOOK, TELL, SETTLE, SLEEP, CREATE, READ, FINISH, PUT, ANSWER } step_t;
+/* An answer of a stream under way to the browser. */
+typedef struct event_t {
+    apr_uint64_t seq;
+    news_t news;
+} event_t;
+
+typedef enum step_t { FREE, BEGIN, LOOK, TELL, SETTLE, ARM, SLEEP, CREATE, READ, FINISH, PUT, ANSWER } step_t;
 
 /* What has become of a round. */
 typedef struct round_t {
-    unsigned counts : 1; /* its answer was shown, or it was committed without one */
-    unsigned told : 1;
+    unsigned page;    /* which of the browser's pages */
+    apr_uint64_t seq; /* the number that its state got */
+    unsigned published : 1;
+    unsigned news : 1;   /* it had something to show */
+    unsigned counts : 1; /* the browser shows the answer of that number */
+    unsigned told : 1;   /* the feed has heard of it */
 } round_t;
 
 typedef struct server_t {
     step_t step, next; /* next: after SETTLE */
-    unsigned round;    /* the number of the round, which it has a feed hear of */
+    kind_t kind;
+    unsigned round; /* the number of the round, which it has a feed hear of */
     unsigned slot, connection;
     pid_t pid;
-    apr_pool_t *pool; /* of the round */
+    apr_pool_t *pool; /* of the turn */
     vault_ticket_t ticket;
     vault_state_t *base;
+    vault_watch_t watch;
     vault_run_t *run;
-    int moved[METHODS], method, look[TABLES];
+    int moved[METHODS], method, look[TABLES], room;
     rows_t found[TABLES];
     news_t news;
     int has_news;
     apr_uint64_t seq;
-    vault_interest_t waits[8];
-    int count;
 } server_t;
+
+/* What must happen often. */
+typedef enum rare_t {
+    REDELIVERED,
+    OVERTAKEN,
+    FAILED,
+    ASIDE, /* an acknowledgement by itself */
+    DISCARDED,
+    EXPIRED,
+    EARLY,           /* before the page was published */
+    FULL,            /* no answer can be staged before one is acknowledged */
+    ROOM_AGAIN,      /* and then one was */
+    BESIDE_A_ROUND,  /* acknowledged while the stream ran methods */
+    CUT,             /* a connection broke with events on it */
+    STREAM_KILLED,   /* with its child */
+    TAKEN_BY_POLL,   /* a stream by a poll */
+    TAKEN_BY_STREAM, /* a stream by another */
+    RARE
+} rare_t;
 
 typedef struct game_t {
     fixture_t f;
@@ -68,23 +110,32 @@ typedef struct game_t {
     apr_pool_t *pool;
     unsigned seed;
     rows_t data[TABLES];
-    int unannounced[TABLES]; /* commits whose notify is still to come */
+    int unannounced[TOPICS]; /* commits whose notify is still to come */
     request_t wire[WIRE];
     server_t server[SERVERS];
     /* the browser */
     vault_page_t page;
+    unsigned loads;
     apr_uint64_t seq, tab, before;    /* the number of the answer before */
     unsigned connection, connections; /* it listens on; 0: on none */
-    unsigned dozes;                   /* moves until it polls again */
+    event_t event[VAULT_PAGE_STAGED]; /* on that connection, if it is a stream */
+    unsigned events;
+    int closed;                 /* by the server: nothing comes after these */
+    apr_uint64_t said;          /* what its last request said */
+    unsigned dozes;             /* moves until it goes on */
+    unsigned streams;           /* percent of its polls */
+    int feeds;                  /* want to hear what was acknowledged */
+    unsigned lazy;              /* how late it acknowledges beside a stream */
+    unsigned property;          /* written from outside to this page; 0: nothing yet */
+    apr_uint64_t from[ANSWERS]; /* of each number, that of the state that the answer was made from */
+    int has[ANSWERS];           /* the browser shows or has shown it */
+    apr_uint64_t highest;       /* the largest number this page was given */
     news_t shown;
-    unsigned shown_round;
-    unsigned property;    /* written from outside to this page; 0: nothing yet */
-    apr_uint64_t highest; /* the largest number this page was given */
-    unsigned noise;       /* 1..8: how much goes wrong in this game */
-    int quiet;            /* nothing is lost any more, nothing dies */
-    /* what happened, so that a game that tests nothing is noticed */
-    unsigned shows, expired, redelivered, overtaken, failures, aside;
-    unsigned doubled, reused, touched, unpublished, discarded, mistold, forgotten;
+    unsigned noise; /* 0..8: how much goes wrong in this game; up to HONEST nothing comes late or twice */
+    int quiet;      /* nothing is lost any more, nothing dies */
+    unsigned shows, rare[RARE];
+    unsigned doubled, disordered, reused, touched, unpublished, mistold, forgotten, overfull;
+    const char *unsound;         /* what a check has found; NULL: nothing */
     unsigned rounds, last_quiet; /* the latest that was committed without an answer on this page */
     round_t round[ROUNDS];
     pid_t next_pid;
@@ -95,27 +146,55 @@ typedef struct game_t {
 unsigned game_pick(game_t *g, unsigned n);
 int game_chance(game_t *g, unsigned percent);
 
-/** Somebody commits a row; the notify is to come, or he dies before it. */
-void game_write_row(game_t *g, int table);
-void game_announce(game_t *g, int table);
+/** Somebody commits a row; the notify is to come, or he dies before it.
+ * @return the topic to be announced */
+int game_write_row(game_t *g, table_t table);
+void game_announce(game_t *g, int topic);
 
 /** Create the interest, then read, then set the cursor: in steps, so that anything may happen between them. */
-int game_create(vault_run_t *run, int table);
-rows_t game_read_rows(game_t *g, vault_run_t *run, int table);
+int game_create(vault_run_t *run, table_t table);
+rows_t game_read_rows(game_t *g, vault_run_t *run, table_t table);
+
+/** Which room is it, and what is in it? */
+int game_room(const game_t *g);
+rows_t game_rows_of_room(int room);
+rows_t game_read_room(game_t *g, vault_run_t *run, int room);
+
+/** Look at all that lies in the page: what its states name it holds. */
+void game_check(game_t *g);
+/** A state of that number has just been published, so the page holds nothing else; what is staged was made from what is acknowledged, and
+ * of what this state was made from nothing is missing. */
+void game_check_round(game_t *g, apr_uint64_t seq);
 
 /* --------------------------------------------------- page_game_browser.c */
 
 /** The page is rendered: its HTML shows what the tables hold, and that is state 0. Polls may come before it is published. */
 void browser_loads(game_t *g);
 
-/** A poll goes on its way. @return 0 the connection could not be made */
-int browser_sends(game_t *g, apr_uint64_t seq, unsigned connection);
+/** A request goes on its way. @return 0 the connection could not be made */
+int browser_sends(game_t *g, kind_t kind, apr_uint64_t seq, unsigned connection);
 
 void browser_polls(game_t *g);
+
+/** The answer of a poll. */
 void browser_shows(game_t *g, apr_uint64_t seq, const news_t *news);
 
-/** An acknowledgement without a poll, as a browser sends it when it leaves a page that it may come back to. */
-void browser_acknowledges(game_t *g);
+/** The next event of its stream, or the end of it. @return whether there was any */
+int browser_reads(game_t *g);
+
+/** Its connection breaks: whatever is on it is lost, an event of which only a part has come as well. */
+void browser_hangs_up(game_t *g);
+
+/* ----------------------------------------------------- page_game_round.c */
+
+void round_begins(game_t *g, server_t *s);
+/** The next method that has moved creates its interests, all before it reads. @return 0 there is none left */
+int round_creates(const game_t *g, server_t *s);
+void round_reads(game_t *g, server_t *s);
+/** It is over, or has failed. */
+void round_finishes(game_t *g, server_t *s);
+/** Stage or commit what came of it, and look whether the page is then as it must be. @return as vault_page_stage() */
+apr_status_t round_puts(game_t *g, server_t *s);
 
 /* ---------------------------------------------------- page_game_server.c */
 

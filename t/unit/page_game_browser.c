@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The browser of the game: loads the page, polls, shows what it is told. */
+/* The browser of the game: loads the page, polls or has a stream, shows what it is told. */
 #include "page_game.h"
 
 #include <string.h>
 
-int browser_sends(game_t *g, apr_uint64_t seq, unsigned connection)
+int browser_sends(game_t *g, kind_t kind, apr_uint64_t seq, unsigned connection)
 {
     unsigned i = game_pick(g, WIRE);
 
@@ -12,6 +12,7 @@ int browser_sends(game_t *g, apr_uint64_t seq, unsigned connection)
         return 0;
     }
     g->wire[i].there = 1;
+    g->wire[i].kind = kind;
     g->wire[i].page = g->page;
     g->wire[i].seq = seq;
     g->wire[i].tab = g->tab;
@@ -19,15 +20,53 @@ int browser_sends(game_t *g, apr_uint64_t seq, unsigned connection)
     return 1;
 }
 
+void browser_hangs_up(game_t *g)
+{
+    g->rare[CUT] += g->connection && g->events;
+    g->connection = g->events = 0;
+    g->closed = 0;
+}
+
+/* A proxy sends it twice, and hands on one of two streams; of the answers of two polls the browser takes the first. */
+static int send_twice(game_t *g, kind_t kind)
+{
+    unsigned first = g->connection, second = g->connection;
+    int sent;
+
+    if (kind == STREAM) {
+        *(game_chance(g, 50) ? &first : &second) = 0;
+    }
+    sent = browser_sends(g, kind, g->seq, first) && first;
+    return (browser_sends(g, kind, g->seq, second) && second) || sent;
+}
+
 void browser_polls(game_t *g)
 {
+    kind_t kind = game_chance(g, g->streams) ? STREAM : POLL;
+    int twice = g->noise > HONEST && !g->quiet && game_chance(g, 2 * g->noise), sent;
+
+    browser_hangs_up(g);
     g->connection = ++g->connections;
-    if (!browser_sends(g, g->seq, g->connection)) {
-        g->connection = 0;
-        return;
+    sent = twice ? send_twice(g, kind) : browser_sends(g, kind, g->seq, g->connection);
+    if (sent) {
+        g->said = g->seq;
     }
-    if (!g->quiet && game_chance(g, 2 * g->noise)) {
-        browser_sends(g, g->seq, g->connection); /* a proxy sends it twice */
+    else {
+        g->connection = 0;
+    }
+}
+
+/* What comes while the HTML is still being rendered. */
+static void hurry(game_t *g)
+{
+    unsigned moves = game_pick(g, 12);
+
+    browser_polls(g);
+    while (moves--) {
+        if (game_chance(g, 15)) {
+            browser_polls(g);
+        }
+        server_serves(g, &g->server[game_pick(g, SERVERS)]);
     }
 }
 
@@ -37,31 +76,46 @@ void browser_loads(game_t *g)
     int m, t;
 
     CU_ASSERT_FATAL(vault_page_create(g->pages, &g->page, NULL, NOW, IDLE) == APR_SUCCESS);
+    g->loads++;
+    browser_hangs_up(g);
     run = vault_run_create(g->pages, &g->page, vault_state_create(g->pool), g->pool);
     memset(&g->shown, 0, sizeof(g->shown));
-    for (t = 0; t < TABLES; t++) {
-        game_create(run, t);
+    for (t = LOGS; t <= USERS; t++) {
+        game_create(run, (table_t)t);
         if (!g->quiet && game_chance(g, 30)) {
-            game_write_row(g, (int)game_pick(g, TABLES));
+            game_write_row(g, (table_t)game_pick(g, TABLES));
         }
-        g->shown.rows[0][t] = game_read_rows(g, run, t);
+        g->shown.rows[0][t] = game_read_rows(g, run, (table_t)t);
     }
     for (m = 0; m < METHODS; m++) {
         vault_run_add_method(run, game_method[m], METHODS);
         memcpy(g->shown.rows[m], g->shown.rows[0], sizeof(g->shown.rows[m]));
     }
     vault_run_end(run, 1);
+    memset(g->has, 0, sizeof(g->has));
     g->seq = g->before = g->highest = 0;
-    g->property = g->shown_round = g->last_quiet = 0;
+    g->has[0] = 1;
+    g->property = g->last_quiet = 0;
     g->dozes = 0;
     g->tab = game_chance(g, 50) ? 0 : 1 + game_pick(g, 1000);
-    browser_polls(g);
+    hurry(g);
     if (vault_page_publish(g->pages, &g->page, vault_run_state(run)) != APR_SUCCESS) {
         g->unpublished++;
     }
+    game_check_round(g, 0);
 }
 
-void browser_shows(game_t *g, apr_uint64_t seq, const news_t *news)
+/* Whoever shows an answer has what rounds after it have found to be so. */
+static void note_rounds(game_t *g)
+{
+    unsigned i;
+
+    for (i = 1; i <= g->rounds && i < ROUNDS; i++) {
+        g->round[i].counts |= g->round[i].published && g->round[i].page == g->loads && g->round[i].seq == g->seq;
+    }
+}
+
+static void show(game_t *g, apr_uint64_t seq, const news_t *news)
 {
     int m, t;
 
@@ -71,20 +125,38 @@ void browser_shows(game_t *g, apr_uint64_t seq, const news_t *news)
             g->shown.rows[m][t] |= news->rows[m][t];
         }
     }
+    g->disordered += seq <= g->seq;
     g->before = g->seq;
     g->seq = seq;
+    g->has[seq] = 1;
     g->shows++;
+    note_rounds(g);
     if (!g->quiet && game_chance(g, 4 * g->noise)) {
-        g->dozes = game_pick(g, 200); /* its next poll takes a long way */
-        return;
+        g->dozes = game_pick(g, 200); /* its next poll takes a long way, or the next event */
     }
-    browser_polls(g);
 }
 
-void browser_acknowledges(game_t *g)
+void browser_shows(game_t *g, apr_uint64_t seq, const news_t *news)
 {
-    vault_take_t take = {g->seq, {g->tab, g->tab}, NULL, NOW, NOW};
+    browser_hangs_up(g);
+    show(g, seq, news);
+    if (!g->dozes) {
+        browser_polls(g);
+    }
+}
 
-    g->aside += page_acknowledge(g->pages, &g->page, &take) == APR_SUCCESS;
-    g->connection = 0;
+int browser_reads(game_t *g)
+{
+    event_t e = g->event[0];
+
+    if (g->events) {
+        memmove(g->event, g->event + 1, --g->events * sizeof(g->event[0]));
+        show(g, e.seq, &e.news);
+        return 1;
+    }
+    if (g->closed) {
+        browser_hangs_up(g);
+        return 1;
+    }
+    return 0;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server of the game: takes a poll, arms, compares, sleeps, runs methods step by step, stages and answers. */
+/* A server of the game: takes a poll or a stream, looks, tells acks, arms, compares, sleeps, runs a round and answers; a stream then goes
+ * on. The steps are those of seat.c. */
 #include "page_game.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
+
+#include "page_facts.h"
 
 static void serve_no_more(server_t *s)
 {
@@ -18,18 +21,37 @@ static int is_heard(const game_t *g, const server_t *s)
     return g->connection && s->connection == g->connection;
 }
 
+static int is_streaming(const server_t *s)
+{
+    return s->kind == STREAM && s->step != FREE;
+}
+
+/* No answer, or none any more. What a stream has said before may arrive or not. */
 static void hear_nothing(game_t *g, server_t *s)
 {
     if (is_heard(g, s)) {
-        g->connection = 0;
+        if (s->kind == STREAM && game_chance(g, 50)) {
+            g->closed = 1;
+        }
+        else {
+            browser_hangs_up(g);
+        }
     }
     serve_no_more(s);
+}
+
+/* It ends by itself, or sees that the browser has gone. */
+static void leave(game_t *g, server_t *s)
+{
+    vault_page_leave(g->pages, &s->ticket, NOW - 1);
+    hear_nothing(g, s);
 }
 
 void server_dies(game_t *g, server_t *s)
 {
     unsigned slot;
 
+    g->rare[STREAM_KILLED] += is_streaming(s) && is_heard(g, s);
     vault_slot_exited(g->f.notifier, s->pid, &slot);
     hear_nothing(g, s);
     s->pid = g->next_pid++;
@@ -42,49 +64,98 @@ static void hear_expired(game_t *g, server_t *s)
 
     serve_no_more(s);
     if (listens) {
-        g->expired++;
+        g->rare[EXPIRED]++;
         vault_page_drop(g->pages, &g->page);
         browser_loads(g);
     }
 }
 
-static void accept_poll(game_t *g, server_t *s, request_t *r)
+/* The page is lost to another, or gone. */
+static void hear_failure(game_t *g, server_t *s, apr_status_t rv)
+{
+    g->rare[OVERTAKEN] += rv == APR_ECONNABORTED;
+    (rv == APR_NOTFOUND ? hear_expired : hear_nothing)(g, s);
+}
+
+/* ------------------------------------------------------------------- a request */
+
+static void note_takeover(game_t *g, const server_t *s)
+{
+    int i;
+
+    for (i = 0; i < SERVERS; i++) {
+        const server_t *other = &g->server[i];
+        if (other != s && is_streaming(other) && !memcmp(&other->ticket.page, &g->page, sizeof(g->page))) {
+            g->rare[s->kind == POLL ? TAKEN_BY_POLL : TAKEN_BY_STREAM]++;
+            return;
+        }
+    }
+}
+
+static void accept_poll(game_t *g, server_t *s, const vault_page_t *page, const vault_take_t *take)
+{
+    if (vault_page_take(g->pages, page, take, &s->ticket) != APR_SUCCESS) {
+        hear_expired(g, s);
+        return;
+    }
+    note_takeover(g, s);
+    g->rare[REDELIVERED] += s->ticket.redelivers != 0;
+    s->step = s->kind == STREAM ? BEGIN : LOOK;
+}
+
+/* Has the page, as far as it knows? */
+static int has_page(const game_t *g, const server_t *s)
+{
+    return s->step != FREE && s->kind != ACKNOWLEDGEMENT && !vault_page_superseded(g->pages, &s->ticket);
+}
+
+static void note_acknowledged(game_t *g, const server_t *s)
+{
+    vault_page_facts_t facts;
+    int i, others = 0;
+
+    g->rare[ASIDE]++;
+    for (i = 0; i < SERVERS; i++) {
+        const server_t *other = &g->server[i];
+        if (has_page(g, other)) {
+            others++;
+            g->rare[BESIDE_A_ROUND] += other->kind == STREAM && other->step >= CREATE && other->step <= PUT;
+            g->rare[ROOM_AGAIN] += other->ticket.full != 0;
+        }
+    }
+    if (!others && !s->ticket.fence && vault_page_facts(g->pages, &g->page, &facts, s->pool) == APR_SUCCESS &&
+        facts.base && facts.base->acks->nelts) {
+        g->unsound = "acks are left to be told by nobody";
+    }
+}
+
+static void accept_acknowledgement(game_t *g, server_t *s, const vault_page_t *page, const vault_take_t *take)
+{
+    if (vault_page_acknowledge(g->pages, page, take, &s->ticket) != APR_SUCCESS) {
+        serve_no_more(s); /* nobody minds */
+        return;
+    }
+    note_acknowledged(g, s);
+    s->step = LOOK;
+}
+
+static void accept_request(game_t *g, server_t *s, request_t *r)
 {
     vault_take_t take = {r->seq, {r->tab, r->tab}, NULL, NOW, NOW};
 
     r->there = 0;
-    s->connection = r->connection;
-    if (vault_page_take(g->pages, &r->page, &take, &s->ticket) != APR_SUCCESS) {
-        hear_expired(g, s);
-        return;
-    }
-    g->redelivered += s->ticket.redelivers != 0;
+    s->kind = r->kind;
+    s->connection = r->kind == ACKNOWLEDGEMENT ? 0 : r->connection;
+    (r->kind == ACKNOWLEDGEMENT ? accept_acknowledgement : accept_poll)(g, s, &r->page, &take);
+}
+
+static void begin_stream(game_t *g, server_t *s)
+{
+    vault_page_stream(g->pages, &s->ticket); /* if another has the page by now, the look tells */
     s->step = LOOK;
 }
 
-static void wait_for(server_t *s, vault_interest_t interest)
-{
-    int i;
-
-    for (i = 0; i < s->count && s->waits[i] != interest; i++) {
-    }
-    if (i == s->count && s->count < (int)(sizeof(s->waits) / sizeof(s->waits[0]))) {
-        s->waits[s->count++] = interest;
-    }
-}
-
-/* Arm the interests of a method, and compare: arm first (notifier.h). */
-static int arm_method(game_t *g, server_t *s, const vault_method_t *m)
-{
-    int k, moved = m->deps == NULL;
-
-    for (k = 0; m->deps && k < m->deps->nelts; k++) {
-        const vault_dep_t *d = &((vault_dep_t *)m->deps->elts)[k];
-        wait_for(s, d->interest);
-        moved |= vault_interest_arm(g->f.notifier, d->interest, s->slot) > d->stamp;
-    }
-    return moved;
-}
+/* ---------------------------------------------------------------------- a look */
 
 /* What was written from outside is there from then on. */
 static void check_property(game_t *g, const server_t *s)
@@ -96,52 +167,114 @@ static void check_property(game_t *g, const server_t *s)
     }
 }
 
+static void look(game_t *g, server_t *s)
+{
+    apr_status_t rv;
+
+    apr_pool_clear(s->pool);
+    memset(&s->watch, 0, sizeof(s->watch));
+    s->base = NULL;
+    rv = vault_page_look(g->pages, &s->ticket, &s->base, s->pool);
+    if (s->kind == ACKNOWLEDGEMENT && (rv != APR_SUCCESS || !s->ticket.owes)) {
+        serve_no_more(s);
+        return;
+    }
+    if (rv != APR_SUCCESS && rv != APR_EAGAIN) {
+        hear_failure(g, s, rv);
+        return;
+    }
+    g->rare[EARLY] += rv == APR_EAGAIN;
+    g->rare[FULL] += s->ticket.full != 0;
+    s->step = ARM;
+    if (rv == APR_SUCCESS) {
+        check_property(g, s);
+    }
+    if (rv == APR_SUCCESS && s->ticket.owes) {
+        s->next = s->kind == ACKNOWLEDGEMENT ? FREE : ARM;
+        s->step = TELL;
+    }
+}
+
+/* The acks of the committed state, which need not be the one that a stream goes on from. */
 static void tell(game_t *g, server_t *s)
 {
+    vault_state_t *base = s->base;
     int i;
 
-    for (i = 0; i < s->base->acks->nelts; i++) {
-        unsigned round = (unsigned)atoi(APR_ARRAY_IDX(s->base->acks, i, vault_ack_t).data);
+    s->step = s->next;
+    if (base->seq != s->ticket.committed && vault_page_committed(g->pages, &s->ticket, &base, s->pool) != APR_SUCCESS) {
+        return;
+    }
+    for (i = 0; i < base->acks->nelts; i++) {
+        unsigned round = (unsigned)atoi(APR_ARRAY_IDX(base->acks, i, vault_ack_t).data);
         g->mistold += !g->round[round].counts;
         g->round[round].told = 1;
     }
     s->step = SETTLE;
 }
 
-static void look(game_t *g, server_t *s)
+static void settle(game_t *g, server_t *s)
 {
-    int m, moved = 0;
-    apr_status_t rv;
+    vault_page_settle(g->pages, &s->ticket);
+    s->step = s->next;
+    if (s->step == FREE) {
+        serve_no_more(s);
+    }
+}
 
-    apr_pool_clear(s->pool);
-    s->count = 0;
-    wait_for(s, s->ticket.interest);
-    vault_interest_arm(g->f.notifier, s->ticket.interest, s->slot);
-    rv = vault_page_look(g->pages, &s->ticket, &s->base, s->pool);
-    if (rv == APR_EAGAIN) {
-        s->step = SLEEP;
-        return;
-    }
-    if (rv != APR_SUCCESS) {
-        g->overtaken += rv == APR_ECONNABORTED;
-        (rv == APR_NOTFOUND ? hear_expired : hear_nothing)(g, s);
-        return;
-    }
-    check_property(g, s);
+/* ------------------------------------------------------------------ a comparison */
+
+/* @return whether any method is to run */
+static int list_moved(server_t *s)
+{
+    int m, any = 0;
+
     for (m = 0; m < METHODS; m++) {
-        moved |= s->moved[m] = arm_method(g, s, vault_state_method(s->base, game_method[m]));
+        any |= s->moved[m] = vault_watch_moved(&s->watch, vault_state_method(s->base, game_method[m]));
     }
-    s->step = moved ? CREATE : SLEEP;
-    if (s->base->acks->nelts) {
-        s->next = s->step;
-        s->step = TELL;
+    return any;
+}
+
+/* Nothing has moved, so it sleeps; nor may there be anything else to do that nobody will call it for. */
+static void check_sleep(game_t *g, const server_t *s)
+{
+    vault_page_facts_t facts;
+
+    if (!s->base || fixture_is_rung(&g->f, s->slot) ||
+        vault_page_facts(g->pages, &s->ticket.page, &facts, s->pool) != APR_SUCCESS) {
+        return;
     }
-    if (moved) {
-        s->method = -1;
-        s->has_news = 0;
-        memset(&s->news, 0, sizeof(s->news));
-        s->run = vault_run_create(g->pages, &s->ticket.page, s->base, s->pool);
-        s->round = ++g->rounds < ROUNDS ? g->rounds : 0;
+    if (s->ticket.full && facts.count < VAULT_PAGE_STAGED) {
+        g->unsound = "a stream sleeps that has room";
+    }
+    if (facts.base->acks->nelts) {
+        g->unsound = "a server sleeps that has acks to tell";
+    }
+}
+
+/* Arm first, then compare (notifier.h). */
+static void arm(game_t *g, server_t *s)
+{
+    const vault_state_t *watched = s->ticket.full ? NULL : s->base;
+    int again;
+
+    vault_watch_clear(&s->watch, vault_watch_most(watched), s->pool);
+    vault_watch_add(&s->watch, s->ticket.interest, watched);
+    vault_watch_arm(&s->watch, g->f.notifier, s->slot, s->pool);
+    if (vault_page_superseded(g->pages, &s->ticket)) {
+        s->step = LOOK;
+        return;
+    }
+    again = vault_watch_passed(&s->watch, s->ticket.interest, s->ticket.heard) ||
+            vault_page_rewritten(g->pages, &s->ticket);
+    if (s->base && !s->ticket.full && list_moved(s)) {
+        round_begins(g, s);
+        s->step = CREATE;
+        return;
+    }
+    s->step = again ? LOOK : SLEEP;
+    if (!again) {
+        check_sleep(g, s);
     }
 }
 
@@ -149,12 +282,12 @@ static void look(game_t *g, server_t *s)
 static int drain(game_t *g, server_t *s)
 {
     vault_interest_t list[VAULT_SLOT_QUEUE];
-    unsigned count, i;
-    int k, woken = vault_slot_drain(g->f.notifier, s->slot, list, VAULT_SLOT_QUEUE, &count);
+    unsigned count, i, k;
+    int woken = vault_slot_drain(g->f.notifier, s->slot, list, VAULT_SLOT_QUEUE, &count);
 
     for (i = 0; i < count; i++) {
-        for (k = 0; k < s->count; k++) {
-            woken |= s->waits[k] == list[i];
+        for (k = 0; k < s->watch.count; k++) {
+            woken |= s->watch.waits[k].interest == list[i];
         }
     }
     if (woken) {
@@ -163,142 +296,123 @@ static int drain(game_t *g, server_t *s)
     return woken;
 }
 
-/* The next method that has moved: create its interests, all before it game_reads. */
-static void create_interests(server_t *s)
+/* @return whether anything moved */
+static int sleep_on(game_t *g, server_t *s)
 {
-    int t;
-
-    do {
-        s->method++;
-    } while (s->method < METHODS && !s->moved[s->method]);
-    if (s->method == METHODS) {
-        s->step = PUT;
-        return;
+    if (drain(g, s)) {
+        return 1;
     }
-    vault_run_begin(s->run, game_method[s->method]);
-    vault_run_on_ack(s->run, "feed", apr_itoa(s->pool, (int)s->round));
-    for (t = 0; t < TABLES; t++) {
-        s->look[t] = game_reads[s->method][t] && game_create(s->run, t);
+    if (!g->quiet && game_chance(g, 1)) { /* time is up */
+        leave(g, s);
+        return 1;
     }
-    s->step = READ;
+    return 0;
 }
 
-/* Whoever is told that nothing happened does not look. */
-static void read_tables(game_t *g, server_t *s)
-{
-    int t;
-
-    for (t = 0; t < TABLES; t++) {
-        s->found[t] = s->look[t] ? game_read_rows(g, s->run, t) : 0;
-        if (!g->quiet && game_reads[s->method][t] && game_chance(g, 20)) {
-            game_write_row(g, t);
-            game_announce(g, t);
-            game_create(s->run, t); /* once more, too late for what was read */
-        }
-    }
-    s->step = FINISH;
-}
-
-static void finish_method(game_t *g, server_t *s)
-{
-    int t, ok = g->quiet || !game_chance(g, 7 * g->noise);
-
-    g->failures += !ok;
-    s->step = CREATE;
-    if (!vault_run_end(s->run, ok)) {
-        return;
-    }
-    for (t = 0; t < TABLES; t++) {
-        s->news.rows[s->method][t] = s->found[t];
-        s->has_news |= s->found[t] != 0;
-    }
-}
+/* -------------------------------------------------------------------- answers */
 
 static void put(game_t *g, server_t *s)
 {
-    vault_state_t *next = vault_run_state(s->run);
-    apr_uint64_t seq = s->base->seq;
-    apr_status_t rv =
-        s->has_news ? vault_page_stage(g->pages, &s->ticket, next) : vault_page_commit(g->pages, &s->ticket, next);
+    apr_status_t rv = round_puts(g, s);
 
     if (rv == APR_EAGAIN) {
-        g->discarded++;
-        s->step = LOOK;
-        return;
-    }
-    if (rv != APR_SUCCESS) {
-        g->overtaken += rv == APR_ECONNABORTED;
-        (rv == APR_NOTFOUND ? hear_expired : hear_nothing)(g, s);
-        return;
-    }
-    s->seq = next->seq;
-    s->step = s->has_news ? ANSWER : LOOK;
-    if (!s->has_news) {
-        g->touched += next->seq != seq; /* a quiet round keeps the number */
-        g->round[s->round].counts = 1;
-        if (next->acks->nelts && memcmp(&s->ticket.page, &g->page, sizeof(g->page)) == 0) {
-            g->last_quiet = s->round;
+        g->rare[DISCARDED]++;
+        if (!vault_page_rewritten(g->pages, &s->ticket)) {
+            g->unsound = "a round has no room, though the look said that there is some";
         }
-        return;
+        s->step = LOOK;
     }
-    if (memcmp(&s->ticket.page, &g->page, sizeof(g->page)) == 0) {
-        g->reused += next->seq <= g->highest; /* no number twice */
-        g->highest = next->seq;
+    else if (rv != APR_SUCCESS) {
+        hear_failure(g, s, rv);
+    }
+    else {
+        s->step = s->has_news ? ANSWER : LOOK;
     }
 }
 
-static void answer(game_t *g, server_t *s)
+static void answer_poll(game_t *g, server_t *s)
 {
     news_t news = s->news;
     apr_uint64_t seq = s->seq;
     int listens = is_heard(g, s);
 
+    vault_page_leave(g->pages, &s->ticket, NOW - 1);
     serve_no_more(s);
     if (listens) {
-        g->connection = 0;
-        g->round[s->round].counts = 1;
-        g->shown_round = s->round;
         browser_shows(g, seq, &news);
     }
 }
 
-int server_serves(game_t *g, server_t *s)
+/* Of a browser that has gone it may hear now or never. */
+static void answer_stream(game_t *g, server_t *s)
 {
-    unsigned i = game_pick(g, WIRE);
+    s->step = LOOK;
+    if (is_heard(g, s) && g->events < VAULT_PAGE_STAGED) {
+        g->event[g->events].seq = s->seq;
+        g->event[g->events++].news = s->news;
+    }
+    else if (is_heard(g, s)) {
+        g->overfull++; /* more answers are on their way than it keeps */
+    }
+    else if (game_chance(g, 30)) {
+        leave(g, s);
+    }
+}
 
-    switch (s->step) {
-    case FREE:
-        if (g->wire[i].there) {
-            accept_poll(g, s, &g->wire[i]);
-            return 1;
-        }
-        return 0;
-    case LOOK:
-        look(g, s);
-        return 1;
-    case TELL:
-        tell(g, s);
-        return 1;
-    case SETTLE:
-        vault_page_settle(g->pages, &s->ticket);
-        s->step = s->next;
-        return 1;
-    case SLEEP:
-        return drain(g, s);
-    case CREATE:
-        create_interests(s);
-        return 1;
-    case READ:
-        read_tables(g, s);
-        return 1;
-    case FINISH:
-        finish_method(g, s);
-        return 1;
-    case PUT:
-        put(g, s);
-        return 1;
-    default:
-        answer(g, s);
+/* ----------------------------------------------------------------------- a step */
+
+/* @return whether anything moved */
+static int is_asked(game_t *g, server_t *s)
+{
+    request_t *r = &g->wire[game_pick(g, WIRE)];
+
+    if (r->there) {
+        accept_request(g, s, r);
         return 1;
     }
+    return 0;
+}
+
+int server_serves(game_t *g, server_t *s)
+{
+    vault_pages_set_slot(g->pages, s->slot);
+    switch (s->step) {
+    case FREE:
+        return is_asked(g, s);
+    case SLEEP:
+        return sleep_on(g, s);
+    case BEGIN:
+        begin_stream(g, s);
+        break;
+    case LOOK:
+        look(g, s);
+        break;
+    case TELL:
+        tell(g, s);
+        break;
+    case SETTLE:
+        settle(g, s);
+        break;
+    case ARM:
+        arm(g, s);
+        break;
+    case CREATE:
+        s->step = round_creates(g, s) ? READ : PUT;
+        break;
+    case READ:
+        round_reads(g, s);
+        s->step = FINISH;
+        break;
+    case FINISH:
+        round_finishes(g, s);
+        s->step = CREATE;
+        break;
+    case PUT:
+        put(g, s);
+        break;
+    case ANSWER:
+        (s->kind == STREAM ? answer_stream : answer_poll)(g, s);
+        break;
+    }
+    return 1;
 }

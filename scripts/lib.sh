@@ -67,6 +67,7 @@ need_to_test() {
     need libfaketime ls /usr/lib/*/faketime/libfaketimeMT.so.1
     need xz-utils command -v xz
     need sqlite3 command -v sqlite3
+    need spin command -v spin
     need libdbd-pgsql libdbi_driver pgsql
     need libdbd-mysql libdbi_driver mysql
     need postgresql server_program initdb /usr/lib/postgresql/*/bin

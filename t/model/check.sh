@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# Has SPIN search all that chain.pml can do, for small numbers, and sees that each fault that can be switched on in it is found.
+#   check.sh [--large]     larger numbers as well: some minutes, and 2 GB
+# CC: a C compiler. Status 0: all as it should be; 77: spin is not installed.
+set -u
+model=$(cd "$(dirname "$0")" && pwd)/chain.pml || exit 1
+large=${1:-}
+passed=0
+failed=0
+
+command -v spin >/dev/null || {
+    echo "spin is not installed: the model is not checked"
+    exit 77
+}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+# search "FLAGS OF THE COMPILER" "OPTIONS OF THE VERIFIER" DEFINITION…: leaves what was said in $work/log
+search() {
+    flags=$1
+    options=$2
+    shift 2
+    rm -f "$work"/pan* "$work"/*.trail
+    # shellcheck disable=SC2086 # flags and options are words
+    (cd "$work" && spin -a "$@" "$model" && ${CC:-cc} $flags -w -DCOLLAPSE -DMEMLIM=4000 -o pan pan.c && ./pan -E $options -m50000 -w23) \
+        >"$work/log" 2>&1
+}
+
+number() {
+    sed -n "s/$1/\1/p" "$work/log" | head -n 1
+}
+
+# judge NAME DEFINITION…: is nothing wrong, and has all been seen?
+judge() {
+    name=$1
+    shift
+    if [ "$(number '.*errors: \([0-9]*\)$')" = 0 ] && ! grep -qE 'not completed|depth too small|out of memory' "$work/log"; then
+        passed=$((passed + 1))
+        printf 'ok   %-8s %-36s %9d states %7s s\n' "$name" "$*" "$(number '^ *\([0-9]*\) states, stored.*')" \
+            "$(number '.*elapsed time \([0-9.]*\) seconds')"
+    else
+        failed=$((failed + 1))
+        echo "FAILED $name $*: something is wrong with the protocol, or with its model"
+        tail -n 25 "$work/log"
+    fi
+}
+
+# What must always be so, and is shown when nothing can move any more.
+holds() {
+    search '-O2 -DSAFETY -DNOCLAIM' '' "$@"
+    judge holds "$@"
+}
+
+# In each run all is shown in the end, whoever is let go on before others.
+settles() {
+    search -O2 -a "$@"
+    judge settles "$@"
+}
+
+# finds FAULT DEFINITION…
+finds() {
+    fault=$1
+    shift
+    search "${flags_to_find:--O0 -DSAFETY -DNOCLAIM}" "${options_to_find:-}" "-D$fault" "$@"
+    found=$(number '^pan:[0-9]*: \(.*\) (at depth.*')
+    case $found in
+    'assertion violated'* | 'acceptance cycle'*)
+        passed=$((passed + 1))
+        printf 'ok   finds    %-28s %s\n' "$fault" "$found"
+        ;;
+    *)
+        failed=$((failed + 1))
+        echo "FAILED the model does not find $fault with $*"
+        tail -n 25 "$work/log"
+        ;;
+    esac
+}
+
+holds -DROWS=2 -DCUTS=1
+holds -DROWS=3 -DCUTS=0 -DKILLS=1
+holds -DROWS=4 -DCUTS=0 -DPLACES=3
+holds -DROWS=2 -DCUTS=0 -DLATE=1
+settles -DROWS=3 -DCUTS=0
+settles -DROWS=2 -DCUTS=0 -DKILLS=1
+if [ "$large" = --large ]; then
+    holds -DROWS=3 -DCUTS=1
+    holds -DROWS=2 -DCUTS=1 -DKILLS=1
+    holds -DROWS=2 -DCUTS=2
+    settles -DROWS=2 -DCUTS=1
+fi
+
+finds FROM_NOT_CHECKED -DROWS=2 -DCUTS=0 -DLATE=1
+finds RELEASE_AT_ACK -DROWS=2 -DCUTS=1
+finds NEEDED_MAY_GO -DROWS=3 -DCUTS=1
+finds VIEW_RELEASED -DROWS=2 -DCUTS=1
+finds TAKEOVER_KEEPS_TIP -DROWS=2 -DCUTS=1
+finds ACK_OF_OTHERS_ENDS_NOTHING -DROWS=2 -DCUTS=0 -DLATE=1
+finds FULL_IS_NOT_CALLED -DROWS=3 -DCUTS=0
+finds NO_FENCE -DROWS=2 -DCUTS=1
+finds NUMBER_AGAIN -DROWS=2 -DCUTS=1
+finds FROM_IS_BASE -DROWS=2 -DCUTS=1
+finds LEARNT_COUNTS_AS_SEEN -DROWS=2 -DCUTS=1
+finds TIP_STAYS -DROWS=2 -DCUTS=1
+# Here by what is to come in the end alone: -A has assertions hold.
+flags_to_find=-O0
+options_to_find='-a -A'
+finds FULL_IS_NOT_CALLED -DROWS=3 -DCUTS=0
+
+echo "# tests: $passed passed, $failed failed"
+[ "$failed" = 0 ]

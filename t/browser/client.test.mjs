@@ -241,9 +241,10 @@ describe('trouble', () => {
 
   test('the state is told: connecting, waiting, backing off, stopped', async () => {
     const page = await stage.open({ clock: true, random: 0.5 });
+    const held = await stage.site.polls.next();
     await page.clock.runFor(500);
     await seen(page, { name: 'vault:state', state: 'waiting' }); // held for half a second
-    (await stage.site.polls.next()).end(500);
+    held.end(500);
     await slept(page, 250);
     (await stage.site.polls.next()).end(204);
     await stage.site.polls.next();

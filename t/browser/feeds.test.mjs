@@ -256,8 +256,10 @@ describe('subscriptions of a plain file', () => {
     (await stage.site.changes.next()).grant('p1', [[LOGS, []], [NOTES, []]]);
     await stage.site.polls.next();
     await page.evaluate(() => window.ends.logs());
-    (await stage.site.changes.next()).end(500);
+    const lost = await stage.site.changes.next();
     await forget(page);
+    lost.end(500);
+    await seen(page, { name: 'timer', ms: 0 });
     await page.evaluate(() => window.follow('a/b', {}));
     await page.clock.runFor(1);
     const change = await stage.site.changes.next();

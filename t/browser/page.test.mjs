@@ -61,7 +61,7 @@ describe('expiry', () => {
     const second = await stage.site.polls.next();
     stage.site.page('/', 'id-3', LIST);
     second.end(410);
-    await seen(page, { name: 'timer', ms: 5_000 });
+    await seen(page, { name: 'vault:expired' });
     await page.clock.runFor(4_999);
     assert.equal(stage.site.loads('/'), 2);
     await page.clock.runFor(1);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { describe } from 'node:test';
-import { all, open, seen } from './browser.mjs';
+import { all, begun, open, seen } from './browser.mjs';
 import { html, inner, json, LIST, stage, stream, test } from './stage.mjs';
 
 const row = (text) => html(stream('append', 'list', `<li>${text}</li>`));
@@ -169,7 +169,7 @@ describe('no streams', () => {
       await page.getByText('one').waitFor();
       await stage.site.polls.next();
       await page.goto(page.url());
-      await page.clock.runFor(1_000);
+      await begun(page);
       assert.equal((await stage.site.polls.next()).streams, false, 'the next page of this session does not try');
     } finally {
       proxy.closeAllConnections();

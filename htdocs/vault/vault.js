@@ -24,6 +24,7 @@
   const ACK_AFTER = 1_000;     // ms without an event, and what came is acknowledged; ...
   const ACK_EACH = 4;          // ... or so many answers of one page. The server sends at most eight
   const ACK_AGAIN = 5_000;     // ms; until an acknowledgement that failed is sent again
+  const ACK_LATE = 10_000;     // ms; one that has not been answered by then got lost
   const BACKOFF = 500;         // ms; bound of the first pause after a failure, doubled by each further failure ...
   const BACKOFF_MAX = 30_000;  // ms; ... up to this
   const PAUSE_MAX = 3_600_000; // ms; the longest Retry-After that is believed
@@ -402,22 +403,35 @@
       else ackTimer = setTimeout(acknowledge, ACK_AFTER);
     }
 
+    const isBehind = (member) => member.seq !== member.known;
+
     async function acknowledge() {
-      const told = [...members.values()].filter((member) => member.seq !== member.known);
+      const told = [...members.values()].filter(isBehind);
       clearTimeout(ackTimer);
       if (!told.length || acking || !flight) return;
+      const said = told.map(({ seq, unacked }) => ({ seq, unacked }));
       acking = true;
-      const seqs = told.map((member) => member.seq);
-      const response = await request(address(told, 'ack=1'), { method: 'POST' }).catch(() => undefined);
+      const arrived = await sendAcknowledgement(told);
       acking = false;
-      told.forEach((member, i) => {
-        if (!response?.ok) return;
-        member.unacked = 0;
-        knows(member, seqs[i]);
-      });
-      if (members.size && [...members.values()].some((member) => member.seq !== member.known)) {
-        ackTimer = setTimeout(acknowledge, response?.ok ? ACK_AFTER : ACK_AGAIN);
-      }
+      if (arrived) told.forEach((member, i) => acknowledged(member, said[i]));
+      const behind = [...members.values()].filter(isBehind);
+      if (arrived && behind.some((member) => member.unacked >= ACK_EACH)) acknowledge();
+      else if (behind.length) ackTimer = setTimeout(acknowledge, arrived ? ACK_AFTER : ACK_AGAIN);
+    }
+
+    /** @return whether it has arrived. The connection that it takes may have died in silence, unlike that of the stream. */
+    async function sendAcknowledgement(told) {
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), ACK_LATE);
+      const response = await request(address(told, 'ack=1'), { method: 'POST', signal: late.signal }).catch(() => undefined);
+      clearTimeout(timer);
+      return response?.ok ?? false;
+    }
+
+    /** More may have come while it was on its way. */
+    function acknowledged(member, { seq, unacked }) {
+      member.unacked = Math.max(0, member.unacked - unacked);
+      knows(member, seq);
     }
 
     function drop(member) {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { describe } from 'node:test';
-import { all, begun, open, seen } from './browser.mjs';
+import { all, begun, forget, open, seen } from './browser.mjs';
 import { html, inner, json, LIST, stage, stream, test } from './stage.mjs';
 
 const row = (text) => html(stream('append', 'list', `<li>${text}</li>`));
@@ -66,6 +66,37 @@ describe('streams', () => {
     assert.deepEqual([ack.page, ack.seq, ack.request.method], ['id-1', 3, 'POST']);
     for (let seq = 4; seq <= 7; seq++) poll.event('id-1', seq, row(seq));
     assert.equal((await stage.site.acks.next()).seq >= 4, true, 'no clock moved');
+    assert.equal(stage.site.polls.count, 1, 'the stream goes on');
+  });
+
+  test('four that come while an acknowledgement is on its way are acknowledged after it', async () => {
+    stage.site.holdsAcks = true;
+    const page = await stage.open({ clock: true });
+    const poll = await stage.site.polls.next();
+    poll.begin().event('id-1', 1, row('1'));
+    await page.getByText('1').waitFor();
+    await page.clock.runFor(1_000);
+    const ack = await stage.site.acks.next();
+    for (let seq = 2; seq <= 5; seq++) poll.event('id-1', seq, row(seq));
+    await page.getByText('5').waitFor();
+    assert.equal(stage.site.acks.unread, 0, 'one at a time');
+    ack.end(204);
+    assert.equal((await stage.site.acks.next()).seq, 5, 'no clock moved');
+  });
+
+  test('an acknowledgement that is not answered is sent again', async () => {
+    stage.site.holdsAcks = true;
+    const page = await stage.open({ clock: true });
+    (await stage.site.polls.next()).begin().event('id-1', 1, row('1'));
+    await page.getByText('1').waitFor();
+    await page.clock.runFor(1_000);
+    const lost = await stage.site.acks.next();
+    await forget(page);
+    await page.clock.runFor(10_000);
+    await lost.closed;
+    await seen(page, { name: 'timer', ms: 5_000 });
+    await page.clock.runFor(5_000);
+    assert.equal((await stage.site.acks.next()).seq, 1);
     assert.equal(stage.site.polls.count, 1, 'the stream goes on');
   });
 

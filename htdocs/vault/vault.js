@@ -484,16 +484,16 @@
     const closing = new AbortController();
     let mine = null;   // this document's member
     let leader = null; // the tab that leads; this tab's nonce: this one
-    let heard = Date.now();
-    let watch = null;
+    let watch = null;    // a timer
+    let asked = false;   // the leader was asked whether it is there, and has not said so
+    let standing = null; // the latest request for the lock: of an earlier one nothing is wanted any more
 
     const post = (message) => closing.signal.aborted || channel.postMessage({ ...message, sender: tab });
 
-    /** Hold a lock until this tab leaves. */
+    /** Hold a lock until this tab leaves; not at all when held() says false. */
     function hold(lock, held, how = { signal: closing.signal }) {
       return navigator.locks.request(lock, how, () => {
-        if (closing.signal.aborted) return undefined;
-        held();
+        if (closing.signal.aborted || held() === false) return undefined;
         return new Promise((release) => closing.signal.addEventListener('abort', release));
       }).catch(() => {});
     }
@@ -514,12 +514,15 @@
       lineFor(mine);
     }
 
-    /** Another tab took over: this one did not answer for long. */
+    /** Another tab took over: this one did not answer for long, and what that one said meanwhile it took for a member's. Who believes
+     * that this one leads, as two may have taken the lock one after the other, is told better. */
     function step() {
       leader = null;
       for (const member of [mine, ...others.values()]) member.line?.leave(member);
       others.clear();
+      post({ steps: true });
       stand();
+      introduce();
     }
 
     function admit({ sender, page, seq }) {
@@ -537,8 +540,9 @@
       member.line.leave(member);
     }
 
-    function serve({ sender, page, join, confirm, bye, hurry }) {
+    function serve({ sender, page, join, confirm, bye, hurry, ask }) {
       const member = others.get(sender);
+      if (ask) post({ to: sender, page, leads: !member, message: {} });
       if (join) admit({ sender, page, ...join });
       else if (bye && member?.page === page) dismiss(sender);
       else if (confirm && member?.page === page) member.line.confirm(member, confirm.of, confirm.seq);
@@ -548,32 +552,42 @@
     /* -- the others -- */
 
     /** What the leader still had to say of the page that this heap showed before (Turbo Drive) is not for this one. */
-    function follow({ sender, leads, to, page, message }) {
-      if (leads) {
+    function follow({ sender, leads, steps, to, page, message }) {
+      const isLeader = (leader ?? sender) === sender;
+      if (leads && (to ? to === tab && isLeader : true)) {
         leader = sender;
         introduce();
+      } else if (steps && leader === sender) {
+        leader = null;
+        introduce();
       }
-      if (to !== tab || page !== mine.page || (leader ?? sender) !== sender) return;
+      if (to !== tab || page !== mine.page || !isLeader) return;
       leader = sender;
-      heard = Date.now();
+      asked = false;
       mine.post(message);
     }
 
     function introduce() {
-      heard = Date.now();
+      asked = false;
       post({ page: mine.page, join: { seq: mine.seq } });
     }
 
-    /** A leader that says nothing for longer than any poll may take hangs. */
+    /** A leader that says nothing may be pausing, and when the machine has slept all of them were silent. One that does not answer a
+     * question for longer than any poll may take hangs. */
     function look() {
-      if (Date.now() - heard > 2 * timeout) stand({ steal: true });
+      if (asked) return stand({ steal: true });
+      asked = true;
+      return post({ page: mine.page, ask: true });
     }
 
     function stand(how = { signal: closing.signal }) {
+      const request = standing = {};
       clearInterval(watch);
-      heard = Date.now();
+      asked = false;
       if (!how.steal) watch = setInterval(look, timeout);
-      hold(name, lead, how).then(() => { if (!closing.signal.aborted && leader === tab) step(); });
+      hold(name, () => standing === request && lead(), how).then(() => {
+        if (standing === request && leader === tab && !closing.signal.aborted) step();
+      });
     }
 
     channel.onmessage = ({ data }) => (leader === tab ? serve(data) : follow(data));

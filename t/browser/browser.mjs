@@ -219,14 +219,17 @@ export class Site {
   }
 }
 
+const clocks = new WeakSet();
+
 /** Open a page that writes down, in window.seen, what vault.js says, and its timers and fetches. With `clock`, its time
- * stands still; with `random`, Math.random() is that. Pages of one `context` are tabs of one user. */
+ * stands still, as that of all tabs with `clock`; with `random`, Math.random() is that. Pages of one `context` are tabs of one user. */
 export async function open(context, url, { clock = false, random } = {}) {
   const page = await context.newPage();
   page.problems = []; // what the console shows as errors, and exceptions that nobody caught
   page.on('console', (message) => { if (message.type() === 'error') page.problems.push(message.text()); });
   page.on('pageerror', (error) => page.problems.push(String(error)));
-  if (clock) {
+  if (clock && !clocks.has(context)) {
+    clocks.add(context); // all of its tabs have the one clock
     await page.clock.install({ time: 0 });
     await page.clock.pauseAt(60_000); // it runs until then, and must not be past that on a machine that is busy
   }

@@ -2,7 +2,7 @@
 /* Several tabs of one browser: one of them asks for all, and each shows what is its own, once, whoever of them goes. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { launch, open } from './browser.mjs';
+import { launch, open, seen } from './browser.mjs';
 import { html, LIST, stage, stream, test } from './stage.mjs';
 
 const row = (text) => html(stream('append', 'list', `<li>${text}</li>`));
@@ -23,6 +23,79 @@ async function pollOf(...ids) {
   for (;;) {
     const poll = await stage.site.polls.next();
     if (pages(poll).join() === wanted) return poll;
+  }
+}
+
+/** Two tabs whose clock stands still. */
+async function stillTabs(options) {
+  const one = await tab('a', { clock: true, ...options });
+  await pollOf('a');
+  const two = await tab('b', { clock: true, ...options });
+  return { one, two, poll: await gathered(one, 'a', 'b') };
+}
+
+/** The poll of these pages, for which the tab that asks waits a moment. */
+async function gathered(leader, ...ids) {
+  await seen(leader, { name: 'timer', ms: 20 });
+  await leader.clock.runFor(20);
+  return pollOf(...ids);
+}
+
+/** A server in small: pages have rows, and a poll waits until there are some that its page does not show. A newer poll ends an older one. */
+class Rows {
+  #rows = new Map(); // page -> texts; their count is the number of the answer
+  #held = [];
+  #looks = [];
+
+  constructor(site) {
+    this.#serve(site);
+  }
+
+  add(page, text) {
+    this.#rows.set(page, [...this.#of(page), text]);
+    this.#held.filter((poll) => this.#news(poll).length).forEach((poll) => this.#answer(poll, this.#news(poll)));
+  }
+
+  /** Until the polls that wait ask for so many pages each. */
+  async waiting(...sizes) {
+    while (this.#held.map((poll) => poll.asked.length).sort().join() !== sizes.sort().join()) {
+      await new Promise((look) => this.#looks.push(look));
+    }
+  }
+
+  async #serve(site) {
+    for (;;) this.#take(await site.polls.next());
+  }
+
+  #take(poll) {
+    for (const older of this.#held.filter((each) => pages(each).some((page) => pages(poll).includes(page)))) {
+      this.#answer(older, pages(older).filter((page) => pages(poll).includes(page)).map((page) => ({ page, status: 204, superseded: true })));
+    }
+    this.#held.push(poll);
+    poll.closed.then(() => this.#forget(poll));
+    if (this.#news(poll).length) this.#answer(poll, this.#news(poll));
+    this.#looks.splice(0).forEach((look) => look());
+  }
+
+  #answer(poll, parts) {
+    this.#forget(poll);
+    if (poll.asked.length > 1) poll.answerSome(...parts);
+    else if (parts[0].superseded) poll.end(204, { 'Vault-Superseded': '1' });
+    else poll.end(200, { 'Content-Type': 'application/json' }, JSON.stringify(parts[0]));
+  }
+
+  #forget(poll) {
+    this.#held = this.#held.filter((each) => each !== poll);
+    this.#looks.splice(0).forEach((look) => look());
+  }
+
+  #of(page) {
+    return this.#rows.get(page) ?? [];
+  }
+
+  #news(poll) {
+    return pages(poll).map((page) => ({ page, seq: this.#of(page).length, updates: this.#of(page).slice(poll.seqOf(page)) }))
+      .filter(({ updates }) => updates.length).map(({ page, seq, updates }) => ({ page, seq, updates: updates.map((text) => update(row(text))) }));
   }
 }
 
@@ -104,6 +177,31 @@ describe('tabs share', () => {
     assert.equal(await shown(two), 'for b');
   });
 
+  test('forty of them, in tabs and frames: two connections, and each shows what is its own', async () => {
+    const rows = new Rows(stage.site);
+    const ids = Array.from({ length: 40 }, (_, i) => `f${i}`);
+    ids.forEach((id) => stage.site.page(`/${id}`, id, LIST, 'data-vault-timeout="50"'));
+    const tabs = [];
+    for (let i = 0; i < 4; i++) {
+      const frames = ids.slice(10 * i, 10 * (i + 1)).map((id) => `<iframe name="${id}" src="/${id}"></iframe>`);
+      stage.site.file(`/tab${i}`, `<!doctype html><title>${i}</title>${frames.join('')}`);
+      tabs.push(await open(stage.context, `${stage.site.url}/tab${i}`));
+    }
+    const frame = (id) => tabs.map((each) => each.frame({ name: id })).find(Boolean);
+    await rows.waiting(32, 8);
+    ids.forEach((id) => rows.add(id, `one-${id}`));
+    await Promise.all(ids.map((id) => frame(id).getByText(`one-${id}`).waitFor()));
+    ids.forEach((id) => rows.add(id, `two-${id}`));
+    await Promise.all(ids.map((id) => frame(id).getByText(`two-${id}`).waitFor()));
+    for (const id of ids) assert.equal(await shown(frame(id)), `one-${id} two-${id}`);
+    await rows.waiting(32, 8);
+    await tabs[0].close(); // all of them are in one process, and the one that asked for all
+    await rows.waiting(30);
+    ids.slice(10).forEach((id) => rows.add(id, `three-${id}`));
+    await Promise.all(ids.slice(10).map((id) => frame(id).getByText(`three-${id}`).waitFor()));
+    for (const id of ids.slice(10)) assert.equal(await shown(frame(id)), `one-${id} two-${id} three-${id}`);
+  });
+
   test('a duplicated tab asks for itself, and is told', async () => {
     await tab('a');
     const first = await pollOf('a');
@@ -147,6 +245,72 @@ describe('the tab that asks for all', () => {
     await Promise.all([two.getByText('b6').waitFor(), three.getByText('c7').waitFor()]);
     assert.equal(await shown(two), 'b3 b6');
     assert.equal((await shown(three)).split(' ').join(' '), 'c4 lost c7');
+  });
+
+  test('hangs: another one takes its place, nothing is lost or doubled, and it is one of them again when it wakes', async () => {
+    const rows = new Rows(stage.site);
+    let wake;
+    const hangs = new Promise((asked) => {
+      stage.site.file('/hang', (response) => { wake = () => response.end(); asked(); });
+    });
+    // It may hear that another one leads before it hears that it leads no more: here it does.
+    stage.site.file('/late.js', `const { request } = LockManager.prototype;
+      window.robbed = new Promise((tell) => {
+        LockManager.prototype.request = function (...args) {
+          return request.apply(this, args).catch((error) => new Promise((_, reject) => tell(() => reject(error))));
+        };
+      });
+      window.heard = new Promise((tell) => {
+        new BroadcastChannel(\`vault same-origin \${new URL('/vault/poll', location)}\`).onmessage = ({ data }) => { if (data.leads && data.sender !== window.vault.tab) tell(); };
+      });`, 'text/javascript');
+    stage.site.page('/a', 'a', LIST, '', '<script src="/late.js"></script>');
+    const one = await open(stage.context, `${stage.site.url}/a`);
+    await rows.waiting(1);
+    const two = await tab('b', { more: 'data-vault-timeout="2"' });
+    await rows.waiting(2);
+    const three = await tab('c');
+    await rows.waiting(3);
+    await one.evaluate(() => {
+      setTimeout(() => {
+        const request = new XMLHttpRequest();
+        request.open('GET', '/hang', false); // nothing else happens in this tab until it is answered
+        request.send();
+      });
+    });
+    await hangs;
+    for (const id of ['a', 'b', 'c']) rows.add(id, `${id}1`); // the answer reaches a tab that cannot read it
+    await Promise.all([two.getByText('b1').waitFor(), three.getByText('c1').waitFor()]);
+    rows.add('b', 'b2');
+    await two.getByText('b2').waitFor();
+    wake();
+    await one.evaluate(() => window.heard.then(() => window.robbed).then((hear) => hear()));
+    await one.getByText('a1').waitFor();
+    await rows.waiting(3);
+    for (const id of ['a', 'b', 'c']) rows.add(id, `${id}3`);
+    await Promise.all([one.getByText('a3').waitFor(), two.getByText('b3').waitFor(), three.getByText('c3').waitFor()]);
+    assert.deepEqual([await shown(one), await shown(two), await shown(three)], ['a1 a3', 'b1 b2 b3', 'c1 c3']);
+  });
+
+  test('is silent for long, as the server asked for that: it stays the one', async () => {
+    const { one, two, poll } = await stillTabs({ random: 0 });
+    const lock = `vault same-origin ${stage.site.url}/vault/poll`;
+    const leader = () => two.evaluate(async (lock) => (await navigator.locks.query()).held.find(({ name }) => name === lock).clientId, lock);
+    const before = await leader();
+    await two.evaluate((lock) => {
+      window.told = 0;
+      const { page, tab } = window.vault;
+      new BroadcastChannel(lock).onmessage = ({ data }) => { if (data.to === tab && data.page === page) window.told++; };
+    }, lock);
+    const told = () => two.evaluate(() => window.told);
+    poll.end(503, { 'Retry-After': '3000' });
+    await seen(two, { name: 'vault:state', state: 'backing off', delay: 3_000_000 });
+    for (let i = 0; i < 4; i++) {
+      const n = await told();
+      await one.clock.runFor(90_000);
+      await two.waitForFunction((n) => window.told > n, n);
+    }
+    assert.equal(await leader(), before);
+    assert.equal(stage.site.polls.unread, 0);
   });
 
   test('crashes: likewise', async () => {

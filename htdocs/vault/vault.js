@@ -60,6 +60,7 @@
   let asking = null;    // aborts the request for a page
   let succeeded = false; // did this id ever get an answer?
   let begun = false;     // after load
+  let turnedAway = false; // by a 403
 
   let telling = false;   // tell() runs
   const feeds = new Map(); // method -> what follow() makes: the feeds that are subscribed to
@@ -129,7 +130,7 @@
   /* ---- lines: one connection, which asks for several pages ----
    *
    * A member is a page that a line asks for: {page, tab, seq, post(message)}. `seq` is what its document has applied; only that is
-   * ever told to the server. Messages: {answer: {from, seq, updates}}, {expired}, {state, delay, answered}, {known: seq}.
+   * ever told to the server. Messages: {answer: {from, seq, updates}}, {expired}, {refused: why}, {state, delay, answered}, {known: seq}.
    */
 
   let streams = mayStream(); // streams are tried
@@ -270,6 +271,7 @@
       switch (response.status) {
         case 200: return takeAnswer(body);
         case 204: return noNews(response);
+        case 403: return flight.asked.length > 1 ? patience.backOff() : forbidden(only, body);
         case 410: return flight.asked.length > 1 ? patience.backOff() : expire(only);
         case 429:
         case 503: return patience.backOff(retryAfter(response));
@@ -327,10 +329,11 @@
     }
 
     /** What is said of one page. Its document applies it if it shows what the answer was made from. */
-    function take({ page, seq, updates, status, superseded, retry }) {
+    function take({ page, seq, updates, status, error, superseded, retry }) {
       const member = members.get(page);
       if (!member || !flight?.asked.includes(member)) return undefined;
       if (status === 410) return expire(member);
+      if (status === 403) return refuse(member, error);
       if (superseded) return pauseMember(member, SUPERSEDED);
       if (status) return pauseMember(member, retry > 0 ? retry * 1000 : BACKOFF_MAX);
       const from = flight.tips.get(page);
@@ -342,6 +345,17 @@
     function expire(member) {
       drop(member);
       return member.post({ expired: true });
+    }
+
+    /** The server's own word is final; somebody in between may think better of it. */
+    function forbidden(member, body) {
+      const { error } = read({ ok: false, status: 403 }, body);
+      return /^\s*\{/.test(body) ? refuse(member, error) : patience.backOff();
+    }
+
+    function refuse(member, why) {
+      drop(member);
+      return member.post({ refused: why ?? 'status 403' });
     }
 
     /* -- streams -- */
@@ -640,6 +654,7 @@
 
   function go() {
     if (running || !(given || feeds.size)) return; // without a page and subscriptions there is nothing to ask for
+    turnedAway = false;
     setState('connecting');
     run(running = {});
     tell();
@@ -679,7 +694,7 @@
     });
   }
 
-  function receive({ answer, expired, known: got, state: next, delay, answered }, share) {
+  function receive({ answer, expired, refused, known: got, state: next, delay, answered }, share) {
     if (got !== undefined) known = got;
     if (answered) succeeded = true;
     if (next) setState(next, delay);
@@ -688,6 +703,18 @@
       share.confirm(answer.seq, seq);
     }
     if (expired) expire();
+    if (refused) turnAway(refused);
+  }
+
+  /** 403: the page is another user's, as the visitor has logged out, or in as somebody else. It is not asked for again before somebody
+   * looks at it, who may be the right one by then. */
+  function turnAway(why) {
+    running = null;
+    turnedAway = true;
+    seat?.end();
+    if (!given) clear(); // its subscriptions will be made anew, for whoever it is
+    setState('stopped');
+    report(Object.assign(new Error(why), { status: 403 }));
   }
 
   /** An answer that was made from something else than what this document shows would double or lose what is between. */
@@ -874,13 +901,17 @@
     return true;
   }
 
-  /** 410 for a page that was made here: another one takes its place, and all views begin anew. */
-  function forget() {
-    const last = page;
+  function clear() {
     page = undefined;
     seq = known = 0;
     left.clear();
     for (const feed of feeds.values()) Object.assign(feed, { first: true, joined: false });
+  }
+
+  /** 410 for a page that was made here: another one takes its place, and all views begin anew. */
+  function forget() {
+    const last = page;
+    clear();
     if (dispatch('vault:expired', { page: last, again: false }, true)) return succeeded ? undefined : patience.backOff();
     wanted = false;
     return halt();
@@ -985,7 +1016,11 @@
   addEventListener('pagehide', halt);
   addEventListener('pageshow', (event) => { if (event.persisted) comeBack(); });
   addEventListener('online', hurry);
-  document.addEventListener('visibilitychange', () => { if (!document.hidden) hurry(); });
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) return;
+    if (turnedAway) comeBack();
+    else hurry();
+  });
   document.addEventListener('freeze', halt); // others must not wait for a leader that sleeps
   document.addEventListener('resume', () => { comeBack(); hurry(); });
 

@@ -239,6 +239,24 @@ describe('trouble', () => {
     });
   }
 
+  test('403 of the server: said, and not asked again before somebody looks; of somebody in between: tried again', async () => {
+    const page = await stage.open({ clock: true, random: 0 });
+    (await stage.site.polls.next()).end(403, { 'Content-Type': 'text/html' }, '<title>Forbidden</title>');
+    await seen(page, { name: 'timer', ms: 0 });
+    await page.clock.runFor(1);
+    (await stage.site.polls.next()).end(403, { 'Content-Type': 'application/json' }, '{"error":"the page belongs to another user"}');
+    const error = await seen(page, { name: 'vault:error' });
+    assert.deepEqual([error.error, error.status], ['the page belongs to another user', 403]);
+    assert.equal(await page.evaluate(() => window.vault.state), 'stopped');
+    await page.clock.runFor(60_000);
+    await page.evaluate(() => window.dispatchEvent(new Event('online')));
+    assert.equal(stage.site.polls.unread, 0);
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    assert.deepEqual((await stage.site.polls.next()).page, 'id-1');
+    assert.equal((await all(page, 'vault:error')).length, 1);
+    assert.equal(stage.site.acks.count, 0);
+  });
+
   test('the state is told: connecting, waiting, backing off, stopped', async () => {
     const page = await stage.open({ clock: true, random: 0.5 });
     const held = await stage.site.polls.next();

@@ -175,6 +175,19 @@ describe('subscriptions of a plain file', () => {
     assert.deepEqual((await stage.site.changes.next()).add, [LOGS, NOTES], 'until it is started again');
   });
 
+  test('403: said, and made anew for whoever starts it again', async () => {
+    const page = await stage.open();
+    (await stage.site.changes.next()).grant('p1', [[LOGS, [1]], [NOTES, []]]);
+    (await stage.site.polls.next()).end(403, {}, '{"error":"the page belongs to another user"}');
+    assert.equal((await seen(page, { name: 'vault:error' })).status, 403);
+    assert.deepEqual(await page.evaluate(() => [window.vault.state, window.vault.page]), ['stopped', undefined]);
+    await heard(page);
+    await page.evaluate(() => window.vault.start());
+    (await stage.site.changes.next()).grant('p2', [[LOGS, [2]], [NOTES, []]]);
+    assert.equal((await stage.site.polls.next()).page, 'p2');
+    assert.deepEqual(await heard(page), [['logs', [2], true], ['notes', [], true]]);
+  });
+
   test('410 to who joins: left to the poll', async () => {
     const page = await stage.open();
     (await stage.site.changes.next()).grant('p1', [[LOGS, []], [NOTES, []]]);

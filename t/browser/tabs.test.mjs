@@ -2,7 +2,7 @@
 /* Several tabs of one browser: one of them asks for all, and each shows what is its own, once, whoever of them goes. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { launch, open, seen } from './browser.mjs';
+import { forget, launch, open, seen } from './browser.mjs';
 import { html, LIST, stage, stream, test } from './stage.mjs';
 
 const row = (text) => html(stream('append', 'list', `<li>${text}</li>`));
@@ -200,6 +200,25 @@ describe('tabs share', () => {
     ids.slice(10).forEach((id) => rows.add(id, `three-${id}`));
     await Promise.all(ids.slice(10).map((id) => frame(id).getByText(`three-${id}`).waitFor()));
     for (const id of ids.slice(10)) assert.equal(await shown(frame(id)), `one-${id} two-${id} three-${id}`);
+  });
+
+  test('403 is the last word on one of them, until somebody looks at it again; the others go on', async () => {
+    const { one, two, poll } = await stillTabs();
+    poll.answerSome({ page: 'b', status: 403, error: 'the page belongs to another user' });
+    const error = await seen(two, { name: 'vault:error' });
+    assert.deepEqual([error.error, error.status], ['the page belongs to another user', 403]);
+    assert.equal(await two.evaluate(() => window.vault.state), 'stopped');
+    const alone = await pollOf('a');
+    alone.begin();
+    await seen(one, { name: 'vault:state', state: 'waiting' });
+    await one.clock.runFor(31_000); // longer than any pause after a failure
+    await one.evaluate(() => navigator.locks.query()); // what either of them had to say has been said
+    assert.equal(stage.site.polls.unread, 0);
+    await forget(one);
+    await two.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    const again = await gathered(one, 'a', 'b');
+    again.answerSome(part('a', 1, 'for a'), part('b', 1, 'for b'));
+    await Promise.all([one.getByText('for a').waitFor(), two.getByText('for b').waitFor()]);
   });
 
   test('a duplicated tab asks for itself, and is told', async () => {

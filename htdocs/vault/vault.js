@@ -667,8 +667,14 @@
     patience.end();
     seat?.end();
     // The next poll would have said that the last answer arrived. There may be none: say it now.
-    if (page && known !== seq) navigator.sendBeacon(address([{ page, seq, tab }], 'ack=1'));
+    if (page && known !== seq) sayLast(address([{ page, seq, tab }], 'ack=1'));
     setState('stopped');
+  }
+
+  /** A beacon takes cookies along, to another origin as well. */
+  function sayLast(url) {
+    if (credentials === 'include' || url.origin === location.origin) navigator.sendBeacon(url);
+    else request(url, { method: 'POST', keepalive: true }).catch(() => {});
   }
 
   async function run(token) {

@@ -2,7 +2,7 @@
 /* The life of a live page: expiry and reload, leaving and coming back, several tabs. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { all, begun, launch, seen } from './browser.mjs';
+import { all, begun, launch, open, seen, Site } from './browser.mjs';
 import { html, inner, json, LIST, stage, stream, test } from './stage.mjs';
 
 describe('expiry', () => {
@@ -114,6 +114,28 @@ describe('the life of a page', () => {
     assert.equal((await stage.site.acks.next()).seq, 3);
     await poll.closed;
   });
+
+  for (const [said, cookies] of [['', undefined], ['data-vault-credentials="include"', 'login=me']]) {
+    test(`cookies go to another origin ${cookies ? 'when' : 'only when'} the page says so, also with its last word`, async () => {
+      const other = await Site.start();
+      try {
+        other.file('/', (response) => response.writeHead(200, { 'Content-Type': 'text/html' })
+          .end(`<!doctype html><title>other</title><script src="${stage.site.url}/vault/vault.js" data-vault-page="id-1" ${said} defer></script>`));
+        await stage.context.addCookies([{ name: 'login', value: 'me', url: stage.site.url }]);
+        const page = await open(stage.context, `${other.url}/`);
+        const poll = await stage.site.polls.next();
+        const origin = { 'Access-Control-Allow-Origin': other.url, 'Access-Control-Allow-Credentials': 'true' };
+        poll.end(200, { ...origin, 'Content-Type': 'application/json' }, JSON.stringify({ seq: 1, updates: [] }));
+        const next = await stage.site.polls.next();
+        assert.equal(next.request.headers.cookie, cookies);
+        await page.goto('about:blank');
+        const ack = await stage.site.acks.next();
+        assert.deepEqual([ack.seq, ack.request.method, ack.request.headers.cookie], [1, 'POST', cookies]);
+      } finally {
+        await other.stop();
+      }
+    });
+  }
 
   test('what the server knows already is not acknowledged again', async () => {
     stage.site.file('/elsewhere', '<!doctype html><title>elsewhere</title>');

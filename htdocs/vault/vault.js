@@ -362,32 +362,44 @@
 
     /** @return the pause before the next request */
     async function listen(response, mine, timers) {
+      arrived();
+      try {
+        await readStream(response, mine, timers);
+      } finally {
+        if (!mine.abort.signal.aborted) ended(mine);
+      }
+      return mine.abort.signal.aborted ? undefined : brake();
+    }
+
+    async function readStream(response, mine, timers) {
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       let text = '';
       let idle;
-      arrived();
-      const signal = mine.abort.signal;
       try {
         for (;;) {
           const { done, value } = await reader.read();
-          if (signal.aborted) return undefined;
-          if (done) break;
+          if (done || mine.abort.signal.aborted) return;
           timers.forEach(clearTimeout);
           clearTimeout(idle);
           mine.heard = Date.now();
           idle = setTimeout(() => mine.abort.abort(), timeout); // it should have shown that it is alive
           text += value;
-          success();
+          say('waiting', undefined, true);
           const blocks = text.split('\n\n');
           text = blocks.pop();
           blocks.forEach(takeEvent);
-          if (signal.aborted) return undefined;
         }
       } finally {
         clearTimeout(idle);
       }
-      empties = Date.now() - mine.since < 1000 ? empties + 1 : 0;
-      return brake();
+    }
+
+    /** To begin is no success yet. Streams that end or break at once, again and again, are cut by somebody in between: without them, then. */
+    function ended(mine) {
+      const brief = Date.now() - mine.since < 1000;
+      empties = brief ? empties + 1 : 0;
+      if (!brief) patience.succeed();
+      if (empties > EMPTY_MAX) noStreams();
     }
 
     function takeEvent(block) {
@@ -395,6 +407,7 @@
       if (!data || !flight) return;
       const part = readEvent(data);
       take(part);
+      patience.succeed();
       empties = 0;
       if (part.updates) acknowledgeSoon(members.get(part.page));
     }

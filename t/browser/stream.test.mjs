@@ -208,6 +208,25 @@ describe('no streams', () => {
     }
   });
 
+  test('where they break as soon as they have begun, six times in a row; the pauses grow', async () => {
+    const page = await stage.open({ clock: true, random: 0.5 });
+    for (let i = 0; i < 6; i++) {
+      await forget(page);
+      const poll = await stage.site.polls.next();
+      assert.ok(poll.streams);
+      poll.begin();
+      await seen(page, { name: 'vault:state', state: 'waiting' });
+      poll.request.socket.destroy();
+      const { delay } = await seen(page, { name: 'vault:state', state: 'backing off' });
+      assert.equal(delay, 250 * 2 ** i);
+      await page.clock.runFor(delay);
+    }
+    const poll = await stage.site.polls.next();
+    assert.equal(poll.streams, false);
+    poll.answer(1, row('one'));
+    await page.getByText('one').waitFor();
+  });
+
   test('over HTTP/2', async () => {
     const page = await stage.context.newPage();
     await throughHttp2(page);

@@ -90,13 +90,16 @@
   // "Full jitter": anywhere between nothing and the bound, so that those who failed together do not return together.
   const jitter = (n) => Math.random() * Math.min(BACKOFF_MAX, BACKOFF * 2 ** n);
 
-  /** @return the pause that the server asked for, up to a tenth longer for the same reason as above; or undefined */
+  /** Up to a tenth longer than the server asked for, for the same reason. */
+  const asTold = (ms) => Math.min(Math.max(ms, 0), PAUSE_MAX) * (1 + Math.random() / 10);
+
+  /** @return the pause that the server asked for, or undefined */
   function retryAfter(response) {
     const value = response.headers.get('Retry-After')?.trim();
     if (!value) return undefined;
     const ms = /^\d+$/.test(value) ? value * 1000 : Date.parse(value) - Date.now();
     if (Number.isNaN(ms)) return undefined;
-    return { ms: Math.min(Math.max(ms, 0), PAUSE_MAX) * (1 + Math.random() / 10), firm: true };
+    return { ms: asTold(ms), firm: true };
   }
 
   /** Pauses {ms, firm, idle}: a firm one is what the server asked for and is kept, others end early when there is hope;
@@ -335,7 +338,7 @@
       if (status === 410) return expire(member);
       if (status === 403) return refuse(member, error);
       if (superseded) return pauseMember(member, SUPERSEDED);
-      if (status) return pauseMember(member, retry > 0 ? retry * 1000 : BACKOFF_MAX);
+      if (status) return pauseMember(member, retry > 0 ? asTold(retry * 1000) : BACKOFF_MAX);
       const from = flight.tips.get(page);
       flight.tips.set(page, seq);
       member.sent = seq;
@@ -904,20 +907,21 @@
     for (let failed = 0; running && page;) {
       const add = [...feeds.values()].filter((feed) => !feed.joined).map((feed) => feed.method);
       if (!add.length && !left.size) break;
-      const said = await amend({ page, add, remove: [...left] }).catch(() => false);
-      if (!said) await new Promise((wake) => setTimeout(wake, jitter(failed++)));
+      const again = await amend({ page, add, remove: [...left] }).catch(() => ({}));
+      if (again) await new Promise((wake) => setTimeout(wake, again.ms ?? jitter(failed++)));
     }
     telling = false;
   }
 
+  /** @return nothing, or that it is to be said again: {}, or {ms} as the server asked for */
   async function amend(change) {
     const response = await request(...pageRequest(change));
     const answer = read(response, await response.text());
-    if (isPassing(answer.status)) return false;
-    if (page !== change.page) return true;
+    if (isPassing(answer.status)) return retryAfter(response) ?? {};
+    if (page !== change.page) return undefined;
     change.remove.forEach((method) => left.delete(method));
     settle(answer.status === 410 ? {} : answer, change.add); // the poll hears 410, too, and begins anew
-    return true;
+    return undefined;
   }
 
   function clear() {

@@ -279,6 +279,19 @@ describe('subscriptions of a plain file', () => {
     assert.deepEqual([change.add, change.remove], [[url('a/b', '')], [LOGS]]);
   });
 
+  test('a change that the server has no room for is told again when it said', async () => {
+    const page = await stage.open({ clock: true, random: 0 });
+    (await stage.site.changes.next()).grant('p1', [[LOGS, []], [NOTES, []]]);
+    await stage.site.polls.next();
+    await page.evaluate(() => window.ends.logs());
+    (await stage.site.changes.next()).end(503, { 'Retry-After': '7' }, '{"error":"full"}');
+    await seen(page, { name: 'timer', ms: 7_000 });
+    await page.clock.runFor(6_999);
+    assert.equal(stage.site.changes.unread, 0);
+    await page.clock.runFor(1);
+    assert.deepEqual((await stage.site.changes.next()).remove, [LOGS]);
+  });
+
   test('wrong calls say so at once', async () => {
     const page = await stage.open();
     assert.match(await page.evaluate(() => {

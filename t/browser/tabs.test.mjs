@@ -202,6 +202,14 @@ describe('tabs share', () => {
     for (const id of ids.slice(10)) assert.equal(await shown(frame(id)), `one-${id} two-${id} three-${id}`);
   });
 
+  test('one of them pauses as long as the server says of it, but not for ever', async () => {
+    const { one, poll } = await stillTabs({ random: 0 });
+    await forget(one);
+    poll.answerSome({ page: 'b', status: 503, error: 'full', retry: 4_000_000 }); // in ms more than a timer can count
+    assert.ok(await pollOf('a'));
+    await seen(one, { name: 'timer', ms: 3_600_000 });
+  });
+
   test('403 is the last word on one of them, until somebody looks at it again; the others go on', async () => {
     const { one, two, poll } = await stillTabs();
     poll.answerSome({ page: 'b', status: 403, error: 'the page belongs to another user' });

@@ -50,7 +50,7 @@ for family in lib conf htdocs $(echo "$HTTPD_TEST_FAMILIES" | sed 's|t/||g'); do
 done
 # The sources may be read-only (make distcheck); Apache::Test writes beside what it reads.
 chmod -R u+w "$run" || exit 1
-cp "$abs_srcdir/htdocs/vault/vault.js" "$run/" 2>/dev/null
+cp "$abs_builddir/client/vault.js" "$run/" || exit 1
 cp "$abs_builddir/conf/vault.conf" "$run/" || exit 1
 for module in "$abs_builddir"/.libs/*.so "$abs_builddir"/t/test_module/.libs/*.so; do
     [ -f "$module" ] && { cp -L "$module" "$run/modules/" || exit 1; }

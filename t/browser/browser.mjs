@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the browser tests share: a real Chromium, and a small web server whose polls the test answers by hand.
  *
- * In this folder (or a copy of it; vault.js is found beside it in the tree, or where $VAULT_JS points):
+ * In this folder, or a copy of it, with VAULT_JS the client as `make client/vault.js` has put it together (when not set: in the source tree):
  *
  *   npm install --no-package-lock --omit=optional --no-audit --no-fund
  *   node --test --test-concurrency=1 *.test.mjs
@@ -21,7 +21,7 @@ import http from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
-const VAULT_JS = process.env.VAULT_JS ?? fileURLToPath(new URL('../../htdocs/vault/vault.js', import.meta.url));
+const VAULT_JS = process.env.VAULT_JS ?? fileURLToPath(new URL('../../client/vault.js', import.meta.url));
 const CSP = "default-src 'self'";
 
 /** A browser with a fresh profile. `backForwardCache`: Playwright turns it off unless it is told not to. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every C file and every page of the manual is listed in Makefile.am, and each that is listed there exists.
+# Every C file, every part of the client and every page of the manual is listed in Makefile.am, and each that is listed there exists.
 . "${srcdir:-.}/t/guards/guard.sh"
 
 find bench examples feeds lua mod_vault t vaultctl -name '*.[ch]' ! -path '*/node_modules/*' ! -path 't/run/*' | list "the tree"
@@ -7,6 +7,11 @@ grep -vE '^[[:space:]]*#' Makefile.am | grep -oE '[A-Za-z0-9_./-]+\.[ch]\b' | gr
 
 all_in "the tree" "Makefile.am" "this source is not listed in Makefile.am: it is neither built nor distributed"
 all_in "Makefile.am" "the tree" "Makefile.am lists this source, but it does not exist"
+
+find client -name '*.js' ! -name vault.js | list "the client"
+grep -oE '\bclient/[A-Za-z0-9_-]+\.js' Makefile.am | grep -v vault.js | list "the client in Makefile.am"
+all_in "the client" "the client in Makefile.am" "this part of the client is not listed in Makefile.am: it is neither in vault.js nor distributed"
+all_in "the client in Makefile.am" "the client" "Makefile.am lists this part of the client, but it does not exist"
 
 find docs -name '*.md' | list "the manual"
 grep -oE '\bdocs/[A-Za-z0-9_-]+\.md' Makefile.am | list "the manual in Makefile.am"

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+  /* ---- lines: one connection, which asks for several pages ----
+   *
+   * A member is a page that a line asks for: {page, tab, seq, post(message)}. `seq` is what its document has applied; only that is
+   * ever told to the server. Messages: {answer: {from, seq, updates}}, {expired}, {refused: why}, {state, delay, answered}, {known: seq}.
+   */
+
+  let streams = mayStream(); // streams are tried
+
+  /** Over HTTP/2 a stream would hold a thread of the server, and the six connections of HTTP/1.1 are no matter. */
+  function mayStream() {
+    if (script.dataset.vaultStream === 'off') return false;
+    const [entry] = performance.getEntriesByName(script.src).concat(performance.getEntriesByType('navigation'));
+    if (/^h[23]/.test(entry?.nextHopProtocol ?? '')) return false;
+    try {
+      return !sessionStorage.getItem(POLLS);
+    } catch { // storage is forbidden: it is tried once for each document
+      return true;
+    }
+  }
+
+  /** Somebody in between keeps answers until they are complete. */
+  function noStreams() {
+    streams = false;
+    try {
+      sessionStorage.setItem(POLLS, '1');
+    } catch { /* see mayStream */ }
+  }
+
+  function address(members, more) {
+    const url = new URL('poll', script.src);
+    const [{ page, seq, tab }] = members;
+    const pages = () => members.map((each) => `${each.page}.${each.seq}.${each.tab}`).join();
+    url.search = members.length > 1 ? `pages=${pages()}` : new URLSearchParams({ page, seq, tab });
+    if (more) url.search += `&${more}`;
+    return url;
+  }
+
+  /** What was sent and is not yet confirmed: the line must not ask for that page, since it does not know what it shows. */
+  const isFree = (member) => member.sent === undefined;
+  const isReady = (member) => isFree(member) && !(member.until > Date.now());
+
+  function makeLine() {
+    const members = new Map(); // page -> member
+    let runs = false;
+    let live = null;    // what was last said of the state
+    let flight = null;  // {abort, since, heard, asked, tips: page -> seq} of the request that is out
+    let empties = 0;    // quick empty answers in a row
+    let gathering = null; // a timer
+    let ackTimer = null;
+    let acking = false;
+    const patience = makePatience(say);
+
+    function say(state, delay, answered) {
+      if (state === live && delay === undefined && !answered) return;
+      live = state;
+      for (const member of members.values()) member.post({ state, delay, answered });
+    }
+
+    function success() {
+      patience.succeed();
+      say('waiting', undefined, true);
+    }
+
+    async function run() {
+      if (runs) return;
+      runs = true;
+      while (members.size) {
+        const asked = await choose();
+        const pause = asked.length ? await ask(asked) : { ms: untilReady(), idle: true };
+        if (pause && members.size) await patience.sleep(pause);
+      }
+      runs = false;
+      clearTimeout(ackTimer);
+    }
+
+    /** Who can be asked for. Other tabs say in a moment that they have what was sent to them. */
+    async function choose() {
+      const until = Date.now() + CONFIRMED;
+      while (Date.now() < until && ![...members.values()].every(isFree)) {
+        await patience.sleep({ ms: until - Date.now(), idle: true });
+      }
+      return [...members.values()].filter(isReady);
+    }
+
+    function untilReady() {
+      const waits = [...members.values()].filter(isFree).map((member) => member.until - Date.now());
+      return Math.max(0, Math.min(timeout, ...waits));
+    }
+
+    /** Somebody came, or may be asked for again. */
+    function changed() {
+      if (runs) patience.stir();
+      else run();
+      if (flight && [...members.values()].some(isMissed)) gathering ??= setTimeout(askAnew, GATHER);
+    }
+
+    const isMissed = (member) => isReady(member) && !flight.asked.includes(member);
+
+    function askAnew() {
+      gathering = null;
+      if (flight && [...members.values()].some(isMissed)) flight.abort.abort();
+    }
+
+    function pauseMember(member, ms) {
+      const until = member.until = Date.now() + ms;
+      setTimeout(() => { // which may be a little early by that clock
+        if (member.until === until) member.until = 0;
+        changed();
+      }, ms);
+    }
+
+    /** One request. @return the pause before the next {ms, firm}, or nothing: at once */
+    async function ask(asked) {
+      const abort = new AbortController();
+      const mine = flight = { abort, since: Date.now(), heard: Date.now(), asked, tips: new Map(asked.map(({ page, seq }) => [page, seq])) };
+      const timers = [setTimeout(() => abort.abort(), timeout), setTimeout(() => say('waiting'), SETTLED)];
+      const headers = {};
+      if (live !== 'waiting') say('connecting');
+      if (streams) {
+        headers.Accept = 'text/event-stream, application/json;q=0.9';
+        timers.push(setTimeout(() => { noStreams(); abort.abort(); }, HELLO));
+      }
+      try {
+        const response = await request(address(asked), { headers, signal: abort.signal });
+        if (/^text\/event-stream/.test(response.headers.get('Content-Type'))) return await listen(response, mine, timers);
+        const body = await response.text(); // also of errors: it gives the connection back
+        // From here to the end of answered() nothing waits: the page cannot be put away between "applied" and "stored".
+        return abort.signal.aborted ? undefined : answered(response, body);
+      } catch (error) {
+        return abort.signal.aborted ? undefined : patience.backOff();
+      } finally {
+        timers.forEach(clearTimeout);
+        if (flight === mine) flight = null;
+      }
+    }
+
+    /* -- answers -- */
+
+    function answered(response, body) {
+      const [only] = flight.asked;
+      if (response.ok) streams = false; // it does not stream here
+      switch (response.status) {
+        case 200: return takeAnswer(body);
+        case 204: return noNews(response);
+        case 403: return flight.asked.length > 1 ? patience.backOff() : forbidden(only, body);
+        case 410: return flight.asked.length > 1 ? patience.backOff() : expire(only);
+        case 429:
+        case 503: return patience.backOff(retryAfter(response));
+        default: return patience.backOff();
+      }
+    }
+
+    function noNews(response) {
+      // Empty answers at once, again and again, come from a server or proxy that does not hold polls: spare it.
+      empties = Date.now() - flight.since < 1000 ? empties + 1 : 0;
+      arrived();
+      success();
+      if (response.headers.has('Vault-Superseded')) return { ms: SUPERSEDED, firm: true };
+      return retryAfter(response) ?? brake();
+    }
+
+    const brake = () => (empties > EMPTY_MAX ? { ms: jitter(empties - EMPTY_MAX) } : undefined);
+
+    /** The server has got the numbers that were asked with. */
+    function arrived() {
+      for (const member of flight.asked) knows(member, flight.tips.get(member.page));
+    }
+
+    function knows(member, seq) {
+      if (member.known !== seq) member.post({ known: member.known = seq });
+    }
+
+    function takeAnswer(body) {
+      let parts;
+      try {
+        parts = parse(body);
+      } catch (error) {
+        report(error);
+        return patience.backOff(); // same seq again: the server still has these updates
+      }
+      arrived();
+      const stale = parts.some((part) => part.seq !== undefined && part.seq === flight.tips.get(part.page));
+      if (stale) return patience.backOff(); // a cache repeats what we have
+      empties = 0;
+      success();
+      parts.forEach(take);
+      return undefined;
+    }
+
+    /** @return a list of {page, seq, updates} or {page, status} */
+    function parse(body) {
+      const answer = JSON.parse(body);
+      const parts = answer?.pages ?? [{ page: flight.asked[0].page, ...answer }];
+      if (!Array.isArray(parts) || !parts.every(isPart)) throw new Error('not an answer to a poll');
+      return parts;
+    }
+
+    function isPart(part) {
+      return Number.isSafeInteger(part?.status) || (Number.isSafeInteger(part?.seq) && Array.isArray(part.updates));
+    }
+
+    /** What is said of one page. Its document applies it if it shows what the answer was made from. */
+    function take({ page, seq, updates, status, error, superseded, retry }) {
+      const member = members.get(page);
+      if (!member || !flight?.asked.includes(member)) return undefined;
+      if (status === 410) return expire(member);
+      if (status === 403) return refuse(member, error);
+      if (superseded) return pauseMember(member, SUPERSEDED);
+      if (status) return pauseMember(member, retry > 0 ? asTold(retry * 1000) : BACKOFF_MAX);
+      const from = flight.tips.get(page);
+      flight.tips.set(page, seq);
+      member.sent = seq;
+      return member.post({ answer: { from, seq, updates } });
+    }
+
+    function expire(member) {
+      drop(member);
+      return member.post({ expired: true });
+    }
+
+    /** The server's own word is final; somebody in between may think better of it. */
+    function forbidden(member, body) {
+      const { error } = read({ ok: false, status: 403 }, body);
+      return /^\s*\{/.test(body) ? refuse(member, error) : patience.backOff();
+    }
+
+    function refuse(member, why) {
+      drop(member);
+      return member.post({ refused: why ?? 'status 403' });
+    }
+
+    /* -- streams -- */
+
+    /** @return the pause before the next request */
+    async function listen(response, mine, timers) {
+      arrived();
+      try {
+        await readStream(response, mine, timers);
+      } finally {
+        if (!mine.abort.signal.aborted) ended(mine);
+      }
+      return mine.abort.signal.aborted ? undefined : brake();
+    }
+
+    async function readStream(response, mine, timers) {
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      let idle;
+      try {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done || mine.abort.signal.aborted) return;
+          timers.forEach(clearTimeout);
+          clearTimeout(idle);
+          mine.heard = Date.now();
+          idle = setTimeout(() => mine.abort.abort(), timeout); // it should have shown that it is alive
+          text += value;
+          say('waiting', undefined, true);
+          const blocks = text.split('\n\n');
+          text = blocks.pop();
+          blocks.forEach(takeEvent);
+        }
+      } finally {
+        clearTimeout(idle);
+      }
+    }
+
+    /** To begin is no success yet. Streams that end or break at once, again and again, are cut by somebody in between: without them, then. */
+    function ended(mine) {
+      const brief = Date.now() - mine.since < 1000;
+      empties = brief ? empties + 1 : 0;
+      if (!brief) patience.succeed();
+      if (empties > EMPTY_MAX) noStreams();
+    }
+
+    function takeEvent(block) {
+      const data = block.split('\n').filter((line) => line.startsWith('data: ')).map((line) => line.slice(6)).join('\n');
+      if (!data || !flight) return;
+      const part = readEvent(data);
+      take(part);
+      patience.succeed();
+      empties = 0;
+      if (part.updates) acknowledgeSoon(members.get(part.page));
+    }
+
+    function readEvent(data) {
+      try {
+        const part = JSON.parse(data);
+        if (isPart(part)) return part;
+        throw new Error('not an event of a stream');
+      } catch (error) {
+        report(error);
+        throw error; // the stream is asked for again, and this event with it
+      }
+    }
+
+    /** Beside the stream: the server sends only so many answers of which it does not know that they arrived. */
+    function acknowledgeSoon(member) {
+      clearTimeout(ackTimer);
+      if (member && ++member.unacked >= ACK_EACH) acknowledge();
+      else ackTimer = setTimeout(acknowledge, ACK_AFTER);
+    }
+
+    const isBehind = (member) => member.seq !== member.known;
+
+    async function acknowledge() {
+      const told = [...members.values()].filter(isBehind);
+      clearTimeout(ackTimer);
+      if (!told.length || acking || !flight) return;
+      const said = told.map(({ seq, unacked }) => ({ seq, unacked }));
+      acking = true;
+      const arrived = await sendAcknowledgement(told);
+      acking = false;
+      if (arrived) told.forEach((member, i) => acknowledged(member, said[i]));
+      const behind = [...members.values()].filter(isBehind);
+      if (arrived && behind.some((member) => member.unacked >= ACK_EACH)) acknowledge();
+      else if (behind.length) ackTimer = setTimeout(acknowledge, arrived ? ACK_AFTER : ACK_AGAIN);
+    }
+
+    /** @return whether it has arrived. The connection that it takes may have died in silence, unlike that of the stream. */
+    async function sendAcknowledgement(told) {
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), ACK_LATE);
+      const response = await request(address(told, 'ack=1'), { method: 'POST', signal: late.signal }).catch(() => undefined);
+      clearTimeout(timer);
+      return response?.ok ?? false;
+    }
+
+    /** More may have come while it was on its way. */
+    function acknowledged(member, { seq, unacked }) {
+      member.unacked = Math.max(0, member.unacked - unacked);
+      knows(member, seq);
+    }
+
+    function drop(member) {
+      if (members.get(member.page) !== member) return;
+      members.delete(member.page);
+      if (members.size) return;
+      flight?.abort.abort();
+      patience.end();
+    }
+
+    return {
+      /** Not twice: a duplicated tab is told by the server that its page is another's. */
+      takes(page) { return members.size < PAGES_MAX && !members.has(page); },
+      join(member) {
+        Object.assign(member, { sent: undefined, until: 0, unacked: 0, known: undefined });
+        members.set(member.page, member);
+        if (live && runs) member.post({ state: live });
+        changed();
+      },
+      leave: drop,
+      /** The document has seen the answer `of`, and shows `seq`. */
+      confirm(member, of, seq) {
+        if (members.get(member.page) !== member) return;
+        member.seq = seq;
+        if (of === member.sent || seq !== of) member.sent = undefined;
+        if (seq !== of && flight?.asked.includes(member)) flight.abort.abort(); // what comes is not made from what it shows
+        else changed();
+      },
+      /** Do not sit out what is no longer true. */
+      hurry() {
+        patience.hurry();
+        // Asleep, timers stood still; the server has given this poll up.
+        if (flight && Date.now() - flight.heard > timeout) flight.abort.abort();
+      },
+    };
+  }
+

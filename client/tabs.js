@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+  /* ---- sharing: one tab has the line for all of them ----
+   *
+   * Whoever holds the lock is the leader; the others wait for it, so that it passes on at once when a tab closes, crashes or is put
+   * away. They tell the leader of their pages over a channel. Each holds a lock of its own as well, by which the leader learns
+   * that it has gone. Where there are no locks (plain HTTP) each tab has a line of its own.
+   */
+
+  function makeShare() {
+    const name = `vault ${credentials} ${new URL('poll', script.src)}`; // who may send no cookies is not to be sent with them
+    const channel = new BroadcastChannel(name);
+    const lines = [];
+    const others = new Map(); // tab -> member of a line, of another tab
+    const closing = new AbortController();
+    let mine = null;   // this document's member
+    let leader = null; // the tab that leads; this tab's nonce: this one
+    let watch = null;    // a timer
+    let asked = false;   // the leader was asked whether it is there, and has not said so
+    let standing = null; // the latest request for the lock: of an earlier one nothing is wanted any more
+
+    const post = (message) => closing.signal.aborted || channel.postMessage({ ...message, sender: tab });
+
+    /** Hold a lock until this tab leaves; not at all when held() says false. */
+    function hold(lock, held, how = { signal: closing.signal }) {
+      return navigator.locks.request(lock, how, () => {
+        if (closing.signal.aborted || held() === false) return undefined;
+        return new Promise((release) => closing.signal.addEventListener('abort', release));
+      }).catch(() => {});
+    }
+
+    function lineFor(member) {
+      let line = lines.find((each) => each.takes(member.page));
+      if (!line) lines.push(line = makeLine());
+      member.line = line;
+      line.join(member);
+    }
+
+    /* -- the leader -- */
+
+    function lead() {
+      leader = tab;
+      clearInterval(watch);
+      post({ leads: true });
+      lineFor(mine);
+    }
+
+    /** Another tab took over: this one did not answer for long, and what that one said meanwhile it took for a member's. Who believes
+     * that this one leads, as two may have taken the lock one after the other, is told better. */
+    function step() {
+      leader = null;
+      for (const member of [mine, ...others.values()]) member.line?.leave(member);
+      others.clear();
+      post({ steps: true });
+      stand();
+      introduce();
+    }
+
+    function admit({ sender, page, seq }) {
+      others.get(sender)?.line.leave(others.get(sender));
+      const member = { page, seq, tab: sender, post: (message) => post({ to: sender, page, message }) };
+      others.set(sender, member);
+      lineFor(member);
+      // It is granted when that tab has gone.
+      navigator.locks.request(`${name} ${sender}`, { signal: closing.signal }, () => dismiss(sender, member)).catch(() => {});
+    }
+
+    function dismiss(sender, member = others.get(sender)) {
+      if (!member || others.get(sender) !== member) return;
+      others.delete(sender);
+      member.line.leave(member);
+    }
+
+    function serve({ sender, page, join, confirm, bye, hurry, ask }) {
+      const member = others.get(sender);
+      if (ask) post({ to: sender, page, leads: !member, message: {} });
+      if (join) admit({ sender, page, ...join });
+      else if (bye && member?.page === page) dismiss(sender);
+      else if (confirm && member?.page === page) member.line.confirm(member, confirm.of, confirm.seq);
+      else if (hurry) lines.forEach((line) => line.hurry());
+    }
+
+    /* -- the others -- */
+
+    /** What the leader still had to say of the page that this heap showed before (Turbo Drive) is not for this one. */
+    function follow({ sender, leads, steps, to, page, message }) {
+      const isLeader = (leader ?? sender) === sender;
+      if (leads && (to ? to === tab && isLeader : true)) {
+        leader = sender;
+        introduce();
+      } else if (steps && leader === sender) {
+        leader = null;
+        introduce();
+      }
+      if (to !== tab || page !== mine.page || !isLeader) return;
+      leader = sender;
+      asked = false;
+      mine.post(message);
+    }
+
+    function introduce() {
+      asked = false;
+      post({ page: mine.page, join: { seq: mine.seq } });
+    }
+
+    /** A leader that says nothing may be pausing, and when the machine has slept all of them were silent. One that does not answer a
+     * question for longer than any poll may take hangs. */
+    function look() {
+      if (asked) return stand({ steal: true });
+      asked = true;
+      return post({ page: mine.page, ask: true });
+    }
+
+    function stand(how = { signal: closing.signal }) {
+      const request = standing = {};
+      clearInterval(watch);
+      asked = false;
+      if (!how.steal) watch = setInterval(look, timeout);
+      hold(name, () => standing === request && lead(), how).then(() => {
+        if (standing === request && leader === tab && !closing.signal.aborted) step();
+      });
+    }
+
+    channel.onmessage = ({ data }) => (leader === tab ? serve(data) : follow(data));
+
+    return {
+      join(member) {
+        mine = member;
+        hold(`${name} ${tab}`, () => { // first: before that the leader would take this tab for gone
+          stand();
+          introduce();
+        });
+      },
+      confirm(of, seq) {
+        mine.seq = seq;
+        if (leader === tab) mine.line.confirm(mine, of, seq);
+        else post({ page: mine.page, confirm: { of, seq } });
+      },
+      hurry() {
+        if (leader === tab) lines.forEach((line) => line.hurry());
+        else post({ hurry: true });
+      },
+      leave() {
+        clearInterval(watch);
+        if (leader === tab) for (const member of [mine, ...others.values()]) member.line.leave(member);
+        else post({ page: mine.page, bye: true });
+        closing.abort();
+        channel.close();
+      },
+    };
+  }
+
+  /** Without others to share with. */
+  function makeAlone() {
+    const line = makeLine();
+    let mine;
+    return {
+      join(member) { line.join(mine = member); },
+      confirm(of, seq) { line.confirm(mine, of, seq); },
+      hurry() { line.hurry(); },
+      leave() { line.leave(mine); },
+    };
+  }
+
+  const canShare = (page) => navigator.locks && window.BroadcastChannel && /^[\w-]+$/.test(page) &&
+    script.dataset.vaultShare !== 'off';
+

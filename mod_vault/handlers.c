@@ -34,7 +34,7 @@ int vault_handlers_run_for(const request_rec *r)
 /* ------------------------------------------------------------------ going on */
 
 /* Its body may not have been read, so nothing may be: what counts is the connection. */
-static int has_hung_up(const request_rec *r)
+int vault_handlers_client_gone(const request_rec *r)
 {
     struct pollfd p = {.fd = -1, .events = POLLRDHUP};
     conn_rec *c = r->connection;
@@ -120,7 +120,7 @@ int vault_handlers_go_on(vault_suspension_t *s)
 {
     s->causes =
         s->tells ? vault_poll_detach(vault_server.waiters, &s->poll) : vault_poll_take(vault_server.waiters, &s->poll);
-    if (!s->causes && !s->tells && !has_hung_up(s->r)) {
+    if (!s->causes && !s->tells && !vault_handlers_client_gone(s->r)) {
         return DECLINED; /* rung for nothing */
     }
     vault_suspension_off(s);

@@ -19,6 +19,9 @@
 /** Does this thread run the handlers of `r`? Any thread. */
 int vault_handlers_run_for(const request_rec *r);
 
+/** Has the client hung up, or closed its half of the connection? Reads nothing. By the thread that owns the request. */
+int vault_handlers_client_gone(const request_rec *r);
+
 /** Whoever woke it: let the handlers run again, or end it, or let it wait on.
  * @return as a handler does; SUSPENDED: it waits again; DECLINED: it waits on, as if nothing had been */
 int vault_handlers_go_on(vault_suspension_t *s);

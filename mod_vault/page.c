@@ -93,6 +93,19 @@ static int is_polled(const vault_pages_t *p, const vault_page_record_t *rec, apr
     return rec->idle_since >= (apr_uint64_t)now && !vault_lease_is_void(p->notifier, rec->lease);
 }
 
+int vault_page_is_polled(vault_pages_t *p, const vault_page_t *page, apr_time_t now)
+{
+    vault_page_record_t *rec = vault_page_record_lock_page(p, page);
+    int polled;
+
+    if (!rec) {
+        return 0;
+    }
+    polled = is_polled(p, rec, now);
+    vault_lock_release(&rec->lock);
+    return polled;
+}
+
 /* Whoever has the page runs or waits on what it knows no more: from here it may change nothing, and is told. If nobody has it, telling
  * would wake the new one, for nothing.
  * @param before  the base before this request */

@@ -158,6 +158,9 @@ apr_status_t vault_page_committed(vault_pages_t *p, vault_ticket_t *ticket, vaul
  * committed by now: they are told once more. */
 void vault_page_settle(vault_pages_t *p, const vault_ticket_t *ticket);
 
+/** Does a poll have the page now? It may have left by the time that this returns. */
+int vault_page_is_polled(vault_pages_t *p, const vault_page_t *page, apr_time_t now);
+
 /** Does a newer poll have the page, or is it gone? Takes no lock. */
 int vault_page_superseded(vault_pages_t *p, const vault_ticket_t *ticket);
 

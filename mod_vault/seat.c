@@ -6,6 +6,7 @@
 #include "http_log.h"
 
 #include "feeds.h"
+#include "handlers.h"
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
@@ -26,14 +27,25 @@ vault_standing_t vault_seat_untaken(request_rec *r, apr_status_t rv)
     return VAULT_SEAT_FORBIDDEN;
 }
 
+/* A poll that its client has given up may come in after the one that the client has sent in its place, on another connection. Of two that a
+ * page has, the one whose client is gone is the older. */
+static int is_late(request_rec *r, const vault_asked_t *asked)
+{
+    return vault_page_is_polled(vault_server.pages, &asked->page, asked->take.now) && vault_handlers_client_gone(r);
+}
+
 vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked)
 {
-    apr_status_t rv = vault_page_take(vault_server.pages, &asked->page, &asked->take, &seat->ticket);
+    apr_status_t rv;
 
     seat->id = apr_pstrdup(r->pool, asked->id);
     seat->seq = seat->told = asked->take.seq;
     seat->rounds.r = r;
     seat->rounds.location = vault_location_of(r);
+    if (is_late(r, asked)) {
+        return seat->standing = VAULT_SEAT_SUPERSEDED;
+    }
+    rv = vault_page_take(vault_server.pages, &asked->page, &asked->take, &seat->ticket);
     return seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, rv);
 }
 

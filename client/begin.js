@@ -60,7 +60,7 @@
   let seat = null;      // {leave(), hurry(), end(pause)}: somebody asks for this page
   let asking = null;    // aborts the request for a page
   let succeeded = false; // did this id ever get an answer?
-  let begun = false;     // after load
+  let begun = false;      // after load
   let turnedAway = false; // by a 403
 
   let telling = false;   // tell() runs

@@ -12,8 +12,8 @@
     const lines = [];
     const others = new Map(); // tab -> member of a line, of another tab
     const closing = new AbortController();
-    let mine = null;   // this document's member
-    let leader = null; // the tab that leads; this tab's nonce: this one
+    let mine = null;     // this document's member
+    let leader = null;   // the tab that leads; this tab's nonce: this one
     let watch = null;    // a timer
     let asked = false;   // the leader was asked whether it is there, and has not said so
     let standing = null; // the latest request for the lock: of an earlier one nothing is wanted any more
@@ -111,12 +111,12 @@
     }
 
     function stand(how = { signal: closing.signal }) {
-      const request = standing = {};
+      const latest = standing = {};
       clearInterval(watch);
       asked = false;
       if (!how.steal) watch = setInterval(look, timeout);
-      hold(name, () => standing === request && lead(), how).then(() => {
-        if (standing === request && leader === tab && !closing.signal.aborted) step();
+      hold(name, () => standing === latest && lead(), how).then(() => {
+        if (standing === latest && leader === tab && !closing.signal.aborted) step();
       });
     }
 

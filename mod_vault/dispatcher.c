@@ -448,15 +448,8 @@ static int handle_poll(request_rec *r, apr_pool_t *pool)
     int status;
 
     memset(&q, 0, sizeof(q));
-    status = vault_poll_request_read(&q, r, pool);
-    if (status == HTTP_BAD_REQUEST) {
-        return vault_reply_error(
-            r, status,
-            "a poll needs page=ID and seq=N (a number), and may have tab=32 hexadecimal digits; or "
-            "pages=ID.N.TAB,ID.N.TAB, each page once");
-    }
-    if (status != OK) {
-        return status;
+    if ((status = vault_poll_request_read(&q, r, pool)) != OK) {
+        return vault_poll_request_refuse(r, status);
     }
     return q.ack ? answer_acknowledgement(r, &q, pool) : start_poll(r, &q, pool);
 }

@@ -172,7 +172,7 @@ static int handle(request_rec *r, const vault_exposed_t *e)
     apr_array_header_t *fields;
     const char *wrong;
     json_t *args;
-    int status = vault_reply_fields(r, &fields, r->pool);
+    int status = vault_reply_fields(r, &fields, VAULT_REPLY_FORM_MAX, r->pool);
 
     if (status == HTTP_BAD_REQUEST) {
         return refuse(r, status, "the query and a form must be URL-encoded, with no NUL and at most 100 fields");

@@ -131,7 +131,7 @@ int vault_listing(request_rec *r)
 {
     apr_table_t *params;
     filter_t filter;
-    int status = vault_reply_params(r, &params, r->pool);
+    int status = vault_reply_params(r, &params, VAULT_REPLY_FORM_MAX, r->pool);
 
     if (status != OK) {
         return status;

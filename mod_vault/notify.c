@@ -24,7 +24,7 @@ int vault_notify_handler(request_rec *r)
         return DECLINED;
     }
     if ((status = vault_origin_admit(r, "POST", 0)) != DECLINED || (status = vault_reply_method(r, 0, 1)) != OK ||
-        (status = vault_reply_params(r, &params, r->pool)) != OK) {
+        (status = vault_reply_params(r, &params, VAULT_REPLY_FORM_MAX, r->pool)) != OK) {
         return status;
     }
     interest = apr_table_get(params, "interest");

@@ -168,14 +168,15 @@ static int take_last_id(vault_poll_request_t *q, request_rec *r, apr_pool_t *poo
 
 int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t *pool)
 {
+    const vault_location_t *l = vault_location_of(r);
     apr_table_t *params;
-    int status = vault_reply_params(r, &params, pool);
+    int status = vault_reply_params(r, &params, (apr_size_t)vault_location_max_poll_body(l), pool);
     unsigned i;
 
     if (status != OK || (status = take_params(q, params, pool)) != OK) {
         return status;
     }
-    q->stream = !q->ack && vault_location_stream(vault_location_of(r)) && accepts_stream(r, pool);
+    q->stream = !q->ack && vault_location_stream(l) && accepts_stream(r, pool);
     if (q->stream && (status = take_last_id(q, r, pool)) != OK) {
         return status;
     }
@@ -186,4 +187,24 @@ int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t 
         q->asked[i].take.until = q->until;
     }
     return OK;
+}
+
+int vault_poll_request_refuse(request_rec *r, int status)
+{
+    if (status == HTTP_BAD_REQUEST) {
+        return vault_reply_error(
+            r, status,
+            "a poll needs page=ID and seq=N (a number), and may have tab=32 hexadecimal digits; or "
+            "pages=ID.N.TAB,ID.N.TAB, each page once");
+    }
+    if (status == HTTP_REQUEST_ENTITY_TOO_LARGE) {
+        return vault_reply_error(
+            r, status,
+            apr_psprintf(
+                r->pool,
+                "the form of a poll may have %" APR_OFF_T_FMT
+                " bytes here (VaultMaxPollBody, or less by LimitRequestBody) and %d fields, and ask for %d pages",
+                vault_location_max_poll_body(vault_location_of(r)), VAULT_REPLY_FIELDS_MAX, VAULT_POLL_PAGES_MAX));
+    }
+    return status;
 }

@@ -32,9 +32,12 @@ typedef struct vault_poll_request_t {
  * @param pool  for what is needed while reading; what is read points into it
  * @return OK
  *         HTTP_BAD_REQUEST               no page, a page without seq or twice, or something garbled
- *         HTTP_REQUEST_ENTITY_TOO_LARGE  too many pages
+ *         HTTP_REQUEST_ENTITY_TOO_LARGE  a form above VaultMaxPollBody, too many fields or pages
  *         others                         the body could not be read */
 int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t *pool);
+
+/** Say what is wrong with a request that could not be read. @return what the handler returns */
+int vault_poll_request_refuse(request_rec *r, int status);
 
 /** How long a poll of `r` may wait: as configured, a tenth more or less. */
 apr_interval_time_t vault_poll_request_hold(request_rec *r);

@@ -8,8 +8,8 @@
 
 #include "utf8.h"
 
-#define BODY_MAX (16 * 1024)
-#define FIELDS_MAX 100
+/* Room for a body to begin with: as much as one read gives. */
+#define ROOM HUGE_STRING_LEN
 
 void vault_reply_no_cache(request_rec *r)
 {
@@ -98,7 +98,7 @@ static int add_fields(apr_array_header_t *fields, char *text)
         else {
             value = pair + strlen(pair);
         }
-        if (fields->nelts >= FIELDS_MAX) {
+        if (fields->nelts >= VAULT_REPLY_FIELDS_MAX) {
             return HTTP_REQUEST_ENTITY_TOO_LARGE;
         }
         if ((*pair && ap_unescape_urlencoded(pair) != OK) || (*value && ap_unescape_urlencoded(value) != OK)) {
@@ -118,8 +118,34 @@ static int is_form(const request_rec *r)
            (!type[sizeof(form) - 1] || strchr("; \t", type[sizeof(form) - 1]));
 }
 
+typedef struct body_t {
+    char *text; /* `room` bytes and one for the NUL */
+    apr_size_t length, room, max;
+    apr_pool_t *pool;
+} body_t;
+
+/* Grows as the body comes, so that a large limit costs nothing where bodies are small. */
+static apr_status_t append(body_t *body, const char *data, apr_size_t n)
+{
+    if (n > body->max - body->length) {
+        return APR_ENOSPC;
+    }
+    if (n > body->room - body->length) {
+        char *text;
+        while (n > body->room - body->length) {
+            body->room = body->room > body->max / 2 ? body->max : 2 * body->room;
+        }
+        text = apr_palloc(body->pool, body->room + 1);
+        memcpy(text, body->text, body->length);
+        body->text = text;
+    }
+    memcpy(body->text + body->length, data, n);
+    body->length += n;
+    return APR_SUCCESS;
+}
+
 /* Appends what came. @return APR_EOF: this was the last of it */
-static apr_status_t read_part(request_rec *r, apr_bucket_brigade *bb, char *text, apr_size_t *length, apr_size_t max)
+static apr_status_t read_part(request_rec *r, apr_bucket_brigade *bb, body_t *body)
 {
     apr_status_t rv = ap_get_brigade(r->input_filters, bb, AP_MODE_READBYTES, APR_BLOCK_READ, HUGE_STRING_LEN);
     apr_bucket *b;
@@ -133,11 +159,7 @@ static apr_status_t read_part(request_rec *r, apr_bucket_brigade *bb, char *text
         if (APR_BUCKET_IS_METADATA(b) || (rv = apr_bucket_read(b, &data, &n, APR_BLOCK_READ)) != APR_SUCCESS) {
             continue;
         }
-        if (n > max - *length) {
-            return APR_ENOSPC;
-        }
-        memcpy(text + *length, data, n);
-        *length += n;
+        rv = append(body, data, n);
     }
     return rv;
 }
@@ -145,25 +167,26 @@ static apr_status_t read_part(request_rec *r, apr_bucket_brigade *bb, char *text
 int vault_reply_body(request_rec *r, char **text, apr_size_t max, apr_pool_t *pool)
 {
     apr_bucket_brigade *bb = apr_brigade_create(pool, r->connection->bucket_alloc);
-    apr_size_t length = 0;
+    body_t body = {.room = max < ROOM ? max : ROOM, .max = max, .pool = pool};
     apr_status_t rv;
 
-    *text = apr_palloc(pool, max + 1);
+    body.text = apr_palloc(pool, body.room + 1);
     do {
-        rv = read_part(r, bb, *text, &length, max);
+        rv = read_part(r, bb, &body);
         apr_brigade_cleanup(bb);
     } while (rv == APR_SUCCESS);
-    (*text)[length] = '\0';
+    *text = body.text;
+    body.text[body.length] = '\0';
     if (rv == APR_ENOSPC) {
         return HTTP_REQUEST_ENTITY_TOO_LARGE;
     }
     if (rv != APR_EOF) {
         return ap_map_http_request_error(rv, HTTP_BAD_REQUEST);
     }
-    return strlen(*text) == length ? OK : HTTP_BAD_REQUEST;
+    return strlen(*text) == body.length ? OK : HTTP_BAD_REQUEST;
 }
 
-int vault_reply_fields(request_rec *r, apr_array_header_t **fields, apr_pool_t *pool)
+int vault_reply_fields(request_rec *r, apr_array_header_t **fields, apr_size_t max, apr_pool_t *pool)
 {
     char *form;
     int status;
@@ -175,14 +198,14 @@ int vault_reply_fields(request_rec *r, apr_array_header_t **fields, apr_pool_t *
     if (r->method_number != M_POST || !is_form(r)) {
         return ap_discard_request_body(r);
     }
-    status = vault_reply_body(r, &form, BODY_MAX, pool);
+    status = vault_reply_body(r, &form, max, pool);
     return status == OK ? add_fields(*fields, form) : status;
 }
 
-int vault_reply_params(request_rec *r, apr_table_t **params, apr_pool_t *pool)
+int vault_reply_params(request_rec *r, apr_table_t **params, apr_size_t max, apr_pool_t *pool)
 {
     apr_array_header_t *fields;
-    int i, status = vault_reply_fields(r, &fields, pool);
+    int i, status = vault_reply_fields(r, &fields, max, pool);
 
     *params = apr_table_make(pool, 4);
     for (i = 0; status == OK && i < fields->nelts; i++) {

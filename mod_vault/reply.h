@@ -26,6 +26,10 @@ void vault_reply_no_cache(request_rec *r);
 /** 204. */
 int vault_reply_nothing(request_rec *r);
 
+/** What a form may have where nothing else is said, in bytes and in fields. */
+#define VAULT_REPLY_FORM_MAX (16 * 1024)
+#define VAULT_REPLY_FIELDS_MAX 100
+
 typedef struct vault_field_t {
     const char *name;
     const char *value;
@@ -34,11 +38,12 @@ typedef struct vault_field_t {
 /** The fields of the query string and, of a POST, of the form, in their order.
  * Reads the body, whatever it is, to its end.
  * @param fields  of vault_field_t; any bytes but NUL; memory of `pool`
- * @return OK, or the status to answer: 400 not urlencoded, 413 a form of more than 16K or 100 fields */
-int vault_reply_fields(request_rec *r, apr_array_header_t **fields, apr_pool_t *pool);
+ * @param max     the longest form, in bytes: VAULT_REPLY_FORM_MAX, or what a directive says
+ * @return OK, or the status to answer: 400 not urlencoded, 413 a form of more than `max` bytes or VAULT_REPLY_FIELDS_MAX fields */
+int vault_reply_fields(request_rec *r, apr_array_header_t **fields, apr_size_t max, apr_pool_t *pool);
 
 /** The same by name, in whatever case; of a name given twice the last. */
-int vault_reply_params(request_rec *r, apr_table_t **params, apr_pool_t *pool);
+int vault_reply_params(request_rec *r, apr_table_t **params, apr_size_t max, apr_pool_t *pool);
 
 /** The body as text.
  * @return OK, or the status to answer: 400 it has a NUL or broke off, 413 it is longer than `max` bytes */

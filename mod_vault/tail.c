@@ -112,7 +112,7 @@ int vault_tail(request_rec *r)
         ((status = vault_origin_admit(r, "POST", 0)) != DECLINED || (status = vault_reply_method(r, 0, 1)) != OK)) {
         return status;
     }
-    if ((status = vault_reply_fields(r, &fields, r->pool)) != OK) {
+    if ((status = vault_reply_fields(r, &fields, VAULT_REPLY_FORM_MAX, r->pool)) != OK) {
         return status;
     }
     names = names_of(fields, r->pool);

@@ -24,6 +24,7 @@
  *   wait                    nothing but the barrier below
  *   open?name=B close?name=B arrived?name=B   a barrier: let all through, stop the next ones, how many came
  *   kill                    the child kills itself with SIGKILL
+ *   damage?text=T&at=N&bits=B   turns bits of a byte near each word T in mod_vault's shared memory (damage.h); writes how many words
  *   body                    writes the body of the request
  *   redirect?to=PATH        is redirected internally
  *   inside?name=V           stays for a millisecond, and writes how many were in it for this V then, this one included
@@ -57,6 +58,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "damage.h"
 #include "shared.h"
 #include "suspend.h"
 #include "vault.h"
@@ -420,6 +422,15 @@ static int act_kill(act_t *act)
     return HTTP_INTERNAL_SERVER_ERROR;
 }
 
+static int act_damage(act_t *act)
+{
+    int count = damage_turn(query(act, "text", ""), atol(query(act, "at", "0")),
+                            (unsigned char)atoi(query(act, "bits", "0")), act->r->pool);
+
+    ap_rprintf(act->r, "%d", count);
+    return count < 0 ? HTTP_INTERNAL_SERVER_ERROR : OK;
+}
+
 /** That the client is gone is not this handler's failure. */
 static int act_flush(act_t *act)
 {
@@ -564,7 +575,7 @@ static const struct action_t {
     {"status", "text/html", act_status},      {"value", "text/html", act_value},
     {"wait", "text/plain", act_wait},         {"body", "text/plain", act_body},
     {"inside", "text/plain", act_inside},     {"include", "text/plain", act_include},
-    {"redirect", "text/plain", act_redirect},
+    {"redirect", "text/plain", act_redirect}, {"damage", "text/plain", act_damage},
 };
 
 static const struct action_t *find_action(const char *uri)

@@ -11,6 +11,7 @@
 #include "apr_time.h"
 
 #include "http.h"
+#include "terminal.h"
 
 #define CLEAR "\033[H\033[2J"
 #define ROWS_MAX 1000000
@@ -196,22 +197,25 @@ static void draw(const vaultctl_options_t *options, const json_t *now, const jso
     fflush(stdout);
 }
 
-int vaultctl_top(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool)
+/* Until the next look, or `q`. @return whether there is to be one; any other key asks for it now */
+static int goes_on(const vaultctl_options_t *options)
 {
-    vaultctl_http_t *http;
+    int key = vaultctl_terminal_wait(apr_time_from_sec(options->delay ? options->delay : 1));
+
+    return key != 'q' && key != 'Q';
+}
+
+static int look_on(const vaultctl_options_t *options, vaultctl_http_t *http, apr_pool_t *pool)
+{
     json_t *now, *before = NULL;
     apr_time_t at, last = 0;
     apr_pool_t *turn;
     int status = VAULTCTL_DONE, n;
 
-    if (count > 0) {
-        return vaultctl_say(VAULTCTL_USAGE, "%s: top takes no word", words[0]);
-    }
-    http = vaultctl_http_open(options, pool);
     apr_pool_create(&turn, pool);
-    for (n = 0; http != NULL && (options->count == 0 || n < options->count); n++) {
-        if (n) {
-            apr_sleep(apr_time_from_sec(options->delay ? options->delay : 1));
+    for (n = 0; options->count == 0 || n < options->count; n++) {
+        if (n && !goes_on(options)) {
+            break;
         }
         apr_pool_clear(turn);
         at = apr_time_now();
@@ -225,7 +229,25 @@ int vaultctl_top(const vaultctl_options_t *options, char *const *words, int coun
         last = at;
     }
     json_decref(before);
-    return http != NULL ? status : VAULTCTL_TROUBLE;
+    return status;
+}
+
+int vaultctl_top(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool)
+{
+    vaultctl_http_t *http;
+    int status;
+
+    if (count > 0) {
+        return vaultctl_say(VAULTCTL_USAGE, "%s: top takes no word", words[0]);
+    }
+    http = vaultctl_http_open(options, pool); /* may ask for a password */
+    if (http == NULL) {
+        return VAULTCTL_TROUBLE;
+    }
+    vaultctl_terminal_begin();
+    status = look_on(options, http, pool);
+    vaultctl_terminal_end();
+    return status;
 }
 
 /* -------------------------------------------------------------------- status */

@@ -11,7 +11,7 @@ use Exporter 'import';
 use POSIX ();
 use VaultTest;
 
-our @EXPORT = qw(needs_vaultctl read_file vaultctl vaultctl_end vaultctl_start);
+our @EXPORT = qw(needs_vaultctl read_file vaultctl vaultctl_command vaultctl_end vaultctl_start);
 
 my $number = 0;
 
@@ -29,6 +29,14 @@ sub read_file
     open my $file, '<', $path or die "$path: $!\n";
     local $/;
     return scalar(readline $file) // '';
+}
+
+# It as a list to run, on the server that the test talks to.
+sub vaultctl_command
+{
+    my (@words) = @_;
+    my @environment = (map { ('-u', $_) } grep { /proxy/i } keys %ENV);
+    return ('env', @environment, 'VAULTCTL_URL=http://127.0.0.1:' . VaultTest::port_of() . '/vault/', 'HOME=' . vars('t_logs'), _program(), @words);
 }
 
 # Its output goes to files, so that it can be looked at while it runs. An --url among the words counts.

@@ -332,6 +332,9 @@ static void child_init(apr_pool_t *pchild, server_rec *s)
 static void child_stopping(apr_pool_t *pchild, int graceful)
 {
     if (vault_server.waiters) {
+        if (!graceful) {
+            vault_waiters_halt(vault_server.waiters); /* first: the stop rings all */
+        }
         vault_waiters_stop(vault_server.waiters);
     }
 }

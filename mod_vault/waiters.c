@@ -45,7 +45,7 @@ struct vault_waiters_t {
     void *baton;                          /* const */
     apr_thread_t *thread;                 /* const */
     int epoll, control;                   /* const */
-    int stop, quit, ended;                /* atomic */
+    int stop, halt, quit, ended;          /* atomic */
     void (*let_in)(void *, apr_uint32_t); /* atomic; after its baton */
     void *let_in_baton;
     pthread_mutex_t lock;
@@ -76,6 +76,20 @@ static void silence(int fd)
     }
 }
 
+static int has_halted(const vault_waiters_t *w)
+{
+    return __atomic_load_n(&w->halt, __ATOMIC_SEQ_CST);
+}
+
+/* In a process that ends at once nobody comes for a bell that is carried. What rings before we are told of the end, and after the MPM has
+ * closed the sockets that its threads have in hand, is not caught: some microseconds, in which another thread would have to open a file. */
+static void ring_poll(const vault_waiters_t *w, const vault_poll_t *poll)
+{
+    if (!__atomic_load_n(&poll->carried, __ATOMIC_SEQ_CST) || !has_halted(w)) {
+        ring(poll->bell);
+    }
+}
+
 /* -------------------------------------------------------------------- turns */
 
 static void enqueue(vault_waiters_t *w, vault_poll_t *poll)
@@ -98,7 +112,7 @@ static void give_turn(vault_waiters_t *w, vault_poll_t *poll)
 {
     poll->turn = RUNNING;
     w->running++;
-    ring(poll->bell);
+    ring_poll(w, poll);
 }
 
 static void wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned cause)
@@ -108,7 +122,7 @@ static void wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned cause)
     }
     poll->causes |= cause;
     if (cause & AT_ONCE) {
-        ring(poll->bell);
+        ring_poll(w, poll);
         return;
     }
     if (poll->turn != NONE) {
@@ -345,6 +359,11 @@ void vault_poll_end(vault_waiters_t *w, vault_poll_t *poll)
     pthread_mutex_unlock(&w->lock);
 }
 
+void vault_poll_carry(vault_poll_t *poll, int carried)
+{
+    __atomic_store_n(&poll->carried, carried, __ATOMIC_SEQ_CST);
+}
+
 void vault_poll_lose_bell(vault_waiters_t *w, vault_poll_t *poll)
 {
     pthread_mutex_lock(&w->lock);
@@ -482,7 +501,7 @@ static void handle_events(vault_waiters_t *w, const struct epoll_event *events, 
         if (events[i].data.fd == w->control) {
             silence(w->control);
         }
-        else if (events[i].data.fd != vault_slot_fd(w->notifier, w->slot)) {
+        else if (events[i].data.fd != vault_slot_fd(w->notifier, w->slot) && !has_halted(w)) {
             ring(events[i].data.fd);
         }
     }
@@ -590,6 +609,11 @@ void vault_waiters_stop(vault_waiters_t *w)
 {
     __atomic_store_n(&w->stop, 1, __ATOMIC_SEQ_CST);
     ring(w->control);
+}
+
+void vault_waiters_halt(vault_waiters_t *w)
+{
+    __atomic_store_n(&w->halt, 1, __ATOMIC_SEQ_CST);
 }
 
 int vault_waiters_stopping(const vault_waiters_t *w)

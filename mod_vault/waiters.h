@@ -53,6 +53,7 @@ struct vault_poll_t {
     int attached;    /* lock */
     int outlasts;    /* owner; STOP is not for it: it waits on in a child that stops */
     int counted;     /* lock; as one that waits */
+    int carried;     /* atomic; whoever has the bell may close it, see vault_waiters_halt() */
     int turn;        /* lock; NONE, QUEUED or RUNNING */
     apr_time_t due;  /* owner, then lock; when it is given a turn at the latest */
     apr_time_t end;  /* owner, then lock; when its time is up, not before `due` */
@@ -78,6 +79,10 @@ void vault_waiters_on_pass(vault_waiters_t *w, void (*let_in)(void *baton, apr_u
 /** Nothing waits here any more: every poll is woken with STOP, and vault_poll_attach() refuses from now on.
  * Only sets a flag and writes one eventfd: also for a signal handler. */
 void vault_waiters_stop(vault_waiters_t *w);
+
+/** This process ends at once, and the bells that are carried (vault_poll_carry) may be closed already: their numbers may be those of
+ * somebody's file by now, so nobody rings them any more. Call vault_waiters_stop() as well, after it. Only sets a flag. */
+void vault_waiters_halt(vault_waiters_t *w);
 
 /** Has vault_waiters_stop() been called? */
 int vault_waiters_stopping(const vault_waiters_t *w);
@@ -117,6 +122,10 @@ unsigned vault_poll_take(vault_waiters_t *w, vault_poll_t *poll);
  * came meanwhile gives it another turn, behind the others. From here on it counts as waiting: whoever sees it counted knows that
  * it has looked, found nothing, and is woken by whatever comes. */
 void vault_poll_finish(vault_waiters_t *w, vault_poll_t *poll);
+
+/** The bell lies in the socket of a connection, in place of its descriptor: the MPM closes what is there when it ends at once.
+ * `carried` 0: it lies there no more. */
+void vault_poll_carry(vault_poll_t *poll, int carried);
 
 /** Somebody else has closed the bell: it must neither be rung nor be given to another poll. */
 void vault_poll_lose_bell(vault_waiters_t *w, vault_poll_t *poll);

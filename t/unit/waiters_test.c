@@ -410,6 +410,45 @@ static void a_bell_that_was_closed_under_its_poll_is_forgotten(void)
     hall_end(&h);
 }
 
+/* What the MPM has closed at a stop at once may be anything by now; who waits in a thread is told all the same. */
+static void a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once(void)
+{
+    hall_t h;
+    vault_poll_t carried, back, own, client;
+    vault_wait_t wait[3];
+    int fds[2];
+
+    hall_begin(&h, 3);
+    hall_enter(&h, &carried);
+    hall_enter(&h, &back);
+    hall_enter(&h, &own);
+    hall_enter(&h, &client);
+    hall_sit(&h, &carried, &wait[0], 0, FAR_OFF);
+    hall_sit(&h, &back, &wait[1], 0, FAR_OFF);
+    hall_sit(&h, &own, &wait[2], 0, FAR_OFF);
+    vault_poll_carry(&carried, 1);
+    vault_poll_carry(&back, 1);
+    vault_poll_carry(&back, 0);
+    CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+    CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &client, 1), APR_SUCCESS);
+    vault_waiters_halt(h.w);
+    close(fds[1]);
+    vault_waiters_stop(h.w);
+    CU_ASSERT(hall_rings(&own));
+    CU_ASSERT(hall_rings(&back));
+    CU_ASSERT_NOT_EQUAL(vault_poll_wake(h.w, &carried, VAULT_CAUSE_RESUME), 0);
+    vault_waiters_destroy(h.w); /* the waker has done whatever it would have */
+    CU_ASSERT_FALSE(hall_is_ringing(&carried));
+    CU_ASSERT_FALSE(hall_is_ringing(&client));
+    close(fds[0]);
+    vault_poll_end(h.w, &carried);
+    vault_poll_end(h.w, &back);
+    vault_poll_end(h.w, &own);
+    vault_poll_end(h.w, &client);
+    CU_ASSERT_EQUAL(vault_waiters_count(h.w), 0);
+    fixture_end(&h.f);
+}
+
 static void an_extraneous_ring_does_no_harm(void)
 {
     hall_t h;
@@ -477,6 +516,7 @@ void vault_waiters_suite(void)
     CU_ADD_TEST(suite, a_watch_that_ended_does_not_ring);
     CU_ADD_TEST(suite, bells_are_used_again_and_silent);
     CU_ADD_TEST(suite, a_bell_that_was_closed_under_its_poll_is_forgotten);
+    CU_ADD_TEST(suite, a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once);
     CU_ADD_TEST(suite, an_extraneous_ring_does_no_harm);
     CU_ADD_TEST(suite, an_interest_that_cannot_be_is_no_danger);
 }

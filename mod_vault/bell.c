@@ -137,11 +137,23 @@ void vault_bell_dismiss(void)
     pthread_mutex_unlock(&idle_lock);
 }
 
+/* The request waits on all the same: it is woken by all else, and its client is looked at when its time is up. */
+static void report_unwatched(apr_status_t rv)
+{
+    static apr_time_t said;
+
+    ap_log_error(
+        APLOG_MARK, vault_log_seldom(&said, vault_now(), APLOG_WARNING), rv, vault_server.s,
+        VLTNO(00035) "the socket of a client cannot be watched: that it hangs up is not seen before its time is "
+                     "up");
+}
+
 /* The MPM is about to poll: give it the bell, and the client's socket to the waker. */
 static void suspend_connection(conn_rec *c, request_rec *r)
 {
     vault_visit_t *v = c->master ? NULL : vault_visit_of(c);
     apr_socket_t *socket;
+    apr_status_t rv;
 
     if (!v || c->cs->state != CONN_STATE_ASYNC_WAITIO) {
         return;
@@ -159,7 +171,10 @@ static void suspend_connection(conn_rec *c, request_rec *r)
     }
     vault_poll_carry(&v->waiting->poll, 1);
     apr_os_sock_put(&socket, &v->waiting->poll.bell, c->pool);
-    vault_waiters_watch(vault_server.waiters, v->fd, &v->waiting->poll, v->waiting->tells);
+    rv = vault_waiters_watch(vault_server.waiters, v->fd, &v->waiting->poll, v->waiting->tells);
+    if (rv != APR_SUCCESS) {
+        report_unwatched(rv);
+    }
 }
 
 /* Before anything else of the MPM's: the socket is itself again. Also at Timeout, shutdown and when the pool goes. */

@@ -19,6 +19,8 @@
 #define PASSES_MIN 256
 #define PASSES_MAX 65536
 #define HANDFUL 32
+/* What the number of a long name takes: ~ and 16 digits. */
+#define NUMBER 17
 
 #define ALIGN64(size) (((apr_uint64_t)(size) + 63) & ~(apr_uint64_t)63)
 
@@ -109,6 +111,32 @@ void vault_qos_begin(vault_qos_t *q)
     __atomic_add_fetch(&q->table->era, 1, __ATOMIC_RELAXED);
 }
 
+/* FNV-1a: names come from the configuration, nobody seeks two of the same number. */
+static apr_uint64_t number_of(const char *name)
+{
+    apr_uint64_t number = APR_UINT64_C(14695981039346656037);
+
+    for (; *name; name++) {
+        number = (number ^ (unsigned char)*name) * APR_UINT64_C(1099511628211);
+    }
+    return number;
+}
+
+/* Two long locations may differ only in what does not fit: they are two gates. */
+static void fit_name(char fitting[VAULT_QOS_NAME], const char *name)
+{
+    apr_size_t cut = VAULT_QOS_NAME - 1 - NUMBER;
+
+    if (strlen(name) < VAULT_QOS_NAME) {
+        apr_cpystrn(fitting, name, VAULT_QOS_NAME);
+        return;
+    }
+    while (cut && ((unsigned char)name[cut] & 0xc0) == 0x80) {
+        cut--; /* not in the middle of a character */
+    }
+    apr_snprintf(fitting, VAULT_QOS_NAME, "%.*s~%016" APR_UINT64_T_HEX_FMT, (int)cut, name, number_of(name));
+}
+
 /* Only the parent opens gates, so names and births stand still while it looks. */
 static qos_gate_t *find_gate(const vault_qos_t *q, const char *name)
 {
@@ -117,7 +145,7 @@ static qos_gate_t *find_gate(const vault_qos_t *q, const char *name)
     for (i = 1; i <= VAULT_QOS_ROOM; i++) {
         qos_gate_t *gate = qos_gate_at(q, i);
 
-        if (birth_of(gate) && !strncmp(gate->name, name, sizeof(gate->name) - 1)) {
+        if (birth_of(gate) && !strcmp(gate->name, name)) {
             return gate;
         }
     }
@@ -165,16 +193,20 @@ static void rename_locked(vault_qos_t *q, qos_gate_t *gate, const char *name)
 
 apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit, vault_qos_gate_t *handle)
 {
-    qos_gate_t *gate = find_gate(q, name);
-    int died, known = gate != NULL;
+    char fitting[VAULT_QOS_NAME];
+    qos_gate_t *gate;
+    int died, known;
 
+    fit_name(fitting, name);
+    gate = find_gate(q, fitting);
+    known = gate != NULL;
     memset(handle, 0, sizeof(*handle));
     if (!gate && !(gate = spare_gate(q))) {
         return APR_ENOSPC;
     }
     died = qos_gate_acquire(q, gate);
     if (!known) {
-        rename_locked(q, gate, name);
+        rename_locked(q, gate, fitting);
     }
     gate->limit = limit;
     gate->era = q->table->era;

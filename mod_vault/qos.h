@@ -93,7 +93,7 @@ apr_uint32_t vault_qos_passes(const vault_qos_t *q);
 void vault_qos_begin(vault_qos_t *q);
 
 /** Find the gate of that name, or make it, and set its limit. A higher limit lets those in who may; a lower one counts for who comes next.
- * @param name   NUL-terminated, cut to VAULT_QOS_NAME
+ * @param name   NUL-terminated; where it does not fit into VAULT_QOS_NAME it is cut, and ends with a number that is made of all of it
  * @param limit  at least 1
  * @return APR_SUCCESS; APR_ENOSPC no gate is free */
 apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit, vault_qos_gate_t *gate);

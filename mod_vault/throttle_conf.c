@@ -108,7 +108,7 @@ static void name_all(apr_pool_t *p)
 
         APR_ARRAY_PUSH(places, const char *) = place;
         same = before_it(place, places, i);
-        t->name = same ? apr_psprintf(p, "%.*s #%d", VAULT_QOS_NAME - 16, place, same + 1) : place;
+        t->name = same ? apr_psprintf(p, "%s #%d", place, same + 1) : place;
     }
 }
 

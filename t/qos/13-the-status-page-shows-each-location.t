@@ -44,6 +44,16 @@ use_server();
 use_server(VaultTest::Server->start('qos-none'));
 unlike(get('/vault/status')->{body}, qr/VaultQosLimit/, 'without a location there is nothing to see');
 unlike(get('/vault/status?metrics')->{body}, qr/vault_qos/, '  nor to measure');
+
+# Two that differ behind what fits on the page: each has a count of its own.
+my $long = '/' . 'l' x 200;
+use_server(VaultTest::Server->start('qos-long',
+    config => join '', map { qq(<Location "$long/$_/">\nSetHandler vault-test\nVaultQosLimit $_\n</Location>\n) } 1, 2));
+my $qos = status_of_children()->{Qos};
+is_deeply([map { $_->{Limit} } @$qos], [1, 2], 'long locations are told apart');
+isnt($qos->[0]{Location}, $qos->[1]{Location}, '  by their names');
+is(text_of("$long/$_/echo?text=in"), 'in', '  and let in') for 1, 2;
+is_deeply([map { $_->{Admitted} } @{status_of_children()->{Qos}}], [1, 1], '  each counts its own');
 use_server();
 
 announce(qr/VLT00255:/);

@@ -430,6 +430,45 @@ static void a_reload_changes_the_limit(void)
     gates_end(&g);
 }
 
+/* The name on the status page is as long as it may be. */
+static void long_names_are_told_apart(void)
+{
+    gates_t g;
+    vault_qos_gate_t gate[4], again;
+    vault_qos_facts_t facts;
+    char name[3 * VAULT_QOS_NAME];
+    int i;
+
+    gates_begin(&g, 1, 1, 0);
+    memset(name, 'x', sizeof(name));
+    name[VAULT_QOS_NAME - 1] = '\0'; /* 0: it just fits; 1: one byte more; 2, 3: the last byte of many differs */
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, &gate[0]), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_facts(g.q, gate[0].index, &facts), 1);
+    CU_ASSERT_STRING_EQUAL(facts.name, name);
+    memset(name, 'x', sizeof(name));
+    name[VAULT_QOS_NAME] = '\0';
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, &gate[1]), APR_SUCCESS);
+    for (i = 2; i < 4; i++) {
+        memset(name, 'x', sizeof(name));
+        name[sizeof(name) - 2] = (char)('a' + i);
+        name[sizeof(name) - 1] = '\0';
+        CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, &gate[i]), APR_SUCCESS);
+    }
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, &again), APR_SUCCESS);
+    CU_ASSERT_EQUAL(again.index, gate[3].index); /* the same name is the same gate */
+    for (i = 1; i < 4; i++) {
+        CU_ASSERT_NOT_EQUAL(gate[i].index, gate[i - 1].index);
+        CU_ASSERT_EQUAL(vault_qos_facts(g.q, gate[i].index, &facts), 1);
+        CU_ASSERT_EQUAL(strlen(facts.name), VAULT_QOS_NAME - 1);
+        CU_ASSERT(!strncmp(facts.name, name, 150));
+    }
+    memcpy(name + VAULT_QOS_NAME - 19, "\xe2\x82\xac", 3); /* a euro, of which two bytes would fit */
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, &gate[0]), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_facts(g.q, gate[0].index, &facts), 1);
+    CU_ASSERT_PTR_NULL(strchr(facts.name, '\xe2'));
+    gates_end(&g);
+}
+
 static void gates_of_old_configurations_go_when_they_are_empty(void)
 {
     gates_t g;
@@ -539,6 +578,7 @@ void vault_qos_suite(void)
     CU_ADD_TEST(suite, a_mark_without_its_count_counts);
     CU_ADD_TEST(suite, a_long_queue_is_mended_in_order);
     CU_ADD_TEST(suite, a_reload_changes_the_limit);
+    CU_ADD_TEST(suite, long_names_are_told_apart);
     CU_ADD_TEST(suite, gates_of_old_configurations_go_when_they_are_empty);
     CU_ADD_TEST(suite, passes_are_bounded);
     CU_ADD_TEST(suite, what_cannot_be_is_harmless);

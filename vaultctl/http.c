@@ -169,7 +169,9 @@ const char *vaultctl_http_ask(vaultctl_http_t *http, vaultctl_answer_t *answer, 
     }
     code = curl_easy_perform(http->curl);
     if (code != CURLE_OK) {
-        return apr_pstrcat(pool, url, ": ", http->why[0] ? http->why : curl_easy_strerror(code), NULL);
+        return apr_pstrcat(
+            pool, url, ": ", http->why[0] ? http->why : curl_easy_strerror(code),
+            http->options->unsaid ? "; if the server is elsewhere, --url or VAULTCTL_URL says where" : "", NULL);
     }
     read_answer(http, answer, url, pool);
     return NULL;

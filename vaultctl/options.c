@@ -186,6 +186,7 @@ static void finish_url(vaultctl_options_t *options, apr_pool_t *pool)
 
     if (url == NULL || *url == '\0') {
         url = DEFAULT_URL;
+        options->unsaid = 1;
     }
     options->url = url[strlen(url) - 1] == '/' ? url : apr_pstrcat(pool, url, "/", NULL);
 }

@@ -42,6 +42,7 @@ enum {
 typedef struct vaultctl_options_t {
     /* of the server */
     const char *url;             /**< --url, VAULTCTL_URL or the default; ends with a slash */
+    int unsaid;                  /**< nobody has said where the server is: url is the default */
     const char *user;            /**< NAME:PASSWORD; NULL: nobody in particular */
     const char *netrc_file;      /**< NULL: ~/.netrc, if netrc */
     const char *cacert;          /**< NULL: those of the system */

@@ -196,6 +196,13 @@ static int run_all(sql_call_t *c, const apr_array_header_t *statements)
     return VAULTCTL_DONE;
 }
 
+static void say_done(char *const *tables, int count, statements_fn make)
+{
+    for (int i = 0; i < count; i++) {
+        printf("%s: %s\n", tables[i], make == database_dialect_watch ? "watched" : "watched no more");
+    }
+}
+
 static int change(const vaultctl_options_t *options, char *const *tables, int count, statements_fn make,
                   apr_pool_t *pool)
 {
@@ -223,6 +230,9 @@ static int change(const vaultctl_options_t *options, char *const *tables, int co
     if (status == VAULTCTL_DONE && !options->dry_run) {
         status =
             options->yes || says_yes() ? run_all(&c, statements) : vaultctl_say(VAULTCTL_FAILED, "nothing was done");
+        if (status == VAULTCTL_DONE) {
+            say_done(tables, count, make);
+        }
     }
     close_database(&db, &c);
     return status;

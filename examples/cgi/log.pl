@@ -12,7 +12,10 @@ sub lines
     my ($from) = @_;
     open my $file, '<', $ENV{LOG} or return ('', $from);
     seek $file, $from, 0;
-    return (join('', map { chomp; "<li>" . s/([&<>])/$html{$1}/gr . "</li>\n" } readline $file), tell $file);
+    local $/;
+    my $text = (readline $file) // '';
+    $text = substr $text, 0, 1 + rindex $text, "\n";    # somebody may be writing the last line
+    return (join('', map { "<li>" . s/([&<>])/$html{$1}/gr . "</li>\n" } $text =~ /(.*)\n/g), $from + length $text);
 }
 
 my $path = $ENV{PATH_INFO} // '/';

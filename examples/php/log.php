@@ -6,9 +6,10 @@
 function lines($from)
 {
     $text = is_file($_SERVER['LOG']) ? file_get_contents($_SERVER['LOG'], false, null, $from) : '';
+    $text = substr($text, 0, (int)strrpos("\n$text", "\n")); // somebody may be writing the last line
     $html = '';
-    foreach (explode("\n", rtrim($text, "\n")) as $line) {
-        $html .= $text === '' ? '' : '<li>' . htmlspecialchars($line, ENT_NOQUOTES | ENT_SUBSTITUTE) . "</li>\n";
+    foreach (array_slice(explode("\n", $text), 0, -1) as $line) {
+        $html .= '<li>' . htmlspecialchars($line, ENT_NOQUOTES | ENT_SUBSTITUTE) . "</li>\n";
     }
     return [$html, $from + strlen($text)];
 }

@@ -51,11 +51,29 @@ for my $application (@applications) {
     is(join('|', @lines), join('|', map { "line $_" } 1 .. 5), "$name: several lines, each once and in order");
     is(rows(open_page("$base/")->html) =~ tr/|//, 8, "$name: and all of them are in a page that is loaded now");
 
+    # Somebody writes to the log without a lock, and has written half a line.
+    my $watching = open_page("$base/");
+    $poll = $watching->start_poll;
+    wait_waiting(1);
+    my $write = sub {
+        open my $log, '>>', $application->{log} or die "$application->{log}: $!\n";
+        print $log @_;
+        close $log or die "$application->{log}: $!\n";
+        my $runs = status()->{Runs};
+        text_of('/test/notify?interest=log');
+        return $runs;
+    };
+    my $runs = $write->('hal');
+    wait_until(sub { status()->{Runs} > $runs && status()->{Waiting} == 1 }, "$name: the method has seen half a line");
+    unlike(open_page("$base/")->html, qr/hal/, "$name: half a line is not shown to who comes");
+    $write->("f\n");
+    is(texts($watching->finish_poll($poll)), 'half', "$name: nor to who is there, but whole, and once");
+
     # What a browser says of pages is nothing.
     for my $forged ('Vault-Property-place', 'vault_property_place', 'VAULT-PROPERTY_PLACE') {
         my $answer = get("$base/latest", headers => {$forged => 1000000});
         like($answer->{status}, qr/^[24]00$/, "$name: a browser that says $forged");
-        is(rows($answer->{body}) =~ tr/|//, 8, "$name: ... is not believed") if $answer->{status} == 200;
+        is(rows($answer->{body}) =~ tr/|//, 9, "$name: ... is not believed") if $answer->{status} == 200;
     }
     is(vault_headers(get("$base/latest")), '', "$name: a method that is asked by itself");
 }

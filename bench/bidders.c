@@ -314,7 +314,7 @@ static void news_answered(wire_conn_t *conn, const wire_answer_t *answer)
         return;
     }
     if (answer->status == 200) {
-        user->seq = client_seq(answer);
+        user->seq = client_seq(answer->body);
     }
     ask(user);
 }

@@ -32,22 +32,38 @@ void client_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer)
     }
 }
 
-void client_poll(wire_conn_t *conn, const char *id, uint64_t seq)
+static void send_poll(wire_conn_t *conn, const char *method, const char *id, uint64_t seq, const char *more,
+                      const char *header)
 {
     char request[256];
     int length =
-        snprintf(request, sizeof request, "GET /vault/poll?page=%s&seq=%llu HTTP/1.1\r\nHost: localhost\r\n\r\n", id,
-                 (unsigned long long)seq);
+        snprintf(request, sizeof request, "%s /vault/poll?page=%s&seq=%llu%s HTTP/1.1\r\nHost: localhost\r\n%s\r\n",
+                 method, id, (unsigned long long)seq, more, header);
 
     wire_send(conn, request, (size_t)length);
 }
 
-uint64_t client_seq(const wire_answer_t *answer)
+void client_poll(wire_conn_t *conn, const char *id, uint64_t seq)
 {
-    const char *seq = strstr(answer->body, "\"seq\":");
+    send_poll(conn, "GET", id, seq, "", "");
+}
+
+void client_stream(wire_conn_t *conn, const char *id, uint64_t seq)
+{
+    send_poll(conn, "GET", id, seq, "", "Accept: text/event-stream\r\n");
+}
+
+void client_acknowledge(wire_conn_t *conn, const char *id, uint64_t seq)
+{
+    send_poll(conn, "POST", id, seq, "&ack=1", "Content-Length: 0\r\n");
+}
+
+uint64_t client_seq(const char *body)
+{
+    const char *seq = strstr(body, "\"seq\":");
 
     if (seq == NULL) {
-        wire_die("an answer without seq: %.200s", answer->body);
+        wire_die("an answer without seq: %.200s", body);
     }
     return strtoull(seq + 6, NULL, 10);
 }

@@ -21,7 +21,13 @@ int client_find_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer);
 /** Ask for news, and acknowledge the answer `seq`; 0: none yet. */
 void client_poll(wire_conn_t *conn, const char *id, uint64_t seq);
 
-/** The number of an answer to a poll. Dies when there is none. */
-uint64_t client_seq(const wire_answer_t *answer);
+/** The same, for a stream of events. */
+void client_stream(wire_conn_t *conn, const char *id, uint64_t seq);
+
+/** Acknowledge the answer `seq` and no more. */
+void client_acknowledge(wire_conn_t *conn, const char *id, uint64_t seq);
+
+/** The number of an answer to a poll, or of an event. Dies when there is none. */
+uint64_t client_seq(const char *body);
 
 #endif

@@ -13,12 +13,13 @@
 #include "control.h"
 #include "gauge.h"
 #include "pages.h"
+#include "restart.h"
 #include "wire.h"
 
 #define ROUNDS_MAX 10000
 
-typedef enum case_t { CASE_BROADCAST, CASE_SINGLE, CASE_EACH } case_t;
-static const char *const case_names[] = {"broadcast", "single", "each"};
+typedef enum case_t { CASE_BROADCAST, CASE_SINGLE, CASE_EACH, CASE_RESTART } case_t;
+static const char *const case_names[] = {"broadcast", "single", "each", "restart"};
 
 typedef struct options_t {
     case_t which;
@@ -28,6 +29,7 @@ typedef struct options_t {
     int rounds;
     int apart;
     int eager;
+    int streams;
     int plain; /* plain requests after each round; 0: none */
     const char *path;
     const char *trigger;
@@ -237,20 +239,29 @@ static void print_results(void)
     printf("Rounds: %d\n", options.rounds);
     printf("Apart: %d\n", pages.apart);
     printf("Eager: %d\n", pages.eager);
-    print_memory();
-    print_speed();
+    printf("Streams: %d\n", pages.streams);
+    if (options.which == CASE_RESTART) {
+        restart_print();
+    }
+    else {
+        print_memory();
+        print_speed();
+    }
     print_counts();
 }
 
 static void usage(void)
 {
-    fputs("usage: hold --port N --parent PID [--case broadcast|single|each] [--connections N] [--rounds N] [--apart]\n"
-          "            [--eager] [--plain N] [--page PATH] [--trigger PATH]\n"
+    fputs("usage: hold --port N --parent PID [--case broadcast|single|each|restart] [--connections N] [--rounds N] "
+          "[--apart]\n"
+          "            [--eager] [--streams] [--plain N] [--page PATH] [--trigger PATH]\n"
           "  broadcast  all pages hold one interest, and one notify answers all\n"
           "  single     each page holds its own; one page at a time is notified, --rounds times\n"
           "  each       each page holds its own; all are notified, one after the other\n"
+          "  restart    all pages hold one interest while the server is restarted gracefully; then all are notified\n"
           "  --apart    load the page and poll on two connections, not on one\n"
           "  --eager    poll again at once after an answer, not when all have theirs\n"
+          "  --streams  hold streams of events, not polls, and acknowledge each event\n"
           "  --plain    plain requests measured after each round (2000)\n"
           "  --page     the page to load; %s in it stands for the interest (/bench/page?interest=%s)\n"
           "  --trigger  a path to GET in place of the notify\n",
@@ -276,22 +287,18 @@ static case_t case_option(const char *text)
             return (case_t)i;
         }
     }
-    wire_die("--case %s: broadcast, single or each is expected", text);
+    wire_die("--case %s: broadcast, single, each or restart is expected", text);
 }
 
 static void read_options(int argc, char **argv)
 {
-    static const struct option names[] = {{"port", required_argument, NULL, 'p'},
-                                          {"parent", required_argument, NULL, 'P'},
-                                          {"case", required_argument, NULL, 'c'},
-                                          {"connections", required_argument, NULL, 'n'},
-                                          {"rounds", required_argument, NULL, 'r'},
-                                          {"eager", no_argument, NULL, 'e'},
-                                          {"apart", no_argument, NULL, 'a'},
-                                          {"plain", required_argument, NULL, 'l'},
-                                          {"page", required_argument, NULL, 'u'},
-                                          {"trigger", required_argument, NULL, 't'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"port", required_argument, NULL, 'p'},    {"parent", required_argument, NULL, 'P'},
+        {"case", required_argument, NULL, 'c'},    {"connections", required_argument, NULL, 'n'},
+        {"rounds", required_argument, NULL, 'r'},  {"eager", no_argument, NULL, 'e'},
+        {"apart", no_argument, NULL, 'a'},         {"streams", no_argument, NULL, 's'},
+        {"plain", required_argument, NULL, 'l'},   {"page", required_argument, NULL, 'u'},
+        {"trigger", required_argument, NULL, 't'}, {NULL, 0, NULL, 0}};
     int c;
 
     options.path = "/bench/page?interest=%s";
@@ -317,6 +324,9 @@ static void read_options(int argc, char **argv)
             break;
         case 'e':
             options.eager = 1;
+            break;
+        case 's':
+            options.streams = 1;
             break;
         case 'l':
             options.plain = number_option("plain", optarg, 0, 1000000);
@@ -344,13 +354,20 @@ int main(int argc, char **argv)
     control_trigger(options.trigger);
     pages.path = options.path;
     pages.interest = "bench";
-    pages.own = options.which != CASE_BROADCAST;
+    pages.own = options.which == CASE_SINGLE || options.which == CASE_EACH;
     pages.apart = options.apart;
     pages.eager = options.eager;
+    pages.streams = options.streams;
     pages.count = options.count;
     warm_up();
     hold_all();
-    run_rounds();
+    if (options.which == CASE_RESTART) {
+        restart_rounds(&pages, &gauge, options.rounds);
+        control_status(&results.after);
+    }
+    else {
+        run_rounds();
+    }
     if (!gauge_is_same(&gauge)) {
         wire_die("a process of the server ended or started during the run: the figures would be wrong");
     }

@@ -11,6 +11,7 @@
 
 #define LOADING_AT_ONCE 16
 #define POLLS_A_TURN 8
+#define TELLERS 8
 #define SECOND 1000000000u
 #define ANSWER_PATIENCE (10 * (uint64_t)SECOND)
 #define WAITING_PATIENCE (30 * (uint64_t)SECOND)
@@ -26,10 +27,19 @@ static const char *interest_of(const pages_t *pages, int number, char *name, siz
     return name;
 }
 
+static void piece(wire_conn_t *conn, const char *bytes, size_t length);
+
 static void send_poll(page_t *page)
 {
     page->state = PAGE_POLLING;
-    client_poll(&page->conn, page->id, page->seq);
+    if (all->streams) {
+        events_clear(&page->events);
+        page->conn.piece = piece;
+        client_stream(&page->conn, page->id, page->seq);
+    }
+    else {
+        client_poll(&page->conn, page->id, page->seq);
+    }
 }
 
 /* The interest takes the place of the first "%s"; the path is never used as a format. */
@@ -75,7 +85,18 @@ static void keep_sample(const page_t *page)
     all->latency[all->samples++] = (double)(wire_now() - (page->since != 0 ? page->since : all->since)) / 1e6;
 }
 
-static void got_update(page_t *page, const wire_answer_t *answer)
+/* The poll has ended that waited when all were to end. */
+static void note_end(page_t *page, int *how)
+{
+    if (page->held) {
+        page->held = 0;
+        ++*how;
+        all->ends.ms[all->ends.count++] = (double)(wire_now() - all->ends.since) / 1e6;
+        all->ends.left--;
+    }
+}
+
+static void got_update(page_t *page, const char *body)
 {
     int measured = page->expected;
 
@@ -87,7 +108,12 @@ static void got_update(page_t *page, const wire_answer_t *answer)
     else {
         all->unexpected++;
     }
-    page->seq = client_seq(answer);
+    page->seq = client_seq(body);
+    if (all->streams) {
+        page->told = 1;
+        return;
+    }
+    note_end(page, &all->ends.news);
     page->state = PAGE_READY;
     if (!measured || all->eager) {
         send_poll(page);
@@ -98,11 +124,20 @@ static void got_other(page_t *page, int status)
 {
     all->other[status > 0 && status < 600 ? status : 0]++;
     all->dead++;
+    note_end(page, &all->ends.error);
     page->state = PAGE_DEAD;
     if (page->expected) {
         page->expected = 0;
         all->expected--;
         all->missed++;
+    }
+}
+
+/* As a browser does: what it asks next it asks on another connection. */
+static void leave_if_told(page_t *page, const char *head)
+{
+    if (strcasestr(head, "\nConnection: close") != NULL) {
+        wire_close(&page->conn);
     }
 }
 
@@ -114,10 +149,12 @@ static void answered(wire_conn_t *conn, const wire_answer_t *answer)
         loaded(page, answer);
     }
     else if (answer->status == 200) {
-        got_update(page, answer);
+        got_update(page, answer->body);
     }
     else if (answer->status == 204) {
         all->no_news++;
+        note_end(page, &all->ends.none);
+        leave_if_told(page, answer->head);
         send_poll(page);
     }
     else {
@@ -132,6 +169,7 @@ static void closed(wire_conn_t *conn, int lost)
     if (!lost) {
         return;
     }
+    note_end(page, &all->ends.unasked);
     if (++all->reopened > 10 * all->count + 100) {
         wire_die("the server closed %d connections without an answer", all->reopened);
     }
@@ -142,6 +180,95 @@ static void closed(wire_conn_t *conn, int lost)
         send_poll(page);
     }
 }
+
+static void got_event(void *baton, const char *data)
+{
+    got_update(baton, data);
+}
+
+static void piece(wire_conn_t *conn, const char *bytes, size_t length)
+{
+    page_t *page = (page_t *)conn;
+
+    switch (events_take(&page->events, bytes, length, got_event, page)) {
+    case EVENTS_MORE:
+        break;
+    case EVENTS_ENDED:
+        all->no_news++;
+        send_poll(page);
+        break;
+    case EVENTS_OTHER:
+        got_other(page, page->events.status);
+        wire_close(conn);
+    }
+}
+
+/* ----------------------------------------------------------- acknowledgements */
+
+/* On connections beside the streams, as a browser's second one. */
+static wire_conn_t tellers[TELLERS];
+static int next_told;
+
+static void tell_next(wire_conn_t *teller)
+{
+    while (next_told < all->count) {
+        page_t *page = &all->list[next_told++];
+        if (page->told) {
+            page->told = 0;
+            client_acknowledge(teller, page->id, page->seq);
+            return;
+        }
+    }
+}
+
+static void told(wire_conn_t *teller, const wire_answer_t *answer)
+{
+    if (answer->status != 204) {
+        wire_die("an acknowledgement was answered %d: %.200s", answer->status, answer->body);
+    }
+    tell_next(teller);
+}
+
+static void lost_teller(wire_conn_t *teller, int lost)
+{
+    if (lost) {
+        wire_die("the server closed a connection without answering an acknowledgement");
+    }
+}
+
+static int any_teller_busy(void)
+{
+    for (int i = 0; i < TELLERS; i++) {
+        if (tellers[i].under_way) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void acknowledge_all(void)
+{
+    uint64_t limit = wire_now() + WAITING_PATIENCE;
+
+    next_told = 0;
+    for (int i = 0; i < TELLERS; i++) {
+        if (tellers[i].answered == NULL) {
+            tellers[i] = (wire_conn_t){.fd = -1, .answered = told, .closed = lost_teller};
+        }
+        if (wire_is_stale(&tellers[i])) {
+            wire_close(&tellers[i]);
+        }
+        tell_next(&tellers[i]);
+    }
+    while (any_teller_busy()) {
+        wire_step(100);
+        if (wire_now() > limit) {
+            wire_die("acknowledgements were not answered within 30 s");
+        }
+    }
+}
+
+/* -------------------------------------------------------------------- the calls */
 
 void pages_load(pages_t *pages)
 {
@@ -172,6 +299,9 @@ void pages_poll(pages_t *pages, int paced)
     control_status_t status;
     int sent = 0;
 
+    if (pages->streams) {
+        acknowledge_all();
+    }
     for (int i = 0; i < pages->count; i++) {
         if (pages->list[i].state != PAGE_READY) {
             continue;
@@ -232,6 +362,20 @@ void pages_await_answers(pages_t *pages)
         }
     }
     control_await();
+}
+
+void pages_expect_ends(pages_t *pages)
+{
+    double *ms = realloc(pages->ends.ms, (size_t)pages->count * sizeof *ms);
+
+    if (ms == NULL) {
+        wire_die("out of memory");
+    }
+    pages->ends = (pages_ends_t){.since = wire_now(), .ms = ms};
+    for (int i = 0; i < pages->count; i++) {
+        pages->list[i].held = pages->list[i].state == PAGE_POLLING;
+        pages->ends.left += pages->list[i].held;
+    }
 }
 
 void pages_reserve(pages_t *pages, size_t samples)

@@ -264,6 +264,10 @@ static void take(wire_conn_t *conn, size_t got)
     if (!conn->under_way) {
         wire_die("%zu bytes that nobody asked for: %.60s", got, buffer);
     }
+    if (conn->piece != NULL) {
+        conn->piece(conn, buffer, got);
+        return;
+    }
     if (conn->partial == NULL && parse(buffer, got, 0, &answer)) {
         deliver(conn, &answer, NULL);
         return;

@@ -28,6 +28,8 @@ struct wire_conn_t {
     size_t used;   /**< bytes of it */
     /** The answer is complete: the last byte was read just now. */
     void (*answered)(wire_conn_t *conn, const wire_answer_t *answer);
+    /** If set, what arrives is given as it comes, in place of whole answers; `under_way` stays as it is. */
+    void (*piece)(wire_conn_t *conn, const char *bytes, size_t length);
     /** The server closed the connection; `conn->fd` is -1 already. `lost`: a request was under way. May be NULL. */
     void (*closed)(wire_conn_t *conn, int lost);
 };

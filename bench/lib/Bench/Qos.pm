@@ -4,7 +4,6 @@ package Bench::Qos;
 use strict;
 use warnings;
 use Exporter 'import';
-use IO::Socket::INET;
 use Bench::Server;
 
 our @EXPORT = qw(run_qos);
@@ -62,19 +61,6 @@ END
     my %figure = $output =~ /^(\w+): (\S+)$/mg;
     print "$clients clients, VaultQosLimit $limit: ", join(', ', map { "$_ $figure{$_}" } sort keys %figure), "\n" if $verbose;
     return \%figure;
-}
-
-# The clients have hung up: a stop among a hundred hang-ups takes httpd's listener some seconds.
-sub await_quiet
-{
-    my ($port) = @_;
-    for (1 .. 100) {
-        my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 5) or return;
-        print $socket "GET /vault/status?auto HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-        my $status = do { local $/; <$socket> } // '';
-        return if $status =~ /^Waiting: 0$/m && $status !~ /^Qos1(?:Running|Queued): [1-9]/m;
-        select undef, undef, undef, 0.05;
-    }
 }
 
 # ---------------------------------------------------------------- the report

@@ -10,7 +10,7 @@ use File::Temp qw(tempdir);
 use IO::Socket::INET;
 use POSIX qw(WNOHANG);
 
-our @EXPORT = qw(set_up find_built base_configuration common_configuration start_server stop_server stop_all report_log
+our @EXPORT = qw(set_up find_built base_configuration common_configuration start_server await_quiet stop_server stop_all report_log
     account free_port give_away read_file write_file %place);
 
 our %place;    # source, build, dir (temporary; $dir/htdocs is what is served), httpd, modules
@@ -49,14 +49,16 @@ sub find_built
 # ---------------------------------------------------------------- configuration
 
 # Later lines win: this comes after the demo's own configuration.
+# `generations`: how many restarts may follow so quickly that their old children are still there.
 sub common_configuration
 {
-    my ($children) = @_;
+    my ($children, $generations) = @_;
     my $threads = 25 * $children;
+    my $server_limit = $children * (1 + ($generations // 0));
     return <<"END";
 LogLevel warn
 ListenBacklog 4096
-ServerLimit $children
+ServerLimit $server_limit
 StartServers $children
 ThreadsPerChild 25
 ThreadLimit 25
@@ -81,13 +83,13 @@ END
 # A server with mod_vault and /vault; `case` is what the case adds, with its own modules.
 sub base_configuration
 {
-    my ($children, $case) = @_;
+    my ($children, $case, $generations) = @_;
     my $load = join '', map { "LoadModule ${_}_module $place{modules}/mod_$_.so\n" }
         grep { -e "$place{modules}/mod_$_.so" } qw(mpm_event unixd authz_core authz_host);
     my ($user, $group) = account();
     my $account = $> == 0 ? "User $user\nGroup $group\n" : '';
     my $vault = find_built('mod_vault.so');
-    return <<"END" . $case . common_configuration($children);
+    return <<"END" . $case . common_configuration($children, $generations);
 ServerName localhost
 DocumentRoot "$place{dir}/htdocs"
 $load$account
@@ -161,6 +163,19 @@ sub await_server
         select undef, undef, undef, 0.02;
     }
     die "bench/run: httpd did not answer GET /vault/status?auto within 10 s:\n", read_file($server->{log});
+}
+
+# The clients have hung up: a stop among a hundred hang-ups takes httpd's listener some seconds.
+sub await_quiet
+{
+    my ($port) = @_;
+    for (1 .. 100) {
+        my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port, Timeout => 5) or return;
+        print $socket "GET /vault/status?auto HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        my $status = do { local $/; <$socket> } // '';
+        return if $status =~ /^Waiting: 0$/m && $status !~ /^Qos1(?:Running|Queued): [1-9]/m;
+        select undef, undef, undef, 0.05;
+    }
 }
 
 sub stop_server

@@ -63,6 +63,7 @@ need_to_test() {
     need libcunit1-dev pkg-config --exists cunit
     need libapache2-mod-perl2 perl -MApache::TestRun -e 1
     need libio-socket-ssl-perl perl -MIO::Socket::SSL -e 1
+    need libprotocol-http2-perl perl -MProtocol::HTTP2::HeaderCompression -e 1
     need openssl command -v openssl
     need libfaketime ls /usr/lib/*/faketime/libfaketimeMT.so.1
     need xz-utils command -v xz

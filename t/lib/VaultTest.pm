@@ -19,14 +19,14 @@ use Test::More;
 use Apache::Test ();
 use Time::HiRes ();
 use VaultTest::Connection;
+use VaultTest::Http2;
 use VaultTest::Page;
 use VaultTest::Server;
-use VaultTest::Stream;
 
 our @EXPORT = (
     @Test::More::EXPORT,
     qw(announce arrived children connect_in connect_to descriptors error_log_lines finish get graceful_restart have_bell have_tls
-        live_page needs_bell open_barrier open_page PATIENCE port_of post server_pid status status_of_children
+        have_http2 live_page needs_bell open_barrier open_page over PATIENCE port_of post server_pid status status_of_children
         text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
 );
 
@@ -60,15 +60,21 @@ sub port_of
     return $port;
 }
 
-# connect_to(vhost => NAME, tls => 1, receive_buffer => BYTES, from => '127.0.0.2'): a connection of its own. Where VaultTest::Family runs
-# the test over another protocol it is one of that; plain => 1: HTTP/1.1 all the same
+# connect_to(vhost => NAME, tls => 1, http2 => 1, receive_buffer => BYTES, from => '127.0.0.2'): a connection of its own. Where
+# VaultTest::Family runs the test over another protocol it is one of that; plain => 1: HTTP/1.1 all the same
 sub connect_to
 {
     my (%with) = @_;
-    my $over = $server && $server->{over} && !$with{vhost} && !$with{plain} ? $server->{over} : '';
-    return VaultTest::Stream->new(port => port_of(), patience => PATIENCE) if $over eq 'h2';
-    %with = (port => $server->{tls_port}, tls => 1, %with) if $over eq 'tls';
-    return VaultTest::Connection->new(port => port_of($with{vhost}), patience => PATIENCE, %with);
+    my $over = $with{vhost} || $with{plain} ? '' : over();
+    %with = (port => $server->{tls_port}, tls => 1, %with) if $over && $server->{tls_port};
+    my $class = $with{http2} || $over eq 'h2' ? 'VaultTest::Http2' : 'VaultTest::Connection';
+    return $class->new(port => port_of($with{vhost}), patience => PATIENCE, %with);
+}
+
+# What VaultTest::Family runs the test over: 'tls', 'h2', or '': HTTP/1.1 as it is.
+sub over
+{
+    return ($server && $server->{over}) || '';
 }
 
 # get(PATH, vhost => …, headers => {…}): one request on a connection of its own; {status, headers, body}
@@ -140,6 +146,9 @@ sub have_tls
 {
     return Apache::Test::have_module('ssl') && -f vars('top_dir') . '/certificate.pem' && eval { require IO::Socket::SSL; 1 };
 }
+
+# mod_http2, and what the client of the tests needs.
+sub have_http2 { return VaultTest::Http2::usable() }
 
 # ---------------------------------------------------------------- facts
 

@@ -10,6 +10,7 @@ my @ways = (
     ['resets its connection',   sub { $_[0]->reset }],
     ['closes its sending half', sub { $_[0]->half_close }],
 );
+push @ways, ['cancels its stream', sub { $_[0]->cancel }] if over() eq 'h2';
 for my $row (@ways) {
     my ($way, $go) = @$row;
     my $before = status();

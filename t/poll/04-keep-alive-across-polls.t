@@ -21,11 +21,12 @@ for my $n (1 .. 30) {
     }
 }
 
-# 60 polls in children with 24 threads in all: answered at once, and no connection is closed.
+# 60 polls in children with 24 threads in all: answered at once, and no connection is closed. mod_ssl takes a thread for each
+# connection until its first request, so over TLS that is a poll.
 my @pages = map { live_page(['/test/rows?name=w04many&interest=w04many']) } 1 .. 60;
-my @connections = map { connect_to() } @pages;
+my @connections = over() eq 'tls' ? () : map { connect_to() } @pages;
 for my $n (1 .. 3) {
-    $pages[$_]->start_poll($connections[$_]) for 0 .. $#pages;
+    $connections[$_] = $pages[$_]->start_poll($connections[$_]) for 0 .. $#pages;
     wait_waiting(scalar @pages);
     text_of('/test/add?name=w04many&notify=w04many');
     my @wrong = grep { VaultTest::Page::text($pages[$_]->finish_poll($connections[$_])) ne "$n\n" } 0 .. $#pages;

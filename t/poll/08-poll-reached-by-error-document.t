@@ -32,6 +32,13 @@ for my $row (['an error document', '/missing/poll', 404], ['a rewrite', '/rewrit
     my $poll = $page->start_poll;
     wait_waiting(1);
     $poll->request(GET => '/test/echo?text=later');
+    if (over() eq 'h2') {
+        is($poll->newest_response->{body}, 'later', '  or say more, and is answered');
+        ok($poll->is_silent, '  which does not end the poll');
+        $poll->cancel;
+        wait_waiting(0);
+        next;
+    }
     my $answer = $poll->response;
     is($answer->{body}, '', '  or say more, which ends the poll');
     is($poll->response->{body}, 'later', '  before it is answered itself');

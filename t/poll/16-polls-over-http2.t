@@ -2,57 +2,34 @@
 # A poll on a stream of HTTP/2 waits in a thread, and is answered.
 use strict;
 use warnings;
-use POSIX ();
 use VaultTest;
 
-my $curl = `curl --version 2>/dev/null` || '';
-if ($curl !~ /HTTP2/ || !Apache::Test::have_module('http2')) {
-    plan(skip_all => 'mod_http2, or a curl that speaks HTTP/2, is not there');
-}
+plan(skip_all => 'mod_http2 or Protocol::HTTP2 is not there') unless have_http2();
 
-# curl with prior knowledge; a handle to read its output from.
-sub curl
-{
-    my ($path) = @_;
-    my $url = 'http://localhost:' . port_of('vault_h2') . $path;
-    my $pid = open(my $output, '-|') // die "fork: $!\n";
-    if (!$pid) {
-        exec 'curl', '-s', '--http2-prior-knowledge', '--max-time', PATIENCE(), '-w', '[%{http_version} %{http_code}]', $url
-            or POSIX::_exit(1);
+my @over = (['HTTP/2', vhost => 'vault_h2']);
+push @over, ['HTTP/2 and TLS', vhost => 'vault_tls', tls => 1] if have_tls();
+for my $row (@over) {
+    my ($how, %with) = @$row;
+    my $name = 'w16' . ($with{tls} ? 'tls' : '');
+    my $page = live_page(["/test/rows?name=$name&interest=$name"], %with);
+    my $n = 0;
+    for (1 .. 3) {
+        my $poll = $page->start_poll(connect_to(http2 => 1, %with));
+        wait_waiting(1);
+        is(status()->{WaitingInThreads}, 1, 'a poll on a stream waits in a thread');
+        text_of("/test/add?name=$name&notify=$name");
+        my $answer = $page->finish_poll($poll);
+        like($answer->{head}, qr{^HTTP/2 200\r}, "  and is answered, over $how");
+        is(VaultTest::Page::text($answer), ++$n . "\n", '  with what was notified');
     }
-    return {pid => $pid, output => $output};
-}
 
-sub result
-{
-    my ($curl) = @_;
-    local $/;
-    my $text = readline $curl->{output};
-    close $curl->{output};
-    return $text;
-}
-
-my $page = live_page(['/test/rows?name=w16&interest=w16']);
-my $n = 0;
-for (1 .. 3) {
-    my $poll = curl($page->path);
+    my $gone = $page->start_poll(connect_to(http2 => 1, %with));
     wait_waiting(1);
-    is(status()->{WaitingInThreads}, 1, 'a poll on a stream waits in a thread');
-    text_of('/test/add?name=w16&notify=w16');
-    $n++;
-    my $text = result($poll);
-    like($text, qr/"body":"$n\\n"\}\]\}\[2 200\]$/, '  and is answered, over HTTP/2');
-    $page->{seq} = $1 if $text =~ /"seq":(\d+)/;
+    $gone->reset;
+    text_of("/test/add?name=$name&notify=$name");
+    wait_waiting(0);
+    is(VaultTest::Page::text($page->poll(connect_to(http2 => 1, %with))), "4\n", 'a client that went away has taken nothing');
+    is(status()->{WaitingInThreads}, 0, 'no thread is held any more');
 }
-
-my $gone = curl($page->path);
-wait_waiting(1);
-kill KILL => $gone->{pid};
-result($gone);
-text_of('/test/add?name=w16&notify=w16');
-wait_waiting(0);
-my $next = curl($page->path);
-like(result($next), qr/"body":"4\\n"/, 'a client that went away has taken nothing');
-is(status()->{WaitingInThreads}, 0, 'no thread is held any more');
 
 finish();

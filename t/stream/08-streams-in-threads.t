@@ -3,7 +3,6 @@
 # later. Under worker, prefork and HTTP/2.
 use strict;
 use warnings;
-use POSIX ();
 use VaultTest;
 use VaultTest::Events;
 
@@ -58,22 +57,17 @@ END
 sub streams_over_http2
 {
     my $page = live_page(['/test/rows?name=ev08h2&interest=ev08h2']);
-    my $url = 'http://localhost:' . port_of('vault_h2') . $page->path;
-    my $pid = open(my $output, '-|') // die "fork: $!\n";
-    if (!$pid) {
-        exec 'curl', '-s', '-N', '--http2-prior-knowledge', '--max-time', PATIENCE(), '-H', 'Accept: text/event-stream', $url or POSIX::_exit(1);
-    }
-    my $line = sub { my $text = ''; while (defined(my $l = readline $output)) { $text .= $l; last if $l eq "\n" } return $text };
-    like($line->(), qr/: live/, 'HTTP/2: a stream begins');
+    my $stream = VaultTest::Events->open([$page], vhost => 'vault_h2', http2 => 1);
+    is($stream->{beginning}, "retry: 1000\n: live\n\n", 'HTTP/2: a stream begins');
     for my $n (1 .. 3) {
         wait_waiting(1);
         text_of('/test/add?name=ev08h2&notify=ev08h2');
-        like($line->(), qr/\Aid: $n\ndata: .*"body":"$n\\n"/, "  event $n comes at once");
+        my $event = $stream->event;
+        is("$event->{id} " . VaultTest::Page::text($event), "$n $n\n", "  event $n comes at once");
     }
     wait_waiting(1);
     is(status()->{WaitingInThreads}, 1, '  it holds a thread');
-    kill KILL => $pid;
-    close $output;
+    $stream->reset;
     text_of('/test/add?name=ev08h2&notify=ev08h2');
     wait_waiting(0);
     is(status()->{WaitingInThreads}, 0, '  until its client goes');
@@ -86,6 +80,5 @@ for my $mpm (qw(worker prefork)) {
     VaultTest::Server::has_mpm($mpm) ? streams_in_threads($mpm) : diag("httpd has no MPM $mpm");
 }
 use_server();
-my $curl = `curl --version 2>/dev/null` || '';
-$curl =~ /HTTP2/ && Apache::Test::have_module('http2') ? streams_over_http2() : diag('no HTTP/2');
+have_http2() ? streams_over_http2() : diag('no HTTP/2');
 finish();

@@ -8,7 +8,7 @@ use IO::Socket::INET;
 use Socket qw(IPPROTO_TCP SOL_SOCKET SO_LINGER SO_RCVBUF TCP_NODELAY);
 use Time::HiRes ();
 
-# new(port =>, tls => 1, receive_buffer => BYTES (a client that reads little), patience => SECONDS, from => ADDRESS of this machine, to be another client)
+# new(port =>, tls => 1, alpn => PROTOCOL, receive_buffer => BYTES (a client that reads little), patience => SECONDS, from => ADDRESS of this machine, to be another client)
 sub new
 {
     my ($class, %with) = @_;
@@ -18,15 +18,16 @@ sub new
     bind $socket, Socket::pack_sockaddr_in(0, Socket::inet_aton($with{from})) or die "from $with{from}: $!\n" if $with{from};
     connect $socket, Socket::pack_sockaddr_in($with{port}, Socket::inet_aton('127.0.0.1')) or die "port $with{port}: $!\n";
     setsockopt $socket, IPPROTO_TCP, TCP_NODELAY, pack('i', 1);
-    $self->{socket} = $with{tls} ? _start_tls($socket) : $socket;
+    $self->{socket} = $with{tls} ? _start_tls($socket, $with{alpn}) : $socket;
     return $self;
 }
 
 sub _start_tls
 {
-    my ($socket) = @_;
+    my ($socket, $alpn) = @_;
     require IO::Socket::SSL;
-    return IO::Socket::SSL->start_SSL($socket, SSL_verify_mode => IO::Socket::SSL::SSL_VERIFY_NONE())
+    my @protocol = $alpn ? (SSL_alpn_protocols => [$alpn]) : ();
+    return IO::Socket::SSL->start_SSL($socket, SSL_verify_mode => IO::Socket::SSL::SSL_VERIFY_NONE(), @protocol)
         || die "TLS: " . IO::Socket::SSL::errstr() . "\n";
 }
 
@@ -55,6 +56,20 @@ sub request
     my $head = join '', map { "$_: $headers{$_}\r\n" } grep { defined $headers{$_} } sort keys %headers;
     push @{$self->{methods}}, $method;
     return $self->send_raw("$method $path $version\r\n$head\r\n" . (defined $body ? $body : ''));
+}
+
+# A part of the body of the request that was sent last. Where it ends its head has said.
+sub send_body
+{
+    my ($self, $bytes) = @_;
+    return $self->send_raw($bytes);
+}
+
+# The same with Transfer-Encoding: chunked; `last`: nothing comes behind it.
+sub send_chunk
+{
+    my ($self, $bytes, $last) = @_;
+    return $self->send_raw(sprintf("%x\r\n%s\r\n", length $bytes, $bytes) . ($last ? "0\r\n\r\n" : ''));
 }
 
 # We say nothing more, but still listen.
@@ -148,8 +163,8 @@ sub read_to_end
     return $all;
 }
 
-# One answer: {status, headers (names in lower case), body}
-sub response
+# The head of an answer: {status, headers (names in lower case), head}
+sub head
 {
     my ($self) = @_;
     my $head = $self->read_until("\r\n\r\n");
@@ -159,9 +174,29 @@ sub response
         my $name = lc $1;
         $headers{$name} = defined $headers{$name} ? "$headers{$name}, $2" : $2;
     }
+    return {status => $status, headers => \%headers, head => $head, body => ''};
+}
+
+# One answer: {status, headers, head, body}
+sub response
+{
+    my ($self) = @_;
+    my $answer = $self->head;
     my $method = shift @{$self->{methods} || []} || 'GET';
+    my $status = $answer->{status};
     my $bodiless = $method eq 'HEAD' || $status == 204 || $status == 304 || $status < 200;
-    return {status => $status, headers => \%headers, head => $head, body => $bodiless ? '' : $self->_body(\%headers)};
+    $answer->{body} = $self->_body($answer->{headers}) unless $bodiless;
+    return $answer;
+}
+
+# Of an answer in chunks, whose head has been read: the next one; undef at the end.
+sub some_body
+{
+    my ($self) = @_;
+    my ($length) = $self->read_until("\r\n") =~ /^([0-9a-fA-F]+)/ or die "not a chunk\n";
+    my $bytes = $self->read_bytes(hex $length);
+    $self->read_bytes(2);
+    return hex $length ? $bytes : undef;
 }
 
 sub _body
@@ -176,13 +211,9 @@ sub _chunks
 {
     my ($self) = @_;
     my $body = '';
-    while (1) {
-        my ($length) = $self->read_until("\r\n") =~ /^([0-9a-fA-F]+)/ or die "not a chunk\n";
-        last if hex $length == 0;
-        $body .= $self->read_bytes(hex $length);
-        $self->read_bytes(2);
+    while (defined(my $chunk = $self->some_body)) {
+        $body .= $chunk;
     }
-    $self->read_until("\r\n");
     return $body;
 }
 

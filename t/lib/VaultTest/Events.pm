@@ -43,10 +43,9 @@ sub open
 sub head
 {
     my ($self) = @_;
-    my $head = $self->{connection}->read_until("\r\n\r\n");
-    ($self->{status}) = $head =~ m{^HTTP/1\.1 (\d{3})} or die "not an answer: $head\n";
-    $self->{headers} = {map { lc } $head =~ /^([^:\r\n]+):[ \t]*(.*?)\r$/mg};
-    return $head;
+    my $answer = $self->{connection}->head;
+    @$self{qw(status headers)} = @$answer{qw(status headers)};
+    return $answer->{head};
 }
 
 # What comes up to and with the next empty line; undef at the end of the stream.
@@ -54,21 +53,11 @@ sub block
 {
     my ($self) = @_;
     while (index($self->{text}, "\n\n") < 0) {
-        my $chunk = $self->_chunk;
-        return unless defined $chunk;
-        $self->{text} .= $chunk;
+        my $part = $self->{connection}->some_body;
+        return unless defined $part;
+        $self->{text} .= $part;
     }
     return substr $self->{text}, 0, index($self->{text}, "\n\n") + 2, '';
-}
-
-sub _chunk
-{
-    my ($self) = @_;
-    my $connection = $self->{connection};
-    my ($length) = $connection->read_until("\r\n") =~ /^([0-9a-fA-F]+)/ or die "not a chunk\n";
-    my $bytes = $connection->read_bytes(hex $length);
-    $connection->read_bytes(2);
-    return hex $length ? $bytes : undef;
 }
 
 # The next event, or undef at the end of the stream.
@@ -88,7 +77,7 @@ sub event
 sub read_on
 {
     my ($self) = @_;
-    $self->{text} .= $self->_chunk;
+    $self->{text} .= $self->{connection}->some_body;
     return;
 }
 

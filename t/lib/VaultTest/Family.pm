@@ -4,14 +4,14 @@
 #     run_families('worker');
 #
 # All of them share one server of that kind; each runs as a process of its own, which VAULT_AT tells where the server is and VAULT_OVER
-# how to talk to it (VaultTest.pm). A test that has no meaning there stands in the table below, with the reason.
+# how to talk to it (VaultTest.pm). A test that has no meaning there stands in the table below, with the reason. VAULT_ONLY="poll/03
+# suspend/07" in the environment runs these alone.
 package VaultTest::Family;
 use strict;
 use warnings;
 use Exporter 'import';
 use File::Basename qw(basename dirname);
 use VaultTest;
-use VaultTest::Stream;
 
 our @EXPORT = qw(run_families);
 
@@ -21,7 +21,8 @@ my %KINDS = (
     worker => {mpm => 'worker', config => "VaultLongPollThreads 24\n"},
     prefork => {mpm => 'prefork'},
     tls => {mpm => 'event', over => 'tls', bell => 1},
-    h2 => {mpm => 'event', over => 'h2', config => "Protocols h2c http/1.1\nVaultLongPollThreads 24\nH2MinWorkers 24\nH2MaxWorkers 24\n"},
+    h2 => {mpm => 'event', over => 'h2', config => "Protocols h2c http/1.1\nVaultLongPollThreads 24\nH2MinWorkers 24\nH2MaxWorkers 24\n",
+        in_tls => "Protocols h2 http/1.1\n"},
 );
 my %SIZES = (
     event => "StartServers 3\nServerLimit 8\nThreadLimit 64\nThreadsPerChild 8\nMinSpareThreads 24\nMaxSpareThreads 1000\n"
@@ -31,27 +32,21 @@ my %SIZES = (
     prefork => "StartServers 24\nServerLimit 64\nMinSpareServers 8\nMaxSpareServers 64\nMaxRequestWorkers 64\n",
 );
 
-# What a test asks for that only these have: raw connections, children of several threads, the vhosts of the main server; or it brings
-# its own servers, of each kind that it is about.
-my @RAW = ('it looks at single bytes of a connection', qw(h2));
-my @IDLE = ('it opens more connections than there are threads, and mod_ssl takes one for each until its first request', qw(tls));
+# What a test is about that these do not have, or that it looks at with servers of its own.
 my @OWN = ('it has servers or virtual hosts of its own', qw(event worker prefork tls h2));
 my %NOT = (
-    'poll/01' => [['it needs three children, and connections to each', qw(prefork h2)]],
-    'poll/03' => [\@RAW],
-    'poll/04' => [\@IDLE],
-    'poll/05' => [\@RAW],
-    'poll/06' => [\@RAW],
+    'poll/01' => [['it needs three children of several threads', qw(prefork)]],
+    'poll/04' => [['it has more polls than threads, and each of HTTP/2 holds one', qw(h2)]],
+    'poll/05' => [['HTTP/2 has no field Connection, and no version 1.0', qw(h2)]],
+    'poll/06' => [['HTTP/2 has no pipelines: each request is a stream; t/poll/17 has two polls on a connection', qw(h2)]],
     'poll/07' => [\@OWN],
-    'poll/08' => [\@RAW],
     'poll/09' => [\@OWN],
-    'poll/10' => [\@RAW, \@IDLE],
+    'poll/10' => [['it has more slow clients than threads; t/poll/17 and t/stream/09 have as many as HTTP/2 allows', qw(h2)]],
+    'poll/12' => [['it is about the bell, which no poll of HTTP/2 has', qw(h2)]],
     'poll/14' => [\@OWN],
     'poll/15' => [\@OWN],
     'poll/16' => [\@OWN],
-    'suspend/04' => [\@RAW],
-    'suspend/05' => [\@RAW],
-    'suspend/07' => [\@RAW],
+    'poll/17' => [\@OWN],
     'suspend/08' => [\@OWN],
     'suspend/09' => [\@OWN],
     'suspend/10' => [\@OWN],
@@ -76,16 +71,18 @@ sub _server
     my $top = vars('top_dir');
     my $config = qq(Include "$top/t/conf/poll.conf"\n) . ($with->{config} || '');
     my $tls = VaultTest::Server::free_port();
-    $config .= <<"END" if $kind eq 'tls';
+    $tls = 0 unless $with->{over} && have_tls();
+    $config .= <<"END" if $tls;
 Listen 127.0.0.1:$tls
 <VirtualHost *:$tls>
+    @{[$with->{in_tls} || '']}
     SSLEngine On
     SSLCertificateFile "$top/certificate.pem"
     SSLCertificateKeyFile "$top/key.pem"
 </VirtualHost>
 END
     my $server = VaultTest::Server->start("family-$kind", mpm => $with->{mpm}, size => $SIZES{$with->{mpm}}, config => $config);
-    my $at = join ' ', $server->port, $kind eq 'tls' ? $tls : 0, $server->pid, $server->log;
+    my $at = join ' ', $server->port, $tls, $server->pid, $server->log;
     return ($server, $at);
 }
 
@@ -109,12 +106,14 @@ sub run_families
     my $with = $KINDS{$kind};
     plan(skip_all => "httpd has no MPM $with->{mpm}") unless VaultTest::Server::has_mpm($with->{mpm});
     plan(skip_all => 'mod_ssl, openssl or IO::Socket::SSL is not there') if $kind eq 'tls' && !have_tls();
-    plan(skip_all => 'mod_http2, or a curl that speaks HTTP/2, is not there') if $kind eq 'h2' && !VaultTest::Stream::usable();
+    plan(skip_all => 'mod_http2 or Protocol::HTTP2 is not there') if $kind eq 'h2' && !have_http2();
     my ($server, $at) = _server($kind);
     local $ENV{VAULT_AT} = $at;
     local $ENV{VAULT_OVER} = $with->{over} || '';
     local $ENV{VAULT_BELL} = $with->{bell} && have_bell() ? 'yes' : 'no';
+    my @only = split ' ', $ENV{VAULT_ONLY} // '';
     for my $file (sort glob vars('t_dir') . '/{poll,suspend}/*.t') {
+        next if @only && !grep { $file =~ m{/\Q$_\E-} } @only;
         my $why = _why_not($kind, $file);
         $why ? note("$file: $why") : _run($file);
     }

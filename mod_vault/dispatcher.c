@@ -31,6 +31,9 @@ APLOG_USE_MODULE(vault);
 
 /* After so many answers a stream ends, to be asked for again: each leaves a little in the memory of the request. */
 #define ANSWERS_MOST 200
+/* How often is looked whether a client of HTTP/2 has taken something: in ms, twice as long each time. */
+#define LOOK_FIRST 1
+#define LOOK_LAST 128
 
 #define TOO_MANY "too many polls wait"
 #define TOO_MANY_THREADS "too many polls wait in threads"
@@ -41,6 +44,7 @@ typedef struct dispatch_t {
     apr_time_t deadline;    /* when time is up; of a stream: when it is to show that it is alive */
     vault_stream_t *stream; /* NULL: it answers once */
     apr_time_t end;         /* of a stream */
+    apr_time_t drop;        /* of a stream: when the client is dropped if it takes nothing until then */
     int answers;            /* of a stream, so far */
     int over;               /* the stream: nothing comes after what has been said */
     int woken;              /* a wake-up whose reason has not shown yet */
@@ -279,17 +283,21 @@ static int suspend(dispatch_t *d, apr_pool_t *scratch)
     return vault_suspension_wait(d->s, d) == APR_SUCCESS ? SUSPENDED : answer_refused(d, TOO_MANY);
 }
 
-/* The socket takes no more for now. Who takes nothing for as long as a poll waits, or a little of the end for longer, is dropped. */
-static int wait_for_writing(dispatch_t *d, apr_pool_t *scratch)
+/* No more is taken for now. Who takes nothing for as long as a poll waits, or a little of the end for longer, is dropped.
+ * @param slept  for how many ms it has waited for this, and nothing was taken; 0: something was */
+static int wait_for_writing(dispatch_t *d, int slept, apr_pool_t *scratch)
 {
-    apr_time_t now = vault_now(), until = now + vault_poll_request_hold(d->r);
+    apr_time_t now = vault_now(), hold = vault_poll_request_hold(d->r);
 
-    d->s->poll.due = d->s->poll.end = until;
-    d->s->poll.writes = 1;
-    if (now - d->end > until - now || !vault_poll_attach(vault_server.waiters, &d->s->poll, NULL, 0)) {
+    if (!slept) {
+        d->drop = now + hold;
+    }
+    d->s->poll.due = d->s->poll.end = d->drop;
+    d->s->poll.writes = !slept ? LOOK_FIRST : slept < LOOK_LAST ? 2 * slept : LOOK_LAST;
+    if (now - d->end > hold || !vault_poll_attach(vault_server.waiters, &d->s->poll, NULL, 0)) {
         return answer_gone(d);
     }
-    vault_seats_stay(&d->seats, until);
+    vault_seats_stay(&d->seats, d->drop);
     return suspend(d, scratch);
 }
 
@@ -297,10 +305,14 @@ static int wait_for_writing(dispatch_t *d, apr_pool_t *scratch)
 static int push(dispatch_t *d, apr_pool_t *scratch)
 {
     apr_status_t rv = vault_stream_push(d->stream);
+    int slept = d->s->poll.writes;
 
     d->s->poll.writes = 0;
+    if (APR_STATUS_IS_EAGAIN(rv) || rv == APR_EBUSY) {
+        return wait_for_writing(d, rv == APR_EBUSY ? slept : 0, scratch);
+    }
     if (rv != APR_SUCCESS) {
-        return APR_STATUS_IS_EAGAIN(rv) ? wait_for_writing(d, scratch) : answer_gone(d);
+        return answer_gone(d);
     }
     if (d->over || vault_now() >= d->end) {
         leave(d);

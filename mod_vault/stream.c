@@ -4,9 +4,15 @@
  * A flush bucket would make the core wait until the socket has taken everything. So there is none: the filters are given a piece at a
  * time, the core keeps it, and is then asked to write what the socket takes now, as the MPM does when an answer is complete. A bucket
  * without data follows each piece, since mod_ssl keeps small pieces back until something comes that is no data.
+ *
+ * A stream of HTTP/2 has no socket. What is passed goes to mod_http2's buffer, from which the connection's thread takes it as the client
+ * opens its window. Who passes more while the buffer is full waits in it, for as long as H2StreamTimeout or Timeout say. So there is
+ * never more than one parcel in it: an empty buffer takes a bucket of any length without a wait. That a parcel has been taken shows by
+ * its bucket's end, which comes in this thread, the next time that something is passed, if only nothing.
  */
 #include "stream.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +23,17 @@
 
 /* Below what makes the core wait until it has been written (FlushMaxThreshold). */
 #define PIECE (16 * 1024)
+/* Over HTTP/2. A client that takes less than this in the time for which a poll waits is dropped. */
+#define PARCEL (64 * 1024)
 /* For clients that ask again by themselves: how long they wait before that, in ms. */
 #define BEGINNING "retry: 1000\n: live\n\n"
 #define BEAT ":\n\n"
+
+/* What was given to mod_http2. The bucket may outlive the stream. */
+typedef struct parcel_t {
+    unsigned holders; /* atomic; the stream, the bucket */
+    char bytes[];
+} parcel_t;
 
 struct vault_stream_t {
     request_rec *r;
@@ -27,6 +41,7 @@ struct vault_stream_t {
     char *text; /* malloc */
     apr_size_t length, room;
     apr_size_t taken; /* of `length`, by the filters */
+    parcel_t *parcel; /* HTTP/2: the last one, until it is known to be taken */
 };
 
 /* ------------------------------------------------------------------ the bucket */
@@ -81,13 +96,29 @@ static int add(vault_stream_t *s, const char *text, apr_size_t length)
     return 1;
 }
 
-static apr_status_t drop_text(void *baton)
+static void drop_text(vault_stream_t *s)
 {
-    vault_stream_t *s = baton;
-
     free(s->text);
     s->text = NULL;
     s->length = s->room = s->taken = 0;
+}
+
+static void let_go(parcel_t *parcel)
+{
+    if (!__atomic_sub_fetch(&parcel->holders, 1, __ATOMIC_ACQ_REL)) {
+        free(parcel);
+    }
+}
+
+static apr_status_t request_goes(void *baton)
+{
+    vault_stream_t *s = baton;
+
+    drop_text(s);
+    if (s->parcel) {
+        let_go(s->parcel);
+        s->parcel = NULL;
+    }
     return APR_SUCCESS;
 }
 
@@ -97,7 +128,7 @@ vault_stream_t *vault_stream_begin(request_rec *r)
 
     s->r = r;
     s->bb = apr_brigade_create(r->pool, r->connection->bucket_alloc);
-    apr_pool_cleanup_register(r->pool, s, drop_text, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(r->pool, s, request_goes, apr_pool_cleanup_null);
     vault_reply_no_cache(r);
     apr_table_setn(r->headers_out, "X-Accel-Buffering", "no");
     apr_table_setn(r->subprocess_env, "no-gzip", "1");
@@ -130,11 +161,6 @@ void vault_stream_beat(vault_stream_t *s)
 
 /* -------------------------------------------------------------------- sending */
 
-int vault_stream_has(const vault_stream_t *s)
-{
-    return s->taken < s->length || s->r->connection->data_in_output_filters;
-}
-
 static apr_status_t pass(vault_stream_t *s, apr_bucket *b)
 {
     apr_status_t rv;
@@ -145,6 +171,18 @@ static apr_status_t pass(vault_stream_t *s, apr_bucket *b)
     return s->r->connection->aborted ? APR_ECONNABORTED : rv;
 }
 
+static ap_filter_t *last_filter(const conn_rec *c)
+{
+    ap_filter_t *f = c->output_filters;
+
+    while (f->next) {
+        f = f->next;
+    }
+    return f;
+}
+
+/* --------------------------------------------------------------- to a socket */
+
 static apr_status_t pass_piece(vault_stream_t *s)
 {
     apr_bucket_alloc_t *ba = s->r->connection->bucket_alloc;
@@ -152,29 +190,22 @@ static apr_status_t pass_piece(vault_stream_t *s)
     apr_status_t rv = pass(s, apr_bucket_heap_create(s->text + s->taken, length, NULL, ba));
 
     s->taken += length;
-    return rv == APR_SUCCESS ? pass(s, s->r->connection->master ? apr_bucket_flush_create(ba) : create_mark(ba)) : rv;
+    return rv == APR_SUCCESS ? pass(s, create_mark(ba)) : rv;
 }
 
 /* What the core keeps, as the MPM has it written. */
 static apr_status_t write_kept(conn_rec *c)
 {
-    ap_filter_t *f = c->output_filters;
-    apr_status_t rv;
+    ap_filter_t *f = last_filter(c);
+    apr_status_t rv = f->frec->filter_func.out_func(f, NULL);
 
-    if (c->master) {
-        return APR_SUCCESS;
-    }
-    while (f->next) {
-        f = f->next;
-    }
-    rv = f->frec->filter_func.out_func(f, NULL);
     if (rv != APR_SUCCESS || c->aborted) {
         return APR_ECONNABORTED;
     }
     return c->data_in_output_filters ? APR_EAGAIN : APR_SUCCESS;
 }
 
-apr_status_t vault_stream_push(vault_stream_t *s)
+static apr_status_t push_to_socket(vault_stream_t *s)
 {
     apr_status_t rv = write_kept(s->r->connection);
 
@@ -184,6 +215,70 @@ apr_status_t vault_stream_push(vault_stream_t *s)
             rv = write_kept(s->r->connection);
         }
     }
+    return rv;
+}
+
+/* -------------------------------------------------------------- to mod_http2 */
+
+/* In this thread, or in the connection's when the request is over. */
+static void bucket_goes(void *bytes)
+{
+    let_go((parcel_t *)((char *)bytes - offsetof(parcel_t, bytes)));
+}
+
+static apr_status_t pass_parcel(vault_stream_t *s)
+{
+    apr_bucket_alloc_t *ba = s->r->connection->bucket_alloc;
+    apr_size_t length = s->length - s->taken < PARCEL ? s->length - s->taken : PARCEL;
+    parcel_t *parcel = malloc(sizeof(*parcel) + length);
+    apr_status_t rv;
+
+    if (!parcel) {
+        return APR_ENOMEM;
+    }
+    memcpy(parcel->bytes, s->text + s->taken, length);
+    parcel->holders = 2;
+    s->parcel = parcel;
+    s->taken += length;
+    rv = pass(s, apr_bucket_heap_create(parcel->bytes, length, bucket_goes, ba));
+    return rv == APR_SUCCESS ? pass(s, apr_bucket_flush_create(ba)) : rv;
+}
+
+/* Pass nothing: mod_http2 then gives up what the connection has taken. */
+static apr_status_t look_for_taken(vault_stream_t *s)
+{
+    conn_rec *c = s->r->connection;
+    ap_filter_t *f = last_filter(c);
+    apr_status_t rv = c->aborted ? APR_ECONNABORTED : f->frec->filter_func.out_func(f, s->bb);
+
+    apr_brigade_cleanup(s->bb);
+    if (rv != APR_SUCCESS || c->aborted) {
+        return APR_ECONNABORTED;
+    }
+    if (__atomic_load_n(&s->parcel->holders, __ATOMIC_ACQUIRE) > 1) {
+        return APR_EBUSY;
+    }
+    let_go(s->parcel);
+    s->parcel = NULL;
+    return APR_SUCCESS;
+}
+
+/* With nothing to say it does not matter whether the last parcel has been taken. */
+static apr_status_t push_to_http2(vault_stream_t *s)
+{
+    apr_status_t rv = s->parcel && s->taken < s->length ? look_for_taken(s) : APR_SUCCESS;
+
+    if (rv != APR_SUCCESS || s->taken == s->length) {
+        return rv;
+    }
+    rv = pass_parcel(s);
+    return rv == APR_SUCCESS && s->taken < s->length ? APR_EAGAIN : rv;
+}
+
+apr_status_t vault_stream_push(vault_stream_t *s)
+{
+    apr_status_t rv = s->r->connection->master ? push_to_http2(s) : push_to_socket(s);
+
     if (s->taken == s->length) {
         drop_text(s);
     }

@@ -7,7 +7,8 @@
  * vault_stream_push() gives it as much as it takes now. Whoever has a stream with something left waits until the socket is writable,
  * and runs no method meanwhile, so that what lies here is never more than the events of one turn.
  *
- * Only on a stream of HTTP/2, which has a thread anyway, a push ends when everything has been taken.
+ * A stream of HTTP/2 has a thread anyway, and no socket. There the events of one turn may be on their way to the client, 64 KB of them at
+ * a time, while those of the next turn lie here.
  *
  * Thread: the one that owns the request.
  */
@@ -33,13 +34,11 @@ int vault_stream_event(vault_stream_t *s, const char *id, json_t *data);
 /** Add what says no more than that the connection is alive. */
 void vault_stream_beat(vault_stream_t *s);
 
-/** Give the socket what it takes, without blocking.
+/** Give the socket, or mod_http2, what it takes, without blocking.
  * @return APR_SUCCESS     all of it is taken
- *         APR_EAGAIN      not now: wait until the socket is writable
+ *         APR_EAGAIN      not all of it now: wait until the socket is writable, or a moment
+ *         APR_EBUSY       HTTP/2: the same, and nothing has been taken since the last push
  *         others          the client is gone */
 apr_status_t vault_stream_push(vault_stream_t *s);
-
-/** Is there something left to push? */
-int vault_stream_has(const vault_stream_t *s);
 
 #endif

@@ -375,10 +375,10 @@ void vault_poll_sleep(const vault_poll_t *sleeper, int fd, int talks)
 {
     short events = (short)(POLLRDHUP | (talks && !sleeper->writes ? POLLIN : 0) | (sleeper->writes ? POLLOUT : 0));
     struct pollfd fds[2] = {{.fd = sleeper->bell, .events = POLLIN}, {.fd = fd, .events = events}};
-    int n;
+    int n, ms = sleeper->writes ? sleeper->writes : SLEEP_MS;
 
     do {
-        n = poll(fds, fd < 0 ? 1 : 2, fd < 0 ? SLEEP_MS : -1);
+        n = poll(fds, fd < 0 ? 1 : 2, fd < 0 ? ms : -1);
     } while (n < 0 && errno == EINTR);
 }
 

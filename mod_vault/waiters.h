@@ -57,7 +57,8 @@ struct vault_poll_t {
     int turn;        /* lock; NONE, QUEUED or RUNNING */
     apr_time_t due;  /* owner, then lock; when it is given a turn at the latest */
     apr_time_t end;  /* owner, then lock; when its time is up, not before `due` */
-    int writes;      /* owner; 1: it cares for the client's socket only when that can be written to, or hangs up */
+    int writes; /* owner; above 0: it cares for the client's socket only when that can be written to, or hangs up; without a socket
+                   it sleeps for so many ms */
     apr_size_t heap_index; /* lock */
     vault_wait_t *waits;   /* lock; one an interest */
     unsigned count;
@@ -139,7 +140,8 @@ apr_status_t vault_waiters_watch(vault_waiters_t *w, int fd, const vault_poll_t 
 void vault_waiters_unwatch(vault_waiters_t *w, int fd);
 
 /** Wait in this thread for the bell of an attached poll.
- * @param fd     the client's socket, watched too; -1: none, and then it returns every half second, so that the caller can look
+ * @param fd     the client's socket, watched too; -1: none, and then it returns after half a second, or after `writes`, so that the
+ *               caller can look
  * @param talks  1: data on `fd` end the sleep as well as a hang-up
  * Returns when the bell rings or something happens on `fd`; both may be for nothing. */
 void vault_poll_sleep(const vault_poll_t *sleeper, int fd, int talks);

@@ -37,6 +37,7 @@ typedef struct user_t {
     int item;
     int todo, last;  /* first act that is not done, last of all; NONE */
     int bidding;     /* the bid that is under way on `main`, or NONE: a page is */
+    int asking;      /* what is under way is the question whether that bid was taken */
     int loaded;      /* the page is there */
     uint64_t since;  /* when it came */
     uint64_t ask_at; /* BIDDERS_ASK, BIDDERS_RELOAD: when to ask again; 0: an answer is awaited */
@@ -170,7 +171,7 @@ static void look_at(user_t *user, int item)
     send_page(user);
 }
 
-static void send_bid(user_t *user)
+static void post_bid(user_t *user)
 {
     char request[256];
     int length = snprintf(request, sizeof request,
@@ -178,6 +179,31 @@ static void send_bid(user_t *user)
                           bids[user->bidding].item, FIRST_AMOUNT + user->bidding);
 
     wire_send(&user->main, request, (size_t)length);
+}
+
+static void send_bid(user_t *user)
+{
+    /* Not on a connection that the server is known to have closed, as it does with one that was idle for long. */
+    if (wire_is_stale(&user->main)) {
+        wire_close(&user->main);
+    }
+    user->asking = 0;
+    post_bid(user);
+}
+
+/* The server has closed the connection and said nothing. What it did with the bid it has done by now: the history says it. */
+static void ask_for_bid(user_t *user)
+{
+    user->asking = 1;
+    send_get(&user->main, "/bids/page?item=%d", bids[user->bidding].item, 0);
+}
+
+static int has_bid(const user_t *user, const char *history)
+{
+    char amount[32];
+
+    snprintf(amount, sizeof amount, " EUR %d<", FIRST_AMOUNT + user->bidding);
+    return strstr(history, amount) != NULL;
 }
 
 static void act(user_t *user)
@@ -287,6 +313,9 @@ static void main_answered(wire_conn_t *conn, const wire_answer_t *answer)
     if (user->bidding == NONE) {
         got_page(user, answer);
     }
+    else if (user->asking && !has_bid(user, answer->body)) {
+        send_bid(user);
+    }
     else {
         bids[user->bidding].taken = 1;
     }
@@ -326,17 +355,12 @@ static void count_reopened(void)
     }
 }
 
-/* A bid is not sent again: it may have been taken. */
+/* A bid is not sent again before the server was asked for it: it may have been taken. */
 static void main_closed(wire_conn_t *conn, int lost)
 {
-    user_t *user = (user_t *)conn;
-
-    if (lost && user->bidding != NONE) {
-        wire_die("the server closed the connection of a bid without an answer");
-    }
     if (lost) {
         count_reopened();
-        send_page(user);
+        (((user_t *)conn)->bidding != NONE ? ask_for_bid : send_page)((user_t *)conn);
     }
 }
 

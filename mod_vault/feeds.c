@@ -10,6 +10,7 @@
 #include "apr_strings.h"
 #include "http_log.h"
 
+#include "call_name.h"
 #include "context.h"
 #include "log.h"
 #include "mod_vault.h"
@@ -356,16 +357,6 @@ int vault_feeds_writes(const char *feed, const char *method)
     return m && (m->flags & VAULT_METHOD_WRITES);
 }
 
-/* What names this call on a page: the same arguments in whatever order are the same call. */
-static const char *name_cursor(const char *feed, const char *method, const json_t *args, apr_pool_t *pool)
-{
-    char *text = json_dumps(args, JSON_COMPACT | JSON_SORT_KEYS);
-    const char *name = apr_psprintf(pool, "%s/%s%s", feed, method, text ? text : "");
-
-    free(text);
-    return name;
-}
-
 /* Rows of this very call that this method (or view) has had before. */
 static json_t *recall(const vault_context_t *x, const char *cursor)
 {
@@ -445,7 +436,7 @@ apr_status_t vault_feeds_call(request_rec *r, const char *feed, const char *meth
     }
     reads = !(m->flags & VAULT_METHOD_WRITES);
     call.feed = f;
-    call.cursor = name_cursor(feed, method, args, call.pool);
+    call.cursor = vault_call_name(feed, method, args, call.pool);
     call.run = r ? vault_context_run(r, NULL) : NULL;
     if (call.run && reads && (*rows = recall(x, call.cursor))) {
         json_incref(*rows);

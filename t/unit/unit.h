@@ -22,6 +22,7 @@
     SUITE(notifier_race)                                                                                               \
     SUITE(qos)                                                                                                         \
     SUITE(qos_race)                                                                                                    \
+    SUITE(call_name)                                                                                                   \
     SUITE(header_text)                                                                                                 \
     SUITE(html_place)                                                                                                  \
     SUITE(utf8)                                                                                                        \

@@ -10,6 +10,8 @@
 #include "statement.h"
 
 #define DATABASE_CELLS_MAX 12
+/** How many database_cells_watched makes. */
+#define DATABASE_CELLS_WATCHED 4
 
 typedef struct database_cells_t {
     sql_statement_t *sql;
@@ -20,7 +22,8 @@ typedef struct database_cells_t {
 /** What comes next in the statement is the cell `name`. */
 void database_cells_begin(database_cells_t *cells, const char *name);
 
-/** What vault_watched AS w, and the snapshot, say of the watching of a table: epoch, pruned, columns, now. */
+/** The first cells of a statement: what vault_watched AS w, and the snapshot, say of the watching of a table; without names, and as
+ * all rows have the same, of the first row only. database_look_hear takes them. */
 void database_cells_watched(database_cells_t *cells, const database_dialect_t *dialect);
 
 #endif

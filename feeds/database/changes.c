@@ -59,7 +59,11 @@ static void append_wanted(sql_statement_t *sql, const database_dialect_t *dialec
         sql_raw(sql, " AND c.row_key=");
         sql_text(sql, wanted->key);
     }
-    if (column != NULL) {
+    if (column != NULL && dialect->append_either_has != NULL) {
+        sql_raw(sql, " AND ");
+        dialect->append_either_has(sql, column, wanted->value);
+    }
+    else if (column != NULL) {
         sql_raw(sql, " AND(");
         dialect->append_has(sql, "old_row", column, wanted->value);
         sql_raw(sql, " OR ");
@@ -75,10 +79,46 @@ static void append_in_order(sql_statement_t *sql, const database_dialect_t *dial
     sql_limit(sql, wanted->most + 1);
 }
 
-/* What the database says of the watching of c->table; with `since`, also what is new: there is one row at least. */
-static apr_status_t fetch_watched(sql_call_t *c, const database_look_t *look, const database_wanted_t *wanted,
-                                  const char *since, json_t **rows)
+void database_look_hear(sql_call_t *c, database_look_t *look, const char *const *cells)
 {
+    look->epoch = apr_pstrdup(c->pool, cells[0]);
+    look->span.pruned = apr_pstrdup(c->pool, cells[1]);
+    look->columns = apr_pstrdup(c->pool, cells[2]);
+    look->told = apr_pstrdup(c->pool, cells[3]);
+}
+
+/* What arrives: cells of the watching, those of a change, all NULL where there is none. */
+typedef struct arriving_t {
+    sql_call_t *c;
+    database_look_t *look;
+    const char *const *names;
+    json_t *rows;
+    int heard;
+    int failed; /* for want of memory */
+} arriving_t;
+
+static int take_cb(void *data, const char *const *cells)
+{
+    arriving_t *arriving = data;
+
+    if (!arriving->heard) {
+        database_look_hear(arriving->c, arriving->look, cells);
+    }
+    arriving->heard = 1;
+    if (arriving->names[0] != NULL && cells[DATABASE_CELLS_WATCHED] != NULL) {
+        arriving->failed =
+            json_array_append_new(arriving->rows, sql_row_json(arriving->names, cells + DATABASE_CELLS_WATCHED)) != 0;
+    }
+    return !arriving->failed;
+}
+
+/* What the database says of the watching of c->table; with `since`, also what is new: there is one row at least.
+ * @param heard  0: it is not watched */
+static apr_status_t fetch_watched(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                                  const char *since, json_t **rows, int *heard)
+{
+    arriving_t arriving = {.c = c, .look = look, .rows = json_array()};
+    apr_status_t rv;
     database_cells_t cells = {.sql = sql_statement_make(c)};
     sql_statement_t *sql = cells.sql;
 
@@ -103,21 +143,23 @@ static apr_status_t fetch_watched(sql_call_t *c, const database_look_t *look, co
     if (since != NULL) {
         append_in_order(sql, look->dialect, wanted);
     }
-    return sql_fetch(c, sql, cells.names, INT_MAX, rows);
+    arriving.names = cells.names;
+    rv = sql_conn_run(c, sql, take_cb, &arriving);
+    if (rv == APR_SUCCESS && arriving.failed) {
+        rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");
+    }
+    *rows = arriving.rows;
+    *heard = arriving.heard;
+    return rv;
 }
 
 /* ------------------------------------------------------------ what was read */
 
-static apr_status_t understand_watched(sql_call_t *c, database_look_t *look, const json_t *row)
+static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
 {
-    const char *now = database_text_of(json_object_get(row, "now"), c->pool);
-
-    look->epoch = apr_pstrdup(c->pool, json_string_value(json_object_get(row, "epoch")));
-    look->span.pruned = apr_pstrdup(c->pool, json_string_value(json_object_get(row, "pruned")));
-    look->span.now = now;
-    look->altered =
-        strcmp(json_string_value(json_object_get(row, "columns")), database_dialect_columns(c, c->table)) != 0;
-    return look->dialect->place != NULL ? look->dialect->place(c, now, &look->span.now) : APR_SUCCESS;
+    look->span.now = look->told;
+    look->altered = strcmp(look->columns, database_dialect_columns(c, c->table)) != 0;
+    return look->dialect->place != NULL ? look->dialect->place(c, look->told, &look->span.now) : APR_SUCCESS;
 }
 
 /* Cut to what is wanted, and say how to go on. */
@@ -135,13 +177,9 @@ static void cut_changes(sql_call_t *c, database_look_t *look, json_t *changes, i
     look->next = look->dialect->next(c, &look->span, more ? apr_pstrdup(c->pool, last) : NULL, &look->again);
 }
 
-/* Rows of fetch_watched with a place: also where nothing is new there is one. */
 static apr_status_t understand_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
                                        json_t *rows)
 {
-    if (json_is_null(json_object_get(json_array_get(rows, 0), "op"))) {
-        json_array_clear(rows);
-    }
     look->changes = json_incref(rows);
     cut_changes(c, look, rows, wanted->most);
     return database_image_decode(c, rows);
@@ -178,15 +216,14 @@ static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
 /* Without a place, or where all is to be read, in one statement. */
 static apr_status_t look_at_once(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
 {
-    json_t *head;
-    apr_status_t rv = database_elements_fetch(c, look, wanted, &head);
+    int heard;
+    apr_status_t rv = database_elements_fetch(c, look, wanted, &heard);
 
     look->span.since = NULL;
-    if (rv == APR_SUCCESS && head != NULL) {
-        rv = understand_watched(c, look, head);
+    if (rv == APR_SUCCESS && heard) {
+        rv = understand_watched(c, look);
         look->next = look->span.now;
     }
-    json_decref(head);
     return rv;
 }
 
@@ -194,14 +231,15 @@ static apr_status_t look_at_once(sql_call_t *c, database_look_t *look, const dat
 static apr_status_t look_anew(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
 {
     json_t *rows = NULL;
+    int heard = 0;
     apr_status_t rv = look->open ? APR_SUCCESS : open_snapshot(c, look);
 
     look->span.since = NULL;
     if (rv == APR_SUCCESS) {
-        rv = fetch_watched(c, look, wanted, NULL, &rows);
+        rv = fetch_watched(c, look, wanted, NULL, &rows, &heard);
     }
-    if (rv == APR_SUCCESS && json_array_size(rows) == 1) {
-        rv = understand_watched(c, look, json_array_get(rows, 0));
+    if (rv == APR_SUCCESS && heard) {
+        rv = understand_watched(c, look);
         look->next = look->span.now;
     }
     json_decref(rows);
@@ -213,17 +251,17 @@ static apr_status_t look_since(sql_call_t *c, database_look_t *look, const datab
                                const char *epoch)
 {
     json_t *rows = NULL;
+    int heard = 0;
     apr_status_t rv = wanted->alone ? APR_SUCCESS : open_snapshot(c, look);
 
     if (rv == APR_SUCCESS) {
-        rv = fetch_watched(c, look, wanted, place, &rows);
+        rv = fetch_watched(c, look, wanted, place, &rows, &heard);
     }
-    if (rv == APR_SUCCESS && json_array_size(rows) > 0) {
-        rv = understand_watched(c, look, json_array_get(rows, 0));
+    if (rv == APR_SUCCESS && heard) {
+        rv = understand_watched(c, look);
     }
     look->span.since = place;
-    if (rv == APR_SUCCESS && look->epoch != NULL && strcmp(look->epoch, epoch) == 0 &&
-        !look->dialect->is_lost(c, &look->span)) {
+    if (rv == APR_SUCCESS && heard && strcmp(look->epoch, epoch) == 0 && !look->dialect->is_lost(c, &look->span)) {
         look->reset = !wanted->cut && json_array_size(rows) > (size_t)wanted->most;
         rv = look->reset ? APR_SUCCESS : understand_changes(c, look, wanted, rows);
     }
@@ -256,21 +294,12 @@ static apr_status_t find_page(sql_call_t *c, database_look_t *look, const databa
     return rv;
 }
 
-apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
-                                 const database_wanted_t *wanted)
+/* On a connection that was taken. */
+static apr_status_t begin(sql_call_t *c, database_look_t *look, const char *table, const database_wanted_t *wanted)
 {
     int has = 0;
-    apr_status_t rv;
+    apr_status_t rv = sql_catalogue_find(c, table);
 
-    memset(look, 0, sizeof(*look));
-    look->dialect = database_dialect_of(c->db);
-    rv = database_subscription_id(c, &look->subscription);
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_take(c);
-    }
-    if (rv == APR_SUCCESS) {
-        rv = sql_catalogue_find(c, table);
-    }
     if (rv == APR_SUCCESS && look->dialect != NULL) {
         rv = sql_catalogue_has(c, "vault_watched", &has);
     }
@@ -281,6 +310,28 @@ apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const cha
         rv = has ? find_page(c, look, wanted) : open_snapshot(c, look);
     }
     return rv == APR_SUCCESS ? rv : database_look_end(c, look, rv);
+}
+
+apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
+                                 const database_wanted_t *wanted)
+{
+    database_look_t fresh = {.dialect = database_dialect_of(c->db)};
+    apr_status_t rv = database_subscription_id(c, &fresh.subscription);
+
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_take(c);
+    }
+    *look = fresh;
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    sql_catalogue_assume(c);
+    rv = sql_catalogue_assure(c, begin(c, look, table, wanted));
+    if (rv == SQL_STALE) {
+        *look = fresh;
+        rv = begin(c, look, table, wanted);
+    }
+    return rv;
 }
 
 apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, const char *table,

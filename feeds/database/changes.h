@@ -35,6 +35,8 @@ typedef struct database_wanted_t {
 typedef struct database_look_t {
     const database_dialect_t *dialect;
     const char *epoch;        /**< of this watching of the table; NULL: it is not watched, and the rest says nothing */
+    const char *columns;      /**< those that the triggers know, as the table says it */
+    const char *told;         /**< where the snapshot is, as the dialect tells it */
     database_span_t span;     /**< since: NULL at a first view, and after a reset */
     int altered;              /**< the triggers do not know the columns that there are now */
     const char *subscription; /**< names a place that outlives the page; NULL: none */
@@ -70,8 +72,11 @@ apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const d
 /** What the transaction that is open has recorded of c->table, in it: as look->changes, each with its "id", and the "epoch" of
  * the watching. Some of what others have committed may be there, too.
  * @param floor    as database_dialect_t::append_own
- * @param changes  a new reference; at most `most` + 1; none if the table is not watched */
+ * @param changes  a new reference; at most `most` + 1; none if the table is not watched. */
 apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes);
+
+/** Take the first DATABASE_CELLS_WATCHED cells of the first row. */
+void database_look_hear(sql_call_t *c, database_look_t *look, const char *const *cells);
 
 /** Tell the host that the answer is a first view again. */
 void database_call_reset(sql_call_t *c);

@@ -65,6 +65,15 @@ void database_dialect_push(apr_array_header_t *statements, const sql_statement_t
     APR_ARRAY_PUSH(statements, const char *) = sql->text + strlen(sql->driver->guard);
 }
 
+/* Fifteen digits: no database makes a rounded number of these. */
+int database_dialect_is_number(const sql_column_t *column, const char *value)
+{
+    apr_size_t digits = strspn(value, "0123456789");
+
+    return column->is_integer && digits > 0 && digits <= 15 && value[digits] == '\0' &&
+           (value[0] != '0' || digits == 1);
+}
+
 void database_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what)
 {
     sql_name(sql, apr_pstrcat(sql->pool, "vault_", table->name, "_", what, NULL));
@@ -83,7 +92,7 @@ static const char *make_epoch(apr_pool_t *pool)
     return epoch;
 }
 
-const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table)
+static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
 {
     int adapts = database_dialect_of(c->db)->adapts;
     json_t *names = json_array();
@@ -98,10 +107,18 @@ const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table)
         }
     }
     text = json_dumps(names, JSON_COMPACT);
-    columns = apr_pstrdup(c->pool, text != NULL ? text : "[]");
+    columns = apr_pstrdup(c->conn->pool, text != NULL ? text : "[]");
     free(text);
     json_decref(names);
     return columns;
+}
+
+const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table)
+{
+    if (*table->note == NULL) {
+        *table->note = list_columns(c, table);
+    }
+    return *table->note;
 }
 
 static void forget(sql_call_t *c, apr_array_header_t *statements)

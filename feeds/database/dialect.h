@@ -81,6 +81,8 @@ typedef struct database_dialect_t {
     void (*append_image)(sql_statement_t *sql, const sql_table_t *table, const char *column);
     /** Append a condition: the image `row` of c has this value, as text, in `column`. May be true for a few others. */
     void (*append_has)(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value);
+    /** Likewise: one of the two images has it. NULL: append_has does. */
+    void (*append_either_has)(sql_statement_t *sql, const sql_column_t *column, const char *value);
 } database_dialect_t;
 
 extern const database_dialect_t database_dialect_mysql;
@@ -105,8 +107,11 @@ void database_dialect_watch(sql_call_t *c, apr_array_header_t *statements);
 void database_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements);
 
 /** The columns of a table that its triggers know, as `vault_watched` keeps them: a JSON list; where triggers take columns as they
- * are, the key only. In c->pool. */
+ * are, the key only. Lives as long as the table. */
 const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table);
+
+/** Can what `column` has when it is equal to `value` be nothing but that whole number, written so? 0 also where nobody knows. */
+int database_dialect_is_number(const sql_column_t *column, const char *value);
 
 /** Append "CREATE TRIGGER"-like names: `vault_TABLE_WHAT`, quoted, without a schema. */
 void database_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what);

@@ -16,6 +16,7 @@
 #include "catalogue.h"
 #include "connection.h"
 #include "driver.h"
+#include "native_sqlite3.h"
 
 static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_changes(id INTEGER PRIMARY KEY AUTOINCREMENT, tbl TEXT NOT NULL, op TEXT NOT "
@@ -296,24 +297,55 @@ static int is_plain(const char *value)
     return 1;
 }
 
-/* Any type may be in any column, so the value may be there as a number or as a text. */
-static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
+/* What an image has of this value. Any type may be in any column, so the value may be there as a number or as a text; but not a number
+ * as a text where the column makes a number of that. @return how many; 0: nobody knows */
+static int images_of(const char *images[2], const sql_statement_t *sql, const sql_column_t *column, const char *value)
 {
-    static const char *const types[] = {"I", "T"};
     const char *name = as_json(sql, column->name);
 
     if (!is_plain(value)) {
-        sql_raw(sql, "1=1");
-        return;
+        return 0;
     }
-    for (apr_size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    images[0] = apr_pstrcat(sql->pool, name, ":\"I", value, "\"", NULL);
+    images[1] = apr_pstrcat(sql->pool, name, ":\"T", value, "\"", NULL);
+    return database_dialect_is_number(column, value) ? 1 : 2;
+}
+
+static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
+{
+    const char *images[2];
+    int count = images_of(images, sql, column, value);
+
+    for (int i = 0; i < count; i++) {
         sql_raw(sql, i == 0 ? "(instr(c." : " OR instr(c.");
         sql_name(sql, row);
         sql_raw(sql, ",");
-        sql_text(sql, apr_pstrcat(sql->pool, name, ":\"", types[i], value, "\"", NULL));
+        sql_text(sql, images[i]);
         sql_raw(sql, ")>0");
     }
-    sql_raw(sql, ")");
+    sql_raw(sql, count > 0 ? ")" : "1=1");
+}
+
+static void append_either_has(sql_statement_t *sql, const sql_column_t *column, const char *value)
+{
+    const char *images[2];
+    int count = images_of(images, sql, column, value);
+
+    if (!sql_native_sqlite3_works()) {
+        sql_raw(sql, "(");
+        append_has(sql, "old_row", column, value);
+        sql_raw(sql, " OR ");
+        append_has(sql, "new_row", column, value);
+        sql_raw(sql, ")");
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        sql_raw(sql, i == 0 ? "(" SQL_NATIVE_SQLITE3_HAS "(c.old_row,c.new_row,"
+                            : " OR " SQL_NATIVE_SQLITE3_HAS "(c.old_row,c.new_row,");
+        sql_text(sql, images[i]);
+        sql_raw(sql, ")");
+    }
+    sql_raw(sql, count > 0 ? ")" : "1=1");
 }
 
 const database_dialect_t database_dialect_sqlite3 = {
@@ -333,4 +365,5 @@ const database_dialect_t database_dialect_sqlite3 = {
     .prune = prune,
     .append_image = append_image,
     .append_has = append_has,
+    .append_either_has = append_either_has,
 };

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "apr_strings.h"
+
 #include "catalogue.h"
 #include "cells.h"
 #include "connection.h"
@@ -16,11 +18,9 @@
 typedef struct arriving_t {
     sql_call_t *c;
     database_look_t *look;
-    const char *value;          /* what the foreign key is to be, as text */
-    const char *const *watched; /* names of the first cells, of which there are `count` */
-    const char **names;         /* of those of an element */
-    int count;
-    json_t *head;
+    const char *value;  /* what the foreign key is to be, as text */
+    const char **names; /* of the cells of an element */
+    int heard;
     int failed; /* for want of memory */
 } arriving_t;
 
@@ -44,17 +44,16 @@ static void compare(const arriving_t *arriving, const char *cell)
 static int take_cb(void *data, const char *const *cells)
 {
     arriving_t *arriving = data;
-    const char *key = cells[arriving->count];
+    const char *const *own = cells + DATABASE_CELLS_WATCHED;
 
-    if (arriving->head == NULL) {
-        arriving->head = sql_row_json(arriving->watched, cells);
+    if (!arriving->heard) {
+        database_look_hear(arriving->c, arriving->look, cells);
     }
-    arriving->failed = arriving->head == NULL;
+    arriving->heard = 1;
     /* Where there is no element all its cells are NULL; the foreign key of one is not. */
-    if (!arriving->failed && key != NULL) {
-        compare(arriving, key);
-        arriving->failed = json_array_append_new(arriving->look->elements,
-                                                 sql_row_json(arriving->names, cells + arriving->count + 1)) != 0;
+    if (own[0] != NULL) {
+        compare(arriving, own[0]);
+        arriving->failed = json_array_append_new(arriving->look->elements, sql_row_json(arriving->names, own + 1)) != 0;
     }
     return !arriving->failed;
 }
@@ -76,6 +75,22 @@ static void append_property(arriving_t *arriving, sql_statement_t *sql, const ch
     sql_cell(sql, "t", found->name, found->kind);
 }
 
+/* As the database writes it; which is known of a whole number in a column of such. */
+static void append_foreign_key(sql_statement_t *sql, const sql_column_t *column, const char *value)
+{
+    if (!database_dialect_is_number(column, value)) {
+        sql_raw(sql, ",");
+        sql_cell(sql, "t", column->name, column->kind);
+        return;
+    }
+    sql_raw(sql, ",CASE WHEN t.");
+    sql_name(sql, column->name);
+    sql_raw(sql, " IS NOT NULL THEN ");
+    sql_text(sql, apr_pstrcat(sql->pool, "I", value, NULL));
+    sql_raw(sql, " END");
+    sql_bare_cell_of(sql, "");
+}
+
 static void append_cells(arriving_t *arriving, sql_statement_t *sql, const database_wanted_t *wanted)
 {
     sql_call_t *c = arriving->c;
@@ -83,8 +98,7 @@ static void append_cells(arriving_t *arriving, sql_statement_t *sql, const datab
     json_t *column;
 
     arriving->names = apr_pcalloc(c->pool, (json_object_size(wanted->properties) + 2) * sizeof(*arriving->names));
-    sql_raw(sql, ",");
-    sql_cell(sql, "t", wanted->column, sql_table_column_named(c->table, wanted->column)->kind);
+    append_foreign_key(sql, sql_table_column_named(c->table, wanted->column), wanted->value);
     append_property(arriving, sql, "id", c->table->key);
     /* jansson's iterator wants a pointer that is not const; it changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)wanted->properties, name, column)
@@ -111,16 +125,14 @@ static apr_status_t append_from(sql_call_t *c, sql_statement_t *sql, const datab
     return rv;
 }
 
-apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
-                                     json_t **watched)
+apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, int *heard)
 {
     database_cells_t cells = {.sql = sql_statement_make(c)};
-    arriving_t arriving = {.c = c, .look = look, .value = wanted->value, .watched = cells.names};
+    arriving_t arriving = {.c = c, .look = look, .value = wanted->value};
     apr_status_t rv;
 
     sql_raw(cells.sql, c->db->driver->select);
     database_cells_watched(&cells, look->dialect);
-    arriving.count = cells.count;
     append_cells(&arriving, cells.sql, wanted);
     rv = append_from(c, cells.sql, wanted);
     look->elements = json_array();
@@ -130,6 +142,6 @@ apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const
     if (rv == APR_SUCCESS && arriving.failed) {
         rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");
     }
-    *watched = arriving.head;
+    *heard = arriving.heard;
     return rv;
 }

@@ -19,6 +19,9 @@ const char *database_text_of(const json_t *value, apr_pool_t *pool)
     if (json_is_string(value)) {
         return apr_pstrdup(pool, json_string_value(value));
     }
+    if (json_is_integer(value)) {
+        return apr_psprintf(pool, "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(value));
+    }
     text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
     copy = text != NULL ? apr_pstrdup(pool, text) : NULL;
     free(text);

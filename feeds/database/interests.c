@@ -15,6 +15,7 @@
 
 const char *database_digest(const char *text, apr_pool_t *pool)
 {
+    static const char digits[] = "0123456789abcdef";
     unsigned char digest[APR_SHA1_DIGESTSIZE];
     char *hex = apr_palloc(pool, 2 * sizeof(digest) + 1);
     apr_sha1_ctx_t sha1;
@@ -23,8 +24,10 @@ const char *database_digest(const char *text, apr_pool_t *pool)
     apr_sha1_update(&sha1, text, (unsigned)strlen(text));
     apr_sha1_final(digest, &sha1);
     for (apr_size_t i = 0; i < sizeof(digest); i++) {
-        apr_snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+        hex[2 * i] = digits[digest[i] >> 4];
+        hex[2 * i + 1] = digits[digest[i] & 15];
     }
+    hex[2 * sizeof(digest)] = '\0';
     return hex;
 }
 
@@ -98,9 +101,10 @@ void database_touched_table(database_touched_t *touched, const char *table)
 
 static void add_members(database_touched_t *touched, const char *table, const char *column, const json_t *value)
 {
-    const char *text = database_text_of(value, touched->pool);
+    const char *text =
+        database_model_links(touched->feed->model, table, column) ? database_text_of(value, touched->pool) : NULL;
 
-    if (text != NULL && database_model_links(touched->feed->model, table, column)) {
+    if (text != NULL) {
         add(touched, database_interest_members(table, column, text, touched->pool));
     }
 }

@@ -24,8 +24,24 @@ typedef struct write_t {
 
 typedef apr_status_t (*write_fn)(write_t *w);
 
-/* After the commit, and also when nobody knows whether it happened: too much is announced rather than too little. */
-static apr_status_t in_transaction(sql_call_t *c, write_fn body, json_t **answer)
+static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
+{
+    apr_status_t rv = sql_catalogue_find(c, table);
+
+    if (rv == APR_SUCCESS && c->table->is_view) {
+        rv = sql_fail(c, APR_EINVAL, "\"%s\" is a view: rows are saved in tables", sql_shown(c, table));
+    }
+    if (rv == APR_SUCCESS && by_key && c->table->key == NULL) {
+        rv = sql_fail(c, APR_EINVAL, "table \"%s\" has no primary key of one column, so its rows cannot be told apart",
+                      sql_shown(c, table));
+    }
+    return rv;
+}
+
+/* After the commit, and also when nobody knows whether it happened: too much is announced rather than too little.
+ * The table is looked up in the transaction, where that costs less, and what is found stays so until its end.
+ * @param by_key  rows have to be told apart */
+static apr_status_t write_in_transaction(sql_call_t *c, const char *table, int by_key, write_fn body, json_t **answer)
 {
     write_t w = {.c = c, .touched = database_touched_make((const database_t *)c->db, c->pool)};
     database_recorded_t recorded = {0};
@@ -34,7 +50,10 @@ static apr_status_t in_transaction(sql_call_t *c, write_fn body, json_t **answer
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = body(&w);
+    rv = find_table(c, table, by_key);
+    if (rv == APR_SUCCESS) {
+        rv = body(&w);
+    }
     if (rv == APR_SUCCESS) {
         rv = database_recorded_read(c, &recorded, w.touched);
     }
@@ -53,17 +72,11 @@ static apr_status_t in_transaction(sql_call_t *c, write_fn body, json_t **answer
     return APR_SUCCESS;
 }
 
-static apr_status_t reach_table(sql_call_t *c, const char *table)
+static apr_status_t write_rows(sql_call_t *c, const char *table, int by_key, write_fn body, json_t **rows)
 {
     apr_status_t rv = sql_conn_take(c);
 
-    if (rv == APR_SUCCESS) {
-        rv = sql_catalogue_find(c, table);
-    }
-    if (rv == APR_SUCCESS && c->table->is_view) {
-        rv = sql_fail(c, APR_EINVAL, "\"%s\" is a view: rows are saved in tables", sql_shown(c, table));
-    }
-    return rv;
+    return rv == APR_SUCCESS ? write_in_transaction(c, table, by_key, body, rows) : rv;
 }
 
 static const char *key_of(const write_t *w, const json_t *row)
@@ -110,9 +123,7 @@ static apr_status_t insert(write_t *w)
 
 apr_status_t database_save_body(sql_call_t *c, const char *table, json_t **rows)
 {
-    apr_status_t rv = reach_table(c, table);
-
-    return rv == APR_SUCCESS ? in_transaction(c, insert, rows) : rv;
+    return write_rows(c, table, 0, insert, rows);
 }
 
 /* ------------------------------------------------------------ update, delete */
@@ -260,23 +271,12 @@ static apr_status_t update_rows(write_t *w)
     return rv;
 }
 
-static apr_status_t write_rows(sql_call_t *c, const char *table, write_fn body, json_t **rows)
-{
-    apr_status_t rv = reach_table(c, table);
-
-    if (rv == APR_SUCCESS && c->table->key == NULL) {
-        rv = sql_fail(c, APR_EINVAL, "table \"%s\" has no primary key of one column, so its rows cannot be told apart",
-                      sql_shown(c, table));
-    }
-    return rv == APR_SUCCESS ? in_transaction(c, body, rows) : rv;
-}
-
 apr_status_t database_update_body(sql_call_t *c, const char *table, json_t **rows)
 {
-    return write_rows(c, table, update_rows, rows);
+    return write_rows(c, table, 1, update_rows, rows);
 }
 
 apr_status_t database_delete_body(sql_call_t *c, const char *table, json_t **rows)
 {
-    return write_rows(c, table, delete_rows, rows);
+    return write_rows(c, table, 1, delete_rows, rows);
 }

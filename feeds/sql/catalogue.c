@@ -71,14 +71,43 @@ static apr_status_t refresh(sql_call_t *c)
     if (rv != APR_SUCCESS) {
         return rv;
     }
+    conn->asked++;
     if (is_old(conn, generation)) {
         apr_pool_clear(conn->pool);
         conn->tables = apr_hash_make(conn->pool);
         conn->generation = generation != NULL ? apr_pstrdup(conn->pool, generation) : NULL;
         conn->read_at = vault_now();
+        conn->asked_first = conn->asked;
     }
     c->catalogue_is_fresh = 1;
     return APR_SUCCESS;
+}
+
+void sql_catalogue_assume(sql_call_t *c)
+{
+    c->assumes = c->db->driver->generation_number != NULL && c->conn->tables != NULL && !c->catalogue_is_fresh;
+}
+
+apr_status_t sql_catalogue_check(sql_call_t *c)
+{
+    apr_uint64_t first = c->conn->asked_first;
+    apr_status_t rv = refresh(c);
+
+    return rv == APR_SUCCESS && c->conn->asked_first != first ? SQL_STALE : rv;
+}
+
+apr_status_t sql_catalogue_assure(sql_call_t *c, apr_status_t rv)
+{
+    int assumed = c->assumes;
+
+    c->assumes = 0;
+    if (assumed && rv == APR_SUCCESS) {
+        c->catalogue_is_fresh = 1;
+    }
+    else if (assumed && rv != SQL_STALE && !c->conn->broken && sql_catalogue_check(c) == SQL_STALE) {
+        return SQL_STALE;
+    }
+    return rv;
 }
 
 /* A name that is no UTF-8 has no place in JSON. */
@@ -113,14 +142,26 @@ static apr_status_t check_names(sql_call_t *c, const sql_table_t *table)
 static apr_status_t look_up(sql_call_t *c, const char *name, sql_table_t **table)
 {
     sql_conn_t *conn = c->conn;
-    apr_status_t rv = refresh(c);
+    apr_uint64_t first = conn->asked_first;
+    apr_status_t rv;
 
+    *table = c->assumes && conn->tables != NULL ? apr_hash_get(conn->tables, name, APR_HASH_KEY_STRING) : NULL;
+    if (*table != NULL) {
+        return APR_SUCCESS;
+    }
+    rv = refresh(c);
     if (rv != APR_SUCCESS) {
         return rv;
+    }
+    if (c->assumes && conn->asked_first != first) {
+        return SQL_STALE; /* what was found before is no more */
     }
     *table = apr_hash_get(conn->tables, name, APR_HASH_KEY_STRING);
     if (*table == NULL && is_safe(c, name)) {
         rv = c->db->driver->load_table(c, name, table, conn->pool);
+        if (*table != NULL) {
+            (*table)->note = apr_pcalloc(conn->pool, sizeof(*(*table)->note));
+        }
     }
     return rv;
 }

@@ -4,6 +4,18 @@
  * The tables and columns that there are. A name gets into a statement only from here, never from a caller.
  *
  * Read once a connection and kept until the schema changes, or for a second where the database does not tell.
+ *
+ * Asking whether it has changed is a statement, and for SQLite one that costs as much as a small query. A statement that stays
+ * prepared knows it by itself: SQLite does not run it once tables have changed. So who can begin again may do without:
+ *
+ *     sql_catalogue_assume(c);
+ *     rv = sql_catalogue_find(c, table);                 // as it was when it was read last
+ *     …rv = sql_conn_run(c, a statement made of c->table)…
+ *     rv = sql_catalogue_assure(c, rv);
+ *     if (rv == SQL_STALE) …nothing has come of it: do it again from sql_catalogue_find on, which asks now
+ *
+ * How a statement is known to be of the same schema as the tables: it has run before the schema was last asked for, and
+ * after that, and was not read again in between; and a schema's number only grows (prepared_sqlite3.c).
  */
 #ifndef SQL_CATALOGUE_H
 #define SQL_CATALOGUE_H
@@ -20,6 +32,7 @@ struct sql_table_t {
     int is_view;
     int key_is_serial;      /**< the database gives keys in the order of commits, and never one twice */
     const char *not_serial; /**< otherwise: what to declare, as the end of a sentence */
+    const char **note;      /**< the feed's own: what it made of the table once, in conn->pool; NULL at first */
 };
 
 /** Find the table `name`; sets c->table.
@@ -28,6 +41,20 @@ struct sql_table_t {
  *         other       the catalogue could not be read, or it has a name that cannot be used
  *         Each time a sentence was given. */
 apr_status_t sql_catalogue_find(sql_call_t *c, const char *name);
+
+/** Tables have changed since they were read: nothing was done, and no sentence given. */
+#define SQL_STALE (APR_OS_START_USERERR + 1)
+
+/** Until sql_catalogue_assure: tables are as they were when they were read last, and the first statement that finds it otherwise
+ * ends with SQL_STALE. Where asking costs nothing this does nothing. Only on a connection just taken. */
+void sql_catalogue_assume(sql_call_t *c);
+/** The end of that: what was run has proved it. What went wrong may have done so because tables have changed: that is asked for.
+ * @param rv  how it ended
+ * @return rv; SQL_STALE: it is to be done again */
+apr_status_t sql_catalogue_assure(sql_call_t *c, apr_status_t rv);
+
+/** Ask now whether the tables are still those that were read, unless that was done. @return APR_SUCCESS; SQL_STALE; as sql_conn_query */
+apr_status_t sql_catalogue_check(sql_call_t *c);
 
 /** Is there a table `name`? Says nothing if not, and leaves c->table alone.
  * @return APR_SUCCESS, or what sql_conn_query returned */

@@ -234,6 +234,7 @@ apr_status_t sql_conn_take(sql_call_t *c)
     c->failed = 0;
     c->statements = 0;
     c->catalogue_is_fresh = 0;
+    c->assumes = 0;
     if (c->own != NULL) {
         c->conn = c->own;
     }

@@ -22,12 +22,15 @@ struct sql_conn_t {
     dbi_conn dbi;            /**< NULL: not connected */
     sql_identity_t identity; /**< of the file when it connected */
     sql_guarded_t guarded;
-    int is_new;                      /**< was made since it was taken */
-    int broken;                      /**< to be closed when given back */
-    apr_pool_t *pool;                /**< of the two below; cleared when the schema changes */
-    apr_hash_t *tables;              /**< name -> sql_table_t; NULL: to be read again */
-    const char *generation;          /**< of the schema that `tables` describe; NULL: the driver knows none */
-    apr_time_t read_at;              /**< when `tables` was empty */
+    int is_new;               /**< was made since it was taken */
+    int broken;               /**< to be closed when given back */
+    apr_pool_t *pool;         /**< of the two below; cleared when the schema changes */
+    apr_hash_t *tables;       /**< name -> sql_table_t; NULL: to be read again */
+    const char *generation;   /**< of the schema that `tables` describe; NULL: the driver knows none */
+    apr_time_t read_at;       /**< when `tables` was empty */
+    apr_uint64_t asked;       /**< how often the driver was asked for the generation; the larger, the later */
+    apr_uint64_t asked_first; /**< which of these came first after `tables` was emptied */
+    int assumes;              /**< what runs now was made for `tables` without asking whether they are still so */
     struct sql_prepared_t *prepared; /**< what the driver keeps prepared; NULL: nothing */
 };
 
@@ -63,7 +66,7 @@ apr_status_t sql_conn_query(sql_call_t *c, const char *statement, dbi_result *re
 
 /** Likewise a statement of cells, past libdbi where the driver can: a statement that was run before is not read again.
  * @param row   gets each row; NULL: rows are of no interest
- * @return as sql_conn_query */
+ * @return as sql_conn_query; SQL_STALE, as catalogue.h says */
 apr_status_t sql_conn_run(sql_call_t *c, const sql_statement_t *sql, sql_row_fn row, void *data);
 
 /** Give each row of a result to `row`. @param pool  gets a little */

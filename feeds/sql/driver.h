@@ -34,9 +34,11 @@ typedef struct sql_identity_t {
 
 /** How a statement was run past libdbi. */
 typedef enum sql_ran_e {
-    SQL_RAN,       /**< done */
-    SQL_RAN_NOT,   /**< it was not begun: libdbi is to run it */
-    SQL_RAN_FAILED /**< libdbi knows why, as if it had run it */
+    SQL_RAN,        /**< done */
+    SQL_RAN_NOT,    /**< it was not begun: libdbi is to run it */
+    SQL_RAN_FAILED, /**< libdbi knows why, as if it had run it */
+    SQL_RAN_UNSURE, /**< it was not begun: whether the tables are still what they were has to be asked first */
+    SQL_RAN_STALE   /**< it did nothing: they are not */
 } sql_ran_e;
 
 /** Takes a row: a text or NULL for each column, valid during the call. @return 0: no more rows are wanted */
@@ -61,7 +63,8 @@ struct sql_driver_t {
     /** Run a statement that answers a number, for less than a statement costs otherwise. @return 0: it has to be run so.
      * NULL: likewise */
     int (*read_number)(sql_call_t *c, const char *statement, apr_int64_t *number);
-    /** Run a statement that gives cells or nothing, its values bound, and keep it prepared. NULL: libdbi runs all.
+    /** Run a statement that gives cells or nothing, its values bound, and keep it prepared. NULL: libdbi runs all. SQL_RAN_UNSURE and
+     * SQL_RAN_STALE come where conn->assumes only.
      * @param row  for each row; NULL: rows are of no interest */
     sql_ran_e (*run)(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data);
     /** Before a connection is closed: drop what `run` keeps for it. NULL: nothing. */

@@ -24,7 +24,7 @@ typedef void (*callback_fn)(void *context, int count, void **values);
 /* By name, in the order of `functions`. */
 static const char *const names[] = {"sqlite3_create_function", "sqlite3_value_type",  "sqlite3_value_text",
                                     "sqlite3_value_blob",      "sqlite3_value_bytes", "sqlite3_value_double",
-                                    "sqlite3_result_text"};
+                                    "sqlite3_result_text",     "sqlite3_result_int"};
 
 #define FUNCTIONS (sizeof(names) / sizeof(names[0]))
 
@@ -40,20 +40,23 @@ static union {
         int (*value_bytes)(void *value);
         double (*value_double)(void *value);
         void (*result_text)(void *context, const char *text, int length, void (*release)(void *));
+        void (*result_int)(void *context, int number);
     } of;
 } functions;
 
 static int works; /* likewise */
 
-/* The cell `kind`, then `length` bytes; they are SQLite's from here on. */
+/* The cell `kind`, then `length` bytes without a NUL; they are SQLite's from here on. With a NUL at its end, and without a length, it is
+ * handed out as it is: else SQLite makes a copy to have one there. */
 static void answer(void *context, char kind, const char *bytes, size_t length)
 {
-    char *cell = malloc(length + 1);
+    char *cell = malloc(length + 2);
 
     if (cell != NULL) {
         cell[0] = kind;
         memcpy(cell + 1, bytes, length);
-        functions.of.result_text(context, cell, (int)length + 1, free);
+        cell[length + 1] = '\0';
+        functions.of.result_text(context, cell, -1, free);
     }
 }
 
@@ -113,6 +116,22 @@ static void cell_cb(void *context, int count, void **values)
     }
 }
 
+/* As bytes: for a text SQLite would make a copy that ends with a NUL. */
+static int has(void *row, void *value)
+{
+    const char *bytes = functions.of.value_blob(row);
+    const char *wanted = functions.of.value_blob(value);
+
+    return bytes != NULL && wanted != NULL &&
+           memmem(bytes, (size_t)functions.of.value_bytes(row), wanted, (size_t)functions.of.value_bytes(value)) !=
+               NULL;
+}
+
+static void has_cb(void *context, int count, void **values)
+{
+    functions.of.result_int(context, has(values[1], values[2]) || has(values[0], values[2]));
+}
+
 void sql_native_sqlite3_start(dbi_driver driver)
 {
     int found = 1;
@@ -138,6 +157,10 @@ int sql_native_sqlite3_works(void)
 
 int sql_native_sqlite3_register(dbi_conn dbi)
 {
-    return !works || functions.of.create_function(((dbi_conn_t *)dbi)->connection, SQL_NATIVE_SQLITE3_CELL, 1,
-                                                  ENCODING_UTF8 | DETERMINISTIC, NULL, cell_cb, NULL, NULL) == 0;
+    void *db = ((dbi_conn_t *)dbi)->connection;
+    const int how = ENCODING_UTF8 | DETERMINISTIC;
+
+    return !works ||
+           (functions.of.create_function(db, SQL_NATIVE_SQLITE3_CELL, 1, how, NULL, cell_cb, NULL, NULL) == 0 &&
+            functions.of.create_function(db, SQL_NATIVE_SQLITE3_HAS, 3, how, NULL, has_cb, NULL, NULL) == 0);
 }

@@ -11,7 +11,6 @@
 
 #include <dbi/dbi-dev.h>
 
-#include "apr_hash.h"
 #include "apr_strings.h"
 
 #include "connection.h"
@@ -22,7 +21,7 @@
 #define TRIES 5
 
 /* Result codes of SQLite's. */
-enum { CODE_OK = 0, CODE_SCHEMA = 17, CODE_ROW = 100, CODE_DONE = 101 };
+enum { CODE_OK = 0, CODE_ERROR = 1, CODE_SCHEMA = 17, CODE_ROW = 100, CODE_DONE = 101 };
 
 /* By name, in the order of `functions`. */
 static const char *const names[] = {
@@ -52,9 +51,11 @@ static int works; /* likewise */
 
 typedef struct kept_t {
     char *form; /* NULL: none is here */
-    unsigned hash;
+    apr_size_t length;
     void *statement;
-    apr_uint64_t used; /* the larger, the later */
+    apr_uint64_t used;     /* the larger, the later */
+    apr_uint64_t ran_at;   /* sql_conn_t::asked when it ran first; 0: it has not, or nobody had asked */
+    apr_uint64_t known_at; /* likewise, of the last time that is later; 0: there is none */
 } kept_t;
 
 typedef struct sql_prepared_t {
@@ -123,14 +124,14 @@ void sql_prepared_sqlite3_forget(sql_conn_t *conn)
 }
 
 /* Where the statement is, or that which was used longest ago. */
-static kept_t *find(sql_prepared_t *prepared, const char *form, unsigned hash)
+static kept_t *find(sql_prepared_t *prepared, const char *form, apr_size_t length)
 {
     kept_t *oldest = &prepared->at[0];
 
     for (int i = 0; i < KEPT; i++) {
         kept_t *kept = &prepared->at[i];
 
-        if (kept->form != NULL && kept->hash == hash && strcmp(kept->form, form) == 0) {
+        if (kept->form != NULL && kept->length == length && memcmp(kept->form, form, length) == 0) {
             return kept;
         }
         if (kept->used < oldest->used) {
@@ -143,8 +144,7 @@ static kept_t *find(sql_prepared_t *prepared, const char *form, unsigned hash)
 
 static kept_t *keep(sql_conn_t *conn, const char *form)
 {
-    apr_ssize_t length = (apr_ssize_t)strlen(form);
-    unsigned hash = apr_hashfunc_default(form, &length);
+    apr_size_t length = strlen(form);
     kept_t *kept;
 
     if (conn->prepared == NULL) {
@@ -153,13 +153,31 @@ static kept_t *keep(sql_conn_t *conn, const char *form)
     if (conn->prepared == NULL) {
         return NULL;
     }
-    kept = find(conn->prepared, form, hash);
+    kept = find(conn->prepared, form, length);
     if (kept->form == NULL) {
         kept->form = strdup(form);
-        kept->hash = hash;
+        kept->length = length;
     }
     kept->used = ++conn->prepared->clock;
     return kept->form != NULL ? kept : NULL;
+}
+
+/* Is it of the schema that conn->tables are of? It had one schema when it ran first and has it still, so the file had it, too, whenever it
+ * was asked in between: numbers of schemas only grow. */
+static int is_known(const sql_conn_t *conn, const kept_t *kept)
+{
+    return kept->known_at != 0 && kept->known_at >= conn->asked_first;
+}
+
+/* It ran, so its schema is the file's. */
+static void note_run(const sql_conn_t *conn, kept_t *kept)
+{
+    if (kept->ran_at == 0) {
+        kept->ran_at = conn->asked;
+    }
+    else if (conn->asked > kept->ran_at) {
+        kept->known_at = conn->asked;
+    }
 }
 
 /* ------------------------------------------------------------ run */
@@ -183,17 +201,19 @@ static int bind_values(void *statement, const sql_statement_t *sql)
 }
 
 /* All rows, until there is an error or `row` wants no more. Whatever happens, the statement holds no lock afterwards. */
-static int step_all(void *statement, apr_pool_t *pool, sql_row_fn row, void *data)
+static int step_all(void *statement, const sql_statement_t *sql, sql_row_fn row, void *data)
 {
-    int columns = functions.of.column_count(statement);
-    const char **cells = apr_palloc(pool, ((apr_size_t)columns + 1) * sizeof(*cells));
+    int columns = row != NULL ? functions.of.column_count(statement) : 0;
+    const char **cells = apr_pcalloc(sql->pool, ((apr_size_t)columns + 1) * sizeof(*cells));
     int wanted = 1;
+    int first = 0;
     int rv = CODE_ROW;
 
     while (wanted && (rv = functions.of.step(statement)) == CODE_ROW) {
         for (int i = 0; i < columns; i++) {
-            cells[i] = functions.of.column_text(statement, i);
+            cells[i] = i < first ? NULL : functions.of.column_text(statement, i);
         }
+        first = sql->once;
         wanted = row == NULL || row(data, cells);
     }
     rv = functions.of.reset(statement);
@@ -210,32 +230,46 @@ static sql_ran_e run_once(kept_t *kept, void *db, const sql_statement_t *sql, sq
     if (bind_values(kept->statement, sql) != CODE_OK) {
         return SQL_RAN_NOT;
     }
-    *code = step_all(kept->statement, sql->pool, row, data);
+    *code = step_all(kept->statement, sql, row, data);
     return *code == CODE_OK ? SQL_RAN : SQL_RAN_FAILED;
 }
 
 /* With RETURNING foreign keys are looked at in the middle of a statement, and one from the old prepare then ends with SQLITE_ERROR, which
- * says nothing, where others say SQLITE_CONSTRAINT. The word in a value is no harm: libdbi runs it as well. */
-static int tells_why(const sql_statement_t *sql)
+ * says nothing, where others say SQLITE_CONSTRAINT. What it did is undone, so libdbi may run it again to learn why. The word in a value is no
+ * harm. */
+static int tells_nothing(const sql_statement_t *sql, int code)
 {
-    return strstr(sql->text, " RETURNING ") == NULL;
+    return code == CODE_ERROR && strstr(sql->text, " RETURNING ") != NULL;
 }
 
 sql_ran_e sql_prepared_sqlite3_run(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data)
 {
-    void *db = works && conn->dbi != NULL && tells_why(sql) ? ((dbi_conn_t *)conn->dbi)->connection : NULL;
+    void *db = works && conn->dbi != NULL ? ((dbi_conn_t *)conn->dbi)->connection : NULL;
     kept_t *kept = db != NULL ? keep(conn, form_of(sql)) : NULL;
     sql_ran_e ran = SQL_RAN_NOT;
     int code = CODE_SCHEMA;
 
+    if (conn->assumes && (kept == NULL || !is_known(conn, kept))) {
+        return SQL_RAN_UNSURE;
+    }
     for (int i = 0; kept != NULL && code == CODE_SCHEMA && i < TRIES; i++) {
         code = CODE_OK;
         ran = run_once(kept, db, sql, row, data, &code);
         if (code == CODE_SCHEMA) {
             functions.of.finalize(kept->statement);
             kept->statement = NULL;
+            kept->ran_at = kept->known_at = 0;
             ran = SQL_RAN_NOT;
+            if (conn->assumes) {
+                return SQL_RAN_STALE;
+            }
         }
+    }
+    if (ran == SQL_RAN) {
+        note_run(conn, kept);
+    }
+    if (ran == SQL_RAN_FAILED && tells_nothing(sql, code)) {
+        ran = SQL_RAN_NOT;
     }
     if (ran == SQL_RAN_FAILED) {
         dbi_conn_set_error(conn->dbi, code, "%s", functions.of.errmsg(db));

@@ -4,6 +4,7 @@
 
 #include "apr_strings.h"
 
+#include "catalogue.h"
 #include "connect.h"
 #include "connection.h"
 
@@ -123,13 +124,37 @@ void sql_result_rows(dbi_result result, apr_pool_t *pool, sql_row_fn row, void *
     }
 }
 
+/* Past libdbi; a statement that was made of tables which may have changed only if it is sure to notice that. */
+static sql_ran_e run_past(sql_call_t *c, const sql_statement_t *sql, sql_row_fn row, void *data)
+{
+    sql_ran_e ran;
+
+    if (c->db->driver->run == NULL) {
+        return SQL_RAN_NOT;
+    }
+    c->conn->assumes = c->assumes && !c->catalogue_is_fresh;
+    ran = c->db->driver->run(c->conn, sql, row, data);
+    c->conn->assumes = 0;
+    return ran;
+}
+
 apr_status_t sql_conn_run(sql_call_t *c, const sql_statement_t *sql, sql_row_fn row, void *data)
 {
-    const sql_driver_t *driver = c->db->driver;
-    sql_ran_e ran = driver->run != NULL ? driver->run(c->conn, sql, row, data) : SQL_RAN_NOT;
+    sql_ran_e ran = run_past(c, sql, row, data);
     dbi_result result;
     apr_status_t rv;
 
+    if (ran == SQL_RAN_UNSURE) {
+        rv = sql_catalogue_check(c);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        ran = run_past(c, sql, row, data);
+    }
+    if (ran == SQL_RAN_STALE) {
+        c->conn->tables = NULL;
+        return SQL_STALE;
+    }
     if (ran != SQL_RAN_NOT) {
         c->statements++;
         return ran == SQL_RAN ? APR_SUCCESS : explain(c);

@@ -104,6 +104,7 @@ struct sql_call_t {
     sql_conn_t *own;         /**< a background thread's connection, which nobody else takes */
     int statements;          /**< how many ran since `conn` was taken */
     int catalogue_is_fresh;  /**< sql_catalogue_find has looked for changes since then */
+    int assumes;             /**< it need not: sql_catalogue_assume was called */
     int failed;              /**< sql_fail was called since `conn` was taken */
     char said[SQL_SAID_MAX]; /**< a background thread's last sentence, "" when all is well */
 };

@@ -12,15 +12,17 @@
 #include "catalogue.h"
 #include "driver.h"
 
-#define FIRST_SPACE 256
+/* What most statements have room in, and most names. */
+#define FIRST_SPACE 1024
+#define NAME_SPACE 64
 
-static sql_statement_t *make_empty(const sql_driver_t *driver, apr_pool_t *pool)
+static sql_statement_t *make_empty(const sql_driver_t *driver, apr_pool_t *pool, apr_size_t space)
 {
     sql_statement_t *sql = apr_pcalloc(pool, sizeof(*sql));
 
     sql->driver = driver;
     sql->pool = pool;
-    sql->space = FIRST_SPACE;
+    sql->space = space;
     sql->text = apr_palloc(sql->pool, sql->space);
     sql->text[0] = '\0';
     return sql;
@@ -28,7 +30,7 @@ static sql_statement_t *make_empty(const sql_driver_t *driver, apr_pool_t *pool)
 
 sql_statement_t *sql_statement_make(sql_call_t *c)
 {
-    sql_statement_t *sql = make_empty(c->db->driver, c->pool);
+    sql_statement_t *sql = make_empty(c->db->driver, c->pool, FIRST_SPACE);
 
     sql_raw(sql, sql->driver->guard);
     return sql;
@@ -176,7 +178,7 @@ void sql_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind)
 
 static const char *column_of(const sql_statement_t *sql, const char *alias, const char *column)
 {
-    sql_statement_t *expression = make_empty(sql->driver, sql->pool);
+    sql_statement_t *expression = make_empty(sql->driver, sql->pool, NAME_SPACE);
 
     if (alias != NULL) {
         sql_name(expression, alias);
@@ -198,6 +200,13 @@ void sql_own_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind
         return;
     }
     sql->driver->append_own_cell(sql, constant, kind);
+    sql_raw(sql, " AS ");
+    sql_name(sql, sql->driver->cell_alias);
+}
+
+void sql_bare_cell_of(sql_statement_t *sql, const char *constant)
+{
+    sql_raw(sql, constant);
     sql_raw(sql, " AS ");
     sql_name(sql, sql->driver->cell_alias);
 }

@@ -48,6 +48,7 @@ typedef struct sql_statement_t {
     apr_size_t length;
     apr_size_t space;
     apr_array_header_t *values; /**< of sql_value_t, those that can be bound; NULL: none, or the driver binds none */
+    int once; /**< so many columns are wanted of the first row only, where all rows have the same; later ones may give NULL for them */
 } sql_statement_t;
 
 /** Begin a statement, with the row's guard. In c->pool. */
@@ -80,6 +81,8 @@ void sql_cell(sql_statement_t *sql, const char *alias, const char *column, sql_k
 /** Likewise of a column of the feed's own tables, where nothing but this kind is: text (without NUL) or integers. Cheaper. */
 void sql_own_cell(sql_statement_t *sql, const char *alias, const char *column, sql_kind_e kind);
 void sql_own_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind);
+/** Likewise bare: text without its type before it, for who knows that it is one. */
+void sql_bare_cell_of(sql_statement_t *sql, const char *constant);
 /** Likewise of an expression: SQL, never data. */
 void sql_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind);
 

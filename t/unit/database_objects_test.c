@@ -101,6 +101,50 @@ static void test_first_views(void)
     scene_end(&s);
 }
 
+/* Tables are believed in as long as the statements made of them run. Whoever alters one, the very next call knows. */
+static void test_altered_while_known(void)
+{
+    static const char first[] = "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"posts\"}";
+    static const char padded[] = "{\"entity\":\"Profile\",\"id\":\"01\",\"collection\":\"posts\"}";
+    static const char shown[] = "{\"added\":[{\"id\":1,\"text\":\"hello\"}],\"removed\":[],\"changed\":[]}";
+    static const char *const unrelated[] = {"CREATE TABLE one(id INTEGER PRIMARY KEY)", "DROP TABLE one",
+                                            "CREATE INDEX posts_body ON posts(body)"};
+    scene_t s;
+
+    objects_begin(&s, "known.db");
+    for (int i = 0; i < 12; i++) {
+        check(ask(&s.feed, NULL, "get_collection_changes", first), shown, first, "known by and by");
+        if (i % 4 == 3) {
+            stranger_does(s.other, unrelated[i / 4]);
+        }
+    }
+    check(ask(&s.feed, NULL, "get_collection_changes", padded), "EINVAL: the key \"01\"", padded,
+          "a column of numbers");
+    stranger_does(s.other, "ALTER TABLE posts ADD COLUMN more TEXT");
+    check(ask(&s.feed, NULL, "get_collection_changes", first), "EGENERAL: table \"posts\" has other columns", first,
+          "altered");
+    stranger_does(s.other, "DROP TABLE posts;CREATE TABLE posts(id INTEGER PRIMARY KEY,wall TEXT,author INTEGER,body "
+                           "TEXT,seen INTEGER,more TEXT);INSERT INTO posts VALUES(1,'1',2,'hello',0,'')");
+    with_statements(&s.feed, "posts", database_dialect_watch);
+    for (int i = 0; i < 4; i++) {
+        check(ask(&s.feed, NULL, "get_collection_changes", first), shown, first, "made anew");
+    }
+    check(ask(&s.feed, NULL, "get_collection_changes", padded), "{\"added\":[],\"removed\":[],\"changed\":[]}", padded,
+          "a column of texts");
+    stranger_does(s.other,
+                  "DROP TABLE posts;CREATE TABLE posts(id INTEGER PRIMARY KEY,wall INTEGER,author INTEGER,body "
+                  "TEXT,seen INTEGER,more TEXT)");
+    check(ask(&s.feed, NULL, "get_collection_changes", padded), "EINVAL: the key \"01\"", padded,
+          "refused before any statement ran");
+    stranger_does(s.other, "DROP TABLE posts;CREATE TABLE posts(id INTEGER PRIMARY KEY,wall TEXT,author INTEGER,body "
+                           "TEXT,seen INTEGER,more TEXT)");
+    check(ask(&s.feed, NULL, "get_collection_changes", padded), "{\"added\":[],\"removed\":[],\"changed\":[]}", padded,
+          "and no more");
+    stranger_does(s.other, "DROP TABLE posts");
+    check(ask(&s.feed, NULL, "get_collection_changes", first), "EINVAL: there is no table \"posts\"", first, "gone");
+    scene_end(&s);
+}
+
 /* More statements than a connection keeps, each with other values, twice; and one that the database refuses in between. */
 static void test_kept_statements(void)
 {
@@ -242,6 +286,7 @@ void vault_database_objects_suite(void)
 
     CU_add_test(suite, "collections: added, removed, changed", test_collections);
     CU_add_test(suite, "a first view in one statement", test_first_views);
+    CU_add_test(suite, "a table that is altered while it is known", test_altered_while_known);
     CU_add_test(suite, "statements that are kept, and those that give way", test_kept_statements);
     CU_add_test(suite, "properties", test_properties);
     CU_add_test(suite, "queries: came in, went out, changed", test_queries);

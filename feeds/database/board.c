@@ -13,6 +13,7 @@
 
 #include "apr_strings.h"
 
+#include "dialect.h"
 #include "interests.h"
 
 /* Which interests a change touches (interests.c) is a part of what a mark says, and this its version. */
@@ -21,6 +22,7 @@
 struct database_board_t {
     char place[DATABASE_PLACE_BYTES];              /* who holds the lock; in a page of its own */
     _Atomic apr_int64_t floor;                     /* atomic: one more than the number; 0: none */
+    _Atomic apr_uint64_t known;                    /* atomic: 0: none */
     _Atomic apr_uint32_t next;                     /* atomic: how many marks were ever left */
     _Atomic database_mark_t marks[DATABASE_MARKS]; /* atomic, each */
 };
@@ -80,6 +82,14 @@ static const char *model_digest(const database_t *feed, apr_pool_t *pool)
     return digest;
 }
 
+static const char *journal_of(const database_t *feed, apr_pool_t *pool)
+{
+    const database_dialect_t *dialect = database_dialect_of(&feed->sql);
+
+    return dialect != NULL && dialect->journal != NULL ? apr_pstrcat(pool, feed->sql.database, dialect->journal, NULL)
+                                                       : NULL;
+}
+
 const char *database_board_open(database_t *feed, const apr_table_t *given, apr_pool_t *pconf)
 {
     apr_pool_t *pool = lasting_pool(pconf);
@@ -102,6 +112,7 @@ const char *database_board_open(database_t *feed, const apr_table_t *given, apr_
         return apr_psprintf(pconf, "no memory for the place of the watcher: %s", strerror(errno));
     }
     feed->board = memory;
+    feed->journal = journal_of(feed, pconf);
     feed->marked_as = apr_psprintf(pconf, "%d %s", INTERESTS_VERSION, model_digest(feed, pconf));
     apr_pool_cleanup_register(pconf, memory, unmap, apr_pool_cleanup_null);
     return NULL;
@@ -148,6 +159,22 @@ void database_board_keep_place(const database_t *feed, const char *place)
 apr_int64_t database_board_floor(const database_t *feed)
 {
     return feed->board->floor - 1;
+}
+
+/* Two writers may come here in either order: the lower one costs some reading. */
+void database_board_raise_floor(const database_t *feed, apr_int64_t floor)
+{
+    feed->board->floor = floor + 1;
+}
+
+apr_uint64_t database_board_known(const database_t *feed)
+{
+    return feed->board->known;
+}
+
+void database_board_know(const database_t *feed, apr_uint64_t footprint)
+{
+    feed->board->known = footprint;
 }
 
 /* ------------------------------------------------------------ marks */

@@ -44,8 +44,15 @@ void database_board_unlock(const database_t *feed);
 void database_board_read_place(const database_t *feed, char *place);
 /** Keep it, after the announcements: who takes over repeats some rather than skip any. */
 void database_board_keep_place(const database_t *feed, const char *place);
-/** The number that the place begins with; -1: nobody watches yet. Any thread: it may be older than the place is. */
+/** Up to this number, with which a place begins, all was announced; -1: nobody watches yet. Any thread: it may be older than the place
+ * is, or newer by what writers have announced. */
 apr_int64_t database_board_floor(const database_t *feed);
+/** A writer has announced all up to there. */
+void database_board_raise_floor(const database_t *feed, apr_int64_t floor);
+
+/** The footprint (footprint.h) of a database of which all is announced; 0: nobody knows one. Any thread. */
+apr_uint64_t database_board_known(const database_t *feed);
+void database_board_know(const database_t *feed, apr_uint64_t footprint);
 
 /** The mark of the change `id` of a table that was watched as `epoch`. Never 0. */
 database_mark_t database_board_mark(const database_t *feed, const char *epoch, apr_int64_t id, apr_pool_t *pool);

@@ -433,6 +433,8 @@ apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_
     append_id(&cells);
     database_cells_begin(&cells, "epoch");
     sql_own_cell_of(cells.sql, "w.epoch", SQL_TEXT);
+    database_cells_begin(&cells, "now");
+    sql_own_cell_of(cells.sql, dialect->now, SQL_TEXT);
     sql_raw(cells.sql, " FROM ");
     sql_table(cells.sql, "vault_watched");
     sql_raw(cells.sql, " AS w JOIN ");

@@ -22,6 +22,8 @@
  * subscription.c  places that outlive pages
  * board.c       what children share: who watches, how far, and what writers have announced
  * recorded.c    what a write has recorded, announced by the writer
+ * footprint.c   whether anybody has written at all
+ * brief.c       whether all that is new was announced already
  * watcher.c     notices what other programs write
  * model.c       entities, collections and queries, from a file
  */
@@ -45,6 +47,7 @@ typedef struct database_t {
     int changes;                   /* const after open: how many are kept at most */
     int board_fd;                  /* const after open: the board's memory, and its lock */
     database_board_t *board;       /* const after open: shared by children */
+    const char *journal;           /* const after open: the file that every commit writes to; NULL: nobody knows one */
     const char *marked_as;         /* const after open: what marks are of, beside the change */
     database_watcher_t *watcher;   /* const after child_start */
 } database_t;

@@ -57,6 +57,8 @@ typedef struct database_dialect_t {
     int (*is_lost)(sql_call_t *c, const database_span_t *span);
     /** A statement that has who listens look, when the transaction commits. NULL: nobody listens. */
     const char *tell;
+    /** What the name of the database's file ends with, as that of a file beside it to which every commit writes. NULL: there is none. */
+    const char *journal;
     /** Append the condition on vault_changes AS c for what is new since a place that is not lost. */
     void (*append_since)(sql_statement_t *sql, const char *since);
     /** Append a condition that is true for all that a transaction has recorded, in it, and for no change that others have not

@@ -362,6 +362,7 @@ const database_dialect_t database_dialect_sqlite3 = {
     .append_since = append_since,
     .append_own = append_own,
     .next = next,
+    .journal = "-wal",
     .prune = prune,
     .append_image = append_image,
     .append_has = append_has,

@@ -6,8 +6,6 @@
  */
 #include "recorded.h"
 
-#include <string.h>
-
 #include "apr_strings.h"
 
 #include "catalogue.h"
@@ -26,6 +24,15 @@ static int take(sql_call_t *c, const json_t *change, database_mark_t *mark)
     return !database_board_has(feed, *mark);
 }
 
+/* Ids have no gaps: either as many as there are after `floor` were read, or some are of other tables. */
+static apr_int64_t whole_up_to(const json_t *changes, apr_int64_t floor)
+{
+    const char *told = json_string_value(json_object_get(json_array_get(changes, 0), "now"));
+    apr_int64_t now = told != NULL ? apr_strtoi64(told, NULL, 10) : -1;
+
+    return now - floor == (apr_int64_t)json_array_size(changes) ? now : -1;
+}
+
 apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded, database_touched_t *touched)
 {
     const database_t *feed = (const database_t *)c->db;
@@ -33,12 +40,13 @@ apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded
     json_t *changes;
     apr_status_t rv;
 
-    memset(recorded, 0, sizeof(*recorded));
+    *recorded = (database_recorded_t){.whole = -1};
     if (floor < 0) {
         return APR_SUCCESS;
     }
     rv = database_look_own(c, floor, RECORDED_MAX, &changes);
     if (rv == APR_SUCCESS && json_array_size(changes) <= RECORDED_MAX) {
+        recorded->whole = feed->journal != NULL ? whole_up_to(changes, floor) : -1;
         recorded->marks = apr_palloc(c->pool, RECORDED_MAX * sizeof(*recorded->marks));
         for (size_t i = 0; i < json_array_size(changes); i++) {
             const json_t *change = json_array_get(changes, i);

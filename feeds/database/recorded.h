@@ -19,6 +19,8 @@
 typedef struct database_recorded_t {
     database_mark_t *marks; /* in c->pool */
     int count;
+    apr_int64_t
+        whole; /* up to this number all is read, or was announced before; -1: nobody knows. Where ids have no gaps */
 } database_recorded_t;
 
 /** Read what the open transaction has recorded of c->table, and add its interests to those touched. Does nothing where nobody

@@ -13,11 +13,13 @@
 #include "apr_time.h"
 
 #include "board.h"
+#include "brief.h"
 #include "catalogue.h"
 #include "changes.h"
 #include "connection.h"
 #include "dialect.h"
 #include "driver.h"
+#include "footprint.h"
 #include "interests.h"
 #include "now.h"
 #include "rows.h"
@@ -44,6 +46,7 @@ struct database_watcher_t {
     database_marks_t marks; /* thread: those that were there when this look began */
     apr_int64_t version;    /* thread: of the connection's, when the last look began; -1: unknown */
     apr_int64_t asked;      /* thread: likewise, of this look */
+    apr_time_t looked_at;   /* thread: when it last looked, and all went well; 0: it has not */
     char complained[256];   /* thread: tables with other columns than when they were watched */
 };
 
@@ -226,6 +229,25 @@ static apr_status_t look_in_snapshot(database_watcher_t *w)
     return rv;
 }
 
+/* What was written and announced by this server needs no more than that. @param done  0: all that is new has to be read */
+static apr_status_t look_briefly(database_watcher_t *w, int *done)
+{
+    sql_call_t *c = &w->c;
+    database_brief_t brief = {.feed = w->feed, .place = w->place, .marks = &w->marks, .most = AT_ONCE};
+    apr_status_t rv;
+
+    database_board_copy(w->feed, &w->marks);
+    rv = database_brief_look(c, &brief);
+    *done = rv == APR_SUCCESS && brief.enough;
+    if (brief.altered) {
+        forget_told(w); /* all of them are to be read again, whether anything is new or not */
+    }
+    if (*done && !is_as_told(w, brief.told)) {
+        announce(w, database_touched_make(w->feed, c->pool), brief.told, brief.now);
+    }
+    return rv;
+}
+
 /* Has nobody committed anything since the last look? 0: perhaps somebody has. Asked before the look begins. */
 static int is_same_version(database_watcher_t *w)
 {
@@ -238,19 +260,20 @@ static int is_same_version(database_watcher_t *w)
     return w->asked >= 0 && w->asked == w->version;
 }
 
-/* This is nearly all that a database costs in which nothing happens: one short statement, or two. */
+/* This is nearly all that a database costs in which nobody else writes: one short statement, or two. */
 static apr_status_t is_unchanged(database_watcher_t *w, int *unchanged)
 {
-    const char *told = NULL, *place;
     apr_status_t rv = APR_SUCCESS;
 
     *unchanged = is_same_version(w) && w->told != NULL;
     if (!*unchanged && w->told != NULL && w->dialect->settle == NULL) {
-        rv = database_dialect_place(&w->c, &told, &place);
-        *unchanged = rv == APR_SUCCESS && is_as_told(w, told);
+        rv = look_briefly(w, unchanged);
     }
     if (*unchanged) {
         w->version = w->asked;
+    }
+    if (rv != APR_SUCCESS) {
+        forget_told(w); /* the tables may be gone, too, which only a whole look finds out */
     }
     return rv;
 }
@@ -336,17 +359,38 @@ static int look_now(database_watcher_t *w)
     if (rv == APR_SUCCESS) {
         rv = prune(w);
     }
+    if (rv == APR_SUCCESS) {
+        w->looked_at = vault_now();
+    }
     return rv == APR_SUCCESS ? wait : w->feed->look;
+}
+
+/* Nobody has written but who has announced it. Not for ever: see footprint.h. */
+static int is_known(const database_watcher_t *w, apr_uint64_t footprint)
+{
+    apr_time_t since = vault_now() - w->looked_at;
+
+    return footprint != 0 && w->told != NULL && footprint == database_board_known(w->feed) && w->looked_at != 0 &&
+           since >= 0 && since < apr_time_from_msec(ASK_ANYHOW);
 }
 
 /* One look. @return how many milliseconds until the next */
 static int look(database_watcher_t *w)
 {
     int wait = w->feed->look;
+    int settled = 0;
+    apr_uint64_t footprint = database_footprint(w->feed, &settled);
 
+    if (is_known(w, footprint)) {
+        return wait;
+    }
+    w->looked_at = 0;
     if (sql_conn_take(&w->c) == APR_SUCCESS) {
         wait = look_now(w);
         sql_conn_give_back(&w->c);
+    }
+    if (w->looked_at != 0 && w->told != NULL && settled) {
+        database_board_know(w->feed, footprint);
     }
     return wait;
 }

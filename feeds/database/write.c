@@ -10,6 +10,7 @@
 #include "catalogue.h"
 #include "connection.h"
 #include "dialect.h"
+#include "footprint.h"
 #include "fold.h"
 #include "interests.h"
 #include "recorded.h"
@@ -38,13 +39,29 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
     return rv;
 }
 
-/* After the commit, and also when nobody knows whether it happened: too much is announced rather than too little.
- * The table is looked up in the transaction, where that costs less, and what is found stays so until its end.
+/* Announce after the commit, and also when nobody knows whether it happened: too much rather than too little. */
+static apr_status_t commit(sql_call_t *c, const database_recorded_t *recorded, const database_touched_t *touched)
+{
+    const database_t *feed = (const database_t *)c->db;
+    apr_status_t rv = sql_conn_commit(c);
+    apr_uint64_t footprint = recorded->whole >= 0 ? database_footprint(feed, NULL) : 0;
+
+    if (database_touched_notify(touched) && rv == APR_SUCCESS) {
+        database_recorded_leave(c, recorded);
+        if (footprint != 0) {
+            database_board_raise_floor(feed, recorded->whole);
+            database_board_know(feed, footprint);
+        }
+    }
+    return rv;
+}
+
+/* The table is looked up in the transaction, where that costs less, and what is found stays so until its end.
  * @param by_key  rows have to be told apart */
 static apr_status_t write_in_transaction(sql_call_t *c, const char *table, int by_key, write_fn body, json_t **answer)
 {
     write_t w = {.c = c, .touched = database_touched_make((const database_t *)c->db, c->pool)};
-    database_recorded_t recorded = {0};
+    database_recorded_t recorded = {.whole = -1};
     apr_status_t rv = sql_conn_begin_write(c);
 
     if (rv != APR_SUCCESS) {
@@ -58,10 +75,7 @@ static apr_status_t write_in_transaction(sql_call_t *c, const char *table, int b
         rv = database_recorded_read(c, &recorded, w.touched);
     }
     if (rv == APR_SUCCESS) {
-        rv = sql_conn_commit(c);
-        if (database_touched_notify(w.touched) && rv == APR_SUCCESS) {
-            database_recorded_leave(c, &recorded);
-        }
+        rv = commit(c, &recorded, w.touched);
     }
     if (rv != APR_SUCCESS) {
         sql_conn_rollback(c);

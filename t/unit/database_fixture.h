@@ -167,7 +167,7 @@ static const char *ask(feed_t *feed, host_page_t *page, const char *method, cons
 /* Keeps the parser of libdbi's module away from a statement with a result; see driver_sqlite3.c. */
 #define GUARD "/* from sqlite_master limit */"
 
-/* Somebody else's connection to the same file. */
+/* Somebody else's connection to the same file, which waits for its turn to write. */
 static dbi_conn stranger(dbi_inst *instance, const char *name)
 {
     dbi_conn other;
@@ -176,6 +176,7 @@ static dbi_conn stranger(dbi_inst *instance, const char *name)
     other = dbi_conn_new_r("sqlite3", *instance);
     dbi_conn_set_option(other, "sqlite3_dbdir", folder);
     dbi_conn_set_option(other, "dbname", name);
+    dbi_conn_set_option_numeric(other, "sqlite3_timeout", 20000);
     CU_ASSERT_EQUAL_FATAL(dbi_conn_connect(other), 0);
     return other;
 }

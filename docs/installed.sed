@@ -3,4 +3,4 @@
 s#\]\(\.\./examples/suspend/#](suspend/#g
 s#\]\(\.\./examples/#](examples/#g
 s#\]\(\.\./feeds/example/#](example/#g
-s%\[([^]]*)\]\(\.\./(CONTRIBUTING\.md|bench/[^)#]*)(#[^)]*)?\)%\1 (`\2` in the sources)%g
+s%\[([^]]*)\]\(\.\./(CONTRIBUTING\.md|(bench|t)/[^)#]*)(#[^)]*)?\)%\1 (`\2` in the sources)%g

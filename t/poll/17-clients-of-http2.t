@@ -7,7 +7,7 @@ use VaultTest;
 
 plan(skip_all => 'mod_http2 or Protocol::HTTP2 is not there') unless have_http2();
 
-use constant {THREADS => 4, ROWS => 300_000};
+use constant {THREADS => 4, ROWS => 100_000};
 
 use_server(VaultTest::Server->start('poll-http2', config => <<"END"));
 Protocols h2c http/1.1

@@ -9,6 +9,7 @@
 #include "apr_strings.h"
 #include "http_core.h"
 #include "mpm_common.h"
+#include "scoreboard.h"
 
 #include "ability.h"
 #include "bell.h"
@@ -184,6 +185,33 @@ static void notice_stop(vault_waiters_t *waiters)
     }
 }
 
+/* Does this child take no connections, as the event MPM says while its threads are all busy? */
+static int is_closed(void)
+{
+    static process_score *own;
+    int i, most = 0;
+
+    if (!own || own->pid != getpid()) {
+        own = NULL;
+        ap_mpm_query(AP_MPMQ_HARD_LIMIT_DAEMONS, &most);
+        for (i = 0; i < most && !own; i++) {
+            process_score *ps = ap_get_scoreboard_process(i);
+            own = ps && ps->pid == getpid() ? ps : NULL;
+        }
+    }
+    return own && own->not_accepting;
+}
+
+/* The listener of httpd 2.4.71's event MPM, when all threads are busy, may come to close the door after the last of them has looked whether it
+ * has to be opened again. Nobody then tells it, and it sleeps until something happens on a connection: with thousands of polls that wait, and
+ * nobody who can come in and notify them, for minutes. Any event makes it look again. */
+static void keep_open(vault_waiters_t *waiters)
+{
+    if (vault_server.can_bell && is_closed()) {
+        vault_waiters_nudge(waiters);
+    }
+}
+
 /* Once a second, in the waker. */
 static void tick(void *baton)
 {
@@ -200,6 +228,7 @@ static void tick(void *baton)
         vault_bell_dismiss();
         return;
     }
+    keep_open(waiters);
     if (!vault_pages_claim_sweep(vault_server.pages, now)) {
         return;
     }

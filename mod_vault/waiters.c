@@ -616,6 +616,24 @@ void vault_waiters_halt(vault_waiters_t *w)
     __atomic_store_n(&w->halt, 1, __ATOMIC_SEQ_CST);
 }
 
+int vault_waiters_nudge(vault_waiters_t *w)
+{
+    apr_size_t i;
+    int found = 0;
+
+    pthread_mutex_lock(&w->lock);
+    for (i = 0; i < w->deadlines.count && !found; i++) {
+        const vault_poll_t *poll = w->deadlines.heap[i];
+        /* One that has been rung already is on its way to a thread. */
+        if (__atomic_load_n(&poll->carried, __ATOMIC_SEQ_CST) && !poll->causes) {
+            ring_poll(w, poll);
+            found = 1;
+        }
+    }
+    pthread_mutex_unlock(&w->lock);
+    return found;
+}
+
 int vault_waiters_stopping(const vault_waiters_t *w)
 {
     return __atomic_load_n(&w->stop, __ATOMIC_SEQ_CST);

@@ -85,6 +85,10 @@ void vault_waiters_stop(vault_waiters_t *w);
  * somebody's file by now, so nobody rings them any more. Call vault_waiters_stop() as well, after it. Only sets a flag. */
 void vault_waiters_halt(vault_waiters_t *w);
 
+/** Ring for one of the polls whose bell is carried, for nothing: so the MPM's listener looks at all that it has to.
+ * @return 0 there is none */
+int vault_waiters_nudge(vault_waiters_t *w);
+
 /** Has vault_waiters_stop() been called? */
 int vault_waiters_stopping(const vault_waiters_t *w);
 

@@ -410,6 +410,34 @@ static void a_bell_that_was_closed_under_its_poll_is_forgotten(void)
     hall_end(&h);
 }
 
+static void a_nudge_rings_for_one_whose_bell_is_carried(void)
+{
+    hall_t h;
+    vault_poll_t poll[3];
+    vault_wait_t wait[3];
+    int i;
+
+    hall_begin(&h, 3);
+    CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0);
+    for (i = 0; i < 3; i++) {
+        hall_enter(&h, &poll[i]);
+        hall_sit(&h, &poll[i], &wait[i], 0, FAR_OFF);
+    }
+    CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0); /* they wait in threads */
+    vault_poll_carry(&poll[1], 1);
+    CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 1);
+    CU_ASSERT(hall_is_ringing(&poll[1]) && !hall_is_ringing(&poll[0]) && !hall_is_ringing(&poll[2]));
+    CU_ASSERT_EQUAL(vault_poll_take(h.w, &poll[1]), 0); /* for nothing: it goes on waiting */
+    vault_notifier_notify_interest(h.f.notifier, h.interest[0], 0);
+    CU_ASSERT(hall_rings(&poll[1]));
+    CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0); /* it is on its way */
+    vault_poll_carry(&poll[1], 0);
+    for (i = 0; i < 3; i++) {
+        vault_poll_end(h.w, &poll[i]);
+    }
+    hall_end(&h);
+}
+
 /* What the MPM has closed at a stop at once may be anything by now; who waits in a thread is told all the same. */
 static void a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once(void)
 {
@@ -516,6 +544,7 @@ void vault_waiters_suite(void)
     CU_ADD_TEST(suite, a_watch_that_ended_does_not_ring);
     CU_ADD_TEST(suite, bells_are_used_again_and_silent);
     CU_ADD_TEST(suite, a_bell_that_was_closed_under_its_poll_is_forgotten);
+    CU_ADD_TEST(suite, a_nudge_rings_for_one_whose_bell_is_carried);
     CU_ADD_TEST(suite, a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once);
     CU_ADD_TEST(suite, an_extraneous_ring_does_no_harm);
     CU_ADD_TEST(suite, an_interest_that_cannot_be_is_no_danger);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file waiters_inside.h
+ * What the files of the waiters share: waiters_polls.c, waiters_waker.c and waiters.c. For these only.
+ */
+#ifndef VAULT_WAITERS_INSIDE_H
+#define VAULT_WAITERS_INSIDE_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "apr_thread_proc.h"
+
+#include "deadlines.h"
+#include "waiters.h"
+
+struct vault_waiters_t {
+    vault_notifier_t *notifier;           /* const */
+    vault_counters_t *counters;           /* const */
+    unsigned slot;                        /* const */
+    unsigned window;                      /* const */
+    vault_interest_t interests;           /* const; largest index */
+    void (*tick)(void *);                 /* const */
+    void *baton;                          /* const */
+    apr_thread_t *thread;                 /* const */
+    int epoll, control;                   /* const */
+    int stop, halt, quit, ended;          /* atomic */
+    void (*let_in)(void *, apr_uint32_t); /* atomic; after its baton */
+    void *let_in_baton;
+    pthread_mutex_t lock;
+    vault_wait_t **lists;        /* lock; by interest */
+    vault_deadlines_t deadlines; /* lock; also the list of all that are attached */
+    vault_poll_t queue;          /* lock; head of the ring of QUEUED polls */
+    unsigned running;            /* lock; polls whose turn it is */
+    int stopped;                 /* lock */
+    apr_time_t wakes_at;         /* lock; when the waker looks at deadlines next */
+    int *bells;                  /* lock; free ones */
+    apr_size_t free_bells, bell_room;
+    vault_interest_t drained[VAULT_SLOT_QUEUE]; /* waker thread */
+};
+
+static inline void ring(int fd)
+{
+    apr_uint64_t one = 1;
+
+    while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR) {
+    }
+}
+
+static inline void silence(int fd)
+{
+    apr_uint64_t n;
+
+    while (read(fd, &n, sizeof(n)) < 0 && errno == EINTR) {
+    }
+}
+
+static inline int has_halted(const vault_waiters_t *w)
+{
+    return __atomic_load_n(&w->halt, __ATOMIC_SEQ_CST);
+}
+
+/** Leave a cause with a poll that is attached, and ring when it is its turn. Locked. */
+void vault_waiters_wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned cause);
+
+/** All that are meant: by VAULT_CAUSE_STOP those that do not outlast it, else those that wait for an interest. Locked. */
+void vault_waiters_wake_all_locked(vault_waiters_t *w, unsigned cause);
+
+/** Start the thread that rings for notifications, deadlines and clients. `epoll` and `control` are there.
+ * @return APR_SUCCESS or an error of epoll_ctl or of the thread's */
+apr_status_t vault_waiters_start_waker(vault_waiters_t *w, apr_pool_t *pool);
+
+#endif

@@ -186,11 +186,15 @@ build() {
     return 1
 }
 
-build_steps() {
-    if [ ! -f "$build_source/configure" ] ||
-        [ -n "$(find "$build_source/configure.ac" "$build_source/Makefile.am" "$build_source/m4" -type f -newer "$build_source/configure")" ]; then
-        (cd "$build_source" && autoreconf -i && touch configure) || return 1
+# make_configure SOURCE: unless it is there and newer than what it is made of. Not twice at once.
+make_configure() {
+    if [ ! -f "$1/configure" ] || [ -n "$(find "$1/configure.ac" "$1/Makefile.am" "$1/m4" -type f -newer "$1/configure")" ]; then
+        (cd "$1" && autoreconf -i && touch configure)
     fi
+}
+
+build_steps() {
+    make_configure "$build_source" || return 1
     if [ ! -f "$build_to/.arguments" ] || [ "$*" != "$(cat "$build_to/.arguments")" ] ||
         [ "$build_source/configure" -nt "$build_to/config.status" ]; then
         rm -f "$build_to/.arguments"

@@ -234,6 +234,7 @@
 
     /** @return the pause before the next request */
     async function listen(response, mine, timers) {
+      mine.streams = true;
       arrived();
       try {
         await readStream(response, mine, timers);
@@ -281,7 +282,6 @@
       take(part);
       patience.succeed();
       empties = 0;
-      if (part.updates) acknowledgeSoon(members.get(part.page));
     }
 
     function readEvent(data) {
@@ -355,6 +355,7 @@
       confirm(member, of, seq) {
         if (members.get(member.page) !== member) return;
         member.seq = seq;
+        if (flight?.streams && isBehind(member)) acknowledgeSoon(member);
         if (of === member.sent || seq !== of) member.sent = undefined;
         if (seq !== of && flight?.asked.includes(member)) flight.abort.abort(); // what comes is not made from what it shows
         else changed();

@@ -109,6 +109,16 @@ async function tabsOf(...ids) {
 }
 
 describe('tabs share', () => {
+  test('a stream: many answers at once are acknowledged, when the tab that shows them has them', async () => {
+    const { tabs: [, two], poll } = await tabsOf('a', 'b');
+    const rows = [1, 2, 3, 4, 5, 6, 7, 8];
+    poll.begin().response.write(rows.map((seq) => `id: ${seq}\ndata: ${JSON.stringify(part('b', seq, `row ${seq}`))}\n\n`).join(''));
+    await two.getByText('row 8').waitFor();
+    let ack;
+    do ack = await stage.site.acks.next(); while (ack.seqOf('b') < 8);
+    assert.equal(await shown(two), rows.map((seq) => `row ${seq}`).join(' '));
+  });
+
   test('one poll, each with its own answers and numbers', async () => {
     const { tabs: [one, two], poll } = await tabsOf('a', 'b');
     assert.notEqual(poll.asked[0][2], poll.asked[1][2], 'each has its nonce');

@@ -7,12 +7,12 @@
   /** Up to a tenth longer than the server asked for, for the same reason. */
   const asTold = (ms) => Math.min(Math.max(ms, 0), PAUSE_MAX) * (1 + Math.random() / 10);
 
-  /** @return the pause that the server asked for, or undefined */
+  /** @return the pause that the server asked for, or undefined: "at once" is no pause, and a server that has failed needs one */
   function retryAfter(response) {
     const value = response.headers.get('Retry-After')?.trim();
     if (!value) return undefined;
     const ms = /^\d+$/.test(value) ? value * 1000 : Date.parse(value) - Date.now();
-    if (Number.isNaN(ms)) return undefined;
+    if (!(ms > 0)) return undefined;
     return { ms: asTold(ms), firm: true };
   }
 

@@ -176,6 +176,14 @@ describe('trouble', () => {
     await slept(page, 250);
   });
 
+  test('503 with Retry-After: 0, or a date in the past: pauses that grow, as without', async () => {
+    const page = await stage.open({ clock: true, random: 0.5 });
+    (await stage.site.polls.next()).end(503, { 'Retry-After': '0' });
+    await slept(page, 250);
+    (await stage.site.polls.next()).end(503, { 'Retry-After': 'Thu, 01 Jan 1970 00:00:00 GMT' });
+    await slept(page, 500);
+  });
+
   for (const [event, target] of [['online', 'window'], ['visibilitychange', 'document'], ['resume', 'document']]) {
     test(`${event} ends a pause after a failure`, async () => {
       const page = await stage.open({ clock: true, random: 0.999 });

@@ -4,6 +4,7 @@
  */
 #include "bell.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -50,6 +51,17 @@ vault_client_t vault_client_look(request_rec *r, apr_pool_t *scratch)
     }
     apr_brigade_destroy(bb);
     return client;
+}
+
+int vault_client_stirs(const request_rec *r)
+{
+    struct pollfd client = {.fd = -1, .events = POLLIN | POLLRDHUP};
+
+    if (r->connection->master) {
+        return 1;
+    }
+    apr_os_sock_get(&client.fd, ap_get_conn_socket(r->connection));
+    return client.fd < 0 || poll(&client, 1, 0) != 0;
 }
 
 #if defined(AP_MPMQ_CAN_WAITIO) && !defined(VAULT_WITHOUT_BELL)

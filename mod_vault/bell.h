@@ -28,6 +28,10 @@ typedef enum vault_client_t {
 /** Look, without blocking and without taking anything. By the thread that owns the request, its body read. */
 vault_client_t vault_client_look(request_rec *r, apr_pool_t *scratch);
 
+/** Has the client of a waiting request done anything? If not, there is no need to look: a look goes through the filters, where mod_reqtimeout
+ * counts the time since the first one. By the thread that owns the request. @return 1 where that cannot be seen (HTTP/2) */
+int vault_client_stirs(const request_rec *r);
+
 /** Can the MPM of this process wait for us? */
 int vault_bell_available(void);
 

@@ -247,8 +247,8 @@ static int woken(dispatch_t *d, apr_pool_t *scratch)
         d->woken = 1;
         return DECLINED;
     }
-    if (causes) {
-        return DECLINED;
+    if (causes || !vault_client_stirs(d->r)) {
+        return DECLINED; /* a bell may ring for nothing */
     }
     switch (vault_client_look(d->r, scratch)) {
     case VAULT_CLIENT_GONE:

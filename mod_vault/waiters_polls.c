@@ -351,8 +351,8 @@ int vault_waiters_nudge(vault_waiters_t *w)
     pthread_mutex_lock(&w->lock);
     for (i = 0; i < w->deadlines.count && !found; i++) {
         const vault_poll_t *poll = w->deadlines.heap[i];
-        /* One that has been rung already is on its way to a thread. */
-        if (__atomic_load_n(&poll->carried, __ATOMIC_SEQ_CST) && !poll->causes) {
+        /* One that has been rung already is on its way to a thread, and one that writes would take the ring for a client that reads. */
+        if (__atomic_load_n(&poll->carried, __ATOMIC_SEQ_CST) && !poll->causes && !poll->writes) {
             ring_poll(w, poll);
             found = 1;
         }

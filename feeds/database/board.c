@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "apr_file_info.h"
 #include "apr_strings.h"
 
 #include "dialect.h"
@@ -41,8 +42,18 @@ static apr_pool_t *lasting_pool(apr_pool_t *pool)
     return pool;
 }
 
-/* Names a VaultFeed over restarts: as long as its parameters stay, so does its place. */
-static const char *key_of(const apr_table_t *given, apr_pool_t *pool)
+static const char *model_digest(const database_t *feed, apr_pool_t *pool)
+{
+    char *entities = feed->model != NULL ? json_dumps(feed->model->entities, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    const char *digest = database_digest(entities != NULL ? entities : "", pool);
+
+    free(entities);
+    return digest;
+}
+
+/* Names a VaultFeed over restarts: as long as its parameters and its model stay, so does its place. With another model other interests are
+ * touched, of which the old generation's watcher, still there, knows nothing. */
+static const char *key_of(const database_t *feed, const apr_table_t *given, apr_pool_t *pool)
 {
     const apr_array_header_t *list = apr_table_elts(given);
     const char *all = "";
@@ -52,8 +63,8 @@ static const char *key_of(const apr_table_t *given, apr_pool_t *pool)
 
         all = apr_pstrcat(pool, all, entry->key, "=", entry->val, "\n", NULL);
     }
-    return apr_psprintf(pool, "vault_feed_database board of %d bytes %s", (int)sizeof(database_board_t),
-                        database_digest(all, pool));
+    return apr_psprintf(pool, "vault_feed_database board of %d bytes %s %s", (int)sizeof(database_board_t),
+                        database_digest(all, pool), model_digest(feed, pool));
 }
 
 static int make_memory(void)
@@ -73,27 +84,24 @@ static apr_status_t unmap(void *board)
     return APR_SUCCESS;
 }
 
-static const char *model_digest(const database_t *feed, apr_pool_t *pool)
-{
-    char *entities = feed->model != NULL ? json_dumps(feed->model->entities, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    const char *digest = database_digest(entities != NULL ? entities : "", pool);
-
-    free(entities);
-    return digest;
-}
-
+/* It lies beside the file that a link leads to, not beside the link. */
 static const char *journal_of(const database_t *feed, apr_pool_t *pool)
 {
     const database_dialect_t *dialect = database_dialect_of(&feed->sql);
+    apr_finfo_t found;
 
-    return dialect != NULL && dialect->journal != NULL ? apr_pstrcat(pool, feed->sql.database, dialect->journal, NULL)
-                                                       : NULL;
+    if (dialect == NULL || dialect->journal == NULL ||
+        (apr_stat(&found, feed->sql.database, APR_FINFO_LINK | APR_FINFO_TYPE, pool) == APR_SUCCESS &&
+         found.filetype == APR_LNK)) {
+        return NULL;
+    }
+    return apr_pstrcat(pool, feed->sql.database, dialect->journal, NULL);
 }
 
 const char *database_board_open(database_t *feed, const apr_table_t *given, apr_pool_t *pconf)
 {
     apr_pool_t *pool = lasting_pool(pconf);
-    const char *key = key_of(given, pconf);
+    const char *key = key_of(feed, given, pconf);
     void *found = NULL;
     void *memory;
 

@@ -7,8 +7,9 @@
 
 #include "dialect.h"
 
-/* How long a commit may take from its last write to the file until others can read it; and more than files' times are coarse. */
-#define SETTLED_AFTER_NS INT64_C(50000000)
+/* How long a commit may take from its last write to the file until others can read it, with a slow disk in between; and more than files'
+ * times are coarse. */
+#define SETTLED_AFTER_NS INT64_C(2000000000)
 
 static apr_int64_t nanoseconds(const struct timespec *time)
 {

@@ -365,13 +365,19 @@ static int look_now(database_watcher_t *w)
     return rv == APR_SUCCESS ? wait : w->feed->look;
 }
 
-/* Nobody has written but who has announced it. Not for ever: see footprint.h. */
-static int is_known(const database_watcher_t *w, apr_uint64_t footprint)
+/* Nobody has written but who has announced it. Not for ever: see footprint.h.
+ * @return for how many milliseconds nobody needs to look; 0: look now */
+static int may_rest(const database_watcher_t *w, apr_uint64_t footprint)
 {
-    apr_time_t since = vault_now() - w->looked_at;
+    apr_time_t most = apr_time_from_msec(ASK_ANYHOW), since = vault_now() - w->looked_at;
+    int rest;
 
-    return footprint != 0 && w->told != NULL && footprint == database_board_known(w->feed) && w->looked_at != 0 &&
-           since >= 0 && since < apr_time_from_msec(ASK_ANYHOW);
+    if (footprint == 0 || w->told == NULL || footprint != database_board_known(w->feed) || w->looked_at == 0 ||
+        since < 0 || since >= most) {
+        return 0;
+    }
+    rest = (int)apr_time_as_msec(most - since) + 1;
+    return rest < w->feed->look ? rest : w->feed->look;
 }
 
 /* One look. @return how many milliseconds until the next */
@@ -380,9 +386,10 @@ static int look(database_watcher_t *w)
     int wait = w->feed->look;
     int settled = 0;
     apr_uint64_t footprint = database_footprint(w->feed, &settled);
+    int rest = may_rest(w, footprint);
 
-    if (is_known(w, footprint)) {
-        return wait;
+    if (rest > 0) {
+        return rest;
     }
     w->looked_at = 0;
     if (sql_conn_take(&w->c) == APR_SUCCESS) {

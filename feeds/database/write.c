@@ -13,10 +13,15 @@
 #include "footprint.h"
 #include "fold.h"
 #include "interests.h"
+#include "now.h"
 #include "recorded.h"
 #include "select.h"
 
 /* A statement in a transaction. */
+/* After a longer one the footprint may be of somebody else's commit as well: SQLite's goes on with a checkpoint, now and then, when it has
+ * let go of the lock. */
+#define COMMIT_AT_ONCE apr_time_from_msec(5)
+
 typedef struct write_t {
     sql_call_t *c;
     database_touched_t *touched;
@@ -43,13 +48,17 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
 static apr_status_t commit(sql_call_t *c, const database_recorded_t *recorded, const database_touched_t *touched)
 {
     const database_t *feed = (const database_t *)c->db;
+    apr_time_t before = vault_now();
     apr_status_t rv = sql_conn_commit(c);
     apr_uint64_t footprint = recorded->whole >= 0 ? database_footprint(feed, NULL) : 0;
+    int is_alone = vault_now() - before < COMMIT_AT_ONCE;
 
     if (database_touched_notify(touched) && rv == APR_SUCCESS) {
         database_recorded_leave(c, recorded);
-        if (footprint != 0) {
+        if (recorded->whole >= 0) {
             database_board_raise_floor(feed, recorded->whole);
+        }
+        if (footprint != 0 && is_alone) {
             database_board_know(feed, footprint);
         }
     }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the feed writes is announced once, by whoever wrote it; what anybody else writes, by the watcher. */
+#include <unistd.h>
+
 #include <CUnit/CUnit.h>
 
 #include "board.h"
@@ -55,8 +57,8 @@ static void test_marks(void)
     feed_close(&feed);
 }
 
-/* A child of an older generation may know another model, and so announce other interests. */
-static void test_marks_are_of_a_model(void)
+/* A child of an older generation may know another model, and so announce other interests: what it has seen the newer one sees as well. */
+static void test_a_board_is_of_a_model(void)
 {
     static const char with[] =
         "{\"entities\":{\"A\":{\"table\":\"a\",\"properties\":{\"x\":\"x\"},\"collections\":{\"b\":{\"entity\":"
@@ -65,11 +67,34 @@ static void test_marks_are_of_a_model(void)
     feed_t feed;
     const char *given =
         apr_psprintf(suite_pool, "database=%s model=%s", path_of("model.db"), write_file("m.json", with));
-    database_mark_t mark = database_board_mark(board_open(&feed, given), "epoch", 1, suite_pool);
+    const database_t *board = board_open(&feed, given);
+    database_mark_t mark = database_board_mark(board, "epoch", 1, suite_pool);
+    char place[DATABASE_PLACE_BYTES];
 
+    database_board_keep_place(board, "7");
+    feed_close(&feed);
+    board = board_open(&feed, given);
+    database_board_read_place(board, place);
+    CU_ASSERT_STRING_EQUAL(place, "7");
     feed_close(&feed);
     (void)write_file("m.json", without);
-    CU_ASSERT_NOT_EQUAL(mark, database_board_mark(board_open(&feed, given), "epoch", 1, suite_pool));
+    board = board_open(&feed, given);
+    CU_ASSERT_NOT_EQUAL(mark, database_board_mark(board, "epoch", 1, suite_pool));
+    database_board_read_place(board, place);
+    CU_ASSERT_STRING_EQUAL(place, "");
+    feed_close(&feed);
+}
+
+/* SQLite's lies beside the file that it leads to. */
+static void test_a_link_has_no_journal(void)
+{
+    feed_t feed;
+    const char *given = apr_pstrcat(suite_pool, "database=", path_of("link.db"), NULL);
+
+    CU_ASSERT_PTR_NOT_NULL(board_open(&feed, given)->journal);
+    feed_close(&feed);
+    CU_ASSERT_EQUAL(symlink("file.db", path_of("link.db")), 0);
+    CU_ASSERT_PTR_NULL(board_open(&feed, given)->journal);
     feed_close(&feed);
 }
 
@@ -218,7 +243,8 @@ void vault_database_board_suite(void)
     CU_pSuite suite = CU_add_suite("database_board", scene_suite_start, scene_suite_stop);
 
     CU_add_test(suite, "marks: found, taken off, overwritten", test_marks);
-    CU_add_test(suite, "marks are of a model", test_marks_are_of_a_model);
+    CU_add_test(suite, "a board is of a model", test_a_board_is_of_a_model);
+    CU_add_test(suite, "a link has no journal", test_a_link_has_no_journal);
     CU_add_test(suite, "each change is announced once", test_once);
     CU_add_test(suite, "a table that is watched anew is announced", test_watched_anew);
 }

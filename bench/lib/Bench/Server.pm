@@ -57,7 +57,7 @@ sub common_configuration
     my $server_limit = $children * (1 + ($generations // 0));
     return <<"END";
 LogLevel warn
-ListenBacklog 4096
+ListenBacklog 16384
 ServerLimit $server_limit
 StartServers $children
 ThreadsPerChild 25

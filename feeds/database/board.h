@@ -4,7 +4,7 @@
  * What the children of one VaultFeed share about its watched tables: who watches, how far that is, and which changes were
  * announced already by whoever wrote them.
  *
- * Memory of the parent's, inherited by children, kept over graceful restarts as long as the feed's parameters stay.
+ * Memory of the parent's, inherited by children, kept over graceful restarts as long as the feed's parameters and its model stay.
  *
  * A writer announces what it wrote itself, after its commit, and then leaves a *mark* for each recorded change: the watcher
  * passes over changes that are marked. This loses nothing:

@@ -5,8 +5,8 @@
  * nobody has written since it, or a writer of this server, has seen and announced all there was.
  *
  * A writer that has committed takes the footprint before anything else, and keeps it on the board when it has announced all that
- * the change table had after the place of the watcher, its own and what others wrote. It had the database's only lock until then, so
- * what is not in that is in a later footprint.
+ * the change table had after the place of the watcher, its own and what others wrote. It had the database's only lock nearly until then, so
+ * what is not in that is in a later footprint; a commit that took long may have let go of the lock before, and is not kept (write.c).
  *
  * This spares looks and no more. Times of files may be as coarse as some milliseconds, and what was written shows in the file a little
  * before it can be read. So a footprint may hide what somebody else writes at the same moment: the watcher looks all the same after two

@@ -12,8 +12,6 @@ use constant {THREADS => 4, ROWS => 100_000};
 use_server(VaultTest::Server->start('poll-http2', config => <<"END"));
 Protocols h2c http/1.1
 VaultLongPollThreads @{[THREADS]}
-H2MinWorkers 8
-H2MaxWorkers 8
 <Location "/large/poll">
     SetHandler vault-poll
     VaultLongPollTimeout 20

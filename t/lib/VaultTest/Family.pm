@@ -21,7 +21,7 @@ my %KINDS = (
     worker => {mpm => 'worker', config => "VaultLongPollThreads 24\n"},
     prefork => {mpm => 'prefork'},
     tls => {mpm => 'event', over => 'tls', bell => 1},
-    h2 => {mpm => 'event', over => 'h2', config => "Protocols h2c http/1.1\nVaultLongPollThreads 24\nH2MinWorkers 24\nH2MaxWorkers 24\n",
+    h2 => {mpm => 'event', over => 'h2', config => "Protocols h2c http/1.1\nVaultLongPollThreads 24\n",
         in_tls => "Protocols h2 http/1.1\n"},
 );
 my %SIZES = (

@@ -60,14 +60,20 @@ sub free_port
 sub start
 {
     my ($class, $name, %with) = @_;
-    my $self = bless {name => $name, mpm => 'event', config => '', size => '', env => {}, %with, port => free_port()}, $class;
+    my $self = bless {name => $name, mpm => 'event', config => '', size => '', env => {}, %with}, $class;
     $self->{dir} = Apache::Test::vars('t_logs') . "/$name";
     mkdir $self->{dir} or -d $self->{dir} or die "$self->{dir}: $!\n";
-    unlink $self->log;
-    $self->_write_config;
     push @started, $self;
-    $self->_launch;
-    return $self;
+    for (1 .. 5) {
+        $self->{port} = free_port();
+        $self->_write_config;
+        unlink $self->log;
+        $self->_launch;
+        return $self unless $self->_has_ended;
+        last unless grep { /make_sock: could not bind to address \S+:$self->{port}$/ } $self->_said;    # somebody else was quicker
+        delete $self->{status};
+    }
+    die "the server $self->{name} did not start:\n", $self->_said;
 }
 
 # A server that another test has started and will stop; its log from here on.
@@ -151,8 +157,14 @@ sub _launch
     }
     $self->{pid} = $pid;
     VaultTest::wait_until(sub { $self->_answers || $self->_has_ended }, "the server $self->{name} runs");
-    die "the server $self->{name} did not start:\n", _lines("$self->{dir}/output"), $self->lines if $self->_has_ended;
     return;
+}
+
+# Before it had a log, and in it.
+sub _said
+{
+    my ($self) = @_;
+    return (_lines("$self->{dir}/output"), $self->lines);
 }
 
 # It listens before it has started, so a connection says nothing; its log does.

@@ -30,8 +30,8 @@ our @EXPORT = (
         text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
 );
 
-# How long a fact may take before the test gives up: much longer than it ever takes, also under a sanitizer.
-use constant PATIENCE => $ENV{VAULT_SANITIZER} && $ENV{VAULT_SANITIZER} ne 'no' ? 60 : 20;
+# How long a fact may take before the test gives up: much longer than it ever takes, also under a sanitizer on a busy machine.
+use constant PATIENCE => 60;
 
 # AH01882: OpenSSL is not the one that mod_ssl was compiled with. AH01873: there is no TLS session cache, on purpose.
 # AH10159, AH00484: the servers of the tests are small, and the MPM says so when they are busy.
@@ -177,7 +177,7 @@ sub children
     return sort { $a <=> $b } map { $_->{Pid} } @{status_of_children()->{Children}};
 }
 
-# A keep-alive connection to this child: others are opened and held until one gets there.
+# A keep-alive connection to this child: others are opened and held until one gets there. Use it at once: a busy child closes those that idle.
 sub connect_in
 {
     my ($pid, %with) = @_;

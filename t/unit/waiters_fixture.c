@@ -47,6 +47,24 @@ void hall_sit(hall_t *h, vault_poll_t *poll, vault_wait_t *wait, int interest, a
     vault_interest_arm(h->f.notifier, wait->interest, h->slot);
 }
 
+void hall_come(hall_t *h, vault_poll_t *poll, vault_wait_t *wait, int interest, apr_time_t due)
+{
+    hall_enter(h, poll);
+    hall_sit(h, poll, wait, interest, due);
+}
+
+void hall_begin_with(hall_t *h, vault_poll_t *poll, vault_wait_t *wait)
+{
+    hall_begin(h, 1);
+    hall_come(h, poll, wait, 0, FAR_OFF);
+}
+
+void hall_watch(hall_t *h, vault_poll_t *poll, int fds[2])
+{
+    CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+    CU_ASSERT_EQUAL(vault_waiters_watch(h->w, fds[0], poll, 1), APR_SUCCESS);
+}
+
 static int is_ready(int fd, int timeout)
 {
     struct pollfd p = {fd, POLLIN, 0};
@@ -75,8 +93,7 @@ void hall_settle(hall_t *h)
         int fds[2];
 
         CU_ASSERT_FATAL(vault_poll_begin(h->w, &client) == APR_SUCCESS);
-        CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
-        CU_ASSERT_EQUAL(vault_waiters_watch(h->w, fds[0], &client, 1), APR_SUCCESS);
+        hall_watch(h, &client, fds);
         close(fds[1]);
         CU_ASSERT(hall_rings(&client));
         vault_waiters_unwatch(h->w, fds[0]);

@@ -31,6 +31,15 @@ void hall_enter(hall_t *h, vault_poll_t *poll);
 /** Attach the poll on one of the interests, and arm it. */
 void hall_sit(hall_t *h, vault_poll_t *poll, vault_wait_t *wait, int interest, apr_time_t due);
 
+/** Enter, and sit down at once. */
+void hall_come(hall_t *h, vault_poll_t *poll, vault_wait_t *wait, int interest, apr_time_t due);
+
+/** Begin with a window of one, and one poll, which waits for "a". */
+void hall_begin_with(hall_t *h, vault_poll_t *poll, vault_wait_t *wait);
+
+/** Make the two ends of a client's connection, and watch the first for the poll. Ends the test when the ends cannot be made. */
+void hall_watch(hall_t *h, vault_poll_t *poll, int fds[2]);
+
 /** Wait until the bell rings, at most ten seconds. @return 1 it does */
 int hall_rings(const vault_poll_t *poll);
 

@@ -20,10 +20,8 @@ static void a_notify_wakes_who_waits_for_it(void)
     vault_wait_t on_a, on_b;
 
     hall_begin(&h, 4);
-    hall_enter(&h, &a);
-    hall_enter(&h, &b);
-    hall_sit(&h, &a, &on_a, 0, FAR_OFF);
-    hall_sit(&h, &b, &on_b, 1, FAR_OFF);
+    hall_come(&h, &a, &on_a, 0, FAR_OFF);
+    hall_come(&h, &b, &on_b, 1, FAR_OFF);
     CU_ASSERT_EQUAL(vault_waiters_count(h.w), 2);
     CU_ASSERT_EQUAL(vault_notifier_notify(h.f.notifier, "a", 0), APR_SUCCESS);
     CU_ASSERT(hall_rings(&a));
@@ -48,8 +46,7 @@ static void a_poll_counts_as_waiting_once_it_has_looked(void)
 
     hall_begin(&h, 1);
     counters = vault_slot_counters(h.f.notifier, h.slot);
-    hall_enter(&h, &poll);
-    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    hall_come(&h, &poll, &wait, 0, FAR_OFF);
     CU_ASSERT_EQUAL(counters->waiting, 0);
     vault_poll_finish(h.w, &poll);
     vault_poll_finish(h.w, &poll);
@@ -98,8 +95,7 @@ static void a_notify_of_all_wakes_all(void)
 
     hall_begin(&h, 3);
     for (i = 0; i < 3; i++) {
-        hall_enter(&h, &poll[i]);
-        hall_sit(&h, &poll[i], &wait[i], i, FAR_OFF);
+        hall_come(&h, &poll[i], &wait[i], i, FAR_OFF);
     }
     vault_notifier_all(h.f.notifier, 0);
     for (i = 0; i < 3; i++) {
@@ -122,8 +118,7 @@ static void deadlines_come_in_order(void)
     hall_begin(&h, 1); /* one at a time, so that the bells tell the order */
     first = vault_now() + apr_time_from_msec(20);
     for (i = 0; i < 5; i++) {
-        hall_enter(&h, &poll[i]);
-        hall_sit(&h, &poll[i], &wait[i], 0, FAR_OFF);
+        hall_come(&h, &poll[i], &wait[i], 0, FAR_OFF);
         vault_poll_detach(h.w, &poll[i]);
         hall_sit(&h, &poll[i], &wait[i], 0, first + order[i] * 5000);
     }
@@ -192,9 +187,7 @@ static void who_comes_after_the_stop_may_not_wait(void)
     vault_poll_t poll;
     vault_wait_t wait = {.interest = 1};
 
-    hall_begin(&h, 1);
-    hall_enter(&h, &poll);
-    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    hall_begin_with(&h, &poll, &wait);
     vault_waiters_stop(h.w);
     CU_ASSERT(hall_rings(&poll));
     CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_STOP);
@@ -216,8 +209,7 @@ static void turns(unsigned window)
 
     hall_begin(&h, window);
     for (i = 0; i < MANY; i++) {
-        hall_enter(&h, &poll[i]);
-        hall_sit(&h, &poll[i], &wait[i], 0, FAR_OFF);
+        hall_come(&h, &poll[i], &wait[i], 0, FAR_OFF);
     }
     vault_notifier_notify(h.f.notifier, "a", 0);
     CU_ASSERT(hall_rings(&poll[0]) || window < MANY);
@@ -254,10 +246,8 @@ static void what_comes_during_a_turn_is_not_lost(void)
     vault_poll_t poll, other;
     vault_wait_t wait, others;
 
-    hall_begin(&h, 1);
-    hall_enter(&h, &poll);
+    hall_begin_with(&h, &poll, &wait);
     hall_enter(&h, &other);
-    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
     vault_notifier_notify(h.f.notifier, "a", 0);
     CU_ASSERT(hall_rings(&poll));
     CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_NOTIFY);
@@ -288,8 +278,7 @@ static void who_leaves_the_queue_takes_no_turn(void)
 
     hall_begin(&h, 1);
     for (i = 0; i < 3; i++) {
-        hall_enter(&h, &poll[i]);
-        hall_sit(&h, &poll[i], &wait[i], i, FAR_OFF);
+        hall_come(&h, &poll[i], &wait[i], i, FAR_OFF);
     }
     for (i = 0; i < 3; i++) {
         vault_notifier_notify_interest(h.f.notifier, h.interest[i], 0);
@@ -351,8 +340,7 @@ static void a_watch_that_ended_does_not_ring(void)
 
     hall_begin(&h, 1);
     hall_enter(&h, &poll);
-    CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
-    CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &poll, 1), APR_SUCCESS);
+    hall_watch(&h, &poll, fds);
     vault_waiters_unwatch(h.w, fds[0]);
     close(fds[1]);
     hall_settle(&h);
@@ -384,7 +372,6 @@ static void bells_are_used_again_and_silent(void)
     hall_end(&h);
 }
 
-/* An extraneous ring wakes for nothing: no cause, and the poll goes on. */
 /* As httpd's immediate stop does, which closes the sockets of its workers. */
 static void a_bell_that_was_closed_under_its_poll_is_forgotten(void)
 {
@@ -393,9 +380,7 @@ static void a_bell_that_was_closed_under_its_poll_is_forgotten(void)
     vault_wait_t wait;
     int bell;
 
-    hall_begin(&h, 1);
-    hall_enter(&h, &poll);
-    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    hall_begin_with(&h, &poll, &wait);
     bell = poll.bell;
     CU_ASSERT_EQUAL(dup2(STDERR_FILENO, bell), bell); /* closed, and the number is somebody else's now */
     vault_poll_lose_bell(h.w, &poll);
@@ -420,8 +405,7 @@ static void a_nudge_rings_for_one_whose_bell_is_carried(void)
     hall_begin(&h, 3);
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0);
     for (i = 0; i < 3; i++) {
-        hall_enter(&h, &poll[i]);
-        hall_sit(&h, &poll[i], &wait[i], 0, FAR_OFF);
+        hall_come(&h, &poll[i], &wait[i], 0, FAR_OFF);
     }
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0); /* they wait in threads */
     vault_poll_carry(&poll[1], 1);
@@ -447,18 +431,14 @@ static void a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once(voi
     int fds[2];
 
     hall_begin(&h, 3);
-    hall_enter(&h, &carried);
-    hall_enter(&h, &back);
-    hall_enter(&h, &own);
+    hall_come(&h, &carried, &wait[0], 0, FAR_OFF);
+    hall_come(&h, &back, &wait[1], 0, FAR_OFF);
+    hall_come(&h, &own, &wait[2], 0, FAR_OFF);
     hall_enter(&h, &client);
-    hall_sit(&h, &carried, &wait[0], 0, FAR_OFF);
-    hall_sit(&h, &back, &wait[1], 0, FAR_OFF);
-    hall_sit(&h, &own, &wait[2], 0, FAR_OFF);
     vault_poll_carry(&carried, 1);
     vault_poll_carry(&back, 1);
     vault_poll_carry(&back, 0);
-    CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
-    CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &client, 1), APR_SUCCESS);
+    hall_watch(&h, &client, fds);
     vault_waiters_halt(h.w);
     close(fds[1]);
     vault_waiters_stop(h.w);
@@ -477,6 +457,7 @@ static void a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once(voi
     fixture_end(&h.f);
 }
 
+/* An extraneous ring wakes for nothing: no cause, and the poll goes on. */
 static void an_extraneous_ring_does_no_harm(void)
 {
     hall_t h;
@@ -484,9 +465,7 @@ static void an_extraneous_ring_does_no_harm(void)
     vault_wait_t wait;
     apr_uint64_t one = 1;
 
-    hall_begin(&h, 1);
-    hall_enter(&h, &poll);
-    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    hall_begin_with(&h, &poll, &wait);
     CU_ASSERT(write(poll.bell, &one, sizeof(one)) == sizeof(one));
     vault_poll_sleep(&poll, -1, 1);
     CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), 0);

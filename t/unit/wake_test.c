@@ -109,11 +109,9 @@ static void it_needs_no_turn_and_no_interest(void)
     vault_wait_t wait[2];
 
     hall_begin(&h, 1);
-    hall_enter(&h, &first);
-    hall_enter(&h, &second);
+    hall_come(&h, &first, &wait[0], 0, FAR_OFF);
+    hall_come(&h, &second, &wait[1], 0, FAR_OFF);
     hall_enter(&h, &named);
-    hall_sit(&h, &first, &wait[0], 0, FAR_OFF);
-    hall_sit(&h, &second, &wait[1], 0, FAR_OFF);
     sit_until(&h, &named, FAR_OFF);
     vault_notifier_all(h.f.notifier, 0);
     CU_ASSERT(hall_rings(&first) || hall_is_ringing(&second)); /* the one turn is taken */

@@ -28,6 +28,18 @@ void pages_sound(fixture_t *f, vault_pages_t *pages, unsigned line, const char *
     fixture_sound(vault_heap_check(f->heap), line, file);
 }
 
+void pages_end(fixture_t *f, vault_pages_t *pages, const vault_page_t *last)
+{
+    CHECK_PAGES(f, pages);
+    if (last) {
+        vault_page_drop(pages, last);
+    }
+    CU_ASSERT_EQUAL(vault_pages_count(pages), 0);
+    CU_ASSERT_EQUAL(vault_interest_count(f->notifier), 0);
+    CU_ASSERT_EQUAL(vault_heap_used(f->heap), 0);
+    fixture_end(f);
+}
+
 vault_page_t page_publish(vault_pages_t *pages, apr_pool_t *pool)
 {
     vault_page_t page;

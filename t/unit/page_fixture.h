@@ -13,12 +13,15 @@
 #define NOW apr_time_from_sec(1000000)
 #define IDLE apr_time_from_sec(300)
 
-/** As fixture_begin(), with room for `max` pages; ends with fixture_end(). */
+/** As fixture_begin(), with room for `max` pages; ends with pages_end(), or with fixture_end() where pages may be left. */
 void pages_begin(fixture_t *f, vault_pages_t **pages, apr_uint32_t max, apr_uint64_t heap_bytes);
 
 /** Every check there is. */
 void pages_sound(fixture_t *f, vault_pages_t *pages, unsigned line, const char *file);
 #define CHECK_PAGES(f, pages) pages_sound(f, pages, __LINE__, __FILE__)
+
+/** Check all, drop the last page (NULL: it is gone), check that nothing is held or stored any more, and give it back. */
+void pages_end(fixture_t *f, vault_pages_t *pages, const vault_page_t *last);
 
 /** Make a page and publish an empty state. Ends the test when that fails. */
 vault_page_t page_publish(vault_pages_t *pages, apr_pool_t *pool);

@@ -63,11 +63,7 @@ static void an_interest_is_held_while_a_state_names_it(void)
     page_poll(pages, &page, 3, 0, &t);
     CU_ASSERT(!is_held(&f, "x") && !is_held(&f, "y"));
     CU_ASSERT_EQUAL(vault_interest_count(f.notifier), 1);
-    CHECK_PAGES(&f, pages);
-    vault_page_drop(pages, &page);
-    CU_ASSERT_EQUAL(vault_interest_count(f.notifier), 0);
-    CU_ASSERT_EQUAL(vault_heap_used(f.heap), 0);
-    fixture_end(&f);
+    pages_end(&f, pages, &page);
 }
 
 /* What the running poll holds is in no state yet; an acknowledgement that comes by the side must not let it go under its feet. */
@@ -123,10 +119,7 @@ static void a_page_may_hold_so_many_and_no_more(void)
     CU_ASSERT_EQUAL(vault_page_commit(pages, &t, vault_state_create(f.pool)), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_interest_count(f.notifier), 1);
     page_hold(pages, &page, "one more");
-    CHECK_PAGES(&f, pages);
-    vault_page_drop(pages, &page);
-    CU_ASSERT_EQUAL(vault_heap_used(f.heap), 0);
-    fixture_end(&f);
+    pages_end(&f, pages, &page);
 }
 
 static void two_pages_hold_one_interest(void)

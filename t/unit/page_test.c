@@ -193,8 +193,7 @@ static void a_number_commits_what_it_names_or_nothing(void)
         }
         CHECK_PAGES(&f, pages);
     }
-    CU_ASSERT_EQUAL(vault_heap_used(f.heap), 0);
-    fixture_end(&f);
+    pages_end(&f, pages, NULL);
 }
 
 /* What an acknowledgement alone does to the poll that may be running: it ends it only if it runs from what is no longer the base. */
@@ -226,9 +225,7 @@ static void an_acknowledgement_commits_without_polling(void)
             vault_page_drop(pages, &page);
         }
     }
-    CHECK_PAGES(&f, pages);
-    CU_ASSERT_EQUAL(vault_heap_used(f.heap), 0);
-    fixture_end(&f);
+    pages_end(&f, pages, NULL);
 }
 
 static void a_round_without_output_keeps_the_number(void)
@@ -283,10 +280,7 @@ static void the_first_state_has_number_zero(void)
     CU_ASSERT_STRING_EQUAL(page_mark(pages, &ticket, f.pool), "view");
     CU_ASSERT_EQUAL(vault_page_publish(pages, &page, page_state(f.pool, "again", 0, 0)), APR_EINVAL);
     CU_ASSERT_STRING_EQUAL(page_mark(pages, &ticket, f.pool), "view");
-    CHECK_PAGES(&f, pages);
-    vault_page_drop(pages, &page);
-    CU_ASSERT_EQUAL(vault_heap_used(f.heap), 0);
-    fixture_end(&f);
+    pages_end(&f, pages, &page);
 }
 
 /* ---------------------------------------------------------------- who may poll */
@@ -369,12 +363,9 @@ static void a_page_is_its_owners(void)
                   "who is refused leaves no tab behind");
         vault_page_drop(pages, &page);
     }
-    CHECK_PAGES(&f, pages);
-    CU_ASSERT_EQUAL(vault_heap_used(f.heap), 0);
-    fixture_end(&f);
+    pages_end(&f, pages, NULL);
 }
 
-/* I6: only the holder of the fence. */
 /* What a poll that takes the page notifies wakes the poll before it; when that has left, only itself. */
 static void taking_over_is_told_while_there_is_a_poll(void)
 {
@@ -406,6 +397,7 @@ static void taking_over_is_told_while_there_is_a_poll(void)
     fixture_end(&f);
 }
 
+/* I6: only the holder of the fence. */
 static void an_overtaken_poll_can_change_nothing(void)
 {
     fixture_t f;
@@ -430,10 +422,7 @@ static void an_overtaken_poll_can_change_nothing(void)
     CU_ASSERT_EQUAL(vault_page_stage(pages, &older, page_state(f.pool, "late", 0, 0)), APR_ECONNABORTED);
     CU_ASSERT_EQUAL(page_poll(pages, &page, 1, 0, &newer), APR_SUCCESS);
     check_base(pages, &newer, f.pool, 1, "the newer poll's answer");
-    CHECK_PAGES(&f, pages);
-    vault_page_drop(pages, &page);
-    CU_ASSERT_EQUAL(vault_heap_used(f.heap), 0);
-    fixture_end(&f);
+    pages_end(&f, pages, &page);
 }
 
 static void who_comes_too_late_is_told(void)

@@ -48,11 +48,7 @@ static void scene_begin(scene_t *s)
 
 static void scene_end(scene_t *s)
 {
-    CHECK_PAGES(&s->f, s->pages);
-    vault_page_drop(s->pages, &s->page);
-    CU_ASSERT_EQUAL(vault_interest_count(s->f.notifier), 0);
-    CU_ASSERT_EQUAL(vault_heap_used(s->f.heap), 0);
-    fixture_end(&s->f);
+    pages_end(&s->f, s->pages, &s->page);
 }
 
 /* Run a method that creates the interest for the cursor, and nothing else. @return what it was told */

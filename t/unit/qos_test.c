@@ -162,17 +162,25 @@ static void who_leaves_the_queue_is_not_let_in(void)
     }
 }
 
+/* Of three children one request each: the first was in and has left, so the second was let in just now, and the third queues. */
+static void begin_with_three(gates_t *g, vault_qos_pass_t *second, vault_qos_pass_t *third)
+{
+    vault_qos_pass_t first;
+
+    gates_begin(g, 1, 3, 0);
+    gates_enter(g, &first, 1, 0, 10);
+    gates_enter(g, second, 2, 0, 10);
+    gates_enter(g, third, 3, 0, 10);
+    leave(g, &first);
+}
+
 /* The client has gone in the moment in which its request was let in. */
 static void who_was_let_in_and_is_gone_passes_it_on(void)
 {
     gates_t g;
-    vault_qos_pass_t first, gone, next;
+    vault_qos_pass_t gone, next;
 
-    gates_begin(&g, 1, 3, 0);
-    gates_enter(&g, &first, 1, 0, 10);
-    gates_enter(&g, &gone, 2, 0, 10);
-    gates_enter(&g, &next, 3, 0, 10);
-    leave(&g, &first);
+    begin_with_three(&g, &gone, &next);
     CU_ASSERT(is_in(&g, &gone));
     vault_qos_leave(g.q, &gone, VAULT_QOS_GONE);
     CU_ASSERT(is_in(&g, &next));
@@ -227,13 +235,9 @@ static void what_the_dead_had_is_given_to_others(void)
 static void a_pass_let_in_for_a_dead_child_goes_on(void)
 {
     gates_t g;
-    vault_qos_pass_t first, dead, next;
+    vault_qos_pass_t dead, next;
 
-    gates_begin(&g, 1, 3, 0);
-    gates_enter(&g, &first, 1, 0, 10);
-    gates_enter(&g, &dead, 2, 0, 10);
-    gates_enter(&g, &next, 3, 0, 10);
-    leave(&g, &first);
+    begin_with_three(&g, &dead, &next);
     vault_qos_slot_gone(g.q, g.slot[2]);
     CU_ASSERT(is_in(&g, &next));
     CU_ASSERT_EQUAL(gates_told(&g, 3, &next), 1);

@@ -47,544 +47,51 @@
 #include "http_core.h"
 #include "http_log.h"
 #include "http_protocol.h"
-#include "http_request.h"
 #include "mpm_common.h"
-#include "util_script.h"
 
-#include "apr_lib.h"
 #include "apr_strings.h"
 
-#include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
-#include "damage.h"
+#include "action.h"
 #include "shared.h"
 #include "suspend.h"
-#include "vault.h"
 
 extern module AP_MODULE_DECLARE_DATA vault_test_module;
 
-static APR_OPTIONAL_FN_TYPE(vault_add_long_poll) * add_long_poll;
-static APR_OPTIONAL_FN_TYPE(vault_page_script) * page_script;
-static APR_OPTIONAL_FN_TYPE(vault_page_get) * page_get;
-static APR_OPTIONAL_FN_TYPE(vault_page_set) * page_set;
-static APR_OPTIONAL_FN_TYPE(vault_create_interest) * create_interest;
-static APR_OPTIONAL_FN_TYPE(vault_notify) * notify;
-static APR_OPTIONAL_FN_TYPE(vault_feed_call) * feed_call;
-static APR_OPTIONAL_FN_TYPE(vault_feed_is_reset) * is_reset;
-static APR_OPTIONAL_FN_TYPE(vault_render) * render;
+offers_t vault;
 
-/** One request: its query string taken apart, in order, a name may come again. */
-typedef struct act_t {
-    request_rec *r;
-    apr_array_header_t *query; /* of query_t */
-} act_t;
-
-typedef struct query_t {
-    const char *name;
-    const char *value;
-} query_t;
-
-static void parse_query(act_t *act)
+static void retrieve(void)
 {
-    char *rest = apr_pstrdup(act->r->pool, act->r->args ? act->r->args : ""), *pair, *state = NULL;
-
-    act->query = apr_array_make(act->r->pool, 8, sizeof(query_t));
-    for (pair = apr_strtok(rest, "&", &state); pair; pair = apr_strtok(NULL, "&", &state)) {
-        char *equals = strchr(pair, '=');
-        query_t *q = apr_array_push(act->query);
-
-        if (equals) {
-            *equals++ = '\0';
-        }
-        q->name = pair;
-        q->value = equals ? equals : "";
-        ap_unescape_urlencoded(pair);
-        ap_unescape_urlencoded((char *)q->value);
-    }
+    vault.add_long_poll = APR_RETRIEVE_OPTIONAL_FN(vault_add_long_poll);
+    vault.page_script = APR_RETRIEVE_OPTIONAL_FN(vault_page_script);
+    vault.page_get = APR_RETRIEVE_OPTIONAL_FN(vault_page_get);
+    vault.page_set = APR_RETRIEVE_OPTIONAL_FN(vault_page_set);
+    vault.create_interest = APR_RETRIEVE_OPTIONAL_FN(vault_create_interest);
+    vault.notify = APR_RETRIEVE_OPTIONAL_FN(vault_notify);
+    vault.feed_call = APR_RETRIEVE_OPTIONAL_FN(vault_feed_call);
+    vault.is_reset = APR_RETRIEVE_OPTIONAL_FN(vault_feed_is_reset);
+    vault.render = APR_RETRIEVE_OPTIONAL_FN(vault_render);
 }
 
-/** The value of the name that comes for the n-th time, from 0. */
-static const char *nth_query(act_t *act, const char *name, int n)
+static int has_all_offers(void)
 {
-    for (int i = 0; i < act->query->nelts; i++) {
-        query_t *q = &APR_ARRAY_IDX(act->query, i, query_t);
-
-        if (!strcmp(q->name, name) && n-- == 0) {
-            return q->value;
-        }
-    }
-    return NULL;
+    return vault.add_long_poll && vault.page_script && vault.page_get && vault.page_set && vault.create_interest &&
+           vault.notify && vault.feed_call && vault.is_reset && vault.render;
 }
 
-static const char *query(act_t *act, const char *name, const char *fallback)
-{
-    const char *value = nth_query(act, name, 0);
+static const action_t *const tables[] = {answer_actions, variable_actions, page_actions, feed_actions};
 
-    return value ? value : fallback;
-}
-
-/** Stop where the query says so.
- * @return OK, or the status that ends the request */
-static int at_barrier(act_t *act, const char *where)
-{
-    const char *barrier = query(act, where, NULL);
-    apr_status_t rv = barrier ? shared_barrier_wait(barrier) : APR_SUCCESS;
-
-    if (rv != APR_SUCCESS) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, act->r, "vault-test: nobody opened the barrier \"%s\"", barrier);
-        return HTTP_INTERNAL_SERVER_ERROR;
-    }
-    return OK;
-}
-
-static int act_echo(act_t *act)
-{
-    ap_rputs(query(act, "text", ""), act->r);
-    return OK;
-}
-
-static int act_status(act_t *act)
-{
-    return atoi(query(act, "code", "204"));
-}
-
-static int act_big(act_t *act)
-{
-    static const char block[] = "0123456789abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ\n";
-    apr_int64_t left = apr_atoi64(query(act, "bytes", "0"));
-
-    while (left > 0) {
-        int n = left < (apr_int64_t)sizeof block - 1 ? (int)left : (int)sizeof block - 1;
-
-        if (ap_rwrite(block, n, act->r) < 0) {
-            break;
-        }
-        left -= n;
-    }
-    return OK;
-}
-
-static int act_broken(act_t *act)
-{
-    conn_rec *c = act->r->connection;
-    apr_bucket_brigade *bb = apr_brigade_create(act->r->pool, c->bucket_alloc);
-
-    apr_brigade_puts(bb, NULL, NULL, query(act, "text", ""));
-    APR_BRIGADE_INSERT_TAIL(bb, ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, act->r->pool, c->bucket_alloc));
-    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(c->bucket_alloc));
-    ap_pass_brigade(act->r->output_filters, bb);
-    return OK;
-}
-
-static int act_pid(act_t *act)
-{
-    ap_rprintf(act->r, "%" APR_PID_T_FMT, getpid());
-    return OK;
-}
-
-static int act_count(act_t *act)
-{
-    const char *old = page_get(act->r, "count");
-    const char *now = apr_itoa(act->r->pool, (old ? atoi(old) : 0) + 1);
-
-    if (page_set(act->r, "count", now) != APR_SUCCESS) {
-        return HTTP_INTERNAL_SERVER_ERROR;
-    }
-    ap_rputs(now, act->r);
-    return OK;
-}
-
-/** What the page showed of this variable last; its key is the variable's name. */
-static const char *shown(act_t *act, const char *name)
-{
-    return page_get(act->r, apr_pstrcat(act->r->pool, "shown-", name, NULL));
-}
-
-static void set_shown(act_t *act, const char *name, const char *value)
-{
-    page_set(act->r, apr_pstrcat(act->r->pool, "shown-", name, NULL), value);
-}
-
-/** First the interest, then the data: the loop that cannot miss.
- * @return OK and the value, or NULL for "nothing happened"; or a status */
-static int look(act_t *act, const char *name, const char *interest, const char **value)
-{
-    const char *cursor = apr_pstrcat(act->r->pool, "vault-test/", name, NULL);
-    int moved = interest ? create_interest(act->r, interest, cursor) : 1;
-    int status = at_barrier(act, "between");
-
-    *value = NULL;
-    if (status != OK || !moved) {
-        return status;
-    }
-    *value = shared_get(name, act->r->pool);
-    return *value ? OK : HTTP_BAD_REQUEST;
-}
-
-static int act_value(act_t *act)
-{
-    const char *name = query(act, "name", ""), *value, *last = shown(act, name);
-    int status = look(act, name, query(act, "interest", NULL), &value);
-
-    if (status == OK && value && (!last || strcmp(last, value))) {
-        set_shown(act, name, value);
-        ap_rputs(value, act->r);
-    }
-    return status;
-}
-
-static int act_rows(act_t *act)
-{
-    const char *name = query(act, "name", ""), *value, *last = shown(act, name);
-    int status = look(act, name, query(act, "interest", NULL), &value);
-    long n = last ? strtol(last, NULL, 10) : 0, end = status == OK && value ? strtol(value, NULL, 10) : 0;
-
-    if (n < end) {
-        set_shown(act, name, value);
-    }
-    while (n < end) {
-        ap_rprintf(act->r, "%ld\n", ++n);
-    }
-    return status;
-}
-
-static int notify_after(act_t *act, const char *interest)
-{
-    apr_status_t rv = interest ? notify(interest) : APR_SUCCESS;
-
-    return rv == APR_SUCCESS || rv == APR_NOTFOUND ? OK : HTTP_BAD_REQUEST;
-}
-
-static int act_set(act_t *act)
-{
-    if (shared_set(query(act, "name", ""), query(act, "value", "")) != APR_SUCCESS) {
-        return HTTP_BAD_REQUEST;
-    }
-    return notify_after(act, query(act, "notify", NULL));
-}
-
-static int act_add(act_t *act)
-{
-    long now = shared_add(query(act, "name", ""), 1);
-
-    if (now < 0) {
-        return HTTP_BAD_REQUEST;
-    }
-    ap_rprintf(act->r, "%ld", now);
-    if (query(act, "die", NULL)) {
-        kill(getpid(), SIGKILL);
-    }
-    return notify_after(act, query(act, "notify", NULL));
-}
-
-static int act_get(act_t *act)
-{
-    const char *value = shared_get(query(act, "name", ""), act->r->pool);
-
-    if (!value) {
-        return HTTP_BAD_REQUEST;
-    }
-    ap_rputs(value, act->r);
-    return OK;
-}
-
-static int act_numbers(act_t *act)
-{
-    int count = atoi(query(act, "count", "0"));
-
-    for (int i = 0; i < count; i++) {
-        const char *value = shared_get(apr_psprintf(act->r->pool, "#%d", i), act->r->pool);
-
-        if (!value) {
-            return HTTP_BAD_REQUEST;
-        }
-        ap_rprintf(act->r, "%s\n", value);
-    }
-    return OK;
-}
-
-static int write_header(void *baton, const char *name, const char *value)
-{
-    ap_rprintf((request_rec *)baton, "%s: %s\n", name, value);
-    return 1;
-}
-
-static int act_said(act_t *act)
-{
-    const char *name = query(act, "name", NULL), *value = name ? apr_table_get(act->r->headers_in, name) : NULL;
-
-    if (query(act, "body", NULL)) {
-        ap_discard_request_body(act->r);
-    }
-    if (name) {
-        ap_rputs(value ? value : "", act->r);
-    }
-    else {
-        apr_table_do(write_header, act->r, act->r->headers_in, NULL);
-    }
-    return OK;
-}
-
-static int act_property(act_t *act)
-{
-    const char *key = query(act, "key", ""), *value = query(act, "value", NULL);
-    apr_status_t rv = value ? page_set(act->r, key, value) : APR_SUCCESS;
-
-    if (!value && (value = page_get(act->r, key))) {
-        ap_rputs(value, act->r);
-    }
-    return rv == APR_SUCCESS ? OK : rv == APR_NOTFOUND ? HTTP_CONFLICT : HTTP_BAD_REQUEST;
-}
-
-static int act_notify(act_t *act)
-{
-    apr_status_t rv = notify(query(act, "interest", ""));
-
-    if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
-        return HTTP_BAD_REQUEST;
-    }
-    ap_rputs(rv == APR_SUCCESS ? "held" : "nobody", act->r);
-    return OK;
-}
-
-static int act_wait(act_t *act)
-{
-    return OK;
-}
-
-static int act_open(act_t *act)
-{
-    return shared_barrier_open(query(act, "name", "")) == APR_SUCCESS ? OK : HTTP_BAD_REQUEST;
-}
-
-static int act_close(act_t *act)
-{
-    return shared_barrier_close(query(act, "name", "")) == APR_SUCCESS ? OK : HTTP_BAD_REQUEST;
-}
-
-static int act_arrived(act_t *act)
-{
-    ap_rprintf(act->r, "%ld", shared_barrier_arrived(query(act, "name", "")));
-    return OK;
-}
-
-static int act_body(act_t *act)
-{
-    char buffer[8192];
-    long n;
-    int status = ap_setup_client_block(act->r, REQUEST_CHUNKED_DECHUNK);
-
-    if (status != OK || !ap_should_client_block(act->r)) {
-        return status;
-    }
-    while ((n = ap_get_client_block(act->r, buffer, sizeof(buffer))) > 0) {
-        ap_rwrite(buffer, (int)n, act->r);
-    }
-    return n < 0 ? HTTP_BAD_REQUEST : OK;
-}
-
-static int act_redirect(act_t *act)
-{
-    ap_internal_redirect(query(act, "to", "/"), act->r);
-    return OK;
-}
-
-static int act_inside(act_t *act)
-{
-    const char *name = query(act, "name", "");
-    long now = shared_add(name, 1);
-
-    apr_sleep(1000); /* so that others can come in, if they may */
-    ap_rprintf(act->r, "%ld\n", now);
-    return shared_add(name, -1) < 0 ? HTTP_BAD_REQUEST : OK;
-}
-
-static int act_include(act_t *act)
-{
-    const char *folder = query(act, "path", ap_make_dirstr_parent(act->r->pool, act->r->uri));
-    int i, status = OK;
-
-    for (i = 0; i < 2 && status == OK; i++) {
-        const char *path = apr_pstrcat(act->r->pool, folder, "echo?text=%5Bin%5D", NULL);
-        request_rec *rr = ap_sub_req_lookup_uri(path, act->r, act->r->output_filters);
-
-        status = rr->status == HTTP_OK ? ap_run_sub_req(rr) : rr->status;
-        ap_destroy_sub_req(rr);
-    }
-    return status;
-}
-
-static int act_kill(act_t *act)
-{
-    kill(getpid(), SIGKILL);
-    return HTTP_INTERNAL_SERVER_ERROR;
-}
-
-static int act_damage(act_t *act)
-{
-    int count = damage_turn(query(act, "text", ""), atol(query(act, "at", "0")),
-                            (unsigned char)atoi(query(act, "bits", "0")), act->r->pool);
-
-    ap_rprintf(act->r, "%d", count);
-    return count < 0 ? HTTP_INTERNAL_SERVER_ERROR : OK;
-}
-
-/** That the client is gone is not this handler's failure. */
-static int act_flush(act_t *act)
-{
-    ap_rflush(act->r);
-    return OK;
-}
-
-static int act_call(act_t *act)
-{
-    json_t *args = json_loads(query(act, "args", "{}"), JSON_ALLOW_NUL, NULL), *rows = NULL, *answer;
-    const char *error = NULL;
-    char *text;
-    apr_status_t rv;
-
-    if (!json_is_object(args)) {
-        json_decref(args);
-        return HTTP_BAD_REQUEST;
-    }
-    rv = feed_call(act->r, query(act, "feed", ""), query(act, "method", ""), args, &rows, &error);
-    if (query(act, "news", NULL) && rv == APR_SUCCESS && !rows) {
-        json_decref(args);
-        return OK;
-    }
-    answer = json_pack("{s:i, s:i, s:o?, s:s?}", "pid", (int)getpid(), "status", (int)rv, "rows", rows, "error", error);
-    text = json_dumps(answer, JSON_COMPACT);
-    ap_rputs(text ? text : "", act->r);
-    free(text);
-    json_decref(answer);
-    json_decref(args);
-    return OK;
-}
-
-/** The failure is the body of the answer, as an application may choose to say it. */
-static int act_render(act_t *act)
-{
-    const char *text = query(act, "data", NULL), *error = NULL;
-    json_t *data = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
-    vault_render_t what = {.file = query(act, "file", NULL),
-                           .data = data,
-                           .action = query(act, "action", NULL),
-                           .target = query(act, "target", NULL)};
-    apr_status_t rv = render(act->r, &what, &error);
-
-    json_decref(data);
-    if (rv == APR_SUCCESS) {
-        return OK;
-    }
-    ap_rprintf(act->r, "%d %s", (int)rv, error);
-    act->r->status = query(act, "ignore", NULL) ? HTTP_OK : HTTP_BAD_REQUEST;
-    return OK;
-}
-
-static int act_show(act_t *act)
-{
-    vault_render_t what = {
-        .file = query(act, "file", NULL), .action = query(act, "action", NULL), .target = query(act, "target", NULL)};
-    json_t *args = json_object(), *rows = NULL;
-    const char *error = NULL;
-    apr_status_t rv = feed_call(act->r, query(act, "feed", ""), query(act, "method", ""), args, &rows, &error);
-
-    json_decref(args);
-    if (rv == APR_SUCCESS) {
-        ap_rputs(is_reset(act->r, rows) ? "anew: " : "", act->r);
-        what.data = rows;
-        rv = render(act->r, &what, &error);
-    }
-    json_decref(rows);
-    return rv == APR_SUCCESS ? OK : HTTP_INTERNAL_SERVER_ERROR;
-}
-
-/** The status that says why a long poll could not be added. */
-static int refused(act_t *act, const char *url, apr_status_t rv)
-{
-    ap_log_rerror(APLOG_MARK, APLOG_INFO, rv, act->r, "vault-test: cannot add the long poll \"%s\"", url);
-    switch (rv) {
-    case APR_EINVAL:
-        return HTTP_BAD_REQUEST;
-    case APR_EACCES:
-        return HTTP_FORBIDDEN;
-    case APR_ENOSPC:
-        return HTTP_SERVICE_UNAVAILABLE;
-    default:
-        return HTTP_INTERNAL_SERVER_ERROR;
-    }
-}
-
-/** The n-th view=NAME with the n-th interest=I.
- * @param said  what the page shows so far; grows */
-static int add_view(act_t *act, int n, const char **said)
-{
-    const char *view = nth_query(act, "view", n), *value;
-    int status = look(act, view, nth_query(act, "interest", n), &value);
-
-    if (status == OK) {
-        set_shown(act, view, value);
-        *said = apr_pstrcat(act->r->pool, *said, n ? " " : "", value, NULL);
-    }
-    return status;
-}
-
-static int act_page(act_t *act)
-{
-    const char *said = "", *script;
-
-    for (int n = 0; nth_query(act, "view", n); n++) {
-        int status = add_view(act, n, &said);
-
-        if (status != OK) {
-            return status;
-        }
-    }
-    for (int i = 0; i < act->query->nelts; i++) {
-        query_t *q = &APR_ARRAY_IDX(act->query, i, query_t);
-        apr_status_t rv = strcmp(q->name, "poll") ? APR_SUCCESS : add_long_poll(act->r, q->value);
-
-        if (rv != APR_SUCCESS) {
-            return refused(act, q->value, rv);
-        }
-    }
-    script = page_script(act->r);
-    ap_rprintf(act->r, "<!DOCTYPE html>\n<title>vault-test</title>\n%s\n<p id=\"view\">%s</p>\n", script ? script : "",
-               ap_escape_html(act->r->pool, said));
-    return query(act, "feed", NULL) ? act_call(act) : OK;
-}
-
-static const struct action_t {
-    const char *name;
-    const char *type;
-    int (*act)(act_t *act);
-} actions[] = {
-    {"property", "text/plain", act_property}, {"said", "text/plain", act_said},
-    {"add", "text/plain", act_add},           {"arrived", "text/plain", act_arrived},
-    {"big", "text/plain", act_big},           {"broken", "text/html", act_broken},
-    {"call", "application/json", act_call},   {"close", "text/plain", act_close},
-    {"count", "text/html", act_count},        {"echo", "text/html", act_echo},
-    {"flush", "text/html", act_flush},        {"get", "text/plain", act_get},
-    {"kill", "text/plain", act_kill},         {"notify", "text/plain", act_notify},
-    {"numbers", "text/plain", act_numbers},   {"open", "text/plain", act_open},
-    {"page", "text/html", act_page},          {"pid", "text/plain", act_pid},
-    {"render", "text/html", act_render},      {"rows", "text/html", act_rows},
-    {"set", "text/plain", act_set},           {"show", "text/html", act_show},
-    {"status", "text/html", act_status},      {"value", "text/html", act_value},
-    {"wait", "text/plain", act_wait},         {"body", "text/plain", act_body},
-    {"inside", "text/plain", act_inside},     {"include", "text/plain", act_include},
-    {"redirect", "text/plain", act_redirect}, {"damage", "text/plain", act_damage},
-};
-
-static const struct action_t *find_action(const char *uri)
+static const action_t *find_action(const char *uri)
 {
     const char *slash = strrchr(uri, '/');
 
-    for (size_t i = 0; slash && i < sizeof actions / sizeof actions[0]; i++) {
-        if (!strcmp(actions[i].name, slash + 1)) {
-            return &actions[i];
+    for (size_t i = 0; slash && i < sizeof tables / sizeof tables[0]; i++) {
+        for (const action_t *action = tables[i]; action->name; action++) {
+            if (!strcmp(action->name, slash + 1)) {
+                return action;
+            }
         }
     }
     return NULL;
@@ -607,14 +114,15 @@ static void set_headers(act_t *act)
 /** The status that the query wants, when all has gone well so far. */
 static int wanted_failure(act_t *act)
 {
-    const char *variable = query(act, "fail-as", NULL), *value = variable ? shared_get(variable, act->r->pool) : NULL;
+    const char *variable = query_get(act, "fail-as", NULL),
+               *value = variable ? shared_get(variable, act->r->pool) : NULL;
 
-    return atoi(value ? value : query(act, "fail", "0"));
+    return atoi(value ? value : query_get(act, "fail", "0"));
 }
 
 static int handler(request_rec *r)
 {
-    const struct action_t *action;
+    const action_t *action;
     act_t act = {r, NULL};
     int status;
 
@@ -625,20 +133,19 @@ static int handler(request_rec *r)
     if (!action) {
         return HTTP_NOT_FOUND;
     }
-    if (!add_long_poll || !page_script || !page_get || !page_set || !create_interest || !notify || !feed_call ||
-        !is_reset || !render) {
+    if (!has_all_offers()) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
                       "vault-test: mod_vault is not loaded, or lacks an optional function");
         return HTTP_NOT_IMPLEMENTED;
     }
-    parse_query(&act);
-    ap_set_content_type(r, apr_pstrdup(r->pool, query(&act, "type", action->type)));
-    status = at_barrier(&act, "before");
+    query_parse(&act);
+    ap_set_content_type(r, apr_pstrdup(r->pool, query_get(&act, "type", action->type)));
+    status = stop_at(&act, "before");
     if (status == OK) {
         status = action->act(&act);
     }
     if (status == OK) {
-        status = at_barrier(&act, "after");
+        status = stop_at(&act, "after");
     }
     set_headers(&act);
     return status == OK ? wanted_failure(&act) : status;
@@ -686,19 +193,6 @@ static void stop_after_suspending(conn_rec *c, request_rec *r)
     }
 }
 
-static void retrieve(void)
-{
-    add_long_poll = APR_RETRIEVE_OPTIONAL_FN(vault_add_long_poll);
-    page_script = APR_RETRIEVE_OPTIONAL_FN(vault_page_script);
-    page_get = APR_RETRIEVE_OPTIONAL_FN(vault_page_get);
-    page_set = APR_RETRIEVE_OPTIONAL_FN(vault_page_set);
-    create_interest = APR_RETRIEVE_OPTIONAL_FN(vault_create_interest);
-    notify = APR_RETRIEVE_OPTIONAL_FN(vault_notify);
-    feed_call = APR_RETRIEVE_OPTIONAL_FN(vault_feed_call);
-    is_reset = APR_RETRIEVE_OPTIONAL_FN(vault_feed_is_reset);
-    render = APR_RETRIEVE_OPTIONAL_FN(vault_render);
-}
-
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
@@ -709,14 +203,14 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
 
 static void register_hooks(apr_pool_t *p)
 {
-    static const char *const vault[] = {"mod_vault.c", NULL};
+    static const char *const mod_vault[] = {"mod_vault.c", NULL};
 
     ap_hook_optional_fn_retrieve(retrieve, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_read_request(note_stops, NULL, NULL, APR_HOOK_MIDDLE);
-    ap_hook_suspend_connection(stop_before_suspending, NULL, vault, APR_HOOK_FIRST);
-    ap_hook_suspend_connection(stop_after_suspending, vault, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_suspend_connection(stop_before_suspending, NULL, mod_vault, APR_HOOK_FIRST);
+    ap_hook_suspend_connection(stop_after_suspending, mod_vault, NULL, APR_HOOK_REALLY_LAST);
     suspend_hooks();
 }
 

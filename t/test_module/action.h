@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file action.h
+ * The actions of the handler `vault-test`, which mod_vault_test.c lists, and what they are written with.
+ */
+#ifndef VAULT_TEST_ACTION_H
+#define VAULT_TEST_ACTION_H
+
+#include "httpd.h"
+
+#include "apr_optional.h"
+#include "apr_tables.h"
+
+#include "vault.h"
+
+/** What mod_vault offers. All of it is there when an action runs. */
+typedef struct offers_t {
+    APR_OPTIONAL_FN_TYPE(vault_add_long_poll) * add_long_poll;
+    APR_OPTIONAL_FN_TYPE(vault_page_script) * page_script;
+    APR_OPTIONAL_FN_TYPE(vault_page_get) * page_get;
+    APR_OPTIONAL_FN_TYPE(vault_page_set) * page_set;
+    APR_OPTIONAL_FN_TYPE(vault_create_interest) * create_interest;
+    APR_OPTIONAL_FN_TYPE(vault_notify) * notify;
+    APR_OPTIONAL_FN_TYPE(vault_feed_call) * feed_call;
+    APR_OPTIONAL_FN_TYPE(vault_feed_is_reset) * is_reset;
+    APR_OPTIONAL_FN_TYPE(vault_render) * render;
+} offers_t;
+
+extern offers_t vault;
+
+typedef struct query_t {
+    const char *name;
+    const char *value;
+} query_t;
+
+/** One request: its query string taken apart, in order, a name may come again. */
+typedef struct act_t {
+    request_rec *r;
+    apr_array_header_t *query; /* of query_t */
+} act_t;
+
+/** A row of a table of actions; the last row has no name. */
+typedef struct action_t {
+    const char *name;       /* the last part of the path */
+    const char *type;       /* the content type, unless the query says another */
+    int (*act)(act_t *act); /* OK, or the status that ends the request */
+} action_t;
+
+/** What is answered without mod_vault, but for `damage`, which spoils its memory: answers.c. */
+extern const action_t answer_actions[];
+
+/** Variables, barriers and notifies: variables.c. */
+extern const action_t variable_actions[];
+
+/** Pages, and methods that look at variables: pages.c. */
+extern const action_t page_actions[];
+
+/** Feeds and templates: feeds.c. */
+extern const action_t feed_actions[];
+
+/** `call`, which a page may do as well. */
+int act_call(act_t *act);
+
+/** Take the query string of act->r apart. */
+void query_parse(act_t *act);
+
+/** @return the value of the first of this name, or the fallback */
+const char *query_get(act_t *act, const char *name, const char *fallback);
+
+/** @return the value of the name that comes for the n-th time, from 0; or NULL */
+const char *query_nth(act_t *act, const char *name, int n);
+
+/** Stop at the barrier that the query names for this place, if any.
+ * @return OK, or the status that ends the request */
+int stop_at(act_t *act, const char *where);
+
+#endif

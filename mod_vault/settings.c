@@ -371,22 +371,27 @@ static const char *add_feed_expose(cmd_parms *cmd, void *dir, int argc, char *co
 
 /* -------------------------------------------------------------------- notify */
 
+/* Put it at the end of a list of words; NULL, that is Off, makes the list empty, whatever outer places have given. */
+static void add_word(apr_array_header_t **list, const char *word, apr_pool_t *pool)
+{
+    if (!word || !*list) {
+        *list = apr_array_make(pool, 2, sizeof(const char *));
+    }
+    if (word) {
+        APR_ARRAY_PUSH(*list, const char *) = word;
+    }
+}
+
 static const char *add_notify_after(cmd_parms *cmd, void *dir, const char *name)
 {
     vault_location_t *l = dir;
     apr_size_t length = strlen(name);
-    int off = !ap_cstr_casecmp(name, "off");
 
     if (!length || length > VAULT_INTEREST_MAX) {
         return apr_psprintf(cmd->pool, "%s \"%.40s\": the name of an interest, of 1 to %d bytes, is accepted; or Off",
                             cmd->cmd->name, name, VAULT_INTEREST_MAX);
     }
-    if (off || !l->notify_after) {
-        l->notify_after = apr_array_make(cmd->pool, 2, sizeof(const char *));
-    }
-    if (!off) {
-        APR_ARRAY_PUSH(l->notify_after, const char *) = name;
-    }
+    add_word(&l->notify_after, ap_cstr_casecmp(name, "off") ? name : NULL, cmd->pool);
     return NULL;
 }
 
@@ -404,12 +409,7 @@ static const char *add_origin(cmd_parms *cmd, void *dir, const char *text)
                             "without a path; or *, for requests without credentials; or Off",
                             cmd->cmd->name, text);
     }
-    if (off || !l->origins) {
-        l->origins = apr_array_make(cmd->pool, 2, sizeof(const char *));
-    }
-    if (!off) {
-        APR_ARRAY_PUSH(l->origins, const char *) = origin;
-    }
+    add_word(&l->origins, off ? NULL : origin, cmd->pool);
     return NULL;
 }
 

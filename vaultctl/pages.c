@@ -37,6 +37,12 @@ static void print_clean(const char *value)
     }
 }
 
+static void print_member(const char *before, const json_t *object, const char *name)
+{
+    fputs(before, stdout);
+    print_clean(text(object, name));
+}
+
 static void print_words(const json_t *list)
 {
     const json_t *word;
@@ -124,8 +130,7 @@ static void print_interests(const json_t *interests)
 
     json_array_foreach(interests, i, interest)
     {
-        fputs("    ", stdout);
-        print_clean(text(interest, "name"));
+        print_member("    ", interest, "name");
         printf(": seen %" JSON_INTEGER_FORMAT ", now %" JSON_INTEGER_FORMAT "%s\n", number(interest, "seen"),
                number(interest, "stamp"), json_is_true(json_object_get(interest, "moved")) ? " (moved)" : "");
     }
@@ -138,8 +143,7 @@ static void print_methods(const json_t *methods)
 
     json_array_foreach(methods, i, method)
     {
-        fputs("  ", stdout);
-        print_clean(text(method, "url"));
+        print_member("  ", method, "url");
         printf(": %s\n", text(method, "state"));
         print_interests(json_object_get(method, "interests"));
     }
@@ -152,10 +156,8 @@ static void print_cursors(const json_t *cursors)
 
     json_array_foreach(cursors, i, cursor)
     {
-        fputs("  ", stdout);
-        print_clean(text(cursor, "call"));
-        fputs(" is at ", stdout);
-        print_clean(text(cursor, "place"));
+        print_member("  ", cursor, "call");
+        print_member(" is at ", cursor, "place");
         putchar('\n');
     }
 }
@@ -194,9 +196,9 @@ static void print_one(const json_t *page)
     const json_t *staged = json_object_get(page, "Unacknowledged"), *seq;
     size_t i;
 
-    printf("Page            %s\nState           %s, idle for %.1f s\nOwner           ", text(page, "Page"),
-           text(page, "State"), seconds(page, "IdleSeconds"));
-    print_clean(text(page, "Owner"));
+    printf("Page            %s\nState           %s, idle for %.1f s", text(page, "Page"), text(page, "State"),
+           seconds(page, "IdleSeconds"));
+    print_member("\nOwner           ", page, "Owner");
     putchar('\n');
     print_history(page);
     printf("Answer          number %" JSON_INTEGER_FORMAT " is what the browser has\n", number(page, "Seq"));

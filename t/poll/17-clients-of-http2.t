@@ -12,11 +12,6 @@ use constant {THREADS => 4, ROWS => 100_000};
 use_server(VaultTest::Server->start('poll-http2', config => <<"END"));
 Protocols h2c http/1.1
 VaultLongPollThreads @{[THREADS]}
-<Location "/large/poll">
-    SetHandler vault-poll
-    VaultLongPollTimeout 20
-    VaultMaxOutput 64M
-</Location>
 END
 
 sub http2 { return connect_to(http2 => 1, @_) }

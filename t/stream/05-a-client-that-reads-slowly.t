@@ -10,11 +10,6 @@ use constant ROWS => 100_000;
 
 my $server = VaultTest::Server->start('stream-slow', config => <<'END');
 SendBufferSize 65536
-<Location "/large/poll">
-    SetHandler vault-poll
-    VaultLongPollTimeout 20
-    VaultMaxOutput 64M
-</Location>
 <Location "/short/poll">
     SetHandler vault-poll
     VaultLongPollTimeout 1

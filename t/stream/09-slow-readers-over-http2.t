@@ -14,11 +14,6 @@ use constant {SMALL => 1000, ROWS => 100_000, THREADS => 3};
 my $server = VaultTest::Server->start('stream-http2', config => <<"END");
 Protocols h2c http/1.1
 VaultLongPollThreads @{[THREADS]}
-<Location "/large/poll">
-    SetHandler vault-poll
-    VaultLongPollTimeout 20
-    VaultMaxOutput 64M
-</Location>
 <Location "/short/poll">
     SetHandler vault-poll
     VaultLongPollTimeout 1

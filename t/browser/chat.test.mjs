@@ -1,35 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The chat of the demo, as two visitors see it: Apache httpd, mod_vault, the messages feed, two real browsers. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { launch } from './browser.mjs';
+import { listen, live, photograph, showsItsCode, skip, unique as word, url } from './demo.mjs';
 
-const DEMO = process.env.VAULT_DEMO_URL;
-const SOURCES = process.env.VAULT_DEMO_SOURCES ?? fileURLToPath(new URL('../../htdocs/demo', import.meta.url));
-const skip = DEMO ? false : 'VAULT_DEMO_URL is not set: no demo server to look at';
-const url = (path) => new URL(path, DEMO).href;
 const limit = { timeout: 60_000 };
 
-const unique = (what) => `${what} ${randomUUID().slice(0, 13)}`;
+const unique = (what) => word(`${what} `);
 const messages = (page, text) => page.locator('#messages > li', text ? { hasText: text } : {});
 const texts = (page) => page.locator('#messages > li > p').allInnerTexts();
 
-test('the page shows its own code as it is', limit, async () => {
-  const flat = (text) => text.replace(/\s+/g, ' ');
-  const page = await readFile(`${SOURCES}/chat/room.shtml`, 'utf8');
-  const boxes = [...page.matchAll(/<code data-file="([^"]+)">(.*?)<\/code>/gs)];
-  assert.deepEqual(boxes.map(([, file]) => file), ['room.shtml', 'new.shtml', 'message.html', 'room.shtml']);
-  for (const [, file, box] of boxes) {
-    const shown = box.replace(/<[^>]+>/g, '').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
-    const source = flat((await readFile(`${SOURCES}/chat/${file}`, 'utf8')).replace(/<aside.*<\/aside>/s, ''));
-    for (const piece of shown.split('…').map((text) => flat(text).replace(/^>/, '').trim()).filter(Boolean)) {
-      assert.ok(source.includes(piece), `${file} has no ${piece}`);
-    }
-  }
-});
+test('the page shows its own code as it is', limit, () =>
+  showsItsCode('chat/room.shtml', 'room.shtml', 'new.shtml', 'message.html', 'room.shtml'));
 
 describe('the chat', { skip }, () => {
   let browsers; // two: what one says, the other sees
@@ -45,13 +28,9 @@ describe('the chat', { skip }, () => {
     const page = await (await browsers[pages.length % 2].newContext(options)).newPage();
     pages.push(page);
     if (polls) await page.addInitScript(() => sessionStorage.setItem('vault-polls', '1'));
-    page.problems = [];
-    page.on('console', (message) => { if (message.type() === 'error') page.problems.push(message.text()); });
-    page.on('pageerror', (error) => page.problems.push(String(error)));
+    listen(page);
     return page;
   }
-
-  const live = (page) => page.locator('#live[data-state="waiting"]').waitFor();
 
   /** A visitor in a room. */
   async function enter(room, user, options) {
@@ -274,10 +253,3 @@ describe('the chat', { skip }, () => {
     assert.deepEqual([...ann.problems, ...bob.problems], []);
   });
 });
-
-async function photograph(page, name) {
-  const folder = process.env.VAULT_ARTIFACTS;
-  if (!folder) return;
-  await mkdir(folder, { recursive: true });
-  await page.screenshot({ path: `${folder}/${name}.png` });
-}

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { after, afterEach, before, beforeEach } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +19,12 @@ export const skip = DEMO ? false : 'VAULT_DEMO_URL is not set: no demo server to
 export const limit = { timeout: 30_000 };
 export const url = (path) => new URL(path, DEMO).href;
 
+/** A word that no other test says. */
+export const unique = (begins = 'q') => `${begins}${randomUUID().slice(0, 13)}`;
+
+/** A request that the live log shows. */
+export const ask = async (path) => { await (await fetch(url(path))).arrayBuffer(); };
+
 /** Write into the demo's database as another program does. */
 export const elsewhere = (sql) => promisify(execFile)('sqlite3', ['-cmd', '.timeout 10000', process.env.VAULT_DEMO_DATABASE, sql]);
 
@@ -27,8 +34,20 @@ export async function send(path, fields, headers = { Accept: 'text/plain' }) {
   return { status: response.status, text: (await response.text()).trim(), headers: response.headers };
 }
 
-/** Within a describe(): a browser for it, and visitors whose consoles must stay silent, but for what a page `bears`. @return visit(path, options) */
-export function visitors() {
+/** From here on page.problems are what its console complains of, but for what the page `bears`. */
+export function listen(page) {
+  page.problems = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !page.bears?.test(message.text())) page.problems.push(message.text());
+  });
+  page.on('pageerror', (error) => page.problems.push(String(error)));
+}
+
+/** Within a describe(): a browser for it, and visitors whose consoles must stay silent.
+ * prepare(page) comes before the page is loaded, ready(page) says when it is live.
+ * @return visit(path, options); page.response is what the path answered
+ */
+export function visitors({ prepare = () => {}, ready = live } = {}) {
   let browser;
   let pages;
   before(async () => { browser = await launch(); });
@@ -44,18 +63,32 @@ export function visitors() {
   return async (path, options = {}) => {
     const page = await (await browser.newContext(options)).newPage();
     pages.push(page);
-    page.problems = [];
-    page.on('console', (message) => {
-      if (message.type() === 'error' && !page.bears?.test(message.text())) page.problems.push(message.text());
-    });
-    page.on('pageerror', (error) => page.problems.push(String(error)));
-    await page.goto(url(path));
-    if (options.javaScriptEnabled !== false) await live(page);
+    listen(page);
+    await prepare(page);
+    page.response = await page.goto(url(path));
+    if (options.javaScriptEnabled !== false) await ready(page);
     return page;
   };
 }
 
 export const live = (page) => page.locator('#live[data-state="waiting"]').waitFor();
+
+/** Many requests, one after the other: the rows of a log have each once, in the order of the rows. A request is logged after its answer
+ * went out, so requests in a row need not be rows in that order. */
+export async function showsBurst(page, rows) {
+  const burst = unique();
+  const expected = [];
+  const lines = page.locator(rows, { hasText: burst });
+  for (let i = 0; i < 40; i++) {
+    expected.push(`GET /?${burst}=${i} HTTP/1.1`);
+    await ask(`/?${burst}=${i}`);
+  }
+  await lines.nth(39).waitFor();
+  const shown = await lines.locator('td:nth-child(3)').allInnerTexts();
+  assert.deepEqual(shown.sort(), expected.sort());
+  const ids = await page.locator(rows).evaluateAll((all) => all.map((row) => Number(row.id.slice(4))));
+  assert.ok(ids.every((id, i) => i === 0 || id > ids[i - 1]), `not in order: ${ids}`);
+}
 
 /** The boxes of code in a page of the demo say what is in the files that they name. */
 export async function showsItsCode(page, ...expected) {
@@ -64,15 +97,16 @@ export async function showsItsCode(page, ...expected) {
   assert.deepEqual(boxes.map(([, file]) => file), expected);
   for (const [, file, box] of boxes) {
     const shown = box.replace(/<[^>]+>/g, '').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
-    const text = flat(await source(file.includes('/') ? file : `${folder}/${file}`));
-    for (const piece of shown.split('…').map((each) => flat(each).replace(/^>/, '')).filter(Boolean)) {
+    const flat = (text) => text.replace(/\s+/g, file.endsWith('.json') ? '' : ' ');
+    const text = flat((await source(file.includes('/') ? file : `${folder}/${file}`)).replace(/<aside.*<\/aside>/s, ''));
+    for (const piece of shown.split('…').map((each) => flat(each).replace(/^>/, '').trim()).filter(Boolean)) {
       assert.ok(text.includes(piece), `${file} has no ${piece}`);
     }
   }
 }
 
-const source = (file) => readFile(`${TOP}/${file}`, 'utf8');
-const flat = (text) => text.replace(/\s+/g, '');
+/** The text of a file of the source. */
+export const source = (file) => readFile(`${TOP}/${file}`, 'utf8');
 
 export async function photograph(page, name) {
   const folder = process.env.VAULT_ARTIFACTS;

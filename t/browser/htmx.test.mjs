@@ -1,50 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A page with the real htmx on a real server: the demo's, with the files of site/ in it. A feed's tag says format="htmx". */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { launch } from './browser.mjs';
-import { limit, skip, url } from './demo.mjs';
+import { describe, test } from 'node:test';
+import { ask, limit, skip, unique, visitors } from './demo.mjs';
 
 const library = (path) => readFile(new URL(`node_modules/${path}`, import.meta.url), 'utf8');
-const unique = () => `q${randomUUID().slice(0, 13)}`;
-const ask = async (path) => { await (await fetch(url(path))).arrayBuffer(); };
 
 for (const [version, path, swapped] of [
   [2, 'htmx.org-2/dist/htmx.min.js', 'htmx:oobAfterSwap'],
   [4, 'htmx.org/dist/htmx.min.js', 'htmx:after:swap'],
 ]) {
   describe(`htmx ${version} and the live log`, { skip }, () => {
-    let browser;
-    let pages;
-
-    before(async () => { browser = await launch(); });
-    after(() => browser?.close());
-    beforeEach(() => { pages = []; });
-    afterEach(async () => {
-      const problems = pages.flatMap((page) => page.problems);
-      await Promise.all(pages.map((page) => page.context().close()));
-      assert.deepEqual(problems, []);
-    });
-
-    /** A visitor of their own, whose page waits for news. */
-    async function visit() {
-      const page = await (await browser.newContext()).newPage();
+    /** The page has this htmx, and somebody who counts. */
+    async function prepare(page) {
       const script = (body) => ({ contentType: 'text/javascript', body });
-      pages.push(page);
-      page.problems = [];
-      page.on('console', (message) => { if (message.type() === 'error') page.problems.push(message.text()); });
-      page.on('pageerror', (error) => page.problems.push(String(error)));
       await page.route('**/htmx/htmx.js', async (route) => route.fulfill(script(await library(path))));
       await page.route('**/htmx/count.js', (route) => route.fulfill(script(
         `window.swaps = 0; document.addEventListener('${swapped}', () => { window.swaps++; });`)));
-      const poll = page.waitForRequest(/\/vault\/poll\?/);
-      const response = await page.goto(url('/htmx/'));
-      assert.equal(response.status(), 200, 'the files of t/browser/site are in the demo');
-      await poll;
-      return page;
+      page.polls = page.waitForRequest(/\/vault\/poll\?/);
     }
+
+    async function ready(page) {
+      assert.equal(page.response.status(), 200, 'the files of t/browser/site are in the demo');
+      await page.polls;
+    }
+
+    const visitor = visitors({ prepare, ready });
+    const visit = () => visitor('/htmx/');
 
     const row = (page, text) => page.locator('#rows > tr', { hasText: text });
 

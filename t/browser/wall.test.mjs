@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The wall of the demo: a status and posts, written in one browser and seen in the other. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { elsewhere, limit, live, photograph, send, showsItsCode, skip, url, visitors } from './demo.mjs';
-
-const unique = () => `w${randomUUID().slice(0, 13)}`;
+import { elsewhere, limit, live, photograph, send, showsItsCode, skip, unique, url, visitors } from './demo.mjs';
 
 test('the page shows its own code as it is', limit, () =>
   showsItsCode('wall/index.shtml', 'index.shtml', 'status.shtml', 'posts.shtml', 'conf/demo-model.json'));

@@ -133,16 +133,9 @@ sub run_rounds
 sub run_way
 {
     my ($server, $way, $users, $seconds, $round) = @_;
-    my @command = (find_built('bids'), '--port', $server->{port}, '--parent', $server->{pid}, '--way', $way, '--users',
-        $users, '--items', items_of($users), '--first-item', $next_item, '--seconds', $seconds, '--seed', $round);
-    open(my $pipe, '-|', @command) or die "bench/run: $command[0]: $!\n";
-    my $output = do { local $/; <$pipe> } // '';
-    close $pipe;
-    if ($? >> 8 > 1) {
-        print "bids $way $users: failed: @command\n";
-        return undef;
-    }
-    return {map { /^(\w+): (\S+)$/ ? ($1, $2) : () } split /\n/, $output};
+    my $output = run_program("bids $way $users", 1, 'bids', '--port', $server->{port}, '--parent', $server->{pid}, '--way', $way,
+        '--users', $users, '--items', items_of($users), '--first-item', $next_item, '--seconds', $seconds, '--seed', $round);
+    return defined $output ? figures_of($output) : undef;
 }
 
 # ---------------------------------------------------------------- the report

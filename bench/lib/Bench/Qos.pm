@@ -46,21 +46,14 @@ LoadModule vault_backend_module "$module"
     VaultQosLimit $limit
 </Location>
 END
-    my @command = (find_built('crowd'), '--port', $server->{port}, '--clients', $clients, @times);
-    open(my $pipe, '-|', @command) or die "bench/run: $command[0]: $!\n";
-    my $output = do { local $/; <$pipe> } // '';
-    close $pipe;
-    my $status = $?;
+    my $output = run_program("qos $clients $limit", 0, 'crowd', '--port', $server->{port}, '--clients', $clients, @times);
     await_quiet($server->{port});
     stop_server($server);
     report_log($server, "qos $clients $limit");
-    if ($status) {
-        print "qos $clients $limit: failed: @command\n";
-        return undef;
-    }
-    my %figure = $output =~ /^(\w+): (\S+)$/mg;
-    print "$clients clients, VaultQosLimit $limit: ", join(', ', map { "$_ $figure{$_}" } sort keys %figure), "\n" if $verbose;
-    return \%figure;
+    return undef if !defined $output;
+    my $figure = figures_of($output);
+    print "$clients clients, VaultQosLimit $limit: ", join(', ', map { "$_ $figure->{$_}" } sort keys %$figure), "\n" if $verbose;
+    return $figure;
 }
 
 # ---------------------------------------------------------------- the report

@@ -43,35 +43,15 @@ sub bad
 sub run_size
 {
     my ($polls, $children, $rounds, $verbose) = @_;
-    my $module = find_built('mod_vault_bench.so');
-    my $server = start_server("restart-$polls-$children", $children, base_configuration($children, <<"END", 2));
-LoadModule vault_bench_module "$module"
-<Location /bench>
-    VaultLongPoll On
-</Location>
-<Location /bench/page>
-    SetHandler vault-bench-page
-</Location>
-<Location /bench/method>
-    SetHandler vault-bench-method
-</Location>
-END
-    my @command = (find_built('hold'), '--port', $server->{port}, '--parent', $server->{pid}, '--connections', $polls,
-        qw(--case restart --rounds), $rounds);
-    open(my $pipe, '-|', @command) or die "bench/run: $command[0]: $!\n";
-    my $output = do { local $/; <$pipe> } // '';
-    close $pipe;
-    my $status = $?;
+    my $server = start_server("restart-$polls-$children", $children, base_configuration($children, bench_pages(), 2));
+    my $output = run_program("restart $polls", 1, 'hold', '--port', $server->{port}, '--parent', $server->{pid}, '--connections',
+        $polls, qw(--case restart --rounds), $rounds);
     await_quiet($server->{port});
     stop_server($server);
     report_log($server, "restart $polls");
-    if ($status & 127 || $status >> 8 > 1) {
-        print "restart $polls: failed: @command\n";
-        return undef;
-    }
+    return undef if !defined $output;
     print "$output\n" if $verbose;
-    my %figure = $output =~ /^(\w+): (\S+)$/mg;
-    return \%figure;
+    return figures_of($output);
 }
 
 # ---------------------------------------------------------------- the report

@@ -10,8 +10,8 @@ use File::Temp qw(tempdir);
 use IO::Socket::INET;
 use POSIX qw(WNOHANG);
 
-our @EXPORT = qw(set_up find_built base_configuration common_configuration start_server await_quiet stop_server stop_all report_log
-    account free_port give_away read_file write_file %place);
+our @EXPORT = qw(set_up find_built base_configuration common_configuration bench_pages start_server await_quiet stop_server stop_all
+    report_log run_program figures_of account free_port give_away read_file write_file %place);
 
 our %place;    # source, build, dir (temporary; $dir/htdocs is what is served), httpd, modules
 my %running;   # pid => 1
@@ -103,6 +103,24 @@ LoadModule vault_module "$vault"
 </Location>
 <Location /vault/status>
     SetHandler vault-status
+</Location>
+END
+}
+
+# A page of mod_vault_bench and its method, at /bench/page and /bench/method.
+sub bench_pages
+{
+    my $module = find_built('mod_vault_bench.so');
+    return <<"END";
+LoadModule vault_bench_module "$module"
+<Location /bench>
+    VaultLongPoll On
+</Location>
+<Location /bench/page>
+    SetHandler vault-bench-page
+</Location>
+<Location /bench/method>
+    SetHandler vault-bench-method
 </Location>
 END
 }
@@ -234,6 +252,27 @@ sub report_log
 }
 
 # ---------------------------------------------------------------- files and programs
+
+# Runs one of ours to its end. Returns what it wrote, and $? is its status; or says so and returns undef, when it was killed or its
+# code is above `bearable`.
+sub run_program
+{
+    my ($what, $bearable, $name, @arguments) = @_;
+    my @command = (find_built($name), @arguments);
+    open(my $pipe, '-|', @command) or die "bench/run: $command[0]: $!\n";
+    my $output = do { local $/; <$pipe> } // '';
+    close $pipe;
+    return $output if !($? & 127) && $? >> 8 <= $bearable;
+    print "$what: failed: @command\n";
+    return undef;
+}
+
+# {NAME => VALUE} of lines "NAME: VALUE".
+sub figures_of
+{
+    my ($output) = @_;
+    return {$output =~ /^(\w+): (\S+)$/mg};
+}
 
 sub find_program
 {

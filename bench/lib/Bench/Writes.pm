@@ -45,23 +45,13 @@ sub start_site
     my $database = make_database($kind, $named, <<'END', $watched ? 'bids' : ());
 CREATE TABLE bids (id {serial}, item_id {integer} NOT NULL, bidder {text} NOT NULL, amount {integer} NOT NULL);
 END
-    my ($bids, $bench, $feed) = map { find_built($_) } qw(mod_vault_bids.so mod_vault_bench.so vault_feed_timed.so);
-    return start_server("$kind-$named", 1, base_configuration(1, <<"END"));
+    my ($bids, $feed) = map { find_built($_) } qw(mod_vault_bids.so vault_feed_timed.so);
+    return start_server("$kind-$named", 1, base_configuration(1, bench_pages() . <<"END"));
 LoadModule vault_bids_module "$bids"
-LoadModule vault_bench_module "$bench"
 VaultFeed bids "$feed" $database look=0
 BidsWay none
 <Location /bids>
     SetHandler vault-bids
-</Location>
-<Location /bench>
-    VaultLongPoll On
-</Location>
-<Location /bench/page>
-    SetHandler vault-bench-page
-</Location>
-<Location /bench/method>
-    SetHandler vault-bench-method
 </Location>
 END
 }
@@ -93,13 +83,8 @@ sub measure
         save($server, $times);
     }
     else {
-        my @command = (find_built('hold'), '--port', $server->{port}, '--parent', $server->{pid}, '--connections',
-            $pages, '--rounds', $times, '--plain', 0, '--page', '/bench/page?interest=' . INTEREST, '--trigger', SAVE);
-        open(my $pipe, '-|', @command) or die "bench/run: $command[0]: $!\n";
-        my $output = do { local $/; <$pipe> };
-        close $pipe;
-        $failed = $? != 0;
-        print "writes $pages: failed: @command\n" if $failed;
+        $failed = !defined run_program("writes $pages", 0, 'hold', '--port', $server->{port}, '--parent', $server->{pid},
+            '--connections', $pages, '--rounds', $times, '--plain', 0, '--page', '/bench/page?interest=' . INTEREST, '--trigger', SAVE);
     }
     my @lines = map { [split ' '] } split /\n/, read_file($ENV{VAULT_BENCH_TIMES});
     print_row($kind, $watched, $pages, @lines);

@@ -3,11 +3,11 @@
 use strict;
 use warnings;
 use VaultTest;
+use VaultTest::Page qw(texts vault_headers);
 
 my $METHOD = '/test/rows?name=c01%26interest=c01';
 
 sub view { my ($text, $more) = @_; return '/test/echo?text=' . $text . '&header=Vault-Poll:' . $METHOD . ($more // '') }
-sub vault_headers { my ($answer) = @_; return join ' ', sort grep { /^vault-/ } keys %{$answer->{headers}} }
 
 # The place.
 for my $row (
@@ -37,7 +37,7 @@ is(VaultTest::Page::text($page->finish_poll($poll)), "2\n", 'on');
 
 # Several methods, in lists and in several headers; a property.
 my $two = open_page(view('x', ',/test/property?key=a&header=Vault-Poll:/test/property?key=b%26&header=Vault-Property:a=1%2525%252C,%20B=2'));
-is(join('|', sort map { $_->{body} } @{$two->poll->{updates}}), "1\n2\n|1%,|2", 'methods and properties in lists');
+is(texts($two->poll), "1\n2\n|1%,|2", 'methods and properties in lists');
 
 # Not a page.
 sub no_page

@@ -3,10 +3,10 @@
 use strict;
 use warnings;
 use VaultTest;
+use VaultTest::Page qw(texts);
 
 sub echo { my ($text, $more) = @_; return "/test/echo?text=$text" . ($more // '') }
 sub view { return '/test/echo?text=x' . join '', map { '&header=Vault-Poll:' . s/([%&])/sprintf '%%%02X', ord $1/gre } @_ }
-sub texts { my ($answer) = @_; return join '|', sort map { $_->{body} } @{$answer->{updates} || []} }
 
 # An interest that is learnt from a header: its method runs once more, and then waits for it.
 text_of('/test/set?name=c02&value=3');

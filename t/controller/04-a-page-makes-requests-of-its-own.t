@@ -5,8 +5,8 @@ use strict;
 use warnings;
 use MIME::Base64 ();
 use VaultTest;
+use VaultTest::Page qw(texts);
 
-sub texts { my ($answer) = @_; return join '|', sort map { $_->{body} } @{$answer->{updates} || []} }
 sub from { my ($page, $path, %with) = @_; return get($path, %with, headers => {'X-Vault-Page' => $page->id, %{$with{headers} || {}}}) }
 
 my $page = live_page(['/test/property?key=colour']);

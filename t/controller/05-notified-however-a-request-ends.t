@@ -3,10 +3,10 @@
 use strict;
 use warnings;
 use VaultTest;
+use VaultTest::Page qw(texts);
 
 my $page = live_page(['/test/rows?name=c05&interest=after-1']);
 my $other = live_page(['/test/rows?name=c05&interest=after-3']);
-sub texts { my ($answer) = @_; return join '|', sort map { $_->{body} } @{$answer->{updates} || []} }
 
 sub wakes
 {

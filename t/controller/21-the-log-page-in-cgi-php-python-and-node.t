@@ -4,13 +4,13 @@ use strict;
 use warnings;
 use VaultTest;
 use VaultTest::Application;
+use VaultTest::Page qw(vault_headers);
 
 my @applications = VaultTest::Application->log_pages;
 use_server(VaultTest::Server->start('applications', config => VaultTest::Application->config(@applications)));
 
 sub rows { my ($html) = @_; return join '|', $html =~ m{<li>(.*?)</li>}g }
 sub texts { my ($answer) = @_; return rows(VaultTest::Page::text($answer)) }
-sub vault_headers { my ($answer) = @_; return join ' ', sort grep { /^vault-/ } keys %{$answer->{headers}} }
 
 for my $application (@applications) {
     my ($name, $base) = @$application{qw(name base)};

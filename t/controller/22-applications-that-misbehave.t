@@ -5,13 +5,11 @@ use strict;
 use warnings;
 use VaultTest;
 use VaultTest::Application;
+use VaultTest::Page qw(texts vault_headers);
 
 plan(skip_all => 'no mod_proxy_http') unless Apache::Test::have_module('proxy_http');
 my $raw = VaultTest::Application->raw;
 use_server(VaultTest::Server->start('raw', config => VaultTest::Application->config($raw) . qq(<Location "/raw/">\nVaultNotifyAfter raw-after\n</Location>\n)));
-
-sub vault_headers { my ($answer) = @_; return join ' ', sort grep { /^vault-/ } keys %{$answer->{headers}} }
-sub texts { my ($answer) = @_; return join '|', sort map { $_->{body} } @{$answer->{updates} || []} }
 
 # ask(HEAD, BODY, …): what the browser gets of that answer; `\n` in the head is a line's end
 sub path_of

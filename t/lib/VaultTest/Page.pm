@@ -3,8 +3,11 @@
 package VaultTest::Page;
 use strict;
 use warnings;
+use Exporter 'import';
 use JSON::PP ();
 use VaultTest::Connection;
+
+our @EXPORT_OK = qw(texts vault_headers);
 
 # Of the answer to a view; dies when there is no page in it.
 sub new
@@ -97,6 +100,20 @@ sub text
 {
     my ($answer) = @_;
     return join '', map { $_->{body} } @{$answer->{updates} || []};
+}
+
+# The same where the order is nobody's business: sorted, with a | between any two.
+sub texts
+{
+    my ($answer) = @_;
+    return join '|', sort map { $_->{body} } @{$answer->{updates} || []};
+}
+
+# The names of mod_vault's headers that an answer should not have any more.
+sub vault_headers
+{
+    my ($answer) = @_;
+    return join ' ', sort grep { /^vault-/ } keys %{$answer->{headers}};
 }
 
 1;

@@ -14,6 +14,7 @@
 #include "bidders.h"
 #include "control.h"
 #include "gauge.h"
+#include "option.h"
 #include "wire.h"
 
 static gauge_t server, database;
@@ -31,17 +32,6 @@ static void usage(void)
         "  --database    the parent process of a database server, whose CPU counts, too\n",
         stderr);
     exit(2);
-}
-
-static double number_option(const char *name, const char *text, double least, double most)
-{
-    char *end;
-    double value = strtod(text, &end);
-
-    if (*text == '\0' || *end != '\0' || !(value >= least && value <= most)) {
-        wire_die("--%s %s: a number from %g to %g is expected", name, text, least, most);
-    }
-    return value;
 }
 
 static bidders_news_t way_option(const char *text)
@@ -81,35 +71,35 @@ static void read_options(int argc, char **argv)
     while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
         switch (c) {
         case 'p':
-            port = (int)number_option("port", optarg, 1, 65535);
+            port = option_whole("port", optarg, 1, 65535);
             break;
         case 'P':
-            parent = (int)number_option("parent", optarg, 2, 1 << 30);
+            parent = option_whole("parent", optarg, 2, 1 << 30);
             break;
         case 'w':
             bidders.news = way_option(optarg);
             have_way = 1;
             break;
         case 'u':
-            bidders.users = (int)number_option("users", optarg, 1, 10000);
+            bidders.users = option_whole("users", optarg, 1, 10000);
             break;
         case 'i':
-            bidders.items = (int)number_option("items", optarg, 1, 10000);
+            bidders.items = option_whole("items", optarg, 1, 10000);
             break;
         case 'f':
-            bidders.first_item = (int)number_option("first-item", optarg, 1, 1 << 30);
+            bidders.first_item = option_whole("first-item", optarg, 1, 1 << 30);
             break;
         case 's':
-            bidders.seconds = number_option("seconds", optarg, 0.1, 3600);
+            bidders.seconds = option_number("seconds", optarg, 0.1, 3600);
             break;
         case 't':
-            bidders.think = number_option("think", optarg, 0.01, 3600);
+            bidders.think = option_number("think", optarg, 0.01, 3600);
             break;
         case 'r':
-            bidders.seed = (unsigned)number_option("seed", optarg, 0, 1 << 30);
+            bidders.seed = (unsigned)option_whole("seed", optarg, 0, 1 << 30);
             break;
         case 'd':
-            database_parent = (int)number_option("database", optarg, 2, 1 << 30);
+            database_parent = option_whole("database", optarg, 2, 1 << 30);
             break;
         default:
             usage();

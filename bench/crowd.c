@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gauge.h"
+#include "option.h"
 #include "wire.h"
 
 #define CLIENTS_MAX 2000
@@ -110,17 +111,6 @@ static void set_up(client_t *c, const char *request, double *samples, size_t *co
                     .patience = patience};
 }
 
-static long option(const char *name, const char *text, long least, long most)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-
-    if (*text == '\0' || *end != '\0' || value < least || value > most) {
-        wire_die("--%s %s: a number from %ld to %ld is expected", name, text, least, most);
-    }
-    return value;
-}
-
 static void print(double seconds)
 {
     printf("Served: %zu\nServedPerSecond: %.1f\n", served_count, (double)served_count / seconds);
@@ -156,19 +146,19 @@ int main(int argc, char **argv)
     while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (o) {
         case 'p':
-            port = option("port", optarg, 1, 65535);
+            port = option_whole("port", optarg, 1, 65535);
             break;
         case 'c':
-            count = option("clients", optarg, 1, CLIENTS_MAX);
+            count = option_whole("clients", optarg, 1, CLIENTS_MAX);
             break;
         case 'i':
-            patience = option("patience", optarg, 1, 600000);
+            patience = option_whole("patience", optarg, 1, 600000);
             break;
         case 'b':
-            before = option("before", optarg, 0, 600000);
+            before = option_whole("before", optarg, 0, 600000);
             break;
         case 'm':
-            measure = option("measure", optarg, 1, 600000);
+            measure = option_whole("measure", optarg, 1, 600000);
             break;
         default:
             usage();

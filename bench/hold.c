@@ -12,6 +12,7 @@
 
 #include "control.h"
 #include "gauge.h"
+#include "option.h"
 #include "pages.h"
 #include "restart.h"
 #include "wire.h"
@@ -269,17 +270,6 @@ static void usage(void)
     exit(2);
 }
 
-static int number_option(const char *name, const char *text, int least, int most)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-
-    if (*text == '\0' || *end != '\0' || value < least || value > most) {
-        wire_die("--%s %s: a number from %d to %d is expected", name, text, least, most);
-    }
-    return (int)value;
-}
-
 static case_t case_option(const char *text)
 {
     for (size_t i = 0; i < sizeof case_names / sizeof case_names[0]; i++) {
@@ -305,19 +295,19 @@ static void read_options(int argc, char **argv)
     while ((c = getopt_long(argc, argv, "", names, NULL)) != -1) {
         switch (c) {
         case 'p':
-            options.port = number_option("port", optarg, 1, 65535);
+            options.port = option_whole("port", optarg, 1, 65535);
             break;
         case 'P':
-            options.parent = number_option("parent", optarg, 2, 1 << 30);
+            options.parent = option_whole("parent", optarg, 2, 1 << 30);
             break;
         case 'c':
             options.which = case_option(optarg);
             break;
         case 'n':
-            options.count = number_option("connections", optarg, 1, 100000);
+            options.count = option_whole("connections", optarg, 1, 100000);
             break;
         case 'r':
-            options.rounds = number_option("rounds", optarg, 1, ROUNDS_MAX);
+            options.rounds = option_whole("rounds", optarg, 1, ROUNDS_MAX);
             break;
         case 'a':
             options.apart = 1;
@@ -329,7 +319,7 @@ static void read_options(int argc, char **argv)
             options.streams = 1;
             break;
         case 'l':
-            options.plain = number_option("plain", optarg, 0, 1000000);
+            options.plain = option_whole("plain", optarg, 0, 1000000);
             break;
         case 'u':
             options.path = optarg;

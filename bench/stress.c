@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "control.h"
+#include "option.h"
 #include "plan.h"
 #include "readers.h"
 #include "shown.h"
@@ -350,17 +351,6 @@ static void usage(void)
     exit(2);
 }
 
-static double number_option(const char *name, const char *text, double least, double most)
-{
-    char *end;
-    double number = strtod(text, &end);
-
-    if (end == text || *end != '\0' || !(number >= least && number <= most)) {
-        wire_die("--%s %s: a number from %.0f to %.0f is accepted", name, text, least, most);
-    }
-    return number;
-}
-
 static void take_option(const char *name, const char *text)
 {
     const struct {
@@ -375,19 +365,19 @@ static void take_option(const char *name, const char *text)
 
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
         if (strcmp(name, whole[i].name) == 0) {
-            *whole[i].place = (int)number_option(name, text, 0, whole[i].most);
+            *whole[i].place = option_whole(name, text, 0, whole[i].most);
         }
     }
     for (int i = 0; i < PLAN_CLASSES; i++) {
         if (strcmp(name, rates[i]) == 0) {
-            options.rates[i] = number_option(name, text, 0, 1e6);
+            options.rates[i] = option_number(name, text, 0, 1e6);
         }
     }
     if (strcmp(name, "seed") == 0) {
         options.seed = strtoull(text, NULL, 10);
     }
     else if (strcmp(name, "seconds") == 0) {
-        options.seconds = number_option(name, text, 0, 86400);
+        options.seconds = option_number(name, text, 0, 86400);
     }
     else if (strcmp(name, "vary") == 0) {
         options.varied = text;

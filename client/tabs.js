@@ -14,11 +14,12 @@
     const closing = new AbortController();
     let mine = null;     // this document's member
     let leader = null;   // the tab that leads; this tab's nonce: this one
+    let term = 0;        // of that leader: whoever leads has a later one than those before, who may not know yet that they have been robbed
     let watch = null;    // a timer
     let asked = false;   // the leader was asked whether it is there, and has not said so
     let standing = null; // the latest request for the lock: of an earlier one nothing is wanted any more
 
-    const post = (message) => closing.signal.aborted || channel.postMessage({ ...message, sender: tab });
+    const post = (message) => closing.signal.aborted || channel.postMessage({ ...message, sender: tab, term });
 
     /** Hold a lock until this tab leaves; not at all when held() says false. */
     function hold(lock, held, how = { signal: closing.signal }) {
@@ -39,18 +40,17 @@
 
     function lead() {
       leader = tab;
+      term = Math.max(term + 1, Date.now());
       clearInterval(watch);
       post({ leads: true });
       lineFor(mine);
     }
 
-    /** Another tab took over: this one did not answer for long, and what that one said meanwhile it took for a member's. Who believes
-     * that this one leads, as two may have taken the lock one after the other, is told better. */
+    /** Another tab took over: this one did not answer for long, and what that one said meanwhile it took for a member's. */
     function step() {
       leader = null;
       for (const member of [mine, ...others.values()]) member.line?.leave(member);
       others.clear();
-      post({ steps: true });
       stand();
       introduce();
     }
@@ -81,18 +81,14 @@
 
     /* -- the others -- */
 
-    /** What the leader still had to say of the page that this heap showed before (Turbo Drive) is not for this one. */
-    function follow({ sender, leads, steps, to, page, message }) {
-      const isLeader = (leader ?? sender) === sender;
-      if (leads && (to ? to === tab && isLeader : true)) {
-        leader = sender;
-        introduce();
-      } else if (steps && leader === sender) {
-        leader = null;
-        introduce();
-      }
-      if (to !== tab || page !== mine.page || !isLeader) return;
+    /** Of two who say that they lead the later one does. What the leader still had to say of the page that this heap showed before
+     * (Turbo Drive) is not for this one. */
+    function follow({ sender, term: its = 0, leads, to = tab, page, message }) {
+      if (!(leads || message) || to !== tab || its < term) return;
       leader = sender;
+      term = its;
+      if (leads) introduce();
+      if (!message || page !== mine.page) return;
       asked = false;
       mine.post(message);
     }
@@ -114,9 +110,11 @@
       const latest = standing = {};
       clearInterval(watch);
       asked = false;
-      if (!how.steal) watch = setInterval(look, timeout);
+      watch = setInterval(look, timeout);
       hold(name, () => standing === latest && lead(), how).then(() => {
-        if (standing === latest && leader === tab && !closing.signal.aborted) step();
+        if (standing !== latest || closing.signal.aborted) return;
+        if (leader === tab) step();
+        else if (how.steal) stand(); // it was not to be had
       });
     }
 

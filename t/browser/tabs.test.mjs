@@ -99,6 +99,46 @@ class Rows {
   }
 }
 
+/* In a page before vault.js: it looks after the leader when the test says so, not by a timer; what other tabs say, and that the lock
+ * was stolen, reaches it when the test lets it. */
+const SLOW = `{
+  const held = { messages: false, thefts: false };
+  const late = { messages: [], thefts: [] };
+  const hear = (kind, fn) => { if (held[kind]) late[kind].push(fn); else fn(); };
+  window.heard = []; // messages, as vault.js got them
+  window.hold = (...kinds) => { for (const kind of kinds) held[kind] = true; };
+  window.let = (kind) => { held[kind] = false; for (const fn of late[kind].splice(0)) fn(); };
+  window.setInterval = (fn) => { window.look = fn; return 1; };
+  window.clearInterval = () => { window.look = undefined; };
+  const { set } = Object.getOwnPropertyDescriptor(BroadcastChannel.prototype, 'onmessage');
+  Object.defineProperty(BroadcastChannel.prototype, 'onmessage', { set(fn) {
+    set.call(this, (event) => hear('messages', () => { window.heard.push(event.data); fn(event); }));
+  } });
+  const { request } = LockManager.prototype;
+  LockManager.prototype.request = function (name, how, fn) {
+    if (how.steal && window.refusals-- > 0) return Promise.reject(new DOMException('not now', 'InvalidStateError'));
+    return request.call(this, name, how, fn).catch((error) => new Promise((_, reject) => hear('thefts', () => reject(error))));
+  };
+}`;
+
+/** Tabs of these ids, which are slow. The first has the lock. */
+async function slowTabs(...ids) {
+  stage.site.file('/slow.js', SLOW, 'text/javascript');
+  const tabs = [];
+  for (const id of ids) {
+    stage.site.page(`/${id}`, id, LIST, '', '<script src="/slow.js"></script>');
+    tabs.push(await open(stage.context, `${stage.site.url}/${id}`));
+    await pollOf(...ids.slice(0, tabs.length));
+  }
+  return tabs;
+}
+
+/** The tab asks the leader whether it is there, and when it looks again there was no answer. */
+async function rob(page) {
+  await page.waitForFunction(() => window.look);
+  await page.evaluate(() => { window.look(); window.look(); });
+}
+
 async function tabsOf(...ids) {
   const tabs = [];
   for (let i = 0; i < ids.length; i++) {
@@ -180,7 +220,7 @@ describe('tabs share', () => {
     const [[, , leader], [, , follower]] = poll.asked;
     const say = (page, seq, text) => one.evaluate((said) => {
       new BroadcastChannel(`vault same-origin ${new URL('/vault/poll', location)}`).postMessage(said);
-    }, { sender: leader, to: follower, page, message: { answer: { from: seq - 1, ...part(page, seq, text) } } });
+    }, { sender: leader, term: Number.MAX_SAFE_INTEGER, to: follower, page, message: { answer: { from: seq - 1, ...part(page, seq, text) } } });
     await say('before', 1, 'for the page before');
     await say('b', 1, 'for b');
     await two.getByText('for b').waitFor();
@@ -326,6 +366,48 @@ describe('the tab that asks for all', () => {
     for (const id of ['a', 'b', 'c']) rows.add(id, `${id}3`);
     await Promise.all([one.getByText('a3').waitFor(), two.getByText('b3').waitFor(), three.getByText('c3').waitFor()]);
     assert.deepEqual([await shown(one), await shown(two), await shown(three)], ['a1 a3', 'b1 b2 b3', 'c1 c3']);
+  });
+
+  test('is robbed, and so is the robber, who goes before it knows: they listen to the last one', async () => {
+    const [one, two, three] = await slowTabs('a', 'b', 'c');
+    const robber = await two.evaluate(() => window.vault.tab);
+    await one.evaluate(() => window.hold('messages', 'thefts'));
+    await two.evaluate(() => window.hold('thefts'));
+    await rob(two);
+    await pollOf('b', 'c');
+    await two.evaluate(() => window.hold('messages'));
+    await rob(three);
+    await pollOf('c');
+    await three.evaluate(() => window.hold('messages'));
+    await one.evaluate(() => { window.let('messages'); window.heard.length = 0; window.let('thefts'); });
+    await two.evaluate(() => window.let('messages'));
+    await one.waitForFunction((robber) => window.heard.some(({ sender, message }) => sender === robber && message), robber);
+    await two.close();
+    await three.evaluate(() => window.let('messages'));
+    const rows = new Rows(stage.site);
+    for (const id of ['a', 'c']) rows.add(id, `for ${id}`);
+    await Promise.all([one.getByText('for a').waitFor(), three.getByText('for c').waitFor()]);
+  });
+
+  test('hangs, and the lock is refused to who would take it: that one stays a tab that waits, and tries again', async () => {
+    const [one, two] = await slowTabs('a', 'b');
+    await one.evaluate(() => window.hold('messages', 'thefts'));
+    await two.evaluate(() => { window.refusals = 1; });
+    await rob(two);
+    await rob(two);
+    const poll = await pollOf('b');
+    poll.answer(1, row('for b'));
+    await two.getByText('for b').waitFor();
+  });
+
+  test('hangs, and the lock is refused to who would take it: that one is next when it goes', async () => {
+    const [one, two] = await slowTabs('a', 'b');
+    await one.evaluate(() => window.hold('messages', 'thefts'));
+    await two.evaluate(() => { window.refusals = 1; });
+    await rob(two);
+    await two.waitForFunction(() => window.look);
+    await one.close();
+    await pollOf('b');
   });
 
   test('is silent for long, as the server asked for that: it stays the one', async () => {

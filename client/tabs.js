@@ -126,7 +126,7 @@
         hold(`${name} ${tab}`, () => { // first: before that the leader would take this tab for gone
           stand();
           introduce();
-        });
+        }).then(() => closing.signal.aborted || lead()); // locks are refused here, as to sandboxed frames: it leads itself
       },
       confirm(of, seq) {
         mine.seq = seq;

@@ -299,6 +299,16 @@ describe('tabs share', () => {
     assert.deepEqual(pages(await stage.site.polls.next()), ['b']);
   });
 
+  test('not where locks are refused: a frame of nobody', async () => {
+    stage.site.file('/frame', `<!doctype html><title>frame</title>${LIST}<script src="/vault/vault.js" data-vault-page="a" defer></script>`);
+    stage.site.file('/', '<!doctype html><title>x</title><iframe name="frame" sandbox="allow-scripts" src="/frame"></iframe>');
+    const page = await open(stage.context, `${stage.site.url}/`);
+    const poll = await stage.site.polls.next();
+    assert.deepEqual(pages(poll), ['a']);
+    poll.end(200, { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' }, JSON.stringify(part('a', 1, 'for a')));
+    await page.frame({ name: 'frame' }).getByText('for a').waitFor();
+  });
+
   test('not when the page says so', async () => {
     await tab('a');
     await stage.site.polls.next();

@@ -12,6 +12,7 @@
   addEventListener('pagehide', halt);
   addEventListener('pageshow', (event) => { if (event.persisted) comeBack(); });
   addEventListener('online', hurry);
+  addEventListener('focus', () => { if (turnedAway) comeBack(); }); // it may have been visible all the time, beside the window of the login
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) return;
     if (turnedAway) comeBack();

@@ -265,6 +265,33 @@ describe('trouble', () => {
     assert.equal(stage.site.acks.count, 0);
   });
 
+  test('403, and the visitor logs in again in another window: the page that was visible all the time is live when it is come back to', async () => {
+    const page = await stage.open();
+    const other = await stage.context.newPage();
+    for (const each of [page, other]) { // without it Playwright has each believe that it is looked at
+      await (await stage.context.newCDPSession(each)).send('Emulation.setFocusEmulationEnabled', { enabled: false });
+    }
+    const focused = (each, focus) => each.waitForFunction((focus) => document.hasFocus() === focus, focus);
+    await other.bringToFront();
+    await Promise.all([focused(other, true), focused(page, false)]);
+    (await stage.site.polls.next()).end(403, { 'Content-Type': 'application/json' }, '{"error":"the page belongs to another user"}');
+    await seen(page, { name: 'vault:state', state: 'stopped' });
+    await page.evaluate(() => {
+      window.looks = 0;
+      document.addEventListener('visibilitychange', () => { window.looks++; });
+    });
+    await page.bringToFront();
+    (await stage.site.polls.next()).answer(1, html(stream('append', 'list', '<li>live</li>')));
+    await page.getByText('live').waitFor();
+    assert.equal(await page.evaluate(() => window.looks), 0);
+    await stage.site.polls.next();
+    await other.bringToFront();
+    await focused(page, false);
+    await page.bringToFront();
+    await focused(page, true);
+    assert.equal(stage.site.polls.unread, 0, 'a page that is live is not asked for again');
+  });
+
   test('the state is told: connecting, waiting, backing off, stopped', async () => {
     const page = await stage.open({ clock: true, random: 0.5 });
     const held = await stage.site.polls.next();

@@ -38,7 +38,7 @@
   /** Somebody asks for the page, this tab or another one, until it is put away or expires. @return a pause, or nothing */
   function live() {
     return new Promise((over) => {
-      const share = canShare(page) ? makeShare() : makeAlone();
+      const share = openShare(page);
       const mine = seat = {
         hurry: share.hurry,
         end(pause) {

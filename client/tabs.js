@@ -162,3 +162,10 @@
   const canShare = (page) => navigator.locks && window.BroadcastChannel && /^[\w-]+$/.test(page) &&
     script.dataset.vaultShare !== 'off';
 
+  function openShare(page) {
+    try {
+      if (canShare(page)) return makeShare();
+    } catch { /* the visitor forbids the site to store anything, and Firefox has no channel then */ }
+    return makeAlone();
+  }
+

@@ -309,6 +309,16 @@ describe('tabs share', () => {
     await page.frame({ name: 'frame' }).getByText('for a').waitFor();
   });
 
+  test('not where channels are refused: Firefox, when the visitor forbids the site to store anything', async () => {
+    await stage.context.addInitScript(() => {
+      window.BroadcastChannel = class { constructor() { throw new DOMException('The operation is insecure.', 'SecurityError'); } };
+    });
+    for (const id of ['a', 'b']) {
+      await tab(id);
+      assert.deepEqual(pages(await stage.site.polls.next()), [id]);
+    }
+  });
+
   test('not when the page says so', async () => {
     await tab('a');
     await stage.site.polls.next();

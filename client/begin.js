@@ -18,7 +18,7 @@
 
   const POLL_TIMEOUT = 90_000; // ms; give up a poll that the server forgot; data-vault-timeout (seconds) sets another
   const SETTLED = 500;         // ms; a poll that is out for so long is being held: the page is live
-  const HELLO = 5_000;         // ms; a stream that has not begun by then is kept back by somebody in between
+  const HELLO = 5_000;         // ms; a stream that has not begun by then may be kept back by somebody in between
   const SUPERSEDED = 1_000;    // ms; pause after another poll took this page's place
   const GATHER = 20;           // ms; tabs that come together are asked for together
   const CONFIRMED = 200;       // ms; so long a poll waits for tabs that have not said yet that they have their answer

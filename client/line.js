@@ -49,6 +49,7 @@
     let gathering = null; // a timer
     let ackTimer = null;
     let acking = false;
+    let plain = false;  // a stream had not begun, and a plain answer came
     const patience = makePatience(say);
 
     function say(state, delay, answered) {
@@ -119,7 +120,7 @@
       if (live !== 'waiting') say('connecting');
       if (streams) {
         headers.Accept = 'text/event-stream, application/json;q=0.9';
-        timers.push(setTimeout(() => { noStreams(); abort.abort(); }, HELLO));
+        timers.push(setTimeout(() => abort.abort(HELLO), HELLO));
       }
       try {
         const response = await request(address(asked), { headers, signal: abort.signal });
@@ -128,6 +129,7 @@
         // From here to the end of answered() nothing waits: the page cannot be put away between "applied" and "stored".
         return abort.signal.aborted ? undefined : answered(response, body);
       } catch (error) {
+        if (abort.signal.reason === HELLO) return doubt(asked);
         return abort.signal.aborted ? undefined : patience.backOff();
       } finally {
         timers.forEach(clearTimeout);
@@ -255,6 +257,7 @@
           timers.forEach(clearTimeout);
           clearTimeout(idle);
           mine.heard = Date.now();
+          plain = false;
           idle = setTimeout(() => mine.abort.abort(), timeout); // it should have shown that it is alive
           text += value;
           say('waiting', undefined, true);
@@ -265,6 +268,13 @@
       } finally {
         clearTimeout(idle);
       }
+    }
+
+    /** A stream has not begun. When the next one does not either, although a plain answer came between them, the network is not what is wrong. */
+    async function doubt(asked) {
+      if (plain) return noStreams();
+      plain = await sendAcknowledgement(asked);
+      return plain ? undefined : patience.backOff();
     }
 
     /** To begin is no success yet. Streams that end or break at once, again and again, are cut by somebody in between: without them, then. */

@@ -32,6 +32,7 @@ async function bufferingProxy() {
     response.on('close', () => onward.destroy());
     request.pipe(onward);
   });
+  proxy.unref(); // a test that fails leaves it behind
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   return proxy;
@@ -194,9 +195,16 @@ describe('no streams', () => {
       assert.equal(stage.site.polls.unread, 0);
       await page.clock.runFor(1);
       await first.closed;
+      const plain = await stage.site.acks.next();
+      assert.deepEqual([plain.page, plain.seq], ['id-1', 0], 'does anything come through?');
       const second = await stage.site.polls.next();
-      assert.equal(second.streams, false);
-      second.answer(1, row('one'));
+      assert.ok(second.streams, 'a plain answer did');
+      second.begin();
+      await page.clock.runFor(5_000);
+      await second.closed;
+      const third = await stage.site.polls.next();
+      assert.equal(third.streams, false);
+      third.answer(1, row('one'));
       await page.getByText('one').waitFor();
       await stage.site.polls.next();
       await page.goto(page.url());
@@ -206,6 +214,47 @@ describe('no streams', () => {
       proxy.closeAllConnections();
       proxy.close();
     }
+  });
+
+  test('not for a network that is dead for the first seconds: nothing is remembered', async () => {
+    stage.site.holdsAcks = true;
+    const page = await stage.open({ clock: true, random: 0.5 });
+    const lost = [await stage.site.polls.next()];
+    for (let i = 0; i < 2; i++) {
+      await forget(page);
+      await page.clock.runFor(5_000);
+      await lost.at(-1).closed;
+      const ack = await stage.site.acks.next();
+      await seen(page, { name: 'timer', ms: 10_000 });
+      await page.clock.runFor(10_000);
+      await ack.closed;
+      const { delay } = await seen(page, { name: 'vault:state', state: 'backing off' });
+      assert.equal(delay, 250 * 2 ** i);
+      await page.clock.runFor(delay);
+      lost.push(await stage.site.polls.next());
+    }
+    const poll = lost.at(-1);
+    assert.ok(poll.streams, 'it is there again, and so are streams');
+    poll.begin().event('id-1', 1, row('one'));
+    await page.getByText('one').waitFor();
+    assert.equal(await page.evaluate(() => sessionStorage.getItem('vault-polls')), null);
+  });
+
+  test('one that is late once, and later another one: nothing is remembered', async () => {
+    const page = await stage.open({ clock: true });
+    for (let i = 0; i < 2; i++) {
+      const late = await stage.site.polls.next();
+      await page.clock.runFor(5_000);
+      await late.closed;
+      await stage.site.acks.next();
+      const poll = await stage.site.polls.next();
+      assert.ok(poll.streams);
+      poll.begin().event('id-1', i + 1, row(`row ${i}`));
+      await page.getByText(`row ${i}`).waitFor();
+      poll.response.end();
+    }
+    assert.ok((await stage.site.polls.next()).streams);
+    assert.equal(await page.evaluate(() => sessionStorage.getItem('vault-polls')), null);
   });
 
   test('where they break as soon as they have begun, six times in a row; the pauses grow', async () => {

@@ -29,6 +29,7 @@
     const ready = new Promise((resolve, reject) => Object.assign(feed, { resolve, reject }));
     ready.catch(() => {}); // who does not look at it hears vault:error
     feed.unlisten = listen(feed.method, ({ data, format }) => {
+      if (window.vault !== me) return; // a page that took over (Turbo Drive) has the same feed
       const first = feed.first || format === 'first';
       feed.first = false;
       feed.resolve(data);

@@ -27,7 +27,7 @@
     return () => document.removeEventListener('vault:update', listener);
   }
 
-  window.vault = Object.freeze({
+  const me = window.vault = Object.freeze({
     tab,
     get page() { return page; },
     get seq() { return seq; },

@@ -67,6 +67,91 @@ describe('Turbo', () => {
     assert.deepEqual(problems(page), []);
   });
 
+  /* Turbo Drive without the meta element of the manual: each visit evaluates the scripts that are new, in the heap of the page before. */
+
+  /** A live page at a path, or a plain file where there is no id, with a link to another. `at` is where vault.js is. */
+  function visited(path, id, link, at, body = '') {
+    const vault = `<script src="/vault/vault.js" ${id ? `data-vault-page="${id}"` : ''} defer></script>`;
+    const [head, end] = at === 'head' ? [vault, ''] : ['', vault];
+    stage.site.file(path, `<!doctype html><html lang="en"><head><title>${path}</title>${tag('/turbo.js')}${tag('/once.js')}${head}</head>`
+      + `<body data-path="${path}">${LIST}<a id="go" href="${link}">go</a>${end}${body}</body></html>`);
+  }
+
+  /** Go to the other page. Resolved when it is shown. */
+  async function visit(page, path) {
+    await page.click('#go');
+    await page.waitForFunction((path) => document.body.dataset.path === path, path);
+  }
+
+  const FEED = '/vault/feed/database/rows?';
+  const rows = (...all) => [FEED, 'application/json', JSON.stringify(all)];
+
+  for (const at of ['head', 'body']) {
+    test(`Drive goes to another live page, vault.js in the ${at}: that one is polled alone, and its updates are applied once`, async () => {
+      stage.site.file('/once.js', `window.heard = [];
+        document.addEventListener('vault:update', ({ detail }) => window.heard.push(detail.body.length));`, 'text/javascript');
+      visited('/', 'id-1', '/two', at);
+      visited('/two', 'id-2', '/', at);
+      const page = await stage.open();
+      const first = await stage.site.polls.next();
+      await visit(page, '/two');
+      await first.closed;
+      const second = await stage.site.polls.next();
+      assert.deepEqual([second.page, second.seq, second.tab], ['id-2', 0, first.tab]);
+      const one = stream('append', 'list', '<li>c</li>');
+      second.answer(1, html(one));
+      await becomes(page, '#list', 'abc');
+      assert.deepEqual([(await stage.site.polls.next()).page, stage.site.polling().length], ['id-2', 1]);
+      await page.evaluate(() => { document.dispatchEvent(new Event('visibilitychange')); window.dispatchEvent(new Event('focus')); });
+      assert.deepEqual(await page.evaluate(() => window.heard), [one.length]);
+      assert.deepEqual([await page.evaluate(() => window.vault.page), stage.site.polls.unread], ['id-2', 0]);
+      assert.deepEqual(problems(page), []);
+    });
+
+    test(`Drive goes to another plain file, vault.js in the ${at}: the one client goes on, with what is subscribed to`, async () => {
+      stage.site.file('/once.js', `addEventListener('DOMContentLoaded', () => {
+          window.first = window.vault;
+          window.vault.on('database/rows', {}, (rows) => document.getElementById('list').append(...rows));
+        });`, 'text/javascript');
+      visited('/', undefined, '/two', at);
+      visited('/two', undefined, '/', at);
+      const page = await stage.open();
+      (await stage.site.changes.next()).grant('p-1', [[FEED, ['c']]]);
+      const poll = await stage.site.polls.next();
+      await visit(page, '/two');
+      poll.answer(1, rows('d'));
+      await becomes(page, '#list', 'abd');
+      assert.equal((await stage.site.polls.next()).seq, 1);
+      assert.deepEqual([await page.evaluate(() => window.vault === window.first), stage.site.polling().length], [true, 1]);
+      assert.deepEqual([stage.site.polls.unread, stage.site.changes.unread], [0, 0]);
+    });
+  }
+
+  test('Drive goes to another live page that subscribes to the same feed: it hears its own rows once', async () => {
+    stage.site.file('/once.js', 'window.heard = [];', 'text/javascript');
+    stage.site.file('/notes.js', `{
+        const { page } = window.vault;
+        window.vault.on('database/rows', {}, (rows) => window.heard.push([page, ...rows]));
+      }`, 'text/javascript');
+    visited('/', 'id-1', '/two', 'body', tag('/notes.js'));
+    visited('/two', 'id-2', '/', 'body', tag('/notes.js'));
+    const page = await stage.open();
+    const granted = async () => {
+      const { add, page } = await stage.site.changes.next().then((change) => { change.grant(change.page, []); return change; });
+      assert.deepEqual(add, [FEED]);
+      return page;
+    };
+    assert.equal(await granted(), 'id-1');
+    (await stage.site.polls.next()).answer(1, rows('one'));
+    const first = await stage.site.polls.next();
+    await visit(page, '/two');
+    await first.closed;
+    assert.equal(await granted(), 'id-2');
+    (await stage.site.polls.next()).answer(1, rows('two'));
+    await stage.site.polls.next();
+    assert.deepEqual(await page.evaluate(() => window.heard), [['id-1', 'one'], ['id-2', 'two']]);
+  });
+
   test('morphs, which vault.js does not', async () => {
     scripts(tag('/turbo.js') + VAULT);
     const page = await stage.open();

@@ -24,6 +24,7 @@ struct database_board_t {
     char place[DATABASE_PLACE_BYTES];              /* who holds the lock; in a page of its own */
     _Atomic apr_int64_t floor;                     /* atomic: one more than the number; 0: none */
     _Atomic apr_uint64_t known;                    /* atomic: 0: none */
+    _Atomic database_era_t era;                    /* atomic */
     _Atomic apr_uint32_t next;                     /* atomic: how many marks were ever left */
     _Atomic database_mark_t marks[DATABASE_MARKS]; /* atomic, each */
 };
@@ -161,7 +162,7 @@ void database_board_keep_place(const database_t *feed, const char *place)
 
     apr_cpystrn(kept, place, sizeof(kept));
     (void)pwrite(feed->board_fd, kept, sizeof(kept), offsetof(database_board_t, place));
-    feed->board->floor = apr_strtoi64(place, NULL, 10) + 1;
+    feed->board->floor = place[0] != '\0' ? apr_strtoi64(place, NULL, 10) + 1 : 0;
 }
 
 apr_int64_t database_board_floor(const database_t *feed)
@@ -187,9 +188,20 @@ void database_board_know(const database_t *feed, apr_uint64_t footprint)
 
 /* ------------------------------------------------------------ marks */
 
-database_mark_t database_board_mark(const database_t *feed, const char *epoch, apr_int64_t id, apr_pool_t *pool)
+database_era_t database_board_era(const database_t *feed)
 {
-    const char *of = apr_psprintf(pool, "%s %s %" APR_INT64_T_FMT, feed->marked_as, epoch, id);
+    return feed->board->era;
+}
+
+void database_board_end_era(const database_t *feed)
+{
+    feed->board->era++;
+}
+
+database_mark_t database_board_mark(const database_t *feed, database_era_t era, const char *epoch, apr_int64_t id,
+                                    apr_pool_t *pool)
+{
+    const char *of = apr_psprintf(pool, "%s %u %s %" APR_INT64_T_FMT, feed->marked_as, era, epoch, id);
     const char *digits = apr_pstrndup(pool, database_digest(of, pool), 2 * sizeof(database_mark_t));
     database_mark_t mark = strtoull(digits, NULL, 16);
 
@@ -215,6 +227,7 @@ int database_board_has(const database_t *feed, database_mark_t mark)
 
 void database_board_copy(const database_t *feed, database_marks_t *marks)
 {
+    marks->era = feed->board->era;
     for (int i = 0; i < DATABASE_MARKS; i++) {
         marks->at[i] = feed->board->marks[i];
     }

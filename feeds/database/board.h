@@ -15,6 +15,9 @@
  *   - a change has a mark only if the writer has read it in the change table and announced every interest that it touches. The
  *     mark is of the table's epoch and of the model, too: one of another database, or by a child that has an older model,
  *     fits no change;
+ *   - a database that was restored has the epoch of the one that it was saved from, and gives its ids again. So marks are of an *era*
+ *     as well, which ends when the watcher has to connect again; a writer takes the era that there is before it takes a connection:
+ *     what it then writes is in the database of that era, or in an older one, and never in a newer one with a newer one's mark;
  *   - marks that are overwritten by newer ones, or come while the watcher reads, cost an extraneous announcement;
  *   - marks that were there before a look began are taken off when it is done: what they are of was in it, or is behind it.
  */
@@ -30,6 +33,8 @@
 
 /** Of one change; 0: none. */
 typedef apr_uint64_t database_mark_t;
+/** Of the time in which the database was surely the same. */
+typedef apr_uint32_t database_era_t;
 
 /** In the parent: make the board, or find it again after a restart. @return NULL, or a sentence */
 const char *database_board_open(database_t *feed, const apr_table_t *given, apr_pool_t *pconf);
@@ -42,7 +47,7 @@ void database_board_unlock(const database_t *feed);
 /** The place up to which everything was announced. By who watches.
  * @param place  DATABASE_PLACE_BYTES long; "": nobody has looked yet */
 void database_board_read_place(const database_t *feed, char *place);
-/** Keep it, after the announcements: who takes over repeats some rather than skip any. */
+/** Keep it, after the announcements: who takes over repeats some rather than skip any. "": nobody knows any more. */
 void database_board_keep_place(const database_t *feed, const char *place);
 /** Up to this number, with which a place begins, all was announced; -1: nobody watches yet. Any thread: it may be older than the place
  * is, or newer by what writers have announced. */
@@ -54,8 +59,14 @@ void database_board_raise_floor(const database_t *feed, apr_int64_t floor);
 apr_uint64_t database_board_known(const database_t *feed);
 void database_board_know(const database_t *feed, apr_uint64_t footprint);
 
+/** The era, before a connection is taken. Any thread. */
+database_era_t database_board_era(const database_t *feed);
+/** By who watches, with a connection that is new: the database may be another one than before. */
+void database_board_end_era(const database_t *feed);
+
 /** The mark of the change `id` of a table that was watched as `epoch`. Never 0. */
-database_mark_t database_board_mark(const database_t *feed, const char *epoch, apr_int64_t id, apr_pool_t *pool);
+database_mark_t database_board_mark(const database_t *feed, database_era_t era, const char *epoch, apr_int64_t id,
+                                    apr_pool_t *pool);
 /** Leave marks, after the announcement. Any thread of any child. */
 void database_board_leave(const database_t *feed, const database_mark_t *marks, int count);
 /** Was it left, and is it still there? Any thread. */
@@ -63,6 +74,7 @@ int database_board_has(const database_t *feed, database_mark_t mark);
 
 /** The marks at one time. */
 typedef struct database_marks_t {
+    database_era_t era;
     database_mark_t at[DATABASE_MARKS];
 } database_marks_t;
 

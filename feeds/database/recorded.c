@@ -15,11 +15,11 @@
 #define RECORDED_MAX 100
 
 /* Announced by somebody else already: what else a writer may see was committed by others. */
-static int take(sql_call_t *c, const json_t *change, database_mark_t *mark)
+static int take(sql_call_t *c, const database_recorded_t *recorded, const json_t *change, database_mark_t *mark)
 {
     const database_t *feed = (const database_t *)c->db;
 
-    *mark = database_board_mark(feed, json_string_value(json_object_get(change, "epoch")),
+    *mark = database_board_mark(feed, recorded->era, json_string_value(json_object_get(change, "epoch")),
                                 json_integer_value(json_object_get(change, "id")), c->pool);
     return !database_board_has(feed, *mark);
 }
@@ -33,6 +33,11 @@ static apr_int64_t whole_up_to(const json_t *changes, apr_int64_t floor)
     return now - floor == (apr_int64_t)json_array_size(changes) ? now : -1;
 }
 
+void database_recorded_begin(sql_call_t *c, database_recorded_t *recorded)
+{
+    *recorded = (database_recorded_t){.era = database_board_era((const database_t *)c->db), .whole = -1};
+}
+
 apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded, database_touched_t *touched)
 {
     const database_t *feed = (const database_t *)c->db;
@@ -40,7 +45,6 @@ apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded
     json_t *changes;
     apr_status_t rv;
 
-    *recorded = (database_recorded_t){.whole = -1};
     if (floor < 0) {
         return APR_SUCCESS;
     }
@@ -51,7 +55,7 @@ apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded
         for (size_t i = 0; i < json_array_size(changes); i++) {
             const json_t *change = json_array_get(changes, i);
 
-            if (take(c, change, &recorded->marks[recorded->count])) {
+            if (take(c, recorded, change, &recorded->marks[recorded->count])) {
                 database_touched_change(touched, c->table->name, change);
                 recorded->count++;
             }

@@ -3,6 +3,8 @@
  * @file recorded.h
  * What a write has recorded in the change table: announced by the writer, so that the watcher need not again (board.h).
  *
+ *     database_recorded_begin(c, &recorded);             // before the connection is taken
+ *     sql_conn_take(c);
  *     …write…
  *     database_recorded_read(c, &recorded, touched);     // in the transaction
  *     sql_conn_commit(c);
@@ -17,11 +19,15 @@
 #include "interests.h"
 
 typedef struct database_recorded_t {
+    database_era_t era;
     database_mark_t *marks; /* in c->pool */
     int count;
     apr_int64_t
         whole; /* up to this number all is read, or was announced before; -1: nobody knows. Where ids have no gaps */
 } database_recorded_t;
+
+/** Nothing is recorded yet. */
+void database_recorded_begin(sql_call_t *c, database_recorded_t *recorded);
 
 /** Read what the open transaction has recorded of c->table, and add its interests to those touched. Does nothing where nobody
  * watches. @return as sql_conn_query */

@@ -39,6 +39,7 @@ struct database_watcher_t {
     apr_thread_t *thread;              /* const after start */
     int stop;                          /* const after start: an eventfd */
     int holds;                         /* thread: this process looks */
+    int has_connected;                 /* thread */
     apr_time_t pruned_at;              /* thread */
     sql_call_t c;                      /* thread */
     char place[DATABASE_PLACE_BYTES];  /* thread: "" none */
@@ -112,8 +113,8 @@ static void touch(database_watcher_t *w, database_touched_t *touched, const char
 {
     for (size_t i = 0; i < json_array_size(changes); i++) {
         const json_t *change = json_array_get(changes, i);
-        database_mark_t mark =
-            database_board_mark(w->feed, epoch, json_integer_value(json_object_get(change, "id")), w->c.pool);
+        database_mark_t mark = database_board_mark(w->feed, w->marks.era, epoch,
+                                                   json_integer_value(json_object_get(change, "id")), w->c.pool);
 
         if (!database_marks_have(&w->marks, mark)) {
             database_touched_change(touched, w->c.table->name, change);
@@ -309,7 +310,7 @@ static apr_status_t prune(database_watcher_t *w)
     apr_int64_t before = apr_time_sec(apr_time_now()) - w->feed->keep;
     apr_status_t rv;
 
-    if (now < w->pruned_at + PRUNE_EVERY) {
+    if (now < w->pruned_at + PRUNE_EVERY || w->place[0] == '\0') {
         return APR_SUCCESS;
     }
     w->pruned_at = now;
@@ -320,9 +321,21 @@ static apr_status_t prune(database_watcher_t *w)
     return rv == APR_SUCCESS ? forget(w, "vault_subscriptions", apr_time_sec(now) - w->feed->keep_places) : rv;
 }
 
-/* On a new connection, the first one too. */
+/* What this connection reaches may have been restored to what it was before: then places and marks are of what never happened. */
+static void forget_place(database_watcher_t *w)
+{
+    w->place[0] = '\0';
+    database_board_keep_place(w->feed, w->place);
+    database_board_end_era(w->feed);
+}
+
+/* On a new connection, the first one too: that one goes on where the child before was. */
 static apr_status_t listen_again(database_watcher_t *w)
 {
+    if (w->has_connected) {
+        forget_place(w);
+    }
+    w->has_connected = 1;
     forget_told(w);
     return w->dialect->listen != NULL ? w->dialect->listen(&w->c) : APR_SUCCESS;
 }

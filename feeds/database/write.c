@@ -25,6 +25,7 @@
 typedef struct write_t {
     sql_call_t *c;
     database_touched_t *touched;
+    database_recorded_t recorded;
     json_t *answer; /* a reference */
 } write_t;
 
@@ -45,15 +46,17 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
 }
 
 /* Announce after the commit, and also when nobody knows whether it happened: too much rather than too little. */
-static apr_status_t commit(sql_call_t *c, const database_recorded_t *recorded, const database_touched_t *touched)
+static apr_status_t commit(const write_t *w)
 {
+    sql_call_t *c = w->c;
+    const database_recorded_t *recorded = &w->recorded;
     const database_t *feed = (const database_t *)c->db;
     apr_time_t before = vault_now();
     apr_status_t rv = sql_conn_commit(c);
     apr_uint64_t footprint = recorded->whole >= 0 ? database_footprint(feed, NULL) : 0;
     int is_alone = vault_now() - before < COMMIT_AT_ONCE;
 
-    if (database_touched_notify(touched) && rv == APR_SUCCESS) {
+    if (database_touched_notify(w->touched) && rv == APR_SUCCESS) {
         database_recorded_leave(c, recorded);
         if (recorded->whole >= 0) {
             database_board_raise_floor(feed, recorded->whole);
@@ -67,10 +70,9 @@ static apr_status_t commit(sql_call_t *c, const database_recorded_t *recorded, c
 
 /* The table is looked up in the transaction, where that costs less, and what is found stays so until its end.
  * @param by_key  rows have to be told apart */
-static apr_status_t write_in_transaction(sql_call_t *c, const char *table, int by_key, write_fn body, json_t **answer)
+static apr_status_t write_in_transaction(write_t *w, const char *table, int by_key, write_fn body)
 {
-    write_t w = {.c = c, .touched = database_touched_make((const database_t *)c->db, c->pool)};
-    database_recorded_t recorded = {.whole = -1};
+    sql_call_t *c = w->c;
     apr_status_t rv = sql_conn_begin_write(c);
 
     if (rv != APR_SUCCESS) {
@@ -78,28 +80,36 @@ static apr_status_t write_in_transaction(sql_call_t *c, const char *table, int b
     }
     rv = find_table(c, table, by_key);
     if (rv == APR_SUCCESS) {
-        rv = body(&w);
+        rv = body(w);
     }
     if (rv == APR_SUCCESS) {
-        rv = database_recorded_read(c, &recorded, w.touched);
+        rv = database_recorded_read(c, &w->recorded, w->touched);
     }
     if (rv == APR_SUCCESS) {
-        rv = commit(c, &recorded, w.touched);
+        rv = commit(w);
     }
     if (rv != APR_SUCCESS) {
         sql_conn_rollback(c);
-        json_decref(w.answer);
-        return rv;
     }
-    *answer = w.answer;
-    return APR_SUCCESS;
+    return rv;
 }
 
 static apr_status_t write_rows(sql_call_t *c, const char *table, int by_key, write_fn body, json_t **rows)
 {
-    apr_status_t rv = sql_conn_take(c);
+    write_t w = {.c = c, .touched = database_touched_make((const database_t *)c->db, c->pool)};
+    apr_status_t rv;
 
-    return rv == APR_SUCCESS ? write_in_transaction(c, table, by_key, body, rows) : rv;
+    database_recorded_begin(c, &w.recorded);
+    rv = sql_conn_take(c);
+    if (rv == APR_SUCCESS) {
+        rv = write_in_transaction(&w, table, by_key, body);
+    }
+    if (rv != APR_SUCCESS) {
+        json_decref(w.answer);
+        return rv;
+    }
+    *rows = w.answer;
+    return APR_SUCCESS;
 }
 
 static const char *key_of(const write_t *w, const json_t *row)

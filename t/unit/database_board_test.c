@@ -26,12 +26,14 @@ static void test_marks(void)
     const database_t *board = board_open(&feed, apr_pstrcat(suite_pool, "database=", path_of("marks.db"), NULL));
     const database_t *again = board_open(&same, apr_pstrcat(suite_pool, "database=", path_of("marks.db"), NULL));
     const database_t *apart = board_open(&other, apr_pstrcat(suite_pool, "database=", path_of("other.db"), NULL));
-    database_mark_t one = database_board_mark(board, "epoch", 1, suite_pool);
-    database_mark_t two = database_board_mark(board, "epoch", 2, suite_pool);
+    database_era_t era = database_board_era(board);
+    database_mark_t one = database_board_mark(board, era, "epoch", 1, suite_pool);
+    database_mark_t two = database_board_mark(board, era, "epoch", 2, suite_pool);
 
     CU_ASSERT_NOT_EQUAL(one, two);
-    CU_ASSERT_NOT_EQUAL(one, database_board_mark(board, "another", 1, suite_pool));
-    CU_ASSERT_EQUAL(one, database_board_mark(again, "epoch", 1, suite_pool));
+    CU_ASSERT_NOT_EQUAL(one, database_board_mark(board, era, "another", 1, suite_pool));
+    CU_ASSERT_NOT_EQUAL(one, database_board_mark(board, era + 1, "epoch", 1, suite_pool));
+    CU_ASSERT_EQUAL(one, database_board_mark(again, database_board_era(again), "epoch", 1, suite_pool));
     CU_ASSERT_FALSE(database_board_has(board, one));
     database_board_leave(board, &one, 1);
     CU_ASSERT_TRUE(database_board_has(board, one));
@@ -47,7 +49,7 @@ static void test_marks(void)
     CU_ASSERT_TRUE(database_board_has(board, two)); /* it came after the copy */
 
     for (int i = 0; i < DATABASE_MARKS; i++) {
-        database_mark_t mark = database_board_mark(board, "epoch", 1000 + i, suite_pool);
+        database_mark_t mark = database_board_mark(board, era, "epoch", 1000 + i, suite_pool);
 
         database_board_leave(board, &mark, 1);
     }
@@ -68,7 +70,7 @@ static void test_a_board_is_of_a_model(void)
     const char *given =
         apr_psprintf(suite_pool, "database=%s model=%s", path_of("model.db"), write_file("m.json", with));
     const database_t *board = board_open(&feed, given);
-    database_mark_t mark = database_board_mark(board, "epoch", 1, suite_pool);
+    database_mark_t mark = database_board_mark(board, 0, "epoch", 1, suite_pool);
     char place[DATABASE_PLACE_BYTES];
 
     database_board_keep_place(board, "7");
@@ -79,7 +81,7 @@ static void test_a_board_is_of_a_model(void)
     feed_close(&feed);
     (void)write_file("m.json", without);
     board = board_open(&feed, given);
-    CU_ASSERT_NOT_EQUAL(mark, database_board_mark(board, "epoch", 1, suite_pool));
+    CU_ASSERT_NOT_EQUAL(mark, database_board_mark(board, 0, "epoch", 1, suite_pool));
     database_board_read_place(board, place);
     CU_ASSERT_STRING_EQUAL(place, "");
     feed_close(&feed);
@@ -236,6 +238,181 @@ static void test_watched_anew(void)
     scene_end(&s);
 }
 
+/* ------------------------------------------------------------ restored */
+
+/* A mark as a writer leaves it that has written the change `id` of "posts" before. */
+static database_mark_t mark_of(scene_t *s, database_era_t era, int id)
+{
+    sql_call_t c;
+    const char *epoch;
+    database_mark_t mark;
+
+    CU_ASSERT_EQUAL_FATAL(sql_background_begin(&c, s->feed.self), APR_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(sql_conn_take(&c), APR_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(sql_conn_cell(&c, GUARD "Select epoch AS sql FROM vault_watched WHERE tbl='posts'", &epoch),
+                          APR_SUCCESS);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(epoch);
+    mark = database_board_mark(s->feed.self, era, epoch, id, suite_pool);
+    sql_background_end(&c);
+    return mark;
+}
+
+/* The number of the last change. */
+static int last_change(scene_t *s)
+{
+    const char *answer = ask(&s->feed, NULL, "all", "{\"table\":\"vault_changes\",\"order\":\"-id\",\"limit\":1}");
+    const char *id = strstr(answer, "\"id\":");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(id);
+    return atoi(id + 5);
+}
+
+/* Save the database as it is, and write there what another program does once it was restored. */
+static void save_as(scene_t *s, const char *saved, const char *then)
+{
+    dbi_inst instance;
+    dbi_conn other;
+
+    stranger_does(s->other, apr_pstrcat(suite_pool, "VACUUM INTO '", path_of(saved), "'", NULL));
+    other = stranger(&instance, saved);
+    stranger_does(other, then);
+    stranger_leaves(instance, other);
+}
+
+/* Put it into the place of the other; somebody else is connected to it afterwards. */
+static void restore(scene_t *s, const char *name, const char *saved)
+{
+    static const char *const ends[] = {"-wal", "-shm"};
+
+    stranger_leaves(s->instance, s->other);
+    CU_ASSERT_EQUAL(rename(path_of(name), path_of("away.db")), 0);
+    for (int i = 0; i < 2; i++) {
+        (void)remove(path_of(apr_pstrcat(suite_pool, name, ends[i], NULL)));
+    }
+    CU_ASSERT_EQUAL(rename(path_of(saved), path_of(name)), 0);
+    s->other = stranger(&s->instance, name);
+}
+
+static void await(const char *interest, int before)
+{
+    while (host_notified(interest) == before) {
+        CU_ASSERT_TRUE_FATAL(host_wait());
+    }
+}
+
+/* The change that was written after the backup, and the one that somebody else writes into what was restored, have one number. */
+static void test_restored(void)
+{
+    const char *args = "{\"table\":\"posts\",\"key\":\"1\"}";
+    host_page_t page = {0};
+    scene_t s;
+    int before, saved;
+
+    watched_begin(&s, "restored.db");
+    stranger_does(s.other, "INSERT INTO posts VALUES(1,7,'a'),(2,7,'b')");
+    watcher_catches_up(&s);
+    check(ask(&s.feed, &page, "get_modified_instance", args), "\"body\":\"a\"", "first view", "before the backup");
+    saved = last_change(&s);
+    save_as(&s, "saved.db",
+            "UPDATE posts SET body='other' WHERE id=1;"
+            "UPDATE flag SET n=n+1;UPDATE flag SET n=n+1;UPDATE flag SET n=n+1");
+    stranger_does(s.other, "UPDATE posts SET body='lost' WHERE id=2");
+    CU_ASSERT_EQUAL(last_change(&s), saved + 1);
+    watcher_catches_up(&s);
+    before = host_notified("DB-posts-1");
+    restore(&s, "restored.db", "saved.db");
+    await("DB-posts-1", before);
+    check(ask(&s.feed, &page, "get_modified_instance", args), "\"body\":\"other\"", "restored",
+          "written into the restored database, under a number that the watcher has passed");
+    scene_end(&s);
+}
+
+/* A writer that has committed to the database that there was, and was slow to leave its mark. */
+static void test_marks_of_another_era(void)
+{
+    scene_t s;
+    database_mark_t mark;
+    database_era_t era;
+    int before, saved;
+
+    watched_begin(&s, "era.db");
+    stranger_does(s.other, "INSERT INTO posts VALUES(1,7,'a')");
+    watcher_catches_up(&s);
+    save_as(&s, "saved.db", "UPDATE flag SET n=n+1");
+    era = database_board_era(s.feed.self);
+    before = host_notified("DB-posts");
+    restore(&s, "era.db", "saved.db");
+    await("DB-posts", before);
+    CU_ASSERT_NOT_EQUAL(database_board_era(s.feed.self), era);
+
+    watcher_catches_up(&s);
+    saved = last_change(&s);
+    mark = mark_of(&s, era, saved + 1);
+    database_board_leave(s.feed.self, &mark, 1);
+    before = host_notified("DB-posts-1");
+    stranger_does(s.other, "UPDATE posts SET body='b' WHERE id=1");
+    CU_ASSERT_EQUAL(last_change(&s), saved + 1);
+    await("DB-posts-1", before);
+    watcher_catches_up(&s);
+
+    saved = last_change(&s);
+    mark = mark_of(&s, database_board_era(s.feed.self), saved + 1);
+    database_board_leave(s.feed.self, &mark, 1);
+    before = host_notified("DB-posts-1");
+    stranger_does(s.other, "UPDATE posts SET body='c' WHERE id=1");
+    watcher_catches_up(&s);
+    CU_ASSERT_EQUAL(host_notified("DB-posts-1"), before); /* a mark of this era counts */
+    scene_end(&s);
+}
+
+/* More is written between two looks than there is room for marks: that is announced twice, and the second time a page finds nothing. */
+static void test_marks_overwritten(void)
+{
+    const char *args = "{\"table\":\"posts\"}";
+    const char *given = apr_psprintf(suite_pool, "look=60000 database=%s", path_of("many.db"));
+    host_page_t page = {0};
+    database_mark_t none[DATABASE_MARKS];
+    feed_t first, second;
+    dbi_inst instance;
+    dbi_conn other = stranger(&instance, "many.db");
+    int before;
+
+    stranger_does(other, tables);
+    feed_open(&first, apr_psprintf(suite_pool, "look=0 database=%s", path_of("many.db")));
+    CU_ASSERT_PTR_NULL_FATAL(first.wrong);
+    with_statements(&first, "posts", database_dialect_watch);
+    feed_close(&first);
+
+    before = host_notified("DB-posts");
+    feed_open(&first, given);
+    CU_ASSERT_PTR_NULL_FATAL(first.wrong);
+    await("DB-posts", before); /* its watcher has looked, and looks no more for a minute */
+    for (char place[DATABASE_PLACE_BYTES] = ""; place[0] == '\0';) {
+        database_board_read_place(first.self, place);
+        sched_yield();
+    }
+    check(ask(&first, &page, "get_new_instances", args), "nothing", "first view", "nothing is there");
+    before = host_notified("DB-posts-1");
+    check(ask(&first, NULL, "save", "{\"table\":\"posts\",\"values\":{\"id\":1,\"wall\":7,\"body\":\"a\"}}"),
+          "[{\"id\":1}]", "save", "by the feed");
+    CU_ASSERT_EQUAL(host_notified("DB-posts-1"), before + 1);
+    check(ask(&first, &page, "get_new_instances", args), "[{\"id\":1,\"wall\":7,\"body\":\"a\"}]", "announced", "once");
+    for (int i = 0; i < DATABASE_MARKS; i++) {
+        none[i] = database_board_mark(first.self, database_board_era(first.self), "another", i, suite_pool);
+    }
+    database_board_leave(first.self, none, DATABASE_MARKS);
+
+    feed_open(&second, given); /* another child that goes on: it looks at once */
+    CU_ASSERT_PTR_NULL_FATAL(second.wrong);
+    await("DB-posts-1", before + 1);
+    CU_ASSERT_EQUAL(host_notified("DB-posts-1"), before + 2);
+    check(ask(&second, &page, "get_new_instances", args), "nothing", "announced again", "it costs a look, no more");
+    CU_ASSERT_EQUAL(page.resets, 0);
+    feed_close(&second);
+    feed_close(&first);
+    stranger_leaves(instance, other);
+}
+
 /* ------------------------------------------------------------ the suite */
 
 void vault_database_board_suite(void)
@@ -247,4 +424,7 @@ void vault_database_board_suite(void)
     CU_add_test(suite, "a link has no journal", test_a_link_has_no_journal);
     CU_add_test(suite, "each change is announced once", test_once);
     CU_add_test(suite, "a table that is watched anew is announced", test_watched_anew);
+    CU_add_test(suite, "a database that was restored is looked at whole", test_restored);
+    CU_add_test(suite, "marks of the database before fit nothing", test_marks_of_another_era);
+    CU_add_test(suite, "marks that are overwritten cost a look", test_marks_overwritten);
 }

@@ -8,6 +8,7 @@
 #         my $writer = $db->session('shop');                  # … that keeps its connection: interleaved transactions
 #         $writer->does('BEGIN');
 #         $db->stop; $db->start; $db->crash;                  # of a server
+#         $db->keep('shop'); … $db->restore('shop', "UPDATE …");      # as from a backup; then what somebody does before anybody else can
 #         $db->listen('secret'); … $db->deafen;               # of a server: 127.0.0.1, user remote, that password; PostgreSQL: TLS only
 #     }
 #
@@ -102,7 +103,7 @@ sub _home
 sub dir { return _home() . "/$_[0]{driver}" }
 
 # A socket's path may have some hundred bytes only, however long that of the build is: hence VAULT_DATABASES is a short one.
-sub _socket { return $_[0]->dir . ($_[0]{driver} eq 'pgsql' ? '/socket' : '/server.sock') }
+sub _socket { return $_[0]->dir . ($_[0]{apart} ? '/apart' : '') . ($_[0]{driver} eq 'pgsql' ? '/socket' : '/server.sock') }
 
 # The lines of a log: for what the server itself has to say.
 sub log { return $_[0]->dir . '/log' }
@@ -317,6 +318,44 @@ sub _end
     kill $signal => $pid;
     $self->_wait(sub { !_is_alive($pid) }, 'ends');
     return;
+}
+
+# A backup of this database, with what the feed keeps in it; of a server, of all that it has.
+sub keep
+{
+    my ($self, $name) = @_;
+    my $kept = $self->is_server ? $self->dir . '/kept' : $self->file('kept');
+    remove_tree($kept);
+    return $self->does($name, "VACUUM INTO '$kept'") if !$self->is_server;
+    $self->stop;
+    _run('cp', '-R', '-p', $self->dir . '/data', $kept);
+    return $self->start;
+}
+
+# It is put back, and has had these statements, each a transaction of its own, when others can reach it.
+sub restore
+{
+    my ($self, $name, @sql) = @_;
+    if (!$self->is_server) {
+        $self->does('kept', join ';', @sql);
+        unlink map { $self->file($name) . $_ } '-wal', '-shm';
+        rename $self->file('kept'), $self->file($name) or die "rename: $!\n";
+        return $self;
+    }
+    $self->stop;
+    my $data = $self->dir . '/data';
+    rename $data, "$data.away" or die "$data: $!\n";
+    rename $self->dir . '/kept', $data or die "$data: $!\n";
+    $self->{apart} = 1;
+    make_path($self->dir . '/apart', $self->{driver} eq 'pgsql' ? $self->_socket : ());
+    $self->start;
+    my $session = $self->session($name);
+    $session->does($_) for @sql;
+    undef $session;
+    $self->stop;
+    delete $self->{apart};
+    remove_tree("$data.away");
+    return $self->start;
 }
 
 # It takes connections, and says nothing, until thaw().

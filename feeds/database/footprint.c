@@ -2,7 +2,6 @@
 /* What a commit leaves in the file system: see footprint.h. */
 #include "footprint.h"
 
-#include <sys/stat.h>
 #include <time.h>
 
 #include "dialect.h"
@@ -10,6 +9,11 @@
 /* How long a commit may take from its last write to the file until others can read it, with a slow disk in between; and more than files'
  * times are coarse. */
 #define SETTLED_AFTER_NS INT64_C(2000000000)
+/* After a longer commit the footprint may be of somebody else's as well: SQLite's goes on with a checkpoint, now and then, when it has
+ * let go of the lock. */
+#define COMMIT_AT_ONCE apr_time_from_msec(5)
+/* How long what a footprint hides may stay unseen. */
+#define REST_AT_MOST apr_time_from_sec(2)
 
 static apr_int64_t nanoseconds(const struct timespec *time)
 {
@@ -27,18 +31,40 @@ apr_uint64_t database_footprint(const database_t *feed, int *settled)
 {
     struct timespec now;
     struct stat found;
-    apr_int64_t age;
-    apr_uint64_t print;
 
     if (feed->journal == NULL || stat(feed->journal, &found) != 0) {
         return 0;
     }
     clock_gettime(CLOCK_REALTIME, &now);
-    age = nanoseconds(&now) - nanoseconds(&found.st_mtim);
+    return database_footprint_of(&found, nanoseconds(&now), settled);
+}
+
+apr_uint64_t database_footprint_of(const struct stat *found, apr_int64_t now, int *settled)
+{
+    apr_int64_t written = nanoseconds(&found->st_mtim);
+    apr_uint64_t print = mix(mix(1, (apr_uint64_t)found->st_dev), (apr_uint64_t)found->st_ino);
+
     if (settled != NULL) {
-        *settled = age > SETTLED_AFTER_NS;
+        *settled = now - written > SETTLED_AFTER_NS;
     }
-    print = mix(mix(1, (apr_uint64_t)found.st_dev), (apr_uint64_t)found.st_ino);
-    print = mix(mix(print, (apr_uint64_t)found.st_size), (apr_uint64_t)nanoseconds(&found.st_mtim));
+    print = mix(mix(print, (apr_uint64_t)found->st_size), (apr_uint64_t)written);
     return print != 0 ? print : 1;
+}
+
+int database_footprint_is_own(apr_time_t took)
+{
+    return took >= 0 && took < COMMIT_AT_ONCE;
+}
+
+int database_footprint_rest(const database_rest_t *rest)
+{
+    apr_time_t since = rest->now - rest->looked_at;
+    int most;
+
+    if (rest->footprint == 0 || rest->footprint != rest->known || rest->looked_at == 0 || since < 0 ||
+        since >= REST_AT_MOST) {
+        return 0;
+    }
+    most = (int)apr_time_as_msec(REST_AT_MOST - since) + 1;
+    return most < rest->look ? most : rest->look;
 }

@@ -15,11 +15,36 @@
 #ifndef DATABASE_FOOTPRINT_H
 #define DATABASE_FOOTPRINT_H
 
+#include <sys/stat.h>
+
+#include "apr_time.h"
+
 #include "database.h"
 
 /** As it is now. Any thread.
  * @param settled  1: nobody has written for some time: what the footprint is of can be read. May be NULL
  * @return 0: nobody knows */
 apr_uint64_t database_footprint(const database_t *feed, int *settled);
+
+/* ------------------------------------------------------------ what is decided, apart from clock and file */
+
+/** The footprint of a file that was found so, at `now`, in nanoseconds since 1970. Never 0. @param settled  as above */
+apr_uint64_t database_footprint_of(const struct stat *found, apr_int64_t now, int *settled);
+
+/** Is the footprint that a writer has found after a commit of its own, which took so long, of no other commit as well? */
+int database_footprint_is_own(apr_time_t took);
+
+/** What a watcher knows who may not have to look. */
+typedef struct database_rest_t {
+    apr_uint64_t footprint; /**< as it is now; 0: nobody knows */
+    apr_uint64_t known;     /**< of which all is announced; 0: none */
+    apr_time_t looked_at; /**< when it last looked, and all went well, by a clock that never goes back; 0: it has not */
+    apr_time_t now;       /**< by the same clock */
+    int look;             /**< milliseconds between two looks */
+} database_rest_t;
+
+/** Nobody has written but who has announced it: for how many milliseconds nobody needs to look, `look` at most, and until two seconds
+ * after the last look at the latest. @return 0: look now */
+int database_footprint_rest(const database_rest_t *rest);
 
 #endif

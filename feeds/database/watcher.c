@@ -378,19 +378,18 @@ static int look_now(database_watcher_t *w)
     return rv == APR_SUCCESS ? wait : w->feed->look;
 }
 
-/* Nobody has written but who has announced it. Not for ever: see footprint.h.
- * @return for how many milliseconds nobody needs to look; 0: look now */
+/* @return for how many milliseconds nobody needs to look; 0: look now */
 static int may_rest(const database_watcher_t *w, apr_uint64_t footprint)
 {
-    apr_time_t most = apr_time_from_msec(ASK_ANYHOW), since = vault_now() - w->looked_at;
-    int rest;
+    const database_rest_t rest = {
+        .footprint = footprint,
+        .known = database_board_known(w->feed),
+        .looked_at = w->looked_at,
+        .now = vault_now(),
+        .look = w->feed->look,
+    };
 
-    if (footprint == 0 || w->told == NULL || footprint != database_board_known(w->feed) || w->looked_at == 0 ||
-        since < 0 || since >= most) {
-        return 0;
-    }
-    rest = (int)apr_time_as_msec(most - since) + 1;
-    return rest < w->feed->look ? rest : w->feed->look;
+    return w->told != NULL ? database_footprint_rest(&rest) : 0;
 }
 
 /* One look. @return how many milliseconds until the next */

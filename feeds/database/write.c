@@ -18,10 +18,6 @@
 #include "select.h"
 
 /* A statement in a transaction. */
-/* After a longer one the footprint may be of somebody else's commit as well: SQLite's goes on with a checkpoint, now and then, when it has
- * let go of the lock. */
-#define COMMIT_AT_ONCE apr_time_from_msec(5)
-
 typedef struct write_t {
     sql_call_t *c;
     database_touched_t *touched;
@@ -54,14 +50,14 @@ static apr_status_t commit(const write_t *w)
     apr_time_t before = vault_now();
     apr_status_t rv = sql_conn_commit(c);
     apr_uint64_t footprint = recorded->whole >= 0 ? database_footprint(feed, NULL) : 0;
-    int is_alone = vault_now() - before < COMMIT_AT_ONCE;
+    int is_own = database_footprint_is_own(vault_now() - before);
 
     if (database_touched_notify(w->touched) && rv == APR_SUCCESS) {
         database_recorded_leave(c, recorded);
         if (recorded->whole >= 0) {
             database_board_raise_floor(feed, recorded->whole);
         }
-        if (footprint != 0 && is_alone) {
+        if (footprint != 0 && is_own) {
             database_board_know(feed, footprint);
         }
     }

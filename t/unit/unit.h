@@ -47,7 +47,12 @@
 
 /* Where libdbi is. */
 #ifdef VAULT_DATABASE_FEED
-#define VAULT_DATABASE_SUITES(SUITE) SUITE(database) SUITE(database_watch) SUITE(database_objects) SUITE(database_board)
+#define VAULT_DATABASE_SUITES(SUITE)                                                                                   \
+    SUITE(database)                                                                                                    \
+    SUITE(database_watch)                                                                                              \
+    SUITE(database_objects)                                                                                            \
+    SUITE(database_board)                                                                                              \
+    SUITE(database_footprint)
 #else
 #define VAULT_DATABASE_SUITES(SUITE)
 #endif

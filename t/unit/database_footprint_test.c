@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When the watcher of a database without a server need not look: by the clocks of these tests, and by files as they may be found. */
+#include <CUnit/CUnit.h>
+
+#include "board.h"
+#include "database_scene.h"
+#include "footprint.h"
+#include "unit.h"
+
+void vault_database_footprint_suite(void);
+
+#define SECOND INT64_C(1000000000)
+#define WRITTEN (1700000000 * SECOND + 123456789)
+
+static struct stat file_of(apr_int64_t device, apr_int64_t inode, apr_int64_t size, apr_int64_t written)
+{
+    struct stat found;
+
+    memset(&found, 0, sizeof(found));
+    found.st_dev = (dev_t)device;
+    found.st_ino = (ino_t)inode;
+    found.st_size = (off_t)size;
+    found.st_mtim.tv_sec = (time_t)(written / SECOND);
+    found.st_mtim.tv_nsec = (long)(written % SECOND);
+    return found;
+}
+
+static void test_settled(void)
+{
+    static const struct {
+        apr_int64_t age;
+        int settled;
+        const char *why;
+    } rows[] = {
+        {-SECOND, 0, "written in the future: somebody has set the clock back"},
+        {0, 0, "this very moment"},
+        {SECOND, 0, "what is in the file may not be readable yet"},
+        {2 * SECOND, 0, "no longer than that"},
+        {2 * SECOND + 1, 1, "longer"},
+        {3600 * SECOND, 1, "nobody writes"},
+    };
+    const struct stat found = file_of(1, 2, 4152, WRITTEN);
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int settled = -1;
+        apr_uint64_t print = database_footprint_of(&found, WRITTEN + rows[i].age, &settled);
+
+        check(settled == rows[i].settled ? "right" : "wrong", "right", "settled", rows[i].why);
+        CU_ASSERT_EQUAL(print, database_footprint_of(&found, WRITTEN, NULL)); /* not of the time of looking */
+        CU_ASSERT_NOT_EQUAL(print, 0);
+    }
+}
+
+/* Whatever a commit changes is another footprint. */
+static void test_differs(void)
+{
+    const struct stat files[] = {
+        file_of(1, 2, 4152, WRITTEN),     file_of(1, 2, 8272, WRITTEN),         file_of(1, 2, 4152, WRITTEN + 1),
+        file_of(1, 3, 4152, WRITTEN),     file_of(2, 2, 4152, WRITTEN),         file_of(2, 1, 4152, WRITTEN),
+        file_of(1, 2, 0, WRITTEN),        file_of(1, 2, 4152, WRITTEN - 1),     file_of(1, 2, 4153, WRITTEN - 1),
+        file_of(1, 2, 4152 * 2, WRITTEN), file_of(1, 2, 4152, WRITTEN + SECOND)};
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        for (size_t k = 0; k < i; k++) {
+            CU_ASSERT_NOT_EQUAL(database_footprint_of(&files[i], WRITTEN, NULL),
+                                database_footprint_of(&files[k], WRITTEN, NULL));
+        }
+    }
+}
+
+static void test_own(void)
+{
+    CU_ASSERT_TRUE(database_footprint_is_own(0));
+    CU_ASSERT_TRUE(database_footprint_is_own(4999));
+    CU_ASSERT_FALSE(database_footprint_is_own(5000)); /* somebody else may have committed since it let go of the lock */
+    CU_ASSERT_FALSE(database_footprint_is_own(apr_time_from_sec(60)));
+    CU_ASSERT_FALSE(database_footprint_is_own(-1));
+}
+
+static void test_rest(void)
+{
+    static const struct {
+        database_rest_t given;
+        int rest;
+        const char *why;
+    } rows[] = {
+        {{7, 7, 1000000, 1000000, 200}, 200, "just looked"},
+        {{7, 7, 1000000, 2500000, 200}, 200, "half a second is left of the two, but a look is due before"},
+        {{7, 7, 1000000, 2900000, 200}, 101, "less is left: not a moment longer than two seconds, rounded up"},
+        {{7, 7, 1000000, 2999999, 200}, 1, "the last moment"},
+        {{7, 7, 1000000, 3000000, 200}, 0, "two seconds: look, whatever the footprint says"},
+        {{7, 7, 1000000, 9000000, 200}, 0, "the more so later"},
+        {{7, 7, 1000000, 1000000, 60000}, 2001, "who looks seldom looks after two seconds all the same"},
+        {{7, 8, 1000000, 1000000, 200}, 0, "somebody has written"},
+        {{0, 0, 1000000, 1000000, 200}, 0, "nobody knows a footprint, which is not the same one"},
+        {{7, 7, 0, 1000000, 200}, 0, "it has never looked, or the last look went wrong"},
+        {{7, 7, 1000000, 999999, 200}, 0, "a clock that goes back"},
+        {{7, 7, 1000000, 1000000, 10}, 10, "the shortest `look`"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int rest = database_footprint_rest(&rows[i].given);
+
+        if (rest != rows[i].rest) {
+            fprintf(stderr, "\n  %s: %d ms, not %d\n", rows[i].why, rest, rows[i].rest);
+        }
+        CU_ASSERT_EQUAL(rest, rows[i].rest);
+    }
+}
+
+/* Of a real file: the feed keeps the footprint of its own commit, and a commit of somebody else is another one. */
+static void test_file(void)
+{
+    scene_t s;
+    int known = 0;
+
+    scene_begin(&s, "footprint.db", "logs", "look=60000");
+    database_board_keep_place(s.feed.self,
+                              "1"); /* as a watcher that has looked: the change that says that the table is watched */
+    /* A machine that is busy may let a commit take long, but hardly all of them. */
+    for (int i = 0; i < 1000 && !known; i++) {
+        check(ask(&s.feed, NULL, "save", "{\"table\":\"logs\",\"values\":{\"line\":\"ours\"}}"), "\"id\":", "save",
+              "by the feed");
+        known = database_board_known(s.feed.self) != 0 &&
+                database_board_known(s.feed.self) == database_footprint(s.feed.self, NULL);
+    }
+    CU_ASSERT_TRUE(known);
+    /* It adds to the journal: another size, also where files' times are coarse. */
+    stranger_does(s.other, "INSERT INTO logs(line) VALUES('theirs')");
+    CU_ASSERT_NOT_EQUAL(database_footprint(s.feed.self, NULL), 0);
+    CU_ASSERT_NOT_EQUAL(database_board_known(s.feed.self), database_footprint(s.feed.self, NULL));
+    scene_end(&s);
+    CU_ASSERT_EQUAL(remove(path_of("footprint.db")), 0);
+    feed_open(&s.feed, apr_psprintf(suite_pool, "database=%s", path_of("footprint.db")));
+    CU_ASSERT_EQUAL(database_footprint(s.feed.self, NULL), 0); /* no file, nothing known */
+    feed_close(&s.feed);
+}
+
+void vault_database_footprint_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("database_footprint", scene_suite_start, scene_suite_stop);
+
+    CU_add_test(suite, "settled two seconds after the last write", test_settled);
+    CU_add_test(suite, "another file, size or time is another footprint", test_differs);
+    CU_add_test(suite, "a commit that took long may be somebody else's", test_own);
+    CU_add_test(suite, "when to look, and how long not to", test_rest);
+    CU_add_test(suite, "of a file that is written", test_file);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Watching tables of PostgreSQL.
  *
- * Ids are taken before a transaction commits, in any order, so a place is the text of a snapshot: it says exactly which
+ * Ids are taken before a transaction commits, in any order, so a place is a snapshot: it says exactly which
  * transactions a reader has seen. A change carries its transaction; new is what the reader's snapshot did not see and the
  * present one does. When a batch was cut, a place is `OLD|NEW|ID`: between the two snapshots, and beyond that id.
  *
@@ -21,8 +21,8 @@
 #include "connection.h"
 #include "driver.h"
 
-/* The longest text of a snapshot that is kept: two of them are to fit into a cursor. */
-#define SNAPSHOT_MAX 1900
+/* How long the list of transactions in progress may be in a place: two of them are to fit into a cursor. */
+#define IN_PROGRESS_MAX 1850
 
 static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_changes(id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
@@ -111,21 +111,30 @@ typedef struct place_t {
     const char *since, *until, *id;
 } place_t;
 
+/* XMIN:XMAX: and a list as compact() makes it. */
+static int is_snapshot(const char *text)
+{
+    const char *colon = strchr(text, ':');
+
+    colon = colon != NULL ? strchr(colon + 1, ':') : NULL;
+    return colon != NULL && (colon[1] == '\0' || colon[1] == '.');
+}
+
 /* 0: it is none. */
 static int parse(place_t *place, const char *text, apr_pool_t *pool)
 {
-    char *rest;
     char *copy = apr_pstrdup(pool, text);
+    char *rest = copy; /* apr_strtok leaves it alone where there is nothing */
 
     memset(place, 0, sizeof(*place));
-    if (text[strspn(text, "0123456789:,|")] != '\0') {
+    if (text[strspn(text, "0123456789:.|")] != '\0') {
         return 0;
     }
     place->since = apr_strtok(copy, "|", &rest);
     place->until = apr_strtok(NULL, "|", &rest);
     place->id = apr_strtok(NULL, "|", &rest);
-    return place->since != NULL && strchr(place->since, ':') != NULL && (place->until == NULL) == (place->id == NULL) &&
-           (place->until == NULL || strchr(place->until, ':') != NULL);
+    return place->since != NULL && is_snapshot(place->since) && (place->until == NULL) == (place->id == NULL) &&
+           (place->until == NULL || is_snapshot(place->until));
 }
 
 static apr_int64_t xmin(const char *snapshot)
@@ -138,27 +147,60 @@ static apr_int64_t xmax(const char *snapshot)
     return apr_strtoi64(strchr(snapshot, ':') + 1, NULL, 10);
 }
 
-/* A snapshot has each transaction that is in progress. With hundreds of them it ends at one of these: what has committed
- * beyond is seen again then, and none is lost. */
-static char *shorten(char *snapshot, apr_pool_t *pool)
+/* After "XMIN:XMAX:", "" if there is none. */
+static const char *in_progress(const char *snapshot)
 {
-    char *list = strchr(strchr(snapshot, ':') + 1, ':') + 1;
-    char *cut;
+    return strchr(strchr(snapshot, ':') + 1, ':') + 1;
+}
 
-    if (strlen(snapshot) <= SNAPSHOT_MAX) {
-        return snapshot;
+/* A snapshot has each transaction that is in progress, in order. A place has the distance from one to the next instead, the first one's
+ * from xmin: `.0.1.1.17`, two or three bytes for each. Where they do not fit all the same it ends at one of them: what has committed beyond
+ * is seen again then, and none is lost. */
+static const char *compact(const char *snapshot, apr_pool_t *pool)
+{
+    apr_int64_t last = xmin(snapshot), end = xmax(snapshot);
+    char distances[IN_PROGRESS_MAX + 1] = "";
+    apr_size_t length = 0;
+
+    for (const char *at = in_progress(snapshot); *at != '\0'; at += strspn(at, ",")) {
+        char *rest;
+        apr_int64_t xid = apr_strtoi64(at, &rest, 10);
+        const char *distance = apr_psprintf(pool, ".%" APR_INT64_T_FMT, xid - last);
+
+        if (rest == at || length + strlen(distance) > IN_PROGRESS_MAX) {
+            end = xid;
+            break;
+        }
+        memcpy(distances + length, distance, strlen(distance) + 1);
+        length += strlen(distance);
+        last = xid;
+        at = rest;
     }
-    snapshot[SNAPSHOT_MAX] = '\0';
-    cut = strrchr(list, ',');
-    *cut = '\0';
-    cut = strrchr(list, ',');
-    *cut = '\0';
-    return apr_psprintf(pool, "%" APR_INT64_T_FMT ":%s:%s", xmin(snapshot), cut + 1, list);
+    return apr_psprintf(pool, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":%s", xmin(snapshot), end, distances);
+}
+
+/* As PostgreSQL reads it. */
+static void append_whole(sql_statement_t *sql, const char *snapshot)
+{
+    apr_int64_t xid = xmin(snapshot);
+    const char *list = in_progress(snapshot);
+    sql_statement_t *whole = apr_pmemdup(sql->pool, sql, sizeof(*sql));
+    char *rest;
+
+    whole->space = 1024;
+    whole->length = 0;
+    whole->text = apr_pcalloc(sql->pool, whole->space);
+    sql_raw(whole, apr_psprintf(sql->pool, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":", xid, xmax(snapshot)));
+    for (const char *at = list; *at == '.'; at = rest) {
+        xid += apr_strtoi64(at + 1, &rest, 10);
+        sql_raw(whole, apr_psprintf(sql->pool, "%s%" APR_INT64_T_FMT, at == list ? "" : ",", xid));
+    }
+    sql_text(sql, whole->text);
 }
 
 static apr_status_t place(sql_call_t *c, const char *told, const char **now)
 {
-    *now = shorten(apr_pstrdup(c->pool, told), c->pool);
+    *now = compact(told, c->pool);
     return APR_SUCCESS;
 }
 
@@ -176,7 +218,7 @@ static int is_lost(sql_call_t *c, const database_span_t *span)
 
 static void append_snapshot(sql_statement_t *sql, const char *snapshot)
 {
-    sql_text(sql, snapshot);
+    append_whole(sql, snapshot);
     sql_raw(sql, "::pg_catalog.pg_snapshot");
 }
 

@@ -52,7 +52,8 @@
     SUITE(database_watch)                                                                                              \
     SUITE(database_objects)                                                                                            \
     SUITE(database_board)                                                                                              \
-    SUITE(database_footprint)
+    SUITE(database_footprint)                                                                                          \
+    SUITE(database_place)
 #else
 #define VAULT_DATABASE_SUITES(SUITE)
 #endif

@@ -8,6 +8,7 @@
 #         my $writer = $db->session('shop');                  # … that keeps its connection: interleaved transactions
 #         $writer->does('BEGIN');
 #         $db->stop; $db->start; $db->crash;                  # of a server
+#         $db->grow_old;                                      # of PostgreSQL
 #         $db->keep('shop'); … $db->restore('shop', "UPDATE …");      # as from a backup; then what somebody does before anybody else can
 #         $db->listen('secret'); … $db->deafen;               # of a server: 127.0.0.1, user remote, that password; PostgreSQL: TLS only
 #     }
@@ -148,9 +149,9 @@ sub start
     return $self if $self->pid;
     my @command = $self->{driver} eq 'pgsql'
         ? (_program('postgres'), '-D', $self->dir . '/data', '-k', $self->_socket, $self->_listening, '-F',
-        '-c', 'max_connections=60', '-c', 'log_min_messages=warning')
+        '-c', 'max_connections=300', '-c', 'log_min_messages=warning')
         : (_program('mariadbd'), '--no-defaults', '--datadir=' . $self->dir . '/data', '--tmpdir=' . $self->dir . '/data', '--socket=' . $self->_socket, $self->_listening,
-        '--pid-file=' . $self->dir . '/mariadbd.pid', '--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=32M',
+        '--pid-file=' . $self->dir . '/mariadbd.pid', '--max-connections=300', '--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=32M',
         '--innodb-log-file-size=8M', '--skip-log-bin', '--character-set-server=utf8mb4');
     $self->_spawn(@command);
     # PostgreSQL does not start while a process of one that was killed is still about: then it is asked again.
@@ -318,6 +319,16 @@ sub _end
     kill $signal => $pid;
     $self->_wait(sub { !_is_alive($pid) }, 'ends');
     return;
+}
+
+# PostgreSQL numbers transactions from here on as after four milliards of them.
+sub grow_old
+{
+    my ($self) = @_;
+    $self->start;
+    $self->stop;
+    _run(_program('pg_resetwal'), '-e', 1, '-D', $self->dir . '/data');
+    return $self->start;
 }
 
 # A backup of this database, with what the feed keeps in it; of a server, of all that it has.

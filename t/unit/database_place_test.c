@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Places in the change table of PostgreSQL: what a snapshot becomes, and what is asked with it. No server is needed. */
+#include <CUnit/CUnit.h>
+
+#include "database_scene.h"
+#include "driver.h"
+#include "unit.h"
+
+void vault_database_place_suite(void);
+
+static sql_database_t server = {.driver = &sql_driver_pgsql, .database = "none"};
+
+static sql_call_t call_of(void)
+{
+    sql_call_t c = {.db = &server, .pool = suite_pool};
+
+    return c;
+}
+
+static const char *place_of(const char *told)
+{
+    sql_call_t c = call_of();
+    const char *place = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(database_dialect_pgsql.place(&c, told, &place), APR_SUCCESS);
+    return place;
+}
+
+/* The condition for what is new since then. */
+static const char *since(const char *place)
+{
+    sql_call_t c = call_of();
+    sql_statement_t *sql = sql_statement_make(&c);
+
+    database_dialect_pgsql.append_since(sql, place);
+    return sql->text;
+}
+
+static int is_lost(const char *place, const char *now, const char *pruned)
+{
+    sql_call_t c = call_of();
+    const database_span_t span = {.since = place, .now = now, .pruned = pruned};
+
+    return database_dialect_pgsql.is_lost(&c, &span);
+}
+
+static void test_compact(void)
+{
+    static const struct {
+        const char *told, *place, *why;
+    } rows[] = {
+        {"750:750:", "750:750:", "nothing is in progress"},
+        {"750:760:750", "750:760:.0", "one is: it is xmin"},
+        {"750:760:750,751,759", "750:760:.0.1.8", "distances from one to the next"},
+        {"4294968023:4294968323:4294968023,4294968123,4294968322", "4294968023:4294968323:.0.100.199",
+         "after milliards of transactions"},
+        {"9223372036854775800:9223372036854775807:9223372036854775800,9223372036854775806",
+         "9223372036854775800:9223372036854775807:.0.6", "as many as there can be"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *place = place_of(rows[i].told);
+
+        CU_ASSERT_STRING_EQUAL(place, rows[i].place);
+        check(since(place), apr_pstrcat(suite_pool, "E'", rows[i].told, "'::pg_catalog.pg_snapshot", NULL),
+              rows[i].told, rows[i].why);
+        CU_ASSERT_FALSE(is_lost(place, place, ""));
+    }
+}
+
+/* `count` transactions in progress, each `step` after the one before. */
+static const char *told_of(int count, int step)
+{
+    apr_int64_t first = APR_INT64_C(12345678901);
+    const char *told = apr_psprintf(suite_pool, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":", first,
+                                    first + (apr_int64_t)count * step);
+
+    for (int i = 0; i < count; i++) {
+        told = apr_psprintf(suite_pool, "%s%s%" APR_INT64_T_FMT, told, i > 0 ? "," : "", first + (apr_int64_t)i * step);
+    }
+    return told;
+}
+
+static void test_many(void)
+{
+    static const struct {
+        int count, step, whole;
+        const char *why;
+    } rows[] = {
+        {200, 1, 1, "two hundred"},    {900, 1, 1, "as many as connections make sense"},
+        {600, 10, 1, "farther apart"}, {360, 5000, 1, "and farther"},
+        {2000, 1, 0, "too many"},      {2000, 5000, 0, "far too many"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *told = told_of(rows[i].count, rows[i].step);
+        const char *place = place_of(told);
+        const char *condition = since(place);
+        const char *begin = strstr(condition, "E'") + 2;
+        const char *end = strchr(begin, '\'');
+        const char *list = strchr(strchr(told, ':') + 1, ':') + 1;
+        const char *kept = strchr(strchr(begin, ':') + 1, ':') + 1;
+
+        /* Two of them in a batch that was cut, with its id and the epoch. */
+        CU_ASSERT_TRUE(2 * strlen(place) + 64 < VAULT_PROPERTY_VALUE_MAX);
+        CU_ASSERT_EQUAL(strncmp(begin, told, (size_t)(end - begin)) == 0 && told[end - begin] == '\0', rows[i].whole);
+        if (!rows[i].whole) {
+            /* It ends at one that is in progress, so that all beyond is new. */
+            const char *last =
+                apr_psprintf(suite_pool, ",%" APR_INT64_T_FMT ",", apr_strtoi64(strchr(begin, ':') + 1, NULL, 10));
+
+            CU_ASSERT_EQUAL(strncmp(kept, list, (size_t)(end - kept)), 0);
+            CU_ASSERT_EQUAL(strncmp(list + (end - kept), last, strlen(last)), 0);
+            CU_ASSERT_TRUE(end - kept > 1850);
+        }
+    }
+}
+
+static void test_lost(void)
+{
+    static const struct {
+        const char *place, *now, *pruned;
+        int lost;
+        const char *why;
+    } rows[] = {
+        {"750:760:.0", "770:770:", "", 0, "later"},
+        {"750:760:.0", "750:760:.0", "749", 0, "what is pruned was seen"},
+        {"750:760:.0", "770:770:", "750", 1, "what is pruned may not have been seen"},
+        {"750:790:.0", "770:770:", "", 1, "ahead: of a database that was restored"},
+        {"750:760:.0|765:765:|12", "770:770:", "", 0, "a batch that was cut"},
+        {"750:760:.0|765:765:", "770:770:", "", 1, "half a batch"},
+        {"750:760:750,751", "770:770:", "", 1, "a list as the database tells it"},
+        {"750:760:750", "770:770:", "", 1, "of one"},
+        {"750:760", "770:770:", "", 1, "cut"},
+        {"750", "770:770:", "", 1, "a number"},
+        {"", "770:770:", "", 1, "nothing"},
+        {"750:760:.0' OR 1", "770:770:", "", 1, "anything else"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        int lost = is_lost(rows[i].place, rows[i].now, rows[i].pruned);
+
+        check(lost == rows[i].lost ? "right" : "wrong", "right", rows[i].place, rows[i].why);
+    }
+}
+
+void vault_database_place_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("database_place", scene_suite_start, scene_suite_stop);
+
+    CU_add_test(suite, "a snapshot with what is in progress", test_compact);
+    CU_add_test(suite, "hundreds in progress", test_many);
+    CU_add_test(suite, "places that say nothing", test_lost);
+}

@@ -20,6 +20,8 @@
 
 /* A cursor of a watched table: this, the epoch, a colon, the place. */
 #define CURSOR_MARK 'w'
+/* Likewise of what is not there. */
+#define ABSENT_MARK 'a'
 
 /* ------------------------------------------------------------ the statement */
 
@@ -277,6 +279,7 @@ static apr_status_t find_page(sql_call_t *c, database_look_t *look, const databa
     const char *place, *epoch;
     apr_status_t rv = APR_SUCCESS;
 
+    look->was_absent = database_look_was_absent(c);
     if (own == NULL && look->subscription != NULL) {
         rv = database_subscription_recall(c, look->subscription, &cursor);
     }
@@ -288,7 +291,7 @@ static apr_status_t find_page(sql_call_t *c, database_look_t *look, const databa
         rv = look_since(c, look, wanted, place, epoch);
     }
     if (rv == APR_SUCCESS && look->changes == NULL) {
-        look->reset |= own != NULL;
+        look->reset |= own != NULL && !look->was_absent;
         rv = comes_at_once(c, wanted) ? look_at_once(c, look, wanted) : look_anew(c, look, wanted);
     }
     return rv;
@@ -310,6 +313,13 @@ static apr_status_t begin(sql_call_t *c, database_look_t *look, const char *tabl
         rv = has ? find_page(c, look, wanted) : open_snapshot(c, look);
     }
     return rv == APR_SUCCESS ? rv : database_look_end(c, look, rv);
+}
+
+int database_look_was_absent(const sql_call_t *c)
+{
+    const char *own = c->db->host->cursor_get(c->call);
+
+    return own != NULL && own[0] == ABSENT_MARK;
 }
 
 apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
@@ -383,7 +393,8 @@ void database_call_reset(sql_call_t *c)
 
 apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)
 {
-    const char *cursor = apr_psprintf(c->pool, "%c%s:%s", CURSOR_MARK, look->epoch, look->next);
+    const char *cursor =
+        apr_psprintf(c->pool, "%c%s:%s", look->is_absent ? ABSENT_MARK : CURSOR_MARK, look->epoch, look->next);
 
     if (look->reset) {
         database_call_reset(c);

@@ -46,9 +46,11 @@ typedef struct database_look_t {
     json_t
         *elements; /**< with `alone`, without span.since: [{"id", property, …}, …]; NULL if there is no such column */
     const char *odd; /**< how the database writes `value`, if that is another way */
-    int reset; /**< the page had a place, but what happened since cannot be told: everything is to be shown anew */
-    int again; /**< there may be more beyond `next` already */
-    int open;  /**< a transaction is */
+    int was_absent; /**< what the page asks for was not there when it last looked, and it waits for more than its name */
+    int is_absent;  /**< set by the caller: it is not there, and may come under a name that is written in another way */
+    int reset;      /**< the page had a place, but what happened since cannot be told: everything is to be shown anew */
+    int again;      /**< there may be more beyond `next` already */
+    int open;       /**< a transaction is */
 } database_look_t;
 
 /** Take a connection, find `table`, see where the page is and what is new since then. More than wanted->most changes make
@@ -61,6 +63,9 @@ apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const cha
 /** Likewise; a table that is not watched is refused with a sentence. */
 apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, const char *table,
                                          const database_wanted_t *wanted);
+
+/** Was what the page asks for not there when it last looked (database_look_t::was_absent)? Asked before the interests are created. */
+int database_look_was_absent(const sql_call_t *c);
 
 /** Only what is new in c->table since look->span.since, at look->span.now, in a snapshot that was begun: as look->changes, each
  * with its "id". Sets look->next and look->again.

@@ -97,7 +97,8 @@ static void append_record(sql_statement_t *sql, const sql_table_t *table, const 
     sql_raw(sql, op);
     sql_raw(sql, "',CONCAT('',");
     sql_raw(sql, column_of(sql, new ? "NEW" : "OLD", table->key));
-    sql_raw(sql, "),");
+    /* As cells are (driver_mysql.c): without the zeros of ZEROFILL, and a BIT as a number. */
+    sql_raw(sql, sql_table_column_named(table, table->key)->is_integer ? "+0)," : "),");
     if (old) {
         append_row(sql, table, "OLD");
     }

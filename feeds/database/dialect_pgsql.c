@@ -41,23 +41,24 @@ static const char *const tables[] = {
     "CREATE OR REPLACE FUNCTION vault_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM "
     "CURRENT "
     "AS $vault$\n"
-    "DECLARE o jsonb; n jsonb; t text := TG_ARGV[0]; k text := TG_ARGV[1];\n"
+    "DECLARE o jsonb; n jsonb; ok text; nk text; t text := TG_ARGV[0]; k text := TG_ARGV[1]; p text := "
+    "coalesce(TG_ARGV[2],'');\n"
     "BEGIN\n"
     "  IF TG_OP = 'TRUNCATE' THEN\n"
     "    EXECUTE format('INSERT INTO vault_changes(tbl,op,row_key,old_row) SELECT "
-    "$1,''D'',to_jsonb(r)->>$2,to_jsonb(r) FROM "
-    "%I.%I AS r', TG_TABLE_SCHEMA, TG_TABLE_NAME) USING t, k;\n"
+    "$1,''D'',rtrim(to_jsonb(r)->>$2,$3),to_jsonb(r) FROM "
+    "%I.%I AS r', TG_TABLE_SCHEMA, TG_TABLE_NAME) USING t, k, p;\n"
     "    PERFORM pg_notify('vault_changes','');\n"
     "    RETURN NULL;\n"
     "  END IF;\n"
-    "  IF TG_OP <> 'INSERT' THEN o := to_jsonb(OLD); END IF;\n"
-    "  IF TG_OP <> 'DELETE' THEN n := to_jsonb(NEW); END IF;\n"
+    "  IF TG_OP <> 'INSERT' THEN o := to_jsonb(OLD); ok := rtrim(o->>k,p); END IF;\n"
+    "  IF TG_OP <> 'DELETE' THEN n := to_jsonb(NEW); nk := rtrim(n->>k,p); END IF;\n"
     "  IF o::text = n::text THEN RETURN NULL; END IF;\n"
-    "  IF TG_OP = 'UPDATE' AND o->>k IS DISTINCT FROM n->>k THEN\n"
-    "    INSERT INTO vault_changes(tbl,op,row_key,old_row) VALUES(t,'D',o->>k,o);\n"
-    "    INSERT INTO vault_changes(tbl,op,row_key,new_row) VALUES(t,'I',n->>k,n);\n"
+    "  IF TG_OP = 'UPDATE' AND ok IS DISTINCT FROM nk THEN\n"
+    "    INSERT INTO vault_changes(tbl,op,row_key,old_row) VALUES(t,'D',ok,o);\n"
+    "    INSERT INTO vault_changes(tbl,op,row_key,new_row) VALUES(t,'I',nk,n);\n"
     "  ELSE\n"
-    "    INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row) VALUES(t,left(TG_OP,1),coalesce(n,o)->>k,o,n);\n"
+    "    INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row) VALUES(t,left(TG_OP,1),coalesce(nk,ok),o,n);\n"
     "  END IF;\n"
     "  PERFORM pg_notify('vault_changes','');\n"
     "  RETURN NULL;\n"
@@ -80,7 +81,8 @@ static void push_trigger(sql_call_t *c, const sql_table_t *table, const char *wh
     sql_quoted_name(sql, table->name, '\'');
     sql_raw(sql, ",");
     sql_quoted_name(sql, table->key, '\'');
-    sql_raw(sql, ")");
+    /* What the text of a row has not at the end of its key, and its JSON has. */
+    sql_raw(sql, sql_table_column_named(table, table->key)->spelling == SQL_SPELLING_PADDED ? ",' ')" : ",'')");
     database_dialect_push(statements, sql);
 }
 
@@ -337,11 +339,11 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
 
 static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
 {
-    sql_raw(sql, "coalesce(c.");
+    sql_raw(sql, column->spelling == SQL_SPELLING_PADDED ? "coalesce(pg_catalog.rtrim(c." : "coalesce((c.");
     sql_raw(sql, row);
     sql_raw(sql, "->>");
     sql_text(sql, column->name);
-    sql_raw(sql, "=");
+    sql_raw(sql, ")=");
     sql_text(sql, value);
     sql_raw(sql, ",false)");
 }

@@ -111,7 +111,8 @@ static void see_changes(sql_call_t *c, const database_look_t *look, database_see
     }
 }
 
-static apr_status_t see(sql_call_t *c, const database_look_t *look, const char *key, database_seen_t *seen)
+/* @param holds_table  the page holds the interest of the table as well */
+static apr_status_t see(sql_call_t *c, database_look_t *look, const char *key, int holds_table, database_seen_t *seen)
 {
     apr_status_t rv = APR_SUCCESS;
 
@@ -121,25 +122,54 @@ static apr_status_t see(sql_call_t *c, const database_look_t *look, const char *
     if (!seen->first) {
         see_changes(c, look, seen);
     }
-    if (seen->changed) {
+    else {
+        rv = c->table->key != NULL ? database_check_name(c, c->table->key, key) : APR_SUCCESS;
+    }
+    if (rv == APR_SUCCESS && seen->changed) {
         rv = database_select_row(c, key, &seen->row);
     }
-    return rv == APR_SUCCESS ? database_look_keep(c, look) : rv;
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    look->is_absent = seen->changed && seen->row == NULL && database_has_spellings(c, c->table->key, key);
+    seen->is_absent = look->is_absent;
+    seen->changed &= seen->row != NULL || !look->was_absent;
+    return look->is_absent && !holds_table ? APR_SUCCESS : database_look_keep(c, look);
+}
+
+static apr_status_t see_once(sql_call_t *c, const char *table, const char *key, int holds_table, database_seen_t *seen)
+{
+    const database_wanted_t wanted = {.key = key, .most = c->db->rows};
+    database_look_t look;
+    apr_status_t rv = database_look_begin_watched(c, &look, table, &wanted);
+
+    return rv == APR_SUCCESS ? database_look_end(c, &look, see(c, &look, key, holds_table, seen)) : rv;
 }
 
 apr_status_t database_see_row(sql_call_t *c, const char *table, const char *key, database_seen_t *seen)
 {
-    const database_wanted_t wanted = {.key = key, .most = c->db->rows};
-    database_look_t look;
-    int needed = 0;
+    const char *all = database_interest_table(table, c->pool);
+    int was_absent = database_look_was_absent(c);
+    int needed = 0, of_table = 0;
     apr_status_t rv = database_interest_create(c, database_interest_row(table, key, c->pool), &needed);
 
     memset(seen, 0, sizeof(*seen));
-    if (rv != APR_SUCCESS || !needed) {
+    if (rv == APR_SUCCESS && was_absent) {
+        rv = database_interest_create(c, all, &of_table);
+    }
+    if (rv != APR_SUCCESS || !(needed || of_table)) {
         return rv;
     }
-    rv = database_look_begin_watched(c, &look, table, &wanted);
-    return rv == APR_SUCCESS ? database_look_end(c, &look, see(c, &look, key, seen)) : rv;
+    rv = see_once(c, table, key, was_absent, seen);
+    if (rv == APR_SUCCESS && seen->is_absent && !was_absent) {
+        /* It may come under another name: look again, now that this is held. */
+        database_seen_free(seen);
+        sql_conn_give_back(c);
+        memset(seen, 0, sizeof(*seen));
+        rv = database_interest_create(c, all, &of_table);
+        rv = rv == APR_SUCCESS ? see_once(c, table, key, 1, seen) : rv;
+    }
+    return rv;
 }
 
 json_t *database_seen_attribute(const database_seen_t *seen, const char *column, const char *kind, const char *shown)

@@ -23,7 +23,8 @@ typedef struct database_seen_t {
     json_t *old; /**< a reference: as it was when the page last looked; NULL: there was none, or this is a first view */
     int first;   /**< a first view, or a reset */
     int reset;
-    int changed; /**< always at a first view */
+    int changed;   /**< always at a first view */
+    int is_absent; /**< there is none, but one may come whose key is written in another way */
 } database_seen_t;
 
 /** See the row `key` of the watched table `table`; the page's place moves on.

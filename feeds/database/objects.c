@@ -13,6 +13,7 @@
 #include "fold.h"
 #include "instances.h"
 #include "interests.h"
+#include "select.h"
 
 void database_delta_make(database_delta_t *delta)
 {
@@ -222,7 +223,9 @@ static void fold_changes(sql_call_t *c, const database_look_t *look, const colle
     }
 }
 
-static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const collection_t *of, json_t **rows)
+/* @param holds_column  the page holds the interest of the foreign key's column as well */
+static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const collection_t *of, int holds_column,
+                                   json_t **rows)
 {
     database_delta_t delta;
     apr_status_t rv = check_columns(c, of->name, json_object_get(of->element, "properties"));
@@ -231,8 +234,16 @@ static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const c
         rv = sql_fail(c, APR_EINVAL, "the model's collection of \"%s\": table \"%s\" has no column \"%s\"", of->name,
                       sql_shown(c, of->table), of->column);
     }
+    if (rv == APR_SUCCESS && look->span.since == NULL) {
+        rv = database_check_name(c, of->column, of->id);
+    }
     if (rv != APR_SUCCESS) {
         return rv;
+    }
+    look->is_absent = look->span.since == NULL && json_array_size(look->elements) == 0 &&
+                      database_has_spellings(c, of->column, of->id);
+    if (look->is_absent && !holds_column) {
+        return APR_SUCCESS;
     }
     database_delta_make(&delta);
     if (look->span.since != NULL) {
@@ -244,27 +255,52 @@ static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const c
     if (rv == APR_SUCCESS) {
         rv = database_look_keep(c, look);
     }
-    *rows = database_delta_answer(&delta, look->span.since == NULL, look->reset);
+    *rows = database_delta_answer(&delta, look->span.since == NULL && !look->was_absent, look->reset);
+    return rv;
+}
+
+static apr_status_t see_collection_once(sql_call_t *c, const collection_t *of, int holds_column, int *is_absent,
+                                        json_t **rows)
+{
+    const database_wanted_t wanted = {
+        .most = c->db->rows,
+        .alone = 1,
+        .column = of->column,
+        .value = of->id,
+        .properties = json_object_get(of->element, "properties"),
+    };
+    database_look_t look;
+    apr_status_t rv = database_look_begin_watched(c, &look, of->table, &wanted);
+
+    if (rv == APR_SUCCESS) {
+        rv = database_look_end(c, &look, see_collection(c, &look, of, holds_column, rows));
+    }
+    *is_absent = rv == APR_SUCCESS && look.is_absent;
     return rv;
 }
 
 apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity, json_t **rows)
 {
-    database_wanted_t wanted = {.most = c->db->rows, .alone = 1};
     collection_t of = {0};
-    database_look_t look;
-    int needed = 0;
+    int was_absent = database_look_was_absent(c);
+    int needed = 0, of_column = 0, is_absent;
     apr_status_t rv = find_collection(c, entity, &of);
 
     if (rv == APR_SUCCESS) {
         rv = database_interest_create(c, database_interest_members(of.table, of.column, of.id, c->pool), &needed);
     }
-    if (rv != APR_SUCCESS || !needed) {
+    if (rv == APR_SUCCESS && was_absent) {
+        rv = database_interest_create(c, database_interest_column(of.table, of.column, c->pool), &of_column);
+    }
+    if (rv != APR_SUCCESS || !(needed || of_column)) {
         return rv;
     }
-    wanted.column = of.column;
-    wanted.value = of.id;
-    wanted.properties = json_object_get(of.element, "properties");
-    rv = database_look_begin_watched(c, &look, of.table, &wanted);
-    return rv == APR_SUCCESS ? database_look_end(c, &look, see_collection(c, &look, &of, rows)) : rv;
+    rv = see_collection_once(c, &of, was_absent, &is_absent, rows);
+    if (rv == APR_SUCCESS && is_absent && !was_absent) {
+        /* Elements may come under another name: look again, now that this is held. */
+        sql_conn_give_back(c);
+        rv = database_interest_create(c, database_interest_column(of.table, of.column, c->pool), &of_column);
+        rv = rv == APR_SUCCESS ? see_collection_once(c, &of, 1, &is_absent, rows) : rv;
+    }
+    return rv;
 }

@@ -2,14 +2,17 @@
 /* Selects rows of one table. */
 #include "select.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "apr_lib.h"
 #include "apr_strings.h"
 
 #include "catalogue.h"
 #include "connection.h"
+#include "driver.h"
 #include "fold.h"
 #include "rows.h"
 
@@ -80,7 +83,13 @@ static const char *whole_number(const char *text, apr_pool_t *pool)
 {
     char *end;
     double number;
+    apr_int64_t exact;
 
+    errno = 0;
+    exact = apr_strtoi64(text, &end, 10);
+    if (end > text && errno == 0 && end[strspn(end, " \t\r\n")] == '\0') {
+        return apr_psprintf(pool, "%" APR_INT64_T_FMT, exact);
+    }
     number = strtod(text, &end);
     if (end == text || end[strspn(end, " \t\r\n")] != '\0' || !(number > -EXACT_MAX && number < EXACT_MAX) ||
         number != (double)(apr_int64_t)number) {
@@ -89,15 +98,66 @@ static const char *whole_number(const char *text, apr_pool_t *pool)
     return apr_psprintf(pool, "%" APR_INT64_T_FMT, (apr_int64_t)number);
 }
 
+static apr_status_t not_as_written(sql_call_t *c, const char *value, const char *written)
+{
+    return sql_fail(c, APR_EINVAL, "the key \"%s\" must be given as the database writes it: \"%s\"",
+                    sql_shown(c, value), written);
+}
+
 /* "007" finds row 7, but would wait for an interest that nobody announces. */
 static apr_status_t check_written(sql_call_t *c, const char *column, const char *value)
 {
     const char *number = sql_table_column_named(c->table, column)->is_integer ? whole_number(value, c->pool) : NULL;
 
-    return number == NULL || strcmp(number, value) == 0
-               ? APR_SUCCESS
-               : sql_fail(c, APR_EINVAL, "the key \"%s\" must be given as the database writes it: \"%s\"",
-                          sql_shown(c, value), number);
+    return number == NULL || strcmp(number, value) == 0 ? APR_SUCCESS : not_as_written(c, value, number);
+}
+
+/* As it is written; NULL: the text is none. Databases take capitals, braces, and dashes elsewhere. */
+static const char *uuid(const char *text, apr_pool_t *pool)
+{
+    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    char *written = apr_pstrdup(pool, form);
+    char *at = written;
+
+    for (; *text != '\0'; text++) {
+        at += *at == '-';
+        if (apr_isxdigit(*text) && *at != '\0') {
+            *at++ = (char)apr_tolower(*text);
+        }
+        else if (strchr("{-} \t\r\n", *text) == NULL) {
+            return NULL;
+        }
+    }
+    return *at == '\0' ? written : NULL;
+}
+
+apr_status_t database_check_name(sql_call_t *c, const char *column, const char *value)
+{
+    const sql_column_t *found = sql_table_column_named(c->table, column);
+    const char *written = found->spelling == SQL_SPELLING_UUID ? uuid(value, c->pool) : NULL;
+
+    if (found->spelling == SQL_SPELLING_UNFIT) {
+        return sql_fail(
+            c, APR_EINVAL,
+            "changes of rows of table \"%s\" cannot be told by \"%s\": what is recorded of a column of this "
+            "type is not what a row shows",
+            sql_shown(c, c->table->name), sql_shown(c, column));
+    }
+    return written == NULL || strcmp(written, value) == 0 ? APR_SUCCESS : not_as_written(c, value, written);
+}
+
+int database_has_spellings(const sql_call_t *c, const char *column, const char *value)
+{
+    const sql_column_t *found = sql_table_column_named(c->table, column);
+
+    switch (found->spelling) {
+    case SQL_SPELLING_EXACT:
+        return value[0] != '\0' && value[strlen(value) - 1] == ' ' && c->db->driver->pads;
+    case SQL_SPELLING_UUID:
+        return 0;
+    default:
+        return !found->is_integer || whole_number(value, c->pool) == NULL;
+    }
 }
 
 apr_status_t database_append_equals(sql_call_t *c, sql_statement_t *sql, const char *column, const char *value)
@@ -145,6 +205,5 @@ apr_status_t database_select_row(sql_call_t *c, const char *key, json_t **row)
     }
     json_decref(*row);
     *row = NULL;
-    return sql_fail(c, APR_EINVAL, "the key \"%s\" must be given as the database writes it: \"%s\"", sql_shown(c, key),
-                    text != NULL ? sql_shown(c, text) : "");
+    return not_as_written(c, key, text != NULL ? sql_shown(c, text) : "");
 }

@@ -25,6 +25,13 @@ apr_status_t database_select_keys(sql_call_t *c, const json_t *keys, const char 
  * @return APR_EINVAL  the database writes this key in another way; a sentence was given */
 apr_status_t database_select_row(sql_call_t *c, const char *key, json_t **row);
 
+/** Can changes be told of rows of c->table that have this value, a text, in `column`? Rows are announced by name, and so the value has to be
+ * given as the database writes it.
+ * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
+apr_status_t database_check_name(sql_call_t *c, const char *column, const char *value);
+/** May there be rows that have another text in `column`, and are the same to the database? */
+int database_has_spellings(const sql_call_t *c, const char *column, const char *value);
+
 /** Append `t.column=value` for a value as text.
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
 apr_status_t database_append_equals(sql_call_t *c, sql_statement_t *sql, const char *column, const char *value);

@@ -55,6 +55,7 @@ struct sql_driver_t {
     const char *before_read;  /**< comes before begin_read; NULL: nothing */
     const char *begin_read;   /**< begin one that only reads, and sees one state of the database throughout */
     const char *number_quote; /**< around a number that is a value: makes it as untyped as a text is */
+    int pads; /**< texts that differ in blanks at their end only are equal, though they differ otherwise in the least */
     const char *true_;
     const char *false_;
     const char *generation; /**< a statement with one cell that changes whenever the schema does; NULL: there is none */

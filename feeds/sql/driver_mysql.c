@@ -198,6 +198,20 @@ static void read_type(sql_column_t *column, const char *type)
     }
 }
 
+/* By a collation other than these "a" is "A". Blanks at the end count by some of them only: see select.c. */
+static sql_spelling_e spelling_of(const sql_column_t *column, const char *type, const char *collation)
+{
+    apr_size_t length = collation != NULL ? strlen(collation) : 0;
+
+    if (column->kind == SQL_BLOB || strcmp(type, "bit") == 0) { /* a text with its digits is not equal to a BIT */
+        return SQL_SPELLING_UNFIT;
+    }
+    if (strcmp(type, "uuid") == 0) {
+        return SQL_SPELLING_UUID;
+    }
+    return length > 4 && strcmp(collation + length - 4, "_bin") == 0 ? SQL_SPELLING_EXACT : SQL_SPELLING_ANY;
+}
+
 static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *pool)
 {
     sql_table_t *table = apr_pcalloc(pool, sizeof(*table));
@@ -211,7 +225,7 @@ static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *p
     return table;
 }
 
-/* Columns of a result: table, its kind, column, its type, generated, key. */
+/* Columns of a result: table, its kind, column, its type, generated, key, collation. */
 static void read_columns(dbi_result result, const char *name, sql_table_t **table, apr_pool_t *pool)
 {
     int key_columns = 0;
@@ -229,6 +243,8 @@ static void read_columns(dbi_result result, const char *name, sql_table_t **tabl
         column = apr_array_push((*table)->columns);
         column->name = apr_pstrdup(pool, dbi_result_get_string_idx(result, 3));
         read_type(column, dbi_result_get_string_idx(result, 4));
+        column->spelling =
+            spelling_of(column, dbi_result_get_string_idx(result, 4), dbi_result_get_string_idx(result, 7));
         column->generated = strcmp(dbi_result_get_string_idx(result, 5), "ALWAYS") == 0;
         if (strcmp(dbi_result_get_string_idx(result, 6), "PRI") == 0) {
             (*table)->key = column->name;
@@ -247,12 +263,13 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
     apr_status_t rv;
 
     *table = NULL;
-    sql_raw(sql, "SELECT t.TABLE_NAME AS " CELL ",t.TABLE_TYPE AS " CELL ",c.COLUMN_NAME AS " CELL
-                 ",c.DATA_TYPE AS " CELL ",c.IS_GENERATED AS " CELL ",c.COLUMN_KEY AS " CELL
-                 " FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c"
-                 " ON c.TABLE_SCHEMA=t.TABLE_SCHEMA AND c.TABLE_NAME=t.TABLE_NAME"
-                 " WHERE t.TABLE_TYPE<>'SEQUENCE' AND t.TABLE_SCHEMA=DATABASE() AND c.TABLE_SCHEMA=DATABASE()"
-                 " AND t.TABLE_NAME=");
+    sql_raw(sql,
+            "SELECT t.TABLE_NAME AS " CELL ",t.TABLE_TYPE AS " CELL ",c.COLUMN_NAME AS " CELL ",c.DATA_TYPE AS " CELL
+            ",c.IS_GENERATED AS " CELL ",c.COLUMN_KEY AS " CELL ",COALESCE(c.COLLATION_NAME,'') AS " CELL
+            " FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c"
+            " ON c.TABLE_SCHEMA=t.TABLE_SCHEMA AND c.TABLE_NAME=t.TABLE_NAME"
+            " WHERE t.TABLE_TYPE<>'SEQUENCE' AND t.TABLE_SCHEMA=DATABASE() AND c.TABLE_SCHEMA=DATABASE()"
+            " AND t.TABLE_NAME=");
     sql_text(sql, name);
     sql_raw(sql, " AND c.TABLE_NAME=");
     sql_text(sql, name);
@@ -291,6 +308,7 @@ const sql_driver_t sql_driver_mysql = {
     .before_read = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     .begin_read = "START TRANSACTION WITH CONSISTENT SNAPSHOT,READ ONLY",
     .number_quote = "",
+    .pads = 1,
     .true_ = "1",
     .false_ = "0",
     .any_table = "SELECT TABLE_NAME AS " CELL

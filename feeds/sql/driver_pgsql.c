@@ -199,6 +199,28 @@ static sql_kind_e kind_of(const char *type)
     return SQL_TEXT;
 }
 
+/* JSON has times with a T, reals without an exponent, lists in its own way. */
+static sql_spelling_e spelling_of(const char *type, int deterministic)
+{
+    static const struct {
+        const char *type;
+        sql_spelling_e spelling;
+    } spellings[] = {
+        {"text", SQL_SPELLING_EXACT},    {"varchar", SQL_SPELLING_EXACT},   {"uuid", SQL_SPELLING_UUID},
+        {"bpchar", SQL_SPELLING_PADDED}, {"timestamp", SQL_SPELLING_UNFIT}, {"timestamptz", SQL_SPELLING_UNFIT},
+        {"float4", SQL_SPELLING_UNFIT},  {"float8", SQL_SPELLING_UNFIT},    {"bytea", SQL_SPELLING_UNFIT},
+        {"json", SQL_SPELLING_UNFIT},    {"jsonb", SQL_SPELLING_UNFIT},
+    };
+
+    for (apr_size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+        if (strcmp(spellings[i].type, type) == 0) {
+            return spellings[i].spelling == SQL_SPELLING_EXACT && !deterministic ? SQL_SPELLING_ANY
+                                                                                 : spellings[i].spelling;
+        }
+    }
+    return type[0] == '_' ? SQL_SPELLING_UNFIT : SQL_SPELLING_ANY; /* a list */
+}
+
 static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *pool)
 {
     sql_table_t *table = apr_pcalloc(pool, sizeof(*table));
@@ -220,16 +242,17 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
     apr_status_t rv;
 
     *table = NULL;
-    sql_raw(sql,
-            "SELECT c.relkind::text AS " CELL ",a.attname::text AS " CELL ",b.typname::text AS " CELL
-            ",(a.attgenerated<>'' OR a.attidentity='a')::text AS " CELL ",(i.indexrelid IS NOT NULL)::text AS " CELL
-            " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid=c.relnamespace"
-            " JOIN pg_catalog.pg_attribute a ON a.attrelid=c.oid AND a.attnum>0 AND NOT a.attisdropped"
-            " JOIN pg_catalog.pg_type t ON t.oid=a.atttypid"
-            " JOIN pg_catalog.pg_type b ON b.oid=CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END"
-            " LEFT JOIN pg_catalog.pg_index i ON i.indrelid=c.oid AND i.indisprimary AND i.indnkeyatts=1"
-            " AND i.indkey[0]=a.attnum"
-            " WHERE" OF_USERS " AND c.relkind IN('r','p','f','v','m') AND c.relname=");
+    sql_raw(sql, "SELECT c.relkind::text AS " CELL ",a.attname::text AS " CELL ",b.typname::text AS " CELL
+                 ",(a.attgenerated<>'' OR a.attidentity='a')::text AS " CELL
+                 ",(i.indexrelid IS NOT NULL)::text AS " CELL ",coalesce(l.collisdeterministic,true)::text AS " CELL
+                 " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid=c.relnamespace"
+                 " JOIN pg_catalog.pg_attribute a ON a.attrelid=c.oid AND a.attnum>0 AND NOT a.attisdropped"
+                 " JOIN pg_catalog.pg_type t ON t.oid=a.atttypid"
+                 " JOIN pg_catalog.pg_type b ON b.oid=CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END"
+                 " LEFT JOIN pg_catalog.pg_collation l ON l.oid=a.attcollation"
+                 " LEFT JOIN pg_catalog.pg_index i ON i.indrelid=c.oid AND i.indisprimary AND i.indnkeyatts=1"
+                 " AND i.indkey[0]=a.attnum"
+                 " WHERE" OF_USERS " AND c.relkind IN('r','p','f','v','m') AND c.relname=");
     sql_text(sql, name);
     sql_raw(sql, " AND c.relname::text=");
     sql_text(sql, name);
@@ -248,6 +271,8 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
         column->name = apr_pstrdup(pool, dbi_result_get_string_idx(result, 2));
         column->kind = kind_of(dbi_result_get_string_idx(result, 3));
         column->is_integer = column->kind == SQL_INTEGER;
+        column->spelling =
+            spelling_of(dbi_result_get_string_idx(result, 3), dbi_result_get_string_idx(result, 6)[0] == 't');
         column->generated = dbi_result_get_string_idx(result, 4)[0] == 't';
         if (dbi_result_get_string_idx(result, 5)[0] == 't') {
             (*table)->key = column->name;

@@ -25,9 +25,19 @@ typedef enum sql_kind_e {
     SQL_BOOLEAN
 } sql_kind_e;
 
+/** How many texts there are for one value of a column that is no whole number. */
+typedef enum sql_spelling_e {
+    SQL_SPELLING_ANY,    /**< nobody knows: the database may take another text for the same */
+    SQL_SPELLING_EXACT,  /**< one */
+    SQL_SPELLING_UUID,   /**< one that is written: small letters, 8-4-4-4-12 */
+    SQL_SPELLING_PADDED, /**< as ANY; in the database's JSON it has blanks at its end */
+    SQL_SPELLING_UNFIT   /**< what the change table has of it is another text than that of a row */
+} sql_spelling_e;
+
 typedef struct sql_column_t {
     const char *name;
     sql_kind_e kind;
+    sql_spelling_e spelling;
     int is_integer;    /**< a text that is a whole number is one in it, however it is written */
     int generated;     /**< computed by the database: cannot be saved */
     int reads_numbers; /**< compared with a text, the database makes a number of it, whatever it is */

@@ -90,7 +90,8 @@ static int host_create_interest(vault_call_t *call, const char *interest)
     host_lock();
     stamp = shared->interests[host_place(interest)].stamp;
     host_unlock();
-    call->staged.stamp = stamp;
+    /* Of several interests the last one: who looks has created all of them before. */
+    call->staged.stamp = call->staged.stamp > stamp ? call->staged.stamp : stamp;
     if (call->page != NULL && call->page->has_cursor && stamp <= call->page->stamp) {
         return 0;
     }

@@ -46,6 +46,7 @@ typedef int (*sql_row_fn)(void *data, const char *const *cells);
 
 struct sql_driver_t {
     const char *name;         /**< value of `driver`, and libdbi's name of it */
+    const char *socket_host;  /**< a host that is no other machine, but a socket; NULL: none */
     const char *package;      /**< what to install when libdbi has it not */
     int is_server;            /**< reached by host, port, user and password; else `database` is a path */
     const char *guard;        /**< what every statement begins with; see the row's file */

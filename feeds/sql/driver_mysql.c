@@ -21,6 +21,7 @@
 #include "statement.h"
 
 #define CELL "v"
+#define TLS_HOST_MAX 8192
 
 static const struct {
     int error;
@@ -93,12 +94,20 @@ static void set_text(dbi_conn dbi, const char *option, const char *value)
     }
 }
 
+/* libdbi's module asks for no TLS. MariaDB's library takes options in the place of a host; to another library that is no host. */
+static const char *over_tls(const sql_database_t *db, char *host)
+{
+    apr_snprintf(host, TLS_HOST_MAX, "host=%s;ssl-ca=%s;ssl-verify-server-cert=1", db->server, db->tls_ca);
+    return host;
+}
+
 static void set_options(const sql_database_t *db, dbi_conn dbi)
 {
     int is_socket = db->server != NULL && db->server[0] == '/';
+    char host[TLS_HOST_MAX];
 
     set_text(dbi, "dbname", db->database);
-    set_text(dbi, is_socket ? "mysql_unix_socket" : "host", db->server);
+    set_text(dbi, is_socket ? "mysql_unix_socket" : "host", db->tls_ca != NULL ? over_tls(db, host) : db->server);
     set_text(dbi, "port", db->port);
     set_text(dbi, "username", db->user);
     set_text(dbi, "password", db->password);
@@ -299,6 +308,7 @@ static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
 
 const sql_driver_t sql_driver_mysql = {
     .name = "mysql",
+    .socket_host = "localhost",
     .package = "libdbd-mysql",
     .is_server = 1,
     .guard = "",

@@ -87,6 +87,10 @@ static void set_options(const sql_database_t *db, dbi_conn dbi)
     set_text(dbi, "username", db->user);
     set_text(dbi, "password", db->password);
     dbi_conn_set_option_numeric(dbi, "timeout", db->timeout);
+    if (db->tls_ca != NULL) {
+        dbi_conn_set_option(dbi, "pgsql_sslmode", "verify-full");
+        dbi_conn_set_option(dbi, "pgsql_sslrootcert", db->tls_ca);
+    }
     dbi_conn_set_option(dbi, "pgsql_application_name", "mod_vault");
     dbi_conn_set_option(dbi, "pgsql_client_encoding", "UTF8");
     dbi_conn_set_option_numeric(dbi, "pgsql_tcp_user_timeout", 2000 * db->timeout);

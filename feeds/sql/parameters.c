@@ -17,6 +17,7 @@
 #define PORT_MAX 65535
 #define ROWS_MAX 100000
 #define INIT_BYTES_MAX (1024 * 1024)
+#define PATHS_MAX 8000
 
 static const char *given_or_null(const apr_table_t *given, const char *name)
 {
@@ -153,7 +154,7 @@ static const char *open_init(sql_database_t *db, const apr_table_t *given, apr_p
 
 static const char *refuse_for_file(const sql_database_t *db, const apr_table_t *given, apr_pool_t *pool)
 {
-    static const char *const names[] = {"host", "port", "user", "password", "password-file"};
+    static const char *const names[] = {"host", "port", "user", "password", "password-file", "tls-ca"};
 
     for (apr_size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (given_or_null(given, names[i]) != NULL) {
@@ -206,6 +207,38 @@ static const char *open_port(sql_database_t *db, const apr_table_t *given, apr_p
     return wrong;
 }
 
+/* What is checked when httpd starts is what would otherwise be a connection without TLS, or a server that nobody can reach. */
+static const char *open_tls(sql_database_t *db, const apr_table_t *given, apr_pool_t *pool)
+{
+    const char *path = given_or_null(given, "tls-ca");
+    const char *wrong = NULL;
+    char reason[120];
+    char *text;
+    apr_status_t rv;
+
+    if (path == NULL) {
+        return NULL;
+    }
+    if (db->server == NULL || db->server[0] == '/' ||
+        (db->driver->socket_host != NULL && strcmp(db->server, db->driver->socket_host) == 0)) {
+        return apr_psprintf(pool, "tls-ca=%s: it is accepted with a host=… that is reached by TCP", path);
+    }
+    if (strpbrk(path, ";'") != NULL || strpbrk(db->server, ";'") != NULL ||
+        strlen(path) + strlen(db->server) > PATHS_MAX) {
+        return apr_psprintf(pool, "tls-ca=%s: a path (and a host) without semicolons and quotes is accepted", path);
+    }
+    rv = read_whole(&text, path, pool);
+    if (rv != APR_SUCCESS && rv != APR_EINVAL) {
+        return apr_psprintf(pool, "tls-ca=%s: the file cannot be read: %s", path,
+                            apr_strerror(rv, reason, sizeof(reason)));
+    }
+    if (rv == APR_EINVAL || strstr(text, "-----BEGIN CERTIFICATE-----") == NULL) {
+        wrong = apr_psprintf(pool, "tls-ca=%s: a file with a certificate (PEM) is accepted", path);
+    }
+    db->tls_ca = apr_pstrdup(pool, path);
+    return wrong;
+}
+
 static const char *open_server(sql_database_t *db, const apr_table_t *given, apr_pool_t *pool)
 {
     const char *path = given_or_null(given, "password-file");
@@ -218,6 +251,9 @@ static const char *open_server(sql_database_t *db, const apr_table_t *given, apr
     db->user = apr_pstrdup(pool, given_or_null(given, "user"));
     db->password = apr_pstrdup(pool, given_or_null(given, "password"));
     wrong = open_port(db, given, pool);
+    if (wrong == NULL) {
+        wrong = open_tls(db, given, pool);
+    }
     if (wrong != NULL || path == NULL) {
         return wrong;
     }

@@ -73,6 +73,7 @@ struct sql_database_t {
     const char *port;                        /* const after open: NULL: the driver's own */
     const char *user;                        /* const after open: NULL: the driver's own */
     const char *password;                    /* const after open: NULL: none */
+    const char *tls_ca;                      /* const after open: NULL: TLS is not asked for */
     const char *init_path;                   /* const after open: NULL: none */
     const char *init_sql;                    /* const after open: what is in init_path */
     int timeout;                             /* const after open: seconds */
@@ -118,6 +119,8 @@ struct sql_call_t {
         {"port", "", "the server's port, 1 to 65535", 0}, {"user", "", "who connects", 0},                             \
         {"password", "", "the password of that user", 0},                                                              \
         {"password-file", "", "a file with the password in its first line, not readable by everybody",                 \
+         VAULT_PARAM_PATH},                                                                                            \
+        {"tls-ca", "", "a file with the certificate of the authority that the server's is of: TLS only",               \
          VAULT_PARAM_PATH},                                                                                            \
         {"timeout", "5", "seconds that a statement may take or wait for a lock, 1 to 60", 0},                          \
         {"connections", "4", "connections of each child process, 1 to 64", 0},                                         \

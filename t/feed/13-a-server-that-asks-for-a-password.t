@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Databases that are reached by TCP, with a password, PostgreSQL by TLS only: pages, writes, the watcher, vaultctl. A wrong password is
-# said, and never shown.
+# Databases that are reached by TCP, with a password and by TLS only: pages, writes, the watcher, vaultctl. A wrong password is
+# said, and never shown; a server whose certificate is not of the authority is not spoken to.
 use strict;
 use warnings;
 use POSIX ();
@@ -12,6 +12,8 @@ my $PASSWORD = q{s3cret'"of};
 my $tag = '<!--#feed name="remote" method="get_new_instances" table="logs" template="remote.html" append="list" -->';
 site_file('/feed/remote.html', '{{#rows}}[{{line}}]{{/rows}}');
 site_file('/feed/remote-new.shtml', $tag);
+(my $other = $tag) =~ s/"remote"/"stranger"/;
+site_file('/feed/stranger.shtml', "<p>$other</p>");
 live_shtml('/feed/remote.shtml', '/feed/remote-new.shtml', "<p>$tag</p>\n");
 
 sub password_file
@@ -27,11 +29,14 @@ sub password_file
 
 sub config_of
 {
-    my ($right, $wrong) = @_;
+    my ($right, $wrong, $stranger, $plain) = @_;
     my ($site, $feed) = (vars('documentroot'), vars('top_dir') . '/modules/vault_feed_database.so');
     return <<"END";
 VaultFeed remote "$feed" $right look=100 timeout=5
 VaultFeed wrong "$feed" $wrong look=0 timeout=5
+VaultFeed stranger "$feed" $stranger look=0 timeout=5
+VaultFeed plain "$feed" $plain look=0 timeout=5
+SSIErrorMsg "[ssi error]"
 <Directory "$site/feed">
     Options +Includes
     AddType text/html .shtml .html
@@ -46,15 +51,16 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     (my $quoted = $PASSWORD) =~ s/'/''/g;
     $db->listen($quoted);
     $db->make('remote', 'CREATE TABLE logs(id {serial},line {text})');
-    # Read by libpq, in the environment of httpd: see docs/feeds.md.
-    local $ENV{PGSSLMODE} = 'verify-full';
-    local $ENV{PGSSLROOTCERT} = $driver eq 'pgsql' ? $db->certificate : '';
+    # Neither asks for TLS by itself; libpq does where it can.
+    local $ENV{PGSSLMODE} = 'disable';
     my $where = "driver=$driver database=remote host=127.0.0.1 port=$db->{port} user=remote";
-    my $right = "$where password-file=" . password_file("remote-$driver", $PASSWORD);
+    my $password = 'password-file=' . password_file("remote-$driver", $PASSWORD);
+    my $right = "$where $password tls-ca=" . $db->certificate;
     my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $right), 'logs');
     my $said = qx(@command 2>&1);
     is($?, 0, "$driver: vaultctl") || diag($said);
-    my $server = VaultTest::Server->start("remote-$driver", config => config_of($right, "$where password=wr0ng"));
+    my $server = VaultTest::Server->start("remote-$driver", 
+        config => config_of($right, "$where password=wr0ng tls-ca=" . $db->certificate, "$where $password tls-ca=" . $db->certificate_of_another, "$where $password"));
     use_server($server);
 
     my $page = open_page('/feed/remote.shtml');
@@ -74,6 +80,14 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     is($answer->{status}, 11, "$driver: with a wrong password a call is told to come again");
     like($answer->{error}, qr/^the database "remote" cannot be opened: .*(?:password|denied)/, '... and why');
     unlike($answer->{error}, qr/wr0ng/, '... but not by which');
+    $answer = calls_feed('plain', 'all', {table => 'logs'});
+    is($answer->{status}, 11, "$driver: without TLS a call is told to come again");
+    like($answer->{error}, qr/^the database "remote" cannot be opened: .*(?:reject|denied)/, '... and that the server lets nobody in so');
+    $answer = calls_feed('stranger', 'all', {table => 'logs'});
+    is($answer->{status}, 11, "$driver: with a server that the authority does not know a call is told to come again");
+    like($answer->{error}, qr/^the database "remote" cannot be opened: .*certificate/, '... and why');
+    announce(qr/VLT00040: feed stranger, method get_new_instances: the database "remote" cannot be opened: .*certificate.* in \S+stranger\.shtml/);
+    like(text_of('/feed/stranger.shtml'), qr{<p>\[ssi error\]</p>}, '... and so is the log');
     use_server(undef);
     $server->stop;
     $db->deafen;

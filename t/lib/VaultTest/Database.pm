@@ -10,7 +10,7 @@
 #         $db->stop; $db->start; $db->crash;                  # of a server
 #         $db->grow_old;                                      # of PostgreSQL
 #         $db->keep('shop'); … $db->restore('shop', "UPDATE …");      # as from a backup; then what somebody does before anybody else can
-#         $db->listen('secret'); … $db->deafen;               # of a server: 127.0.0.1, user remote, that password; PostgreSQL: TLS only
+#         $db->listen('secret'); … $db->deafen;               # of a server: 127.0.0.1, user remote, that password, TLS only
 #     }
 #
 # A server is started by the first test that asks for it, as the user who runs the tests, in a folder of its own, without a port;
@@ -171,12 +171,12 @@ sub listen
     my ($self, $password) = @_;
     $self->start;
     $self->does('postgres', "DROP ROLE IF EXISTS remote; CREATE ROLE remote SUPERUSER LOGIN PASSWORD '$password'") if $self->{driver} eq 'pgsql';
-    $self->_must_as_root("CREATE OR REPLACE USER remote\@'%' IDENTIFIED BY '$password'; GRANT ALL ON *.* TO remote\@'%'") if $self->{driver} eq 'mysql';
+    $self->_must_as_root("CREATE OR REPLACE USER remote\@'%' IDENTIFIED BY '$password' REQUIRE SSL; GRANT ALL ON *.* TO remote\@'%'") if $self->{driver} eq 'mysql';
     $self->stop;
     my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1, Proto => 'tcp') or die "no port: $!\n";
     $self->{port} = $socket->sockport;
     close $socket;
-    $self->_certify if $self->{driver} eq 'pgsql';
+    $self->_certify;
     $ENV{PGPORT} = $self->{port} if $self->{driver} eq 'pgsql';    # it is part of the name of the socket
     return $self->start;
 }
@@ -190,16 +190,20 @@ sub deafen
     return $self->start;
 }
 
-# The certificate of PostgreSQL, which is its own authority.
+# The certificate of the server, which is its own authority; and one of somebody else, who says that he is this server.
 sub certificate { return $_[0]->dir . '/data/server.crt' }
+sub certificate_of_another { return $_[0]->dir . '/data/other.crt' }
 
 sub _certify
 {
     my ($self) = @_;
     my $data = $self->dir . '/data';
-    _run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1',
-        '-keyout', "$data/server.key", '-out', "$data/server.crt") unless -e "$data/server.crt";
-    chmod 0600, "$data/server.key";
+    for my $name (qw(server other)) {
+        _run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1',
+            '-keyout', "$data/$name.key", '-out', "$data/$name.crt") unless -e "$data/$name.crt";
+        chmod 0600, "$data/$name.key";
+    }
+    return if $self->{driver} ne 'pgsql';
     open my $file, '+<', "$data/pg_hba.conf" or die "$data/pg_hba.conf: $!\n";
     my $rules = do { local $/; readline $file };
     return if $rules =~ /remote/;
@@ -214,7 +218,8 @@ sub _listening
 {
     my ($self) = @_;
     my $port = $self->{port};
-    return $port ? ("--port=$port", '--bind-address=127.0.0.1') : '--skip-networking' if $self->{driver} eq 'mysql';
+    return $port ? ("--port=$port", '--bind-address=127.0.0.1', '--ssl-cert=' . $self->certificate, '--ssl-key=' . $self->dir . '/data/server.key') : '--skip-networking'
+        if $self->{driver} eq 'mysql';
     return ('-c', 'listen_addresses=') if !$port;
     return ('-c', 'listen_addresses=127.0.0.1', '-p', $port, '-c', 'ssl=on');
 }

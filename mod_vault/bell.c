@@ -22,6 +22,7 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "now.h"
+#include "spare.h"
 #include "visit.h"
 
 APLOG_USE_MODULE(vault);
@@ -66,8 +67,6 @@ int vault_client_stirs(const request_rec *r)
 
 #if defined(AP_MPMQ_CAN_WAITIO) && !defined(VAULT_WITHOUT_BELL)
 
-/* As many blocks (8 KB each) are given back while a poll waits. */
-#define FREE_BLOCKS 4
 /* Not for each answer of a page that changes all the time: that would cost more than the answer. A quiet one polls again by then. */
 #define GIVE_BACK_EVERY apr_time_from_sec(10)
 
@@ -247,6 +246,34 @@ static void stay(conn_rec *c)
     }
 }
 
+/* NULL: others take from it as well. */
+static apr_allocator_t *own_allocator(const conn_rec *c)
+{
+    apr_allocator_t *allocator = apr_pool_allocator_get(c->pool);
+
+    return apr_allocator_owner_get(allocator) == c->pool ? allocator : NULL;
+}
+
+/* What earlier requests left free stays with the connection's allocator, up to MaxMemFree, for as long as the poll waits: give it
+ * back. */
+static void give_back_memory(conn_rec *c, vault_visit_t *v)
+{
+    apr_allocator_t *allocator = own_allocator(c);
+
+    if (allocator) {
+        v->given = vault_spare_give(allocator, ap_max_mem_free);
+    }
+}
+
+/* Woken: it needs again what it has given. */
+static void take_memory(conn_rec *c, vault_visit_t *v)
+{
+    if (v->given) {
+        vault_spare_take(own_allocator(c), v->given);
+        v->given = 0;
+    }
+}
+
 /* Rung: the request goes on in this worker, and ends as the core ends one. */
 static void go_on(conn_rec *c, vault_visit_t *v)
 {
@@ -255,6 +282,7 @@ static void go_on(conn_rec *c, vault_visit_t *v)
     int status;
 
     v->waiting = NULL;
+    take_memory(c, v);
     c->cs->state = CONN_STATE_HANDLER;
     status = vault_handlers_go_on(s);
     if (status == SUSPENDED || status == DECLINED) {
@@ -269,28 +297,6 @@ static void go_on(conn_rec *c, vault_visit_t *v)
     stay(c);
 }
 
-/* What earlier requests left free stays with the connection's allocator, up to MaxMemFree, for as long as the poll waits: give it
- * back. It can only be got at by taking it once more. Measured: a page and its answers leave at most four blocks. */
-static void give_back_memory(conn_rec *c)
-{
-    apr_allocator_t *allocator = apr_pool_allocator_get(c->pool);
-    apr_memnode_t *blocks = NULL, *block;
-    int i;
-
-    if (apr_allocator_owner_get(allocator) != c->pool) {
-        return; /* others take from it as well */
-    }
-    for (i = 0; i < FREE_BLOCKS && (block = apr_allocator_alloc(allocator, 1)); i++) {
-        block->next = blocks;
-        blocks = block;
-    }
-    apr_allocator_max_free_set(allocator, 1);
-    if (blocks) {
-        apr_allocator_free(allocator, blocks);
-    }
-    apr_allocator_max_free_set(allocator, ap_max_mem_free);
-}
-
 /* The other hooks have run, and with them perhaps a request, which perhaps waits. */
 static void look_for_wait(conn_rec *c, vault_visit_t *v)
 {
@@ -303,7 +309,7 @@ static void look_for_wait(conn_rec *c, vault_visit_t *v)
     vault_suspension_began(v->waiting);
     if (!c->aborted && now - v->gave_back > GIVE_BACK_EVERY) {
         v->gave_back = now;
-        give_back_memory(c);
+        give_back_memory(c, v);
     }
 }
 

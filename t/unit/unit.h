@@ -34,6 +34,7 @@
     SUITE(page_life)                                                                                                   \
     SUITE(page_room)                                                                                                   \
     SUITE(rate)                                                                                                        \
+    SUITE(spare)                                                                                                       \
     SUITE(run)                                                                                                         \
     SUITE(page_model)                                                                                                  \
     SUITE(page_kill)                                                                                                   \

@@ -3,6 +3,7 @@
  * each has a status of its own. */
 #include "answer.h"
 
+#include "json_text.h"
 #include "mod_vault.h"
 #include "reply.h"
 #include "updates.h"
@@ -54,26 +55,60 @@ static json_t *status_of(const vault_seat_t *seat)
     }
 }
 
-json_t *vault_answer_seat(const vault_seat_t *seat)
+/* All but the brace at its end. */
+static void write_news(vault_json_text_t *t, const vault_seat_t *seat)
 {
-    json_t *answer =
-        seat->standing == VAULT_SEAT_NEWS ? vault_updates_answer(seat->seq, seat->outputs) : status_of(seat);
+    vault_json_text_raw(t, "{\"seq\":");
+    vault_json_text_number(t, seat->seq);
+    vault_json_text_raw(t, ",\"updates\":");
+    vault_updates_write(t, seat->outputs);
+}
 
-    if (answer && json_object_set_new(answer, "page", json_string(seat->id))) {
-        json_decref(answer);
-        return NULL;
+/* The id of a page that is there is of hexadecimal digits; any other is as the client has it. */
+static void write_seat(vault_json_text_t *t, const vault_seat_t *seat)
+{
+    json_t *status;
+
+    if (seat->standing == VAULT_SEAT_NEWS) {
+        write_news(t, seat);
+        vault_json_text_raw(t, ",\"page\":\"");
+        vault_json_text_raw(t, seat->id);
+        vault_json_text_raw(t, "\"}");
+        return;
     }
-    return answer;
+    status = status_of(seat);
+    if (status && json_object_set_new(status, "page", json_string(seat->id))) {
+        json_decref(status);
+        status = NULL;
+    }
+    vault_json_text_value(t, status);
+}
+
+char *vault_answer_seat(const vault_seat_t *seat)
+{
+    vault_json_text_t t = {.text = NULL};
+
+    write_seat(&t, seat);
+    return vault_json_text_end(&t);
 }
 
 /* -------------------------------------------------------------------- polls */
+
+static int answer_news(request_rec *r, const vault_seat_t *seat)
+{
+    vault_json_text_t t = {.text = NULL};
+
+    write_news(&t, seat);
+    vault_json_text_raw(&t, "}");
+    return vault_reply_text(r, HTTP_OK, vault_json_text_end(&t));
+}
 
 int vault_answer_one(request_rec *r, const vault_seat_t *seat)
 {
     vault_answer_tally(seat);
     switch (seat->standing) {
     case VAULT_SEAT_NEWS:
-        return vault_reply_json(r, HTTP_OK, vault_updates_answer(seat->seq, seat->outputs));
+        return answer_news(r, seat);
     case VAULT_SEAT_GONE:
         return vault_reply_error(r, HTTP_GONE, EXPIRED);
     case VAULT_SEAT_FORBIDDEN:
@@ -88,20 +123,22 @@ int vault_answer_one(request_rec *r, const vault_seat_t *seat)
 
 int vault_answer_several(request_rec *r, const vault_seats_t *seats)
 {
-    json_t *pages = json_array();
+    vault_json_text_t t = {.text = NULL};
+    const char *before = "";
     unsigned i;
 
+    vault_json_text_raw(&t, "{\"pages\":[");
     for (i = 0; i < seats->count; i++) {
         if (!vault_answer_has(&seats->seat[i])) {
             continue;
         }
         vault_answer_tally(&seats->seat[i]);
-        if (json_array_append_new(pages, vault_answer_seat(&seats->seat[i]))) {
-            json_decref(pages);
-            return vault_reply_json(r, HTTP_OK, NULL);
-        }
+        vault_json_text_raw(&t, before);
+        write_seat(&t, &seats->seat[i]);
+        before = ",";
     }
-    return vault_reply_json(r, HTTP_OK, json_pack("{s:o}", "pages", pages));
+    vault_json_text_raw(&t, "]}");
+    return vault_reply_text(r, HTTP_OK, vault_json_text_end(&t));
 }
 
 int vault_answer_nothing(request_rec *r)

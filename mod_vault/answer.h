@@ -8,8 +8,6 @@
 #ifndef VAULT_ANSWER_H
 #define VAULT_ANSWER_H
 
-#include <jansson.h>
-
 #include "seats.h"
 
 /** What a client is told that was refused at a limit: to try again after so many seconds. */
@@ -19,8 +17,8 @@
 int vault_answer_has(const vault_seat_t *seat);
 
 /** How the seat stands, with the page's id: {page, seq, updates} or {page, status, …}.
- * @return NULL: what a method wrote cannot be JSON. The answer then fails, and is made again */
-json_t *vault_answer_seat(const vault_seat_t *seat);
+ * @return JSON in one line, for the caller to free(); NULL: there is no memory. The answer then fails, and is made again */
+char *vault_answer_seat(const vault_seat_t *seat);
 
 /** Count that the seat is told how it stands. */
 void vault_answer_tally(const vault_seat_t *seat);

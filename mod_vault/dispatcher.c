@@ -13,6 +13,8 @@
  */
 #include "dispatcher.h"
 
+#include <stdlib.h>
+
 #include "http_protocol.h"
 
 #include "answer.h"
@@ -99,10 +101,12 @@ static int answer_gone(dispatch_t *d)
 static int tell_one(dispatch_t *d, vault_seat_t *seat, apr_pool_t *scratch)
 {
     int news = seat->standing == VAULT_SEAT_NEWS;
+    char *text = vault_answer_seat(seat);
     int told;
 
     seat->told = seat->seq;
-    told = vault_stream_event(d->stream, news ? vault_seats_told(&d->seats, scratch) : NULL, vault_answer_seat(seat));
+    told = vault_stream_event(d->stream, news ? vault_seats_told(&d->seats, scratch) : NULL, text);
+    free(text);
     vault_answer_tally(seat);
     seat->standing = news ? VAULT_SEAT_AGAIN : VAULT_SEAT_LEFT;
     seat->ticket.redelivers = 0;

@@ -16,14 +16,12 @@ void vault_reply_no_cache(request_rec *r)
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
 }
 
-int vault_reply_json(request_rec *r, int status, json_t *body)
+int vault_reply_text(request_rec *r, int status, char *text)
 {
     apr_bucket_alloc_t *ba = r->connection->bucket_alloc;
     apr_bucket_brigade *bb = apr_brigade_create(r->pool, ba);
-    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
     apr_size_t length;
 
-    json_decref(body);
     if (!text) {
         return HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -36,6 +34,14 @@ int vault_reply_json(request_rec *r, int status, json_t *body)
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(ba));
     ap_pass_brigade(r->output_filters, bb);
     return OK; /* a client that is gone is not this handler's failure */
+}
+
+int vault_reply_json(request_rec *r, int status, json_t *body)
+{
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+
+    json_decref(body);
+    return vault_reply_text(r, status, text);
 }
 
 int vault_reply_error(request_rec *r, int status, const char *error)

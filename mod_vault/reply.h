@@ -14,6 +14,10 @@
  * @return what the handler returns */
 int vault_reply_json(request_rec *r, int status, json_t *body);
 
+/** Write `text`, which is JSON, with that status. free()s it; NULL: 500.
+ * @return what the handler returns */
+int vault_reply_text(request_rec *r, int status, char *text);
+
 /** Write {"error": "…"} with that status; no ErrorDocument comes in between. */
 int vault_reply_error(request_rec *r, int status, const char *error);
 

@@ -138,16 +138,12 @@ vault_stream_t *vault_stream_begin(request_rec *r)
     return s;
 }
 
-int vault_stream_event(vault_stream_t *s, const char *id, json_t *data)
+int vault_stream_event(vault_stream_t *s, const char *id, const char *data)
 {
-    char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
     apr_size_t before = s->length;
-    int added;
+    int added = data && (!id || (add(s, "id: ", 4) && add(s, id, strlen(id)) && add(s, "\n", 1))) &&
+                add(s, "data: ", 6) && add(s, data, strlen(data)) && add(s, "\n\n", 2);
 
-    json_decref(data);
-    added = text && (!id || (add(s, "id: ", 4) && add(s, id, strlen(id)) && add(s, "\n", 1))) && add(s, "data: ", 6) &&
-            add(s, text, strlen(text)) && add(s, "\n\n", 2);
-    free(text);
     if (!added) {
         s->length = before;
     }

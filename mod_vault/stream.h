@@ -15,8 +15,6 @@
 #ifndef VAULT_STREAM_H
 #define VAULT_STREAM_H
 
-#include <jansson.h>
-
 #include "httpd.h"
 
 typedef struct vault_stream_t vault_stream_t;
@@ -27,9 +25,9 @@ vault_stream_t *vault_stream_begin(request_rec *r);
 
 /** Add an event.
  * @param id    what the client sends as Last-Event-ID when it comes again; NULL: as before
- * @param data  takes the reference; NULL does nothing
+ * @param data  one line; NULL does nothing
  * @return 1; 0 there is no memory for it, or `data` is NULL: nothing was added */
-int vault_stream_event(vault_stream_t *s, const char *id, json_t *data);
+int vault_stream_event(vault_stream_t *s, const char *id, const char *data);
 
 /** Add what says no more than that the connection is alive. */
 void vault_stream_beat(vault_stream_t *s);

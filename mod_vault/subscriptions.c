@@ -118,14 +118,20 @@ static const char *url_at(const json_t *list, apr_size_t i)
 static int answer(request_t *q, const vault_page_t *page)
 {
     char id[VAULT_PAGE_ID_LEN + 1];
-    json_t *body = json_pack("{s:o, s:O}", "updates", vault_updates_list(q->outputs), "refused", q->refused);
+    vault_json_text_t t = {.text = NULL};
 
+    vault_json_text_raw(&t, "{\"updates\":");
+    vault_updates_write(&t, q->outputs);
+    vault_json_text_raw(&t, ",\"refused\":");
+    vault_json_text_value(&t, json_incref(q->refused));
     if (page) {
         vault_page_format(page, id);
-        json_object_set_new(body, "page", json_string(id));
-        json_object_set_new(body, "seq", json_integer(0));
+        vault_json_text_raw(&t, ",\"page\":\"");
+        vault_json_text_raw(&t, id);
+        vault_json_text_raw(&t, "\",\"seq\":0");
     }
-    return vault_reply_json(q->r, HTTP_OK, body);
+    vault_json_text_raw(&t, "}");
+    return vault_reply_text(q->r, HTTP_OK, vault_json_text_end(&t));
 }
 
 static int make_page(request_t *q)

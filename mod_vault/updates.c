@@ -2,28 +2,38 @@
 /* What methods wrote, as JSON. */
 #include "updates.h"
 
+#include <string.h>
+
 #include "method.h"
 
-json_t *vault_updates_list(const apr_array_header_t *outputs)
+static void write_text(vault_json_text_t *t, const char *before, const char *s)
 {
-    json_t *updates = json_array();
-    int i;
-
-    for (i = 0; i < outputs->nelts; i++) {
-        const vault_output_t *o = &APR_ARRAY_IDX(outputs, i, vault_output_t);
-        json_t *update = json_pack("{s:s, s:s, s:s%}", "method", o->url, "type", o->type, "body", o->body, o->length);
-        if (update && o->format) {
-            json_object_set_new(update, "format", json_string(o->format));
-        }
-        if (json_array_append_new(updates, update)) {
-            json_decref(updates);
-            return NULL;
-        }
-    }
-    return updates;
+    vault_json_text_raw(t, before);
+    vault_json_text_string(t, s, strlen(s));
 }
 
-json_t *vault_updates_answer(apr_uint64_t seq, const apr_array_header_t *outputs)
+static void write_update(vault_json_text_t *t, const vault_output_t *o)
 {
-    return json_pack("{s:I, s:o}", "seq", (json_int_t)seq, "updates", vault_updates_list(outputs));
+    write_text(t, "{\"method\":", o->url);
+    write_text(t, ",\"type\":", o->type);
+    vault_json_text_raw(t, ",\"body\":");
+    vault_json_text_string(t, o->body, o->length);
+    if (o->format) {
+        write_text(t, ",\"format\":", o->format);
+    }
+    vault_json_text_raw(t, "}");
+}
+
+void vault_updates_write(vault_json_text_t *t, const apr_array_header_t *outputs)
+{
+    int i;
+
+    vault_json_text_raw(t, "[");
+    for (i = 0; i < outputs->nelts; i++) {
+        if (i) {
+            vault_json_text_raw(t, ",");
+        }
+        write_update(t, &APR_ARRAY_IDX(outputs, i, vault_output_t));
+    }
+    vault_json_text_raw(t, "]");
 }

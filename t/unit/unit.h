@@ -26,6 +26,7 @@
     SUITE(header_text)                                                                                                 \
     SUITE(html_place)                                                                                                  \
     SUITE(utf8)                                                                                                        \
+    SUITE(json_text)                                                                                                   \
     SUITE(state)                                                                                                       \
     SUITE(page)                                                                                                        \
     SUITE(page_chain)                                                                                                  \

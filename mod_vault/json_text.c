@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Spans that need no escape are copied as they are. */
+#include "json_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Enough for most answers. */
+#define ROOM 1024
+/* The longest escape, the longest number. */
+#define ESCAPE_MAX 6
+#define NUMBER_MAX 20
+
+/* @return where `length` bytes can be written, with one more for the NUL; NULL: lost */
+static char *make_room(vault_json_text_t *t, apr_size_t length)
+{
+    if (t->lost) {
+        return NULL;
+    }
+    if (t->room - t->length <= length) {
+        apr_size_t room = 2 * t->room + length + ROOM;
+        char *text = realloc(t->text, room);
+        if (!text) {
+            t->lost = 1;
+            return NULL;
+        }
+        t->text = text;
+        t->room = room;
+    }
+    return t->text + t->length;
+}
+
+static void add(vault_json_text_t *t, const char *bytes, apr_size_t length)
+{
+    char *to = make_room(t, length);
+
+    if (to) {
+        memcpy(to, bytes, length);
+        t->length += length;
+    }
+}
+
+void vault_json_text_raw(vault_json_text_t *t, const char *json)
+{
+    add(t, json, strlen(json));
+}
+
+static int is_plain(char c)
+{
+    return (unsigned char)c >= ' ' && c != '"' && c != '\\';
+}
+
+static apr_size_t escape(char to[ESCAPE_MAX], char c)
+{
+    static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt", digits[] = "0123456789ABCDEF";
+    const char *letter;
+
+    memcpy(to, "\\u00", 4);
+    for (letter = letters; *letter; letter += 2) {
+        if (*letter == c) {
+            to[1] = letter[1];
+            return 2;
+        }
+    }
+    to[4] = digits[(unsigned char)c >> 4];
+    to[5] = digits[c & 15];
+    return ESCAPE_MAX;
+}
+
+void vault_json_text_string(vault_json_text_t *t, const char *s, apr_size_t length)
+{
+    const char *end = s + length, *plain;
+    char escaped[ESCAPE_MAX];
+
+    add(t, "\"", 1);
+    while (s < end) {
+        for (plain = s; s < end && is_plain(*s); s++) {
+        }
+        add(t, plain, (apr_size_t)(s - plain));
+        if (s < end) {
+            add(t, escaped, escape(escaped, *s++));
+        }
+    }
+    add(t, "\"", 1);
+}
+
+void vault_json_text_number(vault_json_text_t *t, apr_uint64_t n)
+{
+    char digits[NUMBER_MAX], *digit = digits + NUMBER_MAX;
+
+    do {
+        *--digit = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    add(t, digit, (apr_size_t)(digits + NUMBER_MAX - digit));
+}
+
+void vault_json_text_value(vault_json_text_t *t, json_t *value)
+{
+    char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+
+    json_decref(value);
+    if (text) {
+        vault_json_text_raw(t, text);
+    }
+    else {
+        t->lost = 1;
+    }
+    free(text);
+}
+
+char *vault_json_text_end(vault_json_text_t *t)
+{
+    char *end = make_room(t, 0), *text = t->text;
+
+    if (end) {
+        *end = '\0';
+    }
+    else {
+        free(text);
+        text = NULL;
+    }
+    memset(t, 0, sizeof(*t));
+    return text;
+}

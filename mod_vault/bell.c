@@ -27,7 +27,7 @@
 
 APLOG_USE_MODULE(vault);
 
-vault_client_t vault_client_look(request_rec *r, apr_pool_t *scratch)
+vault_client_t vault_client_look(request_rec *r, int reads, apr_pool_t *scratch)
 {
     conn_rec *c = r->connection;
     apr_bucket_brigade *bb = apr_brigade_create(scratch, c->bucket_alloc);
@@ -39,8 +39,8 @@ vault_client_t vault_client_look(request_rec *r, apr_pool_t *scratch)
         return c->aborted ? VAULT_CLIENT_GONE
                           : VAULT_CLIENT_QUIET; /* a stream carries one request, and its end is no hang-up */
     }
-    /* Twice: with the core's filter the first read of an end of file is "success, nothing", only the second one says so. */
-    for (i = 0; i < 2 && client == VAULT_CLIENT_QUIET; i++) {
+    /* With the core's filter the first read of an end of file is "success, nothing", only the second one says so. */
+    for (i = 0; i < reads && client == VAULT_CLIENT_QUIET; i++) {
         rv = ap_get_brigade(c->input_filters, bb, AP_MODE_SPECULATIVE, APR_NONBLOCK_READ, 1);
         if (rv == APR_SUCCESS) {
             client = APR_BRIGADE_EMPTY(bb) ? VAULT_CLIENT_QUIET : VAULT_CLIENT_TALKS;

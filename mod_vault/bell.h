@@ -25,8 +25,10 @@ typedef enum vault_client_t {
     VAULT_CLIENT_GONE   /* it hung up, closed its half, or mod_reqtimeout gave it up */
 } vault_client_t;
 
-/** Look, without blocking and without taking anything. By the thread that owns the request, its body read. */
-vault_client_t vault_client_look(request_rec *r, apr_pool_t *scratch);
+/** Look, without blocking and without taking anything. By the thread that owns the request, its body read.
+ * @param reads  1: a client that is gone may still be QUIET; for a request that waits next, since whoever watches its socket sees that at
+ *               once. 2: look again, to be sure */
+vault_client_t vault_client_look(request_rec *r, int reads, apr_pool_t *scratch);
 
 /** Has the client of a waiting request done anything? If not, there is no need to look: a look goes through the filters, where mod_reqtimeout
  * counts the time since the first one. By the thread that owns the request. @return 1 where that cannot be seen (HTTP/2) */

@@ -213,7 +213,7 @@ static int refuse_to_wait(dispatch_t *d, apr_pool_t *scratch)
         return DECLINED;
     }
     d->waited = 1;
-    switch (vault_client_look(d->r, scratch)) {
+    switch (vault_client_look(d->r, 1, scratch)) {
     case VAULT_CLIENT_GONE:
         return answer_gone(d);
     case VAULT_CLIENT_TALKS:
@@ -254,7 +254,7 @@ static int woken(dispatch_t *d, apr_pool_t *scratch)
     if (causes || !vault_client_stirs(d->r)) {
         return DECLINED; /* a bell may ring for nothing */
     }
-    switch (vault_client_look(d->r, scratch)) {
+    switch (vault_client_look(d->r, 2, scratch)) {
     case VAULT_CLIENT_GONE:
         return answer_gone(d);
     case VAULT_CLIENT_TALKS:

@@ -53,15 +53,21 @@ static void report_clamp(request_rec *r, apr_interval_time_t wanted, apr_interva
     }
 }
 
+/* 0 to 255, for any run of polls as even as can be: the steps of a golden ratio. */
+static int spread(void)
+{
+    static apr_uint32_t polls;
+
+    return (int)(__atomic_add_fetch(&polls, 1, __ATOMIC_RELAXED) * 2654435769u >> 24);
+}
+
 /* How long it may wait: as configured, a tenth more or less so that pages do not poll in step, and within the Timeout. */
 apr_interval_time_t vault_poll_request_hold(request_rec *r)
 {
     apr_interval_time_t wanted = apr_time_from_sec(vault_location_timeout(vault_location_of(r))), hold,
                         most = vault_suspension_longest(r);
-    unsigned char random = 128;
 
-    apr_generate_random_bytes(&random, sizeof(random));
-    hold = wanted + wanted / 1280 * ((int)random - 128);
+    hold = wanted + wanted / 1280 * (spread() - 128);
     if (wanted > most) {
         report_clamp(r, wanted, most);
     }

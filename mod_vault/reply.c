@@ -96,9 +96,15 @@ static int add_fields(apr_array_header_t *fields, char *text)
 {
     char *rest, *pair;
 
-    for (pair = apr_strtok(text, "&", &rest); pair; pair = apr_strtok(NULL, "&", &rest)) {
-        char *value = strchr(pair, '=');
-        if (value) {
+    for (pair = text; pair; pair = rest) {
+        char *value;
+        if ((rest = strchr(pair, '&'))) {
+            *rest++ = '\0';
+        }
+        if (!*pair) {
+            continue;
+        }
+        if ((value = strchr(pair, '='))) {
             *value++ = '\0';
         }
         else {

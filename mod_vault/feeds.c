@@ -31,8 +31,10 @@ typedef struct feed_t {
 struct vault_call_t {
     request_rec *r; /* NULL: outside of a request */
     const feed_t *feed;
-    vault_run_t *run;   /* NULL: no page */
-    const char *cursor; /* feed, method, arguments */
+    vault_run_t *run;   /* NULL: no page, or none so far (run_of) */
+    const char *cursor; /* feed, method, arguments; NULL: not needed so far (cursor_of) */
+    const char *method;
+    const json_t *args;
     const char *error;
     int reset;
     apr_pool_t *pool;
@@ -42,9 +44,26 @@ static apr_hash_t *feeds;
 
 /* ---------------------------------------------------------------------- host */
 
+/* A view's page is made by what a call keeps for it: one that writes mostly keeps nothing. */
+static vault_run_t *run_of(vault_call_t *call)
+{
+    if (!call->run && call->r) {
+        call->run = vault_context_run(call->r, NULL);
+    }
+    return call->run;
+}
+
+static const char *cursor_of(vault_call_t *call)
+{
+    if (!call->cursor) {
+        call->cursor = vault_call_name(call->feed->name, call->method, call->args, call->pool);
+    }
+    return call->cursor;
+}
+
 static int host_create_interest(vault_call_t *call, const char *interest)
 {
-    return call->run ? vault_run_create_interest(call->run, call->cursor, interest) : 1;
+    return run_of(call) ? vault_run_create_interest(call->run, cursor_of(call), interest) : 1;
 }
 
 static void host_remove_interest(vault_call_t *call, const char *interest)
@@ -56,12 +75,12 @@ static void host_remove_interest(vault_call_t *call, const char *interest)
 
 static const char *host_cursor_get(vault_call_t *call)
 {
-    return call->run ? vault_run_cursor(call->run, call->cursor) : NULL;
+    return call->run ? vault_run_cursor(call->run, cursor_of(call)) : NULL;
 }
 
 static apr_status_t host_cursor_set(vault_call_t *call, const char *value)
 {
-    return call->run ? vault_run_set_cursor(call->run, call->cursor, value) : APR_SUCCESS;
+    return run_of(call) ? vault_run_set_cursor(call->run, cursor_of(call), value) : APR_SUCCESS;
 }
 
 static const char *host_page_get(vault_call_t *call, const char *key)
@@ -71,7 +90,7 @@ static const char *host_page_get(vault_call_t *call, const char *key)
 
 static apr_status_t host_page_set(vault_call_t *call, const char *key, const char *value)
 {
-    return call->run ? vault_run_set(call->run, key, value) : APR_NOTFOUND;
+    return run_of(call) ? vault_run_set(call->run, key, value) : APR_NOTFOUND;
 }
 
 static apr_status_t host_notify(const char *interest)
@@ -121,7 +140,7 @@ static apr_status_t host_on_ack(vault_call_t *call, const char *data)
     if (!has_acked(call->feed->vtable)) {
         return APR_ENOTIMPL;
     }
-    return call->run ? vault_run_on_ack(call->run, call->feed->name, data) : APR_NOTFOUND;
+    return run_of(call) ? vault_run_on_ack(call->run, call->feed->name, data) : APR_NOTFOUND;
 }
 
 static void host_reset(vault_call_t *call)
@@ -369,14 +388,14 @@ static apr_status_t drop_rows(void *rows)
     return APR_SUCCESS;
 }
 
-static void remember(vault_context_t *x, const vault_call_t *call, json_t *rows)
+static void remember(vault_context_t *x, vault_call_t *call, json_t *rows)
 {
     if (!x->results) {
         x->results = apr_hash_make(call->pool);
     }
     json_incref(rows);
     apr_pool_cleanup_register(call->pool, rows, drop_rows, apr_pool_cleanup_null);
-    apr_hash_set(x->results, call->cursor, APR_HASH_KEY_STRING, rows);
+    apr_hash_set(x->results, cursor_of(call), APR_HASH_KEY_STRING, rows);
     if (call->reset) {
         /* By the rows themselves, which stay as long as the results. */
         apr_hash_set(x->results, apr_pmemdup(call->pool, &rows, sizeof(rows)), sizeof(rows), rows);
@@ -436,9 +455,10 @@ apr_status_t vault_feeds_call(request_rec *r, const char *feed, const char *meth
     }
     reads = !(m->flags & VAULT_METHOD_WRITES);
     call.feed = f;
-    call.cursor = vault_call_name(feed, method, args, call.pool);
-    call.run = r ? vault_context_run(r, NULL) : NULL;
-    if (call.run && reads && (*rows = recall(x, call.cursor))) {
+    call.method = method;
+    call.args = args;
+    call.run = !r ? NULL : reads ? vault_context_run(r, NULL) : x->run;
+    if (call.run && reads && (*rows = recall(x, cursor_of(&call)))) {
         json_incref(*rows);
         return APR_SUCCESS;
     }

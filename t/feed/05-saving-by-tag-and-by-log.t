@@ -10,8 +10,9 @@ SKIP: {
 
     # By tag, in a page; a page that only writes is not live and needs no template.
     site_file('/feed/save.shtml', qq(<!--#feed name="database" method="save" table="other" values.line="from a tag" values.writer="7" -->saved\n));
-    my $rows = scalar rows_of('other');
+    my ($rows, $created) = (scalar rows_of('other'), status()->{PagesCreated});
     is(text_of('/feed/save.shtml'), "saved\n", 'a tag that saves');
+    is(status()->{PagesCreated}, $created, 'makes no page');
     my @rows = rows_of('other');
     is(scalar(@rows), $rows + 1, 'saves once');
     is("$rows[-1]{line} $rows[-1]{writer}", 'from a tag 7', 'what it says');

@@ -40,9 +40,10 @@ struct database_watcher_t {
     int stop;                          /* const after start: an eventfd */
     int holds;                         /* thread: this process looks */
     int has_connected;                 /* thread */
-    apr_time_t pruned_at;              /* thread */
-    sql_call_t c;                      /* thread */
-    char place[DATABASE_PLACE_BYTES];  /* thread: "" none */
+    int listens;          /* thread: on the connection that there is; a look that fails may have made another */
+    apr_time_t pruned_at; /* thread */
+    sql_call_t c;         /* thread */
+    char place[DATABASE_PLACE_BYTES]; /* thread: "" none */
     char *told; /* thread: what the database told at the last look, of which `place` was made; NULL: unknown */
     database_marks_t marks; /* thread: those that were there when this look began */
     apr_int64_t version;    /* thread: of the connection's, when the last look began; -1: unknown */
@@ -332,12 +333,16 @@ static void forget_place(database_watcher_t *w)
 /* On a new connection, the first one too: that one goes on where the child before was. */
 static apr_status_t listen_again(database_watcher_t *w)
 {
+    apr_status_t rv;
+
     if (w->has_connected) {
         forget_place(w);
     }
     w->has_connected = 1;
     forget_told(w);
-    return w->dialect->listen != NULL ? w->dialect->listen(&w->c) : APR_SUCCESS;
+    rv = w->dialect->listen != NULL ? w->dialect->listen(&w->c) : APR_SUCCESS;
+    w->listens = rv == APR_SUCCESS;
+    return rv;
 }
 
 static int seldom(const database_watcher_t *w)
@@ -352,11 +357,14 @@ static int look_now(database_watcher_t *w)
     int wait = w->feed->look;
     int was_new = c->conn->is_new;
     int watched = 0;
-    apr_status_t rv = was_new ? listen_again(w) : APR_SUCCESS;
+    apr_status_t rv;
 
+    w->listens &= !was_new;
+    rv = w->listens ? APR_SUCCESS : listen_again(w);
     if (rv == APR_SUCCESS) {
         rv = look_if_changed(w, &watched);
     }
+    w->listens &= was_new || !c->conn->is_new;
     if (rv == APR_SUCCESS && !watched) {
         return seldom(w);
     }
@@ -364,7 +372,7 @@ static int look_now(database_watcher_t *w)
         /* What came with the answers of this look the socket tells no more. */
         wait = w->dialect->hush(c) ? 0 : wait > ASK_ANYHOW ? wait : ASK_ANYHOW;
     }
-    if (rv == APR_SUCCESS && c->conn->is_new && !was_new) {
+    if (rv == APR_SUCCESS && !w->listens) {
         /* The look has found the old connection dead: look again, now that this one listens. */
         rv = listen_again(w);
         wait = 0;

@@ -17,12 +17,13 @@ use constant {
     BOUND   => 10,                          # percent that the feed may cost more than by hand
 };
 
+my $think;            # s between two acts of a user, on average
 my $next_item = 1;    # items are of one run only: histories do not grow from run to run
 
 # Returns 1 if something was missed or could not be measured.
 sub run_bids
 {
-    my ($quick, $verbose) = @_;
+    (my ($quick, $verbose), $think) = @_;
     my @sizes = $quick ? (50, 200) : (50, 200, 500);
     my ($rounds, $seconds) = $quick ? (2, 2.5) : (4, 6);
     my $items = 0;
@@ -30,7 +31,7 @@ sub run_bids
     write_template();
     my %server = map { $_ => start_way($_, $items) } @{WAYS()};
     my ($failed, @rows) = 0;
-    print_head($seconds, $rounds);
+    print_head($seconds, $rounds, $think);
     for my $users (@sizes) {
         my $runs = run_rounds(\%server, $users, $rounds, $seconds, $verbose);
         $failed = 1 if !$runs;
@@ -134,7 +135,8 @@ sub run_way
 {
     my ($server, $way, $users, $seconds, $round) = @_;
     my $output = run_program("bids $way $users", 1, 'bids', '--port', $server->{port}, '--parent', $server->{pid}, '--way', $way,
-        '--users', $users, '--items', items_of($users), '--first-item', $next_item, '--seconds', $seconds, '--seed', $round);
+        '--users', $users, '--items', items_of($users), '--first-item', $next_item, '--seconds', $seconds, '--think',
+        $think, '--seed', $round);
     return defined $output ? figures_of($output) : undef;
 }
 
@@ -163,10 +165,10 @@ sub summary
 
 sub print_head
 {
-    my ($seconds, $rounds) = @_;
-    printf <<'END', $seconds, $rounds;
+    my ($seconds, $rounds, $every) = @_;
+    printf <<'END', $seconds, $rounds, $every;
 
-RUBiS bid history, 80 %% views and 20 %% bids, %g s a round, %d rounds of each way, in turn. CPU: ms of all processes of the
+RUBiS bid history, 80 %% views and 20 %% bids, %g s a round, %d rounds of each way, in turn; an act every %g s. CPU: ms of all processes of the
 server a second. Upkeep: the same less what it is without any updates (none). Delay: from bid to display, ms.
 
 users  way     views   bids  asked   told     CPU  of hand  upkeep  delay mean       p99  missed  doubled

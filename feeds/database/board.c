@@ -27,6 +27,7 @@ struct database_board_t {
     _Atomic database_era_t era;                    /* atomic */
     _Atomic apr_uint32_t next;                     /* atomic: how many marks were ever left */
     _Atomic database_mark_t marks[DATABASE_MARKS]; /* atomic, each */
+    database_recent_t recent;
 };
 
 /* ------------------------------------------------------------ open */
@@ -184,6 +185,11 @@ apr_uint64_t database_board_known(const database_t *feed)
 void database_board_know(const database_t *feed, apr_uint64_t footprint)
 {
     feed->board->known = footprint;
+}
+
+database_recent_t *database_board_recent(const database_t *feed)
+{
+    return &feed->board->recent;
 }
 
 /* ------------------------------------------------------------ marks */

@@ -19,12 +19,14 @@
  *     as well, which ends when the watcher has to connect again; a writer takes the era that there is before it takes a connection:
  *     what it then writes is in the database of that era, or in an older one, and never in a newer one with a newer one's mark;
  *   - marks that are overwritten by newer ones, or come while the watcher reads, cost an extraneous announcement;
+ *   - before a mark is left, or the watcher's place goes beyond a change, looks know that it is there (recent.h);
  *   - marks that were there before a look began are taken off when it is done: what they are of was in it, or is behind it.
  */
 #ifndef DATABASE_BOARD_H
 #define DATABASE_BOARD_H
 
 #include "database.h"
+#include "recent.h"
 
 /** The longest place, with its NUL. */
 #define DATABASE_PLACE_BYTES VAULT_PROPERTY_VALUE_MAX
@@ -33,8 +35,6 @@
 
 /** Of one change; 0: none. */
 typedef apr_uint64_t database_mark_t;
-/** Of the time in which the database was surely the same. */
-typedef apr_uint32_t database_era_t;
 
 /** In the parent: make the board, or find it again after a restart. @return NULL, or a sentence */
 const char *database_board_open(database_t *feed, const apr_table_t *given, apr_pool_t *pconf);
@@ -63,6 +63,9 @@ void database_board_know(const database_t *feed, apr_uint64_t footprint);
 database_era_t database_board_era(const database_t *feed);
 /** By who watches, with a connection that is new: the database may be another one than before. */
 void database_board_end_era(const database_t *feed);
+
+/** What children have written lately. */
+database_recent_t *database_board_recent(const database_t *feed);
 
 /** The mark of the change `id` of a table that was watched as `epoch`. Never 0. */
 database_mark_t database_board_mark(const database_t *feed, database_era_t era, const char *epoch, apr_int64_t id,

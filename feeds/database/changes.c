@@ -15,6 +15,7 @@
 #include "elements.h"
 #include "fold.h"
 #include "image.h"
+#include "recent.h"
 #include "rows.h"
 #include "subscription.h"
 
@@ -161,6 +162,9 @@ static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
 {
     look->span.now = look->told;
     look->altered = strcmp(look->columns, database_dialect_columns(c, c->table)) != 0;
+    if (!look->altered) {
+        database_dialect_keep_epoch(c, c->table, look->epoch);
+    }
     return look->dialect->place != NULL ? look->dialect->place(c, look->told, &look->span.now) : APR_SUCCESS;
 }
 
@@ -287,6 +291,9 @@ static apr_status_t find_page(sql_call_t *c, database_look_t *look, const databa
         return rv;
     }
     place = parse_cursor(c, cursor, &epoch);
+    if (place != NULL && look->subscription == NULL && database_recent_look(c, look, wanted, place, epoch)) {
+        return APR_SUCCESS;
+    }
     if (place != NULL) {
         rv = look_since(c, look, wanted, place, epoch);
     }
@@ -437,7 +444,6 @@ apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_
     const database_dialect_t *dialect = database_dialect_of(c->db);
     const database_wanted_t wanted = {.most = most};
     database_cells_t cells = {.sql = sql_statement_make(c)};
-    apr_status_t rv;
 
     sql_raw(cells.sql, c->db->driver->select);
     append_change(&cells, dialect, c->table);
@@ -457,6 +463,5 @@ apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_
     sql_raw(cells.sql, " WHERE w.tbl=");
     sql_text(cells.sql, c->table->name);
     append_in_order(cells.sql, dialect, &wanted);
-    rv = sql_fetch(c, cells.sql, cells.names, INT_MAX, changes);
-    return rv == APR_SUCCESS ? database_image_decode(c, *changes) : rv;
+    return sql_fetch(c, cells.sql, cells.names, INT_MAX, changes);
 }

@@ -22,6 +22,7 @@
  * subscription.c  places that outlive pages
  * board.c       what children share: who watches, how far, and what writers have announced
  * recorded.c    what a write has recorded, announced by the writer
+ * recent.c      what children have written lately, for looks without the database
  * footprint.c   whether anybody has written at all
  * brief.c       whether all that is new was announced already
  * watcher.c     notices what other programs write

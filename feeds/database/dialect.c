@@ -113,12 +113,43 @@ static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
     return columns;
 }
 
-const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table)
+/* What is known of a table on one connection. */
+typedef struct note_t {
+    const char *columns, *epoch; /* NULL: not yet */
+} note_t;
+
+static note_t *note_of(sql_call_t *c, const sql_table_t *table)
 {
     if (*table->note == NULL) {
-        *table->note = list_columns(c, table);
+        *table->note = apr_pcalloc(c->conn->pool, sizeof(note_t));
     }
     return *table->note;
+}
+
+const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table)
+{
+    note_t *note = note_of(c, table);
+
+    if (note->columns == NULL) {
+        note->columns = list_columns(c, table);
+    }
+    return note->columns;
+}
+
+void database_dialect_keep_epoch(sql_call_t *c, const sql_table_t *table, const char *epoch)
+{
+    note_t *note = note_of(c, table);
+
+    if (note->epoch == NULL || strcmp(note->epoch, epoch) != 0) {
+        note->epoch = apr_pstrdup(c->conn->pool, epoch);
+    }
+}
+
+const char *database_dialect_epoch(const sql_table_t *table)
+{
+    const note_t *note = *table->note;
+
+    return note != NULL ? note->epoch : NULL;
 }
 
 static void forget(sql_call_t *c, apr_array_header_t *statements)

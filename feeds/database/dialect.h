@@ -81,6 +81,10 @@ typedef struct database_dialect_t {
 
     /** Append the cell of the image `column` (old_row or new_row of c). */
     void (*append_image)(sql_statement_t *sql, const sql_table_t *table, const char *column);
+    /** What an image has in which `column` has this value, as text: parts of it, one of which is there at least; images of other rows may
+     * have them, too. NULL: ids have gaps, or are no places (recent.h).
+     * @return how many; 0: nobody knows */
+    int (*images_of)(const char *images[2], const sql_column_t *column, const char *value, apr_pool_t *pool);
     /** Append a condition: the image `row` of c has this value, as text, in `column`. May be true for a few others. */
     void (*append_has)(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value);
     /** Likewise: one of the two images has it. NULL: append_has does. */
@@ -111,6 +115,11 @@ void database_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements);
 /** The columns of a table that its triggers know, as `vault_watched` keeps them: a JSON list; where triggers take columns as they
  * are, the key only. Lives as long as the table. */
 const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table);
+
+/** A table that is watched has the columns that its triggers know: keep of which watching that was found, until tables are read again. */
+void database_dialect_keep_epoch(sql_call_t *c, const sql_table_t *table, const char *epoch);
+/** That watching; NULL: nobody knows it. */
+const char *database_dialect_epoch(const sql_table_t *table);
 
 /** Can what `column` has when it is equal to `value` be nothing but that whole number, written so? 0 also where nobody knows. */
 int database_dialect_is_number(const sql_column_t *column, const char *value);

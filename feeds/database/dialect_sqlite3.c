@@ -37,12 +37,22 @@ static const char *const tables[] = {
 /* ------------------------------------------------------------ triggers */
 
 /* `name` as a string of JSON. */
-static const char *as_json(const sql_statement_t *sql, const char *name)
+static const char *as_json(const char *name, apr_pool_t *pool)
 {
-    json_t *string = json_string(name);
-    char *text = json_dumps(string, JSON_ENCODE_ANY);
-    const char *copy = apr_pstrdup(sql->pool, text != NULL ? text : "");
+    const char *at = name;
+    const char *copy;
+    json_t *string;
+    char *text;
 
+    while (apr_isalnum(*at) || *at == '_') {
+        at++;
+    }
+    if (*at == '\0') {
+        return apr_pstrcat(pool, "\"", name, "\"", NULL); /* as most are */
+    }
+    string = json_string(name);
+    text = json_dumps(string, JSON_ENCODE_ANY);
+    copy = apr_pstrdup(pool, text != NULL ? text : "");
     free(text);
     json_decref(string);
     return copy;
@@ -60,7 +70,8 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
         sql_raw(&expression, ".");
         sql_name(&expression, column->name);
         sql_raw(sql, i == 0 ? "" : "||");
-        sql_quoted_name(sql, apr_pstrcat(sql->pool, i == 0 ? "{" : ",", as_json(sql, column->name), ":", NULL), '\'');
+        sql_quoted_name(sql, apr_pstrcat(sql->pool, i == 0 ? "{" : ",", as_json(column->name, sql->pool), ":", NULL),
+                        '\'');
         sql_raw(sql, "||json_quote(");
         sql->driver->append_cell(sql, expression.text, column->kind);
         sql_raw(sql, ")");
@@ -299,22 +310,22 @@ static int is_plain(const char *value)
 
 /* What an image has of this value. Any type may be in any column, so the value may be there as a number or as a text; but not a number
  * as a text where the column makes a number of that. @return how many; 0: nobody knows */
-static int images_of(const char *images[2], const sql_statement_t *sql, const sql_column_t *column, const char *value)
+static int images_of(const char *images[2], const sql_column_t *column, const char *value, apr_pool_t *pool)
 {
-    const char *name = as_json(sql, column->name);
+    const char *name = as_json(column->name, pool);
 
     if (!is_plain(value)) {
         return 0;
     }
-    images[0] = apr_pstrcat(sql->pool, name, ":\"I", value, "\"", NULL);
-    images[1] = apr_pstrcat(sql->pool, name, ":\"T", value, "\"", NULL);
+    images[0] = apr_pstrcat(pool, name, ":\"I", value, "\"", NULL);
+    images[1] = apr_pstrcat(pool, name, ":\"T", value, "\"", NULL);
     return database_dialect_is_number(column, value) ? 1 : 2;
 }
 
 static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
 {
     const char *images[2];
-    int count = images_of(images, sql, column, value);
+    int count = images_of(images, column, value, sql->pool);
 
     for (int i = 0; i < count; i++) {
         sql_raw(sql, i == 0 ? "(instr(c." : " OR instr(c.");
@@ -329,7 +340,7 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
 static void append_either_has(sql_statement_t *sql, const sql_column_t *column, const char *value)
 {
     const char *images[2];
-    int count = images_of(images, sql, column, value);
+    int count = images_of(images, column, value, sql->pool);
 
     if (!sql_native_sqlite3_works()) {
         sql_raw(sql, "(");
@@ -365,6 +376,7 @@ const database_dialect_t database_dialect_sqlite3 = {
     .journal = "-wal",
     .prune = prune,
     .append_image = append_image,
+    .images_of = images_of,
     .append_has = append_has,
     .append_either_has = append_either_has,
 };

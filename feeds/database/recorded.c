@@ -10,6 +10,8 @@
 
 #include "catalogue.h"
 #include "changes.h"
+#include "connection.h"
+#include "image.h"
 
 /* A write of more rows is announced a second time: that costs less than it. */
 #define RECORDED_MAX 100
@@ -24,18 +26,40 @@ static int take(sql_call_t *c, const database_recorded_t *recorded, const json_t
     return !database_board_has(feed, *mark);
 }
 
-/* Ids have no gaps: either as many as there are after `floor` were read, or some are of other tables. */
-static apr_int64_t whole_up_to(const json_t *changes, apr_int64_t floor)
+static apr_int64_t last_of(const json_t *changes)
 {
     const char *told = json_string_value(json_object_get(json_array_get(changes, 0), "now"));
-    apr_int64_t now = told != NULL ? apr_strtoi64(told, NULL, 10) : -1;
 
-    return now - floor == (apr_int64_t)json_array_size(changes) ? now : -1;
+    return told != NULL ? apr_strtoi64(told, NULL, 10) : -1;
+}
+
+static void take_all(sql_call_t *c, database_recorded_t *recorded, database_touched_t *touched, const json_t *changes)
+{
+    for (size_t i = 0; i < json_array_size(changes); i++) {
+        const json_t *change = json_array_get(changes, i);
+
+        if (take(c, recorded, change, &recorded->marks[recorded->count])) {
+            database_touched_change(touched, c->table->name, change);
+            recorded->count++;
+        }
+    }
+}
+
+/* Before images are decoded. */
+static void pack_all(sql_call_t *c, database_recorded_t *recorded, const json_t *changes)
+{
+    size_t count = json_array_size(changes);
+
+    recorded->packed = apr_palloc(c->pool, count * sizeof(*recorded->packed));
+    for (size_t i = 0; i < count; i++) {
+        database_recent_pack(&recorded->packed[i], c->table->name, json_array_get(changes, i));
+    }
+    recorded->packed_count = (int)count;
 }
 
 void database_recorded_begin(sql_call_t *c, database_recorded_t *recorded)
 {
-    *recorded = (database_recorded_t){.era = database_board_era((const database_t *)c->db), .whole = -1};
+    *recorded = (database_recorded_t){.era = database_board_era((const database_t *)c->db), .whole = -1, .now = -1};
 }
 
 apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded, database_touched_t *touched)
@@ -50,19 +74,32 @@ apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded
     }
     rv = database_look_own(c, floor, RECORDED_MAX, &changes);
     if (rv == APR_SUCCESS && json_array_size(changes) <= RECORDED_MAX) {
-        recorded->whole = feed->journal != NULL ? whole_up_to(changes, floor) : -1;
-        recorded->marks = apr_palloc(c->pool, RECORDED_MAX * sizeof(*recorded->marks));
-        for (size_t i = 0; i < json_array_size(changes); i++) {
-            const json_t *change = json_array_get(changes, i);
-
-            if (take(c, recorded, change, &recorded->marks[recorded->count])) {
-                database_touched_change(touched, c->table->name, change);
-                recorded->count++;
-            }
+        /* Ids have no gaps: either as many as there are after `floor` were read, or some are of other tables. */
+        recorded->now = last_of(changes);
+        if (feed->journal != NULL && recorded->now - floor == (apr_int64_t)json_array_size(changes)) {
+            recorded->whole = recorded->now;
         }
+        recorded->life = database_recent_life_here(c, recorded->era);
+        if (recorded->life != 0) {
+            pack_all(c, recorded, changes);
+        }
+        rv = database_image_decode(c, changes);
+        recorded->marks = apr_palloc(c->pool, RECORDED_MAX * sizeof(*recorded->marks));
+    }
+    if (rv == APR_SUCCESS && recorded->marks != NULL) {
+        take_all(c, recorded, touched, changes);
     }
     json_decref(changes);
     return rv;
+}
+
+void database_recorded_publish(sql_call_t *c, database_recorded_t *recorded)
+{
+    if (!database_recent_leave((const database_t *)c->db, recorded->life, recorded->packed, recorded->packed_count,
+                               recorded->now)) {
+        recorded->count = 0;
+        recorded->whole = -1;
+    }
 }
 
 void database_recorded_leave(sql_call_t *c, const database_recorded_t *recorded)

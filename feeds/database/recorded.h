@@ -8,7 +8,8 @@
  *     …write…
  *     database_recorded_read(c, &recorded, touched);     // in the transaction
  *     sql_conn_commit(c);
- *     if (database_touched_notify(touched)) {            // and the commit went well
+ *     database_recorded_publish(c, &recorded);           // if the commit went well
+ *     if (database_touched_notify(touched)) {            // likewise
  *         database_recorded_leave(c, &recorded);
  *     }
  */
@@ -24,6 +25,10 @@ typedef struct database_recorded_t {
     int count;
     apr_int64_t
         whole; /* up to this number all is read, or was announced before; -1: nobody knows. Where ids have no gaps */
+    database_packed_t *packed; /* likewise: all that was read */
+    int packed_count;
+    apr_uint64_t life; /* of the transaction's snapshot */
+    apr_int64_t now;   /* its last change; -1: nobody knows */
 } database_recorded_t;
 
 /** Nothing is recorded yet. */
@@ -32,6 +37,9 @@ void database_recorded_begin(sql_call_t *c, database_recorded_t *recorded);
 /** Read what the open transaction has recorded of c->table, and add its interests to those touched. Does nothing where nobody
  * watches. @return as sql_conn_query */
 apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded, database_touched_t *touched);
+
+/** All of that was committed: let looks find it without the database. Where they cannot, nothing of it counts as announced later. */
+void database_recorded_publish(sql_call_t *c, database_recorded_t *recorded);
 
 /** All of that was committed, and then announced. */
 void database_recorded_leave(sql_call_t *c, const database_recorded_t *recorded);

@@ -22,6 +22,7 @@
 #include "footprint.h"
 #include "interests.h"
 #include "now.h"
+#include "recent.h"
 #include "rows.h"
 
 /* Changes that are read at once. */
@@ -191,9 +192,11 @@ static int is_as_told(const database_watcher_t *w, const char *told)
     return w->told != NULL && strcmp(told, w->told) == 0;
 }
 
-/* Announce, and only then go on: who takes over repeats some rather than skip any. */
-static void announce(database_watcher_t *w, const database_touched_t *touched, const char *told, const char *now)
+/* Announce, and only then go on: who takes over repeats some rather than skip any. `life`: of the snapshot (recent.h). */
+static void announce(database_watcher_t *w, const database_touched_t *touched, apr_uint64_t life, const char *told,
+                     const char *now)
 {
+    database_recent_begin(w->feed, life, apr_strtoi64(now, NULL, 10));
     (void)database_touched_notify(touched);
     apr_cpystrn(w->place, now, sizeof(w->place));
     database_board_keep_place(w->feed, now);
@@ -203,11 +206,24 @@ static void announce(database_watcher_t *w, const database_touched_t *touched, c
     w->version = w->asked;
 }
 
+/* In the snapshot: tables may be read there that were altered after the schema was last asked for. */
+static apr_uint64_t life_of_snapshot(database_watcher_t *w)
+{
+    const sql_driver_t *driver = w->c.db->driver;
+    apr_int64_t generation = -1;
+
+    if (driver->read_number != NULL && !driver->read_number(&w->c, driver->generation_number, &generation)) {
+        generation = -1;
+    }
+    return database_recent_life(&w->c, w->marks.era, generation);
+}
+
 static apr_status_t look_in_snapshot(database_watcher_t *w)
 {
     sql_call_t *c = &w->c;
     database_touched_t *touched = database_touched_make(w->feed, c->pool);
     const char *told, *now;
+    apr_uint64_t life = 0;
     apr_status_t rv = w->dialect->settle != NULL ? w->dialect->settle(c) : APR_SUCCESS;
 
     database_board_copy(w->feed, &w->marks);
@@ -224,9 +240,12 @@ static apr_status_t look_in_snapshot(database_watcher_t *w)
     if (rv == APR_SUCCESS && !is_as_told(w, told)) {
         rv = look_at_all(w, touched, now);
     }
+    if (rv == APR_SUCCESS) {
+        life = life_of_snapshot(w);
+    }
     rv = database_snapshot_end(c, rv);
     if (rv == APR_SUCCESS) {
-        announce(w, touched, told, now);
+        announce(w, touched, life, told, now);
     }
     return rv;
 }
@@ -245,7 +264,7 @@ static apr_status_t look_briefly(database_watcher_t *w, int *done)
         forget_told(w); /* all of them are to be read again, whether anything is new or not */
     }
     if (*done && !is_as_told(w, brief.told)) {
-        announce(w, database_touched_make(w->feed, c->pool), brief.told, brief.now);
+        announce(w, database_touched_make(w->feed, c->pool), database_recent_life_here(c, w->marks.era), brief.told, brief.now);
     }
     return rv;
 }

@@ -42,22 +42,25 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
 }
 
 /* Announce after the commit, and also when nobody knows whether it happened: too much rather than too little. */
-static apr_status_t commit(const write_t *w)
+static apr_status_t commit(write_t *w)
 {
     sql_call_t *c = w->c;
-    const database_recorded_t *recorded = &w->recorded;
+    database_recorded_t *recorded = &w->recorded;
     const database_t *feed = (const database_t *)c->db;
     apr_time_t before = vault_now();
     apr_status_t rv = sql_conn_commit(c);
     apr_uint64_t footprint = recorded->whole >= 0 ? database_footprint(feed, NULL) : 0;
     int is_own = database_footprint_is_own(vault_now() - before);
 
+    if (rv == APR_SUCCESS) {
+        database_recorded_publish(c, recorded);
+    }
     if (database_touched_notify(w->touched) && rv == APR_SUCCESS) {
         database_recorded_leave(c, recorded);
         if (recorded->whole >= 0) {
             database_board_raise_floor(feed, recorded->whole);
         }
-        if (footprint != 0 && is_own) {
+        if (recorded->whole >= 0 && footprint != 0 && is_own) {
             database_board_know(feed, footprint);
         }
     }

@@ -55,7 +55,8 @@
     SUITE(database_objects)                                                                                            \
     SUITE(database_board)                                                                                              \
     SUITE(database_footprint)                                                                                          \
-    SUITE(database_place)
+    SUITE(database_place)                                                                                              \
+    SUITE(database_recent)
 #else
 #define VAULT_DATABASE_SUITES(SUITE)
 #endif

@@ -204,13 +204,27 @@ void database_board_end_era(const database_t *feed)
     feed->board->era++;
 }
 
-database_mark_t database_board_mark(const database_t *feed, database_era_t era, const char *epoch, apr_int64_t id,
-                                    apr_pool_t *pool)
+/* Two marks that are not of the same are the same once in 2^64: nobody draws them. */
+static database_mark_t mix(database_mark_t mark, apr_uint64_t value)
 {
-    const char *of = apr_psprintf(pool, "%s %u %s %" APR_INT64_T_FMT, feed->marked_as, era, epoch, id);
-    const char *digits = apr_pstrndup(pool, database_digest(of, pool), 2 * sizeof(database_mark_t));
-    database_mark_t mark = strtoull(digits, NULL, 16);
+    mark = (mark ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return mark ^ mark >> 29;
+}
 
+/* With its NUL, so that texts one after the other stay apart. */
+static database_mark_t mix_text(database_mark_t mark, const char *text)
+{
+    do {
+        mark = mix(mark, (unsigned char)*text);
+    } while (*text++ != '\0');
+    return mark;
+}
+
+database_mark_t database_board_mark(const database_t *feed, database_era_t era, const char *epoch, apr_int64_t id)
+{
+    database_mark_t mark = mix_text(mix_text(1, feed->marked_as), epoch);
+
+    mark = mix(mix(mark, era), (apr_uint64_t)id);
     return mark != 0 ? mark : 1;
 }
 

@@ -68,8 +68,7 @@ void database_board_end_era(const database_t *feed);
 database_recent_t *database_board_recent(const database_t *feed);
 
 /** The mark of the change `id` of a table that was watched as `epoch`. Never 0. */
-database_mark_t database_board_mark(const database_t *feed, database_era_t era, const char *epoch, apr_int64_t id,
-                                    apr_pool_t *pool);
+database_mark_t database_board_mark(const database_t *feed, database_era_t era, const char *epoch, apr_int64_t id);
 /** Leave marks, after the announcement. Any thread of any child. */
 void database_board_leave(const database_t *feed, const database_mark_t *marks, int count);
 /** Was it left, and is it still there? Any thread. */

@@ -35,8 +35,8 @@ static int is_marked(const arriving_t *arriving, const char *epoch, const char *
 {
     const database_brief_t *brief = arriving->brief;
 
-    return database_marks_have(brief->marks, database_board_mark(brief->feed, brief->marks->era, epoch,
-                                                                 apr_strtoi64(id, NULL, 10), arriving->c->pool));
+    return database_marks_have(brief->marks,
+                               database_board_mark(brief->feed, brief->marks->era, epoch, apr_strtoi64(id, NULL, 10)));
 }
 
 /* Cells begin with their type; a table without a new change has none for the id. */

@@ -6,6 +6,8 @@
  */
 #include "recorded.h"
 
+#include <string.h>
+
 #include "apr_strings.h"
 
 #include "catalogue.h"
@@ -16,14 +18,15 @@
 /* A write of more rows is announced a second time: that costs less than it. */
 #define RECORDED_MAX 100
 
-/* Announced by somebody else already: what else a writer may see was committed by others. */
-static int take(sql_call_t *c, const database_recorded_t *recorded, const json_t *change, database_mark_t *mark)
+/* Was it announced by somebody else already? What else a writer may see was committed by others. The last is the writer's own. */
+static int take(sql_call_t *c, const database_recorded_t *recorded, const json_t *change, int is_last,
+                database_mark_t *mark)
 {
     const database_t *feed = (const database_t *)c->db;
 
     *mark = database_board_mark(feed, recorded->era, json_string_value(json_object_get(change, "epoch")),
-                                json_integer_value(json_object_get(change, "id")), c->pool);
-    return !database_board_has(feed, *mark);
+                                json_integer_value(json_object_get(change, "id")));
+    return is_last || !database_board_has(feed, *mark);
 }
 
 static apr_int64_t last_of(const json_t *changes)
@@ -35,14 +38,33 @@ static apr_int64_t last_of(const json_t *changes)
 
 static void take_all(sql_call_t *c, database_recorded_t *recorded, database_touched_t *touched, const json_t *changes)
 {
+    int inserted = 0;
+
+    recorded->inserted = apr_pcalloc(c->pool, (json_array_size(changes) + 1) * sizeof(*recorded->inserted));
     for (size_t i = 0; i < json_array_size(changes); i++) {
         const json_t *change = json_array_get(changes, i);
 
-        if (take(c, recorded, change, &recorded->marks[recorded->count])) {
+        if (take(c, recorded, change, i + 1 == json_array_size(changes), &recorded->marks[recorded->count])) {
+            const char *op = json_string_value(json_object_get(change, "op"));
+            const char *key = json_string_value(json_object_get(change, "key"));
+
             database_touched_change(touched, c->table->name, change);
             recorded->count++;
+            if (op != NULL && op[0] == 'I' && key != NULL) {
+                recorded->inserted[inserted++] = apr_pstrdup(c->pool, key);
+            }
         }
     }
+}
+
+int database_recorded_inserted(const database_recorded_t *recorded, const char *key)
+{
+    for (int i = 0; recorded->inserted != NULL && key != NULL && recorded->inserted[i] != NULL; i++) {
+        if (strcmp(recorded->inserted[i], key) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* Before images are decoded. */

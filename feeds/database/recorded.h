@@ -22,6 +22,8 @@
 typedef struct database_recorded_t {
     database_era_t era;
     database_mark_t *marks; /* in c->pool */
+    const char *
+        *inserted; /* keys of rows that were inserted, of those changes; ends with NULL; in c->pool. NULL: none */
     int count;
     apr_int64_t
         whole; /* up to this number all is read, or was announced before; -1: nobody knows. Where ids have no gaps */
@@ -37,6 +39,9 @@ void database_recorded_begin(sql_call_t *c, database_recorded_t *recorded);
 /** Read what the open transaction has recorded of c->table, and add its interests to those touched. Does nothing where nobody
  * watches. @return as sql_conn_query */
 apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded, database_touched_t *touched);
+
+/** Has it announced that this row was inserted? @param key  as text; NULL: none */
+int database_recorded_inserted(const database_recorded_t *recorded, const char *key);
 
 /** All of that was committed: let looks find it without the database. Where they cannot, nothing of it counts as announced later. */
 void database_recorded_publish(sql_call_t *c, database_recorded_t *recorded);

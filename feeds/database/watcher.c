@@ -115,8 +115,8 @@ static void touch(database_watcher_t *w, database_touched_t *touched, const char
 {
     for (size_t i = 0; i < json_array_size(changes); i++) {
         const json_t *change = json_array_get(changes, i);
-        database_mark_t mark = database_board_mark(w->feed, w->marks.era, epoch,
-                                                   json_integer_value(json_object_get(change, "id")), w->c.pool);
+        database_mark_t mark =
+            database_board_mark(w->feed, w->marks.era, epoch, json_integer_value(json_object_get(change, "id")));
 
         if (!database_marks_have(&w->marks, mark)) {
             database_touched_change(touched, w->c.table->name, change);
@@ -264,7 +264,8 @@ static apr_status_t look_briefly(database_watcher_t *w, int *done)
         forget_told(w); /* all of them are to be read again, whether anything is new or not */
     }
     if (*done && !is_as_told(w, brief.told)) {
-        announce(w, database_touched_make(w->feed, c->pool), database_recent_life_here(c, w->marks.era), brief.told, brief.now);
+        announce(w, database_touched_make(w->feed, c->pool), database_recent_life_here(c, w->marks.era), brief.told,
+                 brief.now);
     }
     return rv;
 }

@@ -22,7 +22,8 @@ typedef struct write_t {
     sql_call_t *c;
     database_touched_t *touched;
     database_recorded_t recorded;
-    json_t *answer; /* a reference */
+    json_t *answer;   /* a reference */
+    json_t *inserted; /* likewise: the row; NULL: none, or nobody knows */
 } write_t;
 
 typedef apr_status_t (*write_fn)(write_t *w);
@@ -67,6 +68,22 @@ static apr_status_t commit(write_t *w)
     return rv;
 }
 
+static const char *key_of(const write_t *w, const json_t *row)
+{
+    return database_text_of(json_object_get(row, w->c->table->key), w->c->pool);
+}
+
+/* Unless it was recorded: that is the same, and was touched. */
+static void touch_inserted(write_t *w)
+{
+    const char *key = w->inserted != NULL ? key_of(w, w->inserted) : NULL;
+
+    if (w->inserted != NULL && !database_recorded_inserted(&w->recorded, key)) {
+        database_touched_row(w->touched, w->c->table->name, key, NULL, w->inserted);
+    }
+    json_decref(w->inserted);
+}
+
 /* The table is looked up in the transaction, where that costs less, and what is found stays so until its end.
  * @param by_key  rows have to be told apart */
 static apr_status_t write_in_transaction(write_t *w, const char *table, int by_key, write_fn body)
@@ -84,6 +101,7 @@ static apr_status_t write_in_transaction(write_t *w, const char *table, int by_k
     if (rv == APR_SUCCESS) {
         rv = database_recorded_read(c, &w->recorded, w->touched);
     }
+    touch_inserted(w);
     if (rv == APR_SUCCESS) {
         rv = commit(w);
     }
@@ -109,11 +127,6 @@ static apr_status_t write_rows(sql_call_t *c, const char *table, int by_key, wri
     }
     *rows = w.answer;
     return APR_SUCCESS;
-}
-
-static const char *key_of(const write_t *w, const json_t *row)
-{
-    return database_text_of(json_object_get(row, w->c->table->key), w->c->pool);
 }
 
 /* ------------------------------------------------------------ save */
@@ -144,8 +157,7 @@ static apr_status_t insert(write_t *w)
     }
     database_touched_table(w->touched, c->table->name);
     if (json_array_size(rows) == 1) {
-        database_touched_row(w->touched, c->table->name, key_of(w, json_array_get(rows, 0)), NULL,
-                             json_array_get(rows, 0));
+        w->inserted = json_incref(json_array_get(rows, 0));
     }
     key = c->table->key != NULL ? json_object_get(json_array_get(rows, 0), c->table->key) : NULL;
     w->answer = json_pack("[{s:O?}]", "id", key);

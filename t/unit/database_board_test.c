@@ -27,13 +27,13 @@ static void test_marks(void)
     const database_t *again = board_open(&same, apr_pstrcat(suite_pool, "database=", path_of("marks.db"), NULL));
     const database_t *apart = board_open(&other, apr_pstrcat(suite_pool, "database=", path_of("other.db"), NULL));
     database_era_t era = database_board_era(board);
-    database_mark_t one = database_board_mark(board, era, "epoch", 1, suite_pool);
-    database_mark_t two = database_board_mark(board, era, "epoch", 2, suite_pool);
+    database_mark_t one = database_board_mark(board, era, "epoch", 1);
+    database_mark_t two = database_board_mark(board, era, "epoch", 2);
 
     CU_ASSERT_NOT_EQUAL(one, two);
-    CU_ASSERT_NOT_EQUAL(one, database_board_mark(board, era, "another", 1, suite_pool));
-    CU_ASSERT_NOT_EQUAL(one, database_board_mark(board, era + 1, "epoch", 1, suite_pool));
-    CU_ASSERT_EQUAL(one, database_board_mark(again, database_board_era(again), "epoch", 1, suite_pool));
+    CU_ASSERT_NOT_EQUAL(one, database_board_mark(board, era, "another", 1));
+    CU_ASSERT_NOT_EQUAL(one, database_board_mark(board, era + 1, "epoch", 1));
+    CU_ASSERT_EQUAL(one, database_board_mark(again, database_board_era(again), "epoch", 1));
     CU_ASSERT_FALSE(database_board_has(board, one));
     database_board_leave(board, &one, 1);
     CU_ASSERT_TRUE(database_board_has(board, one));
@@ -49,7 +49,7 @@ static void test_marks(void)
     CU_ASSERT_TRUE(database_board_has(board, two)); /* it came after the copy */
 
     for (int i = 0; i < DATABASE_MARKS; i++) {
-        database_mark_t mark = database_board_mark(board, era, "epoch", 1000 + i, suite_pool);
+        database_mark_t mark = database_board_mark(board, era, "epoch", 1000 + i);
 
         database_board_leave(board, &mark, 1);
     }
@@ -70,7 +70,7 @@ static void test_a_board_is_of_a_model(void)
     const char *given =
         apr_psprintf(suite_pool, "database=%s model=%s", path_of("model.db"), write_file("m.json", with));
     const database_t *board = board_open(&feed, given);
-    database_mark_t mark = database_board_mark(board, 0, "epoch", 1, suite_pool);
+    database_mark_t mark = database_board_mark(board, 0, "epoch", 1);
     char place[DATABASE_PLACE_BYTES];
 
     database_board_keep_place(board, "7");
@@ -81,7 +81,7 @@ static void test_a_board_is_of_a_model(void)
     feed_close(&feed);
     (void)write_file("m.json", without);
     board = board_open(&feed, given);
-    CU_ASSERT_NOT_EQUAL(mark, database_board_mark(board, 0, "epoch", 1, suite_pool));
+    CU_ASSERT_NOT_EQUAL(mark, database_board_mark(board, 0, "epoch", 1));
     database_board_read_place(board, place);
     CU_ASSERT_STRING_EQUAL(place, "");
     feed_close(&feed);
@@ -252,7 +252,7 @@ static database_mark_t mark_of(scene_t *s, database_era_t era, int id)
     CU_ASSERT_EQUAL_FATAL(sql_conn_cell(&c, GUARD "Select epoch AS sql FROM vault_watched WHERE tbl='posts'", &epoch),
                           APR_SUCCESS);
     CU_ASSERT_PTR_NOT_NULL_FATAL(epoch);
-    mark = database_board_mark(s->feed.self, era, epoch, id, suite_pool);
+    mark = database_board_mark(s->feed.self, era, epoch, id);
     sql_background_end(&c);
     return mark;
 }
@@ -398,7 +398,7 @@ static void test_marks_overwritten(void)
     CU_ASSERT_EQUAL(host_notified("DB-posts-1"), before + 1);
     check(ask(&first, &page, "get_new_instances", args), "[{\"id\":1,\"wall\":7,\"body\":\"a\"}]", "announced", "once");
     for (int i = 0; i < DATABASE_MARKS; i++) {
-        none[i] = database_board_mark(first.self, database_board_era(first.self), "another", i, suite_pool);
+        none[i] = database_board_mark(first.self, database_board_era(first.self), "another", i);
     }
     database_board_leave(first.self, none, DATABASE_MARKS);
 

@@ -160,8 +160,25 @@ int database_has_spellings(const sql_call_t *c, const char *column, const char *
     }
 }
 
+/* A number that is one there, too: it is shown, and announced, as the text is. */
+static void append_or_number(sql_statement_t *sql, const char *column, const char *value)
+{
+    const char *number = whole_number(value, sql->pool);
+
+    if (number != NULL && strcmp(number, value) == 0) {
+        json_t *integer = json_integer(apr_strtoi64(number, NULL, 10));
+
+        sql_raw(sql, " OR t.");
+        sql_name(sql, column);
+        sql_raw(sql, "=");
+        (void)sql_value(sql, integer);
+        json_decref(integer);
+    }
+}
+
 apr_status_t database_append_equals(sql_call_t *c, sql_statement_t *sql, const char *column, const char *value)
 {
+    const sql_column_t *found = sql_table_column_named(c->table, column);
     json_t *string = json_string(value);
     const char *wrong;
     apr_status_t rv = check_written(c, column, value);
@@ -170,11 +187,15 @@ apr_status_t database_append_equals(sql_call_t *c, sql_statement_t *sql, const c
         json_decref(string);
         return rv;
     }
-    sql_raw(sql, "t.");
+    sql_raw(sql, "(t.");
     sql_name(sql, column);
     sql_raw(sql, "=");
-    wrong = sql_value_of(sql, sql_table_column_named(c->table, column), string);
+    wrong = sql_value_of(sql, found, string);
     json_decref(string);
+    if (found->keeps_types) {
+        append_or_number(sql, column, value);
+    }
+    sql_raw(sql, ")");
     return wrong == NULL ? APR_SUCCESS : sql_fail(c, APR_EINVAL, "the key \"%s\" %s", sql_shown(c, value), wrong);
 }
 

@@ -256,6 +256,14 @@ static int declares(const char *create, const char *keyword)
     return 0;
 }
 
+/* SQLite's own rules ("Determination Of Column Affinity"): of the type's name only parts count. */
+static void set_affinity(sql_column_t *column, const char *type)
+{
+    column->is_integer = strcasestr(type, "INT") != NULL;
+    column->keeps_types = !column->is_integer && strcasestr(type, "CHAR") == NULL && strcasestr(type, "CLOB") == NULL &&
+                          strcasestr(type, "TEXT") == NULL && (*type == '\0' || strcasestr(type, "BLOB") != NULL);
+}
+
 /* Columns of a result: name, place in the primary key, kind (1 hidden; 2, 3 generated), type. */
 static void read_columns(dbi_result result, sql_table_t *table, apr_pool_t *pool)
 {
@@ -272,8 +280,7 @@ static void read_columns(dbi_result result, sql_table_t *table, apr_pool_t *pool
         column = apr_array_push(table->columns);
         column->name = apr_pstrdup(pool, dbi_result_get_string_idx(result, 1));
         column->generated = strcmp(kind, "0") != 0;
-        /* SQLite's own rule: whatever has INT in it makes an integer of a text that is one. */
-        column->is_integer = strcasestr(dbi_result_get_string_idx(result, 4), "INT") != NULL;
+        set_affinity(column, dbi_result_get_string_idx(result, 4));
         if (strcmp(in_key, "0") != 0) {
             table->key = column->name;
             key_columns++;

@@ -20,6 +20,9 @@
 /* Which interests a change touches (interests.c) is a part of what a mark says, and this its version. */
 #define INTERESTS_VERSION 1
 
+/* Of what is in it, and what it means: children of two versions do not share one. */
+#define BOARD_VERSION 2
+
 struct database_board_t {
     char place[DATABASE_PLACE_BYTES];              /* who holds the lock; in a page of its own */
     _Atomic apr_int64_t floor;                     /* atomic: one more than the number; 0: none */
@@ -65,8 +68,8 @@ static const char *key_of(const database_t *feed, const apr_table_t *given, apr_
 
         all = apr_pstrcat(pool, all, entry->key, "=", entry->val, "\n", NULL);
     }
-    return apr_psprintf(pool, "vault_feed_database board of %d bytes %s %s", (int)sizeof(database_board_t),
-                        database_digest(all, pool), model_digest(feed, pool));
+    return apr_psprintf(pool, "vault_feed_database board %d of %d bytes %s %s", BOARD_VERSION,
+                        (int)sizeof(database_board_t), database_digest(all, pool), model_digest(feed, pool));
 }
 
 static int make_memory(void)

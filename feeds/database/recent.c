@@ -280,7 +280,8 @@ int database_recent_look(sql_call_t *c, database_look_t *look, const database_wa
     sieve_t sieve;
     json_t *changes;
 
-    if (life == 0 || end - since > DATABASE_RECENT) {
+    /* A place that is beyond the end may be of what is no more: the database tells. */
+    if (life == 0 || since > end || end - since > DATABASE_RECENT) {
         return 0;
     }
     sieve.count = look->dialect->images_of(sieve.images, column, wanted->value, c->pool);

@@ -17,7 +17,10 @@
  *   - the end never falls, but in another *life*: another file, another schema, as after `vaultctl watch`, or another era (board.h). A copy, a writer
  *     and a look of another life than the board's are not believed, and such a writer leaves no marks, so that the watcher
  *     announces what it wrote;
- *   - the watcher begins a life, in the snapshot of a look, before it announces what that has found.
+ *   - the watcher begins a life, in the snapshot of a look, before it announces what that has found. A writer of the life before
+ *     may just then raise the end too far: nothing is there, and the database is asked until it is.
+ *
+ * What a stranger commits in the same tick of the file's clock as the feed is hidden from looks as long as from the watcher.
  */
 #ifndef DATABASE_RECENT_H
 #define DATABASE_RECENT_H

@@ -20,7 +20,6 @@ END
 sub feed_of
 {
     my ($db) = @_;
-    my $site = vars('documentroot');
     open my $file, '>', vars('t_logs') . "/healing-@{[$db->driver]}.sql" or die "$!\n";
     print $file $db->dialect($INIT);
     # What its server says beside is a line of the log like any other.
@@ -28,12 +27,7 @@ sub feed_of
     close $file;
     return $db->feed('healing', 'healing', 'timeout=1 connections=2 look=0 init=' . vars('t_logs') . "/healing-@{[$db->driver]}.sql") . <<"END";
 SSIErrorMsg "[ssi error]"
-<Directory "$site/feed">
-    Options +Includes
-    AddType text/html .shtml .html
-    AddOutputFilter INCLUDES .shtml
-    VaultLongPoll On
-</Directory>
+@{[live_folder('/feed')]}
 END
 }
 

@@ -50,19 +50,11 @@ sub vaultctl
 sub feed_of
 {
     my ($db) = @_;
-    my $site = vars('documentroot');
     my $model = vars('t_logs') . '/watched.json';
     open my $file, '>', $model or die "$model: $!\n";
     print $file $MODEL;
     close $file;
-    return $db->feed('watched', 'watched', "rows=20 look=100 timeout=5 model=$model") . <<"END";
-<Directory "$site/feed">
-    Options +Includes
-    AddType text/html .shtml .html
-    AddOutputFilter INCLUDES .shtml
-    VaultLongPoll On
-</Directory>
-END
+    return $db->feed('watched', 'watched', "rows=20 look=100 timeout=5 model=$model") . live_folder('/feed');
 }
 
 for my $name (sort keys %PAGES) {

@@ -7,7 +7,6 @@ use VaultTest;
 use VaultTest::Database;
 use VaultTest::Site;
 
-my $site = vars('documentroot');
 my $tag = '<!--#feed name="untold" method="get_modified_instance" table="logs" key="1" template="untold.html" -->';
 site_file('/feed/untold.html', '{{#rows}}[{{line}} {{status}}]{{/rows}}');
 site_file('/feed/untold-new.shtml', $tag);
@@ -21,14 +20,7 @@ END
     my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters('untold')), 'logs');
     qx(@command 2>&1);
     is($?, 0, 'the table is watched');
-    use_server(VaultTest::Server->start('untold', config => $db->feed('untold', 'untold', 'rows=20 look=100 timeout=5') . <<"END"));
-<Directory "$site/feed">
-    Options +Includes
-    AddType text/html .shtml .html
-    AddOutputFilter INCLUDES .shtml
-    VaultLongPoll On
-</Directory>
-END
+    use_server(VaultTest::Server->start('untold', config => $db->feed('untold', 'untold', 'rows=20 look=100 timeout=5') . live_folder('/feed')));
     my $page = open_page('/feed/untold.shtml');
     my $poll = $page->start_poll;
     wait_waiting(1);

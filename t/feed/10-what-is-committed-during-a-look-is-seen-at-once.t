@@ -9,7 +9,6 @@ use VaultTest::Site;
 
 my $POSTS = 40;
 
-my $site = vars('documentroot');
 my $tag = '<!--#feed name="during" method="get_modified_instance" table="logs" key="1" template="during.html" -->';
 site_file('/feed/during.html', '{{#rows}}[{{status}}]{{/rows}}');
 site_file('/feed/during-new.shtml', $tag);
@@ -23,14 +22,7 @@ END
     my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters('during')), 'logs');
     qx(@command 2>&1);
     is($?, 0, 'the table is watched');
-    use_server(VaultTest::Server->start('during', config => $db->feed('during', 'during', 'rows=20 timeout=5 look=60000') . <<"END"));
-<Directory "$site/feed">
-    Options +Includes
-    AddType text/html .shtml .html
-    AddOutputFilter INCLUDES .shtml
-    VaultLongPoll On
-</Directory>
-END
+    use_server(VaultTest::Server->start('during', config => $db->feed('during', 'during', 'rows=20 timeout=5 look=60000') . live_folder('/feed')));
     my $page = open_page('/feed/during.shtml');
     my $writer = $db->session('during');
     my @late;

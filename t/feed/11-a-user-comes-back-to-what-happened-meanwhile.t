@@ -35,14 +35,9 @@ sub vaultctl
 sub config_of
 {
     my ($db) = @_;
-    my ($site, $top) = (vars('documentroot'), vars('top_dir'));
+    my $top = vars('top_dir');
     return $db->feed('kept', 'kept', 'look=100 timeout=10') . <<"END";
-<Directory "$site/feed">
-    Options +Includes
-    AddType text/html .shtml .html
-    AddOutputFilter INCLUDES .shtml
-    VaultLongPoll On
-</Directory>
+@{[live_folder('/feed')]}
 <LocationMatch "^/(feed|vault/poll)">
     AuthType Basic
     AuthName tests

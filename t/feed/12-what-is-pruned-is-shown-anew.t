@@ -46,19 +46,11 @@ sub vaultctl
 sub config_of
 {
     my ($db) = @_;
-    my $site = vars('documentroot');
     my $model = vars('t_logs') . '/pruned.json';
     open my $file, '>', $model or die "$model: $!\n";
     print $file $MODEL;
     close $file;
-    return $db->feed('pruned', 'pruned', "rows=2000 look=100 timeout=5 changes=1000 keep-places=1000 model=$model") . <<"END";
-<Directory "$site/feed">
-    Options +Includes
-    AddType text/html .shtml .html
-    AddOutputFilter INCLUDES .shtml
-    VaultLongPoll On
-</Directory>
-END
+    return $db->feed('pruned', 'pruned', "rows=2000 look=100 timeout=5 changes=1000 keep-places=1000 model=$model") . live_folder('/feed');
 }
 
 # The child that watches, of those that are alive.

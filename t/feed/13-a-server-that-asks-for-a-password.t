@@ -30,19 +30,14 @@ sub password_file
 sub config_of
 {
     my ($right, $wrong, $stranger, $plain) = @_;
-    my ($site, $feed) = (vars('documentroot'), vars('top_dir') . '/modules/vault_feed_database.so');
+    my $feed = vars('top_dir') . '/modules/vault_feed_database.so';
     return <<"END";
 VaultFeed remote "$feed" $right look=100 timeout=5
 VaultFeed wrong "$feed" $wrong look=0 timeout=5
 VaultFeed stranger "$feed" $stranger look=0 timeout=5
 VaultFeed plain "$feed" $plain look=0 timeout=5
 SSIErrorMsg "[ssi error]"
-<Directory "$site/feed">
-    Options +Includes
-    AddType text/html .shtml .html
-    AddOutputFilter INCLUDES .shtml
-    VaultLongPoll On
-</Directory>
+@{[live_folder('/feed')]}
 END
 }
 

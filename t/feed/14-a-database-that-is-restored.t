@@ -7,7 +7,6 @@ use VaultTest;
 use VaultTest::Database;
 use VaultTest::Site;
 
-my $site = vars('documentroot');
 for my $key (1, 2) {
     my $tag = qq(<!--#feed name="restored" method="get_modified_instance" table="logs" key="$key" template="restored.html" -->);
     site_file("/feed/restored-$key-new.shtml", $tag);
@@ -43,14 +42,7 @@ CREATE TABLE logs(id {serial},line {text},n {integer});
 INSERT INTO logs(line,n) VALUES('one',0),('two',0),('three',0);
 END
     vaultctl_watch($db);
-    use_server(VaultTest::Server->start("restored-$driver", config => $db->feed('restored', 'restored', 'rows=20 look=100 timeout=5') . <<"END"));
-<Directory "$site/feed">
-    Options +Includes
-    AddType text/html .shtml .html
-    AddOutputFilter INCLUDES .shtml
-    VaultLongPoll On
-</Directory>
-END
+    use_server(VaultTest::Server->start("restored-$driver", config => $db->feed('restored', 'restored', 'rows=20 look=100 timeout=5') . live_folder('/feed')));
     my ($one, $two) = map { open_page("/feed/restored-$_.shtml") } 1, 2;
     my ($waits, $poll) = ($one->start_poll, $two->start_poll);
     wait_waiting(2);

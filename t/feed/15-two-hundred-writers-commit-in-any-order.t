@@ -9,7 +9,6 @@ use VaultTest::Site;
 
 use constant {WRITERS => 200, PAGES => 3, SEED => 20261122, LOOK_EVERY => 8};
 
-my $site = vars('documentroot');
 my $tag = '<!--#feed name="crowd" method="get_new_instances" table="race" template="crowd.html" append="list" -->';
 site_file('/feed/crowd.html', '{{#rows}}[{{line}}]{{/rows}}');
 site_file('/feed/crowd-new.shtml', $tag);
@@ -43,14 +42,7 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters('crowd')), 'race');
     my $said = qx(@command 2>&1);
     is($?, 0, "$driver: the table is watched") || diag($said);
-    use_server(VaultTest::Server->start("crowd-$driver", config => $db->feed('crowd', 'crowd', 'rows=20 look=50 timeout=20') . <<"END"));
-<Directory "$site/feed">
-    Options +Includes
-    AddType text/html .shtml .html
-    AddOutputFilter INCLUDES .shtml
-    VaultLongPoll On
-</Directory>
-END
+    use_server(VaultTest::Server->start("crowd-$driver", config => $db->feed('crowd', 'crowd', 'rows=20 look=50 timeout=20') . live_folder('/feed')));
     my @pages = map { open_page('/feed/crowd.shtml') } 1 .. PAGES;
     my @polls = map { $_->start_poll } @pages;
     my @shown = map { [] } @pages;

@@ -105,7 +105,6 @@ sub told
 
 sub refusals { return scalar grep { /VLT00040: .*must be given as the database writes it/ } error_log_lines() }
 
-my $site = vars('documentroot');
 for my $db (has_database() ? databases() : ()) {
     my $driver = $db->driver;
     my @cases = @{$CASES{$driver}};
@@ -118,12 +117,7 @@ for my $db (has_database() ? databases() : ()) {
     my $feed = $db->feed('keys', 'spelled', 'rows=20 look=50 timeout=5 model=' . model_of(\@cases));
     use_server(VaultTest::Server->start("keys-$driver", config => $feed . <<"END"));
 SSIErrorMsg "$SSI_ERROR"
-<Directory "$site/feed">
-    Options +Includes
-    AddType text/html .shtml .html
-    AddOutputFilter INCLUDES .shtml
-    VaultLongPoll On
-</Directory>
+@{[live_folder('/feed')]}
 END
     announce(qr/VLT00040: feed keys, /);
     tolerate(qr/VLT00011: the page cannot be kept live: /, qr/VLT00030: method .* failed: .*must be given as the database writes it/);

@@ -10,7 +10,7 @@ use IPC::Open2 qw(open2);
 use JSON::PP ();
 use VaultTest;
 
-our @EXPORT = qw(calls_feed database_file fresh_table has_database insert_row is_kept keeps live_shtml lock_database
+our @EXPORT = qw(calls_feed database_file fresh_table has_database insert_row is_kept keeps live_folder live_shtml lock_database
     poll_url rows_of site_file site_path unlock_database);
 
 # ---------------------------------------------------------------- files
@@ -44,6 +44,20 @@ sub live_shtml
 {
     my ($path, $method, $text) = @_;
     return site_file($path, qq(<!DOCTYPE html>\n<title>live</title>\n<!--#vault poll="$method" -->\n) . ($text // "<p>live</p>\n"));
+}
+
+# The configuration of a folder of the site whose pages of SSI may be live.
+sub live_folder
+{
+    my ($path) = @_;
+    return <<"END";
+<Directory "@{[site_path($path)]}">
+    Options +Includes
+    AddType text/html .shtml .html
+    AddOutputFilter INCLUDES .shtml
+    VaultLongPoll On
+</Directory>
+END
 }
 
 # ---------------------------------------------------------------- pages

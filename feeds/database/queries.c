@@ -105,7 +105,7 @@ static apr_status_t append_query(const query_t *q, sql_statement_t *sql)
             sql_raw(sql, q->c->db->driver->select);
         }
         else if (kind == DATABASE_PIECE_QUOTED &&
-                 !q->c->db->driver->name_is_safe(apr_pstrmemdup(sql->pool, piece.text, piece.length))) {
+                 !sql_catalogue_is_safe(q->c, apr_pstrmemdup(sql->pool, piece.text, piece.length))) {
             rv = sql_fail(q->c, APR_EINVAL, "query \"%s\": libdbi cannot carry the word \"select\" between quotes",
                           q->name);
         }

@@ -119,7 +119,7 @@ static int is_utf8(const char *name)
     return string != NULL;
 }
 
-static int is_safe(const sql_call_t *c, const char *name)
+int sql_catalogue_is_safe(const sql_call_t *c, const char *name)
 {
     return c->db->driver->name_is_safe == NULL || c->db->driver->name_is_safe(name);
 }
@@ -129,7 +129,7 @@ static apr_status_t check_names(sql_call_t *c, const sql_table_t *table)
     for (int i = 0; i < table->columns->nelts; i++) {
         const char *name = sql_table_column(table, i)->name;
 
-        if (!is_safe(c, name) || !is_utf8(name)) {
+        if (!sql_catalogue_is_safe(c, name) || !is_utf8(name)) {
             return sql_fail(c, APR_EGENERAL,
                             "table \"%s\" cannot be used: libdbi's %s cannot carry the name of its column \"%s\"",
                             sql_shown(c, table->name), c->db->driver->name, sql_shown(c, name));
@@ -157,7 +157,7 @@ static apr_status_t look_up(sql_call_t *c, const char *name, sql_table_t **table
         return SQL_STALE; /* what was found before is no more */
     }
     *table = apr_hash_get(conn->tables, name, APR_HASH_KEY_STRING);
-    if (*table == NULL && is_safe(c, name)) {
+    if (*table == NULL && sql_catalogue_is_safe(c, name)) {
         rv = c->db->driver->load_table(c, name, table, conn->pool);
         if (*table != NULL) {
             (*table)->note = apr_pcalloc(conn->pool, sizeof(*(*table)->note));

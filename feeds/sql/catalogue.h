@@ -61,6 +61,9 @@ apr_status_t sql_catalogue_check(sql_call_t *c);
  * @return APR_SUCCESS, or what sql_conn_query returned */
 apr_status_t sql_catalogue_has(sql_call_t *c, const char *name, int *has);
 
+/** Can libdbi carry this text between quotes? */
+int sql_catalogue_is_safe(const sql_call_t *c, const char *name);
+
 const sql_column_t *sql_table_column(const sql_table_t *table, int i);
 
 /** The column of this very name, or NULL. */

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "apr_hash.h"
 #include "apr_lib.h"
@@ -89,9 +90,30 @@ static apr_status_t append_parameter(const query_t *q, sql_statement_t *sql, con
     return wrong == NULL ? APR_SUCCESS : sql_fail(c, APR_EINVAL, "argument \"parameters.%s\" %s", name, wrong);
 }
 
+/* Is the query itself cut, not only one within its brackets? Both words are reserved where this is asked. */
+static int is_cut(const char *at)
+{
+    database_piece_t piece;
+    database_piece_e kind;
+    int depth = 0;
+
+    while ((kind = database_query_piece(&at, &piece)) != DATABASE_PIECE_END) {
+        if (kind != DATABASE_PIECE_SQL) {
+            continue;
+        }
+        depth += (piece.text[0] == '(') - (piece.text[0] == ')');
+        if (depth == 0 && piece.length == 5 &&
+            (strncasecmp(piece.text, "limit", 5) == 0 || strncasecmp(piece.text, "fetch", 5) == 0)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static apr_status_t append_query(const query_t *q, sql_statement_t *sql)
 {
-    const char *at = json_string_value(json_object_get(q->query, "sql"));
+    const char *text = json_string_value(json_object_get(q->query, "sql"));
+    const char *at = text;
     database_piece_t piece;
     database_piece_e kind;
     apr_status_t rv = APR_SUCCESS;
@@ -112,6 +134,11 @@ static apr_status_t append_query(const query_t *q, sql_statement_t *sql)
         else {
             sql_bytes(sql, piece.text, piece.length);
         }
+    }
+    /* Should the query end with a comment. */
+    sql_raw(sql, "\n");
+    if (q->c->db->driver->sorts_cut_only && !is_cut(text)) {
+        sql_limit(sql, q->c->db->rows + 1);
     }
     return rv;
 }
@@ -216,8 +243,7 @@ static apr_status_t fetch(query_t *q)
 
     sql_raw(sql, " FROM (");
     rv = append_query(q, sql);
-    /* After a line end, should the query end with a comment. */
-    sql_raw(sql, "\n) AS q");
+    sql_raw(sql, ") AS q");
     sql_limit(sql, c->db->rows + 1);
     if (rv == APR_SUCCESS) {
         rv = sql_fetch(c, sql, names, c->db->rows + 1, &q->rows);

@@ -319,6 +319,7 @@ const sql_driver_t sql_driver_mysql = {
     .before_read = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
     .begin_read = "START TRANSACTION WITH CONSISTENT SNAPSHOT,READ ONLY",
     .number_quote = "",
+    .sorts_cut_only = 1,
     .pads = 1,
     .true_ = "1",
     .false_ = "0",

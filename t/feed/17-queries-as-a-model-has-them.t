@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Named queries of a model, on SQLite, PostgreSQL and MariaDB alike: literals, quoted names and comments, parameters of each type.
+# Named queries of a model, on SQLite, PostgreSQL and MariaDB alike: literals, quoted names and comments, parameters of each type, the
+# order that was asked for.
 use strict;
 use warnings;
 use utf8;
@@ -19,7 +20,10 @@ END
 my %QUERIES = (
     literal => [q{SELECT id FROM items WHERE name LIKE '%:o%' OR name='two' -- :no parameter}],
     quoted => [q{SELECT b."id" FROM bids AS b /* 'as it is' */ WHERE b.amount>25 ORDER BY b."id"}],
+    falling => ['SELECT id FROM bids ORDER BY amount DESC'],
     joined => ['SELECT b.id FROM bids b JOIN items i ON i.id=b.item WHERE i.name=:name ORDER BY b.id DESC', name => 'text'],
+    within => ['SELECT id FROM bids WHERE id IN(SELECT * FROM (SELECT id FROM bids ORDER BY id LIMIT 3) AS first) ORDER BY amount DESC'],
+    named => ['WITH high AS (SELECT id FROM bids WHERE amount>15) SELECT id FROM high ORDER BY id DESC'],
     cut => ['SELECT id FROM bids ORDER BY amount DESC LIMIT :most', most => 'integer'],
     dear => ['SELECT id FROM items WHERE price>:price', price => 'real'],
     high => ['SELECT id FROM bids WHERE (amount>25)=:high ORDER BY id', high => 'boolean'],
@@ -30,11 +34,14 @@ my %QUERIES = (
 my @ROWS = (
     [literal => {}, '2', 'a literal, a comment'],
     [quoted => {}, '3 7', 'a quoted name, a comment between'],
-    [joined => {name => 'two'}, '7', 'a text, a join'],
+    [falling => {}, '7 3 9 5', 'in the order that it asks for'],
+    [joined => {name => q{it's "one"}}, '9 5 3', 'a text with quotes, a join, an order'],
     [joined => {name => q{two' OR '1'='1}}, '', 'SQL in a text'],
     [joined => {name => q{\\' OR 1=1 -- }}, '', 'SQL after a backslash'],
     [joined => {name => ':name'}, '', 'what looks like a parameter'],
     [joined => {name => ['two']}, qr/^22: argument "parameters.name" is not of the type text/, 'a list'],
+    [within => {}, '7 3 5', 'a limit within'],
+    [named => {}, '9 7 3', 'WITH'],
     [cut => {most => '2'}, '7 3', 'a limit that is a parameter'],
     [cut => {most => '2 OFFSET 1'}, qr/^22: argument "parameters.most" is not of the type integer/, 'SQL in a number'],
     [dear => {price => '2.0'}, '2', 'a real'],

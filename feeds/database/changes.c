@@ -351,15 +351,19 @@ apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const cha
     return rv;
 }
 
+apr_status_t database_look_not_watched(sql_call_t *c, const char *table)
+{
+    return sql_fail(c, APR_EINVAL, "table \"%s\" is not watched, so its changes are not known: vaultctl watch %s",
+                    sql_shown(c, table), sql_shown(c, table));
+}
+
 apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, const char *table,
                                          const database_wanted_t *wanted)
 {
     apr_status_t rv = database_look_begin(c, look, table, wanted);
 
     if (rv == APR_SUCCESS && look->epoch == NULL) {
-        rv = sql_fail(c, APR_EINVAL, "table \"%s\" is not watched, so its changes are not known: vaultctl watch %s",
-                      sql_shown(c, table), sql_shown(c, table));
-        return database_look_end(c, look, rv);
+        return database_look_end(c, look, database_look_not_watched(c, table));
     }
     if (rv == APR_SUCCESS && look->altered) {
         rv = sql_fail(c, APR_EGENERAL, "table \"%s\" has other columns than when it was watched: vaultctl watch %s",

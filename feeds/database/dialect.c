@@ -116,6 +116,7 @@ static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
 /* What is known of a table on one connection. */
 typedef struct note_t {
     const char *columns, *epoch; /* NULL: not yet */
+    int is_watched;              /* 0: likewise */
 } note_t;
 
 static note_t *note_of(sql_call_t *c, const sql_table_t *table)
@@ -150,6 +151,28 @@ const char *database_dialect_epoch(const sql_table_t *table)
     const note_t *note = *table->note;
 
     return note != NULL ? note->epoch : NULL;
+}
+
+apr_status_t database_dialect_is_watched(sql_call_t *c, int *is_watched)
+{
+    note_t *note = note_of(c, c->table);
+    sql_statement_t *sql = sql_statement_make(c);
+    const char *cell = NULL;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (!note->is_watched) {
+        sql_raw(sql, c->db->driver->select);
+        sql_raw(sql, " ");
+        sql_cell(sql, "w", "epoch", SQL_TEXT);
+        sql_raw(sql, " FROM ");
+        sql_table(sql, "vault_watched");
+        sql_raw(sql, " AS w WHERE w.tbl=");
+        sql_text(sql, c->table->name);
+        rv = sql_conn_cell(c, sql->text, &cell);
+        note->is_watched = cell != NULL;
+    }
+    *is_watched = note->is_watched;
+    return rv;
 }
 
 static void forget(sql_call_t *c, apr_array_header_t *statements)

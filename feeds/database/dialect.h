@@ -121,6 +121,10 @@ void database_dialect_keep_epoch(sql_call_t *c, const sql_table_t *table, const 
 /** That watching; NULL: nobody knows it. */
 const char *database_dialect_epoch(const sql_table_t *table);
 
+/** Is c->table watched, or was it, when tables were read last? There is a table vault_watched.
+ * @return as sql_conn_query */
+apr_status_t database_dialect_is_watched(sql_call_t *c, int *is_watched);
+
 /** Can what `column` has when it is equal to `value` be nothing but that whole number, written so? 0 also where nobody knows. */
 int database_dialect_is_number(const sql_column_t *column, const char *value);
 

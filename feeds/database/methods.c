@@ -277,8 +277,9 @@ static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, jso
     }
     rv = database_look_begin(c, &seen, table, &wanted);
     if (rv == APR_SUCCESS) {
-        rv = seen.epoch != NULL ? database_instances_new(c, &seen, limit, interest, rows)
-                                : new_unwatched(c, interest, limit, rows);
+        rv = seen.epoch != NULL          ? database_instances_new(c, &seen, limit, interest, rows)
+             : seen.subscription != NULL ? database_look_not_watched(c, table)
+                                         : new_unwatched(c, interest, limit, rows);
         rv = database_look_end(c, &seen, rv);
     }
     return rv;

@@ -426,6 +426,18 @@ static apr_status_t create_interests(sql_call_t *c, const query_t *q, int *neede
     return rv;
 }
 
+/* Writers of a table that is not watched would be seen now and then only. */
+static apr_status_t check_watched(sql_call_t *c, const char *table)
+{
+    int is_watched = 0;
+    apr_status_t rv = sql_catalogue_find(c, table);
+
+    if (rv == APR_SUCCESS) {
+        rv = database_dialect_is_watched(c, &is_watched);
+    }
+    return rv != APR_SUCCESS || is_watched ? rv : database_look_not_watched(c, table);
+}
+
 /* A connection, and the tables that are read and written. */
 static apr_status_t reach(sql_call_t *c, const query_t *q)
 {
@@ -446,6 +458,9 @@ static apr_status_t reach(sql_call_t *c, const query_t *q)
     if (rv == APR_SUCCESS && !has) {
         rv = sql_fail(c, APR_EINVAL, "the query's tables are not watched: vaultctl watch %s",
                       json_string_value(json_array_get(tables, 0)));
+    }
+    for (size_t i = 0; i < json_array_size(tables) && rv == APR_SUCCESS; i++) {
+        rv = check_watched(c, json_string_value(json_array_get(tables, i)));
     }
     return rv;
 }

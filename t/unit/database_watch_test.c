@@ -205,6 +205,11 @@ static void test_persistent(void)
     host_user_name = NULL;
     check(ask(&s.feed, NULL, "get_new_instances", "{\"table\":\"logs\",\"persistent\":\"perhaps\"}"),
           "EINVAL: argument \"persistent\" takes yes or no", "perhaps", "a slip");
+    stranger_does(s.other, "CREATE TABLE unwatched(id INTEGER PRIMARY KEY AUTOINCREMENT)");
+    host_user_name = "ann";
+    check(ask(&s.feed, NULL, "get_new_instances", "{\"table\":\"unwatched\",\"persistent\":\"yes\"}"),
+          "EINVAL: table \"unwatched\" is not watched", "unwatched", "a place that could not be kept");
+    host_user_name = NULL;
     scene_end(&s);
 }
 

@@ -37,32 +37,35 @@ static const char *const tables[] = {
     "NULL)",
     "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription TEXT NOT NULL PRIMARY KEY, place TEXT NOT NULL, "
     "reached BIGINT NOT NULL, used BIGINT NOT NULL)",
-    /* Of its owner's rights: whoever writes the table need not be able to write these. */
-    "CREATE OR REPLACE FUNCTION vault_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM "
-    "CURRENT "
-    "AS $vault$\n"
+    /* Of its owner's rights: whoever writes the table need not be able to write these. So nothing in it may be what somebody else has made:
+     * no temporary table, which would come first, no function that fits a row better, and no trigger of other tables calls it. */
+    "CREATE OR REPLACE FUNCTION vault_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $vault$\n"
     "DECLARE o jsonb; n jsonb; ok text; nk text; t text := TG_ARGV[0]; k text := TG_ARGV[1]; p text := "
     "coalesce(TG_ARGV[2],'');\n"
     "BEGIN\n"
     "  IF TG_OP = 'TRUNCATE' THEN\n"
-    "    EXECUTE format('INSERT INTO vault_changes(tbl,op,row_key,old_row) SELECT "
-    "$1,''D'',rtrim(to_jsonb(r)->>$2,$3),to_jsonb(r) FROM "
+    "    EXECUTE pg_catalog.format('INSERT INTO vault_changes(tbl,op,row_key,old_row) SELECT "
+    "$1,''D'',pg_catalog.rtrim(pg_catalog.to_jsonb(r)->>$2,$3),pg_catalog.to_jsonb(r) FROM "
     "%I.%I AS r', TG_TABLE_SCHEMA, TG_TABLE_NAME) USING t, k, p;\n"
-    "    PERFORM pg_notify('vault_changes','');\n"
+    "    PERFORM pg_catalog.pg_notify('vault_changes','');\n"
     "    RETURN NULL;\n"
     "  END IF;\n"
-    "  IF TG_OP <> 'INSERT' THEN o := to_jsonb(OLD); ok := rtrim(o->>k,p); END IF;\n"
-    "  IF TG_OP <> 'DELETE' THEN n := to_jsonb(NEW); nk := rtrim(n->>k,p); END IF;\n"
+    "  IF TG_OP <> 'INSERT' THEN o := pg_catalog.to_jsonb(OLD); ok := pg_catalog.rtrim(o->>k,p); END IF;\n"
+    "  IF TG_OP <> 'DELETE' THEN n := pg_catalog.to_jsonb(NEW); nk := pg_catalog.rtrim(n->>k,p); END IF;\n"
     "  IF o::text = n::text THEN RETURN NULL; END IF;\n"
     "  IF TG_OP = 'UPDATE' AND ok IS DISTINCT FROM nk THEN\n"
     "    INSERT INTO vault_changes(tbl,op,row_key,old_row) VALUES(t,'D',ok,o);\n"
     "    INSERT INTO vault_changes(tbl,op,row_key,new_row) VALUES(t,'I',nk,n);\n"
     "  ELSE\n"
-    "    INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row) VALUES(t,left(TG_OP,1),coalesce(nk,ok),o,n);\n"
+    "    INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row) "
+    "VALUES(t,pg_catalog.\"left\"(TG_OP,1),coalesce(nk,ok),o,n);\n"
     "  END IF;\n"
-    "  PERFORM pg_notify('vault_changes','');\n"
+    "  PERFORM pg_catalog.pg_notify('vault_changes','');\n"
     "  RETURN NULL;\n"
     "END $vault$",
+    "DO $vault$BEGIN EXECUTE 'ALTER FUNCTION vault_record() SET search_path TO "
+    "'||current_setting('search_path')||',pg_temp'; END$vault$",
+    "REVOKE ALL ON FUNCTION vault_record() FROM PUBLIC",
     NULL,
 };
 

@@ -8,9 +8,10 @@ void database_cells_begin(database_cells_t *cells, const char *name)
     cells->names[cells->count++] = name;
 }
 
-void database_cells_watched(database_cells_t *cells, const database_dialect_t *dialect)
+void database_cells_watched(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
-    const char *const expressions[DATABASE_CELLS_WATCHED] = {"w.epoch", "w.pruned", "w.columns", dialect->now};
+    const char *columns = dialect->columns != NULL ? dialect->columns(cells->sql, table) : "w.columns";
+    const char *const expressions[DATABASE_CELLS_WATCHED] = {"w.epoch", "w.pruned", columns, dialect->now};
 
     for (int i = 0; i < DATABASE_CELLS_WATCHED; i++) {
         sql_raw(cells->sql, i == 0 ? " " : ",");

@@ -24,6 +24,6 @@ void database_cells_begin(database_cells_t *cells, const char *name);
 
 /** The first cells of a statement: what vault_watched AS w, and the snapshot, say of the watching of a table; without names, and as
  * all rows have the same, of the first row only. database_look_hear takes them. */
-void database_cells_watched(database_cells_t *cells, const database_dialect_t *dialect);
+void database_cells_watched(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table);
 
 #endif

@@ -126,7 +126,7 @@ static apr_status_t fetch_watched(sql_call_t *c, database_look_t *look, const da
     sql_statement_t *sql = cells.sql;
 
     sql_raw(sql, c->db->driver->select);
-    database_cells_watched(&cells, look->dialect);
+    database_cells_watched(&cells, look->dialect, c->table);
     if (since != NULL) {
         append_change(&cells, look->dialect, c->table);
     }
@@ -161,6 +161,10 @@ static apr_status_t fetch_watched(sql_call_t *c, database_look_t *look, const da
 static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
 {
     look->span.now = look->told;
+    if (look->columns[0] == '\0') {
+        c->conn->tables = NULL;
+        return SQL_STALE;
+    }
     look->altered = strcmp(look->columns, database_dialect_columns(c, c->table)) != 0;
     if (!look->altered) {
         database_dialect_keep_epoch(c, c->table, look->epoch);
@@ -348,7 +352,8 @@ apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const cha
         *look = fresh;
         rv = begin(c, look, table, wanted);
     }
-    return rv;
+    return rv != SQL_STALE ? rv
+                           : sql_fail(c, APR_EAGAIN, "the tables of \"%s\" have changed meanwhile", c->db->database);
 }
 
 apr_status_t database_look_not_watched(sql_call_t *c, const char *table)

@@ -79,6 +79,9 @@ typedef struct database_dialect_t {
     /** Forget what it was told. @return whether it was told anything */
     int (*hush)(sql_call_t *c);
 
+    /** The expression of w.columns, which is "" where the table has other columns than when it was read last: then images, which are made
+     * of those, cannot be trusted. NULL: w.columns itself. */
+    const char *(*columns)(const sql_statement_t *sql, const sql_table_t *table);
     /** Append the cell of the image `column` (old_row or new_row of c). */
     void (*append_image)(sql_statement_t *sql, const sql_table_t *table, const char *column);
     /** What an image has in which `column` has this value, as text: parts of it, one of which is there at least; images of other rows may

@@ -313,6 +313,27 @@ static int hush(sql_call_t *c)
 
 /* ------------------------------------------------------------ images */
 
+/* A table is believed in for a second, and triggers keep all columns. */
+static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
+{
+    sql_statement_t *name = apr_pmemdup(sql->pool, sql, sizeof(*sql));
+    sql_statement_t *made;
+
+    name->space = 64;
+    name->length = 0;
+    name->text = apr_pcalloc(sql->pool, name->space);
+    made = apr_pmemdup(sql->pool, name, sizeof(*name));
+    made->text = apr_pcalloc(sql->pool, made->space);
+    sql_table(name, table->name);
+    sql_raw(made, "CASE WHEN (SELECT pg_catalog.string_agg(a.attnum::text||':'||a.atttypid::text,',' ORDER BY a.attnum)"
+                  " FROM pg_catalog.pg_attribute AS a WHERE a.attrelid=");
+    sql_text(made, name->text);
+    sql_raw(made, "::pg_catalog.regclass AND a.attnum>0 AND NOT a.attisdropped)=");
+    sql_text(made, table->shape);
+    sql_raw(made, " THEN w.columns ELSE '' END");
+    return made->text;
+}
+
 static void append_image(sql_statement_t *sql, const sql_table_t *table, const char *column)
 {
     sql_raw(sql, "CASE WHEN c.");
@@ -371,6 +392,7 @@ const database_dialect_t database_dialect_pgsql = {
     .tell = "NOTIFY vault_changes",
     .listen = listen_,
     .hush = hush,
+    .columns = columns,
     .append_image = append_image,
     .append_has = append_has,
 };

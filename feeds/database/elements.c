@@ -132,7 +132,7 @@ apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const
     apr_status_t rv;
 
     sql_raw(cells.sql, c->db->driver->select);
-    database_cells_watched(&cells, look->dialect);
+    database_cells_watched(&cells, look->dialect, c->table);
     append_cells(&arriving, cells.sql, wanted);
     rv = append_from(c, cells.sql, wanted);
     look->elements = json_array();

@@ -32,6 +32,7 @@ struct sql_table_t {
     int is_view;
     int key_is_serial;      /**< the database gives keys in the order of commits, and never one twice */
     const char *not_serial; /**< otherwise: what to declare, as the end of a sentence */
+    const char *shape;      /**< another text whenever it has other columns, or of other types; NULL: nobody asks */
     int is_checked;         /**< its names can be used */
     void **note;            /**< the feed's own: what it made of the table once, in conn->pool; NULL at first */
 };

@@ -246,17 +246,18 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
     apr_status_t rv;
 
     *table = NULL;
-    sql_raw(sql, "SELECT c.relkind::text AS " CELL ",a.attname::text AS " CELL ",b.typname::text AS " CELL
-                 ",(a.attgenerated<>'' OR a.attidentity='a')::text AS " CELL
-                 ",(i.indexrelid IS NOT NULL)::text AS " CELL ",coalesce(l.collisdeterministic,true)::text AS " CELL
-                 " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid=c.relnamespace"
-                 " JOIN pg_catalog.pg_attribute a ON a.attrelid=c.oid AND a.attnum>0 AND NOT a.attisdropped"
-                 " JOIN pg_catalog.pg_type t ON t.oid=a.atttypid"
-                 " JOIN pg_catalog.pg_type b ON b.oid=CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END"
-                 " LEFT JOIN pg_catalog.pg_collation l ON l.oid=a.attcollation"
-                 " LEFT JOIN pg_catalog.pg_index i ON i.indrelid=c.oid AND i.indisprimary AND i.indnkeyatts=1"
-                 " AND i.indkey[0]=a.attnum"
-                 " WHERE" OF_USERS " AND c.relkind IN('r','p','f','v','m') AND c.relname=");
+    sql_raw(sql,
+            "SELECT c.relkind::text AS " CELL ",a.attname::text AS " CELL ",b.typname::text AS " CELL
+            ",(a.attgenerated<>'' OR a.attidentity='a')::text AS " CELL ",(i.indexrelid IS NOT NULL)::text AS " CELL
+            ",coalesce(l.collisdeterministic,true)::text AS " CELL ",a.attnum::text||':'||a.atttypid::text AS " CELL
+            " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid=c.relnamespace"
+            " JOIN pg_catalog.pg_attribute a ON a.attrelid=c.oid AND a.attnum>0 AND NOT a.attisdropped"
+            " JOIN pg_catalog.pg_type t ON t.oid=a.atttypid"
+            " JOIN pg_catalog.pg_type b ON b.oid=CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END"
+            " LEFT JOIN pg_catalog.pg_collation l ON l.oid=a.attcollation"
+            " LEFT JOIN pg_catalog.pg_index i ON i.indrelid=c.oid AND i.indisprimary AND i.indnkeyatts=1"
+            " AND i.indkey[0]=a.attnum"
+            " WHERE" OF_USERS " AND c.relkind IN('r','p','f','v','m') AND c.relname=");
     sql_text(sql, name);
     sql_raw(sql, " AND c.relname::text=");
     sql_text(sql, name);
@@ -271,6 +272,8 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
         if (*table == NULL) {
             *table = make_table(name, dbi_result_get_string_idx(result, 1), pool);
         }
+        (*table)->shape = apr_pstrcat(pool, (*table)->shape != NULL ? (*table)->shape : "",
+                                      (*table)->shape != NULL ? "," : "", dbi_result_get_string_idx(result, 7), NULL);
         column = apr_array_push((*table)->columns);
         column->name = apr_pstrdup(pool, dbi_result_get_string_idx(result, 2));
         column->kind = kind_of(dbi_result_get_string_idx(result, 3));

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# PostgreSQL's triggers take columns as they come. What is written into a new one, or one that has another type now, reaches pages that
+# wait, also when their child has read the table's columns a moment ago.
+use strict;
+use warnings;
+use VaultTest;
+use VaultTest::Database;
+use VaultTest::Site;
+
+# Name => tag's attributes, template.
+my %PAGES = (
+    'altered-row' => ['method="get_modified_instance" table="logs" key="1"', '{{#rows}}[{{line}} {{more}} {{status}}]{{/rows}}'],
+    'altered-attribute' => ['method="get_attribute_changes" table="logs" key="1" attribute="status"', '{{#rows}}{{old}} to {{new}}{{/rows}}'],
+);
+for my $name (keys %PAGES) {
+    my $tag = qq(<!--#feed name="altered" $PAGES{$name}[0] template="$name.html" -->);
+    site_file("/feed/$name.html", $PAGES{$name}[1]);
+    site_file("/feed/$name-new.shtml", $tag);
+    live_shtml("/feed/$name.shtml", "/feed/$name-new.shtml", "<p>$tag</p>\n");
+}
+
+for my $db (has_database() ? databases('pgsql') : ()) {
+    $db->make('altered', q{CREATE TABLE logs(id {serial},line {text},status {integer}); INSERT INTO logs(line,status) VALUES('one',1);});
+    my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters('altered')), 'logs');
+    qx(@command 2>&1);
+    is($?, 0, 'the table is watched');
+    use_server(VaultTest::Server->start('altered', config => $db->feed('altered', 'altered', 'rows=20 look=100') . live_folder('/feed')));
+    my $writer = $db->session('altered');
+    my $sees = sub {
+        my ($name, $sql, $wanted, $why) = @_;
+        my $page = open_page("/feed/$name.shtml");
+        my $poll = $page->start_poll;
+        wait_waiting(1);
+        calls_feed('altered', 'all', {table => 'logs'}) for 1 .. 20;    # every child has read the columns
+        $writer->does("BEGIN; $sql; COMMIT");
+        is(VaultTest::Page::text($page->finish_poll($poll)), $wanted, $why);
+    };
+    $sees->('altered-row', q{ALTER TABLE logs ADD COLUMN more TEXT; UPDATE logs SET more='more'}, '[one more 1]', 'a new column');
+    $sees->('altered-attribute', q{ALTER TABLE logs ALTER COLUMN status TYPE TEXT; UPDATE logs SET status='done'}, '1 to done', 'another type');
+    $sees->('altered-row', q{ALTER TABLE logs DROP COLUMN status; UPDATE logs SET line='two'}, '[two more ]', 'a column less');
+    tolerate(qr{the tables of "altered" have changed meanwhile: .* does not exist});    # the column that is gone
+    undef $writer;
+    use_server(undef);
+}
+finish();

@@ -89,10 +89,26 @@ static void push_trigger(sql_call_t *c, const sql_table_t *table, const char *wh
     database_dialect_push(statements, sql);
 }
 
+/* Also what logical replication writes. */
+static void push_always(sql_call_t *c, const sql_table_t *table, const char *what, apr_array_header_t *statements)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "ALTER TABLE ");
+    sql_table(sql, table->name);
+    sql_raw(sql, " ENABLE ALWAYS TRIGGER ");
+    sql_raw(sql, what);
+    database_dialect_push(statements, sql);
+}
+
 static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
 {
-    push_trigger(c, table, "vault_change", statements);
-    push_trigger(c, table, "vault_truncate", statements);
+    static const char *const triggers[] = {"vault_change", "vault_truncate"};
+
+    for (apr_size_t i = 0; i < sizeof(triggers) / sizeof(triggers[0]); i++) {
+        push_trigger(c, table, triggers[i], statements);
+        push_always(c, table, triggers[i], statements);
+    }
 }
 
 static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)

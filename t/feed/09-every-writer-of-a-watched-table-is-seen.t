@@ -147,6 +147,8 @@ for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : 
         until $parts =~ /\[p45\]/;
     is($parts, join('', map { "[p$_]" } 1 .. 45), "$driver: more than one answer holds comes in parts");
     if ($driver eq 'pgsql') {
+        $db->does('watched', q{SET session_replication_role=replica; INSERT INTO logs(line) VALUES('replicated')});
+        $sees->('w-new', '[replicated]', 'what logical replication writes');
         $db->does('watched', 'INSERT INTO posts VALUES(70,1,\'x\')');
         my $gone = open_page('/feed/w-one.shtml');
         $db->does('watched', 'TRUNCATE posts');

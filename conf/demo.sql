@@ -58,11 +58,11 @@ insert into items (id, name, about, symbol, start, price) values
 insert into bids (item, bidder, amount, time) values
     (1, 'Teal Otter', 130, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-50 minutes')),
     (1, 'Amber Fox', 145, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-41 minutes')),
-    (1, 'Teal Otter', 160, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-12 minutes')),
     (3, 'Green Finch', 200, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-35 minutes')),
-    (3, 'Grey Wolf', 220, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-20 minutes')),
     (4, 'Violet Moth', 95, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-28 minutes')),
+    (3, 'Grey Wolf', 220, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-20 minutes')),
     (6, 'Red Squirrel', 80, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-17 minutes')),
+    (1, 'Teal Otter', 160, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-12 minutes')),
     (6, 'Coral Crab', 90, strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-6 minutes'));
 
 -- The wall.

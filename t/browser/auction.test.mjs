@@ -61,6 +61,8 @@ describe('the auction', { skip }, () => {
     await page.locator('#latest li:first-child data[value="77"]').waitFor();
     assert.match(await page.locator('#latest li').first().innerText(), /Coral Crab on Reading lamp/);
     assert.ok(await page.locator('#latest li').count() <= 8);
+    const times = await page.locator('#latest time').evaluateAll((all) => all.map((each) => each.dateTime));
+    assert.deepEqual(times, [...times].sort().reverse(), 'from the newest on, also those that the demo begins with');
     await page.click('#lot-2 a');
     await page.waitForURL(url('/auction/item.shtml?2'));
     assert.equal(await price(page), 77);

@@ -14,6 +14,8 @@
 #define COMMIT_AT_ONCE apr_time_from_msec(5)
 /* How long what a footprint hides may stay unseen. */
 #define REST_AT_MOST apr_time_from_sec(2)
+/* How long a commit of this server takes from its first write to the file until it is announced, mostly. */
+#define ANNOUNCED_AFTER 10
 
 static apr_int64_t nanoseconds(const struct timespec *time)
 {
@@ -56,15 +58,33 @@ int database_footprint_is_own(apr_time_t took)
     return took >= 0 && took < COMMIT_AT_ONCE;
 }
 
+/* How long what was last seen holds, in milliseconds. */
+static int holds_for(const database_rest_t *rest)
+{
+    const int at_most = (int)apr_time_as_msec(REST_AT_MOST);
+
+    return rest->is_told && rest->look > at_most ? rest->look : at_most;
+}
+
 int database_footprint_rest(const database_rest_t *rest)
 {
     apr_time_t since = rest->now - rest->looked_at;
-    int most;
+    apr_time_t most = apr_time_from_msec(holds_for(rest));
+    int left;
 
-    if (rest->footprint == 0 || rest->footprint != rest->known || rest->looked_at == 0 || since < 0 ||
-        since >= REST_AT_MOST) {
+    if (rest->footprint == 0 || rest->footprint != rest->known || rest->looked_at == 0 || since < 0 || since >= most) {
         return 0;
     }
-    most = (int)apr_time_as_msec(REST_AT_MOST - since) + 1;
-    return most < rest->look ? most : rest->look;
+    left = (int)apr_time_as_msec(most - since) + 1;
+    return rest->is_told || left < rest->look ? left : rest->look;
+}
+
+int database_footprint_pause(apr_time_t since, int look)
+{
+    apr_time_t left = look - apr_time_as_msec(since);
+
+    if (since < 0 || left > look) {
+        left = look;
+    }
+    return left > ANNOUNCED_AFTER ? (int)left : ANNOUNCED_AFTER;
 }

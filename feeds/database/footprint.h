@@ -8,6 +8,8 @@
  * the change table had after the place of the watcher, its own and what others wrote. It had the database's only lock nearly until then, so
  * what is not in that is in a later footprint; a commit that took long may have let go of the lock before, and is not kept (write.c).
  *
+ * While nothing else is written the watcher sleeps, and is told by the kernel when something is (knock.h).
+ *
  * This spares looks and no more. Times of files may be as coarse as some milliseconds, and what was written shows in the file a little
  * before it can be read. So a footprint may hide what somebody else writes at the same moment: the watcher looks all the same after two
  * seconds (watcher.c).
@@ -41,10 +43,17 @@ typedef struct database_rest_t {
     apr_time_t looked_at; /**< when it last looked, and all went well, by a clock that never goes back; 0: it has not */
     apr_time_t now;       /**< by the same clock */
     int look;             /**< milliseconds between two looks */
+    int is_told;          /**< it will be told when somebody writes (knock.h) */
 } database_rest_t;
 
-/** Nobody has written but who has announced it: for how many milliseconds nobody needs to look, `look` at most, and until two seconds
- * after the last look at the latest. @return 0: look now */
+/** Nobody has written but who has announced it: for how many milliseconds nobody needs to look. Until two seconds after the last look
+ * at the latest, and for `look` at most; by a watcher that is told of writes until two seconds after it, or `look` if that is longer.
+ * @return 0: look now */
 int database_footprint_rest(const database_rest_t *rest);
+
+/** Somebody has begun to write: for how many milliseconds the watcher leaves it alone. A writer of this server has announced by then what it
+ * wrote; and who writes all the time costs one look in `look` milliseconds.
+ * @param since  when the watcher last came to see */
+int database_footprint_pause(apr_time_t since, int look);
 
 #endif

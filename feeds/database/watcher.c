@@ -21,6 +21,7 @@
 #include "driver.h"
 #include "footprint.h"
 #include "interests.h"
+#include "knock.h"
 #include "now.h"
 #include "recent.h"
 #include "rows.h"
@@ -50,12 +51,18 @@ struct database_watcher_t {
     apr_int64_t version;    /* thread: of the connection's, when the last look began; -1: unknown */
     apr_int64_t asked;      /* thread: likewise, of this look */
     apr_time_t looked_at;   /* thread: when it last looked, and all went well; 0: it has not */
+    apr_time_t came_at;     /* thread: when it last had a reason to look, if only at a file */
+    database_knock_t knock; /* thread: of who holds */
+    int is_told;            /* thread: by `knock`, of all that is done since the last look */
     char complained[256];   /* thread: tables with other columns than when they were watched */
 };
 
 static void take_over(database_watcher_t *w)
 {
     database_board_read_place(w->feed, w->place);
+    if (w->feed->journal != NULL) {
+        database_knock_open(&w->knock);
+    }
     w->feed->sql.host->log(7, "this child watches \"%s\"", w->feed->sql.database);
 }
 
@@ -415,6 +422,7 @@ static int may_rest(const database_watcher_t *w, apr_uint64_t footprint)
         .looked_at = w->looked_at,
         .now = vault_now(),
         .look = w->feed->look,
+        .is_told = w->is_told,
     };
 
     return w->told != NULL ? database_footprint_rest(&rest) : 0;
@@ -425,9 +433,13 @@ static int look(database_watcher_t *w)
 {
     int wait = w->feed->look;
     int settled = 0;
-    apr_uint64_t footprint = database_footprint(w->feed, &settled);
-    int rest = may_rest(w, footprint);
+    apr_uint64_t footprint;
+    int rest;
 
+    w->came_at = vault_now();
+    w->is_told = w->feed->journal != NULL && database_knock_listen(&w->knock, w->feed->journal);
+    footprint = database_footprint(w->feed, &settled);
+    rest = may_rest(w, footprint);
     if (rest > 0) {
         return rest;
     }
@@ -438,20 +450,32 @@ static int look(database_watcher_t *w)
     }
     if (w->looked_at != 0 && w->told != NULL && settled) {
         database_board_know(w->feed, footprint);
+        rest = may_rest(w, footprint);
     }
-    return wait;
+    w->is_told &= rest > 0; /* else it looks by the clock until it is sure that it has seen all */
+    return rest > 0 ? rest : wait;
 }
 
 /* ------------------------------------------------------------ the thread */
 
+/* What has something to say of the database; -1: nothing has. */
+static int teller(const database_watcher_t *w)
+{
+    if (w->is_told) {
+        return w->knock.fd;
+    }
+    return w->holds && w->dialect->listen != NULL && w->c.own->dbi != NULL ? dbi_conn_get_socket(w->c.own->dbi) : -1;
+}
+
 /* Until then, or until the child stops, or until the database has something to say. @return 0: stop */
 static int wait_for(database_watcher_t *w, int milliseconds)
 {
-    int socket =
-        w->holds && w->dialect->listen != NULL && w->c.own->dbi != NULL ? dbi_conn_get_socket(w->c.own->dbi) : -1;
-    struct pollfd waits[] = {{.fd = w->stop, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
+    struct pollfd waits[] = {{.fd = w->stop, .events = POLLIN}, {.fd = teller(w), .events = POLLIN}};
 
     (void)poll(waits, 2, milliseconds);
+    if (waits[0].revents == 0 && waits[1].revents != 0 && w->is_told) {
+        (void)poll(waits, 1, database_footprint_pause(vault_now() - w->came_at, w->feed->look));
+    }
     return waits[0].revents == 0;
 }
 
@@ -471,6 +495,7 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *data)
         }
     }
     if (w->holds) {
+        database_knock_close(&w->knock);
         database_board_unlock(w->feed);
     }
     forget_told(w);
@@ -483,6 +508,7 @@ const char *database_watcher_start(database_t *feed, apr_pool_t *pchild)
     database_watcher_t *w = apr_pcalloc(pchild, sizeof(*w));
 
     w->feed = feed;
+    w->knock = (database_knock_t){.fd = -1, .file = -1};
     w->dialect = database_dialect_of(&feed->sql);
     if (w->dialect == NULL || feed->look == 0) {
         return NULL;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When the watcher of a database without a server need not look: by the clocks of these tests, and by files as they may be found. */
+#include <poll.h>
+#include <unistd.h>
+
 #include <CUnit/CUnit.h>
 
 #include "board.h"
 #include "database_scene.h"
 #include "footprint.h"
+#include "knock.h"
 #include "unit.h"
 
 void vault_database_footprint_suite(void);
@@ -84,18 +88,24 @@ static void test_rest(void)
         int rest;
         const char *why;
     } rows[] = {
-        {{7, 7, 1000000, 1000000, 200}, 200, "just looked"},
-        {{7, 7, 1000000, 2500000, 200}, 200, "half a second is left of the two, but a look is due before"},
-        {{7, 7, 1000000, 2900000, 200}, 101, "less is left: not a moment longer than two seconds, rounded up"},
-        {{7, 7, 1000000, 2999999, 200}, 1, "the last moment"},
-        {{7, 7, 1000000, 3000000, 200}, 0, "two seconds: look, whatever the footprint says"},
-        {{7, 7, 1000000, 9000000, 200}, 0, "the more so later"},
-        {{7, 7, 1000000, 1000000, 60000}, 2001, "who looks seldom looks after two seconds all the same"},
-        {{7, 8, 1000000, 1000000, 200}, 0, "somebody has written"},
-        {{0, 0, 1000000, 1000000, 200}, 0, "nobody knows a footprint, which is not the same one"},
-        {{7, 7, 0, 1000000, 200}, 0, "it has never looked, or the last look went wrong"},
-        {{7, 7, 1000000, 999999, 200}, 0, "a clock that goes back"},
-        {{7, 7, 1000000, 1000000, 10}, 10, "the shortest `look`"},
+        {{7, 7, 1000000, 1000000, 200, 0}, 200, "just looked"},
+        {{7, 7, 1000000, 2500000, 200, 0}, 200, "half a second is left of the two, but a look is due before"},
+        {{7, 7, 1000000, 2900000, 200, 0}, 101, "less is left: not a moment longer than two seconds, rounded up"},
+        {{7, 7, 1000000, 2999999, 200, 0}, 1, "the last moment"},
+        {{7, 7, 1000000, 3000000, 200, 0}, 0, "two seconds: look, whatever the footprint says"},
+        {{7, 7, 1000000, 9000000, 200, 0}, 0, "the more so later"},
+        {{7, 7, 1000000, 1000000, 60000, 0}, 2001, "who looks seldom looks after two seconds all the same"},
+        {{7, 8, 1000000, 1000000, 200, 0}, 0, "somebody has written"},
+        {{0, 0, 1000000, 1000000, 200, 0}, 0, "nobody knows a footprint, which is not the same one"},
+        {{7, 7, 0, 1000000, 200, 0}, 0, "it has never looked, or the last look went wrong"},
+        {{7, 7, 1000000, 999999, 200, 0}, 0, "a clock that goes back"},
+        {{7, 7, 1000000, 1000000, 10, 0}, 10, "the shortest `look`"},
+        {{7, 7, 1000000, 1000000, 200, 1}, 2001, "who is told of writes sleeps the two seconds"},
+        {{7, 7, 1000000, 2900000, 200, 1}, 101, "what is left of them"},
+        {{7, 7, 1000000, 3000000, 200, 1}, 0, "two seconds"},
+        {{7, 7, 1000000, 3000000, 60000, 1}, 58001, "or longer, where looks are wanted seldom"},
+        {{7, 7, 1000000, 61000000, 60000, 1}, 0, "and no longer"},
+        {{7, 8, 1000000, 1000000, 200, 1}, 0, "it was told, and somebody has written"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -106,6 +116,66 @@ static void test_rest(void)
         }
         CU_ASSERT_EQUAL(rest, rows[i].rest);
     }
+}
+
+static void test_pause(void)
+{
+    CU_ASSERT_EQUAL(database_footprint_pause(apr_time_from_sec(1), 200),
+                    10); /* a quiet time is over: at once, nearly */
+    CU_ASSERT_EQUAL(database_footprint_pause(apr_time_from_msec(200), 200), 10);
+    CU_ASSERT_EQUAL(database_footprint_pause(apr_time_from_msec(150), 200), 50); /* it has just been here */
+    CU_ASSERT_EQUAL(database_footprint_pause(0, 200), 200);
+    CU_ASSERT_EQUAL(database_footprint_pause(0, 10), 10);
+    CU_ASSERT_EQUAL(database_footprint_pause(apr_time_from_sec(5), 60000), 55000); /* as seldom as was asked for */
+    CU_ASSERT_EQUAL(database_footprint_pause(-1, 200), 200);                       /* a clock that goes back */
+}
+
+/* Was the watcher told, and does it forget that when it listens again? */
+static int was_told(database_knock_t *knock, const char *file)
+{
+    struct pollfd waits = {.fd = knock->fd, .events = POLLIN};
+    int told = poll(&waits, 1, 0) == 1;
+
+    CU_ASSERT_EQUAL(database_knock_listen(knock, file), 1);
+    CU_ASSERT_EQUAL(poll(&waits, 1, 0), 0);
+    return told;
+}
+
+static void append_byte(const char *file)
+{
+    FILE *stream = fopen(file, "a");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+    CU_ASSERT_EQUAL(fputc('x', stream), 'x');
+    CU_ASSERT_EQUAL(fclose(stream), 0);
+}
+
+static void test_knock(void)
+{
+    const char *file = path_of("knock"), *other = path_of("knock-other");
+    database_knock_t knock;
+
+    database_knock_open(&knock);
+    CU_ASSERT_EQUAL(database_knock_listen(&knock, file), 0); /* no file yet: look by the clock */
+    append_byte(file);
+    CU_ASSERT_EQUAL(database_knock_listen(&knock, file), 1);
+    CU_ASSERT_FALSE(was_told(&knock, file)); /* of what was before */
+    append_byte(file);
+    append_byte(file);
+    CU_ASSERT_TRUE(was_told(&knock, file));
+    CU_ASSERT_EQUAL(truncate(file, 0), 0);
+    CU_ASSERT_TRUE(was_told(&knock, file));
+    /* Another file takes its name, as when a database is restored: that is told, and from then on what happens to the new one. */
+    append_byte(other);
+    CU_ASSERT_EQUAL(rename(other, file), 0);
+    CU_ASSERT_TRUE(was_told(&knock, file));
+    append_byte(file);
+    CU_ASSERT_TRUE(was_told(&knock, file));
+    CU_ASSERT_EQUAL(rename(file, other), 0);
+    CU_ASSERT_EQUAL(database_knock_listen(&knock, file), 0);
+    CU_ASSERT_EQUAL(remove(other), 0);
+    database_knock_close(&knock);
+    CU_ASSERT_EQUAL(database_knock_listen(&knock, file), 0); /* nothing to be told by */
 }
 
 /* Of a real file: the feed keeps the footprint of its own commit, and a commit of somebody else is another one. */
@@ -147,5 +217,7 @@ void vault_database_footprint_suite(void)
     CU_add_test(suite, "another file, size or time is another footprint", test_differs);
     CU_add_test(suite, "a commit that took long may be somebody else's", test_own);
     CU_add_test(suite, "when to look, and how long not to", test_rest);
+    CU_add_test(suite, "how long to leave a writer alone", test_pause);
+    CU_add_test(suite, "being told that a file is written", test_knock);
     CU_add_test(suite, "of a file that is written", test_file);
 }

@@ -124,8 +124,11 @@ int sql_catalogue_is_safe(const sql_call_t *c, const char *name)
     return c->db->driver->name_is_safe == NULL || c->db->driver->name_is_safe(name);
 }
 
-static apr_status_t check_names(sql_call_t *c, const sql_table_t *table)
+static apr_status_t check_names(sql_call_t *c, sql_table_t *table)
 {
+    if (table->is_checked) {
+        return APR_SUCCESS;
+    }
     for (int i = 0; i < table->columns->nelts; i++) {
         const char *name = sql_table_column(table, i)->name;
 
@@ -135,6 +138,7 @@ static apr_status_t check_names(sql_call_t *c, const sql_table_t *table)
                             sql_shown(c, table->name), c->db->driver->name, sql_shown(c, name));
         }
     }
+    table->is_checked = 1;
     return APR_SUCCESS;
 }
 
@@ -159,8 +163,9 @@ static apr_status_t look_up(sql_call_t *c, const char *name, sql_table_t **table
     *table = apr_hash_get(conn->tables, name, APR_HASH_KEY_STRING);
     if (*table == NULL && sql_catalogue_is_safe(c, name)) {
         rv = c->db->driver->load_table(c, name, table, conn->pool);
-        if (*table != NULL) {
+        if (rv == APR_SUCCESS && *table != NULL) {
             (*table)->note = apr_pcalloc(conn->pool, sizeof(*(*table)->note));
+            apr_hash_set(conn->tables, (*table)->name, APR_HASH_KEY_STRING, *table);
         }
     }
     return rv;
@@ -178,7 +183,6 @@ apr_status_t sql_catalogue_find(sql_call_t *c, const char *name)
         rv = check_names(c, table);
     }
     if (rv == APR_SUCCESS) {
-        apr_hash_set(c->conn->tables, table->name, APR_HASH_KEY_STRING, table);
         c->table = table;
     }
     return rv;
@@ -190,8 +194,5 @@ apr_status_t sql_catalogue_has(sql_call_t *c, const char *name, int *has)
     apr_status_t rv = look_up(c, name, &table);
 
     *has = table != NULL;
-    if (table != NULL) {
-        apr_hash_set(c->conn->tables, table->name, APR_HASH_KEY_STRING, table);
-    }
     return rv;
 }

@@ -18,7 +18,7 @@
 typedef struct arriving_t {
     sql_call_t *c;
     database_look_t *look;
-    const char *value;  /* what the foreign key is to be, as text */
+    const char *value;  /* what the foreign key is to be, as text; NULL: it cannot be written in another way */
     const char **names; /* of the cells of an element */
     int heard;
     int failed; /* for want of memory */
@@ -30,7 +30,7 @@ static void compare(const arriving_t *arriving, const char *cell)
     const char *text;
     json_t *key;
 
-    if ((cell[0] == 'I' || cell[0] == 'T') && strcmp(cell + 1, arriving->value) == 0) {
+    if (arriving->value == NULL || ((cell[0] == 'I' || cell[0] == 'T') && strcmp(cell + 1, arriving->value) == 0)) {
         return;
     }
     key = sql_cell_json(cell);
@@ -75,19 +75,18 @@ static void append_property(arriving_t *arriving, sql_statement_t *sql, const ch
     sql_cell(sql, "t", found->name, found->kind);
 }
 
-/* As the database writes it; which is known of a whole number in a column of such. */
-static void append_foreign_key(sql_statement_t *sql, const sql_column_t *column, const char *value)
+/* As the database writes it; of a whole number in a column of such only that it is there: there is one way to write it. */
+static void append_foreign_key(arriving_t *arriving, sql_statement_t *sql, const sql_column_t *column)
 {
-    if (!database_dialect_is_number(column, value)) {
+    if (!database_dialect_is_number(column, arriving->value)) {
         sql_raw(sql, ",");
         sql_cell(sql, "t", column->name, column->kind);
         return;
     }
+    arriving->value = NULL;
     sql_raw(sql, ",CASE WHEN t.");
     sql_name(sql, column->name);
-    sql_raw(sql, " IS NOT NULL THEN ");
-    sql_text(sql, apr_pstrcat(sql->pool, "I", value, NULL));
-    sql_raw(sql, " END");
+    sql_raw(sql, " IS NOT NULL THEN 'I' END");
     sql_bare_cell_of(sql, "");
 }
 
@@ -98,7 +97,7 @@ static void append_cells(arriving_t *arriving, sql_statement_t *sql, const datab
     json_t *column;
 
     arriving->names = apr_pcalloc(c->pool, (json_object_size(wanted->properties) + 2) * sizeof(*arriving->names));
-    append_foreign_key(sql, sql_table_column_named(c->table, wanted->column), wanted->value);
+    append_foreign_key(arriving, sql, sql_table_column_named(c->table, wanted->column));
     append_property(arriving, sql, "id", c->table->key);
     /* jansson's iterator wants a pointer that is not const; it changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)wanted->properties, name, column)

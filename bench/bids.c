@@ -110,11 +110,6 @@ static void read_options(int argc, char **argv)
     }
 }
 
-static uint64_t database_cpu(void)
-{
-    return database_parent != 0 ? gauge_cpu(&database) : 0;
-}
-
 static double mean(const double *values, size_t count)
 {
     double sum = 0;
@@ -150,21 +145,22 @@ static void print_results(uint64_t cpu, uint64_t more_cpu, uint64_t own)
 
 int main(int argc, char **argv)
 {
-    uint64_t cpu, more_cpu, own;
+    uint64_t cpu, more_cpu = 0, own;
 
     read_options(argc, argv);
     wire_start(port);
     gauge_open(&server, parent);
     bidders_start(&bidders);
     if (database_parent != 0) {
-        gauge_open(&database, database_parent);
+        gauge_open_any(&database, database_parent);
     }
     cpu = gauge_cpu(&server);
-    more_cpu = database_cpu();
     own = gauge_own_cpu();
     bidders_run(&bidders);
     cpu = gauge_cpu(&server) - cpu;
-    more_cpu = database_cpu() - more_cpu;
+    if (database_parent != 0) {
+        more_cpu = gauge_cpu_since(&database);
+    }
     own = gauge_own_cpu() - own;
     bidders_settle(&bidders);
     bidders_leave(&bidders);

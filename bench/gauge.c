@@ -35,7 +35,35 @@ static pid_t parent_of(const char *pid)
     return parent;
 }
 
-void gauge_open(gauge_t *gauge, pid_t parent)
+static int read_clock(clockid_t clock, uint64_t *ns)
+{
+    struct timespec t;
+
+    if (clock_gettime(clock, &t) != 0) {
+        return 0;
+    }
+    *ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return 1;
+}
+
+/* utime and stime in /proc/PID/stat come in ticks of 10 ms; the process's CPU clock has nanoseconds. @return 0: it has ended */
+static int read_cpu(pid_t pid, uint64_t *ns)
+{
+    clockid_t clock;
+
+    return clock_getcpuclockid(pid, &clock) == 0 && read_clock(clock, ns);
+}
+
+static void add(gauge_t *gauge, pid_t pid)
+{
+    if (gauge->count == GAUGE_PROCESSES_MAX) {
+        wire_die("process %d has more than %d children", (int)gauge->pid[0], GAUGE_PROCESSES_MAX - 1);
+    }
+    gauge->pid[gauge->count] = pid;
+    gauge->count += read_cpu(pid, &gauge->used[gauge->count]);
+}
+
+void gauge_open_any(gauge_t *gauge, pid_t parent)
 {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
@@ -43,18 +71,23 @@ void gauge_open(gauge_t *gauge, pid_t parent)
     if (dir == NULL) {
         wire_die("/proc cannot be read");
     }
-    gauge->pid[0] = parent;
-    gauge->count = 1;
+    gauge->count = 0;
+    add(gauge, parent);
     while ((entry = readdir(dir)) != NULL) {
         if (!isdigit((unsigned char)entry->d_name[0]) || parent_of(entry->d_name) != parent) {
             continue;
         }
-        if (gauge->count == GAUGE_PROCESSES_MAX) {
-            wire_die("process %d has more than %d children", (int)parent, GAUGE_PROCESSES_MAX - 1);
-        }
-        gauge->pid[gauge->count++] = atoi(entry->d_name);
+        add(gauge, atoi(entry->d_name));
     }
     closedir(dir);
+    if (gauge->count == 0 || gauge->pid[0] != parent) {
+        wire_die("process %d has ended", (int)parent);
+    }
+}
+
+void gauge_open(gauge_t *gauge, pid_t parent)
+{
+    gauge_open_any(gauge, parent);
     if (gauge->count == 1) {
         wire_die("process %d has no children: not the parent of a running httpd", (int)parent);
     }
@@ -121,34 +154,47 @@ int gauge_threads(const gauge_t *gauge)
     return (int)threads;
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-
-    if (clock_gettime(clock, &t) != 0) {
-        wire_die("the CPU clock of a process of the server cannot be read: it has ended");
-    }
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* utime and stime in /proc/PID/stat come in ticks of 10 ms; the process's CPU clock has nanoseconds. */
 uint64_t gauge_cpu(const gauge_t *gauge)
 {
-    uint64_t sum = 0;
-    clockid_t clock;
+    uint64_t sum = 0, one;
 
     for (int i = 0; i < gauge->count; i++) {
-        if (clock_getcpuclockid(gauge->pid[i], &clock) != 0) {
+        if (!read_cpu(gauge->pid[i], &one)) {
             wire_die("process %d of the server has ended", (int)gauge->pid[i]);
         }
-        sum += clock_ns(clock);
+        sum += one;
+    }
+    return sum;
+}
+
+static uint64_t used_before(const gauge_t *before, pid_t pid)
+{
+    for (int i = 0; i < before->count; i++) {
+        if (before->pid[i] == pid) {
+            return before->used[i];
+        }
+    }
+    return 0;
+}
+
+uint64_t gauge_cpu_since(const gauge_t *before)
+{
+    uint64_t sum = 0;
+    gauge_t now;
+
+    gauge_open_any(&now, before->pid[0]);
+    for (int i = 0; i < now.count; i++) {
+        sum += now.used[i] - used_before(before, now.pid[i]);
     }
     return sum;
 }
 
 uint64_t gauge_own_cpu(void)
 {
-    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t own = 0;
+
+    (void)read_clock(CLOCK_PROCESS_CPUTIME_ID, &own);
+    return own;
 }
 
 static int compare_samples(const void *a, const void *b)

@@ -7,9 +7,10 @@ use Exporter 'import';
 use POSIX ();
 use Bench::Server;
 
-our @EXPORT = qw(database_kinds make_database stop_databases);
+our @EXPORT = qw(database_kinds make_database make_database_apart stop_databases);
 
 my $begun;
+my @homes;    # folders, each with servers of its own
 
 # Those that can be measured here, of sqlite3, pgsql and mysql.
 sub database_kinds
@@ -30,9 +31,22 @@ sub make_database
     return $parameters;
 }
 
+# Likewise, of a kind that has servers on one of its own: what it uses is for this database. Returns the server's process, too, or undef.
+sub make_database_apart
+{
+    my ($kind, $named, @more) = @_;
+    begin();
+    local $ENV{VAULT_DATABASES} = make_home($named);
+    my $parameters = make_database($kind, $named, @more);
+    return ($parameters, VaultTest::Database::database($kind)->pid);
+}
+
 sub stop_databases
 {
-    as_server(\&VaultTest::Database::stop_all) if $begun;
+    for my $home (splice @homes) {
+        local $ENV{VAULT_DATABASES} = $home;
+        as_server(\&VaultTest::Database::stop_all);
+    }
     $begun = 0;
 }
 
@@ -41,10 +55,20 @@ sub begin
 {
     return if $begun;
     require "$place{source}/t/lib/VaultTest/Database.pm";
-    $ENV{VAULT_DATABASES} = "$place{dir}/db/of";
-    mkdir $_ or die "bench/run: $_: $!\n" for "$place{dir}/db", $ENV{VAULT_DATABASES};
-    give_away("$place{dir}/db", $ENV{VAULT_DATABASES});
+    $ENV{VAULT_DATABASES} = make_home('of');
     $begun = 1;
+}
+
+sub make_home
+{
+    my ($named) = @_;
+    my $home = "$place{dir}/db/$named";
+    for my $folder (grep { !-d } "$place{dir}/db", $home) {
+        mkdir $folder or die "bench/run: $folder: $!\n";
+        give_away($folder);
+    }
+    push @homes, $home;
+    return $home;
 }
 
 # No server of a database runs as root, and what httpd is to write is its user's.

@@ -235,7 +235,7 @@ static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *p
     return table;
 }
 
-/* Columns of a result: table, its kind, column, its type, generated, key, collation. */
+/* Columns of a result: table, its kind (NULL: it is none), column, its type, generated, key, collation. */
 static void read_columns(dbi_result result, const char *name, sql_table_t **table, apr_pool_t *pool)
 {
     int key_columns = 0;
@@ -244,7 +244,7 @@ static void read_columns(dbi_result result, const char *name, sql_table_t **tabl
         sql_column_t *column;
 
         /* The catalogue knows no capitals from small letters. */
-        if (strcmp(dbi_result_get_string_idx(result, 1), name) != 0) {
+        if (strcmp(dbi_result_get_string_idx(result, 1), name) != 0 || dbi_result_field_is_null_idx(result, 2)) {
             continue;
         }
         if (*table == NULL) {
@@ -266,6 +266,7 @@ static void read_columns(dbi_result result, const char *name, sql_table_t **tabl
     }
 }
 
+/* No join: for that MariaDB makes the columns of all tables of all databases, a file each. */
 static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool)
 {
     sql_statement_t *sql = sql_statement_make(c);
@@ -273,15 +274,14 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
     apr_status_t rv;
 
     *table = NULL;
-    sql_raw(sql,
-            "SELECT t.TABLE_NAME AS " CELL ",t.TABLE_TYPE AS " CELL ",c.COLUMN_NAME AS " CELL ",c.DATA_TYPE AS " CELL
-            ",c.IS_GENERATED AS " CELL ",c.COLUMN_KEY AS " CELL ",COALESCE(c.COLLATION_NAME,'') AS " CELL
-            " FROM information_schema.TABLES AS t JOIN information_schema.COLUMNS AS c"
-            " ON c.TABLE_SCHEMA=t.TABLE_SCHEMA AND c.TABLE_NAME=t.TABLE_NAME"
-            " WHERE t.TABLE_TYPE<>'SEQUENCE' AND t.TABLE_SCHEMA=DATABASE() AND c.TABLE_SCHEMA=DATABASE()"
-            " AND t.TABLE_NAME=");
+    sql_raw(sql, "SELECT c.TABLE_NAME AS " CELL ",(SELECT t.TABLE_TYPE FROM information_schema.TABLES AS t"
+                 " WHERE t.TABLE_TYPE<>'SEQUENCE' AND t.TABLE_SCHEMA=DATABASE() AND t.TABLE_NAME=");
     sql_text(sql, name);
-    sql_raw(sql, " AND c.TABLE_NAME=");
+    sql_raw(sql, " AND CAST(t.TABLE_NAME AS BINARY)=");
+    sql_text(sql, name);
+    sql_raw(sql, ") AS " CELL ",c.COLUMN_NAME AS " CELL ",c.DATA_TYPE AS " CELL ",c.IS_GENERATED AS " CELL
+                 ",c.COLUMN_KEY AS " CELL ",COALESCE(c.COLLATION_NAME,'') AS " CELL
+                 " FROM information_schema.COLUMNS AS c WHERE c.TABLE_SCHEMA=DATABASE() AND c.TABLE_NAME=");
     sql_text(sql, name);
     sql_raw(sql, " ORDER BY c.ORDINAL_POSITION");
     rv = sql_conn_query(c, sql->text, &result);

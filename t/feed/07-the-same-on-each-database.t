@@ -24,7 +24,9 @@ my %ODD_TABLE = (
     (map { $_ => q{CREATE TABLE "odd ""name`, ("("we ir""d, (as` x" VARCHAR(9) PRIMARY KEY,"Select" INTEGER);}
             . q{INSERT INTO "odd ""name`, (" VALUES('k',7);} } qw(sqlite3 pgsql)),
     mysql => q{CREATE TABLE `odd "name``, (`(`we ir"d, (as`` x` VARCHAR(9) PRIMARY KEY,`Select` INTEGER);}
-        . q{INSERT INTO `odd "name``, (` VALUES('k',7);},
+        . q{INSERT INTO `odd "name``, (` VALUES('k',7);}
+        # Its catalogue finds these, too, when it is asked for "seen" and for a table "steps".
+        . q{CREATE TABLE Seen(other INTEGER);CREATE SEQUENCE steps;},
 );
 
 my @HOSTILE = (
@@ -64,7 +66,7 @@ my @REFUSED = (
     [all => {table => ''}, qr/"table" is missing/, 'empty'],
     [all => {table => "logs\0"}, qr/has a NUL in it/, 'NUL'],
     (map { [all => {table => $_}, qr/there is no table "/, "no table is called $_"] }
-            'LOGS', 'logs; DROP TABLE logs', 'logs" --', 'logs` -- ', q{logs' OR '1'='1}, 'logs\\', 'logs ', 'l%', 'main.logs', 'public.logs',
+            'LOGS', 'steps', 'logs; DROP TABLE logs', 'logs" --', 'logs` -- ', q{logs' OR '1'='1}, 'logs\\', 'logs ', 'l%', 'main.logs', 'public.logs',
         'samples.logs', '(select * from logs)', qw(sqlite_master sqlite_sequence pg_class pg_tables TABLES user information_schema), 'x' x 200),
     [all => {table => "a\r\nb\e[1m"}, qr/there is no table "a\?\?b\?\[1m"/, 'control characters do not reach the log'],
     [all => {table => 'logs', order => 'line; DROP TABLE logs'}, qr/"order": table "logs" has no column/, 'a column is looked up'],

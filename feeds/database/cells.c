@@ -2,13 +2,16 @@
 /* Cells of a statement: see cells.h. */
 #include "cells.h"
 
+#include "catalogue.h"
+#include "driver.h"
+
 void database_cells_begin(database_cells_t *cells, const char *name)
 {
     sql_raw(cells->sql, cells->count == 0 && cells->sql->once == 0 ? " " : ",");
     cells->names[cells->count++] = name;
 }
 
-void database_cells_watched(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
+static void append_told(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
     const char *columns = dialect->columns != NULL ? dialect->columns(cells->sql, table) : "w.columns";
     const char *const expressions[DATABASE_CELLS_WATCHED] = {"w.epoch", "w.pruned", columns, dialect->now};
@@ -18,4 +21,87 @@ void database_cells_watched(database_cells_t *cells, const database_dialect_t *d
         sql_bare_cell_of(cells->sql, expressions[i]);
     }
     cells->sql->once = DATABASE_CELLS_WATCHED;
+}
+
+static void append_nulls(sql_statement_t *sql, int count)
+{
+    for (int i = 0; i < count; i++) {
+        sql_raw(sql, i == 0 ? "NULL" : ",NULL");
+    }
+}
+
+static void append_watched(sql_statement_t *sql)
+{
+    sql_raw(sql, " FROM ");
+    sql_table(sql, "vault_watched");
+    sql_raw(sql, " AS w");
+}
+
+static void append_which(sql_statement_t *sql, const sql_table_t *table)
+{
+    sql_raw(sql, " WHERE w.tbl=");
+    sql_text(sql, table->name);
+}
+
+void database_cells_alone(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
+                          int others)
+{
+    sql_statement_t *sql = cells->sql;
+
+    sql_raw(sql, sql->driver->select);
+    append_told(cells, dialect, table);
+    sql_raw(sql, others > 0 ? "," : "");
+    append_nulls(sql, others);
+    append_watched(sql);
+    append_which(sql, table);
+}
+
+void database_cells_select(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
+{
+    sql_statement_t *sql = cells->sql;
+
+    sql_raw(sql, dialect->unites ? "(" : "");
+    sql_raw(sql, sql->driver->select);
+    if (!dialect->unites) {
+        append_told(cells, dialect, table);
+        return;
+    }
+    sql_raw(sql, " ");
+    append_nulls(sql, DATABASE_CELLS_WATCHED);
+    sql->once = DATABASE_CELLS_WATCHED;
+}
+
+void database_cells_from(database_cells_t *cells, const database_dialect_t *dialect, const char *name,
+                         const char *alias)
+{
+    sql_statement_t *sql = cells->sql;
+
+    if (!dialect->unites) {
+        append_watched(sql);
+    }
+    sql_raw(sql, dialect->unites ? " FROM " : " LEFT JOIN ");
+    sql_table(sql, name);
+    sql_raw(sql, " AS ");
+    sql_raw(sql, alias);
+    sql_raw(sql, dialect->unites ? " WHERE " : " ON ");
+}
+
+void database_cells_of(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
+{
+    if (!dialect->unites) {
+        append_which(cells->sql, table);
+    }
+}
+
+void database_cells_end(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
+                        int others)
+{
+    sql_statement_t *sql = cells->sql;
+
+    if (!dialect->unites) {
+        return;
+    }
+    sql_raw(sql, ") UNION ALL (");
+    database_cells_alone(cells, dialect, table, others);
+    sql_raw(sql, ")");
 }

@@ -10,7 +10,7 @@
 #include "statement.h"
 
 #define DATABASE_CELLS_MAX 12
-/** How many database_cells_watched makes. */
+/** How many there are of the watching of a table. */
 #define DATABASE_CELLS_WATCHED 4
 
 typedef struct database_cells_t {
@@ -22,8 +22,24 @@ typedef struct database_cells_t {
 /** What comes next in the statement is the cell `name`. */
 void database_cells_begin(database_cells_t *cells, const char *name);
 
-/** The first cells of a statement: what vault_watched AS w, and the snapshot, say of the watching of a table; without names, and as
- * all rows have the same, of the first row only. database_look_hear takes them. */
-void database_cells_watched(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table);
+/** A whole statement with nothing but what vault_watched, and the snapshot, say of the watching of a table; without names.
+ * database_look_hear takes them.
+ * @param others  so many cells follow that are NULL */
+void database_cells_alone(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
+                          int others);
+
+/** Begin a statement whose other cells are of rows that may be none: `SELECT`, and those of the watching, which all rows have, so that
+ * those of the first count. Where the dialect unites they come in a row of their own, of which the others are NULL, and are NULL in all
+ * others. */
+void database_cells_select(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table);
+/** When all cells are there: ` FROM` the watching, to which the table `name` is joined `AS alias`, up to its condition, or that alone. */
+void database_cells_from(database_cells_t *cells, const database_dialect_t *dialect, const char *name,
+                         const char *alias);
+/** After the condition: of the watching of `table`, if it was joined. What follows orders the rows. */
+void database_cells_of(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table);
+/** The end.
+ * @param others  how many cells there are beside those of the watching */
+void database_cells_end(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
+                        int others);
 
 #endif

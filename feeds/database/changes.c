@@ -104,15 +104,31 @@ static int take_cb(void *data, const char *const *cells)
 {
     arriving_t *arriving = data;
 
-    if (!arriving->heard) {
+    if (!arriving->heard && cells[0] != NULL) {
         database_look_hear(arriving->c, arriving->look, cells);
+        arriving->heard = 1;
     }
-    arriving->heard = 1;
     if (arriving->names[0] != NULL && cells[DATABASE_CELLS_WATCHED] != NULL) {
         arriving->failed =
             json_array_append_new(arriving->rows, sql_row_json(arriving->names, cells + DATABASE_CELLS_WATCHED)) != 0;
     }
     return !arriving->failed;
+}
+
+static void append_watched_and_new(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
+                                   const database_wanted_t *wanted, const char *since)
+{
+    sql_statement_t *sql = cells->sql;
+
+    database_cells_select(cells, dialect, table);
+    append_change(cells, dialect, table);
+    database_cells_from(cells, dialect, "vault_changes", "c");
+    append_wanted(sql, dialect, table, wanted);
+    sql_raw(sql, " AND ");
+    dialect->append_since(sql, since);
+    database_cells_of(cells, dialect, table);
+    append_in_order(sql, dialect, wanted);
+    database_cells_end(cells, dialect, table, cells->count);
 }
 
 /* What the database says of the watching of c->table; with `since`, also what is new: there is one row at least.
@@ -123,31 +139,15 @@ static apr_status_t fetch_watched(sql_call_t *c, database_look_t *look, const da
     arriving_t arriving = {.c = c, .look = look, .rows = json_array()};
     apr_status_t rv;
     database_cells_t cells = {.sql = sql_statement_make(c)};
-    sql_statement_t *sql = cells.sql;
 
-    sql_raw(sql, c->db->driver->select);
-    database_cells_watched(&cells, look->dialect, c->table);
     if (since != NULL) {
-        append_change(&cells, look->dialect, c->table);
+        append_watched_and_new(&cells, look->dialect, c->table, wanted, since);
     }
-    sql_raw(sql, " FROM ");
-    sql_table(sql, "vault_watched");
-    sql_raw(sql, " AS w");
-    if (since != NULL) {
-        sql_raw(sql, " LEFT JOIN ");
-        sql_table(sql, "vault_changes");
-        sql_raw(sql, " AS c ON ");
-        append_wanted(sql, look->dialect, c->table, wanted);
-        sql_raw(sql, " AND ");
-        look->dialect->append_since(sql, since);
-    }
-    sql_raw(sql, " WHERE w.tbl=");
-    sql_text(sql, c->table->name);
-    if (since != NULL) {
-        append_in_order(sql, look->dialect, wanted);
+    else {
+        database_cells_alone(&cells, look->dialect, c->table, 0);
     }
     arriving.names = cells.names;
-    rv = sql_conn_run(c, sql, take_cb, &arriving);
+    rv = sql_conn_run(c, cells.sql, take_cb, &arriving);
     if (rv == APR_SUCCESS && arriving.failed) {
         rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");
     }

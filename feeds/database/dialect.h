@@ -38,6 +38,7 @@ typedef struct database_dialect_t {
     const char *lock_rows;      /**< after a SELECT in a transaction that will change what it selects */
     const char *order;          /**< the expression that a batch is ordered by, with c as alias of vault_changes */
     const char *insert_new;     /**< INSERT, doing nothing if the row is there: what comes between INSERT and INTO */
+    int unites;                 /**< other rows come beside that of the watching, not joined to it: cells.h */
     int adapts;                 /**< the triggers take columns that come and go as they are */
     const char *insert_new_end; /**< likewise, what comes after the values */
 

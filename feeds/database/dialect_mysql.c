@@ -416,6 +416,7 @@ const database_dialect_t database_dialect_mysql = {
     .tables = tables,
     .lock_rows = " FOR UPDATE",
     .order = "COALESCE(c.pos,4611686018427387904+c.id)",
+    .unites = 1,
     .insert_new = " IGNORE",
     .insert_new_end = "",
     .watch = watch,

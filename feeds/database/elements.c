@@ -46,10 +46,10 @@ static int take_cb(void *data, const char *const *cells)
     arriving_t *arriving = data;
     const char *const *own = cells + DATABASE_CELLS_WATCHED;
 
-    if (!arriving->heard) {
+    if (!arriving->heard && cells[0] != NULL) {
         database_look_hear(arriving->c, arriving->look, cells);
+        arriving->heard = 1;
     }
-    arriving->heard = 1;
     /* Where there is no element all its cells are NULL; the foreign key of one is not. */
     if (own[0] != NULL) {
         compare(arriving, own[0]);
@@ -106,21 +106,30 @@ static void append_cells(arriving_t *arriving, sql_statement_t *sql, const datab
     }
 }
 
-/* A table that is watched has one row at least: elements are joined to what is said of the watching. */
-static apr_status_t append_from(sql_call_t *c, sql_statement_t *sql, const database_wanted_t *wanted)
+/* How many cells an element has: the foreign key, and those with a name. */
+static int count_cells(const arriving_t *arriving)
 {
+    int count = 0;
+
+    while (arriving->names[count] != NULL) {
+        count++;
+    }
+    return 1 + count;
+}
+
+/* A table that is watched has one row at least: that of what is said of the watching. */
+static apr_status_t append_from(const arriving_t *arriving, database_cells_t *cells, const database_wanted_t *wanted)
+{
+    sql_call_t *c = arriving->c;
+    const database_dialect_t *dialect = arriving->look->dialect;
     apr_status_t rv;
 
-    sql_raw(sql, " FROM ");
-    sql_table(sql, "vault_watched");
-    sql_raw(sql, " AS w LEFT JOIN ");
-    sql_table(sql, c->table->name);
-    sql_raw(sql, " AS t ON ");
-    rv = database_append_equals(c, sql, wanted->column, wanted->value);
-    sql_raw(sql, " WHERE w.tbl=");
-    sql_text(sql, c->table->name);
-    sql_order(sql, c->table->key != NULL ? c->table->key : wanted->column, 0);
-    sql_limit(sql, wanted->most);
+    database_cells_from(cells, dialect, c->table->name, "t");
+    rv = database_append_equals(c, cells->sql, wanted->column, wanted->value);
+    database_cells_of(cells, dialect, c->table);
+    sql_order(cells->sql, c->table->key != NULL ? c->table->key : wanted->column, 0);
+    sql_limit(cells->sql, wanted->most);
+    database_cells_end(cells, dialect, c->table, count_cells(arriving));
     return rv;
 }
 
@@ -130,10 +139,9 @@ apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const
     arriving_t arriving = {.c = c, .look = look, .value = wanted->value};
     apr_status_t rv;
 
-    sql_raw(cells.sql, c->db->driver->select);
-    database_cells_watched(&cells, look->dialect, c->table);
+    database_cells_select(&cells, look->dialect, c->table);
     append_cells(&arriving, cells.sql, wanted);
-    rv = append_from(c, cells.sql, wanted);
+    rv = append_from(&arriving, &cells, wanted);
     look->elements = json_array();
     if (rv == APR_SUCCESS) {
         rv = sql_conn_run(c, cells.sql, take_cb, &arriving);

@@ -44,17 +44,25 @@ static apr_status_t ask_generation(sql_call_t *c, const char **generation)
     return driver->generation != NULL ? sql_conn_cell(c, driver->generation, generation) : APR_SUCCESS;
 }
 
+static int is_young(apr_time_t read_at)
+{
+    apr_time_t age = vault_now() - read_at;
+
+    return age >= 0 && age < LIFE;
+}
+
 static int is_old(const sql_conn_t *conn, const char *generation)
 {
-    apr_time_t age = vault_now() - conn->read_at;
-
     if (conn->tables == NULL) {
         return 1;
+    }
+    if (conn->db->driver->define != NULL && !conn->has_worn) {
+        return 0; /* that is found out table by table, until there is memory to be given back */
     }
     if (generation != NULL && conn->generation != NULL) {
         return strcmp(conn->generation, generation) != 0;
     }
-    return age < 0 || age >= LIFE;
+    return !is_young(conn->read_at);
 }
 
 /* Forget what may not be so any more: once a call, since the call relies on what it has found. */
@@ -78,6 +86,7 @@ static apr_status_t refresh(sql_call_t *c)
         conn->generation = generation != NULL ? apr_pstrdup(conn->pool, generation) : NULL;
         conn->read_at = vault_now();
         conn->asked_first = conn->asked;
+        conn->has_worn = 0;
     }
     c->catalogue_is_fresh = 1;
     return APR_SUCCESS;
@@ -142,6 +151,40 @@ static apr_status_t check_names(sql_call_t *c, sql_table_t *table)
     return APR_SUCCESS;
 }
 
+/* Is a table that was read still what it was? */
+static int is_still(sql_call_t *c, sql_table_t *table)
+{
+    const sql_driver_t *driver = c->db->driver;
+    const char *definition;
+
+    if (driver->define == NULL || is_young(table->read_at)) {
+        return 1;
+    }
+    definition = table->definition != NULL ? driver->define(c, table->name) : NULL;
+    if (definition == NULL || strcmp(definition, table->definition) != 0) {
+        return 0;
+    }
+    table->read_at = vault_now();
+    return 1;
+}
+
+static apr_status_t load(sql_call_t *c, const char *name, sql_table_t **table)
+{
+    const sql_driver_t *driver = c->db->driver;
+    apr_pool_t *pool = c->conn->pool;
+    /* Before it is read: if it changes in between, it is read again. */
+    const char *definition = driver->define != NULL ? driver->define(c, name) : NULL;
+    apr_status_t rv = driver->load_table(c, name, table, pool);
+
+    if (rv == APR_SUCCESS && *table != NULL) {
+        (*table)->note = apr_pcalloc(pool, sizeof(*(*table)->note));
+        (*table)->definition = definition != NULL ? apr_pstrdup(pool, definition) : NULL;
+        (*table)->read_at = vault_now();
+        apr_hash_set(c->conn->tables, (*table)->name, APR_HASH_KEY_STRING, *table);
+    }
+    return rv;
+}
+
 /* NULL: there is none of this very name. */
 static apr_status_t look_up(sql_call_t *c, const char *name, sql_table_t **table)
 {
@@ -161,14 +204,12 @@ static apr_status_t look_up(sql_call_t *c, const char *name, sql_table_t **table
         return SQL_STALE; /* what was found before is no more */
     }
     *table = apr_hash_get(conn->tables, name, APR_HASH_KEY_STRING);
-    if (*table == NULL && sql_catalogue_is_safe(c, name)) {
-        rv = c->db->driver->load_table(c, name, table, conn->pool);
-        if (rv == APR_SUCCESS && *table != NULL) {
-            (*table)->note = apr_pcalloc(conn->pool, sizeof(*(*table)->note));
-            apr_hash_set(conn->tables, (*table)->name, APR_HASH_KEY_STRING, *table);
-        }
+    if (*table != NULL && !is_still(c, *table)) {
+        apr_hash_set(conn->tables, name, APR_HASH_KEY_STRING, NULL);
+        conn->has_worn = 1;
+        *table = NULL;
     }
-    return rv;
+    return *table == NULL && sql_catalogue_is_safe(c, name) ? load(c, name, table) : rv;
 }
 
 apr_status_t sql_catalogue_find(sql_call_t *c, const char *name)

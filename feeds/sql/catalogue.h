@@ -3,7 +3,8 @@
  * @file catalogue.h
  * The tables and columns that there are. A name gets into a statement only from here, never from a caller.
  *
- * Read once a connection and kept until the schema changes, or for a second where the database does not tell.
+ * Read once a connection and kept until the schema changes, or for a second where the database does not tell; where it can say cheaply
+ * what a table is, it is asked for that each second, and the table kept as long as it is the same.
  *
  * Asking whether it has changed is a statement, and for SQLite one that costs as much as a small query. A statement that stays
  * prepared knows it by itself: SQLite does not run it once tables have changed. So who can begin again may do without:
@@ -34,6 +35,8 @@ struct sql_table_t {
     const char *not_serial; /**< otherwise: what to declare, as the end of a sentence */
     const char *shape;      /**< another text whenever it has other columns, or of other types; NULL: nobody asks */
     int is_checked;         /**< its names can be used */
+    const char *definition; /**< as sql_driver_t::define gave it before the table was read; NULL: nobody knows */
+    apr_time_t read_at;     /**< when it was read, or found to be still the same */
     void **note;            /**< the feed's own: what it made of the table once, in conn->pool; NULL at first */
 };
 

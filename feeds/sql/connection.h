@@ -30,6 +30,7 @@ struct sql_conn_t {
     apr_time_t read_at;       /**< when `tables` was empty */
     apr_uint64_t asked;       /**< how often the driver was asked for the generation; the larger, the later */
     apr_uint64_t asked_first; /**< which of these came first after `tables` was emptied */
+    int has_worn;             /**< `pool` has a table that is in `tables` no more, as another one took its place */
     int assumes;              /**< what runs now was made for `tables` without asking whether they are still so */
     struct sql_prepared_t *prepared; /**< what the driver keeps prepared; NULL: nothing */
 };
@@ -74,6 +75,9 @@ void sql_result_rows(dbi_result result, apr_pool_t *pool, sql_row_fn row, void *
 
 /** Run one statement whose first cell is wanted. @param cell  in c->pool; NULL: no row, or NULL in it */
 apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **cell);
+
+/** Likewise a cell of any column, from 1 on, of a statement that may fail: says nothing. @return NULL: it failed, too */
+char *sql_conn_ask(sql_call_t *c, const char *statement, unsigned column);
 
 /** Begin a transaction: one that will write, or one whose statements all see the same state of the database. */
 apr_status_t sql_conn_begin_write(sql_call_t *c);

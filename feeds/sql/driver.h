@@ -92,6 +92,9 @@ struct sql_driver_t {
      * @param table  NULL: there is none of this very name
      * @return APR_SUCCESS, or what sql_conn_query returned */
     apr_status_t (*load_table)(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool);
+    /** What a table is, in words that are others whenever load_table would find something else; for far less than load_table costs. Says
+     * nothing if it fails. NULL: nobody knows, as of a view. In c->pool. The slot NULL: there are no such words. */
+    const char *(*define)(sql_call_t *c, const char *name);
     /** The largest key ever given to a row of c->table; -1 when no row was ever given one, APR_INT64_MAX when nobody knows. */
     apr_status_t (*largest_key)(sql_call_t *c, apr_int64_t *key);
 

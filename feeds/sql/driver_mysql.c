@@ -292,6 +292,31 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
     return rv;
 }
 
+/* But for the next number that a row gets. */
+static const char *define(sql_call_t *c, const char *name)
+{
+    static const char number[] = " AUTO_INCREMENT=";
+    sql_statement_t *sql = sql_statement_make(c);
+    char *text, *options, *at;
+
+    sql_raw(sql, "SHOW CREATE TABLE ");
+    sql_table(sql, name);
+    text = sql_conn_ask(c, sql->text, 2);
+    /* A view's words are not all that its columns are. */
+    if (text == NULL || strncmp(text, "CREATE TABLE ", strlen("CREATE TABLE ")) != 0) {
+        return NULL;
+    }
+    options = strstr(text, "\n) ");
+    at = options != NULL ? strstr(options, number) : NULL;
+    if (at != NULL) {
+        char *rest = at + strlen(number);
+
+        rest += strspn(rest, "0123456789");
+        memmove(at, rest, strlen(rest) + 1);
+    }
+    return text;
+}
+
 /* The next AUTO_INCREMENT is kept over deletes and restarts; a key that comes from elsewhere has none. */
 static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
 {
@@ -332,6 +357,7 @@ const sql_driver_t sql_driver_mysql = {
     .set_options = set_options,
     .prepare = prepare,
     .load_table = load_table,
+    .define = define,
     .largest_key = largest_key,
     .append_name = append_name,
     .append_table = append_name,

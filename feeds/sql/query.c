@@ -185,6 +185,18 @@ apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **ce
     return APR_SUCCESS;
 }
 
+char *sql_conn_ask(sql_call_t *c, const char *statement, unsigned column)
+{
+    dbi_result result = ask(c, statement);
+    char *cell = NULL;
+
+    if (result != NULL) {
+        cell = dbi_result_next_row(result) ? apr_pstrdup(c->pool, dbi_result_get_string_idx(result, column)) : NULL;
+        dbi_result_free(result);
+    }
+    return cell;
+}
+
 /* A statement without values. */
 static apr_status_t run_constant(sql_call_t *c, const char *text)
 {

@@ -31,6 +31,9 @@
 /* A database that tells of commits is asked all the same, this often, or every `look` if that is less often, in milliseconds:
  * the connection may be dead. */
 #define ASK_ANYHOW 2000
+/* A database tells of commits of this server, too, before these were announced: a moment later there is nothing left to read. In
+ * milliseconds. */
+#define AFTER_TOLD 3
 /* How often at most a database without a watched table is asked for one, and who does not watch tries to, in milliseconds. */
 #define ASK_SELDOM 1000
 #define PRUNE_EVERY apr_time_from_sec(60)
@@ -472,9 +475,10 @@ static int wait_for(database_watcher_t *w, int milliseconds)
 {
     struct pollfd waits[] = {{.fd = w->stop, .events = POLLIN}, {.fd = teller(w), .events = POLLIN}};
 
-    (void)poll(waits, 2, milliseconds);
-    if (waits[0].revents == 0 && waits[1].revents != 0 && w->is_told) {
-        (void)poll(waits, 1, database_footprint_pause(vault_now() - w->came_at, w->feed->look));
+    if (poll(waits, 2, milliseconds) > 0 && waits[0].revents == 0) {
+        int pause = w->is_told ? database_footprint_pause(vault_now() - w->came_at, w->feed->look) : AFTER_TOLD;
+
+        (void)poll(waits, 1, pause);
     }
     return waits[0].revents == 0;
 }

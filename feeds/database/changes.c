@@ -160,6 +160,10 @@ static apr_status_t fetch_watched(sql_call_t *c, database_look_t *look, const da
 
 static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
 {
+    look->is_crowded = look->dialect->is_long != NULL && !look->settled && look->dialect->is_long(look->told);
+    if (look->is_crowded) {
+        return APR_SUCCESS;
+    }
     look->span.now = look->told;
     if (look->columns[0] == '\0') {
         c->conn->tables = NULL;
@@ -256,6 +260,12 @@ static apr_status_t look_anew(sql_call_t *c, database_look_t *look, const databa
     return rv;
 }
 
+/* Can it be told what happened since look->span.since, a place of `epoch`? */
+static int reaches_back(sql_call_t *c, const database_look_t *look, const char *epoch)
+{
+    return !look->is_crowded && strcmp(look->epoch, epoch) == 0 && !look->dialect->is_lost(c, &look->span);
+}
+
 /* What happened since `place`, or that it cannot be told. */
 static apr_status_t look_since(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, const char *place,
                                const char *epoch)
@@ -271,7 +281,7 @@ static apr_status_t look_since(sql_call_t *c, database_look_t *look, const datab
         rv = understand_watched(c, look);
     }
     look->span.since = place;
-    if (rv == APR_SUCCESS && heard && strcmp(look->epoch, epoch) == 0 && !look->dialect->is_lost(c, &look->span)) {
+    if (rv == APR_SUCCESS && heard && reaches_back(c, look, epoch)) {
         look->reset = !wanted->cut && json_array_size(rows) > (size_t)wanted->most;
         rv = look->reset ? APR_SUCCESS : understand_changes(c, look, wanted, rows);
     }
@@ -301,9 +311,25 @@ static apr_status_t find_page(sql_call_t *c, database_look_t *look, const databa
     if (place != NULL) {
         rv = look_since(c, look, wanted, place, epoch);
     }
-    if (rv == APR_SUCCESS && look->changes == NULL) {
+    if (rv == APR_SUCCESS && look->changes == NULL && !look->is_crowded) {
         look->reset |= own != NULL && !look->was_absent;
         rv = comes_at_once(c, wanted) ? look_at_once(c, look, wanted) : look_anew(c, look, wanted);
+    }
+    return rv;
+}
+
+/* Likewise where places may have to be settled first. */
+static apr_status_t find_page_settled(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
+{
+    database_look_t again = *look;
+    apr_status_t rv = find_page(c, look, wanted);
+
+    if (rv == APR_SUCCESS && look->is_crowded) {
+        again.settled = 1;
+        rv = database_look_end(c, look, rv);
+        *look = again;
+        rv = rv == APR_SUCCESS ? look->dialect->settle(c) : rv;
+        rv = rv == APR_SUCCESS ? find_page(c, look, wanted) : rv;
     }
     return rv;
 }
@@ -317,11 +343,8 @@ static apr_status_t begin(sql_call_t *c, database_look_t *look, const char *tabl
     if (rv == APR_SUCCESS && look->dialect != NULL) {
         rv = sql_catalogue_has(c, "vault_watched", &has);
     }
-    if (rv == APR_SUCCESS && has && look->dialect->settle != NULL) {
-        rv = look->dialect->settle(c);
-    }
     if (rv == APR_SUCCESS) {
-        rv = has ? find_page(c, look, wanted) : open_snapshot(c, look);
+        rv = has ? find_page_settled(c, look, wanted) : open_snapshot(c, look);
     }
     return rv == APR_SUCCESS ? rv : database_look_end(c, look, rv);
 }

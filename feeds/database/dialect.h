@@ -47,8 +47,11 @@ typedef struct database_dialect_t {
     void (*watch)(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements);
     void (*unwatch)(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements);
 
-    /** Before a snapshot begins: make places short. May be NULL. */
+    /** Before a snapshot begins: make places short. NULL: they are. */
     apr_status_t (*settle)(sql_call_t *c);
+    /** With `settle`: is the place that `now` told so long that a look should settle first? Who watches does at each look, so that this is
+     * rare, and most looks of pages need not ask. */
+    int (*is_long)(const char *told);
     /** An expression that tells where a snapshot is, as text that is never NULL. */
     const char *now;
     /** Make a place of what `now` told. In c->pool. NULL: it is one already.

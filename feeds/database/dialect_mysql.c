@@ -2,8 +2,8 @@
 /* Watching tables of MariaDB.
  *
  * Ids are taken before a transaction commits, in any order, and there is no snapshot to be asked for. So committed changes
- * are numbered afterwards, in `pos`, by whoever looks first and gets the lock: a plain read finds those that are committed
- * and have none, an update by primary key numbers them. No writer waits for that, and none is waited for.
+ * are numbered afterwards, in `pos`, by who watches, or looks and finds many, and gets the lock: a plain read finds those that are
+ * committed and have none, an update by primary key numbers them. No writer waits for that, and none is waited for.
  *
  * A place is `POS;IDS`: all up to that number were seen, and those ids, which the reader's snapshot had before they were
  * numbered. The last number given stands in vault_watched, in a row of no table.
@@ -26,6 +26,8 @@
 #define ROUNDS 50
 /* The longest list of ids in a place; two are to fit into a cursor. */
 #define IDS_MAX 1800
+/* The longest one that pages do not mind. */
+#define IDS_ENOUGH 100
 /* What is not yet numbered comes after all that is. */
 #define UNNUMBERED (APR_INT64_C(1) << 62)
 #define LOCK "CONCAT('mod_vault place ',MD5(DATABASE()))"
@@ -264,6 +266,11 @@ static const char *ids_of(const char *place)
     return semicolon != NULL ? semicolon + 1 : "";
 }
 
+static int is_long(const char *told)
+{
+    return strlen(ids_of(told)) > IDS_ENOUGH;
+}
+
 static apr_status_t place(sql_call_t *c, const char *told, const char **now)
 {
     *now = told;
@@ -422,6 +429,7 @@ const database_dialect_t database_dialect_mysql = {
     .watch = watch,
     .unwatch = unwatch,
     .settle = settle,
+    .is_long = is_long,
     .now = "CONCAT(COALESCE((SELECT pruned FROM vault_watched WHERE tbl=''),'0'),';',"
            "COALESCE((SELECT GROUP_CONCAT(id ORDER BY id) FROM vault_changes WHERE pos IS NULL),''))",
     .place = place,

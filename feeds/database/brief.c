@@ -85,7 +85,7 @@ apr_status_t database_brief_look(sql_call_t *c, database_brief_t *brief)
     arriving_t arriving = {.c = c, .brief = brief, .dialect = database_dialect_of(c->db)};
     apr_status_t rv;
 
-    sql_catalogue_assume(c);
+    sql_catalogue_assume(c, 0);
     rv = sql_conn_run(c, make_statement(c, arriving.dialect, brief), take_cb, &arriving);
     rv = sql_catalogue_assure(c, rv != APR_SUCCESS ? rv : arriving.rv);
     if (rv == SQL_STALE) {

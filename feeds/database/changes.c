@@ -341,7 +341,8 @@ static apr_status_t begin(sql_call_t *c, database_look_t *look, const char *tabl
     apr_status_t rv = sql_catalogue_find(c, table);
 
     if (rv == APR_SUCCESS && look->dialect != NULL) {
-        rv = sql_catalogue_has(c, "vault_watched", &has);
+        has = sql_catalogue_knows(c, "vault_watched");
+        rv = has ? rv : sql_catalogue_has(c, "vault_watched", &has);
     }
     if (rv == APR_SUCCESS) {
         rv = has ? find_page_settled(c, look, wanted) : open_snapshot(c, look);
@@ -369,7 +370,7 @@ apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const cha
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    sql_catalogue_assume(c);
+    sql_catalogue_assume(c, look->dialect != NULL && look->dialect->columns != NULL);
     rv = sql_catalogue_assure(c, begin(c, look, table, wanted));
     if (rv == SQL_STALE) {
         *look = fresh;

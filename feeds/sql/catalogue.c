@@ -92,9 +92,12 @@ static apr_status_t refresh(sql_call_t *c)
     return APR_SUCCESS;
 }
 
-void sql_catalogue_assume(sql_call_t *c)
+void sql_catalogue_assume(sql_call_t *c, int compares)
 {
-    c->assumes = c->db->driver->generation_number != NULL && c->conn->tables != NULL && !c->catalogue_is_fresh;
+    const sql_driver_t *driver = c->db->driver;
+    int notices = driver->generation_number != NULL || (compares && driver->shapes);
+
+    c->assumes = notices && c->conn->tables != NULL && !c->catalogue_is_fresh;
 }
 
 apr_status_t sql_catalogue_check(sql_call_t *c)
@@ -236,4 +239,9 @@ apr_status_t sql_catalogue_has(sql_call_t *c, const char *name, int *has)
 
     *has = table != NULL;
     return rv;
+}
+
+int sql_catalogue_knows(const sql_call_t *c, const char *name)
+{
+    return c->conn->tables != NULL && apr_hash_get(c->conn->tables, name, APR_HASH_KEY_STRING) != NULL;
 }

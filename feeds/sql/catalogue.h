@@ -51,8 +51,9 @@ apr_status_t sql_catalogue_find(sql_call_t *c, const char *name);
 #define SQL_STALE (APR_OS_START_USERERR + 1)
 
 /** Until sql_catalogue_assure: tables are as they were when they were read last, and the first statement that finds it otherwise
- * ends with SQL_STALE. Where asking costs nothing this does nothing. Only on a connection just taken. */
-void sql_catalogue_assume(sql_call_t *c);
+ * ends with SQL_STALE. Where asking costs nothing this does nothing. Only on a connection just taken.
+ * @param compares  that statement compares sql_table_t::shape itself, where there is one */
+void sql_catalogue_assume(sql_call_t *c, int compares);
 /** The end of that: what was run has proved it. What went wrong may have done so because tables have changed: that is asked for.
  * @param rv  how it ended
  * @return rv; SQL_STALE: it is to be done again */
@@ -64,6 +65,9 @@ apr_status_t sql_catalogue_check(sql_call_t *c);
 /** Is there a table `name`? Says nothing if not, and leaves c->table alone.
  * @return APR_SUCCESS, or what sql_conn_query returned */
 apr_status_t sql_catalogue_has(sql_call_t *c, const char *name, int *has);
+
+/** Was there a table `name` when it was looked for last on this connection? If it has gone since, the next statement fails. */
+int sql_catalogue_knows(const sql_call_t *c, const char *name);
 
 /** Can libdbi carry this text between quotes? */
 int sql_catalogue_is_safe(const sql_call_t *c, const char *name);

@@ -56,6 +56,7 @@ struct sql_driver_t {
     const char *before_read;  /**< comes before begin_read; NULL: nothing */
     const char *begin_read;   /**< begin one that only reads, and sees one state of the database throughout */
     const char *number_quote; /**< around a number that is a value: makes it as untyped as a text is */
+    int shapes;               /**< load_table sets sql_table_t::shape */
     int sorts_cut_only; /**< of a query that another one selects from, ORDER BY counts only where it has a LIMIT */
     int pads; /**< texts that differ in blanks at their end only are equal, though they differ otherwise in the least */
     const char *true_;

@@ -97,8 +97,8 @@ static void set_text(dbi_conn dbi, const char *option, const char *value)
 /* libdbi's module asks for no TLS. MariaDB's library takes options in the place of a host; to another library that is no host. */
 static const char *over_tls(const sql_database_t *db, char *host)
 {
-    apr_snprintf(host, TLS_HOST_MAX, "host=%s;ssl-ca=%s;ssl-verify-server-cert=1", db->server != NULL ? db->server : "localhost",
-                 db->tls_ca);
+    apr_snprintf(host, TLS_HOST_MAX, "host=%s;ssl-ca=%s;ssl-verify-server-cert=1",
+                 db->server != NULL ? db->server : "localhost", db->tls_ca);
     return host;
 }
 

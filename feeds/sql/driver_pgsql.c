@@ -336,6 +336,7 @@ const sql_driver_t sql_driver_pgsql = {
     .set_options = set_options,
     .prepare = prepare,
     .load_table = load_table,
+    .shapes = 1,
     .largest_key = largest_key,
     .append_name = append_name,
     .append_table = append_name,

@@ -47,15 +47,19 @@ static int has_moved(const vault_dep_t *d)
     return vault_interest_stamp(vault_server.notifier, d->interest) > d->stamp;
 }
 
+const char *vault_explain_text(const char *text, apr_pool_t *pool)
+{
+    apr_size_t length;
+
+    return text ? vault_utf8_clean(text, strlen(text), &length, pool) : NULL;
+}
+
 const char *vault_explain_interest(vault_interest_t interest, apr_pool_t *pool)
 {
     char name[VAULT_INTEREST_MAX + 1];
-    apr_size_t length;
-    const char *clean;
 
     vault_interest_name(vault_server.notifier, interest, name, sizeof(name));
-    clean = vault_utf8_clean(name, strlen(name), &length, pool);
-    return apr_pstrmemdup(pool, clean, length);
+    return vault_explain_text(apr_pstrdup(pool, name), pool);
 }
 
 static json_t *dep_json(const vault_dep_t *d, apr_pool_t *pool)
@@ -106,25 +110,28 @@ static json_t *methods_json(const vault_state_t *s)
 
 static json_t *cursors_json(const vault_state_t *s)
 {
+    apr_pool_t *pool = s->cursors->pool;
     json_t *list = json_array();
     int i;
 
     for (i = 0; i < s->cursors->nelts; i++) {
         const vault_cursor_t *c = &APR_ARRAY_IDX(s->cursors, i, vault_cursor_t);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:o}", "method", c->scope, "call", c->key, "place",
-                                              c->value, "interests", deps_json(c->deps)));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:o}", "method", c->scope, "call",
+                                              vault_explain_text(c->key, pool), "place",
+                                              vault_explain_text(c->value, pool), "interests", deps_json(c->deps)));
     }
     return list;
 }
 
 static json_t *properties_json(const vault_state_t *s)
 {
+    apr_pool_t *pool = s->properties->pool;
     json_t *object = json_object();
     int i;
 
     for (i = 0; i < s->properties->nelts; i++) {
         const vault_property_t *p = &APR_ARRAY_IDX(s->properties, i, vault_property_t);
-        json_object_set_new(object, p->key, json_string(p->value));
+        json_object_set_new(object, vault_explain_text(p->key, pool), json_string(vault_explain_text(p->value, pool)));
     }
     return object;
 }
@@ -159,10 +166,11 @@ const char *vault_explain_state(const vault_page_facts_t *f, apr_time_t now)
                                   : "never polled";
 }
 
-static json_t *page_json(const char *id, const vault_page_facts_t *f)
+static json_t *page_json(const char *id, const vault_page_facts_t *f, apr_pool_t *pool)
 {
     apr_time_t now = vault_now();
-    json_t *page = json_pack("{s:s, s:s, s:s?}", "Page", id, "State", vault_explain_state(f, now), "Owner", f->owner);
+    json_t *page = json_pack("{s:s, s:s, s:s?}", "Page", id, "State", vault_explain_state(f, now), "Owner",
+                             vault_explain_text(f->owner, pool));
 
     json_object_set_new(page, "IdleSeconds",
                         f->idle_since < now ? seconds_since((apr_uint64_t)f->idle_since, now) : json_integer(0));
@@ -190,5 +198,5 @@ int vault_explain(request_rec *r, const char *id)
     if (vault_page_facts(vault_server.pages, &page, &facts, r->pool) != APR_SUCCESS) {
         return vault_reply_error(r, HTTP_NOT_FOUND, "there is no such page");
     }
-    return vault_reply_json(r, HTTP_OK, page_json(id, &facts));
+    return vault_reply_json(r, HTTP_OK, page_json(id, &facts, r->pool));
 }

@@ -17,6 +17,10 @@ int vault_explain(request_rec *r, const char *id);
 /** What the page is doing, in a few words: "polled", "between polls", "never polled", "its HTML is not complete". */
 const char *vault_explain_state(const vault_page_facts_t *f, apr_time_t now);
 
+/** `text` as it may stand in JSON, itself or in `pool`: users' names, places and properties are bytes to httpd and to applications. NULL
+ * stays NULL. */
+const char *vault_explain_text(const char *text, apr_pool_t *pool);
+
 /** The name of an interest as it may stand in JSON, in `pool`. */
 const char *vault_explain_interest(vault_interest_t interest, apr_pool_t *pool);
 

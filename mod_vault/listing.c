@@ -77,7 +77,7 @@ static json_t *brief(const vault_page_t *page, const vault_page_facts_t *f, apr_
 
     vault_page_format(page, id);
     return json_pack("{s:s, s:s, s:s?, s:s, s:f, s:o, s:o}", "Page", id, "State", vault_explain_state(f, now), "Owner",
-                     f->owner, "Client", apr_psprintf(pool, "%08x", f->client), "IdleSeconds",
+                     vault_explain_text(f->owner, pool), "Client", apr_psprintf(pool, "%08x", f->client), "IdleSeconds",
                      f->idle_since < now ? (double)(now - f->idle_since) / APR_USEC_PER_SEC : 0.0, "Methods",
                      methods_json(f->base), "Interests", interests_json(f->base, pool));
 }
@@ -136,8 +136,8 @@ int vault_listing(request_rec *r)
     if (status != OK) {
         return status;
     }
-    filter.owner = apr_table_get(params, "owner");
-    filter.interest = apr_table_get(params, "interest");
+    filter.owner = vault_explain_text(apr_table_get(params, "owner"), r->pool);
+    filter.interest = vault_explain_text(apr_table_get(params, "interest"), r->pool);
     filter.state = apr_table_get(params, "state");
     if (filter.state && strcmp(filter.state, "polled") && strcmp(filter.state, "idle")) {
         return vault_reply_error(r, HTTP_BAD_REQUEST, "state: polled or idle is accepted");

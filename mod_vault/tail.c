@@ -7,6 +7,7 @@
 #include "apr_strings.h"
 
 #include "context.h"
+#include "explain.h"
 #include "method.h"
 #include "mod_vault.h"
 #include "origin.h"
@@ -46,7 +47,7 @@ static json_t *create_all(vault_run_t *run, const apr_array_header_t *names)
     for (i = 0; i < names->nelts; i++) {
         const char *name = APR_ARRAY_IDX(names, i, const char *);
         if (vault_run_create_interest(run, CURSOR, name)) {
-            json_array_append_new(moved, json_string(name));
+            json_array_append_new(moved, json_string(vault_explain_text(name, names->pool)));
         }
     }
     return moved;

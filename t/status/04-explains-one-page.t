@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use JSON::PP ();
+use MIME::Base64 ();
 use VaultTest;
 
 sub explained
@@ -50,5 +51,35 @@ is($facts->{Methods}[0]{state}, 'to be run', '... so the method is to be run');
 is(get('/vault/status?page=' . '0' x 40)->{status}, 404, 'a page that is not there');
 is(get("/vault/status?page=$_")->{status}, 400, "no id: $_") for '', 'x', '0' x 39, '0' x 41, 'Z' x 40, '0' x 4000;
 like(get('/vault/status?page=x')->{body}, qr/40 hexadecimal digits/, '... says what is one');
+
+# httpd takes any bytes for a user's name, and an application for a property, an interest or a place: they are shown as text.
+$page = live_page(['/test/property?key=odd&value=a%FFb', '/test/rows?name=s04x&interest=s04%FF']);
+$poll = $page->start_poll;
+wait_waiting(1);
+$facts = explained($page->id);
+is($facts->{Properties}{odd}, "a\x{fffd}b", 'a property that is no text');
+ok((grep { $_->{name} eq "s04\x{fffd}" } map { @{$_->{interests}} } @{$facts->{Methods}}), '... and an interest');
+$poll->close;
+wait_waiting(0);
+
+SKIP: {
+    skip 'httpd has no basic authentication', 4 unless Apache::Test::have_module('auth_basic') && Apache::Test::have_module('authn_file');
+    my $users = vars('t_logs') . '/status.users';
+    open my $out, '>:raw', $users or die "$users: $!\n";
+    print $out "andr\xe9:\$apr1\$saltsalt\$LrttParrLPdxvgutaSXWJ0\n";
+    close $out or die "$users: $!\n";
+    use_server(VaultTest::Server->start('odd-user', config => <<"END"));
+<Location "/test/page">
+    AuthType Basic
+    AuthName tests
+    AuthUserFile "$users"
+    Require valid-user
+</Location>
+END
+    $page = live_page(['/test/echo?text='], headers => {Authorization => 'Basic ' . MIME::Base64::encode_base64("andr\xe9:secret", '')});
+    is(explained($page->id)->{Owner}, "andr\x{fffd}", 'a page of a user whose name is no text');
+    my $listed = sub { [map { $_->{Page} } @{JSON::PP::decode_json(text_of("/vault/status?pages$_[0]"))->{Pages}}] };
+    is_deeply($listed->($_), [$page->id], "... is in the list$_") for '', '&owner=andr%E9';
+}
 
 finish();

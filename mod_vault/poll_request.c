@@ -12,6 +12,7 @@
 #include "now.h"
 #include "reply.h"
 #include "suspend.h"
+#include "utf8.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -124,11 +125,13 @@ static int take_pages(vault_poll_request_t *q, char *list)
 static int take_params(vault_poll_request_t *q, const apr_table_t *params, apr_pool_t *pool)
 {
     const char *pages = apr_table_get(params, "pages");
+    apr_size_t length;
 
     q->ack = apr_table_get(params, "ack") != NULL;
     q->several = pages != NULL;
     if (pages) {
-        return take_pages(q, apr_pstrdup(pool, pages));
+        /* An id is told again in the answer, as text. */
+        return take_pages(q, apr_pstrdup(pool, vault_utf8_clean(pages, strlen(pages), &length, pool)));
     }
     q->count = 1;
     return take_page(&q->asked[0], apr_table_get(params, "page"), apr_table_get(params, "seq"),

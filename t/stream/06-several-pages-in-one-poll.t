@@ -9,7 +9,7 @@ use VaultTest::Events;
 sub pages_of
 {
     my ($answer) = @_;
-    return {map { $_->{page} => $_ } @{JSON::PP->new->decode($answer->{body})->{pages}}};
+    return {map { $_->{page} => $_ } @{JSON::PP->new->utf8->decode($answer->{body})->{pages}}};
 }
 
 sub start
@@ -84,6 +84,8 @@ is(post('/vault/poll', "pages=$list,word.1&ack=1")->{status}, 200, 'an acknowled
 $answer = pages_of(post('/vault/poll', "pages=$list,word.1&ack=1"));
 is_deeply([map { "$_->{page} $_->{status}" } values %$answer], ['word 410'], '  says what is wrong with one');
 is(post('/vault/poll', "pages=$list&ack=1")->{status}, 204, '  and nothing when nothing is');
+$answer = pages_of(get("/vault/poll?pages=%FF.1,$list&ack=1"));
+is_deeply([map { "$_->{page} $_->{status}" } values %$answer], ["\x{fffd} 410"], '  also of one whose id is no text');
 ($_->{seq}) = $list =~ /@{[$_->id]}\.(\d+)/ for @pages;
 
 # ---------------------------------------------------------------- a stream

@@ -13,10 +13,29 @@
 /* Within so many seconds what waits has been told. */
 #define RETRY_AFTER 1
 
+/* @return of the fields the one that is the interest. NULL: there is none, or more: nobody should believe that all were told */
+static const char *only_interest(const apr_array_header_t *fields)
+{
+    const char *interest = NULL;
+    int i;
+
+    for (i = 0; i < fields->nelts; i++) {
+        const vault_field_t *f = &APR_ARRAY_IDX(fields, i, vault_field_t);
+        if (ap_cstr_casecmp(f->name, "interest")) {
+            continue;
+        }
+        if (interest) {
+            return NULL;
+        }
+        interest = f->value;
+    }
+    return interest;
+}
+
 int vault_notify_handler(request_rec *r)
 {
     const char *interest;
-    apr_table_t *params;
+    apr_array_header_t *fields;
     apr_status_t rv;
     int status;
 
@@ -24,15 +43,15 @@ int vault_notify_handler(request_rec *r)
         return DECLINED;
     }
     if ((status = vault_origin_admit(r, "POST", 0)) != DECLINED || (status = vault_reply_method(r, 0, 1)) != OK ||
-        (status = vault_reply_params(r, &params, VAULT_REPLY_FORM_MAX, r->pool)) != OK) {
+        (status = vault_reply_fields(r, &fields, VAULT_REPLY_FORM_MAX, r->pool)) != OK) {
         return status;
     }
-    interest = apr_table_get(params, "interest");
+    interest = only_interest(fields);
     rv = interest ? vault_gate_notify(r, interest) : APR_EINVAL;
     if (rv == APR_EINVAL) {
         return vault_reply_error(
             r, HTTP_BAD_REQUEST,
-            apr_psprintf(r->pool, "interest=NAME is needed, of 1 to %d bytes", VAULT_INTEREST_MAX));
+            apr_psprintf(r->pool, "interest=NAME is needed once, of 1 to %d bytes", VAULT_INTEREST_MAX));
     }
     if (rv == APR_EAGAIN) {
         return vault_reply_json(r, HTTP_ACCEPTED, json_pack("{s:b}", "delayed", 1));

@@ -30,10 +30,11 @@ is($held->($notify->('interest=out+side')), 0, 'a part of a name is another name
 is($held->(post('/vault/notify?interest=out+side+%C3%A4', '')), 1, 'in the query of a POST, too');
 
 # What cannot be a name.
-my $sentence = qr/^\{"error":"interest=NAME is needed, of 1 to 200 bytes"\}$/;
+my $sentence = qr/^\{"error":"interest=NAME is needed once, of 1 to 200 bytes"\}$/;
 for my $row (
     ['', 'nothing'], ['other=x', 'another parameter'], ['interest=', 'an empty name'], ['interest', 'a name without a value'],
     ['interest=' . 'x' x 201, 'a name of 201 bytes'], ['interest=' . 'x' x 10000, 'a name of 10,000 bytes'],
+    ['interest=one&interest=two', 'two names, of which only one would be told'],
 ) {
     $answer = $notify->($row->[0]);
     is($answer->{status}, 400, "$row->[1]: 400");

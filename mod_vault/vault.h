@@ -160,7 +160,8 @@ typedef struct vault_feed_method_t {
     /** Run it.
      * @param self   what `open` made
      * @param args   a JSON object, borrowed. Values from a browser, a page or the configuration are strings; a name with
-     *               dots makes nested objects: `values.status=404` is {"values": {"status": "404"}}
+     *               dots makes nested objects: `values.status=404` is {"values": {"status": "404"}}. Those from Lua and from
+     *               vault_feed_call() are of any type
      * @param rows   set it to a new reference, or leave it NULL: "nothing new"
      * @return APR_SUCCESS
      *         APR_EINVAL  an argument is wrong (400); say which with host->fail

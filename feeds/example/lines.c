@@ -125,17 +125,32 @@ static apr_status_t read_lines(lines_t *f, vault_call_t *call, apr_file_t *file,
                                apr_psprintf(pool, "%" APR_INT64_T_FMT " %" APR_OFF_T_FMT, (apr_int64_t)info.inode, at));
 }
 
+/* Of a page each value is text; Lua and C may say a number, or what makes no sense here. @return 0: wrong */
+static int take_limit(apr_int64_t *most, const json_t *args)
+{
+    const json_t *limit = json_object_get(args, "limit");
+
+    *most = LIMIT_MAX;
+    if (json_object_size(args) > (limit ? 1 : 0)) {
+        return 0;
+    }
+    if (json_is_integer(limit)) {
+        *most = json_integer_value(limit);
+        return *most >= 1 && *most <= LIMIT_MAX;
+    }
+    return !limit || (json_is_string(limit) && parse(most, json_string_value(limit), LIMIT_MAX));
+}
+
 /** The lines that are new to this page: [{"at": 4711, "line": "…"}, …]. Argument: limit, how many the first view shows. */
 static apr_status_t get_new_lines(void *self, vault_call_t *call, const json_t *args, json_t **rows)
 {
     lines_t *f = self;
-    const char *limit = json_string_value(json_object_get(args, "limit"));
-    apr_int64_t most = LIMIT_MAX;
+    apr_int64_t most;
     apr_file_t *file;
     apr_status_t rv;
     char why[120];
 
-    if (json_object_size(args) > (limit ? 1 : 0) || (limit && !parse(&most, limit, LIMIT_MAX))) {
+    if (!take_limit(&most, args)) {
         return f->host->fail(call, APR_EINVAL, "one argument is accepted: limit, a whole number from 1 to %d",
                              LIMIT_MAX);
     }

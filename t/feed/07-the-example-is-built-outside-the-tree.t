@@ -6,6 +6,7 @@ use warnings;
 use File::Copy qw(copy);
 use File::Find ();
 use File::Path qw(remove_tree);
+use JSON::PP ();
 use VaultTest;
 use VaultTest::Config;
 use VaultTest::Site;
@@ -172,6 +173,11 @@ for my $wrong ('limit="0"', 'limit="x"', 'limit="1001"', 'table="x"', 'limit="1"
     site_file('/feed/lines-wrong.shtml', qq(<!--#feed name="lines" method="get_new_lines" $wrong -->));
     is(text_of('/feed/lines-wrong.shtml'), '[ssi error]', "$wrong is refused");
 }
+
+# Callers in Lua and C say numbers as numbers.
+my $called = calls_feed('lines', 'get_new_lines', {limit => 1});
+is(scalar @{$called->{rows}}, 1, 'a limit that is a number');
+is(calls_feed('lines', 'get_new_lines', {limit => $_})->{status}, 22, 'a limit that is none is refused') for 0, 1001, -1, 1.5, undef, [1], {x => 1}, JSON::PP::true();
 
 # ---------------------------------------------------------------- signals, and restarts with the feed and without
 

@@ -107,7 +107,8 @@ sub test_hostile
         $call->("a\0b", 'has a NUL', 'NUL');
         $call->("a$_->[0]b", 'has a character in it that cannot be seen', $_->[1])
             for ["\n", 'a new line'], ["\x7f", 'DEL'], ["\x{85}", 'a control character beyond ASCII'], ["\x{202e}", 'right to left'],
-            ["\x{200b}", 'no width'], ["\x{feff}", 'a byte order mark'], ["\x{e0041}", 'a tag'], ["\x{a0}", 'a blank that is none'];
+            ["\x{200b}", 'no width'], ["\x{feff}", 'a byte order mark'], ["\x{e0041}", 'a tag'], ["\x{a0}", 'a blank that is none'],
+            ["\x{2003}", 'a wide one'], ["\x{3000}", 'a wider one'], ["\x{205f}", 'one of formulas'], ["\x{2800}", 'no dots of Braille'], ["\x{34f}", 'a joiner'];
         $call->(' a', 'begins or ends with a blank', 'a blank before');
         $call->('a ', 'begins or ends with a blank', 'a blank behind');
         $call->($_, 'takes a name', 'no text') for 7, ['a'], {a => 1}, undef;

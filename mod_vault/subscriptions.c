@@ -45,7 +45,9 @@ static const char *error_of(const vault_output_t *o, apr_pool_t *pool)
     json_t *body = o->body ? json_loadb(o->body, o->length, 0, NULL) : NULL;
     const char *error = json_string_value(json_object_get(body, "error"));
 
-    error = error ? apr_pstrdup(pool, error) : apr_psprintf(pool, "its status is %d", o->status);
+    error = error                  ? apr_pstrdup(pool, error)
+            : o->status != HTTP_OK ? apr_psprintf(pool, "its status is %d", o->status)
+                                   : "what it answered cannot be passed on; the server's log says why";
     json_decref(body);
     return error;
 }

@@ -140,4 +140,25 @@ is(scalar @{$answer->{json}{updates}}, 1, '  for who may');
 announce(qr/VLT00032: the page belongs to another user than nobody/);
 is(VaultTest::Page->of($answer->{json})->poll->{status}, 403, '  and the page is theirs');
 
+# An answer that is too long for a page.
+announce(qr{VLT00030: method /vault/feed/tests/echo\S* failed: it wrote more than VaultMaxOutput, 1024 bytes});
+use_server(VaultTest::Server->start('json-small', config => <<"END"));
+VaultFeed tests "@{[vars('top_dir')]}/modules/vault_feed_test.so" word=hello
+VaultMaxOutput 1024
+<Location "/vault/feed">
+    SetHandler vault-feed
+    VaultFeedExpose tests echo
+</Location>
+<Location "/vault/page">
+    SetHandler vault-page
+</Location>
+END
+$answer = subscribe({add => ["$echo?x=" . '%01' x 200]});
+is($answer->{json}{refused}[0]{status}, 503, '503: an answer beyond VaultMaxOutput');
+like($answer->{json}{refused}[0]{error}, qr/^what it answered cannot be passed on/, '  with a sentence');
+$before = status();
+$poll = VaultTest::Page->of($answer->{json})->start_poll;
+wait_counter('Failures', $before, 1);
+$poll->close;
+
 finish();

@@ -12,11 +12,13 @@
 
 /* ------------------------------------------------------------ the page's place */
 
-/* "CREATED.SERIAL": when the user was made, so that the place of a namesake in another database is none here, and the newest
- * message seen. A user who is not there yet has "0.0". */
+/* "CREATED.SERIAL.POSTED": when the user was made, so that the place of a namesake in another database is none here, the newest
+ * message seen, and when that was posted, since a database that was restored gives serials again. A user who is not there yet has
+ * "0.0.0". */
 typedef struct place_t {
     apr_int64_t created;
     apr_int64_t serial;
+    apr_int64_t posted; /* 0: that is not known */
 } place_t;
 
 static int get_place(const messages_call_t *m, place_t *place)
@@ -31,13 +33,17 @@ static int get_place(const messages_call_t *m, place_t *place)
         return 0;
     }
     place->serial = apr_strtoi64(end + 1, &end, 10);
+    place->posted = *end == '.' ? apr_strtoi64(end + 1, &end, 10) : 0;
     return *end == '\0';
 }
 
-static apr_status_t set_place(messages_call_t *m, apr_int64_t created, apr_int64_t serial)
+/* As `row` has it: `serial` is the name of the cell that the page has seen up to, `posted` that of its time. */
+static apr_status_t set_place(messages_call_t *m, const json_t *row, const char *serial, const char *posted)
 {
     apr_status_t rv = m->sql.db->host->cursor_set(
-        m->sql.call, apr_psprintf(m->sql.pool, "%" APR_INT64_T_FMT ".%" APR_INT64_T_FMT, created, serial));
+        m->sql.call,
+        apr_psprintf(m->sql.pool, "%" APR_INT64_T_FMT ".%" APR_INT64_T_FMT ".%" APR_INT64_T_FMT,
+                     messages_integer(row, "created"), messages_integer(row, serial), messages_integer(row, posted)));
 
     return rv == APR_SUCCESS ? rv : sql_fail(&m->sql, APR_EGENERAL, "the page's place cannot be kept");
 }
@@ -45,15 +51,19 @@ static apr_status_t set_place(messages_call_t *m, apr_int64_t created, apr_int64
 /* ------------------------------------------------------------ one query */
 
 /* The user, and the messages beyond `after` in their order; without `after` (-1) the newest, backwards. Each row begins with the
- * state of the user, also if there is no message. */
+ * state of the user, also if there is no message: `tip` is when the newest was posted, `seen` when that of `after` was. */
 static apr_status_t query(messages_call_t *m, apr_int64_t after, int most, const json_t **rows)
 {
     messages_statement_t *sql = messages_statement(
         &m->sql,
-        "Select {u.created},{u.serial newest},{u.pruned},{d.serial},{d.channel_id},{d.message},{$c.name channel}"
-        ",{$t.sender},{$t.body},{t.posted} FROM vault_message_users AS u"
+        "Select {u.created},{u.serial newest},{u.pruned},{k.posted tip},{l.posted seen},{d.serial},{d.channel_id}"
+        ",{d.message},{$c.name channel},{$t.sender},{$t.body},{t.posted} FROM vault_message_users AS u"
+        " LEFT JOIN vault_message_deliveries AS g ON g.user_id=u.id AND g.serial=u.serial"
+        " LEFT JOIN vault_message_texts AS k ON k.channel_id=g.channel_id AND k.serial=g.message"
+        " LEFT JOIN vault_message_deliveries AS h ON h.user_id=u.id AND h.serial=%d"
+        " LEFT JOIN vault_message_texts AS l ON l.channel_id=h.channel_id AND l.serial=h.message"
         " LEFT JOIN vault_message_deliveries AS d ON d.user_id=u.id AND d.serial>%d",
-        after);
+        after, after);
 
     if (m->channel != NULL) {
         messages_append(sql, " AND d.channel_id=(Select f.id FROM vault_message_channels AS f WHERE f.name=%s)",
@@ -91,6 +101,14 @@ static int has_hole(const json_t *rows)
     return 0;
 }
 
+/* What is kept no more cannot be told from what it was. */
+static int is_another(const place_t *place, const json_t *state)
+{
+    const apr_int64_t seen = messages_integer(state, "seen");
+
+    return place->posted != 0 && seen != 0 && seen != place->posted;
+}
+
 static int is_usable(const place_t *place, const json_t *rows)
 {
     const json_t *state = json_array_get(rows, 0);
@@ -101,7 +119,7 @@ static int is_usable(const place_t *place, const json_t *rows)
     /* Who was not there yet has missed nothing but what is kept no more. */
     return (place->created == messages_integer(state, "created") || place->created == 0) &&
            place->serial <= messages_integer(state, "newest") && place->serial >= messages_integer(state, "pruned") &&
-           !has_hole(rows);
+           !is_another(place, state) && !has_hole(rows);
 }
 
 /* ------------------------------------------------------------ the answer */
@@ -165,7 +183,7 @@ static apr_status_t first_view(messages_call_t *m)
         return rv;
     }
     state = json_array_get(rows, 0);
-    return set_place(m, messages_integer(state, "created"), messages_integer(state, "newest"));
+    return set_place(m, state, "newest", "tip");
 }
 
 /* What the page has missed is kept no more, or its place is from another database: the first view takes the place of what it shows. */
@@ -207,11 +225,11 @@ static apr_status_t look(messages_call_t *m, const char *interest)
     }
     last = json_array_get(rows, 0);
     if (json_array_size(rows) <= (size_t)most) {
-        return set_place(m, messages_integer(last, "created"), messages_integer(last, "newest"));
+        return set_place(m, last, "newest", "tip");
     }
     /* Announce what was left out: a number later than this run's stamp makes the page look again. */
     last = json_array_get(rows, (size_t)most - 1);
-    rv = set_place(m, messages_integer(last, "created"), messages_integer(last, "serial"));
+    rv = set_place(m, last, "serial", "posted");
     (void)m->sql.db->host->notify(interest);
     return rv;
 }

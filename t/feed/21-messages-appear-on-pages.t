@@ -118,6 +118,27 @@ sub test_too_late
     return;
 }
 
+# The database is put back as it was, and gives the numbers again that the page has seen.
+sub test_restored
+{
+    my ($db) = @_;
+    my $name = 'messages_pages_chat';
+    join_channel('chat', 'kept', 'zoe', 'yan');
+    post_as('zoe', 'chat', 'kept', 'old');
+    $db->keep($name);
+    post_as('zoe', 'chat', 'kept', 'forgotten');
+    my $page = open_inbox('yan', 'chat');
+    is(history($page), '[1:zoe:old][2:zoe:forgotten]', 'a page that has seen what the backup does not hold');
+    $db->restore($name);
+    post_as('zoe', 'chat', 'kept', "new$_") for 1 .. 2;
+    my $answer = $page->poll;
+    is(shown($answer), '[1:zoe:old][2:zoe:new1][3:zoe:new2]', '... gets a first view');
+    like(VaultTest::Page::text($answer), qr/<turbo-stream action="update" target="inbox">/, '... in place of what it shows');
+    post_as('zoe', 'chat', 'kept', 'on');
+    is(shown($page->poll), '[4:zoe:on]', '... and goes on from there');
+    return;
+}
+
 sub test_lists
 {
     join_channel('chat', 'list', 'ann');
@@ -149,6 +170,7 @@ SKIP: {
             test_parts();
             test_too_late();
             test_lists();
+            test_restored($db);
         }
     );
 }

@@ -8,7 +8,8 @@
 
   /** {where: {status: 404}} -> where.status=404 */
   function flatten(args, params = new URLSearchParams(), prefix = '') {
-    for (const [key, value] of Object.entries(args)) {
+    for (const [key, given] of Object.entries(args)) {
+      const value = given?.toJSON ? given.toJSON() : given; // a Date is a text
       if (value === null) throw new TypeError(`vault: the argument ${prefix}${key} is null, which a URL cannot say`);
       if (typeof value === 'object') flatten(value, params, `${prefix}${key}.`);
       else if (value !== undefined) params.append(prefix + key, value);

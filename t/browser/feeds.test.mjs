@@ -60,11 +60,11 @@ describe('subscriptions of a plain file', () => {
     const poll = await stage.site.polls.next();
     await heard(page);
     await page.evaluate(() => {
-      window.follow('messages/get_new', { user: 'ä b', where: { status: 404, deep: { er: true } } }, 'one');
+      window.follow('messages/get_new', { user: 'ä b', where: { status: 404, deep: { er: true } }, since: new Date(0) }, 'one');
       window.follow('messages/all', {}, 'two');
     });
     const change = await stage.site.changes.next();
-    const one = url('messages/get_new', 'user=%C3%A4+b&where.status=404&where.deep.er=true');
+    const one = url('messages/get_new', 'user=%C3%A4+b&where.status=404&where.deep.er=true&since=1970-01-01T00%3A00%3A00.000Z');
     const two = url('messages/all', '');
     assert.deepEqual([change.page, change.add, change.remove], ['p1', [one, two], []]);
     change.grant('p1', []);

@@ -26,6 +26,9 @@ static json_t *keys_of(sql_call_t *c, const json_t *changes)
         const json_t *change = json_array_get(changes, i);
         const char *text = json_string_value(json_object_get(change, "key"));
 
+        if (text == NULL) {
+            continue; /* SQLite has rows without a key: nobody could find them */
+        }
         if (apr_hash_get(seen, text, APR_HASH_KEY_STRING) == NULL) {
             apr_hash_set(seen, text, APR_HASH_KEY_STRING, text);
             json_array_append(keys, json_object_get(json_object_get(change, "new"), c->table->key));

@@ -35,6 +35,25 @@ static void test_new_instances(void)
     scene_end(&s);
 }
 
+/* SQLite takes NULL for a key that is not declared otherwise, and such a row is no page's. */
+static void test_no_key(void)
+{
+    static const step_t steps[] = {
+        {"", "nothing", "first view"},
+        {"INSERT INTO strict_one VALUES(NULL)", "nothing", "a row without a key"},
+        {"INSERT INTO strict_one VALUES(NULL); INSERT INTO strict_one VALUES('a')", "[{\"name\":\"a\"}]",
+         "one that has a key beside it"},
+        {"UPDATE strict_one SET name='b' WHERE rowid=1", "[{\"name\":\"b\"}]", "it gets one"},
+        {"UPDATE strict_one SET name=NULL; DELETE FROM strict_one", "nothing", "and goes without"},
+        {NULL, NULL, NULL},
+    };
+    scene_t s;
+
+    scene_begin(&s, "watch_no_key.db", "strict_one", "");
+    run_steps(&s, "get_new_instances", "{\"table\":\"strict_one\"}", "DB-strict_one", steps);
+    scene_end(&s);
+}
+
 static void test_modified_instance(void)
 {
     static const step_t steps[] = {
@@ -424,6 +443,7 @@ void vault_database_watch_suite(void)
     CU_add_test(suite, "changes of rows are folded", test_fold);
     CU_add_test(suite, "names of interests", test_interest_names);
     CU_add_test(suite, "new rows, whoever wrote them", test_new_instances);
+    CU_add_test(suite, "rows without a key", test_no_key);
     CU_add_test(suite, "a row that changes", test_modified_instance);
     CU_add_test(suite, "an attribute that changes", test_attribute_changes);
     CU_add_test(suite, "images of every kind of value", test_images);

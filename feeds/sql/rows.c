@@ -127,7 +127,8 @@ static json_t *integer_json(const char *digits)
 
 json_t *sql_cell_json(const char *cell)
 {
-    if (cell == NULL) {
+    /* Each begins with its kind, which who writes vault_changes by hand may forget. */
+    if (cell == NULL || cell[0] == '\0') {
         return json_null();
     }
     switch (cell[0]) {

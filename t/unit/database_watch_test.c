@@ -98,6 +98,9 @@ static void test_attribute_changes(void)
          "[{\"attribute\":\"status\",\"old\":404,\"new\":200}]", "two changes are one"},
         {"UPDATE logs SET status=NULL WHERE status=200", "[{\"attribute\":\"status\",\"old\":200,\"new\":null}]",
          "a bulk update, to NULL"},
+        {"INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row)"
+         "VALUES('logs','U','2','{\"status\":\"\"}','{\"status\":\"I7\"}')",
+         "nothing", "a change by hand: of a cell that is none nothing is known"},
         {"DELETE FROM logs", "[{\"attribute\":\"status\",\"old\":null,\"new\":null}]", "the row is gone"},
         {NULL, NULL, NULL},
     };

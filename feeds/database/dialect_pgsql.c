@@ -132,13 +132,26 @@ typedef struct place_t {
     const char *since, *until, *id;
 } place_t;
 
-/* XMIN:XMAX: and a list as compact() makes it. */
+/* XMIN:XMAX: and a list as compact() makes it, that PostgreSQL will read when it is whole. */
 static int is_snapshot(const char *text)
 {
-    const char *colon = strchr(text, ':');
+    char *at;
+    apr_int64_t xid = apr_strtoi64(text, &at, 10);
+    apr_int64_t end = *at == ':' ? apr_strtoi64(at + 1, &at, 10) : 0;
 
-    colon = colon != NULL ? strchr(colon + 1, ':') : NULL;
-    return colon != NULL && (colon[1] == '\0' || colon[1] == '.');
+    if (*at != ':' || xid < 1 || end < xid) {
+        return 0;
+    }
+    at++;
+    for (apr_int64_t least = 0; *at == '.'; least = 1) {
+        apr_int64_t distance = apr_strtoi64(at + 1, &at, 10);
+
+        if (distance < least || distance >= end - xid) {
+            return 0;
+        }
+        xid += distance;
+    }
+    return *at == '\0';
 }
 
 /* 0: it is none. */

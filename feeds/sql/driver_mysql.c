@@ -204,6 +204,7 @@ static void read_type(sql_column_t *column, const char *type)
             column->kind = kinds[i].kind;
             column->is_integer = column->kind == SQL_INTEGER;
             column->reads_numbers = kinds[i].reads_numbers;
+            column->reads_bytes = strcmp(type, "bit") == 0;
         }
     }
 }
@@ -326,6 +327,8 @@ static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
 
     sql_raw(sql, "SELECT CONCAT('',AUTO_INCREMENT-1) AS " CELL
                  " FROM information_schema.TABLES WHERE TABLE_SCHEMA=DATABASE() AND TABLE_NAME=");
+    sql_text(sql, c->table->name);
+    sql_raw(sql, " AND BINARY TABLE_NAME=");
     sql_text(sql, c->table->name);
     rv = sql_conn_cell(c, sql->text, &cell);
     *key = cell == NULL ? APR_INT64_MAX : strcmp(cell, "0") == 0 ? -1 : apr_strtoi64(cell, NULL, 10);

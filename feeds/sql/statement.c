@@ -289,6 +289,10 @@ const char *sql_value_of(sql_statement_t *sql, const sql_column_t *column, const
         if (column->reads_numbers && !is_number(text)) {
             return "is not a number";
         }
+        if (column->reads_bytes) {
+            sql_raw(sql, text);
+            return NULL;
+        }
         if (column->kind == SQL_BLOB && sql->driver->append_blob != NULL) {
             sql->driver->append_blob(sql, text, json_string_length(value));
             return NULL;

@@ -41,6 +41,7 @@ typedef struct sql_column_t {
     int is_integer;    /**< a text that is a whole number is one in it, however it is written */
     int generated;     /**< computed by the database: cannot be saved */
     int reads_numbers; /**< compared with a text, the database makes a number of it, whatever it is */
+    int reads_bytes;   /**< makes a number of the bytes of a text, and not of the digits in it */
     int keeps_types;   /**< a number in it is no text, and a text is no number: neither is made of the other */
 } sql_column_t;
 

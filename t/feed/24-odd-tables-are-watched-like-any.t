@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tables as people declare them: keys that are lists or bits, names that differ in capitals only. Once they are watched their new rows come, and
+# rows are updated and deleted through the feed.
+use strict;
+use warnings;
+use utf8;
+use VaultTest;
+use VaultTest::Database;
+use VaultTest::Site;
+
+# Name, columns, a row whose v is "one", and why.
+my %CASES = (
+    sqlite3 => [
+        ['no_key', 'k TEXT PRIMARY KEY,v TEXT', q{(NULL,'none'),('a','one')}, 'a row without a key is passed over'],
+        ['Size "x', 'k INTEGER PRIMARY KEY,v TEXT', q{(1,'one')}, 'a blank and a quote in the name'],
+    ],
+    pgsql => [
+        ['list', 'k INTEGER[] PRIMARY KEY,v TEXT', q{('{1,2}','one')}, 'a list'],
+        ['Items', 'k INTEGER PRIMARY KEY,v TEXT', q{(1,'one')}, 'capitals'],
+        ['items', 'k INTEGER PRIMARY KEY,v TEXT', q{(2,'one')}, 'and none'],
+        ['Size "x', 'k INTEGER PRIMARY KEY,v TEXT', q{(1,'one')}, 'a blank and a quote in the name'],
+    ],
+    mysql => [
+        ['bits', 'k BIT(8) PRIMARY KEY,v TEXT', q{(b'101','one')}, 'bits'],
+        ['Items', 'k INT PRIMARY KEY,v TEXT', q{(1,'one')}, 'a name that differs from the next'],
+        ['items', 'k INT PRIMARY KEY,v TEXT,w TEXT', q{(2,'one',NULL)}, 'in capitals only'],
+        ['Size "x', 'k INT PRIMARY KEY,v TEXT', q{(1,'one')}, 'a blank and a quote in the name'],
+    ],
+);
+
+site_file('/feed/odd-row.html', '{{#rows}}[{{v}}]{{/rows}}');
+
+for my $db (has_database() ? databases() : ()) {
+    my $driver = $db->driver;
+    my $quote = $driver eq 'mysql' ? '`' : '"';
+    my @cases = map { my $name = $_->[0] =~ s/$quote/$quote$quote/gr; [@$_, "$quote$name$quote"] } @{$CASES{$driver}};
+    $db->make('odd', join '', map { "CREATE TABLE $_->[4]($_->[1]);" } @cases);
+    my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters('odd')), map { $_->[0] } @cases);
+    open my $program, '-|', @command or die "$command[0]: $!\n";
+    my $said = do { local $/; readline $program };
+    ok(close $program, "$driver: the tables are watched") || diag($said);
+    use_server(VaultTest::Server->start("odd-$driver", config => $db->feed('odd', 'odd', 'rows=20 look=50 timeout=5') . live_folder('/feed')));
+    for my $i (0 .. $#cases) {
+        my ($name, undef, $row, $why, $quoted) = @{$cases[$i]};
+        my $shown = $name =~ s/"/&quot;/gr;
+        my $tag = qq(<!--#feed name="odd" method="get_new_instances" table="$shown" template="odd-row.html" append="rows" -->);
+        site_file("/feed/odd-new-$driver-$i.shtml", $tag);
+        live_shtml("/feed/odd-$driver-$i.shtml", "/feed/odd-new-$driver-$i.shtml", "<p>$tag</p>\n");
+        my $page = open_page("/feed/odd-$driver-$i.shtml");
+        my $poll = $page->start_poll;
+        wait_waiting(1);
+        $db->does('odd', "INSERT INTO $quoted VALUES$row");
+        like(VaultTest::Page::text($page->finish_poll($poll)), qr{<template>\[one\]</template>}, "$driver: $why");
+        is(calls_feed('odd', 'update', {table => $name, where => {v => 'one'}, values => {v => 'two'}})->{rows}[0]{updated}, 1, '... it is updated');
+        is(calls_feed('odd', 'delete', {table => $name, where => {v => 'two'}})->{rows}[0]{deleted}, 1, '... and deleted');
+    }
+    next if $driver ne 'mysql';
+    is(calls_feed('odd', 'save', {table => 'bits', values => {k => '6', v => 'six'}})->{rows}[0]{id} // 'nothing', 6, 'digits are no bytes to a BIT');
+    is(calls_feed('odd', 'update', {table => 'bits', key => '6', values => {v => 'seven'}})->{rows}[0]{updated}, 1, '... nor where a row is looked for');
+}
+use_server(undef);
+finish();

@@ -85,10 +85,20 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
 
         sql_raw(sql, i == 0 ? "" : ",");
         append_plain(sql, column->name);
-        sql_raw(sql, ",");
+        /* Columns may have different character sets, which JSON_OBJECT refuses to mix. */
+        sql_raw(sql, ",CONVERT(");
         sql->driver->append_cell(sql, column_of(sql, row, column->name), column->kind);
+        sql_raw(sql, " USING utf8mb4)");
     }
     sql_raw(sql, ")");
+}
+
+/* As cells are (driver_mysql.c): without the zeros of ZEROFILL, a BIT as a number, bytes in base64, which MariaDB breaks into lines. */
+static void append_key(sql_statement_t *sql, const sql_column_t *key, const char *row)
+{
+    sql_raw(sql, key->kind == SQL_BLOB ? "REPLACE(TO_BASE64(" : "CONCAT('',");
+    sql_raw(sql, column_of(sql, row, key->name));
+    sql_raw(sql, key->kind == SQL_BLOB ? "),'\\n','')" : key->is_integer ? "+0)" : ")");
 }
 
 static void append_record(sql_statement_t *sql, const sql_table_t *table, const char *op, int old, int new)
@@ -97,10 +107,9 @@ static void append_record(sql_statement_t *sql, const sql_table_t *table, const 
     append_plain(sql, table->name);
     sql_raw(sql, ",'");
     sql_raw(sql, op);
-    sql_raw(sql, "',CONCAT('',");
-    sql_raw(sql, column_of(sql, new ? "NEW" : "OLD", table->key));
-    /* As cells are (driver_mysql.c): without the zeros of ZEROFILL, and a BIT as a number. */
-    sql_raw(sql, sql_table_column_named(table, table->key)->is_integer ? "+0)," : "),");
+    sql_raw(sql, "',");
+    append_key(sql, sql_table_column_named(table, table->key), new ? "NEW" : "OLD");
+    sql_raw(sql, ",");
     if (old) {
         append_row(sql, table, "OLD");
     }

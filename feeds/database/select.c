@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apr_base64.h"
 #include "apr_lib.h"
 #include "apr_strings.h"
 
@@ -36,6 +37,21 @@ apr_status_t database_select_newest(sql_call_t *c, int most, json_t **rows)
     return sql_fetch_table(c, sql, most, 1, rows);
 }
 
+/* A key as rows have it: of bytes in base64. */
+static void append_key(sql_statement_t *sql, const sql_column_t *column, const json_t *key)
+{
+    const char *text = column->kind == SQL_BLOB ? json_string_value(key) : NULL;
+
+    if (text != NULL && sql->driver->append_blob != NULL) {
+        char *bytes = apr_palloc(sql->pool, (apr_size_t)apr_base64_decode_len(text) + 1);
+        int length = apr_base64_decode_binary((unsigned char *)bytes, text);
+
+        sql->driver->append_blob(sql, bytes, (apr_size_t)length);
+        return;
+    }
+    (void)sql_value_of(sql, column, key);
+}
+
 size_t database_append_keys(sql_call_t *c, sql_statement_t *sql, const json_t *keys, size_t first)
 {
     size_t count = json_array_size(keys) - first;
@@ -46,7 +62,7 @@ size_t database_append_keys(sql_call_t *c, sql_statement_t *sql, const json_t *k
     sql_name(sql, c->table->key);
     for (size_t i = 0; i < count; i++) {
         sql_raw(sql, i == 0 ? " IN(" : ",");
-        (void)sql_value_of(sql, sql_table_column_named(c->table, c->table->key), json_array_get(keys, first + i));
+        append_key(sql, sql_table_column_named(c->table, c->table->key), json_array_get(keys, first + i));
     }
     sql_raw(sql, ")");
     return count;

@@ -147,6 +147,14 @@ static void append_text(sql_statement_t *sql, const char *text, apr_size_t lengt
     sql_raw(sql, "'");
 }
 
+/* Without a character set: these need be no text. */
+static void append_blob(sql_statement_t *sql, const char *bytes, apr_size_t length)
+{
+    sql_raw(sql, "X'");
+    sql_hex(sql, bytes, length);
+    sql_raw(sql, "'");
+}
+
 /* A text with a byte that is zero goes in hexadecimal digits; so do others in UCS-2, which is as good. */
 static void append_text_cell(sql_statement_t *sql, const char *expression, apr_size_t length)
 {
@@ -365,6 +373,7 @@ const sql_driver_t sql_driver_mysql = {
     .append_name = append_name,
     .append_table = append_name,
     .append_text = append_text,
+    .append_blob = append_blob,
     .append_cell = append_cell,
     .fault = fault,
 };

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tables as people declare them: keys that are lists or bits, names that differ in capitals only. Once they are watched their new rows come, and
-# rows are updated and deleted through the feed.
+# Tables as people declare them: keys that are bytes or lists, columns of several character sets, names that differ in capitals only. Once they
+# are watched others still write into them, their new rows come, and rows are updated and deleted through the feed.
 use strict;
 use warnings;
 use utf8;
@@ -15,13 +15,18 @@ my %CASES = (
         ['Size "x', 'k INTEGER PRIMARY KEY,v TEXT', q{(1,'one')}, 'a blank and a quote in the name'],
     ],
     pgsql => [
+        ['bytes', 'k BYTEA PRIMARY KEY,v TEXT', q{('\x00ff2041','one')}, 'a key of bytes'],
         ['list', 'k INTEGER[] PRIMARY KEY,v TEXT', q{('{1,2}','one')}, 'a list'],
         ['Items', 'k INTEGER PRIMARY KEY,v TEXT', q{(1,'one')}, 'capitals'],
         ['items', 'k INTEGER PRIMARY KEY,v TEXT', q{(2,'one')}, 'and none'],
         ['Size "x', 'k INTEGER PRIMARY KEY,v TEXT', q{(1,'one')}, 'a blank and a quote in the name'],
     ],
     mysql => [
+        ['bytes', 'k BINARY(4) PRIMARY KEY,v TEXT', q{(X'00ff2041','one')}, 'a key of bytes that are no text'],
+        ['many_bytes', 'k VARBINARY(200) PRIMARY KEY,v TEXT', q{(REPEAT(X'00ff2041',50),'one')}, 'base64 of it has several lines'],
         ['bits', 'k BIT(8) PRIMARY KEY,v TEXT', q{(b'101','one')}, 'bits'],
+        ['wide', 'k VARCHAR(9) CHARACTER SET utf16 PRIMARY KEY,v VARCHAR(9) CHARACTER SET ucs2', q{('é','one')}, 'two bytes a character'],
+        ['sets', 'k INT PRIMARY KEY,v VARCHAR(9) CHARACTER SET latin1,w VARCHAR(9) CHARACTER SET cp1251', q{(1,'one','ж')}, 'several character sets'],
         ['Items', 'k INT PRIMARY KEY,v TEXT', q{(1,'one')}, 'a name that differs from the next'],
         ['items', 'k INT PRIMARY KEY,v TEXT,w TEXT', q{(2,'one',NULL)}, 'in capitals only'],
         ['Size "x', 'k INT PRIMARY KEY,v TEXT', q{(1,'one')}, 'a blank and a quote in the name'],

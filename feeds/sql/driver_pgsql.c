@@ -34,8 +34,9 @@
     ",a.attnum::text||':'||a.atttypid::text AS " CELL                                                                  \
     " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid=c.relnamespace"                               \
     " JOIN pg_catalog.pg_attribute a ON a.attrelid=c.oid AND a.attnum>0 AND NOT a.attisdropped"                        \
-    " JOIN pg_catalog.pg_type t ON t.oid=a.atttypid"                                                                   \
-    " JOIN pg_catalog.pg_type b ON b.oid=CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END"                    \
+    " JOIN pg_catalog.pg_type b ON b.oid=(WITH RECURSIVE d(id) AS (SELECT a.atttypid UNION ALL"                        \
+    " SELECT t.typbasetype FROM d JOIN pg_catalog.pg_type t ON t.oid=d.id WHERE t.typtype='d')"                        \
+    " SELECT d.id FROM d JOIN pg_catalog.pg_type t ON t.oid=d.id WHERE t.typtype<>'d')"                                \
     " LEFT JOIN pg_catalog.pg_collation l ON l.oid=a.attcollation"                                                     \
     " LEFT JOIN pg_catalog.pg_index i ON i.indrelid=c.oid AND i.indisprimary AND i.indnkeyatts=1"                      \
     " AND i.indkey[0]=a.attnum"                                                                                        \
@@ -220,7 +221,8 @@ static sql_kind_e kind_of(const char *type)
     return SQL_TEXT;
 }
 
-/* JSON has times with a T, reals without an exponent, lists in its own way. */
+/* JSON has times with a T, reals without an exponent, lists in its own way; and what depends on IntervalStyle, DateStyle and TimeZone as
+ * the writer has set them. */
 static sql_spelling_e spelling_of(const char *type, int deterministic)
 {
     static const struct {
@@ -230,7 +232,8 @@ static sql_spelling_e spelling_of(const char *type, int deterministic)
         {"text", SQL_SPELLING_EXACT},    {"varchar", SQL_SPELLING_EXACT},   {"uuid", SQL_SPELLING_UUID},
         {"bpchar", SQL_SPELLING_PADDED}, {"timestamp", SQL_SPELLING_UNFIT}, {"timestamptz", SQL_SPELLING_UNFIT},
         {"float4", SQL_SPELLING_UNFIT},  {"float8", SQL_SPELLING_UNFIT},    {"bytea", SQL_SPELLING_UNFIT},
-        {"json", SQL_SPELLING_UNFIT},    {"jsonb", SQL_SPELLING_UNFIT},
+        {"json", SQL_SPELLING_UNFIT},    {"jsonb", SQL_SPELLING_UNFIT},     {"interval", SQL_SPELLING_UNFIT},
+        {"tsrange", SQL_SPELLING_UNFIT}, {"tstzrange", SQL_SPELLING_UNFIT}, {"daterange", SQL_SPELLING_UNFIT},
     };
 
     for (apr_size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {

@@ -44,6 +44,9 @@ my %CASES = (
         ['DATE', '20261121', q{'20261121'}, 'late'],
         ['TIMESTAMP', '2026-11-21 05:06:07', q{'2026-11-21 05:06:07'}, 'refused', 'members'],
         ['DOUBLE PRECISION', '7', '7', 'refused'],
+        ['INTERVAL', '1 day', q{'1 day'}, 'refused'],
+        ['TSTZRANGE', 'empty', q{'empty'}, 'refused'],
+        ['whenever', '2026-11-21 05:06:07', q{'2026-11-21 05:06:07'}, 'refused', 'members'],
     ],
     mysql => [
         ['BIGINT', '7', '7', 'sees'],
@@ -110,7 +113,8 @@ for my $db (has_database() ? databases() : ()) {
     my @cases = @{$CASES{$driver}};
     my @all = 0 .. $#cases;
     my @with = grep { $cases[$_][4] } @all;
-    $db->make('spelled', join '', (map { "CREATE TABLE t$_(k $cases[$_][0] PRIMARY KEY,v {text});" } @all), map { "CREATE TABLE f$_(id {serial},k $cases[$_][0],v {text});" } @with);
+    my $domains = $driver eq 'pgsql' ? 'CREATE DOMAIN moment AS TIMESTAMP;CREATE DOMAIN whenever AS moment;' : '';
+    $db->make('spelled', $domains . join '', (map { "CREATE TABLE t$_(k $cases[$_][0] PRIMARY KEY,v {text});" } @all), map { "CREATE TABLE f$_(id {serial},k $cases[$_][0],v {text});" } @with);
     my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters('spelled')), (map { "t$_" } @all), map { "f$_" } @with);
     my $said = qx(@command 2>&1);
     is($?, 0, "$driver: the tables are watched") || diag($said);

@@ -163,6 +163,36 @@ static int find_table(sql_call_t *c, const char *name)
     return VAULTCTL_DONE;
 }
 
+static int not_watched(const char *name)
+{
+    return vaultctl_say(VAULTCTL_FAILED, "%s: the table is not watched", name);
+}
+
+/* A table that was dropped, renamed, or has lost its key is still to be forgotten: of that no more than its name is needed. */
+static int find_watched(sql_call_t *c, const char *name)
+{
+    sql_table_t *table = apr_pcalloc(c->pool, sizeof(*table));
+    int has;
+
+    if (sql_catalogue_has(c, "vault_watched", &has) != APR_SUCCESS) {
+        return VAULTCTL_FAILED;
+    }
+    if (!has || name[0] == '\0' || strncmp(name, "vault_", 6) == 0) {
+        return not_watched(name);
+    }
+    table->name = name;
+    table->note = apr_pcalloc(c->pool, sizeof(*table->note));
+    c->table = table;
+    if (database_dialect_is_watched(c, &has) != APR_SUCCESS) {
+        return VAULTCTL_FAILED;
+    }
+    /* One that is there may have triggers all the same, of an unwatch on MariaDB that did not come to its end. */
+    if (!has && sql_catalogue_has(c, name, &has) != APR_SUCCESS) {
+        return VAULTCTL_FAILED;
+    }
+    return has ? VAULTCTL_DONE : not_watched(name);
+}
+
 static void show(const apr_array_header_t *statements)
 {
     for (int i = 0; i < statements->nelts; i++) {
@@ -219,7 +249,7 @@ static int change(const vaultctl_options_t *options, char *const *tables, int co
         return status;
     }
     for (int i = 0; i < count && status == VAULTCTL_DONE; i++) {
-        status = find_table(&c, tables[i]);
+        status = make == database_dialect_watch ? find_table(&c, tables[i]) : find_watched(&c, tables[i]);
         if (status == VAULTCTL_DONE) {
             make(&c, statements);
         }

@@ -192,7 +192,6 @@ void database_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
     for (int i = 0; dialect->tables[i] != NULL; i++) {
         APR_ARRAY_PUSH(statements, const char *) = dialect->tables[i];
     }
-    dialect->unwatch(c, c->table, statements);
     dialect->watch(c, c->table, statements);
     forget(c, statements);
     sql = sql_statement_make(c);
@@ -217,9 +216,10 @@ void database_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements)
 {
     sql_statement_t *sql = sql_statement_make(c);
 
+    /* First: on MariaDB each of the others is for good when it is done, and with some of its triggers a table is not watched. */
+    forget(c, statements);
     database_dialect_of(c->db)->unwatch(c, c->table, statements);
     sql_raw(sql, "DELETE FROM vault_changes WHERE tbl=");
     sql_text(sql, c->table->name);
     database_dialect_push(statements, sql);
-    forget(c, statements);
 }

@@ -145,7 +145,8 @@ static sql_statement_t *begin_trigger(sql_call_t *c, const sql_table_t *table, c
 {
     sql_statement_t *sql = sql_statement_make(c);
 
-    sql_raw(sql, "CREATE TRIGGER ");
+    /* There is no moment without it, since no transaction would take its end back. */
+    sql_raw(sql, "CREATE OR REPLACE TRIGGER ");
     append_trigger(sql, table, what);
     sql_raw(sql, " AFTER ");
     sql_raw(sql, event);

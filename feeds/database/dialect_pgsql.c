@@ -101,16 +101,6 @@ static void push_always(sql_call_t *c, const sql_table_t *table, const char *wha
     database_dialect_push(statements, sql);
 }
 
-static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
-{
-    static const char *const triggers[] = {"vault_change", "vault_truncate"};
-
-    for (apr_size_t i = 0; i < sizeof(triggers) / sizeof(triggers[0]); i++) {
-        push_trigger(c, table, triggers[i], statements);
-        push_always(c, table, triggers[i], statements);
-    }
-}
-
 static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
 {
     static const char *const drops[] = {"DROP TRIGGER IF EXISTS vault_change ON ",
@@ -122,6 +112,17 @@ static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t 
         sql_raw(sql, drops[i]);
         sql_table(sql, table->name);
         database_dialect_push(statements, sql);
+    }
+}
+
+static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
+{
+    static const char *const triggers[] = {"vault_change", "vault_truncate"};
+
+    unwatch(c, table, statements);
+    for (apr_size_t i = 0; i < sizeof(triggers) / sizeof(triggers[0]); i++) {
+        push_trigger(c, table, triggers[i], statements);
+        push_always(c, table, triggers[i], statements);
     }
 }
 

@@ -155,10 +155,24 @@ static void append_and_row_differs(sql_statement_t *sql, const sql_table_t *tabl
     sql_raw(sql, ")");
 }
 
+static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
+{
+    static const char *const whats[] = {"insert", "update", "rename", "delete"};
+
+    for (apr_size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
+        sql_statement_t *sql = sql_statement_make(c);
+
+        sql_raw(sql, "DROP TRIGGER IF EXISTS main.");
+        database_dialect_trigger_name(sql, table, whats[i]);
+        database_dialect_push(statements, sql);
+    }
+}
+
 static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
 {
     sql_statement_t *sql = begin_trigger(c, table, "insert", "INSERT");
 
+    unwatch(c, table, statements);
     sql_raw(sql, " BEGIN");
     append_record(sql, table, "I", 0, 1);
     end_trigger(sql, statements);
@@ -181,19 +195,6 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
     sql_raw(sql, " BEGIN");
     append_record(sql, table, "D", 1, 0);
     end_trigger(sql, statements);
-}
-
-static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
-{
-    static const char *const whats[] = {"insert", "update", "rename", "delete"};
-
-    for (apr_size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
-        sql_statement_t *sql = sql_statement_make(c);
-
-        sql_raw(sql, "DROP TRIGGER IF EXISTS main.");
-        database_dialect_trigger_name(sql, table, whats[i]);
-        database_dialect_push(statements, sql);
-    }
 }
 
 /* ------------------------------------------------------------ places */

@@ -14,7 +14,7 @@
 
 static int hex_value(char digit)
 {
-    return digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10;
+    return (digit <= '9' ? digit : digit + 9) & 15; /* something, should it be none */
 }
 
 /* NULL: out of memory. To be freed. */

@@ -7,6 +7,7 @@ PKG_CHECK_MODULES([CUNIT], [cunit],
 AM_CONDITIONAL([UNIT_TESTS], [test "$vault_unit_tests" = yes])
 
 AC_PATH_PROG([PERL], [perl])
+AC_PATH_PROGS([CLANG], [clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14])
 AC_MSG_CHECKING([for Apache::Test])
 AS_IF([test -n "$PERL" && $PERL -MApache::TestRun -e 1 >/dev/null 2>&1],
     [vault_apache_test=yes], [vault_apache_test=no])

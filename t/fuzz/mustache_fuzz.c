@@ -6,16 +6,10 @@
  * The first byte of an input says how long the template is, in 255ths of what follows; the rest is JSON. The partial
  * "p" is the template itself, "q" a fixed one. Checked besides crashes: an error is a sentence with a line, no write is
  * empty, two renderings of one template are the same.
- *
- * With clang: -DFUZZER -fsanitize=fuzzer,address. Without FUZZER: a program that feeds each file that is named.
  */
 #include "mustache.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "apr_general.h"
+#include "fuzz.h"
 
 /* What one input may write. */
 #define OUTPUT_MAX 100000
@@ -26,8 +20,6 @@ typedef struct sink_t {
     apr_size_t len;
     apr_uint32_t sum;
 } sink_t;
-
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static apr_status_t write_cb(void *baton, const char *text, apr_size_t len)
 {
@@ -71,7 +63,7 @@ static void render_twice(const vault_mustache_t *self, const json_t *context, ap
     }
 }
 
-static void feed(const char *text, apr_size_t len, const char *json, apr_size_t json_len, apr_pool_t *pool)
+static void feed_both(const char *text, apr_size_t len, const char *json, apr_size_t json_len, apr_pool_t *pool)
 {
     vault_mustache_t *template;
     const char *error;
@@ -89,60 +81,14 @@ static void feed(const char *text, apr_size_t len, const char *json, apr_size_t 
     json_decref(context);
 }
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+static void feed(const char *text, apr_size_t length, apr_pool_t *pool)
 {
-    static int ready;
-    apr_pool_t *pool;
-    apr_size_t len;
-    char *text, *json;
+    apr_size_t size = length > 0 ? (length - 1) * (unsigned char)text[0] / 255 : 0;
+    char *template = malloc(size + 1); /* apart, so that reading past the end shows */
 
-    if (!ready) {
-        ready = apr_initialize() == APR_SUCCESS;
+    if (length > 0) {
+        memcpy(template, text + 1, size);
+        feed_both(template, size, text + 1 + size, length - 1 - size, pool);
     }
-    if (size == 0 || apr_pool_create_unmanaged_ex(&pool, NULL, NULL) != APR_SUCCESS) {
-        return 0;
-    }
-    len = (size - 1) * data[0] / 255;
-    text = malloc(len ? len : 1); /* apart, so that reading past the end of one shows */
-    json = malloc(size - len);
-    if (text && json) {
-        memcpy(text, data + 1, len);
-        memcpy(json, data + 1 + len, size - 1 - len);
-        feed(text, len, json, size - 1 - len, pool);
-    }
-    free(text);
-    free(json);
-    apr_pool_destroy(pool);
-    return 0;
+    free(template);
 }
-
-#ifndef FUZZER
-
-static int feed_file(const char *path)
-{
-    static unsigned char data[1 << 20];
-    FILE *file = fopen(path, "rb");
-    size_t size;
-
-    if (!file) {
-        perror(path);
-        return 0;
-    }
-    size = fread(data, 1, sizeof data, file);
-    fclose(file);
-    LLVMFuzzerTestOneInput(data, size);
-    return 1;
-}
-
-int main(int argc, char **argv)
-{
-    int i, fed = 0;
-
-    for (i = 1; i < argc; i++) {
-        fed += feed_file(argv[i]);
-    }
-    printf("%d inputs\n", fed);
-    return fed == 0 || fed != argc - 1;
-}
-
-#endif

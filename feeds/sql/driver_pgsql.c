@@ -24,7 +24,7 @@
 
 #define CELL "v"
 #define OF_USERS " n.nspname NOT IN('pg_catalog','information_schema') AND pg_catalog.pg_table_is_visible(c.oid)"
-/* The columns of a table. Prepared once a connection: to plan it takes four times as long as to run it, and it is run every second. The
+/* The columns of a table. Prepared once a connection: to plan it takes ten times as long as to run it. The
  * name is compared as text as well: as a name, a long one would be cut. */
 #define TABLE "mod_vault_table"
 #define PREPARE_TABLE                                                                                                  \

@@ -289,8 +289,9 @@ const char *sql_value_of(sql_statement_t *sql, const sql_column_t *column, const
         if (column->reads_numbers && !is_number(text)) {
             return "is not a number";
         }
-        if (column->reads_bytes) {
-            sql_raw(sql, text);
+        /* A number is nothing else in SQL either. */
+        if (column->reads_bytes && is_number(text)) {
+            sql_bytes(sql, text, strlen(text));
             return NULL;
         }
         if (column->kind == SQL_BLOB && sql->driver->append_blob != NULL) {

@@ -12,6 +12,7 @@
 #include "connection.h"
 #include "driver.h"
 #include "fold.h"
+#include "now.h"
 #include "rows.h"
 
 static const database_dialect_t *const dialects[] = {
@@ -116,8 +117,11 @@ static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
 /* What is known of a table on one connection. */
 typedef struct note_t {
     const char *columns, *epoch; /* NULL: not yet */
-    int is_watched;              /* 0: likewise */
+    apr_time_t watched_at;       /* when it was watched; 0: likewise */
 } note_t;
+
+/* How long that is believed. */
+#define WATCHED_FOR apr_time_from_sec(1)
 
 static note_t *note_of(sql_call_t *c, const sql_table_t *table)
 {
@@ -156,22 +160,26 @@ const char *database_dialect_epoch(const sql_table_t *table)
 apr_status_t database_dialect_is_watched(sql_call_t *c, int *is_watched)
 {
     note_t *note = note_of(c, c->table);
-    sql_statement_t *sql = sql_statement_make(c);
-    const char *cell = NULL;
-    apr_status_t rv = APR_SUCCESS;
+    apr_time_t now = vault_now();
+    sql_statement_t *sql;
+    const char *cell;
+    apr_status_t rv;
 
-    if (!note->is_watched) {
-        sql_raw(sql, c->db->driver->select);
-        sql_raw(sql, " ");
-        sql_cell(sql, "w", "epoch", SQL_TEXT);
-        sql_raw(sql, " FROM ");
-        sql_table(sql, "vault_watched");
-        sql_raw(sql, " AS w WHERE w.tbl=");
-        sql_text(sql, c->table->name);
-        rv = sql_conn_cell(c, sql->text, &cell);
-        note->is_watched = cell != NULL;
+    *is_watched = note->watched_at != 0 && now < note->watched_at + WATCHED_FOR;
+    if (*is_watched) {
+        return APR_SUCCESS;
     }
-    *is_watched = note->is_watched;
+    sql = sql_statement_make(c);
+    sql_raw(sql, c->db->driver->select);
+    sql_raw(sql, " ");
+    sql_cell(sql, "w", "epoch", SQL_TEXT);
+    sql_raw(sql, " FROM ");
+    sql_table(sql, "vault_watched");
+    sql_raw(sql, " AS w WHERE w.tbl=");
+    sql_text(sql, c->table->name);
+    rv = sql_conn_cell(c, sql->text, &cell);
+    *is_watched = rv == APR_SUCCESS && cell != NULL;
+    note->watched_at = *is_watched ? now : 0;
     return rv;
 }
 

@@ -128,7 +128,7 @@ void database_dialect_keep_epoch(sql_call_t *c, const sql_table_t *table, const 
 /** That watching; NULL: nobody knows it. */
 const char *database_dialect_epoch(const sql_table_t *table);
 
-/** Is c->table watched, or was it, when tables were read last? There is a table vault_watched.
+/** Is c->table watched, or was it a second ago? There is a table vault_watched.
  * @return as sql_conn_query */
 apr_status_t database_dialect_is_watched(sql_call_t *c, int *is_watched);
 

@@ -85,6 +85,11 @@ for my $db (has_database() ? databases() : ()) {
         my $got = $answer->{error} ? "$answer->{status}: $answer->{error}" : join ' ', map { $_->{id} } @{$answer->{rows}{added}};
         ref $wanted ? like($got, $wanted, "$driver, $query: $why") : is($got, $wanted, "$driver, $query: $why");
     }
+    $command[1] = 'unwatch';
+    qx(@command 2>&1);
+    is($?, 0, "$driver: they are watched no more");
+    wait_until(sub { (calls_feed('queries', 'get_query_changes', {query => 'falling'})->{error} // '') =~ /^(?:the query's tables are|table "bids" is) not watched/ },
+        "$driver: a query of theirs is refused");
     use_server(undef);
 }
 finish();

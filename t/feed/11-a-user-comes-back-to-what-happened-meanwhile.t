@@ -35,16 +35,7 @@ sub vaultctl
 sub config_of
 {
     my ($db) = @_;
-    my $top = vars('top_dir');
-    return $db->feed('kept', 'kept', 'look=100 timeout=10') . <<"END";
-@{[live_folder('/feed')]}
-<LocationMatch "^/(feed|vault/poll)">
-    AuthType Basic
-    AuthName tests
-    AuthUserFile "$top/t/conf/site.users"
-    Require valid-user
-</LocationMatch>
-END
+    return $db->feed('kept', 'kept', 'look=100 timeout=10') . live_folder('/feed') . for_users('^/(feed|vault/poll)');
 }
 
 my $tag = qq(<!--#feed name="kept" method="get_new_instances" table="logs" persistent="yes" template="$NAME.html" -->);

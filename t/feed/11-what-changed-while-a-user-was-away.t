@@ -57,19 +57,12 @@ sub shown
 sub config_of
 {
     my ($db) = @_;
-    my $top = vars('top_dir');
     my $model = vars('t_logs') . '/away.json';
     open my $file, '>', $model or die "$model: $!\n";
     print $file $MODEL;
     close $file or die "$model: $!\n";
-    return $db->feed('away', 'away', "look=100 timeout=10 model=$model") . live_folder('/feed') . <<"END";
-<LocationMatch "^/(feed|vault/poll)">
-    AuthType Basic
-    AuthName tests
-    AuthUserFile "$top/t/conf/site.users"
-    Require valid-user
-</LocationMatch>
-END
+    return $db->feed('away', 'away', "look=100 timeout=10 model=$model") . live_folder('/feed')
+        . for_users('^/(feed|vault/poll)');
 }
 
 SKIP: {

@@ -33,13 +33,7 @@ sub users_file
     return $file;
 }
 
-my $auth = <<'END';
-<LocationMatch "^/(feed|vault/poll|vault/feed)">
-    AuthType Basic
-    AuthName tests
-    AuthUserFile "USERS"
-    Require valid-user
-</LocationMatch>
+my $methods = <<'END';
 <Location "/vault/feed">
     SetHandler vault-feed
     VaultFeedExpose chat create_channel subscribe post_message get_new_messages
@@ -52,7 +46,7 @@ SKIP: {
     for_each_database(
         sub {
             my ($db) = @_;
-            my $config = $auth =~ s/USERS/users_file()/er;
+            my $config = for_users('^/(feed|vault/poll|vault/feed)', users_file()) . $methods;
             messages_server('users', $db, {chat => 'anonymous=no', open => 'anonymous=yes'}, config => $config);
 
             is(call('anna', 'create_channel', channel => 'lobby')->{status}, 200, 'anna makes a channel');

@@ -10,7 +10,7 @@ use IPC::Open2 qw(open2);
 use JSON::PP ();
 use VaultTest;
 
-our @EXPORT = qw(calls_feed database_file fresh_table has_database insert_row is_kept keeps live_folder live_shtml lock_database
+our @EXPORT = qw(calls_feed database_file for_users fresh_table has_database insert_row is_kept keeps live_folder live_shtml lock_database
     poll_url rows_of site_file site_path unlock_database);
 
 # ---------------------------------------------------------------- files
@@ -57,6 +57,21 @@ sub live_folder
     AddOutputFilter INCLUDES .shtml
     VaultLongPoll On
 </Directory>
+END
+}
+
+# The configuration that paths of this pattern are for users who log in; of t/conf/site.users unless another file is named.
+sub for_users
+{
+    my ($pattern, $users) = @_;
+    $users //= vars('top_dir') . '/t/conf/site.users';
+    return <<"END";
+<LocationMatch "$pattern">
+    AuthType Basic
+    AuthName tests
+    AuthUserFile "$users"
+    Require valid-user
+</LocationMatch>
 END
 }
 

@@ -66,6 +66,7 @@ static void leave(dispatch_t *d)
     vault_seats_leave(&d->seats);
     if (vault_server.waiters && d->s) {
         vault_poll_end(vault_server.waiters, &d->s->poll);
+        vault_suspension_leave_thread(d->s);
     }
 }
 

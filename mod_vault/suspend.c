@@ -123,21 +123,29 @@ int vault_suspension_is_on(const vault_suspension_t *s)
     return __atomic_load_n(&s->suspended, __ATOMIC_SEQ_CST);
 }
 
-static void leave_thread(vault_suspension_t *s)
+static int stop_waiting(vault_suspension_t *s)
 {
-    if (s->thread) {
-        s->thread = 0;
+    int waited = __atomic_exchange_n(&s->suspended, 0, __ATOMIC_SEQ_CST);
+
+    if (waited && s->thread) {
         vault_tally(threads, -1);
-        __atomic_sub_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED);
     }
+    return waited;
 }
 
 /* A thread has it, or nobody will. */
 void vault_suspension_off(vault_suspension_t *s)
 {
-    __atomic_store_n(&s->suspended, 0, __ATOMIC_SEQ_CST);
-    leave_thread(s);
+    stop_waiting(s);
     open_gate(s);
+}
+
+void vault_suspension_leave_thread(vault_suspension_t *s)
+{
+    if (s->thread) {
+        s->thread = 0;
+        __atomic_sub_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED);
+    }
 }
 
 void vault_suspension_revoke(vault_suspension_t *s)
@@ -154,11 +162,10 @@ void vault_suspension_revoke(vault_suspension_t *s)
 
 void vault_suspension_gone(vault_suspension_t *s)
 {
-    if (vault_suspension_is_on(s)) {
+    if (stop_waiting(s)) {
         vault_tally(gone, 1);
     }
-    __atomic_store_n(&s->suspended, 0, __ATOMIC_SEQ_CST);
-    leave_thread(s);
+    vault_suspension_leave_thread(s);
     if (vault_server.waiters && (s->poll.bell >= 0 || s->poll.attached)) {
         vault_poll_end(vault_server.waiters, &s->poll);
     }
@@ -224,13 +231,16 @@ static int has_room(const vault_suspension_t *s)
     return s->known || vault_waiters_count(vault_server.waiters) <= vault_server.max_waiting;
 }
 
+/* Who wakes, runs and waits again keeps its thread all the time: nobody else gets its place meanwhile. */
 static int enter_thread(vault_suspension_t *s)
 {
+    if (s->thread) {
+        return 1;
+    }
     if (__atomic_add_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED) > (unsigned)vault_settings.threads) {
         __atomic_sub_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED);
         return 0;
     }
-    vault_tally(threads, 1);
     s->thread = 1;
     return 1;
 }
@@ -247,6 +257,9 @@ static apr_status_t begin_waiting(vault_suspension_t *s, int tells)
     s->causes = 0;
     s->tells = tells;
     s->owes = 1;
+    if (!bell) {
+        vault_tally(threads, 1);
+    }
     __atomic_store_n(&s->suspended, 1, __ATOMIC_SEQ_CST);
     if (bell) {
         vault_bell_suspend(s);
@@ -400,6 +413,7 @@ void vault_suspension_settle(const request_rec *r)
 
     if (s && !vault_suspension_is_on(s)) {
         s->causes = 0;
+        vault_suspension_leave_thread(s);
     }
 }
 

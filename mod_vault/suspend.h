@@ -39,7 +39,7 @@ typedef struct vault_suspension_t {
     unsigned tells : 1;  /* it is the dispatcher's: whatever rings, its handler runs again */
     unsigned known : 1;  /* it can be found by its request, and goes with it */
     unsigned owes : 1;   /* the hook request_completed has not run */
-    unsigned thread : 1; /* it has one of VaultLongPollThreads */
+    unsigned thread : 1; /* it has one of VaultLongPollThreads, while it waits or may wait again */
     struct vault_suspension_t *below; /* of the same connection, older */
 } vault_suspension_t;
 
@@ -87,6 +87,9 @@ int vault_suspension_is_on(const vault_suspension_t *s);
 
 /** A thread has it: it can be written to. */
 void vault_suspension_off(vault_suspension_t *s);
+
+/** It will not wait again: it gives back the one of VaultLongPollThreads that it may have. */
+void vault_suspension_leave_thread(vault_suspension_t *s);
 
 /** Its handlers have returned something else than SUSPENDED: it was never suspended. */
 void vault_suspension_revoke(vault_suspension_t *s);

@@ -21,6 +21,7 @@ sub polls_in_threads
     _notices_clients();
     _supersedes();
     _limits() if $mpm ne 'prefork';
+    _keeps_places() if $mpm ne 'prefork';
     _restarts();
     return;
 }
@@ -99,6 +100,29 @@ sub _limits
     text_of('/test/add?name=threads-limit&notify=threads-limit');
     is(VaultTest::Page::text($pages[$_]->finish_poll($polls[$_])), "1\n", '  the others are answered') for 0, 1;
     is(VaultTest::Page::text($pages[2]->poll), "1\n", '  and it as well, next time');
+    return;
+}
+
+# Who waits has its place while its methods run again for nothing, though another one asks for it just then.
+sub _keeps_places
+{
+    my $path = '/test/rows?name=threads-place&interest=threads-place&between=threads-place';
+    open_barrier('threads-place');
+    my @pages = map { live_page([$path]) } 0, 1;
+    my $other = live_page(['/test/rows?name=threads-other&interest=threads-other']);
+    my ($child) = children();
+    my $connection = connect_in($child);
+    my @polls = map { $_->start_poll(connect_in($child)) } @pages;
+    wait_waiting(2);
+    text_of('/test/close?name=threads-place');
+    text_of('/test/notify?interest=threads-place');
+    wait_arrived('threads-place', 2);
+    is(status()->{WaitingInThreads}, 0, 'polls whose methods run do not wait');
+    is($other->poll($connection)->{status}, 503, '  and have their places: another poll gets none');
+    open_barrier('threads-place');
+    wait_waiting(2);
+    text_of('/test/add?name=threads-place&notify=threads-place');
+    is(VaultTest::Page::text($pages[$_]->finish_poll($polls[$_])), "1\n", '  where they go on to wait') for 0, 1;
     return;
 }
 

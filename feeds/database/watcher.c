@@ -349,18 +349,18 @@ static apr_status_t forget(database_watcher_t *w, const char *table, apr_int64_t
 static apr_status_t prune(database_watcher_t *w)
 {
     apr_time_t now = vault_now();
-    apr_int64_t before = apr_time_sec(apr_time_now()) - w->feed->keep;
+    apr_int64_t today = apr_time_sec(apr_time_now());
     apr_status_t rv;
 
     if (now < w->pruned_at + PRUNE_EVERY || w->place[0] == '\0') {
         return APR_SUCCESS;
     }
     w->pruned_at = now;
-    rv = w->dialect->prune(&w->c, before, w->feed->changes, w->place);
+    rv = w->dialect->prune(&w->c, today - w->feed->keep, w->feed->changes, w->place);
     if (rv == APR_SUCCESS) {
-        rv = forget(w, "vault_results", before);
+        rv = forget(w, "vault_results", today - w->feed->keep);
     }
-    return rv == APR_SUCCESS ? forget(w, "vault_subscriptions", apr_time_sec(now) - w->feed->keep_places) : rv;
+    return rv == APR_SUCCESS ? forget(w, "vault_subscriptions", today - w->feed->keep_places) : rv;
 }
 
 /* What this connection reaches may have been restored to what it was before: then places and marks are of what never happened. */

@@ -8,6 +8,8 @@ use VaultTest;
 use VaultTest::Database;
 use VaultTest::Site;
 
+use constant KEEP_PLACES => 1000;
+
 my $SSI_ERROR = '[an error occurred while processing this directive]';
 
 my $MODEL = <<'END';
@@ -50,7 +52,7 @@ sub config_of
     open my $file, '>', $model or die "$model: $!\n";
     print $file $MODEL;
     close $file;
-    return $db->feed('pruned', 'pruned', "rows=2000 look=100 timeout=5 changes=1000 keep-places=1000 model=$model") . live_folder('/feed');
+    return $db->feed('pruned', 'pruned', "rows=2000 look=100 timeout=5 changes=1000 keep-places=@{[KEEP_PLACES]} model=$model") . live_folder('/feed');
 }
 
 # The child that watches, of those that are alive.
@@ -86,7 +88,8 @@ for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : 
 
     my %page = map { $_ => open_page("/feed/$_.shtml") } qw(p-new p-one p-row);
     $db->does('pruned', q{UPDATE posts SET body='HELLO' WHERE id=1});
-    $db->does('pruned', "INSERT INTO vault_subscriptions VALUES('gone','w:1',1,1),('here','w:1',1,4000000000)");
+    my ($long_ago, $lately) = (time - KEEP_PLACES - 60, time - KEEP_PLACES + 3600);
+    $db->does('pruned', "INSERT INTO vault_subscriptions VALUES('gone','w:1',1,$long_ago),('here','w:1',1,$lately)");
     $db->does('pruned', 'INSERT INTO logs(line) VALUES' . join ',', map { "('p$_')" } 1 .. 1200);
     wait_until(sub { defined watcher($driver) }, 'somebody watches');
     kill KILL => watcher($driver);

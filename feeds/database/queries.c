@@ -13,7 +13,6 @@
 #include "apr_hash.h"
 #include "apr_lib.h"
 #include "apr_strings.h"
-#include "apr_time.h"
 
 #include "arguments.h"
 #include "catalogue.h"
@@ -24,11 +23,10 @@
 #include "fold.h"
 #include "interests.h"
 #include "query_text.h"
+#include "results.h"
 #include "rows.h"
 
 #define CURSOR_MARK "q"
-/* A result that is still in use is marked so again after this many seconds. */
-#define MARK_AFTER 3600
 
 /* One run of a query. */
 typedef struct query_t {
@@ -256,68 +254,6 @@ static apr_status_t fetch(query_t *q)
     return rv == APR_SUCCESS ? digest(q) : rv;
 }
 
-/* ------------------------------------------------------------ results that pages have */
-
-/* @param text  NULL: it is not kept; @param stale  it should be marked as used */
-static apr_status_t recall(const query_t *q, const char *wanted, const char **text, int *stale)
-{
-    static const char *const names[] = {"result", "used", NULL};
-    sql_statement_t *sql = sql_statement_make(q->c);
-    json_t *rows;
-    apr_status_t rv;
-
-    sql_raw(sql, sql->driver->select);
-    sql_raw(sql, " ");
-    sql_cell(sql, "r", "result", SQL_TEXT);
-    sql_raw(sql, ",");
-    sql_cell(sql, "r", "used", SQL_INTEGER);
-    sql_raw(sql, " FROM ");
-    sql_table(sql, "vault_results");
-    sql_raw(sql, " AS r WHERE r.digest=");
-    sql_text(sql, wanted);
-    rv = sql_fetch(q->c, sql, names, 1, &rows);
-    *text = NULL;
-    *stale = 0;
-    if (rv == APR_SUCCESS && json_array_size(rows) == 1) {
-        const json_t *row = json_array_get(rows, 0);
-
-        *text = apr_pstrdup(q->c->pool, json_string_value(json_object_get(row, "result")));
-        *stale = json_integer_value(json_object_get(row, "used")) + MARK_AFTER < apr_time_sec(apr_time_now());
-    }
-    json_decref(rows);
-    return rv;
-}
-
-/* Keep the result, or mark it as used; in a transaction of its own, as it holds whatever else happens. */
-static apr_status_t keep(const query_t *q, int is_new)
-{
-    const database_dialect_t *dialect = database_dialect_of(q->c->db);
-    sql_statement_t *sql = sql_statement_make(q->c);
-    apr_int64_t now = apr_time_sec(apr_time_now());
-
-    if (is_new) {
-        sql_raw(sql, apr_pstrcat(q->c->pool, "INSERT", dialect->insert_new, " INTO ", NULL));
-        sql_table(sql, "vault_results");
-        sql_raw(sql, "(digest,result,used)VALUES(");
-        sql_text(sql, q->digest);
-        sql_raw(sql, ",");
-        sql_text(sql, q->text);
-        sql_raw(sql, ",");
-        sql_integer(sql, now);
-        sql_raw(sql, ")");
-        sql_raw(sql, dialect->insert_new_end);
-    }
-    else {
-        sql_raw(sql, "UPDATE ");
-        sql_table(sql, "vault_results");
-        sql_raw(sql, " SET used=");
-        sql_integer(sql, now);
-        sql_raw(sql, " WHERE digest=");
-        sql_text(sql, q->digest);
-    }
-    return sql_conn_query(q->c, sql->text, NULL);
-}
-
 /* ------------------------------------------------------------ the answer */
 
 static void compare(const query_t *q, const char *before, database_delta_t *delta)
@@ -353,14 +289,14 @@ static apr_status_t see(query_t *q, const char *before, json_t **rows)
     apr_status_t rv = fetch(q);
 
     if (rv == APR_SUCCESS && before != NULL) {
-        rv = recall(q, before, &had, &stale);
+        rv = database_result_recall(c, before, &had, &stale);
     }
     if (rv == APR_SUCCESS) {
-        rv = recall(q, q->digest, &has, &stale);
+        rv = database_result_recall(c, q->digest, &has, &stale);
     }
     rv = database_snapshot_end(c, rv);
     if (rv == APR_SUCCESS && (has == NULL || stale)) {
-        rv = keep(q, has == NULL);
+        rv = has == NULL ? database_result_keep(c, q->digest, q->text) : database_result_use(c, q->digest);
     }
     if (rv != APR_SUCCESS) {
         return rv;

@@ -448,6 +448,23 @@ apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)
 
 /* ------------------------------------------------------------ without a page */
 
+apr_status_t database_look_where(sql_call_t *c, database_where_t *where)
+{
+    const database_wanted_t wanted = {0};
+    database_look_t look = {.dialect = database_dialect_of(c->db)};
+    json_t *rows = NULL;
+    int heard;
+    apr_status_t rv = fetch_watched(c, &look, &wanted, NULL, &rows, &heard);
+
+    json_decref(rows);
+    if (rv == APR_SUCCESS && !heard) {
+        return database_look_not_watched(c, c->table->name);
+    }
+    where->epoch = look.epoch;
+    where->place = look.told;
+    return rv;
+}
+
 apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
                                    json_t **changes)
 {

@@ -88,6 +88,16 @@ apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_
 /** Take the first DATABASE_CELLS_WATCHED cells of the first row. */
 void database_look_hear(sql_call_t *c, database_look_t *look, const char *const *cells);
 
+/** Where a snapshot is in the changes of a table. */
+typedef struct database_where_t {
+    const char *epoch; /**< of the watching */
+    const char *place; /**< its first number only grows */
+} database_where_t;
+
+/** Of c->table, which is watched, in a snapshot that was begun.
+ * @return as sql_conn_query; APR_EINVAL: it is watched no more */
+apr_status_t database_look_where(sql_call_t *c, database_where_t *where);
+
 /** Tell the host that the answer is a first view again. */
 void database_call_reset(sql_call_t *c);
 

@@ -305,7 +305,7 @@ METHOD(get_modified_instance, database_modified_instance_body, "table", "key", "
 METHOD(get_attribute_changes, database_attribute_changes_body, "table", "key", "attribute", "persistent")
 METHOD(get_property_changes, database_property_changes_body, "entity", "id", "property", "persistent")
 METHOD(get_collection_changes, database_collection_changes_body, "entity", "id", "collection", "persistent")
-METHOD(get_query_changes, database_query_changes_body, "query", "parameters")
+METHOD(get_query_changes, database_query_changes_body, "query", "parameters", "persistent")
 
 const vault_feed_method_t database_methods[] = {
     {"all", 0, all_cb},

@@ -25,6 +25,7 @@
 #include "query_text.h"
 #include "results.h"
 #include "rows.h"
+#include "subscription.h"
 
 #define CURSOR_MARK "q"
 
@@ -36,6 +37,9 @@ typedef struct query_t {
     json_t *rows;       /* a reference: the result, in the order of the query */
     const char *text;   /* the result, in the order of its keys */
     const char *digest; /* of `text` */
+    const char *before; /* of what the page has; "": nobody knows what that is; NULL: nothing */
+    const char *subscription; /* names the user's place; NULL: only the page has one */
+    int is_back;              /* `before` is of the user's last visit */
 } query_t;
 
 /* ------------------------------------------------------------ the statement */
@@ -280,30 +284,60 @@ static void compare(const query_t *q, const char *before, database_delta_t *delt
     json_decref(set);
 }
 
-static apr_status_t see(query_t *q, const char *before, json_t **rows)
+/* The place of a user has the epoch as well: what is said of another watching is never behind. */
+static apr_status_t keep_user(const query_t *q, const database_where_t *where)
+{
+    apr_pool_t *pool = q->c->pool;
+
+    return database_subscription_keep(q->c, q->subscription,
+                                      apr_pstrcat(pool, CURSOR_MARK, where->epoch, ":", q->digest, NULL), where->place);
+}
+
+static apr_status_t keep_places(const query_t *q, const database_where_t *where)
 {
     sql_call_t *c = q->c;
-    const char *had = NULL, *has = NULL;
-    database_delta_t delta;
-    int stale = 0;
-    apr_status_t rv = fetch(q);
 
-    if (rv == APR_SUCCESS && before != NULL) {
-        rv = database_result_recall(c, before, &had, &stale);
-    }
-    if (rv == APR_SUCCESS) {
-        rv = database_result_recall(c, q->digest, &has, &stale);
-    }
-    rv = database_snapshot_end(c, rv);
-    if (rv == APR_SUCCESS && (has == NULL || stale)) {
-        rv = has == NULL ? database_result_keep(c, q->digest, q->text) : database_result_use(c, q->digest);
-    }
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
     if (c->db->host->cursor_set(c->call, apr_pstrcat(c->pool, CURSOR_MARK, q->digest, NULL)) != APR_SUCCESS) {
         return sql_fail(c, APR_EGENERAL, "the page's place cannot be kept");
     }
+    return q->subscription != NULL ? keep_user(q, where) : APR_SUCCESS;
+}
+
+/* What the user had at the last visit is what a page has that has nothing yet. */
+static apr_status_t recall_user(query_t *q)
+{
+    const char *cursor, *colon;
+    apr_status_t rv = database_subscription_recall(q->c, q->subscription, &cursor);
+
+    colon = cursor != NULL && cursor[0] == CURSOR_MARK[0] ? strchr(cursor, ':') : NULL;
+    if (colon != NULL) {
+        q->before = apr_pstrdup(q->c->pool, colon + 1);
+        q->is_back = 1;
+    }
+    return rv;
+}
+
+/* In a snapshot. @param has, had  the result that there is, and that of the page, as they are kept; NULL: it is not */
+static apr_status_t see(query_t *q, const char **had, const char **has, int *stale, database_where_t *where)
+{
+    sql_call_t *c = q->c;
+    apr_status_t rv = fetch(q);
+
+    if (rv == APR_SUCCESS && q->subscription != NULL) {
+        rv = q->before == NULL ? recall_user(q) : APR_SUCCESS;
+        rv = rv == APR_SUCCESS ? database_look_where(c, where) : rv;
+    }
+    if (rv == APR_SUCCESS && q->before != NULL) {
+        rv = database_result_recall(c, q->before, had, stale);
+    }
+    return rv == APR_SUCCESS ? database_result_recall(c, q->digest, has, stale) : rv;
+}
+
+static void answer(const query_t *q, const char *had, json_t **rows)
+{
+    int is_reset = q->before != NULL && had == NULL && !q->is_back;
+    database_delta_t delta;
+
     database_delta_make(&delta);
     if (had != NULL) {
         compare(q, had, &delta);
@@ -311,11 +345,33 @@ static apr_status_t see(query_t *q, const char *before, json_t **rows)
     else {
         json_array_extend(delta.added, q->rows);
     }
-    *rows = database_delta_answer(&delta, had == NULL, before != NULL && had == NULL);
-    if (before != NULL && had == NULL) {
-        database_call_reset(c);
+    *rows = database_delta_answer(&delta, had == NULL, is_reset);
+    if (is_reset) {
+        database_call_reset(q->c);
     }
-    return APR_SUCCESS;
+}
+
+static apr_status_t see_and_answer(query_t *q, json_t **rows)
+{
+    sql_call_t *c = q->c;
+    const char *had = NULL, *has = NULL;
+    database_where_t where = {0};
+    int stale = 0;
+    apr_status_t rv = sql_conn_begin_read(c);
+
+    if (rv == APR_SUCCESS) {
+        rv = database_snapshot_end(c, see(q, &had, &has, &stale, &where));
+    }
+    if (rv == APR_SUCCESS && (has == NULL || stale)) {
+        rv = has == NULL ? database_result_keep(c, q->digest, q->text) : database_result_use(c, q->digest);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = keep_places(q, &where);
+    }
+    if (rv == APR_SUCCESS) {
+        answer(q, had, rows);
+    }
+    return rv;
 }
 
 /* The digest in the page's cursor; NULL: a first view. */
@@ -414,17 +470,18 @@ apr_status_t database_query_changes_body(sql_call_t *c, const char *query, json_
     }
     rv = check_parameters(c, &q);
     if (rv == APR_SUCCESS) {
+        rv = database_subscription_id(c, &q.subscription);
+    }
+    if (rv == APR_SUCCESS) {
         rv = create_interests(c, &q, &needed);
     }
     if (rv != APR_SUCCESS || !needed) {
         return rv;
     }
+    q.before = page_digest(c);
     rv = reach(c, &q);
     if (rv == APR_SUCCESS) {
-        rv = sql_conn_begin_read(c);
-    }
-    if (rv == APR_SUCCESS) {
-        rv = see(&q, page_digest(c), rows);
+        rv = see_and_answer(&q, rows);
     }
     json_decref(q.rows);
     return rv;

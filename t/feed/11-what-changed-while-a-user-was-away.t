@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# persistent="yes" for a row, an attribute, a property and a collection: what happened to them between two visits comes at the second, also
+# persistent="yes" for a row, an attribute, a property, a collection and a query: what happened to them between two visits comes at the second, also
 # when httpd was started anew in between; and no more at the third.
 use strict;
 use warnings;
@@ -12,12 +12,15 @@ my $TABLES = <<'END';
 CREATE TABLE profiles(id {integer} PRIMARY KEY,full_name {text},status {text});
 CREATE TABLE posts(id {integer} PRIMARY KEY,wall {integer},body {text});
 INSERT INTO profiles VALUES(1,'Ann','here'),(2,'Bob','away');
-INSERT INTO posts VALUES(1,1,'hello'),(2,2,'hi');
+INSERT INTO posts VALUES(1,1,'hello'),(2,2,'hi'),(4,1,'left');
 END
 my $MODEL = <<'END';
 {"entities": {"Profile": {"table": "profiles", "properties": {"name": "full_name"},
                           "collections": {"posts": {"entity": "WallPost", "column": "wall"}}},
-              "WallPost": {"table": "posts", "properties": {"text": "body"}}}}
+              "WallPost": {"table": "posts", "properties": {"text": "body"}}},
+ "queries": {"wall": {"sql": "SELECT p.id, p.body, a.full_name FROM posts p JOIN profiles a ON a.id = p.wall WHERE a.id = :wall ORDER BY p.id",
+                      "parameters": {"wall": "integer"}, "tables": ["posts", "profiles"],
+                      "columns": {"id": "integer", "body": "text", "full_name": "text"}, "key": ["id"]}}}
 END
 
 # Name => tag's attributes, template, what is shown at the first and at the second visit.
@@ -26,7 +29,10 @@ my %PAGES = (
     'away-attribute' => ['method="get_attribute_changes" table="profiles" key="1" attribute="status"', '{{#rows}}{{old}} to {{new}}{{/rows}}', ' to here', 'here to out'],
     'away-property' => ['method="get_property_changes" entity="Profile" id="1" property="name"', '{{#rows}}{{old}} to {{new}}{{/rows}}', ' to Ann', 'Ann to Anna'],
     'away-collection' => ['method="get_collection_changes" entity="Profile" id="1" collection="posts"',
-        '{{#added}}+{{id}}:{{text}} {{/added}}{{#removed}}-{{id}}:{{text}} {{/removed}}', '+1:hello ', '+2:hi +3:newer -1:hello '],
+        '{{#added}}+{{id}}:{{text}} {{/added}}{{#removed}}-{{id}}:{{text}} {{/removed}}', '+1:hello +4:left ', '+2:hi +3:newer -1:hello '],
+    'away-query' => ['method="get_query_changes" query="wall" parameters.wall="1"',
+        '{{#added}}+{{id}}:{{body}} by {{full_name}} {{/added}}{{#removed}}-{{id}} {{/removed}}{{#changed}}={{id}} by {{full_name}} {{/changed}}',
+        '+1:hello by Ann +4:left by Ann ', '+2:hi by Anna +3:newer by Anna -1 =4 by Anna '],
 );
 my @MEANWHILE = (
     q{UPDATE profiles SET status='gone' WHERE id=1}, q{UPDATE profiles SET status='out',full_name='Anna' WHERE id=1},
@@ -84,6 +90,8 @@ SKIP: {
             is(shown($name), $PAGES{$name}[3], "$driver, $name: what happened meanwhile");
             is(shown($name), '', '... and nothing more');
         }
+        $db->does('away', 'DELETE FROM vault_results');
+        is(shown('away-query'), '+2:hi by Anna +3:newer by Anna +4:left by Anna ', "$driver: a result that is not kept any more is shown whole");
         use_server(undef);
     }
 }

@@ -31,8 +31,9 @@
   const PAUSE_MAX = 3_600_000; // ms; the longest Retry-After that is believed
   const EMPTY_MAX = 5;         // answers "no news" within a second, in a row, before the page slows down by itself
   const PAGES_MAX = 32;        // pages that one poll may ask for
-  const RELOAD_PAUSE = 5_000;  // ms; before a page that expired straight after a reload is loaded yet again
-  const RELOADED = 'vault-reloaded'; // sessionStorage: the id this tab reloaded from, and when
+  const RELOAD_PAUSE = 5_000;  // ms; before a page that expired straight after a reload is loaded yet again; doubled by each further one ...
+  const RELOAD_MAX = 300_000;  // ms; ... up to this
+  const RELOADED = 'vault-reloaded'; // sessionStorage: the id this tab reloaded from, when, and how many such there were in a row
   const POLLS = 'vault-polls';       // sessionStorage: streams do not come through here
 
   const script = document.currentScript ?? document.querySelector('script[data-vault-page], script[src$="/vault.js"]');

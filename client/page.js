@@ -89,13 +89,13 @@
     running = null;
     seat?.end();
     setState('stopped');
-    const { page: last, time } = lastReload();
+    const { page: last, time, early = 0 } = lastReload();
     const again = !succeeded && last === page;
     if (!dispatch('vault:expired', { page, again }, true)) return undefined;
     if (again) return report(new Error('expired, and reloading brought the same page id: the HTML comes from a cache'));
-    // A new id that dies at once, too, comes from a server in trouble: slow down.
-    if (!succeeded && Date.now() - time < RELOAD_PAUSE) setTimeout(reload, RELOAD_PAUSE * (1 + Math.random()));
-    else reload();
+    // A new id that dies at once, too, comes from a server in trouble, or from a page that is wrong: slow down.
+    if (succeeded || !(Date.now() - time < RELOAD_PAUSE)) return reload(0);
+    setTimeout(reload, Math.min(RELOAD_PAUSE * 2 ** early, RELOAD_MAX) * (1 + Math.random()), early + 1);
     return undefined;
   }
 
@@ -107,9 +107,9 @@
     }
   }
 
-  function reload() {
+  function reload(early) {
     try {
-      sessionStorage.setItem(RELOADED, JSON.stringify({ page, time: Date.now() }));
+      sessionStorage.setItem(RELOADED, JSON.stringify({ page, time: Date.now(), early }));
     } catch { /* see lastReload */ }
     location.reload();
   }

@@ -67,7 +67,15 @@ describe('expiry', () => {
     await page.clock.runFor(1);
     await page.waitForFunction(() => window.vault?.page === 'id-3');
     await begun(page);
-    assert.equal((await stage.site.polls.next()).page, 'id-3');
+    const third = await stage.site.polls.next();
+    assert.equal(third.page, 'id-3');
+    stage.site.page('/', 'id-4', LIST);
+    third.end(410);
+    await seen(page, { name: 'vault:expired' });
+    await page.clock.runFor(9_999);
+    assert.equal(stage.site.loads('/'), 3, 'less and less often');
+    await page.clock.runFor(1);
+    await page.waitForFunction(() => window.vault?.page === 'id-4');
   });
 
   test('where storage is forbidden the reload still happens once', async () => {

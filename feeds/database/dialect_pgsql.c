@@ -357,9 +357,9 @@ static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
     sql_table(name, table->name);
     sql_raw(made, "CASE WHEN (SELECT pg_catalog.string_agg(a.attnum::text||':'||a.atttypid::text,',' ORDER BY a.attnum)"
                   " FROM pg_catalog.pg_attribute AS a WHERE a.attrelid=");
-    sql_text(made, name->text);
+    sql_constant(made, name->text);
     sql_raw(made, "::pg_catalog.regclass AND a.attnum>0 AND NOT a.attisdropped)=");
-    sql_text(made, table->shape);
+    sql_constant(made, table->shape);
     sql_raw(made, " THEN w.columns ELSE '' END");
     return made->text;
 }
@@ -379,7 +379,7 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
         sql_raw(name, "t.");
         sql_name(name, of->name);
         sql_raw(sql, i == 0 ? "'||to_json(" : "||','||to_json(");
-        sql_text(sql, of->name);
+        sql_constant(sql, of->name);
         sql_raw(sql, "::text)::text||':'||coalesce(to_json(");
         sql->driver->append_cell(sql, name->text, of->kind);
         sql_raw(sql, ")::text,'null')");
@@ -396,7 +396,7 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
     sql_raw(sql, column->spelling == SQL_SPELLING_PADDED ? "coalesce(pg_catalog.rtrim(c." : "coalesce((c.");
     sql_raw(sql, row);
     sql_raw(sql, "->>");
-    sql_text(sql, column->name);
+    sql_constant(sql, column->name);
     sql_raw(sql, ")=");
     sql_text(sql, value);
     sql_raw(sql, ",false)");

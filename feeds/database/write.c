@@ -217,7 +217,7 @@ static apr_status_t run_on_keys(write_t *w, const char *verb, const json_t *keys
         sql_raw(sql, " WHERE ");
         i += database_append_keys(c, sql, keys, i);
         if (rv == APR_SUCCESS) {
-            rv = sql_conn_query(c, sql->text, NULL);
+            rv = sql_conn_run(c, sql, NULL, NULL);
         }
     }
     return rv;

@@ -32,7 +32,7 @@ struct sql_conn_t {
     apr_uint64_t asked_first; /**< which of these came first after `tables` was emptied */
     int has_worn;             /**< `pool` has a table that is in `tables` no more, as another one took its place */
     int assumes;              /**< what runs now was made for `tables` without asking whether they are still so */
-    struct sql_prepared_t *prepared; /**< what the driver keeps prepared; NULL: nothing */
+    void *prepared;           /**< the driver's own: what it keeps prepared; NULL: nothing */
 };
 
 /** Start and stop in a child. @return NULL, or a sentence */

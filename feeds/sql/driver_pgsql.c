@@ -20,6 +20,7 @@
 
 #include "catalogue.h"
 #include "connection.h"
+#include "prepared_pgsql.h"
 #include "statement.h"
 
 #define CELL "v"
@@ -49,14 +50,17 @@ static const struct {
     sql_fault_e fault;
 } faults[] = {
     {"00000", SQL_FAULT_GONE}, /* the connection failed: libpq has no SQLSTATE for that */
-    {"08", SQL_FAULT_GONE},       {"21", SQL_FAULT_REFUSED},    {"22", SQL_FAULT_REFUSED},
-    {"23", SQL_FAULT_REFUSED},    {"25006", SQL_FAULT_GONE}, /* a standby: the next connection may reach the primary */
-    {"25P03", SQL_FAULT_GONE},    {"40", SQL_FAULT_BUSY},       {"42703", SQL_FAULT_CHANGED},
+    {"08", SQL_FAULT_GONE},       {"21", SQL_FAULT_REFUSED},
+    {"22", SQL_FAULT_REFUSED},    {"23", SQL_FAULT_REFUSED},
+    {"25006", SQL_FAULT_GONE},                               /* a standby: the next connection may reach the primary */
+    {"25P03", SQL_FAULT_GONE},    {"26000", SQL_FAULT_GONE}, /* what was prepared is there no more */
+    {"40", SQL_FAULT_BUSY},       {"42703", SQL_FAULT_CHANGED},
     {"42804", SQL_FAULT_REFUSED},                               /* the value's type is not the column's */
     {"42883", SQL_FAULT_REFUSED},                               /* a type that cannot be compared */
     {"42P01", SQL_FAULT_CHANGED}, {"428C9", SQL_FAULT_REFUSED}, /* a generated column */
-    {"44", SQL_FAULT_REFUSED},    {"53", SQL_FAULT_GONE},       {"54", SQL_FAULT_REFUSED},
-    {"55P03", SQL_FAULT_BUSY},    {"57014", SQL_FAULT_SLOW},    {"57", SQL_FAULT_GONE},
+    {"44", SQL_FAULT_REFUSED},    {"53", SQL_FAULT_GONE},
+    {"54", SQL_FAULT_REFUSED},    {"55P03", SQL_FAULT_BUSY},
+    {"57014", SQL_FAULT_SLOW},    {"57", SQL_FAULT_GONE},
     {"58", SQL_FAULT_GONE},       {"P0001", SQL_FAULT_REFUSED}, /* what a trigger raises */
 };
 
@@ -146,6 +150,12 @@ static void take_notices(sql_call_t *c)
     if (set_notice_processor != NULL) {
         set_notice_processor(((dbi_conn_t *)c->conn->dbi)->connection, notice_cb, c->db);
     }
+}
+
+static void start(dbi_driver driver)
+{
+    find_notices(driver);
+    sql_prepared_pgsql_start(driver);
 }
 
 /* What is not worth a line is not sent. A wait for a lock ends before the statement does, so that it is told as such. */
@@ -335,7 +345,9 @@ const sql_driver_t sql_driver_pgsql = {
     /* The number: "vault" in ASCII. */
     .init_lock = "SELECT '1' AS " CELL " FROM pg_catalog.pg_advisory_xact_lock(508441226356)",
     .init_end = "",
-    .start = find_notices,
+    .start = start,
+    .run = sql_prepared_pgsql_run,
+    .forget = sql_prepared_pgsql_forget,
     .set_options = set_options,
     .prepare = prepare,
     .load_table = load_table,

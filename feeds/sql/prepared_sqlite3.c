@@ -116,10 +116,12 @@ static void let_go(kept_t *kept)
 
 void sql_prepared_sqlite3_forget(sql_conn_t *conn)
 {
-    for (int i = 0; conn->prepared != NULL && i < KEPT; i++) {
-        let_go(&conn->prepared->at[i]);
+    sql_prepared_t *prepared = conn->prepared;
+
+    for (int i = 0; prepared != NULL && i < KEPT; i++) {
+        let_go(&prepared->at[i]);
     }
-    free(conn->prepared);
+    free(prepared);
     conn->prepared = NULL;
 }
 
@@ -145,20 +147,21 @@ static kept_t *find(sql_prepared_t *prepared, const char *form, apr_size_t lengt
 static kept_t *keep(sql_conn_t *conn, const char *form)
 {
     apr_size_t length = strlen(form);
+    sql_prepared_t *prepared = conn->prepared;
     kept_t *kept;
 
-    if (conn->prepared == NULL) {
-        conn->prepared = calloc(1, sizeof(*conn->prepared));
+    if (prepared == NULL) {
+        conn->prepared = prepared = calloc(1, sizeof(*prepared));
     }
-    if (conn->prepared == NULL) {
+    if (prepared == NULL) {
         return NULL;
     }
-    kept = find(conn->prepared, form, length);
+    kept = find(prepared, form, length);
     if (kept->form == NULL) {
         kept->form = strdup(form);
         kept->length = length;
     }
-    kept->used = ++conn->prepared->clock;
+    kept->used = ++prepared->clock;
     return kept->form != NULL ? kept : NULL;
 }
 

@@ -80,6 +80,12 @@ static int may_ask_again(const sql_call_t *c)
     return c->db->driver->is_server && c->statements == 1 && !c->conn->is_new;
 }
 
+static apr_status_t connect_again(sql_call_t *c)
+{
+    sql_conn_close(c->conn);
+    return sql_connect(c);
+}
+
 apr_status_t sql_conn_query(sql_call_t *c, const char *statement, dbi_result *result)
 {
     dbi_result answer = ask(c, statement);
@@ -89,10 +95,8 @@ apr_status_t sql_conn_query(sql_call_t *c, const char *statement, dbi_result *re
         *result = NULL;
     }
     if (answer == NULL && may_ask_again(c) && fault_of(c) == SQL_FAULT_GONE) {
-        apr_status_t rv;
+        apr_status_t rv = connect_again(c);
 
-        sql_conn_close(c->conn);
-        rv = sql_connect(c);
         if (rv != APR_SUCCESS) {
             return rv;
         }
@@ -127,14 +131,21 @@ void sql_result_rows(dbi_result result, apr_pool_t *pool, sql_row_fn row, void *
 /* Past libdbi; a statement that was made of tables which may have changed only if it is sure to notice that. */
 static sql_ran_e run_past(sql_call_t *c, const sql_statement_t *sql, sql_row_fn row, void *data)
 {
+    sql_guard_t *guard = c->db->guard;
     sql_ran_e ran;
 
     if (c->db->driver->run == NULL) {
         return SQL_RAN_NOT;
     }
+    if (guard != NULL) {
+        sql_guard_begin(guard, &c->conn->guarded, c->db->timeout + GRACE);
+    }
     c->conn->assumes = c->assumes && !c->catalogue_is_fresh;
     ran = c->db->driver->run(c->conn, sql, row, data);
     c->conn->assumes = 0;
+    if (guard != NULL) {
+        sql_guard_end(guard, &c->conn->guarded);
+    }
     return ran;
 }
 
@@ -157,6 +168,15 @@ apr_status_t sql_conn_run(sql_call_t *c, const sql_statement_t *sql, sql_row_fn 
     }
     if (ran != SQL_RAN_NOT) {
         c->statements++;
+    }
+    if (ran == SQL_RAN_FAILED && may_ask_again(c) && fault_of(c) == SQL_FAULT_GONE) {
+        rv = connect_again(c);
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+        ran = SQL_RAN_NOT;
+    }
+    if (ran != SQL_RAN_NOT) {
         return ran == SQL_RAN ? APR_SUCCESS : explain(c);
     }
     rv = sql_conn_query(c, sql->text, &result);

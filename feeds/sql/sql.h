@@ -17,6 +17,8 @@
  * driver*.c     one row per kind of database
  * native_sqlite3.c  cells of SQLite that cost less
  * prepared_sqlite3.c  its statements, which stay prepared
+ * forms.c       which statements of a server do
+ * prepared_pgsql.c    and how those of PostgreSQL do
  *
  * In a method:
  *

@@ -119,17 +119,22 @@ static void append_integer(sql_statement_t *sql, const char *quote, apr_int64_t 
     }
 }
 
-static void append_text(sql_statement_t *sql, const char *text, apr_size_t length)
+static void note_text(sql_statement_t *sql, apr_size_t begin, const char *text, apr_size_t length)
 {
-    apr_size_t begin = sql->length;
-    sql_value_t *value;
+    sql_value_t *value = note_value(sql, begin);
 
-    sql->driver->append_text(sql, text, length);
-    value = note_value(sql, begin);
     if (value != NULL) {
         value->text = apr_pstrmemdup(sql->pool, text, length);
         value->length = (int)length;
     }
+}
+
+static void append_text(sql_statement_t *sql, const char *text, apr_size_t length)
+{
+    apr_size_t begin = sql->length;
+
+    sql->driver->append_text(sql, text, length);
+    note_text(sql, begin, text, length);
 }
 
 void sql_integer(sql_statement_t *sql, apr_int64_t number)
@@ -152,6 +157,11 @@ void sql_quoted_name(sql_statement_t *sql, const char *name, char quote)
 void sql_name(sql_statement_t *sql, const char *name)
 {
     sql->driver->append_name(sql, name);
+}
+
+void sql_constant(sql_statement_t *sql, const char *text)
+{
+    sql->driver->append_text(sql, text, strlen(text));
 }
 
 void sql_text(sql_statement_t *sql, const char *text)
@@ -220,6 +230,7 @@ static const char *append_real(sql_statement_t *sql, const json_t *value)
 {
     /* jansson's own writer, since printf obeys the locale. 17 digits give every double back. */
     char *digits = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    apr_size_t begin = sql->length;
 
     if (digits == NULL) {
         return "is not a number";
@@ -227,6 +238,9 @@ static const char *append_real(sql_statement_t *sql, const json_t *value)
     sql_raw(sql, sql->driver->number_quote);
     sql_raw(sql, digits);
     sql_raw(sql, sql->driver->number_quote);
+    if (sql->driver->number_quote[0] != '\0') {
+        note_text(sql, begin, digits, strlen(digits));
+    }
     free(digits);
     return NULL;
 }

@@ -77,6 +77,8 @@ void sql_integer(sql_statement_t *sql, apr_int64_t number);
 void sql_quoted_name(sql_statement_t *sql, const char *name, char quote);
 void sql_name(sql_statement_t *sql, const char *name);
 void sql_text(sql_statement_t *sql, const char *text);
+/** Likewise a text that is as much a part of the statement as names are: it is not bound. */
+void sql_constant(sql_statement_t *sql, const char *text);
 
 /** A JSON value as a literal.
  * @return NULL, or what is wrong with it ("has a NUL in it"); then nothing was appended */

@@ -257,6 +257,8 @@ static void append_snapshot(sql_statement_t *sql, const char *snapshot)
     sql_raw(sql, "::pg_catalog.pg_snapshot");
 }
 
+/* Nothing that is seen is as large as the end of the snapshot: said so that a planner who knows no values takes this for a short range,
+ * however large the table is, and reads it by its index. */
 static void append_since(sql_statement_t *sql, const char *since)
 {
     place_t place;
@@ -264,7 +266,8 @@ static void append_since(sql_statement_t *sql, const char *since)
     (void)parse(&place, since, sql->pool);
     sql_raw(sql, "c.xid>=pg_catalog.pg_snapshot_xmin(");
     append_snapshot(sql, place.since);
-    sql_raw(sql, ") AND NOT pg_catalog.pg_visible_in_snapshot(c.xid,");
+    sql_raw(sql, ") AND c.xid<pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()) AND NOT "
+                 "pg_catalog.pg_visible_in_snapshot(c.xid,");
     append_snapshot(sql, place.since);
     sql_raw(sql, ")");
     if (place.until != NULL) {
@@ -319,17 +322,22 @@ static apr_status_t listen_(sql_call_t *c)
     return sql_conn_query(c, "LISTEN vault_changes", NULL);
 }
 
-/* libpq keeps what it was told until somebody takes it. */
+/* libpq keeps what it was told until somebody takes it. That was committed: the next snapshot shows it. */
 static int hush(sql_call_t *c)
 {
     dbi_driver driver = dbi_conn_get_driver(c->conn->dbi);
+    int (*consume)(void *) = (int (*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "PQconsumeInput");
     void *(*notifies)(void *) = (void *(*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "PQnotifies");
     void (*release)(void *) = (void (*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "PQfreeNotify");
+    void *db = ((dbi_conn_t *)c->conn->dbi)->connection;
     void *told;
     int any = 0;
 
+    if (consume != NULL) {
+        (void)consume(db);
+    }
     /* PQfreeNotify is an older name of PQfreemem, which is free. */
-    while (notifies != NULL && (told = notifies(((dbi_conn_t *)c->conn->dbi)->connection)) != NULL) {
+    while (notifies != NULL && (told = notifies(db)) != NULL) {
         any = 1;
         if (release != NULL) {
             release(told);
@@ -343,23 +351,36 @@ static int hush(sql_call_t *c)
 
 /* ------------------------------------------------------------ images */
 
+static sql_statement_t *make_text(const sql_statement_t *sql)
+{
+    sql_statement_t *text = apr_pmemdup(sql->pool, sql, sizeof(*sql));
+
+    text->space = 256;
+    text->length = 0;
+    text->text = apr_pcalloc(sql->pool, text->space);
+    text->values = NULL;
+    return text;
+}
+
+/* The condition that the table has the columns that it had when it was read. */
+static void append_is_same(sql_statement_t *sql, const sql_table_t *table)
+{
+    sql_statement_t *name = make_text(sql);
+
+    sql_table(name, table->name);
+    sql_raw(sql, "ARRAY(SELECT " SQL_PGSQL_SHAPE " FROM pg_catalog.pg_attribute AS a WHERE a.attrelid=");
+    sql_constant(sql, name->text);
+    sql_raw(sql, "::pg_catalog.regclass AND a.attnum>0 AND NOT a.attisdropped ORDER BY a.attnum)=");
+    sql_constant(sql, table->shape);
+}
+
 /* A table is believed in for a second, and triggers keep all columns. */
 static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
 {
-    sql_statement_t *name = apr_pmemdup(sql->pool, sql, sizeof(*sql));
-    sql_statement_t *made;
+    sql_statement_t *made = make_text(sql);
 
-    name->space = 64;
-    name->length = 0;
-    name->text = apr_pcalloc(sql->pool, name->space);
-    made = apr_pmemdup(sql->pool, name, sizeof(*name));
-    made->text = apr_pcalloc(sql->pool, made->space);
-    sql_table(name, table->name);
-    sql_raw(made, "CASE WHEN (SELECT pg_catalog.string_agg(a.attnum::text||':'||a.atttypid::text,',' ORDER BY a.attnum)"
-                  " FROM pg_catalog.pg_attribute AS a WHERE a.attrelid=");
-    sql_constant(made, name->text);
-    sql_raw(made, "::pg_catalog.regclass AND a.attnum>0 AND NOT a.attisdropped)=");
-    sql_constant(made, table->shape);
+    sql_raw(made, "CASE WHEN ");
+    append_is_same(made, table);
     sql_raw(made, " THEN w.columns ELSE '' END");
     return made->text;
 }
@@ -371,11 +392,8 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
     sql_raw(sql, " IS NOT NULL THEN (SELECT 'T{");
     for (int i = 0; i < table->columns->nelts; i++) {
         const sql_column_t *of = sql_table_column(table, i);
-        sql_statement_t *name = apr_pmemdup(sql->pool, sql, sizeof(*sql));
+        sql_statement_t *name = make_text(sql);
 
-        name->space = 64;
-        name->length = 0;
-        name->text = apr_pcalloc(sql->pool, name->space);
         sql_raw(name, "t.");
         sql_name(name, of->name);
         sql_raw(sql, i == 0 ? "'||to_json(" : "||','||to_json(");
@@ -412,7 +430,7 @@ const database_dialect_t database_dialect_pgsql = {
     .insert_new_end = " ON CONFLICT DO NOTHING",
     .watch = watch,
     .unwatch = unwatch,
-    .now = "pg_catalog.pg_current_snapshot()::text",
+    .now = "(SELECT pg_catalog.pg_current_snapshot()::text)", /* once, not for each row */
     .place = place,
     .is_lost = is_lost,
     .append_since = append_since,

@@ -243,6 +243,7 @@ static apr_status_t fetch(query_t *q)
     const char *const *names = append_columns(q, sql);
     apr_status_t rv;
 
+    sql->varies = 1;
     sql_raw(sql, " FROM (");
     rv = append_query(q, sql);
     sql_raw(sql, ") AS q");

@@ -26,6 +26,9 @@
 #include "sql.h"
 #include "statement.h"
 
+/** A number for the column `a` of pg_attribute and its type. */
+#define SQL_PGSQL_SHAPE "a.attnum::pg_catalog.int8<<32|a.atttypid::pg_catalog.int8"
+
 struct sql_table_t {
     const char *name;
     apr_array_header_t *columns; /**< of sql_column_t */
@@ -33,7 +36,8 @@ struct sql_table_t {
     int is_view;
     int key_is_serial;      /**< the database gives keys in the order of commits, and never one twice */
     const char *not_serial; /**< otherwise: what to declare, as the end of a sentence */
-    const char *shape;      /**< another text whenever it has other columns, or of other types; NULL: nobody asks */
+    const char *shape;      /**< another text whenever it has other columns, or of other types; NULL: nobody asks.
+                                  Of PostgreSQL a list of SQL_PGSQL_SHAPE, by attnum */
     int is_checked;         /**< its names can be used */
     const char *definition; /**< as sql_driver_t::define gave it before the table was read; NULL: nobody knows */
     apr_time_t read_at;     /**< when it was read, or found to be still the same */

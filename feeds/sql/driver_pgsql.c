@@ -28,16 +28,18 @@
 /* The columns of a table. Prepared once a connection: to plan it takes ten times as long as to run it. The
  * name is compared as text as well: as a name, a long one would be cut. */
 #define TABLE "mod_vault_table"
+/* That of a domain is that of what it is made of, which few columns need. */
+#define TYPE_NAME                                                                                                      \
+    "CASE WHEN b.typtype<>'d' THEN b.typname::text ELSE (WITH RECURSIVE d(id) AS (SELECT b.typbasetype UNION ALL"      \
+    " SELECT t.typbasetype FROM d JOIN pg_catalog.pg_type t ON t.oid=d.id WHERE t.typtype='d')"                        \
+    " SELECT t.typname::text FROM d JOIN pg_catalog.pg_type t ON t.oid=d.id WHERE t.typtype<>'d') END"
 #define PREPARE_TABLE                                                                                                  \
-    "PREPARE " TABLE "(text) AS SELECT c.relkind::text AS " CELL ",a.attname::text AS " CELL                           \
-    ",b.typname::text AS " CELL ",(a.attgenerated<>'' OR a.attidentity='a')::text AS " CELL                            \
-    ",(i.indexrelid IS NOT NULL)::text AS " CELL ",coalesce(l.collisdeterministic,true)::text AS " CELL                \
-    ",a.attnum::text||':'||a.atttypid::text AS " CELL                                                                  \
+    "PREPARE " TABLE "(text) AS SELECT c.relkind::text AS " CELL ",a.attname::text AS " CELL "," TYPE_NAME " AS " CELL \
+    ",(a.attgenerated<>'' OR a.attidentity='a')::text AS " CELL ",(i.indexrelid IS NOT NULL)::text AS " CELL           \
+    ",coalesce(l.collisdeterministic,true)::text AS " CELL ",(" SQL_PGSQL_SHAPE ")::text AS " CELL                     \
     " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid=c.relnamespace"                               \
     " JOIN pg_catalog.pg_attribute a ON a.attrelid=c.oid AND a.attnum>0 AND NOT a.attisdropped"                        \
-    " JOIN pg_catalog.pg_type b ON b.oid=(WITH RECURSIVE d(id) AS (SELECT a.atttypid UNION ALL"                        \
-    " SELECT t.typbasetype FROM d JOIN pg_catalog.pg_type t ON t.oid=d.id WHERE t.typtype='d')"                        \
-    " SELECT d.id FROM d JOIN pg_catalog.pg_type t ON t.oid=d.id WHERE t.typtype<>'d')"                                \
+    " JOIN pg_catalog.pg_type b ON b.oid=a.atttypid"                                                                   \
     " LEFT JOIN pg_catalog.pg_collation l ON l.oid=a.attcollation"                                                     \
     " LEFT JOIN pg_catalog.pg_index i ON i.indrelid=c.oid AND i.indisprimary AND i.indnkeyatts=1"                      \
     " AND i.indkey[0]=a.attnum"                                                                                        \
@@ -158,13 +160,15 @@ static void start(dbi_driver driver)
     sql_prepared_pgsql_start(driver);
 }
 
-/* What is not worth a line is not sent. A wait for a lock ends before the statement does, so that it is told as such. */
+/* What is not worth a line is not sent. A wait for a lock ends before the statement does, so that it is told as such. What is prepared
+ * is planned once: how it is run best does not depend on its values (sql_statement_t::varies). */
 static apr_status_t prepare(sql_call_t *c)
 {
     take_notices(c);
     return sql_conn_query(c,
                           apr_psprintf(c->pool,
                                        "SET client_encoding='UTF8';SET client_min_messages=error;SET DateStyle='ISO';"
+                                       "SET plan_cache_mode=force_generic_plan;"
                                        "SET lock_timeout=%d;SET statement_timeout=%d;" PREPARE_TABLE,
                                        1000 * c->db->timeout, 1000 * c->db->timeout + 500),
                           NULL);
@@ -288,7 +292,7 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
         if (*table == NULL) {
             *table = make_table(name, dbi_result_get_string_idx(result, 1), pool);
         }
-        (*table)->shape = apr_pstrcat(pool, (*table)->shape != NULL ? (*table)->shape : "",
+        (*table)->shape = apr_pstrcat(pool, (*table)->shape != NULL ? (*table)->shape : "{",
                                       (*table)->shape != NULL ? "," : "", dbi_result_get_string_idx(result, 7), NULL);
         column = apr_array_push((*table)->columns);
         column->name = apr_pstrdup(pool, dbi_result_get_string_idx(result, 2));
@@ -300,6 +304,9 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
         if (dbi_result_get_string_idx(result, 5)[0] == 't') {
             (*table)->key = column->name;
         }
+    }
+    if (*table != NULL) {
+        (*table)->shape = apr_pstrcat(pool, (*table)->shape, "}", NULL);
     }
     dbi_result_free(result);
     return APR_SUCCESS;

@@ -279,7 +279,7 @@ sql_ran_e sql_prepared_pgsql_run(sql_conn_t *conn, const sql_statement_t *sql, s
 {
     void *db = works && conn->dbi != NULL ? ((dbi_conn_t *)conn->dbi)->connection : NULL;
 
-    if (db == NULL) {
+    if (db == NULL || sql->varies) {
         return SQL_RAN_NOT;
     }
     return is_command(sql) ? run_command(conn, db, sql) : run_form(conn, db, sql, row, data);

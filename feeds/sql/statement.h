@@ -60,6 +60,7 @@ typedef struct sql_statement_t {
     apr_size_t length;
     apr_size_t space;
     apr_array_header_t *values; /**< of sql_value_t, those that can be bound; NULL: none, or the driver binds none */
+    int varies; /**< how it is run best depends on its values: a server is to plan it each time */
     int once; /**< so many columns are wanted of the first row only, where all rows have the same; later ones may give NULL for them */
 } sql_statement_t;
 

@@ -21,7 +21,7 @@
 #define INTERESTS_VERSION 1
 
 /* Of what is in it, and what it means: children of two versions do not share one. */
-#define BOARD_VERSION 2
+#define BOARD_VERSION 3
 
 struct database_board_t {
     char place[DATABASE_PLACE_BYTES];              /* who holds the lock; in a page of its own */

@@ -502,6 +502,12 @@ apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_
     sql_own_cell_of(cells.sql, "w.epoch", SQL_TEXT);
     database_cells_begin(&cells, "now");
     sql_own_cell_of(cells.sql, dialect->now, SQL_TEXT);
+    if (dialect->alone != NULL) {
+        database_cells_begin(&cells, "xid");
+        sql_own_cell_of(cells.sql, "c.xid", SQL_INTEGER);
+        database_cells_begin(&cells, "alone");
+        sql_own_cell_of(cells.sql, dialect->alone(cells.sql, c->table), SQL_INTEGER);
+    }
     sql_raw(cells.sql, " FROM ");
     sql_table(cells.sql, "vault_watched");
     sql_raw(cells.sql, " AS w JOIN ");

@@ -23,6 +23,9 @@
  * board.c       what children share: who watches, how far, and what writers have announced
  * recorded.c    what a write has recorded, announced by the writer
  * recent.c      what children have written lately, for looks without the database
+ * copies.c      how that lies in memory
+ * joined.c      the same where places are snapshots
+ * snapshot.c    and those as sets
  * footprint.c   whether anybody has written at all
  * brief.c       whether all that is new was announced already
  * watcher.c     notices what other programs write

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apr_general.h"
+#include "apr_lib.h"
 #include "apr_strings.h"
 
 #include "catalogue.h"
@@ -64,6 +65,17 @@ int database_dialect_is_place(sql_call_t *c, const char *text)
 void database_dialect_push(apr_array_header_t *statements, const sql_statement_t *sql)
 {
     APR_ARRAY_PUSH(statements, const char *) = sql->text + strlen(sql->driver->guard);
+}
+
+/* Escapes differ between databases and jansson, and so do digits of reals. */
+int database_dialect_is_plain(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (apr_iscntrl(*text) || strchr("\"\\.", *text) != NULL) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* Fifteen digits: no database makes a rounded number of these. */

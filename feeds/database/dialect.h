@@ -69,6 +69,10 @@ typedef struct database_dialect_t {
      * committed. It is true for few others.
      * @param floor  the number that a place begins with that the watcher had lately */
     void (*append_own)(sql_statement_t *sql, apr_int64_t floor);
+    /** With places that are snapshots (joined.h): an expression that is 1 in a transaction that has recorded one change, in all tables, if
+     * nothing can come to it in the commit, and the table has the columns that it had when it was read; else 0. NULL: places are no
+     * snapshots. */
+    const char *(*alone)(const sql_statement_t *sql, const sql_table_t *table);
     /** The place after a batch.
      * @param last  `order` of its last row if there are more, else NULL
      * @param again  set to 1: there may be changes already that this place has not seen */
@@ -89,7 +93,7 @@ typedef struct database_dialect_t {
     /** Append the cell of the image `column` (old_row or new_row of c). */
     void (*append_image)(sql_statement_t *sql, const sql_table_t *table, const char *column);
     /** What an image has in which `column` has this value, as text: parts of it, one of which is there at least; images of other rows may
-     * have them, too. NULL: ids have gaps, or are no places (recent.h).
+     * have them, too. NULL: nothing is looked for in images (recent.h).
      * @return how many; 0: nobody knows */
     int (*images_of)(const char *images[2], const sql_column_t *column, const char *value, apr_pool_t *pool);
     /** Append a condition: the image `row` of c has this value, as text, in `column`. May be true for a few others. */
@@ -131,6 +135,9 @@ const char *database_dialect_epoch(const sql_table_t *table);
 /** Is c->table watched, or was it a second ago? There is a table vault_watched.
  * @return as sql_conn_query */
 apr_status_t database_dialect_is_watched(sql_call_t *c, int *is_watched);
+
+/** Is a text in JSON what it is otherwise, whoever wrote it? */
+int database_dialect_is_plain(const char *text);
 
 /** Can what `column` has when it is equal to `value` be nothing but that whole number, written so? 0 also where nobody knows. */
 int database_dialect_is_number(const sql_column_t *column, const char *value);

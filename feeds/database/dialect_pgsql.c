@@ -385,6 +385,23 @@ static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
     return made->text;
 }
 
+/* In the commit come triggers that can be deferred; constraints that are change nothing. None can be made meanwhile of a table that was
+ * written. */
+static const char *alone(const sql_statement_t *sql, const sql_table_t *table)
+{
+    sql_statement_t *made = make_text(sql);
+
+    sql_raw(made, "CASE WHEN (SELECT count(*) FROM ");
+    sql_table(made, "vault_watched");
+    sql_raw(made, " AS v JOIN ");
+    sql_table(made, "vault_changes");
+    sql_raw(made, " AS d ON d.tbl=v.tbl AND d.xid=pg_catalog.pg_current_xact_id())=1 AND NOT EXISTS(SELECT FROM"
+                  " pg_catalog.pg_trigger AS g WHERE g.tgdeferrable AND NOT g.tgisinternal) AND ");
+    append_is_same(made, table);
+    sql_raw(made, " THEN 1 ELSE 0 END");
+    return made->text;
+}
+
 static void append_image(sql_statement_t *sql, const sql_table_t *table, const char *column)
 {
     sql_raw(sql, "CASE WHEN c.");
@@ -407,6 +424,21 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
     sql_raw(sql, ",c.");
     sql_raw(sql, column);
     sql_raw(sql, ") AS t) END AS v");
+}
+
+/* As append_image writes it. */
+static int images_of(const char *images[2], const sql_column_t *column, const char *value, apr_pool_t *pool)
+{
+    const char *kind = database_dialect_is_number(column, value) ? "I"
+                       : column->spelling == SQL_SPELLING_EXACT  ? "T"
+                       : column->spelling == SQL_SPELLING_UUID   ? "T"
+                                                                 : NULL;
+
+    if (kind == NULL || !database_dialect_is_plain(value) || !database_dialect_is_plain(column->name)) {
+        return 0;
+    }
+    images[0] = apr_pstrcat(pool, "\"", column->name, "\":\"", kind, value, "\"", NULL);
+    return 1;
 }
 
 static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
@@ -435,6 +467,7 @@ const database_dialect_t database_dialect_pgsql = {
     .is_lost = is_lost,
     .append_since = append_since,
     .append_own = append_own,
+    .alone = alone,
     .next = next,
     .prune = prune,
     .tell = "NOTIFY vault_changes",
@@ -442,5 +475,6 @@ const database_dialect_t database_dialect_pgsql = {
     .hush = hush,
     .columns = columns,
     .append_image = append_image,
+    .images_of = images_of,
     .append_has = append_has,
 };

@@ -298,24 +298,13 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
     sql_own_cell(sql, "c", column, SQL_TEXT);
 }
 
-/* Escapes differ between SQLite and jansson, and so do digits of reals. */
-static int is_plain(const char *value)
-{
-    for (; *value != '\0'; value++) {
-        if (apr_iscntrl(*value) || strchr("\"\\.", *value) != NULL) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 /* What an image has of this value. Any type may be in any column, so the value may be there as a number or as a text; but not a number
  * as a text where the column makes a number of that. @return how many; 0: nobody knows */
 static int images_of(const char *images[2], const sql_column_t *column, const char *value, apr_pool_t *pool)
 {
     const char *name = as_json(column->name, pool);
 
-    if (!is_plain(value)) {
+    if (!database_dialect_is_plain(value)) {
         return 0;
     }
     images[0] = apr_pstrcat(pool, name, ":\"I", value, "\"", NULL);

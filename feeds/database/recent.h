@@ -21,13 +21,14 @@
  *     may just then raise the end too far: nothing is there, and the database is asked until it is.
  *
  * What a stranger commits in the same tick of the file's clock as the feed is hidden from looks as long as from the watcher.
+ *
+ * Where places are snapshots (PostgreSQL) all of this is done in another way: joined.h.
  */
 #ifndef DATABASE_RECENT_H
 #define DATABASE_RECENT_H
 
-#include <stdatomic.h>
-
 #include "changes.h"
+#include "copies.h"
 #include "database.h"
 
 /** Of the time in which the database was surely the same. */
@@ -35,24 +36,17 @@ typedef apr_uint32_t database_era_t;
 
 /** Changes that are kept. */
 #define DATABASE_RECENT 1024
-/** Of one change, in words: larger ones are read in the database. */
-#define DATABASE_RECENT_WORDS 128
 
 /** A part of the board. All zero: no life has begun. */
 typedef struct database_recent_t {
-    _Atomic apr_uint64_t life;                                            /* atomic */
-    _Atomic apr_int64_t end;                                              /* atomic */
-    _Atomic apr_uint64_t changes[DATABASE_RECENT][DATABASE_RECENT_WORDS]; /* atomic, each; a checksum is first */
+    _Atomic apr_uint64_t life;        /* atomic */
+    _Atomic apr_int64_t end;          /* atomic */
+    _Atomic apr_int64_t top;          /* atomic: joined.h */
+    _Atomic apr_uint64_t first, last; /* atomic: likewise, numbers of copies: before the first, and the last one */
+    database_copy_t changes[DATABASE_RECENT];
 } database_recent_t;
 
-/** A change as it will be left. */
-typedef struct database_packed_t {
-    apr_int64_t id;
-    apr_uint64_t words[DATABASE_RECENT_WORDS];
-    int count; /**< of words; 0: it is too large */
-} database_packed_t;
-
-/** The life of the file that c->conn has open, in this era, with the schema `generation`. 0: none, since ids are no places there. */
+/** The life of the file that c->conn has open, in this era, with the schema `generation`. 0: none, since nobody can tell there. */
 apr_uint64_t database_recent_life(const sql_call_t *c, database_era_t era, apr_int64_t generation);
 /** Likewise, with the schema that the tables of c->conn were read in. */
 apr_uint64_t database_recent_life_here(const sql_call_t *c, database_era_t era);
@@ -61,12 +55,9 @@ apr_uint64_t database_recent_life_here(const sql_call_t *c, database_era_t era);
  * @param life  of that snapshot */
 void database_recent_begin(const database_t *feed, apr_uint64_t life, apr_int64_t now);
 
-/** Make a copy ready. @param change  of database_look_own, its images not yet decoded */
-void database_recent_pack(database_packed_t *packed, const char *table, const json_t *change);
-
 /** Leave copies of what was committed, and raise the end to `now`; before it is announced. Any thread of any child.
  * @return 0: the board is of another life; nothing was left */
-int database_recent_leave(const database_t *feed, apr_uint64_t life, const database_packed_t *packed, int count,
+int database_recent_leave(const database_t *feed, apr_uint64_t life, database_packed_t *packed, int count,
                           apr_int64_t now);
 
 /** Look at c->table from `place` on, in the watching `epoch`, without the database. Only what is wanted `alone`. Any thread.

@@ -72,9 +72,13 @@ static void pack_all(sql_call_t *c, database_recorded_t *recorded, const json_t 
 {
     size_t count = json_array_size(changes);
 
+    recorded->life = database_recent_life_here(c, recorded->era);
+    if (recorded->life == 0) {
+        return;
+    }
     recorded->packed = apr_palloc(c->pool, count * sizeof(*recorded->packed));
     for (size_t i = 0; i < count; i++) {
-        database_recent_pack(&recorded->packed[i], c->table->name, json_array_get(changes, i));
+        database_copy_pack(&recorded->packed[i], c->table, json_array_get(changes, i));
     }
     recorded->packed_count = (int)count;
 }
@@ -101,12 +105,12 @@ apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded
         if (feed->journal != NULL && recorded->now - floor == (apr_int64_t)json_array_size(changes)) {
             recorded->whole = recorded->now;
         }
-        recorded->life = database_recent_life_here(c, recorded->era);
-        if (recorded->life != 0) {
-            pack_all(c, recorded, changes);
-        }
+        pack_all(c, recorded, changes);
         rv = database_image_decode(c, changes);
         recorded->marks = apr_palloc(c->pool, RECORDED_MAX * sizeof(*recorded->marks));
+    }
+    else if (rv == APR_SUCCESS) {
+        pack_all(c, recorded, changes); /* that they are many is to be known, where they are joined */
     }
     if (rv == APR_SUCCESS && recorded->marks != NULL) {
         take_all(c, recorded, touched, changes);

@@ -21,6 +21,7 @@
 #include "driver.h"
 #include "footprint.h"
 #include "interests.h"
+#include "joined.h"
 #include "knock.h"
 #include "now.h"
 #include "recent.h"
@@ -202,11 +203,20 @@ static int is_as_told(const database_watcher_t *w, const char *told)
     return w->told != NULL && strcmp(told, w->told) == 0;
 }
 
-/* Announce, and only then go on: who takes over repeats some rather than skip any. `life`: of the snapshot (recent.h). */
-static void announce(database_watcher_t *w, const database_touched_t *touched, apr_uint64_t life, const char *told,
-                     const char *now)
+/* What looks without the database may rely on, before anything is announced. `life`: of the snapshot at `now` (recent.h). */
+static void begin_recent(const database_watcher_t *w, apr_uint64_t life, const char *now, int strange)
 {
-    database_recent_begin(w->feed, life, apr_strtoi64(now, NULL, 10));
+    if (w->dialect->alone != NULL) {
+        database_joined_begin(w->feed, life, now, strange);
+    }
+    else {
+        database_recent_begin(w->feed, life, apr_strtoi64(now, NULL, 10));
+    }
+}
+
+/* Announce, and only then go on: who takes over repeats some rather than skip any. */
+static void announce(database_watcher_t *w, const database_touched_t *touched, const char *told, const char *now)
+{
     (void)database_touched_notify(touched);
     apr_cpystrn(w->place, now, sizeof(w->place));
     database_board_keep_place(w->feed, now);
@@ -255,7 +265,8 @@ static apr_status_t look_in_snapshot(database_watcher_t *w)
     }
     rv = database_snapshot_end(c, rv);
     if (rv == APR_SUCCESS) {
-        announce(w, touched, life, told, now);
+        begin_recent(w, life, now, 1);
+        announce(w, touched, told, now);
     }
     return rv;
 }
@@ -268,14 +279,17 @@ static apr_status_t look_briefly(database_watcher_t *w, int *done)
     apr_status_t rv;
 
     database_board_copy(w->feed, &w->marks);
+    if (w->dialect->hush != NULL) {
+        (void)w->dialect->hush(c); /* of what this look will show */
+    }
     rv = database_brief_look(c, &brief);
     *done = rv == APR_SUCCESS && brief.enough;
     if (brief.altered) {
         forget_told(w); /* all of them are to be read again, whether anything is new or not */
     }
     if (*done && !is_as_told(w, brief.told)) {
-        announce(w, database_touched_make(w->feed, c->pool), database_recent_life_here(c, w->marks.era), brief.told,
-                 brief.now);
+        begin_recent(w, database_recent_life_here(c, w->marks.era), brief.now, 0);
+        announce(w, database_touched_make(w->feed, c->pool), brief.told, brief.now);
     }
     return rv;
 }

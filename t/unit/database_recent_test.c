@@ -139,7 +139,7 @@ static int count_added(const char *answer)
 
 static void test_by_the_database(void)
 {
-    const char *large = apr_psprintf(suite_pool, "%0*d", 8 * DATABASE_RECENT_WORDS, 0);
+    const char *large = apr_psprintf(suite_pool, "%0*d", 8 * DATABASE_COPY_WORDS, 0);
     host_page_t page = {0};
     database_recent_t *recent;
     scene_t s;
@@ -182,6 +182,7 @@ static void test_by_the_database(void)
 
 static void test_lives(void)
 {
+    const sql_table_t posts = {.name = "posts"};
     database_packed_t packed;
     database_recent_t *recent;
     json_t *change = json_pack("{s:i,s:s,s:s,s:s,s:n,s:s}", "id", 3, "epoch", "e", "op", "I", "key", "1", "old", "new",
@@ -191,7 +192,7 @@ static void test_lives(void)
     feed_open(&feed, apr_pstrcat(suite_pool, "database=", path_of("lives.db"), NULL));
     CU_ASSERT_PTR_NULL_FATAL(feed.wrong);
     recent = database_board_recent(feed.self);
-    database_recent_pack(&packed, "posts", change);
+    database_copy_pack(&packed, &posts, change);
     CU_ASSERT(packed.count > 0);
     CU_ASSERT_FALSE(database_recent_leave(feed.self, 7, &packed, 1, 3)); /* none has begun */
     CU_ASSERT_TRUE(database_recent_leave(feed.self, 0, NULL, 0, 9));     /* a database that has none */
@@ -210,7 +211,7 @@ static void test_lives(void)
     CU_ASSERT_EQUAL(recent->end, 1);
 
     json_object_set_new(change, "key", json_stringn("a\0b", 3));
-    database_recent_pack(&packed, "posts", change);
+    database_copy_pack(&packed, &posts, change);
     CU_ASSERT_EQUAL(packed.count, 0);
     json_decref(change);
     feed_close(&feed);

@@ -55,6 +55,7 @@
     SUITE(database_objects)                                                                                            \
     SUITE(database_board)                                                                                              \
     SUITE(database_footprint)                                                                                          \
+    SUITE(database_joined)                                                                                             \
     SUITE(database_place)                                                                                              \
     SUITE(database_recent)
 #else

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file copies.h
+ * Copies of changes in memory that children share: how they are made, left, and found again (recent.h, joined.h).
+ *
+ * A copy is left under a number, with a checksum: one that is half written, was overwritten, or is of something else is none.
+ */
+#ifndef DATABASE_COPIES_H
+#define DATABASE_COPIES_H
+
+#include <stdatomic.h>
+
+#include <jansson.h>
+
+#include "dialect.h"
+
+/** Of one copy, in words: larger ones are read in the database. */
+#define DATABASE_COPY_WORDS 128
+
+typedef _Atomic apr_uint64_t database_copy_t[DATABASE_COPY_WORDS]; /* atomic, each; a checksum is first */
+
+/** A change as it will be left. */
+typedef struct database_packed_t {
+    apr_int64_t id;
+    apr_int64_t xid; /**< the transaction of PostgreSQL; 0: of another database */
+    int is_alone;    /**< it has recorded nothing else */
+    apr_uint64_t words[DATABASE_COPY_WORDS];
+    int count; /**< of words; 0: it is too large */
+} database_packed_t;
+
+/** The texts of a copy. The last three begin with what they are: as a key or a row may be NULL. */
+enum {
+    DATABASE_COPY_TABLE,
+    DATABASE_COPY_EPOCH,
+    DATABASE_COPY_OP,
+    DATABASE_COPY_SAW,
+    DATABASE_COPY_KEY,
+    DATABASE_COPY_OLD,
+    DATABASE_COPY_NEW,
+    DATABASE_COPY_TEXTS
+};
+
+/** A copy as it was left. */
+typedef struct database_found_t {
+    apr_int64_t id, xid;
+    apr_int64_t top;    /**< where they are joined: the largest transaction that was left up to this one */
+    apr_uint64_t shape; /**< likewise, of the table */
+    apr_uint64_t words[DATABASE_COPY_WORDS];
+    const char *texts[DATABASE_COPY_TEXTS]; /**< in `words` */
+} database_found_t;
+
+/** A part of a checksum. */
+apr_uint64_t database_copy_mix(apr_uint64_t sum, apr_uint64_t value);
+/** Of its sql_table_t::shape, and names of columns; 0: it has none. */
+apr_uint64_t database_copy_shape(const sql_table_t *table);
+
+/** Make a copy ready. @param change  of database_look_own, its images not yet decoded */
+void database_copy_pack(database_packed_t *packed, const sql_table_t *table, const json_t *change);
+
+/** Leave it there, as number `number` of this life. Any thread of any child. @param top  as above */
+void database_copy_leave(database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_packed_t *packed,
+                         apr_int64_t top);
+
+/** Find number `number` of this life there. @return 0: it is not */
+int database_copy_find(const database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_found_t *found);
+
+/** As changes.h says, its images not yet decoded. */
+json_t *database_copy_change(const database_found_t *found);
+
+/** What an image must have one of; none: nobody knows. */
+typedef struct database_sieve_t {
+    const char *images[2];
+    int count;
+} database_sieve_t;
+
+void database_sieve_make(database_sieve_t *sieve, const sql_call_t *c, const sql_column_t *column, const char *value);
+int database_sieve_passes(const database_sieve_t *sieve, const database_found_t *found);
+
+#endif

@@ -58,24 +58,6 @@ static apr_status_t reach(sql_call_t *c, const char *table)
     return rv != APR_SUCCESS ? rv : sql_catalogue_find(c, table);
 }
 
-static apr_status_t no_memory(sql_call_t *c)
-{
-    return sql_fail(c, APR_ENOMEM, "out of memory for the rows of table \"%s\"", c->table->name);
-}
-
-static apr_status_t fetch(sql_call_t *c, const sql_statement_t *sql, json_t **rows)
-{
-    dbi_result result;
-    apr_status_t rv = sql_conn_query(c, sql->text, &result);
-
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    *rows = sql_rows_json(c, result, c->db->rows, 0);
-    dbi_result_free(result);
-    return *rows != NULL ? APR_SUCCESS : no_memory(c);
-}
-
 /* ------------------------------------------------------------ all, filter */
 
 static apr_status_t select_rows(sql_call_t *c, const char *table, int filtered, json_t **rows)
@@ -102,7 +84,7 @@ static apr_status_t select_rows(sql_call_t *c, const char *table, int filtered, 
         return rv;
     }
     sql_limit(sql, limit != 0 ? limit : c->db->rows);
-    return fetch(c, sql, rows);
+    return sql_fetch_table(c, sql, c->db->rows, 0, rows);
 }
 
 static apr_status_t all_body(sql_call_t *c, const char *table, json_t **rows)
@@ -144,7 +126,6 @@ static apr_status_t set_cursor(sql_call_t *c, apr_int64_t key)
 static apr_status_t fetch_new(sql_call_t *c, apr_int64_t after, int most, json_t **rows, int *more)
 {
     sql_statement_t *sql = sql_statement_make(c);
-    dbi_result result;
     apr_status_t rv;
 
     sql_select_table(sql, c->table);
@@ -156,14 +137,15 @@ static apr_status_t fetch_new(sql_call_t *c, apr_int64_t after, int most, json_t
     }
     sql_order(sql, c->table->key, after < 0);
     sql_limit(sql, after < 0 ? most : most + 1);
-    rv = sql_conn_query(c, sql->text, &result);
+    rv = sql_fetch_table(c, sql, most + 1, after < 0, rows);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    *more = dbi_result_get_numrows(result) > (unsigned long long)most;
-    *rows = sql_rows_json(c, result, most, after < 0);
-    dbi_result_free(result);
-    return *rows != NULL ? APR_SUCCESS : no_memory(c);
+    *more = json_array_size(*rows) > (size_t)most;
+    if (*more) {
+        json_array_remove(*rows, (size_t)most);
+    }
+    return APR_SUCCESS;
 }
 
 static apr_int64_t last_key(const sql_call_t *c, const json_t *rows)

@@ -12,6 +12,8 @@
 #ifndef SQL_FORMS_H
 #define SQL_FORMS_H
 
+#include "apr_time.h"
+
 #include "statement.h"
 
 /** Forms that a connection keeps: a server spends up to some 100 KB on each that is prepared. */
@@ -31,6 +33,7 @@ typedef struct sql_form_t {
     apr_size_t length;
     sql_form_e state;
     void *statement;       /**< the driver's, over all forms that come to be here; NULL at first */
+    apr_time_t ready_at;   /**< when it was prepared last, by the even clock */
     apr_uint64_t last_use; /**< the larger, the later */
 } sql_form_t;
 

@@ -203,17 +203,6 @@ const char *const *sql_column_names(sql_call_t *c)
     return names;
 }
 
-json_t *sql_rows_json(sql_call_t *c, dbi_result result, int most, int backward)
-{
-    arriving_t arriving = {.names = sql_column_names(c), .rows = json_array(), .most = most};
-
-    sql_result_rows(result, c->pool, take_row_cb, &arriving);
-    if (backward) {
-        reverse(arriving.rows);
-    }
-    return arriving.rows;
-}
-
 apr_status_t sql_fetch(sql_call_t *c, const sql_statement_t *sql, const char *const *names, int most, json_t **rows)
 {
     arriving_t arriving = {.names = names, .rows = json_array(), .most = most};

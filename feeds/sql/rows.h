@@ -23,12 +23,6 @@ json_t *sql_row_json(const char *const *names, const char *const *cells);
 /** The names of the columns of c->table; ends with NULL. In c->pool. */
 const char *const *sql_column_names(sql_call_t *c);
 
-/** The rows of a result with the columns of c->table.
- * @param most      leave out what comes after so many
- * @param backward  the last first
- * @return a new reference; NULL: out of memory */
-json_t *sql_rows_json(sql_call_t *c, dbi_result result, int most, int backward);
-
 /** Run a statement whose result consists of cells (sql_cell), and get its rows.
  * @param names  of the cells, in their order; ends with NULL
  * @param most   leave out what comes after so many

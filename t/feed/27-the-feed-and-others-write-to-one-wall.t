@@ -121,6 +121,13 @@ for my $db (has_database() ? databases() : ()) {
         delete $rows{$id} if !defined $wall;
     };
 
+    my $write = sub {
+        my ($change) = @_;
+        my $answer = $call->($change);
+        push @wrong, "row $change->[0]: $answer->{error}" if $answer->{error};
+        $commit->($change);
+    };
+
     my $good = 1;
     for my $step (1 .. STEPS) {
         my $stranger = $strangers[random(scalar @strangers)];
@@ -133,15 +140,14 @@ for my $db (has_database() ? databases() : ()) {
         elsif ($stranger->{change} && ($turn < 2 || !$db->is_server)) {
             my $undone = random(4) == 0;
             $stranger->{session}->does($undone ? 'ROLLBACK' : 'COMMIT');
-            $commit->($stranger->{change}) if !$undone;
-            delete $locked{$stranger->{change}[0]};
-            $stranger->{change} = undef;
+            my $change = delete $stranger->{change};
+            $commit->($change) if !$undone;
+            delete $locked{$change->[0]};
+            # What is written next to this row comes last, whoever is told of it first.
+            $write->([$change->[0], 1 + random(2), 'at once ' . random(1000)]) if random(2) && $rows{$change->[0]};
         }
         else {
-            my $change = $draw->();
-            my $answer = $call->($change);
-            push @wrong, "step $step: $answer->{error}" if $answer->{error};
-            $commit->($change);
+            $write->($draw->());
         }
         $good = $converge->() if random(3) > 0;
         last if !$good;

@@ -13,8 +13,8 @@
 #include "image.h"
 #include "snapshot.h"
 
-/* Copies that one look takes. */
-#define JOINED_MAX 32
+/* Transactions that one look joins: with more of them the database costs less. */
+#define JOINED_MAX 128
 /* Of a place that a look makes, in bytes. */
 #define PLACE_MAX 1000
 
@@ -71,38 +71,77 @@ int database_joined_leave(const database_t *feed, apr_uint64_t life, database_pa
 
 /* ------------------------------------------------------------ look */
 
+/* What a look wants. */
+typedef struct wish_t {
+    const sql_table_t *table;
+    const char *epoch;
+    apr_uint64_t shape;
+    database_sieve_t sieve;
+} wish_t;
+
+/* A transaction that it may join. */
+typedef struct joining_t {
+    apr_int64_t xid;
+    const char *saw;
+    database_found_t *found; /* NULL: nothing of it is wanted */
+} joining_t;
+
 /* What a look takes, in the order in which it was left; and what it has seen with that. */
 typedef struct taken_t {
-    database_found_t *at[JOINED_MAX]; /* those from `begin` on; NULL: it was joined */
+    joining_t at[JOINED_MAX]; /* those from `begin` on */
     int begin;
     database_snapshot_t seen;
 } taken_t;
 
+/* Of another watching, or with other columns? */
+static int is_odd(const database_found_t *found, const wish_t *wish)
+{
+    return strcmp(found->texts[DATABASE_COPY_EPOCH], wish->epoch) != 0 || found->texts[DATABASE_COPY_OP][0] == 'W' ||
+           found->shape != wish->shape;
+}
+
+/* @return 0: it cannot be had */
+static int take_one(taken_t *taken, const wish_t *wish, database_found_t **found, apr_pool_t *pool)
+{
+    int is_here = strcmp((*found)->texts[DATABASE_COPY_TABLE], wish->table->name) == 0;
+    joining_t *joining;
+
+    if (taken->begin == 0 || (is_here && is_odd(*found, wish))) {
+        return 0;
+    }
+    joining = &taken->at[--taken->begin];
+    joining->xid = (*found)->xid;
+    if (is_here && database_sieve_passes(&wish->sieve, *found)) {
+        joining->saw = (*found)->texts[DATABASE_COPY_SAW];
+        joining->found = *found;
+        *found = apr_palloc(pool, sizeof(**found));
+    }
+    else {
+        joining->saw = apr_pstrdup(pool, (*found)->texts[DATABASE_COPY_SAW]);
+        joining->found = NULL;
+    }
+    return 1;
+}
+
 /* From the last one back, until no earlier one can be new. @return 0: not all is here */
-static int collect(taken_t *taken, const database_recent_t *recent, apr_uint64_t life, apr_pool_t *pool)
+static int collect(taken_t *taken, const wish_t *wish, const database_recent_t *recent, apr_uint64_t life,
+                   apr_pool_t *pool)
 {
     const database_snapshot_t *seen = &taken->seen;
     apr_int64_t all = seen->count > 0 ? seen->missing[0] : seen->end;
     apr_uint64_t first = recent->first;
-    database_found_t *found = NULL;
+    database_found_t *found = apr_palloc(pool, sizeof(*found));
 
     taken->begin = JOINED_MAX;
     for (apr_uint64_t number = recent->last; number > first; number--) {
-        if (found == NULL) {
-            found = apr_palloc(pool, sizeof(*found));
-        }
         if (!database_copy_find(recent->changes[number % DATABASE_RECENT], life, (apr_int64_t)number, found)) {
             return 0;
         }
         if (found->top < all) {
             break;
         }
-        if (!database_snapshot_has(seen, found->xid)) {
-            if (taken->begin == 0) {
-                return 0;
-            }
-            taken->at[--taken->begin] = found;
-            found = NULL;
+        if (!database_snapshot_has(seen, found->xid) && !take_one(taken, wish, &found, pool)) {
+            return 0;
         }
     }
     return taken->begin < JOINED_MAX;
@@ -118,11 +157,11 @@ static int join_all(taken_t *taken)
     while (left > 0 && more) {
         more = 0;
         for (int i = taken->begin; i < JOINED_MAX; i++) {
-            const database_found_t *found = taken->at[i];
+            const joining_t *joining = &taken->at[i];
             database_snapshot_t saw;
 
-            if (!joined[i] && database_snapshot_read(&saw, found->texts[DATABASE_COPY_SAW]) &&
-                database_snapshot_join(&taken->seen, &saw, found->xid)) {
+            if (!joined[i] && database_snapshot_read(&saw, joining->saw) &&
+                database_snapshot_join(&taken->seen, &saw, joining->xid)) {
                 joined[i] = more = 1;
                 left--;
             }
@@ -133,52 +172,46 @@ static int join_all(taken_t *taken)
 
 static int compare_ids(const void *a, const void *b)
 {
-    apr_int64_t one = (*(database_found_t *const *)a)->id, other = (*(database_found_t *const *)b)->id;
+    apr_int64_t one = (*(const database_found_t *const *)a)->id, other = (*(const database_found_t *const *)b)->id;
 
     return one < other ? -1 : one > other;
 }
 
-/* What is wanted of all that was taken, in the order of the database. NULL: something is of another watching, or has other columns */
-static json_t *changes_of(taken_t *taken, const sql_call_t *c, const char *epoch, const database_sieve_t *sieve)
+/* All that is wanted of what was taken, in the order of the database. */
+static json_t *changes_of(const taken_t *taken)
 {
+    const database_found_t *wanted[JOINED_MAX];
     json_t *changes = json_array();
-    int good = 1;
+    int count = 0;
 
-    qsort(taken->at + taken->begin, (size_t)(JOINED_MAX - taken->begin), sizeof(taken->at[0]), compare_ids);
-    for (int i = taken->begin; i < JOINED_MAX && good; i++) {
-        const database_found_t *found = taken->at[i];
-
-        if (strcmp(found->texts[DATABASE_COPY_TABLE], c->table->name) == 0) {
-            good = strcmp(found->texts[DATABASE_COPY_EPOCH], epoch) == 0 && found->texts[DATABASE_COPY_OP][0] != 'W' &&
-                   found->shape == database_copy_shape(c->table);
-            if (good && database_sieve_passes(sieve, found)) {
-                good = json_array_append_new(changes, database_copy_change(found)) == 0;
-            }
+    for (int i = taken->begin; i < JOINED_MAX; i++) {
+        if (taken->at[i].found != NULL) {
+            wanted[count++] = taken->at[i].found;
         }
     }
-    if (!good) {
-        json_decref(changes);
-        return NULL;
+    qsort(wanted, (size_t)count, sizeof(wanted[0]), compare_ids);
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(changes, database_copy_change(wanted[i]));
     }
     return changes;
 }
 
-/* @return NULL: not all is here, or nothing is, which does not tell why the page was woken */
-static json_t *take(taken_t *taken, sql_call_t *c, const database_wanted_t *wanted, const char *place,
-                    const char *epoch)
+/* @return 0: not all is here, or nothing is, which does not tell why the page was woken */
+static int take(taken_t *taken, sql_call_t *c, const database_wanted_t *wanted, const char *place, const char *epoch)
 {
     const database_t *feed = (const database_t *)c->db;
     const database_recent_t *recent = database_board_recent(feed);
     apr_uint64_t life = database_joined_life(database_board_era(feed));
-    database_sieve_t sieve;
+    wish_t wish = {.table = c->table, .epoch = epoch};
 
     /* The number before the first colon: all before it was seen. */
     if (feed->look == 0 || recent->life != life || apr_strtoi64(place, NULL, 10) < recent->end ||
-        !database_snapshot_read(&taken->seen, place) || !collect(taken, recent, life, c->pool) || !join_all(taken)) {
-        return NULL;
+        !database_snapshot_read(&taken->seen, place)) {
+        return 0;
     }
-    database_sieve_make(&sieve, c, sql_table_column_named(c->table, wanted->column), wanted->value);
-    return changes_of(taken, c, epoch, &sieve);
+    wish.shape = database_copy_shape(c->table);
+    database_sieve_make(&wish.sieve, c, sql_table_column_named(c->table, wanted->column), wanted->value);
+    return collect(taken, &wish, recent, life, c->pool) && join_all(taken);
 }
 
 int database_joined_look(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, const char *place,
@@ -187,11 +220,13 @@ int database_joined_look(sql_call_t *c, database_look_t *look, const database_wa
     taken_t taken;
     json_t *changes = NULL;
 
-    if (wanted->alone && sql_table_column_named(c->table, wanted->column) != NULL && c->table->shape != NULL) {
-        changes = take(&taken, c, wanted, place, epoch);
+    look->next = NULL;
+    if (wanted->alone && sql_table_column_named(c->table, wanted->column) != NULL && c->table->shape != NULL &&
+        take(&taken, c, wanted, place, epoch)) {
+        changes = changes_of(&taken);
+        look->next = database_snapshot_text(&taken.seen, PLACE_MAX, c->pool);
     }
-    look->next = changes != NULL ? database_snapshot_text(&taken.seen, PLACE_MAX, c->pool) : NULL;
-    if (look->next == NULL || json_array_size(changes) > (size_t)wanted->most ||
+    if (look->next == NULL || changes == NULL || json_array_size(changes) > (size_t)wanted->most ||
         database_image_decode(c, changes) != APR_SUCCESS) {
         look->next = NULL;
         json_decref(changes);

@@ -46,6 +46,16 @@
     " WHERE" OF_USERS " AND c.relkind IN('r','p','f','v','m') AND c.relname=$1::name AND c.relname::text=$1"           \
     " ORDER BY a.attnum"
 
+/* What it reads of a table: that it has not changed is told for less. */
+#define DEFINE "mod_vault_define"
+#define PREPARE_DEFINE                                                                                                 \
+    ";PREPARE " DEFINE "(text) AS SELECT c.oid::text||c.relkind::text||coalesce((SELECT i.indexrelid::text||':'"       \
+    "||i.indkey::text FROM pg_catalog.pg_index i WHERE i.indrelid=c.oid AND i.indisprimary AND i.indnkeyatts=1),'')"   \
+    "||ARRAY(SELECT ROW(a.attnum,a.attname,a.atttypid,a.attgenerated,a.attidentity,a.attcollation)::text"              \
+    " FROM pg_catalog.pg_attribute a WHERE a.attrelid=c.oid AND a.attnum>0 AND NOT a.attisdropped ORDER BY a.attnum)"  \
+    "::text AS " CELL " FROM pg_catalog.pg_class c"                                                                    \
+    " WHERE c.oid=pg_catalog.to_regclass(pg_catalog.quote_ident($1))"
+
 /* SQLSTATEs, or what they begin with; the first that fits decides. */
 static const struct {
     const char *state;
@@ -169,7 +179,7 @@ static apr_status_t prepare(sql_call_t *c)
                           apr_psprintf(c->pool,
                                        "SET client_encoding='UTF8';SET client_min_messages=error;SET DateStyle='ISO';"
                                        "SET plan_cache_mode=force_generic_plan;"
-                                       "SET lock_timeout=%d;SET statement_timeout=%d;" PREPARE_TABLE,
+                                       "SET lock_timeout=%d;SET statement_timeout=%d;" PREPARE_TABLE PREPARE_DEFINE,
                                        1000 * c->db->timeout, 1000 * c->db->timeout + 500),
                           NULL);
 }
@@ -312,6 +322,16 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
     return APR_SUCCESS;
 }
 
+static const char *define(sql_call_t *c, const char *name)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "EXECUTE " DEFINE "(");
+    sql_text(sql, name);
+    sql_raw(sql, ")");
+    return sql_conn_ask(c, sql->text, 1);
+}
+
 /* The sequence knows, if there is one that may be read and was used; keys that were given by hand may be larger. */
 static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
 {
@@ -358,6 +378,7 @@ const sql_driver_t sql_driver_pgsql = {
     .set_options = set_options,
     .prepare = prepare,
     .load_table = load_table,
+    .define = define,
     .shapes = 1,
     .largest_key = largest_key,
     .append_name = append_name,

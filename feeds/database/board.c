@@ -16,6 +16,7 @@
 
 #include "dialect.h"
 #include "interests.h"
+#include "knock.h"
 
 /* Which interests a change touches (interests.c) is a part of what a mark says, and this its version. */
 #define INTERESTS_VERSION 1
@@ -126,6 +127,7 @@ const char *database_board_open(database_t *feed, const apr_table_t *given, apr_
     }
     feed->board = memory;
     feed->journal = journal_of(feed, pconf);
+    feed->knock = feed->journal != NULL && feed->look != 0 ? database_knock_open(pconf) : -1;
     feed->marked_as = apr_psprintf(pconf, "%d %s", INTERESTS_VERSION, model_digest(feed, pconf));
     apr_pool_cleanup_register(pconf, memory, unmap, apr_pool_cleanup_null);
     return NULL;

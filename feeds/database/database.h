@@ -52,6 +52,7 @@ typedef struct database_t {
     int board_fd;                  /* const after open: the board's memory, and its lock */
     database_board_t *board;       /* const after open: shared by children */
     const char *journal;           /* const after open: the file that every commit writes to; NULL: nobody knows one */
+    int knock;                     /* const after open: tells that it is written (knock.h); -1: nothing does */
     const char *marked_as;         /* const after open: what marks are of, beside the change */
     database_watcher_t *watcher;   /* const after child_start */
 } database_t;

@@ -8,7 +8,8 @@
  * the change table had after the place of the watcher, its own and what others wrote. It had the database's only lock nearly until then, so
  * what is not in that is in a later footprint; a commit that took long may have let go of the lock before, and is not kept (write.c).
  *
- * While nothing else is written the watcher sleeps, and is told by the kernel when something is (knock.h).
+ * While nothing else is written the watcher sleeps, and is told by the kernel when something is (knock.h). A writer that has ended its hush
+ * compares the footprint with what the board knows, as the watcher would.
  *
  * This spares looks and no more. Times of files may be as coarse as some milliseconds, and what was written shows in the file a little
  * before it can be read. So a footprint may hide what somebody else writes at the same moment: the watcher looks all the same after two

@@ -56,7 +56,7 @@ struct database_watcher_t {
     apr_int64_t asked;      /* thread: likewise, of this look */
     apr_time_t looked_at;   /* thread: when it last looked, and all went well; 0: it has not */
     apr_time_t came_at;     /* thread: when it last had a reason to look, if only at a file */
-    database_knock_t knock; /* thread: of who holds */
+    database_knock_t knock; /* thread: its descriptor is of all children */
     int is_told;            /* thread: by `knock`, of all that is done since the last look */
     char complained[256];   /* thread: tables with other columns than when they were watched */
 };
@@ -64,9 +64,6 @@ struct database_watcher_t {
 static void take_over(database_watcher_t *w)
 {
     database_board_read_place(w->feed, w->place);
-    if (w->feed->journal != NULL) {
-        database_knock_open(&w->knock);
-    }
     w->feed->sql.host->log(7, "this child watches \"%s\"", w->feed->sql.database);
 }
 
@@ -476,10 +473,10 @@ static int look(database_watcher_t *w)
         wait = look_now(w);
         sql_conn_give_back(&w->c);
     }
-    if (w->looked_at != 0 && w->told != NULL && settled) {
+    if (w->looked_at != 0 && settled && w->told != NULL) {
         database_board_know(w->feed, footprint);
-        rest = may_rest(w, footprint);
     }
+    rest = may_rest(w, footprint);
     w->is_told &= rest > 0; /* else it looks by the clock until it is sure that it has seen all */
     return rest > 0 ? rest : wait;
 }
@@ -524,7 +521,6 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *data)
         }
     }
     if (w->holds) {
-        database_knock_close(&w->knock);
         database_board_unlock(w->feed);
     }
     forget_told(w);
@@ -537,7 +533,7 @@ const char *database_watcher_start(database_t *feed, apr_pool_t *pchild)
     database_watcher_t *w = apr_pcalloc(pchild, sizeof(*w));
 
     w->feed = feed;
-    w->knock = (database_knock_t){.fd = -1, .file = -1};
+    w->knock = (database_knock_t){.fd = feed->knock, .file = -1};
     w->dialect = database_dialect_of(&feed->sql);
     if (w->dialect == NULL || feed->look == 0) {
         return NULL;

@@ -13,6 +13,7 @@
 #include "footprint.h"
 #include "fold.h"
 #include "interests.h"
+#include "knock.h"
 #include "now.h"
 #include "recorded.h"
 #include "select.h"
@@ -42,12 +43,24 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
     return rv;
 }
 
+/* The watcher was not told of this commit. It is to look if anything is there that nobody has announced. */
+static void end_hush(const database_t *feed)
+{
+    int watch = database_knock_end_hush(feed->knock, feed->journal);
+    apr_uint64_t footprint = database_footprint(feed, NULL);
+
+    if (footprint == 0 || footprint != database_board_known(feed)) {
+        database_knock_ring(feed->knock, watch);
+    }
+}
+
 /* Announce after the commit, and also when nobody knows whether it happened: too much rather than too little. */
 static apr_status_t commit(write_t *w)
 {
     sql_call_t *c = w->c;
     database_recorded_t *recorded = &w->recorded;
     const database_t *feed = (const database_t *)c->db;
+    int is_hushed = recorded->whole >= 0 && database_knock_hush(feed->knock, feed->journal);
     apr_time_t before = vault_now();
     apr_status_t rv = sql_conn_commit(c);
     apr_uint64_t footprint = recorded->whole >= 0 ? database_footprint(feed, NULL) : 0;
@@ -64,6 +77,9 @@ static apr_status_t commit(write_t *w)
         if (recorded->whole >= 0 && footprint != 0 && is_own) {
             database_board_know(feed, footprint);
         }
+    }
+    if (is_hushed) {
+        end_hush(feed);
     }
     return rv;
 }

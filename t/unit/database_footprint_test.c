@@ -141,6 +141,14 @@ static int was_told(database_knock_t *knock, const char *file)
     return told;
 }
 
+static int knock_open(void)
+{
+    int fd = database_knock_open(suite_pool);
+
+    CU_ASSERT_NOT_EQUAL_FATAL(fd, -1);
+    return fd;
+}
+
 static void append_byte(const char *file)
 {
     FILE *stream = fopen(file, "a");
@@ -153,9 +161,8 @@ static void append_byte(const char *file)
 static void test_knock(void)
 {
     const char *file = path_of("knock"), *other = path_of("knock-other");
-    database_knock_t knock;
+    database_knock_t knock = {.fd = knock_open(), .file = -1};
 
-    database_knock_open(&knock);
     CU_ASSERT_EQUAL(database_knock_listen(&knock, file), 0); /* no file yet: look by the clock */
     append_byte(file);
     CU_ASSERT_EQUAL(database_knock_listen(&knock, file), 1);
@@ -174,8 +181,111 @@ static void test_knock(void)
     CU_ASSERT_EQUAL(rename(file, other), 0);
     CU_ASSERT_EQUAL(database_knock_listen(&knock, file), 0);
     CU_ASSERT_EQUAL(remove(other), 0);
-    database_knock_close(&knock);
+    knock.fd = -1;
     CU_ASSERT_EQUAL(database_knock_listen(&knock, file), 0); /* nothing to be told by */
+}
+
+/* What a child writes itself while it hushes is not told; what comes before or after is, and so is a ring. */
+static void test_hush(void)
+{
+    const char *file = path_of("knock"), *other = path_of("knock-other");
+    database_knock_t knock = {.fd = knock_open(), .file = -1};
+
+    CU_ASSERT_FALSE(database_knock_hush(knock.fd, file)); /* no such file */
+    append_byte(file);
+    CU_ASSERT_EQUAL(database_knock_listen(&knock, file), 1);
+    CU_ASSERT_TRUE(database_knock_hush(knock.fd, file));
+    append_byte(file);
+    CU_ASSERT_EQUAL(database_knock_end_hush(knock.fd, file), knock.file);
+    CU_ASSERT_FALSE(was_told(&knock, file));
+    append_byte(file);
+    CU_ASSERT_TRUE(database_knock_hush(knock.fd, file));
+    CU_ASSERT_TRUE(was_told(&knock, file)); /* of what was before; and a watcher that listens ends the hush, too */
+    append_byte(file);
+    CU_ASSERT_TRUE(was_told(&knock, file));
+    /* Another file is no less told of. */
+    CU_ASSERT_TRUE(database_knock_hush(knock.fd, file));
+    append_byte(other);
+    CU_ASSERT_EQUAL(rename(other, file), 0);
+    CU_ASSERT_TRUE(was_told(&knock, file));
+    CU_ASSERT_TRUE(database_knock_hush(knock.fd, file));
+    database_knock_ring(knock.fd, database_knock_end_hush(knock.fd, file));
+    CU_ASSERT_TRUE(was_told(&knock, file));
+    append_byte(file);
+    CU_ASSERT_TRUE(was_told(&knock, file)); /* whoever listens again is told */
+    CU_ASSERT_EQUAL(remove(file), 0);
+    CU_ASSERT_FALSE(database_knock_hush(-1, file));
+}
+
+static const char *journal_of(const scene_t *s)
+{
+    return ((const database_t *)s->feed.self)->journal;
+}
+
+static int is_told(const database_knock_t *knock)
+{
+    struct pollfd waits = {.fd = knock->fd, .events = POLLIN};
+
+    return poll(&waits, 1, 0) == 1;
+}
+
+/* Save a row. @return whether all that the file shows is announced */
+static int save_ours(scene_t *s)
+{
+    apr_uint64_t footprint;
+
+    check(ask(&s->feed, NULL, "save", "{\"table\":\"logs\",\"values\":{\"line\":\"ours\"}}"), "\"id\":", "save",
+          "by the feed");
+    footprint = database_footprint(s->feed.self, NULL);
+    return footprint != 0 && database_board_known(s->feed.self) == footprint;
+}
+
+/* With a watcher that has looked, and will not again in this test. */
+static void begin_watched(scene_t *s)
+{
+    scene_begin(s, "footprint.db", "logs", "");
+    feed_close(&s->feed);
+    feed_open(&s->feed, apr_psprintf(suite_pool, "database=%s look=60000", path_of("footprint.db")));
+    while (database_board_floor(s->feed.self) < 0) {
+        apr_sleep(1000);
+    }
+}
+
+static void write_theirs_cb(void *data)
+{
+    scene_t *s = data;
+
+    stranger_does(s->other, "INSERT INTO logs(line) VALUES('theirs')");
+}
+
+/* The watcher sleeps on while the feed writes, but not if somebody else does in the midst of it, or what was written is not announced. */
+static void test_sleep(void)
+{
+    scene_t s;
+    database_knock_t knock = {.file = -1};
+    int known = 0;
+
+    begin_watched(&s);
+    knock.fd = ((const database_t *)s.feed.self)->knock;
+    /* On connections that are made for it: as root, SQLite then gives the file to the database's owner, which is told. */
+    (void)save_ours(&s);
+    write_theirs_cb(&s);
+    for (int i = 0; i < 1000 && !known; i++) {
+        CU_ASSERT_EQUAL(database_knock_listen(&knock, journal_of(&s)), 1);
+        known = save_ours(&s);
+        CU_ASSERT_EQUAL(is_told(&knock), !known);
+    }
+    CU_ASSERT_TRUE(known);
+    CU_ASSERT_EQUAL(database_knock_listen(&knock, journal_of(&s)), 1);
+    host_meanwhile = write_theirs_cb;
+    host_meanwhile_data = &s;
+    CU_ASSERT_FALSE(save_ours(&s));
+    CU_ASSERT_TRUE(is_told(&knock));
+    CU_ASSERT_EQUAL(database_knock_listen(&knock, journal_of(&s)), 1);
+    write_theirs_cb(&s);
+    CU_ASSERT_TRUE(is_told(&knock)); /* the hush has ended */
+    scene_end(&s);
+    CU_ASSERT_EQUAL(remove(path_of("footprint.db")), 0);
 }
 
 /* Of a real file: the feed keeps the footprint of its own commit, and a commit of somebody else is another one. */
@@ -184,22 +294,14 @@ static void test_file(void)
     scene_t s;
     int known = 0;
 
-    scene_begin(&s, "footprint.db", "logs", "");
-    feed_close(&s.feed);
-    feed_open(&s.feed, apr_psprintf(suite_pool, "database=%s look=60000", path_of("footprint.db")));
-    while (database_board_floor(s.feed.self) < 0) {
-        apr_sleep(1000); /* until the watcher has looked */
-    }
+    begin_watched(&s);
     /* A machine that is busy may let a commit take long, but hardly all of them. */
     for (int i = 0; i < 1000 && !known; i++) {
-        check(ask(&s.feed, NULL, "save", "{\"table\":\"logs\",\"values\":{\"line\":\"ours\"}}"), "\"id\":", "save",
-              "by the feed");
-        known = database_board_known(s.feed.self) != 0 &&
-                database_board_known(s.feed.self) == database_footprint(s.feed.self, NULL);
+        known = save_ours(&s);
     }
     CU_ASSERT_TRUE(known);
     /* It adds to the journal: another size, also where files' times are coarse. */
-    stranger_does(s.other, "INSERT INTO logs(line) VALUES('theirs')");
+    write_theirs_cb(&s);
     CU_ASSERT_NOT_EQUAL(database_footprint(s.feed.self, NULL), 0);
     CU_ASSERT_NOT_EQUAL(database_board_known(s.feed.self), database_footprint(s.feed.self, NULL));
     scene_end(&s);
@@ -219,5 +321,7 @@ void vault_database_footprint_suite(void)
     CU_add_test(suite, "when to look, and how long not to", test_rest);
     CU_add_test(suite, "how long to leave a writer alone", test_pause);
     CU_add_test(suite, "being told that a file is written", test_knock);
+    CU_add_test(suite, "not being told of what one writes oneself", test_hush);
+    CU_add_test(suite, "the watcher is not told of what is announced", test_sleep);
     CU_add_test(suite, "of a file that is written", test_file);
 }

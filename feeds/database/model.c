@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "apr_strings.h"
+#include "apr_tables.h"
 
 #include "query_text.h"
 
@@ -252,6 +253,35 @@ static const json_t *part(json_t *file, const char *member)
     return json_object_get(file, member);
 }
 
+static void add_link(database_model_t *model, const json_t *collection, apr_pool_t *pool)
+{
+    const json_t *element = json_object_get(model->entities, json_string_value(json_object_get(collection, "entity")));
+    const char *table = json_string_value(json_object_get(element, "table"));
+    apr_array_header_t *columns = apr_hash_get(model->links, table, APR_HASH_KEY_STRING);
+
+    if (columns == NULL) {
+        columns = apr_array_make(pool, 2, sizeof(const char *));
+        apr_hash_set(model->links, table, APR_HASH_KEY_STRING, columns);
+    }
+    APR_ARRAY_PUSH(columns, const char *) = json_string_value(json_object_get(collection, "column"));
+}
+
+/* Every change is asked for them. */
+static void find_links(database_model_t *model, apr_pool_t *pool)
+{
+    const char *name, *of;
+    json_t *entity, *collection;
+
+    model->links = apr_hash_make(pool);
+    json_object_foreach((json_t *)(uintptr_t)model->entities, name, entity)
+    {
+        json_object_foreach(json_object_get(entity, "collections"), of, collection)
+        {
+            add_link(model, collection, pool);
+        }
+    }
+}
+
 const char *database_model_read(const database_model_t **model, const char *path, apr_pool_t *pool)
 {
     static const char *const known[] = {"entities", "queries", NULL};
@@ -273,29 +303,18 @@ const char *database_model_read(const database_model_t **model, const char *path
     if (!knows_members(&k, file, known) || !check_entities(&k, made->entities) || !check_queries(&k, made->queries)) {
         return apr_psprintf(pool, "model=%s: %s", path, k.wrong);
     }
+    find_links(made, pool);
     *model = made;
     return NULL;
 }
 
 int database_model_links(const database_model_t *model, const char *table, const char *column)
 {
-    const char *name, *of;
-    json_t *entity, *collection;
+    const apr_array_header_t *columns = model != NULL ? apr_hash_get(model->links, table, APR_HASH_KEY_STRING) : NULL;
 
-    if (model == NULL) {
-        return 0;
-    }
-    json_object_foreach((json_t *)(uintptr_t)model->entities, name, entity)
-    {
-        json_object_foreach(json_object_get(entity, "collections"), of, collection)
-        {
-            const json_t *element =
-                json_object_get(model->entities, json_string_value(json_object_get(collection, "entity")));
-
-            if (strcmp(json_string_value(json_object_get(element, "table")), table) == 0 &&
-                strcmp(json_string_value(json_object_get(collection, "column")), column) == 0) {
-                return 1;
-            }
+    for (int i = 0; columns != NULL && i < columns->nelts; i++) {
+        if (strcmp(APR_ARRAY_IDX(columns, i, const char *), column) == 0) {
+            return 1;
         }
     }
     return 0;

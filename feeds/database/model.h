@@ -19,11 +19,13 @@
 
 #include <jansson.h>
 
+#include "apr_hash.h"
 #include "apr_pools.h"
 
 typedef struct database_model_t {
     const json_t *entities; /* const after open: an object, which may be empty */
     const json_t *queries;  /* const after open: likewise */
+    apr_hash_t *links; /* const after open: by the table of elements, an array of the columns that they are found by */
 } database_model_t;
 
 /** Read and check a model file.

@@ -56,6 +56,22 @@ void database_cells_alone(database_cells_t *cells, const database_dialect_t *dia
     append_which(sql, table);
 }
 
+void database_cells_place(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
+                          const char *epoch)
+{
+    sql_raw(sql, " (");
+    sql_raw(sql, sql->driver->select);
+    sql_raw(sql, " ");
+    sql_raw(sql, dialect->now);
+    append_watched(sql);
+    append_which(sql, table);
+    sql_raw(sql, " AND w.epoch=");
+    sql_text(sql, epoch);
+    sql_raw(sql, ")");
+    sql_bare_cell_of(sql, "");
+    sql->once = 1;
+}
+
 void database_cells_select(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
     sql_statement_t *sql = cells->sql;

@@ -28,6 +28,11 @@ void database_cells_begin(database_cells_t *cells, const char *name);
 void database_cells_alone(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
                           int others);
 
+/** The first cell of a statement: the snapshot, or NULL where the table is not watched as `epoch`. Of a dialect that asks once; all rows
+ * have it, and the first one counts. */
+void database_cells_place(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
+                          const char *epoch);
+
 /** Begin a statement whose other cells are of rows that may be none: `SELECT`, and those of the watching, which all rows have, so that
  * those of the first count. Where the dialect unites they come in a row of their own, of which the others are NULL, and are NULL in all
  * others. */

@@ -489,35 +489,58 @@ apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const d
     return database_image_decode(c, *changes);
 }
 
-apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes)
+static void append_own(sql_call_t *c, apr_int64_t floor, int most, database_cells_t *cells)
 {
     const database_dialect_t *dialect = database_dialect_of(c->db);
     const database_wanted_t wanted = {.most = most};
-    database_cells_t cells = {.sql = sql_statement_make(c)};
+    sql_statement_t *sql = cells->sql;
 
-    sql_raw(cells.sql, c->db->driver->select);
-    append_change(&cells, dialect, c->table);
-    append_id(&cells);
-    database_cells_begin(&cells, "epoch");
-    sql_own_cell_of(cells.sql, "w.epoch", SQL_TEXT);
-    database_cells_begin(&cells, "now");
-    sql_own_cell_of(cells.sql, dialect->now, SQL_TEXT);
+    sql_raw(sql, c->db->driver->select);
+    append_change(cells, dialect, c->table);
+    append_id(cells);
+    database_cells_begin(cells, "epoch");
+    sql_own_cell_of(sql, "w.epoch", SQL_TEXT);
+    database_cells_begin(cells, "now");
+    sql_own_cell_of(sql, dialect->now, SQL_TEXT);
     if (dialect->alone != NULL) {
-        database_cells_begin(&cells, "xid");
-        sql_own_cell_of(cells.sql, "c.xid", SQL_INTEGER);
-        database_cells_begin(&cells, "alone");
-        sql_own_cell_of(cells.sql, dialect->alone(cells.sql, c->table), SQL_INTEGER);
+        database_cells_begin(cells, "xid");
+        sql_own_cell_of(sql, "c.xid", SQL_INTEGER);
+        database_cells_begin(cells, "alone");
+        sql_own_cell_of(sql, dialect->alone(sql, c->table), SQL_INTEGER);
     }
-    sql_raw(cells.sql, " FROM ");
-    sql_table(cells.sql, "vault_watched");
-    sql_raw(cells.sql, " AS w JOIN ");
-    sql_table(cells.sql, "vault_changes");
-    sql_raw(cells.sql, " AS c ON ");
-    append_wanted(cells.sql, dialect, c->table, &wanted);
-    sql_raw(cells.sql, " AND ");
-    dialect->append_own(cells.sql, floor);
-    sql_raw(cells.sql, " WHERE w.tbl=");
-    sql_text(cells.sql, c->table->name);
-    append_in_order(cells.sql, dialect, &wanted);
+    sql_raw(sql, " FROM ");
+    sql_table(sql, "vault_watched");
+    sql_raw(sql, " AS w JOIN ");
+    sql_table(sql, "vault_changes");
+    sql_raw(sql, " AS c ON ");
+    append_wanted(sql, dialect, c->table, &wanted);
+    sql_raw(sql, " AND ");
+    dialect->append_own(sql, floor);
+    sql_raw(sql, " WHERE w.tbl=");
+    sql_text(sql, c->table->name);
+    append_in_order(sql, dialect, &wanted);
+}
+
+/* All writes to a table have the same statement. */
+static void keep_own(sql_call_t *c, database_kept_t *kept, const database_cells_t *cells)
+{
+    if (kept->own == NULL && (kept->own = sql_statement_keep(cells->sql, c->conn->pool)) != NULL) {
+        kept->own_names = apr_pmemdup(c->conn->pool, cells->names, sizeof(cells->names));
+    }
+}
+
+apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes)
+{
+    const sql_given_t given[] = {{c->table->name, 0}, {NULL, floor}, {c->table->name, 0}, {NULL, most + 1}};
+    database_kept_t *kept = database_dialect_kept(c);
+    const sql_statement_t *again = kept->own != NULL ? sql_statement_again(c, kept->own, given, 4) : NULL;
+    database_cells_t cells = {0};
+
+    if (again != NULL) {
+        return sql_fetch(c, again, kept->own_names, INT_MAX, changes);
+    }
+    cells.sql = sql_statement_make(c);
+    append_own(c, floor, most, &cells);
+    keep_own(c, kept, &cells);
     return sql_fetch(c, cells.sql, cells.names, INT_MAX, changes);
 }

@@ -130,6 +130,7 @@ static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
 typedef struct note_t {
     const char *columns, *epoch; /* NULL: not yet */
     apr_time_t watched_at;       /* when it was watched; 0: likewise */
+    database_kept_t kept;
 } note_t;
 
 /* How long that is believed. */
@@ -151,6 +152,11 @@ const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table)
         note->columns = list_columns(c, table);
     }
     return note->columns;
+}
+
+database_kept_t *database_dialect_kept(sql_call_t *c)
+{
+    return &note_of(c, c->table)->kept;
 }
 
 void database_dialect_keep_epoch(sql_call_t *c, const sql_table_t *table, const char *epoch)

@@ -33,13 +33,14 @@ typedef struct database_span_t {
 } database_span_t;
 
 typedef struct database_dialect_t {
-    const char *name;           /**< of the driver */
-    const char *const *tables;  /**< statements that make the feed's own tables unless they are there; ends with NULL */
-    const char *lock_rows;      /**< after a SELECT in a transaction that will change what it selects */
-    const char *order;          /**< the expression that a batch is ordered by, with c as alias of vault_changes */
-    const char *insert_new;     /**< INSERT, doing nothing if the row is there: what comes between INSERT and INTO */
-    int unites;                 /**< other rows come beside that of the watching, not joined to it: cells.h */
-    int adapts;                 /**< the triggers take columns that come and go as they are */
+    const char *name;          /**< of the driver */
+    const char *const *tables; /**< statements that make the feed's own tables unless they are there; ends with NULL */
+    const char *lock_rows;     /**< after a SELECT in a transaction that will change what it selects */
+    const char *order;         /**< the expression that a batch is ordered by, with c as alias of vault_changes */
+    const char *insert_new;    /**< INSERT, doing nothing if the row is there: what comes between INSERT and INTO */
+    int unites;                /**< other rows come beside that of the watching, not joined to it: cells.h */
+    int asks_once; /**< a subquery beside the cells of all rows is run once, and costs less than what is joined to them */
+    int adapts;    /**< the triggers take columns that come and go as they are */
     const char *insert_new_end; /**< likewise, what comes after the values */
 
     /** The statements that make and drop the triggers of a table, pushed onto `statements` (of const char *).
@@ -141,6 +142,17 @@ int database_dialect_is_plain(const char *text);
 
 /** Can what `column` has when it is equal to `value` be nothing but that whole number, written so? 0 also where nobody knows. */
 int database_dialect_is_number(const sql_column_t *column, const char *value);
+
+/** Statements about a table that are kept on a connection, as long as that knows the table. All NULL at first; in c->conn->pool. */
+typedef struct database_kept_elements_t database_kept_elements_t;
+typedef struct database_kept_t {
+    database_kept_elements_t *elements; /**< elements.c */
+    const sql_statement_t *own;         /**< of database_look_own, */
+    const char *const *own_names;       /**< with these cells */
+} database_kept_t;
+
+/** Those of c->table. */
+database_kept_t *database_dialect_kept(sql_call_t *c);
 
 /** Append "CREATE TRIGGER"-like names: `vault_TABLE_WHAT`, quoted, without a schema. */
 void database_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what);

@@ -363,6 +363,7 @@ const database_dialect_t database_dialect_sqlite3 = {
     .append_since = append_since,
     .append_own = append_own,
     .next = next,
+    .asks_once = 1,
     .journal = "-wal",
     .prune = prune,
     .append_image = append_image,

@@ -18,8 +18,8 @@
 typedef struct arriving_t {
     sql_call_t *c;
     database_look_t *look;
-    const char *value;  /* what the foreign key is to be, as text; NULL: it cannot be written in another way */
-    const char **names; /* of the cells of an element */
+    const char *value;        /* what the foreign key is to be, as text; NULL: it cannot be written in another way */
+    const char *const *names; /* of the cells of an element */
     int heard;
     int failed; /* for want of memory */
 } arriving_t;
@@ -59,18 +59,18 @@ static int take_cb(void *data, const char *const *cells)
 }
 
 /* The cell `name` of an element. */
-static void append_property(arriving_t *arriving, sql_statement_t *sql, const char *name, const char *column)
+static void append_property(sql_call_t *c, sql_statement_t *sql, const char **names, const char *name,
+                            const char *column)
 {
-    const sql_column_t *found = column != NULL ? sql_table_column_named(arriving->c->table, column) : NULL;
-    int i = 0;
+    const sql_column_t *found = column != NULL ? sql_table_column_named(c->table, column) : NULL;
 
     if (found == NULL) {
         return; /* which is told when the look is done */
     }
-    while (arriving->names[i] != NULL) {
-        i++;
+    while (*names != NULL) {
+        names++;
     }
-    arriving->names[i] = name;
+    *names = name;
     sql_raw(sql, ",");
     sql_cell(sql, "t", found->name, found->kind);
 }
@@ -90,19 +90,19 @@ static void append_foreign_key(arriving_t *arriving, sql_statement_t *sql, const
     sql_bare_cell_of(sql, "");
 }
 
-static void append_cells(arriving_t *arriving, sql_statement_t *sql, const database_wanted_t *wanted)
+static void append_element(arriving_t *arriving, sql_statement_t *sql, const database_wanted_t *wanted)
 {
     sql_call_t *c = arriving->c;
+    const char **names = apr_pcalloc(c->pool, (json_object_size(wanted->properties) + 2) * sizeof(*names));
     const char *name;
     json_t *column;
 
-    arriving->names = apr_pcalloc(c->pool, (json_object_size(wanted->properties) + 2) * sizeof(*arriving->names));
-    append_foreign_key(arriving, sql, sql_table_column_named(c->table, wanted->column));
-    append_property(arriving, sql, "id", c->table->key);
+    arriving->names = names;
+    append_property(c, sql, names, "id", c->table->key);
     /* jansson's iterator wants a pointer that is not const; it changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)wanted->properties, name, column)
     {
-        append_property(arriving, sql, name, json_string_value(column));
+        append_property(c, sql, names, name, json_string_value(column));
     }
 }
 
@@ -133,21 +133,172 @@ static apr_status_t append_from(const arriving_t *arriving, database_cells_t *ce
     return rv;
 }
 
-apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, int *heard)
+/* All at once, also for a table without any, or that is not watched. */
+static apr_status_t make_whole(arriving_t *arriving, const database_wanted_t *wanted, sql_statement_t **made)
 {
+    sql_call_t *c = arriving->c;
     database_cells_t cells = {.sql = sql_statement_make(c)};
-    arriving_t arriving = {.c = c, .look = look, .value = wanted->value};
+
+    database_cells_select(&cells, arriving->look->dialect, c->table);
+    append_foreign_key(arriving, cells.sql, sql_table_column_named(c->table, wanted->column));
+    append_element(arriving, cells.sql, wanted);
+    *made = cells.sql;
+    return append_from(arriving, &cells, wanted);
+}
+
+/* What a first view costs most is what each of its rows costs. Where an element is there, and this connection knows the watching, the place will
+ * do; and of a foreign key that is a whole number nothing is to be compared. */
+static apr_status_t make_lean(arriving_t *arriving, const database_wanted_t *wanted, sql_statement_t **made)
+{
+    sql_call_t *c = arriving->c;
+    sql_statement_t *sql = *made = sql_statement_make(c);
     apr_status_t rv;
 
-    database_cells_select(&cells, look->dialect, c->table);
-    append_cells(&arriving, cells.sql, wanted);
-    rv = append_from(&arriving, &cells, wanted);
-    look->elements = json_array();
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_run(c, cells.sql, take_cb, &arriving);
+    sql_raw(sql, c->db->driver->select);
+    database_cells_place(sql, arriving->look->dialect, c->table, database_dialect_epoch(c->table));
+    append_element(arriving, sql, wanted);
+    sql_raw(sql, " FROM ");
+    sql_table(sql, c->table->name);
+    sql_raw(sql, " AS t WHERE ");
+    rv = database_append_equals(c, sql, wanted->column, wanted->value);
+    sql_order(sql, c->table->key != NULL ? c->table->key : wanted->column, 0);
+    sql_limit(sql, wanted->most);
+    return rv;
+}
+
+/* ------------------------------------------------------------ kept */
+
+/* A statement for one collection by foreign keys that are whole numbers: all these are alike. */
+struct database_kept_elements_t {
+    database_kept_elements_t *next;
+    int is_lean;
+    const char *column;       /* of the model, which stays */
+    const json_t *properties; /* likewise */
+    const sql_statement_t *sql;
+    const char *const *names;
+};
+
+static int is_number(const sql_call_t *c, const database_wanted_t *wanted)
+{
+    return database_dialect_is_number(sql_table_column_named(c->table, wanted->column), wanted->value);
+}
+
+static const database_kept_elements_t *find_kept(sql_call_t *c, const database_wanted_t *wanted, int is_lean)
+{
+    const database_kept_elements_t *kept = database_dialect_kept(c)->elements;
+
+    while (kept != NULL &&
+           (kept->is_lean != is_lean || kept->column != wanted->column || kept->properties != wanted->properties)) {
+        kept = kept->next;
     }
-    if (rv == APR_SUCCESS && arriving.failed) {
-        rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");
+    return kept;
+}
+
+static void keep(const arriving_t *arriving, const database_wanted_t *wanted, int is_lean, const sql_statement_t *sql)
+{
+    apr_pool_t *pool = arriving->c->conn->pool;
+    database_kept_t *all = database_dialect_kept(arriving->c);
+    const sql_statement_t *again = sql_statement_keep(sql, pool);
+    database_kept_elements_t *kept;
+
+    if (again == NULL) {
+        return;
+    }
+    kept = apr_palloc(pool, sizeof(*kept));
+    kept->next = all->elements;
+    kept->is_lean = is_lean;
+    kept->column = wanted->column;
+    kept->properties = wanted->properties;
+    kept->sql = again;
+    kept->names = apr_pmemdup(pool, arriving->names, (apr_size_t)count_cells(arriving) * sizeof(*kept->names));
+    all->elements = kept;
+}
+
+/* As it was kept; NULL: it was not. Values are in the order in which the statement has them. */
+static sql_statement_t *make_again(arriving_t *arriving, const database_wanted_t *wanted, int is_lean)
+{
+    sql_call_t *c = arriving->c;
+    const database_kept_elements_t *kept = find_kept(c, wanted, is_lean);
+    const sql_given_t value = {.text = wanted->value}, table = {.text = c->table->name},
+                      most = {.number = wanted->most};
+    const sql_given_t lean[] = {table, {.text = database_dialect_epoch(c->table)}, value, most};
+    const sql_given_t whole[] = {value, table, most};
+
+    if (kept == NULL) {
+        return NULL;
+    }
+    arriving->names = kept->names;
+    arriving->value = NULL; /* which does not differ from what it is written as */
+    return is_lean ? sql_statement_again(c, kept->sql, lean, 4) : sql_statement_again(c, kept->sql, whole, 3);
+}
+
+static apr_status_t find_statement(arriving_t *arriving, const database_wanted_t *wanted, int is_lean,
+                                   sql_statement_t **sql)
+{
+    int is_kept = is_number(arriving->c, wanted);
+    apr_status_t rv;
+
+    *sql = is_kept ? make_again(arriving, wanted, is_lean) : NULL;
+    if (*sql != NULL) {
+        return APR_SUCCESS;
+    }
+    rv = is_lean ? make_lean(arriving, wanted, sql) : make_whole(arriving, wanted, sql);
+    if (rv == APR_SUCCESS && is_kept && find_kept(arriving->c, wanted, is_lean) == NULL) {
+        keep(arriving, wanted, is_lean, *sql);
+    }
+    return rv;
+}
+
+/* ------------------------------------------------------------ fetched */
+
+static apr_status_t fetch(arriving_t *arriving, const database_wanted_t *wanted, int is_lean, sql_row_fn row)
+{
+    sql_call_t *c = arriving->c;
+    sql_statement_t *sql;
+    apr_status_t rv = find_statement(arriving, wanted, is_lean, &sql);
+
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_run(c, sql, row, arriving);
+    }
+    return rv == APR_SUCCESS && arriving->failed ? sql_fail(c, APR_ENOMEM, "out of memory for rows") : rv;
+}
+
+/* 0: it is not the watching that this connection knows. */
+static int hear_place(sql_call_t *c, database_look_t *look, const char *cell)
+{
+    if (cell == NULL) {
+        return 0;
+    }
+    look->epoch = apr_pstrdup(c->pool, database_dialect_epoch(c->table));
+    look->span.pruned = "";
+    look->columns = database_dialect_columns(c, c->table); /* with which that epoch was kept */
+    look->told = apr_pstrdup(c->pool, cell);
+    return 1;
+}
+
+static int take_lean_cb(void *data, const char *const *cells)
+{
+    arriving_t *arriving = data;
+
+    arriving->heard = arriving->heard || hear_place(arriving->c, arriving->look, cells[0]);
+    if (arriving->heard) {
+        arriving->failed =
+            json_array_append_new(arriving->look->elements, sql_row_json(arriving->names, cells + 1)) != 0;
+    }
+    return arriving->heard && !arriving->failed;
+}
+
+apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, int *heard)
+{
+    arriving_t arriving = {.c = c, .look = look, .value = wanted->value};
+    apr_status_t rv = APR_SUCCESS;
+
+    look->elements = json_array();
+    if (look->dialect->asks_once && database_dialect_epoch(c->table) != NULL && is_number(c, wanted)) {
+        rv = fetch(&arriving, wanted, 1, take_lean_cb);
+    }
+    if (rv == APR_SUCCESS && !arriving.heard) {
+        rv = fetch(&arriving, wanted, 0, take_cb);
     }
     *heard = arriving.heard;
     return rv;

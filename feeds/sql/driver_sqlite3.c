@@ -373,6 +373,7 @@ const sql_driver_t sql_driver_sqlite3 = {
     /* Statements without columns: a script that leaves rows fails here, and libdbi's parser does not see it. */
     .init_end = "\n;SAVEPOINT vault_init;RELEASE vault_init",
     .run = sql_prepared_sqlite3_run,
+    .form = sql_prepared_sqlite3_form,
     .forget = sql_prepared_sqlite3_forget,
     .start = start,
     .identify = identify,

@@ -3,6 +3,8 @@
 #include <CUnit/CUnit.h>
 
 #include "database_scene.h"
+#include "driver.h"
+#include "statement.h"
 #include "unit.h"
 
 void vault_database_objects_suite(void);
@@ -142,6 +144,117 @@ static void test_altered_while_known(void)
           "and no more");
     stranger_does(s.other, "DROP TABLE posts");
     check(ask(&s.feed, NULL, "get_collection_changes", first), "EINVAL: there is no table \"posts\"", first, "gone");
+    scene_end(&s);
+}
+
+/* Views of many objects have one statement with other values; each page goes on from what it was shown, whoever writes. */
+static void test_views_in_turn(void)
+{
+    static const char *const views[] = {"\"id\":\"1\",\"collection\":\"posts\"", "\"id\":2,\"collection\":\"posts\"",
+                                        "\"id\":\"1\",\"collection\":\"written\"",
+                                        "\"id\":\"9\",\"collection\":\"posts\""};
+    static const char *const interests[] = {"DB-posts.wall=1", "DB-posts.wall=2", "DB-posts.author=1",
+                                            "DB-posts.wall=9"};
+    static const char *const rows[] = {"1,2", "2,2", "3,1", "9,2"};
+    static const char *const shown[] = {"{\"id\":1,\"text\":\"hello\"}", "{\"id\":2,\"text\":\"hi\"}",
+                                        "{\"id\":2,\"text\":\"hi\"}", ""};
+    scene_t s;
+
+    objects_begin(&s, "turn.db");
+    for (int i = 0; i < 16; i++) {
+        const char *args = apr_psprintf(suite_pool, "{\"entity\":\"Profile\",%s}", views[i % 4]);
+        const char *news = apr_psprintf(suite_pool, "{\"id\":%d,\"text\":\"new\"}", 100 + i);
+        host_page_t page = {0};
+
+        check(ask(&s.feed, &page, "get_collection_changes", args),
+              apr_psprintf(suite_pool, "{\"added\":[%s],\"removed\":[],\"changed\":[]}", shown[i % 4]), args,
+              "in turn");
+        stranger_does(s.other,
+                      apr_psprintf(suite_pool, "INSERT INTO posts VALUES(%d,%s,'new',0)", 100 + i, rows[i % 4]));
+        host_notify(interests[i % 4]);
+        check(ask(&s.feed, &page, "get_collection_changes", args),
+              apr_psprintf(suite_pool, "{\"added\":[%s],\"removed\":[],\"changed\":[]}", news), args,
+              "what came after the view");
+        stranger_does(s.other, apr_psprintf(suite_pool, "DELETE FROM posts WHERE id=%d", 100 + i));
+        host_notify(interests[i % 4]);
+        check(ask(&s.feed, &page, "get_collection_changes", args),
+              apr_psprintf(suite_pool, "{\"added\":[],\"removed\":[%s],\"changed\":[]}", news), args, "gone again");
+    }
+    scene_end(&s);
+}
+
+/* A view by a connection that knows the watching is of the watching that there is, though the schema says nothing of another one. */
+static void test_view_of_another_watching(void)
+{
+    static const char first[] = "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"posts\"}";
+    static const char shown[] = "{\"added\":[{\"id\":1,\"text\":\"hello\"}],\"removed\":[],\"changed\":[]}";
+    static const char *const epochs[] = {"00ff", "00fe", "it''s", "00fe"};
+    scene_t s;
+
+    objects_begin(&s, "another.db");
+    check(ask(&s.feed, NULL, "get_collection_changes", first), shown, "first", "known from now on");
+    for (int i = 0; i < 4; i++) {
+        const char *cursor = apr_psprintf(suite_pool, "w%s:", i == 2 ? "it's" : epochs[i]);
+
+        stranger_does(s.other, apr_psprintf(suite_pool, "UPDATE vault_watched SET epoch='%s'", epochs[i]));
+        for (int k = 0; k < 3; k++) {
+            host_page_t page = {0};
+
+            check(ask(&s.feed, &page, "get_collection_changes", first), shown, epochs[i], "the same rows");
+            CU_ASSERT_NSTRING_EQUAL(page.cursor, cursor, strlen(cursor));
+        }
+    }
+    stranger_does(s.other, "DELETE FROM vault_watched");
+    check(ask(&s.feed, NULL, "get_collection_changes", first), "EINVAL: table \"posts\" is not watched", "none",
+          "no watching");
+    scene_end(&s);
+}
+
+static sql_statement_t *make_mixed(sql_call_t *c, const char *text, apr_int64_t number)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "Select body AS v FROM posts WHERE body=");
+    sql_text(sql, text);
+    sql_limit(sql, (int)number);
+    return sql;
+}
+
+/* A statement that is made again is, with its values, the one that is put together with them. */
+static void test_made_again(void)
+{
+    static const struct {
+        const char *text;
+        apr_int64_t number;
+        int is_alike;
+    } rows[] = {{"hello", 1, 1},     {"", 0, 1},     {"hi", 2147483647, 1},
+                {"two words", 1, 0}, {"it's", 1, 0}, {"h\"i", 2, 1}};
+    const sql_statement_t *kept;
+    scene_t s;
+    sql_call_t c;
+
+    objects_begin(&s, "again.db");
+    CU_ASSERT_EQUAL_FATAL(sql_background_begin(&c, s.feed.self), APR_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(sql_conn_take(&c), APR_SUCCESS);
+    CU_ASSERT_PTR_NULL(sql_statement_keep(sql_statement_make(&c), suite_pool)); /* nothing in it changes */
+    kept = sql_statement_keep(make_mixed(&c, "first", 7), suite_pool);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(kept);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const sql_given_t given[] = {{.text = rows[i].text}, {.number = rows[i].number}};
+        const sql_statement_t *anew = make_mixed(&c, rows[i].text, rows[i].number);
+        const sql_statement_t *again = sql_statement_again(&c, kept, given, 2);
+
+        CU_ASSERT_PTR_NULL(sql_statement_again(&c, kept, given, 1));
+        CU_ASSERT_EQUAL_FATAL(again != NULL, rows[i].is_alike);
+        if (again != NULL) {
+            CU_ASSERT_STRING_EQUAL(again->text, anew->text);
+            CU_ASSERT_STRING_EQUAL(again->form, c.db->driver->form(anew, c.pool));
+            CU_ASSERT_EQUAL_FATAL(again->values->nelts, 2);
+            CU_ASSERT_STRING_EQUAL(APR_ARRAY_IDX(again->values, 0, sql_value_t).text, rows[i].text);
+            CU_ASSERT_EQUAL(APR_ARRAY_IDX(again->values, 1, sql_value_t).number, rows[i].number);
+        }
+    }
+    sql_background_end(&c);
     scene_end(&s);
 }
 
@@ -288,6 +401,9 @@ void vault_database_objects_suite(void)
     CU_add_test(suite, "a first view in one statement", test_first_views);
     CU_add_test(suite, "a table that is altered while it is known", test_altered_while_known);
     CU_add_test(suite, "statements that are kept, and those that give way", test_kept_statements);
+    CU_add_test(suite, "views in turn", test_views_in_turn);
+    CU_add_test(suite, "a view after another watching", test_view_of_another_watching);
+    CU_add_test(suite, "a statement that is made again", test_made_again);
     CU_add_test(suite, "properties", test_properties);
     CU_add_test(suite, "queries: came in, went out, changed", test_queries);
     CU_add_test(suite, "a wrong model is refused with a sentence", test_models);

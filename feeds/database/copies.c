@@ -7,6 +7,7 @@
 #include "apr_strings.h"
 
 #include "catalogue.h"
+#include "image.h"
 
 /* Words of a copy: a checksum, the length of the text in bytes, numbers, the texts, each with a NUL at its end. */
 enum { WORD_CHECK, WORD_LENGTH, WORD_ID, WORD_XID, WORD_TOP, WORD_SHAPE, WORD_TEXT };
@@ -155,19 +156,24 @@ int database_copy_find(const database_copy_t copy, apr_uint64_t life, apr_int64_
     return 1;
 }
 
-static json_t *text_or_null(const char *text)
+static int set_row(json_t *change, const char *name, const char *text)
 {
-    return text[0] == IS_TEXT ? json_string(text + 1) : json_null();
+    return json_object_set_new_nocheck(change, name,
+                                       text[0] == IS_TEXT ? database_image_row(text + 1) : json_null()) == 0;
 }
 
 json_t *database_copy_change(const database_found_t *found)
 {
+    const char *key = found->texts[DATABASE_COPY_KEY];
     json_t *change = json_object();
 
-    json_object_set_new(change, "op", json_string(found->texts[DATABASE_COPY_OP]));
-    json_object_set_new(change, "key", text_or_null(found->texts[DATABASE_COPY_KEY]));
-    json_object_set_new(change, "old", text_or_null(found->texts[DATABASE_COPY_OLD]));
-    json_object_set_new(change, "new", text_or_null(found->texts[DATABASE_COPY_NEW]));
+    json_object_set_new_nocheck(change, "op", json_string(found->texts[DATABASE_COPY_OP]));
+    json_object_set_new_nocheck(change, "key", key[0] == IS_TEXT ? json_string(key + 1) : json_null());
+    if (!set_row(change, "old", found->texts[DATABASE_COPY_OLD]) ||
+        !set_row(change, "new", found->texts[DATABASE_COPY_NEW])) {
+        json_decref(change);
+        return NULL;
+    }
     return change;
 }
 

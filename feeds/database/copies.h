@@ -64,7 +64,7 @@ void database_copy_leave(database_copy_t copy, apr_uint64_t life, apr_int64_t nu
 /** Find number `number` of this life there. @return 0: it is not */
 int database_copy_find(const database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_found_t *found);
 
-/** As changes.h says, its images not yet decoded. */
+/** As changes.h says. @return NULL: its images cannot be read */
 json_t *database_copy_change(const database_found_t *found);
 
 /** What an image must have one of; none: nobody knows. */

@@ -57,11 +57,11 @@ static json_t *plain_row(char *at)
     return row;
 }
 
-static json_t *image_row(const char *image)
+json_t *database_image_row(const char *image)
 {
-    char *copy = image != NULL && strchr(image, '\\') == NULL ? strdup(image) : NULL;
+    char *copy = strchr(image, '\\') == NULL ? strdup(image) : NULL;
     json_t *plain = copy != NULL ? plain_row(copy) : NULL;
-    json_t *cells = plain == NULL && image != NULL ? json_loads(image, 0, NULL) : NULL;
+    json_t *cells = plain == NULL ? json_loads(image, 0, NULL) : NULL;
     const char *name;
     json_t *cell;
     void *safe;
@@ -91,7 +91,7 @@ static int decode(json_t *change, const char *name)
     if (!json_is_string(image)) {
         return 0;
     }
-    row = image_row(json_string_value(image));
+    row = database_image_row(json_string_value(image));
     return row != NULL ? json_object_set_new(change, name, row) : -1;
 }
 

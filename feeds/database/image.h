@@ -8,6 +8,9 @@
 
 #include "sql.h"
 
+/** The row that an image shows. @return NULL: it is none */
+json_t *database_image_row(const char *image);
+
 /** Replace "old" and "new" of each of `changes`, images, by the rows that they show.
  * @return APR_SUCCESS; APR_EGENERAL: one cannot be read; a sentence was given */
 apr_status_t database_image_decode(sql_call_t *c, json_t *changes);

@@ -10,7 +10,6 @@
 #include "board.h"
 #include "catalogue.h"
 #include "copies.h"
-#include "image.h"
 #include "snapshot.h"
 
 /* Transactions that one look joins: with more of them the database costs less. */
@@ -226,8 +225,7 @@ int database_joined_look(sql_call_t *c, database_look_t *look, const database_wa
         changes = changes_of(&taken);
         look->next = database_snapshot_text(&taken.seen, PLACE_MAX, c->pool);
     }
-    if (look->next == NULL || changes == NULL || json_array_size(changes) > (size_t)wanted->most ||
-        database_image_decode(c, changes) != APR_SUCCESS) {
+    if (look->next == NULL || changes == NULL || json_array_size(changes) > (size_t)wanted->most) {
         look->next = NULL;
         json_decref(changes);
         return 0;

@@ -25,9 +25,11 @@ void database_delta_make(database_delta_t *delta)
 json_t *database_delta_answer(database_delta_t *delta, int all, int reset)
 {
     size_t count = json_array_size(delta->added) + json_array_size(delta->removed) + json_array_size(delta->changed);
-    json_t *answer =
-        json_pack("{s:o,s:o,s:o}", "added", delta->added, "removed", delta->removed, "changed", delta->changed);
+    json_t *answer = json_object();
 
+    json_object_set_new_nocheck(answer, "added", delta->added);
+    json_object_set_new_nocheck(answer, "removed", delta->removed);
+    json_object_set_new_nocheck(answer, "changed", delta->changed);
     if (count == 0 && !all) {
         json_decref(answer);
         return NULL;

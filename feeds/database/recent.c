@@ -10,7 +10,6 @@
 #include "catalogue.h"
 #include "connection.h"
 #include "footprint.h"
-#include "image.h"
 #include "joined.h"
 
 /* ------------------------------------------------------------ lives */
@@ -142,8 +141,7 @@ int database_recent_look(sql_call_t *c, database_look_t *look, const database_wa
     }
     database_sieve_make(&sieve, c, column, wanted->value);
     changes = collect(recent, life, c, epoch, &sieve, since, end);
-    if (json_array_size(changes) > (size_t)wanted->most || changes == NULL ||
-        database_image_decode(c, changes) != APR_SUCCESS) {
+    if (changes == NULL || json_array_size(changes) > (size_t)wanted->most) {
         json_decref(changes);
         return 0;
     }

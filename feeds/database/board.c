@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "apr_file_info.h"
@@ -26,6 +27,7 @@
 
 struct database_board_t {
     char place[DATABASE_PLACE_BYTES];              /* who holds the lock; in a page of its own */
+    _Atomic pid_t holder;                          /* atomic: who holds the lock, when it has said so; 0: nobody has */
     _Atomic apr_int64_t floor;                     /* atomic: one more than the number; 0: none */
     _Atomic apr_uint64_t known;                    /* atomic: 0: none */
     _Atomic database_era_t era;                    /* atomic */
@@ -145,12 +147,25 @@ static int set_lock(const database_t *feed, short type)
 
 int database_board_lock(const database_t *feed)
 {
-    return set_lock(feed, F_WRLCK);
+    int is_locked = set_lock(feed, F_WRLCK);
+
+    if (is_locked) {
+        feed->board->holder = getpid();
+    }
+    return is_locked;
 }
 
 void database_board_unlock(const database_t *feed)
 {
+    feed->board->holder = 0;
     (void)set_lock(feed, F_UNLCK);
+}
+
+int database_board_await(const database_t *feed)
+{
+    pid_t holder = feed->board->holder;
+
+    return holder > 0 ? (int)syscall(SYS_pidfd_open, holder, 0) : -1;
 }
 
 /* By the kernel, which copies whole a page that a process is killed in: half a place might be one far ahead. */

@@ -43,6 +43,9 @@ const char *database_board_open(database_t *feed, const apr_table_t *given, apr_
  * @return 1: this process watches until database_board_unlock, or until it ends, however it ends */
 int database_board_lock(const database_t *feed);
 void database_board_unlock(const database_t *feed);
+/** When database_board_lock has failed. @return a descriptor, to be closed, that is readable when the process ends that was last known to watch; -1: there
+ * is none (not known yet, or Linux before 5.3) */
+int database_board_await(const database_t *feed);
 
 /** The place up to which everything was announced. By who watches.
  * @param place  DATABASE_PLACE_BYTES long; "": nobody has looked yet */

@@ -181,7 +181,7 @@ static json_t *changes_of(const taken_t *taken)
 {
     const database_found_t *wanted[JOINED_MAX];
     json_t *changes = json_array();
-    int count = 0;
+    int count = 0, good = 1;
 
     for (int i = taken->begin; i < JOINED_MAX; i++) {
         if (taken->at[i].found != NULL) {
@@ -189,8 +189,12 @@ static json_t *changes_of(const taken_t *taken)
         }
     }
     qsort(wanted, (size_t)count, sizeof(wanted[0]), compare_ids);
-    for (int i = 0; i < count; i++) {
-        json_array_append_new(changes, database_copy_change(wanted[i]));
+    for (int i = 0; i < count && good; i++) {
+        good = json_array_append_new(changes, database_copy_change(wanted[i])) == 0;
+    }
+    if (!good) {
+        json_decref(changes);
+        return NULL;
     }
     return changes;
 }

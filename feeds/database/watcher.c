@@ -37,6 +37,8 @@
 #define AFTER_TOLD 3
 /* How often at most a database without a watched table is asked for one, and who does not watch tries to, in milliseconds. */
 #define ASK_SELDOM 1000
+/* Likewise who will be told when the process ends that watches: it may have left off in another way. */
+#define TRY_SELDOM 10000
 #define PRUNE_EVERY apr_time_from_sec(60)
 
 struct database_watcher_t {
@@ -45,6 +47,7 @@ struct database_watcher_t {
     apr_thread_t *thread;              /* const after start */
     int stop;                          /* const after start: an eventfd */
     int holds;                         /* thread: this process looks */
+    int holder;                        /* thread: tells when the process ends that holds; -1: nothing does */
     int has_connected;                 /* thread */
     int listens;          /* thread: on the connection that there is; a look that fails may have made another */
     apr_time_t pruned_at; /* thread */
@@ -483,13 +486,37 @@ static int look(database_watcher_t *w)
 
 /* ------------------------------------------------------------ the thread */
 
-/* What has something to say of the database; -1: nothing has. */
+static void forget_holder(database_watcher_t *w)
+{
+    if (w->holder >= 0) {
+        close(w->holder);
+    }
+    w->holder = -1;
+}
+
+/* Watch, or wait for who does. @return how many milliseconds until the next attempt */
+static int try_to_hold(database_watcher_t *w)
+{
+    forget_holder(w);
+    w->holds = database_board_lock(w->feed);
+    if (w->holds) {
+        take_over(w);
+        return 0;
+    }
+    w->holder = database_board_await(w->feed);
+    return w->holder >= 0 && seldom(w) < TRY_SELDOM ? TRY_SELDOM : seldom(w);
+}
+
+/* What has something to say of the database, or of who holds; -1: nothing has. */
 static int teller(const database_watcher_t *w)
 {
+    if (!w->holds) {
+        return w->holder;
+    }
     if (w->is_told) {
         return w->knock.fd;
     }
-    return w->holds && w->dialect->listen != NULL && w->c.own->dbi != NULL ? dbi_conn_get_socket(w->c.own->dbi) : -1;
+    return w->dialect->listen != NULL && w->c.own->dbi != NULL ? dbi_conn_get_socket(w->c.own->dbi) : -1;
 }
 
 /* Until then, or until the child stops, or until the database has something to say. @return 0: stop */
@@ -511,10 +538,8 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *data)
     int wait = 0;
 
     while (wait_for(w, wait)) {
-        wait = seldom(w);
-        if (!w->holds && database_board_lock(w->feed)) {
-            w->holds = 1;
-            take_over(w);
+        if (!w->holds) {
+            wait = try_to_hold(w);
         }
         if (w->holds) {
             wait = look(w);
@@ -523,6 +548,7 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *data)
     if (w->holds) {
         database_board_unlock(w->feed);
     }
+    forget_holder(w);
     forget_told(w);
     sql_background_end(&w->c);
     return NULL;
@@ -533,6 +559,7 @@ const char *database_watcher_start(database_t *feed, apr_pool_t *pchild)
     database_watcher_t *w = apr_pcalloc(pchild, sizeof(*w));
 
     w->feed = feed;
+    w->holder = -1;
     w->knock = (database_knock_t){.fd = feed->knock, .file = -1};
     w->dialect = database_dialect_of(&feed->sql);
     if (w->dialect == NULL || feed->look == 0) {

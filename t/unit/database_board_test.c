@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the feed writes is announced once, by whoever wrote it; what anybody else writes, by the watcher. */
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CUnit/CUnit.h>
@@ -413,6 +416,50 @@ static void test_marks_overwritten(void)
     stranger_leaves(instance, other);
 }
 
+/* A child of httpd that watches until it is killed. */
+static pid_t fork_holder(const database_t *feed)
+{
+    int ready[2];
+    char byte;
+    pid_t child;
+
+    CU_ASSERT_EQUAL_FATAL(pipe(ready), 0);
+    child = fork();
+    CU_ASSERT_NOT_EQUAL_FATAL(child, -1);
+    if (child == 0) {
+        _exit(database_board_lock(feed) && write(ready[1], "", 1) == 1 ? pause() : 1);
+    }
+    close(ready[1]);
+    CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return child;
+}
+
+/* Who does not watch sleeps until who does is gone. */
+static void test_await(void)
+{
+    feed_t feed;
+    const database_t *board;
+    struct pollfd waits = {.events = POLLIN};
+    pid_t child;
+
+    board = board_open(&feed, apr_psprintf(suite_pool, "database=%s look=0", path_of("await.db")));
+    CU_ASSERT_EQUAL(database_board_await(board), -1); /* nobody has watched yet */
+    child = fork_holder(board);
+    CU_ASSERT_FALSE(database_board_lock(board));
+    waits.fd = database_board_await(board);
+    CU_ASSERT_NOT_EQUAL_FATAL(waits.fd, -1);
+    CU_ASSERT_EQUAL(poll(&waits, 1, 0), 0);
+    CU_ASSERT_EQUAL(kill(child, SIGKILL), 0);
+    CU_ASSERT_EQUAL(poll(&waits, 1, 60 * 1000), 1);
+    close(waits.fd);
+    CU_ASSERT_TRUE(database_board_lock(board));
+    CU_ASSERT_EQUAL(waitpid(child, NULL, 0), child);
+    database_board_unlock(board);
+    CU_ASSERT_EQUAL(database_board_await(board), -1);
+    feed_close(&feed);
+}
+
 /* ------------------------------------------------------------ the suite */
 
 void vault_database_board_suite(void)
@@ -427,4 +474,5 @@ void vault_database_board_suite(void)
     CU_add_test(suite, "a database that was restored is looked at whole", test_restored);
     CU_add_test(suite, "marks of the database before fit nothing", test_marks_of_another_era);
     CU_add_test(suite, "marks that are overwritten cost a look", test_marks_overwritten);
+    CU_add_test(suite, "waiting for who watches", test_await);
 }

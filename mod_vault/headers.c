@@ -276,6 +276,27 @@ static void take(request_rec *r)
     take_table(r, r->err_headers_out, accepted);
 }
 
+/* ------------------------------------------------------- what handlers have said */
+
+static int is_plain(void *baton, const char *name, const char *value)
+{
+    return !*value || !strcasecmp(value, "identity");
+}
+
+int vault_headers_say_compressed(const request_rec *r)
+{
+    return r->content_encoding || !apr_table_do(is_plain, NULL, r->headers_out, "Content-Encoding", NULL) ||
+           !apr_table_do(is_plain, NULL, r->err_headers_out, "Content-Encoding", NULL);
+}
+
+void vault_headers_unset(request_rec *r, const char *name)
+{
+    apr_table_unset(r->headers_out, name);
+    apr_table_unset(r->err_headers_out, name);
+}
+
+/* --------------------------------------------------------------------- hooks */
+
 static apr_status_t filter_headers(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     take(f->r);

@@ -12,6 +12,15 @@
 #ifndef VAULT_HEADERS_H
 #define VAULT_HEADERS_H
 
+#include "httpd.h"
+
+/** Does a handler say that it has compressed its answer? Scripts of CGI and FastCGI have their headers in r->err_headers_out, where
+ * httpd puts what is to stay with an error; all others in r->headers_out. Both count, and what mod_mime has found. */
+int vault_headers_say_compressed(const request_rec *r);
+
+/** Take a header out of the answer, whoever has said it. */
+void vault_headers_unset(request_rec *r, const char *name);
+
 /** Register the hooks and the filter of this file. */
 void vault_headers_hooks(void);
 

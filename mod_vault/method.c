@@ -9,6 +9,7 @@
 #include "util_filter.h"
 
 #include "context.h"
+#include "headers.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "own_page.h"
@@ -112,7 +113,7 @@ static const char *judge(request_rec *sub, int rv, const capture_t *c, apr_pool_
     if (sub->status >= HTTP_MULTIPLE_CHOICES) {
         return apr_psprintf(pool, "its status is %d", sub->status);
     }
-    if (sub->content_encoding || apr_table_get(sub->headers_out, "Content-Encoding")) {
+    if (vault_headers_say_compressed(sub)) {
         return "its output is compressed, though nobody has asked for that";
     }
     return NULL;

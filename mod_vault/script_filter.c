@@ -7,6 +7,7 @@
 #include "util_filter.h"
 
 #include "context.h"
+#include "headers.h"
 #include "html_place.h"
 #include "view.h"
 
@@ -30,7 +31,6 @@ static int is_html(const char *type)
 const char *vault_script_refused(request_rec *r)
 {
     const request_rec *top = vault_main_request(r);
-    const char *encoding = apr_table_get(top->headers_out, "Content-Encoding");
 
     if (!is_html(top->content_type)) {
         return "the answer is not HTML (Content-Type: text/html), so it can have no page";
@@ -38,7 +38,7 @@ const char *vault_script_refused(request_rec *r)
     if (ap_strcasestr(top->content_type, "utf-16") || ap_strcasestr(top->content_type, "utf-32")) {
         return "the page's script cannot be put into UTF-16 or UTF-32";
     }
-    if ((encoding && strcasecmp(encoding, "identity")) || top->content_encoding) {
+    if (vault_headers_say_compressed(top)) {
         return "the answer is compressed, so the page's script cannot be put in: have the application leave that to "
                "httpd";
     }
@@ -52,9 +52,9 @@ void vault_script_want(request_rec *r)
 
     if (!x->has_script) {
         x->wants_script = 1;
-        apr_table_unset(top->headers_out, "Content-Length");
-        apr_table_unset(top->headers_out, "Content-MD5");
-        apr_table_unset(top->headers_out, "Digest");
+        vault_headers_unset(top, "Content-Length");
+        vault_headers_unset(top, "Content-MD5");
+        vault_headers_unset(top, "Digest");
     }
 }
 

@@ -10,6 +10,7 @@
 #include "util_filter.h"
 
 #include "context.h"
+#include "headers.h"
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
@@ -34,11 +35,13 @@ typedef struct view_t {
 /* HTML with a page's id belongs to one browser tab: no cache may keep it, no part of it may be sent, no 304. */
 static void mark_private(request_rec *r)
 {
+    static const char *const names[] = {"Cache-Control", "ETag", "Last-Modified", "Expires", "Accept-Ranges"};
+    unsigned i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        vault_headers_unset(r, names[i]);
+    }
     apr_table_setn(r->headers_out, "Cache-Control", "private, no-store");
-    apr_table_unset(r->headers_out, "ETag");
-    apr_table_unset(r->headers_out, "Last-Modified");
-    apr_table_unset(r->headers_out, "Expires");
-    apr_table_unset(r->headers_out, "Accept-Ranges");
     apr_table_unset(r->headers_in, "Range");
     apr_table_unset(r->headers_in, "If-Range");
     r->no_local_copy = 1;

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Applications behind httpd, each a process of the test's own, stopped by its id at the end: the log page in each of examples/, and a
-# backend that answers whatever bytes it is told.
+# Applications behind httpd, each a process of the test's own, stopped by its id at the end: the log page in each of examples/, a
+# backend that answers whatever bytes it is told, and scripts (CGI, PHP) that answer such headers and such a body.
 #
 #     my @all = VaultTest::Application->log_pages;      # those that can run here: {name, base, log}
 #     my $raw = VaultTest::Application->raw;            # {port}; GET /b64/BASE64URL answers those bytes and closes
+#     my @scripts = VaultTest::Application->scripts;    # those that can run here: {name}; $script->path_for("NAME: VALUE\n…\n\nBODY")
 #     VaultTest::Application->config(@all, $raw)        # what httpd needs to reach them
 package VaultTest::Application;
 use strict;
@@ -83,20 +84,34 @@ sub _cgi
     return $self;
 }
 
+sub _write
+{
+    my ($path, $text) = @_;
+    open my $file, '>', $path or die "$path: $!\n";
+    print $file $text;
+    close $file or die "$path: $!\n";
+    return $path;
+}
+
+# PHP-FPM for the scripts of a folder.
+sub _fpm
+{
+    my ($self, $folder) = @_;
+    my $fpm = _program('php-fpm*');
+    return unless $fpm && Apache::Test::have_module('proxy_fcgi');
+    $self->{port} = _free_port();
+    my $conf = _write(_folder() . "/$self->{name}-fpm.conf",
+        "[global]\ndaemonize = no\nerror_log = @{[_folder()]}/$self->{name}-fpm.log\n[www]\nlisten = 127.0.0.1:$self->{port}\n"
+            . "pm = static\npm.max_children = 3\n");
+    $self->{config} = qq(Alias "/$self->{name}/" "$folder/"\n<Location "/$self->{name}/">\nSetEnv LOG "$self->{log}"\n)
+        . qq(SetHandler "proxy:fcgi://127.0.0.1:$self->{port}"\n</Location>\n);
+    return $self->_launch(command => [$fpm, '-F', '-n', '-y', $conf]);
+}
+
 sub _php
 {
     my ($class) = @_;
-    my $fpm = _program('php-fpm*');
-    return unless $fpm && Apache::Test::have_module('proxy_fcgi');
-    my $self = _new($class, 'php', base => '/php/log.php', port => _free_port());
-    my $conf = _folder() . '/php-fpm.conf';
-    open my $file, '>', $conf or die "$conf: $!\n";
-    print $file "[global]\ndaemonize = no\nerror_log = ", _folder(), "/php-fpm.log\n[www]\nlisten = 127.0.0.1:$self->{port}\n",
-        "pm = static\npm.max_children = 3\n";
-    close $file or die "$conf: $!\n";
-    $self->{config} = qq(Alias "/php/" "@{[_examples()]}/php/"\n<Location "/php/">\nSetEnv LOG "$self->{log}"\n)
-        . qq(SetHandler "proxy:fcgi://127.0.0.1:$self->{port}"\n</Location>\n);
-    return $self->_launch(command => [$fpm, '-F', '-n', '-y', $conf]);
+    return _fpm(_new($class, 'php', base => '/php/log.php'), _examples() . '/php');
 }
 
 sub _proxied
@@ -135,7 +150,8 @@ sub log_pages { my ($class) = @_; return map { $_->($class) } \&_cgi, \&_php, \&
 sub path_for
 {
     my ($self, $bytes, %with) = @_;
-    return ($with{endless} ? '/raw/endless/' : '/raw/bytes/') . MIME::Base64::encode_base64url($bytes);
+    my $base = $self->{script} ? "$self->{script}?" : $with{endless} ? '/raw/endless/' : '/raw/bytes/';
+    return $base . MIME::Base64::encode_base64url($bytes);
 }
 
 sub _answer
@@ -173,6 +189,42 @@ sub raw
         }
     );
 }
+
+# ---------------------------------------------------------------- any headers, by scripts
+
+my $CGI_SCRIPT = <<'END';
+#!/usr/bin/perl
+use MIME::Base64 ();
+print MIME::Base64::decode_base64url($ENV{QUERY_STRING});
+END
+
+my $PHP_SCRIPT = <<'END';
+<?php
+[$head, $body] = explode("\n\n", base64_decode(strtr($_SERVER['QUERY_STRING'], '-_', '+/')), 2);
+array_map('header', explode("\n", $head));
+echo $body;
+END
+
+sub _cgi_script
+{
+    my ($class) = @_;
+    return unless Apache::Test::have_module('cgid');
+    my $self = _new($class, 'says-cgi', script => '/says-cgi/says.pl');
+    mkdir my $folder = _folder() . '/says-cgi';
+    chmod 0755, _write("$folder/says.pl", $CGI_SCRIPT);
+    $self->{config} = qq(ScriptAlias "/says-cgi/" "$folder/"\n);
+    return $self;
+}
+
+sub _php_script
+{
+    my ($class) = @_;
+    mkdir my $folder = _folder() . '/says-php';
+    _write("$folder/says.php", $PHP_SCRIPT);
+    return _fpm(_new($class, 'says-php', script => '/says-php/says.php'), $folder);
+}
+
+sub scripts { my ($class) = @_; return map { $_->($class) } \&_cgi_script, \&_php_script }
 
 sub config
 {

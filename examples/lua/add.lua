@@ -8,9 +8,12 @@ function handle(r)
         return 405
     end
     local form = r:parsebody()
+    if (form.request or "") == "" or not utf8.len(form.request) then
+        return 400
+    end
     local _, why, status = vault.feed("database"):save(r, {
         table = "logs",
-        values = {request = form.request or "", status = 200, time = os.date("!%Y-%m-%dT%H:%M:%S")},
+        values = {request = form.request, status = 200, time = os.date("!%Y-%m-%dT%H:%M:%S")},
     })
     if why then
         r:err(why)

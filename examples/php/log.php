@@ -30,9 +30,17 @@ if ($path === '/') {
         echo "<turbo-stream action=\"append\" target=\"log\"><template>$lines</template></turbo-stream>\n";
     }
 } elseif ($path === '/add' && $_SERVER['REQUEST_METHOD'] === 'POST') {
-    file_put_contents($_SERVER['LOG'], preg_replace('/[\r\n]+/', ' ', $_POST['line']) . "\n", FILE_APPEND);
-    header('Vault-Notify: log');
-    header('Location: ./', true, 303);
+    $line = $_POST['line'] ?? '';
+    if (!is_string($line) || $line === '') {
+        http_response_code(400);
+        echo "no line in the form\n";
+    } elseif (@file_put_contents($_SERVER['LOG'], preg_replace('/[\r\n]+/', ' ', $line) . "\n", FILE_APPEND) === false) {
+        http_response_code(500);
+        echo "the log cannot be written\n";
+    } else {
+        header('Vault-Notify: log');
+        header('Location: ./', true, 303);
+    }
 } else {
     http_response_code(404);
     echo "no such page\n";

@@ -5,6 +5,7 @@ import os
 from urllib.parse import parse_qs
 
 LOG = os.environ["LOG"]
+FORM_MAX = 65536
 
 
 def lines(start):
@@ -36,8 +37,14 @@ def application(environ, start_response):
         update = f'<turbo-stream action="append" target="log"><template>{rows}</template></turbo-stream>\n'
         return answer("200 OK", update if rows else "", ("Vault-Interest", "log"), ("Vault-Property", f"place={place}"))
     if path == "add" and environ["REQUEST_METHOD"] == "POST":
-        form = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+        length = int(environ.get("CONTENT_LENGTH") or 0)
+        if length > FORM_MAX:
+            return answer("413 Content Too Large", "the form is too long\n")
+        form = environ["wsgi.input"].read(length).decode("latin-1")
+        line = parse_qs(form, encoding="latin-1").get("line")  # of bytes: they may be no UTF-8
+        if not line:
+            return answer("400 Bad Request", "no line in the form\n")
         with open(LOG, "ab") as file:
-            file.write(" ".join(parse_qs(form.decode())["line"][0].splitlines()).encode() + b"\n")
+            file.write(b" ".join(line[0].encode("latin-1").splitlines()) + b"\n")
         return answer("303 See Other", "", ("Location", "./"), ("Vault-Notify", "log"))
     return answer("404 Not Found", "no such page\n")

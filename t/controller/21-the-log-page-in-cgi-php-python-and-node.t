@@ -76,6 +76,23 @@ for my $application (@applications) {
         is(rows($answer->{body}) =~ tr/|//, 9, "$name: ... is not believed") if $answer->{status} == 200;
     }
     is(vault_headers(get("$base/latest")), '', "$name: a method that is asked by itself");
+
+    # Forms that say nothing, too much, or no UTF-8; and a log that cannot be written for a while.
+    is(post("$base/add", $_)->{status}, 400, "$name: the form '$_' is refused") for '', 'line', 'line=', 'text=x';
+    is(post("$base/add", '{"line": "x"}', headers => {'Content-Type' => 'application/json'})->{status}, 400, "$name: ... and JSON");
+    like(post("$base/add", 'text=' . 'x' x 1_000_000)->{status}, qr/^4(?:00|13)$/, "$name: ... and one of a megabyte");
+    my $last = open_page("$base/");
+    $poll = $last->start_poll;
+    wait_waiting(1);
+    is(post("$base/add", 'text=x&line=a%FFb')->{status}, 303, "$name: what is no UTF-8 is a line");
+    is(texts($last->finish_poll($poll)), "a\xef\xbf\xbdb", "$name: ... and looks like it");
+    is(post("$base/add", "line=a\xFFb")->{status}, 303, "$name: ... and what is not encoded, too");
+    announce(qr/Is a directory/, qr/AH01215|(?:Premature end|End) of script/) if $name eq 'cgi';
+    rename $application->{log}, "$application->{log}.away" and mkdir $application->{log} or die "$application->{log}: $!\n";
+    is($add->('nowhere')->{status}, 500, "$name: a line that cannot be written");
+    rmdir $application->{log} and rename "$application->{log}.away", $application->{log} or die "$application->{log}: $!\n";
+    is($add->('again')->{status}, 303, "$name: the application lives on");
+    like(open_page("$base/")->html, qr{<li>again</li>}, "$name: ... and shows what came");
 }
 diag('only these applications can run here: ' . join ' ', map { $_->{name} } @applications) if @applications < 4;
 ok(scalar @applications, 'there are applications');

@@ -5,7 +5,10 @@
 
 #include "httpd.h"
 
+#include "apr_hash.h"
+#include "apr_shm.h"
 #include "apr_strings.h"
+#include "http_core.h"
 #include "http_log.h"
 #include "http_protocol.h"
 #include "http_request.h"
@@ -25,7 +28,11 @@ APLOG_USE_MODULE(vault);
 /* The longest word of Vault-Update. */
 #define FORMAT_MAX 32
 
+/* So many places where VaultLongPoll is off, and an application does not know, are told of as warnings. */
+#define TOLD_MAX 64
+
 static ap_filter_rec_t *headers_filter;
+static apr_uint64_t own_told[TOLD_MAX], *told = own_told; /* atomic; the places, 0: none yet */
 
 typedef struct take_t take_t;
 
@@ -223,6 +230,54 @@ static int gather(void *baton, const char *name, const char *value)
     return 1;
 }
 
+/* Of the section of the configuration that `r` was handled in; never 0. By name, since .htaccess is read anew for each request. */
+static apr_uint64_t place_of(const request_rec *r)
+{
+    const core_dir_config *core = r->per_dir_config ? ap_get_core_module_config(r->per_dir_config) : NULL;
+    apr_ssize_t length = APR_HASH_KEY_STRING;
+    apr_uint64_t name = core && core->d ? apr_hashfunc_default(core->d, &length) : 0;
+
+    return (name << 32 ^ (apr_uint64_t)(apr_uintptr_t)r->server) | 1;
+}
+
+/* Has a child told of that place? Those beyond the last row are told of by nobody. */
+static int was_told(const request_rec *r)
+{
+    apr_uint64_t place = place_of(r), there;
+    unsigned i;
+
+    for (i = 0; i < TOLD_MAX; i++) {
+        there = 0;
+        if (__atomic_compare_exchange_n(&told[i], &there, place, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+            return 0;
+        }
+        if (there == place) {
+            return 1;
+        }
+    }
+    return 1;
+}
+
+/* The children share what they have told of. Without that memory each has a list of its own. */
+static int share_told(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+{
+    apr_shm_t *shm;
+
+    if (apr_shm_create(&shm, sizeof(own_told), NULL, pconf) == APR_SUCCESS) {
+        told = memset(apr_shm_baseaddr_get(shm), 0, sizeof(own_told));
+    }
+    return OK;
+}
+
+/* An application that speaks where nobody listens is noticed by nobody else: its pages are just not live. */
+static void say_off(const take_t *t)
+{
+    int level = was_told(t->r) ? APLOG_INFO : APLOG_WARNING; /* here, as the macro looks at its argument twice */
+
+    ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00064) "%s of %s does not count: VaultLongPoll is off there",
+                  t->name, t->r->uri);
+}
+
 /* Take one header out of a table, and act on it if it counts. */
 static void take_one(take_t *t, apr_table_t *table, unsigned i, int accepted)
 {
@@ -237,8 +292,7 @@ static void take_one(take_t *t, apr_table_t *table, unsigned i, int accepted)
     apr_table_do(gather, lists, table, t->name, NULL);
     apr_table_unset(table, t->name);
     if (!accepted) {
-        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, t->r, VLTNO(00064) "%s does not count: VaultLongPoll is off here",
-                      t->name);
+        say_off(t);
         return;
     }
     for (k = 0; k < lists->nelts; k++) {
@@ -316,6 +370,7 @@ static void insert_headers(request_rec *r)
 void vault_headers_hooks(void)
 {
     headers_filter = ap_register_output_filter("VAULT_HEADERS", filter_headers, NULL, AP_FTYPE_CONTENT_SET - 3);
+    ap_hook_post_config(share_told, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_insert_filter(insert_headers, NULL, NULL, APR_HOOK_LAST);
     ap_hook_insert_error_filter(take, NULL, NULL, APR_HOOK_FIRST);
 }

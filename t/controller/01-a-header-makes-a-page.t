@@ -49,6 +49,7 @@ sub no_page
     return $answer;
 }
 my $before = status()->{Pages};
+tolerate(qr/VLT00064/);    # the first of this server's life
 no_page('/closed/echo?text=x&header=Vault-Poll:/test/echo', 'VaultLongPoll is off');
 no_page(view('x', '&fail=404'), 'an error');
 no_page(view('x') . '&err-header=Vault-Poll:/test/echo&fail=500', 'an error, with headers for errors');

@@ -152,9 +152,10 @@ void vault_bell_dismiss(void)
 static void report_unwatched(apr_status_t rv)
 {
     static apr_time_t said;
+    int level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
 
     ap_log_error(
-        APLOG_MARK, vault_log_seldom(&said, vault_now(), APLOG_WARNING), rv, vault_server.s,
+        APLOG_MARK, level, rv, vault_server.s,
         VLTNO(00035) "the socket of a client cannot be watched: that it hangs up is not seen before its time is "
                      "up");
 }

@@ -117,7 +117,9 @@ static int refused_level(void)
 
 static void say_full(request_rec *top, apr_status_t rv)
 {
-    ap_log_rerror(APLOG_MARK, refused_level(), rv, top,
+    int level = refused_level();
+
+    ap_log_rerror(APLOG_MARK, level, rv, top,
                   VLTNO(00010) "no page can be made: %u of VaultMaxPages %u are in use, %" APR_UINT64_T_FMT
                                "K of %" APR_UINT64_T_FMT "K shared memory",
                   vault_pages_count(vault_server.pages), vault_segment_limits(vault_server.segment)->pages,
@@ -131,8 +133,9 @@ static apr_status_t count_page(request_rec *top, const vault_page_t *page)
                                               (apr_uint32_t)vault_settings.max_client_pages);
 
     if (rv != APR_SUCCESS) {
+        int level = refused_level();
         vault_page_drop(vault_server.pages, page);
-        ap_log_rerror(APLOG_MARK, refused_level(), 0, top,
+        ap_log_rerror(APLOG_MARK, level, 0, top,
                       VLTNO(00051) "no page can be made: %s has VaultMaxPagesPerClient %d; if that is a proxy of many, "
                                    "mod_remoteip "
                                    "tells them apart",

@@ -11,7 +11,8 @@
 
 #define VLTNO(n) "VLT" #n ": "
 
-/** The level for a line that many requests may cause: `level` once a second, else debug. `said` is the caller's, zero at first. */
+/** The level for a line that many requests may cause: `level` once a second, else debug. `said` is the caller's, zero at first.
+ * To be asked before the line, not in it: the macros of http_log.h look at their argument more than once. */
 static inline int vault_log_seldom(apr_time_t *said, apr_time_t now, int level)
 {
     apr_time_t last = __atomic_load_n(said, __ATOMIC_RELAXED);

@@ -166,7 +166,7 @@ static void completed(request_rec *r)
 /* -------------------------------------------------------------------- refusing */
 
 /* Once a second at most as a warning: whoever overloads a backend causes many. */
-static int level(void)
+static int refused_level(void)
 {
     static apr_time_t said;
 
@@ -181,19 +181,21 @@ static int refuse(request_rec *r)
 
 static int refuse_entry(request_rec *r, const vault_throttle_t *throttle, int queue, apr_status_t rv)
 {
+    int level = refused_level();
+
     if (rv == APR_ENOSPC) {
-        ap_log_rerror(APLOG_MARK, level(), 0, r,
+        ap_log_rerror(APLOG_MARK, level, 0, r,
                       VLTNO(00255) "%s has VaultQosLimit %d requests, and VaultQosQueue %d wait for it: %s is refused",
                       throttle->name, throttle->limit, queue, r->uri);
     }
     else if (rv == APR_ENOMEM) {
-        ap_log_rerror(APLOG_MARK, level(), 0, r,
+        ap_log_rerror(APLOG_MARK, level, 0, r,
                       VLTNO(00256) "the shared memory has room for %u requests behind and before all VaultQosLimit: %s "
                                    "is refused; a larger VaultSharedMemory has room for more",
                       vault_qos_passes(vault_server.qos), r->uri);
     }
     else {
-        ap_log_rerror(APLOG_MARK, level(), rv, r,
+        ap_log_rerror(APLOG_MARK, level, rv, r,
                       VLTNO(00257) "this child has no place in the shared memory: %s is refused", r->uri);
     }
     return refuse(r);
@@ -201,8 +203,10 @@ static int refuse_entry(request_rec *r, const vault_throttle_t *throttle, int qu
 
 static int refuse_late(turn_t *turn, request_rec *r)
 {
+    int level = refused_level();
+
     end_turn(turn, VAULT_QOS_LATE);
-    ap_log_rerror(APLOG_MARK, level(), 0, r,
+    ap_log_rerror(APLOG_MARK, level, 0, r,
                   VLTNO(00258) "%s was not let in to %s within VaultQosTimeout %d: it is refused", r->uri,
                   turn->throttle->name, vault_location_qos_timeout(vault_location_of(r)));
     return refuse(r);
@@ -210,8 +214,10 @@ static int refuse_late(turn_t *turn, request_rec *r)
 
 static int refuse_to_wait(turn_t *turn, request_rec *r, apr_status_t rv)
 {
+    int level = refused_level();
+
     end_turn(turn, VAULT_QOS_REFUSED);
-    ap_log_rerror(APLOG_MARK, level(), rv, r,
+    ap_log_rerror(APLOG_MARK, level, rv, r,
                   VLTNO(00259) "%s cannot wait for %s: this child holds as many as may wait (VaultMaxWaiting), or, "
                                "where they wait in threads, VaultLongPollThreads %d",
                   r->uri, turn->throttle->name, vault_settings.threads);

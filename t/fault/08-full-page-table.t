@@ -28,5 +28,5 @@ is(VaultTest::Page::text($page->poll), "1\n", 'and so is the new one');
 is($pages[1]->poll->{status}, 410, 'the one that went had waited longest: it is told to load anew');
 is(VaultTest::Page::text($pages[4]->poll), "1\n", 'a younger one is still there');
 
-announce(qr/VLT00010: no page can be made: 5 of VaultMaxPages 5 are in use/);
+announce(qr/vault:warn\].*VLT00010: no page can be made: 5 of VaultMaxPages 5 are in use/);
 finish();

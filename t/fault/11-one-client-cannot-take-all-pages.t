@@ -33,5 +33,5 @@ is(VaultTest::Page::text($_->poll), "2\n", 'its own pages go on') for @pages;
 is(VaultTest::Page::text($other->poll), "1\n2\n", 'and the other page');
 like(get($path, from => '127.0.0.3')->{body}, qr/data-vault-page/, 'a third address gets a page');
 
-announce(qr/VLT00051: no page can be made: address 127\.0\.0\.1 has VaultMaxPagesPerClient 3;/);
+announce(qr/vault:warn\].*VLT00051: no page can be made: address 127\.0\.0\.1 has VaultMaxPagesPerClient 3;/);
 finish();

@@ -57,5 +57,6 @@ announce(
     qr/VLT00258: \/qos\/hasty\/echo was not let in to \S+ \/qos\/hasty\/ within VaultQosTimeout 1: it is refused/,
     qr/VLT00255: \S+ \/qos\/short\/ has VaultQosLimit 1 requests, and VaultQosQueue 2 wait for it: \/qos\/short\/echo is refused/,
 );
+announce(qr/vault:warn\].*VLT0025[58]:/);    # the first of a second
 tolerate(qr/VLT00255: \S+ \/qos\/none\//);    # once a second at most
 finish();

@@ -17,7 +17,7 @@ for my $mpm (qw(prefork worker)) {
         my $refused = get('/limited/pid');
         is($refused->{status}, 503, '  a third cannot');
         like($refused->{headers}{'retry-after'}, qr/^\d+$/, '  and is told when to come again');
-        announce(qr/VLT00259: \/limited\/pid cannot wait for \S+ \/limited\//);
+        announce(qr/vault:warn\].*VLT00259: \/limited\/pid cannot wait for \S+ \/limited\//);
     }
     open_barrier("q10-$mpm");
     is($first->response->{status}, 200, '  the first');

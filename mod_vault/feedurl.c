@@ -177,6 +177,9 @@ static int handle(request_rec *r, const vault_exposed_t *e)
     if (status == HTTP_BAD_REQUEST) {
         return refuse(r, status, "the query and a form must be URL-encoded, with no NUL and at most 100 fields");
     }
+    if (status == HTTP_UNSUPPORTED_MEDIA_TYPE) {
+        return refuse(r, status, VAULT_REPLY_FORM_ONLY);
+    }
     if (status != OK) {
         return refuse(r, status, "the form is too long or broke off");
     }

@@ -42,9 +42,11 @@ int vault_notify_handler(request_rec *r)
     if (!r->handler || strcmp(r->handler, "vault-notify")) {
         return DECLINED;
     }
-    if ((status = vault_origin_admit(r, "POST", 0)) != DECLINED || (status = vault_reply_method(r, 0, 1)) != OK ||
-        (status = vault_reply_fields(r, &fields, VAULT_REPLY_FORM_MAX, r->pool)) != OK) {
+    if ((status = vault_origin_admit(r, "POST", 0)) != DECLINED || (status = vault_reply_method(r, 0, 1)) != OK) {
         return status;
+    }
+    if ((status = vault_reply_fields(r, &fields, VAULT_REPLY_FORM_MAX, r->pool)) != OK) {
+        return vault_reply_no_fields(r, status);
     }
     interest = only_interest(fields);
     rv = interest ? vault_gate_notify(r, interest) : APR_EINVAL;

@@ -179,11 +179,14 @@ int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t 
 {
     const vault_location_t *l = vault_location_of(r);
     apr_table_t *params;
-    int status = vault_reply_params(r, &params, (apr_size_t)vault_location_max_poll_body(l), pool);
+    int status, form = vault_reply_params(r, &params, (apr_size_t)vault_location_max_poll_body(l), pool);
     unsigned i;
 
-    if (status != OK || (status = take_params(q, params, pool)) != OK) {
-        return status;
+    if (form != OK && form != HTTP_UNSUPPORTED_MEDIA_TYPE) {
+        return form;
+    }
+    if ((status = take_params(q, params, pool)) != OK) { /* if the query has said all, a body does not matter */
+        return form == OK ? status : form;
     }
     q->stream = !q->ack && vault_location_stream(l) && accepts_stream(r, pool);
     if (q->stream && (status = take_last_id(q, r, pool)) != OK) {
@@ -215,5 +218,5 @@ int vault_poll_request_refuse(request_rec *r, int status)
                 " bytes here (VaultMaxPollBody, or less by LimitRequestBody) and %d fields, and ask for %d pages",
                 vault_location_max_poll_body(vault_location_of(r)), VAULT_REPLY_FIELDS_MAX, VAULT_POLL_PAGES_MAX));
     }
-    return status;
+    return vault_reply_no_fields(r, status);
 }

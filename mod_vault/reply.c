@@ -198,6 +198,19 @@ int vault_reply_body(request_rec *r, char **text, apr_size_t max, apr_pool_t *po
     return strlen(*text) == body.length ? OK : HTTP_BAD_REQUEST;
 }
 
+/* A body of another type would be taken for a form without fields. */
+static int expect_no_body(request_rec *r, apr_pool_t *pool)
+{
+    char *text;
+    int status = vault_reply_body(r, &text, 0, pool);
+
+    if (status == HTTP_REQUEST_ENTITY_TOO_LARGE) {
+        status = ap_discard_request_body(r);
+        return status == OK ? HTTP_UNSUPPORTED_MEDIA_TYPE : status;
+    }
+    return status;
+}
+
 int vault_reply_fields(request_rec *r, apr_array_header_t **fields, apr_size_t max, apr_pool_t *pool)
 {
     char *form;
@@ -207,11 +220,19 @@ int vault_reply_fields(request_rec *r, apr_array_header_t **fields, apr_size_t m
     if (add_fields(*fields, apr_pstrdup(pool, r->args ? r->args : "")) != OK) {
         return HTTP_BAD_REQUEST;
     }
-    if (r->method_number != M_POST || !is_form(r)) {
+    if (r->method_number != M_POST) {
         return ap_discard_request_body(r);
+    }
+    if (!is_form(r)) {
+        return expect_no_body(r, pool);
     }
     status = vault_reply_body(r, &form, max, pool);
     return status == OK ? add_fields(*fields, form) : status;
+}
+
+int vault_reply_no_fields(request_rec *r, int status)
+{
+    return status == HTTP_UNSUPPORTED_MEDIA_TYPE ? vault_reply_error(r, status, VAULT_REPLY_FORM_ONLY) : status;
 }
 
 int vault_reply_params(request_rec *r, apr_table_t **params, apr_size_t max, apr_pool_t *pool)
@@ -220,7 +241,7 @@ int vault_reply_params(request_rec *r, apr_table_t **params, apr_size_t max, apr
     int i, status = vault_reply_fields(r, &fields, max, pool);
 
     *params = apr_table_make(pool, 4);
-    for (i = 0; status == OK && i < fields->nelts; i++) {
+    for (i = 0; (status == OK || status == HTTP_UNSUPPORTED_MEDIA_TYPE) && i < fields->nelts; i++) {
         const vault_field_t *f = &APR_ARRAY_IDX(fields, i, vault_field_t);
         apr_table_setn(*params, f->name, f->value);
     }

@@ -43,8 +43,14 @@ typedef struct vault_field_t {
  * Reads the body, whatever it is, to its end.
  * @param fields  of vault_field_t; any bytes but NUL; memory of `pool`
  * @param max     the longest form, in bytes: VAULT_REPLY_FORM_MAX, or what a directive says
- * @return OK, or the status to answer: 400 not urlencoded, 413 a form of more than `max` bytes or VAULT_REPLY_FIELDS_MAX fields */
+ * @return OK, or the status to answer: 400 not urlencoded, 413 a form of more than `max` bytes or VAULT_REPLY_FIELDS_MAX
+ *         fields, 415 a body that is no form: of these the query's fields are there */
 int vault_reply_fields(request_rec *r, apr_array_header_t **fields, apr_size_t max, apr_pool_t *pool);
+
+/** Answer what vault_reply_fields() has found wrong: 415 with its sentence, the others as httpd does.
+ * @return what the handler returns */
+#define VAULT_REPLY_FORM_ONLY "the body must be application/x-www-form-urlencoded"
+int vault_reply_no_fields(request_rec *r, int status);
 
 /** The same by name, in whatever case; of a name given twice the last. */
 int vault_reply_params(request_rec *r, apr_table_t **params, apr_size_t max, apr_pool_t *pool);

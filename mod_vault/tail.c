@@ -114,7 +114,7 @@ int vault_tail(request_rec *r)
         return status;
     }
     if ((status = vault_reply_fields(r, &fields, VAULT_REPLY_FORM_MAX, r->pool)) != OK) {
-        return status;
+        return vault_reply_no_fields(r, status);
     }
     names = names_of(fields, r->pool);
     if (!names->nelts) {

@@ -65,6 +65,25 @@ refused(post('/vault/feed/tests/echo', $fields), 413, qr/^the form is too long/,
 is(post('/vault/feed/tests/echo', 'x=' . 'y' x 20_000)->{status}, 413, 'a form that is too long: 413');
 is(get('/vault/feed/tests/echo?x=' . 'y' x 10_000)->{status}, 414, 'a query that is too long: 414');
 
+# Forms of other kinds: the URL's own arguments are not enough to call it, since those of the form were meant as well.
+my $multipart = qq(--b\r\nContent-Disposition: form-data; name="x"\r\n\r\n1\r\n--b--\r\n);
+for my $row (
+    ['multipart/form-data; boundary=b', $multipart], ['application/json', '{"x":1}'], ['text/plain;charset=UTF-8', 'x=1'],
+    ['application/x-www-form-urlencoded2', 'x=1'], ['application/json', '{"x":"' . 'y' x 500_000 . '"}'],
+) {
+    my ($type, $body) = @$row;
+    for my $path ('/vault/feed/tests/echo?y=2', '/vault/notify?interest=x', '/vault/poll') {
+        refused(post($path, $body, headers => {'Content-Type' => $type}), 415, qr{^the body must be application/x-www-form-urlencoded$}, "$type to $path");
+    }
+}
+is(post('/vault/feed/tests/echo?y=2', '', headers => {'Content-Type' => 'application/json'})->{status}, 200, 'no body at all is of no kind');
+is(post('/vault/feed/tests/echo?y=2', 'x=1', headers => {'Content-Type' => 'Application/X-WWW-Form-Urlencoded; charset=UTF-8'})->{body}, '[{"y":"2","x":"1"}]', 'a form is');
+my $twice = connect_to();
+for my $round (1, 2) {
+    $twice->request('POST', '/vault/feed/tests/echo', {'Content-Type' => 'application/json'}, '{}');
+    is($twice->response->{status}, 415, "request $round on a connection: what is refused is read to its end");
+}
+
 for my $method (qw(HEAD PUT DELETE PATCH OPTIONS)) {
     my $answer = get('/vault/feed/tests/echo', method => $method, $method =~ /^P/ ? (body => 'x=1') : ());
     is($answer->{status}, 405, "$method: 405");

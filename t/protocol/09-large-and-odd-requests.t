@@ -28,7 +28,7 @@ is($answer->{status}, 200, 'a body of a megabyte that is no form is read and pas
 is(VaultTest::Page::text($answer), $wanted, 'the query counts');
 
 for my $type ('text/plain', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded-not', '', 'garbled') {
-    is(post('/vault/poll', "page=$id&seq=" . $page->seq, headers => {'Content-Type' => $type})->{status}, 400,
+    is(post('/vault/poll', "page=$id&seq=" . $page->seq, headers => {'Content-Type' => $type})->{status}, 415,
         "a form said to be \"$type\" is none: page and seq are missing");
 }
 is(post('/vault/poll', "page=$id&seq=%zz")->{status}, 400, 'a broken escape in a form: 400');

@@ -190,6 +190,15 @@ static int handle(request_rec *r, const vault_exposed_t *e)
     return status;
 }
 
+/* @return OK, or what the handler returns: 405 has been answered */
+static int check_method(request_rec *r, const vault_exposed_t *e)
+{
+    if (!vault_feeds_writes(e->feed, e->method)) {
+        return vault_reply_method(r, 1, 1);
+    }
+    return r->method_number == M_POST ? OK : vault_reply_allow(r, "POST", "a feed's method that writes takes POST");
+}
+
 int vault_feedurl_handler(request_rec *r)
 {
     const vault_exposed_t *e;
@@ -208,8 +217,6 @@ int vault_feedurl_handler(request_rec *r)
     if (r->main && vault_feeds_writes(e->feed, e->method)) {
         return refuse(r, HTTP_METHOD_NOT_ALLOWED, "the method changes data: it is called by POST, and not polled");
     }
-    if ((status = vault_reply_method(r, !vault_feeds_writes(e->feed, e->method), 1)) != OK) {
-        return status;
-    }
-    return handle(r, e);
+    status = check_method(r, e);
+    return status == OK ? handle(r, e) : status;
 }

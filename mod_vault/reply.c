@@ -67,17 +67,26 @@ int vault_reply_nothing(request_rec *r)
 
 int vault_reply_method(request_rec *r, int get, int post)
 {
-    int status;
-
     if ((get && r->method_number == M_GET && !r->header_only) || (post && r->method_number == M_POST)) {
         return OK;
     }
-    if ((status = ap_discard_request_body(r)) != OK) {
+    if (get) {
+        return vault_reply_allow(r, post ? "GET, POST" : "GET",
+                                 post ? "this URL takes GET and POST" : "this URL takes GET");
+    }
+    return vault_reply_allow(r, "POST", "this URL takes POST");
+}
+
+int vault_reply_allow(request_rec *r, const char *allowed, const char *error)
+{
+    int status = ap_discard_request_body(r);
+
+    if (status != OK) {
         return status;
     }
     /* Said here, since the core's own 405 adds HEAD and TRACE to what is allowed. */
-    apr_table_setn(r->headers_out, "Allow", get && post ? "GET, POST" : get ? "GET" : "POST");
-    status = vault_reply_error(r, HTTP_METHOD_NOT_ALLOWED, "this method is not allowed here");
+    apr_table_setn(r->headers_out, "Allow", allowed);
+    status = vault_reply_error(r, HTTP_METHOD_NOT_ALLOWED, error);
     return status == OK ? DONE : status;
 }
 

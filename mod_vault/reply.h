@@ -62,4 +62,8 @@ int vault_reply_body(request_rec *r, char **text, apr_size_t max, apr_pool_t *po
 /** Is the method GET or POST (not HEAD)? @return OK; or what the handler returns, 405 has been answered with the Allow header */
 int vault_reply_method(request_rec *r, int get, int post);
 
+/** 405 with what is allowed, as the Allow header has it, and a sentence.
+ * @return what the handler returns */
+int vault_reply_allow(request_rec *r, const char *allowed, const char *error);
+
 #endif

@@ -88,6 +88,7 @@ for my $method (qw(HEAD PUT DELETE PATCH OPTIONS)) {
     my $answer = get('/vault/feed/tests/echo', method => $method, $method =~ /^P/ ? (body => 'x=1') : ());
     is($answer->{status}, 405, "$method: 405");
     is($answer->{headers}{allow}, 'GET, POST', '  with what is allowed');
+    is($answer->{body}, '{"error":"this URL takes GET and POST"}', '  in words, too') if $method ne 'HEAD';
 }
 
 announce(qr/VLT00070: feed tests, method fail: it was told to fail/);
@@ -99,7 +100,7 @@ SKIP: {
     skip 'the database feed was not built', 9 unless has_database();
     my $before = () = rows_of('notes');
     $answer = get('/vault/feed/database/save?table=notes&values.line=by+GET');
-    refused($answer, 405, qr/./, 'a method that writes, by GET');
+    refused($answer, 405, qr/^a feed's method that writes takes POST$/, 'a method that writes, by GET');
     is($answer->{headers}{allow}, 'POST', '  with what is allowed');
     is(get('/vault/feed/database/save?table=notes&values.line=x', method => 'HEAD')->{status}, 405, '  nor by HEAD');
     refused(get('/vault/feed/database/all?table=nothing'), 400, qr/^there is no table "nothing"/, 'what the feed says of an argument');

@@ -110,6 +110,16 @@ static apr_status_t handle_vault(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_
 
 /* ---------------------------------------------------------------------- feed */
 
+/* Where the value of an attribute goes that is the tag's own; NULL: it is none. */
+static const char **attribute_of(feed_tag_t *t, const char *tag)
+{
+    return !strcmp(tag, "name")       ? &t->name
+           : !strcmp(tag, "method")   ? &t->method
+           : !strcmp(tag, "template") ? &t->template
+           : !strcmp(tag, "format")   ? &t->format
+                                      : NULL;
+}
+
 /* @return NULL, or what is wrong with the tag */
 static const char *read_feed_tag(include_ctx_t *ctx, feed_tag_t *t)
 {
@@ -118,17 +128,13 @@ static const char *read_feed_tag(include_ctx_t *ctx, feed_tag_t *t)
     char *tag;
 
     while (next_attribute(ctx, &tag, &value)) {
-        if (!strcmp(tag, "name")) {
-            t->name = value;
+        const char **own = attribute_of(t, tag);
+        if (own && *own) {
+            return apr_psprintf(ctx->dpool, "feed: %s is given twice; an argument of that name cannot be in a tag",
+                                tag);
         }
-        else if (!strcmp(tag, "method")) {
-            t->method = value;
-        }
-        else if (!strcmp(tag, "template")) {
-            t->template = value;
-        }
-        else if (!strcmp(tag, "format")) {
-            t->format = value;
+        if (own) {
+            *own = value;
         }
         else if (vault_render_is_action(tag)) {
             if (t->action) {

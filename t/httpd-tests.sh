@@ -58,10 +58,11 @@ done
 mkdir -p "$run/lua"
 [ -f "$abs_builddir/lua/.libs/vault.so" ] && { cp -L "$abs_builddir/lua/.libs/vault.so" "$run/lua/" || exit 1; }
 cp -R "$abs_srcdir/examples" "$run/" || exit 1
-# What is installed for those who write a feed or a module: tests build theirs with it, where the build tree cannot be reached.
+# What is installed for those who write a feed, a module or an application: tests build theirs with it, where the build tree cannot be reached.
 # shellcheck disable=SC2086 # make may have arguments
 MAKEFLAGS='' $MAKE -s -C "$abs_builddir" DESTDIR="$run/installed" \
-    install-pkgincludeHEADERS install-pkgconfigDATA install-dist_exampleDATA install-dist_suspendexampleDATA >/dev/null || exit 1
+    install-pkgincludeHEADERS install-pkgconfigDATA install-dist_exampleDATA install-dist_suspendexampleDATA \
+    install-nobase_dist_docDATA install-nobase_dist_scriptexampleSCRIPTS >/dev/null || exit 1
 [ -f "$run/modules/mod_vault.so" ] || { echo "httpd-tests: there is no .libs/mod_vault.so; run make first"; exit 1; }
 [ -f "$abs_builddir/vaultctl/vaultctl" ] && { cp -L "$abs_builddir/vaultctl/vaultctl" "$run/" || exit 1; }
 [ -f "$abs_builddir/bench/stress" ] && { cp -L "$abs_builddir/bench/stress" "$run/" || exit 1; }

@@ -2,6 +2,7 @@
 # The live log page of the Vault paper's figure 3 as four applications that know nothing of mod_vault but its headers. The same rows for all.
 use strict;
 use warnings;
+use File::Find ();
 use VaultTest;
 use VaultTest::Application;
 use VaultTest::Page qw(vault_headers);
@@ -96,5 +97,9 @@ for my $application (@applications) {
 }
 diag('only these applications can run here: ' . join ' ', map { $_->{name} } @applications) if @applications < 4;
 ok(scalar @applications, 'there are applications');
+
+my @programs;
+File::Find::find(sub { push @programs, $_ if -f && -x && $File::Find::dir =~ m{/examples/} }, Apache::Test::vars('top_dir') . '/installed');
+is("@programs", 'log.pl', 'the one that httpd runs as a program is installed as one');
 
 finish();

@@ -6,6 +6,7 @@
  * feed.c        descriptor and parameters
  * methods.c     what a page or an application may ask
  * arguments.c   the arguments of a call, checked
+ * tables.c      which tables a call may name
  * write.c       save, update, delete
  * instances.c   new rows, a row that changed
  * select.c      rows as they are now

@@ -18,11 +18,12 @@
 #include "objects.h"
 #include "rows.h"
 #include "statement.h"
+#include "tables.h"
 #include "write.h"
 
 #define INTEREST_PREFIX "DB-"
 
-/* `first`: the argument that comes first among those allowed. */
+/* `first`: the argument that comes first among those allowed; if it is the table, a call may name it. */
 typedef apr_status_t (*method_body_fn)(sql_call_t *c, const char *first, json_t **rows);
 
 /* Every method: check the arguments, run the body, give the connection back. */
@@ -39,6 +40,9 @@ static apr_status_t run(void *self, vault_call_t *call, const json_t *args, json
     }
     *rows = NULL;
     rv = database_arguments_check(&c, allowed, &first);
+    if (rv == APR_SUCCESS && strcmp(allowed[0], "table") == 0) {
+        rv = database_table_check(&c, first);
+    }
     if (rv == APR_SUCCESS) {
         rv = body(&c, first, rows);
     }

@@ -8,6 +8,7 @@
 #include "apr_tables.h"
 
 #include "query_text.h"
+#include "tables.h"
 
 /* What is being checked, for sentences. */
 typedef struct checker_t {
@@ -58,6 +59,17 @@ static int has_name(checker_t *k, const json_t *object, const char *member, int 
         return 1;
     }
     return complain(k, apr_psprintf(k->pool, "\"%s\" takes a name", member));
+}
+
+/* The name of a table that is not a feed's own. */
+static int is_of_the_site(checker_t *k, const json_t *table)
+{
+    if (!database_table_is_own(json_string_value(table))) {
+        return 1;
+    }
+    return complain(k, apr_psprintf(k->pool, "table \"%s\": names that begin with " DATABASE_OWN_TABLES
+                                             " are of mod_vault's own tables",
+                                    json_string_value(table)));
 }
 
 /* A list of names, at least one. */
@@ -139,7 +151,8 @@ static int check_entities(checker_t *k, const json_t *entities)
         if (!json_is_object(entity)) {
             return complain(k, "an object is accepted");
         }
-        if (!knows_members(k, entity, known) || !has_name(k, entity, "table", 1) || !check_properties(k, entity) ||
+        if (!knows_members(k, entity, known) || !has_name(k, entity, "table", 1) ||
+            !is_of_the_site(k, json_object_get(entity, "table")) || !check_properties(k, entity) ||
             !check_collections(k, entity, entities)) {
             return 0;
         }
@@ -211,6 +224,17 @@ static int check_key(checker_t *k, const json_t *query)
     return 1;
 }
 
+static int check_tables(checker_t *k, const json_t *query)
+{
+    const json_t *tables = json_object_get(query, "tables");
+    int good = has_names(k, query, "tables");
+
+    for (size_t i = 0; i < json_array_size(tables) && good; i++) {
+        good = is_of_the_site(k, json_array_get(tables, i));
+    }
+    return good;
+}
+
 static int check_queries(checker_t *k, const json_t *queries)
 {
     static const char *const known[] = {"sql", "tables", "columns", "key", "parameters", NULL};
@@ -227,7 +251,7 @@ static int check_queries(checker_t *k, const json_t *queries)
         if (!json_is_object(query)) {
             return complain(k, "an object is accepted");
         }
-        if (!knows_members(k, query, known) || !has_name(k, query, "sql", 1) || !has_names(k, query, "tables") ||
+        if (!knows_members(k, query, known) || !has_name(k, query, "sql", 1) || !check_tables(k, query) ||
             !has_names(k, query, "key") || !check_types(k, query, "columns", 1) || !check_key(k, query) ||
             !check_types(k, query, "parameters", 0) || !check_text(k, query)) {
             return 0;

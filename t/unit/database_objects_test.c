@@ -361,6 +361,11 @@ static void test_models(void)
         {"{\"entities\":[]}", "\"entities\" takes an object"},
         {"{\"entities\":{\"E\":{\"properties\":{\"p\":\"c\"}}}}", "entity \"E\": \"table\" takes a name"},
         {"{\"entities\":{\"E\":{\"table\":\"t\"}}}", "entity \"E\": \"properties\" takes an object"},
+        {"{\"entities\":{\"E\":{\"table\":\"vault_changes\",\"properties\":{\"p\":\"c\"}}}}",
+         "entity \"E\": table \"vault_changes\": names that begin with vault_ are of mod_vault's own tables"},
+        {"{\"queries\":{\"Q\":{\"sql\":\"SELECT 1\",\"tables\":[\"t\",\"Vault_message_texts\"],\"columns\":{\"a\":"
+         "\"text\"},\"key\":[\"a\"]}}}",
+         "query \"Q\": table \"Vault_message_texts\": names that begin with vault_"},
         {ENTITY(",\"key\":\"id\""), "entity \"E\": \"key\" is unknown"},
         {ENTITY(",\"collections\":{\"k\":{\"entity\":\"F\",\"column\":\"e\"}}"),
          "entity \"E\", collection \"k\": there is no entity \"F\""},

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file tables.h
+ * Which tables a call may name. What the feed itself does with tables, its own among them, does not ask here.
+ */
+#ifndef DATABASE_TABLES_H
+#define DATABASE_TABLES_H
+
+#include "sql.h"
+
+/** Begins the names of the tables of mod_vault's feeds: the recorded changes, which hold rows of every watched table, and the messages of
+ * all users. */
+#define DATABASE_OWN_TABLES "vault_"
+
+/** Is it a table of a feed of mod_vault? In any case: some databases take VAULT_CHANGES for it as well. */
+int database_table_is_own(const char *name);
+
+/** May a call name the table `name`?
+ * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
+apr_status_t database_table_check(sql_call_t *c, const char *name);
+
+#endif

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# Whoever may call a method names the table. The feeds' own tables are not to be had: they hold rows of every watched table, deleted ones as
+# well, and what users say to each other. Nor are those of the database itself.
+use strict;
+use warnings;
+use utf8;
+use JSON::PP ();
+use VaultTest;
+use VaultTest::Database;
+use VaultTest::Site;
+use VaultTest::Vaultctl;
+binmode Test::More->builder->$_, ':utf8' for qw(output failure_output);
+
+my @METHODS = qw(all filter save update delete get_new_instances get_modified_instance get_attribute_changes);
+my @OWN = qw(vault_changes vault_watched vault_results vault_subscriptions vault_message_users vault_message_channels
+    vault_message_subscriptions vault_message_texts vault_message_deliveries VAULT_CHANGES Vault_Message_Texts);
+# Other ways to write one, and what databases keep of themselves.
+my @NONE = ('"vault_changes"', '`vault_changes`', '[vault_changes]', ' vault_changes', 'v' . "\x{e4}" . 'ult_changes', "\x{ff56}ault_changes",
+    'main.vault_changes', 'public.vault_changes', 'hidden.vault_changes', 'news AS t,vault_changes', 'sqlite_master', 'sqlite_schema', 'sqlite_sequence', 'main.sqlite_master',
+    'pg_class', 'pg_catalog.pg_class', 'pg_shadow', 'tables', 'TABLES', 'information_schema.tables', 'INFORMATION_SCHEMA.TABLES', 'mysql.user', 'user');
+
+sub escaped { my ($text) = @_; utf8::encode($text); $text =~ s/([^\w.-])/sprintf '%%%02X', ord $1/ge; return $text }
+
+sub said
+{
+    my ($method, $table) = @_;
+    my $answer = post("/vault/feed/shop/$method", 'table=' . escaped($table) . '&key=1&where.id=1&values.id=1&attribute=id' =~ s/&(\w+)[^&]*/_takes($method, $1) ? $& : ''/ger);
+    return "$answer->{status} " . (JSON::PP->new->utf8->allow_nonref->decode($answer->{body})->{error} // $answer->{body});
+}
+
+sub _takes
+{
+    my ($method, $argument) = @_;
+    return $argument eq 'where' ? $method =~ /^(?:filter|delete)$/
+        : $argument eq 'key' ? $method =~ /^(?:update|get_[ma].*)$/
+        : $argument eq 'values' ? $method =~ /^(?:save|update)$/ : $method eq 'get_attribute_changes';
+}
+
+for my $db (has_database() ? databases() : ()) {
+    note('on ' . $db->driver);
+    my $name = 'nobodys';
+    my $messages = vars('top_dir') . '/modules/vault_feed_messages.so';
+    $db->make($name, 'CREATE TABLE news(id {serial},line {text});');
+    my $config = $db->feed('shop', $name) . (-f $messages ? $db->feed('messages', $name, 'anonymous=yes', $messages) : '');
+    use_server(VaultTest::Server->start('nobodys-' . $db->driver,
+        config => "$config<Location /vault/feed>\nSetHandler vault-feed\nVaultFeedExpose shop @METHODS\n</Location>\n"));
+    my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters($name)), 'news');
+    qx(@command 2>&1);
+    is($?, 0, 'a table is watched');
+    if (-f $messages) {
+        is(calls_feed('messages', 'create_user', {user => 'anna'})->{status}, 0, 'the messages have their tables in the same database');
+    }
+
+    for my $table (@OWN) {
+        my @wrong = grep { said($_, $table) !~ /^400 table "\Q$table\E" is not to be had: names that begin with vault_ are of mod_vault's own tables$/ } @METHODS;
+        is("@wrong", '', "$table: refused by every method");
+    }
+    for my $table (@NONE) {
+        my @wrong = grep { said($_, $table) !~ /^400 there is no table "\Q$table\E"$/ } @METHODS;
+        is("@wrong", '', "$table: there is none of that name, for any method") or diag(said($wrong[0], $table));
+    }
+    is(join(' ', $db->does($name, "SELECT tbl FROM vault_watched WHERE tbl<>''")), 'news', 'nothing has happened to them');
+
+    my $first = live_page(['/vault/feed/shop/get_new_instances?table=news']);
+    $first->poll;
+    my $poll = $first->start_poll;
+    wait_waiting(1);
+    $db->does($name, "INSERT INTO news(line) VALUES('by another program')");
+    my ($update) = @{$first->finish_poll($poll)->{updates}};
+    like($update->{body}, qr/by another program/, 'the feed itself goes on using them');
+    use_server();
+}
+finish();

@@ -44,18 +44,19 @@ typedef struct database_board_t database_board_t;
 
 /** A VaultFeed of this kind. `sql` is its first field: a sql_call_t's `db` is the feed, too. */
 typedef struct database_t {
-    sql_database_t sql;            /* const after open */
-    const database_model_t *model; /* const after open: NULL: none */
-    int look;                      /* const after open: milliseconds between two looks of the watcher */
-    int keep;                      /* const after open: seconds that changes are kept */
-    int keep_places;               /* const after open: seconds that the place of a user who does not come is kept */
-    int changes;                   /* const after open: how many are kept at most */
-    int board_fd;                  /* const after open: the board's memory, and its lock */
-    database_board_t *board;       /* const after open: shared by children */
-    const char *journal;           /* const after open: the file that every commit writes to; NULL: nobody knows one */
-    int knock;                     /* const after open: tells that it is written (knock.h); -1: nothing does */
-    const char *marked_as;         /* const after open: what marks are of, beside the change */
-    database_watcher_t *watcher;   /* const after child_start */
+    sql_database_t sql;               /* const after open */
+    const database_model_t *model;    /* const after open: NULL: none */
+    const apr_array_header_t *tables; /* const after open: those that calls may name; NULL: all */
+    int look;                         /* const after open: milliseconds between two looks of the watcher */
+    int keep;                         /* const after open: seconds that changes are kept */
+    int keep_places;                  /* const after open: seconds that the place of a user who does not come is kept */
+    int changes;                      /* const after open: how many are kept at most */
+    int board_fd;                     /* const after open: the board's memory, and its lock */
+    database_board_t *board;          /* const after open: shared by children */
+    const char *journal;         /* const after open: the file that every commit writes to; NULL: nobody knows one */
+    int knock;                   /* const after open: tells that it is written (knock.h); -1: nothing does */
+    const char *marked_as;       /* const after open: what marks are of, beside the change */
+    database_watcher_t *watcher; /* const after child_start */
 } database_t;
 
 #endif

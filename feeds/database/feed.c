@@ -10,6 +10,7 @@
 #include "connection.h"
 #include "methods.h"
 #include "subscription.h"
+#include "tables.h"
 #include "watcher.h"
 
 static const vault_feed_param_t params[] = {
@@ -18,6 +19,7 @@ static const vault_feed_param_t params[] = {
     {"keep", "86400", "seconds that changes are kept, 60 to 31536000", 0},
     {"keep-places", "7776000", "seconds that the place of a user who does not come is kept, 60 to 315360000", 0},
     {"changes", "100000", "changes that are kept at most, 1000 to 100000000", 0},
+    {"tables", "*", "the tables that methods take, parted by commas; *: all but mod_vault's own", 0},
     {"model", "", "a file of JSON that declares entities and queries", VAULT_PARAM_PATH},
     {NULL, NULL, NULL, 0},
 };
@@ -63,6 +65,9 @@ static const char *open_cb(void **self, const vault_host_t *host, const apr_tabl
     *self = feed;
     if (wrong == NULL && model != NULL && model[0] != '\0') {
         wrong = database_model_read(&feed->model, model, pool);
+    }
+    if (wrong == NULL) {
+        wrong = database_tables_open(&feed->tables, given, pool);
     }
     if (wrong == NULL) {
         wrong = open_watcher(feed, given, pool);

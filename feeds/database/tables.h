@@ -6,7 +6,7 @@
 #ifndef DATABASE_TABLES_H
 #define DATABASE_TABLES_H
 
-#include "sql.h"
+#include "database.h"
 
 /** Begins the names of the tables of mod_vault's feeds: the recorded changes, which hold rows of every watched table, and the messages of
  * all users. */
@@ -14,6 +14,11 @@
 
 /** Is it a table of a feed of mod_vault? In any case: some databases take VAULT_CHANGES for it as well. */
 int database_table_is_own(const char *name);
+
+/** The parameter `tables`: those that calls may name, parted by commas; "*": all.
+ * @param tables  an array of const char *; NULL: all
+ * @return NULL, or a sentence for the admin */
+const char *database_tables_open(const apr_array_header_t **tables, const apr_table_t *given, apr_pool_t *pool);
 
 /** May a call name the table `name`?
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */

@@ -49,6 +49,14 @@ SKIP: {
     refuses(qq(VaultFeed database "$database" database=x.db timeout=61\n), 'timeout=61: a whole number from 1 to 60 is accepted', '... that waits too long');
     refuses(qq(VaultFeed database "$database" database=x.db driver=oracle\n), 'driver=oracle: not supported; there is sqlite3', '... of another kind');
     refuses(qq(VaultFeed database "$database" database=x.db init=/no/such.sql\n), 'init=/no/such.sql: the file cannot be read', '... with a script that is not there');
+    my $on_file = qq(VaultFeed database "$database" database=x.db);
+    accepts(qq($on_file $_\n), "... with $_") for 'tables=news', 'tables=news,items', 'tables=*', '"tables=my news,items"', 'tables=News,news';
+    my $names = 'names of tables, parted by commas without blanks, are accepted';
+    refuses(qq($on_file "tables=$_->[0]"\n), "tables=$_->[0]: $_->[1]", qq(... with "tables=$_->[0]")) for
+        ['', $names], [',', $names], ['news,', $names], [',news', $names], ['news,,items', $names], ['news, items', $names], ['news ', $names],
+        ['news,items,news', '"news" is given twice'],
+        ['news,vault_changes', q("vault_changes": names that begin with vault_ are of mod_vault's own tables)],
+        ['VAULT_message_texts', q("VAULT_message_texts": names that begin with vault_)];
 }
 
 accepts($good . qq(VaultFeedLog tests echo "x=%{THE_REQUEST}" "y.z=%{REQUEST_STATUS}"\n), 'VaultFeedLog');

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Whoever may call a method names the table. The feeds' own tables are not to be had: they hold rows of every watched table, deleted ones as
-# well, and what users say to each other. Nor are those of the database itself.
+# well, and what users say to each other. Nor are those of the database itself, nor those that the parameter `tables` does not name.
 use strict;
 use warnings;
 use utf8;
@@ -23,9 +23,10 @@ sub escaped { my ($text) = @_; utf8::encode($text); $text =~ s/([^\w.-])/sprintf
 
 sub said
 {
-    my ($method, $table) = @_;
-    my $answer = post("/vault/feed/shop/$method", 'table=' . escaped($table) . '&key=1&where.id=1&values.id=1&attribute=id' =~ s/&(\w+)[^&]*/_takes($method, $1) ? $& : ''/ger);
-    return "$answer->{status} " . (JSON::PP->new->utf8->allow_nonref->decode($answer->{body})->{error} // $answer->{body});
+    my ($method, $table, $feed) = @_;
+    $feed //= 'shop';
+    my $answer = post("/vault/feed/$feed/$method", 'table=' . escaped($table) . '&key=1&where.id=1&values.id=1&attribute=id' =~ s/&(\w+)[^&]*/_takes($method, $1) ? $& : ''/ger);
+    return "$answer->{status} " . (($answer->{body} =~ /^\[/ ? undef : JSON::PP->new->utf8->decode($answer->{body})->{error}) // $answer->{body});
 }
 
 sub _takes
@@ -36,17 +37,30 @@ sub _takes
         : $argument eq 'values' ? $method =~ /^(?:save|update)$/ : $method eq 'get_attribute_changes';
 }
 
+sub model
+{
+    my $path = vars('t_logs') . '/nobodys-model.json';
+    open my $file, '>', $path or die "$path: $!\n";
+    print {$file} JSON::PP->new->encode({
+        entities => {User => {table => 'users', properties => {password => 'password'}}},
+        queries => {users => {sql => 'SELECT id FROM users', tables => ['users'], columns => {id => 'integer'}, key => ['id']}},
+    });
+    close $file or die "$path: $!\n";
+    return $path;
+}
+
 for my $db (has_database() ? databases() : ()) {
     note('on ' . $db->driver);
     my $name = 'nobodys';
     my $messages = vars('top_dir') . '/modules/vault_feed_messages.so';
-    $db->make($name, 'CREATE TABLE news(id {serial},line {text});');
-    my $config = $db->feed('shop', $name) . (-f $messages ? $db->feed('messages', $name, 'anonymous=yes', $messages) : '');
+    $db->make($name, 'CREATE TABLE news(id {serial},line {text});CREATE TABLE items(id {serial},line {text});'
+        . 'CREATE TABLE users(id {serial},password {text});INSERT INTO users(password) VALUES(\'secret\');');
+    my $config = $db->feed('shop', $name) . $db->feed('some', $name, 'tables=news,items model=' . model()) . (-f $messages ? $db->feed('messages', $name, 'anonymous=yes', $messages) : '');
     use_server(VaultTest::Server->start('nobodys-' . $db->driver,
-        config => "$config<Location /vault/feed>\nSetHandler vault-feed\nVaultFeedExpose shop @METHODS\n</Location>\n"));
-    my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters($name)), 'news');
+        config => "$config<Location /vault/feed>\nSetHandler vault-feed\nVaultFeedExpose shop @METHODS\nVaultFeedExpose some @METHODS get_property_changes get_query_changes\n</Location>\n"));
+    my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters($name)), 'news', 'users');
     qx(@command 2>&1);
-    is($?, 0, 'a table is watched');
+    is($?, 0, 'tables are watched');
     if (-f $messages) {
         is(calls_feed('messages', 'create_user', {user => 'anna'})->{status}, 0, 'the messages have their tables in the same database');
     }
@@ -59,7 +73,16 @@ for my $db (has_database() ? databases() : ()) {
         my @wrong = grep { said($_, $table) !~ /^400 there is no table "\Q$table\E"$/ } @METHODS;
         is("@wrong", '', "$table: there is none of that name, for any method") or diag(said($wrong[0], $table));
     }
-    is(join(' ', $db->does($name, "SELECT tbl FROM vault_watched WHERE tbl<>''")), 'news', 'nothing has happened to them');
+    is(join(' ', $db->does($name, "SELECT tbl FROM vault_watched WHERE tbl<>'' ORDER BY tbl")), 'news users', 'nothing has happened to them');
+
+    for my $table ('users', 'News', 'NEWS', 'news,items', 'nothing', 'sqlite_master') {
+        my @wrong = grep { said($_, $table, 'some') !~ /^400 table "$table" is not one of those of tables=news,items$/ } @METHODS;
+        is("@wrong", '', "$table: not one that methods of this feed take");
+    }
+    like(said('all', 'vault_changes', 'some'), qr/^400 table "vault_changes" is not to be had/, 'still not');
+    like(said('all', $_, 'some'), qr/^200 /, "$_: one that they take") for qw(news items);
+    like(text_of('/vault/feed/some/get_property_changes?entity=User&id=1&property=password'), qr/"new": ?"secret"/, 'what the model shows it shows');
+    like(text_of('/vault/feed/some/get_query_changes?query=users'), qr/"added": ?\[\{"id": ?1/, '  of queries as well');
 
     my $first = live_page(['/vault/feed/shop/get_new_instances?table=news']);
     $first->poll;

@@ -124,7 +124,7 @@ static json_t *make_container(walk_t *w, int index, const char **why)
             last = lua_tointeger(L, -2) > last ? lua_tointeger(L, -2) : last;
         }
         else {
-            *why = "a key is neither a name nor one of 1, 2, 3, …";
+            *why = "a key is neither a name nor one of 1, 2, 3, ...";
             lua_pop(L, 2);
             return NULL;
         }

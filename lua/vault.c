@@ -224,7 +224,7 @@ static int call_method(lua_State *L)
     apr_status_t rv;
 
     if (!name) {
-        return luaL_error(L, "a method of a feed is called with a colon, as in feed:%s(r, {…})", method);
+        return luaL_error(L, "a method of a feed is called with a colon, as in feed:%s(r, {...})", method);
     }
     r = vault_lua_request(L, 2);
     lua_settop(L, 3);

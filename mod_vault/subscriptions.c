@@ -262,8 +262,8 @@ static int handle(request_t *q)
     if (status == HTTP_BAD_REQUEST) {
         return vault_reply_error(
             q->r, status,
-            "the body must be JSON: {\"add\":[URL, …]}, and for a page that there is \"page\":ID and "
-            "\"remove\":[URL, …]; each list has 100 at most");
+            "the body must be JSON: {\"add\":[URL, ...]}, and for a page that there is \"page\":ID and "
+            "\"remove\":[URL, ...]; each list has 100 at most");
     }
     if (status != OK) {
         return status;

@@ -130,8 +130,8 @@ static const char *resolve(conf_t *conf, const char *name)
     }
     if (conf->root == NULL) {
         return apr_psprintf(conf->pool,
-                            "%s=%s is relative to ServerRoot, which %s does not say; give %s=/… in the command", name,
-                            path, conf->options->file, name);
+                            "%s=%s is relative to ServerRoot, which %s does not say; give %s=/PATH in the command",
+                            name, path, conf->options->file, name);
     }
     apr_table_set(conf->parameters, name, apr_pstrcat(conf->pool, conf->root, "/", path, NULL));
     return NULL;
@@ -145,8 +145,10 @@ static const char *has_variable(const conf_t *conf)
         const apr_table_entry_t *entry = &APR_ARRAY_IDX(list, i, apr_table_entry_t);
 
         if (strstr(entry->val, "${") != NULL) {
-            return apr_psprintf(conf->pool, "%s=%s has a variable of httpd's in it; give %s=… in the command",
-                                entry->key, entry->val, entry->key);
+            int is_secret = strcmp(entry->key, "password") == 0;
+
+            return apr_psprintf(conf->pool, "%s=%s has a variable of httpd's in it; give %s=VALUE in the command",
+                                entry->key, is_secret ? "***" : entry->val, entry->key);
         }
     }
     return NULL;

@@ -77,7 +77,7 @@ static apr_table_t *complete(const vaultctl_options_t *options, apr_pool_t *pool
         apr_table_set(all, entry->key, entry->val);
     }
     if (apr_table_get(all, "database") == NULL) {
-        vaultctl_say(VAULTCTL_USAGE, "which database? database=… or -f FILE says it");
+        vaultctl_say(VAULTCTL_USAGE, "which database? database=NAME or -f FILE says it");
         return NULL;
     }
     /* The script of a configuration file is the feed's business. */

@@ -56,8 +56,8 @@ static apr_status_t find_entity(sql_call_t *c, const char *name, const json_t **
     if (*found != NULL) {
         return APR_SUCCESS;
     }
-    return sql_fail(c, APR_EINVAL, model != NULL ? "the model has no entity \"%s\"" : "there is no model=… with \"%s\"",
-                    sql_shown(c, name));
+    return sql_fail(c, APR_EINVAL, "%s entity \"%s\"",
+                    model != NULL ? "the model has no" : "this feed has no model=FILE, so no", sql_shown(c, name));
 }
 
 /* Is every column of the entity in its table, which is c->table? */

@@ -34,10 +34,10 @@ typedef struct query_t {
     sql_call_t *c;
     const char *name;
     const json_t *query;
-    json_t *rows;       /* a reference: the result, in the order of the query */
-    const char *text;   /* the result, in the order of its keys */
-    const char *digest; /* of `text` */
-    const char *before; /* of what the page has; "": nobody knows what that is; NULL: nothing */
+    json_t *rows;             /* a reference: the result, in the order of the query */
+    const char *text;         /* the result, in the order of its keys */
+    const char *digest;       /* of `text` */
+    const char *before;       /* of what the page has; "": nobody knows what that is; NULL: nothing */
     const char *subscription; /* names the user's place; NULL: only the page has one */
     int is_back;              /* `before` is of the user's last visit */
 } query_t;
@@ -467,7 +467,8 @@ apr_status_t database_query_changes_body(sql_call_t *c, const char *query, json_
 
     q.query = model != NULL ? json_object_get(model->queries, query) : NULL;
     if (q.query == NULL) {
-        return sql_fail(c, APR_EINVAL, "the model has no query \"%s\"", sql_shown(c, query));
+        return sql_fail(c, APR_EINVAL, "%s query \"%s\"",
+                        model != NULL ? "the model has no" : "this feed has no model=FILE, so no", sql_shown(c, query));
     }
     rv = check_parameters(c, &q);
     if (rv == APR_SUCCESS) {

@@ -152,14 +152,20 @@ static const char *open_init(sql_database_t *db, const apr_table_t *given, apr_p
 
 /* ------------------------------------------------------------ servers */
 
+/* What is in a sentence is on terminals and in logs. */
+static const char *shown_value(const apr_table_t *given, const char *name)
+{
+    return strcmp(name, "password") == 0 ? "***" : apr_table_get(given, name);
+}
+
 static const char *refuse_for_file(const sql_database_t *db, const apr_table_t *given, apr_pool_t *pool)
 {
     static const char *const names[] = {"host", "port", "user", "password", "password-file", "tls-ca"};
 
     for (apr_size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (given_or_null(given, names[i]) != NULL) {
-            return apr_psprintf(pool, "%s=…: driver=%s has no use for it; it is accepted for %s", names[i],
-                                db->driver->name, sql_driver_servers(pool));
+            return apr_psprintf(pool, "%s=%s: driver=%s has no use for it; it is accepted for %s", names[i],
+                                shown_value(given, names[i]), db->driver->name, sql_driver_servers(pool));
         }
     }
     return NULL;
@@ -221,7 +227,7 @@ static const char *open_tls(sql_database_t *db, const apr_table_t *given, apr_po
     }
     if (db->server == NULL || db->server[0] == '/' ||
         (db->driver->socket_host != NULL && strcmp(db->server, db->driver->socket_host) == 0)) {
-        return apr_psprintf(pool, "tls-ca=%s: it is accepted with a host=… that is reached by TCP", path);
+        return apr_psprintf(pool, "tls-ca=%s: it is accepted with a host=NAME that is reached by TCP", path);
     }
     if (strpbrk(path, ";'") != NULL || strpbrk(db->server, ";'") != NULL ||
         strlen(path) + strlen(db->server) > PATHS_MAX) {
@@ -257,8 +263,9 @@ static const char *open_server(sql_database_t *db, const apr_table_t *given, apr
     if (wrong != NULL || path == NULL) {
         return wrong;
     }
-    return db->password != NULL ? "password-file=…: there is a password=… as well; one of them is accepted"
-                                : open_password_file(db, path, pool);
+    return db->password != NULL
+               ? apr_psprintf(pool, "password-file=%s: there is a password as well; one of them is accepted", path)
+               : open_password_file(db, path, pool);
 }
 
 const char *sql_database_open(sql_database_t *db, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)

@@ -83,7 +83,7 @@ const char *sql_shown(sql_call_t *c, const char *name)
         while (length > 0 && (name[length] & 0xc0) == 0x80) {
             length--;
         }
-        shown = apr_pstrcat(c->pool, apr_pstrndup(c->pool, name, length), "…", NULL);
+        shown = apr_pstrcat(c->pool, apr_pstrndup(c->pool, name, length), "...", NULL);
     }
     for (char *at = shown; *at != '\0'; at++) {
         if (apr_iscntrl(*at)) {

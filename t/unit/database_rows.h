@@ -84,7 +84,7 @@ static const struct {
     {"all", "{\"table\":\"a\\r\\nb\\u001b[1m\"}", "EINVAL: there is no table \"a??b?[1m\"",
      "control characters do not reach the log"},
     {"all", "{\"table\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaéééééééééééééé\"}",
-     "aaaaaaaaaaaaaaa…\"", "a long name is cut between characters"},
+     "aaaaaaaaaaaaaaa...\"", "a long name is cut between characters"},
     {"all", "{\"table\":\"trap\"}", "EGENERAL: table \"trap\" cannot be used",
      "libdbi's parser would read this column's name"},
     {"all", "{\"table\":\"logs\",\"tabel\":\"x\"}",

@@ -196,6 +196,9 @@ static int check_text(checker_t *k, const json_t *query)
     database_piece_t piece;
     database_piece_e kind;
 
+    if (!database_query_reads(at)) {
+        return complain(k, "\"sql\" takes one SELECT, or WITH and a SELECT");
+    }
     while ((kind = database_query_piece(&at, &piece)) != DATABASE_PIECE_END) {
         const char *text = apr_pstrmemdup(k->pool, piece.text, piece.length);
 

@@ -61,7 +61,7 @@ static apr_status_t find_entity(sql_call_t *c, const char *name, const json_t **
 }
 
 /* Is every column of the entity in its table, which is c->table? */
-static apr_status_t check_columns(sql_call_t *c, const char *entity, const json_t *properties)
+static apr_status_t check_columns(sql_call_t *c, const json_t *properties)
 {
     const char *property;
     json_t *column;
@@ -69,8 +69,8 @@ static apr_status_t check_columns(sql_call_t *c, const char *entity, const json_
     json_object_foreach((json_t *)(uintptr_t)properties, property, column)
     {
         if (sql_table_column_named(c->table, json_string_value(column)) == NULL) {
-            return sql_fail(c, APR_EINVAL, "the model's entity \"%s\": table \"%s\" has no column \"%s\"",
-                            sql_shown(c, entity), sql_shown(c, c->table->name), json_string_value(column));
+            return sql_fail(c, APR_EINVAL, "table \"%s\" has no column \"%s\"", sql_shown(c, c->table->name),
+                            json_string_value(column));
         }
     }
     return APR_SUCCESS;
@@ -130,11 +130,14 @@ apr_status_t database_property_changes_body(sql_call_t *c, const char *entity, j
         rv = database_argument_text(c, "property", &names);
     }
     if (rv == APR_SUCCESS) {
+        c->about.kind = "entity";
+        c->about.name = entity;
         rv = database_see_row(c, name_in(found, "table"), id, &seen);
     }
     if (rv == APR_SUCCESS && seen.changed) {
-        rv = check_columns(c, entity, json_object_get(found, "properties"));
+        rv = check_columns(c, json_object_get(found, "properties"));
     }
+    c->about.kind = NULL;
     if (rv == APR_SUCCESS) {
         json_t *said = json_array();
 
@@ -152,7 +155,7 @@ apr_status_t database_property_changes_body(sql_call_t *c, const char *entity, j
 
 /* A collection of one object. */
 typedef struct collection_t {
-    const char *name;      /* of the elements' entity */
+    const char *name;
     const json_t *element; /* the elements' entity */
     const char *table;     /* of the elements */
     const char *column;    /* the foreign key */
@@ -162,26 +165,24 @@ typedef struct collection_t {
 static apr_status_t find_collection(sql_call_t *c, const char *entity, collection_t *of)
 {
     const json_t *owner, *collection;
-    const char *name;
     apr_status_t rv = find_entity(c, entity, &owner);
 
     if (rv == APR_SUCCESS) {
         rv = database_argument_text(c, "id", &of->id);
     }
     if (rv == APR_SUCCESS) {
-        rv = database_argument_text(c, "collection", &name);
+        rv = database_argument_text(c, "collection", &of->name);
     }
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    collection = json_object_get(json_object_get(owner, "collections"), name);
+    collection = json_object_get(json_object_get(owner, "collections"), of->name);
     if (collection == NULL) {
         return sql_fail(c, APR_EINVAL, "argument \"collection\": the entity \"%s\" has no collection \"%s\"",
-                        sql_shown(c, entity), sql_shown(c, name));
+                        sql_shown(c, entity), sql_shown(c, of->name));
     }
-    of->name = name_in(collection, "entity");
     of->column = name_in(collection, "column");
-    rv = find_entity(c, of->name, &of->element);
+    rv = find_entity(c, name_in(collection, "entity"), &of->element);
     of->table = name_in(of->element, "table");
     return rv;
 }
@@ -230,11 +231,10 @@ static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const c
                                    json_t **rows)
 {
     database_delta_t delta;
-    apr_status_t rv = check_columns(c, of->name, json_object_get(of->element, "properties"));
+    apr_status_t rv = check_columns(c, json_object_get(of->element, "properties"));
 
     if (rv == APR_SUCCESS && sql_table_column_named(c->table, of->column) == NULL) {
-        rv = sql_fail(c, APR_EINVAL, "the model's collection of \"%s\": table \"%s\" has no column \"%s\"", of->name,
-                      sql_shown(c, of->table), of->column);
+        rv = sql_fail(c, APR_EINVAL, "table \"%s\" has no column \"%s\"", sql_shown(c, of->table), of->column);
     }
     if (rv == APR_SUCCESS && look->span.since == NULL) {
         rv = database_check_name(c, of->column, of->id);
@@ -297,6 +297,9 @@ apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity,
     if (rv != APR_SUCCESS || !(needed || of_column)) {
         return rv;
     }
+    c->about.kind = "entity";
+    c->about.name = entity;
+    c->about.part = of.name;
     rv = see_collection_once(c, &of, was_absent, &is_absent, rows);
     if (rv == APR_SUCCESS && is_absent && !was_absent) {
         /* Elements may come under another name: look again, now that this is held. */

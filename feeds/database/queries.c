@@ -223,17 +223,24 @@ static apr_status_t digest(query_t *q)
     }
     if (json_object_size(set) < json_array_size(q->rows)) {
         json_decref(set);
-        return sql_fail(q->c, APR_EGENERAL, "query \"%s\": two rows have the same key", q->name);
+        return sql_fail(q->c, APR_EGENERAL, "two rows have the same key");
     }
     text = json_dumps(set, JSON_COMPACT);
     q->text = text != NULL ? apr_pstrdup(q->c->pool, text) : NULL;
     free(text);
     json_decref(set);
     if (q->text == NULL) {
-        return sql_fail(q->c, APR_ENOMEM, "out of memory for the rows of query \"%s\"", q->name);
+        return sql_fail(q->c, APR_ENOMEM, "out of memory for its rows");
     }
     q->digest = database_digest(q->text, q->c->pool);
     return APR_SUCCESS;
+}
+
+/* From here on sentences are about the query, not about the arguments of the call. */
+static void begin_about(const query_t *q)
+{
+    q->c->about.kind = "query";
+    q->c->about.name = q->name;
 }
 
 static apr_status_t fetch(query_t *q)
@@ -249,12 +256,11 @@ static apr_status_t fetch(query_t *q)
     sql_raw(sql, ") AS q");
     sql_limit(sql, c->db->rows + 1);
     if (rv == APR_SUCCESS) {
+        begin_about(q);
         rv = sql_fetch(c, sql, names, c->db->rows + 1, &q->rows);
     }
     if (rv == APR_SUCCESS && json_array_size(q->rows) > (size_t)c->db->rows) {
-        rv =
-            sql_fail(c, APR_EGENERAL,
-                     "query \"%s\" gives more than %d rows: let it have a LIMIT, or raise rows=", q->name, c->db->rows);
+        rv = sql_fail(c, APR_EGENERAL, "it gives more than %d rows: let it have a LIMIT, or raise rows=", c->db->rows);
     }
     return rv == APR_SUCCESS ? digest(q) : rv;
 }
@@ -438,10 +444,11 @@ static apr_status_t reach(sql_call_t *c, const query_t *q)
     apr_status_t rv = sql_conn_take(c);
     int has = 1;
 
+    begin_about(q);
     for (size_t i = 0; i < json_array_size(tables) && rv == APR_SUCCESS && has; i++) {
         rv = sql_catalogue_has(c, json_string_value(json_array_get(tables, i)), &has);
         if (rv == APR_SUCCESS && !has) {
-            rv = sql_fail(c, APR_EINVAL, "the model's query \"%s\": there is no table \"%s\"", q->name,
+            rv = sql_fail(c, APR_EINVAL, "there is no table \"%s\"",
                           json_string_value(json_array_get(tables, i)));
         }
     }
@@ -449,12 +456,13 @@ static apr_status_t reach(sql_call_t *c, const query_t *q)
         rv = sql_catalogue_has(c, "vault_results", &has);
     }
     if (rv == APR_SUCCESS && !has) {
-        rv = sql_fail(c, APR_EINVAL, "the query's tables are not watched: vaultctl watch %s",
+        rv = sql_fail(c, APR_EINVAL, "its tables are not watched: vaultctl watch %s",
                       json_string_value(json_array_get(tables, 0)));
     }
     for (size_t i = 0; i < json_array_size(tables) && rv == APR_SUCCESS; i++) {
         rv = check_watched(c, json_string_value(json_array_get(tables, i)));
     }
+    c->about.kind = NULL;
     return rv;
 }
 

@@ -74,3 +74,28 @@ database_piece_e database_query_piece(const char **at, database_piece_t *piece)
     }
     return take(piece, at, *at + 1, DATABASE_PIECE_SQL);
 }
+
+static int is_comment(const database_piece_t *piece)
+{
+    return piece->text[0] == '-' || piece->text[0] == '/';
+}
+
+/* Nothing that says what the statement does. */
+static int is_before_the_word(database_piece_e kind, const database_piece_t *piece)
+{
+    return kind == DATABASE_PIECE_QUOTED
+               ? is_comment(piece)
+               : kind == DATABASE_PIECE_SQL && (*piece->text == '(' || apr_isspace(*piece->text));
+}
+
+int database_query_reads(const char *sql)
+{
+    database_piece_t piece;
+    database_piece_e kind;
+
+    do {
+        kind = database_query_piece(&sql, &piece);
+    } while (kind != DATABASE_PIECE_END && is_before_the_word(kind, &piece));
+    return kind == DATABASE_PIECE_SELECT ||
+           (kind == DATABASE_PIECE_SQL && piece.length == 4 && strncasecmp(piece.text, "with", 4) == 0);
+}

@@ -21,6 +21,9 @@ typedef struct database_piece_t {
     apr_size_t length;
 } database_piece_t;
 
+/** Is the first word of `sql` SELECT or WITH? Comments and brackets may come before it. */
+int database_query_reads(const char *sql);
+
 /** Take the next piece. @param at  moves on */
 database_piece_e database_query_piece(const char **at, database_piece_t *piece);
 

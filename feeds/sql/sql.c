@@ -54,6 +54,16 @@ void sql_background_end(sql_call_t *c)
     c->pool = NULL;
 }
 
+/* What the sentence is about. */
+static const char *subject(sql_call_t *c)
+{
+    const char *whole = apr_psprintf(c->pool, "%s \"%s\"", c->about.kind, sql_shown(c, c->about.name));
+
+    return c->about.part == NULL
+               ? whole
+               : apr_psprintf(c->pool, "%s, collection \"%s\"", whole, sql_shown(c, c->about.part));
+}
+
 apr_status_t sql_fail(sql_call_t *c, apr_status_t status, const char *fmt, ...)
 {
     const char *sentence;
@@ -62,6 +72,9 @@ apr_status_t sql_fail(sql_call_t *c, apr_status_t status, const char *fmt, ...)
     va_start(args, fmt);
     sentence = apr_pvsprintf(c->pool, fmt, args);
     va_end(args);
+    if (c->about.kind != NULL && c->conn != NULL && c->conn->dbi != NULL) {
+        sentence = apr_pstrcat(c->pool, subject(c), ": ", sentence, NULL);
+    }
     c->failed = 1;
     if (c->call != NULL) {
         return c->db->host->fail(c->call, status, "%s", sentence);

@@ -99,6 +99,11 @@ struct sql_call_t {
     sql_database_t *db;
     vault_call_t *call; /**< NULL: a background thread */
     const json_t *args; /**< of `call`, borrowed */
+    /** What begins sentences while there is a connection, as query "bids"; NULL: nothing does. */
+    struct {
+        const char *kind, *name; /* "query", its name */
+        const char *part;        /* of an entity: a collection; or NULL */
+    } about;
     apr_pool_t
         *pool; /**< of the call: cleared when it ends; of a background thread: when it gives its connection back */
     sql_conn_t *conn;         /**< taken */

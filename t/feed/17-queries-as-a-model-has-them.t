@@ -28,6 +28,8 @@ my %QUERIES = (
     cut => ['SELECT id FROM bids ORDER BY amount DESC LIMIT :most', most => 'integer'],
     dear => ['SELECT id FROM items WHERE price>:price', price => 'real'],
     high => ['SELECT id FROM bids WHERE (amount>25)=:high ORDER BY id', high => 'boolean'],
+    wrong => ['SELECT id FROM bids WHERE FROM'],
+    lost => ['SELECT b.id FROM bids b JOIN losses l ON l.id=b.id'],
     noted => ['SELECT i.id FROM items i LEFT JOIN notes n ON n.id=i.id'],
     whose => ['SELECT id FROM bids WHERE bidder=:whose OR (bidder IS NULL AND :whose IS NULL)', whose => 'text'],
 );
@@ -52,7 +54,9 @@ my @ROWS = (
     [high => {high => JSON::PP::false}, '5 9', 'false'],
     [whose => {whose => 'x'}, '5', 'a parameter that stands there twice'],
     [whose => {whose => undef}, '9', 'null'],
-    [noted => {}, qr/^22: table "notes" is not watched, so its changes are not known: vaultctl watch notes/, 'nobody would be told of it'],
+    [wrong => {}, qr/^\d+: query "wrong": the database "\S+" answers with error .*FROM/, 'which query is wrong'],
+    [lost => {}, qr/^\d+: query "lost": the (?:database|tables) .* error .*losses/, 'likewise'],
+    [noted => {}, qr/^22: query "noted": table "notes" is not watched, so its changes are not known: vaultctl watch notes/, 'nobody would be told of it'],
 );
 
 sub model
@@ -88,7 +92,7 @@ for my $db (has_database() ? databases() : ()) {
     $command[1] = 'unwatch';
     qx(@command 2>&1);
     is($?, 0, "$driver: they are watched no more");
-    wait_until(sub { (calls_feed('queries', 'get_query_changes', {query => 'falling'})->{error} // '') =~ /^(?:the query's tables are|table "bids" is) not watched/ },
+    wait_until(sub { (calls_feed('queries', 'get_query_changes', {query => 'falling'})->{error} // '') =~ /^query "falling": (?:its tables are|table "bids" is) not watched/ },
         "$driver: a query of theirs is refused");
     use_server(undef);
 }

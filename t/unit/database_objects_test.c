@@ -17,6 +17,7 @@ static const char model_text[] =
     "\"collections\":{\"posts\":{\"entity\":\"WallPost\",\"column\":\"wall\"},"
     "\"written\":{\"entity\":\"WallPost\",\"column\":\"author\"}}},"
     "\"WallPost\":{\"table\":\"posts\",\"properties\":{\"text\":\"body\"}},"
+    "\"Lost\":{\"table\":\"nowhere\",\"properties\":{\"x\":\"y\"}},"
     "\"Broken\":{\"table\":\"posts\",\"properties\":{\"x\":\"nowhere\"}}},"
     "\"queries\":{\"wall\":{\"sql\":\"SELECT p.id, p.body, a.full_name AS author FROM posts p JOIN profiles a ON a.id "
     "= p.author "
@@ -75,7 +76,7 @@ static void test_collections(void)
     stranger_does(s.other, "INSERT INTO posts VALUES(8,1,1,'eight',0)");
     check(
         ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"01\",\"collection\":\"posts\"}"),
-        "EINVAL: the key \"01\" must be given as the database writes it: \"1\"", "01", "interests are names");
+        "EINVAL: entity \"Profile\", collection \"posts\": the key \"01\" must be given as the database writes it: \"1\"", "01", "interests are names");
     check(ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"no\"}"),
           "EINVAL: argument \"collection\": the entity \"Profile\" has no collection \"no\"", "no", "unknown");
     check(ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"No\",\"id\":\"1\",\"collection\":\"no\"}"),
@@ -98,7 +99,7 @@ static void test_first_views(void)
         ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"9\",\"collection\":\"posts\"}"),
         "{\"added\":[],\"removed\":[],\"changed\":[]}", "9", "nobody's: empty, but watched");
     with_statements(&s.feed, "posts", database_dialect_unwatch);
-    check(ask(&s.feed, NULL, "get_collection_changes", first), "EINVAL: table \"posts\" is not watched", "unwatched",
+    check(ask(&s.feed, NULL, "get_collection_changes", first), "EINVAL: entity \"Profile\", collection \"posts\": table \"posts\" is not watched", "unwatched",
           "no row says where it is");
     scene_end(&s);
 }
@@ -120,10 +121,10 @@ static void test_altered_while_known(void)
             stranger_does(s.other, unrelated[i / 4]);
         }
     }
-    check(ask(&s.feed, NULL, "get_collection_changes", padded), "EINVAL: the key \"01\"", padded,
+    check(ask(&s.feed, NULL, "get_collection_changes", padded), "EINVAL: entity \"Profile\", collection \"posts\": the key \"01\"", padded,
           "a column of numbers");
     stranger_does(s.other, "ALTER TABLE posts ADD COLUMN more TEXT");
-    check(ask(&s.feed, NULL, "get_collection_changes", first), "EGENERAL: table \"posts\" has other columns", first,
+    check(ask(&s.feed, NULL, "get_collection_changes", first), "EGENERAL: entity \"Profile\", collection \"posts\": table \"posts\" has other columns", first,
           "altered");
     stranger_does(s.other, "DROP TABLE posts;CREATE TABLE posts(id INTEGER PRIMARY KEY,wall TEXT,author INTEGER,body "
                            "TEXT,seen INTEGER,more TEXT);INSERT INTO posts VALUES(1,'1',2,'hello',0,'')");
@@ -136,14 +137,14 @@ static void test_altered_while_known(void)
     stranger_does(s.other,
                   "DROP TABLE posts;CREATE TABLE posts(id INTEGER PRIMARY KEY,wall INTEGER,author INTEGER,body "
                   "TEXT,seen INTEGER,more TEXT)");
-    check(ask(&s.feed, NULL, "get_collection_changes", padded), "EINVAL: the key \"01\"", padded,
+    check(ask(&s.feed, NULL, "get_collection_changes", padded), "EINVAL: entity \"Profile\", collection \"posts\": the key \"01\"", padded,
           "refused before any statement ran");
     stranger_does(s.other, "DROP TABLE posts;CREATE TABLE posts(id INTEGER PRIMARY KEY,wall TEXT,author INTEGER,body "
                            "TEXT,seen INTEGER,more TEXT)");
     check(ask(&s.feed, NULL, "get_collection_changes", padded), "{\"added\":[],\"removed\":[],\"changed\":[]}", padded,
           "and no more");
     stranger_does(s.other, "DROP TABLE posts");
-    check(ask(&s.feed, NULL, "get_collection_changes", first), "EINVAL: there is no table \"posts\"", first, "gone");
+    check(ask(&s.feed, NULL, "get_collection_changes", first), "EINVAL: entity \"Profile\", collection \"posts\": there is no table \"posts\"", first, "gone");
     scene_end(&s);
 }
 
@@ -205,8 +206,8 @@ static void test_view_of_another_watching(void)
         }
     }
     stranger_does(s.other, "DELETE FROM vault_watched");
-    check(ask(&s.feed, NULL, "get_collection_changes", first), "EINVAL: table \"posts\" is not watched", "none",
-          "no watching");
+    check(ask(&s.feed, NULL, "get_collection_changes", first),
+          "EINVAL: entity \"Profile\", collection \"posts\": table \"posts\" is not watched", "none", "no watching");
     scene_end(&s);
 }
 
@@ -303,8 +304,10 @@ static void test_properties(void)
               "DB-profiles-1", steps);
     check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Profile\",\"id\":1,\"property\":\"no\"}"),
           "EINVAL: argument \"property\": the entity has no property \"no\"", "no", "unknown");
+    check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Lost\",\"id\":\"1\",\"property\":\"x\"}"),
+          "EINVAL: entity \"Lost\": there is no table \"nowhere\"", "nowhere", "the model is to be mended, not the call");
     check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Broken\",\"id\":1,\"property\":\"x\"}"),
-          "EINVAL: the model's entity \"Broken\": table \"posts\" has no column \"nowhere\"", "nowhere",
+          "EINVAL: entity \"Broken\": table \"posts\" has no column \"nowhere\"", "nowhere",
           "said at the first use");
     scene_end(&s);
 }
@@ -370,6 +373,14 @@ static void test_models(void)
         {ENTITY(",\"collections\":{\"k\":{\"entity\":\"F\",\"column\":\"e\"}}"),
          "entity \"E\", collection \"k\": there is no entity \"F\""},
         {ENTITY(",\"collections\":{\"k\":{\"entity\":\"E\"}}"), "collection \"k\": \"column\" takes a name"},
+        {QUERY(" /* ; */ -- x\\n ((Select a FROM t))", "{\"a\":\"text\"}", "[\"a\"]", ""), NULL},
+        {QUERY("with x AS (SELECT a FROM t) SELECT a FROM x", "{\"a\":\"text\"}", "[\"a\"]", ""), NULL},
+        {QUERY("DELETE FROM t", "{\"a\":\"text\"}", "[\"a\"]", ""),
+         "query \"Q\": \"sql\" takes one SELECT, or WITH and a SELECT"},
+        {QUERY("'SELECT'", "{\"a\":\"text\"}", "[\"a\"]", ""), "\"sql\" takes one SELECT, or WITH and a SELECT"},
+        {QUERY("/* SELECT */", "{\"a\":\"text\"}", "[\"a\"]", ""), "\"sql\" takes one SELECT, or WITH and a SELECT"},
+        {QUERY(":SELECT a", "{\"a\":\"text\"}", "[\"a\"]", ""), "\"sql\" takes one SELECT, or WITH and a SELECT"},
+        {QUERY("WITHOUT", "{\"a\":\"text\"}", "[\"a\"]", ""), "\"sql\" takes one SELECT, or WITH and a SELECT"},
         {QUERY("SELECT :x", "{\"a\":\"text\"}", "[\"a\"]", ""),
          "query \"Q\": \"sql\": the parameter \":x\" is not in \"parameters\""},
         {QUERY("SELECT 1;", "{\"a\":\"text\"}", "[\"a\"]", ""), "one SELECT without a semicolon"},

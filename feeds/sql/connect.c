@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "apr_strings.h"
+#include "apr_user.h"
 
 #include "connection.h"
 #include "driver.h"
@@ -56,8 +58,15 @@ static apr_status_t unreachable(sql_call_t *c, const char *why)
     return sql_fail(c, APR_EAGAIN, "the database \"%s\" cannot be opened: %s", c->db->database, why);
 }
 
-/* libdbi knows no more than that it could not. A file is made, and has -wal and -shm beside it, so the rights on its folder count. */
-static const char *why_no_file(const sql_call_t *c, const char *why)
+/* This process's user, as it is called. */
+static const char *user_name(apr_pool_t *pool)
+{
+    char *name;
+
+    return apr_uid_name_get(&name, geteuid(), pool) == APR_SUCCESS ? name : apr_psprintf(pool, "%d", (int)geteuid());
+}
+
+const char *sql_file_why(const sql_call_t *c, const char *why)
 {
     const char *path = c->db->database;
     const char *slash = strrchr(path, '/');
@@ -69,7 +78,8 @@ static const char *why_no_file(const sql_call_t *c, const char *why)
         return why;
     }
     apr_strerror(errno, reason, sizeof(reason));
-    return apr_psprintf(c->pool, "%s; user %d must be able to write to it and to its folder", reason, (int)geteuid());
+    return apr_psprintf(c->pool, "%s; user %s must be able to write to it and to its folder", reason,
+                        user_name(c->pool));
 }
 
 /* ------------------------------------------------------------ init */
@@ -139,6 +149,24 @@ static apr_status_t initialise(sql_call_t *c)
 
 /* ------------------------------------------------------------ connecting */
 
+/* What root makes is for who has the folder: httpd's children, which are not root, could not write to it else. The files -wal and -shm that
+ * SQLite makes as root it gives to the owner of the database. An empty file is an empty database. */
+static void make_for_owner_of_folder(const sql_database_t *db)
+{
+    struct stat folder;
+    int file;
+
+    if (geteuid() != 0 || stat(db->directory, &folder) != 0) {
+        return;
+    }
+    /* Whoever has the folder can put a link there: only what was made here is given away. */
+    file = open(db->database, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file >= 0) {
+        (void)!fchown(file, folder.st_uid, folder.st_gid);
+        close(file);
+    }
+}
+
 static apr_status_t open_now(sql_call_t *c)
 {
     sql_database_t *db = c->db;
@@ -152,6 +180,9 @@ static apr_status_t open_now(sql_call_t *c)
     }
     conn->is_new = 1;
     db->driver->set_options(db, conn->dbi);
+    if (!db->driver->is_server) {
+        make_for_owner_of_folder(db);
+    }
     if (dbi_conn_connect(conn->dbi) < 0) {
         const char *why = sql_conn_message(c);
 
@@ -160,7 +191,7 @@ static apr_status_t open_now(sql_call_t *c)
             tried(db, why);
             return unreachable(c, why);
         }
-        return unreachable(c, why_no_file(c, why));
+        return unreachable(c, sql_file_why(c, why));
     }
     if (db->driver->is_server) {
         sql_guarded_open(&conn->guarded, dbi_conn_get_socket(conn->dbi));

@@ -15,6 +15,10 @@
  * @return APR_SUCCESS; APR_EAGAIN or what a statement returned: a sentence was given, and the connection is `broken` or closed */
 apr_status_t sql_connect(sql_call_t *c);
 
+/** Why the file of the database cannot be used: who has to have which right, if that is missing; else `why`.
+ * libdbi knows no more than that it could not. Beside the file there are -wal and -shm, so the rights on its folder count as well. */
+const char *sql_file_why(const sql_call_t *c, const char *why);
+
 /** Close it, keep the place. */
 void sql_conn_close(sql_conn_t *conn);
 

@@ -45,7 +45,8 @@ static apr_status_t explain(sql_call_t *c)
                         c->db->timeout);
     case SQL_FAULT_GONE:
         c->conn->broken = 1;
-        return sql_fail(c, APR_EAGAIN, "the database \"%s\" cannot be used now: error %s", name, message);
+        return sql_fail(c, APR_EAGAIN, "the database \"%s\" cannot be used now: error %s", name,
+                        c->db->driver->is_server ? message : sql_file_why(c, message));
     case SQL_FAULT_CHANGED:
         c->conn->tables = NULL;
         return sql_fail(c, APR_EAGAIN, "the tables of \"%s\" have changed meanwhile: error %s", name, message);

@@ -27,8 +27,8 @@ static void test_parameters(void)
         {"driver=sqlite3", "database=:", "the file must be named"},
         {"database=x driver=oracle", "driver=oracle: not supported; there is sqlite3, pgsql, mysql",
          "only what is supported"},
-        {"database=x host=localhost", "host=localhost: driver=sqlite3 has no use for it; it is accepted for pgsql, mysql",
-         "a file"},
+        {"database=x host=localhost",
+         "host=localhost: driver=sqlite3 has no use for it; it is accepted for pgsql, mysql", "a file"},
         {"database=x password=secret", "password=***: driver=sqlite3 has no use", "the password is not repeated"},
         {"driver=pgsql database=x host=/nowhere user=u port=1 password=p", NULL, "a server may come later"},
         {"driver=mysql database=x", NULL, "the library's own host and user"},
@@ -36,7 +36,8 @@ static void test_parameters(void)
         {"driver=pgsql database=x port=0", "port=0: a whole number from 1 to 65535", "below"},
         {"driver=mysql database=x port=65536", "port=65536: a whole number", "above"},
         {"driver=mysql database=x host=localhost tls-ca=/etc/hostname",
-         "tls-ca=/etc/hostname: it is accepted with a host=NAME that is reached by TCP", "a socket to MariaDB's library"},
+         "tls-ca=/etc/hostname: it is accepted with a host=NAME that is reached by TCP",
+         "a socket to MariaDB's library"},
         {"driver=pgsql database=x tls-ca=/etc/hostname", "that is reached by TCP", "a socket as well"},
         {"driver=pgsql database=x host=/run tls-ca=/etc/hostname", "that is reached by TCP", "a socket"},
         {"driver=mysql database=x host=db tls-ca=/nowhere/x", "tls-ca=/nowhere/x: the file cannot be read",
@@ -49,8 +50,8 @@ static void test_parameters(void)
          "missing"},
         {"driver=mysql database=x password-file=/etc/hostname", "password-file=/etc/hostname: everybody can read it",
          "a secret"},
-        {"driver=mysql database=x password=p password-file=/etc/hostname", "password-file=/etc/hostname: there is a password",
-         "one"},
+        {"driver=mysql database=x password=p password-file=/etc/hostname",
+         "password-file=/etc/hostname: there is a password", "one"},
         {"database=x timeout=0", "timeout=0: a whole number from 1 to 60", "below"},
         {"database=x timeout=61", "timeout=61", "above"},
         {"database=x timeout=5s", "timeout=5s", "a unit"},
@@ -424,6 +425,50 @@ static void test_folder(void)
     feed_close(&feed);
 }
 
+/* What root makes, as by vaultctl, the children can use, who are another user: that of the folder. */
+static void test_made_by_root(void)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    const char *place = path_of("theirs");
+    struct stat made;
+    feed_t feed;
+
+    if (geteuid() != 0) {
+        return; /* nobody else can give files away */
+    }
+    CU_ASSERT_EQUAL_FATAL(mkdir(place, 0755), 0);
+    CU_ASSERT_EQUAL_FATAL(chown(place, 1234, 5678), 0);
+    feed_fresh(&feed, "theirs/x.db", "");
+    check(ask(&feed, NULL, "save", "{\"table\":\"logs\",\"values\":{\"line\":\"x\"}}"), "[{\"id\":4}]", "root",
+          "made and written");
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        CU_ASSERT_EQUAL_FATAL(stat(apr_pstrcat(suite_pool, path_of("theirs/x.db"), ends[i], NULL), &made), 0);
+        CU_ASSERT_EQUAL(made.st_uid, 1234);
+        CU_ASSERT_EQUAL(made.st_gid, 5678);
+    }
+    feed_close(&feed);
+}
+
+/* A file of somebody else's says whose it has to be. */
+static void test_readonly(void)
+{
+    feed_t feed;
+    uid_t user = geteuid() == 0 ? 65534 : geteuid();
+
+    feed_fresh(&feed, "readonly.db", "");
+    check(ask(&feed, NULL, "save", "{\"table\":\"logs\",\"values\":{\"line\":\"x\"}}"), "[{\"id\":4}]", "mine", "made");
+    feed_close(&feed);
+    CU_ASSERT_EQUAL_FATAL(chmod(path_of("readonly.db"), 0444), 0);
+    CU_ASSERT_EQUAL_FATAL(chmod(folder, 0777), 0);
+    CU_ASSERT_EQUAL_FATAL(seteuid(user), 0);
+    feed_open(&feed, apr_psprintf(suite_pool, "database=%s", path_of("readonly.db")));
+    check(ask(&feed, NULL, "save", "{\"table\":\"logs\",\"values\":{\"line\":\"x\"}}"), "Permission denied; user ",
+          "not mine", "says who has to be able to write");
+    feed_close(&feed);
+    CU_ASSERT_EQUAL_FATAL(seteuid(getuid()), 0);
+    CU_ASSERT_EQUAL_FATAL(chmod(path_of("readonly.db"), 0644), 0);
+}
+
 /* Two children that start at once make the tables once. */
 static void test_init_once(void)
 {
@@ -489,5 +534,7 @@ void vault_database_suite(void)
     CU_add_test(suite, "a database that is replaced between two calls", test_replaced);
     CU_add_test(suite, "a schema that changes is read again", test_schema_changes);
     CU_add_test(suite, "a folder in which no database can be made", test_folder);
+    CU_add_test(suite, "what root makes is for others", test_made_by_root);
+    CU_add_test(suite, "a file that cannot be written", test_readonly);
     CU_add_test(suite, "the init script runs once", test_init_once);
 }

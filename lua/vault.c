@@ -169,6 +169,7 @@ static int notify(lua_State *L)
 static int status_of(apr_status_t rv)
 {
     return rv == APR_EINVAL   ? HTTP_BAD_REQUEST
+           : rv == APR_EBUSY  ? HTTP_TOO_MANY_REQUESTS
            : rv == APR_EAGAIN ? HTTP_SERVICE_UNAVAILABLE
                               : HTTP_INTERNAL_SERVER_ERROR;
 }

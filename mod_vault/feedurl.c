@@ -89,11 +89,21 @@ static int refuse(request_rec *r, int status, const char *error)
     return vault_reply_error(r, status, error);
 }
 
+/* Until the next minute of the clock begins. */
+static int refuse_for_now(request_rec *r, const char *error)
+{
+    apr_table_setn(r->headers_out, "Retry-After", apr_itoa(r->pool, 60 - (int)(apr_time_sec(r->request_time) % 60)));
+    return refuse(r, HTTP_TOO_MANY_REQUESTS, error);
+}
+
 /* What a feed says of itself (paths, a database's words) is for the log; of an argument, for who gave it. */
 static int answer_failure(request_rec *r, const vault_exposed_t *e, apr_status_t rv, const char *error)
 {
     if (rv == APR_EINVAL) {
         return refuse(r, HTTP_BAD_REQUEST, error);
+    }
+    if (rv == APR_EBUSY) {
+        return refuse_for_now(r, error);
     }
     if (!vault_context_get(r)->in_method) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, VLTNO(00070) "feed %s, method %s: %s", e->feed, e->method, error);

@@ -106,7 +106,8 @@ struct vault_host_t {
     /** Memory for what a method returns or needs; freed with the request. */
     apr_pool_t *(*pool)(vault_call_t *call);
 
-    /** Say why a call failed, in one sentence without a final stop: for the log, and for the answer if `status` is APR_EINVAL.
+    /** Say why a call failed, in one sentence without a final stop: for the log, and for the answer if `status` is APR_EINVAL or
+     * APR_EBUSY.
      * @return status, so that a method can `return host->fail(call, APR_EINVAL, "table \"%s\" …", t);` */
     apr_status_t (*fail)(vault_call_t *call, apr_status_t status, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
@@ -166,6 +167,7 @@ typedef struct vault_feed_method_t {
      * @return APR_SUCCESS
      *         APR_EINVAL  an argument is wrong (400); say which with host->fail
      *         APR_EAGAIN  the data cannot be reached now (503); the page asks again by itself
+     *         APR_EBUSY   whoever asks has had all that is for this minute of the clock (429); say so with host->fail
      *         other       failed (500)
      * Many threads call at once. May block; a page whose method runs is the only one that waits for it.
      */

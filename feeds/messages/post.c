@@ -41,7 +41,7 @@ static apr_status_t count_post(messages_call_t *m, apr_int64_t user)
         return rv;
     }
     if (posts >= m->feed->limits.rate) {
-        return sql_fail(&m->sql, APR_EINVAL, "\"%s\" has posted %d messages in this minute: no more are accepted",
+        return sql_fail(&m->sql, APR_EBUSY, "\"%s\" has posted %d messages in this minute: no more are accepted",
                         sql_shown(&m->sql, m->user), m->feed->limits.rate);
     }
     return messages_run(&m->sql, "UPDATE vault_message_users SET rate_minute=%d,rate_posts=%d WHERE id=%d", minute,

@@ -33,7 +33,7 @@ typedef struct sql_form_t {
     apr_size_t length;
     sql_form_e state;
     void *statement;       /**< the driver's, over all forms that come to be here; NULL at first */
-    apr_time_t ready_at;   /**< when it was prepared last, by the even clock */
+    apr_time_t asked_at;   /**< the driver's: when the server was last asked to prepare it */
     apr_uint64_t last_use; /**< the larger, the later */
 } sql_form_t;
 

@@ -23,7 +23,7 @@ enum { RESULT_DONE = 1, RESULT_ROWS = 2, TRANSACTION_NONE = 0, FIELD_STATE = 'C'
 #define NAME_LENGTH 32
 
 /* A statement is prepared anew after that: what is the best plan for a table that has no rows is none for one that has many. PostgreSQL does so
- * itself when it has analyzed the table, which may be never. */
+ * itself when it has analyzed the table, which may be never. What could not be prepared is tried again, too: a table may have been locked. */
 #define PLAN_LIFE apr_time_from_sec(60)
 
 /* By name, in the order of `functions`. */
@@ -182,7 +182,7 @@ static void prepare(void *db, const sql_forms_t *forms, sql_form_t *form)
     }
     result = functions.of.prepare(db, name, form->text, 0, NULL);
     form->state = is_good(result) ? SQL_FORM_READY : SQL_FORM_UNFIT;
-    form->ready_at = vault_now();
+    form->asked_at = vault_now();
     form->statement = is_good(result) ? form : NULL;
     functions.of.clear(result);
 }
@@ -204,11 +204,11 @@ static sql_form_t *meet(sql_conn_t *conn, const sql_statement_t *sql)
         conn->prepared = calloc(1, sizeof(sql_forms_t));
     }
     form = conn->prepared != NULL ? sql_forms_meet(conn->prepared, sql, append_placeholder) : NULL;
+    if (form != NULL && form->state != SQL_FORM_MET && vault_now() - form->asked_at > PLAN_LIFE) {
+        form->state = SQL_FORM_WANTED;
+    }
     if (form != NULL && form->state == SQL_FORM_WANTED && has_dollars(form, sql)) {
         form->state = SQL_FORM_UNFIT;
-    }
-    if (form != NULL && form->state == SQL_FORM_READY && vault_now() - form->ready_at > PLAN_LIFE) {
-        form->state = SQL_FORM_WANTED;
     }
     return form;
 }

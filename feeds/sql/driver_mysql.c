@@ -18,6 +18,7 @@
 
 #include "catalogue.h"
 #include "connection.h"
+#include "prepared_mysql.h"
 #include "statement.h"
 
 #define CELL "v"
@@ -85,6 +86,7 @@ static void start(dbi_driver driver)
     if (connection != NULL) {
         end(connection);
     }
+    sql_prepared_mysql_start(driver);
 }
 
 static void set_text(dbi_conn dbi, const char *option, const char *value)
@@ -365,6 +367,8 @@ const sql_driver_t sql_driver_mysql = {
     .init_lock = "SELECT CONCAT('',COALESCE(GET_LOCK(CONCAT('mod_vault init ',MD5(DATABASE())),5),0)) AS " CELL,
     .one_by_one = 1,
     .start = start,
+    .run = sql_prepared_mysql_run,
+    .forget = sql_prepared_mysql_forget,
     .set_options = set_options,
     .prepare = prepare,
     .load_table = load_table,

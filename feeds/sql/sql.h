@@ -19,6 +19,7 @@
  * prepared_sqlite3.c  its statements, which stay prepared
  * forms.c       which statements of a server do
  * prepared_pgsql.c    and how those of PostgreSQL do
+ * prepared_mysql.c    likewise of MariaDB
  *
  * In a method:
  *

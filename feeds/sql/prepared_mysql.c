@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statements of MariaDB that stay prepared: see prepared_mysql.h. */
+#include "prepared_mysql.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dbi/dbi-dev.h>
+
+#include "apr_strings.h"
+
+#include "connection.h"
+#include "forms.h"
+
+/* What an EXECUTE says that has not begun: other values than the statement has room for, as a query of the model may have question marks
+ * of its own; a server that has forgotten the statement; tables that are altered again and again. */
+enum { ERROR_ARGUMENTS = 1210, ERROR_UNKNOWN = 1243, ERROR_ALTERED = 1615 };
+
+/* By name, in the order of `functions`. */
+static const char *const names[] = {"mysql_real_query", "mysql_store_result", "mysql_num_fields", "mysql_fetch_row",
+                                    "mysql_free_result", "mysql_errno",       "mysql_error"};
+
+#define FUNCTIONS (sizeof(names) / sizeof(names[0]))
+
+/* const after start, as long as a feed of the process is at work */
+static union {
+    void *found[FUNCTIONS];
+    struct {
+        int (*real_query)(void *db, const char *statement, unsigned long length);
+        void *(*store_result)(void *db);
+        unsigned (*num_fields)(void *result);
+        char **(*fetch_row)(void *result);
+        void (*free_result)(void *result);
+        unsigned (*error_number)(void *db);
+        const char *(*error)(void *db);
+    } of;
+} functions;
+
+static int works; /* likewise */
+
+/* libdbi's module has names for some of them only, but is linked with them all. */
+void sql_prepared_mysql_start(dbi_driver driver)
+{
+    int all = 1;
+
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        void *function = dlsym(((dbi_driver_t *)driver)->dlhandle, names[i]);
+
+        /* Another feed of this process may be at work already, with the same. */
+        if (functions.found[i] != function) {
+            functions.found[i] = function;
+        }
+        all &= function != NULL;
+    }
+    if (works != all) {
+        works = all;
+    }
+}
+
+void sql_prepared_mysql_forget(sql_conn_t *conn)
+{
+    if (conn->prepared != NULL) {
+        sql_forms_clear(conn->prepared);
+        free(conn->prepared);
+        conn->prepared = NULL;
+    }
+}
+
+/* ------------------------------------------------------------ the server */
+
+/* @param result  its rows; NULL: it has none, or failed. @return 0, or the error's number, -1 if the library has none */
+static int ask(void *db, const sql_statement_t *sql, void **result)
+{
+    int failed = functions.of.real_query(db, sql->text, sql->length);
+
+    *result = failed == 0 ? functions.of.store_result(db) : NULL;
+    if (*result != NULL) {
+        return 0;
+    }
+    /* Without rows there is an error, or none were to come. */
+    return functions.of.error_number(db) != 0 ? (int)functions.of.error_number(db) : -failed;
+}
+
+/* As libdbi's module would tell it. */
+static void keep_error(sql_conn_t *conn, void *db)
+{
+    dbi_conn_set_error(conn->dbi, (int)functions.of.error_number(db), "%s", functions.of.error(db));
+}
+
+/* A cell has no NUL in it, and the library puts one behind it. */
+static void give_rows(void *result, apr_pool_t *pool, sql_row_fn row, void *data)
+{
+    const apr_size_t columns = functions.of.num_fields(result);
+    const char **cells = apr_palloc(pool, (columns + 1) * sizeof(*cells));
+    char **found;
+    int wanted = 1;
+
+    while (wanted && (found = functions.of.fetch_row(result)) != NULL) {
+        for (apr_size_t i = 0; i < columns; i++) {
+            cells[i] = found[i];
+        }
+        wanted = row(data, cells);
+    }
+}
+
+static sql_ran_e run_text(sql_conn_t *conn, void *db, const sql_statement_t *sql)
+{
+    void *result;
+
+    if (ask(db, sql, &result) != 0) {
+        keep_error(conn, db);
+        return SQL_RAN_FAILED;
+    }
+    if (result != NULL) {
+        functions.of.free_result(result);
+    }
+    return SQL_RAN;
+}
+
+/* ------------------------------------------------------------ forms */
+
+/* A number and a text are other forms, by a blank: MariaDB then reads each statement for values of the same types ever after. */
+static void append_placeholder(sql_statement_t *form, const sql_statement_t *sql, int i)
+{
+    sql_raw(form, APR_ARRAY_IDX(sql->values, i, sql_value_t).text != NULL ? "?" : "? ");
+}
+
+/* One of each place, so that no more are on the server than there are places: one takes the place of the other. */
+static void append_name(sql_statement_t *sql, const sql_forms_t *forms, const sql_form_t *form)
+{
+    sql_raw(sql, apr_psprintf(sql->pool, "mod_vault_%d", (int)(form - forms->at)));
+}
+
+/* An empty statement, whose values are not for binding. */
+static sql_statement_t empty(const sql_statement_t *like, apr_size_t space)
+{
+    sql_statement_t sql = {.driver = like->driver, .pool = like->pool, .space = space};
+
+    sql.text = apr_palloc(sql.pool, space);
+    sql.text[0] = '\0';
+    return sql;
+}
+
+/* One that fails, since a table is not there, or a lock, is read as text now, and tried again when it comes again. */
+static void prepare(sql_conn_t *conn, void *db, sql_form_t *form, const sql_statement_t *like)
+{
+    sql_statement_t sql = empty(like, 2 * form->length + 64);
+    void *result;
+    int error;
+
+    sql_raw(&sql, "PREPARE ");
+    append_name(&sql, conn->prepared, form);
+    sql_raw(&sql, " FROM ");
+    sql.driver->append_text(&sql, form->text, form->length);
+    error = ask(db, &sql, &result);
+    if (error == 0) {
+        form->state = SQL_FORM_READY;
+    }
+    else {
+        form->state = sql.driver->fault(error) == SQL_FAULT_OTHER ? SQL_FORM_UNFIT : SQL_FORM_MET;
+    }
+}
+
+static sql_form_t *meet(sql_conn_t *conn, const sql_statement_t *sql)
+{
+    if (conn->prepared == NULL) {
+        conn->prepared = calloc(1, sizeof(sql_forms_t));
+    }
+    return conn->prepared != NULL ? sql_forms_meet(conn->prepared, sql, append_placeholder) : NULL;
+}
+
+/* ------------------------------------------------------------ run */
+
+static void append_values(sql_statement_t *execute, const sql_statement_t *sql)
+{
+    for (int i = 0; sql->values != NULL && i < sql->values->nelts; i++) {
+        const sql_value_t *value = &APR_ARRAY_IDX(sql->values, i, sql_value_t);
+
+        sql_raw(execute, i == 0 ? " USING " : ",");
+        sql_bytes(execute, sql->text + value->begin, value->end - value->begin);
+    }
+}
+
+static sql_ran_e execute_form(sql_conn_t *conn, void *db, sql_form_t *form, const sql_statement_t *sql, void **result)
+{
+    sql_statement_t execute = empty(sql, 256);
+    int error;
+
+    sql_raw(&execute, "EXECUTE ");
+    append_name(&execute, conn->prepared, form);
+    append_values(&execute, sql);
+    error = ask(db, &execute, result);
+    if (error == 0) {
+        return SQL_RAN;
+    }
+    if (error == ERROR_ARGUMENTS || error == ERROR_UNKNOWN || error == ERROR_ALTERED) {
+        form->state = error == ERROR_ARGUMENTS ? SQL_FORM_UNFIT : SQL_FORM_MET;
+        return SQL_RAN_NOT;
+    }
+    keep_error(conn, db);
+    return SQL_RAN_FAILED;
+}
+
+static sql_ran_e run_form(sql_conn_t *conn, void *db, const sql_statement_t *sql, sql_row_fn row, void *data)
+{
+    sql_form_t *form = meet(conn, sql);
+    void *result = NULL;
+    sql_ran_e ran;
+
+    if (form != NULL && form->state == SQL_FORM_WANTED) {
+        prepare(conn, db, form, sql);
+    }
+    if (form == NULL || form->state != SQL_FORM_READY) {
+        return SQL_RAN_NOT;
+    }
+    ran = execute_form(conn, db, form, sql, &result);
+    if (result != NULL && row != NULL) {
+        give_rows(result, sql->pool, row, data);
+    }
+    if (result != NULL) {
+        functions.of.free_result(result);
+    }
+    return ran;
+}
+
+/* Begins and ends transactions: has no form, and no rows. */
+static int is_command(const sql_statement_t *sql)
+{
+    return sql->values == NULL && (strncmp(sql->text, "START ", 6) == 0 || strcmp(sql->text, "COMMIT") == 0);
+}
+
+sql_ran_e sql_prepared_mysql_run(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data)
+{
+    void *db = works && conn->dbi != NULL ? ((dbi_conn_t *)conn->dbi)->connection : NULL;
+
+    if (db == NULL) {
+        return SQL_RAN_NOT;
+    }
+    return is_command(sql) ? run_text(conn, db, sql) : run_form(conn, db, sql, row, data);
+}

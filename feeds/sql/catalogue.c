@@ -154,20 +154,70 @@ static apr_status_t check_names(sql_call_t *c, sql_table_t *table)
     return APR_SUCCESS;
 }
 
+/* FNV-1a. Two definitions that have the same are met once in 2^64: nobody draws them. */
+static apr_uint64_t mix(apr_uint64_t sum, const char *text)
+{
+    do {
+        sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    } while (*text++ != '\0');
+    return sum;
+}
+
+static apr_uint64_t sum_of(const sql_table_t *table)
+{
+    return mix(mix(UINT64_C(0xcbf29ce484222325), table->name), table->definition);
+}
+
+/* Has another connection of this child found it to be so, less than LIFE ago? Each of them would else ask once a LIFE. */
+static int was_seen(sql_call_t *c, sql_table_t *table)
+{
+    const apr_uint64_t of = sum_of(table);
+    int seen = 0;
+
+    apr_thread_mutex_lock(c->db->lock);
+    for (int i = 0; i < SQL_SIGHTS && !seen; i++) {
+        seen = c->db->seen[i].of == of && is_young(c->db->seen[i].at);
+        table->read_at = seen ? c->db->seen[i].at : table->read_at;
+    }
+    apr_thread_mutex_unlock(c->db->lock);
+    return seen;
+}
+
+static void keep_sight(sql_call_t *c, const sql_table_t *table)
+{
+    const apr_uint64_t of = sum_of(table);
+    sql_sight_t *sight;
+
+    apr_thread_mutex_lock(c->db->lock);
+    sight = &c->db->seen[0];
+    for (int i = 0; i < SQL_SIGHTS && sight->of != of; i++) {
+        if (c->db->seen[i].of == of || c->db->seen[i].at < sight->at) {
+            sight = &c->db->seen[i];
+        }
+    }
+    *sight = (sql_sight_t){.of = of, .at = table->read_at};
+    apr_thread_mutex_unlock(c->db->lock);
+}
+
 /* Is a table that was read still what it was? */
 static int is_still(sql_call_t *c, sql_table_t *table)
 {
     const sql_driver_t *driver = c->db->driver;
+    apr_time_t now = vault_now();
     const char *definition;
 
     if (driver->define == NULL || is_young(table->read_at)) {
+        return 1;
+    }
+    if (table->definition != NULL && was_seen(c, table)) {
         return 1;
     }
     definition = table->definition != NULL ? driver->define(c, table->name) : NULL;
     if (definition == NULL || strcmp(definition, table->definition) != 0) {
         return 0;
     }
-    table->read_at = vault_now();
+    table->read_at = now;
+    keep_sight(c, table);
     return 1;
 }
 

@@ -65,6 +65,14 @@ typedef struct sql_conn_t sql_conn_t;
 typedef struct sql_driver_t sql_driver_t;
 typedef struct sql_table_t sql_table_t;
 
+/** A table was found to be what it was; see catalogue.c. */
+typedef struct sql_sight_t {
+    apr_uint64_t of; /* its name and definition */
+    apr_time_t at;   /* before it was asked for */
+} sql_sight_t;
+
+#define SQL_SIGHTS 16
+
 /** The database of one VaultFeed. A feed has one of these in what its `open` makes. */
 struct sql_database_t {
     const vault_host_t *host;                /* const after open */
@@ -87,10 +95,11 @@ struct sql_database_t {
 
     dbi_inst dbi;                    /* const after sql_pool_start; its list of connections: `lock` */
     struct sql_guard_t *guard;       /* const after sql_pool_start; NULL: not a server */
-    apr_thread_mutex_t *lock;        /* held for dbi_conn_new_r, dbi_conn_close and the next three */
+    apr_thread_mutex_t *lock;        /* held for dbi_conn_new_r, dbi_conn_close and the next four */
     char why[SQL_SAID_MAX];          /* lock: why the server could not be reached; "": it could */
     apr_time_t failed_at;            /* lock: when that was */
     int trying;                      /* lock: somebody tries again */
+    sql_sight_t seen[SQL_SIGHTS];    /* lock: tables that a connection found to be still the same */
     apr_reslist_t *free_connections; /* const after sql_pool_start; has its own lock */
     apr_pool_t *pool;                /* of the three above */
 };

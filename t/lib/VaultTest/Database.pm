@@ -10,6 +10,7 @@
 #         $db->stop; $db->start; $db->crash;                  # of a server
 #         $db->grow_old;                                      # of PostgreSQL
 #         $db->keep('shop'); … $db->restore('shop', "UPDATE …");      # as from a backup; then what somebody does before anybody else can
+#         $db->grant('shop', "GRANT SELECT ON …;\n");        # of a server
 #         $db->listen('secret'); … $db->deafen;               # of a server: 127.0.0.1, user remote, that password, TLS only
 #     }
 #
@@ -266,7 +267,15 @@ sub _must_as_root
 {
     my ($self, $sql) = @_;
     my $made = $self->_client('mysql', $sql, 'root');
-    die "the user could not be made: $made->{said}\n" if $made->{code};
+    die "$sql: $made->{said}\n" if $made->{code} || $made->{said} =~ /^ERROR/m;
+    return;
+}
+
+# Give rights away, by statements that end with a semicolon and a new line: of MariaDB's users root alone can.
+sub grant
+{
+    my ($self, $name, $sql) = @_;
+    $self->{driver} eq 'mysql' ? $self->_must_as_root($_) : $self->does($name, $_) for grep { /\S/ } split /;\n/, $sql;
     return;
 }
 

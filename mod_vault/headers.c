@@ -263,6 +263,7 @@ static int share_told(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, se
 {
     apr_shm_t *shm;
 
+    told = own_told;
     if (apr_shm_create(&shm, sizeof(own_told), NULL, pconf) == APR_SUCCESS) {
         told = memset(apr_shm_baseaddr_get(shm), 0, sizeof(own_told));
     }

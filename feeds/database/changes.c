@@ -506,7 +506,8 @@ static void append_own(sql_call_t *c, apr_int64_t floor, int most, database_cell
         database_cells_begin(cells, "xid");
         sql_own_cell_of(sql, "c.xid", SQL_INTEGER);
         database_cells_begin(cells, "alone");
-        sql_own_cell_of(sql, dialect->alone(sql, c->table), SQL_INTEGER);
+        sql_own_cell_of(sql, dialect->alone(sql, c->table, database_dialect_columns(c, c->table)),
+                        SQL_INTEGER);
     }
     sql_raw(sql, " FROM ");
     sql_table(sql, "vault_watched");

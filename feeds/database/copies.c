@@ -42,6 +42,7 @@ apr_uint64_t database_copy_shape(const sql_table_t *table)
     for (int i = 0; i < table->columns->nelts; i++) {
         sum = mix_text(sum, sql_table_column(table, i)->name);
     }
+    sum = mix_text(sum, table->key != NULL ? table->key : "");
     return mix_text(sum, table->shape);
 }
 

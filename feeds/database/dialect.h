@@ -71,9 +71,9 @@ typedef struct database_dialect_t {
      * @param floor  the number that a place begins with that the watcher had lately */
     void (*append_own)(sql_statement_t *sql, apr_int64_t floor);
     /** With places that are snapshots (joined.h): an expression that is 1 in a transaction that has recorded one change, in all tables, if
-     * nothing can come to it in the commit, and the table has the columns that it had when it was read; else 0. NULL: places are no
-     * snapshots. */
-    const char *(*alone)(const sql_statement_t *sql, const sql_table_t *table);
+     * nothing can come to it in the commit, the commit waits for nobody, and the table has the columns that it had when it was read, and
+     * that it is watched with: `columns`; else 0. NULL: places are no snapshots. */
+    const char *(*alone)(const sql_statement_t *sql, const sql_table_t *table, const char *columns);
     /** The place after a batch.
      * @param last  `order` of its last row if there are more, else NULL
      * @param again  set to 1: there may be changes already that this place has not seen */

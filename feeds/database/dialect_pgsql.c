@@ -385,9 +385,9 @@ static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
     return made->text;
 }
 
-/* In the commit come triggers that can be deferred; constraints that are change nothing. None can be made meanwhile of a table that was
- * written. */
-static const char *alone(const sql_statement_t *sql, const sql_table_t *table)
+/* In the commit come triggers that can be deferred, and a key that is then compared waits for who else has it: that transaction was not seen. Other
+ * constraints change nothing, and wait for nobody whose change is one of the same row. None can be made meanwhile of a table that was written. */
+static const char *alone(const sql_statement_t *sql, const sql_table_t *table, const char *columns)
 {
     sql_statement_t *made = make_text(sql);
 
@@ -396,7 +396,10 @@ static const char *alone(const sql_statement_t *sql, const sql_table_t *table)
     sql_raw(made, " AS v JOIN ");
     sql_table(made, "vault_changes");
     sql_raw(made, " AS d ON d.tbl=v.tbl AND d.xid=pg_catalog.pg_current_xact_id())=1 AND NOT EXISTS(SELECT FROM"
-                  " pg_catalog.pg_trigger AS g WHERE g.tgdeferrable AND NOT g.tgisinternal) AND ");
+                  " pg_catalog.pg_trigger AS g WHERE g.tgdeferrable AND(NOT g.tgisinternal OR"
+                  " g.tgfoid='pg_catalog.unique_key_recheck'::pg_catalog.regproc)) AND w.columns=");
+    sql_constant(made, columns);
+    sql_raw(made, " AND ");
     append_is_same(made, table);
     sql_raw(made, " THEN 1 ELSE 0 END");
     return made->text;

@@ -14,6 +14,8 @@
 
 /* Transactions that one look joins: with more of them the database costs less. */
 #define JOINED_MAX 128
+/* Copies that it looks at: while a long transaction is open no place has all that there was before. */
+#define LOOKED_MAX (4 * JOINED_MAX)
 /* Of a place that a look makes, in bytes. */
 #define PLACE_MAX 1000
 
@@ -128,12 +130,13 @@ static int collect(taken_t *taken, const wish_t *wish, const database_recent_t *
 {
     const database_snapshot_t *seen = &taken->seen;
     apr_int64_t all = seen->count > 0 ? seen->missing[0] : seen->end;
-    apr_uint64_t first = recent->first;
+    apr_uint64_t first = recent->first, last = recent->last;
     database_found_t *found = apr_palloc(pool, sizeof(*found));
 
     taken->begin = JOINED_MAX;
-    for (apr_uint64_t number = recent->last; number > first; number--) {
-        if (!database_copy_find(recent->changes[number % DATABASE_RECENT], life, (apr_int64_t)number, found)) {
+    for (apr_uint64_t number = last; number > first; number--) {
+        if (last - number >= LOOKED_MAX ||
+            !database_copy_find(recent->changes[number % DATABASE_RECENT], life, (apr_int64_t)number, found)) {
             return 0;
         }
         if (found->top < all) {

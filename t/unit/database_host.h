@@ -128,9 +128,9 @@ static apr_status_t host_page_set(vault_call_t *call, const char *key, const cha
     return APR_NOTFOUND;
 }
 
-/* What somebody else does between a commit and its announcement, once; NULL: nothing. */
-__attribute__((unused)) static void (*host_meanwhile)(void *);
-static void *host_meanwhile_data;
+/* What somebody else does between a commit of this thread and its announcement, once; NULL: nothing. */
+__attribute__((unused)) static __thread void (*host_meanwhile)(void *);
+static __thread void *host_meanwhile_data;
 
 static void let_somebody_else(void)
 {

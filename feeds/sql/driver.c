@@ -2,7 +2,10 @@
 /* The kinds of databases that are supported. */
 #include "driver.h"
 
+#include <dlfcn.h>
 #include <string.h>
+
+#include <dbi/dbi-dev.h>
 
 #include "apr_strings.h"
 
@@ -44,4 +47,19 @@ const char *sql_driver_names(apr_pool_t *pool)
 const char *sql_driver_servers(apr_pool_t *pool)
 {
     return names(0, pool);
+}
+
+int sql_driver_find_functions(dbi_driver driver, const char *const *names, void **found, apr_size_t count)
+{
+    int all = 1;
+
+    for (apr_size_t i = 0; i < count; i++) {
+        void *function = dlsym(((dbi_driver_t *)driver)->dlhandle, names[i]);
+
+        if (found[i] != function) {
+            found[i] = function;
+        }
+        all &= function != NULL;
+    }
+    return all;
 }

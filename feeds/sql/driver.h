@@ -125,6 +125,11 @@ extern const sql_driver_t sql_driver_mysql;
 extern const sql_driver_t sql_driver_pgsql;
 extern const sql_driver_t sql_driver_sqlite3;
 
+/** Find functions of the library that libdbi's module is linked with, for which the module itself may have no names. Another feed of the process may be at
+ * work already, with the same: what is there is not written again.
+ * @return whether all were found */
+int sql_driver_find_functions(dbi_driver driver, const char *const *names, void **found, apr_size_t count);
+
 /** The row of this name, or NULL. */
 const sql_driver_t *sql_driver_find(const char *name);
 /** "sqlite3, …": for a sentence. */

@@ -18,6 +18,7 @@
 
 #include "catalogue.h"
 #include "connection.h"
+#include "forms.h"
 #include "prepared_mysql.h"
 #include "statement.h"
 
@@ -368,7 +369,7 @@ const sql_driver_t sql_driver_mysql = {
     .one_by_one = 1,
     .start = start,
     .run = sql_prepared_mysql_run,
-    .forget = sql_prepared_mysql_forget,
+    .forget = sql_forms_forget,
     .set_options = set_options,
     .prepare = prepare,
     .load_table = load_table,

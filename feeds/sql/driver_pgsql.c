@@ -20,6 +20,7 @@
 
 #include "catalogue.h"
 #include "connection.h"
+#include "forms.h"
 #include "prepared_pgsql.h"
 #include "statement.h"
 
@@ -374,7 +375,7 @@ const sql_driver_t sql_driver_pgsql = {
     .init_end = "",
     .start = start,
     .run = sql_prepared_pgsql_run,
-    .forget = sql_prepared_pgsql_forget,
+    .forget = sql_forms_forget,
     .set_options = set_options,
     .prepare = prepare,
     .load_table = load_table,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connection.h"
+
 /* Room for a placeholder, beside what the value took. */
 #define PLACEHOLDER_SPACE 24
 
@@ -70,10 +72,13 @@ sql_form_t *sql_forms_meet(sql_forms_t *forms, const sql_statement_t *sql, sql_p
     return form;
 }
 
-void sql_forms_clear(sql_forms_t *forms)
+void sql_forms_forget(sql_conn_t *conn)
 {
-    for (int i = 0; i < SQL_FORMS; i++) {
+    sql_forms_t *forms = conn->prepared;
+
+    for (int i = 0; forms != NULL && i < SQL_FORMS; i++) {
         free(forms->at[i].text);
-        forms->at[i].text = NULL;
     }
+    free(forms);
+    conn->prepared = NULL;
 }

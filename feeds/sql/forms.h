@@ -49,7 +49,7 @@ typedef void (*sql_placeholder_fn)(sql_statement_t *form, const sql_statement_t 
  * @return NULL: it is too long, or there is no memory */
 sql_form_t *sql_forms_meet(sql_forms_t *forms, const sql_statement_t *sql, sql_placeholder_fn placeholder);
 
-/** Free all texts. */
-void sql_forms_clear(sql_forms_t *forms);
+/** sql_driver_t::forget, of forms that are conn->prepared. The server forgets by itself, as the connection ends. */
+void sql_forms_forget(sql_conn_t *conn);
 
 #endif

@@ -26,7 +26,4 @@ void sql_prepared_mysql_start(dbi_driver driver);
 /** sql_driver_t::run. What it returns but SQL_RAN_NOT is as final as libdbi's answer would be: the statement is not run again. */
 sql_ran_e sql_prepared_mysql_run(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data);
 
-/** sql_driver_t::forget. The server forgets by itself, as the connection ends. */
-void sql_prepared_mysql_forget(sql_conn_t *conn);
-
 #endif

@@ -2,7 +2,6 @@
 /* Statements of PostgreSQL that stay prepared: see prepared_pgsql.h. */
 #include "prepared_pgsql.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,28 +68,10 @@ static int works; /* likewise */
 /* libdbi's module has no names for them, but is linked with them. */
 void sql_prepared_pgsql_start(dbi_driver driver)
 {
-    int all = 1;
+    int all = sql_driver_find_functions(driver, names, functions.found, FUNCTIONS);
 
-    for (size_t i = 0; i < FUNCTIONS; i++) {
-        void *function = dlsym(((dbi_driver_t *)driver)->dlhandle, names[i]);
-
-        /* Another feed of this process may be at work already, with the same. */
-        if (functions.found[i] != function) {
-            functions.found[i] = function;
-        }
-        all &= function != NULL;
-    }
     if (works != all) {
         works = all;
-    }
-}
-
-void sql_prepared_pgsql_forget(sql_conn_t *conn)
-{
-    if (conn->prepared != NULL) {
-        sql_forms_clear(conn->prepared);
-        free(conn->prepared);
-        conn->prepared = NULL;
     }
 }
 

@@ -18,7 +18,7 @@
 typedef struct arriving_t {
     sql_call_t *c;
     database_look_t *look;
-    const char *value;        /* what the foreign key is to be, as text; NULL: it cannot be written in another way */
+    const char *value;        /* the foreign key as text; NULL: a whole number, of which there is one spelling */
     const char *const *names; /* of the cells of an element */
     int heard;
     int failed; /* for want of memory */
@@ -76,14 +76,13 @@ static void append_property(sql_call_t *c, sql_statement_t *sql, const char **na
 }
 
 /* As the database writes it; of a whole number in a column of such only that it is there: there is one way to write it. */
-static void append_foreign_key(arriving_t *arriving, sql_statement_t *sql, const sql_column_t *column)
+static void append_foreign_key(const arriving_t *arriving, sql_statement_t *sql, const sql_column_t *column)
 {
-    if (!database_dialect_is_number(column, arriving->value)) {
+    if (arriving->value != NULL) {
         sql_raw(sql, ",");
         sql_cell(sql, "t", column->name, column->kind);
         return;
     }
-    arriving->value = NULL;
     sql_raw(sql, ",CASE WHEN t.");
     sql_name(sql, column->name);
     sql_raw(sql, " IS NOT NULL THEN 'I' END");
@@ -178,7 +177,7 @@ struct database_kept_elements_t {
     const char *const *names;
 };
 
-static int is_number(const sql_call_t *c, const database_wanted_t *wanted)
+static int key_is_number(const sql_call_t *c, const database_wanted_t *wanted)
 {
     return database_dialect_is_number(sql_table_column_named(c->table, wanted->column), wanted->value);
 }
@@ -228,14 +227,13 @@ static sql_statement_t *make_again(arriving_t *arriving, const database_wanted_t
         return NULL;
     }
     arriving->names = kept->names;
-    arriving->value = NULL; /* which does not differ from what it is written as */
     return is_lean ? sql_statement_again(c, kept->sql, lean, 4) : sql_statement_again(c, kept->sql, whole, 3);
 }
 
 static apr_status_t find_statement(arriving_t *arriving, const database_wanted_t *wanted, int is_lean,
                                    sql_statement_t **sql)
 {
-    int is_kept = is_number(arriving->c, wanted);
+    int is_kept = arriving->value == NULL;
     apr_status_t rv;
 
     *sql = is_kept ? make_again(arriving, wanted, is_lean) : NULL;
@@ -290,11 +288,12 @@ static int take_lean_cb(void *data, const char *const *cells)
 
 apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, int *heard)
 {
-    arriving_t arriving = {.c = c, .look = look, .value = wanted->value};
+    int is_number = key_is_number(c, wanted);
+    arriving_t arriving = {.c = c, .look = look, .value = is_number ? NULL : wanted->value};
     apr_status_t rv = APR_SUCCESS;
 
     look->elements = json_array();
-    if (look->dialect->asks_once && database_dialect_epoch(c->table) != NULL && is_number(c, wanted)) {
+    if (is_number && look->dialect->asks_once && database_dialect_epoch(c->table) != NULL) {
         rv = fetch(&arriving, wanted, 1, take_lean_cb);
     }
     if (rv == APR_SUCCESS && !arriving.heard) {

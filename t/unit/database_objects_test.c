@@ -184,6 +184,30 @@ static void test_views_in_turn(void)
     scene_end(&s);
 }
 
+/* A connection that learnt of the watching from another call begins with the lean statement, which finds nothing of an empty collection. */
+static void test_views_of_nothing(void)
+{
+    static const char *const lists[] = {"posts", "written"};
+    static const char *const shown[] = {"{\"added\":[{\"id\":1,\"text\":\"hello\"}],\"removed\":[],\"changed\":[]}",
+                                        "{\"added\":[{\"id\":2,\"text\":\"hi\"}],\"removed\":[],\"changed\":[]}"};
+    static const char none[] = "{\"added\":[],\"removed\":[],\"changed\":[]}";
+    scene_t s;
+
+    objects_begin(&s, "nothing.db");
+    check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"WallPost\",\"id\":\"1\",\"property\":\"text\"}"),
+          "[{\"property\":\"text\",\"old\":null,\"new\":\"hello\"}]", "a property", "the table is known");
+    for (int i = 0; i < 8; i++) {
+        int is_empty = i / 2 % 2;
+        const char *args =
+            apr_psprintf(suite_pool, "{\"entity\":\"Profile\",\"id\":\"%s\",\"collection\":\"%s\"}",
+                         is_empty ? "9" : "1", lists[i % 2]);
+
+        check(ask(&s.feed, NULL, "get_collection_changes", args), is_empty ? none : shown[i % 2], args,
+              "one with elements, then nobody's");
+    }
+    scene_end(&s);
+}
+
 /* A view by a connection that knows the watching is of the watching that there is, though the schema says nothing of another one. */
 static void test_view_of_another_watching(void)
 {
@@ -418,6 +442,7 @@ void vault_database_objects_suite(void)
     CU_add_test(suite, "a table that is altered while it is known", test_altered_while_known);
     CU_add_test(suite, "statements that are kept, and those that give way", test_kept_statements);
     CU_add_test(suite, "views in turn", test_views_in_turn);
+    CU_add_test(suite, "views of collections without elements", test_views_of_nothing);
     CU_add_test(suite, "a view after another watching", test_view_of_another_watching);
     CU_add_test(suite, "a statement that is made again", test_made_again);
     CU_add_test(suite, "properties", test_properties);

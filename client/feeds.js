@@ -167,6 +167,7 @@
     const body = await response.text();
     if (response.ok) return JSON.parse(body);
     const { status, error } = read(response, body);
-    throw Object.assign(new Error(error), { status });
+    const pause = retryAfter(response);
+    throw Object.assign(new Error(error), { status }, pause && { retryAfter: Math.ceil(pause.ms) });
   }
 

@@ -343,12 +343,17 @@ describe('feeds on other pages', () => {
       for await (const part of request) text += part;
       asked.push([request.method, request.headers['content-type'], text]);
       if (text.includes('bad')) response.writeHead(400).end('{"error":"bad it is"}');
+      else if (text.includes('many')) response.writeHead(429, { 'Retry-After': '7' }).end('{"error":"too many"}');
       else response.writeHead(200).end('[{"id":3}]');
     });
     const page = await stage.open();
     assert.deepEqual(await page.evaluate(() => window.vault.call('a/save', { table: 't', values: { line: 'ä&b' } })), [{ id: 3 }]);
     assert.deepEqual(asked, [['POST', 'application/x-www-form-urlencoded;charset=UTF-8', 'table=t&values.line=%C3%A4%26b']]);
-    const reason = await page.evaluate(() => window.vault.call('a/save', { x: 'bad' }).catch(({ message, status }) => [message, status]));
-    assert.deepEqual(reason, ['bad it is', 400]);
+    const refused = (x) => page.evaluate((x) => window.vault.call('a/save', { x })
+      .catch(({ message, status, retryAfter }) => [message, status, retryAfter]), x);
+    assert.deepEqual(await refused('bad'), ['bad it is', 400, undefined]);
+    const [message, status, pause] = await refused('many');
+    assert.deepEqual([message, status], ['too many', 429]);
+    assert.ok(pause >= 7000 && pause <= 7700, `${pause} ms, up to a tenth more than the server asked for`);
   });
 });

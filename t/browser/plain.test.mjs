@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ask, limit, showsBurst, showsItsCode, skip, source, unique, url, visitors } from './demo.mjs';
 
-const LOGS = '/vault/feed/database/get_new_instances?table=logs';
+const LOGS = '/vault/feed/public/get_new_instances?table=logs';
 const ROWS = '#log > tr';
 const lines = (page, text) => page.locator(ROWS, { hasText: text });
 
@@ -61,7 +61,7 @@ describe('a plain file', { skip }, () => {
     const id = await page.evaluate(() => window.vault.page);
     const first = await page.evaluate(() => {
       window.heard = [];
-      window.end = window.vault.on('database/get_new_instances', { table: 'logs', limit: 3 },
+      window.end = window.vault.on('public/get_new_instances', { table: 'logs', limit: 3 },
         (rows, { first }) => window.heard.push([first, rows.map((row) => row.request)]));
       return window.end.ready;
     });
@@ -98,19 +98,20 @@ describe('a plain file', { skip }, () => {
 
   test('what is not exposed, or not to be asked, says why', limit, async () => {
     const page = await visit();
-    page.bears = /status of 40[034]|^vault: \/vault\/feed\/database\//;
+    page.bears = /status of 40[034]|^vault: \/vault\/feed\/(public|database)\//;
     const reasons = await page.evaluate(async (calls) => {
       const all = [];
       for (const [name, args] of calls) {
         all.push(await window.vault.on(name, args, () => {}).ready.catch(({ status, message }) => [status, message]));
       }
       return all;
-    }, [['database/all', { table: 'logs' }], ['database/get_new_instances', { table: 'logs', colour: 'red' }],
-      ['database/get_new_instances', { table: 'sqlite_master' }]]);
-    assert.deepEqual(reasons.map(([status]) => status), [404, 400, 403]);
+    }, [['public/all', { table: 'logs' }], ['public/get_new_instances', { table: 'logs', colour: 'red' }],
+      ['public/get_new_instances', { table: 'items' }], ['database/get_new_instances', { table: 'items' }]]);
+    assert.deepEqual(reasons.map(([status]) => status), [404, 400, 400, 404]);
     assert.match(reasons[1][1], /colour/);
-    const call = await page.evaluate(() => window.vault.call('database/get_new_instances', { table: 'logs' }).catch(({ status }) => status));
-    assert.equal(call, 403, 'the configuration looks at the query');
+    assert.match(reasons[2][1], /not one of those of tables=logs/);
+    const call = await page.evaluate(() => window.vault.call('public/get_new_instances', { table: 'logs', limit: 2 }));
+    assert.equal(call.length, 2);
     const response = await fetch(url(`${LOGS}&limit=1`));
     assert.deepEqual([response.status, (await response.json()).length], [200, 1]);
     assert.equal((await fetch(url(`${LOGS}&tabl%65=other`))).status, 400, 'the table twice');

@@ -17,12 +17,12 @@ function show({ id, time, status, request }, old) {
 }
 
 const newest = { table: 'logs', limit: 20 };
-vault.on('database/get_new_instances', newest, (rows, { first }) => {
+vault.on('public/get_new_instances', newest, (rows, { first }) => {
   if (first) log.replaceChildren();
   for (const row of rows) show(row, first);
 });
 
-vault.on('database/get_new_instances', { table: 'logs', limit: 1 }, (rows) => {
+vault.on('public/get_new_instances', { table: 'logs', limit: 1 }, (rows) => {
   if (rows.length) last.textContent = rows.at(-1).request;
 });
 

@@ -41,12 +41,16 @@ describe('the auction', { skip }, () => {
     await photograph(bob, 'auction-dark-narrow');
     await bob.click('.button');
     await Promise.all([ann, bob].map((page) => shows(page, 42)));
+    await ann.locator('form output', { hasText: 'You were outbid: the price is €42.' }).waitFor();
+    assert.equal(await said(bob), 'Your bid of €42 leads.');
     await Promise.all([ann, bob].map((page) => hasBids(page, 42, 40)));
     assert.equal(new URL(ann.url()).pathname, '/auction/item.shtml');
     await photograph(ann, 'auction-light');
     await ann.reload();
     await live(ann);
     await hasBids(ann, 42, 40);
+    await sell(5);
+    await bob.locator('form output', { hasText: 'It was sold to somebody else.' }).waitFor();
   });
 
   test('the list of lots has the new price, its leader, and the bid among the latest', limit, async () => {

@@ -38,15 +38,6 @@ my %PAGES = (
     'w-query' => ['method="get_query_changes" query="wall" parameters.wall="1"', $LISTS],
 );
 
-sub vaultctl
-{
-    my ($db, @words) = @_;
-    my $program = vars('top_dir') . '/vaultctl';
-    my @command = ($program, $words[0], '--yes', split(/ /, $db->parameters('watched')), @words[1 .. $#words]);
-    my $said = qx(@command 2>&1);
-    return is($?, 0, $db->driver . ": vaultctl @words") || diag($said);
-}
-
 sub feed_of
 {
     my ($db) = @_;
@@ -67,7 +58,7 @@ for my $name (sort keys %PAGES) {
 for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : ()) {
     my $driver = $db->driver;
     $db->make('watched', $TABLES);
-    vaultctl($db, watch => qw(logs profiles posts));
+    $db->watch('watched', qw(logs profiles posts));
     use_server(VaultTest::Server->start("watched-$driver", config => feed_of($db)));
 
     my (%page, %poll, %seen);
@@ -195,7 +186,7 @@ for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : 
     }
     $poll{'w-new'}->close;
     use_server(undef);
-    vaultctl($db, unwatch => qw(logs profiles posts));
+    $db->vaultctl('watched', unwatch => qw(logs profiles posts));
     is(($db->does('watched', 'SELECT count(*) FROM vault_changes'))[0], 0, "$driver: unwatch forgets");
     $db->does('watched', q{INSERT INTO logs(line) VALUES('x')});
     is(($db->does('watched', 'SELECT count(*) FROM vault_changes'))[0], 0, '... and nothing is recorded any more');

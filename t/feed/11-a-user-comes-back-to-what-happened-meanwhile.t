@@ -24,14 +24,6 @@ sub start { return $_[0]->start_poll(undef, login('anna')) }
 
 sub shown { return join '', $_[0]->html =~ /\[[^\]]*\]/g }
 
-sub vaultctl
-{
-    my ($db, @words) = @_;
-    my @command = (vars('top_dir') . '/vaultctl', $words[0], '--yes', split(/ /, $db->parameters('kept')), @words[1 .. $#words]);
-    my $said = qx(@command 2>&1);
-    return is($?, 0, $db->driver . ": vaultctl @words") || diag($said);
-}
-
 sub config_of
 {
     my ($db) = @_;
@@ -88,7 +80,7 @@ SKIP: {
     skip 'mod_auth_basic is missing', 1 unless Apache::Test::have_module('auth_basic');
     for my $db (databases(split / /, $ENV{VAULT_DRIVERS} // q{})) {
         $db->make('kept', q{CREATE TABLE logs(id {serial},line {text}); INSERT INTO logs(line) VALUES('one');});
-        vaultctl($db, watch => 'logs');
+        $db->watch('kept', 'logs');
         use_server(VaultTest::Server->start('kept-' . $db->driver, config => config_of($db)));
         come_and_go($db);
         use_server(undef);

@@ -36,15 +36,6 @@ my %PAGES = (
     'p-id' => ['method="get_collection_changes" entity="Profile" id=" 9" collection="posts" append="list"', $LISTS],
 );
 
-sub vaultctl
-{
-    my ($db, @words) = @_;
-    my $program = vars('top_dir') . '/vaultctl';
-    my @command = ($program, $words[0], '--yes', split(/ /, $db->parameters('pruned')), @words[1 .. $#words]);
-    my $said = qx(@command 2>&1);
-    return is($?, 0, $db->driver . ": vaultctl @words") || diag($said);
-}
-
 sub config_of
 {
     my ($db) = @_;
@@ -82,7 +73,7 @@ for my $name (sort keys %PAGES) {
 for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : ()) {
     my $driver = $db->driver;
     $db->make('pruned', $TABLES);
-    vaultctl($db, watch => qw(logs profiles posts));
+    $db->watch('pruned', qw(logs profiles posts));
     use_server(VaultTest::Server->start("pruned-$driver", config => config_of($db)));
     my $count = sub { return ($db->does('pruned', "SELECT count(*) FROM $_[0]"))[0] };
 
@@ -123,7 +114,7 @@ for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : 
     # The table is watched anew: nothing has changed, but what is recorded from here on is not what the page's place is in.
     $db->does('pruned', q{INSERT INTO posts VALUES(5,1,'x')});
     $sees->('p-one', 'append +5:x', 'a row');
-    vaultctl($db, watch => 'posts');
+    $db->watch('pruned', 'posts');
     $sees->('p-one', 'update +5:x', 'watched anew, pages are shown everything anew, without anybody asking');
     $db->does('pruned', q{UPDATE profiles SET full_name='Anna' WHERE id=1});
     $sees->('p-row', 'update [Anna]', 'the other tables are watched as before');

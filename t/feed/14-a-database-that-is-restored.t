@@ -27,21 +27,13 @@ sub sees
     return is($text, $wanted, "the page is told $wanted");
 }
 
-sub vaultctl_watch
-{
-    my ($db) = @_;
-    my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters('restored')), 'logs');
-    my $said = qx(@command 2>&1);
-    return is($?, 0, $db->driver . ': the table is watched') || diag($said);
-}
-
 for my $db (has_database() ? databases() : ()) {
     my $driver = $db->driver;
     $db->make('restored', <<'END');
 CREATE TABLE logs(id {serial},line {text},n {integer});
 INSERT INTO logs(line,n) VALUES('one',0),('two',0),('three',0);
 END
-    vaultctl_watch($db);
+    $db->watch('restored', 'logs');
     use_server(VaultTest::Server->start("restored-$driver", config => $db->feed('restored', 'restored', 'rows=20 look=100 timeout=5') . live_folder('/feed')));
     my ($one, $two) = map { open_page("/feed/restored-$_.shtml") } 1, 2;
     my ($waits, $poll) = ($one->start_poll, $two->start_poll);
@@ -54,7 +46,7 @@ END
     sees($two, $poll, '[lost]');
 
     $db->restore('restored', q{UPDATE logs SET line='other' WHERE id=1}, map { "UPDATE logs SET n=$_ WHERE id=3" } 1 .. 100);
-    vaultctl_watch($db);
+    $db->watch('restored', 'logs');
     sees($one, $waits, '[other]');
     $poll = $one->start_poll;
     $db->does('restored', q{UPDATE logs SET line='later' WHERE id=1});

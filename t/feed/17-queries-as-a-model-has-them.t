@@ -79,9 +79,7 @@ sub model
 for my $db (has_database() ? databases() : ()) {
     my $driver = $db->driver;
     $db->make('queries', $TABLES);
-    my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters('queries')), qw(items bids));
-    qx(@command 2>&1);
-    is($?, 0, "$driver: the tables are watched");
+    $db->watch('queries', qw(items bids));
     use_server(VaultTest::Server->start("queries-$driver", config => $db->feed('queries', 'queries', 'rows=20 model=' . model($driver))));
     for my $row (@ROWS) {
         my ($query, $parameters, $wanted, $why) = @$row;
@@ -89,9 +87,7 @@ for my $db (has_database() ? databases() : ()) {
         my $got = $answer->{error} ? "$answer->{status}: $answer->{error}" : join ' ', map { $_->{id} } @{$answer->{rows}{added}};
         ref $wanted ? like($got, $wanted, "$driver, $query: $why") : is($got, $wanted, "$driver, $query: $why");
     }
-    $command[1] = 'unwatch';
-    qx(@command 2>&1);
-    is($?, 0, "$driver: they are watched no more");
+    $db->vaultctl('queries', unwatch => qw(items bids));
     wait_until(sub { (calls_feed('queries', 'get_query_changes', {query => 'falling'})->{error} // '') =~ /^query "falling": (?:its tables are|table "bids" is) not watched/ },
         "$driver: a query of theirs is refused");
     use_server(undef);

@@ -9,9 +9,7 @@ use VaultTest::Site;
 
 for my $db (has_database() ? databases('pgsql') : ()) {
     $db->make('rights', 'CREATE TABLE logs(id {serial},line {text});');
-    my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters('rights')), 'logs');
-    qx(@command 2>&1);
-    is($?, 0, 'the table is watched');
+    $db->watch('rights', 'logs');
     # GRANT … ON SCHEMA: as it was by default before PostgreSQL 15.
     $db->does('rights', 'DROP ROLE IF EXISTS mallory; CREATE ROLE mallory; GRANT INSERT ON logs TO mallory; GRANT CREATE ON SCHEMA public TO mallory');
     my $mallory = $db->session('rights');

@@ -58,9 +58,7 @@ for my $db (has_database() ? databases() : ()) {
     my $config = $db->feed('shop', $name) . $db->feed('some', $name, 'tables=news,items model=' . model()) . (-f $messages ? $db->feed('messages', $name, 'anonymous=yes', $messages) : '');
     use_server(VaultTest::Server->start('nobodys-' . $db->driver,
         config => "$config<Location /vault/feed>\nSetHandler vault-feed\nVaultFeedExpose shop @METHODS\nVaultFeedExpose some @METHODS get_property_changes get_query_changes\n</Location>\n"));
-    my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters($name)), 'news', 'users');
-    qx(@command 2>&1);
-    is($?, 0, 'tables are watched');
+    $db->watch($name, 'news', 'users');
     if (-f $messages) {
         is(calls_feed('messages', 'create_user', {user => 'anna'})->{status}, 0, 'the messages have their tables in the same database');
     }

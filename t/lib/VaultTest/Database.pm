@@ -3,6 +3,7 @@
 #
 #     for my $db (databases()) {                              # those that are installed; scripts/test has them all
 #         $db->make('shop', 'CREATE TABLE items(id {serial},name {text});');
+#         $db->watch('shop', 'items');                        # by vaultctl
 #         VaultTest::Server->start(…, config => $db->feed('shop-feed', 'shop', 'rows=50'));
 #         $db->does('shop', "INSERT INTO items(name) VALUES('x')");          # by another program
 #         my $writer = $db->session('shop');                  # … that keeps its connection: interleaved transactions
@@ -24,6 +25,7 @@ use File::Path qw(make_path remove_tree);
 use IO::Socket::INET;
 use IPC::Open2 qw(open2);
 use POSIX ();
+use Test::More ();
 use Time::HiRes ();
 
 our @EXPORT = qw(databases);
@@ -123,6 +125,22 @@ sub parameters
     my ($self, $name) = @_;
     return "driver=sqlite3 database=" . $self->file($name) if !$self->is_server;
     return "driver=$self->{driver} database=$name host=" . $self->_socket . ' user=vault';
+}
+
+# vaultctl watch or unwatch, which must succeed.
+sub vaultctl
+{
+    my ($self, $name, $command, @words) = @_;
+    my $program = Apache::Test::vars('top_dir') . '/vaultctl';
+    open my $running, '-|', $program, $command, '--yes', split(/ /, $self->parameters($name)), @words or die "$program: $!\n";
+    my $said = do { local $/; readline $running };
+    return Test::More::ok(close $running, "$self->{driver}: vaultctl $command @words") || Test::More::diag($said);
+}
+
+sub watch
+{
+    my ($self, $name, @tables) = @_;
+    return $self->vaultctl($name, 'watch', @tables);
 }
 
 # The file of a database of SQLite.

@@ -8,7 +8,7 @@ use Bench::Database;
 use Bench::Figures;
 use Bench::Server;
 
-our @EXPORT = qw(run_bids);
+our @EXPORT = qw(bids_ways run_bids);
 
 use constant {
     WAYS    => [qw(none reload poll hand feed)],
@@ -21,20 +21,33 @@ use constant {
 
 my $next_item = 1;    # items are of one run only: histories do not grow from run to run
 
+my @ways = @{WAYS()};    # those that are measured
+
+# "hand,feed": these, in the order of all; () if one of them is none.
+sub bids_ways
+{
+    my ($names) = @_;
+    my %wanted = map { $_ => 1 } split /,/, $names;
+    my @found = grep { delete $wanted{$_} } @{WAYS()};
+    return %wanted ? () : @found;
+}
+
+# $only: {ways => [some], users => [sizes], rounds => how many}, each for what is measured if it is not said.
 # Returns 1 if something was missed or could not be measured.
 sub run_bids
 {
-    my ($quick, $verbose, $think, $kind) = @_;
+    my ($quick, $verbose, $think, $kind, $only) = @_;
+    @ways = @{$only->{ways} || WAYS()};
     die "bench/run: --database $kind: its server, or libdbi's module for it, is not installed\n"
         if !grep { $_ eq $kind } database_kinds();
-    my @sizes = $quick ? (50, 200) : (50, 200, 500);
+    my @sizes = $only->{users} ? @{$only->{users}} : $quick ? (50, 200) : (50, 200, 500);
     # What 50 users do in a few seconds is too little to be measured.
     my %seconds = map { $_ => $quick ? 2.5 : $_ == 50 ? 20 : 6 } @sizes;
-    my $rounds = $quick ? 2 : 4;
+    my $rounds = $only->{rounds} || ($quick ? 2 : 4);
     my $items = items_of(WARM->{users});
     $items += $rounds * items_of($_) for @sizes;
     write_template();
-    my %server = map { $_ => start_way($_, $kind, $items) } @{WAYS()};
+    my %server = map { $_ => start_way($_, $kind, $items) } @ways;
     my @rows;
     my $failed = !warm_up(\%server);
     print_head($kind, $rounds, $think, map { "$seconds{$_} s with $_ users" } @sizes);
@@ -44,7 +57,7 @@ sub run_bids
         push @rows, summary($users, $runs) if $runs;
         print_rows($rows[-1]) if $runs;
     }
-    for my $way (@{WAYS()}) {
+    for my $way (@ways) {
         stop_server($server{$way});
         report_log($server{$way}, "bids $way");
     }
@@ -127,7 +140,7 @@ sub warm_up
 {
     my ($server) = @_;
     my $good = 1;
-    for my $way (@{WAYS()}) {
+    for my $way (@ways) {
         my $figure = run_way($server->{$way}, $way, WARM);
         $good = 0 if !$figure || grep { $figure->{$_} } qw(Missed Doubled Failed);
     }
@@ -141,7 +154,7 @@ sub run_rounds
     my ($server, $load, $rounds, $verbose) = @_;
     my %runs;
     for my $round (1 .. $rounds) {
-        my @order = $round % 2 ? @{WAYS()} : reverse @{WAYS()};
+        my @order = $round % 2 ? @ways : reverse @ways;
         for my $way (@order) {
             my $figure = run_way($server->{$way}, $way, {%$load, seed => $round}) or return undef;
             $figure->{BothCpuMs} = $figure->{CpuMs} + $figure->{DatabaseCpuMs};
@@ -170,7 +183,7 @@ sub summary
 {
     my ($users, $runs) = @_;
     my %row = (users => $users, odd => 0, way => {});
-    for my $way (@{WAYS()}) {
+    for my $way (@ways) {
         my @runs = @{$runs->{$way}};
         my %figure = map { my $name = $_; $name => median(map { $_->{$name} } @runs) } qw(CpuMs DatabaseCpuMs BothCpuMs);
         for my $name (qw(Views Bids Asked Told Displays Missed Doubled Failed)) {
@@ -180,7 +193,7 @@ sub summary
         $figure{mean} = sum(map { $_->{DelayMeanMs} * $_->{Displays} } @runs) / $seen;
         $figure{p99} = median(map { $_->{DelayP99Ms} } @runs);
         for my $name (qw(CpuMs BothCpuMs)) {
-            $figure{"Of$name"} = median(map { $runs[$_]{$name} / $runs->{hand}[$_]{$name} } 0 .. $#runs);
+            $figure{"Of$name"} = $runs->{hand} ? median(map { $runs[$_]{$name} / $runs->{hand}[$_]{$name} } 0 .. $#runs) : undef;
         }
         $row{odd} += $figure{$_} for qw(Missed Doubled Failed);
         $row{way}{$way} = \%figure;
@@ -204,15 +217,17 @@ END
 sub print_rows
 {
     my ($row) = @_;
-    for my $way (@{WAYS()}) {
+    for my $way (@ways) {
         my $f = $row->{way}{$way};
         my @delay = $way eq 'none' ? ('-', '-') : map { sprintf '%.2f', $f->{$_} } qw(mean p99);
-        printf "%5d  %-6s %6d %6d %6d %6d %7.1f %7.0f%% %9.1f %7.1f %7.0f%% %7.1f  %10s %9s %7d %8d\n", $row->{users}, $way,
-            @$f{qw(Views Bids Asked Told CpuMs)}, 100 * $f->{OfCpuMs}, @$f{qw(DatabaseCpuMs BothCpuMs)}, 100 * $f->{OfBothCpuMs},
-            upkeep($row, $way), @delay, @$f{qw(Missed Doubled)};
+        printf "%5d  %-6s %6d %6d %6d %6d %7.1f %8s %9.1f %7.1f %8s %7s  %10s %9s %7d %8d\n", $row->{users}, $way,
+            @$f{qw(Views Bids Asked Told CpuMs)}, percent($f->{OfCpuMs}), @$f{qw(DatabaseCpuMs BothCpuMs)}, percent($f->{OfBothCpuMs}),
+            $row->{way}{none} ? sprintf('%.1f', upkeep($row, $way)) : '-', @delay, @$f{qw(Missed Doubled)};
     }
     print "\n";
 }
+
+sub percent { return defined $_[0] ? sprintf('%.0f%%', 100 * $_[0]) : '-' }
 
 sub upkeep
 {
@@ -223,6 +238,8 @@ sub upkeep
 sub print_bound
 {
     my ($kind, @rows) = @_;
+    my %has = map { $_ => 1 } @ways;
+    return if !$has{feed} || !$has{hand};
     my @counted = (['CpuMs', 'the CPU of httpd'], $kind eq 'sqlite3' ? () : ['BothCpuMs', 'and of the database']);
     for my $counted (@counted) {
         my ($worst) = sort { $b <=> $a } map { 100 * $_->{way}{feed}{"Of$counted->[0]"} - 100 } @rows;
@@ -230,6 +247,7 @@ sub print_bound
             $worst <= BOUND ? 'met' : 'NOT MET';
     }
     for my $other (['reload', 'asking for the whole page'], ['poll', 'asking for what is new']) {
+        next if !$has{none} || !$has{$other->[0]};
         printf "  %-57s              %8.0f   (far less than 100 is wanted)\n", "% of the upkeep of $other->[1], at the most",
             (sort { $b <=> $a } map { 100 * upkeep($_, 'feed') / (upkeep($_, $other->[0]) || 1) } @rows)[0];
     }

@@ -385,19 +385,21 @@ static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
     return made->text;
 }
 
-/* In the commit come triggers that can be deferred, and a key that is then compared waits for who else has it: that transaction was not seen. Other
+/* The sum is of subqueries, one for each watched table: a join may read all that was recorded.
+ * In the commit come triggers that can be deferred, and a key that is then compared waits for who else has it: that transaction was not seen. Other
  * constraints change nothing, and wait for nobody whose change is one of the same row. None can be made meanwhile of a table that was written. */
 static const char *alone(const sql_statement_t *sql, const sql_table_t *table, const char *columns)
 {
     sql_statement_t *made = make_text(sql);
 
-    sql_raw(made, "CASE WHEN (SELECT count(*) FROM ");
-    sql_table(made, "vault_watched");
-    sql_raw(made, " AS v JOIN ");
+    sql_raw(made, "CASE WHEN (SELECT sum((SELECT count(*) FROM ");
     sql_table(made, "vault_changes");
-    sql_raw(made, " AS d ON d.tbl=v.tbl AND d.xid=pg_catalog.pg_current_xact_id())=1 AND NOT EXISTS(SELECT FROM"
-                  " pg_catalog.pg_trigger AS g WHERE g.tgdeferrable AND(NOT g.tgisinternal OR"
-                  " g.tgfoid='pg_catalog.unique_key_recheck'::pg_catalog.regproc)) AND w.columns=");
+    sql_raw(made, " AS d WHERE d.tbl=v.tbl AND d.xid=pg_catalog.pg_current_xact_id())) FROM ");
+    sql_table(made, "vault_watched");
+    sql_raw(
+        made,
+        " AS v)=1 AND NOT EXISTS(SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgdeferrable AND(NOT g.tgisinternal OR"
+        " g.tgfoid='pg_catalog.unique_key_recheck'::pg_catalog.regproc)) AND w.columns=");
     sql_constant(made, columns);
     sql_raw(made, " AND ");
     append_is_same(made, table);
@@ -459,7 +461,7 @@ const database_dialect_t database_dialect_pgsql = {
     .name = "pgsql",
     .tables = tables,
     .lock_rows = " FOR UPDATE",
-    .order = "c.id",
+    .order = "c.id+0", /* else a planner may take rows by the index of ids, and pass over all that were seen */
     .adapts = 1,
     .insert_new = "",
     .insert_new_end = " ON CONFLICT DO NOTHING",

@@ -160,7 +160,7 @@ static apr_status_t fetch_watched(sql_call_t *c, database_look_t *look, const da
 
 static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
 {
-    look->is_crowded = look->dialect->is_long != NULL && !look->settled && look->dialect->is_long(look->told);
+    look->is_crowded = look->dialect->is_long != NULL && !look->settled ? look->dialect->is_long(look->told) : 0;
     if (look->is_crowded) {
         return APR_SUCCESS;
     }
@@ -325,10 +325,12 @@ static apr_status_t find_page_settled(sql_call_t *c, database_look_t *look, cons
     apr_status_t rv = find_page(c, look, wanted);
 
     if (rv == APR_SUCCESS && look->is_crowded) {
+        int crowded = look->is_crowded;
+
         again.settled = 1;
         rv = database_look_end(c, look, rv);
         *look = again;
-        rv = rv == APR_SUCCESS ? look->dialect->settle(c) : rv;
+        rv = rv == APR_SUCCESS ? look->dialect->settle(c, crowded > 1 ? c->db->timeout : 0) : rv;
         rv = rv == APR_SUCCESS ? find_page(c, look, wanted) : rv;
     }
     return rv;

@@ -52,7 +52,7 @@ typedef struct database_look_t {
     int again;      /**< there may be more beyond `next` already */
     int open;       /**< a transaction is */
     int settled;    /**< places were settled for this look */
-    int is_crowded; /**< they were not, and the one that was found is long: nothing else is known */
+    int is_crowded; /**< they were not, and the one that was found is long: nothing else is known. As dialect.h's is_long says */
 } database_look_t;
 
 /** Take a connection, find `table`, see where the page is and what is new since then. More than wanted->most changes make

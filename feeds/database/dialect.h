@@ -48,10 +48,12 @@ typedef struct database_dialect_t {
     void (*watch)(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements);
     void (*unwatch)(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements);
 
-    /** Before a snapshot begins: make places short. NULL: they are. */
-    apr_status_t (*settle)(sql_call_t *c);
+    /** Before a snapshot begins: make places short. NULL: they are.
+     * @param patience  for so many seconds at most wait for somebody else who does */
+    apr_status_t (*settle)(sql_call_t *c, int patience);
     /** With `settle`: is the place that `now` told so long that a look should settle first? Who watches does at each look, so that this is
-     * rare, and most looks of pages need not ask. */
+     * rare, and most looks of pages need not ask.
+     * @return 0: no; 1: yes; 2: it is too long to be kept, so that who settles must be waited for */
     int (*is_long)(const char *told);
     /** An expression that tells where a snapshot is, as text that is never NULL. */
     const char *now;

@@ -237,8 +237,8 @@ static apr_status_t number_some(sql_call_t *c, int *more)
     return rv;
 }
 
-/* Whoever has the lock does it for all; nobody waits, since places hold what is not yet numbered. */
-static apr_status_t settle(sql_call_t *c)
+/* Whoever has the lock does it for all; nobody waits as long as a place can hold what is not yet numbered. */
+static apr_status_t settle(sql_call_t *c, int patience)
 {
     const char *cell;
     int more = 1;
@@ -247,7 +247,7 @@ static apr_status_t settle(sql_call_t *c)
     if (rv != APR_SUCCESS || cell == NULL) {
         return rv;
     }
-    rv = sql_conn_cell(c, "SELECT CONCAT('',GET_LOCK(" LOCK ",0)) AS v", &cell);
+    rv = sql_conn_cell(c, apr_psprintf(c->pool, "SELECT CONCAT('',GET_LOCK(" LOCK ",%d)) AS v", patience), &cell);
     if (rv != APR_SUCCESS || cell == NULL || strcmp(cell, "1") != 0) {
         return rv;
     }
@@ -278,7 +278,9 @@ static const char *ids_of(const char *place)
 
 static int is_long(const char *told)
 {
-    return strlen(ids_of(told)) > IDS_ENOUGH;
+    apr_size_t length = strlen(ids_of(told));
+
+    return length > IDS_MAX ? 2 : length > IDS_ENOUGH;
 }
 
 static apr_status_t place(sql_call_t *c, const char *told, const char **now)

@@ -244,7 +244,7 @@ static apr_status_t look_in_snapshot(database_watcher_t *w)
     database_touched_t *touched = database_touched_make(w->feed, c->pool);
     const char *told, *now;
     apr_uint64_t life = 0;
-    apr_status_t rv = w->dialect->settle != NULL ? w->dialect->settle(c) : APR_SUCCESS;
+    apr_status_t rv = w->dialect->settle != NULL ? w->dialect->settle(c, 0) : APR_SUCCESS;
 
     database_board_copy(w->feed, &w->marks);
     if (rv == APR_SUCCESS) {

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# Changes of MariaDB are numbered after they were committed. A page that is opened while somebody else numbers more of them than it could keep
+# waits for that, and is told of nothing twice.
+use strict;
+use warnings;
+use VaultTest;
+use VaultTest::Database;
+use VaultTest::Site;
+
+my $tag = '<!--#feed name="numbered" method="get_new_instances" table="logs" limit="1" template="numbered.html" -->';
+site_file('/feed/numbered.html', '{{#rows}}[{{line}}]{{/rows}}');
+site_file('/feed/numbered-new.shtml', $tag);
+live_shtml('/feed/numbered.shtml', '/feed/numbered-new.shtml', "<p>$tag</p>\n");
+
+for my $db (has_database() ? databases('mysql') : ()) {
+    $db->make('numbered', 'CREATE TABLE logs(id {serial},line {text});');
+    $db->watch('numbered', 'logs');
+    my $other = $db->session('numbered');
+    $other->does(q{SELECT GET_LOCK(CONCAT('mod_vault place ',MD5(DATABASE())),0)});
+    use_server(VaultTest::Server->start('numbered', config => $db->feed('numbered', 'numbered', 'timeout=20 look=100') . live_folder('/feed')));
+    $db->does('numbered', q{INSERT INTO logs(line) SELECT CONCAT('bulk ',seq) FROM seq_1_to_3000});
+    tolerate(qr/VLT00020: feed: more changes were committed at once than a place can hold/);    # the watcher, who does not wait
+    my $visitor = connect_to();
+    $visitor->request(GET => '/feed/numbered.shtml');
+    wait_until(sub { ($db->does('numbered', q{SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE='User lock'}))[0] }, 'the visit waits for who numbers');
+    $other->does(q{SELECT RELEASE_LOCK(CONCAT('mod_vault place ',MD5(DATABASE())))});
+    my $answer = $visitor->response;
+    is("$answer->{status} " . ($answer->{body} =~ m{<p>(.*)</p>}s)[0], '200 [bulk 3000]', 'the page is shown');
+    my $page = VaultTest::Page->new($answer);
+    my $poll = $page->start_poll;
+    wait_waiting(1);
+    $db->does('numbered', q{INSERT INTO logs(line) VALUES('next')});
+    is(VaultTest::Page::text($page->finish_poll($poll)) =~ s/<[^>]*>//gr, '[next]', 'and then what is new, once');
+    use_server(undef);
+}
+finish();

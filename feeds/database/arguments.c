@@ -124,6 +124,8 @@ apr_status_t database_argument_where(sql_call_t *c, sql_statement_t *sql)
             return unfit_value(c, "where", name, wrong);
         }
         separator = " AND ";
+        /* Rows of a common value are found in another way than those of a rare one. */
+        sql->varies |= c->table->key == NULL || strcmp(name, c->table->key) != 0;
     }
     return APR_SUCCESS;
 }

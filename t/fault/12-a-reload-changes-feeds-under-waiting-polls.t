@@ -81,7 +81,7 @@ is_deeply($json->decode(text_of('/vault/status?check'))->{Wrong}, [], 'all table
 # ---------------------------------------------------------------- back again
 $poll = $page->start_poll;
 $server->reconfigure(with_feeds(stays => '', goes => '', comes => ''));
-my $answer = $page->read_poll($poll);
+my $answer = $page->finish_poll($poll);    # of an old child without news, or of a new one, if the poll came to that, with them
 $answer = $page->finish_poll($page->start_poll) while $answer->{status} == 204;
 is_deeply(counts($answer), {goes => 3}, 'what was notified while the feed was gone comes with its return');
 

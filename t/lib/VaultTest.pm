@@ -261,12 +261,45 @@ sub server_pid
     return 0 + readline $file;
 }
 
-# Restart gracefully and wait until the new generation answers.
+# The processes that take connections for the server.
+sub _accepting
+{
+    return grep { _is_child_of($_, server_pid()) && _listens($_) } map { m{(\d+)$} } glob '/proc/[0-9]*';
+}
+
+sub _is_child_of
+{
+    my ($pid, $parent) = @_;
+    open my $stat, '<', "/proc/$pid/stat" or return 0;
+    return (readline($stat) // '') =~ /\) \S (\d+) / && $1 == $parent;
+}
+
+# Does a process have a socket that listens? One that is gone has none.
+sub _listens
+{
+    my ($pid) = @_;
+    my %listening = map { $_ => 1 } map { _listening_sockets("/proc/$pid/net/$_") } qw(tcp tcp6);
+    opendir my $dir, "/proc/$pid/fd" or return 0;
+    return scalar grep { (readlink("/proc/$pid/fd/$_") // '') =~ /^socket:\[(\d+)\]$/ && $listening{$1} } readdir $dir;
+}
+
+# The inodes of those that listen (0A).
+sub _listening_sockets
+{
+    my ($table) = @_;
+    open my $file, '<', $table or return ();
+    return map { my @columns = split; $columns[3] eq '0A' ? $columns[9] : () } readline $file;
+}
+
+# Restart gracefully and wait until the new generation, and nobody else, answers. An old child that has not been told yet, as on a busy
+# machine, takes connections like the new ones: a poll that came to it would be answered without news at once.
 sub graceful_restart
 {
     my $before = grep { /resuming normal operations/ } error_log_lines();
+    my @old = _accepting() or die "nobody takes connections for the server\n";
     kill USR1 => server_pid();
     wait_until(sub { (grep { /resuming normal operations/ } error_log_lines()) > $before }, 'the server has restarted');
+    wait_until(sub { !grep { _listens($_) } @old }, 'the old children take no connections any more');
     wait_until(sub { eval { get('/test/pid')->{status} == 200 } }, 'the new generation answers');
     return;
 }

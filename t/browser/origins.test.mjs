@@ -16,7 +16,7 @@ const server = DEMO && new URL(DEMO);
 const html = (attributes) => `<!DOCTYPE html><title>another origin</title><ul id="list"></ul>
 <script src="${new URL('/vault/vault.js', DEMO)}" ${attributes}></script>
 <script>
-  vault.on('database/get_new_instances', { table: 'logs' }, (rows) => {
+  vault.on('public/get_new_instances', { table: 'logs' }, (rows) => {
     for (const row of rows) list.append(Object.assign(document.createElement('li'), { textContent: row.request }));
   });
 </script>`;

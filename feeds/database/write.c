@@ -205,12 +205,17 @@ static apr_status_t select_meant(write_t *w, json_t **rows)
     return database_select(c, sql, rows);
 }
 
+/* SQLite has rows without a key: nothing finds them by it. */
 static json_t *keys_of(const write_t *w, const json_t *rows)
 {
     json_t *keys = json_array();
 
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        json_array_append(keys, json_object_get(json_array_get(rows, i), w->c->table->key));
+        json_t *key = json_object_get(json_array_get(rows, i), w->c->table->key);
+
+        if (!json_is_null(key)) {
+            json_array_append(keys, key);
+        }
     }
     return keys;
 }
@@ -261,7 +266,7 @@ static apr_status_t delete_rows(write_t *w)
     rv = run_on_keys(w, "DELETE FROM ", keys);
     if (rv == APR_SUCCESS) {
         touch_deleted(w, rows);
-        w->answer = json_pack("[{s:I}]", "deleted", (json_int_t)json_array_size(rows));
+        w->answer = json_pack("[{s:I}]", "deleted", (json_int_t)json_array_size(keys));
     }
     json_decref(keys);
     json_decref(rows);
@@ -276,8 +281,11 @@ static void touch_updated(write_t *w, const json_t *old_rows, const json_t *new_
 
     for (size_t i = 0; i < json_array_size(old_rows); i++) {
         const json_t *row = json_array_get(old_rows, i);
+        const char *key = key_of(w, row);
 
-        apr_hash_set(by_key, key_of(w, row), APR_HASH_KEY_STRING, row);
+        if (key != NULL) {
+            apr_hash_set(by_key, key, APR_HASH_KEY_STRING, row);
+        }
     }
     for (size_t i = 0; i < json_array_size(new_rows); i++) {
         const json_t *row = json_array_get(new_rows, i);
@@ -309,21 +317,22 @@ static apr_status_t update_rows(write_t *w)
     json_t *old_rows = NULL;
     json_t *new_rows = NULL;
     json_t *keys;
+    size_t count;
     apr_status_t rv = select_meant(w, &old_rows);
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
     keys = keys_of(w, old_rows);
-    rv = json_array_size(keys) > 0 ? run_on_keys(w, "UPDATE ", keys)
-                                   : database_argument_set(w->c, sql_statement_make(w->c));
-    if (rv == APR_SUCCESS && json_array_size(keys) > 0) {
+    count = json_array_size(keys);
+    rv = count > 0 ? run_on_keys(w, "UPDATE ", keys) : database_argument_set(w->c, sql_statement_make(w->c));
+    if (rv == APR_SUCCESS && count > 0) {
         add_new_key(w, keys);
         rv = database_select_keys(w->c, keys, "", &new_rows);
     }
     if (rv == APR_SUCCESS) {
         touch_updated(w, old_rows, new_rows);
-        w->answer = json_pack("[{s:I}]", "updated", (json_int_t)json_array_size(old_rows));
+        w->answer = json_pack("[{s:I}]", "updated", (json_int_t)count);
     }
     json_decref(keys);
     json_decref(old_rows);

@@ -54,6 +54,28 @@ static void test_no_key(void)
     scene_end(&s);
 }
 
+/* Writes meet such rows by their other columns, and leave them alone. */
+static void test_writes_without_a_key(void)
+{
+    static const struct {
+        const char *method, *args, *expected;
+    } rows[] = {
+        {"update", "{\"table\":\"named\",\"where\":{\"n\":1},\"values\":{\"n\":2}}", "[{\"updated\":0}]"},
+        {"update", "{\"table\":\"named\",\"where\":{\"n\":3},\"values\":{\"n\":1}}", "[{\"updated\":1}]"},
+        {"update", "{\"table\":\"named\",\"where\":{\"n\":1},\"values\":{\"n\":4}}", "[{\"updated\":1}]"},
+        {"delete", "{\"table\":\"named\",\"where\":{\"n\":1}}", "[{\"deleted\":0}]"},
+        {"all", "{\"table\":\"named\",\"order\":\"n\"}", "[{\"name\":null,\"n\":1},{\"name\":\"a\",\"n\":4}]"},
+    };
+    scene_t s;
+
+    scene_begin(&s, "keyless.db", "", "");
+    stranger_does(s.other, "CREATE TABLE named(name TEXT PRIMARY KEY,n INTEGER);INSERT INTO named VALUES(NULL,1),('a',3)");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        check(ask(&s.feed, NULL, rows[i].method, rows[i].args), rows[i].expected, rows[i].args, "a row without a key");
+    }
+    scene_end(&s);
+}
+
 static void test_modified_instance(void)
 {
     static const step_t steps[] = {
@@ -447,6 +469,7 @@ void vault_database_watch_suite(void)
     CU_add_test(suite, "names of interests", test_interest_names);
     CU_add_test(suite, "new rows, whoever wrote them", test_new_instances);
     CU_add_test(suite, "rows without a key", test_no_key);
+    CU_add_test(suite, "writes to rows without a key", test_writes_without_a_key);
     CU_add_test(suite, "a row that changes", test_modified_instance);
     CU_add_test(suite, "an attribute that changes", test_attribute_changes);
     CU_add_test(suite, "images of every kind of value", test_images);

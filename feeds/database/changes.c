@@ -359,6 +359,14 @@ int database_look_was_absent(const sql_call_t *c)
     return own != NULL && own[0] == ABSENT_MARK;
 }
 
+/* It had one when it was watched: it was altered, or another one has its name now, which may be a view. */
+static apr_status_t refuse_without_key(sql_call_t *c, const char *table)
+{
+    return sql_fail(c, APR_EGENERAL,
+                    "the watched table \"%s\" has no primary key of one column any more, so its rows cannot be told apart",
+                    sql_shown(c, table));
+}
+
 apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
                                  const database_wanted_t *wanted)
 {
@@ -377,6 +385,9 @@ apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const cha
     if (rv == SQL_STALE) {
         *look = fresh;
         rv = begin(c, look, table, wanted);
+    }
+    if (rv == APR_SUCCESS && look->epoch != NULL && c->table->key == NULL) {
+        return database_look_end(c, look, refuse_without_key(c, table));
     }
     return rv != SQL_STALE ? rv
                            : sql_fail(c, APR_EAGAIN, "the tables of \"%s\" have changed meanwhile", c->db->database);

@@ -76,6 +76,36 @@ static void test_writes_without_a_key(void)
     scene_end(&s);
 }
 
+/* A table that was watched, and is another one now, under the same name and with the same columns. */
+static void test_key_is_gone(void)
+{
+    static const char *const others[] = {"CREATE TABLE kinds(id INTEGER,i,r,t,b,d,n,tiny)",
+                                         "CREATE VIEW kinds AS Select 1 AS id,1 AS i,1 AS r,1 AS t,1 AS b,1 AS d,1 AS n,1 AS tiny"};
+    static const char *const calls[][2] = {
+        {"get_new_instances", "{\"table\":\"kinds\"}"},
+        {"get_modified_instance", "{\"table\":\"kinds\",\"key\":\"1\"}"},
+        {"get_attribute_changes", "{\"table\":\"kinds\",\"key\":\"1\",\"attribute\":\"t\"}"}};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        host_page_t pages[3];
+        scene_t s;
+
+        memset(pages, 0, sizeof(pages));
+        scene_begin(&s, apr_psprintf(suite_pool, "gone%d.db", (int)i), "kinds", "");
+        for (size_t k = 0; k < sizeof(calls) / sizeof(calls[0]); k++) {
+            check(ask(&s.feed, &pages[k], calls[k][0], calls[k][1]), "é", calls[k][0], "before");
+        }
+        stranger_does(s.other, "DROP TABLE kinds");
+        stranger_does(s.other, others[i]);
+        for (size_t k = 0; k < 2 * sizeof(calls) / sizeof(calls[0]); k++) {
+            host_notify_all();
+            check(ask(&s.feed, k % 2 ? NULL : &pages[k / 2], calls[k / 2][0], calls[k / 2][1]),
+                  "EGENERAL: the watched table \"kinds\" has no primary key of one column any more", calls[k / 2][0], others[i]);
+        }
+        scene_end(&s);
+    }
+}
+
 static void test_modified_instance(void)
 {
     static const step_t steps[] = {
@@ -470,6 +500,7 @@ void vault_database_watch_suite(void)
     CU_add_test(suite, "new rows, whoever wrote them", test_new_instances);
     CU_add_test(suite, "rows without a key", test_no_key);
     CU_add_test(suite, "writes to rows without a key", test_writes_without_a_key);
+    CU_add_test(suite, "a watched table that has no key any more", test_key_is_gone);
     CU_add_test(suite, "a row that changes", test_modified_instance);
     CU_add_test(suite, "an attribute that changes", test_attribute_changes);
     CU_add_test(suite, "images of every kind of value", test_images);

@@ -362,15 +362,22 @@ static sql_statement_t *make_text(const sql_statement_t *sql)
     return text;
 }
 
-/* The condition that the table has the columns that it had when it was read. */
-static void append_is_same(sql_statement_t *sql, const sql_table_t *table)
+/* The table itself, as a value. */
+static void append_class(sql_statement_t *sql, const sql_table_t *table)
 {
     sql_statement_t *name = make_text(sql);
 
     sql_table(name, table->name);
-    sql_raw(sql, "ARRAY(SELECT " SQL_PGSQL_SHAPE " FROM pg_catalog.pg_attribute AS a WHERE a.attrelid=");
     sql_constant(sql, name->text);
-    sql_raw(sql, "::pg_catalog.regclass AND a.attnum>0 AND NOT a.attisdropped ORDER BY a.attnum)=");
+    sql_raw(sql, "::pg_catalog.regclass");
+}
+
+/* The condition that the table has the columns that it had when it was read. */
+static void append_is_same(sql_statement_t *sql, const sql_table_t *table)
+{
+    sql_raw(sql, "ARRAY(SELECT " SQL_PGSQL_SHAPE " FROM pg_catalog.pg_attribute AS a WHERE a.attrelid=");
+    append_class(sql, table);
+    sql_raw(sql, " AND a.attnum>0 AND NOT a.attisdropped ORDER BY a.attnum)=");
     sql_constant(sql, table->shape);
 }
 
@@ -407,10 +414,14 @@ static const char *alone(const sql_statement_t *sql, const sql_table_t *table, c
     return made->text;
 }
 
+/* A statement that stays prepared is read again when a table that it names is altered or made anew. The type of a table's rows does not count
+ * as its name, so it is named once more. */
 static void append_image(sql_statement_t *sql, const sql_table_t *table, const char *column)
 {
     sql_raw(sql, "CASE WHEN c.");
     sql_raw(sql, column);
+    sql_raw(sql, " IS NOT NULL AND ");
+    append_class(sql, table);
     sql_raw(sql, " IS NOT NULL THEN (SELECT 'T{");
     for (int i = 0; i < table->columns->nelts; i++) {
         const sql_column_t *of = sql_table_column(table, i);

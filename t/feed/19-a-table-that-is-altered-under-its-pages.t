@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # PostgreSQL's triggers take columns as they come. What is written into a new one, or one that has another type now, reaches pages that
-# wait, also when their child has read the table's columns a moment ago.
+# wait, also when their child has read the table's columns a moment ago. Nor does what stays prepared outlive a change of it.
 use strict;
 use warnings;
 use VaultTest;
@@ -37,6 +37,10 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     $sees->('altered-attribute', q{ALTER TABLE logs ALTER COLUMN status TYPE TEXT; UPDATE logs SET status='done'}, '1 to done', 'another type');
     $sees->('altered-row', q{ALTER TABLE logs DROP COLUMN status; UPDATE logs SET line='two'}, '[two more ]', 'a column less');
     tolerate(qr{the tables of "altered" have changed meanwhile: .* does not exist});    # the column that is gone
+
+    # What looks for others' writes stays prepared, once it has come again.
+    $sees->('altered-row', "UPDATE logs SET line='line $_'", "[line $_ more ]", "write $_ of another program") for 1 .. 4;
+    $sees->('altered-row', q{ALTER TABLE logs ALTER COLUMN more TYPE VARCHAR(99); UPDATE logs SET line='five'}, '[five more ]', 'another type that is shown in the same way');
     undef $writer;
     use_server(undef);
 }

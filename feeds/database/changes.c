@@ -170,6 +170,10 @@ static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
         return SQL_STALE;
     }
     look->altered = strcmp(look->columns, database_dialect_columns(c, c->table)) != 0;
+    if (look->altered && c->assumes) {
+        c->conn->tables = NULL; /* another key is seen by nobody who assumes */
+        return SQL_STALE;
+    }
     if (!look->altered) {
         database_dialect_keep_epoch(c, c->table, look->epoch);
     }

@@ -57,7 +57,8 @@
     SUITE(database_footprint)                                                                                          \
     SUITE(database_joined)                                                                                             \
     SUITE(database_place)                                                                                              \
-    SUITE(database_recent)
+    SUITE(database_recent)                                                                                             \
+    SUITE(database_walk)
 #else
 #define VAULT_DATABASE_SUITES(SUITE)
 #endif

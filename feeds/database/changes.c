@@ -293,6 +293,18 @@ static apr_status_t look_since(sql_call_t *c, database_look_t *look, const datab
     return rv;
 }
 
+/* What was recorded before the table was altered may have no place in it: then the past cannot be told. */
+static apr_status_t give_up_changes(sql_call_t *c, database_look_t *look)
+{
+    if (look->open) {
+        sql_conn_rollback(c);
+        look->open = 0;
+    }
+    json_decref(look->changes);
+    look->changes = NULL;
+    return c->conn->broken ? APR_EAGAIN : APR_SUCCESS;
+}
+
 /* A page that has no cursor yet may be of a user who was here before. */
 static apr_status_t find_page(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
 {
@@ -314,6 +326,7 @@ static apr_status_t find_page(sql_call_t *c, database_look_t *look, const databa
     }
     if (place != NULL) {
         rv = look_since(c, look, wanted, place, epoch);
+        rv = rv == APR_EINVAL || rv == APR_EGENERAL ? give_up_changes(c, look) : rv;
     }
     if (rv == APR_SUCCESS && look->changes == NULL && !look->is_crowded) {
         look->reset |= own != NULL && !look->was_absent;

@@ -61,6 +61,7 @@ struct database_watcher_t {
     apr_time_t came_at;     /* thread: when it last had a reason to look, if only at a file */
     database_knock_t knock; /* thread: its descriptor is of all children */
     int is_told;            /* thread: by `knock`, of all that is done since the last look */
+    json_t *unread;         /* thread: during a look, tables whose changes cannot be read, by name; NULL: none */
     char complained[256];   /* thread: tables with other columns than when they were watched */
 };
 
@@ -162,6 +163,19 @@ static void give_up(database_touched_t *touched, const char *table)
     database_touched_all(touched);
 }
 
+/* What was recorded of c->table before it was altered may have no place in it: no other table's changes are to wait for that. */
+static void note_unread(database_watcher_t *w, apr_status_t rv)
+{
+    if (rv != APR_EINVAL && rv != APR_EGENERAL) {
+        return;
+    }
+    if (w->unread == NULL) {
+        w->unread = json_object();
+    }
+    json_object_set_new(w->unread, w->c.table->name, json_true());
+    complain(w, w->c.table->name, "has changes that cannot be read: its pages are shown everything anew");
+}
+
 /* In a snapshot, at `now`. */
 static apr_status_t look_at_all(database_watcher_t *w, database_touched_t *touched, const char *now)
 {
@@ -178,11 +192,13 @@ static apr_status_t look_at_all(database_watcher_t *w, database_touched_t *touch
         look.epoch = json_string_value(json_object_get(watched, "epoch"));
         look.span.pruned = json_string_value(json_object_get(watched, "pruned"));
         if (rv == APR_SUCCESS && usable) {
-            if (w->place[0] == '\0' || w->dialect->is_lost(c, &look.span)) {
+            if (w->place[0] == '\0' || w->dialect->is_lost(c, &look.span) ||
+                json_object_get(w->unread, c->table->name) != NULL) {
                 give_up(touched, c->table->name);
             }
             else {
                 rv = look_at_table(w, &look, touched);
+                note_unread(w, rv);
             }
         }
     }
@@ -238,7 +254,7 @@ static apr_uint64_t life_of_snapshot(database_watcher_t *w)
     return database_recent_life(&w->c, w->marks.era, generation);
 }
 
-static apr_status_t look_in_snapshot(database_watcher_t *w)
+static apr_status_t look_in_one_snapshot(database_watcher_t *w)
 {
     sql_call_t *c = &w->c;
     database_touched_t *touched = database_touched_make(w->feed, c->pool);
@@ -268,6 +284,21 @@ static apr_status_t look_in_snapshot(database_watcher_t *w)
         begin_recent(w, life, now, 1);
         announce(w, touched, told, now);
     }
+    return rv;
+}
+
+/* Again without those tables whose changes cannot be read. */
+static apr_status_t look_in_snapshot(database_watcher_t *w)
+{
+    apr_status_t rv;
+    size_t unread;
+
+    do {
+        unread = json_object_size(w->unread);
+        rv = look_in_one_snapshot(w);
+    } while (rv != APR_SUCCESS && json_object_size(w->unread) > unread);
+    json_decref(w->unread);
+    w->unread = NULL;
     return rv;
 }
 

@@ -46,7 +46,9 @@ static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription VARCHAR(40) NOT NULL PRIMARY KEY, place TEXT NOT "
     "NULL, "
     "reached BIGINT NOT NULL, used BIGINT NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
-    "INSERT IGNORE INTO vault_watched(tbl,epoch,pruned,columns) VALUES('','','0','[]')",
+    /* What is numbered already has the smaller numbers, also where somebody has dropped this table alone. */
+    "INSERT IGNORE INTO vault_watched(tbl,epoch,pruned,columns) SELECT '','',COALESCE(MAX(pos),0),'[]' FROM "
+    "vault_changes",
     NULL,
 };
 

@@ -201,8 +201,9 @@ static int is_announced(walk_t *w)
 
     database_board_read_place(w->feed.self, place);
     take_stranger(w);
-    if (sql_conn_cell(&w->stranger, statements[driver], &cell) == APR_SUCCESS && cell != NULL) {
-        is = driver == 'm'   ? strcmp(cell, place) == 0
+    if (sql_conn_cell(&w->stranger, statements[driver], &cell) == APR_SUCCESS) {
+        is = cell == NULL    ? 1
+             : driver == 'm' ? strcmp(cell, place) == 0
              : driver == 's' ? database_board_floor(w->feed.self) == apr_strtoi64(cell, NULL, 10)
                              : database_board_floor(w->feed.self) >= apr_strtoi64(cell, NULL, 10);
     }

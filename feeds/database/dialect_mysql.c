@@ -46,8 +46,8 @@ static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription VARCHAR(40) NOT NULL PRIMARY KEY, place TEXT NOT "
     "NULL, "
     "reached BIGINT NOT NULL, used BIGINT NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
-    /* What is numbered already has the smaller numbers, also where somebody has dropped this table alone. */
-    "INSERT IGNORE INTO vault_watched(tbl,epoch,pruned,columns) SELECT '','',COALESCE(MAX(pos),0),'[]' FROM "
+    /* What is numbered already has smaller numbers, and places have no larger ones, also where somebody has dropped this table alone. */
+    "INSERT IGNORE INTO vault_watched(tbl,epoch,pruned,columns) SELECT '','',COALESCE(MAX(pos)+" AT_ONCE ",0),'[]' FROM "
     "vault_changes",
     NULL,
 };

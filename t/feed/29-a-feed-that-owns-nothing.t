@@ -81,7 +81,7 @@ SKIP: {
         my $server = use_server(VaultTest::Server->start("grants-$driver",
             config => $config . for_users('^/vault/(poll|page|feed)') . "<Location /vault/page>\nSetHandler vault-page\n</Location>\n<Location /vault/feed>\nSetHandler vault-feed\nVaultFeedExpose grants $methods\n</Location>\n"));
         test_feed($db);
-        announce(qr/VLT00070/);
+        announce(qr/VLT00070/) if $driver eq 'pgsql';    # MariaDB hides the table
         unlike(call('all', 'table=secrets'), qr/^200/, 'what was not granted it does not read');
         $server->stop;
 

@@ -532,9 +532,9 @@ static void append_own(sql_call_t *c, apr_int64_t floor, int most, database_cell
     sql_own_cell_of(sql, "w.epoch", SQL_TEXT);
     database_cells_begin(cells, "now");
     sql_own_cell_of(sql, dialect->now, SQL_TEXT);
-    if (dialect->alone != NULL) {
+    if (dialect->joins != NULL) {
         database_cells_begin(cells, "xid");
-        sql_own_cell_of(sql, "c.xid", SQL_INTEGER);
+        sql_own_cell_of(sql, dialect->number, SQL_INTEGER);
         database_cells_begin(cells, "alone");
         sql_own_cell_of(sql, dialect->alone(sql, c->table, database_dialect_columns(c, c->table)),
                         SQL_INTEGER);

@@ -25,8 +25,9 @@
  * recorded.c    what a write has recorded, announced by the writer
  * recent.c      what children have written lately, for looks without the database
  * copies.c      how that lies in memory
- * joined.c      the same where places are snapshots
- * snapshot.c    and those as sets
+ * joined.c      the same where places are sets
+ * joins_snapshots.c   of transactions: PostgreSQL
+ * snapshot.c    and those apart from the board
  * footprint.c   whether anybody has written at all
  * brief.c       whether all that is new was announced already
  * watcher.c     notices what other programs write

@@ -72,9 +72,13 @@ typedef struct database_dialect_t {
      * committed. It is true for few others.
      * @param floor  the number that a place begins with that the watcher had lately */
     void (*append_own)(sql_statement_t *sql, apr_int64_t floor);
-    /** With places that are snapshots (joined.h): an expression that is 1 in a transaction that has recorded one change, in all tables, if
+    /** Places are sets that looks can add to without the database (joined.h): which kind. NULL: they are not. */
+    const struct database_joins_t *joins;
+    /** With `joins`: an expression that is the number under which what c records is joined. */
+    const char *number;
+    /** With `joins`: an expression that is 1 in a transaction that has recorded one change, in all tables, if
      * nothing can come to it in the commit, the commit waits for nobody, and the table has the columns that it had when it was read, and
-     * that it is watched with: `columns`; else 0. NULL: places are no snapshots. */
+     * that it is watched with: `columns`; else 0. */
     const char *(*alone)(const sql_statement_t *sql, const sql_table_t *table, const char *columns);
     /** The place after a batch.
      * @param last  `order` of its last row if there are more, else NULL

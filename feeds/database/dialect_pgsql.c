@@ -20,6 +20,7 @@
 #include "catalogue.h"
 #include "connection.h"
 #include "driver.h"
+#include "joins.h"
 
 /* How long the list of transactions in progress may be in a place: two of them are to fit into a cursor. */
 #define IN_PROGRESS_MAX 1850
@@ -483,6 +484,8 @@ const database_dialect_t database_dialect_pgsql = {
     .is_lost = is_lost,
     .append_since = append_since,
     .append_own = append_own,
+    .joins = &database_joins_snapshots,
+    .number = "c.xid",
     .alone = alone,
     .next = next,
     .prune = prune,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks without the database, where places are snapshots: see joined.h. */
+/* Looks without the database, where places are sets: see joined.h. */
 #include "joined.h"
 
 #include <stdlib.h>
@@ -10,14 +10,12 @@
 #include "board.h"
 #include "catalogue.h"
 #include "copies.h"
-#include "snapshot.h"
+#include "joins.h"
 
 /* Transactions that one look joins: with more of them the database costs less. */
 #define JOINED_MAX 128
 /* Copies that it looks at: while a long transaction is open no place has all that there was before. */
 #define LOOKED_MAX (4 * JOINED_MAX)
-/* Of a place that a look makes, in bytes. */
-#define PLACE_MAX 1000
 
 apr_uint64_t database_joined_life(database_era_t era)
 {
@@ -26,48 +24,43 @@ apr_uint64_t database_joined_life(database_era_t era)
     return life != 0 ? life : 1;
 }
 
-static void raise_to(_Atomic apr_int64_t *number, apr_int64_t least)
+static const database_joins_t *joins_of(const database_t *feed)
 {
-    apr_int64_t now = *number;
-
-    while (now < least && !atomic_compare_exchange_weak(number, &now, least)) {
-    }
+    return database_dialect_of(&feed->sql)->joins;
 }
 
 void database_joined_begin(const database_t *feed, apr_uint64_t life, const char *now, int strange)
 {
     database_recent_t *recent = database_board_recent(feed);
-    const char *colon = strchr(now, ':');
-    apr_int64_t end = colon != NULL ? apr_strtoi64(colon + 1, NULL, 10) : APR_INT64_MAX;
+    const database_joins_t *joins = joins_of(feed);
 
     if (recent->life != life) {
         recent->life = 0;
-        recent->end = end;
-        recent->top = 0;
         recent->first = (apr_uint64_t)recent->last;
+        joins->begin(recent, life, now);
         recent->life = life;
     }
-    else if (strange) {
-        raise_to(&recent->end, end);
+    else {
+        joins->found(recent, life, now, strange);
     }
 }
 
 int database_joined_leave(const database_t *feed, apr_uint64_t life, database_packed_t *packed, int count)
 {
     database_recent_t *recent = database_board_recent(feed);
-    apr_uint64_t number;
 
     if (recent->life != life) {
         return 0;
     }
-    if (count != 1 || packed->count == 0 || !packed->is_alone) {
-        raise_to(&recent->end, count > 0 ? packed->xid + 1 : 0);
-        return 1;
-    }
-    raise_to(&recent->top, packed->xid);
-    number = ++recent->last;
-    database_copy_leave(recent->changes[number % DATABASE_RECENT], life, (apr_int64_t)number, packed, recent->top);
+    joins_of(feed)->leave(recent, life, packed, count);
     return 1;
+}
+
+void database_joins_leave(database_recent_t *recent, apr_uint64_t life, database_packed_t *packed, apr_int64_t top)
+{
+    apr_uint64_t number = ++recent->last;
+
+    database_copy_leave(recent->changes[number % DATABASE_RECENT], life, (apr_int64_t)number, packed, top);
 }
 
 /* ------------------------------------------------------------ look */
@@ -80,9 +73,9 @@ typedef struct wish_t {
     database_sieve_t sieve;
 } wish_t;
 
-/* A transaction that it may join. */
+/* What it may join. */
 typedef struct joining_t {
-    apr_int64_t xid;
+    apr_int64_t number;
     const char *saw;
     database_found_t *found; /* NULL: nothing of it is wanted */
 } joining_t;
@@ -91,7 +84,8 @@ typedef struct joining_t {
 typedef struct taken_t {
     joining_t at[JOINED_MAX]; /* those from `begin` on */
     int begin;
-    database_snapshot_t seen;
+    const database_joins_t *joins;
+    database_seen_t seen;
 } taken_t;
 
 /* Of another watching, or with other columns? */
@@ -111,7 +105,7 @@ static int take_one(taken_t *taken, const wish_t *wish, database_found_t **found
         return 0;
     }
     joining = &taken->at[--taken->begin];
-    joining->xid = (*found)->xid;
+    joining->number = (*found)->xid;
     if (is_here && database_sieve_passes(&wish->sieve, *found)) {
         joining->saw = (*found)->texts[DATABASE_COPY_SAW];
         joining->found = *found;
@@ -125,24 +119,26 @@ static int take_one(taken_t *taken, const wish_t *wish, database_found_t **found
 }
 
 /* From the last one back, until no earlier one can be new. @return 0: not all is here */
-static int collect(taken_t *taken, const wish_t *wish, const database_recent_t *recent, apr_uint64_t life,
-                   apr_pool_t *pool)
+static int collect(taken_t *taken, const wish_t *wish, apr_pool_t *pool)
 {
-    const database_snapshot_t *seen = &taken->seen;
-    apr_int64_t all = seen->count > 0 ? seen->missing[0] : seen->end;
+    const database_seen_t *seen = &taken->seen;
+    const database_recent_t *recent = seen->recent;
     apr_uint64_t first = recent->first, last = recent->last;
     database_found_t *found = apr_palloc(pool, sizeof(*found));
 
     taken->begin = JOINED_MAX;
     for (apr_uint64_t number = last; number > first; number--) {
+        int has;
+
         if (last - number >= LOOKED_MAX ||
-            !database_copy_find(recent->changes[number % DATABASE_RECENT], life, (apr_int64_t)number, found)) {
+            !database_copy_find(recent->changes[number % DATABASE_RECENT], seen->life, (apr_int64_t)number, found)) {
             return 0;
         }
-        if (found->top < all) {
+        if (taken->joins->is_behind(seen, found, number)) {
             break;
         }
-        if (!database_snapshot_has(seen, found->xid) && !take_one(taken, wish, &found, pool)) {
+        has = taken->joins->has(seen, found);
+        if (has < 0 || (has == 0 && !take_one(taken, wish, &found, pool))) {
             return 0;
         }
     }
@@ -160,10 +156,8 @@ static int join_all(taken_t *taken)
         more = 0;
         for (int i = taken->begin; i < JOINED_MAX; i++) {
             const joining_t *joining = &taken->at[i];
-            database_snapshot_t saw;
 
-            if (!joined[i] && database_snapshot_read(&saw, joining->saw) &&
-                database_snapshot_join(&taken->seen, &saw, joining->xid)) {
+            if (!joined[i] && taken->joins->join(&taken->seen, joining->saw, joining->number)) {
                 joined[i] = more = 1;
                 left--;
             }
@@ -206,18 +200,16 @@ static json_t *changes_of(const taken_t *taken)
 static int take(taken_t *taken, sql_call_t *c, const database_wanted_t *wanted, const char *place, const char *epoch)
 {
     const database_t *feed = (const database_t *)c->db;
-    const database_recent_t *recent = database_board_recent(feed);
-    apr_uint64_t life = database_joined_life(database_board_era(feed));
-    wish_t wish = {.table = c->table, .epoch = epoch};
+    database_seen_t *seen = &taken->seen;
+    wish_t wish = {.table = c->table, .epoch = epoch, .shape = database_copy_shape(c->table)};
 
-    /* The number before the first colon: all before it was seen. */
-    if (feed->look == 0 || recent->life != life || apr_strtoi64(place, NULL, 10) < recent->end ||
-        !database_snapshot_read(&taken->seen, place)) {
+    seen->recent = database_board_recent(feed);
+    seen->life = database_joined_life(database_board_era(feed));
+    if (feed->look == 0 || wish.shape == 0 || seen->recent->life != seen->life || !taken->joins->read(seen, place)) {
         return 0;
     }
-    wish.shape = database_copy_shape(c->table);
     database_sieve_make(&wish.sieve, c, sql_table_column_named(c->table, wanted->column), wanted->value);
-    return collect(taken, &wish, recent, life, c->pool) && join_all(taken);
+    return collect(taken, &wish, c->pool) && join_all(taken);
 }
 
 int database_joined_look(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, const char *place,
@@ -226,11 +218,12 @@ int database_joined_look(sql_call_t *c, database_look_t *look, const database_wa
     taken_t taken;
     json_t *changes = NULL;
 
+    taken.joins = look->dialect->joins;
     look->next = NULL;
-    if (wanted->alone && sql_table_column_named(c->table, wanted->column) != NULL && c->table->shape != NULL &&
+    if (wanted->alone && sql_table_column_named(c->table, wanted->column) != NULL &&
         take(&taken, c, wanted, place, epoch)) {
         changes = changes_of(&taken);
-        look->next = database_snapshot_text(&taken.seen, PLACE_MAX, c->pool);
+        look->next = taken.joins->text(&taken.seen, c->pool);
     }
     if (look->next == NULL || changes == NULL || json_array_size(changes) > (size_t)wanted->most) {
         look->next = NULL;

@@ -19,7 +19,7 @@ apr_uint64_t database_recent_life(const sql_call_t *c, database_era_t era, apr_i
     const sql_identity_t *file = &c->conn->identity;
     apr_uint64_t life;
 
-    if (database_dialect_of(c->db)->alone != NULL) {
+    if (database_dialect_of(c->db)->joins != NULL) {
         return database_joined_life(era);
     }
     if (database_dialect_of(c->db)->images_of == NULL || generation < 0) {
@@ -132,7 +132,7 @@ int database_recent_look(sql_call_t *c, database_look_t *look, const database_wa
     database_sieve_t sieve;
     json_t *changes;
 
-    if (look->dialect->alone != NULL) {
+    if (look->dialect->joins != NULL) {
         return database_joined_look(c, look, wanted, place, epoch);
     }
     /* A place that is beyond the end may be of what is no more: the database tells. */

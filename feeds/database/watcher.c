@@ -222,7 +222,7 @@ static int is_as_told(const database_watcher_t *w, const char *told)
 /* What looks without the database may rely on, before anything is announced. `life`: of the snapshot at `now` (recent.h). */
 static void begin_recent(const database_watcher_t *w, apr_uint64_t life, const char *now, int strange)
 {
-    if (w->dialect->alone != NULL) {
+    if (w->dialect->joins != NULL) {
         database_joined_begin(w->feed, life, now, strange);
     }
     else {

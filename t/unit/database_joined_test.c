@@ -4,6 +4,7 @@
 
 #include "board.h"
 #include "database_scene.h"
+#include "driver.h"
 #include "joined.h"
 #include "snapshot.h"
 #include "unit.h"
@@ -144,6 +145,7 @@ static void begin(feed_t *feed, const char *name)
     feed_open(feed, apr_pstrcat(suite_pool, "database=", path_of(name), NULL));
     CU_ASSERT_PTR_NULL_FATAL(feed->wrong);
     ((database_t *)feed->self)->look = 100; /* without a thread */
+    ((database_t *)feed->self)->sql.driver = &sql_driver_pgsql;
     life = database_joined_life(database_board_era(feed->self));
 }
 

@@ -23,7 +23,7 @@
 #define INTERESTS_VERSION 1
 
 /* Of what is in it, and what it means: children of two versions do not share one. */
-#define BOARD_VERSION 3
+#define BOARD_VERSION 4
 
 struct database_board_t {
     char place[DATABASE_PLACE_BYTES];              /* who holds the lock; in a page of its own */
@@ -177,13 +177,20 @@ void database_board_read_place(const database_t *feed, char *place)
     }
 }
 
+static apr_int64_t floor_of(const database_t *feed, const char *place)
+{
+    const database_dialect_t *dialect = database_dialect_of(&feed->sql);
+
+    return dialect != NULL && dialect->floor_of != NULL ? dialect->floor_of(place) : apr_strtoi64(place, NULL, 10);
+}
+
 void database_board_keep_place(const database_t *feed, const char *place)
 {
     char kept[DATABASE_PLACE_BYTES] = "";
 
     apr_cpystrn(kept, place, sizeof(kept));
     (void)pwrite(feed->board_fd, kept, sizeof(kept), offsetof(database_board_t, place));
-    feed->board->floor = place[0] != '\0' ? apr_strtoi64(place, NULL, 10) + 1 : 0;
+    feed->board->floor = place[0] != '\0' ? floor_of(feed, place) + 1 : 0;
 }
 
 apr_int64_t database_board_floor(const database_t *feed)

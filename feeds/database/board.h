@@ -52,8 +52,8 @@ int database_board_await(const database_t *feed);
 void database_board_read_place(const database_t *feed, char *place);
 /** Keep it, after the announcements: who takes over repeats some rather than skip any. "": nobody knows any more. */
 void database_board_keep_place(const database_t *feed, const char *place);
-/** Up to this number, with which a place begins, all was announced; -1: nobody watches yet. Any thread: it may be older than the place
- * is, or newer by what writers have announced. */
+/** Up to this number, with which a place begins, all was announced, or what database_dialect_t::floor_of says; -1: nobody watches yet. Any
+ * thread: it may be older than the place is, or newer by what writers have announced. */
 apr_int64_t database_board_floor(const database_t *feed);
 /** A writer has announced all up to there. */
 void database_board_raise_floor(const database_t *feed, apr_int64_t floor);

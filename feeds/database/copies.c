@@ -34,16 +34,17 @@ static apr_uint64_t mix_text(apr_uint64_t sum, const char *text)
 
 apr_uint64_t database_copy_shape(const sql_table_t *table)
 {
+    const char *shape = table->shape != NULL ? table->shape : table->definition;
     apr_uint64_t sum = 1;
 
-    if (table->shape == NULL) {
+    if (shape == NULL) {
         return 0;
     }
     for (int i = 0; i < table->columns->nelts; i++) {
         sum = mix_text(sum, sql_table_column(table, i)->name);
     }
     sum = mix_text(sum, table->key != NULL ? table->key : "");
-    return mix_text(sum, table->shape);
+    return mix_text(sum, shape);
 }
 
 static apr_uint64_t checksum(apr_uint64_t life, apr_int64_t number, const apr_uint64_t *words, int count)
@@ -99,6 +100,7 @@ void database_copy_pack(database_packed_t *packed, const sql_table_t *table, con
     packed->is_alone = json_integer_value(json_object_get(change, "alone")) == 1;
     packed->words[WORD_ID] = (apr_uint64_t)packed->id;
     packed->words[WORD_XID] = (apr_uint64_t)packed->xid;
+    packed->saw = json_string_value(json_object_get(change, "now"));
     packed->words[WORD_SHAPE] = database_copy_shape(table);
     if (strlen(table->name) >= TEXT_MAX) {
         return;
@@ -113,6 +115,18 @@ void database_copy_pack(database_packed_t *packed, const sql_table_t *table, con
         packed->words[WORD_LENGTH] = (apr_uint64_t)(at - begin);
         packed->count = words_of(packed->words[WORD_LENGTH]);
     }
+}
+
+void database_copy_pack_end(database_packed_t *packed, const char *saw)
+{
+    char *begin = (char *)&packed->words[WORD_TEXT];
+    apr_size_t length = strlen(saw);
+
+    memset(packed, 0, sizeof(*packed));
+    length = length + DATABASE_COPY_TEXTS <= TEXT_MAX ? length : 0;
+    memcpy(begin + DATABASE_COPY_SAW, saw, length); /* behind texts that are empty */
+    packed->words[WORD_LENGTH] = length + DATABASE_COPY_TEXTS;
+    packed->count = words_of(packed->words[WORD_LENGTH]);
 }
 
 void database_copy_leave(database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_packed_t *packed,

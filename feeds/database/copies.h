@@ -22,8 +22,9 @@ typedef _Atomic apr_uint64_t database_copy_t[DATABASE_COPY_WORDS]; /* atomic, ea
 /** A change as it will be left. */
 typedef struct database_packed_t {
     apr_int64_t id;
-    apr_int64_t xid; /**< the transaction of PostgreSQL; 0: of another database */
-    int is_alone;    /**< it has recorded nothing else */
+    apr_int64_t xid; /**< the transaction of PostgreSQL; of MariaDB the change; 0: of another database */
+    int is_alone;    /**< it has recorded nothing else; where places are lists: as far as its columns tell */
+    const char *saw; /**< what the transaction has seen, with itself; in its pool */
     apr_uint64_t words[DATABASE_COPY_WORDS];
     int count; /**< of words; 0: it is too large */
 } database_packed_t;
@@ -51,11 +52,13 @@ typedef struct database_found_t {
 
 /** A part of a checksum. */
 apr_uint64_t database_copy_mix(apr_uint64_t sum, apr_uint64_t value);
-/** Of its sql_table_t::shape, and names of columns; 0: it has none. */
+/** Of its sql_table_t::shape or definition, and names of columns; 0: it has none. */
 apr_uint64_t database_copy_shape(const sql_table_t *table);
 
-/** Make a copy ready. @param change  of database_look_own, its images not yet decoded */
+/** Make a copy ready. @param change  of database_look_own, its images not yet decoded. `saw` is of it */
 void database_copy_pack(database_packed_t *packed, const sql_table_t *table, const json_t *change);
+/** Likewise of no change: with the number 0, of no table. @param saw  "" if it is too long */
+void database_copy_pack_end(database_packed_t *packed, const char *saw);
 
 /** Leave it there, as number `number` of this life. Any thread of any child. @param top  as above */
 void database_copy_leave(database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_packed_t *packed,

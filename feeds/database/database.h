@@ -27,7 +27,8 @@
  * copies.c      how that lies in memory
  * joined.c      the same where places are sets
  * joins_snapshots.c   of transactions: PostgreSQL
- * snapshot.c    and those apart from the board
+ * joins_lists.c       of changes: MariaDB
+ * snapshot.c, listed.c  and those apart from what was left
  * footprint.c   whether anybody has written at all
  * brief.c       whether all that is new was announced already
  * watcher.c     notices what other programs write

@@ -69,16 +69,18 @@ typedef struct database_dialect_t {
     /** Append the condition on vault_changes AS c for what is new since a place that is not lost. */
     void (*append_since)(sql_statement_t *sql, const char *since);
     /** Append a condition that is true for all that a transaction has recorded, in it, and for no change that others have not
-     * committed. It is true for few others.
-     * @param floor  the number that a place begins with that the watcher had lately */
+     * committed. It is true for few others. Where there is floor_of it may be false for what a transaction has recorded, if it has taken long.
+     * @param floor  the number that a place begins with that the watcher had lately, or what floor_of makes of it */
     void (*append_own)(sql_statement_t *sql, apr_int64_t floor);
+    /** Another number of a place, for append_own. NULL: the first one. */
+    apr_int64_t (*floor_of)(const char *place);
     /** Places are sets that looks can add to without the database (joined.h): which kind. NULL: they are not. */
     const struct database_joins_t *joins;
     /** With `joins`: an expression that is the number under which what c records is joined. */
     const char *number;
     /** With `joins`: an expression that is 1 in a transaction that has recorded one change, in all tables, if
      * nothing can come to it in the commit, the commit waits for nobody, and the table has the columns that it had when it was read, and
-     * that it is watched with: `columns`; else 0. */
+     * that it is watched with: `columns`; else 0. Where places are lists it says that of the columns only. */
     const char *(*alone)(const sql_statement_t *sql, const sql_table_t *table, const char *columns);
     /** The place after a batch.
      * @param last  `order` of its last row if there are more, else NULL

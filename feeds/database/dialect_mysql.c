@@ -20,6 +20,8 @@
 #include "connection.h"
 #include "driver.h"
 #include "interests.h"
+#include "joined.h"
+#include "joins.h"
 
 /* Changes that are numbered by one statement, and how many such statements at once. */
 #define AT_ONCE "1000"
@@ -27,7 +29,7 @@
 /* The longest list of ids in a place; two are to fit into a cursor. */
 #define IDS_MAX 1800
 /* The longest one that pages do not mind. */
-#define IDS_ENOUGH 100
+#define IDS_ENOUGH 500
 /* What is not yet numbered comes after all that is. */
 #define UNNUMBERED (APR_INT64_C(1) << 62)
 #define LOCK "CONCAT('mod_vault place ',MD5(DATABASE()))"
@@ -66,13 +68,21 @@ static void append_plain(sql_statement_t *sql, const char *text)
     sql_quoted_name(sql, text, '\'');
 }
 
+static sql_statement_t *make_text(const sql_statement_t *sql)
+{
+    sql_statement_t *text = apr_pmemdup(sql->pool, sql, sizeof(*sql));
+
+    text->space = 64;
+    text->length = 0;
+    text->text = apr_pcalloc(sql->pool, text->space);
+    text->values = NULL;
+    return text;
+}
+
 static const char *column_of(const sql_statement_t *sql, const char *row, const char *column)
 {
-    sql_statement_t *name = apr_pmemdup(sql->pool, sql, sizeof(*sql));
+    sql_statement_t *name = make_text(sql);
 
-    name->space = 64;
-    name->length = 0;
-    name->text = apr_pcalloc(sql->pool, name->space);
     sql_raw(name, row);
     sql_raw(name, ".");
     sql_name(name, column);
@@ -202,39 +212,71 @@ static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t 
 
 /* ------------------------------------------------------------ numbering */
 
-/* Number what is committed. @param more  there was something */
-static apr_status_t number_some(sql_call_t *c, int *more)
+static int count_of(const char *ids)
 {
-    const char *ids, *last;
-    apr_status_t rv = sql_conn_cell(c,
-                                    "SELECT GROUP_CONCAT(x.id ORDER BY x.id) AS v FROM (SELECT id FROM vault_changes "
-                                    "WHERE pos IS NULL ORDER BY id LIMIT " AT_ONCE ") AS x",
-                                    &ids);
+    int count = 1;
 
-    *more = ids != NULL;
-    if (rv != APR_SUCCESS || !*more) {
-        return rv;
+    for (const char *at = strchr(ids, ','); at != NULL; at = strchr(at + 1, ',')) {
+        count++;
     }
-    rv = sql_conn_begin_write(c);
+    return count;
+}
+
+/* Numbers have no gaps, so that looks without the database know what is between two of them (listed.h). */
+static apr_status_t give_numbers(sql_call_t *c, const char *ids, int count, const char **last)
+{
+    apr_status_t rv = sql_conn_begin_write(c);
+
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = sql_conn_cell(c, "SELECT pruned AS v FROM vault_watched WHERE tbl='' FOR UPDATE", &last);
+    rv = sql_conn_cell(c, "SELECT pruned AS v FROM vault_watched WHERE tbl='' FOR UPDATE", last);
+    *last = *last != NULL ? *last : "0";
     if (rv == APR_SUCCESS) {
         rv =
             sql_conn_query(c,
                            apr_psprintf(c->pool, "UPDATE vault_changes SET pos=%s+FIND_IN_SET(id,'%s') WHERE id IN(%s)",
-                                        last != NULL ? last : "0", ids, ids),
+                                        *last, ids, ids),
                            NULL);
     }
     if (rv == APR_SUCCESS) {
-        rv = sql_conn_query(c, "UPDATE vault_watched SET pruned=CONCAT('',pruned+" AT_ONCE ") WHERE tbl=''", NULL);
+        rv = sql_conn_query(
+            c, apr_psprintf(c->pool, "UPDATE vault_watched SET pruned=CONCAT('',pruned+%d) WHERE tbl=''", count), NULL);
     }
     if (rv == APR_SUCCESS) {
         rv = sql_conn_commit(c);
     }
     if (rv != APR_SUCCESS) {
         sql_conn_rollback(c);
+    }
+    return rv;
+}
+
+/* Number what is committed. @param more  there may be more */
+static apr_status_t number_some(sql_call_t *c, int *more)
+{
+    const database_t *feed = (const database_t *)c->db;
+    database_numbering_t numbering = {0};
+    const char *ids, *last;
+    apr_status_t rv;
+    int count;
+
+    *more = 0;
+    if (c->own != NULL) {
+        database_joined_number(feed, &numbering);
+    }
+    rv = sql_conn_cell(c,
+                       "SELECT GROUP_CONCAT(x.id ORDER BY x.id) AS v FROM (SELECT id FROM vault_changes "
+                       "WHERE pos IS NULL ORDER BY id LIMIT " AT_ONCE ") AS x",
+                       &ids);
+    if (rv != APR_SUCCESS || ids == NULL) {
+        return rv;
+    }
+    count = count_of(ids);
+    *more = count == atoi(AT_ONCE);
+    rv = give_numbers(c, ids, count, &last);
+    if (rv == APR_SUCCESS && c->own != NULL) {
+        database_joined_numbered(feed, &numbering, apr_strtoi64(last, NULL, 10), ids, !*more);
     }
     return rv;
 }
@@ -303,22 +345,43 @@ static int is_lost(sql_call_t *c, const database_span_t *span)
 
 static void append_since(sql_statement_t *sql, const char *since)
 {
-    const char *ids = ids_of(since);
-
     sql_raw(sql, "(c.pos>");
     sql_integer(sql, number(since));
-    sql_raw(sql, " OR c.pos IS NULL)");
-    if (ids[0] != '\0') {
-        sql_raw(sql, " AND c.id NOT IN(");
-        sql_raw(sql, ids);
-        sql_raw(sql, ")");
-    }
+    sql_raw(sql, " OR c.pos IS NULL) AND FIND_IN_SET(c.id,");
+    sql_text(sql, ids_of(since)); /* a value, so that the statement is always the same */
+    sql_raw(sql, ")=0");
 }
 
-/* What is not yet numbered may have been committed by others, too. */
+/* What is not yet numbered may have been committed by others, too. Those that the watcher has are not read again: a writer whose id is lower than one
+ * of them has taken longer than another one, and finds nothing. */
 static void append_own(sql_statement_t *sql, apr_int64_t floor)
 {
-    sql_raw(sql, "c.pos IS NULL");
+    sql_raw(sql, "c.pos IS NULL AND c.id>");
+    sql_integer(sql, floor);
+}
+
+static apr_int64_t floor_of(const char *place)
+{
+    apr_int64_t floor = 0;
+    char *at;
+
+    for (const char *ids = ids_of(place); apr_isdigit(*ids); ids = *at == ',' ? at + 1 : at) {
+        apr_int64_t id = apr_strtoi64(ids, &at, 10);
+
+        floor = id > floor ? id : floor;
+    }
+    return floor;
+}
+
+/* What a transaction has recorded beside this is told by its place. */
+static const char *alone(const sql_statement_t *sql, const sql_table_t *table, const char *columns)
+{
+    sql_statement_t *made = make_text(sql);
+
+    sql_raw(made, "CASE WHEN w.columns=");
+    sql_constant(made, columns);
+    sql_raw(made, " THEN 1 ELSE 0 END");
+    return made->text;
 }
 
 /* Those of `ids` up to `most`, after what is in `seen`. */
@@ -416,17 +479,29 @@ static int is_plain(const char *text)
     return 1;
 }
 
-static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
+/* As JSON_OBJECT writes it. */
+static int images_of(const char *images[2], const sql_column_t *column, const char *value, apr_pool_t *pool)
 {
     static const char *const types[] = {
         [SQL_TEXT] = "T", [SQL_INTEGER] = "I", [SQL_REAL] = "R", [SQL_BLOB] = "B", [SQL_BOOLEAN] = "L"};
 
     if (!is_plain(value) || !is_plain(column->name)) {
+        return 0;
+    }
+    images[0] = apr_pstrcat(pool, "\"", column->name, "\": \"", types[column->kind], value, "\"", NULL);
+    return 1;
+}
+
+static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
+{
+    const char *images[2];
+
+    if (images_of(images, column, value, sql->pool) == 0) {
         sql_raw(sql, "1=1");
         return;
     }
     sql_raw(sql, "LOCATE(");
-    sql_text(sql, apr_pstrcat(sql->pool, "\"", column->name, "\": \"", types[column->kind], value, "\"", NULL));
+    sql_text(sql, images[0]);
     sql_raw(sql, ",c.");
     sql_raw(sql, row);
     sql_raw(sql, ")>0");
@@ -450,8 +525,13 @@ const database_dialect_t database_dialect_mysql = {
     .is_lost = is_lost,
     .append_since = append_since,
     .append_own = append_own,
+    .floor_of = floor_of,
+    .joins = &database_joins_lists,
+    .number = "c.id",
+    .alone = alone,
     .next = next,
     .prune = prune,
     .append_image = append_image,
+    .images_of = images_of,
     .append_has = append_has,
 };

@@ -56,6 +56,36 @@ int database_joined_leave(const database_t *feed, apr_uint64_t life, database_pa
     return 1;
 }
 
+void database_joined_number(const database_t *feed, database_numbering_t *numbering)
+{
+    const database_recent_t *recent = database_board_recent(feed);
+
+    numbering->life = recent->life;
+    numbering->copies = (apr_uint64_t)recent->last;
+}
+
+/* Nobody knows of one in between what copies it comes after, but those before the first of them. */
+void database_joined_numbered(const database_t *feed, const database_numbering_t *numbering, apr_int64_t last,
+                              const char *ids, int all)
+{
+    database_recent_t *recent = database_board_recent(feed);
+    const database_numbered_t numbered = {.numbers = recent->numbers, .life = numbering->life};
+    apr_uint64_t copies = 0;
+    char *at = (char *)(uintptr_t)ids;
+
+    if (numbering->life == 0 || recent->life != numbering->life) {
+        return;
+    }
+    (void)database_numbered_find(&numbered, last, &copies);
+    while (*at != '\0') {
+        apr_int64_t id = apr_strtoi64(at, &at, 10);
+        int is_last = *at == '\0';
+
+        at += !is_last;
+        database_numbered_leave(&numbered, ++last, id, is_last && all ? numbering->copies : copies);
+    }
+}
+
 void database_joins_leave(database_recent_t *recent, apr_uint64_t life, database_packed_t *packed, apr_int64_t top)
 {
     apr_uint64_t number = ++recent->last;
@@ -84,6 +114,7 @@ typedef struct joining_t {
 typedef struct taken_t {
     joining_t at[JOINED_MAX]; /* those from `begin` on */
     int begin;
+    int count; /* of those that are more than an end */
     const database_joins_t *joins;
     database_seen_t seen;
 } taken_t;
@@ -106,6 +137,7 @@ static int take_one(taken_t *taken, const wish_t *wish, database_found_t **found
     }
     joining = &taken->at[--taken->begin];
     joining->number = (*found)->xid;
+    taken->count += joining->number != 0;
     if (is_here && database_sieve_passes(&wish->sieve, *found)) {
         joining->saw = (*found)->texts[DATABASE_COPY_SAW];
         joining->found = *found;
@@ -123,18 +155,19 @@ static int collect(taken_t *taken, const wish_t *wish, apr_pool_t *pool)
 {
     const database_seen_t *seen = &taken->seen;
     const database_recent_t *recent = seen->recent;
-    apr_uint64_t first = recent->first, last = recent->last;
+    apr_uint64_t last = recent->last;
     database_found_t *found = apr_palloc(pool, sizeof(*found));
 
     taken->begin = JOINED_MAX;
-    for (apr_uint64_t number = last; number > first; number--) {
+    taken->count = 0;
+    for (apr_uint64_t number = last; number > seen->first; number--) {
         int has;
 
         if (last - number >= LOOKED_MAX ||
             !database_copy_find(recent->changes[number % DATABASE_RECENT], seen->life, (apr_int64_t)number, found)) {
             return 0;
         }
-        if (taken->joins->is_behind(seen, found, number)) {
+        if (taken->joins->is_behind != NULL && taken->joins->is_behind(seen, found)) {
             break;
         }
         has = taken->joins->has(seen, found);
@@ -142,7 +175,7 @@ static int collect(taken_t *taken, const wish_t *wish, apr_pool_t *pool)
             return 0;
         }
     }
-    return taken->begin < JOINED_MAX;
+    return taken->count > 0;
 }
 
 /* They may have been left in another order than they were committed in. @return 0: one has seen what nobody here knows */
@@ -205,6 +238,7 @@ static int take(taken_t *taken, sql_call_t *c, const database_wanted_t *wanted, 
 
     seen->recent = database_board_recent(feed);
     seen->life = database_joined_life(database_board_era(feed));
+    seen->first = seen->recent->first;
     if (feed->look == 0 || wish.shape == 0 || seen->recent->life != seen->life || !taken->joins->read(seen, place)) {
         return 0;
     }

@@ -8,6 +8,7 @@
 #define DATABASE_JOINS_H
 
 #include "copies.h"
+#include "listed.h"
 #include "recent.h"
 #include "snapshot.h"
 
@@ -18,16 +19,18 @@
 typedef struct database_seen_t {
     const database_recent_t *recent; /**< the board's */
     apr_uint64_t life;
+    apr_uint64_t first; /**< copies up to this one have been seen, or are of another life */
     union {
         database_snapshot_t snapshot;
+        database_listed_t listed;
     } set;
 } database_seen_t;
 
 typedef struct database_joins_t {
-    /** `recent` and `life` are set. @return 0: the database has to be asked from that place on */
+    /** `recent`, `life` and `first` are set; may raise the last. @return 0: the database has to be asked from that place on */
     int (*read)(database_seen_t *seen, const char *place);
-    /** Of copies from the last one back: can neither `found`, number `number`, nor an earlier one be new? */
-    int (*is_behind)(const database_seen_t *seen, const database_found_t *found, apr_uint64_t number);
+    /** Of copies from the last one back: can neither `found` nor an earlier one be new? NULL: `first` says it. */
+    int (*is_behind)(const database_seen_t *seen, const database_found_t *found);
     /** Has it been seen? @return 1; 0: it has not; -1: nobody knows */
     int (*has)(const database_seen_t *seen, const database_found_t *found);
     /** See `number`, too, if `seen` has all that `saw` has. @return 0: it has not, or nobody knows */
@@ -42,6 +45,7 @@ typedef struct database_joins_t {
     void (*leave)(database_recent_t *recent, apr_uint64_t life, database_packed_t *packed, int count);
 } database_joins_t;
 
+extern const database_joins_t database_joins_lists;
 extern const database_joins_t database_joins_snapshots;
 
 /** Leave a copy as the next one. @param top  as database_copy_leave */

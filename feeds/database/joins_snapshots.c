@@ -50,7 +50,7 @@ static int read_place(database_seen_t *seen, const char *place)
     return apr_strtoi64(place, NULL, 10) >= seen->recent->end && database_snapshot_read(&seen->set.snapshot, place);
 }
 
-static int is_behind(const database_seen_t *seen, const database_found_t *found, apr_uint64_t number)
+static int is_behind(const database_seen_t *seen, const database_found_t *found)
 {
     const database_snapshot_t *s = &seen->set.snapshot;
 

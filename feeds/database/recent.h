@@ -22,7 +22,7 @@
  *
  * What a stranger commits in the same tick of the file's clock as the feed is hidden from looks as long as from the watcher.
  *
- * Where places are snapshots (PostgreSQL) all of this is done in another way: joined.h.
+ * Where places are sets (PostgreSQL, MariaDB) all of this is done in another way: joined.h.
  */
 #ifndef DATABASE_RECENT_H
 #define DATABASE_RECENT_H
@@ -30,12 +30,15 @@
 #include "changes.h"
 #include "copies.h"
 #include "database.h"
+#include "listed.h"
 
 /** Of the time in which the database was surely the same. */
 typedef apr_uint32_t database_era_t;
 
 /** Changes that are kept. */
 #define DATABASE_RECENT 1024
+/** Changes that are known without a number: joins_lists.c. */
+#define DATABASE_KNOWN 2048
 
 /** A part of the board. All zero: no life has begun. */
 typedef struct database_recent_t {
@@ -44,6 +47,8 @@ typedef struct database_recent_t {
     _Atomic apr_int64_t top;          /* atomic: joined.h */
     _Atomic apr_uint64_t first, last; /* atomic: likewise, numbers of copies: before the first, and the last one */
     database_copy_t changes[DATABASE_RECENT];
+    _Atomic apr_uint64_t known[DATABASE_KNOWN]; /* atomic, each: of places that are lists; such a change is left, or has an end */
+    database_numbers_t numbers;                 /* likewise: listed.h */
 } database_recent_t;
 
 /** The life of the file that c->conn has open, in this era, with the schema `generation`. 0: none, since nobody can tell there. */

@@ -71,14 +71,17 @@ int database_recorded_inserted(const database_recorded_t *recorded, const char *
 static void pack_all(sql_call_t *c, database_recorded_t *recorded, const json_t *changes)
 {
     size_t count = json_array_size(changes);
+    const char *saw = json_string_value(json_object_get(json_array_get(changes, 0), "now"));
 
     recorded->life = database_recent_life_here(c, recorded->era);
     if (recorded->life == 0) {
         return;
     }
     recorded->packed = apr_palloc(c->pool, count * sizeof(*recorded->packed));
+    saw = saw != NULL ? apr_pstrdup(c->pool, saw) : NULL;
     for (size_t i = 0; i < count; i++) {
         database_copy_pack(&recorded->packed[i], c->table, json_array_get(changes, i));
+        recorded->packed[i].saw = saw;
     }
     recorded->packed_count = (int)count;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks that join transactions to a place of PostgreSQL, without the database. No server is needed. */
+/* Looks that join transactions to a place of PostgreSQL, or changes to one of MariaDB, without the database. No server is needed. */
 #include <CUnit/CUnit.h>
 
 #include "board.h"
 #include "database_scene.h"
 #include "driver.h"
 #include "joined.h"
+#include "listed.h"
 #include "snapshot.h"
 #include "unit.h"
 
@@ -83,6 +84,30 @@ static void test_read(void)
 
 static apr_uint64_t life;
 
+/* Whose places there are. Steps say them as PostgreSQL does; on MariaDB each transaction has one change, with its number, and those
+ * up to `base` have numbers. */
+static const database_dialect_t *dialect;
+static apr_int64_t base;
+
+static const char *place_of(const char *snapshot, apr_int64_t own)
+{
+    database_snapshot_t s;
+    database_listed_t listed;
+
+    if (dialect == &database_dialect_pgsql) {
+        return snapshot;
+    }
+    CU_ASSERT_TRUE_FATAL(database_snapshot_read(&s, snapshot));
+    listed.last = s.end - 1 < base ? s.end - 1 : base;
+    listed.count = 0;
+    for (apr_int64_t id = listed.last + 1; id < s.end || id <= own; id++) {
+        if (id == own || database_snapshot_has(&s, id)) {
+            CU_ASSERT_TRUE_FATAL(database_listed_add(&listed, id));
+        }
+    }
+    return database_listed_text(&listed, 1000, suite_pool);
+}
+
 /* The tables of a connection: posts, and the same with a column more. */
 static const sql_table_t *posts_of(const char *shape)
 {
@@ -102,19 +127,27 @@ typedef struct written_t {
     int alone, wall;
 } written_t;
 
+/* As each of them writes it. */
+static json_t *image_of(int wall)
+{
+    return json_sprintf(dialect == &database_dialect_pgsql ? "{\"wall\":\"I%d\"}" : "{\"wall\": \"I%d\"}", wall);
+}
+
 static int leave(feed_t *feed, const written_t *written)
 {
     sql_table_t table = *posts_of("{1}");
     json_t *change =
         json_pack("{s:I,s:I,s:i,s:s,s:s,s:s,s:s,s:n,s:o}", "id", (json_int_t)written->xid, "xid",
-                  (json_int_t)written->xid, "alone", written->alone, "now", written->saw, "epoch", written->epoch, "op",
-                  "I", "key", "1", "old", "new", json_sprintf("{\"wall\":\"I%d\"}", written->wall));
+                  (json_int_t)written->xid, "alone", written->alone, "now", place_of(written->saw, written->xid), "epoch",
+                  written->epoch, "op", "I", "key", "1", "old", "new", image_of(written->wall));
     database_packed_t packed;
+    int is_left;
 
     table.name = written->table;
     database_copy_pack(&packed, &table, change);
+    is_left = database_joined_leave(feed->self, life, &packed, 1);
     json_decref(change);
-    return database_joined_leave(feed->self, life, &packed, 1);
+    return is_left;
 }
 
 /* "PLACE ID ID …" of a page on wall 7; NULL: the database has to be asked. */
@@ -122,7 +155,7 @@ static const char *look_from(feed_t *feed, const char *place, const char *epoch,
 {
     const database_wanted_t wanted = {.column = "wall", .value = "7", .most = 100, .alone = 1};
     sql_call_t c = {.db = feed->self, .pool = suite_pool, .table = posts_of(shape)};
-    database_look_t look = {.dialect = &database_dialect_pgsql};
+    database_look_t look = {.dialect = dialect};
     const char *found;
 
     if (!database_joined_look(&c, &look, &wanted, place, epoch)) {
@@ -133,11 +166,32 @@ static const char *look_from(feed_t *feed, const char *place, const char *epoch,
     return found;
 }
 
+/* "PLACE COUNT" */
+static const char *wanted_of(const char *wanted)
+{
+    const char *blank = strchr(wanted, ' ');
+
+    return apr_pstrcat(suite_pool, place_of(apr_pstrmemdup(suite_pool, wanted, (apr_size_t)(blank - wanted)), 0), blank,
+                       NULL);
+}
+
 static void is_found(feed_t *feed, const char *place, const char *wanted, const char *why)
 {
-    const char *found = look_from(feed, place, "e", "{1}");
+    const char *found = look_from(feed, place_of(place, 0), "e", "{1}");
 
+    wanted = wanted != NULL ? wanted_of(wanted) : NULL;
     is_true((found == NULL) == (wanted == NULL) && (found == NULL || strcmp(found, wanted) == 0), why);
+}
+
+/* On PostgreSQL; on MariaDB it is an end that is not there. */
+static void is_found_there(feed_t *feed, const char *place, const char *wanted, const char *why)
+{
+    is_found(feed, place, dialect == &database_dialect_pgsql ? wanted : NULL, why);
+}
+
+static void find(feed_t *feed, const char *now, int strange)
+{
+    database_joined_begin(feed->self, life, place_of(now, 0), strange);
 }
 
 static void begin(feed_t *feed, const char *name)
@@ -145,18 +199,19 @@ static void begin(feed_t *feed, const char *name)
     feed_open(feed, apr_pstrcat(suite_pool, "database=", path_of(name), NULL));
     CU_ASSERT_PTR_NULL_FATAL(feed->wrong);
     ((database_t *)feed->self)->look = 100; /* without a thread */
-    ((database_t *)feed->self)->sql.driver = &sql_driver_pgsql;
+    ((database_t *)feed->self)->sql.driver = dialect == &database_dialect_pgsql ? &sql_driver_pgsql : &sql_driver_mysql;
     life = database_joined_life(database_board_era(feed->self));
+    base = 9;
 }
 
 static void test_looks(void)
 {
     feed_t feed;
 
-    begin(&feed, "joined.db");
+    begin(&feed, apr_pstrcat(suite_pool, dialect->name, "-joined.db", NULL));
     CU_ASSERT_FALSE(leave(&feed, &(written_t){10, "10:10:", "posts", "e", 1, 7}));
     is_found(&feed, "10:10:", NULL, "nobody watches yet");
-    database_joined_begin(feed.self, life, "10:10:", 1);
+    find(&feed, "10:10:", 1);
     is_found(&feed, "10:10:", NULL, "nothing new is here: why was the page woken?");
     CU_ASSERT_TRUE(leave(&feed, &(written_t){10, "10:10:", "posts", "e", 1, 7}));
     CU_ASSERT_TRUE(leave(&feed, &(written_t){12, "11:11:", "posts", "e", 1, 8}));
@@ -166,12 +221,12 @@ static void test_looks(void)
     is_found(&feed, "11:13:.0", NULL, "both were seen");
     CU_ASSERT_TRUE(leave(&feed, &(written_t){13, "13:13:", "posts", "e", 1, 7}));
     is_found(&feed, "11:13:.0", NULL, "it saw a transaction that nobody here knows");
-    is_found(&feed, "13:13:", "14:14: 1", "which the database has shown meanwhile");
+    is_found_there(&feed, "13:13:", "14:14: 1", "which the database has shown meanwhile");
     CU_ASSERT_TRUE(leave(&feed, &(written_t){15, "15:15:", "posts", "e", 1, 7}));
     CU_ASSERT_TRUE(leave(&feed, &(written_t){14, "14:14:", "other", "f", 1, 7}));
-    is_found(&feed, "14:14:", "16:16: 1", "left in another order than committed; one is of another table");
-    CU_ASSERT_PTR_NULL(look_from(&feed, "14:14:", "other", "{1}"));
-    CU_ASSERT_PTR_NULL(look_from(&feed, "14:14:", "e", "{1,2}"));
+    is_found_there(&feed, "14:14:", "16:16: 1", "left in another order than committed; one is of another table");
+    CU_ASSERT_PTR_NULL(look_from(&feed, place_of("14:14:", 0), "other", "{1}"));
+    CU_ASSERT_PTR_NULL(look_from(&feed, place_of("14:14:", 0), "e", "{1,2}"));
     feed_close(&feed);
 }
 
@@ -180,15 +235,15 @@ static void test_ends(void)
 {
     feed_t feed;
 
-    begin(&feed, "joined-ends.db");
-    database_joined_begin(feed.self, life, "10:10:", 1);
+    begin(&feed, apr_pstrcat(suite_pool, dialect->name, "-ends.db", NULL));
+    find(&feed, "10:10:", 1);
     CU_ASSERT_TRUE(leave(&feed, &(written_t){10, "10:10:", "posts", "e", 1, 7}));
-    database_joined_begin(feed.self, life, "10:11:.0", 0);
+    find(&feed, "10:11:.0", 0);
     is_found(&feed, "10:10:", "11:11: 1", "the watcher has found nothing that it has to announce");
-    database_joined_begin(feed.self, life, "10:13:.0.1", 1);
+    find(&feed, "10:13:.0.1", 1);
     is_found(&feed, "10:10:", NULL, "a stranger has written");
     CU_ASSERT_TRUE(leave(&feed, &(written_t){13, "13:13:", "posts", "e", 1, 7}));
-    is_found(&feed, "13:13:", "14:14: 1", "who has seen that");
+    is_found_there(&feed, "13:13:", "14:14: 1", "who has seen that");
     CU_ASSERT_TRUE(leave(&feed, &(written_t){14, "14:14:", "posts", "e", 0, 7}));
     is_found(&feed, "13:13:", NULL, "a transaction that has recorded more");
     CU_ASSERT_TRUE(leave(&feed, &(written_t){15, "15:15:", "posts", "e", 1, 7}));
@@ -198,7 +253,8 @@ static void test_ends(void)
     CU_ASSERT_TRUE(leave(&feed, &(written_t){16, "16:16:", "posts", "e", 1, 7}));
     life = database_joined_life(database_board_era(feed.self));
     CU_ASSERT_FALSE(leave(&feed, &(written_t){17, "17:17:", "posts", "e", 1, 7}));
-    database_joined_begin(feed.self, life, "3:3:", 1);
+    base = 2;
+    find(&feed, "3:3:", 1);
     is_found(&feed, "16:16:", NULL, "of the era before nothing is left");
     CU_ASSERT_TRUE(leave(&feed, &(written_t){3, "3:3:", "posts", "e", 1, 7}));
     is_found(&feed, "3:3:", "4:4: 1", "it has lower numbers");
@@ -212,9 +268,9 @@ static void test_places(void)
     database_recent_t *recent;
     feed_t feed;
 
-    begin(&feed, "joined-places.db");
+    begin(&feed, apr_pstrcat(suite_pool, dialect->name, "-places.db", NULL));
     recent = database_board_recent(feed.self);
-    database_joined_begin(feed.self, life, "10:10:", 1);
+    find(&feed, "10:10:", 1);
     for (int i = 0; i < DATABASE_RECENT + 20; i++) {
         const char *saw = apr_psprintf(suite_pool, "%d:%d:", 10 + i, 10 + i);
 
@@ -229,13 +285,163 @@ static void test_places(void)
     feed_close(&feed);
 }
 
+/* ------------------------------------------------------------ MariaDB alone */
+
+static void is_found_as(feed_t *feed, const char *place, const char *wanted, const char *why)
+{
+    const char *found = look_from(feed, place, "e", "{1}");
+
+    is_true((found == NULL) == (wanted == NULL) && (found == NULL || strcmp(found, wanted) == 0), why);
+}
+
+static void begin_lists(feed_t *feed, const char *name)
+{
+    dialect = &database_dialect_mysql;
+    begin(feed, name);
+    database_joined_begin(feed->self, life, "9;", 1);
+}
+
+/* Leave what this place has seen, with its own changes. */
+static void leave_as(feed_t *feed, apr_int64_t id, const char *saw, const char *image)
+{
+    json_t *change = json_pack("{s:I,s:I,s:i,s:s,s:s,s:s,s:s,s:n,s:s}", "id", (json_int_t)id, "xid", (json_int_t)id,
+                               "alone", 1, "now", saw, "epoch", "e", "op", "I", "key", "1", "old", "new", image);
+    database_packed_t packed;
+
+    database_copy_pack(&packed, posts_of("{1}"), change);
+    CU_ASSERT_TRUE(database_joined_leave(feed->self, life, &packed, 1));
+    json_decref(change);
+}
+
+#define HERE "{\"wall\": \"I7\"}"
+
+static void test_numbers(void)
+{
+    database_numbering_t numbering;
+    database_recent_t *recent;
+    feed_t feed;
+
+    begin_lists(&feed, "numbers.db");
+    recent = database_board_recent(feed.self);
+    leave_as(&feed, 10, "9;10", HERE);
+    leave_as(&feed, 11, "9;10,11", HERE);
+    database_joined_number(feed.self, &numbering);
+    leave_as(&feed, 12, "9;10,11,12", HERE);
+    is_found_as(&feed, "11;", NULL, "numbers that are not yet told");
+    database_joined_numbered(feed.self, &numbering, 9, "10,11", 1);
+    is_found_as(&feed, "11;", "11;12 1", "those have been seen");
+    is_found_as(&feed, "9;", "9;10,11,12 3", "those have not, and have numbers meanwhile");
+    is_found_as(&feed, "9;10", "10;11,12 2", "a place gets short");
+    is_found_as(&feed, "9;11", "9;10,11,12 2", "where there is no gap");
+    is_found_as(&feed, "13;", NULL, "numbers that others have given");
+    is_found_as(&feed, "11;12", NULL, "nothing is new");
+    leave_as(&feed, 14, "13;14", HERE);
+    is_found_as(&feed, "13;", NULL, "which a writer has seen, too: nobody knows whether 12 is one of them");
+    is_found_as(&feed, "11;12", NULL, "nor what the others are");
+    feed_close(&feed);
+
+    begin_lists(&feed, "gone.db");
+    recent = database_board_recent(feed.self);
+    leave_as(&feed, 10, "9;10", HERE);
+    database_joined_number(feed.self, &numbering);
+    database_joined_numbered(feed.self, &numbering, 9, "10", 1);
+    leave_as(&feed, 11, "10;11", HERE);
+    recent->changes[(recent->last - 1) % DATABASE_RECENT][6] ^= 1; /* of 10 */
+    is_found_as(&feed, "10;", "10;11 1", "one that is half written, and has a number that was seen");
+    is_found_as(&feed, "9;", NULL, "or that was not");
+    feed_close(&feed);
+}
+
+/* What cannot be left alone. */
+static void test_own(void)
+{
+    char *large = apr_pcalloc(suite_pool, 2000);
+    feed_t feed;
+
+    begin_lists(&feed, "own.db");
+    leave_as(&feed, 11, "9;10,11", HERE);
+    is_found_as(&feed, "9;10", NULL, "two that nobody knows: both may be its own");
+    leave_as(&feed, 12, "9;10,11,12", HERE);
+    is_found_as(&feed, "9;10,11", "9;10,11,12 1", "which has an end, so that they are known to the next one");
+    is_found_as(&feed, "9;11", NULL, "as long as one is there");
+    memset(large, 'x', 1999);
+    leave_as(&feed, 13, "9;10,11,12,13", large);
+    is_found_as(&feed, "9;10,11,12", NULL, "too large");
+    leave_as(&feed, 14, "9;10,11,12,13,14", HERE);
+    is_found_as(&feed, "9;10,11,12,13", "9;10,11,12,13,14 1", "that is an end, too");
+    leave_as(&feed, 14, "9;10,11,12,13,14", HERE);
+    is_found_as(&feed, "9;10,11,12,13,14", NULL, "a transaction that has recorded nothing");
+    leave_as(&feed, 15, "", HERE);
+    is_found_as(&feed, "9;10,11,12,13,14", NULL, "a place that is none");
+    is_found_as(&feed, "9;10,11,12,13,14,15", NULL, "nobody has");
+    feed_close(&feed);
+}
+
+/* A stranger's change is announced: who has it not is to ask. One that is found with what is announced already is no end. */
+static void test_strangers(void)
+{
+    feed_t feed;
+
+    begin_lists(&feed, "strangers.db");
+    leave_as(&feed, 10, "9;10", HERE);
+    database_joined_begin(feed.self, life, "9;10,20", 1);
+    is_found_as(&feed, "9;", NULL, "a stranger's");
+    is_found_as(&feed, "9;20", "9;10,20 1", "that is there already");
+    leave_as(&feed, 21, "9;10,20,21", HERE);
+    is_found_as(&feed, "9;10", NULL, "it is not forgotten for what comes after");
+    is_found_as(&feed, "9;10,20", "9;10,20,21 1", "nor is it one of the writer's");
+    feed_close(&feed);
+}
+
+static void on_pgsql(void (*test)(void))
+{
+    dialect = &database_dialect_pgsql;
+    test();
+}
+
+static void on_mysql(void (*test)(void))
+{
+    dialect = &database_dialect_mysql;
+    test();
+}
+
+static void test_looks_pgsql(void)
+{
+    on_pgsql(test_looks);
+}
+
+static void test_looks_mysql(void)
+{
+    on_mysql(test_looks);
+}
+
+static void test_ends_pgsql(void)
+{
+    on_pgsql(test_ends);
+}
+
+static void test_ends_mysql(void)
+{
+    on_mysql(test_ends);
+}
+
+static void test_places_pgsql(void)
+{
+    on_pgsql(test_places);
+}
+
 void vault_database_joined_suite(void)
 {
     CU_pSuite suite = CU_add_suite("database_joined", scene_suite_start, scene_suite_stop);
 
     CU_add_test(suite, "a transaction joins what has seen all that it saw", test_join);
     CU_add_test(suite, "places, and snapshots as they are told", test_read);
-    CU_add_test(suite, "a page takes what it can have whole", test_looks);
-    CU_add_test(suite, "what is announced otherwise is asked for", test_ends);
-    CU_add_test(suite, "copies that are gone are none", test_places);
+    CU_add_test(suite, "a page takes what it can have whole", test_looks_pgsql);
+    CU_add_test(suite, "... on MariaDB, too", test_looks_mysql);
+    CU_add_test(suite, "what is announced otherwise is asked for", test_ends_pgsql);
+    CU_add_test(suite, "... on MariaDB, too ", test_ends_mysql);
+    CU_add_test(suite, "copies that are gone are none", test_places_pgsql);
+    CU_add_test(suite, "changes that get numbers", test_numbers);
+    CU_add_test(suite, "changes that cannot be left alone", test_own);
+    CU_add_test(suite, "changes of strangers", test_strangers);
 }

@@ -55,6 +55,8 @@ typedef struct database_dialect_t {
      * rare, and most looks of pages need not ask.
      * @return 0: no; 1: yes; 2: it is too long to be kept, so that who settles must be waited for */
     int (*is_long)(const char *told);
+    /** Likewise: should who watches settle now? @param age  milliseconds since it did, @param look  between two of its looks */
+    int (*is_due)(const char *told, apr_int64_t age, int look);
     /** An expression that tells where a snapshot is, as text that is never NULL. */
     const char *now;
     /** Make a place of what `now` told. In c->pool. NULL: it is one already.

@@ -30,6 +30,10 @@
 #define IDS_MAX 1800
 /* The longest one that pages do not mind. */
 #define IDS_ENOUGH 500
+/* Changes without a number that who watches may let be; and for how many looks, and milliseconds. */
+#define FEW 32
+#define LOOKS 50
+#define LET_BE_MAX 10000
 /* What is not yet numbered comes after all that is. */
 #define UNNUMBERED (APR_INT64_C(1) << 62)
 #define LOCK "CONCAT('mod_vault place ',MD5(DATABASE()))"
@@ -327,6 +331,16 @@ static int is_long(const char *told)
     return length > IDS_MAX ? 2 : length > IDS_ENOUGH;
 }
 
+/* Numbers cost more than all else that a watcher does where only this server writes. But a place without them is long, and before its time for
+ * pruning: both counts are far below what is kept at least (`changes`, `keep`). */
+static int is_due(const char *told, apr_int64_t age, int look)
+{
+    const char *ids = ids_of(told);
+    apr_int64_t most = (apr_int64_t)LOOKS * look;
+
+    return ids[0] != '\0' && (age < 0 || age >= (most < LET_BE_MAX ? most : LET_BE_MAX) || count_of(ids) >= FEW);
+}
+
 static apr_status_t place(sql_call_t *c, const char *told, const char **now)
 {
     *now = told;
@@ -519,6 +533,7 @@ const database_dialect_t database_dialect_mysql = {
     .unwatch = unwatch,
     .settle = settle,
     .is_long = is_long,
+    .is_due = is_due,
     .now = "CONCAT(COALESCE((SELECT pruned FROM vault_watched WHERE tbl=''),'0'),';',"
            "COALESCE((SELECT GROUP_CONCAT(id ORDER BY id) FROM vault_changes WHERE pos IS NULL),''))",
     .place = place,

@@ -86,6 +86,16 @@ void database_joined_numbered(const database_t *feed, const database_numbering_t
     }
 }
 
+int database_joined_each_new(const database_t *feed, apr_uint64_t life, const char *place, const char *now,
+                             int (*visit)(void *data, apr_int64_t id), void *data)
+{
+    const database_numbered_t numbered = {.numbers = database_board_recent(feed)->numbers, .life = life};
+    database_listed_t had, has;
+
+    return database_listed_read(&had, place) && database_listed_read(&has, now) && had.last <= has.last &&
+           database_listed_each_new(&had, &has, &numbered, visit, data);
+}
+
 void database_joins_leave(database_recent_t *recent, apr_uint64_t life, database_packed_t *packed, apr_int64_t top)
 {
     apr_uint64_t number = ++recent->last;

@@ -85,6 +85,11 @@ void database_joined_number(const database_t *feed, database_numbering_t *number
 void database_joined_numbered(const database_t *feed, const database_numbering_t *numbering, apr_int64_t last,
                               const char *ids, int all);
 
+/** Call `visit` for each change that the place `now` has and the older one has not, until that returns 0. Where places are lists.
+ * @return 1: for all of them; 0: it returned 0, or nobody knows which they are */
+int database_joined_each_new(const database_t *feed, apr_uint64_t life, const char *place, const char *now,
+                             int (*visit)(void *data, apr_int64_t id), void *data);
+
 /** As database_recent_look. */
 int database_joined_look(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, const char *place,
                          const char *epoch);

@@ -53,6 +53,8 @@ struct database_watcher_t {
     apr_time_t pruned_at; /* thread */
     sql_call_t c;         /* thread */
     char place[DATABASE_PLACE_BYTES]; /* thread: "" none */
+    json_t *tables;         /* thread: those that are watched, when they were read last; NULL: nobody knows */
+    apr_time_t settled_at;  /* thread */
     char *told; /* thread: what the database told at the last look, of which `place` was made; NULL: unknown */
     database_marks_t marks; /* thread: those that were there when this look began */
     apr_int64_t version;    /* thread: of the connection's, when the last look began; -1: unknown */
@@ -202,7 +204,8 @@ static apr_status_t look_at_all(database_watcher_t *w, database_touched_t *touch
             }
         }
     }
-    json_decref(tables);
+    json_decref(w->tables);
+    w->tables = tables;
     return rv;
 }
 
@@ -262,6 +265,7 @@ static apr_status_t look_in_one_snapshot(database_watcher_t *w)
     apr_uint64_t life = 0;
     apr_status_t rv = w->dialect->settle != NULL ? w->dialect->settle(c, 0) : APR_SUCCESS;
 
+    w->settled_at = vault_now();
     database_board_copy(w->feed, &w->marks);
     if (rv == APR_SUCCESS) {
         rv = sql_conn_begin_read(c);
@@ -337,14 +341,57 @@ static int is_same_version(database_watcher_t *w)
     return w->asked >= 0 && w->asked == w->version;
 }
 
+/* Of which table it is nobody knows. */
+static int is_marked(void *data, apr_int64_t id)
+{
+    const database_watcher_t *w = data;
+    size_t tables = json_array_size(w->tables);
+
+    for (size_t i = 0; i < tables; i++) {
+        const char *epoch = json_string_value(json_object_get(json_array_get(w->tables, i), "epoch"));
+
+        if (epoch != NULL &&
+            database_marks_have(&w->marks, database_board_mark(w->feed, w->marks.era, epoch, id))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Has it been announced, all that `told` has and the last look had not? Then this was a look. */
+static apr_status_t look_at_told(database_watcher_t *w, const char *told, int *enough)
+{
+    sql_call_t *c = &w->c;
+    apr_uint64_t life = database_recent_life_here(c, w->marks.era);
+    const char *now;
+    apr_status_t rv;
+
+    *enough = database_joined_each_new(w->feed, life, w->place, told, is_marked, w);
+    if (!*enough) {
+        return APR_SUCCESS;
+    }
+    rv = w->dialect->place(c, told, &now);
+    if (rv == APR_SUCCESS) {
+        begin_recent(w, life, now, 0);
+        announce(w, database_touched_make(w->feed, c->pool), told, now);
+    }
+    return rv;
+}
+
 /* Where changes are settled before they are read: the place has those that are not. */
 static apr_status_t compare_told(database_watcher_t *w, int *same)
 {
     sql_call_t *c = &w->c;
     const char *told;
-    apr_status_t rv = sql_conn_cell(c, apr_pstrcat(c->pool, c->db->driver->select, " ", w->dialect->now, NULL), &told);
+    apr_status_t rv;
 
+    database_board_copy(w->feed, &w->marks);
+    rv = sql_conn_cell(c, apr_pstrcat(c->pool, c->db->driver->select, " ", w->dialect->now, NULL), &told);
     *same = rv == APR_SUCCESS && told != NULL && is_as_told(w, told);
+    if (rv == APR_SUCCESS && told != NULL && !*same) {
+        rv = look_at_told(w, told, same);
+    }
+    *same = *same && !w->dialect->is_due(told, apr_time_as_msec(vault_now() - w->settled_at), w->feed->look);
     return rv;
 }
 
@@ -581,6 +628,7 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *data)
     }
     forget_holder(w);
     forget_told(w);
+    json_decref(w->tables);
     sql_background_end(&w->c);
     return NULL;
 }

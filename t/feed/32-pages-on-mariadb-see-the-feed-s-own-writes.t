@@ -77,6 +77,11 @@ for my $mysql (has_database() ? databases('mysql') : ()) {
     my $without = sub { return wait_until(sub { $costs->() == 2 }, $_[0]) };
     $costs->() for 1 .. 4;
     $without->('a page looks without the database');
+    # Who watches finds nothing in them, and numbers them later: pages go on as they did.
+    my $numberless = sub { return ($db->does('own', 'SELECT COUNT(*) FROM vault_changes WHERE pos IS NULL'))[0] };
+    wait_until(sub { $costs->(); $numberless->() > 5 }, 'changes wait for their numbers');
+    wait_until(sub { !$numberless->() }, '... which they get');
+    $without->('... and pages go on without the database');
     saves($id++, 2, 'elsewhere');
     $without->('... also when another one was written that it does not show');
 

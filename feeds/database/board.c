@@ -30,6 +30,7 @@ struct database_board_t {
     _Atomic pid_t holder;                          /* atomic: who holds the lock, when it has said so; 0: nobody has */
     _Atomic apr_int64_t floor;                     /* atomic: one more than the number; 0: none */
     _Atomic apr_uint64_t known;                    /* atomic: 0: none */
+    _Atomic apr_int64_t seen;                      /* atomic: 0: never */
     _Atomic database_era_t era;                    /* atomic */
     _Atomic apr_uint32_t next;                     /* atomic: how many marks were ever left */
     _Atomic database_mark_t marks[DATABASE_MARKS]; /* atomic, each */
@@ -212,6 +213,17 @@ apr_uint64_t database_board_known(const database_t *feed)
 void database_board_know(const database_t *feed, apr_uint64_t footprint)
 {
     feed->board->known = footprint;
+}
+
+apr_time_t database_board_seen(const database_t *feed)
+{
+    return feed->board->seen;
+}
+
+/* Two looks may come here in either order: the older one costs a look of the watcher. */
+void database_board_see(const database_t *feed, apr_time_t began)
+{
+    feed->board->seen = began;
 }
 
 database_recent_t *database_board_recent(const database_t *feed)

@@ -62,6 +62,10 @@ void database_board_raise_floor(const database_t *feed, apr_int64_t floor);
 apr_uint64_t database_board_known(const database_t *feed);
 void database_board_know(const database_t *feed, apr_uint64_t footprint);
 
+/** When that look of a page began which last saw that all is announced (glimpse.h); 0: none did. Any thread. */
+apr_time_t database_board_seen(const database_t *feed);
+void database_board_see(const database_t *feed, apr_time_t began);
+
 /** The era, before a connection is taken. Any thread. */
 database_era_t database_board_era(const database_t *feed);
 /** By who watches, with a connection that is new: the database may be another one than before. */

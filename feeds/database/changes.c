@@ -8,13 +8,16 @@
 
 #include "apr_strings.h"
 
+#include "board.h"
 #include "catalogue.h"
 #include "cells.h"
 #include "connection.h"
 #include "driver.h"
 #include "elements.h"
 #include "fold.h"
+#include "glimpse.h"
 #include "image.h"
+#include "now.h"
 #include "recent.h"
 #include "rows.h"
 #include "subscription.h"
@@ -163,6 +166,9 @@ static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
     look->is_crowded = look->dialect->is_long != NULL && !look->settled ? look->dialect->is_long(look->told) : 0;
     if (look->is_crowded) {
         return APR_SUCCESS;
+    }
+    if (look->dialect->is_due != NULL) {
+        database_glimpse(c, look);
     }
     look->span.now = look->told;
     if (look->columns[0] == '\0') {
@@ -390,6 +396,10 @@ apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const cha
     database_look_t fresh = {.dialect = database_dialect_of(c->db)};
     apr_status_t rv = database_subscription_id(c, &fresh.subscription);
 
+    if (fresh.dialect != NULL && fresh.dialect->is_due != NULL) {
+        fresh.began = vault_now();
+        fresh.era = database_board_era((const database_t *)c->db);
+    }
     if (rv == APR_SUCCESS) {
         rv = sql_conn_take(c);
     }

@@ -52,6 +52,8 @@ typedef struct database_look_t {
     int again;      /**< there may be more beyond `next` already */
     int open;       /**< a transaction is */
     int settled;    /**< places were settled for this look */
+    apr_time_t began; /**< before the database was asked; where places are to be settled */
+    apr_uint32_t era; /**< likewise: of the board, before the connection was taken */
     int is_crowded; /**< they were not, and the one that was found is long: nothing else is known. As dialect.h's is_long says */
 } database_look_t;
 

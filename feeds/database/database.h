@@ -31,6 +31,7 @@
  * snapshot.c, listed.c  and those apart from what was left
  * footprint.c   whether anybody has written at all
  * brief.c       whether all that is new was announced already
+ * glimpse.c     what a page's look tells the watcher by the way
  * watcher.c     notices what other programs write
  * model.c       entities, collections and queries, from a file
  */

@@ -20,6 +20,7 @@
 #include "dialect.h"
 #include "driver.h"
 #include "footprint.h"
+#include "glimpse.h"
 #include "interests.h"
 #include "joined.h"
 #include "knock.h"
@@ -534,6 +535,14 @@ static int may_rest(const database_watcher_t *w, apr_uint64_t footprint)
     return w->told != NULL ? database_footprint_rest(&rest) : 0;
 }
 
+/* Likewise because of what a page has seen since the last look. */
+static int may_rest_after_glimpse(const database_watcher_t *w)
+{
+    return w->told != NULL && w->dialect->is_due != NULL
+               ? database_glimpse_rest(database_board_seen(w->feed), w->looked_at, vault_now(), w->feed->look)
+               : 0;
+}
+
 /* One look. @return how many milliseconds until the next */
 static int look(database_watcher_t *w)
 {
@@ -546,6 +555,7 @@ static int look(database_watcher_t *w)
     w->is_told = w->feed->journal != NULL && database_knock_listen(&w->knock, w->feed->journal);
     footprint = database_footprint(w->feed, &settled);
     rest = may_rest(w, footprint);
+    rest = rest > 0 ? rest : may_rest_after_glimpse(w);
     if (rest > 0) {
         return rest;
     }

@@ -5,6 +5,7 @@
 #include "board.h"
 #include "database_scene.h"
 #include "driver.h"
+#include "glimpse.h"
 #include "joined.h"
 #include "listed.h"
 #include "snapshot.h"
@@ -393,6 +394,69 @@ static void test_strangers(void)
     feed_close(&feed);
 }
 
+/* How long the watcher rests because of what a page has seen. Milliseconds. */
+static void test_rests(void)
+{
+    static const struct {
+        int seen, looked_at, now, look, rest;
+        const char *why;
+    } rows[] = {
+        {0, 1000, 1001, 200, 0, "no page has looked"},
+        {1000, 0, 1001, 200, 0, "the watcher has not"},
+        {1000, 900, 1001, 200, 199, "as long as after a look of its own"},
+        {1000, 900, 1199, 200, 1, "nearly"},
+        {1000, 900, 1200, 200, 0, "and no longer"},
+        {3000, 1100, 3001, 200, 99, "but it looks every two seconds"},
+        {3000, 1000, 3001, 200, 0, "whatever pages do"},
+        {1002, 900, 1001, 200, 0, "a clock that goes back"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        is_true(database_glimpse_rest(apr_time_from_msec(rows[i].seen), apr_time_from_msec(rows[i].looked_at),
+                                      apr_time_from_msec(rows[i].now), rows[i].look) == rows[i].rest,
+                rows[i].why);
+    }
+}
+
+/* What a page hears in its look; "e" is its watching, "f" another one. */
+static void test_glimpses(void)
+{
+    static const struct {
+        const char *told;
+        int sees;
+        const char *why;
+    } rows[] = {
+        {"9;10", 1, "what the watcher has"},
+        {"9;", 1, "less: a look that was earlier"},
+        {"9;10,11", 1, "and what is marked"},
+        {"9;10,12", 0, "what nobody has announced"},
+        {"9;10,13", 0, "a mark of another table"},
+        {"10;", 0, "numbers that nobody knows"},
+        {"8;", 0, "an older place"},
+    };
+    feed_t feed;
+    database_mark_t marks[2];
+
+    begin_lists(&feed, "glimpses.db");
+    database_board_keep_place(feed.self, "9;10");
+    marks[0] = database_board_mark(feed.self, database_board_era(feed.self), "e", 11);
+    marks[1] = database_board_mark(feed.self, database_board_era(feed.self), "f", 13);
+    database_board_leave(feed.self, marks, 2);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        sql_call_t c = {.db = feed.self, .pool = suite_pool};
+        database_look_t look = {.dialect = dialect,
+                                .epoch = "e",
+                                .told = rows[i].told,
+                                .began = apr_time_from_sec(1),
+                                .era = database_board_era(feed.self)};
+
+        database_board_see(feed.self, 0);
+        database_glimpse(&c, &look);
+        is_true((database_board_seen(feed.self) == look.began) == rows[i].sees, rows[i].why);
+    }
+    feed_close(&feed);
+}
+
 static void on_pgsql(void (*test)(void))
 {
     dialect = &database_dialect_pgsql;
@@ -444,4 +508,6 @@ void vault_database_joined_suite(void)
     CU_add_test(suite, "changes that get numbers", test_numbers);
     CU_add_test(suite, "changes that cannot be left alone", test_own);
     CU_add_test(suite, "changes of strangers", test_strangers);
+    CU_add_test(suite, "what a page sees for the watcher", test_glimpses);
+    CU_add_test(suite, "how long that one rests", test_rests);
 }

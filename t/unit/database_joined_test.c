@@ -368,13 +368,16 @@ static void test_own(void)
     memset(large, 'x', 1999);
     leave_as(&feed, 13, "9;10,11,12,13", large);
     is_found_as(&feed, "9;10,11,12", NULL, "too large");
-    leave_as(&feed, 14, "9;10,11,12,13,14", HERE);
-    is_found_as(&feed, "9;10,11,12,13", "9;10,11,12,13,14 1", "that is an end, too");
-    leave_as(&feed, 14, "9;10,11,12,13,14", HERE);
-    is_found_as(&feed, "9;10,11,12,13,14", NULL, "a transaction that has recorded nothing");
-    leave_as(&feed, 15, "", HERE);
-    is_found_as(&feed, "9;10,11,12,13,14", NULL, "a place that is none");
-    is_found_as(&feed, "9;10,11,12,13,14,15", NULL, "nobody has");
+    leave_as(&feed, 15, "9;10,11,12,15", HERE);
+    is_found_as(&feed, "9;10,11,12", NULL, "also for what has not seen it");
+    is_found_as(&feed, "9;10,11,12,13", "9;10,11,12,13,15 1", "that is an end, too");
+    leave_as(&feed, 14, "9;10,11,12,13,14,15", HERE);
+    leave_as(&feed, 14, "9;10,11,12,13,14,15", HERE);
+    is_found_as(&feed, "9;10,11,12,13,14,15", NULL, "a transaction that has recorded nothing");
+    leave_as(&feed, 16, "", HERE);
+    leave_as(&feed, 17, "9;10,11,12,13,14,15,17", HERE);
+    is_found_as(&feed, "9;10,11,12,13,14,15", NULL, "a place that is none");
+    is_found_as(&feed, "9;10,11,12,13,14,15,16", NULL, "nobody has");
     feed_close(&feed);
 }
 
@@ -391,6 +394,11 @@ static void test_strangers(void)
     leave_as(&feed, 21, "9;10,20,21", HERE);
     is_found_as(&feed, "9;10", NULL, "it is not forgotten for what comes after");
     is_found_as(&feed, "9;10,20", "9;10,20,21 1", "nor is it one of the writer's");
+    feed_close(&feed);
+
+    begin_lists(&feed, "early.db");
+    leave_as(&feed, 10, "8;10", HERE);
+    is_found_as(&feed, "8;", NULL, "what was there when the watching began");
     feed_close(&feed);
 }
 

@@ -14,7 +14,8 @@ void database_cells_begin(database_cells_t *cells, const char *name)
 static void append_told(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
     const char *columns = dialect->columns != NULL ? dialect->columns(cells->sql, table) : "w.columns";
-    const char *const expressions[DATABASE_CELLS_WATCHED] = {"w.epoch", "w.pruned", columns, dialect->now};
+    const char *const expressions[DATABASE_CELLS_WATCHED] = {"w.epoch", "w.pruned", columns,
+                                                              dialect->unites ? dialect->part : dialect->now};
 
     for (int i = 0; i < DATABASE_CELLS_WATCHED; i++) {
         sql_raw(cells->sql, i == 0 ? " " : ",");
@@ -53,6 +54,7 @@ void database_cells_alone(database_cells_t *cells, const database_dialect_t *dia
     sql_raw(sql, others > 0 ? "," : "");
     append_nulls(sql, others);
     append_watched(sql);
+    sql_raw(sql, dialect->unites ? dialect->parts : "");
     append_which(sql, table);
 }
 

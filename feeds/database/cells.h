@@ -23,7 +23,7 @@ typedef struct database_cells_t {
 void database_cells_begin(database_cells_t *cells, const char *name);
 
 /** A whole statement with nothing but what vault_watched, and the snapshot, say of the watching of a table; without names.
- * database_look_hear takes them.
+ * database_look_hear takes them. Where the dialect unites there is a row for each part of the place.
  * @param others  so many cells follow that are NULL */
 void database_cells_alone(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
                           int others);
@@ -34,7 +34,7 @@ void database_cells_place(sql_statement_t *sql, const database_dialect_t *dialec
                           const char *epoch);
 
 /** Begin a statement whose other cells are of rows that may be none: `SELECT`, and those of the watching, which all rows have, so that
- * those of the first count. Where the dialect unites they come in a row of their own, of which the others are NULL, and are NULL in all
+ * those of the first count. Where the dialect unites they come in rows of their own, of which the others are NULL, and are NULL in all
  * others. */
 void database_cells_select(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table);
 /** When all cells are there: ` FROM` the watching, to which the table `name` is joined `AS alias`, up to its condition, or that alone. */

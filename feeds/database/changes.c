@@ -85,8 +85,23 @@ static void append_in_order(sql_statement_t *sql, const database_dialect_t *dial
     sql_limit(sql, wanted->most + 1);
 }
 
+/* One more part of a place. What is too long for a place need not be longer. */
+static void add_part(sql_call_t *c, database_look_t *look, const char *part)
+{
+    const char *more = strchr(part, ';');
+    apr_size_t length = strlen(look->told);
+
+    if (more != NULL && more[1] != '\0' && length < DATABASE_PLACE_BYTES) {
+        look->told = apr_pstrcat(c->pool, look->told, look->told[length - 1] != ';' ? "," : "", more + 1, NULL);
+    }
+}
+
 void database_look_hear(sql_call_t *c, database_look_t *look, const char *const *cells)
 {
+    if (look->told != NULL) {
+        add_part(c, look, cells[3]);
+        return;
+    }
     look->epoch = apr_pstrdup(c->pool, cells[0]);
     look->span.pruned = apr_pstrdup(c->pool, cells[1]);
     look->columns = apr_pstrdup(c->pool, cells[2]);
@@ -107,7 +122,7 @@ static int take_cb(void *data, const char *const *cells)
 {
     arriving_t *arriving = data;
 
-    if (!arriving->heard && cells[0] != NULL) {
+    if (cells[0] != NULL && (!arriving->heard || arriving->look->dialect->unites)) {
         database_look_hear(arriving->c, arriving->look, cells);
         arriving->heard = 1;
     }
@@ -150,6 +165,7 @@ static apr_status_t fetch_watched(sql_call_t *c, database_look_t *look, const da
         database_cells_alone(&cells, look->dialect, c->table, 0);
     }
     arriving.names = cells.names;
+    look->told = NULL;
     rv = sql_conn_run(c, cells.sql, take_cb, &arriving);
     if (rv == APR_SUCCESS && arriving.failed) {
         rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");

@@ -88,7 +88,7 @@ apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const d
  * and, where places are snapshots, of the transaction "xid", and whether it has recorded nothing "alone" (1) or something else, too (0) */
 apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes);
 
-/** Take the first DATABASE_CELLS_WATCHED cells of the first row. */
+/** Take the first DATABASE_CELLS_WATCHED cells of the first row, or of each that has them: then all but the place is the same. */
 void database_look_hear(sql_call_t *c, database_look_t *look, const char *const *cells);
 
 /** Where a snapshot is in the changes of a table. */

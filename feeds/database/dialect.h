@@ -59,6 +59,9 @@ typedef struct database_dialect_t {
     int (*is_due)(const char *told, apr_int64_t age, int look);
     /** An expression that tells where a snapshot is, as text that is never NULL. */
     const char *now;
+    /** Where the dialect unites: likewise in parts, a row for each, for less: the expression, and what is joined to vault_watched AS w for it. All parts are
+     * the same up to a semicolon, after which each has what comes into the list there, or nothing. */
+    const char *part, *parts;
     /** Make a place of what `now` told. In c->pool. NULL: it is one already.
      * @return APR_SUCCESS; other: it cannot be kept; a sentence was given */
     apr_status_t (*place)(sql_call_t *c, const char *told, const char **place);

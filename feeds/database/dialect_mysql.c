@@ -536,6 +536,8 @@ const database_dialect_t database_dialect_mysql = {
     .is_due = is_due,
     .now = "CONCAT(COALESCE((SELECT pruned FROM vault_watched WHERE tbl=''),'0'),';',"
            "COALESCE((SELECT GROUP_CONCAT(id ORDER BY id) FROM vault_changes WHERE pos IS NULL),''))",
+    .part = "CONCAT(COALESCE(l.pruned,'0'),';',COALESCE(c.id,''))",
+    .parts = " LEFT JOIN vault_watched AS l ON l.tbl='' LEFT JOIN vault_changes AS c ON c.pos IS NULL",
     .place = place,
     .is_lost = is_lost,
     .append_since = append_since,

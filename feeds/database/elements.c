@@ -46,7 +46,7 @@ static int take_cb(void *data, const char *const *cells)
     arriving_t *arriving = data;
     const char *const *own = cells + DATABASE_CELLS_WATCHED;
 
-    if (!arriving->heard && cells[0] != NULL) {
+    if (cells[0] != NULL && (!arriving->heard || arriving->look->dialect->unites)) {
         database_look_hear(arriving->c, arriving->look, cells);
         arriving->heard = 1;
     }
@@ -293,6 +293,7 @@ apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const
     apr_status_t rv = APR_SUCCESS;
 
     look->elements = json_array();
+    look->told = NULL;
     if (is_number && look->dialect->asks_once && database_dialect_epoch(c->table) != NULL) {
         rv = fetch(&arriving, wanted, 1, take_lean_cb);
     }

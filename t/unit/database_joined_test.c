@@ -465,6 +465,44 @@ static void test_glimpses(void)
     feed_close(&feed);
 }
 
+/* A place that comes a row for each part. */
+static void test_parts(void)
+{
+    static const struct {
+        const char *parts[4], *told, *why;
+    } rows[] = {
+        {{"7;"}, "7;", "all is numbered"},
+        {{"7;12"}, "7;12", "one is not"},
+        {{"7;12", "7;3", "7;14"}, "7;12,3,14", "some are not, in no order"},
+    };
+    sql_call_t c = {.pool = suite_pool};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        database_look_t look = {.dialect = &database_dialect_mysql};
+
+        for (int part = 0; part < 4 && rows[i].parts[part] != NULL; part++) {
+            const char *const cells[] = {"e", "0", "[]", rows[i].parts[part]};
+
+            database_look_hear(&c, &look, cells);
+        }
+        check(look.told, rows[i].told, "told", rows[i].why);
+    }
+}
+
+/* However many there are, it is too long, and not much longer. */
+static void test_many_parts(void)
+{
+    database_look_t look = {.dialect = &database_dialect_mysql};
+    sql_call_t c = {.pool = suite_pool};
+
+    for (int id = 1; id <= 5000; id++) {
+        const char *const cells[] = {"e", "0", "[]", apr_psprintf(suite_pool, "7;%d", id)};
+
+        database_look_hear(&c, &look, cells);
+    }
+    is_true(database_dialect_mysql.is_long(look.told) && strlen(look.told) < 2 * DATABASE_PLACE_BYTES, "too long");
+}
+
 static void on_pgsql(void (*test)(void))
 {
     dialect = &database_dialect_pgsql;
@@ -516,6 +554,8 @@ void vault_database_joined_suite(void)
     CU_add_test(suite, "changes that get numbers", test_numbers);
     CU_add_test(suite, "changes that cannot be left alone", test_own);
     CU_add_test(suite, "changes of strangers", test_strangers);
+    CU_add_test(suite, "a place in parts", test_parts);
+    CU_add_test(suite, "... of which there are too many", test_many_parts);
     CU_add_test(suite, "what a page sees for the watcher", test_glimpses);
     CU_add_test(suite, "how long that one rests", test_rests);
 }

@@ -56,6 +56,7 @@
     SUITE(database_board)                                                                                              \
     SUITE(database_footprint)                                                                                          \
     SUITE(database_joined)                                                                                             \
+    SUITE(database_joins_walk)                                                                                         \
     SUITE(database_listed)                                                                                             \
     SUITE(database_place)                                                                                              \
     SUITE(database_recent)                                                                                             \

@@ -34,6 +34,8 @@
 #define FEW 32
 #define LOOKS 50
 #define LET_BE_MAX 10000
+/* How the ids in a place within a batch begin: some of them may have numbers that it has, too. */
+#define WITHIN "0,"
 /* What is not yet numbered comes after all that is. */
 #define UNNUMBERED (APR_INT64_C(1) << 62)
 #define LOCK "CONCAT('mod_vault place ',MD5(DATABASE()))"
@@ -349,12 +351,29 @@ static apr_status_t place(sql_call_t *c, const char *told, const char **now)
                : sql_fail(c, APR_EAGAIN, "more changes were committed at once than a place can hold");
 }
 
+/* Ids that are gone have got numbers, each one of its own: are there more of them? Then the database is one that was put back, or has lost in a crash
+ * what was committed last. */
+static int has_gone(const database_span_t *span)
+{
+    database_listed_t since, now;
+    apr_int64_t gone = 0;
+
+    if (!database_listed_read(&since, span->since) || !database_listed_read(&now, span->now) ||
+        database_listed_lists(&since, 0)) {
+        return 0;
+    }
+    for (int i = 0; i < since.count; i++) {
+        gone += !database_listed_lists(&now, since.ids[i]);
+    }
+    return gone > now.last - since.last;
+}
+
 static int is_lost(sql_call_t *c, const database_span_t *span)
 {
     apr_int64_t since = number(span->since);
 
     return since < 0 || span->since[strspn(span->since, "0123456789;,")] != '\0' || since > number(span->now) ||
-           since < number(span->pruned);
+           since < number(span->pruned) || has_gone(span);
 }
 
 static void append_since(sql_statement_t *sql, const char *since)
@@ -420,6 +439,9 @@ static const char *next(sql_call_t *c, const database_span_t *span, const char *
     *again = last != NULL;
     if (last == NULL) {
         return span->now;
+    }
+    if (seen[0] != '\0' && strncmp(seen, WITHIN, strlen(WITHIN)) != 0) {
+        seen = apr_pstrcat(c->pool, WITHIN, seen, NULL);
     }
     if (order < UNNUMBERED) {
         return apr_psprintf(c->pool, "%" APR_INT64_T_FMT ";%s", order, seen);

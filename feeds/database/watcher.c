@@ -363,11 +363,12 @@ static int is_marked(void *data, apr_int64_t id)
 static apr_status_t look_at_told(database_watcher_t *w, const char *told, int *enough)
 {
     sql_call_t *c = &w->c;
+    const database_span_t span = {.since = w->place, .now = told, .pruned = "0"};
     apr_uint64_t life = database_recent_life_here(c, w->marks.era);
     const char *now;
     apr_status_t rv;
 
-    *enough = database_joined_each_new(w->feed, life, w->place, told, is_marked, w);
+    *enough = !w->dialect->is_lost(c, &span) && database_joined_each_new(w->feed, life, w->place, told, is_marked, w);
     if (!*enough) {
         return APR_SUCCESS;
     }

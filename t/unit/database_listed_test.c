@@ -231,6 +231,40 @@ static void test_walk(void)
     }
 }
 
+/* A place of a database that has lost what was committed last. */
+static void test_lost(void)
+{
+    static const struct {
+        const char *since, *now;
+        int lost;
+        const char *why;
+    } rows[] = {
+        {"90;", "90;", 0, "nothing is new"},
+        {"90;91,93", "90;91,93,94", 0, "nothing is gone"},
+        {"90;91,93", "92;94", 0, "they have numbers"},
+        {"90;91,93", "91;93", 0, "one has"},
+        {"90;91,93", "90;91", 1, "one has none, and is gone"},
+        {"90;91,92,93", "91;", 1, "likewise two of three, where one has got a number"},
+        {"91;", "90;91", 1, "numbers are gone"},
+        {"200;0,91,92", "200;301", 0, "a place within a batch, with ids that have smaller numbers"},
+    };
+    const database_span_t batch = {.since = "90;91,92", .now = "200;301", .pruned = "0"};
+    sql_call_t c = {.pool = suite_pool};
+    int again;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const database_span_t span = {.since = rows[i].since, .now = rows[i].now, .pruned = "0"};
+
+        check(database_dialect_mysql.is_lost(&c, &span) ? "lost" : "there", rows[i].lost ? "lost" : "there", "",
+              rows[i].why);
+    }
+    check(database_dialect_mysql.next(&c, &batch, "150", &again), "150;0,91,92", "", "within a batch");
+    check(database_dialect_mysql.next(&c, &(database_span_t){.since = "150;0,91,92", .now = "200;301", .pruned = "0"},
+                                      "200", &again),
+          "200;0,91,92", "", "and in the next one");
+    check(database_dialect_mysql.next(&c, &batch, NULL, &again), "200;301", "", "at its end");
+}
+
 void vault_database_listed_suite(void)
 {
     CU_pSuite suite = CU_add_suite("database_listed", scene_suite_start, scene_suite_stop);
@@ -239,4 +273,5 @@ void vault_database_listed_suite(void)
     CU_add_test(suite, "more than there is room for", test_too_many);
     CU_add_test(suite, "one set has all that another has", test_follows);
     CU_add_test(suite, "a random walk beside sets that are written out", test_walk);
+    CU_add_test(suite, "places of a database that has lost some", test_lost);
 }

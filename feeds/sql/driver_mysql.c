@@ -119,7 +119,7 @@ static void set_options(const sql_database_t *db, dbi_conn dbi)
 }
 
 /* Transactions that write lock rows, not the gaps between them, and see what others have committed until then.
- * A wait for a lock ends before the statement does, so that it is told as such. */
+ * A wait for a lock ends before the statement does, so that it is told as such. Lists of changes are never cut. */
 static apr_status_t prepare(sql_call_t *c)
 {
     apr_status_t rv = sql_conn_query(c, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", NULL);
@@ -131,7 +131,7 @@ static apr_status_t prepare(sql_call_t *c)
                           apr_psprintf(c->pool,
                                        "SET NAMES utf8mb4,SESSION sql_mode='STRICT_ALL_TABLES,"
                                        "ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',autocommit=1,"
-                                       "innodb_lock_wait_timeout=%d,lock_wait_timeout=%d,max_statement_time=%d.5",
+                                       "group_concat_max_len=1048576,innodb_lock_wait_timeout=%d,lock_wait_timeout=%d,max_statement_time=%d.5",
                                        c->db->timeout, c->db->timeout, c->db->timeout),
                           NULL);
 }

@@ -219,9 +219,12 @@ void database_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
         APR_ARRAY_PUSH(statements, const char *) = dialect->tables[i];
     }
     dialect->watch(c, c->table, statements);
-    forget(c, statements);
+    if (dialect->replace == NULL) {
+        forget(c, statements);
+    }
     sql = sql_statement_make(c);
-    sql_raw(sql, "INSERT INTO vault_watched(tbl,epoch,pruned,columns)VALUES(");
+    sql_raw(sql, dialect->replace != NULL ? dialect->replace : "INSERT INTO ");
+    sql_raw(sql, "vault_watched(tbl,epoch,pruned,columns)VALUES(");
     sql_text(sql, c->table->name);
     sql_raw(sql, apr_pstrcat(c->pool, ",'", make_epoch(c->pool), "','',", NULL));
     sql_text(sql, database_dialect_columns(c, c->table));

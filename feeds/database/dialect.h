@@ -42,6 +42,8 @@ typedef struct database_dialect_t {
     int asks_once; /**< a subquery beside the cells of all rows is run once, and costs less than what is joined to them */
     int adapts;    /**< the triggers take columns that come and go as they are */
     const char *insert_new_end; /**< likewise, what comes after the values */
+    const char *
+        replace; /**< where statements that make triggers end the transaction: how one begins that takes a row's place at once. NULL: they do not */
 
     /** The statements that make and drop the triggers of a table, pushed onto `statements` (of const char *).
      * What is there already is replaced. */

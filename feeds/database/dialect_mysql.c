@@ -551,6 +551,7 @@ const database_dialect_t database_dialect_mysql = {
     .unites = 1,
     .insert_new = " IGNORE",
     .insert_new_end = "",
+    .replace = "REPLACE INTO ",
     .watch = watch,
     .unwatch = unwatch,
     .settle = settle,

@@ -23,7 +23,7 @@ typedef struct database_cells_t {
 void database_cells_begin(database_cells_t *cells, const char *name);
 
 /** A whole statement with nothing but what vault_watched, and the snapshot, say of the watching of a table; without names.
- * database_look_hear takes them. Where the dialect unites there is a row for each part of the place.
+ * database_changes_hear takes them. Where the dialect unites there is a row for each part of the place.
  * @param others  so many cells follow that are NULL */
 void database_cells_alone(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
                           int others);

@@ -1,33 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the change table under one snapshot. */
+/* Statements that read the change table: see changes.h. */
 #include "changes.h"
 
 #include <limits.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "apr_strings.h"
 
 #include "board.h"
-#include "catalogue.h"
 #include "cells.h"
 #include "connection.h"
 #include "driver.h"
-#include "elements.h"
-#include "fold.h"
-#include "glimpse.h"
 #include "image.h"
-#include "now.h"
-#include "recent.h"
 #include "rows.h"
-#include "subscription.h"
 
-/* A cursor of a watched table: this, the epoch, a colon, the place. */
-#define CURSOR_MARK 'w'
-/* Likewise of what is not there. */
-#define ABSENT_MARK 'a'
-
-/* ------------------------------------------------------------ the statement */
+/* ------------------------------------------------------------ the cells of a change, and the condition for it */
 
 static void append_change(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
@@ -85,6 +72,8 @@ static void append_in_order(sql_statement_t *sql, const database_dialect_t *dial
     sql_limit(sql, wanted->most + 1);
 }
 
+/* ------------------------------------------------------------ with the watching */
+
 /* One more part of a place. What is too long for a place need not be longer. */
 static void add_part(sql_call_t *c, database_look_t *look, const char *part)
 {
@@ -96,7 +85,7 @@ static void add_part(sql_call_t *c, database_look_t *look, const char *part)
     }
 }
 
-void database_look_hear(sql_call_t *c, database_look_t *look, const char *const *cells)
+void database_changes_hear(sql_call_t *c, database_look_t *look, const char *const *cells)
 {
     if (look->told != NULL) {
         add_part(c, look, cells[3]);
@@ -123,7 +112,7 @@ static int take_cb(void *data, const char *const *cells)
     arriving_t *arriving = data;
 
     if (cells[0] != NULL && (!arriving->heard || arriving->look->dialect->unites)) {
-        database_look_hear(arriving->c, arriving->look, cells);
+        database_changes_hear(arriving->c, arriving->look, cells);
         arriving->heard = 1;
     }
     if (arriving->names[0] != NULL && cells[DATABASE_CELLS_WATCHED] != NULL) {
@@ -149,17 +138,15 @@ static void append_watched_and_new(database_cells_t *cells, const database_diale
     database_cells_end(cells, dialect, table, cells->count);
 }
 
-/* What the database says of the watching of c->table; with `since`, also what is new: there is one row at least.
- * @param heard  0: it is not watched */
-static apr_status_t fetch_watched(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
-                                  const char *since, json_t **rows, int *heard)
+apr_status_t database_changes_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                                    json_t **rows, int *heard)
 {
     arriving_t arriving = {.c = c, .look = look, .rows = json_array()};
     apr_status_t rv;
     database_cells_t cells = {.sql = sql_statement_make(c)};
 
-    if (since != NULL) {
-        append_watched_and_new(&cells, look->dialect, c->table, wanted, since);
+    if (look->span.since != NULL) {
+        append_watched_and_new(&cells, look->dialect, c->table, wanted, look->span.since);
     }
     else {
         database_cells_alone(&cells, look->dialect, c->table, 0);
@@ -175,353 +162,27 @@ static apr_status_t fetch_watched(sql_call_t *c, database_look_t *look, const da
     return rv;
 }
 
-/* ------------------------------------------------------------ what was read */
+/* ------------------------------------------------------------ understood */
 
-static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
-{
-    look->is_crowded = look->dialect->is_long != NULL && !look->settled ? look->dialect->is_long(look->told) : 0;
-    if (look->is_crowded) {
-        return APR_SUCCESS;
-    }
-    if (look->dialect->is_due != NULL) {
-        database_glimpse(c, look);
-    }
-    look->span.now = look->told;
-    if (look->columns[0] == '\0') {
-        c->conn->tables = NULL;
-        return SQL_STALE;
-    }
-    look->altered = strcmp(look->columns, database_dialect_columns(c, c->table)) != 0;
-    if (look->altered && c->assumes) {
-        c->conn->tables = NULL; /* another key is seen by nobody who assumes */
-        return SQL_STALE;
-    }
-    if (!look->altered) {
-        database_dialect_keep_epoch(c, c->table, look->epoch);
-    }
-    return look->dialect->place != NULL ? look->dialect->place(c, look->told, &look->span.now) : APR_SUCCESS;
-}
-
-/* Cut to what is wanted, and say how to go on. */
-static void cut_changes(sql_call_t *c, database_look_t *look, json_t *changes, int most)
+apr_status_t database_changes_understand(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                                         json_t *rows)
 {
     char last[32];
-    int more = json_array_size(changes) > (size_t)most;
+    int more = json_array_size(rows) > (size_t)wanted->most;
 
     if (more) {
-        const json_t *order = json_object_get(json_array_get(changes, (size_t)most - 1), "order");
+        const json_t *order = json_object_get(json_array_get(rows, (size_t)wanted->most - 1), "order");
 
         apr_snprintf(last, sizeof(last), "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(order));
-        json_array_remove(changes, (size_t)most);
+        json_array_remove(rows, (size_t)wanted->most);
     }
     look->next = look->dialect->next(c, &look->span, more ? apr_pstrdup(c->pool, last) : NULL, &look->again);
-}
-
-static apr_status_t understand_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
-                                       json_t *rows)
-{
-    look->changes = json_incref(rows);
-    cut_changes(c, look, rows, wanted->most);
     return database_image_decode(c, rows);
 }
 
-/* ------------------------------------------------------------ begin */
+/* ------------------------------------------------------------ alone */
 
-/* A place in `table`, of the watching `epoch`. NULL: that is no cursor of a watched table. */
-static const char *parse_cursor(sql_call_t *c, const char *cursor, const char **epoch)
-{
-    const char *colon = cursor != NULL && cursor[0] == CURSOR_MARK ? strchr(cursor, ':') : NULL;
-
-    if (colon == NULL || !database_dialect_is_place(c, colon + 1)) {
-        return NULL;
-    }
-    *epoch = apr_pstrmemdup(c->pool, cursor + 1, (apr_size_t)(colon - cursor) - 1);
-    return apr_pstrdup(c->pool, colon + 1);
-}
-
-static apr_status_t open_snapshot(sql_call_t *c, database_look_t *look)
-{
-    apr_status_t rv = sql_conn_begin_read(c);
-
-    look->open = rv == APR_SUCCESS;
-    return rv;
-}
-
-/* Can the rows of a first view come with its place? */
-static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
-{
-    return wanted->alone && sql_table_column_named(c->table, wanted->column) != NULL;
-}
-
-/* Without a place, or where all is to be read, in one statement. */
-static apr_status_t look_at_once(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
-{
-    int heard;
-    apr_status_t rv = database_elements_fetch(c, look, wanted, &heard);
-
-    look->span.since = NULL;
-    if (rv == APR_SUCCESS && heard) {
-        rv = understand_watched(c, look);
-        look->next = look->span.now;
-    }
-    return rv;
-}
-
-/* Likewise in a snapshot that stays open. */
-static apr_status_t look_anew(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
-{
-    json_t *rows = NULL;
-    int heard = 0;
-    apr_status_t rv = look->open ? APR_SUCCESS : open_snapshot(c, look);
-
-    look->span.since = NULL;
-    if (rv == APR_SUCCESS) {
-        rv = fetch_watched(c, look, wanted, NULL, &rows, &heard);
-    }
-    if (rv == APR_SUCCESS && heard) {
-        rv = understand_watched(c, look);
-        look->next = look->span.now;
-    }
-    json_decref(rows);
-    return rv;
-}
-
-/* Can it be told what happened since look->span.since, a place of `epoch`? */
-static int reaches_back(sql_call_t *c, const database_look_t *look, const char *epoch)
-{
-    return !look->is_crowded && strcmp(look->epoch, epoch) == 0 && !look->dialect->is_lost(c, &look->span);
-}
-
-/* What happened since `place`, or that it cannot be told. */
-static apr_status_t look_since(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, const char *place,
-                               const char *epoch)
-{
-    json_t *rows = NULL;
-    int heard = 0;
-    apr_status_t rv = wanted->alone ? APR_SUCCESS : open_snapshot(c, look);
-
-    if (rv == APR_SUCCESS) {
-        rv = fetch_watched(c, look, wanted, place, &rows, &heard);
-    }
-    if (rv == APR_SUCCESS && heard) {
-        rv = understand_watched(c, look);
-    }
-    look->span.since = place;
-    if (rv == APR_SUCCESS && heard && reaches_back(c, look, epoch)) {
-        look->reset = !wanted->cut && json_array_size(rows) > (size_t)wanted->most;
-        rv = look->reset ? APR_SUCCESS : understand_changes(c, look, wanted, rows);
-    }
-    json_decref(rows);
-    return rv;
-}
-
-/* What was recorded before the table was altered may have no place in it: then the past cannot be told. */
-static apr_status_t give_up_changes(sql_call_t *c, database_look_t *look)
-{
-    if (look->open) {
-        sql_conn_rollback(c);
-        look->open = 0;
-    }
-    json_decref(look->changes);
-    look->changes = NULL;
-    return c->conn->broken ? APR_EAGAIN : APR_SUCCESS;
-}
-
-/* A page that has no cursor yet may be of a user who was here before. */
-static apr_status_t find_page(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
-{
-    const char *own = c->db->host->cursor_get(c->call);
-    const char *cursor = own;
-    const char *place, *epoch;
-    apr_status_t rv = APR_SUCCESS;
-
-    look->was_absent = database_look_was_absent(c);
-    if (own == NULL && look->subscription != NULL) {
-        rv = database_subscription_recall(c, look->subscription, &cursor);
-    }
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    place = parse_cursor(c, cursor, &epoch);
-    if (place != NULL && look->subscription == NULL && database_recent_look(c, look, wanted, place, epoch)) {
-        return APR_SUCCESS;
-    }
-    if (place != NULL) {
-        rv = look_since(c, look, wanted, place, epoch);
-        rv = rv == APR_EINVAL || rv == APR_EGENERAL ? give_up_changes(c, look) : rv;
-    }
-    if (rv == APR_SUCCESS && look->changes == NULL && !look->is_crowded) {
-        look->reset |= own != NULL && !look->was_absent;
-        rv = comes_at_once(c, wanted) ? look_at_once(c, look, wanted) : look_anew(c, look, wanted);
-    }
-    return rv;
-}
-
-/* Likewise where places may have to be settled first. */
-static apr_status_t find_page_settled(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
-{
-    database_look_t again = *look;
-    apr_status_t rv = find_page(c, look, wanted);
-
-    if (rv == APR_SUCCESS && look->is_crowded) {
-        int crowded = look->is_crowded;
-
-        again.settled = 1;
-        rv = database_look_end(c, look, rv);
-        *look = again;
-        rv = rv == APR_SUCCESS ? look->dialect->settle(c, crowded > 1 ? c->db->timeout : 0) : rv;
-        rv = rv == APR_SUCCESS ? find_page(c, look, wanted) : rv;
-    }
-    return rv;
-}
-
-/* On a connection that was taken. */
-static apr_status_t begin(sql_call_t *c, database_look_t *look, const char *table, const database_wanted_t *wanted)
-{
-    int has = 0;
-    apr_status_t rv = sql_catalogue_find(c, table);
-
-    if (rv == APR_SUCCESS && look->dialect != NULL) {
-        has = sql_catalogue_knows(c, "vault_watched");
-        rv = has ? rv : sql_catalogue_has(c, "vault_watched", &has);
-    }
-    if (rv == APR_SUCCESS) {
-        rv = has ? find_page_settled(c, look, wanted) : open_snapshot(c, look);
-    }
-    return rv == APR_SUCCESS ? rv : database_look_end(c, look, rv);
-}
-
-int database_look_was_absent(const sql_call_t *c)
-{
-    const char *own = c->db->host->cursor_get(c->call);
-
-    return own != NULL && own[0] == ABSENT_MARK;
-}
-
-/* It had one when it was watched: it was altered, or another one has its name now, which may be a view. */
-static apr_status_t refuse_without_key(sql_call_t *c, const char *table)
-{
-    return sql_fail(c, APR_EGENERAL,
-                    "the watched table \"%s\" has no primary key of one column any more, so its rows cannot be told apart",
-                    sql_shown(c, table));
-}
-
-apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
-                                 const database_wanted_t *wanted)
-{
-    database_look_t fresh = {.dialect = database_dialect_of(c->db)};
-    apr_status_t rv = database_subscription_id(c, &fresh.subscription);
-
-    if (fresh.dialect != NULL && fresh.dialect->is_due != NULL) {
-        fresh.began = vault_now();
-        fresh.era = database_board_era((const database_t *)c->db);
-    }
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_take(c);
-    }
-    *look = fresh;
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    sql_catalogue_assume(c, look->dialect != NULL && look->dialect->columns != NULL);
-    rv = sql_catalogue_assure(c, begin(c, look, table, wanted));
-    if (rv == SQL_STALE) {
-        *look = fresh;
-        rv = begin(c, look, table, wanted);
-    }
-    if (rv == APR_SUCCESS && look->epoch != NULL && c->table->key == NULL) {
-        return database_look_end(c, look, refuse_without_key(c, table));
-    }
-    return rv != SQL_STALE ? rv
-                           : sql_fail(c, APR_EAGAIN, "the tables of \"%s\" have changed meanwhile", c->db->database);
-}
-
-apr_status_t database_look_not_watched(sql_call_t *c, const char *table)
-{
-    return sql_fail(c, APR_EINVAL, "table \"%s\" is not watched, so its changes are not known: vaultctl watch %s",
-                    sql_shown(c, table), sql_shown(c, table));
-}
-
-apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, const char *table,
-                                         const database_wanted_t *wanted)
-{
-    apr_status_t rv = database_look_begin(c, look, table, wanted);
-
-    if (rv == APR_SUCCESS && look->epoch == NULL) {
-        return database_look_end(c, look, database_look_not_watched(c, table));
-    }
-    if (rv == APR_SUCCESS && look->altered) {
-        rv = sql_fail(c, APR_EGENERAL, "table \"%s\" has other columns than when it was watched: vaultctl watch %s",
-                      sql_shown(c, table), sql_shown(c, table));
-        return database_look_end(c, look, rv);
-    }
-    return rv;
-}
-
-apr_status_t database_snapshot_end(sql_call_t *c, apr_status_t rv)
-{
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_commit(c);
-    }
-    if (rv != APR_SUCCESS) {
-        sql_conn_rollback(c);
-    }
-    return rv;
-}
-
-apr_status_t database_look_end(sql_call_t *c, database_look_t *look, apr_status_t rv)
-{
-    json_decref(look->changes);
-    look->changes = NULL;
-    json_decref(look->elements);
-    look->elements = NULL;
-    return look->open ? database_snapshot_end(c, rv) : rv;
-}
-
-void database_call_reset(sql_call_t *c)
-{
-    const vault_host_t *host = c->db->host;
-
-    if (host->size > offsetof(vault_host_t, reset)) {
-        host->reset(c->call);
-    }
-}
-
-apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)
-{
-    const char *cursor =
-        apr_psprintf(c->pool, "%c%s:%s", look->is_absent ? ABSENT_MARK : CURSOR_MARK, look->epoch, look->next);
-
-    if (look->reset) {
-        database_call_reset(c);
-    }
-    if (c->db->host->cursor_set(c->call, cursor) != APR_SUCCESS) {
-        return sql_fail(c, APR_EGENERAL, "the page's place cannot be kept");
-    }
-    return look->subscription != NULL ? database_subscription_keep(c, look->subscription, cursor, look->next)
-                                      : APR_SUCCESS;
-}
-
-/* ------------------------------------------------------------ without a page */
-
-apr_status_t database_look_where(sql_call_t *c, database_where_t *where)
-{
-    const database_wanted_t wanted = {0};
-    database_look_t look = {.dialect = database_dialect_of(c->db)};
-    json_t *rows = NULL;
-    int heard;
-    apr_status_t rv = fetch_watched(c, &look, &wanted, NULL, &rows, &heard);
-
-    json_decref(rows);
-    if (rv == APR_SUCCESS && !heard) {
-        return database_look_not_watched(c, c->table->name);
-    }
-    where->epoch = look.epoch;
-    where->place = look.told;
-    return rv;
-}
-
-apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+apr_status_t database_changes_read(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
                                    json_t **changes)
 {
     database_cells_t cells = {.sql = sql_statement_make(c)};
@@ -538,11 +199,7 @@ apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const d
     look->dialect->append_since(cells.sql, look->span.since);
     append_in_order(cells.sql, look->dialect, wanted);
     rv = sql_fetch(c, cells.sql, cells.names, INT_MAX, changes);
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    cut_changes(c, look, *changes, wanted->most);
-    return database_image_decode(c, *changes);
+    return rv == APR_SUCCESS ? database_changes_understand(c, look, wanted, *changes) : rv;
 }
 
 static void append_own(sql_call_t *c, apr_int64_t floor, int most, database_cells_t *cells)
@@ -586,7 +243,7 @@ static void keep_own(sql_call_t *c, database_kept_t *kept, const database_cells_
     }
 }
 
-apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes)
+apr_status_t database_changes_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes)
 {
     const sql_given_t given[] = {{c->table->name, 0}, {NULL, floor}, {c->table->name, 0}, {NULL, most + 1}};
     database_kept_t *kept = database_dialect_kept(c);

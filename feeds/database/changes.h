@@ -1,84 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file changes.h
- * What has changed in a watched table since a page last looked.
+ * The change table, read: one statement says how a table is watched, where the snapshot is, and what is new.
  *
- *     host->create_interest(…);                          // first, always
- *     database_look_begin(c, &look, table, &wanted);     // a connection, the table, the page's place in it, what is new since
- *     …if (look.span.since == NULL) read all, else use look.changes
- *     database_look_keep(c, &look);                      // the new place, of the same snapshot, as cursor
- *     database_look_end(c, &look, rv);
- *
- * Rows and cursor come from one snapshot: what is committed during the look is seen by the next one, and only by that. One
- * statement is one snapshot, so a page that has a place and wants nothing but the changes since costs one statement.
+ * All read c->table, and the changes from look->span.since on. Who looks for a page has look.h.
  */
 #ifndef DATABASE_CHANGES_H
 #define DATABASE_CHANGES_H
 
-#include "database.h"
-#include "dialect.h"
+#include "look.h"
 
-/** Which changes are wanted. */
-typedef struct database_wanted_t {
-    const char *op;     /**< only these: "I"; NULL: all */
-    const char *key;    /**< only of the row with this key, as text; NULL: of all rows */
-    const char *column; /**< only where the old or new row has `value` in this column; NULL: all. Others may come too */
-    const char *value;
-    int most; /**< so many at most */
-    int cut;  /**< 1: more are no reset: look->next and look->again say how to go on */
-    int alone; /**< 1: nothing is read beside the changes, or, when all is to be read, the elements, at most `most`, those with
-                  the smallest keys. Each comes with the place in one statement */
-    const json_t *properties; /**< with `alone`: names of elements' properties, and their columns */
-} database_wanted_t;
+/** Take the first DATABASE_CELLS_WATCHED cells of the first row, or of each that has them: then all but the place is the same. */
+void database_changes_hear(sql_call_t *c, database_look_t *look, const char *const *cells);
 
-/** One look of a page at one table. */
-typedef struct database_look_t {
-    const database_dialect_t *dialect;
-    const char *epoch;        /**< of this watching of the table; NULL: it is not watched, and the rest says nothing */
-    const char *columns;      /**< those that the triggers know, as the table says it */
-    const char *told;         /**< where the snapshot is, as the dialect tells it */
-    database_span_t span;     /**< since: NULL at a first view, and after a reset */
-    int altered;              /**< the triggers do not know the columns that there are now */
-    const char *subscription; /**< names a place that outlives the page; NULL: none */
-    const char *next;         /**< the place to be kept; the snapshot's unless a batch was cut */
-    json_t *changes; /**< since span.since, oldest first; NULL without it: [{"op", "key" (as text), "old": row or null,
-                        "new": row or null}, …] */
-    json_t
-        *elements; /**< with `alone`, without span.since: [{"id", property, …}, …]; NULL if there is no such column */
-    const char *odd; /**< how the database writes `value`, if that is another way */
-    int was_absent; /**< what the page asks for was not there when it last looked, and it waits for more than its name */
-    int is_absent;  /**< set by the caller: it is not there, and may come under a name that is written in another way */
-    int reset;      /**< the page had a place, but what happened since cannot be told: everything is to be shown anew */
-    int again;      /**< there may be more beyond `next` already */
-    int open;       /**< a transaction is */
-    int settled;    /**< places were settled for this look */
-    apr_time_t began; /**< before the database was asked; where places are to be settled */
-    apr_uint32_t era; /**< likewise: of the board, before the connection was taken */
-    int is_crowded; /**< they were not, and the one that was found is long: nothing else is known. As dialect.h's is_long says */
-} database_look_t;
+/** What is said of the watching, and, if look->span.since is not NULL, the changes since: in one statement, which is one snapshot.
+ * @param rows   a new reference: as look->changes, but one more than wanted->most at most, and with images still to be decoded; empty without
+ * look->span.since
+ * @param heard  1: database_changes_hear was called; 0: c->table is not watched
+ * @return as sql_conn_run; APR_ENOMEM: a sentence was given; `rows` is to be given back each time */
+apr_status_t database_changes_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                                    json_t **rows, int *heard);
 
-/** Take a connection, find `table`, see where the page is and what is new since then. More than wanted->most changes make
- * a reset, unless they may be cut.
- * @return APR_SUCCESS; database_look_end is due
- *         other  as sql_conn_take, sql_catalogue_find, sql_conn_query; nothing is held but the connection */
-apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
-                                 const database_wanted_t *wanted);
-
-/** Likewise; a table that is not watched is refused with a sentence. */
-apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, const char *table,
-                                         const database_wanted_t *wanted);
-
-/** That sentence. @return APR_EINVAL */
-apr_status_t database_look_not_watched(sql_call_t *c, const char *table);
-
-/** Was what the page asks for not there when it last looked (database_look_t::was_absent)? Asked before the interests are created. */
-int database_look_was_absent(const sql_call_t *c);
+/** Cut `rows`, which were fetched, to what is wanted, and decode their images. Sets look->next and look->again.
+ * @return as database_image_decode */
+apr_status_t database_changes_understand(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                                         json_t *rows);
 
 /** Only what is new in c->table since look->span.since, at look->span.now, in a snapshot that was begun: as look->changes, each
  * with its "id". Sets look->next and look->again.
  * @param changes  a new reference
  * @return as sql_conn_query */
-apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+apr_status_t database_changes_read(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
                                    json_t **changes);
 
 /** What the transaction that is open has recorded of c->table, in it: as look->changes, but with images still to be decoded (image.h), each
@@ -86,31 +38,6 @@ apr_status_t database_look_changes(sql_call_t *c, database_look_t *look, const d
  * @param floor    as database_dialect_t::append_own
  * @param changes  a new reference; at most `most` + 1; none if the table is not watched. Each has what the snapshot told, too: "now",
  * and, where places are snapshots, of the transaction "xid", and whether it has recorded nothing "alone" (1) or something else, too (0) */
-apr_status_t database_look_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes);
-
-/** Take the first DATABASE_CELLS_WATCHED cells of the first row, or of each that has them: then all but the place is the same. */
-void database_look_hear(sql_call_t *c, database_look_t *look, const char *const *cells);
-
-/** Where a snapshot is in the changes of a table. */
-typedef struct database_where_t {
-    const char *epoch; /**< of the watching */
-    const char *place; /**< its first number only grows */
-} database_where_t;
-
-/** Of c->table, which is watched, in a snapshot that was begun.
- * @return as sql_conn_query; APR_EINVAL: it is watched no more */
-apr_status_t database_look_where(sql_call_t *c, database_where_t *where);
-
-/** Tell the host that the answer is a first view again. */
-void database_call_reset(sql_call_t *c);
-
-/** Make look->next the page's cursor. @return APR_SUCCESS, or a sentence was given */
-apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look);
-
-/** End the look. @return rv, or why its snapshot could not be ended */
-apr_status_t database_look_end(sql_call_t *c, database_look_t *look, apr_status_t rv);
-
-/** End a snapshot that sql_conn_begin_read began. @return likewise */
-apr_status_t database_snapshot_end(sql_call_t *c, apr_status_t rv);
+apr_status_t database_changes_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes);
 
 #endif

@@ -55,7 +55,7 @@ apr_uint64_t database_copy_mix(apr_uint64_t sum, apr_uint64_t value);
 /** Of its sql_table_t::shape or definition, and names of columns; 0: it has none. */
 apr_uint64_t database_copy_shape(const sql_table_t *table);
 
-/** Make a copy ready. @param change  of database_look_own, its images not yet decoded. `saw` is of it */
+/** Make a copy ready. @param change  of database_changes_own, its images not yet decoded. `saw` is of it */
 void database_copy_pack(database_packed_t *packed, const sql_table_t *table, const json_t *change);
 /** Likewise of no change: with the number 0, of no table. @param saw  "" if it is too long */
 void database_copy_pack_end(database_packed_t *packed, const char *saw);
@@ -67,7 +67,7 @@ void database_copy_leave(database_copy_t copy, apr_uint64_t life, apr_int64_t nu
 /** Find number `number` of this life there. @return 0: it is not */
 int database_copy_find(const database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_found_t *found);
 
-/** As changes.h says. @return NULL: its images cannot be read */
+/** As database_look_t::changes has it. @return NULL: its images cannot be read */
 json_t *database_copy_change(const database_found_t *found);
 
 /** What an image must have one of; none: nobody knows. */

@@ -10,7 +10,8 @@
  * write.c       save, update, delete
  * instances.c   new rows, a row that changed
  * select.c      rows as they are now
- * changes.c     what changed in a watched table since a page last looked
+ * look.c        a page finds its place in the changes of a watched table, and what is new since
+ * changes.c     the change table, read
  * cells.c       cells that several statements have
  * elements.c    all elements of a collection
  * image.c       rows, as the change table keeps them

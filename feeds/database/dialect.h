@@ -162,7 +162,7 @@ int database_dialect_is_number(const sql_column_t *column, const char *value);
 typedef struct database_kept_elements_t database_kept_elements_t;
 typedef struct database_kept_t {
     database_kept_elements_t *elements; /**< elements.c */
-    const sql_statement_t *own;         /**< of database_look_own, */
+    const sql_statement_t *own;         /**< of database_changes_own, */
     const char *const *own_names;       /**< with these cells */
 } database_kept_t;
 

@@ -8,6 +8,7 @@
 
 #include "catalogue.h"
 #include "cells.h"
+#include "changes.h"
 #include "connection.h"
 #include "driver.h"
 #include "fold.h"
@@ -47,7 +48,7 @@ static int take_cb(void *data, const char *const *cells)
     const char *const *own = cells + DATABASE_CELLS_WATCHED;
 
     if (cells[0] != NULL && (!arriving->heard || arriving->look->dialect->unites)) {
-        database_look_hear(arriving->c, arriving->look, cells);
+        database_changes_hear(arriving->c, arriving->look, cells);
         arriving->heard = 1;
     }
     /* Where there is no element all its cells are NULL; the foreign key of one is not. */

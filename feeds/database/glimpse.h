@@ -14,7 +14,7 @@
 #ifndef DATABASE_GLIMPSE_H
 #define DATABASE_GLIMPSE_H
 
-#include "changes.h"
+#include "look.h"
 
 /** In a look that has heard its place, of which nothing is left out. Any thread of any child. */
 void database_glimpse(const sql_call_t *c, const database_look_t *look);

@@ -6,7 +6,7 @@
 #ifndef DATABASE_INSTANCES_H
 #define DATABASE_INSTANCES_H
 
-#include "changes.h"
+#include "look.h"
 
 /** get_new_instances of a watched table, within a look.
  * @param limit  of the first view; 0: none given */

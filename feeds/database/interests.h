@@ -50,7 +50,7 @@ void database_touched_row(database_touched_t *touched, const char *table, const 
 void database_touched_table(database_touched_t *touched, const char *table);
 /** Add every interest there is. */
 void database_touched_all(database_touched_t *touched);
-/** Add the interests of one recorded change (changes.h). */
+/** Add the interests of one recorded change (database_look_t::changes). */
 void database_touched_change(database_touched_t *touched, const char *table, const json_t *change);
 /** @return whether all were announced */
 int database_touched_notify(const database_touched_t *touched);

@@ -55,7 +55,7 @@
 #ifndef DATABASE_JOINED_H
 #define DATABASE_JOINED_H
 
-#include "changes.h"
+#include "look.h"
 #include "recent.h"
 
 /** The life in this era. Never 0. */

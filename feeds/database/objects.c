@@ -8,11 +8,11 @@
 
 #include "arguments.h"
 #include "catalogue.h"
-#include "changes.h"
 #include "connection.h"
 #include "fold.h"
 #include "instances.h"
 #include "interests.h"
+#include "look.h"
 #include "select.h"
 
 void database_delta_make(database_delta_t *delta)

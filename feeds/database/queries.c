@@ -16,12 +16,12 @@
 
 #include "arguments.h"
 #include "catalogue.h"
-#include "changes.h"
 #include "connection.h"
 #include "dialect.h"
 #include "driver.h"
 #include "fold.h"
 #include "interests.h"
+#include "look.h"
 #include "query_text.h"
 #include "results.h"
 #include "rows.h"

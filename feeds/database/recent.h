@@ -27,10 +27,10 @@
 #ifndef DATABASE_RECENT_H
 #define DATABASE_RECENT_H
 
-#include "changes.h"
 #include "copies.h"
 #include "database.h"
 #include "listed.h"
+#include "look.h"
 
 /** Of the time in which the database was surely the same. */
 typedef apr_uint32_t database_era_t;
@@ -66,7 +66,7 @@ int database_recent_leave(const database_t *feed, apr_uint64_t life, database_pa
                           apr_int64_t now);
 
 /** Look at c->table from `place` on, in the watching `epoch`, without the database. Only what is wanted `alone`. Any thread.
- * @return 1: done, as if look_since had found it (changes.c); 0: the database has to be asked */
+ * @return 1: done, as if look_since had found it (look.c); 0: the database has to be asked */
 int database_recent_look(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, const char *place,
                          const char *epoch);
 

@@ -101,7 +101,7 @@ apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded
     if (floor < 0) {
         return APR_SUCCESS;
     }
-    rv = database_look_own(c, floor, RECORDED_MAX, &changes);
+    rv = database_changes_own(c, floor, RECORDED_MAX, &changes);
     if (rv == APR_SUCCESS && json_array_size(changes) <= RECORDED_MAX) {
         /* Ids have no gaps: either as many as there are after `floor` were read, or some are of other tables. */
         recorded->now = last_of(changes);

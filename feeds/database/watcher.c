@@ -149,7 +149,7 @@ static apr_status_t look_at_table(database_watcher_t *w, const database_look_t *
     do {
         json_t *changes;
 
-        rv = database_look_changes(&w->c, &part, &wanted, &changes);
+        rv = database_changes_read(&w->c, &part, &wanted, &changes);
         if (rv == APR_SUCCESS) {
             touch(w, touched, look->epoch, changes);
         }

@@ -3,6 +3,7 @@
 #include <CUnit/CUnit.h>
 
 #include "board.h"
+#include "changes.h"
 #include "database_scene.h"
 #include "driver.h"
 #include "glimpse.h"
@@ -483,7 +484,7 @@ static void test_parts(void)
         for (int part = 0; part < 4 && rows[i].parts[part] != NULL; part++) {
             const char *const cells[] = {"e", "0", "[]", rows[i].parts[part]};
 
-            database_look_hear(&c, &look, cells);
+            database_changes_hear(&c, &look, cells);
         }
         check(look.told, rows[i].told, "told", rows[i].why);
     }
@@ -498,7 +499,7 @@ static void test_many_parts(void)
     for (int id = 1; id <= 5000; id++) {
         const char *const cells[] = {"e", "0", "[]", apr_psprintf(suite_pool, "7;%d", id)};
 
-        database_look_hear(&c, &look, cells);
+        database_changes_hear(&c, &look, cells);
     }
     is_true(database_dialect_mysql.is_long(look.told) && strlen(look.told) < 2 * DATABASE_PLACE_BYTES, "too long");
 }

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a page finds its place in the changes of a table: see look.h. */
+#include "look.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "board.h"
+#include "catalogue.h"
+#include "changes.h"
+#include "connection.h"
+#include "driver.h"
+#include "elements.h"
+#include "glimpse.h"
+#include "now.h"
+#include "recent.h"
+#include "subscription.h"
+
+/* A cursor of a watched table: this, the epoch, a colon, the place. */
+#define CURSOR_MARK 'w'
+/* Likewise of what is not there. */
+#define ABSENT_MARK 'a'
+
+/* ------------------------------------------------------------ looking from a place on */
+
+static apr_status_t open_snapshot(sql_call_t *c, database_look_t *look)
+{
+    apr_status_t rv = sql_conn_begin_read(c);
+
+    look->open = rv == APR_SUCCESS;
+    return rv;
+}
+
+static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
+{
+    look->is_crowded = look->dialect->is_long != NULL && !look->settled ? look->dialect->is_long(look->told) : 0;
+    if (look->is_crowded) {
+        return APR_SUCCESS;
+    }
+    if (look->dialect->is_due != NULL) {
+        database_glimpse(c, look);
+    }
+    look->span.now = look->told;
+    if (look->columns[0] == '\0') {
+        c->conn->tables = NULL;
+        return SQL_STALE;
+    }
+    look->altered = strcmp(look->columns, database_dialect_columns(c, c->table)) != 0;
+    if (look->altered && c->assumes) {
+        c->conn->tables = NULL; /* another key is seen by nobody who assumes */
+        return SQL_STALE;
+    }
+    if (!look->altered) {
+        database_dialect_keep_epoch(c, c->table, look->epoch);
+    }
+    return look->dialect->place != NULL ? look->dialect->place(c, look->told, &look->span.now) : APR_SUCCESS;
+}
+
+/* Can the rows of a first view come with its place? */
+static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
+{
+    return wanted->alone && sql_table_column_named(c->table, wanted->column) != NULL;
+}
+
+/* Without a place, or where all is to be read, in one statement. */
+static apr_status_t look_at_once(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
+{
+    int heard;
+    apr_status_t rv = database_elements_fetch(c, look, wanted, &heard);
+
+    look->span.since = NULL;
+    if (rv == APR_SUCCESS && heard) {
+        rv = understand_watched(c, look);
+        look->next = look->span.now;
+    }
+    return rv;
+}
+
+/* Likewise in a snapshot that stays open. */
+static apr_status_t look_anew(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
+{
+    json_t *rows = NULL;
+    int heard = 0;
+    apr_status_t rv = look->open ? APR_SUCCESS : open_snapshot(c, look);
+
+    look->span.since = NULL;
+    if (rv == APR_SUCCESS) {
+        rv = database_changes_fetch(c, look, wanted, &rows, &heard);
+    }
+    if (rv == APR_SUCCESS && heard) {
+        rv = understand_watched(c, look);
+        look->next = look->span.now;
+    }
+    json_decref(rows);
+    return rv;
+}
+
+/* Can it be told what happened since look->span.since, a place of `epoch`? */
+static int reaches_back(sql_call_t *c, const database_look_t *look, const char *epoch)
+{
+    return !look->is_crowded && strcmp(look->epoch, epoch) == 0 && !look->dialect->is_lost(c, &look->span);
+}
+
+/* What happened since `place`, or that it cannot be told. */
+static apr_status_t look_since(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, const char *place,
+                               const char *epoch)
+{
+    json_t *rows = NULL;
+    int heard = 0;
+    apr_status_t rv = wanted->alone ? APR_SUCCESS : open_snapshot(c, look);
+
+    look->span.since = place;
+    if (rv == APR_SUCCESS) {
+        rv = database_changes_fetch(c, look, wanted, &rows, &heard);
+    }
+    if (rv == APR_SUCCESS && heard) {
+        rv = understand_watched(c, look);
+    }
+    if (rv == APR_SUCCESS && heard && reaches_back(c, look, epoch)) {
+        look->reset = !wanted->cut && json_array_size(rows) > (size_t)wanted->most;
+        if (!look->reset) {
+            look->changes = json_incref(rows);
+            rv = database_changes_understand(c, look, wanted, rows);
+        }
+    }
+    json_decref(rows);
+    return rv;
+}
+
+/* What was recorded before the table was altered may have no place in it: then the past cannot be told. */
+static apr_status_t give_up_changes(sql_call_t *c, database_look_t *look)
+{
+    if (look->open) {
+        sql_conn_rollback(c);
+        look->open = 0;
+    }
+    json_decref(look->changes);
+    look->changes = NULL;
+    return c->conn->broken ? APR_EAGAIN : APR_SUCCESS;
+}
+
+/* ------------------------------------------------------------ begin */
+
+/* A place in `table`, of the watching `epoch`. NULL: that is no cursor of a watched table. */
+static const char *parse_cursor(sql_call_t *c, const char *cursor, const char **epoch)
+{
+    const char *colon = cursor != NULL && cursor[0] == CURSOR_MARK ? strchr(cursor, ':') : NULL;
+
+    if (colon == NULL || !database_dialect_is_place(c, colon + 1)) {
+        return NULL;
+    }
+    *epoch = apr_pstrmemdup(c->pool, cursor + 1, (apr_size_t)(colon - cursor) - 1);
+    return apr_pstrdup(c->pool, colon + 1);
+}
+
+/* A page that has no cursor yet may be of a user who was here before. */
+static apr_status_t find_page(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
+{
+    const char *own = c->db->host->cursor_get(c->call);
+    const char *cursor = own;
+    const char *place, *epoch;
+    apr_status_t rv = APR_SUCCESS;
+
+    look->was_absent = database_look_was_absent(c);
+    if (own == NULL && look->subscription != NULL) {
+        rv = database_subscription_recall(c, look->subscription, &cursor);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    place = parse_cursor(c, cursor, &epoch);
+    if (place != NULL && look->subscription == NULL && database_recent_look(c, look, wanted, place, epoch)) {
+        return APR_SUCCESS;
+    }
+    if (place != NULL) {
+        rv = look_since(c, look, wanted, place, epoch);
+        rv = rv == APR_EINVAL || rv == APR_EGENERAL ? give_up_changes(c, look) : rv;
+    }
+    if (rv == APR_SUCCESS && look->changes == NULL && !look->is_crowded) {
+        look->reset |= own != NULL && !look->was_absent;
+        rv = comes_at_once(c, wanted) ? look_at_once(c, look, wanted) : look_anew(c, look, wanted);
+    }
+    return rv;
+}
+
+/* Likewise where places may have to be settled first. */
+static apr_status_t find_page_settled(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
+{
+    database_look_t again = *look;
+    apr_status_t rv = find_page(c, look, wanted);
+
+    if (rv == APR_SUCCESS && look->is_crowded) {
+        int crowded = look->is_crowded;
+
+        again.settled = 1;
+        rv = database_look_end(c, look, rv);
+        *look = again;
+        rv = rv == APR_SUCCESS ? look->dialect->settle(c, crowded > 1 ? c->db->timeout : 0) : rv;
+        rv = rv == APR_SUCCESS ? find_page(c, look, wanted) : rv;
+    }
+    return rv;
+}
+
+/* On a connection that was taken. */
+static apr_status_t begin(sql_call_t *c, database_look_t *look, const char *table, const database_wanted_t *wanted)
+{
+    int has = 0;
+    apr_status_t rv = sql_catalogue_find(c, table);
+
+    if (rv == APR_SUCCESS && look->dialect != NULL) {
+        has = sql_catalogue_knows(c, "vault_watched");
+        rv = has ? rv : sql_catalogue_has(c, "vault_watched", &has);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = has ? find_page_settled(c, look, wanted) : open_snapshot(c, look);
+    }
+    return rv == APR_SUCCESS ? rv : database_look_end(c, look, rv);
+}
+
+int database_look_was_absent(const sql_call_t *c)
+{
+    const char *own = c->db->host->cursor_get(c->call);
+
+    return own != NULL && own[0] == ABSENT_MARK;
+}
+
+/* It had one when it was watched: it was altered, or another one has its name now, which may be a view. */
+static apr_status_t refuse_without_key(sql_call_t *c, const char *table)
+{
+    return sql_fail(c, APR_EGENERAL,
+                    "the watched table \"%s\" has no primary key of one column any more, so its rows cannot be told apart",
+                    sql_shown(c, table));
+}
+
+apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
+                                 const database_wanted_t *wanted)
+{
+    database_look_t fresh = {.dialect = database_dialect_of(c->db)};
+    apr_status_t rv = database_subscription_id(c, &fresh.subscription);
+
+    if (fresh.dialect != NULL && fresh.dialect->is_due != NULL) {
+        fresh.began = vault_now();
+        fresh.era = database_board_era((const database_t *)c->db);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_take(c);
+    }
+    *look = fresh;
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    sql_catalogue_assume(c, look->dialect != NULL && look->dialect->columns != NULL);
+    rv = sql_catalogue_assure(c, begin(c, look, table, wanted));
+    if (rv == SQL_STALE) {
+        *look = fresh;
+        rv = begin(c, look, table, wanted);
+    }
+    if (rv == APR_SUCCESS && look->epoch != NULL && c->table->key == NULL) {
+        return database_look_end(c, look, refuse_without_key(c, table));
+    }
+    return rv != SQL_STALE ? rv
+                           : sql_fail(c, APR_EAGAIN, "the tables of \"%s\" have changed meanwhile", c->db->database);
+}
+
+apr_status_t database_look_not_watched(sql_call_t *c, const char *table)
+{
+    return sql_fail(c, APR_EINVAL, "table \"%s\" is not watched, so its changes are not known: vaultctl watch %s",
+                    sql_shown(c, table), sql_shown(c, table));
+}
+
+apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, const char *table,
+                                         const database_wanted_t *wanted)
+{
+    apr_status_t rv = database_look_begin(c, look, table, wanted);
+
+    if (rv == APR_SUCCESS && look->epoch == NULL) {
+        return database_look_end(c, look, database_look_not_watched(c, table));
+    }
+    if (rv == APR_SUCCESS && look->altered) {
+        rv = sql_fail(c, APR_EGENERAL, "table \"%s\" has other columns than when it was watched: vaultctl watch %s",
+                      sql_shown(c, table), sql_shown(c, table));
+        return database_look_end(c, look, rv);
+    }
+    return rv;
+}
+
+apr_status_t database_snapshot_end(sql_call_t *c, apr_status_t rv)
+{
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_commit(c);
+    }
+    if (rv != APR_SUCCESS) {
+        sql_conn_rollback(c);
+    }
+    return rv;
+}
+
+apr_status_t database_look_end(sql_call_t *c, database_look_t *look, apr_status_t rv)
+{
+    json_decref(look->changes);
+    look->changes = NULL;
+    json_decref(look->elements);
+    look->elements = NULL;
+    return look->open ? database_snapshot_end(c, rv) : rv;
+}
+
+void database_call_reset(sql_call_t *c)
+{
+    const vault_host_t *host = c->db->host;
+
+    if (host->size > offsetof(vault_host_t, reset)) {
+        host->reset(c->call);
+    }
+}
+
+apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)
+{
+    const char *cursor =
+        apr_psprintf(c->pool, "%c%s:%s", look->is_absent ? ABSENT_MARK : CURSOR_MARK, look->epoch, look->next);
+
+    if (look->reset) {
+        database_call_reset(c);
+    }
+    if (c->db->host->cursor_set(c->call, cursor) != APR_SUCCESS) {
+        return sql_fail(c, APR_EGENERAL, "the page's place cannot be kept");
+    }
+    return look->subscription != NULL ? database_subscription_keep(c, look->subscription, cursor, look->next)
+                                      : APR_SUCCESS;
+}
+
+/* ------------------------------------------------------------ without a page */
+
+apr_status_t database_look_where(sql_call_t *c, database_where_t *where)
+{
+    const database_wanted_t wanted = {0};
+    database_look_t look = {.dialect = database_dialect_of(c->db)};
+    json_t *rows = NULL;
+    int heard;
+    apr_status_t rv = database_changes_fetch(c, &look, &wanted, &rows, &heard);
+
+    json_decref(rows);
+    if (rv == APR_SUCCESS && !heard) {
+        return database_look_not_watched(c, c->table->name);
+    }
+    where->epoch = look.epoch;
+    where->place = look.told;
+    return rv;
+}

@@ -216,14 +216,7 @@ static int run_all(sql_call_t *c, const apr_array_header_t *statements)
     for (int i = 0; i < statements->nelts && rv == APR_SUCCESS; i++) {
         rv = sql_conn_query(c, APR_ARRAY_IDX(statements, i, const char *), NULL);
     }
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_commit(c);
-    }
-    if (rv != APR_SUCCESS) {
-        sql_conn_rollback(c);
-        return VAULTCTL_FAILED;
-    }
-    return VAULTCTL_DONE;
+    return sql_conn_end(c, rv) == APR_SUCCESS ? VAULTCTL_DONE : VAULTCTL_FAILED;
 }
 
 static void say_done(char *const *tables, int count, statements_fn make)

@@ -249,13 +249,7 @@ static apr_status_t give_numbers(sql_call_t *c, const char *ids, int count, cons
         rv = sql_conn_query(
             c, apr_psprintf(c->pool, "UPDATE vault_watched SET pruned=CONCAT('',pruned+%d) WHERE tbl=''", count), NULL);
     }
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_commit(c);
-    }
-    if (rv != APR_SUCCESS) {
-        sql_conn_rollback(c);
-    }
-    return rv;
+    return sql_conn_end(c, rv);
 }
 
 /* Number what is committed. @param more  there may be more */
@@ -489,13 +483,7 @@ static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most, const cha
         return rv;
     }
     rv = remove_up_to(c, horizon);
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_commit(c);
-    }
-    if (rv != APR_SUCCESS) {
-        sql_conn_rollback(c);
-    }
-    return rv;
+    return sql_conn_end(c, rv);
 }
 
 /* ------------------------------------------------------------ images */

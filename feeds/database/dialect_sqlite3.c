@@ -282,13 +282,7 @@ static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most, const cha
         return rv;
     }
     rv = remove_up_to(c, horizon);
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_commit(c);
-    }
-    if (rv != APR_SUCCESS) {
-        sql_conn_rollback(c);
-    }
-    return rv;
+    return sql_conn_end(c, rv);
 }
 
 /* ------------------------------------------------------------ images */

@@ -286,24 +286,13 @@ apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, c
     return rv;
 }
 
-apr_status_t database_snapshot_end(sql_call_t *c, apr_status_t rv)
-{
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_commit(c);
-    }
-    if (rv != APR_SUCCESS) {
-        sql_conn_rollback(c);
-    }
-    return rv;
-}
-
 apr_status_t database_look_end(sql_call_t *c, database_look_t *look, apr_status_t rv)
 {
     json_decref(look->changes);
     look->changes = NULL;
     json_decref(look->elements);
     look->elements = NULL;
-    return look->open ? database_snapshot_end(c, rv) : rv;
+    return look->open ? sql_conn_end(c, rv) : rv;
 }
 
 void database_call_reset(sql_call_t *c)

@@ -93,7 +93,4 @@ apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look);
 /** End the look. @return rv, or why its snapshot could not be ended */
 apr_status_t database_look_end(sql_call_t *c, database_look_t *look, apr_status_t rv);
 
-/** End a snapshot that sql_conn_begin_read began. @return likewise */
-apr_status_t database_snapshot_end(sql_call_t *c, apr_status_t rv);
-
 #endif

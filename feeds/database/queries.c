@@ -367,7 +367,7 @@ static apr_status_t see_and_answer(query_t *q, json_t **rows)
     apr_status_t rv = sql_conn_begin_read(c);
 
     if (rv == APR_SUCCESS) {
-        rv = database_snapshot_end(c, see(q, &had, &has, &stale, &where));
+        rv = sql_conn_end(c, see(q, &had, &has, &stale, &where));
     }
     if (rv == APR_SUCCESS && (has == NULL || stale)) {
         rv = has == NULL ? database_result_keep(c, q->digest, q->text) : database_result_use(c, q->digest);

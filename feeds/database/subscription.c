@@ -166,12 +166,7 @@ static void store(sql_call_t *c, const char *id, const char *cursor, apr_int64_t
     if (rv == APR_SUCCESS) {
         rv = sql_conn_query(c, make_update(c, id, cursor, reached)->text, NULL);
     }
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_commit(c);
-    }
-    if (rv != APR_SUCCESS) {
-        sql_conn_rollback(c);
-    }
+    (void)sql_conn_end(c, rv);
 }
 
 /* A database that is away now keeps the older place: what is shown twice at the next visit is not lost. */

@@ -284,7 +284,7 @@ static apr_status_t look_in_one_snapshot(database_watcher_t *w)
     if (rv == APR_SUCCESS) {
         life = life_of_snapshot(w);
     }
-    rv = database_snapshot_end(c, rv);
+    rv = sql_conn_end(c, rv);
     if (rv == APR_SUCCESS) {
         begin_recent(w, life, now, 1);
         announce(w, touched, told, now);

@@ -299,10 +299,7 @@ apr_status_t messages_transaction(messages_call_t *m, messages_body_fn body)
         sql_conn_rollback(c);
         return rv;
     }
-    rv = sql_conn_commit(c);
-    if (rv != APR_SUCCESS) {
-        sql_conn_rollback(c);
-    }
+    rv = sql_conn_end(c, APR_SUCCESS);
     for (int i = 0; i < m->interests->nelts; i++) {
         (void)c->db->host->notify(APR_ARRAY_IDX(m->interests, i, const char *));
     }

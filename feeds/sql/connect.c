@@ -138,13 +138,7 @@ static apr_status_t initialise(sql_call_t *c)
     if (rv == APR_SUCCESS && table == NULL) {
         rv = run_script(c);
     }
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_commit(c);
-    }
-    if (rv != APR_SUCCESS) {
-        sql_conn_rollback(c);
-    }
-    return rv;
+    return sql_conn_end(c, rv);
 }
 
 /* ------------------------------------------------------------ connecting */

@@ -86,5 +86,7 @@ apr_status_t sql_conn_begin_read(sql_call_t *c);
 apr_status_t sql_conn_commit(sql_call_t *c);
 /** Undo a transaction after an error; says nothing. */
 void sql_conn_rollback(sql_call_t *c);
+/** End a transaction that has gone as `rv` says: commit it, or undo it. @return rv, or why it could not be committed, and was undone */
+apr_status_t sql_conn_end(sql_call_t *c, apr_status_t rv);
 
 #endif

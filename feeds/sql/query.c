@@ -255,3 +255,14 @@ void sql_conn_rollback(sql_call_t *c)
     }
     dbi_result_free(answer);
 }
+
+apr_status_t sql_conn_end(sql_call_t *c, apr_status_t rv)
+{
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_commit(c);
+    }
+    if (rv != APR_SUCCESS) {
+        sql_conn_rollback(c);
+    }
+    return rv;
+}

@@ -132,21 +132,27 @@ static void has_cb(void *context, int count, void **values)
     functions.of.result_int(context, has(values[1], values[2]) || has(values[0], values[2]));
 }
 
+int sql_native_sqlite3_find(dbi_driver driver, const char *const *wanted, void **found, apr_size_t count)
+{
+    int all = 1;
+
+    for (apr_size_t i = 0; i < count; i++) {
+        void *function = dbi_driver_specific_function(driver, wanted[i]);
+
+        if (found[i] != function) {
+            found[i] = function;
+        }
+        all &= function != NULL;
+    }
+    return all;
+}
+
 void sql_native_sqlite3_start(dbi_driver driver)
 {
-    int found = 1;
+    int all = sql_native_sqlite3_find(driver, names, functions.found, FUNCTIONS);
 
-    for (size_t i = 0; i < FUNCTIONS; i++) {
-        void *function = dbi_driver_specific_function(driver, names[i]);
-
-        /* Another feed of this process may be at work already, with the same. */
-        if (functions.found[i] != function) {
-            functions.found[i] = function;
-        }
-        found &= function != NULL;
-    }
-    if (works != found) {
-        works = found;
+    if (works != all) {
+        works = all;
     }
 }
 

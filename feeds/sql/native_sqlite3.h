@@ -17,6 +17,11 @@
 #define SQL_NATIVE_SQLITE3_CELL "vault_cell"
 #define SQL_NATIVE_SQLITE3_HAS "vault_has"
 
+/** Find functions of SQLite that libdbi's module hands out. Another feed of the process may be at work already, with the same: what is there is not
+ * written again.
+ * @return whether all were found */
+int sql_native_sqlite3_find(dbi_driver driver, const char *const *wanted, void **found, apr_size_t count);
+
 /** Find what is needed in libdbi's module. Before any connection is made; again, for another feed, does no harm. */
 void sql_native_sqlite3_start(dbi_driver driver);
 

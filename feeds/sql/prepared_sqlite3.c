@@ -14,6 +14,7 @@
 #include "apr_strings.h"
 
 #include "connection.h"
+#include "native_sqlite3.h"
 
 /* Statements that a connection keeps: some 10 KB each. */
 #define KEPT 32
@@ -65,19 +66,10 @@ typedef struct sql_prepared_t {
 
 void sql_prepared_sqlite3_start(dbi_driver driver)
 {
-    int found = 1;
+    int all = sql_native_sqlite3_find(driver, names, functions.found, FUNCTIONS);
 
-    for (size_t i = 0; i < FUNCTIONS; i++) {
-        void *function = dbi_driver_specific_function(driver, names[i]);
-
-        /* Another feed of this process may be at work already, with the same. */
-        if (functions.found[i] != function) {
-            functions.found[i] = function;
-        }
-        found &= function != NULL;
-    }
-    if (works != found) {
-        works = found;
+    if (works != all) {
+        works = all;
     }
 }
 

@@ -8,7 +8,7 @@
 #include "util_filter.h"
 
 #include "context.h"
-#include "feeds.h"
+#include "feedcall.h"
 #include "mod_vault.h"
 #include "own_page.h"
 #include "render.h"
@@ -56,12 +56,12 @@ static apr_status_t vault_notify(const char *interest)
 static apr_status_t vault_feed_call(request_rec *r, const char *feed, const char *method, const json_t *args,
                                     json_t **rows, const char **error)
 {
-    return vault_feeds_call(r, feed, method, args, rows, error, r->pool);
+    return vault_feedcall_run(r, feed, method, args, rows, error, r->pool);
 }
 
 static int vault_feed_is_reset(request_rec *r, const json_t *rows)
 {
-    return vault_feeds_is_reset(r, rows);
+    return vault_feedcall_is_reset(r, rows);
 }
 
 static apr_status_t vault_render(request_rec *r, const vault_render_t *what, const char **error)

@@ -5,7 +5,7 @@
 #include "apr_strings.h"
 #include "http_protocol.h"
 
-#include "feeds.h"
+#include "feedcall.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "utf8.h"
@@ -30,12 +30,12 @@ static const char *call_feed(request_rec *r, const vault_feed_log_t *entry)
     for (i = 0; i < entry->arguments->nelts && !error; i++) {
         const vault_argument_t *a = &APR_ARRAY_IDX(entry->arguments, i, vault_argument_t);
         const char *value = evaluate(r, a, &error);
-        if (!error && vault_feeds_argument(args, a->name, value ? value : "") != APR_SUCCESS) {
+        if (!error && vault_feedcall_argument(args, a->name, value ? value : "") != APR_SUCCESS) {
             error = apr_psprintf(r->pool, "the argument \"%s\" is given twice, or has no proper name", a->name);
         }
     }
     if (!error) {
-        vault_feeds_call(NULL, entry->feed, entry->method, args, &rows, &error, r->pool);
+        vault_feedcall_run(NULL, entry->feed, entry->method, args, &rows, &error, r->pool);
     }
     json_decref(args);
     json_decref(rows);

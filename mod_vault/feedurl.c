@@ -7,6 +7,7 @@
 #include "http_log.h"
 
 #include "context.h"
+#include "feedcall.h"
 #include "feeds.h"
 #include "log.h"
 #include "method.h"
@@ -121,7 +122,7 @@ static int answer_rows(request_rec *r, json_t *rows)
     vault_context_t *x = vault_context_get(r);
 
     if (x->in_method && x->run) {
-        if (vault_run_is_first(x->run) || (rows && vault_feeds_is_reset(r, rows))) {
+        if (vault_run_is_first(x->run) || (rows && vault_feedcall_is_reset(r, rows))) {
             x->format = "first";
         }
         else if (!rows) {
@@ -151,7 +152,7 @@ static int call(request_rec *r, const vault_exposed_t *e, const json_t *args)
 {
     const char *error = NULL, *page = page_of_form(r, e);
     json_t *rows = NULL;
-    apr_status_t rv = vault_feeds_call(r, e->feed, e->method, args, &rows, &error, r->pool);
+    apr_status_t rv = vault_feedcall_run(r, e->feed, e->method, args, &rows, &error, r->pool);
 
     if (rv == APR_SUCCESS && page) {
         return answer_form(r, page, rows);
@@ -168,7 +169,7 @@ static const char *read_arguments(json_t *args, const apr_array_header_t *fields
 
     for (i = 0; i < fields->nelts; i++) {
         const vault_field_t *f = &APR_ARRAY_IDX(fields, i, vault_field_t);
-        apr_status_t rv = *f->name ? vault_feeds_argument(args, f->name, f->value) : APR_SUCCESS;
+        apr_status_t rv = *f->name ? vault_feedcall_argument(args, f->name, f->value) : APR_SUCCESS;
         if (rv != APR_SUCCESS) {
             return apr_psprintf(pool, "the argument %.60s %s", f->name,
                                 rv == APR_EEXIST ? "is given twice" : "is not UTF-8, or has no proper name");

@@ -6,7 +6,7 @@
 #include "apr_strings.h"
 
 #include "context.h"
-#include "feeds.h"
+#include "feedcall.h"
 #include "templates.h"
 
 static vault_templates_t *templates;
@@ -143,7 +143,7 @@ static const char *action_of(request_rec *r, const vault_render_t *what)
 {
     int adds = what->action && (!strcmp(what->action, "append") || !strcmp(what->action, "prepend"));
 
-    return adds && (what->anew || vault_feeds_is_reset(r, what->data)) ? "update" : what->action;
+    return adds && (what->anew || vault_feedcall_is_reset(r, what->data)) ? "update" : what->action;
 }
 
 /* A list is seen as `rows`; of an object each name is seen. */

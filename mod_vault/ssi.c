@@ -10,7 +10,7 @@
 #include "mod_include.h"
 
 #include "context.h"
-#include "feeds.h"
+#include "feedcall.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "render.h"
@@ -143,7 +143,7 @@ static const char *read_feed_tag(include_ctx_t *ctx, feed_tag_t *t)
             t->action = apr_pstrdup(ctx->dpool, tag);
             t->target = value;
         }
-        else if ((rv = vault_feeds_argument(t->args, tag, value)) != APR_SUCCESS) {
+        else if ((rv = vault_feedcall_argument(t->args, tag, value)) != APR_SUCCESS) {
             return apr_psprintf(ctx->dpool, "feed: the argument %s=\"%.60s\" %s", tag, value,
                                 rv == APR_EEXIST ? "is given twice" : "is not UTF-8, or has no proper name");
         }
@@ -161,7 +161,7 @@ static const char *run_feed_tag(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_b
     const char *error = NULL;
     json_t *rows = NULL;
 
-    if (vault_feeds_call(f->r, t->name, t->method, t->args, &rows, &error, NULL) != APR_SUCCESS) {
+    if (vault_feedcall_run(f->r, t->name, t->method, t->args, &rows, &error, NULL) != APR_SUCCESS) {
         return apr_psprintf(ctx->dpool, "feed %s, method %s: %s", t->name, t->method, error);
     }
     if (t->template) {

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls a feed's method, and is its host: what the method does to the page goes from here into the round (run.h). */
+#include "feedcall.h"
+
+#include "apr_hash.h"
+#include "apr_strings.h"
+#include "http_log.h"
+
+#include "call_name.h"
+#include "context.h"
+#include "feeds.h"
+#include "log.h"
+#include "mod_vault.h"
+
+APLOG_USE_MODULE(vault);
+
+/* Dots in the name of an argument: JSON is walked recursively. */
+#define DEPTH_MAX 8
+
+struct vault_call_t {
+    request_rec *r; /* NULL: outside of a request */
+    const vault_loaded_feed_t *feed;
+    vault_run_t *run;   /* NULL: no page, or none so far (run_of) */
+    const char *cursor; /* feed, method, arguments; NULL: not needed so far (cursor_of) */
+    const char *method;
+    const json_t *args;
+    const char *error;
+    int reset;
+    apr_pool_t *pool;
+};
+
+/* ---------------------------------------------------------------------- host */
+
+/* A view's page is made by what a call keeps for it: one that writes mostly keeps nothing. */
+static vault_run_t *run_of(vault_call_t *call)
+{
+    if (!call->run && call->r) {
+        call->run = vault_context_run(call->r, NULL);
+    }
+    return call->run;
+}
+
+static const char *cursor_of(vault_call_t *call)
+{
+    if (!call->cursor) {
+        call->cursor = vault_call_name(call->feed->name, call->method, call->args, call->pool);
+    }
+    return call->cursor;
+}
+
+static int host_create_interest(vault_call_t *call, const char *interest)
+{
+    return run_of(call) ? vault_run_create_interest(call->run, cursor_of(call), interest) : 1;
+}
+
+static void host_remove_interest(vault_call_t *call, const char *interest)
+{
+    if (call->run) {
+        vault_run_remove_interest(call->run, interest);
+    }
+}
+
+static const char *host_cursor_get(vault_call_t *call)
+{
+    return call->run ? vault_run_cursor(call->run, cursor_of(call)) : NULL;
+}
+
+static apr_status_t host_cursor_set(vault_call_t *call, const char *value)
+{
+    return run_of(call) ? vault_run_set_cursor(call->run, cursor_of(call), value) : APR_SUCCESS;
+}
+
+static const char *host_page_get(vault_call_t *call, const char *key)
+{
+    return call->run ? vault_run_get(call->run, key) : NULL;
+}
+
+static apr_status_t host_page_set(vault_call_t *call, const char *key, const char *value)
+{
+    return run_of(call) ? vault_run_set(call->run, key, value) : APR_NOTFOUND;
+}
+
+static apr_status_t host_notify(const char *interest)
+{
+    return vault_notifier_notify(vault_server.notifier, interest, vault_server.slot);
+}
+
+static const char *host_user(vault_call_t *call)
+{
+    return call->r ? vault_main_request(call->r)->user : NULL;
+}
+
+static apr_pool_t *host_pool(vault_call_t *call)
+{
+    return call->pool;
+}
+
+static apr_status_t host_fail(vault_call_t *call, apr_status_t status, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    call->error = apr_pvsprintf(call->pool, fmt, ap);
+    va_end(ap);
+    return status;
+}
+
+static void host_log(int level, const char *fmt, ...)
+{
+    char line[1024];
+    va_list ap;
+
+    va_start(ap, fmt);
+    apr_vsnprintf(line, sizeof(line), fmt, ap);
+    va_end(ap);
+    ap_log_error(APLOG_MARK, level & APLOG_LEVELMASK, 0, vault_server.s, VLTNO(00020) "feed: %s", line);
+}
+
+static apr_status_t host_on_ack(vault_call_t *call, const char *data)
+{
+    if (!vault_feeds_hears(call->feed)) {
+        return APR_ENOTIMPL;
+    }
+    return run_of(call) ? vault_run_on_ack(call->run, call->feed->name, data) : APR_NOTFOUND;
+}
+
+static void host_reset(vault_call_t *call)
+{
+    call->reset = 1;
+}
+
+static const char *host_absolute(const char *path, apr_pool_t *pool)
+{
+    return ap_server_root_relative(pool, path);
+}
+
+static void host_notify_all(void)
+{
+    vault_notifier_all(vault_server.notifier, vault_server.slot);
+}
+
+const vault_host_t vault_feedcall_host = {
+    .abi = VAULT_FEED_ABI,
+    .size = sizeof(vault_host_t),
+    .create_interest = host_create_interest,
+    .remove_interest = host_remove_interest,
+    .cursor_get = host_cursor_get,
+    .cursor_set = host_cursor_set,
+    .page_get = host_page_get,
+    .page_set = host_page_set,
+    .notify = host_notify,
+    .user = host_user,
+    .pool = host_pool,
+    .fail = host_fail,
+    .log = host_log,
+    .on_ack = host_on_ack,
+    .reset = host_reset,
+    .absolute = host_absolute,
+    .notify_all = host_notify_all,
+};
+
+/* --------------------------------------------------------------------- calls */
+
+/* Rows of this very call that this method (or view) has had before. */
+static json_t *recall(const vault_context_t *x, const char *cursor)
+{
+    return x && x->results ? apr_hash_get(x->results, cursor, APR_HASH_KEY_STRING) : NULL;
+}
+
+static apr_status_t drop_rows(void *rows)
+{
+    json_decref(rows);
+    return APR_SUCCESS;
+}
+
+static void remember(vault_context_t *x, vault_call_t *call, json_t *rows)
+{
+    if (!x->results) {
+        x->results = apr_hash_make(call->pool);
+    }
+    json_incref(rows);
+    apr_pool_cleanup_register(call->pool, rows, drop_rows, apr_pool_cleanup_null);
+    apr_hash_set(x->results, cursor_of(call), APR_HASH_KEY_STRING, rows);
+    if (call->reset) {
+        /* By the rows themselves, which stay as long as the results. */
+        apr_hash_set(x->results, apr_pmemdup(call->pool, &rows, sizeof(rows)), sizeof(rows), rows);
+    }
+}
+
+int vault_feedcall_is_reset(request_rec *r, const json_t *rows)
+{
+    const vault_context_t *x = vault_context_get(r);
+
+    return x && x->results && apr_hash_get(x->results, &rows, sizeof(rows)) != NULL;
+}
+
+static apr_status_t run_method(const vault_feed_method_t *m, vault_call_t *call, json_t **rows)
+{
+    const char *failed = call->run ? vault_run_failed(call->run) : NULL;
+    apr_status_t rv = m->call(call->feed->self, call, call->args, rows);
+
+    if (rv != APR_SUCCESS && *rows) {
+        json_decref(*rows);
+        *rows = NULL;
+    }
+    if (rv == APR_SUCCESS && call->run && !failed && vault_run_failed(call->run)) {
+        call->error = vault_run_failed(call->run);
+        rv = APR_EAGAIN;
+    }
+    return rv;
+}
+
+/* A page whose data could not be read is not kept live. Nothing that a page shows comes from a write that was refused. */
+static void fail_run(const vault_context_t *x, const vault_call_t *call, int reads)
+{
+    if (call->run && (reads || x->in_method)) {
+        vault_run_fail(call->run, call->error ? call->error : "a feed failed");
+    }
+}
+
+apr_status_t vault_feedcall_run(request_rec *r, const char *feed, const char *method, const json_t *args, json_t **rows,
+                                const char **error, apr_pool_t *pool)
+{
+    const vault_loaded_feed_t *f = vault_feeds_find(feed);
+    const vault_feed_method_t *m = f ? vault_feeds_find_method(f, method) : NULL;
+    vault_context_t *x = r ? vault_context_make(r) : NULL;
+    vault_call_t call = {.r = r, .pool = x ? x->pool : pool};
+    apr_status_t rv;
+    int reads;
+
+    *rows = NULL;
+    if (!m) {
+        *error = vault_feeds_check_method(feed, method, call.pool);
+        return APR_NOTFOUND;
+    }
+    if (f->broken) {
+        *error = f->broken;
+        return APR_EAGAIN;
+    }
+    reads = !(m->flags & VAULT_METHOD_WRITES);
+    call.feed = f;
+    call.method = method;
+    call.args = args;
+    call.run = !r ? NULL : reads ? vault_context_run(r, NULL) : x->run;
+    if (call.run && reads && (*rows = recall(x, cursor_of(&call)))) {
+        json_incref(*rows);
+        return APR_SUCCESS;
+    }
+    rv = run_method(m, &call, rows);
+    if (rv != APR_SUCCESS) {
+        fail_run(x, &call, reads);
+    }
+    if (rv == APR_SUCCESS && *rows && call.run && reads) {
+        remember(x, &call, *rows);
+    }
+    *error = call.error ? call.error : rv == APR_SUCCESS ? NULL : "it gave no reason";
+    return rv;
+}
+
+/* ----------------------------------------------------------------- arguments */
+
+apr_status_t vault_feedcall_argument(json_t *args, const char *name, const char *value)
+{
+    const char *dot;
+    json_t *string;
+    int depth = 0;
+
+    while ((dot = strchr(name, '.'))) {
+        char part[128];
+        json_t *inner;
+        if (++depth > DEPTH_MAX || dot == name || (apr_size_t)(dot - name) >= sizeof(part)) {
+            return APR_EINVAL;
+        }
+        apr_cpystrn(part, name, (apr_size_t)(dot - name) + 1);
+        if (!(inner = json_object_get(args, part))) {
+            inner = json_object();
+            if (json_object_set_new(args, part, inner)) {
+                return APR_EINVAL;
+            }
+        }
+        if (!json_is_object(inner)) {
+            return APR_EINVAL;
+        }
+        args = inner;
+        name = dot + 1;
+    }
+    string = json_string(value);
+    if (!*name || !string || json_object_get(args, name)) {
+        json_decref(string);
+        return *name && string ? APR_EEXIST : APR_EINVAL;
+    }
+    return json_object_set_new(args, name, string) ? APR_EINVAL : APR_SUCCESS;
+}

@@ -10,8 +10,7 @@ plan(skip_all => 'pkg-config is not there') if system('pkg-config --version >/de
 
 my ($top, $dir) = (vars('top_dir'), vars('top_dir') . '/examples/c');
 my ($pc) = split /\n/, qx(find '$top/installed' -name mod_vault.pc);
-open my $in, '<', $pc or die "mod_vault.pc: $!\n";
-my $text = do { local $/; readline $in };
+my $text = read_file($pc);
 $text =~ s{^prefix=}{prefix=$top/installed}m or die "no prefix in mod_vault.pc\n";
 open my $out, '>', "$dir/mod_vault.pc" or die "$dir/mod_vault.pc: $!\n";
 print $out $text;

@@ -10,8 +10,7 @@ SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
     my $tag = '<!--#feed name="database" method="get_new_instances" table="logs" limit="1" template="hostile.html" append="list" -->';
     site_file('/feed/hostile.html', '{{#rows}}<p title="{{line}}">{{line}}</p>{{/rows}}');
-    site_file('/feed/hostile-new.shtml', $tag);
-    live_shtml('/feed/hostile.shtml', '/feed/hostile-new.shtml', "$tag\n");
+    live_tag('/feed/hostile', $tag, '%s');
 
     my @hostile = (
         '<script>alert(1)</script>', q{"><img src=x onerror=alert(1)>}, q{' onmouseover='alert(1)}, '&lt;b&gt; &amp; &', '</template></turbo-stream><script>',

@@ -11,8 +11,7 @@ SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
     my $tag = '<!--#feed name="database" method="get_new_instances" table="race" template="race.html" append="list" -->';
     site_file('/feed/race.html', '{{#rows}}[{{id}}:{{line}}]{{/rows}}');
-    site_file('/feed/race-new.shtml', $tag);
-    live_shtml('/feed/race.shtml', '/feed/race-new.shtml', "<p>$tag</p>\n");
+    live_tag('/feed/race', $tag);
 
     # Two connections, each to a child of its own.
     my ($one, $two) = children();

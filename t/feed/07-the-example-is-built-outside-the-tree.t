@@ -19,14 +19,6 @@ File::Find::find(sub { $installed{$_} = $File::Find::name if -f }, vars('top_dir
 $installed{Makefile} = $installed{'lines.c'} =~ s{[^/]+$}{Makefile}r;    # there are more examples than this
 plan(skip_all => 'pkg-config is not there') if system('pkg-config --version >/dev/null 2>&1');
 
-sub slurp
-{
-    my ($path) = @_;
-    open my $in, '<', $path or die "$path: $!\n";
-    local $/;
-    return scalar readline $in;
-}
-
 sub spew
 {
     my ($path, $text, $mode) = @_;
@@ -40,7 +32,7 @@ sub spew
 
 # What was staged knows where it will be; here it is used where it is.
 my $root = vars('top_dir') . '/installed';
-my $pc = slurp($installed{'mod_vault.pc'});
+my $pc = read_file($installed{'mod_vault.pc'});
 $pc =~ s/^prefix=/prefix=$root/m or die "no prefix in mod_vault.pc\n";
 spew("$top/mod_vault.pc", $pc);
 $ENV{PKG_CONFIG_PATH} = $top;
@@ -52,7 +44,7 @@ sub build
     my $dir = "$top/$name";
     mkdir $dir or die "$dir: $!\n";
     copy($installed{Makefile}, "$dir/Makefile") or die "$dir/Makefile: $!\n";
-    my $source = slurp($installed{'lines.c'});
+    my $source = read_file($installed{'lines.c'});
     $change->() for $change ? $source : ();
     spew("$dir/lines.c", $source);
     delete local @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL)};    # of the make that runs the tests
@@ -185,7 +177,7 @@ is(calls_feed('lines', 'get_new_lines', {limit => $_})->{status}, 22, 'a limit t
 sub takes_sigterm
 {
     my ($pid) = @_;
-    return grep { slurp("$_/status") =~ /^SigBlk:\s*[0-9a-f]*?([0-9a-f]{4})$/m && !(hex($1) & 1 << 14) } glob "/proc/$pid/task/*";
+    return grep { read_file("$_/status") =~ /^SigBlk:\s*[0-9a-f]*?([0-9a-f]{4})$/m && !(hex($1) & 1 << 14) } glob "/proc/$pid/task/*";
 }
 wait_until(sub { my ($pid) = children(); join(' ', takes_sigterm($pid)) eq "/proc/$pid/task/$pid" }, 'a signal to a child is for httpd: no other thread takes it');
 pass('no thread of the feed takes signals');

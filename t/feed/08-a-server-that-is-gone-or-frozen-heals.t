@@ -42,8 +42,7 @@ sub update_of
 for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     my $driver = $db->driver;
     site_file('/feed/healing.html', '{{#rows}}[{{line}}]{{/rows}}');
-    site_file('/feed/healing-new.shtml', $TAG);
-    live_shtml('/feed/healing.shtml', '/feed/healing-new.shtml', "<p>$TAG</p>\n");
+    live_tag('/feed/healing', $TAG);
     $db->make('healing');
 
     # Not there when httpd starts.

@@ -41,18 +41,14 @@ my %PAGES = (
 sub feed_of
 {
     my ($db) = @_;
-    my $model = vars('t_logs') . '/watched.json';
-    open my $file, '>', $model or die "$model: $!\n";
-    print $file $MODEL;
-    close $file;
+    my $model = model_file('watched', $MODEL);
     return $db->feed('watched', 'watched', "rows=20 look=100 timeout=5 model=$model") . live_folder('/feed');
 }
 
 for my $name (sort keys %PAGES) {
     my $tag = qq(<!--#feed name="watched" $PAGES{$name}[0] template="$name.html" -->);
     site_file("/feed/$name.html", $PAGES{$name}[1]);
-    site_file("/feed/$name-new.shtml", $tag);
-    live_shtml("/feed/$name.shtml", "/feed/$name-new.shtml", "<p>$tag</p>\n");
+    live_tag("/feed/$name", $tag);
 }
 
 for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : ()) {

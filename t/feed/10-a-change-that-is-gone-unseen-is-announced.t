@@ -9,8 +9,7 @@ use VaultTest::Site;
 
 my $tag = '<!--#feed name="untold" method="get_modified_instance" table="logs" key="1" template="untold.html" -->';
 site_file('/feed/untold.html', '{{#rows}}[{{line}} {{status}}]{{/rows}}');
-site_file('/feed/untold-new.shtml', $tag);
-live_shtml('/feed/untold.shtml', '/feed/untold-new.shtml', "<p>$tag</p>\n");
+live_tag('/feed/untold', $tag);
 
 for my $db (has_database() ? databases('sqlite3') : ()) {
     $db->make('untold', <<'END');

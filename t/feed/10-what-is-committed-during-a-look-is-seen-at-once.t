@@ -11,8 +11,7 @@ my $POSTS = 40;
 
 my $tag = '<!--#feed name="during" method="get_modified_instance" table="logs" key="1" template="during.html" -->';
 site_file('/feed/during.html', '{{#rows}}[{{status}}]{{/rows}}');
-site_file('/feed/during-new.shtml', $tag);
-live_shtml('/feed/during.shtml', '/feed/during-new.shtml', "<p>$tag</p>\n");
+live_tag('/feed/during', $tag);
 
 for my $db (has_database() ? databases('pgsql') : ()) {
     $db->make('during', <<'END');

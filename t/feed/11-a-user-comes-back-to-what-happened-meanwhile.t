@@ -32,8 +32,7 @@ sub config_of
 
 my $tag = qq(<!--#feed name="kept" method="get_new_instances" table="logs" persistent="yes" template="$NAME.html" -->);
 site_file("/feed/$NAME.html", '{{#rows}}[{{line}}]{{/rows}}');
-site_file("/feed/$NAME-new.shtml", $tag);
-live_shtml("/feed/$NAME.shtml", "/feed/$NAME-new.shtml", "<p>$tag</p>\n");
+live_tag("/feed/$NAME", $tag);
 
 sub writes
 {

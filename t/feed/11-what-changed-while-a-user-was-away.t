@@ -42,8 +42,7 @@ my @MEANWHILE = (
 for my $name (keys %PAGES) {
     my $tag = qq(<!--#feed name="away" $PAGES{$name}[0] persistent="yes" template="$name.html" -->);
     site_file("/feed/$name.html", $PAGES{$name}[1]);
-    site_file("/feed/$name-new.shtml", $tag);
-    live_shtml("/feed/$name.shtml", "/feed/$name-new.shtml", "<p>$tag</p>\n");
+    live_tag("/feed/$name", $tag);
 }
 
 my %anna = (Authorization => 'Basic ' . MIME::Base64::encode('anna:secret', ''));
@@ -63,10 +62,7 @@ sub shown
 sub config_of
 {
     my ($db) = @_;
-    my $model = vars('t_logs') . '/away.json';
-    open my $file, '>', $model or die "$model: $!\n";
-    print $file $MODEL;
-    close $file or die "$model: $!\n";
+    my $model = model_file('away', $MODEL);
     return $db->feed('away', 'away', "look=100 timeout=10 model=$model") . live_folder('/feed')
         . for_users('^/(feed|vault/poll)');
 }

@@ -39,10 +39,7 @@ my %PAGES = (
 sub config_of
 {
     my ($db) = @_;
-    my $model = vars('t_logs') . '/pruned.json';
-    open my $file, '>', $model or die "$model: $!\n";
-    print $file $MODEL;
-    close $file;
+    my $model = model_file('pruned', $MODEL);
     return $db->feed('pruned', 'pruned', "rows=2000 look=100 timeout=5 changes=1000 keep-places=@{[KEEP_PLACES]} model=$model") . live_folder('/feed');
 }
 
@@ -66,8 +63,7 @@ sub said
 for my $name (sort keys %PAGES) {
     my $tag = qq(<!--#feed name="pruned" $PAGES{$name}[0] template="$name.html" -->);
     site_file("/feed/$name.html", $PAGES{$name}[1]);
-    site_file("/feed/$name-new.shtml", $tag);
-    live_shtml("/feed/$name.shtml", "/feed/$name-new.shtml", qq(<p id="list">$tag</p>\n));
+    live_tag("/feed/$name", $tag, '<p id="list">%s</p>');
 }
 
 for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : ()) {

@@ -11,10 +11,9 @@ use VaultTest::Site;
 my $PASSWORD = q{s3cret'"of};
 my $tag = '<!--#feed name="remote" method="get_new_instances" table="logs" template="remote.html" append="list" -->';
 site_file('/feed/remote.html', '{{#rows}}[{{line}}]{{/rows}}');
-site_file('/feed/remote-new.shtml', $tag);
 (my $other = $tag) =~ s/"remote"/"stranger"/;
 site_file('/feed/stranger.shtml', "<p>$other</p>");
-live_shtml('/feed/remote.shtml', '/feed/remote-new.shtml', "<p>$tag</p>\n");
+live_tag('/feed/remote', $tag);
 
 sub password_file
 {

@@ -78,22 +78,17 @@ sub page_of
 {
     my ($kind, $i, $key) = @_;
     my $tag = sprintf qq(<!--#feed name="keys" $TAGS{$kind} template="keys-$kind.html" -->), $i, $key;
-    site_file("/feed/keys-new-$kind-$i.shtml", $tag);
-    live_shtml("/feed/keys-$kind-$i.shtml", "/feed/keys-new-$kind-$i.shtml", "<p>$tag</p>\n");
+    live_tag("/feed/keys-$kind-$i", $tag);
     return "/feed/keys-$kind-$i.shtml";
 }
 
 sub model_of
 {
     my ($cases) = @_;
-    my $path = vars('t_logs') . '/keys.json';
     my @all = 0 .. $#$cases;
     my $entities = join ',', map { qq("E$_":{"table":"f$_","properties":{"v":"v"}}) } @all;
     my $collections = join ',', map { qq("c$_":{"entity":"E$_","column":"k"}) } @all;
-    open my $file, '>', $path or die "$path: $!\n";
-    print $file qq({"entities":{"Owner":{"table":"t0","properties":{"v":"v"},"collections":{$collections}},$entities}});
-    close $file;
-    return $path;
+    return model_file('keys', qq({"entities":{"Owner":{"table":"t0","properties":{"v":"v"},"collections":{$collections}},$entities}}));
 }
 
 # What a page is told when this was done.

@@ -69,11 +69,7 @@ sub model
         my @tables = grep { $sql =~ /\b$_\b/ } qw(items bids notes);
         $queries{$name} = {sql => $sql, tables => \@tables, columns => {id => 'integer'}, key => ['id'], parameters => \%types};
     }
-    my $path = vars('t_logs') . "/queries-$driver.json";
-    open my $file, '>', $path or die "$path: $!\n";
-    print $file JSON::PP->new->utf8->canonical->encode({queries => \%queries});
-    close $file or die "$path: $!\n";
-    return $path;
+    return model_file("queries-$driver", JSON::PP->new->utf8->canonical->encode({queries => \%queries}));
 }
 
 for my $db (has_database() ? databases() : ()) {

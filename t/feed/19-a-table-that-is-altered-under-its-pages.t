@@ -15,8 +15,7 @@ my %PAGES = (
 for my $name (keys %PAGES) {
     my $tag = qq(<!--#feed name="altered" $PAGES{$name}[0] template="$name.html" -->);
     site_file("/feed/$name.html", $PAGES{$name}[1]);
-    site_file("/feed/$name-new.shtml", $tag);
-    live_shtml("/feed/$name.shtml", "/feed/$name-new.shtml", "<p>$tag</p>\n");
+    live_tag("/feed/$name", $tag);
 }
 
 for my $db (has_database() ? databases('pgsql') : ()) {

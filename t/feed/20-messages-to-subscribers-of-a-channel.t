@@ -176,24 +176,21 @@ sub test_keep
     return;
 }
 
-SKIP: {
-    skip 'the messages feed was not built', 1 unless has_messages();
-    for_each_database(
-        sub {
-            my ($db) = @_;
-            messages_server('calls', $db, {
-                chat => 'anonymous=yes message_bytes=100 rate=10000 rows=500',
-                closed => '',
-                strict => 'anonymous=yes rate=4 users=3 channels=3 user_channels=2 subscribers=2',
-                short => 'anonymous=yes keep=3 rate=10000',
-            });
-            test_posting();
-            test_once();
-            test_lists();
-            test_hostile();
-            test_limits();
-            test_keep();
-        }
-    );
-}
+for_each_database(
+    sub {
+        my ($db) = @_;
+        messages_server('calls', $db, {
+            chat => 'anonymous=yes message_bytes=100 rate=10000 rows=500',
+            closed => '',
+            strict => 'anonymous=yes rate=4 users=3 channels=3 user_channels=2 subscribers=2',
+            short => 'anonymous=yes keep=3 rate=10000',
+        });
+        test_posting();
+        test_once();
+        test_lists();
+        test_hostile();
+        test_limits();
+        test_keep();
+    }
+);
 finish();

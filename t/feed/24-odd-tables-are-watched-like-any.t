@@ -46,8 +46,7 @@ for my $db (has_database() ? databases() : ()) {
         my ($name, undef, $row, $why, $quoted) = @{$cases[$i]};
         my $shown = $name =~ s/"/&quot;/gr;
         my $tag = qq(<!--#feed name="odd" method="get_new_instances" table="$shown" template="odd-row.html" append="rows" -->);
-        site_file("/feed/odd-new-$driver-$i.shtml", $tag);
-        live_shtml("/feed/odd-$driver-$i.shtml", "/feed/odd-new-$driver-$i.shtml", "<p>$tag</p>\n");
+        live_tag("/feed/odd-$driver-$i", $tag);
         my $page = open_page("/feed/odd-$driver-$i.shtml");
         my $poll = $page->start_poll;
         wait_waiting(1);

@@ -39,14 +39,10 @@ sub _takes
 
 sub model
 {
-    my $path = vars('t_logs') . '/nobodys-model.json';
-    open my $file, '>', $path or die "$path: $!\n";
-    print {$file} JSON::PP->new->encode({
+    return model_file('nobodys-model', JSON::PP->new->encode({
         entities => {User => {table => 'users', properties => {password => 'password'}}},
         queries => {users => {sql => 'SELECT id FROM users', tables => ['users'], columns => {id => 'integer'}, key => ['id']}},
-    });
-    close $file or die "$path: $!\n";
-    return $path;
+    }));
 }
 
 for my $db (has_database() ? databases() : ()) {

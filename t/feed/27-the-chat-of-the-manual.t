@@ -11,9 +11,7 @@ use VaultTest::Site;
 
 sub manual
 {
-    open my $file, '<', vars('top_dir') . '/docs/messages.md' or die "messages.md: $!\n";
-    local $/;
-    my ($chapter) = readline($file) =~ /^## A whole chat\n(.*?)^## /ms or die "the manual has no whole chat\n";
+    my ($chapter) = read_file(vars('top_dir') . '/docs/messages.md') =~ /^## A whole chat\n(.*?)^## /ms or die "the manual has no whole chat\n";
     return map { $_ => $chapter =~ /^```$_\n(.*?)^```/ms ? $1 : die "the chat of the manual has no $_\n" } qw(apache html js);
 }
 

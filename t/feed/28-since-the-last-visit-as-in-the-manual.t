@@ -15,11 +15,7 @@ INSERT INTO profiles VALUES(7,'Ann','here');
 INSERT INTO posts VALUES(1,7,'hello'),(2,7,'hi');
 END
 
-my $manual = do {
-    open my $file, '<', vars('top_dir') . '/docs/feeds.md' or die "feeds.md: $!\n";
-    local $/;
-    readline $file;
-};
+my $manual = read_file(vars('top_dir') . '/docs/feeds.md');
 
 # The files of a block whose files have their names in comments.
 sub files_of
@@ -34,10 +30,7 @@ sub config_of
 {
     my ($db) = @_;
     my ($model) = $manual =~ /^```json\n(\{\n.*?)^```/ms or die "the manual has no model\n";
-    my $path = vars('t_logs') . '/visit.json';
-    open my $file, '>', $path or die "$path: $!\n";
-    print $file $model;
-    close $file or die "$path: $!\n";
+    my $path = model_file('visit', $model);
     return $db->feed('visit', 'visit', "look=100 timeout=10 model=$path") . live_folder('/visit') . for_users('^/(visit|vault/poll)');
 }
 

@@ -15,9 +15,7 @@ sub grants
 {
     my ($driver) = @_;
     my $name = $driver eq 'pgsql' ? 'PostgreSQL' : 'MariaDB';
-    open my $file, '<', vars('top_dir') . '/docs/feeds.md' or die "feeds.md: $!\n";
-    local $/;
-    my ($block) = readline($file) =~ /^```sql\n(GRANT [^\n]* -- $name\n.*?)^```/ms or die "the manual grants nothing on $name\n";
+    my ($block) = read_file(vars('top_dir') . '/docs/feeds.md') =~ /^```sql\n(GRANT [^\n]* -- $name\n.*?)^```/ms or die "the manual grants nothing on $name\n";
     return $block =~ s/ -- $name$//mr =~ s/\bshop\./grants./gr;
 }
 
@@ -62,10 +60,7 @@ sub test_feed
 SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
     skip 'mod_auth_basic is missing', 1 unless Apache::Test::have_module('auth_basic');
-    my $model = vars('t_logs') . '/grants.json';
-    open my $file, '>', $model or die "$model: $!\n";
-    print $file $MODEL;
-    close $file or die "$model: $!\n";
+    my $model = model_file('grants', $MODEL);
     for my $db (databases('pgsql', 'mysql')) {
         my $driver = $db->driver;
         my $web = $driver eq 'pgsql' ? 'web' : 'web@localhost';

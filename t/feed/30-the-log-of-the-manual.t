@@ -8,11 +8,7 @@ use VaultTest;
 use VaultTest::Database;
 use VaultTest::Site;
 
-my $manual = do {
-    open my $file, '<', vars('top_dir') . '/docs/directives.md' or die "directives.md: $!\n";
-    local $/;
-    readline $file;
-};
+my $manual = read_file(vars('top_dir') . '/docs/directives.md');
 my ($directives) = $manual =~ /^```apache\n(VaultFeedLog database save .*?)^```/ms or die "the manual has no VaultFeedLog\n";
 my %names = (sqlite3 => 'SQLite', pgsql => 'PostgreSQL', mysql => 'MariaDB');
 

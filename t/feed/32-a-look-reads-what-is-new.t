@@ -21,8 +21,7 @@ my %tags = (
 site_file('/feed/reads.html', '{{#rows}}[{{id}}:{{line}}]{{/rows}}');
 for my $name (keys %tags) {
     my $tag = qq(<!--#feed name="reads" $tags{$name} template="reads.html" -->);
-    site_file("/feed/reads-$name-new.shtml", $tag);
-    live_shtml("/feed/reads-$name.shtml", "/feed/reads-$name-new.shtml", "<p>$tag</p>\n");
+    live_tag("/feed/reads-$name", $tag);
 }
 
 # What the page is told until it has this.

@@ -9,8 +9,7 @@ use VaultTest::Site;
 
 my $tag = '<!--#feed name="numbered" method="get_new_instances" table="logs" limit="1" template="numbered.html" -->';
 site_file('/feed/numbered.html', '{{#rows}}[{{line}}]{{/rows}}');
-site_file('/feed/numbered-new.shtml', $tag);
-live_shtml('/feed/numbered.shtml', '/feed/numbered-new.shtml', "<p>$tag</p>\n");
+live_tag('/feed/numbered', $tag);
 
 for my $db (has_database() ? databases('mysql') : ()) {
     $db->make('numbered', 'CREATE TABLE logs(id {serial},line {text});');

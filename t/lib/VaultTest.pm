@@ -26,7 +26,7 @@ use VaultTest::Server;
 our @EXPORT = (
     @Test::More::EXPORT,
     qw(announce arrived children connect_in connect_to descriptors error_log_lines finish get graceful_restart have_bell have_tls
-        have_http2 live_page needs_bell open_barrier open_page over PATIENCE port_of post server_pid status status_of_children
+        have_http2 live_page needs_bell open_barrier open_page over PATIENCE port_of post read_file server_pid status status_of_children
         text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
 );
 
@@ -40,6 +40,14 @@ my $NOT_OURS = qr/\bAH(?:01882|01873|10159|00484):/;
 my (@announced, @tolerated, $log_start, $finished, $server);
 
 sub vars { return Apache::Test::vars(@_) }
+
+sub read_file
+{
+    my ($path) = @_;
+    open my $file, '<', $path or die "$path: $!\n";
+    local $/;
+    return scalar(readline $file) // '';
+}
 
 # From here on talk to this VaultTest::Server; to the main server again without one.
 sub use_server

@@ -10,14 +10,6 @@ use VaultTest;
 
 plan(skip_all => 'pkg-config is not there') if system('pkg-config --version >/dev/null 2>&1');
 
-sub slurp
-{
-    my ($path) = @_;
-    open my $in, '<', $path or die "$path: $!\n";
-    local $/;
-    return scalar readline $in;
-}
-
 # ---------------------------------------------------------------- building
 my ($root, $top) = (vars('top_dir') . '/installed', vars('t_logs') . '/meet');
 remove_tree($top);
@@ -31,7 +23,7 @@ sub build
     make_path("$top/$name");
     copy("$example/$_", "$top/$name/$_") or die "$example/$_: $!\n" for qw(Makefile mod_meet.c);
     open my $out, '>', "$top/$name/mod_vault.pc" or die "$top/$name/mod_vault.pc: $!\n";
-    print $out slurp($pc) =~ s/^prefix=/prefix=$root/mr;
+    print $out read_file($pc) =~ s/^prefix=/prefix=$root/mr;
     close $out or die "$top/$name/mod_vault.pc: $!\n";
     delete local @ENV{qw(MAKEFLAGS MFLAGS MAKELEVEL)};    # of the make that runs the tests
     local $ENV{PKG_CONFIG_PATH} = "$top/$name";

@@ -18,9 +18,11 @@ our @EXPORT = qw(as for_each_database has_messages join_channel messages_of mess
 
 sub has_messages { return -f vars('top_dir') . '/modules/vault_feed_messages.so' }
 
+# Nothing where the feed was not built.
 sub for_each_database
 {
     my ($code) = @_;
+    return note('the messages feed was not built') unless has_messages();
     for my $db (databases()) {
         note('on ' . $db->driver);
         $code->($db);

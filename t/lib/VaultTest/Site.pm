@@ -10,8 +10,8 @@ use IPC::Open2 qw(open2);
 use JSON::PP ();
 use VaultTest;
 
-our @EXPORT = qw(calls_feed database_file for_users fresh_table has_database insert_row is_kept keeps live_folder live_shtml lock_database
-    poll_url rows_of site_file site_path unlock_database);
+our @EXPORT = qw(calls_feed database_file for_users fresh_table has_database insert_row is_kept keeps live_folder live_shtml live_tag lock_database
+    model_file poll_url rows_of site_file site_path unlock_database);
 
 # ---------------------------------------------------------------- files
 
@@ -44,6 +44,14 @@ sub live_shtml
 {
     my ($path, $method, $text) = @_;
     return site_file($path, qq(<!DOCTYPE html>\n<title>live</title>\n<!--#vault poll="$method" -->\n) . ($text // "<p>live</p>\n"));
+}
+
+# The page PATH.shtml with this tag, which its polls run again. `text`: %s is the tag; what is around it has no other %.
+sub live_tag
+{
+    my ($path, $tag, $text) = @_;
+    site_file("$path-new.shtml", $tag);
+    return live_shtml("$path.shtml", "$path-new.shtml", sprintf(($text // '<p>%s</p>') . "\n", $tag));
 }
 
 # The configuration of a folder of the site whose pages of SSI may be live.
@@ -120,6 +128,17 @@ sub keeps
 # ---------------------------------------------------------------- feeds
 
 sub has_database { return -f vars('top_dir') . '/modules/vault_feed_database.so' }
+
+# A file with a feed's model, or its queries; its path.
+sub model_file
+{
+    my ($name, $json) = @_;
+    my $path = vars('t_logs') . "/$name.json";
+    open my $file, '>', $path or die "$path: $!\n";
+    print $file $json;
+    close $file or die "$path: $!\n";
+    return $path;
+}
 
 sub _escape
 {

@@ -11,7 +11,7 @@ use Exporter 'import';
 use POSIX ();
 use VaultTest;
 
-our @EXPORT = qw(needs_vaultctl read_file vaultctl vaultctl_command vaultctl_end vaultctl_start);
+our @EXPORT = qw(needs_vaultctl vaultctl vaultctl_command vaultctl_end vaultctl_start);
 
 my $number = 0;
 
@@ -21,14 +21,6 @@ sub needs_vaultctl
 {
     plan(skip_all => 'vaultctl was not built') unless -x _program();
     return;
-}
-
-sub read_file
-{
-    my ($path) = @_;
-    open my $file, '<', $path or die "$path: $!\n";
-    local $/;
-    return scalar(readline $file) // '';
 }
 
 # It as a list to run, on the server that the test talks to.

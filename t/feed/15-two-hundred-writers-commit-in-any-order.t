@@ -5,38 +5,18 @@ use strict;
 use warnings;
 use VaultTest;
 use VaultTest::Database;
+use VaultTest::Random;
 use VaultTest::Site;
 
 use constant {WRITERS => 200, PAGES => 3, SEED => 20261122, LOOK_EVERY => 8};
 
 my $tag = '<!--#feed name="crowd" method="get_new_instances" table="race" template="crowd.html" append="list" -->';
 site_file('/feed/crowd.html', '{{#rows}}[{{line}}]{{/rows}}');
-site_file('/feed/crowd-new.shtml', $tag);
-live_shtml('/feed/crowd.shtml', '/feed/crowd-new.shtml', "<p>$tag</p>\n");
-
-# The same each time, on each machine.
-my $random = SEED;
-
-sub random
-{
-    my ($below) = @_;
-    $random = ($random * 1103515245 + 12345) & 0x7fffffff;
-    return ($random >> 8) % $below;
-}
-
-sub shuffled
-{
-    my (@all) = @_;
-    for my $i (reverse 1 .. $#all) {
-        my $k = random($i + 1);
-        @all[$i, $k] = @all[$k, $i];
-    }
-    return @all;
-}
+live_tag('/feed/crowd', $tag);
 
 for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     my $driver = $db->driver;
-    $random = SEED;
+    begin_random(SEED);
     $db->grow_old if $driver eq 'pgsql';
     $db->make('crowd', 'CREATE TABLE race(id {serial},line {text});');
     $db->watch('crowd', 'race');

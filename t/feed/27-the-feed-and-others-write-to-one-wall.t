@@ -5,82 +5,40 @@ use strict;
 use warnings;
 use VaultTest;
 use VaultTest::Database;
+use VaultTest::Random;
 use VaultTest::Site;
+use VaultTest::Wall;
 
 use constant {STEPS => 160, STRANGERS => 4, SEED => 20261122};
 
-my $MODEL = <<'END';
-{"entities": {"Profile": {"table": "profiles", "properties": {"name": "name"},
-                          "collections": {"posts": {"entity": "WallPost", "column": "wall"}}},
-              "WallPost": {"table": "posts", "properties": {"text": "body"}}}}
-END
-
-my $TABLES = <<'END';
-CREATE TABLE profiles(id {integer} PRIMARY KEY,name {text});
-CREATE TABLE posts(id {integer} PRIMARY KEY,wall {integer},body {text});
-INSERT INTO profiles VALUES(1,'Ann'),(2,'Bob');
-INSERT INTO posts VALUES(1,1,'hello'),(2,2,'hi');
-END
-
-site_file('/feed/both.html', '{{#added}}+{{id}}:{{text}};{{/added}}{{#removed}}-{{id}}:{{text}};{{/removed}}{{#changed}}={{id}}:{{text}};{{/changed}}');
-for my $wall (1, 2) {
-    my $tag = qq(<!--#feed name="mixed" method="get_collection_changes" entity="Profile" id="$wall" collection="posts" template="both.html" -->);
-    site_file("/feed/both-$wall-new.shtml", $tag);
-    live_shtml("/feed/both-$wall.shtml", "/feed/both-$wall-new.shtml", "<p>$tag</p>\n");
-}
-
-# The same each time, on each machine.
-my $random = SEED;
-
-sub random
-{
-    my ($below) = @_;
-    $random = ($random * 1103515245 + 12345) & 0x7fffffff;
-    return ($random >> 8) % $below;
-}
-
-sub shown
-{
-    my ($rows) = @_;
-    return join ' ', map { "$_:$rows->{$_}" } sort { $a <=> $b } keys %$rows;
-}
+wall_page('mixed', $_) for 1, 2;
 
 for my $db (has_database() ? databases() : ()) {
     my $driver = $db->driver;
-    $random = SEED;
-    $db->make('mixed', $TABLES);
-    $db->watch('mixed', 'posts', 'profiles');
-    my $model = vars('t_logs') . '/both.json';
-    open my $file, '>', $model or die "$model: $!\n";
-    print $file $MODEL;
-    close $file;
-    use_server(VaultTest::Server->start("both-$driver", config => $db->feed('mixed', 'mixed', "look=50 timeout=5 model=$model") . live_folder('/feed')));
+    begin_random(SEED);
+    wall_tables($db, 'mixed', "INSERT INTO posts VALUES(1,1,'hello'),(2,2,'hi');");
+    use_server(wall_server($db, 'mixed', 'look=50 timeout=5'));
 
     my %rows = (1 => [1, 'hello'], 2 => [2, 'hi']);    # as committed
     my $next = 3;
     my @wrong;
-    my @pages = map { {wall => $_, page => open_page("/feed/both-$_.shtml"), has => {}} } 1, 2, 1;
+    my @pages = map { {wall => $_, page => open_page("/feed/mixed-$_.shtml"), has => {}} } 1, 2, 1;
     my $apply = sub {
         my ($page, $text) = @_;
-        while ($text =~ /([-+=])(\d+):([^;]*);/g) {
-            my ($sign, $id, $body) = ($1, $2, $3);
-            push @wrong, "$sign$id:$body on wall $page->{wall}" if ($sign eq '+') == exists $page->{has}{$id};
-            $page->{has}{$id} = $body;
-            delete $page->{has}{$id} if $sign eq '-';
-        }
+        push @wrong, map { "$_ on wall $page->{wall}" } wall_apply($page->{has}, $text);
     };
     my $wanted = sub {
         my ($wall) = @_;
-        return shown({map { $_ => $rows{$_}[1] } grep { $rows{$_}[0] == $wall } keys %rows});
+        return wall_shown({map { $_ => $rows{$_}[1] } grep { $rows{$_}[0] == $wall } keys %rows});
     };
     for my $page (@pages) {
-        $apply->($page, $page->{page}->html =~ m{<p>(.*)</p>}s ? $1 : '');
+        $apply->($page, $page->{page}->html);
         $page->{poll} = $page->{page}->start_poll;
     }
     # Until each page shows what there is. A poll that nobody answers for long has missed something.
     my $converge = sub {
         for my $page (@pages) {
-            while (shown($page->{has}) ne $wanted->($page->{wall})) {
+            while (wall_shown($page->{has}) ne $wanted->($page->{wall})) {
                 my $text = VaultTest::Page::text($page->{page}->finish_poll($page->{poll}));
                 $apply->($page, $text);
                 $page->{poll} = $page->{page}->start_poll;
@@ -152,8 +110,8 @@ for my $db (has_database() ? databases() : ()) {
     }
     $_->{session}->does('ROLLBACK') for grep { $_->{change} } @strangers;
     ok($good && $converge->(), "$driver: pages show what the table has");
-    is(shown($pages[0]{has}), $wanted->(1), '... on the first wall');
-    is(shown($pages[1]{has}), $wanted->(2), '... on the second');
+    is(wall_shown($pages[0]{has}), $wanted->(1), '... on the first wall');
+    is(wall_shown($pages[1]{has}), $wanted->(2), '... on the second');
     is("@wrong", '', '... and each row once');
     $_->{poll}->close for @pages;
     undef @strangers;

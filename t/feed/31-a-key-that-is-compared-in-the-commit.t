@@ -6,49 +6,22 @@ use warnings;
 use VaultTest;
 use VaultTest::Database;
 use VaultTest::Site;
+use VaultTest::Wall;
 
-my $MODEL = <<'END';
-{"entities": {"Profile": {"table": "profiles", "properties": {"name": "name"},
-                          "collections": {"posts": {"entity": "WallPost", "column": "wall"}}},
-              "WallPost": {"table": "posts", "properties": {"text": "body"}}}}
-END
-
-my $TABLES = <<'END';
-CREATE TABLE profiles(id {integer} PRIMARY KEY,name {text});
-CREATE TABLE posts(id {integer} PRIMARY KEY DEFERRABLE INITIALLY DEFERRED,wall {integer},body {text});
-INSERT INTO profiles VALUES(1,'Ann');
-INSERT INTO posts VALUES(5,1,'old');
-END
-
-site_file('/feed/late.html', '{{#added}}+{{id}}:{{text}};{{/added}}{{#removed}}-{{id}}:{{text}};{{/removed}}{{#changed}}={{id}}:{{text}};{{/changed}}');
-my $tag = '<!--#feed name="late" method="get_collection_changes" entity="Profile" id="1" collection="posts" template="late.html" -->';
-site_file('/feed/late-new.shtml', $tag);
-live_shtml('/feed/late.shtml', '/feed/late-new.shtml', "<p>$tag</p>\n");
+my $path = wall_page('late', 1);
 
 for my $db (has_database() ? databases('pgsql') : ()) {
-    $db->make('late', $TABLES);
-    $db->watch('late', 'posts', 'profiles');
-    my $model = vars('t_logs') . '/late.json';
-    open my $file, '>', $model or die "$model: $!\n";
-    print $file $MODEL;
-    close $file;
-    use_server(VaultTest::Server->start('late', config => $db->feed('late', 'late', "look=50 timeout=20 model=$model") . live_folder('/feed')));
+    wall_tables($db, 'late', "INSERT INTO posts VALUES(5,1,'old');", key => 'DEFERRABLE INITIALLY DEFERRED');
+    use_server(wall_server($db, 'late', 'look=50 timeout=20'));
 
     my %has;
-    my $apply = sub {
-        my ($text) = @_;
-        while ($text =~ /([-+=])(\d+):([^;]*);/g) {
-            $has{$2} = $3;
-            delete $has{$2} if $1 eq '-';
-        }
-    };
-    my $page = open_page('/feed/late.shtml');
-    $apply->($page->html);
+    my $page = open_page($path);
+    wall_apply(\%has, $page->html);
     is($has{5}, 'old', 'the first view');
     my $poll = $page->start_poll;
     # What the feed has written before: pages have a place that its next write can be joined to.
     calls_feed('late', 'save', {table => 'posts', values => {id => 1, wall => 1, body => 'one'}});
-    $apply->(VaultTest::Page::text($page->finish_poll($poll)));
+    wall_apply(\%has, VaultTest::Page::text($page->finish_poll($poll)));
     is($has{1}, 'one', 'a write of the feed');
 
     my $other = $db->session('late');
@@ -64,10 +37,10 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     while (!$has{9}) {
         my $text = VaultTest::Page::text($page->finish_poll($poll));
         last if $text eq '';
-        $apply->($text);
+        wall_apply(\%has, $text);
         $poll = $page->start_poll;
     }
-    is(join(' ', map { "$_:$has{$_}" } sort keys %has), '1:one 5:new 9:last', 'the page shows what the table has');
+    is(wall_shown(\%has), '1:one 5:new 9:last', 'the page shows what the table has');
     $poll->close;
     use_server(undef);
 }

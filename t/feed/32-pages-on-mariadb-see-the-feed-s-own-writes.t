@@ -6,33 +6,10 @@ use warnings;
 use VaultTest;
 use VaultTest::Database;
 use VaultTest::Site;
+use VaultTest::Wall;
 
-my $MODEL = <<'END';
-{"entities": {"Profile": {"table": "profiles", "properties": {"name": "name"},
-                          "collections": {"posts": {"entity": "WallPost", "column": "wall"}}},
-              "WallPost": {"table": "posts", "properties": {"text": "body"}}}}
-END
-
-my $TABLES = <<'END';
-CREATE TABLE profiles(id {integer} PRIMARY KEY,name {text});
-CREATE TABLE posts(id {integer} PRIMARY KEY,wall {integer},body {text});
-INSERT INTO profiles VALUES(1,'Ann'),(2,'Bob');
-END
-
-site_file('/feed/own.html', '{{#added}}+{{id}}:{{text}};{{/added}}{{#removed}}-{{id}};{{/removed}}{{#changed}}={{id}}:{{text}};{{/changed}}');
-my $tag = '<!--#feed name="own" method="get_collection_changes" entity="Profile" id="1" collection="posts" template="own.html" append="list" -->';
-site_file('/feed/own-new.shtml', $tag);
-live_shtml('/feed/own.shtml', '/feed/own-new.shtml', qq(<p id="list">$tag</p>\n));
-
+my $path = wall_page('own', 1, 'append="list"');
 my ($db, $page, $poll);
-
-sub watch
-{
-    my @command = (vars('top_dir') . '/vaultctl', 'watch', '--yes', split(/ /, $db->parameters('own')), @_);
-    my $said = qx(@command 2>&1);
-    is($?, 0, "@_: watched") || diag($said);
-    return;
-}
 
 # Statements that were prepared, and run: a write's own are its statement, and the one that reads what was recorded.
 sub executed { return ($db->does('own', "SHOW GLOBAL STATUS LIKE 'Com_execute_sql'"))[0] =~ /(\d+)$/ ? $1 : die }
@@ -55,14 +32,9 @@ sub saves
 
 for my $mysql (has_database() ? databases('mysql') : ()) {
     $db = $mysql;
-    $db->make('own', $TABLES);
-    watch(qw(posts profiles));
-    my $model = vars('t_logs') . '/own.json';
-    open my $file, '>', $model or die "$model: $!\n";
-    print $file $MODEL;
-    close $file;
-    use_server(VaultTest::Server->start('own', size => "ServerLimit 1\n", config => $db->feed('own', 'own', "look=100 timeout=5 connections=1 model=$model") . live_folder('/feed')));
-    $page = open_page('/feed/own.shtml');
+    wall_tables($db, 'own');
+    use_server(wall_server($db, 'own', 'look=100 timeout=5 connections=1', size => "ServerLimit 1\n"));
+    $page = open_page($path);
     $poll = $page->start_poll;
     wait_waiting(1);
 
@@ -108,7 +80,7 @@ for my $mysql (has_database() ? databases('mysql') : ()) {
     calls_feed('own', 'update', {table => 'posts', where => {body => 'strange'}, values => {id => 600}});
     my $moved = told();
     like($moved, qr/\+600:strange;/, 'a row with another key is two changes');
-    like($moved, qr/-500;/, '... both of which are told');
+    like($moved, qr/-500:strange;/, '... both of which are told');
     my $large = 'x' x 3000;
     $now = $id++;
     saves($now, 1, $large);
@@ -121,7 +93,7 @@ for my $mysql (has_database() ? databases('mysql') : ()) {
     is(told(), '+700:by a trigger;', 'what a trigger has written');
     $without->('... then again without the database');
 
-    watch('posts');
+    $db->watch('own', 'posts');
     like(told(), qr/\+1:new 1;/, 'a table that is watched anew is shown anew');
     $without->('... and then goes on as before');
     $poll->close;

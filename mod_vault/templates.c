@@ -7,7 +7,7 @@
  * last to let go frees it. So a changed file is replaced in the table at once, while renderings of the old one go on.
  * The lock is held for looking up and counting only: stat(), reading, compiling, rendering and freeing happen outside.
  */
-#include "templates.h"
+#include "templates_inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,43 +25,13 @@
  * changed may change once more and look the same, so what was read then is used once and not found again. */
 #define GRAIN apr_time_from_msec(1100)
 
-typedef struct file_t file_t;
-
-struct file_t {
-    file_t *older, *newer; /* lock: by last use */
-    file_t *next_dead;     /* owner thread */
-    apr_uint32_t holders;  /* lock */
-    apr_pool_t *pool;      /* everything of this file, this struct too; const from here on */
-    const char *path;
-    struct stat state;
-    apr_time_t read; /* when reading began */
-    vault_mustache_t *template;
-    const char *error; /* template NULL: why */
-};
-
 struct vault_templates_t {
     apr_pool_t *pool; /* its own */
     apr_abortfunc_t no_memory;
     apr_thread_mutex_t *lock;
-    apr_hash_t *files; /* lock: by path */
-    file_t used;       /* lock: only a place in the ring, older than the oldest and newer than the newest */
+    apr_hash_t *files;          /* lock: by path */
+    vault_template_file_t used; /* lock: only a place in the ring, older than the oldest and newer than the newest */
 };
-
-/* One call of vault_templates_render. */
-typedef struct rendering_t {
-    vault_templates_t *cache;
-    file_t *file;
-    const char *path;
-    apr_hash_t *partials; /* file_t by name, each held until the end; NULL until the first */
-    vault_mustache_write_fn write;
-    void *write_baton;
-    apr_status_t status; /* the first failure of a partial or of writing */
-    const char *error;
-    apr_pool_t *scratch;
-} rendering_t;
-
-/* A partial that has no file. */
-static file_t no_file;
 
 /* ------------------------------------------------------------------ files */
 
@@ -72,17 +42,17 @@ static int same_state(const struct stat *a, const struct stat *b)
 }
 
 /* Had it been left alone long enough when it was read? One from the future is believed, or it would never be cached. */
-static int is_settled(const file_t *file)
+static int is_settled(const vault_template_file_t *file)
 {
     apr_time_t changed = apr_time_from_sec(file->state.st_mtim.tv_sec) + file->state.st_mtim.tv_nsec / 1000;
 
     return changed < file->read - GRAIN || changed > file->read + GRAIN;
 }
 
-static void destroy_files(file_t *dead)
+static void destroy_files(vault_template_file_t *dead)
 {
     while (dead) {
-        file_t *file = dead;
+        vault_template_file_t *file = dead;
 
         dead = file->next_dead;
         apr_pool_destroy(file->pool);
@@ -90,7 +60,7 @@ static void destroy_files(file_t *dead)
 }
 
 /* One holder less; the last one adds it to `dead`. */
-static void let_go_locked(file_t *file, file_t **dead)
+static void let_go_locked(vault_template_file_t *file, vault_template_file_t **dead)
 {
     if (--file->holders == 0) {
         file->next_dead = *dead;
@@ -98,7 +68,7 @@ static void let_go_locked(file_t *file, file_t **dead)
     }
 }
 
-static void mark_used_locked(vault_templates_t *cache, file_t *file)
+static void mark_used_locked(vault_templates_t *cache, vault_template_file_t *file)
 {
     file->older = cache->used.older;
     file->newer = &cache->used;
@@ -106,22 +76,22 @@ static void mark_used_locked(vault_templates_t *cache, file_t *file)
     cache->used.older = file;
 }
 
-static void unmark_locked(file_t *file)
+static void unmark_locked(vault_template_file_t *file)
 {
     file->older->newer = file->newer;
     file->newer->older = file->older;
 }
 
-static void drop_locked(vault_templates_t *cache, file_t *file, file_t **dead)
+static void drop_locked(vault_templates_t *cache, vault_template_file_t *file, vault_template_file_t **dead)
 {
     apr_hash_set(cache->files, file->path, APR_HASH_KEY_STRING, NULL);
     unmark_locked(file);
     let_go_locked(file, dead);
 }
 
-static void release(vault_templates_t *cache, file_t *file)
+void vault_templates_release(vault_templates_t *cache, vault_template_file_t *file)
 {
-    file_t *dead = NULL;
+    vault_template_file_t *dead = NULL;
 
     apr_thread_mutex_lock(cache->lock);
     let_go_locked(file, &dead);
@@ -129,7 +99,7 @@ static void release(vault_templates_t *cache, file_t *file)
     destroy_files(dead);
 }
 
-static file_t *hold_locked(vault_templates_t *cache, file_t *file)
+static vault_template_file_t *hold_locked(vault_templates_t *cache, vault_template_file_t *file)
 {
     file->holders++;
     unmark_locked(file);
@@ -138,9 +108,9 @@ static file_t *hold_locked(vault_templates_t *cache, file_t *file)
 }
 
 /* The compiled file if it is in `state`, held for the caller; or NULL. */
-static file_t *find(vault_templates_t *cache, const char *path, const struct stat *state)
+static vault_template_file_t *find(vault_templates_t *cache, const char *path, const struct stat *state)
 {
-    file_t *file;
+    vault_template_file_t *file;
 
     apr_thread_mutex_lock(cache->lock);
     file = apr_hash_get(cache->files, path, APR_HASH_KEY_STRING);
@@ -152,9 +122,9 @@ static file_t *find(vault_templates_t *cache, const char *path, const struct sta
 }
 
 /* Too many: drop those that nobody renders, the longest unused first. */
-static void evict_locked(vault_templates_t *cache, file_t **dead)
+static void evict_locked(vault_templates_t *cache, vault_template_file_t **dead)
 {
-    file_t *file = cache->used.newer, *newer;
+    vault_template_file_t *file = cache->used.newer, *newer;
 
     while (apr_hash_count(cache->files) > VAULT_TEMPLATE_FILES_MAX && file != &cache->used) {
         newer = file->newer;
@@ -166,9 +136,9 @@ static void evict_locked(vault_templates_t *cache, file_t **dead)
 }
 
 /* Put a file that the caller holds into the table, in place of what is there. */
-static void insert(vault_templates_t *cache, file_t *file)
+static void insert(vault_templates_t *cache, vault_template_file_t *file)
 {
-    file_t *old, *dead = NULL;
+    vault_template_file_t *old, *dead = NULL;
 
     apr_thread_mutex_lock(cache->lock);
     old = apr_hash_get(cache->files, file->path, APR_HASH_KEY_STRING);
@@ -229,7 +199,7 @@ static apr_status_t read_all(int fd, char *text, apr_size_t size, apr_size_t *le
     return APR_SUCCESS;
 }
 
-static void compile(file_t *file, const char *text, apr_size_t len)
+static void compile(vault_template_file_t *file, const char *text, apr_size_t len)
 {
     const char *error;
 
@@ -242,8 +212,8 @@ static void compile(file_t *file, const char *text, apr_size_t len)
     }
 }
 
-static apr_status_t make_file(vault_templates_t *cache, file_t **made, const char *path, const char *text,
-                              apr_size_t len)
+static apr_status_t make_file(vault_templates_t *cache, vault_template_file_t **made, const char *path,
+                              const char *text, apr_size_t len)
 {
     apr_pool_t *pool;
     apr_status_t status = apr_pool_create_unmanaged_ex(&pool, cache->no_memory, NULL);
@@ -261,7 +231,7 @@ static apr_status_t make_file(vault_templates_t *cache, file_t **made, const cha
 }
 
 /* Read and compile; the caller holds what is made. */
-static apr_status_t load(vault_templates_t *cache, file_t **file, const char *path, const char **error,
+static apr_status_t load(vault_templates_t *cache, vault_template_file_t **file, const char *path, const char **error,
                          apr_pool_t *scratch)
 {
     apr_time_t now = apr_time_now();
@@ -299,13 +269,12 @@ out:
     return status;
 }
 
-/* The compiled file as it is now, held for the caller. APR_EINVAL: it has a syntax error. */
-static apr_status_t acquire(vault_templates_t *cache, file_t **acquired, const char *path, const char **error,
-                            apr_pool_t *scratch)
+apr_status_t vault_templates_acquire(vault_templates_t *cache, vault_template_file_t **acquired, const char *path,
+                                     const char **error, apr_pool_t *scratch)
 {
     struct stat state;
     apr_status_t status;
-    file_t *file;
+    vault_template_file_t *file;
 
     if (stat(path, &state) != 0) {
         return unreadable(errno, path, error, scratch);
@@ -320,139 +289,11 @@ static apr_status_t acquire(vault_templates_t *cache, file_t **acquired, const c
     }
     if (!file->template) {
         *error = apr_pstrdup(scratch, file->error);
-        release(cache, file);
+        vault_templates_release(cache, file);
         return APR_EINVAL;
     }
     *acquired = file;
     return APR_SUCCESS;
-}
-
-/* -------------------------------------------------------------- rendering */
-
-static apr_status_t write_cb(void *baton, const char *text, apr_size_t len)
-{
-    rendering_t *r = baton;
-    char reason[200];
-
-    if (r->status == APR_SUCCESS) {
-        r->status = r->write(r->write_baton, text, len);
-        if (r->status != APR_SUCCESS) {
-            r->error = apr_psprintf(r->scratch, "%s: what it renders cannot be written: %s", r->path,
-                                    apr_strerror(r->status, reason, sizeof reason));
-        }
-    }
-    return r->status;
-}
-
-/* Beside the template, with its extension. */
-static const char *partial_path(const rendering_t *r, const char *name)
-{
-    const char *base = strrchr(r->path, '/') + 1, *extension = strrchr(base, '.');
-
-    return apr_pstrcat(r->scratch, apr_pstrmemdup(r->scratch, r->path, (apr_size_t)(base - r->path)), name,
-                       extension && extension != base ? extension : "", NULL);
-}
-
-static file_t *acquire_partial(rendering_t *r, const char *name)
-{
-    file_t *file = &no_file;
-    const char *path, *error;
-    apr_status_t status;
-
-    if (name[0] == '.' || strchr(name, '/')) {
-        r->status = APR_EINVAL;
-        r->error = apr_psprintf(
-            r->scratch, "%s: the partial \"%.60s\" is refused: a name must not begin with a dot or contain a slash",
-            r->path, name);
-        return file;
-    }
-    path = partial_path(r, name);
-    if (!strcmp(path, r->path)) { /* itself, and not a newer one */
-        return r->file;
-    }
-    status = acquire(r->cache, &file, path, &error, r->scratch);
-    if (status != APR_SUCCESS && !APR_STATUS_IS_ENOENT(status)) {
-        r->status = status;
-        r->error = error;
-    }
-    return file;
-}
-
-/* Each partial is looked up once a rendering, so that its lines do not change half-way. */
-static const vault_mustache_t *partial_cb(void *baton, const char *name)
-{
-    rendering_t *r = baton;
-    file_t *file;
-
-    if (r->status != APR_SUCCESS) {
-        return NULL;
-    }
-    if (!r->partials) {
-        r->partials = apr_hash_make(r->scratch);
-    }
-    file = apr_hash_get(r->partials, name, APR_HASH_KEY_STRING);
-    if (!file) {
-        file = acquire_partial(r, name);
-        apr_hash_set(r->partials, name, APR_HASH_KEY_STRING, file);
-    }
-    return file->template;
-}
-
-static void release_all(rendering_t *r)
-{
-    apr_hash_index_t *i;
-
-    for (i = r->partials ? apr_hash_first(r->scratch, r->partials) : NULL; i; i = apr_hash_next(i)) {
-        void *file;
-
-        apr_hash_this(i, NULL, NULL, &file);
-        if (file != &no_file && file != r->file) {
-            release(r->cache, file);
-        }
-    }
-    release(r->cache, r->file);
-}
-
-static apr_status_t render(rendering_t *r, const json_t *context)
-{
-    apr_status_t status = vault_mustache_render(r->file->template, context, partial_cb, r, write_cb, r, r->scratch);
-
-    if (r->status != APR_SUCCESS) {
-        return r->status;
-    }
-    if (status == APR_EGENERAL) {
-        r->error = apr_psprintf(r->scratch, "%s: partials are nested deeper than %d; does one include itself?", r->path,
-                                VAULT_MUSTACHE_DEPTH_MAX);
-    }
-    else if (status == APR_TIMEUP) {
-        r->error = apr_psprintf(r->scratch, "%s: rendering takes more than %d steps; are there loops in loops?",
-                                r->path, VAULT_MUSTACHE_STEPS_MAX);
-    }
-    else if (status != APR_SUCCESS) {
-        r->error = apr_psprintf(r->scratch, "%s: the data cannot be rendered", r->path);
-    }
-    return status;
-}
-
-apr_status_t vault_templates_render(vault_templates_t *cache, const char *path, const json_t *context,
-                                    vault_mustache_write_fn write, void *baton, const char **error, apr_pool_t *scratch)
-{
-    rendering_t r = {.cache = cache, .path = path, .write = write, .write_baton = baton, .scratch = scratch};
-    apr_status_t status;
-
-    *error = NULL;
-    if (path[0] != '/') {
-        *error = apr_pstrcat(scratch, path, ": not an absolute path", NULL);
-        return APR_EBADPATH;
-    }
-    status = acquire(cache, &r.file, path, error, scratch);
-    if (status != APR_SUCCESS) {
-        return status;
-    }
-    status = render(&r, context);
-    *error = r.error;
-    release_all(&r);
-    return status;
 }
 
 /* ------------------------------------------------------------------ cache */
@@ -460,7 +301,7 @@ apr_status_t vault_templates_render(vault_templates_t *cache, const char *path, 
 static apr_status_t destroy_cb(void *data)
 {
     vault_templates_t *cache = data;
-    file_t *dead = NULL;
+    vault_template_file_t *dead = NULL;
 
     while (cache->used.newer != &cache->used) {
         drop_locked(cache, cache->used.newer, &dead);

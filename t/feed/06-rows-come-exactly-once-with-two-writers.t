@@ -32,14 +32,9 @@ SKIP: {
     my ($lost, $sent) = (0, 0);
     my $next = sub {
         my ($i, $lose) = @_;
-        my $answer = $pages[$i]->read_poll($polls[$i]);
-        if ($answer->{status} == 200 && $lose) {
-            $lost++;
-        }
-        elsif ($answer->{status} == 200) {
-            $shown[$i] .= VaultTest::Page::text($answer);
-            $pages[$i]{seq} = $answer->{seq};
-        }
+        my $answer = $lose ? $pages[$i]->read_poll($polls[$i]) : $pages[$i]->finish_poll($polls[$i]);
+        $lost++ if $lose && $answer->{status} == 200;
+        $shown[$i] .= VaultTest::Page::text($answer) unless $lose;
         $polls[$i] = $pages[$i]->start_poll($polls[$i]);
     };
     while ($sent < ROWS) {

@@ -27,14 +27,9 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     my $lost = 0;
     my $take = sub {
         my ($i, $lose) = @_;
-        my $answer = $pages[$i]->read_poll($polls[$i]);
-        if ($answer->{status} == 200 && $lose) {
-            $lost++;
-        }
-        elsif ($answer->{status} == 200) {
-            push @{$shown[$i]}, VaultTest::Page::text($answer) =~ /\[(\w+)\]/g;
-            $pages[$i]{seq} = $answer->{seq};
-        }
+        my $answer = $lose ? $pages[$i]->read_poll($polls[$i]) : $pages[$i]->finish_poll($polls[$i]);
+        $lost++ if $lose && $answer->{status} == 200;
+        push @{$shown[$i]}, VaultTest::Page::text($answer) =~ /\[(\w+)\]/g unless $lose;
         $polls[$i] = $pages[$i]->start_poll($polls[$i]);
     };
     # Until this page has this row.

@@ -22,8 +22,11 @@
 /* Which interests a change touches (interests.c) is a part of what a mark says, and this its version. */
 #define INTERESTS_VERSION 1
 
+/* Marks that writers may leave between two looks without telling who watches: far fewer than there is room for. */
+#define QUIET_MARKS (DATABASE_MARKS / 4)
+
 /* Of what is in it, and what it means: children of two versions do not share one. */
-#define BOARD_VERSION 4
+#define BOARD_VERSION 5
 
 struct database_board_t {
     char place[DATABASE_PLACE_BYTES];              /* who holds the lock; in a page of its own */
@@ -32,7 +35,9 @@ struct database_board_t {
     _Atomic apr_uint64_t known;                    /* atomic: 0: none */
     _Atomic apr_int64_t seen;                      /* atomic: 0: never */
     _Atomic database_era_t era;                    /* atomic */
-    _Atomic apr_uint32_t next;                     /* atomic: how many marks were ever left */
+    _Atomic int is_quiet;                          /* atomic */
+    _Atomic apr_uint32_t next;                     /* atomic: how many marks were ever left, */
+    _Atomic apr_uint32_t cleared;                  /* atomic: and how many of them before the last look */
     _Atomic database_mark_t marks[DATABASE_MARKS]; /* atomic, each */
     database_recent_t recent;
 };
@@ -226,6 +231,18 @@ void database_board_see(const database_t *feed, apr_time_t began)
     feed->board->seen = began;
 }
 
+int database_board_is_quiet(const database_t *feed)
+{
+    const database_board_t *board = feed->board;
+
+    return board->is_quiet && (apr_uint32_t)(board->next - board->cleared) < QUIET_MARKS;
+}
+
+void database_board_set_quiet(const database_t *feed, int quiet)
+{
+    feed->board->is_quiet = quiet;
+}
+
 database_recent_t *database_board_recent(const database_t *feed)
 {
     return &feed->board->recent;
@@ -287,6 +304,7 @@ int database_board_has(const database_t *feed, database_mark_t mark)
 void database_board_copy(const database_t *feed, database_marks_t *marks)
 {
     marks->era = feed->board->era;
+    marks->next = feed->board->next;
     for (int i = 0; i < DATABASE_MARKS; i++) {
         marks->at[i] = feed->board->marks[i];
     }
@@ -312,4 +330,5 @@ void database_board_clear(const database_t *feed, const database_marks_t *marks)
             atomic_compare_exchange_strong(&feed->board->marks[i], &was, 0);
         }
     }
+    feed->board->cleared = marks->next;
 }

@@ -21,6 +21,13 @@
  *   - marks that are overwritten by newer ones, or come while the watcher reads, cost an extraneous announcement;
  *   - before a mark is left, or the watcher's place goes beyond a change, looks know that it is there (recent.h);
  *   - marks that were there before a look began are taken off when it is done: what they are of was in it, or is behind it.
+ *
+ * Where the database tells who listens of each commit (PostgreSQL), a writer keeps it from that, since to be told costs more than the
+ * write does: its change is the only one that its transaction has recorded, in all tables, and it will announce it. Then the watcher
+ * looks by the clock, as it does anyway, and finds marks. If the writer dies before it has announced, the parent has all pages look, and
+ * the watcher finds no mark, up to two seconds later. Another server that listens has to be told of every commit; so all writers are
+ * quiet only while the watcher knows of none. One that begins to listen looks at all that there is first, and is told of
+ * each commit as soon as this watcher knows of it, two seconds later at most; until then both look by the clock.
  */
 #ifndef DATABASE_BOARD_H
 #define DATABASE_BOARD_H
@@ -71,6 +78,12 @@ database_era_t database_board_era(const database_t *feed);
 /** By who watches, with a connection that is new: the database may be another one than before. */
 void database_board_end_era(const database_t *feed);
 
+/** May a writer that announces all it writes keep from telling who listens (database_dialect_t::begin_quietly)? Only as long as nobody
+ * else listens, and once in a while not: the watcher is to see where the database is before marks are overwritten. Any thread. */
+int database_board_is_quiet(const database_t *feed);
+/** By who watches. @param quiet  nobody else listens, as far as anybody knows */
+void database_board_set_quiet(const database_t *feed, int quiet);
+
 /** What children have written lately. */
 database_recent_t *database_board_recent(const database_t *feed);
 
@@ -84,6 +97,7 @@ int database_board_has(const database_t *feed, database_mark_t mark);
 /** The marks at one time. */
 typedef struct database_marks_t {
     database_era_t era;
+    apr_uint32_t next; /**< how many were ever left */
     database_mark_t at[DATABASE_MARKS];
 } database_marks_t;
 

@@ -44,23 +44,27 @@ static const char *const tables[] = {
     "DECLARE o jsonb; n jsonb; ok text; nk text; t text := TG_ARGV[0]; k text := TG_ARGV[1]; p text := "
     "coalesce(TG_ARGV[2],'');\n"
     "BEGIN\n"
-    "  IF TG_OP = 'TRUNCATE' THEN\n"
+    "  IF TG_OP = 'INSERT' THEN\n"
+    "    n := pg_catalog.to_jsonb(NEW);\n"
+    "    INSERT INTO vault_changes(tbl,op,row_key,new_row) VALUES(t,'I',pg_catalog.rtrim(n->>k,p),n);\n"
+    "  ELSIF TG_OP = 'TRUNCATE' THEN\n"
     "    EXECUTE pg_catalog.format('INSERT INTO vault_changes(tbl,op,row_key,old_row) SELECT "
     "$1,''D'',pg_catalog.rtrim(pg_catalog.to_jsonb(r)->>$2,$3),pg_catalog.to_jsonb(r) FROM "
     "%I.%I AS r', TG_TABLE_SCHEMA, TG_TABLE_NAME) USING t, k, p;\n"
-    "    PERFORM pg_catalog.pg_notify('vault_changes','');\n"
-    "    RETURN NULL;\n"
-    "  END IF;\n"
-    "  IF TG_OP <> 'INSERT' THEN o := pg_catalog.to_jsonb(OLD); ok := pg_catalog.rtrim(o->>k,p); END IF;\n"
-    "  IF TG_OP <> 'DELETE' THEN n := pg_catalog.to_jsonb(NEW); nk := pg_catalog.rtrim(n->>k,p); END IF;\n"
-    "  IF o::text = n::text THEN RETURN NULL; END IF;\n"
-    "  IF TG_OP = 'UPDATE' AND ok IS DISTINCT FROM nk THEN\n"
-    "    INSERT INTO vault_changes(tbl,op,row_key,old_row) VALUES(t,'D',ok,o);\n"
-    "    INSERT INTO vault_changes(tbl,op,row_key,new_row) VALUES(t,'I',nk,n);\n"
     "  ELSE\n"
-    "    INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row) "
-    "VALUES(t,pg_catalog.\"left\"(TG_OP,1),coalesce(nk,ok),o,n);\n"
+    "    o := pg_catalog.to_jsonb(OLD); ok := pg_catalog.rtrim(o->>k,p);\n"
+    "    IF TG_OP = 'UPDATE' THEN n := pg_catalog.to_jsonb(NEW); nk := pg_catalog.rtrim(n->>k,p); END IF;\n"
+    "    IF o::text = n::text THEN RETURN NULL; END IF;\n"
+    "    IF TG_OP = 'UPDATE' AND ok IS DISTINCT FROM nk THEN\n"
+    "      INSERT INTO vault_changes(tbl,op,row_key,old_row) VALUES(t,'D',ok,o);\n"
+    "      INSERT INTO vault_changes(tbl,op,row_key,new_row) VALUES(t,'I',nk,n);\n"
+    "    ELSE\n"
+    "      INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row) "
+    "VALUES(t,pg_catalog.\"left\"(TG_OP,1),ok,o,n);\n"
+    "    END IF;\n"
     "  END IF;\n"
+    /* The feed's own writers announce what they have written themselves. */
+    "  IF pg_catalog.current_setting('vault.quiet',true) = 'on' THEN RETURN NULL; END IF;\n"
     "  PERFORM pg_catalog.pg_notify('vault_changes','');\n"
     "  RETURN NULL;\n"
     "END $vault$",
@@ -318,9 +322,27 @@ static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most, const cha
     return sql_conn_query(c, sql->text, NULL);
 }
 
+/* Whoever listens says so by a lock that many can have, as long as his connection lives. The number: "listen" in ASCII. */
+#define LISTENING "119200164373870"
+
 static apr_status_t listen_(sql_call_t *c)
 {
-    return sql_conn_query(c, "LISTEN vault_changes", NULL);
+    apr_status_t rv = sql_conn_query(c, "LISTEN vault_changes", NULL);
+
+    return rv == APR_SUCCESS ? sql_conn_query(c, "SELECT pg_catalog.pg_advisory_lock_shared(" LISTENING ")", NULL) : rv;
+}
+
+/* Nobody else has it if this connection could have it for itself. */
+static apr_status_t listens_alone(sql_call_t *c, int *alone)
+{
+    const char *cell;
+    apr_status_t rv = sql_conn_cell(c,
+                                    "SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(" LISTENING
+                                    ") THEN pg_catalog.pg_advisory_unlock(" LISTENING ")::text ELSE 'false' END AS v",
+                                    &cell);
+
+    *alone = rv == APR_SUCCESS && cell != NULL && strcmp(cell, "true") == 0;
+    return rv;
 }
 
 /* libpq keeps what it was told until somebody takes it. That was committed: the next snapshot shows it. */
@@ -492,6 +514,8 @@ const database_dialect_t database_dialect_pgsql = {
     .tell = "NOTIFY vault_changes",
     .listen = listen_,
     .hush = hush,
+    .begin_quietly = "BEGIN ISOLATION LEVEL READ COMMITTED;SET LOCAL vault.quiet=on",
+    .listens_alone = listens_alone,
     .columns = columns,
     .append_image = append_image,
     .images_of = images_of,

@@ -84,6 +84,7 @@ static void pack_all(sql_call_t *c, database_recorded_t *recorded, const json_t 
         recorded->packed[i].saw = saw;
     }
     recorded->packed_count = (int)count;
+    recorded->is_alone = count == 1 && recorded->packed[0].is_alone;
 }
 
 void database_recorded_begin(sql_call_t *c, database_recorded_t *recorded)

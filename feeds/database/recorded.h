@@ -29,6 +29,7 @@ typedef struct database_recorded_t {
         whole; /* up to this number all is read, or was announced before; -1: nobody knows. Where ids have no gaps */
     database_packed_t *packed; /* likewise: all that was read */
     int packed_count;
+    int is_alone;      /* it was read: all of it is one change (database_dialect_t::alone) */
     apr_uint64_t life; /* of the transaction's snapshot */
     apr_int64_t now;   /* its last change; -1: nobody knows */
 } database_recorded_t;

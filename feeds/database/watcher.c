@@ -52,6 +52,7 @@ struct database_watcher_t {
     int has_connected;                 /* thread */
     int listens;          /* thread: on the connection that there is; a look that fails may have made another */
     apr_time_t pruned_at; /* thread */
+    apr_time_t counted_at; /* thread: when it last asked whether others listen; 0: not on this connection */
     sql_call_t c;         /* thread */
     char place[DATABASE_PLACE_BYTES]; /* thread: "" none */
     json_t *tables;         /* thread: those that are watched, when they were read last; NULL: nobody knows */
@@ -71,6 +72,7 @@ struct database_watcher_t {
 static void take_over(database_watcher_t *w)
 {
     database_board_read_place(w->feed, w->place);
+    database_board_set_quiet(w->feed, 0);
     w->feed->sql.host->log(7, "this child watches \"%s\"", w->feed->sql.database);
 }
 
@@ -470,6 +472,8 @@ static apr_status_t listen_again(database_watcher_t *w)
 {
     apr_status_t rv;
 
+    database_board_set_quiet(w->feed, 0);
+    w->counted_at = 0;
     if (w->has_connected) {
         forget_place(w);
     }
@@ -477,6 +481,23 @@ static apr_status_t listen_again(database_watcher_t *w)
     forget_told(w);
     rv = w->dialect->listen != NULL ? w->dialect->listen(&w->c) : APR_SUCCESS;
     w->listens = rv == APR_SUCCESS;
+    return rv;
+}
+
+/* Where nobody else is told by the database, writers that announce what they write need not tell this watcher either. */
+static apr_status_t count_listeners(database_watcher_t *w)
+{
+    apr_time_t now = vault_now();
+    int alone;
+    apr_status_t rv;
+
+    if (w->dialect->listens_alone == NULL ||
+        (w->counted_at != 0 && now < w->counted_at + apr_time_from_msec(ASK_SELDOM))) {
+        return APR_SUCCESS;
+    }
+    w->counted_at = now;
+    rv = w->dialect->listens_alone(&w->c, &alone);
+    database_board_set_quiet(w->feed, rv == APR_SUCCESS && alone);
     return rv;
 }
 
@@ -511,6 +532,9 @@ static int look_now(database_watcher_t *w)
         /* The look has found the old connection dead: look again, now that this one listens. */
         rv = listen_again(w);
         wait = 0;
+    }
+    if (rv == APR_SUCCESS) {
+        rv = count_listeners(w);
     }
     if (rv == APR_SUCCESS) {
         rv = prune(w);
@@ -635,6 +659,7 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *data)
         }
     }
     if (w->holds) {
+        database_board_set_quiet(w->feed, 0);
         database_board_unlock(w->feed);
     }
     forget_holder(w);

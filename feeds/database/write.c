@@ -23,6 +23,7 @@ typedef struct write_t {
     sql_call_t *c;
     database_touched_t *touched;
     database_recorded_t recorded;
+    int is_quiet;     /* who listens will not be told, unless it is said */
     json_t *answer;   /* a reference */
     json_t *inserted; /* likewise: the row; NULL: none, or nobody knows */
 } write_t;
@@ -100,12 +101,29 @@ static void touch_inserted(write_t *w)
     json_decref(w->inserted);
 }
 
+/* What a writer announces nobody needs to be told of who waits for commits of others. */
+static apr_status_t begin(write_t *w)
+{
+    const database_t *feed = (const database_t *)w->c->db;
+    const database_dialect_t *dialect = database_dialect_of(w->c->db);
+
+    w->is_quiet = dialect != NULL && dialect->begin_quietly != NULL && database_board_is_quiet(feed);
+    return w->is_quiet ? sql_conn_begin(w->c, dialect->begin_quietly) : sql_conn_begin_write(w->c);
+}
+
+/* There may be changes that this writer does not know: in other tables, or more than it reads. */
+static apr_status_t tell(const write_t *w)
+{
+    return w->is_quiet && !w->recorded.is_alone ? sql_conn_query(w->c, database_dialect_of(w->c->db)->tell, NULL)
+                                                : APR_SUCCESS;
+}
+
 /* The table is looked up in the transaction, where that costs less, and what is found stays so until its end.
  * @param by_key  rows have to be told apart */
 static apr_status_t write_in_transaction(write_t *w, const char *table, int by_key, write_fn body)
 {
     sql_call_t *c = w->c;
-    apr_status_t rv = sql_conn_begin_write(c);
+    apr_status_t rv = begin(w);
 
     if (rv != APR_SUCCESS) {
         return rv;
@@ -118,6 +136,9 @@ static apr_status_t write_in_transaction(write_t *w, const char *table, int by_k
         rv = database_recorded_read(c, &w->recorded, w->touched);
     }
     touch_inserted(w);
+    if (rv == APR_SUCCESS) {
+        rv = tell(w);
+    }
     if (rv == APR_SUCCESS) {
         rv = commit(w);
     }

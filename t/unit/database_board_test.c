@@ -62,6 +62,30 @@ static void test_marks(void)
     feed_close(&feed);
 }
 
+/* The watcher is to look before marks are overwritten. */
+static void test_quiet(void)
+{
+    static database_marks_t before;
+    feed_t feed;
+    const database_t *board = board_open(&feed, apr_pstrcat(suite_pool, "database=", path_of("quiet.db"), NULL));
+    int left = 0;
+
+    CU_ASSERT_FALSE(database_board_is_quiet(board));
+    database_board_set_quiet(board, 1);
+    while (database_board_is_quiet(board) && left < DATABASE_MARKS) {
+        database_mark_t mark = database_board_mark(board, 0, "epoch", ++left);
+
+        database_board_leave(board, &mark, 1);
+    }
+    CU_ASSERT_TRUE(left > 1 && left < DATABASE_MARKS);
+    database_board_copy(board, &before);
+    database_board_clear(board, &before);
+    CU_ASSERT_TRUE(database_board_is_quiet(board));
+    database_board_set_quiet(board, 0);
+    CU_ASSERT_FALSE(database_board_is_quiet(board));
+    feed_close(&feed);
+}
+
 /* A child of an older generation may know another model, and so announce other interests: what it has seen the newer one sees as well. */
 static void test_a_board_is_of_a_model(void)
 {
@@ -474,6 +498,7 @@ void vault_database_board_suite(void)
     CU_add_test(suite, "each change is announced once", test_once);
     CU_add_test(suite, "a table that is watched anew is announced", test_watched_anew);
     CU_add_test(suite, "a database that was restored is looked at whole", test_restored);
+    CU_add_test(suite, "writers are quiet while marks last", test_quiet);
     CU_add_test(suite, "marks of the database before fit nothing", test_marks_of_another_era);
     CU_add_test(suite, "marks that are overwritten cost a look", test_marks_overwritten);
     CU_add_test(suite, "waiting for who watches", test_await);

@@ -16,16 +16,26 @@
 
 /* ------------------------------------------------------------ the cells of a change, and the condition for it */
 
-static void append_change(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
+static void append_key(database_cells_t *cells)
 {
     database_cells_begin(cells, "op");
     sql_own_cell_of(cells->sql, "c.op", SQL_TEXT);
     database_cells_begin(cells, "key");
     sql_cell(cells->sql, "c", "row_key", SQL_TEXT); /* of a key that is text it may have a NUL */
+}
+
+static void append_images(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
+{
     database_cells_begin(cells, "old");
     dialect->append_image(cells->sql, table, "old_row");
     database_cells_begin(cells, "new");
     dialect->append_image(cells->sql, table, "new_row");
+}
+
+static void append_change(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
+{
+    append_key(cells);
+    append_images(cells, dialect, table);
     database_cells_begin(cells, "order");
     sql_own_cell_of(cells->sql, dialect->order, SQL_INTEGER);
 }
@@ -202,14 +212,17 @@ apr_status_t database_changes_read(sql_call_t *c, database_look_t *look, const d
     return rv == APR_SUCCESS ? database_changes_understand(c, look, wanted, *changes) : rv;
 }
 
-static void append_own(sql_call_t *c, apr_int64_t floor, int most, database_cells_t *cells)
+static void append_own(sql_call_t *c, apr_int64_t floor, int most, int images, database_cells_t *cells)
 {
     const database_dialect_t *dialect = database_dialect_of(c->db);
     const database_wanted_t wanted = {.most = most};
     sql_statement_t *sql = cells->sql;
 
     sql_raw(sql, c->db->driver->select);
-    append_change(cells, dialect, c->table);
+    append_key(cells);
+    if (images) {
+        append_images(cells, dialect, c->table);
+    }
     append_id(cells);
     database_cells_begin(cells, "epoch");
     sql_own_cell_of(sql, "w.epoch", SQL_TEXT);
@@ -219,8 +232,7 @@ static void append_own(sql_call_t *c, apr_int64_t floor, int most, database_cell
         database_cells_begin(cells, "xid");
         sql_own_cell_of(sql, dialect->number, SQL_INTEGER);
         database_cells_begin(cells, "alone");
-        sql_own_cell_of(sql, dialect->alone(sql, c->table, database_dialect_columns(c, c->table)),
-                        SQL_INTEGER);
+        sql_own_cell_of(sql, dialect->alone(sql, c->table, database_dialect_columns(c, c->table)), SQL_INTEGER);
     }
     sql_raw(sql, " FROM ");
     sql_table(sql, "vault_watched");
@@ -236,25 +248,26 @@ static void append_own(sql_call_t *c, apr_int64_t floor, int most, database_cell
 }
 
 /* All writes to a table have the same statement. */
-static void keep_own(sql_call_t *c, database_kept_t *kept, const database_cells_t *cells)
+static void keep_own(sql_call_t *c, database_kept_t *kept, int images, const database_cells_t *cells)
 {
-    if (kept->own == NULL && (kept->own = sql_statement_keep(cells->sql, c->conn->pool)) != NULL) {
-        kept->own_names = apr_pmemdup(c->conn->pool, cells->names, sizeof(cells->names));
+    if (kept->own[images] == NULL && (kept->own[images] = sql_statement_keep(cells->sql, c->conn->pool)) != NULL) {
+        kept->own_names[images] = apr_pmemdup(c->conn->pool, cells->names, sizeof(cells->names));
     }
 }
 
-apr_status_t database_changes_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes)
+apr_status_t database_changes_own(sql_call_t *c, apr_int64_t floor, int most, int images, json_t **changes)
 {
     const sql_given_t given[] = {{c->table->name, 0}, {NULL, floor}, {c->table->name, 0}, {NULL, most + 1}};
     database_kept_t *kept = database_dialect_kept(c);
-    const sql_statement_t *again = kept->own != NULL ? sql_statement_again(c, kept->own, given, 4) : NULL;
+    const sql_statement_t *own = kept->own[images];
+    const sql_statement_t *again = own != NULL ? sql_statement_again(c, own, given, 4) : NULL;
     database_cells_t cells = {0};
 
     if (again != NULL) {
-        return sql_fetch(c, again, kept->own_names, INT_MAX, changes);
+        return sql_fetch(c, again, kept->own_names[images], INT_MAX, changes);
     }
     cells.sql = sql_statement_make(c);
-    append_own(c, floor, most, &cells);
-    keep_own(c, kept, &cells);
+    append_own(c, floor, most, images, &cells);
+    keep_own(c, kept, images, &cells);
     return sql_fetch(c, cells.sql, cells.names, INT_MAX, changes);
 }

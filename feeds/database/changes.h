@@ -36,8 +36,9 @@ apr_status_t database_changes_read(sql_call_t *c, database_look_t *look, const d
 /** What the transaction that is open has recorded of c->table, in it: as look->changes, but with images still to be decoded (image.h), each
  * with its "id", and the "epoch" of the watching. Some of what others have committed may be there, too.
  * @param floor    as database_dialect_t::append_own
+ * @param images   0: not "old" and "new"
  * @param changes  a new reference; at most `most` + 1; none if the table is not watched. Each has what the snapshot told, too: "now",
  * and, where places are snapshots, of the transaction "xid", and whether it has recorded nothing "alone" (1) or something else, too (0) */
-apr_status_t database_changes_own(sql_call_t *c, apr_int64_t floor, int most, json_t **changes);
+apr_status_t database_changes_own(sql_call_t *c, apr_int64_t floor, int most, int images, json_t **changes);
 
 #endif

@@ -113,6 +113,8 @@ typedef struct database_dialect_t {
     const char *(*columns)(const sql_statement_t *sql, const sql_table_t *table);
     /** Append the cell of the image `column` (old_row or new_row of c). */
     void (*append_image)(sql_statement_t *sql, const sql_table_t *table, const char *column);
+    /** The image of a row that a statement gives, as it is recorded and read again; with `joins`, and `alone` that says all. NULL: nobody knows it. */
+    const char *(*image_of)(const char *const *names, const char *const *cells, apr_pool_t *pool);
     /** What an image has in which `column` has this value, as text: parts of it, one of which is there at least; images of other rows may
      * have them, too. NULL: nothing is looked for in images (recent.h).
      * @return how many; 0: nobody knows */
@@ -167,8 +169,8 @@ int database_dialect_is_number(const sql_column_t *column, const char *value);
 typedef struct database_kept_elements_t database_kept_elements_t;
 typedef struct database_kept_t {
     database_kept_elements_t *elements; /**< elements.c */
-    const sql_statement_t *own;         /**< of database_changes_own, */
-    const char *const *own_names;       /**< with these cells */
+    const sql_statement_t *own[2];      /**< of database_changes_own, without images and with them, */
+    const char *const *own_names[2];    /**< with these cells */
 } database_kept_t;
 
 /** Those of c->table. */

@@ -20,6 +20,7 @@
 #include "catalogue.h"
 #include "connection.h"
 #include "driver.h"
+#include "image.h"
 #include "joins.h"
 
 /* How long the list of transactions in progress may be in a place: two of them are to fit into a cursor. */
@@ -518,6 +519,7 @@ const database_dialect_t database_dialect_pgsql = {
     .listens_alone = listens_alone,
     .columns = columns,
     .append_image = append_image,
+    .image_of = database_image_of,
     .images_of = images_of,
     .append_has = append_has,
 };

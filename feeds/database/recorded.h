@@ -19,6 +19,12 @@
 #include "board.h"
 #include "interests.h"
 
+/** A row that was inserted. */
+typedef struct database_inserted_t {
+    const char *key;   /**< as text; NULL: it has none */
+    const char *image; /**< database_dialect_t::image_of; NULL: nobody knows it */
+} database_inserted_t;
+
 typedef struct database_recorded_t {
     database_era_t era;
     database_mark_t *marks; /* in c->pool */
@@ -38,8 +44,11 @@ typedef struct database_recorded_t {
 void database_recorded_begin(sql_call_t *c, database_recorded_t *recorded);
 
 /** Read what the open transaction has recorded of c->table, and add its interests to those touched. Does nothing where nobody
- * watches. @return as sql_conn_query */
-apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded, database_touched_t *touched);
+ * watches.
+ * @param row  the only one that was inserted, as the statement gave it; NULL: there are others, or other changes
+ * @return as sql_conn_query */
+apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded, database_touched_t *touched,
+                                    const database_inserted_t *row);
 
 /** Has it announced that this row was inserted? @param key  as text; NULL: none */
 int database_recorded_inserted(const database_recorded_t *recorded, const char *key);

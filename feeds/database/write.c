@@ -16,6 +16,7 @@
 #include "knock.h"
 #include "now.h"
 #include "recorded.h"
+#include "rows.h"
 #include "select.h"
 
 /* A statement in a transaction. */
@@ -23,9 +24,10 @@ typedef struct write_t {
     sql_call_t *c;
     database_touched_t *touched;
     database_recorded_t recorded;
-    int is_quiet;     /* who listens will not be told, unless it is said */
-    json_t *answer;   /* a reference */
-    json_t *inserted; /* likewise: the row; NULL: none, or nobody knows */
+    int is_quiet;      /* who listens will not be told, unless it is said */
+    json_t *answer;    /* a reference */
+    json_t *inserted;  /* likewise: the row; NULL: none, or nobody knows */
+    const char *image; /* of that row; NULL: nobody knows */
 } write_t;
 
 typedef apr_status_t (*write_fn)(write_t *w);
@@ -90,6 +92,13 @@ static const char *key_of(const write_t *w, const json_t *row)
     return database_text_of(json_object_get(row, w->c->table->key), w->c->pool);
 }
 
+static apr_status_t read_recorded(write_t *w)
+{
+    const database_inserted_t row = {.key = w->inserted != NULL ? key_of(w, w->inserted) : NULL, .image = w->image};
+
+    return database_recorded_read(w->c, &w->recorded, w->touched, w->inserted != NULL ? &row : NULL);
+}
+
 /* Unless it was recorded: that is the same, and was touched. */
 static void touch_inserted(write_t *w)
 {
@@ -133,7 +142,7 @@ static apr_status_t write_in_transaction(write_t *w, const char *table, int by_k
         rv = body(w);
     }
     if (rv == APR_SUCCESS) {
-        rv = database_recorded_read(c, &w->recorded, w->touched);
+        rv = read_recorded(w);
     }
     touch_inserted(w);
     if (rv == APR_SUCCESS) {
@@ -168,11 +177,31 @@ static apr_status_t write_rows(sql_call_t *c, const char *table, int by_key, wri
 
 /* ------------------------------------------------------------ save */
 
+/* The row, as it arrives. */
+typedef struct arriving_t {
+    write_t *w;
+    const char *const *names;
+} arriving_t;
+
+static int take_cb(void *data, const char *const *cells)
+{
+    arriving_t *arriving = data;
+    write_t *w = arriving->w;
+    const database_dialect_t *dialect = database_dialect_of(w->c->db);
+
+    if (w->inserted == NULL) {
+        w->inserted = sql_row_json(arriving->names, cells);
+        w->image =
+            dialect != NULL && dialect->image_of != NULL ? dialect->image_of(arriving->names, cells, w->c->pool) : NULL;
+    }
+    return w->inserted != NULL;
+}
+
 static apr_status_t insert(write_t *w)
 {
     sql_call_t *c = w->c;
     sql_statement_t *sql = sql_statement_make(c);
-    json_t *rows = NULL;
+    arriving_t arriving = {.w = w, .names = sql_column_names(c)};
     json_t *key;
     apr_status_t rv;
 
@@ -188,17 +217,13 @@ static apr_status_t insert(write_t *w)
         sql_raw(sql, i == 0 ? " RETURNING " : ",");
         sql_cell(sql, NULL, column->name, column->kind);
     }
-    rv = database_select(c, sql, &rows);
+    rv = sql_conn_run(c, sql, take_cb, &arriving);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     database_touched_table(w->touched, c->table->name);
-    if (json_array_size(rows) == 1) {
-        w->inserted = json_incref(json_array_get(rows, 0));
-    }
-    key = c->table->key != NULL ? json_object_get(json_array_get(rows, 0), c->table->key) : NULL;
+    key = c->table->key != NULL ? json_object_get(w->inserted, c->table->key) : NULL;
     w->answer = json_pack("[{s:O?}]", "id", key);
-    json_decref(rows);
     return APR_SUCCESS;
 }
 

@@ -27,7 +27,7 @@
  * looks by the clock, as it does anyway, and finds marks. If the writer dies before it has announced, the parent has all pages look, and
  * the watcher finds no mark, up to two seconds later. Another server that listens has to be told of every commit; so all writers are
  * quiet only while the watcher knows of none. One that begins to listen looks at all that there is first, and is told of
- * each commit as soon as this watcher knows of it, two seconds later at most; until then both look by the clock.
+ * each commit as soon as this watcher knows of it, some ten seconds later; until then it looks by the clock, every two.
  */
 #ifndef DATABASE_BOARD_H
 #define DATABASE_BOARD_H

@@ -41,6 +41,8 @@
 /* Likewise who will be told when the process ends that watches: it may have left off in another way. */
 #define TRY_SELDOM 10000
 #define PRUNE_EVERY apr_time_from_sec(60)
+/* How often whether others listen is asked while nobody does: until it is, one who begins to looks by the clock. */
+#define COUNT_EVERY apr_time_from_sec(10)
 
 struct database_watcher_t {
     database_t *feed;                  /* const */
@@ -52,7 +54,7 @@ struct database_watcher_t {
     int has_connected;                 /* thread */
     int listens;          /* thread: on the connection that there is; a look that fails may have made another */
     apr_time_t pruned_at; /* thread */
-    apr_time_t counted_at; /* thread: when it last asked whether others listen; 0: not on this connection */
+    apr_time_t count_at;  /* thread: when it will ask whether others listen; 0: it has not, on this connection */
     sql_call_t c;         /* thread */
     char place[DATABASE_PLACE_BYTES]; /* thread: "" none */
     json_t *tables;         /* thread: those that are watched, when they were read last; NULL: nobody knows */
@@ -473,7 +475,7 @@ static apr_status_t listen_again(database_watcher_t *w)
     apr_status_t rv;
 
     database_board_set_quiet(w->feed, 0);
-    w->counted_at = 0;
+    w->count_at = 0;
     if (w->has_connected) {
         forget_place(w);
     }
@@ -488,16 +490,15 @@ static apr_status_t listen_again(database_watcher_t *w)
 static apr_status_t count_listeners(database_watcher_t *w)
 {
     apr_time_t now = vault_now();
-    int alone;
+    int alone = 0;
     apr_status_t rv;
 
-    if (w->dialect->listens_alone == NULL ||
-        (w->counted_at != 0 && now < w->counted_at + apr_time_from_msec(ASK_SELDOM))) {
+    if (w->dialect->listens_alone == NULL || now < w->count_at) {
         return APR_SUCCESS;
     }
-    w->counted_at = now;
     rv = w->dialect->listens_alone(&w->c, &alone);
     database_board_set_quiet(w->feed, rv == APR_SUCCESS && alone);
+    w->count_at = now + (alone ? COUNT_EVERY : apr_time_from_msec(ASK_SELDOM));
     return rv;
 }
 

@@ -18,6 +18,9 @@ enum { RESULT_DONE = 1, RESULT_ROWS = 2, TRANSACTION_NONE = 0, FIELD_STATE = 'C'
 
 /* The result of a prepared statement has other types than when it was prepared. */
 #define STATE_OTHER_RESULT "0A000"
+/* What SQLSTATEs of values that are refused begin with. Values have the types of the columns that there were when the statement was
+ * prepared: others may take them now. */
+#define STATE_VALUE "22"
 
 #define NAME_LENGTH 32
 
@@ -99,11 +102,12 @@ static void keep_error(sql_conn_t *conn, const void *db, const void *result)
     dbi_conn_set_error(conn->dbi, state != NULL ? (int)strtol(state, NULL, 36) : 0, "%s", message);
 }
 
-static int is_of_other_types(const void *result)
+static int may_be_of_other_types(const void *result)
 {
     const char *state = state_of(result);
 
-    return state != NULL && strcmp(state, STATE_OTHER_RESULT) == 0;
+    return state != NULL &&
+           (strcmp(state, STATE_OTHER_RESULT) == 0 || strncmp(state, STATE_VALUE, strlen(STATE_VALUE)) == 0);
 }
 
 static void give_rows(const void *result, apr_pool_t *pool, sql_row_fn row, void *data)
@@ -235,7 +239,7 @@ static sql_ran_e run_form(sql_conn_t *conn, void *db, const sql_statement_t *sql
             give_rows(result, sql->pool, row, data);
         }
     }
-    else if (is_of_other_types(result)) {
+    else if (may_be_of_other_types(result)) {
         form->state = SQL_FORM_MET;
         keep_error(conn, db, result);
         ran = between ? SQL_RAN_NOT : SQL_RAN_FAILED;

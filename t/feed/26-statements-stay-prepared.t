@@ -60,6 +60,13 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     wait_until(sub { exists +(saves(body => 'wide') // {})->{more} }, 'a new column is found');
     $db->does('kept', 'ALTER TABLE notes ALTER COLUMN amount TYPE TEXT');
     wait_until(sub { my $row = saves(amount => '7 of them', body => 'x'); ref $row && $row->{amount} eq '7 of them' }, 'another type is, too');
+    # Values have types as well.
+    $db->does('kept', 'CREATE TABLE narrow(id INTEGER PRIMARY KEY,n INTEGER); INSERT INTO narrow VALUES(1,1)');
+    my $finds = sub { asks(filter => {table => 'narrow', where => {id => $_[0]}}) };
+    wait_until(sub { @{$finds->(1)->{rows} // []} == 1 }, 'a new table is found');
+    $finds->(1) for 1 .. 2;
+    $db->does('kept', 'ALTER TABLE narrow ALTER COLUMN id TYPE BIGINT; INSERT INTO narrow VALUES(9007199254740993,1)');
+    is(scalar(@{$finds->(9007199254740993)->{rows} // []}), 1, 'a key that only the wider type can have is found at once');
     $db->does('kept', 'ALTER TABLE notes DROP COLUMN more');
     wait_until(sub { my $row = saves(body => 'x'); ref $row && !exists $row->{more} }, 'and a column less');
     $db->does('kept', 'DROP TABLE t1; CREATE TABLE t1(id BIGINT PRIMARY KEY,n TEXT); INSERT INTO t1 VALUES(1,\'new\')');

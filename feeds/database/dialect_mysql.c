@@ -148,15 +148,40 @@ static void append_differs(sql_statement_t *sql, const char *column)
     sql_raw(sql, " AS BINARY))");
 }
 
+static const char *const triggers[] = {"insert", "update", "delete"};
+
 /* A name has 64 characters at most. */
+static const char *trigger_name(const sql_table_t *table, const char *what, apr_pool_t *pool)
+{
+    const char *name = apr_pstrcat(pool, "vault_", table->name, "_", what, NULL);
+
+    return strlen(name) <= TRIGGER_NAME_MAX
+               ? name
+               : apr_pstrcat(pool, "vault_", database_digest(table->name, pool), "_", what, NULL);
+}
+
 static void append_trigger(sql_statement_t *sql, const sql_table_t *table, const char *what)
 {
-    const char *name = apr_pstrcat(sql->pool, "vault_", table->name, "_", what, NULL);
+    sql_name(sql, trigger_name(table, what, sql->pool));
+}
 
-    if (strlen(name) > TRIGGER_NAME_MAX) {
-        name = apr_pstrcat(sql->pool, "vault_", database_digest(table->name, sql->pool), "_", what, NULL);
+/* A table that was dropped and made again has lost its triggers. Until it has all of them nobody can tell what is done to it: pages are not to take what
+ * the first of them records for all that has happened since they looked at the table before. */
+static void forget_another(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "DELETE FROM vault_watched WHERE tbl=");
+    append_plain(sql, table->name);
+    sql_raw(sql, " AND(SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA=DATABASE() AND "
+                 "EVENT_OBJECT_TABLE=");
+    append_plain(sql, table->name);
+    for (apr_size_t i = 0; i < sizeof(triggers) / sizeof(triggers[0]); i++) {
+        sql_raw(sql, i == 0 ? " AND TRIGGER_NAME IN(" : ",");
+        append_plain(sql, trigger_name(table, triggers[i], sql->pool));
     }
-    sql_name(sql, name);
+    sql_raw(sql, "))<3");
+    database_dialect_push(statements, sql);
 }
 
 static sql_statement_t *begin_trigger(sql_call_t *c, const sql_table_t *table, const char *what, const char *event)
@@ -176,8 +201,10 @@ static sql_statement_t *begin_trigger(sql_call_t *c, const sql_table_t *table, c
 
 static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
 {
-    sql_statement_t *sql = begin_trigger(c, table, "insert", "INSERT");
+    sql_statement_t *sql;
 
+    forget_another(c, table, statements);
+    sql = begin_trigger(c, table, "insert", "INSERT");
     append_record(sql, table, "I", 0, 1);
     sql_raw(sql, " END");
     database_dialect_push(statements, sql);
@@ -205,13 +232,11 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
 
 static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
 {
-    static const char *const whats[] = {"insert", "update", "delete"};
-
-    for (apr_size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
+    for (apr_size_t i = 0; i < sizeof(triggers) / sizeof(triggers[0]); i++) {
         sql_statement_t *sql = sql_statement_make(c);
 
         sql_raw(sql, "DROP TRIGGER IF EXISTS ");
-        append_trigger(sql, table, whats[i]);
+        append_trigger(sql, table, triggers[i]);
         database_dialect_push(statements, sql);
     }
 }

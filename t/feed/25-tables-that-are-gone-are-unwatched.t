@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # vaultctl unwatch forgets tables that were dropped, renamed, or have lost their key meanwhile; and what watches anew on MariaDB, where each statement
-# is for good, never leaves a table without a trigger, or unwatched.
+# is for good, never leaves a table without a trigger.
 use strict;
 use warnings;
 use VaultTest;
@@ -40,7 +40,7 @@ for my $db (has_database() ? databases() : ()) {
     ($code, $said) = vaultctl($db, 'unwatch', '-y', '');
     is("$code $said", "1 vaultctl: : the table is not watched\n", '... nor is a table without a name');
     ($code, $said) = vaultctl($db, 'watch', '--dry-run', 'kept');
-    like($said, $driver eq 'mysql' ? qr/^(?!.*(?:DROP TRIGGER|DELETE FROM)).*CREATE OR REPLACE TRIGGER.*REPLACE INTO vault_watched/s : qr/DROP TRIGGER.*CREATE TRIGGER/s, "$driver: triggers are replaced");
+    like($said, $driver eq 'mysql' ? qr/^(?!.*DROP TRIGGER).*CREATE OR REPLACE TRIGGER.*REPLACE INTO vault_watched/s : qr/DROP TRIGGER.*CREATE TRIGGER/s, "$driver: triggers are replaced");
     ($code, $said) = vaultctl($db, 'watch', '-y', 'kept');
     is($code, 0, "$driver: watched anew") || diag($said);
     next if $driver ne 'mysql';

@@ -16,7 +16,7 @@
  *     mark is of the table's epoch and of the model, too: one of another database, or by a child that has an older model,
  *     fits no change;
  *   - a database that was restored has the epoch of the one that it was saved from, and gives its ids again. So marks are of an *era*
- *     as well, which ends when the watcher has to connect again; a writer takes the era that there is before it takes a connection:
+ *     as well, which ends when the watcher has to connect again, or finds that changes are gone; a writer takes the era that there is before it takes a connection:
  *     what it then writes is in the database of that era, or in an older one, and never in a newer one with a newer one's mark;
  *   - marks that are overwritten by newer ones, or come while the watcher reads, cost an extraneous announcement;
  *   - before a mark is left, or the watcher's place goes beyond a change, looks know that it is there (recent.h);
@@ -75,7 +75,7 @@ void database_board_see(const database_t *feed, apr_time_t began);
 
 /** The era, before a connection is taken. Any thread. */
 database_era_t database_board_era(const database_t *feed);
-/** By who watches, with a connection that is new: the database may be another one than before. */
+/** By who watches, with a connection that is new, or when changes are gone: the database may be another one than before. */
 void database_board_end_era(const database_t *feed);
 
 /** May a writer that announces all it writes keep from telling who listens (database_dialect_t::begin_quietly)? Only as long as nobody

@@ -80,6 +80,14 @@ static void take_over(database_watcher_t *w)
 
 /* ------------------------------------------------------------ looking */
 
+/* What this connection reaches may have been restored to what it was before: then places and marks are of what never happened. */
+static void forget_place(database_watcher_t *w)
+{
+    w->place[0] = '\0';
+    database_board_keep_place(w->feed, w->place);
+    database_board_end_era(w->feed);
+}
+
 /* The names of the watched tables, and with which columns. */
 static apr_status_t list_tables(sql_call_t *c, json_t **tables)
 {
@@ -250,6 +258,18 @@ static void announce(database_watcher_t *w, const database_touched_t *touched, c
     w->version = w->asked;
 }
 
+/* The database is one that was put back meanwhile, under a connection that has not noticed, or has lost its changes: marks are of what is no more, and so
+ * is what looks find without the database. Who watches has no place either, so that all pages look, and then believe what is of this era. */
+static void end_era_if_put_back(database_watcher_t *w, const char *now)
+{
+    const database_span_t span = {.since = w->place, .now = now, .pruned = "0"};
+
+    if (w->place[0] != '\0' && w->dialect->is_lost(&w->c, &span)) {
+        forget_place(w);
+        database_board_copy(w->feed, &w->marks);
+    }
+}
+
 /* In the snapshot: tables may be read there that were altered after the schema was last asked for. */
 static apr_uint64_t life_of_snapshot(database_watcher_t *w)
 {
@@ -283,6 +303,7 @@ static apr_status_t look_in_one_snapshot(database_watcher_t *w)
         (void)w->dialect->hush(c); /* of what this snapshot will show */
     }
     if (rv == APR_SUCCESS && !is_as_told(w, told)) {
+        end_era_if_put_back(w, now);
         rv = look_at_all(w, touched, now);
     }
     if (rv == APR_SUCCESS) {
@@ -459,14 +480,6 @@ static apr_status_t prune(database_watcher_t *w)
         rv = forget(w, "vault_results", today - w->feed->keep);
     }
     return rv == APR_SUCCESS ? forget(w, "vault_subscriptions", today - w->feed->keep_places) : rv;
-}
-
-/* What this connection reaches may have been restored to what it was before: then places and marks are of what never happened. */
-static void forget_place(database_watcher_t *w)
-{
-    w->place[0] = '\0';
-    database_board_keep_place(w->feed, w->place);
-    database_board_end_era(w->feed);
 }
 
 /* On a new connection, the first one too: that one goes on where the child before was. */

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# A dump is read in, or the table of changes is emptied, while httpd stays connected: what its children have kept of what is no more is told to nobody, and
+# each row that is written from then on is told once, also when it gets the number of one that was written before.
+use strict;
+use warnings;
+use VaultTest;
+use VaultTest::Database;
+use VaultTest::Site;
+
+my $MODEL = <<'END';
+{"entities": {"Wall": {"table": "walls", "properties": {"name": "name"}, "collections": {"posts": {"entity": "Post", "column": "wall"}}},
+              "Post": {"table": "posts", "properties": {"text": "body"}}}}
+END
+my $tag = '<!--#feed name="dumped" method="get_collection_changes" entity="Wall" id="1" collection="posts" template="dumped.html" -->';
+site_file('/feed/dumped.html', '{{#added}}+{{id}}:{{text}};{{/added}}{{#removed}}-{{id}};{{/removed}}{{#changed}}={{id}}:{{text}};{{/changed}}');
+site_file('/feed/dumped-new.shtml', $tag);
+live_shtml('/feed/dumped.shtml', '/feed/dumped-new.shtml', "<p>$tag</p>\n");
+
+for my $db (has_database() ? databases('mysql') : ()) {
+    $db->make('dumped', q{CREATE TABLE walls(id {integer} PRIMARY KEY,name {text});CREATE TABLE posts(id {integer} PRIMARY KEY,wall {integer},body {text});INSERT INTO walls VALUES(1,'Ann')});
+    $db->watch('dumped', qw(walls posts));
+    my $model = vars('t_logs') . '/dumped.json';
+    open my $file, '>', $model or die "$model: $!\n";
+    print $file $MODEL;
+    close $file;
+    use_server(VaultTest::Server->start('dumped', size => "ServerLimit 1\n", config => $db->feed('dumped', 'dumped', "look=100 timeout=5 model=$model") . live_folder('/feed')));
+    my $page = open_page('/feed/dumped.shtml');
+    my $poll = $page->start_poll;
+    my $told = sub {
+        my $text = VaultTest::Page::text($page->finish_poll($poll));
+        $poll = $page->start_poll;
+        return $text;
+    };
+    # By the feed; until the page has been told.
+    my $id = 0;
+    my $saves = sub {
+        my ($body) = @_;
+        $id++;
+        my $saved = calls_feed('dumped', save => {table => 'posts', values => {id => $id, wall => 1, body => $body}});
+        ok($saved->{rows}, "$body is saved") || diag($saved->{error});
+        return is($told->(), "+$id:$body;", '... and told, once');
+    };
+    my $are_numbered = sub { wait_until(sub { !($db->does('dumped', 'SELECT COUNT(*) FROM vault_changes WHERE pos IS NULL'))[0] }, 'changes have got their numbers') };
+
+    $saves->("kept $_") for 1 .. 3;
+    $are_numbered->();
+    my @names = qw(posts vault_changes vault_watched);
+    $db->does('dumped', join ';', map { "CREATE TABLE dump_$_ AS SELECT * FROM $_" } @names);
+    # As a dump does, which has no trigger while its rows come in: what triggers record here goes with the rest. Then ids are given again.
+    my $reads_in = sub {
+        $db->does('dumped', join ';', 'BEGIN', (map { ("DELETE FROM $_", "INSERT INTO $_ SELECT * FROM dump_$_") } @names), 'COMMIT', 'ALTER TABLE vault_changes AUTO_INCREMENT=1');
+        return;
+    };
+    # What another program writes is told by who watches: it has seen then what was there.
+    my $is_watched = sub {
+        $id++;
+        $db->does('dumped', "INSERT INTO posts VALUES($id,1,'strange $id')");
+        return is($told->(), "+$id:strange $id;", 'who watches has looked');
+    };
+    for my $numbers ('with', 'without') {
+        $saves->("lost $_") for 1 .. 6;
+        $is_watched->();
+        $are_numbered->() if $numbers eq 'with';
+        $reads_in->();
+        is($told->(), '+1:kept 1;+2:kept 2;+3:kept 3;', "a dump is read in after changes $numbers numbers: the page is shown what there is");
+        $id = 3;
+        $saves->("other $_") for 1 .. 8;
+        $is_watched->();
+        $reads_in->();
+        is($told->(), '+1:kept 1;+2:kept 2;+3:kept 3;', '... and once more');
+        $id = 3;
+    }
+    $are_numbered->();
+    $db->does('dumped', 'TRUNCATE vault_changes');
+    $saves->("after $_") for 1 .. 9;
+    $is_watched->();
+    $poll->close;
+    use_server(undef);
+}
+finish();

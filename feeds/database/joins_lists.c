@@ -63,7 +63,8 @@ static void find(database_recent_t *recent, apr_uint64_t life, const char *now, 
 }
 
 /* The only change that a transaction saw at its end, and that nobody has announced or found: no other can be its own. 0: there is
- * none. -1: there are more, some of which others have committed just now, or all of which are its own. */
+ * none; it was found meanwhile, or its id is that of one that was there before the table of changes was emptied. -1: there are more, some of
+ * which others have committed just now, or all of which are its own. */
 static apr_int64_t own_of(database_recent_t *recent, apr_uint64_t life, const database_listed_t *saw)
 {
     apr_int64_t own = 0;
@@ -97,7 +98,7 @@ static void leave(database_recent_t *recent, apr_uint64_t life, database_packed_
     if (alone != NULL) {
         database_joins_leave(recent, life, alone, 0);
     }
-    else if (own != 0) {
+    else {
         leave_end(recent, life, now);
     }
     know_all(recent, life, &saw);

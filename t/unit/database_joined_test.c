@@ -382,6 +382,24 @@ static void test_own(void)
     feed_close(&feed);
 }
 
+/* The table of changes was emptied: ids come again. */
+static void test_again(void)
+{
+    database_numbering_t numbering;
+    feed_t feed;
+
+    begin_lists(&feed, "again.db");
+    leave_as(&feed, 10, "9;10", HERE);
+    leave_as(&feed, 11, "9;10,11", HERE);
+    database_joined_number(feed.self, &numbering);
+    database_joined_numbered(feed.self, &numbering, 9, "10,11", 1);
+    leave_as(&feed, 10, "11;10", HERE);
+    leave_as(&feed, 12, "11;12", HERE);
+    is_found_as(&feed, "11;", NULL, "one that was known by its id, and is another");
+    is_found_as(&feed, "11;10", "11;10,12 1", "who has it");
+    feed_close(&feed);
+}
+
 /* A stranger's change is announced: who has it not is to ask. One that is found with what is announced already is no end. */
 static void test_strangers(void)
 {
@@ -554,6 +572,7 @@ void vault_database_joined_suite(void)
     CU_add_test(suite, "copies that are gone are none", test_places_pgsql);
     CU_add_test(suite, "changes that get numbers", test_numbers);
     CU_add_test(suite, "changes that cannot be left alone", test_own);
+    CU_add_test(suite, "ids that come again", test_again);
     CU_add_test(suite, "changes of strangers", test_strangers);
     CU_add_test(suite, "a place in parts", test_parts);
     CU_add_test(suite, "... of which there are too many", test_many_parts);

@@ -39,7 +39,7 @@
  *     was left, or has an end: by its writer, or by the watcher who found it. If one only is not known, that is all the transaction can have
  *     recorded: it is left. (Should it be somebody else's, since this one has recorded nothing, the copy is as true: it was committed, and the
  *     place has all that it saw.) If there are more, they may be of several transactions, or triggers of users have written more: they
- *     get an end, all together.
+ *     get an end, all together. So they do if none is: the watcher was quicker, or ids come again.
  *   - An end is a copy without a change: whoever goes by it must have all that its place has. The watcher leaves one for each look
  *     that has found what nobody has announced, before that is known, and before it announces it; and one when a life begins.
  *   - Changes get numbers later, in one transaction with the last number given, so that no place sees a part of that. A change without a number

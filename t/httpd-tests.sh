@@ -67,6 +67,7 @@ MAKEFLAGS='' $MAKE -s -C "$abs_builddir" DESTDIR="$run/installed" \
 [ -f "$run/modules/mod_vault.so" ] || { echo "httpd-tests: there is no .libs/mod_vault.so; run make first"; exit 1; }
 [ -f "$abs_builddir/vaultctl/vaultctl" ] && { cp -L "$abs_builddir/vaultctl/vaultctl" "$run/" || exit 1; }
 [ -f "$abs_builddir/bench/stress" ] && { cp -L "$abs_builddir/bench/stress" "$run/" || exit 1; }
+[ -f "$abs_builddir/t/unit/unit" ] && { cp -L "$abs_builddir/t/unit/unit" "$run/" || exit 1; }
 
 # The modules of httpd that the tests use, as far as they are there.
 for name in mpm_event authn_core authn_file authz_core authz_host authz_user auth_basic unixd log_config version mime dir alias headers \

@@ -102,8 +102,10 @@ typedef struct database_dialect_t {
     apr_status_t (*listen)(sql_call_t *c);
     /** Forget what it was told. @return whether it was told anything */
     int (*hush)(sql_call_t *c);
-    /** Begins a transaction that will write, of whose changes nobody who listens is told, unless it runs `tell`. NULL: there is none. */
+    /** Begins a transaction that will write, of whose changes nobody who listens is told. NULL: there is none. */
     const char *begin_quietly;
+    /** With that, in it: who listens is to be told if it has recorded anything, in whatever table, or will. */
+    const char *end_quiet;
     /** With that: does nobody listen but this connection? Somebody may begin to at any time, and looks by the clock until this is asked
      * again. @return as sql_conn_query */
     apr_status_t (*listens_alone)(sql_call_t *c, int *alone);

@@ -516,6 +516,10 @@ const database_dialect_t database_dialect_pgsql = {
     .listen = listen_,
     .hush = hush,
     .begin_quietly = "BEGIN ISOLATION LEVEL READ COMMITTED;SET LOCAL vault.quiet=on",
+    /* One subquery for each watched table, as in `alone`. */
+    .end_quiet = "SELECT pg_catalog.set_config('vault.quiet','off',true),(SELECT pg_catalog.pg_notify('vault_changes','') "
+                 "FROM vault_watched AS v WHERE (SELECT 1 FROM vault_changes AS d WHERE d.tbl=v.tbl AND "
+                 "d.xid=pg_catalog.pg_current_xact_id() LIMIT 1)=1 LIMIT 1)",
     .listens_alone = listens_alone,
     .columns = columns,
     .append_image = append_image,

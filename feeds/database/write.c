@@ -120,11 +120,17 @@ static apr_status_t begin(write_t *w)
     return w->is_quiet ? sql_conn_begin(w->c, dialect->begin_quietly) : sql_conn_begin_write(w->c);
 }
 
-/* There may be changes that this writer does not know: in other tables, or more than it reads. */
+/* There may be changes that this writer does not know: in other tables, or more than it reads, or in the commit. */
 static apr_status_t tell(const write_t *w)
 {
-    return w->is_quiet && !w->recorded.is_alone ? sql_conn_query(w->c, database_dialect_of(w->c->db)->tell, NULL)
-                                                : APR_SUCCESS;
+    sql_statement_t *sql;
+
+    if (!w->is_quiet || w->recorded.is_alone) {
+        return APR_SUCCESS;
+    }
+    sql = sql_statement_make(w->c);
+    sql_raw(sql, database_dialect_of(w->c->db)->end_quiet);
+    return sql_conn_run(w->c, sql, NULL, NULL);
 }
 
 /* The table is looked up in the transaction, where that costs less, and what is found stays so until its end.

@@ -14,6 +14,11 @@ CREATE FUNCTION alarm() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
   IF NEW.amount>100 THEN INSERT INTO alarms(what) VALUES('bid '||NEW.amount); END IF; RETURN NEW;
 END$$;
 CREATE TRIGGER alarm AFTER INSERT ON bids FOR EACH ROW EXECUTE FUNCTION alarm();
+CREATE TABLE notes(id {serial},what {text});
+CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+  IF NEW.what LIKE TG_ARGV[0] THEN INSERT INTO alarms(what) VALUES(NEW.what); END IF; RETURN NULL;
+END$$;
+CREATE TRIGGER note AFTER INSERT ON notes FOR EACH ROW EXECUTE FUNCTION note('alarm%');
 END
 
 site_file('/feed/quiet.html', '{{#rows}}{{id}}:{{amount}}{{what}};{{/rows}}');
@@ -64,11 +69,26 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     is(calls_feed('quiet', 'update', {table => 'bids', where => {amount => 8}, values => {amount => 9}})->{rows}[0]{updated}, 2, 'change at once');
     ok($hears->(), 'as the database has told');
 
+    # What records nothing is no news. Of what is recorded in other tables the writer knows nothing.
+    my $notes = sub { calls_feed('quiet', 'save', {table => 'notes', values => {what => $_[0]}}) };
+    is(calls_feed('quiet', 'update', {table => 'bids', where => {amount => 9}, values => {amount => 9}})->{rows}[0]{updated}, 2, 'they change to what they are');
+    $notes->('shopping');
+    ok(!$hears->(), 'as nobody needs to be told, nor of a row of a table that is not watched');
+    $notes->('alarm by note');
+    like($told->('alarms'), qr/:alarm by note;/, 'what a trigger of that wrote in a watched table is shown');
+    ok($hears->(), 'as the database has told');
+
     my $other = $db->session('quiet');
     $other->does('SELECT pg_advisory_lock_shared(119200164373870)');
     wait_until(sub { !$saves_unheard->(6) }, 'when another server listens it is told');
     undef $other;
     wait_until(sub { $saves_unheard->(7) }, 'until it does no more');
+
+    $db->does('quiet', q{CREATE CONSTRAINT TRIGGER late AFTER INSERT ON notes DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note('late%')});
+    $hears->();
+    $notes->('late in the commit');
+    like($told->('alarms'), qr/:late in the commit;/, 'what a trigger wrote in the commit is shown');
+    ok($hears->(), 'as the database has told');
     $_->close for values %poll;
     use_server(undef);
 }

@@ -506,7 +506,7 @@ static apr_status_t count_listeners(database_watcher_t *w)
     int alone = 0;
     apr_status_t rv;
 
-    if (w->dialect->listens_alone == NULL || now < w->count_at) {
+    if (w->dialect->listens_alone == NULL || !w->listens || now < w->count_at) {
         return APR_SUCCESS;
     }
     rv = w->dialect->listens_alone(&w->c, &alone);
@@ -538,20 +538,20 @@ static int look_now(database_watcher_t *w)
     if (rv == APR_SUCCESS && !watched) {
         return seldom(w);
     }
+    if (rv == APR_SUCCESS) {
+        rv = count_listeners(w);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = prune(w);
+    }
     if (rv == APR_SUCCESS && w->dialect->hush != NULL) {
-        /* What came with the answers of this look the socket tells no more. */
+        /* What came with the answers to all of this the socket tells no more. */
         wait = w->dialect->hush(c) ? 0 : wait > ASK_ANYHOW ? wait : ASK_ANYHOW;
     }
     if (rv == APR_SUCCESS && !w->listens) {
         /* The look has found the old connection dead: look again, now that this one listens. */
         rv = listen_again(w);
         wait = 0;
-    }
-    if (rv == APR_SUCCESS) {
-        rv = count_listeners(w);
-    }
-    if (rv == APR_SUCCESS) {
-        rv = prune(w);
     }
     if (rv == APR_SUCCESS) {
         w->looked_at = vault_now();

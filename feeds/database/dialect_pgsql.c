@@ -326,21 +326,26 @@ static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most, const cha
 /* Whoever listens says so by a lock that many can have, as long as his connection lives. The number: "listen" in ASCII. */
 #define LISTENING "119200164373870"
 
+/* Nobody waits for that lock: everybody who can connect could have it for himself. */
 static apr_status_t listen_(sql_call_t *c)
 {
     apr_status_t rv = sql_conn_query(c, "LISTEN vault_changes", NULL);
 
-    return rv == APR_SUCCESS ? sql_conn_query(c, "SELECT pg_catalog.pg_advisory_lock_shared(" LISTENING ")", NULL) : rv;
+    return rv == APR_SUCCESS ? sql_conn_query(c, "SELECT pg_catalog.pg_try_advisory_lock_shared(" LISTENING ")", NULL)
+                             : rv;
 }
 
-/* Nobody else has it if this connection could have it for itself. */
+/* Nobody else has it if this connection could have it for itself. It has it once more each time, which is counted in the server's process
+ * only, or has it now, if somebody else had it for himself before. */
 static apr_status_t listens_alone(sql_call_t *c, int *alone)
 {
     const char *cell;
-    apr_status_t rv = sql_conn_cell(c,
-                                    "SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(" LISTENING
-                                    ") THEN pg_catalog.pg_advisory_unlock(" LISTENING ")::text ELSE 'false' END AS v",
-                                    &cell);
+    apr_status_t rv =
+        sql_conn_cell(c,
+                      "SELECT CASE WHEN NOT pg_catalog.pg_try_advisory_lock_shared(" LISTENING ") THEN 'false' WHEN "
+                      "pg_catalog.pg_try_advisory_lock(" LISTENING ") THEN pg_catalog.pg_advisory_unlock(" LISTENING
+                      ")::text ELSE 'false' END AS v",
+                      &cell);
 
     *alone = rv == APR_SUCCESS && cell != NULL && strcmp(cell, "true") == 0;
     return rv;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# PostgreSQL tells who watches of other programs' commits: also of one that comes while it waits for the answer to something else.
+# PostgreSQL tells who watches of other programs' commits: also of one that comes while it waits for the answer to something else, and
+# while somebody has the lock for himself that says who listens.
 use strict;
 use warnings;
 use VaultTest;
@@ -12,6 +13,8 @@ my $path = wall_page('waits', 1);
 for my $db (has_database() ? databases('pgsql') : ()) {
     wall_tables($db, 'waits');
     $db->does('waits', q{INSERT INTO vault_results VALUES('old','[]',0)});
+    my $strange = $db->session('waits');
+    $strange->does('SELECT pg_advisory_lock(119200164373870)');
     my $waits = sub {
         my ($query) = @_;
         return ($db->does('waits', "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type='Lock' AND query LIKE '$query'"))[0];
@@ -39,6 +42,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     calls_feed('waits', 'save', {table => 'posts', values => {id => 3, wall => 1, body => 'own'}});
     is($told->(), '1:hello 2:hi 3:own', 'and a write of the feed');
     $poll->close;
+    undef $strange;
     undef $other;
     use_server(undef);
 }

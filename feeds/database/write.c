@@ -116,8 +116,17 @@ static apr_status_t begin(write_t *w)
     const database_t *feed = (const database_t *)w->c->db;
     const database_dialect_t *dialect = database_dialect_of(w->c->db);
 
+    apr_status_t rv;
+
     w->is_quiet = dialect != NULL && dialect->begin_quietly != NULL && database_board_is_quiet(feed);
-    return w->is_quiet ? sql_conn_begin(w->c, dialect->begin_quietly) : sql_conn_begin_write(w->c);
+    if (!w->is_quiet) {
+        return sql_conn_begin_write(w->c);
+    }
+    rv = sql_conn_begin(w->c, dialect->begin_quietly);
+    if (rv != APR_SUCCESS) {
+        sql_conn_rollback(w->c); /* it is more than one statement: the first may have begun it */
+    }
+    return rv;
 }
 
 /* There may be changes that this writer does not know: in other tables, or more than it reads, or in the commit. */

@@ -115,7 +115,6 @@ static apr_status_t begin(write_t *w)
 {
     const database_t *feed = (const database_t *)w->c->db;
     const database_dialect_t *dialect = database_dialect_of(w->c->db);
-
     apr_status_t rv;
 
     w->is_quiet = dialect != NULL && dialect->begin_quietly != NULL && database_board_is_quiet(feed);
@@ -196,6 +195,7 @@ static apr_status_t write_rows(sql_call_t *c, const char *table, int by_key, wri
 typedef struct arriving_t {
     write_t *w;
     const char *const *names;
+    int failed; /* for want of memory */
 } arriving_t;
 
 static int take_cb(void *data, const char *const *cells)
@@ -208,8 +208,9 @@ static int take_cb(void *data, const char *const *cells)
         w->inserted = sql_row_json(arriving->names, cells);
         w->image =
             dialect != NULL && dialect->image_of != NULL ? dialect->image_of(arriving->names, cells, w->c->pool) : NULL;
+        arriving->failed = w->inserted == NULL;
     }
-    return w->inserted != NULL;
+    return !arriving->failed;
 }
 
 static apr_status_t insert(write_t *w)
@@ -233,6 +234,9 @@ static apr_status_t insert(write_t *w)
         sql_cell(sql, NULL, column->name, column->kind);
     }
     rv = sql_conn_run(c, sql, take_cb, &arriving);
+    if (rv == APR_SUCCESS && arriving.failed) {
+        rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");
+    }
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -65,7 +65,7 @@ static const char *const tables[] = {
     "    END IF;\n"
     "  END IF;\n"
     /* The feed's own writers announce what they have written themselves. */
-    "  IF pg_catalog.current_setting('vault.quiet',true) = 'on' THEN RETURN NULL; END IF;\n"
+    "  IF pg_catalog.current_setting('mod_vault.quiet',true) = 'on' THEN RETURN NULL; END IF;\n"
     "  PERFORM pg_catalog.pg_notify('vault_changes','');\n"
     "  RETURN NULL;\n"
     "END $vault$",
@@ -520,9 +520,9 @@ const database_dialect_t database_dialect_pgsql = {
     .tell = "NOTIFY vault_changes",
     .listen = listen_,
     .hush = hush,
-    .begin_quietly = "BEGIN ISOLATION LEVEL READ COMMITTED;SET LOCAL vault.quiet=on",
+    .begin_quietly = "BEGIN ISOLATION LEVEL READ COMMITTED;SET LOCAL mod_vault.quiet=on",
     /* One subquery for each watched table, as in `alone`. */
-    .end_quiet = "SELECT pg_catalog.set_config('vault.quiet','off',true),(SELECT pg_catalog.pg_notify('vault_changes','') "
+    .end_quiet = "SELECT pg_catalog.set_config('mod_vault.quiet','off',true),(SELECT pg_catalog.pg_notify('vault_changes','') "
                  "FROM vault_watched AS v WHERE (SELECT 1 FROM vault_changes AS d WHERE d.tbl=v.tbl AND "
                  "d.xid=pg_catalog.pg_current_xact_id() LIMIT 1)=1 LIMIT 1)",
     .listens_alone = listens_alone,

@@ -482,13 +482,19 @@ static apr_status_t prune(database_watcher_t *w)
     return rv == APR_SUCCESS ? forget(w, "vault_subscriptions", today - w->feed->keep_places) : rv;
 }
 
+/* Nobody knows whether others are told by the database. */
+static void forget_listeners(database_watcher_t *w)
+{
+    database_board_set_quiet(w->feed, 0);
+    w->count_at = 0;
+}
+
 /* On a new connection, the first one too: that one goes on where the child before was. */
 static apr_status_t listen_again(database_watcher_t *w)
 {
     apr_status_t rv;
 
-    database_board_set_quiet(w->feed, 0);
-    w->count_at = 0;
+    forget_listeners(w);
     if (w->has_connected) {
         forget_place(w);
     }
@@ -602,6 +608,9 @@ static int look(database_watcher_t *w)
     if (sql_conn_take(&w->c) == APR_SUCCESS) {
         wait = look_now(w);
         sql_conn_give_back(&w->c);
+    }
+    if (w->looked_at == 0) {
+        forget_listeners(w);
     }
     if (w->looked_at != 0 && settled && w->told != NULL) {
         database_board_know(w->feed, footprint);

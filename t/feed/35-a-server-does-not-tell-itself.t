@@ -90,6 +90,19 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     like($told->('alarms'), qr/:late in the commit;/, 'what a trigger wrote in the commit is shown');
     ok($hears->(), 'as the database has told');
     $_->close for values %poll;
+
+    # Who watches cannot come back: nobody knows any more whether others listen.
+    $db->does('quiet', 'DROP TRIGGER late ON notes');
+    wait_until(sub { $saves_unheard->(10) }, 'without that trigger nobody is told');
+    tolerate(qr/VLT00020: feed: the database "quiet" /);
+    $db->does('postgres', 'ALTER DATABASE quiet ALLOW_CONNECTIONS false');
+    $listener->does(q{SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype='advisory'});
+    my $unheard = 0;
+    wait_until(sub { !$saves_unheard->(11) || !++$unheard }, 'others are told');
+    cmp_ok($unheard, '<', 100, '... before there are many of whom nobody knows');
+    $db->does('postgres', 'ALTER DATABASE quiet ALLOW_CONNECTIONS true');
+    wait_until(sub { $saves_unheard->(12) }, 'until it is back');
+    undef $listener;
     use_server(undef);
 }
 finish();

@@ -173,6 +173,7 @@ typedef struct database_kept_t {
     database_kept_elements_t *elements; /**< elements.c */
     const sql_statement_t *own[2];      /**< of database_changes_own, without images and with them, */
     const char *const *own_names[2];    /**< with these cells */
+    int has_more;                       /**< the last row that was inserted was not all that was recorded */
 } database_kept_t;
 
 /** Those of c->table. */

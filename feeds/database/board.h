@@ -23,10 +23,10 @@
  *   - marks that were there before a look began are taken off when it is done: what they are of was in it, or is behind it.
  *
  * Where the database tells who listens of each commit (PostgreSQL), a writer keeps it from that, since to be told costs more than the
- * write does: its change is the only one that its transaction has recorded, in all tables, and it will announce it. Then the watcher
- * looks by the clock, as it does anyway, and finds marks. If the writer dies before it has announced, the parent has all pages look, and
- * the watcher finds no mark, up to two seconds later. Another server that listens has to be told of every commit; so all writers are
- * quiet only while the watcher knows of none. One that begins to listen looks at all that there is first, and is told of
+ * write does: its change is the only one that its transaction has recorded, in all tables, and it will announce it; or there is none.
+ * Then the watcher looks by the clock, as it does anyway, and finds marks. If the writer dies before it has announced, the parent has all
+ * pages look, and the watcher finds no mark, up to two seconds later. Another server that listens has to be told of every commit; so all
+ * writers are quiet only while the watcher can look, and knows of none. One that begins to listen looks at all that there is first, and is told of
  * each commit as soon as this watcher knows of it, some ten seconds later; until then it looks by the clock, every two.
  */
 #ifndef DATABASE_BOARD_H

@@ -515,7 +515,7 @@ static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most, const cha
 
 static void append_image(sql_statement_t *sql, const sql_table_t *table, const char *column)
 {
-    sql_cell(sql, "c", column, SQL_TEXT);
+    sql_own_cell(sql, "c", column, SQL_TEXT); /* JSON_OBJECT writes a NUL as other characters */
 }
 
 static int is_plain(const char *text)

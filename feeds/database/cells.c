@@ -38,10 +38,11 @@ static void append_watched(sql_statement_t *sql)
     sql_raw(sql, " AS w");
 }
 
-static void append_which(sql_statement_t *sql, const sql_table_t *table)
+void database_cells_which(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table)
 {
     sql_raw(sql, " WHERE w.tbl=");
     sql_text(sql, table->name);
+    sql_raw(sql, dialect->unites ? " OR w.tbl=''" : "");
 }
 
 void database_cells_alone(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
@@ -55,7 +56,7 @@ void database_cells_alone(database_cells_t *cells, const database_dialect_t *dia
     append_nulls(sql, others);
     append_watched(sql);
     sql_raw(sql, dialect->unites ? dialect->parts : "");
-    append_which(sql, table);
+    database_cells_which(sql, dialect, table);
 }
 
 void database_cells_place(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
@@ -66,7 +67,7 @@ void database_cells_place(sql_statement_t *sql, const database_dialect_t *dialec
     sql_raw(sql, " ");
     sql_raw(sql, dialect->now);
     append_watched(sql);
-    append_which(sql, table);
+    database_cells_which(sql, dialect, table);
     sql_raw(sql, " AND w.epoch=");
     sql_text(sql, epoch);
     sql_raw(sql, ")");
@@ -107,7 +108,7 @@ void database_cells_from(database_cells_t *cells, const database_dialect_t *dial
 void database_cells_of(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
     if (!dialect->unites) {
-        append_which(cells->sql, table);
+        database_cells_which(cells->sql, dialect, table);
     }
 }
 

@@ -23,10 +23,13 @@ typedef struct database_cells_t {
 void database_cells_begin(database_cells_t *cells, const char *name);
 
 /** A whole statement with nothing but what vault_watched, and the snapshot, say of the watching of a table; without names.
- * database_changes_hear takes them. Where the dialect unites there is a row for each part of the place.
+ * database_changes_hear takes them. Where the dialect unites there are rows for the parts of the place, too, also if the table is not watched.
  * @param others  so many cells follow that are NULL */
 void database_cells_alone(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
                           int others);
+
+/** ` WHERE` it is the row of a table in vault_watched `AS w`, or, where the dialect unites, that with the parts of the place. */
+void database_cells_which(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table);
 
 /** The first cell of a statement: the snapshot, or NULL where the table is not watched as `epoch`. Of a dialect that asks once; all rows
  * have it, and the first one counts. */

@@ -84,27 +84,25 @@ static void append_in_order(sql_statement_t *sql, const database_dialect_t *dial
 
 /* ------------------------------------------------------------ with the watching */
 
-/* One more part of a place. What is too long for a place need not be longer. */
-static void add_part(sql_call_t *c, database_look_t *look, const char *part)
-{
-    const char *more = strchr(part, ';');
-    apr_size_t length = strlen(look->told);
+/* A place in parts, of which none has come yet, or none is there: somebody has dropped vault_watched alone. */
+static const char nowhere[] = "0;";
 
-    if (more != NULL && more[1] != '\0' && length < DATABASE_PLACE_BYTES) {
-        look->told = apr_pstrcat(c->pool, look->told, look->told[length - 1] != ';' ? "," : "", more + 1, NULL);
-    }
-}
-
-void database_changes_hear(sql_call_t *c, database_look_t *look, const char *const *cells)
+int database_changes_hear(sql_call_t *c, database_look_t *look, const char *const *cells)
 {
-    if (look->told != NULL) {
-        add_part(c, look, cells[3]);
-        return;
+    if (look->dialect->unites && cells[0][0] == '\0') {
+        look->told = database_part_add(look->told != nowhere ? look->told : NULL, cells[1], cells[3], c->pool);
+        return look->epoch != NULL;
     }
     look->epoch = apr_pstrdup(c->pool, cells[0]);
     look->span.pruned = apr_pstrdup(c->pool, cells[1]);
     look->columns = apr_pstrdup(c->pool, cells[2]);
-    look->told = apr_pstrdup(c->pool, cells[3]);
+    if (!look->dialect->unites) {
+        look->told = apr_pstrdup(c->pool, cells[3]);
+    }
+    else if (look->told == NULL) {
+        look->told = nowhere;
+    }
+    return 1;
 }
 
 /* What arrives: cells of the watching, those of a change, all NULL where there is none. */
@@ -122,8 +120,7 @@ static int take_cb(void *data, const char *const *cells)
     arriving_t *arriving = data;
 
     if (cells[0] != NULL && (!arriving->heard || arriving->look->dialect->unites)) {
-        database_changes_hear(arriving->c, arriving->look, cells);
-        arriving->heard = 1;
+        arriving->heard = database_changes_hear(arriving->c, arriving->look, cells);
     }
     if (arriving->names[0] != NULL && cells[DATABASE_CELLS_WATCHED] != NULL) {
         arriving->failed =
@@ -162,7 +159,7 @@ apr_status_t database_changes_fetch(sql_call_t *c, database_look_t *look, const 
         database_cells_alone(&cells, look->dialect, c->table, 0);
     }
     arriving.names = cells.names;
-    look->told = NULL;
+    look->told = look->epoch = NULL;
     rv = sql_conn_run(c, cells.sql, take_cb, &arriving);
     if (rv == APR_SUCCESS && arriving.failed) {
         rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");

@@ -10,8 +10,10 @@
 
 #include "look.h"
 
-/** Take the first DATABASE_CELLS_WATCHED cells of the first row, or of each that has them: then all but the place is the same. */
-void database_changes_hear(sql_call_t *c, database_look_t *look, const char *const *cells);
+/** Take the first DATABASE_CELLS_WATCHED cells of the first row, or, where the dialect unites, of each that has them: one is of the watching, the others
+ * have parts of the place. The look has neither when its statement begins.
+ * @return 1: the watching has come */
+int database_changes_hear(sql_call_t *c, database_look_t *look, const char *const *cells);
 
 /** What is said of the watching, and, if look->span.since is not NULL, the changes since: in one statement, which is one snapshot.
  * @param rows   a new reference: as look->changes, but one more than wanted->most at most, and with images still to be decoded; empty without

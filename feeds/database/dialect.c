@@ -34,6 +34,17 @@ const database_dialect_t *database_dialect_of(const sql_database_t *db)
     return NULL;
 }
 
+static apr_status_t understand_place(sql_call_t *c, const char *told, const char **place)
+{
+    const database_dialect_t *dialect = database_dialect_of(c->db);
+
+    *place = told;
+    if (told == NULL) {
+        return sql_fail(c, APR_EGENERAL, "the database says nothing of its state");
+    }
+    return dialect->place != NULL ? dialect->place(c, told, place) : APR_SUCCESS;
+}
+
 apr_status_t database_dialect_place(sql_call_t *c, const char **told, const char **place)
 {
     const database_dialect_t *dialect = database_dialect_of(c->db);
@@ -42,17 +53,31 @@ apr_status_t database_dialect_place(sql_call_t *c, const char **told, const char
     json_t *rows;
     apr_status_t rv;
 
+    if (dialect->where != NULL) {
+        rv = dialect->where(c, told);
+        return rv == APR_SUCCESS ? understand_place(c, *told, place) : rv;
+    }
     sql_raw(sql, c->db->driver->select);
     sql_raw(sql, " ");
     sql_own_cell_of(sql, dialect->now, SQL_TEXT);
     rv = sql_fetch(c, sql, names, 1, &rows);
     *told = database_text_of(json_object_get(json_array_get(rows, 0), "now"), c->pool);
     json_decref(rows);
-    if (rv == APR_SUCCESS && *told == NULL) {
-        rv = sql_fail(c, APR_EGENERAL, "the database says nothing of its state");
+    return rv == APR_SUCCESS ? understand_place(c, *told, place) : rv;
+}
+
+const char *database_part_add(const char *told, const char *number, const char *id, apr_pool_t *pool)
+{
+    apr_size_t length;
+
+    if (told == NULL) {
+        return apr_pstrcat(pool, number, ";", id, NULL); /* which ends at an id that is none */
     }
-    *place = *told;
-    return rv == APR_SUCCESS && dialect->place != NULL ? dialect->place(c, *told, place) : rv;
+    length = strlen(told);
+    if (id == NULL || length >= VAULT_PROPERTY_VALUE_MAX) {
+        return told;
+    }
+    return apr_pstrcat(pool, told, told[length - 1] != ';' ? "," : "", id, NULL);
 }
 
 int database_dialect_is_place(sql_call_t *c, const char *text)

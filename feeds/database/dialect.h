@@ -61,9 +61,12 @@ typedef struct database_dialect_t {
     int (*is_due)(const char *told, apr_int64_t age, int look);
     /** An expression that tells where a snapshot is, as text that is never NULL. */
     const char *now;
-    /** Where the dialect unites: likewise in parts, a row for each, for less: the expression, and what is joined to vault_watched AS w for it. All parts are
-     * the same up to a semicolon, after which each has what comes into the list there, or nothing. */
+    /** Where the dialect unites: likewise in parts, for less. What comes after vault_watched AS w for it; then of the row of no table, whose tbl
+     * and epoch are "", there is a row for each `part`, which is NULL if there is none: DATABASE_CELLS_WATCHED and database_part_add. */
     const char *part, *parts;
+    /** Likewise: where a snapshot is, as `now` tells it, for less than that costs. In c->pool. NULL, but not with
+     * `settle`: `now` is run. @return as sql_conn_query */
+    apr_status_t (*where)(sql_call_t *c, const char **told);
     /** Make a place of what `now` told. In c->pool. NULL: it is one already.
      * @return APR_SUCCESS; other: it cannot be kept; a sentence was given */
     apr_status_t (*place)(sql_call_t *c, const char *told, const char **place);
@@ -142,6 +145,13 @@ apr_status_t database_dialect_place(sql_call_t *c, const char **told, const char
 
 /** Is it a place at all? It may be too old, or of another database. */
 int database_dialect_is_place(sql_call_t *c, const char *text);
+
+/** A place of one more part. What is too long for a place need not be longer.
+ * @param told    as far as it is known; NULL: nothing is
+ * @param number  `pruned` of the row that the part came with
+ * @param id      the part; NULL: there was none
+ * @return in `pool` */
+const char *database_part_add(const char *told, const char *number, const char *id, apr_pool_t *pool);
 
 /** The statements that begin and end the watching of c->table, for `vaultctl`.
  * @param statements  of const char *; run them in one transaction */

@@ -48,8 +48,7 @@ static int take_cb(void *data, const char *const *cells)
     const char *const *own = cells + DATABASE_CELLS_WATCHED;
 
     if (cells[0] != NULL && (!arriving->heard || arriving->look->dialect->unites)) {
-        database_changes_hear(arriving->c, arriving->look, cells);
-        arriving->heard = 1;
+        arriving->heard = database_changes_hear(arriving->c, arriving->look, cells);
     }
     /* Where there is no element all its cells are NULL; the foreign key of one is not. */
     if (own[0] != NULL) {
@@ -294,7 +293,7 @@ apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const
     apr_status_t rv = APR_SUCCESS;
 
     look->elements = json_array();
-    look->told = NULL;
+    look->told = look->epoch = NULL;
     if (is_number && look->dialect->asks_once && database_dialect_epoch(c->table) != NULL) {
         rv = fetch(&arriving, wanted, 1, take_lean_cb);
     }

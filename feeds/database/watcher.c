@@ -413,7 +413,7 @@ static apr_status_t compare_told(database_watcher_t *w, int *same)
     apr_status_t rv;
 
     database_board_copy(w->feed, &w->marks);
-    rv = sql_conn_cell(c, apr_pstrcat(c->pool, c->db->driver->select, " ", w->dialect->now, NULL), &told);
+    rv = w->dialect->where(c, &told);
     *same = rv == APR_SUCCESS && told != NULL && is_as_told(w, told);
     if (rv == APR_SUCCESS && told != NULL && !*same) {
         rv = look_at_told(w, told, same);

@@ -484,27 +484,38 @@ static void test_glimpses(void)
     feed_close(&feed);
 }
 
-/* A place that comes a row for each part. */
+/* A place that comes a row for each part, beside the row of the watching. */
 static void test_parts(void)
 {
     static const struct {
-        const char *parts[4], *told, *why;
+        const char *ids[5], *told; /* "w": the watching; "": a part without an id */
+        int heard;
+        const char *why;
     } rows[] = {
-        {{"7;"}, "7;", "all is numbered"},
-        {{"7;12"}, "7;12", "one is not"},
-        {{"7;12", "7;3", "7;14"}, "7;12,3,14", "some are not, in no order"},
+        {{"w", ""}, "7;", 1, "all is numbered"},
+        {{"w", "12"}, "7;12", 1, "one is not"},
+        {{"w", "12", "3", "14"}, "7;12,3,14", 1, "some are not, in no order"},
+        {{"12", "w", "3", "14"}, "7;12,3,14", 1, "rows are in no order either"},
+        {{"", "w"}, "7;", 1, "likewise where all is numbered"},
+        {{"w"}, "0;", 1, "there is no row for parts"},
+        {{"12", "3"}, "7;12,3", 0, "the table is not watched"},
     };
     sql_call_t c = {.pool = suite_pool};
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         database_look_t look = {.dialect = &database_dialect_mysql};
+        int heard = 0;
 
-        for (int part = 0; part < 4 && rows[i].parts[part] != NULL; part++) {
-            const char *const cells[] = {"e", "0", "[]", rows[i].parts[part]};
+        for (int part = 0; part < 5 && rows[i].ids[part] != NULL; part++) {
+            const char *const id = rows[i].ids[part];
+            const char *const watching[] = {"e", "5", "[]", NULL};
+            const char *const cells[] = {"", "7", "[]", id[0] != '\0' ? id : NULL};
 
-            database_changes_hear(&c, &look, cells);
+            heard = database_changes_hear(&c, &look, id[0] == 'w' ? watching : cells);
         }
-        check(look.told, rows[i].told, "told", rows[i].why);
+        is_true(strcmp(look.told, rows[i].told) == 0, rows[i].why);
+        is_true(heard == rows[i].heard && (look.epoch != NULL) == heard, rows[i].why);
+        is_true(!heard || strcmp(look.span.pruned, "5") == 0, rows[i].why);
     }
 }
 
@@ -515,7 +526,7 @@ static void test_many_parts(void)
     sql_call_t c = {.pool = suite_pool};
 
     for (int id = 1; id <= 5000; id++) {
-        const char *const cells[] = {"e", "0", "[]", apr_psprintf(suite_pool, "7;%d", id)};
+        const char *const cells[] = {"", "7", "[]", apr_psprintf(suite_pool, "%d", id)};
 
         database_changes_hear(&c, &look, cells);
     }

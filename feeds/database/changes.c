@@ -12,6 +12,7 @@
 #include "connection.h"
 #include "driver.h"
 #include "image.h"
+#include "own.h"
 #include "rows.h"
 
 /* ------------------------------------------------------------ the cells of a change, and the condition for it */
@@ -260,6 +261,13 @@ apr_status_t database_changes_own(sql_call_t *c, apr_int64_t floor, int most, in
     const sql_statement_t *again = own != NULL ? sql_statement_again(c, own, given, 4) : NULL;
     database_cells_t cells = {0};
 
+    if (database_dialect_of(c->db)->unites) {
+        apr_status_t rv = database_own_read(c, floor, changes);
+
+        if (rv != APR_SUCCESS || *changes != NULL) {
+            return rv;
+        }
+    }
     if (again != NULL) {
         return sql_fetch(c, again, kept->own_names[images], INT_MAX, changes);
     }

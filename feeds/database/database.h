@@ -24,6 +24,7 @@
  * subscription.c  places that outlive pages
  * board.c       what children share: who watches, how far, and what writers have announced
  * recorded.c    what a write has recorded, announced by the writer
+ * own.c         likewise on MariaDB, with its place
  * recent.c      what children have written lately, for looks without the database
  * copies.c      how that lies in memory
  * joined.c      the same where places are sets

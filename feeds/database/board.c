@@ -40,6 +40,7 @@ struct database_board_t {
     _Atomic apr_uint32_t cleared;                  /* atomic: and how many of them before the last look */
     _Atomic database_mark_t marks[DATABASE_MARKS]; /* atomic, each */
     database_recent_t recent;
+    sql_sight_t sights[SQL_SIGHTS]; /* atomic, each */
 };
 
 /* ------------------------------------------------------------ open */
@@ -134,6 +135,7 @@ const char *database_board_open(database_t *feed, const apr_table_t *given, apr_
         return apr_psprintf(pconf, "no memory for the place of the watcher: %s", strerror(errno));
     }
     feed->board = memory;
+    feed->sql.sights = feed->board->sights;
     feed->journal = journal_of(feed, pconf);
     feed->knock = feed->journal != NULL && feed->look != 0 ? database_knock_open(pconf) : -1;
     feed->marked_as = apr_psprintf(pconf, "%d %s", INTERESTS_VERSION, model_digest(feed, pconf));

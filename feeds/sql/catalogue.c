@@ -168,35 +168,43 @@ static apr_uint64_t sum_of(const sql_table_t *table)
     return mix(mix(UINT64_C(0xcbf29ce484222325), table->name), table->definition);
 }
 
-/* Has another connection of this child found it to be so, less than LIFE ago? Each of them would else ask once a LIFE. */
+static apr_uint64_t check_of(apr_uint64_t of, apr_time_t at)
+{
+    return (of ^ (apr_uint64_t)at) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Has another connection found it to be so, less than LIFE ago? Each of them would else ask once a LIFE. */
 static int was_seen(sql_call_t *c, sql_table_t *table)
 {
     const apr_uint64_t of = sum_of(table);
-    int seen = 0;
 
-    apr_thread_mutex_lock(c->db->lock);
-    for (int i = 0; i < SQL_SIGHTS && !seen; i++) {
-        seen = c->db->seen[i].of == of && is_young(c->db->seen[i].at);
-        table->read_at = seen ? c->db->seen[i].at : table->read_at;
+    for (int i = 0; i < SQL_SIGHTS; i++) {
+        const apr_time_t at = c->db->sights[i].at;
+
+        if (at != 0 && c->db->sights[i].check == check_of(of, at) && is_young(at)) {
+            table->read_at = at;
+            return 1;
+        }
     }
-    apr_thread_mutex_unlock(c->db->lock);
-    return seen;
+    return 0;
 }
 
+/* In the place of the last sight of the same, or the oldest. Two may take one place: then one of them is asked for again. */
 static void keep_sight(sql_call_t *c, const sql_table_t *table)
 {
     const apr_uint64_t of = sum_of(table);
-    sql_sight_t *sight;
+    sql_sight_t *sights = c->db->sights;
+    int place = 0;
 
-    apr_thread_mutex_lock(c->db->lock);
-    sight = &c->db->seen[0];
-    for (int i = 0; i < SQL_SIGHTS && sight->of != of; i++) {
-        if (c->db->seen[i].of == of || c->db->seen[i].at < sight->at) {
-            sight = &c->db->seen[i];
+    for (int i = 0; i < SQL_SIGHTS; i++) {
+        if (sights[i].check == check_of(of, sights[i].at)) {
+            place = i;
+            break;
         }
+        place = sights[i].at < sights[place].at ? i : place;
     }
-    *sight = (sql_sight_t){.of = of, .at = table->read_at};
-    apr_thread_mutex_unlock(c->db->lock);
+    sights[place].at = table->read_at;
+    sights[place].check = check_of(of, table->read_at);
 }
 
 /* Is a table that was read still what it was? */

@@ -4,7 +4,8 @@
  * The tables and columns that there are. A name gets into a statement only from here, never from a caller.
  *
  * Read once a connection and kept until the schema changes, or for a second where the database does not tell; where it can say cheaply
- * what a table is, it is asked for that each second, and the table kept as long as it is the same.
+ * what a table is, it is asked for that each second, by one connection for all of the child, or of all children where the feed has memory that they
+ * share, and the table kept as long as it is the same.
  *
  * Asking whether it has changed is a statement, and for SQLite one that costs as much as a small query. A statement that stays
  * prepared knows it by itself: SQLite does not run it once tables have changed. So who can begin again may do without:

@@ -273,6 +273,7 @@ const char *sql_database_open(sql_database_t *db, const vault_host_t *host, cons
     const char *wrong;
 
     db->host = host;
+    db->sights = db->own_sights;
     wrong = open_driver(db, given, pool);
     if (wrong == NULL) {
         wrong = open_database(db, given, pool);

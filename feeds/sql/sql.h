@@ -65,10 +65,10 @@ typedef struct sql_conn_t sql_conn_t;
 typedef struct sql_driver_t sql_driver_t;
 typedef struct sql_table_t sql_table_t;
 
-/** A table was found to be what it was; see catalogue.c. */
+/** A table was found to be what it was; see catalogue.c. One that is half written is of no table. */
 typedef struct sql_sight_t {
-    apr_uint64_t of; /* its name and definition */
-    apr_time_t at;   /* before it was asked for */
+    _Atomic apr_uint64_t check; /* atomic: of the table's name and definition, and of `at` */
+    _Atomic apr_time_t at;      /* atomic: before it was asked for; 0: none */
 } sql_sight_t;
 
 #define SQL_SIGHTS 16
@@ -91,15 +91,16 @@ struct sql_database_t {
     int connections;                         /* const after open: at most so many in each child */
     int rows;                                /* const after open: at most so many in one answer */
     int makes_file;                          /* const after open: the feed's: a missing file is a new database */
+    sql_sight_t *sights; /* const after open: SQL_SIGHTS of this process, or the feed's, of all children: tables found to be still the same */
     apr_status_t (*connected)(sql_call_t *); /* const after open: the feed's, for each new connection; NULL: none */
 
     dbi_inst dbi;                    /* const after sql_pool_start; its list of connections: `lock` */
     struct sql_guard_t *guard;       /* const after sql_pool_start; NULL: not a server */
-    apr_thread_mutex_t *lock;        /* held for dbi_conn_new_r, dbi_conn_close and the next four */
+    apr_thread_mutex_t *lock;        /* held for dbi_conn_new_r, dbi_conn_close and the next three */
     char why[SQL_SAID_MAX];          /* lock: why the server could not be reached; "": it could */
     apr_time_t failed_at;            /* lock: when that was */
     int trying;                      /* lock: somebody tries again */
-    sql_sight_t seen[SQL_SIGHTS];    /* lock: tables that a connection found to be still the same */
+    sql_sight_t own_sights[SQL_SIGHTS]; /* what `sights` is at first */
     apr_reslist_t *free_connections; /* const after sql_pool_start; has its own lock */
     apr_pool_t *pool;                /* of the three above */
 };

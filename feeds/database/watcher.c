@@ -43,6 +43,8 @@
 #define PRUNE_EVERY apr_time_from_sec(60)
 /* How often whether others listen is asked while nobody does: until it is, one who begins to looks by the clock. */
 #define COUNT_EVERY apr_time_from_sec(10)
+/* How often at least all tables are read, where changes are numbered, if there is anything to number: one of them may have been altered. */
+#define READ_ANYHOW apr_time_from_sec(60)
 
 struct database_watcher_t {
     database_t *feed;                  /* const */
@@ -59,6 +61,7 @@ struct database_watcher_t {
     char place[DATABASE_PLACE_BYTES]; /* thread: "" none */
     json_t *tables;         /* thread: those that are watched, when they were read last; NULL: nobody knows */
     apr_time_t settled_at;  /* thread */
+    apr_time_t read_at;     /* thread: when all tables were read last; 0: they were not */
     char *told; /* thread: what the database told at the last look, of which `place` was made; NULL: unknown */
     database_marks_t marks; /* thread: those that were there when this look began */
     apr_int64_t version;    /* thread: of the connection's, when the last look began; -1: unknown */
@@ -313,6 +316,7 @@ static apr_status_t look_in_one_snapshot(database_watcher_t *w)
     if (rv == APR_SUCCESS) {
         begin_recent(w, life, now, 1);
         announce(w, touched, told, now);
+        w->read_at = vault_now();
     }
     return rv;
 }
@@ -418,8 +422,32 @@ static apr_status_t compare_told(database_watcher_t *w, int *same)
     if (rv == APR_SUCCESS && told != NULL && !*same) {
         rv = look_at_told(w, told, same);
     }
-    *same = *same && !w->dialect->is_due(told, apr_time_as_msec(vault_now() - w->settled_at), w->feed->look);
     return rv;
+}
+
+/* Give numbers to what was announced, without a look at any table: who gave them knows what the place has then, unless others were quicker. */
+static apr_status_t settle_told(database_watcher_t *w, int *same)
+{
+    apr_time_t now = vault_now();
+    apr_status_t rv;
+
+    if (!w->dialect->is_due(w->told, apr_time_as_msec(now - w->settled_at), w->feed->look)) {
+        return APR_SUCCESS;
+    }
+    if (now - w->read_at >= READ_ANYHOW) {
+        *same = 0;
+        return APR_SUCCESS;
+    }
+    rv = w->dialect->settle(&w->c, 0);
+    w->settled_at = now;
+    return rv == APR_SUCCESS ? compare_told(w, same) : rv;
+}
+
+static apr_status_t look_at_told_only(database_watcher_t *w, int *same)
+{
+    apr_status_t rv = compare_told(w, same);
+
+    return rv == APR_SUCCESS && *same ? settle_told(w, same) : rv;
 }
 
 /* This is nearly all that a database costs in which nobody else writes: one short statement, or two. */
@@ -429,7 +457,7 @@ static apr_status_t is_unchanged(database_watcher_t *w, int *unchanged)
 
     *unchanged = is_same_version(w) && w->told != NULL;
     if (!*unchanged && w->told != NULL) {
-        rv = w->dialect->settle == NULL ? look_briefly(w, unchanged) : compare_told(w, unchanged);
+        rv = w->dialect->settle == NULL ? look_briefly(w, unchanged) : look_at_told_only(w, unchanged);
     }
     if (*unchanged) {
         w->version = w->asked;

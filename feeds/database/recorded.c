@@ -13,7 +13,9 @@
 #include "catalogue.h"
 #include "changes.h"
 #include "connection.h"
+#include "glimpse.h"
 #include "image.h"
+#include "now.h"
 
 /* A write of more rows is announced a second time: that costs less than it. */
 #define RECORDED_MAX 100
@@ -65,6 +67,14 @@ int database_recorded_inserted(const database_recorded_t *recorded, const char *
         }
     }
     return 0;
+}
+
+/* What is told of the first change is told of all. */
+static const char *told_of(sql_call_t *c, const json_t *changes, const char *name)
+{
+    const char *told = json_string_value(json_object_get(json_array_get(changes, 0), name));
+
+    return told != NULL ? apr_pstrdup(c->pool, told) : NULL;
 }
 
 /* Before images are decoded. */
@@ -139,6 +149,7 @@ apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded
     if (floor < 0) {
         return APR_SUCCESS;
     }
+    recorded->read_at = vault_now();
     rv = read_own(c, floor, row, &changes);
     if (rv == APR_SUCCESS && json_array_size(changes) <= RECORDED_MAX) {
         /* Ids have no gaps: either as many as there are after `floor` were read, or some are of other tables. */
@@ -155,6 +166,8 @@ apr_status_t database_recorded_read(sql_call_t *c, database_recorded_t *recorded
     }
     if (rv == APR_SUCCESS && recorded->marks != NULL) {
         take_all(c, recorded, touched, changes);
+        recorded->epoch = told_of(c, changes, "epoch");
+        recorded->saw = told_of(c, changes, "now");
     }
     json_decref(changes);
     return rv;
@@ -171,5 +184,16 @@ void database_recorded_publish(sql_call_t *c, database_recorded_t *recorded)
 
 void database_recorded_leave(sql_call_t *c, const database_recorded_t *recorded)
 {
+    const database_dialect_t *dialect = database_dialect_of(c->db);
+
     database_board_leave((const database_t *)c->db, recorded->marks, recorded->count);
+    if (dialect->is_due != NULL && recorded->saw != NULL) {
+        const database_look_t look = {.dialect = dialect,
+                                      .epoch = recorded->epoch,
+                                      .told = recorded->saw,
+                                      .began = recorded->read_at,
+                                      .era = recorded->era};
+
+        database_glimpse(c, &look);
+    }
 }

@@ -38,6 +38,8 @@ typedef struct database_recorded_t {
     int is_alone;      /* it was read: all of it is one change (database_dialect_t::alone) */
     apr_uint64_t life; /* of the transaction's snapshot */
     apr_int64_t now;   /* its last change; -1: nobody knows */
+    apr_time_t read_at;      /* before it was read */
+    const char *epoch, *saw; /* of the watching, and the place; in c->pool; NULL: nothing was read, or nobody wants to know (glimpse.h) */
 } database_recorded_t;
 
 /** Nothing is recorded yet. */

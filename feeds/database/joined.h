@@ -48,6 +48,12 @@
  *     by another server on the same database, by a page's look, or of another life.
  *   - All copies that were left before the watcher began to read which changes have no number have one when it is done. It says so
  *     with the last number: a look from there on need not go back further.
+ *   - A place comes in parts: of the row that has the last number given, and of each change without one, read in one statement, as is the watching. So
+ *     it is what one read view has, whoever gives numbers meanwhile. A writer's own are among its parts; it looks at those only that come
+ *     after all that the watcher's place lists (database_dialect_t::floor_of), and one that has taken longer than another finds nothing.
+ *   - Who watches gives numbers when all that its place has is announced, and then asks again where the database is. What was committed in
+ *     between has a number, too, which is known here: it is told from what was announced as without one. If any of it is not, all
+ *     tables are read.
  *   - What is pruned was numbered long before, and is of no matter: a place has it or not, as ever. A look from a place in the database says what is
  *     lost; one that has all that was announced loses nothing.
  *   - A rolled back transaction's id is never seen. Ids that come again, after a restore or a crash, are of another era, as all that is left.

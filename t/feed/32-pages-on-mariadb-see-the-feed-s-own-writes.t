@@ -12,7 +12,8 @@ my $path = wall_page('own', 1, 'append="list"');
 my ($db, $page, $poll);
 
 # Statements that were prepared, and run: a write's own are its statement, and the one that reads what was recorded.
-sub executed { return ($db->does('own', "SHOW GLOBAL STATUS LIKE 'Com_execute_sql'"))[0] =~ /(\d+)$/ ? $1 : die }
+sub counted { return ($db->does('own', "SHOW GLOBAL STATUS LIKE '$_[0]'"))[0] =~ /(\d+)$/ ? $1 : die }
+sub executed { return counted('Com_execute_sql') }
 
 # What the page is told next, as the templates say it.
 sub told
@@ -52,7 +53,9 @@ for my $mysql (has_database() ? databases('mysql') : ()) {
     # Who watches finds nothing in them, and numbers them later: pages go on as they did.
     my $numberless = sub { return ($db->does('own', 'SELECT COUNT(*) FROM vault_changes WHERE pos IS NULL'))[0] };
     wait_until(sub { $costs->(); $numberless->() > 5 }, 'changes wait for their numbers');
+    my $snapshots = counted('Com_set_option');
     wait_until(sub { !$numberless->() }, '... which they get');
+    is(counted('Com_set_option') - $snapshots, 0, '... without a look at all tables, in a snapshot');
     $without->('... and pages go on without the database');
     saves($id++, 2, 'elsewhere');
     $without->('... also when another one was written that it does not show');

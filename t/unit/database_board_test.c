@@ -22,6 +22,81 @@ static const database_t *board_open(feed_t *feed, const char *given)
     return feed->self;
 }
 
+/* ------------------------------------------------------------ what tables are */
+
+static const char *defined_as;
+static int times_asked;
+
+static const char *define_counted(sql_call_t *c, const char *name)
+{
+    times_asked++;
+    return defined_as;
+}
+
+/* As a feed on a database that says what a table is, and not that tables have changed. */
+static const sql_driver_t *one_that_defines(const feed_t *feed)
+{
+    sql_driver_t *driver = apr_pmemdup(suite_pool, ((database_t *)feed->self)->sql.driver, sizeof(*driver));
+
+    driver->define = define_counted;
+    driver->generation = driver->generation_number = driver->version_number = NULL;
+    driver->read_number = NULL;
+    return driver;
+}
+
+/* Find a table that was found so long ago. @return how often the database was asked */
+static int finds(feed_t *feed, apr_interval_time_t ago)
+{
+    vault_call_t call = {NULL};
+    sql_call_t c;
+    int before = times_asked;
+
+    apr_pool_create(&call.pool, suite_pool);
+    CU_ASSERT_EQUAL_FATAL(sql_call_begin(&c, feed->self, &call, NULL), APR_SUCCESS);
+    CU_ASSERT_EQUAL_FATAL(sql_conn_take(&c), APR_SUCCESS);
+    if (c.conn->tables != NULL) {
+        sql_table_t *table = apr_hash_get(c.conn->tables, "logs", APR_HASH_KEY_STRING);
+
+        table->read_at -= ago;
+    }
+    CU_ASSERT_EQUAL(sql_catalogue_find(&c, "logs"), APR_SUCCESS);
+    sql_call_end(&c);
+    apr_pool_destroy(call.pool);
+    return times_asked - before;
+}
+
+/* Two children: the same parameters, the same board. */
+static void test_sights(void)
+{
+    const apr_interval_time_t old = apr_time_from_sec(2);
+    feed_t feed, other;
+
+    feed_fresh(&feed, "sights.db", "connections=1");
+    feed_fresh(&other, "sights.db", "connections=1");
+    ((database_t *)feed.self)->sql.driver = ((database_t *)other.self)->sql.driver = one_that_defines(&feed);
+    defined_as = "one";
+    CU_ASSERT_EQUAL(finds(&feed, 0), 1);
+    CU_ASSERT_EQUAL(finds(&other, 0), 1);
+    CU_ASSERT_EQUAL(finds(&feed, 0), 0); /* it was read just now */
+    CU_ASSERT_EQUAL(finds(&feed, old), 1);
+    CU_ASSERT_EQUAL(finds(&other, old), 0); /* who has asked has told */
+    ((database_t *)feed.self)->sql.sights[0].check++; /* half written */
+    CU_ASSERT_EQUAL(finds(&other, old), 1);
+    for (int i = 0; i < SQL_SIGHTS; i++) {
+        ((database_t *)feed.self)->sql.sights[i].at -= old;
+    }
+    CU_ASSERT_EQUAL(finds(&other, old), 1); /* too long ago, which is another check as well */
+    defined_as = "two";
+    for (int i = 0; i < SQL_SIGHTS; i++) {
+        ((database_t *)feed.self)->sql.sights[i].at = 0;
+    }
+    CU_ASSERT_EQUAL(finds(&other, old), 2); /* it is another one, and read again */
+    feed_close(&feed);
+    feed_close(&other);
+}
+
+/* ------------------------------------------------------------ marks */
+
 static void test_marks(void)
 {
     static database_marks_t before;
@@ -492,6 +567,7 @@ void vault_database_board_suite(void)
 {
     CU_pSuite suite = CU_add_suite("database_board", scene_suite_start, scene_suite_stop);
 
+    CU_add_test(suite, "a table is asked for once for all children", test_sights);
     CU_add_test(suite, "marks: found, taken off, overwritten", test_marks);
     CU_add_test(suite, "a board is of a model", test_a_board_is_of_a_model);
     CU_add_test(suite, "a link has no journal", test_a_link_has_no_journal);

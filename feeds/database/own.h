@@ -11,7 +11,7 @@
 
 #include "dialect.h"
 
-/** As database_look_own, without an end to them.
+/** As database_changes_own, without an end to them.
  * @param changes  NULL: there are more without a number than any look could list, or nothing tells the place: it has to be read as ever */
 apr_status_t database_own_read(sql_call_t *c, apr_int64_t floor, json_t **changes);
 

@@ -61,6 +61,7 @@ struct database_watcher_t {
     char place[DATABASE_PLACE_BYTES]; /* thread: "" none */
     json_t *tables;         /* thread: those that are watched, when they were read last; NULL: nobody knows */
     apr_time_t settled_at;  /* thread */
+    int lets_be;            /* thread: the next look gives no numbers */
     apr_time_t read_at;     /* thread: when all tables were read last; 0: they were not */
     char *told; /* thread: what the database told at the last look, of which `place` was made; NULL: unknown */
     database_marks_t marks; /* thread: those that were there when this look began */
@@ -83,12 +84,20 @@ static void take_over(database_watcher_t *w)
 
 /* ------------------------------------------------------------ looking */
 
+static void forget_told(database_watcher_t *w)
+{
+    free(w->told);
+    w->told = NULL;
+    w->version = -1;
+}
+
 /* What this connection reaches may have been restored to what it was before: then places and marks are of what never happened. */
 static void forget_place(database_watcher_t *w)
 {
     w->place[0] = '\0';
     database_board_keep_place(w->feed, w->place);
     database_board_end_era(w->feed);
+    forget_told(w);
 }
 
 /* The names of the watched tables, and with which columns. */
@@ -225,13 +234,6 @@ static apr_status_t look_at_all(database_watcher_t *w, database_touched_t *touch
     return rv;
 }
 
-static void forget_told(database_watcher_t *w)
-{
-    free(w->told);
-    w->told = NULL;
-    w->version = -1;
-}
-
 /* Is all as it was at the last look? */
 static int is_as_told(const database_watcher_t *w, const char *told)
 {
@@ -291,8 +293,9 @@ static apr_status_t look_in_one_snapshot(database_watcher_t *w)
     database_touched_t *touched = database_touched_make(w->feed, c->pool);
     const char *told, *now;
     apr_uint64_t life = 0;
-    apr_status_t rv = w->dialect->settle != NULL ? w->dialect->settle(c, 0) : APR_SUCCESS;
+    apr_status_t rv = w->dialect->settle != NULL && !w->lets_be ? w->dialect->settle(c, 0) : APR_SUCCESS;
 
+    w->lets_be = 0;
     w->settled_at = vault_now();
     database_board_copy(w->feed, &w->marks);
     if (rv == APR_SUCCESS) {
@@ -388,16 +391,24 @@ static int is_marked(void *data, apr_int64_t id)
     return 0;
 }
 
-/* Has it been announced, all that `told` has and the last look had not? Then this was a look. */
+/* Has it been announced, all that `told` has and the last look had not? Then this was a look. Here it is found out that the database was put back:
+ * once changes have got numbers it may be where it was. */
 static apr_status_t look_at_told(database_watcher_t *w, const char *told, int *enough)
 {
     sql_call_t *c = &w->c;
-    const database_span_t span = {.since = w->place, .now = told, .pruned = "0"};
-    apr_uint64_t life = database_recent_life_here(c, w->marks.era);
+    apr_uint64_t life;
     const char *now;
     apr_status_t rv;
 
-    *enough = !w->dialect->is_lost(c, &span) && database_joined_each_new(w->feed, life, w->place, told, is_marked, w);
+    end_era_if_put_back(w, told);
+    if (w->place[0] == '\0') {
+        /* With as many numbers as are gone, what is new would be what pages have seen. */
+        w->lets_be = !w->dialect->is_long(told);
+        *enough = 0;
+        return APR_SUCCESS;
+    }
+    life = database_recent_life_here(c, w->marks.era);
+    *enough = database_joined_each_new(w->feed, life, w->place, told, is_marked, w);
     if (!*enough) {
         return APR_SUCCESS;
     }

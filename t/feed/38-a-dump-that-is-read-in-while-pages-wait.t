@@ -48,7 +48,8 @@ for my $db (has_database() ? databases('mysql') : ()) {
     $db->does('dumped', join ';', map { "CREATE TABLE dump_$_ AS SELECT * FROM $_" } @names);
     # As a dump does, which has no trigger while its rows come in: what triggers record here goes with the rest. Then ids are given again.
     my $reads_in = sub {
-        $db->does('dumped', join ';', 'BEGIN', (map { ("DELETE FROM $_", "INSERT INTO $_ SELECT * FROM dump_$_") } @names), 'COMMIT', 'ALTER TABLE vault_changes AUTO_INCREMENT=1');
+        my (@then) = @_;
+        $db->does('dumped', join ';', 'BEGIN', (map { ("DELETE FROM $_", "INSERT INTO $_ SELECT * FROM dump_$_") } @names), @then, 'COMMIT', 'ALTER TABLE vault_changes AUTO_INCREMENT=1');
         return;
     };
     # What another program writes is told by who watches: it has seen then what was there.
@@ -70,6 +71,12 @@ for my $db (has_database() ? databases('mysql') : ()) {
         is($told->(), '+1:kept 1;+2:kept 2;+3:kept 3;', '... and once more');
         $id = 3;
     }
+    # Before anybody looks somebody writes as many rows as were lost: with numbers these would be what who watches has seen.
+    $saves->("lost $_") for 1 .. 6;
+    $is_watched->();
+    $are_numbered->();
+    $reads_in->(map { "INSERT INTO posts VALUES($_,1,'instead $_')" } 4 .. $id);
+    is($told->(), join('', (map { "+$_:kept $_;" } 1 .. 3), map { "+$_:instead $_;" } 4 .. $id), 'as many rows are written as were lost: the page is shown what there is');
     $are_numbered->();
     $db->does('dumped', 'TRUNCATE vault_changes');
     $saves->("after $_") for 1 .. 9;

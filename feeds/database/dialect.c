@@ -154,6 +154,7 @@ static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
 /* What is known of a table on one connection. */
 typedef struct note_t {
     const char *columns, *epoch; /* NULL: not yet */
+    const char *watched_with;    /* columns; NULL: likewise */
     apr_time_t watched_at;       /* when it was watched; 0: likewise */
     database_kept_t kept;
 } note_t;
@@ -191,6 +192,17 @@ void database_dialect_keep_epoch(sql_call_t *c, const sql_table_t *table, const 
     if (note->epoch == NULL || strcmp(note->epoch, epoch) != 0) {
         note->epoch = apr_pstrdup(c->conn->pool, epoch);
     }
+}
+
+int database_dialect_keep_watched(sql_call_t *c, const sql_table_t *table, const char *columns)
+{
+    note_t *note = note_of(c, table);
+    int is_other = note->watched_with == NULL || strcmp(note->watched_with, columns) != 0;
+
+    if (is_other) {
+        note->watched_with = apr_pstrdup(c->conn->pool, columns);
+    }
+    return is_other;
 }
 
 const char *database_dialect_epoch(const sql_table_t *table)

@@ -167,6 +167,9 @@ void database_dialect_keep_epoch(sql_call_t *c, const sql_table_t *table, const 
 /** That watching; NULL: nobody knows it. */
 const char *database_dialect_epoch(const sql_table_t *table);
 
+/** Keep with which columns a table is watched, likewise. @return 1: they are others than were kept, or none were */
+int database_dialect_keep_watched(sql_call_t *c, const sql_table_t *table, const char *columns);
+
 /** Is c->table watched, or was it a second ago? There is a table vault_watched.
  * @return as sql_conn_query */
 apr_status_t database_dialect_is_watched(sql_call_t *c, int *is_watched);

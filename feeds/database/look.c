@@ -33,6 +33,13 @@ static apr_status_t open_snapshot(sql_call_t *c, database_look_t *look)
     return rv;
 }
 
+/* Was the table watched again since it was read? Where the database does not tell that tables have changed they are believed for a while. */
+static int may_be_read_again(sql_call_t *c, const database_look_t *look)
+{
+    return database_dialect_keep_watched(c, c->table, look->columns) && look->altered && c->db->driver->define != NULL &&
+           c->table->read_at < look->began;
+}
+
 static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
 {
     look->is_crowded = look->dialect->is_long != NULL && !look->settled ? look->dialect->is_long(look->told) : 0;
@@ -48,7 +55,7 @@ static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
         return SQL_STALE;
     }
     look->altered = strcmp(look->columns, database_dialect_columns(c, c->table)) != 0;
-    if (look->altered && c->assumes) {
+    if (may_be_read_again(c, look) || (look->altered && c->assumes)) {
         c->conn->tables = NULL; /* another key is seen by nobody who assumes */
         return SQL_STALE;
     }

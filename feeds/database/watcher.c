@@ -61,7 +61,7 @@ struct database_watcher_t {
     char place[DATABASE_PLACE_BYTES]; /* thread: "" none */
     json_t *tables;         /* thread: those that are watched, when they were read last; NULL: nobody knows */
     apr_time_t settled_at;  /* thread */
-    int lets_be;            /* thread: the next look gives no numbers */
+    int lets_be;            /* thread: a place was lost; the next look gives no numbers, unless there are many to give */
     apr_time_t read_at;     /* thread: when all tables were read last; 0: they were not */
     char *told; /* thread: what the database told at the last look, of which `place` was made; NULL: unknown */
     database_marks_t marks; /* thread: those that were there when this look began */
@@ -98,6 +98,7 @@ static void forget_place(database_watcher_t *w)
     database_board_keep_place(w->feed, w->place);
     database_board_end_era(w->feed);
     forget_told(w);
+    w->lets_be = 1;
 }
 
 /* The names of the watched tables, and with which columns. */
@@ -261,6 +262,7 @@ static void announce(database_watcher_t *w, const database_touched_t *touched, c
     forget_told(w);
     w->told = strdup(told);
     w->version = w->asked;
+    w->lets_be = 0;
 }
 
 /* The database is one that was put back meanwhile, under a connection that has not noticed, or has lost its changes: marks are of what is no more, and so
@@ -287,15 +289,32 @@ static apr_uint64_t life_of_snapshot(database_watcher_t *w)
     return database_recent_life(&w->c, w->marks.era, generation);
 }
 
+/* Places are to be short. But after one was lost let pages look before: with as many numbers as are gone, what is new would be what they have seen. */
+static apr_status_t settle_first(database_watcher_t *w)
+{
+    const char *told;
+    apr_status_t rv;
+
+    if (w->dialect->settle == NULL) {
+        return APR_SUCCESS;
+    }
+    if (w->lets_be) {
+        rv = w->dialect->where(&w->c, &told);
+        if (rv != APR_SUCCESS || (told != NULL && !w->dialect->is_long(told))) {
+            return rv;
+        }
+    }
+    return w->dialect->settle(&w->c, 0);
+}
+
 static apr_status_t look_in_one_snapshot(database_watcher_t *w)
 {
     sql_call_t *c = &w->c;
     database_touched_t *touched = database_touched_make(w->feed, c->pool);
     const char *told, *now;
     apr_uint64_t life = 0;
-    apr_status_t rv = w->dialect->settle != NULL && !w->lets_be ? w->dialect->settle(c, 0) : APR_SUCCESS;
+    apr_status_t rv = settle_first(w);
 
-    w->lets_be = 0;
     w->settled_at = vault_now();
     database_board_copy(w->feed, &w->marks);
     if (rv == APR_SUCCESS) {
@@ -401,14 +420,8 @@ static apr_status_t look_at_told(database_watcher_t *w, const char *told, int *e
     apr_status_t rv;
 
     end_era_if_put_back(w, told);
-    if (w->place[0] == '\0') {
-        /* With as many numbers as are gone, what is new would be what pages have seen. */
-        w->lets_be = !w->dialect->is_long(told);
-        *enough = 0;
-        return APR_SUCCESS;
-    }
     life = database_recent_life_here(c, w->marks.era);
-    *enough = database_joined_each_new(w->feed, life, w->place, told, is_marked, w);
+    *enough = w->place[0] != '\0' && database_joined_each_new(w->feed, life, w->place, told, is_marked, w);
     if (!*enough) {
         return APR_SUCCESS;
     }

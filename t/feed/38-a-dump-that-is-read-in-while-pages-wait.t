@@ -72,11 +72,21 @@ for my $db (has_database() ? databases('mysql') : ()) {
         $id = 3;
     }
     # Before anybody looks somebody writes as many rows as were lost: with numbers these would be what who watches has seen.
-    $saves->("lost $_") for 1 .. 6;
-    $is_watched->();
-    $are_numbered->();
-    $reads_in->(map { "INSERT INTO posts VALUES($_,1,'instead $_')" } 4 .. $id);
-    is($told->(), join('', (map { "+$_:kept $_;" } 1 .. 3), map { "+$_:instead $_;" } 4 .. $id), 'as many rows are written as were lost: the page is shown what there is');
+    my $ends = sub { map { "KILL $_" } $db->does('dumped', q{SELECT id FROM information_schema.processlist WHERE db='dumped' AND id<>CONNECTION_ID()}) };
+    for my $case (['connected' => sub { () }], ['not connected' => $ends]) {
+        my ($how, $then) = @$case;
+        $saves->("lost $_") for 1 .. 6;
+        $is_watched->();
+        $are_numbered->();
+        my @others = 4 .. $id;
+        $reads_in->((map { "INSERT INTO posts VALUES($_,1,'instead $_')" } @others), 'COMMIT', $then->());
+        is($told->(), join('', (map { "+$_:kept $_;" } 1 .. 3), map { "+$_:instead $_;" } @others),
+            "as many rows are written as were lost, and httpd stays $how: the page is shown what there is");
+        $is_watched->();
+        $reads_in->();
+        is($told->(), '+1:kept 1;+2:kept 2;+3:kept 3;', '... and once more');
+        $id = 3;
+    }
     $are_numbered->();
     $db->does('dumped', 'TRUNCATE vault_changes');
     $saves->("after $_") for 1 .. 9;

@@ -42,7 +42,7 @@
 #define TRIGGER_NAME_MAX 64
 /* A place in parts: of the row of no table, one for each change without a number. */
 #define PART "CONCAT('',c.id)"
-#define PARTS " LEFT JOIN vault_changes AS c ON c.pos IS NULL AND w.tbl=''"
+#define PARTS " LEFT JOIN vault_changes AS c FORCE INDEX(pos) ON c.pos IS NULL AND w.tbl=''"
 #define NOW                                                                                                            \
     "CONCAT(COALESCE((SELECT pruned FROM vault_watched WHERE tbl=''),'0'),';',"                                        \
     "COALESCE((SELECT GROUP_CONCAT(id ORDER BY id) FROM vault_changes WHERE pos IS NULL),''))"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A page that is told of a row by the feed that has saved it is shown what a page sees that is opened now, and what it is shown of another
-# program's row: values of all kinds, those that a trigger has put there, and those that the database makes.
+# program's row: values of all kinds, those that a trigger has put there, and those that the database makes. (Not of json, of which an image has what
+# it says, without blanks, and in another order.)
 use strict;
 use warnings;
 use VaultTest;
@@ -12,13 +13,13 @@ CREATE DOMAIN percent AS integer CHECK(VALUE BETWEEN 0 AND 100);
 CREATE TYPE mood AS ENUM('good','"bad"');
 CREATE TABLE shelves(id integer PRIMARY KEY,name text);
 CREATE TABLE things(id serial PRIMARY KEY,shelf integer,n numeric(10,3),f float8,r real,b boolean,t text,c char(6),d date,ts timestamptz,i interval,
-  u uuid,j json,jb jsonb,a integer[],at text[],by bytea,m mood,p percent,big bigint,x text,g integer GENERATED ALWAYS AS (shelf*2) STORED,"odd ""name" text);
+  u uuid,jb jsonb,a integer[],at text[],by bytea,m mood,p percent,big bigint,x text,g integer GENERATED ALWAYS AS (shelf*2) STORED,"odd ""name" text);
 CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN NEW.x:='filled '||NEW.shelf; RETURN NEW; END$$;
 CREATE TRIGGER fill BEFORE INSERT ON things FOR EACH ROW EXECUTE FUNCTION fill();
 INSERT INTO shelves VALUES(1,'first');
 END
 
-my @columns = qw(n f r b t c d ts i u j jb a at by m p big x g odd);
+my @columns = qw(n f r b t c d ts i u jb a at by m p big x g odd);
 my %properties = map { $_ => $_ } @columns;
 $properties{odd} = 'odd \\"name';
 my $model_text = sprintf '{"entities": {"Shelf": {"table": "shelves", "properties": {"name": "name"}, "collections": {"things": {"entity": "Thing", "column": "shelf"}}},'
@@ -26,7 +27,7 @@ my $model_text = sprintf '{"entities": {"Shelf": {"table": "shelves", "propertie
 
 my @values = (
     {n => '1.500', f => '0.1', r => '0.1', b => 'true', t => "a\"b\\c\n<i>\x{e9}\x{1F600}", c => 'ab', d => '2026-11-22', ts => '2026-11-22 10:00:00.5+02', i => '1 day 02:00',
-        u => 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', j => '{"b": 1,  "a":[1, 2]}', jb => '{"b": 1,  "a":[1, 2]}', a => '{1,NULL,3}', at => '{a,"b c"}', m => '"bad"',
+        u => 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', jb => '{"b": 1,  "a":[1, 2]}', a => '{1,NULL,3}', at => '{a,"b c"}', m => '"bad"',
         p => 50, big => '9007199254740993', 'odd "name' => 'x'},
     {n => 'NaN', f => '-Infinity', r => '1e30', b => 'false', t => '', ts => 'infinity', d => '-infinity', c => '', a => '{}'},
     {},
@@ -66,10 +67,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
         my $names = 'shelf,n,f,r,b,t,c,d,ts,i,u,jb,a,at,by,m,p,big,"odd ""name"';
         my $other = $told->(sub { $db->does('kinds', "INSERT INTO things($names) SELECT $names FROM things WHERE id=$id") });
         $other =~ s/\s*<\/template>.*|\s+\z//s;
-        # Of json an image has what it says, without blanks, and in another order: it is left out.
-        my @fields = split /\|/, $without_id->($own), -1;
-        $fields[1 + 10] = '';
-        is($without_id->($other), join('|', @fields), 'and as a row of another program');
+        is($without_id->($other), $without_id->($own), 'and as a row of another program');
     }
     $poll->close;
     use_server(undef);

@@ -21,6 +21,7 @@
  * objects.c     properties and collections of entities
  * queries.c     named queries
  * query_text.c  a query taken to pieces
+ * results.c     what pages have seen of queries, kept in the database
  * subscription.c  places that outlive pages
  * board.c       what children share: who watches, how far, and what writers have announced
  * recorded.c    what a write has recorded, announced by the writer

@@ -25,6 +25,7 @@
 #include "joined.h"
 #include "knock.h"
 #include "now.h"
+#include "pace.h"
 #include "recent.h"
 #include "rows.h"
 
@@ -59,15 +60,16 @@ struct database_watcher_t {
     apr_time_t count_at;  /* thread: when it will ask whether others listen; 0: it has not, on this connection */
     sql_call_t c;         /* thread */
     char place[DATABASE_PLACE_BYTES]; /* thread: "" none */
-    json_t *tables;         /* thread: those that are watched, when they were read last; NULL: nobody knows */
-    apr_time_t settled_at;  /* thread */
-    int lets_be;            /* thread: a place was lost; the next look gives no numbers, unless there are many to give */
-    apr_time_t read_at;     /* thread: when all tables were read last; 0: they were not */
-    char *told; /* thread: what the database told at the last look, of which `place` was made; NULL: unknown */
+    json_t *tables;                   /* thread: those that are watched, when they were read last; NULL: nobody knows */
+    apr_time_t settled_at;            /* thread */
+    int lets_be;        /* thread: a place was lost; the next look gives no numbers, unless there are many to give */
+    apr_time_t read_at; /* thread: when all tables were read last; 0: they were not */
+    char *told;         /* thread: what the database told at the last look, of which `place` was made; NULL: unknown */
     database_marks_t marks; /* thread: those that were there when this look began */
     apr_int64_t version;    /* thread: of the connection's, when the last look began; -1: unknown */
     apr_int64_t asked;      /* thread: likewise, of this look */
     apr_time_t looked_at;   /* thread: when it last looked, and all went well; 0: it has not */
+    apr_time_t others_at;   /* thread: when something was last found that nobody had announced, or it began to watch */
     apr_time_t came_at;     /* thread: when it last had a reason to look, if only at a file */
     database_knock_t knock; /* thread: its descriptor is of all children */
     int is_told;            /* thread: by `knock`, of all that is done since the last look */
@@ -79,6 +81,7 @@ static void take_over(database_watcher_t *w)
 {
     database_board_read_place(w->feed, w->place);
     database_board_set_quiet(w->feed, 0);
+    w->others_at = vault_now();
     w->feed->sql.host->log(7, "this child watches \"%s\"", w->feed->sql.database);
 }
 
@@ -159,6 +162,7 @@ static void touch(database_watcher_t *w, database_touched_t *touched, const char
             database_board_mark(w->feed, w->marks.era, epoch, json_integer_value(json_object_get(change, "id")));
 
         if (!database_marks_have(&w->marks, mark)) {
+            w->others_at = vault_now();
             database_touched_change(touched, w->c.table->name, change);
         }
     }
@@ -185,8 +189,9 @@ static apr_status_t look_at_table(database_watcher_t *w, const database_look_t *
 }
 
 /* Nobody knows what was announced: the interests of rows that are to be told of have no end. */
-static void give_up(database_touched_t *touched, const char *table)
+static void give_up(database_watcher_t *w, database_touched_t *touched, const char *table)
 {
+    w->others_at = vault_now();
     database_touched_table(touched, table);
     database_touched_all(touched);
 }
@@ -222,7 +227,7 @@ static apr_status_t look_at_all(database_watcher_t *w, database_touched_t *touch
         if (rv == APR_SUCCESS && usable) {
             if (w->place[0] == '\0' || w->dialect->is_lost(c, &look.span) ||
                 json_object_get(w->unread, c->table->name) != NULL) {
-                give_up(touched, c->table->name);
+                give_up(w, touched, c->table->name);
             }
             else {
                 rv = look_at_table(w, &look, touched);
@@ -402,8 +407,7 @@ static int is_marked(void *data, apr_int64_t id)
     for (size_t i = 0; i < tables; i++) {
         const char *epoch = json_string_value(json_object_get(json_array_get(w->tables, i), "epoch"));
 
-        if (epoch != NULL &&
-            database_marks_have(&w->marks, database_board_mark(w->feed, w->marks.era, epoch, id))) {
+        if (epoch != NULL && database_marks_have(&w->marks, database_board_mark(w->feed, w->marks.era, epoch, id))) {
             return 1;
         }
     }
@@ -578,11 +582,17 @@ static int seldom(const database_watcher_t *w)
     return w->feed->look > ASK_SELDOM ? w->feed->look : ASK_SELDOM;
 }
 
+/* The milliseconds between two looks by the clock. At the file of a database without a server it looks for less than at a clock. */
+static int pace(const database_watcher_t *w)
+{
+    return w->feed->journal == NULL ? database_pace(w->feed->look, vault_now() - w->others_at) : w->feed->look;
+}
+
 /* With a connection. @return how many milliseconds until the next look */
 static int look_now(database_watcher_t *w)
 {
     sql_call_t *c = &w->c;
-    int wait = w->feed->look;
+    int wait = 0;
     int was_new = c->conn->is_new;
     int watched = 0;
     apr_status_t rv;
@@ -602,6 +612,7 @@ static int look_now(database_watcher_t *w)
     if (rv == APR_SUCCESS) {
         rv = prune(w);
     }
+    wait = pace(w);
     if (rv == APR_SUCCESS && w->dialect->hush != NULL) {
         /* What came with the answers to all of this the socket tells no more. */
         wait = w->dialect->hush(c) ? 0 : wait > ASK_ANYHOW ? wait : ASK_ANYHOW;
@@ -636,7 +647,7 @@ static int may_rest(const database_watcher_t *w, apr_uint64_t footprint)
 static int may_rest_after_glimpse(const database_watcher_t *w)
 {
     return w->told != NULL && w->dialect->is_due != NULL
-               ? database_glimpse_rest(database_board_seen(w->feed), w->looked_at, vault_now(), w->feed->look)
+               ? database_glimpse_rest(database_board_seen(w->feed), w->looked_at, vault_now(), pace(w))
                : 0;
 }
 

@@ -58,6 +58,7 @@
     SUITE(database_joined)                                                                                             \
     SUITE(database_joins_walk)                                                                                         \
     SUITE(database_listed)                                                                                             \
+    SUITE(database_pace)                                                                                               \
     SUITE(database_place)                                                                                              \
     SUITE(database_recent)                                                                                             \
     SUITE(database_walk)

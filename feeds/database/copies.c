@@ -9,8 +9,8 @@
 #include "catalogue.h"
 #include "image.h"
 
-/* Words of a copy: a checksum, the length of the text in bytes, numbers, the texts, each with a NUL at its end. */
-enum { WORD_CHECK, WORD_LENGTH, WORD_ID, WORD_XID, WORD_TOP, WORD_SHAPE, WORD_TEXT };
+/* Words of a copy: its checksum and that of its head, which is the length of the text in bytes, and numbers; the texts, each with a NUL at its end. */
+enum { WORD_CHECK, WORD_HEAD, WORD_LENGTH, WORD_ID, WORD_XID, WORD_TOP, WORD_SHAPE, WORD_TEXT };
 
 #define TEXT_MAX ((DATABASE_COPY_WORDS - WORD_TEXT) * sizeof(apr_uint64_t))
 
@@ -47,14 +47,19 @@ apr_uint64_t database_copy_shape(const sql_table_t *table)
     return mix_text(sum, shape);
 }
 
-static apr_uint64_t checksum(apr_uint64_t life, apr_int64_t number, const apr_uint64_t *words, int count)
+static apr_uint64_t add_words(apr_uint64_t sum, const apr_uint64_t *words, int from, int to)
 {
-    apr_uint64_t sum = database_copy_mix(database_copy_mix(1, life), (apr_uint64_t)number);
-
-    for (int i = WORD_LENGTH; i < count; i++) {
+    for (int i = from; i < to; i++) {
         sum = database_copy_mix(sum, words[i]);
     }
     return sum;
+}
+
+static apr_uint64_t head_sum(apr_uint64_t life, apr_int64_t number, const apr_uint64_t *words)
+{
+    apr_uint64_t sum = database_copy_mix(database_copy_mix(1, life), (apr_uint64_t)number);
+
+    return add_words(sum, words, WORD_LENGTH, WORD_TEXT);
 }
 
 static int words_of(apr_uint64_t length)
@@ -132,38 +137,64 @@ void database_copy_pack_end(database_packed_t *packed, const char *saw)
 void database_copy_leave(database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_packed_t *packed,
                          apr_int64_t top)
 {
+    apr_uint64_t head;
+
     packed->words[WORD_TOP] = (apr_uint64_t)top;
     for (int i = WORD_LENGTH; i < packed->count; i++) {
         atomic_store_explicit(&copy[i], packed->words[i], memory_order_relaxed);
     }
-    copy[WORD_CHECK] = checksum(life, number, packed->words, packed->count);
+    head = head_sum(life, number, packed->words);
+    copy[WORD_HEAD] = head;
+    copy[WORD_CHECK] = add_words(head, packed->words, WORD_TEXT, packed->count);
 }
 
 /* ------------------------------------------------------------ find */
 
 /* Copied before it is believed: somebody may be writing it. */
+static void read_words(const database_copy_t copy, apr_uint64_t *words, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        words[i] = atomic_load_explicit(&copy[i], memory_order_relaxed);
+    }
+}
+
+/* @param words  gets those of the head */
+static int read_head(const database_copy_t copy, apr_uint64_t life, apr_int64_t number, apr_uint64_t *words,
+                     database_head_t *head)
+{
+    words[WORD_HEAD] = copy[WORD_HEAD];
+    read_words(copy, words, WORD_LENGTH, WORD_TEXT);
+    if (words[WORD_HEAD] != head_sum(life, number, words) || words[WORD_LENGTH] > TEXT_MAX) {
+        return 0;
+    }
+    *head = (database_head_t){.id = (apr_int64_t)words[WORD_ID],
+                              .xid = (apr_int64_t)words[WORD_XID],
+                              .top = (apr_int64_t)words[WORD_TOP],
+                              .shape = words[WORD_SHAPE]};
+    return 1;
+}
+
+int database_copy_peek(const database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_head_t *head)
+{
+    apr_uint64_t words[WORD_TEXT];
+
+    return read_head(copy, life, number, words, head);
+}
+
 int database_copy_find(const database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_found_t *found)
 {
     apr_uint64_t check = copy[WORD_CHECK];
-    apr_uint64_t length = copy[WORD_LENGTH];
     const char *at = (const char *)&found->words[WORD_TEXT];
     int count;
 
-    if (length > TEXT_MAX) {
+    if (!read_head(copy, life, number, found->words, &found->head)) {
         return 0;
     }
-    count = words_of(length);
-    found->words[WORD_LENGTH] = length;
-    for (int i = WORD_LENGTH + 1; i < count; i++) {
-        found->words[i] = atomic_load_explicit(&copy[i], memory_order_relaxed);
-    }
-    if (check != checksum(life, number, found->words, count)) {
+    count = words_of(found->words[WORD_LENGTH]);
+    read_words(copy, found->words, WORD_TEXT, count);
+    if (check != add_words(found->words[WORD_HEAD], found->words, WORD_TEXT, count)) {
         return 0;
     }
-    found->id = (apr_int64_t)found->words[WORD_ID];
-    found->xid = (apr_int64_t)found->words[WORD_XID];
-    found->top = (apr_int64_t)found->words[WORD_TOP];
-    found->shape = found->words[WORD_SHAPE];
     for (int i = 0; i < DATABASE_COPY_TEXTS; i++) {
         found->texts[i] = at;
         at += strlen(at) + 1;
@@ -173,8 +204,8 @@ int database_copy_find(const database_copy_t copy, apr_uint64_t life, apr_int64_
 
 static int set_row(json_t *change, const char *name, const char *text)
 {
-    return json_object_set_new_nocheck(change, name,
-                                       text[0] == IS_TEXT ? database_image_row(text + 1) : json_null()) == 0;
+    return json_object_set_new_nocheck(change, name, text[0] == IS_TEXT ? database_image_row(text + 1) : json_null()) ==
+           0;
 }
 
 json_t *database_copy_change(const database_found_t *found)

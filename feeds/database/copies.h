@@ -3,7 +3,8 @@
  * @file copies.h
  * Copies of changes in memory that children share: how they are made, left, and found again (recent.h, joined.h).
  *
- * A copy is left under a number, with a checksum: one that is half written, was overwritten, or is of something else is none.
+ * A copy is left under a number, with a checksum: one that is half written, was overwritten, or is of something else is none. Its head has one of
+ * its own: most copies that a look comes to it has seen already.
  */
 #ifndef DATABASE_COPIES_H
 #define DATABASE_COPIES_H
@@ -17,7 +18,7 @@
 /** Of one copy, in words: larger ones are read in the database. */
 #define DATABASE_COPY_WORDS 128
 
-typedef _Atomic apr_uint64_t database_copy_t[DATABASE_COPY_WORDS]; /* atomic, each; a checksum is first */
+typedef _Atomic apr_uint64_t database_copy_t[DATABASE_COPY_WORDS]; /* atomic, each; checksums are first */
 
 /** A change as it will be left. */
 typedef struct database_packed_t {
@@ -41,11 +42,18 @@ enum {
     DATABASE_COPY_TEXTS
 };
 
+/** What a copy is of. */
+typedef struct database_head_t {
+    apr_int64_t id, xid;
+    apr_int64_t
+        top; /**< where they are joined: the largest transaction that was left up to this one; where places are lists: the last number
+                         * that was given before it was left */
+    apr_uint64_t shape; /**< likewise, of the table */
+} database_head_t;
+
 /** A copy as it was left. */
 typedef struct database_found_t {
-    apr_int64_t id, xid;
-    apr_int64_t top;    /**< where they are joined: the largest transaction that was left up to this one */
-    apr_uint64_t shape; /**< likewise, of the table */
+    database_head_t head;
     apr_uint64_t words[DATABASE_COPY_WORDS];
     const char *texts[DATABASE_COPY_TEXTS]; /**< in `words` */
 } database_found_t;
@@ -64,7 +72,9 @@ void database_copy_pack_end(database_packed_t *packed, const char *saw);
 void database_copy_leave(database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_packed_t *packed,
                          apr_int64_t top);
 
-/** Find number `number` of this life there. @return 0: it is not */
+/** Find of what number `number` of this life is. @return 0: it is not there */
+int database_copy_peek(const database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_head_t *head);
+/** Find it whole. @return 0: likewise */
 int database_copy_find(const database_copy_t copy, apr_uint64_t life, apr_int64_t number, database_found_t *found);
 
 /** As database_look_t::changes has it. @return NULL: its images cannot be read */

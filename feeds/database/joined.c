@@ -133,7 +133,7 @@ typedef struct taken_t {
 static int is_odd(const database_found_t *found, const wish_t *wish)
 {
     return strcmp(found->texts[DATABASE_COPY_EPOCH], wish->epoch) != 0 || found->texts[DATABASE_COPY_OP][0] == 'W' ||
-           found->shape != wish->shape;
+           found->head.shape != wish->shape;
 }
 
 /* @return 0: it cannot be had */
@@ -146,7 +146,7 @@ static int take_one(taken_t *taken, const wish_t *wish, database_found_t **found
         return 0;
     }
     joining = &taken->at[--taken->begin];
-    joining->number = (*found)->xid;
+    joining->number = (*found)->head.xid;
     taken->count += joining->number != 0;
     if (is_here && database_sieve_passes(&wish->sieve, *found)) {
         joining->saw = (*found)->texts[DATABASE_COPY_SAW];
@@ -171,17 +171,19 @@ static int collect(taken_t *taken, const wish_t *wish, apr_pool_t *pool)
     taken->begin = JOINED_MAX;
     taken->count = 0;
     for (apr_uint64_t number = last; number > seen->first; number--) {
+        const database_copy_t *copy = &recent->changes[number % DATABASE_RECENT];
+        database_head_t head;
         int has;
 
-        if (last - number >= LOOKED_MAX ||
-            !database_copy_find(recent->changes[number % DATABASE_RECENT], seen->life, (apr_int64_t)number, found)) {
+        if (last - number >= LOOKED_MAX || !database_copy_peek(*copy, seen->life, (apr_int64_t)number, &head)) {
             return 0;
         }
-        if (taken->joins->is_behind != NULL && taken->joins->is_behind(seen, found)) {
+        if (taken->joins->is_behind != NULL && taken->joins->is_behind(seen, &head)) {
             break;
         }
-        has = taken->joins->has(seen, found);
-        if (has < 0 || (has == 0 && !take_one(taken, wish, &found, pool))) {
+        has = taken->joins->has(seen, &head);
+        if (has < 0 || (has == 0 && (!database_copy_find(*copy, seen->life, (apr_int64_t)number, found) ||
+                                     !take_one(taken, wish, &found, pool)))) {
             return 0;
         }
     }
@@ -211,7 +213,8 @@ static int join_all(taken_t *taken)
 
 static int compare_ids(const void *a, const void *b)
 {
-    apr_int64_t one = (*(const database_found_t *const *)a)->id, other = (*(const database_found_t *const *)b)->id;
+    apr_int64_t one = (*(const database_found_t *const *)a)->head.id,
+                other = (*(const database_found_t *const *)b)->head.id;
 
     return one < other ? -1 : one > other;
 }

@@ -29,10 +29,10 @@ typedef struct database_seen_t {
 typedef struct database_joins_t {
     /** `recent`, `life` and `first` are set; may raise the last. @return 0: the database has to be asked from that place on */
     int (*read)(database_seen_t *seen, const char *place);
-    /** Of copies from the last one back: can neither `found` nor an earlier one be new? NULL: `first` says it. */
-    int (*is_behind)(const database_seen_t *seen, const database_found_t *found);
+    /** Of copies from the last one back: can neither this nor an earlier one be new? NULL: `first` says it. */
+    int (*is_behind)(const database_seen_t *seen, const database_head_t *head);
     /** Has it been seen? @return 1; 0: it has not; -1: nobody knows */
-    int (*has)(const database_seen_t *seen, const database_found_t *found);
+    int (*has)(const database_seen_t *seen, const database_head_t *head);
     /** See `number`, too, if `seen` has all that `saw` has. @return 0: it has not, or nobody knows */
     int (*join)(database_seen_t *seen, const char *saw, apr_int64_t number);
     /** As a place. NULL: it would be too long. */

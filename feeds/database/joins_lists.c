@@ -9,7 +9,8 @@
 static database_numbered_t numbered_of(const database_seen_t *seen)
 {
     /* It only reads them. */
-    return (database_numbered_t){.numbers = ((database_recent_t *)(uintptr_t)seen->recent)->numbers, .life = seen->life};
+    return (database_numbered_t){.numbers = ((database_recent_t *)(uintptr_t)seen->recent)->numbers,
+                                 .life = seen->life};
 }
 
 /* ------------------------------------------------------------ what was left */
@@ -96,7 +97,7 @@ static void leave(database_recent_t *recent, apr_uint64_t life, database_packed_
         alone = own > 0 && packed[i].id == own && packed[i].count > 0 && packed[i].is_alone ? &packed[i] : alone;
     }
     if (alone != NULL) {
-        database_joins_leave(recent, life, alone, 0);
+        database_joins_leave(recent, life, alone, saw.last);
     }
     else {
         leave_end(recent, life, now);
@@ -121,15 +122,14 @@ static int read_place(database_seen_t *seen, const char *place)
     return 1;
 }
 
-static int has(const database_seen_t *seen, const database_found_t *found)
+static int has(const database_seen_t *seen, const database_head_t *head)
 {
     const database_numbered_t numbered = numbered_of(seen);
 
-    if (found->xid == 0) {
+    if (head->xid == 0) {
         return 0; /* an end, which join compares */
     }
-    return database_listed_has(&seen->set.listed, found->xid,
-                               apr_strtoi64(found->texts[DATABASE_COPY_SAW], NULL, 10), &numbered);
+    return database_listed_has(&seen->set.listed, head->xid, head->top, &numbered);
 }
 
 static int join(database_seen_t *seen, const char *saw, apr_int64_t number)
@@ -138,8 +138,12 @@ static int join(database_seen_t *seen, const char *saw, apr_int64_t number)
     database_listed_t *s = &seen->set.listed;
     database_listed_t before;
 
-    return database_listed_read(&before, saw) && database_listed_follows(s, &before, number, &numbered) &&
-           (number == 0 || database_listed_add(s, number));
+    if (!database_listed_read(&before, saw)) {
+        return 0;
+    }
+    /* As `s` was: what has a number in one of them and none in the other takes much longer to compare. */
+    database_listed_shorten(&before, &numbered);
+    return database_listed_follows(s, &before, number, &numbered) && (number == 0 || database_listed_add(s, number));
 }
 
 static const char *text_of(const database_seen_t *seen, apr_pool_t *pool)

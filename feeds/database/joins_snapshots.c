@@ -50,16 +50,16 @@ static int read_place(database_seen_t *seen, const char *place)
     return apr_strtoi64(place, NULL, 10) >= seen->recent->end && database_snapshot_read(&seen->set.snapshot, place);
 }
 
-static int is_behind(const database_seen_t *seen, const database_found_t *found)
+static int is_behind(const database_seen_t *seen, const database_head_t *head)
 {
     const database_snapshot_t *s = &seen->set.snapshot;
 
-    return found->top < (s->count > 0 ? s->missing[0] : s->end);
+    return head->top < (s->count > 0 ? s->missing[0] : s->end);
 }
 
-static int has(const database_seen_t *seen, const database_found_t *found)
+static int has(const database_seen_t *seen, const database_head_t *head)
 {
-    return database_snapshot_has(&seen->set.snapshot, found->xid);
+    return database_snapshot_has(&seen->set.snapshot, head->xid);
 }
 
 static int join(database_seen_t *seen, const char *saw, apr_int64_t number)

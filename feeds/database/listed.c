@@ -80,7 +80,8 @@ int database_listed_lists(const database_listed_t *s, apr_int64_t id)
 
 int database_listed_add(database_listed_t *s, apr_int64_t id)
 {
-    int i = place_of(s, id);
+    int is_last = s->count > 0 && s->ids[s->count - 1] < id; /* mostly */
+    int i = is_last ? s->count : place_of(s, id);
 
     if (i < s->count && s->ids[i] == id) {
         return 1;
@@ -102,27 +103,43 @@ static void drop(database_listed_t *s, apr_int64_t id)
     memmove(&s->ids[i], &s->ids[i + 1], (apr_size_t)(s->count - i) * sizeof(s->ids[0]));
 }
 
+/* A look reads hundreds of them, which is why it is not left to apr_strtoi64. @return what comes after it; NULL: there is none, or it is too
+ * large */
+static const char *read_number(const char *at, apr_int64_t *number)
+{
+    if (!apr_isdigit(*at)) {
+        return NULL;
+    }
+    for (*number = 0; apr_isdigit(*at); at++) {
+        int digit = *at - '0';
+
+        if (*number > (APR_INT64_MAX - digit) / 10) {
+            return NULL;
+        }
+        *number = *number * 10 + digit;
+    }
+    return at;
+}
+
 int database_listed_read(database_listed_t *s, const char *text)
 {
-    char *at;
+    const char *at = read_number(text, &s->last);
+    apr_int64_t id;
 
     s->count = 0;
-    s->last = apr_isdigit(*text) ? apr_strtoi64(text, &at, 10) : -1;
-    if (s->last < 0 || *at != ';') {
+    if (at == NULL || *at != ';') {
         return 0;
     }
-    while (at[1] != '\0') {
-        const char *digits = at + 1;
-
-        if ((*at != ';' && *at != ',') || !apr_isdigit(*digits) ||
-            !database_listed_add(s, apr_strtoi64(digits, &at, 10))) {
+    if (at[1] == '\0') {
+        return 1;
+    }
+    while (*at != '\0') {
+        at = read_number(at + 1, &id);
+        if (at == NULL || (*at != ',' && *at != '\0') || !database_listed_add(s, id)) {
             return 0;
         }
-        if (*at == '\0') {
-            return 1;
-        }
     }
-    return *at == ';';
+    return 1;
 }
 
 /* Is it the change with one of the numbers after `from`, up to `to`? @return -1: nobody knows */
@@ -141,7 +158,8 @@ static int is_between(const database_numbered_t *numbered, apr_int64_t id, apr_i
     return 0;
 }
 
-int database_listed_has(const database_listed_t *s, apr_int64_t id, apr_int64_t then, const database_numbered_t *numbered)
+int database_listed_has(const database_listed_t *s, apr_int64_t id, apr_int64_t then,
+                        const database_numbered_t *numbered)
 {
     return database_listed_lists(s, id) ? 1 : is_between(numbered, id, then, s->last);
 }

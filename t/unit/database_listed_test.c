@@ -31,6 +31,11 @@ static void test_read(void)
         {"10;11,", NULL, "a list that goes on"},
         {"10;,11", NULL, "an empty one"},
         {"10;11 ,12", NULL, "a blank"},
+        {"10;11;12", NULL, "two lists"},
+        {"9223372036854775807;9223372036854775807", "9223372036854775807;9223372036854775807", "the largest numbers"},
+        {"9223372036854775808;1", NULL, "one that is larger"},
+        {"10;11,92233720368547758070", NULL, "much larger"},
+        {"-1;", NULL, "one that is negative"},
         {"10:10:", NULL, "a place of PostgreSQL"},
     };
 

@@ -17,12 +17,6 @@ enum { WORD_CHECK, WORD_HEAD, WORD_LENGTH, WORD_ID, WORD_XID, WORD_TOP, WORD_SHA
 #define IS_TEXT '='
 #define IS_NULL '-'
 
-apr_uint64_t database_copy_mix(apr_uint64_t sum, apr_uint64_t value)
-{
-    sum = (sum ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return sum ^ sum >> 29;
-}
-
 /* With its NUL, so that texts one after the other stay apart. */
 static apr_uint64_t mix_text(apr_uint64_t sum, const char *text)
 {

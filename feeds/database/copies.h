@@ -59,7 +59,11 @@ typedef struct database_found_t {
 } database_found_t;
 
 /** A part of a checksum. */
-apr_uint64_t database_copy_mix(apr_uint64_t sum, apr_uint64_t value);
+static inline apr_uint64_t database_copy_mix(apr_uint64_t sum, apr_uint64_t value)
+{
+    sum = (sum ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return sum ^ sum >> 29;
+}
 /** Of its sql_table_t::shape or definition, and names of columns; 0: it has none. */
 apr_uint64_t database_copy_shape(const sql_table_t *table);
 

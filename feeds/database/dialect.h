@@ -180,12 +180,13 @@ int database_dialect_is_plain(const char *text);
 /** Can what `column` has when it is equal to `value` be nothing but that whole number, written so? 0 also where nobody knows. */
 int database_dialect_is_number(const sql_column_t *column, const char *value);
 
-/** Statements about a table that are kept on a connection, as long as that knows the table. All NULL at first; in c->conn->pool. */
+/** What is kept of a table on a connection, as long as that knows it: statements, mostly. All NULL, or 0, at first; in c->conn->pool. */
 typedef struct database_kept_elements_t database_kept_elements_t;
 typedef struct database_kept_t {
     database_kept_elements_t *elements; /**< elements.c */
     const sql_statement_t *own[2];      /**< of database_changes_own, without images and with them, */
     const char *const *own_names[2];    /**< with these cells */
+    apr_uint64_t shape;                 /**< of database_copy_shape */
     int has_more;                       /**< the last row that was inserted was not all that was recorded */
 } database_kept_t;
 

@@ -242,12 +242,22 @@ static json_t *changes_of(const taken_t *taken)
     return changes;
 }
 
+static apr_uint64_t shape_of(sql_call_t *c)
+{
+    database_kept_t *kept = database_dialect_kept(c);
+
+    if (kept->shape == 0) {
+        kept->shape = database_copy_shape(c->table);
+    }
+    return kept->shape;
+}
+
 /* @return 0: not all is here, or nothing is, which does not tell why the page was woken */
 static int take(taken_t *taken, sql_call_t *c, const database_wanted_t *wanted, const char *place, const char *epoch)
 {
     const database_t *feed = (const database_t *)c->db;
     database_seen_t *seen = &taken->seen;
-    wish_t wish = {.table = c->table, .epoch = epoch, .shape = database_copy_shape(c->table)};
+    wish_t wish = {.table = c->table, .epoch = epoch, .shape = shape_of(c)};
 
     seen->recent = database_board_recent(feed);
     seen->life = database_joined_life(database_board_era(feed));

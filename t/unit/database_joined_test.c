@@ -4,6 +4,7 @@
 
 #include "board.h"
 #include "changes.h"
+#include "connection.h"
 #include "database_scene.h"
 #include "driver.h"
 #include "glimpse.h"
@@ -117,6 +118,7 @@ static const sql_table_t *posts_of(const char *shape)
 
     table->name = "posts";
     table->shape = shape;
+    table->note = apr_pcalloc(suite_pool, sizeof(*table->note));
     table->columns = apr_array_make(suite_pool, 1, sizeof(sql_column_t));
     APR_ARRAY_PUSH(table->columns, sql_column_t) = (sql_column_t){.name = "wall", .kind = SQL_INTEGER, .is_integer = 1};
     return table;
@@ -140,8 +142,8 @@ static int leave(feed_t *feed, const written_t *written)
     sql_table_t table = *posts_of("{1}");
     json_t *change =
         json_pack("{s:I,s:I,s:i,s:s,s:s,s:s,s:s,s:n,s:o}", "id", (json_int_t)written->xid, "xid",
-                  (json_int_t)written->xid, "alone", written->alone, "now", place_of(written->saw, written->xid), "epoch",
-                  written->epoch, "op", "I", "key", "1", "old", "new", image_of(written->wall));
+                  (json_int_t)written->xid, "alone", written->alone, "now", place_of(written->saw, written->xid),
+                  "epoch", written->epoch, "op", "I", "key", "1", "old", "new", image_of(written->wall));
     database_packed_t packed;
     int is_left;
 
@@ -156,7 +158,8 @@ static int leave(feed_t *feed, const written_t *written)
 static const char *look_from(feed_t *feed, const char *place, const char *epoch, const char *shape)
 {
     const database_wanted_t wanted = {.column = "wall", .value = "7", .most = 100, .alone = 1};
-    sql_call_t c = {.db = feed->self, .pool = suite_pool, .table = posts_of(shape)};
+    sql_conn_t conn = {.pool = suite_pool};
+    sql_call_t c = {.db = feed->self, .pool = suite_pool, .conn = &conn, .table = posts_of(shape)};
     database_look_t look = {.dialect = dialect};
     const char *found;
 

@@ -4,6 +4,7 @@
 #include <CUnit/CUnit.h>
 
 #include "board.h"
+#include "connection.h"
 #include "database_scene.h"
 #include "driver.h"
 #include "glimpse.h"
@@ -391,9 +392,11 @@ static void show(int page, int id)
 
 static int look_here(int page)
 {
-    static sql_table_t table = {.name = "posts", .shape = "{1}"};
+    static void *note;
+    static sql_table_t table = {.name = "posts", .shape = "{1}", .note = &note};
+    sql_conn_t conn = {.pool = suite_pool};
     const database_wanted_t wanted = {.column = "wall", .value = "7", .most = 100, .alone = 1};
-    sql_call_t c = {.db = w.feed.self, .pool = w.pool, .table = &table};
+    sql_call_t c = {.db = w.feed.self, .pool = w.pool, .conn = &conn, .table = &table};
     database_look_t look = {.dialect = &database_dialect_mysql};
 
     if (table.columns == NULL) {

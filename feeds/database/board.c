@@ -26,7 +26,7 @@
 #define QUIET_MARKS (DATABASE_MARKS / 4)
 
 /* Of what is in it, and what it means: children of two versions do not share one. */
-#define BOARD_VERSION 5
+#define BOARD_VERSION 6
 
 struct database_board_t {
     char place[DATABASE_PLACE_BYTES];              /* who holds the lock; in a page of its own */

@@ -35,7 +35,14 @@
  * footprint.c   whether anybody has written at all
  * brief.c       whether all that is new was announced already
  * glimpse.c     what a page's look tells the watcher by the way
- * watcher.c     notices what other programs write
+ * watcher.c     notices what other programs write: a thread, and when it looks
+ * pace.c        how often, where nothing tells it
+ * knock.c       told of writes by the kernel
+ * news.c        whether it has to look at all tables
+ * survey.c      all watched tables, read
+ * progress.c    up to where all is announced
+ * listeners.c   whether anybody else is told of commits
+ * pruning.c     removes what is too old
  * model.c       entities, collections and queries, from a file
  */
 #ifndef DATABASE_H

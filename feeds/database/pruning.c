@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Removes what is too old: see pruning.h. */
+#include "pruning.h"
+
+#include "connection.h"
+#include "now.h"
+
+#define PRUNE_EVERY apr_time_from_sec(60)
+
+static apr_status_t forget(sql_call_t *c, const char *table, apr_int64_t before)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "DELETE FROM ");
+    sql_table(sql, table);
+    sql_raw(sql, " WHERE used<");
+    sql_integer(sql, before);
+    return sql_conn_query(c, sql->text, NULL);
+}
+
+apr_status_t database_prune(database_pruning_t *pruning, sql_call_t *c, const char *place)
+{
+    const database_t *feed = (const database_t *)c->db;
+    apr_time_t now = vault_now();
+    apr_int64_t today = apr_time_sec(apr_time_now());
+    apr_status_t rv;
+
+    if (now < pruning->pruned_at + PRUNE_EVERY || place[0] == '\0') {
+        return APR_SUCCESS;
+    }
+    pruning->pruned_at = now;
+    rv = database_dialect_of(c->db)->prune(c, today - feed->keep, feed->changes, place);
+    if (rv == APR_SUCCESS) {
+        rv = forget(c, "vault_results", today - feed->keep);
+    }
+    return rv == APR_SUCCESS ? forget(c, "vault_subscriptions", today - feed->keep_places) : rv;
+}

@@ -80,20 +80,9 @@ static void append_plain(sql_statement_t *sql, const char *text)
     sql_quoted_name(sql, text, '\'');
 }
 
-static sql_statement_t *make_text(const sql_statement_t *sql)
-{
-    sql_statement_t *text = apr_pmemdup(sql->pool, sql, sizeof(*sql));
-
-    text->space = 64;
-    text->length = 0;
-    text->text = apr_pcalloc(sql->pool, text->space);
-    text->values = NULL;
-    return text;
-}
-
 static const char *column_of(const sql_statement_t *sql, const char *row, const char *column)
 {
-    sql_statement_t *name = make_text(sql);
+    sql_statement_t *name = sql_expression_make(sql);
 
     sql_raw(name, row);
     sql_raw(name, ".");
@@ -464,7 +453,7 @@ static apr_int64_t floor_of(const char *place)
 /* What a transaction has recorded beside this is told by its place. */
 static const char *alone(const sql_statement_t *sql, const sql_table_t *table, const char *columns)
 {
-    sql_statement_t *made = make_text(sql);
+    sql_statement_t *made = sql_expression_make(sql);
 
     sql_raw(made, "CASE WHEN w.columns=");
     sql_constant(made, columns);

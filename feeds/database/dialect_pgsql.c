@@ -225,12 +225,9 @@ static void append_whole(sql_statement_t *sql, const char *snapshot)
 {
     apr_int64_t xid = xmin(snapshot);
     const char *list = in_progress(snapshot);
-    sql_statement_t *whole = apr_pmemdup(sql->pool, sql, sizeof(*sql));
+    sql_statement_t *whole = sql_expression_make(sql);
     char *rest;
 
-    whole->space = 1024;
-    whole->length = 0;
-    whole->text = apr_pcalloc(sql->pool, whole->space);
     sql_raw(whole, apr_psprintf(sql->pool, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":", xid, xmax(snapshot)));
     for (const char *at = list; *at == '.'; at = rest) {
         xid += apr_strtoi64(at + 1, &rest, 10);
@@ -380,21 +377,10 @@ static int hush(sql_call_t *c)
 
 /* ------------------------------------------------------------ images */
 
-static sql_statement_t *make_text(const sql_statement_t *sql)
-{
-    sql_statement_t *text = apr_pmemdup(sql->pool, sql, sizeof(*sql));
-
-    text->space = 256;
-    text->length = 0;
-    text->text = apr_pcalloc(sql->pool, text->space);
-    text->values = NULL;
-    return text;
-}
-
 /* The table itself, as a value. */
 static void append_class(sql_statement_t *sql, const sql_table_t *table)
 {
-    sql_statement_t *name = make_text(sql);
+    sql_statement_t *name = sql_expression_make(sql);
 
     sql_table(name, table->name);
     sql_constant(sql, name->text);
@@ -413,7 +399,7 @@ static void append_is_same(sql_statement_t *sql, const sql_table_t *table)
 /* A table is believed in for a second, and triggers keep all columns. */
 static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
 {
-    sql_statement_t *made = make_text(sql);
+    sql_statement_t *made = sql_expression_make(sql);
 
     sql_raw(made, "CASE WHEN ");
     append_is_same(made, table);
@@ -426,7 +412,7 @@ static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
  * constraints change nothing, and wait for nobody whose change is one of the same row. None can be made meanwhile of a table that was written. */
 static const char *alone(const sql_statement_t *sql, const sql_table_t *table, const char *columns)
 {
-    sql_statement_t *made = make_text(sql);
+    sql_statement_t *made = sql_expression_make(sql);
 
     sql_raw(made, "CASE WHEN (SELECT sum((SELECT count(*) FROM ");
     sql_table(made, "vault_changes");
@@ -454,7 +440,7 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
     sql_raw(sql, " IS NOT NULL THEN (SELECT 'T{");
     for (int i = 0; i < table->columns->nelts; i++) {
         const sql_column_t *of = sql_table_column(table, i);
-        sql_statement_t *name = make_text(sql);
+        sql_statement_t *name = sql_expression_make(sql);
 
         sql_raw(name, "t.");
         sql_name(name, of->name);
@@ -522,9 +508,10 @@ const database_dialect_t database_dialect_pgsql = {
     .hush = hush,
     .begin_quietly = "BEGIN ISOLATION LEVEL READ COMMITTED;SET LOCAL mod_vault.quiet=on",
     /* One subquery for each watched table, as in `alone`. */
-    .end_quiet = "SELECT pg_catalog.set_config('mod_vault.quiet','off',true),(SELECT pg_catalog.pg_notify('vault_changes','') "
-                 "FROM vault_watched AS v WHERE (SELECT 1 FROM vault_changes AS d WHERE d.tbl=v.tbl AND "
-                 "d.xid=pg_catalog.pg_current_xact_id() LIMIT 1)=1 LIMIT 1)",
+    .end_quiet =
+        "SELECT pg_catalog.set_config('mod_vault.quiet','off',true),(SELECT pg_catalog.pg_notify('vault_changes','') "
+        "FROM vault_watched AS v WHERE (SELECT 1 FROM vault_changes AS d WHERE d.tbl=v.tbl AND "
+        "d.xid=pg_catalog.pg_current_xact_id() LIMIT 1)=1 LIMIT 1)",
     .listens_alone = listens_alone,
     .columns = columns,
     .append_image = append_image,

@@ -63,17 +63,16 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
 {
     for (int i = 0; i < table->columns->nelts; i++) {
         const sql_column_t *column = sql_table_column(table, i);
-        sql_statement_t expression = {.driver = sql->driver, .pool = sql->pool, .space = 64};
+        sql_statement_t *expression = sql_expression_make(sql);
 
-        expression.text = apr_pcalloc(sql->pool, expression.space);
-        sql_raw(&expression, row);
-        sql_raw(&expression, ".");
-        sql_name(&expression, column->name);
+        sql_raw(expression, row);
+        sql_raw(expression, ".");
+        sql_name(expression, column->name);
         sql_raw(sql, i == 0 ? "" : "||");
         sql_quoted_name(sql, apr_pstrcat(sql->pool, i == 0 ? "{" : ",", as_json(column->name, sql->pool), ":", NULL),
                         '\'');
         sql_raw(sql, "||json_quote(");
-        sql->driver->append_cell(sql, expression.text, column->kind);
+        sql->driver->append_cell(sql, expression->text, column->kind);
         sql_raw(sql, ")");
     }
     sql_raw(sql, "||'}'");

@@ -36,6 +36,11 @@ sql_statement_t *sql_statement_make(sql_call_t *c)
     return sql;
 }
 
+sql_statement_t *sql_expression_make(const sql_statement_t *sql)
+{
+    return make_empty(sql->driver, sql->pool, NAME_SPACE);
+}
+
 sql_statement_t sql_statement_of(sql_call_t *c, const char *constant)
 {
     sql_statement_t sql = {.driver = c->db->driver, .pool = c->pool, .length = strlen(constant)};
@@ -190,7 +195,7 @@ void sql_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind)
 
 static const char *column_of(const sql_statement_t *sql, const char *alias, const char *column)
 {
-    sql_statement_t *expression = make_empty(sql->driver, sql->pool, NAME_SPACE);
+    sql_statement_t *expression = sql_expression_make(sql);
 
     if (alias != NULL) {
         sql_name(expression, alias);

@@ -68,6 +68,9 @@ typedef struct sql_statement_t {
 /** Begin a statement, with the row's guard. In c->pool. */
 sql_statement_t *sql_statement_make(sql_call_t *c);
 
+/** Begin what will be a part of that statement, as text: without the guard, nor anything that is in it yet. In its pool. */
+sql_statement_t *sql_expression_make(const sql_statement_t *sql);
+
 /** A whole statement, without the guard, that is only run. */
 sql_statement_t sql_statement_of(sql_call_t *c, const char *constant);
 

@@ -18,6 +18,8 @@
  * fold.c        several changes of one row, folded into one
  * interests.c   names of interests, and which a changed row touches
  * dialect*.c    the change table and its triggers: one row per kind of database
+ * places_*.c    places in it
+ * numbering_mysql.c   the numbers that those of MariaDB are made of
  * objects.c     properties and collections of entities
  * queries.c     named queries
  * query_text.c  a query taken to pieces

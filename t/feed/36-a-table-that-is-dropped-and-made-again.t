@@ -6,33 +6,22 @@ use warnings;
 use VaultTest;
 use VaultTest::Database;
 use VaultTest::Site;
+use VaultTest::Wall;
 
-my $MODEL = <<'END';
-{"entities": {"Wall": {"table": "walls", "properties": {"name": "name"}, "collections": {"posts": {"entity": "Post", "column": "wall"}}},
-              "Post": {"table": "posts", "properties": {"text": "body"}}}}
-END
 my $POSTS = 'CREATE TABLE posts(id {integer} PRIMARY KEY,wall {integer},body {text})';
 
+site_file('/feed/again-name.html', '{{#rows}}{{new}};{{/rows}}');
 my %PAGES = (
-    collection => ['method="get_collection_changes" entity="Wall" id="1" collection="posts"', '{{#added}}+{{id}}:{{text}};{{/added}}{{#removed}}-{{id}};{{/removed}}{{#changed}}={{id}}:{{text}};{{/changed}}'],
-    property => ['method="get_property_changes" entity="Wall" id="1" property="name"', '{{#rows}}{{new}};{{/rows}}'],
+    collection => wall_page('again', 1, 'append="list"'),
+    property => live_tag('/feed/again-name',
+        '<!--#feed name="again" method="get_property_changes" entity="Profile" id="1" property="name" template="again-name.html" append="list" -->',
+        '<p id="list">%s</p>'),
 );
-for my $name (keys %PAGES) {
-    my $tag = qq(<!--#feed name="again" $PAGES{$name}[0] template="again-$name.html" append="list" -->);
-    site_file("/feed/again-$name.html", $PAGES{$name}[1]);
-    site_file("/feed/again-$name-new.shtml", $tag);
-    live_shtml("/feed/again-$name.shtml", "/feed/again-$name-new.shtml", qq(<p id="list">$tag</p>\n));
-}
 
 for my $db (has_database() ? databases('mysql') : ()) {
-    $db->make('again', "CREATE TABLE walls(id {integer} PRIMARY KEY,name {text});$POSTS;INSERT INTO walls VALUES(1,'Ann');INSERT INTO posts VALUES(1,1,'old')");
-    $db->watch('again', qw(walls posts));
-    my $model = vars('t_logs') . '/again.json';
-    open my $file, '>', $model or die "$model: $!\n";
-    print $file $MODEL;
-    close $file;
-    use_server(VaultTest::Server->start('again', size => "ServerLimit 1\n", config => $db->feed('again', 'again', "look=100 timeout=5 model=$model") . live_folder('/feed')));
-    my %page = map { $_ => open_page("/feed/again-$_.shtml") } keys %PAGES;
+    wall_tables($db, 'again', q{INSERT INTO posts VALUES(1,1,'old');});
+    use_server(wall_server($db, 'again', 'look=100 timeout=5', size => "ServerLimit 1\n"));
+    my %page = map { $_ => open_page($PAGES{$_}) } keys %PAGES;
     my %poll = map { $_ => $page{$_}->start_poll } keys %PAGES;
     wait_waiting(2);
     my $told = sub {
@@ -45,7 +34,7 @@ for my $db (has_database() ? databases('mysql') : ()) {
     # Who watches has looked since: a row of another table says so.
     my $looks = sub {
         $n++;
-        $db->does('again', "UPDATE walls SET name='Ann $n'");
+        $db->does('again', "UPDATE profiles SET name='Ann $n' WHERE id=1");
         is($told->('property'), "Ann $n;", 'the watcher has looked');
         wait_waiting(2);
     };

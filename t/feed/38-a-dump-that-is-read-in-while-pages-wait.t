@@ -6,25 +6,14 @@ use warnings;
 use VaultTest;
 use VaultTest::Database;
 use VaultTest::Site;
+use VaultTest::Wall;
 
-my $MODEL = <<'END';
-{"entities": {"Wall": {"table": "walls", "properties": {"name": "name"}, "collections": {"posts": {"entity": "Post", "column": "wall"}}},
-              "Post": {"table": "posts", "properties": {"text": "body"}}}}
-END
-my $tag = '<!--#feed name="dumped" method="get_collection_changes" entity="Wall" id="1" collection="posts" template="dumped.html" -->';
-site_file('/feed/dumped.html', '{{#added}}+{{id}}:{{text}};{{/added}}{{#removed}}-{{id}};{{/removed}}{{#changed}}={{id}}:{{text}};{{/changed}}');
-site_file('/feed/dumped-new.shtml', $tag);
-live_shtml('/feed/dumped.shtml', '/feed/dumped-new.shtml', "<p>$tag</p>\n");
+my $path = wall_page('dumped', 1);
 
 for my $db (has_database() ? databases('mysql') : ()) {
-    $db->make('dumped', q{CREATE TABLE walls(id {integer} PRIMARY KEY,name {text});CREATE TABLE posts(id {integer} PRIMARY KEY,wall {integer},body {text});INSERT INTO walls VALUES(1,'Ann')});
-    $db->watch('dumped', qw(walls posts));
-    my $model = vars('t_logs') . '/dumped.json';
-    open my $file, '>', $model or die "$model: $!\n";
-    print $file $MODEL;
-    close $file;
-    use_server(VaultTest::Server->start('dumped', size => "ServerLimit 1\n", config => $db->feed('dumped', 'dumped', "look=100 timeout=5 model=$model") . live_folder('/feed')));
-    my $page = open_page('/feed/dumped.shtml');
+    wall_tables($db, 'dumped');
+    use_server(wall_server($db, 'dumped', 'look=100 timeout=5', size => "ServerLimit 1\n"));
+    my $page = open_page($path);
     my $poll = $page->start_poll;
     my $told = sub {
         my $text = VaultTest::Page::text($page->finish_poll($poll));

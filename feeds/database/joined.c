@@ -96,10 +96,9 @@ int database_joined_each_new(const database_t *feed, apr_uint64_t life, const ch
            database_listed_each_new(&had, &has, &numbered, visit, data);
 }
 
-void database_joins_leave(database_recent_t *recent, apr_uint64_t life, database_packed_t *packed, apr_int64_t top)
+void database_joins_leave(database_recent_t *recent, apr_uint64_t life, apr_uint64_t number, database_packed_t *packed,
+                          apr_int64_t top)
 {
-    apr_uint64_t number = ++recent->last;
-
     database_copy_leave(recent->changes[number % DATABASE_RECENT], life, (apr_int64_t)number, packed, top);
 }
 

@@ -48,7 +48,8 @@ typedef struct database_joins_t {
 extern const database_joins_t database_joins_lists;
 extern const database_joins_t database_joins_snapshots;
 
-/** Leave a copy as the next one. @param top  as database_copy_leave */
-void database_joins_leave(database_recent_t *recent, apr_uint64_t life, database_packed_t *packed, apr_int64_t top);
+/** Leave a copy. @param number  ++recent->last; @param top  as database_copy_leave */
+void database_joins_leave(database_recent_t *recent, apr_uint64_t life, apr_uint64_t number, database_packed_t *packed,
+                          apr_int64_t top);
 
 #endif

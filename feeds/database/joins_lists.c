@@ -38,7 +38,7 @@ static void leave_end(database_recent_t *recent, apr_uint64_t life, const char *
     database_packed_t packed;
 
     database_copy_pack_end(&packed, now);
-    database_joins_leave(recent, life, &packed, 0);
+    database_joins_leave(recent, life, ++recent->last, &packed, 0);
 }
 
 static void begin(database_recent_t *recent, apr_uint64_t life, const char *now)
@@ -97,7 +97,7 @@ static void leave(database_recent_t *recent, apr_uint64_t life, database_packed_
         alone = own > 0 && packed[i].id == own && packed[i].count > 0 && packed[i].is_alone ? &packed[i] : alone;
     }
     if (alone != NULL) {
-        database_joins_leave(recent, life, alone, saw.last);
+        database_joins_leave(recent, life, ++recent->last, alone, saw.last);
     }
     else {
         leave_end(recent, life, now);

@@ -36,12 +36,15 @@ static void find(database_recent_t *recent, apr_uint64_t life, const char *now, 
 
 static void leave(database_recent_t *recent, apr_uint64_t life, database_packed_t *packed, int count)
 {
+    apr_uint64_t number;
+
     if (count != 1 || packed->count == 0 || !packed->is_alone) {
         raise_to(&recent->end, count > 0 ? packed->xid + 1 : 0);
         return;
     }
     raise_to(&recent->top, packed->xid);
-    database_joins_leave(recent, life, packed, recent->top);
+    number = ++recent->last; /* who has a smaller one has raised it before */
+    database_joins_leave(recent, life, number, packed, recent->top);
 }
 
 /* The number before the first colon: all before it was seen. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks that join transactions to a place of PostgreSQL, or changes to one of MariaDB, without the database. No server is needed. */
+#include <pthread.h>
+
 #include <CUnit/CUnit.h>
 
 #include "board.h"
@@ -14,6 +16,9 @@
 #include "unit.h"
 
 void vault_database_joined_suite(void);
+
+/* Of a copy: one of its head, and one of its texts. */
+static const int words[] = {6, 8};
 
 /* ------------------------------------------------------------ sets of transactions */
 
@@ -137,18 +142,27 @@ static json_t *image_of(int wall)
     return json_sprintf(dialect == &database_dialect_pgsql ? "{\"wall\":\"I%d\"}" : "{\"wall\": \"I%d\"}", wall);
 }
 
-static int leave(feed_t *feed, const written_t *written)
+/* @return what it is made of */
+static json_t *pack(database_packed_t *packed, const sql_table_t *table, const written_t *written)
 {
-    sql_table_t table = *posts_of("{1}");
     json_t *change =
         json_pack("{s:I,s:I,s:i,s:s,s:s,s:s,s:s,s:n,s:o}", "id", (json_int_t)written->xid, "xid",
                   (json_int_t)written->xid, "alone", written->alone, "now", place_of(written->saw, written->xid),
                   "epoch", written->epoch, "op", "I", "key", "1", "old", "new", image_of(written->wall));
+
+    database_copy_pack(packed, table, change);
+    return change;
+}
+
+static int leave(feed_t *feed, const written_t *written)
+{
+    sql_table_t table = *posts_of("{1}");
     database_packed_t packed;
+    json_t *change;
     int is_left;
 
     table.name = written->table;
-    database_copy_pack(&packed, &table, change);
+    change = pack(&packed, &table, written);
     is_left = database_joined_leave(feed->self, life, &packed, 1);
     json_decref(change);
     return is_left;
@@ -235,6 +249,86 @@ static void test_looks(void)
     feed_close(&feed);
 }
 
+/* ------------------------------------------------------------ several at once */
+
+#define LEAVERS 2
+#define LEFT 400 /* by each of them */
+
+typedef struct leaver_t {
+    feed_t *feed;
+    pthread_barrier_t *start;
+    database_packed_t *packed;
+} leaver_t;
+
+static void *leave_many(void *data)
+{
+    const leaver_t *leaver = data;
+
+    pthread_barrier_wait(leaver->start);
+    for (int i = 0; i < LEFT; i++) {
+        (void)database_joined_leave(leaver->feed->self, life, &leaver->packed[i], 1);
+    }
+    return NULL;
+}
+
+/* Transactions of each of them, from `xid` on, in turn. */
+static void leave_at_once(feed_t *feed, leaver_t leavers[LEAVERS], apr_int64_t xid)
+{
+    const sql_table_t *posts = posts_of("{1}");
+    pthread_barrier_t start;
+    pthread_t threads[LEAVERS];
+
+    CU_ASSERT_FATAL(pthread_barrier_init(&start, NULL, LEAVERS) == 0);
+    for (int i = 0; i < LEAVERS; i++) {
+        for (int k = 0; k < LEFT; k++) {
+            const written_t written = {xid + k * LEAVERS + i, "10:10:", "posts", "e", 1, 7};
+
+            json_decref(pack(&leavers[i].packed[k], posts, &written));
+        }
+        leavers[i].feed = feed;
+        leavers[i].start = &start;
+        CU_ASSERT_FATAL(pthread_create(&threads[i], NULL, leave_many, &leavers[i]) == 0);
+    }
+    for (int i = 0; i < LEAVERS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    pthread_barrier_destroy(&start);
+}
+
+/* A look goes back until `top` says that nothing before can be new: so it is of no copy less than a transaction that was left before. */
+static void test_tops(void)
+{
+    const int rounds = 800;
+    leaver_t leavers[LEAVERS];
+    const database_recent_t *recent;
+    int wrong = 0;
+    feed_t feed;
+
+    dialect = &database_dialect_pgsql;
+    begin(&feed, "tops.db");
+    find(&feed, "10:10:", 1);
+    recent = database_board_recent(feed.self);
+    for (int i = 0; i < LEAVERS; i++) {
+        leavers[i].packed = apr_palloc(suite_pool, LEFT * sizeof(database_packed_t));
+    }
+    for (int i = 0; i < rounds; i++) {
+        apr_uint64_t number = recent->last;
+        apr_int64_t largest = 0;
+
+        leave_at_once(&feed, leavers, 10 + (apr_int64_t)i * LEAVERS * LEFT);
+        while (number < recent->last) {
+            database_head_t head = {0};
+
+            number++;
+            wrong += !database_copy_peek(recent->changes[number % DATABASE_RECENT], life, (apr_int64_t)number, &head);
+            wrong += head.top < largest;
+            largest = head.xid > largest ? head.xid : largest;
+        }
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    feed_close(&feed);
+}
+
 /* What is announced, and is not here, is asked for. */
 static void test_ends(void)
 {
@@ -284,9 +378,15 @@ static void test_places(void)
     is_found(&feed, "1024:1024:", "1054:1054: 30", "thirty that are there");
     is_found(&feed, "900:900:", NULL, "more than one look takes");
     is_found(&feed, "10:1054:.0", NULL, "one that was overwritten");
-    recent->changes[(recent->last - 5) % DATABASE_RECENT][6] ^= 1;
-    is_found(&feed, "1052:1052:", "1054:1054: 2", "one that is half written, and need not be looked at");
-    is_found(&feed, "1047:1047:", NULL, "and one that has to be");
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        database_copy_t *copy = &recent->changes[(recent->last - 5) % DATABASE_RECENT];
+
+        (*copy)[words[i]] ^= 1;
+        is_found(&feed, "1052:1052:", "1054:1054: 2", "one that is half written, and need not be looked at");
+        is_found(&feed, "1047:1047:", NULL, "and one that has to be");
+        (*copy)[words[i]] ^= 1;
+    }
+    is_found(&feed, "1047:1047:", "1054:1054: 7", "when it is written it can be");
     feed_close(&feed);
 }
 
@@ -351,9 +451,14 @@ static void test_numbers(void)
     database_joined_number(feed.self, &numbering);
     database_joined_numbered(feed.self, &numbering, 9, "10", 1);
     leave_as(&feed, 11, "10;11", HERE);
-    recent->changes[(recent->last - 1) % DATABASE_RECENT][6] ^= 1; /* of 10 */
-    is_found_as(&feed, "10;", "10;11 1", "one that is half written, and has a number that was seen");
-    is_found_as(&feed, "9;", NULL, "or that was not");
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        database_copy_t *copy = &recent->changes[(recent->last - 1) % DATABASE_RECENT]; /* of 10 */
+
+        (*copy)[words[i]] ^= 1;
+        is_found_as(&feed, "10;", "10;11 1", "one that is half written, and has a number that was seen");
+        is_found_as(&feed, "9;", NULL, "or that was not");
+        (*copy)[words[i]] ^= 1;
+    }
     feed_close(&feed);
 }
 
@@ -584,6 +689,7 @@ void vault_database_joined_suite(void)
     CU_add_test(suite, "what is announced otherwise is asked for", test_ends_pgsql);
     CU_add_test(suite, "... on MariaDB, too ", test_ends_mysql);
     CU_add_test(suite, "copies that are gone are none", test_places_pgsql);
+    CU_add_test(suite, "a copy knows of all that were left before", test_tops);
     CU_add_test(suite, "changes that get numbers", test_numbers);
     CU_add_test(suite, "changes that cannot be left alone", test_own);
     CU_add_test(suite, "ids that come again", test_again);

@@ -45,6 +45,9 @@ struct database_watcher_t {
     sql_call_t c;                      /* thread */
     int listens;                  /* thread: on the connection that there is; a look that fails may have made another */
     apr_time_t looked_at;         /* thread: when it last looked, and all went well; 0: it has not */
+    int pace;                     /* thread: the milliseconds between two looks by the clock */
+    apr_time_t paced_at;          /* thread: when it was set; */
+    apr_uint32_t marked;          /* thread: and how many marks had been left by then */
     apr_time_t came_at;           /* thread: when it last had a reason to look, if only at a file */
     database_knock_t knock;       /* thread: its descriptor is of all children */
     int is_told;                  /* thread: by `knock`, of all that is done since the last look */
@@ -87,20 +90,29 @@ static int seldom(const database_watcher_t *w)
     return w->feed->look > ASK_SELDOM ? w->feed->look : ASK_SELDOM;
 }
 
-/* The milliseconds between two looks by the clock. At the file of a database without a server it looks for less than at a clock. */
-static int pace(const database_watcher_t *w)
+/* After a look at a database that has to be asked; for others there are better signs than the clock. */
+static void set_pace(database_watcher_t *w)
 {
-    return w->feed->journal == NULL ? database_pace(w->feed->look, vault_now() - w->progress.others_at) : w->feed->look;
+    const database_progress_t *progress = &w->progress;
+    apr_time_t now = vault_now();
+
+    w->pace = w->feed->look;
+    if (w->dialect->is_due != NULL) {
+        w->pace = database_pace(w->feed->look, now - progress->others_at, progress->marks.next - w->marked,
+                                now - w->paced_at);
+    }
+    w->paced_at = now;
+    w->marked = progress->marks.next;
 }
 
 /* With a connection. @return how many milliseconds until the next look */
 static int look_now(database_watcher_t *w)
 {
     sql_call_t *c = &w->c;
-    int wait = 0;
     int was_new = c->conn->is_new;
     int watched = 0;
     apr_status_t rv;
+    int wait;
 
     w->listens &= !was_new;
     rv = w->listens ? APR_SUCCESS : listen_again(w);
@@ -117,7 +129,8 @@ static int look_now(database_watcher_t *w)
     if (rv == APR_SUCCESS) {
         rv = database_prune(&w->pruning, c, w->progress.place);
     }
-    wait = pace(w);
+    set_pace(w);
+    wait = w->pace;
     if (rv == APR_SUCCESS && w->dialect->hush != NULL) {
         /* What came with the answers to all of this the socket tells no more. */
         wait = w->dialect->hush(c) ? 0 : wait > ASK_ANYHOW ? wait : ASK_ANYHOW;
@@ -152,7 +165,7 @@ static int may_rest(const database_watcher_t *w, apr_uint64_t footprint)
 static int may_rest_after_glimpse(const database_watcher_t *w)
 {
     return w->progress.told != NULL && w->dialect->is_due != NULL
-               ? database_glimpse_rest(database_board_seen(w->feed), w->looked_at, vault_now(), pace(w))
+               ? database_glimpse_rest(database_board_seen(w->feed), w->looked_at, vault_now(), w->pace)
                : 0;
 }
 

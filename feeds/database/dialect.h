@@ -37,8 +37,9 @@ typedef struct database_dialect_t {
     const char *const *tables; /**< statements that make the feed's own tables unless they are there; ends with NULL */
     const char *lock_rows;     /**< after a SELECT in a transaction that will change what it selects */
     const char *order;         /**< the expression that a batch is ordered by, with c as alias of vault_changes */
-    const char *insert_new;    /**< INSERT, doing nothing if the row is there: what comes between INSERT and INTO */
-    int unites;                /**< other rows come beside that of the watching, not joined to it: cells.h */
+    const char *
+        insert_new; /**< INSERT into a table that has `used`, doing nothing if the row is there: what comes between INSERT and INTO */
+    int unites;    /**< other rows come beside that of the watching, not joined to it: cells.h */
     int asks_once; /**< a subquery beside the cells of all rows is run once, and costs less than what is joined to them */
     int adapts;    /**< the triggers take columns that come and go as they are */
     const char *insert_new_end; /**< likewise, what comes after the values */

@@ -13,10 +13,16 @@ SKIP: {
     site_file('/feed/race.html', '{{#rows}}[{{id}}:{{line}}]{{/rows}}');
     live_tag('/feed/race', $tag);
 
-    # Two connections, each to a child of its own.
+    # Two connections, each to a child of its own. One that is busy when the other is looked for ends those that idle: then once more.
     my ($one, $two) = children();
-    my @writers = (connect_in($one), connect_in($two));
-    my @pids = map { calls_feed('tests', 'echo', {}, on => $_)->{pid} } @writers;
+    my (@writers, @pids);
+    wait_until(
+        sub {
+            @writers = (connect_in($one), connect_in($two));
+            return @pids = eval { map { calls_feed('tests', 'echo', {}, on => $_)->{pid} } @writers };
+        },
+        'both answer'
+    );
     isnt($pids[0], $pids[1], 'the writers are in two children');
 
     my @pages = map { open_page('/feed/race.shtml') } 1 .. PAGES;

@@ -4,7 +4,7 @@ use strict;
 use warnings;
 use VaultTest;
 
-plan(skip_all => 'httpd has no mod_remoteip') unless Apache::Test::have_module('remoteip');
+plan(skip_all => 'httpd has no mod_remoteip') unless have_module('remoteip');
 my $config = <<"END";
 LoadModule vault_module "@{[vars('top_dir')]}/modules/mod_vault.so"
 Include "@{[vars('top_dir')]}/vault.conf"

@@ -83,7 +83,7 @@ like($range->{body}, qr/^0123456789<script/, '... of a page');
 
 # An include that asks for a page: the script comes after it.
 SKIP: {
-    skip 'no mod_include', 1 unless Apache::Test::have_module('include');
+    skip 'no mod_include', 1 unless have_module('include');
     require VaultTest::Site;
     VaultTest::Site::site_file('/view/c01.shtml', '<head></head><body><!--#include virtual="/test/echo?text=in&header=Vault-Poll:/test/echo?text=" --></body>');
     like(text_of('/view/c01.shtml'), qr{^<head></head><body>in<script [^>]+></script></body>}, 'an include makes a page of the document around it');

@@ -99,7 +99,7 @@ diag('only these applications can run here: ' . join ' ', map { $_->{name} } @ap
 ok(scalar @applications, 'there are applications');
 
 my @programs;
-File::Find::find(sub { push @programs, $_ if -f && -x && $File::Find::dir =~ m{/examples/} }, Apache::Test::vars('top_dir') . '/installed');
+File::Find::find(sub { push @programs, $_ if -f && -x && $File::Find::dir =~ m{/examples/} }, vars('top_dir') . '/installed');
 is("@programs", 'log.pl', 'the one that httpd runs as a program is installed as one');
 
 finish();

@@ -7,7 +7,7 @@ use VaultTest;
 use VaultTest::Application;
 use VaultTest::Page qw(texts vault_headers);
 
-plan(skip_all => 'no mod_proxy_http') unless Apache::Test::have_module('proxy_http');
+plan(skip_all => 'no mod_proxy_http') unless have_module('proxy_http');
 my $raw = VaultTest::Application->raw;
 use_server(VaultTest::Server->start('raw', config => VaultTest::Application->config($raw) . qq(<Location "/raw/">\nVaultNotifyAfter raw-after\n</Location>\n)));
 

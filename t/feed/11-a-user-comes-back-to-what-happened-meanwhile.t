@@ -76,7 +76,7 @@ sub come_and_go
 
 SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
-    skip 'mod_auth_basic is missing', 1 unless Apache::Test::have_module('auth_basic');
+    skip 'mod_auth_basic is missing', 1 unless have_module('auth_basic');
     for my $db (databases(split / /, $ENV{VAULT_DRIVERS} // q{})) {
         $db->make('kept', q{CREATE TABLE logs(id {serial},line {text}); INSERT INTO logs(line) VALUES('one');});
         $db->watch('kept', 'logs');

@@ -69,7 +69,7 @@ sub config_of
 
 SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
-    skip 'mod_auth_basic is missing', 1 unless Apache::Test::have_module('auth_basic');
+    skip 'mod_auth_basic is missing', 1 unless have_module('auth_basic');
     for my $db (databases()) {
         my $driver = $db->driver;
         $db->make('away', $TABLES);

@@ -42,7 +42,7 @@ END
 
 SKIP: {
     skip 'the messages feed was not built', 1 unless has_messages();
-    skip 'mod_auth_basic is missing', 1 unless Apache::Test::have_module('auth_basic');
+    skip 'mod_auth_basic is missing', 1 unless have_module('auth_basic');
     for_each_database(
         sub {
             my ($db) = @_;

@@ -27,7 +27,7 @@ sub call
 
 SKIP: {
     skip 'the messages feed was not built', 1 unless has_messages();
-    skip 'mod_auth_basic is missing', 1 unless Apache::Test::have_module('auth_basic');
+    skip 'mod_auth_basic is missing', 1 unless have_module('auth_basic');
     my %manual = manual();
     my $database = vars('t_logs') . "/manual-chat-$$.db";
     my %here = (

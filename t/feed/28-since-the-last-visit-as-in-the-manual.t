@@ -45,7 +45,7 @@ sub lists_of
 
 SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
-    skip 'mod_auth_basic is missing', 1 unless Apache::Test::have_module('auth_basic');
+    skip 'mod_auth_basic is missing', 1 unless have_module('auth_basic');
     my %files = (files_of('wall.shtml'), files_of('added.html'));
     is(join(' ', sort keys %files), 'added.html others.html posts.shtml since.html since.shtml wall.shtml', 'the manual has all files');
     site_file("/visit/$_", $files{$_} =~ s/name="database"/name="visit"/gr) for keys %files;

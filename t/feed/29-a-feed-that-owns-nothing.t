@@ -59,7 +59,7 @@ sub test_feed
 
 SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
-    skip 'mod_auth_basic is missing', 1 unless Apache::Test::have_module('auth_basic');
+    skip 'mod_auth_basic is missing', 1 unless have_module('auth_basic');
     my $model = model_file('grants', $MODEL);
     for my $db (databases('pgsql', 'mysql')) {
         my $driver = $db->driver;

@@ -7,7 +7,7 @@ use VaultTest;
 
 needs_bell();
 
-plan(skip_all => 'httpd has no mod_status') unless Apache::Test::have_module('status');
+plan(skip_all => 'httpd has no mod_status') unless have_module('status');
 my $config = qq(Timeout 6\n<LocationMatch "^/(large|vault)/poll">\nSetHandler vault-poll\nVaultMaxOutput 64M\nVaultLongPollTimeout 3\n</LocationMatch>\n)
     . qq(<Location "/server-status">\nSetHandler server-status\n</Location>\n);
 use_server(VaultTest::Server->start('trickle', config => $config));

@@ -55,7 +55,7 @@ is(VaultTest::Page::text($page->poll), "4\n", '  the next one continues it');
 
 # Users: a page of anna's, and everybody else who knows its id.
 SKIP: {
-    skip 'httpd has no mod_auth_basic', 1 unless Apache::Test::have_module('auth_basic');
+    skip 'httpd has no mod_auth_basic', 1 unless have_module('auth_basic');
     my $annas = open_page('/users/page?poll=/test/rows%3Fname=h03%26interest=h03', headers => as('anna'), poll_path => '/users/poll');
     my $wait = sub { my ($seq) = @_; return '/users/poll?page=' . $annas->id . "&seq=$seq" };
     $poll = $annas->start_poll(undef, %{as('anna')});

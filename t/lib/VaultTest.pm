@@ -16,18 +16,18 @@ use strict;
 use warnings;
 use Exporter 'import';
 use Test::More;
-use Apache::Test ();
 use Time::HiRes ();
 use VaultTest::Connection;
 use VaultTest::Http2;
+use VaultTest::Main qw(have_module vars);
 use VaultTest::Page;
 use VaultTest::Server;
 
 our @EXPORT = (
     @Test::More::EXPORT,
-    qw(announce arrived children connect_in connect_to descriptors error_log_lines finish get graceful_restart have_bell have_tls
-        have_http2 live_page needs_bell open_barrier open_page over PATIENCE port_of post read_file server_pid status status_of_children
-        text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
+    qw(announce arrived children connect_in connect_to descriptors error_log_lines finish get graceful_restart have_bell have_http2
+        have_module have_tls live_page needs_bell open_barrier open_page over PATIENCE port_of post read_file server_pid status
+        status_of_children text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
 );
 
 # How long a fact may take before the test gives up: much longer than it ever takes, also under a sanitizer on a busy machine.
@@ -38,8 +38,6 @@ use constant PATIENCE => 60;
 my $NOT_OURS = qr/\bAH(?:01882|01873|10159|00484):/;
 
 my (@announced, @tolerated, $log_start, $finished, $server);
-
-sub vars { return Apache::Test::vars(@_) }
 
 sub read_file
 {
@@ -62,8 +60,8 @@ sub use_server
 sub port_of
 {
     my ($vhost) = @_;
-    return $server ? $server->port : Apache::Test::config()->port unless defined $vhost;
-    my $port = Apache::Test::config()->{vhosts}{$vhost}{port};
+    return $server ? $server->port : VaultTest::Main::port() unless defined $vhost;
+    my $port = VaultTest::Main::port($vhost);
     die "there is no vhost \"$vhost\" in t/conf\n" unless $port;
     return $port;
 }
@@ -152,7 +150,7 @@ sub needs_bell
 
 sub have_tls
 {
-    return Apache::Test::have_module('ssl') && -f vars('top_dir') . '/certificate.pem' && eval { require IO::Socket::SSL; 1 };
+    return have_module('ssl') && -f vars('top_dir') . '/certificate.pem' && eval { require IO::Socket::SSL; 1 };
 }
 
 # mod_http2, and what the client of the tests needs.

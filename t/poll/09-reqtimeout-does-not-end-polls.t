@@ -5,7 +5,7 @@ use strict;
 use warnings;
 use VaultTest;
 
-if (!Apache::Test::have_module('reqtimeout')) {
+if (!have_module('reqtimeout')) {
     plan(skip_all => 'mod_reqtimeout is not there');
 }
 my %there = (vhost => 'vault_reqtimeout');

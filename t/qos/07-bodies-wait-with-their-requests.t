@@ -51,7 +51,7 @@ is($late->response->{body}, 'again', 'the connection goes on after it');
 
 # mod_reqtimeout gives a body a second there, from when it is read. Meanwhile others run out of their second in another queue.
 SKIP: {
-    skip 'mod_reqtimeout is not there', 2 unless Apache::Test::have_module('reqtimeout');
+    skip 'mod_reqtimeout is not there', 2 unless have_module('reqtimeout');
     my $first = held('/qos/post/', 'q07-slow');
     wait_gate('/qos/post/', Running => 1);
     my $post = connect_to(vhost => 'vault_reqtimeout');

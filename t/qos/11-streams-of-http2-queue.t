@@ -7,7 +7,7 @@ use VaultTest;
 use VaultTest::Gate;
 
 my $curl = `curl --version 2>/dev/null` || '';
-if ($curl !~ /HTTP2/ || !Apache::Test::have_module('http2')) {
+if ($curl !~ /HTTP2/ || !have_module('http2')) {
     plan(skip_all => 'mod_http2, or a curl that speaks HTTP/2, is not there');
 }
 

@@ -12,7 +12,7 @@ my %ask = (
     notify => sub { post("/$_[0]/notify", 'interest=secret', headers => $_[1] || {}) },
 );
 
-my $auth = Apache::Test::have_module('auth_basic') && Apache::Test::have_module('authn_file') && Apache::Test::have_module('authz_user');
+my $auth = have_module('auth_basic') && have_module('authn_file') && have_module('authz_user');
 for my $what (sort keys %ask) {
     my $before = status()->{Notifies};
     announce(qr{AH01630: client denied by server configuration}) if $what eq 'notify';

@@ -63,7 +63,7 @@ $poll->close;
 wait_waiting(0);
 
 SKIP: {
-    skip 'httpd has no basic authentication', 4 unless Apache::Test::have_module('auth_basic') && Apache::Test::have_module('authn_file');
+    skip 'httpd has no basic authentication', 4 unless have_module('auth_basic') && have_module('authn_file');
     my $users = vars('t_logs') . '/status.users';
     open my $out, '>:raw', $users or die "$users: $!\n";
     print $out "andr\xe9:\$apr1\$saltsalt\$LrttParrLPdxvgutaSXWJ0\n";

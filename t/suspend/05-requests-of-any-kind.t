@@ -119,7 +119,7 @@ gunzip(\$filtered->{body}, \my $text);
 like($text, qr/^runs=2 /, '  which filters once, however often the handlers run');
 
 SKIP: {
-    skip 'mod_rewrite is not there', 2 unless Apache::Test::have_module('rewrite');
+    skip 'mod_rewrite is not there', 2 unless have_module('rewrite');
     my $redirected = guest('redirected', path => '/suspend-rewritten/x');
     wait_waiting(1);
     is(status()->{WaitingInThreads}, 1, 'after an internal redirect it waits in a thread');

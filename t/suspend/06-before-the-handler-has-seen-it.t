@@ -33,7 +33,7 @@ my $post = throttled('post', POST => '/suspend/x?body=1&runs=1', on => $connecti
 like($post->{body}, qr/ body=posted$/, '  a handler that reads the body');
 
 SKIP: {
-    skip 'mod_proxy_http is not there', 4 unless Apache::Test::have_module('proxy_http');
+    skip 'mod_proxy_http is not there', 4 unless have_module('proxy_http');
     is(throttled('proxied', GET => '/suspend-proxied/echo?text=proxied', on => $connection)->{body}, 'proxied', '  a backend');
     like(throttled('proxied-post', POST => '/suspend-proxied/said?body=1', on => $connection, body => 'x' x 100_000)->{body},
         qr/^Content-Length: 100000$/m, '  a backend that gets a body');

@@ -50,7 +50,7 @@ is($said->{code}, 2, 'where nobody listens');
 like($said->{err}, qr{^vaultctl: http://127\.0\.0\.1:1/status\?json: .*onnect}, '... it says so');
 
 SKIP: {
-    skip 'httpd has no basic authentication', 5 unless Apache::Test::have_module('auth_basic') && Apache::Test::have_module('authn_file');
+    skip 'httpd has no basic authentication', 5 unless have_module('auth_basic') && have_module('authn_file');
     my @private = ('--url', "$nowhere/private/");
     announce(qr{AH01617: user anna: authentication failure});
     is(vaultctl('status', @private)->{code}, 2, 'where a user is needed');

@@ -11,7 +11,7 @@ live_shtml('/view/live.shtml', $method);
 live_shtml('/view/folder/index.shtml', $method);
 site_file('/view/fallback/.keep', '');
 
-my $rewrite = Apache::Test::have_module('rewrite');
+my $rewrite = have_module('rewrite');
 for my $way (['/view/live.shtml', 'as it is'], ['/view/folder/', 'by DirectoryIndex'], ['/view/fallback/no/such/file', 'by FallbackResource'],
     $rewrite ? ['/view/old', 'by a RewriteRule'] : ()) {
     my ($path, $how) = @$way;

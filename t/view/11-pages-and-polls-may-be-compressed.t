@@ -7,7 +7,7 @@ use VaultTest;
 use VaultTest::Site;
 
 SKIP: {
-    skip 'httpd has no mod_deflate', 1 unless Apache::Test::have_module('deflate');
+    skip 'httpd has no mod_deflate', 1 unless have_module('deflate');
     my %gzip = ('Accept-Encoding' => 'gzip');
     my $unzip = sub {
         my ($answer, $what) = @_;

@@ -9,7 +9,7 @@
 package VaultTest::Application;
 use strict;
 use warnings;
-use Apache::Test ();
+use VaultTest::Main qw(have_module vars);
 use IO::Socket::INET;
 use MIME::Base64 ();
 use POSIX ();
@@ -19,12 +19,12 @@ my @started;
 
 sub _folder
 {
-    my $folder = Apache::Test::vars('t_logs') . '/applications';
+    my $folder = vars('t_logs') . '/applications';
     mkdir $folder or -d $folder or die "$folder: $!\n";
     return $folder;
 }
 
-sub _examples { return Apache::Test::vars('top_dir') . '/examples' }
+sub _examples { return vars('top_dir') . '/examples' }
 
 sub _free_port
 {
@@ -78,7 +78,7 @@ sub _new
 sub _cgi
 {
     my ($class) = @_;
-    return unless Apache::Test::have_module('cgid');
+    return unless have_module('cgid');
     my $self = _new($class, 'cgi', base => '/cgi/log.pl');
     $self->{config} = qq(ScriptAlias "/cgi/" "@{[_examples()]}/cgi/"\n<Location "/cgi/">\nSetEnv LOG "$self->{log}"\n</Location>\n);
     return $self;
@@ -98,7 +98,7 @@ sub _fpm
 {
     my ($self, $folder) = @_;
     my $fpm = _program('php-fpm*');
-    return unless $fpm && Apache::Test::have_module('proxy_fcgi');
+    return unless $fpm && have_module('proxy_fcgi');
     $self->{port} = _free_port();
     my $conf = _write(_folder() . "/$self->{name}-fpm.conf",
         "[global]\ndaemonize = no\nerror_log = @{[_folder()]}/$self->{name}-fpm.log\n[www]\nlisten = 127.0.0.1:$self->{port}\n"
@@ -126,7 +126,7 @@ sub _wsgi
 {
     my ($class) = @_;
     my ($python) = grep { -x && system("$_ -c 'import waitress' 2>/dev/null") == 0 } qw(/usr/bin/python3 /usr/local/bin/python3);
-    return unless $python && Apache::Test::have_module('proxy_http');
+    return unless $python && have_module('proxy_http');
     my $self = _new($class, 'wsgi', base => '/wsgi', port => _free_port());
     my $serve = 'import os, sys; sys.path.insert(0, sys.argv[1]); import log, waitress; '
         . 'waitress.serve(log.application, host="127.0.0.1", port=int(os.environ["PORT"]))';
@@ -137,7 +137,7 @@ sub _node
 {
     my ($class) = @_;
     my $node = _program('node');
-    return unless $node && Apache::Test::have_module('proxy_http');
+    return unless $node && have_module('proxy_http');
     my $self = _new($class, 'node', base => '/node', port => _free_port());
     return $self->_proxied($node, _examples() . '/node/log.mjs');
 }
@@ -208,7 +208,7 @@ END
 sub _cgi_script
 {
     my ($class) = @_;
-    return unless Apache::Test::have_module('cgid');
+    return unless have_module('cgid');
     my $self = _new($class, 'says-cgi', script => '/says-cgi/says.pl');
     mkdir my $folder = _folder() . '/says-cgi';
     chmod 0755, _write("$folder/says.pl", $CGI_SCRIPT);

@@ -27,6 +27,7 @@ use IPC::Open2 qw(open2);
 use POSIX ();
 use Test::More ();
 use Time::HiRes ();
+use VaultTest::Main qw(vars);
 
 our @EXPORT = qw(databases);
 
@@ -116,7 +117,7 @@ sub log { return $_[0]->dir . '/log' }
 sub feed
 {
     my ($self, $feed, $name, $more, $object) = @_;
-    $object //= Apache::Test::vars('top_dir') . '/modules/vault_feed_database.so';
+    $object //= vars('top_dir') . '/modules/vault_feed_database.so';
     return sprintf qq(VaultFeed %s "%s" %s %s\n), $feed, $object, $self->parameters($name), $more // '';
 }
 
@@ -131,7 +132,7 @@ sub parameters
 sub vaultctl
 {
     my ($self, $name, $command, @words) = @_;
-    my $program = Apache::Test::vars('top_dir') . '/vaultctl';
+    my $program = vars('top_dir') . '/vaultctl';
     open my $running, '-|', $program, $command, '--yes', split(/ /, $self->parameters($name)), @words or die "$program: $!\n";
     my $said = do { local $/; readline $running };
     return Test::More::ok(close $running, "$self->{driver}: vaultctl $command @words") || Test::More::diag($said);

@@ -11,7 +11,7 @@
 package VaultTest::Http2;
 use strict;
 use warnings;
-use Apache::Test ();
+use VaultTest::Main qw(have_module);
 use Time::HiRes ();
 use VaultTest::Connection;
 
@@ -26,7 +26,7 @@ my %CONNECTION_FIELDS = map { $_ => 1 } qw(connection host keep-alive proxy-conn
 
 sub usable
 {
-    return Apache::Test::have_module('http2') && eval { require Protocol::HTTP2::HeaderCompression; 1 };
+    return have_module('http2') && eval { require Protocol::HTTP2::HeaderCompression; 1 };
 }
 
 # new(port =>, window => BYTES that may come of each answer (without it: as many as there are), and what VaultTest::Connection takes)

@@ -9,7 +9,7 @@
 package VaultTest::Server;
 use strict;
 use warnings;
-use Apache::Test ();
+use VaultTest::Main qw(vars);
 use IO::Socket::INET;
 use POSIX ();
 use Time::HiRes ();
@@ -39,7 +39,7 @@ sub has_mpm
 
 sub _modules_dir
 {
-    my ($line) = grep { /mpm_event_module/ } _lines(Apache::Test::vars('top_dir') . '/t/conf/modules.conf');
+    my ($line) = grep { /mpm_event_module/ } _lines(vars('top_dir') . '/t/conf/modules.conf');
     return $line =~ m{(/\S+)/mod_mpm_event\.so} ? $1 : die "t/conf/modules.conf names no MPM\n";
 }
 
@@ -61,7 +61,7 @@ sub start
 {
     my ($class, $name, %with) = @_;
     my $self = bless {name => $name, mpm => 'event', config => '', size => '', env => {}, %with}, $class;
-    $self->{dir} = Apache::Test::vars('t_logs') . "/$name";
+    $self->{dir} = vars('t_logs') . "/$name";
     mkdir $self->{dir} or -d $self->{dir} or die "$self->{dir}: $!\n";
     push @started, $self;
     for (1 .. 5) {
@@ -98,7 +98,7 @@ sub log  { return $_[0]{log} || "$_[0]{dir}/error_log" }
 sub _write_config
 {
     my ($self) = @_;
-    my $top = Apache::Test::vars('top_dir');
+    my $top = vars('top_dir');
     my @modules = map { s/mpm_event/mpm_$self->{mpm}/gr } _lines("$top/t/conf/modules.conf");
     @modules = grep { !/http2_module/ } @modules if $self->{mpm} eq 'prefork';    # it warns that the two do not go together
     @modules = grep { !/cgid_module/ } @modules if $self->{without_cgid};
@@ -108,7 +108,7 @@ sub _write_config
 ServerRoot "$self->{dir}"
 ServerName localhost
 Listen 127.0.0.1:$self->{port}
-DocumentRoot "@{[Apache::Test::vars('documentroot')]}"
+DocumentRoot "@{[vars('documentroot')]}"
 DefaultRuntimeDir "$self->{dir}"
 PidFile "$self->{dir}/httpd.pid"
 ErrorLog "$self->{dir}/error_log"

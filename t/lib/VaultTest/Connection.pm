@@ -22,13 +22,16 @@ sub new
     return $self;
 }
 
+# Of OpenSSL, by protocol: one takes longer to make than a connection.
+my %contexts;
+
 sub _start_tls
 {
     my ($socket, $alpn) = @_;
     require IO::Socket::SSL;
     my @protocol = $alpn ? (SSL_alpn_protocols => [$alpn]) : ();
-    return IO::Socket::SSL->start_SSL($socket, SSL_verify_mode => IO::Socket::SSL::SSL_VERIFY_NONE(), @protocol)
-        || die "TLS: " . IO::Socket::SSL::errstr() . "\n";
+    $contexts{$alpn // ''} //= IO::Socket::SSL::SSL_Context->new(SSL_verify_mode => IO::Socket::SSL::SSL_VERIFY_NONE(), @protocol);
+    return IO::Socket::SSL->start_SSL($socket, SSL_reuse_ctx => $contexts{$alpn // ''}) || die "TLS: " . IO::Socket::SSL::errstr() . "\n";
 }
 
 # ---------------------------------------------------------------- sending

@@ -174,7 +174,7 @@ copy_sources() {
     mv "$1/.files.new" "$1/.files"
 }
 
-# build SOURCE TO [configure arguments]: only what has changed. What the tools say goes to TO/build.log.
+# build SOURCE TO [configure arguments]: only what has changed, or only $build_targets. What the tools say goes to TO/build.log.
 build() {
     build_source=$1
     build_to=$2
@@ -201,5 +201,6 @@ build_steps() {
         (cd "$build_to" && "$build_source/configure" -q "$@") || return 1
         printf '%s\n' "$*" >"$build_to/.arguments"
     fi
-    make -C "$build_to" -j"$(nproc 2>/dev/null || echo 2)"
+    # shellcheck disable=SC2086 # targets are words
+    make -C "$build_to" -j"$(nproc 2>/dev/null || echo 2)" ${build_targets:-all}
 }

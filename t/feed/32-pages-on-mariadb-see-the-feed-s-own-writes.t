@@ -15,12 +15,12 @@ my ($db, $page, $poll);
 sub counted { return ($db->does('own', "SHOW GLOBAL STATUS LIKE '$_[0]'"))[0] =~ /(\d+)$/ ? $1 : die }
 sub executed { return counted('Com_execute_sql') }
 
-# What the page is told next, as the templates say it.
+# What the page is told next, as the templates say it. The next poll waits, or was answered at once, where there is more to tell.
 sub told
 {
     my ($text) = VaultTest::Page::text($page->finish_poll($poll)) =~ /<template>(.*)<\/template>/s;
     $poll = $page->start_poll;
-    wait_waiting(1);
+    wait_until(sub { !$poll->is_silent || status()->{Waiting} == 1 }, 'the next poll waits or is answered');
     return $text // '';
 }
 

@@ -2,6 +2,7 @@
 # Runs the .t files against a whole httpd, by Apache::Test, in a folder of its own below the build: t/run.
 #
 # VAULT_TESTS    which: families or single files, as "t/basic t/poll/12-timeout-answers-204.t"; empty: all
+# VAULT_RUN      not empty: in t/run/THAT, beside another run
 # VAULT_VERBOSE  not empty: each test's lines
 # VAULT_VALGRIND not empty: httpd runs under valgrind
 #
@@ -23,7 +24,7 @@ case "${SANITIZE:-no}" in
 esac
 
 # ---------------------------------------------------------------- the folder
-run=$abs_builddir/t/run
+run=$abs_builddir/t/run${VAULT_RUN:+/$VAULT_RUN}
 if [ -d "$run" ]; then
     rm -rf "$run" || exit 1
 fi

@@ -84,6 +84,12 @@ typedef struct database_where_t {
  * @return as sql_conn_query; APR_EINVAL: it is watched no more */
 apr_status_t database_look_where(sql_call_t *c, database_where_t *where);
 
+/** Has `table`, if it is watched, the columns that its triggers know? Without a page, outside of a transaction.
+ * @return APR_SUCCESS   it has, or it is not watched
+ *         APR_EGENERAL  it has others: vaultctl watch is due, as the sentence says
+ *         other         as sql_catalogue_find, sql_conn_query */
+apr_status_t database_look_check_columns(sql_call_t *c, const char *table);
+
 /** Tell the host that the answer is a first view again. */
 void database_call_reset(sql_call_t *c);
 

@@ -28,7 +28,7 @@ sub shown
 
 SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
-    skip 'mod_auth_basic is missing', 1 unless Apache::Test::have_module('auth_basic');
+    skip 'mod_auth_basic is missing', 1 unless have_module('auth_basic');
     for my $db (databases('mysql')) {
         $db->make('places', 'CREATE TABLE logs(id {serial},body {text});CREATE TABLE enough(id {integer} PRIMARY KEY);');
         $db->watch('places', 'logs');

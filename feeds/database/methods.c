@@ -229,14 +229,9 @@ static apr_status_t check_key(sql_call_t *c, int largest_key)
                     sql_shown(c, c->table->name), c->table->not_serial);
 }
 
-static apr_status_t new_unwatched(sql_call_t *c, const char *interest, int limit, json_t **rows)
+static apr_status_t new_unwatched(sql_call_t *c, const char *interest, int limit, int largest_key, json_t **rows)
 {
-    int largest_key;
-    apr_status_t rv = argument_cursor(c, &largest_key);
-
-    if (rv == APR_SUCCESS) {
-        rv = check_key(c, largest_key);
-    }
+    apr_status_t rv = check_key(c, largest_key);
 
     return rv == APR_SUCCESS ? look(c, interest, limit, rows) : rv;
 }
@@ -248,8 +243,12 @@ static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, jso
     const database_wanted_t wanted = {.op = "I", .most = c->db->rows, .cut = 1};
     database_look_t seen;
     int limit;
+    int largest_key;
     apr_status_t rv = sql_argument_number(c, "limit", c->db->rows, &limit);
 
+    if (rv == APR_SUCCESS) {
+        rv = argument_cursor(c, &largest_key);
+    }
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -265,7 +264,7 @@ static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, jso
     if (rv == APR_SUCCESS) {
         rv = seen.epoch != NULL          ? database_instances_new(c, &seen, limit, interest, rows)
              : seen.subscription != NULL ? database_look_not_watched(c, table)
-                                         : new_unwatched(c, interest, limit, rows);
+                                         : new_unwatched(c, interest, limit, largest_key, rows);
         rv = database_look_end(c, &seen, rv);
     }
     return rv;

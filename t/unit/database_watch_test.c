@@ -106,6 +106,30 @@ static void test_key_is_gone(void)
     }
 }
 
+/* A watched table has no use for the cursor of one that is not, but takes no other either. */
+static void test_cursor_argument(void)
+{
+    static const struct {
+        const char *cursor, *expected, *why;
+    } rows[] = {
+        {"\"largest-key\"", "\"line\":\"three\"", "a tag may be older than the watching"},
+        {"\"' OR 1=1 --\"", "EINVAL: argument \"cursor\" takes \"largest-key\" only", "SQL"},
+        {"\"\"", "EINVAL: argument \"cursor\" takes \"largest-key\" only", "empty"},
+        {"\"w1:0\"", "EINVAL: argument \"cursor\" takes \"largest-key\" only", "a place is the page's own"},
+        {"7", "EINVAL: argument \"cursor\" takes \"largest-key\" only", "a number"},
+        {"[\"largest-key\"]", "EINVAL: argument \"cursor\" takes \"largest-key\" only", "a list"},
+    };
+    scene_t s;
+
+    scene_begin(&s, "watch_cursor.db", "logs", "");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        check(ask(&s.feed, NULL, "get_new_instances",
+                  apr_psprintf(suite_pool, "{\"table\":\"logs\",\"limit\":1,\"cursor\":%s}", rows[i].cursor)),
+              rows[i].expected, rows[i].cursor, rows[i].why);
+    }
+    scene_end(&s);
+}
+
 static void test_modified_instance(void)
 {
     static const step_t steps[] = {
@@ -501,6 +525,7 @@ void vault_database_watch_suite(void)
     CU_add_test(suite, "rows without a key", test_no_key);
     CU_add_test(suite, "writes to rows without a key", test_writes_without_a_key);
     CU_add_test(suite, "a watched table that has no key any more", test_key_is_gone);
+    CU_add_test(suite, "an argument that a watched table has no use for", test_cursor_argument);
     CU_add_test(suite, "a row that changes", test_modified_instance);
     CU_add_test(suite, "an attribute that changes", test_attribute_changes);
     CU_add_test(suite, "images of every kind of value", test_images);

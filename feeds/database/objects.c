@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "apr_hash.h"
 #include "apr_strings.h"
 
 #include "arguments.h"
@@ -93,22 +94,34 @@ static json_t *element(const sql_call_t *c, const json_t *entity, const json_t *
 
 /* ------------------------------------------------------------ properties */
 
+/* @param given  gets the name */
+static apr_status_t check_property(sql_call_t *c, const json_t *properties, const char *name, apr_hash_t *given)
+{
+    if (name_in(properties, name) == NULL) {
+        return sql_fail(c, APR_EINVAL, "argument \"property\": the entity has no property \"%s\"", sql_shown(c, name));
+    }
+    if (apr_hash_get(given, name, APR_HASH_KEY_STRING) != NULL) {
+        return sql_fail(c, APR_EINVAL, "argument \"property\": \"%s\" is given twice", sql_shown(c, name));
+    }
+    apr_hash_set(given, name, APR_HASH_KEY_STRING, name);
+    return APR_SUCCESS;
+}
+
 /* Append what is to be said of the properties in `names`, which are parted by commas. */
 static apr_status_t say_properties(sql_call_t *c, const json_t *properties, const char *names,
                                    const database_seen_t *seen, json_t *said)
 {
-    char *rest;
-    char *list = apr_pstrdup(c->pool, names);
+    apr_hash_t *given = apr_hash_make(c->pool);
+    char *rest = apr_pstrdup(c->pool, names);
 
-    for (char *name = apr_strtok(list, ",", &rest); name != NULL; name = apr_strtok(NULL, ",", &rest)) {
-        const char *column = name_in(properties, name);
+    for (const char *name = strsep(&rest, ","); name != NULL; name = strsep(&rest, ",")) {
+        apr_status_t rv = check_property(c, properties, name, given);
         json_t *one;
 
-        if (column == NULL) {
-            return sql_fail(c, APR_EINVAL, "argument \"property\": the entity has no property \"%s\"",
-                            sql_shown(c, name));
+        if (rv != APR_SUCCESS) {
+            return rv;
         }
-        one = seen->changed ? database_seen_attribute(seen, column, "property", name) : NULL;
+        one = seen->changed ? database_seen_attribute(seen, name_in(properties, name), "property", name) : NULL;
         if (one != NULL) {
             json_array_append_new(said, one);
         }

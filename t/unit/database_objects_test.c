@@ -321,6 +321,11 @@ static void test_properties(void)
         {"UPDATE profiles SET status='x' WHERE id=2", "nothing", "another's"},
         {NULL, NULL, NULL},
     };
+    static const char *const lists[][2] = {
+        {"status,,name", "the entity has no property \"\""},    {",status", "the entity has no property \"\""},
+        {"status,", "the entity has no property \"\""},         {",", "the entity has no property \"\""},
+        {"status, name", "the entity has no property \" name"}, {"status,status", "\"status\" is given twice"},
+        {"status,name,status", "\"status\" is given twice"}};
     scene_t s;
 
     objects_begin(&s, "properties.db");
@@ -328,6 +333,11 @@ static void test_properties(void)
               "DB-profiles-1", steps);
     check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Profile\",\"id\":1,\"property\":\"no\"}"),
           "EINVAL: argument \"property\": the entity has no property \"no\"", "no", "unknown");
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        check(ask(&s.feed, NULL, "get_property_changes",
+                  apr_psprintf(suite_pool, "{\"entity\":\"Profile\",\"id\":1,\"property\":\"%s\"}", lists[i][0])),
+              apr_psprintf(suite_pool, "EINVAL: argument \"property\": %s", lists[i][1]), lists[i][0], "a slip");
+    }
     check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Lost\",\"id\":\"1\",\"property\":\"x\"}"),
           "EINVAL: entity \"Lost\": there is no table \"nowhere\"", "nowhere", "the model is to be mended, not the call");
     check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Broken\",\"id\":1,\"property\":\"x\"}"),

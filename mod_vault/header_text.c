@@ -119,3 +119,23 @@ int vault_header_is_reserved(const char *name)
 
     return begins(name, "vault-property") || ((end = begins(name, "vault-page")) && !*end);
 }
+
+const char *vault_header_others(const char *list, apr_pool_t *pool)
+{
+    static const char between[] = ",; \t\r\n\v\f";
+    char *names = apr_pstrdup(pool, list), *others = apr_palloc(pool, strlen(list) + 1), *to = others, *name, *rest;
+    const char *from = list, *end;
+    int reserved = 0;
+
+    for (name = apr_strtok(names, between, &rest); name; name = apr_strtok(NULL, between, &rest), from = end) {
+        end = list + (name - names) + strlen(name);
+        if (vault_header_is_reserved(name)) {
+            reserved = 1;
+            continue;
+        }
+        memcpy(to, from, (apr_size_t)(end - from));
+        to += end - from;
+    }
+    *to = '\0';
+    return reserved ? others + strspn(others, between) : NULL;
+}

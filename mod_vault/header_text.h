@@ -39,4 +39,9 @@ int vault_header_is_key(const char *key);
  * one variable of names that differ in case, and some also take other signs for the hyphen. */
 int vault_header_is_reserved(const char *name);
 
+/** A list of names, as in `Connection`, without those that are reserved. Names end at commas, and at semicolons and blanks as well, since
+ * mod_proxy of httpd 2.4 reads them so. What stays is not changed.
+ * @return "": nothing stays; NULL: none is reserved */
+const char *vault_header_others(const char *list, apr_pool_t *pool);
+
 #endif

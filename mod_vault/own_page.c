@@ -20,7 +20,7 @@ APLOG_USE_MODULE(vault);
 static ap_filter_rec_t *trailers_filter;
 
 /* @return whether there were any */
-static int take_forged(apr_table_t *headers, apr_pool_t *pool)
+static int take_headers(apr_table_t *headers, apr_pool_t *pool)
 {
     const apr_array_header_t *list = apr_table_elts(headers);
     apr_array_header_t *forged = apr_array_make(pool, 1, sizeof(const char *));
@@ -36,6 +36,33 @@ static int take_forged(apr_table_t *headers, apr_pool_t *pool)
         apr_table_unset(headers, APR_ARRAY_IDX(forged, i, const char *));
     }
     return forged->nelts != 0;
+}
+
+/* mod_proxy passes on no header that `Connection` names, whoever has set it.
+ * @return whether any of ours was named */
+static int take_names(apr_table_t *headers, apr_pool_t *pool)
+{
+    const char *names = apr_table_getm(pool, headers, "Connection");
+    const char *others = names ? vault_header_others(names, pool) : NULL;
+
+    if (!others) {
+        return 0;
+    }
+    if (*others) {
+        apr_table_setn(headers, "Connection", others);
+    }
+    else {
+        apr_table_unset(headers, "Connection");
+    }
+    return 1;
+}
+
+/* @return whether there was anything to take */
+static int take_forged(apr_table_t *headers, apr_pool_t *pool)
+{
+    int taken = take_headers(headers, pool);
+
+    return take_names(headers, pool) || taken;
 }
 
 /* What follows a body in chunks may become headers as well (MergeTrailers), long after the handler has begun. */

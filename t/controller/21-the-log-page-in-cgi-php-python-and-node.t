@@ -78,6 +78,16 @@ for my $application (@applications) {
     }
     is(vault_headers(get("$base/latest")), '', "$name: a method that is asked by itself");
 
+    # Nor can it take away what httpd says of them.
+    for my $names ('Vault-Property-place', 'close, VAULT-PROPERTY-PLACE', 'close;Vault-Page vault-property-place') {
+        my $reader = open_page("$base/");
+        my $own = get("$base/latest", headers => {'X-Vault-Page' => $reader->id, Connection => $names});
+        is(rows($own->{body}), '', "$name: a page that has it all, and says Connection: $names");
+        $poll = $reader->start_poll(undef, Connection => $names);
+        $add->('more');
+        is(texts($reader->finish_poll($poll)), 'more', "$name: ... is shown nothing twice");
+    }
+
     # Forms that say nothing, too much, or no UTF-8; and a log that cannot be written for a while.
     is(post("$base/add", $_)->{status}, 400, "$name: the form '$_' is refused") for '', 'line', 'line=', 'text=x';
     is(post("$base/add", '{"line": "x"}', headers => {'Content-Type' => 'application/json'})->{status}, 400, "$name: ... and JSON");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file header_text_fuzz.c
- * Any value of a header. Checked besides crashes: what is encoded is decoded to the same, and what is taken for a property has a name that
- * can be sent and no empty value.
+ * Any value of a header. Checked besides crashes: what is encoded is decoded to the same, what is taken for a property has a name that
+ * can be sent and no empty value, and names that are reserved do not stay in a list.
  */
 #include "header_text.h"
 
@@ -17,10 +17,11 @@ static void comes_back(const char *text, apr_pool_t *pool)
 
 static void feed(const char *text, apr_size_t length, apr_pool_t *pool)
 {
-    const char *rest = text, *piece;
+    const char *rest = text, *piece, *others = vault_header_others(text, pool);
 
     comes_back(text, pool);
     vault_header_is_reserved(text);
+    must(others == NULL || (strlen(others) < length && vault_header_others(others, pool) == NULL));
     while ((piece = vault_header_piece(&rest, pool)) != NULL) {
         const char *decoded = vault_header_decode(piece, pool), *key, *value;
 

@@ -150,6 +150,37 @@ static void names_that_could_be_taken_for_ours_are_reserved(void)
     }
 }
 
+static void a_list_of_names_loses_those_that_are_reserved(void)
+{
+    static const struct {
+        const char *list, *others, *why;
+    } rows[] = {
+        {"", NULL, "nothing"},
+        {"keep-alive", NULL, "the usual one"},
+        {"close, Upgrade ,TE,", NULL, "several"},
+        {"X-Vault-Page, Vault-Pages, Vault", NULL, "names that are only alike"},
+        {"Vault-Page", "", "nothing stays"},
+        {"vault-page,VAULT-PROPERTY-LAST , Vault_Page", "", "in any spelling"},
+        {"keep-alive, Vault-Page", "keep-alive", "the last"},
+        {"Vault-Page, keep-alive", "keep-alive", "the first"},
+        {"keep-alive , Vault-Page,\tUpgrade,TE", "keep-alive,\tUpgrade,TE", "in the middle; others stay as they are"},
+        {"Vault-Page, close, Vault-Property-a, TE, Vault-Property-b", "close, TE", "one after another"},
+        {"close;Vault-Page", "close", "httpd 2.4's mod_proxy ends names at semicolons"},
+        {"Vault-Page close", "close", "and at blanks"},
+        {"a\vVault-Page\fclose", "a\fclose", "whatever C takes for one"},
+        {"\"Vault-Page\" =Vault-Page", NULL, "no proxy takes these for the name"},
+        {", ,Vault-Page, ,", "", "empty ones"},
+    };
+    apr_pool_t *pool;
+    unsigned i;
+
+    CU_ASSERT_FATAL(apr_pool_create(&pool, NULL) == APR_SUCCESS);
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CHECK_ROW(same(vault_header_others(rows[i].list, pool), rows[i].others), rows[i].why);
+    }
+    apr_pool_destroy(pool);
+}
+
 void vault_header_text_suite(void)
 {
     CU_pSuite suite = CU_add_suite("header_text", NULL, NULL);
@@ -159,4 +190,5 @@ void vault_header_text_suite(void)
     CU_ADD_TEST(suite, what_is_encoded_comes_back);
     CU_ADD_TEST(suite, a_property_is_key_and_value);
     CU_ADD_TEST(suite, names_that_could_be_taken_for_ours_are_reserved);
+    CU_ADD_TEST(suite, a_list_of_names_loses_those_that_are_reserved);
 }

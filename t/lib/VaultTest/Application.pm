@@ -73,6 +73,20 @@ sub _new
     return bless {name => $name, log => $log, %with}, $class;
 }
 
+# Those of these that can run here. Where all of them have to, it is an error when one cannot.
+sub _runnable
+{
+    my ($class, @kinds) = @_;
+    my (@applications, @missing);
+    while (my ($name, $start) = splice @kinds, 0, 2) {
+        my $application = $start->($class);
+        push @{$application ? \@applications : \@missing}, $application // $name;
+    }
+    die 'these cannot run, and VAULT_ALL_APPLICATIONS says that they should: ' . join(', ', @missing) . "\n"
+        if @missing && $ENV{VAULT_ALL_APPLICATIONS};
+    return @applications;
+}
+
 # ---------------------------------------------------------------- the log pages
 
 sub _cgi
@@ -142,7 +156,7 @@ sub _node
     return $self->_proxied($node, _examples() . '/node/log.mjs');
 }
 
-sub log_pages { my ($class) = @_; return map { $_->($class) } \&_cgi, \&_php, \&_wsgi, \&_node }
+sub log_pages { return _runnable(@_, cgi => \&_cgi, php => \&_php, wsgi => \&_wsgi, node => \&_node) }
 
 # ---------------------------------------------------------------- any bytes
 
@@ -224,7 +238,7 @@ sub _php_script
     return _fpm(_new($class, 'says-php', script => '/says-php/says.php'), $folder);
 }
 
-sub scripts { my ($class) = @_; return map { $_->($class) } \&_cgi_script, \&_php_script }
+sub scripts { return _runnable(@_, cgi => \&_cgi_script, php => \&_php_script) }
 
 sub config
 {

@@ -54,7 +54,8 @@ sub stop_databases
 sub begin
 {
     return if $begun;
-    require "$place{source}/t/lib/VaultTest/Database.pm";
+    local @INC = ("$place{source}/t/lib", @INC);
+    require VaultTest::Database;
     $ENV{VAULT_DATABASES} = make_home('of');
     $begun = 1;
 }

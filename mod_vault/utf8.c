@@ -16,9 +16,10 @@ static int is_tail(const unsigned char *s, apr_size_t left, apr_size_t n)
     return 1;
 }
 
-/* How long the character is that begins here; 0: none does. No overlong forms, no surrogates, nothing above U+10FFFF. */
-static apr_size_t sequence(const unsigned char *s, apr_size_t left)
+apr_size_t vault_utf8_length(const char *text, apr_size_t left)
 {
+    const unsigned char *s = (const unsigned char *)text;
+
     if (s[0] < 0x80) {
         return 1;
     }
@@ -36,11 +37,10 @@ static apr_size_t sequence(const unsigned char *s, apr_size_t left)
 
 const char *vault_utf8_clean(const char *text, apr_size_t length, apr_size_t *out, apr_pool_t *pool)
 {
-    const unsigned char *s = (const unsigned char *)text;
     apr_size_t i = 0, n, used;
     char *clean;
 
-    while (i < length && (n = sequence(s + i, length - i))) {
+    while (i < length && (n = vault_utf8_length(text + i, length - i))) {
         i += n;
     }
     *out = length;
@@ -50,7 +50,7 @@ const char *vault_utf8_clean(const char *text, apr_size_t length, apr_size_t *ou
     clean = apr_palloc(pool, i + (length - i) * 3 + 1);
     memcpy(clean, text, i);
     for (used = i; i < length; i += n ? n : 1) {
-        n = sequence(s + i, length - i);
+        n = vault_utf8_length(text + i, length - i);
         memcpy(clean + used, n ? text + i : "\xef\xbf\xbd", n ? n : 3);
         used += n ? n : 3;
     }

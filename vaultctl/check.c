@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check: what the running server says of itself. */
-#include <stdio.h>
-
 #include "http.h"
+#include "output.h"
 
 static size_t print_list(const json_t *answer, const char *name, const char *label)
 {
@@ -11,7 +10,7 @@ static size_t print_list(const json_t *answer, const char *name, const char *lab
 
     json_array_foreach(list, i, sentence)
     {
-        printf("%s: %s\n", label, json_string_value(sentence));
+        vaultctl_print("%s: %s\n", label, vaultctl_json_text(sentence));
     }
     return json_array_size(list);
 }
@@ -22,11 +21,11 @@ static int print_answer(const json_t *answer)
     size_t warnings = print_list(answer, "Warnings", "warning");
 
     if (wrong + warnings == 0) {
-        printf("%" JSON_INTEGER_FORMAT " pages, %" JSON_INTEGER_FORMAT " interests, %" JSON_INTEGER_FORMAT
-               " bytes of states: all is well\n",
-               json_integer_value(json_object_get(answer, "Pages")),
-               json_integer_value(json_object_get(answer, "Interests")),
-               json_integer_value(json_object_get(answer, "HeapUsed")));
+        vaultctl_print("%" JSON_INTEGER_FORMAT " pages, %" JSON_INTEGER_FORMAT " interests, %" JSON_INTEGER_FORMAT
+                       " bytes of states: all is well\n",
+                       json_integer_value(json_object_get(answer, "Pages")),
+                       json_integer_value(json_object_get(answer, "Interests")),
+                       json_integer_value(json_object_get(answer, "HeapUsed")));
     }
     return wrong + warnings ? VAULTCTL_FAILED : VAULTCTL_DONE;
 }
@@ -50,7 +49,7 @@ int vaultctl_check(const vaultctl_options_t *options, char *const *words, int co
                               options->url);
     }
     else if (options->json) {
-        vaultctl_json_print(answer);
+        vaultctl_print_json(answer, JSON_INDENT(2));
         status =
             json_array_size(json_object_get(answer, "Wrong")) || json_array_size(json_object_get(answer, "Warnings"))
                 ? VAULTCTL_FAILED

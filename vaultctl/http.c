@@ -143,7 +143,7 @@ static void read_answer(vaultctl_http_t *http, vaultctl_answer_t *answer, const 
     curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &answer->status);
     curl_easy_getinfo(http->curl, CURLINFO_RETRY_AFTER, &wait);
     answer->url = url;
-    answer->retry_after = (long)wait;
+    answer->retry_after = wait < VAULTCTL_RETRY_MAX ? (int)wait : VAULTCTL_RETRY_MAX;
     answer->body = apr_pstrmemdup(pool, http->length ? http->body : "", http->length);
     answer->length = http->length;
 }
@@ -205,12 +205,28 @@ static const char *meaning(const vaultctl_answer_t *answer)
 
 int vaultctl_http_say(const vaultctl_answer_t *answer)
 {
-    json_t *body = json_loads(answer->body, 0, NULL);
+    json_t *body = vaultctl_http_object(answer);
     const char *error = json_string_value(json_object_get(body, "error"));
 
     vaultctl_say(VAULTCTL_TROUBLE, "%s: %ld: %s", answer->url, answer->status, error != NULL ? error : meaning(answer));
     json_decref(body);
     return VAULTCTL_TROUBLE;
+}
+
+json_t *vaultctl_http_object(const vaultctl_answer_t *answer)
+{
+    json_t *json = json_loadb(answer->body, answer->length, 0, NULL);
+
+    if (!json_is_object(json)) {
+        json_decref(json);
+        return NULL;
+    }
+    return json;
+}
+
+const char *vaultctl_json_text(const json_t *string)
+{
+    return json_is_string(string) ? json_string_value(string) : "-";
 }
 
 int vaultctl_http_json(vaultctl_http_t *http, json_t **json, const char *path, const char *form, apr_pool_t *pool)
@@ -223,7 +239,7 @@ int vaultctl_http_json(vaultctl_http_t *http, json_t **json, const char *path, c
         return vaultctl_say(VAULTCTL_TROUBLE, "%s", why);
     }
     if (answer.status == 200) {
-        *json = json_loadb(answer.body, answer.length, 0, NULL);
+        *json = vaultctl_http_object(&answer);
     }
     return *json != NULL ? VAULTCTL_DONE : vaultctl_http_say(&answer);
 }
@@ -235,10 +251,4 @@ const char *vaultctl_http_escape(vaultctl_http_t *http, const char *text, apr_po
 
     curl_free(escaped);
     return copy;
-}
-
-void vaultctl_json_print(const json_t *json)
-{
-    json_dumpf(json, stdout, JSON_INDENT(2));
-    putchar('\n');
 }

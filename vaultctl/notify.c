@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* notify: for writers that are no part of the server, from a shell. */
-#include <stdio.h>
-
 #include "apr_strings.h"
 
 #include "http.h"
+#include "output.h"
 
 /* Who is told "not now" for so long is told no. */
 #define PATIENCE apr_time_from_sec(60)
@@ -26,11 +25,10 @@ static void print_answer(const vaultctl_options_t *options, json_t *answer, cons
 {
     if (options->json) {
         json_object_set_new(answer, "interest", json_string(interest));
-        json_dumpf(answer, stdout, JSON_COMPACT);
-        putchar('\n');
+        vaultctl_print_json(answer, JSON_COMPACT);
     }
     else if (json_is_false(json_object_get(answer, "held"))) {
-        printf("%s: no page holds it\n", interest);
+        vaultctl_print("%s: no page holds it\n", interest);
     }
 }
 
@@ -44,7 +42,7 @@ static int notify(vaultctl_http_t *http, const vaultctl_options_t *options, cons
     if (why != NULL) {
         return vaultctl_say(VAULTCTL_TROUBLE, "%s", why);
     }
-    json = answer.status == 200 || answer.status == 202 ? json_loadb(answer.body, answer.length, 0, NULL) : NULL;
+    json = answer.status == 200 || answer.status == 202 ? vaultctl_http_object(&answer) : NULL;
     if (json == NULL) {
         return vaultctl_http_say(&answer);
     }

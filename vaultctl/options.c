@@ -11,6 +11,8 @@
 #include "apr_lib.h"
 #include "apr_strings.h"
 
+#include "output.h"
+
 #define DEFAULT_URL "http://localhost/vault/"
 #define NUMBER_MAX 1000000000
 
@@ -71,7 +73,7 @@ void vaultctl_options_print(unsigned groups)
         }
         apr_snprintf(words, sizeof(words), "--%s%s%s", row->name, row->argument ? " " : "",
                      row->argument ? row->argument : "");
-        printf("  %s %-24s %s\n", brief, words, row->text);
+        vaultctl_print("  %s %-24s %s\n", brief, words, row->text);
     }
 }
 

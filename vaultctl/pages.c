@@ -7,6 +7,7 @@
 #include "apr_strings.h"
 
 #include "http.h"
+#include "output.h"
 
 #define ID_LENGTH 40
 /* So much of an id tells pages apart in a list. */
@@ -14,9 +15,7 @@
 
 static const char *text(const json_t *object, const char *name)
 {
-    const char *value = json_string_value(json_object_get(object, name));
-
-    return value != NULL ? value : "-";
+    return vaultctl_json_text(json_object_get(object, name));
 }
 
 static double seconds(const json_t *object, const char *name)
@@ -29,20 +28,6 @@ static json_int_t number(const json_t *object, const char *name)
     return json_integer_value(json_object_get(object, name));
 }
 
-/* What browsers have sent may be a command to the terminal. */
-static void print_clean(const char *value)
-{
-    for (; *value; value++) {
-        putchar(apr_iscntrl(*value) ? '?' : *value);
-    }
-}
-
-static void print_member(const char *before, const json_t *object, const char *name)
-{
-    fputs(before, stdout);
-    print_clean(text(object, name));
-}
-
 static void print_words(const json_t *list)
 {
     const json_t *word;
@@ -50,8 +35,7 @@ static void print_words(const json_t *list)
 
     json_array_foreach(list, i, word)
     {
-        putchar(' ');
-        print_clean(json_string_value(word));
+        vaultctl_print(" %s", vaultctl_json_text(word));
     }
 }
 
@@ -61,13 +45,13 @@ static void print_page(const json_t *page, int full)
 {
     const json_t *owner = json_object_get(page, "Owner");
 
-    printf("%-*.*s %-26s %8.1f  ", full ? ID_LENGTH : ID_SHORT, full ? ID_LENGTH : ID_SHORT, text(page, "Page"),
-           text(page, "State"), seconds(page, "IdleSeconds"));
+    vaultctl_print("%-*.*s %-26s %8.1f  ", full ? ID_LENGTH : ID_SHORT, full ? ID_LENGTH : ID_SHORT, text(page, "Page"),
+                   text(page, "State"), seconds(page, "IdleSeconds"));
     if (json_is_string(owner)) {
-        print_clean(json_string_value(owner));
+        vaultctl_print("%s", json_string_value(owner));
     }
     else {
-        printf("address#%s", text(page, "Client"));
+        vaultctl_print("address#%s", text(page, "Client"));
     }
     print_words(json_object_get(page, "Methods"));
     fputs("  [", stdout);
@@ -80,8 +64,8 @@ static void print_list(const json_t *pages, int full)
     const json_t *page;
     size_t i;
 
-    printf("%-*s %-26s %8s  %s\n", full ? ID_LENGTH : ID_SHORT, "Page", "State", "Idle s",
-           "Whose, methods [interests]");
+    vaultctl_print("%-*s %-26s %8s  %s\n", full ? ID_LENGTH : ID_SHORT, "Page", "State", "Idle s",
+                   "Whose, methods [interests]");
     json_array_foreach(pages, i, page)
     {
         print_page(page, full);
@@ -103,16 +87,29 @@ static const char *path_of_list(vaultctl_http_t *http, const vaultctl_options_t 
                       : path;
 }
 
+/* @param answer  the caller's to release; has the list "Pages" */
+static int ask_list(vaultctl_http_t *http, json_t **answer, const char *path, const vaultctl_options_t *options,
+                    apr_pool_t *pool)
+{
+    int status = vaultctl_http_json(http, answer, path, NULL, pool);
+
+    if (status == VAULTCTL_DONE && !json_is_array(json_object_get(*answer, "Pages"))) {
+        json_decref(*answer);
+        return vaultctl_say(VAULTCTL_TROUBLE, "%s%s: this is not what mod_vault answers", options->url, path);
+    }
+    return status;
+}
+
 static int list(vaultctl_http_t *http, const vaultctl_options_t *options, apr_pool_t *pool)
 {
     json_t *answer;
-    int status = vaultctl_http_json(http, &answer, path_of_list(http, options, pool), NULL, pool);
+    int status = ask_list(http, &answer, path_of_list(http, options, pool), options, pool);
 
     if (status != VAULTCTL_DONE) {
         return status;
     }
     if (options->json) {
-        vaultctl_json_print(json_object_get(answer, "Pages"));
+        vaultctl_print_json(json_object_get(answer, "Pages"), JSON_INDENT(2));
     }
     else {
         print_list(json_object_get(answer, "Pages"), options->full);
@@ -130,9 +127,9 @@ static void print_interests(const json_t *interests)
 
     json_array_foreach(interests, i, interest)
     {
-        print_member("    ", interest, "name");
-        printf(": seen %" JSON_INTEGER_FORMAT ", now %" JSON_INTEGER_FORMAT "%s\n", number(interest, "seen"),
-               number(interest, "stamp"), json_is_true(json_object_get(interest, "moved")) ? " (moved)" : "");
+        vaultctl_print("    %s: seen %" JSON_INTEGER_FORMAT ", now %" JSON_INTEGER_FORMAT "%s\n",
+                       text(interest, "name"), number(interest, "seen"), number(interest, "stamp"),
+                       json_is_true(json_object_get(interest, "moved")) ? " (moved)" : "");
     }
 }
 
@@ -143,8 +140,7 @@ static void print_methods(const json_t *methods)
 
     json_array_foreach(methods, i, method)
     {
-        print_member("  ", method, "url");
-        printf(": %s\n", text(method, "state"));
+        vaultctl_print("  %s: %s\n", text(method, "url"), text(method, "state"));
         print_interests(json_object_get(method, "interests"));
     }
 }
@@ -156,9 +152,7 @@ static void print_cursors(const json_t *cursors)
 
     json_array_foreach(cursors, i, cursor)
     {
-        print_member("  ", cursor, "call");
-        print_member(" is at ", cursor, "place");
-        putchar('\n');
+        vaultctl_print("  %s is at %s\n", text(cursor, "call"), text(cursor, "place"));
     }
 }
 
@@ -169,11 +163,7 @@ static void print_properties(json_t *properties)
 
     json_object_foreach(properties, key, value)
     {
-        fputs("  ", stdout);
-        print_clean(key);
-        fputs(" = ", stdout);
-        print_clean(json_string_value(value));
-        putchar('\n');
+        vaultctl_print("  %s = %s\n", key, vaultctl_json_text(value));
     }
 }
 
@@ -182,12 +172,13 @@ static void print_history(const json_t *page)
     const json_t *wake = json_object_get(page, "LastWake"), *round = json_object_get(page, "LastRound");
 
     if (json_is_number(json_object_get(wake, "seconds"))) {
-        printf("Woken           %.1f s ago: %s\n", seconds(wake, "seconds"), text(wake, "why"));
+        vaultctl_print("Woken           %.1f s ago: %s\n", seconds(wake, "seconds"), text(wake, "why"));
     }
     if (json_is_number(json_object_get(round, "seconds"))) {
-        printf("Last round      %.1f s ago: %" JSON_INTEGER_FORMAT " of its methods ran, %" JSON_INTEGER_FORMAT
-               " had something to show, %" JSON_INTEGER_FORMAT " failed\n",
-               seconds(round, "seconds"), number(round, "methods"), number(round, "wrote"), number(round, "failed"));
+        vaultctl_print("Last round      %.1f s ago: %" JSON_INTEGER_FORMAT " of its methods ran, %" JSON_INTEGER_FORMAT
+                       " had something to show, %" JSON_INTEGER_FORMAT " failed\n",
+                       seconds(round, "seconds"), number(round, "methods"), number(round, "wrote"),
+                       number(round, "failed"));
     }
 }
 
@@ -196,16 +187,15 @@ static void print_one(const json_t *page)
     const json_t *staged = json_object_get(page, "Unacknowledged"), *seq;
     size_t i;
 
-    printf("Page            %s\nState           %s, idle for %.1f s", text(page, "Page"), text(page, "State"),
-           seconds(page, "IdleSeconds"));
-    print_member("\nOwner           ", page, "Owner");
-    putchar('\n');
+    vaultctl_print("Page            %s\n", text(page, "Page"));
+    vaultctl_print("State           %s, idle for %.1f s\n", text(page, "State"), seconds(page, "IdleSeconds"));
+    vaultctl_print("Owner           %s\n", text(page, "Owner"));
     print_history(page);
-    printf("Answer          number %" JSON_INTEGER_FORMAT " is what the browser has\n", number(page, "Seq"));
+    vaultctl_print("Answer          number %" JSON_INTEGER_FORMAT " is what the browser has\n", number(page, "Seq"));
     json_array_foreach(staged, i, seq)
     {
-        printf("                number %" JSON_INTEGER_FORMAT " was sent and not acknowledged yet\n",
-               json_integer_value(seq));
+        vaultctl_print("                number %" JSON_INTEGER_FORMAT " was sent and not acknowledged yet\n",
+                       json_integer_value(seq));
     }
     puts("Methods");
     print_methods(json_object_get(page, "Methods"));
@@ -229,7 +219,7 @@ static int show(vaultctl_http_t *http, const vaultctl_options_t *options, const 
         return status;
     }
     if (options->json) {
-        vaultctl_json_print(page);
+        vaultctl_print_json(page, JSON_INDENT(2));
     }
     else {
         print_one(page);
@@ -239,7 +229,7 @@ static int show(vaultctl_http_t *http, const vaultctl_options_t *options, const 
 }
 
 /* The first digits of an id are enough if they are those of one page only. @return NULL: said what is wrong */
-static const char *complete(vaultctl_http_t *http, const char *id, apr_pool_t *pool)
+static const char *complete(vaultctl_http_t *http, const vaultctl_options_t *options, const char *id, apr_pool_t *pool)
 {
     const char *found = NULL;
     json_t *answer;
@@ -249,7 +239,7 @@ static const char *complete(vaultctl_http_t *http, const char *id, apr_pool_t *p
     if (strlen(id) >= ID_LENGTH || *id == '\0') {
         return id;
     }
-    if (vaultctl_http_json(http, &answer, "status?pages", NULL, pool) != VAULTCTL_DONE) {
+    if (ask_list(http, &answer, "status?pages", options, pool) != VAULTCTL_DONE) {
         return NULL;
     }
     json_array_foreach(json_object_get(answer, "Pages"), i, page)
@@ -289,6 +279,6 @@ int vaultctl_pages(const vaultctl_options_t *options, char *const *words, int co
     if (count == 0) {
         return list(http, options, pool);
     }
-    id = complete(http, words[0], pool);
+    id = complete(http, options, words[0], pool);
     return id != NULL ? show(http, options, id, pool) : VAULTCTL_TROUBLE;
 }

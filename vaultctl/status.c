@@ -11,6 +11,7 @@
 #include "apr_time.h"
 
 #include "http.h"
+#include "output.h"
 #include "terminal.h"
 
 #define CLEAR "\033[H\033[2J"
@@ -61,8 +62,8 @@ static void print_rooms(screen_t *s)
         json_int_t used = number(s->now, rooms[i].name), most = number(s->now, rooms[i].most);
 
         if (may_print(s)) {
-            printf("%-18s %12" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " (%.0f %%)\n", rooms[i].label, used,
-                   most, most ? 100.0 * (double)used / (double)most : 0.0);
+            vaultctl_print("%-18s %12" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " (%.0f %%)\n", rooms[i].label,
+                           used, most, most ? 100.0 * (double)used / (double)most : 0.0);
         }
     }
 }
@@ -75,11 +76,11 @@ static void print_figure(screen_t *s, const char *name)
         return;
     }
     if (s->before == NULL || value < number(s->before, name) || value == number(s->before, name)) {
-        printf("%-18s %12" JSON_INTEGER_FORMAT "\n", name, value);
+        vaultctl_print("%-18s %12" JSON_INTEGER_FORMAT "\n", name, value);
     }
     else {
-        printf("%-18s %12" JSON_INTEGER_FORMAT " %11.1f/s\n", name, value,
-               (double)(value - number(s->before, name)) / s->seconds);
+        vaultctl_print("%-18s %12" JSON_INTEGER_FORMAT " %11.1f/s\n", name, value,
+                       ((double)value - (double)number(s->before, name)) / s->seconds);
     }
 }
 
@@ -112,9 +113,10 @@ static void print_children(screen_t *s)
         return;
     }
     s->rows -= 2;
-    printf("\n%-5s %8s", "Slot", "Pid");
+    putchar('\n');
+    vaultctl_print("%-5s %8s", "Slot", "Pid");
     for (size_t k = 0; k < OF_CHILDREN; k++) {
-        printf(" %*s", (int)strlen(of_children[k]) < 9 ? 9 : (int)strlen(of_children[k]), of_children[k]);
+        vaultctl_print(" %*s", (int)strlen(of_children[k]) < 9 ? 9 : (int)strlen(of_children[k]), of_children[k]);
     }
     putchar('\n');
     json_array_foreach(children, i, child)
@@ -122,10 +124,11 @@ static void print_children(screen_t *s)
         if (!may_print(s)) {
             break;
         }
-        printf("%-5" JSON_INTEGER_FORMAT " %8" JSON_INTEGER_FORMAT, number(child, "Slot"), number(child, "Pid"));
+        vaultctl_print("%-5" JSON_INTEGER_FORMAT " %8" JSON_INTEGER_FORMAT, number(child, "Slot"),
+                       number(child, "Pid"));
         for (size_t k = 0; k < OF_CHILDREN; k++) {
-            printf(" %*" JSON_INTEGER_FORMAT, (int)strlen(of_children[k]) < 9 ? 9 : (int)strlen(of_children[k]),
-                   number(child, of_children[k]));
+            vaultctl_print(" %*" JSON_INTEGER_FORMAT, (int)strlen(of_children[k]) < 9 ? 9 : (int)strlen(of_children[k]),
+                           number(child, of_children[k]));
         }
         putchar('\n');
     }
@@ -148,18 +151,18 @@ static void print_locations(screen_t *s)
     s->rows -= 2;
     putchar('\n');
     for (size_t k = 0; k < OF_LOCATIONS; k++) {
-        printf("%9s ", of_locations[k]);
+        vaultctl_print("%9s ", of_locations[k]);
     }
-    puts("VaultQosLimit");
+    vaultctl_print("VaultQosLimit\n");
     json_array_foreach(locations, i, location)
     {
         if (!may_print(s)) {
             break;
         }
         for (size_t k = 0; k < OF_LOCATIONS; k++) {
-            printf("%9" JSON_INTEGER_FORMAT " ", number(location, of_locations[k]));
+            vaultctl_print("%9" JSON_INTEGER_FORMAT " ", number(location, of_locations[k]));
         }
-        puts(json_string_value(json_object_get(location, "Location")));
+        vaultctl_print("%s\n", vaultctl_json_text(json_object_get(location, "Location")));
     }
 }
 
@@ -188,7 +191,8 @@ static void draw(const vaultctl_options_t *options, const json_t *now, const jso
         fputs(CLEAR, stdout);
     }
     s.rows -= 2;
-    printf("mod_vault at %s  %s\n\n", options->url, time);
+    vaultctl_print("mod_vault at %s  %s\n", options->url, time);
+    putchar('\n');
     print_figures(&s);
     print_children(&s);
     if (!isatty(STDOUT_FILENO)) {
@@ -271,7 +275,7 @@ int vaultctl_status(const vaultctl_options_t *options, char *const *words, int c
         return status;
     }
     if (options->json) {
-        vaultctl_json_print(now);
+        vaultctl_print_json(now, JSON_INDENT(2));
     }
     else {
         s.now = now;

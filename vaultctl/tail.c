@@ -10,6 +10,7 @@
 #include "apr_time.h"
 
 #include "http.h"
+#include "output.h"
 
 /* VaultLongPollTimeout is 600 s at most. */
 #define POLL_SECONDS 700
@@ -45,12 +46,11 @@ static void print_line(tail_t *t, const char *interest)
     apr_strftime(time, &length, sizeof(time), "%Y-%m-%d %H:%M:%S", &exploded);
     if (t->options->json) {
         json_t *line = json_pack("{s:f, s:s}", "time", (double)now / APR_USEC_PER_SEC, "interest", interest);
-        json_dumpf(line, stdout, JSON_COMPACT);
-        putchar('\n');
+        vaultctl_print_json(line, JSON_COMPACT);
         json_decref(line);
     }
     else {
-        printf("%s.%03d %s\n", time, (int)(exploded.tm_usec / 1000), interest);
+        vaultctl_print("%s.%03d %s\n", time, (int)(exploded.tm_usec / 1000), interest);
     }
     fflush(stdout);
 }
@@ -64,11 +64,11 @@ static void print_updates(tail_t *t, const json_t *updates)
     json_array_foreach(updates, i, update)
     {
         const char *text = json_string_value(json_object_get(update, "body"));
-        json_t *body = text != NULL ? json_loads(text, 0, NULL) : NULL;
+        json_t *body = text != NULL ? json_loads(text, 0, NULL) : NULL; /* any JSON, or none */
 
         json_array_foreach(json_object_get(body, "interests"), k, name)
         {
-            print_line(t, json_string_value(name));
+            print_line(t, vaultctl_json_text(name));
         }
         json_decref(body);
     }
@@ -118,7 +118,10 @@ static int take_answer(tail_t *t, const vaultctl_answer_t *answer, apr_pool_t *p
     t->broken = 0;
     switch (answer->status) {
     case 200:
-        body = json_loadb(answer->body, answer->length, 0, NULL);
+        body = vaultctl_http_object(answer);
+        if (body == NULL) {
+            return vaultctl_http_say(answer);
+        }
         t->seq = json_integer_value(json_object_get(body, "seq"));
         print_updates(t, json_object_get(body, "updates"));
         json_decref(body);
@@ -139,7 +142,8 @@ static int take_answer(tail_t *t, const vaultctl_answer_t *answer, apr_pool_t *p
 
 static int poll(tail_t *t, apr_pool_t *pool)
 {
-    const char *path = apr_psprintf(pool, "status?poll&page=%s&seq=%" APR_INT64_T_FMT, t->page, (apr_int64_t)t->seq);
+    const char *path = apr_psprintf(pool, "status?poll&page=%s&seq=%" APR_INT64_T_FMT,
+                                    vaultctl_http_escape(t->http, t->page, pool), (apr_int64_t)t->seq);
     vaultctl_answer_t answer;
     const char *why = vaultctl_http_ask(t->http, &answer, path, NULL, POLL_SECONDS, pool);
 

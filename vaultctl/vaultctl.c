@@ -2,13 +2,14 @@
 /* vaultctl: what an administrator does to mod_vault from a shell. */
 #include "vaultctl.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apr_general.h"
 #include "apr_strings.h"
+
+#include "output.h"
 
 #define OF_SERVER VAULTCTL_OF_SERVER
 #define OF_DATABASE VAULTCTL_OF_DATABASE
@@ -42,26 +43,13 @@ static const command_t commands[] = {
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-int vaultctl_say(int status, const char *fmt, ...)
-{
-    va_list args;
-
-    fflush(stdout);
-    fputs("vaultctl: ", stderr);
-    va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
-    va_end(args);
-    fputc('\n', stderr);
-    return status;
-}
-
 /* --------------------------------------------------------------------- usage */
 
 static void print_usage(FILE *to)
 {
     fputs("usage: vaultctl COMMAND [options] [words]\n\ncommands\n", to);
     for (size_t i = 0; i < COMMANDS; i++) {
-        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+        vaultctl_print_to(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
     }
     fputs("\nvaultctl COMMAND --help    the options of a command\nvaultctl --version         which mod_vault it "
           "belongs to\n"
@@ -72,7 +60,10 @@ static void print_usage(FILE *to)
 
 static int print_help(const command_t *command)
 {
-    printf("usage: vaultctl %s [options] %s\n\n%s\n\noptions\n", command->name, command->words, command->summary);
+    vaultctl_print("usage: vaultctl %s [options] %s\n", command->name, command->words);
+    vaultctl_print("\n");
+    vaultctl_print("%s\n", command->summary);
+    fputs("\noptions\n", stdout);
     vaultctl_options_print(command->groups | VAULTCTL_OF_ALL);
     if (command->groups & OF_DATABASE) {
         fputs("\nparameters are those of the database feed: driver=sqlite3 database=/var/lib/site/site.db\n", stdout);

@@ -5,6 +5,7 @@
  *
  * vaultctl.c  the commands
  * options.c   the options, one row each
+ * output.c    prints everything, cleaned
  * http.c      asks the server
  * status.c    status, top
  * notify.c    notify
@@ -16,6 +17,8 @@
  */
 #ifndef VAULTCTL_H
 #define VAULTCTL_H
+
+#include <stdarg.h>
 
 #include "apr_pools.h"
 #include "apr_tables.h"
@@ -72,8 +75,9 @@ typedef struct vaultctl_options_t {
 /** A command. `words` are what stands after the options, `count` of them. @return what to exit with */
 typedef int vaultctl_command_fn(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool);
 
-/** Say something on stderr, after the program's name. @return `status` */
+/** Say something on stderr, after the program's name, cleaned as output.h says. @return `status` */
 int vaultctl_say(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void vaultctl_vsay(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
 
 /** Read the options of these groups.
  * @param words  `count` of them; those that are no options are moved to the front

@@ -13,6 +13,7 @@
 #include "connection.h"
 #include "dialect.h"
 #include "driver.h"
+#include "output.h"
 #include "rows.h"
 
 extern const vault_feed_t vault_feed;
@@ -30,11 +31,9 @@ static void host_log(int level, const char *fmt, ...)
     if (level > 4) {
         return;
     }
-    fputs("vaultctl: ", stderr);
     va_start(args, fmt);
-    vfprintf(stderr, fmt, args);
+    vaultctl_vsay(fmt, args);
     va_end(args);
-    fputc('\n', stderr);
 }
 
 /* All that a use without a call needs. */
@@ -196,7 +195,7 @@ static int find_watched(sql_call_t *c, const char *name)
 static void show(const apr_array_header_t *statements)
 {
     for (int i = 0; i < statements->nelts; i++) {
-        printf("%s;\n", APR_ARRAY_IDX(statements, i, const char *));
+        vaultctl_print_sql(APR_ARRAY_IDX(statements, i, const char *));
     }
     fflush(stdout);
 }
@@ -222,7 +221,7 @@ static int run_all(sql_call_t *c, const apr_array_header_t *statements)
 static void say_done(char *const *tables, int count, statements_fn make)
 {
     for (int i = 0; i < count; i++) {
-        printf("%s: %s\n", tables[i], make == database_dialect_watch ? "watched" : "watched no more");
+        vaultctl_print("%s: %s\n", tables[i], make == database_dialect_watch ? "watched" : "watched no more");
     }
 }
 
@@ -296,7 +295,7 @@ static int list(sql_call_t *c)
         return VAULTCTL_FAILED;
     }
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        printf("%s\n", json_string_value(json_object_get(json_array_get(rows, i), "tbl")));
+        vaultctl_print("%s\n", json_string_value(json_object_get(json_array_get(rows, i), "tbl")));
     }
     json_decref(rows);
     return VAULTCTL_DONE;

@@ -26,7 +26,7 @@
 APLOG_USE_MODULE(vault);
 
 /* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a new one. */
-#define RETAINED "mod_vault segment 4"
+#define RETAINED "mod_vault segment 5"
 #define HEAP_MIN (256 * 1024)
 #define SCRATCH_KEPT (1024 * 1024)
 
@@ -37,6 +37,7 @@ typedef struct retained_t {
     vault_notifier_t *notifier;
     vault_pages_t *pages;
     vault_rates_t *rates;
+    vault_clients_t *clients;
     vault_qos_t *qos;
     vault_limits_t limits;
 } retained_t;
@@ -46,7 +47,7 @@ typedef struct retained_t {
 static apr_uint64_t tables_take(const vault_limits_t *limits)
 {
     return vault_notifier_space(limits) + vault_qos_space(limits) + vault_pages_space(limits) + vault_rates_space() +
-           HEAP_MIN;
+           vault_clients_space(limits) + HEAP_MIN;
 }
 
 /* A larger segment has larger tables: what is said to be enough must be. */
@@ -68,6 +69,7 @@ static apr_status_t make_tables(retained_t *t, apr_pool_t *pool)
     if ((rv = vault_segment_create(&t->segment, &t->limits, pool)) != APR_SUCCESS ||
         (rv = vault_notifier_create(&t->notifier, t->segment, pool)) != APR_SUCCESS ||
         (rv = vault_rates_create(&t->rates, t->segment)) != APR_SUCCESS ||
+        (rv = vault_clients_create(&t->clients, t->segment, pool)) != APR_SUCCESS ||
         (rv = vault_qos_create(&t->qos, t->segment, t->notifier, pool)) != APR_SUCCESS ||
         (rv = vault_heap_create(&t->heap, t->segment, vault_segment_left(t->segment) - vault_pages_space(&t->limits),
                                 pool)) != APR_SUCCESS) {
@@ -137,6 +139,7 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     vault_server.notifier = t->notifier;
     vault_server.pages = t->pages;
     vault_server.rates = t->rates;
+    vault_server.clients = t->clients;
     vault_pages_set_interests(t->pages, (apr_uint32_t)vault_settings.max_page_interests);
     vault_server.qos = t->qos;
     vault_server.counters = vault_slot_counters(t->notifier, 0);
@@ -144,14 +147,15 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     return vault_throttle_conf_open(s, pconf) ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
 
-/* What a dead process had behind gates and in queues is nobody's: while the slot is still its own, since its next owner may have some
- * soon. Also of one that left in order: prefork's children end without ending their requests. */
-static void void_passes(pid_t pid)
+/* What a dead process had behind gates, in queues and of its clients' limits is void: while the slot is still its own, since its next
+ * owner may have some soon. Also of one that left in order: prefork's children end without ending their requests. */
+static void void_shares(pid_t pid)
 {
     unsigned slot = vault_slot_of(vault_server.notifier, pid);
 
     if (slot) {
         vault_qos_slot_gone(vault_server.qos, slot);
+        vault_clients_slot_gone(vault_server.clients, slot);
     }
 }
 
@@ -164,7 +168,7 @@ static void child_status(server_rec *s, pid_t pid, ap_generation_t gen, int slot
     if (status != MPM_CHILD_EXITED || !vault_server.notifier) {
         return;
     }
-    void_passes(pid);
+    void_shares(pid);
     if (vault_slot_exited(vault_server.notifier, pid, &dead)) {
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
                      VLTNO(00004) "child %" APR_PID_T_FMT
@@ -234,6 +238,7 @@ static void tick(void *baton)
     }
     n = vault_pages_sweep(vault_server.pages, now, vault_page_idle());
     vault_pages_recount(vault_server.pages);
+    vault_clients_sweep(vault_server.clients, now);
 
     if (n) {
         vault_tally(pages_dropped, n);
@@ -275,7 +280,7 @@ static apr_status_t start_waiting(apr_pool_t *pchild)
     unsigned runs = (unsigned)vault_settings.runs;
     apr_status_t rv;
 
-    void_passes(getpid()); /* of a process whose number we got, and of whose end nobody was told */
+    void_shares(getpid()); /* of a process whose number we got, and of whose end nobody was told */
     rv = vault_slot_claim(vault_server.notifier, getpid(), &vault_server.slot);
 
     if (rv != APR_SUCCESS) {

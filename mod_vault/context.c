@@ -107,6 +107,11 @@ apr_uint32_t vault_client_number(request_rec *r)
     return number_of(client_name(vault_main_request(r)));
 }
 
+vault_client_id_t vault_client_of(request_rec *r)
+{
+    return vault_client_id(vault_server.clients, client_name(vault_main_request(r)));
+}
+
 /* Refused views are logged as warnings once a second: whoever fills the table causes many. */
 static int refused_level(void)
 {

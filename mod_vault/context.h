@@ -14,6 +14,7 @@
 #include "apr_hash.h"
 #include "httpd.h"
 
+#include "client_table.h"
 #include "run.h"
 
 typedef struct vault_context_t {
@@ -49,6 +50,9 @@ request_rec *vault_main_request(request_rec *r);
 
 /** Who asks, as 32 bits for vault_page_count_client() and vault_rates_admit(): the user or, without one, the address. */
 apr_uint32_t vault_client_number(request_rec *r);
+
+/** Who asks, for the table of clients (client_table.h): the user or, without one, the address. */
+vault_client_id_t vault_client_of(request_rec *r);
 
 /** The round that `r` is part of; begun now if `r` is a view that may have a page.
  * @param status  why there is none: APR_EACCES VaultLongPoll is off here, APR_EINIT too late, APR_ENOSPC no room, APR_NOTFOUND

@@ -9,6 +9,7 @@
 #include "httpd.h"
 #include "http_config.h"
 
+#include "client_table.h"
 #include "page.h"
 #include "rate.h"
 #include "qos.h"
@@ -24,6 +25,7 @@ typedef struct vault_server_t {
     vault_notifier_t *notifier; /* const after post_config */
     vault_pages_t *pages;       /* const after post_config */
     vault_rates_t *rates;       /* const after post_config */
+    vault_clients_t *clients;   /* const after post_config */
     vault_qos_t *qos;           /* const after post_config */
     vault_waiters_t *waiters;   /* const after child_init; NULL: nothing can wait in this process */
     vault_counters_t *counters; /* const after child_init; never NULL after post_config */

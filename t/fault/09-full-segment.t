@@ -5,7 +5,7 @@ use strict;
 use warnings;
 use VaultTest;
 
-my $limits = "VaultSharedMemory 1M\nVaultMaxPages 500\nVaultMaxInterests 1000\n";
+my $limits = "VaultSharedMemory 1200K\nVaultMaxPages 500\nVaultMaxInterests 1000\n";
 my $server = use_server(VaultTest::Server->start('full-segment', config => $limits));
 text_of('/test/set?name=f09&value=' . 'f' x 2000);
 my @names = map { "f09page$_" } 1 .. 6;

@@ -20,6 +20,7 @@
     SUITE(notifier)                                                                                                    \
     SUITE(slot)                                                                                                        \
     SUITE(notifier_race)                                                                                               \
+    SUITE(client_table)                                                                                                \
     SUITE(qos)                                                                                                         \
     SUITE(qos_race)                                                                                                    \
     SUITE(call_name)                                                                                                   \

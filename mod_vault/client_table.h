@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file client_table.h
+ * What each client has of the server, counted exactly and over all children: pages, bytes of the heap, interests, polls that wait,
+ * bytes that wait to be written, and how often it notifies.
+ *
+ * A client is a user or, without a login, an address. The table knows it by a 64-bit SipHash of its whole name under a random key that
+ * never leaves the segment. An outsider cannot compute the hash, so he cannot find two names that share a limit.
+ *
+ * A client has a row while it has anything; a row that holds nothing is free again at once, and one that holds only a rate at the next
+ * vault_clients_sweep(). There are twice as many rows as pages, and some: every page can belong to another client, and as many clients
+ * again can be served without a page. Where no row can be had, a request is refused as at a limit: nothing is admitted uncounted.
+ *
+ * What a process that dies leaves:
+ *   - Of a kind that belongs to a slot (WAITING, UNSENT) each slot has a share of its own, and only the process in that slot changes it.
+ *     vault_clients_slot_gone() wipes the shares of a dead process; the total of a client is the sum of its shares.
+ *   - The other kinds (PAGES, BYTES, INTERESTS) outlive the process that counted them. Its caller counts up before it notes what was
+ *     counted, and wipes its note before it counts down. So a kill can only leave too much, which vault_clients_recount() takes away.
+ *
+ * Threads: create is for the parent before any fork; everything else for any thread of any process. One robust lock, held for some tens
+ * of instructions; no function calls out under it. Lock order: page > clients.
+ */
+#ifndef VAULT_CLIENT_TABLE_H
+#define VAULT_CLIENT_TABLE_H
+
+#include "apr_time.h"
+
+#include "segment.h"
+
+typedef struct vault_clients_t
+    vault_clients_t;                     /* handle, made before the fork, the same in every process; plain data */
+typedef apr_uint64_t vault_client_id_t;  /* names a client; 0: none */
+typedef apr_uint32_t vault_client_row_t; /* where its counts are, while it has something; 0: nowhere */
+
+/** What is counted. */
+typedef enum vault_client_kind_t {
+    VAULT_CLIENT_PAGES,     /* pages */
+    VAULT_CLIENT_BYTES,     /* bytes of the heap in blocks of these pages */
+    VAULT_CLIENT_INTERESTS, /* interests that these pages hold; one that two of them hold counts twice */
+    VAULT_CLIENT_WAITING,   /* polls that wait; of a slot */
+    VAULT_CLIENT_UNSENT,    /* bytes of answers that wait to be written; of a slot */
+    VAULT_CLIENT_KINDS
+} vault_client_kind_t;
+
+/** The first kind that belongs to a slot: those before it are not a slot's, those from it on are. */
+#define VAULT_CLIENT_OF_SLOT VAULT_CLIENT_WAITING
+
+/** What a client asks for. */
+typedef struct vault_client_claim_t {
+    vault_client_id_t id;
+    vault_client_kind_t kind;
+    unsigned slot;       /* of this process (slot.h), 1 and up; not used for a kind that is not a slot's */
+    apr_uint64_t amount; /* 0: nothing is done, and `row` becomes 0 */
+    apr_uint64_t most;   /* how much it may have of this kind afterwards, in all slots; APR_UINT64_MAX: any amount */
+} vault_client_claim_t;
+
+/** What the table needs of a segment, in bytes, for these limits (pages and slots), rounded generously. */
+apr_uint64_t vault_clients_space(const vault_limits_t *limits);
+
+/** Make the table and its key.
+ * @return APR_SUCCESS; APR_ENOSPC the segment has not so much left; or what the system's random numbers said */
+apr_status_t vault_clients_create(vault_clients_t **clients, vault_segment_t *segment, apr_pool_t *pool);
+
+/** The client of that name, "user NAME" or "address ADDRESS", say. Never 0. The same in every process until the server is stopped.
+ * Takes no lock. */
+vault_client_id_t vault_client_id(const vault_clients_t *clients, const char *name);
+
+/** Give the client `amount` more, unless it then had more than `most`; both in one step.
+ * @param row  receives where it is counted, for vault_clients_give(); valid until all of it was given back
+ * @return APR_SUCCESS; or nothing was done, `row` is 0, and
+ *         APR_ENOSPC  it would have more than `most`
+ *         APR_ENOMEM  the table has no room for one client more: refuse as at a limit
+ *         APR_EINVAL  there is no such kind or slot, or the id is 0 */
+apr_status_t vault_clients_take(vault_clients_t *clients, vault_client_row_t *row, const vault_client_claim_t *claim);
+
+/** Take `amount` of it away again. More than is there: all. Does nothing for row 0.
+ * @param slot  as in the claim */
+void vault_clients_give(vault_clients_t *clients, vault_client_row_t row, vault_client_kind_t kind, unsigned slot,
+                        apr_uint64_t amount);
+
+/** May the client do it once more (notify)? A second's worth may come at once. When more than half of the rows are taken, a client without
+ * a row may not: those who notify leave room for those who have pages.
+ * @param per_second  1 to 1,000,000
+ * @param now         as vault_now()
+ * @return 1  yes, and it is counted
+ *         0  not now; it is not counted */
+int vault_clients_admit(vault_clients_t *clients, vault_client_id_t id, unsigned per_second, apr_time_t now);
+
+/** The process in that slot is gone: what its shares hold is void. Before another process claims the slot. */
+void vault_clients_slot_gone(vault_clients_t *clients, unsigned slot);
+
+/** Free the rows of clients that have nothing and have not notified for a second. For some child, every second or so. */
+void vault_clients_sweep(vault_clients_t *clients, apr_time_t now);
+
+/* ------------------------------------------------------------------ recount */
+
+/** Counts of the kinds that are not a slot's: pages, bytes, interests. */
+typedef struct vault_client_counts_t {
+    apr_uint64_t held[VAULT_CLIENT_OF_SLOT];
+} vault_client_counts_t;
+
+/** The largest row that was ever in use. */
+vault_client_row_t vault_clients_last(const vault_clients_t *clients);
+
+/** Moves before any count of the row does that is not a slot's. Note it, count what the row should have, then set what was counted. */
+apr_uint32_t vault_clients_changes(const vault_clients_t *clients, vault_client_row_t row);
+
+/** Take away what the row has beyond `counted`.
+ * @param changes  as noted before the counting
+ * @return 1  it has no more than was counted
+ *         0  it has more, and was changed meanwhile: nothing was done, count again */
+int vault_clients_recount(vault_clients_t *clients, vault_client_row_t row, const vault_client_counts_t *counted,
+                          apr_uint32_t changes);
+
+/* ------------------------------------------------------------------- looking */
+
+/** How much the client has, in all slots. */
+apr_uint64_t vault_clients_has(vault_clients_t *clients, vault_client_id_t id, vault_client_kind_t kind);
+
+/** The same of a row, without a lock. Of a row that is not in use: 0, or what its next client has. */
+apr_uint64_t vault_clients_row_has(const vault_clients_t *clients, vault_client_row_t row, vault_client_kind_t kind);
+
+/** How many clients have something of that kind. Goes through all rows without a lock. */
+apr_uint32_t vault_clients_having(const vault_clients_t *clients, vault_client_kind_t kind);
+
+/** Rows in use, and rows that there are. */
+apr_uint32_t vault_clients_count(const vault_clients_t *clients);
+apr_uint32_t vault_clients_room(const vault_clients_t *clients);
+
+/** Compare chains, lists and sums. For tests and `vault-status?check`: others may go on meanwhile.
+ * @return NULL, or the first thing that is wrong */
+const char *vault_clients_check(vault_clients_t *clients);
+
+#endif

@@ -17,6 +17,7 @@
 
 #include "log.h"
 #include "mod_vault.h"
+#include "own_handlers.h"
 #include "reply.h"
 
 APLOG_USE_MODULE(vault);
@@ -207,16 +208,10 @@ static int let_in(request_rec *r)
 /* Before any other handler: the question is for ours. */
 static int keep_from_others(request_rec *r)
 {
-    static const char *const ours[] = {"vault-poll", "vault-page", "vault-feed", "vault-notify"};
-    unsigned i;
+    const vault_own_handler_t *own = vault_own_handler(r);
 
-    if (r->main || !apr_table_get(r->notes, LET_IN)) {
+    if (r->main || !apr_table_get(r->notes, LET_IN) || (own && own->answers_origins)) {
         return DECLINED;
-    }
-    for (i = 0; r->handler && i < sizeof(ours) / sizeof(ours[0]); i++) {
-        if (!strcmp(r->handler, ours[i])) {
-            return DECLINED;
-        }
     }
     return HTTP_FORBIDDEN;
 }

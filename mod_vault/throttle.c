@@ -17,6 +17,7 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "now.h"
+#include "own_handlers.h"
 #include "suspend.h"
 #include "vault.h"
 
@@ -333,10 +334,9 @@ static int enter(request_rec *r, const vault_location_t *l)
  * this very URL it is meant. */
 static int is_exempt(const request_rec *r, const vault_throttle_t *throttle)
 {
-    return r->handler &&
-           (!strcmp(r->handler, "vault-poll") || !strcmp(r->handler, "vault-status") ||
-            !strcmp(r->handler, "vault-notify")) &&
-           !(throttle->path && !strcmp(throttle->path, r->uri));
+    const vault_own_handler_t *own = vault_own_handler(r);
+
+    return own && own->skips_queue && !(throttle->path && !strcmp(throttle->path, r->uri));
 }
 
 static int answers_an_error(const request_rec *r)

@@ -14,6 +14,7 @@
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
+#include "own_handlers.h"
 #include "own_page.h"
 #include "script_filter.h"
 
@@ -118,20 +119,6 @@ static apr_status_t filter_view(ap_filter_t *f, apr_bucket_brigade *bb)
     return ap_pass_brigade(f->next, bb);
 }
 
-/* What speaks the protocol has no page. */
-static int is_own_handler(const request_rec *r)
-{
-    static const char *const names[] = {"vault-feed", "vault-notify", "vault-page", "vault-poll", "vault-status"};
-    unsigned i;
-
-    for (i = 0; r->handler && i < sizeof(names) / sizeof(names[0]); i++) {
-        if (!strcmp(r->handler, names[i])) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Only the request that the browser made has a view; its includes and its error documents write into it. */
 static void insert_view(request_rec *r)
 {
@@ -139,7 +126,7 @@ static void insert_view(request_rec *r)
     view_t *v;
 
     if (r->main || vault_location_of(r)->long_poll != 1 || (r->method_number != M_GET && r->method_number != M_POST) ||
-        is_own_handler(r)) {
+        vault_own_handler(r)) {
         return;
     }
     x = vault_context_make(r);

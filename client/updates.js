@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
   /* ---- updates ---- */
 
+  const HTML = ['text/html', 'text/vnd.turbo-stream.html']; // turbo-stream elements; the second as the integrations of Turbo send it
+
   /** One update. It may fail; the others and seq go on, else one bad method would stop the page for good. */
   function apply(update) {
     try {
@@ -9,7 +11,7 @@
       const data = /^application\/(.+\+)?json$/.test(kind) ? JSON.parse(body) : undefined;
       if (!dispatch('vault:update', { method, type, body, data, format }, true)) return;
       if (format === 'htmx') applyHtmx(body, method);
-      else if (kind === 'text/html') applyHtml(body, method);
+      else if (HTML.includes(kind)) applyHtml(body, method);
       dispatch('vault:applied', { method, type });
     } catch (error) {
       report(error, update?.method);

@@ -4,6 +4,7 @@
 
 #include "apr_lib.h"
 #include "apr_strings.h"
+#include "http_core.h"
 #include "http_protocol.h"
 #include "http_request.h"
 #include "util_filter.h"
@@ -14,6 +15,9 @@
 #include "mod_vault.h"
 #include "own_page.h"
 #include "utf8.h"
+
+/* What a method is asked for, whatever the poll accepts: the integrations of Turbo answer with its media type only to this. */
+#define ACCEPT "text/vnd.turbo-stream.html, text/html, */*;q=0.1"
 
 static ap_filter_rec_t *capture_filter;
 
@@ -79,7 +83,7 @@ static int is_blank(const capture_t *c)
 }
 
 /* What the poll's header says of the poll's own response does not hold for the method's. */
-static void hide_poll_headers(request_rec *sub)
+static void replace_poll_headers(request_rec *sub)
 {
     static const char *const names[] = {"If-Match",     "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
                                         "If-Range",     "Range",         "Accept-Encoding",   "Content-Length",
@@ -90,6 +94,7 @@ static void hide_poll_headers(request_rec *sub)
     for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         apr_table_unset(sub->headers_in, names[i]);
     }
+    apr_table_setn(sub->headers_in, "Accept", ACCEPT);
 }
 
 /* What the page is, for applications that cannot ask. */
@@ -127,20 +132,48 @@ static const char *media_type(const request_rec *sub, apr_pool_t *pool)
     return vault_utf8_clean(apr_pstrmemdup(pool, type, length), length, &length, pool);
 }
 
-/* A subrequest takes its memory from its parent's pool, and so from the connection, which keeps what it once had: 8 KB and more for
- * as long as the browser waits. The parent here is the poll in every respect but its pool. */
-static request_rec *stand_in(const request_rec *r, apr_pool_t *pool)
+static const char *path_of(const char *url, apr_pool_t *pool)
+{
+    char *path = apr_pstrmemdup(pool, url, strcspn(url, "?"));
+
+    ap_unescape_url(path);
+    return path;
+}
+
+/* The parent of the subrequest: a copy of the poll with two differences. A subrequest takes its memory from its parent's pool, which for
+ * the poll would be the connection's memory, kept for as long as the browser waits. And it inherits the request line, from which
+ * REQUEST_URI (CGI, FastCGI, WSGI) and THE_REQUEST (mod_rewrite) are made: a front controller would route the poll's URL. */
+static request_rec *make_parent(const request_rec *r, const char *url, apr_pool_t *pool)
 {
     request_rec *parent = apr_pmemdup(pool, r, sizeof(*r));
 
     parent->pool = pool;
+    parent->the_request = apr_pstrcat(pool, "GET ", url, " ", r->protocol, NULL);
     return parent;
+}
+
+/* A method is asked as any other request for its URL is. httpd gives a subrequest the protocol "INCLUDED", which applications do not know, and
+ * not the port of the Host header, which becomes SERVER_PORT; mod_rewrite gives it the URL of the main request. */
+static request_rec *make_request(request_rec *r, const char *url, ap_filter_t *capture, apr_pool_t *pool)
+{
+    request_rec *sub = ap_sub_req_method_uri("GET", url, make_parent(r, url, pool), capture);
+
+    sub->protocol = r->protocol;
+    sub->proto_num = r->proto_num;
+    sub->parsed_uri.port = r->parsed_uri.port;
+    sub->parsed_uri.port_str = r->parsed_uri.port_str;
+    if (apr_table_get(sub->subprocess_env, "SCRIPT_URL")) {
+        const char *path = path_of(url, sub->pool);
+        apr_table_setn(sub->subprocess_env, "SCRIPT_URL", path);
+        apr_table_setn(sub->subprocess_env, "SCRIPT_URI", ap_construct_url(sub->pool, path, sub));
+    }
+    return sub;
 }
 
 static const char *run_captured(request_rec *r, ap_filter_t *capture, vault_output_t *output, apr_pool_t *pool)
 {
     capture_t *c = capture->ctx;
-    request_rec *sub = ap_sub_req_method_uri("GET", output->url, stand_in(r, pool), capture), *last;
+    request_rec *sub = make_request(r, output->url, capture, pool), *last;
     const char *failed;
     int rv;
 
@@ -149,7 +182,7 @@ static const char *run_captured(request_rec *r, ap_filter_t *capture, vault_outp
         failed = apr_psprintf(pool, "its status is %d", sub->status);
     }
     else {
-        hide_poll_headers(sub);
+        replace_poll_headers(sub);
         tell_page(sub);
         rv = ap_run_sub_req(sub);
         for (last = sub; last->next; last = last->next) {

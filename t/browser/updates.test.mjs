@@ -50,6 +50,13 @@ describe('updates', () => {
     assert.equal(await inner(page, '#list'), '<li id="a">a<i>!</i></li><li id="b">b<i>!</i></li>');
   });
 
+  test('elements in the media type that the integrations of Turbo send', async () => {
+    const page = await stage.open();
+    (await stage.site.polls.next()).answer(1, ['/m', 'text/vnd.turbo-stream.html; charset=utf-8', stream('append', 'list', '<li>c</li>')]);
+    await stage.site.polls.next();
+    assert.equal(await inner(page, '#list'), '<li id="a">a</li><li id="b">b</li><li>c</li>');
+  });
+
   test('table rows survive parsing', async () => {
     stage.site.page('/', 'id-1', '<table><tbody id="rows"><tr><td>1</td></tr></tbody></table>');
     const page = await stage.open();

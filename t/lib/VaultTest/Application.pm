@@ -5,6 +5,7 @@
 #     my @all = VaultTest::Application->log_pages;      # those that can run here: {name, base, log}
 #     my $raw = VaultTest::Application->raw;            # {port}; GET /b64/BASE64URL answers those bytes and closes
 #     my @scripts = VaultTest::Application->scripts;    # those that can run here: {name}; $script->path_for("NAME: VALUE\n…\n\nBODY")
+#     my @tellers = VaultTest::Application->environments;    # those that can run here: {name, script}; they answer what they are told
 #     VaultTest::Application->config(@all, $raw)        # what httpd needs to reach them
 package VaultTest::Application;
 use strict;
@@ -219,26 +220,53 @@ array_map('header', explode("\n", $head));
 echo $body;
 END
 
+# What the application is told of a request, one variable a line; as an update of the element "env" where it runs as a method.
+my $CGI_ENVIRONMENT = <<'END';
+#!/usr/bin/perl
+print "Content-Type: text/vnd.turbo-stream.html\nVault-Interest: env\n\n", map { "$_=$ENV{$_}\n" } sort keys %ENV;
+END
+
+my $PHP_ENVIRONMENT = <<'END';
+<?php
+header('Content-Type: text/vnd.turbo-stream.html');
+header('Vault-Interest: env');
+ksort($_SERVER);
+foreach ($_SERVER as $name => $value) {
+    if (is_string($value)) {
+        echo "$name=$value\n";
+    }
+}
+END
+
+# A script of each kind, below /NAME-cgi/ and /NAME-php/.
 sub _cgi_script
 {
-    my ($class) = @_;
+    my ($class, $name, $text) = @_;
     return unless have_module('cgid');
-    my $self = _new($class, 'says-cgi', script => '/says-cgi/says.pl');
-    mkdir my $folder = _folder() . '/says-cgi';
-    chmod 0755, _write("$folder/says.pl", $CGI_SCRIPT);
-    $self->{config} = qq(ScriptAlias "/says-cgi/" "$folder/"\n);
+    my $self = _new($class, "$name-cgi", script => "/$name-cgi/$name.pl");
+    mkdir my $folder = _folder() . "/$name-cgi";
+    chmod 0755, _write("$folder/$name.pl", $text);
+    $self->{config} = qq(ScriptAlias "/$name-cgi/" "$folder/"\n);
     return $self;
 }
 
 sub _php_script
 {
-    my ($class) = @_;
-    mkdir my $folder = _folder() . '/says-php';
-    _write("$folder/says.php", $PHP_SCRIPT);
-    return _fpm(_new($class, 'says-php', script => '/says-php/says.php'), $folder);
+    my ($class, $name, $text) = @_;
+    mkdir my $folder = _folder() . "/$name-php";
+    _write("$folder/$name.php", $text);
+    return _fpm(_new($class, "$name-php", script => "/$name-php/$name.php"), $folder);
 }
 
-sub scripts { return _runnable(@_, cgi => \&_cgi_script, php => \&_php_script) }
+sub scripts
+{
+    return _runnable(@_, cgi => sub { _cgi_script(@_, 'says', $CGI_SCRIPT) }, php => sub { _php_script(@_, 'says', $PHP_SCRIPT) });
+}
+
+sub environments
+{
+    return _runnable(@_, cgi => sub { _cgi_script(@_, 'env', $CGI_ENVIRONMENT) }, php => sub { _php_script(@_, 'env', $PHP_ENVIRONMENT) });
+}
 
 sub config
 {

@@ -179,13 +179,29 @@ static const char *act_notify(take_t *t, const char *piece)
     return rv == APR_EINVAL ? "the name of an interest has 1 to 200 bytes" : NULL;
 }
 
+static int has_live_pages(const vault_location_t *l)
+{
+    return l->long_poll == 1;
+}
+
+/* Programs that write, such as an application's administration, often lie outside of the locations with live pages. */
+static int may_notify(const vault_location_t *l)
+{
+    return l->notify != 0;
+}
+
 /* In this order: the page is made before it gets a property, and an interest created before it can be notified. */
 static const struct {
     const char *name;
     act_t *act;
+    int (*is_accepted)(const vault_location_t *l);
+    const char *directive; /* that decides this */
 } headers[] = {
-    {"Vault-Poll", act_poll},     {"Vault-Property", act_property}, {"Vault-Interest", act_interest},
-    {"Vault-Update", act_update}, {"Vault-Notify", act_notify},
+    {"Vault-Poll", act_poll, has_live_pages, "VaultLongPoll"},
+    {"Vault-Property", act_property, has_live_pages, "VaultLongPoll"},
+    {"Vault-Interest", act_interest, has_live_pages, "VaultLongPoll"},
+    {"Vault-Update", act_update, has_live_pages, "VaultLongPoll"},
+    {"Vault-Notify", act_notify, may_notify, "VaultNotify"},
 };
 #define HEADERS (sizeof(headers) / sizeof(headers[0]))
 
@@ -270,13 +286,31 @@ static int share_told(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, se
     return OK;
 }
 
-/* An application that speaks where nobody listens is noticed by nobody else: its pages are just not live. */
-static void say_off(const take_t *t)
+/* An application that speaks where nobody listens is noticed by nobody else: its pages are just not live. VaultNotify is off only where
+ * the administrator has said so, which wants no warning. */
+static void say_off(const take_t *t, unsigned i)
 {
-    int level = was_told(t->r) ? APLOG_INFO : APLOG_WARNING; /* here, as the macro looks at its argument twice */
+    int expected = headers[i].is_accepted == may_notify;
+    int level = expected || was_told(t->r) ? APLOG_INFO : APLOG_WARNING; /* here, as the macro looks at its argument twice */
 
-    ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00064) "%s of %s does not count: VaultLongPoll is off there",
-                  t->name, t->r->uri);
+    ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00064) "%s of %s does not count: %s is off there", t->name,
+                  t->r->uri, headers[i].directive);
+}
+
+static int is_accepted_of(const request_rec *r, unsigned i)
+{
+    return r->per_dir_config && headers[i].is_accepted(vault_location_of(r));
+}
+
+/* Does it count in the answer to `r` or, with `before`, to a request from which httpd was redirected to `r`? */
+static int is_accepted(const request_rec *r, int before, unsigned i)
+{
+    int accepted = is_accepted_of(r, i);
+
+    while (before && !accepted && (r = r->prev)) {
+        accepted = is_accepted_of(r, i);
+    }
+    return accepted;
 }
 
 /* Take one header out of a table, and act on it if it counts. */
@@ -293,7 +327,7 @@ static void take_one(take_t *t, apr_table_t *table, unsigned i, int accepted)
     apr_table_do(gather, lists, table, t->name, NULL);
     apr_table_unset(table, t->name);
     if (!accepted) {
-        say_off(t);
+        say_off(t, i);
         return;
     }
     for (k = 0; k < lists->nelts; k++) {
@@ -301,20 +335,15 @@ static void take_one(take_t *t, apr_table_t *table, unsigned i, int accepted)
     }
 }
 
-static void take_table(request_rec *r, apr_table_t *table, int accepted)
+static void take_table(request_rec *r, apr_table_t *table, int before)
 {
     take_t t = {.r = r, .x = vault_context_get(r), .properties = apr_array_make(r->pool, 1, sizeof(vault_property_t))};
     unsigned i;
 
     for (i = 0; i < HEADERS; i++) {
-        take_one(&t, table, i, accepted);
+        take_one(&t, table, i, is_accepted(r, before, i));
     }
     write_properties(&t);
-}
-
-static int is_accepted(const request_rec *r)
-{
-    return r->per_dir_config && vault_location_of(r)->long_poll == 1;
 }
 
 /* A request that was redirected inside of the server carries what was said before: its own headers lie with it, those that hold for
@@ -322,13 +351,11 @@ static int is_accepted(const request_rec *r)
 static void take(request_rec *r)
 {
     request_rec *before;
-    int accepted = 0;
 
     for (before = r; before; before = before->prev) {
-        accepted |= is_accepted(before);
-        take_table(before, before->headers_out, is_accepted(before));
+        take_table(before, before->headers_out, 0);
     }
-    take_table(r, r->err_headers_out, accepted);
+    take_table(r, r->err_headers_out, 1);
 }
 
 /* ------------------------------------------------------- what handlers have said */

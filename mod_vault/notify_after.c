@@ -10,6 +10,7 @@
 #include "http_request.h"
 
 #include "mod_vault.h"
+#include "own_handlers.h"
 
 static void notify_all_of(const apr_array_header_t *names)
 {
@@ -37,12 +38,15 @@ static int is_safe(const request_rec *r)
     return 1;
 }
 
+/* The module's own handlers write no data of the application: were the acknowledgements of a waiting page to notify, pages would wake each
+ * other without end. */
 static int run_others(request_rec *r)
 {
     apr_array_header_t *names = r->per_dir_config ? vault_location_of(r)->notify_after : NULL;
     int rv;
 
-    if (!names || !names->nelts || r->main || is_safe(r) || apr_table_get(r->notes, "vault-notify-after")) {
+    if (!names || !names->nelts || r->main || is_safe(r) || vault_own_handler(r) ||
+        apr_table_get(r->notes, "vault-notify-after")) {
         return DECLINED;
     }
     apr_table_setn(r->notes, "vault-notify-after", "1"); /* the next time it is the others' turn */

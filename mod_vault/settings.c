@@ -38,6 +38,7 @@ void *vault_location_create(apr_pool_t *p, char *dir)
     vault_location_t *l = apr_pcalloc(p, sizeof(*l));
 
     l->long_poll = -1;
+    l->notify = -1;
     l->qos_queue = -1;
     l->stream = -1;
     return l;
@@ -58,6 +59,7 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add)
     l->feed_log = a->feed_log ? a->feed_log : b->feed_log;
     l->exposed = a->exposed ? a->exposed : b->exposed;
     l->notify_after = a->notify_after ? a->notify_after : b->notify_after;
+    l->notify = a->notify >= 0 ? a->notify : b->notify;
     l->origins = a->origins ? a->origins : b->origins;
     l->throttle = a->throttle ? a->throttle : b->throttle;
     l->qos_ranks = a->qos_ranks ? a->qos_ranks : b->qos_ranks;
@@ -395,6 +397,12 @@ static const char *add_notify_after(cmd_parms *cmd, void *dir, const char *name)
     return NULL;
 }
 
+static const char *set_notify(cmd_parms *cmd, void *dir, int on)
+{
+    ((vault_location_t *)dir)->notify = on;
+    return NULL;
+}
+
 /* -------------------------------------------------------------------- origins */
 
 static const char *add_origin(cmd_parms *cmd, void *dir, const char *text)
@@ -429,6 +437,8 @@ const command_rec vault_commands[] = {
     AP_INIT_TAKE1("VaultMaxPollBody", set_max_poll_body, NULL, RSRC_CONF | ACCESS_CONF,
                   "how long the form of a poll may be, in bytes, with K or M (4K to 1M)"),
     AP_INIT_TAKE1("VaultPath", set_path, NULL, OR_OPTIONS, "the URL path below which browsers find poll and vault.js"),
+    AP_INIT_FLAG("VaultNotify", set_notify, NULL, OR_OPTIONS,
+                 "On or Off: whether the header Vault-Notify of an answer notifies"),
     AP_INIT_ITERATE("VaultNotifyAfter", add_notify_after, NULL, OR_OPTIONS,
                     "interests that are notified when a request that may have written ends, however it ends; or Off"),
     AP_INIT_TAKE_ARGV(

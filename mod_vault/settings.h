@@ -24,6 +24,7 @@ typedef struct vault_location_t {
     apr_array_header_t *feed_log;            /* VaultFeedLog, of vault_feed_log_t *; NULL: not said; empty: Off */
     apr_array_header_t *exposed;             /* VaultFeedExpose, of vault_exposed_t; NULL: not said; empty: Off */
     apr_array_header_t *notify_after;        /* VaultNotifyAfter, of const char *; NULL: not said; empty: Off */
+    int notify;                              /* VaultNotify: does Vault-Notify count; -1: not said, it does */
     apr_array_header_t *origins;             /* VaultLongPollOrigin, of const char *; NULL: not said; empty: Off */
     const struct vault_throttle_t *throttle; /* VaultQosLimit; NULL: not said */
     apr_array_header_t *qos_ranks;           /* VaultQosPriority, of vault_rank_t; NULL: not said; empty: Off */

@@ -69,8 +69,6 @@ my $woken = open_page(view('/test/rows?name=c02-woken&interest=c02-woken'));
 $poll = $woken->start_poll;
 wait_waiting(1);
 text_of('/test/add?name=c02-woken');
-text_of('/closed/echo?text=&header=Vault-Notify:c02-woken');
-ok($poll->is_silent, 'Vault-Notify where VaultLongPoll is off does nothing');
 is(get('/test/status?code=500&header=Vault-Notify:nobody,c02-woken')->{status}, 500, 'Vault-Notify in any answer, also an error');
 is(texts($woken->finish_poll($poll)), "1\n", 'wakes');
 for my $row (

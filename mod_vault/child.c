@@ -36,7 +36,6 @@ typedef struct retained_t {
     vault_heap_t *heap;
     vault_notifier_t *notifier;
     vault_pages_t *pages;
-    vault_rates_t *rates;
     vault_clients_t *clients;
     vault_qos_t *qos;
     vault_limits_t limits;
@@ -46,7 +45,7 @@ typedef struct retained_t {
 
 static apr_uint64_t tables_take(const vault_limits_t *limits)
 {
-    return vault_notifier_space(limits) + vault_qos_space(limits) + vault_pages_space(limits) + vault_rates_space() +
+    return vault_notifier_space(limits) + vault_qos_space(limits) + vault_pages_space(limits) +
            vault_clients_space(limits) + HEAP_MIN;
 }
 
@@ -68,7 +67,6 @@ static apr_status_t make_tables(retained_t *t, apr_pool_t *pool)
 
     if ((rv = vault_segment_create(&t->segment, &t->limits, pool)) != APR_SUCCESS ||
         (rv = vault_notifier_create(&t->notifier, t->segment, pool)) != APR_SUCCESS ||
-        (rv = vault_rates_create(&t->rates, t->segment)) != APR_SUCCESS ||
         (rv = vault_clients_create(&t->clients, t->segment, pool)) != APR_SUCCESS ||
         (rv = vault_qos_create(&t->qos, t->segment, t->notifier, pool)) != APR_SUCCESS ||
         (rv = vault_heap_create(&t->heap, t->segment, vault_segment_left(t->segment) - vault_pages_space(&t->limits),
@@ -138,7 +136,6 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     vault_server.heap = t->heap;
     vault_server.notifier = t->notifier;
     vault_server.pages = t->pages;
-    vault_server.rates = t->rates;
     vault_server.clients = t->clients;
     vault_pages_set_interests(t->pages, (apr_uint32_t)vault_settings.max_page_interests);
     vault_server.qos = t->qos;

@@ -102,11 +102,6 @@ static apr_uint32_t number_of(const char *name)
     return n >> 32 ? (apr_uint32_t)(n >> 32) : 1;
 }
 
-apr_uint32_t vault_client_number(request_rec *r)
-{
-    return number_of(client_name(vault_main_request(r)));
-}
-
 vault_client_id_t vault_client_of(request_rec *r)
 {
     return vault_client_id(vault_server.clients, client_name(vault_main_request(r)));

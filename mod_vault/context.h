@@ -48,9 +48,6 @@ void vault_context_end(request_rec *r);
 /** The main request of `r`. */
 request_rec *vault_main_request(request_rec *r);
 
-/** Who asks, as 32 bits for vault_page_count_client() and vault_rates_admit(): the user or, without one, the address. */
-apr_uint32_t vault_client_number(request_rec *r);
-
 /** Who asks, for the table of clients (client_table.h): the user or, without one, the address. */
 vault_client_id_t vault_client_of(request_rec *r);
 

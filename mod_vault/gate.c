@@ -47,8 +47,8 @@ static apr_status_t gather_locked(const char *interest)
 static int is_admitted(request_rec *r)
 {
     return !vault_settings.notify_rate || !vault_server.waiters ||
-           vault_rates_admit(vault_server.rates, vault_client_number(r), (unsigned)vault_settings.notify_rate,
-                             vault_now());
+           vault_clients_admit(vault_server.clients, vault_client_of(r), (unsigned)vault_settings.notify_rate,
+                               vault_now());
 }
 
 /* Once a minute in each child: whoever storms does it often. */

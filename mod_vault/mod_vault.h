@@ -11,7 +11,6 @@
 
 #include "client_table.h"
 #include "page.h"
-#include "rate.h"
 #include "qos.h"
 #include "settings.h"
 #include "waiters.h"
@@ -24,7 +23,6 @@ typedef struct vault_server_t {
     vault_heap_t *heap;         /* const after post_config */
     vault_notifier_t *notifier; /* const after post_config */
     vault_pages_t *pages;       /* const after post_config */
-    vault_rates_t *rates;       /* const after post_config */
     vault_clients_t *clients;   /* const after post_config */
     vault_qos_t *qos;           /* const after post_config */
     vault_waiters_t *waiters;   /* const after child_init; NULL: nothing can wait in this process */

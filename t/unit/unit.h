@@ -35,7 +35,6 @@
     SUITE(page_write)                                                                                                  \
     SUITE(page_life)                                                                                                   \
     SUITE(page_room)                                                                                                   \
-    SUITE(rate)                                                                                                        \
     SUITE(spare)                                                                                                       \
     SUITE(run)                                                                                                         \
     SUITE(page_model)                                                                                                  \

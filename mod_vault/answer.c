@@ -56,16 +56,16 @@ static json_t *status_of(const vault_seat_t *seat)
 }
 
 /* All but the brace at its end. */
-static void write_news(vault_json_text_t *t, const vault_seat_t *seat)
+static void write_news(vault_json_text_t *t, vault_seat_t *seat)
 {
     vault_json_text_raw(t, "{\"seq\":");
     vault_json_text_number(t, seat->seq);
     vault_json_text_raw(t, ",\"updates\":");
-    vault_updates_write(t, seat->outputs);
+    vault_updates_write(t, &seat->updates);
 }
 
 /* The id of a page that is there is of hexadecimal digits; any other is as the client has it. */
-static void write_seat(vault_json_text_t *t, const vault_seat_t *seat)
+static void write_seat(vault_json_text_t *t, vault_seat_t *seat)
 {
     json_t *status;
 
@@ -84,7 +84,7 @@ static void write_seat(vault_json_text_t *t, const vault_seat_t *seat)
     vault_json_text_value(t, status);
 }
 
-char *vault_answer_seat(const vault_seat_t *seat)
+char *vault_answer_seat(vault_seat_t *seat)
 {
     vault_json_text_t t = {.text = NULL};
 
@@ -94,21 +94,22 @@ char *vault_answer_seat(const vault_seat_t *seat)
 
 /* -------------------------------------------------------------------- polls */
 
-static int answer_news(request_rec *r, const vault_seat_t *seat)
+static char *write_one(vault_seat_t *seat)
 {
     vault_json_text_t t = {.text = NULL};
 
     write_news(&t, seat);
     vault_json_text_raw(&t, "}");
-    return vault_reply_text(r, HTTP_OK, vault_json_text_end(&t));
+    return vault_json_text_end(&t);
 }
 
-int vault_answer_one(request_rec *r, const vault_seat_t *seat)
+static int answer_one(request_rec *r, vault_seat_t *seat, char **text)
 {
     vault_answer_tally(seat);
     switch (seat->standing) {
     case VAULT_SEAT_NEWS:
-        return answer_news(r, seat);
+        *text = write_one(seat);
+        return HTTP_INTERNAL_SERVER_ERROR;
     case VAULT_SEAT_GONE:
         return vault_reply_error(r, HTTP_GONE, EXPIRED);
     case VAULT_SEAT_FORBIDDEN:
@@ -121,7 +122,7 @@ int vault_answer_one(request_rec *r, const vault_seat_t *seat)
     }
 }
 
-int vault_answer_several(request_rec *r, const vault_seats_t *seats)
+static char *write_several(const vault_seats_t *seats)
 {
     vault_json_text_t t = {.text = NULL};
     const char *before = "";
@@ -138,7 +139,17 @@ int vault_answer_several(request_rec *r, const vault_seats_t *seats)
         before = ",";
     }
     vault_json_text_raw(&t, "]}");
-    return vault_reply_text(r, HTTP_OK, vault_json_text_end(&t));
+    return vault_json_text_end(&t);
+}
+
+int vault_answer_pages(request_rec *r, const vault_seats_t *seats, int several, char **text)
+{
+    *text = NULL;
+    if (!several) {
+        return answer_one(r, seats->seat, text);
+    }
+    *text = write_several(seats);
+    return HTTP_INTERNAL_SERVER_ERROR;
 }
 
 int vault_answer_nothing(request_rec *r)

@@ -17,6 +17,7 @@
 
 #include "http_protocol.h"
 
+#include "acknowledgement.h"
 #include "answer.h"
 #include "bell.h"
 #include "log.h"
@@ -52,6 +53,7 @@ typedef struct dispatch_t {
     int woken;              /* a wake-up whose reason has not shown yet */
     int waited;             /* it has waited before */
     int several;            /* it was asked in the form for several pages */
+    char *text;             /* the answer, to be sent when the memory of the poll has been given back; malloc */
     vault_seats_t seats;    /* one a page */
 } dispatch_t;
 
@@ -151,7 +153,7 @@ static int answer(dispatch_t *d, apr_pool_t *scratch)
         return tell(d, scratch);
     }
     leave(d);
-    return d->several ? vault_answer_several(d->r, &d->seats) : vault_answer_one(d->r, d->seats.seat);
+    return vault_answer_pages(d->r, &d->seats, d->several, &d->text);
 }
 
 /* --------------------------------------------------------------------- arming */
@@ -370,33 +372,6 @@ static int go_on(dispatch_t *d, apr_pool_t *pool)
 
 /* -------------------------------------------------------------------- request */
 
-/* Acknowledge one page; its seat is told nothing but what is wrong. */
-static void acknowledge(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked, apr_pool_t *pool)
-{
-    vault_state_t *base;
-    apr_status_t rv = vault_page_acknowledge(vault_server.pages, &asked->page, &asked->take, &seat->ticket);
-
-    seat->id = asked->id;
-    seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, rv);
-    if (rv == APR_SUCCESS && vault_page_look(vault_server.pages, &seat->ticket, &base, pool) == APR_SUCCESS) {
-        vault_seat_tell_acks(&seat->ticket, base, pool);
-    }
-}
-
-static int answer_acknowledgement(request_rec *r, const vault_poll_request_t *q, apr_pool_t *pool)
-{
-    vault_seats_t seats = {.count = q->count, .seat = apr_pcalloc(pool, q->count * sizeof(*seats.seat))};
-    unsigned i;
-
-    for (i = 0; i < q->count; i++) {
-        acknowledge(&seats.seat[i], r, &q->asked[i], pool);
-    }
-    if (!vault_seats_any(&seats, vault_answer_has)) {
-        return vault_reply_nothing(r);
-    }
-    return q->several ? vault_answer_several(r, &seats) : vault_answer_one(r, seats.seat);
-}
-
 static dispatch_t *make_dispatch(request_rec *r, const vault_poll_request_t *q)
 {
     dispatch_t *d = apr_pcalloc(r->pool, sizeof(*d));
@@ -438,9 +413,9 @@ static int begin_stream(dispatch_t *d)
     return DECLINED;
 }
 
-static int start_poll(request_rec *r, const vault_poll_request_t *q, apr_pool_t *pool)
+static int start_poll(dispatch_t *d, const vault_poll_request_t *q, apr_pool_t *pool)
 {
-    dispatch_t *d = make_dispatch(r, q);
+    request_rec *r = d->r;
     int result = DECLINED;
     apr_status_t rv;
 
@@ -459,28 +434,45 @@ static int start_poll(request_rec *r, const vault_poll_request_t *q, apr_pool_t 
     return result == DECLINED ? dispatch(d, pool) : result;
 }
 
-static int handle_poll(request_rec *r, apr_pool_t *pool)
+/* @return the poll; NULL: the request is answered, with `status` */
+static dispatch_t *read_poll(request_rec *r, int *status, apr_pool_t *pool)
 {
     vault_poll_request_t q;
-    int status;
+    dispatch_t *d;
 
     memset(&q, 0, sizeof(q));
-    if ((status = vault_poll_request_read(&q, r, pool)) != OK) {
-        return vault_poll_request_refuse(r, status);
+    if ((*status = vault_poll_request_read(&q, r, pool)) != OK) {
+        *status = vault_poll_request_refuse(r, *status);
+        return NULL;
     }
-    return q.ack ? answer_acknowledgement(r, &q, pool) : start_poll(r, &q, pool);
+    if (q.ack) {
+        *status = vault_acknowledgement_answer(r, &q, pool);
+        return NULL;
+    }
+    d = make_dispatch(r, &q);
+    *status = start_poll(d, &q, pool);
+    return d;
 }
 
-static int handle(request_rec *r, apr_pool_t *pool)
+/* What a client is slow to read is the answer alone: all else that the poll needed is given back before. */
+static int handle(request_rec *r)
 {
     dispatch_t *d = vault_suspension_woken(r);
+    apr_pool_t *pool = make_scratch();
+    int status;
 
-    return d ? go_on(d, pool) : handle_poll(r, pool);
+    if (d) {
+        status = go_on(d, pool);
+    }
+    else {
+        d = read_poll(r, &status, pool);
+    }
+    apr_pool_destroy(pool);
+    return d && d->text ? vault_reply_text(r, HTTP_OK, d->text) : status;
 }
 
 int vault_dispatcher_handler(request_rec *r)
 {
-    apr_pool_t *pool;
     int status;
 
     if (!r->handler || strcmp(r->handler, "vault-poll")) {
@@ -492,8 +484,5 @@ int vault_dispatcher_handler(request_rec *r)
     if ((status = vault_origin_admit(r, "GET, POST", 0)) != DECLINED || (status = vault_reply_method(r, 1, 1)) != OK) {
         return status;
     }
-    pool = make_scratch();
-    status = handle(r, pool);
-    apr_pool_destroy(pool);
-    return status;
+    return handle(r);
 }

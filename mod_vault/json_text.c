@@ -7,6 +7,8 @@
 
 /* Enough for most answers. */
 #define ROOM 1024
+/* More unused room than this is given back at the end. */
+#define SLACK (16 * 1024)
 /* The longest escape, the longest number. */
 #define ESCAPE_MAX 6
 #define NUMBER_MAX 20
@@ -30,19 +32,19 @@ static char *make_room(vault_json_text_t *t, apr_size_t length)
     return t->text + t->length;
 }
 
-static void add(vault_json_text_t *t, const char *bytes, apr_size_t length)
+void vault_json_text_bytes(vault_json_text_t *t, const char *json, apr_size_t length)
 {
     char *to = make_room(t, length);
 
     if (to) {
-        memcpy(to, bytes, length);
+        memcpy(to, json, length);
         t->length += length;
     }
 }
 
 void vault_json_text_raw(vault_json_text_t *t, const char *json)
 {
-    add(t, json, strlen(json));
+    vault_json_text_bytes(t, json, strlen(json));
 }
 
 static int is_plain(char c)
@@ -72,16 +74,16 @@ void vault_json_text_string(vault_json_text_t *t, const char *s, apr_size_t leng
     const char *end = s + length, *plain;
     char escaped[ESCAPE_MAX];
 
-    add(t, "\"", 1);
+    vault_json_text_bytes(t, "\"", 1);
     while (s < end) {
         for (plain = s; s < end && is_plain(*s); s++) {
         }
-        add(t, plain, (apr_size_t)(s - plain));
+        vault_json_text_bytes(t, plain, (apr_size_t)(s - plain));
         if (s < end) {
-            add(t, escaped, escape(escaped, *s++));
+            vault_json_text_bytes(t, escaped, escape(escaped, *s++));
         }
     }
-    add(t, "\"", 1);
+    vault_json_text_bytes(t, "\"", 1);
 }
 
 void vault_json_text_number(vault_json_text_t *t, apr_uint64_t n)
@@ -92,7 +94,7 @@ void vault_json_text_number(vault_json_text_t *t, apr_uint64_t n)
         *--digit = (char)('0' + n % 10);
         n /= 10;
     } while (n);
-    add(t, digit, (apr_size_t)(digits + NUMBER_MAX - digit));
+    vault_json_text_bytes(t, digit, (apr_size_t)(digits + NUMBER_MAX - digit));
 }
 
 void vault_json_text_value(vault_json_text_t *t, json_t *value)
@@ -109,12 +111,34 @@ void vault_json_text_value(vault_json_text_t *t, json_t *value)
     free(text);
 }
 
+void vault_json_text_drop(vault_json_text_t *t)
+{
+    free(t->text);
+    memset(t, 0, sizeof(*t));
+}
+
+void vault_json_text_take(vault_json_text_t *t, vault_json_text_t *other)
+{
+    t->lost |= other->lost;
+    vault_json_text_bytes(t, other->text ? other->text : "", other->length);
+    vault_json_text_drop(other);
+}
+
+/* An answer may live long, until a slow client has read it, and nearly half of its block may be room that nothing was written to. */
+static char *shrink(char *text, apr_size_t length, apr_size_t room)
+{
+    char *smaller = room - length > SLACK ? realloc(text, length) : NULL;
+
+    return smaller ? smaller : text;
+}
+
 char *vault_json_text_end(vault_json_text_t *t)
 {
     char *end = make_room(t, 0), *text = t->text;
 
     if (end) {
         *end = '\0';
+        text = shrink(text, t->length + 1, t->room);
     }
     else {
         free(text);

@@ -42,6 +42,11 @@ apr_uint32_t vault_pages_last(const vault_pages_t *p)
     return vault_load(&p->table->fresh);
 }
 
+apr_time_t vault_page_ran_at(const vault_pages_t *p, const vault_ticket_t *ticket)
+{
+    return (apr_time_t)vault_load(&p->records[ticket->page.index].last.ran_at);
+}
+
 void vault_page_note_wake(vault_pages_t *p, const vault_ticket_t *ticket, unsigned causes, apr_time_t now)
 {
     vault_page_last_t *last = &p->records[ticket->page.index].last;

@@ -40,6 +40,9 @@ apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_
 int vault_page_at(const vault_pages_t *p, apr_uint32_t index, vault_page_t *page);
 apr_uint32_t vault_pages_last(const vault_pages_t *p);
 
+/** When the page's methods last ran; 0: never. */
+apr_time_t vault_page_ran_at(const vault_pages_t *p, const vault_ticket_t *ticket);
+
 /** The page's poll was woken. Does nothing for a ticket that no longer counts. */
 void vault_page_note_wake(vault_pages_t *p, const vault_ticket_t *ticket, unsigned causes, apr_time_t now);
 

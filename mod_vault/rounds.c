@@ -87,49 +87,74 @@ static void report_failure(const vault_rounds_t *rounds, const char *url, const 
                   why, (int)apr_time_sec(next_rest(rounds)));
 }
 
-/* @return does what it did count? */
-static int run_method(vault_rounds_t *rounds, vault_context_t *x, const char *url, vault_output_t *output)
+/* What has become of a method. */
+typedef enum end_t { COUNTS, FAILED, LEFT_OUT } end_t;
+
+static end_t fail(vault_rounds_t *rounds, const vault_run_t *run, const char *url)
 {
+    list_resting(rounds, url);
+    report_failure(rounds, url, vault_run_failed(run));
+    return FAILED;
+}
+
+static end_t run_method(vault_rounds_t *rounds, vault_context_t *x, const char *url, vault_round_t *round)
+{
+    vault_output_t output;
     const char *failed;
-    int counts;
+    end_t end = COUNTS;
 
     x->results = NULL;
     vault_run_begin(x->run, url);
-    failed = vault_method_run(rounds->r, url, vault_location_max_output(rounds->location), output, x->pool);
-    if (failed && !vault_run_failed(x->run)) {
+    failed = vault_method_run(rounds->r, url, vault_location_max_output(rounds->location), &output, x->pool);
+    if (failed) {
         vault_run_fail(x->run, failed);
     }
-    counts = vault_run_end(x->run, 1);
-    if (!counts) {
-        list_resting(rounds, url);
-        report_failure(rounds, url, vault_run_failed(x->run));
+    if (!vault_run_failed(x->run) && output.body && !vault_updates_add(round->updates, &output, round->room)) {
+        vault_run_end(x->run, 0);
+        end = LEFT_OUT;
+    }
+    else if (!vault_run_end(x->run, 1)) {
+        end = fail(rounds, x->run, url);
     }
     vault_tally(runs, 1); /* last, so that whoever counts runs finds their failures counted */
-    return counts;
+    return end;
 }
 
-int vault_rounds_run(vault_rounds_t *rounds, vault_run_t *run, const vault_page_t *page,
-                     const apr_array_header_t *moved, apr_array_header_t *outputs)
+/* Each method's memory goes when it has ended, so a round takes no more than its largest one and the answer. */
+static void run_methods(vault_rounds_t *rounds, vault_context_t *x, vault_round_t *round)
 {
-    vault_context_t *x = vault_context_begin(rounds->r, run, page, moved->pool);
-    int i, failed = 0;
+    const apr_array_header_t *moved = round->moved;
+    int i;
 
+    for (i = 0; i < moved->nelts; i++) {
+        const char *url = APR_ARRAY_IDX(moved, i, const char *);
+        end_t end = vault_room_has(round->room, 1) ? run_method(rounds, x, url, round) : LEFT_OUT;
+        apr_pool_clear(x->pool);
+        if (end == LEFT_OUT) {
+            vault_run_begin_with(x->run, url);
+            break;
+        }
+        round->ran++;
+        round->failed += end == FAILED;
+    }
+}
+
+void vault_rounds_run(vault_rounds_t *rounds, vault_run_t *run, vault_round_t *round)
+{
+    apr_pool_t *pool = NULL;
+    vault_context_t *x;
+
+    apr_pool_create(&pool, round->moved->pool);
+    x = vault_context_begin(rounds->r, run, round->page, round->moved->pool);
+    x->pool = pool;
     if (rounds->resting && rounds->rest_until <= vault_now()) {
         rounds->resting->nelts = 0;
     }
-    for (i = 0; i < moved->nelts; i++) {
-        vault_output_t output;
-        if (!run_method(rounds, x, APR_ARRAY_IDX(moved, i, const char *), &output)) {
-            failed++;
-        }
-        else if (output.body) {
-            APR_ARRAY_PUSH(outputs, vault_output_t) = output;
-        }
-    }
+    run_methods(rounds, x, round);
     vault_context_end(rounds->r);
-    if (failed) {
+    apr_pool_destroy(pool);
+    if (round->failed) {
         rounds->rest = next_rest(rounds);
         rounds->rest_until = vault_now() + rounds->rest;
     }
-    return failed;
 }

@@ -12,6 +12,7 @@
 
 #include "run.h"
 #include "settings.h"
+#include "updates.h"
 
 /** What a poll remembers of its rounds. Zeroed but for the first two. */
 typedef struct vault_rounds_t {
@@ -31,11 +32,19 @@ int vault_rounds_rests(const vault_rounds_t *rounds, const char *url);
  * @return 1 it must not: these methods rest from now on */
 int vault_rounds_too_many(vault_rounds_t *rounds, const apr_array_header_t *moved);
 
-/** Run the methods; those that fail rest from then on.
- * @param moved    of const char *; what the round needs comes from its pool
- * @param outputs  gets what they wrote, of vault_output_t (method.h)
- * @return how many failed */
-int vault_rounds_run(vault_rounds_t *rounds, vault_run_t *run, const vault_page_t *page,
-                     const apr_array_header_t *moved, apr_array_header_t *outputs);
+/** One round. The first four are given. */
+typedef struct vault_round_t {
+    const vault_page_t *page;
+    const apr_array_header_t
+        *moved;               /* of const char *: the URLs of its methods; what the round needs comes from its pool */
+    vault_updates_t *updates; /* gets what they wrote */
+    vault_room_t *room;       /* how much that may be */
+    unsigned ran;             /* how many ran, and of these count or failed */
+    unsigned failed;
+} vault_round_t;
+
+/** Run the methods; those that fail rest from then on. A method whose output does not fit into the answer, and those after it, stay as they
+ * are: they have moved, and run in the next round before the others. */
+void vault_rounds_run(vault_rounds_t *rounds, vault_run_t *run, vault_round_t *round);
 
 #endif

@@ -193,6 +193,23 @@ void vault_run_remove_method(vault_run_t *run, const char *url)
     }
 }
 
+/* The order of a page's methods means nothing, so it can say whose turn it is. */
+void vault_run_begin_with(vault_run_t *run, const char *url)
+{
+    apr_array_header_t *methods = run->next->methods;
+    vault_method_t first;
+
+    if (!vault_state_method(run->next, url)) {
+        return;
+    }
+    while (strcmp(AT(methods, vault_method_t, 0)->url, url)) {
+        first = *AT(methods, vault_method_t, 0);
+        memmove(AT(methods, vault_method_t, 0), AT(methods, vault_method_t, 1),
+                ((apr_size_t)methods->nelts - 1) * sizeof(first));
+        *AT(methods, vault_method_t, methods->nelts - 1) = first;
+    }
+}
+
 int vault_run_is_first(const vault_run_t *run)
 {
     const vault_method_t *m = vault_state_method(run->base, run->url);

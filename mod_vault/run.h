@@ -52,6 +52,9 @@ int vault_run_is_first(const vault_run_t *run);
 /** Take it away again: it is no method of the page. */
 void vault_run_remove_method(vault_run_t *run, const char *url);
 
+/** Let the next round begin with this method, and go on with those that follow it. */
+void vault_run_begin_with(vault_run_t *run, const char *url);
+
 /** Create an interest for the page, for `cursor`.
  * @return 0 the committed state holds this cursor with a stamp as new as the interest's; 1 otherwise, also when it could not be
  *         kept (then the method has failed) */

@@ -150,21 +150,21 @@ vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *wat
 
 /* -------------------------------------------------------------------- running */
 
-/* For whoever asks for the page's facts. */
-static void note_round(const vault_seat_t *seat, int failed)
+/* For whoever asks for the page's facts. A page that had to stay out altogether is as before: its turn is still to come. */
+static void note_round(const vault_seat_t *seat, const vault_round_t *round)
 {
-    vault_page_last_t round = {.ran_at = (apr_uint64_t)vault_now(),
-                               .ran = (apr_uint32_t)seat->moved->nelts,
-                               .wrote = (apr_uint32_t)seat->outputs->nelts,
-                               .failed = (apr_uint32_t)failed};
+    vault_page_last_t last = {
+        .ran_at = (apr_uint64_t)vault_now(), .ran = round->ran, .wrote = seat->updates.count, .failed = round->failed};
 
-    vault_page_note_round(vault_server.pages, &seat->ticket, &round);
+    if (round->ran) {
+        vault_page_note_round(vault_server.pages, &seat->ticket, &last);
+    }
 }
 
 /* Publish what the round has come to. */
 static vault_standing_t publish(vault_seat_t *seat, vault_state_t *next)
 {
-    int news = seat->outputs->nelts;
+    unsigned news = seat->updates.count;
     apr_status_t rv = news ? vault_page_stage(vault_server.pages, &seat->ticket, next)
                            : vault_page_commit(vault_server.pages, &seat->ticket, next);
 
@@ -188,18 +188,20 @@ static vault_standing_t publish(vault_seat_t *seat, vault_state_t *next)
     return VAULT_SEAT_FULL;
 }
 
-static vault_standing_t run_round(vault_seat_t *seat, const vault_watch_t *watch)
+static vault_standing_t run_round(vault_seat_t *seat, const vault_watch_t *watch, vault_room_t *room)
 {
     apr_pool_t *pool = seat->moved->pool;
     vault_run_t *run = vault_run_create(vault_server.pages, &seat->ticket.page, seat->base, pool);
+    vault_round_t round = {.page = &seat->ticket.page, .moved = seat->moved, .updates = &seat->updates, .room = room};
     vault_state_t *next;
 
-    seat->outputs = apr_array_make(pool, 2, sizeof(vault_output_t));
+    vault_updates_begin(&seat->updates, pool);
     vault_run_saw(run, vault_watch_seen(watch, pool));
     if (seat->base->seq != seat->ticket.committed) {
         vault_run_carry_acks(run);
     }
-    note_round(seat, vault_rounds_run(&seat->rounds, run, &seat->ticket.page, seat->moved, seat->outputs));
+    vault_rounds_run(&seat->rounds, run, &round);
+    note_round(seat, &round);
     next = vault_run_state(run);
     if (seat->rounds.r->connection->aborted) {
         return VAULT_SEAT_CUT; /* httpd drops what handlers write then, so no output does not mean no news */
@@ -207,10 +209,10 @@ static vault_standing_t run_round(vault_seat_t *seat, const vault_watch_t *watch
     return publish(seat, next);
 }
 
-vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch)
+vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch, vault_room_t *room)
 {
     if (!seat->moved->nelts || vault_rounds_too_many(&seat->rounds, seat->moved)) {
         return seat->standing = VAULT_SEAT_AGAIN;
     }
-    return seat->standing = run_round(seat, watch);
+    return seat->standing = run_round(seat, watch, room);
 }

@@ -30,7 +30,7 @@ typedef enum vault_standing_t {
     VAULT_SEAT_WAITS,      /* nothing has moved */
     VAULT_SEAT_MOVED,      /* run, or, without anything in `moved`, look again */
     VAULT_SEAT_AGAIN,      /* has run and said nothing, or what it did does not count: look again */
-    VAULT_SEAT_NEWS,       /* `outputs` are staged as answer `seq` */
+    VAULT_SEAT_NEWS,       /* `updates` are staged as answer `seq` */
     VAULT_SEAT_GONE,       /* there is no such page any more */
     VAULT_SEAT_FORBIDDEN,  /* it belongs to another user */
     VAULT_SEAT_SUPERSEDED, /* a newer poll has the page */
@@ -43,12 +43,12 @@ typedef struct vault_seat_t {
     const char *id; /* of the page, as the poll said it */
     vault_ticket_t ticket;
     vault_rounds_t rounds;
-    vault_standing_t standing;   /* as the last step left it */
-    vault_state_t *base;         /* this turn: the committed state; NULL: not published yet */
-    apr_array_header_t *moved;   /* this turn: URLs of the methods to run, of const char * */
-    apr_array_header_t *outputs; /* this turn: of vault_output_t (method.h) */
-    apr_uint64_t seq;            /* the answer last staged; before, what the poll said */
-    apr_uint64_t told;           /* likewise, the answer that a stream has told last */
+    vault_standing_t standing; /* as the last step left it */
+    vault_state_t *base;       /* this turn: the committed state; NULL: not published yet */
+    apr_array_header_t *moved; /* this turn: URLs of the methods to run, of const char * */
+    vault_updates_t updates;   /* this turn: what they wrote */
+    apr_uint64_t seq;          /* the answer last staged; before, what the poll said */
+    apr_uint64_t told;         /* the answer that a stream has told last; before, what the poll said */
 } vault_seat_t;
 
 /** Take the page over for the poll `r`. The seat is zeroed before. WAITS, GONE or FORBIDDEN. */
@@ -64,8 +64,9 @@ vault_standing_t vault_seat_look(vault_seat_t *seat, apr_pool_t *scratch);
 /** WAITS, MOVED or SUPERSEDED. The watch is armed. */
 vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *watch);
 
-/** Run what moved. AGAIN, NEWS, GONE, SUPERSEDED, FULL or CUT. */
-vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch);
+/** Run what moved. AGAIN, NEWS, GONE, SUPERSEDED, FULL or CUT.
+ * @param room  of the answer; what does not fit stays as it is, and runs in the next round */
+vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch, vault_room_t *room);
 
 /** The poll is a stream: it goes on from its own answers. */
 void vault_seat_stream(const vault_seat_t *seat);

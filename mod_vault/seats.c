@@ -74,14 +74,34 @@ void vault_seats_compare(vault_seats_t *seats, apr_pool_t *scratch)
     }
 }
 
-void vault_seats_run(vault_seats_t *seats)
+/* Of the pages that have moved the one whose methods have not run for the longest time; NULL: none. A page that had to stay out of an
+ * answer has not run, so it comes before those that were in it. */
+static vault_seat_t *next_moved(const vault_seats_t *seats)
 {
+    vault_seat_t *found = NULL;
+    apr_time_t oldest = 0;
     unsigned i;
 
     for (i = 0; i < seats->count; i++) {
-        if (seats->seat[i].standing == VAULT_SEAT_MOVED) {
-            vault_seat_run(&seats->seat[i], &seats->watch);
+        vault_seat_t *seat = &seats->seat[i];
+        apr_time_t ran_at =
+            seat->standing == VAULT_SEAT_MOVED ? vault_page_ran_at(vault_server.pages, &seat->ticket) : 0;
+        if (seat->standing == VAULT_SEAT_MOVED && (!found || ran_at < oldest)) {
+            found = seat;
+            oldest = ran_at;
         }
+    }
+    return found;
+}
+
+void vault_seats_run(vault_seats_t *seats)
+{
+    const vault_location_t *location = seats->seat[0].rounds.location;
+    vault_room_t room = {.most = (apr_size_t)vault_location_max_answer(location)};
+    vault_seat_t *seat;
+
+    while (vault_room_has(&room, 1) && (seat = next_moved(seats))) {
+        vault_seat_run(seat, &seats->watch, &room);
     }
 }
 

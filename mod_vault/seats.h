@@ -29,7 +29,8 @@ void vault_seats_look(vault_seats_t *seats, apr_pool_t *scratch);
 /** Arm the watch, and compare with what the pages have seen. The poll is attached, or could not be. */
 void vault_seats_compare(vault_seats_t *seats, apr_pool_t *scratch);
 
-/** Run what moved. */
+/** Run what moved, as far as the answer has room (VaultMaxAnswer). Pages and methods for which it has none stay as they are: the next
+ * poll, or the next turn of a stream, runs them before the others. */
 void vault_seats_run(vault_seats_t *seats);
 
 /** When some method that rests is to run again, if that is before `due`; else `due`. */

@@ -54,6 +54,7 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add)
     l->stream = a->stream >= 0 ? a->stream : b->stream;
     l->max_methods = a->max_methods ? a->max_methods : b->max_methods;
     l->max_output = a->max_output ? a->max_output : b->max_output;
+    l->max_answer = a->max_answer ? a->max_answer : b->max_answer;
     l->max_poll_body = a->max_poll_body ? a->max_poll_body : b->max_poll_body;
     l->path = a->path ? a->path : b->path;
     l->feed_log = a->feed_log ? a->feed_log : b->feed_log;
@@ -91,6 +92,11 @@ int vault_location_max_methods(const vault_location_t *l)
 apr_off_t vault_location_max_output(const vault_location_t *l)
 {
     return l->max_output ? l->max_output : 1024 * 1024;
+}
+
+apr_off_t vault_location_max_answer(const vault_location_t *l)
+{
+    return l->max_answer ? l->max_answer : 4 * 1024 * 1024;
 }
 
 apr_off_t vault_location_max_poll_body(const vault_location_t *l)
@@ -231,6 +237,11 @@ static const char *set_max_methods(cmd_parms *cmd, void *dir, const char *value)
 static const char *set_max_output(cmd_parms *cmd, void *dir, const char *value)
 {
     return parse_size(cmd, value, 1024, (apr_off_t)1 << 30, &((vault_location_t *)dir)->max_output);
+}
+
+static const char *set_max_answer(cmd_parms *cmd, void *dir, const char *value)
+{
+    return parse_size(cmd, value, 1024, (apr_off_t)1 << 30, &((vault_location_t *)dir)->max_answer);
 }
 
 /* Every poll for as many pages as there may be fits into the least: 32 of 91 bytes each, or 95 with their commas escaped. */
@@ -434,6 +445,8 @@ const command_rec vault_commands[] = {
     AP_INIT_TAKE1("VaultMaxMethods", set_max_methods, NULL, OR_OPTIONS, "how many methods a page may have (1 to 100)"),
     AP_INIT_TAKE1("VaultMaxOutput", set_max_output, NULL, OR_OPTIONS,
                   "how much one method may write, in bytes, with K, M or G"),
+    AP_INIT_TAKE1("VaultMaxAnswer", set_max_answer, NULL, RSRC_CONF | ACCESS_CONF,
+                  "how much one answer may have, of all methods and pages, in bytes, with K, M or G"),
     AP_INIT_TAKE1("VaultMaxPollBody", set_max_poll_body, NULL, RSRC_CONF | ACCESS_CONF,
                   "how long the form of a poll may be, in bytes, with K or M (4K to 1M)"),
     AP_INIT_TAKE1("VaultPath", set_path, NULL, OR_OPTIONS, "the URL path below which browsers find poll and vault.js"),

@@ -19,6 +19,7 @@ typedef struct vault_location_t {
     int stream;                              /* VaultStreamTimeout, seconds; 0: no streams; -1: not said */
     int max_methods;                         /* VaultMaxMethods; 0: not said */
     apr_off_t max_output;                    /* VaultMaxOutput, bytes; 0: not said */
+    apr_off_t max_answer;                    /* VaultMaxAnswer, bytes; 0: not said */
     apr_off_t max_poll_body;                 /* VaultMaxPollBody, bytes; 0: not said */
     const char *path;                        /* VaultPath; NULL: not said */
     apr_array_header_t *feed_log;            /* VaultFeedLog, of vault_feed_log_t *; NULL: not said; empty: Off */
@@ -78,6 +79,7 @@ int vault_location_timeout(const vault_location_t *l);
 int vault_location_stream(const vault_location_t *l);
 int vault_location_max_methods(const vault_location_t *l);
 apr_off_t vault_location_max_output(const vault_location_t *l);
+apr_off_t vault_location_max_answer(const vault_location_t *l);
 apr_off_t vault_location_max_poll_body(const vault_location_t *l);
 const char *vault_location_path(const vault_location_t *l);
 int vault_location_qos_timeout(const vault_location_t *l);

@@ -28,8 +28,9 @@ typedef struct request_t {
     request_rec *r;
     json_t *body; /* as it came */
     const json_t *page, *add, *remove;
-    apr_array_header_t *outputs; /* of vault_output_t */
-    json_t *refused;             /* a list of {method, status, error} */
+    vault_updates_t updates;
+    vault_room_t room; /* of these */
+    json_t *refused;   /* a list of {method, status, error} */
 } request_t;
 
 /* ------------------------------------------------------------------- methods */
@@ -62,26 +63,49 @@ static int report(request_t *q, vault_output_t *o)
     return !wrong;
 }
 
+/* A method of the new page whose first rows the answer has no room for. The page has it, and its first poll runs it. */
+static void leave_out(request_t *q, const char *url)
+{
+    refuse(q, url, HTTP_SERVICE_UNAVAILABLE, "the answer has no room for more (VaultMaxAnswer): it comes with a poll");
+}
+
 /* Run a method of the new page. */
 static void run_method(request_t *q, vault_context_t *x, const char *url)
 {
     apr_off_t max = vault_location_max_output(vault_location_of(q->r));
-    vault_output_t *o = apr_array_push(q->outputs);
+    vault_output_t o;
     const char *failed;
 
     x->results = NULL;
     vault_run_begin(x->run, url);
-    if ((failed = vault_method_run(q->r, url, max, o, q->r->pool))) {
+    if ((failed = vault_method_run(q->r, url, max, &o, x->pool))) {
         vault_run_fail(x->run, failed);
     }
     vault_tally(runs, 1);
-    if (vault_run_end(x->run, 1) && o->body) {
+    if (!vault_run_failed(x->run) && o.body && !vault_updates_add(&q->updates, &o, &q->room)) {
+        vault_run_end(x->run, 0);
+        leave_out(q, url);
         return;
     }
-    if (vault_run_failed(x->run) && !report(q, o)) {
+    if (!vault_run_end(x->run, 1) && !report(q, &o)) {
         vault_run_remove_method(x->run, url);
     }
-    apr_array_pop(q->outputs);
+}
+
+/* Each method's memory goes when it has ended. */
+static void run_in_scratch(request_t *q, vault_context_t *x, const char *url)
+{
+    apr_pool_t *outer = x->pool;
+
+    if (!vault_room_has(&q->room, 1)) {
+        leave_out(q, url);
+        return;
+    }
+    apr_pool_create(&x->pool, vault_server.scratch);
+    run_method(q, x, url);
+    x->results = NULL;
+    apr_pool_destroy(x->pool);
+    x->pool = outer;
 }
 
 /* May the page get this method? If not, the browser is told. */
@@ -107,7 +131,7 @@ static void add_method(request_t *q, vault_context_t *x, const char *url)
         refuse(q, url, HTTP_FORBIDDEN, apr_psprintf(q->r->pool, "a page may have %d methods", max));
         return;
     }
-    run_method(q, x, url);
+    run_in_scratch(q, x, url);
 }
 
 static const char *url_at(const json_t *list, apr_size_t i)
@@ -123,7 +147,7 @@ static int answer(request_t *q, const vault_page_t *page)
     vault_json_text_t t = {.text = NULL};
 
     vault_json_text_raw(&t, "{\"updates\":");
-    vault_updates_write(&t, q->outputs);
+    vault_updates_write(&t, &q->updates);
     vault_json_text_raw(&t, ",\"refused\":");
     vault_json_text_value(&t, json_incref(q->refused));
     if (page) {
@@ -165,9 +189,14 @@ static int make_page(request_t *q)
 static int passes_trial(request_t *q, const char *url)
 {
     apr_off_t max = vault_location_max_output(vault_location_of(q->r));
+    apr_pool_t *pool = NULL;
     vault_output_t o;
+    int passes;
 
-    return !vault_method_run(q->r, url, max, &o, q->r->pool) || report(q, &o);
+    apr_pool_create(&pool, vault_server.scratch);
+    passes = !vault_method_run(q->r, url, max, &o, pool) || report(q, &o);
+    apr_pool_destroy(pool);
+    return passes;
 }
 
 static apr_status_t join_method(request_t *q, const vault_page_t *page, const vault_state_t *base, const char *url)
@@ -273,7 +302,7 @@ static int handle(request_t *q)
 
 int vault_subscriptions_handler(request_rec *r)
 {
-    request_t q = {.r = r};
+    request_t *q;
     int status;
 
     if (!r->handler || strcmp(r->handler, "vault-page")) {
@@ -285,10 +314,13 @@ int vault_subscriptions_handler(request_rec *r)
     if ((status = vault_origin_admit(r, "POST", 0)) != DECLINED || (status = vault_reply_method(r, 0, 1)) != OK) {
         return status;
     }
-    q.outputs = apr_array_make(r->pool, 4, sizeof(vault_output_t));
-    q.refused = json_array();
-    status = handle(&q);
-    json_decref(q.refused);
-    json_decref(q.body);
+    q = apr_pcalloc(r->pool, sizeof(*q));
+    q->r = r;
+    vault_updates_begin(&q->updates, r->pool);
+    q->room.most = (apr_size_t)vault_location_max_answer(vault_location_of(r));
+    q->refused = json_array();
+    status = handle(q);
+    json_decref(q->refused);
+    json_decref(q->body);
     return status;
 }

@@ -4,7 +4,17 @@
 
 #include <string.h>
 
-#include "method.h"
+static apr_status_t drop_text(void *u)
+{
+    vault_json_text_drop(&((vault_updates_t *)u)->text);
+    return APR_SUCCESS;
+}
+
+void vault_updates_begin(vault_updates_t *u, apr_pool_t *pool)
+{
+    memset(u, 0, sizeof(*u));
+    apr_pool_cleanup_register(pool, u, drop_text, apr_pool_cleanup_null);
+}
 
 static void write_text(vault_json_text_t *t, const char *before, const char *s)
 {
@@ -24,16 +34,37 @@ static void write_update(vault_json_text_t *t, const vault_output_t *o)
     vault_json_text_raw(t, "}");
 }
 
-void vault_updates_write(vault_json_text_t *t, const apr_array_header_t *outputs)
+int vault_room_has(vault_room_t *room, apr_size_t length)
 {
-    int i;
+    room->full |= room->used && (room->used >= room->most || length > room->most - room->used);
+    return !room->full;
+}
 
-    vault_json_text_raw(t, "[");
-    for (i = 0; i < outputs->nelts; i++) {
-        if (i) {
-            vault_json_text_raw(t, ",");
-        }
-        write_update(t, &APR_ARRAY_IDX(outputs, i, vault_output_t));
+/* The JSON of a text is not shorter than the text. */
+int vault_updates_add(vault_updates_t *u, const vault_output_t *output, vault_room_t *room)
+{
+    apr_size_t before = u->text.length;
+
+    if (!vault_room_has(room, output->length)) {
+        return 0;
     }
+    if (u->count) {
+        vault_json_text_raw(&u->text, ",");
+    }
+    write_update(&u->text, output);
+    if (!vault_room_has(room, u->text.length - before)) {
+        u->text.length = before;
+        return 0;
+    }
+    room->used += u->text.length - before;
+    u->count++;
+    return 1;
+}
+
+void vault_updates_write(vault_json_text_t *t, vault_updates_t *u)
+{
+    vault_json_text_raw(t, "[");
+    vault_json_text_take(t, &u->text);
     vault_json_text_raw(t, "]");
+    u->count = 0;
 }

@@ -1,17 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file updates.h
- * What methods wrote, as the browser gets it.
+ * What methods wrote, as the browser gets it, and how much of it one answer may have.
+ *
+ * An answer is collected as JSON text, method by method, so that the memory which a method needs goes when the method has ended. What does
+ * not fit into the answer is not written: the method stays as if it had not run, and the next answer begins with it.
  */
 #ifndef VAULT_UPDATES_H
 #define VAULT_UPDATES_H
 
-#include "apr_tables.h"
+#include "apr_pools.h"
 
 #include "json_text.h"
+#include "method.h"
 
-/** Write an array of {method, type, body, format?}.
- * @param outputs  of vault_output_t (method.h); all its text is UTF-8 */
-void vault_updates_write(vault_json_text_t *t, const apr_array_header_t *outputs);
+/** How much one answer may have, of all its methods and pages. */
+typedef struct vault_room_t {
+    apr_size_t most; /* bytes of JSON: VaultMaxAnswer */
+    apr_size_t used;
+    int full; /* a method had to stay out */
+} vault_room_t;
+
+/** The updates of one page. */
+typedef struct vault_updates_t {
+    vault_json_text_t text; /* {…},{…} */
+    unsigned count;
+} vault_updates_t;
+
+/** Begin, with none.
+ * @param pool  frees the text, if it has not been taken by then */
+void vault_updates_begin(vault_updates_t *u, apr_pool_t *pool);
+
+/** Is there room for so many bytes more? An answer that has nothing yet takes the output of any method, so that each gets its turn.
+ * @return 0 no: the room is full from here on */
+int vault_room_has(vault_room_t *room, apr_size_t length);
+
+/** Add what a method wrote: {method, type, body, format?}.
+ * @param output  all its text is UTF-8
+ * @return 0 it does not fit: nothing was added, the room is full */
+int vault_updates_add(vault_updates_t *u, const vault_output_t *output, vault_room_t *room);
+
+/** Write them as an array, and take them: there are none afterwards. */
+void vault_updates_write(vault_json_text_t *t, vault_updates_t *u);
 
 #endif

@@ -25,9 +25,9 @@ for my $number (@numbers) {
     refuses("$name\n", qr/^\Q$name takes one argument\E/, "$name without a value");
 }
 
-my @sizes = (['VaultMaxOutput', 1024, 1 << 30], ['VaultSharedMemory', 1 << 20, 64 << 30], ['VaultMaxPollBody', 4096, 1 << 20]);
-accepts("VaultMaxOutput 1024\nVaultSharedMemory 1M\nVaultMaxPollBody 4K\n", 'the smallest sizes');
-accepts("VaultMaxOutput 1G\nVaultSharedMemory 64G\nVaultMaxPollBody 1M\n", 'the largest sizes');
+my @sizes = (['VaultMaxOutput', 1024, 1 << 30], ['VaultMaxAnswer', 1024, 1 << 30], ['VaultSharedMemory', 1 << 20, 64 << 30], ['VaultMaxPollBody', 4096, 1 << 20]);
+accepts("VaultMaxOutput 1024\nVaultMaxAnswer 1K\nVaultSharedMemory 1M\nVaultMaxPollBody 4K\n", 'the smallest sizes');
+accepts("VaultMaxOutput 1G\nVaultMaxAnswer 1G\nVaultSharedMemory 64G\nVaultMaxPollBody 1M\n", 'the largest sizes');
 accepts("VaultMaxOutput 64k\nVaultSharedMemory 2097152\n", 'small letters, and bytes');
 for my $size (@sizes) {
     my ($name, $min, $max) = @$size;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of JSON as text: jansson writes the same bytes, and reads them back. */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,43 @@ static void parts_come_one_after_the_other(void)
     free(text);
 }
 
+static void a_text_takes_what_another_has(void)
+{
+    vault_json_text_t t = {.text = NULL}, other = {.text = NULL}, lost = {.lost = 1};
+    char *text;
+
+    vault_json_text_bytes(&other, "1,2,3", 3);
+    vault_json_text_raw(&t, "[");
+    vault_json_text_take(&t, &other);
+    vault_json_text_take(&t, &other); /* it has nothing any more */
+    vault_json_text_raw(&t, "]");
+    text = vault_json_text_end(&t);
+    CU_ASSERT_STRING_EQUAL(text, "[1,2]");
+    free(text);
+    vault_json_text_raw(&t, "[");
+    vault_json_text_take(&t, &lost);
+    CU_ASSERT_PTR_NULL(vault_json_text_end(&t));
+    vault_json_text_raw(&t, "[");
+    vault_json_text_drop(&t);
+    CU_ASSERT_PTR_NULL(t.text);
+}
+
+/* A client may be slow to read: then the room beyond the text would be kept for nothing. */
+static void a_long_text_keeps_no_room(void)
+{
+    vault_json_text_t t = {.text = NULL};
+    apr_size_t i, n = 100000;
+    char *text;
+
+    for (i = 0; i < n; i++) {
+        vault_json_text_raw(&t, "0123456789");
+    }
+    text = vault_json_text_end(&t);
+    CU_ASSERT_EQUAL(strlen(text), 10 * n);
+    CU_ASSERT(malloc_usable_size(text) < 10 * n + 64 * 1024);
+    free(text);
+}
+
 static void what_cannot_be_json_loses_the_whole(void)
 {
     vault_json_text_t t = {.text = NULL};
@@ -156,5 +194,7 @@ void vault_json_text_suite(void)
     CU_ADD_TEST(suite, texts_of_any_length_are_written_as_jansson_does);
     CU_ADD_TEST(suite, numbers_are_decimal);
     CU_ADD_TEST(suite, parts_come_one_after_the_other);
+    CU_ADD_TEST(suite, a_text_takes_what_another_has);
+    CU_ADD_TEST(suite, a_long_text_keeps_no_room);
     CU_ADD_TEST(suite, what_cannot_be_json_loses_the_whole);
 }

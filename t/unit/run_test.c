@@ -558,6 +558,34 @@ static void acks_have_bounds(void)
     scene_end(&s);
 }
 
+static void expect_methods(const scene_t *s, const char *first, const char *second, const char *third)
+{
+    const apr_array_header_t *methods = vault_run_state(s->run)->methods;
+
+    CU_ASSERT_EQUAL_FATAL(methods->nelts, 3);
+    CU_ASSERT_STRING_EQUAL(APR_ARRAY_IDX(methods, 0, vault_method_t).url, first);
+    CU_ASSERT_STRING_EQUAL(APR_ARRAY_IDX(methods, 1, vault_method_t).url, second);
+    CU_ASSERT_STRING_EQUAL(APR_ARRAY_IDX(methods, 2, vault_method_t).url, third);
+}
+
+/* A method that had to stay out of an answer has the next turn, and what followed it follows it then. */
+static void the_next_round_begins_where_it_is_told(void)
+{
+    scene_t s;
+
+    scene_begin(&s);
+    vault_run_add_method(s.run, "/o", 3);
+    expect_methods(&s, "/m", "/n", "/o");
+    vault_run_begin_with(s.run, "/n");
+    expect_methods(&s, "/n", "/o", "/m");
+    vault_run_begin_with(s.run, "/n");
+    vault_run_begin_with(s.run, "/unknown");
+    expect_methods(&s, "/n", "/o", "/m");
+    commit_round(&s);
+    expect_methods(&s, "/n", "/o", "/m"); /* the page keeps it */
+    scene_end(&s);
+}
+
 void vault_run_suite(void)
 {
     CU_pSuite suite = CU_add_suite("run", NULL, NULL);
@@ -580,4 +608,5 @@ void vault_run_suite(void)
     CU_ADD_TEST(suite, a_name_that_cannot_be_learnt_fails_the_method);
     CU_ADD_TEST(suite, acks_are_those_of_the_methods_that_counted);
     CU_ADD_TEST(suite, acks_have_bounds);
+    CU_ADD_TEST(suite, the_next_round_begins_where_it_is_told);
 }

@@ -139,6 +139,13 @@ static void host_notify_all(void)
     vault_notifier_all(vault_server.notifier, vault_server.slot);
 }
 
+static apr_size_t host_room(vault_call_t *call)
+{
+    const vault_context_t *x = call->r ? vault_context_get(call->r) : NULL;
+
+    return x ? x->room : 0;
+}
+
 const vault_host_t vault_feedcall_host = {
     .abi = VAULT_FEED_ABI,
     .size = sizeof(vault_host_t),
@@ -157,6 +164,7 @@ const vault_host_t vault_feedcall_host = {
     .reset = host_reset,
     .absolute = host_absolute,
     .notify_all = host_notify_all,
+    .room = host_room,
 };
 
 /* --------------------------------------------------------------------- calls */

@@ -9,6 +9,7 @@
 #include "context.h"
 #include "feedcall.h"
 #include "feeds.h"
+#include "json_text.h"
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
@@ -106,6 +107,9 @@ static int answer_failure(request_rec *r, const vault_exposed_t *e, apr_status_t
     if (rv == APR_EBUSY) {
         return refuse_for_now(r, error);
     }
+    if (rv == APR_ENOSPC) {
+        return refuse(r, HTTP_REQUEST_ENTITY_TOO_LARGE, error);
+    }
     if (!vault_context_get(r)->in_method) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, VLTNO(00070) "feed %s, method %s: %s", e->feed, e->method, error);
     }
@@ -115,9 +119,46 @@ static int answer_failure(request_rec *r, const vault_exposed_t *e, apr_status_t
     return vault_reply_error(r, HTTP_INTERNAL_SERVER_ERROR, "the feed failed; the server's log says why");
 }
 
+/* Rows as text, which grows up to the room that there is. */
+typedef struct rows_text_t {
+    vault_json_text_t t;
+    apr_size_t room;
+} rows_text_t;
+
+static int take_part(const char *part, size_t length, void *baton)
+{
+    rows_text_t *text = baton;
+
+    if (length > text->room - text->t.length) {
+        return -1;
+    }
+    vault_json_text_bytes(&text->t, part, length);
+    return text->t.lost ? -1 : 0;
+}
+
+/* A page's method is told by its own limit how much it may write. */
+static int answer_text(request_rec *r, json_t *rows, char **answer)
+{
+    const vault_context_t *x = vault_context_get(r);
+    rows_text_t text = {.room = x->in_method ? APR_SIZE_MAX : x->room};
+    int written = !json_dump_callback(rows, take_part, &text, JSON_COMPACT);
+
+    json_decref(rows);
+    if (written) {
+        *answer = vault_json_text_end(&text.t);
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    vault_json_text_drop(&text.t);
+    return refuse(r, HTTP_REQUEST_ENTITY_TOO_LARGE,
+                  apr_psprintf(r->pool,
+                               "the answer has more than %" APR_SIZE_T_FMT
+                               " bytes, VaultMaxAnswer: ask for less, with limit= where the method takes it",
+                               x->room));
+}
+
 /* Who asks for the first time is told "nothing" by an empty list; a page that waits goes on waiting. A first view says that it is
  * one, since it may come again: when the feed cannot tell what is new. */
-static int answer_rows(request_rec *r, json_t *rows)
+static int answer_rows(request_rec *r, json_t *rows, char **text)
 {
     vault_context_t *x = vault_context_get(r);
 
@@ -129,7 +170,7 @@ static int answer_rows(request_rec *r, json_t *rows)
             return vault_reply_nothing(r);
         }
     }
-    return vault_reply_json(r, HTTP_OK, rows ? rows : json_array());
+    return answer_text(r, rows ? rows : json_array(), text);
 }
 
 /* The page with the form from which a visitor sent this, if the browser would show the answer: no script has sent it. */
@@ -148,7 +189,8 @@ static int answer_form(request_rec *r, const char *page, json_t *rows)
     return HTTP_SEE_OTHER;
 }
 
-static int call(request_rec *r, const vault_exposed_t *e, const json_t *args)
+/* @param text  gets what is to be sent; NULL: nothing, and then it counts what is returned */
+static int call(request_rec *r, const vault_exposed_t *e, const json_t *args, char **text)
 {
     const char *error = NULL, *page = page_of_form(r, e);
     json_t *rows = NULL;
@@ -157,7 +199,30 @@ static int call(request_rec *r, const vault_exposed_t *e, const json_t *args)
     if (rv == APR_SUCCESS && page) {
         return answer_form(r, page, rows);
     }
-    return rv == APR_SUCCESS ? answer_rows(r, rows) : answer_failure(r, e, rv, error);
+    return rv == APR_SUCCESS ? answer_rows(r, rows, text) : answer_failure(r, e, rv, error);
+}
+
+/* A call for itself gives back its memory before the answer is sent, since the client may be slow to read. The memory of a method and of a
+ * view is theirs. */
+static int call_and_answer(request_rec *r, const vault_exposed_t *e, const json_t *args)
+{
+    vault_context_t *x = vault_context_make(r);
+    const vault_location_t *l = vault_location_of(r);
+    apr_pool_t *outer = x->pool;
+    char *text = NULL;
+    int own = !x->in_method && !x->in_view, status;
+
+    if (own) {
+        apr_pool_create(&x->pool, vault_server.scratch);
+    }
+    x->room = (apr_size_t)(x->in_method ? vault_location_max_output(l) : vault_location_max_answer(l));
+    status = call(r, e, args, &text);
+    x->room = 0;
+    if (own) {
+        apr_pool_destroy(x->pool);
+        x->pool = outer;
+    }
+    return text ? vault_reply_text(r, HTTP_OK, text) : status;
 }
 
 /* ------------------------------------------------------------------- request */
@@ -196,7 +261,7 @@ static int handle(request_rec *r, const vault_exposed_t *e)
     }
     args = json_object();
     wrong = read_arguments(args, fields, r->pool);
-    status = wrong ? refuse(r, HTTP_BAD_REQUEST, wrong) : call(r, e, args);
+    status = wrong ? refuse(r, HTTP_BAD_REQUEST, wrong) : call_and_answer(r, e, args);
     json_decref(args);
     return status;
 }

@@ -106,8 +106,8 @@ struct vault_host_t {
     /** Memory for what a method returns or needs; freed with the request. */
     apr_pool_t *(*pool)(vault_call_t *call);
 
-    /** Say why a call failed, in one sentence without a final stop: for the log, and for the answer if `status` is APR_EINVAL or
-     * APR_EBUSY.
+    /** Say why a call failed, in one sentence without a final stop: for the log, and for the answer if `status` is APR_EINVAL,
+     * APR_EBUSY or APR_ENOSPC.
      * @return status, so that a method can `return host->fail(call, APR_EINVAL, "table \"%s\" …", t);` */
     apr_status_t (*fail)(vault_call_t *call, apr_status_t status, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
@@ -139,6 +139,12 @@ struct vault_host_t {
     /** Tell every page that everything it holds probably happened: for when nobody knows any more what did. Each of them runs its
      * methods, so it is not for what can be named. */
     void (*notify_all)(void);
+
+    /** How many bytes the rows of this call may have, as JSON: what would be more cannot be told, and fails. A feed that reads rows one by
+     * one stops there, and saves the memory for the others: it fails with APR_ENOSPC and a sentence for whoever asked.
+     * It came after notify_all: a feed looks whether host->size reaches over it.
+     * @return 0 the rows may be of any length: a template takes of them what it shows */
+    apr_size_t (*room)(vault_call_t *call);
 };
 
 /** A parameter of `VaultFeed NAME PATH key=value …`. The list ends with a NULL name. */

@@ -3,6 +3,7 @@
 #include "rows.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +153,9 @@ typedef struct arriving_t {
     const char *const *names;
     json_t *rows; /* NULL: out of memory */
     int most;
+    apr_size_t room; /* bytes; 0: any number */
+    apr_size_t used;
+    int over; /* there are more */
 } arriving_t;
 
 json_t *sql_row_json(const char *const *names, const char *const *cells)
@@ -168,11 +172,38 @@ json_t *sql_row_json(const char *const *names, const char *const *cells)
     return row;
 }
 
+/* How long the cell is as JSON, at least. */
+static apr_size_t least_length(const char *cell)
+{
+    apr_size_t length = cell != NULL && cell[0] != '\0' ? strlen(cell + 1) : 0;
+
+    switch (length != 0 ? cell[0] : '\0') {
+    case 'H': /* two digits a byte */
+        return length / 2;
+    case 'B': /* base64 has four letters for three bytes */
+        return length / 3 * 2;
+    default:
+        return length;
+    }
+}
+
+static int has_room(arriving_t *arriving, const char *const *cells)
+{
+    for (unsigned i = 0; arriving->room != 0 && arriving->names[i] != NULL; i++) {
+        arriving->used += least_length(cells[i]);
+    }
+    arriving->over = arriving->room != 0 && arriving->used > arriving->room;
+    return !arriving->over;
+}
+
 static int take_row_cb(void *data, const char *const *cells)
 {
     arriving_t *arriving = data;
 
     if (json_array_size(arriving->rows) >= (size_t)arriving->most) {
+        return 0;
+    }
+    if (!has_room(arriving, cells)) {
         return 0;
     }
     if (json_array_append_new(arriving->rows, sql_row_json(arriving->names, cells)) != 0) {
@@ -203,14 +234,28 @@ const char *const *sql_column_names(sql_call_t *c)
     return names;
 }
 
+/* How many bytes the rows may have; 0: any number. */
+static apr_size_t room_of(const sql_call_t *c)
+{
+    const vault_host_t *host = c->db->host;
+
+    return c->call != NULL && host->size > offsetof(vault_host_t, room) && host->room != NULL ? host->room(c->call) : 0;
+}
+
 apr_status_t sql_fetch(sql_call_t *c, const sql_statement_t *sql, const char *const *names, int most, json_t **rows)
 {
-    arriving_t arriving = {.names = names, .rows = json_array(), .most = most};
+    arriving_t arriving = {.names = names, .rows = json_array(), .most = most, .room = room_of(c)};
     apr_status_t rv = sql_conn_run(c, sql, take_row_cb, &arriving);
 
     *rows = NULL;
     if (rv == APR_SUCCESS && arriving.rows == NULL) {
         rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");
+    }
+    if (rv == APR_SUCCESS && arriving.over) {
+        rv =
+            sql_fail(c, APR_ENOSPC,
+                     "the rows have more than %lu bytes, which is more than one answer may have: ask for fewer of them",
+                     (unsigned long)arriving.room);
     }
     if (rv != APR_SUCCESS) {
         json_decref(arriving.rows);

@@ -19,6 +19,7 @@ typedef struct walk_t {
     const void *above[VAULT_LUA_DEPTH_MAX]; /* the tables that the present one is in */
     int depth;
     int empty_list;
+    int by_value; /* what was refused is of a type that can be JSON */
 } walk_t;
 
 /* ---------------------------------------------------------------------- boxes */
@@ -162,25 +163,32 @@ static json_t *make_table(walk_t *w, int index, const char **why)
     return make_container(w, index, why);
 }
 
-static json_t *make_number(lua_State *L, int index, const char **why)
+static json_t *make_number(walk_t *w, int index, const char **why)
 {
     lua_Number number;
 
-    if (lua_isinteger(L, index)) {
-        return json_integer(lua_tointeger(L, index));
+    if (lua_isinteger(w->L, index)) {
+        return json_integer(lua_tointeger(w->L, index));
     }
-    number = lua_tonumber(L, index);
-    *why = isfinite(number) ? "memory is short" : "a number that is infinite, or none";
+    number = lua_tonumber(w->L, index);
+    if (!isfinite(number)) {
+        *why = "a number that is infinite, or none";
+        w->by_value = 1;
+    }
     return json_real(number);
 }
 
-static json_t *make_string(lua_State *L, int index, const char **why)
+static json_t *make_string(walk_t *w, int index, const char **why)
 {
     size_t length;
-    const char *text = lua_tolstring(L, index, &length);
+    const char *text = lua_tolstring(w->L, index, &length);
+    json_t *string = json_stringn(text, length);
 
-    *why = "text that is not UTF-8";
-    return json_stringn(text, length);
+    if (!string) {
+        *why = "text that is not UTF-8";
+        w->by_value = 1;
+    }
+    return string;
 }
 
 /* @return a scalar, or an empty list or object to be filled; NULL: refused, and why */
@@ -191,9 +199,9 @@ static json_t *make(walk_t *w, int index, const char **why)
     case LUA_TBOOLEAN:
         return json_boolean(lua_toboolean(w->L, index));
     case LUA_TNUMBER:
-        return make_number(w->L, index, why);
+        return make_number(w, index, why);
     case LUA_TSTRING:
-        return make_string(w->L, index, why);
+        return make_string(w, index, why);
     case LUA_TTABLE:
         return make_table(w, index, why);
     default:
@@ -267,6 +275,7 @@ static int fill_object(walk_t *w, int index, json_t *object)
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
         at.key = lua_tolstring(L, -2, &length);
         if (strlen(at.key) != length) {
+            w->by_value = 1;
             return blame(L, "a name with a NUL in it");
         }
         if (!convert(w, lua_gettop(L), &at)) {
@@ -288,6 +297,7 @@ static int convert(walk_t *w, int index, const place_t *at)
         return blame(w->L, why);
     }
     if (put(at, value)) {
+        w->by_value = 1;
         return blame(w->L, "a name that is not UTF-8");
     }
     if (lua_istable(w->L, index)) {
@@ -298,7 +308,7 @@ static int convert(walk_t *w, int index, const place_t *at)
     return ok;
 }
 
-const char *vault_lua_json_get(lua_State *L, int index, json_t **box, int empty_list)
+const char *vault_lua_json_get(lua_State *L, int index, json_t **box, int empty_list, int *by_value)
 {
     walk_t w = {.L = L, .empty_list = empty_list};
     place_t at = {.box = box};
@@ -308,6 +318,7 @@ const char *vault_lua_json_get(lua_State *L, int index, json_t **box, int empty_
         return NULL;
     }
     vault_lua_json_drop(box);
+    *by_value = w.by_value;
     message = lua_tostring(L, -1);
     return message + (message[0] == ':' ? 2 : message[0] == '.');
 }

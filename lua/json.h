@@ -34,9 +34,11 @@ void vault_lua_json_drop(json_t **box);
 
 /** Convert the value at `index` into the box.
  * @param empty_list  what a table without keys and without a mark is: 1 a list, 0 an object
+ * @param by_value    set on a refusal: 1, a visitor's data may be the cause (text or a name that is not UTF-8, a name with a NUL, an infinite
+ *                    number); 0, the script is
  * @return NULL; or why not, the place first: "rows[2].time: a function is no JSON". It is then on the top of the stack, above what
  *         else was left there, and the box is empty */
-const char *vault_lua_json_get(lua_State *L, int index, json_t **box, int empty_list);
+const char *vault_lua_json_get(lua_State *L, int index, json_t **box, int empty_list, int *by_value);
 
 /** Push `value` as a Lua value; lists and objects without anything in them are marked.
  * @return 1; 0: it is too deep, nothing was pushed that matters */

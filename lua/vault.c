@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `require "vault"` for scripts of mod_lua: the optional functions of vault.h under Lua's names.
  *
- * Wrong arguments are Lua errors; what a good handler may meet comes back as nil, a sentence and the HTTP status that fits.
+ * Arguments of the wrong type are Lua errors, which mod_lua shows to the visitor with the script's path; what a good handler may meet,
+ * a visitor's text that is not UTF-8 among it, comes back as nil, a sentence and the HTTP status that fits.
  * Nothing here is static and written to: each Lua state, each thread has its own.
  */
 #include "httpd.h"
@@ -45,13 +46,8 @@ static const char *wrong_text(lua_State *L, int index)
     return !good ? "text that is not UTF-8" : strlen(s) != length ? "text with a NUL in it" : NULL;
 }
 
-/* A number is taken as its text. */
-static const char *text(lua_State *L, int arg)
-{
-    const char *s = luaL_checkstring(L, arg), *wrong = wrong_text(L, arg);
-
-    return wrong ? (luaL_argerror(L, arg, wrong), NULL) : s;
-}
+/* How many values failure() pushes. */
+#define FAILED 3
 
 /* nil, a sentence, and an HTTP status for the handler to return. */
 static int failure(lua_State *L, int status, const char *why)
@@ -59,7 +55,27 @@ static int failure(lua_State *L, int status, const char *why)
     lua_pushnil(L);
     lua_pushstring(L, why);
     lua_pushinteger(L, status);
-    return 3;
+    return FAILED;
+}
+
+/* The text at `arg`, of which a number is one. @return NULL: it cannot be used, and return FAILED says so to the script */
+static const char *text(lua_State *L, int arg)
+{
+    const char *s = luaL_checkstring(L, arg), *wrong = wrong_text(L, arg);
+
+    if (wrong) {
+        failure(L, HTTP_BAD_REQUEST, lua_pushfstring(L, "argument %d: %s", arg, wrong));
+        return NULL;
+    }
+    return s;
+}
+
+/* A name that a script has of itself, and not of its visitors. */
+static const char *own_name(lua_State *L, int arg)
+{
+    const char *s = luaL_checkstring(L, arg), *wrong = wrong_text(L, arg);
+
+    return wrong ? (luaL_argerror(L, arg, wrong), NULL) : s;
 }
 
 static int done(lua_State *L)
@@ -68,14 +84,19 @@ static int done(lua_State *L)
     return 1;
 }
 
-/* The table at `arg` as JSON; a Lua error where it cannot be. */
-static void check_json(lua_State *L, int arg, json_t **box, int empty_list)
+/* The table at `arg` as JSON; a Lua error where the script is wrong. @return 0: its values are, and return FAILED says so to the script */
+static int take_json(lua_State *L, int arg, json_t **box, int empty_list)
 {
-    const char *wrong = vault_lua_json_get(L, arg, box, empty_list);
+    int by_value;
+    const char *wrong = vault_lua_json_get(L, arg, box, empty_list, &by_value);
 
-    if (wrong) {
+    if (wrong && !by_value) {
         luaL_argerror(L, arg, wrong);
     }
+    if (wrong) {
+        failure(L, HTTP_BAD_REQUEST, wrong);
+    }
+    return !wrong;
 }
 
 /* ------------------------------------------------------------------- the page */
@@ -85,6 +106,9 @@ static int add_long_poll(lua_State *L)
     request_rec *r = vault_lua_request(L, 1);
     const char *url = text(L, 2);
 
+    if (!url) {
+        return FAILED;
+    }
     switch (VAULT(L, vault_add_long_poll)(r, url)) {
     case APR_SUCCESS:
         return done(L);
@@ -116,6 +140,9 @@ static int get(lua_State *L)
     request_rec *r = vault_lua_request(L, 1);
     const char *key = text(L, 2);
 
+    if (!key) {
+        return FAILED;
+    }
     lua_pushstring(L, VAULT(L, vault_page_get)(r, key)); /* NULL is nil */
     return 1;
 }
@@ -123,8 +150,11 @@ static int get(lua_State *L)
 static int set(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
-    const char *key = text(L, 2), *value = lua_isnoneornil(L, 3) ? NULL : text(L, 3);
+    const char *key = text(L, 2), *value = NULL;
 
+    if (!key || (!lua_isnoneornil(L, 3) && !(value = text(L, 3)))) {
+        return FAILED;
+    }
     switch (VAULT(L, vault_page_set)(r, key, value)) {
     case APR_SUCCESS:
         return done(L);
@@ -142,8 +172,11 @@ static int set(lua_State *L)
 static int create_interest(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
-    const char *name = text(L, 2), *cursor = lua_isnoneornil(L, 3) ? name : text(L, 3);
+    const char *name = text(L, 2), *cursor = name;
 
+    if (!name || (!lua_isnoneornil(L, 3) && !(cursor = text(L, 3)))) {
+        return FAILED;
+    }
     lua_pushboolean(L, VAULT(L, vault_create_interest)(r, name, cursor));
     return 1;
 }
@@ -151,8 +184,12 @@ static int create_interest(lua_State *L)
 static int notify(lua_State *L)
 {
     const char *name = text(L, 1);
-    apr_status_t rv = VAULT(L, vault_notify)(name);
+    apr_status_t rv;
 
+    if (!name) {
+        return FAILED;
+    }
+    rv = VAULT(L, vault_notify)(name);
     if (rv == APR_EINVAL) {
         lua_pushfstring(L, "an interest has a name of 1 to %d bytes", VAULT_INTEREST_MAX);
         return failure(L, HTTP_BAD_REQUEST, lua_tostring(L, -1));
@@ -236,7 +273,9 @@ static int call_method(lua_State *L)
     luaL_checktype(L, 3, LUA_TTABLE);
     args = vault_lua_json_box(L);
     rows = vault_lua_json_box(L);
-    check_json(L, 3, args, 0);
+    if (!take_json(L, 3, args, 0)) {
+        return FAILED;
+    }
     luaL_argcheck(L, json_is_object(*args), 3, "arguments have names, as in {table = \"logs\"}");
     rv = VAULT(L, vault_feed_call)(r, name, method, *args, rows, &error);
     vault_lua_json_drop(args);
@@ -250,7 +289,7 @@ static int find_method(lua_State *L)
 {
     luaL_checkudata(L, 1, FEED);
     luaL_argcheck(L, lua_type(L, 2) == LUA_TSTRING, 2, "a feed has methods, and they have names");
-    text(L, 2);
+    own_name(L, 2);
     lua_pushvalue(L, 2);
     lua_pushcclosure(L, call_method, 1);
     return 1;
@@ -264,7 +303,7 @@ static int describe_feed(lua_State *L)
 
 static int feed(lua_State *L)
 {
-    const char *name = text(L, 1);
+    const char *name = own_name(L, 1);
     size_t size = strlen(name) + 1;
 
     memcpy(lua_newuserdata(L, size), name, size);
@@ -274,17 +313,20 @@ static int feed(lua_State *L)
 
 /* ------------------------------------------------------------------- templates */
 
-/* {append = "target"}: what to do with the HTML, and where; {…, format = "htmx"}. */
-static void read_options(lua_State *L, int arg, vault_render_t *what)
+/* {append = "target"}: what to do with the HTML, and where; {…, format = "htmx"}. @return 0: as for take_json() */
+static int read_options(lua_State *L, int arg, vault_render_t *what)
 {
     if (lua_isnil(L, arg)) {
-        return;
+        return 1;
     }
     luaL_checktype(L, arg, LUA_TTABLE);
     for (lua_pushnil(L); lua_next(L, arg); lua_pop(L, 1)) {
         int texts = lua_type(L, -2) == LUA_TSTRING && lua_type(L, -1) == LUA_TSTRING;
-        luaL_argcheck(L, texts && !wrong_text(L, -2) && !wrong_text(L, -1), arg,
-                      "an action and the id of an element are needed, as in {append = \"list\"}");
+        luaL_argcheck(L, texts, arg, "an action and the id of an element are needed, as in {append = \"list\"}");
+        if (wrong_text(L, -2) || wrong_text(L, -1)) {
+            failure(L, HTTP_BAD_REQUEST, "the id of an element: text that is not UTF-8, or has a NUL in it");
+            return 0;
+        }
         if (!strcmp(lua_tostring(L, -2), "format")) {
             what->format = lua_tostring(L, -1);
             continue;
@@ -293,22 +335,27 @@ static void read_options(lua_State *L, int arg, vault_render_t *what)
         what->action = lua_tostring(L, -2);
         what->target = lua_tostring(L, -1);
     }
+    return 1;
 }
 
 static int render(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
-    vault_render_t what = {.file = text(L, 2)};
+    vault_render_t what = {.file = own_name(L, 2)};
     const char *error = NULL;
     json_t **data;
     apr_status_t rv;
 
     lua_settop(L, 4);
-    read_options(L, 4, &what);
+    if (!read_options(L, 4, &what)) {
+        return FAILED;
+    }
     data = vault_lua_json_box(L);
     if (!lua_isnil(L, 3)) {
         luaL_checktype(L, 3, LUA_TTABLE);
-        check_json(L, 3, data, 1);
+        if (!take_json(L, 3, data, 1)) {
+            return FAILED;
+        }
     }
     what.data = *data;
     what.anew = is_anew(L, 3);

@@ -64,12 +64,6 @@ is(lua_in('once', 'return vault.array(1)'), q{bad argument #1 to 'array' (table 
 # ---------------------------------------------------------------- what is refused
 my $bad = q{bad argument #2 to 'echo' };
 for my $row (
-    ['{v = 0/0}',                      'v: a number that is infinite, or none', 'NaN'],
-    ['{v = math.huge}',                'v: a number that is infinite, or none', 'infinity'],
-    ['{v = "\xff"}',                   'v: text that is not UTF-8', 'bytes'],
-    ['{v = "\xed\xa0\x80"}',           'v: text that is not UTF-8', 'half of a surrogate pair'],
-    ['{["\xff"] = 1}',                 "\xff: a name that is not UTF-8", 'a name of bytes'],
-    ['{["a\0b"] = 1}',                 'a name with a NUL in it', 'a name with a NUL'],
     ['{v = print}',                    'v: a function is no JSON', 'a function'],
     ['{v = {1, {x = coroutine.create(print)}}}', 'v[2].x: a thread is no JSON', 'a coroutine, with the way to it'],
     ['{v = r}',                        'v: a userdata is no JSON', 'the request'],
@@ -87,6 +81,19 @@ for my $row (
 {
     my ($table, $sentence, $why) = @$row;
     is(echo($table), "$bad($sentence)", "refused: $why");
+}
+# What visitors may have sent is no error of the script's: nil, a sentence, and the status for them.
+for my $row (
+    ['{v = 0/0}',                      'v: a number that is infinite, or none', 'NaN'],
+    ['{v = math.huge}',                'v: a number that is infinite, or none', 'infinity'],
+    ['{v = "\xff"}',                   'v: text that is not UTF-8', 'bytes'],
+    ['{v = "\xed\xa0\x80"}',           'v: text that is not UTF-8', 'half of a surrogate pair'],
+    ['{["\xff"] = 1}',                 "\xff: a name that is not UTF-8", 'a name of bytes'],
+    ['{["a\0b"] = 1}',                 'a name with a NUL in it', 'a name with a NUL'],
+  )
+{
+    my ($table, $sentence, $why) = @$row;
+    is(echo($table), qq{nil "$sentence" 400}, "400: $why");
 }
 is(echo('"text"'), q{bad argument #2 to 'echo' (table expected, got string)}, 'refused: a text instead of a table');
 is(echo('(function() local t = {} return {v = {t, t}} end)()'), '{{},{}}', 'the same table twice is no cycle');

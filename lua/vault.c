@@ -167,6 +167,14 @@ static int set(lua_State *L)
     }
 }
 
+static int same_origin(lua_State *L)
+{
+    request_rec *r = vault_lua_request(L, 1);
+
+    lua_pushboolean(L, VAULT(L, vault_same_origin)(r));
+    return 1;
+}
+
 /* ------------------------------------------------------------------- interests */
 
 static int create_interest(lua_State *L)
@@ -398,6 +406,7 @@ static const luaL_Reg functions[] = {
     {"notify", notify},
     {"object", object},
     {"render", render},
+    {"same_origin", same_origin},
     {"script", script},
     {"set", set},
     {NULL, NULL},

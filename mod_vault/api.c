@@ -10,6 +10,7 @@
 #include "context.h"
 #include "feedcall.h"
 #include "mod_vault.h"
+#include "origin.h"
 #include "own_page.h"
 #include "render.h"
 #include "suspend.h"
@@ -80,6 +81,11 @@ static apr_status_t vault_render(request_rec *r, const vault_render_t *what, con
     return rv;
 }
 
+static int vault_same_origin(const request_rec *r)
+{
+    return vault_origin_is_same(r);
+}
+
 void vault_api_register(void)
 {
     APR_REGISTER_OPTIONAL_FN(vault_add_long_poll);
@@ -97,4 +103,5 @@ void vault_api_register(void)
     APR_REGISTER_OPTIONAL_FN(vault_request_is_suspended);
     APR_REGISTER_OPTIONAL_FN(vault_request_is_resumed);
     APR_REGISTER_OPTIONAL_FN(vault_request_is_timeout);
+    APR_REGISTER_OPTIONAL_FN(vault_same_origin);
 }

@@ -29,6 +29,7 @@ APLOG_USE_MODULE(vault);
 /* What they read beyond what every answer shows. */
 #define EXPOSED "Retry-After, Vault-Superseded"
 #define LET_IN "vault-preflight"
+#define BEFORE_QUEUES (APR_HOOK_REALLY_FIRST - 10)
 
 /* The scheme is left out: behind a proxy that does TLS it is not this server's. */
 static int is_host(const char *origin, const char *host)
@@ -50,17 +51,18 @@ const char *vault_origin_page(const request_rec *r)
                : NULL;
 }
 
-/* What no browser has sent is not foreign: it carries nobody's cookies but its own. Sec-Fetch-Site says so or, from a browser that does not
- * send it, Origin names another host or port. */
-static int is_foreign(const request_rec *r)
+/* Sec-Fetch-Site counts first: the browser has compared the origins itself, whatever proxies made of Host. Browsers omit it over plain HTTP,
+ * except to localhost, and old ones always; but they send Origin with every request that is not GET or HEAD, "null" from a page without
+ * one. What has neither no browser has sent for another page: it carries the cookies of its own sender alone. */
+int vault_origin_is_same(const request_rec *r)
 {
     const char *site = apr_table_get(r->headers_in, "Sec-Fetch-Site");
     const char *origin = apr_table_get(r->headers_in, "Origin");
 
     if (site) {
-        return strcmp(site, "same-origin") && strcmp(site, "none");
+        return !strcmp(site, "same-origin") || !strcmp(site, "none");
     }
-    return origin && !is_host(origin, apr_table_get(r->headers_in, "Host"));
+    return !origin || is_host(origin, apr_table_get(r->headers_in, "Host"));
 }
 
 /* -------------------------------------------------------------- configuration */
@@ -185,7 +187,7 @@ int vault_origin_admit(request_rec *r, const char *methods, int harmless)
         show_to(r, origin);
         return preflight_for(r) ? answer_preflight(r, methods) : DECLINED;
     }
-    if (is_foreign(r) && !(harmless && !apr_table_get(r->headers_in, "Origin"))) {
+    if (!vault_origin_is_same(r) && !(harmless && !apr_table_get(r->headers_in, "Origin"))) {
         return refuse(r);
     }
     return DECLINED;
@@ -210,14 +212,38 @@ static int keep_from_others(request_rec *r)
 {
     const vault_own_handler_t *own = vault_own_handler(r);
 
-    if (r->main || !apr_table_get(r->notes, LET_IN) || (own && own->answers_origins)) {
+    return !r->main && apr_table_get(r->notes, LET_IN) && !(own && own->answers_origins) ? HTTP_FORBIDDEN : DECLINED;
+}
+
+/* ------------------------------------------------------------- VaultSameOrigin */
+
+static int is_safe(const request_rec *r)
+{
+    return r->method_number == M_GET || r->method_number == M_OPTIONS || r->method_number == M_TRACE;
+}
+
+/* Our own handlers ask by vault_origin_admit(). Runs twice: mod_dir may lead a request to another file, and so to other directives, at the end of
+ * the fixups, and then both places count. */
+static int guard(request_rec *r)
+{
+    const char *origin;
+
+    if (r->main || vault_location_of(r)->same_origin != 1 || is_safe(r) || vault_own_handler(r) ||
+        vault_origin_is_same(r)) {
         return DECLINED;
     }
+    origin = apr_table_get(r->headers_in, "Origin");
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
+                  VLTNO(00320) "a page of another origin, %.200s, may not send %s here: VaultSameOrigin is On",
+                  origin && *origin ? origin : "which is not said", r->method);
     return HTTP_FORBIDDEN;
 }
 
 void vault_origin_hooks(void)
 {
+    /* After SetHandler, before mod_dir; and before VaultQosLimit, so that what is refused does not queue. */
+    ap_hook_fixups(guard, NULL, NULL, APR_HOOK_FIRST);
+    ap_hook_handler(guard, NULL, NULL, BEFORE_QUEUES);
     ap_hook_check_access_ex(let_in, NULL, NULL, APR_HOOK_FIRST, AP_AUTH_INTERNAL_PER_CONF);
     ap_hook_handler(keep_from_others, NULL, NULL, APR_HOOK_REALLY_FIRST);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file origin.h
- * Did a page of another site make the browser send this, and may it? VaultLongPollOrigin says who may; nobody else.
+ * Did a page of another site make the browser send this, and may it? VaultLongPollOrigin says who may use our own URLs, VaultSameOrigin
+ * keeps such requests from other handlers.
  */
 #ifndef VAULT_ORIGIN_H
 #define VAULT_ORIGIN_H
@@ -17,6 +18,11 @@
  *         else what the handler returns: it has been answered
  * A subrequest goes on: its main request has been asked. */
 int vault_origin_admit(request_rec *r, const char *methods, int harmless);
+
+/** Did a page of this origin, the visitor, or a program that is no browser send this? The one answer to that in the module: for
+ * vault_origin_admit(), for VaultSameOrigin, and for vault_same_origin() of vault.h.
+ * @return 1 yes; 0: a page of another origin, or of none */
+int vault_origin_is_same(const request_rec *r);
 
 /** One origin, as browsers send it: scheme://host, with :port unless it is the scheme's own; or "*".
  * @return NULL  it is none */

@@ -41,6 +41,7 @@ void *vault_location_create(apr_pool_t *p, char *dir)
     l->notify = -1;
     l->qos_queue = -1;
     l->stream = -1;
+    l->same_origin = -1;
     return l;
 }
 
@@ -62,6 +63,7 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add)
     l->notify_after = a->notify_after ? a->notify_after : b->notify_after;
     l->notify = a->notify >= 0 ? a->notify : b->notify;
     l->origins = a->origins ? a->origins : b->origins;
+    l->same_origin = a->same_origin >= 0 ? a->same_origin : b->same_origin;
     l->throttle = a->throttle ? a->throttle : b->throttle;
     l->qos_ranks = a->qos_ranks ? a->qos_ranks : b->qos_ranks;
     l->qos_timeout = a->qos_timeout ? a->qos_timeout : b->qos_timeout;
@@ -206,6 +208,12 @@ static const char *set_memory(cmd_parms *cmd, void *dir, const char *value)
 static const char *set_long_poll(cmd_parms *cmd, void *dir, int on)
 {
     ((vault_location_t *)dir)->long_poll = on;
+    return NULL;
+}
+
+static const char *set_same_origin(cmd_parms *cmd, void *dir, int on)
+{
+    ((vault_location_t *)dir)->same_origin = on;
     return NULL;
 }
 
@@ -442,6 +450,8 @@ const command_rec vault_commands[] = {
                   "how long a poll waits, in seconds (1 to 600)"),
     AP_INIT_ITERATE("VaultLongPollOrigin", add_origin, NULL, RSRC_CONF | ACCESS_CONF,
                     "origins of other sites whose pages may poll here, as https://www.example.org; or *; or Off"),
+    AP_INIT_FLAG("VaultSameOrigin", set_same_origin, NULL, RSRC_CONF | ACCESS_CONF,
+                 "On or Off: other methods than GET, HEAD, OPTIONS and TRACE are for pages of this origin"),
     AP_INIT_TAKE1("VaultMaxMethods", set_max_methods, NULL, OR_OPTIONS, "how many methods a page may have (1 to 100)"),
     AP_INIT_TAKE1("VaultMaxOutput", set_max_output, NULL, OR_OPTIONS,
                   "how much one method may write, in bytes, with K, M or G"),

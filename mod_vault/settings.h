@@ -27,6 +27,7 @@ typedef struct vault_location_t {
     apr_array_header_t *notify_after;        /* VaultNotifyAfter, of const char *; NULL: not said; empty: Off */
     int notify;                              /* VaultNotify: does Vault-Notify count; -1: not said, it does */
     apr_array_header_t *origins;             /* VaultLongPollOrigin, of const char *; NULL: not said; empty: Off */
+    int same_origin;                         /* VaultSameOrigin; -1: not said */
     const struct vault_throttle_t *throttle; /* VaultQosLimit; NULL: not said */
     apr_array_header_t *qos_ranks;           /* VaultQosPriority, of vault_rank_t; NULL: not said; empty: Off */
     int qos_timeout;                         /* VaultQosTimeout, seconds; 0: not said */

@@ -301,6 +301,23 @@ typedef struct vault_render_t {
  * The thread that owns `r`. */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_render, (request_rec * r, const vault_render_t *what, const char **error));
 
+/* ------------------------------------------- requests that change something */
+
+/** Was this request sent by a page of this origin, by the visitor (an address that was typed, a bookmark), or by a program that is no
+ * browser? A browser sends the visitor's cookies and login with what a page of any other site makes it send (CSRF), so a handler that
+ * changes something asks this first, and answers HTTP_FORBIDDEN to a 0:
+ *
+ *     if (r->method_number == M_POST && !same_origin(r)) return HTTP_FORBIDDEN;
+ *
+ * It judges by headers that browsers set and scripts cannot. Sec-Fetch-Site must be `same-origin` or `none`. Without it, as over plain HTTP,
+ * host and port of Origin must be those of Host; `null` is no origin. A request with neither is taken for no browser's. So a proxy in front
+ * keeps Host (ProxyPreserveHost On); the scheme is not compared, since a proxy may do TLS.
+ * It says nothing about GET: a link on another site is a 0, and should not change anything.
+ * VaultSameOrigin does the same for handlers that do not ask.
+ * @return 1 yes; 0 a page of another origin, or of none, sent it
+ * The thread that owns `r`. */
+APR_DECLARE_OPTIONAL_FN(int, vault_same_origin, (const request_rec *r));
+
 /* ------------------------------------------- suspended requests */
 
 /*

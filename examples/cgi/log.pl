@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The live log page as a CGI script. LOG in its environment names the file.
+# The live log page as a CGI script. LOG in its environment names the file. VaultSameOrigin On, in httpd, refuses forms of other sites.
 use strict;
 use warnings;
 

@@ -7,6 +7,9 @@ function handle(r)
         r.headers_out["Allow"] = "POST"
         return 405
     end
+    if not vault.same_origin(r) then -- a page of another site, with this visitor's cookies
+        return 403
+    end
     local form = r:parsebody()
     if (form.request or "") == "" or not utf8.len(form.request) then
         return 400

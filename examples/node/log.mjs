@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The live log page in Node, behind `ProxyPass "/node/" "http://127.0.0.1:PORT/node/"`. LOG and PORT are in its environment.
+// VaultSameOrigin On, in httpd, refuses forms of other sites.
 import {createServer} from 'node:http';
 import {appendFileSync, existsSync, readFileSync} from 'node:fs';
 

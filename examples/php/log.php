@@ -1,6 +1,6 @@
 <?php
 // SPDX-License-Identifier: Apache-2.0
-// The live log page in PHP. LOG, by SetEnv, names the file.
+// The live log page in PHP. LOG, by SetEnv, names the file. VaultSameOrigin On, in httpd, refuses forms of other sites.
 
 // The lines after the place $from, as HTML, and the place behind them.
 function lines($from)

@@ -9,6 +9,8 @@
  *     POST /meet/anna      gives its body (at most 1 KB) to all that wait there; 200 and how many that were
  *     DELETE /meet/anna    sends away all that wait there: 200, empty
  *
+ * POST and DELETE are for pages of this site, and for programs that are no browser: 403 for pages of other sites.
+ *
  * Who meets has to be in the same child of httpd: a site that uses this as it is has one (ServerLimit 1, and as many threads as it
  * needs). docs/suspending.md of mod_vault goes through it line by line.
  */
@@ -43,6 +45,7 @@ static waiting_t *all; /* lock */
 static APR_OPTIONAL_FN_TYPE(vault_request_suspend) * request_suspend;
 static APR_OPTIONAL_FN_TYPE(vault_request_resume) * request_resume;
 static APR_OPTIONAL_FN_TYPE(vault_request_complete) * request_complete;
+static APR_OPTIONAL_FN_TYPE(vault_same_origin) * same_origin;
 
 /* ------------------------------------------------------------------- the list */
 
@@ -168,9 +171,12 @@ static int handler(request_rec *r)
     if (!r->handler || strcmp(r->handler, "meet")) {
         return DECLINED;
     }
-    if (!request_suspend) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "meet: mod_vault is not loaded");
+    if (!request_suspend || !same_origin) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "meet: mod_vault is not loaded, or too old");
         return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    if (r->method_number != M_GET && !same_origin(r)) {
+        return HTTP_FORBIDDEN;
     }
     switch (r->method_number) {
     case M_GET:
@@ -199,6 +205,7 @@ static void retrieve(void)
     request_suspend = APR_RETRIEVE_OPTIONAL_FN(vault_request_suspend);
     request_resume = APR_RETRIEVE_OPTIONAL_FN(vault_request_resume);
     request_complete = APR_RETRIEVE_OPTIONAL_FN(vault_request_complete);
+    same_origin = APR_RETRIEVE_OPTIONAL_FN(vault_same_origin);
 }
 
 static void register_hooks(apr_pool_t *p)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The live log page as a WSGI application, behind `ProxyPass "/wsgi/" "http://127.0.0.1:PORT/wsgi/"`. LOG in its environment names the file.
+# VaultSameOrigin On, in httpd, refuses forms of other sites.
 import html
 import os
 from urllib.parse import parse_qs

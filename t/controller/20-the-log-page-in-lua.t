@@ -45,6 +45,8 @@ for my $scope (SCOPES) {
 }
 
 is(get('/once/add.lua')->{status}, 405, 'a row is saved by POST alone');
+is(post('/once/add.lua', 'request=forged', headers => $_)->{status}, 403, 'and by no page of another site')
+    for {Origin => 'http://evil.test'}, {Origin => 'null'}, {'Sec-Fetch-Site' => 'cross-site'};
 is(post('/once/add.lua', $_)->{status}, 400, "a form that is '$_' is refused") for '', 'request', 'request=', 'other=x', 'request=%FF';
 is(post('/once/add.lua', 'request=' . 'x' x 100_000)->{status}, 400, '  and one that is too long for r:parsebody');
 is(get('/once/latest.lua')->{status}, 200, 'the method can be looked at by itself');

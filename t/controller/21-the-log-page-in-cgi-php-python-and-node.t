@@ -23,6 +23,8 @@ for my $application (@applications) {
     is($added->{status}, 303, "$name: a line is added");
     is(vault_headers($added), '', "$name: the browser sees none of the headers");
 
+    is(post("$base/add", 'line=forged', headers => {Origin => 'http://evil.test'})->{status}, 403, "$name: a form of another site is refused");
+
     my $page = open_page("$base/");
     is(rows($page->html), 'first', "$name: the page shows it");
     is(vault_headers($page->{answer}), '', "$name: and no header");

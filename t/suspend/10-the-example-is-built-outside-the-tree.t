@@ -64,6 +64,7 @@ for my $mpm (grep { VaultTest::Server::has_mpm($_) } qw(event worker)) {
 
     $connection->request(GET => '/meet/gone');
     wait_waiting(1);
+    is(get('/meet/gone', method => $_, headers => {Origin => 'http://evil.test'}, body => '')->{status}, 403, "a page of another site may not $_") for qw(POST DELETE);
     is(get('/meet/gone', method => 'DELETE')->{body}, "1\n", 'sent away');
     my $answer = $connection->response;
     is("$answer->{status} $answer->{body}", '200 ', '  without its handler');

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What the demo's forms have in common: fields in, one sentence out.
+local vault = require "vault"
 local form = {}
 
 -- The fields of a form that this site's own page has sent, trimmed; or nil and the status that says why not.
@@ -8,8 +9,7 @@ function form.fields(r)
         r.headers_out["Allow"] = "POST"
         return nil, 405
     end
-    local from = r.headers_in["Sec-Fetch-Site"]
-    if from and from ~= "same-origin" and from ~= "none" then
+    if not vault.same_origin(r) then
         return nil, 403
     end
     local fields = {}

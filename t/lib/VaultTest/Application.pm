@@ -271,7 +271,7 @@ sub environments
 sub config
 {
     my ($class, @all) = @_;
-    return join '', map { $_->{config} . qq(<Location "/$_->{name}/">\nVaultLongPoll On\nRequire all granted\n</Location>\n) } @all;
+    return join '', map { $_->{config} . qq(<Location "/$_->{name}/">\nVaultLongPoll On\nVaultSameOrigin On\nRequire all granted\n</Location>\n) } @all;
 }
 
 # A test that died leaves nothing running. Those that a process has started go with its session.

@@ -161,6 +161,11 @@ static int is_utf8(const char *name)
     return string != NULL;
 }
 
+const char *messages_name_wrong(const char *name)
+{
+    return is_utf8(name) ? wrong_name(name, strlen(name)) : "is not UTF-8";
+}
+
 static apr_status_t take_user(messages_call_t *m)
 {
     const char *authenticated = m->sql.db->host->user(m->sql.call);
@@ -172,6 +177,8 @@ static apr_status_t take_user(messages_call_t *m)
         return rv;
     }
     m->user = authenticated != NULL ? authenticated : m->feed->anonymous ? given : NULL;
+    /* An anonymous user who takes the administrator's name is not the administrator. */
+    m->is_admin = authenticated != NULL && strcmp(authenticated, m->feed->admin) == 0;
     if (m->user == NULL) {
         return sql_fail(&m->sql, APR_EINVAL,
                         m->feed->anonymous ? "argument \"user\" is missing: the name of a user"
@@ -180,7 +187,7 @@ static apr_status_t take_user(messages_call_t *m)
     if (given != NULL && strcmp(given, m->user) != 0) {
         return sql_fail(&m->sql, APR_EINVAL, "argument \"user\" is not the user who has logged in");
     }
-    wrong = is_utf8(m->user) ? wrong_name(m->user, strlen(m->user)) : "is not UTF-8";
+    wrong = messages_name_wrong(m->user);
     return wrong == NULL ? APR_SUCCESS
                          : sql_fail(&m->sql, APR_EINVAL, "the name of the user who has logged in %s", wrong);
 }

@@ -18,10 +18,13 @@ enum {
     MESSAGES_HISTORY = 1 << 5
 };
 
-/** Check the arguments of a method that takes these, and fill in `m` from them: user, channel, text, once, limit.
+/** Check the arguments of a method that takes these, and fill in `m` from them: user, is_admin, channel, text, once, limit.
  *
  * The user is the one that httpd authenticated. Without one, and if the feed is for anonymous use, it is the argument.
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
 apr_status_t messages_arguments(messages_call_t *m, unsigned takes);
+
+/** Why `name`, any bytes, cannot be the name of a user. @return NULL: it can */
+const char *messages_name_wrong(const char *name);
 
 #endif

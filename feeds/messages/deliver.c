@@ -202,7 +202,7 @@ apr_status_t messages_deliver_to_all(messages_call_t *m, apr_int64_t channel, ap
         apr_int64_t last = user_at(users, users->nelts - 1)->id;
 
         rv = lock_batch(m, users);
-        if (rv == APR_SUCCESS) {
+        if (rv == APR_SUCCESS && check != NULL) {
             rv = check_poster(m, users, check);
         }
         if (rv == APR_SUCCESS) {

@@ -20,9 +20,12 @@ typedef struct messages_user_t {
 apr_status_t messages_deliver_history(messages_call_t *m, apr_int64_t channel, apr_int64_t serial,
                                       messages_user_t *user);
 
+/** The serial of no message: a page that is given it takes a first view again. */
+#define MESSAGES_WITHDRAWN 0
+
 /** One message to all subscribers of a channel, which is locked. Locks the users, in the order of their ids.
- * @param serial  of the message in the channel
- * @param check   called for m->user, who is locked; an error ends it all */
+ * @param serial  of the message in the channel, or MESSAGES_WITHDRAWN
+ * @param check   called for m->user, who is locked; an error ends it all. NULL: nothing is called */
 apr_status_t messages_deliver_to_all(messages_call_t *m, apr_int64_t channel, apr_int64_t serial,
                                      apr_status_t (*check)(messages_call_t *m, apr_int64_t user));
 

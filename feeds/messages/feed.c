@@ -4,6 +4,7 @@
 
 #include "apr_strings.h"
 
+#include "arguments.h"
 #include "connection.h"
 #include "methods.h"
 #include "store.h"
@@ -11,10 +12,13 @@
 static const vault_feed_param_t params[] = {
     SQL_PARAMS,
     {"anonymous", "no", "yes or no: whether requests without a user may name one", 0},
+    {"admin", "", "a user who may delete any channel and whose own channels have no owner", 0},
     {"message_bytes", "2000", "the longest message, 1 to 65536 bytes", 0},
     {"keep", "1000", "messages kept for each user and each channel, 1 to 100000", 0},
     {"users", "10000", "the most users, 1 to 10000000", 0},
     {"channels", "1000", "the most channels, 1 to 1000000", 0},
+    {"owner_channels", "20", "the most channels that one user owns, 1 to 1000000", 0},
+    {"idle", "168", "hours that a channel without subscribers and messages is kept, 1 to 87600", 0},
     {"user_channels", "100", "the most channels that one user is subscribed to, 1 to 1000000", 0},
     {"subscribers", "10000", "the most subscribers of one channel, 1 to 1000000", 0},
     {"rate", "60", "the most messages that one user posts in a minute, 1 to 1000000", 0},
@@ -32,6 +36,8 @@ static const char *open_limits(messages_limits_t *limits, const apr_table_t *giv
         {"keep", &limits->keep, 100000},
         {"users", &limits->users, 10000000},
         {"channels", &limits->channels, 1000000},
+        {"owner_channels", &limits->owner_channels, 1000000},
+        {"idle", &limits->idle, 87600},
         {"user_channels", &limits->user_channels, 1000000},
         {"subscribers", &limits->subscribers, 1000000},
         {"rate", &limits->rate, 1000000},
@@ -54,6 +60,19 @@ static const char *open_anonymous(int *anonymous, const apr_table_t *given, apr_
                : apr_psprintf(pool, "anonymous=%s: yes or no is accepted", value != NULL ? value : "");
 }
 
+static const char *open_admin(const char **admin, const apr_table_t *given, apr_pool_t *pool)
+{
+    const char *wrong;
+
+    *admin = apr_table_get(given, "admin");
+    if ((*admin)[0] == '\0') {
+        return NULL;
+    }
+    wrong = messages_name_wrong(*admin);
+    return wrong == NULL ? NULL
+                         : apr_psprintf(pool, "admin=%s: the name of a user is accepted, and this %s", *admin, wrong);
+}
+
 static const char *open_cb(void **self, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)
 {
     messages_t *feed = apr_pcalloc(pool, sizeof(*feed));
@@ -62,6 +81,9 @@ static const char *open_cb(void **self, const vault_host_t *host, const apr_tabl
     *self = feed;
     if (wrong == NULL) {
         wrong = open_anonymous(&feed->anonymous, given, pool);
+    }
+    if (wrong == NULL) {
+        wrong = open_admin(&feed->admin, given, pool);
     }
     if (wrong == NULL) {
         wrong = open_limits(&feed->limits, given, pool);

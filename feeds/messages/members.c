@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users, channels, and who is subscribed to what. */
+/* Users, and who is subscribed to what. */
 #include "members.h"
 
 #include "apr_strings.h"
 #include "apr_time.h"
 
+#include "channels.h"
 #include "connection.h"
 #include "deliver.h"
 #include "methods.h"
@@ -15,17 +16,6 @@ static apr_status_t answer(messages_call_t *m, const char *what, const char *nam
 {
     m->rows = json_pack("[{s:s,s:b}]", what, name, "changed", changed);
     return m->rows != NULL ? APR_SUCCESS : sql_fail(&m->sql, APR_ENOMEM, "out of memory");
-}
-
-/* `select`: "Select COUNT(*) AS n …" with two holes for `id` at most */
-static apr_status_t count(messages_call_t *m, const char *select, apr_int64_t id, apr_int64_t *n)
-{
-    const json_t *row;
-    apr_status_t rv =
-        messages_select_row(&m->sql, &row, apr_pstrcat(m->sql.pool, "Select {t.n} FROM (", select, ") AS t", NULL), id);
-
-    *n = messages_integer(row, "n");
-    return rv;
 }
 
 /* ------------------------------------------------------------ users */
@@ -44,7 +34,7 @@ static apr_status_t make_user(messages_call_t *m)
 {
     const messages_dialect_t *dialect = m->feed->dialect;
     apr_int64_t users;
-    apr_status_t rv = count(m, "Select COUNT(*) AS n FROM vault_message_users", 0, &users);
+    apr_status_t rv = messages_count(m, "Select COUNT(*) AS n FROM vault_message_users", 0, &users);
 
     if (rv == APR_SUCCESS && users >= m->feed->limits.users) {
         return sql_fail(&m->sql, APR_EINVAL, "there are %d users already: no more are accepted", m->feed->limits.users);
@@ -60,8 +50,7 @@ static apr_status_t make_user(messages_call_t *m)
                         m->user, (apr_int64_t)apr_time_now());
 }
 
-/* Lock m->user, made if need be. `is_new`: NULL: not asked for */
-static apr_status_t lock_user(messages_call_t *m, messages_user_t *user, int *is_new)
+apr_status_t messages_lock_user(messages_call_t *m, messages_user_t *user, int *is_new)
 {
     const json_t *row;
     apr_status_t rv = find_user(m, &row);
@@ -88,7 +77,7 @@ static apr_status_t create_user_body(messages_call_t *m)
 {
     messages_user_t user;
     int is_new;
-    apr_status_t rv = lock_user(m, &user, &is_new);
+    apr_status_t rv = messages_lock_user(m, &user, &is_new);
 
     return rv != APR_SUCCESS ? rv : answer(m, "user", m->user, is_new);
 }
@@ -96,64 +85,6 @@ static apr_status_t create_user_body(messages_call_t *m)
 apr_status_t messages_create_user(messages_call_t *m)
 {
     return messages_transaction(m, create_user_body);
-}
-
-/* ------------------------------------------------------------ channels */
-
-static apr_status_t find_channel(messages_call_t *m, const json_t **row)
-{
-    return messages_select_row(&m->sql, row,
-                               apr_pstrcat(m->sql.pool,
-                                           "Select {c.id},{c.serial} FROM vault_message_channels AS c WHERE c.name=%s",
-                                           m->feed->dialect->lock, NULL),
-                               m->channel);
-}
-
-apr_status_t messages_lock_channel(messages_call_t *m, apr_int64_t *id, apr_int64_t *serial)
-{
-    const json_t *row;
-    apr_status_t rv = find_channel(m, &row);
-
-    if (rv == APR_SUCCESS && row == NULL) {
-        return sql_fail(&m->sql, APR_EINVAL, "there is no channel \"%s\"", sql_shown(&m->sql, m->channel));
-    }
-    *id = messages_integer(row, "id");
-    *serial = messages_integer(row, "serial");
-    return rv;
-}
-
-static apr_status_t create_channel_body(messages_call_t *m)
-{
-    const messages_dialect_t *dialect = m->feed->dialect;
-    const json_t *row;
-    apr_int64_t channels;
-    apr_status_t rv = find_channel(m, &row);
-
-    if (rv != APR_SUCCESS || row != NULL) {
-        return rv != APR_SUCCESS ? rv : answer(m, "channel", m->channel, 0);
-    }
-    rv = count(m, "Select COUNT(*) AS n FROM vault_message_channels", 0, &channels);
-    if (rv == APR_SUCCESS && channels >= m->feed->limits.channels) {
-        return sql_fail(&m->sql, APR_EINVAL, "there are %d channels already: no more are accepted",
-                        m->feed->limits.channels);
-    }
-    if (rv == APR_SUCCESS) {
-        rv = messages_run(&m->sql,
-                          apr_pstrcat(m->sql.pool, dialect->insert_new,
-                                      "vault_message_channels(name,created,serial)VALUES(%s,%d,0)", dialect->insert_end,
-                                      NULL),
-                          m->channel, (apr_int64_t)apr_time_now());
-    }
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    messages_announce(m, MESSAGES_CHANNELS, "");
-    return answer(m, "channel", m->channel, 1);
-}
-
-apr_status_t messages_create_channel(messages_call_t *m)
-{
-    return messages_transaction(m, create_channel_body);
 }
 
 /* ------------------------------------------------------------ subscriptions */
@@ -174,11 +105,12 @@ static apr_status_t check_room(messages_call_t *m, apr_int64_t channel, apr_int6
 {
     apr_int64_t subscribers = 0;
     apr_int64_t channels = 0;
-    apr_status_t rv =
-        count(m, "Select COUNT(*) AS n FROM vault_message_subscriptions WHERE channel_id=%d", channel, &subscribers);
+    apr_status_t rv = messages_count(m, "Select COUNT(*) AS n FROM vault_message_subscriptions WHERE channel_id=%d",
+                                     channel, &subscribers);
 
     if (rv == APR_SUCCESS) {
-        rv = count(m, "Select COUNT(*) AS n FROM vault_message_subscriptions WHERE user_id=%d", user, &channels);
+        rv = messages_count(m, "Select COUNT(*) AS n FROM vault_message_subscriptions WHERE user_id=%d", user,
+                            &channels);
     }
     if (rv == APR_SUCCESS && subscribers >= m->feed->limits.subscribers) {
         return sql_fail(&m->sql, APR_EINVAL, "channel \"%s\" has %d subscribers already: no more are accepted",
@@ -208,7 +140,7 @@ static apr_status_t subscribe_body(messages_call_t *m)
     apr_status_t rv = messages_lock_channel(m, &channel, &serial);
 
     if (rv == APR_SUCCESS) {
-        rv = lock_user(m, &user, &is_new);
+        rv = messages_lock_user(m, &user, &is_new);
     }
     if (rv == APR_SUCCESS) {
         rv = is_subscribed(m, channel, user.id, &is);
@@ -253,6 +185,9 @@ static apr_status_t unsubscribe_body(messages_call_t *m)
     if (rv == APR_SUCCESS && is) {
         rv = messages_run(&m->sql, "DELETE FROM vault_message_subscriptions WHERE channel_id=%d AND user_id=%d",
                           channel, messages_integer(row, "id"));
+        if (rv == APR_SUCCESS) {
+            rv = messages_touch_channel(m, channel);
+        }
     }
     if (rv != APR_SUCCESS) {
         return rv;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file members.h
- * Users and channels, found and locked within a transaction.
+ * Users, found and locked within a transaction.
  */
 #ifndef MESSAGES_MEMBERS_H
 #define MESSAGES_MEMBERS_H
 
-#include "messages.h"
+#include "deliver.h"
 
-/** Lock the channel m->channel. No user may be locked yet.
- * @param serial  of its newest message
- * @return APR_SUCCESS; APR_EINVAL there is none; other */
-apr_status_t messages_lock_channel(messages_call_t *m, apr_int64_t *id, apr_int64_t *serial);
+/** Lock m->user, made if need be. From here on no channel may be locked.
+ * @param user    id, serial and pruned are set
+ * @param is_new  1: the user was made
+ * @return APR_SUCCESS; APR_EINVAL there are too many users; other */
+apr_status_t messages_lock_user(messages_call_t *m, messages_user_t *user, int *is_new);
 
 #endif

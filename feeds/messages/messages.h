@@ -6,7 +6,8 @@
  * feed.c       descriptor and parameters
  * methods.c    what a page or an application may ask, and on whose behalf
  * arguments.c  the arguments of a call, checked
- * members.c    users, channels, and who is subscribed to what
+ * members.c    users, and who is subscribed to what
+ * channels.c   channels: made, deleted by their owner, removed when they are idle and empty
  * post.c       a message to all subscribers of a channel, in one transaction
  * read.c       the messages that are new to a page
  * store.c      the tables, statements on them, transactions
@@ -14,6 +15,9 @@
  * Each user has a serial number, raised by one for each message in the transaction that delivers it. The row of the user is
  * locked from there to the commit, so serials become visible in their order and without a gap: whoever has seen 7 has been
  * given all up to 7. All who lock, lock in one order: the channel first, then users by their ids.
+ *
+ * A channel belongs to the user who made it. The limit of channels per owner is exact: the row of the owner is locked from the
+ * count to the commit. A channel that the administrator made, or an earlier version of this feed, has no owner.
  */
 #ifndef MESSAGES_H
 #define MESSAGES_H
@@ -31,18 +35,21 @@ typedef struct messages_limits_t {
     int keep;          /**< messages for each user, and for each channel */
     int users;
     int channels;
-    int user_channels; /**< subscriptions of one user */
-    int subscribers;   /**< of one channel */
-    int rate;          /**< messages a user may post in a minute of the clock */
+    int owner_channels; /**< made by one user */
+    int idle;           /**< hours that a channel without subscribers and messages is kept */
+    int user_channels;  /**< subscriptions of one user */
+    int subscribers;    /**< of one channel */
+    int rate;           /**< messages a user may post in a minute of the clock */
 } messages_limits_t;
 
 typedef struct messages_dialect_t messages_dialect_t;
 
 /** A VaultFeed of this kind. `sql` is its first field: a sql_call_t's `db` is the feed, too. */
 typedef struct messages_t {
-    sql_database_t sql;                /* const after open */
-    messages_limits_t limits;          /* const after open */
-    int anonymous;                     /* const after open: requests without a user may name one */
+    sql_database_t sql;       /* const after open */
+    messages_limits_t limits; /* const after open */
+    int anonymous;            /* const after open: requests without a user may name one */
+    const char *admin;        /* const after open: an authenticated user who may delete any channel; "": none */
     const messages_dialect_t *dialect; /* const after open */
 } messages_t;
 
@@ -51,10 +58,12 @@ typedef struct messages_call_t {
     sql_call_t sql;
     const messages_t *feed;
     const char *user;              /**< on whose behalf */
+    int is_admin;                  /**< httpd authenticated the user that the parameter `admin` names */
     const char *channel;           /**< argument; NULL: not given */
     const char *text;              /**< argument */
     const char *once;              /**< argument; NULL: not given */
     int limit;                     /**< argument: `limit` or `history`; 0: not given */
+    apr_status_t refused;          /**< the answer of a transaction that was committed all the same */
     apr_array_header_t *interests; /**< of const char *: to be notified once the transaction is over */
     json_t *rows;                  /**< the answer */
 } messages_call_t;

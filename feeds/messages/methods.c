@@ -46,6 +46,7 @@ static apr_status_t run(void *self, vault_call_t *call, const json_t *args, json
 
 METHOD(create_user, 0, messages_create_user)
 METHOD(create_channel, MESSAGES_CHANNEL, messages_create_channel)
+METHOD(delete_channel, MESSAGES_CHANNEL, messages_delete_channel)
 METHOD(subscribe, MESSAGES_CHANNEL | MESSAGES_HISTORY, messages_subscribe)
 METHOD(unsubscribe, MESSAGES_CHANNEL, messages_unsubscribe)
 METHOD(get_channels, 0, messages_get_channels)
@@ -56,6 +57,7 @@ METHOD(get_new_messages, MESSAGES_IN | MESSAGES_LIMIT, messages_get_new)
 const vault_feed_method_t messages_methods[] = {
     {"create_user", VAULT_METHOD_WRITES, create_user_cb},
     {"create_channel", VAULT_METHOD_WRITES, create_channel_cb},
+    {"delete_channel", VAULT_METHOD_WRITES, delete_channel_cb},
     {"subscribe", VAULT_METHOD_WRITES, subscribe_cb},
     {"unsubscribe", VAULT_METHOD_WRITES, unsubscribe_cb},
     {"get_channels", 0, get_channels_cb},

@@ -5,9 +5,9 @@
 #include "apr_strings.h"
 #include "apr_time.h"
 
+#include "channels.h"
 #include "connection.h"
 #include "deliver.h"
-#include "members.h"
 #include "methods.h"
 #include "store.h"
 

@@ -12,13 +12,15 @@
 
 /* ------------------------------------------------------------ the page's place */
 
-/* "CREATED.SERIAL.POSTED": when the user was made, so that the place of a namesake in another database is none here, the newest
- * message seen, and when that was posted, since a database that was restored gives serials again. A user who is not there yet has
- * "0.0.0". */
+/* "CREATED.SERIAL.POSTED.CHANNEL": when the user was made, so that the place of a namesake in another database is
+ * none here, the newest message seen, when that was posted, since a database that was restored gives serials
+ * again, and the channel that the page is confined to, since one that was deleted may be made again under the same
+ * name. A user who is not there yet has "0.0.0.0". */
 typedef struct place_t {
     apr_int64_t created;
     apr_int64_t serial;
-    apr_int64_t posted; /* 0: that is not known */
+    apr_int64_t posted;  /* 0: that is not known */
+    apr_int64_t channel; /* 0: there was none, or the page is not confined, or an earlier version has set this */
 } place_t;
 
 static int get_place(const messages_call_t *m, place_t *place)
@@ -34,6 +36,7 @@ static int get_place(const messages_call_t *m, place_t *place)
     }
     place->serial = apr_strtoi64(end + 1, &end, 10);
     place->posted = *end == '.' ? apr_strtoi64(end + 1, &end, 10) : 0;
+    place->channel = *end == '.' ? apr_strtoi64(end + 1, &end, 10) : 0;
     return *end == '\0';
 }
 
@@ -42,41 +45,48 @@ static apr_status_t set_place(messages_call_t *m, const json_t *row, const char 
 {
     apr_status_t rv = m->sql.db->host->cursor_set(
         m->sql.call,
-        apr_psprintf(m->sql.pool, "%" APR_INT64_T_FMT ".%" APR_INT64_T_FMT ".%" APR_INT64_T_FMT,
-                     messages_integer(row, "created"), messages_integer(row, serial), messages_integer(row, posted)));
+        apr_psprintf(m->sql.pool, "%" APR_INT64_T_FMT ".%" APR_INT64_T_FMT ".%" APR_INT64_T_FMT ".%" APR_INT64_T_FMT,
+                     messages_integer(row, "created"), messages_integer(row, serial), messages_integer(row, posted),
+                     messages_integer(row, "only")));
 
     return rv == APR_SUCCESS ? rv : sql_fail(&m->sql, APR_EGENERAL, "the page's place cannot be kept");
 }
 
 /* ------------------------------------------------------------ one query */
 
-/* The user, and the messages beyond `after` in their order; without `after` (-1) the newest, backwards. Each row begins with the
- * state of the user, also if there is no message: `tip` is when the newest was posted, `seen` when that of `after` was. */
+/* The user, and the messages beyond `after` in their order; without `after` (-1) the newest that have a text,
+ * backwards. Each row begins with the state of the user, also if there is no message: `tip` is when the newest was
+ * posted, `seen` when that of `after` was, `only` the channel that the page is confined to. */
 static apr_status_t query(messages_call_t *m, apr_int64_t after, int most, const json_t **rows)
 {
+    const int confined = m->channel != NULL;
     messages_statement_t *sql = messages_statement(
         &m->sql,
         "Select {u.created},{u.serial newest},{u.pruned},{k.posted tip},{l.posted seen},{d.serial},{d.channel_id}"
-        ",{d.message},{$c.name channel},{$t.sender},{$t.body},{t.posted} FROM vault_message_users AS u"
-        " LEFT JOIN vault_message_deliveries AS g ON g.user_id=u.id AND g.serial=u.serial"
-        " LEFT JOIN vault_message_texts AS k ON k.channel_id=g.channel_id AND k.serial=g.message"
-        " LEFT JOIN vault_message_deliveries AS h ON h.user_id=u.id AND h.serial=%d"
-        " LEFT JOIN vault_message_texts AS l ON l.channel_id=h.channel_id AND l.serial=h.message"
-        " LEFT JOIN vault_message_deliveries AS d ON d.user_id=u.id AND d.serial>%d",
-        after, after);
+        ",{d.message},{$c.name channel},{$t.sender},{$t.body},{t.posted}");
 
-    if (m->channel != NULL) {
-        messages_append(sql, " AND d.channel_id=(Select f.id FROM vault_message_channels AS f WHERE f.name=%s)",
-                        m->channel);
+    messages_append(sql, confined ? ",{f.id only}" : "");
+    messages_append(sql,
+                    " FROM vault_message_users AS u"
+                    " LEFT JOIN vault_message_deliveries AS g ON g.user_id=u.id AND g.serial=u.serial"
+                    " LEFT JOIN vault_message_texts AS k ON k.channel_id=g.channel_id AND k.serial=g.message"
+                    " LEFT JOIN vault_message_deliveries AS h ON h.user_id=u.id AND h.serial=%d"
+                    " LEFT JOIN vault_message_texts AS l ON l.channel_id=h.channel_id AND l.serial=h.message",
+                    after);
+    if (confined) {
+        messages_append(sql, " LEFT JOIN vault_message_channels AS f ON f.name=%s", m->channel);
     }
+    messages_append(sql, " LEFT JOIN vault_message_deliveries AS d ON d.user_id=u.id AND d.serial>%d", after);
+    messages_append(sql, confined ? " AND d.channel_id=f.id" : "");
+    messages_append(sql, after < 0 ? " AND EXISTS(Select 1 FROM vault_message_texts AS e"
+                                     " WHERE e.channel_id=d.channel_id AND e.serial=d.message)"
+                                   : "");
     messages_append(sql,
                     " LEFT JOIN vault_message_channels AS c ON c.id=d.channel_id"
                     " LEFT JOIN vault_message_texts AS t ON t.channel_id=d.channel_id AND t.serial=d.message"
                     " WHERE u.name=%s",
                     m->user);
-    messages_append(sql,
-                    after < 0 ? " AND(d.serial IS NULL OR t.serial IS NOT NULL) ORDER BY d.serial DESC LIMIT %d"
-                              : " ORDER BY d.serial LIMIT %d",
+    messages_append(sql, after < 0 ? " ORDER BY d.serial DESC LIMIT %d" : " ORDER BY d.serial LIMIT %d",
                     (apr_int64_t)most);
     return messages_fetch(&m->sql, sql, most, rows);
 }
@@ -86,7 +96,8 @@ static int has_message(const json_t *row)
     return json_is_integer(json_object_get(row, "serial"));
 }
 
-/* A message that is kept no more, though the page has not seen it. */
+/* A message that is kept no more, though the page has not seen it, or that was withdrawn with its channel, though
+ * the page may show others of it. */
 static int has_hole(const json_t *rows)
 {
     const json_t *row;
@@ -109,6 +120,12 @@ static int is_another(const place_t *place, const json_t *state)
     return place->posted != 0 && seen != 0 && seen != place->posted;
 }
 
+/* The channel that the page is confined to was deleted, also if there is one of that name again. */
+static int has_lost_channel(const place_t *place, const json_t *state)
+{
+    return place->channel != 0 && place->channel != messages_integer(state, "only");
+}
+
 static int is_usable(const place_t *place, const json_t *rows)
 {
     const json_t *state = json_array_get(rows, 0);
@@ -119,7 +136,7 @@ static int is_usable(const place_t *place, const json_t *rows)
     /* Who was not there yet has missed nothing but what is kept no more. */
     return (place->created == messages_integer(state, "created") || place->created == 0) &&
            place->serial <= messages_integer(state, "newest") && place->serial >= messages_integer(state, "pruned") &&
-           !is_another(place, state) && !has_hole(rows);
+           !is_another(place, state) && !has_lost_channel(place, state) && !has_hole(rows);
 }
 
 /* ------------------------------------------------------------ the answer */
@@ -267,6 +284,7 @@ static apr_status_t show_list(messages_call_t *m, messages_statement_t *sql)
 
         if (subscribed != NULL) {
             json_object_set_new(shown, "subscribed", json_boolean(json_integer_value(subscribed) != 0));
+            json_object_set_new(shown, "own", json_boolean(messages_integer(row, "own") != 0));
         }
         else {
             json_object_set_new(shown, "own", json_boolean(strcmp(messages_string(row, "user"), m->user) == 0));
@@ -296,14 +314,16 @@ apr_status_t messages_get_channels(messages_call_t *m)
 {
     return list(m, MESSAGES_CHANNELS,
                 messages_statement(&m->sql,
-                                   "Select {$c.name channel},{l.n subscribers},{l.own subscribed} FROM"
+                                   "Select {$c.name channel},{l.n subscribers},{l.mine subscribed},{l.made own} FROM"
                                    " vault_message_channels AS c JOIN (Select d.id,COUNT(s.user_id) AS n"
-                                   ",SUM(CASE WHEN u.name=%s THEN 1 ELSE 0 END) AS own"
+                                   ",SUM(CASE WHEN u.name=%s THEN 1 ELSE 0 END) AS mine"
+                                   ",MAX(CASE WHEN o.name=%s THEN 1 ELSE 0 END) AS made"
                                    " FROM vault_message_channels AS d"
                                    " LEFT JOIN vault_message_subscriptions AS s ON s.channel_id=d.id"
-                                   " LEFT JOIN vault_message_users AS u ON u.id=s.user_id GROUP BY d.id) AS l"
+                                   " LEFT JOIN vault_message_users AS u ON u.id=s.user_id"
+                                   " LEFT JOIN vault_message_users AS o ON o.id=d.owner_id GROUP BY d.id) AS l"
                                    " ON l.id=c.id ORDER BY c.name LIMIT %d",
-                                   m->user, (apr_int64_t)m->sql.db->rows));
+                                   m->user, m->user, (apr_int64_t)m->sql.db->rows));
 }
 
 /* Nobody else's business: who is not subscribed sees an empty list. */

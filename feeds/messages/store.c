@@ -7,6 +7,7 @@
 
 #include "apr_strings.h"
 
+#include "catalogue.h"
 #include "connection.h"
 #include "driver.h"
 #include "rows.h"
@@ -16,8 +17,10 @@
 
 /* ------------------------------------------------------------ the tables */
 
-/* Deliveries and messages refer to each other by numbers only: foreign keys would lock rows in an order of their own.
- * The last table is the one that is looked for. */
+/* Deliveries and messages refer to each other by numbers only: foreign keys would lock rows in an order of their
+ * own. The last table is the one that is looked for. Columns that came later are added to these tables, new or
+ * not, by the statements below: there is one way to get them. A server with an earlier version of this feed may
+ * use the same tables, so they may be NULL. */
 #define TABLES(ID, NAME, TEXT, END, KEYED_END)                                                                         \
     {                                                                                                                  \
         "CREATE TABLE IF NOT EXISTS vault_message_users (id " ID ",name " NAME " NOT NULL UNIQUE"                      \
@@ -38,6 +41,27 @@
 
 #define LAST_TABLE "vault_message_deliveries"
 
+#define CHANNELS "vault_message_channels"
+#define LAST_COLUMN "used"
+#define ADD_OWNER "ALTER TABLE " CHANNELS " ADD COLUMN owner_id BIGINT"
+#define ADD_USED "ADD COLUMN used BIGINT"
+
+/* Statements that add what came later to the table of channels. The indexes are for the limit of an owner, and for
+ * idle channels. */
+static const char *const extend_channels[] = {
+    ADD_OWNER,
+    "ALTER TABLE " CHANNELS " " ADD_USED,
+    "CREATE INDEX vault_message_channels_owner ON " CHANNELS "(owner_id)",
+    "CREATE INDEX vault_message_channels_used ON " CHANNELS "(used)",
+    NULL,
+};
+/* MariaDB commits after each such statement, so it is one: it cannot be done by half. */
+static const char *const extend_channels_mysql[] = {
+    ADD_OWNER "," ADD_USED
+              ",ADD INDEX vault_message_channels_owner(owner_id),ADD INDEX vault_message_channels_used(used)",
+    NULL,
+};
+
 static const char *const make_sqlite3[] =
     TABLES("INTEGER PRIMARY KEY AUTOINCREMENT", "TEXT", "TEXT", "", " WITHOUT ROWID");
 static const char *const make_pgsql[] =
@@ -50,12 +74,13 @@ static const char *const make_mysql[] = TABLES("BIGINT AUTO_INCREMENT PRIMARY KE
 /* Locks are taken before anything is read, and each statement has to see what was committed until then: with one snapshot for
  * the whole transaction posts would fail that meet. MariaDB's connections are made so by the layer below. */
 static const messages_dialect_t dialects[] = {
-    {"sqlite3", NULL, NULL, NULL, "", "INSERT INTO ", " ON CONFLICT DO NOTHING", make_sqlite3},
+    {"sqlite3", NULL, NULL, NULL, "", "INSERT INTO ", " ON CONFLICT DO NOTHING", make_sqlite3, extend_channels},
     {"pgsql", "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED",
      "Select pg_advisory_xact_lock(7760756)", NULL, " FOR UPDATE", "INSERT INTO ", " ON CONFLICT DO NOTHING",
-     make_pgsql},
+     make_pgsql, extend_channels},
     {"mysql", NULL, "DO GET_LOCK(CONCAT('vault_message ',MD5(DATABASE())),%d)",
-     "DO RELEASE_LOCK(CONCAT('vault_message ',MD5(DATABASE())))", " FOR UPDATE", "INSERT IGNORE INTO ", "", make_mysql},
+     "DO RELEASE_LOCK(CONCAT('vault_message ',MD5(DATABASE())))", " FOR UPDATE", "INSERT IGNORE INTO ", "", make_mysql,
+     extend_channels_mysql},
 };
 
 const messages_dialect_t *messages_dialect(const sql_driver_t *driver)
@@ -68,26 +93,59 @@ const messages_dialect_t *messages_dialect(const sql_driver_t *driver)
     return NULL;
 }
 
-static apr_status_t has_tables(sql_call_t *c, int *has)
-{
-    sql_table_t *table = NULL;
-    apr_status_t rv = c->db->driver->load_table(c, LAST_TABLE, &table, c->pool);
+/* What the database has of the feed's tables. */
+typedef enum { HAS_NONE, HAS_EARLIER, HAS_ALL } has_e;
 
-    *has = table != NULL;
+static apr_status_t look_for_tables(sql_call_t *c, has_e *has)
+{
+    sql_table_t *last = NULL;
+    sql_table_t *channels = NULL;
+    apr_status_t rv = c->db->driver->load_table(c, LAST_TABLE, &last, c->pool);
+
+    if (rv == APR_SUCCESS && last != NULL) {
+        rv = c->db->driver->load_table(c, CHANNELS, &channels, c->pool);
+    }
+    *has = channels == NULL ? HAS_NONE : sql_table_column_named(channels, LAST_COLUMN) == NULL ? HAS_EARLIER : HAS_ALL;
+    return rv;
+}
+
+static apr_status_t run_all(sql_call_t *c, const char *const *statements)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    for (; rv == APR_SUCCESS && *statements != NULL; statements++) {
+        rv = messages_run(c, *statements);
+    }
+    return rv;
+}
+
+/* Within the lock: another child, or another server, may have made them meanwhile. @param had  what there was before */
+static apr_status_t complete_tables(sql_call_t *c, const messages_dialect_t *dialect, has_e *had)
+{
+    has_e has;
+    apr_status_t rv = look_for_tables(c, had);
+
+    if (rv == APR_SUCCESS && *had == HAS_NONE) {
+        rv = run_all(c, dialect->make);
+    }
+    if (rv == APR_SUCCESS && *had != HAS_ALL) {
+        /* Where one table of several was gone the channels are there, and may be complete. */
+        rv = look_for_tables(c, &has);
+        if (rv == APR_SUCCESS && has != HAS_ALL) {
+            rv = run_all(c, dialect->extend);
+        }
+    }
     return rv;
 }
 
 static apr_status_t make_tables(sql_call_t *c, const messages_dialect_t *dialect)
 {
-    int has = 0;
+    has_e had = HAS_ALL;
     apr_status_t rv =
         dialect->table_lock != NULL ? messages_run(c, dialect->table_lock, (apr_int64_t)c->db->timeout) : APR_SUCCESS;
 
     if (rv == APR_SUCCESS) {
-        rv = has_tables(c, &has);
-    }
-    for (int i = 0; rv == APR_SUCCESS && !has && dialect->make[i] != NULL; i++) {
-        rv = messages_run(c, dialect->make[i]);
+        rv = complete_tables(c, dialect, &had);
     }
     if (rv == APR_SUCCESS) {
         rv = sql_conn_commit(c);
@@ -95,8 +153,9 @@ static apr_status_t make_tables(sql_call_t *c, const messages_dialect_t *dialect
     if (rv == APR_SUCCESS && dialect->table_unlock != NULL) {
         rv = messages_run(c, dialect->table_unlock);
     }
-    if (rv == APR_SUCCESS && !has) {
-        c->db->host->log(6, "the tables of the messages were made in \"%s\"", c->db->database);
+    if (rv == APR_SUCCESS && had != HAS_ALL) {
+        c->db->host->log(6, "the tables of the messages were %s in \"%s\"",
+                         had == HAS_NONE ? "made" : "extended by owners of channels", c->db->database);
     }
     return rv;
 }
@@ -104,13 +163,13 @@ static apr_status_t make_tables(sql_call_t *c, const messages_dialect_t *dialect
 apr_status_t messages_connected(sql_call_t *c)
 {
     const messages_dialect_t *dialect = ((const messages_t *)c->db)->dialect;
-    int has = 0;
+    has_e has = HAS_NONE;
     apr_status_t rv = dialect->session != NULL ? messages_run(c, dialect->session) : APR_SUCCESS;
 
     if (rv == APR_SUCCESS) {
-        rv = has_tables(c, &has);
+        rv = look_for_tables(c, &has);
     }
-    if (rv != APR_SUCCESS || has) {
+    if (rv != APR_SUCCESS || has == HAS_ALL) {
         return rv;
     }
     rv = sql_conn_begin_write(c);
@@ -262,6 +321,16 @@ apr_status_t messages_select_row(sql_call_t *c, const json_t **row, const char *
     va_end(values);
     rv = messages_fetch(c, s, 1, &rows);
     *row = rv == APR_SUCCESS ? json_array_get(rows, 0) : NULL;
+    return rv;
+}
+
+apr_status_t messages_count(messages_call_t *m, const char *select, apr_int64_t id, apr_int64_t *n)
+{
+    const json_t *row;
+    apr_status_t rv =
+        messages_select_row(&m->sql, &row, apr_pstrcat(m->sql.pool, "Select {t.n} FROM (", select, ") AS t", NULL), id);
+
+    *n = messages_integer(row, "n");
     return rv;
 }
 

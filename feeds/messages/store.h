@@ -17,14 +17,15 @@
 
 /** In what the databases differ for this feed. */
 struct messages_dialect_t {
-    const char *driver;       /**< sql_driver_t::name */
-    const char *session;      /**< first statement of each connection; NULL: none */
-    const char *table_lock;   /**< lets one at a time make tables, %d: seconds; NULL: the transaction does */
-    const char *table_unlock; /**< the end of that, after the commit; NULL: the commit is */
-    const char *lock;         /**< end of a query that locks what it finds until the transaction is over */
-    const char *insert_new;   /**< "INSERT INTO ", of a row that may be there already */
-    const char *insert_end;   /**< and how it ends */
-    const char *const *make;  /**< statements that make the tables that are missing; ends with NULL */
+    const char *driver;        /**< sql_driver_t::name */
+    const char *session;       /**< first statement of each connection; NULL: none */
+    const char *table_lock;    /**< lets one at a time make tables, %d: seconds; NULL: the transaction does */
+    const char *table_unlock;  /**< the end of that, after the commit; NULL: the commit is */
+    const char *lock;          /**< end of a query that locks what it finds until the transaction is over */
+    const char *insert_new;    /**< "INSERT INTO ", of a row that may be there already */
+    const char *insert_end;    /**< and how it ends */
+    const char *const *make;   /**< statements that make the tables that are missing; ends with NULL */
+    const char *const *extend; /**< statements that add the columns that came later; ends with NULL */
 };
 
 /** The row for this driver. */
@@ -51,6 +52,9 @@ apr_status_t messages_run(sql_call_t *c, const char *statement, ...);
 apr_status_t messages_select(sql_call_t *c, const json_t **rows, int most, const char *statement, ...);
 /** Of one row. @param row  NULL: there is none */
 apr_status_t messages_select_row(sql_call_t *c, const json_t **row, const char *statement, ...);
+
+/** What `select` counts: "Select COUNT(*) AS n …", with a hole for `id` or none. */
+apr_status_t messages_count(messages_call_t *m, const char *select, apr_int64_t id, apr_int64_t *n);
 
 apr_int64_t messages_integer(const json_t *row, const char *name);
 /** NULL: it is NULL */

@@ -20,7 +20,7 @@ sub call
     return $answer;
 }
 
-# Those of the other tests, and two whose names httpd takes.
+# Those of the other tests, an administrator, and two whose names httpd takes.
 sub users_file
 {
     my $file = vars('t_logs') . '/messages.users';
@@ -28,7 +28,7 @@ sub users_file
     my @lines = readline $in;
     my ($hash) = map { /^anna:(.*)/ ? $1 : () } @lines;
     open my $out, '>:raw', $file or die "$file: $!\n";
-    print $out @lines, "andr\xe9:$hash\n", "a\x{1b}b:$hash\n";
+    print $out @lines, "carl:$hash\n", "andr\xe9:$hash\n", "a\x{1b}b:$hash\n";
     close $out or die "$file: $!\n";
     return $file;
 }
@@ -36,7 +36,7 @@ sub users_file
 my $methods = <<'END';
 <Location "/vault/feed">
     SetHandler vault-feed
-    VaultFeedExpose chat create_channel subscribe post_message get_new_messages
+    VaultFeedExpose chat create_channel delete_channel subscribe post_message get_new_messages
 </Location>
 END
 
@@ -47,7 +47,7 @@ SKIP: {
         sub {
             my ($db) = @_;
             my $config = for_users('^/(feed|vault/poll|vault/feed)', users_file()) . $methods;
-            messages_server('users', $db, {chat => 'anonymous=no', open => 'anonymous=yes'}, config => $config);
+            messages_server('users', $db, {chat => 'anonymous=no admin=carl', open => 'anonymous=yes admin=carl'}, config => $config);
 
             is(call('anna', 'create_channel', channel => 'lobby')->{status}, 200, 'anna makes a channel');
             is(call(undef, 'create_channel', channel => 'mine')->{status}, 401, 'nobody cannot');
@@ -59,6 +59,20 @@ SKIP: {
             is(call('anna', 'post_message', channel => 'lobby', text => 'again', user => 'anna')->{status}, 200, '... but with her own name');
             is_deeply([map { "$_->{sender}:$_->{text}" } @{call('bert', 'get_new_messages')->{json}}], ['anna:hello', 'anna:again'], 'bert reads what is his');
             is(call('bert', 'get_new_messages', user => 'anna')->{status}, 400, '... and cannot read what is hers');
+
+            # Whose a channel is.
+            is(call('bert', 'create_channel', channel => 'berts')->{status}, 200, 'bert makes a channel');
+            is(call('anna', 'delete_channel', channel => 'berts')->{json}{error}, 'channel "berts" belongs to another user', '... that anna cannot delete');
+            is(call('anna', 'delete_channel', channel => 'berts', user => 'bert')->{status}, 400, '... nor in his name');
+            is(call(undef, 'delete_channel', channel => 'berts')->{status}, 401, '... nor a client without a user');
+            is(call('bert', 'delete_channel', channel => 'berts')->{json}[0]{changed}, JSON::PP::true(), '... and he can');
+            call('bert', 'create_channel', channel => 'berts');
+            is(call('carl', 'delete_channel', channel => 'berts')->{json}[0]{changed}, JSON::PP::true(), '... and the administrator');
+            is(call('carl', 'create_channel', channel => 'official')->{status}, 200, 'a channel of the administrator');
+            like(call('anna', 'delete_channel', channel => 'official')->{json}{error}, qr/^channel "official" has no owner/, '... is no user\'s');
+            must('zoe', 'open', 'create_channel', {channel => 'zoes'});
+            refused('carl', 'open', 'delete_channel', {channel => 'zoes'}, qr/^channel "zoes" belongs to another user$/, 'who only says that he is the administrator is not');
+            is(call('carl', 'delete_channel', channel => 'official')->{json}[0]{changed}, JSON::PP::true(), 'the administrator deletes what has no owner');
 
             is(call("andr\xe9", 'subscribe', channel => 'lobby')->{json}{error}, 'the name of the user who has logged in is not UTF-8', 'a name that is no text');
             like(call("a\x{1b}b", 'subscribe', channel => 'lobby')->{json}{error}, qr/^the name of the user who has logged in has a character in it that cannot be seen$/, 'a name with a control character');

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Channels: made, deleted by their owner, removed when they are idle and empty.
+ *
+ * `used` of a channel is the time of the last event that shows that it is in use: it was made, asked for again, or left by
+ * a subscriber. It is NULL where there is no owner: such a channel never expires. */
+#include "channels.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+#include "apr_time.h"
+
+#include "connection.h"
+#include "deliver.h"
+#include "members.h"
+#include "methods.h"
+#include "store.h"
+
+/* How many idle channels one create_channel looks at. */
+#define IDLE_AT_ONCE 32
+
+/* What these methods answer: whether this call has changed anything. */
+static apr_status_t answer(messages_call_t *m, int changed)
+{
+    m->rows = json_pack("[{s:s,s:b}]", "channel", m->channel, "changed", changed);
+    return m->rows != NULL ? APR_SUCCESS : sql_fail(&m->sql, APR_ENOMEM, "out of memory");
+}
+
+static apr_interval_time_t idle_time(const messages_call_t *m)
+{
+    return apr_time_from_sec((apr_int64_t)m->feed->limits.idle * 3600);
+}
+
+/* ------------------------------------------------------------ one channel */
+
+/* @param lock  messages_dialect_t::lock, or "" */
+static apr_status_t find_channel(messages_call_t *m, const char *lock, const json_t **row)
+{
+    return messages_select_row(&m->sql, row,
+                               apr_pstrcat(m->sql.pool,
+                                           "Select {c.id},{c.serial},{c.owner_id},{c.used}"
+                                           " FROM vault_message_channels AS c WHERE c.name=%s",
+                                           lock, NULL),
+                               m->channel);
+}
+
+apr_status_t messages_lock_channel(messages_call_t *m, apr_int64_t *id, apr_int64_t *serial)
+{
+    const json_t *row;
+    apr_status_t rv = find_channel(m, m->feed->dialect->lock, &row);
+
+    if (rv == APR_SUCCESS && row == NULL) {
+        return sql_fail(&m->sql, APR_EINVAL, "there is no channel \"%s\"", sql_shown(&m->sql, m->channel));
+    }
+    *id = messages_integer(row, "id");
+    *serial = messages_integer(row, "serial");
+    return rv;
+}
+
+apr_status_t messages_touch_channel(messages_call_t *m, apr_int64_t id)
+{
+    return messages_run(&m->sql, "UPDATE vault_message_channels SET used=%d WHERE id=%d AND used IS NOT NULL",
+                        (apr_int64_t)apr_time_now(), id);
+}
+
+/* The caller of create_channel is about to use this channel, which must not be removed under its hands. */
+static apr_status_t touch_if_old(messages_call_t *m, const json_t *row)
+{
+    const apr_int64_t used = messages_integer(row, "used");
+
+    return used == 0 || used > apr_time_now() - idle_time(m) / 2
+               ? APR_SUCCESS
+               : messages_touch_channel(m, messages_integer(row, "id"));
+}
+
+/* ------------------------------------------------------------ idle channels */
+
+/* The ids of rows, to follow IN. */
+static void append_ids(messages_statement_t *sql, const json_t *rows)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        messages_append(sql, i == 0 ? "(%d" : ",%d", messages_integer(row, "id"));
+    }
+    messages_append(sql, ")");
+}
+
+/* Lock those of `found` that are still idle. */
+static apr_status_t lock_idle(messages_call_t *m, const json_t *found, apr_int64_t before, const json_t **rows)
+{
+    messages_statement_t *sql = messages_statement(
+        &m->sql, "Select {c.id},{$c.name} FROM vault_message_channels AS c WHERE c.used<%d AND c.id IN", before);
+
+    append_ids(sql, found);
+    messages_append(sql, " ORDER BY c.id");
+    messages_append(sql, m->feed->dialect->lock);
+    return messages_fetch(&m->sql, sql, IDLE_AT_ONCE, rows);
+}
+
+/* Those of `rows`, which are locked, that have a subscriber or a message. A statement of its own, after the lock:
+ * the one that locked may not have seen what was committed while it waited. */
+static apr_status_t find_full(messages_call_t *m, const json_t *rows, const json_t **full)
+{
+    messages_statement_t *sql = messages_statement(
+        &m->sql, "Select {c.id} FROM vault_message_channels AS c WHERE"
+                 " (EXISTS(Select 1 FROM vault_message_subscriptions AS s WHERE s.channel_id=c.id)"
+                 " OR EXISTS(Select 1 FROM vault_message_texts AS t WHERE t.channel_id=c.id)) AND c.id IN");
+
+    append_ids(sql, rows);
+    return messages_fetch(&m->sql, sql, IDLE_AT_ONCE, full);
+}
+
+static int has_id(const json_t *rows, apr_int64_t id)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        if (messages_integer(row, "id") == id) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A channel that is in use is not looked at again before it could be idle. */
+static apr_status_t remove_empty(messages_call_t *m, const json_t *rows, const json_t *full)
+{
+    apr_status_t rv = APR_SUCCESS;
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        const apr_int64_t id = messages_integer(row, "id");
+
+        if (rv == APR_SUCCESS && has_id(full, id)) {
+            rv = messages_touch_channel(m, id);
+        }
+        else if (rv == APR_SUCCESS) {
+            rv = messages_run(&m->sql, "DELETE FROM vault_message_channels WHERE id=%d", id);
+            messages_announce(m, MESSAGES_OF_CHANNEL, messages_string(row, "name"));
+            messages_announce(m, MESSAGES_CHANNELS, "");
+        }
+    }
+    return rv;
+}
+
+/* Remove channels that have been idle and empty for too long. Locks channels only; no user may be locked yet. */
+static apr_status_t remove_idle(messages_call_t *m)
+{
+    const apr_int64_t before = apr_time_now() - idle_time(m);
+    const json_t *rows;
+    const json_t *full;
+    apr_status_t rv = messages_select(&m->sql, &rows, IDLE_AT_ONCE,
+                                      "Select {c.id} FROM vault_message_channels AS c WHERE c.used<%d"
+                                      " ORDER BY c.used LIMIT %d",
+                                      before, (apr_int64_t)IDLE_AT_ONCE);
+
+    if (rv == APR_SUCCESS && json_array_size(rows) != 0) {
+        rv = lock_idle(m, rows, before, &rows);
+    }
+    if (rv != APR_SUCCESS || json_array_size(rows) == 0) {
+        return rv;
+    }
+    rv = find_full(m, rows, &full);
+    return rv != APR_SUCCESS ? rv : remove_empty(m, rows, full);
+}
+
+/* ------------------------------------------------------------ create_channel */
+
+/* `owner` is locked, so that two calls of one user count each other's channels. */
+static apr_status_t check_room(messages_call_t *m, const messages_user_t *owner)
+{
+    const messages_limits_t *limits = &m->feed->limits;
+    apr_int64_t own = 0;
+    apr_int64_t all = 0;
+    apr_status_t rv = messages_count(m, "Select COUNT(*) AS n FROM vault_message_channels", 0, &all);
+
+    if (rv == APR_SUCCESS && owner != NULL) {
+        rv = messages_count(m, "Select COUNT(*) AS n FROM vault_message_channels WHERE owner_id=%d", owner->id, &own);
+    }
+    if (rv == APR_SUCCESS && owner != NULL && own >= limits->owner_channels) {
+        m->refused = sql_fail(&m->sql, APR_EINVAL, "\"%s\" owns %d channels already: no more are accepted",
+                              sql_shown(&m->sql, m->user), limits->owner_channels);
+    }
+    else if (rv == APR_SUCCESS && all >= limits->channels) {
+        m->refused =
+            sql_fail(&m->sql, APR_EINVAL, "there are %d channels already: no more are accepted", limits->channels);
+    }
+    return rv;
+}
+
+/* @param owner  NULL: none */
+static apr_status_t insert_channel(messages_call_t *m, const messages_user_t *owner)
+{
+    const messages_dialect_t *dialect = m->feed->dialect;
+    const apr_int64_t now = apr_time_now();
+    messages_statement_t *sql = messages_statement(
+        &m->sql,
+        apr_pstrcat(m->sql.pool, dialect->insert_new,
+                    "vault_message_channels(name,created,serial,owner_id,used)VALUES(%s,%d,0,", NULL),
+        m->channel, now);
+
+    if (owner != NULL) {
+        messages_append(sql, "%d,%d)", owner->id, now);
+    }
+    else {
+        messages_append(sql, "NULL,NULL)");
+    }
+    messages_append(sql, dialect->insert_end);
+    return messages_execute(&m->sql, sql);
+}
+
+/* The channel is not there, or was not before `owner` was locked. */
+static apr_status_t make_channel(messages_call_t *m, const messages_user_t *owner)
+{
+    const json_t *row;
+    apr_status_t rv = find_channel(m, "", &row);
+
+    if (rv != APR_SUCCESS || row != NULL) {
+        return rv != APR_SUCCESS ? rv : answer(m, 0);
+    }
+    rv = check_room(m, owner);
+    if (rv != APR_SUCCESS || m->refused != APR_SUCCESS) {
+        return rv;
+    }
+    rv = insert_channel(m, owner);
+    if (rv == APR_SUCCESS) {
+        messages_announce(m, MESSAGES_CHANNELS, "");
+        rv = answer(m, 1);
+    }
+    return rv;
+}
+
+static apr_status_t create_channel_body(messages_call_t *m)
+{
+    messages_user_t owner;
+    const json_t *row;
+    int is_new;
+    apr_status_t rv = find_channel(m, m->feed->dialect->lock, &row);
+
+    if (rv == APR_SUCCESS && row != NULL) {
+        rv = touch_if_old(m, row);
+        return rv != APR_SUCCESS ? rv : answer(m, 0);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = remove_idle(m);
+    }
+    if (rv == APR_SUCCESS && !m->is_admin) {
+        rv = messages_lock_user(m, &owner, &is_new);
+    }
+    return rv != APR_SUCCESS ? rv : make_channel(m, m->is_admin ? NULL : &owner);
+}
+
+apr_status_t messages_create_channel(messages_call_t *m)
+{
+    apr_status_t rv = messages_transaction(m, create_channel_body);
+
+    return rv != APR_SUCCESS ? rv : m->refused;
+}
+
+/* ------------------------------------------------------------ delete_channel */
+
+static apr_status_t check_owner(messages_call_t *m, const json_t *channel)
+{
+    const json_t *owner;
+    apr_status_t rv;
+
+    if (m->is_admin) {
+        return APR_SUCCESS;
+    }
+    /* Not locked: users are locked in the order of their ids, and only if there are messages to withdraw. */
+    rv = messages_select_row(&m->sql, &owner, "Select {$u.name} FROM vault_message_users AS u WHERE u.id=%d",
+                             messages_integer(channel, "owner_id"));
+    if (rv != APR_SUCCESS || (owner != NULL && strcmp(messages_string(owner, "name"), m->user) == 0)) {
+        return rv;
+    }
+    return sql_fail(&m->sql, APR_EINVAL,
+                    owner != NULL
+                        ? "channel \"%s\" belongs to another user"
+                        : "channel \"%s\" has no owner: only the administrator may delete it (parameter admin)",
+                    sql_shown(&m->sql, m->channel));
+}
+
+/* What users were given of it stays as numbers without a text, until later messages take that place. A last number
+ * of that kind is given to each subscriber: a page that reads it gets a first view again, without the messages of
+ * this channel. */
+static apr_status_t delete_rows(messages_call_t *m, apr_int64_t id, apr_int64_t serial)
+{
+    static const char *const statements[] = {
+        "DELETE FROM vault_message_subscriptions WHERE channel_id=%d",
+        "DELETE FROM vault_message_texts WHERE channel_id=%d",
+        "DELETE FROM vault_message_channels WHERE id=%d",
+    };
+    apr_status_t rv = serial != 0 ? messages_deliver_to_all(m, id, MESSAGES_WITHDRAWN, NULL) : APR_SUCCESS;
+
+    for (size_t i = 0; rv == APR_SUCCESS && i < sizeof(statements) / sizeof(statements[0]); i++) {
+        rv = messages_run(&m->sql, statements[i], id);
+    }
+    return rv;
+}
+
+static apr_status_t delete_channel_body(messages_call_t *m)
+{
+    const json_t *row;
+    apr_status_t rv = find_channel(m, m->feed->dialect->lock, &row);
+
+    if (rv != APR_SUCCESS || row == NULL) {
+        return rv != APR_SUCCESS ? rv : answer(m, 0);
+    }
+    rv = check_owner(m, row);
+    if (rv == APR_SUCCESS) {
+        rv = delete_rows(m, messages_integer(row, "id"), messages_integer(row, "serial"));
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    messages_announce(m, MESSAGES_CHANNELS, "");
+    messages_announce(m, MESSAGES_OF_CHANNEL, m->channel);
+    return answer(m, 1);
+}
+
+apr_status_t messages_delete_channel(messages_call_t *m)
+{
+    return messages_transaction(m, delete_channel_body);
+}

@@ -9,11 +9,13 @@
 #include "http_config.h"
 
 #include "mod_vault.h"
+#include "now.h"
 
 #define SPARE_DESCRIPTORS 256
 #define FEW 256
 /* Of a table: from here on it will be full soon. */
 #define NEARLY_FULL 0.9
+#define REMEMBERED apr_time_from_sec(3600)
 
 /* The value of a directive that the MPM keeps to itself; 0: not given. */
 static double mpm_number(const char *directive)
@@ -141,6 +143,25 @@ static void look_at_room(apr_array_header_t *warnings, const char *what, apr_uin
     }
 }
 
+/* A shortage is over in a moment, and is to be known longer. */
+static void look_at_passes(apr_array_header_t *warnings)
+{
+    vault_qos_room_t room;
+    apr_time_t ago;
+
+    vault_qos_room(vault_server.qos, &room);
+    look_at_room(warnings, "the table of requests at all VaultQosLimit (VaultSharedMemory)", room.used, room.passes);
+    ago = vault_now() - room.short_at;
+    if (room.short_at && ago < REMEMBERED) {
+        warn(warnings, apr_psprintf(warnings->pool,
+                                    "a VaultQosLimit had no room in the shared memory for a request %d s ago, the "
+                                    "last of %" APR_UINT64_T_FMT
+                                    " since the start: a larger VaultSharedMemory or a shorter VaultQosQueue is needed "
+                                    "(VLT00256)",
+                                    (int)apr_time_sec(ago), room.shortages));
+    }
+}
+
 apr_array_header_t *vault_ability_warnings(request_rec *r)
 {
     apr_array_header_t *warnings = apr_array_make(r->pool, 4, sizeof(const char *));
@@ -157,5 +178,6 @@ apr_array_header_t *vault_ability_warnings(request_rec *r)
                  limits->interests);
     look_at_room(warnings, "the shared memory for states (VaultSharedMemory, bytes)",
                  vault_heap_used(vault_server.heap), vault_heap_size(vault_server.heap));
+    look_at_passes(warnings);
     return warnings;
 }

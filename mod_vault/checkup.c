@@ -66,6 +66,7 @@ int vault_checkup(request_rec *r)
     add_wrong(wrong, "shared memory", vault_heap_check(vault_server.heap));
     add_wrong(wrong, "pages", vault_pages_check_live(vault_server.pages, r->pool));
     add_wrong(wrong, "clients", vault_clients_check(vault_server.clients));
+    add_wrong(wrong, "VaultQosLimit", vault_qos_check(vault_server.qos));
     look_at_children(wrong);
     return vault_reply_json(r, HTTP_OK,
                             json_pack("{s:o, s:o, s:I, s:I, s:I}", "Wrong", wrong, "Warnings",

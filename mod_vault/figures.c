@@ -36,6 +36,29 @@ static apr_uint64_t heap_size(void)
     return vault_heap_size(vault_server.heap);
 }
 
+static vault_qos_room_t qos_room(void)
+{
+    vault_qos_room_t room;
+
+    vault_qos_room(vault_server.qos, &room);
+    return room;
+}
+
+static apr_uint64_t qos_passes(void)
+{
+    return qos_room().used;
+}
+
+static apr_uint64_t qos_passes_max(void)
+{
+    return qos_room().passes;
+}
+
+static apr_uint64_t qos_shortages(void)
+{
+    return qos_room().shortages;
+}
+
 #define COUNTER(field, name, meaning) {name, meaning, 1, NULL, offsetof(vault_counters_t, field)},
 #define GAUGE(field, name, meaning) {name, meaning, 0, NULL, offsetof(vault_counters_t, field)},
 static const vault_figure_t figures[] = {
@@ -45,6 +68,9 @@ static const vault_figure_t figures[] = {
     {"InterestsMax", "interests that there may be: VaultMaxInterests", 0, interests_max, 0},
     {"HeapUsed", "bytes of shared memory that the states of pages take", 0, heap_used, 0},
     {"HeapSize", "bytes of shared memory that there are for them", 0, heap_size, 0},
+    {"QosPasses", "requests that are handled or queued at all VaultQosLimit now", 0, qos_passes, 0},
+    {"QosPassesMax", "requests of this kind that the shared memory has room for", 0, qos_passes_max, 0},
+    {"QosShortages", "requests that found no room for them at their VaultQosLimit", 1, qos_shortages, 0},
     VAULT_COUNTERS(COUNTER, GAUGE)};
 #undef GAUGE
 #undef COUNTER

@@ -3,7 +3,7 @@
  * @file qos.c
  * Gates: at most so many requests at once behind each, counted across all children.
  *
- * qos.h has the rules, qos_gate.c what happens under a gate's lock. Here gates are found, and slots are told who was let in: after the
+ * qos.h has the rules, qos_gate.c what happens under a gate's lock, qos_pool.c where passes come from. Here gates are found, and slots are told who was let in: after the
  * lock, a handful at a time.
  */
 #include "qos.h"
@@ -58,7 +58,7 @@ apr_status_t vault_qos_create(vault_qos_t **qos, vault_segment_t *segment, vault
         return APR_ENOSPC;
     }
     *qos = q;
-    return APR_SUCCESS;
+    return vault_lock_init(&q->table->lock);
 }
 
 apr_uint32_t vault_qos_passes(const vault_qos_t *q)
@@ -108,7 +108,7 @@ static void admit_and_release(vault_qos_t *q, qos_gate_t *gate, int died)
 
 void vault_qos_begin(vault_qos_t *q)
 {
-    __atomic_add_fetch(&q->table->era, 1, __ATOMIC_RELAXED);
+    qos_pool_configure(q, NULL);
 }
 
 /* FNV-1a: names come from the configuration, nobody seeks two of the same number. */
@@ -209,9 +209,9 @@ apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit
         rename_locked(q, gate, fitting);
     }
     gate->limit = limit;
-    gate->era = q->table->era;
+    qos_pool_configure(q, gate);
     handle->birth = gate->birth;
-    handle->index = (apr_uint32_t)(gate - q->gates) + 1;
+    handle->index = qos_gate_index(q, gate);
     admit_and_release(q, gate, died);
     return APR_SUCCESS;
 }
@@ -237,14 +237,14 @@ static qos_gate_t *lock_gate(vault_qos_t *q, const vault_qos_gate_t *handle, int
 /* @return the pass, in its queue; 0: there is no room */
 static apr_uint32_t enqueue(vault_qos_t *q, qos_gate_t *gate, const vault_qos_entrant_t *who)
 {
-    apr_uint32_t index = qos_gate_take(q, gate);
+    apr_uint32_t index = qos_pool_take(q, gate);
     qos_pass_t *pass = qos_pass_at(q, index);
 
     if (!pass) {
         return 0;
     }
     pass->ticket = ++gate->tickets;
-    pass->slot = who->slot;
+    __atomic_store_n(&pass->slot, who->slot, __ATOMIC_RELAXED);
     pass->rank = who->rank < VAULT_QOS_RANK_MAX ? who->rank : VAULT_QOS_RANK_MAX;
     qos_gate_append(q, gate, index);
     return index;
@@ -321,25 +321,36 @@ void vault_qos_leave(vault_qos_t *q, vault_qos_pass_t *pass, vault_qos_leave_t w
     memset(pass, 0, sizeof(*pass));
 }
 
+/* Of that pass, if it is that slot's. */
+static void void_pass(vault_qos_t *q, apr_uint32_t index, unsigned slot)
+{
+    const qos_pass_t *pass = qos_pass_at(q, index);
+    apr_uint32_t own = qos_pass_gate(pass);
+    qos_gate_t *gate = qos_gate_at(q, own);
+    int died;
+
+    if (!gate || __atomic_load_n(&pass->slot, __ATOMIC_RELAXED) != slot) {
+        return;
+    }
+    died = qos_gate_acquire(q, gate);
+    if (qos_pass_gate(pass) == own && pass->state != QOS_FREE && pass->slot == slot) {
+        qos_gate_free(q, gate, index);
+    }
+    admit_and_release(q, gate, died);
+}
+
 void vault_qos_slot_gone(vault_qos_t *q, unsigned slot)
 {
-    apr_uint32_t i, index;
+    apr_uint32_t i, last = __atomic_load_n(&q->table->fresh, __ATOMIC_ACQUIRE);
 
-    for (i = 1; i <= VAULT_QOS_ROOM; i++) {
-        qos_gate_t *gate = qos_gate_at(q, i);
-        const qos_pass_t *pass;
-        int died;
+    for (i = 1; i <= last && i <= q->count; i++) {
+        void_pass(q, i, slot);
+    }
+    /* It may have died in the lock of a gate in which it had no pass any more. (Gates are opened in order.) */
+    for (i = 1; i <= VAULT_QOS_ROOM && birth_of(qos_gate_at(q, i)); i++) {
+        int died = qos_gate_acquire(q, qos_gate_at(q, i));
 
-        if (!birth_of(gate)) {
-            return; /* gates are opened in order */
-        }
-        died = qos_gate_acquire(q, gate);
-        for (index = gate->passes; (pass = qos_pass_at(q, index)); index = pass->sibling) {
-            if (pass->state != QOS_FREE && pass->slot == slot) {
-                qos_gate_free(q, gate, index);
-            }
-        }
-        admit_and_release(q, gate, died);
+        admit_and_release(q, qos_gate_at(q, i), died);
     }
 }
 
@@ -372,12 +383,13 @@ apr_uint32_t vault_qos_in_of(vault_qos_t *q, const vault_qos_gate_t *handle, uns
     int died = 0;
     apr_uint32_t index, count = 0;
     qos_gate_t *gate = lock_gate(q, handle, &died);
-    const qos_pass_t *pass;
 
     if (!gate) {
         return 0;
     }
-    for (index = gate->passes; (pass = qos_pass_at(q, index)); index = pass->sibling) {
+    for (index = qos_gate_next(q, gate, 0); index; index = qos_gate_next(q, gate, index)) {
+        const qos_pass_t *pass = qos_pass_at(q, index);
+
         count += pass->state == QOS_IN && pass->slot == slot;
     }
     admit_and_release(q, gate, died);
@@ -396,5 +408,5 @@ const char *vault_qos_check(vault_qos_t *q)
         wrong = qos_gate_check(q, gate);
         admit_and_release(q, gate, died);
     }
-    return wrong;
+    return wrong ? wrong : qos_pool_check(q);
 }

@@ -22,7 +22,7 @@
  *     is it in? run; else wait
  *
  * Threads: space, create, open: the parent, before it forks children of this generation. The others: any thread of any process. One robust
- * lock a gate, held for a few list moves; never called out under it. (Order: gate > queue of a slot.)
+ * lock a gate and one for the pool of passes, each held for a few list moves; nothing is called under them. (Order: gate > pool.)
  */
 #ifndef VAULT_QOS_H
 #define VAULT_QOS_H
@@ -87,6 +87,18 @@ apr_status_t vault_qos_create(vault_qos_t **qos, vault_segment_t *segment, vault
  * most 65,536. */
 apr_uint32_t vault_qos_passes(const vault_qos_t *q);
 
+/** The passes of all gates together. */
+typedef struct vault_qos_room_t {
+    apr_uint32_t passes; /* vault_qos_passes() */
+    apr_uint32_t used;   /* now */
+    apr_uint32_t share;  /* what each gate of the configuration can always have; more only of what the others leave */
+    apr_uint64_t shortages; /* how often a request found no pass left for its gate, since the server was started */
+    apr_time_t short_at;    /* when the last one did, by vault_now(); 0: none has */
+} vault_qos_room_t;
+
+/** Any thread of any process. */
+void vault_qos_room(const vault_qos_t *q, vault_qos_room_t *room);
+
 /* ------------------------------------------------------------- configuration */
 
 /** A new configuration begins: gates that it does not open are closed when the last of their requests has ended. */
@@ -105,7 +117,7 @@ apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit
  * @return APR_SUCCESS   it is in
  *         APR_EAGAIN    it queues. List it by pass->index where the waker finds it, then ask vault_qos_is_in()
  *         APR_ENOSPC    as many queue as may
- *         APR_ENOMEM    no pass is left in the segment; counted as refused as well
+ *         APR_ENOMEM    no pass is left for this gate (vault_qos_room_t); counted as refused as well
  *         APR_NOTFOUND  there is no such gate any more, so no limit
  *         APR_EINVAL    no slot */
 apr_status_t vault_qos_enter(vault_qos_t *q, const vault_qos_gate_t *gate, const vault_qos_entrant_t *who,
@@ -128,7 +140,7 @@ int vault_qos_facts(vault_qos_t *q, apr_uint32_t index, vault_qos_facts_t *facts
 /** Of those that are in, how many are of that slot. Walks the gate's passes. */
 apr_uint32_t vault_qos_in_of(vault_qos_t *q, const vault_qos_gate_t *gate, unsigned slot);
 
-/** Compare what is derived with what is true. For tests and `vaultctl check`; nobody may be between a mark and its telling.
+/** Compare what is derived with what is true, under the locks: for tests and `vaultctl check`. The server may go on meanwhile.
  * @return NULL, or the first thing that is wrong */
 const char *vault_qos_check(vault_qos_t *q);
 

@@ -63,31 +63,16 @@ static apr_uint32_t first_of_all(const qos_gate_t *gate)
 
 /* --------------------------------------------------------------------- passes */
 
-/* From the common store, for ever. A process killed between the two stores loses this one pass. */
-static apr_uint32_t take_fresh(const vault_qos_t *q, qos_gate_t *gate)
+apr_uint32_t qos_gate_next(const vault_qos_t *q, const qos_gate_t *gate, apr_uint32_t index)
 {
-    apr_uint32_t last = __atomic_load_n(&q->table->fresh, __ATOMIC_RELAXED);
+    apr_uint32_t own = qos_gate_index(q, gate), last = __atomic_load_n(&q->table->fresh, __ATOMIC_ACQUIRE);
 
-    do {
-        if (last >= q->count) {
-            return 0;
+    while (++index <= last && index <= q->count) {
+        if (qos_pass_gate(qos_pass_at(q, index)) == own) {
+            return index;
         }
-    } while (!__atomic_compare_exchange_n(&q->table->fresh, &last, last + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    last++;
-    qos_pass_at(q, last)->sibling = gate->passes;
-    __atomic_store_n(&gate->passes, last, __ATOMIC_RELEASE);
-    return last;
-}
-
-apr_uint32_t qos_gate_take(const vault_qos_t *q, qos_gate_t *gate)
-{
-    apr_uint32_t index = gate->free;
-
-    if (!index) {
-        return take_fresh(q, gate);
     }
-    gate->free = qos_pass_at(q, index)->next;
-    return index;
+    return 0;
 }
 
 void qos_gate_append(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
@@ -116,8 +101,7 @@ void qos_gate_free(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
     else if (was == QOS_QUEUED) {
         unlink_pass(q, gate, pass);
     }
-    pass->next = gate->free;
-    gate->free = index;
+    qos_pool_give(q, gate, index);
 }
 
 apr_uint32_t qos_gate_admit(const vault_qos_t *q, qos_gate_t *gate)
@@ -180,19 +164,22 @@ void qos_gate_mend(const vault_qos_t *q, qos_gate_t *gate)
     apr_uint32_t index, next, queued = 0, rank;
     qos_pass_t *pass;
 
-    gate->free = gate->in = gate->queued = 0;
+    gate->in = gate->queued = 0;
     for (rank = 0; rank < QOS_RANKS; rank++) {
         gate->queues[rank].head = gate->queues[rank].tail = 0;
     }
-    for (index = gate->passes; (pass = qos_pass_at(q, index)); index = pass->sibling) {
-        apr_uint32_t *chain = pass->state == QOS_QUEUED ? &queued : &gate->free;
-
-        if (pass->state == QOS_IN) {
-            gate->in++;
-            continue;
+    for (index = qos_gate_next(q, gate, 0); index; index = qos_gate_next(q, gate, index)) {
+        pass = qos_pass_at(q, index);
+        if (pass->state == QOS_QUEUED) {
+            pass->next = queued;
+            queued = index;
         }
-        pass->next = *chain;
-        *chain = index;
+        else if (pass->state == QOS_IN) {
+            gate->in++;
+        }
+        else {
+            qos_pool_give(q, gate, index);
+        }
     }
     for (index = sort_by_arrival(q, queued); index; index = next) {
         next = qos_pass_at(q, index)->next;
@@ -234,40 +221,25 @@ static const char *check_queue(const vault_qos_t *q, const qos_gate_t *gate, apr
     return gate->queues[rank].tail == before ? NULL : "a queue does not know its last";
 }
 
-static const char *check_slot(const vault_qos_t *q, const qos_pass_t *pass)
-{
-    return pass->state == QOS_FREE || vault_slot_pid(q->notifier, pass->slot) ? NULL
-                                                                              : "a slot that nobody owns has a pass";
-}
-
 const char *qos_gate_check(const vault_qos_t *q, const qos_gate_t *gate)
 {
-    apr_uint32_t in = 0, queued = 0, free = 0, listed = 0, rank, index;
-    const qos_pass_t *pass;
+    apr_uint32_t in = 0, queued = 0, listed = 0, rank, index;
     const char *wrong;
 
-    for (index = gate->passes; (pass = qos_pass_at(q, index)); index = pass->sibling) {
-        if ((wrong = check_slot(q, pass))) {
-            return wrong;
+    for (index = qos_gate_next(q, gate, 0); index; index = qos_gate_next(q, gate, index)) {
+        const qos_pass_t *pass = qos_pass_at(q, index);
+
+        if (pass->state == QOS_FREE || !vault_slot_pid(q->notifier, pass->slot)) {
+            return "a gate has a pass that no request has";
         }
-        *(pass->state == QOS_IN ? &in : pass->state == QOS_QUEUED ? &queued : &free) += 1;
-        if (in + queued + free > q->count) {
-            return "the passes of a gate have no end";
-        }
+        *(pass->state == QOS_IN ? &in : &queued) += 1;
     }
     for (rank = 0; rank < QOS_RANKS; rank++) {
         if ((wrong = check_queue(q, gate, rank, &listed))) {
             return wrong;
         }
     }
-    for (index = gate->free; (pass = qos_pass_at(q, index)); index = pass->next) {
-        if (!free-- || pass->state != QOS_FREE) {
-            return "a pass that is not free is among the free";
-        }
-    }
-    return free                                       ? "a free pass is lost"
-           : in != gate->in || queued != gate->queued ? "a gate has counted wrong"
-           : listed != queued                         ? "a queued pass is in no queue"
-           : gate->in < gate->limit && queued         ? "somebody queues for nothing"
-                                                      : NULL;
+    return in != gate->in || queued != gate->queued ? "a gate has counted wrong"
+           : listed != queued                       ? "a queued pass is in no queue"
+                                                    : NULL;
 }

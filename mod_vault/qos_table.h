@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file qos_table.h
- * How gates and passes lie in the segment. Internal: for qos.c, qos_gate.c and their tests.
+ * How gates and passes lie in the segment. Internal: for qos.c, qos_gate.c, qos_pool.c and their tests.
  *
- * A pass that a gate has once taken from the common store stays the gate's, chained by `sibling`: whoever mends the gate finds all of
- * its passes there. Words marked "truth" are changed by one store each, so that a process killed in the lock leaves what was or what is
- * to be; words marked "derived" are what qos_gate_mend() makes from them.
+ * A pass belongs to a gate, which `gate` names, or to the pool (qos_pool.c). Words marked "truth" are changed by one store each, so that
+ * a process killed in the lock leaves what was or what is to be; words marked "derived" are what qos_gate_mend() and the pool's recount
+ * make from them. "Pool lock" is the lock in qos_table_t, "lock" that of the gate.
  */
 #ifndef VAULT_QOS_TABLE_H
 #define VAULT_QOS_TABLE_H
@@ -19,13 +19,13 @@ enum { QOS_FREE, QOS_QUEUED, QOS_IN };
 #define QOS_RANKS (VAULT_QOS_RANK_MAX + 1)
 
 typedef struct qos_pass_t {
-    apr_uint64_t ticket;  /* lock; the order of arrival at the gate; written while FREE */
-    apr_uint32_t state;   /* lock; atomic; truth */
-    apr_uint32_t slot;    /* lock; whose it is; written while FREE */
-    apr_uint32_t rank;    /* lock; written while FREE */
-    apr_uint32_t sibling; /* lock; const once it is in the gate's chain */
-    apr_uint32_t next;    /* lock; derived; in its queue, or among the free ones */
-    apr_uint32_t prev;    /* lock; derived; in its queue */
+    apr_uint64_t ticket; /* lock; the order of arrival at the gate; written while FREE */
+    apr_uint32_t state;  /* lock; atomic; truth */
+    apr_uint32_t gate;   /* lock and pool lock; atomic; truth; 0: it is in the pool */
+    apr_uint32_t slot;   /* lock; whose it is; written while FREE */
+    apr_uint32_t rank;   /* lock; written while FREE */
+    apr_uint32_t next;   /* lock; derived; in its queue; or pool lock: in the pool */
+    apr_uint32_t prev;   /* lock; derived; in its queue */
 } qos_pass_t;
 
 _Static_assert(sizeof(qos_pass_t) == 32, "the pass is part of the layout: raise RETAINED in child.c with it");
@@ -39,9 +39,8 @@ typedef struct qos_gate_t {
     apr_uint64_t birth;                             /* lock; atomic; 0: not open */
     apr_uint64_t tickets;                           /* lock; the last number given */
     apr_uint32_t limit;                             /* lock */
-    apr_uint32_t era;                               /* lock; the last configuration that opened it */
-    apr_uint32_t passes;                            /* lock; truth; the first of its passes */
-    apr_uint32_t free;                              /* lock; derived; the first of those free */
+    apr_uint32_t era;                               /* pool lock; the last configuration that opened it */
+    apr_uint32_t held;                              /* pool lock; derived; how many passes it has */
     apr_uint32_t in;                                /* lock; derived */
     apr_uint32_t queued;                            /* lock; derived */
     qos_queue_t queues[QOS_RANKS];                  /* lock; derived */
@@ -52,9 +51,17 @@ typedef struct qos_gate_t {
 _Static_assert(sizeof(qos_gate_t) == 384, "the gate is part of the layout: raise RETAINED in child.c with it");
 
 typedef struct qos_table_t {
-    apr_uint64_t births; /* parent; the last given */
-    apr_uint32_t era;    /* atomic, written by the parent; configurations so far */
-    apr_uint32_t fresh;  /* atomic; passes 1..fresh belong to a gate */
+    vault_lock_t lock;      /* the pool's; taken under that of a gate, never the other way round */
+    apr_uint64_t births;    /* parent; the last given */
+    apr_uint64_t shortages; /* pool lock; how often a gate asked for a pass and got none */
+    apr_time_t short_at;    /* pool lock; when that was last, by vault_now(); 0: never */
+    apr_uint32_t era;       /* pool lock; atomic; configurations so far */
+    apr_uint32_t fresh;     /* pool lock; atomic; truth; the passes behind this one have never been used */
+    apr_uint32_t free;      /* pool lock; derived; the first pass of the pool */
+    apr_uint32_t used;      /* pool lock; derived; passes that gates have */
+    apr_uint32_t gates;     /* pool lock; derived; gates of this configuration */
+    apr_uint32_t share;     /* pool lock; derived; passes that each of these can always have */
+    apr_uint32_t claimed;   /* pool lock; derived; passes that gates have within their share */
 } qos_table_t;
 
 /** The handle: plain data, so that it outlives an unloading of this code. */
@@ -82,18 +89,28 @@ static inline apr_uint32_t qos_pass_state(const qos_pass_t *pass)
     return __atomic_load_n(&pass->state, __ATOMIC_ACQUIRE);
 }
 
+static inline apr_uint32_t qos_pass_gate(const qos_pass_t *pass)
+{
+    return __atomic_load_n(&pass->gate, __ATOMIC_ACQUIRE);
+}
+
+static inline apr_uint32_t qos_gate_index(const vault_qos_t *q, const qos_gate_t *gate)
+{
+    return (apr_uint32_t)(gate - q->gates) + 1;
+}
+
+/** The passes of a locked gate: the next one behind `index`, which is 0 before the first. @return 0: there are no more */
+apr_uint32_t qos_gate_next(const vault_qos_t *q, const qos_gate_t *gate, apr_uint32_t index);
+
 /** The gate's lock. After a dead owner the gate is mended first, and once it is released everybody must be told: the dead one may
  * have let in requests whose slots it did not tell.
  * @return 1 an owner had died: the caller calls vault_notifier_all() without the lock */
 int qos_gate_acquire(const vault_qos_t *q, qos_gate_t *gate);
 
-/** A free pass of the gate, or a fresh one. @return 0 none is left */
-apr_uint32_t qos_gate_take(const vault_qos_t *q, qos_gate_t *gate);
-
 /** The pass, filled in and FREE, goes to the end of its queue. */
 void qos_gate_append(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
 
-/** The pass is free, whatever it was. */
+/** The pass is free, whatever it was, and goes back to the pool. */
 void qos_gate_free(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
 
 /** Let the first of the queue in, if one more may be in. @return its index; 0: nobody */
@@ -101,6 +118,18 @@ apr_uint32_t qos_gate_admit(const vault_qos_t *q, qos_gate_t *gate);
 
 /** Make all that is derived from the states of the gate's passes. */
 void qos_gate_mend(const vault_qos_t *q, qos_gate_t *gate);
+
+/** A pass for the locked gate. @return 0: the pool has none for it. Counted as a shortage. */
+apr_uint32_t qos_pool_take(const vault_qos_t *q, qos_gate_t *gate);
+
+/** The pass of the locked gate is free. */
+void qos_pool_give(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
+
+/** The locked gate is part of the configuration; NULL: a new configuration begins, and it has no gate yet. */
+void qos_pool_configure(const vault_qos_t *q, qos_gate_t *gate);
+
+/** Compare what is derived with what is true. Takes the pool's lock. @return NULL, or the first thing that is wrong */
+const char *qos_pool_check(const vault_qos_t *q);
 
 /** Compare what is derived with what is true. Locked. @return NULL, or the first thing that is wrong */
 const char *qos_gate_check(const vault_qos_t *q, const qos_gate_t *gate);

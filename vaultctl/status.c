@@ -24,6 +24,7 @@ static const struct {
     {"Pages", "PagesMax", "Pages"},
     {"Interests", "InterestsMax", "Interests"},
     {"HeapUsed", "HeapSize", "Bytes of states"},
+    {"QosPasses", "QosPassesMax", "Qos passes"},
 };
 #define ROOMS (sizeof(rooms) / sizeof(rooms[0]))
 

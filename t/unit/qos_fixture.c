@@ -23,6 +23,11 @@ void gates_begin(gates_t *g, apr_uint32_t limit, unsigned children, apr_uint64_t
 
 void gates_end(gates_t *g)
 {
+    vault_qos_facts_t facts;
+
+    if (vault_qos_facts(g->q, g->gate.index, &facts)) {
+        CU_ASSERT(facts.running >= facts.limit || !facts.queued); /* otherwise a request queues for nothing */
+    }
     CHECK_SOUND(vault_qos_check(g->q));
     CHECK_SOUND(vault_notifier_check(g->f.notifier));
     fixture_end(&g->f);
@@ -34,6 +39,11 @@ apr_status_t gates_enter(gates_t *g, vault_qos_pass_t *pass, unsigned child, uns
 
     memset(pass, 0, sizeof(*pass));
     return vault_qos_enter(g->q, &g->gate, &who, pass);
+}
+
+void gates_leave(gates_t *g, vault_qos_pass_t *pass)
+{
+    vault_qos_leave(g->q, pass, VAULT_QOS_DONE);
 }
 
 vault_qos_facts_t gates_facts(gates_t *g)

@@ -29,6 +29,9 @@ void gates_end(gates_t *g);
 /** vault_qos_enter() of that child, into a queue of this length. */
 apr_status_t gates_enter(gates_t *g, vault_qos_pass_t *pass, unsigned child, unsigned rank, apr_uint32_t queue);
 
+/** vault_qos_leave() of a request that was served, from whichever gate. */
+void gates_leave(gates_t *g, vault_qos_pass_t *pass);
+
 /** The facts of the gate, or zeros. */
 vault_qos_facts_t gates_facts(gates_t *g);
 

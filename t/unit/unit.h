@@ -22,6 +22,7 @@
     SUITE(notifier_race)                                                                                               \
     SUITE(client_table)                                                                                                \
     SUITE(qos)                                                                                                         \
+    SUITE(qos_pool)                                                                                                    \
     SUITE(qos_race)                                                                                                    \
     SUITE(call_name)                                                                                                   \
     SUITE(header_text)                                                                                                 \

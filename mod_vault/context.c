@@ -67,14 +67,17 @@ static apr_status_t drop_page(void *data)
 apr_status_t vault_context_publish(request_rec *r)
 {
     vault_context_t *x = vault_context_get(r);
+    static apr_time_t said;
     const char *failed = vault_run_failed(x->run);
+    int level;
     apr_status_t rv = failed ? APR_EGENERAL : vault_page_publish(vault_server.pages, &x->page, vault_run_state(x->run));
 
     if (rv == APR_SUCCESS) {
         apr_pool_cleanup_kill(vault_main_request(r)->pool, x, drop_page);
     }
     else {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, failed ? 0 : rv, r, VLTNO(00011) "the page cannot be kept live: %s",
+        level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+        ap_log_rerror(APLOG_MARK, level, failed ? 0 : rv, r, VLTNO(00011) "the page cannot be kept live: %s",
                       failed ? failed : "its state does not fit in the shared memory");
     }
     return rv;

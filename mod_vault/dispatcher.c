@@ -415,8 +415,9 @@ static int begin_stream(dispatch_t *d)
 
 static int start_poll(dispatch_t *d, const vault_poll_request_t *q, apr_pool_t *pool)
 {
+    static apr_time_t said;
     request_rec *r = d->r;
-    int result = DECLINED;
+    int result = DECLINED, level;
     apr_status_t rv;
 
     vault_tally(polls, 1);
@@ -425,8 +426,8 @@ static int start_poll(dispatch_t *d, const vault_poll_request_t *q, apr_pool_t *
         return answer(d, pool);
     }
     if ((rv = vault_suspension_make(&d->s, r)) != APR_SUCCESS) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, rv, r,
-                      VLTNO(00033) "a poll cannot wait: no descriptor is left for its bell");
+        level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
+        ap_log_rerror(APLOG_MARK, level, rv, r, VLTNO(00033) "a poll cannot wait: no descriptor is left for its bell");
     }
     if (q->stream && (result = begin_stream(d)) == DECLINED) {
         result = answer(d, pool);

@@ -8,6 +8,7 @@
 #include "feedcall.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "utf8.h"
 
 APLOG_USE_MODULE(vault);
@@ -44,6 +45,7 @@ static const char *call_feed(request_rec *r, const vault_feed_log_t *entry)
 
 static int log_transaction(request_rec *r)
 {
+    static apr_time_t said;
     const apr_array_header_t *entries;
     int i;
 
@@ -55,7 +57,8 @@ static int log_transaction(request_rec *r)
         const vault_feed_log_t *entry = APR_ARRAY_IDX(entries, i, const vault_feed_log_t *);
         const char *error = call_feed(r, entry);
         if (error) {
-            ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, VLTNO(00050) "VaultFeedLog %s %s (%s): %s", entry->feed,
+            int level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
+            ap_log_rerror(APLOG_MARK, level, 0, r, VLTNO(00050) "VaultFeedLog %s %s (%s): %s", entry->feed,
                           entry->method, entry->where, error);
         }
     }

@@ -13,6 +13,7 @@
 #include "feedcall.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "now.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -237,7 +238,9 @@ void vault_feeds_acked(const char *feed, const char *data)
     const vault_loaded_feed_t *f = vault_feeds_find(feed);
 
     if (!f || !vault_feeds_hears(f) || f->broken) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, vault_server.s,
+        static apr_time_t said;
+        int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+        ap_log_error(APLOG_MARK, level, 0, vault_server.s,
                      VLTNO(00060) "feed %s cannot hear that a browser has what it showed: %s", feed,
                      !f          ? "it is not loaded any more"
                      : f->broken ? f->broken

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "origin.h"
 #include "reply.h"
 
@@ -101,6 +102,8 @@ static int refuse_for_now(request_rec *r, const char *error)
 /* What a feed says of itself (paths, a database's words) is for the log; of an argument, for who gave it. */
 static int answer_failure(request_rec *r, const vault_exposed_t *e, apr_status_t rv, const char *error)
 {
+    static apr_time_t said;
+
     if (rv == APR_EINVAL) {
         return refuse(r, HTTP_BAD_REQUEST, error);
     }
@@ -111,7 +114,8 @@ static int answer_failure(request_rec *r, const vault_exposed_t *e, apr_status_t
         return refuse(r, HTTP_REQUEST_ENTITY_TOO_LARGE, error);
     }
     if (!vault_context_get(r)->in_method) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, VLTNO(00070) "feed %s, method %s: %s", e->feed, e->method, error);
+        int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+        ap_log_rerror(APLOG_MARK, level, 0, r, VLTNO(00070) "feed %s, method %s: %s", e->feed, e->method, error);
     }
     if (rv == APR_EAGAIN) {
         return vault_reply_retry(r, RETRY_AFTER, "the data cannot be reached now");

@@ -15,6 +15,7 @@
 #include "bell.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "now.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -55,20 +56,22 @@ static int is_answer(int status)
 /* As ap_invoke_handler() does, but for the filters, which are there. */
 static int run_handlers(request_rec *r, const char *handler)
 {
+    static apr_time_t said;
     const char *before = r->handler;
-    int status;
+    int status, level;
 
     r->handler = handler;
     status = ap_run_handler(r);
     r->handler = before;
     if (status == DECLINED) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
-                      VLTNO(00203) "no handler took the request for %s (handler \"%s\")", r->uri,
-                      handler ? handler : "");
+        level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
+        ap_log_rerror(APLOG_MARK, level, 0, r, VLTNO(00203) "no handler took the request for %s (handler \"%s\")",
+                      r->uri, handler ? handler : "");
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     if (!is_answer(status)) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, VLTNO(00205) "a handler returned %d, which is no answer: %s", status,
+        level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+        ap_log_rerror(APLOG_MARK, level, 0, r, VLTNO(00205) "a handler returned %d, which is no answer: %s", status,
                       r->uri);
         return HTTP_INTERNAL_SERVER_ERROR;
     }
@@ -91,8 +94,9 @@ static int finish(vault_suspension_t *s, int status)
 
 static int run_again(vault_suspension_t *s)
 {
+    static apr_time_t said;
     request_rec *r = s->r;
-    int status;
+    int status, level;
 
     ap_update_child_status(r->connection->sbh, SERVER_BUSY_WRITE, r);
     vault_suspension_resumed(s);
@@ -103,7 +107,8 @@ static int run_again(vault_suspension_t *s)
     if (vault_suspension_is_on(s)) {
         return SUSPENDED;
     }
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+    level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+    ap_log_rerror(APLOG_MARK, level, 0, r,
                   VLTNO(00204) "a handler returned SUSPENDED and has not suspended the request: %s", r->uri);
     return finish(s, HTTP_INTERNAL_SERVER_ERROR);
 }

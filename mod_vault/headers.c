@@ -19,6 +19,7 @@
 #include "header_text.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "own_page.h"
 #include "script_filter.h"
 #include "view.h"
@@ -210,11 +211,15 @@ static const struct {
 /* A method with a header that says nothing fails: what it meant is not known, and might be what it waits for. */
 static void report(take_t *t, const char *piece, const char *wrong)
 {
+    static apr_time_t said;
+    int level;
+
     if (in_method(t)) {
         vault_run_fail(t->x->run, apr_psprintf(t->r->pool, "%s: %.100s: %s", t->name, piece, wrong));
         return;
     }
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, t->r, VLTNO(00062) "%s: %.100s: %s", t->name, piece, wrong);
+    level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+    ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00062) "%s: %.100s: %s", t->name, piece, wrong);
 }
 
 static void act_on(take_t *t, act_t *act, const char *list)
@@ -230,11 +235,13 @@ static void act_on(take_t *t, act_t *act, const char *list)
 
 static void write_properties(take_t *t)
 {
+    static apr_time_t said;
     vault_write_t write = {.properties = t->properties};
     apr_status_t rv = t->properties->nelts ? vault_own_page_write(t->r, &write) : APR_SUCCESS;
 
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, t->r,
+        int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+        ap_log_rerror(APLOG_MARK, level, rv, t->r,
                       VLTNO(00063) "properties of the page that the request comes from cannot be set: %s",
                       rv == APR_EINVAL ? "a value is too long" : "its state does not fit in the shared memory");
     }
@@ -291,7 +298,8 @@ static int share_told(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, se
 static void say_off(const take_t *t, unsigned i)
 {
     int expected = headers[i].is_accepted == may_notify;
-    int level = expected || was_told(t->r) ? APLOG_INFO : APLOG_WARNING; /* here, as the macro looks at its argument twice */
+    int level =
+        expected || was_told(t->r) ? APLOG_INFO : APLOG_WARNING; /* here, as the macro looks at its argument twice */
 
     ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00064) "%s of %s does not count: %s is off there", t->name,
                   t->r->uri, headers[i].directive);

@@ -76,12 +76,8 @@ static apr_interval_time_t next_rest(const vault_rounds_t *rounds)
 static void report_failure(const vault_rounds_t *rounds, const char *url, const char *why)
 {
     static apr_time_t said;
-    apr_time_t now = vault_now(), last = __atomic_load_n(&said, __ATOMIC_RELAXED);
-    int level = now - last < APR_USEC_PER_SEC ? APLOG_DEBUG : APLOG_ERR;
+    int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
 
-    if (level == APLOG_ERR) {
-        __atomic_store_n(&said, now, __ATOMIC_RELAXED);
-    }
     vault_tally(failures, 1);
     ap_log_rerror(APLOG_MARK, level, 0, rounds->r, VLTNO(00030) "method %s failed: %s; it is tried again in %d s", url,
                   why, (int)apr_time_sec(next_rest(rounds)));

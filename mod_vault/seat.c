@@ -17,10 +17,14 @@ APLOG_USE_MODULE(vault);
 
 vault_standing_t vault_seat_untaken(request_rec *r, apr_status_t rv)
 {
+    static apr_time_t said;
+    int level;
+
     if (rv != APR_EACCES) {
         return VAULT_SEAT_GONE;
     }
-    ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+    level = vault_log_seldom(&said, vault_now(), APLOG_NOTICE);
+    ap_log_rerror(APLOG_MARK, level, 0, r,
                   VLTNO(00032) "the page belongs to another user than %s: the poll URL needs the "
                                "same authentication as the pages",
                   r->user ? r->user : "nobody");
@@ -164,7 +168,9 @@ static void note_round(const vault_seat_t *seat, const vault_round_t *round)
 /* Publish what the round has come to. */
 static vault_standing_t publish(vault_seat_t *seat, vault_state_t *next)
 {
+    static apr_time_t said;
     unsigned news = seat->updates.count;
+    int level;
     apr_status_t rv = news ? vault_page_stage(vault_server.pages, &seat->ticket, next)
                            : vault_page_commit(vault_server.pages, &seat->ticket, next);
 
@@ -181,7 +187,8 @@ static vault_standing_t publish(vault_seat_t *seat, vault_state_t *next)
     if (rv == APR_NOTFOUND) {
         return VAULT_SEAT_GONE;
     }
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, seat->rounds.r,
+    level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+    ap_log_rerror(APLOG_MARK, level, rv, seat->rounds.r,
                   VLTNO(00031) "the page's state does not fit: VaultSharedMemory is full, or the "
                                "methods keep more than %d bytes",
                   VAULT_STATE_MAX);

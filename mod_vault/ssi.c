@@ -13,6 +13,7 @@
 #include "feedcall.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "now.h"
 #include "render.h"
 #include "view.h"
 
@@ -31,9 +32,11 @@ typedef struct feed_tag_t {
 /* The page shows mod_include's error text in place; a method fails as a whole. */
 static apr_status_t fail(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb, const char *why)
 {
+    static apr_time_t said;
     vault_context_t *x = vault_context_get(f->r);
+    int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
 
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, f->r, VLTNO(00040) "%s in %s", why, f->r->filename);
+    ap_log_rerror(APLOG_MARK, level, 0, f->r, VLTNO(00040) "%s in %s", why, f->r->filename);
     if (x && x->in_method && x->run) {
         vault_run_fail(x->run, why);
     }

@@ -29,6 +29,7 @@
   const BACKOFF = 500;         // ms; bound of the first pause after a failure, doubled by each further failure ...
   const BACKOFF_MAX = 30_000;  // ms; ... up to this
   const PAUSE_MAX = 3_600_000; // ms; the longest Retry-After that is believed
+  const FOREIGN_MAX = 5;       // answers that are not mod_vault's, in a row, before it is asked no more
   const EMPTY_MAX = 5;         // answers "no news" within a second, in a row, before the page slows down by itself
   const PAGES_MAX = 32;        // pages that one poll may ask for
   const RELOAD_PAUSE = 5_000;  // ms; before a page that expired straight after a reload is loaded yet again; doubled by each further one ...
@@ -62,7 +63,7 @@
   let asking = null;    // aborts the request for a page
   let succeeded = false; // did this id ever get an answer?
   let begun = false;      // after load
-  let turnedAway = false; // by a 403
+  let turnedAway = false; // by a 403, or by something else than mod_vault
 
   let telling = false;   // tell() runs
   const feeds = new Map(); // method -> what follow() makes: the feeds that are subscribed to

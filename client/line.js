@@ -2,7 +2,7 @@
   /* ---- lines: one connection, which asks for several pages ----
    *
    * A member is a page that a line asks for: {page, tab, seq, post(message)}. `seq` is what its document has applied; only that is
-   * ever told to the server. Messages: {answer: {from, seq, updates}}, {expired}, {refused: why}, {state, delay, answered}, {known: seq}.
+   * ever told to the server. Messages: {answer: {from, seq, updates}}, {expired}, {refused: {why, status}}, {state, delay, answered}, {known: seq}.
    */
 
   let streams = mayStream(); // streams are tried
@@ -36,6 +36,12 @@
     return url;
   }
 
+  /** mod_vault answers a poll with JSON, with nothing, or with the status of a failure; never with 404, with a page or from elsewhere. */
+  function isForeign(response) {
+    const json = /^application\/json\b/i.test(response.headers.get('Content-Type'));
+    return response.redirected || response.status === 404 || (response.status === 200 && !json);
+  }
+
   /** What was sent and is not yet confirmed: the line must not ask for that page, since it does not know what it shows. */
   const isFree = (member) => member.sent === undefined;
   const isReady = (member) => isFree(member) && !(member.until > Date.now());
@@ -46,6 +52,7 @@
     let live = null;    // what was last said of the state
     let flight = null;  // {abort, since, heard, asked, tips: page -> seq} of the request that is out
     let empties = 0;    // quick empty answers in a row
+    let foreigners = 0; // answers in a row that are not mod_vault's
     let gathering = null; // a timer
     let ackTimer = null;
     let acking = false;
@@ -141,6 +148,7 @@
 
     function answered(response, body) {
       const [only] = flight.asked;
+      if (isForeign(response)) return foreign(response);
       if (response.ok) streams = false; // it does not stream here
       switch (response.status) {
         case 200: return takeAnswer(body);
@@ -151,6 +159,17 @@
         case 503: return patience.backOff(retryAfter(response));
         default: return patience.backOff();
       }
+    }
+
+    /** A rewrite rule, a front controller, a proxy or a login page has taken the URL: mod_vault answers with none of these. While the server is
+     * restarted with another configuration it may pass; after that to ask again would only cost the application a 404 page each time. */
+    function foreign(response) {
+      if (++foreigners < FOREIGN_MAX) return patience.backOff();
+      foreigners = 0;
+      const why = `${response.url.split('?')[0]} was answered by something else than mod_vault (status ${response.status}, `
+        + `${response.headers.get('Content-Type') ?? 'no type'}): does a rewrite rule, a front controller or a proxy take it?`;
+      flight.asked.forEach((member) => refuse(member, why, response.status));
+      return undefined;
     }
 
     function noNews(response) {
@@ -166,6 +185,7 @@
 
     /** The server has got the numbers that were asked with. */
     function arrived() {
+      foreigners = 0;
       for (const member of flight.asked) knows(member, flight.tips.get(member.page));
     }
 
@@ -227,9 +247,9 @@
       return /^\s*\{/.test(body) ? refuse(member, error) : patience.backOff();
     }
 
-    function refuse(member, why) {
+    function refuse(member, why, status = 403) {
       drop(member);
-      return member.post({ refused: why ?? 'status 403' });
+      return member.post({ refused: { why: why ?? `status ${status}`, status } });
     }
 
     /* -- streams -- */

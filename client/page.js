@@ -63,15 +63,15 @@
     if (refused) turnAway(refused);
   }
 
-  /** 403: the page is another user's, as the visitor has logged out, or in as somebody else. It is not asked for again before somebody
-   * looks at it, who may be the right one by then. */
-  function turnAway(why) {
+  /** 403: the page is another user's, as the visitor has logged out, or in as another user. Other statuses: mod_vault is not there. The page is
+   * not asked for again before the visitor looks at it: the right user may be logged in by then, and the server repaired. */
+  function turnAway({ why, status }) {
     running = null;
     turnedAway = true;
     seat?.end();
     if (!given) clear(); // its subscriptions will be made anew, for whoever it is
     setState('stopped');
-    report(Object.assign(new Error(why), { status: 403 }));
+    report(Object.assign(new Error(why), { status }));
   }
 
   /** An answer that was made from something else than what this document shows would double or lose what is between. */

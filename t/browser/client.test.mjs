@@ -265,6 +265,42 @@ describe('trouble', () => {
     assert.equal(stage.site.acks.count, 0);
   });
 
+  const HTML = { 'Content-Type': 'text/html' };
+  for (const [what, answer] of [
+    ['404', (poll) => poll.end(404, HTML, '<title>Not found</title>')],
+    ['a page', (poll) => poll.end(200, HTML, '<title>Welcome</title>')],
+    ['a redirect to a login', (poll) => poll.end(302, { Location: '/login' })],
+  ]) {
+    test(`${what}, again and again, is not mod_vault: said, and not asked again before the visitor looks`, async () => {
+      stage.site.file('/login', '<title>Log in</title>');
+      const page = await stage.open({ clock: true, random: 0.6 });
+      for (const pause of [300, 600, 1200, 2400]) {
+        answer(await stage.site.polls.next());
+        await slept(page, pause);
+      }
+      answer(await stage.site.polls.next());
+      await seen(page, { name: 'vault:state', state: 'stopped' });
+      const error = await seen(page, { name: 'vault:error' });
+      assert.match(error.error, /\/(vault\/poll|login) was answered by something else than mod_vault \(status (404|200), text\/html/);
+      assert.match(page.problems.join(), /something else than mod_vault/, 'on the console');
+      await page.clock.runFor(600_000);
+      assert.equal(stage.site.polls.unread, 0);
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+      (await stage.site.polls.next()).answer(1, html(stream('append', 'list', '<li>back</li>')));
+      await page.getByText('back').waitFor();
+    });
+  }
+
+  test('404 a few times, as of a server that is restarted, then mod_vault: the page goes on', async () => {
+    const page = await stage.open({ random: 0 });
+    for (let i = 0; i < 4; i++) (await stage.site.polls.next()).end(404, HTML, '');
+    (await stage.site.polls.next()).answer(1, html(stream('append', 'list', '<li>back</li>')));
+    for (let i = 0; i < 4; i++) (await stage.site.polls.next()).end(404, HTML, '');
+    (await stage.site.polls.next()).answer(2, html(stream('append', 'list', '<li>again</li>')));
+    await page.getByText('again').waitFor();
+    assert.deepEqual(await all(page, 'vault:error'), []);
+  });
+
   test('403, and the visitor logs in again in another window: the page that was visible all the time is live when it is come back to', async () => {
     const page = await stage.open();
     const other = await stage.context.newPage();

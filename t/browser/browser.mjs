@@ -276,16 +276,22 @@ function watch(random) {
 
 /** Wait until the page has seen an event whose fields are those of `like`. @return the first such event */
 export function seen(page, like) {
-  return page.evaluate((like) => new Promise((found) => {
+  return seenSince(page, like);
+}
+
+/** The same, but it comes after the last event of that name, if there is one. */
+function seenSince(page, like, name) {
+  return page.evaluate(([like, name]) => new Promise((found) => {
     const look = () => {
-      const event = window.seen.find((each) => Object.entries(like).every(([key, value]) => each[key] === value));
+      const since = name ? window.seen.findLastIndex((each) => each.name === name) + 1 : 0;
+      const event = window.seen.slice(since).find((each) => Object.entries(like).every(([key, value]) => each[key] === value));
       if (!event) return;
       window.removeEventListener('seen', look);
       found(event);
     };
     window.addEventListener('seen', look);
     look();
-  }), like);
+  }), [like, name]);
 }
 
 /** All the events of a name so far. */
@@ -295,7 +301,7 @@ export function all(page, name) {
 
 /** The page, whose clock stands still, pauses for exactly `ms` after the last answer, and then asks again. */
 export async function slept(page, ms) {
-  await seen(page, { name: 'timer', ms });
+  await seenSince(page, { name: 'timer', ms }, 'fetch'); // a request sets timers of its own before it is sent
   const asked = (await all(page, 'fetch')).length;
   if (ms > 1) await page.clock.runFor(Math.ceil(ms) - 1);
   const early = (await all(page, 'fetch')).length;

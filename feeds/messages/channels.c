@@ -38,7 +38,7 @@ static apr_status_t find_channel(messages_call_t *m, const char *lock, const jso
 {
     return messages_select_row(&m->sql, row,
                                apr_pstrcat(m->sql.pool,
-                                           "Select {c.id},{c.serial},{c.owner_id},{c.used}"
+                                           "Select {c.id},{c.serial},{c.created},{c.owner_id},{c.used}"
                                            " FROM vault_message_channels AS c WHERE c.name=%s",
                                            lock, NULL),
                                m->channel);
@@ -63,14 +63,12 @@ apr_status_t messages_touch_channel(messages_call_t *m, apr_int64_t id)
                         (apr_int64_t)apr_time_now(), id);
 }
 
-/* The caller of create_channel is about to use this channel, which must not be removed under its hands. */
-static apr_status_t touch_if_old(messages_call_t *m, const json_t *row)
+/* Could it be idle soon? */
+static int is_old(const messages_call_t *m, const json_t *channel)
 {
-    const apr_int64_t used = messages_integer(row, "used");
+    const apr_int64_t used = messages_integer(channel, "used");
 
-    return used == 0 || used > apr_time_now() - idle_time(m) / 2
-               ? APR_SUCCESS
-               : messages_touch_channel(m, messages_integer(row, "id"));
+    return used != 0 && used < apr_time_now() - idle_time(m) / 2;
 }
 
 /* ------------------------------------------------------------ idle channels */
@@ -173,41 +171,46 @@ static apr_status_t remove_idle(messages_call_t *m)
 
 /* ------------------------------------------------------------ create_channel */
 
-/* `owner` is locked, so that two calls of one user count each other's channels. */
-static apr_status_t check_room(messages_call_t *m, const messages_user_t *owner)
+/* The channel that a call is about to make. */
+typedef struct making_t {
+    apr_int64_t owner;   /* the id of a user; 0: none */
+    apr_int64_t created; /* tells a row that this call inserted from that of another call */
+} making_t;
+
+/* @param made  whether the channel is among those that are counted */
+static apr_status_t check_room(messages_call_t *m, const making_t *making, int made)
 {
     const messages_limits_t *limits = &m->feed->limits;
     apr_int64_t own = 0;
     apr_int64_t all = 0;
     apr_status_t rv = messages_count(m, "Select COUNT(*) AS n FROM vault_message_channels", 0, &all);
 
-    if (rv == APR_SUCCESS && owner != NULL) {
-        rv = messages_count(m, "Select COUNT(*) AS n FROM vault_message_channels WHERE owner_id=%d", owner->id, &own);
+    if (rv == APR_SUCCESS && making->owner != 0) {
+        rv = messages_count(m, "Select COUNT(*) AS n FROM vault_message_channels WHERE owner_id=%d", making->owner,
+                            &own);
     }
-    if (rv == APR_SUCCESS && owner != NULL && own >= limits->owner_channels) {
+    if (rv == APR_SUCCESS && own - made >= limits->owner_channels) {
         m->refused = sql_fail(&m->sql, APR_EINVAL, "\"%s\" owns %d channels already: no more are accepted",
                               sql_shown(&m->sql, m->user), limits->owner_channels);
     }
-    else if (rv == APR_SUCCESS && all >= limits->channels) {
+    else if (rv == APR_SUCCESS && all - made >= limits->channels) {
         m->refused =
             sql_fail(&m->sql, APR_EINVAL, "there are %d channels already: no more are accepted", limits->channels);
     }
     return rv;
 }
 
-/* @param owner  NULL: none */
-static apr_status_t insert_channel(messages_call_t *m, const messages_user_t *owner)
+static apr_status_t insert_channel(messages_call_t *m, const making_t *making)
 {
     const messages_dialect_t *dialect = m->feed->dialect;
-    const apr_int64_t now = apr_time_now();
     messages_statement_t *sql = messages_statement(
         &m->sql,
         apr_pstrcat(m->sql.pool, dialect->insert_new,
                     "vault_message_channels(name,created,serial,owner_id,used)VALUES(%s,%d,0,", NULL),
-        m->channel, now);
+        m->channel, making->created);
 
-    if (owner != NULL) {
-        messages_append(sql, "%d,%d)", owner->id, now);
+    if (making->owner != 0) {
+        messages_append(sql, "%d,%d)", making->owner, making->created);
     }
     else {
         messages_append(sql, "NULL,NULL)");
@@ -216,45 +219,75 @@ static apr_status_t insert_channel(messages_call_t *m, const messages_user_t *ow
     return messages_execute(&m->sql, sql);
 }
 
-/* The channel is not there, or was not before `owner` was locked. */
-static apr_status_t make_channel(messages_call_t *m, const messages_user_t *owner)
+/* The channel was inserted, by this call or at the same time by another one. Lock the owner and count again: now
+ * the calls of this owner come one after the other, and each counts what those before it have made. */
+static apr_status_t settle_channel(messages_call_t *m, const making_t *making)
 {
+    messages_user_t owner;
     const json_t *row;
+    int is_new;
     apr_status_t rv = find_channel(m, "", &row);
 
-    if (rv != APR_SUCCESS || row != NULL) {
-        return rv != APR_SUCCESS ? rv : answer(m, 0);
+    if (rv == APR_SUCCESS && (row == NULL || messages_integer(row, "owner_id") != making->owner ||
+                              messages_integer(row, "created") != making->created)) {
+        return answer(m, 0);
     }
-    rv = check_room(m, owner);
+    if (rv == APR_SUCCESS && making->owner != 0) {
+        rv = messages_lock_user(m, &owner, &is_new);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = check_room(m, making, 1);
+    }
+    if (rv == APR_SUCCESS && m->refused != APR_SUCCESS) {
+        return messages_run(&m->sql, "DELETE FROM vault_message_channels WHERE id=%d", messages_integer(row, "id"));
+    }
+    messages_announce(m, MESSAGES_CHANNELS, "");
+    return rv != APR_SUCCESS ? rv : answer(m, 1);
+}
+
+/* The row is inserted before its owner is locked, as all lock channels before users. Of MariaDB the insert may
+ * wait for a neighbour in the index of names, and the call that has locked that one may wait for this user. */
+static apr_status_t make_channel(messages_call_t *m)
+{
+    making_t making = {0, apr_time_now()};
+    apr_status_t rv = m->is_admin ? APR_SUCCESS : messages_find_or_make_user(m, &making.owner);
+
+    if (rv == APR_SUCCESS) {
+        rv = check_room(m, &making, 0);
+    }
     if (rv != APR_SUCCESS || m->refused != APR_SUCCESS) {
         return rv;
     }
-    rv = insert_channel(m, owner);
-    if (rv == APR_SUCCESS) {
-        messages_announce(m, MESSAGES_CHANNELS, "");
-        rv = answer(m, 1);
+    rv = insert_channel(m, &making);
+    return rv != APR_SUCCESS ? rv : settle_channel(m, &making);
+}
+
+/* Find the channel. One that may be about to be removed is waited for, and kept. */
+static apr_status_t find_to_use(messages_call_t *m, const json_t **row)
+{
+    apr_status_t rv = find_channel(m, "", row);
+
+    if (rv == APR_SUCCESS && *row != NULL && is_old(m, *row)) {
+        rv = find_channel(m, m->feed->dialect->lock, row);
+        if (rv == APR_SUCCESS && *row != NULL) {
+            rv = messages_touch_channel(m, messages_integer(*row, "id"));
+        }
     }
     return rv;
 }
 
 static apr_status_t create_channel_body(messages_call_t *m)
 {
-    messages_user_t owner;
     const json_t *row;
-    int is_new;
-    apr_status_t rv = find_channel(m, m->feed->dialect->lock, &row);
+    apr_status_t rv = find_to_use(m, &row);
 
     if (rv == APR_SUCCESS && row != NULL) {
-        rv = touch_if_old(m, row);
-        return rv != APR_SUCCESS ? rv : answer(m, 0);
+        return answer(m, 0);
     }
     if (rv == APR_SUCCESS) {
         rv = remove_idle(m);
     }
-    if (rv == APR_SUCCESS && !m->is_admin) {
-        rv = messages_lock_user(m, &owner, &is_new);
-    }
-    return rv != APR_SUCCESS ? rv : make_channel(m, m->is_admin ? NULL : &owner);
+    return rv != APR_SUCCESS ? rv : make_channel(m);
 }
 
 apr_status_t messages_create_channel(messages_call_t *m)

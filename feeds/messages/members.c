@@ -20,13 +20,14 @@ static apr_status_t answer(messages_call_t *m, const char *what, const char *nam
 
 /* ------------------------------------------------------------ users */
 
-static apr_status_t find_user(messages_call_t *m, const json_t **row)
+/* @param lock  messages_dialect_t::lock, or "" */
+static apr_status_t find_user(messages_call_t *m, const char *lock, const json_t **row)
 {
     return messages_select_row(&m->sql, row,
                                apr_pstrcat(m->sql.pool,
                                            "Select {u.id},{u.serial},{u.pruned} FROM vault_message_users AS u"
                                            " WHERE u.name=%s",
-                                           m->feed->dialect->lock, NULL),
+                                           lock, NULL),
                                m->user);
 }
 
@@ -53,13 +54,13 @@ static apr_status_t make_user(messages_call_t *m)
 apr_status_t messages_lock_user(messages_call_t *m, messages_user_t *user, int *is_new)
 {
     const json_t *row;
-    apr_status_t rv = find_user(m, &row);
+    apr_status_t rv = find_user(m, m->feed->dialect->lock, &row);
     int made = rv == APR_SUCCESS && row == NULL;
 
     if (made) {
         rv = make_user(m);
         if (rv == APR_SUCCESS) {
-            rv = find_user(m, &row);
+            rv = find_user(m, m->feed->dialect->lock, &row);
         }
     }
     if (rv == APR_SUCCESS && row == NULL) {
@@ -70,6 +71,22 @@ apr_status_t messages_lock_user(messages_call_t *m, messages_user_t *user, int *
     user->serial = messages_integer(row, "serial");
     user->pruned = messages_integer(row, "pruned");
     *is_new = made;
+    return rv;
+}
+
+apr_status_t messages_find_or_make_user(messages_call_t *m, apr_int64_t *id)
+{
+    messages_user_t user;
+    const json_t *row;
+    int is_new;
+    apr_status_t rv = find_user(m, "", &row);
+
+    if (rv == APR_SUCCESS && row == NULL) {
+        rv = messages_lock_user(m, &user, &is_new);
+        *id = user.id;
+        return rv;
+    }
+    *id = messages_integer(row, "id");
     return rv;
 }
 
@@ -177,7 +194,7 @@ static apr_status_t unsubscribe_body(messages_call_t *m)
     apr_status_t rv = messages_lock_channel(m, &channel, &serial);
 
     if (rv == APR_SUCCESS) {
-        rv = find_user(m, &row);
+        rv = find_user(m, m->feed->dialect->lock, &row);
     }
     if (rv == APR_SUCCESS && row != NULL) {
         rv = is_subscribed(m, channel, messages_integer(row, "id"), &is);

@@ -14,4 +14,8 @@
  * @return APR_SUCCESS; APR_EINVAL there are too many users; other */
 apr_status_t messages_lock_user(messages_call_t *m, messages_user_t *user, int *is_new);
 
+/** The id of m->user, made if need be. A user who was there is not locked; for one who is new no other call can wait.
+ * @return as messages_lock_user */
+apr_status_t messages_find_or_make_user(messages_call_t *m, apr_int64_t *id);
+
 #endif

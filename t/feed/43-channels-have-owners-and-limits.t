@@ -182,6 +182,25 @@ sub test_subscribed_meanwhile
     return;
 }
 
+# In MariaDB's index of names the place of a channel that was deleted lately lies beside that of another one: who makes the one anew may
+# wait for who has locked the other, and must not hold what that one wants next, the row of a subscriber.
+sub test_neighbours
+{
+    return if $db->driver ne 'mysql';
+    join_channel('many', 'lobby', 'eve', 'bob');
+    my ($keeper, $poster) = map { $db->session('messages_owners_many') } 1, 2;
+    $keeper->does('START TRANSACTION WITH CONSISTENT SNAPSHOT');    # nothing is purged
+    create('bob', 'many', 'lobbx');
+    delete_it('bob', 'many', 'lobbx');
+    $poster->does($_) for 'BEGIN', "SELECT id FROM vault_message_channels WHERE name='lobby' FOR UPDATE";
+    my $call = connect_to();
+    $call->request(GET => '/closed/call?feed=many&method=create_channel&args=%7B%22user%22%3A%22bob%22%2C%22channel%22%3A%22lobbx%22%7D');
+    wait_until(sub { transactions_waiting('many') == 1 }, 'a channel is made beside one that is locked');
+    $poster->does($_) for "SELECT id FROM vault_message_users WHERE name='bob' FOR UPDATE", 'COMMIT';
+    like($call->response->{body}, qr/"changed":true/, '... and neither ends the other');
+    return;
+}
+
 for_each_database(
     sub {
         ($db) = @_;
@@ -196,6 +215,7 @@ for_each_database(
         test_only_channel();
         test_limit_of_a_user();
         test_limit_when_calls_meet();
+        test_neighbours();
         test_idle();
         test_idle_makes_room();
         test_subscribed_meanwhile();

@@ -19,6 +19,9 @@
 /* How long nobody asks a server that could not be reached. */
 #define PAUSE apr_time_from_msec(300)
 
+/* Of a file of SQLite that is made here. */
+#define FILE_MODE (S_IRUSR | S_IWUSR)
+
 /* ------------------------------------------------------------ one attempt at a time */
 
 /* Is it this thread's turn to try? */
@@ -143,21 +146,35 @@ static apr_status_t initialise(sql_call_t *c)
 
 /* ------------------------------------------------------------ connecting */
 
-/* What root makes is for who has the folder: httpd's children, which are not root, could not write to it else. The files -wal and -shm that
- * SQLite makes as root it gives to the owner of the database. An empty file is an empty database. */
-static void make_for_owner_of_folder(const sql_database_t *db)
+/* What root makes is for the owner of the folder: else httpd's children, which are not root, could not write to it. */
+static void make_file_as_root(const sql_database_t *db)
 {
     struct stat folder;
     int file;
 
-    if (geteuid() != 0 || stat(db->directory, &folder) != 0) {
+    if (stat(db->directory, &folder) != 0) {
         return;
     }
-    /* Whoever has the folder can put a link there: only what was made here is given away. */
-    file = open(db->database, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    /* The owner of the folder can put a link there: only what was made here is given away. */
+    file = open(db->database, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
     if (file >= 0) {
         (void)!fchown(file, folder.st_uid, folder.st_gid);
         close(file);
+    }
+}
+
+/* A database that is not there is made for its owner alone, whatever the umask is; one that is there is left as it is. SQLite gives mode and
+ * owner of the database to its files -wal, -shm and -journal. An empty file is an empty database.
+ *
+ * Root is vaultctl, a process of one thread. In httpd's children another thread may connect as soon as the file is there, and would
+ * lose its locks if this one closed a descriptor of the file: so there it is made without one. */
+static void make_file(const sql_database_t *db)
+{
+    if (geteuid() == 0) {
+        make_file_as_root(db);
+    }
+    else {
+        (void)!mknod(db->database, S_IFREG | FILE_MODE, 0);
     }
 }
 
@@ -175,7 +192,7 @@ static apr_status_t open_now(sql_call_t *c)
     conn->is_new = 1;
     db->driver->set_options(db, conn->dbi);
     if (!db->driver->is_server) {
-        make_for_owner_of_folder(db);
+        make_file(db);
     }
     if (dbi_conn_connect(conn->dbi) < 0) {
         const char *why = sql_conn_message(c);

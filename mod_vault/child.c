@@ -28,6 +28,9 @@ APLOG_USE_MODULE(vault);
 /* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a new one. */
 #define RETAINED "mod_vault segment 5"
 #define HEAP_MIN (256 * 1024)
+/* What an ordinary page takes. */
+#define ORDINARY_BYTES 1024
+#define ORDINARY_INTERESTS 8
 #define SCRATCH_KEPT (1024 * 1024)
 
 /* Plain data in the process's pool: it outlives the module's code, which is unloaded at each restart. */
@@ -73,7 +76,7 @@ static apr_status_t make_tables(retained_t *t, apr_pool_t *pool)
                                 pool)) != APR_SUCCESS) {
         return rv;
     }
-    return vault_pages_create(&t->pages, t->segment, t->heap, t->notifier, pool);
+    return vault_pages_create(&t->pages, t->segment, &(vault_page_tables_t){t->heap, t->notifier, t->clients}, pool);
 }
 
 static int make_segment(retained_t *t, server_rec *s)
@@ -115,6 +118,24 @@ static void compare_limits(const retained_t *t, server_rec *s)
     }
 }
 
+/* What VaultMaxMemoryPerClient and VaultMaxInterestsPerClient come to that are not given: a sixteenth of the memory for pages, an
+ * eighth of the interests; more, where VaultMaxPagesPerClient ordinary pages take more. */
+static void set_page_limits(const retained_t *t)
+{
+    const vault_settings_t *s = &vault_settings;
+    apr_uint64_t pages = (apr_uint64_t)s->max_client_pages, bytes = vault_heap_size(t->heap) / 16;
+    apr_uint64_t interests = t->limits.interests / 8;
+    vault_page_limits_t limits = {.interests = (apr_uint32_t)s->max_page_interests};
+
+    bytes = bytes > pages * ORDINARY_BYTES ? bytes : pages * ORDINARY_BYTES;
+    interests = interests > pages * ORDINARY_INTERESTS ? interests : pages * ORDINARY_INTERESTS;
+    limits.of_client[VAULT_CLIENT_PAGES] = pages;
+    limits.of_client[VAULT_CLIENT_BYTES] = s->max_client_memory ? (apr_uint64_t)s->max_client_memory : bytes;
+    limits.of_client[VAULT_CLIENT_INTERESTS] =
+        s->max_client_interests ? (apr_uint64_t)s->max_client_interests : interests;
+    vault_pages_set_limits(t->pages, &limits);
+}
+
 static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
     retained_t *t;
@@ -137,7 +158,7 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     vault_server.notifier = t->notifier;
     vault_server.pages = t->pages;
     vault_server.clients = t->clients;
-    vault_pages_set_interests(t->pages, (apr_uint32_t)vault_settings.max_page_interests);
+    set_page_limits(t);
     vault_server.qos = t->qos;
     vault_server.counters = vault_slot_counters(t->notifier, 0);
     vault_server.s = s;

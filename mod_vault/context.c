@@ -12,6 +12,9 @@
 
 APLOG_USE_MODULE(vault);
 
+/* What a page takes of the memory before it has a state, at most. */
+#define SMALL 512
+
 request_rec *vault_main_request(request_rec *r)
 {
     while (r->main) {
@@ -72,6 +75,12 @@ apr_status_t vault_context_publish(request_rec *r)
     int level;
     apr_status_t rv = failed ? APR_EGENERAL : vault_page_publish(vault_server.pages, &x->page, vault_run_state(x->run));
 
+    if (!failed && rv == APR_ENOSPC) {
+        const char *limit = vault_client_limit(r, vault_state_size(vault_run_state(x->run)));
+
+        failed = limit ? apr_pstrcat(r->pool, "its client has ", limit, NULL) : NULL;
+    }
+
     if (rv == APR_SUCCESS) {
         apr_pool_cleanup_kill(vault_main_request(r)->pool, x, drop_page);
     }
@@ -95,19 +104,28 @@ static const char *client_name(request_rec *top)
     return apr_pstrcat(top->pool, "network ", apr_pescape_hex(top->pool, top->useragent_addr->ipaddr_ptr, 8, 0), NULL);
 }
 
-/* The segment's random number keeps outsiders from choosing who shares a place. */
-static apr_uint32_t number_of(const char *name)
-{
-    apr_ssize_t length = (apr_ssize_t)strlen(name);
-    apr_uint64_t n = (apr_hashfunc_default(name, &length) ^ vault_segment_boot(vault_server.segment)) *
-                     APR_UINT64_C(0x9E3779B97F4A7C15);
-
-    return n >> 32 ? (apr_uint32_t)(n >> 32) : 1;
-}
-
 vault_client_id_t vault_client_of(request_rec *r)
 {
     return vault_client_id(vault_server.clients, client_name(vault_main_request(r)));
+}
+
+const char *vault_client_limit(request_rec *r, apr_size_t bytes)
+{
+    static const char *const names[] = {"VaultMaxPagesPerClient", "VaultMaxMemoryPerClient",
+                                        "VaultMaxInterestsPerClient"};
+    const vault_page_limits_t *limits = vault_pages_limits(vault_server.pages);
+    vault_client_id_t client = vault_client_of(r);
+    unsigned kind;
+
+    for (kind = 0; kind < VAULT_CLIENT_OF_SLOT; kind++) {
+        apr_uint64_t has = vault_clients_has(vault_server.clients, client, (vault_client_kind_t)kind);
+        apr_uint64_t more = kind == VAULT_CLIENT_BYTES ? vault_heap_takes(bytes > SMALL ? bytes : SMALL) : 1;
+
+        if (has + more > limits->of_client[kind]) {
+            return apr_psprintf(r->pool, "%s %" APR_UINT64_T_FMT, names[kind], limits->of_client[kind]);
+        }
+    }
+    return NULL;
 }
 
 /* Refused views are logged as warnings once a second: whoever fills the table causes many. */
@@ -129,35 +147,30 @@ static void say_full(request_rec *top, apr_status_t rv)
                   vault_heap_used(vault_server.heap) >> 10, vault_heap_size(vault_server.heap) >> 10);
 }
 
-static apr_status_t count_page(request_rec *top, const vault_page_t *page)
+static void say_client_is_full(request_rec *top, const char *limit)
 {
-    const char *name = client_name(top);
-    apr_status_t rv = vault_page_count_client(vault_server.pages, page, number_of(name),
-                                              (apr_uint32_t)vault_settings.max_client_pages);
+    int level = refused_level();
 
-    if (rv != APR_SUCCESS) {
-        int level = refused_level();
-        vault_page_drop(vault_server.pages, page);
-        ap_log_rerror(APLOG_MARK, level, 0, top,
-                      VLTNO(00051) "no page can be made: %s has VaultMaxPagesPerClient %d; if that is a proxy of many, "
-                                   "mod_remoteip "
-                                   "tells them apart",
-                      name, vault_settings.max_client_pages);
-    }
-    return rv;
+    ap_log_rerror(
+        APLOG_MARK, level, 0, top,
+        VLTNO(00051) "no page can be made: %s has %s; if that is a proxy of many, mod_remoteip tells them apart",
+        client_name(top), limit);
 }
 
 static apr_status_t make_page(request_rec *top, vault_context_t *x)
 {
-    apr_status_t rv = vault_page_create(vault_server.pages, &x->page, top->user, vault_now(), vault_page_idle());
+    vault_owner_t owner = {.client = vault_client_of(top), .user = top->user};
+    apr_status_t rv = vault_page_create(vault_server.pages, &x->page, &owner, vault_now(), vault_page_idle());
 
     if (rv != APR_SUCCESS) {
-        say_full(top, rv);
-    }
-    else {
-        rv = count_page(top, &x->page);
-    }
-    if (rv != APR_SUCCESS) {
+        const char *limit = vault_client_limit(top, 0);
+
+        if (limit) {
+            say_client_is_full(top, limit);
+        }
+        else {
+            say_full(top, rv);
+        }
         x->refused = 1;
         vault_tally(refused, 1);
         return APR_ENOSPC;

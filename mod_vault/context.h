@@ -52,6 +52,10 @@ request_rec *vault_main_request(request_rec *r);
 /** Who asks, for the table of clients (client_table.h): the user or, without one, the address. */
 vault_client_id_t vault_client_of(request_rec *r);
 
+/** Which limit its client has reached, for a page to be made or for so many bytes: for the log, after a refusal.
+ * @return the directive and its value, in the request's pool; NULL: none */
+const char *vault_client_limit(request_rec *r, apr_size_t bytes);
+
 /** The round that `r` is part of; begun now if `r` is a view that may have a page.
  * @param status  why there is none: APR_EACCES VaultLongPoll is off here, APR_EINIT too late, APR_ENOSPC no room, APR_NOTFOUND
  *                `r` is neither a view nor a method; may be NULL */

@@ -31,6 +31,7 @@
     COUNTER(runs, "Runs", "methods run")                                                                               \
     COUNTER(failures, "Failures", "methods that failed")                                                               \
     COUNTER(pages_made, "PagesCreated", "pages created")                                                               \
-    COUNTER(pages_dropped, "PagesExpired", "pages expired or evicted")
+    COUNTER(pages_dropped, "PagesExpired", "pages expired")                                                            \
+    COUNTER(pages_evicted, "PagesEvicted", "pages that made room for others")
 
 #endif

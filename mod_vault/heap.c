@@ -320,23 +320,60 @@ static vault_off_t alloc_run_locked(vault_heap_t *h, apr_uint32_t length)
     return h->first + (apr_uint64_t)i * SPAN_SIZE;
 }
 
-vault_off_t vault_heap_alloc(vault_heap_t *h, apr_size_t size)
+static unsigned class_of(apr_size_t size)
 {
-    vault_off_t block;
     unsigned cls = 0;
+
+    while (cls < CLASSES && class_size[cls] < size) {
+        cls++;
+    }
+    return cls;
+}
+
+static apr_uint32_t spans_of(apr_size_t size)
+{
+    return (apr_uint32_t)((size + SPAN_SIZE - 1) / SPAN_SIZE);
+}
+
+apr_size_t vault_heap_takes(apr_size_t size)
+{
+    unsigned cls = class_of(size);
 
     if (size == 0 || size > VAULT_HEAP_BLOCK_MAX) {
         return 0;
     }
-    while (cls < CLASSES && class_size[cls] < size) {
-        cls++;
+    return cls < CLASSES ? class_size[cls] : (apr_size_t)spans_of(size) * SPAN_SIZE;
+}
+
+/* The kind of a span does not change while one of its blocks is in use. */
+apr_size_t vault_heap_block_takes(const vault_heap_t *h, vault_off_t block)
+{
+    apr_uint32_t kind;
+
+    if (!vault_heap_at(h, block)) {
+        return 0;
+    }
+    kind = __atomic_load_n(&h->spans[(block - h->first) / SPAN_SIZE].kind, __ATOMIC_ACQUIRE);
+    if (kind & KIND_RUN) {
+        return (apr_size_t)(kind & ~KIND_RUN) * SPAN_SIZE;
+    }
+    return kind >= 1 && kind <= CLASSES ? class_size[kind - 1] : 0;
+}
+
+vault_off_t vault_heap_alloc(vault_heap_t *h, apr_size_t size)
+{
+    vault_off_t block;
+    unsigned cls = class_of(size);
+
+    if (size == 0 || size > VAULT_HEAP_BLOCK_MAX) {
+        return 0;
     }
     heap_acquire(h);
     if (cls < CLASSES) {
         block = alloc_block_locked(h, cls);
     }
     else {
-        block = alloc_run_locked(h, (apr_uint32_t)((size + SPAN_SIZE - 1) / SPAN_SIZE));
+        block = alloc_run_locked(h, spans_of(size));
     }
     vault_lock_release(&h->header->lock);
     return block;

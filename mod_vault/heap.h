@@ -40,6 +40,11 @@ void vault_heap_keep(vault_heap_t *heap, vault_off_t block);
 /** @return how many blocks it gave back */
 unsigned vault_heap_reap(vault_heap_t *heap);
 
+/** How many bytes of the heap a block of `size` bytes takes: those of its class, or of whole spans. 0: there is no such block. */
+apr_size_t vault_heap_takes(apr_size_t size);
+/** The same of a block in use, for the one who has it: takes no lock. 0: there is no block. */
+apr_size_t vault_heap_block_takes(const vault_heap_t *heap, vault_off_t block);
+
 /** The address of a block; NULL when the place does not lie in this heap. */
 void *vault_heap_at(const vault_heap_t *heap, vault_off_t block);
 

@@ -76,10 +76,11 @@ static json_t *brief(const vault_page_t *page, const vault_page_facts_t *f, apr_
     char id[VAULT_PAGE_ID_LEN + 1];
 
     vault_page_format(page, id);
-    return json_pack("{s:s, s:s, s:s?, s:s, s:f, s:o, s:o}", "Page", id, "State", vault_explain_state(f, now), "Owner",
-                     vault_explain_text(f->owner, pool), "Client", apr_psprintf(pool, "%08x", f->client), "IdleSeconds",
-                     f->idle_since < now ? (double)(now - f->idle_since) / APR_USEC_PER_SEC : 0.0, "Methods",
-                     methods_json(f->base), "Interests", interests_json(f->base, pool));
+    return json_pack("{s:s, s:s, s:s?, s:s, s:I, s:f, s:o, s:o}", "Page", id, "State", vault_explain_state(f, now),
+                     "Owner", vault_explain_text(f->owner, pool), "Client",
+                     apr_psprintf(pool, "%08x", (unsigned)(f->client >> 32)), "Bytes", (json_int_t)f->bytes,
+                     "IdleSeconds", f->idle_since < now ? (double)(now - f->idle_since) / APR_USEC_PER_SEC : 0.0,
+                     "Methods", methods_json(f->base), "Interests", interests_json(f->base, pool));
 }
 
 static int fits(const filter_t *filter, const json_t *page)

@@ -6,44 +6,61 @@
 
 #include "apr_strings.h"
 
+#include "now.h"
+
 apr_status_t vault_page_hold(vault_pages_t *p, const vault_page_t *page, const char *name, vault_interest_t *interest,
                              apr_uint64_t *stamp)
 {
-    vault_page_record_t *rec = vault_page_record_lock_page(p, page);
+    vault_room_t room = {.asks = page->index, .now = vault_now()};
+    vault_page_record_t *rec;
+    vault_dep_t held = {0, 0};
     apr_status_t rv;
 
-    if (!rec) {
-        return APR_NOTFOUND;
-    }
-    rv = vault_page_record_hold(p, rec, name, interest, stamp);
-    vault_lock_release(&rec->lock);
+    do {
+        if (!(rec = vault_page_record_lock_page(p, page))) {
+            return APR_NOTFOUND;
+        }
+        rv = vault_page_record_hold(p, rec, name, &held, &room);
+        vault_lock_release(&rec->lock);
+    } while (rv == APR_ENOSPC && vault_room_make(p, &room));
+    *interest = held.interest;
+    *stamp = held.stamp;
     return rv;
 }
 
 /* ------------------------------------------------------------------- states */
 
-apr_status_t vault_page_publish(vault_pages_t *p, const vault_page_t *page, const vault_state_t *state)
+static apr_status_t publish_locked(vault_pages_t *p, vault_page_record_t *rec, const vault_state_t *state,
+                                   vault_room_t *room)
 {
-    vault_page_record_t *rec = vault_page_record_lock_page(p, page);
-    apr_status_t rv = APR_SUCCESS;
     vault_off_t block;
 
-    if (!rec) {
-        return APR_NOTFOUND;
-    }
     if (rec->base) {
-        rv = APR_EINVAL;
+        return APR_EINVAL;
     }
-    else if (!(block = vault_page_record_store(p, state))) {
-        rv = APR_ENOSPC;
+    if (!(block = vault_page_record_store(p, rec, state, room))) {
+        return APR_ENOSPC;
     }
-    else {
-        vault_state_number(vault_heap_at(p->heap, block), 0, 0);
-        vault_store(&rec->base, block);
-        vault_page_record_release_unnamed(p, rec);
-        vault_notifier_notify_interest(p->notifier, rec->own, 0);
-    }
-    vault_lock_release(&rec->lock);
+    vault_state_number(vault_heap_at(p->heap, block), 0, 0);
+    vault_store(&rec->base, block);
+    vault_page_record_release_unnamed(p, rec);
+    vault_notifier_notify_interest(p->notifier, rec->own, 0);
+    return APR_SUCCESS;
+}
+
+apr_status_t vault_page_publish(vault_pages_t *p, const vault_page_t *page, const vault_state_t *state)
+{
+    vault_room_t room = {.asks = page->index, .now = vault_now()};
+    vault_page_record_t *rec;
+    apr_status_t rv;
+
+    do {
+        if (!(rec = vault_page_record_lock_page(p, page))) {
+            return APR_NOTFOUND;
+        }
+        rv = publish_locked(p, rec, state, &room);
+        vault_lock_release(&rec->lock);
+    } while (rv == APR_ENOSPC && vault_room_make(p, &room));
     return rv;
 }
 
@@ -307,7 +324,7 @@ static apr_status_t replace_tip(vault_pages_t *p, vault_page_record_t *rec, vaul
     state->seq = rec->tip;
     vault_state_number(vault_heap_at(p->heap, block), rec->tip, vault_state_from(vault_heap_at(p->heap, old)));
     vault_store(place, block);
-    vault_heap_free(p->heap, old);
+    vault_page_record_free_block(p, rec, old);
     return APR_SUCCESS;
 }
 
@@ -327,29 +344,36 @@ static apr_status_t stage_on_tip(vault_pages_t *p, vault_page_record_t *rec, vau
     return APR_SUCCESS;
 }
 
-static apr_status_t put_state(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state,
-                              apr_status_t (*put)(vault_pages_t *, vault_page_record_t *, vault_off_t, vault_state_t *))
-{
-    vault_page_record_t *rec;
-    vault_off_t block;
-    apr_status_t rv = lock_ticket(p, ticket, &rec);
+typedef apr_status_t put_t(vault_pages_t *, vault_page_record_t *, vault_off_t, vault_state_t *);
 
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    if (!rec->base || rec->written != ticket->written) {
-        rv = APR_EAGAIN;
-    }
-    else if (!(block = vault_page_record_store(p, state))) {
-        rv = APR_ENOSPC;
-    }
-    else if ((rv = put(p, rec, block, state)) == APR_SUCCESS) {
+static apr_status_t put_locked(vault_pages_t *p, vault_page_record_t *rec, vault_state_t *state, put_t *put,
+                               vault_room_t *room)
+{
+    vault_off_t block = vault_page_record_store(p, rec, state, room);
+    apr_status_t rv = block ? put(p, rec, block, state) : APR_ENOSPC;
+
+    if (rv == APR_SUCCESS) {
         vault_page_record_release_unnamed(p, rec);
     }
     else {
-        vault_heap_free(p->heap, block);
+        vault_page_record_free_block(p, rec, block);
     }
-    vault_lock_release(&rec->lock);
+    return rv;
+}
+
+static apr_status_t put_state(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state, put_t *put)
+{
+    vault_room_t room = {.asks = ticket->page.index, .now = vault_now()};
+    vault_page_record_t *rec;
+    apr_status_t rv;
+
+    do {
+        if ((rv = lock_ticket(p, ticket, &rec)) != APR_SUCCESS) {
+            return rv;
+        }
+        rv = rec->base && rec->written == ticket->written ? put_locked(p, rec, state, put, &room) : APR_EAGAIN;
+        vault_lock_release(&rec->lock);
+    } while (rv == APR_ENOSPC && vault_room_make(p, &room));
     return rv;
 }
 

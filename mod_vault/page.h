@@ -39,6 +39,7 @@
 
 #include "apr_time.h"
 
+#include "client_table.h"
 #include "heap.h"
 #include "notifier.h"
 #include "state.h"
@@ -51,7 +52,7 @@
 #define VAULT_PAGE_EVICTABLE apr_time_from_sec(10)
 /** Answers of a page that may be on their way. */
 #define VAULT_PAGE_STAGED 8
-/** Interests one page may hold, unless vault_pages_set_interests() says otherwise; and the most that it can say: each look at a page
+/** Interests one page may hold, unless vault_pages_set_limits() says otherwise; and the most that it can say: each look at a page
  * goes through them. */
 #define VAULT_PAGE_INTERESTS 256
 #define VAULT_PAGE_INTERESTS_MAX 1024
@@ -63,6 +64,12 @@ typedef struct vault_page_t {
     apr_uint64_t id[2];
     apr_uint32_t index;
 } vault_page_t;
+
+/** Whose a page is. Zeroed: no user, and of no client. */
+typedef struct vault_owner_t {
+    vault_client_id_t client; /* whom the page is charged to (client_table.h); 0: no client */
+    const char *user;         /* authenticated; NULL: none */
+} vault_owner_t;
 
 /** What a poll asks for. From the browser: trust nothing. */
 typedef struct vault_take_t {
@@ -88,13 +95,26 @@ typedef struct vault_ticket_t {
 
 apr_uint64_t vault_pages_space(const vault_limits_t *limits);
 
-/** @return APR_SUCCESS; APR_ENOSPC the segment has not so much left */
-apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment, vault_heap_t *heap,
-                                vault_notifier_t *notifier, apr_pool_t *pool);
+/** What pages are made in. */
+typedef struct vault_page_tables_t {
+    vault_heap_t *heap;
+    vault_notifier_t *notifier;
+    vault_clients_t *clients;
+} vault_page_tables_t;
 
-/** How many interests a page may hold, from now on. Parent, before it forks those that are to know.
- * @param most  1 to VAULT_PAGE_INTERESTS_MAX */
-void vault_pages_set_interests(vault_pages_t *p, apr_uint32_t most);
+/** How much there may be. */
+typedef struct vault_page_limits_t {
+    apr_uint32_t interests;                       /* that one page holds: 1 to VAULT_PAGE_INTERESTS_MAX */
+    apr_uint64_t of_client[VAULT_CLIENT_OF_SLOT]; /* pages, bytes and interests of one client; 0: as much as there is */
+} vault_page_limits_t;
+
+/** @return APR_SUCCESS; APR_ENOSPC the segment has not so much left */
+apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment, const vault_page_tables_t *tables,
+                                apr_pool_t *pool);
+
+/** How much there may be from now on. Parent, before it forks those that are to know. */
+void vault_pages_set_limits(vault_pages_t *p, const vault_page_limits_t *limits);
+const vault_page_limits_t *vault_pages_limits(const vault_pages_t *p);
 
 /** The slot of this process (slot.h): what its polls have of a page is void when it is known to be gone. Child, before its first poll. */
 void vault_pages_set_slot(vault_pages_t *p, unsigned slot);
@@ -102,16 +122,10 @@ void vault_pages_set_slot(vault_pages_t *p, unsigned slot);
 /** Make a page, without a state: polls wait until it is published.
  * @param owner  the authenticated user who alone may poll it, or NULL; copied
  * @param idle   pages not polled for so long are expired
- * @return APR_SUCCESS; APR_ENOSPC as many pages as there may be, and none idle long enough to go, or the segment is full */
-apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const char *owner, apr_time_t now,
+ * @return APR_SUCCESS; APR_ENOSPC there are as many pages, bytes or interests as there may be, or as the client may have, and no page goes
+ *         to make room (page_room.c) */
+apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_time_t now,
                                apr_interval_time_t idle);
-
-/** Count a page just made as one of its client's.
- * @param client  32 bits that name who has it, not 0: a hash of a user or an address
- * @param most    how many pages a client may have
- * @return APR_SUCCESS; APR_ENOSPC the client has so many: drop the page; APR_NOTFOUND the page is gone */
-apr_status_t vault_page_count_client(vault_pages_t *p, const vault_page_t *page, apr_uint32_t client,
-                                     apr_uint32_t most);
 
 /** State number 0 is what the HTML shows. Called when the HTML is complete, before its end is sent.
  * @return APR_SUCCESS; APR_NOTFOUND the page is gone; APR_EINVAL it was published before; APR_ENOSPC the segment is full or the

@@ -74,10 +74,10 @@ void vault_page_chain_commit(vault_pages_t *p, vault_page_record_t *rec, vault_o
     vault_store(place, 0);
     for (i = 0; i < VAULT_PAGE_STAGED; i++) {
         if (!stays[i]) {
-            vault_page_record_free(p, &rec->staged[i]);
+            vault_page_record_free(p, rec, &rec->staged[i]);
         }
     }
-    vault_heap_free(p->heap, old);
+    vault_page_record_free_block(p, rec, old);
 }
 
 /* The oldest answer that may go; NULL: none. With `siblings` of those made from the tip, else of those that the tip does not need. */
@@ -131,7 +131,7 @@ vault_off_t *vault_page_chain_room(vault_pages_t *p, vault_page_record_t *rec)
         goes = oldest(p, rec, 0);
     }
     if (goes) {
-        vault_page_record_free(p, goes);
+        vault_page_record_free(p, rec, goes);
     }
     return place ? place : goes;
 }

@@ -196,6 +196,10 @@ const char *vault_pages_check(vault_pages_t *p)
 
     apr_pool_create(&c.pool, NULL);
     wrong = check_records(&c);
+    if (!wrong) {
+        apr_pool_clear(c.pool);
+        wrong = vault_page_clients_check(p, c.pool);
+    }
     apr_pool_destroy(c.pool);
     return wrong ? wrong : check_table(p);
 }

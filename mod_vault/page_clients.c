@@ -1,79 +1,105 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many pages each client has. A client is 32 bits of a hash, counted in two places, so that one who shares a place with somebody
- * greedy hardly ever shares both.
+/* What a page costs its client: itself, the bytes of its blocks, the interests it holds. All of it can be counted from the record, so
+ * after a death it is: what was charged for is noted in the record after it was charged, and wiped before it is refunded, so a process that
+ * is killed in between leaves a client with too much, never with too little.
  */
 #include "page_record.h"
 
-static unsigned place(apr_uint32_t client, int row)
+#include <string.h>
+
+static apr_uint64_t limit_of(const vault_pages_t *p, vault_client_kind_t kind)
 {
-    return (row ? client >> 16 : client) % VAULT_CLIENT_PLACES;
+    return p->limits.of_client[kind] ? p->limits.of_client[kind] : APR_UINT64_MAX;
 }
 
-apr_uint32_t vault_page_clients_pages(const vault_pages_t *p, apr_uint32_t client)
+apr_status_t vault_page_charge(vault_pages_t *p, vault_page_record_t *rec, vault_client_kind_t kind,
+                               apr_uint64_t amount, vault_room_t *room)
 {
-    apr_uint32_t a = vault_load(&p->clients->count[0][place(client, 0)]);
-    apr_uint32_t b = vault_load(&p->clients->count[1][place(client, 1)]);
+    vault_client_claim_t claim = {rec->client, kind, 0, amount, room ? limit_of(p, kind) : APR_UINT64_MAX};
+    vault_client_row_t row;
+    apr_status_t rv;
 
-    return !client ? 0 : a < b ? a : b;
-}
-
-apr_status_t vault_page_count_client(vault_pages_t *p, const vault_page_t *page, apr_uint32_t client, apr_uint32_t most)
-{
-    vault_page_record_t *rec = vault_page_record_lock_page(p, page);
-    int row;
-
-    if (!rec) {
-        return APR_NOTFOUND;
+    if (!rec->client) {
+        return APR_SUCCESS;
     }
-    if (vault_page_clients_pages(p, client) >= most) {
+    rv = vault_clients_take(p->clients, &row, &claim);
+    if (rv == APR_SUCCESS) {
+        vault_store(&rec->row, row); /* the same until the page goes: what is charged for the page itself keeps it */
+        return APR_SUCCESS;
+    }
+    if (rv == APR_ENOSPC) {
+        vault_room_lacks(room, rec, kind, amount, 1);
+    }
+    return APR_ENOSPC;
+}
+
+void vault_page_refund(vault_pages_t *p, vault_page_record_t *rec, vault_client_kind_t kind, apr_uint64_t amount)
+{
+    vault_clients_give(p->clients, rec->row, kind, 0, amount);
+}
+
+void vault_page_count_charges(vault_pages_t *p, vault_page_record_t *rec, vault_client_counts_t *counts)
+{
+    const vault_holds_t *h = vault_page_record_holds(p, rec);
+    unsigned i;
+
+    counts->held[VAULT_CLIENT_PAGES]++;
+    counts->held[VAULT_CLIENT_INTERESTS] += (rec->own ? 1 : 0) + (h ? h->count : 0);
+    counts->held[VAULT_CLIENT_BYTES] += vault_heap_block_takes(p->heap, rec->base) +
+                                        vault_heap_block_takes(p->heap, rec->owner) +
+                                        vault_heap_block_takes(p->heap, rec->holds);
+    for (i = 0; i < VAULT_PAGE_STAGED; i++) {
+        counts->held[VAULT_CLIENT_BYTES] += vault_heap_block_takes(p->heap, rec->staged[i]);
+    }
+}
+
+/* By row: 1 to `last`; what is charged elsewhere counts as 0. */
+static vault_client_counts_t *count_all(vault_pages_t *p, vault_client_row_t last, apr_pool_t *pool)
+{
+    vault_client_counts_t *counts = apr_pcalloc(pool, ((apr_size_t)last + 1) * sizeof(*counts));
+    apr_uint32_t i, records = vault_pages_last(p);
+
+    for (i = 1; i <= records; i++) {
+        vault_page_record_t *rec = &p->records[i];
+
+        vault_page_record_lock(p, rec);
+        if (rec->row) {
+            vault_page_count_charges(p, rec, &counts[rec->row <= last ? rec->row : 0]);
+        }
         vault_lock_release(&rec->lock);
-        return APR_ENOSPC;
     }
-    for (row = 0; row < 2; row++) {
-        __atomic_add_fetch(&p->clients->count[row][place(client, row)], 1, __ATOMIC_SEQ_CST);
-    }
-    vault_store(&rec->client, client);
-    vault_lock_release(&rec->lock);
-    return APR_SUCCESS;
+    return counts;
 }
 
-/* Never below zero: a sweep may have set it right meanwhile. */
-static void take_one(apr_uint32_t *count)
+int vault_page_clients_recount(vault_pages_t *p, apr_pool_t *pool)
 {
-    apr_uint32_t now = vault_load(count);
+    vault_client_row_t row, last = vault_clients_last(p->clients);
+    apr_uint32_t *changes = apr_palloc(pool, ((apr_size_t)last + 1) * sizeof(*changes));
+    vault_client_counts_t *counts;
+    int settled = 1;
 
-    while (now && !__atomic_compare_exchange_n(count, &now, now - 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    for (row = 1; row <= last; row++) {
+        changes[row] = vault_clients_changes(p->clients, row);
     }
+    counts = count_all(p, last, pool);
+    for (row = 1; row <= last; row++) {
+        settled &= vault_clients_recount(p->clients, row, &counts[row], changes[row]);
+    }
+    return settled;
 }
 
-void vault_page_clients_leave(vault_pages_t *p, apr_uint32_t client)
+const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool)
 {
-    int row;
+    vault_client_row_t row, last = vault_clients_last(p->clients);
+    vault_client_counts_t *counts = count_all(p, last, pool);
+    unsigned kind;
 
-    for (row = 0; client && row < 2; row++) {
-        take_one(&p->clients->count[row][place(client, row)]);
-    }
-}
-
-void vault_page_clients_add(vault_page_clients_t *counts, apr_uint32_t client)
-{
-    int row;
-
-    for (row = 0; client && row < 2; row++) {
-        counts->count[row][place(client, row)]++;
-    }
-}
-
-/* A page that came or went while it was counted may be wrong by one until the next sweep. */
-void vault_page_clients_set(vault_pages_t *p, const vault_page_clients_t *counts)
-{
-    int row, i;
-
-    for (row = 0; row < 2; row++) {
-        for (i = 0; i < VAULT_CLIENT_PLACES; i++) {
-            if (vault_load(&p->clients->count[row][i]) != counts->count[row][i]) {
-                vault_store(&p->clients->count[row][i], counts->count[row][i]);
+    for (row = 1; row <= last; row++) {
+        for (kind = 0; kind < VAULT_CLIENT_OF_SLOT; kind++) {
+            if (vault_clients_row_has(p->clients, row, (vault_client_kind_t)kind) != counts[row].held[kind]) {
+                return "a client has not what its pages come to";
             }
         }
     }
+    return NULL;
 }

@@ -10,6 +10,7 @@ apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_
 {
     vault_page_record_t *rec = vault_page_record_lock_page(p, page);
     vault_off_t staged[VAULT_PAGE_STAGED];
+    vault_client_counts_t counts = {{0}};
     unsigned i;
 
     if (!rec) {
@@ -17,6 +18,8 @@ apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_
     }
     facts->owner = rec->owner ? apr_pstrdup(pool, vault_heap_at(p->heap, rec->owner)) : NULL;
     facts->client = vault_load(&rec->client);
+    vault_page_count_charges(p, rec, &counts);
+    facts->bytes = counts.held[VAULT_CLIENT_BYTES];
     facts->polled = vault_load(&rec->polled) != 0;
     facts->idle_since = (apr_time_t)vault_load(&rec->idle_since);
     facts->last = rec->last;

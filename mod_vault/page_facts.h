@@ -21,9 +21,10 @@ typedef struct vault_page_last_t {
 } vault_page_last_t;
 
 typedef struct vault_page_facts_t {
-    const char *owner;   /* NULL: anybody */
-    apr_uint32_t client; /* whose it is, as vault_page_count_client() was told; 0: not counted */
-    int polled;          /* ever */
+    const char *owner;        /* NULL: anybody */
+    vault_client_id_t client; /* whose it is; 0: no client */
+    apr_uint64_t bytes;       /* that it takes in the heap */
+    int polled;               /* ever */
     apr_time_t idle_since;
     vault_page_last_t last;
     vault_state_t *base;                      /* NULL: not published */

@@ -75,10 +75,36 @@ int vault_page_record_is_of(vault_pages_t *p, const vault_page_record_t *rec, co
     return !rec->owner || (owner && !strcmp(vault_heap_at(p->heap, rec->owner), owner));
 }
 
-vault_off_t vault_page_record_store(vault_pages_t *p, const vault_state_t *state)
+vault_off_t vault_page_record_alloc(vault_pages_t *p, vault_page_record_t *rec, apr_size_t size, vault_room_t *room)
+{
+    apr_size_t takes = vault_heap_takes(size);
+    vault_off_t block;
+
+    if (!takes || vault_page_charge(p, rec, VAULT_CLIENT_BYTES, takes, room) != APR_SUCCESS) {
+        return 0;
+    }
+    block = vault_heap_alloc(p->heap, size);
+    if (!block) {
+        vault_page_refund(p, rec, VAULT_CLIENT_BYTES, takes);
+        vault_room_lacks(room, rec, VAULT_CLIENT_BYTES, takes, 0);
+    }
+    return block;
+}
+
+void vault_page_record_free_block(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block)
+{
+    apr_size_t takes = vault_heap_block_takes(p->heap, block);
+
+    if (block && vault_heap_free(p->heap, block)) {
+        vault_page_refund(p, rec, VAULT_CLIENT_BYTES, takes);
+    }
+}
+
+vault_off_t vault_page_record_store(vault_pages_t *p, vault_page_record_t *rec, const vault_state_t *state,
+                                    vault_room_t *room)
 {
     apr_size_t size = vault_state_size(state);
-    vault_off_t block = size <= VAULT_STATE_MAX ? vault_heap_alloc(p->heap, size) : 0;
+    vault_off_t block = size <= VAULT_STATE_MAX ? vault_page_record_alloc(p, rec, size, room) : 0;
 
     if (block) {
         vault_state_encode(state, vault_heap_at(p->heap, block), size);
@@ -94,31 +120,29 @@ vault_state_t *vault_page_record_read(vault_pages_t *p, vault_off_t block, apr_p
     return size && size <= VAULT_STATE_MAX ? vault_state_decode(apr_pmemdup(pool, stored, size), size, pool) : NULL;
 }
 
-void vault_page_record_free(vault_pages_t *p, vault_off_t *place)
+void vault_page_record_free(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place)
 {
     vault_off_t block = *place;
 
     vault_store(place, 0);
-    if (block) {
-        vault_heap_free(p->heap, block);
-    }
+    vault_page_record_free_block(p, rec, block);
 }
 
 /* Room for one more; 0 when there is none. */
-static int grow_holds(vault_pages_t *p, vault_page_record_t *rec)
+static int grow_holds(vault_pages_t *p, vault_page_record_t *rec, vault_room_t *lacking)
 {
     vault_holds_t *old = vault_page_record_holds(p, rec), *h;
     apr_uint32_t room = old ? old->room * 2 : HOLDS_STEP;
     vault_off_t block, before = rec->holds;
 
-    if (old && old->count >= p->max_interests) {
+    if (old && old->count >= p->limits.interests) {
         return 0;
     }
     if (old && old->count < old->room) {
         return 1;
     }
     if (room > VAULT_PAGE_INTERESTS_MAX ||
-        !(block = vault_heap_alloc(p->heap, sizeof(*h) + room * sizeof(vault_interest_t)))) {
+        !(block = vault_page_record_alloc(p, rec, sizeof(*h) + room * sizeof(vault_interest_t), lacking))) {
         return 0;
     }
     h = vault_heap_at(p->heap, block);
@@ -128,9 +152,7 @@ static int grow_holds(vault_pages_t *p, vault_page_record_t *rec)
         memcpy(h->interest, old->interest, old->count * sizeof(vault_interest_t));
     }
     vault_store(&rec->holds, block);
-    if (before) {
-        vault_heap_free(p->heap, before);
-    }
+    vault_page_record_free_block(p, rec, before);
     return 1;
 }
 
@@ -146,25 +168,62 @@ static int is_held(const vault_holds_t *h, vault_interest_t interest)
     return 0;
 }
 
-apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name,
-                                    vault_interest_t *interest, apr_uint64_t *stamp)
+/* The limit of the client is one on places of the table: an interest that others hold as well is charged, but not refused. */
+static apr_status_t charge_hold(vault_pages_t *p, vault_page_record_t *rec, vault_interest_t interest,
+                                vault_room_t *room)
 {
-    apr_status_t rv = vault_interest_hold(p->notifier, name, interest, stamp);
+    int is_new = vault_interest_holders(p->notifier, interest) == 1;
+
+    return vault_page_charge(p, rec, VAULT_CLIENT_INTERESTS, 1, is_new ? room : NULL);
+}
+
+static apr_status_t hold_interest(vault_pages_t *p, const vault_page_record_t *rec, const char *name, vault_dep_t *held,
+                                  vault_room_t *room)
+{
+    apr_status_t rv = vault_interest_hold(p->notifier, name, &held->interest, &held->stamp);
+
+    if (rv == APR_ENOSPC) {
+        vault_room_lacks(room, rec, VAULT_CLIENT_INTERESTS, 1, 0);
+    }
+    return rv;
+}
+
+apr_status_t vault_page_record_hold_own(vault_pages_t *p, vault_page_record_t *rec, const char *name,
+                                        vault_room_t *room)
+{
+    vault_dep_t own;
+    apr_status_t rv = hold_interest(p, rec, name, &own, room);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if ((rv = charge_hold(p, rec, own.interest, room)) != APR_SUCCESS) {
+        vault_interest_release(p->notifier, own.interest);
+        return rv;
+    }
+    vault_store(&rec->own, own.interest);
+    return APR_SUCCESS;
+}
+
+apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name, vault_dep_t *held,
+                                    vault_room_t *room)
+{
+    apr_status_t rv = hold_interest(p, rec, name, held, room);
     vault_holds_t *h;
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    if (is_held(vault_page_record_holds(p, rec), *interest)) {
-        vault_interest_release(p->notifier, *interest); /* once a page, however often it is asked for */
+    if (is_held(vault_page_record_holds(p, rec), held->interest)) {
+        vault_interest_release(p->notifier, held->interest); /* once a page, however often it is asked for */
         return APR_SUCCESS;
     }
-    if (!grow_holds(p, rec)) {
-        vault_interest_release(p->notifier, *interest);
+    if (!grow_holds(p, rec, room) || charge_hold(p, rec, held->interest, room) != APR_SUCCESS) {
+        vault_interest_release(p->notifier, held->interest);
         return APR_ENOSPC;
     }
     h = vault_page_record_holds(p, rec);
-    h->interest[h->count] = *interest;
+    h->interest[h->count] = held->interest;
     vault_store(&h->count, h->count + 1);
     return APR_SUCCESS;
 }
@@ -201,5 +260,6 @@ void vault_page_record_release_unnamed(vault_pages_t *p, vault_page_record_t *re
         h->interest[i] = h->interest[h->count - 1];
         vault_store(&h->count, h->count - 1);
         vault_interest_release(p->notifier, interest);
+        vault_page_refund(p, rec, VAULT_CLIENT_INTERESTS, 1);
     }
 }

@@ -2,9 +2,9 @@
 /**
  * @file page_record.h
  * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on their way), page_write.c
- * (what others do to it), page_facts.c (what it tells), page_clients.c (how many a client has), page_recount.c (what pages have in
- * all), page_check.c (is it sound), page_table.c (how it comes and goes) and page_record.c (its lock, its blocks, its holds), nobody
- * else.
+ * (what others do to it), page_facts.c (what it tells), page_clients.c (what its client has), page_recount.c (what pages have in
+ * all), page_check.c (is it sound), page_table.c (how it comes and goes), page_room.c (which goes to make room) and page_record.c (its
+ * lock, its blocks, its holds); for no other file.
  *
  * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when the record is first
  * used, so that a large table costs only what is in use. The id is written last when a page is made and wiped first when it goes.
@@ -16,6 +16,8 @@
 #include "page.h"
 #include "page_facts.h"
 #include "slot.h"
+
+typedef struct vault_room_t vault_room_t;
 
 typedef struct vault_page_record_t {
     vault_lock_t lock;
@@ -34,7 +36,8 @@ typedef struct vault_page_record_t {
     apr_uint32_t streams;                  /* lock; its poll goes on from answers that nobody has acknowledged yet */
     vault_off_t owner;                     /* lock; atomic; a string in the heap; 0: anybody */
     vault_off_t holds;                     /* lock; atomic; a vault_holds_t in the heap; 0: none */
-    apr_uint32_t client;                   /* atomic; whose page it is, for VaultMaxPagesPerClient; 0: not counted */
+    vault_client_id_t client;              /* atomic; whose page it is; 0: not counted */
+    vault_client_row_t row;                /* lock; atomic; where it is counted; 0: not counted */
     vault_page_last_t last;                /* atomic, each for itself; what its polls last did */
     apr_uint32_t next;                     /* table lock; the next free record */
     apr_uint32_t born;                     /* table lock; the record's lock has been made */
@@ -58,22 +61,15 @@ typedef struct vault_page_table_t {
     apr_uint32_t recounted; /* atomic; of the children known to have died, those after whom the holds were counted */
 } vault_page_table_t;
 
-/* How many pages a client has: at least what the smaller of its two places says, since others may share a place. Changed by atomic steps
- * without a lock; what a killed process leaves wrong is set right by the next sweep. */
-#define VAULT_CLIENT_PLACES 4096
-typedef struct vault_page_clients_t {
-    apr_uint32_t count[2][VAULT_CLIENT_PLACES];
-} vault_page_clients_t;
-
 struct vault_pages_t {
     vault_heap_t *heap;
     vault_notifier_t *notifier;
     vault_page_table_t *table;
-    vault_page_clients_t *clients;
+    vault_clients_t *clients;
     vault_page_record_t *records; /* 1..max; 0 is not used */
     apr_uint32_t max;
-    apr_uint32_t max_interests; /* of one page */
-    unsigned slot;              /* of this process */
+    vault_page_limits_t limits;
+    unsigned slot; /* of this process */
 };
 
 #define vault_load(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
@@ -91,16 +87,23 @@ vault_page_record_t *vault_page_record_lock_page(vault_pages_t *p, const vault_p
 /** May this user do what polls do? `owner` NULL: nobody in particular. Locked. */
 int vault_page_record_is_of(vault_pages_t *p, const vault_page_record_t *rec, const char *owner);
 
-/** A block of the heap with that state; 0: it is too large, or there is no room. Locked, until the block is in the record or freed:
- * else the recount after a death would take it for lost. */
-vault_off_t vault_page_record_store(vault_pages_t *p, const vault_state_t *state);
+/** A block of the heap for the page; its client is charged. 0: no room, or the client has as much as it may: `room` says. Locked, until
+ * the block is in the record or freed: else the recount after a death would take it for lost. */
+vault_off_t vault_page_record_alloc(vault_pages_t *p, vault_page_record_t *rec, apr_size_t size, vault_room_t *room);
+
+/** The same with that state in it. 0 also: it is too large. */
+vault_off_t vault_page_record_store(vault_pages_t *p, vault_page_record_t *rec, const vault_state_t *state,
+                                    vault_room_t *room);
 
 /** The state in that block, copied into `pool`. Locked.
  * @return NULL: what is stored is no state */
 vault_state_t *vault_page_record_read(vault_pages_t *p, vault_off_t block, apr_pool_t *pool);
 
-/** Give a block of the heap back; its place is wiped before, so that a kill leaks it and nothing is freed twice. */
-void vault_page_record_free(vault_pages_t *p, vault_off_t *place);
+/** Give a block of the page back to the heap, and its client's bytes with it. 0: nothing to do. Locked. */
+void vault_page_record_free_block(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block);
+
+/** The same; its place is wiped before, so that a kill leaks it and nothing is freed twice. */
+void vault_page_record_free(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place);
 
 /** The number of a stored state. */
 apr_uint64_t vault_page_record_seq(vault_pages_t *p, vault_off_t block);
@@ -127,23 +130,75 @@ int vault_page_chain_is_full(vault_pages_t *p, vault_page_record_t *rec);
 unsigned vault_page_chain_list(vault_pages_t *p, const vault_page_record_t *rec, vault_off_t blocks[VAULT_PAGE_STAGED]);
 
 /** As vault_page_hold(). Locked. */
-apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name,
-                                    vault_interest_t *interest, apr_uint64_t *stamp);
+apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name, vault_dep_t *held,
+                                    vault_room_t *room);
+
+/** Hold the page's own interest for it. Locked. @return as vault_page_hold() */
+apr_status_t vault_page_record_hold_own(vault_pages_t *p, vault_page_record_t *rec, const char *name,
+                                        vault_room_t *room);
 
 /** Let go what no stored state names any more. Only where nobody can publish what it holds without being named yet: the page's view or
  * its round has just published, or of a published page the fence or `written` was raised. Locked. */
 void vault_page_record_release_unnamed(vault_pages_t *p, vault_page_record_t *rec);
 
-/** How many pages a client has, about; 0: nobody. */
-apr_uint32_t vault_page_clients_pages(const vault_pages_t *p, apr_uint32_t client);
+/* ------------------------------------------------------------------ clients */
 
-/** One page less for its client. */
-void vault_page_clients_leave(vault_pages_t *p, apr_uint32_t client);
+/** Charge the page's client. A page without a client costs nothing. Locked.
+ * @param room  told why not; NULL: whatever the client has
+ * @return APR_SUCCESS; APR_ENOSPC it has as much as it may */
+apr_status_t vault_page_charge(vault_pages_t *p, vault_page_record_t *rec, vault_client_kind_t kind,
+                               apr_uint64_t amount, vault_room_t *room);
 
-/** Count afresh: one page of `client`. `counts` begins empty. */
-void vault_page_clients_add(vault_page_clients_t *counts, apr_uint32_t client);
-/** What was counted afresh is right. */
-void vault_page_clients_set(vault_pages_t *p, const vault_page_clients_t *counts);
+/** Take it back, once what it was charged for is gone. Locked. */
+void vault_page_refund(vault_pages_t *p, vault_page_record_t *rec, vault_client_kind_t kind, apr_uint64_t amount);
+
+/** What the client of the record should be charged for it, by what is in it: added to `counts`. Locked. */
+void vault_page_count_charges(vault_pages_t *p, vault_page_record_t *rec, vault_client_counts_t *counts);
+
+/** Set the clients' counts right after a death, from what all pages have. Takes the lock of one record after the other.
+ * @return 0: some client's counts were changed meanwhile: call again later */
+int vault_page_clients_recount(vault_pages_t *p, apr_pool_t *pool);
+
+/** Has each client what its pages come to? For vault_pages_check(). @return NULL, or what is wrong */
+const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool);
+
+/* --------------------------------------------------------------------- room */
+
+/** What an attempt lacked, and the pages that may go for it. Zeroed but for what the caller knows; good for one call of the public
+ * functions, which try again for as long as vault_room_make() finds them room. */
+typedef struct vault_victim_t {
+    vault_page_t page;
+    int lives; /* it goes although a poll has it, or may soon have */
+} vault_victim_t;
+#define VAULT_ROOM_VICTIMS 16
+struct vault_room_t {
+    apr_uint32_t asks;        /* place of the page that asks, which does not go itself; 0: it has none yet */
+    vault_client_id_t client; /* whose page asks; 0: of none */
+    int lacks;                /* is anything lacking that a page can make room for? */
+    vault_client_kind_t kind; /* then: of this */
+    apr_uint64_t amount;      /* so much */
+    int own;                  /* the client has as much as it may: only its own pages can help */
+    apr_uint64_t share;       /* what one client may have of it when all is taken */
+    apr_time_t now;
+    unsigned gone;                              /* pages that went */
+    unsigned count, next;                       /* of the victims */
+    vault_victim_t victims[VAULT_ROOM_VICTIMS]; /* in the order in which they go */
+};
+
+/** Note what was lacking. @param room  may be NULL */
+void vault_room_lacks(vault_room_t *room, const vault_page_record_t *rec, vault_client_kind_t kind, apr_uint64_t amount,
+                      int own);
+
+/** Have one page go for what the last attempt lacked. No lock is held.
+ * @return 1  one went: try again
+ *         0  nothing was lacking, or no page may go for it */
+int vault_room_make(vault_pages_t *p, vault_room_t *room);
+
+/** Does nobody poll the page, since so long? Takes no lock. */
+int vault_page_is_idle(const vault_page_record_t *rec, apr_time_t now, apr_interval_time_t idle);
+
+/** Drop the page, unless it was polled meanwhile and does not go all the same. @return whether it went */
+int vault_page_drop_victim(vault_pages_t *p, const vault_victim_t *victim, apr_time_t now, apr_interval_time_t idle);
 
 /** How many records hold each interest up to `last`; others count as 0. Takes the lock of one record after the other. */
 void vault_page_count_holds(vault_pages_t *p, apr_uint32_t *counted, vault_interest_t last);

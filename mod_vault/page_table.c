@@ -14,28 +14,26 @@
 
 apr_uint64_t vault_pages_space(const vault_limits_t *limits)
 {
-    return sizeof(vault_page_table_t) + sizeof(vault_page_clients_t) +
-           ((apr_uint64_t)limits->pages + 1) * sizeof(vault_page_record_t) + 192;
+    return sizeof(vault_page_table_t) + ((apr_uint64_t)limits->pages + 1) * sizeof(vault_page_record_t) + 192;
 }
 
-apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment, vault_heap_t *heap,
-                                vault_notifier_t *notifier, apr_pool_t *pool)
+apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment, const vault_page_tables_t *tables,
+                                apr_pool_t *pool)
 {
     vault_pages_t *p = apr_pcalloc(pool, sizeof(*p));
     apr_uint64_t bytes;
     apr_status_t rv;
 
-    p->heap = heap;
-    p->notifier = notifier;
+    p->heap = tables->heap;
+    p->notifier = tables->notifier;
+    p->clients = tables->clients;
     p->max = vault_segment_limits(segment)->pages;
-    p->max_interests = VAULT_PAGE_INTERESTS;
+    p->limits.interests = VAULT_PAGE_INTERESTS;
     bytes = ((apr_uint64_t)p->max + 1) * sizeof(vault_page_record_t);
     p->table =
         vault_segment_at(segment, vault_segment_carve(segment, sizeof(vault_page_table_t)), sizeof(vault_page_table_t));
     p->records = vault_segment_at(segment, vault_segment_carve(segment, bytes), bytes);
-    p->clients = vault_segment_at(segment, vault_segment_carve(segment, sizeof(vault_page_clients_t)),
-                                  sizeof(vault_page_clients_t));
-    if (!p->table || !p->records || !p->clients) {
+    if (!p->table || !p->records) {
         return APR_ENOSPC;
     }
     *pages = p;
@@ -50,9 +48,14 @@ void vault_pages_set_slot(vault_pages_t *p, unsigned slot)
     p->slot = slot;
 }
 
-void vault_pages_set_interests(vault_pages_t *p, apr_uint32_t most)
+void vault_pages_set_limits(vault_pages_t *p, const vault_page_limits_t *limits)
 {
-    p->max_interests = most;
+    p->limits = *limits;
+}
+
+const vault_page_limits_t *vault_pages_limits(const vault_pages_t *p)
+{
+    return &p->limits;
 }
 
 /* ------------------------------------------------------------------ records */
@@ -114,6 +117,16 @@ apr_uint32_t vault_pages_count(const vault_pages_t *p)
 
 /* ------------------------------------------------------------ life and death */
 
+/* Last of all: the row stays the client's for as long as the page is charged. */
+static void forget_client_locked(vault_pages_t *p, vault_page_record_t *rec)
+{
+    vault_client_row_t row = rec->row;
+
+    vault_store(&rec->client, 0);
+    vault_store(&rec->row, 0);
+    vault_clients_give(p->clients, row, VAULT_CLIENT_PAGES, 0, 1);
+}
+
 static void drop_locked(vault_pages_t *p, vault_page_record_t *rec)
 {
     unsigned i;
@@ -121,20 +134,21 @@ static void drop_locked(vault_pages_t *p, vault_page_record_t *rec)
     vault_store(&rec->id[0], 0);
     vault_store(&rec->id[1], 0);
     vault_store(&rec->fence, rec->fence + 1);
-    vault_page_record_free(p, &rec->base);
+    vault_page_record_free(p, rec, &rec->base);
     for (i = 0; i < VAULT_PAGE_STAGED; i++) {
-        vault_page_record_free(p, &rec->staged[i]);
+        vault_page_record_free(p, rec, &rec->staged[i]);
     }
-    vault_page_record_free(p, &rec->owner);
-    vault_page_clients_leave(p, __atomic_exchange_n(&rec->client, 0, __ATOMIC_SEQ_CST));
+    vault_page_record_free(p, rec, &rec->owner);
     vault_page_record_release_unnamed(p, rec);
-    vault_page_record_free(p, &rec->holds);
+    vault_page_record_free(p, rec, &rec->holds);
     if (rec->own) {
         vault_interest_t own = rec->own;
         vault_store(&rec->own, 0);
         vault_notifier_notify_interest(p->notifier, own, 0);
         vault_interest_release(p->notifier, own);
+        vault_page_refund(p, rec, VAULT_CLIENT_INTERESTS, 1);
     }
+    forget_client_locked(p, rec);
 }
 
 void vault_page_drop(vault_pages_t *p, const vault_page_t *page)
@@ -148,32 +162,31 @@ void vault_page_drop(vault_pages_t *p, const vault_page_t *page)
     }
 }
 
-static int idle_longer(const vault_page_record_t *rec, apr_time_t now, apr_interval_time_t idle)
+int vault_page_is_idle(const vault_page_record_t *rec, apr_time_t now, apr_interval_time_t idle)
 {
     return (apr_time_t)vault_load(&rec->idle_since) + idle < now;
 }
 
 static int is_expired(const vault_page_record_t *rec, apr_time_t now, apr_interval_time_t idle)
 {
-    return idle_longer(rec, now, vault_load(&rec->polled) ? idle : VAULT_PAGE_UNPOLLED);
+    return vault_page_is_idle(rec, now, vault_load(&rec->polled) ? idle : VAULT_PAGE_UNPOLLED);
 }
 
-/* Drop the page unless somebody has polled it since it was looked at. */
-static int drop_if_idle(vault_pages_t *p, const vault_page_t *page, apr_time_t now, apr_interval_time_t idle)
+int vault_page_drop_victim(vault_pages_t *p, const vault_victim_t *victim, apr_time_t now, apr_interval_time_t idle)
 {
-    vault_page_record_t *rec = vault_page_record_lock_page(p, page);
+    vault_page_record_t *rec = vault_page_record_lock_page(p, &victim->page);
     int drop;
 
     if (!rec) {
         return 0;
     }
-    drop = idle_longer(rec, now, idle);
+    drop = victim->lives || vault_page_is_idle(rec, now, idle); /* a poll may have come since it was looked at */
     if (drop) {
         drop_locked(p, rec);
     }
     vault_lock_release(&rec->lock);
     if (drop) {
-        release_record(p, page->index);
+        release_record(p, victim->page.index);
     }
     return drop;
 }
@@ -187,7 +200,8 @@ int vault_page_record_has_left(const vault_page_record_t *rec)
             return 1;
         }
     }
-    return vault_load(&rec->own) || vault_load(&rec->base) || vault_load(&rec->owner) || vault_load(&rec->holds);
+    return vault_load(&rec->own) || vault_load(&rec->base) || vault_load(&rec->owner) || vault_load(&rec->holds) ||
+           vault_load(&rec->row);
 }
 
 /* A record without an id that has something left, and nobody inside: whoever made or dropped the page was killed. */
@@ -229,27 +243,23 @@ static void end_lease(vault_pages_t *p, const vault_page_t *page, apr_time_t now
 unsigned vault_pages_sweep(vault_pages_t *p, apr_time_t now, apr_interval_time_t idle)
 {
     apr_uint32_t i, last = vault_load(&p->table->fresh);
-    vault_page_clients_t clients;
     unsigned dropped = 0;
 
-    memset(&clients, 0, sizeof(clients));
     for (i = 1; i <= last; i++) {
-        vault_page_t page;
-        if (!vault_page_at(p, i, &page)) {
+        vault_victim_t v = {.lives = 0};
+        if (!vault_page_at(p, i, &v.page)) {
             if (vault_page_record_has_left(&p->records[i])) {
                 finish_drop(p, i);
             }
         }
         else if (is_orphaned(p, &p->records[i], now)) {
-            end_lease(p, &page, now);
+            end_lease(p, &v.page, now);
         }
         else if (is_expired(&p->records[i], now, idle)) {
-            dropped +=
-                (unsigned)drop_if_idle(p, &page, now, vault_load(&p->records[i].polled) ? idle : VAULT_PAGE_UNPOLLED);
+            dropped += (unsigned)vault_page_drop_victim(p, &v, now,
+                                                        vault_load(&p->records[i].polled) ? idle : VAULT_PAGE_UNPOLLED);
         }
-        vault_page_clients_add(&clients, vault_load(&p->records[i].client));
     }
-    vault_page_clients_set(p, &clients);
     return dropped;
 }
 
@@ -262,66 +272,32 @@ int vault_pages_claim_sweep(vault_pages_t *p, apr_time_t now)
                                        __ATOMIC_SEQ_CST);
 }
 
-/* Of two pages that nobody polls, which is the first to make room? One never polled; one of the client that has the most, so that who
- * fills the table loses his own; one idle for longest. */
-static int goes_before(const vault_pages_t *p, const vault_page_record_t *a, const vault_page_record_t *b)
-{
-    apr_uint32_t polled = vault_load(&a->polled), other_polled = vault_load(&b->polled);
-    apr_uint32_t pages = vault_page_clients_pages(p, vault_load(&a->client));
-    apr_uint32_t other_pages = vault_page_clients_pages(p, vault_load(&b->client));
-
-    if (!polled != !other_polled) {
-        return !polled;
-    }
-    if (pages != other_pages) {
-        return pages > other_pages;
-    }
-    return vault_load(&a->idle_since) < vault_load(&b->idle_since);
-}
-
-/* Make room in a full table. */
-static int evict(vault_pages_t *p, apr_time_t now)
-{
-    apr_uint32_t i, best = 0;
-    vault_page_t page;
-
-    for (i = 1; i <= p->max; i++) {
-        const vault_page_record_t *rec = &p->records[i], *b = &p->records[best];
-        if (!(vault_load(&rec->id[0]) | vault_load(&rec->id[1])) || !idle_longer(rec, now, VAULT_PAGE_EVICTABLE)) {
-            continue;
-        }
-        if (!best || goes_before(p, rec, b)) {
-            best = i;
-        }
-    }
-    if (!best) {
-        return 0;
-    }
-    return vault_page_at(p, best, &page) && drop_if_idle(p, &page, now, VAULT_PAGE_EVICTABLE);
-}
-
-static apr_uint32_t find_room(vault_pages_t *p, apr_time_t now, apr_interval_time_t idle)
+/* What has expired goes before any page makes room for another. */
+static apr_uint32_t find_record(vault_pages_t *p, apr_time_t now, apr_interval_time_t idle)
 {
     apr_uint32_t index = claim_record(p);
 
-    if (!index && (vault_pages_sweep(p, now, idle) || evict(p, now))) {
+    if (!index && vault_pages_sweep(p, now, idle)) {
         index = claim_record(p);
     }
     return index;
 }
 
-static vault_off_t store_string(vault_pages_t *p, const char *s)
+static apr_status_t store_owner_locked(vault_pages_t *p, vault_page_record_t *rec, const char *user, vault_room_t *room)
 {
-    vault_off_t block = vault_heap_alloc(p->heap, strlen(s) + 1);
+    vault_off_t block = vault_page_record_alloc(p, rec, strlen(user) + 1, room);
 
-    if (block) {
-        memcpy(vault_heap_at(p->heap, block), s, strlen(s) + 1);
+    if (!block) {
+        return APR_ENOSPC;
     }
-    return block;
+    memcpy(vault_heap_at(p->heap, block), user, strlen(user) + 1);
+    vault_store(&rec->owner, block);
+    return APR_SUCCESS;
 }
 
-static void reset_record(vault_page_record_t *rec, apr_time_t now)
+static void reset_record(vault_page_record_t *rec, const vault_owner_t *owner, apr_time_t now)
 {
+    vault_store(&rec->client, owner ? owner->client : 0);
     rec->tab[0] = rec->tab[1] = 0;
     rec->last_seq = 0;
     rec->written = 0;
@@ -332,30 +308,20 @@ static void reset_record(vault_page_record_t *rec, apr_time_t now)
     vault_store(&rec->idle_since, (apr_uint64_t)now);
 }
 
-apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const char *owner, apr_time_t now,
-                               apr_interval_time_t idle)
+static apr_status_t fill_locked(vault_pages_t *p, vault_page_record_t *rec, const vault_page_t *page,
+                                const vault_owner_t *owner, vault_room_t *room)
 {
     char name[sizeof(OWN_PREFIX) + VAULT_PAGE_ID_LEN] = OWN_PREFIX;
-    vault_interest_t own;
-    apr_uint64_t stamp;
-    vault_page_record_t *rec;
     apr_status_t rv;
 
-    if ((rv = apr_generate_random_bytes((unsigned char *)page->id, sizeof(page->id))) != APR_SUCCESS) {
-        return rv;
-    }
-    if (!(page->index = find_room(p, now, idle))) {
-        return APR_ENOSPC;
-    }
-    rec = &p->records[page->index];
     vault_page_format(page, name + strlen(OWN_PREFIX));
-    vault_page_record_lock(p, rec);
-    reset_record(rec, now);
-    rv = vault_interest_hold(p->notifier, name, &own, &stamp);
-    vault_store(&rec->own, own);
-    if (rv == APR_SUCCESS && owner) {
-        vault_store(&rec->owner, store_string(p, owner));
-        rv = rec->owner ? APR_SUCCESS : APR_ENOSPC;
+    reset_record(rec, owner, room->now);
+    rv = vault_page_charge(p, rec, VAULT_CLIENT_PAGES, 1, room);
+    if (rv == APR_SUCCESS) {
+        rv = vault_page_record_hold_own(p, rec, name, room);
+    }
+    if (rv == APR_SUCCESS && owner && owner->user) {
+        rv = store_owner_locked(p, rec, owner->user, room);
     }
     if (rv == APR_SUCCESS) {
         vault_store(&rec->id[1], page->id[1]);
@@ -364,9 +330,40 @@ apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const char 
     else {
         drop_locked(p, rec);
     }
+    return rv;
+}
+
+static apr_status_t create(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_interval_time_t idle,
+                           vault_room_t *room)
+{
+    vault_page_record_t *rec;
+    apr_status_t rv = apr_generate_random_bytes((unsigned char *)page->id, sizeof(page->id));
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!(page->index = find_record(p, room->now, idle))) {
+        vault_room_lacks(room, NULL, VAULT_CLIENT_PAGES, 1, 0);
+        return APR_ENOSPC;
+    }
+    rec = &p->records[page->index];
+    vault_page_record_lock(p, rec);
+    rv = fill_locked(p, rec, page, owner, room);
     vault_lock_release(&rec->lock);
     if (rv != APR_SUCCESS) {
         release_record(p, page->index);
     }
+    return rv;
+}
+
+apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_time_t now,
+                               apr_interval_time_t idle)
+{
+    vault_room_t room = {.client = owner ? owner->client : 0, .now = now};
+    apr_status_t rv;
+
+    do {
+        rv = create(p, page, owner, idle, &room);
+    } while (rv == APR_ENOSPC && vault_room_make(p, &room));
     return rv;
 }

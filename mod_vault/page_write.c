@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "now.h"
 #include "vault.h"
 
 /* The staged states and the base. */
@@ -93,11 +94,19 @@ static int drop_method(vault_state_t *s, const char *url)
     return 1;
 }
 
+/* What is written to which page. */
+typedef struct writing_t {
+    const vault_write_t *what;
+    vault_page_record_t *rec; /* locked */
+    vault_room_t room;
+    apr_pool_t *pool;
+} writing_t;
+
 /* Build what is to stand in the place of `block`. @param made  0: the same */
-static apr_status_t rewrite(vault_pages_t *p, vault_off_t block, const vault_write_t *write, vault_off_t *made,
-                            apr_pool_t *pool)
+static apr_status_t rewrite(vault_pages_t *p, vault_off_t block, writing_t *w, vault_off_t *made)
 {
-    vault_state_t *s = vault_page_record_read(p, block, pool);
+    const vault_write_t *write = w->what;
+    vault_state_t *s = vault_page_record_read(p, block, w->pool);
     apr_status_t rv;
     int changed;
 
@@ -108,7 +117,7 @@ static apr_status_t rewrite(vault_pages_t *p, vault_off_t block, const vault_wri
     if ((rv = write_method(s, write, &changed)) != APR_SUCCESS || !changed) {
         return rv;
     }
-    *made = vault_page_record_store(p, s);
+    *made = vault_page_record_store(p, w->rec, s, &w->room);
     if (!*made) {
         return APR_ENOSPC;
     }
@@ -116,12 +125,12 @@ static apr_status_t rewrite(vault_pages_t *p, vault_off_t block, const vault_wri
     return APR_SUCCESS;
 }
 
-static void replace(vault_pages_t *p, vault_off_t *place, vault_off_t made)
+static void replace(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place, vault_off_t made)
 {
     vault_off_t old = *place;
 
     vault_store(place, made);
-    vault_heap_free(p->heap, old);
+    vault_page_record_free_block(p, rec, old);
 }
 
 /* Where a state may be, the base last: a process that is killed on the way has not yet shown it to a poll. */
@@ -130,16 +139,16 @@ static vault_off_t *place(vault_page_record_t *rec, unsigned i)
     return i < VAULT_PAGE_STAGED ? &rec->staged[i] : &rec->base;
 }
 
-static apr_status_t write_through(vault_pages_t *p, vault_page_record_t *rec, const vault_write_t *write,
-                                  apr_pool_t *pool)
+static apr_status_t write_through(vault_pages_t *p, writing_t *w)
 {
+    vault_page_record_t *rec = w->rec;
     vault_off_t made[PLACES] = {0};
     apr_status_t rv = APR_SUCCESS;
     int changed = 0;
     unsigned i;
 
     for (i = 0; i < PLACES && rv == APR_SUCCESS; i++) {
-        rv = *place(rec, i) ? rewrite(p, *place(rec, i), write, &made[i], pool) : APR_SUCCESS;
+        rv = *place(rec, i) ? rewrite(p, *place(rec, i), w, &made[i]) : APR_SUCCESS;
         changed |= made[i] != 0;
     }
     changed = changed && rv == APR_SUCCESS;
@@ -149,10 +158,10 @@ static apr_status_t write_through(vault_pages_t *p, vault_page_record_t *rec, co
     }
     for (i = 0; i < PLACES; i++) {
         if (changed && made[i]) {
-            replace(p, place(rec, i), made[i]);
+            replace(p, rec, place(rec, i), made[i]);
         }
         else {
-            vault_page_record_free(p, &made[i]);
+            vault_page_record_free(p, rec, &made[i]);
         }
     }
     if (changed) {
@@ -198,16 +207,18 @@ static int is_valid(const vault_write_t *write)
 apr_status_t vault_page_write(vault_pages_t *p, const vault_page_t *page, const char *owner, const vault_write_t *write,
                               apr_pool_t *pool)
 {
-    vault_page_record_t *rec;
+    writing_t w = {.what = write, .room = {.asks = page->index, .now = vault_now()}, .pool = pool};
     apr_status_t rv;
 
     if (!is_valid(write)) {
         return APR_EINVAL;
     }
-    if ((rv = lock_for(p, page, owner, &rec)) == APR_SUCCESS) {
-        rv = write_through(p, rec, write, pool);
-        vault_lock_release(&rec->lock);
-    }
+    do {
+        if ((rv = lock_for(p, page, owner, &w.rec)) == APR_SUCCESS) {
+            rv = write_through(p, &w);
+            vault_lock_release(&w.rec->lock);
+        }
+    } while (rv == APR_ENOSPC && vault_room_make(p, &w.room));
     return rv;
 }
 

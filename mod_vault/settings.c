@@ -171,6 +171,7 @@ static int max_pages, max_interests; /* land in vault_settings.limits */
 static const number_t PAGE_TIMEOUT = {&vault_settings.page_timeout, 1, 86400};
 static const number_t CLIENT_PAGES = {&vault_settings.max_client_pages, 1, 1000000};
 static const number_t PAGE_INTERESTS = {&vault_settings.max_page_interests, 1, VAULT_PAGE_INTERESTS_MAX};
+static const number_t CLIENT_INTERESTS = {&vault_settings.max_client_interests, 1, 10000000};
 static const number_t NOTIFY_RATE = {&vault_settings.notify_rate, 0, 1000000};
 static const number_t MAX_WAITING = {&vault_settings.max_waiting, 1, 1000000};
 static const number_t THREADS = {&vault_settings.threads, 0, 10000};
@@ -203,6 +204,13 @@ static const char *set_memory(cmd_parms *cmd, void *dir, const char *value)
         vault_settings.limits.size = (apr_uint64_t)size;
     }
     return error;
+}
+
+static const char *set_client_memory(cmd_parms *cmd, void *dir, const char *value)
+{
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    return error ? error : parse_size(cmd, value, 64 * 1024, (apr_off_t)64 << 30, &vault_settings.max_client_memory);
 }
 
 static const char *set_long_poll(cmd_parms *cmd, void *dir, int on)
@@ -485,6 +493,10 @@ const command_rec vault_commands[] = {
     AP_INIT_TAKE1("VaultMaxPages", set_number, INFO(MAX_PAGES), RSRC_CONF, "how many pages there may be at a time"),
     AP_INIT_TAKE1("VaultMaxPagesPerClient", set_number, INFO(CLIENT_PAGES), RSRC_CONF,
                   "how many pages one user or, without login, one address may have at a time"),
+    AP_INIT_TAKE1("VaultMaxMemoryPerClient", set_client_memory, NULL, RSRC_CONF,
+                  "how much of the shared memory the pages of one client may take, in bytes, with K, M or G"),
+    AP_INIT_TAKE1("VaultMaxInterestsPerClient", set_number, INFO(CLIENT_INTERESTS), RSRC_CONF,
+                  "how many interests the pages of one client may hold"),
     AP_INIT_TAKE1("VaultMaxInterests", set_number, INFO(MAX_INTERESTS), RSRC_CONF,
                   "how many interests there may be at a time"),
     AP_INIT_TAKE1("VaultMaxPageInterests", set_number, INFO(PAGE_INTERESTS), RSRC_CONF,

@@ -63,6 +63,9 @@ typedef struct vault_settings_t {
     int max_waiting;        /* VaultMaxWaiting; 0: what MPM and descriptors allow */
     int threads;            /* VaultLongPollThreads */
     int runs;               /* VaultLongPollRuns; 0: half of ThreadsPerChild */
+
+    apr_off_t max_client_memory; /* VaultMaxMemoryPerClient, bytes; 0: not said */
+    int max_client_interests;    /* VaultMaxInterestsPerClient; 0: not said */
 } vault_settings_t;
 
 extern vault_settings_t vault_settings;

@@ -9,6 +9,7 @@
 #include <CUnit/CUnit.h>
 #include <sys/types.h>
 
+#include "client_table.h"
 #include "heap.h"
 #include "slot.h"
 
@@ -24,7 +25,8 @@ typedef struct fixture_t {
     apr_pool_t *pool;
     vault_segment_t *segment;
     vault_notifier_t *notifier;
-    vault_heap_t *heap; /* NULL when no bytes were asked for */
+    vault_heap_t *heap;       /* NULL when no bytes were asked for */
+    vault_clients_t *clients; /* where there are pages */
 } fixture_t;
 
 /** Make a segment with a notifier and perhaps a heap. Ends the test when that fails. */

@@ -9,14 +9,20 @@
 void pages_begin(fixture_t *f, vault_pages_t **pages, apr_uint32_t max, apr_uint64_t heap_bytes)
 {
     vault_limits_t limits = {0, 600, max, SLOTS};
+    vault_page_tables_t tables;
 
     memset(f, 0, sizeof(*f));
-    limits.size = vault_notifier_space(&limits) + vault_pages_space(&limits) + heap_bytes + 128 * 1024;
+    limits.size = vault_notifier_space(&limits) + vault_pages_space(&limits) + vault_clients_space(&limits) +
+                  heap_bytes + 128 * 1024;
     CU_ASSERT_FATAL(apr_pool_create(&f->pool, NULL) == APR_SUCCESS);
     CU_ASSERT_FATAL(vault_segment_create(&f->segment, &limits, f->pool) == APR_SUCCESS);
     CU_ASSERT_FATAL(vault_notifier_create(&f->notifier, f->segment, f->pool) == APR_SUCCESS);
     CU_ASSERT_FATAL(vault_heap_create(&f->heap, f->segment, heap_bytes, f->pool) == APR_SUCCESS);
-    CU_ASSERT_FATAL(vault_pages_create(pages, f->segment, f->heap, f->notifier, f->pool) == APR_SUCCESS);
+    CU_ASSERT_FATAL(vault_clients_create(&f->clients, f->segment, f->pool) == APR_SUCCESS);
+    tables.clients = f->clients;
+    tables.heap = f->heap;
+    tables.notifier = f->notifier;
+    CU_ASSERT_FATAL(vault_pages_create(pages, f->segment, &tables, f->pool) == APR_SUCCESS);
 }
 
 void pages_sound(fixture_t *f, vault_pages_t *pages, unsigned line, const char *file)
@@ -26,6 +32,7 @@ void pages_sound(fixture_t *f, vault_pages_t *pages, unsigned line, const char *
     fixture_sound(vault_notifier_check(f->notifier), line, file);
     fixture_sound(vault_notifier_check_live(f->notifier), line, file);
     fixture_sound(vault_heap_check(f->heap), line, file);
+    fixture_sound(vault_clients_check(f->clients), line, file);
 }
 
 void pages_end(fixture_t *f, vault_pages_t *pages, const vault_page_t *last)
@@ -37,6 +44,7 @@ void pages_end(fixture_t *f, vault_pages_t *pages, const vault_page_t *last)
     CU_ASSERT_EQUAL(vault_pages_count(pages), 0);
     CU_ASSERT_EQUAL(vault_interest_count(f->notifier), 0);
     CU_ASSERT_EQUAL(vault_heap_used(f->heap), 0);
+    CU_ASSERT_EQUAL(vault_clients_count(f->clients), 0);
     fixture_end(f);
 }
 

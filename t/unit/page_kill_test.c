@@ -59,7 +59,7 @@ static void live_once(field_t *x, apr_pool_t *pool, unsigned *seed)
 {
     vault_page_t page;
 
-    if (vault_page_create(x->pages, &page, "owner", NOW, IDLE) != APR_SUCCESS) {
+    if (vault_page_create(x->pages, &page, &(vault_owner_t){.user = "owner", .client = 7}, NOW, IDLE) != APR_SUCCESS) {
         return;
     }
     vault_page_publish(x->pages, &page, page_state(pool, "", 0, 0));

@@ -107,9 +107,9 @@ static void a_page_may_hold_so_many_and_no_more(void)
     }
     CU_ASSERT_EQUAL(vault_page_hold(pages, &page, "one more", &interest, &stamp), APR_ENOSPC);
     CU_ASSERT(!is_held(&f, "one more"));
-    vault_pages_set_interests(pages, 7); /* what it holds it keeps */
+    vault_pages_set_limits(pages, &(vault_page_limits_t){.interests = 7}); /* what it holds it keeps */
     CU_ASSERT_EQUAL(vault_page_hold(pages, &page, "one more", &interest, &stamp), APR_ENOSPC);
-    vault_pages_set_interests(pages, VAULT_PAGE_INTERESTS + 1);
+    vault_pages_set_limits(pages, &(vault_page_limits_t){.interests = VAULT_PAGE_INTERESTS + 1});
     CU_ASSERT_EQUAL(vault_page_hold(pages, &page, "i-more", &interest, &stamp), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_page_hold(pages, &page, "one more", &interest, &stamp), APR_ENOSPC);
     page_hold(pages, &page, "i-7"); /* is no new one */
@@ -211,14 +211,15 @@ static void a_full_heap_changes_nothing(void)
     CU_ASSERT_EQUAL(vault_page_commit(pages, &t, page_state(f.pool, "1", 0, 0)), APR_ENOSPC);
     CU_ASSERT_EQUAL(vault_page_hold(pages, &page, "x", &interest, &stamp), APR_ENOSPC);
     CU_ASSERT(!is_held(&f, "x"));
-    CU_ASSERT_EQUAL(vault_page_create(pages, &other, "ann", NOW, IDLE), APR_ENOSPC); /* no room for her name */
+    CU_ASSERT_EQUAL(vault_page_create(pages, &other, &(vault_owner_t){.user = "ann"}, NOW, IDLE),
+                    APR_ENOSPC); /* no room for her name */
     CU_ASSERT_EQUAL(vault_pages_count(pages), 1);
     CU_ASSERT_EQUAL(vault_interest_count(f.notifier), 1);
     CHECK_PAGES(&f, pages);
     while (count) {
         vault_heap_free(f.heap, blocks[--count]);
     }
-    CU_ASSERT_EQUAL(vault_page_create(pages, &other, "ann", NOW, IDLE), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_create(pages, &other, &(vault_owner_t){.user = "ann"}, NOW, IDLE), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_page_commit(pages, &t, page_state(f.pool, "1", 0, 0)), APR_SUCCESS);
     CHECK_PAGES(&f, pages);
     fixture_end(&f);
@@ -352,46 +353,58 @@ static void pages_expire(void)
     fixture_end(&f);
 }
 
-static apr_status_t counted(vault_pages_t *pages, vault_page_t *page, apr_uint32_t client)
+static apr_status_t counted(vault_pages_t *pages, vault_page_t *page, vault_client_id_t client)
 {
-    *page = made_at(pages, NOW);
-    return vault_page_count_client(pages, page, client, 2);
+    return vault_page_create(pages, page, &(vault_owner_t){.client = client}, NOW, IDLE);
 }
 
-/* A client has two places; who shares one of them with somebody greedy has the other. */
 static void a_client_has_so_many_pages_and_no_more(void)
 {
-    const apr_uint32_t greedy = 0x00070007, neighbour = 0x00080007, other = 0x00090009;
     fixture_t f;
     vault_pages_t *pages;
     vault_page_t first, second, third, next;
-    int row;
 
     pages_begin(&f, &pages, 20, HEAP);
-    CU_ASSERT_EQUAL(counted(pages, &first, greedy), APR_SUCCESS);
-    CU_ASSERT_EQUAL(counted(pages, &second, greedy), APR_SUCCESS);
-    CU_ASSERT_EQUAL(counted(pages, &third, greedy), APR_ENOSPC);
-    vault_page_drop(pages, &third);
-    CU_ASSERT_EQUAL(counted(pages, &next, neighbour), APR_SUCCESS);
-    CU_ASSERT_EQUAL(counted(pages, &next, other), APR_SUCCESS);
+    vault_pages_set_limits(pages, &(vault_page_limits_t){.interests = 8, .of_client = {[VAULT_CLIENT_PAGES] = 2}});
+    CU_ASSERT_EQUAL(counted(pages, &first, 7), APR_SUCCESS);
+    CU_ASSERT_EQUAL(counted(pages, &second, 7), APR_SUCCESS);
+    CU_ASSERT_EQUAL(counted(pages, &third, 7), APR_ENOSPC);
+    CU_ASSERT_EQUAL(counted(pages, &next, 8), APR_SUCCESS);
     vault_page_drop(pages, &first);
-    CU_ASSERT_EQUAL(vault_page_count_client(pages, &first, greedy, 2), APR_NOTFOUND);
-    CU_ASSERT_EQUAL(counted(pages, &third, greedy), APR_SUCCESS);
-    CU_ASSERT_EQUAL(counted(pages, &next, greedy), APR_ENOSPC);
-    vault_page_drop(pages, &next);
-
-    for (row = 0; row < 2; row++) { /* what a killed process left */
-        pages->clients->count[row][7] = row ? 0 : 1000;
-        pages->clients->count[row][9] = 1000;
-    }
-    CU_ASSERT_EQUAL(counted(pages, &next, other), APR_ENOSPC);
-    vault_page_drop(pages, &next);
-    vault_pages_sweep(pages, NOW, IDLE);
-    CU_ASSERT_EQUAL(counted(pages, &next, other), APR_SUCCESS);
-    CU_ASSERT_EQUAL(counted(pages, &next, other), APR_ENOSPC);
-    CU_ASSERT_EQUAL(counted(pages, &first, greedy), APR_ENOSPC);
+    CU_ASSERT_EQUAL(counted(pages, &third, 7), APR_SUCCESS);
+    CU_ASSERT_EQUAL(counted(pages, &first, 7), APR_ENOSPC);
+    CU_ASSERT(!is_there(pages, &first));
+    CU_ASSERT_EQUAL(vault_pages_count(pages), 3); /* what was refused left nothing */
     CHECK_PAGES(&f, pages);
     fixture_end(&f);
+}
+
+/* A process that is killed between the two counts too much: after the next death in order it is right. */
+static void what_a_killed_process_has_counted_is_taken_back(void)
+{
+    vault_client_claim_t leaked[] = {{7, VAULT_CLIENT_PAGES, 0, 1, 100},
+                                     {7, VAULT_CLIENT_BYTES, 0, 1000, 10000},
+                                     {7, VAULT_CLIENT_INTERESTS, 0, 1, 100},
+                                     {8, VAULT_CLIENT_PAGES, 0, 1, 100}};
+    vault_client_row_t row;
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t page;
+    unsigned i, slot;
+
+    pages_begin(&f, &pages, 20, HEAP);
+    CU_ASSERT_EQUAL(counted(pages, &page, 7), APR_SUCCESS);
+    for (i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL(vault_clients_take(f.clients, &row, &leaked[i]), APR_SUCCESS);
+    }
+    CU_ASSERT_EQUAL(vault_slot_claim(f.notifier, 4711, &slot), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_slot_exited(f.notifier, 4711, &slot), 1);
+    CU_ASSERT_EQUAL(vault_pages_recount(pages), 1);
+    CU_ASSERT_EQUAL(vault_clients_has(f.clients, 7, VAULT_CLIENT_PAGES), 1);
+    CU_ASSERT_EQUAL(vault_clients_has(f.clients, 7, VAULT_CLIENT_BYTES), 0);
+    CU_ASSERT_EQUAL(vault_clients_count(f.clients), 1);
+    CU_ASSERT_EQUAL(vault_pages_recount(pages), 0);
+    pages_end(&f, pages, &page);
 }
 
 /* Four pages in a table of four; each further one takes the place of the next in the order. */
@@ -467,6 +480,7 @@ void vault_page_life_suite(void)
     CU_ADD_TEST(suite, a_waiting_poll_is_told_what_becomes_of_its_page);
     CU_ADD_TEST(suite, pages_expire);
     CU_ADD_TEST(suite, a_client_has_so_many_pages_and_no_more);
+    CU_ADD_TEST(suite, what_a_killed_process_has_counted_is_taken_back);
     CU_ADD_TEST(suite, a_full_table_makes_room_in_order);
     CU_ADD_TEST(suite, expired_pages_go_before_any_other);
     CU_ADD_TEST(suite, a_waiting_page_is_not_evicted);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of who loses when the table of pages is full because somebody fills it, and of ids that nobody can guess. */
+/* Tests of who loses when a client fills the table of pages, the heap or the interests, and of ids that cannot be guessed. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "apr_strings.h"
+
+#include "now.h"
 #include "page_fixture.h"
 #include "page_record.h"
 #include "unit.h"
@@ -16,17 +19,12 @@
 #define IDS 4096
 
 /* A page of `client` made at that time. @return what a view is told */
-static apr_status_t load(vault_pages_t *pages, vault_page_t *page, apr_uint32_t client, apr_time_t now)
+static apr_status_t load(vault_pages_t *pages, vault_page_t *page, vault_client_id_t client, apr_time_t now)
 {
-    apr_status_t rv = vault_page_create(pages, page, NULL, now, IDLE);
-
-    if (rv == APR_SUCCESS && (rv = vault_page_count_client(pages, page, client, SHARE)) != APR_SUCCESS) {
-        vault_page_drop(pages, page);
-    }
-    return rv;
+    return vault_page_create(pages, page, &(vault_owner_t){.client = client}, now, IDLE);
 }
 
-static vault_page_t loaded(vault_pages_t *pages, apr_uint32_t client, apr_time_t now)
+static vault_page_t loaded(vault_pages_t *pages, vault_client_id_t client, apr_time_t now)
 {
     vault_page_t page = {{0, 0}, 0};
 
@@ -49,29 +47,32 @@ static int is_there(vault_pages_t *pages, const vault_page_t *page)
     return page_acknowledge(pages, page, &take) == APR_SUCCESS;
 }
 
+static const vault_page_limits_t shares = {.interests = 8, .of_client = {[VAULT_CLIENT_PAGES] = SHARE}};
+
 /* The attack on session tables: load pages and never come back. */
-static void who_loads_without_end_pushes_out_nobody(void)
+static void who_loads_without_end_pushes_out_no_other_client(void)
 {
     fixture_t f;
     vault_pages_t *pages;
     vault_page_t polled, asleep, fresh, more;
     apr_time_t now = NOW;
-    int i, made = 0;
+    int i;
 
     pages_begin(&f, &pages, PAGES, HEAP);
+    vault_pages_set_limits(pages, &shares);
     polled = loaded(pages, 1, NOW);
     poll(pages, &polled, NOW + SECONDS(3600));
     asleep = loaded(pages, 2, NOW); /* a laptop: polled, and not for a while */
     poll(pages, &asleep, NOW);
     for (i = 0; i < 100; i++) {
-        made += load(pages, &more, HOSTILE, now) == APR_SUCCESS;
+        CU_ASSERT(load(pages, &more, HOSTILE, now) == APR_SUCCESS || i >= SHARE);
         now += SECONDS(1) / 4;
     }
-    CU_ASSERT_EQUAL(made, SHARE);
+    CU_ASSERT_EQUAL(vault_clients_has(f.clients, HOSTILE, VAULT_CLIENT_PAGES), SHARE); /* his own oldest went */
     CU_ASSERT(is_there(pages, &asleep));
     fresh = loaded(pages, 3, now);
-    for (i = 0; i < 100; i++) { /* under many names: only what nobody polls goes, his own as well */
-        load(pages, &more, HOSTILE + 1 + (apr_uint32_t)i, now);
+    for (i = 0; i < 100; i++) { /* under many names: no page that is polled or new, but his own */
+        load(pages, &more, HOSTILE + 1 + (vault_client_id_t)i, now);
         now += SECONDS(1) / 20;
     }
     CU_ASSERT(is_there(pages, &polled));
@@ -91,7 +92,7 @@ static void who_has_the_most_loses_first(void)
 
     pages_begin(&f, &pages, PAGES, HEAP);
     for (i = 0; i < PAGES - SHARE; i++) {
-        others[i] = loaded(pages, 1 + (apr_uint32_t)i, NOW);
+        others[i] = loaded(pages, 1 + (vault_client_id_t)i, NOW);
         poll(pages, &others[i], NOW); /* idle for longer than his */
     }
     for (i = 0; i < SHARE; i++) {
@@ -99,7 +100,7 @@ static void who_has_the_most_loses_first(void)
         poll(pages, &his[i], NOW + SECONDS(20));
     }
     for (i = 0; i < SHARE - 1; i++) {
-        loaded(pages, 100 + (apr_uint32_t)i, later);
+        loaded(pages, 100 + (vault_client_id_t)i, later);
     }
     for (i = 0; i < PAGES - SHARE; i++) {
         CU_ASSERT(is_there(pages, &others[i]));
@@ -110,6 +111,198 @@ static void who_has_the_most_loses_first(void)
     CU_ASSERT_EQUAL(left, 1); /* as many as anybody */
     CHECK_PAGES(&f, pages);
     fixture_end(&f);
+}
+
+/* Pages that live go as well, where their client has more than its share and another has less. */
+static void who_has_more_than_its_share_makes_room_for_who_has_less(void)
+{
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t his[PAGES - 2], hers[2], page;
+    int i;
+
+    pages_begin(&f, &pages, PAGES, HEAP);
+    for (i = 0; i < 2; i++) {
+        hers[i] = loaded(pages, 1, NOW);
+        poll(pages, &hers[i], NOW + SECONDS(25));
+    }
+    for (i = 0; i < PAGES - 2; i++) {
+        his[i] = loaded(pages, HOSTILE, NOW);
+        poll(pages, &his[i], NOW + SECONDS(25 + i));
+    }
+    CU_ASSERT_EQUAL(load(pages, &page, HOSTILE, NOW + 1), APR_ENOSPC);
+    CU_ASSERT_EQUAL(load(pages, &page, 2, NOW + 1), APR_SUCCESS);
+    CU_ASSERT(!is_there(pages, &his[0]) && is_there(pages, &his[1]));
+    CU_ASSERT_EQUAL(load(pages, &page, 2, NOW + 1), APR_SUCCESS);
+    CU_ASSERT_EQUAL(load(pages, &page, 2, NOW + 1), APR_SUCCESS);
+    CU_ASSERT_EQUAL(load(pages, &page, 2, NOW + 1), APR_ENOSPC); /* three clients: a fourth page is more than a share */
+    CU_ASSERT_EQUAL(vault_clients_has(f.clients, HOSTILE, VAULT_CLIENT_PAGES), PAGES - 5);
+    for (i = 0; i < 50; i++) { /* more clients than pages: none of them takes a page that is another's only one */
+        load(pages, &page, 100 + (vault_client_id_t)i, NOW + 1);
+    }
+    CU_ASSERT_EQUAL(vault_clients_has(f.clients, HOSTILE, VAULT_CLIENT_PAGES), 1);
+    CU_ASSERT_EQUAL(vault_clients_has(f.clients, 1, VAULT_CLIENT_PAGES), 1);
+    CHECK_PAGES(&f, pages);
+    fixture_end(&f);
+}
+
+static void a_client_at_its_limit_loses_its_own_oldest_page(void)
+{
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t his[SHARE], other, page;
+    int i;
+
+    pages_begin(&f, &pages, PAGES, HEAP);
+    vault_pages_set_limits(pages, &shares);
+    other = loaded(pages, 1, NOW - SECONDS(50));
+    for (i = 0; i < SHARE; i++) {
+        his[i] = loaded(pages, HOSTILE, NOW + i);
+    }
+    poll(pages, &his[0], NOW + SECONDS(100));
+    CU_ASSERT_EQUAL(load(pages, &page, HOSTILE, NOW + VAULT_PAGE_EVICTABLE), APR_ENOSPC); /* their polls may come yet */
+    CU_ASSERT_EQUAL(load(pages, &page, HOSTILE, NOW + VAULT_PAGE_EVICTABLE + 3), APR_SUCCESS);
+    CU_ASSERT(is_there(pages, &his[0]) && !is_there(pages, &his[1]) && is_there(pages, &his[2]));
+    CU_ASSERT(is_there(pages, &other));
+    CHECK_PAGES(&f, pages);
+    fixture_end(&f);
+}
+
+/* --------------------------------------------------------------------- heap */
+
+/* A page of `client` with so large a state, which a poll has. By the clock, as the heap is when it makes room. */
+static apr_status_t fill(fixture_t *f, vault_pages_t *pages, vault_page_t *page, vault_client_id_t client,
+                         apr_size_t size)
+{
+    vault_state_t *state = vault_state_create(f->pool);
+    char *value = apr_palloc(f->pool, size);
+    apr_status_t rv = load(pages, page, client, vault_now());
+
+    memset(value, 'x', size);
+    value[size - 1] = '\0';
+    vault_state_set(state, "key", value);
+    if (rv == APR_SUCCESS && (rv = vault_page_publish(pages, page, state)) != APR_SUCCESS) {
+        vault_page_drop(pages, page);
+    }
+    if (rv == APR_SUCCESS) {
+        poll(pages, page, vault_now() + SECONDS(3600));
+    }
+    return rv;
+}
+
+#define HONEST 20
+
+/* The attack of issue 11: pages of 48 KB, each below every limit, until the heap is full. */
+static void who_fills_the_heap_pushes_out_no_other_client(void)
+{
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t page, honest[2 * HONEST];
+    int i, k;
+
+    pages_begin(&f, &pages, 1000, HEAP);
+    for (i = 0; i < HONEST; i++) {
+        CU_ASSERT_EQUAL(fill(&f, pages, &honest[i], 1 + (vault_client_id_t)i, 1000), APR_SUCCESS);
+    }
+    for (k = 0; fill(&f, pages, &page, 1000, 48000) == APR_SUCCESS; k++) {
+    }
+    CU_ASSERT(k > 70);
+    for (; i < 2 * HONEST; i++) { /* who comes while he goes on */
+        CU_ASSERT_EQUAL(fill(&f, pages, &honest[i], 1 + (vault_client_id_t)i, 1000), APR_SUCCESS);
+        fill(&f, pages, &page, 1000, 8000);
+        fill(&f, pages, &page, 1000, 900);
+    }
+    for (i = 0; i < 2 * HONEST; i++) {
+        vault_ticket_t t;
+        vault_state_t *state = page_state(f.pool, "2", 0, 0);
+
+        CU_ASSERT(is_there(pages, &honest[i]));
+        CU_ASSERT_EQUAL(page_poll(pages, &honest[i], 0, 0, &t), APR_SUCCESS);
+        CU_ASSERT_EQUAL(vault_page_stage(pages, &t, state), APR_SUCCESS);
+    }
+    CHECK_PAGES(&f, pages);
+    fixture_end(&f);
+}
+
+static void a_client_has_so_many_bytes_and_no_more(void)
+{
+    const apr_uint64_t most = HEAP / 16;
+    vault_page_limits_t limits = {.interests = 8, .of_client = {[VAULT_CLIENT_BYTES] = most}};
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t page;
+    int i;
+
+    pages_begin(&f, &pages, 1000, HEAP);
+    vault_pages_set_limits(pages, &limits);
+    for (i = 0; fill(&f, pages, &page, 1000, 20000) == APR_SUCCESS; i++) {
+    }
+    CU_ASSERT_EQUAL(i, (int)(most / 32768)); /* a state of 20,000 bytes takes two spans */
+    CU_ASSERT(vault_clients_has(f.clients, 1000, VAULT_CLIENT_BYTES) <= most);
+    CU_ASSERT_EQUAL(fill(&f, pages, &page, 1, 20000), APR_SUCCESS);
+    CHECK_PAGES(&f, pages);
+    fixture_end(&f);
+}
+
+/* ---------------------------------------------------------------- interests */
+
+/* Hold so many interests of that name and a number. @return how many it got */
+static int hold(vault_pages_t *pages, const vault_page_t *page, const char *name, int count)
+{
+    vault_interest_t interest;
+    apr_uint64_t stamp;
+    char text[40];
+    int i;
+
+    for (i = 0; i < count; i++) {
+        apr_snprintf(text, sizeof(text), "%s-%d", name, i);
+        if (vault_page_hold(pages, page, text, &interest, &stamp) != APR_SUCCESS) {
+            break;
+        }
+    }
+    return i;
+}
+
+static void who_holds_all_interests_makes_room_for_others(void)
+{
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t his[10], hers = {{0, 0}, 0};
+    char name[16];
+    int i;
+
+    pages_begin(&f, &pages, 20, HEAP);
+    for (i = 0; i < 10 && load(pages, &his[i], HOSTILE, vault_now()) == APR_SUCCESS; i++) {
+        apr_snprintf(name, sizeof(name), "his%d", i);
+        hold(pages, &his[i], name, 200);
+        poll(pages, &his[i], vault_now() + SECONDS(3600));
+    }
+    CU_ASSERT_EQUAL(vault_interest_count(f.notifier), vault_notifier_interests(f.notifier));
+    CU_ASSERT_EQUAL(load(pages, &hers, 1, vault_now()), APR_SUCCESS);
+    CU_ASSERT_EQUAL(hold(pages, &hers, "hers", 100), 100);
+    CU_ASSERT(is_there(pages, &hers));
+    CHECK_PAGES(&f, pages);
+    fixture_end(&f);
+}
+
+/* The limit is one on places: what others hold as well takes none. */
+static void a_client_has_so_many_interests_and_no_more(void)
+{
+    vault_page_limits_t limits = {.interests = 100, .of_client = {[VAULT_CLIENT_INTERESTS] = 50}};
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t page, other;
+
+    pages_begin(&f, &pages, 20, HEAP);
+    vault_pages_set_limits(pages, &limits);
+    page = loaded(pages, 1, NOW);
+    other = loaded(pages, 2, NOW);
+    CU_ASSERT_EQUAL(hold(pages, &page, "a", 100), 49); /* and its own */
+    CU_ASSERT_EQUAL(hold(pages, &other, "b", 10), 10);
+    CU_ASSERT_EQUAL(hold(pages, &page, "b", 11), 10);
+    CU_ASSERT_EQUAL(vault_clients_has(f.clients, 1, VAULT_CLIENT_INTERESTS), 60);
+    vault_page_drop(pages, &other);
+    pages_end(&f, pages, &page);
 }
 
 /* ----------------------------------------------------------------------- ids */
@@ -164,7 +357,13 @@ void vault_page_room_suite(void)
 {
     CU_pSuite suite = CU_add_suite("page_room", NULL, NULL);
 
-    CU_ADD_TEST(suite, who_loads_without_end_pushes_out_nobody);
+    CU_ADD_TEST(suite, who_loads_without_end_pushes_out_no_other_client);
     CU_ADD_TEST(suite, who_has_the_most_loses_first);
+    CU_ADD_TEST(suite, who_has_more_than_its_share_makes_room_for_who_has_less);
+    CU_ADD_TEST(suite, a_client_at_its_limit_loses_its_own_oldest_page);
+    CU_ADD_TEST(suite, who_fills_the_heap_pushes_out_no_other_client);
+    CU_ADD_TEST(suite, a_client_has_so_many_bytes_and_no_more);
+    CU_ADD_TEST(suite, who_holds_all_interests_makes_room_for_others);
+    CU_ADD_TEST(suite, a_client_has_so_many_interests_and_no_more);
     CU_ADD_TEST(suite, ids_are_random);
 }

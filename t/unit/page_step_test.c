@@ -78,7 +78,7 @@ static void publish_new(call_t *c)
 {
     vault_page_t page;
 
-    if (vault_page_create(c->pages, &page, "ann", NOW, IDLE) == APR_SUCCESS) {
+    if (vault_page_create(c->pages, &page, &(vault_owner_t){.user = "ann", .client = 7}, NOW, IDLE) == APR_SUCCESS) {
         vault_page_publish(c->pages, &page, c->html);
     }
 }

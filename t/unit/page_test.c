@@ -354,7 +354,8 @@ static void a_page_is_its_owners(void)
         vault_page_t page;
         vault_ticket_t ticket;
 
-        CU_ASSERT_FATAL(vault_page_create(pages, &page, rows[i].owner, NOW, IDLE) == APR_SUCCESS);
+        CU_ASSERT_FATAL(vault_page_create(pages, &page, &(vault_owner_t){.user = rows[i].owner}, NOW, IDLE) ==
+                        APR_SUCCESS);
         CHECK_ROW(vault_page_take(pages, &page, &take, &ticket) == rows[i].taken, rows[i].why);
         CHECK_ROW(page_acknowledge(pages, &page, &take) == rows[i].taken, rows[i].why);
         take.owner = rows[i].owner;

@@ -26,7 +26,7 @@ static void scene_begin(scene_t *s)
     vault_take_t take = {0, {0, 0}, "ann", NOW, NOW};
 
     pages_begin(&s->f, &s->pages, 3, HEAP);
-    CU_ASSERT_FATAL(vault_page_create(s->pages, &s->page, "ann", NOW, IDLE) == APR_SUCCESS);
+    CU_ASSERT_FATAL(vault_page_create(s->pages, &s->page, &(vault_owner_t){.user = "ann"}, NOW, IDLE) == APR_SUCCESS);
     vault_page_hold(s->pages, &s->page, "x", &s->x, &s->stamp);
     vault_page_publish(s->pages, &s->page, page_state(s->f.pool, "0", s->x, s->stamp));
     CU_ASSERT_FATAL(vault_page_take(s->pages, &s->page, &take, &s->ticket) == APR_SUCCESS);

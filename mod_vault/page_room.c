@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file page_room.c
+ * Which pages go when there is no room for another page, for its blocks or for its interests.
+ *
+ * A client's fair share is an equal part of all there is, among the clients that have any of it. In this order:
+ *   1. The pages of the clients that have more than that, the one with the most first: its pages that were never polled, then those
+ *      that no poll has had for a while, then, only for a client that has less than its own share, also those that live.
+ *   2. Of all others those that no poll has had for a while: those never polled first, then of the client that has the most.
+ * In each case the page that was idle for longest. So a page that lives is never lost to somebody who has more, and a page of a client
+ * within its share is never lost at all while it lives.
+ *
+ * A client at a limit of its own loses its own pages alone, and none that lives.
+ */
+#include "page_record.h"
+
+#include <string.h>
+
+/* So many pages go for one attempt at most, and the table is gone through so often. */
+#define GONE_MAX 256
+#define LISTS_MAX 32
+
+typedef enum { NEVER_POLLED, IDLE, LIVING } life_t;
+
+/* A page that may go, and what decides when. */
+typedef struct candidate_t {
+    vault_victim_t victim;
+    int over; /* its client has more than its share */
+    life_t life;
+    apr_uint64_t has; /* what its client has */
+    apr_uint64_t idle_since;
+} candidate_t;
+
+/* How matters stand, for one walk over all pages. */
+typedef struct survey_t {
+    vault_pages_t *p;
+    vault_room_t *room;
+    apr_uint64_t share;
+    int takes_living; /* who asks has less than the share */
+} survey_t;
+
+void vault_room_lacks(vault_room_t *room, const vault_page_record_t *rec, vault_client_kind_t kind, apr_uint64_t amount,
+                      int own)
+{
+    if (room) {
+        if (room->kind != kind || room->own != own) {
+            room->next = room->count; /* those who were to go for another thing */
+        }
+        room->lacks = 1;
+        room->client = rec ? rec->client : room->client;
+        room->kind = kind;
+        room->amount = amount;
+        room->own = own;
+    }
+}
+
+static apr_uint64_t capacity(const vault_pages_t *p, vault_client_kind_t kind)
+{
+    return kind == VAULT_CLIENT_PAGES   ? p->max
+           : kind == VAULT_CLIENT_BYTES ? vault_heap_size(p->heap)
+                                        : vault_notifier_interests(p->notifier);
+}
+
+static void survey(survey_t *s, vault_pages_t *p, vault_room_t *room)
+{
+    apr_uint64_t has = room->client ? vault_clients_has(p->clients, room->client, room->kind) : 0;
+    apr_uint32_t clients = vault_clients_having(p->clients, room->kind) + !has;
+
+    s->p = p;
+    s->room = room;
+    s->share = capacity(p, room->kind) / (clients ? clients : 1);
+    s->takes_living = room->client && !room->own && has + room->amount <= s->share;
+}
+
+static life_t life_of(const vault_page_record_t *rec, apr_time_t now)
+{
+    if (!vault_page_is_idle(rec, now, VAULT_PAGE_EVICTABLE)) {
+        return LIVING;
+    }
+    return vault_load(&rec->polled) ? IDLE : NEVER_POLLED;
+}
+
+/* @return whether the page may go */
+static int look_at(const survey_t *s, apr_uint32_t index, candidate_t *c)
+{
+    const vault_page_record_t *rec = &s->p->records[index];
+    vault_client_id_t client = vault_load(&rec->client);
+
+    if (index == s->room->asks || !vault_page_at(s->p, index, &c->victim.page)) {
+        return 0;
+    }
+    c->has = vault_clients_row_has(s->p->clients, vault_load(&rec->row), s->room->kind);
+    c->over = c->has > s->share;
+    c->life = life_of(rec, s->room->now);
+    c->idle_since = vault_load(&rec->idle_since);
+    c->victim.lives = c->life == LIVING;
+    if (s->room->own) {
+        return client == s->room->client && c->life != LIVING;
+    }
+    return c->life != LIVING || (c->over && s->takes_living && client != s->room->client);
+}
+
+static int goes_before(const candidate_t *a, const candidate_t *b)
+{
+    if (a->over != b->over) {
+        return a->over;
+    }
+    if (a->over && a->has != b->has) {
+        return a->has > b->has;
+    }
+    if (a->life != b->life) {
+        return a->life < b->life;
+    }
+    if (a->has != b->has) {
+        return a->has > b->has;
+    }
+    return a->idle_since < b->idle_since;
+}
+
+/* Keep the first VAULT_ROOM_VICTIMS, in order. */
+static void enlist(candidate_t *list, unsigned *count, const candidate_t *c)
+{
+    unsigned i = *count;
+
+    if (i == VAULT_ROOM_VICTIMS) {
+        if (!goes_before(c, &list[--i])) {
+            return;
+        }
+    }
+    else {
+        (*count)++;
+    }
+    for (; i && goes_before(c, &list[i - 1]); i--) {
+        list[i] = list[i - 1];
+    }
+    list[i] = *c;
+}
+
+static void list_victims(vault_pages_t *p, vault_room_t *room)
+{
+    candidate_t list[VAULT_ROOM_VICTIMS], c;
+    apr_uint32_t i, last = vault_pages_last(p);
+    survey_t s;
+
+    survey(&s, p, room);
+    room->share = s.share;
+    room->next = room->count = 0;
+    for (i = 1; i <= last; i++) {
+        if (look_at(&s, i, &c)) {
+            enlist(list, &room->count, &c);
+        }
+    }
+    for (i = 0; i < room->count; i++) {
+        room->victims[i] = list[i].victim;
+    }
+}
+
+/* A client may have come down to its share by those of its pages that went before. */
+static int may_go_still(vault_pages_t *p, const vault_room_t *room, const vault_victim_t *victim)
+{
+    vault_client_row_t row = vault_load(&p->records[victim->page.index].row);
+
+    return !victim->lives || vault_clients_row_has(p->clients, row, room->kind) > room->share;
+}
+
+static int drop_next(vault_pages_t *p, vault_room_t *room)
+{
+    while (room->next < room->count) {
+        const vault_victim_t *victim = &room->victims[room->next++];
+
+        if (may_go_still(p, room, victim) && vault_page_drop_victim(p, victim, room->now, VAULT_PAGE_EVICTABLE)) {
+            room->gone++;
+            vault_count(vault_slot_counters(p->notifier, p->slot), pages_evicted, 1);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int vault_room_make(vault_pages_t *p, vault_room_t *room)
+{
+    unsigned lists;
+
+    if (!room->lacks || room->gone >= GONE_MAX) {
+        return 0;
+    }
+    room->lacks = 0;
+    for (lists = 0; lists < LISTS_MAX; lists++) {
+        if (drop_next(p, room)) {
+            return 1;
+        }
+        list_victims(p, room);
+        if (!room->count) {
+            return 0;
+        }
+    }
+    return 0;
+}

@@ -3,7 +3,7 @@
  * @file qos.c
  * Gates: at most so many requests at once behind each, counted across all children.
  *
- * qos.h has the rules, qos_gate.c what happens under a gate's lock, qos_pool.c where passes come from. Here gates are found, and slots are told who was let in: after the
+ * qos.h has the rules, qos_gate.c what happens under a gate's lock, qos_clients.c in which order, qos_pool.c where passes come from. Here gates are found, and slots are told who was let in: after the
  * lock, a handful at a time.
  */
 #include "qos.h"
@@ -73,6 +73,15 @@ static apr_uint64_t birth_of(const qos_gate_t *gate)
 
 /* --------------------------------------------------------------------- telling */
 
+/* Tell the slot that something has happened to one of its requests. @return 1: a process had died in the slot's lock */
+static int tell(vault_qos_t *q, apr_uint32_t slot, apr_uint32_t index)
+{
+    if (slot > vault_slot_last(q->notifier)) {
+        return 0; /* a stray write */
+    }
+    return vault_slot_push(q->notifier, slot, VAULT_SLOT_PASS | index, vault_slot_counters(q->notifier, 0));
+}
+
 /* Let in who may, and tell their slots. Called with the gate locked; returns without the lock.
  * @param died  somebody had died inside: all are told */
 static void admit_and_release(vault_qos_t *q, qos_gate_t *gate, int died)
@@ -80,7 +89,6 @@ static void admit_and_release(vault_qos_t *q, qos_gate_t *gate, int died)
     struct {
         apr_uint32_t index, slot;
     } told[HANDFUL];
-    vault_counters_t *counters = vault_slot_counters(q->notifier, 0);
     unsigned count, i;
 
     for (;;) {
@@ -89,10 +97,7 @@ static void admit_and_release(vault_qos_t *q, qos_gate_t *gate, int died)
         }
         vault_lock_release(&gate->lock);
         for (i = 0; i < count; i++) {
-            if (told[i].slot > vault_slot_last(q->notifier)) {
-                continue; /* a stray write */
-            }
-            died |= vault_slot_push(q->notifier, told[i].slot, VAULT_SLOT_PASS | told[i].index, counters);
+            died |= tell(q, told[i].slot, told[i].index);
         }
         if (count < HANDFUL) {
             break;
@@ -187,7 +192,7 @@ static qos_gate_t *spare_gate(const vault_qos_t *q)
 static void rename_locked(vault_qos_t *q, qos_gate_t *gate, const char *name)
 {
     __atomic_store_n(&gate->birth, ++q->table->births, __ATOMIC_RELEASE);
-    gate->admitted = gate->refused = gate->timeouts = gate->gone = 0;
+    gate->admitted = gate->refused = gate->timeouts = gate->gone = gate->displaced = 0;
     apr_cpystrn(gate->name, name, sizeof(gate->name));
 }
 
@@ -234,41 +239,68 @@ static qos_gate_t *lock_gate(vault_qos_t *q, const vault_qos_gate_t *handle, int
     return NULL;
 }
 
-/* @return the pass, in its queue; 0: there is no room */
-static apr_uint32_t enqueue(vault_qos_t *q, qos_gate_t *gate, const vault_qos_entrant_t *who)
-{
-    apr_uint32_t index = qos_pool_take(q, gate);
-    qos_pass_t *pass = qos_pass_at(q, index);
+/* Who has come, and what became of it. Of the request that it displaced: which slot is to be told. */
+typedef struct newcomer_t {
+    const vault_qos_entrant_t *who;
+    apr_uint32_t index;
+    apr_uint32_t told;
+} newcomer_t;
 
-    if (!pass) {
-        return 0;
-    }
-    pass->ticket = ++gate->tickets;
-    __atomic_store_n(&pass->slot, who->slot, __ATOMIC_RELAXED);
-    pass->rank = who->rank < VAULT_QOS_RANK_MAX ? who->rank : VAULT_QOS_RANK_MAX;
-    qos_gate_append(q, gate, index);
-    return index;
+/* The pass of another request becomes the newcomer's, so none is needed of the pool, which may have none. */
+static apr_status_t displace(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n, apr_uint32_t loser)
+{
+    n->told = qos_pass_at(q, loser)->slot;
+    n->index = loser;
+    qos_gate_displace(q, gate, loser);
+    return APR_SUCCESS;
 }
 
-/* Who finds a free place and nobody queueing goes through the empty queue. */
-static apr_status_t enter_locked(vault_qos_t *q, qos_gate_t *gate, const vault_qos_entrant_t *who, apr_uint32_t *index)
+static apr_status_t find_pass(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n)
 {
-    int at_once = gate->in < gate->limit && !gate->queued;
+    const vault_qos_entrant_t *who = n->who;
+    int own = who->share && qos_gate_queued_of(q, gate, who->client) >= who->share, full = gate->queued >= who->queue;
+    apr_uint32_t loser;
 
-    if (gate->in >= gate->limit && gate->queued >= who->queue) {
-        gate->refused++;
+    if (gate->in < gate->limit && !gate->queued) {
+        return (n->index = qos_pool_take(q, gate)) ? APR_SUCCESS : APR_ENOMEM;
+    }
+    if (!who->queue) {
         return APR_ENOSPC;
     }
-    if (!(*index = enqueue(q, gate, who))) {
-        gate->refused++;
-        return APR_ENOMEM;
+    if (!own && !full && (n->index = qos_pool_take(q, gate))) {
+        return APR_SUCCESS;
     }
+    loser = qos_gate_loser(q, gate, who, own);
+    return qos_pass_at(q, loser) ? displace(q, gate, n, loser) : full ? APR_ENOSPC : own ? APR_EBUSY : APR_ENOMEM;
+}
+
+/* Who finds a free place and no queue goes through the empty queue. */
+static apr_status_t enter_locked(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n, vault_qos_pass_t *pass)
+{
+    int at_once = gate->in < gate->limit && !gate->queued;
+    apr_status_t rv = find_pass(q, gate, n);
+    qos_pass_t *p = qos_pass_at(q, n->index);
+
+    if (rv != APR_SUCCESS || !p) {
+        gate->refused++;
+        return rv;
+    }
+    pass->index = n->index;
+    pass->gate = qos_gate_index(q, gate);
+    pass->ticket = __atomic_add_fetch(&q->table->tickets, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->ticket, pass->ticket, __ATOMIC_RELEASE);
+    __atomic_store_n(&p->slot, n->who->slot, __ATOMIC_RELAXED);
+    p->rank = n->who->rank;
+    p->client = n->who->client;
+    qos_gate_append(q, gate, n->index);
     return at_once && qos_gate_admit(q, gate) ? APR_SUCCESS : APR_EAGAIN;
 }
 
 apr_status_t vault_qos_enter(vault_qos_t *q, const vault_qos_gate_t *handle, const vault_qos_entrant_t *who,
                              vault_qos_pass_t *pass)
 {
+    vault_qos_entrant_t ranked = *who;
+    newcomer_t n = {&ranked, 0, 0};
     int died = 0;
     qos_gate_t *gate;
     apr_status_t rv;
@@ -279,17 +311,34 @@ apr_status_t vault_qos_enter(vault_qos_t *q, const vault_qos_gate_t *handle, con
     if (!(gate = lock_gate(q, handle, &died))) {
         return APR_NOTFOUND;
     }
-    rv = enter_locked(q, gate, who, &pass->index);
-    pass->gate = pass->index ? handle->index : 0;
+    ranked.rank = who->rank < VAULT_QOS_RANK_MAX ? who->rank : VAULT_QOS_RANK_MAX;
+    rv = enter_locked(q, gate, &n, pass);
     admit_and_release(q, gate, died);
+    if (n.told && tell(q, n.told, n.index)) {
+        vault_notifier_all(q->notifier, 0);
+    }
     return rv;
 }
 
+/* Is it this request's still? Its ticket is: no other request ever gets that number. */
+static int is_own(const qos_pass_t *p, const vault_qos_pass_t *pass)
+{
+    return p && pass->ticket && __atomic_load_n(&p->ticket, __ATOMIC_ACQUIRE) == pass->ticket;
+}
+
+/* First the state, then the ticket: a state that another request has stored is seen with that request's ticket. */
 int vault_qos_is_in(const vault_qos_t *q, const vault_qos_pass_t *pass)
 {
     const qos_pass_t *p = qos_pass_at(q, pass->index);
 
-    return p && qos_pass_state(p) == QOS_IN;
+    return p && qos_pass_state(p) == QOS_IN && is_own(p, pass);
+}
+
+int vault_qos_is_displaced(const vault_qos_t *q, const vault_qos_pass_t *pass)
+{
+    const qos_pass_t *p = qos_pass_at(q, pass->index);
+
+    return p && pass->ticket && (qos_pass_state(p) == QOS_FREE || !is_own(p, pass));
 }
 
 static void count_leaver(qos_gate_t *gate, const qos_pass_t *pass, vault_qos_leave_t why)
@@ -315,8 +364,10 @@ void vault_qos_leave(vault_qos_t *q, vault_qos_pass_t *pass, vault_qos_leave_t w
         return;
     }
     died = qos_gate_acquire(q, gate);
-    count_leaver(gate, p, why);
-    qos_gate_free(q, gate, pass->index);
+    if (qos_pass_gate(p) == pass->gate && qos_pass_state(p) != QOS_FREE && is_own(p, pass)) {
+        count_leaver(gate, p, why);
+        qos_gate_free(q, gate, pass->index);
+    }
     admit_and_release(q, gate, died);
     memset(pass, 0, sizeof(*pass));
 }
@@ -374,6 +425,7 @@ int vault_qos_facts(vault_qos_t *q, apr_uint32_t index, vault_qos_facts_t *facts
     facts->refused = gate->refused;
     facts->timeouts = gate->timeouts;
     facts->gone = gate->gone;
+    facts->displaced = gate->displaced;
     admit_and_release(q, gate, died);
     return 1;
 }

@@ -9,9 +9,15 @@
  * gate's lock when one has died in it, so that no count can drift away: a child that is killed takes its passes with it
  * (vault_qos_slot_gone), whatever it was doing.
  *
- *   - A request is let in at once iff fewer than `limit` are in and nobody queues.
- *   - Who leaves lets in the first of the queue: the highest rank, and of one rank the longest there. A pass that is let in is marked
- *     under the gate's lock, and its slot is told through its wake queue (slot.h) after.
+ *   - A request is let in at once iff fewer than `limit` are in and none queues.
+ *   - Who leaves lets in one of the queue: of the highest rank; of that rank one of the client that has the fewest requests in, and
+ *     of these of the client whose last turn is longest ago; of that client the oldest.
+ *   - A full queue refuses one request at once, and not always the newcomer. A client that has its share of the queue loses one
+ *     of its own. Otherwise one of the lowest rank is lost, the newcomer included; of that rank, the latest of the client that has
+ *     the most. Where the newcomer would only swap places with another of its rank, it is the one that is refused. So a client
+ *     that fills the queue makes room for each other client, and a high rank for no client that sends more than its share.
+ *   - A displaced request loses its pass to the newcomer in one step under the gate's lock: `ticket`, which is never given twice, says whose
+ *     a pass is. Its slot is told through its wake queue, as when it is let in. One that was let in cannot be displaced.
  *   - A queued request that goes away, or whose time is up, leaves as any other. Had it been let in meanwhile, its place goes to the
  *     next: there is no window in which a place is nobody's.
  *   - Between the mark and the telling a process can die. vault_notifier_all(), which follows every such death, tells all slots
@@ -19,7 +25,7 @@
  *
  * The caller's loop that cannot miss:                The loop that can:
  *     enter; list the pass where the waker looks;        enter; queued? list it; wait
- *     is it in? run; else wait
+ *     is it in? run; displaced? refuse; else wait
  *
  * Threads: space, create, open: the parent, before it forks children of this generation. The others: any thread of any process. One robust
  * lock a gate and one for the pool of passes, each held for a few list moves; nothing is called under them. (Order: gate > pool.)
@@ -48,14 +54,18 @@ typedef struct vault_qos_gate_t {
 /** A request's pass, in its owner's memory. Zeroed: it has none. */
 typedef struct vault_qos_pass_t {
     apr_uint32_t gate;
-    apr_uint32_t index; /* 0: none; else 1..vault_qos_passes(), unique among those in use in all processes */
+    apr_uint32_t
+        index; /* 0: none; else 1..vault_qos_passes(). A displaced request and the one that has its pass now share it */
+    apr_uint64_t ticket; /* unique among all requests */
 } vault_qos_pass_t;
 
 /** Who wants to pass. */
 typedef struct vault_qos_entrant_t {
-    unsigned slot;      /* of the child it is in; not 0 */
-    unsigned rank;      /* more than VAULT_QOS_RANK_MAX counts as that */
-    apr_uint32_t queue; /* how many may queue: it does not, where there are as many already */
+    unsigned slot;       /* of the child it is in; not 0 */
+    unsigned rank;       /* more than VAULT_QOS_RANK_MAX counts as that */
+    apr_uint32_t queue;  /* how many may queue; 0: it does not */
+    apr_uint32_t share;  /* how many of its client may queue at this gate; 0: as many as may queue */
+    apr_uint64_t client; /* any number that is hard to choose: vault_client_id() */
 } vault_qos_entrant_t;
 
 /** Why a request leaves: for the counts. */
@@ -74,6 +84,7 @@ typedef struct vault_qos_facts_t {
     apr_uint32_t queued;  /* now */
     int configured;       /* the configuration has it still; else it only waits for its last requests to end */
     apr_uint64_t admitted, refused, timeouts, gone; /* since the server was started */
+    apr_uint64_t displaced;                         /* the same; these are not counted as refused */
 } vault_qos_facts_t;
 
 /** What the tables need of a segment, in bytes. */
@@ -116,7 +127,8 @@ apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit
  * @param pass  zeroed; filled in where APR_SUCCESS or APR_EAGAIN is returned
  * @return APR_SUCCESS   it is in
  *         APR_EAGAIN    it queues. List it by pass->index where the waker finds it, then ask vault_qos_is_in()
- *         APR_ENOSPC    as many queue as may
+ *         APR_ENOSPC    as many queue as may, and it displaces none of them
+ *         APR_EBUSY     its client has its share of the queue, none of a lower rank
  *         APR_ENOMEM    no pass is left for this gate (vault_qos_room_t); counted as refused as well
  *         APR_NOTFOUND  there is no such gate any more, so no limit
  *         APR_EINVAL    no slot */
@@ -125,6 +137,9 @@ apr_status_t vault_qos_enter(vault_qos_t *q, const vault_qos_gate_t *gate, const
 
 /** Has it been let in? Takes no lock. */
 int vault_qos_is_in(const vault_qos_t *q, const vault_qos_pass_t *pass);
+
+/** Has another request displaced it? Takes no lock. It still calls vault_qos_leave(), which counts nothing then. */
+int vault_qos_is_displaced(const vault_qos_t *q, const vault_qos_pass_t *pass);
 
 /** Leave from wherever it is, and let in who may. The pass is zeroed: leaving twice is harmless. */
 void vault_qos_leave(vault_qos_t *q, vault_qos_pass_t *pass, vault_qos_leave_t why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file qos_gate.c
- * One gate: its passes, its queues, and how it is mended. Everything here is called with the gate's lock held.
+ * One gate: its passes, who is let in, who is displaced, and how it is mended. Everything here is called with the gate's lock held.
  *
  * Each step stores the state of a pass first, then what follows from it, so that wherever a process is killed the states are right and
  * the rest can be made from them.
@@ -11,54 +11,6 @@
 static void set_state(qos_pass_t *pass, apr_uint32_t state)
 {
     __atomic_store_n(&pass->state, state, __ATOMIC_RELEASE);
-}
-
-/* -------------------------------------------------------------------- queues */
-
-static void link_last(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
-{
-    qos_pass_t *pass = qos_pass_at(q, index);
-    qos_queue_t *queue = &gate->queues[pass->rank];
-
-    pass->next = 0;
-    pass->prev = queue->tail;
-    if (queue->tail) {
-        qos_pass_at(q, queue->tail)->next = index;
-    }
-    else {
-        queue->head = index;
-    }
-    queue->tail = index;
-    gate->queued++;
-}
-
-static void unlink_pass(const vault_qos_t *q, qos_gate_t *gate, const qos_pass_t *pass)
-{
-    qos_queue_t *queue = &gate->queues[pass->rank];
-
-    if (pass->next) {
-        qos_pass_at(q, pass->next)->prev = pass->prev;
-    }
-    else {
-        queue->tail = pass->prev;
-    }
-    if (pass->prev) {
-        qos_pass_at(q, pass->prev)->next = pass->next;
-    }
-    else {
-        queue->head = pass->next;
-    }
-    gate->queued--;
-}
-
-static apr_uint32_t first_of_all(const qos_gate_t *gate)
-{
-    int rank = VAULT_QOS_RANK_MAX;
-
-    while (rank > 0 && !gate->queues[rank].head) {
-        rank--;
-    }
-    return gate->queues[rank].head;
 }
 
 /* --------------------------------------------------------------------- passes */
@@ -75,47 +27,167 @@ apr_uint32_t qos_gate_next(const vault_qos_t *q, const qos_gate_t *gate, apr_uin
     return 0;
 }
 
+/* What the client has in counts against it in each queue. */
+static void reschedule(const vault_qos_t *q, qos_gate_t *gate, apr_uint64_t client)
+{
+    apr_uint32_t rank, running = qos_clients_count(q, &gate->inside, client);
+
+    for (rank = 0; rank < QOS_RANKS; rank++) {
+        if (gate->queues[rank]) {
+            qos_clients_schedule(q, &gate->queues[rank], client, running, 0);
+        }
+    }
+}
+
+/* A client that comes has its turn after those that wait. */
+static void add_queued(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
+{
+    const qos_pass_t *pass = qos_pass_at(q, index);
+    apr_uint32_t *queue = &gate->queues[pass->rank];
+    int waits = qos_clients_find(q, queue, pass->client) != 0;
+
+    qos_clients_add(q, queue, index);
+    gate->queued++;
+    if (!waits) {
+        qos_clients_schedule(q, queue, pass->client, qos_clients_count(q, &gate->inside, pass->client), ++gate->turns);
+    }
+}
+
+static void add_inside(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
+{
+    qos_clients_add(q, &gate->inside, index);
+    gate->in++;
+    reschedule(q, gate, qos_pass_at(q, index)->client);
+}
+
+static void remove_queued(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
+{
+    qos_clients_remove(q, &gate->queues[qos_pass_at(q, index)->rank], index);
+    gate->queued--;
+}
+
+static void remove_inside(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
+{
+    qos_clients_remove(q, &gate->inside, index);
+    gate->in--;
+    reschedule(q, gate, qos_pass_at(q, index)->client);
+}
+
 void qos_gate_append(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
 {
     qos_pass_t *pass = qos_pass_at(q, index);
 
     if (pass) {
         set_state(pass, QOS_QUEUED);
-        link_last(q, gate, index);
+        add_queued(q, gate, index);
     }
+}
+
+/* @return what it was */
+static apr_uint32_t take_out(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
+{
+    qos_pass_t *pass = qos_pass_at(q, index);
+    apr_uint32_t was = pass->state;
+
+    set_state(pass, QOS_FREE);
+    if (was == QOS_IN) {
+        remove_inside(q, gate, index);
+    }
+    else if (was == QOS_QUEUED) {
+        remove_queued(q, gate, index);
+    }
+    return was;
 }
 
 void qos_gate_free(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
 {
-    qos_pass_t *pass = qos_pass_at(q, index);
-    apr_uint32_t was;
-
-    if (!pass) {
-        return;
+    if (qos_pass_at(q, index)) {
+        take_out(q, gate, index);
+        qos_pool_give(q, gate, index);
     }
-    was = pass->state;
-    set_state(pass, QOS_FREE);
-    if (was == QOS_IN) {
-        gate->in--;
-    }
-    else if (was == QOS_QUEUED) {
-        unlink_pass(q, gate, pass);
-    }
-    qos_pool_give(q, gate, index);
 }
 
+void qos_gate_displace(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
+{
+    if (qos_pass_at(q, index) && take_out(q, gate, index) == QOS_QUEUED) {
+        gate->displaced++;
+    }
+}
+
+/* ---------------------------------------------------------------------- order */
+
+/* Each rank has one queue. Its clients take turns: who was let in has its next turn after the others. */
 apr_uint32_t qos_gate_admit(const vault_qos_t *q, qos_gate_t *gate)
 {
-    apr_uint32_t index = gate->in < gate->limit ? first_of_all(gate) : 0;
+    int rank = VAULT_QOS_RANK_MAX;
+    const qos_pass_t *leader;
+    qos_pass_t *pass;
+    apr_uint32_t index;
 
-    if (index) {
-        qos_pass_t *pass = qos_pass_at(q, index);
-        set_state(pass, QOS_IN);
-        unlink_pass(q, gate, pass);
-        gate->in++;
-        gate->admitted++;
+    while (rank > 0 && !gate->queues[rank]) {
+        rank--;
     }
+    leader = gate->in < gate->limit ? qos_pass_at(q, gate->queues[rank]) : NULL;
+    index = leader ? leader->first : 0;
+    pass = qos_pass_at(q, index);
+    if (!pass) {
+        return 0;
+    }
+    set_state(pass, QOS_IN);
+    remove_queued(q, gate, index);
+    add_inside(q, gate, index);
+    qos_clients_schedule(q, &gate->queues[rank], pass->client, qos_clients_count(q, &gate->inside, pass->client),
+                         ++gate->turns);
+    gate->admitted++;
     return index;
+}
+
+apr_uint32_t qos_gate_queued_of(const vault_qos_t *q, const qos_gate_t *gate, apr_uint64_t client)
+{
+    apr_uint32_t rank, count = 0;
+
+    for (rank = 0; rank < QOS_RANKS; rank++) {
+        count += qos_clients_count(q, &gate->queues[rank], client);
+    }
+    return count;
+}
+
+/* The latest of those that have that leader. */
+static apr_uint32_t latest_of(const vault_qos_t *q, apr_uint32_t leader)
+{
+    return leader ? qos_pass_at(q, leader)->earlier : 0;
+}
+
+static apr_uint32_t loser_of_own(const vault_qos_t *q, const qos_gate_t *gate, const vault_qos_entrant_t *who)
+{
+    apr_uint32_t rank, leader = 0;
+
+    for (rank = 0; rank < who->rank && rank < QOS_RANKS && !leader; rank++) {
+        leader = qos_clients_find(q, &gate->queues[rank], who->client);
+    }
+    return latest_of(q, leader);
+}
+
+apr_uint32_t qos_gate_loser(const vault_qos_t *q, const qos_gate_t *gate, const vault_qos_entrant_t *who, int own)
+{
+    const qos_pass_t *leader, *most;
+    apr_uint32_t rank = 0;
+
+    if (own) {
+        return loser_of_own(q, gate, who);
+    }
+    while (rank < VAULT_QOS_RANK_MAX && !gate->queues[rank]) {
+        rank++;
+    }
+    leader = qos_pass_at(q, gate->queues[rank]);
+    most = leader ? qos_pass_at(q, leader->most) : NULL;
+    if (!most || rank > who->rank) {
+        return 0;
+    }
+    if (rank == who->rank && most->count <= qos_clients_count(q, &gate->queues[rank], who->client) + 1) {
+        return 0; /* it would only swap the two */
+    }
+    return most->earlier;
 }
 
 /* -------------------------------------------------------------------- mending */
@@ -162,20 +234,20 @@ static apr_uint32_t sort_by_arrival(const vault_qos_t *q, apr_uint32_t chain)
 void qos_gate_mend(const vault_qos_t *q, qos_gate_t *gate)
 {
     apr_uint32_t index, next, queued = 0, rank;
-    qos_pass_t *pass;
 
-    gate->in = gate->queued = 0;
+    gate->in = gate->queued = gate->inside = 0;
     for (rank = 0; rank < QOS_RANKS; rank++) {
-        gate->queues[rank].head = gate->queues[rank].tail = 0;
+        gate->queues[rank] = 0;
     }
     for (index = qos_gate_next(q, gate, 0); index; index = qos_gate_next(q, gate, index)) {
-        pass = qos_pass_at(q, index);
-        if (pass->state == QOS_QUEUED) {
+        qos_pass_t *pass = qos_pass_at(q, index);
+
+        if (pass->state == QOS_QUEUED && pass->rank < QOS_RANKS) {
             pass->next = queued;
             queued = index;
         }
         else if (pass->state == QOS_IN) {
-            gate->in++;
+            add_inside(q, gate, index);
         }
         else {
             qos_pool_give(q, gate, index);
@@ -183,7 +255,7 @@ void qos_gate_mend(const vault_qos_t *q, qos_gate_t *gate)
     }
     for (index = sort_by_arrival(q, queued); index; index = next) {
         next = qos_pass_at(q, index)->next;
-        link_last(q, gate, index);
+        add_queued(q, gate, index);
     }
 }
 
@@ -199,31 +271,9 @@ int qos_gate_acquire(const vault_qos_t *q, qos_gate_t *gate)
 
 /* ------------------------------------------------------------------- checking */
 
-static const char *check_queue(const vault_qos_t *q, const qos_gate_t *gate, apr_uint32_t rank, apr_uint32_t *length)
-{
-    const qos_pass_t *pass;
-    apr_uint32_t index = gate->queues[rank].head, before = 0;
-    apr_uint64_t ticket = 0;
-
-    for (; index; before = index, index = pass->next) {
-        pass = qos_pass_at(q, index);
-        if (!pass || pass->state != QOS_QUEUED || pass->rank != rank || pass->prev != before) {
-            return "a queue holds a pass that does not belong there";
-        }
-        if (pass->ticket <= ticket) {
-            return "a queue is not in order of arrival";
-        }
-        if (++*length > q->count) {
-            return "a queue has no end";
-        }
-        ticket = pass->ticket;
-    }
-    return gate->queues[rank].tail == before ? NULL : "a queue does not know its last";
-}
-
 const char *qos_gate_check(const vault_qos_t *q, const qos_gate_t *gate)
 {
-    apr_uint32_t in = 0, queued = 0, listed = 0, rank, index;
+    apr_uint32_t in = 0, queued = 0, inside = 0, listed = 0, rank, index;
     const char *wrong;
 
     for (index = qos_gate_next(q, gate, 0); index; index = qos_gate_next(q, gate, index)) {
@@ -234,12 +284,12 @@ const char *qos_gate_check(const vault_qos_t *q, const qos_gate_t *gate)
         }
         *(pass->state == QOS_IN ? &in : &queued) += 1;
     }
-    for (rank = 0; rank < QOS_RANKS; rank++) {
-        if ((wrong = check_queue(q, gate, rank, &listed))) {
-            return wrong;
-        }
+    wrong = qos_clients_check(q, &gate->inside, QOS_IN, &inside);
+    for (rank = 0; rank < QOS_RANKS && !wrong; rank++) {
+        wrong = qos_clients_check(q, &gate->queues[rank], QOS_QUEUED, &listed);
     }
-    return in != gate->in || queued != gate->queued ? "a gate has counted wrong"
-           : listed != queued                       ? "a queued pass is in no queue"
-                                                    : NULL;
+    return wrong                                      ? wrong
+           : in != gate->in || queued != gate->queued ? "a gate has counted wrong"
+           : in != inside || queued != listed         ? "a pass of a gate is in no queue"
+                                                      : NULL;
 }

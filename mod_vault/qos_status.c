@@ -25,6 +25,9 @@ static const column_t columns[] = {
     {"Queued", "queued", "requests that wait to be let in", 0, AT(queued)},
     {"Admitted", "admitted", "requests let in", 1, AT(admitted)},
     {"Refused", "refused", "requests answered with 503: the queue was full, or they could not wait", 1, AT(refused)},
+    {"Displaced", "displaced",
+     "waiting requests answered with 503: others of a higher rank, or of clients with fewer, took their places", 1,
+     AT(displaced)},
     {"TimedOut", "timed_out", "requests answered with 503: VaultQosTimeout", 1, AT(timeouts)},
     {"Gone", "gone", "clients that went away while they waited", 1, AT(gone)},
 };

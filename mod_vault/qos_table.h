@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file qos_table.h
- * How gates and passes lie in the segment. Internal: for qos.c, qos_gate.c, qos_pool.c and their tests.
+ * How gates and passes lie in the segment. Internal: for qos.c, qos_gate.c, qos_clients.c, qos_pool.c and their tests.
  *
  * A pass belongs to a gate, which `gate` names, or to the pool (qos_pool.c). Words marked "truth" are changed by one store each, so that
  * a process killed in the lock leaves what was or what is to be; words marked "derived" are what qos_gate_mend() and the pool's recount
@@ -19,32 +19,38 @@ enum { QOS_FREE, QOS_QUEUED, QOS_IN };
 #define QOS_RANKS (VAULT_QOS_RANK_MAX + 1)
 
 typedef struct qos_pass_t {
-    apr_uint64_t ticket; /* lock; the order of arrival at the gate; written while FREE */
-    apr_uint32_t state;  /* lock; atomic; truth */
-    apr_uint32_t gate;   /* lock and pool lock; atomic; truth; 0: it is in the pool */
-    apr_uint32_t slot;   /* lock; whose it is; written while FREE */
-    apr_uint32_t rank;   /* lock; written while FREE */
-    apr_uint32_t next;   /* lock; derived; in its queue; or pool lock: in the pool */
-    apr_uint32_t prev;   /* lock; derived; in its queue */
+    apr_uint64_t ticket;  /* lock; atomic; of which request it is: no two have the same, a later one has a higher one */
+    apr_uint64_t client;  /* lock; written while FREE */
+    apr_uint64_t turn;    /* lock; derived; of a leader: the lower, the sooner its client is let in */
+    apr_uint32_t state;   /* lock; atomic; truth */
+    apr_uint32_t gate;    /* lock and pool lock; atomic; truth; 0: it is in the pool */
+    apr_uint32_t slot;    /* lock; atomic; whose it is; written while FREE */
+    apr_uint32_t rank;    /* lock; written while FREE */
+    apr_uint32_t next;    /* pool lock; derived; in the pool */
+    apr_uint32_t earlier; /* lock; derived; of the same client in the same set; of the oldest: the latest */
+    apr_uint32_t later;   /* lock; derived; of the latest: the oldest */
+    apr_uint32_t child[2]; /* lock; derived; of a leader: leaders below it */
+    apr_uint32_t first;    /* lock; derived; of a leader: of it and those below, whose client is let in first */
+    apr_uint32_t most;     /* lock; derived; of a leader: of it and those below, whose client has the most here */
+    apr_uint32_t count;    /* lock; derived; of a leader: passes of its client here */
+    apr_uint32_t running;  /* lock; derived; of a leader: requests of its client that are in */
 } qos_pass_t;
 
-_Static_assert(sizeof(qos_pass_t) == 32, "the pass is part of the layout: raise RETAINED in child.c with it");
-
-typedef struct qos_queue_t {
-    apr_uint32_t head, tail; /* lock; derived; 0: empty */
-} qos_queue_t;
+_Static_assert(sizeof(qos_pass_t) == 80, "the pass is part of the layout: raise RETAINED in child.c with it");
 
 typedef struct qos_gate_t {
     _Alignas(64) vault_lock_t lock;                 /* made when the gate is first opened */
     apr_uint64_t birth;                             /* lock; atomic; 0: not open */
-    apr_uint64_t tickets;                           /* lock; the last number given */
+    apr_uint64_t turns;                             /* lock; the last turn given to a client */
     apr_uint32_t limit;                             /* lock */
     apr_uint32_t era;                               /* pool lock; the last configuration that opened it */
     apr_uint32_t held;                              /* pool lock; derived; how many passes it has */
     apr_uint32_t in;                                /* lock; derived */
     apr_uint32_t queued;                            /* lock; derived */
-    qos_queue_t queues[QOS_RANKS];                  /* lock; derived */
+    apr_uint32_t inside;                            /* lock; derived; the set of those that are in (qos_clients.c) */
+    apr_uint32_t queues[QOS_RANKS];                 /* lock; derived; the set of those that queue with that rank */
     apr_uint64_t admitted, refused, timeouts, gone; /* lock */
+    apr_uint64_t displaced;                         /* lock */
     char name[VAULT_QOS_NAME];                      /* lock */
 } qos_gate_t;
 
@@ -53,6 +59,7 @@ _Static_assert(sizeof(qos_gate_t) == 384, "the gate is part of the layout: raise
 typedef struct qos_table_t {
     vault_lock_t lock;      /* the pool's; taken under that of a gate, never the other way round */
     apr_uint64_t births;    /* parent; the last given */
+    apr_uint64_t tickets;   /* atomic; the last given */
     apr_uint64_t shortages; /* pool lock; how often a gate asked for a pass and got none */
     apr_time_t short_at;    /* pool lock; when that was last, by vault_now(); 0: never */
     apr_uint32_t era;       /* pool lock; atomic; configurations so far */
@@ -107,17 +114,51 @@ apr_uint32_t qos_gate_next(const vault_qos_t *q, const qos_gate_t *gate, apr_uin
  * @return 1 an owner had died: the caller calls vault_notifier_all() without the lock */
 int qos_gate_acquire(const vault_qos_t *q, qos_gate_t *gate);
 
-/** The pass, filled in and FREE, goes to the end of its queue. */
+/** The pass, filled in and FREE, queues. */
 void qos_gate_append(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
 
 /** The pass is free, whatever it was, and goes back to the pool. */
 void qos_gate_free(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
 
-/** Let the first of the queue in, if one more may be in. @return its index; 0: nobody */
+/** The pass, which queues, is FREE and stays the gate's: for the request that takes its place. Counted as displaced. */
+void qos_gate_displace(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
+
+/** Let the first of the queue in, if one more may be in. @return its index; 0: none was let in */
 apr_uint32_t qos_gate_admit(const vault_qos_t *q, qos_gate_t *gate);
+
+/** How many requests of that client queue, with whichever rank. */
+apr_uint32_t qos_gate_queued_of(const vault_qos_t *q, const qos_gate_t *gate, apr_uint64_t client);
+
+/** Which request a newcomer displaces when the queue is full.
+ * @param own  one of its own client's: it has its share
+ * @return its index; 0: none, the newcomer is refused */
+apr_uint32_t qos_gate_loser(const vault_qos_t *q, const qos_gate_t *gate, const vault_qos_entrant_t *who, int own);
 
 /** Make all that is derived from the states of the gate's passes. */
 void qos_gate_mend(const vault_qos_t *q, qos_gate_t *gate);
+
+/* Sets of passes by client. `root` is 0 for an empty set. */
+
+/** The pass, whose client and ticket are filled in, becomes the latest of its client's in the set. */
+void qos_clients_add(const vault_qos_t *q, apr_uint32_t *root, apr_uint32_t index);
+
+/** The pass leaves the set that it is in. */
+void qos_clients_remove(const vault_qos_t *q, apr_uint32_t *root, apr_uint32_t index);
+
+/** The leader of that client's passes, which is the oldest of them. @return 0: it has none */
+apr_uint32_t qos_clients_find(const vault_qos_t *q, const apr_uint32_t *root, apr_uint64_t client);
+
+/** How many passes that client has in the set. */
+apr_uint32_t qos_clients_count(const vault_qos_t *q, const apr_uint32_t *root, apr_uint64_t client);
+
+/** When the client is let in: the one with the fewest requests that are in, and of these the one with the lowest turn.
+ * @param turn  0: as before */
+void qos_clients_schedule(const vault_qos_t *q, apr_uint32_t *root, apr_uint64_t client, apr_uint32_t running,
+                          apr_uint64_t turn);
+
+/** Compare the set with the passes in it, which all have that state. @param count  is raised by how many they are
+ * @return NULL, or the first thing that is wrong */
+const char *qos_clients_check(const vault_qos_t *q, const apr_uint32_t *root, apr_uint32_t state, apr_uint32_t *count);
 
 /** A pass for the locked gate. @return 0: the pool has none for it. Counted as a shortage. */
 apr_uint32_t qos_pool_take(const vault_qos_t *q, qos_gate_t *gate);

@@ -40,6 +40,7 @@ void *vault_location_create(apr_pool_t *p, char *dir)
     l->long_poll = -1;
     l->notify = -1;
     l->qos_queue = -1;
+    l->qos_share = -1;
     l->stream = -1;
     l->same_origin = -1;
     return l;
@@ -68,6 +69,7 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add)
     l->qos_ranks = a->qos_ranks ? a->qos_ranks : b->qos_ranks;
     l->qos_timeout = a->qos_timeout ? a->qos_timeout : b->qos_timeout;
     l->qos_queue = a->qos_queue >= 0 ? a->qos_queue : b->qos_queue;
+    l->qos_share = a->qos_share >= 0 ? a->qos_share : b->qos_share;
     return l;
 }
 
@@ -119,6 +121,11 @@ int vault_location_qos_timeout(const vault_location_t *l)
 int vault_location_qos_queue(const vault_location_t *l)
 {
     return l->qos_queue >= 0 ? l->qos_queue : 1000;
+}
+
+int vault_location_qos_share(const vault_location_t *l)
+{
+    return l->qos_share >= 0 ? l->qos_share : (vault_location_qos_queue(l) + 1) / 2;
 }
 
 /* -------------------------------------------------------------------- values */
@@ -233,16 +240,6 @@ static const char *set_stream(cmd_parms *cmd, void *dir, const char *value)
 static const char *set_timeout(cmd_parms *cmd, void *dir, const char *value)
 {
     return parse_number(cmd, value, 1, 600, &((vault_location_t *)dir)->timeout);
-}
-
-static const char *set_qos_timeout(cmd_parms *cmd, void *dir, const char *value)
-{
-    return parse_number(cmd, value, 1, 600, &((vault_location_t *)dir)->qos_timeout);
-}
-
-static const char *set_qos_queue(cmd_parms *cmd, void *dir, const char *value)
-{
-    return parse_number(cmd, value, 0, 65536, &((vault_location_t *)dir)->qos_queue);
 }
 
 static const char *set_max_methods(cmd_parms *cmd, void *dir, const char *value)
@@ -482,10 +479,12 @@ const command_rec vault_commands[] = {
     AP_INIT_TAKE12(
         "VaultQosPriority", vault_throttle_set_rank, NULL, RSRC_CONF | ACCESS_CONF,
         "a number from 0 to 9, or an expression that gives one, and the condition under which it holds; or Off"),
-    AP_INIT_TAKE1("VaultQosTimeout", set_qos_timeout, NULL, RSRC_CONF | ACCESS_CONF,
+    AP_INIT_TAKE1("VaultQosTimeout", vault_throttle_set_timeout, NULL, RSRC_CONF | ACCESS_CONF,
                   "how long a request waits to be let in, in seconds (1 to 600)"),
-    AP_INIT_TAKE1("VaultQosQueue", set_qos_queue, NULL, RSRC_CONF | ACCESS_CONF,
+    AP_INIT_TAKE1("VaultQosQueue", vault_throttle_set_queue, NULL, RSRC_CONF | ACCESS_CONF,
                   "how many requests may wait to be let in (0 to 65536)"),
+    AP_INIT_TAKE1("VaultQosQueuePerClient", vault_throttle_set_share, NULL, RSRC_CONF | ACCESS_CONF,
+                  "how many of them one user or, without login, one address may have (1 to 65536), or Off"),
     AP_INIT_TAKE_ARGV("VaultFeed", add_feed, NULL, RSRC_CONF,
                       "a name, the path of a feed and its parameters as key=value"),
     AP_INIT_TAKE1("VaultSharedMemory", set_memory, NULL, RSRC_CONF,

@@ -32,6 +32,7 @@ typedef struct vault_location_t {
     apr_array_header_t *qos_ranks;           /* VaultQosPriority, of vault_rank_t; NULL: not said; empty: Off */
     int qos_timeout;                         /* VaultQosTimeout, seconds; 0: not said */
     int qos_queue;                           /* VaultQosQueue; -1: not said */
+    int qos_share;                           /* VaultQosQueuePerClient; 0: Off; -1: not said */
 } vault_location_t;
 
 /** One method of `VaultFeedExpose NAME METHOD …`. */
@@ -88,6 +89,7 @@ apr_off_t vault_location_max_poll_body(const vault_location_t *l);
 const char *vault_location_path(const vault_location_t *l);
 int vault_location_qos_timeout(const vault_location_t *l);
 int vault_location_qos_queue(const vault_location_t *l);
+int vault_location_qos_share(const vault_location_t *l); /* 0: Off */
 
 /** A whole number from a directive.
  * @param other  what else the directive accepts, for the sentence: "; or Off"

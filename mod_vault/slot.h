@@ -47,7 +47,7 @@ apr_uint32_t vault_slot_deaths(const vault_notifier_t *n);
 /** The eventfd that says the queue of `slot` has something. Non-blocking; read it, then drain. */
 int vault_slot_fd(const vault_notifier_t *n, unsigned slot);
 
-/** What is queued with this bit is the index of a pass that was let in (qos.h), not an interest. */
+/** What is queued with this bit is the index of a pass that was let in or displaced (qos.h), not an interest. */
 #define VAULT_SLOT_PASS 0x80000000u
 
 /** Take what is queued for `slot`.

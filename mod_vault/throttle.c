@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Leads requests through the gates. throttle.h says how; the order of things here is that of one request:
- * enter -> (queue -> let in, or late, or gone) -> run the handlers -> leave.
+ * enter -> (queue -> let in, or displaced, or late, or gone) -> run the handlers -> leave.
  */
 #include "throttle.h"
 
@@ -14,6 +14,7 @@
 #include "http_protocol.h"
 #include "http_request.h"
 
+#include "context.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "now.h"
@@ -38,6 +39,7 @@ typedef struct turn_t {
     int queues;                  /* it has not been let in yet */
     int running;                 /* the other handlers run */
     struct turn_t *older;        /* of the same request, at other gates */
+    struct turn_t *same;         /* lock; of the same pass: displaced requests that have not been run again yet */
     int listed;                  /* lock */
     struct turn_t *next, **link; /* lock */
 } turn_t;
@@ -59,8 +61,21 @@ static void list(turn_t *turn)
         listed->link = &turn->next;
     }
     listed = turn;
+    turn->same = by_pass[turn->pass.index];
     by_pass[turn->pass.index] = turn;
     pthread_mutex_unlock(&lock);
+}
+
+static void unlist_pass(turn_t *turn)
+{
+    turn_t **link = &by_pass[turn->pass.index];
+
+    while (*link && *link != turn) {
+        link = &(*link)->same;
+    }
+    if (*link) {
+        *link = turn->same;
+    }
 }
 
 static void unlist(turn_t *turn)
@@ -72,20 +87,25 @@ static void unlist(turn_t *turn)
         if (turn->next) {
             turn->next->link = turn->link;
         }
-        by_pass[turn->pass.index] = NULL;
+        unlist_pass(turn);
     }
     pthread_mutex_unlock(&lock);
 }
 
+static int is_decided(const turn_t *turn)
+{
+    return vault_qos_is_in(vault_server.qos, &turn->pass) || vault_qos_is_displaced(vault_server.qos, &turn->pass);
+}
+
 static void call(const turn_t *turn)
 {
-    if (vault_qos_is_in(vault_server.qos, &turn->pass)) {
+    if (is_decided(turn)) {
         vault_request_resume(turn->r); /* under the lock, so that it cannot go meanwhile: vault.h */
     }
 }
 
-/* The waker: this pass was let in, or any may have been. One that is not listed yet looks itself. */
-static void let_in(void *baton, apr_uint32_t pass)
+/* The waker: this pass was let in or displaced, or any may have been. One that is not listed yet looks itself. */
+static void look_at(void *baton, apr_uint32_t pass)
 {
     const turn_t *turn;
 
@@ -95,8 +115,10 @@ static void let_in(void *baton, apr_uint32_t pass)
             call(turn);
         }
     }
-    else if (pass <= vault_qos_passes(vault_server.qos) && by_pass[pass]) {
-        call(by_pass[pass]);
+    else if (pass <= vault_qos_passes(vault_server.qos)) {
+        for (turn = by_pass[pass]; turn; turn = turn->same) {
+            call(turn);
+        }
     }
     pthread_mutex_unlock(&lock);
 }
@@ -180,14 +202,21 @@ static int refuse(request_rec *r)
     return HTTP_SERVICE_UNAVAILABLE;
 }
 
-static int refuse_entry(request_rec *r, const vault_throttle_t *throttle, int queue, apr_status_t rv)
+static int refuse_entry(request_rec *r, const vault_throttle_t *throttle, const vault_qos_entrant_t *who,
+                        apr_status_t rv)
 {
     int level = refused_level();
 
-    if (rv == APR_ENOSPC) {
+    if (rv == APR_EBUSY) {
         ap_log_rerror(APLOG_MARK, level, 0, r,
-                      VLTNO(00255) "%s has VaultQosLimit %d requests, and VaultQosQueue %d wait for it: %s is refused",
-                      throttle->name, throttle->limit, queue, r->uri);
+                      VLTNO(00301) "%s: its client has VaultQosQueuePerClient %u requests that wait for %s: it is "
+                                   "refused; if that client is a proxy of many, mod_remoteip tells them apart",
+                      r->uri, who->share, throttle->name);
+    }
+    else if (rv == APR_ENOSPC) {
+        ap_log_rerror(APLOG_MARK, level, 0, r,
+                      VLTNO(00255) "%s has VaultQosLimit %d requests, and VaultQosQueue %u wait for it: %s is refused",
+                      throttle->name, throttle->limit, who->queue, r->uri);
     }
     else if (rv == APR_ENOMEM) {
         ap_log_rerror(APLOG_MARK, level, 0, r,
@@ -210,6 +239,19 @@ static int refuse_late(turn_t *turn, request_rec *r)
     ap_log_rerror(APLOG_MARK, level, 0, r,
                   VLTNO(00258) "%s was not let in to %s within VaultQosTimeout %d: it is refused", r->uri,
                   turn->throttle->name, vault_location_qos_timeout(vault_location_of(r)));
+    return refuse(r);
+}
+
+static int refuse_displaced(turn_t *turn, request_rec *r)
+{
+    int level = refused_level();
+
+    end_turn(turn, VAULT_QOS_REFUSED);
+    ap_log_rerror(
+        APLOG_MARK, level, 0, r,
+        VLTNO(00300) "%s waited for %s, and a request of a higher VaultQosPriority, or of a client with fewer "
+                     "requests there, took its place in the full queue: it is refused",
+        r->uri, turn->throttle->name);
     return refuse(r);
 }
 
@@ -242,7 +284,7 @@ static int run(turn_t *turn, request_rec *r)
     return status;
 }
 
-/* First the list, then the look: one that is let in before it is suspended finds out itself. */
+/* First the list, then the look: one that is let in or displaced before it is suspended finds out itself. */
 static int queue(turn_t *turn, request_rec *r)
 {
     apr_interval_time_t left = turn->deadline - vault_now();
@@ -259,7 +301,7 @@ static int queue(turn_t *turn, request_rec *r)
     if (rv != APR_SUCCESS) {
         return refuse_to_wait(turn, r, rv);
     }
-    if (vault_qos_is_in(vault_server.qos, &turn->pass)) {
+    if (is_decided(turn)) {
         vault_request_resume(r);
     }
     return SUSPENDED;
@@ -269,6 +311,9 @@ static int queue(turn_t *turn, request_rec *r)
 static int look_again(turn_t *turn, request_rec *r)
 {
     unlist(turn);
+    if (vault_qos_is_displaced(vault_server.qos, &turn->pass)) {
+        return refuse_displaced(turn, r);
+    }
     if (!vault_qos_is_in(vault_server.qos, &turn->pass)) {
         return queue(turn, r);
     }
@@ -308,9 +353,12 @@ static unsigned rank_of(request_rec *r, const apr_array_header_t *rules)
 
 static int enter(request_rec *r, const vault_location_t *l)
 {
-    int length = vault_location_qos_queue(l);
-    vault_qos_entrant_t who = {vault_server.slot, rank_of(r, l->qos_ranks), (apr_uint32_t)length};
-    vault_qos_pass_t pass = {0, 0};
+    vault_qos_entrant_t who = {.slot = vault_server.slot,
+                               .rank = rank_of(r, l->qos_ranks),
+                               .queue = (apr_uint32_t)vault_location_qos_queue(l),
+                               .share = (apr_uint32_t)vault_location_qos_share(l),
+                               .client = vault_client_of(r)};
+    vault_qos_pass_t pass = {0, 0, 0};
     apr_status_t rv = vault_qos_enter(vault_server.qos, &l->throttle->gate, &who, &pass);
     turn_t *turn;
 
@@ -318,7 +366,7 @@ static int enter(request_rec *r, const vault_location_t *l)
         return DECLINED; /* the configuration has changed since */
     }
     if (rv != APR_SUCCESS && rv != APR_EAGAIN) {
-        return refuse_entry(r, l->throttle, length, rv);
+        return refuse_entry(r, l->throttle, &who, rv);
     }
     turn = make_turn(r, l->throttle);
     turn->pass = pass;
@@ -373,7 +421,7 @@ void vault_throttle_start(apr_pool_t *pchild)
     listed = NULL;
     if (vault_server.waiters) {
         by_pass = apr_pcalloc(pchild, ((apr_size_t)vault_qos_passes(vault_server.qos) + 1) * sizeof(turn_t *));
-        vault_waiters_on_pass(vault_server.waiters, let_in, NULL);
+        vault_waiters_on_pass(vault_server.waiters, look_at, NULL);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directives VaultQosLimit and VaultQosPriority, and the gates. */
+/* The directives VaultQos…, and the gates. */
 #include "throttle_conf.h"
 
 #include "apr_lib.h"
@@ -32,6 +32,27 @@ const char *vault_throttle_set_limit(cmd_parms *cmd, void *dir, const char *valu
     }
     APR_ARRAY_PUSH(throttles, vault_throttle_t *) = t;
     return vault_settings_number(cmd, value, 1, LIMIT_MAX, "; or Off", &t->limit);
+}
+
+const char *vault_throttle_set_timeout(cmd_parms *cmd, void *dir, const char *value)
+{
+    return vault_settings_number(cmd, value, 1, 600, "", &((vault_location_t *)dir)->qos_timeout);
+}
+
+const char *vault_throttle_set_queue(cmd_parms *cmd, void *dir, const char *value)
+{
+    return vault_settings_number(cmd, value, 0, 65536, "", &((vault_location_t *)dir)->qos_queue);
+}
+
+const char *vault_throttle_set_share(cmd_parms *cmd, void *dir, const char *value)
+{
+    vault_location_t *l = dir;
+
+    if (!ap_cstr_casecmp(value, "off")) {
+        l->qos_share = 0;
+        return NULL;
+    }
+    return vault_settings_number(cmd, value, 1, LIMIT_MAX, "; or Off", &l->qos_share);
 }
 
 /* A text without anything to be put in must be a rank by itself. */

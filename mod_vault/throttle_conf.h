@@ -20,6 +20,9 @@ int vault_throttle_conf_open(server_rec *s, apr_pool_t *pconf);
 
 /** For vault_commands. */
 const char *vault_throttle_set_limit(cmd_parms *cmd, void *dir, const char *value);
+const char *vault_throttle_set_timeout(cmd_parms *cmd, void *dir, const char *value);
+const char *vault_throttle_set_queue(cmd_parms *cmd, void *dir, const char *value);
+const char *vault_throttle_set_share(cmd_parms *cmd, void *dir, const char *value);
 const char *vault_throttle_set_rank(cmd_parms *cmd, void *dir, const char *value, const char *condition);
 
 #endif

@@ -73,7 +73,7 @@ struct vault_poll_t {
 apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *notifier, unsigned slot, unsigned window,
                                   void (*tick)(void *baton), void *baton, apr_pool_t *pchild);
 
-/** Have passes that were let in (qos.h) told to `let_in`: by the waker, without any lock.
+/** Have passes that were let in or displaced (qos.h) told to `let_in`: by the waker, without any lock.
  * @param let_in  of this pass; 0: look at all of them, it may be any */
 void vault_waiters_on_pass(vault_waiters_t *w, void (*let_in)(void *baton, apr_uint32_t pass), void *baton);
 

@@ -17,7 +17,7 @@ for my $line (@global) {
 
 my @local = ('VaultLongPoll On', 'VaultLongPollTimeout 5', 'VaultMaxMethods 3', 'VaultMaxOutput 1M', 'VaultPath /x');
 my $lines = join '', map { "$_\n" } @local, 'VaultFeedLog Off', 'VaultFeedExpose Off', 'VaultLongPollOrigin *', 'VaultQosLimit 2',
-    'VaultQosPriority 3 "true"', 'VaultQosTimeout 4', 'VaultQosQueue 5', 'VaultMaxPollBody 8K', 'VaultMaxAnswer 2M';
+    'VaultQosPriority 3 "true"', 'VaultQosTimeout 4', 'VaultQosQueue 5', 'VaultQosQueuePerClient 3', 'VaultMaxPollBody 8K', 'VaultMaxAnswer 2M';
 accepts($lines, 'per location: in the main server');
 accepts("<VirtualHost *:80>\n$lines</VirtualHost>\n", '... in a virtual host');
 accepts("<Location /x>\n$lines</Location>\n", '... in a location');
@@ -29,7 +29,7 @@ my $conf = sub { qq(<Directory "@{[vars('documentroot')]}">\nAllowOverride $_[0]
 my $poll = qq(<!--#vault poll="/test/value" -->\n);
 site_file('/hta/.htaccess', join '', map { "$_\n" } @local);
 site_file('/hta/index.shtml', $poll);
-my @not_there = ('VaultFeedLog Off', 'VaultQosLimit Off', 'VaultQosPriority 9', 'VaultQosTimeout 1', 'VaultQosQueue 1', 'VaultMaxPollBody 8K', 'VaultMaxAnswer 2M');
+my @not_there = ('VaultFeedLog Off', 'VaultQosLimit Off', 'VaultQosPriority 9', 'VaultQosTimeout 1', 'VaultQosQueue 1', 'VaultQosQueuePerClient 1', 'VaultMaxPollBody 8K', 'VaultMaxAnswer 2M');
 site_file("/htnot$_/.htaccess", "$not_there[$_]\n") for 0 .. $#not_there;
 use_server(VaultTest::Server->start('htaccess', config => $conf->('Options')));
 like(text_of('/hta/index.shtml'), qr{src="/x/vault\.js"}, '.htaccess with AllowOverride Options');

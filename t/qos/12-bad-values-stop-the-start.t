@@ -5,7 +5,8 @@ use warnings;
 use VaultTest;
 use VaultTest::Config;
 
-for my $row (['VaultQosLimit', 1, 65536, '; or Off'], ['VaultQosTimeout', 1, 600, ''], ['VaultQosQueue', 0, 65536, '']) {
+for my $row (['VaultQosLimit', 1, 65536, '; or Off'], ['VaultQosTimeout', 1, 600, ''], ['VaultQosQueue', 0, 65536, ''],
+    ['VaultQosQueuePerClient', 1, 65536, '; or Off']) {
     my ($name, $min, $max, $other) = @$row;
     for my $value ($min, $max) {
         accepts("$name $value\n", "$name $value for the server");
@@ -16,7 +17,7 @@ for my $row (['VaultQosLimit', 1, 65536, '; or Off'], ['VaultQosTimeout', 1, 600
     }
     refuses("$name\n", qr/^\Q$name takes one argument\E/, "$name without a value");
 }
-accepts("VaultQosLimit Off\nVaultQosPriority Off\n", 'Off');
+accepts("VaultQosLimit Off\nVaultQosPriority Off\nVaultQosQueuePerClient Off\n", 'Off');
 accepts("VaultQosPriority 0\nVaultQosPriority 9 \"%{REMOTE_USER} == 'anna'\"\nVaultQosPriority %{HTTP:X-Rank}\n", 'ranks');
 my $rank = 'a whole number from 0 to 9 is accepted, or an expression that gives one, and then the condition under which it holds, if there is one; or Off';
 for my $value ('10', '-1', 'high', '1.5') {

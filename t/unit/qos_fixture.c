@@ -35,7 +35,7 @@ void gates_end(gates_t *g)
 
 apr_status_t gates_enter(gates_t *g, vault_qos_pass_t *pass, unsigned child, unsigned rank, apr_uint32_t queue)
 {
-    vault_qos_entrant_t who = {g->slot[child], rank, queue};
+    vault_qos_entrant_t who = {g->slot[child], rank, queue, 0, 0};
 
     memset(pass, 0, sizeof(*pass));
     return vault_qos_enter(g->q, &g->gate, &who, pass);

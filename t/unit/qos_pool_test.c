@@ -10,7 +10,7 @@
 /* Requests come to that gate until one is refused. @return how many were not */
 static unsigned flood(gates_t *g, const vault_qos_gate_t *gate, vault_qos_pass_t *pass)
 {
-    vault_qos_entrant_t who = {g->slot[1], 0, MANY};
+    vault_qos_entrant_t who = {g->slot[1], 0, MANY, 0, 0};
     unsigned n = 0;
     apr_status_t rv;
 
@@ -105,12 +105,14 @@ static void a_flooded_gate_leaves_the_others_their_share(void)
         CU_ASSERT_EQUAL(flood(&g, &gate[n], pass[n]), share);
     }
     gates_leave(&g, &pass[0][0]); /* past its share: so the other gates may have it */
-    CU_ASSERT_EQUAL(vault_qos_enter(g.q, &gate[2], &(vault_qos_entrant_t){1, 0, MANY}, &pass[2][share]), APR_EAGAIN);
+    CU_ASSERT_EQUAL(vault_qos_enter(g.q, &gate[2], &(vault_qos_entrant_t){1, 0, MANY, 0, 0}, &pass[2][share]),
+                    APR_EAGAIN);
     gates_leave(&g, &pass[2][1]);
     gates_leave(&g, &pass[2][2]); /* within its share: so it is reserved */
-    CU_ASSERT_EQUAL(vault_qos_enter(g.q, &gate[0], &(vault_qos_entrant_t){1, 0, MANY}, &pass[0][0]), APR_EAGAIN);
-    CU_ASSERT_EQUAL(vault_qos_enter(g.q, &gate[0], &(vault_qos_entrant_t){1, 0, MANY}, &pass[0][MANY - 1]), APR_ENOMEM);
-    CU_ASSERT_EQUAL(vault_qos_enter(g.q, &gate[2], &(vault_qos_entrant_t){1, 0, MANY}, &pass[2][1]), APR_EAGAIN);
+    CU_ASSERT_EQUAL(vault_qos_enter(g.q, &gate[0], &(vault_qos_entrant_t){1, 0, MANY, 0, 0}, &pass[0][0]), APR_EAGAIN);
+    CU_ASSERT_EQUAL(vault_qos_enter(g.q, &gate[0], &(vault_qos_entrant_t){1, 0, MANY, 0, 0}, &pass[0][MANY - 1]),
+                    APR_ENOMEM);
+    CU_ASSERT_EQUAL(vault_qos_enter(g.q, &gate[2], &(vault_qos_entrant_t){1, 0, MANY, 0, 0}, &pass[2][1]), APR_EAGAIN);
     for (n = 0; n < 4; n++) {
         leave_all(&g, pass[n]);
     }

@@ -15,6 +15,7 @@
 #define THREAD_ROUNDS 4000
 #define PROCESS_ROUNDS 8000
 #define KILLS 200
+#define QUEUE 2
 #define HANDS 3 /* passes that one process has at a time */
 
 #define LOAD(place) __atomic_load_n(&(place), __ATOMIC_SEQ_CST)
@@ -28,6 +29,7 @@ typedef struct crowd_t {
     apr_uint32_t most;                 /* atomic; the most that were in at a time */
     apr_uint32_t too_many;             /* atomic; how often more were in than may be */
     apr_uint32_t late;                 /* atomic; who queued for ever */
+    apr_uint32_t displaced;            /* atomic; how many lost their places */
     apr_uint64_t steps;                /* atomic */
 } crowd_t;
 
@@ -74,11 +76,26 @@ static void leave_counted(crowd_t *c, vault_qos_pass_t *pass, unsigned child)
     vault_qos_leave(c->g->q, pass, VAULT_QOS_DONE);
 }
 
+/* A short queue of a few clients with a few ranks, so that many are displaced. */
+static apr_status_t come(member_t *m, vault_qos_pass_t *pass)
+{
+    gates_t *g = m->crowd->g;
+    vault_qos_entrant_t who = {g->slot[m->child], (unsigned)rand_r(&m->seed) % 3, QUEUE, QUEUE - 1,
+                               (unsigned)rand_r(&m->seed) % 5};
+
+    memset(pass, 0, sizeof(*pass));
+    return vault_qos_enter(g->q, &g->gate, &who, pass);
+}
+
 static int wait_to_be_let_in(crowd_t *c, const vault_qos_pass_t *pass)
 {
     apr_time_t end = apr_time_now() + apr_time_from_sec(30);
 
     while (!vault_qos_is_in(c->g->q, pass)) {
+        if (vault_qos_is_displaced(c->g->q, pass)) {
+            __atomic_add_fetch(&c->displaced, 1, __ATOMIC_SEQ_CST);
+            return 0;
+        }
         if (apr_time_now() > end) {
             __atomic_add_fetch(&c->late, 1, __ATOMIC_SEQ_CST);
             return 0;
@@ -93,8 +110,11 @@ static void come_and_go(member_t *m)
 {
     crowd_t *c = m->crowd;
     vault_qos_pass_t pass;
-    apr_status_t rv = gates_enter(c->g, &pass, m->child, (unsigned)rand_r(&m->seed) % 4, 100);
+    apr_status_t rv = come(m, &pass);
 
+    if (rv != APR_SUCCESS && rv != APR_EAGAIN) {
+        return;
+    }
     if (rv == APR_EAGAIN && (rand_r(&m->seed) % 4 == 0 || !wait_to_be_let_in(c, &pass))) {
         vault_qos_leave(c->g->q, &pass, VAULT_QOS_GONE); /* perhaps just let in: then it goes to the next */
         return;
@@ -126,6 +146,7 @@ static void check_empty(crowd_t *c)
     CU_ASSERT_EQUAL(c->too_many, 0);
     CU_ASSERT_EQUAL(c->late, 0);
     CU_ASSERT_EQUAL(c->most, LIMIT);
+    CU_ASSERT(facts.displaced >= c->displaced);
     CU_ASSERT_EQUAL(facts.running, 0);
     CU_ASSERT_EQUAL(facts.queued, 0);
 }
@@ -182,7 +203,7 @@ static void juggle(member_t *m, vault_qos_pass_t *pass, int *counted)
     crowd_t *c = m->crowd;
 
     if (!pass->index) {
-        gates_enter(c->g, pass, m->child, (unsigned)rand_r(&m->seed) % 3, 50);
+        come(m, pass);
     }
     if (!*counted && vault_qos_is_in(c->g->q, pass)) {
         *counted = 1;
@@ -191,6 +212,10 @@ static void juggle(member_t *m, vault_qos_pass_t *pass, int *counted)
     else if (*counted) {
         *counted = 0;
         leave_counted(c, pass, m->child);
+    }
+    else if (vault_qos_is_displaced(c->g->q, pass)) {
+        __atomic_add_fetch(&c->displaced, 1, __ATOMIC_SEQ_CST);
+        vault_qos_leave(c->g->q, pass, VAULT_QOS_REFUSED);
     }
     else if (rand_r(&m->seed) % 16 == 0) {
         vault_qos_leave(c->g->q, pass, VAULT_QOS_GONE);
@@ -261,6 +286,7 @@ static void who_is_killed_takes_his_passes_along(void)
         bury(c, n);
     }
     check_empty(c);
+    CU_ASSERT(c->displaced > 0);
     gates_end(&g);
 }
 

@@ -67,7 +67,7 @@ static void a_full_queue_refuses(void)
         for (n = 1; n <= rows[i].queue; n++) {
             CHECK_ROW(gates_enter(&g, &pass[n], 1, 0, rows[i].queue) == APR_EAGAIN, rows[i].why);
         }
-        CHECK_ROW(gates_enter(&g, &refused, 1, VAULT_QOS_RANK_MAX, rows[i].queue) == APR_ENOSPC, rows[i].why);
+        CHECK_ROW(gates_enter(&g, &refused, 1, 0, rows[i].queue) == APR_ENOSPC, rows[i].why);
         CHECK_ROW(refused.index == 0, "who was refused has no pass");
         CHECK_ROW(gates_facts(&g).refused == 1, "and is counted");
         leave(&g, &pass[0]);
@@ -278,7 +278,7 @@ static void nothing_yet(gates_t *g, qos_gate_t *gate)
 
 static void first_is_marked_in(gates_t *g, qos_gate_t *gate)
 {
-    qos_pass_at(g->q, gate->queues[0].head)->state = QOS_IN;
+    qos_pass_at(g->q, gate->queues[0])->state = QOS_IN;
 }
 
 static void one_in_is_marked_free(gates_t *g, qos_gate_t *gate)
@@ -293,14 +293,14 @@ static void one_in_is_marked_free(gates_t *g, qos_gate_t *gate)
 
 static void one_queued_is_marked_free(gates_t *g, qos_gate_t *gate)
 {
-    qos_pass_at(g->q, gate->queues[0].tail)->state = QOS_FREE;
+    qos_pass_at(g->q, qos_pass_at(g->q, gate->queues[0])->earlier)->state = QOS_FREE;
 }
 
 static void one_more_is_marked_queued(gates_t *g, qos_gate_t *gate)
 {
     qos_pass_t *pass = qos_pass_at(g->q, qos_pool_take(g->q, gate));
 
-    pass->ticket = ++gate->tickets;
+    pass->ticket = ++g->q->table->tickets;
     pass->slot = g->slot[3];
     pass->rank = 0;
     pass->state = QOS_QUEUED;
@@ -494,7 +494,7 @@ static void gates_of_old_configurations_go_when_they_are_empty(void)
     gates_t g;
     vault_qos_pass_t pass, other;
     vault_qos_gate_t gate, old;
-    vault_qos_entrant_t who = {1, 0, 10};
+    vault_qos_entrant_t who = {1, 0, 10, 0, 0};
     vault_qos_facts_t facts;
     char name[64];
     unsigned n;
@@ -526,10 +526,12 @@ static void gates_of_old_configurations_go_when_they_are_empty(void)
 
 static void what_cannot_be_is_harmless(void)
 {
-    static const vault_qos_entrant_t entrants[] = {{0, 0, 1}, {QOS_SLOTS + 1, 0, 1}, {0xffffffffu, 0, 1}};
+    static const vault_qos_entrant_t entrants[] = {
+        {0, 0, 1, 0, 0}, {QOS_SLOTS + 1, 0, 1, 0, 0}, {0xffffffffu, 0, 1, 0, 0}};
     static const vault_qos_gate_t handles[] = {{0, 0}, {0, 1}, {1, 0}, {1, VAULT_QOS_ROOM + 1}, {99, 1}, {1, 2}};
-    vault_qos_pass_t passes[] = {{0, 0}, {1, 0}, {0, 1}, {VAULT_QOS_ROOM + 1, 1}, {1, 0xffffffffu}}, pass = {0, 0};
-    vault_qos_entrant_t who = {1, 0, 1};
+    vault_qos_pass_t passes[] = {{0, 0, 0}, {1, 0, 1}, {0, 1, 1}, {VAULT_QOS_ROOM + 1, 1, 1}, {1, 0xffffffffu, 1}},
+                     pass = {0, 0, 0};
+    vault_qos_entrant_t who = {1, 0, 1, 0, 0};
     vault_qos_facts_t facts;
     gates_t g;
     unsigned i;

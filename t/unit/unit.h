@@ -22,7 +22,9 @@
     SUITE(notifier_race)                                                                                               \
     SUITE(client_table)                                                                                                \
     SUITE(qos)                                                                                                         \
+    SUITE(qos_clients)                                                                                                 \
     SUITE(qos_pool)                                                                                                    \
+    SUITE(qos_share)                                                                                                   \
     SUITE(qos_race)                                                                                                    \
     SUITE(call_name)                                                                                                   \
     SUITE(header_text)                                                                                                 \

@@ -13,7 +13,7 @@ static void acknowledge(vault_seat_t *seat, request_rec *r, const vault_asked_t 
     apr_status_t rv = vault_page_acknowledge(vault_server.pages, &asked->page, &asked->take, &seat->ticket);
 
     seat->id = asked->id;
-    seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, rv);
+    seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, asked, rv);
     if (rv == APR_SUCCESS && vault_page_look(vault_server.pages, &seat->ticket, &base, pool) == APR_SUCCESS) {
         vault_seat_tell_acks(&seat->ticket, base, pool);
     }

@@ -9,6 +9,7 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "now.h"
+#include "realm.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -159,9 +160,11 @@ static void say_client_is_full(request_rec *top, const char *limit)
 
 static apr_status_t make_page(request_rec *top, vault_context_t *x)
 {
-    vault_owner_t owner = {.client = vault_client_of(top), .user = top->user};
-    apr_status_t rv = vault_page_create(vault_server.pages, &x->page, &owner, vault_now(), vault_page_idle());
+    vault_owner_t owner = vault_realm_owner(top);
+    apr_status_t rv;
 
+    owner.client = vault_client_of(top);
+    rv = vault_page_create(vault_server.pages, &x->page, &owner, vault_now(), vault_page_idle());
     if (rv != APR_SUCCESS) {
         const char *limit = vault_client_limit(top, 0);
 

@@ -23,6 +23,7 @@
 #include "notify_after.h"
 #include "origin.h"
 #include "own_page.h"
+#include "realm.h"
 #include "ssi.h"
 #include "status.h"
 #include "subscriptions.h"
@@ -49,6 +50,7 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_handler(vault_status_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(vault_subscriptions_handler, NULL, NULL, APR_HOOK_MIDDLE);
     vault_child_hooks();
+    vault_realm_hooks();
     vault_bell_hooks();
     vault_suspension_hooks();
     vault_handlers_hooks();

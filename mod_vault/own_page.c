@@ -12,6 +12,7 @@
 #include "header_text.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "realm.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -105,22 +106,26 @@ static int parse_said(vault_page_t *page, const request_rec *r)
     return id && strlen(id) == VAULT_PAGE_ID_LEN && vault_page_parse(page, id);
 }
 
-/* The user is known now, and the location. A page that is not there or not this user's is none: the handler is not told of it. */
+/* The user is known now, and the location. A page that is not there, or not this host's and this user's, is none: the handler is not told
+ * of it. */
 static int find_page(request_rec *r)
 {
     vault_context_t *x;
     vault_page_t page;
+    vault_owner_t owner;
     vault_state_t *base;
     apr_status_t rv;
 
     if (r->main || !vault_server.pages || vault_location_of(r)->long_poll != 1 || !parse_said(&page, r)) {
         return DECLINED;
     }
-    rv = vault_page_read(vault_server.pages, &page, r->user, &base, r->pool);
+    owner = vault_realm_owner(r);
+    rv = vault_page_read(vault_server.pages, &page, &owner, &base, r->pool);
     if (rv != APR_SUCCESS) {
-        ap_log_rerror(APLOG_MARK, APLOG_DEBUG, rv, r,
-                      VLTNO(00061) "the page that the request says it comes from is unknown, another user's, or not "
-                                   "rendered yet: it does not count");
+        ap_log_rerror(
+            APLOG_MARK, APLOG_DEBUG, rv, r,
+            VLTNO(00061) "the page that the request says it comes from is unknown here, another user's, or not "
+                         "rendered yet: it does not count");
         return DECLINED;
     }
     x = vault_context_make(r);
@@ -157,9 +162,9 @@ const vault_page_t *vault_own_page(request_rec *r)
 apr_status_t vault_own_page_write(request_rec *r, const vault_write_t *write)
 {
     const vault_page_t *page = vault_own_page(r);
+    vault_owner_t owner = vault_realm_owner(r);
 
-    return page ? vault_page_write(vault_server.pages, page, vault_main_request(r)->user, write, r->pool)
-                : APR_NOTFOUND;
+    return page ? vault_page_write(vault_server.pages, page, &owner, write, r->pool) : APR_NOTFOUND;
 }
 
 apr_status_t vault_own_page_set(request_rec *r, const char *key, const char *value)
@@ -176,10 +181,11 @@ apr_status_t vault_own_page_set(request_rec *r, const char *key, const char *val
 const char *vault_own_page_get(request_rec *r, const char *key)
 {
     const vault_page_t *page = vault_own_page(r);
+    vault_owner_t owner = vault_realm_owner(r);
     vault_property_t *p = NULL;
     vault_state_t *base;
 
-    if (page && vault_page_read(vault_server.pages, page, vault_main_request(r)->user, &base, r->pool) == APR_SUCCESS) {
+    if (page && vault_page_read(vault_server.pages, page, &owner, &base, r->pool) == APR_SUCCESS) {
         p = vault_state_property(base, key);
     }
     return p ? p->value : NULL;

@@ -88,8 +88,10 @@ static apr_uint64_t committed_seq(vault_pages_t *p, const vault_page_record_t *r
 
 static apr_status_t admit(vault_pages_t *p, vault_page_record_t *rec, const vault_take_t *take)
 {
-    if (!vault_page_record_is_of(p, rec, take->owner)) {
-        return APR_EACCES;
+    apr_status_t rv = vault_page_record_admits(p, rec, &take->owner);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
     if (!is_tab(rec, take->tab)) {
         return APR_EMISMATCH;

@@ -65,17 +65,19 @@ typedef struct vault_page_t {
     apr_uint32_t index;
 } vault_page_t;
 
-/** Whose a page is. Zeroed: no user, and of no client. */
+/** Whose a page is, and who asks for one. Zeroed: no user, of no client, and the host 0, which is a host like any other. */
 typedef struct vault_owner_t {
-    vault_client_id_t client; /* whom the page is charged to (client_table.h); 0: no client */
-    const char *user;         /* authenticated; NULL: none */
+    vault_client_id_t client; /* whom a page that is made is charged to (client_table.h); 0: no client */
+    apr_uint64_t host;        /* names the virtual host: a page answers to its own alone */
+    apr_uint64_t realm;       /* names the realm of `user`: elsewhere the name is another person's; 0 without a user */
+    const char *user;         /* authenticated; NULL: none. A page without a user answers to all users of its host */
 } vault_owner_t;
 
 /** What a poll asks for. From the browser: trust nothing. */
 typedef struct vault_take_t {
     apr_uint64_t seq;
     apr_uint64_t tab[2]; /* 0,0: not said */
-    const char *owner;   /* authenticated user, or NULL */
+    vault_owner_t owner; /* who polls */
     apr_time_t now;
     apr_time_t until; /* the poll's deadline: the page counts as polled until then, or vault_page_leave() */
 } vault_take_t;
@@ -120,7 +122,7 @@ const vault_page_limits_t *vault_pages_limits(const vault_pages_t *p);
 void vault_pages_set_slot(vault_pages_t *p, unsigned slot);
 
 /** Make a page, without a state: polls wait until it is published.
- * @param owner  the authenticated user who alone may poll it, or NULL; copied
+ * @param owner  who alone may poll it; copied. NULL: as one that is zeroed, here and below
  * @param idle   pages not polled for so long are expired
  * @return APR_SUCCESS; APR_ENOSPC there are as many pages, bytes or interests as there may be, or as the client may have, and no page goes
  *         to make room (page_room.c) */
@@ -137,8 +139,8 @@ void vault_page_drop(vault_pages_t *p, const vault_page_t *page);
 
 /** Take the page over for a poll.
  * @return APR_SUCCESS    `ticket` is filled in
- *         APR_NOTFOUND   no such page
- *         APR_EACCES     it belongs to another user
+ *         APR_NOTFOUND   no such page on this host
+ *         APR_EACCES     it belongs to another user, or to one of this name of another realm
  *         APR_EMISMATCH  another tab has it, or a number that cannot be: the page is not touched */
 apr_status_t vault_page_take(vault_pages_t *p, const vault_page_t *page, const vault_take_t *take,
                              vault_ticket_t *ticket);
@@ -206,20 +208,20 @@ typedef struct vault_write_t {
 
 /** Write through to every state of the page. Its polls run all their methods again when a property has changed, and the new
  * method; a round that runs now is discarded for that.
- * @param owner  authenticated user, or NULL
+ * @param owner  who writes
  * @param pool   for what is needed meanwhile
  * @return APR_SUCCESS   written, or there was nothing to change
- *         APR_NOTFOUND  no such page
- *         APR_EACCES    it belongs to another user
+ *         APR_NOTFOUND  no such page on this host
+ *         APR_EACCES    as vault_page_take()
  *         APR_EAGAIN    its HTML is still being rendered
  *         APR_EINVAL    a key or a value is empty or too long
  *         APR_ENOSPC    the segment is full, the state too large, or it has `max_methods` */
-apr_status_t vault_page_write(vault_pages_t *p, const vault_page_t *page, const char *owner, const vault_write_t *write,
-                              apr_pool_t *pool);
+apr_status_t vault_page_write(vault_pages_t *p, const vault_page_t *page, const vault_owner_t *owner,
+                              const vault_write_t *write, apr_pool_t *pool);
 
 /** The committed state, for somebody outside of its polls: errors as vault_page_write(). */
-apr_status_t vault_page_read(vault_pages_t *p, const vault_page_t *page, const char *owner, vault_state_t **base,
-                             apr_pool_t *pool);
+apr_status_t vault_page_read(vault_pages_t *p, const vault_page_t *page, const vault_owner_t *owner,
+                             vault_state_t **base, apr_pool_t *pool);
 
 /** The poll is over: the page is idle from now on, unless a newer poll has it. */
 void vault_page_leave(vault_pages_t *p, const vault_ticket_t *ticket, apr_time_t now);

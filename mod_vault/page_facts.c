@@ -32,6 +32,19 @@ apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_
     return APR_SUCCESS;
 }
 
+int vault_page_is_elsewhere(vault_pages_t *p, const vault_page_t *page, apr_uint64_t host)
+{
+    vault_page_record_t *rec = vault_page_record_lock_page(p, page);
+    int elsewhere;
+
+    if (!rec) {
+        return 0;
+    }
+    elsewhere = rec->host != host;
+    vault_lock_release(&rec->lock);
+    return elsewhere;
+}
+
 int vault_page_at(const vault_pages_t *p, apr_uint32_t index, vault_page_t *page)
 {
     page->index = index <= p->max ? index : 0;

@@ -21,7 +21,7 @@ typedef struct vault_page_last_t {
 } vault_page_last_t;
 
 typedef struct vault_page_facts_t {
-    const char *owner;        /* NULL: anybody */
+    const char *owner;        /* the user; NULL: any */
     vault_client_id_t client; /* whose it is; 0: no client */
     apr_uint64_t bytes;       /* that it takes in the heap */
     int polled;               /* ever */
@@ -35,6 +35,9 @@ typedef struct vault_page_facts_t {
 /** Copy what is known of the page, of one moment.
  * @return APR_SUCCESS, all in `pool`; APR_NOTFOUND the page is gone */
 apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_page_facts_t *facts, apr_pool_t *pool);
+
+/** Is there such a page, but of another host (vault_owner_t)? */
+int vault_page_is_elsewhere(vault_pages_t *p, const vault_page_t *page, apr_uint64_t host);
 
 /** The page in place `index`, for a walk over all: places run from 1 to vault_pages_last().
  * @return 0 there is none now */

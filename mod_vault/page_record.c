@@ -70,9 +70,18 @@ apr_uint64_t vault_page_record_seq(vault_pages_t *p, vault_off_t block)
     return vault_state_seq(vault_heap_at(p->heap, block));
 }
 
-int vault_page_record_is_of(vault_pages_t *p, const vault_page_record_t *rec, const char *owner)
+apr_status_t vault_page_record_admits(vault_pages_t *p, const vault_page_record_t *rec, const vault_owner_t *owner)
 {
-    return !rec->owner || (owner && !strcmp(vault_heap_at(p->heap, rec->owner), owner));
+    if (rec->host != (owner ? owner->host : 0)) {
+        return APR_NOTFOUND;
+    }
+    if (!rec->owner) {
+        return APR_SUCCESS;
+    }
+    return owner && owner->user && rec->realm == owner->realm &&
+                   !strcmp(vault_heap_at(p->heap, rec->owner), owner->user)
+               ? APR_SUCCESS
+               : APR_EACCES;
 }
 
 vault_off_t vault_page_record_alloc(vault_pages_t *p, vault_page_record_t *rec, apr_size_t size, vault_room_t *room)

@@ -34,7 +34,8 @@ typedef struct vault_page_record_t {
     vault_off_t staged[VAULT_PAGE_STAGED]; /* lock; atomic; in no order; 0: none */
     apr_uint64_t tip;                      /* lock; the number of the state that its poll goes on from */
     apr_uint32_t streams;                  /* lock; its poll goes on from answers that nobody has acknowledged yet */
-    vault_off_t owner;                     /* lock; atomic; a string in the heap; 0: anybody */
+    vault_off_t owner;                     /* lock; atomic; the user's name, a string in the heap; 0: any user */
+    apr_uint64_t host, realm;              /* lock; of that user, see vault_owner_t; `host` also without one */
     vault_off_t holds;                     /* lock; atomic; a vault_holds_t in the heap; 0: none */
     vault_client_id_t client;              /* atomic; whose page it is; 0: not counted */
     vault_client_row_t row;                /* lock; atomic; where it is counted; 0: not counted */
@@ -84,8 +85,9 @@ void vault_page_record_lock(vault_pages_t *p, vault_page_record_t *rec);
 /** The record of the page, locked; NULL when the page is gone. */
 vault_page_record_t *vault_page_record_lock_page(vault_pages_t *p, const vault_page_t *page);
 
-/** May this user do what polls do? `owner` NULL: nobody in particular. Locked. */
-int vault_page_record_is_of(vault_pages_t *p, const vault_page_record_t *rec, const char *owner);
+/** May they do what polls do? Locked.
+ * @return APR_SUCCESS; APR_NOTFOUND the page is of another host; APR_EACCES of another user */
+apr_status_t vault_page_record_admits(vault_pages_t *p, const vault_page_record_t *rec, const vault_owner_t *owner);
 
 /** A block of the heap for the page; its client is charged. 0: no room, or the client has as much as it may: `room` says. Locked, until
  * the block is in the record or freed: else the recount after a death would take it for lost. */

@@ -298,6 +298,8 @@ static apr_status_t store_owner_locked(vault_pages_t *p, vault_page_record_t *re
 static void reset_record(vault_page_record_t *rec, const vault_owner_t *owner, apr_time_t now)
 {
     vault_store(&rec->client, owner ? owner->client : 0);
+    rec->host = owner ? owner->host : 0;
+    rec->realm = owner ? owner->realm : 0;
     rec->tab[0] = rec->tab[1] = 0;
     rec->last_seq = 0;
     rec->written = 0;

@@ -170,18 +170,17 @@ static apr_status_t write_through(vault_pages_t *p, writing_t *w)
     return rv;
 }
 
-static apr_status_t lock_for(vault_pages_t *p, const vault_page_t *page, const char *owner, vault_page_record_t **rec)
+static apr_status_t lock_for(vault_pages_t *p, const vault_page_t *page, const vault_owner_t *owner,
+                             vault_page_record_t **rec)
 {
-    apr_status_t rv = APR_SUCCESS;
+    apr_status_t rv;
 
     *rec = vault_page_record_lock_page(p, page);
     if (!*rec) {
         return APR_NOTFOUND;
     }
-    if (!vault_page_record_is_of(p, *rec, owner)) {
-        rv = APR_EACCES;
-    }
-    else if (!(*rec)->base) {
+    rv = vault_page_record_admits(p, *rec, owner);
+    if (rv == APR_SUCCESS && !(*rec)->base) {
         rv = APR_EAGAIN;
     }
     if (rv != APR_SUCCESS) {
@@ -204,8 +203,8 @@ static int is_valid(const vault_write_t *write)
     return 1;
 }
 
-apr_status_t vault_page_write(vault_pages_t *p, const vault_page_t *page, const char *owner, const vault_write_t *write,
-                              apr_pool_t *pool)
+apr_status_t vault_page_write(vault_pages_t *p, const vault_page_t *page, const vault_owner_t *owner,
+                              const vault_write_t *write, apr_pool_t *pool)
 {
     writing_t w = {.what = write, .room = {.asks = page->index, .now = vault_now()}, .pool = pool};
     apr_status_t rv;
@@ -222,8 +221,8 @@ apr_status_t vault_page_write(vault_pages_t *p, const vault_page_t *page, const 
     return rv;
 }
 
-apr_status_t vault_page_read(vault_pages_t *p, const vault_page_t *page, const char *owner, vault_state_t **base,
-                             apr_pool_t *pool)
+apr_status_t vault_page_read(vault_pages_t *p, const vault_page_t *page, const vault_owner_t *owner,
+                             vault_state_t **base, apr_pool_t *pool)
 {
     vault_page_record_t *rec;
     apr_status_t rv = lock_for(p, page, owner, &rec);

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "now.h"
+#include "realm.h"
 #include "reply.h"
 #include "suspend.h"
 #include "utf8.h"
@@ -180,6 +181,7 @@ int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t 
     const vault_location_t *l = vault_location_of(r);
     apr_table_t *params;
     int status, form = vault_reply_params(r, &params, (apr_size_t)vault_location_max_poll_body(l), pool);
+    vault_owner_t owner;
     unsigned i;
 
     if (form != OK && form != HTTP_UNSUPPORTED_MEDIA_TYPE) {
@@ -193,8 +195,9 @@ int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t 
         return status;
     }
     q->until = vault_now() + vault_poll_request_hold(r);
+    owner = vault_realm_owner(r);
     for (i = 0; i < q->count; i++) {
-        q->asked[i].take.owner = r->user;
+        q->asked[i].take.owner = owner;
         q->asked[i].take.now = vault_now();
         q->asked[i].take.until = q->until;
     }

@@ -3,6 +3,7 @@
 #include "seat.h"
 
 #include "apr_strings.h"
+#include "http_core.h"
 #include "http_log.h"
 
 #include "feeds.h"
@@ -15,20 +16,40 @@
 
 APLOG_USE_MODULE(vault);
 
-vault_standing_t vault_seat_untaken(request_rec *r, apr_status_t rv)
+static void report_user(request_rec *r)
 {
     static apr_time_t said;
-    int level;
+    int level = vault_log_seldom(&said, vault_now(), APLOG_NOTICE);
 
-    if (rv != APR_EACCES) {
-        return VAULT_SEAT_GONE;
+    ap_log_rerror(
+        APLOG_MARK, level, 0, r,
+        VLTNO(00032) "the page belongs to another user than %s, or to one of another AuthType or AuthName: the "
+                     "poll URL needs the same authentication as the pages",
+        r->user ? r->user : "nobody");
+}
+
+static void report_host(request_rec *r)
+{
+    static apr_time_t said;
+    int level = vault_log_seldom(&said, vault_now(), APLOG_NOTICE);
+
+    ap_log_rerror(
+        APLOG_MARK, level, 0, r,
+        VLTNO(00305) "the page was made on another virtual host than %s:%u: pages and their polls need the same "
+                     "one",
+        r->server->server_hostname, ap_get_server_port(r));
+}
+
+vault_standing_t vault_seat_untaken(request_rec *r, const vault_asked_t *asked, apr_status_t rv)
+{
+    if (rv == APR_EACCES) {
+        report_user(r);
+        return VAULT_SEAT_FORBIDDEN;
     }
-    level = vault_log_seldom(&said, vault_now(), APLOG_NOTICE);
-    ap_log_rerror(APLOG_MARK, level, 0, r,
-                  VLTNO(00032) "the page belongs to another user than %s: the poll URL needs the "
-                               "same authentication as the pages",
-                  r->user ? r->user : "nobody");
-    return VAULT_SEAT_FORBIDDEN;
+    if (vault_page_is_elsewhere(vault_server.pages, &asked->page, asked->take.owner.host)) {
+        report_host(r);
+    }
+    return VAULT_SEAT_GONE;
 }
 
 /* A poll that its client has given up may come in after the one that the client has sent in its place, on another connection. Of two that a
@@ -50,7 +71,7 @@ vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault
         return seat->standing = VAULT_SEAT_SUPERSEDED;
     }
     rv = vault_page_take(vault_server.pages, &asked->page, &asked->take, &seat->ticket);
-    return seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, rv);
+    return seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, asked, rv);
 }
 
 /* If another poll has the page by now, the look will tell. */

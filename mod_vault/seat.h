@@ -55,7 +55,7 @@ typedef struct vault_seat_t {
 vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked);
 
 /** Why a page could not be taken, as vault_page_take() and vault_page_acknowledge() say it; what the admin should know is logged. */
-vault_standing_t vault_seat_untaken(request_rec *r, apr_status_t rv);
+vault_standing_t vault_seat_untaken(request_rec *r, const vault_asked_t *asked, apr_status_t rv);
 
 /** WAITS until compared, GONE or SUPERSEDED.
  * @param scratch  as long as the turn */

@@ -14,6 +14,7 @@
 #include "method.h"
 #include "mod_vault.h"
 #include "origin.h"
+#include "realm.h"
 #include "reply.h"
 #include "updates.h"
 
@@ -202,12 +203,13 @@ static int passes_trial(request_t *q, const char *url)
 static apr_status_t join_method(request_t *q, const vault_page_t *page, const vault_state_t *base, const char *url)
 {
     vault_write_t write = {.method = url, .max_methods = vault_location_max_methods(vault_location_of(q->r))};
+    vault_owner_t owner = vault_realm_owner(q->r);
     apr_status_t rv;
 
     if (vault_state_method(base, url) || !is_welcome(q, url) || !passes_trial(q, url)) {
         return APR_SUCCESS;
     }
-    rv = vault_page_write(vault_server.pages, page, q->r->user, &write, q->r->pool);
+    rv = vault_page_write(vault_server.pages, page, &owner, &write, q->r->pool);
     if (rv == APR_ENOSPC) {
         refuse(q, url, HTTP_FORBIDDEN,
                apr_psprintf(q->r->pool, "a page may have %d methods, or the server is full", write.max_methods));
@@ -218,16 +220,17 @@ static apr_status_t join_method(request_t *q, const vault_page_t *page, const va
 
 static apr_status_t change_methods(request_t *q, const vault_page_t *page)
 {
+    vault_owner_t owner = vault_realm_owner(q->r);
     vault_state_t *base;
     apr_status_t rv = APR_SUCCESS;
     apr_size_t i;
 
     for (i = 0; rv == APR_SUCCESS && i < json_array_size(q->remove); i++) {
         vault_write_t write = {.without = url_at(q->remove, i)};
-        rv = vault_page_write(vault_server.pages, page, q->r->user, &write, q->r->pool);
+        rv = vault_page_write(vault_server.pages, page, &owner, &write, q->r->pool);
     }
     if (rv == APR_SUCCESS) {
-        rv = vault_page_read(vault_server.pages, page, q->r->user, &base, q->r->pool);
+        rv = vault_page_read(vault_server.pages, page, &owner, &base, q->r->pool);
     }
     for (i = 0; rv == APR_SUCCESS && i < json_array_size(q->add); i++) {
         rv = join_method(q, page, base, url_at(q->add, i));

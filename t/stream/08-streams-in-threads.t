@@ -56,7 +56,7 @@ END
 
 sub streams_over_http2
 {
-    my $page = live_page(['/test/rows?name=ev08h2&interest=ev08h2']);
+    my $page = live_page(['/test/rows?name=ev08h2&interest=ev08h2'], vhost => 'vault_h2');
     my $stream = VaultTest::Events->open([$page], vhost => 'vault_h2', http2 => 1);
     is($stream->{beginning}, "retry: 1000\n: live\n\n", 'HTTP/2: a stream begins');
     for my $n (1 .. 3) {

@@ -21,14 +21,14 @@ typedef struct stream_t {
 
 static apr_status_t take_page(stream_t *s, apr_uint64_t seq, vault_ticket_t *ticket)
 {
-    vault_take_t take = {seq, {0, 0}, NULL, NOW, UNTIL};
+    vault_take_t take = {seq, {0, 0}, {0}, NOW, UNTIL};
 
     return vault_page_take(s->pages, &s->page, &take, ticket);
 }
 
 static apr_status_t acknowledge(stream_t *s, apr_uint64_t seq)
 {
-    vault_take_t take = {seq, {0, 0}, NULL, NOW, NOW};
+    vault_take_t take = {seq, {0, 0}, {0}, NOW, NOW};
 
     return page_acknowledge(s->pages, &s->page, &take);
 }
@@ -304,7 +304,7 @@ static void a_write_reaches_the_whole_chain(void)
 /* Nobody is there to tell: the one who acknowledges does. */
 static void when_the_stream_has_gone_the_acknowledgement_has_the_ticket(void)
 {
-    vault_take_t take = {1, {0, 0}, NULL, NOW, NOW};
+    vault_take_t take = {1, {0, 0}, {0}, NOW, NOW};
     vault_ticket_t aside;
     vault_state_t *base;
     stream_t s;

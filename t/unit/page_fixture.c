@@ -60,7 +60,7 @@ vault_page_t page_publish(vault_pages_t *pages, apr_pool_t *pool)
 apr_status_t page_poll(vault_pages_t *pages, const vault_page_t *page, apr_uint64_t seq, apr_uint64_t tab,
                        vault_ticket_t *ticket)
 {
-    vault_take_t take = {seq, {tab, tab}, NULL, NOW, NOW};
+    vault_take_t take = {seq, {tab, tab}, {0}, NOW, NOW};
 
     return vault_page_take(pages, page, &take, ticket);
 }

@@ -141,7 +141,7 @@ static void accept_acknowledgement(game_t *g, server_t *s, const vault_page_t *p
 
 static void accept_request(game_t *g, server_t *s, request_t *r)
 {
-    vault_take_t take = {r->seq, {r->tab, r->tab}, NULL, NOW, NOW};
+    vault_take_t take = {r->seq, {r->tab, r->tab}, {0}, NOW, NOW};
 
     r->there = 0;
     s->kind = r->kind;

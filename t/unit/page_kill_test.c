@@ -29,7 +29,7 @@ typedef struct field_t {
 /* A round on a page: a poll with the smallest number that counts, which stages or commits. */
 static void poll_once(field_t *x, const vault_page_t *page, apr_pool_t *pool, unsigned *seed)
 {
-    vault_take_t take = {0, {0, 0}, NULL, NOW, NOW};
+    vault_take_t take = {0, {0, 0}, {0}, NOW, NOW};
     vault_ticket_t t;
     vault_state_t *base;
     vault_run_t *run;
@@ -241,7 +241,7 @@ static void a_poll_ends_with_its_child(void)
         {0, it_dies, 0, "a child without a slot answers at once, so the deadline is near"},
     };
     const apr_time_t died = NOW + apr_time_from_sec(5), deadline = NOW + IDLE * 10;
-    const vault_take_t take = {0, {0, 0}, NULL, NOW, deadline};
+    const vault_take_t take = {0, {0, 0}, {0}, NOW, deadline};
     unsigned i;
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -275,7 +275,7 @@ static void a_poll_taken_over_has_a_lease_of_its_own(void)
     vault_pages_t *pages;
     vault_page_t page;
     vault_ticket_t ticket;
-    const vault_take_t take = {0, {0, 0}, NULL, NOW, NOW + IDLE * 10};
+    const vault_take_t take = {0, {0, 0}, {0}, NOW, NOW + IDLE * 10};
     unsigned slot;
 
     pages_begin(&f, &pages, 1, HEAP);

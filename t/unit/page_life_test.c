@@ -74,7 +74,7 @@ static void what_a_run_holds_is_held_until_it_ends(void)
     vault_page_t page;
     vault_ticket_t t;
     vault_interest_t y;
-    vault_take_t take = {1, {0, 0}, NULL, NOW, NOW};
+    vault_take_t take = {1, {0, 0}, {0}, NOW, NOW};
 
     pages_begin(&f, &pages, 3, HEAP);
     page = page_publish(pages, f.pool);
@@ -253,7 +253,7 @@ static void a_waiting_poll_is_told_what_becomes_of_its_page(void)
     vault_pages_t *pages;
     vault_page_t page;
     vault_ticket_t t, newer;
-    vault_take_t take = {1, {0, 0}, NULL, NOW, NOW};
+    vault_take_t take = {1, {0, 0}, {0}, NOW, NOW};
     unsigned slot;
 
     pages_begin(&f, &pages, 3, HEAP);
@@ -294,7 +294,7 @@ static vault_page_t made_at(vault_pages_t *pages, apr_time_t now)
 
 static apr_status_t poll_until(vault_pages_t *pages, const vault_page_t *page, apr_time_t until)
 {
-    vault_take_t take = {0, {0, 0}, NULL, NOW, until};
+    vault_take_t take = {0, {0, 0}, {0}, NOW, until};
     vault_ticket_t t;
 
     return vault_page_take(pages, page, &take, &t);
@@ -310,7 +310,7 @@ static vault_page_t polled_until(vault_pages_t *pages, apr_time_t until)
 
 static int is_there(vault_pages_t *pages, const vault_page_t *page)
 {
-    vault_take_t take = {0, {0, 0}, NULL, NOW, NOW};
+    vault_take_t take = {0, {0, 0}, {0}, NOW, NOW};
 
     return page_acknowledge(pages, page, &take) == APR_SUCCESS;
 }

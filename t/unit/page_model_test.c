@@ -26,7 +26,7 @@
 /* Another tab with the page's id: it gets nothing, and what it does changes nothing. */
 static void a_stranger_polls(game_t *g)
 {
-    vault_take_t take = {game_pick(g, 2) ? g->seq : g->seq + 1000, {5000, 5000}, NULL, NOW, NOW};
+    vault_take_t take = {game_pick(g, 2) ? g->seq : g->seq + 1000, {5000, 5000}, {0}, NOW, NOW};
     vault_ticket_t ticket;
 
     if (g->tab && g->seq) { /* the browser has said its tab before the first answer came */

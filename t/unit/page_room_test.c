@@ -34,7 +34,7 @@ static vault_page_t loaded(vault_pages_t *pages, vault_client_id_t client, apr_t
 
 static void poll(vault_pages_t *pages, const vault_page_t *page, apr_time_t until)
 {
-    vault_take_t take = {0, {0, 0}, NULL, NOW, until};
+    vault_take_t take = {0, {0, 0}, {0}, NOW, until};
     vault_ticket_t t;
 
     CU_ASSERT_EQUAL(vault_page_take(pages, page, &take, &t), APR_SUCCESS);
@@ -42,7 +42,7 @@ static void poll(vault_pages_t *pages, const vault_page_t *page, apr_time_t unti
 
 static int is_there(vault_pages_t *pages, const vault_page_t *page)
 {
-    vault_take_t take = {0, {0, 0}, NULL, NOW, NOW};
+    vault_take_t take = {0, {0, 0}, {0}, NOW, NOW};
 
     return page_acknowledge(pages, page, &take) == APR_SUCCESS;
 }

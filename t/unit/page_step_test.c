@@ -28,14 +28,14 @@ typedef struct call_t {
 
 static void acknowledge_newest(call_t *c)
 {
-    vault_take_t take = {2, {0, 0}, NULL, NOW, NOW};
+    vault_take_t take = {2, {0, 0}, {0}, NOW, NOW};
 
     vault_page_take(c->pages, &c->page, &take, &c->ticket);
 }
 
 static void acknowledge_older(call_t *c)
 {
-    vault_take_t take = {1, {0, 0}, NULL, NOW, NOW};
+    vault_take_t take = {1, {0, 0}, {0}, NOW, NOW};
 
     page_acknowledge(c->pages, &c->page, &take);
 }
@@ -174,7 +174,7 @@ static void killed_within(void (*call)(call_t *))
     fixture_t f;
     call_t c;
     vault_page_t other;
-    vault_take_t take = {0, {0, 0}, NULL, NOW, NOW + IDLE * 100};
+    vault_take_t take = {0, {0, 0}, {0}, NOW, NOW + IDLE * 100};
     vault_ticket_t ticket;
     vault_interest_t x, y;
     apr_uint64_t stamp, used;

@@ -6,6 +6,7 @@
 
 #include "apr_strings.h"
 
+#include "page_facts.h"
 #include "page_fixture.h"
 #include "unit.h"
 
@@ -210,7 +211,7 @@ static void an_acknowledgement_commits_without_polling(void)
             const history_t *h = &histories[i];
             vault_ticket_t before, ticket;
             vault_page_t page = live_through(h, pages, f.pool, &before);
-            vault_take_t take = {seq, {0, 0}, NULL, NOW, NOW};
+            vault_take_t take = {seq, {0, 0}, {0}, NOW, NOW};
             apr_status_t rv = page_acknowledge(pages, &page, &take);
 
             CHECK_ROW(rv == (is_known(h, seq) ? APR_SUCCESS : APR_EMISMATCH), h->why);
@@ -315,7 +316,7 @@ static void one_tab_has_a_page(void)
     page = page_publish(pages, f.pool);
     CU_ASSERT_EQUAL(page_poll(pages, &page, 0, 0, &before), APR_SUCCESS);
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        vault_take_t take = {rows[i].seq, {rows[i].tab[0], rows[i].tab[1]}, NULL, NOW, NOW};
+        vault_take_t take = {rows[i].seq, {rows[i].tab[0], rows[i].tab[1]}, {0}, NOW, NOW};
 
         CHECK_ROW(vault_page_take(pages, &page, &take, &ticket) == rows[i].taken, rows[i].why);
         CHECK_ROW(vault_page_superseded(pages, &before) == (rows[i].taken == APR_SUCCESS), rows[i].why);
@@ -329,20 +330,33 @@ static void one_tab_has_a_page(void)
 static void a_page_is_its_owners(void)
 {
     static const struct {
-        const char *owner, *polls;
+        vault_owner_t owner, polls;
         apr_status_t taken;
         const char *why;
     } rows[] = {
-        {NULL, NULL, APR_SUCCESS, "anybody's page"},
-        {NULL, "ann", APR_SUCCESS, "anybody's page, and a user"},
-        {"ann", "ann", APR_SUCCESS, "her own"},
-        {"ann", "bob", APR_EACCES, "another's"},
-        {"ann", NULL, APR_EACCES, "not logged in any more"},
-        {"ann", "an", APR_EACCES, "a beginning"},
-        {"ann", "anna", APR_EACCES, "a longer one"},
-        {"ann", "Ann", APR_EACCES, "names are compared byte by byte"},
-        {"", NULL, APR_EACCES, "the user without a name is a user"},
-        {"", "", APR_SUCCESS, "and may"},
+        {{0}, {0}, APR_SUCCESS, "anybody's page"},
+        {{0}, {.user = "ann"}, APR_SUCCESS, "anybody's page, and a user"},
+        {{.user = "ann"}, {.user = "ann"}, APR_SUCCESS, "her own"},
+        {{.user = "ann"}, {.user = "bob"}, APR_EACCES, "another's"},
+        {{.user = "ann"}, {0}, APR_EACCES, "not logged in any more"},
+        {{.user = "ann"}, {.user = "an"}, APR_EACCES, "a beginning"},
+        {{.user = "ann"}, {.user = "anna"}, APR_EACCES, "a longer one"},
+        {{.user = "ann"}, {.user = "Ann"}, APR_EACCES, "names are compared byte by byte"},
+        {{.user = ""}, {0}, APR_EACCES, "the user without a name is a user"},
+        {{.user = ""}, {.user = ""}, APR_SUCCESS, "and may"},
+        {{.realm = 1, .user = "ann"}, {.realm = 1, .user = "ann"}, APR_SUCCESS, "her own, in her realm"},
+        {{.realm = 1, .user = "ann"}, {.realm = 2, .user = "ann"}, APR_EACCES, "ann of another realm"},
+        {{.realm = 1, .user = "ann"}, {.user = "ann"}, APR_EACCES, "ann of none"},
+        {{0}, {.realm = 2, .user = "ann"}, APR_SUCCESS, "anybody's page, and a user of a realm"},
+        {{.host = 1}, {.host = 1}, APR_SUCCESS, "anybody's page, on its host"},
+        {{.host = 1}, {.host = 2}, APR_NOTFOUND, "on another host there is no such page"},
+        {{.host = 1}, {0}, APR_NOTFOUND, "nor on none"},
+        {{.host = 1, .user = "ann"}, {.host = 2, .user = "ann"}, APR_NOTFOUND, "nor for its user"},
+        {{.host = 1, .user = "ann"},
+         {.host = 2, .user = "bob"},
+         APR_NOTFOUND,
+         "and another one does not learn that it is"},
+        {{.host = 1, .realm = 3, .user = "ann"}, {.host = 1, .realm = 3, .user = "ann"}, APR_SUCCESS, "all of it fits"},
     };
     fixture_t f;
     vault_pages_t *pages;
@@ -354,15 +368,17 @@ static void a_page_is_its_owners(void)
         vault_page_t page;
         vault_ticket_t ticket;
 
-        CU_ASSERT_FATAL(vault_page_create(pages, &page, &(vault_owner_t){.user = rows[i].owner}, NOW, IDLE) ==
-                        APR_SUCCESS);
+        CU_ASSERT_FATAL(vault_page_create(pages, &page, &rows[i].owner, NOW, IDLE) == APR_SUCCESS);
         CHECK_ROW(vault_page_take(pages, &page, &take, &ticket) == rows[i].taken, rows[i].why);
         CHECK_ROW(page_acknowledge(pages, &page, &take) == rows[i].taken, rows[i].why);
+        CHECK_ROW(vault_page_is_elsewhere(pages, &page, take.owner.host) == (rows[i].taken == APR_NOTFOUND),
+                  rows[i].why);
         take.owner = rows[i].owner;
         take.tab[0] = 2;
         CHECK_ROW(vault_page_take(pages, &page, &take, &ticket) == (rows[i].taken ? APR_SUCCESS : APR_EMISMATCH),
                   "who is refused leaves no tab behind");
         vault_page_drop(pages, &page);
+        CHECK_ROW(!vault_page_is_elsewhere(pages, &page, 4), "a page that is gone is nowhere");
     }
     pages_end(&f, pages, NULL);
 }
@@ -373,7 +389,7 @@ static void taking_over_is_told_while_there_is_a_poll(void)
     fixture_t f;
     vault_pages_t *pages;
     vault_page_t page;
-    vault_take_t take = {0, {0, 0}, NULL, NOW, NOW + 100};
+    vault_take_t take = {0, {0, 0}, {0}, NOW, NOW + 100};
     vault_ticket_t first, second, third;
     apr_uint64_t stamp;
 
@@ -435,7 +451,7 @@ static void who_comes_too_late_is_told(void)
     vault_state_t *s = NULL;
     vault_interest_t interest;
     apr_uint64_t stamp;
-    vault_take_t take = {0, {0, 0}, NULL, NOW, NOW};
+    vault_take_t take = {0, {0, 0}, {0}, NOW, NOW};
 
     pages_begin(&f, &pages, 1, HEAP);
     page = page_publish(pages, f.pool);

@@ -23,7 +23,7 @@ typedef struct scene_t {
 /* Ann's page with one method that has seen the interest "x", polled by her. */
 static void scene_begin(scene_t *s)
 {
-    vault_take_t take = {0, {0, 0}, "ann", NOW, NOW};
+    vault_take_t take = {0, {0, 0}, {.user = "ann"}, NOW, NOW};
 
     pages_begin(&s->f, &s->pages, 3, HEAP);
     CU_ASSERT_FATAL(vault_page_create(s->pages, &s->page, &(vault_owner_t){.user = "ann"}, NOW, IDLE) == APR_SUCCESS);
@@ -38,7 +38,7 @@ static void scene_end(scene_t *s)
     pages_end(&s->f, s->pages, &s->page);
 }
 
-static apr_status_t write_as(scene_t *s, const char *owner, const char *key, const char *value)
+static apr_status_t write_of(scene_t *s, const vault_owner_t *owner, const char *key, const char *value)
 {
     apr_array_header_t *list = apr_array_make(s->f.pool, 1, sizeof(vault_property_t));
     vault_property_t *p = apr_array_push(list);
@@ -49,18 +49,23 @@ static apr_status_t write_as(scene_t *s, const char *owner, const char *key, con
     return vault_page_write(s->pages, &s->page, owner, &write, s->f.pool);
 }
 
+static apr_status_t write_as(scene_t *s, const char *user, const char *key, const char *value)
+{
+    return write_of(s, &(vault_owner_t){.user = user}, key, value);
+}
+
 static apr_status_t drop_method(scene_t *s, const char *url)
 {
     vault_write_t write = {NULL, NULL, 0, url};
 
-    return vault_page_write(s->pages, &s->page, "ann", &write, s->f.pool);
+    return vault_page_write(s->pages, &s->page, &(vault_owner_t){.user = "ann"}, &write, s->f.pool);
 }
 
 static apr_status_t add_method(scene_t *s, const char *url, int max)
 {
     vault_write_t write = {NULL, url, max, NULL};
 
-    return vault_page_write(s->pages, &s->page, "ann", &write, s->f.pool);
+    return vault_page_write(s->pages, &s->page, &(vault_owner_t){.user = "ann"}, &write, s->f.pool);
 }
 
 static const char *property(const vault_state_t *state, const char *key)
@@ -77,7 +82,7 @@ static vault_state_t *next_state(scene_t *s, const char *mark)
 
 static apr_status_t poll(scene_t *s, apr_uint64_t seq)
 {
-    vault_take_t take = {seq, {0, 0}, "ann", NOW, NOW};
+    vault_take_t take = {seq, {0, 0}, {.user = "ann"}, NOW, NOW};
 
     return vault_page_take(s->pages, &s->page, &take, &s->ticket);
 }
@@ -256,9 +261,11 @@ static void who_may_write_and_what(void)
 
     scene_begin(&s);
     CU_ASSERT_EQUAL(write_as(&s, "bob", "k", "v"), APR_EACCES);
+    CU_ASSERT_EQUAL(write_of(&s, &(vault_owner_t){.realm = 1, .user = "ann"}, "k", "v"), APR_EACCES);
+    CU_ASSERT_EQUAL(write_of(&s, &(vault_owner_t){.host = 1, .user = "ann"}, "k", "v"), APR_NOTFOUND);
     CU_ASSERT_EQUAL(write_as(&s, NULL, "k", "v"), APR_EACCES);
-    CU_ASSERT_EQUAL(vault_page_read(s.pages, &s.page, "bob", &base, s.f.pool), APR_EACCES);
-    CU_ASSERT_EQUAL(vault_page_read(s.pages, &s.page, "ann", &base, s.f.pool), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_read(s.pages, &s.page, &(vault_owner_t){.user = "bob"}, &base, s.f.pool), APR_EACCES);
+    CU_ASSERT_EQUAL(vault_page_read(s.pages, &s.page, &(vault_owner_t){.user = "ann"}, &base, s.f.pool), APR_SUCCESS);
     CU_ASSERT_STRING_EQUAL(property(base, "mark"), "0");
     CU_ASSERT_EQUAL(write_as(&s, "ann", "", "v"), APR_EINVAL);
     CU_ASSERT_EQUAL(write_as(&s, "ann", of_length(s.f.pool, VAULT_PROPERTY_KEY_MAX + 1), "v"), APR_EINVAL);
@@ -269,7 +276,7 @@ static void who_may_write_and_what(void)
     made = s.page;
     s.page.id[0] ^= 1;
     CU_ASSERT_EQUAL(write_as(&s, "ann", "k", "v"), APR_NOTFOUND);
-    CU_ASSERT_EQUAL(vault_page_read(s.pages, &s.page, "ann", &base, s.f.pool), APR_NOTFOUND);
+    CU_ASSERT_EQUAL(vault_page_read(s.pages, &s.page, &(vault_owner_t){.user = "ann"}, &base, s.f.pool), APR_NOTFOUND);
     s.page = made;
     vault_page_drop(s.pages, &s.page);
     CU_ASSERT_FATAL(vault_page_create(s.pages, &s.page, NULL, NOW, IDLE) == APR_SUCCESS);
@@ -336,7 +343,7 @@ static void an_answer_that_was_dropped_is_not_told(void)
 static void what_is_not_settled_is_told_again(void)
 {
     scene_t s;
-    vault_take_t take = {1, {0, 0}, "ann", NOW, NOW};
+    vault_take_t take = {1, {0, 0}, {.user = "ann"}, NOW, NOW};
     vault_ticket_t killed;
 
     scene_begin(&s);
@@ -377,7 +384,7 @@ static void a_round_without_output_is_told_at_once(void)
 static void an_idle_acknowledgement_settles_nothing(void)
 {
     scene_t s;
-    vault_take_t take = {0, {0, 0}, "ann", NOW, NOW};
+    vault_take_t take = {0, {0, 0}, {.user = "ann"}, NOW, NOW};
     vault_ticket_t aside;
 
     scene_begin(&s);

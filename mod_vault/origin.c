@@ -15,6 +15,7 @@
 #include "http_protocol.h"
 #include "http_request.h"
 
+#include "body.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "own_handlers.h"
@@ -161,7 +162,7 @@ static int answer_preflight(request_rec *r, const char *methods)
 static int refuse(request_rec *r)
 {
     const char *origin = apr_table_get(r->headers_in, "Origin");
-    int status = ap_discard_request_body(r);
+    int status = vault_body_discard(r);
 
     ap_log_rerror(
         APLOG_MARK, APLOG_INFO, 0, r,

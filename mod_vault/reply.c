@@ -6,10 +6,8 @@
 #include "http_protocol.h"
 #include "util_filter.h"
 
+#include "body.h"
 #include "utf8.h"
-
-/* Room for a body to begin with: as much as one read gives. */
-#define ROOM HUGE_STRING_LEN
 
 void vault_reply_no_cache(request_rec *r)
 {
@@ -79,7 +77,7 @@ int vault_reply_method(request_rec *r, int get, int post)
 
 int vault_reply_allow(request_rec *r, const char *allowed, const char *error)
 {
-    int status = ap_discard_request_body(r);
+    int status = vault_body_discard(r);
 
     if (status != OK) {
         return status;
@@ -139,82 +137,14 @@ static int is_form(const request_rec *r)
            (!type[sizeof(form) - 1] || strchr("; \t", type[sizeof(form) - 1]));
 }
 
-typedef struct body_t {
-    char *text; /* `room` bytes and one for the NUL */
-    apr_size_t length, room, max;
-    apr_pool_t *pool;
-} body_t;
-
-/* Grows as the body comes, so that a large limit costs nothing where bodies are small. */
-static apr_status_t append(body_t *body, const char *data, apr_size_t n)
-{
-    if (n > body->max - body->length) {
-        return APR_ENOSPC;
-    }
-    if (n > body->room - body->length) {
-        char *text;
-        while (n > body->room - body->length) {
-            body->room = body->room > body->max / 2 ? body->max : 2 * body->room;
-        }
-        text = apr_palloc(body->pool, body->room + 1);
-        memcpy(text, body->text, body->length);
-        body->text = text;
-    }
-    memcpy(body->text + body->length, data, n);
-    body->length += n;
-    return APR_SUCCESS;
-}
-
-/* Appends what came. @return APR_EOF: this was the last of it */
-static apr_status_t read_part(request_rec *r, apr_bucket_brigade *bb, body_t *body)
-{
-    apr_status_t rv = ap_get_brigade(r->input_filters, bb, AP_MODE_READBYTES, APR_BLOCK_READ, HUGE_STRING_LEN);
-    apr_bucket *b;
-
-    for (b = APR_BRIGADE_FIRST(bb); rv == APR_SUCCESS && b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b)) {
-        const char *data;
-        apr_size_t n;
-        if (APR_BUCKET_IS_EOS(b)) {
-            return APR_EOF;
-        }
-        if (APR_BUCKET_IS_METADATA(b) || (rv = apr_bucket_read(b, &data, &n, APR_BLOCK_READ)) != APR_SUCCESS) {
-            continue;
-        }
-        rv = append(body, data, n);
-    }
-    return rv;
-}
-
-int vault_reply_body(request_rec *r, char **text, apr_size_t max, apr_pool_t *pool)
-{
-    apr_bucket_brigade *bb = apr_brigade_create(pool, r->connection->bucket_alloc);
-    body_t body = {.room = max < ROOM ? max : ROOM, .max = max, .pool = pool};
-    apr_status_t rv;
-
-    body.text = apr_palloc(pool, body.room + 1);
-    do {
-        rv = read_part(r, bb, &body);
-        apr_brigade_cleanup(bb);
-    } while (rv == APR_SUCCESS);
-    *text = body.text;
-    body.text[body.length] = '\0';
-    if (rv == APR_ENOSPC) {
-        return HTTP_REQUEST_ENTITY_TOO_LARGE;
-    }
-    if (rv != APR_EOF) {
-        return ap_map_http_request_error(rv, HTTP_BAD_REQUEST);
-    }
-    return strlen(*text) == body.length ? OK : HTTP_BAD_REQUEST;
-}
-
 /* A body of another type would be taken for a form without fields. */
 static int expect_no_body(request_rec *r, apr_pool_t *pool)
 {
     char *text;
-    int status = vault_reply_body(r, &text, 0, pool);
+    int status = vault_body_read(r, &text, 0, pool);
 
     if (status == HTTP_REQUEST_ENTITY_TOO_LARGE) {
-        status = ap_discard_request_body(r);
+        status = vault_body_discard(r);
         return status == OK ? HTTP_UNSUPPORTED_MEDIA_TYPE : status;
     }
     return status;
@@ -230,12 +160,12 @@ int vault_reply_fields(request_rec *r, apr_array_header_t **fields, apr_size_t m
         return HTTP_BAD_REQUEST;
     }
     if (r->method_number != M_POST) {
-        return ap_discard_request_body(r);
+        return vault_body_discard(r);
     }
     if (!is_form(r)) {
         return expect_no_body(r, pool);
     }
-    status = vault_reply_body(r, &form, max, pool);
+    status = vault_body_read(r, &form, max, pool);
     return status == OK ? add_fields(*fields, form) : status;
 }
 

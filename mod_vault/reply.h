@@ -55,10 +55,6 @@ int vault_reply_no_fields(request_rec *r, int status);
 /** The same by name, in whatever case; of a name given twice the last. */
 int vault_reply_params(request_rec *r, apr_table_t **params, apr_size_t max, apr_pool_t *pool);
 
-/** The body as text.
- * @return OK, or the status to answer: 400 it has a NUL or broke off, 413 it is longer than `max` bytes */
-int vault_reply_body(request_rec *r, char **text, apr_size_t max, apr_pool_t *pool);
-
 /** Is the method GET or POST (not HEAD)? @return OK; or what the handler returns, 405 has been answered with the Allow header */
 int vault_reply_method(request_rec *r, int get, int post);
 

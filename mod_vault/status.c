@@ -8,6 +8,7 @@
 #include "http_core.h"
 #include "http_protocol.h"
 
+#include "body.h"
 #include "checkup.h"
 #include "dispatcher.h"
 #include "explain.h"
@@ -217,7 +218,7 @@ int vault_status_handler(request_rec *r)
     if (r->method_number != M_GET && (status = vault_reply_method(r, 1, 0)) != OK) {
         return status;
     }
-    ap_discard_request_body(r);
+    vault_body_discard(r);
     if (form || r->args) {
         return form ? form->write(r) : write_html(r);
     }

@@ -9,6 +9,7 @@
 
 #include "apr_strings.h"
 
+#include "body.h"
 #include "context.h"
 #include "feedurl.h"
 #include "method.h"
@@ -273,7 +274,7 @@ static int is_list_of_urls(const json_t *list)
 static int read_request(request_t *q)
 {
     char *text;
-    int status = vault_reply_body(q->r, &text, BODY_MAX, q->r->pool);
+    int status = vault_body_read(q->r, &text, BODY_MAX, q->r->pool);
 
     if (status != OK) {
         return status;

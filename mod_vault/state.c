@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A page's state, in arrays and as one block of shared memory.
  *
- * A block: header | interests named, each once (u32, padded) | properties | cursors | methods | acks.
- * Strings are (u32 length, bytes, NUL) padded to 8; a length of NONE is NULL. Dependencies are (u32 count, u32 0) and pairs of u64;
+ * A block: header | interests named, each once (u32, padded) | properties | methods | cursors | acks.
+ * Strings are (u32 length, bytes, NUL) padded to 8; a length of NONE is NULL. The scope of a cursor, mostly the URL of one of the methods, is
+ * then (u32 SCOPE + number of the method, u32 0): URLs can be long. Dependencies are (u32 count, u32 0) and pairs of u64;
  * a count of NONE is NULL. The order is that of the arrays. The acks come last, so that they go by setting their number to 0.
  */
 #include "state.h"
@@ -11,8 +12,9 @@
 
 #include "apr_strings.h"
 
-#define STATE_MAGIC 0x76537432u /* "vSt2" */
+#define STATE_MAGIC 0x76537433u /* "vSt3" */
 #define NONE 0xffffffffu
+#define SCOPE 0x80000000u /* no string is that long */
 #define ALIGN8(n) (((apr_size_t)(n) + 7) & ~(apr_size_t)7)
 
 typedef struct header_t {
@@ -133,6 +135,18 @@ static apr_uint32_t interests_bound(const vault_state_t *s)
     return n;
 }
 
+static void put_scope(writer_t *w, const vault_state_t *s, const char *scope)
+{
+    const vault_method_t *m = vault_state_method(s, scope);
+
+    if (m) {
+        put_pair(w, SCOPE | (apr_uint32_t)(m - AT(s->methods, vault_method_t, 0)), 0);
+    }
+    else {
+        put_string(w, scope);
+    }
+}
+
 static void put_lists(writer_t *w, const vault_state_t *s)
 {
     int i;
@@ -141,16 +155,16 @@ static void put_lists(writer_t *w, const vault_state_t *s)
         put_string(w, AT(s->properties, vault_property_t, i)->key);
         put_string(w, AT(s->properties, vault_property_t, i)->value);
     }
-    for (i = 0; i < s->cursors->nelts; i++) {
-        vault_cursor_t *c = AT(s->cursors, vault_cursor_t, i);
-        put_string(w, c->scope);
-        put_string(w, c->key);
-        put_string(w, c->value);
-        put_deps(w, c->deps);
-    }
     for (i = 0; i < s->methods->nelts; i++) {
         put_string(w, AT(s->methods, vault_method_t, i)->url);
         put_deps(w, AT(s->methods, vault_method_t, i)->deps);
+    }
+    for (i = 0; i < s->cursors->nelts; i++) {
+        vault_cursor_t *c = AT(s->cursors, vault_cursor_t, i);
+        put_scope(w, s, c->scope);
+        put_string(w, c->key);
+        put_string(w, c->value);
+        put_deps(w, c->deps);
     }
     for (i = 0; i < s->acks->nelts; i++) {
         put_string(w, AT(s->acks, vault_ack_t, i)->feed);
@@ -252,6 +266,21 @@ static const char *take_name(reader_t *r)
     return s;
 }
 
+static const char *take_scope(reader_t *r, const vault_state_t *s)
+{
+    apr_uint32_t n = peek_u32(r);
+
+    if (!(n & SCOPE) || n == NONE) {
+        return take_name(r);
+    }
+    take(r, 8);
+    if (r->bad || (n & ~SCOPE) >= (apr_uint32_t)s->methods->nelts) {
+        r->bad = 1;
+        return NULL;
+    }
+    return AT(s->methods, vault_method_t, n & ~SCOPE)->url;
+}
+
 static apr_array_header_t *take_deps(reader_t *r)
 {
     apr_uint32_t n = peek_u32(r), i;
@@ -282,18 +311,18 @@ static void take_lists(reader_t *r, vault_state_t *s, const header_t *h)
         p->key = take_name(r);
         p->value = take_name(r);
     }
-    for (i = 0; i < h->cursors && !r->bad; i++) {
-        vault_cursor_t *c = apr_array_push(s->cursors);
-        c->scope = take_name(r);
-        c->key = take_name(r);
-        c->value = take_string(r);
-        c->deps = take_deps(r);
-        r->bad |= c->deps == NULL;
-    }
     for (i = 0; i < h->methods && !r->bad; i++) {
         vault_method_t *m = apr_array_push(s->methods);
         m->url = take_name(r);
         m->deps = take_deps(r);
+    }
+    for (i = 0; i < h->cursors && !r->bad; i++) {
+        vault_cursor_t *c = apr_array_push(s->cursors);
+        c->scope = take_scope(r, s);
+        c->key = take_name(r);
+        c->value = take_string(r);
+        c->deps = take_deps(r);
+        r->bad |= c->deps == NULL;
     }
     for (i = 0; i < h->acks && !r->bad; i++) {
         vault_ack_t *a = apr_array_push(s->acks);

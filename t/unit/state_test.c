@@ -260,6 +260,31 @@ static void a_block_is_the_same_whatever_was_there_before(void)
     apr_pool_destroy(pool);
 }
 
+/* A URL with its arguments can have a thousand bytes, and a method several cursors. */
+static void the_url_of_a_method_is_stored_once(void)
+{
+    apr_pool_t *pool;
+    vault_state_t *s, *back;
+    const char *url;
+    apr_size_t size;
+    char *block;
+
+    CU_ASSERT_FATAL(apr_pool_create(&pool, NULL) == APR_SUCCESS);
+    s = vault_state_create(pool);
+    url = repeat(pool, 'u', 1000);
+    add_method(s, "/first", NULL);
+    add_method(s, url, NULL);
+    add_cursor(s, url, "a", "1");
+    add_cursor(s, apr_pstrdup(pool, url), "b", "2");
+    add_cursor(s, "", "c", "3");
+    block = encode(s, &size);
+    CU_ASSERT(vault_state_bytes(block) < 1300);
+    back = vault_state_decode(block, size, pool);
+    CU_ASSERT(back && same_state(s, back));
+    free(block);
+    apr_pool_destroy(pool);
+}
+
 static void a_number_is_given_later(void)
 {
     apr_pool_t *pool;
@@ -484,6 +509,7 @@ void vault_state_suite(void)
 
     CU_ADD_TEST(suite, what_is_stored_comes_back);
     CU_ADD_TEST(suite, a_block_is_the_same_whatever_was_there_before);
+    CU_ADD_TEST(suite, the_url_of_a_method_is_stored_once);
     CU_ADD_TEST(suite, a_number_is_given_later);
     CU_ADD_TEST(suite, acks_go_and_nothing_else);
     CU_ADD_TEST(suite, a_block_names_its_interests_and_no_others);

@@ -146,6 +146,11 @@ static apr_size_t host_room(vault_call_t *call)
     return x ? x->room : 0;
 }
 
+static apr_uint64_t host_client(vault_call_t *call)
+{
+    return call->r ? vault_client_of(call->r) : 0;
+}
+
 const vault_host_t vault_feedcall_host = {
     .abi = VAULT_FEED_ABI,
     .size = sizeof(vault_host_t),
@@ -165,6 +170,7 @@ const vault_host_t vault_feedcall_host = {
     .absolute = host_absolute,
     .notify_all = host_notify_all,
     .room = host_room,
+    .client = host_client,
 };
 
 /* --------------------------------------------------------------------- calls */

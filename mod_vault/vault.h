@@ -145,6 +145,13 @@ struct vault_host_t {
      * It came after notify_all: a feed looks whether host->size reaches over it.
      * @return 0 the rows may be of any length: a template takes of them what it shows */
     apr_size_t (*room)(vault_call_t *call);
+
+    /** Whom limits count: a number for the user of the request or, without a login, for its address. For a feed that
+     * shares something scarce between clients. The number says nothing about the client, and is another one after the
+     * server was stopped.
+     * It came after room: a feed looks whether host->size reaches over it.
+     * @return 0 the call belongs to no request */
+    apr_uint64_t (*client)(vault_call_t *call);
 };
 
 /** A parameter of `VaultFeed NAME PATH key=value …`. The list ends with a NULL name. */

@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
 
 #include "connect.h"
+#include "turns.h"
 
 /* ------------------------------------------------------------ the places */
 
@@ -135,13 +137,15 @@ const char *sql_pool_start(sql_database_t *db, apr_pool_t *pchild)
     apr_pool_cleanup_register(db->pool, db, dbi_shutdown_cb, apr_pool_cleanup_null);
     rv = apr_thread_mutex_create(&db->lock, APR_THREAD_MUTEX_DEFAULT, db->pool);
     if (rv == APR_SUCCESS) {
+        rv = sql_turns_create(&db->turns, (unsigned)db->connections, db->pool);
+    }
+    if (rv == APR_SUCCESS) {
         rv = apr_reslist_create(&db->free_connections, 0, db->connections, db->connections, 0, place_make_cb,
                                 place_destroy_cb, db, db->pool);
     }
     if (rv != APR_SUCCESS) {
         return "the list of connections cannot be made";
     }
-    apr_reslist_timeout_set(db->free_connections, apr_time_from_sec(db->timeout));
     return NULL;
 }
 
@@ -209,6 +213,16 @@ static apr_status_t make_server_ready(sql_call_t *c)
     return conn->dbi != NULL ? APR_SUCCESS : sql_connect(c);
 }
 
+/* Calls that belong to no request are those of one client. */
+static apr_uint64_t client_of(const sql_call_t *c)
+{
+    const vault_host_t *host = c->db->host;
+
+    return c->call != NULL && host->size > offsetof(vault_host_t, client) && host->client != NULL
+               ? host->client(c->call)
+               : 0;
+}
+
 static apr_status_t acquire(sql_call_t *c)
 {
     sql_database_t *db = c->db;
@@ -218,10 +232,20 @@ static apr_status_t acquire(sql_call_t *c)
     if (db->free_connections == NULL) {
         return sql_fail(c, APR_EAGAIN, "the feed was not started in this child");
     }
-    rv = apr_reslist_acquire(db->free_connections, &resource);
+    c->client = client_of(c);
+    rv = sql_turns_take(db->turns, c->client, 0);
+    if (rv != APR_SUCCESS) {
+        db->host->log(7, "a call waits for one of %d connections to \"%s\"", db->connections, db->database);
+        rv = sql_turns_take(db->turns, c->client, apr_time_from_sec(db->timeout));
+    }
     if (rv != APR_SUCCESS) {
         return sql_fail(c, APR_EAGAIN, "all %d connections to \"%s\" were busy for %d s (parameter connections)",
                         db->connections, db->database, db->timeout);
+    }
+    rv = apr_reslist_acquire(db->free_connections, &resource);
+    if (rv != APR_SUCCESS) {
+        sql_turns_give(db->turns, c->client);
+        return sql_fail(c, APR_EAGAIN, "no connection to \"%s\" can be had: out of memory", db->database);
     }
     c->conn = resource;
     return APR_SUCCESS;
@@ -262,6 +286,7 @@ void sql_conn_give_back(sql_call_t *c)
     c->conn->is_new = 0;
     if (c->own == NULL) {
         apr_reslist_release(c->db->free_connections, c->conn);
+        sql_turns_give(c->db->turns, c->client);
     }
     else {
         if (!c->failed) {

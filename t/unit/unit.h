@@ -64,7 +64,8 @@
     SUITE(database_pace)                                                                                               \
     SUITE(database_place)                                                                                              \
     SUITE(database_recent)                                                                                             \
-    SUITE(database_walk)
+    SUITE(database_walk)                                                                                               \
+    SUITE(sql_turns)
 #else
 #define VAULT_DATABASE_SUITES(SUITE)
 #endif

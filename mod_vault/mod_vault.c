@@ -17,11 +17,13 @@
 #include "feedurl.h"
 #include "handlers.h"
 #include "headers.h"
+#include "local.h"
 #include "method.h"
 #include "metrics.h"
 #include "notify.h"
 #include "notify_after.h"
 #include "origin.h"
+#include "own_handlers.h"
 #include "own_page.h"
 #include "realm.h"
 #include "ssi.h"
@@ -51,6 +53,8 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_handler(vault_subscriptions_handler, NULL, NULL, APR_HOOK_MIDDLE);
     vault_child_hooks();
     vault_realm_hooks();
+    vault_own_handler_hooks();
+    vault_local_register(p);
     vault_bell_hooks();
     vault_suspension_hooks();
     vault_handlers_hooks();

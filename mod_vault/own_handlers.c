@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of the handlers that have URLs. */
+/* The table of the handlers that have URLs, and where those answer that show or change what is not one visitor's own. */
 #include "own_handlers.h"
+
+#include "http_log.h"
+
+#include "log.h"
+#include "mod_vault.h"
+#include "now.h"
+
+APLOG_USE_MODULE(vault);
 
 const vault_own_handler_t *vault_own_handler(const request_rec *r)
 {
     static const vault_own_handler_t handlers[] = {
-        {.name = "vault-feed", .answers_origins = 1},
-        {.name = "vault-notify", .answers_origins = 1, .skips_queue = 1},
+        {.name = "vault-feed", .answers_origins = 1, .of_server = 1},
+        {.name = "vault-notify", .answers_origins = 1, .skips_queue = 1, .of_server = 1},
         {.name = "vault-page", .answers_origins = 1},
         {.name = "vault-poll", .answers_origins = 1, .skips_queue = 1},
-        {.name = "vault-status", .skips_queue = 1},
+        {.name = "vault-status", .skips_queue = 1, .of_server = 1},
     };
     unsigned i;
 
@@ -19,4 +27,42 @@ const vault_own_handler_t *vault_own_handler(const request_rec *r)
         }
     }
     return NULL;
+}
+
+/* httpd passes a directive to every module that has one of that name; the core acts on this one. */
+const char *vault_own_handler_set(cmd_parms *cmd, void *dir, const char *name)
+{
+    if (!ap_check_cmd_context(cmd, NOT_IN_HTACCESS)) {
+        ((vault_location_t *)dir)->handler = name;
+    }
+    return DECLINE_CMD;
+}
+
+/* In front of our handlers. Whoever may write an .htaccess file may not open by it what is the whole server's. */
+static int refuse(request_rec *r)
+{
+    static apr_time_t said;
+    const vault_own_handler_t *own = vault_own_handler(r);
+    const char *set;
+    int level;
+
+    if (!own || !own->of_server) {
+        return DECLINED;
+    }
+    set = vault_location_of(r)->handler;
+    if (set && !ap_cstr_casecmp(set, own->name)) {
+        return DECLINED;
+    }
+    level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
+    ap_log_rerror(
+        APLOG_MARK, level, 0, r,
+        VLTNO(00307) "%s of %s does not count: it answers only where a SetHandler of the server's configuration "
+                     "sets it, not by .htaccess, AddHandler or a rewrite rule",
+        own->name, r->uri);
+    return HTTP_FORBIDDEN;
+}
+
+void vault_own_handler_hooks(void)
+{
+    ap_hook_handler(refuse, NULL, NULL, APR_HOOK_REALLY_FIRST);
 }

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "origin.h"
+#include "own_handlers.h"
 #include "reply.h"
 #include "throttle_conf.h"
 
@@ -59,6 +60,7 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add)
     l->max_answer = a->max_answer ? a->max_answer : b->max_answer;
     l->max_poll_body = a->max_poll_body ? a->max_poll_body : b->max_poll_body;
     l->path = a->path ? a->path : b->path;
+    l->handler = a->handler ? a->handler : b->handler;
     l->feed_log = a->feed_log ? a->feed_log : b->feed_log;
     l->exposed = a->exposed ? a->exposed : b->exposed;
     l->notify_after = a->notify_after ? a->notify_after : b->notify_after;
@@ -448,6 +450,7 @@ static const char *add_origin(cmd_parms *cmd, void *dir, const char *text)
 #define INFO(n) ((void *)(apr_uintptr_t) & (n))
 
 const command_rec vault_commands[] = {
+    AP_INIT_TAKE1("SetHandler", vault_own_handler_set, NULL, OR_FILEINFO, "a handler's name, as the core has it"),
     AP_INIT_FLAG("VaultLongPoll", set_long_poll, NULL, OR_OPTIONS, "On or Off: pages made here may ask for news"),
     AP_INIT_TAKE1("VaultStreamTimeout", set_stream, NULL, OR_OPTIONS,
                   "Seconds after which a stream of events ends, to be asked for again; 0: no streams"),

@@ -22,6 +22,7 @@ typedef struct vault_location_t {
     apr_off_t max_answer;                    /* VaultMaxAnswer, bytes; 0: not said */
     apr_off_t max_poll_body;                 /* VaultMaxPollBody, bytes; 0: not said */
     const char *path;                        /* VaultPath; NULL: not said */
+    const char *handler;                     /* SetHandler, but of no .htaccess file; NULL: not said */
     apr_array_header_t *feed_log;            /* VaultFeedLog, of vault_feed_log_t *; NULL: not said; empty: Off */
     apr_array_header_t *exposed;             /* VaultFeedExpose, of vault_exposed_t; NULL: not said; empty: Off */
     apr_array_header_t *notify_after;        /* VaultNotifyAfter, of const char *; NULL: not said; empty: Off */

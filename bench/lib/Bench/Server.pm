@@ -99,7 +99,7 @@ LoadModule vault_module "$vault"
 </Location>
 <Location /vault/notify>
     SetHandler vault-notify
-    Require local
+    Require vault-local
 </Location>
 <Location /vault/status>
     SetHandler vault-status

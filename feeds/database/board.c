@@ -26,10 +26,13 @@
 #define QUIET_MARKS (DATABASE_MARKS / 4)
 
 /* Of what is in it, and what it means: children of two versions do not share one. */
-#define BOARD_VERSION 6
+#define BOARD_VERSION 7
+/* Of an incarnation, with its NUL. */
+#define INCARNATION_BYTES 64
 
 struct database_board_t {
     char place[DATABASE_PLACE_BYTES];              /* who holds the lock; in a page of its own */
+    char incarnation[INCARNATION_BYTES];           /* who holds the lock */
     _Atomic pid_t holder;                          /* atomic: who holds the lock, when it has said so; 0: nobody has */
     _Atomic apr_int64_t floor;                     /* atomic: one more than the number; 0: none */
     _Atomic apr_uint64_t known;                    /* atomic: 0: none */
@@ -199,6 +202,17 @@ void database_board_keep_place(const database_t *feed, const char *place)
     apr_cpystrn(kept, place, sizeof(kept));
     (void)pwrite(feed->board_fd, kept, sizeof(kept), offsetof(database_board_t, place));
     feed->board->floor = place[0] != '\0' ? floor_of(feed, place) + 1 : 0;
+}
+
+/* One that is half written, by a process that was killed then, is no database's. */
+int database_board_is_of(const database_t *feed, const char *incarnation)
+{
+    return incarnation == NULL || strncmp(feed->board->incarnation, incarnation, INCARNATION_BYTES - 1) == 0;
+}
+
+void database_board_keep_incarnation(const database_t *feed, const char *incarnation)
+{
+    apr_cpystrn(feed->board->incarnation, incarnation != NULL ? incarnation : "", INCARNATION_BYTES);
 }
 
 apr_int64_t database_board_floor(const database_t *feed)

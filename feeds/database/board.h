@@ -59,6 +59,11 @@ int database_board_await(const database_t *feed);
 void database_board_read_place(const database_t *feed, char *place);
 /** Keep it, after the announcements: who takes over repeats some rather than skip any. "": nobody knows any more. */
 void database_board_keep_place(const database_t *feed, const char *place);
+/** Is that place of this incarnation of the database (database_dialect_t::incarnation)? If it is not, the watcher
+ * forgets the place before it keeps the incarnation. By who watches.
+ * @param incarnation  NULL: there is none, and the place is of it */
+int database_board_is_of(const database_t *feed, const char *incarnation);
+void database_board_keep_incarnation(const database_t *feed, const char *incarnation);
 /** Up to this number, with which a place begins, all was announced, or what database_dialect_t::floor_of says; -1: nobody watches yet. Any
  * thread: it may be older than the place is, or newer by what writers have announced. */
 apr_int64_t database_board_floor(const database_t *feed);

@@ -62,7 +62,7 @@ static sql_statement_t *make_statement(sql_call_t *c, const database_dialect_t *
 
     sql_raw(sql, c->db->driver->select);
     sql_raw(sql, " ");
-    sql_own_cell_of(sql, "w.epoch", SQL_TEXT);
+    sql_own_cell_of(sql, database_dialect_epoch_of(dialect), SQL_TEXT);
     sql_raw(sql, ",");
     sql_own_cell_of(sql, "w.pruned", SQL_TEXT);
     sql_raw(sql, ",");

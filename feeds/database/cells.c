@@ -14,8 +14,9 @@ void database_cells_begin(database_cells_t *cells, const char *name)
 static void append_told(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
     const char *columns = dialect->columns != NULL ? dialect->columns(cells->sql, table) : "w.columns";
-    const char *const expressions[DATABASE_CELLS_WATCHED] = {"w.epoch", "w.pruned", columns,
-                                                              dialect->unites ? dialect->part : dialect->now};
+    const char *now = dialect->unites ? dialect->part : database_dialect_now(cells->sql, dialect, table);
+    const char *const expressions[DATABASE_CELLS_WATCHED] = {database_dialect_epoch_of(dialect), "w.pruned", columns,
+                                                             now};
 
     for (int i = 0; i < DATABASE_CELLS_WATCHED; i++) {
         sql_raw(cells->sql, i == 0 ? " " : ",");
@@ -65,10 +66,12 @@ void database_cells_place(sql_statement_t *sql, const database_dialect_t *dialec
     sql_raw(sql, " (");
     sql_raw(sql, sql->driver->select);
     sql_raw(sql, " ");
-    sql_raw(sql, dialect->now);
+    sql_raw(sql, database_dialect_now(sql, dialect, table));
     append_watched(sql);
     database_cells_which(sql, dialect, table);
-    sql_raw(sql, " AND w.epoch=");
+    sql_raw(sql, " AND ");
+    sql_raw(sql, database_dialect_epoch_of(dialect));
+    sql_raw(sql, "=");
     sql_text(sql, epoch);
     sql_raw(sql, ")");
     sql_bare_cell_of(sql, "");

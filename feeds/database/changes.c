@@ -223,9 +223,9 @@ static void append_own(sql_call_t *c, apr_int64_t floor, int most, int images, d
     }
     append_id(cells);
     database_cells_begin(cells, "epoch");
-    sql_own_cell_of(sql, "w.epoch", SQL_TEXT);
+    sql_own_cell_of(sql, database_dialect_epoch_of(dialect), SQL_TEXT);
     database_cells_begin(cells, "now");
-    sql_own_cell_of(sql, dialect->now, SQL_TEXT);
+    sql_own_cell_of(sql, database_dialect_now(sql, dialect, c->table), SQL_TEXT);
     if (dialect->joins != NULL) {
         database_cells_begin(cells, "xid");
         sql_own_cell_of(sql, dialect->number, SQL_INTEGER);

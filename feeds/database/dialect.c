@@ -66,6 +66,17 @@ apr_status_t database_dialect_place(sql_call_t *c, const char **told, const char
     return rv == APR_SUCCESS ? understand_place(c, *told, place) : rv;
 }
 
+const char *database_dialect_now(const sql_statement_t *sql, const database_dialect_t *dialect,
+                                 const sql_table_t *table)
+{
+    return dialect->now_of != NULL ? dialect->now_of(sql, table) : dialect->now;
+}
+
+const char *database_dialect_epoch_of(const database_dialect_t *dialect)
+{
+    return dialect->epoch != NULL ? dialect->epoch : "w.epoch";
+}
+
 const char *database_part_add(const char *told, const char *number, const char *id, apr_pool_t *pool)
 {
     apr_size_t length;

@@ -5,7 +5,8 @@
  *
  * The feed's own tables, made by `vaultctl watch`:
  *
- *   vault_changes  one row for each change of a row: id, tbl, op (I, U, D; W, without a row: it is watched anew), row_key (the key
+ *   vault_changes  one row for each change of a row: id, tbl, op (I, U, D; W, without a row: it is watched anew; A, of
+ *                  PostgreSQL, with tbl "": some commit did not wait for the disk), row_key (the key
  *                  as text), old_row and new_row (images of the row), at (seconds since 1970), and what the dialect needs
  *   vault_watched  one row for each watched table: tbl, epoch (another one each time it is watched), pruned (the place
  *                  up to which its changes are gone), columns (those that the triggers know)
@@ -29,6 +30,7 @@
 typedef struct database_span_t {
     const char *since;  /**< the reader's place */
     const char *now;    /**< the place of this snapshot */
+    const char *told;   /**< what the database told of it, if `now` claims less than that; else NULL */
     const char *pruned; /**< up to where changes are gone */
 } database_span_t;
 
@@ -62,6 +64,14 @@ typedef struct database_dialect_t {
     int (*is_due)(const char *told, apr_int64_t age, int look);
     /** An expression that tells where a snapshot is, as text that is never NULL. */
     const char *now;
+    /** The same for a reader of one table, with what a place needs to outlive a crash of the database. NULL: `now`. */
+    const char *(*now_of)(const sql_statement_t *sql, const sql_table_t *table);
+    /** The expression of the epoch of a watching: w.epoch, with what places, marks and copies must not outlive.
+     * NULL: w.epoch itself. */
+    const char *epoch;
+    /** A statement that tells the incarnation of the database: another text after each crash and each start of the
+     * server. NULL: nobody tells it. */
+    const char *incarnation;
     /** Where the dialect unites: likewise in parts, for less. What comes after vault_watched AS w for it; then of the row of no table, whose tbl
      * and epoch are "", there is a row for each `part`, which is NULL if there is none: DATABASE_CELLS_WATCHED and database_part_add. */
     const char *part, *parts;
@@ -143,6 +153,11 @@ const database_dialect_t *database_dialect_of(const sql_database_t *db);
  * @param place  of it, which may be shorter; in c->pool
  * @return as sql_conn_query, and as database_dialect_t::place */
 apr_status_t database_dialect_place(sql_call_t *c, const char **told, const char **place);
+
+/** The expression of database_dialect_t::now_of, and of database_dialect_t::epoch. */
+const char *database_dialect_now(const sql_statement_t *sql, const database_dialect_t *dialect,
+                                 const sql_table_t *table);
+const char *database_dialect_epoch_of(const database_dialect_t *dialect);
 
 /** Is it a place at all? It may be too old, or of another database. */
 int database_dialect_is_place(sql_call_t *c, const char *text);

@@ -39,6 +39,11 @@ static const char *const tables[] = {
     "DECLARE o jsonb; n jsonb; ok text; nk text; t text := TG_ARGV[0]; k text := TG_ARGV[1]; p text := "
     "coalesce(TG_ARGV[2],'');\n"
     "BEGIN\n"
+    /* Once, for ever: see places_pgsql.h. */
+    "  IF pg_catalog.current_setting('synchronous_commit') = 'off' AND "
+    "NOT EXISTS(SELECT FROM vault_changes WHERE tbl='') THEN\n"
+    "    INSERT INTO vault_changes(tbl,op) VALUES('','A');\n"
+    "  END IF;\n"
     "  IF TG_OP = 'INSERT' THEN\n"
     "    n := pg_catalog.to_jsonb(NEW);\n"
     "    INSERT INTO vault_changes(tbl,op,row_key,new_row) VALUES(t,'I',pg_catalog.rtrim(n->>k,p),n);\n"
@@ -68,6 +73,31 @@ static const char *const tables[] = {
     "REVOKE ALL ON FUNCTION vault_record() FROM PUBLIC",
     NULL,
 };
+
+/* ------------------------------------------------------------ crashes */
+
+/* The statistics begin anew when the server has recovered from a crash, also from that of a single backend, after
+ * which the postmaster goes on. */
+#define INCARNATION                                                                                                    \
+    "pg_catalog.concat(extract(epoch FROM pg_catalog.pg_postmaster_start_time()),'.',"                                 \
+    "extract(epoch FROM pg_catalog.pg_stat_get_bgwriter_stat_reset_time()))"
+
+/* The largest recorded transaction of the table that this snapshot sees, and the snapshot. What was pruned counts. */
+static const char *now_of(const sql_statement_t *sql, const sql_table_t *table)
+{
+    sql_statement_t *made = sql_expression_make(sql);
+
+    sql_raw(made, "(SELECT pg_catalog.pg_current_snapshot()::text||'/'||greatest((SELECT l.xid::text::bigint FROM ");
+    sql_table(made, "vault_changes");
+    sql_raw(made, " AS l WHERE l.tbl=");
+    sql_constant(made, table->name);
+    sql_raw(made, " ORDER BY l.xid DESC LIMIT 1),(SELECT nullif(p.pruned,'')::bigint FROM ");
+    sql_table(made, "vault_watched");
+    sql_raw(made, " AS p WHERE p.tbl=");
+    sql_constant(made, table->name);
+    sql_raw(made, "),0)::text)");
+    return made->text;
+}
 
 /* ------------------------------------------------------------ triggers */
 
@@ -302,6 +332,10 @@ const database_dialect_t database_dialect_pgsql = {
     .watch = watch,
     .unwatch = unwatch,
     .now = "(SELECT pg_catalog.pg_current_snapshot()::text)", /* once, not for each row */
+    .now_of = now_of,
+    .epoch = "(w.epoch||CASE WHEN pg_catalog.current_setting('synchronous_commit')='off' OR EXISTS(SELECT FROM "
+             "vault_changes AS a WHERE a.tbl='') THEN '.'||" INCARNATION " ELSE '' END)",
+    .incarnation = "SELECT " INCARNATION " AS v",
     .place = database_places_pgsql_place,
     .is_lost = database_places_pgsql_is_lost,
     .append_since = database_places_pgsql_append_since,

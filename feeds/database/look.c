@@ -36,8 +36,8 @@ static apr_status_t open_snapshot(sql_call_t *c, database_look_t *look)
 /* Was the table watched again since it was read? Where the database does not tell that tables have changed they are believed for a while. */
 static int may_be_read_again(sql_call_t *c, const database_look_t *look)
 {
-    return database_dialect_keep_watched(c, c->table, look->columns) && look->altered && c->db->driver->define != NULL &&
-           c->table->read_at < look->began;
+    return database_dialect_keep_watched(c, c->table, look->columns) && look->altered &&
+           c->db->driver->define != NULL && c->table->read_at < look->began;
 }
 
 static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
@@ -49,7 +49,7 @@ static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
     if (look->dialect->is_due != NULL) {
         database_glimpse(c, look);
     }
-    look->span.now = look->told;
+    look->span.now = look->span.told = look->told;
     if (look->columns[0] == '\0') {
         c->conn->tables = NULL;
         return SQL_STALE;
@@ -236,9 +236,10 @@ int database_look_was_absent(const sql_call_t *c)
 /* It had one when it was watched: it was altered, or another one has its name now, which may be a view. */
 static apr_status_t refuse_without_key(sql_call_t *c, const char *table)
 {
-    return sql_fail(c, APR_EGENERAL,
-                    "the watched table \"%s\" has no primary key of one column any more, so its rows cannot be told apart",
-                    sql_shown(c, table));
+    return sql_fail(
+        c, APR_EGENERAL,
+        "the watched table \"%s\" has no primary key of one column any more, so its rows cannot be told apart",
+        sql_shown(c, table));
 }
 
 apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,

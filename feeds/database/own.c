@@ -70,7 +70,8 @@ static int take_cb(void *data, const char *const *cells)
 
 static sql_statement_t *make_statement(sql_call_t *c, const database_dialect_t *dialect, apr_int64_t floor)
 {
-    const char *const told[DATABASE_CELLS_WATCHED] = {"w.epoch", "w.pruned", "w.columns", dialect->part};
+    const char *const told[DATABASE_CELLS_WATCHED] = {database_dialect_epoch_of(dialect), "w.pruned", "w.columns",
+                                                      dialect->part};
     sql_statement_t *sql = sql_statement_make(c);
 
     sql_raw(sql, c->db->driver->select);

@@ -65,18 +65,27 @@ static apr_int64_t xmax(const char *snapshot)
     return apr_strtoi64(strchr(snapshot, ':') + 1, NULL, 10);
 }
 
+/* The end of a place that is made of `told`: none of the ids that a crash can have given again is before it. */
+static apr_int64_t surely_seen(const char *told)
+{
+    const char *slash = strchr(told, '/');
+    apr_int64_t end = slash != NULL ? apr_strtoi64(slash + 1, NULL, 10) + 1 : xmax(told);
+
+    return end < xmax(told) ? end : xmax(told);
+}
+
 /* After "XMIN:XMAX:", "" if there is none. */
 static const char *in_progress(const char *snapshot)
 {
     return strchr(strchr(snapshot, ':') + 1, ':') + 1;
 }
 
-/* A snapshot has each transaction that is in progress, in order. A place has the distance from one to the next instead, the first one's
- * from xmin: `.0.1.1.17`, two or three bytes for each. Where they do not fit all the same it ends at one of them: what has committed beyond
- * is seen again then, and none is lost. */
+/* A snapshot has each transaction that is in progress, in order. A place has those before its end, each as the
+ * distance from the one before, the first one's from xmin: `.0.1.1.17`, two or three bytes for each. Where they do
+ * not fit all the same it ends at one of them: what has committed beyond is seen again then, and none is lost. */
 static const char *compact(const char *snapshot, apr_pool_t *pool)
 {
-    apr_int64_t last = xmin(snapshot), end = xmax(snapshot);
+    apr_int64_t end = surely_seen(snapshot), begin = xmin(snapshot) < end ? xmin(snapshot) : end, last = begin;
     char distances[IN_PROGRESS_MAX + 1] = "";
     apr_size_t length = 0;
 
@@ -85,7 +94,10 @@ static const char *compact(const char *snapshot, apr_pool_t *pool)
         apr_int64_t xid = apr_strtoi64(at, &rest, 10);
         const char *distance = apr_psprintf(pool, ".%" APR_INT64_T_FMT, xid - last);
 
-        if (rest == at || length + strlen(distance) > IN_PROGRESS_MAX) {
+        if (rest == at || xid >= end) {
+            break;
+        }
+        if (length + strlen(distance) > IN_PROGRESS_MAX) {
             end = xid;
             break;
         }
@@ -94,7 +106,7 @@ static const char *compact(const char *snapshot, apr_pool_t *pool)
         last = xid;
         at = rest;
     }
-    return apr_psprintf(pool, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":%s", xmin(snapshot), end, distances);
+    return apr_psprintf(pool, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":%s", begin, end, distances);
 }
 
 /* As PostgreSQL reads it. */
@@ -127,7 +139,7 @@ int database_places_pgsql_is_lost(sql_call_t *c, const database_span_t *span)
     if (!parse(&place, span->since, c->pool)) {
         return 1;
     }
-    return xmax(place.since) > xmax(span->now) ||
+    return xmax(place.since) > xmax(span->told != NULL ? span->told : span->now) ||
            (span->pruned[0] != '\0' && xmin(place.since) <= apr_strtoi64(span->pruned, NULL, 10));
 }
 
@@ -184,7 +196,7 @@ apr_status_t database_places_pgsql_prune(sql_call_t *c, apr_int64_t before, int 
     /* One statement: what is removed is what `pruned` tells of. */
     sql_raw(sql, "WITH gone AS (DELETE FROM vault_changes WHERE pg_catalog.pg_visible_in_snapshot(xid,");
     append_snapshot(sql, seen);
-    sql_raw(sql, ") AND (at<");
+    sql_raw(sql, ") AND tbl<>'' AND (at<");
     sql_integer(sql, before);
     sql_raw(sql, " OR id<=(SELECT max(id)-");
     sql_integer(sql, most);

@@ -35,11 +35,14 @@ static void forget_place(database_progress_t *progress)
     progress->lets_be = 1;
 }
 
-void database_progress_connect(database_progress_t *progress)
+void database_progress_connect(database_progress_t *progress, const char *incarnation)
 {
-    if (progress->has_connected) {
+    int is_same = database_board_is_of(progress->feed, incarnation);
+
+    if (progress->has_connected || (progress->place[0] != '\0' && !is_same)) {
         forget_place(progress);
     }
+    database_board_keep_incarnation(progress->feed, incarnation);
     progress->has_connected = 1;
     database_progress_forget_told(progress);
 }

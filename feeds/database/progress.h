@@ -35,8 +35,10 @@ typedef struct database_progress_t {
 
 /** Go on where the child was that watched before. */
 void database_progress_take_over(database_progress_t *progress);
-/** There is another connection than before, or the first one of this child, which goes on where the child before was. */
-void database_progress_connect(database_progress_t *progress);
+/** There is another connection than before, or the first one of this child. That goes on where the child before was,
+ * unless the database has crashed since, or was started again.
+ * @param incarnation  as database_dialect_t::incarnation; NULL: there is none */
+void database_progress_connect(database_progress_t *progress, const char *incarnation);
 /** What the database told is not to be relied on any more: the next look reads all tables, from the place on. Also frees it. */
 void database_progress_forget_told(database_progress_t *progress);
 

@@ -6,6 +6,15 @@
 
 #include "apr_strings.h"
 
+/* Only what was seen up to `last`, a transaction. */
+static void cut(database_snapshot_t *s, apr_int64_t last)
+{
+    s->end = last < s->end ? last + 1 : s->end;
+    while (s->count > 0 && s->missing[s->count - 1] >= s->end) {
+        s->count--;
+    }
+}
+
 int database_snapshot_read(database_snapshot_t *s, const char *text)
 {
     char *at;
@@ -17,7 +26,7 @@ int database_snapshot_read(database_snapshot_t *s, const char *text)
         return 0;
     }
     at++;
-    while (*at != '\0' && s->count < DATABASE_SNAPSHOT_MAX) {
+    while (*at != '\0' && *at != '/' && s->count < DATABASE_SNAPSHOT_MAX) {
         int is_distance = *at == '.';
         const char *digits = at + (is_distance || *at == ',');
         apr_int64_t number = apr_strtoi64(digits, &at, 10);
@@ -27,6 +36,9 @@ int database_snapshot_read(database_snapshot_t *s, const char *text)
             return 0;
         }
         s->missing[s->count++] = last;
+    }
+    if (*at == '/') {
+        cut(s, apr_strtoi64(at + 1, &at, 10));
     }
     return *at == '\0';
 }

@@ -18,7 +18,8 @@ typedef struct database_snapshot_t {
     apr_int64_t missing[DATABASE_SNAPSHOT_MAX];
 } database_snapshot_t;
 
-/** Read `XMIN:XMAX:` and a list: of distances as a place has it, or of transactions as PostgreSQL tells it.
+/** Read `XMIN:XMAX:` and a list: of distances as a place has it, or of transactions as PostgreSQL tells it. With
+ * `/LAST` after it (places_pgsql.h) the set ends there.
  * @return 0: it is none, or has too many transactions in progress */
 int database_snapshot_read(database_snapshot_t *s, const char *text);
 

@@ -24,10 +24,12 @@ static apr_status_t list_tables(sql_call_t *c, json_t **tables)
     sql_statement_t *sql = sql_statement_make(c);
 
     sql_raw(sql, c->db->driver->select);
-    for (int i = 0; names[i] != NULL; i++) {
-        sql_raw(sql, i == 0 ? " " : ",");
+    sql_raw(sql, " ");
+    for (int i = 0; i < 3; i++) {
         sql_cell(sql, "w", names[i], SQL_TEXT);
+        sql_raw(sql, ",");
     }
+    sql_cell_of(sql, database_dialect_epoch_of(database_dialect_of(c->db)), SQL_TEXT);
     sql_raw(sql, " FROM ");
     sql_table(sql, "vault_watched");
     sql_raw(sql, " AS w WHERE w.tbl<>'' ORDER BY w.tbl");

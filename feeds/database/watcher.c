@@ -76,11 +76,17 @@ static apr_status_t look_if_changed(database_watcher_t *w, int *watched)
 /* On a new connection, the first one too. */
 static apr_status_t listen_again(database_watcher_t *w)
 {
-    apr_status_t rv;
+    const char *incarnation = NULL;
+    apr_status_t rv = APR_SUCCESS;
 
     database_listeners_forget(&w->listeners);
-    database_progress_connect(&w->progress);
-    rv = w->dialect->listen != NULL ? w->dialect->listen(&w->c) : APR_SUCCESS;
+    if (w->dialect->incarnation != NULL) {
+        rv = sql_conn_cell(&w->c, w->dialect->incarnation, &incarnation);
+    }
+    if (rv == APR_SUCCESS) {
+        database_progress_connect(&w->progress, incarnation);
+        rv = w->dialect->listen != NULL ? w->dialect->listen(&w->c) : APR_SUCCESS;
+    }
     w->listens = rv == APR_SUCCESS;
     return rv;
 }

@@ -7,6 +7,7 @@
 #include "dialect.h"
 
 #include "driver.h"
+#include "snapshot.h"
 
 #include "fuzz.h"
 
@@ -26,8 +27,17 @@ static void look(const database_dialect_t *dialect, const sql_driver_t *driver, 
     }
 }
 
+/* What is missing is before the end. */
+static void read_snapshot(const char *text)
+{
+    database_snapshot_t s;
+
+    must(!database_snapshot_read(&s, text) || s.count == 0 || s.missing[s.count - 1] < s.end);
+}
+
 static void feed(const char *text, apr_size_t length, apr_pool_t *pool)
 {
+    read_snapshot(text);
     look(&database_dialect_sqlite3, &sql_driver_sqlite3, text, "9000000000", pool);
     look(&database_dialect_mysql, &sql_driver_mysql, text, "9000000000;8,9", pool);
     look(&database_dialect_pgsql, &sql_driver_pgsql, text, "9000000000:9000000010:.0.1", pool);

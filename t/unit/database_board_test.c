@@ -9,6 +9,7 @@
 
 #include "board.h"
 #include "database_scene.h"
+#include "progress.h"
 #include "unit.h"
 
 void vault_database_board_suite(void);
@@ -79,7 +80,7 @@ static void test_sights(void)
     CU_ASSERT_EQUAL(finds(&other, 0), 1);
     CU_ASSERT_EQUAL(finds(&feed, 0), 0); /* it was read just now */
     CU_ASSERT_EQUAL(finds(&feed, old), 1);
-    CU_ASSERT_EQUAL(finds(&other, old), 0); /* who has asked has told */
+    CU_ASSERT_EQUAL(finds(&other, old), 0);           /* who has asked has told */
     ((database_t *)feed.self)->sql.sights[0].check++; /* half written */
     CU_ASSERT_EQUAL(finds(&other, old), 1);
     for (int i = 0; i < SQL_SIGHTS; i++) {
@@ -357,6 +358,38 @@ static const char *own_cell(scene_t *s, const char *statement)
     return cell;
 }
 
+/* A child that goes on where another was. @return the place that it goes on from */
+static const char *goes_on(const database_t *board, const char *incarnation)
+{
+    database_progress_t progress = {.feed = board, .dialect = database_dialect_of(&board->sql)};
+
+    database_progress_take_over(&progress);
+    database_progress_connect(&progress, incarnation);
+    return apr_pstrdup(suite_pool, progress.place);
+}
+
+/* What was announced before a crash says nothing of ids that come after it. */
+static void test_another_incarnation(void)
+{
+    feed_t feed;
+    const database_t *board = board_open(&feed, apr_pstrcat(suite_pool, "database=", path_of("incarnation.db"), NULL));
+    database_era_t era = database_board_era(board);
+
+    check(goes_on(board, "a"), "", "a", "the first one that ever watched");
+    database_board_keep_place(board, "17");
+    check(goes_on(board, "a"), "17", "a", "the database is the same");
+    CU_ASSERT_EQUAL(database_board_era(board), era);
+    check(goes_on(board, "b"), "", "b", "it has crashed");
+    CU_ASSERT_EQUAL(database_board_era(board), era + 1);
+    CU_ASSERT_EQUAL(database_board_floor(board), -1);
+    database_board_keep_place(board, "12");
+    check(goes_on(board, "b"), "12", "b", "and goes on");
+    check(goes_on(board, "b2"), "", "b2", "a part of one that was written is another");
+    database_board_keep_place(board, "13");
+    check(goes_on(board, NULL), "13", "none", "a database that has none");
+    feed_close(&feed);
+}
+
 /* A mark as a writer leaves it that has written the change `id` of "posts" before. */
 static database_mark_t mark_of(scene_t *s, database_era_t era, int id)
 {
@@ -574,6 +607,7 @@ void vault_database_board_suite(void)
     CU_add_test(suite, "each change is announced once", test_once);
     CU_add_test(suite, "a table that is watched anew is announced", test_watched_anew);
     CU_add_test(suite, "a database that was restored is looked at whole", test_restored);
+    CU_add_test(suite, "a place is of one incarnation of the database", test_another_incarnation);
     CU_add_test(suite, "writers are quiet while marks last", test_quiet);
     CU_add_test(suite, "marks of the database before fit nothing", test_marks_of_another_era);
     CU_add_test(suite, "marks that are overwritten cost a look", test_marks_overwritten);

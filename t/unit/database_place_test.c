@@ -4,6 +4,7 @@
 
 #include "database_scene.h"
 #include "driver.h"
+#include "snapshot.h"
 #include "unit.h"
 
 void vault_database_place_suite(void);
@@ -150,6 +151,106 @@ static void test_lost(void)
     }
 }
 
+/* ------------------------------------------------------------ crashes */
+
+static void test_last(void)
+{
+    static const struct {
+        const char *told, *place, *why;
+    } rows[] = {
+        {"731:731:/726", "727:727:", "four that have left nothing may be given again"},
+        {"731:731:/730", "731:731:", "the last one has recorded something"},
+        {"725:731:725,728/729", "725:730:.0.3", "in progress, and before it"},
+        {"725:731:725,728/727", "725:728:.0", "one is beyond"},
+        {"725:731:725,728/720", "721:721:", "both are"},
+        {"731:731:/0", "1:1:", "nothing was recorded"},
+        {"731:731:/740", "731:731:", "what was pruned was of a database that was restored"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        database_snapshot_t told, place;
+
+        check(place_of(rows[i].told), rows[i].place, rows[i].told, rows[i].why);
+        CU_ASSERT_TRUE_FATAL(database_snapshot_read(&told, rows[i].told));
+        CU_ASSERT_TRUE_FATAL(database_snapshot_read(&place, rows[i].place));
+        for (apr_int64_t xid = 1; xid < 750; xid++) {
+            CU_ASSERT_EQUAL(database_snapshot_has(&told, xid), database_snapshot_has(&place, xid));
+        }
+        CU_ASSERT_TRUE(is_lost(rows[i].told, "800:800:", ""));
+    }
+}
+
+/* A look without the database can be beyond the last recorded transaction of its table: by those of other tables. */
+static void test_beyond_last(void)
+{
+    sql_call_t c = call_of();
+    database_span_t span = {.since = "740:740:", .now = "721:721:", .told = "741:741:/720", .pruned = ""};
+
+    CU_ASSERT_FALSE(database_dialect_pgsql.is_lost(&c, &span));
+    span.told = "739:739:/720";
+    CU_ASSERT_TRUE(database_dialect_pgsql.is_lost(&c, &span));
+}
+
+enum { FIRST = 700, IDS = 60, ENDS = 4 };
+
+/* A transaction has begun, ended without a trace, committed something else, or recorded something. */
+typedef enum fate_e { BEGUN, UNDONE, ELSEWHERE, RECORDED } fate_e;
+
+/* As the database tells of those so far. */
+static const char *tell(const fate_e *fates, int count)
+{
+    int last = 0, first = count;
+    const char *list = "";
+
+    for (int i = 0; i < count; i++) {
+        if (fates[i] == BEGUN) {
+            first = i < first ? i : first;
+            list = apr_psprintf(suite_pool, "%s%s%d", list, list[0] != '\0' ? "," : "", FIRST + i);
+        }
+        last = fates[i] == RECORDED ? FIRST + i : last;
+    }
+    return apr_psprintf(suite_pool, "%d:%d:%s/%d", FIRST + first, FIRST + count, list, last);
+}
+
+/* @return how many of them are wrong */
+static int judge(const database_snapshot_t *place, const fate_e *fates, int count)
+{
+    int on_disk = FIRST; /* as little as there can be: what was committed */
+    int wrong = 0;
+
+    for (int i = 0; i < count; i++) {
+        int has = database_snapshot_has(place, FIRST + i);
+
+        wrong += (fates[i] == RECORDED && !has) || (fates[i] == BEGUN && has);
+        on_disk = fates[i] >= ELSEWHERE ? FIRST + i + 1 : on_disk;
+    }
+    for (int xid = on_disk; xid < FIRST + 2 * IDS; xid++) {
+        wrong += database_snapshot_has(place, xid);
+    }
+    return wrong;
+}
+
+/* Each recorded change that was seen is seen by the place, none in progress is, and no id that can be given again. */
+static void test_drawn(void)
+{
+    unsigned int drawn = 20261123;
+    int wrong = 0;
+
+    for (int round = 0; round < 5000; round++) {
+        fate_e fates[IDS];
+        int count = 1 + round % IDS;
+        database_snapshot_t place;
+
+        for (int i = 0; i < count; i++) {
+            drawn = drawn * 1103515245U + 12345U;
+            fates[i] = (fate_e)((drawn >> 16) % ENDS);
+        }
+        CU_ASSERT_TRUE_FATAL(database_snapshot_read(&place, place_of(tell(fates, count))));
+        wrong += judge(&place, fates, count);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
 void vault_database_place_suite(void)
 {
     CU_pSuite suite = CU_add_suite("database_place", scene_suite_start, scene_suite_stop);
@@ -157,4 +258,7 @@ void vault_database_place_suite(void)
     CU_add_test(suite, "a snapshot with what is in progress", test_compact);
     CU_add_test(suite, "hundreds in progress", test_many);
     CU_add_test(suite, "places that say nothing", test_lost);
+    CU_add_test(suite, "no place claims an id that a crash gives again", test_last);
+    CU_add_test(suite, "a place beyond the last recorded change", test_beyond_last);
+    CU_add_test(suite, "what places claim, drawn", test_drawn);
 }

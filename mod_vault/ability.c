@@ -13,6 +13,8 @@
 
 #define SPARE_DESCRIPTORS 256
 #define FEW 256
+/* A browser with some tabs, and another one. */
+#define CLIENT_LEAST 16
 /* Of a table: from here on it will be full soon. */
 #define NEARLY_FULL 0.9
 #define REMEMBERED apr_time_from_sec(3600)
@@ -62,6 +64,19 @@ void vault_ability_of_child(vault_ability_t *can)
     if (vault_settings.max_waiting) {
         can->waiting = (unsigned)vault_settings.max_waiting;
     }
+}
+
+unsigned vault_ability_of_client(const vault_ability_t *can)
+{
+    apr_uint64_t quarter;
+    int servers = 1;
+
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
+    quarter = (apr_uint64_t)can->waiting * (unsigned)(servers > 0 ? servers : 1) / 4;
+    return vault_settings.max_client_waiting ? (unsigned)vault_settings.max_client_waiting
+           : quarter < CLIENT_LEAST          ? CLIENT_LEAST
+           : quarter > 1000000               ? 1000000
+                                             : (unsigned)quarter;
 }
 
 int vault_ability_is_small(const vault_ability_t *can)

@@ -21,6 +21,9 @@ typedef struct vault_ability_t {
 
 void vault_ability_of_child(vault_ability_t *can);
 
+/** How many requests of one client may wait in all children: VaultMaxWaitingPerClient or, without it, a quarter of what can wait. */
+unsigned vault_ability_of_client(const vault_ability_t *can);
+
 /** So few that a site with many pages is better off with other settings? */
 int vault_ability_is_small(const vault_ability_t *can);
 

@@ -6,6 +6,8 @@
 #include "json_text.h"
 #include "mod_vault.h"
 #include "reply.h"
+#include "text.h"
+#include "unsent.h"
 #include "updates.h"
 
 #define EXPIRED "the page has expired, or shows another state than the server knows: load it again"
@@ -103,13 +105,28 @@ static char *write_one(vault_seat_t *seat)
     return vault_json_text_end(&t);
 }
 
-static int answer_one(request_rec *r, vault_seat_t *seat, char **text)
+static char *write_several(const vault_seats_t *seats)
 {
-    vault_answer_tally(seat);
+    vault_json_text_t t = {.text = NULL};
+    const char *before = "";
+    unsigned i;
+
+    vault_json_text_raw(&t, "{\"pages\":[");
+    for (i = 0; i < seats->count; i++) {
+        if (vault_answer_has(&seats->seat[i])) {
+            vault_json_text_raw(&t, before);
+            write_seat(&t, &seats->seat[i]);
+            before = ",";
+        }
+    }
+    vault_json_text_raw(&t, "]}");
+    return vault_json_text_end(&t);
+}
+
+/* One page that has no news. */
+static int answer_status(request_rec *r, const vault_seat_t *seat)
+{
     switch (seat->standing) {
-    case VAULT_SEAT_NEWS:
-        *text = write_one(seat);
-        return HTTP_INTERNAL_SERVER_ERROR;
     case VAULT_SEAT_GONE:
         return vault_reply_error(r, HTTP_GONE, EXPIRED);
     case VAULT_SEAT_FORBIDDEN:
@@ -122,34 +139,21 @@ static int answer_one(request_rec *r, vault_seat_t *seat, char **text)
     }
 }
 
-static char *write_several(const vault_seats_t *seats)
-{
-    vault_json_text_t t = {.text = NULL};
-    const char *before = "";
-    unsigned i;
-
-    vault_json_text_raw(&t, "{\"pages\":[");
-    for (i = 0; i < seats->count; i++) {
-        if (!vault_answer_has(&seats->seat[i])) {
-            continue;
-        }
-        vault_answer_tally(&seats->seat[i]);
-        vault_json_text_raw(&t, before);
-        write_seat(&t, &seats->seat[i]);
-        before = ",";
-    }
-    vault_json_text_raw(&t, "]}");
-    return vault_json_text_end(&t);
-}
-
 int vault_answer_pages(request_rec *r, const vault_seats_t *seats, int several, char **text)
 {
-    *text = NULL;
-    if (!several) {
-        return answer_one(r, seats->seat, text);
+    int writes = several || seats->seat->standing == VAULT_SEAT_NEWS;
+    unsigned i;
+
+    *text = !writes ? NULL : several ? write_several(seats) : write_one(seats->seat);
+    if (*text && !vault_unsent_count(r, *text)) {
+        vault_text_free(*text);
+        *text = NULL;
+        return vault_answer_refused(r, VAULT_UNSENT_REFUSED);
     }
-    *text = write_several(seats);
-    return HTTP_INTERNAL_SERVER_ERROR;
+    for (i = 0; i < seats->count; i++) {
+        vault_answer_tally(&seats->seat[i]);
+    }
+    return writes ? HTTP_INTERNAL_SERVER_ERROR : answer_status(r, seats->seat);
 }
 
 int vault_answer_nothing(request_rec *r)

@@ -17,7 +17,7 @@
 int vault_answer_has(const vault_seat_t *seat);
 
 /** How the seat stands, with the page's id: {page, seq, updates} or {page, status, …}.
- * @return JSON in one line, for the caller to free(); NULL: there is no memory. The answer then fails, and is made again */
+ * @return JSON in one line, for vault_text_free(); NULL: there is no memory. The answer then fails, and is made again */
 char *vault_answer_seat(vault_seat_t *seat);
 
 /** Count that the seat is told how it stands. */
@@ -26,7 +26,7 @@ void vault_answer_tally(const vault_seat_t *seat);
 /** Answer a poll, of pages of which some have something to say.
  * @param several  it was asked in the form for several pages
  * @param text     gets JSON to be sent by vault_reply_text(), with 200: when the poll has given back its memory, since a client may be slow
- *                 to read. NULL: there is nothing to send, or no memory for it
+ *                 to read. It is counted (unsent.h). NULL: there is nothing to send, no memory for it, or the client has too much
  * @return if there is no text: what the handler returns */
 int vault_answer_pages(request_rec *r, const vault_seats_t *seats, int several, char **text);
 

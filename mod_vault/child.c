@@ -346,6 +346,7 @@ static void set_limits(server_rec *s, int first)
 
     vault_ability_of_child(&can);
     vault_server.max_waiting = can.waiting;
+    vault_server.max_client_waiting = vault_ability_of_client(&can);
     if (first && vault_ability_is_small(&can)) {
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, s,

@@ -13,8 +13,6 @@
  */
 #include "dispatcher.h"
 
-#include <stdlib.h>
-
 #include "http_protocol.h"
 
 #include "acknowledgement.h"
@@ -24,11 +22,14 @@
 #include "mod_vault.h"
 #include "now.h"
 #include "origin.h"
+#include "place.h"
 #include "poll_request.h"
 #include "reply.h"
 #include "seats.h"
 #include "stream.h"
 #include "suspend.h"
+#include "text.h"
+#include "unsent.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -39,6 +40,7 @@ APLOG_USE_MODULE(vault);
 #define LOOK_LAST 128
 
 #define TOO_MANY "too many polls wait"
+#define TOO_MANY_OF_CLIENT "too many polls of this client wait"
 #define TOO_MANY_THREADS "too many polls wait in threads"
 
 typedef struct dispatch_t {
@@ -53,7 +55,7 @@ typedef struct dispatch_t {
     int woken;              /* a wake-up whose reason has not shown yet */
     int waited;             /* it has waited before */
     int several;            /* it was asked in the form for several pages */
-    char *text;             /* the answer, to be sent when the memory of the poll has been given back; malloc */
+    char *text;             /* the answer, to be sent when the memory of the poll has been given back; text.h */
     vault_seats_t seats;    /* one a page */
 } dispatch_t;
 
@@ -68,7 +70,7 @@ static void leave(dispatch_t *d)
     vault_seats_leave(&d->seats);
     if (vault_server.waiters && d->s) {
         vault_poll_end(vault_server.waiters, &d->s->poll);
-        vault_suspension_leave_thread(d->s);
+        vault_suspension_leave(d->s);
     }
 }
 
@@ -109,7 +111,7 @@ static int tell_one(dispatch_t *d, vault_seat_t *seat, apr_pool_t *scratch)
 
     seat->told = seat->seq;
     told = vault_stream_event(d->stream, news ? vault_seats_told(&d->seats, scratch) : NULL, text);
-    free(text);
+    vault_text_free(text);
     vault_answer_tally(seat);
     seat->standing = news ? VAULT_SEAT_AGAIN : VAULT_SEAT_LEFT;
     seat->ticket.redelivers = 0;
@@ -194,6 +196,9 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
 static int run(dispatch_t *d, apr_pool_t *scratch)
 {
     d->woken = 0;
+    if (!vault_unsent_has_room(d->r, vault_place_client(d->s))) {
+        return answer_refused(d, VAULT_UNSENT_REFUSED);
+    }
     vault_seats_run(&d->seats);
     return answer(d, scratch);
 }
@@ -392,9 +397,15 @@ static const char *refuse_stream(const dispatch_t *d)
     if (vault_waiters_count(vault_server.waiters) >= vault_server.max_waiting) {
         return TOO_MANY;
     }
+    if (!vault_place_has(d->s)) {
+        return TOO_MANY_OF_CLIENT;
+    }
     if (!vault_bell_usable(d->r) &&
         __atomic_load_n(&vault_server.in_threads, __ATOMIC_RELAXED) >= (unsigned)vault_settings.threads) {
         return TOO_MANY_THREADS;
+    }
+    if (!vault_unsent_has_room(d->r, vault_place_client(d->s))) {
+        return VAULT_UNSENT_REFUSED;
     }
     return NULL;
 }

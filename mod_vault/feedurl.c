@@ -16,6 +16,7 @@
 #include "now.h"
 #include "origin.h"
 #include "reply.h"
+#include "unsent.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -216,6 +217,9 @@ static int call_and_answer(request_rec *r, const vault_exposed_t *e, const json_
     char *text = NULL;
     int own = !x->in_method && !x->in_view, status;
 
+    if (!r->main && !vault_feeds_writes(e->feed, e->method) && !vault_unsent_has_room(r, vault_client_of(r))) {
+        return vault_reply_retry(r, RETRY_AFTER, VAULT_UNSENT_REFUSED);
+    }
     if (own) {
         apr_pool_create(&x->pool, vault_server.scratch);
     }
@@ -226,7 +230,7 @@ static int call_and_answer(request_rec *r, const vault_exposed_t *e, const json_
         apr_pool_destroy(x->pool);
         x->pool = outer;
     }
-    return text ? vault_reply_text(r, HTTP_OK, text) : status;
+    return !text ? status : r->main ? vault_reply_text(r, HTTP_OK, text) : vault_unsent_reply(r, text);
 }
 
 /* ------------------------------------------------------------------- request */

@@ -84,7 +84,7 @@ static int finish(vault_suspension_t *s, int status)
     if (vault_suspension_is_on(s)) {
         vault_suspension_revoke(s);
     }
-    vault_suspension_leave_thread(s);
+    vault_suspension_leave(s);
     if (vault_server.waiters) {
         vault_poll_end(vault_server.waiters, &s->poll);
     }

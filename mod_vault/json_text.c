@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
+
 /* Enough for most answers. */
 #define ROOM 1024
 /* More unused room than this is given back at the end. */
@@ -21,7 +23,7 @@ static char *make_room(vault_json_text_t *t, apr_size_t length)
     }
     if (t->room - t->length <= length) {
         apr_size_t room = 2 * t->room + length + ROOM;
-        char *text = realloc(t->text, room);
+        char *text = vault_text_resize(t->text, room);
         if (!text) {
             t->lost = 1;
             return NULL;
@@ -113,7 +115,7 @@ void vault_json_text_value(vault_json_text_t *t, json_t *value)
 
 void vault_json_text_drop(vault_json_text_t *t)
 {
-    free(t->text);
+    vault_text_free(t->text);
     memset(t, 0, sizeof(*t));
 }
 
@@ -127,7 +129,7 @@ void vault_json_text_take(vault_json_text_t *t, vault_json_text_t *other)
 /* An answer may live long, until a slow client has read it, and nearly half of its block may be room that nothing was written to. */
 static char *shrink(char *text, apr_size_t length, apr_size_t room)
 {
-    char *smaller = room - length > SLACK ? realloc(text, length) : NULL;
+    char *smaller = room - length > SLACK ? vault_text_resize(text, length) : NULL;
 
     return smaller ? smaller : text;
 }
@@ -141,7 +143,7 @@ char *vault_json_text_end(vault_json_text_t *t)
         text = shrink(text, t->length + 1, t->room);
     }
     else {
-        free(text);
+        vault_text_free(text);
         text = NULL;
     }
     memset(t, 0, sizeof(*t));

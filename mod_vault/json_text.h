@@ -14,7 +14,7 @@
 #include "apr.h"
 
 typedef struct vault_json_text_t {
-    char *text; /* malloc */
+    char *text; /* text.h */
     apr_size_t length, room;
     int lost; /* there was no memory, or something that cannot be JSON: nothing comes of it */
 } vault_json_text_t;
@@ -41,7 +41,7 @@ void vault_json_text_take(vault_json_text_t *t, vault_json_text_t *other);
 void vault_json_text_drop(vault_json_text_t *t);
 
 /** The end of it. The writer is as at its beginning.
- * @return the text, NUL-terminated, for the caller to free(); NULL: it was lost */
+ * @return the text, NUL-terminated, for vault_text_free(); NULL: it was lost */
 char *vault_json_text_end(vault_json_text_t *t);
 
 #endif

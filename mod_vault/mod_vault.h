@@ -19,21 +19,22 @@ extern module AP_MODULE_DECLARE_DATA vault_module;
 
 /** The shared tables, and this child's place in them. */
 typedef struct vault_server_t {
-    vault_segment_t *segment;   /* const after post_config */
-    vault_heap_t *heap;         /* const after post_config */
-    vault_notifier_t *notifier; /* const after post_config */
-    vault_pages_t *pages;       /* const after post_config */
-    vault_clients_t *clients;   /* const after post_config */
-    vault_qos_t *qos;           /* const after post_config */
-    vault_waiters_t *waiters;   /* const after child_init; NULL: nothing can wait in this process */
-    vault_counters_t *counters; /* const after child_init; never NULL after post_config */
-    unsigned slot;              /* const after child_init; 0: none */
-    unsigned max_waiting;       /* const after child_init */
-    apr_pool_t *scratch;        /* const after child_init; parent of short-lived pools of any thread */
-    int can_bell;               /* const after child_init: the MPM can wait for us */
-    unsigned in_threads;        /* atomic: requests that wait in a thread */
-    int ends;                   /* this child ends in a signal handler: call nobody */
-    server_rec *s;              /* const after post_config: for the log outside of requests */
+    vault_segment_t *segment;    /* const after post_config */
+    vault_heap_t *heap;          /* const after post_config */
+    vault_notifier_t *notifier;  /* const after post_config */
+    vault_pages_t *pages;        /* const after post_config */
+    vault_clients_t *clients;    /* const after post_config */
+    vault_qos_t *qos;            /* const after post_config */
+    vault_waiters_t *waiters;    /* const after child_init; NULL: nothing can wait in this process */
+    vault_counters_t *counters;  /* const after child_init; never NULL after post_config */
+    unsigned slot;               /* const after child_init; 0: none */
+    unsigned max_waiting;        /* const after child_init */
+    unsigned max_client_waiting; /* const after child_init; in all children */
+    apr_pool_t *scratch;         /* const after child_init; parent of short-lived pools of any thread */
+    int can_bell;                /* const after child_init: the MPM can wait for us */
+    unsigned in_threads;         /* atomic: requests that wait in a thread */
+    int ends;                    /* this child ends in a signal handler: call nobody */
+    server_rec *s;               /* const after post_config: for the log outside of requests */
 } vault_server_t;
 
 extern vault_server_t vault_server;

@@ -7,6 +7,8 @@
 #include "util_filter.h"
 
 #include "body.h"
+#include "json_text.h"
+#include "text.h"
 #include "utf8.h"
 
 void vault_reply_no_cache(request_rec *r)
@@ -28,7 +30,7 @@ int vault_reply_text(request_rec *r, int status, char *text)
     r->status = status;
     ap_set_content_type(r, "application/json");
     ap_set_content_length(r, (apr_off_t)length);
-    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_heap_create(text, length, free, ba));
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_heap_create(text, length, vault_text_free, ba));
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(ba));
     ap_pass_brigade(r->output_filters, bb);
     return OK; /* a client that is gone is not this handler's failure */
@@ -36,10 +38,10 @@ int vault_reply_text(request_rec *r, int status, char *text)
 
 int vault_reply_json(request_rec *r, int status, json_t *body)
 {
-    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    vault_json_text_t t = {.text = NULL};
 
-    json_decref(body);
-    return vault_reply_text(r, status, text);
+    vault_json_text_value(&t, body);
+    return vault_reply_text(r, status, vault_json_text_end(&t));
 }
 
 int vault_reply_error(request_rec *r, int status, const char *error)

@@ -14,7 +14,7 @@
  * @return what the handler returns */
 int vault_reply_json(request_rec *r, int status, json_t *body);
 
-/** Write `text`, which is JSON, with that status. free()s it; NULL: 500.
+/** Write `text` (text.h), which is JSON, with that status. Frees it when it is sent; NULL: 500.
  * @return what the handler returns */
 int vault_reply_text(request_rec *r, int status, char *text);
 

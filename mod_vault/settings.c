@@ -5,14 +5,14 @@
 #include "apr_strings.h"
 #include "http_core.h"
 
-#include "feeds.h"
-#include "feedurl.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "origin.h"
 #include "own_handlers.h"
 #include "reply.h"
+#include "settings_feeds.h"
 #include "throttle_conf.h"
+#include "vault.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -24,6 +24,7 @@ void vault_settings_reset(void)
         .limits = {.size = 64 * 1024 * 1024, .interests = 65536, .pages = 10000},
         .page_timeout = 300,
         .max_client_pages = 1000,
+        .max_client_unsent = 16 * 1024 * 1024,
         .max_page_interests = VAULT_PAGE_INTERESTS,
         .notify_rate = 100,
         .threads = 8,
@@ -179,6 +180,7 @@ static int max_pages, max_interests; /* land in vault_settings.limits */
 
 static const number_t PAGE_TIMEOUT = {&vault_settings.page_timeout, 1, 86400};
 static const number_t CLIENT_PAGES = {&vault_settings.max_client_pages, 1, 1000000};
+static const number_t CLIENT_WAITING = {&vault_settings.max_client_waiting, 1, 1000000};
 static const number_t PAGE_INTERESTS = {&vault_settings.max_page_interests, 1, VAULT_PAGE_INTERESTS_MAX};
 static const number_t CLIENT_INTERESTS = {&vault_settings.max_client_interests, 1, 10000000};
 static const number_t NOTIFY_RATE = {&vault_settings.notify_rate, 0, 1000000};
@@ -215,11 +217,12 @@ static const char *set_memory(cmd_parms *cmd, void *dir, const char *value)
     return error;
 }
 
-static const char *set_client_memory(cmd_parms *cmd, void *dir, const char *value)
+/* A server-wide size: its place comes with the directive. */
+static const char *set_client_size(cmd_parms *cmd, void *dir, const char *value)
 {
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
 
-    return error ? error : parse_size(cmd, value, 64 * 1024, (apr_off_t)64 << 30, &vault_settings.max_client_memory);
+    return error ? error : parse_size(cmd, value, 64 * 1024, (apr_off_t)64 << 30, cmd->info);
 }
 
 static const char *set_long_poll(cmd_parms *cmd, void *dir, int on)
@@ -278,123 +281,6 @@ static const char *set_path(cmd_parms *cmd, void *dir, const char *value)
     }
     ((vault_location_t *)dir)->path = value;
     return NULL;
-}
-
-/* --------------------------------------------------------------------- feeds */
-
-/* `key=value`, cut in two. */
-static const char *split(cmd_parms *cmd, const char *pair, const char **key, const char **value)
-{
-    const char *eq = ap_strchr_c(pair, '=');
-
-    if (!eq || eq == pair) {
-        return apr_psprintf(cmd->pool, "%s: \"%s\": after the first two words only key=value is accepted",
-                            cmd->cmd->name, pair);
-    }
-    *key = apr_pstrmemdup(cmd->pool, pair, (apr_size_t)(eq - pair));
-    *value = eq + 1;
-    return NULL;
-}
-
-static const char *add_feed(cmd_parms *cmd, void *dir, int argc, char *const argv[])
-{
-    apr_table_t *params = apr_table_make(cmd->pool, 4);
-    const char *key, *value, *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
-    int i;
-
-    if (error) {
-        return error;
-    }
-    if (argc < 2) {
-        return "VaultFeed: a name and the path of a feed are needed, then its parameters as key=value";
-    }
-    for (i = 2; i < argc; i++) {
-        if ((error = split(cmd, argv[i], &key, &value))) {
-            return error;
-        }
-        if (apr_table_get(params, key)) {
-            return apr_psprintf(cmd->pool, "VaultFeed %s: the parameter \"%s\" is given twice", argv[0], key);
-        }
-        apr_table_setn(params, key, value);
-    }
-    return vault_feeds_load(argv[0], ap_server_root_relative(cmd->pool, argv[1]), params, cmd->pool);
-}
-
-static const char *add_log_argument(cmd_parms *cmd, vault_feed_log_t *entry, const char *pair)
-{
-    vault_argument_t *a = apr_array_push(entry->arguments);
-    const char *value, *wrong = NULL, *error = split(cmd, pair, &a->name, &value);
-
-    if (error) {
-        return error;
-    }
-    a->value = ap_expr_parse_cmd(cmd, value, AP_EXPR_FLAG_STRING_RESULT, &wrong, NULL);
-    return wrong ? apr_psprintf(cmd->pool, "%s: \"%s\" is not an expression: %s", cmd->cmd->name, pair, wrong) : NULL;
-}
-
-static const char *add_feed_log(cmd_parms *cmd, void *dir, int argc, char *const argv[])
-{
-    vault_location_t *l = dir;
-    vault_feed_log_t *entry;
-    const char *error = NULL;
-    int i;
-
-    if (argc == 1 && !ap_cstr_casecmp(argv[0], "off")) {
-        l->feed_log = apr_array_make(cmd->pool, 1, sizeof(vault_feed_log_t *));
-        return NULL;
-    }
-    if (argc < 2) {
-        return "VaultFeedLog: the name of a feed and one of its methods are needed, then arguments as key=expression; "
-               "or Off";
-    }
-    if (!l->feed_log) {
-        l->feed_log = apr_array_make(cmd->pool, 1, sizeof(vault_feed_log_t *));
-    }
-    entry = apr_pcalloc(cmd->pool, sizeof(*entry));
-    entry->feed = argv[0];
-    entry->method = argv[1];
-    entry->where = apr_psprintf(cmd->pool, "%s:%u", cmd->directive->filename, cmd->directive->line_num);
-    entry->arguments = apr_array_make(cmd->pool, 4, sizeof(vault_argument_t));
-    APR_ARRAY_PUSH(l->feed_log, vault_feed_log_t *) = entry;
-    for (i = 2; i < argc && !error; i++) {
-        error = add_log_argument(cmd, entry, argv[i]);
-    }
-    return error ? error : vault_feeds_check_method(entry->feed, entry->method, cmd->pool);
-}
-
-static const char *add_exposed(cmd_parms *cmd, vault_location_t *l, const char *feed, const char *method)
-{
-    const char *error = vault_feeds_check_method(feed, method, cmd->pool);
-    vault_exposed_t *e;
-
-    if (!error && !(vault_feedurl_is_name(feed) && vault_feedurl_is_name(method))) {
-        error = "only letters, digits, \"_\" and \"-\" are accepted in a name that is part of a URL";
-    }
-    if (error) {
-        return apr_psprintf(cmd->pool, "%s %s %s: %s", cmd->cmd->name, feed, method, error);
-    }
-    e = apr_array_push(l->exposed);
-    e->feed = feed;
-    e->method = method;
-    return NULL;
-}
-
-static const char *add_feed_expose(cmd_parms *cmd, void *dir, int argc, char *const argv[])
-{
-    vault_location_t *l = dir;
-    const char *error = NULL;
-    int i, off = argc == 1 && !ap_cstr_casecmp(argv[0], "off");
-
-    if (argc < 2 && !off) {
-        return "VaultFeedExpose: the name of a feed and one or more of its methods are needed; or Off";
-    }
-    if (off || !l->exposed) {
-        l->exposed = apr_array_make(cmd->pool, 4, sizeof(vault_exposed_t));
-    }
-    for (i = 1; i < argc && !error; i++) {
-        error = add_exposed(cmd, l, argv[0], argv[i]);
-    }
-    return error;
 }
 
 /* -------------------------------------------------------------------- notify */
@@ -473,9 +359,9 @@ const command_rec vault_commands[] = {
     AP_INIT_ITERATE("VaultNotifyAfter", add_notify_after, NULL, OR_OPTIONS,
                     "interests that are notified when a request that may have written ends, however it ends; or Off"),
     AP_INIT_TAKE_ARGV(
-        "VaultFeedLog", add_feed_log, NULL, RSRC_CONF | ACCESS_CONF,
+        "VaultFeedLog", vault_settings_add_feed_log, NULL, RSRC_CONF | ACCESS_CONF,
         "a feed, its method and key=expression arguments, to be called for each finished request; or Off"),
-    AP_INIT_TAKE_ARGV("VaultFeedExpose", add_feed_expose, NULL, RSRC_CONF | ACCESS_CONF,
+    AP_INIT_TAKE_ARGV("VaultFeedExpose", vault_settings_add_feed_expose, NULL, RSRC_CONF | ACCESS_CONF,
                       "a feed and those of its methods that browsers may call by URL; or Off"),
     AP_INIT_TAKE1("VaultQosLimit", vault_throttle_set_limit, NULL, RSRC_CONF | ACCESS_CONF,
                   "how many requests are handled at once, in all children together (1 to 65536); or Off"),
@@ -488,17 +374,21 @@ const command_rec vault_commands[] = {
                   "how many requests may wait to be let in (0 to 65536)"),
     AP_INIT_TAKE1("VaultQosQueuePerClient", vault_throttle_set_share, NULL, RSRC_CONF | ACCESS_CONF,
                   "how many of them one user or, without login, one address may have (1 to 65536), or Off"),
-    AP_INIT_TAKE_ARGV("VaultFeed", add_feed, NULL, RSRC_CONF,
+    AP_INIT_TAKE_ARGV("VaultFeed", vault_settings_add_feed, NULL, RSRC_CONF,
                       "a name, the path of a feed and its parameters as key=value"),
     AP_INIT_TAKE1("VaultSharedMemory", set_memory, NULL, RSRC_CONF,
                   "size of the memory shared by all children, in bytes, with K, M or G"),
     AP_INIT_TAKE1("VaultMaxPages", set_number, INFO(MAX_PAGES), RSRC_CONF, "how many pages there may be at a time"),
     AP_INIT_TAKE1("VaultMaxPagesPerClient", set_number, INFO(CLIENT_PAGES), RSRC_CONF,
                   "how many pages one user or, without login, one address may have at a time"),
-    AP_INIT_TAKE1("VaultMaxMemoryPerClient", set_client_memory, NULL, RSRC_CONF,
+    AP_INIT_TAKE1("VaultMaxMemoryPerClient", set_client_size, &vault_settings.max_client_memory, RSRC_CONF,
                   "how much of the shared memory the pages of one client may take, in bytes, with K, M or G"),
     AP_INIT_TAKE1("VaultMaxInterestsPerClient", set_number, INFO(CLIENT_INTERESTS), RSRC_CONF,
                   "how many interests the pages of one client may hold"),
+    AP_INIT_TAKE1("VaultMaxWaitingPerClient", set_number, INFO(CLIENT_WAITING), RSRC_CONF,
+                  "how many requests of one user or, without login, one address may wait in all children"),
+    AP_INIT_TAKE1("VaultMaxUnsentPerClient", set_client_size, &vault_settings.max_client_unsent, RSRC_CONF,
+                  "how many bytes of answers may wait until one user or, without login, one address reads them"),
     AP_INIT_TAKE1("VaultMaxInterests", set_number, INFO(MAX_INTERESTS), RSRC_CONF,
                   "how many interests there may be at a time"),
     AP_INIT_TAKE1("VaultMaxPageInterests", set_number, INFO(PAGE_INTERESTS), RSRC_CONF,

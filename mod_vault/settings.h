@@ -68,6 +68,8 @@ typedef struct vault_settings_t {
 
     apr_off_t max_client_memory; /* VaultMaxMemoryPerClient, bytes; 0: not said */
     int max_client_interests;    /* VaultMaxInterestsPerClient; 0: not said */
+    apr_off_t max_client_unsent; /* VaultMaxUnsentPerClient, bytes */
+    int max_client_waiting;      /* VaultMaxWaitingPerClient; 0: a quarter of what can wait in all children */
 } vault_settings_t;
 
 extern vault_settings_t vault_settings;

@@ -20,6 +20,8 @@
 #include "util_filter.h"
 
 #include "reply.h"
+#include "text.h"
+#include "unsent.h"
 
 /* Below what makes the core wait until it has been written (FlushMaxThreshold). */
 #define PIECE (16 * 1024)
@@ -38,10 +40,11 @@ typedef struct parcel_t {
 struct vault_stream_t {
     request_rec *r;
     apr_bucket_brigade *bb;
-    char *text; /* malloc */
+    char *text; /* text.h */
     apr_size_t length, room;
-    apr_size_t taken; /* of `length`, by the filters */
-    parcel_t *parcel; /* HTTP/2: the last one, until it is known to be taken */
+    apr_size_t taken;      /* of `length`, by the filters */
+    parcel_t *parcel;      /* HTTP/2: the last one, until it is known to be taken */
+    vault_unsent_t unsent; /* what is counted of it */
 };
 
 /* ------------------------------------------------------------------ the bucket */
@@ -80,16 +83,24 @@ static apr_bucket *create_mark(apr_bucket_alloc_t *ba)
 
 /* ------------------------------------------------------------------- the text */
 
+static int make_room(vault_stream_t *s, apr_size_t length)
+{
+    char *larger = s->length + length > s->room ? vault_text_resize(s->text, s->length + length) : s->text;
+
+    if (!larger) {
+        return 0;
+    }
+    if (s->length + length > s->room) {
+        s->room = s->length + length;
+    }
+    s->text = larger;
+    return 1;
+}
+
 static int add(vault_stream_t *s, const char *text, apr_size_t length)
 {
-    if (s->length + length > s->room) {
-        apr_size_t room = s->length + length;
-        char *larger = realloc(s->text, room);
-        if (!larger) {
-            return 0;
-        }
-        s->text = larger;
-        s->room = room;
+    if (!make_room(s, length)) {
+        return 0;
     }
     memcpy(s->text + s->length, text, length);
     s->length += length;
@@ -98,9 +109,10 @@ static int add(vault_stream_t *s, const char *text, apr_size_t length)
 
 static void drop_text(vault_stream_t *s)
 {
-    free(s->text);
+    vault_text_free(s->text);
     s->text = NULL;
     s->length = s->room = s->taken = 0;
+    vault_unsent_give(&s->unsent);
 }
 
 static void let_go(parcel_t *parcel)
@@ -141,8 +153,9 @@ vault_stream_t *vault_stream_begin(request_rec *r)
 int vault_stream_event(vault_stream_t *s, const char *id, const char *data)
 {
     apr_size_t before = s->length;
-    int added = data && (!id || (add(s, "id: ", 4) && add(s, id, strlen(id)) && add(s, "\n", 1))) &&
-                add(s, "data: ", 6) && add(s, data, strlen(data)) && add(s, "\n\n", 2);
+    int added = data && make_room(s, (id ? strlen(id) : 0) + strlen(data) + sizeof("id: \ndata: \n\n")) &&
+                (!id || (add(s, "id: ", 4) && add(s, id, strlen(id)) && add(s, "\n", 1))) && add(s, "data: ", 6) &&
+                add(s, data, strlen(data)) && add(s, "\n\n", 2);
 
     if (!added) {
         s->length = before;
@@ -277,6 +290,9 @@ apr_status_t vault_stream_push(vault_stream_t *s)
 
     if (s->taken == s->length) {
         drop_text(s);
+    }
+    else if ((rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv)) && !vault_unsent_take(&s->unsent, s->r, s->length)) {
+        rv = APR_ENOSPC;
     }
     return rv;
 }

@@ -36,6 +36,7 @@ void vault_stream_beat(vault_stream_t *s);
  * @return APR_SUCCESS     all of it is taken
  *         APR_EAGAIN      not all of it now: wait until the socket is writable, or a moment
  *         APR_EBUSY       HTTP/2: the same, and nothing has been taken since the last push
+ *         APR_ENOSPC      the client has too many bytes that wait to be written (unsent.h): what it has not got it asks for again
  *         others          the client is gone */
 apr_status_t vault_stream_push(vault_stream_t *s);
 

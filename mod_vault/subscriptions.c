@@ -17,6 +17,7 @@
 #include "origin.h"
 #include "realm.h"
 #include "reply.h"
+#include "unsent.h"
 #include "updates.h"
 
 /* A hundred URLs of the longest kind, and what is around them. */
@@ -159,7 +160,7 @@ static int answer(request_t *q, const vault_page_t *page)
         vault_json_text_raw(&t, "\",\"seq\":0");
     }
     vault_json_text_raw(&t, "}");
-    return vault_reply_text(q->r, HTTP_OK, vault_json_text_end(&t));
+    return vault_unsent_reply(q->r, vault_json_text_end(&t));
 }
 
 static int make_page(request_t *q)
@@ -167,6 +168,9 @@ static int make_page(request_t *q)
     vault_context_t *x = vault_context_make(q->r);
     apr_size_t i;
 
+    if (!vault_unsent_has_room(q->r, vault_client_of(q->r))) {
+        return vault_reply_retry(q->r, RETRY_AFTER, VAULT_UNSENT_REFUSED);
+    }
     x->in_view = 1;
     if (!vault_context_run(q->r, NULL)) {
         return vault_reply_retry(q->r, RETRY_AFTER, "the server is full");

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "now.h"
+#include "place.h"
 #include "vault.h"
 #include "visit.h"
 
@@ -140,12 +141,13 @@ void vault_suspension_off(vault_suspension_t *s)
     open_gate(s);
 }
 
-void vault_suspension_leave_thread(vault_suspension_t *s)
+void vault_suspension_leave(vault_suspension_t *s)
 {
     if (s->thread) {
         s->thread = 0;
         __atomic_sub_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED);
     }
+    vault_place_leave(s);
 }
 
 void vault_suspension_revoke(vault_suspension_t *s)
@@ -165,7 +167,7 @@ void vault_suspension_gone(vault_suspension_t *s)
     if (stop_waiting(s)) {
         vault_tally(gone, 1);
     }
-    vault_suspension_leave_thread(s);
+    vault_suspension_leave(s);
     if (vault_server.waiters && (s->poll.bell >= 0 || s->poll.attached)) {
         vault_poll_end(vault_server.waiters, &s->poll);
     }
@@ -249,7 +251,10 @@ static apr_status_t begin_waiting(vault_suspension_t *s, int tells)
 {
     int bell = vault_bell_usable(s->r);
 
-    if (!has_room(s) || (!bell && !enter_thread(s))) {
+    if (!has_room(s) || (!bell && !enter_thread(s)) || !vault_place_enter(s)) {
+        if (!s->known) {
+            vault_suspension_leave(s); /* it has never waited, so nothing else takes back what it has */
+        }
         return APR_EAGAIN;
     }
     make_known(s);
@@ -413,7 +418,7 @@ void vault_suspension_settle(const request_rec *r)
 
     if (s && !vault_suspension_is_on(s)) {
         s->causes = 0;
-        vault_suspension_leave_thread(s);
+        vault_suspension_leave(s);
     }
 }
 

@@ -25,21 +25,24 @@
 #include "httpd.h"
 #include "util_filter.h"
 
+#include "client_table.h"
 #include "waiters.h"
 
 /** A request that can wait. In its pool; made when it first wants to. */
 typedef struct vault_suspension_t {
     vault_poll_t poll; /* first: waiters hand it back (vault_waiters_pop) */
     request_rec *r;
-    void *baton;         /* of the dispatcher's poll; NULL: it is none */
-    const char *handler; /* r->handler when it was suspended; ap_invoke_handler() puts another one back */
-    ap_filter_t *gate;   /* keeps others from writing while it is suspended; NULL: it is open, or not needed */
-    unsigned causes;     /* what it was woken for last */
-    int suspended;       /* atomic; from vault_suspension_wait() until a thread has it again */
-    unsigned tells : 1;  /* it is the dispatcher's: whatever rings, its handler runs again */
-    unsigned known : 1;  /* it can be found by its request, and goes with it */
-    unsigned owes : 1;   /* the hook request_completed has not run */
-    unsigned thread : 1; /* it has one of VaultLongPollThreads, while it waits or may wait again */
+    void *baton;              /* of the dispatcher's poll; NULL: it is none */
+    const char *handler;      /* r->handler when it was suspended; ap_invoke_handler() puts another one back */
+    ap_filter_t *gate;        /* keeps others from writing while it is suspended; NULL: it is open, or not needed */
+    unsigned causes;          /* what it was woken for last */
+    int suspended;            /* atomic; from vault_suspension_wait() until a thread has it again */
+    unsigned tells : 1;       /* it is the dispatcher's: whatever rings, its handler runs again */
+    unsigned known : 1;       /* it can be found by its request, and goes with it */
+    unsigned owes : 1;        /* the hook request_completed has not run */
+    unsigned thread : 1;      /* it has one of VaultLongPollThreads, while it waits or may wait again */
+    vault_client_id_t client; /* whose it is; 0: not asked for so far */
+    vault_client_row_t place; /* where that counts as waiting, while it waits or may wait again; 0: nowhere */
     struct vault_suspension_t *below; /* of the same connection, older */
 } vault_suspension_t;
 
@@ -88,8 +91,8 @@ int vault_suspension_is_on(const vault_suspension_t *s);
 /** A thread has it: it can be written to. */
 void vault_suspension_off(vault_suspension_t *s);
 
-/** It will not wait again: it gives back the one of VaultLongPollThreads that it may have. */
-void vault_suspension_leave_thread(vault_suspension_t *s);
+/** It will not wait again: it gives back what it has to wait, one of VaultLongPollThreads and one of VaultMaxWaitingPerClient. */
+void vault_suspension_leave(vault_suspension_t *s);
 
 /** Its handlers have returned something else than SUSPENDED: it was never suspended. */
 void vault_suspension_revoke(vault_suspension_t *s);

@@ -9,7 +9,7 @@ accepts('', 'the module alone');
 
 # Directive, smallest and largest value.
 my @numbers = (
-    ['VaultLongPollTimeout', 1, 600], ['VaultStreamTimeout', 0, 86400], ['VaultMaxMethods', 1, 100], ['VaultMaxPages', 1, 1000000], ['VaultMaxPagesPerClient', 1, 1000000], ['VaultMaxInterestsPerClient', 1, 10000000],
+    ['VaultLongPollTimeout', 1, 600], ['VaultStreamTimeout', 0, 86400], ['VaultMaxMethods', 1, 100], ['VaultMaxPages', 1, 1000000], ['VaultMaxPagesPerClient', 1, 1000000], ['VaultMaxWaitingPerClient', 1, 1000000], ['VaultMaxInterestsPerClient', 1, 10000000],
     ['VaultMaxInterests', 16, 10000000], ['VaultPageTimeout', 1, 86400], ['VaultMaxWaiting', 1, 1000000],
     ['VaultLongPollThreads', 0, 10000], ['VaultMaxPageInterests', 1, 1024], ['VaultNotifyRate', 0, 1000000], ['VaultLongPollRuns', 1, 10000],
 );
@@ -25,9 +25,9 @@ for my $number (@numbers) {
     refuses("$name\n", qr/^\Q$name takes one argument\E/, "$name without a value");
 }
 
-my @sizes = (['VaultMaxOutput', 1024, 1 << 30], ['VaultMaxAnswer', 1024, 1 << 30], ['VaultSharedMemory', 1 << 20, 64 << 30], ['VaultMaxMemoryPerClient', 1 << 16, 64 << 30], ['VaultMaxPollBody', 4096, 1 << 20]);
-accepts("VaultMaxOutput 1024\nVaultMaxAnswer 1K\nVaultSharedMemory 1M\nVaultMaxPollBody 4K\n", 'the smallest sizes');
-accepts("VaultMaxOutput 1G\nVaultMaxAnswer 1G\nVaultSharedMemory 64G\nVaultMaxPollBody 1M\n", 'the largest sizes');
+my @sizes = (['VaultMaxOutput', 1024, 1 << 30], ['VaultMaxAnswer', 1024, 1 << 30], ['VaultMaxUnsentPerClient', 64 << 10, 64 << 30], ['VaultSharedMemory', 1 << 20, 64 << 30], ['VaultMaxMemoryPerClient', 1 << 16, 64 << 30], ['VaultMaxPollBody', 4096, 1 << 20]);
+accepts("VaultMaxOutput 1024\nVaultMaxAnswer 1K\nVaultMaxUnsentPerClient 64K\nVaultSharedMemory 1M\nVaultMaxPollBody 4K\n", 'the smallest sizes');
+accepts("VaultMaxOutput 1G\nVaultMaxAnswer 1G\nVaultMaxUnsentPerClient 64G\nVaultSharedMemory 64G\nVaultMaxPollBody 1M\n", 'the largest sizes');
 accepts("VaultMaxOutput 64k\nVaultSharedMemory 2097152\n", 'small letters, and bytes');
 for my $size (@sizes) {
     my ($name, $min, $max) = @$size;

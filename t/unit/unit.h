@@ -30,6 +30,7 @@
     SUITE(header_text)                                                                                                 \
     SUITE(html_place)                                                                                                  \
     SUITE(utf8)                                                                                                        \
+    SUITE(text)                                                                                                        \
     SUITE(json_text)                                                                                                   \
     SUITE(state)                                                                                                       \
     SUITE(page)                                                                                                        \

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts the requests of a client that wait. */
+#include "place.h"
+
+#include "context.h"
+#include "log.h"
+#include "mod_vault.h"
+#include "now.h"
+
+APLOG_USE_MODULE(vault);
+
+vault_client_id_t vault_place_client(vault_suspension_t *s)
+{
+    if (!s->client) {
+        s->client = vault_client_of(s->r);
+    }
+    return s->client;
+}
+
+static int is_over(const vault_suspension_t *s)
+{
+    static apr_time_t said;
+    int level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
+
+    ap_log_rerror(
+        APLOG_MARK, level, 0, s->r,
+        VLTNO(00291) "no more requests of %s can wait: it has VaultMaxWaitingPerClient %u; if that is a proxy "
+                     "of many, mod_remoteip tells them apart",
+        s->r->user ? s->r->user : s->r->useragent_ip, vault_server.max_client_waiting);
+    return 0;
+}
+
+int vault_place_has(vault_suspension_t *s)
+{
+    return s->place ||
+           vault_clients_has(vault_server.clients, vault_place_client(s), VAULT_CLIENT_WAITING) <
+               vault_server.max_client_waiting ||
+           is_over(s);
+}
+
+int vault_place_enter(vault_suspension_t *s)
+{
+    vault_client_claim_t claim = {
+        .kind = VAULT_CLIENT_WAITING, .slot = vault_server.slot, .amount = 1, .most = vault_server.max_client_waiting};
+
+    if (s->place) {
+        return 1;
+    }
+    claim.id = vault_place_client(s);
+    return vault_clients_take(vault_server.clients, &s->place, &claim) == APR_SUCCESS || is_over(s);
+}
+
+/* What a child of prefork has that ends in a signal handler, in the middle of anything, its parent takes away. */
+void vault_place_leave(vault_suspension_t *s)
+{
+    if (s->place && !vault_server.ends) {
+        vault_clients_give(vault_server.clients, s->place, VAULT_CLIENT_WAITING, vault_server.slot, 1);
+    }
+    s->place = 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The directives that name feeds. A bad one stops the start with a sentence. */
+#include "settings_feeds.h"
+
+#include "apr_strings.h"
+#include "http_core.h"
+
+#include "feeds.h"
+#include "feedurl.h"
+#include "log.h"
+#include "mod_vault.h"
+
+APLOG_USE_MODULE(vault);
+
+/* `key=value`, cut in two. */
+static const char *split(cmd_parms *cmd, const char *pair, const char **key, const char **value)
+{
+    const char *eq = ap_strchr_c(pair, '=');
+
+    if (!eq || eq == pair) {
+        return apr_psprintf(cmd->pool, "%s: \"%s\": after the first two words only key=value is accepted",
+                            cmd->cmd->name, pair);
+    }
+    *key = apr_pstrmemdup(cmd->pool, pair, (apr_size_t)(eq - pair));
+    *value = eq + 1;
+    return NULL;
+}
+
+const char *vault_settings_add_feed(cmd_parms *cmd, void *dir, int argc, char *const argv[])
+{
+    apr_table_t *params = apr_table_make(cmd->pool, 4);
+    const char *key, *value, *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    int i;
+
+    if (error) {
+        return error;
+    }
+    if (argc < 2) {
+        return "VaultFeed: a name and the path of a feed are needed, then its parameters as key=value";
+    }
+    for (i = 2; i < argc; i++) {
+        if ((error = split(cmd, argv[i], &key, &value))) {
+            return error;
+        }
+        if (apr_table_get(params, key)) {
+            return apr_psprintf(cmd->pool, "VaultFeed %s: the parameter \"%s\" is given twice", argv[0], key);
+        }
+        apr_table_setn(params, key, value);
+    }
+    return vault_feeds_load(argv[0], ap_server_root_relative(cmd->pool, argv[1]), params, cmd->pool);
+}
+
+static const char *add_log_argument(cmd_parms *cmd, vault_feed_log_t *entry, const char *pair)
+{
+    vault_argument_t *a = apr_array_push(entry->arguments);
+    const char *value, *wrong = NULL, *error = split(cmd, pair, &a->name, &value);
+
+    if (error) {
+        return error;
+    }
+    a->value = ap_expr_parse_cmd(cmd, value, AP_EXPR_FLAG_STRING_RESULT, &wrong, NULL);
+    return wrong ? apr_psprintf(cmd->pool, "%s: \"%s\" is not an expression: %s", cmd->cmd->name, pair, wrong) : NULL;
+}
+
+const char *vault_settings_add_feed_log(cmd_parms *cmd, void *dir, int argc, char *const argv[])
+{
+    vault_location_t *l = dir;
+    vault_feed_log_t *entry;
+    const char *error = NULL;
+    int i;
+
+    if (argc == 1 && !ap_cstr_casecmp(argv[0], "off")) {
+        l->feed_log = apr_array_make(cmd->pool, 1, sizeof(vault_feed_log_t *));
+        return NULL;
+    }
+    if (argc < 2) {
+        return "VaultFeedLog: the name of a feed and one of its methods are needed, then arguments as key=expression; "
+               "or Off";
+    }
+    if (!l->feed_log) {
+        l->feed_log = apr_array_make(cmd->pool, 1, sizeof(vault_feed_log_t *));
+    }
+    entry = apr_pcalloc(cmd->pool, sizeof(*entry));
+    entry->feed = argv[0];
+    entry->method = argv[1];
+    entry->where = apr_psprintf(cmd->pool, "%s:%u", cmd->directive->filename, cmd->directive->line_num);
+    entry->arguments = apr_array_make(cmd->pool, 4, sizeof(vault_argument_t));
+    APR_ARRAY_PUSH(l->feed_log, vault_feed_log_t *) = entry;
+    for (i = 2; i < argc && !error; i++) {
+        error = add_log_argument(cmd, entry, argv[i]);
+    }
+    return error ? error : vault_feeds_check_method(entry->feed, entry->method, cmd->pool);
+}
+
+static const char *add_exposed(cmd_parms *cmd, vault_location_t *l, const char *feed, const char *method)
+{
+    const char *error = vault_feeds_check_method(feed, method, cmd->pool);
+    vault_exposed_t *e;
+
+    if (!error && !(vault_feedurl_is_name(feed) && vault_feedurl_is_name(method))) {
+        error = "only letters, digits, \"_\" and \"-\" are accepted in a name that is part of a URL";
+    }
+    if (error) {
+        return apr_psprintf(cmd->pool, "%s %s %s: %s", cmd->cmd->name, feed, method, error);
+    }
+    e = apr_array_push(l->exposed);
+    e->feed = feed;
+    e->method = method;
+    return NULL;
+}
+
+const char *vault_settings_add_feed_expose(cmd_parms *cmd, void *dir, int argc, char *const argv[])
+{
+    vault_location_t *l = dir;
+    const char *error = NULL;
+    int i, off = argc == 1 && !ap_cstr_casecmp(argv[0], "off");
+
+    if (argc < 2 && !off) {
+        return "VaultFeedExpose: the name of a feed and one or more of its methods are needed; or Off";
+    }
+    if (off || !l->exposed) {
+        l->exposed = apr_array_make(cmd->pool, 4, sizeof(vault_exposed_t));
+    }
+    for (i = 1; i < argc && !error; i++) {
+        error = add_exposed(cmd, l, argv[0], argv[i]);
+    }
+    return error;
+}

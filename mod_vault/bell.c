@@ -181,7 +181,7 @@ static void suspend_connection(conn_rec *c, request_rec *r)
     if (v->fd < 0) {
         return; /* a stop at once has closed it already */
     }
-    vault_poll_carry(&v->waiting->poll, 1);
+    vault_poll_carry(vault_server.waiters, &v->waiting->poll, 1);
     apr_os_sock_put(&socket, &v->waiting->poll.bell, c->pool);
     rv = vault_waiters_watch(vault_server.waiters, v->fd, &v->waiting->poll, v->waiting->tells);
     if (rv != APR_SUCCESS) {
@@ -219,8 +219,8 @@ static void resume_connection(conn_rec *c, request_rec *r)
         apr_os_sock_put(&socket, &v->fd, c->pool);
     }
     v->fd = -1;
-    if (v->waiting) {
-        vault_poll_carry(&v->waiting->poll, 0);
+    if (v->waiting && vault_server.waiters) {
+        vault_poll_carry(vault_server.waiters, &v->waiting->poll, 0);
     }
     if (v->waiting && c->cs->state != CONN_STATE_PROCESSING) {
         vault_suspension_gone(v->waiting); /* the MPM closes the connection, slowly */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The waiters of a child: made, stopped, freed. Those that wait: waiters_polls.c. The thread that rings: waiters_waker.c. */
+/* The waiters of a child: made, stopped, freed. Those that wait: waiters_polls.c. Their bells: waiters_bells.c. The
+ * thread that rings: waiters_waker.c. */
 #include "waiters_inside.h"
 
 #include <stdlib.h>
@@ -25,19 +26,16 @@ static apr_status_t free_all(void *baton)
     if (w->thread && !__atomic_load_n(&w->ended, __ATOMIC_SEQ_CST)) {
         return APR_SUCCESS;
     }
-    while (w->free_bells) {
-        close(w->bells[--w->free_bells]);
-    }
     close(w->epoll);
     close(w->control);
-    free(w->bells);
+    vault_bells_free(w);
     free(w->deadlines.heap);
     free(w->lists);
     return APR_SUCCESS;
 }
 
 apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *notifier, unsigned slot, unsigned window,
-                                  void (*tick)(void *baton), void *baton, apr_pool_t *pchild)
+                                  unsigned hands, void (*tick)(void *baton), void *baton, apr_pool_t *pchild)
 {
     vault_waiters_t *w = apr_pcalloc(pchild, sizeof(*w));
 
@@ -45,11 +43,13 @@ apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *n
     w->counters = vault_slot_counters(notifier, slot);
     w->slot = slot;
     w->window = window ? window : 1;
+    w->hands = hands ? hands : 1;
     w->interests = vault_notifier_interests(notifier);
     w->tick = tick;
     w->baton = baton;
     w->queue.next = w->queue.prev = &w->queue;
     w->epoll = w->control = -1;
+    w->held_first = w->held_last = -1;
     apr_pool_cleanup_register(pchild, w, free_all, apr_pool_cleanup_null);
     *waiters = w;
     return start(w, pchild);
@@ -69,6 +69,11 @@ void vault_waiters_halt(vault_waiters_t *w)
 int vault_waiters_stopping(const vault_waiters_t *w)
 {
     return __atomic_load_n(&w->stop, __ATOMIC_SEQ_CST);
+}
+
+int vault_waiters_halted(const vault_waiters_t *w)
+{
+    return has_halted(w);
 }
 
 void vault_waiters_destroy(vault_waiters_t *w)

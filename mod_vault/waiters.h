@@ -53,7 +53,7 @@ struct vault_poll_t {
     int attached;    /* lock */
     int outlasts;    /* owner; STOP is not for it: it waits on in a child that stops */
     int counted;     /* lock; as one that waits */
-    int carried;     /* atomic; whoever has the bell may close it, see vault_waiters_halt() */
+    int carried;     /* lock; the MPM has the bell and may close it, see vault_waiters_halt() */
     int turn;        /* lock; NONE, QUEUED or RUNNING */
     apr_time_t due;  /* owner, then lock; when it is given a turn at the latest */
     apr_time_t end;  /* owner, then lock; when its time is up, not before `due` */
@@ -68,10 +68,12 @@ struct vault_poll_t {
 /** Begin to let polls wait in this child. Starts the waker thread.
  * @param slot    this child's
  * @param window  how many are woken at a time, at least 1
- * @param tick    called by the waker about once a second, without any lock, also while stopping; may be NULL
+ * @param hands   how many bells that are carried ring at a time, at least 1; see vault_poll_carry()
+ * @param tick    called by the waker, without any lock: about once a second, also while stopping; ten times a second
+ *                after vault_waiters_halt(); may be NULL
  * @return APR_SUCCESS, or what the system said */
 apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *notifier, unsigned slot, unsigned window,
-                                  void (*tick)(void *baton), void *baton, apr_pool_t *pchild);
+                                  unsigned hands, void (*tick)(void *baton), void *baton, apr_pool_t *pchild);
 
 /** Have passes that were let in or displaced (qos.h) told to `let_in`: by the waker, without any lock.
  * @param let_in  of this pass; 0: look at all of them, it may be any */
@@ -89,8 +91,9 @@ void vault_waiters_halt(vault_waiters_t *w);
  * @return 0 there is none */
 int vault_waiters_nudge(vault_waiters_t *w);
 
-/** Has vault_waiters_stop() been called? */
+/** Has vault_waiters_stop() been called? Has vault_waiters_halt()? */
 int vault_waiters_stopping(const vault_waiters_t *w);
+int vault_waiters_halted(const vault_waiters_t *w);
 
 /** Stop the waker thread and wait for its end; not for ever, since a signal handler may call this that has interrupted a thread of
  * this process while it held the lock (prefork). */
@@ -128,9 +131,10 @@ unsigned vault_poll_take(vault_waiters_t *w, vault_poll_t *poll);
  * it has looked, found nothing, and is woken by whatever comes. */
 void vault_poll_finish(vault_waiters_t *w, vault_poll_t *poll);
 
-/** The bell lies in the socket of a connection, in place of its descriptor: the MPM closes what is there when it ends at once.
- * `carried` 0: it lies there no more. */
-void vault_poll_carry(vault_poll_t *poll, int carried);
+/** The bell lies in the socket of a connection, in place of its descriptor: the MPM polls for it, and closes it when it
+ * ends at once. `carried` 0: it lies there no more, since a thread has come, or the connection ends. Until then a bell
+ * that has been rung takes one of the `hands`; while all are taken, further bells wait, and ring in their order. */
+void vault_poll_carry(vault_waiters_t *w, vault_poll_t *poll, int carried);
 
 /** Somebody else has closed the bell: it must neither be rung nor be given to another poll. */
 void vault_poll_lose_bell(vault_waiters_t *w, vault_poll_t *poll);

@@ -2,14 +2,11 @@
 /* The polls that wait in a child: they come, are woken, get their turn, and go.
  *
  * Lists: one an interest, found by its index. Deadlines: a heap (deadlines.h), which is also the list of all that wait. Turns: a
- * queue of woken polls, of which `window` at a time have been rung. Bells: eventfds in a free list, never closed while the child
- * lives, so that a late ring reaches at worst another poll, which takes it for an extraneous one.
+ * queue of woken polls, of which `window` at a time have been rung. Bells: waiters_bells.c.
  */
 #include "waiters_inside.h"
 
 #include <poll.h>
-#include <stdlib.h>
-#include <sys/eventfd.h>
 
 #define SLEEP_MS 500
 
@@ -18,15 +15,6 @@
 #define BY_NAME (VAULT_CAUSE_RESUME | VAULT_CAUSE_COMPLETE)
 
 enum { NONE, QUEUED, RUNNING };
-
-/* In a process that ends at once nobody comes for a bell that is carried. What rings before we are told of the end, and after the MPM has
- * closed the sockets that its threads have in hand, is not caught: some microseconds, in which another thread would have to open a file. */
-static void ring_poll(const vault_waiters_t *w, const vault_poll_t *poll)
-{
-    if (!__atomic_load_n(&poll->carried, __ATOMIC_SEQ_CST) || !has_halted(w)) {
-        ring(poll->bell);
-    }
-}
 
 /* -------------------------------------------------------------------- turns */
 
@@ -50,7 +38,7 @@ static void give_turn(vault_waiters_t *w, vault_poll_t *poll)
 {
     poll->turn = RUNNING;
     w->running++;
-    ring_poll(w, poll);
+    vault_bells_ring_locked(w, poll->bell);
 }
 
 void vault_waiters_wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned cause)
@@ -60,7 +48,7 @@ void vault_waiters_wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned 
     }
     poll->causes |= cause;
     if (cause & AT_ONCE) {
-        ring_poll(w, poll);
+        vault_bells_ring_locked(w, poll->bell);
         return;
     }
     if (poll->turn != NONE) {
@@ -115,39 +103,9 @@ void vault_poll_finish(vault_waiters_t *w, vault_poll_t *poll)
 
 /* -------------------------------------------------------------------- polls */
 
-static int take_bell(vault_waiters_t *w)
-{
-    int fd = -1;
-
-    pthread_mutex_lock(&w->lock);
-    if (w->free_bells) {
-        fd = w->bells[--w->free_bells];
-    }
-    pthread_mutex_unlock(&w->lock);
-    if (fd >= 0) {
-        silence(fd);
-        return fd;
-    }
-    return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-}
-
-static void give_bell_locked(vault_waiters_t *w, int fd)
-{
-    if (w->free_bells == w->bell_room) {
-        apr_size_t room = w->bell_room ? w->bell_room * 2 : 64;
-        int *bells = realloc(w->bells, room * sizeof(*bells));
-        if (!bells) {
-            return; /* the descriptor is lost; closing it could let a late ring write into somebody's file */
-        }
-        w->bells = bells;
-        w->bell_room = room;
-    }
-    w->bells[w->free_bells++] = fd;
-}
-
 apr_status_t vault_poll_begin(vault_waiters_t *w, vault_poll_t *poll)
 {
-    poll->bell = take_bell(w);
+    poll->bell = vault_bells_take(w);
     return poll->bell < 0 ? APR_FROM_OS_ERROR(errno) : APR_SUCCESS;
 }
 
@@ -291,20 +249,24 @@ void vault_poll_end(vault_waiters_t *w, vault_poll_t *poll)
     vault_poll_finish(w, poll);
     pthread_mutex_lock(&w->lock);
     if (poll->bell >= 0) {
-        give_bell_locked(w, poll->bell);
+        vault_bells_give_locked(w, poll->bell);
         poll->bell = -1;
     }
     pthread_mutex_unlock(&w->lock);
 }
 
-void vault_poll_carry(vault_poll_t *poll, int carried)
+void vault_poll_carry(vault_waiters_t *w, vault_poll_t *poll, int carried)
 {
-    __atomic_store_n(&poll->carried, carried, __ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&w->lock);
+    poll->carried = carried;
+    (carried ? vault_bells_carry_locked : vault_bells_release_locked)(w, poll->bell);
+    pthread_mutex_unlock(&w->lock);
 }
 
 void vault_poll_lose_bell(vault_waiters_t *w, vault_poll_t *poll)
 {
     pthread_mutex_lock(&w->lock);
+    vault_bells_release_locked(w, poll->bell);
     poll->bell = -1;
     pthread_mutex_unlock(&w->lock);
 }
@@ -352,8 +314,8 @@ int vault_waiters_nudge(vault_waiters_t *w)
     for (i = 0; i < w->deadlines.count && !found; i++) {
         const vault_poll_t *poll = w->deadlines.heap[i];
         /* One that has been rung already is on its way to a thread, and one that writes would take the ring for a client that reads. */
-        if (__atomic_load_n(&poll->carried, __ATOMIC_SEQ_CST) && !poll->causes && !poll->writes) {
-            ring_poll(w, poll);
+        if (poll->carried && !poll->causes && !poll->writes) {
+            vault_bells_ring_locked(w, poll->bell);
             found = 1;
         }
     }

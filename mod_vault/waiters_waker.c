@@ -13,6 +13,7 @@
 
 #define EVENTS 256
 #define TICK apr_time_from_sec(1)
+#define HALTED_TICK apr_time_from_msec(100)
 
 /* ------------------------------------------------------------------ clients */
 
@@ -31,6 +32,11 @@ void vault_waiters_unwatch(vault_waiters_t *w, int fd)
 }
 
 /* ---------------------------------------------------------------- the waker */
+
+static apr_interval_time_t period(const vault_waiters_t *w)
+{
+    return has_halted(w) ? HALTED_TICK : TICK;
+}
 
 void vault_waiters_on_pass(vault_waiters_t *w, void (*let_in)(void *baton, apr_uint32_t pass), void *baton)
 {
@@ -81,7 +87,7 @@ static void drain_slot(vault_waiters_t *w)
  * moved behind the others by a later due time; its cause has been left. */
 static apr_time_t wake_due(vault_waiters_t *w, apr_time_t now)
 {
-    apr_time_t until = now + TICK;
+    apr_time_t until = now + period(w);
 
     pthread_mutex_lock(&w->lock);
     if (__atomic_load_n(&w->stop, __ATOMIC_SEQ_CST) && !w->stopped) {
@@ -106,13 +112,23 @@ static void handle_events(vault_waiters_t *w, const struct epoll_event *events, 
 {
     int i;
 
+    pthread_mutex_lock(&w->lock);
     for (i = 0; i < n; i++) {
         if (events[i].data.fd == w->control) {
             silence(w->control);
         }
         else if (events[i].data.fd != vault_slot_fd(w->notifier, w->slot) && !has_halted(w)) {
-            ring(events[i].data.fd);
+            vault_bells_ring_locked(w, events[i].data.fd);
         }
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void tick(vault_waiters_t *w)
+{
+    vault_bells_look(w);
+    if (w->tick) {
+        w->tick(w->baton);
     }
 }
 
@@ -121,18 +137,16 @@ static void *APR_THREAD_FUNC waker(apr_thread_t *thread, void *baton)
 {
     struct epoll_event events[EVENTS];
     vault_waiters_t *w = baton;
-    apr_time_t now = vault_now(), until, next_tick = now + TICK;
+    apr_time_t now = vault_now(), until, ticked = now;
     int n;
 
     while (!__atomic_load_n(&w->quit, __ATOMIC_SEQ_CST)) {
         drain_slot(w);
         now = vault_now();
         until = wake_due(w, now);
-        if (now >= next_tick) {
-            next_tick = now + TICK;
-            if (w->tick) {
-                w->tick(w->baton);
-            }
+        if (now - ticked >= period(w)) {
+            ticked = now;
+            tick(w);
         }
         n = epoll_wait(w->epoll, events, EVENTS, until > now ? (int)apr_time_as_msec(until - now) + 1 : 0);
         handle_events(w, events, n);

@@ -45,6 +45,7 @@
     SUITE(page_kill)                                                                                                   \
     SUITE(page_step)                                                                                                   \
     SUITE(waiters)                                                                                                     \
+    SUITE(waiters_bells)                                                                                               \
     SUITE(waiters_race)                                                                                                \
     SUITE(wake)                                                                                                        \
     SUITE(mustache)                                                                                                    \

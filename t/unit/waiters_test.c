@@ -408,14 +408,16 @@ static void a_nudge_rings_for_one_whose_bell_is_carried(void)
         hall_come(&h, &poll[i], &wait[i], 0, FAR_OFF);
     }
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0); /* they wait in threads */
-    vault_poll_carry(&poll[1], 1);
+    vault_poll_carry(h.w, &poll[1], 1);
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 1);
     CU_ASSERT(hall_is_ringing(&poll[1]) && !hall_is_ringing(&poll[0]) && !hall_is_ringing(&poll[2]));
+    vault_poll_carry(h.w, &poll[1], 0);
     CU_ASSERT_EQUAL(vault_poll_take(h.w, &poll[1]), 0); /* for nothing: it goes on waiting */
+    vault_poll_carry(h.w, &poll[1], 1);
     vault_notifier_notify_interest(h.f.notifier, h.interest[0], 0);
     CU_ASSERT(hall_rings(&poll[1]));
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0); /* it is on its way */
-    vault_poll_carry(&poll[1], 0);
+    vault_poll_carry(h.w, &poll[1], 0);
     for (i = 0; i < 3; i++) {
         vault_poll_end(h.w, &poll[i]);
     }
@@ -435,9 +437,9 @@ static void a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once(voi
     hall_come(&h, &back, &wait[1], 0, FAR_OFF);
     hall_come(&h, &own, &wait[2], 0, FAR_OFF);
     hall_enter(&h, &client);
-    vault_poll_carry(&carried, 1);
-    vault_poll_carry(&back, 1);
-    vault_poll_carry(&back, 0);
+    vault_poll_carry(h.w, &carried, 1);
+    vault_poll_carry(h.w, &back, 1);
+    vault_poll_carry(h.w, &back, 0);
     hall_watch(&h, &client, fds);
     vault_waiters_halt(h.w);
     close(fds[1]);

@@ -35,7 +35,8 @@
  *   call?feed=F&method=M&args=JSON   calls a feed; writes {"pid": …, "status": …, "rows": …, "error": …}; news=1: only if there are rows
  *
  * Any action stops at a barrier when it is told so: before=B first of all; between=B after the interest was created and before the data
- * are read (`value` and `rows`); after=B when everything is written. type=T sets the content type; fail=N answers N when everything is done;
+ * are read (`value` and `rows`); after=B when everything is written. A child that is to end at once stops at none any
+ * more. type=T sets the content type; fail=N answers N when everything is done;
  * header=NAME:VALUE and err-header=NAME:VALUE set headers of the answer, when all else is done, as late as a handler can.
  * fail-as=V answers what the variable V says, unless that is 0.
  *
@@ -201,6 +202,13 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     return shared_create(pconf) == APR_SUCCESS ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
 
+static void child_stopping(apr_pool_t *pchild, int graceful)
+{
+    if (!graceful) {
+        shared_barriers_abandon();
+    }
+}
+
 static void register_hooks(apr_pool_t *p)
 {
     static const char *const mod_vault[] = {"mod_vault.c", NULL};
@@ -208,6 +216,7 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_optional_fn_retrieve(retrieve, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_child_stopping(child_stopping, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_read_request(note_stops, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_suspend_connection(stop_before_suspending, NULL, mod_vault, APR_HOOK_FIRST);
     ap_hook_suspend_connection(stop_after_suspending, mod_vault, NULL, APR_HOOK_REALLY_LAST);

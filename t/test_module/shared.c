@@ -34,7 +34,8 @@ typedef struct table_t {
     long numbers[NUMBERS]; /* atomic */
 } table_t;
 
-static table_t *table; /* inherited by every child */
+static table_t *table;         /* inherited by every child */
+static apr_uint32_t abandoned; /* atomic; this process waits at no barrier any more */
 
 static void init_mutex(table_t *t)
 {
@@ -168,7 +169,7 @@ static int wait_open(entry_t *e)
 {
     struct timespec left = {BARRIER_SECONDS, 0};
 
-    while (!apr_atomic_read32(&e->open)) {
+    while (!apr_atomic_read32(&e->open) && !apr_atomic_read32(&abandoned)) {
         if (syscall(SYS_futex, &e->open, FUTEX_WAIT, 0, &left, NULL, 0) == -1 && errno == ETIMEDOUT) {
             return 0;
         }
@@ -205,6 +206,16 @@ apr_status_t shared_barrier_open(const char *name)
     apr_atomic_set32(&e->open, 1);
     syscall(SYS_futex, &e->open, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     return APR_SUCCESS;
+}
+
+void shared_barriers_abandon(void)
+{
+    unsigned i;
+
+    apr_atomic_set32(&abandoned, 1);
+    for (i = 0; i < ENTRIES; i++) {
+        syscall(SYS_futex, &table->entries[i].open, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    }
 }
 
 apr_status_t shared_barrier_close(const char *name)

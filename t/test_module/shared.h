@@ -39,6 +39,9 @@ apr_status_t shared_barrier_open(const char *name);
 /** Stop the next ones again; forgets how many arrived. */
 apr_status_t shared_barrier_close(const char *name);
 
+/** This process ends at once: its requests go on as if all barriers were open. */
+void shared_barriers_abandon(void);
+
 /** @return how many have come to the barrier since it was made or closed; -1 on error */
 long shared_barrier_arrived(const char *name);
 

@@ -11,7 +11,10 @@
 #include "http_protocol.h"
 #include "util_filter.h"
 
+#include "client_table.h"
+#include "context.h"
 #include "log.h"
+#include "mod_vault.h"
 #include "now.h"
 
 APLOG_USE_MODULE(vault);
@@ -21,6 +24,8 @@ APLOG_USE_MODULE(vault);
 #define TIME_MAX apr_time_from_sec(10)
 #define TIME_PER_BYTE apr_time_from_msec(1)
 #define RETRY_AFTER "2"
+/* So many a client may have in any case. */
+#define CLIENT_LEAST 2
 
 typedef struct body_t {
     request_rec *r;
@@ -28,6 +33,7 @@ typedef struct body_t {
     apr_size_t length, room, max;
     apr_pool_t *pool;
     int waits;                   /* is one of `waiting` */
+    vault_client_row_t client;   /* where its client has it counted; 0: nowhere */
     apr_time_t begin;            /* of waiting */
     apr_socket_t *socket;        /* NULL: shared with other requests, by HTTP/2 */
     apr_interval_time_t timeout; /* of the socket, before */
@@ -46,6 +52,32 @@ static unsigned most_waiting(void)
     return threads > 1 ? (unsigned)threads / 2 : 1;
 }
 
+/* Half of that half, in all children together. */
+static int client_may(body_t *body, unsigned most)
+{
+    vault_client_claim_t claim = {.id = vault_client_of(body->r),
+                                  .kind = VAULT_CLIENT_BODIES,
+                                  .slot = vault_server.slot,
+                                  .amount = 1,
+                                  .most = most > CLIENT_LEAST * 2 ? most / 2 : CLIENT_LEAST};
+
+    return vault_clients_take(vault_server.clients, &body->client, &claim) == APR_SUCCESS;
+}
+
+/* @return whether it is one of `waiting` now */
+static int enter(body_t *body, unsigned most)
+{
+    if (!client_may(body, most)) {
+        return 0;
+    }
+    if (__atomic_fetch_add(&waiting, 1, __ATOMIC_RELAXED) < most) {
+        return 1;
+    }
+    __atomic_fetch_sub(&waiting, 1, __ATOMIC_RELAXED);
+    vault_clients_give(vault_server.clients, body->client, VAULT_CLIENT_BODIES, vault_server.slot, 1);
+    return 0;
+}
+
 /* @return APR_SUCCESS: this thread may wait, and stop_waiting() ends that; APR_EAGAIN: too many do */
 static apr_status_t begin_waiting(body_t *body)
 {
@@ -53,18 +85,18 @@ static apr_status_t begin_waiting(body_t *body)
     unsigned most = most_waiting();
     int level;
 
-    if (__atomic_fetch_add(&waiting, 1, __ATOMIC_RELAXED) < most) {
-        body->waits = 1;
+    body->waits = enter(body, most);
+    if (body->waits) {
         body->begin = vault_now();
         body->socket = body->r->connection->master ? NULL : ap_get_conn_socket(body->r->connection);
         return body->socket ? apr_socket_timeout_get(body->socket, &body->timeout) : APR_SUCCESS;
     }
-    __atomic_fetch_sub(&waiting, 1, __ATOMIC_RELAXED);
     level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
     ap_log_rerror(APLOG_MARK, level, 0, body->r,
-                  VLTNO(00321) "%u threads of this child wait for bodies that come slowly: another one is refused; "
-                               "RequestReadTimeout of mod_reqtimeout bounds how long",
-                  most);
+                  VLTNO(00321) "%u of at most %u threads of this child wait for bodies that come slowly, and no more "
+                               "may for this client: another one is refused; RequestReadTimeout of mod_reqtimeout "
+                               "bounds how long",
+                  __atomic_load_n(&waiting, __ATOMIC_RELAXED), most);
     return APR_EAGAIN;
 }
 
@@ -85,6 +117,7 @@ static void stop_waiting(body_t *body)
 {
     if (body->waits) {
         __atomic_fetch_sub(&waiting, 1, __ATOMIC_RELAXED);
+        vault_clients_give(vault_server.clients, body->client, VAULT_CLIENT_BODIES, vault_server.slot, 1);
         if (body->socket) {
             apr_socket_timeout_set(body->socket, body->timeout);
         }

@@ -4,8 +4,8 @@
  * Bodies of requests to the module's own URLs, read so that clients who send slowly cannot take all threads of a child.
  *
  * A thread that reads a body waits for its client, for up to Timeout at each byte. Here a body that has come already, as most come with their
- * headers, is read at once. A thread waits for the rest of one only while fewer than half of the threads of its child do so, and 10 s
- * at most, and a second more for each 1,000 bytes that have come. (Over HTTP/2 each wait may last for Timeout.) mod_reqtimeout does
+ * headers, is read at once. A thread waits for the rest of one only while fewer than half of the threads of its child do so, and fewer than
+ * half of that half for this client in all children; and 10 s at most, and a second more for each 1,000 bytes that have come. (Over HTTP/2 each wait may last for Timeout.) mod_reqtimeout does
  * this for the whole site, by time alone.
  */
 #ifndef VAULT_BODY_H

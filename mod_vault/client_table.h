@@ -2,7 +2,7 @@
 /**
  * @file client_table.h
  * What each client has of the server, counted exactly and over all children: pages, bytes of the heap, interests, polls that wait,
- * bytes that wait to be written, and how often it notifies.
+ * bytes that wait to be written, threads that wait for its bodies, and how often it notifies.
  *
  * A client is a user or, without a login, an address. The table knows it by a 64-bit SipHash of its whole name under a random key that
  * never leaves the segment. An outsider cannot compute the hash, so he cannot find two names that share a limit.
@@ -12,7 +12,7 @@
  * again can be served without a page. Where no row can be had, a request is refused as at a limit: nothing is admitted uncounted.
  *
  * What a process that dies leaves:
- *   - Of a kind that belongs to a slot (WAITING, UNSENT) each slot has a share of its own, and only the process in that slot changes it.
+ *   - Of a kind that belongs to a slot (WAITING, UNSENT, BODIES) each slot has a share of its own, and only the process in that slot changes it.
  *     vault_clients_slot_gone() wipes the shares of a dead process; the total of a client is the sum of its shares.
  *   - The other kinds (PAGES, BYTES, INTERESTS) outlive the process that counted them. Its caller counts up before it notes what was
  *     counted, and wipes its note before it counts down. So a kill can only leave too much, which vault_clients_recount() takes away.
@@ -39,6 +39,7 @@ typedef enum vault_client_kind_t {
     VAULT_CLIENT_INTERESTS, /* interests that these pages hold; one that two of them hold counts twice */
     VAULT_CLIENT_WAITING,   /* polls that wait; of a slot */
     VAULT_CLIENT_UNSENT,    /* bytes of answers that wait to be written; of a slot */
+    VAULT_CLIENT_BODIES,    /* threads that wait for its bodies; of a slot */
     VAULT_CLIENT_KINDS
 } vault_client_kind_t;
 

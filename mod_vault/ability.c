@@ -10,6 +10,7 @@
 
 #include "mod_vault.h"
 #include "now.h"
+#include "thread_places.h"
 
 #define SPARE_DESCRIPTORS 256
 #define FEW 256
@@ -89,6 +90,21 @@ int vault_ability_is_exceeded(const vault_ability_t *can)
     return can->waiting > can->connections || can->waiting > can->descriptors;
 }
 
+const char *vault_ability_of_prefork(apr_pool_t *pool)
+{
+    int servers = 0;
+
+    if (!vault_thread_places_are_shared()) {
+        return NULL;
+    }
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
+    return apr_psprintf(pool,
+                        "with the prefork MPM each poll that waits holds one of %d processes: VaultLongPollThreads %d "
+                        "may wait in all, the others are told to come again; the event MPM needs none, see "
+                        "docs/operating.md",
+                        servers, vault_settings.threads);
+}
+
 unsigned vault_ability_slots(void)
 {
     int servers = 0;
@@ -114,11 +130,15 @@ static void warn(apr_array_header_t *warnings, const char *sentence)
 
 static void look_at_waiting(apr_array_header_t *warnings)
 {
+    const char *prefork = vault_ability_of_prefork(warnings->pool);
     vault_ability_t can;
 
     vault_ability_of_child(&can);
     if (!vault_server.waiters) {
         warn(warnings, "no poll can wait in the child that answers: its error log says why (VLT00007)");
+    }
+    if (prefork) {
+        warn(warnings, apr_pstrcat(warnings->pool, prefork, " (VLT00330)", NULL));
     }
     if (vault_ability_is_small(&can)) {
         warn(warnings, apr_psprintf(warnings->pool,

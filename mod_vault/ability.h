@@ -27,6 +27,9 @@ unsigned vault_ability_of_client(const vault_ability_t *can);
 /** So few that a site with many pages is better off with other settings? */
 int vault_ability_is_small(const vault_ability_t *can);
 
+/** Where a child is one thread (prefork), what that means for waiting polls, as a sentence; NULL: elsewhere. */
+const char *vault_ability_of_prefork(apr_pool_t *pool);
+
 /** Does VaultMaxWaiting ask for more than there can be? */
 int vault_ability_is_exceeded(const vault_ability_t *can);
 

@@ -139,6 +139,15 @@ static void set_page_limits(const retained_t *t)
     vault_pages_set_limits(t->pages, &limits);
 }
 
+static void warn_of_prefork(server_rec *s, apr_pool_t *pool)
+{
+    const char *prefork = vault_ability_of_prefork(pool);
+
+    if (prefork) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, VLTNO(00330) "%s", prefork);
+    }
+}
+
 static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
     retained_t *t;
@@ -165,6 +174,7 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     vault_server.qos = t->qos;
     vault_server.counters = vault_slot_counters(t->notifier, 0);
     vault_server.s = s;
+    warn_of_prefork(s, ptemp);
     return vault_throttle_conf_open(s, pconf) ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
 

@@ -29,6 +29,7 @@
 #include "stream.h"
 #include "suspend.h"
 #include "text.h"
+#include "thread_places.h"
 #include "unsent.h"
 
 APLOG_USE_MODULE(vault);
@@ -400,8 +401,7 @@ static const char *refuse_stream(const dispatch_t *d)
     if (!vault_place_has(d->s)) {
         return TOO_MANY_OF_CLIENT;
     }
-    if (!vault_bell_usable(d->r) &&
-        __atomic_load_n(&vault_server.in_threads, __ATOMIC_RELAXED) >= (unsigned)vault_settings.threads) {
+    if (!vault_bell_usable(d->r) && vault_thread_places_are_taken()) {
         return TOO_MANY_THREADS;
     }
     if (!vault_unsent_has_room(d->r, vault_place_client(d->s))) {

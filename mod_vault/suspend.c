@@ -14,6 +14,7 @@
 #include "mod_vault.h"
 #include "now.h"
 #include "place.h"
+#include "thread_places.h"
 #include "vault.h"
 #include "visit.h"
 
@@ -145,7 +146,7 @@ void vault_suspension_leave(vault_suspension_t *s)
 {
     if (s->thread) {
         s->thread = 0;
-        __atomic_sub_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED);
+        vault_thread_place_leave();
     }
     vault_place_leave(s);
 }
@@ -239,12 +240,8 @@ static int enter_thread(vault_suspension_t *s)
     if (s->thread) {
         return 1;
     }
-    if (__atomic_add_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED) > (unsigned)vault_settings.threads) {
-        __atomic_sub_fetch(&vault_server.in_threads, 1, __ATOMIC_RELAXED);
-        return 0;
-    }
-    s->thread = 1;
-    return 1;
+    s->thread = vault_thread_place_take();
+    return s->thread;
 }
 
 static apr_status_t begin_waiting(vault_suspension_t *s, int tells)

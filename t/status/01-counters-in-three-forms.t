@@ -7,7 +7,7 @@ use VaultTest;
 use VaultTest::Site;
 
 my @tables = qw(Pages PagesMax Interests InterestsMax HeapUsed HeapSize QosPasses QosPassesMax QosShortages);
-my @counters = qw(Waiting WaitingInThreads Unsent Polls Answers Timeouts ClientsGone Expired Refused Superseded Redelivered Notifies NotifiesHeld
+my @counters = qw(Waiting WaitingInThreads Unsent ThreadsHeld Polls Answers Timeouts ClientsGone Expired Refused Superseded Redelivered Notifies NotifiesHeld
     NotifiesDelayed NotifyAlls WakeUps IdleWakeUps QueueOverflows Runs Failures PagesCreated PagesExpired PagesEvicted);
 
 my $auto = get('/vault/status?auto');

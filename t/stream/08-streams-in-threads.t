@@ -39,7 +39,6 @@ END
     wait_until(sub { !status()->{WaitingInThreads} }, 'the thread is free');
     pass("$mpm: one that does not read is dropped");
 
-    return if $mpm eq 'prefork';    # one thread a child: more of them are no more than one each
     my @pages = map { live_page(["/test/rows?name=ev08-$_&interest=ev08-$_"]) } 1 .. 3;
     my @streams = map { VaultTest::Events->open([$_]) } @pages[0, 1];
     wait_waiting(2);

@@ -19,7 +19,7 @@ our @EXPORT = qw(run_families);
 my %KINDS = (
     event => {mpm => 'event', bell => 1},
     worker => {mpm => 'worker', config => "VaultLongPollThreads 24\n"},
-    prefork => {mpm => 'prefork'},
+    prefork => {mpm => 'prefork', config => "VaultLongPollThreads 60\n"},
     tls => {mpm => 'event', over => 'tls', bell => 1},
     h2 => {mpm => 'event', over => 'h2', config => "Protocols h2c http/1.1\nVaultLongPollThreads 24\n",
         in_tls => "Protocols h2 http/1.1\n"},

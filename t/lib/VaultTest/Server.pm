@@ -69,11 +69,19 @@ sub start
         $self->_write_config;
         unlink $self->log;
         $self->_launch;
-        return $self unless $self->_has_ended;
+        return $self->_tolerate_prefork unless $self->_has_ended;
         last unless grep { /make_sock: could not bind to address \S+:$self->{port}$/ } $self->_said;    # somebody else was quicker
         delete $self->{status};
     }
     die "the server $self->{name} did not start:\n", $self->_said;
+}
+
+# The start warns of this MPM.
+sub _tolerate_prefork
+{
+    my ($self) = @_;
+    VaultTest::tolerate(qr{VLT00330}) if $self->{mpm} eq 'prefork' && !$self->{without_vault};
+    return $self;
 }
 
 # A server that another test has started and will stop; its log from here on.

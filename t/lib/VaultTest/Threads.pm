@@ -9,7 +9,7 @@ use VaultTest;
 
 our @EXPORT = qw(polls_in_threads);
 
-# A server of this MPM in which as many as two polls wait in a child; with prefork that is one, and there are six children.
+# A server of this MPM in which as many as two polls wait in a child; with prefork in all six children.
 sub polls_in_threads
 {
     my ($mpm) = @_;
@@ -20,8 +20,8 @@ sub polls_in_threads
     _ends_in_time();
     _notices_clients();
     _supersedes();
-    _limits() if $mpm ne 'prefork';
-    _keeps_places() if $mpm ne 'prefork';
+    _limits($mpm);
+    _keeps_places($mpm);
     _restarts();
     return;
 }
@@ -87,11 +87,19 @@ sub _supersedes
     return;
 }
 
+# To one child; with prefork, where a connection takes a whole child, to any.
+sub _connections
+{
+    my ($mpm, $n) = @_;
+    my ($child) = children();
+    return map { $mpm eq 'prefork' ? connect_to() : connect_in($child) } 1 .. $n;
+}
+
 sub _limits
 {
+    my ($mpm) = @_;
     my @pages = map { live_page(['/test/rows?name=threads-limit&interest=threads-limit']) } 1 .. 3;
-    my ($child) = children();
-    my @connections = map { connect_in($child) } @pages;
+    my @connections = _connections($mpm, 3);
     my @polls = map { $pages[$_]->start_poll($connections[$_]) } 0, 1;
     wait_waiting(2);
     my $answer = $pages[2]->poll($connections[2]);
@@ -106,14 +114,15 @@ sub _limits
 # Who waits has its place while its methods run again for nothing, though another one asks for it just then.
 sub _keeps_places
 {
+    my ($mpm) = @_;
     my $path = '/test/rows?name=threads-place&interest=threads-place&between=threads-place';
     open_barrier('threads-place');
     my @pages = map { live_page([$path]) } 0, 1;
     my $other = live_page(['/test/rows?name=threads-other&interest=threads-other']);
-    my ($child) = children();
-    my $connection = connect_in($child);
-    my @polls = map { $_->start_poll(connect_in($child)) } @pages;
+    my ($connection, @connections) = _connections($mpm, 3);
+    my @polls = map { $pages[$_]->start_poll($connections[$_]) } 0, 1;
     wait_waiting(2);
+    is(status()->{ThreadsHeld}, 2, 'two threads are held');
     text_of('/test/close?name=threads-place');
     text_of('/test/notify?interest=threads-place');
     wait_arrived('threads-place', 2);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts in the children's slots: each child changes its own number, and any child may read all of them. */
+#include "thread_places.h"
+
+#include "ap_mpm.h"
+
+#include "mod_vault.h"
+
+int vault_thread_places_are_shared(void)
+{
+    int threads = 1;
+
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    return threads <= 1;
+}
+
+static apr_uint64_t held_by(const vault_counters_t *counters)
+{
+    return __atomic_load_n(&counters->thread_places, __ATOMIC_SEQ_CST);
+}
+
+static apr_uint64_t held(void)
+{
+    apr_uint64_t sum = 0;
+    unsigned slot;
+
+    if (!vault_thread_places_are_shared()) {
+        return held_by(vault_server.counters);
+    }
+    for (slot = 1; slot <= vault_slot_last(vault_server.notifier); slot++) {
+        if (vault_slot_pid(vault_server.notifier, slot)) {
+            sum += held_by(vault_slot_counters(vault_server.notifier, slot));
+        }
+    }
+    return sum;
+}
+
+static void add(int by)
+{
+    __atomic_fetch_add(&vault_server.counters->thread_places, (apr_uint64_t)by, __ATOMIC_SEQ_CST);
+}
+
+/* Counted before the sum is read, so that of two at the last place never both get in; in that moment both may be refused. */
+int vault_thread_place_take(void)
+{
+    add(1);
+    if (held() <= (apr_uint64_t)vault_settings.threads) {
+        return 1;
+    }
+    add(-1);
+    return 0;
+}
+
+void vault_thread_place_leave(void)
+{
+    add(-1);
+}
+
+int vault_thread_places_are_taken(void)
+{
+    return held() >= (apr_uint64_t)vault_settings.threads;
+}

@@ -15,6 +15,7 @@
 #include "util_filter.h"
 
 #include "context.h"
+#include "declared.h"
 #include "gate.h"
 #include "header_text.h"
 #include "log.h"
@@ -354,6 +355,37 @@ static void take_table(request_rec *r, apr_table_t *table, int before)
     write_properties(&t);
 }
 
+/* A view asks for what VaultPoll names, if its answer can have a page at all: the location has images and style sheets as well. A method waits for
+ * what VaultInterest names. */
+static void take_declared(request_rec *r)
+{
+    const vault_location_t *l = vault_location_of(r);
+    take_t t = {.r = r, .x = vault_context_get(r), .name = "VaultInterest"};
+    apr_array_header_t *values;
+    int i, method = in_method(&t);
+
+    if ((!method && (r->main || !l->polls || vault_own_page(r) || vault_script_refused(r))) || !has_live_pages(l)) {
+        return;
+    }
+    if (!method) {
+        t.name = "VaultPoll";
+    }
+    values = vault_declared(r, method ? l->interests : l->polls, t.name);
+    for (i = 0; i < values->nelts && counts(&t); i++) {
+        const char *value = APR_ARRAY_IDX(values, i, const char *);
+        const char *wrong = NULL;
+        if (method) {
+            vault_run_learn_interest(t.x->run, value);
+        }
+        else {
+            wrong = act_poll(&t, value);
+        }
+        if (wrong) {
+            report(&t, value, wrong);
+        }
+    }
+}
+
 /* A request that was redirected inside of the server carries what was said before: its own headers lie with it, those that hold for
  * errors are common to all. */
 static void take(request_rec *r)
@@ -364,6 +396,9 @@ static void take(request_rec *r)
         take_table(before, before->headers_out, 0);
     }
     take_table(r, r->err_headers_out, 1);
+    if (r->per_dir_config) {
+        take_declared(r);
+    }
 }
 
 /* ------------------------------------------------------- what handlers have said */

@@ -11,6 +11,7 @@
 #include "api.h"
 #include "bell.h"
 #include "child.h"
+#include "declared.h"
 #include "dispatcher.h"
 #include "feedlog.h"
 #include "feeds.h"
@@ -65,6 +66,7 @@ static void register_hooks(apr_pool_t *p)
     vault_ssi_hooks();
     vault_feedlog_hooks();
     vault_headers_hooks();
+    vault_declared_hooks();
     vault_own_page_hooks();
     vault_origin_hooks();
     vault_notify_after_hooks();

@@ -5,6 +5,7 @@
 #include "apr_strings.h"
 #include "http_core.h"
 
+#include "declared.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "origin.h"
@@ -62,6 +63,8 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add)
     l->max_poll_body = a->max_poll_body ? a->max_poll_body : b->max_poll_body;
     l->path = a->path ? a->path : b->path;
     l->handler = a->handler ? a->handler : b->handler;
+    l->polls = a->polls ? a->polls : b->polls;
+    l->interests = a->interests ? a->interests : b->interests;
     l->feed_log = a->feed_log ? a->feed_log : b->feed_log;
     l->exposed = a->exposed ? a->exposed : b->exposed;
     l->notify_after = a->notify_after ? a->notify_after : b->notify_after;
@@ -354,6 +357,11 @@ const command_rec vault_commands[] = {
     AP_INIT_TAKE1("VaultMaxPollBody", set_max_poll_body, NULL, RSRC_CONF | ACCESS_CONF,
                   "how long the form of a poll may be, in bytes, with K or M (4K to 1M)"),
     AP_INIT_TAKE1("VaultPath", set_path, NULL, OR_OPTIONS, "the URL path below which browsers find poll and vault.js"),
+    AP_INIT_TAKE12("VaultPoll", vault_declared_set_poll, NULL, OR_OPTIONS,
+                   "a path that the pages made here ask for news, and the condition under which they do; or Off"),
+    AP_INIT_TAKE12(
+        "VaultInterest", vault_declared_set_interest, NULL, OR_OPTIONS,
+        "an interest that has the methods here run again, and the condition under which they wait for it; or Off"),
     AP_INIT_FLAG("VaultNotify", set_notify, NULL, OR_OPTIONS,
                  "On or Off: whether the header Vault-Notify of an answer notifies"),
     AP_INIT_ITERATE("VaultNotifyAfter", add_notify_after, NULL, OR_OPTIONS,

@@ -23,6 +23,8 @@ typedef struct vault_location_t {
     apr_off_t max_poll_body;                 /* VaultMaxPollBody, bytes; 0: not said */
     const char *path;                        /* VaultPath; NULL: not said */
     const char *handler;                     /* SetHandler, but of no .htaccess file; NULL: not said */
+    apr_array_header_t *polls;               /* VaultPoll, of vault_rule_t; NULL: not said; empty: Off */
+    apr_array_header_t *interests;           /* VaultInterest, of vault_rule_t; NULL: not said; empty: Off */
     apr_array_header_t *feed_log;            /* VaultFeedLog, of vault_feed_log_t *; NULL: not said; empty: Off */
     apr_array_header_t *exposed;             /* VaultFeedExpose, of vault_exposed_t; NULL: not said; empty: Off */
     apr_array_header_t *notify_after;        /* VaultNotifyAfter, of const char *; NULL: not said; empty: Off */
@@ -30,7 +32,7 @@ typedef struct vault_location_t {
     apr_array_header_t *origins;             /* VaultLongPollOrigin, of const char *; NULL: not said; empty: Off */
     int same_origin;                         /* VaultSameOrigin; -1: not said */
     const struct vault_throttle_t *throttle; /* VaultQosLimit; NULL: not said */
-    apr_array_header_t *qos_ranks;           /* VaultQosPriority, of vault_rank_t; NULL: not said; empty: Off */
+    apr_array_header_t *qos_ranks;           /* VaultQosPriority, of vault_rule_t; NULL: not said; empty: Off */
     int qos_timeout;                         /* VaultQosTimeout, seconds; 0: not said */
     int qos_queue;                           /* VaultQosQueue; -1: not said */
     int qos_share;                           /* VaultQosQueuePerClient; 0: Off; -1: not said */

@@ -19,6 +19,7 @@
 #include "mod_vault.h"
 #include "now.h"
 #include "own_handlers.h"
+#include "rules.h"
 #include "suspend.h"
 #include "vault.h"
 
@@ -322,16 +323,10 @@ static int look_again(turn_t *turn, request_rec *r)
 }
 
 /* The number that an expression gives; -1: none from 0 to VAULT_QOS_RANK_MAX. */
-static int rank_by(request_rec *r, const vault_rank_t *rule)
+static int rank_by(request_rec *r, const vault_rule_t *rule)
 {
-    const char *error = NULL, *text;
+    const char *error, *text = vault_rule_value(r, rule, &error);
 
-    if (rule->when && ap_expr_exec(r, rule->when, &error) <= 0) {
-        text = NULL;
-    }
-    else {
-        text = ap_expr_str_exec(r, rule->rank, &error);
-    }
     if (error) {
         ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, VLTNO(00260) "VaultQosPriority: %s", error);
         return -1;
@@ -346,7 +341,7 @@ static unsigned rank_of(request_rec *r, const apr_array_header_t *rules)
     int i, rank = -1;
 
     for (i = 0; rules && i < rules->nelts && rank < 0; i++) {
-        rank = rank_by(r, &APR_ARRAY_IDX(rules, i, vault_rank_t));
+        rank = rank_by(r, &APR_ARRAY_IDX(rules, i, vault_rule_t));
     }
     return rank < 0 ? 0 : (unsigned)rank;
 }

@@ -19,7 +19,6 @@
 
 #include "httpd.h"
 #include "http_config.h"
-#include "ap_expr.h"
 
 #include "qos.h"
 
@@ -31,12 +30,6 @@ typedef struct vault_throttle_t {
     const server_rec *server;
     vault_qos_gate_t gate; /* from post_config on; birth 0: it has none */
 } vault_throttle_t;
-
-/** One VaultQosPriority of the configuration. */
-typedef struct vault_rank_t {
-    ap_expr_info_t *rank; /* gives a number */
-    ap_expr_info_t *when; /* NULL: always */
-} vault_rank_t;
 
 /** In a child: from now on requests may wait. */
 void vault_throttle_start(apr_pool_t *pchild);

@@ -8,6 +8,7 @@
 
 #include "log.h"
 #include "mod_vault.h"
+#include "rules.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -61,39 +62,19 @@ static int can_be_rank(const char *value)
     return ap_strchr_c(value, '%') || (apr_isdigit(value[0]) && !value[1]);
 }
 
-static const char *parse(cmd_parms *cmd, const char *text, unsigned flags, ap_expr_info_t **expression)
-{
-    const char *wrong = NULL;
-
-    /* The answer does not depend on it, so caches need not know. */
-    *expression = ap_expr_parse_cmd(cmd, text, flags | AP_EXPR_FLAG_DONT_VARY, &wrong, NULL);
-    return wrong ? apr_psprintf(cmd->pool, "%s: \"%s\" is not an expression: %s", cmd->cmd->name, text, wrong) : NULL;
-}
-
 const char *vault_throttle_set_rank(cmd_parms *cmd, void *dir, const char *value, const char *condition)
 {
     vault_location_t *l = dir;
-    vault_rank_t *rule;
-    const char *error;
-    int off = !condition && !ap_cstr_casecmp(value, "off");
 
-    if (off || !l->qos_ranks) {
-        l->qos_ranks = apr_array_make(cmd->pool, 2, sizeof(vault_rank_t));
-    }
-    if (off) {
-        return NULL;
-    }
-    if (!can_be_rank(value)) {
+    if (!vault_rules_is_off(value, condition) && !can_be_rank(value)) {
         return apr_psprintf(
             cmd->pool,
             "%s %s: a whole number from 0 to %d is accepted, or an expression that gives one, and then the "
             "condition under which it holds, if there is one; or Off",
             cmd->cmd->name, value, VAULT_QOS_RANK_MAX);
     }
-    rule = apr_array_push(l->qos_ranks);
-    rule->when = NULL;
-    error = parse(cmd, value, AP_EXPR_FLAG_STRING_RESULT, &rule->rank);
-    return error || !condition ? error : parse(cmd, condition, 0, &rule->when);
+    /* The answer does not depend on it, so caches need not know. */
+    return vault_rules_add(cmd, &l->qos_ranks, value, condition, AP_EXPR_FLAG_DONT_VARY);
 }
 
 /* ------------------------------------------------------------------- start-up */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VaultPoll and VaultInterest, and the check that mod_headers is not used in their place. */
+#include "declared.h"
+
+#include "apr_strings.h"
+#include "http_core.h"
+#include "http_log.h"
+
+#include "log.h"
+#include "mod_vault.h"
+#include "rules.h"
+#include "vault.h"
+
+APLOG_USE_MODULE(vault);
+
+static int has_variables(const char *value)
+{
+    return ap_strchr_c(value, '%') || ap_strchr_c(value, '$');
+}
+
+const char *vault_declared_set_poll(cmd_parms *cmd, void *dir, const char *value, const char *condition)
+{
+    vault_location_t *l = dir;
+
+    if (!vault_rules_is_off(value, condition) && !has_variables(value) && (value[0] != '/' || value[1] == '/')) {
+        return apr_psprintf(cmd->pool,
+                            "%s %.100s: a path of this server is accepted that begins with one slash, or an expression "
+                            "that gives one, and then the condition under which it holds, if there is one; or Off",
+                            cmd->cmd->name, value);
+    }
+    return vault_rules_add(cmd, &l->polls, value, condition, 0);
+}
+
+const char *vault_declared_set_interest(cmd_parms *cmd, void *dir, const char *value, const char *condition)
+{
+    vault_location_t *l = dir;
+
+    if (!*value || (!has_variables(value) && strlen(value) > VAULT_INTEREST_MAX)) {
+        return apr_psprintf(cmd->pool,
+                            "%s \"%.40s\": the name of an interest, of 1 to %d bytes, is accepted, or an expression that "
+                            "gives one, and then the condition under which it holds, if there is one; or Off",
+                            cmd->cmd->name, value, VAULT_INTEREST_MAX);
+    }
+    return vault_rules_add(cmd, &l->interests, value, condition, AP_EXPR_FLAG_DONT_VARY);
+}
+
+apr_array_header_t *vault_declared(request_rec *r, const apr_array_header_t *rules, const char *directive)
+{
+    apr_array_header_t *values = apr_array_make(r->pool, 2, sizeof(const char *));
+    int i;
+
+    for (i = 0; rules && i < rules->nelts; i++) {
+        const char *error, *value = vault_rule_value(r, &APR_ARRAY_IDX(rules, i, vault_rule_t), &error);
+        if (error) {
+            ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, VLTNO(00331) "%s: %s", directive, error);
+        }
+        else if (value && *value) {
+            APR_ARRAY_PUSH(values, const char *) = value;
+        }
+    }
+    return values;
+}
+
+/* ------------------------------------------------------------ mod_headers' lines */
+
+/* The header of `Header [always|onsuccess] ACTION NAME …` if it is one that the module reads; NULL: it is not, or it is taken out. */
+static const char *own_header(const char *args, apr_pool_t *pool)
+{
+    static const char *const names[] = {"Vault-Poll", "Vault-Interest", "Vault-Property", "Vault-Notify", "Vault-Update"};
+    const char *word = ap_getword_conf(pool, &args);
+    unsigned i;
+
+    if (!ap_cstr_casecmp(word, "always") || !ap_cstr_casecmp(word, "onsuccess")) {
+        word = ap_getword_conf(pool, &args);
+    }
+    if (!ap_cstr_casecmp(word, "unset")) {
+        return NULL;
+    }
+    word = ap_getword_conf(pool, &args);
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!ap_cstr_casecmp(word, names[i])) {
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *remedy(const char *header)
+{
+    return !strcmp(header, "Vault-Poll")       ? "VaultPoll"
+           : !strcmp(header, "Vault-Interest") ? "VaultInterest"
+           : !strcmp(header, "Vault-Notify")   ? "VaultNotifyAfter"
+                                               : "a header that the application sends";
+}
+
+/* @return how many were found */
+static int find_in(const ap_directive_t *d, server_rec *s, apr_pool_t *ptemp)
+{
+    int found = 0;
+
+    for (; d; d = d->next) {
+        const char *header = ap_cstr_casecmp(d->directive, "Header") ? NULL : own_header(d->args, ptemp);
+        if (header) {
+            ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
+                         VLTNO(00332) "%s:%d: Header %s: what mod_headers adds comes too late to count; %s is accepted "
+                                      "in its place",
+                         d->filename, d->line_num, d->args, remedy(header));
+        }
+        found += !!header;
+        found += find_in(d->first_child, s, ptemp);
+    }
+    return found;
+}
+
+static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+{
+    return find_in(ap_conftree, s, ptemp) ? HTTP_INTERNAL_SERVER_ERROR : OK;
+}
+
+void vault_declared_hooks(void)
+{
+    ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE);
+}

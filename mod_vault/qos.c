@@ -196,7 +196,8 @@ static void rename_locked(vault_qos_t *q, qos_gate_t *gate, const char *name)
     apr_cpystrn(gate->name, name, sizeof(gate->name));
 }
 
-apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit, vault_qos_gate_t *handle)
+apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit, apr_uint32_t each,
+                            vault_qos_gate_t *handle)
 {
     char fitting[VAULT_QOS_NAME];
     qos_gate_t *gate;
@@ -214,6 +215,7 @@ apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit
         rename_locked(q, gate, fitting);
     }
     gate->limit = limit;
+    gate->each = each;
     qos_pool_configure(q, gate);
     handle->birth = gate->birth;
     handle->index = qos_gate_index(q, gate);
@@ -242,6 +244,7 @@ static qos_gate_t *lock_gate(vault_qos_t *q, const vault_qos_gate_t *handle, int
 /* Who has come, and what became of it. Of the request that it displaced: which slot is to be told. */
 typedef struct newcomer_t {
     const vault_qos_entrant_t *who;
+    int at_once; /* it may go in, and none of those that queue may */
     apr_uint32_t index;
     apr_uint32_t told;
 } newcomer_t;
@@ -261,11 +264,11 @@ static apr_status_t find_pass(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n)
     int own = who->share && qos_gate_queued_of(q, gate, who->client) >= who->share, full = gate->queued >= who->queue;
     apr_uint32_t loser;
 
-    if (gate->in < gate->limit && !gate->queued) {
+    if (n->at_once) {
         return (n->index = qos_pool_take(q, gate)) ? APR_SUCCESS : APR_ENOMEM;
     }
     if (!who->queue) {
-        return APR_ENOSPC;
+        return gate->in < gate->limit ? APR_EBUSY : APR_ENOSPC;
     }
     if (!own && !full && (n->index = qos_pool_take(q, gate))) {
         return APR_SUCCESS;
@@ -274,13 +277,15 @@ static apr_status_t find_pass(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n)
     return qos_pass_at(q, loser) ? displace(q, gate, n, loser) : full ? APR_ENOSPC : own ? APR_EBUSY : APR_ENOMEM;
 }
 
-/* Who finds a free place and no queue goes through the empty queue. */
+/* A request that may go in at once goes through the queue as well. */
 static apr_status_t enter_locked(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n, vault_qos_pass_t *pass)
 {
-    int at_once = gate->in < gate->limit && !gate->queued;
-    apr_status_t rv = find_pass(q, gate, n);
-    qos_pass_t *p = qos_pass_at(q, n->index);
+    apr_status_t rv;
+    qos_pass_t *p;
 
+    n->at_once = qos_gate_has_room(q, gate, n->who->client) && !qos_gate_first(q, gate);
+    rv = find_pass(q, gate, n);
+    p = qos_pass_at(q, n->index);
     if (rv != APR_SUCCESS || !p) {
         gate->refused++;
         return rv;
@@ -293,14 +298,14 @@ static apr_status_t enter_locked(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n
     p->rank = n->who->rank;
     p->client = n->who->client;
     qos_gate_append(q, gate, n->index);
-    return at_once && qos_gate_admit(q, gate) ? APR_SUCCESS : APR_EAGAIN;
+    return n->at_once && qos_gate_admit(q, gate) == n->index ? APR_SUCCESS : APR_EAGAIN;
 }
 
 apr_status_t vault_qos_enter(vault_qos_t *q, const vault_qos_gate_t *handle, const vault_qos_entrant_t *who,
                              vault_qos_pass_t *pass)
 {
     vault_qos_entrant_t ranked = *who;
-    newcomer_t n = {&ranked, 0, 0};
+    newcomer_t n = {&ranked, 0, 0, 0};
     int died = 0;
     qos_gate_t *gate;
     apr_status_t rv;
@@ -418,6 +423,7 @@ int vault_qos_facts(vault_qos_t *q, apr_uint32_t index, vault_qos_facts_t *facts
     died = qos_gate_acquire(q, gate);
     memcpy(facts->name, gate->name, sizeof(facts->name));
     facts->limit = gate->limit;
+    facts->each = gate->each;
     facts->running = gate->in;
     facts->queued = gate->queued;
     facts->configured = gate->era == __atomic_load_n(&q->table->era, __ATOMIC_RELAXED);

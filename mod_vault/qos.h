@@ -9,8 +9,8 @@
  * gate's lock when one has died in it, so that no count can drift away: a child that is killed takes its passes with it
  * (vault_qos_slot_gone), whatever it was doing.
  *
- *   - A request is let in at once iff fewer than `limit` are in and none queues.
- *   - Who leaves lets in one of the queue: of the highest rank; of that rank one of the client that has the fewest requests in, and
+ *   - A request is let in at once iff fewer than `limit` are in, fewer than `each` of its client, and none queues that may go in.
+ *   - Who leaves lets in one of the queue whose client has fewer than `each` in: of the highest rank; of that rank one of the client that has the fewest requests in, and
  *     of these of the client whose last turn is longest ago; of that client the oldest.
  *   - A full queue refuses one request at once, and not always the newcomer. A client that has its share of the queue loses one
  *     of its own. Otherwise one of the lowest rank is lost, the newcomer included; of that rank, the latest of the client that has
@@ -80,6 +80,7 @@ typedef enum vault_qos_leave_t {
 typedef struct vault_qos_facts_t {
     char name[VAULT_QOS_NAME];
     apr_uint32_t limit;
+    apr_uint32_t each;    /* the limit of one client */
     apr_uint32_t running; /* now */
     apr_uint32_t queued;  /* now */
     int configured;       /* the configuration has it still; else it only waits for its last requests to end */
@@ -115,11 +116,13 @@ void vault_qos_room(const vault_qos_t *q, vault_qos_room_t *room);
 /** A new configuration begins: gates that it does not open are closed when the last of their requests has ended. */
 void vault_qos_begin(vault_qos_t *q);
 
-/** Find the gate of that name, or make it, and set its limit. A higher limit lets those in who may; a lower one counts for who comes next.
+/** Find the gate of that name, or make it, and set its limits. A higher limit lets those in who may; a lower one counts for who comes next.
  * @param name   NUL-terminated; where it does not fit into VAULT_QOS_NAME it is cut, and ends with a number that is made of all of it
  * @param limit  at least 1
+ * @param each   how many of one client may be in, at least 1
  * @return APR_SUCCESS; APR_ENOSPC no gate is free */
-apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit, vault_qos_gate_t *gate);
+apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit, apr_uint32_t each,
+                            vault_qos_gate_t *gate);
 
 /* ------------------------------------------------------------------ requests */
 
@@ -128,7 +131,7 @@ apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit
  * @return APR_SUCCESS   it is in
  *         APR_EAGAIN    it queues. List it by pass->index where the waker finds it, then ask vault_qos_is_in()
  *         APR_ENOSPC    as many queue as may, and it displaces none of them
- *         APR_EBUSY     its client has its share of the queue, none of a lower rank
+ *         APR_EBUSY     its client has its share of the queue, none of a lower rank; or it has `each` in, and may not queue
  *         APR_ENOMEM    no pass is left for this gate (vault_qos_room_t); counted as refused as well
  *         APR_NOTFOUND  there is no such gate any more, so no limit
  *         APR_EINVAL    no slot */

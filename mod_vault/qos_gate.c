@@ -116,27 +116,40 @@ void qos_gate_displace(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t inde
 
 /* ---------------------------------------------------------------------- order */
 
-/* Each rank has one queue. Its clients take turns: who was let in has its next turn after the others. */
+/* Each rank has one queue. The first of it is of the client with the fewest that are in: if that one may not have more, none may. */
+apr_uint32_t qos_gate_first(const vault_qos_t *q, const qos_gate_t *gate)
+{
+    int rank;
+
+    for (rank = VAULT_QOS_RANK_MAX; rank >= 0; rank--) {
+        const qos_pass_t *leader = qos_pass_at(q, gate->queues[rank]);
+        const qos_pass_t *first = leader ? qos_pass_at(q, leader->first) : NULL;
+
+        if (first && first->running < gate->each) {
+            return leader->first;
+        }
+    }
+    return 0;
+}
+
+int qos_gate_has_room(const vault_qos_t *q, const qos_gate_t *gate, apr_uint64_t client)
+{
+    return gate->in < gate->limit && qos_clients_count(q, &gate->inside, client) < gate->each;
+}
+
+/* A client that was let in has its next turn after the others. */
 apr_uint32_t qos_gate_admit(const vault_qos_t *q, qos_gate_t *gate)
 {
-    int rank = VAULT_QOS_RANK_MAX;
-    const qos_pass_t *leader;
-    qos_pass_t *pass;
-    apr_uint32_t index;
+    apr_uint32_t index = gate->in < gate->limit ? qos_gate_first(q, gate) : 0;
+    qos_pass_t *pass = qos_pass_at(q, index);
 
-    while (rank > 0 && !gate->queues[rank]) {
-        rank--;
-    }
-    leader = gate->in < gate->limit ? qos_pass_at(q, gate->queues[rank]) : NULL;
-    index = leader ? leader->first : 0;
-    pass = qos_pass_at(q, index);
     if (!pass) {
         return 0;
     }
     set_state(pass, QOS_IN);
     remove_queued(q, gate, index);
     add_inside(q, gate, index);
-    qos_clients_schedule(q, &gate->queues[rank], pass->client, qos_clients_count(q, &gate->inside, pass->client),
+    qos_clients_schedule(q, &gate->queues[pass->rank], pass->client, qos_clients_count(q, &gate->inside, pass->client),
                          ++gate->turns);
     gate->admitted++;
     return index;

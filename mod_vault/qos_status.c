@@ -21,6 +21,7 @@ typedef struct column_t {
 #define AT(field) offsetof(vault_qos_facts_t, field)
 static const column_t columns[] = {
     {"Limit", "limit", "requests that may be handled at once: VaultQosLimit", 0, AT(limit)},
+    {"PerClient", "per_client", "of these, requests of one client", 0, AT(each)},
     {"Running", "running", "requests that are handled now", 0, AT(running)},
     {"Queued", "queued", "requests that wait to be let in", 0, AT(queued)},
     {"Admitted", "admitted", "requests let in", 1, AT(admitted)},

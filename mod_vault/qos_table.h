@@ -43,6 +43,7 @@ typedef struct qos_gate_t {
     apr_uint64_t birth;                             /* lock; atomic; 0: not open */
     apr_uint64_t turns;                             /* lock; the last turn given to a client */
     apr_uint32_t limit;                             /* lock */
+    apr_uint32_t each;                              /* lock; how many of one client may be in */
     apr_uint32_t era;                               /* pool lock; the last configuration that opened it */
     apr_uint32_t held;                              /* pool lock; derived; how many passes it has */
     apr_uint32_t in;                                /* lock; derived */
@@ -122,6 +123,12 @@ void qos_gate_free(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
 
 /** The pass, which queues, is FREE and stays the gate's: for the request that takes its place. Counted as displaced. */
 void qos_gate_displace(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
+
+/** The request of the queue that is next, as far as its client may have one more in. @return 0: there is none */
+apr_uint32_t qos_gate_first(const vault_qos_t *q, const qos_gate_t *gate);
+
+/** May one more be in, of that client? */
+int qos_gate_has_room(const vault_qos_t *q, const qos_gate_t *gate, apr_uint64_t client);
 
 /** Let the first of the queue in, if one more may be in. @return its index; 0: none was let in */
 apr_uint32_t qos_gate_admit(const vault_qos_t *q, qos_gate_t *gate);

@@ -119,21 +119,6 @@ const char *vault_location_path(const vault_location_t *l)
     return l->path ? l->path : "/vault";
 }
 
-int vault_location_qos_timeout(const vault_location_t *l)
-{
-    return l->qos_timeout ? l->qos_timeout : 10;
-}
-
-int vault_location_qos_queue(const vault_location_t *l)
-{
-    return l->qos_queue >= 0 ? l->qos_queue : 1000;
-}
-
-int vault_location_qos_share(const vault_location_t *l)
-{
-    return l->qos_share >= 0 ? l->qos_share : (vault_location_qos_queue(l) + 1) / 2;
-}
-
 /* -------------------------------------------------------------------- values */
 
 const char *vault_settings_number(cmd_parms *cmd, const char *value, int min, int max, const char *other, int *number)
@@ -371,8 +356,9 @@ const command_rec vault_commands[] = {
         "a feed, its method and key=expression arguments, to be called for each finished request; or Off"),
     AP_INIT_TAKE_ARGV("VaultFeedExpose", vault_settings_add_feed_expose, NULL, RSRC_CONF | ACCESS_CONF,
                       "a feed and those of its methods that browsers may call by URL; or Off"),
-    AP_INIT_TAKE1("VaultQosLimit", vault_throttle_set_limit, NULL, RSRC_CONF | ACCESS_CONF,
-                  "how many requests are handled at once, in all children together (1 to 65536); or Off"),
+    AP_INIT_TAKE12("VaultQosLimit", vault_throttle_set_limit, NULL, RSRC_CONF | ACCESS_CONF,
+                   "how many requests are handled at once, in all children together (1 to 65536), and how many of one "
+                   "client; or Off"),
     AP_INIT_TAKE12(
         "VaultQosPriority", vault_throttle_set_rank, NULL, RSRC_CONF | ACCESS_CONF,
         "a number from 0 to 9, or an expression that gives one, and the condition under which it holds; or Off"),

@@ -92,9 +92,6 @@ apr_off_t vault_location_max_output(const vault_location_t *l);
 apr_off_t vault_location_max_answer(const vault_location_t *l);
 apr_off_t vault_location_max_poll_body(const vault_location_t *l);
 const char *vault_location_path(const vault_location_t *l);
-int vault_location_qos_timeout(const vault_location_t *l);
-int vault_location_qos_queue(const vault_location_t *l);
-int vault_location_qos_share(const vault_location_t *l); /* 0: Off */
 
 /** A whole number from a directive.
  * @param other  what else the directive accepts, for the sentence: "; or Off"

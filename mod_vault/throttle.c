@@ -21,6 +21,7 @@
 #include "own_handlers.h"
 #include "rules.h"
 #include "suspend.h"
+#include "throttle_conf.h"
 #include "vault.h"
 
 APLOG_USE_MODULE(vault);
@@ -210,9 +211,10 @@ static int refuse_entry(request_rec *r, const vault_throttle_t *throttle, const 
 
     if (rv == APR_EBUSY) {
         ap_log_rerror(APLOG_MARK, level, 0, r,
-                      VLTNO(00301) "%s: its client has VaultQosQueuePerClient %u requests that wait for %s: it is "
-                                   "refused; if that client is a proxy of many, mod_remoteip tells them apart",
-                      r->uri, who->share, throttle->name);
+                      VLTNO(00301) "%s: its client has what one client may have of %s (VaultQosLimit %d %d, "
+                                   "VaultQosQueuePerClient %u): it is refused; if that client is a proxy of many, "
+                                   "mod_remoteip tells them apart",
+                      r->uri, throttle->name, throttle->limit, throttle->each, who->share);
     }
     else if (rv == APR_ENOSPC) {
         ap_log_rerror(APLOG_MARK, level, 0, r,

@@ -25,6 +25,7 @@
 /** One VaultQosLimit of the configuration. All locations that inherit it share its count. */
 typedef struct vault_throttle_t {
     int limit;        /* 0: Off */
+    int each;         /* of one client */
     const char *path; /* of the section it stands in; NULL: none, the server's */
     const char *name; /* of its gate; from post_config on */
     const server_rec *server;

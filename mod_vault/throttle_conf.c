@@ -21,18 +21,40 @@ void vault_throttle_conf_reset(apr_pool_t *pconf)
     throttles = apr_array_make(pconf, 8, sizeof(vault_throttle_t *));
 }
 
-const char *vault_throttle_set_limit(cmd_parms *cmd, void *dir, const char *value)
+/* Without a number for one client, an eighth is kept from it: of fewer than 4 nothing. */
+static int each_of(int limit)
+{
+    return limit < 4 ? limit : limit < 8 ? limit - 1 : limit - limit / 8;
+}
+
+static const char *parse_each(cmd_parms *cmd, vault_throttle_t *t, const char *value)
+{
+    char *end;
+    apr_int64_t n = apr_strtoi64(value, &end, 10);
+
+    if (!apr_isdigit(*value) || *end || n < 1 || n > t->limit) {
+        return apr_psprintf(cmd->pool, "%s %d %s: of one client, a whole number from 1 to %d is accepted",
+                            cmd->cmd->name, t->limit, value, t->limit);
+    }
+    t->each = (int)n;
+    return NULL;
+}
+
+const char *vault_throttle_set_limit(cmd_parms *cmd, void *dir, const char *value, const char *each)
 {
     vault_throttle_t *t = apr_pcalloc(cmd->pool, sizeof(*t));
+    const char *error;
 
     t->path = cmd->path;
     t->server = cmd->server;
     ((vault_location_t *)dir)->throttle = t;
     if (!ap_cstr_casecmp(value, "off")) {
-        return NULL;
+        return each ? apr_psprintf(cmd->pool, "%s Off %s: nothing is accepted after Off", cmd->cmd->name, each) : NULL;
     }
     APR_ARRAY_PUSH(throttles, vault_throttle_t *) = t;
-    return vault_settings_number(cmd, value, 1, LIMIT_MAX, "; or Off", &t->limit);
+    error = vault_settings_number(cmd, value, 1, LIMIT_MAX, "; or Off", &t->limit);
+    t->each = each_of(t->limit);
+    return error || !each ? error : parse_each(cmd, t, each);
 }
 
 const char *vault_throttle_set_timeout(cmd_parms *cmd, void *dir, const char *value)
@@ -75,6 +97,21 @@ const char *vault_throttle_set_rank(cmd_parms *cmd, void *dir, const char *value
     }
     /* The answer does not depend on it, so caches need not know. */
     return vault_rules_add(cmd, &l->qos_ranks, value, condition, AP_EXPR_FLAG_DONT_VARY);
+}
+
+int vault_location_qos_timeout(const vault_location_t *l)
+{
+    return l->qos_timeout ? l->qos_timeout : 10;
+}
+
+int vault_location_qos_queue(const vault_location_t *l)
+{
+    return l->qos_queue >= 0 ? l->qos_queue : 1000;
+}
+
+int vault_location_qos_share(const vault_location_t *l)
+{
+    return l->qos_share >= 0 ? l->qos_share : (vault_location_qos_queue(l) + 1) / 2;
 }
 
 /* ------------------------------------------------------------------- start-up */
@@ -130,7 +167,7 @@ int vault_throttle_conf_open(server_rec *s, apr_pool_t *pconf)
     for (i = 0; i < throttles->nelts; i++) {
         vault_throttle_t *t = APR_ARRAY_IDX(throttles, i, vault_throttle_t *);
 
-        rv = vault_qos_open(vault_server.qos, t->name, (apr_uint32_t)t->limit, &t->gate);
+        rv = vault_qos_open(vault_server.qos, t->name, (apr_uint32_t)t->limit, (apr_uint32_t)t->each, &t->gate);
         if (rv != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                          VLTNO(00262) "VaultQosLimit %d does not hold for %s until the next restart: too many requests "

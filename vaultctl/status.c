@@ -137,8 +137,8 @@ static void print_children(screen_t *s)
 
 /* ----------------------------------------------------------------- locations */
 
-static const char *const of_locations[] = {"Limit",   "Running",  "Queued", "Admitted",
-                                           "Refused", "TimedOut", "Gone",   "Displaced"};
+static const char *const of_locations[] = {"Limit",   "PerClient", "Running", "Queued",   "Admitted",
+                                           "Refused", "TimedOut",  "Gone",    "Displaced"};
 #define OF_LOCATIONS (sizeof(of_locations) / sizeof(of_locations[0]))
 
 /* Those with VaultQosLimit. */

@@ -6,7 +6,7 @@ use VaultTest;
 use VaultTest::Gate;
 
 my %figures = (
-    Limit => 'limit', Running => 'running', Queued => 'queued', Admitted => 'admitted_total', Refused => 'refused_total',
+    Limit => 'limit', PerClient => 'per_client', Running => 'running', Queued => 'queued', Admitted => 'admitted_total', Refused => 'refused_total',
     TimedOut => 'timed_out_total', Gone => 'gone_total', Displaced => 'displaced_total',
 );
 my $config = qq(<Location "/a&b">\nSetHandler vault-test\nVaultQosLimit 2\nVaultQosTimeout 60\nVaultQosQueue 1\n</Location>\n);
@@ -15,7 +15,7 @@ my @held = map { my $c = held('/a&b/', 'q13'); wait_gate('/a&b', Running => $_ <
 is(get('/a&b/pid')->{status}, 503, 'two run, one queues, one is refused');
 my $gate = gate('/a&b');
 is_deeply({map { $_ => $gate->{$_} } keys %figures},
-    {Limit => 2, Running => 2, Queued => 1, Admitted => 2, Refused => 1, TimedOut => 0, Gone => 0, Displaced => 0}, 'JSON');
+    {Limit => 2, PerClient => 2, Running => 2, Queued => 1, Admitted => 2, Refused => 1, TimedOut => 0, Gone => 0, Displaced => 0}, 'JSON');
 
 my %auto = get('/vault/status?auto')->{body} =~ /^(\w+): (.*)$/mg;
 is($auto{Qos1Location}, $gate->{Location}, '?auto names the location');
@@ -25,7 +25,7 @@ ok(!exists $auto{Qos2Location}, '  and no other');
 my $html = get('/vault/status')->{body};
 my ($table) = $html =~ m{<h2>VaultQosLimit</h2>\n<table>\n(.*?)</table>}s;
 my $location = $gate->{Location} =~ s/&/&amp;/r;
-my $cells = join '', map { "<td>$gate->{$_}</td>" } qw(Limit Running Queued Admitted Refused TimedOut Gone Displaced);
+my $cells = join '', map { "<td>$gate->{$_}</td>" } qw(Limit PerClient Running Queued Admitted Refused TimedOut Gone Displaced);
 like($table, qr{<tr><td>\Q$location\E</td>\Q$cells\E</tr>}, 'HTML: a row, escaped');
 
 my $metrics = get('/vault/status?metrics')->{body};

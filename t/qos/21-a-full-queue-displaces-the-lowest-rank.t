@@ -65,8 +65,9 @@ my $before = gate(PLACE)->{Displaced};
 my ($high, $later, $status) = map { connect_in($runs) } 1 .. 3;    # before, since a stopped child may be the one that accepts connections
 kill STOP => $stopped;
 $high->request(GET => PLACE . 'add?name=q21-stop', {'X-Rank' => 5});
+wait_until(sub { gate_by($status)->{Displaced} == $before + 1 }, 'one takes a place in a child that is stopped');
 $later->request(GET => PLACE . 'add?name=q21-stop', {'X-Rank' => 5});
-wait_until(sub { my $g = gate_by($status); $g->{Displaced} == $before + 2 && $g->{Queued} == 3 }, 'two take the places in a child that is stopped');
+wait_until(sub { my $g = gate_by($status); $g->{Displaced} == $before + 2 && $g->{Queued} == 3 }, '  and another one');
 kill KILL => $stopped;
 ok($_->is_closed, '  it dies') for @low;
 wait_gate(PLACE, Running => 1, Queued => 2);

@@ -61,6 +61,16 @@ open_barrier('q22-slow-2');
 is($slow[1]->response->{status}, 200, '  all are answered');
 wait_gate($place, Running => 0, Queued => 0);
 
-announce(qr/VLT00301: \/qos\/share\/add: its client has VaultQosQueuePerClient 2 requests that wait for \S+ \/qos\/share\/: it is refused/);
+# Four at once, of one client three: the fourth place is another's, also when many wait.
+$place = '/qos/four/';
+@slow = map { my $c = connect_to(from => '127.0.0.2'); held($place, 'q22-four', on => $c); $c } 1 .. 20;
+wait_gate($place, Running => 3, Queued => 17);
+is(comes("${place}echo?text=other", 3)->response->{body}, 'other', 'slow requests of one client leave a place for another one') for 1 .. 3;
+wait_gate($place, Running => 3, Queued => 17);
+open_barrier('q22-four');
+is($_->response->{status}, 200, '  all are answered') for @slow;
+wait_gate($place, Running => 0, Queued => 0);
+
+announce(qr/VLT00301: \/qos\/share\/add: its client has what one client may have of \S+ \/qos\/share\/ \(VaultQosLimit 1 1, VaultQosQueuePerClient 2\): it is refused/);
 tolerate(qr/VLT00300: \/qos\/share\/add waited for /, qr/VLT00255: \S+ \/qos\/share\//);
 finish();

@@ -72,7 +72,12 @@ static void what_a_flood_took_goes_back(void)
     gates_begin(&g, 1, 1, 0);
     vault_qos_begin(g.q);
     for (n = 0; n < 3; n++) {
-        CU_ASSERT_EQUAL(vault_qos_open(g.q, n == 0 ? "gate" : n == 1 ? "second" : "third", 1, &gate[n]), APR_SUCCESS);
+        CU_ASSERT_EQUAL(vault_qos_open(g.q,
+                                       n == 0   ? "gate"
+                                       : n == 1 ? "second"
+                                                : "third",
+                                       1, 1, &gate[n]),
+                        APR_SUCCESS);
     }
     for (n = 0; n < 3; n++) { /* each finds what the one before found */
         most[n] = flood(&g, &gate[n], pass);
@@ -93,9 +98,14 @@ static void a_flooded_gate_leaves_the_others_their_share(void)
 
     gates_begin(&g, 1, 1, 0);
     vault_qos_begin(g.q);
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, "gate", 1, &gate[0]), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "gate", 1, 1, &gate[0]), APR_SUCCESS);
     for (n = 1; n < 4; n++) {
-        CU_ASSERT_EQUAL(vault_qos_open(g.q, n == 1 ? "second" : n == 2 ? "third" : "fourth", 1, &gate[n]), APR_SUCCESS);
+        CU_ASSERT_EQUAL(vault_qos_open(g.q,
+                                       n == 1   ? "second"
+                                       : n == 2 ? "third"
+                                                : "fourth",
+                                       1, 1, &gate[n]),
+                        APR_SUCCESS);
     }
     count = vault_qos_passes(g.q);
     share = room(&g).share;
@@ -133,8 +143,8 @@ static void shares_follow_the_configuration(void)
     CU_ASSERT_EQUAL(flood(&g, &g.gate, pass[0]), count);
     vault_qos_begin(g.q);
     CU_ASSERT_EQUAL(room(&g).share, 0);
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, "second", 1, &second), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, "third", 1, &third), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "second", 1, 1, &second), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "third", 1, 1, &third), APR_SUCCESS);
     CU_ASSERT_EQUAL(room(&g).share, count / 4);
     CU_ASSERT_EQUAL(flood(&g, &second, pass[1]), 0); /* the old requests have all still */
     leave_all(&g, pass[0]);

@@ -226,7 +226,7 @@ static void the_displaced_is_not_taken_for_another(void)
     CU_ASSERT(vault_qos_is_in(g.q, &next) && !vault_qos_is_in(g.q, &loser) && is_displaced(&g, &loser));
     gates_leave(&g, &next);
     CU_ASSERT(!vault_qos_is_in(g.q, &loser) && is_displaced(&g, &loser));
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, "other", 10, &other), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "other", 10, 10, &other), APR_SUCCESS);
     do {
         CU_ASSERT_EQUAL_FATAL(vault_qos_enter(g.q, &other, &who, &third), APR_SUCCESS);
     } while (third.index != loser.index);
@@ -367,6 +367,45 @@ static void a_shorter_queue_is_for_those_who_come_next(void)
     gates_end(&g);
 }
 
+/* ---------------------------------------------------------------- the limit of one */
+
+static void one_client_does_not_have_all_places(void)
+{
+    static const apr_uint32_t limits[] = {MOST, 0}, none[] = {0, 0};
+    vault_qos_pass_t a[6], b[3], c;
+    vault_qos_gate_t again;
+    unsigned n;
+    gates_t g;
+
+    gates_begin(&g, 4, 4, 0);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "gate", 4, 3, &again), APR_SUCCESS);
+    for (n = 0; n < 6; n++) {
+        CU_ASSERT_EQUAL(come(&g, &a[n], 'a', 9, limits), n < 3 ? APR_SUCCESS : APR_EAGAIN);
+    }
+    CU_ASSERT_EQUAL(gates_facts(&g).each, 3);
+    CU_ASSERT_EQUAL(come(&g, &c, 'a', 9, none), APR_EBUSY);
+    CU_ASSERT_EQUAL(come(&g, &b[0], 'b', 0, none), APR_SUCCESS); /* past those that queue, also of a higher rank */
+    CU_ASSERT_EQUAL(come(&g, &b[1], 'b', 0, limits), APR_EAGAIN);
+    gates_leave(&g, &b[0]);
+    CU_ASSERT(vault_qos_is_in(g.q, &b[1]) && !vault_qos_is_in(g.q, &a[3]));
+    gates_leave(&g, &b[1]);
+    CU_ASSERT_EQUAL(gates_facts(&g).running, 3); /* a place is kept, though three queue */
+    CU_ASSERT_EQUAL(gates_facts(&g).queued, 3);
+    CHECK_SOUND(vault_qos_check(g.q));
+    gates_leave(&g, &a[0]);
+    CU_ASSERT(vault_qos_is_in(g.q, &a[3]) && !vault_qos_is_in(g.q, &a[4]));
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "gate", 4, 4, &again), APR_SUCCESS); /* a reload */
+    CU_ASSERT(vault_qos_is_in(g.q, &a[4]) && !vault_qos_is_in(g.q, &a[5]));
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "gate", 4, 1, &again), APR_SUCCESS);
+    for (n = 1; n < 4; n++) {
+        gates_leave(&g, &a[n]);
+        CU_ASSERT(!vault_qos_is_in(g.q, &a[5]));
+    }
+    gates_leave(&g, &a[4]);
+    CU_ASSERT(vault_qos_is_in(g.q, &a[5]));
+    gates_end(&g);
+}
+
 void vault_qos_share_suite(void)
 {
     CU_pSuite suite = CU_add_suite("qos_share", NULL, NULL);
@@ -383,4 +422,5 @@ void vault_qos_share_suite(void)
     CU_ADD_TEST(suite, who_dies_while_displacing_loses_no_pass);
     CU_ADD_TEST(suite, short_passes_are_a_full_queue);
     CU_ADD_TEST(suite, a_shorter_queue_is_for_those_who_come_next);
+    CU_ADD_TEST(suite, one_client_does_not_have_all_places);
 }

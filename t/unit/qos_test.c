@@ -435,12 +435,12 @@ static void a_reload_changes_the_limit(void)
     for (n = 0; n < 60; n++) {
         gates_enter(&g, &pass[n], 1, 0, 100);
     }
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, "gate", 50, &again), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "gate", 50, 50, &again), APR_SUCCESS);
     CU_ASSERT(again.birth == g.gate.birth && again.index == g.gate.index);
     CU_ASSERT_EQUAL(gates_facts(&g).running, 50); /* more than are let in at a stroke */
     CU_ASSERT_EQUAL(gates_told(&g, 1, &pass[49]), 1);
     CU_ASSERT(is_in(&g, &pass[49]) && !is_in(&g, &pass[50]));
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, "gate", 48, &again), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "gate", 48, 48, &again), APR_SUCCESS);
     leave(&g, &pass[0]);
     leave(&g, &pass[1]);
     CU_ASSERT_EQUAL(gates_facts(&g).running, 48);
@@ -462,19 +462,19 @@ static void long_names_are_told_apart(void)
     gates_begin(&g, 1, 1, 0);
     memset(name, 'x', sizeof(name));
     name[VAULT_QOS_NAME - 1] = '\0'; /* 0: it just fits; 1: one byte more; 2, 3: the last byte of many differs */
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, &gate[0]), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, 1, &gate[0]), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_qos_facts(g.q, gate[0].index, &facts), 1);
     CU_ASSERT_STRING_EQUAL(facts.name, name);
     memset(name, 'x', sizeof(name));
     name[VAULT_QOS_NAME] = '\0';
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, &gate[1]), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, 1, &gate[1]), APR_SUCCESS);
     for (i = 2; i < 4; i++) {
         memset(name, 'x', sizeof(name));
         name[sizeof(name) - 2] = (char)('a' + i);
         name[sizeof(name) - 1] = '\0';
-        CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, &gate[i]), APR_SUCCESS);
+        CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, 1, &gate[i]), APR_SUCCESS);
     }
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, &again), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, 1, &again), APR_SUCCESS);
     CU_ASSERT_EQUAL(again.index, gate[3].index); /* the same name is the same gate */
     for (i = 1; i < 4; i++) {
         CU_ASSERT_NOT_EQUAL(gate[i].index, gate[i - 1].index);
@@ -483,7 +483,7 @@ static void long_names_are_told_apart(void)
         CU_ASSERT(!strncmp(facts.name, name, 150));
     }
     memcpy(name + VAULT_QOS_NAME - 19, "\xe2\x82\xac", 3); /* a euro, of which two bytes would fit */
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, &gate[0]), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, name, 1, 1, &gate[0]), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_qos_facts(g.q, gate[0].index, &facts), 1);
     CU_ASSERT_PTR_NULL(strchr(facts.name, '\xe2'));
     gates_end(&g);
@@ -505,16 +505,17 @@ static void gates_of_old_configurations_go_when_they_are_empty(void)
     vault_qos_begin(g.q);
     for (n = 1; n < VAULT_QOS_ROOM; n++) {
         apr_snprintf(name, sizeof(name), "gate-%u", n);
-        CU_ASSERT_EQUAL_FATAL(vault_qos_open(g.q, name, 1, &gate), APR_SUCCESS);
+        CU_ASSERT_EQUAL_FATAL(vault_qos_open(g.q, name, 1, 1, &gate), APR_SUCCESS);
     }
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, "one more", 1, &gate), APR_ENOSPC); /* somebody is still behind the old one */
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "one more", 1, 1, &gate),
+                    APR_ENOSPC); /* somebody is still behind the old one */
     CU_ASSERT_EQUAL(gate.birth, 0);
     CU_ASSERT_EQUAL(gates_enter(&g, &other, 2, 0, 10), APR_EAGAIN); /* its limit holds as long */
     CU_ASSERT_EQUAL(vault_qos_facts(g.q, old.index, &facts), 1);
     CU_ASSERT(!facts.configured && facts.running == 1);
     leave(&g, &pass);
     leave(&g, &other);
-    CU_ASSERT_EQUAL(vault_qos_open(g.q, "one more", 1, &gate), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "one more", 1, 1, &gate), APR_SUCCESS);
     CU_ASSERT(gate.index == old.index && gate.birth != old.birth);
     CU_ASSERT_EQUAL(vault_qos_enter(g.q, &old, &who, &pass), APR_NOTFOUND);
     CU_ASSERT_EQUAL(pass.index, 0);

@@ -19,7 +19,7 @@ for my $name (grep { !/^(?:Pages|Interests|Heap|QosPasses|Child|Qos\d)/ } sort k
     like($said->{out}, qr/^\Q$name\E +\d+$/m, "the figure $name");
 }
 like($said->{out}, qr/^\d+ +$_\b/m, "child $_") for children();
-like($said->{out}, qr{^ +Limit +Running +Queued .* VaultQosLimit\n(?: +\d.*\n)* +2 +0 +0 .* \S+ /qos/two/$}m, 'a location with VaultQosLimit');
+like($said->{out}, qr{^ +Limit +PerClient +Running +Queued .* VaultQosLimit\n(?: +\d.*\n)* +2 +2 +0 +0 .* \S+ /qos/two/$}m, 'a location with VaultQosLimit');
 
 my $json = JSON::PP::decode_json(vaultctl('status', '--json')->{out});
 is($json->{Waiting}, 1, 'JSON has the same');

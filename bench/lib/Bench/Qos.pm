@@ -38,12 +38,13 @@ sub run_qos
 sub run_way
 {
     my ($clients, $limit, $verbose, @times) = @_;
+    my $all = $limit eq 'Off' ? '' : $limit;    # one address asks here for everybody
     my $module = find_built('mod_vault_backend.so');
     my $server = start_server("qos-$limit", CHILDREN, base_configuration(CHILDREN, <<"END"));
 LoadModule vault_backend_module "$module"
 <Location /backend>
     SetHandler vault-bench-backend
-    VaultQosLimit $limit
+    VaultQosLimit $limit $all
 </Location>
 END
     my $output = run_program("qos $clients $limit", 0, 'crowd', '--port', $server->{port}, '--clients', $clients, @times);

@@ -13,7 +13,7 @@ use VaultTest;
 
 our @EXPORT = qw(gate held wait_gate);
 
-# {Limit => 2, Running => 0, Queued => 0, Admitted => 7, Refused => 0, TimedOut => 0, Gone => 0, Displaced => 0}
+# {Limit => 2, PerClient => 2, Running => 0, Queued => 0, Admitted => 7, Refused => 0, TimedOut => 0, Gone => 0, Displaced => 0}
 sub gate
 {
     my ($path) = @_;

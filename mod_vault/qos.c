@@ -258,16 +258,15 @@ static apr_status_t displace(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n, ap
     return APR_SUCCESS;
 }
 
+/* Where passes are short, one that may go in at once displaces a request as one that is to queue does. */
 static apr_status_t find_pass(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n)
 {
     const vault_qos_entrant_t *who = n->who;
-    int own = who->share && qos_gate_queued_of(q, gate, who->client) >= who->share, full = gate->queued >= who->queue;
+    int queues = !n->at_once, full = queues && gate->queued >= who->queue;
+    int own = queues && who->share && qos_gate_queued_of(q, gate, who->client) >= who->share;
     apr_uint32_t loser;
 
-    if (n->at_once) {
-        return (n->index = qos_pool_take(q, gate)) ? APR_SUCCESS : APR_ENOMEM;
-    }
-    if (!who->queue) {
+    if (queues && !who->queue) {
         return gate->in < gate->limit ? APR_EBUSY : APR_ENOSPC;
     }
     if (!own && !full && (n->index = qos_pool_take(q, gate))) {

@@ -345,6 +345,32 @@ static void short_passes_are_a_full_queue(void)
     gates_end(&g);
 }
 
+/* A client that has its places may queue until no pass is left. Another one goes in all the same, where a place is free. */
+static void short_passes_do_not_close_free_places(void)
+{
+    static const apr_uint32_t limits[] = {60000, 0}, none[] = {0, 0};
+    static vault_qos_pass_t pass[2000];
+    vault_qos_pass_t other[2];
+    vault_qos_gate_t again;
+    apr_uint32_t n, count;
+    gates_t g;
+
+    gates_begin(&g, 4, 4, 0);
+    CU_ASSERT_EQUAL(vault_qos_open(g.q, "gate", 4, 2, &again), APR_SUCCESS);
+    count = vault_qos_passes(g.q);
+    for (n = 0; n < count; n++) {
+        CU_ASSERT_EQUAL(come(&g, &pass[n], 'a', 0, limits), n < 2 ? APR_SUCCESS : APR_EAGAIN);
+    }
+    CU_ASSERT_EQUAL(come(&g, &other[0], 'b', 0, limits), APR_SUCCESS);
+    CU_ASSERT_EQUAL(come(&g, &other[1], 'c', 0, none), APR_SUCCESS);
+    CU_ASSERT(is_displaced(&g, &pass[count - 1]) && is_displaced(&g, &pass[count - 2]));
+    CU_ASSERT_EQUAL(gates_facts(&g).running, 4);
+    for (n = 0; n < count; n++) {
+        gates_leave(&g, &pass[n]);
+    }
+    gates_end(&g);
+}
+
 /* After a graceful restart the limits are others, and the requests are there: none is thrown out, and the new limits count for the next. */
 static void a_shorter_queue_is_for_those_who_come_next(void)
 {
@@ -421,6 +447,7 @@ void vault_qos_share_suite(void)
     CU_ADD_TEST(suite, the_child_that_displaces_dies);
     CU_ADD_TEST(suite, who_dies_while_displacing_loses_no_pass);
     CU_ADD_TEST(suite, short_passes_are_a_full_queue);
+    CU_ADD_TEST(suite, short_passes_do_not_close_free_places);
     CU_ADD_TEST(suite, a_shorter_queue_is_for_those_who_come_next);
     CU_ADD_TEST(suite, one_client_does_not_have_all_places);
 }

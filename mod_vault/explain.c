@@ -9,6 +9,7 @@
 #include "mod_vault.h"
 #include "now.h"
 #include "page_facts.h"
+#include "page_name.h"
 #include "reply.h"
 #include "utf8.h"
 #include "vault.h"
@@ -51,7 +52,7 @@ const char *vault_explain_text(const char *text, apr_pool_t *pool)
 {
     apr_size_t length;
 
-    return text ? vault_utf8_clean(text, strlen(text), &length, pool) : NULL;
+    return text ? vault_page_shorten(vault_utf8_clean(text, strlen(text), &length, pool), pool) : NULL;
 }
 
 const char *vault_explain_interest(vault_interest_t interest, apr_pool_t *pool)
@@ -102,8 +103,8 @@ static json_t *methods_json(const vault_state_t *s)
 
     for (i = 0; i < s->methods->nelts; i++) {
         const vault_method_t *m = &APR_ARRAY_IDX(s->methods, i, vault_method_t);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "url", m->url, "state", method_state(m), "interests",
-                                              deps_json(m->deps)));
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "url", vault_explain_text(m->url, s->methods->pool),
+                                              "state", method_state(m), "interests", deps_json(m->deps)));
     }
     return list;
 }
@@ -116,8 +117,8 @@ static json_t *cursors_json(const vault_state_t *s)
 
     for (i = 0; i < s->cursors->nelts; i++) {
         const vault_cursor_t *c = &APR_ARRAY_IDX(s->cursors, i, vault_cursor_t);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:o}", "method", c->scope, "call",
-                                              vault_explain_text(c->key, pool), "place",
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:o}", "method", vault_explain_text(c->scope, pool),
+                                              "call", vault_explain_text(c->key, pool), "place",
                                               vault_explain_text(c->value, pool), "interests", deps_json(c->deps)));
     }
     return list;
@@ -166,12 +167,15 @@ const char *vault_explain_state(const vault_page_facts_t *f, apr_time_t now)
                                   : "never polled";
 }
 
-static json_t *page_json(const char *id, const vault_page_facts_t *f, apr_pool_t *pool)
+static json_t *page_json(const vault_page_t *which, const vault_page_facts_t *f, apr_pool_t *pool)
 {
     apr_time_t now = vault_now();
-    json_t *page = json_pack("{s:s, s:s, s:s?}", "Page", id, "State", vault_explain_state(f, now), "Owner",
-                             vault_explain_text(f->owner, pool));
+    char name[VAULT_PAGE_NAME_LEN + 1];
+    json_t *page;
 
+    vault_page_name(which, name);
+    page = json_pack("{s:s, s:s, s:s?}", "Page", name, "State", vault_explain_state(f, now), "Owner",
+                     vault_explain_text(f->owner, pool));
     json_object_set_new(page, "IdleSeconds",
                         f->idle_since < now ? seconds_since((apr_uint64_t)f->idle_since, now) : json_integer(0));
     json_object_set_new(page, "LastWake",
@@ -187,16 +191,22 @@ static json_t *page_json(const char *id, const vault_page_facts_t *f, apr_pool_t
     return page;
 }
 
-int vault_explain(request_rec *r, const char *id)
+int vault_explain(request_rec *r, const char *name)
 {
     vault_page_facts_t facts;
     vault_page_t page;
+    apr_status_t rv = vault_page_find(vault_server.pages, &page, name);
 
-    if (!vault_page_parse(&page, id)) {
-        return vault_reply_error(r, HTTP_BAD_REQUEST, "page: a page's id is 40 hexadecimal digits");
+    if (rv == APR_EINVAL) {
+        return vault_reply_error(
+            r, HTTP_BAD_REQUEST,
+            "page: 1 to 12 hexadecimal digits of a page's name are accepted, or its whole id of 40");
     }
-    if (vault_page_facts(vault_server.pages, &page, &facts, r->pool) != APR_SUCCESS) {
+    if (rv == APR_EEXIST) {
+        return vault_reply_error(r, HTTP_CONFLICT, "several pages begin so");
+    }
+    if (rv != APR_SUCCESS || vault_page_facts(vault_server.pages, &page, &facts, r->pool) != APR_SUCCESS) {
         return vault_reply_error(r, HTTP_NOT_FOUND, "there is no such page");
     }
-    return vault_reply_json(r, HTTP_OK, page_json(id, &facts, r->pool));
+    return vault_reply_json(r, HTTP_OK, page_json(&page, &facts, r->pool));
 }

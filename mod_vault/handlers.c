@@ -15,6 +15,7 @@
 #include "bell.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "request_line.h"
 #include "now.h"
 
 APLOG_USE_MODULE(vault);
@@ -98,7 +99,7 @@ static int run_again(vault_suspension_t *s)
     request_rec *r = s->r;
     int status, level;
 
-    ap_update_child_status(r->connection->sbh, SERVER_BUSY_WRITE, r);
+    vault_request_line_show(r, SERVER_BUSY_WRITE);
     vault_suspension_resumed(s);
     status = run_handlers(r, s->handler);
     if (status != SUSPENDED) {

@@ -13,6 +13,7 @@
 #include "mod_vault.h"
 #include "now.h"
 #include "page_facts.h"
+#include "page_name.h"
 #include "reply.h"
 #include "vault.h"
 
@@ -29,7 +30,8 @@ static json_t *methods_json(const vault_state_t *s)
     int i;
 
     for (i = 0; s && i < s->methods->nelts; i++) {
-        json_array_append_new(list, json_string(APR_ARRAY_IDX(s->methods, i, vault_method_t).url));
+        json_array_append_new(
+            list, json_string(vault_explain_text(APR_ARRAY_IDX(s->methods, i, vault_method_t).url, s->methods->pool)));
     }
     return list;
 }
@@ -73,10 +75,10 @@ static json_t *interests_json(const vault_state_t *s, apr_pool_t *pool)
 static json_t *brief(const vault_page_t *page, const vault_page_facts_t *f, apr_pool_t *pool)
 {
     apr_time_t now = vault_now();
-    char id[VAULT_PAGE_ID_LEN + 1];
+    char name[VAULT_PAGE_NAME_LEN + 1];
 
-    vault_page_format(page, id);
-    return json_pack("{s:s, s:s, s:s?, s:s, s:I, s:f, s:o, s:o}", "Page", id, "State", vault_explain_state(f, now),
+    vault_page_name(page, name);
+    return json_pack("{s:s, s:s, s:s?, s:s, s:I, s:f, s:o, s:o}", "Page", name, "State", vault_explain_state(f, now),
                      "Owner", vault_explain_text(f->owner, pool), "Client",
                      apr_psprintf(pool, "%08x", (unsigned)(f->client >> 32)), "Bytes", (json_int_t)f->bytes,
                      "IdleSeconds", f->idle_since < now ? (double)(now - f->idle_since) / APR_USEC_PER_SEC : 0.0,

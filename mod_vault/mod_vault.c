@@ -27,6 +27,7 @@
 #include "own_handlers.h"
 #include "own_page.h"
 #include "realm.h"
+#include "request_line.h"
 #include "ssi.h"
 #include "status.h"
 #include "subscriptions.h"
@@ -54,6 +55,7 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_handler(vault_subscriptions_handler, NULL, NULL, APR_HOOK_MIDDLE);
     vault_child_hooks();
     vault_realm_hooks();
+    vault_request_line_hooks();
     vault_own_handler_hooks();
     vault_local_register(p);
     vault_bell_hooks();

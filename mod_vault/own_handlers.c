@@ -38,7 +38,7 @@ const char *vault_own_handler_set(cmd_parms *cmd, void *dir, const char *name)
     return DECLINE_CMD;
 }
 
-/* In front of our handlers. Whoever may write an .htaccess file may not open by it what is the whole server's. */
+/* In front of our handlers. The author of an .htaccess file must not open by it what is the whole server's. */
 static int refuse(request_rec *r)
 {
     static apr_time_t said;

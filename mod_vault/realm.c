@@ -12,7 +12,7 @@
 #include "context.h"
 #include "mod_vault.h"
 
-/* The key is of the shared memory's life: whoever may write an AuthName cannot choose one with the number of another. */
+/* The key lives as long as the shared memory: the author of an AuthName cannot choose one that has the number of another. */
 static apr_uint64_t number_of(const char *text)
 {
     apr_uint64_t boot = vault_segment_boot(vault_server.segment), key[2] = {boot, ~boot}, number;

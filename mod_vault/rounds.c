@@ -10,6 +10,7 @@
 #include "method.h"
 #include "mod_vault.h"
 #include "now.h"
+#include "page_name.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -60,7 +61,7 @@ int vault_rounds_too_many(vault_rounds_t *rounds, const apr_array_header_t *move
         list_resting(rounds, APR_ARRAY_IDX(moved, i, const char *));
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, rounds->r,
                       VLTNO(00065) "method %s runs again and again and has nothing to say: it rests for a second",
-                      APR_ARRAY_IDX(moved, i, const char *));
+                      vault_page_shorten(APR_ARRAY_IDX(moved, i, const char *), rounds->r->pool));
     }
     return 1;
 }
@@ -79,8 +80,8 @@ static void report_failure(const vault_rounds_t *rounds, const char *url, const 
     int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
 
     vault_tally(failures, 1);
-    ap_log_rerror(APLOG_MARK, level, 0, rounds->r, VLTNO(00030) "method %s failed: %s; it is tried again in %d s", url,
-                  why, (int)apr_time_sec(next_rest(rounds)));
+    ap_log_rerror(APLOG_MARK, level, 0, rounds->r, VLTNO(00030) "method %s failed: %s; it is tried again in %d s",
+                  vault_page_shorten(url, rounds->r->pool), why, (int)apr_time_sec(next_rest(rounds)));
 }
 
 /* What has become of a method. */

@@ -48,7 +48,6 @@ static const row_t rows[] = {
     {263, "interest", "NAME", VAULTCTL_OF_PAGES, TEXT, AT(interest), "only pages that hold this interest"},
     {264, "waiting", NULL, VAULTCTL_OF_PAGES, FLAG, AT(waiting), "only pages whose poll is here"},
     {265, "idle", NULL, VAULTCTL_OF_PAGES, FLAG, AT(idle), "only pages whose poll is not"},
-    {266, "full", NULL, VAULTCTL_OF_PAGES, FLAG, AT(full), "whole ids"},
     {'f', "file", "FILE", VAULTCTL_OF_DATABASE, TEXT, AT(file),
      "take the parameters from the VaultFeed line of this file"},
     {'n', "name", "FEED", VAULTCTL_OF_DATABASE, TEXT, AT(feed), "which VaultFeed, if there are several"},

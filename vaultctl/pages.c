@@ -9,9 +9,8 @@
 #include "http.h"
 #include "output.h"
 
-#define ID_LENGTH 40
-/* So much of an id tells pages apart in a list. */
-#define ID_SHORT 8
+/* The beginning of a page's id: the server shows no more of it, and needs no more to find the page. */
+#define NAME_LENGTH 12
 
 static const char *text(const json_t *object, const char *name)
 {
@@ -41,12 +40,12 @@ static void print_words(const json_t *list)
 
 /* ---------------------------------------------------------------------- list */
 
-static void print_page(const json_t *page, int full)
+static void print_page(const json_t *page)
 {
     const json_t *owner = json_object_get(page, "Owner");
 
-    vaultctl_print("%-*.*s %-26s %8.1f  ", full ? ID_LENGTH : ID_SHORT, full ? ID_LENGTH : ID_SHORT, text(page, "Page"),
-                   text(page, "State"), seconds(page, "IdleSeconds"));
+    vaultctl_print("%-*s %-26s %8.1f  ", NAME_LENGTH, text(page, "Page"), text(page, "State"),
+                   seconds(page, "IdleSeconds"));
     if (json_is_string(owner)) {
         vaultctl_print("%s", json_string_value(owner));
     }
@@ -59,16 +58,15 @@ static void print_page(const json_t *page, int full)
     fputs(" ]\n", stdout);
 }
 
-static void print_list(const json_t *pages, int full)
+static void print_list(const json_t *pages)
 {
     const json_t *page;
     size_t i;
 
-    vaultctl_print("%-*s %-26s %8s  %s\n", full ? ID_LENGTH : ID_SHORT, "Page", "State", "Idle s",
-                   "Whose, methods [interests]");
+    vaultctl_print("%-*s %-26s %8s  %s\n", NAME_LENGTH, "Page", "State", "Idle s", "Whose, methods [interests]");
     json_array_foreach(pages, i, page)
     {
-        print_page(page, full);
+        print_page(page);
     }
 }
 
@@ -112,7 +110,7 @@ static int list(vaultctl_http_t *http, const vaultctl_options_t *options, apr_po
         vaultctl_print_json(json_object_get(answer, "Pages"), JSON_INDENT(2));
     }
     else {
-        print_list(json_object_get(answer, "Pages"), options->full);
+        print_list(json_object_get(answer, "Pages"));
     }
     json_decref(answer);
     return VAULTCTL_DONE;
@@ -228,43 +226,9 @@ static int show(vaultctl_http_t *http, const vaultctl_options_t *options, const 
     return VAULTCTL_DONE;
 }
 
-/* The first digits of an id are enough if they are those of one page only. @return NULL: said what is wrong */
-static const char *complete(vaultctl_http_t *http, const vaultctl_options_t *options, const char *id, apr_pool_t *pool)
-{
-    const char *found = NULL;
-    json_t *answer;
-    const json_t *page;
-    size_t i;
-
-    if (strlen(id) >= ID_LENGTH || *id == '\0') {
-        return id;
-    }
-    if (ask_list(http, &answer, "status?pages", options, pool) != VAULTCTL_DONE) {
-        return NULL;
-    }
-    json_array_foreach(json_object_get(answer, "Pages"), i, page)
-    {
-        if (strncmp(text(page, "Page"), id, strlen(id)) != 0) {
-            continue;
-        }
-        if (found != NULL) {
-            vaultctl_say(VAULTCTL_TROUBLE, "%s: several pages begin so", id);
-            json_decref(answer);
-            return NULL;
-        }
-        found = apr_pstrdup(pool, text(page, "Page"));
-    }
-    json_decref(answer);
-    if (found == NULL) {
-        vaultctl_say(VAULTCTL_TROUBLE, "%s: there is no such page", id);
-    }
-    return found;
-}
-
 int vaultctl_pages(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool)
 {
     vaultctl_http_t *http;
-    const char *id;
 
     if (count > 1) {
         return vaultctl_say(VAULTCTL_USAGE, "%s: pages takes one id at most", words[1]);
@@ -279,6 +243,5 @@ int vaultctl_pages(const vaultctl_options_t *options, char *const *words, int co
     if (count == 0) {
         return list(http, options, pool);
     }
-    id = complete(http, options, words[0], pool);
-    return id != NULL ? show(http, options, id, pool) : VAULTCTL_TROUBLE;
+    return show(http, options, apr_pstrndup(pool, words[0], NAME_LENGTH), pool);
 }

@@ -55,7 +55,6 @@ typedef struct vaultctl_options_t {
     int timeout; /**< seconds */
     /* of the output and of single commands */
     int json;
-    int full;             /**< whole ids */
     int top;              /**< status: live */
     int count;            /**< lines, or screens; 0: no end */
     int delay;            /**< seconds between two screens */

@@ -20,7 +20,7 @@ for my $form ('', '?auto', '?json', '?metrics', '?page=' . '0' x 40, '?pages', '
     is(get("/vault/status$form", headers => \%elsewhere)->{status}, 403, "another does not: /vault/status$form");
 }
 is(post('/vault/status?tail=x', '', headers => \%elsewhere)->{status}, 403, '... nor waits for an interest there');
-is(get('/vault/status?auto', headers => {'X-Forwarded-For' => '127.0.0.1'})->{status}, 403, 'nor does whoever a proxy on this machine passes on');
+is(get('/vault/status?auto', headers => {'X-Forwarded-For' => '127.0.0.1'})->{status}, 403, 'nor does a visitor whom a proxy on this machine passes on');
 for my $headers ({}, \%elsewhere) {
     is(post('/vault/notify', 'interest=x', headers => $headers)->{status}, 404, 'nobody notifies');
 }

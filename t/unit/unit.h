@@ -36,6 +36,7 @@
     SUITE(page)                                                                                                        \
     SUITE(page_chain)                                                                                                  \
     SUITE(page_check)                                                                                                  \
+    SUITE(page_name)                                                                                                   \
     SUITE(page_write)                                                                                                  \
     SUITE(page_life)                                                                                                   \
     SUITE(page_room)                                                                                                   \

@@ -20,29 +20,32 @@ sub listed
     return {map { $_->{Page} => $_ } @{JSON::PP::decode_json($said->{out})}};
 }
 
-my $all = listed();
-is($all->{$waiting->id}{State}, 'polled', 'a page that waits');
-is($all->{$idle->id}{State}, 'never polled', 'one that was never polled');
-is_deeply([sort @{$all->{$waiting->id}{Interests}}], ['v03 both', 'v03 one'], 'its interests');
-is(scalar @{$all->{$waiting->id}{Methods}}, 2, 'its methods');
-is($all->{$waiting->id}{Client}, $all->{$idle->id}{Client}, 'two pages of one address');
-like($all->{$waiting->id}{Client}, qr/^[0-9a-f]{8}$/, '... which itself is not said');
+# What a page is called.
+sub name { return substr $_[0]->id, 0, 12 }
 
-is_deeply([keys %{listed('--waiting')}], [$waiting->id], '--waiting');
-ok(!listed('--idle')->{$waiting->id} && listed('--idle')->{$idle->id}, '--idle');
-is_deeply([keys %{listed('--interest', 'v03 one')}], [$waiting->id], '--interest');
+my $all = listed();
+is($all->{name($waiting)}{State}, 'polled', 'a page that waits');
+is($all->{name($idle)}{State}, 'never polled', 'one that was never polled');
+is_deeply([sort @{$all->{name($waiting)}{Interests}}], ['v03 both', 'v03 one'], 'its interests');
+is(scalar @{$all->{name($waiting)}{Methods}}, 2, 'its methods');
+is($all->{name($waiting)}{Client}, $all->{name($idle)}{Client}, 'two pages of one address');
+like($all->{name($waiting)}{Client}, qr/^[0-9a-f]{8}$/, '... which itself is not said');
+
+is_deeply([keys %{listed('--waiting')}], [name($waiting)], '--waiting');
+ok(!listed('--idle')->{name($waiting)} && listed('--idle')->{name($idle)}, '--idle');
+is_deeply([keys %{listed('--interest', 'v03 one')}], [name($waiting)], '--interest');
 is_deeply(listed('--owner', 'nobody'), {}, '--owner of nobody');
 is(get('/vault/status?pages&state=x')->{status}, 400, 'another state is refused');
 
 my $said = vaultctl('pages');
-like($said->{out}, qr/^\Q@{[substr $waiting->id, 0, 8]}\E +polled +0\.0  address#[0-9a-f]{8} .*\[ .*v03 both.* \]$/m, 'the list in words');
-unlike($said->{out}, qr/\Q@{[$waiting->id]}\E/, '... with short ids');
-like(vaultctl('pages', '--full')->{out}, qr/^\Q@{[$waiting->id]}\E /m, '... or whole ones');
+like($said->{out}, qr/^\Q@{[name($waiting)]}\E +polled +0\.0  address#[0-9a-f]{8} .*\[ .*v03 both.* \]$/m, 'the list in words');
+unlike($said->{out}, qr/[0-9a-f]{13}/, '... with no whole id');
 
-for my $id ($waiting->id, substr $waiting->id, 0, 16) {
+for my $id ($waiting->id, substr($waiting->id, 0, 16), name($waiting)) {
     $said = vaultctl('pages', $id);
     is($said->{code}, 0, "page $id") or diag($said->{err});
-    like($said->{out}, qr/^Page +\Q@{[$waiting->id]}\E\nState +polled, idle for 0\.0 s\nOwner +-\n/, '... is the page');
+    like($said->{out}, qr/^Page +\Q@{[name($waiting)]}\E\nState +polled, idle for 0\.0 s\nOwner +-\n/, '... is the page');
+    unlike($said->{out}, qr/[0-9a-f]{13}/, '... whose id is not said');
     like($said->{out}, qr/^    v03 one: seen \d+, now \d+$/m, '... with its interests and stamps');
     like($said->{out}, qr{^  /test/rows\S*: waits$}m, '... and why it waits');
 }

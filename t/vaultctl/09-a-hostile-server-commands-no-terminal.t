@@ -47,7 +47,7 @@ my $pages = {Pages => [{Page => $id, State => $esc, IdleSeconds => 1, Owner => u
 my $check = {Wrong => [$esc], Warnings => [$esc]};
 my $updates = {page => $id, seq => 1, updates => [{body => JSON::PP->new->encode({interests => [$esc]})}]};
 my %commands = (
-    status => [$status, 'status'], top => [$status, 'top', '-n', 1], pages => [$pages, 'pages', '--full'], page => [$page, 'pages', $id],
+    status => [$status, 'status'], top => [$status, 'top', '-n', 1], pages => [$pages, 'pages'], page => [$page, 'pages', $id],
     check => [$check, 'check'], tail => [$updates, 'tail', '-n', 1, 'x'], notify => [{held => JSON::PP::false}, 'notify', 'x'],
     error => [{error => $esc}, 'status'],
 );

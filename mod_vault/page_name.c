@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of pages: 48 bits of the id. */
+#include "page_name.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "page_facts.h"
+
+#define DIGITS "0123456789abcdef"
+
+void vault_page_name(const vault_page_t *page, char name[VAULT_PAGE_NAME_LEN + 1])
+{
+    char id[VAULT_PAGE_ID_LEN + 1];
+
+    vault_page_format(page, id);
+    apr_cpystrn(name, id, VAULT_PAGE_NAME_LEN + 1);
+}
+
+/* Where the next id in `text` begins, and how many digits it has; NULL: nowhere. */
+static const char *next_id(const char *text, apr_size_t *digits)
+{
+    for (; *text; text += *digits + (text[*digits] != '\0')) {
+        *digits = strspn(text, DIGITS);
+        if (*digits >= VAULT_PAGE_ID_LEN) {
+            return text;
+        }
+    }
+    return NULL;
+}
+
+const char *vault_page_shorten(const char *text, apr_pool_t *pool)
+{
+    apr_size_t digits, length;
+    char *shortened, *id;
+
+    if (!text || !next_id(text, &digits)) {
+        return text;
+    }
+    id = shortened = apr_pstrdup(pool, text);
+    while ((id = (char *)next_id(id, &digits))) {
+        id += VAULT_PAGE_NAME_LEN;
+        length = strlen(id + digits - VAULT_PAGE_NAME_LEN);
+        memmove(id, id + digits - VAULT_PAGE_NAME_LEN, length + 1);
+    }
+    return shortened;
+}
+
+static apr_status_t find_name(const vault_pages_t *p, vault_page_t *found, const char *name, apr_size_t length)
+{
+    apr_uint32_t i, last = vault_pages_last(p);
+    char other[VAULT_PAGE_NAME_LEN + 1];
+    vault_page_t page;
+    int count = 0;
+
+    for (i = 1; i <= last && count < 2; i++) {
+        if (!vault_page_at(p, i, &page)) {
+            continue;
+        }
+        vault_page_name(&page, other);
+        if (!strncmp(other, name, length)) {
+            *found = page;
+            count++;
+        }
+    }
+    return !count ? APR_NOTFOUND : count > 1 ? APR_EEXIST : APR_SUCCESS;
+}
+
+apr_status_t vault_page_find(const vault_pages_t *p, vault_page_t *page, const char *name)
+{
+    apr_size_t length = strlen(name);
+
+    if (length == VAULT_PAGE_ID_LEN && vault_page_parse(page, name)) {
+        return APR_SUCCESS;
+    }
+    return length && length <= VAULT_PAGE_NAME_LEN && strspn(name, DIGITS) == length ? find_name(p, page, name, length)
+                                                                                     : APR_EINVAL;
+}

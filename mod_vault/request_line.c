@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* httpd writes the request line into the scoreboard after post_read_request, and again right before log_transaction. So the line is cut
+ * before the one, and made whole before anything else looks at it. That of our own handlers is cut once more, as nothing but the log
+ * needs it; for the others what httpd has written at the end is replaced.
+ */
+#include "request_line.h"
+
+#include "apr_strings.h"
+#include "http_config.h"
+#include "http_protocol.h"
+#include "http_request.h"
+#include "scoreboard.h"
+
+#include "own_handlers.h"
+#include "page_name.h"
+
+/* The line as the client has sent it, where that has an id. */
+#define SENT "vault-request-line"
+
+static void shorten(request_rec *r)
+{
+    r->the_request = (char *)vault_page_shorten(r->the_request, r->pool);
+}
+
+/* @return whether it had been cut at all */
+static int restore(request_rec *r)
+{
+    const char *sent = apr_table_get(r->notes, SENT);
+
+    if (sent) {
+        r->the_request = (char *)sent;
+    }
+    return sent != NULL;
+}
+
+void vault_request_line_show(request_rec *r, int status)
+{
+    char *line = r->the_request;
+
+    shorten(r);
+    ap_update_child_status(r->connection->sbh, status, r);
+    r->the_request = line;
+}
+
+static int cut(request_rec *r)
+{
+    char *sent = r->the_request;
+
+    if (r->main || r->prev) {
+        return DECLINED;
+    }
+    shorten(r);
+    if (r->the_request != sent) {
+        apr_table_setn(r->notes, SENT, sent);
+    }
+    return DECLINED;
+}
+
+static int make_whole(request_rec *r, int lookup)
+{
+    restore(r);
+    return DECLINED;
+}
+
+static int cut_for_ours(request_rec *r)
+{
+    if (apr_table_get(r->notes, SENT) && vault_own_handler(r)) {
+        shorten(r);
+    }
+    return DECLINED;
+}
+
+static int make_whole_for_log(request_rec *r)
+{
+    if (restore(r)) {
+        vault_request_line_show(r, SERVER_BUSY_LOG);
+    }
+    return DECLINED;
+}
+
+void vault_request_line_hooks(void)
+{
+    ap_hook_post_read_request(cut, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_quick_handler(make_whole, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_fixups(cut_for_ours, NULL, NULL, APR_HOOK_REALLY_LAST);
+    ap_hook_log_transaction(make_whole_for_log, NULL, NULL, APR_HOOK_REALLY_FIRST);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file request_line.h
+ * Keeps ids of pages out of httpd's scoreboard, which mod_status shows: httpd copies the request line into it, and polls have the id in
+ * theirs. The request line that handlers, applications and the access log see is as the client has sent it.
+ */
+#ifndef VAULT_REQUEST_LINE_H
+#define VAULT_REQUEST_LINE_H
+
+#include "httpd.h"
+
+/** ap_update_child_status() for `r`, with ids cut to names (page_name.h). The thread that owns the request. */
+void vault_request_line_show(request_rec *r, int status);
+
+void vault_request_line_hooks(void);
+
+#endif

@@ -29,9 +29,6 @@ APLOG_USE_MODULE(vault);
 /* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a new one. */
 #define RETAINED "mod_vault segment 5"
 #define HEAP_MIN (256 * 1024)
-/* What an ordinary page takes. */
-#define ORDINARY_BYTES 1024
-#define ORDINARY_INTERESTS 8
 #define SCRATCH_KEPT (1024 * 1024)
 /* A child that is to end at once has as long to do so by itself. */
 #define ENDS_WITHIN apr_time_from_msec(500)
@@ -121,21 +118,15 @@ static void compare_limits(const retained_t *t, server_rec *s)
     }
 }
 
-/* What VaultMaxMemoryPerClient and VaultMaxInterestsPerClient come to that are not given: a sixteenth of the memory for pages, an
- * eighth of the interests; more, where VaultMaxPagesPerClient ordinary pages take more. */
 static void set_page_limits(const retained_t *t)
 {
     const vault_settings_t *s = &vault_settings;
-    apr_uint64_t pages = (apr_uint64_t)s->max_client_pages, bytes = vault_heap_size(t->heap) / 16;
-    apr_uint64_t interests = t->limits.interests / 8;
     vault_page_limits_t limits = {.interests = (apr_uint32_t)s->max_page_interests};
 
-    bytes = bytes > pages * ORDINARY_BYTES ? bytes : pages * ORDINARY_BYTES;
-    interests = interests > pages * ORDINARY_INTERESTS ? interests : pages * ORDINARY_INTERESTS;
-    limits.of_client[VAULT_CLIENT_PAGES] = pages;
-    limits.of_client[VAULT_CLIENT_BYTES] = s->max_client_memory ? (apr_uint64_t)s->max_client_memory : bytes;
-    limits.of_client[VAULT_CLIENT_INTERESTS] =
-        s->max_client_interests ? (apr_uint64_t)s->max_client_interests : interests;
+    limits.of_client[VAULT_CLIENT_PAGES] = (apr_uint64_t)s->max_client_pages;
+    limits.of_client[VAULT_CLIENT_BYTES] = (apr_uint64_t)s->max_client_memory;
+    limits.of_client[VAULT_CLIENT_INTERESTS] = (apr_uint64_t)s->max_client_interests;
+    vault_pages_default_limits(t->pages, &limits);
     vault_pages_set_limits(t->pages, &limits);
 }
 
@@ -247,6 +238,24 @@ static void keep_open(vault_waiters_t *waiters)
     }
 }
 
+/* Once a minute in each child: a server that is full, or a client at its limit, evicts again and again. */
+static void say_evicted(apr_time_t now)
+{
+    static apr_uint64_t told;
+    static apr_time_t said;
+    apr_uint64_t evicted = __atomic_load_n(&vault_server.counters->pages_evicted, __ATOMIC_RELAXED);
+
+    if (evicted == told || (said && now - said < apr_time_from_sec(60))) {
+        return;
+    }
+    ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, vault_server.s,
+                 VLTNO(00280) "%" APR_UINT64_T_FMT " pages made room for others: VaultSharedMemory, VaultMaxPages or "
+                              "VaultMaxInterests is full, or a client is at its limit",
+                 evicted - told);
+    told = evicted;
+    said = now;
+}
+
 /* This child is to end at once, and the main thread of the event MPM waits for the listener. The listener of httpd
  * 2.4.71 may have more connections to hand out than there were threads, and waits for an idle thread for each of them
  * when all threads have gone. The main thread wakes it for one connection after another, ten times, and sleeps for half
@@ -284,6 +293,7 @@ static void tick(void *baton)
         return;
     }
     keep_open(waiters);
+    say_evicted(now);
     if (!vault_pages_claim_sweep(vault_server.pages, now)) {
         return;
     }

@@ -114,6 +114,10 @@ typedef struct vault_page_limits_t {
 apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment, const vault_page_tables_t *tables,
                                 apr_pool_t *pool);
 
+/** Fill in what one client may have of bytes and interests, where that is 0: a sixteenth of the heap, an eighth of the interests; or as much as
+ * so many ordinary pages take as it may have, if that is more. */
+void vault_pages_default_limits(const vault_pages_t *p, vault_page_limits_t *limits);
+
 /** How much there may be from now on. Parent, before it forks those that are to know. */
 void vault_pages_set_limits(vault_pages_t *p, const vault_page_limits_t *limits);
 const vault_page_limits_t *vault_pages_limits(const vault_pages_t *p);

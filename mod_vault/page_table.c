@@ -10,6 +10,9 @@
 #include "vault.h"
 
 #define OWN_PREFIX "page:"
+/* What an ordinary page takes. */
+#define ORDINARY_BYTES 1024
+#define ORDINARY_INTERESTS 8
 #define SWEEP_EVERY (APR_USEC_PER_SEC / 2)
 
 apr_uint64_t vault_pages_space(const vault_limits_t *limits)
@@ -46,6 +49,23 @@ apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment,
 void vault_pages_set_slot(vault_pages_t *p, unsigned slot)
 {
     p->slot = slot;
+}
+
+static apr_uint64_t largest(apr_uint64_t a, apr_uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+void vault_pages_default_limits(const vault_pages_t *p, vault_page_limits_t *limits)
+{
+    apr_uint64_t *most = limits->of_client, pages = most[VAULT_CLIENT_PAGES];
+
+    if (!most[VAULT_CLIENT_BYTES]) {
+        most[VAULT_CLIENT_BYTES] = largest(vault_heap_size(p->heap) / 16, pages * ORDINARY_BYTES);
+    }
+    if (!most[VAULT_CLIENT_INTERESTS]) {
+        most[VAULT_CLIENT_INTERESTS] = largest(vault_notifier_interests(p->notifier) / 8, pages * ORDINARY_INTERESTS);
+    }
 }
 
 void vault_pages_set_limits(vault_pages_t *p, const vault_page_limits_t *limits)

@@ -244,6 +244,35 @@ static void a_client_has_so_many_bytes_and_no_more(void)
     fixture_end(&f);
 }
 
+/* The limits that an administrator does not give. */
+static void one_client_alone_cannot_take_more_than_a_few_per_cent(void)
+{
+    static const struct {
+        apr_uint64_t given[VAULT_CLIENT_OF_SLOT], filled[VAULT_CLIENT_OF_SLOT];
+        const char *why;
+    } rows[] = {
+        {{100, 0, 0}, {100, 0, 800}, "few pages: a sixteenth of the heap, and eight interests a page"},
+        {{1, 0, 0}, {1, 0, 75}, "one page: an eighth of 600 interests"},
+        {{4000, 0, 0}, {4000, 4096000, 32000}, "many pages: as much as they take"},
+        {{100, 5, 6}, {100, 5, 6}, "what is given counts"},
+    };
+    fixture_t f;
+    vault_pages_t *pages;
+    unsigned i;
+
+    pages_begin(&f, &pages, 10, HEAP);
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        vault_page_limits_t limits = {.interests = 8};
+        apr_uint64_t bytes = rows[i].filled[VAULT_CLIENT_BYTES];
+
+        memcpy(limits.of_client, rows[i].given, sizeof(limits.of_client));
+        vault_pages_default_limits(pages, &limits);
+        CHECK_ROW(limits.of_client[VAULT_CLIENT_BYTES] == (bytes ? bytes : vault_heap_size(f.heap) / 16), rows[i].why);
+        CHECK_ROW(limits.of_client[VAULT_CLIENT_INTERESTS] == rows[i].filled[VAULT_CLIENT_INTERESTS], rows[i].why);
+    }
+    fixture_end(&f);
+}
+
 /* ---------------------------------------------------------------- interests */
 
 /* Hold so many interests of that name and a number. @return how many it got */
@@ -363,6 +392,7 @@ void vault_page_room_suite(void)
     CU_ADD_TEST(suite, a_client_at_its_limit_loses_its_own_oldest_page);
     CU_ADD_TEST(suite, who_fills_the_heap_pushes_out_no_other_client);
     CU_ADD_TEST(suite, a_client_has_so_many_bytes_and_no_more);
+    CU_ADD_TEST(suite, one_client_alone_cannot_take_more_than_a_few_per_cent);
     CU_ADD_TEST(suite, who_holds_all_interests_makes_room_for_others);
     CU_ADD_TEST(suite, a_client_has_so_many_interests_and_no_more);
     CU_ADD_TEST(suite, ids_are_random);

@@ -74,6 +74,8 @@ KeepAliveTimeout 60
 VaultSharedMemory 256M
 VaultMaxPages 20000
 VaultMaxPagesPerClient 20000
+VaultMaxMemoryPerClient 256M
+VaultMaxInterestsPerClient 10000000
 VaultMaxWaitingPerClient 1000000
 VaultMaxUnsentPerClient 64G
 VaultMaxWaiting 9000

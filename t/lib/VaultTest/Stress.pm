@@ -45,6 +45,8 @@ END
     return <<"END" . $database . $more . qq(Include "$dir/varied.conf"\n);
 VaultSharedMemory 32M
 VaultMaxPages 1000
+VaultMaxMemoryPerClient 32M
+VaultMaxInterestsPerClient 10000000
 VaultPageTimeout 300
 Timeout 100
 LogLevel vault:info

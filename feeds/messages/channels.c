@@ -234,6 +234,9 @@ static apr_status_t settle_channel(messages_call_t *m, const making_t *making)
     }
     if (rv == APR_SUCCESS && making->owner != 0) {
         rv = messages_lock_user(m, &owner, &is_new);
+        if (rv == APR_SUCCESS) {
+            rv = messages_count_rate(m, owner.id);
+        }
     }
     if (rv == APR_SUCCESS) {
         rv = check_room(m, making, 1);

@@ -21,7 +21,7 @@ static const vault_feed_param_t params[] = {
     {"idle", "168", "hours that a channel without subscribers and messages is kept, 1 to 87600", 0},
     {"user_channels", "100", "the most channels that one user is subscribed to, 1 to 1000000", 0},
     {"subscribers", "10000", "the most subscribers of one channel, 1 to 1000000", 0},
-    {"rate", "60", "the most messages that one user posts in a minute, 1 to 1000000", 0},
+    {"rate", "60", "how often one user posts, makes a channel or leaves one in a minute, 1 to 1000000", 0},
     {NULL, NULL, NULL, 0},
 };
 

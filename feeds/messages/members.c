@@ -90,6 +90,29 @@ apr_status_t messages_find_or_make_user(messages_call_t *m, apr_int64_t *id)
     return rv;
 }
 
+apr_status_t messages_count_rate(messages_call_t *m, apr_int64_t user)
+{
+    const apr_int64_t minute = apr_time_sec(apr_time_now()) / 60;
+    const json_t *row;
+    apr_status_t rv = messages_select_row(&m->sql, &row,
+                                          "Select {u.rate_minute},{u.rate_posts} FROM vault_message_users AS u"
+                                          " WHERE u.id=%d",
+                                          user);
+    apr_int64_t times = messages_integer(row, "rate_minute") == minute ? messages_integer(row, "rate_posts") : 0;
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (times >= m->feed->limits.rate) {
+        return sql_fail(
+            &m->sql, APR_EBUSY,
+            "\"%s\" has posted messages, or made or left channels, %d times in this minute: no more are accepted",
+            sql_shown(&m->sql, m->user), m->feed->limits.rate);
+    }
+    return messages_run(&m->sql, "UPDATE vault_message_users SET rate_minute=%d,rate_posts=%d WHERE id=%d", minute,
+                        times + 1, user);
+}
+
 static apr_status_t create_user_body(messages_call_t *m)
 {
     messages_user_t user;
@@ -198,6 +221,9 @@ static apr_status_t unsubscribe_body(messages_call_t *m)
     }
     if (rv == APR_SUCCESS && row != NULL) {
         rv = is_subscribed(m, channel, messages_integer(row, "id"), &is);
+    }
+    if (rv == APR_SUCCESS && is) {
+        rv = messages_count_rate(m, messages_integer(row, "id"));
     }
     if (rv == APR_SUCCESS && is) {
         rv = messages_run(&m->sql, "DELETE FROM vault_message_subscriptions WHERE channel_id=%d AND user_id=%d",

@@ -18,4 +18,10 @@ apr_status_t messages_lock_user(messages_call_t *m, messages_user_t *user, int *
  * @return as messages_lock_user */
 apr_status_t messages_find_or_make_user(messages_call_t *m, apr_int64_t *id);
 
+/** Count what pages of others are told of: a message, a channel that was made, a subscription that has ended. One that
+ * begins is not counted, since a user has a limit of them.
+ * @param user  locked, so that two calls at a time are counted as two
+ * @return APR_SUCCESS; APR_EBUSY it was as often as `rate` says in this minute of the clock; other */
+apr_status_t messages_count_rate(messages_call_t *m, apr_int64_t user);
+
 #endif

@@ -39,7 +39,7 @@ typedef struct messages_limits_t {
     int idle;           /**< hours that a channel without subscribers and messages is kept */
     int user_channels;  /**< subscriptions of one user */
     int subscribers;    /**< of one channel */
-    int rate;           /**< messages a user may post in a minute of the clock */
+    int rate;           /**< of a user in a minute of the clock: messages, channels made, subscriptions ended */
 } messages_limits_t;
 
 typedef struct messages_dialect_t messages_dialect_t;

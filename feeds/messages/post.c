@@ -8,44 +8,18 @@
 #include "channels.h"
 #include "connection.h"
 #include "deliver.h"
+#include "members.h"
 #include "methods.h"
 #include "store.h"
 
 /* Messages of a channel among which `once` is looked for. */
 #define ONCE_AMONG 1000
 
-static apr_int64_t this_minute(void)
-{
-    return apr_time_sec(apr_time_now()) / 60;
-}
-
 static apr_status_t answer(messages_call_t *m, apr_int64_t channel, apr_int64_t serial, int changed)
 {
     m->rows =
         json_pack("[{s:o,s:s,s:b}]", "id", messages_id(channel, serial), "channel", m->channel, "changed", changed);
     return m->rows != NULL ? APR_SUCCESS : sql_fail(&m->sql, APR_ENOMEM, "out of memory");
-}
-
-/* The rate of m->user, who is locked, so that two posts at a time are counted as two. */
-static apr_status_t count_post(messages_call_t *m, apr_int64_t user)
-{
-    const apr_int64_t minute = this_minute();
-    const json_t *row;
-    apr_status_t rv = messages_select_row(&m->sql, &row,
-                                          "Select {u.rate_minute},{u.rate_posts} FROM vault_message_users AS u"
-                                          " WHERE u.id=%d",
-                                          user);
-    apr_int64_t posts = messages_integer(row, "rate_minute") == minute ? messages_integer(row, "rate_posts") : 0;
-
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    if (posts >= m->feed->limits.rate) {
-        return sql_fail(&m->sql, APR_EBUSY, "\"%s\" has posted %d messages in this minute: no more are accepted",
-                        sql_shown(&m->sql, m->user), m->feed->limits.rate);
-    }
-    return messages_run(&m->sql, "UPDATE vault_message_users SET rate_minute=%d,rate_posts=%d WHERE id=%d", minute,
-                        posts + 1, user);
 }
 
 static apr_status_t check_subscribed(messages_call_t *m, apr_int64_t channel)
@@ -119,7 +93,7 @@ static apr_status_t post_body(messages_call_t *m)
         rv = insert(m, channel, newest + 1);
     }
     if (rv == APR_SUCCESS) {
-        rv = messages_deliver_to_all(m, channel, newest + 1, count_post);
+        rv = messages_deliver_to_all(m, channel, newest + 1, messages_count_rate);
     }
     return rv != APR_SUCCESS ? rv : answer(m, channel, newest + 1, 1);
 }

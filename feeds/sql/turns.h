@@ -3,9 +3,10 @@
  * @file turns.h
  * Who is next where clients share a few places: the connections of one child.
  *
- * A place is never left free while a client waits, so a client alone may have them all. When a place becomes free while several
- * wait, it goes to a call of the client that has the fewest places. Among those it goes to the client that had its last turn
- * longest ago, and then to the call that came first. So a client that sends many calls at once delays its own.
+ * A place is never left free while a client waits, so a client alone may have them all. When a place becomes free
+ * while several wait, it goes to a call of the client that has the fewest places. Among those it goes to the client
+ * that had its last turn longest ago, and then to the call that came first. So a client that sends many calls at once
+ * delays its own.
  *
  * Any thread of the process. One lock, held for some thousand instructions at most; nothing is called under it.
  */

@@ -153,7 +153,7 @@ sub test_limits
     my @answers = map { as('ann', 'strict', 'post_message', {channel => 'two', text => "t$_"}) } 1 .. 9;
     my @errors = grep { $_ } map { $_->{error} } @answers;
     cmp_ok(scalar(@errors), '>=', 1, 'more posts than the rate are refused');
-    like($_, qr/^"ann" has posted 4 messages in this minute: no more are accepted$/, '... with a sentence') for @errors;
+    like($_, qr/^"ann" has posted messages, or made or left channels, 4 times in this minute: no more are accepted$/, '... with a sentence') for @errors;
     my @posted = messages_of('ann', 'strict');
     is_deeply(\@posted, [map { "t$_" } grep { !$answers[$_ - 1]{error} } 1 .. 9], 'what was refused was not delivered');
     return;

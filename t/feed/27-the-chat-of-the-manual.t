@@ -68,7 +68,7 @@ SKIP: {
     my @answers = map { call('anna', 'post_message', channel => 'lobby', text => "t$_") } 1 .. 8;
     my ($refused) = grep { $_->{status} != 200 } @answers;
     is($refused->{status}, 429, 'past the rate: 429');
-    is($refused->{json}{error}, '"anna" has posted 3 messages in this minute: no more are accepted', '... with the sentence');
+    is($refused->{json}{error}, '"anna" has posted messages, or made or left channels, 3 times in this minute: no more are accepted', '... with the sentence');
     cmp_ok($refused->{headers}{'retry-after'}, '>=', 1, '... and when to come again');
     cmp_ok($refused->{headers}{'retry-after'}, '<=', 60, '... in the next minute');
     use_server();

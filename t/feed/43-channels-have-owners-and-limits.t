@@ -201,6 +201,24 @@ sub test_neighbours
     return;
 }
 
+# Who makes and deletes channels, or leaves and joins one, without end, would have each page that lists channels look again and again.
+sub test_rate
+{
+    join_channel('seldom', 'lobby', 'ann', 'bob', 'cid');
+    # A minute of the clock may end in between.
+    my @answers = map { (as('bob', 'seldom', 'unsubscribe', {channel => 'lobby'}), as('bob', 'seldom', 'subscribe', {channel => 'lobby'})) } 1 .. 9;
+    my @errors = grep { $_->{error} } @answers;
+    cmp_ok(scalar(@errors), '>=', 1, 'who leaves and joins more often than the rate is refused');
+    like($_->{error}, qr/^"bob" has posted messages, or made or left channels, 4 times in this minute: no more are accepted$/, '... with a sentence') for @errors;
+    cmp_ok(scalar(grep { $_->{rows} && $_->{rows}[0]{changed} } @answers), '<=', 16, '... and changes nothing any more');
+    is(scalar(@{must('cid', 'seldom', 'get_subscribers', {channel => 'lobby'})}), 3, '... and stays subscribed');
+    @errors = grep { $_->{error} } map { (as('cid', 'seldom', 'create_channel', {channel => 'c'}), as('cid', 'seldom', 'delete_channel', {channel => 'c'})) } 1 .. 9;
+    cmp_ok(scalar(@errors), '>=', 1, 'who makes channels more often than the rate is refused');
+    is($_->{error}, '"cid" has posted messages, or made or left channels, 4 times in this minute: no more are accepted', '... too') for @errors;
+    is(scalar(@{must('cid', 'seldom', 'get_channels')}), 1, '... and has made none');
+    return;
+}
+
 for_each_database(
     sub {
         ($db) = @_;
@@ -209,6 +227,7 @@ for_each_database(
             tight => 'anonymous=yes owner_channels=2 channels=4 idle=1',
             many => 'anonymous=yes owner_channels=5',
             idle => 'anonymous=yes idle=1',
+            seldom => 'anonymous=yes rate=4',
             full => 'anonymous=yes idle=1 owner_channels=100 channels=' . (LOOKED_AT + 1),
         });
         test_deleting();
@@ -216,6 +235,7 @@ for_each_database(
         test_limit_of_a_user();
         test_limit_when_calls_meet();
         test_neighbours();
+        test_rate();
         test_idle();
         test_idle_makes_room();
         test_subscribed_meanwhile();

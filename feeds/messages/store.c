@@ -72,15 +72,16 @@ static const char *const make_mysql[] = TABLES("BIGINT AUTO_INCREMENT PRIMARY KE
                                                "MEDIUMTEXT" MYSQL_TEXT, " ENGINE=InnoDB", " ENGINE=InnoDB");
 
 /* Locks are taken before anything is read, and each statement has to see what was committed until then: with one snapshot for
- * the whole transaction posts would fail that meet. MariaDB's connections are made so by the layer below. */
+ * the whole transaction posts would fail that meet. MariaDB's connections are made so by the layer below. Its INSERT
+ * IGNORE would share the lock of a row that is there: two calls that do, and then both lock the row, are a deadlock. */
 static const messages_dialect_t dialects[] = {
     {"sqlite3", NULL, NULL, NULL, "", "INSERT INTO ", " ON CONFLICT DO NOTHING", make_sqlite3, extend_channels},
     {"pgsql", "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED",
      "Select pg_advisory_xact_lock(7760756)", NULL, " FOR UPDATE", "INSERT INTO ", " ON CONFLICT DO NOTHING",
      make_pgsql, extend_channels},
     {"mysql", NULL, "DO GET_LOCK(CONCAT('vault_message ',MD5(DATABASE())),%d)",
-     "DO RELEASE_LOCK(CONCAT('vault_message ',MD5(DATABASE())))", " FOR UPDATE", "INSERT IGNORE INTO ", "", make_mysql,
-     extend_channels_mysql},
+     "DO RELEASE_LOCK(CONCAT('vault_message ',MD5(DATABASE())))", " FOR UPDATE", "INSERT INTO ",
+     " ON DUPLICATE KEY UPDATE id=id", make_mysql, extend_channels_mysql},
 };
 
 const messages_dialect_t *messages_dialect(const sql_driver_t *driver)

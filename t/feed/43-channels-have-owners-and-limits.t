@@ -182,6 +182,19 @@ sub test_subscribed_meanwhile
     return;
 }
 
+# The first calls of a user come at once, as from the tabs of a browser.
+sub test_new_users
+{
+    my @calls = map { connect_to() } 1 .. 8;
+    my @wrong;
+    for my $user (map { "new$_" } 1 .. 10) {
+        $_->request(GET => "/closed/call?feed=chat&method=create_user&args=%7B%22user%22%3A%22$user%22%7D") for @calls;
+        push @wrong, grep { !/"user":"$user"/ } map { $_->response->{body} } @calls;
+    }
+    is("@wrong", '', 'calls of a new user that come at once all go well');
+    return;
+}
+
 # In MariaDB's index of names the place of a channel that was deleted lately lies beside that of another one: who makes the one anew may
 # wait for who has locked the other, and must not hold what that one wants next, the row of a subscriber.
 sub test_neighbours
@@ -234,6 +247,7 @@ for_each_database(
         test_only_channel();
         test_limit_of_a_user();
         test_limit_when_calls_meet();
+        test_new_users();
         test_neighbours();
         test_rate();
         test_idle();

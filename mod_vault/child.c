@@ -59,7 +59,7 @@ static apr_uint64_t tables_need(const vault_limits_t *limits)
     apr_uint64_t need;
 
     while ((need = tables_take(&enough)) > enough.size) {
-        enough.size = need;
+        enough.size = ((need >> 10) + 1) << 10; /* as it is said, in K: the table of passes grows by steps */
     }
     return need;
 }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define RECOUNTS 8
+
 static apr_uint64_t limit_of(const vault_pages_t *p, vault_client_kind_t kind)
 {
     return p->limits.of_client[kind] ? p->limits.of_client[kind] : APR_UINT64_MAX;
@@ -53,12 +55,12 @@ void vault_page_count_charges(vault_pages_t *p, vault_page_record_t *rec, vault_
     }
 }
 
-/* By row: 1 to `last`; what is charged elsewhere counts as 0. */
-static vault_client_counts_t *count_all(vault_pages_t *p, vault_client_row_t last, apr_pool_t *pool)
+/* Into `counts`, by row: 1 to `last`; what is charged elsewhere counts as 0. */
+static void count_all(vault_pages_t *p, vault_client_counts_t *counts, vault_client_row_t last)
 {
-    vault_client_counts_t *counts = apr_pcalloc(pool, ((apr_size_t)last + 1) * sizeof(*counts));
     apr_uint32_t i, records = vault_pages_last(p);
 
+    memset(counts, 0, ((apr_size_t)last + 1) * sizeof(*counts));
     for (i = 1; i <= records; i++) {
         vault_page_record_t *rec = &p->records[i];
 
@@ -68,32 +70,44 @@ static vault_client_counts_t *count_all(vault_pages_t *p, vault_client_row_t las
         }
         vault_lock_release(&rec->lock);
     }
-    return counts;
 }
 
-int vault_page_clients_recount(vault_pages_t *p, apr_pool_t *pool)
+/* @return whether all are settled */
+static int recount_once(vault_pages_t *p, vault_client_counts_t *counts, apr_uint32_t *changes, vault_client_row_t last)
 {
-    vault_client_row_t row, last = vault_clients_last(p->clients);
-    apr_uint32_t *changes = apr_palloc(pool, ((apr_size_t)last + 1) * sizeof(*changes));
-    vault_client_counts_t *counts;
+    vault_client_row_t row;
     int settled = 1;
 
     for (row = 1; row <= last; row++) {
         changes[row] = vault_clients_changes(p->clients, row);
     }
-    counts = count_all(p, last, pool);
+    count_all(p, counts, last);
     for (row = 1; row <= last; row++) {
         settled &= vault_clients_recount(p->clients, row, &counts[row], changes[row]);
     }
     return settled;
 }
 
+/* A client whose pages are polled all the time may never hold still for long enough. It then keeps the one page or the few bytes too many
+ * until the next recount; a client that has so many pages does not feel them. */
+void vault_page_clients_recount(vault_pages_t *p, apr_pool_t *pool)
+{
+    vault_client_row_t last = vault_clients_last(p->clients);
+    vault_client_counts_t *counts = apr_palloc(pool, ((apr_size_t)last + 1) * sizeof(*counts));
+    apr_uint32_t *changes = apr_palloc(pool, ((apr_size_t)last + 1) * sizeof(*changes));
+    int tries = RECOUNTS;
+
+    while (tries-- && !recount_once(p, counts, changes, last)) {
+    }
+}
+
 const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool)
 {
     vault_client_row_t row, last = vault_clients_last(p->clients);
-    vault_client_counts_t *counts = count_all(p, last, pool);
+    vault_client_counts_t *counts = apr_palloc(pool, ((apr_size_t)last + 1) * sizeof(*counts));
     unsigned kind;
 
+    count_all(p, counts, last);
     for (row = 1; row <= last; row++) {
         for (kind = 0; kind < VAULT_CLIENT_OF_SLOT; kind++) {
             if (vault_clients_row_has(p->clients, row, (vault_client_kind_t)kind) != counts[row].held[kind]) {

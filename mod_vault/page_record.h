@@ -157,9 +157,8 @@ void vault_page_refund(vault_pages_t *p, vault_page_record_t *rec, vault_client_
 /** What the client of the record should be charged for it, by what is in it: added to `counts`. Locked. */
 void vault_page_count_charges(vault_pages_t *p, vault_page_record_t *rec, vault_client_counts_t *counts);
 
-/** Set the clients' counts right after a death, from what all pages have. Takes the lock of one record after the other.
- * @return 0: some client's counts were changed meanwhile: call again later */
-int vault_page_clients_recount(vault_pages_t *p, apr_pool_t *pool);
+/** Set the clients' counts right after a death, from what all pages have. Takes the lock of one record after the other. */
+void vault_page_clients_recount(vault_pages_t *p, apr_pool_t *pool);
 
 /** Has each client what its pages come to? For vault_pages_check(). @return NULL, or what is wrong */
 const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool);

@@ -78,7 +78,8 @@ static void recount_locked(vault_pages_t *p, apr_pool_t *pool)
     apr_uint32_t deaths = vault_slot_deaths(p->notifier); /* of those that come meanwhile, the next one takes care */
 
     reap_blocks(p);
-    if (recount_holders(p, pool) & vault_page_clients_recount(p, pool)) {
+    vault_page_clients_recount(p, pool);
+    if (recount_holders(p, pool)) {
         vault_store(&p->table->recounted, deaths);
     }
 }

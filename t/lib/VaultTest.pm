@@ -177,10 +177,17 @@ sub status_of_children
     return JSON::PP::decode_json(text_of('/vault/status?json'));
 }
 
-# The process ids of the children that serve, in numerical order.
-sub children
+# The process ids of the children that httpd's parent does not know to be gone, in numerical order: it looks once a
+# second.
+sub _known
 {
     return sort { $a <=> $b } map { $_->{Pid} } @{status_of_children()->{Children}};
+}
+
+# Those that serve: not one of an older generation, which ends by itself.
+sub children
+{
+    return grep { _listens($_) } _known();
 }
 
 # A keep-alive connection to this child: others are opened and held until one gets there. Use it at once: a busy child closes those that idle.
@@ -219,7 +226,7 @@ sub wait_counter
 sub wait_replaced
 {
     my ($pid) = @_;
-    return wait_until(sub { my @now = children(); @now >= 3 && !grep { $_ == $pid } @now }, "child $pid is replaced");
+    return wait_until(sub { my @now = _known(); @now >= 3 && !grep { $_ == $pid } @now }, "child $pid is replaced");
 }
 
 # The barriers of the test module: how many came, wait until so many have come, let all through.

@@ -328,8 +328,8 @@ static apr_status_t stop_waiting(void *data)
 
 static apr_status_t leave(void *data)
 {
-    /* Notifies that nobody has told any more: without the mark everybody looks. */
-    if (vault_server.slot && !vault_gate_waits()) {
+    /* What has been written, and is not notified any more: without the mark every page looks. */
+    if (vault_server.slot && !vault_gate_waits() && !__atomic_load_n(&vault_server.in_handlers, __ATOMIC_SEQ_CST)) {
         vault_slot_leave(vault_server.notifier, vault_server.slot);
     }
     return APR_SUCCESS;

@@ -142,6 +142,19 @@ int vault_handlers_go_on(vault_suspension_t *s)
 
 /* ----------------------------------------------------------------- in a thread */
 
+/* Whoever writes and notifies does so in its handlers. Where they run in a thread of mod_http2, or in a child of the
+ * prefork MPM, that child may end in the middle of them: it has not left in order then. Those of other threads are
+ * waited for. */
+static void count_in(void)
+{
+    __atomic_add_fetch(&vault_server.in_handlers, 1, __ATOMIC_SEQ_CST);
+}
+
+static void count_out(void)
+{
+    __atomic_sub_fetch(&vault_server.in_handlers, 1, __ATOMIC_SEQ_CST);
+}
+
 static void sleep_until_woken(vault_suspension_t *s)
 {
     conn_rec *c = s->r->connection;
@@ -150,7 +163,9 @@ static void sleep_until_woken(vault_suspension_t *s)
     if (!c->master) {
         apr_os_sock_get(&fd, ap_get_conn_socket(c));
     }
+    count_out();
     vault_poll_sleep(&s->poll, fd, s->tells);
+    count_in();
 }
 
 /* What was answered before, on the same connection, httpd keeps back while it has a further request at hand: this one. Who waits until
@@ -177,6 +192,7 @@ static int wait_in_thread(request_rec *r)
     int status;
 
     kept = r;
+    count_in();
     status = run_handlers(r, r->handler);
     s = vault_suspension_find(r);
     if (s && status != SUSPENDED) {
@@ -190,6 +206,7 @@ static int wait_in_thread(request_rec *r)
             status = vault_handlers_go_on(s);
         } while (status == DECLINED);
     }
+    count_out();
     kept = outer;
     return status;
 }

@@ -35,7 +35,7 @@
  *   call?feed=F&method=M&args=JSON   calls a feed; writes {"pid": …, "status": …, "rows": …, "error": …}; news=1: only if there are rows
  *
  * Any action stops at a barrier when it is told so: before=B first of all; between=B after the interest was created and before the data
- * are read (`value` and `rows`); after=B when everything is written. A child that is to end at once stops at none any
+ * are read (`value` and `rows`), or before it notifies (`add`); after=B when everything is written. A child that is to end at once stops at none any
  * more. type=T sets the content type; fail=N answers N when everything is done;
  * header=NAME:VALUE and err-header=NAME:VALUE set headers of the answer, when all else is done, as late as a handler can.
  * fail-as=V answers what the variable V says, unless that is 0.

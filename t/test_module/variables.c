@@ -37,6 +37,9 @@ static int act_add(act_t *act)
     if (query_get(act, "die", NULL)) {
         kill(getpid(), SIGKILL);
     }
+    if (stop_at(act, "between") != OK) {
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
     return notify_after(act, query_get(act, "notify", NULL));
 }
 

@@ -3,8 +3,8 @@
  * @file qos.c
  * Gates: at most so many requests at once behind each, counted across all children.
  *
- * qos.h has the rules, qos_gate.c what happens under a gate's lock, qos_clients.c in which order, qos_pool.c where passes come from. Here gates are found, and slots are told who was let in: after the
- * lock, a handful at a time.
+ * qos.h has the rules, qos_gate.c what happens under a gate's lock, qos_clients.c in which order, qos_pool.c where
+ * passes come from. Here gates are found, and slots are told who was let in: after the lock, a handful at a time.
  */
 #include "qos.h"
 

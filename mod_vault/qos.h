@@ -9,15 +9,19 @@
  * gate's lock when one has died in it, so that no count can drift away: a child that is killed takes its passes with it
  * (vault_qos_slot_gone), whatever it was doing.
  *
- *   - A request is let in at once iff fewer than `limit` are in, fewer than `each` of its client, and none queues that may go in.
- *   - Who leaves lets in one of the queue whose client has fewer than `each` in: of the highest rank; of that rank one of the client that has the fewest requests in, and
- *     of these of the client whose last turn is longest ago; of that client the oldest.
- *   - A full queue refuses one request at once, and not always the newcomer. A client that has its share of the queue loses one
- *     of its own. Otherwise one of the lowest rank is lost, the newcomer included; of that rank, the latest of the client that has
- *     the most. Where the newcomer would only swap places with another of its rank, it is the one that is refused. So a client
- *     that fills the queue makes room for each other client, and a high rank for no client that sends more than its share.
- *   - A displaced request loses its pass to the newcomer in one step under the gate's lock: `ticket`, which is never given twice, says whose
- *     a pass is. Its slot is told through its wake queue, as when it is let in. One that was let in cannot be displaced.
+ *   - A request is let in at once iff fewer than `limit` are in, fewer than `each` of its client, and none queues that
+ *     may go in.
+ *   - When a place is free, a request of the queue is let in whose client has fewer than `each` in: of the highest
+ *     rank; of that rank one of the client that has the fewest requests in; of these one of the client whose last turn
+ *     is longest ago; of that client the oldest.
+ *   - A full queue refuses one request at once, and not always the newcomer. A client that has its share of the queue
+ *     loses one of its own. Otherwise the queue loses one of the lowest rank, the newcomer included: the latest of the
+ *     client that has the most of that rank. A newcomer that would only swap places with another of its rank is
+ *     refused. So a client that fills the queue makes room for each other client, and a client of a high rank takes no
+ *     more than its share.
+ *   - A displaced request loses its pass to the newcomer in one step under the gate's lock: `ticket`, which is never
+ *     given twice, says whose a pass is. Its slot is told through its wake queue, as when it is let in. One that was
+ *     let in cannot be displaced.
  *   - A queued request that goes away, or whose time is up, leaves as any other. Had it been let in meanwhile, its place goes to the
  *     next: there is no window in which a place is nobody's.
  *   - Between the mark and the telling a process can die. vault_notifier_all(), which follows every such death, tells all slots
@@ -27,8 +31,9 @@
  *     enter; list the pass where the waker looks;        enter; queued? list it; wait
  *     is it in? run; displaced? refuse; else wait
  *
- * Threads: space, create, open: the parent, before it forks children of this generation. The others: any thread of any process. One robust
- * lock a gate and one for the pool of passes, each held for a few list moves; nothing is called under them. (Order: gate > pool.)
+ * Threads: space, create, open: the parent, before it forks children of this generation. The others: any thread of any
+ * process. One robust lock a gate and one for the pool of passes, each held for a few list moves; nothing is called
+ * under them. (Order: gate > pool.)
  */
 #ifndef VAULT_QOS_H
 #define VAULT_QOS_H
@@ -116,7 +121,8 @@ void vault_qos_room(const vault_qos_t *q, vault_qos_room_t *room);
 /** A new configuration begins: gates that it does not open are closed when the last of their requests has ended. */
 void vault_qos_begin(vault_qos_t *q);
 
-/** Find the gate of that name, or make it, and set its limits. A higher limit lets those in who may; a lower one counts for who comes next.
+/** Find the gate of that name, or make it, and set its limits. A higher limit lets those in who may; a lower one
+ * counts for who comes next.
  * @param name   NUL-terminated; where it does not fit into VAULT_QOS_NAME it is cut, and ends with a number that is made of all of it
  * @param limit  at least 1
  * @param each   how many of one client may be in, at least 1
@@ -131,7 +137,8 @@ apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit
  * @return APR_SUCCESS   it is in
  *         APR_EAGAIN    it queues. List it by pass->index where the waker finds it, then ask vault_qos_is_in()
  *         APR_ENOSPC    as many queue as may, and it displaces none of them
- *         APR_EBUSY     its client has its share of the queue, none of a lower rank; or it has `each` in, and may not queue
+ *         APR_EBUSY     its client has its share of the queue, none of a lower rank; or it has `each` in, and may not
+ *                       queue
  *         APR_ENOMEM    no pass is left for this gate (vault_qos_room_t); counted as refused as well
  *         APR_NOTFOUND  there is no such gate any more, so no limit
  *         APR_EINVAL    no slot */
@@ -158,7 +165,8 @@ int vault_qos_facts(vault_qos_t *q, apr_uint32_t index, vault_qos_facts_t *facts
 /** Of those that are in, how many are of that slot. Walks the gate's passes. */
 apr_uint32_t vault_qos_in_of(vault_qos_t *q, const vault_qos_gate_t *gate, unsigned slot);
 
-/** Compare what is derived with what is true, under the locks: for tests and `vaultctl check`. The server may go on meanwhile.
+/** Compare what is derived with what is true, under the locks: for tests and `vaultctl check`. The server may go on
+ * meanwhile.
  * @return NULL, or the first thing that is wrong */
 const char *vault_qos_check(vault_qos_t *q);
 

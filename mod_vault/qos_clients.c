@@ -3,11 +3,12 @@
  * @file qos_clients.c
  * Passes by client: how many a client has, which client is to be let in first, and which client has the most.
  *
- * A set holds the passes of one gate that are in, or those that queue with one rank. The passes of a client in a set form a ring in order
- * of arrival; the oldest of them is the leader. The leaders form a digital search tree by client id: a leader at depth d shares the
- * first d bits of its id with the path to it. Ids are SipHash values under a secret key, so the tree is as flat as one of random keys,
- * and no tree is deeper than 64. Each leader also knows, of itself and all leaders below it, which one is to be let in first and which
- * one has the most passes. So each step takes some tens of instructions, however many requests queue.
+ * A set holds the passes of one gate that are in, or those that queue with one rank. The passes of a client in a set
+ * form a ring in order of arrival; the oldest of them is the leader. The leaders form a digital search tree by client
+ * id: a leader at depth d shares the first d bits of its id with the path to it. Ids are SipHash values under a secret
+ * key, so the tree is as flat as one of random keys, and no tree is deeper than 64. Each leader also knows, of itself
+ * and all leaders below it, which one is to be let in first and which one has the most passes. So each step takes some
+ * tens of instructions, however many requests queue.
  *
  * Everything here is derived: qos_gate_mend() makes it anew from the states of the passes.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file qos_gate.c
- * One gate: its passes, who is let in, who is displaced, and how it is mended. Everything here is called with the gate's lock held.
+ * One gate: its passes, who is let in, who is displaced, and how it is mended. Everything here is called
+ * with the gate's lock held.
  *
  * Each step stores the state of a pass first, then what follows from it, so that wherever a process is killed the states are right and
  * the rest can be made from them.
@@ -116,7 +117,8 @@ void qos_gate_displace(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t inde
 
 /* ---------------------------------------------------------------------- order */
 
-/* Each rank has one queue. The first of it is of the client with the fewest that are in: if that one may not have more, none may. */
+/* Each rank has one queue. The first of it is of the client with the fewest that are in: if that one may not have
+ * more, none may. */
 apr_uint32_t qos_gate_first(const vault_qos_t *q, const qos_gate_t *gate)
 {
     int rank;

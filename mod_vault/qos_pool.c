@@ -3,11 +3,13 @@
  * @file qos_pool.c
  * The passes that no gate has, and how many of them each gate may take.
  *
- * Half of all passes is divided evenly among the gates of the configuration: each gate can always have its share. The other half is for
- * the gates that need more. A pass that is free goes back to the pool at once, so a flooded gate keeps nothing from the others.
+ * Half of all passes is divided evenly among the gates of the configuration: each gate can always have its share. The
+ * other half is for the gates that need more. A pass that is free goes back to the pool at once, so a flooded gate
+ * keeps nothing from the others.
  *
- * A pass changes hands under two locks: that of its gate, then that of the pool. One store of `gate` does it. Whoever holds either lock
- * therefore sees which passes the gate has. All else in the pool is counted anew when a process has died in the lock.
+ * A pass changes hands under two locks: that of its gate, then that of the pool. One store of `gate` does it. A
+ * process that holds either lock therefore sees which passes the gate has. All else in the pool is counted anew when a
+ * process has died in the lock.
  */
 #include "now.h"
 #include "qos_table.h"

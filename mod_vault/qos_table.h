@@ -3,9 +3,10 @@
  * @file qos_table.h
  * How gates and passes lie in the segment. Internal: for qos.c, qos_gate.c, qos_clients.c, qos_pool.c and their tests.
  *
- * A pass belongs to a gate, which `gate` names, or to the pool (qos_pool.c). Words marked "truth" are changed by one store each, so that
- * a process killed in the lock leaves what was or what is to be; words marked "derived" are what qos_gate_mend() and the pool's recount
- * make from them. "Pool lock" is the lock in qos_table_t, "lock" that of the gate.
+ * A pass belongs to a gate, which `gate` names, or to the pool (qos_pool.c). Words marked "truth" are changed by one
+ * store each, so that a process killed in the lock leaves what was or what is to be; words marked "derived" are what
+ * qos_gate_mend() and the pool's recount make from them. "Pool lock" is the lock in qos_table_t, "lock" that of the
+ * gate.
  */
 #ifndef VAULT_QOS_TABLE_H
 #define VAULT_QOS_TABLE_H
@@ -107,7 +108,8 @@ static inline apr_uint32_t qos_gate_index(const vault_qos_t *q, const qos_gate_t
     return (apr_uint32_t)(gate - q->gates) + 1;
 }
 
-/** The passes of a locked gate: the next one behind `index`, which is 0 before the first. @return 0: there are no more */
+/** The passes of a locked gate: the next one behind `index`, which is 0 before the first.
+ * @return 0: there are no more */
 apr_uint32_t qos_gate_next(const vault_qos_t *q, const qos_gate_t *gate, apr_uint32_t index);
 
 /** The gate's lock. After a dead owner the gate is mended first, and once it is released everybody must be told: the dead one may

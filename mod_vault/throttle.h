@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file throttle.h
- * VaultQosLimit: at most so many requests of a location are handled at once; the others wait without a thread. qos.h says who is let in
- * next, and which request is refused when the queue is full.
+ * VaultQosLimit: at most so many requests of a location are handled at once; the others wait without a thread. qos.h
+ * says who is let in next, and which request is refused when the queue is full.
  *
  * The gates (qos.h) count and queue; here requests are led through them. A handler hook before all others but those of suspend.c lets a
  * request in or suspends it (suspend.h); once it is in, the hook runs the other handlers itself, and gives the place back when they

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the pool of passes: how many each gate can have, what the others keep, and that what a gate took goes back. */
+/* Tests of the pool of passes: how many each gate can have, what the others keep, and that it goes back. */
 #include <string.h>
 
 #include "qos_fixture.h"

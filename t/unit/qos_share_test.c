@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what a client gets of a gate: its turn among the clients that queue, its share of the queue, and which request is displaced
- * when the queue is full. */
+/* Tests of what a client gets of a gate: its turn among the clients that queue, its share of the queue, and which
+ * request is displaced when the queue is full. */
 #include <string.h>
 #include <unistd.h>
 
@@ -65,7 +65,7 @@ static void clients_take_turns(void)
             come(&g, &pass[n], rows[i].come[n], 0, limits);
         }
         for (served = 0; served < count; served++) {
-            for (n = 0; n < count; n++) { /* whoever has been let in since */
+            for (n = 0; n < count; n++) { /* those that have been let in since */
                 if (!seen[n] && vault_qos_is_in(g.q, &pass[n])) {
                     seen[n] = 1;
                     inside[ins++] = n;
@@ -83,8 +83,8 @@ static void clients_take_turns(void)
 
 /* ------------------------------------------------------------------ full queues */
 
-/* One is in. Then requests come, of a client and a rank each, into a queue of that length; each must have that outcome: '+' it queues,
- * '-' it is refused, or the number of the request that it displaces. */
+/* One is in. Then requests come, of a client and a rank each, into a queue of that length; each must have that
+ * outcome: '+' it queues, '-' it is refused, or the number of the request that it displaces. */
 static void a_full_queue_loses_one(void)
 {
     static const struct {
@@ -345,7 +345,8 @@ static void short_passes_are_a_full_queue(void)
     gates_end(&g);
 }
 
-/* A client that has its places may queue until no pass is left. Another one goes in all the same, where a place is free. */
+/* A client that has its places may queue until no pass is left. Another one goes in all the same, where a place is
+ * free. */
 static void short_passes_do_not_close_free_places(void)
 {
     static const apr_uint32_t limits[] = {60000, 0}, none[] = {0, 0};
@@ -371,7 +372,8 @@ static void short_passes_do_not_close_free_places(void)
     gates_end(&g);
 }
 
-/* After a graceful restart the limits are others, and the requests are there: none is thrown out, and the new limits count for the next. */
+/* After a graceful restart the limits are others, and the requests are there: none is thrown out, and the new limits
+ * count for the next. */
 static void a_shorter_queue_is_for_those_who_come_next(void)
 {
     static const apr_uint32_t before[] = {8, 8}, after[] = {4, 2};

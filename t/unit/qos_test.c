@@ -332,7 +332,7 @@ static void who_dies_in_the_lock_leaves_the_old_or_the_new(void)
         {one_in_is_marked_free, 2, 2, "one has left: the next is let in by whoever mends"},
         {one_queued_is_marked_free, 2, 2, "one has left the queue"},
         {one_more_is_marked_queued, 2, 4, "one has come, who dies next"},
-        {one_more_is_taken, 2, 3, "a pass was taken from the pool, and nobody came"},
+        {one_more_is_taken, 2, 3, "a pass was taken from the pool, and no request came"},
         {the_pool_is_scrambled, 2, 3, "the pool's lock is held as well"},
     };
     gates_t g;

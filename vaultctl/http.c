@@ -197,9 +197,11 @@ static const char *meaning(const vaultctl_answer_t *answer)
         if (is_notify(answer->url)) {
             return "there is no such URL; vault.conf has its <Location> at the end, closed until you open it";
         }
-        return "there is no such URL; are the <Location>s of vault.conf below this --url?";
+        return "something else than mod_vault answered; are the <Location>s of vault.conf below this --url, and does no "
+               "rewrite rule, front controller or proxy take them over?";
     default:
-        return "this is not what mod_vault answers; does --url name its VaultPath?";
+        return "this is not what mod_vault answers; does --url name its VaultPath, and does no rewrite rule, front "
+               "controller or proxy take it over?";
     }
 }
 

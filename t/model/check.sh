@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Has SPIN search all that chain.pml can do, for small numbers, and sees that each fault that can be switched on in it is found.
+# Has SPIN search all that chain.pml and position.pml can do, for small numbers, and sees that each fault that can be switched on in them is
+# found.
 #   check.sh [--large]     larger numbers as well: some minutes, and 2 GB
 # CC: a C compiler. Status 0: all as it should be; 77: spin is not installed.
 set -u
-model=$(cd "$(dirname "$0")" && pwd)/chain.pml || exit 1
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+model=$here/chain.pml
 large=${1:-}
 passed=0
 failed=0
@@ -106,6 +108,23 @@ finds TIP_STAYS -DROWS=2 -DCUTS=1
 flags_to_find=-O0
 options_to_find='-a -A'
 finds FULL_IS_NOT_CALLED -DROWS=3 -DCUTS=0
+
+model=$here/position.pml
+flags_to_find=
+options_to_find=
+holds -DBEGINS=5 -DCRASHES=1
+holds -DBEGINS=4 -DCRASHES=2 -DKILLS=1
+holds -DBEGINS=4 -DCRASHES=1 -DASYNC
+if [ "$large" = --large ]; then
+    holds -DBEGINS=4 -DCRASHES=2 -DKILLS=1 -DASYNC
+    holds -DBEGINS=5 -DCRASHES=1 -DKILLS=1
+fi
+
+finds NO_CAP -DBEGINS=5 -DCRASHES=1
+finds CAP_TOO_LOW -DBEGINS=2 -DCRASHES=0
+finds IN_PROGRESS_SEEN -DBEGINS=3 -DCRASHES=0
+finds NO_INCARNATION -DBEGINS=4 -DCRASHES=1 -DASYNC
+finds WATCHER_GOES_ON -DBEGINS=5 -DCRASHES=1 -DKILLS=1
 
 echo "# tests: $passed passed, $failed failed"
 [ "$failed" = 0 ]

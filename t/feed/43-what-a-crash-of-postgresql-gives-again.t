@@ -85,16 +85,6 @@ sub element { return qq(<turbo-stream action="$_[0]" target="list"><template>$_[
 # The next id that a transaction would be given.
 sub next_id { return ($db->does('crash', 'SELECT pg_snapshot_xmax(pg_current_snapshot())'))[0] }
 
-# What writes the log to the disk in the background stands still until the crash.
-my $walwriter;
-
-sub stops_walwriter
-{
-    ($walwriter) = $db->does('crash', "SELECT pid FROM pg_stat_activity WHERE backend_type='walwriter'");
-    kill STOP => $walwriter;
-    return;
-}
-
 # Transactions that take an id and leave nothing.
 sub burns
 {
@@ -107,28 +97,7 @@ sub burns
     return next_id();
 }
 
-# Does SIGQUIT wait for this process, which stands still?
-sub is_told_to_quit
-{
-    my ($pid) = @_;
-    return !-e "/proc/$pid" || (read_file("/proc/$pid/status") =~ /^ShdPnd:\s*([0-9a-f]+)/m && hex(substr $1, -4) & 4);
-}
-
-# One process of the server is killed, as when memory is short: the others end, and the postmaster goes on.
-sub crash_of_one
-{
-    my $session = $db->session('crash');
-    my ($pid) = $session->does('SELECT pg_backend_pid()');
-    my ($postmaster, @others) = $db->processes;
-    my %old = map { $_ => 1 } $postmaster, @others;
-    kill KILL => $pid;
-    wait_until(sub { is_told_to_quit($walwriter) }, 'the others are told to end at once');
-    kill CONT => $walwriter;
-    wait_until(sub { my @now = $db->processes; @now > 4 && 1 == grep { $old{$_} } @now }, 'the others have ended');
-    wait_until(sub { eval { next_id() } }, 'PostgreSQL has recovered');
-    is(($db->processes)[0], $postmaster, 'the postmaster is the same');
-    return;
-}
+sub crash_of_one { return $db->crash_of_one }
 
 sub crash_of_all
 {
@@ -170,7 +139,7 @@ for my $name (sort keys %PAGES) {
 for my $case (['all', \&crash_of_all], ['one', \&crash_of_one]) {
     my ($name, $crash) = @$case;
     starts($name);
-    stops_walwriter();
+    $db->stop_walwriter;
     my $next = burns();
     waits(sort keys %PAGES);
     crashes($crash, $next, q{INSERT INTO logs(line) VALUES('two')}, q{UPDATE logs SET line='changed' WHERE id=1},
@@ -192,7 +161,7 @@ for my $case (['off-all', \&crash_of_all], ['off-one', \&crash_of_one]) {
     is(news('c-new'), element(update => '[one][early]'), "$name: after the first such commit positions are of another kind");
     $db->does('crash', q{INSERT INTO logs(line) VALUES('kept')});
     is(news('c-new'), element(append => '[kept]'), '... with which pages go on');
-    stops_walwriter();
+    $db->stop_walwriter;
     $db->does('crash', q{SET synchronous_commit=off; INSERT INTO logs(line) VALUES('lost')});
     is(news('c-new'), element(append => '[lost]'), 'a row is shown');
     crashes($crash, next_id(), q{INSERT INTO logs(line) VALUES('later')});

@@ -9,7 +9,7 @@
 #         my $writer = $db->session('shop');                  # … that keeps its connection: interleaved transactions
 #         $writer->does('BEGIN');
 #         $db->stop; $db->start; $db->crash;                  # of a server
-#         $db->grow_old;                                      # of PostgreSQL
+#         $db->stop_walwriter; $db->abort; $db->crash_of_one; $db->grow_old;      # of PostgreSQL
 #         $db->keep('shop'); … $db->restore('shop', "UPDATE …");      # as from a backup; then what somebody does before anybody else can
 #         $db->grant('shop', "GRANT SELECT ON …;\n");        # of a server
 #         $db->listen('secret'); … $db->deafen;               # of a server: 127.0.0.1, user remote, that password, TLS only
@@ -341,8 +341,70 @@ sub crash
     my ($self) = @_;
     my @all = $self->processes;
     kill KILL => @all;
+    delete $self->{walwriter};
     $self->_wait(sub { !grep { _is_alive($_) } @all }, 'ends');
     return;
+}
+
+# What writes the log of PostgreSQL to the disk between commits stands still until the crash, as on a slow disk.
+sub stop_walwriter
+{
+    my ($self) = @_;
+    my $named = "SELECT pid FROM pg_stat_activity WHERE backend_type='walwriter'";
+    ($self->{walwriter}) = $self->does('postgres', $named);
+    kill STOP => $self->{walwriter};
+    return;
+}
+
+# It ends when it has been told to, and writes nothing before.
+sub _end_walwriter
+{
+    my ($self) = @_;
+    my $pid = delete $self->{walwriter} or return;
+    $self->_wait(sub { !_is_alive($pid) || _is_told_to_quit($pid) }, 'tells its processes to end');
+    kill CONT => $pid;
+    return;
+}
+
+sub _is_told_to_quit
+{
+    my ($pid) = @_;
+    open my $file, '<', "/proc/$pid/status" or return 1;
+    my $status = do { local $/; readline $file } // '';
+    return $status =~ /^ShdPnd:\s*([0-9a-f]+)/m ? hex(substr $1, -4) & 1 << POSIX::SIGQUIT - 1 : 1;
+}
+
+# PostgreSQL ends without a checkpoint, as at a shutdown that cannot wait.
+sub abort
+{
+    my ($self) = @_;
+    my $pid = $self->pid // return;
+    kill QUIT => $pid;
+    $self->_end_walwriter;
+    $self->_wait(sub { !_is_alive($pid) }, 'ends');
+    return;
+}
+
+# One process of PostgreSQL is killed, as when memory is short: the others end at once, and the postmaster goes on.
+sub crash_of_one
+{
+    my ($self) = @_;
+    my $session = $self->session('postgres');
+    my ($victim) = $session->does('SELECT pg_backend_pid()');
+    my ($postmaster, @others) = $self->processes;
+    kill KILL => $victim;
+    $self->_end_walwriter;
+    $self->_wait(sub { !grep { _is_alive($_) && _parent($_) == $postmaster } @others }, 'ends its processes');
+    $self->_wait(sub { $self->_client('postgres', 'SELECT 1')->{code} == 0 }, 'recovers');
+    die "another postmaster runs\n" if $self->pid != $postmaster;
+    return;
+}
+
+sub _parent
+{
+    my ($pid) = @_;
+    open my $file, '<', "/proc/$pid/stat" or return 0;
+    return (readline($file) // '') =~ /\) \S (\d+)/ ? $1 : 0;
 }
 
 sub _end

@@ -32,7 +32,7 @@ typedef struct vault_server_t {
     unsigned max_client_waiting; /* const after child_init; in all children */
     apr_pool_t *scratch;         /* const after child_init; parent of short-lived pools of any thread */
     int can_bell;                /* const after child_init: the MPM can wait for us */
-    unsigned in_handlers;        /* atomic: of those that would wait in a thread: their handlers run */
+    unsigned in_handlers;        /* atomic: threads that run handlers and would wait in them (prefork, HTTP/2) */
     int ends;                    /* this child ends in a signal handler: call nobody */
     server_rec *s;               /* const after post_config: for the log outside of requests */
 } vault_server_t;

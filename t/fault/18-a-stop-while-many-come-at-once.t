@@ -41,12 +41,9 @@ sub answered
 # TERM; what httpd said of children that did not end.
 sub stopped
 {
-    my ($server, $what) = @_;
-    kill TERM => $server->pid;
-    wait_until(sub { $server->_has_ended }, "$what: the server ends");
-    my @hung = grep { /AH0004[5-7]:|did not exit/ } $server->lines;
-    $server->stop;
-    return @hung;
+    my ($server) = @_;
+    $server->stop_at_once;
+    return grep { /AH0004[5-7]:|did not exit/ } $server->lines;
 }
 
 # All threads of a child are busy when the crowd comes. When they are free, its listener hands out what it has, and all
@@ -60,7 +57,7 @@ wait_arrived('f18-first', THREADS);
 $_->request(GET => '/test/wait?before=f18-second') for @crowd;
 open_barrier('f18-first');
 wait_arrived('f18-second', THREADS);
-my @hung = stopped($server, 'on purpose');
+my @hung = stopped($server);
 is(scalar @hung, 0, 'a child that had still to hand out connections ended by itself') or diag(@hung);
 
 # httpd forgets a TERM that comes while it restarts.
@@ -90,7 +87,7 @@ for my $n (1 .. $stops) {
     my @names = sort { rand() <=> 0.5 } sort keys %acts;
     splice @names, int rand @names;
     $acts{$_}->(\%scene) for @names;
-    my @lines = stopped($scene{server}, "stop $n: @names") or next;
+    my @lines = stopped($scene{server}) or next;
     $hung++;
     diag("seed $seed, stop $n: @names\n", @lines);
 }

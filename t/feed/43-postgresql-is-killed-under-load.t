@@ -236,6 +236,7 @@ END
     my $wrong = compares(\@pages, $seed);
     is($wrong, 0, "seed $seed, @kills: " . @pages . ' pages show ' . (keys %{$pages[0]{rows}}) . ' rows, each once');
     $_->{poll}->close for @pages;
+    wait_waiting(0);
     use_server(undef);
     $server->stop;
     return;

@@ -62,6 +62,7 @@ sub leaves
 {
     $_->close for values %poll;
     (%page, %poll) = ();
+    wait_waiting(0);
     use_server(undef);
     $server->stop;
     return;

@@ -67,13 +67,13 @@ sub port_of
 }
 
 # connect_to(vhost => NAME, tls => 1, http2 => 1, receive_buffer => BYTES, from => '127.0.0.2'): a connection of its own. Where
-# VaultTest::Family runs the test over another protocol it is one of that; plain => 1: HTTP/1.1 all the same
+# VaultTest::Family runs the test over another protocol it is one of that; http1 => 1: HTTP/1.1 on the same virtual host, as pages answer on no other
 sub connect_to
 {
     my (%with) = @_;
-    my $over = $with{vhost} || $with{plain} ? '' : over();
+    my $over = $with{vhost} ? '' : over();
     %with = (port => $server->{tls_port}, tls => 1, %with) if $over && $server->{tls_port};
-    my $class = $with{http2} || $over eq 'h2' ? 'VaultTest::Http2' : 'VaultTest::Connection';
+    my $class = $with{http2} || ($over eq 'h2' && !$with{http1}) ? 'VaultTest::Http2' : 'VaultTest::Connection';
     return $class->new(port => port_of($with{vhost}), patience => PATIENCE, %with);
 }
 
@@ -87,7 +87,7 @@ sub over
 sub get
 {
     my ($path, %with) = @_;
-    my $connection = connect_to(%with, plain => 1);
+    my $connection = connect_to(%with, http1 => 1);
     $connection->request($with{method} || 'GET', $path, {Connection => 'close', %{$with{headers} || {}}}, $with{body});
     return $connection->response;
 }

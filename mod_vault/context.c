@@ -2,6 +2,8 @@
 /* Finds or makes what a request is to the module. */
 #include "context.h"
 
+#include <netinet/in.h>
+
 #include "apr_escape.h"
 #include "apr_strings.h"
 #include "http_protocol.h"
@@ -93,13 +95,20 @@ apr_status_t vault_context_publish(request_rec *r)
     return rv;
 }
 
+/* An address of IPv4 comes as one of IPv6 (::ffff:192.0.2.1) where httpd accepts both on one socket, as by "Listen 80". */
+static int is_ipv6(const apr_sockaddr_t *address)
+{
+    return address && address->ipaddr_len == (apr_socklen_t)sizeof(struct in6_addr) &&
+           !IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)address->ipaddr_ptr);
+}
+
 /* Who has the page: the user, or the address; of IPv6 the network, of which one customer has at least 2^64 addresses. */
 static const char *client_name(request_rec *top)
 {
     if (top->user) {
         return apr_pstrcat(top->pool, "user ", top->user, NULL);
     }
-    if (!top->useragent_addr || top->useragent_addr->ipaddr_len != 16) {
+    if (!is_ipv6(top->useragent_addr)) {
         return apr_pstrcat(top->pool, "address ", top->useragent_ip, NULL);
     }
     return apr_pstrcat(top->pool, "network ", apr_pescape_hex(top->pool, top->useragent_addr->ipaddr_ptr, 8, 0), NULL);

@@ -4,7 +4,9 @@ use strict;
 use warnings;
 use VaultTest;
 
-use_server(VaultTest::Server->start('clients', config => "VaultMaxPagesPerClient 3\n"));
+# "Listen 80" accepts IPv6 and IPv4 on one socket, as this does.
+my $both = -e '/proc/net/if_inet6' ? VaultTest::Server::free_port() : undef;
+use_server(VaultTest::Server->start('clients', config => "VaultMaxPagesPerClient 3\n" . ($both ? "Listen [::]:$both\n" : '')));
 my $path = view_of('/test/rows?name=f11&interest=f11');
 
 # One view more than there may be pages. @with is the login, if any.
@@ -32,6 +34,16 @@ text_of('/test/add?name=f11&notify=f11');
 is(VaultTest::Page::text($_->poll), "2\n", 'its own pages go on') for @pages;
 is(VaultTest::Page::text($other->poll), "1\n2\n", 'and the other page');
 like(get($path, from => '127.0.0.3')->{body}, qr/data-vault-page/, 'a third address gets a page');
+
+# Clients of IPv4 are told apart on that socket as well, and an address is one client on both.
+SKIP: {
+    skip 'no IPv6 here', 3 unless $both;
+    my @both = (port => $both);
+    unlike(get($path, @both)->{body}, qr/data-vault-page/, 'an address has no more pages where IPv6 is spoken as well');
+    open_page($path, @both, from => '127.0.0.4') for 1 .. 3;
+    is_refused('an address there', @both, from => '127.0.0.4');
+    like(get($path, @both, from => '127.0.0.5')->{body}, qr/data-vault-page/, '  which is not another one');
+}
 
 announce(qr/vault:warn\].*VLT00051: no page can be made: address 127\.0\.0\.1 has VaultMaxPagesPerClient 3;/);
 finish();

@@ -19,6 +19,14 @@ my $config = <<'END';
 <Location "/plain/quiet/">
     VaultPoll Off
 </Location>
+<Location "/crawled/">
+    SetHandler vault-test
+    VaultLongPoll On
+    VaultPoll /plain/rows
+    <If "%{HTTP_USER_AGENT} =~ /bot|crawl|spider/i">
+        VaultLongPoll Off
+    </If>
+</Location>
 <Location "/dead/">
     SetHandler vault-test
     VaultPoll /plain/rows
@@ -47,6 +55,11 @@ unlike(text_of('/dead/echo?text=x'), $page_of, 'nor a page where VaultLongPoll i
 my $still = open_page('/plain/echo?text=still');
 $still->poll;
 is(scalar @{JSON::PP::decode_json(text_of('/vault/status?page=' . $still->id))->{Methods}}, 1, 'a condition that does not hold leaves its method out');
+
+like(text_of('/crawled/echo?text=x', headers => {'User-Agent' => 'Mozilla/5.0'}), $page_of, 'a visitor gets a live page');
+my $made = status()->{PagesCreated};
+unlike(text_of('/crawled/echo?text=x', headers => {'User-Agent' => 'Examplebot/2.1'}), $page_of, 'a crawler gets none, as the manual has it');
+is(status()->{PagesCreated}, $made, '... and takes no page from the server');
 
 # What stops the start.
 accepts("VaultPoll /a\nVaultPoll Off\nVaultInterest a\nVaultInterest Off\n<Location /b>\nVaultPoll \"/x%{QUERY_STRING}\" \"%{REQUEST_METHOD} == 'GET'\"\n</Location>\n", 'rules');

@@ -106,7 +106,7 @@ static end_t run_method(vault_rounds_t *rounds, vault_context_t *x, const char *
     if (failed) {
         vault_run_fail(x->run, failed);
     }
-    if (!vault_run_failed(x->run) && output.body && !vault_updates_add(round->updates, &output, round->room)) {
+    if (!vault_run_failed(x->run) && output.body && !vault_updates_add(round->updates, &output, round->budget)) {
         vault_run_end(x->run, 0);
         end = LEFT_OUT;
     }
@@ -125,7 +125,7 @@ static void run_methods(vault_rounds_t *rounds, vault_context_t *x, vault_round_
 
     for (i = 0; i < moved->nelts; i++) {
         const char *url = APR_ARRAY_IDX(moved, i, const char *);
-        end_t end = vault_room_has(round->room, 1) ? run_method(rounds, x, url, round) : LEFT_OUT;
+        end_t end = vault_answer_budget_allows(round->budget, 1) ? run_method(rounds, x, url, round) : LEFT_OUT;
         apr_pool_clear(x->pool);
         if (end == LEFT_OUT) {
             vault_run_begin_with(x->run, url);

@@ -38,8 +38,8 @@ typedef struct vault_round_t {
     const apr_array_header_t
         *moved;               /* of const char *: the URLs of its methods; what the round needs comes from its pool */
     vault_updates_t *updates; /* gets what they wrote */
-    vault_room_t *room;       /* how much that may be */
-    unsigned ran;             /* how many ran, and of these count or failed */
+    vault_answer_budget_t *budget; /* how much that may be */
+    unsigned ran;                  /* how many ran, and of these count or failed */
     unsigned failed;
 } vault_round_t;
 

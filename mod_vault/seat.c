@@ -216,11 +216,12 @@ static vault_standing_t publish(vault_seat_t *seat, vault_state_t *next)
     return VAULT_SEAT_FULL;
 }
 
-static vault_standing_t run_round(vault_seat_t *seat, const vault_watch_t *watch, vault_room_t *room)
+static vault_standing_t run_round(vault_seat_t *seat, const vault_watch_t *watch, vault_answer_budget_t *budget)
 {
     apr_pool_t *pool = seat->moved->pool;
     vault_run_t *run = vault_run_create(vault_server.pages, &seat->ticket.page, seat->base, pool);
-    vault_round_t round = {.page = &seat->ticket.page, .moved = seat->moved, .updates = &seat->updates, .room = room};
+    vault_round_t round = {
+        .page = &seat->ticket.page, .moved = seat->moved, .updates = &seat->updates, .budget = budget};
     vault_state_t *next;
 
     vault_updates_begin(&seat->updates, pool);
@@ -237,10 +238,10 @@ static vault_standing_t run_round(vault_seat_t *seat, const vault_watch_t *watch
     return publish(seat, next);
 }
 
-vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch, vault_room_t *room)
+vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch, vault_answer_budget_t *budget)
 {
     if (!seat->moved->nelts || vault_rounds_too_many(&seat->rounds, seat->moved)) {
         return seat->standing = VAULT_SEAT_AGAIN;
     }
-    return seat->standing = run_round(seat, watch, room);
+    return seat->standing = run_round(seat, watch, budget);
 }

@@ -65,8 +65,8 @@ vault_standing_t vault_seat_look(vault_seat_t *seat, apr_pool_t *scratch);
 vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *watch);
 
 /** Run what moved. AGAIN, NEWS, GONE, SUPERSEDED, FULL or CUT.
- * @param room  of the answer; what does not fit stays as it is, and runs in the next round */
-vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch, vault_room_t *room);
+ * @param budget  of the answer; what does not fit stays as it is, and runs in the next round */
+vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch, vault_answer_budget_t *budget);
 
 /** The poll is a stream: it goes on from its own answers. */
 void vault_seat_stream(const vault_seat_t *seat);

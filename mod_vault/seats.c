@@ -97,11 +97,11 @@ static vault_seat_t *next_moved(const vault_seats_t *seats)
 void vault_seats_run(vault_seats_t *seats)
 {
     const vault_location_t *location = seats->seat[0].rounds.location;
-    vault_room_t room = {.most = (apr_size_t)vault_location_max_answer(location)};
+    vault_answer_budget_t budget = {.most = (apr_size_t)vault_location_max_answer(location)};
     vault_seat_t *seat;
 
-    while (vault_room_has(&room, 1) && (seat = next_moved(seats))) {
-        vault_seat_run(seat, &seats->watch, &room);
+    while (vault_answer_budget_allows(&budget, 1) && (seat = next_moved(seats))) {
+        vault_seat_run(seat, &seats->watch, &budget);
     }
 }
 

@@ -32,8 +32,8 @@ typedef struct request_t {
     json_t *body; /* as it came */
     const json_t *page, *add, *remove;
     vault_updates_t updates;
-    vault_room_t room; /* of these */
-    json_t *refused;   /* a list of {method, status, error} */
+    vault_answer_budget_t budget; /* of these */
+    json_t *refused;              /* a list of {method, status, error} */
 } request_t;
 
 /* ------------------------------------------------------------------- methods */
@@ -85,7 +85,7 @@ static void run_method(request_t *q, vault_context_t *x, const char *url)
         vault_run_fail(x->run, failed);
     }
     vault_tally(runs, 1);
-    if (!vault_run_failed(x->run) && o.body && !vault_updates_add(&q->updates, &o, &q->room)) {
+    if (!vault_run_failed(x->run) && o.body && !vault_updates_add(&q->updates, &o, &q->budget)) {
         vault_run_end(x->run, 0);
         leave_out(q, url);
         return;
@@ -100,7 +100,7 @@ static void run_in_scratch(request_t *q, vault_context_t *x, const char *url)
 {
     apr_pool_t *outer = x->pool;
 
-    if (!vault_room_has(&q->room, 1)) {
+    if (!vault_answer_budget_allows(&q->budget, 1)) {
         leave_out(q, url);
         return;
     }
@@ -325,7 +325,7 @@ int vault_subscriptions_handler(request_rec *r)
     q = apr_pcalloc(r->pool, sizeof(*q));
     q->r = r;
     vault_updates_begin(&q->updates, r->pool);
-    q->room.most = (apr_size_t)vault_location_max_answer(vault_location_of(r));
+    q->budget.most = (apr_size_t)vault_location_max_answer(vault_location_of(r));
     q->refused = json_array();
     status = handle(q);
     json_decref(q->refused);

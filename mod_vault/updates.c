@@ -34,29 +34,29 @@ static void write_update(vault_json_text_t *t, const vault_output_t *o)
     vault_json_text_raw(t, "}");
 }
 
-int vault_room_has(vault_room_t *room, apr_size_t length)
+int vault_answer_budget_allows(vault_answer_budget_t *budget, apr_size_t length)
 {
-    room->full |= room->used && (room->used >= room->most || length > room->most - room->used);
-    return !room->full;
+    budget->full |= budget->used && (budget->used >= budget->most || length > budget->most - budget->used);
+    return !budget->full;
 }
 
 /* The JSON of a text is not shorter than the text. */
-int vault_updates_add(vault_updates_t *u, const vault_output_t *output, vault_room_t *room)
+int vault_updates_add(vault_updates_t *u, const vault_output_t *output, vault_answer_budget_t *budget)
 {
     apr_size_t before = u->text.length;
 
-    if (!vault_room_has(room, output->length)) {
+    if (!vault_answer_budget_allows(budget, output->length)) {
         return 0;
     }
     if (u->count) {
         vault_json_text_raw(&u->text, ",");
     }
     write_update(&u->text, output);
-    if (!vault_room_has(room, u->text.length - before)) {
+    if (!vault_answer_budget_allows(budget, u->text.length - before)) {
         u->text.length = before;
         return 0;
     }
-    room->used += u->text.length - before;
+    budget->used += u->text.length - before;
     u->count++;
     return 1;
 }

@@ -15,11 +15,11 @@
 #include "method.h"
 
 /** How much one answer may have, of all its methods and pages. */
-typedef struct vault_room_t {
+typedef struct vault_answer_budget_t {
     apr_size_t most; /* bytes of JSON: VaultMaxAnswer */
     apr_size_t used;
     int full; /* a method had to stay out */
-} vault_room_t;
+} vault_answer_budget_t;
 
 /** The updates of one page. */
 typedef struct vault_updates_t {
@@ -32,13 +32,13 @@ typedef struct vault_updates_t {
 void vault_updates_begin(vault_updates_t *u, apr_pool_t *pool);
 
 /** Is there room for so many bytes more? An answer that has nothing yet takes the output of any method, so that each gets its turn.
- * @return 0 no: the room is full from here on */
-int vault_room_has(vault_room_t *room, apr_size_t length);
+ * @return 0 no: the budget is spent from here on */
+int vault_answer_budget_allows(vault_answer_budget_t *budget, apr_size_t length);
 
 /** Add what a method wrote: {method, type, body, format?}.
  * @param output  all its text is UTF-8
- * @return 0 it does not fit: nothing was added, the room is full */
-int vault_updates_add(vault_updates_t *u, const vault_output_t *output, vault_room_t *room);
+ * @return 0 it does not fit: nothing was added, the budget is spent */
+int vault_updates_add(vault_updates_t *u, const vault_output_t *output, vault_answer_budget_t *budget);
 
 /** Write them as an array, and take them: there are none afterwards. */
 void vault_updates_write(vault_json_text_t *t, vault_updates_t *u);

@@ -11,7 +11,7 @@
 apr_status_t vault_page_hold(vault_pages_t *p, const vault_page_t *page, const char *name, vault_interest_t *interest,
                              apr_uint64_t *stamp)
 {
-    vault_room_t room = {.asks = page->index, .now = vault_now()};
+    vault_eviction_t eviction = {.asks = page->index, .now = vault_now()};
     vault_page_record_t *rec;
     vault_dep_t held = {0, 0};
     apr_status_t rv;
@@ -20,9 +20,9 @@ apr_status_t vault_page_hold(vault_pages_t *p, const vault_page_t *page, const c
         if (!(rec = vault_page_record_lock_page(p, page))) {
             return APR_NOTFOUND;
         }
-        rv = vault_page_record_hold(p, rec, name, &held, &room);
+        rv = vault_page_record_hold(p, rec, name, &held, &eviction);
         vault_lock_release(&rec->lock);
-    } while (rv == APR_ENOSPC && vault_room_make(p, &room));
+    } while (rv == APR_ENOSPC && vault_evict_page(p, &eviction));
     *interest = held.interest;
     *stamp = held.stamp;
     return rv;
@@ -31,14 +31,14 @@ apr_status_t vault_page_hold(vault_pages_t *p, const vault_page_t *page, const c
 /* ------------------------------------------------------------------- states */
 
 static apr_status_t publish_locked(vault_pages_t *p, vault_page_record_t *rec, const vault_state_t *state,
-                                   vault_room_t *room)
+                                   vault_eviction_t *eviction)
 {
     vault_off_t block;
 
     if (rec->base) {
         return APR_EINVAL;
     }
-    if (!(block = vault_page_record_store(p, rec, state, room))) {
+    if (!(block = vault_page_record_store(p, rec, state, eviction))) {
         return APR_ENOSPC;
     }
     vault_state_number(vault_heap_at(p->heap, block), 0, 0);
@@ -50,7 +50,7 @@ static apr_status_t publish_locked(vault_pages_t *p, vault_page_record_t *rec, c
 
 apr_status_t vault_page_publish(vault_pages_t *p, const vault_page_t *page, const vault_state_t *state)
 {
-    vault_room_t room = {.asks = page->index, .now = vault_now()};
+    vault_eviction_t eviction = {.asks = page->index, .now = vault_now()};
     vault_page_record_t *rec;
     apr_status_t rv;
 
@@ -58,9 +58,9 @@ apr_status_t vault_page_publish(vault_pages_t *p, const vault_page_t *page, cons
         if (!(rec = vault_page_record_lock_page(p, page))) {
             return APR_NOTFOUND;
         }
-        rv = publish_locked(p, rec, state, &room);
+        rv = publish_locked(p, rec, state, &eviction);
         vault_lock_release(&rec->lock);
-    } while (rv == APR_ENOSPC && vault_room_make(p, &room));
+    } while (rv == APR_ENOSPC && vault_evict_page(p, &eviction));
     return rv;
 }
 
@@ -349,9 +349,9 @@ static apr_status_t stage_on_tip(vault_pages_t *p, vault_page_record_t *rec, vau
 typedef apr_status_t put_t(vault_pages_t *, vault_page_record_t *, vault_off_t, vault_state_t *);
 
 static apr_status_t put_locked(vault_pages_t *p, vault_page_record_t *rec, vault_state_t *state, put_t *put,
-                               vault_room_t *room)
+                               vault_eviction_t *eviction)
 {
-    vault_off_t block = vault_page_record_store(p, rec, state, room);
+    vault_off_t block = vault_page_record_store(p, rec, state, eviction);
     apr_status_t rv = block ? put(p, rec, block, state) : APR_ENOSPC;
 
     if (rv == APR_SUCCESS) {
@@ -365,7 +365,7 @@ static apr_status_t put_locked(vault_pages_t *p, vault_page_record_t *rec, vault
 
 static apr_status_t put_state(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state, put_t *put)
 {
-    vault_room_t room = {.asks = ticket->page.index, .now = vault_now()};
+    vault_eviction_t eviction = {.asks = ticket->page.index, .now = vault_now()};
     vault_page_record_t *rec;
     apr_status_t rv;
 
@@ -373,9 +373,9 @@ static apr_status_t put_state(vault_pages_t *p, const vault_ticket_t *ticket, va
         if ((rv = lock_ticket(p, ticket, &rec)) != APR_SUCCESS) {
             return rv;
         }
-        rv = rec->base && rec->written == ticket->written ? put_locked(p, rec, state, put, &room) : APR_EAGAIN;
+        rv = rec->base && rec->written == ticket->written ? put_locked(p, rec, state, put, &eviction) : APR_EAGAIN;
         vault_lock_release(&rec->lock);
-    } while (rv == APR_ENOSPC && vault_room_make(p, &room));
+    } while (rv == APR_ENOSPC && vault_evict_page(p, &eviction));
     return rv;
 }
 

@@ -129,7 +129,7 @@ void vault_pages_set_slot(vault_pages_t *p, unsigned slot);
  * @param owner  who alone may poll it; copied. NULL: as one that is zeroed, here and below
  * @param idle   pages not polled for so long are expired
  * @return APR_SUCCESS; APR_ENOSPC there are as many pages, bytes or interests as there may be, or as the client may have, and no page goes
- *         to make room (page_room.c) */
+ *         to make room (page_evict.c) */
 apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_time_t now,
                                apr_interval_time_t idle);
 

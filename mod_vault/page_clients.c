@@ -15,9 +15,9 @@ static apr_uint64_t limit_of(const vault_pages_t *p, vault_client_kind_t kind)
 }
 
 apr_status_t vault_page_charge(vault_pages_t *p, vault_page_record_t *rec, vault_client_kind_t kind,
-                               apr_uint64_t amount, vault_room_t *room)
+                               apr_uint64_t amount, vault_eviction_t *eviction)
 {
-    vault_client_claim_t claim = {rec->client, kind, 0, amount, room ? limit_of(p, kind) : APR_UINT64_MAX};
+    vault_client_claim_t claim = {rec->client, kind, 0, amount, eviction ? limit_of(p, kind) : APR_UINT64_MAX};
     vault_client_row_t row;
     apr_status_t rv;
 
@@ -30,7 +30,7 @@ apr_status_t vault_page_charge(vault_pages_t *p, vault_page_record_t *rec, vault
         return APR_SUCCESS;
     }
     if (rv == APR_ENOSPC) {
-        vault_room_lacks(room, rec, kind, amount, 1);
+        vault_eviction_need(eviction, rec, kind, amount, 1);
     }
     return APR_ENOSPC;
 }

@@ -84,18 +84,19 @@ apr_status_t vault_page_record_admits(vault_pages_t *p, const vault_page_record_
                : APR_EACCES;
 }
 
-vault_off_t vault_page_record_alloc(vault_pages_t *p, vault_page_record_t *rec, apr_size_t size, vault_room_t *room)
+vault_off_t vault_page_record_alloc(vault_pages_t *p, vault_page_record_t *rec, apr_size_t size,
+                                    vault_eviction_t *eviction)
 {
     apr_size_t takes = vault_heap_takes(size);
     vault_off_t block;
 
-    if (!takes || vault_page_charge(p, rec, VAULT_CLIENT_BYTES, takes, room) != APR_SUCCESS) {
+    if (!takes || vault_page_charge(p, rec, VAULT_CLIENT_BYTES, takes, eviction) != APR_SUCCESS) {
         return 0;
     }
     block = vault_heap_alloc(p->heap, size);
     if (!block) {
         vault_page_refund(p, rec, VAULT_CLIENT_BYTES, takes);
-        vault_room_lacks(room, rec, VAULT_CLIENT_BYTES, takes, 0);
+        vault_eviction_need(eviction, rec, VAULT_CLIENT_BYTES, takes, 0);
     }
     return block;
 }
@@ -110,10 +111,10 @@ void vault_page_record_free_block(vault_pages_t *p, vault_page_record_t *rec, va
 }
 
 vault_off_t vault_page_record_store(vault_pages_t *p, vault_page_record_t *rec, const vault_state_t *state,
-                                    vault_room_t *room)
+                                    vault_eviction_t *eviction)
 {
     apr_size_t size = vault_state_size(state);
-    vault_off_t block = size <= VAULT_STATE_MAX ? vault_page_record_alloc(p, rec, size, room) : 0;
+    vault_off_t block = size <= VAULT_STATE_MAX ? vault_page_record_alloc(p, rec, size, eviction) : 0;
 
     if (block) {
         vault_state_encode(state, vault_heap_at(p->heap, block), size);
@@ -138,7 +139,7 @@ void vault_page_record_free(vault_pages_t *p, vault_page_record_t *rec, vault_of
 }
 
 /* Room for one more; 0 when there is none. */
-static int grow_holds(vault_pages_t *p, vault_page_record_t *rec, vault_room_t *lacking)
+static int grow_holds(vault_pages_t *p, vault_page_record_t *rec, vault_eviction_t *lacking)
 {
     vault_holds_t *old = vault_page_record_holds(p, rec), *h;
     apr_uint32_t room = old ? old->room * 2 : HOLDS_STEP;
@@ -179,34 +180,34 @@ static int is_held(const vault_holds_t *h, vault_interest_t interest)
 
 /* The limit of the client is one on places of the table: an interest that others hold as well is charged, but not refused. */
 static apr_status_t charge_hold(vault_pages_t *p, vault_page_record_t *rec, vault_interest_t interest,
-                                vault_room_t *room)
+                                vault_eviction_t *eviction)
 {
     int is_new = vault_interest_holders(p->notifier, interest) == 1;
 
-    return vault_page_charge(p, rec, VAULT_CLIENT_INTERESTS, 1, is_new ? room : NULL);
+    return vault_page_charge(p, rec, VAULT_CLIENT_INTERESTS, 1, is_new ? eviction : NULL);
 }
 
 static apr_status_t hold_interest(vault_pages_t *p, const vault_page_record_t *rec, const char *name, vault_dep_t *held,
-                                  vault_room_t *room)
+                                  vault_eviction_t *eviction)
 {
     apr_status_t rv = vault_interest_hold(p->notifier, name, &held->interest, &held->stamp);
 
     if (rv == APR_ENOSPC) {
-        vault_room_lacks(room, rec, VAULT_CLIENT_INTERESTS, 1, 0);
+        vault_eviction_need(eviction, rec, VAULT_CLIENT_INTERESTS, 1, 0);
     }
     return rv;
 }
 
 apr_status_t vault_page_record_hold_own(vault_pages_t *p, vault_page_record_t *rec, const char *name,
-                                        vault_room_t *room)
+                                        vault_eviction_t *eviction)
 {
     vault_dep_t own;
-    apr_status_t rv = hold_interest(p, rec, name, &own, room);
+    apr_status_t rv = hold_interest(p, rec, name, &own, eviction);
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    if ((rv = charge_hold(p, rec, own.interest, room)) != APR_SUCCESS) {
+    if ((rv = charge_hold(p, rec, own.interest, eviction)) != APR_SUCCESS) {
         vault_interest_release(p->notifier, own.interest);
         return rv;
     }
@@ -215,9 +216,9 @@ apr_status_t vault_page_record_hold_own(vault_pages_t *p, vault_page_record_t *r
 }
 
 apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name, vault_dep_t *held,
-                                    vault_room_t *room)
+                                    vault_eviction_t *eviction)
 {
-    apr_status_t rv = hold_interest(p, rec, name, held, room);
+    apr_status_t rv = hold_interest(p, rec, name, held, eviction);
     vault_holds_t *h;
 
     if (rv != APR_SUCCESS) {
@@ -227,7 +228,7 @@ apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, 
         vault_interest_release(p->notifier, held->interest); /* once a page, however often it is asked for */
         return APR_SUCCESS;
     }
-    if (!grow_holds(p, rec, room) || charge_hold(p, rec, held->interest, room) != APR_SUCCESS) {
+    if (!grow_holds(p, rec, eviction) || charge_hold(p, rec, held->interest, eviction) != APR_SUCCESS) {
         vault_interest_release(p->notifier, held->interest);
         return APR_ENOSPC;
     }

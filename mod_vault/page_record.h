@@ -3,7 +3,7 @@
  * @file page_record.h
  * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on their way), page_write.c
  * (what others do to it), page_facts.c (what it tells), page_clients.c (what its client has), page_recount.c (what pages have in
- * all), page_check.c (is it sound), page_table.c (how it comes and goes), page_room.c (which goes to make room) and page_record.c (its
+ * all), page_check.c (is it sound), page_table.c (how it comes and goes), page_evict.c (which goes to make room) and page_record.c (its
  * lock, its blocks, its holds); for no other file.
  *
  * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when the record is first
@@ -17,7 +17,7 @@
 #include "page_facts.h"
 #include "slot.h"
 
-typedef struct vault_room_t vault_room_t;
+typedef struct vault_eviction_t vault_eviction_t;
 
 typedef struct vault_page_record_t {
     vault_lock_t lock;
@@ -89,13 +89,14 @@ vault_page_record_t *vault_page_record_lock_page(vault_pages_t *p, const vault_p
  * @return APR_SUCCESS; APR_NOTFOUND the page is of another host; APR_EACCES of another user */
 apr_status_t vault_page_record_admits(vault_pages_t *p, const vault_page_record_t *rec, const vault_owner_t *owner);
 
-/** A block of the heap for the page; its client is charged. 0: no room, or the client has as much as it may: `room` says. Locked, until
+/** A block of the heap for the page; its client is charged. 0: no room, or the client has as much as it may: `eviction` says. Locked, until
  * the block is in the record or freed: else the recount after a death would take it for lost. */
-vault_off_t vault_page_record_alloc(vault_pages_t *p, vault_page_record_t *rec, apr_size_t size, vault_room_t *room);
+vault_off_t vault_page_record_alloc(vault_pages_t *p, vault_page_record_t *rec, apr_size_t size,
+                                    vault_eviction_t *eviction);
 
 /** The same with that state in it. 0 also: it is too large. */
 vault_off_t vault_page_record_store(vault_pages_t *p, vault_page_record_t *rec, const vault_state_t *state,
-                                    vault_room_t *room);
+                                    vault_eviction_t *eviction);
 
 /** The state in that block, copied into `pool`. Locked.
  * @return NULL: what is stored is no state */
@@ -133,11 +134,11 @@ unsigned vault_page_chain_list(vault_pages_t *p, const vault_page_record_t *rec,
 
 /** As vault_page_hold(). Locked. */
 apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name, vault_dep_t *held,
-                                    vault_room_t *room);
+                                    vault_eviction_t *eviction);
 
 /** Hold the page's own interest for it. Locked. @return as vault_page_hold() */
 apr_status_t vault_page_record_hold_own(vault_pages_t *p, vault_page_record_t *rec, const char *name,
-                                        vault_room_t *room);
+                                        vault_eviction_t *eviction);
 
 /** Let go what no stored state names any more. Only where nobody can publish what it holds without being named yet: the page's view or
  * its round has just published, or of a published page the fence or `written` was raised. Locked. */
@@ -146,10 +147,10 @@ void vault_page_record_release_unnamed(vault_pages_t *p, vault_page_record_t *re
 /* ------------------------------------------------------------------ clients */
 
 /** Charge the page's client. A page without a client costs nothing. Locked.
- * @param room  told why not; NULL: whatever the client has
+ * @param eviction  told why not; NULL: whatever the client has
  * @return APR_SUCCESS; APR_ENOSPC it has as much as it may */
 apr_status_t vault_page_charge(vault_pages_t *p, vault_page_record_t *rec, vault_client_kind_t kind,
-                               apr_uint64_t amount, vault_room_t *room);
+                               apr_uint64_t amount, vault_eviction_t *eviction);
 
 /** Take it back, once what it was charged for is gone. Locked. */
 void vault_page_refund(vault_pages_t *p, vault_page_record_t *rec, vault_client_kind_t kind, apr_uint64_t amount);
@@ -163,16 +164,16 @@ void vault_page_clients_recount(vault_pages_t *p, apr_pool_t *pool);
 /** Has each client what its pages come to? For vault_pages_check(). @return NULL, or what is wrong */
 const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool);
 
-/* --------------------------------------------------------------------- room */
+/* ----------------------------------------------------------------- eviction */
 
 /** What an attempt lacked, and the pages that may go for it. Zeroed but for what the caller knows; good for one call of the public
- * functions, which try again for as long as vault_room_make() finds them room. */
+ * functions, which try again for as long as vault_evict_page() finds them room. */
 typedef struct vault_victim_t {
     vault_page_t page;
     int lives; /* it goes although a poll has it, or may soon have */
 } vault_victim_t;
-#define VAULT_ROOM_VICTIMS 16
-struct vault_room_t {
+#define VAULT_EVICTION_VICTIMS 16
+struct vault_eviction_t {
     apr_uint32_t asks;        /* place of the page that asks, which does not go itself; 0: it has none yet */
     vault_client_id_t client; /* whose page asks; 0: of none */
     int lacks;                /* is anything lacking that a page can make room for? */
@@ -181,19 +182,19 @@ struct vault_room_t {
     int own;                  /* the client has as much as it may: only its own pages can help */
     apr_uint64_t share;       /* what one client may have of it when all is taken */
     apr_time_t now;
-    unsigned gone;                              /* pages that went */
-    unsigned count, next;                       /* of the victims */
-    vault_victim_t victims[VAULT_ROOM_VICTIMS]; /* in the order in which they go */
+    unsigned evicted;                               /* pages that went */
+    unsigned count, next;                           /* of the victims */
+    vault_victim_t victims[VAULT_EVICTION_VICTIMS]; /* in the order in which they go */
 };
 
-/** Note what was lacking. @param room  may be NULL */
-void vault_room_lacks(vault_room_t *room, const vault_page_record_t *rec, vault_client_kind_t kind, apr_uint64_t amount,
-                      int own);
+/** Note what was lacking. @param eviction  may be NULL */
+void vault_eviction_need(vault_eviction_t *eviction, const vault_page_record_t *rec, vault_client_kind_t kind,
+                         apr_uint64_t amount, int own);
 
 /** Have one page go for what the last attempt lacked. No lock is held.
  * @return 1  one went: try again
  *         0  nothing was lacking, or no page may go for it */
-int vault_room_make(vault_pages_t *p, vault_room_t *room);
+int vault_evict_page(vault_pages_t *p, vault_eviction_t *eviction);
 
 /** Does nobody poll the page, since so long? Takes no lock. */
 int vault_page_is_idle(const vault_page_record_t *rec, apr_time_t now, apr_interval_time_t idle);

@@ -303,9 +303,10 @@ static apr_uint32_t find_record(vault_pages_t *p, apr_time_t now, apr_interval_t
     return index;
 }
 
-static apr_status_t store_owner_locked(vault_pages_t *p, vault_page_record_t *rec, const char *user, vault_room_t *room)
+static apr_status_t store_owner_locked(vault_pages_t *p, vault_page_record_t *rec, const char *user,
+                                       vault_eviction_t *eviction)
 {
-    vault_off_t block = vault_page_record_alloc(p, rec, strlen(user) + 1, room);
+    vault_off_t block = vault_page_record_alloc(p, rec, strlen(user) + 1, eviction);
 
     if (!block) {
         return APR_ENOSPC;
@@ -331,19 +332,19 @@ static void reset_record(vault_page_record_t *rec, const vault_owner_t *owner, a
 }
 
 static apr_status_t fill_locked(vault_pages_t *p, vault_page_record_t *rec, const vault_page_t *page,
-                                const vault_owner_t *owner, vault_room_t *room)
+                                const vault_owner_t *owner, vault_eviction_t *eviction)
 {
     char name[sizeof(OWN_PREFIX) + VAULT_PAGE_ID_LEN] = OWN_PREFIX;
     apr_status_t rv;
 
     vault_page_format(page, name + strlen(OWN_PREFIX));
-    reset_record(rec, owner, room->now);
-    rv = vault_page_charge(p, rec, VAULT_CLIENT_PAGES, 1, room);
+    reset_record(rec, owner, eviction->now);
+    rv = vault_page_charge(p, rec, VAULT_CLIENT_PAGES, 1, eviction);
     if (rv == APR_SUCCESS) {
-        rv = vault_page_record_hold_own(p, rec, name, room);
+        rv = vault_page_record_hold_own(p, rec, name, eviction);
     }
     if (rv == APR_SUCCESS && owner && owner->user) {
-        rv = store_owner_locked(p, rec, owner->user, room);
+        rv = store_owner_locked(p, rec, owner->user, eviction);
     }
     if (rv == APR_SUCCESS) {
         vault_store(&rec->id[1], page->id[1]);
@@ -356,7 +357,7 @@ static apr_status_t fill_locked(vault_pages_t *p, vault_page_record_t *rec, cons
 }
 
 static apr_status_t create(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_interval_time_t idle,
-                           vault_room_t *room)
+                           vault_eviction_t *eviction)
 {
     vault_page_record_t *rec;
     apr_status_t rv = apr_generate_random_bytes((unsigned char *)page->id, sizeof(page->id));
@@ -364,13 +365,13 @@ static apr_status_t create(vault_pages_t *p, vault_page_t *page, const vault_own
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    if (!(page->index = find_record(p, room->now, idle))) {
-        vault_room_lacks(room, NULL, VAULT_CLIENT_PAGES, 1, 0);
+    if (!(page->index = find_record(p, eviction->now, idle))) {
+        vault_eviction_need(eviction, NULL, VAULT_CLIENT_PAGES, 1, 0);
         return APR_ENOSPC;
     }
     rec = &p->records[page->index];
     vault_page_record_lock(p, rec);
-    rv = fill_locked(p, rec, page, owner, room);
+    rv = fill_locked(p, rec, page, owner, eviction);
     vault_lock_release(&rec->lock);
     if (rv != APR_SUCCESS) {
         release_record(p, page->index);
@@ -381,11 +382,11 @@ static apr_status_t create(vault_pages_t *p, vault_page_t *page, const vault_own
 apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_time_t now,
                                apr_interval_time_t idle)
 {
-    vault_room_t room = {.client = owner ? owner->client : 0, .now = now};
+    vault_eviction_t eviction = {.client = owner ? owner->client : 0, .now = now};
     apr_status_t rv;
 
     do {
-        rv = create(p, page, owner, idle, &room);
-    } while (rv == APR_ENOSPC && vault_room_make(p, &room));
+        rv = create(p, page, owner, idle, &eviction);
+    } while (rv == APR_ENOSPC && vault_evict_page(p, &eviction));
     return rv;
 }

@@ -98,7 +98,7 @@ static int drop_method(vault_state_t *s, const char *url)
 typedef struct writing_t {
     const vault_write_t *what;
     vault_page_record_t *rec; /* locked */
-    vault_room_t room;
+    vault_eviction_t eviction;
     apr_pool_t *pool;
 } writing_t;
 
@@ -117,7 +117,7 @@ static apr_status_t rewrite(vault_pages_t *p, vault_off_t block, writing_t *w, v
     if ((rv = write_method(s, write, &changed)) != APR_SUCCESS || !changed) {
         return rv;
     }
-    *made = vault_page_record_store(p, w->rec, s, &w->room);
+    *made = vault_page_record_store(p, w->rec, s, &w->eviction);
     if (!*made) {
         return APR_ENOSPC;
     }
@@ -206,7 +206,7 @@ static int is_valid(const vault_write_t *write)
 apr_status_t vault_page_write(vault_pages_t *p, const vault_page_t *page, const vault_owner_t *owner,
                               const vault_write_t *write, apr_pool_t *pool)
 {
-    writing_t w = {.what = write, .room = {.asks = page->index, .now = vault_now()}, .pool = pool};
+    writing_t w = {.what = write, .eviction = {.asks = page->index, .now = vault_now()}, .pool = pool};
     apr_status_t rv;
 
     if (!is_valid(write)) {
@@ -217,7 +217,7 @@ apr_status_t vault_page_write(vault_pages_t *p, const vault_page_t *page, const 
             rv = write_through(p, &w);
             vault_lock_release(&w.rec->lock);
         }
-    } while (rv == APR_ENOSPC && vault_room_make(p, &w.room));
+    } while (rv == APR_ENOSPC && vault_evict_page(p, &w.eviction));
     return rv;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file page_room.c
- * Which pages go when there is no room for another page, for its blocks or for its interests.
+ * @file page_evict.c
+ * Which pages are evicted when memory, page slots or interests run out.
  *
  * A client's fair share is an equal part of all there is, among the clients that have any of it. In this order:
  *   1. The pages of the clients that have more than that, the one with the most first: its pages that were never polled, then those
@@ -17,8 +17,8 @@
 #include <string.h>
 
 /* So many pages go for one attempt at most, and the table is gone through so often. */
-#define GONE_MAX 256
-#define LISTS_MAX 32
+#define EVICTED_MAX 256
+#define SCANS_MAX 32
 
 typedef enum { NEVER_POLLED, IDLE, LIVING } life_t;
 
@@ -32,25 +32,25 @@ typedef struct candidate_t {
 } candidate_t;
 
 /* How matters stand, for one walk over all pages. */
-typedef struct survey_t {
+typedef struct scan_t {
     vault_pages_t *p;
-    vault_room_t *room;
+    vault_eviction_t *eviction;
     apr_uint64_t share;
     int takes_living; /* who asks has less than the share */
-} survey_t;
+} scan_t;
 
-void vault_room_lacks(vault_room_t *room, const vault_page_record_t *rec, vault_client_kind_t kind, apr_uint64_t amount,
-                      int own)
+void vault_eviction_need(vault_eviction_t *eviction, const vault_page_record_t *rec, vault_client_kind_t kind,
+                         apr_uint64_t amount, int own)
 {
-    if (room) {
-        if (room->kind != kind || room->own != own) {
-            room->next = room->count; /* those who were to go for another thing */
+    if (eviction) {
+        if (eviction->kind != kind || eviction->own != own) {
+            eviction->next = eviction->count; /* those who were to go for another thing */
         }
-        room->lacks = 1;
-        room->client = rec ? rec->client : room->client;
-        room->kind = kind;
-        room->amount = amount;
-        room->own = own;
+        eviction->lacks = 1;
+        eviction->client = rec ? rec->client : eviction->client;
+        eviction->kind = kind;
+        eviction->amount = amount;
+        eviction->own = own;
     }
 }
 
@@ -61,15 +61,15 @@ static apr_uint64_t capacity(const vault_pages_t *p, vault_client_kind_t kind)
                                         : vault_notifier_interests(p->notifier);
 }
 
-static void survey(survey_t *s, vault_pages_t *p, vault_room_t *room)
+static void begin_scan(scan_t *s, vault_pages_t *p, vault_eviction_t *eviction)
 {
-    apr_uint64_t has = room->client ? vault_clients_has(p->clients, room->client, room->kind) : 0;
-    apr_uint32_t clients = vault_clients_having(p->clients, room->kind) + !has;
+    apr_uint64_t has = eviction->client ? vault_clients_has(p->clients, eviction->client, eviction->kind) : 0;
+    apr_uint32_t clients = vault_clients_having(p->clients, eviction->kind) + !has;
 
     s->p = p;
-    s->room = room;
-    s->share = capacity(p, room->kind) / (clients ? clients : 1);
-    s->takes_living = room->client && !room->own && has + room->amount <= s->share;
+    s->eviction = eviction;
+    s->share = capacity(p, eviction->kind) / (clients ? clients : 1);
+    s->takes_living = eviction->client && !eviction->own && has + eviction->amount <= s->share;
 }
 
 static life_t life_of(const vault_page_record_t *rec, apr_time_t now)
@@ -81,23 +81,23 @@ static life_t life_of(const vault_page_record_t *rec, apr_time_t now)
 }
 
 /* @return whether the page may go */
-static int look_at(const survey_t *s, apr_uint32_t index, candidate_t *c)
+static int is_candidate(const scan_t *s, apr_uint32_t index, candidate_t *c)
 {
     const vault_page_record_t *rec = &s->p->records[index];
     vault_client_id_t client = vault_load(&rec->client);
 
-    if (index == s->room->asks || !vault_page_at(s->p, index, &c->victim.page)) {
+    if (index == s->eviction->asks || !vault_page_at(s->p, index, &c->victim.page)) {
         return 0;
     }
-    c->has = vault_clients_row_has(s->p->clients, vault_load(&rec->row), s->room->kind);
+    c->has = vault_clients_row_has(s->p->clients, vault_load(&rec->row), s->eviction->kind);
     c->over = c->has > s->share;
-    c->life = life_of(rec, s->room->now);
+    c->life = life_of(rec, s->eviction->now);
     c->idle_since = vault_load(&rec->idle_since);
     c->victim.lives = c->life == LIVING;
-    if (s->room->own) {
-        return client == s->room->client && c->life != LIVING;
+    if (s->eviction->own) {
+        return client == s->eviction->client && c->life != LIVING;
     }
-    return c->life != LIVING || (c->over && s->takes_living && client != s->room->client);
+    return c->life != LIVING || (c->over && s->takes_living && client != s->eviction->client);
 }
 
 static int goes_before(const candidate_t *a, const candidate_t *b)
@@ -117,12 +117,12 @@ static int goes_before(const candidate_t *a, const candidate_t *b)
     return a->idle_since < b->idle_since;
 }
 
-/* Keep the first VAULT_ROOM_VICTIMS, in order. */
-static void enlist(candidate_t *list, unsigned *count, const candidate_t *c)
+/* Keep the first VAULT_EVICTION_VICTIMS, in order. */
+static void keep_first(candidate_t *list, unsigned *count, const candidate_t *c)
 {
     unsigned i = *count;
 
-    if (i == VAULT_ROOM_VICTIMS) {
+    if (i == VAULT_EVICTION_VICTIMS) {
         if (!goes_before(c, &list[--i])) {
             return;
         }
@@ -136,40 +136,41 @@ static void enlist(candidate_t *list, unsigned *count, const candidate_t *c)
     list[i] = *c;
 }
 
-static void list_victims(vault_pages_t *p, vault_room_t *room)
+static void list_victims(vault_pages_t *p, vault_eviction_t *eviction)
 {
-    candidate_t list[VAULT_ROOM_VICTIMS], c;
+    candidate_t list[VAULT_EVICTION_VICTIMS], c;
     apr_uint32_t i, last = vault_pages_last(p);
-    survey_t s;
+    scan_t s;
 
-    survey(&s, p, room);
-    room->share = s.share;
-    room->next = room->count = 0;
+    begin_scan(&s, p, eviction);
+    eviction->share = s.share;
+    eviction->next = eviction->count = 0;
     for (i = 1; i <= last; i++) {
-        if (look_at(&s, i, &c)) {
-            enlist(list, &room->count, &c);
+        if (is_candidate(&s, i, &c)) {
+            keep_first(list, &eviction->count, &c);
         }
     }
-    for (i = 0; i < room->count; i++) {
-        room->victims[i] = list[i].victim;
+    for (i = 0; i < eviction->count; i++) {
+        eviction->victims[i] = list[i].victim;
     }
 }
 
 /* A client may have come down to its share by those of its pages that went before. */
-static int may_go_still(vault_pages_t *p, const vault_room_t *room, const vault_victim_t *victim)
+static int may_go_still(vault_pages_t *p, const vault_eviction_t *eviction, const vault_victim_t *victim)
 {
     vault_client_row_t row = vault_load(&p->records[victim->page.index].row);
 
-    return !victim->lives || vault_clients_row_has(p->clients, row, room->kind) > room->share;
+    return !victim->lives || vault_clients_row_has(p->clients, row, eviction->kind) > eviction->share;
 }
 
-static int drop_next(vault_pages_t *p, vault_room_t *room)
+static int drop_next(vault_pages_t *p, vault_eviction_t *eviction)
 {
-    while (room->next < room->count) {
-        const vault_victim_t *victim = &room->victims[room->next++];
+    while (eviction->next < eviction->count) {
+        const vault_victim_t *victim = &eviction->victims[eviction->next++];
 
-        if (may_go_still(p, room, victim) && vault_page_drop_victim(p, victim, room->now, VAULT_PAGE_EVICTABLE)) {
-            room->gone++;
+        if (may_go_still(p, eviction, victim) &&
+            vault_page_drop_victim(p, victim, eviction->now, VAULT_PAGE_EVICTABLE)) {
+            eviction->evicted++;
             vault_count(vault_slot_counters(p->notifier, p->slot), pages_evicted, 1);
             return 1;
         }
@@ -177,20 +178,20 @@ static int drop_next(vault_pages_t *p, vault_room_t *room)
     return 0;
 }
 
-int vault_room_make(vault_pages_t *p, vault_room_t *room)
+int vault_evict_page(vault_pages_t *p, vault_eviction_t *eviction)
 {
-    unsigned lists;
+    unsigned scans;
 
-    if (!room->lacks || room->gone >= GONE_MAX) {
+    if (!eviction->lacks || eviction->evicted >= EVICTED_MAX) {
         return 0;
     }
-    room->lacks = 0;
-    for (lists = 0; lists < LISTS_MAX; lists++) {
-        if (drop_next(p, room)) {
+    eviction->lacks = 0;
+    for (scans = 0; scans < SCANS_MAX; scans++) {
+        if (drop_next(p, eviction)) {
             return 1;
         }
-        list_victims(p, room);
-        if (!room->count) {
+        list_victims(p, eviction);
+        if (!eviction->count) {
             return 0;
         }
     }

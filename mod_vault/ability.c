@@ -10,7 +10,7 @@
 
 #include "mod_vault.h"
 #include "now.h"
-#include "thread_places.h"
+#include "thread_quota.h"
 
 #define SPARE_DESCRIPTORS 256
 #define FEW 256
@@ -94,7 +94,7 @@ const char *vault_ability_of_prefork(apr_pool_t *pool)
 {
     int servers = 0;
 
-    if (!vault_thread_places_are_shared()) {
+    if (!vault_thread_quota_is_shared()) {
         return NULL;
     }
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);

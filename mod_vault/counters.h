@@ -14,7 +14,7 @@
     GAUGE(waiting, "Waiting", "polls and other suspended requests that wait now")                                      \
     GAUGE(threads, "WaitingInThreads", "of these, those that wait in a thread")                                        \
     GAUGE(unsent, "Unsent", "bytes of answers that wait until their clients read them")                                \
-    GAUGE(thread_places, "ThreadsHeld", "threads that polls and suspended requests hold, VaultLongPollThreads")        \
+    GAUGE(threads_held, "ThreadsHeld", "threads that polls and suspended requests hold, VaultLongPollThreads")         \
     COUNTER(polls, "Polls", "poll requests taken")                                                                     \
     COUNTER(answers, "Answers", "polls answered with updates")                                                         \
     COUNTER(timeouts, "Timeouts", "polls answered with 204: time was up")                                              \

@@ -22,15 +22,15 @@
 #include "mod_vault.h"
 #include "now.h"
 #include "origin.h"
-#include "place.h"
 #include "poll_request.h"
 #include "reply.h"
 #include "seats.h"
 #include "stream.h"
 #include "suspend.h"
 #include "text.h"
-#include "thread_places.h"
+#include "thread_quota.h"
 #include "unsent.h"
+#include "wait_quota.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -197,7 +197,7 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
 static int run(dispatch_t *d, apr_pool_t *scratch)
 {
     d->woken = 0;
-    if (!vault_unsent_has_room(d->r, vault_place_client(d->s))) {
+    if (!vault_unsent_has_room(d->r, vault_wait_quota_client(d->s))) {
         return answer_refused(d, VAULT_UNSENT_REFUSED);
     }
     vault_seats_run(&d->seats);
@@ -398,13 +398,13 @@ static const char *refuse_stream(const dispatch_t *d)
     if (vault_waiters_count(vault_server.waiters) >= vault_server.max_waiting) {
         return TOO_MANY;
     }
-    if (!vault_place_has(d->s)) {
+    if (!vault_wait_quota_allows(d->s)) {
         return TOO_MANY_OF_CLIENT;
     }
-    if (!vault_bell_usable(d->r) && vault_thread_places_are_taken()) {
+    if (!vault_bell_usable(d->r) && vault_thread_quota_is_used_up()) {
         return TOO_MANY_THREADS;
     }
-    if (!vault_unsent_has_room(d->r, vault_place_client(d->s))) {
+    if (!vault_unsent_has_room(d->r, vault_wait_quota_client(d->s))) {
         return VAULT_UNSENT_REFUSED;
     }
     return NULL;

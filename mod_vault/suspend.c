@@ -13,10 +13,10 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "now.h"
-#include "place.h"
-#include "thread_places.h"
+#include "thread_quota.h"
 #include "vault.h"
 #include "visit.h"
+#include "wait_quota.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -146,9 +146,9 @@ void vault_suspension_leave(vault_suspension_t *s)
 {
     if (s->thread) {
         s->thread = 0;
-        vault_thread_place_leave();
+        vault_thread_quota_release();
     }
-    vault_place_leave(s);
+    vault_wait_quota_release(s);
 }
 
 void vault_suspension_revoke(vault_suspension_t *s)
@@ -240,7 +240,7 @@ static int enter_thread(vault_suspension_t *s)
     if (s->thread) {
         return 1;
     }
-    s->thread = vault_thread_place_take();
+    s->thread = vault_thread_quota_take();
     return s->thread;
 }
 
@@ -248,7 +248,7 @@ static apr_status_t begin_waiting(vault_suspension_t *s, int tells)
 {
     int bell = vault_bell_usable(s->r);
 
-    if (!has_room(s) || (!bell && !enter_thread(s)) || !vault_place_enter(s)) {
+    if (!has_room(s) || (!bell && !enter_thread(s)) || !vault_wait_quota_take(s)) {
         if (!s->known) {
             vault_suspension_leave(s); /* it has never waited, so nothing else takes back what it has */
         }

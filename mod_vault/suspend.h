@@ -32,17 +32,17 @@
 typedef struct vault_suspension_t {
     vault_poll_t poll; /* first: waiters hand it back (vault_waiters_pop) */
     request_rec *r;
-    void *baton;              /* of the dispatcher's poll; NULL: it is none */
-    const char *handler;      /* r->handler when it was suspended; ap_invoke_handler() puts another one back */
-    ap_filter_t *gate;        /* keeps others from writing while it is suspended; NULL: it is open, or not needed */
-    unsigned causes;          /* what it was woken for last */
-    int suspended;            /* atomic; from vault_suspension_wait() until a thread has it again */
-    unsigned tells : 1;       /* it is the dispatcher's: whatever rings, its handler runs again */
-    unsigned known : 1;       /* it can be found by its request, and goes with it */
-    unsigned owes : 1;        /* the hook request_completed has not run */
-    unsigned thread : 1;      /* it has one of VaultLongPollThreads, while it waits or may wait again */
-    vault_client_id_t client; /* whose it is; 0: not asked for so far */
-    vault_client_row_t place; /* where that counts as waiting, while it waits or may wait again; 0: nowhere */
+    void *baton;                 /* of the dispatcher's poll; NULL: it is none */
+    const char *handler;         /* r->handler when it was suspended; ap_invoke_handler() puts another one back */
+    ap_filter_t *gate;           /* keeps others from writing while it is suspended; NULL: it is open, or not needed */
+    unsigned causes;             /* what it was woken for last */
+    int suspended;               /* atomic; from vault_suspension_wait() until a thread has it again */
+    unsigned tells : 1;          /* it is the dispatcher's: whatever rings, its handler runs again */
+    unsigned known : 1;          /* it can be found by its request, and goes with it */
+    unsigned owes : 1;           /* the hook request_completed has not run */
+    unsigned thread : 1;         /* it has one of VaultLongPollThreads, while it waits or may wait again */
+    vault_client_id_t client;    /* whose it is; 0: not asked for so far */
+    vault_client_row_t wait_row; /* where that counts as waiting, while it waits or may wait again; 0: nowhere */
     struct vault_suspension_t *below; /* of the same connection, older */
 } vault_suspension_t;
 

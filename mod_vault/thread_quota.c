@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts in the children's slots: each child changes its own number, and any child may read all of them. */
-#include "thread_places.h"
+#include "thread_quota.h"
 
 #include "ap_mpm.h"
 
 #include "mod_vault.h"
 
-int vault_thread_places_are_shared(void)
+int vault_thread_quota_is_shared(void)
 {
     int threads = 1;
 
@@ -16,7 +16,7 @@ int vault_thread_places_are_shared(void)
 
 static apr_uint64_t held_by(const vault_counters_t *counters)
 {
-    return __atomic_load_n(&counters->thread_places, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&counters->threads_held, __ATOMIC_SEQ_CST);
 }
 
 static apr_uint64_t held(void)
@@ -24,7 +24,7 @@ static apr_uint64_t held(void)
     apr_uint64_t sum = 0;
     unsigned slot;
 
-    if (!vault_thread_places_are_shared()) {
+    if (!vault_thread_quota_is_shared()) {
         return held_by(vault_server.counters);
     }
     for (slot = 1; slot <= vault_slot_last(vault_server.notifier); slot++) {
@@ -37,11 +37,11 @@ static apr_uint64_t held(void)
 
 static void add(int by)
 {
-    __atomic_fetch_add(&vault_server.counters->thread_places, (apr_uint64_t)by, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&vault_server.counters->threads_held, (apr_uint64_t)by, __ATOMIC_SEQ_CST);
 }
 
 /* Counted before the sum is read, so that of two at the last place never both get in; in that moment both may be refused. */
-int vault_thread_place_take(void)
+int vault_thread_quota_take(void)
 {
     add(1);
     if (held() <= (apr_uint64_t)vault_settings.threads) {
@@ -51,12 +51,12 @@ int vault_thread_place_take(void)
     return 0;
 }
 
-void vault_thread_place_leave(void)
+void vault_thread_quota_release(void)
 {
     add(-1);
 }
 
-int vault_thread_places_are_taken(void)
+int vault_thread_quota_is_used_up(void)
 {
     return held() >= (apr_uint64_t)vault_settings.threads;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file thread_places.h
+ * @file thread_quota.h
  * How many suspended requests hold a thread each: VaultLongPollThreads.
  *
  * A request that cannot be parked with the MPM waits in the thread that handles it, and holds it from its first wait to its answer. In a child of
@@ -9,20 +9,20 @@
  *
  * Any thread of a child, after child_init. The count lies in the child's slot, so a child that is killed takes its places along.
  */
-#ifndef VAULT_THREAD_PLACES_H
-#define VAULT_THREAD_PLACES_H
+#ifndef VAULT_THREAD_QUOTA_H
+#define VAULT_THREAD_QUOTA_H
 
 /** Take a place.
  * @return 1; 0 all places are taken */
-int vault_thread_place_take(void);
+int vault_thread_quota_take(void);
 
 /** Give a place back. */
-void vault_thread_place_leave(void);
+void vault_thread_quota_release(void);
 
 /** Are all places taken now? For an answer that has to be decided before anything waits. */
-int vault_thread_places_are_taken(void);
+int vault_thread_quota_is_used_up(void);
 
 /** Does a child have one thread only, so that the limit counts for all children together? */
-int vault_thread_places_are_shared(void);
+int vault_thread_quota_is_shared(void);
 
 #endif

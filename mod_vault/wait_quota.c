@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts the requests of a client that wait. */
-#include "place.h"
+#include "wait_quota.h"
 
 #include "context.h"
 #include "log.h"
@@ -9,7 +9,7 @@
 
 APLOG_USE_MODULE(vault);
 
-vault_client_id_t vault_place_client(vault_suspension_t *s)
+vault_client_id_t vault_wait_quota_client(vault_suspension_t *s)
 {
     if (!s->client) {
         s->client = vault_client_of(s->r);
@@ -30,31 +30,31 @@ static int is_over(const vault_suspension_t *s)
     return 0;
 }
 
-int vault_place_has(vault_suspension_t *s)
+int vault_wait_quota_allows(vault_suspension_t *s)
 {
-    return s->place ||
-           vault_clients_has(vault_server.clients, vault_place_client(s), VAULT_CLIENT_WAITING) <
+    return s->wait_row ||
+           vault_clients_has(vault_server.clients, vault_wait_quota_client(s), VAULT_CLIENT_WAITING) <
                vault_server.max_client_waiting ||
            is_over(s);
 }
 
-int vault_place_enter(vault_suspension_t *s)
+int vault_wait_quota_take(vault_suspension_t *s)
 {
     vault_client_claim_t claim = {
         .kind = VAULT_CLIENT_WAITING, .slot = vault_server.slot, .amount = 1, .most = vault_server.max_client_waiting};
 
-    if (s->place) {
+    if (s->wait_row) {
         return 1;
     }
-    claim.id = vault_place_client(s);
-    return vault_clients_take(vault_server.clients, &s->place, &claim) == APR_SUCCESS || is_over(s);
+    claim.id = vault_wait_quota_client(s);
+    return vault_clients_take(vault_server.clients, &s->wait_row, &claim) == APR_SUCCESS || is_over(s);
 }
 
 /* What a child of prefork has that ends in a signal handler, in the middle of anything, its parent takes away. */
-void vault_place_leave(vault_suspension_t *s)
+void vault_wait_quota_release(vault_suspension_t *s)
 {
-    if (s->place && !vault_server.ends) {
-        vault_clients_give(vault_server.clients, s->place, VAULT_CLIENT_WAITING, vault_server.slot, 1);
+    if (s->wait_row && !vault_server.ends) {
+        vault_clients_give(vault_server.clients, s->wait_row, VAULT_CLIENT_WAITING, vault_server.slot, 1);
     }
-    s->place = 0;
+    s->wait_row = 0;
 }

@@ -181,19 +181,19 @@ static void look_at_room(apr_array_header_t *warnings, const char *what, apr_uin
 /* A shortage is over in a moment, and is to be known longer. */
 static void look_at_passes(apr_array_header_t *warnings)
 {
-    vault_qos_room_t room;
+    vault_qos_usage_t usage;
     apr_time_t ago;
 
-    vault_qos_room(vault_server.qos, &room);
-    look_at_room(warnings, "the table of requests at all VaultQosLimit (VaultSharedMemory)", room.used, room.passes);
-    ago = vault_now() - room.short_at;
-    if (room.short_at && ago < REMEMBERED) {
+    vault_qos_usage(vault_server.qos, &usage);
+    look_at_room(warnings, "the table of requests at all VaultQosLimit (VaultSharedMemory)", usage.used, usage.passes);
+    ago = vault_now() - usage.short_at;
+    if (usage.short_at && ago < REMEMBERED) {
         warn(warnings, apr_psprintf(warnings->pool,
                                     "a VaultQosLimit had no room in the shared memory for a request %d s ago, the "
                                     "last of %" APR_UINT64_T_FMT
                                     " since the start: a larger VaultSharedMemory or a shorter VaultQosQueue is needed "
                                     "(VLT00256)",
-                                    (int)apr_time_sec(ago), room.shortages));
+                                    (int)apr_time_sec(ago), usage.shortages));
     }
 }
 

@@ -17,7 +17,7 @@ static apr_uint32_t *link_of(const vault_clients_t *c, vault_client_id_t id)
     apr_uint32_t *link = chain_of(c, id), steps = 0;
     vault_row_t *row;
 
-    while ((row = vault_row_at(c, *link)) && row->id != id && steps++ < c->room) {
+    while ((row = vault_row_at(c, *link)) && row->id != id && steps++ < c->capacity) {
         link = &row->next;
     }
     return link;
@@ -49,7 +49,7 @@ apr_uint32_t vault_row_make_locked(vault_clients_t *c, vault_client_id_t id)
     if (row) {
         c->header->free_row = row->next;
     }
-    else if (c->header->fresh_row < c->room) {
+    else if (c->header->fresh_row < c->capacity) {
         index = c->header->fresh_row + 1;
         row = &c->rows[index];
         vault_row_store(&c->header->fresh_row, index);
@@ -103,7 +103,7 @@ static apr_uint32_t *share_link_of(const vault_clients_t *c, vault_row_t *row, u
     apr_uint32_t *link = &row->shares, steps = 0;
     vault_share_t *share;
 
-    while ((share = vault_share_at(c, *link)) && share->slot != slot && steps++ < c->room) {
+    while ((share = vault_share_at(c, *link)) && share->slot != slot && steps++ < c->capacity) {
         link = &share->next;
     }
     return link;
@@ -118,7 +118,7 @@ static vault_share_t *make_share_locked(vault_clients_t *c, apr_uint32_t row, un
     if (share) {
         c->header->free_share = share->next;
     }
-    else if (c->header->fresh_share < c->room) {
+    else if (c->header->fresh_share < c->capacity) {
         index = c->header->fresh_share + 1;
         share = &c->shares[index];
         vault_row_store(&c->header->fresh_share, index);
@@ -290,13 +290,13 @@ static const char *check_locked(const vault_clients_t *c)
         wrong = vault_row_is_empty(&c->rows[i]) ? "a client has a row and nothing in it"
                                                 : check_shares_locked(c, i, &listed);
     }
-    for (i = c->header->free_row; vault_row_at(c, i) && !c->rows[i].id && unused <= c->room; i = c->rows[i].next) {
+    for (i = c->header->free_row; vault_row_at(c, i) && !c->rows[i].id && unused <= c->capacity; i = c->rows[i].next) {
         unused++;
     }
     if (!wrong && (used != c->header->used || used + unused != c->header->fresh_row || i)) {
         wrong = "the free rows of clients are not those that are left";
     }
-    for (i = c->header->free_share; vault_share_at(c, i) && !c->shares[i].row && listed <= c->room;
+    for (i = c->header->free_share; vault_share_at(c, i) && !c->shares[i].row && listed <= c->capacity;
          i = c->shares[i].next) {
         listed++;
     }

@@ -50,9 +50,9 @@ typedef struct vault_clients_header_t {
 struct vault_clients_t {
     vault_clients_header_t *header;
     apr_uint32_t *chains;  /* lock; derived: the first row of each */
-    vault_row_t *rows;     /* 1..room; 0 is not used */
+    vault_row_t *rows;     /* 1..capacity; 0 is not used */
     vault_share_t *shares; /* the same */
-    apr_uint32_t room;
+    apr_uint32_t capacity;
     apr_uint32_t chain_mask;
     apr_uint32_t last_slot;
 };
@@ -63,13 +63,13 @@ struct vault_clients_t {
 /** The row of an index; NULL for 0 and what is past the table. */
 static inline vault_row_t *vault_row_at(const vault_clients_t *c, apr_uint32_t index)
 {
-    return index && index <= c->room ? &c->rows[index] : NULL;
+    return index && index <= c->capacity ? &c->rows[index] : NULL;
 }
 
 /** The same for a share. */
 static inline vault_share_t *vault_share_at(const vault_clients_t *c, apr_uint32_t index)
 {
-    return index && index <= c->room ? &c->shares[index] : NULL;
+    return index && index <= c->capacity ? &c->shares[index] : NULL;
 }
 
 static inline apr_uint64_t vault_least(apr_uint64_t a, apr_uint64_t b)

@@ -53,7 +53,7 @@ apr_status_t vault_clients_create(vault_clients_t **clients, vault_segment_t *se
     if (vault_clients_space(limits) > vault_segment_left(segment) || rows_of(limits) > APR_INT32_MAX) {
         return APR_ENOSPC;
     }
-    c->room = (apr_uint32_t)rows_of(limits);
+    c->capacity = (apr_uint32_t)rows_of(limits);
     c->chain_mask = (apr_uint32_t)(chains_of(limits) - 1);
     c->last_slot = limits->slots;
     c->header = carve(segment, sizeof(*c->header));
@@ -195,7 +195,7 @@ int vault_clients_admit(vault_clients_t *c, vault_client_id_t id, unsigned per_s
 
     vault_clients_acquire(c);
     index = vault_row_find_locked(c, id);
-    if (!index && id && c->header->used < c->room / 2) {
+    if (!index && id && c->header->used < c->capacity / 2) {
         index = vault_row_make_locked(c, id);
     }
     if (index) {
@@ -306,7 +306,7 @@ apr_uint32_t vault_clients_count(const vault_clients_t *c)
     return vault_row_load(&c->header->used);
 }
 
-apr_uint32_t vault_clients_room(const vault_clients_t *c)
+apr_uint32_t vault_clients_capacity(const vault_clients_t *c)
 {
-    return c->room;
+    return c->capacity;
 }

@@ -126,7 +126,7 @@ apr_uint32_t vault_clients_having(const vault_clients_t *clients, vault_client_k
 
 /** Rows in use, and rows that there are. */
 apr_uint32_t vault_clients_count(const vault_clients_t *clients);
-apr_uint32_t vault_clients_room(const vault_clients_t *clients);
+apr_uint32_t vault_clients_capacity(const vault_clients_t *clients);
 
 /** Compare chains, lists and sums. For tests and `vault-status?check`: others may go on meanwhile.
  * @return NULL, or the first thing that is wrong */

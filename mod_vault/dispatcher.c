@@ -197,7 +197,7 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
 static int run(dispatch_t *d, apr_pool_t *scratch)
 {
     d->woken = 0;
-    if (!vault_unsent_has_room(d->r, vault_wait_quota_client(d->s))) {
+    if (!vault_unsent_allows(d->r, vault_wait_quota_client(d->s))) {
         return answer_refused(d, VAULT_UNSENT_REFUSED);
     }
     vault_seats_run(&d->seats);
@@ -404,7 +404,7 @@ static const char *refuse_stream(const dispatch_t *d)
     if (!vault_bell_usable(d->r) && vault_thread_quota_is_used_up()) {
         return TOO_MANY_THREADS;
     }
-    if (!vault_unsent_has_room(d->r, vault_wait_quota_client(d->s))) {
+    if (!vault_unsent_allows(d->r, vault_wait_quota_client(d->s))) {
         return VAULT_UNSENT_REFUSED;
     }
     return NULL;

@@ -217,7 +217,7 @@ static int call_and_answer(request_rec *r, const vault_exposed_t *e, const json_
     char *text = NULL;
     int own = !x->in_method && !x->in_view, status;
 
-    if (!r->main && !vault_feeds_writes(e->feed, e->method) && !vault_unsent_has_room(r, vault_client_of(r))) {
+    if (!r->main && !vault_feeds_writes(e->feed, e->method) && !vault_unsent_allows(r, vault_client_of(r))) {
         return vault_reply_retry(r, RETRY_AFTER, VAULT_UNSENT_REFUSED);
     }
     if (own) {

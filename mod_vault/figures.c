@@ -36,27 +36,27 @@ static apr_uint64_t heap_size(void)
     return vault_heap_size(vault_server.heap);
 }
 
-static vault_qos_room_t qos_room(void)
+static vault_qos_usage_t qos_usage(void)
 {
-    vault_qos_room_t room;
+    vault_qos_usage_t usage;
 
-    vault_qos_room(vault_server.qos, &room);
-    return room;
+    vault_qos_usage(vault_server.qos, &usage);
+    return usage;
 }
 
 static apr_uint64_t qos_passes(void)
 {
-    return qos_room().used;
+    return qos_usage().used;
 }
 
 static apr_uint64_t qos_passes_max(void)
 {
-    return qos_room().passes;
+    return qos_usage().passes;
 }
 
 static apr_uint64_t qos_shortages(void)
 {
-    return qos_room().shortages;
+    return qos_usage().shortages;
 }
 
 #define COUNTER(field, name, meaning) {name, meaning, 1, NULL, offsetof(vault_counters_t, field)},

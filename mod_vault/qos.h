@@ -105,16 +105,16 @@ apr_status_t vault_qos_create(vault_qos_t **qos, vault_segment_t *segment, vault
 apr_uint32_t vault_qos_passes(const vault_qos_t *q);
 
 /** The passes of all gates together. */
-typedef struct vault_qos_room_t {
+typedef struct vault_qos_usage_t {
     apr_uint32_t passes; /* vault_qos_passes() */
     apr_uint32_t used;   /* now */
     apr_uint32_t share;  /* what each gate of the configuration can always have; more only of what the others leave */
     apr_uint64_t shortages; /* how often a request found no pass left for its gate, since the server was started */
     apr_time_t short_at;    /* when the last one did, by vault_now(); 0: none has */
-} vault_qos_room_t;
+} vault_qos_usage_t;
 
 /** Any thread of any process. */
-void vault_qos_room(const vault_qos_t *q, vault_qos_room_t *room);
+void vault_qos_usage(const vault_qos_t *q, vault_qos_usage_t *usage);
 
 /* ------------------------------------------------------------- configuration */
 
@@ -139,7 +139,7 @@ apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit
  *         APR_ENOSPC    as many queue as may, and it displaces none of them
  *         APR_EBUSY     its client has its share of the queue, none of a lower rank; or it has `each` in, and may not
  *                       queue
- *         APR_ENOMEM    no pass is left for this gate (vault_qos_room_t); counted as refused as well
+ *         APR_ENOMEM    no pass is left for this gate (vault_qos_usage_t); counted as refused as well
  *         APR_NOTFOUND  there is no such gate any more, so no limit
  *         APR_EINVAL    no slot */
 apr_status_t vault_qos_enter(vault_qos_t *q, const vault_qos_gate_t *gate, const vault_qos_entrant_t *who,

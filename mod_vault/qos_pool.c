@@ -148,16 +148,16 @@ void qos_pool_give(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
     vault_lock_release(&t->lock);
 }
 
-void vault_qos_room(const vault_qos_t *q, vault_qos_room_t *room)
+void vault_qos_usage(const vault_qos_t *q, vault_qos_usage_t *usage)
 {
     const qos_table_t *t = q->table;
 
     acquire(q);
-    room->passes = q->count;
-    room->used = t->used;
-    room->share = t->share;
-    room->shortages = t->shortages;
-    room->short_at = t->short_at;
+    usage->passes = q->count;
+    usage->used = t->used;
+    usage->share = t->share;
+    usage->shortages = t->shortages;
+    usage->short_at = t->short_at;
     vault_lock_release(&q->table->lock);
 }
 

@@ -168,7 +168,7 @@ static int make_page(request_t *q)
     vault_context_t *x = vault_context_make(q->r);
     apr_size_t i;
 
-    if (!vault_unsent_has_room(q->r, vault_client_of(q->r))) {
+    if (!vault_unsent_allows(q->r, vault_client_of(q->r))) {
         return vault_reply_retry(q->r, RETRY_AFTER, VAULT_UNSENT_REFUSED);
     }
     x->in_view = 1;

@@ -68,22 +68,22 @@ static block_t *resize(block_t *old, apr_size_t size)
     return old && !is_mapped(old) && size < LONG ? realloc(old, size) : move(old, size);
 }
 
-char *vault_text_resize(char *text, apr_size_t room)
+char *vault_text_resize(char *text, apr_size_t capacity)
 {
     block_t *block;
 
-    if (room > APR_SIZE_MAX - sizeof(*block) ||
-        !(block = resize(text ? block_of(text) : NULL, sizeof(*block) + room))) {
+    if (capacity > APR_SIZE_MAX - sizeof(*block) ||
+        !(block = resize(text ? block_of(text) : NULL, sizeof(*block) + capacity))) {
         return NULL;
     }
-    block->size = sizeof(*block) + room;
+    block->size = sizeof(*block) + capacity;
     if (!text) {
         block->gone = NULL;
     }
     return block->text;
 }
 
-apr_size_t vault_text_room(char *text)
+apr_size_t vault_text_capacity(char *text)
 {
     return block_of(text)->size - sizeof(block_t);
 }

@@ -16,13 +16,13 @@
 /** Called once, when the text is freed, by whichever thread does that. */
 typedef void vault_text_gone_t(apr_uint32_t which, apr_size_t amount);
 
-/** Make room for `room` bytes; what is there stays, as far as it fits.
+/** Give the text a capacity of `capacity` bytes. What it holds stays, as far as it fits.
  * @param text  NULL: none yet
  * @return where the text is now; NULL: there is no memory, and the text is as before */
-char *vault_text_resize(char *text, apr_size_t room);
+char *vault_text_resize(char *text, apr_size_t capacity);
 
-/** How many bytes it has room for. */
-apr_size_t vault_text_room(char *text);
+/** How many bytes it can hold. */
+apr_size_t vault_text_capacity(char *text);
 
 /** Free it. NULL does nothing. */
 void vault_text_free(void *text);

@@ -46,7 +46,7 @@ void vault_unsent_give(vault_unsent_t *u)
 }
 
 /* The last quarter is for the answers of what runs already. */
-int vault_unsent_has_room(request_rec *r, vault_client_id_t client)
+int vault_unsent_allows(request_rec *r, vault_client_id_t client)
 {
     apr_uint64_t most = (apr_uint64_t)vault_settings.max_client_unsent;
 
@@ -81,7 +81,7 @@ int vault_unsent_count(request_rec *r, char *text)
 {
     vault_unsent_t u = {.row = 0};
 
-    if (!vault_unsent_take(&u, r, vault_text_room(text))) {
+    if (!vault_unsent_take(&u, r, vault_text_capacity(text))) {
         return 0;
     }
     if (u.row) {

@@ -30,7 +30,7 @@ typedef struct vault_unsent_t {
 } vault_unsent_t;
 
 /** May methods run for this client, whose answer would have to be written? If not, the log has been told. */
-int vault_unsent_has_room(request_rec *r, vault_client_id_t client);
+int vault_unsent_allows(request_rec *r, vault_client_id_t client);
 
 /** Count an answer of this length for the client of `r`, in place of what was counted. A client that has nothing else may have an answer of any
  * length.

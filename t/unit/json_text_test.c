@@ -171,7 +171,7 @@ static void a_long_text_keeps_no_room(void)
     }
     text = vault_json_text_end(&t);
     CU_ASSERT_EQUAL(strlen(text), 10 * n);
-    CU_ASSERT(vault_text_room(text) <= 10 * n + 16 * 1024);
+    CU_ASSERT(vault_text_capacity(text) <= 10 * n + 16 * 1024);
     vault_text_free(text);
 }
 

@@ -32,11 +32,11 @@ static void leave_all(gates_t *g, vault_qos_pass_t *pass)
     }
 }
 
-static vault_qos_room_t room(gates_t *g)
+static vault_qos_usage_t usage(gates_t *g)
 {
-    vault_qos_room_t facts;
+    vault_qos_usage_t facts;
 
-    vault_qos_room(g->q, &facts);
+    vault_qos_usage(g->q, &facts);
     return facts;
 }
 
@@ -51,14 +51,14 @@ static void passes_are_bounded(void)
     CU_ASSERT_EQUAL(flood(&g, &g.gate, pass), count); /* the only gate can have all */
     CU_ASSERT_EQUAL(pass[count].index, 0);
     CU_ASSERT_EQUAL(gates_facts(&g).refused, 1);
-    CU_ASSERT_EQUAL(room(&g).passes, count);
-    CU_ASSERT_EQUAL(room(&g).used, count);
-    CU_ASSERT_EQUAL(room(&g).shortages, 1);
-    CU_ASSERT(room(&g).short_at > 0);
+    CU_ASSERT_EQUAL(usage(&g).passes, count);
+    CU_ASSERT_EQUAL(usage(&g).used, count);
+    CU_ASSERT_EQUAL(usage(&g).shortages, 1);
+    CU_ASSERT(usage(&g).short_at > 0);
     gates_leave(&g, &pass[5]);
     CU_ASSERT_EQUAL(gates_enter(&g, &pass[5], 1, 0, MANY), APR_EAGAIN);
     leave_all(&g, pass);
-    CU_ASSERT_EQUAL(room(&g).used, 0);
+    CU_ASSERT_EQUAL(usage(&g).used, 0);
     gates_end(&g);
 }
 
@@ -82,9 +82,9 @@ static void what_a_flood_took_goes_back(void)
     for (n = 0; n < 3; n++) { /* each finds what the one before found */
         most[n] = flood(&g, &gate[n], pass);
         CU_ASSERT_EQUAL(most[n], most[0]);
-        CU_ASSERT_EQUAL(room(&g).used, most[n]);
+        CU_ASSERT_EQUAL(usage(&g).used, most[n]);
         leave_all(&g, pass);
-        CU_ASSERT_EQUAL(room(&g).used, 0);
+        CU_ASSERT_EQUAL(usage(&g).used, 0);
     }
     gates_end(&g);
 }
@@ -108,7 +108,7 @@ static void a_flooded_gate_leaves_the_others_their_share(void)
                         APR_SUCCESS);
     }
     count = vault_qos_passes(g.q);
-    share = room(&g).share;
+    share = usage(&g).share;
     CU_ASSERT_EQUAL(share, count / 8);
     CU_ASSERT_EQUAL(flood(&g, &gate[0], pass[0]), count - 3 * share);
     for (n = 1; n < 4; n++) {
@@ -139,13 +139,13 @@ static void shares_follow_the_configuration(void)
 
     gates_begin(&g, 1, 1, 0);
     count = vault_qos_passes(g.q);
-    CU_ASSERT_EQUAL(room(&g).share, count / 2);
+    CU_ASSERT_EQUAL(usage(&g).share, count / 2);
     CU_ASSERT_EQUAL(flood(&g, &g.gate, pass[0]), count);
     vault_qos_begin(g.q);
-    CU_ASSERT_EQUAL(room(&g).share, 0);
+    CU_ASSERT_EQUAL(usage(&g).share, 0);
     CU_ASSERT_EQUAL(vault_qos_open(g.q, "second", 1, 1, &second), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_qos_open(g.q, "third", 1, 1, &third), APR_SUCCESS);
-    CU_ASSERT_EQUAL(room(&g).share, count / 4);
+    CU_ASSERT_EQUAL(usage(&g).share, count / 4);
     CU_ASSERT_EQUAL(flood(&g, &second, pass[1]), 0); /* the old requests have all still */
     leave_all(&g, pass[0]);
     CU_ASSERT_EQUAL(flood(&g, &g.gate, pass[0]), count - 2 * (count / 4));

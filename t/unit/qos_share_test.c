@@ -299,7 +299,7 @@ static void die_while_displacing(void *baton)
 static void who_dies_while_displacing_loses_no_pass(void)
 {
     vault_qos_pass_t first, loser, next;
-    vault_qos_room_t room;
+    vault_qos_usage_t usage;
     gates_t g;
 
     gates_begin(&g, 1, 4, 0);
@@ -310,8 +310,8 @@ static void who_dies_while_displacing_loses_no_pass(void)
     CU_ASSERT_EQUAL(gates_facts(&g).queued, 0); /* this one mends */
     CU_ASSERT_EQUAL(gates_told(&g, 1, &loser), -1);
     CU_ASSERT(is_displaced(&g, &loser));
-    vault_qos_room(g.q, &room);
-    CU_ASSERT_EQUAL(room.used, 1);
+    vault_qos_usage(g.q, &usage);
+    CU_ASSERT_EQUAL(usage.used, 1);
     CU_ASSERT_EQUAL(come(&g, &next, 'b', 0, ONE), APR_EAGAIN);
     gates_leave(&g, &loser);
     CU_ASSERT(!is_displaced(&g, &next));

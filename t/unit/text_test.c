@@ -34,18 +34,18 @@ static int is_filled(const char *text, apr_size_t to)
 
 static void what_is_written_stays(void)
 {
-    static const apr_size_t rooms[] = {1,      100,    100,    70000,       131071, 131072, 131073, 200000, MB,
-                                       5 * MB, 6 * MB, 300000, 131072 - 24, 131000, 10,     9,      4 * MB, 50};
+    static const apr_size_t capacities[] = {1,      100,    100,    70000,       131071, 131072, 131073, 200000, MB,
+                                            5 * MB, 6 * MB, 300000, 131072 - 24, 131000, 10,     9,      4 * MB, 50};
     char *text = NULL;
     apr_size_t i, had = 0;
 
-    for (i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
-        text = vault_text_resize(text, rooms[i]);
+    for (i = 0; i < sizeof(capacities) / sizeof(capacities[0]); i++) {
+        text = vault_text_resize(text, capacities[i]);
         CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-        CU_ASSERT(vault_text_room(text) == rooms[i]);
-        CU_ASSERT(is_filled(text, had < rooms[i] ? had : rooms[i]));
-        fill(text, 0, rooms[i]);
-        had = rooms[i];
+        CU_ASSERT(vault_text_capacity(text) == capacities[i]);
+        CU_ASSERT(is_filled(text, had < capacities[i] ? had : capacities[i]));
+        fill(text, 0, capacities[i]);
+        had = capacities[i];
     }
     vault_text_free(text);
     vault_text_free(NULL);

@@ -11,7 +11,7 @@
 #include "apr_strings.h"
 
 #include "connect.h"
-#include "turns.h"
+#include "fair_semaphore.h"
 
 /* ------------------------------------------------------------ the places */
 
@@ -137,7 +137,7 @@ const char *sql_pool_start(sql_database_t *db, apr_pool_t *pchild)
     apr_pool_cleanup_register(db->pool, db, dbi_shutdown_cb, apr_pool_cleanup_null);
     rv = apr_thread_mutex_create(&db->lock, APR_THREAD_MUTEX_DEFAULT, db->pool);
     if (rv == APR_SUCCESS) {
-        rv = sql_turns_create(&db->turns, (unsigned)db->connections, db->pool);
+        rv = sql_semaphore_create(&db->semaphore, (unsigned)db->connections, db->pool);
     }
     if (rv == APR_SUCCESS) {
         rv = apr_reslist_create(&db->free_connections, 0, db->connections, db->connections, 0, place_make_cb,
@@ -233,10 +233,10 @@ static apr_status_t acquire(sql_call_t *c)
         return sql_fail(c, APR_EAGAIN, "the feed was not started in this child");
     }
     c->client = client_of(c);
-    rv = sql_turns_take(db->turns, c->client, 0);
+    rv = sql_semaphore_acquire(db->semaphore, c->client, 0);
     if (rv != APR_SUCCESS) {
         db->host->log(7, "a call waits for one of %d connections to \"%s\"", db->connections, db->database);
-        rv = sql_turns_take(db->turns, c->client, apr_time_from_sec(db->timeout));
+        rv = sql_semaphore_acquire(db->semaphore, c->client, apr_time_from_sec(db->timeout));
     }
     if (rv != APR_SUCCESS) {
         return sql_fail(c, APR_EAGAIN, "all %d connections to \"%s\" were busy for %d s (parameter connections)",
@@ -244,7 +244,7 @@ static apr_status_t acquire(sql_call_t *c)
     }
     rv = apr_reslist_acquire(db->free_connections, &resource);
     if (rv != APR_SUCCESS) {
-        sql_turns_give(db->turns, c->client);
+        sql_semaphore_release(db->semaphore, c->client);
         return sql_fail(c, APR_EAGAIN, "no connection to \"%s\" can be had: out of memory", db->database);
     }
     c->conn = resource;
@@ -286,7 +286,7 @@ void sql_conn_give_back(sql_call_t *c)
     c->conn->is_new = 0;
     if (c->own == NULL) {
         apr_reslist_release(c->db->free_connections, c->conn);
-        sql_turns_give(c->db->turns, c->client);
+        sql_semaphore_release(c->db->semaphore, c->client);
     }
     else {
         if (!c->failed) {

@@ -12,7 +12,7 @@
  * guard.c       an end for statements of a server that is frozen
  * script.c      scripts of SQL, parted into statements
  * statement.c   the only place where a statement is put together
- * turns.c       whose turn it is to have a connection
+ * fair_semaphore.c  a limit on connections that is fair between clients
  * catalogue.c   the tables and columns that there are: no other name gets into a statement
  * rows.c        results to JSON
  * driver*.c     one row per kind of database
@@ -103,7 +103,7 @@ struct sql_database_t {
     int trying;                      /* lock: somebody tries again */
     sql_sight_t own_sights[SQL_SIGHTS]; /* what `sights` is at first */
     apr_reslist_t *free_connections; /* const after sql_pool_start; has its own lock */
-    struct sql_turns_t *turns;       /* const after sql_pool_start: who may take one of them */
+    struct sql_semaphore_t *semaphore;       /* const after sql_pool_start: one permit for each connection */
     apr_pool_t *pool;                /* of the three above */
 };
 
@@ -120,7 +120,7 @@ struct sql_call_t {
     apr_pool_t
         *pool; /**< of the call: cleared when it ends; of a background thread: when it gives its connection back */
     sql_conn_t *conn;         /**< taken */
-    apr_uint64_t client;      /**< who has taken it */
+    apr_uint64_t client;      /**< the client that has acquired the permit */
     const sql_table_t *table; /**< what sql_catalogue_find found last; valid while `conn` is taken */
 
     sql_conn_t *own;         /**< a background thread's connection, which nobody else takes */

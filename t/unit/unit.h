@@ -68,7 +68,7 @@
     SUITE(database_place)                                                                                              \
     SUITE(database_recent)                                                                                             \
     SUITE(database_walk)                                                                                               \
-    SUITE(sql_turns)
+    SUITE(sql_semaphore)
 #else
 #define VAULT_DATABASE_SUITES(SUITE)
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose turn it is where clients share the connections of a child. */
+/* Which client gets the next permit of a semaphore that several clients share. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -7,19 +7,19 @@
 
 #include <CUnit/CUnit.h>
 
-#include "turns.h"
+#include "fair_semaphore.h"
 #include "unit.h"
 
 #define CALLS_MAX 8
 #define ROUNDS 20000
 #define THREADS 8
 
-void vault_sql_turns_suite(void);
+void vault_sql_semaphore_suite(void);
 
 typedef struct scene_t {
-    sql_turns_t *turns;
+    sql_semaphore_t *semaphore;
     pthread_mutex_t lock;
-    char order[CALLS_MAX + 1]; /* lock: names of calls as they had their turns */
+    char order[CALLS_MAX + 1]; /* lock: names of calls in the order of their grants */
     int count;                 /* lock */
 } scene_t;
 
@@ -30,20 +30,21 @@ typedef struct call_t {
     pthread_t thread;
 } call_t;
 
-static void *take_turn(void *baton)
+static void *hold_permit(void *baton)
 {
     call_t *call = baton;
     scene_t *s = call->scene;
 
-    CU_ASSERT(sql_turns_take(s->turns, call->client, apr_time_from_sec(60)) == APR_SUCCESS);
+    CU_ASSERT(sql_semaphore_acquire(s->semaphore, call->client, apr_time_from_sec(60)) == APR_SUCCESS);
     pthread_mutex_lock(&s->lock);
     s->order[s->count++] = call->name;
     pthread_mutex_unlock(&s->lock);
-    sql_turns_give(s->turns, call->client);
+    sql_semaphore_release(s->semaphore, call->client);
     return NULL;
 }
 
-/* `held`: clients that have the places, `calls`: clients of the calls that come then, named a, b, c …; the first place is given back. */
+/* `held`: the clients that hold the permits. `calls`: the clients of the calls that come then, named a, b, c … Then the
+ * first permit is released. */
 static void play(const char *held, const char *calls, const char *expected, const char *why)
 {
     scene_t s = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -52,19 +53,19 @@ static void play(const char *held, const char *calls, const char *expected, cons
     unsigned count = 0;
 
     apr_pool_create(&pool, NULL);
-    CU_ASSERT_FATAL(sql_turns_create(&s.turns, (unsigned)strlen(held), pool) == APR_SUCCESS);
+    CU_ASSERT_FATAL(sql_semaphore_create(&s.semaphore, (unsigned)strlen(held), pool) == APR_SUCCESS);
     for (const char *client = held; *client != '\0'; client++) {
-        CU_ASSERT(sql_turns_take(s.turns, (apr_uint64_t)*client, 0) == APR_SUCCESS);
+        CU_ASSERT(sql_semaphore_acquire(s.semaphore, (apr_uint64_t)*client, 0) == APR_SUCCESS);
     }
     for (; calls[count] != '\0'; count++) {
         call[count] = (call_t){&s, (char)('a' + count), (apr_uint64_t)calls[count], 0};
-        pthread_create(&call[count].thread, NULL, take_turn, &call[count]);
-        while (sql_turns_waiting(s.turns) <= count) {
+        pthread_create(&call[count].thread, NULL, hold_permit, &call[count]);
+        while (sql_semaphore_waiting(s.semaphore) <= count) {
             sched_yield();
         }
     }
-    CU_ASSERT(sql_turns_take(s.turns, 'X', 1) == APR_TIMEUP);
-    sql_turns_give(s.turns, (apr_uint64_t)held[0]);
+    CU_ASSERT(sql_semaphore_acquire(s.semaphore, 'X', 1) == APR_TIMEUP);
+    sql_semaphore_release(s.semaphore, (apr_uint64_t)held[0]);
     for (unsigned i = 0; i < count; i++) {
         pthread_join(call[i].thread, NULL);
     }
@@ -72,8 +73,8 @@ static void play(const char *held, const char *calls, const char *expected, cons
     if (strcmp(s.order, expected) != 0) {
         printf("\n    %s: %s, not %s\n", why, s.order, expected);
     }
-    CU_ASSERT(sql_turns_waiting(s.turns) == 0);
-    CU_ASSERT(sql_turns_take(s.turns, 'X', 0) == APR_SUCCESS);
+    CU_ASSERT(sql_semaphore_waiting(s.semaphore) == 0);
+    CU_ASSERT(sql_semaphore_acquire(s.semaphore, 'X', 0) == APR_SUCCESS);
     apr_pool_destroy(pool);
 }
 
@@ -86,9 +87,9 @@ static void test_order(void)
         {"A", "BCD", "abc", "calls of several clients as well"},
         {"A", "AAAB", "dabc", "a client that comes last is before the next calls of the one that was served last"},
         {"A", "AABBC", "ceadb", "clients take turns"},
-        {"AAAA", "AAAB", "dabc", "a client that has no place is next"},
-        {"AAAB", "AB", "ba", "then one that has fewer places than others"},
-        {"AAB", "BAC", "cba", "then the one whose last turn is longest ago"},
+        {"AAAA", "AAAB", "dabc", "a client that holds no permit is next"},
+        {"AAAB", "AB", "ba", "then one that holds fewer permits than others"},
+        {"AAB", "BAC", "cba", "then the one whose last grant is longest ago"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -97,7 +98,7 @@ static void test_order(void)
 }
 
 typedef struct race_t {
-    sql_turns_t *turns;
+    sql_semaphore_t *semaphore;
     _Atomic int inside;
     _Atomic int wrong;
     _Atomic int had;
@@ -109,13 +110,13 @@ static void *race_thread(void *baton)
     const apr_uint64_t client = (apr_uint64_t)pthread_self() % 3;
 
     for (int i = 0; i < ROUNDS; i++) {
-        if (sql_turns_take(race->turns, client, i % 16 == 0 ? 1 : apr_time_from_sec(60)) != APR_SUCCESS) {
+        if (sql_semaphore_acquire(race->semaphore, client, i % 16 == 0 ? 1 : apr_time_from_sec(60)) != APR_SUCCESS) {
             continue;
         }
         race->wrong += ++race->inside > 3;
         race->had++;
         race->inside--;
-        sql_turns_give(race->turns, client);
+        sql_semaphore_release(race->semaphore, client);
     }
     return NULL;
 }
@@ -127,7 +128,7 @@ static void test_race(void)
     apr_pool_t *pool;
 
     apr_pool_create(&pool, NULL);
-    CU_ASSERT_FATAL(sql_turns_create(&race.turns, 3, pool) == APR_SUCCESS);
+    CU_ASSERT_FATAL(sql_semaphore_create(&race.semaphore, 3, pool) == APR_SUCCESS);
     for (int i = 0; i < THREADS; i++) {
         pthread_create(&threads[i], NULL, race_thread, &race);
     }
@@ -137,15 +138,15 @@ static void test_race(void)
     CU_ASSERT(race.wrong == 0);
     CU_ASSERT(race.had >= THREADS * ROUNDS * 15 / 16);
     for (int i = 0; i < 3; i++) {
-        CU_ASSERT(sql_turns_take(race.turns, 1, 0) == APR_SUCCESS);
+        CU_ASSERT(sql_semaphore_acquire(race.semaphore, 1, 0) == APR_SUCCESS);
     }
-    CU_ASSERT(sql_turns_take(race.turns, 1, 0) == APR_TIMEUP);
+    CU_ASSERT(sql_semaphore_acquire(race.semaphore, 1, 0) == APR_TIMEUP);
     apr_pool_destroy(pool);
 }
 
-void vault_sql_turns_suite(void)
+void vault_sql_semaphore_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("sql_turns", NULL, NULL);
+    CU_pSuite suite = CU_add_suite("sql_semaphore", NULL, NULL);
 
     CU_add_test(suite, "order", test_order);
     CU_add_test(suite, "race", test_race);

@@ -16,6 +16,7 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "now.h"
+#include "thread_quota.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -52,16 +53,29 @@ static unsigned most_waiting(void)
     return threads > 1 ? (unsigned)threads / 2 : 1;
 }
 
-/* Half of that half, in all children together. */
+/* A client may have half of that half, in all children together. Where a child is one thread (prefork), a quarter of the
+ * children. */
+static unsigned most_of_client(unsigned most)
+{
+    int children = 0;
+
+    if (vault_thread_quota_is_shared()) {
+        ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &children);
+        most = (unsigned)children / 2;
+    }
+    return most > CLIENT_LEAST * 2 ? most / 2 : CLIENT_LEAST;
+}
+
+/* A child without a slot cannot count for a client: the limit of the child alone holds there. */
 static int client_may(body_t *body, unsigned most)
 {
     vault_client_claim_t claim = {.id = vault_client_of(body->r),
                                   .kind = VAULT_CLIENT_BODIES,
                                   .slot = vault_server.slot,
                                   .amount = 1,
-                                  .most = most > CLIENT_LEAST * 2 ? most / 2 : CLIENT_LEAST};
+                                  .most = most_of_client(most)};
 
-    return vault_clients_take(vault_server.clients, &body->client, &claim) == APR_SUCCESS;
+    return !vault_server.slot || vault_clients_take(vault_server.clients, &body->client, &claim) == APR_SUCCESS;
 }
 
 /* @return whether it is one of `waiting` now */

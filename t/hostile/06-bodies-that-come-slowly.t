@@ -100,6 +100,20 @@ SKIP: {
     $connection->close;
 }
 
+# ---------------------------------------------------------------- with prefork
+{
+    my $PROCESSES = 12;
+    use_server(VaultTest::Server->start('slow-bodies-prefork', mpm => 'prefork'));
+    my @own = map { slow('POST', '/vault/poll', from => '127.0.0.2') } 1 .. $PROCESSES / 4 + 2;
+    my @refused;
+    wait_until(sub { @refused = grep { !$_->is_silent } @own; @refused >= 2 }, 'all but a quarter of the processes are free of one client');
+    is($_->response->{status}, 503, '... the others are told to come again') for @refused;
+    text_of('/test/echo?text=meanwhile');
+    is(scalar(grep { $_->is_silent } @own), $PROCESSES / 4, "... of $PROCESSES a quarter waits");
+    $_->close for @own;
+    announce(qr/VLT00321: 0 of at most 1 threads of this child wait/);
+}
+
 # ---------------------------------------------------------------- with mod_reqtimeout
 use_server(VaultTest::Server->start('slow-bodies-reqtimeout', config => "RequestReadTimeout header=1 body=1\n")) if have_module('reqtimeout');
 SKIP: {

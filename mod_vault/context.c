@@ -61,12 +61,16 @@ void vault_context_end(request_rec *r)
     ap_set_module_config(r->request_config, &vault_module, NULL);
 }
 
-/* A page that was not published by the time its request goes never will be. */
+/* A page that was not published by the time its request goes never will be. A child of prefork may end in a signal
+ * handler while its thread holds a lock of the shared memory. It would wait for itself, and its parent, which takes
+ * these locks as well, for it: there the page is left, and expires. */
 static apr_status_t drop_page(void *data)
 {
     vault_context_t *x = data;
 
-    vault_page_drop(vault_server.pages, &x->page);
+    if (!vault_server.ends) {
+        vault_page_drop(vault_server.pages, &x->page);
+    }
     return APR_SUCCESS;
 }
 

@@ -21,9 +21,16 @@ static void notify_all_of(const apr_array_header_t *names)
     }
 }
 
+/* A child of prefork that ends in a signal handler, perhaps while its thread holds a lock of the shared memory, takes
+ * none: it counts as killed, and every page looks again. */
 static apr_status_t notify_at_end(void *data)
 {
-    notify_all_of(data);
+    if (vault_server.ends) {
+        __atomic_add_fetch(&vault_server.in_handlers, 1, __ATOMIC_SEQ_CST);
+    }
+    else {
+        notify_all_of(data);
+    }
     return APR_SUCCESS;
 }
 

@@ -24,7 +24,8 @@ my $USER = "Authorization: Basic bWFsbG9yeTpw\r\n";    # mallory:p
 my $QUIET = '/test/page?poll=/test/value%3Fname=h0%26interest=evil{}';
 my $BIG = '/test/page?' . join '&', map { "poll=/test/big%3Fbytes=1000000%26n=$_" } 1 .. 4;
 my $FEED = '/vault/feed/tests/echo?x=';
-my $LARGE = '/vault/feed/database/get_new_instances?table=large';
+my $LARGE = '/vault/feed/database/get_new_instances?table=large&limit=100';
+my $SEARCH = '/vault/feed/database/filter?table=large&where.body=none{}';    # reads all rows
 my $STREAM = "Accept: text/event-stream\r\n";
 
 # ---------------------------------------------------------------- requests and conversations
@@ -50,7 +51,7 @@ sub repeat
 {
     my ($request) = @_;
     return sub {
-        return sub { return ref $request ? $request->() : fresh($request) };
+        return sub { return ref $request ? $request->() : fresh($request) };    # a sub where a body has {}
     };
 }
 
@@ -102,7 +103,7 @@ my @ATTACKS = (
     {name => 'unread', connections => 60, talk => with_page($BIG, sub { \get("/vault/poll?page=$_[0]&seq=0") })},
     {name => 'qos', connections => 300, rate => 2000, talk => repeat(get('/backend/{}'))},
     {name => 'notifies', connections => 8, talk => repeat(form('/vault/notify', 'interest=h0'))},
-    {name => 'notify-names', connections => 8, talk => repeat(form('/vault/notify', 'interest=evil{}'))},
+    {name => 'notify-names', connections => 8, talk => repeat(sub { form('/vault/notify', fresh('interest=evil{}')) })},
     {name => 'slow-bodies', connections => 300, talk => beginning(form('/vault/poll', 'x' x 500) =~ s/x{499}\z//r)},
     {name => 'slow-heads', connections => 300, talk => beginning("GET /vault/poll HTTP/1.1\r\nHost: l")},
     {name => 'connections', connections => 1500, talk => sub { return sub { return '' } }},
@@ -112,10 +113,10 @@ my @ATTACKS = (
         talk => repeat(get('/test/page?' . join '&', 'poll=/test/count', map { 'view=h0&interest=' . chr(97 + $_ % 26) x 8 . '{}' . 'a' x ($_ % 60) } 1 .. 60))},
     {name => 'status', connections => 8, talk => repeat(get('/open-status?pages'))},
     {name => 'page-calls', connections => 8, talk => repeat(sub { json('/vault/page', fresh("$FEED\{}")) })},
-    {name => 'feed-calls', connections => 16, needs => 'database', talk => repeat(get("$LARGE&limit=100"))},
-    {name => 'slow-queries', connections => 16, needs => 'database', talk => repeat(get("$LARGE&where.body=none{}"))},
-    {name => 'channels', connections => 8, needs => 'messages', talk => repeat(form('/vault/feed/messages/create_channel', 'channel=c{}', $USER))},
-    {name => 'messages', connections => 8, needs => 'messages', talk => repeat(form('/vault/feed/messages/post_message', 'channel=lobby&text=x{}', $USER))},
+    {name => 'feed-calls', connections => 16, needs => 'database', talk => repeat(get($LARGE))},
+    {name => 'slow-queries', connections => 16, needs => 'database', talk => repeat(get($SEARCH))},
+    {name => 'channels', connections => 8, needs => 'messages', talk => repeat(sub { form('/vault/feed/messages/create_channel', fresh('channel=c{}'), $USER) })},
+    {name => 'messages', connections => 8, needs => 'messages', talk => repeat(sub { form('/vault/feed/messages/post_message', fresh('channel=lobby&text=x{}'), $USER) })},
     {name => 'tls-handshakes', connections => 100, needs => 'tls', talk => beginning("\x16\x03\x01\x02\x00\x01")},
     {name => 'h2-resets', needs => 'http2', frames => \&h2_resets},
     {name => 'h2-window-0', needs => 'http2', frames => \&h2_window},
@@ -148,7 +149,8 @@ sub attack
     return $attack->{frames}->($end, %with) if $attack->{frames};
     my $loop = Bench::Loop->new(port => ($attack->{needs} // '') eq 'tls' ? $with{tls_port} : $with{port});
     my (%answers, @ready);
-    push @ready, new_talker($loop, $attack->{talk}->($_), \%answers, \@ready) for 1 .. $attack->{connections};
+    my ($connections) = sort { $a <=> $b } $with{connections}, $attack->{connections};
+    push @ready, new_talker($loop, $attack->{talk}->($_), \%answers, \@ready) for 1 .. $connections;
     my $rate = $attack->{rate} // $with{rate};
     my $last = time;
     my $tick;

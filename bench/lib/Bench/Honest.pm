@@ -178,8 +178,13 @@ sub _write
     $self->{writing}{$group} = 1;
     $self->{sent}{$group}{$row} = [time, $self->{phase}];
     my $c = $self->{writers}{$group} //= $self->{loop}->connection(from => '127.0.0.1');
+    my $reused = defined $c->{socket};
     $c->{answered} = sub {
         my ($c, $answer) = @_;
+        if (!$answer->{status} && $reused) {    # the server closed it while it was idle: a browser asks again
+            $reused = 0;
+            return $c->ask($self->{site}{write}->($group, $row));
+        }
         $self->{writing}{$group} = 0;
         return $self->{wrote}{$group} = $row if $answer->{status} == 200;
         delete $self->{sent}{$group}{$row};

@@ -158,6 +158,9 @@ sub write_and_visit
 
 sub stop { $_[0]{wants} = 0; return }
 
+# Visitors who still have no answer when the pages have theirs are turned away.
+sub end_visits { my ($self) = @_; $_->(0) for values %{$self->{visiting}}; return }
+
 sub _tick
 {
     my ($self, $every, $code, $due) = @_;
@@ -203,10 +206,12 @@ sub _visit
     my $done;
     my $end = sub {
         return if $done++;
+        delete $self->{visiting}{$began};
         push @{$self->_figure($phase)->{visit}}, time - $began;
         $self->_figure($phase)->{turned_away}++ if $_[0] != 200;
         $c->close;
     };
+    $self->{visiting}{$began} = $end;
     $c->{answered} = sub { $end->($_[1]{status}) };
     $self->{loop}->after(TOO_LATE, sub { $end->(0) });
     $c->ask(get($path, "Connection: close\r\n"));

@@ -338,7 +338,7 @@ static apr_status_t leave(void *data)
 static apr_status_t start_waiting(apr_pool_t *pchild)
 {
     int threads = 1;
-    unsigned runs = (unsigned)vault_settings.runs, hands;
+    unsigned runs = (unsigned)vault_settings.runs, ring_limit;
     apr_status_t rv;
 
     void_shares(getpid()); /* of a process whose number we got, and of whose end nobody was told */
@@ -352,12 +352,12 @@ static apr_status_t start_waiting(apr_pool_t *pchild)
     vault_server.counters = vault_slot_counters(vault_server.notifier, vault_server.slot);
     vault_pages_set_slot(vault_server.pages, vault_server.slot);
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
-    hands = threads > 2 ? (unsigned)threads / 2 : 1;
+    ring_limit = threads > 2 ? (unsigned)threads / 2 : 1;
     if (!runs) {
-        runs = hands;
+        runs = ring_limit;
     }
-    rv = vault_waiters_create(&vault_server.waiters, vault_server.notifier, vault_server.slot, runs, hands, tick, NULL,
-                              pchild);
+    rv = vault_waiters_create(&vault_server.waiters, vault_server.notifier, vault_server.slot, runs, ring_limit, tick,
+                              NULL, pchild);
     if (rv != APR_SUCCESS) {
         vault_server.waiters = NULL;
         return rv;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The waiters of a child: made, stopped, freed. Those that wait: waiters_polls.c. Their bells: waiters_bells.c. The
- * thread that rings: waiters_waker.c. */
+/* The waiters of a child: made, stopped, freed. waiters_polls.c has the polls, waiters_wakeups.c their bells, and
+ * waiters_waker.c the thread that rings these. */
 #include "waiters_inside.h"
 
 #include <stdlib.h>
@@ -28,14 +28,14 @@ static apr_status_t free_all(void *baton)
     }
     close(w->epoll);
     close(w->control);
-    vault_bells_free(w);
+    vault_wakeups_destroy(w);
     free(w->deadlines.heap);
     free(w->lists);
     return APR_SUCCESS;
 }
 
 apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *notifier, unsigned slot, unsigned window,
-                                  unsigned hands, void (*tick)(void *baton), void *baton, apr_pool_t *pchild)
+                                  unsigned ring_limit, void (*tick)(void *baton), void *baton, apr_pool_t *pchild)
 {
     vault_waiters_t *w = apr_pcalloc(pchild, sizeof(*w));
 
@@ -43,13 +43,13 @@ apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *n
     w->counters = vault_slot_counters(notifier, slot);
     w->slot = slot;
     w->window = window ? window : 1;
-    w->hands = hands ? hands : 1;
+    w->ring_limit = ring_limit ? ring_limit : 1;
     w->interests = vault_notifier_interests(notifier);
     w->tick = tick;
     w->baton = baton;
     w->queue.next = w->queue.prev = &w->queue;
     w->epoll = w->control = -1;
-    w->held_first = w->held_last = -1;
+    w->deferred_first = w->deferred_last = -1;
     apr_pool_cleanup_register(pchild, w, free_all, apr_pool_cleanup_null);
     *waiters = w;
     return start(w, pchild);

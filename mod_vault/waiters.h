@@ -68,12 +68,12 @@ struct vault_poll_t {
 /** Begin to let polls wait in this child. Starts the waker thread.
  * @param slot    this child's
  * @param window  how many are woken at a time, at least 1
- * @param hands   how many bells that are carried ring at a time, at least 1; see vault_poll_carry()
+ * @param ring_limit  how many carried bells ring at a time, at least 1; see vault_poll_carry()
  * @param tick    called by the waker, without any lock: about once a second, also while stopping; ten times a second
  *                after vault_waiters_halt(); may be NULL
  * @return APR_SUCCESS, or what the system said */
 apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *notifier, unsigned slot, unsigned window,
-                                  unsigned hands, void (*tick)(void *baton), void *baton, apr_pool_t *pchild);
+                                  unsigned ring_limit, void (*tick)(void *baton), void *baton, apr_pool_t *pchild);
 
 /** Have passes that were let in or displaced (qos.h) told to `let_in`: by the waker, without any lock.
  * @param let_in  of this pass; 0: look at all of them, it may be any */
@@ -131,9 +131,10 @@ unsigned vault_poll_take(vault_waiters_t *w, vault_poll_t *poll);
  * it has looked, found nothing, and is woken by whatever comes. */
 void vault_poll_finish(vault_waiters_t *w, vault_poll_t *poll);
 
-/** The bell lies in the socket of a connection, in place of its descriptor: the MPM polls for it, and closes it when it
- * ends at once. `carried` 0: it lies there no more, since a thread has come, or the connection ends. Until then a bell
- * that has been rung takes one of the `hands`; while all are taken, further bells wait, and ring in their order. */
+/** A connection carries the bell from now on (`carried` 1): its socket has the descriptor of the bell in place of its
+ * own, so the MPM polls for the bell, and closes it when the MPM ends at once. `carried` 0: the connection carries it no
+ * more, since a thread has collected it or the connection ends. A carried bell that rings counts against `ring_limit`
+ * until then. At the limit the module defers further bells, and rings them in order of arrival. */
 void vault_poll_carry(vault_waiters_t *w, vault_poll_t *poll, int carried);
 
 /** Somebody else has closed the bell: it must neither be rung nor be given to another poll. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file waiters_inside.h
- * What the files of the waiters share: waiters_bells.c, waiters_polls.c, waiters_waker.c and waiters.c. For these only.
+ * What the files of the waiters share: waiters_wakeups.c, waiters_polls.c, waiters_waker.c and waiters.c. For these only.
  */
 #ifndef VAULT_WAITERS_INSIDE_H
 #define VAULT_WAITERS_INSIDE_H
@@ -15,23 +15,23 @@
 #include "deadlines.h"
 #include "waiters.h"
 
-/** A bell, found by its descriptor. The MPM polls for it while it is carried. */
-typedef struct vault_bell_t {
+/** The bell with this descriptor. The MPM polls for it while a connection carries it (vault_poll_carry()). */
+typedef struct vault_wakeup_t {
     enum {
-        VAULT_BELL_HERE,    /* it is not carried */
-        VAULT_BELL_CARRIED, /* it is, and has not been rung for that */
-        VAULT_BELL_HELD,    /* it is to ring when a thread has come for another one */
-        VAULT_BELL_HANDED   /* it rings, and no thread has come for it yet */
+        VAULT_WAKEUP_UNCARRIED, /* no connection carries it */
+        VAULT_WAKEUP_CARRIED,   /* a connection carries it, and it does not ring */
+        VAULT_WAKEUP_DEFERRED,  /* it will ring when a thread has collected another one */
+        VAULT_WAKEUP_RINGING    /* it rings, and no thread has collected it yet */
     } state;
-    int next, prev; /* descriptors, in the queue of those that are HELD; -1: none */
-} vault_bell_t;
+    int next, prev; /* descriptors in the queue of DEFERRED bells; -1: none */
+} vault_wakeup_t;
 
 struct vault_waiters_t {
     vault_notifier_t *notifier;           /* const */
     vault_counters_t *counters;           /* const */
     unsigned slot;                        /* const */
     unsigned window;                      /* const */
-    unsigned hands;                       /* const; so many bells are HANDED at a time */
+    unsigned ring_limit;                  /* const; how many bells may be RINGING at a time */
     vault_interest_t interests;           /* const; largest index */
     void (*tick)(void *);                 /* const */
     void *baton;                          /* const */
@@ -49,11 +49,12 @@ struct vault_waiters_t {
     apr_time_t wakes_at;         /* lock; when the waker looks at deadlines next */
     int *free;                   /* lock; bells that belong to no poll */
     apr_size_t free_bells, free_room;
-    vault_bell_t *bells;         /* lock; by descriptor */
-    int bells_end;               /* lock; the first descriptor that has no place there */
-    int held_first, held_last;   /* lock; the queue of those that are HELD */
-    unsigned handed;             /* lock; how many are HANDED */
-    unsigned fetched, looked_at; /* lock; for how many a thread has come, and how many those were a second ago */
+    vault_wakeup_t *wakeups;                    /* lock; by descriptor */
+    int wakeups_end;                            /* lock; the first descriptor without an entry there */
+    int deferred_first, deferred_last;          /* lock; the queue of DEFERRED bells */
+    unsigned ringing;                           /* lock; how many bells are RINGING */
+    unsigned collected;                         /* lock; how many bells threads have collected */
+    unsigned collected_before;                  /* lock; how many those were a second ago */
     vault_interest_t drained[VAULT_SLOT_QUEUE]; /* waker thread */
 };
 
@@ -84,23 +85,24 @@ void vault_waiters_wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned 
 /** All that are meant: by VAULT_CAUSE_STOP those that do not outlast it, else those that wait for an interest. Locked. */
 void vault_waiters_wake_all_locked(vault_waiters_t *w, unsigned cause);
 
-/** A bell for a poll. @return its descriptor, or -1 and errno */
-int vault_bells_take(vault_waiters_t *w);
+/** Get a bell for a poll: a free one, or a new eventfd. @return its descriptor, or -1 and errno */
+int vault_wakeup_alloc(vault_waiters_t *w);
 
-/** The poll does not need it any more. Locked. */
-void vault_bells_give_locked(vault_waiters_t *w, int fd);
+/** Free the bell, for another poll. The eventfd stays open. Locked. */
+void vault_wakeup_free_locked(vault_waiters_t *w, int fd);
 
-/** It is carried from here on, and then no more: a thread has come for it, or the connection ends. Locked. */
-void vault_bells_carry_locked(vault_waiters_t *w, int fd);
-void vault_bells_release_locked(vault_waiters_t *w, int fd);
+/** A connection carries the bell from now on; or no more, since a thread has collected it or the connection ends.
+ * Locked. */
+void vault_wakeup_carry_locked(vault_waiters_t *w, int fd);
+void vault_wakeup_uncarry_locked(vault_waiters_t *w, int fd);
 
-/** Ring it: at once, or in its order, when too many are HANDED. Locked. */
-void vault_bells_ring_locked(vault_waiters_t *w, int fd);
+/** Ring the bell at once. If `ring_limit` bells are RINGING, defer a carried one. Locked. */
+void vault_wakeup_ring_locked(vault_waiters_t *w, int fd);
 
-/** Once a second, by the waker: see that no bell is HELD for ever. */
-void vault_bells_look(vault_waiters_t *w);
+/** See that no bell is DEFERRED for ever. The waker calls it once a second. */
+void vault_wakeups_check_stall(vault_waiters_t *w);
 
-void vault_bells_free(vault_waiters_t *w);
+void vault_wakeups_destroy(vault_waiters_t *w);
 
 /** Start the thread that rings for notifications, deadlines and clients. `epoll` and `control` are there.
  * @return APR_SUCCESS or an error of epoll_ctl or of the thread's */

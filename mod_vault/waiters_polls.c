@@ -2,7 +2,7 @@
 /* The polls that wait in a child: they come, are woken, get their turn, and go.
  *
  * Lists: one an interest, found by its index. Deadlines: a heap (deadlines.h), which is also the list of all that wait. Turns: a
- * queue of woken polls, of which `window` at a time have been rung. Bells: waiters_bells.c.
+ * queue of woken polls, of which `window` at a time have been rung. Bells: waiters_wakeups.c.
  */
 #include "waiters_inside.h"
 
@@ -38,7 +38,7 @@ static void give_turn(vault_waiters_t *w, vault_poll_t *poll)
 {
     poll->turn = RUNNING;
     w->running++;
-    vault_bells_ring_locked(w, poll->bell);
+    vault_wakeup_ring_locked(w, poll->bell);
 }
 
 void vault_waiters_wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned cause)
@@ -48,7 +48,7 @@ void vault_waiters_wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned 
     }
     poll->causes |= cause;
     if (cause & AT_ONCE) {
-        vault_bells_ring_locked(w, poll->bell);
+        vault_wakeup_ring_locked(w, poll->bell);
         return;
     }
     if (poll->turn != NONE) {
@@ -105,7 +105,7 @@ void vault_poll_finish(vault_waiters_t *w, vault_poll_t *poll)
 
 apr_status_t vault_poll_begin(vault_waiters_t *w, vault_poll_t *poll)
 {
-    poll->bell = vault_bells_take(w);
+    poll->bell = vault_wakeup_alloc(w);
     return poll->bell < 0 ? APR_FROM_OS_ERROR(errno) : APR_SUCCESS;
 }
 
@@ -249,7 +249,7 @@ void vault_poll_end(vault_waiters_t *w, vault_poll_t *poll)
     vault_poll_finish(w, poll);
     pthread_mutex_lock(&w->lock);
     if (poll->bell >= 0) {
-        vault_bells_give_locked(w, poll->bell);
+        vault_wakeup_free_locked(w, poll->bell);
         poll->bell = -1;
     }
     pthread_mutex_unlock(&w->lock);
@@ -259,14 +259,14 @@ void vault_poll_carry(vault_waiters_t *w, vault_poll_t *poll, int carried)
 {
     pthread_mutex_lock(&w->lock);
     poll->carried = carried;
-    (carried ? vault_bells_carry_locked : vault_bells_release_locked)(w, poll->bell);
+    (carried ? vault_wakeup_carry_locked : vault_wakeup_uncarry_locked)(w, poll->bell);
     pthread_mutex_unlock(&w->lock);
 }
 
 void vault_poll_lose_bell(vault_waiters_t *w, vault_poll_t *poll)
 {
     pthread_mutex_lock(&w->lock);
-    vault_bells_release_locked(w, poll->bell);
+    vault_wakeup_uncarry_locked(w, poll->bell);
     poll->bell = -1;
     pthread_mutex_unlock(&w->lock);
 }
@@ -315,7 +315,7 @@ int vault_waiters_nudge(vault_waiters_t *w)
         const vault_poll_t *poll = w->deadlines.heap[i];
         /* One that has been rung already is on its way to a thread, and one that writes would take the ring for a client that reads. */
         if (poll->carried && !poll->causes && !poll->writes) {
-            vault_bells_ring_locked(w, poll->bell);
+            vault_wakeup_ring_locked(w, poll->bell);
             found = 1;
         }
     }

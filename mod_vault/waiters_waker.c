@@ -118,7 +118,7 @@ static void handle_events(vault_waiters_t *w, const struct epoll_event *events, 
             silence(w->control);
         }
         else if (events[i].data.fd != vault_slot_fd(w->notifier, w->slot) && !has_halted(w)) {
-            vault_bells_ring_locked(w, events[i].data.fd);
+            vault_wakeup_ring_locked(w, events[i].data.fd);
         }
     }
     pthread_mutex_unlock(&w->lock);
@@ -126,7 +126,7 @@ static void handle_events(vault_waiters_t *w, const struct epoll_event *events, 
 
 static void tick(vault_waiters_t *w)
 {
-    vault_bells_look(w);
+    vault_wakeups_check_stall(w);
     if (w->tick) {
         w->tick(w->baton);
     }

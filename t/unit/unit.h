@@ -46,7 +46,7 @@
     SUITE(page_kill)                                                                                                   \
     SUITE(page_step)                                                                                                   \
     SUITE(waiters)                                                                                                     \
-    SUITE(waiters_bells)                                                                                               \
+    SUITE(waiters_wakeups)                                                                                             \
     SUITE(waiters_race)                                                                                                \
     SUITE(wake)                                                                                                        \
     SUITE(mustache)                                                                                                    \

@@ -20,7 +20,7 @@ void hall_begin(hall_t *h, unsigned window)
     for (i = 0; i < 3; i++) {
         CU_ASSERT_FATAL(vault_interest_hold(h->f.notifier, name[i], &h->interest[i], &stamp) == APR_SUCCESS);
     }
-    CU_ASSERT_FATAL(vault_waiters_create(&h->w, h->f.notifier, h->slot, window, HANDS, NULL, NULL, h->f.pool) ==
+    CU_ASSERT_FATAL(vault_waiters_create(&h->w, h->f.notifier, h->slot, window, RING_LIMIT, NULL, NULL, h->f.pool) ==
                     APR_SUCCESS);
 }
 

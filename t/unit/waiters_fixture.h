@@ -11,8 +11,8 @@
 #include "waiters.h"
 
 #define FAR_OFF (vault_now() + apr_time_from_sec(3600))
-/* So many of the bells that are carried ring at a time. */
-#define HANDS 2
+/* How many carried bells ring at a time. */
+#define RING_LIMIT 2
 
 typedef struct hall_t {
     fixture_t f;

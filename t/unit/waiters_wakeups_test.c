@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of how many bells that are carried ring at a time. */
+/* Tests of the limit on how many carried bells ring at a time. */
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ typedef struct crowd_t {
     apr_time_t began;
 } crowd_t;
 
-/* All wait, and the MPM polls for them. */
+/* All polls wait, and the MPM polls for their bells. */
 static void crowd_begin(crowd_t *c)
 {
     int i;
@@ -49,18 +49,18 @@ static int count_ringing(const crowd_t *c)
     return n;
 }
 
-/* Of `left` that have been woken as many ring as there are hands. After a second without a thread that comes, it may be
- * more: a machine that is so slow says nothing here. */
-static void check_hands(const crowd_t *c, int left)
+/* Of `left` polls that have been woken, as many ring as the limit allows. More may ring after a second in which no
+ * thread has collected one, so a machine that is so slow proves nothing here. */
+static void check_limit(const crowd_t *c, int left)
 {
     int ringing = count_ringing(c);
 
     if (vault_now() - c->began < apr_time_from_sec(1)) {
-        CU_ASSERT_EQUAL(ringing, left < HANDS ? left : HANDS);
+        CU_ASSERT_EQUAL(ringing, left < RING_LIMIT ? left : RING_LIMIT);
     }
 }
 
-/* One that rings and has not been fetched; -1: none does. */
+/* A poll whose bell rings and that no thread has collected; -1: none. */
 static int find_ringing(const crowd_t *c)
 {
     int i;
@@ -70,14 +70,14 @@ static int find_ringing(const crowd_t *c)
     return i < CROWD ? i : -1;
 }
 
-/* A thread comes for it. */
+/* A thread collects the bell. */
 static unsigned fetch(crowd_t *c, int i)
 {
     vault_poll_carry(c->h.w, &c->poll[i], 0);
     return vault_poll_detach(c->h.w, &c->poll[i]);
 }
 
-static void no_more_ring_than_there_are_hands(void)
+static void no_more_ring_than_the_limit(void)
 {
     crowd_t c;
     int i, n;
@@ -86,7 +86,7 @@ static void no_more_ring_than_there_are_hands(void)
     vault_waiters_stop(c.h.w);
     hall_settle(&c.h);
     for (n = CROWD; n > 0; n--) {
-        check_hands(&c, n);
+        check_limit(&c, n);
         i = find_ringing(&c);
         CU_ASSERT_FATAL(i >= 0);
         CU_ASSERT_EQUAL(fetch(&c, i), VAULT_CAUSE_STOP);
@@ -109,7 +109,7 @@ static void clients_that_hang_up_all_at_once_ring_in_their_turn(void)
     }
     hall_settle(&c.h);
     for (n = CROWD; n > 0; n--) {
-        check_hands(&c, n);
+        check_limit(&c, n);
         i = find_ringing(&c);
         CU_ASSERT_FATAL(i >= 0);
         CU_ASSERT_EQUAL(fetch(&c, i), 0);
@@ -137,7 +137,7 @@ static void the_oldest_rings_first(void)
 }
 
 /* The MPM has ended its connection by then, at its Timeout. */
-static void who_goes_before_its_bell_rings_keeps_no_other_waiting(void)
+static void a_poll_that_ends_before_its_bell_rings_delays_no_other(void)
 {
     static const int going[] = {2, 0, 6, 3};
     crowd_t c;
@@ -156,7 +156,7 @@ static void who_goes_before_its_bell_rings_keeps_no_other_waiting(void)
     crowd_end(&c);
 }
 
-static void who_is_not_carried_needs_no_hand(void)
+static void a_bell_that_is_not_carried_does_not_count(void)
 {
     crowd_t c;
     vault_poll_t own;
@@ -171,28 +171,28 @@ static void who_is_not_carried_needs_no_hand(void)
 }
 
 /* httpd may lose a connection: the others must not wait for it for ever. */
-static void those_held_ring_when_no_thread_comes_for_a_second(void)
+static void deferred_bells_ring_when_no_thread_comes_for_a_second(void)
 {
     crowd_t c;
 
     crowd_begin(&c);
     vault_waiters_stop(c.h.w);
     hall_settle(&c.h);
-    check_hands(&c, CROWD);
+    check_limit(&c, CROWD);
     while (count_ringing(&c) < CROWD) {
         hall_settle(&c.h);
     }
     crowd_end(&c);
 }
 
-void vault_waiters_bells_suite(void)
+void vault_waiters_wakeups_suite(void)
 {
-    CU_pSuite suite = CU_add_suite("waiters_bells", NULL, NULL);
+    CU_pSuite suite = CU_add_suite("waiters_wakeups", NULL, NULL);
 
-    CU_ADD_TEST(suite, no_more_ring_than_there_are_hands);
+    CU_ADD_TEST(suite, no_more_ring_than_the_limit);
     CU_ADD_TEST(suite, clients_that_hang_up_all_at_once_ring_in_their_turn);
     CU_ADD_TEST(suite, the_oldest_rings_first);
-    CU_ADD_TEST(suite, who_goes_before_its_bell_rings_keeps_no_other_waiting);
-    CU_ADD_TEST(suite, who_is_not_carried_needs_no_hand);
-    CU_ADD_TEST(suite, those_held_ring_when_no_thread_comes_for_a_second);
+    CU_ADD_TEST(suite, a_poll_that_ends_before_its_bell_rings_delays_no_other);
+    CU_ADD_TEST(suite, a_bell_that_is_not_carried_does_not_count);
+    CU_ADD_TEST(suite, deferred_bells_ring_when_no_thread_comes_for_a_second);
 }

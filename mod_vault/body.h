@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file body.h
- * Bodies of requests to the module's own URLs, read so that clients who send slowly cannot take all threads of a child.
+ * Reads the request bodies sent to the module's own URLs. Clients that send slowly cannot occupy all threads of a
+ * child.
  *
- * A thread that reads a body waits for its client, for up to Timeout at each byte. Here a body that has come already, as most come with their
- * headers, is read at once. A thread waits for the rest of one only while fewer than half of the threads of its child do so, and fewer than
- * half of that half for this client in all children; and 10 s at most, and a second more for each 1,000 bytes that have come. (Over HTTP/2 each wait may last for Timeout.) mod_reqtimeout does
- * this for the whole site, by time alone.
+ * A thread that reads a body may block for httpd's Timeout at each byte. Most bodies arrive together with their
+ * headers, and these functions read such a body without blocking. For the rest of a body a thread blocks only within
+ * these limits:
+ *   - At most half of the threads of a child wait for bodies.
+ *   - At most half of that number wait for bodies of one client, over all children.
+ *   - A thread waits for 10 s at most, and one second longer for each 1,000 bytes received. Over HTTP/2 each single
+ *     wait may last for Timeout.
+ *
+ * mod_reqtimeout limits the time for the whole site, but not the number of threads.
  */
 #ifndef VAULT_BODY_H
 #define VAULT_BODY_H
 
 #include "httpd.h"
 
-/** The body as text, in `pool`, NUL-terminated.
- * @param max  in bytes
- * @return OK, or the status to answer: 400 it has a NUL or broke off, 408 it came too slowly, 413 it is longer than `max`, 503 with
- *         Retry-After: too many come slowly. With 408, 413 and 503 httpd closes the connection after the answer */
+/** Read the body into `text`, NUL-terminated, in `pool`.
+ * @param max  the longest body that is accepted, in bytes
+ * @return OK, or the status to answer with:
+ *         400  the body contains a NUL, or the client stopped before its end
+ *         408  the client sends too slowly
+ *         413  the body is longer than `max`
+ *         503  too many threads wait for bodies already; Retry-After is set
+ *         After 408, 413 and 503 httpd closes the connection. */
 int vault_body_read(request_rec *r, char **text, apr_size_t max, apr_pool_t *pool);
 
-/** Read it to its end, for the next request of the connection; if it comes too slowly, let the connection end after the answer.
- * @return OK, or the status to answer: it is no body */
+/** Read the body to its end and discard it, so that the connection can serve its next request. If the client sends
+ * too slowly, httpd closes the connection after the answer.
+ * @return OK, or the status to answer with: the request has no valid body */
 int vault_body_discard(request_rec *r);
 
 #endif

@@ -236,7 +236,8 @@ static void repair_shares_locked(vault_clients_t *c)
     }
 }
 
-/* Nothing that the dead owner was to announce is announced under this lock; of its end itself the parent learns (slot.h). */
+/* No process announces changes of data under this lock, so the death of its owner loses no notify. The parent learns
+ * of the death itself (slot.h). */
 void vault_clients_acquire(vault_clients_t *c)
 {
     apr_uint32_t i;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file client_rows.h
- * How clients lie in the segment. Internal: for client_table.c, client_rows.c and their tests.
+ * The layout of the client table in the segment. Internal: for client_table.c, client_rows.c and their tests.
  *
- * What is true is in few words: the id and the counts of a row; the row, the slot and the counts of a share. All else (chains, lists,
- * sums, free rows) is derived from these and made anew when the lock tells of a dead owner. So a row or a share that is being made gets
- * its id (its row) last, and loses it first when it goes.
+ * Few words are the source of truth: the id and the counts of a row; the row, the slot and the counts of a share. The
+ * others (hash chains, lists, sums, free lists) are derived. If a process died while it held the lock, the next owner
+ * rebuilds them from the truth. Therefore a row gets its id last when it is made, and loses it first when it is
+ * freed. The same holds for a share and its row.
  *
- * A row has a share for each slot that holds something for that client, not one for each slot there is: prefork has hundreds of slots.
+ * A row has a share only for those slots that count something for the client, since prefork has hundreds of slots.
  */
 #ifndef VAULT_CLIENT_ROWS_H
 #define VAULT_CLIENT_ROWS_H
@@ -77,7 +78,7 @@ static inline apr_uint64_t vault_least(apr_uint64_t a, apr_uint64_t b)
     return a < b ? a : b;
 }
 
-/** Take the lock; after a dead owner, make anew all that is derived. */
+/** Take the lock. If its last owner died, rebuild all that is derived. */
 void vault_clients_acquire(vault_clients_t *c);
 
 /** The client's row; 0: it has none. */

@@ -173,12 +173,12 @@ void vault_clients_slot_gone(vault_clients_t *c, unsigned slot)
 
 /* --------------------------------------------------------------------- rate */
 
-/* A leaky bucket in one word: the time until which what was admitted keeps the client busy, each for its share of a second. */
+/* A leaky bucket in one word, `busy_until`: each admitted notify moves it on by one second divided by the rate. */
 static int admit_locked(vault_row_t *row, unsigned per_second, apr_uint64_t now)
 {
     apr_uint64_t share = APR_USEC_PER_SEC / per_second, busy = row->busy_until;
 
-    if (busy < now || busy - now > APR_USEC_PER_SEC) { /* busy for more than can be: the clock was set back */
+    if (busy < now || busy - now > APR_USEC_PER_SEC) { /* the clock was set back if it is more than a second */
         busy = now;
     }
     if (busy + share > now + APR_USEC_PER_SEC) {

@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file client_table.h
- * What each client has of the server, counted exactly and over all children: pages, bytes of the heap, interests, polls that wait,
- * bytes that wait to be written, threads that wait for its bodies, and how often it notifies.
+ * Counts exactly, over all children, what each client uses: pages, bytes of the heap, interests, waiting polls,
+ * unsent bytes of answers, threads that wait for its bodies, and how often it notifies.
  *
- * A client is a user or, without a login, an address. The table knows it by a 64-bit SipHash of its whole name under a random key that
- * never leaves the segment. An outsider cannot compute the hash, so he cannot find two names that share a limit.
+ * A client is an authenticated user or, without a login, an IP address. The table knows a client by a 64-bit SipHash
+ * of its whole name. The key is random and never leaves the segment, so an attacker cannot choose two names with the
+ * same hash.
  *
- * A client has a row while it has anything; a row that holds nothing is free again at once, and one that holds only a rate at the next
- * vault_clients_sweep(). There are twice as many rows as pages, and some: every page can belong to another client, and as many clients
- * again can be served without a page. Where no row can be had, a request is refused as at a limit: nothing is admitted uncounted.
+ * A client has a row while it uses anything. The table frees a row that counts nothing at once, and one that has only
+ * a notify rate at the next vault_clients_sweep(). There are more than twice as many rows as pages: each page can
+ * belong to another client, and as many clients again can be served without a page. If all rows are in use, the
+ * caller refuses the request as at a limit. So the server admits nothing uncounted.
  *
  * What a process that dies leaves:
- *   - Of a kind that belongs to a slot (WAITING, UNSENT, BODIES) each slot has a share of its own, and only the process in that slot changes it.
- *     vault_clients_slot_gone() wipes the shares of a dead process; the total of a client is the sum of its shares.
- *   - The other kinds (PAGES, BYTES, INTERESTS) outlive the process that counted them. Its caller counts up before it notes what was
- *     counted, and wipes its note before it counts down. So a kill can only leave too much, which vault_clients_recount() takes away.
+ *   - Counts that belong to a slot (WAITING, UNSENT, BODIES): each slot has a share of the count, and only the
+ *     process in that slot changes it. vault_clients_slot_gone() clears the shares of a dead process. The count of a
+ *     client is the sum of its shares.
+ *   - The other counts (PAGES, BYTES, INTERESTS) outlive the process that made them. The caller raises the count
+ *     before it records what it counted, and deletes that record before it lowers the count. So a kill can only leave
+ *     a count that is too high, and vault_clients_recount() corrects it.
  *
- * Threads: create is for the parent before any fork; everything else for any thread of any process. One robust lock, held for some tens
- * of instructions; no function calls out under it. Lock order: page > clients.
+ * Threads: the parent calls create before any fork. Any thread of any process may call all other functions. One
+ * robust lock protects the table. A thread holds it for some tens of instructions and calls nothing under it. Lock
+ * order: page > clients.
  */
 #ifndef VAULT_CLIENT_TABLE_H
 #define VAULT_CLIENT_TABLE_H
@@ -43,7 +48,7 @@ typedef enum vault_client_kind_t {
     VAULT_CLIENT_KINDS
 } vault_client_kind_t;
 
-/** The first kind that belongs to a slot: those before it are not a slot's, those from it on are. */
+/** The first kind that belongs to a slot. All kinds from here on do, none before it does. */
 #define VAULT_CLIENT_OF_SLOT VAULT_CLIENT_WAITING
 
 /** What a client asks for. */
@@ -52,7 +57,7 @@ typedef struct vault_client_claim_t {
     vault_client_kind_t kind;
     unsigned slot;       /* of this process (slot.h), 1 and up; not used for a kind that is not a slot's */
     apr_uint64_t amount; /* 0: nothing is done, and `row` becomes 0 */
-    apr_uint64_t most;   /* how much it may have of this kind afterwards, in all slots; APR_UINT64_MAX: any amount */
+    apr_uint64_t most;   /* the limit of its count of this kind, over all slots; APR_UINT64_MAX: none */
 } vault_client_claim_t;
 
 /** What the table needs of a segment, in bytes, for these limits (pages and slots), rounded generously. */
@@ -70,7 +75,7 @@ vault_client_id_t vault_client_id(const vault_clients_t *clients, const char *na
  * @param row  receives where it is counted, for vault_clients_give(); valid until all of it was given back
  * @return APR_SUCCESS; or nothing was done, `row` is 0, and
  *         APR_ENOSPC  it would have more than `most`
- *         APR_ENOMEM  the table has no room for one client more: refuse as at a limit
+ *         APR_ENOMEM  all rows are in use: refuse the request as at a limit
  *         APR_EINVAL  there is no such kind or slot, or the id is 0 */
 apr_status_t vault_clients_take(vault_clients_t *clients, vault_client_row_t *row, const vault_client_claim_t *claim);
 
@@ -79,18 +84,19 @@ apr_status_t vault_clients_take(vault_clients_t *clients, vault_client_row_t *ro
 void vault_clients_give(vault_clients_t *clients, vault_client_row_t row, vault_client_kind_t kind, unsigned slot,
                         apr_uint64_t amount);
 
-/** May the client do it once more (notify)? A second's worth may come at once. When more than half of the rows are taken, a client without
- * a row may not: those who notify leave room for those who have pages.
+/** May the client notify once more? A leaky bucket: notifies for up to one second may come in a burst. If more than
+ * half of the rows are in use, a client without a row may not notify, so that rows stay free for clients with pages.
  * @param per_second  1 to 1,000,000
  * @param now         as vault_now()
  * @return 1  yes, and it is counted
  *         0  not now; it is not counted */
 int vault_clients_admit(vault_clients_t *clients, vault_client_id_t id, unsigned per_second, apr_time_t now);
 
-/** The process in that slot is gone: what its shares hold is void. Before another process claims the slot. */
+/** Clear the shares of a slot whose process has ended. Call it before another process claims the slot. */
 void vault_clients_slot_gone(vault_clients_t *clients, unsigned slot);
 
-/** Free the rows of clients that have nothing and have not notified for a second. For some child, every second or so. */
+/** Free the rows of clients that use nothing and have not notified for a second. One child calls it about once a
+ * second. */
 void vault_clients_sweep(vault_clients_t *clients, apr_time_t now);
 
 /* ------------------------------------------------------------------ recount */

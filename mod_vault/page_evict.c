@@ -3,40 +3,44 @@
  * @file page_evict.c
  * Which pages are evicted when memory, page slots or interests run out.
  *
- * A client's fair share is an equal part of all there is, among the clients that have any of it. In this order:
- *   1. The pages of the clients that have more than that, the one with the most first: its pages that were never polled, then those
- *      that no poll has had for a while, then, only for a client that has less than its own share, also those that live.
- *   2. Of all others those that no poll has had for a while: those never polled first, then of the client that has the most.
- * In each case the page that was idle for longest. So a page that lives is never lost to somebody who has more, and a page of a client
- * within its share is never lost at all while it lives.
+ * The fair share of a client is the capacity of the resource, divided by the number of clients that use it. A page is
+ * idle if no poll has asked for it for VAULT_PAGE_EVICTABLE, and alive otherwise. The module evicts in this order:
+ *   1. Pages of the clients that have more than their fair share, the client with the most first. Of each client,
+ *      first the idle pages that were never polled, then the other idle pages, then the pages that are alive. It
+ *      evicts the last only if the client that asks stays within its own fair share.
+ *   2. Idle pages of all other clients: first those that were never polled, then those of the client that has the
+ *      most.
  *
- * A client at a limit of its own loses its own pages alone, and none that lives.
+ * Among equals the module evicts the page that has been idle for longest. So a client with more than its fair share
+ * never evicts another client's page that is alive, and a client within its fair share never loses one.
+ *
+ * A client at its own limit loses only its own pages, and none that is alive.
  */
 #include "page_record.h"
 
 #include <string.h>
 
-/* So many pages go for one attempt at most, and the table is gone through so often. */
+/* How many pages one attempt evicts, and how often it scans the table, at most. */
 #define EVICTED_MAX 256
 #define SCANS_MAX 32
 
 typedef enum { NEVER_POLLED, IDLE, LIVING } life_t;
 
-/* A page that may go, and what decides when. */
+/* A page that may be evicted, and what decides its rank. */
 typedef struct candidate_t {
     vault_victim_t victim;
     int over; /* its client has more than its share */
     life_t life;
-    apr_uint64_t has; /* what its client has */
+    apr_uint64_t has; /* how much its client has of the resource */
     apr_uint64_t idle_since;
 } candidate_t;
 
-/* How matters stand, for one walk over all pages. */
+/* What one scan over all pages needs. */
 typedef struct scan_t {
     vault_pages_t *p;
     vault_eviction_t *eviction;
     apr_uint64_t share;
-    int takes_living; /* who asks has less than the share */
+    int takes_living; /* the client that needs memory stays within its share */
 } scan_t;
 
 void vault_eviction_need(vault_eviction_t *eviction, const vault_page_record_t *rec, vault_client_kind_t kind,
@@ -44,7 +48,7 @@ void vault_eviction_need(vault_eviction_t *eviction, const vault_page_record_t *
 {
     if (eviction) {
         if (eviction->kind != kind || eviction->own != own) {
-            eviction->next = eviction->count; /* those who were to go for another thing */
+            eviction->next = eviction->count; /* the candidates were for another resource */
         }
         eviction->lacks = 1;
         eviction->client = rec ? rec->client : eviction->client;
@@ -80,7 +84,7 @@ static life_t life_of(const vault_page_record_t *rec, apr_time_t now)
     return vault_load(&rec->polled) ? IDLE : NEVER_POLLED;
 }
 
-/* @return whether the page may go */
+/* @return 1 the page may be evicted */
 static int is_candidate(const scan_t *s, apr_uint32_t index, candidate_t *c)
 {
     const vault_page_record_t *rec = &s->p->records[index];
@@ -117,7 +121,7 @@ static int goes_before(const candidate_t *a, const candidate_t *b)
     return a->idle_since < b->idle_since;
 }
 
-/* Keep the first VAULT_EVICTION_VICTIMS, in order. */
+/* Keep the VAULT_EVICTION_VICTIMS pages that are to be evicted first, in that order. */
 static void keep_first(candidate_t *list, unsigned *count, const candidate_t *c)
 {
     unsigned i = *count;
@@ -155,7 +159,7 @@ static void list_victims(vault_pages_t *p, vault_eviction_t *eviction)
     }
 }
 
-/* A client may have come down to its share by those of its pages that went before. */
+/* Earlier evictions may have brought the client down to its share. Then its pages that are alive stay. */
 static int may_go_still(vault_pages_t *p, const vault_eviction_t *eviction, const vault_victim_t *victim)
 {
     vault_client_row_t row = vault_load(&p->records[victim->page.index].row);

@@ -3,8 +3,8 @@
  * @file page_record.h
  * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on their way), page_write.c
  * (what others do to it), page_facts.c (what it tells), page_clients.c (what its client has), page_recount.c (what pages have in
- * all), page_check.c (is it sound), page_table.c (how it comes and goes), page_evict.c (which goes to make room) and page_record.c (its
- * lock, its blocks, its holds); for no other file.
+ * all), page_check.c (is it sound), page_table.c (how it comes and goes), page_evict.c (which one is evicted) and
+ * page_record.c (its lock, its blocks, its holds); for no other file.
  *
  * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when the record is first
  * used, so that a large table costs only what is in use. The id is written last when a page is made and wiped first when it goes.
@@ -89,8 +89,9 @@ vault_page_record_t *vault_page_record_lock_page(vault_pages_t *p, const vault_p
  * @return APR_SUCCESS; APR_NOTFOUND the page is of another host; APR_EACCES of another user */
 apr_status_t vault_page_record_admits(vault_pages_t *p, const vault_page_record_t *rec, const vault_owner_t *owner);
 
-/** A block of the heap for the page; its client is charged. 0: no room, or the client has as much as it may: `eviction` says. Locked, until
- * the block is in the record or freed: else the recount after a death would take it for lost. */
+/** A block of the heap for the page; its client is charged. 0: the heap is full, or the client is at its limit:
+ * `eviction` says which. Locked, until the block is in the record or freed: else the recount after a death would take
+ * it for lost. */
 vault_off_t vault_page_record_alloc(vault_pages_t *p, vault_page_record_t *rec, apr_size_t size,
                                     vault_eviction_t *eviction);
 
@@ -166,34 +167,34 @@ const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------- eviction */
 
-/** What an attempt lacked, and the pages that may go for it. Zeroed but for what the caller knows; good for one call of the public
- * functions, which try again for as long as vault_evict_page() finds them room. */
+/** What an attempt lacked, and the pages to evict for that. The caller sets what it knows and zeroes the rest. It
+ * serves one call of a public function, which repeats its attempt for as long as vault_evict_page() evicts a page. */
 typedef struct vault_victim_t {
     vault_page_t page;
-    int lives; /* it goes although a poll has it, or may soon have */
+    int lives; /* the page is alive: a poll has it, or had it a moment ago */
 } vault_victim_t;
 #define VAULT_EVICTION_VICTIMS 16
 struct vault_eviction_t {
-    apr_uint32_t asks;        /* place of the page that asks, which does not go itself; 0: it has none yet */
-    vault_client_id_t client; /* whose page asks; 0: of none */
-    int lacks;                /* is anything lacking that a page can make room for? */
-    vault_client_kind_t kind; /* then: of this */
-    apr_uint64_t amount;      /* so much */
-    int own;                  /* the client has as much as it may: only its own pages can help */
-    apr_uint64_t share;       /* what one client may have of it when all is taken */
+    apr_uint32_t asks; /* index of the page that needs memory, which is not evicted itself; 0: it has no index yet */
+    vault_client_id_t client; /* the client of that page; 0: it belongs to no client */
+    int lacks;                /* 1: the last attempt failed for want of something that an eviction frees */
+    vault_client_kind_t kind; /* of this resource */
+    apr_uint64_t amount;      /* this amount was lacking */
+    int own;                  /* the client is at its own limit: evict only its own pages */
+    apr_uint64_t share;       /* the fair share of one client */
     apr_time_t now;
-    unsigned evicted;                               /* pages that went */
-    unsigned count, next;                           /* of the victims */
-    vault_victim_t victims[VAULT_EVICTION_VICTIMS]; /* in the order in which they go */
+    unsigned evicted;                               /* how many pages were evicted */
+    unsigned count, next;                           /* how many victims there are, and the next one to evict */
+    vault_victim_t victims[VAULT_EVICTION_VICTIMS]; /* in the order of their eviction */
 };
 
-/** Note what was lacking. @param eviction  may be NULL */
+/** Note what the attempt lacked. @param eviction  NULL: do nothing */
 void vault_eviction_need(vault_eviction_t *eviction, const vault_page_record_t *rec, vault_client_kind_t kind,
                          apr_uint64_t amount, int own);
 
-/** Have one page go for what the last attempt lacked. No lock is held.
- * @return 1  one went: try again
- *         0  nothing was lacking, or no page may go for it */
+/** Evict one page, to free what the last attempt lacked. The caller holds no lock.
+ * @return 1  one page was evicted: try again
+ *         0  the attempt lacked nothing, or no page may be evicted for it */
 int vault_evict_page(vault_pages_t *p, vault_eviction_t *eviction);
 
 /** Does nobody poll the page, since so long? Takes no lock. */

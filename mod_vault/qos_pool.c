@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file qos_pool.c
- * The passes that no gate has, and how many of them each gate may take.
+ * The pool of free passes, and how many of them each gate may take.
  *
  * Half of all passes is divided evenly among the gates of the configuration: each gate can always have its share. The
  * other half is for the gates that need more. A pass that is free goes back to the pool at once, so a flooded gate

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file text.h
- * Memory for text that grows while it is written, and then waits for a client that may be slow.
+ * Memory for text that grows while it is written, and then waits for a client that may read slowly.
  *
- * A long text has pages of its own, which go back to the system at the moment at which it is freed. malloc() would keep them: after the first
- * long block was freed, glibc takes others of that size from the heaps of its threads, and keeps what is free there.
+ * The module maps a long text with mmap(), so that its memory returns to the operating system when the text is freed.
+ * malloc() would keep that memory: after the first free() of a long block, glibc raises its mmap threshold, and
+ * allocates later blocks of that size from the arenas of its threads.
  *
- * A text belongs to one thread at a time; any may free it.
+ * A text belongs to one thread at a time. Any thread may free it.
  */
 #ifndef VAULT_TEXT_H
 #define VAULT_TEXT_H
@@ -27,7 +28,7 @@ apr_size_t vault_text_capacity(char *text);
 /** Free it. NULL does nothing. */
 void vault_text_free(void *text);
 
-/** Have `gone` called with these when the text is freed. Once a text. */
+/** Call `gone` with these arguments when the text is freed. Once for each text. */
 void vault_text_on_free(char *text, vault_text_gone_t *gone, apr_uint32_t which, apr_size_t amount);
 
 #endif

@@ -40,7 +40,8 @@ static void add(int by)
     __atomic_fetch_add(&vault_server.counters->threads_held, (apr_uint64_t)by, __ATOMIC_SEQ_CST);
 }
 
-/* Counted before the sum is read, so that of two at the last place never both get in; in that moment both may be refused. */
+/* The thread adds itself before it reads the sum. So of two threads that compete for the last permit, never both get
+ * it; in a tie the function may refuse both. */
 int vault_thread_quota_take(void)
 {
     add(1);

@@ -3,26 +3,28 @@
  * @file thread_quota.h
  * How many suspended requests hold a thread each: VaultLongPollThreads.
  *
- * A request that cannot be parked with the MPM waits in the thread that handles it, and holds it from its first wait to its answer. In a child of
- * several threads the limit counts for the child, whose other threads serve its other connections. Where a child is one thread (prefork), it
- * counts for all children together: a limit of its own for each child would let waiting polls take every process of the server.
+ * A request that cannot be parked with the MPM waits in the thread that handles it. It holds that thread from its
+ * first wait to its answer. If a child has several threads, the limit applies to each child. If a child has one
+ * thread (prefork), the limit applies to all children together: a limit for each child would let waiting polls occupy
+ * every process of the server.
  *
- * Any thread of a child, after child_init. The count lies in the child's slot, so a child that is killed takes its places along.
+ * Any thread of a child may call these functions after child_init. The count is in the slot of the child. So it goes
+ * when the child is killed.
  */
 #ifndef VAULT_THREAD_QUOTA_H
 #define VAULT_THREAD_QUOTA_H
 
-/** Take a place.
- * @return 1; 0 all places are taken */
+/** Count one more request that holds a thread.
+ * @return 1; 0 the limit is reached: nothing is counted */
 int vault_thread_quota_take(void);
 
-/** Give a place back. */
+/** The request holds its thread no more. */
 void vault_thread_quota_release(void);
 
-/** Are all places taken now? For an answer that has to be decided before anything waits. */
+/** Is the limit reached now? For a decision before the request waits; it may be outdated then. */
 int vault_thread_quota_is_used_up(void);
 
-/** Does a child have one thread only, so that the limit counts for all children together? */
+/** Does each child have one thread, so that the limit applies to all children together? */
 int vault_thread_quota_is_shared(void);
 
 #endif

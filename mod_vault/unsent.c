@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts what clients have not read yet. */
+/* Counts the bytes of answers that clients have not read yet. */
 #include "unsent.h"
 
 #include "http_log.h"
@@ -29,7 +29,8 @@ static int is_over(request_rec *r)
     return 0;
 }
 
-/* A child of prefork may end in a signal handler, in the middle of anything: its parent takes away what it has counted. */
+/* A child of prefork ends within a signal handler, which may have interrupted an update of the table. So the child
+ * leaves its counts, and its parent removes them (vault_clients_slot_gone()). */
 static void give(vault_client_row_t row, apr_size_t amount)
 {
     if (row && !vault_server.ends) {
@@ -45,7 +46,7 @@ void vault_unsent_give(vault_unsent_t *u)
     u->amount = 0;
 }
 
-/* The last quarter is for the answers of what runs already. */
+/* The last quarter is for the answers of methods that run already. */
 int vault_unsent_allows(request_rec *r, vault_client_id_t client)
 {
     apr_uint64_t most = (apr_uint64_t)vault_settings.max_client_unsent;

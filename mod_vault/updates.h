@@ -18,7 +18,7 @@
 typedef struct vault_answer_budget_t {
     apr_size_t most; /* bytes of JSON: VaultMaxAnswer */
     apr_size_t used;
-    int full; /* a method had to stay out */
+    int full; /* 1: the output of a method did not fit */
 } vault_answer_budget_t;
 
 /** The updates of one page. */
@@ -31,8 +31,9 @@ typedef struct vault_updates_t {
  * @param pool  frees the text, if it has not been taken by then */
 void vault_updates_begin(vault_updates_t *u, apr_pool_t *pool);
 
-/** Is there room for so many bytes more? An answer that has nothing yet takes the output of any method, so that each gets its turn.
- * @return 0 no: the budget is spent from here on */
+/** Do `length` more bytes fit? Any length fits into an empty answer, so a method with a long output is not left out
+ * for ever.
+ * @return 1; 0 they do not: from now on the budget is spent, for any length */
 int vault_answer_budget_allows(vault_answer_budget_t *budget, apr_size_t length);
 
 /** Add what a method wrote: {method, type, body, format?}.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts the requests of a client that wait. */
+/* Counts the waiting requests of a client. */
 #include "wait_quota.h"
 
 #include "context.h"
@@ -50,7 +50,8 @@ int vault_wait_quota_take(vault_suspension_t *s)
     return vault_clients_take(vault_server.clients, &s->wait_row, &claim) == APR_SUCCESS || is_over(s);
 }
 
-/* What a child of prefork has that ends in a signal handler, in the middle of anything, its parent takes away. */
+/* A child of prefork ends within a signal handler, which may have interrupted an update of the table. So the child
+ * leaves its counts, and its parent removes them (vault_clients_slot_gone()). */
 void vault_wait_quota_release(vault_suspension_t *s)
 {
     if (s->wait_row && !vault_server.ends) {

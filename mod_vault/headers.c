@@ -296,14 +296,13 @@ static int share_told(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, se
 
 /* An application that speaks where nobody listens is noticed by nobody else: its pages are just not live. VaultNotify is off only where
  * the administrator has said so, which wants no warning. */
-static void say_off(const take_t *t, unsigned i)
+static void say_off(const take_t *t, const char *directive, int expected)
 {
-    int expected = headers[i].is_accepted == may_notify;
     int level =
         expected || was_told(t->r) ? APLOG_INFO : APLOG_WARNING; /* here, as the macro looks at its argument twice */
 
     ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00064) "%s of %s does not count: %s is off there", t->name,
-                  t->r->uri, headers[i].directive);
+                  t->r->uri, directive);
 }
 
 static int is_accepted_of(const request_rec *r, unsigned i)
@@ -336,7 +335,7 @@ static void take_one(take_t *t, apr_table_t *table, unsigned i, int accepted)
     apr_table_do(gather, lists, table, t->name, NULL);
     apr_table_unset(table, t->name);
     if (!accepted) {
-        say_off(t, i);
+        say_off(t, headers[i].directive, headers[i].is_accepted == may_notify);
         return;
     }
     for (k = 0; k < lists->nelts; k++) {
@@ -356,7 +355,7 @@ static void take_table(request_rec *r, apr_table_t *table, int before)
 }
 
 /* A view asks for what VaultPoll names, if its answer can have a page at all: the location has images and style sheets as well. A method waits for
- * what VaultInterest names. */
+ * what VaultInterest names; where VaultLongPoll is off it would run once and never again, so the log says that. */
 static void take_declared(request_rec *r)
 {
     const vault_location_t *l = vault_location_of(r);
@@ -364,13 +363,19 @@ static void take_declared(request_rec *r)
     apr_array_header_t *values;
     int i, method = in_method(&t);
 
-    if ((!method && (r->main || !l->polls || vault_own_page(r) || vault_script_refused(r))) || !has_live_pages(l)) {
+    if (!method && (r->main || !l->polls || vault_own_page(r) || vault_script_refused(r) || !has_live_pages(l))) {
         return;
     }
     if (!method) {
         t.name = "VaultPoll";
     }
     values = vault_declared(r, method ? l->interests : l->polls, t.name);
+    if (!has_live_pages(l)) {
+        if (values->nelts > 0 && counts(&t)) {
+            say_off(&t, "VaultLongPoll", 0);
+        }
+        return;
+    }
     for (i = 0; i < values->nelts && counts(&t); i++) {
         const char *value = APR_ARRAY_IDX(values, i, const char *);
         const char *wrong = NULL;

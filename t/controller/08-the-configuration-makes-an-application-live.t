@@ -30,6 +30,10 @@ my $config = <<'END';
 <Location "/dead/">
     SetHandler vault-test
     VaultPoll /plain/rows
+    VaultInterest c08-dead
+</Location>
+<Location "/plain/to-dead/">
+    VaultPoll /dead/echo?text=x
 </Location>
 END
 use_server(VaultTest::Server->start('declared', config => $config));
@@ -60,6 +64,11 @@ like(text_of('/crawled/echo?text=x', headers => {'User-Agent' => 'Mozilla/5.0'})
 my $made = status()->{PagesCreated};
 unlike(text_of('/crawled/echo?text=x', headers => {'User-Agent' => 'Examplebot/2.1'}), $page_of, 'a crawler gets none, as the manual has it');
 is(status()->{PagesCreated}, $made, '... and takes no page from the server');
+
+my $deaf = open_page('/plain/to-dead/echo?text=x');
+announce(qr{vault:warn\].*VLT00064: VaultInterest of /dead/echo does not count: VaultLongPoll is off there});
+$deaf->poll;
+unlike(text_of('/vault/status?page=' . $deaf->id), qr/c08-dead/, 'an interest of a method where VaultLongPoll is off does not count, and the log says so');
 
 # What stops the start.
 accepts("VaultPoll /a\nVaultPoll Off\nVaultInterest a\nVaultInterest Off\n<Location /b>\nVaultPoll \"/x%{QUERY_STRING}\" \"%{REQUEST_METHOD} == 'GET'\"\n</Location>\n", 'rules');

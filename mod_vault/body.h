@@ -8,7 +8,8 @@
  * headers, and these functions read such a body without blocking. For the rest of a body a thread blocks only within
  * these limits:
  *   - At most half of the threads of a child wait for bodies.
- *   - At most half of that number wait for bodies of one client, over all children.
+ *   - At most half of that number wait for bodies of one client, over all children. If each child has one thread
+ *     (prefork), at most a quarter of the children do.
  *   - A thread waits for 10 s at most, and one second longer for each 1,000 bytes received. Over HTTP/2 each single
  *     wait may last for Timeout.
  *

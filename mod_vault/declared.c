@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VaultPoll and VaultInterest, and the check that mod_headers is not used in their place. */
+/* VaultPoll and VaultInterest, and the check that the configuration does not use mod_headers for the same. */
 #include "declared.h"
 
 #include "apr_strings.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of the handlers that have URLs, and where those answer that show or change what is not one visitor's own. */
+/* The table of the handlers that have URLs, and the check where those of the whole server may answer. */
 #include "own_handlers.h"
 
 #include "http_log.h"
@@ -38,7 +38,8 @@ const char *vault_own_handler_set(cmd_parms *cmd, void *dir, const char *name)
     return DECLINE_CMD;
 }
 
-/* In front of our handlers. The author of an .htaccess file must not open by it what is the whole server's. */
+/* Runs before the module's handlers. The author of an .htaccess file must not open data of the whole server with
+ * it. */
 static int refuse(request_rec *r)
 {
     static apr_time_t said;

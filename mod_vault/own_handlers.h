@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file own_handlers.h
- * The handlers of this module that have URLs: one row each, with what sets them apart from an application's handlers.
+ * A table of the module's own handlers that have URLs. A row says in which ways httpd treats the handler unlike that
+ * of an application.
  *
- * No page is rendered by them, so they make no page, and a request for one of them changes no data of the site.
+ * These handlers render no HTML, so the module makes no page for their requests. Their requests change no data of the
+ * site.
  */
 #ifndef VAULT_OWN_HANDLERS_H
 #define VAULT_OWN_HANDLERS_H
@@ -13,15 +15,16 @@
 
 typedef struct vault_own_handler_t {
     const char *name;
-    int answers_origins; /* pages of other origins may ask it, where VaultLongPollOrigin says so */
+    int answers_origins; /* answers pages of those other origins that VaultLongPollOrigin names */
     int skips_queue;     /* VaultQosLimit does not hold it back: it does no work for the limited application */
-    int of_server; /* it shows or changes what is the whole server's: answers only where the server's configuration sets it */
+    int of_server; /* shows or changes data of the whole server: answers only where the server's configuration sets it */
 } vault_own_handler_t;
 
-/** The row of the handler that is to answer `r`; NULL: another module's. */
+/** The row of the handler that will answer `r`; NULL: that is a handler of another module. */
 const vault_own_handler_t *vault_own_handler(const request_rec *r);
 
-/** SetHandler, which is the core's: notes what the server's configuration sets, and not .htaccess files. */
+/** Also reads each SetHandler, a directive of httpd's core, to note the handlers that the server's configuration
+ * sets. A SetHandler in an .htaccess file does not count. */
 const char *vault_own_handler_set(cmd_parms *cmd, void *dir, const char *name);
 
 void vault_own_handler_hooks(void);

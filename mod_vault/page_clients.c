@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a page costs its client: itself, the bytes of its blocks, the interests it holds. All of it can be counted from the record, so
- * after a death it is: what was charged for is noted in the record after it was charged, and wiped before it is refunded, so a process that
- * is killed in between leaves a client with too much, never with too little.
+/* What a page costs its client: the page itself, the bytes of its blocks, and the interests that it holds. The record
+ * of the page shows all three, so a recount after the death of a process is exact. A process charges the client
+ * before it writes the record, and clears the record before it refunds the client. So a process that is killed in
+ * between leaves a count that is too high, never one that is too low.
  */
 #include "page_record.h"
 
@@ -88,8 +89,9 @@ static int recount_once(vault_pages_t *p, vault_client_counts_t *counts, apr_uin
     return settled;
 }
 
-/* A client whose pages are polled all the time may never hold still for long enough. It then keeps the one page or the few bytes too many
- * until the next recount; a client that has so many pages does not feel them. */
+/* The counts of a client whose pages are polled all the time may change during each attempt. The client then keeps a
+ * count that is too high by a page or a few bytes until the next recount. For a client with so many pages that is
+ * negligible. */
 void vault_page_clients_recount(vault_pages_t *p, apr_pool_t *pool)
 {
     vault_client_row_t last = vault_clients_last(p->clients);

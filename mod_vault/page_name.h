@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file page_name.h
- * What may be shown of a page's id. Who knows the id has the page, so the status and the logs call a page by the beginning of it: that tells
- * pages apart, can be compared with the HTML of a page by eye, and leaves 80 random bits unsaid.
+ * The part of a page's id that the module may show. The id is a bearer secret: a client that knows it can take over
+ * the page. So the status and the logs show only its first digits, the name of the page. An administrator can tell
+ * pages apart by their names and find a name in the HTML of a page. 80 random bits stay secret.
  *
  * Any thread of any process.
  */
@@ -16,12 +17,13 @@
 
 void vault_page_name(const vault_page_t *page, char name[VAULT_PAGE_NAME_LEN + 1]);
 
-/** `text` with every id in it cut to its name: that is what any 40 or more hexadecimal digits in a row are taken for. NULL stays NULL.
- * @return `text` itself if there is none; else in `pool` */
+/** Cut every id in `text` to its name. Any sequence of 40 or more hexadecimal digits counts as an id. NULL stays
+ * NULL.
+ * @return `text` itself if it has no id; else a copy in `pool` */
 const char *vault_page_shorten(const char *text, apr_pool_t *pool);
 
-/** The page with that name, or with that whole id. A beginning of a name will do. More digits than a name has are not looked for, or who
- * sees names could find out the rest of an id digit by digit.
+/** Find the page with that name, the beginning of a name, or a whole id. The function refuses more digits than a name
+ * has, unless they are a whole id. Otherwise a client that sees names could guess the rest of an id digit by digit.
  * @return APR_SUCCESS; a whole id is only parsed: the page may be gone
  *         APR_NOTFOUND  there is none
  *         APR_EEXIST    there are several

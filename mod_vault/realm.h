@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file realm.h
- * Who sends a request: of which virtual host, of which authentication realm, and which user.
+ * Identifies the sender of a request: its virtual host, its authentication realm and its user.
  *
- * A virtual host is known by its ServerName and its addresses with their ports, whatever its place in the configuration, so a graceful
- * restart keeps its pages. Those who call it by a ServerAlias are on the same one. An HTTP and an HTTPS virtual host of one name have
- * different ports, and so are two. mod_vhost_alias makes many sites of one virtual host: they are one here.
+ * A virtual host is identified by its ServerName and its addresses with ports, but not by its position in the
+ * configuration, so its pages survive a graceful restart. A request for a ServerAlias belongs to the same virtual
+ * host. An HTTP and an HTTPS virtual host of one name have different ports, so they are two. mod_vhost_alias serves
+ * many sites from one virtual host; here they are one.
  *
- * A realm is what AuthType and AuthName say where the user logged in.
+ * A realm consists of the AuthType and the AuthName of the location where the user logged in.
  */
 #ifndef VAULT_REALM_H
 #define VAULT_REALM_H
@@ -16,7 +17,8 @@
 
 #include "page.h"
 
-/** Who sends the main request of `r`: a subrequest acts for it. After authentication; what it points to lives as long as that request. */
+/** The sender of the main request of `r`, since a subrequest acts for its main request. Call it after authentication.
+ * The result points to memory of the main request. */
 vault_owner_t vault_realm_owner(request_rec *r);
 
 void vault_realm_hooks(void);

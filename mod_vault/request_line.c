@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* httpd writes the request line into the scoreboard after post_read_request, and again right before log_transaction. So the line is cut
- * before the one, and made whole before anything else looks at it. That of our own handlers is cut once more, as nothing but the log
- * needs it; for the others what httpd has written at the end is replaced.
+/* httpd writes the request line into the scoreboard after post_read_request, and again right before log_transaction.
+ * For the first write the module cuts the ids in the line. It restores the line in quick_handler, before other modules
+ * use it. For the second write the module cuts the line again if one of its own handlers will answer, and restores it
+ * for the access log. For other handlers it overwrites in log_transaction what httpd has written.
  */
 #include "request_line.h"
 
@@ -14,7 +15,7 @@
 #include "own_handlers.h"
 #include "page_name.h"
 
-/* The line as the client has sent it, where that has an id. */
+/* The note with the line as the client has sent it, if it has an id. */
 #define SENT "vault-request-line"
 
 static void shorten(request_rec *r)
@@ -22,7 +23,7 @@ static void shorten(request_rec *r)
     r->the_request = (char *)vault_page_shorten(r->the_request, r->pool);
 }
 
-/* @return whether it had been cut at all */
+/* @return 1 the line had been cut */
 static int restore(request_rec *r)
 {
     const char *sent = apr_table_get(r->notes, SENT);

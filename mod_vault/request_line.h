@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file request_line.h
- * Keeps ids of pages out of httpd's scoreboard, which mod_status shows: httpd copies the request line into it, and polls have the id in
- * theirs. The request line that handlers, applications and the access log see is as the client has sent it.
+ * Keeps ids of pages out of httpd's scoreboard, which mod_status shows. httpd copies the request line into the
+ * scoreboard, and the request line of a poll contains the id. Handlers, applications and the access log see the line
+ * as the client has sent it.
  */
 #ifndef VAULT_REQUEST_LINE_H
 #define VAULT_REQUEST_LINE_H

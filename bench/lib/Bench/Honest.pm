@@ -158,6 +158,8 @@ sub write_and_visit
 
 sub stop { $_[0]{wants} = 0; return }
 
+sub visits_wait { my ($self) = @_; return scalar keys %{$self->{visiting}} }
+
 # Visitors who still have no answer when the pages have theirs are turned away.
 sub end_visits { my ($self) = @_; $_->(0) for values %{$self->{visiting}}; return }
 

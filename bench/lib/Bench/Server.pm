@@ -163,6 +163,7 @@ ErrorLog "$root/error_log"
 END
     my $pid = fork() // die "bench/run: no process: $!\n";
     if ($pid == 0) {
+        setpgrp 0, 0;    # httpd with the prefork MPM ends by a signal to its process group
         exec 'sh', '-c', 'ulimit -n "$(ulimit -H -n)"; exec "$@"', 'sh', $place{httpd}, '-DFOREGROUND', @define, '-f',
             "$root/httpd.conf"
             or POSIX::_exit(127);

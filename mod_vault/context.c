@@ -107,20 +107,30 @@ static int is_ipv6(const apr_sockaddr_t *address)
 }
 
 /* Who has the page: the user, or the address; of IPv6 the network, of which one customer has at least 2^64 addresses. */
-static const char *client_name(request_rec *top)
+static const char *client_name(request_rec *top, apr_pool_t *pool)
 {
     if (top->user) {
-        return apr_pstrcat(top->pool, "user ", top->user, NULL);
+        return apr_pstrcat(pool, "user ", top->user, NULL);
     }
     if (!is_ipv6(top->useragent_addr)) {
-        return apr_pstrcat(top->pool, "address ", top->useragent_ip, NULL);
+        return apr_pstrcat(pool, "address ", top->useragent_ip, NULL);
     }
-    return apr_pstrcat(top->pool, "network ", apr_pescape_hex(top->pool, top->useragent_addr->ipaddr_ptr, 8, 0), NULL);
+    return apr_pstrcat(pool, "network ", apr_pescape_hex(pool, top->useragent_addr->ipaddr_ptr, 8, 0), NULL);
 }
 
+/* A user's name is another person's on another virtual host or in another realm, where any visitor may have chosen it. */
 vault_client_id_t vault_client_of(request_rec *r)
 {
-    return vault_client_id(vault_server.clients, client_name(vault_main_request(r)));
+    request_rec *top = vault_main_request(r);
+    const char *name = client_name(top, r->pool);
+    vault_owner_t owner;
+
+    if (top->user) {
+        owner = vault_realm_owner(r);
+        name = apr_psprintf(r->pool, "%s\n%" APR_UINT64_T_HEX_FMT "\n%" APR_UINT64_T_HEX_FMT, name, owner.host,
+                            owner.realm);
+    }
+    return vault_client_id(vault_server.clients, name);
 }
 
 const char *vault_client_limit(request_rec *r, apr_size_t bytes)
@@ -168,7 +178,7 @@ static void say_client_is_full(request_rec *top, const char *limit)
     ap_log_rerror(
         APLOG_MARK, level, 0, top,
         VLTNO(00051) "no page can be made: %s has %s; if that is a proxy of many, mod_remoteip tells them apart",
-        client_name(top), limit);
+        client_name(top, top->pool), limit);
 }
 
 static apr_status_t make_page(request_rec *top, vault_context_t *x)

@@ -49,7 +49,8 @@ void vault_context_end(request_rec *r);
 /** The main request of `r`. */
 request_rec *vault_main_request(request_rec *r);
 
-/** Who asks, for the table of clients (client_table.h): the user or, without one, the address. */
+/** Who asks, for the table of clients (client_table.h): the user of this virtual host and realm
+ * or, without one, the address. After authentication. */
 vault_client_id_t vault_client_of(request_rec *r);
 
 /** Which limit its client has reached, for a page to be made or for so many bytes: for the log, after a refusal.

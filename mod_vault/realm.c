@@ -92,13 +92,13 @@ static int number_hosts(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, 
 
 /* --------------------------------------------------------------------- realms */
 
-static apr_uint64_t realm_of(request_rec *r)
+static apr_uint64_t realm_of(request_rec *r, apr_pool_t *pool)
 {
     const char *type = ap_auth_type(r), *name = ap_auth_name(r);
-    char *realm = apr_pstrcat(r->pool, type ? type : "", "\n", NULL);
+    char *realm = apr_pstrcat(pool, type ? type : "", "\n", NULL);
 
     ap_str_tolower(realm);
-    return number_of(apr_pstrcat(r->pool, realm, name, NULL));
+    return number_of(apr_pstrcat(pool, realm, name, NULL));
 }
 
 vault_owner_t vault_realm_owner(request_rec *r)
@@ -108,7 +108,7 @@ vault_owner_t vault_realm_owner(request_rec *r)
     vault_owner_t owner = {.host = host ? *host : 0, .user = top->user};
 
     if (top->user) {
-        owner.realm = realm_of(top);
+        owner.realm = realm_of(top, r->pool);
     }
     return owner;
 }

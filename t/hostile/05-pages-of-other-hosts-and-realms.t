@@ -33,7 +33,8 @@ my $realms = join '', map { <<"END" } $auth ? qw(a b) : ();
     SetHandler vault-page
 </Location>
 END
-my $common = "<Location /vault/page>\nSetHandler vault-page\n</Location>\n$realms";
+my $MOST = 8;
+my $common = "VaultMaxPagesPerClient $MOST\n<Location /vault/page>\nSetHandler vault-page\n</Location>\n$realms";
 use_server(VaultTest::Server->start('hosts', config => $common . join '', @hosts{qw(one two also)}));
 
 sub rows { my ($path, %headers) = @_; return open_page("$path?poll=/test/rows%3Fname=h05%26interest=h05", headers => \%headers) }
@@ -132,6 +133,13 @@ SKIP: {
     ok(!told($annas, '/b/said', %see), '... whose applications are told nothing');
     is(get(poll_path($annas, '/a'), headers => {as('anna'), host('one')})->{status}, 410, 'the same realm on another host');
     announce(qr/VLT00032: the page belongs to another user than anna, or to one of another AuthType or AuthName/);
+
+    # Whoever can choose the name "anna" on another host, or in another realm, takes nothing of what this one may have.
+    my $is_live = sub { my ($path, @who) = @_; return get("$path?poll=/test/rows%3Fname=h05", headers => {@who})->{body} =~ /data-vault-page/ ? 1 : 0 };
+    is(join('', map { $is_live->('/b/page', %see) } 1 .. $MOST + 1), '1' x $MOST . '0', 'anna of another realm has as many pages as she may');
+    is(join('', map { $is_live->('/b/page', as('anna'), host('one')) } 1 .. $MOST + 1), '1' x $MOST . '0', '... and on another host');
+    ok($is_live->('/a/page', %see), '... which are not those of this anna');
+    announce(qr/VLT00051: no page can be made: user anna has VaultMaxPagesPerClient $MOST/);
 
     my $open = rows('/test/page', host('two'));
     is(get(poll_path($open, '/b') . '&ack=1', headers => \%see)->{status}, 204, 'a page that was made without a user: any user of the host');

@@ -67,7 +67,8 @@ apr_uint64_t vault_clients_space(const vault_limits_t *limits);
  * @return APR_SUCCESS; APR_ENOSPC the segment has not so much left; or what the system's random numbers said */
 apr_status_t vault_clients_create(vault_clients_t **clients, vault_segment_t *segment, apr_pool_t *pool);
 
-/** The client of that name, "user NAME" or "address ADDRESS", say. Never 0. The same in every process until the server is stopped.
+/** The client of that name, "user NAME" or "address ADDRESS", say. Never 0. The same in every process until the
+ * server is stopped.
  * Takes no lock. */
 vault_client_id_t vault_client_id(const vault_clients_t *clients, const char *name);
 
@@ -109,7 +110,8 @@ typedef struct vault_client_counts_t {
 /** The largest row that was ever in use. */
 vault_client_row_t vault_clients_last(const vault_clients_t *clients);
 
-/** Moves before any count of the row does that is not a slot's. Note it, count what the row should have, then set what was counted. */
+/** Moves before any count of the row does that is not a slot's. Note it, count what the row should have, then set
+ * what was counted. */
 apr_uint32_t vault_clients_changes(const vault_clients_t *clients, vault_client_row_t row);
 
 /** Take away what the row has beyond `counted`.

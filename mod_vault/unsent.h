@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file unsent.h
- * Bytes of answers that wait until their clients read them, counted for each client over all children: VaultMaxUnsentPerClient.
+ * Bytes of answers that wait until their clients read them, counted for each client over all children:
+ * VaultMaxUnsentPerClient.
  *
  * httpd keeps an answer in memory until it is sent. Without this limit a client could fill the memory: it asks for
  * long answers on many connections and reads none of them. At the limit the module answers 503 with Retry-After, if

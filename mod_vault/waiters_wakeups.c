@@ -10,7 +10,8 @@
  * listener too, for more than five seconds if its threads have ended meanwhile. If a graceful restart finds the
  * listener waiting, the listener pushes one connection more than its queue holds, and the child crashes.
  *
- * Therefore at most `ring_limit` of the carried bells ring at a time. The module defers the others, in order of arrival,
+ * Therefore at most `ring_limit` of the carried bells ring at a time. The module defers the others, in order of
+ * arrival,
  * until a thread has collected one that rings.
  */
 #include "waiters_inside.h"

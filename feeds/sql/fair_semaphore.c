@@ -5,7 +5,8 @@
 #include "apr_thread_cond.h"
 #include "apr_thread_mutex.h"
 
-/* How many of the latest grants are remembered. A client that had none of these counts as one that had no grant at all. */
+/* How many of the latest grants are remembered. A client that had none of these counts as one that had no grant at
+ * all. */
 #define REMEMBERED 64
 
 /* A call that waits. It lies on the stack of that call. */

@@ -31,6 +31,9 @@ int database_snapshot_read(database_snapshot_t *s, const char *text)
         const char *digits = at + (is_distance || *at == ',');
         apr_int64_t number = apr_strtoi64(digits, &at, 10);
 
+        if (number < 0 || (is_distance && number > s->end - last)) {
+            return 0; /* the sum is beyond the end, and perhaps beyond the largest number */
+        }
         last = is_distance ? last + number : number;
         if (at == digits || last >= s->end || (s->count > 0 && last <= s->missing[s->count - 1])) {
             return 0;

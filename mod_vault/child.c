@@ -341,7 +341,7 @@ static apr_status_t start_waiting(apr_pool_t *pchild)
     unsigned runs = (unsigned)vault_settings.runs, ring_limit;
     apr_status_t rv;
 
-    void_shares(getpid()); /* of a process whose number we got, and of whose end nobody was told */
+    void_shares(getpid()); /* of an earlier process with this id, whose end was not reported */
     rv = vault_slot_claim(vault_server.notifier, getpid(), &vault_server.slot);
 
     if (rv != APR_SUCCESS) {

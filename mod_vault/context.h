@@ -32,7 +32,7 @@ typedef struct vault_context_t {
     const char *rendered;    /* method: the format of what templates have given so far, "" or "htmx"; NULL: nothing */
     const vault_page_t *own; /* neither: the page that the request comes from; NULL: none, or it says none */
     const apr_array_header_t *own_properties; /* of vault_property_t: what its handler was told */
-    apr_size_t room;     /* a feed's method by URL: how many bytes its answer may have; 0: nobody has said */
+    apr_size_t room;     /* a feed's method by URL: how many bytes its answer may have; 0: not limited here */
     apr_hash_t *results; /* of json_t: rows that a feed has given in this method or view, by call */
 } vault_context_t;
 

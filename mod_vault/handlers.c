@@ -142,9 +142,8 @@ int vault_handlers_go_on(vault_suspension_t *s)
 
 /* ----------------------------------------------------------------- in a thread */
 
-/* Whoever writes and notifies does so in its handlers. Where they run in a thread of mod_http2, or in a child of the
- * prefork MPM, that child may end in the middle of them: it has not left in order then. Those of other threads are
- * waited for. */
+/* A request writes and notifies in its handlers. A child of the prefork MPM, or one with threads of mod_http2, may end
+ * while they run: it has not left in order then. httpd waits for the handlers in its own threads. */
 static void count_in(void)
 {
     __atomic_add_fetch(&vault_server.in_handlers, 1, __ATOMIC_SEQ_CST);

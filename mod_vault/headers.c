@@ -294,7 +294,7 @@ static int share_told(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, se
     return OK;
 }
 
-/* An application that speaks where nobody listens is noticed by nobody else: its pages are just not live. VaultNotify is off only where
+/* Without this line an administrator would see no more than pages that are not live. VaultNotify is off only where
  * the administrator has said so, which wants no warning. */
 static void say_off(const take_t *t, const char *directive, int expected)
 {

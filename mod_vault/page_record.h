@@ -197,7 +197,7 @@ void vault_eviction_need(vault_eviction_t *eviction, const vault_page_record_t *
  *         0  the attempt lacked nothing, or no page may be evicted for it */
 int vault_evict_page(vault_pages_t *p, vault_eviction_t *eviction);
 
-/** Does nobody poll the page, since so long? Takes no lock. */
+/** Has the page had no poll for so long? Takes no lock. */
 int vault_page_is_idle(const vault_page_record_t *rec, apr_time_t now, apr_interval_time_t idle);
 
 /** Drop the page, unless it was polled meanwhile and does not go all the same. @return whether it went */

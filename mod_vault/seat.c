@@ -175,7 +175,7 @@ vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *wat
 
 /* -------------------------------------------------------------------- running */
 
-/* For whoever asks for the page's facts. A page that had to stay out altogether is as before: its turn is still to come. */
+/* For the status page (vault_page_note_round). A page that had to stay out altogether is as before: its turn is still to come. */
 static void note_round(const vault_seat_t *seat, const vault_round_t *round)
 {
     vault_page_last_t last = {

@@ -141,7 +141,7 @@ struct vault_host_t {
     void (*notify_all)(void);
 
     /** How many bytes the rows of this call may have, as JSON: what would be more cannot be told, and fails. A feed that reads rows one by
-     * one stops there, and saves the memory for the others: it fails with APR_ENOSPC and a sentence for whoever asked.
+     * one stops there, and saves the memory for the others: it fails with APR_ENOSPC and a sentence for the caller.
      * It came after notify_all: a feed looks whether host->size reaches over it.
      * @return 0 the rows may be of any length: a template takes of them what it shows */
     apr_size_t (*room)(vault_call_t *call);

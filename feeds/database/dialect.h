@@ -70,7 +70,7 @@ typedef struct database_dialect_t {
      * NULL: w.epoch itself. */
     const char *epoch;
     /** A statement that tells the incarnation of the database: another text after each crash and each start of the
-     * server. NULL: nobody tells it. */
+     * server. NULL: the database does not tell it. */
     const char *incarnation;
     /** Where the dialect unites: likewise in parts, for less. What comes after vault_watched AS w for it; then of the row of no table, whose tbl
      * and epoch are "", there is a row for each `part`, which is NULL if there is none: DATABASE_CELLS_WATCHED and database_part_add. */

@@ -97,8 +97,11 @@ sub test_limit_when_calls_meet
     delete_it('ann', 'many', (channels_of('many'))[0]);
     my $holder = $db->session('messages_owners_many');
     $holder->does($_) for 'BEGIN', "SELECT serial FROM vault_message_users WHERE name='ann' FOR UPDATE";
-    my @two = map { connect_in($_) } (children())[0, 1];
-    $two[$_]->request(GET => "/closed/call?feed=many&method=create_channel&args=%7B%22user%22%3A%22ann%22%2C%22channel%22%3A%22two$_%22%7D") for 0, 1;
+    my @two;
+    for my $child ((children())[0, 1]) {
+        push @two, connect_in($child);    # which is used at once: a busy child closes connections that idle
+        $two[-1]->request(GET => "/closed/call?feed=many&method=create_channel&args=%7B%22user%22%3A%22ann%22%2C%22channel%22%3A%22two$#two%22%7D");
+    }
     wait_until(sub { transactions_waiting('many') == 2 }, 'both calls wait for the row of their user');
     $holder->does('COMMIT');
     is(join(' ', sort map { $_->response->{body} =~ /"changed":true/ ? 'made' : 'refused' } @two), 'made refused', 'of two calls that meet one makes the last channel');

@@ -107,11 +107,12 @@ void vault_seats_run(vault_seats_t *seats)
 
 apr_time_t vault_seats_due(const vault_seats_t *seats, apr_time_t due)
 {
+    apr_time_t now = vault_now();
     unsigned i;
 
     for (i = 0; i < seats->count; i++) {
         apr_time_t rest_until = seats->seat[i].rounds.rest_until;
-        if (rest_until && rest_until < due) {
+        if (rest_until > now && rest_until < due) { /* methods whose rest is over run in this turn */
             due = rest_until;
         }
     }

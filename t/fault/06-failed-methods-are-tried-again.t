@@ -30,5 +30,17 @@ wait_counter('Failures', $before, 1);
 text_of('/test/set?name=f06status&value=0');
 is(VaultTest::Page::text($broken->finish_poll($poll)), "1\n", 'a method that recovers brings what it has, though nobody notifies');
 
+# It recovers, and has nothing to say: the poll goes on waiting, and is not woken again and again.
+text_of('/test/set?name=f06silent&value=500');
+my $silent = live_page(['/test/echo?text=&fail-as=f06silent']);
+$before = status();
+$poll = $silent->start_poll;
+wait_counter('Failures', $before, 1);
+text_of('/test/set?name=f06silent&value=0');
+$after = wait_counter('Runs', $before, 2);
+text_of('/test/pid') for 1 .. 20;
+cmp_ok(status()->{WakeUps} - $after->{WakeUps}, '<=', 1, 'a method that recovers and has nothing to say leaves the poll asleep');
+$poll->close;
+
 announce(qr/VLT00030: method .* failed/);
 finish();

@@ -135,6 +135,12 @@ static int script(lua_State *L)
     return 1;
 }
 
+static int stream_url(lua_State *L)
+{
+    lua_pushstring(L, VAULT(L, vault_stream_url)(vault_lua_request(L, 1))); /* NULL is nil */
+    return 1;
+}
+
 static int get(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
@@ -409,6 +415,7 @@ static const luaL_Reg functions[] = {
     {"same_origin", same_origin},
     {"script", script},
     {"set", set},
+    {"stream_url", stream_url},
     {NULL, NULL},
 };
 

@@ -27,6 +27,11 @@ static const char *vault_page_script(request_rec *r)
     return vault_view_script(r);
 }
 
+static const char *vault_stream_url(request_rec *r)
+{
+    return vault_context_stream_url(r);
+}
+
 static const char *vault_page_get(request_rec *r, const char *key)
 {
     const vault_context_t *x = vault_context_get(r);
@@ -90,6 +95,7 @@ void vault_api_register(void)
 {
     APR_REGISTER_OPTIONAL_FN(vault_add_long_poll);
     APR_REGISTER_OPTIONAL_FN(vault_page_script);
+    APR_REGISTER_OPTIONAL_FN(vault_stream_url);
     APR_REGISTER_OPTIONAL_FN(vault_page_get);
     APR_REGISTER_OPTIONAL_FN(vault_page_set);
     APR_REGISTER_OPTIONAL_FN(vault_create_interest);

@@ -187,7 +187,8 @@ static apr_status_t make_page(request_rec *top, vault_context_t *x)
     apr_status_t rv;
 
     owner.client = vault_client_of(top);
-    rv = vault_page_create(vault_server.pages, &x->page, &owner, vault_now(), vault_page_idle());
+    rv = x->is_drawn ? vault_page_create_drawn(vault_server.pages, &x->page, &owner, vault_now(), vault_page_idle())
+                     : vault_page_create(vault_server.pages, &x->page, &owner, vault_now(), vault_page_idle());
     if (rv != APR_SUCCESS) {
         const char *limit = vault_client_limit(top, 0);
 
@@ -213,6 +214,19 @@ static apr_status_t may_have_page(request_rec *top, const vault_context_t *x)
         return vault_location_of(top)->long_poll == 1 ? APR_NOTFOUND : APR_EACCES;
     }
     return x->sealed ? APR_EINIT : x->refused ? APR_ENOSPC : APR_SUCCESS;
+}
+
+const char *vault_context_stream_url(request_rec *r)
+{
+    request_rec *top = vault_main_request(r);
+    const vault_context_t *x = vault_context_get(top);
+    char id[VAULT_PAGE_ID_LEN + 1];
+
+    if (!x || x->in_method || !(x->is_drawn || x->run)) {
+        return NULL;
+    }
+    vault_page_format(&x->page, id);
+    return apr_psprintf(r->pool, "%s/poll?page=%s&as=html", vault_location_path(vault_location_of(top)), id);
 }
 
 vault_run_t *vault_context_run(request_rec *r, apr_status_t *status)

@@ -20,9 +20,10 @@
 typedef struct vault_context_t {
     vault_run_t *run; /* the round: of the view, or of the poll; NULL: no page */
     apr_pool_t *pool; /* what lives as long as the view or the method */
-    vault_page_t page;
+    vault_page_t page;       /* view: drawn before the page is made, if it ever is */
     int in_method;           /* a method of a poll runs: what it writes is an update */
     int in_view;             /* a page is being rendered */
+    int is_drawn;            /* view: the application was told the id of the page that its answer may become */
     int has_poll;            /* view: a long poll was added */
     int sealed;              /* view: the header is on its way; too late for a page */
     int refused;             /* view: a page was wanted and could not be had */
@@ -61,6 +62,11 @@ const char *vault_client_limit(request_rec *r, apr_size_t bytes);
  * @param status  why there is none: APR_EACCES VaultLongPoll is off here, APR_EINIT too late, APR_ENOSPC no room, APR_NOTFOUND
  *                `r` is neither a view nor a method; may be NULL */
 vault_run_t *vault_context_run(request_rec *r, apr_status_t *status);
+
+/** The URL of the stream of the page that the answer to `r` is or may become. The application writes it into its HTML before anything has made
+ * the page.
+ * @return in the request's pool; NULL: the answer becomes no page */
+const char *vault_context_stream_url(request_rec *r);
 
 /** Publish the page that the view has made: it outlives the request. What is not published goes with the request.
  * @return APR_SUCCESS, or why not: the log has been told */

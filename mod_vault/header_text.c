@@ -115,9 +115,16 @@ static const char *begins(const char *name, const char *begin)
 
 int vault_header_is_reserved(const char *name)
 {
-    const char *end;
+    static const char *const whole[] = {"vault-page", "vault-new-page", "vault-stream"};
+    unsigned i;
 
-    return begins(name, "vault-property") || ((end = begins(name, "vault-page")) && !*end);
+    for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+        const char *end = begins(name, whole[i]);
+        if (end && !*end) {
+            return 1;
+        }
+    }
+    return begins(name, "vault-property") != NULL;
 }
 
 const char *vault_header_others(const char *list, apr_pool_t *pool)

@@ -35,7 +35,7 @@ int vault_header_property(const char *piece, const char **key, const char **valu
 /** Can a property of this name be sent as a header? */
 int vault_header_is_key(const char *key);
 
-/** Might an application take a request header of this name for one of ours, Vault-Page and Vault-Property-…? CGI and its relatives make
+/** Might an application take a request header of this name for one of ours (Vault-Page, Vault-New-Page, Vault-Stream, Vault-Property-…)? CGI and its relatives make
  * one variable of names that differ in case, and some also take other signs for the hyphen. */
 int vault_header_is_reserved(const char *name);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes away what a browser must not say, and says it itself where it is true. */
+/* Takes away what a browser must not say, and says it itself where it is true: the page that a request comes from, and
+ * the one that its answer may become. */
 #include "own_page.h"
 
 #include "apr_strings.h"
@@ -13,12 +14,23 @@
 #include "log.h"
 #include "mod_vault.h"
 #include "realm.h"
+#include "view.h"
 
 APLOG_USE_MODULE(vault);
 
 #define SAYS "X-Vault-Page"
 
 static ap_filter_rec_t *trailers_filter;
+
+/* The application writes the URL of the stream into its HTML. By the id it asks for rows of this page, before there is one. */
+static void tell_new_page(request_rec *r, const vault_page_t *page)
+{
+    char id[VAULT_PAGE_ID_LEN + 1];
+
+    vault_page_format(page, id);
+    apr_table_set(r->headers_in, "Vault-New-Page", id);
+    apr_table_setn(r->headers_in, "Vault-Stream", vault_context_stream_url(r));
+}
 
 /* @return whether there were any */
 static int take_headers(apr_table_t *headers, apr_pool_t *pool)
@@ -83,6 +95,9 @@ static apr_status_t filter_trailers(ap_filter_t *f, apr_bucket_brigade *bb, ap_i
     if (x && x->own) {
         vault_own_page_tell(r->headers_in, x->own, x->own_properties, r->pool);
     }
+    if (x && x->is_drawn) {
+        tell_new_page(r, &x->page);
+    }
     return rv;
 }
 
@@ -107,7 +122,8 @@ static int parse_said(vault_page_t *page, const request_rec *r)
 }
 
 /* The user is known now, and the location. A page that is not there, or not this host's and this user's, is none: the handler is not told
- * of it. */
+ * of it.
+ * @return whether the request comes from a page */
 static int find_page(request_rec *r)
 {
     vault_context_t *x;
@@ -116,9 +132,10 @@ static int find_page(request_rec *r)
     vault_state_t *base;
     apr_status_t rv;
 
-    if (r->main || !vault_server.pages || vault_location_of(r)->long_poll != 1 || !parse_said(&page, r)) {
-        return DECLINED;
+    if (!parse_said(&page, r)) {
+        return 0;
     }
+    vault_page_locate(vault_server.pages, &page);
     owner = vault_realm_owner(r);
     rv = vault_page_read(vault_server.pages, &page, &owner, &base, r->pool);
     if (rv != APR_SUCCESS) {
@@ -126,12 +143,48 @@ static int find_page(request_rec *r)
             APLOG_MARK, APLOG_DEBUG, rv, r,
             VLTNO(00061) "the page that the request says it comes from is unknown here, another user's, or not "
                          "rendered yet: it does not count");
-        return DECLINED;
+        return 0;
     }
     x = vault_context_make(r);
     x->own = apr_pmemdup(r->pool, &page, sizeof(page));
     x->own_properties = base->properties;
     vault_own_page_tell(r->headers_in, &page, base->properties, r->pool);
+    return 1;
+}
+
+/* The id that a request before an internal redirect was told; NULL: none. A page that was made there keeps it for itself. */
+static const vault_page_t *drawn_before(const request_rec *r)
+{
+    const vault_context_t *x = NULL;
+
+    while ((r = r->prev) && (!(x = ap_get_module_config(r->request_config, &vault_module)) || !x->is_drawn)) {
+    }
+    return r && !x->run ? &x->page : NULL;
+}
+
+static void draw_new_page(request_rec *r)
+{
+    vault_context_t *x = vault_context_make(r);
+    const vault_page_t *before = drawn_before(r);
+
+    if (before) {
+        x->page = *before;
+    }
+    else if (vault_page_draw(&x->page) != APR_SUCCESS) {
+        return;
+    }
+    x->is_drawn = 1;
+    tell_new_page(r, &x->page);
+}
+
+static int tell_pages(request_rec *r)
+{
+    if (r->main || !vault_server.pages || vault_location_of(r)->long_poll != 1) {
+        return DECLINED;
+    }
+    if (!find_page(r) && vault_view_is_possible(r)) {
+        draw_new_page(r);
+    }
     return DECLINED;
 }
 
@@ -195,5 +248,5 @@ void vault_own_page_hooks(void)
 {
     trailers_filter = ap_register_input_filter("VAULT_TRAILERS", filter_trailers, NULL, AP_FTYPE_CONTENT_SET);
     ap_hook_post_read_request(read_request, NULL, NULL, APR_HOOK_REALLY_FIRST);
-    ap_hook_fixups(find_page, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_fixups(tell_pages, NULL, NULL, APR_HOOK_LAST);
 }

@@ -394,7 +394,7 @@ apr_status_t vault_page_stage(vault_pages_t *p, const vault_ticket_t *ticket, va
 void vault_page_format(const vault_page_t *page, char id[VAULT_PAGE_ID_LEN + 1])
 {
     apr_snprintf(id, VAULT_PAGE_ID_LEN + 1, "%016" APR_UINT64_T_HEX_FMT "%016" APR_UINT64_T_HEX_FMT "%08x", page->id[0],
-                 page->id[1], page->index);
+                 page->id[1], page->key);
 }
 
 static int parse_hex(apr_uint64_t *value, const char *text, int digits)
@@ -418,12 +418,13 @@ static int parse_hex(apr_uint64_t *value, const char *text, int digits)
 
 int vault_page_parse(vault_page_t *page, const char *id)
 {
-    apr_uint64_t index;
+    apr_uint64_t key;
 
-    if (!parse_hex(&page->id[0], id, 16) || !parse_hex(&page->id[1], id + 16, 16) || !parse_hex(&index, id + 32, 8) ||
+    if (!parse_hex(&page->id[0], id, 16) || !parse_hex(&page->id[1], id + 16, 16) || !parse_hex(&key, id + 32, 8) ||
         id[VAULT_PAGE_ID_LEN]) {
         return 0;
     }
-    page->index = (apr_uint32_t)index;
+    page->key = (apr_uint32_t)key;
+    page->index = 0;
     return 1;
 }

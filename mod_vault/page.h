@@ -44,7 +44,7 @@
 #include "notifier.h"
 #include "state.h"
 
-/** Length of an id as text, without the final NUL: 128 random bits and the place, in hexadecimal. */
+/** Length of an id as text, without the final NUL: 160 random bits in hexadecimal. */
 #define VAULT_PAGE_ID_LEN 40
 /** A page that was rendered but never polled is forgotten after this. */
 #define VAULT_PAGE_UNPOLLED apr_time_from_sec(60)
@@ -59,10 +59,11 @@
 
 typedef struct vault_pages_t vault_pages_t; /* handle, made before the fork, the same in every process */
 
-/** Names a page; made of its id, so it may name one that is gone. */
+/** Names a page; made of its id, so it may name one that is gone, or that is not there yet. */
 typedef struct vault_page_t {
     apr_uint64_t id[2];
-    apr_uint32_t index;
+    apr_uint32_t key;   /* the rest of the id, by which its record is looked up; not 0 */
+    apr_uint32_t index; /* of its record; 0: not known, vault_page_locate() looks it up */
 } vault_page_t;
 
 /** Whose a page is, and who asks for one. Zeroed: no user, of no client, and the host 0, which is a host like any other. */
@@ -125,11 +126,22 @@ const vault_page_limits_t *vault_pages_limits(const vault_pages_t *p);
 /** The slot of this process (slot.h): what its polls have of a page is void when it is known to be gone. Child, before its first poll. */
 void vault_pages_set_slot(vault_pages_t *p, unsigned slot);
 
+/** Draw the id of a page that may be made later. Costs one system call and no shared memory.
+ * @return APR_SUCCESS, or what the system says */
+apr_status_t vault_page_draw(vault_page_t *page);
+
 /** Make a page, without a state: polls wait until it is published.
+ * @param page   an id from vault_page_draw(), for which no page has been made: becomes the name of the page
  * @param owner  who alone may poll it; copied. NULL: as one that is zeroed, here and below
  * @param idle   pages not polled for so long are expired
- * @return APR_SUCCESS; APR_ENOSPC there are as many pages, bytes or interests as there may be, or as the client may have, and no page goes
- *         to make room (page_evict.c) */
+ * @return APR_SUCCESS
+ *         APR_EEXIST  there is a page with this id
+ *         APR_ENOSPC  there are as many pages, bytes or interests as there may be, or as the client may have, and no page goes
+ *                     to make room (page_evict.c) */
+apr_status_t vault_page_create_drawn(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_time_t now,
+                                     apr_interval_time_t idle);
+
+/** Draw an id and make its page. @return as both */
 apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_time_t now,
                                apr_interval_time_t idle);
 
@@ -248,8 +260,11 @@ int vault_pages_recount(vault_pages_t *p);
 apr_uint32_t vault_pages_count(const vault_pages_t *p);
 
 void vault_page_format(const vault_page_t *page, char id[VAULT_PAGE_ID_LEN + 1]);
-/** @return 1 when `id` has the form of an id; whether there is such a page is another question */
+/** @return 1 when `id` has the form of an id. The name has no index yet: only after vault_page_locate() does it find its page */
 int vault_page_parse(vault_page_t *page, const char *id);
+
+/** Look up the page's record by its id: a page that is not there gets the index 0, which finds no page. Any thread of any process. */
+void vault_page_locate(vault_pages_t *p, vault_page_t *page);
 
 /** Compare states, holds and interests of every page. For tests; call it while nothing else runs.
  * @return NULL, or the first thing that is wrong */

@@ -175,7 +175,7 @@ static const char *check_table(vault_pages_t *p)
     if (unused > p->table->fresh || used > p->table->fresh - unused) {
         return "the chain of free pages is wrong";
     }
-    return p->table->count != p->table->fresh - unused ? "the count of pages is wrong" : NULL;
+    return p->table->count != p->table->fresh - unused ? "the count of pages is wrong" : vault_page_ids_check(p);
 }
 
 static const char *check_records(const check_t *c)

@@ -50,6 +50,7 @@ int vault_page_at(const vault_pages_t *p, apr_uint32_t index, vault_page_t *page
     page->index = index <= p->max ? index : 0;
     page->id[0] = vault_load(&p->records[page->index].id[0]);
     page->id[1] = vault_load(&p->records[page->index].id[1]);
+    page->key = vault_load(&p->records[page->index].key);
     return (page->id[0] | page->id[1]) != 0;
 }
 

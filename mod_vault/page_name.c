@@ -67,11 +67,12 @@ static apr_status_t find_name(const vault_pages_t *p, vault_page_t *found, const
     return !count ? APR_NOTFOUND : count > 1 ? APR_EEXIST : APR_SUCCESS;
 }
 
-apr_status_t vault_page_find(const vault_pages_t *p, vault_page_t *page, const char *name)
+apr_status_t vault_page_find(vault_pages_t *p, vault_page_t *page, const char *name)
 {
     apr_size_t length = strlen(name);
 
     if (length == VAULT_PAGE_ID_LEN && vault_page_parse(page, name)) {
+        vault_page_locate(p, page);
         return APR_SUCCESS;
     }
     return length && length <= VAULT_PAGE_NAME_LEN && strspn(name, DIGITS) == length ? find_name(p, page, name, length)

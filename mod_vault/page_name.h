@@ -24,10 +24,10 @@ const char *vault_page_shorten(const char *text, apr_pool_t *pool);
 
 /** Find the page with that name, the beginning of a name, or a whole id. The function refuses more digits than a name
  * has, unless they are a whole id. Otherwise a client that sees names could guess the rest of an id digit by digit.
- * @return APR_SUCCESS; a whole id is only parsed: the page may be gone
+ * @return APR_SUCCESS; of a whole id there may be no page
  *         APR_NOTFOUND  there is none
  *         APR_EEXIST    there are several
  *         APR_EINVAL    it is neither a name, its beginning, nor an id */
-apr_status_t vault_page_find(const vault_pages_t *p, vault_page_t *page, const char *name);
+apr_status_t vault_page_find(vault_pages_t *p, vault_page_t *page, const char *name);
 
 #endif

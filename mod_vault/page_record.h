@@ -3,7 +3,7 @@
  * @file page_record.h
  * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on their way), page_write.c
  * (what others do to it), page_facts.c (what it tells), page_clients.c (what its client has), page_recount.c (what pages have in
- * all), page_check.c (is it sound), page_table.c (how it comes and goes), page_evict.c (which one is evicted) and
+ * all), page_check.c (is it sound), page_table.c (how it comes and goes), page_ids.c (how an id finds it), page_evict.c (which one is evicted) and
  * page_record.c (its lock, its blocks, its holds); for no other file.
  *
  * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when the record is first
@@ -41,6 +41,8 @@ typedef struct vault_page_record_t {
     vault_client_row_t row;                /* lock; atomic; where it is counted; 0: not counted */
     vault_page_last_t last;                /* atomic, each for itself; what its polls last did */
     apr_uint32_t next;                     /* table lock; the next free record */
+    apr_uint32_t key;                      /* table lock; atomic; of its id; 0: the table of ids does not have the record */
+    apr_uint32_t chain;                    /* table lock; the next record of its bucket */
     apr_uint32_t born;                     /* table lock; the record's lock has been made */
 } vault_page_record_t;
 
@@ -69,6 +71,8 @@ struct vault_pages_t {
     vault_clients_t *clients;
     vault_page_record_t *records; /* 1..max; 0 is not used */
     apr_uint32_t max;
+    apr_uint32_t *buckets; /* table lock; of the table of ids: the first record of each chain, or 0 */
+    apr_uint32_t mask;     /* one less than there are buckets, a power of two */
     vault_page_limits_t limits;
     unsigned slot; /* of this process */
 };
@@ -211,6 +215,16 @@ int vault_page_record_has_left(const vault_page_record_t *rec);
 
 /** Take the table's lock; after a dead owner, count anew and notify all. */
 void vault_page_table_lock(vault_pages_t *p);
+
+/** The table of ids: how many buckets it has for so many pages; take a record in, take it out, rebuild it after a process died in between.
+ * Table lock. */
+apr_uint32_t vault_page_ids_buckets(apr_uint32_t pages);
+void vault_page_ids_add_locked(vault_pages_t *p, apr_uint32_t index, apr_uint32_t key);
+void vault_page_ids_remove_locked(vault_pages_t *p, apr_uint32_t index);
+void vault_page_ids_mend_locked(vault_pages_t *p);
+
+/** Does it find each page? For vault_pages_check(). Table lock. @return NULL, or what is wrong */
+const char *vault_page_ids_check(const vault_pages_t *p);
 
 /** How long the chain of free records is. A chain that leads nowhere ends where it cannot be longer. Table lock. */
 apr_uint32_t vault_page_table_free(const vault_pages_t *p);

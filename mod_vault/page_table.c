@@ -17,14 +17,15 @@
 
 apr_uint64_t vault_pages_space(const vault_limits_t *limits)
 {
-    return sizeof(vault_page_table_t) + ((apr_uint64_t)limits->pages + 1) * sizeof(vault_page_record_t) + 192;
+    return sizeof(vault_page_table_t) + ((apr_uint64_t)limits->pages + 1) * sizeof(vault_page_record_t) +
+           vault_page_ids_buckets(limits->pages) * sizeof(apr_uint32_t) + 256;
 }
 
 apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment, const vault_page_tables_t *tables,
                                 apr_pool_t *pool)
 {
     vault_pages_t *p = apr_pcalloc(pool, sizeof(*p));
-    apr_uint64_t bytes;
+    apr_uint64_t bytes, of_ids;
     apr_status_t rv;
 
     p->heap = tables->heap;
@@ -36,7 +37,10 @@ apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment,
     p->table =
         vault_segment_at(segment, vault_segment_carve(segment, sizeof(vault_page_table_t)), sizeof(vault_page_table_t));
     p->records = vault_segment_at(segment, vault_segment_carve(segment, bytes), bytes);
-    if (!p->table || !p->records) {
+    p->mask = vault_page_ids_buckets(p->max) - 1;
+    of_ids = ((apr_uint64_t)p->mask + 1) * sizeof(apr_uint32_t);
+    p->buckets = vault_segment_at(segment, vault_segment_carve(segment, of_ids), of_ids);
+    if (!p->table || !p->records || !p->buckets) {
         return APR_ENOSPC;
     }
     *pages = p;
@@ -95,6 +99,7 @@ void vault_page_table_lock(vault_pages_t *p)
 {
     if (vault_lock_acquire(&p->table->lock)) {
         vault_store(&p->table->count, p->table->fresh - vault_page_table_free(p));
+        vault_page_ids_mend_locked(p);
         vault_notifier_all(p->notifier, 0);
     }
 }
@@ -102,14 +107,15 @@ void vault_page_table_lock(vault_pages_t *p)
 static void release_record(vault_pages_t *p, apr_uint32_t index)
 {
     vault_page_table_lock(p);
+    vault_page_ids_remove_locked(p, index);
     p->records[index].next = p->table->free;
     p->table->free = index;
     __atomic_fetch_sub(&p->table->count, 1, __ATOMIC_RELAXED);
     vault_lock_release(&p->table->lock);
 }
 
-/* A record that nobody has, or 0. */
-static apr_uint32_t claim_record(vault_pages_t *p)
+/* A record that nobody has, for the page of that key, or 0. */
+static apr_uint32_t claim_record(vault_pages_t *p, apr_uint32_t key)
 {
     apr_uint32_t index = 0;
 
@@ -124,6 +130,7 @@ static apr_uint32_t claim_record(vault_pages_t *p)
         vault_store(&p->table->fresh, index); /* its lock is there: whoever walks over all may take it */
     }
     if (index) {
+        vault_page_ids_add_locked(p, index, key);
         __atomic_fetch_add(&p->table->count, 1, __ATOMIC_RELAXED);
     }
     vault_lock_release(&p->table->lock);
@@ -293,12 +300,12 @@ int vault_pages_claim_sweep(vault_pages_t *p, apr_time_t now)
 }
 
 /* What has expired goes before any page makes room for another. */
-static apr_uint32_t find_record(vault_pages_t *p, apr_time_t now, apr_interval_time_t idle)
+static apr_uint32_t find_record(vault_pages_t *p, apr_uint32_t key, apr_time_t now, apr_interval_time_t idle)
 {
-    apr_uint32_t index = claim_record(p);
+    apr_uint32_t index = claim_record(p, key);
 
     if (!index && vault_pages_sweep(p, now, idle)) {
-        index = claim_record(p);
+        index = claim_record(p, key);
     }
     return index;
 }
@@ -360,12 +367,9 @@ static apr_status_t create(vault_pages_t *p, vault_page_t *page, const vault_own
                            vault_eviction_t *eviction)
 {
     vault_page_record_t *rec;
-    apr_status_t rv = apr_generate_random_bytes((unsigned char *)page->id, sizeof(page->id));
+    apr_status_t rv;
 
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    if (!(page->index = find_record(p, eviction->now, idle))) {
+    if (!(page->index = find_record(p, page->key, eviction->now, idle))) {
         vault_eviction_need(eviction, NULL, VAULT_CLIENT_PAGES, 1, 0);
         return APR_ENOSPC;
     }
@@ -379,14 +383,38 @@ static apr_status_t create(vault_pages_t *p, vault_page_t *page, const vault_own
     return rv;
 }
 
-apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_time_t now,
-                               apr_interval_time_t idle)
+apr_status_t vault_page_draw(vault_page_t *page)
+{
+    unsigned char random[sizeof(page->id) + sizeof(page->key)];
+    apr_status_t rv = apr_generate_random_bytes(random, sizeof(random));
+
+    memcpy(page->id, random, sizeof(page->id));
+    memcpy(&page->key, random + sizeof(page->id), sizeof(page->key));
+    page->key += !page->key;
+    page->index = 0;
+    return rv;
+}
+
+apr_status_t vault_page_create_drawn(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_time_t now,
+                                     apr_interval_time_t idle)
 {
     vault_eviction_t eviction = {.client = owner ? owner->client : 0, .now = now};
     apr_status_t rv;
 
+    vault_page_locate(p, page);
+    if (page->index) {
+        return APR_EEXIST;
+    }
     do {
         rv = create(p, page, owner, idle, &eviction);
     } while (rv == APR_ENOSPC && vault_evict_page(p, &eviction));
     return rv;
+}
+
+apr_status_t vault_page_create(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_time_t now,
+                               apr_interval_time_t idle)
+{
+    apr_status_t rv = vault_page_draw(page);
+
+    return rv == APR_SUCCESS ? vault_page_create_drawn(p, page, owner, now, idle) : rv;
 }

@@ -87,7 +87,9 @@ static int take_page(vault_asked_t *asked, const char *id, const char *seq, cons
     asked->id = id;
     if (!vault_page_parse(&asked->page, id)) {
         memset(&asked->page, 0, sizeof(asked->page));
+        return OK;
     }
+    vault_page_locate(vault_server.pages, &asked->page);
     return OK;
 }
 

@@ -246,8 +246,12 @@ static apr_status_t change_methods(request_t *q, const vault_page_t *page)
 static int change_page(request_t *q, const char *id)
 {
     vault_page_t page;
-    apr_status_t rv = vault_page_parse(&page, id) ? change_methods(q, &page) : APR_NOTFOUND;
+    apr_status_t rv = APR_NOTFOUND;
 
+    if (vault_page_parse(&page, id)) {
+        vault_page_locate(vault_server.pages, &page);
+        rv = change_methods(q, &page);
+    }
     switch (rv) {
     case APR_SUCCESS:
         return vault_reply_json(q->r, HTTP_OK, json_pack("{s:s, s:O}", "page", id, "refused", q->refused));

@@ -229,6 +229,13 @@ extern __attribute__((visibility("default"))) const vault_feed_t vault_feed;
 
 #ifdef AP_SERVER_BASEREVISION /* httpd.h was included first */
 
+/** The URL of the page's updates as a stream of HTML, for clients such as Turbo's <turbo-stream-source> and htmx's
+ * sse-connect, in the place of vault.js: docs/protocol.md, "As HTML". It is known before the page has a long poll; it answers once the
+ * page has one and its HTML is complete. Escape the ampersand in HTML.
+ * @return in r->pool; NULL: the answer to `r` becomes no page
+ * The thread that owns `r`. */
+APR_DECLARE_OPTIONAL_FN(const char *, vault_stream_url, (request_rec * r));
+
 /** Make the page that request `r` renders, or says it comes from (X-Vault-Page), ask `url` for news.
  *
  * @param r    a request that renders HTML, or a subrequest of one, where `VaultLongPoll on` holds, before its header is sent

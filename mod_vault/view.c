@@ -119,14 +119,18 @@ static apr_status_t filter_view(ap_filter_t *f, apr_bucket_brigade *bb)
     return ap_pass_brigade(f->next, bb);
 }
 
-/* Only the request that the browser made has a view; its includes and its error documents write into it. */
+int vault_view_is_possible(request_rec *r)
+{
+    return !r->main && vault_location_of(r)->long_poll == 1 &&
+           (r->method_number == M_GET || r->method_number == M_POST) && !vault_own_handler(r);
+}
+
 static void insert_view(request_rec *r)
 {
     vault_context_t *x;
     view_t *v;
 
-    if (r->main || vault_location_of(r)->long_poll != 1 || (r->method_number != M_GET && r->method_number != M_POST) ||
-        vault_own_handler(r)) {
+    if (!vault_view_is_possible(r)) {
         return;
     }
     x = vault_context_make(r);

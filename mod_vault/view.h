@@ -11,6 +11,10 @@
 
 #include "httpd.h"
 
+/** Can the answer to `r` become a page? Only a request that the browser made has a view: its includes and its error documents write into
+ * that. Once the handler is known. */
+int vault_view_is_possible(request_rec *r);
+
 /** Add a long poll to the page of `r`. Returns as vault_add_long_poll() in vault.h. */
 apr_status_t vault_view_add_long_poll(request_rec *r, const char *url);
 

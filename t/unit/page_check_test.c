@@ -66,9 +66,14 @@ static void each_fault_is_seen(void)
     SEES(rec->staged[0], rec->base, "two places");
     SEES(pages->table->count, 7, "count of pages");
     SEES(pages->table->free, page.index, "in use and free");
+    SEES(pages->buckets[rec->key & pages->mask], 0, "not found by its id");
+    SEES(rec->key, 0, "not found by its id");
     SEES(vault_record_at(f.notifier, rec->own)->holders, 0, "own interest");
     SEES(f.notifier->clock->now, 1, "ahead of the clock");
 #undef SEES
+    memset(pages->buckets, 0, (pages->mask + 1) * sizeof(pages->buckets[0])); /* as a killed process may leave it */
+    vault_page_ids_mend_locked(pages);
+    CU_ASSERT_PTR_NULL(vault_pages_check_live(pages, f.pool));
     fixture_end(&f);
 }
 

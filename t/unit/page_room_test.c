@@ -26,7 +26,7 @@ static apr_status_t load(vault_pages_t *pages, vault_page_t *page, vault_client_
 
 static vault_page_t loaded(vault_pages_t *pages, vault_client_id_t client, apr_time_t now)
 {
-    vault_page_t page = {{0, 0}, 0};
+    vault_page_t page = {.index = 0};
 
     CU_ASSERT_EQUAL(load(pages, &page, client, now), APR_SUCCESS);
     return page;
@@ -296,7 +296,7 @@ static void who_holds_all_interests_makes_room_for_others(void)
 {
     fixture_t f;
     vault_pages_t *pages;
-    vault_page_t his[10], hers = {{0, 0}, 0};
+    vault_page_t his[10], hers = {.index = 0};
     char name[16];
     int i;
 

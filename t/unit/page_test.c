@@ -65,6 +65,9 @@ static void a_page_is_named_by_its_whole_id(void)
     vault_page_format(&page, id);
     CU_ASSERT_EQUAL(strlen(id), VAULT_PAGE_ID_LEN);
     CU_ASSERT(vault_page_parse(&wrong, id));
+    CU_ASSERT_EQUAL(page_poll(pages, &wrong, 0, 0, &ticket), APR_NOTFOUND);
+    vault_page_locate(pages, &wrong);
+    CU_ASSERT_EQUAL(wrong.index, page.index);
     CU_ASSERT_EQUAL(page_poll(pages, &wrong, 0, 0, &ticket), APR_SUCCESS);
     wrong.id[0] ^= 1;
     CU_ASSERT_EQUAL(page_poll(pages, &wrong, 0, 0, &ticket), APR_NOTFOUND);
@@ -80,6 +83,46 @@ static void a_page_is_named_by_its_whole_id(void)
     memset(&wrong, 0, sizeof(wrong));
     wrong.index = page.index + 1; /* the id of a free record */
     CU_ASSERT_EQUAL(page_poll(pages, &wrong, 0, 0, &ticket), APR_NOTFOUND);
+    CHECK_PAGES(&f, pages);
+    fixture_end(&f);
+}
+
+/* By the whole id: its last digits choose the bucket, and the others say whether it is the page. */
+static void a_page_is_looked_up_by_its_id(void)
+{
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t page[5], wrong;
+    unsigned i, round;
+
+    pages_begin(&f, &pages, 5, HEAP);
+    for (i = 0; i < 5; i++) {
+        CU_ASSERT_EQUAL(vault_page_draw(&page[i]), APR_SUCCESS);
+        page[i].key = 7 + (i > 2) * 8; /* all in one bucket, some of one key */
+        CU_ASSERT_EQUAL(vault_page_create_drawn(pages, &page[i], NULL, NOW, IDLE), APR_SUCCESS);
+        wrong = page[i];
+        CU_ASSERT_EQUAL(vault_page_create_drawn(pages, &wrong, NULL, NOW, IDLE), APR_EEXIST);
+    }
+    for (round = 0; round < 5; round++) { /* in the middle of the chain, at its ends, and what is left of it */
+        static const unsigned goes[] = {2, 4, 0, 1, 3};
+        for (i = 0; i < 5; i++) {
+            wrong = page[i];
+            wrong.index = 99;
+            vault_page_locate(pages, &wrong);
+            CU_ASSERT_EQUAL(wrong.index, page[i].index);
+            wrong.key ^= 8;
+            vault_page_locate(pages, &wrong);
+            CU_ASSERT_EQUAL(wrong.index, 0);
+            wrong = page[i];
+            wrong.id[1] ^= 1;
+            vault_page_locate(pages, &wrong);
+            CU_ASSERT_EQUAL(wrong.index, 0);
+        }
+        CHECK_PAGES(&f, pages);
+        vault_page_drop(pages, &page[goes[round]]);
+        vault_page_locate(pages, &page[goes[round]]);
+        CU_ASSERT_EQUAL(page[goes[round]].index, 0);
+    }
     CHECK_PAGES(&f, pages);
     fixture_end(&f);
 }
@@ -484,6 +527,7 @@ void vault_page_suite(void)
 
     CU_ADD_TEST(suite, an_id_has_one_form);
     CU_ADD_TEST(suite, a_page_is_named_by_its_whole_id);
+    CU_ADD_TEST(suite, a_page_is_looked_up_by_its_id);
     CU_ADD_TEST(suite, a_number_commits_what_it_names_or_nothing);
     CU_ADD_TEST(suite, an_acknowledgement_commits_without_polling);
     CU_ADD_TEST(suite, a_round_without_output_keeps_the_number);

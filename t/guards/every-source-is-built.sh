@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every C file, every part of the client and every page of the manual is listed in Makefile.am, and each that is listed there exists.
+# Every C file, every part of the client, every page of the manual and every file of an integration is listed in Makefile.am, and each that is listed there exists.
 . "${srcdir:-.}/t/guards/guard.sh"
 
 find bench examples feeds lua mod_vault t vaultctl -name '*.[ch]' ! -path '*/node_modules/*' ! -path 't/run/*' | list "the tree"
@@ -17,4 +17,9 @@ find docs -name '*.md' | list "the manual"
 grep -oE '\bdocs/[A-Za-z0-9_-]+\.md' Makefile.am | list "the manual in Makefile.am"
 all_in "the manual" "the manual in Makefile.am" "this page of the manual is not listed in Makefile.am: it is neither installed nor distributed"
 all_in "the manual in Makefile.am" "the manual" "Makefile.am lists this page of the manual, but it does not exist"
+
+find integrations -type f ! -path '*/tests/*' ! -path '*/__pycache__/*' | list "the integrations"
+grep -oE '\bintegrations/[A-Za-z0-9_./-]+' Makefile.am | list "the integrations in Makefile.am"
+all_in "the integrations" "the integrations in Makefile.am" "this file of an integration is not listed in Makefile.am: it is not installed"
+all_in "the integrations in Makefile.am" "the integrations" "Makefile.am lists this file of an integration, but it does not exist"
 guard_end

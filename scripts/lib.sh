@@ -78,6 +78,8 @@ need_to_test() {
     need npm command -v npm
     need php-fpm ls /usr/sbin/php-fpm*
     need python3-waitress /usr/bin/python3 -c 'import waitress'
+    need python3-django /usr/bin/python3 -c 'import django'
+    need python3-psycopg2 /usr/bin/python3 -c 'import psycopg2'
     need chromium chromium_program
 }
 

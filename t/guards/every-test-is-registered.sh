@@ -16,10 +16,10 @@ all_in "HTTPD_TEST_FAMILIES" "folders of httpd tests" "HTTPD_TEST_FAMILIES in Ma
 xargs grep -lE '^finish\(' <"$(file_of "httpd tests")" | list "tests that finish"
 all_in "httpd tests" "tests that finish" "this test does not end with finish(): nobody looks at what it left in the error log"
 
-find t/browser -maxdepth 1 -name '*.mjs' | xargs grep -lE '^ *(test|describe|it)\(' | list "browser tests"
-find t/browser -maxdepth 1 -name '*.test.mjs' | list "browser tests that npm test finds"
+find t/applications t/browser -maxdepth 1 -name '*.mjs' | xargs grep -lE '^ *(test|describe|it)\(' | list "browser tests"
+find t/applications t/browser -maxdepth 1 -name '*.test.mjs' | list "browser tests that npm test finds"
 all_in "browser tests" "browser tests that npm test finds" "this browser test is not named *.test.mjs: npm test does not find it"
 grep -E '^EXTRA_DIST' Makefile.am | tr ' ' '\n' | list "EXTRA_DIST"
-echo t/browser | list "folders of browser tests"
+printf '%s\n' t/applications t/browser | list "folders of browser tests"
 all_in "folders of browser tests" "EXTRA_DIST" "EXTRA_DIST in Makefile.am does not name this folder"
 guard_end

@@ -6,7 +6,9 @@
 #include <jansson.h>
 #include <signal.h>
 
+#include "ap_mpm.h"
 #include "apr_strings.h"
+#include "http_config.h"
 
 #include "ability.h"
 #include "figures.h"
@@ -58,6 +60,22 @@ static json_t *strings(const apr_array_header_t *list)
     return array;
 }
 
+/* What httpd and our own directives allow, as docs/protocol.md has it. */
+static json_t *limits(void)
+{
+    int threads = 0, servers = 0;
+    vault_ability_t can;
+
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
+    vault_ability_of_child(&can);
+    return json_pack("{s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:I, s:i}", "MPM", ap_show_mpm(), "Bell",
+                     vault_server.can_bell, "Children", servers, "Threads", threads, "Waiting", (json_int_t)can.waiting,
+                     "ByConnections", (json_int_t)can.connections, "ByDescriptors", (json_int_t)can.descriptors,
+                     "WaitingPerClient", (json_int_t)vault_ability_of_client(&can), "LongPollThreads",
+                     vault_settings.threads);
+}
+
 int vault_checkup(request_rec *r)
 {
     json_t *wrong = json_array();
@@ -69,8 +87,8 @@ int vault_checkup(request_rec *r)
     add_wrong(wrong, "VaultQosLimit", vault_qos_check(vault_server.qos));
     look_at_children(wrong);
     return vault_reply_json(r, HTTP_OK,
-                            json_pack("{s:o, s:o, s:I, s:I, s:I}", "Wrong", wrong, "Warnings",
-                                      strings(vault_ability_warnings(r)), "Pages",
+                            json_pack("{s:o, s:o, s:o, s:I, s:I, s:I}", "Wrong", wrong, "Warnings",
+                                      strings(vault_ability_warnings(r)), "Limits", limits(), "Pages",
                                       (json_int_t)vault_pages_count(vault_server.pages), "Interests",
                                       (json_int_t)vault_interest_count(vault_server.notifier), "HeapUsed",
                                       (json_int_t)vault_heap_used(vault_server.heap)));

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcurl, with what an administrator expects of curl: netrc, CA files, any way to log in. */
+/* Asks below --url, and takes the answers as JSON. */
 #include "http.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <curl/curl.h>
-
-#include "apr_getopt.h"
-#include "apr_lib.h"
 #include "apr_strings.h"
 
-#define TIMEOUT 10
+#include "handle.h"
+
 /* Larger than the list of a million pages. */
 #define BODY_MAX ((apr_size_t)1 << 30)
 
@@ -20,8 +15,7 @@ struct vaultctl_http_t {
     CURL *curl;
     struct curl_slist *headers;
     const vaultctl_options_t *options;
-    char *body; /* of malloc(), while an answer comes in */
-    apr_size_t length, room;
+    vaultctl_body_t body;
     char why[CURL_ERROR_SIZE];
 };
 
@@ -31,106 +25,30 @@ static apr_status_t close_http(void *data)
 {
     vaultctl_http_t *http = data;
 
-    curl_easy_cleanup(http->curl);
+    vaultctl_handle_close(http->curl, &http->body);
     curl_slist_free_all(http->headers);
-    free(http->body);
-    curl_global_cleanup();
     return APR_SUCCESS;
-}
-
-static size_t receive(char *data, size_t size, size_t count, void *baton)
-{
-    vaultctl_http_t *http = baton;
-    apr_size_t bytes = size * count, room = http->room ? http->room : 4096;
-    char *body;
-
-    while (room < http->length + bytes + 1) {
-        room *= 2;
-    }
-    if (room > BODY_MAX || (body = realloc(http->body, room)) == NULL) {
-        return 0;
-    }
-    http->body = body;
-    http->room = room;
-    memcpy(http->body + http->length, data, bytes);
-    http->length += bytes;
-    http->body[http->length] = '\0';
-    return bytes;
-}
-
-/* A name without a password: as curl does, ask the terminal. */
-static const char *complete_user(const char *user, apr_pool_t *pool)
-{
-    char password[256];
-    apr_size_t size = sizeof(password);
-
-    if (strchr(user, ':') != NULL) {
-        return user;
-    }
-    if (apr_password_get(apr_psprintf(pool, "Password of %s: ", user), password, &size) != APR_SUCCESS) {
-        return NULL;
-    }
-    return apr_pstrcat(pool, user, ":", password, NULL);
-}
-
-static void set_tls(vaultctl_http_t *http)
-{
-    const vaultctl_options_t *o = http->options;
-
-    if (o->cacert != NULL) {
-        curl_easy_setopt(http->curl, CURLOPT_CAINFO, o->cacert);
-    }
-    if (o->insecure) {
-        curl_easy_setopt(http->curl, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(http->curl, CURLOPT_SSL_VERIFYHOST, 0L);
-    }
-}
-
-static void set_login(vaultctl_http_t *http, const char *user)
-{
-    const vaultctl_options_t *o = http->options;
-
-    if (user != NULL) {
-        curl_easy_setopt(http->curl, CURLOPT_USERPWD, user);
-    }
-    if (user != NULL || o->netrc || o->netrc_file != NULL) {
-        curl_easy_setopt(http->curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_ANY);
-    }
-    if (o->netrc || o->netrc_file != NULL) {
-        curl_easy_setopt(http->curl, CURLOPT_NETRC, (long)CURL_NETRC_REQUIRED);
-        curl_easy_setopt(http->curl, CURLOPT_NETRC_FILE, o->netrc_file);
-    }
 }
 
 vaultctl_http_t *vaultctl_http_open(const vaultctl_options_t *options, apr_pool_t *pool)
 {
     vaultctl_http_t *http = apr_pcalloc(pool, sizeof(*http));
-    const char *user = options->user != NULL ? complete_user(options->user, pool) : NULL;
+    const char *user;
 
-    if (options->user != NULL && user == NULL) {
-        vaultctl_say(VAULTCTL_USAGE, "--user %s: no password was given", options->user);
-        return NULL;
-    }
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || (http->curl = curl_easy_init()) == NULL) {
-        vaultctl_say(VAULTCTL_TROUBLE, "libcurl cannot be used");
+    http->options = options;
+    http->body.most = BODY_MAX;
+    if (!vaultctl_handle_user(options, &user, pool) ||
+        (http->curl = vaultctl_handle_open(options, &http->body)) == NULL) {
         return NULL;
     }
     apr_pool_cleanup_register(pool, http, close_http, apr_pool_cleanup_null);
-    http->options = options;
     http->headers = curl_slist_append(NULL, "Accept: application/json");
     for (int i = 0; i < options->headers->nelts; i++) {
         http->headers = curl_slist_append(http->headers, APR_ARRAY_IDX(options->headers, i, const char *));
     }
     curl_easy_setopt(http->curl, CURLOPT_ERRORBUFFER, http->why);
-    curl_easy_setopt(http->curl, CURLOPT_WRITEFUNCTION, receive);
-    curl_easy_setopt(http->curl, CURLOPT_WRITEDATA, http);
     curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, http->headers);
-    curl_easy_setopt(http->curl, CURLOPT_USERAGENT, "vaultctl/" VAULT_VERSION);
-    curl_easy_setopt(http->curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(http->curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(http->curl, CURLOPT_TCP_KEEPALIVE, 1L);
-    set_tls(http);
-    set_login(http, user);
+    vaultctl_handle_login(http->curl, options, user);
     return http;
 }
 
@@ -144,18 +62,18 @@ static void read_answer(vaultctl_http_t *http, vaultctl_answer_t *answer, const 
     curl_easy_getinfo(http->curl, CURLINFO_RETRY_AFTER, &wait);
     answer->url = url;
     answer->retry_after = wait < VAULTCTL_RETRY_MAX ? (int)wait : VAULTCTL_RETRY_MAX;
-    answer->body = apr_pstrmemdup(pool, http->length ? http->body : "", http->length);
-    answer->length = http->length;
+    answer->body = apr_pstrmemdup(pool, http->body.length ? http->body.data : "", http->body.length);
+    answer->length = http->body.length;
 }
 
 const char *vaultctl_http_ask(vaultctl_http_t *http, vaultctl_answer_t *answer, const char *path, const char *form,
                               int seconds, apr_pool_t *pool)
 {
     const char *url = apr_pstrcat(pool, http->options->url, path, NULL);
-    int timeout = http->options->timeout ? http->options->timeout : TIMEOUT;
+    int timeout = http->options->timeout ? http->options->timeout : VAULTCTL_TIMEOUT;
     CURLcode code;
 
-    http->length = 0;
+    http->body.length = 0;
     http->why[0] = '\0';
     memset(answer, 0, sizeof(*answer));
     curl_easy_setopt(http->curl, CURLOPT_URL, url);
@@ -197,7 +115,8 @@ static const char *meaning(const vaultctl_answer_t *answer)
         if (is_notify(answer->url)) {
             return "there is no such URL; vault.conf has its <Location> at the end, closed until you open it";
         }
-        return "something else than mod_vault answered; are the <Location>s of vault.conf below this --url, and does no "
+        return "something else than mod_vault answered; are the <Location>s of vault.conf below this --url, and does "
+               "no "
                "rewrite rule, front controller or proxy take them over?";
     default:
         return "this is not what mod_vault answers; does --url name its VaultPath, and does no rewrite rule, front "

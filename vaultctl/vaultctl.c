@@ -33,6 +33,7 @@ static const command_t commands[] = {
      "print a line each time that one of them is notified"},
     {"check", vaultctl_check, OF_SERVER | VAULTCTL_OF_JSON, "",
      "is the running server sound, and its configuration sane?"},
+    {"doctor", vaultctl_doctor, OF_SERVER | VAULTCTL_OF_JSON, "URL", "is this page live, and what is to be changed?"},
 #ifdef VAULT_DATABASE_FEED
     {"watch", vaultctl_watch, OF_DATABASE, "[parameter=value ...] TABLE ...",
      "record every change of these tables, whoever makes it"},

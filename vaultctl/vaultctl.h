@@ -6,12 +6,17 @@
  * vaultctl.c  the commands
  * options.c   the options, one row each
  * output.c    prints everything, cleaned
+ * handle.c    libcurl, set up as the options say
  * http.c      asks the server
+ * visit.c     loads any URL, as a browser does
+ * html.c      finds the script of a page in its HTML
  * status.c    status, top
  * notify.c    notify
  * pages.c     pages: the list, and one page
  * tail.c      tail
  * check.c     check
+ * doctor.c    doctor: the page
+ * doctor_poll.c  doctor: its script, its polls, and the server behind them
  * conf.c      the parameters of a VaultFeed line
  * watch.c     watch, unwatch, watched
  */
@@ -30,6 +35,9 @@ enum {
     VAULTCTL_USAGE = 2,  /**< the command was not understood */
     VAULTCTL_TROUBLE = 2 /**< or the server could not be asked */
 };
+
+/** How long an answer may take, in seconds, unless --max-time says otherwise. */
+#define VAULTCTL_TIMEOUT 10
 
 /** Options come in groups; a command takes some of these. */
 enum {
@@ -91,6 +99,7 @@ void vaultctl_options_print(unsigned groups);
 const char *vaultctl_conf_read(vaultctl_options_t *options, apr_pool_t *pool);
 
 vaultctl_command_fn vaultctl_check;
+vaultctl_command_fn vaultctl_doctor;
 vaultctl_command_fn vaultctl_notify;
 vaultctl_command_fn vaultctl_pages;
 vaultctl_command_fn vaultctl_status;

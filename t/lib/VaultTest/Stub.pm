@@ -38,6 +38,7 @@ sub _serve
         open my $file, '<:raw', $self->{file} or next;
         local $/;
         syswrite $client, scalar readline $file;
+        close $client;    # not only when the next one comes
     }
     return;
 }

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* doctor, behind the HTML: the script, who answers the URLs beside it, whether streams and polls come through, and what the
+ * server says of itself where it may be asked.
+ */
+#include "doctor.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "apr_strings.h"
+
+#include "http.h"
+
+#define STREAM "text/event-stream"
+/* vault.js gives a stream up that has not begun by then. */
+#define HELLO 5.0
+/* A poll that has no answer by then waits for news. */
+#define WAITS 0.5
+/* The beginning of an id by which the status calls a page. */
+#define NAME_LENGTH 12
+#define PROXIES "operating.md, \"Proxies in front\""
+
+/* ------------------------------------------------------------------- answers */
+
+static json_t *object_of(const vaultctl_visit_t *visit)
+{
+    vaultctl_answer_t answer = {.body = (char *)visit->body, .length = visit->length};
+
+    return vaultctl_http_object(&answer);
+}
+
+/* What mod_vault says when it refuses; NULL: it is not mod_vault that refuses, or nothing is refused. */
+static const char *refusal(const vaultctl_visit_t *visit, apr_pool_t *pool)
+{
+    json_t *body = visit->status >= 400 ? object_of(visit) : NULL;
+    const char *error = json_string_value(json_object_get(body, "error"));
+
+    error = error != NULL && strstr(vaultctl_doctor_header(visit, "Cache-Control"), "no-store") != NULL
+                ? apr_pstrdup(pool, error)
+                : NULL;
+    json_decref(body);
+    return error;
+}
+
+/* How many methods have news; -1: this is no answer of a poll.
+ * @param seq  set to what the next poll says, if there are news */
+static int news_in(const vaultctl_visit_t *visit, json_int_t *seq)
+{
+    json_t *body = visit->status == 200 ? object_of(visit) : NULL, *updates = json_object_get(body, "updates");
+    const json_t *number = json_object_get(body, "seq");
+    int count = json_is_integer(number) && json_is_array(updates) ? (int)json_array_size(updates) : -1;
+
+    *seq = count >= 0 ? json_integer_value(number) : *seq;
+    json_decref(body);
+    return count;
+}
+
+static int has_type(const vaultctl_visit_t *visit, const char *type)
+{
+    return strncasecmp(vaultctl_doctor_header(visit, "Content-Type"), type, strlen(type)) == 0;
+}
+
+/* -------------------------------------------------------------------- script */
+
+static void look_at_script(vaultctl_doctor_t *d)
+{
+    vaultctl_request_t request = {.url = d->script};
+    vaultctl_visit_t script;
+    const char *why = vaultctl_visit(d->visitor, &script, &request, d->pool), *type;
+
+    if (why != NULL) {
+        vaultctl_doctor_change(d, "client.md, \"The script element\"", "The script cannot be loaded: %s", why);
+        return;
+    }
+    type = vaultctl_doctor_header(&script, "Content-Type");
+    if (script.status != 200 || strstr(script.body, "mod_vault") == NULL ||
+        strstr(script.body, "data-vault-page") == NULL) {
+        vaultctl_doctor_change(d, PROXIES,
+                               "%s answers %ld, and not with the client of mod_vault: the Alias of vault.conf is "
+                               "missing, or a front controller, a rewrite rule or a proxy takes the URL over",
+                               d->script, script.status);
+    }
+    else if (strstr(type, "javascript") == NULL && *vaultctl_doctor_header(&script, "X-Content-Type-Options")) {
+        vaultctl_doctor_change(d, "client.md, \"The script element\"",
+                               "The script has the type \"%s\" and X-Content-Type-Options, so browsers do not run it: "
+                               "AddType text/javascript .js",
+                               type);
+    }
+    else if (strncmp(d->page.url, "https:", 6) == 0 && strncmp(d->script, "https:", 6) != 0) {
+        vaultctl_doctor_change(d, "client.md, \"The script element\"",
+                               "The page comes over https and its script does not, so browsers do not load it");
+    }
+    else {
+        vaultctl_doctor_fact(d, "The script is that of mod_vault.");
+    }
+}
+
+/* ------------------------------------------------------------------ identity */
+
+static void say_who_else(vaultctl_doctor_t *d, const vaultctl_visit_t *visit)
+{
+    if (visit->status == 401 || visit->status == 403) {
+        vaultctl_doctor_change(
+            d, "operating.md, \"Security\"",
+            "%s answers %ld: whoever may see the page must be let in here as well, by the same Require "
+            "and the same login",
+            visit->url, visit->status);
+    }
+    else if (visit->location != NULL) {
+        vaultctl_doctor_change(d, PROXIES,
+                               "%s leads to %s (%ld): something else than mod_vault answers, such as a login or a "
+                               "redirect to another host",
+                               visit->url, visit->location, visit->status);
+    }
+    else {
+        vaultctl_doctor_change(
+            d, PROXIES,
+            "%s answers %ld, and it is something else than mod_vault that does: are the <Location>s of "
+            "vault.conf there, and does no rewrite rule, front controller or proxy take them over?",
+            visit->url, visit->status);
+    }
+}
+
+/* mod_vault refuses a request that asks for nothing, in words of its own and at once.
+ * @param status  with which it does */
+static int is_mod_vault(vaultctl_doctor_t *d, const char *url, const char *body, long status)
+{
+    vaultctl_request_t request = {.url = url, .body = body, .by_page = 1};
+    vaultctl_visit_t visit;
+    const char *why;
+
+    if (body != NULL) {
+        request.type = "application/json";
+    }
+    why = vaultctl_visit(d->visitor, &visit, &request, d->pool);
+    if (why != NULL) {
+        vaultctl_doctor_change(d, PROXIES, "%s", why);
+        return 0;
+    }
+    if (visit.status != status || refusal(&visit, d->pool) == NULL) {
+        say_who_else(d, &visit);
+        return 0;
+    }
+    vaultctl_doctor_fact(d, "mod_vault answers %s.", url);
+    return 1;
+}
+
+/* ------------------------------------------------------------------- streams */
+
+static const char *query_of(const vaultctl_doctor_t *d, const char *poll, const char *more)
+{
+    return apr_psprintf(d->pool, "%s?page=%s&seq=%" APR_INT64_T_FMT "%s", poll, d->html.page, (apr_int64_t)d->seq,
+                        more);
+}
+
+static void look_at_stream(vaultctl_doctor_t *d, const char *poll)
+{
+    vaultctl_request_t request = {.url = query_of(d, poll, ""), .accept = STREAM, .by_page = 1};
+    vaultctl_visit_t stream;
+
+    if (strcmp(d->page.version, "HTTP/2") == 0) {
+        return; /* vault.js does not ask for one there */
+    }
+    vaultctl_visit_begin(d->visitor, &request);
+    vaultctl_visit_wait(d->visitor, HELLO, 1);
+    if (vaultctl_visit_end(d->visitor, &stream, d->pool) != NULL) {
+        return; /* the poll will say why */
+    }
+    if (has_type(&stream, STREAM) && stream.length > 0) {
+        vaultctl_doctor_fact(d, "A stream of events begins at once: nothing keeps it back.");
+    }
+    else if (!stream.ended) {
+        vaultctl_doctor_change(d, PROXIES,
+                               "Nothing of a stream of events came within %d s, so pages poll instead: a proxy or a "
+                               "compression keeps answers until they are complete (flushpackets=on of ProxyPass, "
+                               "proxy_buffering of nginx), or VaultStreamTimeout is 0 there",
+                               (int)HELLO);
+    }
+}
+
+/* ---------------------------------------------------------------------- poll */
+
+static void say_refused(vaultctl_doctor_t *d, const vaultctl_visit_t *poll, const char *error)
+{
+    if (poll->status == 410) {
+        vaultctl_doctor_change(
+            d, PROXIES,
+            "mod_vault does not know the page (410, \"%s\"): a cache keeps the HTML, or the page and "
+            "its polls reach different servers or virtual hosts",
+            error);
+    }
+    else if (poll->status == 403) {
+        vaultctl_doctor_change(d, "operating.md, \"Security\"",
+                               "The poll is refused (403, \"%s\"): give its URL the same authentication as the page",
+                               error);
+    }
+    else {
+        vaultctl_doctor_change(d, "operating.md, \"How many polls can wait\"", "The poll is refused (%ld, \"%s\")",
+                               poll->status, error);
+    }
+}
+
+/* @return whether there was news, so that the next poll is to be tried */
+static int judge_poll(vaultctl_doctor_t *d, const vaultctl_visit_t *poll)
+{
+    const char *error = refusal(poll, d->pool);
+    int news = news_in(poll, &d->seq), waits = !poll->ended && !poll->status;
+
+    d->live = waits || news >= 0 || poll->status == 204;
+    if (waits) {
+        vaultctl_doctor_fact(d, "A poll waits for news.");
+    }
+    else if (news >= 0) {
+        vaultctl_doctor_fact(d, "A poll is answered at once, with news of %d of the page's methods.", news);
+    }
+    else if (poll->status == 204) {
+        vaultctl_doctor_fact(d, "A poll is answered at once: no news.");
+    }
+    else if (error != NULL) {
+        say_refused(d, poll, error);
+    }
+    else {
+        say_who_else(d, poll);
+    }
+    return news >= 0;
+}
+
+/* A page acknowledges by POST, with the origin that the browser knows it by. */
+static void look_at_acknowledgement(vaultctl_doctor_t *d, const char *poll)
+{
+    vaultctl_request_t request = {.url = query_of(d, poll, "&ack=1"), .body = "", .by_page = 1};
+    vaultctl_visit_t visit;
+    const char *why = vaultctl_visit(d->visitor, &visit, &request, d->pool);
+    const char *error = why == NULL ? refusal(&visit, d->pool) : NULL;
+
+    if (why != NULL) {
+        vaultctl_doctor_change(d, PROXIES, "An acknowledgement, by POST, gets no answer: %s", why);
+    }
+    else if (visit.status == 403 && error != NULL) {
+        vaultctl_doctor_change(d, PROXIES,
+                               "A POST of the page is refused (\"%s\"): a proxy must pass on the Host header of the "
+                               "browser (ProxyPreserveHost On; proxy_set_header Host $host)",
+                               error);
+    }
+    else if (visit.status != 204) {
+        vaultctl_doctor_change(
+            d, PROXIES,
+            "An acknowledgement, by POST, is answered %ld where mod_vault answers 204: something does "
+            "not pass it on",
+            visit.status);
+    }
+    else {
+        vaultctl_doctor_fact(d, "An acknowledgement by POST is taken.");
+    }
+}
+
+/* -------------------------------------------------------------------- server */
+
+static json_int_t number(const json_t *object, const char *name)
+{
+    return json_integer_value(json_object_get(object, name));
+}
+
+/* Ask the status, and keep what is wrong for the caller to say.
+ * @return the caller's to release; NULL: no JSON with 200 */
+static json_t *ask_status(const vaultctl_options_t *options, const char *path, const char **why, apr_pool_t *pool)
+{
+    vaultctl_http_t *http = vaultctl_http_open(options, pool);
+    vaultctl_answer_t answer = {.status = 0};
+    json_t *json;
+
+    *why = http != NULL ? vaultctl_http_ask(http, &answer, path, NULL, 0, pool) : "libcurl cannot be used";
+    if (*why != NULL) {
+        return NULL;
+    }
+    json = answer.status == 200 ? vaultctl_http_object(&answer) : NULL;
+    if (json == NULL) {
+        *why = apr_psprintf(pool, "%s answers %ld", answer.url, answer.status);
+    }
+    return json;
+}
+
+/* Where the status is: as --url says, else beside the poll. Elsewhere than at the page's own origin nobody logs in. */
+static vaultctl_options_t options_of_status(const vaultctl_doctor_t *d, const char *poll)
+{
+    vaultctl_options_t o = *d->options;
+
+    if (o.unsaid) {
+        o.url = vaultctl_url_resolve(poll, ".", d->pool);
+        o.unsaid = 0;
+        if (!vaultctl_visitor_knows(d->visitor, poll)) {
+            o.user = NULL;
+            o.netrc = 0;
+            o.netrc_file = NULL;
+            o.headers = apr_array_make(d->pool, 1, sizeof(const char *));
+        }
+    }
+    return o;
+}
+
+static void say_limits(vaultctl_doctor_t *d, const json_t *limits)
+{
+    const char *mpm = vaultctl_json_text(json_object_get(limits, "MPM"));
+
+    if (json_is_true(json_object_get(limits, "Bell"))) {
+        vaultctl_doctor_fact(
+            d,
+            "The %s MPM: polls wait without a thread, %" JSON_INTEGER_FORMAT " in each of %" JSON_INTEGER_FORMAT
+            " children (connections allow %" JSON_INTEGER_FORMAT ", open files %" JSON_INTEGER_FORMAT
+            "); those that need a thread are %" JSON_INTEGER_FORMAT
+            " in a child (VaultLongPollThreads); one client may have %" JSON_INTEGER_FORMAT ".",
+            mpm, number(limits, "Waiting"), number(limits, "Children"), number(limits, "ByConnections"),
+            number(limits, "ByDescriptors"), number(limits, "LongPollThreads"), number(limits, "WaitingPerClient"));
+        return;
+    }
+    vaultctl_doctor_fact(d,
+                         "The %s MPM: each poll that waits holds a thread, of %" JSON_INTEGER_FORMAT
+                         " in each of %" JSON_INTEGER_FORMAT " children; %" JSON_INTEGER_FORMAT
+                         " may (VaultLongPollThreads).",
+                         mpm, number(limits, "Threads"), number(limits, "Children"), number(limits, "LongPollThreads"));
+    if (strcmp(mpm, "prefork") != 0) { /* of prefork the check warns */
+        vaultctl_doctor_change(d, "operating.md, \"Prefork, worker, old httpd\"",
+                               "The event MPM of httpd 2.4.63 and later lets polls wait without a thread");
+    }
+}
+
+static void say_list(vaultctl_doctor_t *d, const json_t *check, const char *name, const char *manual)
+{
+    const json_t *list = json_object_get(check, name), *text;
+    size_t i;
+
+    json_array_foreach(list, i, text)
+    {
+        vaultctl_doctor_change(d, manual, "vaultctl check: %s", vaultctl_json_text(text));
+    }
+}
+
+static void look_at_threads(vaultctl_doctor_t *d, const json_t *status)
+{
+    if (strcmp(d->page.version, "HTTP/2") == 0 && number(status, "WaitingInThreads") > 0) {
+        vaultctl_doctor_change(d, "operating.md, \"HTTP/2 and TLS\"",
+                               "httpd speaks HTTP/2 itself, so each poll that waits holds a thread: Protocols http/1.1 "
+                               "where live pages are, or a proxy in front");
+    }
+}
+
+/* While the page's poll waits, so that the server shows it. */
+static void look_at_server(vaultctl_doctor_t *d, const char *poll)
+{
+    vaultctl_options_t options = options_of_status(d, poll);
+    const char *why, *path = "status?check";
+    json_t *check, *status, *page;
+
+    d->asked = 1;
+    check = ask_status(&options, path, &why, d->pool);
+    if (check == NULL) {
+        vaultctl_doctor_fact(d,
+                             "What kind of server it is cannot be asked from here (%s): on its own machine "
+                             "--url says where its status is.",
+                             why);
+        return;
+    }
+    if (d->html.page != NULL) {
+        path = apr_psprintf(d->pool, "status?page=%.*s", NAME_LENGTH, d->html.page);
+        page = ask_status(&options, path, &why, d->pool);
+        if (page == NULL) {
+            vaultctl_doctor_fact(d, "The status at %s is that of another server: it does not know the page.",
+                                 options.url);
+            json_decref(check);
+            return;
+        }
+        json_decref(page);
+    }
+    say_limits(d, json_object_get(check, "Limits"));
+    say_list(d, check, "Wrong", "vaultctl.md, \"check\"");
+    say_list(d, check, "Warnings", "operating.md, \"How many polls can wait\"");
+    status = ask_status(&options, "status?json", &why, d->pool);
+    look_at_threads(d, status);
+    json_decref(status);
+    json_decref(check);
+}
+
+/* ---------------------------------------------------------------------- both */
+
+/* @return whether there was news, and the next poll is to be tried */
+static int ask_poll(vaultctl_doctor_t *d, const char *poll)
+{
+    vaultctl_request_t request = {.url = query_of(d, poll, ""), .accept = "application/json", .by_page = 1};
+    vaultctl_visit_t visit;
+    const char *why;
+
+    vaultctl_visit_begin(d->visitor, &request);
+    if (!vaultctl_visit_wait(d->visitor, WAITS, 0)) {
+        look_at_server(d, poll);
+    }
+    why = vaultctl_visit_end(d->visitor, &visit, d->pool);
+    if (why != NULL) {
+        vaultctl_doctor_change(d, PROXIES, "The poll broke off: %s", why);
+        return 0;
+    }
+    return judge_poll(d, &visit);
+}
+
+static void look_at_poll(vaultctl_doctor_t *d, const char *poll)
+{
+    look_at_stream(d, poll);
+    if (ask_poll(d, poll)) {
+        ask_poll(d, poll); /* what there was to tell has been told */
+    }
+    if (!d->asked) {
+        look_at_server(d, poll);
+    }
+    if (d->live) {
+        look_at_acknowledgement(d, poll);
+    }
+}
+
+void vaultctl_doctor_polls(vaultctl_doctor_t *d)
+{
+    const char *poll = vaultctl_url_resolve(d->script, "poll", d->pool);
+
+    look_at_script(d);
+    if (poll == NULL || !is_mod_vault(d, poll, NULL, 400)) {
+        return;
+    }
+    if (d->html.page != NULL) {
+        look_at_poll(d, poll);
+    }
+    else {
+        d->live = is_mod_vault(d, vaultctl_url_resolve(d->script, "page", d->pool), "{}", 400);
+        look_at_server(d, poll);
+    }
+}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gives each request `request.vault`, and its answer the headers that mod_vault reads. It stands first in MIDDLEWARE."""
-import logging
 from urllib.parse import quote
 
+from asgiref.sync import sync_to_async
 from django.utils.decorators import sync_and_async_middleware
 
 from .notifier import collect, tell_quietly
@@ -12,8 +12,6 @@ try:
     from asgiref.sync import iscoroutinefunction
 except ImportError:  # before asgiref 3.6
     from asyncio import iscoroutinefunction
-
-logger = logging.getLogger("django_vault")
 
 # httpd takes header lines of a proxied application up to 8,190 bytes (ResponseFieldSize), and Django sends one line a header.
 NOTIFY_MAX = 7000
@@ -25,22 +23,29 @@ def vault_middleware(get_response):
 
         async def middleware(request):
             request.vault = Page(request)
-            with collect() as names:
+            with collect() as collector:
                 response = await get_response(request)
-            return _answer(request, response, names)
+            others = _say(request, response, collector.close())
+            if others:
+                await sync_to_async(tell_quietly)(others)
+            return response
 
     else:
 
         def middleware(request):
             request.vault = Page(request)
-            with collect() as names:
+            with collect() as collector:
                 response = get_response(request)
-            return _answer(request, response, names)
+            others = _say(request, response, collector.close())
+            if others:
+                tell_quietly(others)
+            return response
 
     return middleware
 
 
-def _answer(request, response, names):
+def _say(request, response, names):
+    """Write the headers. @return the names that do not fit"""
     headers = request.vault.headers()
     fitting, others = _split(names)
     headers["Vault-Notify"] = ",".join(fitting)
@@ -48,9 +53,7 @@ def _answer(request, response, names):
         both = [each for each in (response.get(name), value) if each]
         if both:
             response[name] = ", ".join(both)
-    if others:
-        tell_quietly(others)
-    return response
+    return others
 
 
 def _split(names):

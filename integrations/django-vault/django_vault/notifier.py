@@ -3,6 +3,7 @@
 import logging
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 
 from django.db import transaction
 
@@ -11,34 +12,59 @@ from .interests import names_of
 
 logger = logging.getLogger("django_vault")
 
-# The names that have been notified in this request or batch, in order, or None outside of both. The threads that asgiref runs
-# parts of one request in share the dictionary.
-_collected = ContextVar("django_vault_collected", default=None)
+# What collects the names in this request or batch. Outside of both None, or one that is closed: a task that a request has begun, and
+# that outlives it, has the context of the request.
+_collector = ContextVar("django_vault_collector", default=None)
+
+
+class _Collector:
+    """Names, in order. Any thread: asgiref runs parts of one request in threads."""
+
+    def __init__(self):
+        self.lock = Lock()
+        self.names = {}
+        self.is_open = True
+
+    def add(self, names):
+        """@return False: it is closed, and nothing will be read from it any more"""
+        with self.lock:
+            if self.is_open:
+                self.names.update(dict.fromkeys(names))
+            return self.is_open
+
+    def close(self):
+        with self.lock:
+            self.is_open = False
+            return list(self.names)
 
 
 @contextmanager
 def collect():
-    """What is notified within is collected in the dictionary that this gives."""
-    names = {}
-    token = _collected.set(names)
+    """What is notified within is collected by the object that this gives, until its close() returns the names."""
+    collector = _Collector()
+    token = _collector.set(collector)
     try:
-        yield names
+        yield collector
     finally:
-        _collected.reset(token)
+        _collector.reset(token)
+
+
+def _is_collected():
+    collector = _collector.get()
+    return collector is not None and collector.is_open
 
 
 @contextmanager
 def batch():
     """What is notified within is told at the end, each interest once. Within a request, or another batch, that one does it."""
-    if _collected.get() is not None:
+    if _is_collected():
         yield
         return
-    names = {}
-    try:
-        with collect() as names:
+    with collect() as collector:
+        try:
             yield
-    finally:
-        post_notifies(names)
+        finally:
+            post_notifies(collector.close())
 
 
 def notify(*whats, using=None):
@@ -56,7 +82,7 @@ def notify_quietly(names, using):
 
 
 def tell_quietly(names):
-    if _collected.get() is None and not is_configured():
+    if not _is_collected() and not is_configured():
         return  # the system check django_vault.W001 speaks of it
     try:
         _tell(names)
@@ -65,8 +91,6 @@ def tell_quietly(names):
 
 
 def _tell(names):
-    collected = _collected.get()
-    if collected is None:
+    collector = _collector.get()
+    if collector is None or not collector.add(names):
         post_notifies(names)
-    else:
-        collected.update(dict.fromkeys(names))

@@ -35,8 +35,8 @@ class Page:
 
     @property
     def is_update(self):
-        """Whether httpd asks for what is new for a page. It asks for turbo-stream elements, as Turbo does for its forms."""
-        return bool(self.header) and self.request.headers.get("Accept", "").split(",")[0].strip() == TURBO
+        """Whether httpd asks for what is new for a page: by GET, for turbo-stream elements."""
+        return bool(self.header) and self.request.method == "GET" and self.request.headers.get("Accept", "").split(",")[0].strip() == TURBO
 
     def get(self, key, default=None):
         """A property of the page, text."""

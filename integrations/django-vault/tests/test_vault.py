@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 import re
-import uuid
 from urllib.parse import unquote
 
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
-from django.template import Context, Template, TemplateSyntaxError
+from django.template import Context, RequestContext, Template, TemplateSyntaxError
 from django.test import AsyncClient, RequestFactory, SimpleTestCase, TransactionTestCase, override_settings
 
 from django_vault import VaultError, batch, feed, live, notify, row, signals, stream, table
 
+from . import urls
 from .httpd import Httpd
 from .models import Comment, Named, Place, Restaurant, Tag
 
@@ -92,11 +92,26 @@ class LiveViews(TransactionTestCase):
         response = await AsyncClient().post("/add/?text=x")
         self.assertIn("DB-tests_comment", names(response))
 
+    async def test_what_a_task_saves_after_the_answer(self):
+        with Httpd() as httpd, override_settings(VAULT_URL=httpd.url):
+            await AsyncClient().get("/begin/")
+            urls.events.pop().set()
+            await urls.tasks.pop()
+            self.assertIn("DB-tests_comment", httpd.notified)
+
+    async def test_what_does_not_fit_into_a_header_of_an_asynchronous_answer(self):
+        with Httpd() as httpd, override_settings(VAULT_URL=httpd.url):
+            response = await AsyncClient().get("/many/")
+            self.assertEqual(len(names(response) | set(httpd.notified)), 2000)
+
+    def test_a_form_of_the_page_is_no_update(self):
+        response = self.client.post("/", **method())
+        self.assertContains(response, "<html>")
+
     def test_a_target_is_one_block(self):
         text = "{% load vault %}{% live 'a' %}{% endlive %}{% live 'a' %}{% endlive %}"
         request = self.client.get("/says/").wsgi_request
         with self.assertRaisesMessage(ValueError, "two live blocks of /says/ have the target 'a'"):
-            from django.template import RequestContext
             Template(text).render(RequestContext(request, {}))
         self.assertEqual(Template(text).render(Context()), "", "without a request it is text")
 

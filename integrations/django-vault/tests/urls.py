@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import asyncio
+
+from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse, JsonResponse
@@ -9,6 +12,8 @@ from django.views.generic import ListView
 from django_vault import live, notify, row
 
 from .models import Comment
+
+tasks, events = [], []
 
 
 @live(Comment, lambda request, **_: request.GET.get("also", []))
@@ -55,6 +60,18 @@ def many(request):
     return HttpResponse("")
 
 
+async def begin(request):
+    """Answers, while a task of its own goes on."""
+    events.append(asyncio.Event())
+    tasks.append(asyncio.ensure_future(write(events[-1])))
+    return HttpResponse("")
+
+
+async def write(event):
+    await event.wait()
+    await sync_to_async(Comment.objects.create)(text="after the answer")
+
+
 def says(request):
     request.vault.set("seen", "a,b % \N{EURO SIGN}")
     request.vault.set("gone", None)
@@ -66,6 +83,6 @@ def says(request):
 
 urlpatterns = [
     path("", page), path("later/", later), path("one/<int:pk>/", one), path("rows/", rows), path("add/", add), path("fail/", fail),
-    path("many/", many), path("says/", says), path("other/<what>/", other),
+    path("begin/", begin), path("many/", many), path("says/", says), path("other/<what>/", other),
     path("list/", live(Comment)(ListView.as_view(model=Comment, template_name="tests/page.html", context_object_name="comments"))),
 ]

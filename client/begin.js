@@ -75,7 +75,7 @@
 
   function report(error, method) {
     console.error('vault:', method ?? '', error);
-    dispatch('vault:error', { error, method });
+    dispatch('vault:error', { error, method, status: error.status });
   }
 
   function setState(next, delay) {

@@ -2,7 +2,7 @@
   /* ---- lines: one connection, which asks for several pages ----
    *
    * A member is a page that a line asks for: {page, tab, seq, post(message)}. `seq` is what its document has applied; only that is
-   * ever told to the server. Messages: {answer: {from, seq, updates}}, {expired}, {refused: {why, status}}, {state, delay, answered}, {known: seq}.
+   * ever told to the server. Messages: {answer: {from, seq, updates, refused}}, {expired}, {refused: {why, status}}, {state, delay, answered}, {known: seq}.
    */
 
   let streams = mayStream(); // streams are tried
@@ -210,7 +210,7 @@
       return undefined;
     }
 
-    /** @return a list of {page, seq, updates} or {page, status} */
+    /** @return a list of {page, seq, updates, refused} or {page, status} */
     function parse(body) {
       const answer = JSON.parse(body);
       const parts = answer?.pages ?? [{ page: flight.asked[0].page, ...answer }];
@@ -219,11 +219,12 @@
     }
 
     function isPart(part) {
-      return Number.isSafeInteger(part?.status) || (Number.isSafeInteger(part?.seq) && Array.isArray(part.updates));
+      return Number.isSafeInteger(part?.status) ||
+        (Number.isSafeInteger(part?.seq) && Array.isArray(part.updates) && Array.isArray(part.refused ?? []));
     }
 
     /** What is said of one page. Its document applies it if it shows what the answer was made from. */
-    function take({ page, seq, updates, status, error, superseded, retry }) {
+    function take({ page, seq, updates, refused, status, error, superseded, retry }) {
       const member = members.get(page);
       if (!member || !flight?.asked.includes(member)) return undefined;
       if (status === 410) return expire(member);
@@ -233,7 +234,7 @@
       const from = flight.tips.get(page);
       flight.tips.set(page, seq);
       member.sent = seq;
-      return member.post({ answer: { from, seq, updates } });
+      return member.post({ answer: { from, seq, updates, refused } });
     }
 
     function expire(member) {

@@ -80,6 +80,7 @@
     // Stored first: a handler that calls stop() in the middle must acknowledge this answer, not the one before.
     seq = answer.seq;
     answer.updates.forEach(apply);
+    answer.refused?.forEach(({ method, status, error }) => report(Object.assign(new Error(error), { status }), method));
   }
 
   /** 410: the server no longer knows the state of this document. A fresh one is the only way on. */

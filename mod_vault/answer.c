@@ -64,6 +64,10 @@ static void write_news(vault_json_text_t *t, vault_seat_t *seat)
     vault_json_text_number(t, seat->seq);
     vault_json_text_raw(t, ",\"updates\":");
     vault_updates_write(t, &seat->updates);
+    if (seat->updates.refusals) {
+        vault_json_text_raw(t, ",\"refused\":");
+        vault_updates_write_refused(t, &seat->updates);
+    }
 }
 
 /* The id of a page that is there is of hexadecimal digits; any other is as the client has it. */

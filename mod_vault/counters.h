@@ -32,6 +32,7 @@
     COUNTER(overflows, "QueueOverflows", "full wake queues")                                                           \
     COUNTER(runs, "Runs", "methods run")                                                                               \
     COUNTER(failures, "Failures", "methods that failed")                                                               \
+    COUNTER(method_refusals, "MethodsRefused", "methods that answered 401, 403 or a redirect")                         \
     COUNTER(pages_made, "PagesCreated", "pages created")                                                               \
     COUNTER(pages_dropped, "PagesExpired", "pages expired")                                                            \
     COUNTER(pages_evicted, "PagesEvicted", "pages that made room for others")

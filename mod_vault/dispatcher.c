@@ -170,6 +170,15 @@ static verdict_t compare(dispatch_t *d, apr_pool_t *scratch)
     return vault_seats_any(&d->seats, has_moved) ? RUN : WAIT;
 }
 
+/* A method that was refused is tried by the next poll, which has the credentials that the browser has by then. */
+static void end_before_retry(dispatch_t *d)
+{
+    d->deadline = vault_seats_retry(&d->seats, d->deadline);
+    if (d->stream) {
+        d->end = vault_seats_retry(&d->seats, d->end);
+    }
+}
+
 /* Look at the pages and let the poll wait. WAIT: it is attached, armed, and nothing has moved. Else it is detached. */
 static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
 {
@@ -180,6 +189,7 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
     if (vault_seats_any(&d->seats, vault_answer_has)) {
         return ANSWER;
     }
+    end_before_retry(d);
     d->s->poll.due = vault_seats_due(&d->seats, d->deadline);
     d->s->poll.end = d->deadline;
     waits = able && vault_poll_attach(vault_server.waiters, &d->s->poll, d->seats.watch.waits, d->seats.watch.count);

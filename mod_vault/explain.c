@@ -81,10 +81,22 @@ static json_t *deps_json(const apr_array_header_t *deps)
     return list;
 }
 
-static const char *method_state(const vault_method_t *m)
+static const char *refused_state(const vault_refusal_t *refusal, apr_pool_t *pool)
+{
+    apr_time_t now = vault_now();
+
+    return refusal->until > now ? apr_psprintf(pool, "refused with status %u: tried again in %d s", refusal->status,
+                                               (int)apr_time_sec(refusal->until - now) + 1)
+                                : apr_psprintf(pool, "refused with status %u: to be tried again", refusal->status);
+}
+
+static const char *method_state(const vault_method_t *m, apr_pool_t *pool)
 {
     int i;
 
+    if (m->refusal.status) {
+        return refused_state(&m->refusal, pool);
+    }
     if (!m->deps) {
         return "never run";
     }
@@ -103,8 +115,11 @@ static json_t *methods_json(const vault_state_t *s)
 
     for (i = 0; i < s->methods->nelts; i++) {
         const vault_method_t *m = &APR_ARRAY_IDX(s->methods, i, vault_method_t);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "url", vault_explain_text(m->url, s->methods->pool),
-                                              "state", method_state(m), "interests", deps_json(m->deps)));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:o, s:o}", "url", vault_explain_text(m->url, s->methods->pool),
+                                        "state", method_state(m, s->methods->pool), "refused",
+                                        m->refusal.status ? json_integer(m->refusal.status) : json_null(), "interests",
+                                        deps_json(m->deps)));
     }
     return list;
 }

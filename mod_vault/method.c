@@ -217,6 +217,22 @@ const char *vault_method_run(request_rec *r, const char *url, apr_off_t max, vau
     return failed;
 }
 
+int vault_method_is_refusal(int status)
+{
+    switch (status) {
+    case HTTP_UNAUTHORIZED:
+    case HTTP_FORBIDDEN:
+    case HTTP_MOVED_PERMANENTLY:
+    case HTTP_MOVED_TEMPORARILY:
+    case HTTP_SEE_OTHER:
+    case HTTP_TEMPORARY_REDIRECT:
+    case HTTP_PERMANENT_REDIRECT:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 int vault_method_is_url(const char *url)
 {
     const char *p;

@@ -28,6 +28,10 @@ typedef struct vault_output_t {
  * Blocks as long as the handler does. */
 const char *vault_method_run(request_rec *r, const char *url, apr_off_t max, vault_output_t *output, apr_pool_t *pool);
 
+/** Is that the status of a method whose visitor has signed out, or may not see it: 401, 403, or a redirect, as to a
+ * login? */
+int vault_method_is_refusal(int status);
+
 /** Is `url` text as a URL has it, without a fragment, and of at most VAULT_URL_MAX bytes? */
 int vault_method_is_url(const char *url);
 

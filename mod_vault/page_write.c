@@ -12,7 +12,8 @@
 
 #define AT(array, type, i) (&((type *)(array)->elts)[i])
 
-/* A run is a function of the properties, too: what a method has seen so far it has not seen with these. Its interests it keeps. */
+/* A run is a function of the properties, too: what a method has seen so far it has not seen with these. Its interests
+ * it keeps. One that was refused need not rest: a form of the page may have signed the visitor in. */
 static void forget_runs(vault_state_t *s)
 {
     int i, k;
@@ -25,6 +26,8 @@ static void forget_runs(vault_state_t *s)
         if (m->deps && !m->deps->nelts) {
             m->deps = NULL;
         }
+        m->refusal.seconds = 0;
+        m->refusal.until = 0;
     }
 }
 
@@ -62,8 +65,8 @@ static apr_status_t write_method(vault_state_t *s, const vault_write_t *write, i
         return APR_ENOSPC;
     }
     m = apr_array_push(s->methods);
+    memset(m, 0, sizeof(*m));
     m->url = write->method;
-    m->deps = NULL;
     *changed = 1;
     return APR_SUCCESS;
 }

@@ -84,14 +84,45 @@ static void report_failure(const vault_rounds_t *rounds, const char *url, const 
                   vault_page_shorten(url, rounds->r->pool), why, (int)apr_time_sec(next_rest(rounds)));
 }
 
+/* A visitor who has signed out is no fault of the site. */
+static void report_refusal(const vault_rounds_t *rounds, const char *url, int status)
+{
+    static apr_time_t said;
+    int level = vault_log_seldom(&said, vault_now(), APLOG_INFO);
+
+    ap_log_rerror(
+        APLOG_MARK, level, 0, rounds->r,
+        VLTNO(00333) "method %s is refused with status %d, as when the visitor has signed out: the page is told, "
+                     "and it is tried again now and then",
+        vault_page_shorten(url, rounds->r->pool), status);
+}
+
 /* What has become of a method. */
-typedef enum end_t { COUNTS, FAILED, LEFT_OUT } end_t;
+typedef enum end_t { COUNTS, FAILED, REFUSED, LEFT_OUT } end_t;
 
 static end_t fail(vault_rounds_t *rounds, const vault_run_t *run, const char *url)
 {
     list_resting(rounds, url);
     report_failure(rounds, url, vault_run_failed(run));
     return FAILED;
+}
+
+/* The page is told once. Of what the method wrote it is told nothing. */
+static end_t refuse(vault_rounds_t *rounds, vault_context_t *x, const vault_output_t *output, vault_round_t *round)
+{
+    vault_refused_t refused = {.url = output->url,
+                               .status = output->status,
+                               .error = apr_psprintf(x->pool, "its status is %d", output->status)};
+
+    if (!vault_run_is_refused(x->run, (unsigned)output->status)) {
+        if (!vault_updates_refuse(round->updates, &refused, round->budget)) {
+            return LEFT_OUT;
+        }
+        report_refusal(rounds, output->url, output->status);
+    }
+    vault_run_refuse(x->run, (unsigned)output->status, round->began);
+    vault_tally(method_refusals, 1);
+    return REFUSED;
 }
 
 static end_t run_method(vault_rounds_t *rounds, vault_context_t *x, const char *url, vault_round_t *round)
@@ -106,7 +137,10 @@ static end_t run_method(vault_rounds_t *rounds, vault_context_t *x, const char *
     if (failed) {
         vault_run_fail(x->run, failed);
     }
-    if (!vault_run_failed(x->run) && output.body && !vault_updates_add(round->updates, &output, round->budget)) {
+    if (vault_method_is_refusal(output.status)) {
+        end = refuse(rounds, x, &output, round);
+    }
+    else if (!vault_run_failed(x->run) && output.body && !vault_updates_add(round->updates, &output, round->budget)) {
         vault_run_end(x->run, 0);
         end = LEFT_OUT;
     }
@@ -144,6 +178,7 @@ void vault_rounds_run(vault_rounds_t *rounds, vault_run_t *run, vault_round_t *r
     apr_pool_create(&pool, round->moved->pool);
     x = vault_context_begin(rounds->r, run, round->page, round->moved->pool);
     x->pool = pool;
+    round->began = vault_now();
     if (rounds->resting && rounds->rest_until <= vault_now()) {
         rounds->resting->nelts = 0;
     }

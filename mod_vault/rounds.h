@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file rounds.h
- * Rounds of a poll: the methods that have moved run one after the other, and those that failed, or run on and on, rest for a while.
+ * Rounds of a poll: the methods that have moved run one after the other, and those that failed, or run on and on, rest
+ * for a while. Those that were refused rest as well, for longer, and the page's state remembers it
+ * (vault_run_refuse()).
  *
  * Thread: the one that owns the request.
  */
@@ -14,10 +16,11 @@
 #include "settings.h"
 #include "updates.h"
 
-/** What a poll remembers of its rounds. Zeroed but for the first two. */
+/** What a poll remembers of its rounds. Zeroed but for the first three. */
 typedef struct vault_rounds_t {
     request_rec *r; /* the poll */
     const vault_location_t *location;
+    apr_time_t came;             /* when the poll came */
     apr_time_t rest_until;       /* 0: no method rests; else when they run again. Whoever is notified sets it to 0 */
     apr_interval_time_t rest;    /* how long they rest after a failure */
     apr_array_header_t *resting; /* of const char *: their URLs; in r->pool, made at need */
@@ -39,8 +42,9 @@ typedef struct vault_round_t {
         *moved;               /* of const char *: the URLs of its methods; what the round needs comes from its pool */
     vault_updates_t *updates; /* gets what they wrote */
     vault_answer_budget_t *budget; /* how much that may be */
-    unsigned ran;                  /* how many ran, and of these count or failed */
-    unsigned failed;
+    apr_time_t began;              /* by this clock refused methods rest: one request tries all of a round again */
+    unsigned ran;                  /* how many ran */
+    unsigned failed;               /* how many of these failed */
 } vault_round_t;
 
 /** Run the methods; those that fail rest from then on. A method whose output does not fit into the answer, and those after it, stay as they

@@ -10,6 +10,8 @@
 
 #include "vault.h"
 
+#define REFUSAL_FIRST 30 /* seconds */
+
 #define AT(array, type, i) (&((type *)(array)->elts)[i])
 
 struct vault_run_t {
@@ -114,6 +116,7 @@ static void merge_method(vault_run_t *run)
 
     if (m) {
         m->deps = run->deps;
+        memset(&m->refusal, 0, sizeof(m->refusal));
     }
 }
 
@@ -160,6 +163,26 @@ int vault_run_end(vault_run_t *run, int ok)
     return run->failed == NULL;
 }
 
+/* What the method depends on stays as it was: when it works again, it finds all that happened meanwhile. */
+void vault_run_refuse(vault_run_t *run, unsigned status, apr_time_t now)
+{
+    vault_method_t *m = vault_state_method(run->next, run->url);
+    unsigned twice = m ? 2 * m->refusal.seconds : 0;
+
+    if (m) {
+        m->refusal.status = status;
+        m->refusal.seconds = !twice ? REFUSAL_FIRST : twice < VAULT_REFUSAL_MOST ? twice : VAULT_REFUSAL_MOST;
+        m->refusal.until = now + apr_time_from_sec(m->refusal.seconds);
+    }
+}
+
+int vault_run_is_refused(const vault_run_t *run, unsigned status)
+{
+    const vault_method_t *m = vault_state_method(run->base, run->url);
+
+    return m && m->refusal.status == status;
+}
+
 vault_state_t *vault_run_state(vault_run_t *run)
 {
     return run->next;
@@ -178,8 +201,8 @@ apr_status_t vault_run_add_method(vault_run_t *run, const char *url, int max)
         return APR_ENOSPC;
     }
     m = apr_array_push(run->next->methods);
+    memset(m, 0, sizeof(*m));
     m->url = apr_pstrdup(run->pool, url);
-    m->deps = NULL;
     return APR_SUCCESS;
 }
 

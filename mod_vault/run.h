@@ -37,6 +37,14 @@ void vault_run_begin(vault_run_t *run, const char *url);
  *         0  it does not: `ok` was 0, or something inside failed (vault_run_fail) */
 int vault_run_end(vault_run_t *run, int ok);
 
+/** The method is over, with an answer of 401, 403 or a redirect: nothing that it did counts, and it rests for 30 s,
+ * after each further refusal twice as long, up to VAULT_REFUSAL_MOST.
+ * @param status  300..499 */
+void vault_run_refuse(vault_run_t *run, unsigned status, apr_time_t now);
+
+/** Has the page been told that the current method is refused with this status? */
+int vault_run_is_refused(const vault_run_t *run, unsigned status);
+
 /** The current method cannot succeed any more. The first reason is kept. */
 void vault_run_fail(vault_run_t *run, const char *reason);
 /** The first reason why the current method failed; NULL: it did not. */

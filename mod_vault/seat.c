@@ -67,6 +67,7 @@ vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault
     seat->seq = seat->told = asked->take.seq;
     seat->rounds.r = r;
     seat->rounds.location = vault_location_of(r);
+    seat->rounds.came = vault_now();
     if (is_late(r, asked)) {
         return seat->standing = VAULT_SEAT_SUPERSEDED;
     }
@@ -140,14 +141,15 @@ static int is_told(const vault_seat_t *seat, const vault_watch_t *watch)
     return vault_watch_passed(watch, seat->ticket.interest, seat->ticket.heard);
 }
 
-/* The methods to run now. Those that have failed wait for their time. */
+/* The methods to run now. Those that failed or were refused wait for their time. */
 static void list_moved(vault_seat_t *seat, const vault_watch_t *watch)
 {
     int i;
 
     for (i = 0; i < seat->base->methods->nelts; i++) {
         const vault_method_t *m = &APR_ARRAY_IDX(seat->base->methods, i, vault_method_t);
-        if (!vault_rounds_rests(&seat->rounds, m->url) && vault_watch_moved(watch, m)) {
+        if (!vault_rounds_rests(&seat->rounds, m->url) && !vault_method_rests(m, seat->rounds.came) &&
+            vault_watch_moved(watch, m)) {
             APR_ARRAY_PUSH(seat->moved, const char *) = m->url;
         }
     }
@@ -173,6 +175,19 @@ vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *wat
     return seat->standing = moved ? VAULT_SEAT_MOVED : VAULT_SEAT_WAITS;
 }
 
+apr_time_t vault_seat_retry(const vault_seat_t *seat, apr_time_t at)
+{
+    int i;
+
+    for (i = 0; vault_seat_is_taken(seat) && seat->base && i < seat->base->methods->nelts; i++) {
+        const vault_method_t *m = &APR_ARRAY_IDX(seat->base->methods, i, vault_method_t);
+        if (vault_method_rests(m, seat->rounds.came) && m->refusal.until < at) {
+            at = m->refusal.until;
+        }
+    }
+    return at;
+}
+
 /* -------------------------------------------------------------------- running */
 
 /* For the status page (vault_page_note_round). A page that had to stay out altogether is as before: its turn is still to come. */
@@ -190,7 +205,7 @@ static void note_round(const vault_seat_t *seat, const vault_round_t *round)
 static vault_standing_t publish(vault_seat_t *seat, vault_state_t *next)
 {
     static apr_time_t said;
-    unsigned news = seat->updates.count;
+    unsigned news = seat->updates.count + seat->updates.refusals;
     int level;
     apr_status_t rv = news ? vault_page_stage(vault_server.pages, &seat->ticket, next)
                            : vault_page_commit(vault_server.pages, &seat->ticket, next);

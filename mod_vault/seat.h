@@ -64,6 +64,11 @@ vault_standing_t vault_seat_look(vault_seat_t *seat, apr_pool_t *scratch);
 /** WAITS, MOVED or SUPERSEDED. The watch is armed. */
 vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *watch);
 
+/** When a method that was refused may be tried again, if that is before `at`; else `at`. The poll then ends: a method
+ * is tried with the credentials of the poll, and those of a poll that waits are as old as it is. The seat has been
+ * looked at in this turn. */
+apr_time_t vault_seat_retry(const vault_seat_t *seat, apr_time_t at);
+
 /** Run what moved. AGAIN, NEWS, GONE, SUPERSEDED, FULL or CUT.
  * @param budget  of the answer; what does not fit stays as it is, and runs in the next round */
 vault_standing_t vault_seat_run(vault_seat_t *seat, const vault_watch_t *watch, vault_answer_budget_t *budget);

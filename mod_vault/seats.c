@@ -42,7 +42,8 @@ static void list(vault_seats_t *seats, unsigned most)
     for (i = 0; i < seats->count; i++) {
         const vault_seat_t *seat = &seats->seat[i];
         if (vault_seat_is_taken(seat)) {
-            vault_watch_add(&seats->watch, seat->ticket.interest, seat->ticket.full ? NULL : seat->base);
+            vault_watch_add(&seats->watch, seat->ticket.interest, seat->ticket.full ? NULL : seat->base,
+                            seat->rounds.came);
         }
     }
 }
@@ -117,6 +118,16 @@ apr_time_t vault_seats_due(const vault_seats_t *seats, apr_time_t due)
         }
     }
     return due;
+}
+
+apr_time_t vault_seats_retry(const vault_seats_t *seats, apr_time_t end)
+{
+    unsigned i;
+
+    for (i = 0; i < seats->count; i++) {
+        end = vault_seat_retry(&seats->seat[i], end);
+    }
+    return end;
 }
 
 /* ------------------------------------------------------------------ waiting */

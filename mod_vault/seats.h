@@ -36,6 +36,10 @@ void vault_seats_run(vault_seats_t *seats);
 /** When some method that rests is to run again, if that is before `due`; else `due`. */
 apr_time_t vault_seats_due(const vault_seats_t *seats, apr_time_t due);
 
+/** When the poll is to end, so that refused methods are tried again by the next one (vault_seat_retry()), if that is
+ * before `end`; else `end`. */
+apr_time_t vault_seats_retry(const vault_seats_t *seats, apr_time_t end);
+
 /** The poll was woken. Each page hears of it: whoever is notified rests no more. */
 void vault_seats_woken(vault_seats_t *seats, unsigned causes);
 

@@ -4,7 +4,9 @@
  * A block: header | interests named, each once (u32, padded) | properties | methods | cursors | acks.
  * Strings are (u32 length, bytes, NUL) padded to 8; a length of NONE is NULL. The scope of a cursor, mostly the URL of one of the methods, is
  * then (u32 SCOPE + number of the method, u32 0): URLs can be long. Dependencies are (u32 count, u32 0) and pairs of u64;
- * a count of NONE is NULL. The order is that of the arrays. The acks come last, so that they go by setting their number to 0.
+ * a count of NONE is NULL.
+ * A refusal is (u32 status, u32 seconds), and if the status is not 0 the u64 `until`. The order is
+ * that of the arrays. The acks come last, so that they go by setting their number to 0.
  */
 #include "state.h"
 
@@ -12,7 +14,7 @@
 
 #include "apr_strings.h"
 
-#define STATE_MAGIC 0x76537433u /* "vSt3" */
+#define STATE_MAGIC 0x76537434u /* "vSt4" */
 #define NONE 0xffffffffu
 #define SCOPE 0x80000000u /* no string is that long */
 #define ALIGN8(n) (((apr_size_t)(n) + 7) & ~(apr_size_t)7)
@@ -147,6 +149,14 @@ static void put_scope(writer_t *w, const vault_state_t *s, const char *scope)
     }
 }
 
+static void put_refusal(writer_t *w, const vault_refusal_t *refusal)
+{
+    put_pair(w, refusal->status, refusal->seconds);
+    if (refusal->status) {
+        put_u64(w, (apr_uint64_t)refusal->until);
+    }
+}
+
 static void put_lists(writer_t *w, const vault_state_t *s)
 {
     int i;
@@ -158,6 +168,7 @@ static void put_lists(writer_t *w, const vault_state_t *s)
     for (i = 0; i < s->methods->nelts; i++) {
         put_string(w, AT(s->methods, vault_method_t, i)->url);
         put_deps(w, AT(s->methods, vault_method_t, i)->deps);
+        put_refusal(w, &AT(s->methods, vault_method_t, i)->refusal);
     }
     for (i = 0; i < s->cursors->nelts; i++) {
         vault_cursor_t *c = AT(s->cursors, vault_cursor_t, i);
@@ -302,6 +313,25 @@ static apr_array_header_t *take_deps(reader_t *r)
     return deps;
 }
 
+static vault_refusal_t take_refusal(reader_t *r)
+{
+    vault_refusal_t refusal = {0};
+    apr_uint32_t pair[2] = {0};
+    const char *at = take(r, sizeof(pair));
+
+    if (at) {
+        memcpy(pair, at, sizeof(pair));
+    }
+    if (pair[0] && (at = take(r, sizeof(refusal.until)))) {
+        memcpy(&refusal.until, at, sizeof(refusal.until));
+    }
+    refusal.status = pair[0];
+    refusal.seconds = pair[1];
+    r->bad |=
+        pair[0] ? pair[0] < 300 || pair[0] > 499 || pair[1] > VAULT_REFUSAL_MOST || refusal.until < 0 : pair[1] != 0;
+    return refusal;
+}
+
 static void take_lists(reader_t *r, vault_state_t *s, const header_t *h)
 {
     apr_uint32_t i;
@@ -315,6 +345,7 @@ static void take_lists(reader_t *r, vault_state_t *s, const header_t *h)
         vault_method_t *m = apr_array_push(s->methods);
         m->url = take_name(r);
         m->deps = take_deps(r);
+        m->refusal = take_refusal(r);
     }
     for (i = 0; i < h->cursors && !r->bad; i++) {
         vault_cursor_t *c = apr_array_push(s->cursors);
@@ -438,6 +469,11 @@ vault_method_t *vault_state_method(const vault_state_t *state, const char *url)
         }
     }
     return NULL;
+}
+
+int vault_method_rests(const vault_method_t *method, apr_time_t at)
+{
+    return method->refusal.status && method->refusal.until - at > APR_USEC_PER_SEC;
 }
 
 void vault_state_set(vault_state_t *state, const char *key, const char *value)

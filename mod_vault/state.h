@@ -42,9 +42,20 @@ typedef struct vault_cursor_t {
     apr_array_header_t *deps; /* of vault_dep_t; never NULL */
 } vault_cursor_t;
 
+/** The method answered 401, 403 or a redirect when it last ran, and the page was told. It then rests. */
+typedef struct vault_refusal_t {
+    unsigned status;  /* of HTTP; 0: the method is not refused */
+    unsigned seconds; /* how long it rests; 0: it need not */
+    apr_time_t until; /* when the rest is over (now.h) */
+} vault_refusal_t;
+
+/** The longest rest of a refused method, in seconds. */
+#define VAULT_REFUSAL_MOST 300
+
 typedef struct vault_method_t {
     const char *url;
     apr_array_header_t *deps; /* of vault_dep_t; NULL: never run */
+    vault_refusal_t refusal;
 } vault_method_t;
 
 /** What a feed is told once the browser is known to have this state. */
@@ -99,6 +110,10 @@ int vault_state_names(const void *block, vault_interest_t interest);
 vault_property_t *vault_state_property(const vault_state_t *state, const char *key);
 vault_cursor_t *vault_state_cursor(const vault_state_t *state, const char *scope, const char *key);
 vault_method_t *vault_state_method(const vault_state_t *state, const char *url);
+
+/** Does the method rest, for a request that came at that time? A rest that ends within the next second is over, so that
+ * one request tries all methods that were refused together. */
+int vault_method_rests(const vault_method_t *method, apr_time_t at);
 
 /** Set (value NULL: remove) a property; the strings are borrowed. */
 void vault_state_set(vault_state_t *state, const char *key, const char *value);

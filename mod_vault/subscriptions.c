@@ -32,15 +32,16 @@ typedef struct request_t {
     json_t *body; /* as it came */
     const json_t *page, *add, *remove;
     vault_updates_t updates;
-    vault_answer_budget_t budget; /* of these */
-    json_t *refused;              /* a list of {method, status, error} */
+    vault_answer_budget_t budget; /* of what methods write */
 } request_t;
 
 /* ------------------------------------------------------------------- methods */
 
 static void refuse(request_t *q, const char *url, int status, const char *error)
 {
-    json_array_append_new(q->refused, json_pack("{s:s, s:i, s:s}", "method", url, "status", status, "error", error));
+    vault_refused_t refused = {.url = url, .status = status, .error = error};
+
+    vault_updates_refuse(&q->updates, &refused, NULL);
 }
 
 /* What the URL's handler said to the browser; the reason of its failure may be for the log alone. */
@@ -56,11 +57,12 @@ static const char *error_of(const vault_output_t *o, apr_pool_t *pool)
     return error;
 }
 
-/* A request that is wrong stays so; any other failure may pass.
+/* A request that is wrong or refused stays so; any other failure may pass.
  * @return does the page keep the method? */
 static int report(request_t *q, vault_output_t *o)
 {
-    int wrong = o->status >= HTTP_BAD_REQUEST && o->status < HTTP_INTERNAL_SERVER_ERROR;
+    int wrong =
+        vault_method_is_refusal(o->status) || (o->status >= HTTP_BAD_REQUEST && o->status < HTTP_INTERNAL_SERVER_ERROR);
 
     refuse(q, o->url, wrong ? o->status : HTTP_SERVICE_UNAVAILABLE, error_of(o, q->r->pool));
     return !wrong;
@@ -152,7 +154,7 @@ static int answer(request_t *q, const vault_page_t *page)
     vault_json_text_raw(&t, "{\"updates\":");
     vault_updates_write(&t, &q->updates);
     vault_json_text_raw(&t, ",\"refused\":");
-    vault_json_text_value(&t, json_incref(q->refused));
+    vault_updates_write_refused(&t, &q->updates);
     if (page) {
         vault_page_format(page, id);
         vault_json_text_raw(&t, ",\"page\":\"");
@@ -243,6 +245,19 @@ static apr_status_t change_methods(request_t *q, const vault_page_t *page)
     return rv;
 }
 
+/* The id is one that was parsed: hexadecimal digits. */
+static int answer_change(request_t *q, const char *id)
+{
+    vault_json_text_t t = {.text = NULL};
+
+    vault_json_text_raw(&t, "{\"page\":\"");
+    vault_json_text_raw(&t, id);
+    vault_json_text_raw(&t, "\",\"refused\":");
+    vault_updates_write_refused(&t, &q->updates);
+    vault_json_text_raw(&t, "}");
+    return vault_unsent_reply(q->r, vault_json_text_end(&t));
+}
+
 static int change_page(request_t *q, const char *id)
 {
     vault_page_t page;
@@ -254,7 +269,7 @@ static int change_page(request_t *q, const char *id)
     }
     switch (rv) {
     case APR_SUCCESS:
-        return vault_reply_json(q->r, HTTP_OK, json_pack("{s:s, s:O}", "page", id, "refused", q->refused));
+        return answer_change(q, id);
     case APR_NOTFOUND:
         vault_tally(expired, 1);
         return vault_reply_error(q->r, HTTP_GONE, "the page has expired");
@@ -330,9 +345,7 @@ int vault_subscriptions_handler(request_rec *r)
     q->r = r;
     vault_updates_begin(&q->updates, r->pool);
     q->budget.most = (apr_size_t)vault_location_max_answer(vault_location_of(r));
-    q->refused = json_array();
     status = handle(q);
-    json_decref(q->refused);
     json_decref(q->body);
     return status;
 }

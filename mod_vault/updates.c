@@ -4,16 +4,17 @@
 
 #include <string.h>
 
-static apr_status_t drop_text(void *u)
+static apr_status_t drop_texts(void *u)
 {
     vault_json_text_drop(&((vault_updates_t *)u)->text);
+    vault_json_text_drop(&((vault_updates_t *)u)->refused);
     return APR_SUCCESS;
 }
 
 void vault_updates_begin(vault_updates_t *u, apr_pool_t *pool)
 {
     memset(u, 0, sizeof(*u));
-    apr_pool_cleanup_register(pool, u, drop_text, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pool, u, drop_texts, apr_pool_cleanup_null);
 }
 
 static void write_text(vault_json_text_t *t, const char *before, const char *s)
@@ -34,10 +35,30 @@ static void write_update(vault_json_text_t *t, const vault_output_t *o)
     vault_json_text_raw(t, "}");
 }
 
+static void write_refused(vault_json_text_t *t, const vault_refused_t *refused)
+{
+    write_text(t, "{\"method\":", refused->url);
+    vault_json_text_raw(t, ",\"status\":");
+    vault_json_text_number(t, (apr_uint64_t)refused->status);
+    write_text(t, ",\"error\":", refused->error);
+    vault_json_text_raw(t, "}");
+}
+
 int vault_answer_budget_allows(vault_answer_budget_t *budget, apr_size_t length)
 {
     budget->full |= budget->used && (budget->used >= budget->most || length > budget->most - budget->used);
     return !budget->full;
+}
+
+/* Charge the budget with what was written after `before`, or take it back. */
+static int charge(vault_json_text_t *t, apr_size_t before, vault_answer_budget_t *budget)
+{
+    if (!vault_answer_budget_allows(budget, t->length - before)) {
+        t->length = before;
+        return 0;
+    }
+    budget->used += t->length - before;
+    return 1;
 }
 
 /* The JSON of a text is not shorter than the text. */
@@ -52,19 +73,43 @@ int vault_updates_add(vault_updates_t *u, const vault_output_t *output, vault_an
         vault_json_text_raw(&u->text, ",");
     }
     write_update(&u->text, output);
-    if (!vault_answer_budget_allows(budget, u->text.length - before)) {
-        u->text.length = before;
+    if (!charge(&u->text, before, budget)) {
         return 0;
     }
-    budget->used += u->text.length - before;
     u->count++;
     return 1;
 }
 
-void vault_updates_write(vault_json_text_t *t, vault_updates_t *u)
+int vault_updates_refuse(vault_updates_t *u, const vault_refused_t *refused, vault_answer_budget_t *budget)
+{
+    apr_size_t before = u->refused.length;
+
+    if (u->refusals) {
+        vault_json_text_raw(&u->refused, ",");
+    }
+    write_refused(&u->refused, refused);
+    if (budget && !charge(&u->refused, before, budget)) {
+        return 0;
+    }
+    u->refusals++;
+    return 1;
+}
+
+static void write_array(vault_json_text_t *t, vault_json_text_t *entries)
 {
     vault_json_text_raw(t, "[");
-    vault_json_text_take(t, &u->text);
+    vault_json_text_take(t, entries);
     vault_json_text_raw(t, "]");
+}
+
+void vault_updates_write(vault_json_text_t *t, vault_updates_t *u)
+{
+    write_array(t, &u->text);
     u->count = 0;
+}
+
+void vault_updates_write_refused(vault_json_text_t *t, vault_updates_t *u)
+{
+    write_array(t, &u->refused);
+    u->refusals = 0;
 }

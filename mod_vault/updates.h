@@ -21,10 +21,12 @@ typedef struct vault_answer_budget_t {
     int full; /* 1: the output of a method did not fit */
 } vault_answer_budget_t;
 
-/** The updates of one page. */
+/** The updates of one page, and which of its methods were refused. */
 typedef struct vault_updates_t {
     vault_json_text_t text; /* {…},{…} */
     unsigned count;
+    vault_json_text_t refused; /* {…},{…} */
+    unsigned refusals;
 } vault_updates_t;
 
 /** Begin, with none.
@@ -41,7 +43,22 @@ int vault_answer_budget_allows(vault_answer_budget_t *budget, apr_size_t length)
  * @return 0 it does not fit: nothing was added, the budget is spent */
 int vault_updates_add(vault_updates_t *u, const vault_output_t *output, vault_answer_budget_t *budget);
 
-/** Write them as an array, and take them: there are none afterwards. */
+/** Why a method has no update. */
+typedef struct vault_refused_t {
+    const char *url;
+    int status;        /* of HTTP */
+    const char *error; /* one sentence */
+} vault_refused_t;
+
+/** Add that a method was refused: {method, status, error}.
+ * @param budget  NULL: it may take any room
+ * @return as vault_updates_add() */
+int vault_updates_refuse(vault_updates_t *u, const vault_refused_t *refused, vault_answer_budget_t *budget);
+
+/** Write the updates as an array, and take them: there are none afterwards. */
 void vault_updates_write(vault_json_text_t *t, vault_updates_t *u);
+
+/** The same with the refused methods. */
+void vault_updates_write_refused(vault_json_text_t *t, vault_updates_t *u);
 
 #endif

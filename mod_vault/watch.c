@@ -52,15 +52,15 @@ void vault_watch_clear(vault_watch_t *w, unsigned most, apr_pool_t *pool)
     w->count = 0;
 }
 
-void vault_watch_add(vault_watch_t *w, vault_interest_t own, const vault_state_t *base)
+void vault_watch_add(vault_watch_t *w, vault_interest_t own, const vault_state_t *base, apr_time_t at)
 {
     int i, k;
 
     add(w, own);
     for (i = 0; base && i < base->methods->nelts; i++) {
-        const apr_array_header_t *deps = deps_of(base, i);
-        for (k = 0; deps && k < deps->nelts; k++) {
-            add(w, APR_ARRAY_IDX(deps, k, vault_dep_t).interest);
+        const vault_method_t *m = &APR_ARRAY_IDX(base->methods, i, vault_method_t);
+        for (k = 0; m->deps && !vault_method_rests(m, at) && k < m->deps->nelts; k++) {
+            add(w, APR_ARRAY_IDX(m->deps, k, vault_dep_t).interest);
         }
     }
 }

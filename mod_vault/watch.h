@@ -31,8 +31,9 @@ void vault_watch_clear(vault_watch_t *w, unsigned most, apr_pool_t *pool);
 
 /** List what is to be watched for a page.
  * @param own   the page's own interest
- * @param base  as for vault_watch_most(), whose sum there is room for */
-void vault_watch_add(vault_watch_t *w, vault_interest_t own, const vault_state_t *base);
+ * @param base  as for vault_watch_most(), whose sum there is room for
+ * @param at    when the poll came: what refused methods depend on that rest for it is not watched */
+void vault_watch_add(vault_watch_t *w, vault_interest_t own, const vault_state_t *base, apr_time_t at);
 
 /** Arm all of it for the child of `slot`, and note the stamps.
  * @param slot     0: nobody can be told; the stamps are read all the same

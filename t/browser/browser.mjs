@@ -264,7 +264,7 @@ function watch(random) {
   for (const name of names) {
     document.addEventListener(name, (event) => {
       const detail = { ...event.detail };
-      if (detail.error) Object.assign(detail, { error: detail.error.message, status: detail.error.status });
+      if (detail.error) detail.error = detail.error.message;
       window.seen.push({ name, ...detail });
       window.dispatchEvent(new Event('seen'));
     });

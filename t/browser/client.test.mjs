@@ -265,6 +265,43 @@ describe('trouble', () => {
     assert.equal(stage.site.acks.count, 0);
   });
 
+  const REFUSED = { method: '/members', status: 401, error: 'its status is 401' };
+
+  test('a method that is refused: said once, with its status; the other updates are shown, and the page goes on', async () => {
+    const page = await stage.open();
+    const updates = [{ method: '/m', type: 'text/html', body: stream('append', 'list', '<li>shown</li>') }];
+    (await stage.site.polls.next()).end(200, { 'Content-Type': 'application/json' }, JSON.stringify({ seq: 3, updates, refused: [REFUSED] }));
+    const poll = await stage.site.polls.next();
+    assert.equal(poll.seq, 3, 'it is acknowledged as any answer');
+    await page.getByText('shown').waitFor();
+    const [{ name, ...said }, ...more] = await all(page, 'vault:error');
+    assert.deepEqual([said, more], [REFUSED, []]);
+    assert.match(page.problems.join(), /members.*its status is 401/, 'on the console');
+    poll.answer(4, html(stream('append', 'list', '<li>later</li>')));
+    await page.getByText('later').waitFor();
+    assert.equal((await all(page, 'vault:error')).length, 1);
+    assert.equal(await page.evaluate(() => window.vault.state), 'waiting');
+  });
+
+  test('a refusal that comes twice is said once', async () => {
+    const page = await stage.open({ random: 0 });
+    const body = JSON.stringify({ seq: 7, updates: [], refused: [REFUSED] });
+    for (let i = 0; i < 2; i++) (await stage.site.polls.next()).end(200, { 'Content-Type': 'application/json' }, body);
+    assert.equal((await stage.site.polls.next()).seq, 7);
+    assert.equal((await all(page, 'vault:error')).length, 1);
+  });
+
+  test('by a stream, it is said once and acknowledged, and what comes after it is shown', async () => {
+    const page = await stage.open();
+    const poll = await stage.site.polls.next();
+    poll.begin().say({ page: 'id-1', seq: 1, updates: [], refused: [REFUSED] });
+    assert.equal((await seen(page, { name: 'vault:error' })).status, 401);
+    assert.equal((await stage.site.acks.next()).seq, 1);
+    poll.event('id-1', 2, html(stream('append', 'list', '<li>on</li>')));
+    await page.getByText('on', { exact: true }).waitFor();
+    assert.equal((await all(page, 'vault:error')).length, 1);
+  });
+
   const HTML = { 'Content-Type': 'text/html' };
   for (const [what, answer] of [
     ['404', (poll) => poll.end(404, HTML, '<title>Not found</title>')],

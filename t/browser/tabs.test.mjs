@@ -2,7 +2,7 @@
 /* Several tabs of one browser: one of them asks for all, and each shows what is its own, once, whoever of them goes. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { forget, launch, open, seen } from './browser.mjs';
+import { all, forget, launch, open, seen } from './browser.mjs';
 import { html, LIST, stage, stream, test } from './stage.mjs';
 
 const row = (text) => html(stream('append', 'list', `<li>${text}</li>`));
@@ -184,6 +184,18 @@ describe('tabs share', () => {
     poll.say(part('b', 2, 'three'));
     await two.getByText('three').waitFor();
     assert.equal(await shown(two), 'two three');
+  });
+
+  test('a method of one of them is refused: that one is told, the other is not', async () => {
+    const { tabs: [one, two], poll } = await tabsOf('a', 'b');
+    poll.answerSome({ page: 'b', seq: 1, updates: [], refused: [{ method: '/members', status: 302, error: 'its status is 302' }] });
+    const { method, status } = await seen(two, { name: 'vault:error' });
+    assert.deepEqual([method, status], ['/members', 302]);
+    const next = await pollOf('a', 'b');
+    assert.equal(next.seqOf('b'), 1);
+    next.answerSome(part('a', 1, 'for a'));
+    await one.getByText('for a').waitFor();
+    assert.deepEqual(await all(one, 'vault:error'), []);
   });
 
   test('ten of them: all live, one connection that waits', async () => {

@@ -102,7 +102,7 @@ for my $row (
 }
 my $again = open_page(view('/test/echo?text=x&header=Vault-Poll:/test/echo?text=other', echo('other')));
 is(texts($again->poll), 'other|x', 'a method may name what the page has');
-announce(qr/VLT00030: method .*(?:status is|answered) 302/);
+announce(qr/VLT00333: method .* is refused with status 302/);
 is(texts(open_page(view('/test/echo?text=x&fail=302&header=Location:/', echo('other')))->poll), 'other', 'a redirect is no news');
 announce(qr/VLT00030: method .*is compressed/);
 is(texts(open_page(view('/test/echo?text=x&header=Content-Encoding:gzip', echo('other')))->poll), 'other', 'nor is what is compressed');

@@ -9,7 +9,6 @@ text_of('/test/add?name=f05');
 my @rows = (
     ['/nowhere',                           'its handler answered 404',           'a URL that is not there'],
     ['/test/status?code=500',              'its handler answered 500',    'a method that answers 500'],
-    ['/test/status?code=403',              'its handler answered 403',    'a method that answers 403'],
     ['/test/broken?text=half',             'its output broke off with status 502', 'a method whose output is cut off'],
     ['/test/big?bytes=70000',              'it wrote more than VaultMaxOutput, 65536 bytes', 'a method that writes too much'],
     ['/test/big?bytes=50000000',           'it wrote more than VaultMaxOutput', 'a method that writes far too much'],

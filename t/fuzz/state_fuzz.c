@@ -8,7 +8,7 @@
 
 #include "fuzz.h"
 
-#define MAGIC 0x76537433u
+#define MAGIC 0x76537434u
 
 static void read_again(const vault_state_t *state, apr_pool_t *pool)
 {

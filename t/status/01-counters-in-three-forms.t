@@ -8,7 +8,7 @@ use VaultTest::Site;
 
 my @tables = qw(Pages PagesMax Interests InterestsMax HeapUsed HeapSize QosPasses QosPassesMax QosShortages);
 my @counters = qw(Waiting WaitingInThreads Unsent ThreadsHeld Polls Answers Timeouts ClientsGone Expired Refused Superseded Redelivered Notifies NotifiesHeld
-    NotifiesDelayed NotifyAlls WakeUps IdleWakeUps QueueOverflows Runs Failures PagesCreated PagesExpired PagesEvicted);
+    NotifiesDelayed NotifyAlls WakeUps IdleWakeUps QueueOverflows Runs Failures MethodsRefused PagesCreated PagesExpired PagesEvicted);
 
 my $auto = get('/vault/status?auto');
 is($auto->{status}, 200, '?auto');

@@ -396,7 +396,7 @@ static int hears_acknowledgement(int between, int *rung)
     send_up_to(&s, VAULT_PAGE_STAGED);
     CU_ASSERT(is_full(&s));
     vault_watch_clear(&watch, vault_watch_most(NULL), s.f.pool);
-    vault_watch_add(&watch, s.ticket.interest, NULL);
+    vault_watch_add(&watch, s.ticket.interest, NULL, NOW);
     if (between) {
         CU_ASSERT_EQUAL(acknowledge(&s, 1), APR_SUCCESS);
     }

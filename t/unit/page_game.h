@@ -36,6 +36,7 @@ extern const int game_reads[METHODS][TABLES];
 
 typedef struct news_t {
     rows_t rows[METHODS][TABLES];
+    unsigned refused[METHODS]; /* the status that it is refused with; 0: nothing is said of that */
 } news_t;
 
 typedef enum kind_t { POLL, STREAM, ACKNOWLEDGEMENT } kind_t;
@@ -62,7 +63,7 @@ typedef struct round_t {
     unsigned page;    /* which of the browser's pages */
     apr_uint64_t seq; /* the number that its state got */
     unsigned published : 1;
-    unsigned news : 1;   /* it had something to show */
+    unsigned news : 1;   /* it had something to show, and not only that methods are refused */
     unsigned counts : 1; /* the browser shows the answer of that number */
     unsigned told : 1;   /* the feed has heard of it */
 } round_t;
@@ -72,6 +73,7 @@ typedef struct server_t {
     kind_t kind;
     unsigned round; /* the number of the round, which it has a feed hear of */
     unsigned slot, connection;
+    apr_time_t came; /* when it was asked */
     pid_t pid;
     apr_pool_t *pool; /* of the turn */
     vault_ticket_t ticket;
@@ -82,6 +84,7 @@ typedef struct server_t {
     rows_t found[TABLES];
     news_t news;
     int has_news;
+    int counts; /* a method of the round does */
     apr_uint64_t seq;
 } server_t;
 
@@ -90,7 +93,9 @@ typedef enum rare_t {
     REDELIVERED,
     OVERTAKEN,
     FAILED,
-    ASIDE, /* an acknowledgement by itself */
+    REFUSED,
+    TRIED_AGAIN, /* a refused method works again */
+    ASIDE,       /* an acknowledgement by itself */
     DISCARDED,
     EXPIRED,
     EARLY,           /* before the page was published */
@@ -109,6 +114,7 @@ typedef struct game_t {
     vault_pages_t *pages;
     apr_pool_t *pool;
     unsigned seed;
+    apr_time_t now; /* what refused methods rest by */
     rows_t data[TABLES];
     int unannounced[TOPICS]; /* commits whose notify is still to come */
     request_t wire[WIRE];
@@ -134,7 +140,7 @@ typedef struct game_t {
     unsigned noise; /* 0..8: how much goes wrong in this game; up to HONEST nothing comes late or twice */
     int quiet;      /* nothing is lost any more, nothing dies */
     unsigned shows, rare[RARE];
-    unsigned doubled, disordered, reused, touched, unpublished, mistold, forgotten, overfull;
+    unsigned doubled, disordered, reused, touched, unpublished, mistold, forgotten, overfull, untold;
     const char *unsound;         /* what a check has found; NULL: nothing */
     unsigned rounds, last_quiet; /* the latest that was committed without an answer on this page */
     round_t round[ROUNDS];

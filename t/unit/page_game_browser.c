@@ -124,6 +124,7 @@ static void show(game_t *g, apr_uint64_t seq, const news_t *news)
             g->doubled += (g->shown.rows[m][t] & news->rows[m][t]) != 0;
             g->shown.rows[m][t] |= news->rows[m][t];
         }
+        g->shown.refused[m] = news->refused[m] ? news->refused[m] : g->shown.refused[m];
     }
     g->disordered += seq <= g->seq;
     g->before = g->seq;

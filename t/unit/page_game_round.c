@@ -9,7 +9,7 @@
 void round_begins(game_t *g, server_t *s)
 {
     s->method = -1;
-    s->has_news = 0;
+    s->has_news = s->counts = 0;
     memset(&s->news, 0, sizeof(s->news));
     s->run = vault_run_create(g->pages, &s->ticket.page, s->base, s->pool);
     vault_run_saw(s->run, vault_watch_seen(&s->watch, s->pool));
@@ -61,10 +61,27 @@ void round_reads(game_t *g, server_t *s)
     }
 }
 
+/* Nothing that it did counts. The page is told, unless it knows. */
+static void is_refused(game_t *g, server_t *s)
+{
+    unsigned status = game_chance(g, 80) ? 401 : 302;
+
+    g->rare[REFUSED]++;
+    if (!vault_run_is_refused(s->run, status)) {
+        s->news.refused[s->method] = status;
+        s->has_news = 1;
+    }
+    vault_run_refuse(s->run, status, g->now);
+}
+
 void round_finishes(game_t *g, server_t *s)
 {
     int t, ok = g->quiet || !game_chance(g, 7 * g->noise);
 
+    if (!g->quiet && game_chance(g, 5)) {
+        is_refused(g, s);
+        return;
+    }
     g->rare[FAILED] += !ok;
     if (s->method == ROOM_METHOD) {
         vault_run_learn_interest(s->run, game_topic[ROOMS + s->room]);
@@ -72,6 +89,8 @@ void round_finishes(game_t *g, server_t *s)
     if (!vault_run_end(s->run, ok)) {
         return;
     }
+    s->counts = 1;
+    g->rare[TRIED_AGAIN] += vault_state_method(s->base, game_method[s->method])->refusal.status != 0;
     for (t = 0; t < TABLES; t++) {
         s->news.rows[s->method][t] = s->found[t];
         s->has_news |= s->found[t] != 0;
@@ -85,9 +104,9 @@ static void note_round(game_t *g, server_t *s, const vault_state_t *next)
     r->page = g->loads;
     r->seq = next->seq;
     r->published = 1;
-    r->news = s->has_news != 0;
+    r->news = s->has_news && s->counts;
     r->counts = g->has[next->seq] != 0;
-    if (!s->has_news && next->acks->nelts) {
+    if (!s->has_news && s->counts && next->acks->nelts) {
         g->last_quiet = s->round;
     }
 }

@@ -145,6 +145,7 @@ static void accept_request(game_t *g, server_t *s, request_t *r)
 
     r->there = 0;
     s->kind = r->kind;
+    s->came = g->now;
     s->connection = r->kind == ACKNOWLEDGEMENT ? 0 : r->connection;
     (r->kind == ACKNOWLEDGEMENT ? accept_acknowledgement : accept_poll)(g, s, &r->page, &take);
 }
@@ -164,6 +165,17 @@ static void check_property(game_t *g, const server_t *s)
 
     if (memcmp(&s->ticket.page, &g->page, sizeof(g->page)) == 0) {
         g->forgotten += (p ? (unsigned)atoi(p->value) : 0) != g->property;
+    }
+}
+
+/* What the state says to be refused, the browser that shows this state was told of. */
+static void check_refusals(game_t *g, const server_t *s)
+{
+    int m;
+
+    for (m = 0; m < METHODS && s->base->seq == g->seq && !memcmp(&s->ticket.page, &g->page, sizeof(g->page)); m++) {
+        unsigned status = vault_state_method(s->base, game_method[m])->refusal.status;
+        g->untold += status && status != g->shown.refused[m];
     }
 }
 
@@ -188,6 +200,7 @@ static void look(game_t *g, server_t *s)
     s->step = ARM;
     if (rv == APR_SUCCESS) {
         check_property(g, s);
+        check_refusals(g, s);
     }
     if (rv == APR_SUCCESS && s->ticket.owes) {
         s->next = s->kind == ACKNOWLEDGEMENT ? FREE : ARM;
@@ -230,7 +243,8 @@ static int list_moved(server_t *s)
     int m, any = 0;
 
     for (m = 0; m < METHODS; m++) {
-        any |= s->moved[m] = vault_watch_moved(&s->watch, vault_state_method(s->base, game_method[m]));
+        const vault_method_t *method = vault_state_method(s->base, game_method[m]);
+        any |= s->moved[m] = !vault_method_rests(method, s->came) && vault_watch_moved(&s->watch, method);
     }
     return any;
 }
@@ -259,7 +273,7 @@ static void arm(game_t *g, server_t *s)
     int again;
 
     vault_watch_clear(&s->watch, vault_watch_most(watched), s->pool);
-    vault_watch_add(&s->watch, s->ticket.interest, watched);
+    vault_watch_add(&s->watch, s->ticket.interest, watched, s->came);
     vault_watch_arm(&s->watch, g->f.notifier, s->slot, s->pool);
     if (vault_page_superseded(g->pages, &s->ticket)) {
         s->step = LOOK;
@@ -296,13 +310,27 @@ static int drain(game_t *g, server_t *s)
     return woken;
 }
 
+/* A refused method may be tried again, by the next request. */
+static int is_to_retry(const game_t *g, const server_t *s)
+{
+    int m;
+
+    for (m = 0; s->base && m < METHODS; m++) {
+        const vault_method_t *method = vault_state_method(s->base, game_method[m]);
+        if (vault_method_rests(method, s->came) && method->refusal.until <= g->now) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* @return whether anything moved */
 static int sleep_on(game_t *g, server_t *s)
 {
     if (drain(g, s)) {
         return 1;
     }
-    if (!g->quiet && game_chance(g, 1)) { /* time is up */
+    if (is_to_retry(g, s) || (!g->quiet && game_chance(g, 1))) { /* time is up */
         leave(g, s);
         return 1;
     }

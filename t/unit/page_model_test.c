@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The protocol played at random against an oracle: what was committed is shown, and shown once.
  *
- * Writers commit rows to tables and notify, or die before they do. Servers take polls and streams, look, tell feeds of what was
- * acknowledged, arm, compare, sleep, run methods step by step, stage and answer, or die within. Somebody writes a property from outside. One
- * browser reads, loses connections, even in the middle of an event, and asks again with the number that it shows; requests are delivered
- * late and twice; acknowledgements come by the side, early, late or hardly ever; a poll takes over from a stream and the other way
- * round; another tab tries its luck; the page is dropped. Each step is one move of the game, so that all interleavings of the steps are
- * possible. The oracle is what the browser shows, and after each round what the page holds: what its states name and nothing else. At the
- * end nothing is lost any more, everything that can move moves, and what the browser shows must be what the tables hold.
+ * Writers commit rows to tables and notify, or die before they do. Servers take polls and streams, look, tell feeds
+ * of what was acknowledged, arm, compare, sleep, run methods step by step, of which some fail or are refused, stage
+ * and answer, or die within. Somebody writes a property from outside. One browser reads, loses connections, even in
+ * the middle of an event, and asks again with the number that it shows; requests are delivered late and twice;
+ * acknowledgements come by the side, early, late or hardly ever; a poll takes over from a stream and the other way
+ * round; another tab tries its luck; the page is dropped. Each step is one move of the game, so that all
+ * interleavings of the steps are possible. The oracle is what the browser shows, and after each round what the page
+ * holds: what its states name and nothing else. At the end nothing is lost any more, everything that can move moves,
+ * and what the browser shows must be what the tables hold.
  */
 #include <string.h>
 
@@ -120,6 +122,7 @@ static void move(game_t *g)
     static const unsigned acknowledges[] = {100, 10, 1, 1};
     unsigned dice = game_pick(g, 1000);
 
+    g->now += apr_time_from_sec(game_pick(g, 2));
     g->dozes -= g->dozes > 0;
     if (dice < 800) {
         server_serves(g, &g->server[game_pick(g, SERVERS)]);
@@ -154,6 +157,7 @@ static int come_to_rest(game_t *g)
         }
     }
     while (idle < AT_REST && moves++ < 100000) {
+        g->now += APR_USEC_PER_SEC; /* all refused methods are tried again before it is at rest */
         int moved = server_serves(g, &g->server[game_pick(g, SERVERS)]) | browser_moves(g, 100);
         idle = moved ? 0 : idle + 1;
     }
@@ -171,6 +175,7 @@ static void game_begin(game_t *g, unsigned seed)
     pages_begin(&g->f, &g->pages, 4, 512 * 1024);
     g->pool = g->f.pool;
     g->seed = seed;
+    g->now = NOW;
     g->noise = noise[seed % 9];
     g->streams = seed / 9 % 3 * 50;
     g->lazy = seed / 27 % 4;
@@ -270,6 +275,7 @@ static unsigned play(game_t *g, unsigned seed)
     wrong += say(seed, g->disordered, "an answer came after a later one");
     wrong += say(seed, g->reused, "a number was used twice");
     wrong += say(seed, g->touched, "something changed that must not");
+    wrong += say(seed, g->untold, "a method is refused, and the page was not told");
     wrong += say(seed, g->forgotten, "what was written from outside is forgotten");
     wrong += say(seed, g->overfull, "more answers are on their way than the chain has places");
     wrong += say(seed, g->noise <= HONEST && g->rare[EXPIRED], "a page expired, and nothing had come late or twice");
@@ -285,6 +291,8 @@ static const char *const must_happen[RARE] = {
     [REDELIVERED] = "an answer that was staged before is made again",
     [OVERTAKEN] = "a server has lost its page to another",
     [FAILED] = "a method fails",
+    [REFUSED] = "a method is refused",
+    [TRIED_AGAIN] = "a method that was refused works again",
     [ASIDE] = "an acknowledgement comes by itself",
     [DISCARDED] = "a round does not count, since somebody wrote to the page",
     [EXPIRED] = "a page has to be loaded again",

@@ -7,6 +7,7 @@
 #include "page_fixture.h"
 #include "unit.h"
 #include "vault.h"
+#include "watch.h"
 
 #define HEAP (1024 * 1024)
 
@@ -228,6 +229,89 @@ static void a_method_that_failed_contributes_nothing(void)
     commit_round(&s);
     CU_ASSERT_EQUAL(vault_notifier_notify(s.f.notifier, "y", 0), APR_NOTFOUND); /* let go */
     CU_ASSERT_EQUAL(ask(&s, "/m", "c", "x"), 1);                                /* it looks again */
+    scene_end(&s);
+}
+
+static const vault_refusal_t *refusal_of(scene_t *s, const char *url)
+{
+    return &vault_state_method(vault_run_state(s->run), url)->refusal;
+}
+
+static void a_method_that_is_refused_contributes_nothing_and_rests(void)
+{
+    static const unsigned rests[] = {30, 60, 120, 240, 300, 300};
+    scene_t s;
+    unsigned i;
+
+    scene_begin(&s);
+    notify(&s, "x");
+    for (i = 0; i < sizeof(rests) / sizeof(rests[0]); i++) {
+        vault_run_begin(s.run, "/m");
+        CU_ASSERT_EQUAL(vault_run_is_refused(s.run, 401), i != 0);
+        CU_ASSERT(!vault_run_is_refused(s.run, 403));
+        do_everything(&s);
+        vault_run_refuse(s.run, 401, NOW);
+        CU_ASSERT(is_as_the_view_left_it(&s));
+        CU_ASSERT_EQUAL(refusal_of(&s, "/m")->status, 401);
+        CU_ASSERT_EQUAL(refusal_of(&s, "/m")->until, NOW + apr_time_from_sec(rests[i]));
+        CU_ASSERT_EQUAL(refusal_of(&s, "/n")->status, 0);
+        commit_round(&s);
+    }
+    CU_ASSERT_EQUAL(ask(&s, "/m", "c", "x"), 1); /* it works again, and looks */
+    CU_ASSERT_EQUAL(refusal_of(&s, "/m")->status, 0);
+    commit_round(&s);
+    vault_run_begin(s.run, "/m");
+    vault_run_refuse(s.run, 403, NOW);
+    CU_ASSERT_EQUAL(refusal_of(&s, "/m")->seconds, 30); /* what was before is forgotten */
+    scene_end(&s);
+}
+
+static void a_write_from_outside_ends_its_rest(void)
+{
+    vault_property_t property = {"user", "anna"};
+    vault_write_t write = {0};
+    apr_array_header_t *properties;
+    scene_t s;
+
+    scene_begin(&s);
+    ask(&s, "/m", "c", "x");
+    commit_round(&s);
+    vault_run_begin(s.run, "/m");
+    vault_run_refuse(s.run, 401, NOW);
+    commit_round(&s);
+    CU_ASSERT(vault_method_rests(vault_state_method(vault_run_base(s.run), "/m"), NOW));
+    properties = apr_array_make(s.f.pool, 1, sizeof(property));
+    *(vault_property_t *)apr_array_push(properties) = property;
+    write.properties = properties;
+    CU_ASSERT_EQUAL(vault_page_write(s.pages, &s.page, NULL, &write, s.f.pool), APR_SUCCESS);
+    begin_round(&s);
+    CU_ASSERT(!vault_method_rests(vault_state_method(vault_run_base(s.run), "/m"), NOW));
+    vault_run_begin(s.run, "/m");
+    CU_ASSERT(vault_run_is_refused(s.run, 401)); /* the page knows, should it be refused again */
+    vault_run_refuse(s.run, 401, NOW);
+    CU_ASSERT_EQUAL(refusal_of(&s, "/m")->seconds, 30);
+    scene_end(&s);
+}
+
+/* A busy interest must not wake a page that would not run the method. */
+static void what_a_method_that_rests_waits_for_is_not_watched(void)
+{
+    vault_watch_t watch = {0};
+    scene_t s;
+
+    scene_begin(&s);
+    ask(&s, "/m", "c", "x");
+    ask(&s, "/n", "d", "y");
+    commit_round(&s);
+    vault_run_begin(s.run, "/m");
+    vault_run_refuse(s.run, 401, NOW);
+    commit_round(&s);
+    vault_watch_clear(&watch, 3, s.f.pool);
+    vault_watch_add(&watch, s.ticket.interest, vault_run_base(s.run), NOW);
+    CU_ASSERT_EQUAL(watch.count, 2); /* the page's own, and y */
+    vault_watch_clear(&watch, 3, s.f.pool);
+    vault_watch_add(&watch, s.ticket.interest, vault_run_base(s.run), NOW + apr_time_from_sec(30));
+    CU_ASSERT_EQUAL(watch.count, 3);
     scene_end(&s);
 }
 
@@ -597,6 +681,9 @@ void vault_run_suite(void)
     CU_ADD_TEST(suite, the_oldest_stamp_counts);
     CU_ADD_TEST(suite, an_interest_made_anew_has_moved);
     CU_ADD_TEST(suite, a_method_that_failed_contributes_nothing);
+    CU_ADD_TEST(suite, a_method_that_is_refused_contributes_nothing_and_rests);
+    CU_ADD_TEST(suite, a_write_from_outside_ends_its_rest);
+    CU_ADD_TEST(suite, what_a_method_that_rests_waits_for_is_not_watched);
     CU_ADD_TEST(suite, what_cannot_be_kept_fails_the_method);
     CU_ADD_TEST(suite, a_method_sees_its_own_writes_only);
     CU_ADD_TEST(suite, properties_have_bounds);

@@ -81,6 +81,21 @@ static void nulls(vault_state_t *s)
     add_method(s, "/waits-for-nothing", make_deps(s->pool, 0, 0));
 }
 
+static void refuse(vault_method_t *m, unsigned status, unsigned seconds, apr_time_t until)
+{
+    m->refusal.status = status;
+    m->refusal.seconds = seconds;
+    m->refusal.until = until;
+}
+
+static void refusals(vault_state_t *s)
+{
+    refuse(add_method(s, "/never-run", NULL), 401, 30, 1);
+    refuse(add_method(s, "/waits", make_deps(s->pool, 1, 2)), 403, VAULT_REFUSAL_MOST, APR_INT64_MAX);
+    add_method(s, "/works", make_deps(s->pool, 1, 2));
+    refuse(add_method(s, "/need-not-rest", NULL), 302, 0, 0);
+}
+
 static void acks(vault_state_t *s)
 {
     static const char *const data[] = {"", "7", "message-ann 12", "\xff<\""};
@@ -126,6 +141,7 @@ static void usual(vault_state_t *s)
     add_cursor(s, "/logs", "db/get?t=logs", "42")->deps = make_deps(s->pool, 3, 2);
     add_method(s, "/logs", make_deps(s->pool, 3, 2));
     nulls(s);
+    refusals(s);
     acks(s);
 }
 
@@ -137,6 +153,7 @@ static const struct {
     {numbers, "the largest number"},
     {properties, "properties, one of them empty"},
     {nulls, "values and dependencies that are not there are not empty ones"},
+    {refusals, "methods that are refused, and one that is not"},
     {acks, "what feeds wait to hear of"},
     {many_deps, "many dependencies, named twice"},
     {longest, "the longest strings, the largest indexes"},
@@ -168,6 +185,11 @@ static int same_deps(const apr_array_header_t *a, const apr_array_header_t *b)
     return 1;
 }
 
+static int same_refusal(const vault_refusal_t *a, const vault_refusal_t *b)
+{
+    return a->status == b->status && a->seconds == b->seconds && a->until == b->until;
+}
+
 static int same_lists(const vault_state_t *a, const vault_state_t *b)
 {
     int i, same = 1;
@@ -183,7 +205,7 @@ static int same_lists(const vault_state_t *a, const vault_state_t *b)
     }
     for (i = 0; i < a->methods->nelts; i++) {
         const vault_method_t *m = AT(a->methods, vault_method_t, i), *n = AT(b->methods, vault_method_t, i);
-        same &= same_string(m->url, n->url) && same_deps(m->deps, n->deps);
+        same &= same_string(m->url, n->url) && same_deps(m->deps, n->deps) && same_refusal(&m->refusal, &n->refusal);
     }
     for (i = 0; i < a->acks->nelts; i++) {
         const vault_ack_t *c = AT(a->acks, vault_ack_t, i), *d = AT(b->acks, vault_ack_t, i);
@@ -457,7 +479,62 @@ static void no_mutation_does_harm(void)
     apr_pool_destroy(pool);
 }
 
+static void a_refusal_that_cannot_be_is_refused(void)
+{
+    static const struct {
+        vault_refusal_t refusal;
+        int accepted;
+        const char *why;
+    } rows[] = {
+        {{300, 0, 0}, 1, "the lowest"},
+        {{499, VAULT_REFUSAL_MOST, 1}, 1, "the highest, and the longest rest"},
+        {{299, 30, 1}, 0, "a status of success"},
+        {{500, 30, 1}, 0, "a status of failure"},
+        {{401, VAULT_REFUSAL_MOST + 1, 1}, 0, "too long a rest"},
+        {{401, 30, -1}, 0, "a time before all times"},
+        {{0, 1, 0}, 0, "a rest of a method that is not refused"},
+    };
+    apr_pool_t *pool;
+    unsigned i;
+
+    CU_ASSERT_FATAL(apr_pool_create(&pool, NULL) == APR_SUCCESS);
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        vault_state_t *s = vault_state_create(pool);
+        apr_size_t size;
+        char *block;
+
+        add_method(s, "/m", NULL)->refusal = rows[i].refusal;
+        block = encode(s, &size);
+        CHECK_ROW((vault_state_decode(block, size, pool) != NULL) == rows[i].accepted, rows[i].why);
+        free(block);
+    }
+    apr_pool_destroy(pool);
+}
+
 /* -------------------------------------------------------------------- look-up */
+
+static void a_refused_method_rests_until_its_time(void)
+{
+    static const struct {
+        vault_refusal_t refusal;
+        apr_time_t at;
+        int rests;
+        const char *why;
+    } rows[] = {
+        {{0, 0, 0}, 5, 0, "it is not refused"},
+        {{401, 30, apr_time_from_sec(40)}, apr_time_from_sec(10), 1, "it has just been refused"},
+        {{401, 30, apr_time_from_sec(40)}, apr_time_from_sec(39) - 1, 1, "more than a second is left"},
+        {{401, 30, apr_time_from_sec(40)}, apr_time_from_sec(39), 0, "a second is left"},
+        {{401, 30, apr_time_from_sec(40)}, apr_time_from_sec(400), 0, "long after"},
+        {{401, 0, 0}, 1, 0, "it need not rest"},
+    };
+    unsigned i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        vault_method_t m = {.refusal = rows[i].refusal};
+        CHECK_ROW(vault_method_rests(&m, rows[i].at) == rows[i].rests, rows[i].why);
+    }
+}
 
 static void a_property_is_set_changed_and_removed(void)
 {
@@ -515,6 +592,8 @@ void vault_state_suite(void)
     CU_ADD_TEST(suite, a_block_names_its_interests_and_no_others);
     CU_ADD_TEST(suite, every_truncation_is_refused);
     CU_ADD_TEST(suite, no_mutation_does_harm);
+    CU_ADD_TEST(suite, a_refusal_that_cannot_be_is_refused);
+    CU_ADD_TEST(suite, a_refused_method_rests_until_its_time);
     CU_ADD_TEST(suite, a_property_is_set_changed_and_removed);
     CU_ADD_TEST(suite, what_is_not_there_is_not_found);
 }

@@ -68,7 +68,7 @@ sub read_poll
     my $answer = $connection->response;
     if ($answer->{status} == 200) {
         my $json = JSON::PP->new->allow_nonref(0)->decode($answer->{body});
-        @$answer{qw(seq updates)} = @$json{qw(seq updates)};
+        @$answer{qw(seq updates refused)} = @$json{qw(seq updates refused)};
     }
     return $answer;
 }

@@ -77,6 +77,12 @@ need_to_test() {
     need nodejs command -v node
     need npm command -v npm
     need php-fpm ls /usr/sbin/php-fpm*
+    need php-symfony-http-kernel test -f /usr/share/php/Symfony/Component/HttpKernel/autoload.php
+    need php-symfony-routing test -f /usr/share/php/Symfony/Component/Routing/autoload.php
+    need php-illuminate-routing test -f /usr/share/php/Illuminate/Routing/autoload.php
+    need composer command -v composer
+    need ruby-rack ruby -rrack -e 1
+    need puma command -v puma
     need python3-waitress /usr/bin/python3 -c 'import waitress'
     need python3-django /usr/bin/python3 -c 'import django'
     need python3-psycopg2 /usr/bin/python3 -c 'import psycopg2'

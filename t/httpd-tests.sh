@@ -59,7 +59,7 @@ done
 mkdir -p "$run/lua"
 [ -f "$abs_builddir/lua/.libs/vault.so" ] && { cp -L "$abs_builddir/lua/.libs/vault.so" "$run/lua/" || exit 1; }
 cp -R "$abs_srcdir/examples" "$run/" || exit 1
-cp -R "$abs_srcdir/docs" "$run/" || exit 1
+cp -R "$abs_srcdir/integrations" "$abs_srcdir/docs" "$run/" || exit 1
 # What is installed for those who write a feed, a module or an application: tests build theirs with it, where the build tree cannot be reached.
 # shellcheck disable=SC2086 # make may have arguments
 MAKEFLAGS='' $MAKE -s -C "$abs_builddir" DESTDIR="$run/installed" \

@@ -18,7 +18,7 @@ grep -oE '\bdocs/[A-Za-z0-9_-]+\.md' Makefile.am | list "the manual in Makefile.
 all_in "the manual" "the manual in Makefile.am" "this page of the manual is not listed in Makefile.am: it is neither installed nor distributed"
 all_in "the manual in Makefile.am" "the manual" "Makefile.am lists this page of the manual, but it does not exist"
 
-find integrations -type f ! -path '*/tests/*' ! -path '*/__pycache__/*' | list "the integrations"
+find integrations -type f ! -path '*/tests/*' ! -path '*/__pycache__/*' ! -path '*/node_modules/*' | list "the integrations"
 grep -oE '\bintegrations/[A-Za-z0-9_./-]+' Makefile.am | list "the integrations in Makefile.am"
 all_in "the integrations" "the integrations in Makefile.am" "this file of an integration is not listed in Makefile.am: it is not installed"
 all_in "the integrations in Makefile.am" "the integrations" "Makefile.am lists this file of an integration, but it does not exist"

@@ -6,6 +6,7 @@
 #     my $raw = VaultTest::Application->raw;            # {port}; GET /b64/BASE64URL answers those bytes and closes
 #     my @scripts = VaultTest::Application->scripts;    # those that can run here: {name}; $script->path_for("NAME: VALUE\n…\n\nBODY")
 #     my @tellers = VaultTest::Application->environments;    # those that can run here: {name, script}; they answer what they are told
+#     my @comments = VaultTest::Application->comments;  # the examples of integrations/ that can run here: {name, log, command, …}
 #     VaultTest::Application->config(@all, $raw)        # what httpd needs to reach them
 package VaultTest::Application;
 use strict;
@@ -33,7 +34,8 @@ sub _free_port
     return $socket->sockport;
 }
 
-sub _program
+# The path of the first program of this name, or undef.
+sub program
 {
     my ($pattern) = @_;
     my ($found) = grep { -x $_ } map { glob "$_/$pattern" } split /:/, "$ENV{PATH}:/usr/sbin:/usr/bin";
@@ -50,7 +52,7 @@ sub _launch
         POSIX::setsid();
         open STDOUT, '>', _folder() . "/$self->{name}.output";
         open STDERR, '>&', \*STDOUT;
-        %ENV = (%ENV, LOG => $self->{log} // '', PORT => $self->{port});
+        %ENV = (%ENV, LOG => $self->{log} // '', PORT => $self->{port}, %{$self->{env} || {}});
         $with{code} ? $with{code}->() : exec @{$with{command}};
         POSIX::_exit(1);
     }
@@ -108,19 +110,27 @@ sub _write
     return $path;
 }
 
-# PHP-FPM for the scripts of a folder.
-sub _fpm
+# PHP-FPM, with Debian's extensions if `php_ini` says so.
+sub _start_fpm
 {
-    my ($self, $folder) = @_;
-    my $fpm = _program('php-fpm*');
+    my ($self) = @_;
+    my $fpm = program('php-fpm*');
     return unless $fpm && have_module('proxy_fcgi');
     $self->{port} = _free_port();
     my $conf = _write(_folder() . "/$self->{name}-fpm.conf",
         "[global]\ndaemonize = no\nerror_log = @{[_folder()]}/$self->{name}-fpm.log\n[www]\nlisten = 127.0.0.1:$self->{port}\n"
             . "pm = static\npm.max_children = 3\n");
+    return $self->_launch(command => [$fpm, '-F', $self->{php_ini} ? () : '-n', '-y', $conf]);
+}
+
+# The scripts of a folder.
+sub _fpm
+{
+    my ($self, $folder) = @_;
+    _start_fpm($self) or return;
     $self->{config} = qq(Alias "/$self->{name}/" "$folder/"\n<Location "/$self->{name}/">\nSetEnv LOG "$self->{log}"\n)
         . qq(SetHandler "proxy:fcgi://127.0.0.1:$self->{port}"\n</Location>\n);
-    return $self->_launch(command => [$fpm, '-F', '-n', '-y', $conf]);
+    return $self;
 }
 
 sub _php
@@ -151,7 +161,7 @@ sub _wsgi
 sub _node
 {
     my ($class) = @_;
-    my $node = _program('node');
+    my $node = program('node');
     return unless $node && have_module('proxy_http');
     my $self = _new($class, 'node', base => '/node', port => _free_port());
     return $self->_proxied($node, _examples() . '/node/log.mjs');
@@ -266,6 +276,165 @@ sub scripts
 sub environments
 {
     return _runnable(@_, cgi => sub { _cgi_script(@_, 'env', $CGI_ENVIRONMENT) }, php => sub { _php_script(@_, 'env', $PHP_ENVIRONMENT) });
+}
+
+# ---------------------------------------------------------------- the examples of integrations/
+
+# The directives of docs/applications.md below this heading, as virtual hosts that this server has: `changes` replace paths and ports.
+sub _documented
+{
+    my ($heading, %changes) = @_;
+    my $page = VaultTest::read_file(vars('top_dir') . '/docs/applications.md');
+    my ($section) = $page =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms or die "docs/applications.md has no section \"$heading\"\n";
+    my ($config) = $section =~ /^```apache\n(.*?)^```/ms or die "the section \"$heading\" of docs/applications.md has no directives\n";
+    for my $from (sort keys %changes) {
+        $config =~ s/\Q$from\E/$changes{$from}/g or die "the section \"$heading\" of docs/applications.md does not say $from\n";
+    }
+    return $config;
+}
+
+sub _comments
+{
+    my ($class, $name, %with) = @_;
+    my $self = _new($class, $name, host => "$name.test", %with);
+    _write($self->{log}, '');
+    return $self;
+}
+
+# Programs that answer no request and notify: their arguments are the integration, an interest and a URL.
+my $NOTIFY_PHP = <<'END';
+[, $integrations, $name, $url] = $argv;
+require "$integrations/php/Vault.php";
+try {
+    echo json_encode(ModVault\Vault::notifyNow($name, $url));
+} catch (Exception $e) {
+    echo $e->getMessage();
+}
+END
+
+my $NOTIFY_NODE = <<'END';
+const [, integrations, name, url] = process.argv;
+const {Vault} = await import(`${integrations}/node/vault.mjs`);
+process.stdout.write(await Vault.notifyNow(name, {url}).then(String, error => error.message));
+END
+
+my $NOTIFY_RUBY = <<'END';
+integrations, name, url = ARGV
+require "#{integrations}/rack/mod_vault"
+begin
+  print ModVault.notify(name, url: url)
+rescue StandardError => e
+  print e.message
+end
+END
+
+# What such a program says: true, false, or why it could not.
+sub notify
+{
+    my ($self, $name, $url) = @_;
+    open my $program, '-|', @{$self->{notify}}, vars('top_dir') . '/integrations', $name, $url or die "$self->{name}: $!\n";
+    local $/;
+    return readline($program) // '';
+}
+
+# All of them are behind one PHP-FPM, which the first one starts.
+my $comments_fpm;
+
+# An application in PHP: public/index.php requires these files.
+sub _comments_php
+{
+    my ($class, $name, %with) = @_;
+    return if grep { !-f } @{$with{requires}};
+    $comments_fpm //= _start_fpm(_new($class, 'comments', php_ini => 1)) or return;
+    my $self = _comments($class, $name, notify => [program('php') // return, '-r', $NOTIFY_PHP]);
+    my $public = _folder() . "/$name-public";
+    mkdir $public;
+    _write("$public/index.php", join '', "<?php\n", map { "require '$_';\n" } @{$with{requires}});
+    $self->{config} = _documented(
+        $with{heading},
+        '*:80'                             => '*',
+        'www.example.org'                  => $self->{host},
+        '/srv/app/public'                  => $public,
+        'unix:/run/php/php8.2-fpm.sock|fcgi://localhost' => "fcgi://127.0.0.1:$comments_fpm->{port}",
+        '</VirtualHost>'                   => qq(    SetEnv COMMENTS "$self->{log}"\n</VirtualHost>),
+    );
+    return $self;
+}
+
+# An application behind a proxy.
+sub _comments_proxied
+{
+    my ($class, $name, %with) = @_;
+    return if !have_module('proxy_http') || grep { !defined || !-e } @{$with{needs}};
+    my $self = _comments($class, $name, port => _free_port(), notify => $with{notify});
+    $self->{config} = _documented(
+        $with{heading},
+        '*:80'            => '*',
+        'www.example.org' => $self->{host},
+        "127.0.0.1:$with{port}" => "127.0.0.1:$self->{port}",
+    );
+    $self->{env} = {COMMENTS => $self->{log}};
+    return $self->_launch(command => [map { s/\@PORT\@/$self->{port}/r } @{$with{run}}]);
+}
+
+sub _comments_node
+{
+    my ($class, $name, $script, @needs) = @_;
+    my $node = program('node');
+    return _comments_proxied($class, $name, heading => 'Node', port => 3000, needs => [$node, @needs], run => [$node, $script],
+        notify => [$node, '--input-type=module', '-e', $NOTIFY_NODE]);
+}
+
+sub _comments_rack
+{
+    my ($class, $name, $script) = @_;
+    my ($ruby, $puma) = map { program($_) } qw(ruby puma);
+    return _comments_proxied($class, $name, heading => 'Rails', port => 3000, needs => [$ruby, $puma],
+        run => [$puma, '-q', '-t', '1:3', '-b', 'tcp://127.0.0.1:@PORT@', $script], notify => [$ruby, '-e', $NOTIFY_RUBY]);
+}
+
+# The same page of comments in all of them, in virtual hosts as docs/applications.md has them.
+sub comments
+{
+    my ($class) = @_;
+    my $top = vars('top_dir') . '/integrations';
+    my ($php, $laravel) = ("$top/php/examples", 'Laravel and Symfony');
+    return _runnable(
+        $class,
+        plain => sub { _comments_php(@_, 'plain', heading => 'Plain PHP', requires => ["$php/plain.php"]) },
+        symfony => sub {
+            _comments_php(@_, 'symfony', heading => $laravel,
+                requires => ['/usr/share/php/Symfony/Component/HttpKernel/autoload.php', '/usr/share/php/Symfony/Component/Routing/autoload.php', "$php/symfony.php"]);
+        },
+        laravel => sub {
+            _comments_php(@_, 'laravel', heading => $laravel, requires => ['/usr/share/php/Illuminate/Routing/autoload.php', "$php/laravel.php"]);
+        },
+        http    => sub { _comments_node(@_, 'http', "$top/node/examples/plain.mjs") },
+        express => sub { _comments_node(@_, 'express', "$top/node/examples/express.mjs", "$top/node/node_modules/express") },
+        rack    => sub { _comments_rack(@_, 'rack', "$top/rack/examples/config.ru") },
+    );
+}
+
+# Those of these applications, behind one that is asked by any other name. vault.conf keeps its own URLs from them.
+sub virtual_hosts
+{
+    my ($class, @all) = @_;
+    my ($own_urls) = VaultTest::read_file(vars('top_dir') . '/vault.conf') =~ m{^(<Location "/vault">\n.*?^</Location>\n)}ms;
+    return join '', $own_urls // die("vault.conf has no <Location \"/vault\">\n"), "<VirtualHost *>\nServerName localhost\n</VirtualHost>\n",
+        map { $_->{config} } @all;
+}
+
+# What integrations/ makes of odd names and values, once for each language.
+sub oddities
+{
+    my ($class) = @_;
+    my $top = vars('top_dir') . '/t/controller/integrations';
+    return _runnable(
+        $class,
+        'odd-php'  => sub { _comments_php(@_, 'odd-php', heading => 'Laravel and Symfony', requires => ["$top/odd.php"]) },
+        'odd-node' => sub { _comments_node(@_, 'odd-node', "$top/odd.mjs") },
+        'odd-rack' => sub { _comments_rack(@_, 'odd-rack', "$top/odd.ru") },
+    );
 }
 
 sub config

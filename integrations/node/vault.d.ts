@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import type {IncomingMessage, ServerResponse} from 'node:http';
+
+export const NOTIFY_URL: string;
+
+export class Vault {
+    constructor(request: IncomingMessage, response: ServerResponse);
+    get page(): string | undefined;
+    get(key: string): string | undefined;
+    poll(url: string): this;
+    interest(...names: string[]): this;
+    set(key: string, value: string | number | null | undefined): this;
+    changed(key: string, content: string): boolean;
+    notify(...names: string[]): this;
+    format(word: string): this;
+    static escape(text: string): string;
+    static element(action: string, html?: string, where?: {target?: string; targets?: string}): string;
+    static append(id: string, html: string): string;
+    static prepend(id: string, html: string): string;
+    static replace(id: string, html: string): string;
+    static update(id: string, html: string): string;
+    static before(id: string, html: string): string;
+    static after(id: string, html: string): string;
+    static remove(id: string): string;
+    static refresh(): string;
+    static notifyNow(name: string, options?: {url?: string; timeout?: number}): Promise<boolean>;
+}
+
+export default function vault(): (request: IncomingMessage, response: ServerResponse, next: () => void) => void;

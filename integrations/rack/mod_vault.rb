@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+# SPDX-License-Identifier: Apache-2.0
+# What an application on Rack (Rails, Sinatra, Hanami) says to mod_vault and hears from it, in one file. See README.md.
+require 'digest'
+require 'json'
+require 'net/http'
+
+# One request and its answer. What it reads is httpd's word only behind httpd with mod_vault, which removes such headers of browsers.
+class ModVault
+  NOTIFY_URL = 'http://127.0.0.1/vault/notify'
+
+  # Of Rack: `use ModVault::Middleware`, and then env['mod_vault'] is the ModVault of each request.
+  class Middleware
+    def initialize(app)
+      @app = app
+    end
+
+    def call(env)
+      vault = env['mod_vault'] = ModVault.new(env)
+      status, headers, body = @app.call(env)
+      [status, headers.merge(vault.headers), body]
+    end
+  end
+
+  def initialize(env)
+    @env = env
+    @set = {}
+    @said = Hash.new { |said, name| said[name] = [] }
+  end
+
+  # The id of the page that this runs for or that sent this request; nil: no page. It is a secret of the visitor.
+  def page = @env['HTTP_VAULT_PAGE']&.split(';')&.first
+
+  # A property of the page, or what []= has made of it in this request; nil: the page has none of that name.
+  def [](key)
+    name = ModVault.key(key)
+    return @set[name] if @set.key?(name)
+
+    @env["HTTP_VAULT_PROPERTY_#{name.upcase.tr('-', '_')}"]&.b&.gsub(/%(\h\h)/) { $1.hex.chr }&.force_encoding('UTF-8')&.scrub
+  end
+
+  # Keep a value for the page; nil or '' removes it. The key is made of letters, digits and hyphens, in any case.
+  def []=(key, value)
+    text = value.to_s
+    raise ArgumentError, "the value of the property #{key} has a NUL in it" if text.include?("\0")
+
+    @set[ModVault.key(key)] = text.empty? ? nil : text
+    @said['vault-property'] << "#{ModVault.key(key)}=#{ModVault.encode(text)}"
+  end
+
+  # This page asks a URL of its own site for news: a path that begins with a slash.
+  def poll(url)
+    raise ArgumentError, "a page polls a path of its own site, which begins with a slash: #{url}" unless url.start_with?('/')
+
+    @said['vault-poll'] << ModVault.encode(url, /[^\x21-\x7e]|,/n)
+  end
+
+  # The URL that answers this runs again when one of these is notified. To be said in each answer, also in an empty one.
+  def interest(*names) = @said['vault-interest'].concat(names.map { |name| ModVault.interest_name(name) })
+
+  # Something happened: pages that wait for one of these look again. Say it after the commit, in an answer of any status.
+  def notify(*names) = @said['vault-notify'].concat(names.map { |name| ModVault.interest_name(name) })
+
+  # Does the page show anything else under this key? Keeps the hash of content as the property of that name. The page's own answer
+  # calls it as well, so that its first poll repeats nothing.
+  def changed?(key, content)
+    hash = Digest::SHA256.hexdigest(content)[0, 32]
+    before = self[key]
+    self[key] = hash
+    before != hash
+  end
+
+  # What has been said, as the middleware puts it into the answer.
+  def headers = @said.transform_values { |values| values.join(', ') }
+
+  # Notify at once, from a program that answers no request: a job, a rake task. The URL has the handler vault-notify, which lets in this
+  # machine alone (Require vault-local). True: a page waits for it, or may; false: no page does. Raises when pages were not told.
+  def self.notify(name, url: NOTIFY_URL)
+    interest_name(name)
+    answer = post(URI(url), URI.encode_www_form(interest: name))
+    said = JSON.parse(answer.body) if %w[200 202].include?(answer.code)
+    raise "#{url} did not notify \"#{name}\": status #{answer.code}" unless said.is_a?(Hash)
+
+    said.fetch('held', true)
+  rescue JSON::ParserError
+    raise "#{url} did not notify \"#{name}\": the answer is not from mod_vault"
+  end
+
+  def self.post(uri, form)
+    Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == 'https', open_timeout: 5, read_timeout: 5) do |http|
+      http.post(uri.request_uri, form, 'Content-Type' => 'application/x-www-form-urlencoded')
+    end
+  end
+  private_class_method :post
+
+  # Percent-encode what `unsafe` matches, or what would be taken for a part of the header.
+  def self.encode(text, unsafe = /[^\x21-\x7e]|[,%]/n) = text.b.gsub(unsafe) { |byte| format('%%%02X', byte.ord) }
+
+  def self.interest_name(name)
+    return encode(name) if name.bytesize.between?(1, 200) && !name.include?("\0")
+
+    raise ArgumentError, "the name of an interest has 1 to 200 bytes, and no NUL: #{name}"
+  end
+
+  def self.key(key)
+    return key.to_s.downcase if key.to_s.match?(/\A[A-Za-z0-9-]+\z/)
+
+    raise ArgumentError, "the key of a property is made of letters, digits and hyphens: #{key}"
+  end
+end

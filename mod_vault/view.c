@@ -48,9 +48,15 @@ static void mark_private(request_rec *r)
     r->no_local_copy = 1;
 }
 
+/* Does the configuration say that this client, such as a crawler, never polls? */
+static int never_polls(const request_rec *r)
+{
+    return apr_table_get(r->subprocess_env, "no-vault-page") != NULL;
+}
+
 static int is_worth_a_page(const request_rec *r, const vault_context_t *x)
 {
-    return x->has_poll && !r->header_only && r->status < HTTP_BAD_REQUEST && !r->connection->aborted;
+    return x->has_poll && !r->header_only && r->status < HTTP_BAD_REQUEST && !r->connection->aborted && !never_polls(r);
 }
 
 static int has_error(const apr_bucket_brigade *bb)
@@ -191,10 +197,11 @@ apr_status_t vault_view_add_long_poll(request_rec *r, const char *url)
 
 const char *vault_view_script(request_rec *r)
 {
+    const request_rec *top = vault_main_request(r);
     vault_context_t *x = vault_context_get(r);
     char id[VAULT_PAGE_ID_LEN + 1];
 
-    if (!x || !x->run || x->in_method || vault_main_request(r)->status >= HTTP_BAD_REQUEST) {
+    if (!x || !x->run || x->in_method || top->status >= HTTP_BAD_REQUEST || never_polls(top)) {
         return NULL; /* nor is an error document a page: its client would find none, and load it again */
     }
     x->has_script = 1;

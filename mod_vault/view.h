@@ -5,6 +5,8 @@
  *
  * State number 0 is "what is in this HTML". It is published when the HTML is complete and before its end is sent; a poll that is
  * quicker waits. A view that fails, is aborted or is only a HEAD leaves no page, nor does one that asked for no long poll.
+ * Nor does one whose client never polls, as the variable no-vault-page of the environment says of crawlers: its HTML is
+ * that of any view, without the script, and no cache may keep it either.
  */
 #ifndef VAULT_VIEW_H
 #define VAULT_VIEW_H

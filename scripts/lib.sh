@@ -83,6 +83,7 @@ need_to_test() {
     need composer command -v composer
     need ruby-rack ruby -rrack -e 1
     need puma command -v puma
+    need php-mysql sh -c 'php -m | grep -qx mysqli'
     need python3-waitress /usr/bin/python3 -c 'import waitress'
     need python3-django /usr/bin/python3 -c 'import django'
     need python3-psycopg2 /usr/bin/python3 -c 'import psycopg2'
@@ -145,6 +146,30 @@ install_missing() {
         die "apt-get could not install:$missing (all it said is in $1)"
     }
     missing=
+}
+
+# unpack_packages TO LOG PACKAGE…: the files of these Debian packages, without installing them or what they depend on. Links into packages
+# that are not among them are removed.
+unpack_packages() {
+    unpack_to=$1
+    unpack_log=$2
+    shift 2
+    [ "$*" != "$(cat "$unpack_to/.packages" 2>/dev/null)" ] || return 0
+    rm -rf "$unpack_to"
+    mkdir -p "$unpack_to/deb" || exit 1
+    (
+        cd "$unpack_to/deb" || exit 1
+        apt-get -q download "$@" || { apt update && apt-get -q download "$@"; } || exit 1
+        for package in *.deb; do
+            dpkg-deb -x "$package" "$unpack_to" || exit 1
+        done
+        find "$unpack_to" -xtype l -delete
+    ) >"$unpack_log" 2>&1 || {
+        tail -n 20 "$unpack_log" >&2
+        die "the packages $* could not be fetched (all that was said is in $unpack_log)"
+    }
+    rm -rf "$unpack_to/deb"
+    printf '%s\n' "$*" >"$unpack_to/.packages"
 }
 
 # ---------------------------------------------------------------- sources and builds

@@ -116,10 +116,25 @@ static const char *check_place(const check_t *c, vault_page_record_t *rec, const
                : "two answers have one number";
 }
 
+static const char *check_calls(const check_t *c, const vault_page_record_t *rec, const vault_holds_t *h)
+{
+    if (rec->calls && rec->calls_open == VAULT_CALLS_CLOSED) {
+        return "a page keeps what calls have added to a run that is over";
+    }
+    if (rec->calls && rec->calls == rec->base) {
+        return "a block is in two places";
+    }
+    return check_state(c, rec->calls, h);
+}
+
 static const char *check_states(const check_t *c, vault_page_record_t *rec, const vault_holds_t *h)
 {
     const char *wrong = check_state(c, rec->base, h);
     int i;
+
+    if (!wrong) {
+        wrong = check_calls(c, rec, h);
+    }
 
     for (i = 0; i < VAULT_PAGE_STAGED && !wrong; i++) {
         wrong = check_state(c, rec->staged[i], h);

@@ -48,9 +48,9 @@ void vault_page_count_charges(vault_pages_t *p, vault_page_record_t *rec, vault_
 
     counts->held[VAULT_CLIENT_PAGES]++;
     counts->held[VAULT_CLIENT_INTERESTS] += (rec->own ? 1 : 0) + (h ? h->count : 0);
-    counts->held[VAULT_CLIENT_BYTES] += vault_heap_block_takes(p->heap, rec->base) +
-                                        vault_heap_block_takes(p->heap, rec->owner) +
-                                        vault_heap_block_takes(p->heap, rec->holds);
+    counts->held[VAULT_CLIENT_BYTES] +=
+        vault_heap_block_takes(p->heap, rec->base) + vault_heap_block_takes(p->heap, rec->owner) +
+        vault_heap_block_takes(p->heap, rec->calls) + vault_heap_block_takes(p->heap, rec->holds);
     for (i = 0; i < VAULT_PAGE_STAGED; i++) {
         counts->held[VAULT_CLIENT_BYTES] += vault_heap_block_takes(p->heap, rec->staged[i]);
     }

@@ -252,10 +252,10 @@ static int named(vault_pages_t *p, vault_page_record_t *rec, vault_interest_t in
             return 1;
         }
     }
-    return names(p, rec->base, interest);
+    return names(p, rec->base, interest) || names(p, rec->calls, interest);
 }
 
-/* Let go what no stored state names any more. */
+/* Let go what no stored state names any more, nor what calls have added to the open run. */
 void vault_page_record_release_unnamed(vault_pages_t *p, vault_page_record_t *rec)
 {
     vault_holds_t *h = vault_page_record_holds(p, rec);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file page_record.h
- * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on their way), page_write.c
- * (what others do to it), page_facts.c (what it tells), page_clients.c (what its client has), page_recount.c (what pages have in
- * all), page_check.c (is it sound), page_table.c (how it comes and goes), page_ids.c (how an id finds it), page_evict.c (which one is evicted) and
+ * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on their way), page_calls.c
+ * (what calls from outside add to a run), page_write.c (what others do to it), page_facts.c (what it tells), page_clients.c (what its
+ * client has), page_recount.c (what pages have in all), page_check.c (is it sound), page_table.c (how it comes and goes), page_ids.c
+ * (how an id finds it), page_evict.c (which one is evicted) and
  * page_record.c (its lock, its blocks, its holds); for no other file.
  *
  * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when the record is first
@@ -14,6 +15,7 @@
 
 #include "lock.h"
 #include "page.h"
+#include "page_calls.h"
 #include "page_facts.h"
 #include "slot.h"
 
@@ -33,18 +35,29 @@ typedef struct vault_page_record_t {
     vault_off_t base;                      /* lock; atomic; 0: not published */
     vault_off_t staged[VAULT_PAGE_STAGED]; /* lock; atomic; in no order; 0: none */
     apr_uint64_t tip;                      /* lock; the number of the state that its poll goes on from */
-    apr_uint32_t streams;                  /* lock; its poll goes on from answers that nobody has acknowledged yet */
-    vault_off_t owner;                     /* lock; atomic; the user's name, a string in the heap; 0: any user */
-    apr_uint64_t host, realm;              /* lock; of that user, see vault_owner_t; `host` also without one */
-    vault_off_t holds;                     /* lock; atomic; a vault_holds_t in the heap; 0: none */
-    vault_client_id_t client;              /* atomic; whose page it is; 0: not counted */
-    vault_client_row_t row;                /* lock; atomic; where it is counted; 0: not counted */
-    vault_page_last_t last;                /* atomic, each for itself; what its polls last did */
-    apr_uint32_t next;                     /* table lock; the next free record */
-    apr_uint32_t key;                      /* table lock; atomic; of its id; 0: the table of ids does not have the record */
-    apr_uint32_t chain;                    /* table lock; the next record of its bucket */
-    apr_uint32_t born;                     /* table lock; the record's lock has been made */
+    vault_off_t calls;         /* lock; atomic; what calls from outside have added to the open run; 0: nothing */
+    apr_uint64_t calls_run;    /* lock; the number of the last run that was open to them */
+    apr_uint64_t calls_key;    /* lock; the key of that run's location */
+    apr_uint32_t calls_open;   /* lock; is it open still, and which is it: VAULT_CALLS_… */
+    apr_uint32_t calls_failed; /* lock; one of them failed, so the run must not count */
+    apr_uint32_t streams;      /* lock; its poll goes on from answers that nobody has acknowledged yet */
+    vault_off_t owner;         /* lock; atomic; the user's name, a string in the heap; 0: any user */
+    apr_uint64_t host, realm;  /* lock; of that user, see vault_owner_t; `host` also without one */
+    vault_off_t holds;         /* lock; atomic; a vault_holds_t in the heap; 0: none */
+    vault_client_id_t client;  /* atomic; whose page it is; 0: not counted */
+    vault_client_row_t row;    /* lock; atomic; where it is counted; 0: not counted */
+    vault_page_last_t last;    /* atomic, each for itself; what its polls last did */
+    apr_uint32_t next;         /* table lock; the next free record */
+    apr_uint32_t key;          /* table lock; atomic; of its id; 0: the table of ids does not have the record */
+    apr_uint32_t chain;        /* table lock; the next record of its bucket */
+    apr_uint32_t born;         /* table lock; the record's lock has been made */
 } vault_page_record_t;
+
+/* The run that is open to calls from outside: none, the page's view, or, from the last on, the method at that place in the state that its
+ * poll goes on from. */
+#define VAULT_CALLS_CLOSED 0u
+#define VAULT_CALLS_VIEW 1u
+#define VAULT_CALLS_METHOD 2u
 
 /* The interests a page holds. Appending writes the place before the count, so a kill in between never frees twice; what it leaks is
  * found by the recount. */
@@ -136,6 +149,9 @@ int vault_page_chain_is_full(vault_pages_t *p, vault_page_record_t *rec);
 /** The staged states, the newest first. Locked.
  * @return how many */
 unsigned vault_page_chain_list(vault_pages_t *p, const vault_page_record_t *rec, vault_off_t blocks[VAULT_PAGE_STAGED]);
+
+/** No run of the page is open to calls from outside any more, and what they have added goes. Locked. */
+void vault_page_record_close(vault_pages_t *p, vault_page_record_t *rec);
 
 /** As vault_page_hold(). Locked. */
 apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name, vault_dep_t *held,

@@ -42,6 +42,7 @@ static void reap_blocks(vault_pages_t *p)
         for (k = 0; k < VAULT_PAGE_STAGED; k++) {
             vault_heap_keep(p->heap, rec->staged[k]);
         }
+        vault_heap_keep(p->heap, rec->calls);
         vault_heap_keep(p->heap, rec->owner);
         vault_heap_keep(p->heap, rec->holds);
         vault_lock_release(&rec->lock);

@@ -165,6 +165,7 @@ static void drop_locked(vault_pages_t *p, vault_page_record_t *rec)
     for (i = 0; i < VAULT_PAGE_STAGED; i++) {
         vault_page_record_free(p, rec, &rec->staged[i]);
     }
+    vault_page_record_close(p, rec);
     vault_page_record_free(p, rec, &rec->owner);
     vault_page_record_release_unnamed(p, rec);
     vault_page_record_free(p, rec, &rec->holds);
@@ -227,8 +228,8 @@ int vault_page_record_has_left(const vault_page_record_t *rec)
             return 1;
         }
     }
-    return vault_load(&rec->own) || vault_load(&rec->base) || vault_load(&rec->owner) || vault_load(&rec->holds) ||
-           vault_load(&rec->row);
+    return vault_load(&rec->own) || vault_load(&rec->base) || vault_load(&rec->calls) || vault_load(&rec->owner) ||
+           vault_load(&rec->holds) || vault_load(&rec->row);
 }
 
 /* A record without an id that has something left, and nobody inside: whoever made or dropped the page was killed. */
@@ -263,6 +264,7 @@ static void end_lease(vault_pages_t *p, const vault_page_t *page, apr_time_t now
     }
     if (is_orphaned(p, rec, now)) {
         vault_store(&rec->idle_since, (apr_uint64_t)now);
+        vault_page_record_close(p, rec);
     }
     vault_lock_release(&rec->lock);
 }

@@ -157,6 +157,7 @@ static apr_status_t write_through(vault_pages_t *p, writing_t *w)
     changed = changed && rv == APR_SUCCESS;
     if (changed) {
         vault_store(&rec->written, rec->written + 1);
+        vault_page_record_close(p, rec);
         vault_notifier_notify_interest(p->notifier, rec->own, 0);
     }
     for (i = 0; i < PLACES; i++) {

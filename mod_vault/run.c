@@ -17,6 +17,7 @@
 struct vault_run_t {
     vault_pages_t *pages;
     vault_page_t page;
+    const vault_calls_t *calls; /* NULL: the run's own request; else a call from outside */
     const vault_state_t *base;
     vault_state_t *next;
     const apr_array_header_t *seen; /* of vault_dep_t: stamps read before the round */
@@ -53,6 +54,16 @@ vault_run_t *vault_run_create(vault_pages_t *pages, const vault_page_t *page, co
     run->next = copy_state(base, pool);
     run->pool = pool;
     vault_run_begin(run, "");
+    return run;
+}
+
+vault_run_t *vault_run_create_call(vault_pages_t *pages, const vault_calls_t *calls, const vault_calls_base_t *b,
+                                   apr_pool_t *pool)
+{
+    vault_run_t *run = vault_run_create(pages, &calls->page, b->base, pool);
+
+    run->calls = calls;
+    vault_run_begin(run, b->url);
     return run;
 }
 
@@ -248,17 +259,31 @@ static const vault_cursor_t *committed(const vault_run_t *run, const char *curso
     return c ? c : vault_state_cursor(run->base, "", cursor);
 }
 
-/* The current method's own entry, made at need from what is committed. */
-static vault_cursor_t *captured(vault_run_t *run, const char *cursor)
+int vault_run_knows(const vault_run_t *run, const char *cursor)
 {
-    vault_cursor_t *c;
-    const vault_cursor_t *before;
+    return committed(run, cursor) != NULL;
+}
+
+static vault_cursor_t *find_captured(const vault_run_t *run, const char *cursor)
+{
     int i;
 
     for (i = 0; i < run->cursors->nelts; i++) {
         if (!strcmp(AT(run->cursors, vault_cursor_t, i)->key, cursor)) {
             return AT(run->cursors, vault_cursor_t, i);
         }
+    }
+    return NULL;
+}
+
+/* The current method's own entry, made at need from what is committed. */
+static vault_cursor_t *captured(vault_run_t *run, const char *cursor)
+{
+    vault_cursor_t *c = find_captured(run, cursor);
+    const vault_cursor_t *before;
+
+    if (c) {
+        return c;
     }
     before = committed(run, cursor);
     c = apr_array_push(run->cursors);
@@ -284,17 +309,24 @@ static void capture(apr_array_header_t *deps, vault_interest_t interest, apr_uin
     }
 }
 
+static apr_status_t hold_for(const vault_run_t *run, const char *interest, vault_interest_t *i, apr_uint64_t *stamp)
+{
+    return run->calls ? vault_page_calls_hold(run->pages, run->calls, interest, i, stamp)
+                      : vault_page_hold(run->pages, &run->page, interest, i, stamp);
+}
+
 /* @return 0: it cannot be kept, and the method has failed */
 static int hold(vault_run_t *run, const char *interest, vault_interest_t *i, apr_uint64_t *stamp)
 {
-    apr_status_t rv = vault_page_hold(run->pages, &run->page, interest, i, stamp);
+    apr_status_t rv = hold_for(run, interest, i, stamp);
 
     if (rv != APR_SUCCESS) {
-        vault_run_fail(run,
-                       apr_psprintf(run->pool, "the interest \"%.80s\" cannot be kept: %s", interest,
-                                    rv == APR_EINVAL     ? "its name is empty or too long"
-                                    : rv == APR_NOTFOUND ? "the page is gone"
-                                                         : "VaultMaxPageInterests or VaultMaxInterests is reached"));
+        vault_run_fail(run, apr_psprintf(run->pool, "the interest \"%.80s\" cannot be kept: %s", interest,
+                                         rv == APR_EINVAL     ? "its name is empty or too long"
+                                         : rv == APR_NOTFOUND ? "the page is gone"
+                                         : rv == APR_ECONNABORTED
+                                             ? "the run is over"
+                                             : "VaultMaxPageInterests or VaultMaxInterests is reached"));
     }
     return rv == APR_SUCCESS;
 }
@@ -316,8 +348,7 @@ int vault_run_waits_for(vault_run_t *run, const char *interest)
     vault_interest_t i;
     apr_uint64_t stamp;
 
-    return run->deps->nelts && vault_page_hold(run->pages, &run->page, interest, &i, &stamp) == APR_SUCCESS &&
-           vault_deps_find(run->deps, i);
+    return run->deps->nelts && hold_for(run, interest, &i, &stamp) == APR_SUCCESS && vault_deps_find(run->deps, i);
 }
 
 int vault_run_create_interest(vault_run_t *run, const char *cursor, const char *interest)
@@ -353,7 +384,7 @@ void vault_run_remove_interest(vault_run_t *run, const char *interest)
     apr_uint64_t stamp;
     int k;
 
-    if (vault_page_hold(run->pages, &run->page, interest, &i, &stamp) != APR_SUCCESS) {
+    if (hold_for(run, interest, &i, &stamp) != APR_SUCCESS) {
         return;
     }
     remove_dep(run->deps, i);
@@ -381,34 +412,36 @@ apr_status_t vault_run_set_cursor(vault_run_t *run, const char *cursor, const ch
 
 /* --------------------------------------------------------------- properties */
 
-const char *vault_run_get(const vault_run_t *run, const char *key)
+static vault_property_t *find_write(const vault_run_t *run, const char *key)
 {
-    vault_property_t *p;
     int i;
 
     for (i = 0; i < run->writes->nelts; i++) {
         if (!strcmp(AT(run->writes, vault_property_t, i)->key, key)) {
-            return AT(run->writes, vault_property_t, i)->value;
+            return AT(run->writes, vault_property_t, i);
         }
     }
-    p = vault_state_property(run->base, key);
+    return NULL;
+}
+
+const char *vault_run_get(const vault_run_t *run, const char *key)
+{
+    const vault_property_t *p = find_write(run, key);
+
+    if (!p) {
+        p = vault_state_property(run->base, key);
+    }
     return p ? p->value : NULL;
 }
 
 apr_status_t vault_run_set(vault_run_t *run, const char *key, const char *value)
 {
-    vault_property_t *w = NULL;
-    int i;
+    vault_property_t *w;
 
     if (!key[0] || strlen(key) > VAULT_PROPERTY_KEY_MAX || (value && strlen(value) > VAULT_PROPERTY_VALUE_MAX)) {
         return APR_EINVAL;
     }
-    for (i = 0; i < run->writes->nelts && !w; i++) {
-        if (!strcmp(AT(run->writes, vault_property_t, i)->key, key)) {
-            w = AT(run->writes, vault_property_t, i);
-        }
-    }
-    if (!w) {
+    if (!(w = find_write(run, key))) {
         w = apr_array_push(run->writes);
         w->key = apr_pstrdup(run->pool, key);
     }
@@ -435,4 +468,61 @@ apr_status_t vault_run_on_ack(vault_run_t *run, const char *feed, const char *da
     a->feed = apr_pstrdup(run->pool, feed);
     a->data = apr_pstrdup(run->pool, data);
     return APR_SUCCESS;
+}
+
+/* --------------------------------------------------- calls from outside (page_calls.h) */
+
+vault_state_t *vault_run_made(const vault_run_t *run)
+{
+    vault_state_t *made = vault_state_create(run->pool);
+    vault_method_t *m = apr_array_push(made->methods);
+    int i;
+
+    m->url = run->url;
+    m->deps = run->deps;
+    made->cursors = run->cursors;
+    made->acks = run->acks;
+    for (i = 0; i < run->writes->nelts; i++) {
+        const vault_property_t *w = AT(run->writes, vault_property_t, i);
+        vault_state_set(made, w->key, w->value ? apr_pstrcat(run->pool, "=", w->value, NULL) : "");
+    }
+    return made;
+}
+
+/* A method that asks for the same inside has both shown, and only one of the two can be where it goes on. */
+static void take_cursor(vault_run_t *run, const vault_cursor_t *made)
+{
+    vault_cursor_t *c;
+
+    if (find_captured(run, made->key)) {
+        vault_run_fail(run, "the same call of a feed was made inside and by the application");
+        return;
+    }
+    c = apr_array_push(run->cursors);
+    *c = *made;
+    c->scope = run->url;
+}
+
+void vault_run_take(vault_run_t *run, const vault_state_t *made)
+{
+    int i, k;
+
+    for (i = 0; i < made->cursors->nelts; i++) {
+        take_cursor(run, AT(made->cursors, vault_cursor_t, i));
+    }
+    for (i = 0; i < made->methods->nelts; i++) {
+        const apr_array_header_t *deps = AT(made->methods, vault_method_t, i)->deps;
+        for (k = 0; deps && k < deps->nelts; k++) {
+            capture(run->deps, AT(deps, vault_dep_t, k)->interest, AT(deps, vault_dep_t, k)->stamp);
+        }
+    }
+    for (i = 0; i < made->properties->nelts; i++) {
+        const vault_property_t *w = AT(made->properties, vault_property_t, i);
+        if (!find_write(run, w->key)) { /* what the answer itself says is said after all calls */
+            vault_run_set(run, w->key, w->value[0] ? w->value + 1 : NULL);
+        }
+    }
+    for (i = 0; i < made->acks->nelts; i++) {
+        vault_run_on_ack(run, AT(made->acks, vault_ack_t, i)->feed, AT(made->acks, vault_ack_t, i)->data);
+    }
 }

@@ -17,6 +17,7 @@
 #define VAULT_RUN_H
 
 #include "page.h"
+#include "page_calls.h"
 
 typedef struct vault_run_t vault_run_t;
 
@@ -24,6 +25,18 @@ typedef struct vault_run_t vault_run_t;
  * @param base  borrowed; must outlive the run */
 vault_run_t *vault_run_create(vault_pages_t *pages, const vault_page_t *page, const vault_state_t *base,
                               apr_pool_t *pool);
+
+/** Begin a part of a run for a call from outside: what the call does is told by vault_run_made(), not by vault_run_state().
+ * @param b  borrowed, as `base` above */
+vault_run_t *vault_run_create_call(vault_pages_t *pages, const vault_calls_t *calls, const vault_calls_base_t *b,
+                                   apr_pool_t *pool);
+
+/** What a call from outside has made so far: for vault_page_calls_add(). A property is written as "=value", or "" when it is removed. */
+vault_state_t *vault_run_made(const vault_run_t *run);
+
+/** Take what calls from outside have added to the current method, as if it had made them itself.
+ * @param made  in memory that lives as long as the run */
+void vault_run_take(vault_run_t *run, const vault_state_t *made);
 
 /** The state that the round starts from. */
 const vault_state_t *vault_run_base(const vault_run_t *run);
@@ -62,6 +75,9 @@ void vault_run_remove_method(vault_run_t *run, const char *url);
 
 /** Let the next round begin with this method, and go on with those that follow it. */
 void vault_run_begin_with(vault_run_t *run, const char *url);
+
+/** Has the page committed anything for `cursor`: are its rows what is new since, and not a first view? */
+int vault_run_knows(const vault_run_t *run, const char *cursor);
 
 /** Create an interest for the page, for `cursor`.
  * @return 0 the committed state holds this cursor with a stamp as new as the interest's; 1 otherwise, also when it could not be

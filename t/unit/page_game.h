@@ -80,6 +80,8 @@ typedef struct server_t {
     vault_state_t *base;
     vault_watch_t watch;
     vault_run_t *run;
+    vault_calls_t calls; /* of the method, if an application runs it, which calls the feed from outside */
+    vault_run_t *call;   /* that call; NULL: the method reads by itself */
     int moved[METHODS], method, look[TABLES], room;
     rows_t found[TABLES];
     news_t news;
@@ -106,6 +108,9 @@ typedef enum rare_t {
     STREAM_KILLED,   /* with its child */
     TAKEN_BY_POLL,   /* a stream by a poll */
     TAKEN_BY_STREAM, /* a stream by another */
+    CALLED,          /* a call from outside counted */
+    CALLED_IN_VAIN,  /* the run was over before it was added */
+    CALLED_LATE,     /* for a run that was over long ago */
     RARE
 } rare_t;
 
@@ -130,6 +135,8 @@ typedef struct game_t {
     apr_uint64_t said;          /* what its last request said */
     unsigned dozes;             /* moves until it goes on */
     unsigned streams;           /* percent of its polls */
+    unsigned outside;           /* percent of its methods whose application calls the feed from outside */
+    vault_calls_t over;         /* a run that is over; over.run 0: none yet */
     int feeds;                  /* want to hear what was acknowledged */
     unsigned lazy;              /* how late it acknowledges beside a stream */
     unsigned property;          /* written from outside to this page; 0: nothing yet */
@@ -194,10 +201,12 @@ void browser_hangs_up(game_t *g);
 /* ----------------------------------------------------- page_game_round.c */
 
 void round_begins(game_t *g, server_t *s);
-/** The next method that has moved creates its interests, all before it reads. @return 0 there is none left */
-int round_creates(const game_t *g, server_t *s);
+/** The next method that has moved creates its interests, all before it reads. @return 0 there is none left, or the round is void */
+int round_creates(game_t *g, server_t *s);
 void round_reads(game_t *g, server_t *s);
-/** It is over, or has failed. */
+/** A call for a run that is over comes in: it changes nothing. */
+void round_is_called_late(game_t *g);
+/** It is over, or has failed; what was called from outside is the method's. */
 void round_finishes(game_t *g, server_t *s);
 /** Stage or commit what came of it, and look whether the page is then as it must be. @return as vault_page_stage() */
 apr_status_t round_puts(game_t *g, server_t *s);

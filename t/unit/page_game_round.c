@@ -19,7 +19,85 @@ void round_begins(game_t *g, server_t *s)
     s->round = ++g->rounds < ROUNDS ? g->rounds : 0;
 }
 
-int round_creates(const game_t *g, server_t *s)
+/* ------------------------------------------------------------ calls from outside */
+
+static int place_of(const vault_state_t *base, const char *url)
+{
+    return (int)(vault_state_method(base, url) - (vault_method_t *)base->methods->elts);
+}
+
+/* @return 0: the round is void */
+static int open_calls(game_t *g, server_t *s)
+{
+    vault_calls_base_t *b = apr_pcalloc(s->pool, sizeof(*b));
+
+    s->call = NULL;
+    if (!game_chance(g, g->outside)) {
+        return 1;
+    }
+    s->calls.key = 1;
+    if (vault_page_calls_open(g->pages, &s->calls, &s->ticket, place_of(s->base, game_method[s->method])) !=
+            APR_SUCCESS ||
+        vault_page_calls_read(g->pages, &s->calls, b, s->pool) != APR_SUCCESS) {
+        return 0;
+    }
+    s->call = vault_run_create_call(g->pages, &s->calls, b, s->pool);
+    return 1;
+}
+
+/* @return 0: the round is void */
+static int close_calls(game_t *g, server_t *s, int *ok)
+{
+    vault_state_t *made;
+    apr_status_t rv;
+
+    if (!s->call) {
+        return 1;
+    }
+    if (vault_page_calls_add(g->pages, &s->calls, vault_run_made(s->call), s->pool) != APR_SUCCESS) {
+        g->rare[CALLED_IN_VAIN]++;
+        *ok = 0; /* the application is told, and fails */
+    }
+    rv = vault_page_calls_close(g->pages, &s->calls, &made, s->pool);
+    g->over = s->calls;
+    s->call = NULL;
+    if (rv == APR_SUCCESS && made) {
+        vault_run_take(s->run, made);
+        g->rare[CALLED] += *ok;
+    }
+    return rv == APR_SUCCESS;
+}
+
+void round_is_called_late(game_t *g)
+{
+    vault_calls_base_t *b = apr_pcalloc(g->pool, sizeof(*b));
+    vault_state_t *made = vault_state_create(g->pool);
+    vault_method_t *m = apr_array_push(made->methods);
+    vault_interest_t interest;
+    apr_uint64_t stamp;
+    apr_status_t rv;
+
+    if (!g->over.run) {
+        return;
+    }
+    m->url = game_method[0];
+    m->deps = apr_array_make(g->pool, 1, sizeof(vault_dep_t));
+    rv = vault_page_calls_add(g->pages, &g->over, made, g->pool);
+    g->touched += rv != APR_ECONNABORTED && rv != APR_NOTFOUND;
+    g->touched += vault_page_calls_hold(g->pages, &g->over, "late", &interest, &stamp) != rv;
+    g->touched += vault_page_calls_read(g->pages, &g->over, b, g->pool) != rv;
+    g->rare[CALLED_LATE]++;
+}
+
+/* -------------------------------------------------------------------- its methods */
+
+/* Who reads. */
+static vault_run_t *reader(server_t *s)
+{
+    return s->call ? s->call : s->run;
+}
+
+int round_creates(game_t *g, server_t *s)
 {
     int t;
 
@@ -30,14 +108,17 @@ int round_creates(const game_t *g, server_t *s)
         return 0;
     }
     vault_run_begin(s->run, game_method[s->method]);
+    if (!open_calls(g, s)) {
+        return 0;
+    }
     if (g->feeds) {
-        vault_run_on_ack(s->run, "feed", apr_itoa(s->pool, (int)s->round));
+        vault_run_on_ack(reader(s), "feed", apr_itoa(s->pool, (int)s->round));
     }
     for (t = LOGS; t <= USERS; t++) {
-        s->look[t] = game_reads[s->method][t] && game_create(s->run, (table_t)t);
+        s->look[t] = game_reads[s->method][t] && game_create(reader(s), (table_t)t);
     }
     if (s->method == ROOM_METHOD) {
-        game_create(s->run, LOGS);
+        game_create(reader(s), LOGS);
     }
     return 1;
 }
@@ -48,16 +129,16 @@ void round_reads(game_t *g, server_t *s)
     int t;
 
     for (t = LOGS; t <= USERS; t++) {
-        s->found[t] = s->look[t] ? game_read_rows(g, s->run, (table_t)t) : 0;
+        s->found[t] = s->look[t] ? game_read_rows(g, reader(s), (table_t)t) : 0;
         if (!g->quiet && game_reads[s->method][t] && game_chance(g, 20)) {
             game_announce(g, game_write_row(g, (table_t)t));
-            game_create(s->run, (table_t)t); /* once more, too late for what was read */
+            game_create(reader(s), (table_t)t); /* once more, too late for what was read */
         }
     }
     s->found[ROOMS] = 0;
     if (s->method == ROOM_METHOD) {
         s->room = game_room(g);
-        s->found[ROOMS] = game_read_room(g, s->run, s->room);
+        s->found[ROOMS] = game_read_room(g, reader(s), s->room);
     }
 }
 
@@ -83,6 +164,11 @@ void round_finishes(game_t *g, server_t *s)
         return;
     }
     g->rare[FAILED] += !ok;
+    if (!close_calls(g, s, &ok)) {
+        vault_run_end(s->run, 0);
+        s->method = METHODS - 1; /* what is left need not run */
+        return;
+    }
     if (s->method == ROOM_METHOD) {
         vault_run_learn_interest(s->run, game_topic[ROOMS + s->room]);
     }

@@ -52,6 +52,9 @@ void server_dies(game_t *g, server_t *s)
     unsigned slot;
 
     g->rare[STREAM_KILLED] += is_streaming(s) && is_heard(g, s);
+    if (s->step == READ || s->step == FINISH) {
+        g->over = s->call ? s->calls : g->over;
+    }
     vault_slot_exited(g->f.notifier, s->pid, &slot);
     hear_nothing(g, s);
     s->pid = g->next_pid++;

@@ -6,7 +6,8 @@
  * and answer, or die within. Somebody writes a property from outside. One browser reads, loses connections, even in
  * the middle of an event, and asks again with the number that it shows; requests are delivered late and twice;
  * acknowledgements come by the side, early, late or hardly ever; a poll takes over from a stream and the other way
- * round; another tab tries its luck; the page is dropped. Each step is one move of the game, so that all
+ * round; an application calls the feed from outside of the run that has asked it, or late; another tab tries its luck;
+ * the page is dropped. Each step is one move of the game, so that all
  * interleavings of the steps are possible. The oracle is what the browser shows, and after each round what the page
  * holds: what its states name and nothing else. At the end nothing is lost any more, everything that can move moves,
  * and what the browser shows must be what the tables hold.
@@ -136,7 +137,10 @@ static void move(game_t *g)
     else if (dice < 883) {
         somebody_writes(g);
     }
-    else if (dice < 883 + 3 * g->noise) {
+    else if (dice < 885) {
+        round_is_called_late(g);
+    }
+    else if (dice < 885 + 3 * g->noise) {
         something_goes_wrong(g);
     }
     else if (!g->dozes) {
@@ -180,6 +184,7 @@ static void game_begin(game_t *g, unsigned seed)
     g->streams = seed / 9 % 3 * 50;
     g->lazy = seed / 27 % 4;
     g->feeds = seed / 108 % 2;
+    g->outside = seed / 216 % 3 * 50;
     g->next_pid = 1000;
     for (i = 0; i < SERVERS; i++) {
         g->server[i].pid = g->next_pid++;
@@ -304,6 +309,9 @@ static const char *const must_happen[RARE] = {
     [STREAM_KILLED] = "a child is killed with its stream",
     [TAKEN_BY_POLL] = "a poll takes over from a stream",
     [TAKEN_BY_STREAM] = "a stream takes over from another",
+    [CALLED] = "what a call from outside has done counts",
+    [CALLED_IN_VAIN] = "a call from outside is told that its run is over",
+    [CALLED_LATE] = "a call comes for a run that is over",
 };
 
 static void what_is_committed_is_shown_once(void)

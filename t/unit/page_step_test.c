@@ -22,6 +22,8 @@ typedef struct call_t {
     vault_ticket_t ticket;
     vault_state_t *next, *html;
     vault_interest_t x, y;
+    vault_calls_t calls;  /* the run that is open */
+    vault_state_t *added; /* what a call adds to it */
     apr_array_header_t *outside;
     apr_pool_t *pool;
 } call_t;
@@ -74,6 +76,27 @@ static void hold_many(call_t *c)
     }
 }
 
+static void add_a_call(call_t *c)
+{
+    vault_interest_t interest;
+    apr_uint64_t stamp;
+
+    vault_page_calls_hold(c->pages, &c->calls, "w", &interest, &stamp);
+    vault_page_calls_add(c->pages, &c->calls, c->added, c->pool);
+}
+
+static void close_the_run(call_t *c)
+{
+    vault_state_t *made;
+
+    vault_page_calls_close(c->pages, &c->calls, &made, c->pool);
+}
+
+static void open_another_run(call_t *c)
+{
+    vault_page_calls_open(c->pages, &c->calls, &c->ticket, 0);
+}
+
 static void publish_new(call_t *c)
 {
     vault_page_t page;
@@ -105,6 +128,10 @@ static void prepare(fixture_t *f, call_t *c)
     c->outside = c->next->properties;
     c->pool = f->pool;
     c->html = page_state(f->pool, "0", 0, 0);
+    c->calls.key = 1;
+    CU_ASSERT_FATAL(vault_page_calls_open(c->pages, &c->calls, &c->ticket, 0) == APR_SUCCESS);
+    c->added = page_state(f->pool, "=more", c->y, stamp);
+    CU_ASSERT_FATAL(vault_page_calls_add(c->pages, &c->calls, c->added, f->pool) == APR_SUCCESS);
 }
 
 /* Run the call in a process, so many instructions of it, or all for -1. @return how many it had */
@@ -224,6 +251,9 @@ STEP_TEST(killed_while_it_commits, commit_quietly)
 STEP_TEST(killed_while_it_writes_from_outside, write_from_outside)
 STEP_TEST(killed_while_it_drops, drop)
 STEP_TEST(killed_while_it_holds, hold_many)
+STEP_TEST(killed_while_a_call_is_added, add_a_call)
+STEP_TEST(killed_while_it_closes_the_run, close_the_run)
+STEP_TEST(killed_while_it_opens_another, open_another_run)
 STEP_TEST(killed_while_it_makes_a_page, publish_new)
 
 void vault_page_step_suite(void)
@@ -237,5 +267,8 @@ void vault_page_step_suite(void)
     CU_ADD_TEST(suite, killed_while_it_writes_from_outside);
     CU_ADD_TEST(suite, killed_while_it_drops);
     CU_ADD_TEST(suite, killed_while_it_holds);
+    CU_ADD_TEST(suite, killed_while_a_call_is_added);
+    CU_ADD_TEST(suite, killed_while_it_closes_the_run);
+    CU_ADD_TEST(suite, killed_while_it_opens_another);
     CU_ADD_TEST(suite, killed_while_it_makes_a_page);
 }

@@ -37,6 +37,7 @@
     SUITE(page_chain)                                                                                                  \
     SUITE(page_check)                                                                                                  \
     SUITE(page_name)                                                                                                   \
+    SUITE(page_calls)                                                                                                  \
     SUITE(page_write)                                                                                                  \
     SUITE(page_life)                                                                                                   \
     SUITE(page_room)                                                                                                   \

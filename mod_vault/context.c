@@ -90,6 +90,7 @@ apr_status_t vault_context_publish(request_rec *r)
 
     if (rv == APR_SUCCESS) {
         apr_pool_cleanup_kill(vault_main_request(r)->pool, x, drop_page);
+        x->is_reserved = 0;
     }
     else {
         level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
@@ -181,7 +182,8 @@ static void say_client_is_full(request_rec *top, const char *limit)
         client_name(top, top->pool), limit);
 }
 
-static apr_status_t make_page(request_rec *top, vault_context_t *x)
+/* A page that was reserved may have expired since: it is made again. */
+static apr_status_t reserve_page(request_rec *top, vault_context_t *x)
 {
     vault_owner_t owner = vault_realm_owner(top);
     apr_status_t rv;
@@ -189,6 +191,49 @@ static apr_status_t make_page(request_rec *top, vault_context_t *x)
     owner.client = vault_client_of(top);
     rv = x->is_drawn ? vault_page_create_drawn(vault_server.pages, &x->page, &owner, vault_now(), vault_page_idle())
                      : vault_page_create(vault_server.pages, &x->page, &owner, vault_now(), vault_page_idle());
+    if (rv == APR_EEXIST && x->is_reserved) {
+        return APR_SUCCESS;
+    }
+    if (rv == APR_SUCCESS && !x->is_reserved) {
+        x->is_reserved = 1;
+        apr_pool_cleanup_register(top->pool, x, drop_page, apr_pool_cleanup_null);
+    }
+    return rv;
+}
+
+apr_status_t vault_context_reserve(request_rec *r)
+{
+    return reserve_page(r, vault_context_make(r));
+}
+
+void vault_context_drop(request_rec *r)
+{
+    vault_context_t *x = vault_context_get(r);
+
+    if (x && x->is_reserved) {
+        x->is_reserved = 0;
+        apr_pool_cleanup_run(vault_main_request(r)->pool, x, drop_page);
+    }
+}
+
+void vault_context_inherit(request_rec *r, vault_context_t *before)
+{
+    vault_context_t *x = vault_context_make(r);
+
+    x->page = before->page;
+    x->calls = before->calls;
+    if (before->is_reserved) {
+        apr_pool_cleanup_kill(r->pool, before, drop_page);
+        apr_pool_cleanup_register(r->pool, x, drop_page, apr_pool_cleanup_null);
+        x->is_reserved = 1;
+        before->is_reserved = 0;
+    }
+}
+
+static apr_status_t make_page(request_rec *top, vault_context_t *x)
+{
+    apr_status_t rv = reserve_page(top, x);
+
     if (rv != APR_SUCCESS) {
         const char *limit = vault_client_limit(top, 0);
 
@@ -203,7 +248,6 @@ static apr_status_t make_page(request_rec *top, vault_context_t *x)
         return APR_ENOSPC;
     }
     vault_tally(pages_made, 1);
-    apr_pool_cleanup_register(top->pool, x, drop_page, apr_pool_cleanup_null);
     x->run = vault_run_create(vault_server.pages, &x->page, vault_state_create(top->pool), top->pool);
     return APR_SUCCESS;
 }

@@ -15,15 +15,17 @@
 #include "httpd.h"
 
 #include "client_table.h"
+#include "page_calls.h"
 #include "run.h"
 
 typedef struct vault_context_t {
-    vault_run_t *run; /* the round: of the view, or of the poll; NULL: no page */
-    apr_pool_t *pool; /* what lives as long as the view or the method */
+    vault_run_t *run;        /* the round: of the view, or of the poll; NULL: no page */
+    apr_pool_t *pool;        /* what lives as long as the view or the method */
     vault_page_t page;       /* view: drawn before the page is made, if it ever is */
     int in_method;           /* a method of a poll runs: what it writes is an update */
     int in_view;             /* a page is being rendered */
     int is_drawn;            /* view: the application was told the id of the page that its answer may become */
+    int is_reserved;         /* view: its page has been made, though the view may come to need none */
     int has_poll;            /* view: a long poll was added */
     int sealed;              /* view: the header is on its way; too late for a page */
     int refused;             /* view: a page was wanted and could not be had */
@@ -33,6 +35,12 @@ typedef struct vault_context_t {
     const char *rendered;    /* method: the format of what templates have given so far, "" or "htmx"; NULL: nothing */
     const vault_page_t *own; /* neither: the page that the request comes from; NULL: none, or it says none */
     const apr_array_header_t *own_properties; /* of vault_property_t: what its handler was told */
+    vault_calls_t
+        calls; /* the run that is open to calls from outside, for the method's or view's own request; for such a call, its run;
+                            calls.run 0: none */
+    const vault_calls_base_t *outside; /* this request is such a call, and begins from that; NULL: it is none */
+    const char *said_page;             /* the Vault-Page that came with a key; NULL: none */
+    int trusted;                       /* the request has the key of VaultFeedKeyFile */
     apr_size_t room;     /* a feed's method by URL: how many bytes its answer may have; 0: not limited here */
     apr_hash_t *results; /* of json_t: rows that a feed has given in this method or view, by call */
 } vault_context_t;
@@ -62,6 +70,16 @@ const char *vault_client_limit(request_rec *r, apr_size_t bytes);
  * @param status  why there is none: APR_EACCES VaultLongPoll is off here, APR_EINIT too late, APR_ENOSPC no room, APR_NOTFOUND
  *                `r` is neither a view nor a method; may be NULL */
 vault_run_t *vault_context_run(request_rec *r, apr_status_t *status);
+
+/** Make the page of a view now, for calls from outside. It goes with the request unless the view publishes it.
+ * @return APR_SUCCESS; else as vault_page_create(), which is not logged */
+apr_status_t vault_context_reserve(request_rec *r);
+
+/** Drop the page of a view that will not be published. */
+void vault_context_drop(request_rec *r);
+
+/** `r` is what `before` was redirected to inside of the server: it has its page from now on. */
+void vault_context_inherit(request_rec *r, vault_context_t *before);
 
 /** The URL of the stream of the page that the answer to `r` is or may become. The application writes it into its HTML before anything has made
  * the page.

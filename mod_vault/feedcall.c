@@ -85,9 +85,15 @@ static apr_status_t host_notify(const char *interest)
     return vault_notifier_notify(vault_server.notifier, interest, vault_server.slot);
 }
 
+/* A call from outside is for the page, whoever sends it. */
+static const vault_calls_base_t *outside(const vault_call_t *call)
+{
+    return call->r ? vault_context_make(call->r)->outside : NULL;
+}
+
 static const char *host_user(vault_call_t *call)
 {
-    return call->r ? vault_main_request(call->r)->user : NULL;
+    return outside(call) ? outside(call)->user : call->r ? vault_main_request(call->r)->user : NULL;
 }
 
 static apr_pool_t *host_pool(vault_call_t *call)
@@ -148,7 +154,7 @@ static apr_size_t host_room(vault_call_t *call)
 
 static apr_uint64_t host_client(vault_call_t *call)
 {
-    return call->r ? vault_client_of(call->r) : 0;
+    return outside(call) ? outside(call)->client : call->r ? vault_client_of(call->r) : 0;
 }
 
 const vault_host_t vault_feedcall_host = {

@@ -6,7 +6,10 @@
 #include "apr_strings.h"
 #include "http_log.h"
 
+#include "call_name.h"
 #include "context.h"
+#include "feed_key.h"
+#include "feed_page.h"
 #include "feedcall.h"
 #include "feeds.h"
 #include "json_text.h"
@@ -16,6 +19,7 @@
 #include "now.h"
 #include "origin.h"
 #include "reply.h"
+#include "text.h"
 #include "unsent.h"
 
 APLOG_USE_MODULE(vault);
@@ -80,13 +84,40 @@ static const vault_exposed_t *find_exposed(const request_rec *r)
     return NULL;
 }
 
+/* With the key a program may call what a script of httpd may, exposed or not. NULL: the URL has not the form of one. */
+static const vault_exposed_t *find_any(const request_rec *r)
+{
+    const char *base = vault_location_path(vault_location_of(r)), *rest = after_base(r->uri, base);
+    apr_size_t feed = rest ? name_length(rest) : 0;
+    vault_exposed_t *e;
+
+    if (!feed || rest[feed] != '/' || !vault_feedurl_is_name(rest + feed + 1)) {
+        return NULL;
+    }
+    e = apr_palloc(r->pool, sizeof(*e));
+    e->feed = apr_pstrmemdup(r->pool, rest, feed);
+    e->method = rest + feed + 1;
+    return vault_feeds_check_method(e->feed, e->method, r->pool) ? NULL : e;
+}
+
+static int is_trusted(request_rec *r)
+{
+    const vault_context_t *x = vault_context_get(r);
+
+    return x && x->trusted;
+}
+
 /* ------------------------------------------------------------------- answers */
 
 /* A page's method fails as a whole. */
 static int refuse(request_rec *r, int status, const char *error)
 {
     const vault_context_t *x = vault_context_get(r);
+    int over = vault_feed_page_fail(r);
 
+    if (over != DECLINED) {
+        return over;
+    }
     if (x && x->in_method && x->run) {
         vault_run_fail(x->run, error);
     }
@@ -104,7 +135,11 @@ static int refuse_for_now(request_rec *r, const char *error)
 static int answer_failure(request_rec *r, const vault_exposed_t *e, apr_status_t rv, const char *error)
 {
     static apr_time_t said;
+    int over = vault_feed_page_fail(r);
 
+    if (over != DECLINED) {
+        return over;
+    }
     if (rv == APR_EINVAL) {
         return refuse(r, HTTP_BAD_REQUEST, error);
     }
@@ -161,6 +196,19 @@ static int answer_text(request_rec *r, json_t *rows, char **answer)
                                x->room));
 }
 
+/* An application renders the rows, so it is told in a header whether they replace what the page shows. */
+static int answer_page(request_rec *r, const char *cursor, json_t *rows, char **text)
+{
+    const vault_context_t *x = vault_context_get(r);
+    int first = !vault_run_knows(x->run, cursor) || (rows && vault_feedcall_is_reset(r, rows));
+
+    if (!rows && !first) {
+        return vault_reply_nothing(r);
+    }
+    apr_table_setn(r->headers_out, "Vault-Rows", first ? "first" : "new");
+    return answer_text(r, rows ? rows : json_array(), text);
+}
+
 /* Who asks for the first time is told "nothing" by an empty list; a page that waits goes on waiting. A first view says that it is
  * one, since it may come again: when the feed cannot tell what is new. */
 static int answer_rows(request_rec *r, json_t *rows, char **text)
@@ -194,13 +242,51 @@ static int answer_form(request_rec *r, const char *page, json_t *rows)
     return HTTP_SEE_OTHER;
 }
 
+/* The rows are sent when what they show is in the run, not before. */
+static int add_to_page(request_rec *r, int status, char **text)
+{
+    int added = *text || r->status == HTTP_NO_CONTENT ? vault_feed_page_add(r) : DECLINED;
+
+    if (added == DECLINED) {
+        return status;
+    }
+    apr_table_unset(r->headers_out, "Vault-Rows");
+    vault_text_free(*text);
+    *text = NULL;
+    return added;
+}
+
 /* @param text  gets what is to be sent; NULL: nothing, and then it counts what is returned */
+static int call_for_page(request_rec *r, const vault_exposed_t *e, const json_t *args, char **text)
+{
+    apr_pool_t *pool = vault_context_get(r)->pool;
+    const char *error = NULL, *cursor = vault_call_name(e->feed, e->method, args, pool);
+    int status = vault_feed_page_begin(r, cursor);
+    json_t *rows = NULL;
+    apr_status_t rv;
+
+    if (status != DECLINED) {
+        return status;
+    }
+    rv = vault_feedcall_run(r, e->feed, e->method, args, &rows, &error, pool);
+    if (rv != APR_SUCCESS) {
+        return answer_failure(r, e, rv, error);
+    }
+    status = vault_feeds_writes(e->feed, e->method) ? answer_rows(r, rows, text) : answer_page(r, cursor, rows, text);
+    return add_to_page(r, status, text);
+}
+
+/* @param text  as above */
 static int call(request_rec *r, const vault_exposed_t *e, const json_t *args, char **text)
 {
-    const char *error = NULL, *page = page_of_form(r, e);
+    const char *error = NULL, *page = is_trusted(r) ? NULL : page_of_form(r, e);
     json_t *rows = NULL;
-    apr_status_t rv = vault_feedcall_run(r, e->feed, e->method, args, &rows, &error, r->pool);
+    apr_status_t rv;
 
+    if (is_trusted(r) && vault_feed_caller_page(r)) {
+        return call_for_page(r, e, args, text);
+    }
+    rv = vault_feedcall_run(r, e->feed, e->method, args, &rows, &error, r->pool);
     if (rv == APR_SUCCESS && page) {
         return answer_form(r, page, rows);
     }
@@ -217,7 +303,8 @@ static int call_and_answer(request_rec *r, const vault_exposed_t *e, const json_
     char *text = NULL;
     int own = !x->in_method && !x->in_view, status;
 
-    if (!r->main && !vault_feeds_writes(e->feed, e->method) && !vault_unsent_allows(r, vault_client_of(r))) {
+    if (!r->main && !x->trusted && !vault_feeds_writes(e->feed, e->method) &&
+        !vault_unsent_allows(r, vault_client_of(r))) {
         return vault_reply_retry(r, RETRY_AFTER, VAULT_UNSENT_REFUSED);
     }
     if (own) {
@@ -226,11 +313,12 @@ static int call_and_answer(request_rec *r, const vault_exposed_t *e, const json_
     x->room = (apr_size_t)(x->in_method ? vault_location_max_output(l) : vault_location_max_answer(l));
     status = call(r, e, args, &text);
     x->room = 0;
+    vault_feed_page_end(r);
     if (own) {
         apr_pool_destroy(x->pool);
         x->pool = outer;
     }
-    return !text ? status : r->main ? vault_reply_text(r, HTTP_OK, text) : vault_unsent_reply(r, text);
+    return !text ? status : r->main || x->trusted ? vault_reply_text(r, HTTP_OK, text) : vault_unsent_reply(r, text);
 }
 
 /* ------------------------------------------------------------------- request */
@@ -283,6 +371,36 @@ static int check_method(request_rec *r, const vault_exposed_t *e)
     return r->method_number == M_POST ? OK : vault_reply_allow(r, "POST", "a feed's method that writes takes POST");
 }
 
+/* A program is told at once, rather than by a page that shows all rows again and again. */
+static int refuse_key(request_rec *r)
+{
+    static apr_time_t said;
+    int level = vault_log_seldom(&said, vault_now(), APLOG_WARNING), any = vault_feed_key_of(r) != NULL;
+
+    ap_log_rerror(APLOG_MARK, level, 0, r, VLTNO(00343) "a call of a feed was refused: %s",
+                  any ? "its key is not the one of VaultFeedKeyFile"
+                      : "it comes with a key and Vault-Page, and VaultFeedKeyFile is not set for this virtual host");
+    apr_table_setn(r->err_headers_out, "WWW-Authenticate", "Bearer error=\"invalid_token\"");
+    return vault_reply_error(r, HTTP_UNAUTHORIZED,
+                             any ? "the key is not the one of VaultFeedKeyFile"
+                                 : "VaultFeedKeyFile is not set for this virtual host");
+}
+
+/* @return DECLINED: go on; else what the handler returns */
+static int admit(request_rec *r)
+{
+    vault_feed_caller_t caller = vault_feed_caller(r);
+
+    if (caller == VAULT_FEED_CALLER_WRONG) {
+        return refuse_key(r);
+    }
+    if (caller == VAULT_FEED_CALLER_TRUSTED) {
+        vault_context_make(r)->trusted = 1;
+        return DECLINED;
+    }
+    return vault_origin_admit(r, "GET, POST", r->method_number == M_GET);
+}
+
 int vault_feedurl_handler(request_rec *r)
 {
     const vault_exposed_t *e;
@@ -292,11 +410,12 @@ int vault_feedurl_handler(request_rec *r)
         return DECLINED;
     }
     apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
-    if ((status = vault_origin_admit(r, "GET, POST", r->method_number == M_GET)) != DECLINED) {
+    if ((status = admit(r)) != DECLINED) {
         return status;
     }
-    if (!(e = find_exposed(r))) {
-        return refuse(r, HTTP_NOT_FOUND, "no such method of a feed is exposed here");
+    if (!(e = is_trusted(r) ? find_any(r) : find_exposed(r))) {
+        return refuse(r, HTTP_NOT_FOUND,
+                      is_trusted(r) ? "there is no such method of a feed" : "no such method of a feed is exposed here");
     }
     if (r->main && vault_feeds_writes(e->feed, e->method)) {
         return refuse(r, HTTP_METHOD_NOT_ALLOWED, "the method changes data: it is called by POST, and not polled");

@@ -10,6 +10,7 @@
 #include "util_filter.h"
 
 #include "context.h"
+#include "feed_key.h"
 #include "headers.h"
 #include "log.h"
 #include "mod_vault.h"
@@ -104,6 +105,9 @@ static void tell_page(request_rec *sub)
 
     if (x && x->run && vault_location_of(sub)->long_poll == 1) {
         vault_own_page_tell(sub->headers_in, &x->page, vault_run_base(x->run)->properties, sub->pool);
+        if (x->calls.run) {
+            apr_table_setn(sub->headers_in, "Vault-Page", vault_feed_key_format(&x->calls, sub->pool));
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 #include "util_filter.h"
 
 #include "context.h"
+#include "feed_key.h"
 #include "header_text.h"
 #include "log.h"
 #include "mod_vault.h"
@@ -22,13 +23,13 @@ APLOG_USE_MODULE(vault);
 
 static ap_filter_rec_t *trailers_filter;
 
-/* The application writes the URL of the stream into its HTML. By the id it asks for rows of this page, before there is one. */
-static void tell_new_page(request_rec *r, const vault_page_t *page)
+/* The application writes the URL of the stream into its HTML. Where there is a key, it asks feeds for the rows of this page. */
+static void tell_new_page(request_rec *r, const vault_context_t *x)
 {
     char id[VAULT_PAGE_ID_LEN + 1];
 
-    vault_page_format(page, id);
-    apr_table_set(r->headers_in, "Vault-New-Page", id);
+    vault_page_format(&x->page, id);
+    apr_table_set(r->headers_in, "Vault-New-Page", x->calls.run ? vault_feed_key_format(&x->calls, r->pool) : id);
     apr_table_setn(r->headers_in, "Vault-Stream", vault_context_stream_url(r));
 }
 
@@ -96,7 +97,7 @@ static apr_status_t filter_trailers(ap_filter_t *f, apr_bucket_brigade *bb, ap_i
         vault_own_page_tell(r->headers_in, x->own, x->own_properties, r->pool);
     }
     if (x && x->is_drawn) {
-        tell_new_page(r, &x->page);
+        tell_new_page(r, x);
     }
     return rv;
 }
@@ -107,6 +108,7 @@ static int read_request(request_rec *r)
     if (r->main) {
         return DECLINED;
     }
+    vault_feed_key_keep_page(r);
     take_forged(r->headers_in, r->pool);
     if (!r->prev && (r->connection->master || apr_table_get(r->headers_in, "Transfer-Encoding"))) {
         ap_add_input_filter_handle(trailers_filter, NULL, r, r->connection);
@@ -153,28 +155,42 @@ static int find_page(request_rec *r)
 }
 
 /* The id that a request before an internal redirect was told; NULL: none. A page that was made there keeps it for itself. */
-static const vault_page_t *drawn_before(const request_rec *r)
+static vault_context_t *drawn_before(const request_rec *r)
 {
-    const vault_context_t *x = NULL;
+    vault_context_t *x = NULL;
 
     while ((r = r->prev) && (!(x = ap_get_module_config(r->request_config, &vault_module)) || !x->is_drawn)) {
     }
-    return r && !x->run ? &x->page : NULL;
+    return r && !x->run ? x : NULL;
+}
+
+/* The application may call feeds before it has said that this is a live page, so the page has to be there. Files call nobody. If there is no
+ * room for a page, the view goes on without: it may need none. */
+static void open_view(request_rec *r, vault_context_t *x)
+{
+    const vault_feed_key_t *key = vault_feed_key_of(r);
+
+    if (x->calls.run || !key || !r->handler || r->header_only || vault_context_reserve(r) != APR_SUCCESS) {
+        return;
+    }
+    x->calls.key = key->id;
+    vault_page_calls_open_view(vault_server.pages, &x->calls, &x->page);
 }
 
 static void draw_new_page(request_rec *r)
 {
     vault_context_t *x = vault_context_make(r);
-    const vault_page_t *before = drawn_before(r);
+    vault_context_t *before = drawn_before(r);
 
     if (before) {
-        x->page = *before;
+        vault_context_inherit(r, before);
     }
     else if (vault_page_draw(&x->page) != APR_SUCCESS) {
         return;
     }
     x->is_drawn = 1;
-    tell_new_page(r, &x->page);
+    open_view(r, x);
+    tell_new_page(r, x);
 }
 
 static int tell_pages(request_rec *r)

@@ -6,6 +6,7 @@
 #include "http_log.h"
 
 #include "context.h"
+#include "feed_key.h"
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
@@ -125,6 +126,48 @@ static end_t refuse(vault_rounds_t *rounds, vault_context_t *x, const vault_outp
     return REFUSED;
 }
 
+/* ------------------------------------------------- calls from outside (page_calls.h) */
+
+static int place_of(const vault_state_t *s, const char *url)
+{
+    const vault_method_t *m = vault_state_method(s, url);
+
+    return (int)(m - (const vault_method_t *)s->methods->elts);
+}
+
+/* @return 0: the round is void by now, and need not go on */
+static int open_calls(const vault_rounds_t *rounds, vault_context_t *x, const char *url, const vault_round_t *round)
+{
+    const vault_feed_key_t *key = vault_feed_key_of(rounds->r);
+
+    x->calls.run = 0;
+    if (!key) {
+        return 1;
+    }
+    x->calls.key = key->id;
+    return vault_page_calls_open(vault_server.pages, &x->calls, round->ticket, place_of(vault_run_base(x->run), url)) ==
+           APR_SUCCESS;
+}
+
+/* What the application has called meanwhile is the method's, as if it had done that itself. @return as open_calls() */
+static int close_calls(vault_context_t *x, const vault_round_t *round)
+{
+    vault_state_t *made;
+    apr_status_t rv;
+
+    if (!x->calls.run) {
+        return 1;
+    }
+    rv = vault_page_calls_close(vault_server.pages, &x->calls, &made, round->moved->pool);
+    if (rv == APR_EGENERAL) {
+        vault_run_fail(x->run, "a call of a feed by the application failed");
+    }
+    else if (rv == APR_SUCCESS && made) {
+        vault_run_take(x->run, made);
+    }
+    return rv == APR_SUCCESS || rv == APR_EGENERAL;
+}
+
 static end_t run_method(vault_rounds_t *rounds, vault_context_t *x, const char *url, vault_round_t *round)
 {
     vault_output_t output;
@@ -133,11 +176,18 @@ static end_t run_method(vault_rounds_t *rounds, vault_context_t *x, const char *
 
     x->results = NULL;
     vault_run_begin(x->run, url);
+    if (!open_calls(rounds, x, url, round)) {
+        return LEFT_OUT;
+    }
     failed = vault_method_run(rounds->r, url, vault_location_max_output(rounds->location), &output, x->pool);
     if (failed) {
         vault_run_fail(x->run, failed);
     }
-    if (vault_method_is_refusal(output.status)) {
+    if (!close_calls(x, round)) {
+        vault_run_end(x->run, 0);
+        end = LEFT_OUT;
+    }
+    else if (vault_method_is_refusal(output.status)) {
         end = refuse(rounds, x, &output, round);
     }
     else if (!vault_run_failed(x->run) && output.body && !vault_updates_add(round->updates, &output, round->budget)) {
@@ -176,7 +226,7 @@ void vault_rounds_run(vault_rounds_t *rounds, vault_run_t *run, vault_round_t *r
     vault_context_t *x;
 
     apr_pool_create(&pool, round->moved->pool);
-    x = vault_context_begin(rounds->r, run, round->page, round->moved->pool);
+    x = vault_context_begin(rounds->r, run, &round->ticket->page, round->moved->pool);
     x->pool = pool;
     round->began = vault_now();
     if (rounds->resting && rounds->rest_until <= vault_now()) {

@@ -37,7 +37,7 @@ int vault_rounds_too_many(vault_rounds_t *rounds, const apr_array_header_t *move
 
 /** One round. The first four are given. */
 typedef struct vault_round_t {
-    const vault_page_t *page;
+    const vault_ticket_t *ticket; /* of the poll */
     const apr_array_header_t
         *moved;               /* of const char *: the URLs of its methods; what the round needs comes from its pool */
     vault_updates_t *updates; /* gets what they wrote */

@@ -478,6 +478,7 @@ vault_state_t *vault_run_made(const vault_run_t *run)
     vault_method_t *m = apr_array_push(made->methods);
     int i;
 
+    memset(m, 0, sizeof(*m));
     m->url = run->url;
     m->deps = run->deps;
     made->cursors = run->cursors;

@@ -235,8 +235,7 @@ static vault_standing_t run_round(vault_seat_t *seat, const vault_watch_t *watch
 {
     apr_pool_t *pool = seat->moved->pool;
     vault_run_t *run = vault_run_create(vault_server.pages, &seat->ticket.page, seat->base, pool);
-    vault_round_t round = {
-        .page = &seat->ticket.page, .moved = seat->moved, .updates = &seat->updates, .budget = budget};
+    vault_round_t round = {.ticket = &seat->ticket, .moved = seat->moved, .updates = &seat->updates, .budget = budget};
     vault_state_t *next;
 
     vault_updates_begin(&seat->updates, pool);

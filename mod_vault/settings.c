@@ -6,6 +6,7 @@
 #include "http_core.h"
 
 #include "declared.h"
+#include "feed_key.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "origin.h"
@@ -67,6 +68,7 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add)
     l->interests = a->interests ? a->interests : b->interests;
     l->feed_log = a->feed_log ? a->feed_log : b->feed_log;
     l->exposed = a->exposed ? a->exposed : b->exposed;
+    l->feed_key = a->feed_key ? a->feed_key : b->feed_key;
     l->notify_after = a->notify_after ? a->notify_after : b->notify_after;
     l->notify = a->notify >= 0 ? a->notify : b->notify;
     l->origins = a->origins ? a->origins : b->origins;
@@ -356,6 +358,8 @@ const command_rec vault_commands[] = {
         "a feed, its method and key=expression arguments, to be called for each finished request; or Off"),
     AP_INIT_TAKE_ARGV("VaultFeedExpose", vault_settings_add_feed_expose, NULL, RSRC_CONF | ACCESS_CONF,
                       "a feed and those of its methods that browsers may call by URL; or Off"),
+    AP_INIT_TAKE1("VaultFeedKeyFile", vault_feed_key_set, NULL, RSRC_CONF,
+                  "a file with the key by which applications call feeds from server to server; or Off"),
     AP_INIT_TAKE12("VaultQosLimit", vault_throttle_set_limit, NULL, RSRC_CONF | ACCESS_CONF,
                    "how many requests are handled at once, in all children together (1 to 65536), and how many of one "
                    "client; or Off"),

@@ -27,6 +27,7 @@ typedef struct vault_location_t {
     apr_array_header_t *interests;           /* VaultInterest, of vault_rule_t; NULL: not said; empty: Off */
     apr_array_header_t *feed_log;            /* VaultFeedLog, of vault_feed_log_t *; NULL: not said; empty: Off */
     apr_array_header_t *exposed;             /* VaultFeedExpose, of vault_exposed_t; NULL: not said; empty: Off */
+    const struct vault_feed_key_t *feed_key; /* VaultFeedKeyFile; NULL: not said */
     apr_array_header_t *notify_after;        /* VaultNotifyAfter, of const char *; NULL: not said; empty: Off */
     int notify;                              /* VaultNotify: does Vault-Notify count; -1: not said, it does */
     apr_array_header_t *origins;             /* VaultLongPollOrigin, of const char *; NULL: not said; empty: Off */

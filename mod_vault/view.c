@@ -71,12 +71,32 @@ static int has_error(const apr_bucket_brigade *bb)
     return 0;
 }
 
-/* The HTML is complete: what it shows is state number 0. The page's cleanup drops what stays unpublished. */
+/* What the application has called is the view's. */
+static void close_calls(request_rec *r, vault_context_t *x)
+{
+    vault_state_t *made = NULL;
+    apr_status_t rv =
+        x->calls.run ? vault_page_calls_close(vault_server.pages, &x->calls, &made, r->pool) : APR_SUCCESS;
+
+    x->calls.run = 0;
+    if (rv != APR_SUCCESS) {
+        vault_run_fail(x->run, "a call of a feed by the application failed");
+    }
+    else if (made) {
+        vault_run_take(x->run, made);
+    }
+}
+
+/* The HTML is complete: what it shows is state number 0. A page that is none need not wait for a client that reads slowly. */
 static void complete(request_rec *r, vault_context_t *x, int failed)
 {
     if (x->run && !failed && is_worth_a_page(r, x)) {
+        close_calls(r, x);
         vault_run_end(x->run, 1);
         vault_context_publish(r);
+    }
+    else {
+        vault_context_drop(r);
     }
     x->run = NULL;
     x->in_view = 0;

@@ -159,14 +159,14 @@ void round_finishes(game_t *g, server_t *s)
 {
     int t, ok = g->quiet || !game_chance(g, 7 * g->noise);
 
-    if (!g->quiet && game_chance(g, 5)) {
-        is_refused(g, s);
-        return;
-    }
     g->rare[FAILED] += !ok;
     if (!close_calls(g, s, &ok)) {
         vault_run_end(s->run, 0);
         s->method = METHODS - 1; /* what is left need not run */
+        return;
+    }
+    if (!g->quiet && game_chance(g, 5)) {
+        is_refused(g, s);
         return;
     }
     if (s->method == ROOM_METHOD) {

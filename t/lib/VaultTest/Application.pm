@@ -5,6 +5,7 @@
 #     my @all = VaultTest::Application->log_pages;      # those that can run here: {name, base, log}
 #     my $raw = VaultTest::Application->raw;            # {port}; GET /b64/BASE64URL answers those bytes and closes
 #     my @scripts = VaultTest::Application->scripts;    # those that can run here: {name}; $script->path_for("NAME: VALUE\n…\n\nBODY")
+#     my $asking = VaultTest::Application->asking($key);    # {key}; it calls feeds: $asking->path('call:/vault/feed/…', …), $asking->told
 #     my @tellers = VaultTest::Application->environments;    # those that can run here: {name, script}; they answer what they are told
 #     my @comments = VaultTest::Application->comments;  # the examples of integrations/ that can run here: {name, log, command, …}
 #     VaultTest::Application->config(@all, $raw)        # what httpd needs to reach them
@@ -434,6 +435,82 @@ sub oddities
         'odd-php'  => sub { _comments_php(@_, 'odd-php', heading => 'Laravel and Symfony', requires => ["$top/odd.php"]) },
         'odd-node' => sub { _comments_node(@_, 'odd-node', "$top/odd.mjs") },
         'odd-rack' => sub { _comments_rack(@_, 'odd-rack', "$top/odd.ru") },
+    );
+}
+
+# ---------------------------------------------------------------- an application that asks feeds for its page
+
+# What it does for a request, one step after another:
+#     call:PATH    ask httpd with the key, for the page that it was told; its status is noted, rows become text of the answer; an error ends it with 500
+#     get:PATH     ask httpd for something else, as to wait at a barrier
+#     say:TEXT     more text; head:NAME: VALUE  a header of the answer
+sub path
+{
+    my ($self, @steps) = @_;
+    return '/asking/?' . join '&', map { s/([^A-Za-z0-9_.~-])/sprintf '%%%02X', ord $1/ger } @steps;
+}
+
+# What its requests have been told so far: the value of Vault-Page or Vault-New-Page, then the statuses of its calls; as lines.
+sub told
+{
+    my ($self) = @_;
+    open my $file, '<', $self->{log} or return;
+    return map { chomp; $_ } readline $file;
+}
+
+sub _note
+{
+    my ($self, $line) = @_;
+    open my $file, '>>', $self->{log} or die "$self->{log}: $!\n";
+    print $file "$line\n";
+    return;
+}
+
+sub _do
+{
+    my ($self, $head, $steps) = @_;
+    my ($server) = $head =~ /^X-Forwarded-Host: (\S+)\r$/m;
+    my ($page) = $head =~ /^Vault-(?:New-)?Page: (\S+)\r$/m;
+    my ($text, $headers) = ('', '');
+    _note($self, 'page ' . ($page // ''));
+    for my $step (@$steps) {
+        my ($verb, $what) = $step =~ /^(\w+):(.*)/s;
+        if ($verb eq 'say') { $text .= $what }
+        elsif ($verb eq 'head') { $headers .= "$what\r\n" }
+        elsif ($verb eq 'get') { HTTP::Tiny->new->get("http://$server$what") }
+        else {
+            my $answer = HTTP::Tiny->new->get("http://$server$what", {headers => {Authorization => "Bearer $self->{key}", $page ? ('Vault-Page' => $page) : ()}});
+            _note($self, join ' ', $answer->{status}, $answer->{headers}{'vault-rows'} // ());
+            return (500, '', $answer->{content}) if $answer->{status} >= 400;
+            $text .= $answer->{content} // '';
+        }
+    }
+    return (200, $headers, $text);
+}
+
+sub asking
+{
+    my ($class, $key) = @_;
+    my $listener = IO::Socket::INET->new(Listen => 16, LocalAddr => '127.0.0.1', Proto => 'tcp', ReuseAddr => 1) or die "no port: $!\n";
+    my $self = _new($class, 'asking', port => $listener->sockport, key => $key);
+    my $backend = "http://127.0.0.1:$self->{port}/asking/";
+    $self->{config} = qq(<Location "/asking/">\nProxyPass "$backend" disablereuse=On timeout=20\n</Location>\n);
+    return $self->_launch(
+        code => sub {
+            require HTTP::Tiny;
+            local $SIG{CHLD} = 'IGNORE';
+            while (my $client = $listener->accept) {
+                next if fork;
+                local $/ = "\r\n\r\n";
+                my $head = readline $client // '';
+                my ($query) = $head =~ m{^\S+ /asking/\?(\S*)} or POSIX::_exit(0);
+                my @steps = map { s/%(..)/chr hex $1/ger } split /&/, $query;
+                my ($status, $headers, $text) = _do($self, $head, \@steps);
+                print $client "HTTP/1.1 $status Said\r\nContent-Type: text/html\r\n${headers}Content-Length: ", length $text, "\r\nConnection: close\r\n\r\n$text";
+                $client->flush;
+                POSIX::_exit(0);
+            }
+        }
     );
 }
 

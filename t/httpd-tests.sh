@@ -63,7 +63,7 @@ cp -R "$abs_srcdir/integrations" "$abs_srcdir/docs" "$run/" || exit 1
 # What is installed for those who write a feed, a module or an application: tests build theirs with it, where the build tree cannot be reached.
 # shellcheck disable=SC2086 # make may have arguments
 MAKEFLAGS='' $MAKE -s -C "$abs_builddir" DESTDIR="$run/installed" \
-    install-pkgincludeHEADERS install-pkgconfigDATA install-dist_exampleDATA install-dist_suspendexampleDATA \
+    install-pkgincludeHEADERS install-pkgconfigDATA install-dist_feedexampleDATA \
     install-nobase_dist_docDATA install-nobase_dist_scriptexampleSCRIPTS >/dev/null || exit 1
 [ -f "$run/modules/mod_vault.so" ] || { echo "httpd-tests: there is no .libs/mod_vault.so; run make first"; exit 1; }
 [ -f "$abs_builddir/vaultctl/vaultctl" ] && { cp -L "$abs_builddir/vaultctl/vaultctl" "$run/" || exit 1; }

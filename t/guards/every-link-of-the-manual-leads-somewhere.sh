@@ -26,8 +26,8 @@ all_in "links in the sources" "files in the sources" "the manual has a link to t
 links_of "$guard_dir"/installed/*.md | sed -E 's/^[^:]*: //; s/#.*//' | grep . | list "links where it is installed"
 {
     ls docs | grep '\.md$'
-    sed -n '/^nobase_dist_doc_DATA/,/[^\\]$/p; /^INTEGRATIONS/,/[^\\]$/p; /^nobase_dist_scriptexample_SCRIPTS/p; /^dist_example_DATA/,/[^\\]$/p; /^dist_suspendexample_DATA/,/[^\\]$/p' Makefile.am |
-        grep -oE '[A-Za-z0-9_./-]+/[A-Za-z0-9_.-]+' | sed -E 's#^feeds/example/#example/#; s#^examples/suspend/#suspend/#' |
+    sed -n '/^nobase_dist_doc_DATA/,/[^\\]$/p; /^INTEGRATIONS/,/[^\\]$/p; /^nobase_dist_scriptexample_SCRIPTS/p; /^dist_feedexample_DATA/,/[^\\]$/p' Makefile.am |
+        grep -oE '[A-Za-z0-9_./-]+/[A-Za-z0-9_.-]+' | sed -E 's#^feeds/example/#examples/feed/#' |
         sed 'p; s#[^/]*$##'
 } | list "what is installed with it"
 all_in "links where it is installed" "what is installed with it" "the installed manual has a link to this, which is not installed there"

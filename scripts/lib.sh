@@ -88,6 +88,12 @@ need_to_test() {
     need python3-django /usr/bin/python3 -c 'import django'
     need python3-psycopg2 /usr/bin/python3 -c 'import psycopg2'
     need chromium chromium_program
+    need build-essential dpkg -s build-essential
+    need debhelper command -v dh
+    need git command -v git
+    need iproute2 command -v ip
+    need lintian command -v lintian
+    need mmdebstrap command -v mmdebstrap
 }
 
 # server_program NAME [FOLDER…]: there, or where programs are looked for

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {IncomingMessage, ServerResponse} from 'node:http';
 
-export const NOTIFY_URL: string;
+export const VAULT_URL: string;
+
+export interface Options {
+    key?: string;
+    url?: string;
+}
+
+export interface Arguments {
+    [name: string]: string | number | boolean | Arguments;
+}
 
 export class Vault {
-    constructor(request: IncomingMessage, response: ServerResponse);
+    constructor(request: IncomingMessage, response: ServerResponse, options?: Options);
     get page(): string | undefined;
     get(key: string): string | undefined;
+    feed(feed: string, method: string, args?: Arguments, options?: {timeout?: number}): Promise<{rows: any[] | null; first: boolean}>;
     poll(url: string): this;
     interest(...names: string[]): this;
     set(key: string, value: string | number | null | undefined): this;
@@ -26,4 +36,4 @@ export class Vault {
     static notifyNow(name: string, options?: {url?: string; timeout?: number}): Promise<boolean>;
 }
 
-export default function vault(): (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+export default function vault(options?: Options): (request: IncomingMessage, response: ServerResponse, next: () => void) => void;

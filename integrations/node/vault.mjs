@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an application in Node says to mod_vault and hears from it, in one file without dependencies. See README.md.
 import {createHash} from 'node:crypto';
+import http from 'node:http';
+import https from 'node:https';
 
-export const NOTIFY_URL = 'http://127.0.0.1/vault/notify';
+// Where httpd has mod_vault's own URLs.
+export const VAULT_URL = 'http://127.0.0.1/vault';
 
 const hex = byte => '%' + byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0');
 
@@ -27,13 +30,45 @@ function checkKey(key) {
     return key.toLowerCase();
 }
 
-// A redirect is not followed: it would make a GET of a POST.
-async function ask(url, options, timeout) {
+// POST a form; not by fetch(), which says no Host of ours. A redirect is not followed: it would make a GET of the POST.
+// @returns {status, headers, json}; json is null for an empty body and undefined for what is no JSON
+function post(url, form, timeout, headers = {}) {
+    const body = new URLSearchParams(form).toString();
+    const options = {
+        method: 'POST', signal: AbortSignal.timeout(timeout),
+        headers: {'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': Buffer.byteLength(body), ...headers},
+    };
+    return new Promise((resolve, reject) => {
+        const fail = error => reject(new Error(`${url} did not answer: ${error.cause?.message ?? error.message}`, {cause: error}));
+        const request = (url.startsWith('https:') ? https : http).request(url, options, async response => {
+            try {
+                const text = Buffer.concat(await response.toArray()).toString();
+                resolve({status: response.statusCode, headers: response.headers, json: parsed(text)});
+            } catch (error) { // the connection broke
+                fail(error);
+            }
+        });
+        request.on('error', fail).end(body);
+    });
+}
+
+function parsed(text) {
     try {
-        return await fetch(url, {...options, redirect: 'manual', signal: AbortSignal.timeout(timeout)});
-    } catch (error) {
-        throw new Error(`${url} did not answer: ${error.cause?.message ?? error.message}`, {cause: error});
+        return text === '' ? null : JSON.parse(text);
+    } catch {
+        return undefined;
     }
+}
+
+const failure = (what, {status, json}) =>
+    Object.assign(new Error(`${what}: status ${status}, ${json?.error ?? 'the answer is not from mod_vault'}`), {status});
+
+// The arguments of a feed as a form has them: an object among them is what a dot makes by URL.
+function fields(given, before = '') {
+    return Object.entries(given).flatMap(([name, value]) => {
+        if (value === null || value === undefined) throw new TypeError(`the argument ${before}${name} of a feed is no text and no number`);
+        return typeof value === 'object' ? fields(value, `${before}${name}.`) : [[before + name, String(value)]];
+    });
 }
 
 const escapes = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'};
@@ -45,11 +80,20 @@ const escapes = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#
 export class Vault {
     #request;
     #response;
+    #key;
+    #url;
     #set = new Map();
 
-    constructor(request, response) {
+    /**
+     * `key`: the line of the file that VaultFeedKeyFile names; needed by feed() alone. `url`: where feed() asks. At an address of this
+     * machine it gives the host of the request, by which httpd finds the site (ProxyPreserveHost On); a site that has TLS alone is asked
+     * by its own name, https://www.example.org/vault.
+     */
+    constructor(request, response, {key = '', url = VAULT_URL} = {}) {
         this.#request = request;
         this.#response = response;
+        this.#key = key;
+        this.#url = url;
     }
 
     // ---------------------------------------------------------------- the request
@@ -65,6 +109,23 @@ export class Vault {
         if (this.#set.has(name)) return this.#set.get(name);
         const text = this.#request.headers[`vault-property-${name}`];
         return text === undefined ? undefined : decode(text);
+    }
+
+    /**
+     * Rows of a feed for this page, which httpd keeps the place of: a first view in the page's own answer, and from then on what is new.
+     * No interest() is needed. An object among the arguments is what a dot makes by URL: {where: {status: 404}}.
+     * A method of which this rejects must answer with an error, and is tried again. The same call may be made once in an answer.
+     * @returns a promise of {rows, first}: the rows, null: nothing is new; and whether they take the place of all that is shown
+     */
+    async feed(feed, method, args = {}, {timeout = 5000} = {}) {
+        const {'vault-page': page, 'vault-new-page': newPage, host} = this.#request.headers;
+        const headers = {Authorization: `Bearer ${this.#key}`};
+        if (page ?? newPage) headers['Vault-Page'] = page ?? newPage;
+        if (host && /^http:\/\/(127\.|localhost\b|\[::1\])/.test(this.#url)) headers.Host = host;
+        const url = `${this.#url}/feed/${encodeURIComponent(feed)}/${encodeURIComponent(method)}`;
+        const answer = await post(url, fields(args), timeout, headers);
+        if (![200, 204].includes(answer.status)) throw failure(url, answer);
+        return {rows: answer.status === 200 ? answer.json : null, first: answer.headers['vault-rows'] !== 'new'};
     }
 
     // ---------------------------------------------------------------- the answer
@@ -147,31 +208,23 @@ export class Vault {
     // ---------------------------------------------------------------- outside of requests
 
     /**
-     * Notify at once, from a program that answers no request. The URL has the handler vault-notify, which lets in this machine alone
+     * Notify at once, from a program that answers no request. `url`/notify has the handler vault-notify, which lets in this machine alone
      * (Require vault-local).
      * @returns a promise of true: a page waits for it, or may; false: no page does, and there is nothing to do.
      *   It rejects when pages were not told; the error's `status` is that of the answer, if there was one
      */
-    static async notifyNow(name, {url = NOTIFY_URL, timeout = 5000} = {}) {
+    static async notifyNow(name, {url = VAULT_URL, timeout = 5000} = {}) {
         encodeInterest(name);
-        const answer = await ask(url, {method: 'POST', body: new URLSearchParams({interest: name})}, timeout);
-        const text = await answer.text();
-        let said = null;
-        try {
-            said = JSON.parse(text);
-        } catch { /* something else has answered */ }
-        if (![200, 202].includes(answer.status) || !said) {
-            const why = said?.error ?? 'the answer is not from mod_vault';
-            throw Object.assign(new Error(`${url} did not notify "${name}": status ${answer.status}, ${why}`), {status: answer.status});
-        }
-        return said.held ?? true;
+        const answer = await post(`${url}/notify`, {interest: name}, timeout);
+        if (![200, 202].includes(answer.status) || !answer.json) throw failure(`${url} did not notify "${name}"`, answer);
+        return answer.json.held ?? true;
     }
 }
 
-/** Middleware of Express: `app.use(vault())`, and then `response.vault` is the Vault of each request. */
-export default function vault() {
+/** Middleware of Express: `app.use(vault())`, and then `response.vault` is the Vault of each request. Options as of Vault. */
+export default function vault(options) {
     return (request, response, next) => {
-        response.vault = new Vault(request, response);
+        response.vault = new Vault(request, response, options);
         next();
     };
 }

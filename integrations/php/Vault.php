@@ -22,7 +22,8 @@ use RuntimeException;
  */
 final class Vault
 {
-    public const NOTIFY_URL = 'http://127.0.0.1/vault/notify';
+    /** Where httpd has mod_vault's own URLs. */
+    public const URL = 'http://127.0.0.1/vault';
 
     /** @var array<string, string> by their names as CGI writes them, HTTP_VAULT_… */
     private array $told = [];
@@ -30,11 +31,16 @@ final class Vault
     /** @var array<string, list<string>> */
     private array $headers = [];
 
-    /** @param array<string, mixed>|null $server  the request's variables as in $_SERVER, which is the default */
-    public function __construct(?array $server = null)
+    /**
+     * @param array<string, mixed>|null $server  the request's variables as in $_SERVER, which is the default
+     * @param string $key  the line of the file that VaultFeedKeyFile names; needed by feed() alone
+     * @param string $url  where feed() asks. At an address of this machine it gives the host of the request, by which httpd finds
+     *                     the site; a site that has TLS alone is asked by its own name, https://www.example.org/vault
+     */
+    public function __construct(?array $server = null, #[\SensitiveParameter] private string $key = '', private string $url = self::URL)
     {
         foreach ($server ?? $_SERVER as $name => $value) {
-            if (is_string($value) && str_starts_with((string)$name, 'HTTP_VAULT_')) {
+            if (is_string($value) && preg_match('/^HTTP_(?:VAULT_|HOST$)/', (string)$name)) {
                 $this->told[(string)$name] = $value;
             }
         }
@@ -54,6 +60,31 @@ final class Vault
     {
         $value = $this->told[self::variable($key)] ?? null;
         return $value === null ? null : rawurldecode($value);
+    }
+
+    /**
+     * Rows of a feed for this page, which httpd keeps the place of: a first view in the page's own answer, and from then on what is new.
+     * No interest() is needed. An array among the arguments is what a dot makes by URL: ['where' => ['status' => 404]].
+     * A method of which this throws must answer with an error, and is tried again. The same call may be made once in an answer.
+     * @return array{?list<mixed>, bool}  the rows, null: nothing is new; and whether they take the place of all that is shown
+     * @throws RuntimeException  its code is the status of the answer, 0 without one
+     */
+    public function feed(string $feed, string $method, array $arguments = [], float $timeout = 5.0): array
+    {
+        $headers = ["Authorization: Bearer $this->key"];
+        $page = $this->told['HTTP_VAULT_PAGE'] ?? $this->told['HTTP_VAULT_NEW_PAGE'] ?? null;
+        if ($page !== null) {
+            $headers[] = "Vault-Page: $page";
+        }
+        if (isset($this->told['HTTP_HOST']) && preg_match('#^http://(?:127\.|localhost\b|\[::1\])#', $this->url)) {
+            $headers[] = "Host: {$this->told['HTTP_HOST']}";
+        }
+        $url = "$this->url/feed/" . rawurlencode($feed) . '/' . rawurlencode($method);
+        [$status, $rows, $first] = self::post($url, self::fields($arguments), $timeout, $headers);
+        if ($status !== 200 && $status !== 204) {
+            throw new RuntimeException("$url: status $status, " . ($rows['error'] ?? 'the answer is not from mod_vault'), $status);
+        }
+        return [$status === 200 ? $rows : null, $first];
     }
 
     // ---------------------------------------------------------------- the answer
@@ -203,18 +234,17 @@ final class Vault
     // ---------------------------------------------------------------- outside of requests
 
     /**
-     * Notify at once, from a program that answers no request: a job of cron, a queue's worker. The URL has the handler
+     * Notify at once, from a program that answers no request: a job of cron, a queue's worker. $url/notify has the handler
      * vault-notify, which lets in this machine alone (Require vault-local).
      * @return bool  a page waits for it, or may; false: no page does, and there is nothing to do
      * @throws RuntimeException  pages were not told; its code is the status of the answer, 0 without one
      */
-    public static function notifyNow(string $name, string $url = self::NOTIFY_URL, float $timeout = 5.0): bool
+    public static function notifyNow(string $name, string $url = self::URL, float $timeout = 5.0): bool
     {
         self::interestName($name);
-        [$status, $body] = self::request('POST', $url, $timeout, http_build_query(['interest' => $name]));
-        $answer = json_decode($body, true);
+        [$status, $answer] = self::post("$url/notify", ['interest' => $name], $timeout);
         if (!in_array($status, [200, 202], true) || !is_array($answer)) {
-            $why = is_array($answer) ? (string)($answer['error'] ?? '') : 'the answer is not from mod_vault';
+            $why = $answer['error'] ?? 'the answer is not from mod_vault';
             throw new RuntimeException("$url did not notify \"$name\": status $status, $why", $status);
         }
         return $answer['held'] ?? true;
@@ -250,16 +280,33 @@ final class Vault
         return 'HTTP_VAULT_PROPERTY_' . strtoupper(strtr($key, '-', '_'));
     }
 
+    /** @return array<string, string> */
+    private static function fields(array $arguments, string $before = ''): array
+    {
+        $fields = [];
+        foreach ($arguments as $name => $value) {
+            if (is_array($value)) {
+                $fields += self::fields($value, "$before$name.");
+            } elseif (is_scalar($value)) {
+                $fields["$before$name"] = is_bool($value) ? ($value ? 'true' : 'false') : (string)$value;
+            } else {
+                throw new InvalidArgumentException("the argument $before$name of a feed is no text and no number");
+            }
+        }
+        return $fields;
+    }
+
     /**
      * A redirect is not followed: it would make a GET of the POST.
-     * @return array{int, string}  status and body
+     * @param list<string> $headers
+     * @return array{int, mixed, bool}  status, the JSON of the body, and whether its rows are a first view
      */
-    private static function request(string $method, string $url, float $timeout, string $form = ''): array
+    private static function post(string $url, array $form, float $timeout, array $headers = []): array
     {
         $context = stream_context_create(['http' => [
-            'method' => $method,
-            'header' => ['Content-Type: application/x-www-form-urlencoded', 'Connection: close'],
-            'content' => $form,
+            'method' => 'POST',
+            'header' => [...$headers, 'Content-Type: application/x-www-form-urlencoded', 'Connection: close'],
+            'content' => http_build_query($form),
             'timeout' => $timeout,
             'follow_location' => 0,
             'ignore_errors' => true,
@@ -268,6 +315,7 @@ final class Vault
         if ($body === false || !preg_match('#^HTTP/\S+ (\d{3})#', $http_response_header[0] ?? '', $found)) {
             throw new RuntimeException("$url did not answer: " . (error_get_last()['message'] ?? 'no status'));
         }
-        return [(int)$found[1], $body];
+        $first = !preg_grep('/^Vault-Rows: *new$/i', $http_response_header);
+        return [(int)$found[1], json_decode($body, true, 512, JSON_BIGINT_AS_STRING), $first];
     }
 }

@@ -8,23 +8,30 @@ require 'net/http'
 
 # One request and its answer. What it reads is httpd's word only behind httpd with mod_vault, which removes such headers of browsers.
 class ModVault
-  NOTIFY_URL = 'http://127.0.0.1/vault/notify'
+  # Where httpd has mod_vault's own URLs.
+  URL = 'http://127.0.0.1/vault'
 
-  # Of Rack: `use ModVault::Middleware`, and then env['mod_vault'] is the ModVault of each request.
+  # Of Rack: `use ModVault::Middleware`, and then env['mod_vault'] is the ModVault of each request. Options as of ModVault.
   class Middleware
-    def initialize(app)
+    def initialize(app, **options)
       @app = app
+      @options = options
     end
 
     def call(env)
-      vault = env['mod_vault'] = ModVault.new(env)
+      vault = env['mod_vault'] = ModVault.new(env, **@options)
       status, headers, body = @app.call(env)
       [status, headers.merge(vault.headers), body]
     end
   end
 
-  def initialize(env)
+  # key: the line of the file that VaultFeedKeyFile names; needed by feed() alone. url: where feed() asks. At an address of this machine it
+  # gives the host of the request, by which httpd finds the site; a site that has TLS alone is asked by its own name,
+  # https://www.example.org/vault.
+  def initialize(env, key: '', url: URL)
     @env = env
+    @key = key
+    @url = url
     @set = {}
     @said = Hash.new { |said, name| said[name] = [] }
   end
@@ -47,6 +54,20 @@ class ModVault
 
     @set[ModVault.key(key)] = text.empty? ? nil : text
     @said['vault-property'] << "#{ModVault.key(key)}=#{ModVault.encode(text)}"
+  end
+
+  # Rows of a feed for this page, which httpd keeps the place of: a first view in the page's own answer, and from then on what is new. No
+  # interest() is needed. A hash among the arguments is what a dot makes by URL: where: { status: 404 }. A method of which this raises must
+  # answer with an error, and is tried again. The same call may be made once in an answer.
+  # Two values: the rows, nil: nothing is new; and whether they take the place of all that is shown.
+  def feed(name, method, arguments = {})
+    page = @env['HTTP_VAULT_PAGE'] || @env['HTTP_VAULT_NEW_PAGE']
+    headers = { 'Authorization' => "Bearer #{@key}", 'Vault-Page' => page }
+    headers['Host'] = @env['HTTP_HOST'] if @url.match?(%r{\Ahttp://(127\.|localhost\b|\[::1\])})
+    answer, rows = ModVault.post("#{@url}/feed/#{name}/#{method}", ModVault.fields(arguments), headers.compact)
+    return [rows, answer['vault-rows'] != 'new'] if %w[200 204].include?(answer.code)
+
+    raise "#{@url}/feed/#{name}/#{method}: status #{answer.code}, #{ModVault.reason(rows)}"
   end
 
   # This page asks a URL of its own site for news: a path that begins with a slash.
@@ -74,25 +95,34 @@ class ModVault
   # What has been said, as the middleware puts it into the answer.
   def headers = @said.transform_values { |values| values.join(', ') }
 
-  # Notify at once, from a program that answers no request: a job, a rake task. The URL has the handler vault-notify, which lets in this
+  # Notify at once, from a program that answers no request: a job, a rake task. url/notify has the handler vault-notify, which lets in this
   # machine alone (Require vault-local). True: a page waits for it, or may; false: no page does. Raises when pages were not told.
-  def self.notify(name, url: NOTIFY_URL)
+  def self.notify(name, url: URL)
     interest_name(name)
-    answer = post(URI(url), URI.encode_www_form(interest: name))
-    said = JSON.parse(answer.body) if %w[200 202].include?(answer.code)
-    raise "#{url} did not notify \"#{name}\": status #{answer.code}" unless said.is_a?(Hash)
+    answer, said = post("#{url}/notify", { interest: name })
+    return said.fetch('held', true) if %w[200 202].include?(answer.code) && said.is_a?(Hash)
 
-    said.fetch('held', true)
-  rescue JSON::ParserError
-    raise "#{url} did not notify \"#{name}\": the answer is not from mod_vault"
+    raise "#{url} did not notify \"#{name}\": status #{answer.code}, #{reason(said)}"
   end
 
-  def self.post(uri, form)
-    Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == 'https', open_timeout: 5, read_timeout: 5) do |http|
-      http.post(uri.request_uri, form, 'Content-Type' => 'application/x-www-form-urlencoded')
+  # POST a form. The answer, and its body where that is JSON.
+  def self.post(url, form, headers = {})
+    uri = URI(url)
+    answer = Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == 'https', open_timeout: 5, read_timeout: 5) do |http|
+      http.post(uri.request_uri, URI.encode_www_form(form), { 'Content-Type' => 'application/x-www-form-urlencoded' }.merge(headers))
+    end
+    [answer, (JSON.parse(answer.body) if answer.body.to_s.match?(/\A[\[{]/))]
+  end
+
+  def self.reason(said) = (said['error'] if said.is_a?(Hash)) || 'the answer is not from mod_vault'
+
+  def self.fields(arguments, before = '')
+    arguments.flat_map do |name, value|
+      raise ArgumentError, "the argument #{before}#{name} of a feed is nil, which a form cannot say" if value.nil?
+
+      value.is_a?(Hash) ? fields(value, "#{before}#{name}.") : [["#{before}#{name}", value.to_s]]
     end
   end
-  private_class_method :post
 
   # Percent-encode what `unsafe` matches, or what would be taken for a part of the header.
   def self.encode(text, unsafe = /[^\x21-\x7e]|[,%]/n) = text.b.gsub(unsafe) { |byte| format('%%%02X', byte.ord) }

@@ -7,7 +7,8 @@ use Encode qw(decode_utf8 encode_utf8);
 use JSON::PP ();
 use VaultTest;
 use VaultTest::Application;
-use VaultTest::Page qw(vault_headers);
+use VaultTest::Page qw(texts vault_headers);
+use VaultTest::Site;
 
 my $ODD = qq(k\x{e4}se, 50%;"'=<&>);
 my $ESCAPED = qq(k\x{e4}se, 50%;&quot;&#39;=&lt;&amp;&gt;);
@@ -22,22 +23,38 @@ my @ELEMENTS = (
     '<turbo-stream action="update" targets=".x &gt; &quot;y&quot;"><template>y</template></turbo-stream>',
 );
 
-my @applications = VaultTest::Application->oddities;
-my $server = use_server(VaultTest::Server->start('oddities', config => VaultTest::Application->virtual_hosts(@applications)));
-my $url = 'http://127.0.0.1:' . $server->port;
+# A port that is known before the server starts, for applications to ask it.
+my $url = 'http://127.0.0.1:' . VaultTest::Server::free_port();
+my $key = 'abcdefghijklmnopqrstuvwxyz-0123456789';
+my ($top, $logs) = (vars('top_dir'), vars('t_logs'));
+write_to("$logs/oddities.key", "$key\n");
+chmod 0640, "$logs/oddities.key";
+unlink glob "$logs/oddities.db*";
+
+my @applications = VaultTest::Application->oddities(VAULT_KEY => $key, VAULT_URL => "$url/vault");
+my $feed = has_database() ? <<"END" : '';
+VaultFeed database "$top/modules/vault_feed_database.so" database=$logs/oddities.db init=$top/t/conf/site.sql
+VaultFeedKeyFile "$logs/oddities.key"
+<Location "/vault/feed">
+    SetHandler vault-feed
+</Location>
+END
+use_server(VaultTest::Server->start('oddities',
+    size   => "MaxRequestWorkers 16\n",
+    config => 'Listen ' . ($url =~ s{^http://}{}r) . "\n$feed" . VaultTest::Application->virtual_hosts(@applications)));
 
 sub write_to
 {
-    my ($application, $text) = @_;
-    open my $file, '>', $application->{log} or die "$application->{log}: $!\n";
+    my ($path, $text) = @_;
+    open my $file, '>', $path or die "$path: $!\n";
     print $file $text;
-    close $file or die "$application->{log}: $!\n";
+    close $file or die "$path: $!\n";
     return;
 }
 
 for my $application (@applications) {
     my ($name, %at) = ($application->{name}, Host => $application->{host});
-    write_to($application, 'something');
+    write_to($application->{log}, 'something');
     my $page = open_page('/odd/page', headers => \%at);
     my $answer = $page->finish_poll($page->start_poll(undef, %at));
     my $update = $answer->{updates}[0];
@@ -52,7 +69,7 @@ for my $application (@applications) {
     is_deeply([map { decode_utf8($_) =~ s/&#039;/&#39;/gr } @elements], \@ELEMENTS, "$name: elements") if $name ne 'odd-rack';
 
     for my $way (
-        ['a program notifies' => sub { is($application->notify(encode_utf8($ODD), "$url/vault/notify"), 'true', "$name: a page holds the interest of an odd name") }],
+        ['a program notifies' => sub { is($application->notify(encode_utf8($ODD), "$url/vault"), 'true', "$name: a page holds the interest of an odd name") }],
         ['an answer notifies, though it is an error' => sub {
             my $failed = get('/odd/notify', headers => \%at);
             is($failed->{status} . vault_headers($failed), 500, "$name: an answer with an error");
@@ -63,14 +80,34 @@ for my $application (@applications) {
         my $poll = $page->start_poll(undef, %at);
         wait_waiting(1);
         ok($poll->is_silent, "$name: the same again is nothing new");
-        write_to($application, $what);
+        write_to($application->{log}, $what);
         $notify->();
         $answer = $page->finish_poll($poll);
         like($answer->{updates}[0]{body}, qr/"list"/, "$name: $what: the page looks");
     }
-    is($application->notify('unheard', "$url/vault/notify"), 'false', "$name: a program that notifies in vain is told");
-    like($application->notify('x', "$url/test/text"), qr{^\Q$url\E/test/text did not notify "x": }, "$name: ... and so is one that asks something else");
+    is($application->notify('unheard', "$url/vault"), 'false', "$name: a program that notifies in vain is told");
+    like($application->notify('x', "$url/test"), qr{^\Q$url\E/test did not notify "x": }, "$name: ... and so is one that asks something else");
     like($application->notify('x', 'http://127.0.0.1:1/'), qr/127\.0\.0\.1:1/, "$name: ... or nobody");
+}
+
+# Rows of a feed, of which httpd keeps the page's place: the application says neither an interest nor a property.
+for my $application ($feed ? @applications : ()) {
+    my ($name, %at) = ($application->{name}, Host => $application->{host});
+    my $save = sub { is(get("/odd/save?line=$name-$_[0]", headers => \%at)->{status}, 200, "$name: the application saves $_[0] by the feed") };
+    $save->('one');
+    my $page = open_page('/odd/rows', headers => \%at);
+    like($page->html, qr/\[true,\[.*"$name-one"\]\]/, "$name: the page shows the rows of a feed, as a first view");
+    my $poll = $page->start_poll(undef, %at);
+    wait_waiting(1);
+    ok($poll->is_silent, "$name: the first poll begins where the page ended");
+    $save->('two');
+    is(texts($page->finish_poll($poll)), qq([false,["$name-two"]]), "$name: a new row appears, once");
+    $poll = $page->start_poll(undef, %at);
+    wait_waiting(1);
+    ok($poll->is_silent, "$name: nothing is new then");
+    $save->('three');
+    is(texts($page->finish_poll($poll)), qq([false,["$name-three"]]), "$name: ... until there is");
+    like(get('/odd/refused', headers => \%at)->{body}, qr{/vault/feed/database/get_new_instances: status 400, \w+}, "$name: what a feed refuses is an error with its sentence");
 }
 
 ok(scalar @applications, 'there are applications');

@@ -66,7 +66,7 @@ for my $application (@applications) {
     close $file or die "$application->{log}: $!\n";
     $waiting = $poll->($page);
     wait_waiting(2);
-    is($application->notify('comments', "$url/vault/notify"), 'true', "$name: a program notifies");
+    is($application->notify('comments', "$url/vault"), 'true', "$name: a program notifies");
     for ([$page, $waiting], [$other, $others]) {
         my ($who, $its) = @$_;
         like(said_by($who->finish_poll($its), '/news'), qr{<li>from outside</li>}, "$name: and its comment appears");

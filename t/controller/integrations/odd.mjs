@@ -5,7 +5,9 @@ import {createServer} from 'node:http';
 import {Vault} from '../../../integrations/node/vault.mjs';
 
 const ODD = 'k\u00e4se, 50%;"\'=<&>';
-const {COMMENTS, PORT} = process.env;
+const {COMMENTS, PORT, VAULT_KEY, VAULT_URL} = process.env;
+const NEWEST = ['database', 'get_new_instances', {table: 'logs', limit: 20}];
+const lines = ({rows, first}) => JSON.stringify([first, rows.map(row => row.line)]);
 
 const routes = {
     '/odd/page': vault => {
@@ -26,10 +28,24 @@ const routes = {
         vault.notify('nobody', ODD);
         return null;
     },
+    '/odd/rows': async vault => {
+        vault.poll('/odd/more');
+        return '<!doctype html><title>rows</title>' + lines(await vault.feed(...NEWEST));
+    },
+    '/odd/more': async vault => {
+        const news = await vault.feed(...NEWEST);
+        return news.rows === null ? '' : lines(news);
+    },
+    '/odd/save': async (vault, query) => {
+        await vault.feed('database', 'save', {table: 'logs', values: {line: query.get('line')}});
+        return '';
+    },
+    '/odd/refused': vault => vault.feed('database', 'get_new_instances', {table: 'none'}).catch(e => `${e.status}: ${e.message}`),
 };
 
-createServer((request, response) => {
+createServer(async (request, response) => {
     const url = new URL(request.url, 'http://localhost');
-    const text = routes[url.pathname](new Vault(request, response), url.searchParams);
+    const vault = new Vault(request, response, {key: VAULT_KEY, url: VAULT_URL});
+    const text = await routes[url.pathname](vault, url.searchParams);
     response.writeHead(text === null ? 500 : 200, {'Content-Type': 'text/html; charset=utf-8'}).end(text);
 }).listen(PORT, '127.0.0.1');

@@ -9,7 +9,9 @@ use ModVault\Vault;
 
 const ODD = "k\u{e4}se, 50%;\"'=<&>";
 
-$vault = new Vault();
+const NEWEST = ['database', 'get_new_instances', ['table' => 'logs', 'limit' => 20]];
+
+$vault = new Vault(null, $_SERVER['VAULT_KEY'], $_SERVER['VAULT_URL']);
 $answer = '';
 switch (parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH)) {
     case '/odd/page':
@@ -30,6 +32,25 @@ switch (parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH)) {
     case '/odd/notify':
         $vault->notify('nobody', ODD);
         http_response_code(500);
+        break;
+    case '/odd/rows':
+        $vault->poll('/odd/more');
+        [$rows, $first] = $vault->feed(...NEWEST);
+        $answer = '<!doctype html><title>rows</title>' . json_encode([$first, array_column($rows, 'line')]);
+        break;
+    case '/odd/more':
+        [$rows, $first] = $vault->feed(...NEWEST);
+        $answer = $rows === null ? '' : json_encode([$first, array_column($rows, 'line')]);
+        break;
+    case '/odd/save':
+        $vault->feed('database', 'save', ['table' => 'logs', 'values' => ['line' => $_GET['line']]]);
+        break;
+    case '/odd/refused':
+        try {
+            $vault->feed('database', 'get_new_instances', ['table' => 'none']);
+        } catch (RuntimeException $e) {
+            $answer = "{$e->getCode()}: {$e->getMessage()}";
+        }
         break;
     default:
         http_response_code(404);

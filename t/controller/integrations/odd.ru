@@ -7,7 +7,11 @@ require_relative '../../../integrations/rack/mod_vault'
 
 ODD = %(k\u00e4se, 50%;"'=<&>)
 
-use ModVault::Middleware
+NEWEST = ['database', 'get_new_instances', { table: 'logs', limit: 20 }].freeze
+
+def lines(rows, first) = JSON.generate([first, rows.map { |row| row['line'] }])
+
+use ModVault::Middleware, key: ENV.fetch('VAULT_KEY'), url: ENV.fetch('VAULT_URL')
 run(lambda do |env|
   vault = env['mod_vault']
   html = ->(text) { [200, { 'content-type' => 'text/html; charset=utf-8' }, [text]] }
@@ -29,5 +33,20 @@ run(lambda do |env|
   when '/odd/notify'
     vault.notify('nobody', ODD)
     [500, {}, []]
+  when '/odd/rows'
+    vault.poll('/odd/more')
+    html["<!doctype html><title>rows</title>#{lines(*vault.feed(*NEWEST))}"]
+  when '/odd/more'
+    rows, first = vault.feed(*NEWEST)
+    html[rows ? lines(rows, first) : '']
+  when '/odd/save'
+    vault.feed('database', 'save', table: 'logs', values: { line: Rack::Request.new(env).GET['line'] })
+    html['']
+  when '/odd/refused'
+    begin
+      vault.feed('database', 'get_new_instances', table: 'none')
+    rescue RuntimeError => e
+      html[e.message]
+    end
   end
 end)

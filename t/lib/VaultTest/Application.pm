@@ -357,7 +357,7 @@ sub _comments_php
         'www.example.org'                  => $self->{host},
         '/srv/app/public'                  => $public,
         'unix:/run/php/php8.2-fpm.sock|fcgi://localhost' => "fcgi://127.0.0.1:$comments_fpm->{port}",
-        '</VirtualHost>'                   => qq(    SetEnv COMMENTS "$self->{log}"\n</VirtualHost>),
+        '</VirtualHost>'                   => join('', map({ qq(    SetEnv $_ "$with{env}{$_}"\n) } sort keys %{$with{env}}), qq(    SetEnv COMMENTS "$self->{log}"\n</VirtualHost>)),
     );
     return $self;
 }
@@ -374,23 +374,23 @@ sub _comments_proxied
         'www.example.org' => $self->{host},
         "127.0.0.1:$with{port}" => "127.0.0.1:$self->{port}",
     );
-    $self->{env} = {COMMENTS => $self->{log}};
+    $self->{env} = {%{$with{env} || {}}, COMMENTS => $self->{log}};
     return $self->_launch(command => [map { s/\@PORT\@/$self->{port}/r } @{$with{run}}]);
 }
 
 sub _comments_node
 {
-    my ($class, $name, $script, @needs) = @_;
+    my ($class, $name, $script, %with) = @_;
     my $node = program('node');
-    return _comments_proxied($class, $name, heading => 'Node', port => 3000, needs => [$node, @needs], run => [$node, $script],
+    return _comments_proxied($class, $name, env => $with{env}, heading => 'Node', port => 3000, needs => [$node, @{$with{needs} || []}], run => [$node, $script],
         notify => [$node, '--input-type=module', '-e', $NOTIFY_NODE]);
 }
 
 sub _comments_rack
 {
-    my ($class, $name, $script) = @_;
+    my ($class, $name, $script, %with) = @_;
     my ($ruby, $puma) = map { program($_) } qw(ruby puma);
-    return _comments_proxied($class, $name, heading => 'Rails', port => 3000, needs => [$ruby, $puma],
+    return _comments_proxied($class, $name, env => $with{env}, heading => 'Rails', port => 3000, needs => [$ruby, $puma],
         run => [$puma, '-q', '-t', '1:3', '-b', 'tcp://127.0.0.1:@PORT@', $script], notify => [$ruby, '-e', $NOTIFY_RUBY]);
 }
 
@@ -411,7 +411,7 @@ sub comments
             _comments_php(@_, 'laravel', heading => $laravel, requires => ['/usr/share/php/Illuminate/Routing/autoload.php', "$php/laravel.php"]);
         },
         http    => sub { _comments_node(@_, 'http', "$top/node/examples/plain.mjs") },
-        express => sub { _comments_node(@_, 'express', "$top/node/examples/express.mjs", "$top/node/node_modules/express") },
+        express => sub { _comments_node(@_, 'express', "$top/node/examples/express.mjs", needs => ["$top/node/node_modules/express"]) },
         rack    => sub { _comments_rack(@_, 'rack', "$top/rack/examples/config.ru") },
     );
 }
@@ -425,16 +425,16 @@ sub virtual_hosts
         map { $_->{config} } @all;
 }
 
-# What integrations/ makes of odd names and values, once for each language.
+# What integrations/ makes of odd names and values and of feeds, once for each language, with these variables.
 sub oddities
 {
-    my ($class) = @_;
+    my ($class, %env) = @_;
     my $top = vars('top_dir') . '/t/controller/integrations';
     return _runnable(
         $class,
-        'odd-php'  => sub { _comments_php(@_, 'odd-php', heading => 'Laravel and Symfony', requires => ["$top/odd.php"]) },
-        'odd-node' => sub { _comments_node(@_, 'odd-node', "$top/odd.mjs") },
-        'odd-rack' => sub { _comments_rack(@_, 'odd-rack', "$top/odd.ru") },
+        'odd-php'  => sub { _comments_php(@_, 'odd-php', heading => 'Laravel and Symfony', requires => ["$top/odd.php"], env => \%env) },
+        'odd-node' => sub { _comments_node(@_, 'odd-node', "$top/odd.mjs", env => \%env) },
+        'odd-rack' => sub { _comments_rack(@_, 'odd-rack', "$top/odd.ru", env => \%env) },
     );
 }
 

@@ -6,7 +6,7 @@ use utf8;
 use Encode qw(decode_utf8 encode_utf8);
 use JSON::PP ();
 use VaultTest;
-use VaultTest::Application;
+use VaultTest::Integrations;
 use VaultTest::Page qw(texts vault_headers);
 use VaultTest::Site;
 
@@ -31,7 +31,7 @@ write_to("$logs/oddities.key", "$key\n");
 chmod 0640, "$logs/oddities.key";
 unlink glob "$logs/oddities.db*";
 
-my @applications = VaultTest::Application->oddities(VAULT_KEY => $key, VAULT_URL => "$url/vault");
+my @applications = VaultTest::Integrations->oddities(VAULT_KEY => $key, VAULT_URL => "$url/vault");
 my $feed = has_database() ? <<"END" : '';
 VaultFeed database "$top/modules/vault_feed_database.so" database=$logs/oddities.db init=$top/t/conf/site.sql
 VaultFeedKeyFile "$logs/oddities.key"
@@ -41,7 +41,7 @@ VaultFeedKeyFile "$logs/oddities.key"
 END
 use_server(VaultTest::Server->start('oddities',
     size   => "MaxRequestWorkers 16\n",
-    config => 'Listen ' . ($url =~ s{^http://}{}r) . "\n$feed" . VaultTest::Application->virtual_hosts(@applications)));
+    config => 'Listen ' . ($url =~ s{^http://}{}r) . "\n$feed" . VaultTest::Integrations->virtual_hosts(@applications)));
 
 sub write_to
 {

@@ -4,11 +4,11 @@
 use strict;
 use warnings;
 use VaultTest;
-use VaultTest::Application;
+use VaultTest::Integrations;
 use VaultTest::Page qw(texts vault_headers);
 
-my @applications = VaultTest::Application->comments;
-my $server = use_server(VaultTest::Server->start('comments', config => VaultTest::Application->virtual_hosts(@applications)));
+my @applications = VaultTest::Integrations->comments;
+my $server = use_server(VaultTest::Server->start('comments', config => VaultTest::Integrations->virtual_hosts(@applications)));
 
 my $url = 'http://127.0.0.1:' . $server->port;
 

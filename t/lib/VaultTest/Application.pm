@@ -7,7 +7,6 @@
 #     my @scripts = VaultTest::Application->scripts;    # those that can run here: {name}; $script->path_for("NAME: VALUE\n…\n\nBODY")
 #     my $asking = VaultTest::Application->asking($key);    # {key}; it calls feeds: $asking->path('call:/vault/feed/…', …), $asking->told
 #     my @tellers = VaultTest::Application->environments;    # those that can run here: {name, script}; they answer what they are told
-#     my @comments = VaultTest::Application->comments;  # the examples of integrations/ that can run here: {name, log, command, …}
 #     VaultTest::Application->config(@all, $raw)        # what httpd needs to reach them
 package VaultTest::Application;
 use strict;
@@ -20,7 +19,7 @@ use Time::HiRes ();
 
 my @started;
 
-sub _folder
+sub folder
 {
     my $folder = vars('t_logs') . '/applications';
     mkdir $folder or -d $folder or die "$folder: $!\n";
@@ -29,7 +28,7 @@ sub _folder
 
 sub _examples { return vars('top_dir') . '/examples' }
 
-sub _free_port
+sub free_port
 {
     my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1', Proto => 'tcp') or die "no port: $!\n";
     return $socket->sockport;
@@ -44,14 +43,14 @@ sub program
 }
 
 # Run `command` with these variables, and wait until it listens.
-sub _launch
+sub launch
 {
     my ($self, %with) = @_;
     my $pid = fork;
     die "fork: $!\n" unless defined $pid;
     if (!$pid) {
         POSIX::setsid();
-        open STDOUT, '>', _folder() . "/$self->{name}.output";
+        open STDOUT, '>', folder() . "/$self->{name}.output";
         open STDERR, '>&', \*STDOUT;
         %ENV = (%ENV, LOG => $self->{log} // '', PORT => $self->{port}, %{$self->{env} || {}});
         $with{code} ? $with{code}->() : exec @{$with{command}};
@@ -69,16 +68,16 @@ sub _launch
     return $self;
 }
 
-sub _new
+sub new
 {
     my ($class, $name, %with) = @_;
-    my $log = _folder() . "/$name.log";
+    my $log = folder() . "/$name.log";
     unlink $log;
     return bless {name => $name, log => $log, %with}, $class;
 }
 
 # Those of these that can run here. Where all of them have to, it is an error when one cannot.
-sub _runnable
+sub runnable
 {
     my ($class, @kinds) = @_;
     my (@applications, @missing);
@@ -97,12 +96,12 @@ sub _cgi
 {
     my ($class) = @_;
     return unless have_module('cgid');
-    my $self = _new($class, 'cgi', base => '/cgi/log.pl');
+    my $self = $class->new('cgi', base => '/cgi/log.pl');
     $self->{config} = qq(ScriptAlias "/cgi/" "@{[_examples()]}/cgi/"\n<Location "/cgi/">\nSetEnv LOG "$self->{log}"\n</Location>\n);
     return $self;
 }
 
-sub _write
+sub write_file
 {
     my ($path, $text) = @_;
     open my $file, '>', $path or die "$path: $!\n";
@@ -112,23 +111,23 @@ sub _write
 }
 
 # PHP-FPM, with Debian's extensions if `php_ini` says so.
-sub _start_fpm
+sub start_fpm
 {
     my ($self) = @_;
     my $fpm = program('php-fpm*');
     return unless $fpm && have_module('proxy_fcgi');
-    $self->{port} = _free_port();
-    my $conf = _write(_folder() . "/$self->{name}-fpm.conf",
-        "[global]\ndaemonize = no\nerror_log = @{[_folder()]}/$self->{name}-fpm.log\n[www]\nlisten = 127.0.0.1:$self->{port}\n"
+    $self->{port} = free_port();
+    my $conf = write_file(folder() . "/$self->{name}-fpm.conf",
+        "[global]\ndaemonize = no\nerror_log = @{[folder()]}/$self->{name}-fpm.log\n[www]\nlisten = 127.0.0.1:$self->{port}\n"
             . "pm = static\npm.max_children = 3\n");
-    return $self->_launch(command => [$fpm, '-F', $self->{php_ini} ? () : '-n', '-y', $conf]);
+    return $self->launch(command => [$fpm, '-F', $self->{php_ini} ? () : '-n', '-y', $conf]);
 }
 
 # The scripts of a folder.
 sub _fpm
 {
     my ($self, $folder) = @_;
-    _start_fpm($self) or return;
+    start_fpm($self) or return;
     $self->{config} = qq(Alias "/$self->{name}/" "$folder/"\n<Location "/$self->{name}/">\nSetEnv LOG "$self->{log}"\n)
         . qq(SetHandler "proxy:fcgi://127.0.0.1:$self->{port}"\n</Location>\n);
     return $self;
@@ -137,7 +136,7 @@ sub _fpm
 sub _php
 {
     my ($class) = @_;
-    return _fpm(_new($class, 'php', base => '/php/log.php'), _examples() . '/php');
+    return _fpm($class->new('php', base => '/php/log.php'), _examples() . '/php');
 }
 
 sub _proxied
@@ -145,7 +144,7 @@ sub _proxied
     my ($self, @command) = @_;
     my $backend = "http://127.0.0.1:$self->{port}/$self->{name}/";
     $self->{config} = qq(<Location "/$self->{name}/">\nProxyPass "$backend"\nProxyPassReverse "$backend"\n</Location>\n);
-    return $self->_launch(command => \@command);
+    return $self->launch(command => \@command);
 }
 
 sub _wsgi
@@ -153,7 +152,7 @@ sub _wsgi
     my ($class) = @_;
     my ($python) = grep { -x && system("$_ -c 'import waitress' 2>/dev/null") == 0 } qw(/usr/bin/python3 /usr/local/bin/python3);
     return unless $python && have_module('proxy_http');
-    my $self = _new($class, 'wsgi', base => '/wsgi', port => _free_port());
+    my $self = $class->new('wsgi', base => '/wsgi', port => free_port());
     my $serve = 'import os, sys; sys.path.insert(0, sys.argv[1]); import log, waitress; '
         . 'waitress.serve(log.application, host="127.0.0.1", port=int(os.environ["PORT"]))';
     return $self->_proxied($python, '-B', '-c', $serve, _examples() . '/wsgi');
@@ -164,11 +163,11 @@ sub _node
     my ($class) = @_;
     my $node = program('node');
     return unless $node && have_module('proxy_http');
-    my $self = _new($class, 'node', base => '/node', port => _free_port());
+    my $self = $class->new('node', base => '/node', port => free_port());
     return $self->_proxied($node, _examples() . '/node/log.mjs');
 }
 
-sub log_pages { return _runnable(@_, cgi => \&_cgi, php => \&_php, wsgi => \&_wsgi, node => \&_node) }
+sub log_pages { return runnable(@_, cgi => \&_cgi, php => \&_php, wsgi => \&_wsgi, node => \&_node) }
 
 # ---------------------------------------------------------------- any bytes
 
@@ -199,11 +198,11 @@ sub raw
 {
     my ($class) = @_;
     my $listener = IO::Socket::INET->new(Listen => 16, LocalAddr => '127.0.0.1', Proto => 'tcp', ReuseAddr => 1) or die "no port: $!\n";
-    my $self = _new($class, 'raw', port => $listener->sockport);
+    my $self = $class->new('raw', port => $listener->sockport);
     my $backend = "http://127.0.0.1:$self->{port}/raw/";
     $self->{config} = qq(<Location "/raw/">\nProxyPass "$backend" disablereuse=On timeout=2\n</Location>\n);
     $SIG{CHLD} = 'DEFAULT';
-    return $self->_launch(
+    return $self->launch(
         code => sub {
             local $SIG{CHLD} = 'IGNORE';
             while (my $client = $listener->accept) {
@@ -254,9 +253,9 @@ sub _cgi_script
 {
     my ($class, $name, $text) = @_;
     return unless have_module('cgid');
-    my $self = _new($class, "$name-cgi", script => "/$name-cgi/$name.pl");
-    mkdir my $folder = _folder() . "/$name-cgi";
-    chmod 0755, _write("$folder/$name.pl", $text);
+    my $self = $class->new("$name-cgi", script => "/$name-cgi/$name.pl");
+    mkdir my $folder = folder() . "/$name-cgi";
+    chmod 0755, write_file("$folder/$name.pl", $text);
     $self->{config} = qq(ScriptAlias "/$name-cgi/" "$folder/"\n);
     return $self;
 }
@@ -264,178 +263,19 @@ sub _cgi_script
 sub _php_script
 {
     my ($class, $name, $text) = @_;
-    mkdir my $folder = _folder() . "/$name-php";
-    _write("$folder/$name.php", $text);
-    return _fpm(_new($class, "$name-php", script => "/$name-php/$name.php"), $folder);
+    mkdir my $folder = folder() . "/$name-php";
+    write_file("$folder/$name.php", $text);
+    return _fpm($class->new("$name-php", script => "/$name-php/$name.php"), $folder);
 }
 
 sub scripts
 {
-    return _runnable(@_, cgi => sub { _cgi_script(@_, 'says', $CGI_SCRIPT) }, php => sub { _php_script(@_, 'says', $PHP_SCRIPT) });
+    return runnable(@_, cgi => sub { _cgi_script(@_, 'says', $CGI_SCRIPT) }, php => sub { _php_script(@_, 'says', $PHP_SCRIPT) });
 }
 
 sub environments
 {
-    return _runnable(@_, cgi => sub { _cgi_script(@_, 'env', $CGI_ENVIRONMENT) }, php => sub { _php_script(@_, 'env', $PHP_ENVIRONMENT) });
-}
-
-# ---------------------------------------------------------------- the examples of integrations/
-
-# The directives of docs/applications.md below this heading, as virtual hosts that this server has: `changes` replace paths and ports.
-sub _documented
-{
-    my ($heading, %changes) = @_;
-    my $page = VaultTest::read_file(vars('top_dir') . '/docs/applications.md');
-    my ($section) = $page =~ /^## \Q$heading\E\n(.*?)(?=^## |\z)/ms or die "docs/applications.md has no section \"$heading\"\n";
-    my ($config) = $section =~ /^```apache\n(.*?)^```/ms or die "the section \"$heading\" of docs/applications.md has no directives\n";
-    for my $from (sort keys %changes) {
-        $config =~ s/\Q$from\E/$changes{$from}/g or die "the section \"$heading\" of docs/applications.md does not say $from\n";
-    }
-    return $config;
-}
-
-sub _comments
-{
-    my ($class, $name, %with) = @_;
-    my $self = _new($class, $name, host => "$name.test", %with);
-    _write($self->{log}, '');
-    return $self;
-}
-
-# Programs that answer no request and notify: their arguments are the integration, an interest and a URL.
-my $NOTIFY_PHP = <<'END';
-[, $integrations, $name, $url] = $argv;
-require "$integrations/php/Vault.php";
-try {
-    echo json_encode(ModVault\Vault::notifyNow($name, $url));
-} catch (Exception $e) {
-    echo $e->getMessage();
-}
-END
-
-my $NOTIFY_NODE = <<'END';
-const [, integrations, name, url] = process.argv;
-const {Vault} = await import(`${integrations}/node/vault.mjs`);
-process.stdout.write(await Vault.notifyNow(name, {url}).then(String, error => error.message));
-END
-
-my $NOTIFY_RUBY = <<'END';
-integrations, name, url = ARGV
-require "#{integrations}/rack/mod_vault"
-begin
-  print ModVault.notify(name, url: url)
-rescue StandardError => e
-  print e.message
-end
-END
-
-# What such a program says: true, false, or why it could not.
-sub notify
-{
-    my ($self, $name, $url) = @_;
-    open my $program, '-|', @{$self->{notify}}, vars('top_dir') . '/integrations', $name, $url or die "$self->{name}: $!\n";
-    local $/;
-    return readline($program) // '';
-}
-
-# All of them are behind one PHP-FPM, which the first one starts.
-my $comments_fpm;
-
-# An application in PHP: public/index.php requires these files.
-sub _comments_php
-{
-    my ($class, $name, %with) = @_;
-    return if grep { !-f } @{$with{requires}};
-    $comments_fpm //= _start_fpm(_new($class, 'comments', php_ini => 1)) or return;
-    my $self = _comments($class, $name, notify => [program('php') // return, '-r', $NOTIFY_PHP]);
-    my $public = _folder() . "/$name-public";
-    mkdir $public;
-    _write("$public/index.php", join '', "<?php\n", map { "require '$_';\n" } @{$with{requires}});
-    $self->{config} = _documented(
-        $with{heading},
-        '*:80'                             => '*',
-        'www.example.org'                  => $self->{host},
-        '/srv/app/public'                  => $public,
-        'unix:/run/php/php8.2-fpm.sock|fcgi://localhost' => "fcgi://127.0.0.1:$comments_fpm->{port}",
-        '</VirtualHost>'                   => join('', map({ qq(    SetEnv $_ "$with{env}{$_}"\n) } sort keys %{$with{env}}), qq(    SetEnv COMMENTS "$self->{log}"\n</VirtualHost>)),
-    );
-    return $self;
-}
-
-# An application behind a proxy.
-sub _comments_proxied
-{
-    my ($class, $name, %with) = @_;
-    return if !have_module('proxy_http') || grep { !defined || !-e } @{$with{needs}};
-    my $self = _comments($class, $name, port => _free_port(), notify => $with{notify});
-    $self->{config} = _documented(
-        $with{heading},
-        '*:80'            => '*',
-        'www.example.org' => $self->{host},
-        "127.0.0.1:$with{port}" => "127.0.0.1:$self->{port}",
-    );
-    $self->{env} = {%{$with{env} || {}}, COMMENTS => $self->{log}};
-    return $self->_launch(command => [map { s/\@PORT\@/$self->{port}/r } @{$with{run}}]);
-}
-
-sub _comments_node
-{
-    my ($class, $name, $script, %with) = @_;
-    my $node = program('node');
-    return _comments_proxied($class, $name, env => $with{env}, heading => 'Node', port => 3000, needs => [$node, @{$with{needs} || []}], run => [$node, $script],
-        notify => [$node, '--input-type=module', '-e', $NOTIFY_NODE]);
-}
-
-sub _comments_rack
-{
-    my ($class, $name, $script, %with) = @_;
-    my ($ruby, $puma) = map { program($_) } qw(ruby puma);
-    return _comments_proxied($class, $name, env => $with{env}, heading => 'Rails', port => 3000, needs => [$ruby, $puma],
-        run => [$puma, '-q', '-t', '1:3', '-b', 'tcp://127.0.0.1:@PORT@', $script], notify => [$ruby, '-e', $NOTIFY_RUBY]);
-}
-
-# The same page of comments in all of them, in virtual hosts as docs/applications.md has them.
-sub comments
-{
-    my ($class) = @_;
-    my $top = vars('top_dir') . '/integrations';
-    my ($php, $laravel) = ("$top/php/examples", 'Laravel and Symfony');
-    return _runnable(
-        $class,
-        plain => sub { _comments_php(@_, 'plain', heading => 'Plain PHP', requires => ["$php/plain.php"]) },
-        symfony => sub {
-            _comments_php(@_, 'symfony', heading => $laravel,
-                requires => ['/usr/share/php/Symfony/Component/HttpKernel/autoload.php', '/usr/share/php/Symfony/Component/Routing/autoload.php', "$php/symfony.php"]);
-        },
-        laravel => sub {
-            _comments_php(@_, 'laravel', heading => $laravel, requires => ['/usr/share/php/Illuminate/Routing/autoload.php', "$php/laravel.php"]);
-        },
-        http    => sub { _comments_node(@_, 'http', "$top/node/examples/plain.mjs") },
-        express => sub { _comments_node(@_, 'express', "$top/node/examples/express.mjs", needs => ["$top/node/node_modules/express"]) },
-        rack    => sub { _comments_rack(@_, 'rack', "$top/rack/examples/config.ru") },
-    );
-}
-
-# Those of these applications, behind one that is asked by any other name. vault.conf keeps its own URLs from them.
-sub virtual_hosts
-{
-    my ($class, @all) = @_;
-    my ($own_urls) = VaultTest::read_file(vars('top_dir') . '/vault.conf') =~ m{^(<Location "/vault">\n.*?^</Location>\n)}ms;
-    return join '', $own_urls // die("vault.conf has no <Location \"/vault\">\n"), "<VirtualHost *>\nServerName localhost\n</VirtualHost>\n",
-        map { $_->{config} } @all;
-}
-
-# What integrations/ makes of odd names and values and of feeds, once for each language, with these variables.
-sub oddities
-{
-    my ($class, %env) = @_;
-    my $top = vars('top_dir') . '/t/controller/integrations';
-    return _runnable(
-        $class,
-        'odd-php'  => sub { _comments_php(@_, 'odd-php', heading => 'Laravel and Symfony', requires => ["$top/odd.php"], env => \%env) },
-        'odd-node' => sub { _comments_node(@_, 'odd-node', "$top/odd.mjs", env => \%env) },
-        'odd-rack' => sub { _comments_rack(@_, 'odd-rack', "$top/odd.ru", env => \%env) },
-    );
+    return runnable(@_, cgi => sub { _cgi_script(@_, 'env', $CGI_ENVIRONMENT) }, php => sub { _php_script(@_, 'env', $PHP_ENVIRONMENT) });
 }
 
 # ---------------------------------------------------------------- an application that asks feeds for its page
@@ -492,10 +332,10 @@ sub asking
 {
     my ($class, $key) = @_;
     my $listener = IO::Socket::INET->new(Listen => 16, LocalAddr => '127.0.0.1', Proto => 'tcp', ReuseAddr => 1) or die "no port: $!\n";
-    my $self = _new($class, 'asking', port => $listener->sockport, key => $key);
+    my $self = $class->new('asking', port => $listener->sockport, key => $key);
     my $backend = "http://127.0.0.1:$self->{port}/asking/";
     $self->{config} = qq(<Location "/asking/">\nProxyPass "$backend" disablereuse=On timeout=20\n</Location>\n);
-    return $self->_launch(
+    return $self->launch(
         code => sub {
             require HTTP::Tiny;
             local $SIG{CHLD} = 'IGNORE';

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A small site with Debian's Django and its administration, as docs/applications.md has it: httpd, waitress, PostgreSQL. The site is in django/. */
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import net from 'node:net';
@@ -30,9 +31,13 @@ export class DjangoSite {
     site.backend = await freePort();
     site.db = await Postgres.start(site.place, 'mysite', PASSWORD);
     await site.place.run('cp', ['-r', `${TOP}/t/applications/django`, site.place.path('mysite')]);
+    const key = randomBytes(32).toString('hex');
+    site.key = site.place.write('vault.key', `${key}\n`);
+    chmodSync(site.key, 0o600);
     site.environment = {
       ...process.env, PYTHONPATH: PACKAGE, PYTHONDONTWRITEBYTECODE: '1', SITE_SECRET: 'of the test', SITE_DATABASE_HOST: site.db.host, PGPASSWORD: PASSWORD,
       SITE_STATIC: site.place.path('static'), SITE_VAULT_URL: `http://127.0.0.1:${site.port}/vault`, DJANGO_SUPERUSER_PASSWORD: PASSWORD,
+      SITE_VAULT_KEY: key,
     };
     await site.manage('migrate', '-v0', '--run-syncdb');
     await Promise.all([
@@ -59,6 +64,11 @@ export class DjangoSite {
     return this.place.run(`${BUILD}/vaultctl/vaultctl`, ['watch', '-y', '-f', this.place.path('httpd.conf'), ...tables]);
   }
 
+  /** What vaultctl finds; it fails where something is to be changed. */
+  doctor(path) {
+    return this.place.run(`${BUILD}/vaultctl/vaultctl`, ['doctor', this.at(path)]);
+  }
+
   async #waitress() {
     const child = this.place.start('waitress', PYTHON, ['-m', 'waitress', `--listen=127.0.0.1:${this.backend}`, '--threads=8', 'mysite.wsgi:application'],
       { cwd: this.place.path('mysite'), env: this.environment });
@@ -73,7 +83,7 @@ export class DjangoSite {
     const password = this.place.write('mysite.password', `${PASSWORD}\n`);
     chmodSync(password, 0o600);
     return documented('Django',
-      ['/usr/local/lib/mod_vault/feeds/', `${BUILD}/.libs/`], ['/run/postgresql', this.db.host], ['/etc/mod_vault/mysite.password', password],
+      ['/usr/local/lib/mod_vault/feeds/', `${BUILD}/.libs/`], ['/run/postgresql', this.db.host], ['/etc/mod_vault/mysite.password', password], ['/etc/mod_vault/mysite.key', this.key],
       ['*:80', `127.0.0.1:${this.port}`], ['www.example.org', 'localhost'],
       ['127.0.0.1:8000', `127.0.0.1:${this.backend}`], ['/srv/mysite/static', this.place.path('static')]);
   }

@@ -40,6 +40,9 @@ describe('Django', { skip: why }, () => {
     page.problems = [];
     page.on('console', (message) => { if (message.type() === 'error') page.problems.push(`${message.text()} ${message.location().url}`); });
     page.on('pageerror', (error) => page.problems.push(String(error)));
+    await page.addInitScript(() => addEventListener('DOMContentLoaded', () => {
+      for (const item of document.querySelectorAll('li')) item.isOfThePage = true;
+    }));
     await page.goto(site.at(path));
     return page;
   }
@@ -112,6 +115,25 @@ describe('Django', { skip: why }, () => {
     assert.equal(await visitor.locator('#comments a').count(), 0);
   });
 
+  test('a visitor who has signed out is told, and sees nothing more', limit, async () => {
+    const page = await signIn('/members/');
+    await page.waitForFunction(() => window.vault?.state === 'waiting');
+    await page.evaluate(() => document.addEventListener('vault:error', ({ detail }) => { window.refused = detail; }));
+    await site.manage('import_comments', '2', 'for members');
+    await comment(page, 'for members').waitFor();
+    const other = await page.context().newPage();
+    await other.goto(site.at('/admin/logout/'));
+    await site.manage('import_comments', '2', 'for members who are there');
+    await page.waitForFunction(() => window.refused);
+    assert.deepEqual(await page.evaluate(() => [window.refused.method, window.refused.status]), ['/members/', 302]);
+    assert.equal(await comment(page, 'who are there').count(), 0);
+    assert.match(page.problems.pop(), /refused|302/);
+  });
+
+  test('vaultctl doctor finds nothing to change', limit, async () => {
+    assert.match(await site.doctor('/posts/1/'), /there is nothing to change\.\n$/);
+  });
+
   test('what a management command writes and notifies', limit, async () => {
     const reader = await look('/posts/1/');
     await site.manage('import_comments', '1', 'imported one', 'imported two');
@@ -136,6 +158,20 @@ describe('Django', { skip: why }, () => {
     await reader.locator('#title', { hasText: 'By psql' }).waitFor();
     await site.db.does("DELETE FROM blog_comment WHERE text = 'changed by psql'");
     await comment(reader, 'by psql').waitFor({ state: 'detached' });
+    await isSameDocument(reader);
+  });
+
+  test('rows of a feed: a page has the last ones, and each update those that are new', limit, async () => {
+    const texts = (page) => page.locator('#log > li').allInnerTexts();
+    await site.db.does("INSERT INTO blog_comment(post_id, text) VALUES (2, 'row 1'), (2, 'row 2'), (2, 'row 3')");
+    const reader = await look('/log/');
+    assert.deepEqual(await texts(reader), ['row 2', 'row 3']);
+    await site.manage('import_comments', '2', '<b>row 4</b>');
+    await site.db.does("INSERT INTO blog_comment(post_id, text) VALUES (2, 'row 5')");
+    await reader.locator('#log > li', { hasText: 'row 5' }).waitFor();
+    assert.deepEqual(await texts(reader), ['row 2', 'row 3', '<b>row 4</b>', 'row 5']);
+    assert.deepEqual(await reader.locator('#log > li').evaluateAll((all) => all.map((item) => Boolean(item.isOfThePage))), [true, true, false, false],
+      'the first poll repeats nothing');
     await isSameDocument(reader);
   });
 });

@@ -37,12 +37,12 @@ def post_notifies(names):
         return
     with closing(_Connection()) as connection:
         for name in names:
-            connection.ask("notify", {"interest": name}, {})
+            connection.ask("notify", {"interest": name}, {}, connection.timeout)
 
 
 def feed(name, method, /, page=None, host=None, **arguments):
-    """Call a method of a feed. `page`: the value of the header Vault-Page of the request that is answered; without it each
-    call is a first view. A dictionary as an argument is what a dot makes by URL: where={"status": 404} is where.status=404."""
+    """Call a method of a feed. `page`: the value of the header Vault-Page, or Vault-New-Page, of the request that is answered;
+    without it each call is a first view. A dictionary as an argument is what a dot makes by URL: where={"status": 404} is where.status=404."""
     key = getattr(settings, "VAULT_KEY", None)
     if not key:
         raise ImproperlyConfigured("VAULT_KEY is not set: it is the line of the file that VaultFeedKeyFile names in httpd")
@@ -96,9 +96,9 @@ class _Connection:
     def close(self):
         self.http.close()
 
-    def ask(self, path, fields, headers):
-        """POST a form. @return status below 300, headers, body. A server that has no room is asked again, for VAULT_TIMEOUT seconds."""
-        end = time.monotonic() + self.timeout
+    def ask(self, path, fields, headers, patience=0):
+        """POST a form. A server that has no room is asked again, for `patience` seconds. @return status below 300, headers, body"""
+        end = time.monotonic() + patience
         while True:
             status, head, body = self._post(path, fields, headers)
             if status < 300:

@@ -24,7 +24,7 @@ def stream(action, target, html):
 class Page:
     def __init__(self, request):
         self.request = request
-        self.header = request.headers.get("Vault-Page")  # to be passed on as it is
+        self.header = request.headers.get("Vault-Page")
         self.said = {}    # header: list of encoded pieces
         self.blocks = {}  # target: (html, rows or None)
 
@@ -58,7 +58,8 @@ class Page:
 
     def feed(self, name, method, **arguments):
         """Rows of a feed for this page: all in its first view, later what is new. httpd keeps the cursor with the page."""
-        return client.feed(name, method, page=self.header, host=self.request.get_host(), **arguments)
+        page = self.header or self.request.headers.get("Vault-New-Page")  # passed on as it is
+        return client.feed(name, method, page=page, host=self.request.get_host(), **arguments)
 
     def block(self, target, html, rows=None):
         """A part of the page that is shown anew when it has changed, or, with rows of a feed, is appended to. @return html"""

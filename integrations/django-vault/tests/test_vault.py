@@ -242,10 +242,10 @@ class Feeds(TransactionTestCase):
 
     def test_a_page_and_its_updates(self):
         first = (200, {"Vault-Rows": "first"}, b'[{"text":"<a>"}]')
-        response, (path, form, headers) = self.ask(first)
+        response, (path, form, headers) = self.ask(first, HTTP_VAULT_NEW_PAGE="0123abcd;run=1")
         self.assertContains(response, "<li>&lt;a&gt;</li>")
         self.assertEqual((path, form), ("/vault/feed/shop/get_new_instances", {"table": "rows", "where.a": "1"}))
-        self.assertEqual((headers["Authorization"], headers["Vault-Page"], headers["Host"]), ("Bearer " + "k" * 32, None, "testserver"))
+        self.assertEqual((headers["Authorization"], headers["Vault-Page"], headers["Host"]), ("Bearer " + "k" * 32, "0123abcd;run=1", "testserver"))
         response, (_, _, headers) = self.ask((200, {"Vault-Rows": "new"}, b'[{"text":"b"}]'), **method())
         self.assertEqual(headers["Vault-Page"], "0123abcd;run=77")
         self.assertContains(response, '<turbo-stream action="append" target="rows"><template><li>b</li></template></turbo-stream>')
@@ -254,8 +254,9 @@ class Feeds(TransactionTestCase):
 
     def test_an_update_whose_feed_fails_has_failed(self):
         self.client.raise_request_exception = False
-        response, _ = self.ask((409, {}, b'{"error":"the run is over"}'), **method())
-        self.assertEqual(response.status_code, 500)
+        for status in (409, 503):
+            response, _ = self.ask((status, {"Retry-After": "0"}, b'{"error":"the run is over"}'), **method())
+            self.assertEqual(response.status_code, 500)
 
     def test_arguments(self):
         with self.assertRaises(ValueError):

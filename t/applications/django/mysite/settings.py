@@ -51,4 +51,4 @@ USE_TZ = True
 
 VAULT_MODELS = ["blog"]
 VAULT_URL = os.environ["SITE_VAULT_URL"]
-VAULT_KEY = os.environ.get("SITE_VAULT_KEY")
+VAULT_KEY = os.environ["SITE_VAULT_KEY"]

@@ -8,5 +8,7 @@ from blog import views
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("favicon.ico", lambda request: HttpResponse(status=204)),
+    path("log/", views.log),
+    path("members/", views.members),
     path("posts/<int:pk>/", views.post),
 ]

@@ -98,6 +98,14 @@ char *vault_answer_seat(vault_seat_t *seat)
     return vault_json_text_end(&t);
 }
 
+char *vault_answer_events(vault_seat_t *seat)
+{
+    vault_json_text_t t = {.text = NULL};
+
+    vault_updates_write_events(&t, &seat->updates, seat->seq);
+    return vault_json_text_end(&t);
+}
+
 /* -------------------------------------------------------------------- polls */
 
 static char *write_one(vault_seat_t *seat)

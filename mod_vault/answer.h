@@ -20,6 +20,10 @@ int vault_answer_has(const vault_seat_t *seat);
  * @return JSON in one line, for vault_text_free(); NULL: there is no memory. The answer then fails, and is made again */
 char *vault_answer_seat(vault_seat_t *seat);
 
+/** News as events of an HTML stream; the last has the number of the answer as its id.
+ * @return for vault_text_free(); NULL: there is no memory */
+char *vault_answer_events(vault_seat_t *seat);
+
 /** Count that the seat is told how it stands. */
 void vault_answer_tally(const vault_seat_t *seat);
 

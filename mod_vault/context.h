@@ -31,6 +31,7 @@ typedef struct vault_context_t {
     int refused;             /* view: a page was wanted and could not be had */
     int wants_script;        /* view: the script element is to be put into the HTML */
     int has_script;          /* view: the HTML has it */
+    int has_stream;          /* view: a client of the page's own takes the stream, so there is to be no script */
     const char *format;      /* method: what Vault-Update said; NULL: nothing */
     const char *rendered;    /* method: the format of what templates have given so far, "" or "htmx"; NULL: nothing */
     const vault_page_t *own; /* neither: the page that the request comes from; NULL: none, or it says none */

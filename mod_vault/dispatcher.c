@@ -18,6 +18,7 @@
 #include "acknowledgement.h"
 #include "answer.h"
 #include "bell.h"
+#include "events.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "now.h"
@@ -93,6 +94,12 @@ static int answer_refused(dispatch_t *d, const char *why)
     return d->stream ? OK : vault_answer_refused(d->r, why);
 }
 
+static int refuse_html(dispatch_t *d, const char *why)
+{
+    leave(d);
+    return vault_events_refuse(d->r, &d->seats, why);
+}
+
 static int answer_gone(dispatch_t *d)
 {
     leave(d);
@@ -102,33 +109,13 @@ static int answer_gone(dispatch_t *d)
     return vault_answer_gone(d->r);
 }
 
-/* Say how the seat stands. News that cannot be said must not be followed by others: the stream ends, and they are made again.
- * @return whether it could be said */
-static int tell_one(dispatch_t *d, vault_seat_t *seat, apr_pool_t *scratch)
-{
-    int news = seat->standing == VAULT_SEAT_NEWS;
-    char *text = vault_answer_seat(seat);
-    int told;
-
-    seat->told = seat->seq;
-    told = vault_stream_event(d->stream, news ? vault_seats_told(&d->seats, scratch) : NULL, text);
-    vault_text_free(text);
-    vault_answer_tally(seat);
-    seat->standing = news ? VAULT_SEAT_AGAIN : VAULT_SEAT_LEFT;
-    seat->ticket.redelivers = 0;
-    seat->rounds.in_sequence = 0;
-    return told || !news;
-}
-
+/* News that cannot be told must not be followed by others: the stream ends, and they are made again. */
 static int tell(dispatch_t *d, apr_pool_t *scratch)
 {
-    unsigned i;
-
-    for (i = 0; i < d->seats.count; i++) {
-        if (vault_answer_has(&d->seats.seat[i]) && !tell_one(d, &d->seats.seat[i], scratch)) {
-            return answer_gone(d);
-        }
+    if (!vault_events_tell(d->stream, &d->seats, scratch)) {
+        return answer_gone(d);
     }
+    d->deadline = vault_events_assume(d->r, &d->seats, d->deadline);
     d->over |= ++d->answers >= ANSWERS_MOST || !vault_seats_any(&d->seats, vault_seat_is_taken);
     return DECLINED;
 }
@@ -247,6 +234,7 @@ static int beat(dispatch_t *d)
 {
     d->deadline = vault_now() + vault_poll_request_hold(d->r);
     vault_seats_stay(&d->seats, d->deadline);
+    d->deadline = vault_events_assume(d->r, &d->seats, d->deadline);
     vault_stream_beat(d->stream);
     return DECLINED;
 }
@@ -426,12 +414,12 @@ static int begin_stream(dispatch_t *d)
     const char *why = refuse_stream(d);
 
     if (why) {
-        return answer_refused(d, why);
+        return d->seats.html ? refuse_html(d, why) : answer_refused(d, why);
     }
     vault_seats_stream(&d->seats);
     d->end = vault_now() + apr_time_from_sec(vault_location_stream(vault_location_of(d->r)));
     d->stream = vault_stream_begin(d->r);
-    return DECLINED;
+    return vault_events_begin(d->stream, &d->seats) ? DECLINED : answer_gone(d);
 }
 
 static int start_poll(dispatch_t *d, const vault_poll_request_t *q, apr_pool_t *pool)
@@ -444,7 +432,7 @@ static int start_poll(dispatch_t *d, const vault_poll_request_t *q, apr_pool_t *
     vault_tally(polls, 1);
     if (vault_seats_any(&d->seats, vault_answer_has) &&
         !(q->stream && vault_seats_any(&d->seats, vault_seat_is_taken))) {
-        return answer(d, pool);
+        return d->seats.html ? refuse_html(d, NULL) : answer(d, pool);
     }
     if ((rv = vault_suspension_make(&d->s, r)) != APR_SUCCESS) {
         level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);

@@ -93,23 +93,50 @@ static int has_method(const take_t *t, const char *url)
     return in_method(t) && t->x->run && vault_state_method(vault_run_state(t->x->run), url);
 }
 
+/* Does the answer to a page's view add a method? Then the view has a context. */
+static int is_view(const take_t *t)
+{
+    return t->x && !in_method(t) && !vault_own_page(t->r);
+}
+
+static const char *add_poll(take_t *t, const char *piece)
+{
+    apr_status_t rv = piece[0] == '/' ? vault_view_add_long_poll(t->r, piece) : APR_EINVAL;
+
+    return rv == APR_SUCCESS ? NULL : why_no_poll(t, rv);
+}
+
+/* May it add a method at all? */
+static int may_add(const take_t *t, const char *piece)
+{
+    return counts(t) && !has_method(t, piece) && (t->r->status != HTTP_NO_CONTENT || !is_view(t));
+}
+
 static const char *act_poll(take_t *t, const char *piece)
 {
-    int view = !in_method(t) && !vault_own_page(t->r);
-    const char *refused = view ? vault_script_refused(t->r) : NULL;
-    apr_status_t rv;
+    const char *refused = is_view(t) && !t->x->has_stream ? vault_script_refused(t->r) : NULL;
 
-    if (!counts(t) || has_method(t, piece) || (view && t->r->status == HTTP_NO_CONTENT)) {
+    if (!may_add(t, piece)) {
         return NULL;
     }
-    if (refused) {
+    if (refused || (refused = add_poll(t, piece))) {
         return refused;
     }
-    rv = piece[0] == '/' ? vault_view_add_long_poll(t->r, piece) : APR_EINVAL;
-    if (rv == APR_SUCCESS && view) {
+    if (is_view(t)) {
         vault_script_want(t->r);
     }
-    return rv == APR_SUCCESS ? NULL : why_no_poll(t, rv);
+    return NULL;
+}
+
+/* A client of the page's own takes the stream: the script must not poll beside it. */
+static const char *act_stream(take_t *t, const char *piece)
+{
+    const char *refused = may_add(t, piece) ? add_poll(t, piece) : NULL;
+
+    if (!refused && is_view(t)) {
+        t->x->has_stream = 1;
+    }
+    return refused;
 }
 
 /* Of the view there is nothing to note: each method runs with the page's first poll. */
@@ -192,13 +219,14 @@ static int may_notify(const vault_location_t *l)
     return l->notify != 0;
 }
 
-/* In this order: the page is made before it gets a property, and an interest created before it can be notified. */
+/* In this order: who takes the updates is known before the script is asked for, the page is made before it gets a property, and an interest created before it can be notified. */
 static const struct {
     const char *name;
     act_t *act;
     int (*is_accepted)(const vault_location_t *l);
     const char *directive; /* that decides this */
 } headers[] = {
+    {"Vault-Stream", act_stream, has_live_pages, "VaultLongPoll"},
     {"Vault-Poll", act_poll, has_live_pages, "VaultLongPoll"},
     {"Vault-Property", act_property, has_live_pages, "VaultLongPoll"},
     {"Vault-Interest", act_interest, has_live_pages, "VaultLongPoll"},

@@ -70,20 +70,24 @@ static int is_tab(const vault_page_record_t *rec, const apr_uint64_t tab[2])
     return !(tab[0] | tab[1]) || !(rec->tab[0] | rec->tab[1]) || (rec->tab[0] == tab[0] && rec->tab[1] == tab[1]);
 }
 
+static apr_uint64_t committed_seq(vault_pages_t *p, const vault_page_record_t *rec)
+{
+    return rec->base ? vault_page_record_seq(p, rec->base) : 0;
+}
+
 /* What the browser's number says. */
 static apr_status_t acknowledge(vault_pages_t *p, vault_page_record_t *rec, apr_uint64_t seq)
 {
-    vault_off_t *place = vault_page_chain_find(p, rec, seq);
+    vault_off_t *place;
 
+    if (seq == VAULT_PAGE_LATEST) {
+        seq = rec->streams ? rec->tip : committed_seq(p, rec);
+    }
+    place = vault_page_chain_find(p, rec, seq);
     if (place && place != &rec->base) {
         vault_page_chain_commit(p, rec, place);
     }
     return place || (!rec->base && !seq) ? APR_SUCCESS : APR_EMISMATCH;
-}
-
-static apr_uint64_t committed_seq(vault_pages_t *p, const vault_page_record_t *rec)
-{
-    return rec->base ? vault_page_record_seq(p, rec->base) : 0;
 }
 
 static apr_status_t admit(vault_pages_t *p, vault_page_record_t *rec, const vault_take_t *take)
@@ -261,6 +265,21 @@ apr_status_t vault_page_stream(vault_pages_t *p, const vault_ticket_t *ticket)
         vault_lock_release(&rec->lock);
     }
     return rv;
+}
+
+void vault_page_assume(vault_pages_t *p, const vault_ticket_t *ticket, int all)
+{
+    vault_page_record_t *rec;
+    vault_off_t *place;
+
+    if (lock_ticket(p, ticket, &rec) != APR_SUCCESS) {
+        return;
+    }
+    place = !rec->streams ? NULL : all ? vault_page_chain_find(p, rec, rec->tip) : vault_page_chain_first(p, rec);
+    if (place && place != &rec->base) {
+        vault_page_chain_commit(p, rec, place);
+    }
+    vault_lock_release(&rec->lock);
 }
 
 static apr_status_t read_state(vault_pages_t *p, const vault_off_t *place, vault_state_t **state, apr_pool_t *pool)

@@ -74,9 +74,12 @@ typedef struct vault_owner_t {
     const char *user;         /* authenticated; NULL: none. A page without a user answers to all users of its host */
 } vault_owner_t;
 
+/** As the seq of a poll: the client does not say one, and shows what a stream has sent last. */
+#define VAULT_PAGE_LATEST APR_UINT64_MAX
+
 /** What a poll asks for. From the browser: trust nothing. */
 typedef struct vault_take_t {
-    apr_uint64_t seq;
+    apr_uint64_t seq; /* or VAULT_PAGE_LATEST */
     apr_uint64_t tab[2]; /* 0,0: not said */
     vault_owner_t owner; /* who polls */
     apr_time_t now;
@@ -163,6 +166,10 @@ apr_status_t vault_page_take(vault_pages_t *p, const vault_page_t *page, const v
 
 /** From here on the poll of the ticket goes on from its own answers. @return as vault_page_look() */
 apr_status_t vault_page_stream(vault_pages_t *p, const vault_ticket_t *ticket);
+
+/** The client of this stream acknowledges nothing: what it was sent counts as acknowledged. Does nothing when a newer poll has the page.
+ * @param all  1: every answer; 0: the oldest one, which makes room for another */
+void vault_page_assume(vault_pages_t *p, const vault_ticket_t *ticket, int all);
 
 /** The poll stays: the page counts as polled until then. */
 void vault_page_stay(vault_pages_t *p, const vault_ticket_t *ticket, apr_time_t until);

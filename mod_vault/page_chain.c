@@ -59,6 +59,18 @@ static int goes_back(vault_pages_t *p, vault_page_record_t *rec, apr_uint64_t se
     return seq == to;
 }
 
+vault_off_t *vault_page_chain_first(vault_pages_t *p, vault_page_record_t *rec)
+{
+    vault_off_t *first = NULL, *place;
+    apr_uint64_t seq = rec->tip;
+
+    while ((place = vault_page_chain_find(p, rec, seq)) && place != &rec->base && from_of(p, *place) < seq) {
+        first = place;
+        seq = from_of(p, *place);
+    }
+    return place == &rec->base ? first : NULL;
+}
+
 /* First it is told who stays, since the way back leads over those that go. */
 void vault_page_chain_commit(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place)
 {

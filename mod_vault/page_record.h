@@ -135,6 +135,9 @@ vault_holds_t *vault_page_record_holds(vault_pages_t *p, vault_page_record_t *re
 /** Where the state of that number is: the base or a staged one; NULL: nowhere. Locked. */
 vault_off_t *vault_page_chain_find(vault_pages_t *p, vault_page_record_t *rec, apr_uint64_t seq);
 
+/** The oldest answer on the way from the base to the tip; NULL: the base is the tip, or is not there. Locked. */
+vault_off_t *vault_page_chain_first(vault_pages_t *p, vault_page_record_t *rec);
+
 /** The answer at `place`, a staged one, has arrived: it becomes the base. Of the others those stay that were made from it. What only the
  * others named is still held: a round may run that needs it. Locked. */
 void vault_page_chain_commit(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place);

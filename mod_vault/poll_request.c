@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a poll: page=ID&seq=N, and perhaps tab=NONCE, or pages=ID.N.NONCE,…; ack=1; Accept and Last-Event-ID. */
+/* Reads a poll: page=ID&seq=N, and perhaps tab=NONCE, or pages=ID.N.NONCE,…; ack=1; as=html; Accept and Last-Event-ID. */
 #include "poll_request.h"
 
 #include "apr_general.h"
@@ -127,18 +127,27 @@ static int take_pages(vault_poll_request_t *q, char *list)
 
 static int take_params(vault_poll_request_t *q, const apr_table_t *params, apr_pool_t *pool)
 {
-    const char *pages = apr_table_get(params, "pages");
+    const char *pages = apr_table_get(params, "pages"), *as = apr_table_get(params, "as");
+    const char *seq = apr_table_get(params, "seq");
     apr_size_t length;
+    int status;
 
     q->ack = apr_table_get(params, "ack") != NULL;
     q->several = pages != NULL;
+    q->html = as != NULL;
+    if (as && (strcmp(as, "html") || pages || q->ack)) {
+        return HTTP_BAD_REQUEST;
+    }
     if (pages) {
         /* An id is told again in the answer, as text. */
         return take_pages(q, apr_pstrdup(pool, vault_utf8_clean(pages, strlen(pages), &length, pool)));
     }
     q->count = 1;
-    return take_page(&q->asked[0], apr_table_get(params, "page"), apr_table_get(params, "seq"),
-                     apr_table_get(params, "tab"));
+    status = take_page(&q->asked[0], apr_table_get(params, "page"), seq || !as ? seq : "0", apr_table_get(params, "tab"));
+    if (as && !seq) {
+        q->asked[0].take.seq = VAULT_PAGE_LATEST;
+    }
+    return status;
 }
 
 /* ------------------------------------------------------------------- streams */
@@ -192,7 +201,10 @@ int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t 
     if ((status = take_params(q, params, pool)) != OK) { /* if the query has said all, a body does not matter */
         return form == OK ? status : form;
     }
-    q->stream = !q->ack && vault_location_stream(l) && accepts_stream(r, pool);
+    q->stream = !q->ack && vault_location_stream(l) && (q->html || accepts_stream(r, pool));
+    if (q->html && !q->stream) {
+        return HTTP_NOT_ACCEPTABLE;
+    }
     if (q->stream && (status = take_last_id(q, r, pool)) != OK) {
         return status;
     }
@@ -212,7 +224,10 @@ int vault_poll_request_refuse(request_rec *r, int status)
         return vault_reply_error(
             r, status,
             "a poll needs page=ID and seq=N (a number), and may have tab=32 hexadecimal digits; or "
-            "pages=ID.N.TAB,ID.N.TAB, each page once");
+            "pages=ID.N.TAB,ID.N.TAB, each page once; as=html goes with page=ID alone");
+    }
+    if (status == HTTP_NOT_ACCEPTABLE) {
+        return vault_reply_error(r, status, "VaultStreamTimeout is 0 here: there are no streams, so none as HTML");
     }
     if (status == HTTP_REQUEST_ENTITY_TOO_LARGE) {
         return vault_reply_error(

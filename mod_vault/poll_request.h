@@ -26,12 +26,14 @@ typedef struct vault_poll_request_t {
     int several;      /* asked in the form for several pages, and to be answered so */
     int ack;          /* acknowledge only */
     int stream;       /* it accepts a stream of events */
+    int html;         /* it asks for HTML: a stream is the only answer there is */
 } vault_poll_request_t;
 
 /** Read query, form, body and headers.
  * @param pool  for what is needed while reading; what is read points into it
  * @return OK
  *         HTTP_BAD_REQUEST               no page, a page without seq or twice, or something garbled
+ *         HTTP_NOT_ACCEPTABLE            HTML is asked for where VaultStreamTimeout is 0
  *         HTTP_REQUEST_ENTITY_TOO_LARGE  a form above VaultMaxPollBody, too many fields or pages
  *         others                         the body could not be read */
 int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t *pool);

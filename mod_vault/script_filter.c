@@ -50,7 +50,7 @@ void vault_script_want(request_rec *r)
     vault_context_t *x = vault_context_get(r);
     request_rec *top = vault_main_request(r);
 
-    if (!x->has_script) {
+    if (!x->has_script && !x->has_stream) {
         x->wants_script = 1;
         vault_headers_unset(top, "Content-Length");
         vault_headers_unset(top, "Content-MD5");

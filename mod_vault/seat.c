@@ -72,7 +72,11 @@ vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault
         return seat->standing = VAULT_SEAT_SUPERSEDED;
     }
     rv = vault_page_take(vault_server.pages, &asked->page, &asked->take, &seat->ticket);
-    return seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, asked, rv);
+    if (rv != APR_SUCCESS) {
+        return seat->standing = vault_seat_untaken(r, asked, rv);
+    }
+    seat->seq = seat->told = seat->ticket.committed;
+    return seat->standing = VAULT_SEAT_WAITS;
 }
 
 /* If another poll has the page by now, the look will tell. */
@@ -116,6 +120,11 @@ vault_standing_t vault_seat_look(vault_seat_t *seat, apr_pool_t *scratch)
     seat->base = NULL;
     seat->moved = apr_array_make(scratch, 4, sizeof(const char *));
     rv = vault_page_look(vault_server.pages, &seat->ticket, &seat->base, scratch);
+    if (rv == APR_SUCCESS && seat->html && seat->ticket.full) {
+        vault_seat_tell_acks(&seat->ticket, seat->base, scratch);
+        vault_page_assume(vault_server.pages, &seat->ticket, 0);
+        rv = vault_page_look(vault_server.pages, &seat->ticket, &seat->base, scratch);
+    }
     if (rv == APR_ECONNABORTED) {
         return seat->standing = VAULT_SEAT_SUPERSEDED;
     }
@@ -238,7 +247,7 @@ static vault_standing_t run_round(vault_seat_t *seat, const vault_watch_t *watch
     vault_round_t round = {.ticket = &seat->ticket, .moved = seat->moved, .updates = &seat->updates, .budget = budget};
     vault_state_t *next;
 
-    vault_updates_begin(&seat->updates, pool);
+    vault_updates_begin(&seat->updates, pool, seat->html);
     vault_run_saw(run, vault_watch_seen(watch, pool));
     if (seat->base->seq != seat->ticket.committed) {
         vault_run_carry_acks(run);

@@ -49,9 +49,11 @@ typedef struct vault_seat_t {
     vault_updates_t updates;   /* this turn: what they wrote */
     apr_uint64_t seq;          /* the answer last staged; before, what the poll said */
     apr_uint64_t told;         /* the answer that a stream has told last; before, what the poll said */
+    int html;                  /* the poll asks for HTML: nobody acknowledges what is told (events.h) */
+    apr_time_t told_at;        /* then: when it told the last answer that does not count as arrived yet; 0: there is none */
 } vault_seat_t;
 
-/** Take the page over for the poll `r`. The seat is zeroed before. WAITS, GONE or FORBIDDEN. */
+/** Take the page over for the poll `r`. The seat is zeroed before, but for `html`. WAITS, GONE or FORBIDDEN. */
 vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked);
 
 /** Why a page could not be taken, as vault_page_take() and vault_page_acknowledge() say it; what the admin should know is logged. */

@@ -13,9 +13,11 @@ void vault_seats_take(vault_seats_t *seats, request_rec *r, const vault_poll_req
 {
     unsigned i;
 
+    seats->html = q->html;
     seats->count = q->count;
     seats->seat = apr_pcalloc(r->pool, q->count * sizeof(*seats->seat));
     for (i = 0; i < q->count; i++) {
+        seats->seat[i].html = q->html;
         vault_seat_take(&seats->seat[i], r, &q->asked[i]);
     }
 }

@@ -12,6 +12,7 @@
 
 typedef struct vault_seats_t {
     vault_watch_t watch; /* what all of them depend on */
+    int html; /* the poll asks for HTML (events.h); it has one page then */
     unsigned count;
     vault_seat_t *seat; /* in the order in which they were asked for */
 } vault_seats_t;

@@ -64,25 +64,24 @@ static void write_text(ap_filter_t *f, apr_bucket_brigade *bb, const char *text)
 
 /* --------------------------------------------------------------------- vault */
 
-static const char *why_no_poll(apr_status_t rv, const char *url, apr_pool_t *pool)
+static const char *why_no_poll(apr_status_t rv)
 {
     switch (rv) {
     case APR_EACCES:
-        return apr_psprintf(pool, "vault poll=\"%s\": VaultLongPoll is off here", url);
+        return "VaultLongPoll is off here";
     case APR_EINVAL:
-        return apr_psprintf(pool, "vault poll=\"%s\": a path of this server is needed, percent-encoded", url);
+        return "a path of this server is needed, percent-encoded";
     case APR_EINIT:
-        return apr_psprintf(pool, "vault poll=\"%s\": the page's header is on its way; put the tag nearer to the top",
-                            url);
+        return "the page's header is on its way; put the tag nearer to the top";
     case APR_ENOSPC:
-        return apr_psprintf(pool, "vault poll=\"%s\": no more pages, or no more methods on this page, are allowed",
-                            url);
+        return "no more pages, or no more methods on this page, are allowed";
     default:
-        return apr_psprintf(pool, "vault poll=\"%s\": this is no page view", url);
+        return "this is no page view";
     }
 }
 
-/* <!--#vault poll="URL" -->, several URLs if need be; the first tag of a page starts the client. */
+/* <!--#vault poll="URL" -->, several URLs if need be; the first tag of a page starts the client. With stream="URL" the page has a client of
+ * its own, and the module's is not started. */
 static apr_status_t handle_vault(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb)
 {
     vault_context_t *x = vault_context_get(f->r);
@@ -95,17 +94,22 @@ static apr_status_t handle_vault(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_
         return APR_SUCCESS;
     }
     if (!ctx->argc) {
-        return fail(ctx, f, bb, "vault: the attribute poll=\"URL\" is missing");
+        return fail(ctx, f, bb, "vault: the attribute poll=\"URL\" or stream=\"URL\" is missing");
     }
     while (next_attribute(ctx, &tag, &value)) {
-        if (strcmp(tag, "poll")) {
+        int stream = !strcmp(tag, "stream");
+        if (!stream && strcmp(tag, "poll")) {
             return fail(ctx, f, bb, apr_psprintf(ctx->dpool, "vault: unknown attribute \"%s\"", tag));
         }
         if ((rv = vault_view_add_long_poll(f->r, value)) != APR_SUCCESS) {
-            return fail(ctx, f, bb, why_no_poll(rv, value, ctx->dpool));
+            return fail(ctx, f, bb, apr_psprintf(ctx->dpool, "vault %s=\"%s\": %s", tag, value, why_no_poll(rv)));
+        }
+        if (stream) {
+            vault_context_get(f->r)->has_stream = 1;
         }
     }
-    if (!had_poll && (script = vault_view_script(f->r))) {
+    x = vault_context_get(f->r);
+    if (!had_poll && !x->has_stream && (script = vault_view_script(f->r))) {
         write_text(f, bb, script);
     }
     return APR_SUCCESS;

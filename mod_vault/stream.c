@@ -163,6 +163,11 @@ int vault_stream_event(vault_stream_t *s, const char *id, const char *data)
     return added;
 }
 
+int vault_stream_text(vault_stream_t *s, const char *text)
+{
+    return add(s, text, strlen(text));
+}
+
 void vault_stream_beat(vault_stream_t *s)
 {
     add(s, BEAT, strlen(BEAT));

@@ -29,6 +29,9 @@ vault_stream_t *vault_stream_begin(request_rec *r);
  * @return 1; 0 there is no memory for it, or `data` is NULL: nothing was added */
 int vault_stream_event(vault_stream_t *s, const char *id, const char *data);
 
+/** Add whole events as they are. @return as vault_stream_event() */
+int vault_stream_text(vault_stream_t *s, const char *text);
+
 /** Add what says no more than that the connection is alive. */
 void vault_stream_beat(vault_stream_t *s);
 

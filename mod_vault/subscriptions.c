@@ -343,7 +343,7 @@ int vault_subscriptions_handler(request_rec *r)
     }
     q = apr_pcalloc(r->pool, sizeof(*q));
     q->r = r;
-    vault_updates_begin(&q->updates, r->pool);
+    vault_updates_begin(&q->updates, r->pool, 0);
     q->budget.most = (apr_size_t)vault_location_max_answer(vault_location_of(r));
     status = handle(q);
     json_decref(q->body);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What methods wrote, as JSON. */
+/* What methods wrote, as JSON or as server-sent events. */
 #include "updates.h"
 
 #include <string.h>
@@ -11,9 +11,10 @@ static apr_status_t drop_texts(void *u)
     return APR_SUCCESS;
 }
 
-void vault_updates_begin(vault_updates_t *u, apr_pool_t *pool)
+void vault_updates_begin(vault_updates_t *u, apr_pool_t *pool, int events)
 {
     memset(u, 0, sizeof(*u));
+    u->events = events;
     apr_pool_cleanup_register(pool, u, drop_texts, apr_pool_cleanup_null);
 }
 
@@ -44,6 +45,43 @@ static void write_refused(vault_json_text_t *t, const vault_refused_t *refused)
     vault_json_text_raw(t, "}");
 }
 
+/* A NUL would end the text; a parser of HTML makes this character of it. */
+static void write_line(vault_json_text_t *t, const char *line, const char *end)
+{
+    const char *nul;
+
+    vault_json_text_raw(t, "data: ");
+    for (; (nul = memchr(line, '\0', (apr_size_t)(end - line))); line = nul + 1) {
+        vault_json_text_bytes(t, line, (apr_size_t)(nul - line));
+        vault_json_text_raw(t, "\xef\xbf\xbd");
+    }
+    vault_json_text_bytes(t, line, (apr_size_t)(end - line));
+    vault_json_text_raw(t, "\n");
+}
+
+/* A line of an event stream ends with CR, LF, or both. The client puts LF between the lines of an event's data. */
+static void write_lines(vault_json_text_t *t, const char *text, apr_size_t length)
+{
+    const char *end = text + length, *line = text, *p;
+
+    do {
+        for (p = line; p < end && *p != '\r' && *p != '\n'; p++) {
+        }
+        write_line(t, line, p);
+        line = p + 1 + (end - p > 1 && p[0] == '\r' && p[1] == '\n');
+    } while (p < end);
+}
+
+static void write_event(vault_json_text_t *t, const vault_output_t *o)
+{
+    if (o->format) {
+        vault_json_text_raw(t, "event: ");
+        vault_json_text_raw(t, o->format);
+        vault_json_text_raw(t, "\n");
+    }
+    write_lines(t, o->body, o->length);
+}
+
 int vault_answer_budget_allows(vault_answer_budget_t *budget, apr_size_t length)
 {
     budget->full |= budget->used && (budget->used >= budget->most || length > budget->most - budget->used);
@@ -61,7 +99,7 @@ static int charge(vault_json_text_t *t, apr_size_t before, vault_answer_budget_t
     return 1;
 }
 
-/* The JSON of a text is not shorter than the text. */
+/* Neither form of a text is shorter than the text. */
 int vault_updates_add(vault_updates_t *u, const vault_output_t *output, vault_answer_budget_t *budget)
 {
     apr_size_t before = u->text.length;
@@ -70,9 +108,14 @@ int vault_updates_add(vault_updates_t *u, const vault_output_t *output, vault_an
         return 0;
     }
     if (u->count) {
-        vault_json_text_raw(&u->text, ",");
+        vault_json_text_raw(&u->text, u->events ? "\n" : ",");
     }
-    write_update(&u->text, output);
+    if (u->events) {
+        write_event(&u->text, output);
+    }
+    else {
+        write_update(&u->text, output);
+    }
     if (!charge(&u->text, before, budget)) {
         return 0;
     }
@@ -112,4 +155,18 @@ void vault_updates_write_refused(vault_json_text_t *t, vault_updates_t *u)
 {
     write_array(t, &u->refused);
     u->refusals = 0;
+}
+
+void vault_updates_write_events(vault_json_text_t *t, vault_updates_t *u, apr_uint64_t seq)
+{
+    vault_json_text_take(t, &u->text);
+    if (u->refusals) {
+        vault_json_text_raw(t, u->count ? "\nevent: vault-refused\ndata: " : "event: vault-refused\ndata: ");
+        vault_updates_write_refused(t, u);
+        vault_json_text_raw(t, "\n");
+    }
+    vault_json_text_raw(t, "id: ");
+    vault_json_text_number(t, seq);
+    vault_json_text_raw(t, "\n\n");
+    u->count = 0;
 }

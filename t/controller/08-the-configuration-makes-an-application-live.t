@@ -55,6 +55,7 @@ like(texts($page->finish_poll($poll)), qr/^\d+\n/, 'an interest of the configura
 unlike(text_of('/plain/echo?text=x&type=text/css'), $page_of, 'a style sheet gets none');
 unlike(text_of('/plain/quiet/echo?text=x'), $page_of, 'nor does a page where it is Off');
 unlike(get('/plain/status?code=404')->{body}, $page_of, 'nor an error');
+unlike(text_of('/plain/echo?text=x&header=Vault-Stream:/plain/rows'), $page_of, 'nor a page that has a client of its own');
 unlike(text_of('/dead/echo?text=x'), $page_of, 'nor a page where VaultLongPoll is off');
 my $still = open_page('/plain/echo?text=still');
 $still->poll;

@@ -148,6 +148,72 @@ static void a_full_chain_waits_for_an_acknowledgement(void)
     stream_end(&s);
 }
 
+/* The client of an HTML stream acknowledges nothing: the oldest answer makes room, and the others may still be the last that arrived. */
+static void what_was_written_may_count_as_arrived(void)
+{
+    apr_uint64_t n;
+    stream_t s;
+
+    stream_begin(&s);
+    vault_page_assume(s.pages, &s.ticket, 0); /* there is none */
+    for (n = 1; n <= 3 * VAULT_PAGE_STAGED; n++) {
+        if (is_full(&s)) {
+            vault_page_assume(s.pages, &s.ticket, 0);
+            CU_ASSERT_EQUAL(page_base(s.pages, &s.ticket, s.f.pool)->seq, n - 1);
+            CU_ASSERT_EQUAL(s.ticket.committed, n - VAULT_PAGE_STAGED);
+        }
+        send_answer(&s, n, NULL);
+        CHECK_PAGES(&s.f, s.pages);
+    }
+    n = 3 * VAULT_PAGE_STAGED;
+    CU_ASSERT_EQUAL(acknowledge(&s, n - VAULT_PAGE_STAGED - 1), APR_EMISMATCH);
+    CU_ASSERT_EQUAL(acknowledge(&s, n - VAULT_PAGE_STAGED), APR_SUCCESS);
+    CU_ASSERT_EQUAL(acknowledge(&s, n - 2), APR_SUCCESS);
+    vault_page_assume(s.pages, &s.ticket, 1);
+    CU_ASSERT_EQUAL(page_base(s.pages, &s.ticket, s.f.pool)->seq, n);
+    CU_ASSERT_EQUAL(s.ticket.committed, n);
+    CU_ASSERT_EQUAL(acknowledge(&s, n - 1), APR_EMISMATCH);
+    vault_page_assume(s.pages, &s.ticket, 1);
+    stream_end(&s);
+}
+
+static void who_is_overtaken_assumes_nothing(void)
+{
+    vault_ticket_t old;
+    stream_t s;
+
+    stream_begin(&s);
+    send_up_to(&s, 2);
+    old = s.ticket;
+    stream_from(&s, 1);
+    vault_page_assume(s.pages, &old, 1);
+    CU_ASSERT_EQUAL(page_base(s.pages, &s.ticket, s.f.pool)->seq, 1);
+    CU_ASSERT_EQUAL(s.ticket.committed, 1);
+    vault_page_assume(s.pages, &s.ticket, 1); /* answer 2 was the other's */
+    CU_ASSERT_EQUAL(page_base(s.pages, &s.ticket, s.f.pool)->seq, 1);
+    stream_end(&s);
+}
+
+/* A client without a number shows what the stream before has written. After a poll it shows what that has acknowledged. */
+static void a_client_without_a_number_goes_on_from_the_last_answer(void)
+{
+    stream_t s;
+
+    stream_begin(&s);
+    stream_from(&s, VAULT_PAGE_LATEST);
+    CU_ASSERT_EQUAL(s.ticket.committed, 0);
+    send_up_to(&s, 3);
+    stream_from(&s, VAULT_PAGE_LATEST);
+    CU_ASSERT_EQUAL(s.ticket.committed, 3);
+    CU_ASSERT_STRING_EQUAL(page_mark(s.pages, &s.ticket, s.f.pool), "3");
+    CU_ASSERT(!s.ticket.redelivers);
+    CU_ASSERT_EQUAL(take_page(&s, 3, &s.ticket), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_stage(s.pages, &s.ticket, page_state(s.f.pool, "poll", 0, 0)), APR_SUCCESS);
+    stream_from(&s, VAULT_PAGE_LATEST);
+    CU_ASSERT_EQUAL(s.ticket.committed, 3);
+    stream_end(&s);
+}
+
 /* Lost streams leave answers that nobody will ever acknowledge: they make room. */
 static void answers_of_lost_streams_make_room(void)
 {
@@ -439,6 +505,9 @@ void vault_page_chain_suite(void)
     CU_ADD_TEST(suite, a_page_that_is_being_rendered_keeps_what_it_holds_from_streams);
     CU_ADD_TEST(suite, what_no_state_names_is_let_go_after_the_round);
     CU_ADD_TEST(suite, an_acknowledgement_between_look_and_arming_is_heard);
+    CU_ADD_TEST(suite, what_was_written_may_count_as_arrived);
+    CU_ADD_TEST(suite, who_is_overtaken_assumes_nothing);
+    CU_ADD_TEST(suite, a_client_without_a_number_goes_on_from_the_last_answer);
     CU_ADD_TEST(suite, answers_of_lost_streams_make_room);
     CU_ADD_TEST(suite, a_late_answer_of_an_earlier_poll_ends_the_stream);
     CU_ADD_TEST(suite, a_round_without_output_keeps_the_tips_number);

@@ -3,6 +3,7 @@
 #
 #     my $stream = VaultTest::Events->open([$page]);       # its head and its first comment have come
 #     my $event = $stream->event;                          # {id, page, seq, updates} or {page, status, …}; comments are skipped
+#     VaultTest::Events->open([$page], html => 1)->html;   # {id, type, data} of a stream of HTML
 #     $stream->read_on;                                    # takes a piece of what comes, for the next event
 #     $stream->beat;                                       # the next comment; dies if it is an event
 package VaultTest::Events;
@@ -11,16 +12,17 @@ use warnings;
 use JSON::PP ();
 use VaultTest ();
 
-# The form for several pages, or for one.
+# The form for several pages, for HTML, or for one.
 sub path
 {
     my ($pages, %with) = @_;
     my $base = $with{path} || '/vault/poll';
+    return "$base?page=" . $pages->[0]->id . '&as=html' . ($with{more} // '') if $with{html};
     return "$base?page=" . $pages->[0]->id . '&seq=' . $pages->[0]->seq if @$pages == 1 && !$with{several};
     return "$base?pages=" . join ',', map { $_->id . '.' . $_->seq } @$pages;
 }
 
-# ask([PAGE, …], last => Last-Event-ID, path =>, several =>, connection =>, headers =>, and what connect_to() takes): nothing is read yet
+# ask([PAGE, …], last => Last-Event-ID, path =>, several =>, html =>, more => what the URL says besides, connection =>, headers =>, and what connect_to() takes): nothing is read yet
 sub ask
 {
     my ($class, $pages, %with) = @_;
@@ -69,6 +71,25 @@ sub event
         my $event = JSON::PP->new->decode($1);
         ($event->{id}) = $block =~ /^id: (.*)$/m;
         return $event;
+    }
+    return;
+}
+
+# The next event of a stream of HTML as an EventSource reads it, {id, type, data}: id is what it would send as Last-Event-ID from then on.
+# undef at the end of the stream.
+sub html
+{
+    my ($self) = @_;
+    while (defined(my $block = $self->block)) {
+        my (@data, $type);
+        for (split /\n/, $block) {
+            my ($field, $value) = /^([^:]*)(?:: ?(.*))?$/s;
+            push @data, $value // '' if $field eq 'data';
+            $type = $value if $field eq 'event';
+            $self->{id} = $value if $field eq 'id';
+            $self->{retry} = $value if $field eq 'retry';
+        }
+        return {id => $self->{id}, type => $type // 'message', data => join "\n", @data} if @data;
     }
     return;
 }

@@ -56,6 +56,19 @@ $mixed->reset;
 $stream->reset;
 wait_waiting(0);
 
+# A method that wants its visitor to sign in, alone and beside another.
+for my $with (0, 1) {
+    my $out = live_page(['/test/echo?text=x&fail=401', $with ? '/test/echo?text=y' : ()]);
+    tolerate(qr/VLT00333/);
+    my $signed_out = VaultTest::Events->open([$out], html => 1);
+    is($signed_out->html->{data}, 'y', 'an update') if $with;
+    my $refused = $signed_out->html;
+    is("$refused->{type} $refused->{data} $refused->{id}",
+        'vault-refused [{"method":"/test/echo?text=x&fail=401","status":401,"error":"its status is 401"}] 1', 'a refused method is an event of its own');
+    $signed_out->reset;
+}
+wait_waiting(0);
+
 # What is asked for wrongly.
 my $url = '/vault/poll?page=' . $page->id;
 for my $row (

@@ -15,6 +15,7 @@ export interface Arguments {
 export class Vault {
     constructor(request: IncomingMessage, response: ServerResponse, options?: Options);
     get page(): string | undefined;
+    get stream(): string | undefined;
     get(key: string): string | undefined;
     feed(feed: string, method: string, args?: Arguments, options?: {timeout?: number}): Promise<{rows: any[] | null; first: boolean}>;
     poll(url: string): this;

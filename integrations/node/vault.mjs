@@ -103,6 +103,11 @@ export class Vault {
         return this.#request.headers['vault-page']?.split(';')[0];
     }
 
+    /** Where the updates of this page will come as a stream, for its HTML to say; undefined: the answer cannot become a page. */
+    get stream() {
+        return this.#request.headers['vault-stream'];
+    }
+
     /** A property of the page, or what set() has made of it in this request; undefined: the page has none of that name. */
     get(key) {
         const name = checkKey(key);

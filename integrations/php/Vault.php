@@ -55,6 +55,12 @@ final class Vault
         return $page === null ? null : explode(';', $page)[0];
     }
 
+    /** Where the updates of this page will come as a stream, for its HTML to say; null: the answer cannot become a page. */
+    public function stream(): ?string
+    {
+        return $this->told['HTTP_VAULT_STREAM'] ?? null;
+    }
+
     /** A property of the page, or what set() has made of it in this request; null: the page has none of that name. */
     public function get(string $key): ?string
     {

@@ -39,6 +39,9 @@ class ModVault
   # The id of the page that this runs for or that sent this request; nil: no page. It is a secret of the visitor.
   def page = @env['HTTP_VAULT_PAGE']&.split(';')&.first
 
+  # Where the updates of this page will come as a stream, for its HTML to say; nil: the answer cannot become a page.
+  def stream = @env['HTTP_VAULT_STREAM']
+
   # A property of the page, or what []= has made of it in this request; nil: the page has none of that name.
   def [](key)
     name = ModVault.key(key)

@@ -56,6 +56,7 @@ for my $application (@applications) {
     my ($name, %at) = ($application->{name}, Host => $application->{host});
     write_to($application->{log}, 'something');
     my $page = open_page('/odd/page', headers => \%at);
+    like($page->html, qr{<p>/vault/\w+\?page=@{[$page->id]}(?:&amp;|\s*$)}, "$name: the page says where its stream is");
     my $answer = $page->finish_poll($page->start_poll(undef, %at));
     my $update = $answer->{updates}[0];
     is($update->{method}, '/odd/news?list=a%2Cb&path=%2F%20x', "$name: a comma and a blank in a URL, and what was encoded already");

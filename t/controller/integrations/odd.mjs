@@ -12,7 +12,7 @@ const lines = ({rows, first}) => JSON.stringify([first, rows.map(row => row.line
 const routes = {
     '/odd/page': vault => {
         vault.poll('/odd/news?list=a,b&path=%2F x').set('Odd-Key', ODD).set('gone', 'x').set('gone', null).set('number', 0);
-        return '<!doctype html><title>odd</title>';
+        return `<!doctype html><title>odd</title><p>${Vault.escape(vault.stream)}`;
     },
     '/odd/news': (vault, query) => {
         vault.interest(ODD, 'second').format('odd-1');

@@ -16,7 +16,7 @@ $answer = '';
 switch (parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH)) {
     case '/odd/page':
         $vault->poll('/odd/news?list=a,b&path=%2F x')->set('Odd-Key', ODD)->set('gone', 'x')->set('gone', null)->set('number', 0);
-        $answer = '<!doctype html><title>odd</title>';
+        $answer = '<!doctype html><title>odd</title><p>' . htmlspecialchars($vault->stream());
         break;
     case '/odd/news':
         $vault->interest(ODD, 'second')->format('odd-1');

@@ -8,7 +8,7 @@ use VaultTest::Page qw(texts);
 use_server(VaultTest::Server->start('site', config => "VaultNotifyAfter site\n"));
 
 my $page = live_page(['/test/rows?name=c06&interest=site']);
-texts($page->poll);
+$page->news;
 my $poll = $page->start_poll;
 wait_waiting(1);
 my $before = status();

@@ -15,7 +15,7 @@ my $server = VaultTest::Server->start(
 use_server($server);
 
 my $page = live_page(['/test/rows?name=c07&interest=c07']);
-texts($page->poll);
+$page->news;
 for my $path ('/admin', '/admin/quiet/loud', '/broken') {
     my $poll = $page->start_poll;
     wait_waiting(1);

@@ -19,14 +19,6 @@ my $config = <<'END';
 <Location "/plain/quiet/">
     VaultPoll Off
 </Location>
-<Location "/crawled/">
-    SetHandler vault-test
-    VaultLongPoll On
-    VaultPoll /plain/rows
-    <If "%{HTTP_USER_AGENT} =~ /bot|crawl|spider/i">
-        VaultLongPoll Off
-    </If>
-</Location>
 <Location "/dead/">
     SetHandler vault-test
     VaultPoll /plain/rows
@@ -41,7 +33,7 @@ use_server(VaultTest::Server->start('declared', config => $config));
 my $page = open_page('/plain/echo?text=%3Cp%3Ehello%3C/p%3E');
 like($page->html, $page_of, 'HTML gets the script');
 is($page->{answer}{headers}{'cache-control'}, 'private, no-store', '... and is kept by no cache');
-$page->poll;
+$page->news;
 my $methods = JSON::PP::decode_json(text_of('/vault/status?page=' . $page->id))->{Methods};
 is(join(' ', sort map { $_->{URL} // $_->{url} // $_->{Url} } @$methods), '/plain/get?name=c08-other /plain/rows?name=c08&of=text=%253Cp%253Ehello%253C/p%253E', 'both methods');
 
@@ -58,17 +50,12 @@ unlike(get('/plain/status?code=404')->{body}, $page_of, 'nor an error');
 unlike(text_of('/plain/echo?text=x&header=Vault-Stream:/plain/rows'), $page_of, 'nor a page that has a client of its own');
 unlike(text_of('/dead/echo?text=x'), $page_of, 'nor a page where VaultLongPoll is off');
 my $still = open_page('/plain/echo?text=still');
-$still->poll;
+$still->news;
 is(scalar @{JSON::PP::decode_json(text_of('/vault/status?page=' . $still->id))->{Methods}}, 1, 'a condition that does not hold leaves its method out');
-
-like(text_of('/crawled/echo?text=x', headers => {'User-Agent' => 'Mozilla/5.0'}), $page_of, 'a visitor gets a live page');
-my $made = status()->{PagesCreated};
-unlike(text_of('/crawled/echo?text=x', headers => {'User-Agent' => 'Examplebot/2.1'}), $page_of, 'a crawler gets none, as the manual has it');
-is(status()->{PagesCreated}, $made, '... and takes no page from the server');
 
 my $deaf = open_page('/plain/to-dead/echo?text=x');
 announce(qr{vault:warn\].*VLT00064: VaultInterest of /dead/echo does not count: VaultLongPoll is off there});
-$deaf->poll;
+$deaf->news;
 unlike(text_of('/vault/status?page=' . $deaf->id), qr/c08-dead/, 'an interest of a method where VaultLongPoll is off does not count, and the log says so');
 
 # What stops the start.

@@ -38,7 +38,7 @@ sub _serve
         open my $file, '<:raw', $self->{file} or next;
         local $/;
         syswrite $client, scalar readline $file;
-        close $client;    # not only when the next one comes
+        shutdown $client, 1;    # not only when the next one comes; a close would cut off what has not been read yet
     }
     return;
 }

@@ -55,6 +55,11 @@ static int news_in(const vaultctl_visit_t *visit, json_int_t *seq)
     return count;
 }
 
+static json_int_t number(const json_t *object, const char *name)
+{
+    return json_integer_value(json_object_get(object, name));
+}
+
 static int has_type(const vaultctl_visit_t *visit, const char *type)
 {
     return strncasecmp(vaultctl_doctor_header(visit, "Content-Type"), type, strlen(type)) == 0;
@@ -200,6 +205,22 @@ static void say_refused(vaultctl_doctor_t *d, const vaultctl_visit_t *poll, cons
     }
 }
 
+/* The answer of a poll names the methods that answered 401, 403 or a redirect, once. */
+static void say_refused_methods(vaultctl_doctor_t *d, const vaultctl_visit_t *poll)
+{
+    json_t *body = object_of(poll), *refused;
+    size_t i;
+
+    json_array_foreach(json_object_get(body, "refused"), i, refused)
+    {
+        vaultctl_doctor_change(d, "controllers.md, \"When the visitor signs out\"",
+                               "The method %s answers %" JSON_INTEGER_FORMAT
+                               " to the poll: it needs a login that the page and its poll do not bring",
+                               vaultctl_json_text(json_object_get(refused, "method")), number(refused, "status"));
+    }
+    json_decref(body);
+}
+
 /* @return whether there was news, so that the next poll is to be tried */
 static int judge_poll(vaultctl_doctor_t *d, const vaultctl_visit_t *poll)
 {
@@ -212,6 +233,7 @@ static int judge_poll(vaultctl_doctor_t *d, const vaultctl_visit_t *poll)
     }
     else if (news >= 0) {
         vaultctl_doctor_fact(d, "A poll is answered at once, with news of %d of the page's methods.", news);
+        say_refused_methods(d, poll);
     }
     else if (poll->status == 204) {
         vaultctl_doctor_fact(d, "A poll is answered at once: no news.");
@@ -255,11 +277,6 @@ static void look_at_acknowledgement(vaultctl_doctor_t *d, const char *poll)
 }
 
 /* -------------------------------------------------------------------- server */
-
-static json_int_t number(const json_t *object, const char *name)
-{
-    return json_integer_value(json_object_get(object, name));
-}
 
 /* Ask the status, and keep what is wrong for the caller to say.
  * @return the caller's to release; NULL: no JSON with 200 */

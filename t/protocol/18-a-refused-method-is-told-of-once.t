@@ -107,6 +107,11 @@ SKIP: {
     is(told($plain->poll), '/vault/feed/tests/nothing 401', '... and in a poll when the visitor has signed out since');
 }
 
+my $login = JSON::PP::decode_json(post('/vault/page', JSON::PP::encode_json({add => ['/vault/feed/tests/login', '/vault/feed/tests/echo?a=1']}),
+    headers => {'Content-Type' => 'application/json'})->{body});
+is(told($login), '/vault/feed/tests/login 302', 'a feed that redirects to a login is refused as well');
+is(scalar @{JSON::PP::decode_json(text_of('/vault/status?page=' . $login->{page}))->{Methods}}, 1, '... and is no method of the page');
+
 # Several pages, and a stream.
 my @both = (live_page(['/test/status?code=403']), live_page(['/test/echo?text=here']));
 $answer = JSON::PP::decode_json(get(VaultTest::Events::path(\@both))->{body});

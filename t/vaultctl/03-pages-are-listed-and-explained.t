@@ -56,6 +56,11 @@ like($said->{err}, qr/404: there is no such page/, '... it says so');
 $said = vaultctl('pages', '00000000');
 like($said->{err}, qr/there is no such page/, '... of a beginning of an id, too');
 
+my $refused = live_page(['/test/status?code=403']);
+$refused->poll;
+is(post($refused->path . '&ack=1', '')->{status}, 204, 'its answer has arrived');
+like(vaultctl('pages', $refused->id)->{out}, qr{^  /test/status\?code=403: refused with status 403: tried again in \d+ s$}m, 'a refused method');
+
 # What a browser puts into a URL is no command to the terminal.
 my $odd = live_page(['/test/rows?name=v03%0A%1B%5B2J&interest=v03%1B%5B2J']);
 unlike(vaultctl('pages', $odd->id)->{out}, qr/\033/, 'no control characters');

@@ -147,6 +147,11 @@ ok($all->{Live}, 'JSON says so, too');
 is_deeply([$all->{Url}, $all->{Changes}], ["$main$live", []], '... of this URL, with nothing to change');
 ok((grep { $_ eq 'A poll waits for news.' } @{$all->{Facts}}), '... and the same sentences');
 says(doctor($main . view_of('/test/echo?text=hi')), 0, 'a page that has news at once', 'A poll is answered at once, with news of 1 of the page\'s methods\.', 'A poll waits for news\.');
+$said = says(doctor($main . view_of('/test/status?code=302', '/test/echo?text=hi')), 1, 'a page with a method that redirects to a login',
+    'A poll is answered at once, with news of 1 of the page\'s methods\.', 'The page is live, and there is something to change\.',
+    'change: The method /test/status\?code=302 answers 302 to the poll: it needs a login that the page and its poll do not bring; .*');
+note_sections($said->{out});
+is(() = $said->{out} =~ /^change: /mg, 1, '... said once');
 says(doctor("$site/plain.html"), 0, 'a plain file', qr{Its HTML is a plain file with the script \Q$site\E/vault/vault\.js, which asks for a page\.},
     qr{mod_vault answers \Q$site\E/vault/page\.});
 says(doctor($live =~ s{^}{127.0.0.1:@{[VaultTest::port_of()]}}r), 0, 'a URL without a scheme', 'A poll waits for news\.');

@@ -34,14 +34,16 @@ unlink glob "$logs/oddities.db*";
 my @applications = VaultTest::Integrations->oddities(VAULT_KEY => $key, VAULT_URL => "$url/vault");
 my $feed = has_database() ? <<"END" : '';
 VaultFeed database "$top/modules/vault_feed_database.so" database=$logs/oddities.db init=$top/t/conf/site.sql
-VaultFeedKeyFile "$logs/oddities.key"
 <Location "/vault/feed">
     SetHandler vault-feed
 </Location>
 END
+# Each site has the key, and the server that is asked by any other name has none.
+my $sites = VaultTest::Integrations->virtual_hosts(@applications);
+$sites =~ s{^( *ServerName \S+\.test)$}{$1\n    VaultFeedKeyFile "$logs/oddities.key"}mg if $feed;
 use_server(VaultTest::Server->start('oddities',
     size   => "MaxRequestWorkers 16\n",
-    config => 'Listen ' . ($url =~ s{^http://}{}r) . "\n$feed" . VaultTest::Integrations->virtual_hosts(@applications)));
+    config => 'Listen ' . ($url =~ s{^http://}{}r) . "\n$feed$sites"));
 
 sub write_to
 {

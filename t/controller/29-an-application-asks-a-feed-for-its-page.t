@@ -116,8 +116,9 @@ is(notify('c29-g'), 'nobody', '... but not what a call waits for that was refuse
 my $late = ask($told[0], count('c29-g'));
 is($late->{status}, 409, 'a call that comes late');
 like($late->{body}, qr/"error":"the run that Vault-Page names is over/, '... is told why');
+text_of('/test/close?name=c29-e0');
 my $next = $pages[0]->start_poll;    # runs once more: an interest was notified
-wait_arrived('c29-e0', 2);
+wait_arrived('c29-e0', 1);
 is(ask($told[0], count('c29-g'))->{status}, 409, '... also while the next run of the same method is open');
 open_barrier('c29-e0');
 is(texts($pages[0]->finish_poll($next)), 'end', '... which is none the worse for it');
@@ -128,12 +129,22 @@ my $older = $over->start_poll;
 wait_arrived('c29-h', 1);
 my $stale = last_page();
 my $newer = $over->start_poll;
-wait_until(sub { last_page() ne $stale }, 'the newer poll has the application asked');
 wait_arrived('c29-h', 2);
+isnt(last_page(), $stale, 'a newer poll has the application asked in a run of its own');
 is(ask($stale, count('c29-g'))->{status}, 409, 'a run of a poll that a newer one has overtaken is over');
 open_barrier('c29-h');
 is($older->response->{headers}{'vault-superseded'}, 1, '... and so is the poll');
 is(counted($over->finish_poll($newer)), '1', 'the newer one shows the rows, once');
+
+# Somebody writes to the page meanwhile: the application is told that its run is over, and fails. That is no failure of the method, which runs
+# again at once.
+my $written = live_page([$asking->path('get:/test/wait?after=c29-w', 'call:' . count('c29-w'))]);
+$poll = $written->start_poll;
+wait_arrived('c29-w', 1);
+post('/test/property?key=n&value=1', '', headers => {'X-Vault-Page' => $written->id});
+open_barrier('c29-w');
+is(counted($written->finish_poll($poll)), '1', 'a write to the page ends the run, and the next one, which knows of the write, shows the rows');
+is_deeply([(calls())[-2, -1]], ['409', '200 first'], '... of which the application is told');
 
 # A feed that fails fails the run, even if the application hides that; so does an argument that is wrong.
 announce(qr/VLT00070: feed tests, method fail/);
@@ -152,9 +163,10 @@ my ($there) = children();
 my $doomed = connect_in($there);
 $killed->start_poll($doomed);
 wait_arrived('c29-j', 1);
+my $run_of_the_dead = last_page();    # then all pages look again
 kill KILL => $there;
 wait_until(sub { !grep { $_->{Pid} == $there } @{status_of_children()->{Children}} }, 'httpd knows that the child is gone');
-is(ask(last_page(), count('c29-g'))->{status}, 409, 'a call for a run whose child was killed');
+is(ask($run_of_the_dead, count('c29-g'))->{status}, 409, 'a call for a run whose child was killed');
 open_barrier('c29-j');
 is(counted($killed->poll), '1', 'the next poll shows the rows, once');
 

@@ -378,6 +378,7 @@ static void after_the_death_of_its_child_the_sweep_closes_it(void)
     CU_ASSERT_EQUAL(add(&s, &old, late), APR_ECONNABORTED);
     CU_ASSERT_PTR_NULL(call(&s, &old));
     vault_pages_sweep(s.pages, NOW, IDLE);
+    CU_ASSERT_EQUAL(vault_heap_used(s.f.heap), used);
     vault_pages_set_slot(s.pages, 0);
     CHECK_PAGES(&s.f, s.pages);
     CU_ASSERT_EQUAL(vault_pages_recount(s.pages), 1);
@@ -385,6 +386,44 @@ static void after_the_death_of_its_child_the_sweep_closes_it(void)
     CU_ASSERT_EQUAL(vault_page_commit(s.pages, &s.ticket, vault_run_state(s.run)), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_heap_used(s.f.heap) > used, 0);
     CU_ASSERT(!is_held(&s, "y"));
+    scene_end(&s);
+}
+
+/* The recount of what a dead child left goes over all pages, while other runs go on. */
+static void the_death_of_another_child_takes_nothing(void)
+{
+    scene_t s;
+    apr_uint64_t used;
+    unsigned slot;
+
+    scene_begin(&s);
+    CU_ASSERT_FATAL(vault_slot_claim(s.f.notifier, 4000, &slot) == APR_SUCCESS);
+    open_run(&s, "/m");
+    CU_ASSERT_EQUAL(ask(&s, &s.calls, "d", "y", "1"), APR_SUCCESS);
+    used = vault_heap_used(s.f.heap);
+    CU_ASSERT_EQUAL(vault_slot_exited(s.f.notifier, 4000, &slot), 1);
+    vault_pages_sweep(s.pages, NOW, IDLE);
+    CU_ASSERT_EQUAL(vault_pages_recount(s.pages), 1);
+    CU_ASSERT_EQUAL(vault_heap_used(s.f.heap), used);
+    CHECK_PAGES(&s.f, s.pages);
+    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS);
+    CU_ASSERT(vault_run_end(s.run, 1));
+    CU_ASSERT_STRING_EQUAL(cursor_of(vault_run_state(s.run), "/m", "d"), "1");
+    scene_end(&s);
+}
+
+/* Only what nobody needs is let go: what was added to the open run has still to be published. */
+static void what_was_added_is_held_while_the_run_is_open(void)
+{
+    scene_t s;
+
+    scene_begin(&s);
+    open_run(&s, "/m");
+    CU_ASSERT_EQUAL(ask(&s, &s.calls, "d", "y", "1"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_commit(s.pages, &s.ticket, page_base(s.pages, &s.ticket, s.f.pool)), APR_SUCCESS);
+    CU_ASSERT(is_held(&s, "y"));
+    CHECK_PAGES(&s.f, s.pages);
+    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS);
     scene_end(&s);
 }
 
@@ -471,6 +510,8 @@ void vault_page_calls_suite(void)
     CU_ADD_TEST(suite, a_call_by_another_key_is_not_let_in);
     CU_ADD_TEST(suite, whoever_voids_the_round_closes_the_run);
     CU_ADD_TEST(suite, after_the_death_of_its_child_the_sweep_closes_it);
+    CU_ADD_TEST(suite, the_death_of_another_child_takes_nothing);
+    CU_ADD_TEST(suite, what_was_added_is_held_while_the_run_is_open);
     CU_ADD_TEST(suite, a_page_that_goes_takes_it_along);
     CU_ADD_TEST(suite, what_does_not_fit_is_not_added);
     CU_ADD_TEST(suite, calls_of_a_view_are_in_state_number_0);

@@ -172,7 +172,9 @@ static void drop_locked(vault_pages_t *p, vault_page_record_t *rec)
     if (rec->own) {
         vault_interest_t own = rec->own;
         vault_store(&rec->own, 0);
-        vault_notifier_notify_interest(p->notifier, own, 0);
+        if (vault_load(&rec->polled)) { /* else nobody can wait for it: most pages of applications are none */
+            vault_notifier_notify_interest(p->notifier, own, 0);
+        }
         vault_interest_release(p->notifier, own);
         vault_page_refund(p, rec, VAULT_CLIENT_INTERESTS, 1);
     }

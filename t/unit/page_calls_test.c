@@ -185,6 +185,7 @@ static void calls_at_the_same_time_all_count(void)
     scene_t s;
     vault_run_t *a, *b;
     const vault_method_t *m;
+    const vault_cursor_t *older;
 
     scene_begin(&s);
     open_run(&s, "/m");
@@ -203,6 +204,9 @@ static void calls_at_the_same_time_all_count(void)
     CU_ASSERT(vault_run_end(s.run, 1));
     m = vault_state_method(vault_run_state(s.run), "/m");
     CU_ASSERT_EQUAL(m->deps->nelts, 2);
+    older = vault_state_cursor(vault_run_state(s.run), "/m", "d");
+    CU_ASSERT_EQUAL(vault_deps_find(m->deps, ((vault_dep_t *)older->deps->elts)->interest)->stamp,
+                    ((vault_dep_t *)older->deps->elts)->stamp);
     CU_ASSERT_EQUAL(vault_page_commit(s.pages, &s.ticket, vault_run_state(s.run)), APR_SUCCESS);
     poll(&s, 0);
     CU_ASSERT_STRING_EQUAL(cursor_of(vault_run_base(s.run), "/m", "d"), "1");

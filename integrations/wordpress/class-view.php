@@ -18,14 +18,27 @@ final class View
     private static array $regions = []; // name => HTML
     private static array $interests = [];
 
+    /** Is this the request of a method? Then it becomes one for the page: themes write its URL into what they render. Before anybody reads it. */
+    public static function load(): void
+    {
+        // httpd takes this header out of what browsers send: a browser that asks for the method's URL gets the page.
+        if (!isset($_GET[QUERY], $_SERVER['HTTP_VAULT_PAGE'])) {
+            return;
+        }
+        unset($_GET[QUERY], $_REQUEST[QUERY]);
+        $_SERVER['REQUEST_URI'] = preg_replace('/[?&]' . QUERY . '=1$/', '', $_SERVER['REQUEST_URI']);
+        $_SERVER['QUERY_STRING'] = preg_replace('/(^|&)' . QUERY . '=1$/', '', $_SERVER['QUERY_STRING'] ?? '');
+        $state = rawurldecode($_SERVER['HTTP_VAULT_PROPERTY_LIVE'] ?? ''); // WordPress adds slashes later
+        self::$page = (array)json_decode($state, true) + ['user' => 0, 'on' => [], 'regions' => []];
+    }
+
     /** Before the template is chosen. */
     public static function begin(): void
     {
         if (($_SERVER['REQUEST_METHOD'] ?? '') !== 'GET' || is_feed() || is_embed() || is_robots() || is_favicon() || is_preview() || is_customize_preview()) {
             return;
         }
-        // httpd says both, and takes them out of what browsers send: a browser that asks for the method's URL gets the page.
-        if (isset($_GET[QUERY], $_SERVER['HTTP_VAULT_PAGE'])) {
+        if (self::$page) {
             self::begin_method();
         } elseif (isset($_SERVER['HTTP_VAULT_NEW_PAGE'])) { // VaultLongPoll is on here
             self::$begun = true;
@@ -35,14 +48,11 @@ final class View
 
     private static function begin_method(): void
     {
-        self::$begun = true;
-        $state = rawurldecode(wp_unslash($_SERVER['HTTP_VAULT_PROPERTY_LIVE'] ?? '')); // WordPress has added slashes
-        self::$page = (array)json_decode($state, true) + ['user' => 0, 'on' => [], 'regions' => []];
         if (self::$page['user'] && self::$page['user'] !== get_current_user_id()) {
             status_header(403); // signed out, or in as somebody else
             exit;
         }
-        remove_action('template_redirect', 'redirect_canonical'); // the page was not redirected
+        self::$begun = true;
         ob_start([self::class, 'end_method']);
     }
 
@@ -89,14 +99,14 @@ final class View
             return '';
         }
         if (!did_action('wp_footer')) { // the theme did not come to its end: nothing can be said of what is missing
-            http_response_code() >= 300 || http_response_code(500);
+            http_response_code() >= 300 || status_header(500); // not http_response_code(500): WordPress has said the line of the status
             return '';
         }
         $had = self::$page['regions'];
         // What is not there any more (the post is private, or in the trash) is empty. What the page has no marks for cannot be put into it.
         $has = array_intersect_key(self::hashes(), $had) + array_fill_keys(array_keys($had), '');
         $on = array_values(array_unique(array_merge(self::$page['on'], self::$interests)));
-        http_response_code(200);
+        status_header(200);
         header('Content-Type: application/json');
         foreach ($on as $interest) {
             header('Vault-Interest: ' . rawurlencode($interest), false);

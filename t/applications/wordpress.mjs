@@ -47,9 +47,10 @@ $is_apache = true;
 flush_rewrite_rules(true);
 `;
 
-/** The site's own code: visitors may comment as fast as a test does, and a shortcode shows what no table of WordPress's posts has. */
+/** The site's own code: visitors may comment as fast as a test does; a shortcode shows what no table of posts has; and pages can break off. */
 const SITE = `<?php
 add_filter('comment_flood_filter', '__return_false', 20);
+add_action('comment_form_before', fn() => get_option('fragile') && exit);
 add_shortcode('stock', fn() => get_option('stock', 'many'));
 `;
 

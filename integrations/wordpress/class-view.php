@@ -32,6 +32,11 @@ final class View
         self::$page = (array)json_decode($state, true) + ['user' => 0, 'on' => [], 'regions' => []];
     }
 
+    public static function is_method(): bool
+    {
+        return self::$page !== null;
+    }
+
     /** Before the template is chosen. */
     public static function begin(): void
     {

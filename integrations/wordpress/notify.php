@@ -14,6 +14,9 @@ defined('ABSPATH') || exit;
 function notify(string ...$interests): void
 {
     static $posted = [];
+    if (View::is_method()) {
+        return; // a plug-in that counts views, say: httpd refuses a method that notifies what its page waits for
+    }
     foreach ($interests as $interest) {
         $line = 'Vault-Notify: ' . rawurlencode($interest);
         if (PHP_SAPI !== 'cli' && !headers_sent()) {

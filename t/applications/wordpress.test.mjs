@@ -230,6 +230,17 @@ echo wp_insert_comment(['comment_post_ID' => ${id}, 'comment_author' => 'program
     await same(reader);
   });
 
+  test('what is written when a page is rendered for its method wakes no page', limit, async () => {
+    const it = await post('Counted');
+    await blog.php("update_option('counting', '1');");
+    const readers = [await look(it.path), await look(it.path)];
+    const { Notifies } = await blog.place.status();
+    await insertComment(it, 'the only change');
+    for (const reader of readers) await shown(reader, 'the only change').waitFor();
+    assert.equal((await blog.place.status()).Notifies, Notifies + 2, 'of comments, and of those of this post');
+    await blog.php("delete_option('counting');");
+  });
+
   test('without pretty permalinks', limit, async () => {
     const it = await post('Plain');
     await blog.php("update_option('permalink_structure', '');");
@@ -269,6 +280,8 @@ echo wp_insert_comment(['comment_post_ID' => ${id}, 'comment_author' => 'program
     await desk.locator(`#edit-${it.id} button.save`).click();
     await shown(reader, 'Another title').waitFor();
     assert.equal(await shown(reader, 'A title').count(), 0);
+    await blog.php(`wp_delete_post(${it.id}, true);`);
+    await shown(reader, 'Another title').waitFor({ state: 'detached' });
     await same(reader);
   });
 

@@ -75,6 +75,7 @@ need_to_test() {
     need mariadb-server-core server_program mariadbd
     need mariadb-client-core server_program mariadb
     need nodejs command -v node
+    need curl command -v curl
     need npm command -v npm
     need php-fpm ls /usr/sbin/php-fpm*
     need php-symfony-http-kernel test -f /usr/share/php/Symfony/Component/HttpKernel/autoload.php

@@ -5,6 +5,7 @@
 #     my @all = VaultTest::Application->log_pages;      # those that can run here: {name, base, log}
 #     my $raw = VaultTest::Application->raw;            # {port}; GET /b64/BASE64URL answers those bytes and closes
 #     my @scripts = VaultTest::Application->scripts;    # those that can run here: {name}; $script->path_for("NAME: VALUE\n…\n\nBODY")
+#     my $cgi = VaultTest::Application->cgi(NAME, TEXT);    # {script}, its path
 #     my $asking = VaultTest::Application->asking($key);    # {key}; it calls feeds: $asking->path('call:/vault/feed/…', …), $asking->told
 #     my @tellers = VaultTest::Application->environments;    # those that can run here: {name, script}; they answer what they are told
 #     VaultTest::Application->config(@all, $raw)        # what httpd needs to reach them
@@ -267,6 +268,9 @@ sub _php_script
     write_file("$folder/$name.php", $text);
     return _fpm($class->new("$name-php", script => "/$name-php/$name.php"), $folder);
 }
+
+# This script, of whatever language its first line says; undef: httpd has no CGI here.
+sub cgi { return _cgi_script(@_) }
 
 sub scripts
 {

@@ -7,12 +7,13 @@
  *   await place.httpd({ modules: ['rewrite'], config: vhost });
  *   const troubles = await place.stop();                               // what httpd's error log says, line by line
  *
- * Environment: VAULT_BUILD, the folder that mod_vault was built in.
+ * Environment: VAULT_BUILD, the folder that mod_vault was built in; VAULT_ARTIFACTS, a folder in which the logs of all programs are kept;
+ * VAULT_KEEP, when it is set the folder stays.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,12 +64,14 @@ export function program(name) {
 }
 
 export class Place {
+  #name;
   #started = [];
   #port;
 
   /** The path is short: those of sockets have a limit. */
   static async make(name) {
     const place = new Place();
+    place.#name = name;
     place.folder = await mkdtemp(join(tmpdir(), `vault-${name}-`));
     chmodSync(place.folder, 0o755);
     mkdirSync(place.path('logs'));
@@ -187,6 +190,7 @@ ${config}
     const wrong = /exit signal|VLT00004:|Sanitizer|runtime error:|[Aa]ssertion|^\[[^\]]*\] \[[^\]:]*:(emerg|alert|crit|error|warn)\]|^[^[]/;
     const usual = /AH(00484|10159):|\(9\)Bad file descriptor: .*AH(10503|03092|03093):/; // the MPM is busy; a worker was late when the end came
     const troubles = this.log('error').split('\n').filter((line) => wrong.test(line) && !usual.test(line));
+    if (process.env.VAULT_ARTIFACTS) await cp(this.path('logs'), join(process.env.VAULT_ARTIFACTS, `${this.#name}-logs`), { recursive: true });
     if (process.env.VAULT_KEEP) console.log(`# kept: ${this.folder}`);
     else await rm(this.folder, { recursive: true, force: true });
     return troubles;

@@ -53,16 +53,16 @@ git -C "$tree" init -q && git -C "$tree" add -A && commit 'all' || exit 1
 # ---------------------------------------------------------------- a release
 ok 'a version that is not released is refused' refuses 'is not released'
 sed -i "1s/ (.*/ ($(date +%Y-%m-%d))/" "$tree/CHANGES"
-ok 'changes that are not committed are refused' refuses 'not committed'
+ok 'changes that are not committed are refused' refuses 'uncommitted changes'
 commit 'half a release'
-ok 'a changelog that does not agree is refused' refuses 'do not agree'
+ok 'a changelog that does not agree is refused' refuses 'the versions differ'
 sed -i "1s/) .*;/) unstable;/" "$tree/debian/changelog"
 commit 'a release'
 ok 'a release is made' sh "$tree/scripts/release"
 ok '... with a tag of the commit' is "$(git -C "$tree" rev-parse "v$version^{commit}")" "$(git -C "$tree" rev-parse HEAD)"
 ok '... and an archive that can be unpacked' unpack
 ok '... which has the CHANGES of the commit' cmp "$tree/CHANGES" "$folder/mod_vault-$version/CHANGES"
-ok 'a second one of the version is refused' sh -c "sh '$tree/scripts/release' 2>&1 | grep -F 'there is a tag v$version already'"
+ok 'a second one of the version is refused' sh -c "sh '$tree/scripts/release' 2>&1 | grep -F 'the tag v$version exists already'"
 
 # ---------------------------------------------------------------- its packages
 ok 'dpkg-buildpackage builds the archive' build_packages

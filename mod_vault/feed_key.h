@@ -3,8 +3,8 @@
  * @file feed_key.h
  * The key by which an application may call feeds from server to server: VaultFeedKeyFile.
  *
- * The application sends `Authorization: Bearer KEY` and, for the page that it renders just now, the `Vault-Page` that httpd has told
- * it, as it is. `Vault-Page` is taken out of what all other requests say (page_request in own_page.h).
+ * The application sends `Authorization: Bearer KEY` and, for the page that it renders just now, the `Vault-Page` that
+ * httpd has told it, as it is. `Vault-Page` is taken out of what all other requests say (own_page.h).
  */
 #ifndef VAULT_FEED_KEY_H
 #define VAULT_FEED_KEY_H

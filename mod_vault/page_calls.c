@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What calls from outside of a run's own request add to it. An application that renders a method, or the page itself, runs in another
- * process, and its calls of feeds come as requests of their own, mostly to another child. What they do to the page lies in its
- * record until the run takes it.
+/* What calls from outside of a run's own request add to it. An application that renders a method, or the page itself,
+ * runs in another process, and its calls of feeds come as requests of their own, mostly to another child. What they
+ * do to the page lies in its record until the run takes it.
  *
- * A run is open from when the application is asked until it has answered. Each open run has a number that the page never
- * uses again, so a call that comes late, for a run that was given up, finds another number or none and changes nothing. A
- * run is closed by whoever ends it: its own request, a newer poll, an acknowledgement or a write to the page that voids its round, the
- * sweep after the death of its child, or the end of the page.
+ * A run is open from when the application is asked until it has answered. Each open run has a number that the page
+ * never uses again, so a call that comes late, for a run that was given up, finds another number or none and changes
+ * nothing. A run is closed by whoever ends it: its own request, a newer poll, an acknowledgement or a write to the
+ * page that voids its round, the sweep after the death of its child, or the end of the page.
  */
 #include "page_record.h"
 
@@ -229,7 +229,8 @@ static apr_status_t merge_acks(vault_state_t *s, const apr_array_header_t *more)
     return APR_SUCCESS;
 }
 
-/* A cursor that is there already was asked for by another call: two answers to one question cannot both be where the page goes on. */
+/* A cursor that is there already was asked for by another call: two answers to one question cannot both be where the
+ * page goes on. */
 static apr_status_t merge_cursors(vault_state_t *s, const apr_array_header_t *more)
 {
     int i;

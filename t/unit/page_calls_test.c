@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what calls from outside add to a run: it counts with the run, once, and leaves nothing when the run does not count. */
+/* Tests of what calls from outside add to a run: it counts with the run, once, and leaves nothing when the run does
+ * not count. */
 #include <string.h>
 
 #include "apr_strings.h"
@@ -359,7 +360,7 @@ static void whoever_voids_the_round_closes_the_run(void)
     }
 }
 
-/* What was added is charged, and nobody needs to come by for it to go: the page's child is gone, the sweep sees that. */
+/* What was added is charged, and no poll needs to come for it to go: the sweep sees that the page's child is gone. */
 static void after_the_death_of_its_child_the_sweep_closes_it(void)
 {
     scene_t s;

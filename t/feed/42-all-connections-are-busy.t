@@ -14,7 +14,7 @@ use constant LOCKED => '11 the database is locked: waited 1 s for "busy"';
 # How many wait for a lock.
 my %WAITING = (
     pgsql => q{SELECT count(*) FROM pg_stat_activity WHERE datname='busy' AND wait_event_type='Lock'},
-    mysql => q{SELECT count(*) FROM information_schema.INNODB_TRX WHERE trx_state='LOCK WAIT'},
+    mysql => q{SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME='INNODB_ROW_LOCK_CURRENT_WAITS'},
 );
 my $SAVE = '/closed/call?feed=busy&method=save&args=%7B%22table%22%3A%22names%22%2C%22values%22%3A%7B%22name%22%3A%22anna%22%7D%7D';
 

@@ -11,7 +11,7 @@ use constant MANY => 5;
 # How many wait for a lock.
 my %WAITING = (
     pgsql => q{SELECT count(*) FROM pg_stat_activity WHERE datname='fair' AND wait_event_type='Lock'},
-    mysql => q{SELECT count(*) FROM information_schema.INNODB_TRX WHERE trx_state='LOCK WAIT'},
+    mysql => q{SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME='INNODB_ROW_LOCK_CURRENT_WAITS'},
 );
 
 sub save { return "/closed/call?feed=fair&method=save&args=%7B%22table%22%3A%22names%22%2C%22values%22%3A%7B%22name%22%3A%22$_[0]%22%7D%7D" }

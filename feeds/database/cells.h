@@ -23,13 +23,11 @@ typedef struct database_cells_t {
 void database_cells_begin(database_cells_t *cells, const char *name);
 
 /** A whole statement with nothing but what vault_watched, and the snapshot, say of the watching of a table; without names.
- * database_changes_hear takes them. Where the dialect unites there are rows for the parts of the place, too, also if the table is not watched.
- * @param others  so many cells follow that are NULL */
-void database_cells_alone(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
-                          int others);
+ * database_changes_hear takes them. */
+void database_cells_alone(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table);
 
-/** ` WHERE` it is the row of a table in vault_watched `AS w`, or, where the dialect unites, that with the parts of the place. */
-void database_cells_which(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table);
+/** ` WHERE` it is the row of a table in vault_watched `AS w`. What follows orders the rows. */
+void database_cells_which(sql_statement_t *sql, const sql_table_t *table);
 
 /** The first cell of a statement: the snapshot, or NULL where the table is not watched as `epoch`. Of a dialect that asks once; all rows
  * have it, and the first one counts. */
@@ -37,17 +35,9 @@ void database_cells_place(sql_statement_t *sql, const database_dialect_t *dialec
                           const char *epoch);
 
 /** Begin a statement whose other cells are of rows that may be none: `SELECT`, and those of the watching, which all rows have, so that
- * those of the first count. Where the dialect unites they come in rows of their own, of which the others are NULL, and are NULL in all
- * others. */
+ * those of the first count. */
 void database_cells_select(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table);
-/** When all cells are there: ` FROM` the watching, to which the table `name` is joined `AS alias`, up to its condition, or that alone. */
-void database_cells_from(database_cells_t *cells, const database_dialect_t *dialect, const char *name,
-                         const char *alias);
-/** After the condition: of the watching of `table`, if it was joined. What follows orders the rows. */
-void database_cells_of(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table);
-/** The end.
- * @param others  how many cells there are beside those of the watching */
-void database_cells_end(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
-                        int others);
+/** When all cells are there: ` FROM` the watching, to which the table `name` is joined `AS alias`, up to its condition. */
+void database_cells_from(database_cells_t *cells, const char *name, const char *alias);
 
 #endif

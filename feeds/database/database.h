@@ -18,32 +18,18 @@
  * fold.c        several changes of one row, folded into one
  * interests.c   names of interests, and which a changed row touches
  * dialect*.c    the change table and its triggers: one row per kind of database
- * places_*.c    places in it
- * numbering_mysql.c   the numbers that those of MariaDB are made of
  * objects.c     properties and collections of entities
  * queries.c     named queries
  * query_text.c  a query taken to pieces
  * results.c     what pages have seen of queries, kept in the database
  * subscription.c  places that outlive pages
- * board.c       what children share: who watches, how far, and what writers have announced
- * recorded.c    what a write has recorded, announced by the writer
- * own.c         likewise on MariaDB, with its place
- * recent.c      what children have written lately, for looks without the database
- * copies.c      how that lies in memory
- * joined.c      the same where places are sets
- * joins_snapshots.c   of transactions: PostgreSQL
- * joins_lists.c       of changes: MariaDB
- * snapshot.c, listed.c  and those apart from what was left
- * footprint.c   whether anybody has written at all
- * brief.c       whether all that is new was announced already
- * glimpse.c     what a page's look tells the watcher by the way
- * watcher.c     notices what other programs write: a thread, and when it looks
- * pace.c        how often, where nothing tells it
+ * position*.c  which changes a reader has seen: one kind of set per kind of database
+ * numbering_mysql.c   the numbers that those of MariaDB are made of
+ * board.c       what children share: who is the tailer, the ring, and who waits for it
+ * ring.c        the changes that the tailer has read lately
+ * tailer.c      reads each change once: a thread, and when it reads
+ * tail.c        what it reads, and what it tells
  * knock.c       told of writes by the kernel
- * news.c        whether it has to look at all tables
- * survey.c      all watched tables, read
- * progress.c    up to where all is announced
- * listeners.c   whether anybody else is told of commits
  * pruning.c     removes what is too old
  * model.c       entities, collections and queries, from a file
  */
@@ -54,7 +40,7 @@
 
 #include "model.h"
 
-typedef struct database_watcher_t database_watcher_t;
+typedef struct database_tailer_t database_tailer_t;
 typedef struct database_board_t database_board_t;
 
 /** A VaultFeed of this kind. `sql` is its first field: a sql_call_t's `db` is the feed, too. */
@@ -62,16 +48,16 @@ typedef struct database_t {
     sql_database_t sql;               /* const after open */
     const database_model_t *model;    /* const after open: NULL: none */
     const apr_array_header_t *tables; /* const after open: those that calls may name; NULL: all */
-    int look;                         /* const after open: milliseconds between two looks of the watcher */
+    int look;                         /* const after open: milliseconds between two looks of the tailer; 0: there is none */
+    int ring;                         /* const after open: its size in kilobytes */
     int keep;                         /* const after open: seconds that changes are kept */
     int keep_places;                  /* const after open: seconds that the place of a user who does not come is kept */
     int changes;                      /* const after open: how many are kept at most */
     int board_fd;                     /* const after open: the board's memory, and its lock */
+    int poke;                         /* const after open: an eventfd that wakes the tailer */
     database_board_t *board;          /* const after open: shared by children */
     const char *journal;         /* const after open: the file that every commit writes to; NULL: nobody knows one */
-    int knock;                   /* const after open: tells that it is written (knock.h); -1: nothing does */
-    const char *marked_as;       /* const after open: what marks are of, beside the change */
-    database_watcher_t *watcher; /* const after child_start */
+    database_tailer_t *tailer;   /* const after child_start */
 } database_t;
 
 #endif

@@ -13,6 +13,7 @@
 #include "connection.h"
 #include "driver.h"
 #include "fold.h"
+#include "mix.h"
 #include "now.h"
 #include "rows.h"
 
@@ -34,38 +35,6 @@ const database_dialect_t *database_dialect_of(const sql_database_t *db)
     return NULL;
 }
 
-static apr_status_t understand_place(sql_call_t *c, const char *told, const char **place)
-{
-    const database_dialect_t *dialect = database_dialect_of(c->db);
-
-    *place = told;
-    if (told == NULL) {
-        return sql_fail(c, APR_EGENERAL, "the database says nothing of its state");
-    }
-    return dialect->place != NULL ? dialect->place(c, told, place) : APR_SUCCESS;
-}
-
-apr_status_t database_dialect_place(sql_call_t *c, const char **told, const char **place)
-{
-    const database_dialect_t *dialect = database_dialect_of(c->db);
-    static const char *const names[] = {"now", NULL};
-    sql_statement_t *sql = sql_statement_make(c);
-    json_t *rows;
-    apr_status_t rv;
-
-    if (dialect->where != NULL) {
-        rv = dialect->where(c, told);
-        return rv == APR_SUCCESS ? understand_place(c, *told, place) : rv;
-    }
-    sql_raw(sql, c->db->driver->select);
-    sql_raw(sql, " ");
-    sql_own_cell_of(sql, dialect->now, SQL_TEXT);
-    rv = sql_fetch(c, sql, names, 1, &rows);
-    *told = database_text_of(json_object_get(json_array_get(rows, 0), "now"), c->pool);
-    json_decref(rows);
-    return rv == APR_SUCCESS ? understand_place(c, *told, place) : rv;
-}
-
 const char *database_dialect_now(const sql_statement_t *sql, const database_dialect_t *dialect,
                                  const sql_table_t *table)
 {
@@ -77,25 +46,11 @@ const char *database_dialect_epoch_of(const database_dialect_t *dialect)
     return dialect->epoch != NULL ? dialect->epoch : "w.epoch";
 }
 
-const char *database_part_add(const char *told, const char *number, const char *id, apr_pool_t *pool)
-{
-    apr_size_t length;
-
-    if (told == NULL) {
-        return apr_pstrcat(pool, number, ";", id, NULL); /* which ends at an id that is none */
-    }
-    length = strlen(told);
-    if (id == NULL || length >= VAULT_PROPERTY_VALUE_MAX) {
-        return told;
-    }
-    return apr_pstrcat(pool, told, told[length - 1] != ';' ? "," : "", id, NULL);
-}
-
-int database_dialect_is_place(sql_call_t *c, const char *text)
+int database_dialect_is_position(sql_call_t *c, const char *text)
 {
     const database_span_t span = {.since = text, .now = text, .pruned = ""};
 
-    return !database_dialect_of(c->db)->is_lost(c, &span);
+    return !database_dialect_of(c->db)->position->is_lost(c->pool, &span);
 }
 
 void database_dialect_push(apr_array_header_t *statements, const sql_statement_t *sql)
@@ -191,6 +146,23 @@ const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table)
     return note->columns;
 }
 
+apr_uint64_t database_dialect_shape(sql_call_t *c, const sql_table_t *table)
+{
+    database_kept_t *kept = &note_of(c, table)->kept;
+    const char *shape = table->shape != NULL ? table->shape : table->definition;
+    apr_uint64_t sum = 1;
+
+    if (kept->shape == 0) {
+        for (int i = 0; i < table->columns->nelts; i++) {
+            sum = database_mix_text(sum, sql_table_column(table, i)->name);
+        }
+        sum = database_mix_text(sum, table->key != NULL ? table->key : "");
+        sum = database_mix_text(sum, shape != NULL ? shape : "");
+        kept->shape = sum != 0 ? sum : 1;
+    }
+    return kept->shape;
+}
+
 database_kept_t *database_dialect_kept(sql_call_t *c)
 {
     return &note_of(c, c->table)->kept;
@@ -278,7 +250,7 @@ void database_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
     sql_text(sql, database_dialect_columns(c, c->table));
     sql_raw(sql, ")");
     database_dialect_push(statements, sql);
-    /* Pages have places in another watching: the watcher is to tell them. */
+    /* Pages have positions in another watching: the tailer is to tell them. */
     sql = sql_statement_make(c);
     sql_raw(sql, "INSERT INTO vault_changes(tbl,op)VALUES(");
     sql_text(sql, c->table->name);

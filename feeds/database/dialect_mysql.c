@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watching tables of MariaDB: the change table, its triggers, and images. Changes get numbers (numbering_mysql.h), of which places are made
- * (places_mysql.h). */
+/* Watching tables of MariaDB: the change table, its triggers, and images. Changes get numbers (numbering_mysql.h), of which positions are made. */
 #include "dialect.h"
 
 #include <string.h>
@@ -11,9 +10,8 @@
 #include "catalogue.h"
 #include "driver.h"
 #include "interests.h"
-#include "joins.h"
 #include "numbering_mysql.h"
-#include "places_mysql.h"
+#include "position_mysql.h"
 
 #define TRIGGER_NAME_MAX 64
 
@@ -30,7 +28,7 @@ static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription VARCHAR(40) NOT NULL PRIMARY KEY, place TEXT NOT "
     "NULL, "
     "reached BIGINT NOT NULL, used BIGINT NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
-    /* What is numbered already has smaller numbers, and places have no larger ones, also where somebody has dropped this table alone. */
+    /* What is numbered already has smaller numbers, and positions have no larger ones, also where somebody has dropped this table alone. */
     "INSERT IGNORE INTO vault_watched(tbl,epoch,pruned,columns) SELECT "
     "'','',COALESCE(MAX(pos)+" DATABASE_NUMBERING_MYSQL_AT_ONCE ",0),'[]' FROM "
     "vault_changes",
@@ -209,17 +207,6 @@ static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t 
 
 /* ------------------------------------------------------------ images */
 
-/* What a transaction has recorded beside this is told by its place. */
-static const char *alone(const sql_statement_t *sql, const sql_table_t *table, const char *columns)
-{
-    sql_statement_t *made = sql_expression_make(sql);
-
-    sql_raw(made, "CASE WHEN w.columns=");
-    sql_constant(made, columns);
-    sql_raw(made, " THEN 1 ELSE 0 END");
-    return made->text;
-}
-
 static void append_image(sql_statement_t *sql, const sql_table_t *table, const char *column)
 {
     sql_own_cell(sql, "c", column, SQL_TEXT); /* JSON_OBJECT writes a NUL as other characters */
@@ -265,10 +252,10 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
 
 const database_dialect_t database_dialect_mysql = {
     .name = "mysql",
+    .position = &database_position_mysql,
     .tables = tables,
     .lock_rows = " FOR UPDATE",
     .order = "COALESCE(c.pos,4611686018427387904+c.id)",
-    .unites = 1,
     .insert_new = "",
     /* IGNORE would lock a row that is there for readers only: to write it then, it may have to wait for who waits for it. */
     .insert_new_end = " ON DUPLICATE KEY UPDATE used=used",
@@ -276,24 +263,14 @@ const database_dialect_t database_dialect_mysql = {
     .watch = watch,
     .unwatch = unwatch,
     .settle = database_numbering_mysql_settle,
-    .is_long = database_places_mysql_is_long,
-    .is_due = database_numbering_mysql_is_due,
-    .now = DATABASE_PLACES_MYSQL_NOW,
-    .part = DATABASE_PLACES_MYSQL_PART,
-    /* The few rows that there are cost less to read than to plan for. */
-    .parts = " IGNORE INDEX(PRIMARY)" DATABASE_PLACES_MYSQL_PARTS,
-    .where = database_places_mysql_where,
-    .place = database_places_mysql_place,
-    .is_lost = database_places_mysql_is_lost,
-    .append_since = database_places_mysql_append_since,
-    .append_own = database_places_mysql_append_own,
-    .floor_of = database_places_mysql_floor_of,
-    .joins = &database_joins_lists,
-    .number = "c.id",
-    .alone = alone,
-    .next = database_places_mysql_next,
-    .prune = database_places_mysql_prune,
+    .is_long = database_position_mysql_is_long,
+    .now = DATABASE_POSITION_MYSQL_NOW,
+    .now_of_all = "CONCAT(COALESCE((SELECT pruned FROM vault_watched WHERE tbl=''),'0'),';')",
+    .pruned = "(SELECT MAX(CAST(w.pruned AS SIGNED)) FROM vault_watched AS w WHERE w.tbl<>'')",
+    .watchings = "(SELECT GROUP_CONCAT(w.tbl,' ',w.epoch ORDER BY w.tbl) FROM vault_watched AS w WHERE w.tbl<>'')",
+    .is_tailed = "c.pos IS NOT NULL",
+    .number = "c.pos",
+    .prune = database_position_mysql_prune,
     .append_image = append_image,
-    .images_of = images_of,
     .append_has = append_has,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watching tables of PostgreSQL: the change table, its trigger, who is told, and images. Places are those of places_pgsql.h.
+/* Watching tables of PostgreSQL: the change table, its trigger, who is told, and images. Positions are those of position_pgsql.c.
  *
  * One trigger function serves all tables: it keeps rows as JSON, whatever columns they have. Images are made of that when
  * they are read, by the type that the table has then.
@@ -17,8 +17,7 @@
 #include "connection.h"
 #include "driver.h"
 #include "image.h"
-#include "joins.h"
-#include "places_pgsql.h"
+#include "position_pgsql.h"
 
 static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_changes(id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
@@ -39,7 +38,7 @@ static const char *const tables[] = {
     "DECLARE o jsonb; n jsonb; ok text; nk text; t text := TG_ARGV[0]; k text := TG_ARGV[1]; p text := "
     "coalesce(TG_ARGV[2],'');\n"
     "BEGIN\n"
-    /* Once, for ever: see places_pgsql.h. */
+    /* Once, for ever: see position_pgsql.c. */
     "  IF pg_catalog.current_setting('synchronous_commit') = 'off' AND "
     "NOT EXISTS(SELECT FROM vault_changes WHERE tbl='') THEN\n"
     "    INSERT INTO vault_changes(tbl,op) VALUES('','A');\n"
@@ -63,8 +62,6 @@ static const char *const tables[] = {
     "VALUES(t,pg_catalog.\"left\"(TG_OP,1),ok,o,n);\n"
     "    END IF;\n"
     "  END IF;\n"
-    /* The feed's own writers announce what they have written themselves. */
-    "  IF pg_catalog.current_setting('mod_vault.quiet',true) = 'on' THEN RETURN NULL; END IF;\n"
     "  PERFORM pg_catalog.pg_notify('vault_changes','');\n"
     "  RETURN NULL;\n"
     "END $vault$",
@@ -158,32 +155,9 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
 
 /* ------------------------------------------------------------ listening */
 
-/* Whoever listens says so by a lock that many can have, as long as his connection lives. The number: "listen" in ASCII. */
-#define LISTENING "119200164373870"
-
-/* Nobody waits for that lock: everybody who can connect could have it for himself. */
 static apr_status_t listen_(sql_call_t *c)
 {
-    apr_status_t rv = sql_conn_query(c, "LISTEN vault_changes", NULL);
-
-    return rv == APR_SUCCESS ? sql_conn_query(c, "SELECT pg_catalog.pg_try_advisory_lock_shared(" LISTENING ")", NULL)
-                             : rv;
-}
-
-/* Nobody else has it if this connection could have it for itself. It has it once more each time, which is counted in the server's process
- * only, or has it now, if somebody else had it for himself before. */
-static apr_status_t listens_alone(sql_call_t *c, int *alone)
-{
-    const char *cell;
-    apr_status_t rv =
-        sql_conn_cell(c,
-                      "SELECT CASE WHEN NOT pg_catalog.pg_try_advisory_lock_shared(" LISTENING ") THEN 'false' WHEN "
-                      "pg_catalog.pg_try_advisory_lock(" LISTENING ") THEN pg_catalog.pg_advisory_unlock(" LISTENING
-                      ")::text ELSE 'false' END AS v",
-                      &cell);
-
-    *alone = rv == APR_SUCCESS && cell != NULL && strcmp(cell, "true") == 0;
-    return rv;
+    return sql_conn_query(c, "LISTEN vault_changes", NULL);
 }
 
 /* libpq keeps what it was told until somebody takes it. That was committed: the next snapshot shows it. */
@@ -245,31 +219,9 @@ static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
     return made->text;
 }
 
-/* The sum is of subqueries, one for each watched table: a join may read all that was recorded.
- * In the commit come triggers that can be deferred, and a key that is then compared waits for who else has it: that transaction was not seen. Other
- * constraints change nothing, and wait for nobody whose change is one of the same row. None can be made meanwhile of a table that was written. */
-static const char *alone(const sql_statement_t *sql, const sql_table_t *table, const char *columns)
-{
-    sql_statement_t *made = sql_expression_make(sql);
-
-    sql_raw(made, "CASE WHEN (SELECT sum((SELECT count(*) FROM ");
-    sql_table(made, "vault_changes");
-    sql_raw(made, " AS d WHERE d.tbl=v.tbl AND d.xid=pg_catalog.pg_current_xact_id())) FROM ");
-    sql_table(made, "vault_watched");
-    sql_raw(
-        made,
-        " AS v)=1 AND NOT EXISTS(SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgdeferrable AND(NOT g.tgisinternal OR"
-        " g.tgfoid='pg_catalog.unique_key_recheck'::pg_catalog.regproc)) AND w.columns=");
-    sql_constant(made, columns);
-    sql_raw(made, " AND ");
-    append_is_same(made, table);
-    sql_raw(made, " THEN 1 ELSE 0 END");
-    return made->text;
-}
-
 /* A statement that stays prepared is read again when a table that it names is altered or made anew. The type of a table's rows does not count
  * as its name, so it is named once more. */
-static void append_image(sql_statement_t *sql, const sql_table_t *table, const char *column)
+static void append_image_of(sql_statement_t *sql, const sql_table_t *table, const char *column)
 {
     sql_raw(sql, "CASE WHEN c.");
     sql_raw(sql, column);
@@ -292,22 +244,44 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
     sql_table(sql, table->name);
     sql_raw(sql, ",c.");
     sql_raw(sql, column);
-    sql_raw(sql, ") AS t) END AS v");
+    sql_raw(sql, ") AS t) END");
 }
 
-/* As append_image writes it. */
-static int images_of(const char *images[2], const sql_column_t *column, const char *value, apr_pool_t *pool)
+static void append_image(sql_statement_t *sql, const sql_table_t *table, const char *column)
 {
-    const char *kind = database_dialect_is_number(column, value) ? "I"
-                       : column->spelling == SQL_SPELLING_EXACT  ? "T"
-                       : column->spelling == SQL_SPELLING_UUID   ? "T"
-                                                                 : NULL;
+    append_image_of(sql, table, column);
+    sql_raw(sql, " AS v");
+}
 
-    if (kind == NULL || !database_dialect_is_plain(value) || !database_dialect_is_plain(column->name)) {
-        return 0;
+/* The type of an image is that of its table. */
+static void append_images(sql_statement_t *sql, const apr_array_header_t *of, const char *column)
+{
+    sql_raw(sql, of->nelts > 0 ? "CASE c.tbl" : "NULL");
+    for (int i = 0; i < of->nelts; i++) {
+        const sql_table_t *table = APR_ARRAY_IDX(of, i, const sql_table_t *);
+
+        sql_raw(sql, " WHEN ");
+        sql_constant(sql, table->name);
+        sql_raw(sql, " THEN ");
+        append_image_of(sql, table, column);
     }
-    images[0] = apr_pstrcat(pool, "\"", column->name, "\":\"", kind, value, "\"", NULL);
-    return 1;
+    sql_raw(sql, of->nelts > 0 ? " END AS v" : " AS v");
+}
+
+/* Asked once for each table that there are changes of. */
+static void append_altered(sql_statement_t *sql, const apr_array_header_t *of)
+{
+    sql_raw(sql, of->nelts > 0 ? "CASE c.tbl" : "NULL");
+    for (int i = 0; i < of->nelts; i++) {
+        const sql_table_t *table = APR_ARRAY_IDX(of, i, const sql_table_t *);
+
+        sql_raw(sql, " WHEN ");
+        sql_constant(sql, table->name);
+        sql_raw(sql, " THEN CASE WHEN ");
+        append_is_same(sql, table);
+        sql_raw(sql, " THEN NULL ELSE 'T' END");
+    }
+    sql_raw(sql, of->nelts > 0 ? " END AS v" : " AS v");
 }
 
 static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
@@ -321,8 +295,18 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
     sql_raw(sql, ",false)");
 }
 
+#define EPOCH                                                                                                          \
+    "(w.epoch||CASE WHEN pg_catalog.current_setting('synchronous_commit')='off' OR EXISTS(SELECT FROM "                \
+    "vault_changes AS a WHERE a.tbl='') THEN '.'||" INCARNATION " ELSE '' END)"
+/* The largest recorded transaction of all watched tables that this snapshot sees, and the snapshot: as now_of. */
+#define NOW_OF_ALL                                                                                                     \
+    "(SELECT pg_catalog.pg_current_snapshot()::text||'/'||coalesce(max(greatest(nullif(p.pruned,'')::bigint,"          \
+    "(SELECT l.xid::text::bigint FROM vault_changes AS l WHERE l.tbl=p.tbl ORDER BY l.xid DESC LIMIT 1))),0)::text "   \
+    "FROM vault_watched AS p)"
+
 const database_dialect_t database_dialect_pgsql = {
     .name = "pgsql",
+    .position = &database_position_pgsql,
     .tables = tables,
     .lock_rows = " FOR UPDATE",
     .order = "c.id+0", /* else a planner may take rows by the index of ids, and pass over all that were seen */
@@ -333,31 +317,21 @@ const database_dialect_t database_dialect_pgsql = {
     .unwatch = unwatch,
     .now = "(SELECT pg_catalog.pg_current_snapshot()::text)", /* once, not for each row */
     .now_of = now_of,
-    .epoch = "(w.epoch||CASE WHEN pg_catalog.current_setting('synchronous_commit')='off' OR EXISTS(SELECT FROM "
-             "vault_changes AS a WHERE a.tbl='') THEN '.'||" INCARNATION " ELSE '' END)",
+    .epoch = EPOCH,
     .incarnation = "SELECT " INCARNATION " AS v",
-    .place = database_places_pgsql_place,
-    .is_lost = database_places_pgsql_is_lost,
-    .append_since = database_places_pgsql_append_since,
-    .append_own = database_places_pgsql_append_own,
-    .joins = &database_joins_snapshots,
+    .place = database_position_pgsql_of,
+    .now_of_all = NOW_OF_ALL,
+    .pruned = "(SELECT max(nullif(w.pruned,'')::bigint)::text FROM vault_watched AS w)",
+    .watchings = "(SELECT pg_catalog.string_agg(w.tbl||' '||" EPOCH ",',' ORDER BY w.tbl) FROM vault_watched AS w)",
+    .is_by_table = 1,
     .number = "c.xid",
-    .alone = alone,
-    .next = database_places_pgsql_next,
-    .prune = database_places_pgsql_prune,
+    .prune = database_position_pgsql_prune,
     .tell = "NOTIFY vault_changes",
     .listen = listen_,
     .hush = hush,
-    .begin_quietly = "BEGIN ISOLATION LEVEL READ COMMITTED;SET LOCAL mod_vault.quiet=on",
-    /* One subquery for each watched table, as in `alone`. */
-    .end_quiet =
-        "SELECT pg_catalog.set_config('mod_vault.quiet','off',true),(SELECT pg_catalog.pg_notify('vault_changes','') "
-        "FROM vault_watched AS v WHERE (SELECT 1 FROM vault_changes AS d WHERE d.tbl=v.tbl AND "
-        "d.xid=pg_catalog.pg_current_xact_id() LIMIT 1)=1 LIMIT 1)",
-    .listens_alone = listens_alone,
     .columns = columns,
     .append_image = append_image,
-    .image_of = database_image_of,
-    .images_of = images_of,
+    .append_images = append_images,
+    .append_altered = append_altered,
     .append_has = append_has,
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Watching tables of SQLite.
  *
- * SQLite has one writer at a time, so that ids become visible in their order, and AUTOINCREMENT gives none twice: the place
- * is the largest id. Foreign key actions fire triggers, too; a REPLACE that removes a row fires its delete trigger only
+ * Foreign key actions fire triggers, too; a REPLACE that removes a row fires its delete trigger only
  * under `PRAGMA recursive_triggers=ON`, which the docs say.
  */
 #include "dialect.h"
@@ -196,40 +195,7 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
     end_trigger(sql, statements);
 }
 
-/* ------------------------------------------------------------ places */
-
-static apr_int64_t number(const char *place)
-{
-    char *end;
-    apr_int64_t id = apr_strtoi64(place, &end, 10);
-
-    return end != place && *end == '\0' ? id : -1;
-}
-
-static int is_lost(sql_call_t *c, const database_span_t *span)
-{
-    apr_int64_t since = number(span->since);
-
-    return since < 0 || since > number(span->now) || since < number(span->pruned);
-}
-
-static void append_since(sql_statement_t *sql, const char *since)
-{
-    sql_raw(sql, "c.id>");
-    sql_integer(sql, number(since));
-}
-
-static void append_own(sql_statement_t *sql, apr_int64_t floor)
-{
-    sql_raw(sql, "c.id>");
-    sql_integer(sql, floor);
-}
-
-static const char *next(sql_call_t *c, const database_span_t *span, const char *last, int *again)
-{
-    *again = last != NULL;
-    return last != NULL ? last : span->now;
-}
+/* ------------------------------------------------------------ pruning */
 
 /* Up to which id changes are to go; NULL: none. Ids are in the order of time. */
 static apr_status_t find_horizon(sql_call_t *c, apr_int64_t before, int most, const char **horizon)
@@ -275,7 +241,8 @@ static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most, const cha
     if (rv != APR_SUCCESS || found == NULL) {
         return rv;
     }
-    horizon = number(found) < number(seen) ? number(found) : number(seen);
+    horizon = apr_strtoi64(found, NULL, 10);
+    horizon = horizon < apr_strtoi64(seen, NULL, 10) ? horizon : apr_strtoi64(seen, NULL, 10);
     rv = sql_conn_begin_write(c);
     if (rv != APR_SUCCESS) {
         return rv;
@@ -342,8 +309,11 @@ static void append_either_has(sql_statement_t *sql, const sql_column_t *column, 
     sql_raw(sql, count > 0 ? ")" : "1=1");
 }
 
+#define NOW "coalesce((Select seq FROM main.sqlite_sequence WHERE name='vault_changes'),0)"
+
 const database_dialect_t database_dialect_sqlite3 = {
     .name = "sqlite3",
+    .position = &database_position_sqlite3,
     .tables = tables,
     .lock_rows = "",
     .order = "c.id",
@@ -351,16 +321,16 @@ const database_dialect_t database_dialect_sqlite3 = {
     .insert_new_end = "",
     .watch = watch,
     .unwatch = unwatch,
-    .now = "coalesce((Select seq FROM main.sqlite_sequence WHERE name='vault_changes'),0)",
-    .is_lost = is_lost,
-    .append_since = append_since,
-    .append_own = append_own,
-    .next = next,
+    .now = NOW,
+    .now_of_all = NOW,
+    .pruned = "(Select CAST(max(CAST(w.pruned AS INTEGER)) AS TEXT) FROM vault_watched AS w)",
+    .watchings = "(Select group_concat(x.one) FROM (Select w.tbl||' '||w.epoch AS one FROM vault_watched AS w ORDER BY "
+                 "w.tbl) AS x)",
+    .number = "0",
     .asks_once = 1,
     .journal = "-wal",
     .prune = prune,
     .append_image = append_image,
-    .images_of = images_of,
     .append_has = append_has,
     .append_either_has = append_either_has,
 };

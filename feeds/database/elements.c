@@ -47,8 +47,9 @@ static int take_cb(void *data, const char *const *cells)
     arriving_t *arriving = data;
     const char *const *own = cells + DATABASE_CELLS_WATCHED;
 
-    if (cells[0] != NULL && (!arriving->heard || arriving->look->dialect->unites)) {
-        arriving->heard = database_changes_hear(arriving->c, arriving->look, cells);
+    if (cells[0] != NULL && !arriving->heard) {
+        database_changes_hear(arriving->c, arriving->look, cells);
+        arriving->heard = 1;
     }
     /* Where there is no element all its cells are NULL; the foreign key of one is not. */
     if (own[0] != NULL) {
@@ -120,15 +121,13 @@ static int count_cells(const arriving_t *arriving)
 static apr_status_t append_from(const arriving_t *arriving, database_cells_t *cells, const database_wanted_t *wanted)
 {
     sql_call_t *c = arriving->c;
-    const database_dialect_t *dialect = arriving->look->dialect;
     apr_status_t rv;
 
-    database_cells_from(cells, dialect, c->table->name, "t");
+    database_cells_from(cells, c->table->name, "t");
     rv = database_append_equals(c, cells->sql, wanted->column, wanted->value);
-    database_cells_of(cells, dialect, c->table);
+    database_cells_which(cells->sql, c->table);
     sql_order(cells->sql, c->table->key != NULL ? c->table->key : wanted->column, 0);
     sql_limit(cells->sql, wanted->most);
-    database_cells_end(cells, dialect, c->table, count_cells(arriving));
     return rv;
 }
 

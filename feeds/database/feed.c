@@ -11,11 +11,12 @@
 #include "methods.h"
 #include "subscription.h"
 #include "tables.h"
-#include "watcher.h"
+#include "tailer.h"
 
 static const vault_feed_param_t params[] = {
     SQL_PARAMS,
     {"look", "200", "milliseconds between two looks for what others wrote, 10 to 60000, or 0: nobody looks", 0},
+    {"ring", "1024", "kilobytes of memory for the changes that were read last, 64 to 1048576", 0},
     {"keep", "86400", "seconds that changes are kept, 60 to 31536000", 0},
     {"keep-places", "7776000", "seconds that the place of a user who does not come is kept, 60 to 315360000", 0},
     {"changes", "100000", "changes that are kept at most, 1000 to 100000000", 0},
@@ -34,7 +35,7 @@ static const char *open_range(int *number, const apr_table_t *given, const char 
                                                             name, apr_table_get(given, name), least, most);
 }
 
-static const char *open_watcher(database_t *feed, const apr_table_t *given, apr_pool_t *pool)
+static const char *open_tailer(database_t *feed, const apr_table_t *given, apr_pool_t *pool)
 {
     const char *look = apr_table_get(given, "look");
     const char *wrong = NULL;
@@ -51,6 +52,9 @@ static const char *open_watcher(database_t *feed, const apr_table_t *given, apr_
     }
     if (wrong == NULL) {
         wrong = open_range(&feed->changes, given, "changes", 1000, 100000000, pool);
+    }
+    if (wrong == NULL) {
+        wrong = open_range(&feed->ring, given, "ring", 64, 1048576, pool);
     }
     return wrong != NULL ? wrong : database_board_open(feed, given, pool);
 }
@@ -70,7 +74,7 @@ static const char *open_cb(void **self, const vault_host_t *host, const apr_tabl
         wrong = database_tables_open(&feed->tables, given, pool);
     }
     if (wrong == NULL) {
-        wrong = open_watcher(feed, given, pool);
+        wrong = open_tailer(feed, given, pool);
     }
     return wrong;
 }
@@ -81,14 +85,14 @@ static const char *child_start_cb(void *self, apr_pool_t *pchild)
 
     const char *wrong = sql_pool_start(&feed->sql, pchild);
 
-    return wrong != NULL ? wrong : database_watcher_start(feed, pchild);
+    return wrong != NULL ? wrong : database_tailer_start(feed, pchild);
 }
 
 static void child_stop_cb(void *self)
 {
     database_t *feed = self;
 
-    database_watcher_stop(feed);
+    database_tailer_stop(feed);
     sql_pool_stop(&feed->sql);
 }
 

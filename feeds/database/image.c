@@ -59,26 +59,6 @@ static json_t *plain_row(char *at)
     return row;
 }
 
-const char *database_image_of(const char *const *names, const char *const *cells, apr_pool_t *pool)
-{
-    json_t *row = json_object();
-    const char *image = NULL;
-    size_t columns = 0;
-    char *text;
-
-    for (int i = 0; names[i] != NULL; i++) {
-        json_object_set_new(row, names[i], cells[i] != NULL ? json_string(cells[i]) : json_null());
-        columns++;
-    }
-    text = json_dumps(row, JSON_COMPACT);
-    if (text != NULL && json_object_size(row) == columns) {
-        image = apr_pstrdup(pool, text);
-    }
-    free(text);
-    json_decref(row);
-    return image;
-}
-
 json_t *database_image_row(const char *image)
 {
     char *copy = strchr(image, '\\') == NULL ? strdup(image) : NULL;

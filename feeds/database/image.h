@@ -11,10 +11,6 @@
 /** The row that an image shows. @return NULL: it is none */
 json_t *database_image_row(const char *image);
 
-/** The image of a row, as a dialect writes it for which this is database_dialect_t::image_of.
- * @param names  of the columns; ends with NULL. `cells`: of each. @return in `pool`; NULL: there is none */
-const char *database_image_of(const char *const *names, const char *const *cells, apr_pool_t *pool);
-
 /** Replace "old" and "new" of each of `changes`, images, by the rows that they show.
  * @return APR_SUCCESS; APR_EGENERAL: one cannot be read; a sentence was given */
 apr_status_t database_image_decode(sql_call_t *c, json_t *changes);

@@ -26,7 +26,7 @@ static json_t *keys_of(sql_call_t *c, const json_t *changes)
         const json_t *change = json_array_get(changes, i);
         const char *text = json_string_value(json_object_get(change, "key"));
 
-        if (text == NULL) {
+        if (text == NULL || strcmp(json_string_value(json_object_get(change, "op")), "I") != 0) {
             continue; /* SQLite has rows without a key: nobody could find them */
         }
         if (apr_hash_get(seen, text, APR_HASH_KEY_STRING) == NULL) {
@@ -62,11 +62,41 @@ static json_t *in_order(sql_call_t *c, json_t *rows, const json_t *keys)
     return ordered;
 }
 
+/* The rows as their last changes left them, where the changes are all that is known. Of several rows with one key the last one counts, as
+ * in_order takes them. */
+static json_t *last_rows(const json_t *changes)
+{
+    json_t *rows = json_array(), *by_key = json_object(), *row;
+    const char *key;
+
+    for (size_t i = 0; i < json_array_size(changes); i++) {
+        const json_t *change = json_array_get(changes, i);
+
+        if ((key = json_string_value(json_object_get(change, "key"))) != NULL) {
+            json_object_set(by_key, key, json_object_get(change, "new"));
+        }
+    }
+    json_object_foreach(by_key, key, row)
+    {
+        if (json_is_object(row)) {
+            json_array_append(rows, row);
+        }
+    }
+    json_decref(by_key);
+    return rows;
+}
+
 static apr_status_t fetch_inserted(sql_call_t *c, const database_look_t *look, json_t **rows)
 {
     json_t *keys = keys_of(c, look->changes);
-    apr_status_t rv = database_select_keys(c, keys, "", rows);
+    apr_status_t rv = APR_SUCCESS;
 
+    if (look->is_from_ring) {
+        *rows = last_rows(look->changes);
+    }
+    else {
+        rv = database_select_keys(c, keys, "", rows);
+    }
     if (rv == APR_SUCCESS) {
         *rows = in_order(c, *rows, keys);
     }
@@ -112,6 +142,9 @@ static void see_changes(sql_call_t *c, const database_look_t *look, database_see
     if (seen->changed) {
         seen->old = json_incref((json_t *)(uintptr_t)APR_ARRAY_IDX(rows, 0, database_fold_t).old);
     }
+    if (seen->changed && look->is_from_ring) {
+        seen->row = json_incref((json_t *)(uintptr_t)APR_ARRAY_IDX(rows, 0, database_fold_t).new);
+    }
 }
 
 /* @param holds_table  the page holds the interest of the table as well */
@@ -128,7 +161,7 @@ static apr_status_t see(sql_call_t *c, database_look_t *look, const char *key, i
     else {
         rv = c->table->key != NULL ? database_check_name(c, c->table->key, key) : APR_SUCCESS;
     }
-    if (rv == APR_SUCCESS && seen->changed) {
+    if (rv == APR_SUCCESS && seen->changed && !look->is_from_ring) {
         rv = database_select_row(c, key, &seen->row);
     }
     if (rv != APR_SUCCESS) {

@@ -2,29 +2,24 @@
 /* An inotify with one file: see knock.h. */
 #include "knock.h"
 
-#include <stdint.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
-/* It is the file of that name no more. */
-#define IS_ANOTHER (IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF)
-/* Likewise; or written or cut. */
-#define DONE_TO_IT (IN_MODIFY | IS_ANOTHER)
+/* It is written or cut, or it is the file of that name no more. */
+#define DONE_TO_IT (IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF)
 
-static apr_status_t close_it(void *fd)
+void database_knock_open(database_knock_t *knock)
 {
-    close((int)(intptr_t)fd);
-    return APR_SUCCESS;
+    knock->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    knock->file = -1;
 }
 
-int database_knock_open(apr_pool_t *pconf)
+void database_knock_close(database_knock_t *knock)
 {
-    int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-
-    if (fd >= 0) {
-        apr_pool_cleanup_register(pconf, (void *)(intptr_t)fd, close_it, apr_pool_cleanup_null);
+    if (knock->fd >= 0) {
+        close(knock->fd);
     }
-    return fd;
+    knock->fd = -1;
 }
 
 static void forget_told(const database_knock_t *knock)
@@ -49,20 +44,4 @@ int database_knock_listen(database_knock_t *knock, const char *file)
     }
     forget_told(knock);
     return knock->file >= 0;
-}
-
-int database_knock_hush(int fd, const char *file)
-{
-    return fd >= 0 && inotify_add_watch(fd, file, IS_ANOTHER) >= 0;
-}
-
-int database_knock_end_hush(int fd, const char *file)
-{
-    return inotify_add_watch(fd, file, DONE_TO_IT);
-}
-
-/* That a file is watched no more is told, too, and who listens again watches it again. */
-void database_knock_ring(int fd, int watch)
-{
-    (void)inotify_rm_watch(fd, watch);
 }

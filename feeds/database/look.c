@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a page finds its place in the changes of a table: see look.h. */
+/* How a page finds its position in the changes of a table: see look.h. */
 #include "look.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
@@ -13,12 +15,11 @@
 #include "connection.h"
 #include "driver.h"
 #include "elements.h"
-#include "glimpse.h"
+#include "look_ring.h"
 #include "now.h"
-#include "recent.h"
 #include "subscription.h"
 
-/* A cursor of a watched table: this, the epoch, a colon, the place. */
+/* A cursor of a watched table: this, the epoch, a colon, the place in the ring, a colon, the position. */
 #define CURSOR_MARK 'w'
 /* Likewise of what is not there. */
 #define ABSENT_MARK 'a'
@@ -46,9 +47,6 @@ static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
     if (look->is_crowded) {
         return APR_SUCCESS;
     }
-    if (look->dialect->is_due != NULL) {
-        database_glimpse(c, look);
-    }
     look->span.now = look->span.told = look->told;
     if (look->columns[0] == '\0') {
         c->conn->tables = NULL;
@@ -62,7 +60,10 @@ static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
     if (!look->altered) {
         database_dialect_keep_epoch(c, c->table, look->epoch);
     }
-    return look->dialect->place != NULL ? look->dialect->place(c, look->told, &look->span.now) : APR_SUCCESS;
+    if (look->dialect->place != NULL) {
+        look->span.now = look->dialect->place(look->told, c->pool);
+    }
+    return APR_SUCCESS;
 }
 
 /* Can the rows of a first view come with its place? */
@@ -107,25 +108,26 @@ static apr_status_t look_anew(sql_call_t *c, database_look_t *look, const databa
 /* Can it be told what happened since look->span.since, a place of `epoch`? */
 static int reaches_back(sql_call_t *c, const database_look_t *look, const char *epoch)
 {
-    return !look->is_crowded && strcmp(look->epoch, epoch) == 0 && !look->dialect->is_lost(c, &look->span);
+    return !look->is_crowded && strcmp(look->epoch, epoch) == 0 &&
+           !look->dialect->position->is_lost(c->pool, &look->span);
 }
 
 /* What happened since `place`, or that it cannot be told. */
-static apr_status_t look_since(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, const char *place,
-                               const char *epoch)
+static apr_status_t look_since(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                               const database_cursor_t *cursor)
 {
     json_t *rows = NULL;
     int heard = 0;
     apr_status_t rv = wanted->alone ? APR_SUCCESS : open_snapshot(c, look);
 
-    look->span.since = place;
+    look->span.since = cursor->position;
     if (rv == APR_SUCCESS) {
         rv = database_changes_fetch(c, look, wanted, &rows, &heard);
     }
     if (rv == APR_SUCCESS && heard) {
         rv = understand_watched(c, look);
     }
-    if (rv == APR_SUCCESS && heard && reaches_back(c, look, epoch)) {
+    if (rv == APR_SUCCESS && heard && reaches_back(c, look, cursor->epoch)) {
         look->reset = !wanted->cut && json_array_size(rows) > (size_t)wanted->most;
         if (!look->reset) {
             look->changes = json_incref(rows);
@@ -150,39 +152,72 @@ static apr_status_t give_up_changes(sql_call_t *c, database_look_t *look)
 
 /* ------------------------------------------------------------ begin */
 
-/* A place in `table`, of the watching `epoch`. NULL: that is no cursor of a watched table. */
-static const char *parse_cursor(sql_call_t *c, const char *cursor, const char **epoch)
+/* `BOOT.OFFSET`; anything else is no place in a ring. */
+static void parse_place_in_ring(database_cursor_t *cursor, const char *text)
 {
-    const char *colon = cursor != NULL && cursor[0] == CURSOR_MARK ? strchr(cursor, ':') : NULL;
+    char *at;
 
-    if (colon == NULL || !database_dialect_is_place(c, colon + 1)) {
-        return NULL;
+    cursor->boot = strtoull(text, &at, 16);
+    cursor->offset = *at == '.' ? strtoull(at + 1, &at, 10) : 0;
+    if (*at != ':') {
+        cursor->boot = 0;
     }
-    *epoch = apr_pstrmemdup(c->pool, cursor + 1, (apr_size_t)(colon - cursor) - 1);
-    return apr_pstrdup(c->pool, colon + 1);
+}
+
+static void parse_cursor(sql_call_t *c, const char *text, database_cursor_t *cursor)
+{
+    const char *ring = text != NULL && text[0] == CURSOR_MARK ? strchr(text, ':') : NULL;
+    const char *position = ring != NULL ? strchr(ring + 1, ':') : NULL;
+
+    *cursor = (database_cursor_t){0};
+    if (position == NULL || !database_dialect_is_position(c, position + 1)) {
+        return;
+    }
+    cursor->epoch = apr_pstrmemdup(c->pool, text + 1, (apr_size_t)(ring - text) - 1);
+    cursor->position = apr_pstrdup(c->pool, position + 1);
+    parse_place_in_ring(cursor, ring + 1);
+}
+
+/* @return 1: done */
+static int find_in_ring(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                        const database_cursor_t *cursor)
+{
+    const database_t *feed = (const database_t *)c->db;
+    database_why_t why = DATABASE_WHY_FIRST;
+
+    if (cursor->position != NULL && database_look_in_ring(c, look, wanted, cursor, &why)) {
+        database_board_count_ring(feed);
+        return 1;
+    }
+    database_board_count_sql(feed, why);
+    return 0;
 }
 
 /* A page that has no cursor yet may be of a user who was here before. */
 static apr_status_t find_page(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
 {
     const char *own = c->db->host->cursor_get(c->call);
-    const char *cursor = own;
-    const char *place, *epoch;
+    const char *text = own;
+    database_cursor_t cursor;
     apr_status_t rv = APR_SUCCESS;
 
     look->was_absent = database_look_was_absent(c);
     if (own == NULL && look->subscription != NULL) {
-        rv = database_subscription_recall(c, look->subscription, &cursor);
+        rv = database_subscription_recall(c, look->subscription, &text);
     }
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    place = parse_cursor(c, cursor, &epoch);
-    if (place != NULL && look->subscription == NULL && database_recent_look(c, look, wanted, place, epoch)) {
+    parse_cursor(c, text, &cursor);
+    if (database_ring_has_lost(&look->head, cursor.boot)) {
+        cursor.position = NULL;
+    }
+    cursor.boot = own != NULL ? cursor.boot : 0; /* the first view of a page shows what there is now */
+    if (!look->settled && find_in_ring(c, look, wanted, &cursor)) {
         return APR_SUCCESS;
     }
-    if (place != NULL) {
-        rv = look_since(c, look, wanted, place, epoch);
+    if (cursor.position != NULL) {
+        rv = look_since(c, look, wanted, &cursor);
         rv = rv == APR_EINVAL || rv == APR_EGENERAL ? give_up_changes(c, look) : rv;
     }
     if (rv == APR_SUCCESS && look->changes == NULL && !look->is_crowded) {
@@ -192,19 +227,17 @@ static apr_status_t find_page(sql_call_t *c, database_look_t *look, const databa
     return rv;
 }
 
-/* Likewise where places may have to be settled first. */
+/* Likewise where positions may have to be made short first. */
 static apr_status_t find_page_settled(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
 {
     database_look_t again = *look;
     apr_status_t rv = find_page(c, look, wanted);
 
     if (rv == APR_SUCCESS && look->is_crowded) {
-        int crowded = look->is_crowded;
-
         again.settled = 1;
         rv = database_look_end(c, look, rv);
         *look = again;
-        rv = rv == APR_SUCCESS ? look->dialect->settle(c, crowded > 1 ? c->db->timeout : 0) : rv;
+        rv = rv == APR_SUCCESS ? look->dialect->settle(c, c->db->timeout) : rv;
         rv = rv == APR_SUCCESS ? find_page(c, look, wanted) : rv;
     }
     return rv;
@@ -248,10 +281,8 @@ apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const cha
     database_look_t fresh = {.dialect = database_dialect_of(c->db)};
     apr_status_t rv = database_subscription_id(c, &fresh.subscription);
 
-    if (fresh.dialect != NULL && fresh.dialect->is_due != NULL) {
-        fresh.began = vault_now();
-        fresh.era = database_board_era((const database_t *)c->db);
-    }
+    fresh.began = vault_now();
+    database_ring_head(database_board_ring((const database_t *)c->db), &fresh.head);
     if (rv == APR_SUCCESS) {
         rv = sql_conn_take(c);
     }
@@ -316,16 +347,28 @@ void database_call_reset(sql_call_t *c)
     }
 }
 
+/* A cut position is no set: its page asks the database again. */
+static const char *place_in_ring(const sql_call_t *c, const database_look_t *look)
+{
+    const database_position_type_t *type = look->dialect->position;
+    database_position_t position;
+
+    if (look->head.boot == 0 || look->again || !type->read(&position, look->next)) {
+        return "-";
+    }
+    return apr_psprintf(c->pool, "%" PRIx64 ".%" PRIu64, (uint64_t)look->head.boot, (uint64_t)look->head.end);
+}
+
 apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)
 {
-    const char *cursor =
-        apr_psprintf(c->pool, "%c%s:%s", look->is_absent ? ABSENT_MARK : CURSOR_MARK, look->epoch, look->next);
+    const char *cursor = apr_psprintf(c->pool, "%c%s:%s:%s", look->is_absent ? ABSENT_MARK : CURSOR_MARK, look->epoch,
+                                      place_in_ring(c, look), look->next);
 
     if (look->reset) {
         database_call_reset(c);
     }
     if (c->db->host->cursor_set(c->call, cursor) != APR_SUCCESS) {
-        return sql_fail(c, APR_EGENERAL, "the page's place cannot be kept");
+        return sql_fail(c, APR_EGENERAL, "the page's position cannot be kept");
     }
     return look->subscription != NULL ? database_subscription_keep(c, look->subscription, cursor, look->next)
                                       : APR_SUCCESS;

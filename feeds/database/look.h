@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file look.h
- * How a page finds its place in the changes of a watched table, and what is new since.
+ * How a page finds its position in the changes of a watched table, and what is new since.
  *
- *     host->create_interest(…);                          // first, always
- *     database_look_begin(c, &look, table, &wanted);     // a connection, the table, the page's place in it, what is new since
- *     …if (look.span.since == NULL) read all, else use look.changes
- *     database_look_keep(c, &look);                      // the new place, of the same snapshot, as cursor
+ *     host->create_interest(...);                        // first, always
+ *     database_look_begin(c, &look, table, &wanted);     // a connection, the table, the page's position, what is new
+ * since
+ *     ...if (look.span.since == NULL) read all, else use look.changes
+ *     database_look_keep(c, &look);                      // the new position as cursor
  *     database_look_end(c, &look, rv);
  *
- * Rows and cursor come from one snapshot: what is committed during the look is seen by the next one, and only by that. One
- * statement is one snapshot, so a page that has a place and wants nothing but the changes since costs one statement.
+ * A page that has a place in the ring takes the changes from there (look_ring.h), without SQL. Else rows and cursor
+ * come from one snapshot of the database: what is committed during the look is seen by the next one, and only by that.
+ * One statement is one snapshot, so a page that has a position and wants nothing but the changes since costs one
+ * statement.
  */
 #ifndef DATABASE_LOOK_H
 #define DATABASE_LOOK_H
 
 #include "database.h"
 #include "dialect.h"
+#include "ring.h"
 
 /** Which changes are wanted. */
 typedef struct database_wanted_t {
-    const char *op;     /**< only these: "I"; NULL: all */
+    const char *op;     /**< only these: "I"; NULL: all. From the ring others come, too */
     const char *key;    /**< only of the row with this key, as text; NULL: of all rows */
     const char *column; /**< only where the old or new row has `value` in this column; NULL: all. Others may come too */
     const char *value;
-    int most; /**< so many at most */
-    int cut;  /**< 1: more are no reset: look->next and look->again say how to go on */
-    int alone; /**< 1: nothing is read beside the changes, or, when all is to be read, the elements, at most `most`, those with
-                  the smallest keys. Each comes with the place in one statement */
+    int most;  /**< so many at most */
+    int cut;   /**< 1: more are no reset: look->next and look->again say how to go on */
+    int alone; /**< 1: nothing is read beside the changes, or, when all is to be read, the elements, at most `most`,
+                  those with the smallest keys. Each comes with the position in one statement */
     const json_t *properties; /**< with `alone`: names of elements' properties, and their columns */
 } database_wanted_t;
 
@@ -39,26 +43,29 @@ typedef struct database_look_t {
     const char *told;         /**< where the snapshot is, as the dialect tells it */
     database_span_t span;     /**< since: NULL at a first view, and after a reset */
     int altered;              /**< the triggers do not know the columns that there are now */
-    const char *subscription; /**< names a place that outlives the page; NULL: none */
-    const char *next;         /**< the place to be kept; the snapshot's unless a batch was cut */
+    const char *subscription; /**< names a position that outlives the page; NULL: none */
+    const char *next;         /**< the position to be kept; the snapshot's unless a batch was cut */
     json_t *changes; /**< since span.since, oldest first; NULL without it: [{"op", "key" (as text), "old": row or null,
                         "new": row or null}, …] */
     json_t
         *elements; /**< with `alone`, without span.since: [{"id", property, …}, …]; NULL if there is no such column */
     const char *odd; /**< how the database writes `value`, if that is another way */
-    int was_absent; /**< what the page asks for was not there when it last looked, and it waits for more than its name */
+    int was_absent;  /**< what the page asks for was not there when it last looked, and it waits for more than its name
+                      */
     int is_absent;  /**< set by the caller: it is not there, and may come under a name that is written in another way */
     int reset;      /**< the page had a place, but what happened since cannot be told: everything is to be shown anew */
     int again;      /**< there may be more beyond `next` already */
     int open;       /**< a transaction is */
-    int settled;    /**< places were settled for this look */
-    apr_time_t began; /**< before the database was asked; where places are to be settled */
-    apr_uint32_t era; /**< likewise: of the board, before the connection was taken */
-    int is_crowded; /**< they were not, and the one that was found is long: nothing else is known. As dialect.h's is_long says */
+    int settled;    /**< positions were made short for this look */
+    int is_crowded; /**< they were not, and the one that was found is long: nothing else is known */
+    apr_time_t began;     /**< before the database was asked */
+    database_head_t head; /**< of the ring, before anything was read */
+    int is_from_ring;     /**< the changes are from the ring: no transaction is open, and rows are what their last image
+                             says */
 } database_look_t;
 
-/** Take a connection, find `table`, see where the page is and what is new since then. More than wanted->most changes make
- * a reset, unless they may be cut.
+/** Take a connection, find `table`, see where the page is and what is new since then. More than wanted->most changes
+ * make a reset, unless they may be cut.
  * @return APR_SUCCESS; database_look_end is due
  *         other  as sql_conn_take, sql_catalogue_find, sql_conn_query; nothing is held but the connection */
 apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
@@ -71,7 +78,8 @@ apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, c
 /** That sentence. @return APR_EINVAL */
 apr_status_t database_look_not_watched(sql_call_t *c, const char *table);
 
-/** Was what the page asks for not there when it last looked (database_look_t::was_absent)? Asked before the interests are created. */
+/** Was what the page asks for not there when it last looked (database_look_t::was_absent)? Asked before the interests
+ * are created. */
 int database_look_was_absent(const sql_call_t *c);
 
 /** Where a snapshot is in the changes of a table. */

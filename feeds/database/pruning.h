@@ -9,7 +9,7 @@
 
 #include "dialect.h"
 
-/** All zero at first. Of one thread, the watcher's. */
+/** All zero at first. Of one thread, the tailer's. */
 typedef struct database_pruning_t {
     apr_time_t pruned_at; /* thread */
 } database_pruning_t;

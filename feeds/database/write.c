@@ -7,16 +7,13 @@
 #include "apr_hash.h"
 
 #include "arguments.h"
+#include "board.h"
 #include "catalogue.h"
 #include "connection.h"
 #include "dialect.h"
-#include "footprint.h"
 #include "fold.h"
 #include "interests.h"
-#include "knock.h"
 #include "look.h"
-#include "now.h"
-#include "recorded.h"
 #include "rows.h"
 #include "select.h"
 
@@ -24,11 +21,9 @@
 typedef struct write_t {
     sql_call_t *c;
     database_touched_t *touched;
-    database_recorded_t recorded;
-    int is_quiet;      /* who listens will not be told, unless it is said */
-    json_t *answer;    /* a reference */
-    json_t *inserted;  /* likewise: the row; NULL: none, or nobody knows */
-    const char *image; /* of that row; NULL: nobody knows */
+    int is_watched;   /* the tailer tells what was written */
+    json_t *answer;   /* a reference */
+    json_t *inserted; /* likewise: the row; NULL: none, or nobody knows */
 } write_t;
 
 typedef apr_status_t (*write_fn)(write_t *w);
@@ -47,43 +42,17 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
     return rv;
 }
 
-/* The watcher was not told of this commit. It is to look if anything is there that nobody has announced. */
-static void end_hush(const database_t *feed)
-{
-    int watch = database_knock_end_hush(feed->knock, feed->journal);
-    apr_uint64_t footprint = database_footprint(feed, NULL);
-
-    if (footprint == 0 || footprint != database_board_known(feed)) {
-        database_knock_ring(feed->knock, watch);
-    }
-}
-
-/* Announce after the commit, and also when nobody knows whether it happened: too much rather than too little. */
+/* Of a watched table the tailer tells, and with it what triggers have written elsewhere. Without a tailer, and of other tables, the writer
+ * does, also when nobody knows whether the commit happened: too much rather than too little. */
 static apr_status_t commit(write_t *w)
 {
-    sql_call_t *c = w->c;
-    database_recorded_t *recorded = &w->recorded;
-    const database_t *feed = (const database_t *)c->db;
-    int is_hushed = recorded->whole >= 0 && database_knock_hush(feed->knock, feed->journal);
-    apr_time_t before = vault_now();
-    apr_status_t rv = sql_conn_commit(c);
-    apr_uint64_t footprint = recorded->whole >= 0 ? database_footprint(feed, NULL) : 0;
-    int is_own = database_footprint_is_own(vault_now() - before);
+    const database_t *feed = (const database_t *)w->c->db;
+    apr_uint64_t boot = database_board_boot(feed);
+    apr_status_t rv = sql_conn_commit(w->c);
 
-    if (rv == APR_SUCCESS) {
-        database_recorded_publish(c, recorded);
-    }
-    if (database_touched_notify(w->touched) && rv == APR_SUCCESS) {
-        database_recorded_leave(c, recorded);
-        if (recorded->whole >= 0) {
-            database_board_raise_floor(feed, recorded->whole);
-        }
-        if (recorded->whole >= 0 && footprint != 0 && is_own) {
-            database_board_know(feed, footprint);
-        }
-    }
-    if (is_hushed) {
-        end_hush(feed);
+    /* In another life of the ring the table may be watched no more. */
+    if (rv != APR_SUCCESS || !w->is_watched || !database_board_ask(feed) || database_board_boot(feed) != boot) {
+        (void)database_touched_notify(w->touched);
     }
     return rv;
 }
@@ -93,53 +62,25 @@ static const char *key_of(const write_t *w, const json_t *row)
     return database_text_of(json_object_get(row, w->c->table->key), w->c->pool);
 }
 
-static apr_status_t read_recorded(write_t *w)
-{
-    const database_inserted_t row = {.key = w->inserted != NULL ? key_of(w, w->inserted) : NULL, .image = w->image};
-
-    return database_recorded_read(w->c, &w->recorded, w->touched, w->inserted != NULL ? &row : NULL);
-}
-
-/* Unless it was recorded: that is the same, and was touched. */
 static void touch_inserted(write_t *w)
 {
-    const char *key = w->inserted != NULL ? key_of(w, w->inserted) : NULL;
-
-    if (w->inserted != NULL && !database_recorded_inserted(&w->recorded, key)) {
-        database_touched_row(w->touched, w->c->table->name, key, NULL, w->inserted);
+    if (w->inserted != NULL) {
+        database_touched_row(w->touched, w->c->table->name, key_of(w, w->inserted), NULL, w->inserted);
     }
     json_decref(w->inserted);
 }
 
-/* What a writer announces nobody needs to be told of who waits for commits of others. */
-static apr_status_t begin(write_t *w)
+/* Is the table watched, and is there a tailer? */
+static apr_status_t find_whether_watched(write_t *w)
 {
-    const database_t *feed = (const database_t *)w->c->db;
-    const database_dialect_t *dialect = database_dialect_of(w->c->db);
-    apr_status_t rv;
+    int has = 0;
+    apr_status_t rv = APR_SUCCESS;
 
-    w->is_quiet = dialect != NULL && dialect->begin_quietly != NULL && database_board_is_quiet(feed);
-    if (!w->is_quiet) {
-        return sql_conn_begin_write(w->c);
-    }
-    rv = sql_conn_begin(w->c, dialect->begin_quietly);
-    if (rv != APR_SUCCESS) {
-        sql_conn_rollback(w->c); /* it is more than one statement: the first may have begun it */
-    }
-    return rv;
-}
-
-/* There may be changes that this writer does not know: in other tables, or more than it reads, or in the commit. */
-static apr_status_t tell(const write_t *w)
-{
-    sql_statement_t *sql;
-
-    if (!w->is_quiet || w->recorded.is_alone) {
+    if (database_dialect_of(w->c->db) == NULL || ((const database_t *)w->c->db)->look == 0) {
         return APR_SUCCESS;
     }
-    sql = sql_statement_make(w->c);
-    sql_raw(sql, database_dialect_of(w->c->db)->end_quiet);
-    return sql_conn_run(w->c, sql, NULL, NULL);
+    rv = sql_catalogue_has(w->c, "vault_watched", &has);
+    return rv == APR_SUCCESS && has ? database_dialect_is_watched(w->c, &w->is_watched) : rv;
 }
 
 /* The table is looked up in the transaction, where that costs less, and what is found stays so until its end.
@@ -147,7 +88,7 @@ static apr_status_t tell(const write_t *w)
 static apr_status_t write_in_transaction(write_t *w, const char *table, int by_key, write_fn body)
 {
     sql_call_t *c = w->c;
-    apr_status_t rv = begin(w);
+    apr_status_t rv = sql_conn_begin_write(c);
 
     if (rv != APR_SUCCESS) {
         return rv;
@@ -157,12 +98,9 @@ static apr_status_t write_in_transaction(write_t *w, const char *table, int by_k
         rv = body(w);
     }
     if (rv == APR_SUCCESS) {
-        rv = read_recorded(w);
+        rv = find_whether_watched(w);
     }
     touch_inserted(w);
-    if (rv == APR_SUCCESS) {
-        rv = tell(w);
-    }
     if (rv == APR_SUCCESS) {
         rv = commit(w);
     }
@@ -184,7 +122,6 @@ static apr_status_t write_rows(sql_call_t *c, const char *table, int by_key, wri
     write_t w = {.c = c, .touched = database_touched_make((const database_t *)c->db, c->pool)};
     apr_status_t rv;
 
-    database_recorded_begin(c, &w.recorded);
     rv = sql_conn_take(c);
     if (rv == APR_SUCCESS) {
         rv = write_in_transaction(&w, table, by_key, body);
@@ -215,12 +152,9 @@ static int take_cb(void *data, const char *const *cells)
 {
     arriving_t *arriving = data;
     write_t *w = arriving->w;
-    const database_dialect_t *dialect = database_dialect_of(w->c->db);
 
     if (w->inserted == NULL) {
         w->inserted = sql_row_json(arriving->names, cells);
-        w->image =
-            dialect != NULL && dialect->image_of != NULL ? dialect->image_of(arriving->names, cells, w->c->pool) : NULL;
         arriving->failed = w->inserted == NULL;
     }
     return !arriving->failed;

@@ -40,7 +40,7 @@ sub config_of
 {
     my ($db) = @_;
     my $model = model_file('pruned', $MODEL);
-    return $db->feed('pruned', 'pruned', "rows=2000 look=100 timeout=5 changes=1000 keep-places=@{[KEEP_PLACES]} model=$model") . live_folder('/feed');
+    return $db->feed('pruned', 'pruned', "rows=2000 look=100 timeout=5 changes=1000 ring=64 keep-places=@{[KEEP_PLACES]} model=$model") . live_folder('/feed');
 }
 
 # The child that watches, of those that are alive.
@@ -48,7 +48,7 @@ sub watcher
 {
     my ($driver) = @_;
     open my $log, '<', vars('t_logs') . "/pruned-$driver/error_log" or die "$!\n";
-    my @found = map { /this child watches "[^"]*pruned/ && /\[pid (\d+)/ ? $1 : () } readline $log;
+    my @found = map { /this child reads the changes of "[^"]*pruned/ && /\[pid (\d+)/ ? $1 : () } readline $log;
     return @found ? $found[-1] : undef;
 }
 

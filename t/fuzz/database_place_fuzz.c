@@ -7,7 +7,7 @@
 #include "dialect.h"
 
 #include "driver.h"
-#include "snapshot.h"
+#include "position.h"
 
 #include "fuzz.h"
 
@@ -19,25 +19,28 @@ static void look(const database_dialect_t *dialect, const sql_driver_t *driver, 
     database_span_t span = {.since = place, .now = now, .pruned = ""};
     int again;
 
-    for (int i = 0; i < 2 && !dialect->is_lost(&c, &span); i++) {
+    for (int i = 0; i < 2 && !dialect->position->is_lost(pool, &span); i++) {
         must(span.since[strspn(span.since, "0123456789:.|;,+- \t\n\v\f\r")] == '\0');
-        dialect->append_since(sql_statement_make(&c), span.since);
-        (void)dialect->next(&c, &span, NULL, &again);
-        span.since = dialect->next(&c, &span, "17", &again);
+        dialect->position->append_since(sql_statement_make(&c), span.since);
+        (void)dialect->position->next(pool, &span, NULL, &again);
+        span.since = dialect->position->next(pool, &span, "17", &again);
     }
 }
 
-/* What is missing is before the end. */
-static void read_snapshot(const char *text)
+/* A set is its text. */
+static void read_set(const database_position_type_t *type, const char *text, apr_pool_t *pool)
 {
-    database_snapshot_t s;
+    database_position_t position, again;
+    const char *made = type->read(&position, text) ? type->text(&position, pool) : NULL;
 
-    must(!database_snapshot_read(&s, text) || s.count == 0 || s.missing[s.count - 1] < s.end);
+    must(made == NULL || (type->read(&again, made) && again.end == position.end && again.count == position.count));
 }
 
 static void feed(const char *text, apr_size_t length, apr_pool_t *pool)
 {
-    read_snapshot(text);
+    read_set(&database_position_sqlite3, text, pool);
+    read_set(&database_position_mysql, text, pool);
+    read_set(&database_position_pgsql, text, pool);
     look(&database_dialect_sqlite3, &sql_driver_sqlite3, text, "9000000000", pool);
     look(&database_dialect_mysql, &sql_driver_mysql, text, "9000000000;8,9", pool);
     look(&database_dialect_pgsql, &sql_driver_pgsql, text, "9000000000:9000000010:.0.1", pool);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Has SPIN search all that chain.pml and position.pml can do, for small numbers, and sees that each fault that can be switched on in them is
+# Has SPIN search all that chain.pml, position.pml and ring.pml can do, for small numbers, and sees that each fault that can be switched on in them is
 # found.
 #   check.sh [--large]     larger numbers as well: some minutes, and 2 GB
 # CC: a C compiler. Status 0: all as it should be; 77: spin is not installed.
@@ -125,6 +125,27 @@ finds CAP_TOO_LOW -DBEGINS=2 -DCRASHES=0
 finds IN_PROGRESS_SEEN -DBEGINS=3 -DCRASHES=0
 finds NO_INCARNATION -DBEGINS=4 -DCRASHES=1 -DASYNC
 finds WATCHER_GOES_ON -DBEGINS=5 -DCRASHES=1 -DKILLS=1
+
+model=$here/ring.pml
+holds -DCHANGES=2
+holds -DCHANGES=2 -DCUTS=1 -DKILLS=0
+holds -DCHANGES=3 -DKILLS=0
+if [ "$large" = --large ]; then
+    holds -DCHANGES=2 -DCUTS=1
+    holds -DCHANGES=2 -DKILLS=2
+    holds -DCHANGES=3
+fi
+
+finds NOTIFY_FIRST -DCHANGES=2
+finds HEAD_IN_PARTS -DCHANGES=2
+finds HEAD_READ_LATE -DCHANGES=2
+finds INTEREST_LATE -DCHANGES=2
+finds NOT_COMPARED -DCHANGES=2
+finds SUCCESSOR_GOES_ON -DCHANGES=2
+finds NOBODY_IS_TOLD -DCHANGES=2
+finds TAIL_LATE -DCHANGES=3
+finds NO_CHECK_AFTER -DCHANGES=3
+finds NO_BOOT -DCHANGES=2 -DCUTS=1
 
 echo "# tests: $passed passed, $failed failed"
 [ "$failed" = 0 ]

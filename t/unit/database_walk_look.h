@@ -221,9 +221,12 @@ static void look_at_new(walk_t *w, watching_t *at)
     if (rv != APR_SUCCESS && is_whole(w, at) && !w->tolerant) {
         is_wrong(w, sentence, at->args, NULL, NULL);
     }
-    if (rv == APR_SUCCESS && is_whole(w, at) && !w->is_crowd && (parts > 0 || !begun || !w->is_stale)) {
+    if (rv == APR_SUCCESS && is_whole(w, at) && !w->is_crowd && ((w->looks == 0 && parts > 0) || !begun || !w->is_stale)) {
         compare_new(w, at, got, !begun);
         at->begun = 1;
+    }
+    else if (at->rows != NULL) {
+        json_object_update(at->rows, got); /* what strangers wrote the tailer may not have read yet */
     }
     json_decref(got);
 }

@@ -43,12 +43,14 @@ static void step(walk_t *w)
     }
     else if (what < 80 || (w->looks == 60000 && what < 99)) {
         write_by_feed(w);
+        await_tailer(w); /* a machine that is busy may have let it wait for longer than a writer does */
     }
     else if (what < 96) {
         write_by_stranger(w);
     }
     else {
         change_tables(w);
+        await_tailer(w);
     }
 }
 
@@ -57,8 +59,8 @@ static void open_feed(walk_t *w)
     feed_open(&w->feed, apr_psprintf(w->pool, "%s connections=%d rows=%d look=%d", w->given, 1 + (int)draw(w, 2),
                                      w->rows, w->looks));
     CU_ASSERT_PTR_NULL_FATAL(w->feed.wrong);
-    while (w->looks != 0 && database_board_floor(w->feed.self) < 0) {
-        apr_sleep(1000); /* until somebody watches */
+    while (w->looks != 0 && !database_board_ask(w->feed.self)) {
+        apr_sleep(1000); /* until somebody reads */
     }
     announce(w);
 }

@@ -187,46 +187,27 @@ static apr_status_t write_some(walk_t *w)
     return what < 3 ? insert_row(w, table) : what < 5 ? change_rows(w, table) : delete_rows(w, table);
 }
 
-/* Has the watcher announced all that was recorded? */
-static int is_announced(walk_t *w)
+/* The tailer has read all that was committed. */
+static void await_tailer(walk_t *w)
 {
-    static const char *const statements[] = {
-        ['s'] = "/* from sqlite_master limit */Select seq AS v FROM sqlite_sequence WHERE name='vault_changes'",
-        ['p'] = "SELECT (max(xid::text::bigint)+1)::text AS v FROM vault_changes",
-        ['m'] = "SELECT CONCAT(COALESCE((SELECT pruned FROM vault_watched WHERE tbl=''),'0'),';',"
-                "COALESCE((SELECT GROUP_CONCAT(id ORDER BY id) FROM vault_changes WHERE pos IS NULL),'')) AS v"};
-    int driver = w->stranger.db->driver->name[0], is = 0;
-    char place[DATABASE_PLACE_BYTES];
-    const char *cell;
+    apr_time_t end = apr_time_now() + apr_time_from_sec(30);
 
-    database_board_read_place(w->feed.self, place);
-    take_stranger(w);
-    if (sql_conn_cell(&w->stranger, statements[driver], &cell) == APR_SUCCESS) {
-        is = cell == NULL    ? 1
-             : driver == 'm' ? strcmp(cell, place) == 0
-             : driver == 's' ? database_board_floor(w->feed.self) == apr_strtoi64(cell, NULL, 10)
-                             : database_board_floor(w->feed.self) >= apr_strtoi64(cell, NULL, 10);
+    while (w->looks != 0 && !w->is_bare && !database_board_ask(w->feed.self)) {
+        if (apr_time_now() > end) {
+            is_wrong(w, "the tailer has not read for 30 s", NULL, NULL, NULL);
+            return;
+        }
+        apr_sleep(1000);
     }
-    sql_conn_give_back(&w->stranger);
-    return is;
 }
 
 /* Whoever has something to be told is told. */
 static void announce(walk_t *w)
 {
-    apr_time_t end = apr_time_now() + apr_time_from_sec(30);
-
     w->is_stale = 0;
-    if (w->looks != 10) {
+    await_tailer(w);
+    if (w->looks == 0) {
         host_notify_all();
-        return;
-    }
-    while (!w->is_bare && !is_announced(w)) {
-        if (apr_time_now() > end) {
-            is_wrong(w, "the watcher has not looked for 30 s", NULL, NULL, NULL);
-            return;
-        }
-        apr_sleep(1000);
     }
 }
 

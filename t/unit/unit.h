@@ -60,14 +60,8 @@
     SUITE(database)                                                                                                    \
     SUITE(database_watch)                                                                                              \
     SUITE(database_objects)                                                                                            \
-    SUITE(database_board)                                                                                              \
-    SUITE(database_footprint)                                                                                          \
-    SUITE(database_joined)                                                                                             \
-    SUITE(database_joins_walk)                                                                                         \
-    SUITE(database_listed)                                                                                             \
-    SUITE(database_pace)                                                                                               \
-    SUITE(database_place)                                                                                              \
-    SUITE(database_recent)                                                                                             \
+    SUITE(database_position)                                                                                           \
+    SUITE(database_ring)                                                                                               \
     SUITE(database_walk)                                                                                               \
     SUITE(sql_semaphore)
 #else

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is new for a page, from the ring: see look_ring.h. */
+#include "look_ring.h"
+
+#include <string.h>
+
+#include "apr_lib.h"
+
+#include "fold.h"
+#include "image.h"
+
+/* Goes through the ring. */
+typedef struct walk_t {
+    sql_call_t *c;
+    const database_wanted_t *wanted;
+    const sql_column_t *column; /* of wanted->column; NULL: any */
+    const char *within;         /* an image without this text has another value there; NULL: nobody knows */
+    const database_position_type_t *type;
+    database_position_t position; /* the page's */
+    json_t *changes;
+    apr_uint64_t shape;
+    database_why_t why;
+} walk_t;
+
+/* A text that is the same in JSON, whoever wrote it. */
+static int is_simple(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (!apr_isalnum(*text) && *text != '-' && *text != '_') {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static const char *within(const sql_column_t *column, const char *value)
+{
+    return column != NULL && (column->kind == SQL_TEXT || column->kind == SQL_INTEGER) && is_simple(value) ? value
+                                                                                                           : NULL;
+}
+
+static int has_text(const char *image, const char *text)
+{
+    return image != NULL && strstr(image, text) != NULL;
+}
+
+/* May the change be wanted, as far as can be told before its images are read? */
+static int may_be_wanted(const walk_t *walk, const database_entry_t *entry)
+{
+    const database_wanted_t *wanted = walk->wanted;
+
+    if (wanted->key != NULL && (entry->key == NULL || strcmp(entry->key, wanted->key) != 0)) {
+        return 0;
+    }
+    return walk->within == NULL || has_text(entry->old, walk->within) || has_text(entry->new, walk->within);
+}
+
+static int has_value(const walk_t *walk, const json_t *row)
+{
+    const char *text = database_text_of(json_object_get(row, walk->column->name), walk->c->pool);
+
+    return text != NULL && strcmp(text, walk->wanted->value) == 0;
+}
+
+static json_t *row_of(const char *image)
+{
+    return image != NULL ? database_image_row(image) : json_null();
+}
+
+static json_t *change_of(const database_entry_t *entry)
+{
+    return json_pack("{s:s,s:s?,s:o,s:o}", "op", entry->op, "key", entry->key, "old", row_of(entry->old), "new",
+                     row_of(entry->new));
+}
+
+/* @return 0: its images cannot be read */
+static int take_change(walk_t *walk, const database_entry_t *entry)
+{
+    json_t *change = change_of(entry);
+
+    if (change == NULL) {
+        return 0;
+    }
+    if (walk->column != NULL && !has_value(walk, json_object_get(change, "old")) &&
+        !has_value(walk, json_object_get(change, "new"))) {
+        json_decref(change);
+        return 1;
+    }
+    return json_array_append_new(walk->changes, change) == 0;
+}
+
+/* @return 0: the database has to be asked */
+static int take_entry(walk_t *walk, const database_entry_t *entry)
+{
+    if (strcmp(entry->table, walk->c->table->name) != 0 || walk->type->contains(&walk->position, &entry->change)) {
+        return 1;
+    }
+    if (entry->shape != walk->shape) {
+        walk->why = DATABASE_WHY_TOO_LARGE;
+        return 0;
+    }
+    if (may_be_wanted(walk, entry) && !take_change(walk, entry)) {
+        walk->why = DATABASE_WHY_TOO_LARGE;
+        return 0;
+    }
+    walk->why = DATABASE_WHY_TOO_MANY;
+    return json_array_size(walk->changes) <= (size_t)walk->wanted->most;
+}
+
+static int walk_through(walk_t *walk, const database_ring_t *ring, apr_uint64_t from, const database_head_t *head)
+{
+    apr_uint64_t offset = from;
+    apr_pool_t *pool;
+    int good = 1;
+
+    apr_pool_create(&pool, walk->c->pool);
+    while (good && offset < head->end) {
+        database_entry_t entry;
+
+        apr_pool_clear(pool);
+        walk->why = DATABASE_WHY_OVERWRITTEN;
+        good = database_ring_read(ring, &offset, &entry, pool) && take_entry(walk, &entry);
+    }
+    apr_pool_destroy(pool);
+    return good;
+}
+
+/* The position after that. What has got a number meanwhile is told by the entries. */
+static const char *position_after(walk_t *walk, const database_ring_t *ring, apr_uint64_t from,
+                                  const database_head_t *head)
+{
+    database_position_t reached;
+    apr_uint64_t offset = from;
+    apr_pool_t *pool;
+
+    if (!walk->type->read(&reached, head->position) || !walk->type->merge(&walk->position, &reached)) {
+        return NULL;
+    }
+    if (walk->type->learn != NULL && walk->position.count > 0) {
+        apr_pool_create(&pool, walk->c->pool);
+        while (offset < head->end) {
+            database_entry_t entry;
+
+            apr_pool_clear(pool);
+            if (!database_ring_read(ring, &offset, &entry, pool)) {
+                return NULL;
+            }
+            walk->type->learn(&walk->position, &entry.change);
+        }
+        apr_pool_destroy(pool);
+    }
+    return walk->type->text(&walk->position, walk->c->pool);
+}
+
+/* The changes that are new in c->table. NULL: the database has to be asked. */
+static json_t *collect(walk_t *walk, const database_cursor_t *cursor, database_look_t *look)
+{
+    const database_ring_t *ring = database_board_ring((const database_t *)walk->c->db);
+
+    walk->changes = json_array();
+    if (walk_through(walk, ring, cursor->offset, &look->head)) {
+        walk->why = DATABASE_WHY_NOT_IN_RING;
+        look->next = position_after(walk, ring, cursor->offset, &look->head);
+        if (look->next != NULL) {
+            return walk->changes;
+        }
+    }
+    json_decref(walk->changes);
+    return NULL;
+}
+
+int database_look_in_ring(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                          const database_cursor_t *cursor, database_why_t *why)
+{
+    walk_t walk = {.c = c, .wanted = wanted, .type = look->dialect->position, .why = DATABASE_WHY_NOT_IN_RING};
+
+    *why = DATABASE_WHY_NOT_IN_RING;
+    if (cursor->boot == 0 || look->head.boot == 0 || !walk.type->read(&walk.position, cursor->position) ||
+        c->table->key == NULL) {
+        return 0;
+    }
+    if (cursor->boot != look->head.boot || cursor->offset > look->head.end) {
+        *why = DATABASE_WHY_BOOT;
+        return 0;
+    }
+    walk.column = wanted->column != NULL ? sql_table_column_named(c->table, wanted->column) : NULL;
+    if (wanted->column != NULL && walk.column == NULL) {
+        return 0;
+    }
+    walk.within = within(walk.column, wanted->value);
+    walk.shape = database_dialect_shape(c, c->table);
+    look->changes = collect(&walk, cursor, look);
+    *why = walk.why;
+    if (look->changes == NULL) {
+        return 0;
+    }
+    look->is_from_ring = 1;
+    look->epoch = cursor->epoch;
+    look->span.since = cursor->position;
+    look->span.now = look->next;
+    return 1;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file look_ring.h
+ * What is new for a page, from the ring: without SQL.
+ */
+#ifndef DATABASE_LOOK_RING_H
+#define DATABASE_LOOK_RING_H
+
+#include "board.h"
+#include "look.h"
+
+/** Where a page is: its cursor, parsed. */
+typedef struct database_cursor_t {
+    const char *epoch;    /**< of the watching */
+    apr_uint64_t boot;    /**< of the ring; 0: it has no place in one */
+    apr_uint64_t offset;  /**< in the ring: all entries before it are contained in `position` */
+    const char *position; /**< NULL: this is no cursor of a watched table */
+} database_cursor_t;
+
+/** Take what is wanted of c->table, from the cursor to look->head. Any thread.
+ * @param why  if not: why
+ * @return 1: look->changes and look->next are set, as if the database had been asked; 0: it has to be asked */
+int database_look_in_ring(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                          const database_cursor_t *cursor, database_why_t *why);
+
+#endif

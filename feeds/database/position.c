@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What positions of all kinds have in common: a sorted list of exceptions. See position.h. */
+#include "position.h"
+
+#include <string.h>
+
+/* The index of `value` in the list, or where it would be. */
+static int index_of(const database_position_t *position, apr_int64_t value)
+{
+    int from = 0, to = position->count;
+
+    while (from < to) {
+        int middle = (from + to) / 2;
+
+        if (position->exceptions[middle] < value) {
+            from = middle + 1;
+        }
+        else {
+            to = middle;
+        }
+    }
+    return from;
+}
+
+int database_position_excepts(const database_position_t *position, apr_int64_t value)
+{
+    int i = index_of(position, value);
+
+    return i < position->count && position->exceptions[i] == value;
+}
+
+int database_position_except(database_position_t *position, apr_int64_t value)
+{
+    int i = index_of(position, value);
+
+    if (i < position->count && position->exceptions[i] == value) {
+        return 1;
+    }
+    if (position->count == DATABASE_POSITION_MAX) {
+        return 0;
+    }
+    memmove(&position->exceptions[i + 1], &position->exceptions[i],
+            (apr_size_t)(position->count - i) * sizeof(position->exceptions[0]));
+    position->exceptions[i] = value;
+    position->count++;
+    return 1;
+}
+
+void database_position_accept(database_position_t *position, apr_int64_t value)
+{
+    int i = index_of(position, value);
+
+    if (i < position->count && position->exceptions[i] == value) {
+        position->count--;
+        memmove(&position->exceptions[i], &position->exceptions[i + 1],
+                (apr_size_t)(position->count - i) * sizeof(position->exceptions[0]));
+    }
+}

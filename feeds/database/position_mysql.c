@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Positions of MariaDB: all changes up to a number, and some that had no number yet when the reader saw them
+ * (numbering_mysql.h). */
+#include "position_mysql.h"
+
+#include <string.h>
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+
+#include "connection.h"
+
+/* The longest list of ids in a position; two are to fit into a cursor. */
+#define IDS_MAX 1800
+/* How the ids in a position within a batch begin: some of them may have numbers that it has, too. */
+#define WITHIN "0,"
+/* What is not yet numbered comes after all that is. */
+#define UNNUMBERED (APR_INT64_C(1) << 62)
+
+/* With commas between; "" if there are none. */
+static const char *ids_of(const char *text)
+{
+    const char *semicolon = strchr(text, ';');
+
+    return semicolon != NULL ? semicolon + 1 : "";
+}
+
+int database_position_mysql_is_long(const char *told)
+{
+    return strlen(ids_of(told)) > IDS_MAX;
+}
+
+/* ------------------------------------------------------------ sets */
+
+/* @return what comes after it; NULL: there is none, or it is too large */
+static const char *read_number(const char *at, apr_int64_t *number)
+{
+    if (!apr_isdigit(*at)) {
+        return NULL;
+    }
+    for (*number = 0; apr_isdigit(*at); at++) {
+        int digit = *at - '0';
+
+        if (*number > (APR_INT64_MAX - digit) / 10) {
+            return NULL;
+        }
+        *number = *number * 10 + digit;
+    }
+    return at;
+}
+
+/* `NUMBER;ID,ID,...`, in any order, some perhaps twice. */
+static int read_any(database_position_t *position, const char *text)
+{
+    const char *at = read_number(text, &position->end);
+    apr_int64_t id;
+
+    position->count = 0;
+    if (at == NULL || *at != ';') {
+        return 0;
+    }
+    if (at[1] == '\0') {
+        return 1;
+    }
+    while (*at != '\0') {
+        at = read_number(at + 1, &id);
+        if (at == NULL || (*at != ',' && *at != '\0') || !database_position_except(position, id)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int read_position(database_position_t *position, const char *text)
+{
+    return read_any(position, text) && !database_position_excepts(position, 0); /* WITHIN */
+}
+
+static const char *text_of(const database_position_t *position, apr_pool_t *pool)
+{
+    const apr_size_t space = 24 + (apr_size_t)position->count * 21;
+    char *text = apr_palloc(pool, space);
+    apr_size_t length = (apr_size_t)apr_snprintf(text, space, "%" APR_INT64_T_FMT ";", position->end);
+
+    for (int i = 0; i < position->count; i++) {
+        length += (apr_size_t)apr_snprintf(text + length, space - length, "%s%" APR_INT64_T_FMT, i == 0 ? "" : ",",
+                                           position->exceptions[i]);
+    }
+    return length <= DATABASE_POSITION_TEXT ? text : NULL;
+}
+
+static int contains(const database_position_t *position, const database_change_id_t *change)
+{
+    return (change->number > 0 && change->number <= position->end) || database_position_excepts(position, change->id);
+}
+
+/* An id of the one may have a number that the other contains, which is correct and only longer. */
+static int merge(database_position_t *position, const database_position_t *other)
+{
+    position->end = other->end > position->end ? other->end : position->end;
+    for (int i = 0; i < other->count; i++) {
+        if (!database_position_except(position, other->exceptions[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void learn(database_position_t *position, const database_change_id_t *change)
+{
+    if (change->number > 0 && change->number <= position->end) {
+        database_position_accept(position, change->id);
+    }
+}
+
+/* ------------------------------------------------------------ asking */
+
+static apr_int64_t number(const char *text)
+{
+    return apr_isdigit(text[0]) ? apr_strtoi64(text, NULL, 10) : -1;
+}
+
+/* Ids that are gone have got numbers, each one of its own: are there more of them? Then the database is one that was
+ * put back, or has lost in a crash what was committed last. */
+static int has_gone(const database_span_t *span)
+{
+    database_position_t since, now;
+    apr_int64_t gone = 0;
+
+    if (!read_position(&since, span->since) || !read_any(&now, span->now)) {
+        return 0;
+    }
+    for (int i = 0; i < since.count; i++) {
+        gone += !database_position_excepts(&now, since.exceptions[i]);
+    }
+    return gone > now.end - since.end;
+}
+
+static int is_lost(apr_pool_t *pool, const database_span_t *span)
+{
+    apr_int64_t since = number(span->since);
+
+    return since < 0 || span->since[strspn(span->since, "0123456789;,")] != '\0' || since > number(span->now) ||
+           since < number(span->pruned) || has_gone(span);
+}
+
+static void append_since(sql_statement_t *sql, const char *since)
+{
+    sql_raw(sql, "(c.pos>");
+    sql_integer(sql, number(since));
+    sql_raw(sql, " OR c.pos IS NULL) AND FIND_IN_SET(c.id,");
+    sql_text(sql, ids_of(since)); /* a value, so that the statement is always the same */
+    sql_raw(sql, ")=0");
+}
+
+/* Those of `ids` up to `most`, after what is in `seen`. */
+static const char *add_ids(const char *seen, const char *ids, apr_int64_t most, apr_pool_t *pool)
+{
+    char *rest;
+    char *list = apr_pstrdup(pool, ids);
+
+    for (char *id = apr_strtok(list, ",", &rest); id != NULL; id = apr_strtok(NULL, ",", &rest)) {
+        if (apr_strtoi64(id, NULL, 10) <= most) {
+            seen = apr_pstrcat(pool, seen, seen[0] != '\0' ? "," : "", id, NULL);
+        }
+    }
+    return seen;
+}
+
+static const char *next(apr_pool_t *pool, const database_span_t *span, const char *last, int *again)
+{
+    apr_int64_t order = last != NULL ? apr_strtoi64(last, NULL, 10) : 0;
+    const char *seen = ids_of(span->since);
+
+    *again = last != NULL;
+    if (last == NULL) {
+        return span->now;
+    }
+    if (seen[0] != '\0' && strncmp(seen, WITHIN, strlen(WITHIN)) != 0) {
+        seen = apr_pstrcat(pool, WITHIN, seen, NULL);
+    }
+    if (order < UNNUMBERED) {
+        return apr_psprintf(pool, "%" APR_INT64_T_FMT ";%s", order, seen);
+    }
+    return apr_psprintf(pool, "%" APR_INT64_T_FMT ";%s", number(span->now),
+                        add_ids(seen, ids_of(span->now), order - UNNUMBERED, pool));
+}
+
+const database_position_type_t database_position_mysql = {
+    .read = read_position,
+    .text = text_of,
+    .contains = contains,
+    .merge = merge,
+    .learn = learn,
+    .append_since = append_since,
+    .is_lost = is_lost,
+    .next = next,
+};
+
+/* ------------------------------------------------------------ pruning */
+
+static apr_status_t remove_up_to(sql_call_t *c, const char *horizon)
+{
+    apr_status_t rv =
+        sql_conn_query(c,
+                       apr_psprintf(c->pool,
+                                    "UPDATE vault_watched AS w SET w.pruned=COALESCE((SELECT MAX(c.pos) FROM "
+                                    "vault_changes AS c WHERE c.tbl=w.tbl AND c.pos<=%s),w.pruned) WHERE w.tbl<>''",
+                                    horizon),
+                       NULL);
+
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_query(c, apr_psprintf(c->pool, "DELETE FROM vault_changes WHERE pos<=%s", horizon), NULL);
+    }
+    return rv;
+}
+
+apr_status_t database_position_mysql_prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
+{
+    const char *horizon;
+    apr_status_t rv = sql_conn_cell(c,
+                                    apr_psprintf(c->pool,
+                                                 "SELECT CONCAT('',LEAST(MAX(h.pos),%" APR_INT64_T_FMT
+                                                 ")) AS v FROM ((SELECT MAX(pos) AS pos FROM vault_changes WHERE "
+                                                 "at<%" APR_INT64_T_FMT
+                                                 ") UNION ALL (SELECT pos FROM vault_changes WHERE pos IS NOT NULL "
+                                                 "ORDER BY pos DESC LIMIT %d,1)) AS h",
+                                                 number(seen), before, most),
+                                    &horizon);
+
+    if (rv != APR_SUCCESS || horizon == NULL) {
+        return rv;
+    }
+    rv = sql_conn_begin_write(c);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = remove_up_to(c, horizon);
+    return sql_conn_end(c, rv);
+}

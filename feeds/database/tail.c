@@ -1,0 +1,664 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One read of the tailer: see tail.h. */
+#include "tail.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "catalogue.h"
+#include "cells.h"
+#include "connection.h"
+#include "driver.h"
+#include "image.h"
+#include "interests.h"
+#include "mix.h"
+#include "now.h"
+#include "rows.h"
+
+/* Changes that one statement reads. */
+#define AT_ONCE 500
+
+void database_tail_take_over(database_tail_t *tail)
+{
+    database_ring_t *ring = database_board_ring(tail->feed);
+
+    database_ring_take_over(ring);
+    database_ring_head(ring, &tail->head);
+    tail->is_over = tail->head.boot == 0;
+    tail->has_connected = 0;
+    tail->version = -1;
+}
+
+/* What this connection reaches may have been restored to what it was before. */
+void database_tail_connect(database_tail_t *tail, const char *incarnation)
+{
+    if (tail->has_connected || !database_board_is_of(tail->feed, incarnation)) {
+        tail->is_over = 1;
+    }
+    database_board_keep_incarnation(tail->feed, incarnation);
+    tail->has_connected = 1;
+    tail->version = -1;
+}
+
+void database_tail_end(database_tail_t *tail)
+{
+    json_decref(tail->tables);
+    tail->tables = NULL;
+}
+
+/* ------------------------------------------------------------ the watched tables */
+
+static void complain(database_tail_t *tail, const sql_call_t *c, const char *table, const char *what)
+{
+    const char *sentence = apr_psprintf(c->pool, "the watched table \"%s\" %s", table, what);
+
+    if (strcmp(sentence, tail->complained) != 0) {
+        apr_cpystrn(tail->complained, sentence, sizeof(tail->complained));
+        c->db->host->log(4, "%s", sentence);
+    }
+}
+
+static apr_status_t list_tables(sql_call_t *c, json_t **tables)
+{
+    static const char *const names[] = {"tbl", "columns", NULL};
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, c->db->driver->select);
+    sql_raw(sql, " ");
+    sql_cell(sql, "w", "tbl", SQL_TEXT);
+    sql_raw(sql, ",");
+    sql_cell(sql, "w", "columns", SQL_TEXT);
+    sql_raw(sql, " FROM ");
+    sql_table(sql, "vault_watched");
+    sql_raw(sql, " AS w WHERE w.tbl<>'' ORDER BY w.tbl");
+    return sql_fetch(c, sql, names, 100000, tables);
+}
+
+/* A watched table, as it is now. */
+typedef struct known_t {
+    const sql_table_t *table;
+    apr_uint64_t shape; /* 0: its triggers do not know its columns */
+} known_t;
+
+/* Adds it, if it is there. */
+static apr_status_t find_table(database_tail_t *tail, sql_call_t *c, const json_t *watched, apr_array_header_t *known)
+{
+    const char *name = json_string_value(json_object_get(watched, "tbl"));
+    known_t found;
+    int is_there = 0;
+    apr_status_t rv = sql_catalogue_has(c, name, &is_there);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (!is_there) {
+        complain(tail, c, name, "is gone: vaultctl unwatch has what was recorded of it removed");
+        return APR_SUCCESS;
+    }
+    rv = sql_catalogue_find(c, name);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    found = (known_t){.table = c->table, .shape = database_dialect_shape(c, c->table)};
+    if (c->table->key == NULL ||
+        strcmp(database_dialect_columns(c, c->table), json_string_value(json_object_get(watched, "columns"))) != 0) {
+        complain(tail, c, name, "has other columns than when it was watched: run vaultctl watch again");
+        found.shape = 0;
+    }
+    APR_ARRAY_PUSH(known, known_t) = found;
+    return APR_SUCCESS;
+}
+
+/* As they are now. @param known  of known_t, in c->pool */
+static apr_status_t find_tables(database_tail_t *tail, sql_call_t *c, apr_array_header_t **known)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    *known = apr_array_make(c->pool, 8, sizeof(known_t));
+    for (size_t i = 0; i < json_array_size(tail->tables) && rv == APR_SUCCESS; i++) {
+        rv = find_table(tail, c, json_array_get(tail->tables, i), *known);
+    }
+    return rv;
+}
+
+static const known_t *find_known(const apr_array_header_t *known, const char *table)
+{
+    for (int i = 0; i < known->nelts; i++) {
+        const known_t *one = &APR_ARRAY_IDX(known, i, known_t);
+
+        if (strcmp(one->table->name, table) == 0) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+/* A number that stands for the watched tables, each with its epoch and its columns. */
+static apr_uint64_t number_of_tables(const char *watchings, const apr_array_header_t *known)
+{
+    apr_uint64_t sum = database_mix_text(1, watchings);
+
+    for (int i = 0; i < known->nelts; i++) {
+        sum = database_mix(sum, APR_ARRAY_IDX(known, i, known_t).shape);
+    }
+    return sum;
+}
+
+/* ------------------------------------------------------------ the statement */
+
+/* One row says where the database is; the others are changes. */
+static const char *const names[] = {"now",    "watchings", "pruned", "tbl", "op",      "key", "id",
+                                    "number", "order",     "old",    "new", "altered", NULL};
+enum { OF_STATE = 3, OF_CHANGE = 9 };
+
+static void append_nulls(sql_statement_t *sql, int count)
+{
+    for (int i = 0; i < count; i++) {
+        sql_raw(sql, i == 0 ? " NULL" : ",NULL");
+    }
+}
+
+static void append_state(sql_statement_t *sql, const database_dialect_t *dialect)
+{
+    sql_raw(sql, sql->driver->select);
+    sql_raw(sql, " ");
+    sql_own_cell_of(sql, dialect->now_of_all, SQL_TEXT);
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, dialect->watchings, SQL_TEXT);
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, dialect->pruned, SQL_TEXT);
+    for (int i = 0; i < OF_CHANGE; i++) {
+        sql_raw(sql, ",NULL");
+    }
+}
+
+static void append_image(sql_statement_t *sql, const database_dialect_t *dialect, const apr_array_header_t *tables,
+                         const char *column)
+{
+    sql_raw(sql, ",");
+    if (dialect->append_images != NULL) {
+        dialect->append_images(sql, tables, column);
+    }
+    else {
+        dialect->append_image(sql, NULL, column);
+    }
+}
+
+/* @param tables  of const sql_table_t *: those whose images are wanted; NULL: none are */
+static void append_changes(sql_statement_t *sql, const database_dialect_t *dialect, const apr_array_header_t *tables)
+{
+    static const struct {
+        const char *expression;
+        sql_kind_e kind;
+    } cells[] = {{"c.tbl", SQL_TEXT}, {"c.op", SQL_TEXT}};
+
+    sql_raw(sql, sql->driver->select);
+    append_nulls(sql, OF_STATE);
+    for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
+        sql_raw(sql, ",");
+        sql_own_cell_of(sql, cells[i].expression, cells[i].kind);
+    }
+    sql_raw(sql, ",");
+    sql_cell(sql, "c", "row_key", SQL_TEXT); /* of a key that is text it may have a NUL */
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, "c.id", SQL_INTEGER);
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, dialect->number, SQL_INTEGER);
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, dialect->order, SQL_INTEGER);
+    if (tables != NULL) {
+        append_image(sql, dialect, tables, "old_row");
+        append_image(sql, dialect, tables, "new_row");
+    }
+    else {
+        sql_raw(sql, ",NULL,NULL");
+    }
+    sql_raw(sql, ",");
+    if (tables != NULL && dialect->append_altered != NULL) {
+        dialect->append_altered(sql, tables);
+    }
+    else {
+        sql_raw(sql, "NULL");
+    }
+}
+
+/* Where changes are found by the table that they are of. */
+static void append_tables(sql_statement_t *sql, const json_t *tables)
+{
+    for (size_t i = 0; i < json_array_size(tables); i++) {
+        sql_raw(sql, i == 0 ? "c.tbl IN(" : ",");
+        sql_constant(sql, json_string_value(json_object_get(json_array_get(tables, i), "tbl")));
+    }
+    sql_raw(sql, json_array_size(tables) > 0 ? ") AND " : "c.tbl='' AND ");
+}
+
+static sql_statement_t *make_statement(const database_tail_t *tail, sql_call_t *c, const char *since,
+                                       const apr_array_header_t *tables)
+{
+    const database_dialect_t *dialect = tail->dialect;
+    sql_statement_t *sql = sql_statement_make(c);
+    int is_server = c->db->driver->is_server;
+
+    append_state(sql, dialect);
+    if (since == NULL) {
+        return sql;
+    }
+    sql_raw(sql, " UNION ALL ");
+    if (!is_server) { /* SQLite takes no brackets there */
+        sql_raw(sql, sql->driver->select);
+        sql_raw(sql, " * FROM ");
+    }
+    sql_raw(sql, "(");
+    append_changes(sql, dialect, tables);
+    sql_raw(sql, " FROM ");
+    sql_table(sql, "vault_changes");
+    sql_raw(sql, " AS c WHERE ");
+    if (dialect->is_by_table) {
+        append_tables(sql, tail->tables);
+    }
+    if (dialect->is_tailed != NULL) {
+        sql_raw(sql, dialect->is_tailed);
+        sql_raw(sql, " AND ");
+    }
+    dialect->position->append_since(sql, since);
+    sql_raw(sql, " ORDER BY ");
+    sql_raw(sql, dialect->order);
+    sql_limit(sql, AT_ONCE + 1);
+    sql_raw(sql, is_server ? ")" : ") AS y");
+    return sql;
+}
+
+/* ------------------------------------------------------------ a batch */
+
+/* What one statement has read. */
+typedef struct batch_t {
+    json_t *rows;          /* the changes, oldest first; a reference */
+    const char *told;      /* where the database is, as it tells it */
+    const char *now;       /* the same as a position */
+    const char *watchings; /* "" if no table is watched */
+    const char *pruned;    /* up to where changes are gone; "": none are */
+    int more;              /* there are more */
+} batch_t;
+
+/* Take the row of the state out of the others. */
+static apr_status_t take_state(const database_tail_t *tail, sql_call_t *c, batch_t *batch)
+{
+    for (size_t i = 0; i < json_array_size(batch->rows); i++) {
+        const json_t *row = json_array_get(batch->rows, i);
+
+        if (json_is_string(json_object_get(row, "now"))) {
+            const char *watchings = json_string_value(json_object_get(row, "watchings"));
+            const char *pruned = json_string_value(json_object_get(row, "pruned"));
+
+            batch->told = apr_pstrdup(c->pool, json_string_value(json_object_get(row, "now")));
+            batch->watchings = apr_pstrdup(c->pool, watchings != NULL ? watchings : "");
+            batch->pruned = apr_pstrdup(c->pool, pruned != NULL ? pruned : "");
+            json_array_remove(batch->rows, i);
+            break;
+        }
+    }
+    if (batch->told == NULL) {
+        return sql_fail(c, APR_EGENERAL, "the database says nothing of its state");
+    }
+    batch->now = tail->dialect->place != NULL ? tail->dialect->place(batch->told, c->pool) : batch->told;
+    batch->more = json_array_size(batch->rows) > AT_ONCE;
+    if (batch->more) {
+        json_array_remove(batch->rows, AT_ONCE);
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t read_batch(const database_tail_t *tail, sql_call_t *c, const char *since,
+                               const apr_array_header_t *tables, batch_t *batch)
+{
+    const sql_statement_t *sql = make_statement(tail, c, since, tables);
+    apr_status_t rv = sql_fetch(c, sql, names, INT_MAX, &batch->rows);
+
+    return rv == APR_SUCCESS ? take_state(tail, c, batch) : rv;
+}
+
+static void free_batch(batch_t *batch)
+{
+    json_decref(batch->rows);
+    *batch = (batch_t){0};
+}
+
+/* ------------------------------------------------------------ a new life */
+
+static void touch_all(const database_tail_t *tail, database_touched_t *touched)
+{
+    for (size_t i = 0; i < json_array_size(tail->tables); i++) {
+        database_touched_table(touched, json_string_value(json_object_get(json_array_get(tail->tables, i), "tbl")));
+    }
+    database_touched_all(touched);
+}
+
+/* The tables that are watched now, and where the database is. */
+static apr_status_t read_state(database_tail_t *tail, sql_call_t *c, apr_array_header_t **known, batch_t *batch)
+{
+    json_t *tables = NULL;
+    apr_status_t rv = list_tables(c, &tables);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    json_decref(tail->tables);
+    tail->tables = tables;
+    rv = find_tables(tail, c, known);
+    return rv == APR_SUCCESS ? read_batch(tail, c, NULL, NULL, batch) : rv;
+}
+
+static void begin_with(database_tail_t *tail, const batch_t *batch, const apr_array_header_t *known,
+                       const char *position)
+{
+    database_head_t *head = &tail->head;
+
+    head->boot = database_ring_next_boot(head);
+    head->tables = number_of_tables(batch->watchings, known);
+    memmove(head->position, position, strlen(position) + 1);
+    database_ring_publish(database_board_ring(tail->feed), head);
+}
+
+static int has_lost(const database_tail_t *tail, sql_call_t *c, const char *position, const batch_t *batch)
+{
+    const database_span_t span = {.since = position, .now = batch->now, .told = batch->told, .pruned = ""};
+
+    return position[0] != '\0' && tail->dialect->position->is_lost(c->pool, &span);
+}
+
+/* From where the database is now on. What happened before, pages find by SQL, unless the database has lost it: then
+ * they begin anew. */
+static apr_status_t begin_life(database_tail_t *tail, sql_call_t *c)
+{
+    database_touched_t *touched = database_touched_make(tail->feed, c->pool);
+    apr_array_header_t *known;
+    batch_t batch = {0};
+    apr_status_t rv = read_state(tail, c, &known, &batch);
+
+    if (rv == APR_SUCCESS) {
+        touch_all(tail, touched);
+        if (has_lost(tail, c, tail->head.position, &batch)) {
+            tail->head.oldest = database_ring_next_boot(&tail->head);
+        }
+        begin_with(tail, &batch, known, batch.now);
+        tail->is_over = 0;
+        (void)database_touched_notify(touched);
+    }
+    free_batch(&batch);
+    return rv;
+}
+
+/* Other tables are watched, or one has other columns: from the same position on. What was recorded since is read next,
+ * and told then; of a table that is watched anew a change W. */
+static apr_status_t change_tables(database_tail_t *tail, sql_call_t *c)
+{
+    apr_array_header_t *known;
+    batch_t batch = {0};
+    apr_status_t rv = read_state(tail, c, &known, &batch);
+
+    if (rv == APR_SUCCESS) {
+        begin_with(tail, &batch, known, tail->head.position);
+    }
+    free_batch(&batch);
+    return rv;
+}
+
+/* ------------------------------------------------------------ reading on */
+
+/* All changes since the position, in batches. */
+typedef struct reading_t {
+    database_tail_t *tail;
+    sql_call_t *c;
+    const apr_array_header_t *known;  /* of known_t */
+    const apr_array_header_t *tables; /* of const sql_table_t *; NULL: images cannot be read */
+    database_touched_t *touched;
+    const char *position; /* up to where all was appended */
+    int count;            /* of changes */
+    int is_over;          /* a new life has to begin: from where the database is now on, */
+    int is_other;         /* or from the same position on, with other tables */
+} reading_t;
+
+static const char *text_in(const json_t *row, const char *name)
+{
+    return json_string_value(json_object_get(row, name));
+}
+
+static void append_entry(const reading_t *reading, const json_t *row, const known_t *known)
+{
+    const database_entry_t entry = {
+        .change = {.id = (apr_int64_t)json_integer_value(json_object_get(row, "id")),
+                   .number = (apr_int64_t)json_integer_value(json_object_get(row, "number"))},
+        .shape = known != NULL && reading->tables != NULL ? known->shape : 0,
+        .at = vault_now(),
+        .table = text_in(row, "tbl"),
+        .op = text_in(row, "op"),
+        .key = text_in(row, "key"),
+        .old = text_in(row, "old"),
+        .new = text_in(row, "new"),
+    };
+
+    database_ring_append(database_board_ring(reading->tail->feed), &entry);
+}
+
+/* Of what cannot be read nobody knows which rows it is of. Of a table that is not watched, or not yet, nobody is told.
+ */
+static void touch(const reading_t *reading, const json_t *row, const known_t *known)
+{
+    const char *table = text_in(row, "tbl");
+
+    if (known != NULL && reading->tables != NULL) {
+        database_touched_change(reading->touched, table, row);
+    }
+    else if (known != NULL) {
+        database_touched_table(reading->touched, table);
+        database_touched_all(reading->touched);
+    }
+}
+
+static apr_status_t take_rows(const reading_t *reading, json_t *rows)
+{
+    apr_status_t rv;
+
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+
+        append_entry(reading, row, find_known(reading->known, text_in(row, "tbl")));
+    }
+    rv = reading->tables != NULL ? database_image_decode(reading->c, rows) : APR_SUCCESS;
+    for (size_t i = 0; i < json_array_size(rows) && rv == APR_SUCCESS; i++) {
+        const json_t *row = json_array_get(rows, i);
+
+        touch(reading, row, find_known(reading->known, text_in(row, "tbl")));
+    }
+    return rv;
+}
+
+/* Was the database restored to what it was before, or are changes gone that were not read? */
+static int is_lost(const reading_t *reading, const batch_t *batch)
+{
+    const database_span_t span = {
+        .since = reading->position, .now = batch->now, .told = batch->told, .pruned = batch->pruned};
+
+    return reading->tail->dialect->position->is_lost(reading->c->pool, &span);
+}
+
+/* The position after a batch. */
+static const char *advance(const reading_t *reading, const batch_t *batch, int *again)
+{
+    const database_span_t span = {.since = reading->position, .now = batch->now, .pruned = ""};
+    const json_t *last = batch->more ? json_array_get(batch->rows, AT_ONCE - 1) : NULL;
+    const char *order = last != NULL ? apr_psprintf(reading->c->pool, "%" APR_INT64_T_FMT,
+                                                    (apr_int64_t)json_integer_value(json_object_get(last, "order")))
+                                     : NULL;
+
+    return reading->tail->dialect->position->next(reading->c->pool, &span, order, again);
+}
+
+/* Was one of the tables altered since its columns were read? Then they are read again. */
+static int is_altered(const reading_t *reading, const batch_t *batch)
+{
+    for (size_t i = 0; i < json_array_size(batch->rows); i++) {
+        if (json_is_string(json_object_get(json_array_get(batch->rows, i), "altered"))) {
+            reading->c->conn->tables = NULL;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* @param again  1: there are more, or may be */
+static apr_status_t read_on(reading_t *reading, int *again)
+{
+    const database_tail_t *tail = reading->tail;
+    batch_t batch = {0};
+    apr_status_t rv = read_batch(tail, reading->c, reading->position, reading->tables, &batch);
+
+    *again = 0;
+    if (rv == APR_SUCCESS) {
+        reading->is_over = is_lost(reading, &batch);
+        reading->is_other =
+            number_of_tables(batch.watchings, reading->known) != tail->head.tables || is_altered(reading, &batch);
+    }
+    if (rv == APR_SUCCESS && !reading->is_over && !reading->is_other) {
+        reading->count += (int)json_array_size(batch.rows);
+        reading->position = advance(reading, &batch, again);
+        rv = take_rows(reading, batch.rows);
+    }
+    free_batch(&batch);
+    return rv;
+}
+
+static apr_array_header_t *tables_of(sql_call_t *c, const apr_array_header_t *known)
+{
+    apr_array_header_t *tables = apr_array_make(c->pool, known->nelts, sizeof(const sql_table_t *));
+
+    for (int i = 0; i < known->nelts; i++) {
+        APR_ARRAY_PUSH(tables, const sql_table_t *) = APR_ARRAY_IDX(known, i, known_t).table;
+    }
+    return tables;
+}
+
+/* What was appended is published with its position, and then told. */
+static void publish(const reading_t *reading)
+{
+    database_tail_t *tail = reading->tail;
+
+    if (reading->count > 0 || strcmp(reading->position, tail->head.position) != 0) {
+        apr_cpystrn(tail->head.position, reading->position, sizeof(tail->head.position));
+        database_ring_publish(database_board_ring(tail->feed), &tail->head);
+    }
+    (void)database_touched_notify(reading->touched);
+}
+
+/* @param reading  `known` and `tables` are given */
+static apr_status_t read_all(reading_t *reading)
+{
+    database_tail_t *tail = reading->tail;
+    apr_status_t rv;
+    int again;
+
+    reading->touched = database_touched_make(tail->feed, reading->c->pool);
+    reading->position = tail->head.position;
+    reading->count = 0;
+    database_ring_take_over(
+        database_board_ring(tail->feed)); /* what a read that failed has appended counts for nothing */
+    do {
+        rv = read_on(reading, &again);
+    } while (rv == APR_SUCCESS && again && !reading->is_over && !reading->is_other);
+    if (rv == APR_SUCCESS && !reading->is_over && !reading->is_other) {
+        publish(reading);
+    }
+    return rv;
+}
+
+/* Nothing was committed since the last read, as far as the driver can tell for less than a read costs. */
+static int is_same_version(database_tail_t *tail, sql_call_t *c, apr_int64_t *version)
+{
+    const sql_driver_t *driver = c->db->driver;
+
+    *version = -1;
+    if (driver->read_number == NULL || !driver->read_number(c, driver->version_number, version)) {
+        *version = -1;
+    }
+    return *version >= 0 && *version == tail->version;
+}
+
+/* Images that cannot be read are left to the pages, each by SQL: what was recorded before a table was altered may not
+ * fit its columns. */
+static apr_status_t read_changes(reading_t *reading)
+{
+    database_tail_t *tail = reading->tail;
+    sql_call_t *c = reading->c;
+    apr_array_header_t *known;
+    apr_status_t rv = tail->tables == NULL ? list_tables(c, &tail->tables) : APR_SUCCESS;
+
+    if (rv == APR_SUCCESS) {
+        rv = find_tables(tail, c, &known);
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    reading->known = known;
+    reading->tables = tables_of(c, known);
+    rv = read_all(reading);
+    if (rv == APR_EINVAL || rv == APR_EGENERAL) {
+        reading->tables = NULL;
+        rv = read_all(reading);
+    }
+    return rv;
+}
+
+/* Numbers that are given now may be those that the database has lost. */
+static apr_status_t settle(database_tail_t *tail, sql_call_t *c)
+{
+    batch_t batch = {0};
+    apr_status_t rv;
+
+    if (tail->dialect->settle == NULL || tail->is_over) {
+        return APR_SUCCESS;
+    }
+    rv = read_batch(tail, c, NULL, NULL, &batch);
+    tail->is_over = rv == APR_SUCCESS && has_lost(tail, c, tail->head.position, &batch);
+    free_batch(&batch);
+    return rv == APR_SUCCESS && !tail->is_over ? tail->dialect->settle(c, 1) : rv;
+}
+
+static apr_status_t read_and_begin(database_tail_t *tail, sql_call_t *c, int *again)
+{
+    reading_t reading = {.tail = tail, .c = c};
+    apr_status_t rv = settle(tail, c);
+
+    if (rv == APR_SUCCESS && !tail->is_over) {
+        rv = read_changes(&reading);
+        tail->is_over = reading.is_over;
+    }
+    *again = tail->is_over || reading.is_other;
+    if (rv == APR_SUCCESS && tail->is_over) {
+        rv = begin_life(tail, c);
+    }
+    else if (rv == APR_SUCCESS && reading.is_other) {
+        rv = change_tables(tail, c);
+    }
+    return rv;
+}
+
+apr_status_t database_tail_read(database_tail_t *tail, sql_call_t *c, int *watched, int *again)
+{
+    apr_int64_t version;
+    apr_status_t rv;
+
+    *watched = 1;
+    *again = 0;
+    if (is_same_version(tail, c, &version) && !tail->is_over) {
+        return APR_SUCCESS;
+    }
+    rv = sql_catalogue_has(c, "vault_watched", watched);
+    if (rv == APR_SUCCESS && *watched) {
+        rv = read_and_begin(tail, c, again);
+    }
+    tail->version = rv == APR_SUCCESS && *watched && !*again ? version : -1;
+    return rv;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread of the tailer, and when it reads: see tailer.h. */
+#include "tailer.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "apr_thread_proc.h"
+
+#include "catalogue.h"
+#include "connection.h"
+#include "knock.h"
+#include "now.h"
+#include "pruning.h"
+#include "tail.h"
+
+/* A tailer that is told of commits asks all the same, this often, or every `look` if that is less often, in
+ * milliseconds: the connection may be dead, and the kernel may have told of nothing. */
+#define ASK_ANYHOW 2000
+/* The kernel tells of a write before it can be read. In milliseconds. */
+#define AFTER_TOLD 3
+/* How often at most a database without a watched table is asked for one, and who is not the tailer tries to become it,
+ * in milliseconds. */
+#define ASK_SELDOM 1000
+/* Likewise who will be told when the process ends that is the tailer: it may have left off in another way. */
+#define TRY_SELDOM 10000
+
+struct database_tailer_t {
+    database_t *feed;                  /* const */
+    const database_dialect_t *dialect; /* const */
+    apr_thread_t *thread;              /* const after start */
+    int stop;                          /* const after start: an eventfd */
+    int holds;                         /* thread: this process is the tailer */
+    int holder;                        /* thread: tells when the process ends that is; -1: nothing does */
+    sql_call_t c;                      /* thread */
+    int listens;                /* thread: on the connection that there is; a read that fails may have made another */
+    int is_told;                /* thread: by `knock` */
+    database_knock_t knock;     /* thread */
+    database_tail_t tail;       /* thread */
+    database_pruning_t pruning; /* thread */
+};
+
+/* ------------------------------------------------------------ reading */
+
+/* On a new connection, the first one too. */
+static apr_status_t listen_again(database_tailer_t *t)
+{
+    const char *incarnation = NULL;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (t->dialect->incarnation != NULL) {
+        rv = sql_conn_cell(&t->c, t->dialect->incarnation, &incarnation);
+    }
+    if (rv == APR_SUCCESS) {
+        database_tail_connect(&t->tail, incarnation);
+        rv = t->dialect->listen != NULL ? t->dialect->listen(&t->c) : APR_SUCCESS;
+    }
+    t->listens = rv == APR_SUCCESS;
+    return rv;
+}
+
+static int seldom(const database_tailer_t *t)
+{
+    return t->feed->look > ASK_SELDOM ? t->feed->look : ASK_SELDOM;
+}
+
+/* With a connection. @param wait  how many milliseconds until the next read */
+static apr_status_t read_now(database_tailer_t *t, int *wait)
+{
+    sql_call_t *c = &t->c;
+    int was_new = c->conn->is_new, watched = 0, again = 0;
+    apr_status_t rv;
+
+    t->listens &= !was_new;
+    rv = t->listens ? APR_SUCCESS : listen_again(t);
+    if (rv == APR_SUCCESS && t->dialect->hush != NULL) {
+        (void)t->dialect->hush(c); /* of what this read will show */
+    }
+    if (rv == APR_SUCCESS) {
+        rv = database_tail_read(&t->tail, c, &watched, &again);
+    }
+    t->listens &= was_new || !c->conn->is_new; /* the read may have found the old connection dead */
+    if (rv == APR_SUCCESS && watched) {
+        rv = database_prune(&t->pruning, c, t->tail.head.position);
+    }
+    *wait = rv != APR_SUCCESS                          ? t->feed->look
+            : !watched                                 ? seldom(t)
+            : again || !t->listens                     ? 0
+            : t->is_told || t->dialect->listen != NULL ? (t->feed->look > ASK_ANYHOW ? t->feed->look : ASK_ANYHOW)
+                                                       : t->feed->look;
+    if (rv == APR_SUCCESS && t->dialect->hush != NULL && t->dialect->hush(c)) {
+        *wait = 0; /* what came with the answers the socket tells no more */
+    }
+    return watched ? rv : APR_EAGAIN;
+}
+
+/* One read, and those are served who asked before. @return how many milliseconds until the next */
+static int read_and_serve(database_tailer_t *t)
+{
+    int wait = t->feed->look;
+    apr_uint32_t ticket;
+    apr_status_t rv;
+
+    t->is_told = t->feed->journal != NULL && database_knock_listen(&t->knock, t->feed->journal);
+    ticket = database_board_take(t->feed);
+    rv = sql_conn_take(&t->c);
+    if (rv == APR_SUCCESS) {
+        rv = read_now(t, &wait);
+        sql_conn_give_back(&t->c);
+    }
+    database_board_set_serving(t->feed, rv == APR_SUCCESS);
+    database_board_serve(t->feed, ticket); /* also those whom nobody could serve: they wait no longer */
+    return wait;
+}
+
+/* ------------------------------------------------------------ the thread */
+
+static void forget_holder(database_tailer_t *t)
+{
+    if (t->holder >= 0) {
+        close(t->holder);
+    }
+    t->holder = -1;
+}
+
+static void take_over(database_tailer_t *t)
+{
+    database_tail_take_over(&t->tail);
+    t->feed->sql.host->log(7, "this child reads the changes of \"%s\"", t->feed->sql.database);
+}
+
+/* Become the tailer, or wait for who is. @return how many milliseconds until the next attempt */
+static int try_to_hold(database_tailer_t *t)
+{
+    forget_holder(t);
+    t->holds = database_board_lock(t->feed);
+    if (t->holds) {
+        take_over(t);
+        return 0;
+    }
+    t->holder = database_board_await(t->feed);
+    return t->holder >= 0 && seldom(t) < TRY_SELDOM ? TRY_SELDOM : seldom(t);
+}
+
+/* What has something to say of the database, or of who is the tailer; -1: nothing has. */
+static int teller(const database_tailer_t *t)
+{
+    if (!t->holds) {
+        return t->holder;
+    }
+    if (t->is_told) {
+        return t->knock.fd;
+    }
+    return t->dialect->listen != NULL && t->c.own->dbi != NULL ? dbi_conn_get_socket(t->c.own->dbi) : -1;
+}
+
+/* Until then, or until somebody asks, or the child stops, or the database has something to say. @return 0: stop */
+static int wait_for(database_tailer_t *t, int milliseconds)
+{
+    struct pollfd waits[] = {{.fd = t->stop, .events = POLLIN},
+                             {.fd = t->holds ? database_board_poked(t->feed) : -1, .events = POLLIN},
+                             {.fd = teller(t), .events = POLLIN}};
+
+    if (poll(waits, 3, milliseconds) > 0 && waits[0].revents == 0 && waits[1].revents == 0 && t->is_told) {
+        (void)poll(waits, 2, AFTER_TOLD);
+    }
+    return waits[0].revents == 0;
+}
+
+static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
+{
+    database_tailer_t *t = data;
+    int wait = 0;
+
+    database_knock_open(&t->knock);
+    while (wait_for(t, wait)) {
+        if (!t->holds) {
+            wait = try_to_hold(t);
+        }
+        if (t->holds) {
+            wait = read_and_serve(t);
+        }
+    }
+    if (t->holds) {
+        database_board_set_serving(t->feed, 0);
+        database_board_serve(t->feed, database_board_take(t->feed));
+        database_board_unlock(t->feed);
+    }
+    forget_holder(t);
+    database_knock_close(&t->knock);
+    database_tail_end(&t->tail);
+    sql_background_end(&t->c);
+    return NULL;
+}
+
+const char *database_tailer_start(database_t *feed, apr_pool_t *pchild)
+{
+    database_tailer_t *t = apr_pcalloc(pchild, sizeof(*t));
+
+    t->feed = feed;
+    t->holder = -1;
+    t->dialect = database_dialect_of(&feed->sql);
+    if (t->dialect == NULL || feed->look == 0) {
+        return NULL;
+    }
+    t->tail.feed = feed;
+    t->tail.dialect = t->dialect;
+    t->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (t->stop < 0 || sql_background_begin(&t->c, &feed->sql) != APR_SUCCESS) {
+        return "the tailer has no memory";
+    }
+    if (apr_thread_create(&t->thread, NULL, run, t, pchild) != APR_SUCCESS) {
+        sql_background_end(&t->c);
+        return "the tailer's thread cannot be made";
+    }
+    feed->tailer = t;
+    return NULL;
+}
+
+void database_tailer_stop(database_t *feed)
+{
+    database_tailer_t *t = feed->tailer;
+    const apr_uint64_t one = 1;
+    apr_status_t ended;
+
+    if (t == NULL) {
+        return;
+    }
+    (void)!write(t->stop, &one, sizeof(one));
+    apr_thread_join(&ended, t->thread);
+    close(t->stop);
+    feed->tailer = NULL;
+}

@@ -3,7 +3,7 @@
  * @file page_name.h
  * The part of a page's id that the module may show. The id is a bearer secret: a client that knows it can take over
  * the page. So the status and the logs show only its first digits, the name of the page. An administrator can tell
- * pages apart by their names and find a name in the HTML of a page. 80 random bits stay secret.
+ * pages apart by their names and find a name in the HTML of a page. 112 random bits stay secret.
  *
  * Any thread of any process.
  */

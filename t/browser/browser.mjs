@@ -7,6 +7,7 @@
  *   node --test --test-concurrency=1 *.test.mjs
  *
  * client, stream, tabs, updates, page, feeds, frontends  vault.js against the server below: they need nothing else.
+ * htmx, sse                the demo with the files of site/ in it, and the real Turbo and htmx: they need $VAULT_DEMO_URL.
  * logs, plain, chat, auction, wall  the demo: they need $VAULT_DEMO_URL, e.g. http://localhost:8080/ (skipped when it is not set).
  * origins                  a page of another origin and the demo: also $VAULT_DEMO_ORIGIN, what ORIGIN said to scripts/demo.
  *

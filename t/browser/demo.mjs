@@ -45,7 +45,7 @@ export function listen(page) {
 
 /** Within a describe(): a browser for it, and visitors whose consoles must stay silent.
  * prepare(page) comes before the page is loaded, ready(page) says when it is live.
- * @return visit(path, options); page.response is what the path answered
+ * @return visit(path, options); options are those of a context, and prepared(page), which comes after prepare(page); page.response is what the path answered
  */
 export function visitors({ prepare = () => {}, ready = live } = {}) {
   let browser;
@@ -61,10 +61,12 @@ export function visitors({ prepare = () => {}, ready = live } = {}) {
 
   /** A visitor of their own, with the page before them and live. */
   return async (path, options = {}) => {
-    const page = await (await browser.newContext(options)).newPage();
+    const { prepared, ...context } = options;
+    const page = await (await browser.newContext(context)).newPage();
     pages.push(page);
     listen(page);
     await prepare(page);
+    await prepared?.(page);
     page.response = await page.goto(url(path));
     if (options.javaScriptEnabled !== false) await ready(page);
     return page;

@@ -135,7 +135,7 @@ int vault_page_is_polled(vault_pages_t *p, const vault_page_t *page, apr_time_t 
 static void overtake(vault_pages_t *p, vault_page_record_t *rec, vault_off_t before, apr_time_t now)
 {
     vault_store(&rec->fence, rec->fence + 1);
-    vault_page_record_close(p, rec);
+    vault_page_record_void_run(p, rec);
     if (is_polled(p, rec, now)) {
         vault_notifier_notify_interest(p->notifier, rec->own, 0);
     }

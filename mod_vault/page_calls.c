@@ -28,6 +28,13 @@ void vault_page_record_close(vault_pages_t *p, vault_page_record_t *rec)
     rec->calls_failed = 0;
 }
 
+void vault_page_record_void_run(vault_pages_t *p, vault_page_record_t *rec)
+{
+    if (vault_load(&rec->calls_open) != VAULT_CALLS_VIEW) {
+        vault_page_record_close(p, rec);
+    }
+}
+
 static void open_locked(vault_pages_t *p, vault_page_record_t *rec, vault_calls_t *calls, apr_uint32_t method)
 {
     vault_page_record_close(p, rec);

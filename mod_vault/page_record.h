@@ -156,6 +156,10 @@ unsigned vault_page_chain_list(vault_pages_t *p, const vault_page_record_t *rec,
 /** No run of the page is open to calls from outside any more, and what they have added goes. Locked. */
 void vault_page_record_close(vault_pages_t *p, vault_page_record_t *rec);
 
+/** The same when a poll of the page has ended or was overtaken. The run of a view stays open: polls may come, and go, before the page is
+ * complete, and void nothing of it. Locked. */
+void vault_page_record_void_run(vault_pages_t *p, vault_page_record_t *rec);
+
 /** As vault_page_hold(). Locked. */
 apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, const char *name, vault_dep_t *held,
                                     vault_eviction_t *eviction);

@@ -266,7 +266,7 @@ static void end_lease(vault_pages_t *p, const vault_page_t *page, apr_time_t now
     }
     if (is_orphaned(p, rec, now)) {
         vault_store(&rec->idle_since, (apr_uint64_t)now);
-        vault_page_record_close(p, rec);
+        vault_page_record_void_run(p, rec);
     }
     vault_lock_release(&rec->lock);
 }

@@ -201,6 +201,21 @@ my $between = open_page(view(count('c29-between')));
 notify('c29-between');
 is(counted($between->poll), '2', 'what happens between the page and its first poll is in that');
 
+# The page is polled before it is complete, as by the client of a stream whose URL is in the head of the HTML.
+my $streaming = connect_to();
+$streaming->request(GET => view(count('c29-q'), 'get:/test/wait?after=c29-q', 'call:' . count('c29-r')));
+wait_arrived('c29-q', 1);
+my ($unfinished) = map { VaultTest::Page->of({page => $_, seq => 0}) } last_page() =~ /^([0-9a-f]{40});/;
+my $early = $unfinished->start_poll;
+wait_waiting(1);
+open_barrier('c29-q');
+is($streaming->response->{status}, 200, 'a page that is polled before it is complete may ask feeds all the same');
+is_deeply([(calls())[-2, -1]], ['200 first', '200 first'], '... before and after that');
+$pages_before++;
+wait_waiting(1);
+notify('c29-q');
+is(counted($unfinished->finish_poll($early)), '2', '... and is live: the poll goes on from what it shows');
+
 # It is no page: it has no method, or an error.
 is(status()->{Pages} - $pages_before, 3, 'so many pages are live');
 is(text_of($asking->path('call:' . count('c29-o'))), '[{"count":"1"}]', 'an answer that is no live page may ask as well');

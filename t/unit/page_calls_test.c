@@ -502,6 +502,34 @@ static void calls_of_a_view_are_in_state_number_0(void)
     scene_end(&s);
 }
 
+/* The client of a stream connects once it has the head of the HTML, while the application still renders the rest; and its child may die. */
+static void polls_of_an_incomplete_page_void_nothing(void)
+{
+    scene_t s;
+    vault_page_t page;
+    vault_state_t *made;
+    vault_ticket_t ticket;
+    unsigned slot;
+
+    scene_begin(&s);
+    CU_ASSERT_FATAL(vault_page_create(s.pages, &page, NULL, NOW, IDLE) == APR_SUCCESS);
+    s.calls.key = KEY;
+    CU_ASSERT_EQUAL(vault_page_calls_open_view(s.pages, &s.calls, &page), APR_SUCCESS);
+    CU_ASSERT_EQUAL(ask(&s, &s.calls, "d", "y", "1"), APR_SUCCESS);
+    CU_ASSERT_FATAL(vault_slot_claim(s.f.notifier, 4000, &slot) == APR_SUCCESS);
+    vault_pages_set_slot(s.pages, slot);
+    CU_ASSERT_EQUAL(page_poll(s.pages, &page, 0, 0, &ticket), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_slot_exited(s.f.notifier, 4000, &slot), 1);
+    vault_pages_set_slot(s.pages, 0);
+    vault_pages_sweep(s.pages, NOW, IDLE);
+    CU_ASSERT_EQUAL(page_poll(s.pages, &page, 0, 0, &ticket), APR_SUCCESS);
+    CU_ASSERT_EQUAL(ask(&s, &s.calls, "e", "z", "2"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_calls_close(s.pages, &s.calls, &made, s.f.pool), APR_SUCCESS);
+    CU_ASSERT(made && made->cursors->nelts == 2);
+    vault_page_drop(s.pages, &page);
+    scene_end(&s);
+}
+
 void vault_page_calls_suite(void)
 {
     CU_pSuite suite = CU_add_suite("page_calls", NULL, NULL);
@@ -520,4 +548,5 @@ void vault_page_calls_suite(void)
     CU_ADD_TEST(suite, a_page_that_goes_takes_it_along);
     CU_ADD_TEST(suite, what_does_not_fit_is_not_added);
     CU_ADD_TEST(suite, calls_of_a_view_are_in_state_number_0);
+    CU_ADD_TEST(suite, polls_of_an_incomplete_page_void_nothing);
 }

@@ -30,7 +30,8 @@ static int refuse(request_rec *r, apr_status_t rv)
     }
 }
 
-/* @return DECLINED: go on; else what the handler returns */
+/* A view that can become no page, since it is an answer to a HEAD or there is no room for it, is told an id that no page has, and no run.
+ * @return DECLINED: go on, without a page if there is no run; else what the handler returns */
 static int read_calls(request_rec *r, vault_calls_t *calls, const char *said)
 {
     if (!vault_server.pages || !vault_feed_key_parse(calls, said)) {
@@ -38,7 +39,7 @@ static int read_calls(request_rec *r, vault_calls_t *calls, const char *said)
     }
     vault_page_locate(vault_server.pages, &calls->page);
     calls->key = vault_feed_key_of(r)->id;
-    return calls->run ? DECLINED : vault_reply_error(r, HTTP_CONFLICT, NO_RUN);
+    return calls->run || !calls->page.index ? DECLINED : vault_reply_error(r, HTTP_CONFLICT, NO_RUN);
 }
 
 int vault_feed_page_begin(request_rec *r, const char *cursor)
@@ -52,7 +53,8 @@ int vault_feed_page_begin(request_rec *r, const char *cursor)
     if (!said) {
         return DECLINED;
     }
-    if ((status = read_calls(r, &x->calls, said)) != DECLINED) {
+    status = read_calls(r, &x->calls, said);
+    if (status != DECLINED || !x->calls.run) {
         x->calls.run = 0;
         return status;
     }

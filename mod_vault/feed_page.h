@@ -13,7 +13,7 @@
 
 #include "page_calls.h"
 
-/** Begin the call, if the request names a page: its context gets a run (context.h), and it is one from outside.
+/** Begin the call, if the request names a page that is there: its context gets a run (context.h), and it is one from outside.
  * @param cursor  names the call (call_name.h)
  * @return DECLINED: go on, also when it names none; else what the handler returns: it has been answered */
 int vault_feed_page_begin(request_rec *r, const char *cursor);

@@ -196,11 +196,12 @@ static int answer_text(request_rec *r, json_t *rows, char **answer)
                                x->room));
 }
 
-/* An application renders the rows, so it is told in a header whether they replace what the page shows. */
+/* An application renders the rows, so it is told in a header whether they replace what the page shows. A view that becomes no page has a
+ * first view. */
 static int answer_page(request_rec *r, const char *cursor, json_t *rows, char **text)
 {
     const vault_context_t *x = vault_context_get(r);
-    int first = !vault_run_knows(x->run, cursor) || (rows && vault_feedcall_is_reset(r, rows));
+    int first = !x->run || !vault_run_knows(x->run, cursor) || (rows && vault_feedcall_is_reset(r, rows));
 
     if (!rows && !first) {
         return vault_reply_nothing(r);

@@ -224,6 +224,10 @@ is(get(view('/vault/feed/tests/none'))->{status}, 500, 'a page whose call was wr
 is(ask(last_page(), count('c29-o'))->{status}, 410, '... leaves none');
 is(notify('c29-o'), 'nobody', '... and holds nothing');
 is(status()->{Pages} - $pages_before, 3, '...');
+is(get(view(count('c29-head')), method => 'HEAD')->{status}, 200, 'an answer to HEAD, which is told no run, may ask as well');
+is((calls())[-1], '200 first', '... for a first view');
+is(ask(last_page(), count('c29-head'))->{body}, '[{"count":"1"}]', '... each time');
+is(notify('c29-head'), 'nobody', '... and nothing is held');
 announce(qr/VLT00011: the page cannot be kept live: a call of a feed by the application failed/);
 announce(qr/VLT00070: feed tests, method fail/);
 my $hidden = connect_to();

@@ -182,7 +182,8 @@ static void say_client_is_full(request_rec *top, const char *limit)
         client_name(top, top->pool), limit);
 }
 
-/* A page that was reserved may have expired since: it is made again. */
+/* A page that was reserved may have expired since, or been evicted: it is made again. The calls of its application went with it. What they
+ * returned is a first view for the page's methods as well, so the page need not know of them. */
 static apr_status_t reserve_page(request_rec *top, vault_context_t *x)
 {
     vault_owner_t owner = vault_realm_owner(top);
@@ -193,6 +194,9 @@ static apr_status_t reserve_page(request_rec *top, vault_context_t *x)
                      : vault_page_create(vault_server.pages, &x->page, &owner, vault_now(), vault_page_idle());
     if (rv == APR_EEXIST && x->is_reserved) {
         return APR_SUCCESS;
+    }
+    if (rv == APR_SUCCESS) {
+        x->calls.run = 0;
     }
     if (rv == APR_SUCCESS && !x->is_reserved) {
         x->is_reserved = 1;

@@ -25,6 +25,7 @@ final class View
         if (!isset($_GET[QUERY], $_SERVER['HTTP_VAULT_PAGE'])) {
             return;
         }
+        defined('DONOTCACHEPAGE') || define('DONOTCACHEPAGE', true); // the answer is not the page whose URL the request has from here on
         unset($_GET[QUERY], $_REQUEST[QUERY]);
         $_SERVER['REQUEST_URI'] = preg_replace('/[?&]' . QUERY . '=1$/', '', $_SERVER['REQUEST_URI']);
         $_SERVER['QUERY_STRING'] = preg_replace('/(^|&)' . QUERY . '=1$/', '', $_SERVER['QUERY_STRING'] ?? '');

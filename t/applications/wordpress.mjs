@@ -47,12 +47,16 @@ $is_apache = true;
 flush_rewrite_rules(true);
 `;
 
-/** The site's own code: visitors may comment as fast as a test does; a shortcode shows what no table of posts has; pages can break off, or
+/** The site's own code: a plug-in for caching notes what it would keep, by the URL that the request has in the end, visitors may comment as fast as a test does; a shortcode shows what no table of posts has; pages can break off, or
  * write when they are rendered. */
 const SITE = `<?php
 add_filter('comment_flood_filter', '__return_false', 20);
 add_action('comment_form_before', fn() => get_option('fragile') && exit);
 add_action('wp_footer', fn() => get_option('counting') && wp_update_post(['ID' => get_queried_object_id(), 'menu_order' => wp_rand()]));
+PHP_SAPI === 'cli' || ob_start(function ($html) {
+    defined('DONOTCACHEPAGE') || file_put_contents(__DIR__ . '/../kept', $_SERVER['REQUEST_URI'] . "\\n", FILE_APPEND);
+    return $html;
+});
 add_shortcode('stock', fn() => get_option('stock', 'many'));
 `;
 

@@ -2,6 +2,7 @@
 /* Debian's WordPress with the plug-in of integrations/wordpress: what one visitor, the administrator or another program writes appears in
  * the browser of another visitor, who does not load the page again. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { launch } from '../browser/browser.mjs';
 import { until } from './server.mjs';
@@ -239,6 +240,27 @@ echo wp_insert_comment(['comment_post_ID' => ${id}, 'comment_author' => 'program
     for (const reader of readers) await shown(reader, 'the only change').waitFor();
     assert.equal((await blog.place.status()).Notifies, Notifies + 2, 'of comments, and of those of this post');
     await blog.php("delete_option('counting');");
+  });
+
+  test('a comment of HTML in what a visitor writes is no mark of ours', limit, async () => {
+    const it = await post('Marks');
+    await blog.php(`wp_insert_comment(['comment_post_ID' => ${it.id}, 'comment_author' => 'eve', 'comment_approved' => '1', 'comment_content' =>
+      wp_unslash(wp_filter_kses('some <!--/vault-live comments-${it.id}--><!--vault-live comments-${it.id}--> words'))]);`);
+    const reader = await look(it.path);
+    await insertComment(it, 'later words');
+    await shown(reader, 'later words').waitFor();
+    await same(reader);
+  });
+
+  test('plug-ins for caching keep neither a live page nor what its method answers', limit, async () => {
+    const it = await post('Kept');
+    const reader = await look(it.path);
+    await insertComment(it, 'words of a method');
+    await shown(reader, 'words of a method').waitFor();
+    await (await newPage(0)).goto(blog.at('?feed=rss2'));
+    const kept = readFileSync(blog.place.path('site/wp-content/kept'), 'utf8').split('\n');
+    assert.ok(kept.includes('/?feed=rss2'));
+    assert.ok(!kept.includes(it.path));
   });
 
   test('without pretty permalinks', limit, async () => {

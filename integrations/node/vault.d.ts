@@ -15,10 +15,10 @@ export interface Arguments {
 export class Vault {
     constructor(request: IncomingMessage, response: ServerResponse, options?: Options);
     get page(): string | undefined;
-    get stream(): string | undefined;
     get(key: string): string | undefined;
     feed(feed: string, method: string, args?: Arguments, options?: {timeout?: number}): Promise<{rows: any[] | null; first: boolean}>;
     poll(url: string): this;
+    stream(url: string): string | undefined;
     interest(...names: string[]): this;
     set(key: string, value: string | number | null | undefined): this;
     changed(key: string, content: string): boolean;

@@ -16,6 +16,11 @@ const encode = (text, unsafe = /[^\x21-\x7e]|[,%]/g) => Buffer.from(text).toStri
 const decode = text => Buffer.from(
     text.replace(/%([0-9a-f]{2})/gi, (_, digits) => String.fromCharCode(parseInt(digits, 16))), 'latin1').toString();
 
+function encodePath(url) {
+    if (!url.startsWith('/')) throw new TypeError(`a page polls a path of its own site, which begins with a slash: ${url}`);
+    return encode(url, /[^\x21-\x7e]|,/g);
+}
+
 function encodeInterest(name) {
     if (!name || Buffer.byteLength(name) > 200 || name.includes('\0')) {
         throw new TypeError(`the name of an interest has 1 to 200 bytes, and no NUL: ${name}`);
@@ -60,8 +65,9 @@ function parsed(text) {
     }
 }
 
+// Not as the property "status", which Express would take for that of its own answer: a visitor is not signed out because a key is wrong.
 const failure = (what, {status, json}) =>
-    Object.assign(new Error(`${what}: status ${status}, ${json?.error ?? 'the answer is not from mod_vault'}`), {status});
+    Object.assign(new Error(`${what}: status ${status}, ${json?.error ?? 'the answer is not from mod_vault'}`), {answered: status});
 
 // The arguments of a feed as a form has them: an object among them is what a dot makes by URL.
 function fields(given, before = '') {
@@ -103,11 +109,6 @@ export class Vault {
         return this.#request.headers['vault-page']?.split(';')[0];
     }
 
-    /** Where the updates of this page will come as a stream, for its HTML to say; undefined: the answer cannot become a page. */
-    get stream() {
-        return this.#request.headers['vault-stream'];
-    }
-
     /** A property of the page, or what set() has made of it in this request; undefined: the page has none of that name. */
     get(key) {
         const name = checkKey(key);
@@ -137,8 +138,17 @@ export class Vault {
 
     /** This page asks a URL of its own site for news: a path that begins with a slash. */
     poll(url) {
-        if (!url.startsWith('/')) throw new TypeError(`a page polls a path of its own site, which begins with a slash: ${url}`);
-        return this.#say('Vault-Poll', encode(url, /[^\x21-\x7e]|,/g));
+        return this.#say('Vault-Poll', encodePath(url));
+    }
+
+    /**
+     * In the place of poll(), for a page whose HTML names a client of its own, Turbo's or htmx's: it asks a URL of its site for news, and
+     * mod_vault puts no script in.
+     * @returns where the news will come as a stream, for the HTML to say; undefined: the answer cannot become a page
+     */
+    stream(url) {
+        this.#say('Vault-Stream', encodePath(url));
+        return this.#request.headers['vault-stream'];
     }
 
     /** The URL that answers this runs again when one of these is notified. To be said in each answer, also in an empty one. */

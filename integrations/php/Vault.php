@@ -55,12 +55,6 @@ final class Vault
         return $page === null ? null : explode(';', $page)[0];
     }
 
-    /** Where the updates of this page will come as a stream, for its HTML to say; null: the answer cannot become a page. */
-    public function stream(): ?string
-    {
-        return $this->told['HTTP_VAULT_STREAM'] ?? null;
-    }
-
     /** A property of the page, or what set() has made of it in this request; null: the page has none of that name. */
     public function get(string $key): ?string
     {
@@ -98,10 +92,17 @@ final class Vault
     /** This page asks a URL of its own site for news: a path that begins with a slash. */
     public function poll(string $url): static
     {
-        if (!str_starts_with($url, '/')) {
-            throw new InvalidArgumentException("a page polls a path of its own site, which begins with a slash: $url");
-        }
-        return $this->say('Vault-Poll', self::encode($url, '/[^\x21-\x7e]|,/'));
+        return $this->say('Vault-Poll', self::path($url));
+    }
+
+    /**
+     * In the place of poll(), for a page whose HTML names a client of its own, Turbo's or htmx's: it asks a URL of its site for news, and
+     * mod_vault puts no script in. Returns where the news will come as a stream, for the HTML to say; null: the answer cannot become a page.
+     */
+    public function stream(string $url): ?string
+    {
+        $this->say('Vault-Stream', self::path($url));
+        return $this->told['HTTP_VAULT_STREAM'] ?? null;
     }
 
     /** The URL that answers this runs again when one of these is notified. To be said in each answer, also in an empty one. */
@@ -268,6 +269,14 @@ final class Vault
     private static function encode(string $text, string $unsafe = '/[^\x21-\x7e]|[,%]/'): string
     {
         return preg_replace_callback($unsafe, fn(array $found) => sprintf('%%%02X', ord($found[0])), $text);
+    }
+
+    private static function path(string $url): string
+    {
+        if (!str_starts_with($url, '/')) {
+            throw new InvalidArgumentException("a page polls a path of its own site, which begins with a slash: $url");
+        }
+        return self::encode($url, '/[^\x21-\x7e]|,/');
     }
 
     private static function interestName(string $name): string

@@ -39,9 +39,6 @@ class ModVault
   # The id of the page that this runs for or that sent this request; nil: no page. It is a secret of the visitor.
   def page = @env['HTTP_VAULT_PAGE']&.split(';')&.first
 
-  # Where the updates of this page will come as a stream, for its HTML to say; nil: the answer cannot become a page.
-  def stream = @env['HTTP_VAULT_STREAM']
-
   # A property of the page, or what []= has made of it in this request; nil: the page has none of that name.
   def [](key)
     name = ModVault.key(key)
@@ -74,10 +71,13 @@ class ModVault
   end
 
   # This page asks a URL of its own site for news: a path that begins with a slash.
-  def poll(url)
-    raise ArgumentError, "a page polls a path of its own site, which begins with a slash: #{url}" unless url.start_with?('/')
+  def poll(url) = @said['vault-poll'] << ModVault.path(url)
 
-    @said['vault-poll'] << ModVault.encode(url, /[^\x21-\x7e]|,/n)
+  # In the place of poll, for a page whose HTML names a client of its own, Turbo's or htmx's: it asks a URL of its site for news, and mod_vault
+  # puts no script in. Where the news will come as a stream, for the HTML to say; nil: the answer cannot become a page.
+  def stream(url)
+    @said['vault-stream'] << ModVault.path(url)
+    @env['HTTP_VAULT_STREAM']
   end
 
   # The URL that answers this runs again when one of these is notified. To be said in each answer, also in an empty one.
@@ -129,6 +129,12 @@ class ModVault
 
   # Percent-encode what `unsafe` matches, or what would be taken for a part of the header.
   def self.encode(text, unsafe = /[^\x21-\x7e]|[,%]/n) = text.b.gsub(unsafe) { |byte| format('%%%02X', byte.ord) }
+
+  def self.path(url)
+    return encode(url, /[^\x21-\x7e]|,/n) if url.start_with?('/')
+
+    raise ArgumentError, "a page polls a path of its own site, which begins with a slash: #{url}"
+  end
 
   def self.interest_name(name)
     return encode(name) if name.bytesize.between?(1, 200) && !name.include?("\0")

@@ -58,7 +58,11 @@ for my $application (@applications) {
     my ($name, %at) = ($application->{name}, Host => $application->{host});
     write_to($application->{log}, 'something');
     my $page = open_page('/odd/page', headers => \%at);
-    like($page->html, qr{<p>/vault/\w+\?page=@{[$page->id]}(?:&amp;|\s*$)}, "$name: the page says where its stream is");
+    my $streaming = get('/odd/stream', headers => \%at)->{body};
+    my ($stream) = $streaming =~ m{<p>/vault/poll\?page=(\w{40})&amp;as=html$};
+    ok($stream, "$name: a page with a client of its own says where its stream is");
+    unlike($streaming, qr/<script/, "$name: ... and gets no script");
+    like(text_of("/vault/status?page=$stream"), qr{"/odd/news\?list=a%2Cb"}, "$name: ... but polls what it has named");
     my $answer = $page->finish_poll($page->start_poll(undef, %at));
     my $update = $answer->{updates}[0];
     is($update->{method}, '/odd/news?list=a%2Cb&path=%2F%20x', "$name: a comma and a blank in a URL, and what was encoded already");
@@ -110,7 +114,9 @@ for my $application ($feed ? @applications : ()) {
     ok($poll->is_silent, "$name: nothing is new then");
     $save->('three');
     is(texts($page->finish_poll($poll)), qq([false,["$name-three"]]), "$name: ... until there is");
-    like(get('/odd/refused', headers => \%at)->{body}, qr{/vault/feed/database/get_new_instances: status 400, \w+}, "$name: what a feed refuses is an error with its sentence");
+    my $refused = get('/odd/refused', headers => \%at)->{body};
+    like($refused, qr{/vault/feed/database/get_new_instances: status 400, \w+}, "$name: what a feed refuses is an error with its sentence");
+    like($refused, qr/^400, not undefined: /, "$name: ... whose status is not taken for that of the page") if $name eq 'odd-node';
 }
 
 ok(scalar @applications, 'there are applications');

@@ -12,8 +12,9 @@ const lines = ({rows, first}) => JSON.stringify([first, rows.map(row => row.line
 const routes = {
     '/odd/page': vault => {
         vault.poll('/odd/news?list=a,b&path=%2F x').set('Odd-Key', ODD).set('gone', 'x').set('gone', null).set('number', 0);
-        return `<!doctype html><title>odd</title><p>${Vault.escape(vault.stream)}`;
+        return '<!doctype html><title>odd</title>';
     },
+    '/odd/stream': vault => `<!doctype html><title>odd</title><p>${Vault.escape(vault.stream('/odd/news?list=a,b'))}`,
     '/odd/news': (vault, query) => {
         vault.interest(ODD, 'second').format('odd-1');
         if (!vault.changed('shown', readFileSync(COMMENTS, 'utf8'))) return '';
@@ -40,7 +41,7 @@ const routes = {
         await vault.feed('database', 'save', {table: 'logs', values: {line: query.get('line')}});
         return '';
     },
-    '/odd/refused': vault => vault.feed('database', 'get_new_instances', {table: 'none'}).catch(e => `${e.status}: ${e.message}`),
+    '/odd/refused': vault => vault.feed('database', 'get_new_instances', {table: 'none'}).catch(e => `${e.answered}, not ${e.status}: ${e.message}`),
 };
 
 createServer(async (request, response) => {

@@ -16,7 +16,10 @@ $answer = '';
 switch (parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH)) {
     case '/odd/page':
         $vault->poll('/odd/news?list=a,b&path=%2F x')->set('Odd-Key', ODD)->set('gone', 'x')->set('gone', null)->set('number', 0);
-        $answer = '<!doctype html><title>odd</title><p>' . htmlspecialchars($vault->stream());
+        $answer = '<!doctype html><title>odd</title>';
+        break;
+    case '/odd/stream':
+        $answer = '<!doctype html><title>odd</title><p>' . htmlspecialchars($vault->stream('/odd/news?list=a,b'));
         break;
     case '/odd/news':
         $vault->interest(ODD, 'second')->format('odd-1');

@@ -22,7 +22,9 @@ run(lambda do |env|
     vault['gone'] = 'x'
     vault['gone'] = nil
     vault['number'] = 0
-    html["<!doctype html><title>odd</title><p>#{vault.stream.gsub('&', '&amp;')}"]
+    html['<!doctype html><title>odd</title>']
+  when '/odd/stream'
+    html["<!doctype html><title>odd</title><p>#{vault.stream('/odd/news?list=a,b').gsub('&', '&amp;')}"]
   when '/odd/news'
     vault.interest(ODD, 'second')
     next html[''] unless vault.changed?('shown', File.read(ENV.fetch('COMMENTS')))

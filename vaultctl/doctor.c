@@ -142,7 +142,7 @@ static int is_signed_out(vaultctl_doctor_t *d)
                                "browser sends that is logged in");
         return 1;
     }
-    if (d->script == NULL && is_redirected(d) && d->html.password) {
+    if (d->script == NULL && d->stream == NULL && is_redirected(d) && d->html.password) {
         vaultctl_doctor_change(d, "vaultctl.md, \"doctor\"",
                                "This is a page for logging in: --header \"Cookie: ...\" with what a browser sends that "
                                "is logged in shows the page itself");
@@ -154,8 +154,8 @@ static int is_signed_out(vaultctl_doctor_t *d)
 /* A header that mod_vault would have taken out; NULL: there is none. */
 static const char *header_left(const vaultctl_visit_t *page)
 {
-    static const char *const names[] = {"Vault-Poll", "Vault-Property", "Vault-Interest", "Vault-Update",
-                                        "Vault-Notify"};
+    static const char *const names[] = {"Vault-Poll",     "Vault-Stream", "Vault-Property",
+                                        "Vault-Interest", "Vault-Update", "Vault-Notify"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (apr_table_get(page->headers, names[i]) != NULL) {
@@ -206,8 +206,9 @@ static void say_why_no_script(vaultctl_doctor_t *d)
         vaultctl_doctor_change(
             d, "controllers.md, \"Headers\"",
             "The HTML has no script of mod_vault: VaultLongPoll is not On there, or nothing names a "
-            "method (<!--#vault poll=\"...\" -->, the header Vault-Poll, the directive VaultPoll). Where "
-            "something does, the error log says why it does not count (VLT00010, VLT00011, VLT00064)");
+            "method (<!--#vault poll=\"...\" -->, the headers Vault-Poll and Vault-Stream, the directive "
+            "VaultPoll). Where something does, the error log says why it does not count (VLT00010, VLT00011, "
+            "VLT00064)");
     }
 }
 
@@ -284,11 +285,26 @@ static void look_for_caches(vaultctl_doctor_t *d)
 
 /* -------------------------------------------------------------------- doctor */
 
-static void tell_script(vaultctl_doctor_t *d)
+static void tell_client(vaultctl_doctor_t *d)
 {
     d->script = d->html.script != NULL ? vaultctl_url_resolve(d->page.url, d->html.script, d->pool) : NULL;
+    d->stream = d->html.stream != NULL ? vaultctl_url_resolve(d->page.url, d->html.stream, d->pool) : NULL;
+    if (d->script == NULL && d->stream != NULL) {
+        vaultctl_doctor_fact(d,
+                             "Its HTML is that of a live page, %.12s, without the script of mod_vault: a client of its "
+                             "own, such as Turbo or htmx, takes the stream at %s.",
+                             d->html.page, d->stream);
+        return;
+    }
     if (d->script == NULL) {
         return;
+    }
+    if (d->stream != NULL) {
+        vaultctl_doctor_change(
+            d, "controllers.md, \"Turbo and htmx without the script\"",
+            "The HTML has the script of mod_vault, and another client that takes the stream: each takes "
+            "the page from the other. The header Vault-Stream in the place of Vault-Poll leaves the "
+            "script out");
     }
     if (d->html.page == NULL) {
         vaultctl_doctor_fact(d, "Its HTML is a plain file with the script %s, which asks for a page.", d->script);
@@ -303,19 +319,19 @@ static void examine(vaultctl_doctor_t *d)
     tell_who_answers(d);
     if (is_html(&d->page)) {
         vaultctl_html_read(&d->html, d->page.body, d->page.length, d->pool);
-        tell_script(d);
+        tell_client(d);
     }
     if (is_signed_out(d)) {
         return;
     }
-    if (d->page.location != NULL || d->page.status >= 400 || d->script == NULL) {
+    if (d->page.location != NULL || d->page.status >= 400 || (d->script == NULL && d->stream == NULL)) {
         say_why_not_live(d);
         return;
     }
     if (d->html.page != NULL && !vaultctl_doctor_is_id(d->html.page)) {
-        vaultctl_doctor_change(
-            d, "client.md, \"The script element\"",
-            "data-vault-page is no id of 40 hexadecimal digits: something on the way has changed the HTML");
+        vaultctl_doctor_change(d, "client.md, \"The script element\"",
+                               "%s is no id of 40 hexadecimal digits: something on the way has changed the HTML",
+                               d->script != NULL ? "data-vault-page" : "The page of the stream");
         return;
     }
     if (d->html.page != NULL) {

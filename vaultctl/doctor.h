@@ -17,10 +17,11 @@ typedef struct vaultctl_doctor_t {
     apr_pool_t *pool;
     vaultctl_visit_t page; /* as it was loaded first, behind all redirects */
     vaultctl_html_t html;
-    const char *script;      /* URL of vault.js; NULL: the HTML has none */
-    json_int_t seq;          /* what the next poll says that the page shows */
-    int live;                /* mod_vault takes its polls */
-    int asked;               /* the server has been asked for its limits */
+    const char *script; /* URL of vault.js; NULL: the HTML has none */
+    const char *stream; /* URL of polls, which another client of the page takes as a stream of HTML; NULL: none does */
+    json_int_t seq;     /* what the next poll says that the page shows */
+    int live;           /* mod_vault takes its polls */
+    int asked;          /* the server has been asked for its limits */
     json_t *facts, *changes; /* sentences */
 } vaultctl_doctor_t;
 
@@ -38,7 +39,7 @@ const char *vaultctl_doctor_header(const vaultctl_visit_t *visit, const char *na
 /** Is the id 40 hexadecimal digits? */
 int vaultctl_doctor_is_id(const char *id);
 
-/** From the script on: is it there, who answers the polls, do they wait, and in what kind of server? Sets `live`. */
+/** From the script or the stream on: is it there, who answers the polls, do they wait, and in what kind of server? Sets `live`. */
 void vaultctl_doctor_polls(vaultctl_doctor_t *d);
 
 #endif

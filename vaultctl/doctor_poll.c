@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor, behind the HTML: the script, who answers the URLs beside it, whether streams and polls come through, and what the
+/* doctor, behind the HTML: the script, who answers the URLs beside it or the stream of another client, whether streams and polls come through, and what the
  * server says of itself where it may be asked.
  */
 #include "doctor.h"
@@ -432,15 +432,68 @@ static void look_at_poll(vaultctl_doctor_t *d, const char *poll)
     }
 }
 
+/* The stream of a client that knows of no polls, by which the page is live or not. */
+static void look_at_html_stream(vaultctl_doctor_t *d)
+{
+    vaultctl_request_t request = {.url = apr_pstrcat(d->pool, d->stream, "?page=", d->html.page, "&as=html", NULL),
+                                  .accept = STREAM,
+                                  .by_page = 1};
+    vaultctl_visit_t stream;
+    const char *why;
+
+    vaultctl_visit_begin(d->visitor, &request);
+    vaultctl_visit_wait(d->visitor, HELLO, 1);
+    look_at_server(d, d->stream);
+    why = vaultctl_visit_end(d->visitor, &stream, d->pool);
+    if (why != NULL) {
+        vaultctl_doctor_change(d, PROXIES, "The stream broke off: %s", why);
+    }
+    else if (has_type(&stream, STREAM) && strstr(stream.body, "vault-expired") != NULL) {
+        vaultctl_doctor_change(d, PROXIES,
+                               "mod_vault does not know the page: a cache keeps the HTML, or the page and its stream "
+                               "reach different servers or virtual hosts");
+    }
+    else if (has_type(&stream, STREAM) && stream.length > 0) {
+        d->live = 1;
+        vaultctl_doctor_fact(d, "A stream of HTML begins at once: nothing keeps it back.");
+    }
+    else if (!stream.ended) {
+        vaultctl_doctor_change(
+            d, PROXIES,
+            "Nothing of the stream came within %d s, and such a client cannot poll instead: a proxy or "
+            "a compression keeps answers until they are complete (flushpackets=on of ProxyPass, "
+            "proxy_buffering of nginx)",
+            (int)HELLO);
+    }
+    else if (refusal(&stream, d->pool) != NULL) {
+        vaultctl_doctor_change(d, "protocol.md, \"Streams of HTML\"", "The stream is refused (%ld, \"%s\")",
+                               stream.status, refusal(&stream, d->pool));
+    }
+    else {
+        say_who_else(d, &stream);
+    }
+}
+
+static const char *poll_of(vaultctl_doctor_t *d)
+{
+    if (d->script == NULL) {
+        return d->stream;
+    }
+    look_at_script(d);
+    return vaultctl_url_resolve(d->script, "poll", d->pool);
+}
+
 void vaultctl_doctor_polls(vaultctl_doctor_t *d)
 {
-    const char *poll = vaultctl_url_resolve(d->script, "poll", d->pool);
+    const char *poll = poll_of(d);
 
-    look_at_script(d);
     if (poll == NULL || !is_mod_vault(d, poll, NULL, 400)) {
         return;
     }
-    if (d->html.page != NULL) {
+    if (d->script == NULL) {
+        look_at_html_stream(d);
+    }
+    else if (d->html.page != NULL) {
         look_at_poll(d, poll);
     }
     else {

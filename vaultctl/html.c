@@ -18,6 +18,7 @@ static const char *const raw_elements[] = {"script", "style",    "textarea", "ti
 
 typedef struct reader_t {
     const char *at, *end;
+    const char *streaming; /* the page of the stream */
     apr_pool_t *pool;
 } reader_t;
 
@@ -125,6 +126,25 @@ static void take_script(vaultctl_html_t *html, const apr_table_t *attributes)
     html->page = page;
 }
 
+/* The first of <turbo-stream-source src="/vault/poll?page=ID&amp;as=html"> and its like: each client has an attribute of
+ * its own, so the value counts. */
+static void take_stream(reader_t *r, vaultctl_html_t *html, const apr_table_t *attributes)
+{
+    static const char begin[] = "/poll?page=";
+    const apr_array_header_t *all = apr_table_elts(attributes);
+
+    for (int i = 0; html->stream == NULL && i < all->nelts; i++) {
+        const char *value = APR_ARRAY_IDX(all, i, apr_table_entry_t).val, *at = strstr(value, begin);
+
+        if (at != NULL && strstr(at, "as=html") != NULL) {
+            const char *id = at + strlen(begin);
+
+            html->stream = apr_pstrmemdup(r->pool, value, (apr_size_t)(at - value) + strlen("/poll"));
+            r->streaming = apr_pstrmemdup(r->pool, id, strcspn(id, "&"));
+        }
+    }
+}
+
 static void take_element(reader_t *r, vaultctl_html_t *html)
 {
     const char *name, *type;
@@ -136,6 +156,7 @@ static void take_element(reader_t *r, vaultctl_html_t *html)
     if (strcasecmp(name, "script") == 0) {
         take_script(html, attributes);
     }
+    take_stream(r, html, attributes);
     type = apr_table_get(attributes, "type");
     html->password |= strcasecmp(name, "input") == 0 && type != NULL && strcasecmp(type, "password") == 0;
     for (size_t i = 0; i < sizeof(raw_elements) / sizeof(raw_elements[0]); i++) {
@@ -160,5 +181,8 @@ void vaultctl_html_read(vaultctl_html_t *html, const char *text, apr_size_t leng
         else {
             r.at++;
         }
+    }
+    if (html->script == NULL) {
+        html->page = r.streaming;
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file html.h
- * What the HTML of a page says of mod_vault: its script element, and tags of SSI that nothing has handled. Comments are
- * none of its elements, nor is what only looks like one in a script. Pure.
+ * What the HTML of a page says of mod_vault: its script element, the stream that another client takes, and tags of SSI
+ * that nothing has handled. Comments are none of its elements, nor is what only looks like one in a script. Pure.
  */
 #ifndef VAULTCTL_HTML_H
 #define VAULTCTL_HTML_H
@@ -11,7 +11,8 @@
 
 typedef struct vaultctl_html_t {
     const char *script; /* the src of vault.js, as it is written; NULL: the HTML has no such element */
-    const char *page;   /* its data-vault-page; NULL: it has none */
+    const char *page;   /* its data-vault-page, or without a script the page of the stream; NULL: it has none */
+    const char *stream; /* what an element says of a stream of HTML, up to the query: /vault/poll; NULL: none does */
     int ssi;            /* there is a comment like <!--#vault …--> or <!--#include …--> */
     int password;       /* there is a field for a password */
 } vaultctl_html_t;

@@ -156,6 +156,28 @@ says(doctor("$site/plain.html"), 0, 'a plain file', qr{Its HTML is a plain file 
     qr{mod_vault answers \Q$site\E/vault/page\.});
 says(doctor($live =~ s{^}{127.0.0.1:@{[VaultTest::port_of()]}}r), 0, 'a URL without a scheme', 'A poll waits for news\.');
 
+# ---------------------------------------------------------------- a client of its own
+my $source = '<turbo-stream-source src="<!--#echo var="HTTP_VAULT_STREAM" -->"></turbo-stream-source>';
+site_file('/view/v11-turbo.shtml', qq(<!--#vault stream="/test/rows?name=v11&interest=v11" -->$source));
+$said = says(doctor("$main/view/v11-turbo.shtml"), 0, 'a page whose stream Turbo takes',
+    qr{Its HTML is that of a live page, $id, without the script of mod_vault: a client of its own, such as Turbo or htmx, takes the stream at \Q$main\E/vault/poll\.},
+    'No cache keeps it: two loadings are two pages, .*', 'A stream of HTML begins at once: nothing keeps it back\.',
+    'The page is live, and there is nothing to change\.');
+site_file('/view/v11-both.shtml', qq(<!--#vault poll="/test/rows?name=v11&interest=v11" -->$source));
+$said = says(doctor("$main/view/v11-both.shtml"), 1, 'a page with both',
+    'change: The HTML has the script of mod_vault, and another client that takes the stream: .*', 'The page is live, and there is something to change\.');
+note_sections($said->{out});
+file("htmx-$_->[0].html", qq(<!doctype html><body sse-connect="/$_->[1]?page=) . 'a' x 40 . '&amp;as=html">') for ['old', 'vault/poll'], ['off', 'silent/poll'], ['gone', 'nothing/poll'];
+for my $row (
+    ['old', 'mod_vault does not know the page: a cache keeps the HTML, or the page and its stream reach .*'],
+    ['off', 'The stream is refused \(406, ".*"\); see protocol\.md, .*'],
+    ['gone', qr{\Q$site\E/nothing/poll answers 404, and it is something else than mod_vault that does: .*}],
+) {
+    my ($name, $sentence) = @$row;
+    $said = says(doctor("$site/htmx-$name.html"), 1, "a stream of a page: $name", qr/change: $sentence/, 'The page is not live, and there is something to change\.');
+    note_sections($said->{out});
+}
+
 # ---------------------------------------------------------------- the page is not live
 for my $row (
     ["$main/denied/x", 'An answer of status 403 is never a live page: the server does not let it be seen from here; .*'],
@@ -289,6 +311,7 @@ my %hostile = (
     'a type' => "HTTP/1.1 200 OK\r\nContent-Type: $esc\r\n\r\n$esc",
     'a header of mod_vault' => "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nVault-Poll: $esc\r\n\r\n",
     'a status of its own' => qq(HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<script data-vault-page=@{['c' x 40]} src=/vault.js>{"Limits":{"MPM":"$esc"}}),
+    'a stream' => "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<body sse-connect='/$esc/poll?page=" . 'd' x 40 . "&as=html'>",
     'an answer that is a tag' => "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<script " . join(' ', map { "a$_='" } 1 .. 50_000),
     'no end' => "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" . '<' x 6_000_000,
     'another comment' => "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<!--",

@@ -72,7 +72,8 @@ const char *vault_client_limit(request_rec *r, apr_size_t bytes);
  *                `r` is neither a view nor a method; may be NULL */
 vault_run_t *vault_context_run(request_rec *r, apr_status_t *status);
 
-/** Make the page of a view now, for calls from outside. It goes with the request unless the view publishes it.
+/** Create the page of a view now, for external calls (page_calls.h). It is removed with the request unless the view
+ * publishes it.
  * @return APR_SUCCESS; else as vault_page_create(), which is not logged */
 apr_status_t vault_context_reserve(request_rec *r);
 

@@ -109,7 +109,8 @@ static int answer_gone(dispatch_t *d)
     return vault_answer_gone(d->r);
 }
 
-/* News that cannot be told must not be followed by others: the stream ends, and they are made again. */
+/* Updates that cannot be written must not be overtaken by later ones: end the stream. The next poll renders them
+ * again. */
 static int tell(dispatch_t *d, apr_pool_t *scratch)
 {
     if (!vault_events_tell(d->stream, &d->seats, scratch)) {
@@ -157,7 +158,7 @@ static verdict_t compare(dispatch_t *d, apr_pool_t *scratch)
     return vault_seats_any(&d->seats, has_moved) ? RUN : WAIT;
 }
 
-/* A method that was refused is tried by the next poll, which has the credentials that the browser has by then. */
+/* End the poll when the pause of a refused method ends: the next poll has the browser's current credentials. */
 static void end_before_retry(dispatch_t *d)
 {
     d->deadline = vault_seats_retry(&d->seats, d->deadline);

@@ -17,9 +17,10 @@
 #include "reply.h"
 #include "text.h"
 
-/* So long after the last answer a stream is quiet. */
+/* A stream is quiet if it has written no answer for this time. */
 #define QUIET apr_time_from_sec(2)
-/* The page is gone. Turbo loads it again; other clients listen to the event `vault-expired`. Who does neither comes again every 30 s. */
+/* The page does not exist. Turbo loads it again; other clients listen to the event `vault-expired`. A client that does
+ * neither reconnects every 30 s. */
 #define EXPIRED                                                                                                        \
     "retry: 30000\n"                                                                                                   \
     "event: vault-expired\n"                                                                                           \
@@ -27,7 +28,8 @@
     "\n"                                                                                                               \
     "data: <turbo-stream action=\"refresh\"></turbo-stream>\n"                                                         \
     "\n"
-/* A newer stream has the page. If this client lives, two tabs show one page, and each takes it from the other. */
+/* A newer stream has taken over the page. If this client still exists, two tabs show the page, and each takes it over
+ * from the other. */
 #define SUPERSEDED "retry: 10000\n: a newer stream has the page\n\n"
 
 int vault_events_begin(vault_stream_t *stream, const vault_seats_t *seats)
@@ -81,7 +83,7 @@ static int tell_json(vault_stream_t *stream, vault_seats_t *seats, vault_seat_t 
     return told;
 }
 
-/* @return whether it could be told; what is no news needs not be */
+/* @return 0: updates could not be written. A page without updates is a success. */
 static int tell(vault_stream_t *stream, vault_seats_t *seats, vault_seat_t *seat, apr_pool_t *scratch)
 {
     int news = seat->standing == VAULT_SEAT_NEWS, told;
@@ -109,7 +111,8 @@ int vault_events_tell(vault_stream_t *stream, vault_seats_t *seats, apr_pool_t *
 
 /* ------------------------------------------------------------ HTML: arrivals */
 
-/* Has the host at the other end acknowledged every byte that was written? That may be a proxy. Over HTTP/2 other streams count as well. */
+/* Has the TCP peer, which may be a proxy, acknowledged every written byte? Over HTTP/2 the bytes of other streams on
+ * the connection count as well. */
 static int has_all(const request_rec *r)
 {
     conn_rec *c = r->connection->master ? r->connection->master : r->connection;

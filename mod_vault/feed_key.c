@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the key, and compares what requests say with it. */
+/* Reads the key file, and compares the keys of requests with it. */
 #include "feed_key.h"
 
 #include "apr_file_io.h"
@@ -23,7 +23,7 @@ static const char *refuse(const cmd_parms *cmd, const char *path, const char *wh
     return apr_psprintf(cmd->pool, "%s %s: %s", cmd->cmd->name, path, why);
 }
 
-/* A key ends at the line's end, and has no blank within. @return how long it is, 0: it is none */
+/* The length of the key in `text`, which only white space may follow; 0: `text` is not of that form. */
 static apr_size_t key_length(const char *text)
 {
     apr_size_t n = 0, rest;
@@ -120,7 +120,7 @@ static const char *bearer(const request_rec *r)
     return said && !ap_cstr_casecmpn(said, SCHEME, strlen(SCHEME)) ? said + strlen(SCHEME) : NULL;
 }
 
-/* How long it takes depends on the lengths alone. */
+/* Constant time: the duration depends only on the lengths, so it does not reveal how many characters match. */
 static int is_same(const vault_feed_key_t *key, const char *said)
 {
     apr_size_t i, length = strlen(said);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ties a request from an application to the run that it belongs to, and says why it cannot. */
+/* Finds the run to which an application's request belongs, and answers with the reason if there is none. */
 #include "feed_page.h"
 
 #include "context.h"
@@ -30,8 +30,9 @@ static int refuse(request_rec *r, apr_status_t rv)
     }
 }
 
-/* A view that can become no page, since it is an answer to a HEAD or there is no room for it, is told an id that no page has, and no run.
- * @return DECLINED: go on, without a page if there is no run; else what the handler returns */
+/* If a view cannot become a page, since it answers a HEAD request or there is no room, httpd has given the application
+ * an id without a page and without a run.
+ * @return DECLINED: continue, without a page if there is no run; else the handler returns this */
 static int read_calls(request_rec *r, vault_calls_t *calls, const char *said)
 {
     if (!vault_server.pages || !vault_feed_key_parse(calls, said)) {

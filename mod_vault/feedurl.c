@@ -84,7 +84,7 @@ static const vault_exposed_t *find_exposed(const request_rec *r)
     return NULL;
 }
 
-/* With the key a program may call what a script of httpd may, exposed or not. NULL: the URL has not the form of one. */
+/* Programs with the key may call all methods, exposed or not. NULL: the URL names no method. */
 static const vault_exposed_t *find_any(const request_rec *r)
 {
     const char *base = vault_location_path(vault_location_of(r)), *rest = after_base(r->uri, base);
@@ -196,8 +196,8 @@ static int answer_text(request_rec *r, json_t *rows, char **answer)
                                x->room));
 }
 
-/* An application renders the rows, so it is told in a header whether they replace what the page shows. A view that becomes no page has a
- * first view. */
+/* The header Vault-Rows tells the application, which renders the rows, whether they replace what the page shows. In a
+ * view that becomes no page they do. */
 static int answer_page(request_rec *r, const char *cursor, json_t *rows, char **text)
 {
     const vault_context_t *x = vault_context_get(r);
@@ -243,7 +243,8 @@ static int answer_form(request_rec *r, const char *page, json_t *rows)
     return HTTP_SEE_OTHER;
 }
 
-/* The rows are sent when what they show is in the run, not before. */
+/* Add the call's cursor and interests to the run before the rows are sent: if that fails, the application must not show
+ * the rows. */
 static int add_to_page(request_rec *r, int status, char **text)
 {
     int added = *text || r->status == HTTP_NO_CONTENT ? vault_feed_page_add(r) : DECLINED;
@@ -372,7 +373,8 @@ static int check_method(request_rec *r, const vault_exposed_t *e)
     return r->method_number == M_POST ? OK : vault_reply_allow(r, "POST", "a feed's method that writes takes POST");
 }
 
-/* A program is told at once, rather than by a page that shows all rows again and again. */
+/* A wrong key is an error. If it were ignored, each call would be a first view, and the page would show all rows again
+ * and again. */
 static int refuse_key(request_rec *r)
 {
     static apr_time_t said;

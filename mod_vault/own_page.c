@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes away what a browser must not say, and says it itself where it is true: the page that a request comes from, and
- * the one that its answer may become. */
+/* Removes the request headers that only httpd may set, and sets them: the page that sent the request, or the page that
+ * the response may become. */
 #include "own_page.h"
 
 #include "apr_strings.h"
@@ -164,8 +164,8 @@ static vault_context_t *drawn_before(const request_rec *r)
     return r && !x->run ? x : NULL;
 }
 
-/* The application may call feeds before it has said that this is a live page, so the page has to be there. Files call nobody. If there is no
- * room for a page, the view goes on without: it may need none. */
+/* An application may call feeds before its response says that this is a live page, so create the page now. Static files
+ * call no feeds. If there is no room for a page, continue without one: the response may not need it. */
 static void open_view(request_rec *r, vault_context_t *x)
 {
     const vault_feed_key_t *key = vault_feed_key_of(r);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What calls from outside of a run's own request add to it. An application that renders a method, or the page itself,
- * runs in another process, and its calls of feeds come as requests of their own, mostly to another child. What they
- * do to the page lies in its record until the run takes it.
+/* Stores the results of external feed calls with the page. An application that renders a method or a page runs in
+ * another process. Its feed calls arrive as separate requests, usually in another child. The page's record holds their
+ * results until the run takes them.
  *
- * A run is open from when the application is asked until it has answered. Each open run has a number that the page
- * never uses again, so a call that comes late, for a run that was given up, finds another number or none and changes
- * nothing. A run is closed by whoever ends it: its own request, a newer poll, an acknowledgement or a write to the
- * page that voids its round, the sweep after the death of its child, or the end of the page.
+ * A run is open from when httpd forwards the request to the application until the application has answered. Each run
+ * has a number that the page never uses again. A late call for a run that was given up therefore finds another number
+ * or none, and changes nothing. A run is closed by its own request, by a newer poll, by an acknowledgement or a write
+ * that voids its round, by the sweep after its child has died, or when the page is removed.
  */
 #include "page_record.h"
 
@@ -23,7 +23,7 @@
 
 void vault_page_record_close(vault_pages_t *p, vault_page_record_t *rec)
 {
-    vault_page_record_free(p, rec, &rec->calls); /* first, so that a kill leaves nothing that is kept for no run */
+    vault_page_record_free(p, rec, &rec->calls); /* first: a kill must not leave results without a run */
     vault_store(&rec->calls_open, VAULT_CALLS_CLOSED);
     rec->calls_failed = 0;
 }
@@ -75,7 +75,7 @@ apr_status_t vault_page_calls_open_view(vault_pages_t *p, vault_calls_t *calls, 
     return APR_SUCCESS;
 }
 
-/* The record, locked, if the run is open. A method's is not when its child is gone. */
+/* Lock and return the record if the run is open. The run of a method whose child has died counts as closed. */
 static apr_status_t lock_open(vault_pages_t *p, const vault_calls_t *calls, vault_page_record_t **found)
 {
     vault_page_record_t *rec = vault_page_record_lock_page(p, &calls->page);
@@ -189,7 +189,7 @@ apr_status_t vault_page_calls_fail(vault_pages_t *p, const vault_calls_t *calls)
 
 /* ---------------------------------------------------------------------- adding */
 
-/* The oldest stamp counts, as within a run. */
+/* If both have an interest, keep the older stamp, as within a run. */
 static void merge_deps(apr_array_header_t *deps, const apr_array_header_t *more)
 {
     int i;
@@ -236,8 +236,8 @@ static apr_status_t merge_acks(vault_state_t *s, const apr_array_header_t *more)
     return APR_SUCCESS;
 }
 
-/* A cursor that is there already was asked for by another call: two answers to one question cannot both be where the
- * page goes on. */
+/* A cursor that exists already belongs to the same call, made before in this run. The page can continue from one of the
+ * two only. */
 static apr_status_t merge_cursors(vault_state_t *s, const apr_array_header_t *more)
 {
     int i;
@@ -252,7 +252,7 @@ static apr_status_t merge_cursors(vault_state_t *s, const apr_array_header_t *mo
     return APR_SUCCESS;
 }
 
-/* @param s  what the run's calls have made so far */
+/* @param s  the results that the run's calls have added so far */
 static apr_status_t merge(vault_state_t *s, const vault_state_t *more)
 {
     apr_status_t rv = merge_cursors(s, more->cursors);

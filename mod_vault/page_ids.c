@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the record of a page by its id: a hash table in the segment, with a chain of records for each bucket. The
- * lock of the table of pages protects it. A record is in it from when it is claimed until it is released.
+/* The index of pages by id: a hash table in the segment, with a chain of records for each bucket. The page table's lock
+ * protects it. A record is in the index from when it is claimed until it is released.
  */
 #include "page_record.h"
 
-/* At least as many buckets as there may be pages: chains have one or two records. */
+/* The number of buckets is at least VaultMaxPages, so that most chains have one or two records. */
 apr_uint32_t vault_page_ids_buckets(apr_uint32_t pages)
 {
     apr_uint32_t buckets = 1;
@@ -20,7 +20,8 @@ static apr_uint32_t *bucket_of(const vault_pages_t *p, apr_uint32_t key)
     return &p->buckets[key & p->mask];
 }
 
-/* Where the record of the page is in its chain; 0: nowhere. A chain that a killed process has damaged ends where it cannot be longer. */
+/* The index of the page's record; 0: not found. A killed process may have left a cycle in the chain, so the loop has a
+ * limit. */
 static apr_uint32_t find_locked(const vault_pages_t *p, const vault_page_t *page)
 {
     apr_uint32_t i = *bucket_of(p, page->key), n;

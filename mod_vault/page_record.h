@@ -35,12 +35,12 @@ typedef struct vault_page_record_t {
     vault_off_t base;                      /* lock; atomic; 0: not published */
     vault_off_t staged[VAULT_PAGE_STAGED]; /* lock; atomic; in no order; 0: none */
     apr_uint64_t tip;                      /* lock; the number of the state that its poll goes on from */
-    vault_off_t calls;         /* lock; atomic; what calls from outside have added to the open run; 0: nothing */
-    apr_uint64_t calls_run;    /* lock; the number of the last run that was open to them */
-    apr_uint64_t calls_key;    /* lock; the key of that run's location */
-    apr_uint32_t calls_open;   /* lock; is it open still, and which is it: VAULT_CALLS_… */
-    apr_uint32_t calls_failed; /* lock; one of them failed, so the run must not count */
-    apr_uint32_t streams;      /* lock; its poll goes on from answers that nobody has acknowledged yet */
+    vault_off_t calls;         /* lock; atomic; the results of external calls of the open run; 0: none */
+    apr_uint64_t calls_run;    /* lock; the number of the last run that was opened */
+    apr_uint64_t calls_key;    /* lock; the id of the key of that run's virtual host */
+    apr_uint32_t calls_open;   /* lock; whether that run is open, and for what: VAULT_CALLS_… */
+    apr_uint32_t calls_failed; /* lock; a call failed, so the run must not take effect */
+    apr_uint32_t streams;      /* lock; its poll is an HTML stream, which continues from unacknowledged answers */
     vault_off_t owner;         /* lock; atomic; the user's name, a string in the heap; 0: any user */
     apr_uint64_t host, realm;  /* lock; of that user, see vault_owner_t; `host` also without one */
     vault_off_t holds;         /* lock; atomic; a vault_holds_t in the heap; 0: none */
@@ -48,13 +48,13 @@ typedef struct vault_page_record_t {
     vault_client_row_t row;    /* lock; atomic; where it is counted; 0: not counted */
     vault_page_last_t last;    /* atomic, each for itself; what its polls last did */
     apr_uint32_t next;         /* table lock; the next free record */
-    apr_uint32_t key;          /* table lock; atomic; of its id; 0: the table of ids does not have the record */
+    apr_uint32_t key;          /* table lock; atomic; hash key, part of its id; 0: not in the index of ids */
     apr_uint32_t chain;        /* table lock; the next record of its bucket */
     apr_uint32_t born;         /* table lock; the record's lock has been made */
 } vault_page_record_t;
 
-/* The run that is open to calls from outside: none, the page's view, or, from the last on, the method at that place in the state that its
- * poll goes on from. */
+/* Values of calls_open: no run, the page's view, or VAULT_CALLS_METHOD plus the method's index in the state from which
+ * its poll continues. */
 #define VAULT_CALLS_CLOSED 0u
 #define VAULT_CALLS_VIEW 1u
 #define VAULT_CALLS_METHOD 2u

@@ -85,7 +85,7 @@ static void report_failure(const vault_rounds_t *rounds, const char *url, const 
                   vault_page_shorten(url, rounds->r->pool), why, (int)apr_time_sec(next_rest(rounds)));
 }
 
-/* A visitor who has signed out is no fault of the site. */
+/* Level info: visitors who sign out are not an error of the site. */
 static void report_refusal(const vault_rounds_t *rounds, const char *url, int status)
 {
     static apr_time_t said;
@@ -108,7 +108,7 @@ static end_t fail(vault_rounds_t *rounds, const vault_run_t *run, const char *ur
     return FAILED;
 }
 
-/* The page is told once. Of what the method wrote it is told nothing. */
+/* Report the refusal to the page once. The method's output is discarded. */
 static end_t refuse(vault_rounds_t *rounds, vault_context_t *x, const vault_output_t *output, vault_round_t *round)
 {
     vault_refused_t refused = {.url = output->url,
@@ -126,7 +126,7 @@ static end_t refuse(vault_rounds_t *rounds, vault_context_t *x, const vault_outp
     return REFUSED;
 }
 
-/* ------------------------------------------------- calls from outside (page_calls.h) */
+/* ------------------------------------------------------ external calls (page_calls.h) */
 
 static int place_of(const vault_state_t *s, const char *url)
 {
@@ -135,7 +135,7 @@ static int place_of(const vault_state_t *s, const char *url)
     return (int)(m - (const vault_method_t *)s->methods->elts);
 }
 
-/* @return 0: the round is void by now, and need not go on */
+/* @return 0: the round has become void, so stop it */
 static int open_calls(const vault_rounds_t *rounds, vault_context_t *x, const char *url, const vault_round_t *round)
 {
     const vault_feed_key_t *key = vault_feed_key_of(rounds->r);
@@ -149,7 +149,7 @@ static int open_calls(const vault_rounds_t *rounds, vault_context_t *x, const ch
            APR_SUCCESS;
 }
 
-/* What the application has called meanwhile is the method's, as if it had done that itself. @return as open_calls() */
+/* Take over the results of the application's calls into the method. @return as open_calls() */
 static int close_calls(vault_context_t *x, const vault_round_t *round)
 {
     vault_state_t *made;

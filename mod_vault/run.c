@@ -17,7 +17,7 @@
 struct vault_run_t {
     vault_pages_t *pages;
     vault_page_t page;
-    const vault_calls_t *calls; /* NULL: the run's own request; else a call from outside */
+    const vault_calls_t *calls; /* NULL: the run's own request; else an external call */
     const vault_state_t *base;
     vault_state_t *next;
     const apr_array_header_t *seen; /* of vault_dep_t: stamps read before the round */
@@ -174,7 +174,7 @@ int vault_run_end(vault_run_t *run, int ok)
     return run->failed == NULL;
 }
 
-/* What the method depends on stays as it was: when it works again, it finds all that happened meanwhile. */
+/* Keep the method's interests and stamps: when it succeeds again, it finds all that happened meanwhile. */
 void vault_run_refuse(vault_run_t *run, unsigned status, apr_time_t now)
 {
     vault_method_t *m = vault_state_method(run->next, run->url);
@@ -470,7 +470,7 @@ apr_status_t vault_run_on_ack(vault_run_t *run, const char *feed, const char *da
     return APR_SUCCESS;
 }
 
-/* --------------------------------------------------- calls from outside (page_calls.h) */
+/* ------------------------------------------------------ external calls (page_calls.h) */
 
 vault_state_t *vault_run_made(const vault_run_t *run)
 {
@@ -519,7 +519,7 @@ void vault_run_take(vault_run_t *run, const vault_state_t *made)
     }
     for (i = 0; i < made->properties->nelts; i++) {
         const vault_property_t *w = AT(made->properties, vault_property_t, i);
-        if (!find_write(run, w->key)) { /* what the answer itself says is said after all calls */
+        if (!find_write(run, w->key)) { /* the response's own headers override the calls */
             vault_run_set(run, w->key, w->value[0] ? w->value + 1 : NULL);
         }
     }

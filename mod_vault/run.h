@@ -26,15 +26,16 @@ typedef struct vault_run_t vault_run_t;
 vault_run_t *vault_run_create(vault_pages_t *pages, const vault_page_t *page, const vault_state_t *base,
                               apr_pool_t *pool);
 
-/** Begin a part of a run for a call from outside: what the call does is told by vault_run_made(), not by vault_run_state().
+/** Begin a part of a run for an external call (page_calls.h): its results are vault_run_made(), not vault_run_state().
  * @param b  borrowed, as `base` above */
 vault_run_t *vault_run_create_call(vault_pages_t *pages, const vault_calls_t *calls, const vault_calls_base_t *b,
                                    apr_pool_t *pool);
 
-/** What a call from outside has made so far: for vault_page_calls_add(). A property is written as "=value", or "" when it is removed. */
+/** The results of an external call so far, for vault_page_calls_add(). A property is written as "=value", or "" if it
+ * is removed. */
 vault_state_t *vault_run_made(const vault_run_t *run);
 
-/** Take what calls from outside have added to the current method, as if it had made them itself.
+/** Take over the results of external calls into the current method, as if it had made the calls itself.
  * @param made  in memory that lives as long as the run */
 void vault_run_take(vault_run_t *run, const vault_state_t *made);
 
@@ -50,12 +51,12 @@ void vault_run_begin(vault_run_t *run, const char *url);
  *         0  it does not: `ok` was 0, or something inside failed (vault_run_fail) */
 int vault_run_end(vault_run_t *run, int ok);
 
-/** The method is over, with an answer of 401, 403 or a redirect: nothing that it did counts, and it rests for 30 s,
+/** End the method, which answered 401, 403 or a redirect: discard its changes, and do not run it again for 30 s,
  * after each further refusal twice as long, up to VAULT_REFUSAL_MOST.
  * @param status  300..499 */
 void vault_run_refuse(vault_run_t *run, unsigned status, apr_time_t now);
 
-/** Has the page been told that the current method is refused with this status? */
+/** Has an answer to the page reported already that the current method is refused with this status? */
 int vault_run_is_refused(const vault_run_t *run, unsigned status);
 
 /** The current method cannot succeed any more. The first reason is kept. */
@@ -76,7 +77,7 @@ void vault_run_remove_method(vault_run_t *run, const char *url);
 /** Let the next round begin with this method, and go on with those that follow it. */
 void vault_run_begin_with(vault_run_t *run, const char *url);
 
-/** Has the page committed anything for `cursor`: are its rows what is new since, and not a first view? */
+/** Does the page have a cursor of this name? If so, the call's rows are new ones; if not, they are a first view. */
 int vault_run_knows(const vault_run_t *run, const char *cursor);
 
 /** Create an interest for the page, for `cursor`.

@@ -229,10 +229,10 @@ extern __attribute__((visibility("default"))) const vault_feed_t vault_feed;
 
 #ifdef AP_SERVER_BASEREVISION /* httpd.h was included first */
 
-/** The URL of the page's updates as a stream of HTML, for clients such as Turbo's <turbo-stream-source> and htmx's
- * sse-connect, in the place of vault.js: docs/protocol.md, "As HTML". It is known before the page has a long poll; it answers once the
- * page has one and its HTML is complete. Escape the ampersand in HTML.
- * @return in r->pool; NULL: the answer to `r` becomes no page
+/** The URL of the page's stream of HTML, for clients such as Turbo's <turbo-stream-source> and htmx's sse-connect,
+ * which then replace vault.js: docs/protocol.md, "Streams of HTML". The URL is valid before the page has a long poll.
+ * The stream works once the page has one and its HTML is complete. Escape the ampersand in HTML.
+ * @return in r->pool; NULL: the response to `r` cannot become a live page
  * The thread that owns `r`. */
 APR_DECLARE_OPTIONAL_FN(const char *, vault_stream_url, (request_rec * r));
 

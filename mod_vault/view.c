@@ -48,7 +48,7 @@ static void mark_private(request_rec *r)
     r->no_local_copy = 1;
 }
 
-/* Does the configuration say that this client, such as a crawler, never polls? */
+/* Is no-vault-page set: does the configuration say that this client, such as a crawler, never polls? */
 static int never_polls(const request_rec *r)
 {
     return apr_table_get(r->subprocess_env, "no-vault-page") != NULL;
@@ -71,7 +71,7 @@ static int has_error(const apr_bucket_brigade *bb)
     return 0;
 }
 
-/* What the application has called is the view's. */
+/* Take over the results of the application's feed calls into the view. */
 static void close_calls(request_rec *r, vault_context_t *x)
 {
     vault_state_t *made = NULL;
@@ -87,7 +87,8 @@ static void close_calls(request_rec *r, vault_context_t *x)
     }
 }
 
-/* The HTML is complete: what it shows is state number 0. A page that is none need not wait for a client that reads slowly. */
+/* The HTML is complete: what it shows becomes state number 0. If the response is not a live page, remove the page now,
+ * not after a slow client has read the response. */
 static void complete(request_rec *r, vault_context_t *x, int failed)
 {
     if (x->run && !failed && is_worth_a_page(r, x)) {

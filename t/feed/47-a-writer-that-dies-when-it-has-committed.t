@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A child writes to a server of databases and is killed when its transaction is committed: before anybody else knows of it, when it has noted it for others
-# but told none of their children, or when it has told one. Pages of another child show its row, once, and go on with what is written
-# next, by whomever; also when the child was the one that watches.
+# A child writes to a server of databases and is killed when its transaction is committed: when it knows that it is, when it is about to poke the tailer, or
+# when it has poked it. Pages of another child show its row, once, and go on with what is written next, by whomever; also when the child was the tailer.
 use strict;
 use warnings;
 use VaultTest;
@@ -12,7 +11,7 @@ my $preload = vars('top_dir') . '/modules/preload_kill.so';
 plan(skip_all => 'nothing can be loaded in front of httpd here') if !-f $preload || ($ENV{VAULT_SANITIZER} // 'no') ne 'no';
 
 # As preload_kill.c has them.
-my %FATES = (committed => 7777777771, noted => 7777777772, told => 7777777773);
+my %FATES = (committed => 7777777771, poking => 7777777772, poked => 7777777773);
 
 my $MODEL = <<'END';
 {"entities": {"Wall": {"table": "walls", "properties": {"name": "name"}, "collections": {"posts": {"entity": "Post", "column": "wall"}}},
@@ -20,7 +19,6 @@ my $MODEL = <<'END';
 END
 my $TABLES = 'CREATE TABLE walls(id {integer} PRIMARY KEY,name {text});CREATE TABLE posts(id {serial},wall {integer},body {text},fate {integer});';
 
-# Changes of a collection may be found without the database, those of a table are read there.
 my %PAGES = (
     collection => ['method="get_collection_changes" entity="Wall" id="1" collection="posts"', '{{#added}}[{{text}}]{{/added}}{{#removed}}-{{/removed}}{{#changed}}={{/changed}}'],
     table => ['method="get_new_instances" table="posts"', '{{#rows}}[{{body}}]{{/rows}}'],
@@ -39,11 +37,11 @@ close $file;
 
 my ($db, %page, %poll);
 
-# The child that watches, as it has said.
-sub watcher
+# The child that is the tailer, as it has said.
+sub tailer
 {
-    my @pids = map { /this child watches "dies"/ && /\[pid (\d+)/ ? $1 : () } error_log_lines();
-    return wait_until(sub { my %now = map { $_ => 1 } children(); @pids && $now{$pids[-1]} && $pids[-1] }, 'a child watches');
+    my @pids = map { /this child reads the changes of "dies"/ && /\[pid (\d+)/ ? $1 : () } error_log_lines();
+    return wait_until(sub { my %now = map { $_ => 1 } children(); @pids && $now{$pids[-1]} && $pids[-1] }, 'a child is the tailer');
 }
 
 sub asks { my ($body) = @_; return {table => 'posts', values => {wall => 1, body => $body, $body =~ /kill-(\w+)/ ? (fate => $FATES{$1}) : ()}} }
@@ -82,16 +80,16 @@ for my $server (has_database() ? databases(qw(pgsql mysql)) : ()) {
     $page{$_} = open_page("/feed/dies-$_.shtml") for keys %PAGES;
 
     my $n = 0;
-    for my $when (qw(committed noted told)) {
-        for my $who (qw(another watcher)) {
-            my $why = "$driver: $when, " . ($who eq 'watcher' ? 'by the child that watches' : 'by another child');
-            my $watcher = watcher();
-            my ($writer) = $who eq 'watcher' ? $watcher : grep { $_ != $watcher } children();
-            my ($reader) = grep { $_ != $writer && $_ != $watcher } children();
+    for my $when (qw(committed poking poked)) {
+        for my $who (qw(another tailer)) {
+            my $why = "$driver: $when, " . ($who eq 'tailer' ? 'by the tailer' : 'by another child');
+            my $tailer = tailer();
+            my ($writer) = $who eq 'tailer' ? $tailer : grep { $_ != $tailer } children();
+            my ($reader) = grep { $_ != $writer && $_ != $tailer } children();
             $poll{$_} = $page{$_}->start_poll(connect_in($reader)) for keys %PAGES;
             wait_waiting(2);
 
-            # Pages have looked without the database, where they can: they have a place that children have made.
+            # Pages have a place in the ring.
             $n++;
             my $saved = calls_feed('dies', save => asks("before $n"), on => connect_in($reader));
             ok($saved->{rows}, "$why: a row before") || diag($saved->{error});

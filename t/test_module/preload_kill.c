@@ -7,8 +7,8 @@
  * A statement with one of these numbers says when its writer is killed; a text would be written in another way to MariaDB.
  *
  *     7777777771   the server has answered that the transaction is committed: nobody else has heard of it
- *     7777777772   what was written is noted for others, and none of their children has been told yet
- *     7777777773   one of them has been told
+ *     7777777772   it is about to poke the tailer
+ *     7777777773   it has poked the tailer
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -18,12 +18,12 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* How a child tells another one: it writes so many bytes to an eventfd (slot.c). */
-#define RING 8
+/* How a writer pokes the tailer (feeds/database/board.c), and a child wakes another one (slot.c): it writes so many bytes to an eventfd. */
+#define POKE 8
 
-typedef enum when_e { NEVER, COMMITTED, NOTED, TOLD } when_e;
+typedef enum when_e { NEVER, COMMITTED, POKING, POKED } when_e;
 
-static const char *const numbers[] = {[COMMITTED] = "7777777771", [NOTED] = "7777777772", [TOLD] = "7777777773"};
+static const char *const numbers[] = {[COMMITTED] = "7777777771", [POKING] = "7777777772", [POKED] = "7777777773"};
 
 /* The call that the thread has in hand. */
 static __thread struct {
@@ -49,7 +49,7 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags)
     ssize_t (*real)(int, const void *, size_t, int);
 
     *(void **)&real = dlsym(RTLD_NEXT, "send");
-    for (when_e when = COMMITTED; when <= TOLD; when++) {
+    for (when_e when = COMMITTED; when <= POKED; when++) {
         call.when = has(bytes, length, numbers[when]) ? when : call.when;
     }
     if (call.when != NEVER && !call.committed && has(bytes, length, "COMMIT")) {
@@ -78,12 +78,12 @@ ssize_t write(int fd, const void *bytes, size_t length)
     ssize_t written;
 
     *(void **)&real = dlsym(RTLD_NEXT, "write");
-    if (length == RING) {
-        end_if(NOTED);
+    if (length == POKE) {
+        end_if(POKING);
     }
     written = real(fd, bytes, length);
-    if (length == RING) {
-        end_if(TOLD);
+    if (length == POKE) {
+        end_if(POKED);
     }
     return written;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file dialect.h
- * What watching a table needs of each kind of database: the change table, the triggers that fill it, and places in it.
+ * What watching a table needs of each kind of database: the change table, the triggers that fill it, and its images of
+ * rows.
  *
  * The feed's own tables, made by `vaultctl watch`:
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file pruning.h
- * What is too old is removed, once a minute, by who watches: changes, results of queries and places of users who do not come
+ * What is too old is removed, once a minute, by the tailer: changes, results of queries and places of users who do not come
  * (`keep`, `changes`, `keep_places`).
  */
 #ifndef DATABASE_PRUNING_H

@@ -36,20 +36,24 @@ sub bids_ways
 # Returns 1 if something was missed or could not be measured.
 sub run_bids
 {
-    my ($quick, $verbose, $think, $kind, $only) = @_;
+    my ($size, $verbose, $think, $kind, $only) = @_;
     @ways = @{$only->{ways} || WAYS()};
     die "bench/run: --database $kind: its server, or libdbi's module for it, is not installed\n"
         if !grep { $_ eq $kind } database_kinds();
-    my @sizes = $only->{users} ? @{$only->{users}} : $quick ? (50, 200) : (50, 200, 500);
+    my %users = (full => [50, 200, 500], quick => [50, 200], smallest => [10]);
+    my %rounds = (full => 4, quick => 2, smallest => 1);
+    my @sizes = @{$only->{users} || $users{$size}};
     # What 50 users do in a few seconds is too little to be measured.
-    my %seconds = map { $_ => $quick ? 2.5 : $_ == 50 ? 20 : 6 } @sizes;
-    my $rounds = $only->{rounds} || ($quick ? 2 : 4);
-    my $items = items_of(WARM->{users});
+    my %seconds = map { $_ => $size eq 'full' ? $_ == 50 ? 20 : 6 : $size eq 'quick' ? 2.5 : 1 } @sizes;
+    my $rounds = $only->{rounds} || $rounds{$size};
+    my $warm = $size eq 'smallest' ? {%{WARM()}, users => 10, seconds => 0.2} : WARM;
+    $think = WARM->{think} if $size eq 'smallest';
+    my $items = items_of($warm->{users});
     $items += $rounds * items_of($_) for @sizes;
     write_template();
     my %server = map { $_ => start_way($_, $kind, $items) } @ways;
     my @rows;
-    my $failed = !warm_up(\%server);
+    my $failed = !warm_up(\%server, $warm);
     print_head($kind, $rounds, $think, map { "$seconds{$_} s with $_ users" } @sizes);
     for my $users (@sizes) {
         my $runs = run_rounds(\%server, {users => $users, seconds => $seconds{$users}, think => $think}, $rounds, $verbose);
@@ -61,7 +65,7 @@ sub run_bids
         stop_server($server{$way});
         report_log($server{$way}, "bids $way");
     }
-    print_bound($kind, @rows) if @rows;
+    print_bound($kind, @rows) if @rows && $size ne 'smallest';
     return $failed || grep { $_->{odd} } @rows;
 }
 
@@ -138,13 +142,13 @@ sub items_of
 # Not measured. Returns 1 if nothing was missed.
 sub warm_up
 {
-    my ($server) = @_;
+    my ($server, $load) = @_;
     my $good = 1;
     for my $way (@ways) {
-        my $figure = run_way($server->{$way}, $way, WARM);
+        my $figure = run_way($server->{$way}, $way, $load);
         $good = 0 if !$figure || grep { $figure->{$_} } qw(Missed Doubled Failed);
     }
-    $next_item += items_of(WARM->{users});
+    $next_item += items_of($load->{users});
     return $good;
 }
 

@@ -17,21 +17,25 @@ use constant {
 # Returns 1 if something could not be measured.
 sub run_qos
 {
-    my ($quick, $verbose) = @_;
-    my @sizes = $quick ? (8, 200) : (8, 25, 50, 100, 200, 400);
-    my @times = $quick ? qw(--before 3000 --measure 2000) : qw(--before 4000 --measure 5000);
+    my ($size, $verbose) = @_;
+    my %clients = (full => [8, 25, 50, 100, 200, 400], quick => [8, 200], smallest => [8]);
+    my %times = (
+        full     => [qw(--before 4000 --measure 5000)],
+        quick    => [qw(--before 3000 --measure 2000)],
+        smallest => [qw(--before 100 --measure 500)],
+    );
     my (@rows, $failed);
     print_head();
-    for my $clients (@sizes) {
+    for my $clients (@{$clients{$size}}) {
         my %row = (clients => $clients);
         for my $limit ('Off', LIMIT) {
-            $row{$limit} = run_way($clients, $limit, $verbose, @times) or $failed = 1;
+            $row{$limit} = run_way($clients, $limit, $verbose, @{$times{$size}}) or $failed = 1;
         }
         next if !$row{Off} || !$row{LIMIT()};
         print_row(\%row);
         push @rows, \%row;
     }
-    print_bound(@rows) if @rows;
+    print_bound(@rows) if @rows && $size ne 'smallest';
     return $failed;
 }
 

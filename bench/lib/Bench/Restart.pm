@@ -11,13 +11,14 @@ our @EXPORT = qw(run_restart);
 # Returns 1 if something could not be measured, or a poll got what it should not.
 sub run_restart
 {
-    my ($quick, $verbose) = @_;
-    my @cases = $quick ? ([1000, 2]) : ([1000, 2], [5000, 1], [5000, 2], [5000, 4]);
+    my ($size, $verbose) = @_;
+    my %cases = (full => [[1000, 2], [5000, 1], [5000, 2], [5000, 4]], quick => [[1000, 2]], smallest => [[8, 1]]);
+    my %rounds = (full => 5, quick => 2, smallest => 1);
     my $failed = 0;
     my @worst = (0, 0);
     print_head();
-    for my $case (@cases) {
-        my $figure = run_size(@$case, $quick ? 2 : 5, $verbose);
+    for my $case (@{$cases{$size}}) {
+        my $figure = run_size(@$case, $rounds{$size}, $verbose);
         $failed = 1 if !$figure || bad($figure);
         next if !$figure;
         print_row(@$case, $figure);

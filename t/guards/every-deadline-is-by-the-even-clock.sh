@@ -3,8 +3,8 @@
 # never. Templates, whose age is compared with times of files, are the exception.
 . "${srcdir:-.}/t/guards/guard.sh"
 
-grep -l 'apr_time_now()' mod_vault/*.c | list "files that ask for wall-clock time"
-grep -l 'vault_now()' mod_vault/*.c | list "files that ask for the time"
+grep -rl --include='*.c' 'apr_time_now()' mod_vault | list "files that ask for wall-clock time"
+grep -rl --include='*.c' 'vault_now()' mod_vault | list "files that ask for the time"
 echo mod_vault/templates.c | list "files that compare with times of files"
 all_in "files that ask for wall-clock time" "files that compare with times of files" "apr_time_now(), where vault_now() of now.h is meant"
 all_in "files that compare with times of files" "files that ask for wall-clock time" "this guard's exception is none any more"

@@ -3,7 +3,7 @@
 # (conf/vault.conf.in, active or commented out), and the other way round.
 . "${srcdir:-.}/t/guards/guard.sh"
 
-cat mod_vault/*.c | tr '\n' ' ' | grep -oE 'AP_INIT_[A-Z0-9_]+ *\( *"Vault[A-Za-z]+"' | grep -oE 'Vault[A-Za-z]+' | list "the source"
+find mod_vault -name '*.c' -exec cat {} + | tr '\n' ' ' | grep -oE 'AP_INIT_[A-Z0-9_]+ *\( *"Vault[A-Za-z]+"' | grep -oE 'Vault[A-Za-z]+' | list "the source"
 cat docs/directives.md | grep -E '^#+ ' | grep -oE '\bVault[A-Z][A-Za-z]+' | list "docs/directives.md"
 cat conf/vault.conf.in | grep -oE '^ *#?Vault[A-Z][A-Za-z]+ ' | grep -oE 'Vault[A-Za-z]+' | list "conf/vault.conf.in"
 

@@ -6,7 +6,7 @@
 printf '%s\n' 'VLTNO(00034)' 'VLTNO(00231)' | list "lines that limit themselves"
 
 # The calls that log for a request, each with its level and its tag.
-for file in mod_vault/*.c; do
+for file in $(find mod_vault -name '*.c'); do
     tr '\n' ' ' <"$file" | grep -oE 'ap_log_[rc]error\( *APLOG_MARK, *[^,]+,[^;]*VLTNO\([0-9]+\)' | sed "s#^#$file: #; s/  */ /g"
 done | list "lines of requests"
 grep -E 'APLOG_MARK, (APLOG_(NOTICE|WARNING|ERR|CRIT|ALERT|EMERG)),' "$(file_of "lines of requests")" | grep -oE 'VLTNO\([0-9]+\)$' |

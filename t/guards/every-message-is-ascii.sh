@@ -27,7 +27,7 @@ beyond_ascii() {
     }' "$@" | sort -u
 }
 
-set -- mod_vault/*.[ch] feeds/*/*.[ch] lua/*.[ch] vaultctl/*.[ch] examples/*/*.[ch]
+set -- $(find mod_vault -name '*.[ch]') feeds/*/*.[ch] lua/*.[ch] vaultctl/*.[ch] examples/*/*.[ch]
 printf '%s\n' "$@" | list "sources"
 {
     printf '%s\n' "$@"

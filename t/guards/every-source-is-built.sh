@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every C file, every part of the client, every page of the manual and every file of an integration is listed in Makefile.am, and each that is listed there exists.
+# Every C file, every part of the client, every page of the manual and every file of an integration is listed in Makefile.am
+# or in the Makefile.am of a folder, which it includes, and each that is listed there exists.
 . "${srcdir:-.}/t/guards/guard.sh"
 
 find bench examples feeds lua mod_vault t vaultctl -name '*.[ch]' ! -path '*/node_modules/*' ! -path 't/run/*' | list "the tree"
-grep -vE '^[[:space:]]*#' Makefile.am | grep -oE '[A-Za-z0-9_./-]+\.[ch]\b' | grep / | list "Makefile.am"
+find Makefile.am mod_vault -name Makefile.am -exec cat {} + | grep -vE '^[[:space:]]*#' | grep -oE '[A-Za-z0-9_./-]+\.[ch]\b' | grep / |
+    list "Makefile.am"
 
 all_in "the tree" "Makefile.am" "this source is not listed in Makefile.am: it is neither built nor distributed"
 all_in "Makefile.am" "the tree" "Makefile.am lists this source, but it does not exist"

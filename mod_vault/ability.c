@@ -8,8 +8,8 @@
 #include "apr_strings.h"
 #include "http_config.h"
 
+#include "base/now.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "thread_quota.h"
 
 #define SPARE_DESCRIPTORS 256

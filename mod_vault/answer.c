@@ -3,10 +3,10 @@
  * each has a status of its own. */
 #include "answer.h"
 
-#include "json_text.h"
+#include "base/json_text.h"
+#include "base/text.h"
 #include "mod_vault.h"
 #include "reply.h"
-#include "text.h"
 #include "unsent.h"
 #include "updates.h"
 

@@ -18,11 +18,11 @@
 #include "http_request.h"
 #include "mpm_common.h"
 
+#include "base/now.h"
+#include "base/spare.h"
 #include "handlers.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
-#include "spare.h"
 #include "visit.h"
 
 APLOG_USE_MODULE(vault);

@@ -11,11 +11,11 @@
 #include "http_protocol.h"
 #include "util_filter.h"
 
+#include "base/now.h"
 #include "client_table.h"
 #include "context.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "thread_quota.h"
 
 APLOG_USE_MODULE(vault);

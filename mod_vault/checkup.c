@@ -11,9 +11,9 @@
 #include "http_config.h"
 
 #include "ability.h"
+#include "base/now.h"
 #include "figures.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "reply.h"
 
 #define PARENT_HEARS apr_time_from_sec(5)

@@ -13,12 +13,12 @@
 #include "scoreboard.h"
 
 #include "ability.h"
+#include "base/now.h"
 #include "bell.h"
 #include "feeds.h"
 #include "gate.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "render.h"
 #include "suspend.h"
 #include "throttle.h"

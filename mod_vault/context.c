@@ -8,9 +8,9 @@
 #include "apr_strings.h"
 #include "http_protocol.h"
 
+#include "base/now.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "realm.h"
 
 APLOG_USE_MODULE(vault);

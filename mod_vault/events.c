@@ -12,10 +12,10 @@
 #include "http_protocol.h"
 
 #include "answer.h"
+#include "base/now.h"
+#include "base/text.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "reply.h"
-#include "text.h"
 
 /* A stream is quiet if it has written no answer for this time. */
 #define QUIET apr_time_from_sec(2)

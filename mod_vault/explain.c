@@ -6,12 +6,12 @@
 
 #include "apr_strings.h"
 
+#include "base/now.h"
+#include "base/utf8.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "page_facts.h"
 #include "page_name.h"
 #include "reply.h"
-#include "utf8.h"
 #include "vault.h"
 
 /* Of the cause bits the one that decided, in the order in which the dispatcher looks at them. */

@@ -6,7 +6,7 @@
 #include "apr_strings.h"
 #include "http_log.h"
 
-#include "call_name.h"
+#include "base/call_name.h"
 #include "context.h"
 #include "feeds.h"
 #include "log.h"

@@ -5,11 +5,11 @@
 #include "apr_strings.h"
 #include "http_protocol.h"
 
+#include "base/now.h"
+#include "base/utf8.h"
 #include "feedcall.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
-#include "utf8.h"
 
 APLOG_USE_MODULE(vault);
 

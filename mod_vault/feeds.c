@@ -10,10 +10,10 @@
 #include "apr_strings.h"
 #include "http_log.h"
 
+#include "base/now.h"
 #include "feedcall.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -8,10 +8,10 @@
 #include "apr_strings.h"
 #include "http_log.h"
 
+#include "base/now.h"
 #include "context.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "vault.h"
 
 APLOG_USE_MODULE(vault);

@@ -12,11 +12,11 @@
 #include "http_request.h"
 #include "scoreboard.h"
 
+#include "base/now.h"
 #include "bell.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "request_line.h"
-#include "now.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -9,9 +9,9 @@
 #include "apr_strings.h"
 #include "http_protocol.h"
 
+#include "base/now.h"
 #include "explain.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "page_facts.h"
 #include "page_name.h"
 #include "reply.h"

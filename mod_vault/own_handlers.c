@@ -4,9 +4,9 @@
 
 #include "http_log.h"
 
+#include "base/now.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -9,9 +9,9 @@
 #include "http_request.h"
 #include "util_filter.h"
 
+#include "base/header_text.h"
 #include "context.h"
 #include "feed_key.h"
-#include "header_text.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "realm.h"

@@ -6,7 +6,7 @@
 
 #include "apr_strings.h"
 
-#include "now.h"
+#include "base/now.h"
 
 apr_status_t vault_page_hold(vault_pages_t *p, const vault_page_t *page, const char *name, vault_interest_t *interest,
                              apr_uint64_t *stamp)

@@ -14,7 +14,7 @@
 
 #include "apr_strings.h"
 
-#include "now.h"
+#include "base/now.h"
 #include "vault.h"
 
 #define AT(array, type, i) (&((type *)(array)->elts)[i])

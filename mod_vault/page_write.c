@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "now.h"
+#include "base/now.h"
 #include "vault.h"
 
 /* The staged states and the base. */

@@ -7,13 +7,13 @@
 #include "apr_strings.h"
 #include "http_protocol.h"
 
+#include "base/now.h"
+#include "base/utf8.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "realm.h"
 #include "reply.h"
 #include "suspend.h"
-#include "utf8.h"
 
 APLOG_USE_MODULE(vault);
 

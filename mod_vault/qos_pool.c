@@ -11,7 +11,7 @@
  * process that holds either lock therefore sees which passes the gate has. All else in the pool is counted anew when a
  * process has died in the lock.
  */
-#include "now.h"
+#include "base/now.h"
 #include "qos_table.h"
 
 static int is_configured(const vault_qos_t *q, const qos_gate_t *gate)

@@ -6,10 +6,10 @@
 #include "http_protocol.h"
 #include "util_filter.h"
 
+#include "base/json_text.h"
+#include "base/text.h"
+#include "base/utf8.h"
 #include "body.h"
-#include "json_text.h"
-#include "text.h"
-#include "utf8.h"
 
 void vault_reply_no_cache(request_rec *r)
 {

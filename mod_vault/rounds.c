@@ -5,12 +5,12 @@
 #include "apr_strings.h"
 #include "http_log.h"
 
+#include "base/now.h"
 #include "context.h"
 #include "feed_key.h"
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "page_name.h"
 
 APLOG_USE_MODULE(vault);

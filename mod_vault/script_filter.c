@@ -6,9 +6,9 @@
 #include "http_protocol.h"
 #include "util_filter.h"
 
+#include "base/html_place.h"
 #include "context.h"
 #include "headers.h"
-#include "html_place.h"
 #include "view.h"
 
 static ap_filter_rec_t *script_filter;

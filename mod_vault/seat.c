@@ -6,12 +6,12 @@
 #include "http_core.h"
 #include "http_log.h"
 
+#include "base/now.h"
 #include "feeds.h"
 #include "handlers.h"
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "page_facts.h"
 
 APLOG_USE_MODULE(vault);

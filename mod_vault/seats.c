@@ -5,8 +5,8 @@
 #include "apr_strings.h"
 
 #include "answer.h"
+#include "base/now.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "page_facts.h"
 
 void vault_seats_take(vault_seats_t *seats, request_rec *r, const vault_poll_request_t *q)

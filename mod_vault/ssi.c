@@ -9,11 +9,11 @@
 #include "util_filter.h"
 #include "mod_include.h"
 
+#include "base/now.h"
 #include "context.h"
 #include "feedcall.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "render.h"
 #include "view.h"
 

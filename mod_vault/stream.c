@@ -19,8 +19,8 @@
 #include "http_protocol.h"
 #include "util_filter.h"
 
+#include "base/text.h"
 #include "reply.h"
-#include "text.h"
 #include "unsent.h"
 
 /* Below what makes the core wait until it has been written (FlushMaxThreshold). */

@@ -8,11 +8,11 @@
 #include "http_protocol.h"
 #include "http_request.h"
 
+#include "base/now.h"
 #include "bell.h"
 #include "handlers.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "thread_quota.h"
 #include "vault.h"
 #include "visit.h"

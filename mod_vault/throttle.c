@@ -14,10 +14,10 @@
 #include "http_protocol.h"
 #include "http_request.h"
 
+#include "base/now.h"
 #include "context.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "own_handlers.h"
 #include "rules.h"
 #include "suspend.h"

@@ -5,12 +5,12 @@
 #include "http_log.h"
 
 #include "answer.h"
+#include "base/now.h"
+#include "base/text.h"
 #include "context.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 #include "reply.h"
-#include "text.h"
 
 APLOG_USE_MODULE(vault);
 

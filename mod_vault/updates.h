@@ -11,7 +11,7 @@
 
 #include "apr_pools.h"
 
-#include "json_text.h"
+#include "base/json_text.h"
 #include "method.h"
 
 /** How much one answer may have, of all its methods and pages. */

@@ -2,10 +2,10 @@
 /* Counts the waiting requests of a client. */
 #include "wait_quota.h"
 
+#include "base/now.h"
 #include "context.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "now.h"
 
 APLOG_USE_MODULE(vault);
 

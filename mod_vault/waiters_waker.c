@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 
-#include "now.h"
+#include "base/now.h"
 
 #define EVENTS 256
 #define TICK apr_time_from_sec(1)

@@ -228,7 +228,7 @@ build() {
 
 # make_configure SOURCE: unless it is there and newer than what it is made of. Not twice at once.
 make_configure() {
-    if [ ! -f "$1/configure" ] || [ -n "$(find "$1/configure.ac" "$1/Makefile.am" "$1/m4" -type f -newer "$1/configure")" ]; then
+    if [ ! -f "$1/configure" ] || [ -n "$(find "$1/configure.ac" "$1/Makefile.am" "$1/m4" "$1"/mod_vault/*/Makefile.am -type f -newer "$1/configure")" ]; then
         (cd "$1" && autoreconf -i && touch configure)
     fi
 }

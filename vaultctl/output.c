@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "utf8.h"
+#include "base/utf8.h"
 #include "vaultctl.h"
 
 /* --------------------------------------------------------------------- clean */

@@ -18,9 +18,9 @@
 #include "apr_file_info.h"
 #include "apr_strings.h"
 
+#include "base/now.h"
 #include "dialect.h"
 #include "interests.h"
-#include "now.h"
 
 /* Of what is in it, and what it means: children of two versions do not share one. */
 #define BOARD_VERSION 8

@@ -9,12 +9,12 @@
 #include "apr_lib.h"
 #include "apr_strings.h"
 
+#include "base/now.h"
 #include "catalogue.h"
 #include "connection.h"
 #include "driver.h"
 #include "fold.h"
 #include "mix.h"
-#include "now.h"
 #include "rows.h"
 
 static const database_dialect_t *const dialects[] = {

@@ -9,6 +9,7 @@
 
 #include "apr_strings.h"
 
+#include "base/now.h"
 #include "board.h"
 #include "catalogue.h"
 #include "changes.h"
@@ -16,7 +17,6 @@
 #include "driver.h"
 #include "elements.h"
 #include "look_ring.h"
-#include "now.h"
 #include "subscription.h"
 
 /* A cursor of a watched table: this, the epoch, a colon, the place in the ring, a colon, the position. */

@@ -2,8 +2,8 @@
 /* Removes what is too old: see pruning.h. */
 #include "pruning.h"
 
+#include "base/now.h"
 #include "connection.h"
-#include "now.h"
 
 #define PRUNE_EVERY apr_time_from_sec(60)
 

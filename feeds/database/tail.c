@@ -8,6 +8,7 @@
 
 #include "apr_strings.h"
 
+#include "base/now.h"
 #include "catalogue.h"
 #include "cells.h"
 #include "connection.h"
@@ -15,7 +16,6 @@
 #include "image.h"
 #include "interests.h"
 #include "mix.h"
-#include "now.h"
 #include "rows.h"
 
 /* Changes that one statement reads. */

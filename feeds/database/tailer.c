@@ -8,10 +8,10 @@
 
 #include "apr_thread_proc.h"
 
+#include "base/now.h"
 #include "catalogue.h"
 #include "connection.h"
 #include "knock.h"
-#include "now.h"
 #include "pruning.h"
 #include "tail.h"
 

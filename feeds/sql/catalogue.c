@@ -7,9 +7,9 @@
 #include "apr_hash.h"
 #include "apr_strings.h"
 
+#include "base/now.h"
 #include "connection.h"
 #include "driver.h"
-#include "now.h"
 
 /* How long tables are believed in where the database does not say that they have changed. */
 #define LIFE apr_time_from_sec(1)

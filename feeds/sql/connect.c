@@ -11,9 +11,9 @@
 #include "apr_strings.h"
 #include "apr_user.h"
 
+#include "base/now.h"
 #include "connection.h"
 #include "driver.h"
-#include "now.h"
 #include "script.h"
 
 /* How long nobody asks a server that could not be reached. */

@@ -23,10 +23,10 @@
 #include "apr_lib.h"
 #include "apr_strings.h"
 
+#include "base/now.h"
 #include "catalogue.h"
 #include "connection.h"
 #include "native_sqlite3.h"
-#include "now.h"
 #include "prepared_sqlite3.h"
 #include "script.h"
 #include "statement.h"

@@ -10,7 +10,7 @@
 #include "apr_thread_mutex.h"
 #include "apr_thread_proc.h"
 
-#include "now.h"
+#include "base/now.h"
 
 #define STEP apr_time_from_sec(1)
 

@@ -9,9 +9,9 @@
 
 #include "apr_strings.h"
 
+#include "base/now.h"
 #include "connection.h"
 #include "forms.h"
-#include "now.h"
 
 /* Of libpq-fe.h and postgres_ext.h: states of results and of a transaction, a field of an error. */
 enum { RESULT_DONE = 1, RESULT_ROWS = 2, TRANSACTION_NONE = 0, FIELD_STATE = 'C' };

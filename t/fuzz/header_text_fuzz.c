@@ -4,7 +4,7 @@
  * Any value of a header. Checked besides crashes: what is encoded is decoded to the same, what is taken for a property has a name that
  * can be sent and no empty value, and names that are reserved do not stay in a list.
  */
-#include "header_text.h"
+#include "base/header_text.h"
 
 #include "fuzz.h"
 

@@ -4,7 +4,7 @@
  * Any document in parts of any length. The first byte says how long they are. Checked besides crashes: the place is the same in whatever
  * parts the document comes, and no more is kept than html_place.h says.
  */
-#include "html_place.h"
+#include "base/html_place.h"
 
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the names of calls: what is written here must be what jansson writes. */
-#include "call_name.h"
+#include "base/call_name.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,10 +11,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/now.h"
 #include "board.h"
 #include "database_scene.h"
 #include "driver.h"
-#include "now.h"
 
 #define PAGES 12
 #define STEPS 400

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the text of Vault-* headers. */
-#include "header_text.h"
+#include "base/header_text.h"
 
 #include <string.h>
 

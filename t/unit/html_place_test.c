@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the place for the script element: the right one, however the HTML is cut into parts. */
-#include "html_place.h"
+#include "base/html_place.h"
 
 #include <stdlib.h>
 #include <string.h>

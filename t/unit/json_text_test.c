@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
+#include "base/text.h"
+#include "base/utf8.h"
 #include "fixture.h"
-#include "json_text.h"
-#include "text.h"
 #include "unit.h"
-#include "utf8.h"
 
 /* @return what the writer makes of a string; for vault_text_free() */
 static char *write_string(const char *s, apr_size_t length)

@@ -6,7 +6,7 @@
 
 #include "apr_strings.h"
 
-#include "now.h"
+#include "base/now.h"
 #include "page_fixture.h"
 #include "page_record.h"
 #include "unit.h"

@@ -4,8 +4,8 @@
 
 #include "apr_thread_proc.h"
 
+#include "base/spare.h"
 #include "fixture.h"
-#include "spare.h"
 #include "unit.h"
 
 /* As httpd has it unless configured. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of text in blocks: what is written stays while they grow and shrink, and long ones go back to the system. */
-#include "text.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

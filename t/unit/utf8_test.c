@@ -5,9 +5,9 @@
 
 #include "apr_strings.h"
 
+#include "base/utf8.h"
 #include "fixture.h"
 #include "unit.h"
-#include "utf8.h"
 
 #define R "\xef\xbf\xbd"
 #define RANDOM_TEXTS 20000

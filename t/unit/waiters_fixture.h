@@ -6,8 +6,8 @@
 #ifndef VAULT_WAITERS_FIXTURE_H
 #define VAULT_WAITERS_FIXTURE_H
 
+#include "base/now.h"
 #include "fixture.h"
-#include "now.h"
 #include "waiters.h"
 
 #define FAR_OFF (vault_now() + apr_time_from_sec(3600))

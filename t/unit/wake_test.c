@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "now.h"
+#include "base/now.h"
 #include "unit.h"
 #include "waiters_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text in blocks: malloc() allocates short blocks, mmap() long ones. A header before the text says which. */
-#include "text.h"
+#include "base/text.h"
 
 #include <stddef.h>
 #include <stdlib.h>

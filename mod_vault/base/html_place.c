@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tokenizer of HTML that knows as much as it takes not to be fooled by what is no tag. */
-#include "html_place.h"
+#include "base/html_place.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Free blocks, in a list of the process. A block belongs to no allocator while it is allocated, so any may be given it. */
-#include "spare.h"
+#include "base/spare.h"
 
 #include <pthread.h>
 

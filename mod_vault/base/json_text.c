@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spans that need no escape are copied as they are. */
-#include "json_text.h"
+#include "base/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "base/text.h"
 
 /* Enough for most answers. */
 #define ROOM 1024

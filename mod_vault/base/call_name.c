@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names calls of feeds: see call_name.h. */
-#include "call_name.h"
+#include "base/call_name.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and writes the text of Vault-* headers. */
-#include "header_text.h"
+#include "base/header_text.h"
 
 #include <string.h>
 

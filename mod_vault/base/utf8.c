@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Text from outside made safe for JSON. */
-#include "utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 

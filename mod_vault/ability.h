@@ -10,7 +10,7 @@
 
 #include "httpd.h"
 
-#include "segment.h"
+#include "shm/segment.h"
 
 /** How many polls can wait in a child of this MPM. */
 typedef struct vault_ability_t {

@@ -12,10 +12,10 @@
 #include "util_filter.h"
 
 #include "base/now.h"
-#include "client_table.h"
 #include "context.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "shm/client_table.h"
 #include "thread_quota.h"
 
 APLOG_USE_MODULE(vault);

@@ -14,9 +14,9 @@
 #include "apr_hash.h"
 #include "httpd.h"
 
-#include "client_table.h"
 #include "page_calls.h"
 #include "run.h"
+#include "shm/client_table.h"
 
 typedef struct vault_context_t {
     vault_run_t *run;        /* the round: of the view, or of the poll; NULL: no page */

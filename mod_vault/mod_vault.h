@@ -9,10 +9,10 @@
 #include "httpd.h"
 #include "http_config.h"
 
-#include "client_table.h"
 #include "page.h"
 #include "qos.h"
 #include "settings.h"
+#include "shm/client_table.h"
 #include "waiters.h"
 
 extern module AP_MODULE_DECLARE_DATA vault_module;

@@ -28,8 +28,8 @@
 #ifndef VAULT_NOTIFIER_H
 #define VAULT_NOTIFIER_H
 
-#include "counters.h"
-#include "segment.h"
+#include "shm/counters.h"
+#include "shm/segment.h"
 
 typedef struct vault_notifier_t vault_notifier_t; /* handle, made before the fork, the same in every process */
 typedef apr_uint32_t vault_interest_t;            /* an interest: 1 and up; 0 is none */

@@ -14,8 +14,8 @@
 #ifndef VAULT_NOTIFIER_TABLES_H
 #define VAULT_NOTIFIER_TABLES_H
 
-#include "clock.h"
-#include "lock.h"
+#include "shm/clock.h"
+#include "shm/lock.h"
 #include "slot.h"
 #include "vault.h"
 

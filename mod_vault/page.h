@@ -39,9 +39,9 @@
 
 #include "apr_time.h"
 
-#include "client_table.h"
-#include "heap.h"
 #include "notifier.h"
+#include "shm/client_table.h"
+#include "shm/heap.h"
 #include "state.h"
 
 /** Length of an id as text, without the final NUL: 160 random bits in hexadecimal. */

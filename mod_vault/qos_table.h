@@ -11,8 +11,8 @@
 #ifndef VAULT_QOS_TABLE_H
 #define VAULT_QOS_TABLE_H
 
-#include "lock.h"
 #include "qos.h"
+#include "shm/lock.h"
 #include "slot.h"
 
 enum { QOS_FREE, QOS_QUEUED, QOS_IN };

@@ -10,7 +10,7 @@
 #include "http_config.h"
 #include "ap_expr.h"
 
-#include "segment.h"
+#include "shm/segment.h"
 
 /** Per location. */
 typedef struct vault_location_t {

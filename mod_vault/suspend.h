@@ -25,7 +25,7 @@
 #include "httpd.h"
 #include "util_filter.h"
 
-#include "client_table.h"
+#include "shm/client_table.h"
 #include "waiters.h"
 
 /** A request that can wait. In its pool; made when it first wants to. */

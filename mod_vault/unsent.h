@@ -20,7 +20,7 @@
 
 #include "httpd.h"
 
-#include "client_table.h"
+#include "shm/client_table.h"
 
 /** The error that a client gets at its limit. */
 #define VAULT_UNSENT_REFUSED "earlier answers wait for this client to read them"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The module loads, its handlers answer, and the counters are those of mod_vault/counters.h.
+# The module loads, its handlers answer, and the counters are those of mod_vault/shm/counters.h.
 use strict;
 use warnings;
 use VaultTest;

@@ -3,7 +3,7 @@
 . "${srcdir:-.}/t/guards/guard.sh"
 
 {
-    grep -oE '^ +(COUNTER|GAUGE)\([a-z_]+, *"[A-Za-z]+"' mod_vault/counters.h
+    grep -oE '^ +(COUNTER|GAUGE)\([a-z_]+, *"[A-Za-z]+"' mod_vault/shm/counters.h
     grep -oE '^ *\{"[A-Z][A-Za-z]+", "' mod_vault/figures.c
 } | grep -oE '"[A-Za-z]+"' | tr -d '"' | list "the source"
 sed -n '/^### All figures/,/^##* [^#]/p' docs/operating.md | grep -oE '^\| `[A-Za-z]+`' | tr -d '|` ' | list "docs/operating.md"

@@ -8,8 +8,8 @@
 #include "apr_hash.h"
 #include "apr_strings.h"
 
-#include "client_rows.h"
 #include "fixture.h"
+#include "shm/client_rows.h"
 #include "unit.h"
 
 #define NOW apr_time_from_sec(1000000)

@@ -9,8 +9,8 @@
 #include <CUnit/CUnit.h>
 #include <sys/types.h>
 
-#include "client_table.h"
-#include "heap.h"
+#include "shm/client_table.h"
+#include "shm/heap.h"
 #include "slot.h"
 
 /** As CU_ASSERT, with the sentence of a row that says why. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fixture.h"
-#include "lock.h"
+#include "shm/lock.h"
 #include "unit.h"
 
 #define HEAP_BYTES (4 * 1024 * 1024)

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "lock.h"
+#include "shm/lock.h"
 #include "unit.h"
 
 #define ROUNDS 100000

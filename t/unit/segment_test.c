@@ -2,8 +2,8 @@
 /* Tests of the shared memory and how it is cut up. */
 #include <string.h>
 
-#include "clock.h"
 #include "fixture.h"
+#include "shm/clock.h"
 #include "unit.h"
 
 #define SIZE 8192

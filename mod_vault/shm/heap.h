@@ -13,7 +13,7 @@
 #ifndef VAULT_HEAP_H
 #define VAULT_HEAP_H
 
-#include "segment.h"
+#include "shm/segment.h"
 
 /** The largest block. */
 #define VAULT_HEAP_BLOCK_MAX (256 * 1024)

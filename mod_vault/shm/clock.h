@@ -10,7 +10,7 @@
 #ifndef VAULT_CLOCK_H
 #define VAULT_CLOCK_H
 
-#include "segment.h"
+#include "shm/segment.h"
 
 typedef struct vault_clock_t {
     _Alignas(64) apr_uint64_t now;   /* atomic; the last number taken */

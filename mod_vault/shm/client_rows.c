@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of clients and the shares of slots: found, made, freed, repaired and checked. client_rows.h has the layout. */
-#include "client_rows.h"
+#include "shm/client_rows.h"
 
 #include <string.h>
 

@@ -6,12 +6,12 @@
  * The handle is plain data: it is kept over graceful restarts, while this code is unloaded and loaded again. The only clean-up on
  * its pool is APR's own. Memory is zero because the system gives it so; it is not written here, so it is not there until it is used.
  */
-#include "segment.h"
+#include "shm/segment.h"
 
 #include "apr_general.h"
 #include "apr_shm.h"
 
-#include "clock.h"
+#include "shm/clock.h"
 
 #define SEGMENT_MAGIC APR_UINT64_C(0x31544c5541560a1a)
 #define SEGMENT_LAYOUT 5

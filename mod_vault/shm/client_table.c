@@ -5,13 +5,13 @@
  *
  * client_table.h has the rules and client_rows.h the layout.
  */
-#include "client_table.h"
+#include "shm/client_table.h"
 
 #include <string.h>
 
 #include "apr_general.h"
 
-#include "client_rows.h"
+#include "shm/client_rows.h"
 
 #define ROWS_SPARE 256 /* rows beyond two a page */
 

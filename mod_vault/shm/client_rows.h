@@ -15,8 +15,8 @@
 
 #include "apr_siphash.h"
 
-#include "client_table.h"
-#include "lock.h"
+#include "shm/client_table.h"
+#include "shm/lock.h"
 
 /** Kinds that belong to a slot. */
 #define VAULT_SLOT_KINDS (VAULT_CLIENT_KINDS - VAULT_CLIENT_OF_SLOT)

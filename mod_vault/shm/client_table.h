@@ -30,7 +30,7 @@
 
 #include "apr_time.h"
 
-#include "segment.h"
+#include "shm/segment.h"
 
 typedef struct vault_clients_t
     vault_clients_t;                     /* handle, made before the fork, the same in every process; plain data */

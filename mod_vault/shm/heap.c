@@ -10,11 +10,11 @@
  * Single spans are taken from the front and runs from the back, so that small blocks that live long do not lie in the way of
  * large ones, and what was never needed is never touched.
  */
-#include "heap.h"
+#include "shm/heap.h"
 
 #include <string.h>
 
-#include "lock.h"
+#include "shm/lock.h"
 
 #define SPAN_SIZE (16 * 1024)
 #define SPAN_WORDS 8 /* 64-bit words in the map of a span: 512 blocks of the smallest class */

@@ -6,7 +6,7 @@
  * The lock is marked consistent before the caller has repaired anything: a caller killed in its repair is a dead owner again, so the
  * next one repairs in its turn. The state ENOTRECOVERABLE, which nobody could leave, is thus never reached.
  */
-#include "lock.h"
+#include "shm/lock.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "apr_general.h"
 #include "apr_strings.h"
 
-#include "slot.h"
+#include "notify/slot.h"
 
 #define HELD 40000
 #define NAMES 4096 /* of each kind, used in turn; a power of two */

@@ -39,7 +39,7 @@
 
 #include "apr_time.h"
 
-#include "notifier.h"
+#include "notify/notifier.h"
 #include "shm/client_table.h"
 #include "shm/heap.h"
 #include "state.h"

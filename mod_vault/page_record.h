@@ -13,11 +13,11 @@
 #ifndef VAULT_PAGE_RECORD_H
 #define VAULT_PAGE_RECORD_H
 
+#include "notify/slot.h"
 #include "page.h"
 #include "page_calls.h"
 #include "page_facts.h"
 #include "shm/lock.h"
-#include "slot.h"
 
 typedef struct vault_eviction_t vault_eviction_t;
 

@@ -12,7 +12,7 @@
 
 #include "apr_strings.h"
 
-#include "notifier_tables.h"
+#include "notify/notifier_tables.h"
 #include "qos_table.h"
 
 #define BYTES_PER_PASS 4096

@@ -38,7 +38,7 @@
 #ifndef VAULT_QOS_H
 #define VAULT_QOS_H
 
-#include "notifier.h"
+#include "notify/notifier.h"
 
 /** Gates of one configuration, and gates that the segment has room for: those of older configurations stay until nobody uses them. */
 #define VAULT_QOS_GATES 256

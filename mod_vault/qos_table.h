@@ -11,9 +11,9 @@
 #ifndef VAULT_QOS_TABLE_H
 #define VAULT_QOS_TABLE_H
 
+#include "notify/slot.h"
 #include "qos.h"
 #include "shm/lock.h"
-#include "slot.h"
 
 enum { QOS_FREE, QOS_QUEUED, QOS_IN };
 

@@ -19,7 +19,7 @@
 #include "apr_pools.h"
 #include "apr_tables.h"
 
-#include "notifier.h"
+#include "notify/notifier.h"
 
 /** The largest stored state, in bytes. */
 #define VAULT_STATE_MAX (64 * 1024)

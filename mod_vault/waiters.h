@@ -22,7 +22,7 @@
 
 #include "apr_time.h"
 
-#include "slot.h"
+#include "notify/slot.h"
 
 /** Why a poll was woken; several may come together. */
 enum {

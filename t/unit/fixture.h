@@ -9,9 +9,9 @@
 #include <CUnit/CUnit.h>
 #include <sys/types.h>
 
+#include "notify/slot.h"
 #include "shm/client_table.h"
 #include "shm/heap.h"
-#include "slot.h"
 
 /** As CU_ASSERT, with the sentence of a row that says why. */
 #define CHECK_ROW(condition, why)                                                                                      \

@@ -10,7 +10,7 @@
 #include "apr_time.h"
 
 #include "fixture.h"
-#include "notifier_tables.h"
+#include "notify/notifier_tables.h"
 #include "unit.h"
 
 #define ROUNDS 100000

@@ -6,7 +6,7 @@
 #include "apr_strings.h"
 
 #include "fixture.h"
-#include "notifier_tables.h"
+#include "notify/notifier_tables.h"
 #include "unit.h"
 
 #define MANY 40000

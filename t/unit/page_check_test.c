@@ -5,7 +5,7 @@
 
 #include "apr_strings.h"
 
-#include "notifier_tables.h"
+#include "notify/notifier_tables.h"
 #include "page_fixture.h"
 #include "page_record.h"
 #include "unit.h"

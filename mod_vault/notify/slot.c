@@ -6,13 +6,13 @@
  * A slot is taken by one compare-and-swap of its pid, and freed, with its totals moved to slot 0, in one place only: when the
  * parent learns that the process is gone. Between a child's leaving and that moment the slot stays its own, so nothing is counted twice.
  */
-#include "slot.h"
+#include "notify/slot.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "notifier_tables.h"
+#include "notify/notifier_tables.h"
 
 static int slot_valid(const vault_notifier_t *n, unsigned slot)
 {

@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include "notifier.h"
+#include "notify/notifier.h"
 
 typedef struct vault_counters_t {
 #define FIELD(field, name, meaning) apr_uint64_t field; /* atomic */

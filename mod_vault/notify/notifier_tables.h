@@ -14,9 +14,9 @@
 #ifndef VAULT_NOTIFIER_TABLES_H
 #define VAULT_NOTIFIER_TABLES_H
 
+#include "notify/slot.h"
 #include "shm/clock.h"
 #include "shm/lock.h"
-#include "slot.h"
 #include "vault.h"
 
 /** Locks over the interests; a power of two. */

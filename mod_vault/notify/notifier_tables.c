@@ -3,7 +3,7 @@
  * @file notifier_tables.c
  * The table of interests: names, records, stripes; found, made, removed and repaired. notifier_tables.h has the layout.
  */
-#include "notifier_tables.h"
+#include "notify/notifier_tables.h"
 
 #include <string.h>
 

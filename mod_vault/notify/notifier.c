@@ -7,11 +7,11 @@
  * nothing: a look without the lock would need a full fence after the writer's commit and another after the reader's insert, and
  * costs no less than an uncontended lock.
  */
-#include "notifier.h"
+#include "notify/notifier.h"
 
 #include <string.h>
 
-#include "notifier_tables.h"
+#include "notify/notifier_tables.h"
 
 #define ALIGN64(size) (((apr_uint64_t)(size) + 63) & ~(apr_uint64_t)63)
 

@@ -13,7 +13,7 @@
 #include "qos.h"
 #include "settings.h"
 #include "shm/client_table.h"
-#include "waiters.h"
+#include "wait/waiters.h"
 
 extern module AP_MODULE_DECLARE_DATA vault_module;
 

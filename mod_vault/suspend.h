@@ -26,7 +26,7 @@
 #include "util_filter.h"
 
 #include "shm/client_table.h"
-#include "waiters.h"
+#include "wait/waiters.h"
 
 /** A request that can wait. In its pool; made when it first wants to. */
 typedef struct vault_suspension_t {

@@ -12,7 +12,7 @@
 #define VAULT_WATCH_H
 
 #include "state.h"
-#include "waiters.h"
+#include "wait/waiters.h"
 
 /** Zeroed before its first use. */
 typedef struct vault_watch_t {

@@ -8,7 +8,7 @@
 
 #include "base/now.h"
 #include "fixture.h"
-#include "waiters.h"
+#include "wait/waiters.h"
 
 #define FAR_OFF (vault_now() + apr_time_from_sec(3600))
 /* How many carried bells ring at a time. */

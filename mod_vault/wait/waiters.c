@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The waiters of a child: made, stopped, freed. waiters_polls.c has the polls, waiters_wakeups.c their bells, and
  * waiters_waker.c the thread that rings these. */
-#include "waiters_inside.h"
+#include "wait/waiters_inside.h"
 
 #include <stdlib.h>
 #include <sys/epoll.h>

@@ -12,8 +12,8 @@
 
 #include "apr_thread_proc.h"
 
-#include "deadlines.h"
-#include "waiters.h"
+#include "wait/deadlines.h"
+#include "wait/waiters.h"
 
 /** The bell with this descriptor. The MPM polls for it while a connection carries it (vault_poll_carry()). */
 typedef struct vault_wakeup_t {

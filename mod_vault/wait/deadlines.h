@@ -8,7 +8,7 @@
 #ifndef VAULT_DEADLINES_H
 #define VAULT_DEADLINES_H
 
-#include "waiters.h"
+#include "wait/waiters.h"
 
 typedef struct vault_deadlines_t {
     vault_poll_t **heap;

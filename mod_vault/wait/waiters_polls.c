@@ -4,7 +4,7 @@
  * Lists: one an interest, found by its index. Deadlines: a heap (deadlines.h), which is also the list of all that wait. Turns: a
  * queue of woken polls, of which `window` at a time have been rung. Bells: waiters_wakeups.c.
  */
-#include "waiters_inside.h"
+#include "wait/waiters_inside.h"
 
 #include <poll.h>
 

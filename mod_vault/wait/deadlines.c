@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A binary heap of waiting polls. Each knows its place, so that it can be taken out from the middle. */
-#include "deadlines.h"
+#include "wait/deadlines.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * It is woken by the slot's eventfd (notifications from any child) and by its own control eventfd (stop, an earlier deadline); a
  * client's event carries the bell to ring and needs no look-up.
  */
-#include "waiters_inside.h"
+#include "wait/waiters_inside.h"
 
 #include <signal.h>
 #include <sys/epoll.h>

@@ -14,7 +14,7 @@
  * arrival,
  * until a thread has collected one that rings.
  */
-#include "waiters_inside.h"
+#include "wait/waiters_inside.h"
 
 #include <stdlib.h>
 #include <sys/eventfd.h>

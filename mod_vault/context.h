@@ -14,8 +14,8 @@
 #include "apr_hash.h"
 #include "httpd.h"
 
-#include "page_calls.h"
-#include "run.h"
+#include "page/page_calls.h"
+#include "page/run.h"
 #include "shm/client_table.h"
 
 typedef struct vault_context_t {

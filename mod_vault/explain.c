@@ -9,8 +9,8 @@
 #include "base/now.h"
 #include "base/utf8.h"
 #include "mod_vault.h"
-#include "page_facts.h"
-#include "page_name.h"
+#include "page/page_facts.h"
+#include "page/page_name.h"
 #include "reply.h"
 #include "vault.h"
 

@@ -8,7 +8,7 @@
 
 #include "httpd.h"
 
-#include "page_facts.h"
+#include "page/page_facts.h"
 
 /** Answer what is known of the page with that name or id (page_name.h); 404 when there is none, 409 when there are several, 400 when it is
  * neither.

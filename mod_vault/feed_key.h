@@ -12,7 +12,7 @@
 #include "httpd.h"
 #include "http_config.h"
 
-#include "page_calls.h"
+#include "page/page_calls.h"
 
 /** The key that the directive has read. */
 typedef struct vault_feed_key_t {

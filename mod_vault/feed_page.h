@@ -11,7 +11,7 @@
 
 #include "httpd.h"
 
-#include "page_calls.h"
+#include "page/page_calls.h"
 
 /** Begin the call: if the request names an existing page, its context (context.h) gets the run.
  * @param cursor  the name of the call (call_name.h)

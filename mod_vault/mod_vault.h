@@ -9,7 +9,7 @@
 #include "httpd.h"
 #include "http_config.h"
 
-#include "page.h"
+#include "page/page.h"
 #include "qos.h"
 #include "settings.h"
 #include "shm/client_table.h"

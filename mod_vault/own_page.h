@@ -11,7 +11,7 @@
 
 #include "httpd.h"
 
-#include "page.h"
+#include "page/page.h"
 
 /** The page that `r`'s main request comes from, if it says so, its location has `VaultLongPoll on`, and the page is there and its
  * user's; NULL otherwise. */

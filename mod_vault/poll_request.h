@@ -8,7 +8,7 @@
 
 #include "httpd.h"
 
-#include "page.h"
+#include "page/page.h"
 
 /** Pages that one poll may ask for. */
 #define VAULT_POLL_PAGES_MAX 32

@@ -15,7 +15,7 @@
 
 #include "httpd.h"
 
-#include "page.h"
+#include "page/page.h"
 
 /** The sender of the main request of `r`, since a subrequest acts for its main request. Call it after authentication.
  * The result points to memory of the main request. */

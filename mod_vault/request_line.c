@@ -13,7 +13,7 @@
 #include "scoreboard.h"
 
 #include "own_handlers.h"
-#include "page_name.h"
+#include "page/page_name.h"
 
 /* The note with the line as the client has sent it, if it has an id. */
 #define SENT "vault-request-line"

@@ -11,7 +11,7 @@
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
-#include "page_name.h"
+#include "page/page_name.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -12,7 +12,7 @@
 
 #include "httpd.h"
 
-#include "run.h"
+#include "page/run.h"
 #include "settings.h"
 #include "updates.h"
 

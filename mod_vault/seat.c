@@ -12,7 +12,7 @@
 #include "log.h"
 #include "method.h"
 #include "mod_vault.h"
-#include "page_facts.h"
+#include "page/page_facts.h"
 
 APLOG_USE_MODULE(vault);
 

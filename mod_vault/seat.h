@@ -20,10 +20,10 @@
 
 #include "httpd.h"
 
-#include "page.h"
+#include "page/page.h"
+#include "page/watch.h"
 #include "poll_request.h"
 #include "rounds.h"
-#include "watch.h"
 
 /** How a seat stands. */
 typedef enum vault_standing_t {

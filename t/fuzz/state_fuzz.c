@@ -4,7 +4,7 @@
  * Any bytes as the stored state of a page. Where they begin with "?" the magic and the length are made right, so that what is behind them
  * is looked at. Checked besides crashes: what was read can be written, and is then read as the same.
  */
-#include "state.h"
+#include "page/state.h"
 
 #include "fuzz.h"
 

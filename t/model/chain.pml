@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams on a page, for SPIN: the answers that are on their way (mod_vault/page_chain.c), and who may move them (mod_vault/page.c).
+/* Streams on a page, for SPIN: the answers that are on their way (mod_vault/page/page_chain.c), and who may move them (mod_vault/page/page.c).
  *
  * A writer appends rows to a list. A state says how many of them the page shows, and waits for the row after these; the interest of that
  * row is learnt when the data have been read. Servers take polls and streams and run rounds in steps; the browser shows what comes,

@@ -5,9 +5,9 @@
 
 #include "apr_strings.h"
 
+#include "page/watch.h"
 #include "page_fixture.h"
 #include "unit.h"
-#include "watch.h"
 
 #define HEAP (1024 * 1024)
 #define UNTIL (NOW + apr_time_from_sec(30))

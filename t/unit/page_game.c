@@ -6,7 +6,7 @@
 
 #include "apr_strings.h"
 
-#include "page_facts.h"
+#include "page/page_facts.h"
 
 const char *const game_topic[TOPICS] = {"DB-logs", "DB-users", "room-0", "room-1", "room-2"};
 const char *const game_method[METHODS] = {"/logs", "/both", "/room"};

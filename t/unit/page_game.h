@@ -8,8 +8,8 @@
 #ifndef VAULT_PAGE_GAME_H
 #define VAULT_PAGE_GAME_H
 
+#include "page/watch.h"
 #include "page_fixture.h"
-#include "watch.h"
 
 #define SERVERS 4
 #define METHODS 3

@@ -8,7 +8,7 @@
 
 #include "apr_strings.h"
 
-#include "page_facts.h"
+#include "page/page_facts.h"
 
 static void serve_no_more(server_t *s)
 {

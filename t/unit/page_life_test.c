@@ -4,8 +4,8 @@
 
 #include "apr_strings.h"
 
+#include "page/page_record.h"
 #include "page_fixture.h"
-#include "page_record.h"
 #include "unit.h"
 #include "vault.h"
 

@@ -5,8 +5,8 @@
 
 #include "apr_strings.h"
 
+#include "page/page_name.h"
 #include "page_fixture.h"
-#include "page_name.h"
 #include "unit.h"
 
 #define ID "0123456789abcdef0123456789abcdef01234567"

@@ -7,8 +7,8 @@
 #include "apr_strings.h"
 
 #include "base/now.h"
+#include "page/page_record.h"
 #include "page_fixture.h"
-#include "page_record.h"
 #include "unit.h"
 
 #define HEAP (4 * 1024 * 1024)

@@ -6,7 +6,7 @@
 
 #include "apr_strings.h"
 
-#include "page_facts.h"
+#include "page/page_facts.h"
 #include "page_fixture.h"
 #include "unit.h"
 

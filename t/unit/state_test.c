@@ -6,7 +6,7 @@
 #include "apr_strings.h"
 
 #include "fixture.h"
-#include "state.h"
+#include "page/state.h"
 #include "unit.h"
 #include "vault.h"
 

@@ -2,7 +2,7 @@
 /* One round over a page. `next` is the state that is being built; the current method writes into an overlay of its own, which
  * is merged into `next` when the method has succeeded and thrown away when not.
  */
-#include "run.h"
+#include "page/run.h"
 
 #include <string.h>
 

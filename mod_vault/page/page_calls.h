@@ -18,7 +18,7 @@
 #ifndef VAULT_PAGE_CALLS_H
 #define VAULT_PAGE_CALLS_H
 
-#include "page.h"
+#include "page/page.h"
 
 /** Names an open run. */
 typedef struct vault_calls_t {

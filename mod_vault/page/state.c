@@ -8,7 +8,7 @@
  * A refusal is (u32 status, u32 seconds), and if the status is not 0 the u64 `until`. The order is
  * that of the arrays. The acks come last, so that they go by setting their number to 0.
  */
-#include "state.h"
+#include "page/state.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of pages: how a page comes to be, and how it goes: dropped, expired, or to make room. */
-#include "page_record.h"
+#include "page/page_record.h"
 
 #include <string.h>
 

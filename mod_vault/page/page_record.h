@@ -14,9 +14,9 @@
 #define VAULT_PAGE_RECORD_H
 
 #include "notify/slot.h"
-#include "page.h"
-#include "page_calls.h"
-#include "page_facts.h"
+#include "page/page.h"
+#include "page/page_calls.h"
+#include "page/page_facts.h"
 #include "shm/lock.h"
 
 typedef struct vault_eviction_t vault_eviction_t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One record of the table of pages: its lock and what is done when its owner died inside, its blocks in the heap, its holds. */
-#include "page_record.h"
+#include "page/page_record.h"
 
 #include <string.h>
 

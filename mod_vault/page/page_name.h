@@ -10,7 +10,7 @@
 #ifndef VAULT_PAGE_NAME_H
 #define VAULT_PAGE_NAME_H
 
-#include "page.h"
+#include "page/page.h"
 
 /** Length of a name, without the final NUL. */
 #define VAULT_PAGE_NAME_LEN 12

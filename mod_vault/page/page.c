@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is done to a page while it lives: held interests, published, taken over, acknowledged, committed and staged states; its id. */
-#include "page_record.h"
+#include "page/page_record.h"
 
 #include <string.h>
 

@@ -40,9 +40,9 @@
 #include "apr_time.h"
 
 #include "notify/notifier.h"
+#include "page/state.h"
 #include "shm/client_table.h"
 #include "shm/heap.h"
-#include "state.h"
 
 /** Length of an id as text, without the final NUL: 160 random bits in hexadecimal. */
 #define VAULT_PAGE_ID_LEN 40

@@ -16,7 +16,7 @@
  *
  * A client at its own limit loses only its own pages, and none that is alive.
  */
-#include "page_record.h"
+#include "page/page_record.h"
 
 #include <string.h>
 

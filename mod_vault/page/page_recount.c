@@ -6,7 +6,7 @@
  * too few. So they are counted after a death, by whoever sweeps. All holding and letting go is done under the record's lock, under
  * which it is counted here, so notifier.h says how the count is exact while others go on.
  */
-#include "page_record.h"
+#include "page/page_record.h"
 
 void vault_page_count_holds(vault_pages_t *p, apr_uint32_t *counted, vault_interest_t last)
 {

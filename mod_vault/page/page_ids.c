@@ -2,7 +2,7 @@
 /* The index of pages by id: a hash table in the segment, with a chain of records for each bucket. The page table's lock
  * protects it. A record is in the index from when it is claimed until it is released.
  */
-#include "page_record.h"
+#include "page/page_record.h"
 
 /* The number of buckets is at least VaultMaxPages, so that most chains have one or two records. */
 apr_uint32_t vault_page_ids_buckets(apr_uint32_t pages)

@@ -16,8 +16,8 @@
 #ifndef VAULT_RUN_H
 #define VAULT_RUN_H
 
-#include "page.h"
-#include "page_calls.h"
+#include "page/page.h"
+#include "page/page_calls.h"
 
 typedef struct vault_run_t vault_run_t;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of pages: 48 bits of the id. */
-#include "page_name.h"
+#include "page/page_name.h"
 
 #include <string.h>
 
 #include "apr_strings.h"
 
-#include "page_facts.h"
+#include "page/page_facts.h"
 
 #define DIGITS "0123456789abcdef"
 

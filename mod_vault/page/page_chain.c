@@ -2,7 +2,7 @@
 /* The answers of a page that are on their way. Each was made from the base or from one before it, so they form a tree: a poll that asks
  * again from the base makes a sibling of the answer that got lost, a stream makes a chain. A place is taken or wiped by one store; the
  * order is that of the numbers in the states. */
-#include "page_record.h"
+#include "page/page_record.h"
 
 /* Of the answers made from one state so many are kept: the newest, and the one before, for a poll that was overtaken. */
 #define SIBLINGS 2

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What others than its polls do to a page. All blocks are built before the first is published, so that it is done whole or not. */
-#include "page_record.h"
+#include "page/page_record.h"
 
 #include <string.h>
 

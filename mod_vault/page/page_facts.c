@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a page tells of itself. Notes are left without its lock: one that comes late is at worst the last one of the wrong poll. */
-#include "page_facts.h"
+#include "page/page_facts.h"
 
 #include "apr_strings.h"
 
-#include "page_record.h"
+#include "page/page_record.h"
 
 apr_status_t vault_page_facts(vault_pages_t *p, const vault_page_t *page, vault_page_facts_t *facts, apr_pool_t *pool)
 {

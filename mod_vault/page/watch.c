@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one poll watches. Pages depend on few interests, so lists are searched from the front. */
-#include "watch.h"
+#include "page/watch.h"
 
-#include "page.h"
+#include "page/page.h"
 
 /* The page's own interest comes on top of those it may hold. */
 #define WAITS_MAX (VAULT_PAGE_INTERESTS_MAX + 1)

@@ -8,7 +8,7 @@
 #ifndef VAULT_PAGE_FACTS_H
 #define VAULT_PAGE_FACTS_H
 
-#include "page.h"
+#include "page/page.h"
 
 /** What the page's polls last did. In the segment: fixed-width, each field for itself. */
 typedef struct vault_page_last_t {

@@ -2,7 +2,7 @@
 /* Is what lies in the table of pages as page.h says it is? Of a running server each page is looked at under its lock, so what is wrong
  * with it is wrong; what only many pages together tell is believed when it stays the same over several counts.
  */
-#include "page_record.h"
+#include "page/page_record.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * before it writes the record, and clears the record before it refunds the client. So a process that is killed in
  * between leaves a count that is too high, never one that is too low.
  */
-#include "page_record.h"
+#include "page/page_record.h"
 
 #include <string.h>
 

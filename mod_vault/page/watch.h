@@ -11,7 +11,7 @@
 #ifndef VAULT_WATCH_H
 #define VAULT_WATCH_H
 
-#include "state.h"
+#include "page/state.h"
 #include "wait/waiters.h"
 
 /** Zeroed before its first use. */

@@ -8,7 +8,7 @@
  * or none, and changes nothing. A run is closed by its own request, by a newer poll, by an acknowledgement or a write
  * that voids its round, by the sweep after its child has died, or when the page is removed.
  */
-#include "page_record.h"
+#include "page/page_record.h"
 
 #include <string.h>
 

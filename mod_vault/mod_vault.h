@@ -10,7 +10,7 @@
 #include "http_config.h"
 
 #include "page/page.h"
-#include "qos.h"
+#include "qos/qos.h"
 #include "settings.h"
 #include "shm/client_table.h"
 #include "wait/waiters.h"

@@ -20,7 +20,7 @@
 #include "httpd.h"
 #include "http_config.h"
 
-#include "qos.h"
+#include "qos/qos.h"
 
 /** One VaultQosLimit of the configuration. All locations that inherit it share its count. */
 typedef struct vault_throttle_t {

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "qos.h"
+#include "qos/qos.h"
 
 #define SHARED_BYTES (64 * 1024)
 #define PATIENCE_MS 10000

@@ -7,7 +7,7 @@
 #define VAULT_QOS_FIXTURE_H
 
 #include "fixture.h"
-#include "qos_table.h"
+#include "qos/qos_table.h"
 
 #define QOS_SLOTS 6
 

@@ -12,7 +12,7 @@
  * process has died in the lock.
  */
 #include "base/now.h"
-#include "qos_table.h"
+#include "qos/qos_table.h"
 
 static int is_configured(const vault_qos_t *q, const qos_gate_t *gate)
 {

@@ -6,14 +6,14 @@
  * qos.h has the rules, qos_gate.c what happens under a gate's lock, qos_clients.c in which order, qos_pool.c where
  * passes come from. Here gates are found, and slots are told who was let in: after the lock, a handful at a time.
  */
-#include "qos.h"
+#include "qos/qos.h"
 
 #include <string.h>
 
 #include "apr_strings.h"
 
 #include "notify/notifier_tables.h"
-#include "qos_table.h"
+#include "qos/qos_table.h"
 
 #define BYTES_PER_PASS 4096
 #define PASSES_MIN 256

@@ -12,7 +12,7 @@
  *
  * Everything here is derived: qos_gate_mend() makes it anew from the states of the passes.
  */
-#include "qos_table.h"
+#include "qos/qos_table.h"
 
 #define BITS 64
 

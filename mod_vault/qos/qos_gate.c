@@ -7,7 +7,7 @@
  * Each step stores the state of a pass first, then what follows from it, so that wherever a process is killed the states are right and
  * the rest can be made from them.
  */
-#include "qos_table.h"
+#include "qos/qos_table.h"
 
 static void set_state(qos_pass_t *pass, apr_uint32_t state)
 {

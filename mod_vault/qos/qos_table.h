@@ -12,7 +12,7 @@
 #define VAULT_QOS_TABLE_H
 
 #include "notify/slot.h"
-#include "qos.h"
+#include "qos/qos.h"
 #include "shm/lock.h"
 
 enum { QOS_FREE, QOS_QUEUED, QOS_IN };

@@ -7,7 +7,7 @@
 
 #include "context.h"
 #include "feedcall.h"
-#include "templates.h"
+#include "template/templates.h"
 
 static vault_templates_t *templates;
 

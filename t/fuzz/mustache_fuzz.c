@@ -7,7 +7,7 @@
  * "p" is the template itself, "q" a fixed one. Checked besides crashes: an error is a sentence with a line, no write is
  * empty, two renderings of one template are the same.
  */
-#include "mustache.h"
+#include "template/mustache.h"
 
 #include "fuzz.h"
 

@@ -5,7 +5,7 @@
 
 grep -rl --include='*.c' 'apr_time_now()' mod_vault | list "files that ask for wall-clock time"
 grep -rl --include='*.c' 'vault_now()' mod_vault | list "files that ask for the time"
-echo mod_vault/templates.c | list "files that compare with times of files"
+echo mod_vault/template/templates.c | list "files that compare with times of files"
 all_in "files that ask for wall-clock time" "files that compare with times of files" "apr_time_now(), where vault_now() of now.h is meant"
 all_in "files that compare with times of files" "files that ask for wall-clock time" "this guard's exception is none any more"
 guard_end

@@ -6,7 +6,7 @@
  * MUSTACHE_SPEC=FOLDER runs every *.json of that folder (github.com/mustache/spec, folder specs) but the optional
  * modules, whose names begin with a tilde.
  */
-#include "mustache.h"
+#include "template/mustache.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * @file templates_test.c
  * The cache of template files: partials, refusals, changes on disk, and threads that render while files are replaced.
  */
-#include "templates.h"
+#include "template/templates.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #ifndef VAULT_MUSTACHE_OPS_H
 #define VAULT_MUSTACHE_OPS_H
 
-#include "mustache.h"
+#include "template/mustache.h"
 
 typedef enum { OP_TEXT, OP_ESCAPED, OP_RAW, OP_SECTION, OP_INVERTED, OP_END, OP_PARTIAL } vault_mustache_op_kind_t;
 

@@ -11,7 +11,7 @@
 #ifndef VAULT_TEMPLATES_H
 #define VAULT_TEMPLATES_H
 
-#include "mustache.h"
+#include "template/mustache.h"
 
 /** The largest template file, in bytes. */
 #define VAULT_TEMPLATE_MAX (1024 * 1024)

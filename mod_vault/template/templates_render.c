@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Renders a template, whose partials are files beside it: see templates.h. */
-#include "templates_inside.h"
+#include "template/templates_inside.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * A partial alone on its line indents every line of the included *template*, not of the data. So a span knows whether a
  * line begins at its first byte and behind its last one; between them every newline begins one.
  */
-#include "mustache_ops.h"
+#include "template/mustache_ops.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * last to let go frees it. So a changed file is replaced in the table at once, while renderings of the old one go on.
  * The lock is held for looking up and counting only: stat(), reading, compiling, rendering and freeing happen outside.
  */
-#include "templates_inside.h"
+#include "template/templates_inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 
 #include "apr_time.h"
 
-#include "templates.h"
+#include "template/templates.h"
 
 /** A file, compiled. */
 typedef struct vault_template_file_t vault_template_file_t;

@@ -6,7 +6,7 @@
  * Nothing is allocated: sections loop on an array of frames, only partials recurse, indentations are a list on the
  * stack. Who is not inside of an indented partial writes each span in one piece.
  */
-#include "mustache_ops.h"
+#include "template/mustache_ops.h"
 
 #include <float.h>
 #include <math.h>

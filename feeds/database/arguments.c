@@ -4,12 +4,19 @@
 
 #include <string.h>
 
+#include "apr_hash.h"
 #include "apr_strings.h"
 
 #include "argument.h"
 #include "catalogue.h"
 #include "driver.h"
 #include "select.h"
+
+/* Bounds of what one statement takes: conditions, values of one __in, bytes of a pattern, rows that are passed over. */
+#define CONDITIONS_MAX 100
+#define VALUES_MAX 200
+#define PATTERN_MAX 1000
+#define OFFSET_MAX 1000000
 
 apr_status_t database_argument_text(sql_call_t *c, const char *name, const char **text)
 {
@@ -50,30 +57,111 @@ static apr_status_t no_column(sql_call_t *c, const char *argument, const char *n
                     sql_shown(c, c->table->name), sql_shown(c, name));
 }
 
-apr_status_t database_argument_order(sql_call_t *c, sql_statement_t *sql)
-{
-    const json_t *value = json_object_get(c->args, "order");
-    const char *name = json_string_value(value);
-    const sql_column_t *column;
-    int descending;
+/* ------------------------------------------------------------ order_by, limit, offset */
 
-    if (value == NULL) {
-        if (c->table->key != NULL) {
-            sql_order(sql, c->table->key, 0);
-        }
-        return APR_SUCCESS;
-    }
-    if (name == NULL || strlen(name) != json_string_length(value)) {
-        return sql_fail(c, APR_EINVAL, "argument \"order\" takes a column, or a column after a minus sign");
-    }
-    descending = name[0] == '-';
-    column = sql_table_column_named(c->table, name + descending);
+/* The columns of an order: the key makes an order of rows that are equal otherwise. */
+typedef struct order_t {
+    sql_call_t *c;
+    sql_statement_t *sql;
+    apr_hash_t *given; /* names of columns */
+} order_t;
+
+static void append_order(order_t *order, const char *column, int descending)
+{
+    sql_raw(order->sql, apr_hash_count(order->given) == 0 ? " ORDER BY t." : ",t.");
+    sql_name(order->sql, column);
+    sql_raw(order->sql, descending ? " DESC" : " ASC");
+    apr_hash_set(order->given, column, APR_HASH_KEY_STRING, column);
+}
+
+/* @param name  a column, or a column after a minus sign */
+static apr_status_t order_by(order_t *order, const char *name)
+{
+    int descending = name[0] == '-';
+    const sql_column_t *column = sql_table_column_named(order->c->table, name + descending);
+
     if (column == NULL) {
-        return no_column(c, "order", name + descending);
+        return no_column(order->c, "order_by", name + descending);
     }
-    sql_order(sql, column->name, descending);
+    if (apr_hash_get(order->given, column->name, APR_HASH_KEY_STRING) != NULL) {
+        return sql_fail(order->c, APR_EINVAL, "argument \"order_by\": \"%s\" is given twice",
+                        sql_shown(order->c, column->name));
+    }
+    append_order(order, column->name, descending);
     return APR_SUCCESS;
 }
+
+/* The texts of a list, or those between the commas of a text. NULL: it is something else, or empty. */
+static json_t *list_of(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    json_t *list;
+
+    if (text == NULL) {
+        return json_is_array(value) && json_array_size(value) > 0 ? json_incref((json_t *)(uintptr_t)value) : NULL;
+    }
+    if (text[0] == '\0' || strlen(text) != json_string_length(value)) {
+        return NULL;
+    }
+    list = json_array();
+    for (const char *end = text; end != NULL; text = end + 1) {
+        end = strchr(text, ',');
+        json_array_append_new(list, json_stringn(text, end != NULL ? (size_t)(end - text) : strlen(text)));
+    }
+    return list;
+}
+
+static apr_status_t append_orders(order_t *order, const json_t *names)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    for (size_t i = 0; i < json_array_size(names) && rv == APR_SUCCESS; i++) {
+        const json_t *name = json_array_get(names, i);
+
+        rv = json_is_string(name) && strlen(json_string_value(name)) == json_string_length(name)
+                 ? order_by(order, json_string_value(name))
+                 : sql_fail(order->c, APR_EINVAL, "argument \"order_by\" takes names of columns");
+    }
+    return rv;
+}
+
+apr_status_t database_argument_order(sql_call_t *c, sql_statement_t *sql)
+{
+    order_t order = {.c = c, .sql = sql, .given = apr_hash_make(c->pool)};
+    const json_t *value = json_object_get(c->args, "order_by");
+    json_t *names = list_of(value);
+    apr_status_t rv = append_orders(&order, names);
+
+    json_decref(names);
+    if (value != NULL && names == NULL) {
+        return sql_fail(c, APR_EINVAL,
+                        "argument \"order_by\" takes columns, with commas between them, each of them "
+                        "after a minus sign where the order is descending");
+    }
+    if (rv == APR_SUCCESS && c->table->key != NULL &&
+        apr_hash_get(order.given, c->table->key, APR_HASH_KEY_STRING) == NULL) {
+        append_order(&order, c->table->key, 0);
+    }
+    return rv;
+}
+
+apr_status_t database_argument_window(sql_call_t *c, database_window_t *window)
+{
+    apr_status_t rv = sql_argument_number(c, "limit", 1, c->db->rows, &window->limit);
+
+    return rv == APR_SUCCESS ? sql_argument_number(c, "offset", 0, OFFSET_MAX, &window->offset) : rv;
+}
+
+void database_append_window(sql_call_t *c, sql_statement_t *sql, const database_window_t *window)
+{
+    sql_limit(sql, window->limit != 0 ? window->limit : c->db->rows);
+    if (window->offset != 0) {
+        sql_raw(sql, " OFFSET ");
+        sql_integer(sql, window->offset);
+    }
+}
+
+/* ------------------------------------------------------------ where */
 
 /* The object of column names and values under `argument`; NULL: there is none, or it is empty. */
 static json_t *columns_of(sql_call_t *c, const char *argument)
@@ -88,16 +176,147 @@ static apr_status_t unfit_value(sql_call_t *c, const char *argument, const char 
     return sql_fail(c, APR_EINVAL, "argument \"%s.%s\" %s", argument, sql_shown(c, name), wrong);
 }
 
-static const char *append_condition(sql_statement_t *sql, const sql_column_t *column, const json_t *value)
+/* A condition, `COLUMN__NAME`. */
+typedef struct operator_t {
+    const char *name;
+    const char *text; /* in SQL */
+    /* Append what comes after the column. @return NULL, or what is wrong with the value; then nothing has come of it */
+    const char *(*append)(sql_statement_t *sql, const char *text, const sql_column_t *column, const json_t *value);
+} operator_t;
+
+static const char *append_comparison(sql_statement_t *sql, const char *text, const sql_column_t *column,
+                                     const json_t *value)
 {
-    sql_raw(sql, "t.");
-    sql_name(sql, column->name);
     if (json_is_null(value)) {
-        sql_raw(sql, " IS NULL");
+        return "takes a value; whether a column is NULL is asked by __isnull";
+    }
+    sql_raw(sql, text);
+    return sql_value_of(sql, column, value);
+}
+
+static const char *append_equal(sql_statement_t *sql, const char *text, const sql_column_t *column, const json_t *value)
+{
+    if (json_is_null(value)) {
+        sql_raw(sql, text[0] == '=' ? " IS NULL" : " IS NOT NULL");
         return NULL;
     }
-    sql_raw(sql, "=");
-    return sql_value_of(sql, column, value);
+    return append_comparison(sql, text, column, value);
+}
+
+static const char *append_list(sql_statement_t *sql, const char *text, const sql_column_t *column, const json_t *value)
+{
+    json_t *list = list_of(value);
+    const char *wrong =
+        list == NULL || json_array_size(list) > VALUES_MAX
+            ? "takes 1 to " APR_STRINGIFY(VALUES_MAX) " values: a list, or text with commas between them"
+            : NULL;
+
+    for (size_t i = 0; i < json_array_size(list) && wrong == NULL; i++) {
+        sql_raw(sql, i == 0 ? text : ",");
+        wrong = json_is_null(json_array_get(list, i)) ? "takes no null: whether a column is NULL is asked by __isnull"
+                                                      : sql_value_of(sql, column, json_array_get(list, i));
+    }
+    sql_raw(sql, ")");
+    json_decref(list);
+    return wrong;
+}
+
+/* Databases have different opinions of a pattern that ends with half of an escape. */
+static const char *append_pattern(sql_statement_t *sql, const char *text, const sql_column_t *column,
+                                  const json_t *value)
+{
+    const char *pattern = json_string_value(value);
+    apr_size_t length = json_string_length(value), escapes = 0;
+
+    if (pattern == NULL || length == 0 || length > PATTERN_MAX) {
+        return "takes a pattern: text of 1 to " APR_STRINGIFY(PATTERN_MAX) " bytes";
+    }
+    while (escapes < length && pattern[length - 1 - escapes] == '\\') {
+        escapes++;
+    }
+    if (escapes % 2 != 0) {
+        return "ends with a backslash that has nothing to escape";
+    }
+    sql_raw(sql, text);
+    pattern = sql_value(sql, value);
+    sql_raw(sql, sql->driver->like_escape);
+    return pattern;
+}
+
+static int is_word(const json_t *value, const char *word)
+{
+    return json_is_string(value) && json_string_length(value) == strlen(word) &&
+           strcmp(json_string_value(value), word) == 0;
+}
+
+static const char *append_is_null(sql_statement_t *sql, const char *text, const sql_column_t *column,
+                                  const json_t *value)
+{
+    int is_null = json_is_true(value) || is_word(value, "true");
+
+    sql_raw(sql, is_null ? " IS NULL" : " IS NOT NULL");
+    return is_null || json_is_false(value) || is_word(value, "false") ? NULL : "takes true or false";
+}
+
+static const operator_t equals = {"", "=", append_equal};
+static const operator_t operators[] = {
+    {"gt", ">", append_comparison},     {"gte", ">=", append_comparison}, {"lt", "<", append_comparison},
+    {"lte", "<=", append_comparison},   {"ne", "<>", append_equal},       {"in", " IN(", append_list},
+    {"like", " LIKE ", append_pattern}, {"isnull", "", append_is_null},
+};
+#define OPERATORS "gt, gte, lt, lte, ne, in, like, isnull"
+
+static const operator_t *operator_named(const char *name)
+{
+    for (apr_size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+        if (strcmp(operators[i].name, name) == 0) {
+            return &operators[i];
+        }
+    }
+    return NULL;
+}
+
+/* `COLUMN` or `COLUMN__OPERATOR`; a name that a column has is that column's, whatever it ends with. */
+static apr_status_t find_condition(sql_call_t *c, const char *name, const sql_column_t **column,
+                                   const operator_t **operator)
+{
+    const char *end = name;
+
+    *operator= & equals;
+    *column = sql_table_column_named(c->table, name);
+    if (*column != NULL) {
+        return APR_SUCCESS;
+    }
+    for (const char *at = strstr(name, "__"); at != NULL; at = strstr(at + 1, "__")) {
+        end = at;
+    }
+    *operator= end> name ? operator_named(end + 2) : NULL;
+    *column = sql_table_column_named(c->table, apr_pstrmemdup(c->pool, name, (apr_size_t)(end - name)));
+    if (*column == NULL) {
+        return no_column(c, "where", *operator!= NULL ? apr_pstrmemdup(c->pool, name, (apr_size_t)(end - name)) : name);
+    }
+    return *operator!= NULL
+               ? APR_SUCCESS
+               : sql_fail(c, APR_EINVAL, "argument \"where.%s\": there is no operator \"%s\"; there are " OPERATORS,
+                          sql_shown(c, name), sql_shown(c, end + 2));
+}
+
+static apr_status_t append_condition(sql_call_t *c, sql_statement_t *sql, const char *name, const json_t *value)
+{
+    const sql_column_t *column;
+    const operator_t *operator;
+    const char *wrong;
+    apr_status_t rv = find_condition(c, name, &column, &operator);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    sql_raw(sql, "t.");
+    sql_name(sql, column->name);
+    wrong = operator->append(sql, operator->text, column, value);
+    /* Rows of a common value are found in another way than those of a rare one. */
+    sql->varies |= operator!= & equals || c->table->key == NULL || strcmp(column->name, c->table->key) != 0;
+    return wrong == NULL ? APR_SUCCESS : unfit_value(c, "where", name, wrong);
 }
 
 apr_status_t database_argument_where(sql_call_t *c, sql_statement_t *sql)
@@ -106,29 +325,28 @@ apr_status_t database_argument_where(sql_call_t *c, sql_statement_t *sql)
     const char *separator = " WHERE ";
     const char *name;
     json_t *value;
+    apr_status_t rv = APR_SUCCESS;
 
     if (where == NULL) {
         return sql_fail(c, APR_EINVAL, "argument \"where.COLUMN\" is missing; for all rows there is \"all\"");
     }
+    if (json_object_size(where) > CONDITIONS_MAX) {
+        return sql_fail(c, APR_EINVAL, "argument \"where\" has %d conditions; at most %d are accepted",
+                        (int)json_object_size(where), CONDITIONS_MAX);
+    }
     json_object_foreach(where, name, value)
     {
-        const sql_column_t *column = sql_table_column_named(c->table, name);
-        const char *wrong;
-
-        if (column == NULL) {
-            return no_column(c, "where", name);
-        }
         sql_raw(sql, separator);
-        wrong = append_condition(sql, column, value);
-        if (wrong != NULL) {
-            return unfit_value(c, "where", name, wrong);
+        rv = append_condition(c, sql, name, value);
+        if (rv != APR_SUCCESS) {
+            return rv;
         }
         separator = " AND ";
-        /* Rows of a common value are found in another way than those of a rare one. */
-        sql->varies |= c->table->key == NULL || strcmp(name, c->table->key) != 0;
     }
     return APR_SUCCESS;
 }
+
+/* ------------------------------------------------------------ values */
 
 static apr_status_t check_settable(sql_call_t *c, const char *name)
 {

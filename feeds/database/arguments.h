@@ -18,11 +18,22 @@ apr_status_t database_arguments_check(sql_call_t *c, const char *const *allowed,
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
 apr_status_t database_argument_text(sql_call_t *c, const char *name, const char **text);
 
-/** `order`: append the ORDER BY it asks for; without it, one by the key.
+/** `order_by`: append the ORDER BY it asks for, with the key as its last column; without it, one by the key.
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
 apr_status_t database_argument_order(sql_call_t *c, sql_statement_t *sql);
 
-/** `where`: append the WHERE: every column equal to its value, null meaning NULL.
+/** Which of the rows, in their order. */
+typedef struct database_window_t {
+    int limit;  /**< 0: not given */
+    int offset; /**< so many are passed over */
+} database_window_t;
+
+/** `limit` and `offset`. @return APR_SUCCESS; APR_EINVAL: a sentence was given */
+apr_status_t database_argument_window(sql_call_t *c, database_window_t *window);
+/** Append them; without a limit, it is the feed's `rows`. */
+void database_append_window(sql_call_t *c, sql_statement_t *sql, const database_window_t *window);
+
+/** `where`: append the WHERE: each condition is `COLUMN` (equal; null means NULL) or `COLUMN__OPERATOR`.
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
 apr_status_t database_argument_where(sql_call_t *c, sql_statement_t *sql);
 

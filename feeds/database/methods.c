@@ -67,8 +67,8 @@ static apr_status_t reach(sql_call_t *c, const char *table)
 static apr_status_t select_rows(sql_call_t *c, const char *table, int filtered, json_t **rows)
 {
     sql_statement_t *sql;
-    int limit;
-    apr_status_t rv = sql_argument_number(c, "limit", c->db->rows, &limit);
+    database_window_t window;
+    apr_status_t rv = database_argument_window(c, &window);
 
     if (rv == APR_SUCCESS) {
         rv = reach(c, table);
@@ -87,7 +87,7 @@ static apr_status_t select_rows(sql_call_t *c, const char *table, int filtered, 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    sql_limit(sql, limit != 0 ? limit : c->db->rows);
+    database_append_window(c, sql, &window);
     return sql_fetch_table(c, sql, c->db->rows, 0, rows);
 }
 
@@ -244,7 +244,7 @@ static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, jso
     database_look_t seen;
     int limit;
     int largest_key;
-    apr_status_t rv = sql_argument_number(c, "limit", c->db->rows, &limit);
+    apr_status_t rv = sql_argument_number(c, "limit", 1, c->db->rows, &limit);
 
     if (rv == APR_SUCCESS) {
         rv = argument_cursor(c, &largest_key);
@@ -280,8 +280,8 @@ static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, jso
         return run(self, call, args, rows, allowed, body);                                                             \
     }
 
-METHOD(all, all_body, "table", "order", "limit")
-METHOD(filter, filter_body, "table", "where", "order", "limit")
+METHOD(all, all_body, "table", "order_by", "limit", "offset")
+METHOD(filter, filter_body, "table", "where", "order_by", "limit", "offset")
 METHOD(save, database_save_body, "table", "values")
 METHOD(update, database_update_body, "table", "key", "where", "values")
 METHOD(delete, database_delete_body, "table", "key", "where")

@@ -209,10 +209,10 @@ apr_status_t messages_arguments(messages_call_t *m, unsigned takes)
         rv = take_name(m, "once", 0, &m->once);
     }
     if (rv == APR_SUCCESS && (takes & MESSAGES_LIMIT) != 0) {
-        rv = sql_argument_number(&m->sql, "limit", m->sql.db->rows, &m->limit);
+        rv = sql_argument_number(&m->sql, "limit", 1, m->sql.db->rows, &m->limit);
     }
     if (rv == APR_SUCCESS && (takes & MESSAGES_HISTORY) != 0) {
-        rv = sql_argument_number(&m->sql, "history", m->sql.db->rows, &m->limit);
+        rv = sql_argument_number(&m->sql, "history", 1, m->sql.db->rows, &m->limit);
     }
     return rv;
 }

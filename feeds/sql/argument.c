@@ -38,8 +38,8 @@ apr_status_t sql_arguments_known(sql_call_t *c, const char *const *allowed)
     return APR_SUCCESS;
 }
 
-/* -1: no number, or not from 1 to `most` */
-static json_int_t positive(const json_t *value, int most)
+/* -1: no number, or not from `least` to `most` */
+static json_int_t number_of(const json_t *value, int least, int most)
 {
     json_int_t number = -1;
 
@@ -56,10 +56,10 @@ static json_int_t positive(const json_t *value, int most)
             number = -1;
         }
     }
-    return number >= 1 && number <= most ? number : -1;
+    return number >= least && number <= most ? number : -1;
 }
 
-apr_status_t sql_argument_number(sql_call_t *c, const char *name, int most, int *number)
+apr_status_t sql_argument_number(sql_call_t *c, const char *name, int least, int most, int *number)
 {
     const json_t *value = json_object_get(c->args, name);
     json_int_t given;
@@ -68,9 +68,9 @@ apr_status_t sql_argument_number(sql_call_t *c, const char *name, int most, int 
     if (value == NULL) {
         return APR_SUCCESS;
     }
-    given = positive(value, most);
+    given = number_of(value, least, most);
     if (given < 0) {
-        return sql_fail(c, APR_EINVAL, "argument \"%s\" takes a whole number from 1 to %d", name, most);
+        return sql_fail(c, APR_EINVAL, "argument \"%s\" takes a whole number from %d to %d", name, least, most);
     }
     *number = (int)given;
     return APR_SUCCESS;

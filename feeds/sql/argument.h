@@ -13,9 +13,9 @@
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
 apr_status_t sql_arguments_known(sql_call_t *c, const char *const *allowed);
 
-/** The argument `name`: 1 to `most`, as a number or in digits.
+/** The argument `name`: `least` (0 or more) to `most`, as a number or in digits.
  * @param number  0: not given
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
-apr_status_t sql_argument_number(sql_call_t *c, const char *name, int most, int *number);
+apr_status_t sql_argument_number(sql_call_t *c, const char *name, int least, int most, int *number);
 
 #endif

@@ -59,6 +59,7 @@ struct sql_driver_t {
     int shapes;               /**< load_table sets sql_table_t::shape */
     int sorts_cut_only; /**< of a query that another one selects from, ORDER BY counts only where it has a LIMIT */
     int pads; /**< texts that differ in blanks at their end only are equal, though they differ otherwise in the least */
+    const char *like_escape; /**< after the pattern of a LIKE, has a backslash escape what follows it; "": it does by itself */
     const char *true_;
     const char *false_;
     const char *generation; /**< a statement with one cell that changes whenever the schema does; NULL: there is none */

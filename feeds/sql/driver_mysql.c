@@ -368,6 +368,7 @@ const sql_driver_t sql_driver_mysql = {
     .number_quote = "",
     .sorts_cut_only = 1,
     .pads = 1,
+    .like_escape = "",
     .true_ = "1",
     .false_ = "0",
     .any_table = "SELECT TABLE_NAME AS " CELL

@@ -366,6 +366,7 @@ const sql_driver_t sql_driver_pgsql = {
     .begin_write = "BEGIN ISOLATION LEVEL READ COMMITTED",
     .begin_read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     .number_quote = "'",
+    .like_escape = "",
     .true_ = "'true'",
     .false_ = "'false'",
     .any_table = "SELECT c.relname::text AS " CELL " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"

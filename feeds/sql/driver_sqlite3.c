@@ -357,6 +357,7 @@ static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
 const sql_driver_t sql_driver_sqlite3 = {
     .name = "sqlite3",
     .number_quote = "",
+    .like_escape = " ESCAPE '\\'",
     .true_ = "1",
     .false_ = "0",
     .package = "libdbd-sqlite3",

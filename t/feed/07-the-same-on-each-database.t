@@ -9,6 +9,12 @@ use VaultTest::Database;
 use VaultTest::Site;
 binmode Test::More->builder->$_, ':utf8' for qw(output failure_output);
 
+sub json
+{
+    my ($value) = @_;
+    return JSON::PP->new->canonical->allow_nonref->encode($value);
+}
+
 my $TABLES = <<'END';
 CREATE TABLE logs(id {serial},line {text} NOT NULL,status {integer},took {real});
 INSERT INTO logs(line,status,took) VALUES('one',200,0.5),('two',404,NULL),('three',200,2.25);
@@ -43,12 +49,12 @@ my $refused = qr/^22: the database refuses the values: /;
 # Method, arguments, answer (a part of "STATUS: sentence" when it failed), why. Where databases differ: {driver => answer, other => answer}.
 my @READ = (
     [all => {table => 'logs'}, [$one, $two, $three], 'integers, reals, texts and NULL keep their types'],
-    [all => {table => 'logs', order => '-id', limit => 1}, [$three], 'descending, with a limit'],
-    [all => {table => 'logs', order => 'line', limit => '2'}, [$one, $three], 'ascending'],
+    [all => {table => 'logs', order_by => '-id', limit => 1}, [$three], 'descending, with a limit'],
+    [all => {table => 'logs', order_by => 'line', limit => '2'}, [$one, $three], 'ascending'],
     [all => {table => 'plain'}, [], 'no rows are an empty list'],
     [all => {table => 'seen'}, [{id => 2, line => 'two'}], 'views are read as tables'],
     [all => {table => $ODD}, [$odd], 'names with quotes, commas, brackets and words of SQL'],
-    [filter => {table => $ODD, where => {'we ir"d, (as` x' => 'k'}, order => '-Select'}, [$odd], '... in conditions and orders'],
+    [filter => {table => $ODD, where => {'we ir"d, (as` x' => 'k'}, order_by => '-Select'}, [$odd], '... in conditions and orders'],
     [filter => {table => 'logs', where => {status => '404', line => 'two'}}, [$two], 'a number given as text, two conditions'],
     [filter => {table => 'logs', where => {status => 404, line => 'two'}}, [$two], 'a number'],
     [filter => {table => 'logs', where => {line => 404}}, [], 'a number where text is'],
@@ -59,6 +65,29 @@ my @READ = (
         'words are no number'],
     [filter => {table => 'logs', where => {id => '2 or 1=1'}}, {sqlite3 => [], pgsql => $refused, mysql => qr/^22: .*"where\.id" is not a number/},
         'nor is what begins with one'],
+    [filter => {table => 'logs', where => {id__gt => 1, status__gte => '200'}}, [$two, $three], 'gt, gte'],
+    [filter => {table => 'logs', where => {id__lt => '2'}}, [$one], 'lt'],
+    [filter => {table => 'logs', where => {took__lte => 2.25, line__lt => 'p'}}, [$one], 'lte: NULL is not less; texts are compared as texts'],
+    [filter => {table => 'logs', where => {status__ne => 200}}, [$two], 'ne'],
+    [filter => {table => 'logs', where => {took__ne => 0.5}}, [$three], '... is not true of NULL'],
+    [filter => {table => 'logs', where => {took__ne => undef}}, [$one, $three], '... and ne of null means NOT NULL'],
+    [filter => {table => 'logs', where => {id__in => '1,3,99'}}, [$one, $three], 'in, as text'],
+    [filter => {table => 'logs', where => {line__in => [q{'), (1=1) --}, 'a,b', 'two']}}, [$two], '... as a list, whose texts may have commas'],
+    [filter => {table => 'logs', where => {id__in => join ',', 1 .. 200}}, [$one, $two, $three], '... of as many as are taken'],
+    [filter => {table => 'logs', where => {line__like => 't%'}}, [$two, $three], 'like: %'],
+    [filter => {table => 'logs', where => {line__like => '_ne'}}, [$one], '... _'],
+    [filter => {table => 'logs', where => {line__like => q{t%' OR 'a' LIKE '%}}}, [], '... a quote stays in the pattern'],
+    [filter => {table => 'logs', where => {line__like => 't\\\\%'}}, [], '... an escaped backslash is one'],
+    [filter => {table => 'logs', where => {line__like => 't\\%'}}, [], '... an escaped % is one'],
+    [filter => {table => 'logs', where => {took__isnull => 'true'}}, [$two], 'isnull'],
+    [filter => {table => 'logs', where => {took__isnull => JSON::PP::false}}, [$one, $three], '... not'],
+    [filter => {table => 'logs', where => {line => 'two', id__gt => 2}}, [], 'all conditions hold'],
+    [filter => {table => $ODD, where => {'we ir"d, (as` x__gte' => 'k', Select__ne => 8}, order_by => ['-we ir"d, (as` x', 'Select']}, [$odd], 'names with commas and quotes'],
+    [all => {table => 'logs', order_by => 'status,-line'}, [$three, $one, $two], 'two columns'],
+    [all => {table => 'logs', order_by => '-status'}, [$two, $one, $three], 'rows that are equal are in the order of their keys'],
+    [all => {table => 'logs', order_by => '-status,-id', limit => 2, offset => 1}, [$three, $one], 'a window'],
+    [all => {table => 'logs', offset => '2'}, [$three], 'an offset alone'],
+    [all => {table => 'logs', offset => 1_000_000}, [], 'behind the last row'],
 );
 
 my @REFUSED = (
@@ -69,15 +98,37 @@ my @REFUSED = (
             'LOGS', 'steps', 'logs; DROP TABLE logs', 'logs" --', 'logs` -- ', q{logs' OR '1'='1}, 'logs\\', 'logs ', 'l%', 'main.logs', 'public.logs',
         'samples.logs', '(select * from logs)', qw(sqlite_master sqlite_sequence pg_class pg_tables TABLES user information_schema), 'x' x 200),
     [all => {table => "a\r\nb\e[1m"}, qr/there is no table "a\?\?b\?\[1m"/, 'control characters do not reach the log'],
-    [all => {table => 'logs', order => 'line; DROP TABLE logs'}, qr/"order": table "logs" has no column/, 'a column is looked up'],
-    [all => {table => 'logs', order => '--id'}, qr/has no column "-id"/, 'one minus sign, not a comment'],
-    [all => {table => 'logs', order => 'xmin'}, qr/has no column "xmin"/, q{a column of the database's own}],
+    [all => {table => 'logs', order_by => 'line; DROP TABLE logs'}, qr/"order_by": table "logs" has no column/, 'a column is looked up'],
+    [all => {table => 'logs', order_by => '--id'}, qr/has no column "-id"/, 'one minus sign, not a comment'],
+    [all => {table => 'logs', order_by => 'xmin'}, qr/has no column "xmin"/, q{a column of the database's own}],
     [all => {table => 'logs', limit => '1 OR 1'}, qr/"limit" takes a whole number from 1 to 50/, 'a limit that is SQL'],
     [all => {table => 'logs', tabel => 'x'}, qr/"tabel" is unknown/, 'a slip is not ignored'],
     [filter => {table => 'logs', where => {'line" OR 1=1 --' => 'x'}}, qr/"where": table "logs" has no column/, 'SQL as a column'],
     [filter => {table => 'logs', where => {LINE => 'one'}}, qr/has no column "LINE"/, 'names are exact'],
     [filter => {table => 'logs', where => {line => ['one']}}, qr/is a list or an object/, 'a list'],
     [filter => {table => 'logs', where => {line => "a\0b"}}, qr/has a NUL in it/, 'NUL'],
+    [filter => {table => 'logs', where => {id__foo => 1}}, qr/"where\.id__foo": there is no operator "foo"; there are gt, gte, lt, lte, ne, in, like, isnull/, 'an unknown operator'],
+    [filter => {table => 'logs', where => {nosuch__gt => 1}}, qr/"where": table "logs" has no column "nosuch"/, 'an unknown column'],
+    (map { [filter => {table => 'logs', where => {id__in => $_}}, qr/"where\.id__in" takes 1 to 200 values: a list, or text with commas between them/, 'in: ' . json($_)] }
+            '', [], 7, undef, {a => 1}, "1\0", join(',', 1 .. 201), [1 .. 201]),
+    [filter => {table => 'logs', where => {id__in => [1, undef]}}, qr/"where\.id__in" takes no null/, 'NULL in a list'],
+    [filter => {table => 'logs', where => {id__in => [[1]]}}, qr/"where\.id__in" is a list/, 'a list in a list'],
+    (map { [filter => {table => 'logs', where => {took__isnull => $_}}, qr/"where\.took__isnull" takes true or false/, 'isnull: ' . json($_)] }
+            'yes', '', 1, undef, 'TRUE', "true\0"),
+    (map { [filter => {table => 'logs', where => {"id__$_" => undef}}, qr/"where\.id__$_" takes a value; whether a column is NULL is asked by __isnull/, "$_: NULL"] }
+            qw(gt gte lt lte)),
+    (map { [filter => {table => 'logs', where => {line__like => $_}}, qr/"where\.line__like" takes a pattern: text of 1 to 1000 bytes/, 'no pattern'] }
+            '', 7, undef, ['%'], '%' x 1001),
+    [filter => {table => 'logs', where => {line__like => 'a\\'}}, qr/"where\.line__like" ends with a backslash that has nothing to escape/, 'half an escape'],
+    [filter => {table => 'logs', where => {line__like => "a\0%"}}, qr/"where\.line__like" has a NUL in it/, 'NUL'],
+    [filter => {table => 'logs', where => {id__gt => [1]}}, qr/"where\.id__gt" is a list/, 'a list'],
+    [filter => {table => 'logs', where => {map { ("c$_" => 1) } 1 .. 101}}, qr/"where" has 101 conditions; at most 100 are accepted/, 'too many conditions'],
+    (map { [all => {table => 'logs', limit => $_}, qr/"limit" takes a whole number from 1 to 50/, 'limit: ' . json($_)] } 0, -1, 51, 'many', '1e1', 1.5, '', undef),
+    (map { [all => {table => 'logs', offset => $_}, qr/"offset" takes a whole number from 0 to 1000000/, 'offset: ' . json($_)] } -1, 1_000_001, '9' x 30, 'few', '0x1', ''),
+    [all => {table => 'logs', order_by => 'line,-line'}, qr/"order_by": "line" is given twice/, 'a column twice'],
+    [all => {table => 'logs', order_by => 'line,'}, qr/"order_by": table "logs" has no column ""/, 'nothing behind a comma'],
+    [all => {table => 'logs', order_by => ''}, qr/"order_by" takes columns, with commas between them/, 'an empty order'],
+    [all => {table => 'logs', order_by => {line => 1}}, qr/"order_by" takes columns/, 'an object'],
     [save => {table => 'logs', values => {}}, qr/"values.COLUMN" is missing/, 'no values'],
     [save => {table => 'logs', values => {q{line) VALUES('x') --} => 'x'}}, qr/"values": table "logs" has no column/, 'SQL as a column'],
     [save => {table => 'logs', values => {line => {a => 1}}}, qr/is a list or an object/, 'an object'],
@@ -150,12 +201,6 @@ my %TYPES = (
     ],
 );
 
-sub json
-{
-    my ($value) = @_;
-    return JSON::PP->new->canonical->allow_nonref->encode($value);
-}
-
 for my $db (has_database() ? databases() : ()) {
     my $driver = $db->driver;
     $db->make('samples', $TABLES . $ODD_TABLE{$driver});
@@ -180,6 +225,10 @@ for my $db (has_database() ? databases() : ()) {
         my $shown = length $text > 50 ? 'a long text' : json($text);
         $check->(save => {table => 'plain', values => {id => ++$id, v => $text}}, [{id => $id}], "$shown is saved");
         $check->(filter => {table => 'plain', where => {id => $id, v => $text}}, [{id => $id, v => $text, b => undef}], '... and found');
+        $check->(filter => {table => 'plain', where => {id => $id, v__in => [$text, 'another']}}, [{id => $id, v => $text, b => undef}], '... in a list');
+        next if $text eq '' || length $text > 400;
+        (my $pattern = $text) =~ s/([\\%_])/\\$1/g;
+        $check->(filter => {table => 'plain', where => {id => $id, v__like => $pattern}}, [{id => $id, v => $text, b => undef}], '... and by a pattern of itself');
     }
     for my $row (@{$TYPES{$driver}}) {
         my ($type, $literal, $wanted, $why) = @$row;

@@ -21,7 +21,7 @@ END
     my $server = use_server(VaultTest::Server->start('planned', config => $db->feed('planned', 'planned', 'connections=1')));
     my ($before) = $db->does('planned', $READ);
     for (1 .. CALLS) {
-        is_deeply(calls_feed('planned', 'filter', {table => 'logs', where => {kind => 2}, order => 'id', limit => 20})->{rows}, [{id => ROWS, kind => 2}], 'the rare one');
+        is_deeply(calls_feed('planned', 'filter', {table => 'logs', where => {kind => 2}, order_by => 'id', limit => 20})->{rows}, [{id => ROWS, kind => 2}], 'the rare one');
     }
     is(calls_feed('planned', 'update', {table => 'logs', where => {kind => 2}, values => {kind => 3}})->{rows}[0]{updated}, 1, '... and to write it');
     $server->stop;    # a connection that ends says what it has read

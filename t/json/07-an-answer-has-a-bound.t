@@ -39,7 +39,7 @@ is(text_of('/vault/feed/tests/echo?x=1'), '[{"x":"1"}]', 'and the next call is a
 SKIP: {
     skip 'the database feed was not built', 6 unless has_database();
     is(post('/vault/feed/database/save', 'table=notes&values.line=' . ('b' x 900))->{status}, 200, 'a row') for 1 .. 6;
-    for my $method ('all?table=notes&order=-id', 'get_new_instances?table=notes') {
+    for my $method ('all?table=notes&order_by=-id', 'get_new_instances?table=notes') {
         my $url = "/vault/feed/database/$method";
         $answer = get($url);
         is($answer->{status}, 413, "six rows are too much: $method");

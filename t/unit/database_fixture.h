@@ -40,6 +40,7 @@ static const char fixture[] =
     "CREATE TABLE strict_one(name TEXT PRIMARY KEY CHECK(length(name)<5));"
     "CREATE TABLE child(id INTEGER PRIMARY KEY,parent INTEGER REFERENCES logs(id));"
     "CREATE VIEW seen AS SELECT id,line FROM logs WHERE status=404;"
+    "CREATE TABLE ops(id INTEGER PRIMARY KEY,a INTEGER,a__gt INTEGER);INSERT INTO ops VALUES(1,1,7),(2,2,8);"
     "CREATE TABLE empty(id INTEGER PRIMARY KEY AUTOINCREMENT,v);"
     "CREATE TABLE race(id INTEGER PRIMARY KEY AUTOINCREMENT,writer INTEGER,n INTEGER);";
 

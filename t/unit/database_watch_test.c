@@ -64,7 +64,7 @@ static void test_writes_without_a_key(void)
         {"update", "{\"table\":\"named\",\"where\":{\"n\":3},\"values\":{\"n\":1}}", "[{\"updated\":1}]"},
         {"update", "{\"table\":\"named\",\"where\":{\"n\":1},\"values\":{\"n\":4}}", "[{\"updated\":1}]"},
         {"delete", "{\"table\":\"named\",\"where\":{\"n\":1}}", "[{\"deleted\":0}]"},
-        {"all", "{\"table\":\"named\",\"order\":\"n\"}", "[{\"name\":null,\"n\":1},{\"name\":\"a\",\"n\":4}]"},
+        {"all", "{\"table\":\"named\",\"order_by\":\"n\"}", "[{\"name\":null,\"n\":1},{\"name\":\"a\",\"n\":4}]"},
     };
     scene_t s;
 

@@ -181,10 +181,15 @@ const vault_host_t vault_feedcall_host = {
 
 /* --------------------------------------------------------------------- calls */
 
-/* Rows of this very call that this method (or view) has had before. */
-static json_t *recall(const vault_context_t *x, const char *cursor)
+/* A run makes a call once: a second read could see more than the first, and would move the cursor that both have. All get what the first one gave,
+ * also if that was nothing.
+ * @return 0: this is the first one */
+static int recall(const vault_context_t *x, const char *cursor, json_t **rows)
 {
-    return x && x->results ? apr_hash_get(x->results, cursor, APR_HASH_KEY_STRING) : NULL;
+    json_t *had = x->results ? apr_hash_get(x->results, cursor, APR_HASH_KEY_STRING) : NULL;
+
+    *rows = had && !json_is_null(had) ? json_incref(had) : NULL;
+    return had != NULL;
 }
 
 static apr_status_t drop_rows(void *rows)
@@ -193,12 +198,13 @@ static apr_status_t drop_rows(void *rows)
     return APR_SUCCESS;
 }
 
+/* @param rows  NULL: the call gave nothing */
 static void remember(vault_context_t *x, vault_call_t *call, json_t *rows)
 {
     if (!x->results) {
         x->results = apr_hash_make(call->pool);
     }
-    json_incref(rows);
+    rows = rows ? json_incref(rows) : json_null();
     apr_pool_cleanup_register(call->pool, rows, drop_rows, apr_pool_cleanup_null);
     apr_hash_set(x->results, cursor_of(call), APR_HASH_KEY_STRING, rows);
     if (call->reset) {
@@ -262,15 +268,14 @@ apr_status_t vault_feedcall_run(request_rec *r, const char *feed, const char *me
     call.method = method;
     call.args = args;
     call.run = !r ? NULL : reads ? vault_context_run(r, NULL) : x->run;
-    if (call.run && reads && (*rows = recall(x, cursor_of(&call)))) {
-        json_incref(*rows);
+    if (call.run && reads && recall(x, cursor_of(&call), rows)) {
         return APR_SUCCESS;
     }
     rv = run_method(m, &call, rows);
     if (rv != APR_SUCCESS) {
         fail_run(x, &call, reads);
     }
-    if (rv == APR_SUCCESS && *rows && call.run && reads) {
+    if (rv == APR_SUCCESS && call.run && reads) {
         remember(x, &call, *rows);
     }
     *error = call.error ? call.error : rv == APR_SUCCESS ? NULL : "it gave no reason";

@@ -19,7 +19,7 @@
 #include "apr_strings.h"
 #include "apr_time.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 #define POSTS 41
 

@@ -15,7 +15,7 @@
 #include "apr_optional.h"
 #include "apr_strings.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 #define PAGE_HANDLER "vault-bench-page"
 #define METHOD_HANDLER "vault-bench-method"

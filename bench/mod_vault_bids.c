@@ -24,7 +24,7 @@
 #include "apr_strings.h"
 
 #include "bids_rows.h"
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 #define FEED "bids"
 #define TEMPLATE "bid.html"

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "json.h"
+#include "mod_vault/vault.h"
 #include "request.h"
-#include "vault.h"
 
 #define FEED "vault.feed"
 #define ANEW "vault.anew" /* the tables of rows that are a first view again; weak */

@@ -10,11 +10,11 @@
 #include "context.h"
 #include "feedcall.h"
 #include "mod_vault.h"
+#include "mod_vault/vault.h"
 #include "origin.h"
 #include "own_page.h"
 #include "render.h"
 #include "suspend.h"
-#include "vault.h"
 #include "view.h"
 
 static apr_status_t vault_add_long_poll(request_rec *r, const char *url)

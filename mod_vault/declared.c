@@ -8,8 +8,8 @@
 
 #include "log.h"
 #include "mod_vault.h"
+#include "mod_vault/vault.h"
 #include "rules.h"
-#include "vault.h"
 
 APLOG_USE_MODULE(vault);
 

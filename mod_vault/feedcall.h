@@ -10,7 +10,7 @@
 
 #include "httpd.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 /** What feeds are handed when they are opened. */
 extern const vault_host_t vault_feedcall_host;

@@ -8,7 +8,7 @@
 
 #include "httpd.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 /** One of them. */
 typedef struct vault_loaded_feed_t {

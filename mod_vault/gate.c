@@ -12,7 +12,7 @@
 #include "context.h"
 #include "log.h"
 #include "mod_vault.h"
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 APLOG_USE_MODULE(vault);
 

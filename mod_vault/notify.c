@@ -6,9 +6,9 @@
 
 #include "gate.h"
 #include "mod_vault.h"
+#include "mod_vault/vault.h"
 #include "origin.h"
 #include "reply.h"
-#include "vault.h"
 
 /* Within so many seconds what waits has been told. */
 #define RETRY_AFTER 1

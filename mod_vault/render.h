@@ -11,7 +11,7 @@
 
 #include "httpd.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 /** Make the cache of templates of this child. */
 void vault_render_start(apr_pool_t *pchild);

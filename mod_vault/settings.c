@@ -9,12 +9,12 @@
 #include "feed_key.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "mod_vault/vault.h"
 #include "origin.h"
 #include "own_handlers.h"
 #include "reply.h"
 #include "settings_feeds.h"
 #include "throttle_conf.h"
-#include "vault.h"
 
 APLOG_USE_MODULE(vault);
 

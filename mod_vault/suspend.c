@@ -13,8 +13,8 @@
 #include "handlers.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "mod_vault/vault.h"
 #include "thread_quota.h"
-#include "vault.h"
 #include "visit.h"
 #include "wait_quota.h"
 

@@ -10,9 +10,9 @@
 #include "explain.h"
 #include "method.h"
 #include "mod_vault.h"
+#include "mod_vault/vault.h"
 #include "origin.h"
 #include "reply.h"
-#include "vault.h"
 
 #define RETRY_AFTER 5
 /* What the page is up to with one interest: each by itself. */

@@ -18,11 +18,11 @@
 #include "context.h"
 #include "log.h"
 #include "mod_vault.h"
+#include "mod_vault/vault.h"
 #include "own_handlers.h"
 #include "rules.h"
 #include "suspend.h"
 #include "throttle_conf.h"
-#include "vault.h"
 
 APLOG_USE_MODULE(vault);
 

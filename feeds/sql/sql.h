@@ -56,7 +56,7 @@
 #include "apr_reslist.h"
 #include "apr_thread_mutex.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 #define SQL_SAID_MAX 256
 

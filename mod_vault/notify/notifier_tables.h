@@ -14,10 +14,10 @@
 #ifndef VAULT_NOTIFIER_TABLES_H
 #define VAULT_NOTIFIER_TABLES_H
 
+#include "mod_vault/vault.h"
 #include "notify/slot.h"
 #include "shm/clock.h"
 #include "shm/lock.h"
-#include "vault.h"
 
 /** Locks over the interests; a power of two. */
 #define VAULT_STRIPES 128

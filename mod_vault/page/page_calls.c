@@ -15,7 +15,7 @@
 #include "apr_strings.h"
 
 #include "base/now.h"
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 #define AT(array, type, i) (&((type *)(array)->elts)[i])
 

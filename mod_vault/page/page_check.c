@@ -8,7 +8,7 @@
 
 #include "apr_strings.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 /* A page that goes between its being counted and the look at its interests makes one of them look short. Not so often. */
 #define COUNTS 5

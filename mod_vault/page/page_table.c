@@ -7,7 +7,7 @@
 #include "apr_general.h"
 #include "apr_strings.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 #define OWN_PREFIX "page:"
 /* What an ordinary page takes. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/now.h"
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 /* The staged states and the base. */
 #define PLACES (VAULT_PAGE_STAGED + 1)

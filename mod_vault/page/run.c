@@ -8,7 +8,7 @@
 
 #include "apr_strings.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 #define REFUSAL_FIRST 30 /* seconds */
 

@@ -3,7 +3,7 @@
 # or in the Makefile.am of a folder, which it includes, and each that is listed there exists.
 . "${srcdir:-.}/t/guards/guard.sh"
 
-find bench examples feeds lua mod_vault t vaultctl -name '*.[ch]' ! -path '*/node_modules/*' ! -path 't/run/*' | list "the tree"
+find bench examples feeds include lua mod_vault t vaultctl -name '*.[ch]' ! -path '*/node_modules/*' ! -path 't/run/*' | list "the tree"
 find Makefile.am mod_vault -name Makefile.am -exec cat {} + | grep -vE '^[[:space:]]*#' | grep -oE '[A-Za-z0-9_./-]+\.[ch]\b' | grep / |
     list "Makefile.am"
 

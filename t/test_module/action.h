@@ -11,7 +11,7 @@
 #include "apr_optional.h"
 #include "apr_tables.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 /** What mod_vault offers. All of it is there when an action runs. */
 typedef struct offers_t {

@@ -39,8 +39,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "mod_vault/vault.h"
 #include "shared.h"
-#include "vault.h"
 
 extern module AP_MODULE_DECLARE_DATA vault_test_module;
 APLOG_USE_MODULE(vault_test);

@@ -2,7 +2,7 @@
 /* A feed built for another version of the interface: it must not be asked anything. */
 #include <stdlib.h>
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 static const vault_feed_method_t methods[] = {{NULL, 0, NULL}};
 

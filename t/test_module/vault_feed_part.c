@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A feed whose descriptor lacks what every feed must have. */
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 const vault_feed_t vault_feed = {
     .abi = VAULT_FEED_ABI,

@@ -8,7 +8,7 @@
 
 #include "apr_strings.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 typedef struct feed_t {
     const vault_host_t *host;

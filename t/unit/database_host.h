@@ -20,7 +20,7 @@
 
 #include "apr_strings.h"
 
-#include "vault.h"
+#include "mod_vault/vault.h"
 
 #define HOST_INTERESTS 2048
 

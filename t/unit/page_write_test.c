@@ -5,9 +5,9 @@
 
 #include "apr_strings.h"
 
+#include "mod_vault/vault.h"
 #include "page_fixture.h"
 #include "unit.h"
-#include "vault.h"
 
 #define HEAP (1024 * 1024)
 

@@ -4,10 +4,10 @@
 
 #include "apr_strings.h"
 
+#include "mod_vault/vault.h"
 #include "page/watch.h"
 #include "page_fixture.h"
 #include "unit.h"
-#include "vault.h"
 
 #define HEAP (1024 * 1024)
 

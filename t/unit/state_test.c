@@ -6,9 +6,9 @@
 #include "apr_strings.h"
 
 #include "fixture.h"
+#include "mod_vault/vault.h"
 #include "page/state.h"
 #include "unit.h"
-#include "vault.h"
 
 #define MUTATIONS 10000
 #define AT(array, type, i) (&((type *)(array)->elts)[i])

@@ -28,7 +28,8 @@
  * board.c       what children share: who is the tailer, the ring, and who waits for it
  * ring.c        the changes that the tailer has read lately
  * tailer.c      reads each change once: a thread, and when it reads
- * tail.c        what it reads, and what it tells
+ * batch.c       what it reads with one statement
+ * tail.c        what it does with that: the ring, and whom it tells
  * knock.c       told of writes by the kernel
  * pruning.c     removes what is too old
  * model.c       entities, collections and queries, from a file

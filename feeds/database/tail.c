@@ -2,13 +2,13 @@
 /* One read of the tailer: see tail.h. */
 #include "tail.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
 
 #include "base/now.h"
+#include "batch.h"
 #include "catalogue.h"
 #include "cells.h"
 #include "connection.h"
@@ -17,9 +17,6 @@
 #include "interests.h"
 #include "mix.h"
 #include "rows.h"
-
-/* Changes that one statement reads. */
-#define AT_ONCE 500
 
 void database_tail_take_over(database_tail_t *tail)
 {
@@ -147,185 +144,6 @@ static apr_uint64_t number_of_tables(const char *watchings, const apr_array_head
     return sum;
 }
 
-/* ------------------------------------------------------------ the statement */
-
-/* One row says where the database is; the others are changes. */
-static const char *const names[] = {"now",    "watchings", "pruned", "tbl", "op",      "key", "id",
-                                    "number", "order",     "old",    "new", "altered", NULL};
-enum { OF_STATE = 3, OF_CHANGE = 9 };
-
-static void append_nulls(sql_statement_t *sql, int count)
-{
-    for (int i = 0; i < count; i++) {
-        sql_raw(sql, i == 0 ? " NULL" : ",NULL");
-    }
-}
-
-static void append_state(sql_statement_t *sql, const database_dialect_t *dialect)
-{
-    sql_raw(sql, sql->driver->select);
-    sql_raw(sql, " ");
-    sql_own_cell_of(sql, dialect->now_of_all, SQL_TEXT);
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, dialect->watchings, SQL_TEXT);
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, dialect->pruned, SQL_TEXT);
-    for (int i = 0; i < OF_CHANGE; i++) {
-        sql_raw(sql, ",NULL");
-    }
-}
-
-static void append_image(sql_statement_t *sql, const database_dialect_t *dialect, const apr_array_header_t *tables,
-                         const char *column)
-{
-    sql_raw(sql, ",");
-    if (dialect->append_images != NULL) {
-        dialect->append_images(sql, tables, column);
-    }
-    else {
-        dialect->append_image(sql, NULL, column);
-    }
-}
-
-/* @param tables  of const sql_table_t *: those whose images are wanted; NULL: none are */
-static void append_changes(sql_statement_t *sql, const database_dialect_t *dialect, const apr_array_header_t *tables)
-{
-    static const struct {
-        const char *expression;
-        sql_kind_e kind;
-    } cells[] = {{"c.tbl", SQL_TEXT}, {"c.op", SQL_TEXT}};
-
-    sql_raw(sql, sql->driver->select);
-    append_nulls(sql, OF_STATE);
-    for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
-        sql_raw(sql, ",");
-        sql_own_cell_of(sql, cells[i].expression, cells[i].kind);
-    }
-    sql_raw(sql, ",");
-    sql_cell(sql, "c", "row_key", SQL_TEXT); /* of a key that is text it may have a NUL */
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, "c.id", SQL_INTEGER);
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, dialect->number, SQL_INTEGER);
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, dialect->order, SQL_INTEGER);
-    if (tables != NULL) {
-        append_image(sql, dialect, tables, "old_row");
-        append_image(sql, dialect, tables, "new_row");
-    }
-    else {
-        sql_raw(sql, ",NULL,NULL");
-    }
-    sql_raw(sql, ",");
-    if (tables != NULL && dialect->append_altered != NULL) {
-        dialect->append_altered(sql, tables);
-    }
-    else {
-        sql_raw(sql, "NULL");
-    }
-}
-
-/* Where changes are found by the table that they are of. */
-static void append_tables(sql_statement_t *sql, const json_t *tables)
-{
-    for (size_t i = 0; i < json_array_size(tables); i++) {
-        sql_raw(sql, i == 0 ? "c.tbl IN(" : ",");
-        sql_constant(sql, json_string_value(json_object_get(json_array_get(tables, i), "tbl")));
-    }
-    sql_raw(sql, json_array_size(tables) > 0 ? ") AND " : "c.tbl='' AND ");
-}
-
-static sql_statement_t *make_statement(const database_tail_t *tail, sql_call_t *c, const char *since,
-                                       const apr_array_header_t *tables)
-{
-    const database_dialect_t *dialect = tail->dialect;
-    sql_statement_t *sql = sql_statement_make(c);
-    int is_server = c->db->driver->is_server;
-
-    append_state(sql, dialect);
-    if (since == NULL) {
-        return sql;
-    }
-    sql_raw(sql, " UNION ALL ");
-    if (!is_server) { /* SQLite takes no brackets there */
-        sql_raw(sql, sql->driver->select);
-        sql_raw(sql, " * FROM ");
-    }
-    sql_raw(sql, "(");
-    append_changes(sql, dialect, tables);
-    sql_raw(sql, " FROM ");
-    sql_table(sql, "vault_changes");
-    sql_raw(sql, " AS c WHERE ");
-    if (dialect->is_by_table) {
-        append_tables(sql, tail->tables);
-    }
-    if (dialect->is_tailed != NULL) {
-        sql_raw(sql, dialect->is_tailed);
-        sql_raw(sql, " AND ");
-    }
-    dialect->position->append_since(sql, since);
-    sql_raw(sql, " ORDER BY ");
-    sql_raw(sql, dialect->order);
-    sql_limit(sql, AT_ONCE + 1);
-    sql_raw(sql, is_server ? ")" : ") AS y");
-    return sql;
-}
-
-/* ------------------------------------------------------------ a batch */
-
-/* What one statement has read. */
-typedef struct batch_t {
-    json_t *rows;          /* the changes, oldest first; a reference */
-    const char *told;      /* where the database is, as it tells it */
-    const char *now;       /* the same as a position */
-    const char *watchings; /* "" if no table is watched */
-    const char *pruned;    /* up to where changes are gone; "": none are */
-    int more;              /* there are more */
-} batch_t;
-
-/* Take the row of the state out of the others. */
-static apr_status_t take_state(const database_tail_t *tail, sql_call_t *c, batch_t *batch)
-{
-    for (size_t i = 0; i < json_array_size(batch->rows); i++) {
-        const json_t *row = json_array_get(batch->rows, i);
-
-        if (json_is_string(json_object_get(row, "now"))) {
-            const char *watchings = json_string_value(json_object_get(row, "watchings"));
-            const char *pruned = json_string_value(json_object_get(row, "pruned"));
-
-            batch->told = apr_pstrdup(c->pool, json_string_value(json_object_get(row, "now")));
-            batch->watchings = apr_pstrdup(c->pool, watchings != NULL ? watchings : "");
-            batch->pruned = apr_pstrdup(c->pool, pruned != NULL ? pruned : "");
-            json_array_remove(batch->rows, i);
-            break;
-        }
-    }
-    if (batch->told == NULL) {
-        return sql_fail(c, APR_EGENERAL, "the database says nothing of its state");
-    }
-    batch->now = tail->dialect->place != NULL ? tail->dialect->place(batch->told, c->pool) : batch->told;
-    batch->more = json_array_size(batch->rows) > AT_ONCE;
-    if (batch->more) {
-        json_array_remove(batch->rows, AT_ONCE);
-    }
-    return APR_SUCCESS;
-}
-
-static apr_status_t read_batch(const database_tail_t *tail, sql_call_t *c, const char *since,
-                               const apr_array_header_t *tables, batch_t *batch)
-{
-    const sql_statement_t *sql = make_statement(tail, c, since, tables);
-    apr_status_t rv = sql_fetch(c, sql, names, INT_MAX, &batch->rows);
-
-    return rv == APR_SUCCESS ? take_state(tail, c, batch) : rv;
-}
-
-static void free_batch(batch_t *batch)
-{
-    json_decref(batch->rows);
-    *batch = (batch_t){0};
-}
-
 /* ------------------------------------------------------------ a new life */
 
 static void touch_all(const database_tail_t *tail, database_touched_t *touched)
@@ -337,7 +155,8 @@ static void touch_all(const database_tail_t *tail, database_touched_t *touched)
 }
 
 /* The tables that are watched now, and where the database is. */
-static apr_status_t read_state(database_tail_t *tail, sql_call_t *c, apr_array_header_t **known, batch_t *batch)
+static apr_status_t read_state(database_tail_t *tail, sql_call_t *c, apr_array_header_t **known,
+                               database_batch_t *batch)
 {
     json_t *tables = NULL;
     apr_status_t rv = list_tables(c, &tables);
@@ -348,10 +167,10 @@ static apr_status_t read_state(database_tail_t *tail, sql_call_t *c, apr_array_h
     json_decref(tail->tables);
     tail->tables = tables;
     rv = find_tables(tail, c, known);
-    return rv == APR_SUCCESS ? read_batch(tail, c, NULL, NULL, batch) : rv;
+    return rv == APR_SUCCESS ? database_batch_read(c, batch, NULL, tail->tables, NULL) : rv;
 }
 
-static void begin_with(database_tail_t *tail, const batch_t *batch, const apr_array_header_t *known,
+static void begin_with(database_tail_t *tail, const database_batch_t *batch, const apr_array_header_t *known,
                        const char *position)
 {
     database_head_t *head = &tail->head;
@@ -362,7 +181,7 @@ static void begin_with(database_tail_t *tail, const batch_t *batch, const apr_ar
     database_ring_publish(database_board_ring(tail->feed), head);
 }
 
-static int has_lost(const database_tail_t *tail, sql_call_t *c, const char *position, const batch_t *batch)
+static int has_lost(const database_tail_t *tail, sql_call_t *c, const char *position, const database_batch_t *batch)
 {
     const database_span_t span = {.since = position, .now = batch->now, .told = batch->told, .pruned = ""};
 
@@ -375,7 +194,7 @@ static apr_status_t begin_life(database_tail_t *tail, sql_call_t *c)
 {
     database_touched_t *touched = database_touched_make(tail->feed, c->pool);
     apr_array_header_t *known;
-    batch_t batch = {0};
+    database_batch_t batch = {0};
     apr_status_t rv = read_state(tail, c, &known, &batch);
 
     if (rv == APR_SUCCESS) {
@@ -387,7 +206,7 @@ static apr_status_t begin_life(database_tail_t *tail, sql_call_t *c)
         tail->is_over = 0;
         (void)database_touched_notify(touched);
     }
-    free_batch(&batch);
+    database_batch_free(&batch);
     return rv;
 }
 
@@ -396,13 +215,13 @@ static apr_status_t begin_life(database_tail_t *tail, sql_call_t *c)
 static apr_status_t change_tables(database_tail_t *tail, sql_call_t *c)
 {
     apr_array_header_t *known;
-    batch_t batch = {0};
+    database_batch_t batch = {0};
     apr_status_t rv = read_state(tail, c, &known, &batch);
 
     if (rv == APR_SUCCESS) {
         begin_with(tail, &batch, known, tail->head.position);
     }
-    free_batch(&batch);
+    database_batch_free(&batch);
     return rv;
 }
 
@@ -477,7 +296,7 @@ static apr_status_t take_rows(const reading_t *reading, json_t *rows)
 }
 
 /* Was the database restored to what it was before, or are changes gone that were not read? */
-static int is_lost(const reading_t *reading, const batch_t *batch)
+static int is_lost(const reading_t *reading, const database_batch_t *batch)
 {
     const database_span_t span = {
         .since = reading->position, .now = batch->now, .told = batch->told, .pruned = batch->pruned};
@@ -486,19 +305,15 @@ static int is_lost(const reading_t *reading, const batch_t *batch)
 }
 
 /* The position after a batch. */
-static const char *advance(const reading_t *reading, const batch_t *batch, int *again)
+static const char *advance(const reading_t *reading, const database_batch_t *batch, int *again)
 {
     const database_span_t span = {.since = reading->position, .now = batch->now, .pruned = ""};
-    const json_t *last = batch->more ? json_array_get(batch->rows, AT_ONCE - 1) : NULL;
-    const char *order = last != NULL ? apr_psprintf(reading->c->pool, "%" APR_INT64_T_FMT,
-                                                    (apr_int64_t)json_integer_value(json_object_get(last, "order")))
-                                     : NULL;
 
-    return reading->tail->dialect->position->next(reading->c->pool, &span, order, again);
+    return reading->tail->dialect->position->next(reading->c->pool, &span, batch->last, again);
 }
 
 /* Was one of the tables altered since its columns were read? Then they are read again. */
-static int is_altered(const reading_t *reading, const batch_t *batch)
+static int is_altered(const reading_t *reading, const database_batch_t *batch)
 {
     for (size_t i = 0; i < json_array_size(batch->rows); i++) {
         if (json_is_string(json_object_get(json_array_get(batch->rows, i), "altered"))) {
@@ -513,8 +328,8 @@ static int is_altered(const reading_t *reading, const batch_t *batch)
 static apr_status_t read_on(reading_t *reading, int *again)
 {
     const database_tail_t *tail = reading->tail;
-    batch_t batch = {0};
-    apr_status_t rv = read_batch(tail, reading->c, reading->position, reading->tables, &batch);
+    database_batch_t batch = {0};
+    apr_status_t rv = database_batch_read(reading->c, &batch, reading->position, tail->tables, reading->tables);
 
     *again = 0;
     if (rv == APR_SUCCESS) {
@@ -527,7 +342,7 @@ static apr_status_t read_on(reading_t *reading, int *again)
         reading->position = advance(reading, &batch, again);
         rv = take_rows(reading, batch.rows);
     }
-    free_batch(&batch);
+    database_batch_free(&batch);
     return rv;
 }
 
@@ -614,15 +429,15 @@ static apr_status_t read_changes(reading_t *reading)
 /* Numbers that are given now may be those that the database has lost. */
 static apr_status_t settle(database_tail_t *tail, sql_call_t *c)
 {
-    batch_t batch = {0};
+    database_batch_t batch = {0};
     apr_status_t rv;
 
     if (tail->dialect->settle == NULL || tail->is_over) {
         return APR_SUCCESS;
     }
-    rv = read_batch(tail, c, NULL, NULL, &batch);
+    rv = database_batch_read(c, &batch, NULL, tail->tables, NULL);
     tail->is_over = rv == APR_SUCCESS && has_lost(tail, c, tail->head.position, &batch);
-    free_batch(&batch);
+    database_batch_free(&batch);
     return rv == APR_SUCCESS && !tail->is_over ? tail->dialect->settle(c, 1) : rv;
 }
 

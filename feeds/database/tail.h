@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file tail.h
- * What the tailer does with one read of the database: it appends the changes since its position to the ring, publishes
+ * What the tailer does with what it reads (batch.h): it appends the changes since its position to the ring, publishes
  * them with the new position, and notifies the interests that they touch, in this order.
  *
  * The order is what loses nothing. A page that is notified finds the changes in the ring. A tailer that is killed

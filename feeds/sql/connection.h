@@ -81,8 +81,6 @@ char *sql_conn_ask(sql_call_t *c, const char *statement, unsigned column);
 
 /** Begin a transaction: one that will write, or one whose statements all see the same state of the database. */
 apr_status_t sql_conn_begin_write(sql_call_t *c);
-/** Likewise one that `statement` begins, a constant. */
-apr_status_t sql_conn_begin(sql_call_t *c, const char *statement);
 apr_status_t sql_conn_begin_read(sql_call_t *c);
 /** Commit it. After an error nobody knows whether it happened; roll back all the same. */
 apr_status_t sql_conn_commit(sql_call_t *c);

@@ -226,14 +226,9 @@ static apr_status_t run_constant(sql_call_t *c, const char *text)
     return sql_conn_run(c, &sql, NULL, NULL);
 }
 
-apr_status_t sql_conn_begin(sql_call_t *c, const char *statement)
-{
-    return run_constant(c, statement);
-}
-
 apr_status_t sql_conn_begin_write(sql_call_t *c)
 {
-    return sql_conn_begin(c, c->db->driver->begin_write);
+    return run_constant(c, c->db->driver->begin_write);
 }
 
 apr_status_t sql_conn_begin_read(sql_call_t *c)

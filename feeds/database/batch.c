@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tailer's statement, and what it has read: see batch.h. */
+#include "batch.h"
+
+#include <limits.h>
+
+#include "apr_strings.h"
+
+#include "connection.h"
+#include "driver.h"
+#include "rows.h"
+
+/* Changes that one statement reads. */
+#define AT_ONCE 500
+
+/* ------------------------------------------------------------ the statement */
+
+/* One row says where the database is; the others are changes. */
+static const char *const names[] = {"now",    "watchings", "pruned", "tbl", "op",      "key", "id",
+                                    "number", "order",     "old",    "new", "altered", NULL};
+enum { OF_STATE = 3, OF_CHANGE = 9 };
+
+static void append_nulls(sql_statement_t *sql, int count)
+{
+    for (int i = 0; i < count; i++) {
+        sql_raw(sql, ",NULL");
+    }
+}
+
+static void append_state(sql_statement_t *sql, const database_dialect_t *dialect)
+{
+    sql_raw(sql, sql->driver->select);
+    sql_raw(sql, " ");
+    sql_own_cell_of(sql, dialect->now_of_all, SQL_TEXT);
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, dialect->watchings, SQL_TEXT);
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, dialect->pruned, SQL_TEXT);
+    append_nulls(sql, OF_CHANGE);
+}
+
+static void append_image(sql_statement_t *sql, const database_dialect_t *dialect, const apr_array_header_t *images,
+                         const char *column)
+{
+    sql_raw(sql, ",");
+    if (dialect->append_images != NULL) {
+        dialect->append_images(sql, images, column);
+    }
+    else {
+        dialect->append_image(sql, NULL, column);
+    }
+}
+
+static void append_images(sql_statement_t *sql, const database_dialect_t *dialect, const apr_array_header_t *images)
+{
+    if (images == NULL) {
+        append_nulls(sql, 3);
+        return;
+    }
+    append_image(sql, dialect, images, "old_row");
+    append_image(sql, dialect, images, "new_row");
+    if (dialect->append_altered != NULL) {
+        sql_raw(sql, ",");
+        dialect->append_altered(sql, images);
+    }
+    else {
+        append_nulls(sql, 1);
+    }
+}
+
+static void append_change(sql_statement_t *sql, const database_dialect_t *dialect, const apr_array_header_t *images)
+{
+    sql_raw(sql, sql->driver->select);
+    sql_raw(sql, " NULL");
+    append_nulls(sql, OF_STATE - 1);
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, "c.tbl", SQL_TEXT);
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, "c.op", SQL_TEXT);
+    sql_raw(sql, ",");
+    sql_cell(sql, "c", "row_key", SQL_TEXT); /* a key that is text may contain a NUL */
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, "c.id", SQL_INTEGER);
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, dialect->number, SQL_INTEGER);
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, dialect->order, SQL_INTEGER);
+    append_images(sql, dialect, images);
+}
+
+/* Where changes are found by the table that they are of. */
+static void append_tables(sql_statement_t *sql, const json_t *tables)
+{
+    for (size_t i = 0; i < json_array_size(tables); i++) {
+        sql_raw(sql, i == 0 ? "c.tbl IN(" : ",");
+        sql_constant(sql, json_string_value(json_object_get(json_array_get(tables, i), "tbl")));
+    }
+    sql_raw(sql, json_array_size(tables) > 0 ? ") AND " : "c.tbl='' AND ");
+}
+
+static void append_changes(sql_statement_t *sql, const database_dialect_t *dialect, const char *since,
+                           const json_t *tables, const apr_array_header_t *images)
+{
+    append_change(sql, dialect, images);
+    sql_raw(sql, " FROM ");
+    sql_table(sql, "vault_changes");
+    sql_raw(sql, " AS c WHERE ");
+    if (dialect->is_by_table) {
+        append_tables(sql, tables);
+    }
+    if (dialect->is_tailed != NULL) {
+        sql_raw(sql, dialect->is_tailed);
+        sql_raw(sql, " AND ");
+    }
+    dialect->position->append_since(sql, since);
+    sql_raw(sql, " ORDER BY ");
+    sql_raw(sql, dialect->order);
+    sql_limit(sql, AT_ONCE + 1);
+}
+
+static sql_statement_t *make_statement(sql_call_t *c, const char *since, const json_t *tables,
+                                       const apr_array_header_t *images)
+{
+    const database_dialect_t *dialect = database_dialect_of(c->db);
+    sql_statement_t *sql = sql_statement_make(c);
+    int is_server = c->db->driver->is_server;
+
+    append_state(sql, dialect);
+    if (since != NULL) {
+        sql_raw(sql, " UNION ALL ");
+        if (!is_server) { /* SQLite takes no brackets there */
+            sql_raw(sql, sql->driver->select);
+            sql_raw(sql, " * FROM ");
+        }
+        sql_raw(sql, "(");
+        append_changes(sql, dialect, since, tables, images);
+        sql_raw(sql, is_server ? ")" : ") AS y");
+    }
+    return sql;
+}
+
+/* ------------------------------------------------------------ what it has read */
+
+static const char *copy_of(const json_t *row, const char *name, apr_pool_t *pool)
+{
+    const char *text = json_string_value(json_object_get(row, name));
+
+    return apr_pstrdup(pool, text != NULL ? text : "");
+}
+
+/* Take the row of the state out of the others. */
+static apr_status_t take_state(sql_call_t *c, database_batch_t *batch)
+{
+    const database_dialect_t *dialect = database_dialect_of(c->db);
+
+    for (size_t i = 0; i < json_array_size(batch->rows); i++) {
+        const json_t *row = json_array_get(batch->rows, i);
+
+        if (json_is_string(json_object_get(row, "now"))) {
+            batch->told = copy_of(row, "now", c->pool);
+            batch->watchings = copy_of(row, "watchings", c->pool);
+            batch->pruned = copy_of(row, "pruned", c->pool);
+            json_array_remove(batch->rows, i);
+            break;
+        }
+    }
+    if (batch->told == NULL) {
+        return sql_fail(c, APR_EGENERAL, "the database says nothing of its state");
+    }
+    batch->now = dialect->place != NULL ? dialect->place(batch->told, c->pool) : batch->told;
+    return APR_SUCCESS;
+}
+
+/* One more is read than a batch has. */
+static void cut(database_batch_t *batch, apr_pool_t *pool)
+{
+    if (json_array_size(batch->rows) > AT_ONCE) {
+        const json_t *last = json_array_get(batch->rows, AT_ONCE - 1);
+
+        batch->last =
+            apr_psprintf(pool, "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(json_object_get(last, "order")));
+        json_array_remove(batch->rows, AT_ONCE);
+    }
+}
+
+apr_status_t database_batch_read(sql_call_t *c, database_batch_t *batch, const char *since, const json_t *tables,
+                                 const apr_array_header_t *images)
+{
+    apr_status_t rv;
+
+    *batch = (database_batch_t){0};
+    rv = sql_fetch(c, make_statement(c, since, tables, images), names, INT_MAX, &batch->rows);
+    if (rv == APR_SUCCESS) {
+        rv = take_state(c, batch);
+    }
+    if (rv == APR_SUCCESS) {
+        cut(batch, c->pool);
+    }
+    return rv;
+}
+
+void database_batch_free(database_batch_t *batch)
+{
+    json_decref(batch->rows);
+    *batch = (database_batch_t){0};
+}

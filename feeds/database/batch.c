@@ -167,7 +167,7 @@ static apr_status_t take_state(sql_call_t *c, database_batch_t *batch)
     if (batch->told == NULL) {
         return sql_fail(c, APR_EGENERAL, "the database says nothing of its state");
     }
-    batch->now = dialect->place != NULL ? dialect->place(batch->told, c->pool) : batch->told;
+    batch->now = dialect->position_of != NULL ? dialect->position_of(batch->told, c->pool) : batch->told;
     return APR_SUCCESS;
 }
 

@@ -41,7 +41,7 @@ struct database_board_t {
 
 const char *const database_whys[DATABASE_WHYS] = {
     [DATABASE_WHY_FIRST] = "first view",
-    [DATABASE_WHY_NOT_IN_RING] = "no place in the ring",
+    [DATABASE_WHY_NOT_IN_RING] = "no offset in the ring",
     [DATABASE_WHY_BOOT] = "another life of the ring",
     [DATABASE_WHY_OVERWRITTEN] = "overwritten in the ring",
     [DATABASE_WHY_TOO_LARGE] = "not whole in the ring",
@@ -81,7 +81,7 @@ static const char *model_digest(const database_t *feed, apr_pool_t *pool)
     return digest;
 }
 
-/* Names a VaultFeed over restarts: as long as its parameters and its model stay, so does its place. With another model
+/* Names a VaultFeed over restarts: as long as its parameters and its model stay, so does its memory. With another model
  * other interests are touched, of which the old generation's tailer, still there, knows nothing. */
 static const char *key_of(const database_t *feed, const apr_table_t *given, apr_pool_t *pool)
 {

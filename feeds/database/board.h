@@ -62,7 +62,7 @@ int database_board_poked(const database_t *feed);
 /** Why a page has asked the database. */
 typedef enum database_why_e {
     DATABASE_WHY_FIRST,       /**< it had no cursor: a first view */
-    DATABASE_WHY_NOT_IN_RING, /**< its cursor has no place in a ring */
+    DATABASE_WHY_NOT_IN_RING, /**< its cursor has no offset in a ring */
     DATABASE_WHY_BOOT,        /**< its cursor is of another life of the ring */
     DATABASE_WHY_OVERWRITTEN, /**< what it needs was overwritten */
     DATABASE_WHY_TOO_LARGE,   /**< a change was too large for the ring, or of other columns than the page knows */

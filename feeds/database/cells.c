@@ -46,8 +46,8 @@ void database_cells_alone(database_cells_t *cells, const database_dialect_t *dia
     database_cells_which(cells->sql, table);
 }
 
-void database_cells_place(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
-                          const char *epoch)
+void database_cells_position(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
+                             const char *epoch)
 {
     sql_raw(sql, " (");
     sql_raw(sql, sql->driver->select);

@@ -31,8 +31,8 @@ void database_cells_which(sql_statement_t *sql, const sql_table_t *table);
 
 /** The first cell of a statement: the snapshot, or NULL where the table is not watched as `epoch`. Of a dialect that asks once; all rows
  * have it, and the first one counts. */
-void database_cells_place(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
-                          const char *epoch);
+void database_cells_position(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
+                             const char *epoch);
 
 /** Begin a statement whose other cells are of rows that may be none: `SELECT`, and those of the watching, which all rows have, so that
  * those of the first count. */

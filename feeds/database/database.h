@@ -10,7 +10,7 @@
  * write.c       save, update, delete
  * instances.c   new rows, a row that changed
  * select.c      rows as they are now
- * look.c        a page finds its place in the changes of a watched table, and what is new since
+ * look.c        a page finds its position in the changes of a watched table, and what is new since
  * changes.c     the change table, read
  * cells.c       cells that several statements have
  * elements.c    all elements of a collection
@@ -22,7 +22,7 @@
  * queries.c     named queries
  * query_text.c  a query taken to pieces
  * results.c     what pages have seen of queries, kept in the database
- * subscription.c  places that outlive pages
+ * subscription.c  positions that outlive pages
  * position*.c  which changes a reader has seen: one kind of set per kind of database
  * numbering_mysql.c   the numbers that those of MariaDB are made of
  * board.c       what children share: who is the tailer, the ring, and who waits for it
@@ -52,7 +52,7 @@ typedef struct database_t {
     int look;                         /* const after open: milliseconds between two looks of the tailer; 0: there is none */
     int ring;                         /* const after open: its size in kilobytes */
     int keep;                         /* const after open: seconds that changes are kept */
-    int keep_places;                  /* const after open: seconds that the place of a user who does not come is kept */
+    int keep_positions; /* const after open: seconds that the position of a user who does not come is kept */
     int changes;                      /* const after open: how many are kept at most */
     int board_fd;                     /* const after open: the board's memory, and its lock */
     int poke;                         /* const after open: an eventfd that wakes the tailer */

@@ -83,7 +83,7 @@ void database_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *tabl
     sql_name(sql, apr_pstrcat(sql->pool, "vault_", table->name, "_", what, NULL));
 }
 
-/* Tells one watching of a table from the next, so that no place outlives it. */
+/* Tells one watching of a table from the next, so that no position outlives it. */
 static const char *make_epoch(apr_pool_t *pool)
 {
     unsigned char bytes[8];

@@ -9,7 +9,7 @@
  *   vault_changes  one row for each change of a row: id, tbl, op (I, U, D; W, without a row: it is watched anew; A, of
  *                  PostgreSQL, with tbl "": some commit did not wait for the disk), row_key (the key
  *                  as text), old_row and new_row (images of the row), at (seconds since 1970), and what the dialect needs
- *   vault_watched  one row for each watched table: tbl, epoch (another one each time it is watched), pruned (the place
+ *   vault_watched  one row for each watched table: tbl, epoch (another one each time it is watched), pruned (the position
  *                  up to which its changes are gone), columns (those that the triggers know)
  *   vault_results  results of queries that pages have seen, by digest
  *
@@ -72,7 +72,7 @@ typedef struct database_dialect_t {
      * server. NULL: the database does not tell it. */
     const char *incarnation;
     /** The position of what `now` told. In `pool`. NULL: it is one already. */
-    const char *(*place)(const char *told, apr_pool_t *pool);
+    const char *(*position_of)(const char *told, apr_pool_t *pool);
     /** A statement that has who listens look, when the transaction commits. NULL: nobody listens. */
     const char *tell;
     /** What the name of the database's file ends with, as that of a file beside it to which every commit writes. NULL: there is none. */

@@ -144,7 +144,7 @@ static apr_status_t make_whole(arriving_t *arriving, const database_wanted_t *wa
     return append_from(arriving, &cells, wanted);
 }
 
-/* What a first view costs most is what each of its rows costs. Where an element is there, and this connection knows the watching, the place will
+/* What a first view costs most is what each of its rows costs. Where an element is there, and this connection knows the watching, the position will
  * do; and of a foreign key that is a whole number nothing is to be compared. */
 static apr_status_t make_lean(arriving_t *arriving, const database_wanted_t *wanted, sql_statement_t **made)
 {
@@ -153,7 +153,7 @@ static apr_status_t make_lean(arriving_t *arriving, const database_wanted_t *wan
     apr_status_t rv;
 
     sql_raw(sql, c->db->driver->select);
-    database_cells_place(sql, arriving->look->dialect, c->table, database_dialect_epoch(c->table));
+    database_cells_position(sql, arriving->look->dialect, c->table, database_dialect_epoch(c->table));
     append_element(arriving, sql, wanted);
     sql_raw(sql, " FROM ");
     sql_table(sql, c->table->name);
@@ -261,7 +261,7 @@ static apr_status_t fetch(arriving_t *arriving, const database_wanted_t *wanted,
 }
 
 /* 0: it is not the watching that this connection knows. */
-static int hear_place(sql_call_t *c, database_look_t *look, const char *cell)
+static int hear_position(sql_call_t *c, database_look_t *look, const char *cell)
 {
     if (cell == NULL) {
         return 0;
@@ -277,7 +277,7 @@ static int take_lean_cb(void *data, const char *const *cells)
 {
     arriving_t *arriving = data;
 
-    arriving->heard = arriving->heard || hear_place(arriving->c, arriving->look, cells[0]);
+    arriving->heard = arriving->heard || hear_position(arriving->c, arriving->look, cells[0]);
     if (arriving->heard) {
         arriving->failed =
             json_array_append_new(arriving->look->elements, sql_row_json(arriving->names, cells + 1)) != 0;

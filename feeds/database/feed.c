@@ -18,7 +18,7 @@ static const vault_feed_param_t params[] = {
     {"look", "200", "milliseconds between two looks for what others wrote, 10 to 60000, or 0: nobody looks", 0},
     {"ring", "1024", "kilobytes of memory for the changes that were read last, 64 to 1048576", 0},
     {"keep", "86400", "seconds that changes are kept, 60 to 31536000", 0},
-    {"keep-places", "7776000", "seconds that the place of a user who does not come is kept, 60 to 315360000", 0},
+    {"keep-places", "7776000", "seconds that the position of a user who does not come is kept, 60 to 315360000", 0},
     {"changes", "100000", "changes that are kept at most, 1000 to 100000000", 0},
     {"tables", "*", "the tables that methods take, parted by commas; *: all but mod_vault's own", 0},
     {"model", "", "a file of JSON that declares entities and queries", VAULT_PARAM_PATH},
@@ -48,7 +48,7 @@ static const char *open_tailer(database_t *feed, const apr_table_t *given, apr_p
         wrong = open_range(&feed->keep, given, "keep", 60, 31536000, pool);
     }
     if (wrong == NULL) {
-        wrong = open_range(&feed->keep_places, given, "keep-places", 60, 315360000, pool);
+        wrong = open_range(&feed->keep_positions, given, "keep-places", 60, 315360000, pool);
     }
     if (wrong == NULL) {
         wrong = open_range(&feed->changes, given, "changes", 1000, 100000000, pool);

@@ -62,21 +62,21 @@ apr_array_header_t *database_fold_members(const json_t *changes, const char *col
     for (size_t i = 0; i < json_array_size(changes); i++) {
         const json_t *change = json_array_get(changes, i);
         const char *key = json_string_value(json_object_get(change, "key"));
-        apr_size_t place;
+        apr_size_t index;
 
         if (key == NULL) {
             continue; /* the table was watched anew, which is no change of a row */
         }
-        place = (apr_size_t)(apr_uintptr_t)apr_hash_get(by_key, key, APR_HASH_KEY_STRING);
-        if (place == 0) {
+        index = (apr_size_t)(apr_uintptr_t)apr_hash_get(by_key, key, APR_HASH_KEY_STRING);
+        if (index == 0) {
             database_fold_t *row = apr_array_push(rows);
 
             row->key = key;
             row->old = member(row_of(change, "old"), column, value, pool);
-            place = (apr_size_t)rows->nelts;
-            apr_hash_set(by_key, key, APR_HASH_KEY_STRING, (void *)(apr_uintptr_t)place);
+            index = (apr_size_t)rows->nelts;
+            apr_hash_set(by_key, key, APR_HASH_KEY_STRING, (void *)(apr_uintptr_t)index);
         }
-        APR_ARRAY_IDX(rows, place - 1, database_fold_t).new = member(row_of(change, "new"), column, value, pool);
+        APR_ARRAY_IDX(rows, index - 1, database_fold_t).new = member(row_of(change, "new"), column, value, pool);
     }
     for (int i = 0; i < rows->nelts; i++) {
         if (is_change(&APR_ARRAY_IDX(rows, i, database_fold_t))) {

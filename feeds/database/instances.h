@@ -27,7 +27,7 @@ typedef struct database_seen_t {
     int is_absent; /**< there is none, but one may come whose key is written in another way */
 } database_seen_t;
 
-/** See the row `key` of the watched table `table`; the page's place moves on.
+/** See the row `key` of the watched table `table`; the page's position moves on.
  * Creates the interest first; `seen->changed` is 0 if nothing was announced, and nothing was read then.
  * @param seen  to be freed by database_seen_free, whatever is returned */
 apr_status_t database_see_row(sql_call_t *c, const char *table, const char *key, database_seen_t *seen);

@@ -147,7 +147,7 @@ static const json_t *row_in(const json_t *change, const char *which)
     return json_is_object(row) ? row : NULL;
 }
 
-/* Watched anew: pages of all its rows, whose interests have no end, have their places in another watching. */
+/* Watched anew: pages of all its rows, whose interests have no end, have their positions in another watching. */
 void database_touched_change(database_touched_t *touched, const char *table, const json_t *change)
 {
     const char *op = json_string_value(json_object_get(change, "op"));

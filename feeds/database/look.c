@@ -19,12 +19,12 @@
 #include "look_ring.h"
 #include "subscription.h"
 
-/* A cursor of a watched table: this, the epoch, a colon, the place in the ring, a colon, the position. */
+/* A cursor of a watched table: this, the epoch, a colon, the offset in the ring, a colon, the position. */
 #define CURSOR_MARK 'w'
 /* Likewise of what is not there. */
 #define ABSENT_MARK 'a'
 
-/* ------------------------------------------------------------ looking from a place on */
+/* ------------------------------------------------------------ looking from a position on */
 
 static apr_status_t open_snapshot(sql_call_t *c, database_look_t *look)
 {
@@ -60,19 +60,19 @@ static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
     if (!look->altered) {
         database_dialect_keep_epoch(c, c->table, look->epoch);
     }
-    if (look->dialect->place != NULL) {
-        look->span.now = look->dialect->place(look->told, c->pool);
+    if (look->dialect->position_of != NULL) {
+        look->span.now = look->dialect->position_of(look->told, c->pool);
     }
     return APR_SUCCESS;
 }
 
-/* Can the rows of a first view come with its place? */
+/* Can the rows of a first view come with its position? */
 static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
 {
     return wanted->alone && sql_table_column_named(c->table, wanted->column) != NULL;
 }
 
-/* Without a place, or where all is to be read, in one statement. */
+/* Without a position, or where all is to be read, in one statement. */
 static apr_status_t look_at_once(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
 {
     int heard;
@@ -105,14 +105,14 @@ static apr_status_t look_anew(sql_call_t *c, database_look_t *look, const databa
     return rv;
 }
 
-/* Can it be told what happened since look->span.since, a place of `epoch`? */
+/* Can it be told what happened since look->span.since, a position of `epoch`? */
 static int reaches_back(sql_call_t *c, const database_look_t *look, const char *epoch)
 {
     return !look->is_crowded && strcmp(look->epoch, epoch) == 0 &&
            !look->dialect->position->is_lost(c->pool, &look->span);
 }
 
-/* What happened since `place`, or that it cannot be told. */
+/* What happened since the cursor, or that it cannot be told. */
 static apr_status_t look_since(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
                                const database_cursor_t *cursor)
 {
@@ -138,7 +138,7 @@ static apr_status_t look_since(sql_call_t *c, database_look_t *look, const datab
     return rv;
 }
 
-/* What was recorded before the table was altered may have no place in it: then the past cannot be told. */
+/* What was recorded before the table was altered may not fit its columns: then the past cannot be told. */
 static apr_status_t give_up_changes(sql_call_t *c, database_look_t *look)
 {
     if (look->open) {
@@ -152,8 +152,8 @@ static apr_status_t give_up_changes(sql_call_t *c, database_look_t *look)
 
 /* ------------------------------------------------------------ begin */
 
-/* `BOOT.OFFSET`; anything else is no place in a ring. */
-static void parse_place_in_ring(database_cursor_t *cursor, const char *text)
+/* `BOOT.OFFSET`; anything else is no offset in a ring. */
+static void parse_offset_in_ring(database_cursor_t *cursor, const char *text)
 {
     char *at;
 
@@ -175,7 +175,7 @@ static void parse_cursor(sql_call_t *c, const char *text, database_cursor_t *cur
     }
     cursor->epoch = apr_pstrmemdup(c->pool, text + 1, (apr_size_t)(ring - text) - 1);
     cursor->position = apr_pstrdup(c->pool, position + 1);
-    parse_place_in_ring(cursor, ring + 1);
+    parse_offset_in_ring(cursor, ring + 1);
 }
 
 /* @return 1: done */
@@ -348,7 +348,7 @@ void database_call_reset(sql_call_t *c)
 }
 
 /* A cut position is no set: its page asks the database again. */
-static const char *place_in_ring(const sql_call_t *c, const database_look_t *look)
+static const char *offset_in_ring(const sql_call_t *c, const database_look_t *look)
 {
     const database_position_type_t *type = look->dialect->position;
     database_position_t position;
@@ -362,7 +362,7 @@ static const char *place_in_ring(const sql_call_t *c, const database_look_t *loo
 apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)
 {
     const char *cursor = apr_psprintf(c->pool, "%c%s:%s:%s", look->is_absent ? ABSENT_MARK : CURSOR_MARK, look->epoch,
-                                      place_in_ring(c, look), look->next);
+                                      offset_in_ring(c, look), look->next);
 
     if (look->reset) {
         database_call_reset(c);
@@ -399,7 +399,7 @@ apr_status_t database_look_where(sql_call_t *c, database_where_t *where)
         return database_look_not_watched(c, c->table->name);
     }
     where->epoch = look.epoch;
-    where->place = look.told;
+    where->position = look.told;
     return rv;
 }
 

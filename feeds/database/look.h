@@ -10,7 +10,7 @@
  *     database_look_keep(c, &look);                      // the new position as cursor
  *     database_look_end(c, &look, rv);
  *
- * A page that has a place in the ring takes the changes from there (look_ring.h), without SQL. Else rows and cursor
+ * A page that has an offset in the ring takes the changes from there (look_ring.h), without SQL. Else rows and cursor
  * come from one snapshot of the database: what is committed during the look is seen by the next one, and only by that.
  * One statement is one snapshot, so a page that has a position and wants nothing but the changes since costs one
  * statement.
@@ -53,7 +53,7 @@ typedef struct database_look_t {
     int was_absent;  /**< what the page asks for was not there when it last looked, and it waits for more than its name
                       */
     int is_absent;  /**< set by the caller: it is not there, and may come under a name that is written in another way */
-    int reset;      /**< the page had a place, but what happened since cannot be told: everything is to be shown anew */
+    int reset; /**< the page had a position, but what happened since cannot be told: everything is to be shown anew */
     int again;      /**< there may be more beyond `next` already */
     int open;       /**< a transaction is */
     int settled;    /**< positions were made short for this look */
@@ -85,7 +85,7 @@ int database_look_was_absent(const sql_call_t *c);
 /** Where a snapshot is in the changes of a table. */
 typedef struct database_where_t {
     const char *epoch; /**< of the watching */
-    const char *place; /**< its first number only grows */
+    const char *position; /**< its first number only grows */
 } database_where_t;
 
 /** Without a page: of c->table, which is watched, in a snapshot that was begun.

@@ -12,7 +12,7 @@
 /** Where a page is: its cursor, parsed. */
 typedef struct database_cursor_t {
     const char *epoch;    /**< of the watching */
-    apr_uint64_t boot;    /**< of the ring; 0: it has no place in one */
+    apr_uint64_t boot;    /**< of the ring; 0: it has no offset in one */
     apr_uint64_t offset;  /**< in the ring: all entries before it are contained in `position` */
     const char *position; /**< NULL: this is no cursor of a watched table */
 } database_cursor_t;

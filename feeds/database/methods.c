@@ -122,7 +122,7 @@ static apr_status_t set_cursor(sql_call_t *c, apr_int64_t key)
 {
     apr_status_t rv = c->db->host->cursor_set(c->call, apr_psprintf(c->pool, "%" APR_INT64_T_FMT, key));
 
-    return rv == APR_SUCCESS ? rv : sql_fail(c, APR_EGENERAL, "the page's place cannot be kept");
+    return rv == APR_SUCCESS ? rv : sql_fail(c, APR_EGENERAL, "the page's position cannot be kept");
 }
 
 /* Rows in the order of their keys: the newest `most` when `after` is -1, else the oldest `most` beyond it.
@@ -157,7 +157,7 @@ static apr_int64_t last_key(const sql_call_t *c, const json_t *rows)
     return json_integer_value(json_object_get(json_array_get(rows, json_array_size(rows) - 1), c->table->key));
 }
 
-/* A page that is beyond every key ever given has its place from a table that is there no more. */
+/* A page that is beyond every key ever given has its position from a table that is there no more. */
 static apr_status_t is_from_another_life(sql_call_t *c, apr_int64_t after, int *another)
 {
     apr_int64_t largest;

@@ -67,7 +67,7 @@ static apr_status_t number_some(sql_call_t *c, int *more)
     return give_numbers(c, ids, count, &last);
 }
 
-/* Whoever has the lock does it for all; nobody waits as long as a place can hold what is not yet numbered. */
+/* Whoever has the lock does it for all; nobody waits as long as a position can hold what is not yet numbered. */
 apr_status_t database_numbering_mysql_settle(sql_call_t *c, int patience)
 {
     const char *cell;

@@ -18,20 +18,20 @@ static apr_status_t forget(sql_call_t *c, const char *table, apr_int64_t before)
     return sql_conn_query(c, sql->text, NULL);
 }
 
-apr_status_t database_prune(database_pruning_t *pruning, sql_call_t *c, const char *place)
+apr_status_t database_prune(database_pruning_t *pruning, sql_call_t *c, const char *position)
 {
     const database_t *feed = (const database_t *)c->db;
     apr_time_t now = vault_now();
     apr_int64_t today = apr_time_sec(apr_time_now());
     apr_status_t rv;
 
-    if (now < pruning->pruned_at + PRUNE_EVERY || place[0] == '\0') {
+    if (now < pruning->pruned_at + PRUNE_EVERY || position[0] == '\0') {
         return APR_SUCCESS;
     }
     pruning->pruned_at = now;
-    rv = database_dialect_of(c->db)->prune(c, today - feed->keep, feed->changes, place);
+    rv = database_dialect_of(c->db)->prune(c, today - feed->keep, feed->changes, position);
     if (rv == APR_SUCCESS) {
         rv = forget(c, "vault_results", today - feed->keep);
     }
-    return rv == APR_SUCCESS ? forget(c, "vault_subscriptions", today - feed->keep_places) : rv;
+    return rv == APR_SUCCESS ? forget(c, "vault_subscriptions", today - feed->keep_positions) : rv;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file pruning.h
- * What is too old is removed, once a minute, by the tailer: changes, results of queries and places of users who do not come
- * (`keep`, `changes`, `keep_places`).
+ * What is too old is removed, once a minute, by the tailer: changes, results of queries and positions of users who do not come
+ * (`keep`, `changes`, `keep-places`).
  */
 #ifndef DATABASE_PRUNING_H
 #define DATABASE_PRUNING_H
@@ -14,8 +14,8 @@ typedef struct database_pruning_t {
     apr_time_t pruned_at; /* thread */
 } database_pruning_t;
 
-/** If it is time. @param place  of who watches: no change goes that this has not; "": none, and nothing goes
+/** If it is time. @param position  of the tailer: a change that it does not contain stays; "": there is none, and all changes stay
  * @return as sql_conn_query */
-apr_status_t database_prune(database_pruning_t *pruning, sql_call_t *c, const char *place);
+apr_status_t database_prune(database_pruning_t *pruning, sql_call_t *c, const char *position);
 
 #endif

@@ -38,7 +38,7 @@ typedef struct query_t {
     const char *text;         /* the result, in the order of its keys */
     const char *digest;       /* of `text` */
     const char *before;       /* of what the page has; "": nobody knows what that is; NULL: nothing */
-    const char *subscription; /* names the user's place; NULL: only the page has one */
+    const char *subscription; /* names the user's position; NULL: only the page has one */
     int is_back;              /* `before` is of the user's last visit */
 } query_t;
 
@@ -291,21 +291,21 @@ static void compare(const query_t *q, const char *before, database_delta_t *delt
     json_decref(set);
 }
 
-/* The place of a user has the epoch as well: what is said of another watching is never behind. */
+/* The position of a user has the epoch as well: what is said of another watching is never behind. */
 static apr_status_t keep_user(const query_t *q, const database_where_t *where)
 {
     apr_pool_t *pool = q->c->pool;
 
-    return database_subscription_keep(q->c, q->subscription,
-                                      apr_pstrcat(pool, CURSOR_MARK, where->epoch, ":", q->digest, NULL), where->place);
+    return database_subscription_keep(
+        q->c, q->subscription, apr_pstrcat(pool, CURSOR_MARK, where->epoch, ":", q->digest, NULL), where->position);
 }
 
-static apr_status_t keep_places(const query_t *q, const database_where_t *where)
+static apr_status_t keep_positions(const query_t *q, const database_where_t *where)
 {
     sql_call_t *c = q->c;
 
     if (c->db->host->cursor_set(c->call, apr_pstrcat(c->pool, CURSOR_MARK, q->digest, NULL)) != APR_SUCCESS) {
-        return sql_fail(c, APR_EGENERAL, "the page's place cannot be kept");
+        return sql_fail(c, APR_EGENERAL, "the page's position cannot be kept");
     }
     return q->subscription != NULL ? keep_user(q, where) : APR_SUCCESS;
 }
@@ -373,7 +373,7 @@ static apr_status_t see_and_answer(query_t *q, json_t **rows)
         rv = has == NULL ? database_result_keep(c, q->digest, q->text) : database_result_use(c, q->digest);
     }
     if (rv == APR_SUCCESS) {
-        rv = keep_places(q, &where);
+        rv = keep_positions(q, &where);
     }
     if (rv == APR_SUCCESS) {
         answer(q, had, rows);

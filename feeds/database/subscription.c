@@ -50,7 +50,7 @@ apr_status_t database_subscription_id(sql_call_t *c, const char **id)
     }
     user = c->db->host->user(c->call);
     if (user == NULL) {
-        return sql_fail(c, APR_EINVAL, "argument \"persistent\": nobody has logged in whose place could be kept");
+        return sql_fail(c, APR_EINVAL, "argument \"persistent\": nobody has logged in whose position could be kept");
     }
     *id = name_call(c, user);
     return APR_SUCCESS;
@@ -137,7 +137,7 @@ static sql_statement_t *make_update(sql_call_t *c, const char *id, const char *c
 
 /* ------------------------------------------------------------ acknowledgements */
 
-apr_status_t database_subscription_keep(sql_call_t *c, const char *id, const char *cursor, const char *place)
+apr_status_t database_subscription_keep(sql_call_t *c, const char *id, const char *cursor, const char *position)
 {
     const vault_host_t *host = c->db->host;
     apr_status_t rv;
@@ -145,11 +145,11 @@ apr_status_t database_subscription_keep(sql_call_t *c, const char *id, const cha
     if (host->size <= offsetof(vault_host_t, on_ack)) {
         return APR_SUCCESS;
     }
-    rv = host->on_ack(c->call,
-                      apr_psprintf(c->pool, "%s %" APR_INT64_T_FMT " %s", id, apr_strtoi64(place, NULL, 10), cursor));
+    rv = host->on_ack(
+        c->call, apr_psprintf(c->pool, "%s %" APR_INT64_T_FMT " %s", id, apr_strtoi64(position, NULL, 10), cursor));
     /* Without a page nobody will acknowledge. */
     return rv == APR_SUCCESS || rv == APR_NOTFOUND ? APR_SUCCESS
-                                                   : sql_fail(c, APR_EGENERAL, "the user's place cannot be kept");
+                                                   : sql_fail(c, APR_EGENERAL, "the user's position cannot be kept");
 }
 
 static void store(sql_call_t *c, const char *id, const char *cursor, apr_int64_t reached)
@@ -169,7 +169,7 @@ static void store(sql_call_t *c, const char *id, const char *cursor, apr_int64_t
     (void)sql_conn_end(c, rv);
 }
 
-/* A database that is away now keeps the older place: what is shown twice at the next visit is not lost. */
+/* A database that is away now keeps the older position: what is shown twice at the next visit is not lost. */
 void database_subscription_acked(void *self, const char *data)
 {
     database_t *feed = self;

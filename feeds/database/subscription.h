@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file subscription.h
- * Places that outlive pages: `persistent=yes` keeps where a user is with a call, in the table vault_subscriptions, so that
+ * Positions that outlive pages: `persistent=yes` keeps where a user is with a call, in the table vault_subscriptions, so that
  * what happened while the user was away comes at the next visit.
  *
- * The place moves only when the browser has acknowledged what it was sent, and never back: of two pages of one user the one
+ * The position moves only when the browser has acknowledged what it was sent, and never back: of two pages of one user the one
  * that is further counts.
  */
 #ifndef DATABASE_SUBSCRIPTION_H
@@ -20,8 +20,8 @@ apr_status_t database_subscription_id(sql_call_t *c, const char **id);
 /** The cursor of a user who was here before, else NULL. Within a transaction. */
 apr_status_t database_subscription_recall(sql_call_t *c, const char *id, const char **cursor);
 
-/** Have it kept once the browser has what this call renders. @param place  the part of the cursor that only grows */
-apr_status_t database_subscription_keep(sql_call_t *c, const char *id, const char *cursor, const char *place);
+/** Have it kept once the browser has what this call renders. @param position  the part of the cursor that only grows */
+apr_status_t database_subscription_keep(sql_call_t *c, const char *id, const char *cursor, const char *position);
 
 /** vault_feed_t::acked */
 void database_subscription_acked(void *self, const char *data);

@@ -162,8 +162,8 @@ for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : 
 
     # The child that looks is killed: another one goes on where it was.
     open my $log, '<', vars('t_logs') . "/watched-$driver/error_log" or die "$!\n";
-    my ($watcher) = map { /this child reads the changes of "[^"]*watched/ && /\[pid (\d+)/ ? $1 : () } readline $log;
-    kill KILL => $watcher;
+    my ($tailer) = map { /this child reads the changes of "[^"]*watched/ && /\[pid (\d+)/ ? $1 : () } readline $log;
+    kill KILL => $tailer;
     $db->does('watched', q{INSERT INTO logs(line) VALUES('while nobody looked')});
     $poll{'w-new'}->close;
     $poll{'w-new'} = $page{'w-new'}->start_poll;

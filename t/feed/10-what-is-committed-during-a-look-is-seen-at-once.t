@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# PostgreSQL tells the watcher of commits. One that comes while it looks at others is looked at at once, not when it asks anyhow, which
+# PostgreSQL tells the tailer of commits. One that comes while it looks at others is looked at at once, not when it asks anyhow, which
 # is a minute later here: of forty that come so, each is what a poll that waits already is answered with.
 use strict;
 use warnings;

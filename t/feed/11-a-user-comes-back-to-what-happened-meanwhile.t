@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# persistent="yes": a user's place is kept in the database, and moves when the browser has acknowledged. Whoever comes back is shown
-# what happened meanwhile, once; what was sent and never acknowledged comes again; others have places of their own.
+# persistent="yes": a user's position is kept in the database, and moves when the browser has acknowledged. Whoever comes back is shown
+# what happened meanwhile, once; what was sent and never acknowledged comes again; others have positions of their own.
 use strict;
 use warnings;
 use MIME::Base64 ();
@@ -62,7 +62,7 @@ sub come_and_go
     wait_waiting(0);
 
     writes($db, 'three');
-    is(shown(visit('bert')), '[one][two][three]', 'another user has a place of his own');
+    is(shown(visit('bert')), '[one][two][three]', 'another user has a position of his own');
     my $later = visit('anna');
     is(shown($later), '[three]', 'she comes back to what happened meanwhile');
     is(shown(visit('anna')), '[three]', '... again, as she has not acknowledged it');

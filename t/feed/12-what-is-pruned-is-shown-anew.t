@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The change table does not grow for ever, on SQLite, PostgreSQL and MariaDB alike: who takes over the watching removes what is beyond
-# `changes`, and places of users beyond `keep-places`. Pages that would need what is gone are shown everything anew, others are not.
+# The change table does not grow for ever, on SQLite, PostgreSQL and MariaDB alike: the next tailer removes what is beyond
+# `changes`, and positions of users beyond `keep-places`. Pages that would need what is gone are shown everything anew, others are not.
 # And what a table that is emptied, or watched anew, means to open pages.
 use strict;
 use warnings;
@@ -8,7 +8,7 @@ use VaultTest;
 use VaultTest::Database;
 use VaultTest::Site;
 
-use constant KEEP_PLACES => 1000;
+use constant KEEP_POSITIONS => 1000;
 
 my $SSI_ERROR = '[an error occurred while processing this directive]';
 
@@ -40,11 +40,11 @@ sub config_of
 {
     my ($db) = @_;
     my $model = model_file('pruned', $MODEL);
-    return $db->feed('pruned', 'pruned', "rows=2000 look=100 timeout=5 changes=1000 ring=64 keep-places=@{[KEEP_PLACES]} model=$model") . live_folder('/feed');
+    return $db->feed('pruned', 'pruned', "rows=2000 look=100 timeout=5 changes=1000 ring=64 keep-places=@{[KEEP_POSITIONS]} model=$model") . live_folder('/feed');
 }
 
 # The child that watches, of those that are alive.
-sub watcher
+sub tailer
 {
     my ($driver) = @_;
     open my $log, '<', vars('t_logs') . "/pruned-$driver/error_log" or die "$!\n";
@@ -78,11 +78,11 @@ for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : 
     wait_until(sub { !$numberless->() }, 'changes have numbers') if $driver eq 'mysql';
     my %page = map { $_ => open_page("/feed/$_.shtml") } qw(p-new p-one p-row);
     $db->does('pruned', q{UPDATE posts SET body='HELLO' WHERE id=1});
-    my ($long_ago, $lately) = (time - KEEP_PLACES - 60, time - KEEP_PLACES + 3600);
+    my ($long_ago, $lately) = (time - KEEP_POSITIONS - 60, time - KEEP_POSITIONS + 3600);
     $db->does('pruned', "INSERT INTO vault_subscriptions VALUES('gone','w:1',1,$long_ago),('here','w:1',1,$lately)");
     $db->does('pruned', 'INSERT INTO logs(line) VALUES' . join ',', map { "('p$_')" } 1 .. 1200);
-    wait_until(sub { defined watcher($driver) }, 'somebody watches');
-    kill KILL => watcher($driver);
+    wait_until(sub { defined tailer($driver) }, 'a child is the tailer');
+    kill KILL => tailer($driver);
     wait_until(sub { $count->('vault_changes') <= 1000 }, 'whoever takes over prunes');
     wait_until(sub { $count->('vault_subscriptions') == 1 }, '... and forgets who has not come for long');
     is(($db->does('pruned', 'SELECT subscription FROM vault_subscriptions'))[0], 'here', "$driver: ... and nobody else");
@@ -107,7 +107,7 @@ for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : 
     $db->does('pruned', 'DELETE FROM posts');
     $sees->('p-one', 'append -1 -2', 'DELETE without WHERE is seen row by row');
 
-    # The table is watched anew: nothing has changed, but what is recorded from here on is not what the page's place is in.
+    # The table is watched anew: nothing has changed, but what is recorded from here on is not what the page's position is in.
     $db->does('pruned', q{INSERT INTO posts VALUES(5,1,'x')});
     $sees->('p-one', 'append +5:x', 'a row');
     $db->watch('pruned', 'posts');

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Databases that are reached by TCP, with a password and by TLS only: pages, writes, the watcher, vaultctl. A wrong password is
+# Databases that are reached by TCP, with a password and by TLS only: pages, writes, the tailer, vaultctl. A wrong password is
 # said, and never shown; a server whose certificate is not of the authority is not spoken to.
 use strict;
 use warnings;

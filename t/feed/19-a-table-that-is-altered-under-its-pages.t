@@ -41,7 +41,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     $sees->('altered-row', "UPDATE logs SET line='line $_'", "[line $_ more ]", "write $_ of another program") for 1 .. 4;
     $sees->('altered-row', q{ALTER TABLE logs ALTER COLUMN more TYPE VARCHAR(99); UPDATE logs SET line='five'}, '[five more ]', 'another type that is shown in the same way');
 
-    # What was recorded has no place in the table as it is now; other changes do not wait for it.
+    # What was recorded does not fit the table as it is now; other changes do not wait for it.
     $sees->('altered-row', q{UPDATE logs SET more='words'; ALTER TABLE logs ALTER COLUMN more TYPE INTEGER USING 7; UPDATE logs SET line='six'}, '[six 7 ]', 'a type for which nothing that was there will do');
     $sees->('altered-row', q{UPDATE logs SET line='five',more=8}, '[five 8 ]', '... and the next write');
 
@@ -52,7 +52,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     $db->watch('altered', 'logs');
     is($row->('five')->{rows}[0]{line}, 'five', 'the row by its line') for 1 .. 20;
     tolerate(qr{the watched table "logs" has changes that cannot be read|the database refuses the values: error invalid input syntax});
-    tolerate(qr{the watched table "logs" has other columns than when it was watched});    # the watcher, until a second later
+    tolerate(qr{the watched table "logs" has other columns than when it was watched});    # the tailer, until a second later
     undef $writer;
     use_server(undef);
 }

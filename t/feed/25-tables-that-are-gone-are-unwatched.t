@@ -48,6 +48,6 @@ for my $db (has_database() ? databases() : ()) {
     $db->does('gone', 'UPDATE vault_changes SET pos=5000 LIMIT 1; DROP TABLE vault_watched');
     ($code, $said) = vaultctl($db, 'watch', '-y', 'kept');
     is($code, 0, "$driver: watched again, when vault_watched was dropped") || diag($said);
-    is(($db->does('gone', q{SELECT pruned FROM vault_watched WHERE tbl=''}))[0], 6000, '... new changes come after those that there are, and after all places');
+    is(($db->does('gone', q{SELECT pruned FROM vault_watched WHERE tbl=''}))[0], 6000, '... new changes come after those that there are, and after all positions');
 }
 finish();

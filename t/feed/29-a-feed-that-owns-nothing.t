@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What docs/feeds.md grants to a user who owns no table is enough for all that a feed does: to read, write and look, for queries and places of users,
+# What docs/feeds.md grants to a user who owns no table is enough for all that a feed does: to read, write and look, for queries and positions of users,
 # to be told of others' changes, and to prune. And it is no more than that.
 use strict;
 use warnings;
@@ -50,7 +50,7 @@ sub test_feed
     }
     is(join(' ', sort keys %told), join(' ', sort @urls), "... is told of another's row");
     wait_waiting(1);
-    is(join(' ', $db->does('grants', 'SELECT COUNT(*)>0 FROM vault_subscriptions')), $db->driver eq 'pgsql' ? 't' : '1', '... keeps places of users');
+    is(join(' ', $db->does('grants', 'SELECT COUNT(*)>0 FROM vault_subscriptions')), $db->driver eq 'pgsql' ? 't' : '1', '... keeps positions of users');
     $poll->close;
     wait_waiting(0);
     like(call('delete', 'table=items&key=2'), qr/^200\[\{"deleted":1\}\]$/, '... deletes');

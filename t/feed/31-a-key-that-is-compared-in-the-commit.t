@@ -19,7 +19,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     wall_apply(\%has, $page->html);
     is($has{5}, 'old', 'the first view');
     my $poll = $page->start_poll;
-    # What the feed has written before: pages have a place that its next write can be joined to.
+    # What the feed has written before: pages have a position that its next write can be joined to.
     calls_feed('late', 'save', {table => 'posts', values => {id => 1, wall => 1, body => 'one'}});
     wall_apply(\%has, VaultTest::Page::text($page->finish_poll($poll)));
     is($has{1}, 'one', 'a write of the feed');

@@ -35,7 +35,7 @@ for my $db (has_database() ? databases('mysql') : ()) {
     my $looks = sub {
         $n++;
         $db->does('again', "UPDATE profiles SET name='Ann $n' WHERE id=1");
-        is($told->('property'), "Ann $n;", 'the watcher has looked');
+        is($told->('property'), "Ann $n;", 'the tailer has read');
         wait_waiting(2);
     };
     # Each time of another watching.

@@ -41,11 +41,11 @@ for my $db (has_database() ? databases('mysql') : ()) {
         $db->does('dumped', join ';', 'BEGIN', (map { ("DELETE FROM $_", "INSERT INTO $_ SELECT * FROM dump_$_") } @names), @then, 'COMMIT', 'ALTER TABLE vault_changes AUTO_INCREMENT=1');
         return;
     };
-    # What another program writes is told by who watches: it has seen then what was there.
+    # What another program writes is told by the tailer: it has seen then what was there.
     my $is_watched = sub {
         $id++;
         $db->does('dumped', "INSERT INTO posts VALUES($id,1,'strange $id')");
-        return is($told->(), "+$id:strange $id;", 'who watches has looked');
+        return is($told->(), "+$id:strange $id;", 'the tailer has read');
     };
     for my $numbers ('with', 'without') {
         $saves->("lost $_") for 1 .. 6;
@@ -60,7 +60,7 @@ for my $db (has_database() ? databases('mysql') : ()) {
         is($told->(), '+1:kept 1;+2:kept 2;+3:kept 3;', '... and once more');
         $id = 3;
     }
-    # Before anybody looks somebody writes as many rows as were lost: with numbers these would be what who watches has seen.
+    # Before anybody looks somebody writes as many rows as were lost: with numbers these would be what the tailer has seen.
     my $ends = sub { map { "KILL $_" } $db->does('dumped', q{SELECT id FROM information_schema.processlist WHERE db='dumped' AND id<>CONNECTION_ID()}) };
     for my $case (['connected' => sub { () }], ['not connected' => $ends]) {
         my ($how, $then) = @$case;

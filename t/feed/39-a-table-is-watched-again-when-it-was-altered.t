@@ -13,7 +13,7 @@ for my $db (has_database() ? databases('mysql') : ()) {
     $db->make('again', q{CREATE TABLE logs(id {serial},line {text}); INSERT INTO logs(line) VALUES('one');});
     $db->watch('again', 'logs');
     use_server(VaultTest::Server->start('again', config => $db->feed('again', 'again', 'rows=20 look=100') . live_folder('/feed')));
-    tolerate(qr{the watched table "logs" has other columns than when it was watched});    # the watcher, until it is watched again
+    tolerate(qr{the watched table "logs" has other columns than when it was watched});    # the tailer, until it is watched again
     for my $column ('more', 'still_more') {
         my $page = open_page('/feed/again.shtml');
         my $poll = $page->start_poll;

@@ -27,7 +27,7 @@ for my $db (has_database() ? databases('mysql') : ()) {
     $db->watch('gone', 'logs');
     use_server(VaultTest::Server->start('gone', config => $db->feed('gone', 'gone', 'look=100') . live_folder('/feed')
         . "<Location /vault/feed>\nSetHandler vault-feed\nVaultFeedExpose gone save\n</Location>\n"));
-    tolerate(qr{the watched table "logs" has other columns than when it was watched});    # the watcher, until it is watched again
+    tolerate(qr{the watched table "logs" has other columns than when it was watched});    # the tailer, until it is watched again
     tolerate(qr{the tables of "gone" have changed meanwhile: error 1054});    # the page, if it looks while its child believes in the column
     my $page = open_page('/feed/gone.shtml');
     like($page->html, qr{<p>\[one\]</p>}, 'a page of the table');

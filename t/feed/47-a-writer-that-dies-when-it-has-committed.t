@@ -89,7 +89,7 @@ for my $server (has_database() ? databases(qw(pgsql mysql)) : ()) {
             $poll{$_} = $page{$_}->start_poll(connect_in($reader)) for keys %PAGES;
             wait_waiting(2);
 
-            # Pages have a place in the ring.
+            # Pages have a position in the ring.
             $n++;
             my $saved = calls_feed('dies', save => asks("before $n"), on => connect_in($reader));
             ok($saved->{rows}, "$why: a row before") || diag($saved->{error});

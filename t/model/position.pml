@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a page's place in the changes of PostgreSQL claims, when the database crashes and gives ids again.
+/* What a page's position in the changes of PostgreSQL claims, when the database crashes and gives ids again.
  *
  * Transactions take ids one after the other. Each records a row, commits something else, or rolls back. A page has shown a set of rows,
- * and has a place: an end, and the transactions before it that were in progress. A watcher wakes it when there is a row that the watcher's
- * own place has not. A crash ends all transactions, and what comes then gets ids again: those of transactions that left nothing
+ * and has a position: an end, and the transactions before it that were in progress. The tailer wakes it when there is a row that the tailer's
+ * own position has not. A crash ends all transactions, and what comes then gets ids again: those of transactions that left nothing
  * on disk. A commit is on disk before it is seen; with ASYNC it comes there some time later, in the order of commits.
  *
  * What must always be so:
@@ -21,7 +21,7 @@
 #define CRASHES 1
 #endif
 #ifndef KILLS
-#define KILLS 0 /* of the process that watches: another goes on with its place, and the page is woken */
+#define KILLS 0 /* of the tailer: another process goes on with its position, and the page is woken */
 #endif
 #ifndef LOOKS
 #define LOOKS 1 /* of the page, for another reason than a row */
@@ -43,13 +43,13 @@ byte incarnation;
 byte rows;                  /* that were ever committed */
 byte begins = BEGINS, crashes = CRASHES, kills = KILLS, looks = LOOKS;
 
-/* ------------------------------------------------- the page, and who watches */
+/* ------------------------------------------------- the page, and the tailer */
 byte shown;                 /* bits: of rows */
-byte place_end = 1, missing; /* its place */
-byte place_of;              /* the incarnation in which it was made */
+byte position_end = 1, missing; /* its position */
+byte position_of;              /* the incarnation in which it was made */
 bit woken;
 byte watched_end = 1, watched_missing, watched_of;
-bit watched = 1;            /* it has a place */
+bit watched = 1;            /* it has a position */
 bit cut;                    /* its connection has broken */
 bit fresh;                  /* it goes on for another, and has not connected yet */
 bit dirty;                  /* it has not looked since something happened */
@@ -58,7 +58,7 @@ byte i_, last_, active_, new_, there_, keep_;
 
 #define HAS(e, m, id) (id < e && !(m & (1 << id)))
 
-/* A snapshot: active_, the rows that are there, the largest transaction that has recorded one, and the rows that a place has not. */
+/* A snapshot: active_, the rows that are there, the largest transaction that has recorded one, and the rows that a position has not. */
 inline see(e, m) {
     last_ = 0; active_ = 0; there_ = 0; new_ = 0;
     for (i_ : 1 .. IDS) {
@@ -81,16 +81,16 @@ inline forget_snapshot() { last_ = 0; active_ = 0; there_ = 0; new_ = 0 }
 
 #ifdef ASYNC
 #ifdef NO_INCARNATION
-#define IS_LOST (place_end > next)
+#define IS_LOST (position_end > next)
 #else
-#define IS_LOST (place_end > next || place_of != incarnation)
+#define IS_LOST (position_end > next || position_of != incarnation)
 #endif
 #else
-#define IS_LOST (place_end > next)
+#define IS_LOST (position_end > next)
 #endif
 
 inline look() { d_step {
-    see(place_end, missing);
+    see(position_end, missing);
     if
     :: IS_LOST -> shown = there_
     :: else ->
@@ -101,20 +101,20 @@ inline look() { d_step {
     assert((shown & there_) == shown);
 #endif
 #ifdef NO_CAP
-    place_end = next;
+    position_end = next;
 #else
 #ifdef CAP_TOO_LOW
-    place_end = (last_ > 0 -> last_ : 1);
+    position_end = (last_ > 0 -> last_ : 1);
 #else
-    place_end = last_ + 1;
+    position_end = last_ + 1;
 #endif
 #endif
 #ifdef IN_PROGRESS_SEEN
     missing = 0;
 #else
-    missing = active_ & ((1 << place_end) - 1);
+    missing = active_ & ((1 << position_end) - 1);
 #endif
-    place_of = incarnation;
+    position_of = incarnation;
     forget_snapshot()
 } }
 
@@ -126,11 +126,11 @@ end:
     od
 }
 
-/* Its place is a whole snapshot: it is of one incarnation. */
+/* Its position is a whole snapshot: it is of one incarnation. */
 inline watch() { d_step {
     if
     :: !fresh && cut -> watched = 0
-#ifndef WATCHER_GOES_ON
+#ifndef TAILER_GOES_ON
     :: fresh && watched_of != incarnation -> watched = 0
 #endif
     :: watched_end > next -> watched = 0
@@ -146,7 +146,7 @@ inline watch() { d_step {
     forget_snapshot()
 } }
 
-proctype watcher() {
+proctype tailer() {
 end:
     do
     :: atomic { dirty -> dirty = 0; watch() }
@@ -221,9 +221,9 @@ end:
     od
 }
 
-proctype monitor() { timeout -> d_step { see(place_end, missing); assert(shown == there_) } }
+proctype monitor() { timeout -> d_step { see(position_end, missing); assert(shown == there_) } }
 
 init { atomic {
     for (i_ : 1 .. WRITERS) { run writer() }
     i_ = 0;
-    run page(); run watcher(); run crash(); run monitor() } }
+    run page(); run tailer(); run crash(); run monitor() } }

@@ -3,7 +3,7 @@
  *
  * Writers commit changes, in any order. The tailer reads those that its position does not contain, appends them to the ring, publishes the head
  * with the new position, and notifies. It can be killed between any two of these steps; its successor goes on from the head that was published,
- * and the parent has all pages look. A page has a cursor: a place in the ring and a position. It takes what is new from the ring, or, when the
+ * and the parent has all pages look. A page has a cursor: an offset in the ring and a position. It takes what is new from the ring, or, when the
  * ring cannot answer, from the database in one snapshot, as for its first view. When the connection of the tailer has
  * broken, a new life of the ring begins.
  *

@@ -19,9 +19,9 @@ static sql_call_t call_of(void)
     return c;
 }
 
-static const char *place_of(const char *told)
+static const char *position_of(const char *told)
 {
-    return database_dialect_pgsql.place(told, suite_pool);
+    return database_dialect_pgsql.position_of(told, suite_pool);
 }
 
 /* Has that transaction been seen? */
@@ -33,18 +33,18 @@ static int has(const database_position_t *position, apr_int64_t xid)
 }
 
 /* The condition for what is new since then. */
-static const char *since(const char *place)
+static const char *since(const char *position)
 {
     sql_call_t c = call_of();
     sql_statement_t *sql = sql_statement_make(&c);
 
-    database_position_pgsql.append_since(sql, place);
+    database_position_pgsql.append_since(sql, position);
     return sql->text;
 }
 
-static int is_lost(const char *place, const char *now, const char *pruned)
+static int is_lost(const char *position, const char *now, const char *pruned)
 {
-    const database_span_t span = {.since = place, .now = now, .pruned = pruned};
+    const database_span_t span = {.since = position, .now = now, .pruned = pruned};
 
     return database_position_pgsql.is_lost(suite_pool, &span);
 }
@@ -52,7 +52,7 @@ static int is_lost(const char *place, const char *now, const char *pruned)
 static void test_compact(void)
 {
     static const struct {
-        const char *told, *place, *why;
+        const char *told, *position, *why;
     } rows[] = {
         {"750:750:", "750:750:", "nothing is in progress"},
         {"750:760:750", "750:760:.0", "one is: it is xmin"},
@@ -64,12 +64,12 @@ static void test_compact(void)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *place = place_of(rows[i].told);
+        const char *position = position_of(rows[i].told);
 
-        CU_ASSERT_STRING_EQUAL(place, rows[i].place);
-        check(since(place), apr_pstrcat(suite_pool, "E'", rows[i].told, "'::pg_catalog.pg_snapshot", NULL),
+        CU_ASSERT_STRING_EQUAL(position, rows[i].position);
+        check(since(position), apr_pstrcat(suite_pool, "E'", rows[i].told, "'::pg_catalog.pg_snapshot", NULL),
               rows[i].told, rows[i].why);
-        CU_ASSERT_FALSE(is_lost(place, place, ""));
+        CU_ASSERT_FALSE(is_lost(position, position, ""));
     }
 }
 
@@ -99,15 +99,15 @@ static void test_many(void)
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const char *told = told_of(rows[i].count, rows[i].step);
-        const char *place = place_of(told);
-        const char *condition = since(place);
+        const char *position = position_of(told);
+        const char *condition = since(position);
         const char *begin = strstr(condition, "E'") + 2;
         const char *end = strchr(begin, '\'');
         const char *list = strchr(strchr(told, ':') + 1, ':') + 1;
         const char *kept = strchr(strchr(begin, ':') + 1, ':') + 1;
 
         /* Two of them in a batch that was cut, with its id and the epoch. */
-        CU_ASSERT_TRUE(2 * strlen(place) + 64 < VAULT_PROPERTY_VALUE_MAX);
+        CU_ASSERT_TRUE(2 * strlen(position) + 64 < VAULT_PROPERTY_VALUE_MAX);
         CU_ASSERT_EQUAL(strncmp(begin, told, (size_t)(end - begin)) == 0 && told[end - begin] == '\0', rows[i].whole);
         if (!rows[i].whole) {
             /* It ends at one that is in progress, so that all beyond is new. */
@@ -124,7 +124,7 @@ static void test_many(void)
 static void test_lost(void)
 {
     static const struct {
-        const char *place, *now, *pruned;
+        const char *position, *now, *pruned;
         int lost;
         const char *why;
     } rows[] = {
@@ -149,9 +149,9 @@ static void test_lost(void)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        int lost = is_lost(rows[i].place, rows[i].now, rows[i].pruned);
+        int lost = is_lost(rows[i].position, rows[i].now, rows[i].pruned);
 
-        check(lost == rows[i].lost ? "right" : "wrong", "right", rows[i].place, rows[i].why);
+        check(lost == rows[i].lost ? "right" : "wrong", "right", rows[i].position, rows[i].why);
     }
 }
 
@@ -160,7 +160,7 @@ static void test_lost(void)
 static void test_last(void)
 {
     static const struct {
-        const char *told, *place, *why;
+        const char *told, *position, *why;
     } rows[] = {
         {"731:731:/726", "727:727:", "four that have left nothing may be given again"},
         {"731:731:/730", "731:731:", "the last one has recorded something"},
@@ -172,13 +172,13 @@ static void test_last(void)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        database_position_t told, place;
+        database_position_t told, position;
 
-        check(place_of(rows[i].told), rows[i].place, rows[i].told, rows[i].why);
+        check(position_of(rows[i].told), rows[i].position, rows[i].told, rows[i].why);
         CU_ASSERT_TRUE_FATAL(database_position_pgsql.read(&told, rows[i].told));
-        CU_ASSERT_TRUE_FATAL(database_position_pgsql.read(&place, rows[i].place));
+        CU_ASSERT_TRUE_FATAL(database_position_pgsql.read(&position, rows[i].position));
         for (apr_int64_t xid = 1; xid < 750; xid++) {
-            CU_ASSERT_EQUAL(has(&told, xid), has(&place, xid));
+            CU_ASSERT_EQUAL(has(&told, xid), has(&position, xid));
         }
         CU_ASSERT_TRUE(is_lost(rows[i].told, "800:800:", ""));
     }
@@ -216,24 +216,24 @@ static const char *tell(const fate_e *fates, int count)
 }
 
 /* @return how many of them are wrong */
-static int judge(const database_position_t *place, const fate_e *fates, int count)
+static int judge(const database_position_t *position, const fate_e *fates, int count)
 {
     int on_disk = FIRST; /* as little as there can be: what was committed */
     int wrong = 0;
 
     for (int i = 0; i < count; i++) {
-        int is_seen = has(place, FIRST + i);
+        int is_seen = has(position, FIRST + i);
 
         wrong += (fates[i] == RECORDED && !is_seen) || (fates[i] == BEGUN && is_seen);
         on_disk = fates[i] >= ELSEWHERE ? FIRST + i + 1 : on_disk;
     }
     for (int xid = on_disk; xid < FIRST + 2 * IDS; xid++) {
-        wrong += has(place, xid);
+        wrong += has(position, xid);
     }
     return wrong;
 }
 
-/* Each recorded change that was seen is seen by the place, none in progress is, and no id that can be given again. */
+/* Each recorded change that was seen is seen by the position, none in progress is, and no id that can be given again. */
 static void test_drawn(void)
 {
     unsigned int drawn = 20261123;
@@ -242,14 +242,14 @@ static void test_drawn(void)
     for (int round = 0; round < 5000; round++) {
         fate_e fates[IDS];
         int count = 1 + round % IDS;
-        database_position_t place;
+        database_position_t position;
 
         for (int i = 0; i < count; i++) {
             drawn = drawn * 1103515245U + 12345U;
             fates[i] = (fate_e)((drawn >> 16) % ENDS);
         }
-        CU_ASSERT_TRUE_FATAL(database_position_pgsql.read(&place, place_of(tell(fates, count))));
-        wrong += judge(&place, fates, count);
+        CU_ASSERT_TRUE_FATAL(database_position_pgsql.read(&position, position_of(tell(fates, count))));
+        wrong += judge(&position, fates, count);
     }
     CU_ASSERT_EQUAL(wrong, 0);
 }

@@ -384,7 +384,7 @@ static void test_gone(void)
     strcpy(page.cursor, "500");
     host_notify("DB-logs");
     check(ask(&feed, &page, "get_new_instances", look), "\"line\":\"one\"", "another life",
-          "the page's place is beyond every key this table ever gave");
+          "the page's position is beyond every key this table ever gave");
     CU_ASSERT_STRING_EQUAL(page.cursor, "3");
     feed_close(&feed);
     feed_open(&feed, apr_psprintf(suite_pool, "database=%s", folder));

@@ -55,7 +55,7 @@ static void take_lists(walk_t *w, watching_t *at, const json_t *answer)
     }
 }
 
-/* A user whose place is gone is shown all. */
+/* A user whose position is gone is shown all. */
 static int is_all(walk_t *w, const watching_t *at, const json_t *answer)
 {
     json_t *is = truth(w, at);

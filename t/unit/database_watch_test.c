@@ -115,7 +115,7 @@ static void test_cursor_argument(void)
         {"\"largest-key\"", "\"line\":\"three\"", "a tag may be older than the watching"},
         {"\"' OR 1=1 --\"", "EINVAL: argument \"cursor\" takes \"largest-key\" only", "SQL"},
         {"\"\"", "EINVAL: argument \"cursor\" takes \"largest-key\" only", "empty"},
-        {"\"w1:0\"", "EINVAL: argument \"cursor\" takes \"largest-key\" only", "a place is the page's own"},
+        {"\"w1:0\"", "EINVAL: argument \"cursor\" takes \"largest-key\" only", "a position is the page's own"},
         {"7", "EINVAL: argument \"cursor\" takes \"largest-key\" only", "a number"},
         {"[\"largest-key\"]", "EINVAL: argument \"cursor\" takes \"largest-key\" only", "a list"},
     };
@@ -254,7 +254,8 @@ static void test_resets(void)
     check(ask(&s.feed, &page, "get_new_instances", args), first, "unwatched", "AUTOINCREMENT");
     with_statements(&s.feed, "logs", database_dialect_watch);
     host_notify("DB-logs");
-    check(ask(&s.feed, &page, "get_new_instances", args), first, "watched", "a place of the unwatched table is none");
+    check(ask(&s.feed, &page, "get_new_instances", args), first, "watched",
+          "a position in the unwatched table is none");
     CU_ASSERT_EQUAL(page.resets, 1);
     host_notify("DB-logs");
     check(ask(&s.feed, &page, "get_new_instances", args), "nothing", "watched", "and then it is one");
@@ -276,7 +277,7 @@ static void test_resets(void)
     scene_end(&s);
 }
 
-/* What happened while a user was away comes at the next visit; the place moves when the browser has the answer, and never back. */
+/* What happened while a user was away comes at the next visit; the position moves when the browser has the answer, and never back. */
 static void test_persistent(void)
 {
     const char *args = "{\"table\":\"logs\",\"limit\":1,\"persistent\":\"yes\"}";
@@ -287,7 +288,7 @@ static void test_persistent(void)
     memset(pages, 0, sizeof(pages));
     scene_begin(&s, "watch_persistent.db", "logs", "");
     check(ask(&s.feed, &pages[0], "get_new_instances", args), "EINVAL: argument \"persistent\": nobody has logged in",
-          "nobody", "whose place?");
+          "nobody", "whose position?");
     host_user_name = "ann";
     check(ask(&s.feed, &pages[0], "get_new_instances", args), "\"line\":\"three\"", "first visit", "a first view");
     vault_feed.acked(s.feed.self, pages[0].ack);
@@ -306,7 +307,7 @@ static void test_persistent(void)
     stranger_does(s.other, "CREATE TABLE unwatched(id INTEGER PRIMARY KEY AUTOINCREMENT)");
     host_user_name = "ann";
     check(ask(&s.feed, NULL, "get_new_instances", "{\"table\":\"unwatched\",\"persistent\":\"yes\"}"),
-          "EINVAL: table \"unwatched\" is not watched", "unwatched", "a place that could not be kept");
+          "EINVAL: table \"unwatched\" is not watched", "unwatched", "a position that could not be kept");
     host_user_name = NULL;
     scene_end(&s);
 }
@@ -368,7 +369,7 @@ static void test_prune(void)
     CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, 0, 2, "3"), APR_SUCCESS);
     host_notify("DB-logs");
     ask(&s.feed, &seen, "get_new_instances", args);
-    CU_ASSERT_EQUAL(seen.resets, 0); /* what the watcher has not announced stays */
+    CU_ASSERT_EQUAL(seen.resets, 0); /* what the tailer has not announced stays */
     CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, 0, 2, "1000000"), APR_SUCCESS);
     sql_background_end(&c);
     host_notify("DB-logs");
@@ -531,7 +532,7 @@ void vault_database_watch_suite(void)
     CU_add_test(suite, "images of every kind of value", test_images);
     CU_add_test(suite, "more than one answer holds", test_parts);
     CU_add_test(suite, "what cannot be told is shown anew", test_resets);
-    CU_add_test(suite, "a place that outlives pages", test_persistent);
+    CU_add_test(suite, "a position that outlives pages", test_persistent);
     CU_add_test(suite, "a table that is altered", test_altered);
     CU_add_test(suite, "changes are pruned by age and number", test_prune);
     CU_add_test(suite, "writes announce each row", test_writes);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# persistent="yes" on MariaDB: who removes the places of users who have not come for long, as the watcher does once a minute, does not keep a visit from
-# moving its own. Here it is done all the time.
+# persistent="yes" on MariaDB: the tailer removes, once a minute, the positions of users who have not come for long. That does not keep a
+# visit from moving its own. Here a session removes them all the time.
 use strict;
 use warnings;
 use MIME::Base64 ();

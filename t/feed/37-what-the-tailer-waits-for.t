@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# PostgreSQL tells who watches of other programs' commits: also of one that comes while it waits for the answer to something else, and
-# while somebody has the lock for himself that says who listens.
+# PostgreSQL tells the tailer of other programs' commits: also of one that comes while the tailer waits for another answer, and
+# while a session holds the lock that LISTEN takes.
 use strict;
 use warnings;
 use VaultTest;
@@ -33,7 +33,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
         return wall_shown(\%has);
     };
     wait_waiting(1);
-    wait_until(sub { $waits->('DELETE FROM%vault_results%') }, 'who watches waits to remove what is old');
+    wait_until(sub { $waits->('DELETE FROM%vault_results%') }, 'the tailer waits to remove what is old');
     $db->does('waits', q{INSERT INTO posts VALUES(1,1,'hello')});
     $other->does('COMMIT');
     is($told->(), '1:hello', 'what was committed meanwhile is shown at once');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file database_place_fuzz.c
- * Any text as a place in the change table of each database. Checked besides crashes: what is believed has nothing in it that could be SQL,
- * and so has the place after it.
+ * @file database_position_fuzz.c
+ * Any text as a position in the change log of each database. Checked besides crashes: what is believed has nothing in it that could be SQL,
+ * and so has the position after it.
  */
 #include "dialect.h"
 
@@ -11,12 +11,12 @@
 
 #include "fuzz.h"
 
-static void look(const database_dialect_t *dialect, const sql_driver_t *driver, const char *place, const char *now,
+static void look(const database_dialect_t *dialect, const sql_driver_t *driver, const char *position, const char *now,
                  apr_pool_t *pool)
 {
     sql_database_t db = {.driver = driver, .database = "none"};
     sql_call_t c = {.db = &db, .pool = pool};
-    database_span_t span = {.since = place, .now = now, .pruned = ""};
+    database_span_t span = {.since = position, .now = now, .pruned = ""};
     int again;
 
     for (int i = 0; i < 2 && !dialect->position->is_lost(pool, &span); i++) {

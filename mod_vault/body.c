@@ -12,7 +12,7 @@
 #include "util_filter.h"
 
 #include "base/now.h"
-#include "context.h"
+#include "client.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "shm/client_table.h"

@@ -16,7 +16,6 @@
 
 #include "page/page_calls.h"
 #include "page/run.h"
-#include "shm/client_table.h"
 
 typedef struct vault_context_t {
     vault_run_t *run;        /* the round: of the view, or of the poll; NULL: no page */
@@ -55,17 +54,6 @@ vault_context_t *vault_context_make(request_rec *r);
 /** Begin a round of methods for the poll `r`: a context in `pool`, until vault_context_end(). */
 vault_context_t *vault_context_begin(request_rec *r, vault_run_t *run, const vault_page_t *page, apr_pool_t *pool);
 void vault_context_end(request_rec *r);
-
-/** The main request of `r`. */
-request_rec *vault_main_request(request_rec *r);
-
-/** Who asks, for the table of clients (client_table.h): the user of this virtual host and realm
- * or, without one, the address. After authentication. */
-vault_client_id_t vault_client_of(request_rec *r);
-
-/** Which limit its client has reached, for a page to be made or for so many bytes: for the log, after a refusal.
- * @return the directive and its value, in the request's pool; NULL: none */
-const char *vault_client_limit(request_rec *r, apr_size_t bytes);
 
 /** The round that `r` is part of; begun now if `r` is a view that may have a page.
  * @param status  why there is none: APR_EACCES VaultLongPoll is off here, APR_EINIT too late, APR_ENOSPC no room, APR_NOTFOUND

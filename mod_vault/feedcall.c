@@ -7,9 +7,11 @@
 #include "http_log.h"
 
 #include "base/call_name.h"
+#include "client.h"
 #include "context.h"
 #include "feeds.h"
 #include "log.h"
+#include "main_request.h"
 #include "mod_vault.h"
 
 APLOG_USE_MODULE(vault);

@@ -237,15 +237,6 @@ int vault_method_is_refusal(int status)
     }
 }
 
-int vault_method_is_url(const char *url)
-{
-    const char *p;
-
-    for (p = url; *p > ' ' && *p <= '~' && *p != '#'; p++) {
-    }
-    return !*p && p - url <= VAULT_URL_MAX;
-}
-
 void vault_method_hooks(void)
 {
     capture_filter = ap_register_output_filter("VAULT_CAPTURE", filter_capture, NULL, AP_FTYPE_CONTENT_SET);

@@ -8,9 +8,6 @@
 
 #include "httpd.h"
 
-/** The longest URL of a method. */
-#define VAULT_URL_MAX 1024
-
 /** What a method wrote. */
 typedef struct vault_output_t {
     const char *url;
@@ -31,9 +28,6 @@ const char *vault_method_run(request_rec *r, const char *url, apr_off_t max, vau
 /** Is that the status of a method whose visitor has signed out, or may not see it: 401, 403, or a redirect, as to a
  * login? */
 int vault_method_is_refusal(int status);
-
-/** Is `url` text as a URL has it, without a fragment, and of at most VAULT_URL_MAX bytes? */
-int vault_method_is_url(const char *url);
 
 /** Register the filter of this file. */
 void vault_method_hooks(void);

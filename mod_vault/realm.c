@@ -9,7 +9,7 @@
 #include "http_config.h"
 #include "http_core.h"
 
-#include "context.h"
+#include "main_request.h"
 #include "mod_vault.h"
 
 /* The key lives as long as the shared memory: the author of an AuthName cannot choose one that has the number of another. */

@@ -10,7 +10,6 @@
 #include "feeds.h"
 #include "handlers.h"
 #include "log.h"
-#include "method.h"
 #include "mod_vault.h"
 #include "page/page_facts.h"
 

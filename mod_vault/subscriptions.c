@@ -10,6 +10,7 @@
 #include "apr_strings.h"
 
 #include "body.h"
+#include "client.h"
 #include "context.h"
 #include "feedurl.h"
 #include "method.h"

@@ -8,10 +8,10 @@
 
 #include "context.h"
 #include "explain.h"
-#include "method.h"
 #include "mod_vault.h"
 #include "mod_vault/vault.h"
 #include "origin.h"
+#include "page/method_url.h"
 #include "reply.h"
 
 #define RETRY_AFTER 5

@@ -15,7 +15,7 @@
 #include "http_request.h"
 
 #include "base/now.h"
-#include "context.h"
+#include "client.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "mod_vault/vault.h"

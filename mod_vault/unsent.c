@@ -7,7 +7,7 @@
 #include "answer.h"
 #include "base/now.h"
 #include "base/text.h"
-#include "context.h"
+#include "client.h"
 #include "log.h"
 #include "mod_vault.h"
 #include "reply.h"

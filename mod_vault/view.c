@@ -12,10 +12,11 @@
 #include "context.h"
 #include "headers.h"
 #include "log.h"
-#include "method.h"
+#include "main_request.h"
 #include "mod_vault.h"
 #include "own_handlers.h"
 #include "own_page.h"
+#include "page/method_url.h"
 #include "script_filter.h"
 
 APLOG_USE_MODULE(vault);

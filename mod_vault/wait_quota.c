@@ -3,7 +3,7 @@
 #include "wait_quota.h"
 
 #include "base/now.h"
-#include "context.h"
+#include "client.h"
 #include "log.h"
 #include "mod_vault.h"
 

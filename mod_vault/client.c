@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names the client of a request, and compares what it has with its limits. */
+#include "client.h"
+
+#include <netinet/in.h>
+
+#include "apr_escape.h"
+#include "apr_strings.h"
+
+#include "main_request.h"
+#include "mod_vault.h"
+#include "realm.h"
+
+/* What a page takes of the memory before it has a state, at most. */
+#define SMALL 512
+
+/* An address of IPv4 comes as one of IPv6 (::ffff:192.0.2.1) where httpd accepts both on one socket, as by "Listen 80". */
+static int is_ipv6(const apr_sockaddr_t *address)
+{
+    return address && address->ipaddr_len == (apr_socklen_t)sizeof(struct in6_addr) &&
+           !IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)address->ipaddr_ptr);
+}
+
+const char *vault_client_name(request_rec *top, apr_pool_t *pool)
+{
+    if (top->user) {
+        return apr_pstrcat(pool, "user ", top->user, NULL);
+    }
+    if (!is_ipv6(top->useragent_addr)) {
+        return apr_pstrcat(pool, "address ", top->useragent_ip, NULL);
+    }
+    return apr_pstrcat(pool, "network ", apr_pescape_hex(pool, top->useragent_addr->ipaddr_ptr, 8, 0), NULL);
+}
+
+/* A user's name is another person's on another virtual host or in another realm, where any visitor may have chosen it. */
+vault_client_id_t vault_client_of(request_rec *r)
+{
+    request_rec *top = vault_main_request(r);
+    const char *name = vault_client_name(top, r->pool);
+    vault_owner_t owner;
+
+    if (top->user) {
+        owner = vault_realm_owner(r);
+        name = apr_psprintf(r->pool, "%s\n%" APR_UINT64_T_HEX_FMT "\n%" APR_UINT64_T_HEX_FMT, name, owner.host,
+                            owner.realm);
+    }
+    return vault_client_id(vault_server.clients, name);
+}
+
+const char *vault_client_limit(request_rec *r, apr_size_t bytes)
+{
+    static const char *const names[] = {"VaultMaxPagesPerClient", "VaultMaxMemoryPerClient",
+                                        "VaultMaxInterestsPerClient"};
+    const vault_page_limits_t *limits = vault_pages_limits(vault_server.pages);
+    vault_client_id_t client = vault_client_of(r);
+    unsigned kind;
+
+    for (kind = 0; kind < VAULT_CLIENT_OF_SLOT; kind++) {
+        apr_uint64_t has = vault_clients_has(vault_server.clients, client, (vault_client_kind_t)kind);
+        apr_uint64_t more = kind == VAULT_CLIENT_BYTES ? vault_heap_takes(bytes > SMALL ? bytes : SMALL) : 1;
+
+        if (has + more > limits->of_client[kind]) {
+            return apr_psprintf(r->pool, "%s %" APR_UINT64_T_FMT, names[kind], limits->of_client[kind]);
+        }
+    }
+    return NULL;
+}

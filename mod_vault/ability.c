@@ -9,7 +9,7 @@
 #include "http_config.h"
 
 #include "base/now.h"
-#include "mod_vault.h"
+#include "server.h"
 #include "thread_quota.h"
 
 #define SPARE_DESCRIPTORS 256

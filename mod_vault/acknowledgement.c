@@ -3,8 +3,8 @@
 #include "acknowledgement.h"
 
 #include "answer.h"
-#include "mod_vault.h"
 #include "reply.h"
+#include "server.h"
 
 /* Acknowledge one page; its seat is told nothing but what is wrong. */
 static void acknowledge(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked, apr_pool_t *pool)

@@ -5,8 +5,8 @@
 
 #include "base/json_text.h"
 #include "base/text.h"
-#include "mod_vault.h"
 #include "reply.h"
+#include "server.h"
 #include "unsent.h"
 #include "updates.h"
 

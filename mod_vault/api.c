@@ -9,11 +9,11 @@
 
 #include "context.h"
 #include "feedcall.h"
-#include "mod_vault.h"
 #include "mod_vault/vault.h"
 #include "origin.h"
 #include "own_page.h"
 #include "render.h"
+#include "server.h"
 #include "suspend.h"
 #include "view.h"
 

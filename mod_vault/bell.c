@@ -22,7 +22,7 @@
 #include "base/spare.h"
 #include "handlers.h"
 #include "log.h"
-#include "mod_vault.h"
+#include "server.h"
 #include "visit.h"
 
 APLOG_USE_MODULE(vault);

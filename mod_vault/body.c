@@ -14,7 +14,7 @@
 #include "base/now.h"
 #include "client.h"
 #include "log.h"
-#include "mod_vault.h"
+#include "server.h"
 #include "shm/client_table.h"
 #include "thread_quota.h"
 

@@ -13,8 +13,8 @@
 #include "ability.h"
 #include "base/now.h"
 #include "figures.h"
-#include "mod_vault.h"
 #include "reply.h"
+#include "server.h"
 
 #define PARENT_HEARS apr_time_from_sec(5)
 

@@ -8,8 +8,8 @@
 #include "apr_strings.h"
 
 #include "main_request.h"
-#include "mod_vault.h"
 #include "realm.h"
+#include "server.h"
 
 /* What a page takes of the memory before it has a state, at most. */
 #define SMALL 512

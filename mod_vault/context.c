@@ -9,8 +9,8 @@
 #include "client.h"
 #include "log.h"
 #include "main_request.h"
-#include "mod_vault.h"
 #include "realm.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

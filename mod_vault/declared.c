@@ -7,9 +7,9 @@
 #include "http_log.h"
 
 #include "log.h"
-#include "mod_vault.h"
 #include "mod_vault/vault.h"
 #include "rules.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -14,8 +14,8 @@
 #include "answer.h"
 #include "base/now.h"
 #include "base/text.h"
-#include "mod_vault.h"
 #include "reply.h"
+#include "server.h"
 
 /* A stream is quiet if it has written no answer for this time. */
 #define QUIET apr_time_from_sec(2)

@@ -8,11 +8,11 @@
 
 #include "base/now.h"
 #include "base/utf8.h"
-#include "mod_vault.h"
 #include "mod_vault/vault.h"
 #include "page/page_facts.h"
 #include "page/page_name.h"
 #include "reply.h"
+#include "server.h"
 
 /* Of the cause bits the one that decided, in the order in which the dispatcher looks at them. */
 static const struct cause_t {

@@ -4,8 +4,8 @@
 
 #include "context.h"
 #include "feed_key.h"
-#include "mod_vault.h"
 #include "reply.h"
+#include "server.h"
 
 #define RETRY_AFTER 5
 

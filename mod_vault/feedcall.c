@@ -12,7 +12,7 @@
 #include "feeds.h"
 #include "log.h"
 #include "main_request.h"
-#include "mod_vault.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "feedcall.h"
 #include "log.h"
-#include "mod_vault.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -13,7 +13,7 @@
 #include "base/now.h"
 #include "feedcall.h"
 #include "log.h"
-#include "mod_vault.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -17,10 +17,10 @@
 #include "feedcall.h"
 #include "feeds.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "origin.h"
 #include "page/method_url.h"
 #include "reply.h"
+#include "server.h"
 #include "unsent.h"
 
 APLOG_USE_MODULE(vault);

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "mod_vault.h"
+#include "server.h"
 
 static apr_uint64_t pages_now(void)
 {

@@ -11,8 +11,8 @@
 #include "base/now.h"
 #include "client.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "mod_vault/vault.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

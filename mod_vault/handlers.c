@@ -15,8 +15,8 @@
 #include "base/now.h"
 #include "bell.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "request_line.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -20,9 +20,9 @@
 #include "declared.h"
 #include "gate.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "own_page.h"
 #include "script_filter.h"
+#include "server.h"
 #include "view.h"
 
 APLOG_USE_MODULE(vault);

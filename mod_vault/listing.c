@@ -11,11 +11,11 @@
 
 #include "base/now.h"
 #include "explain.h"
-#include "mod_vault.h"
 #include "mod_vault/vault.h"
 #include "page/page_facts.h"
 #include "page/page_name.h"
 #include "reply.h"
+#include "server.h"
 
 /* What was asked for; NULL: any. */
 typedef struct filter_t {

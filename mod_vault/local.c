@@ -13,7 +13,7 @@
 #include "mod_auth.h"
 
 #include "log.h"
-#include "mod_vault.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

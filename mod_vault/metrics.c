@@ -9,8 +9,8 @@
 #include "mod_status.h"
 
 #include "figures.h"
-#include "mod_vault.h"
 #include "qos_status.h"
+#include "server.h"
 
 /* The part of mod_status's page has room for the figures of one moment. */
 static const char *const in_mod_status[] = {"Pages",    "Interests", "Waiting", "Answers",

@@ -4,8 +4,8 @@
  * The reader may begin at dispatcher.c (one poll from request to answer) and seat.h (one page at a poll), with view.c (how a page
  * comes to be) and notifier.h (why no notification is lost).
  */
-#include "mod_vault.h"
-
+#include "httpd.h"
+#include "http_config.h"
 #include "http_request.h"
 
 #include "api.h"
@@ -28,14 +28,13 @@
 #include "own_page.h"
 #include "realm.h"
 #include "request_line.h"
+#include "server.h"
 #include "ssi.h"
 #include "status.h"
 #include "subscriptions.h"
 #include "throttle.h"
 #include "throttle_conf.h"
 #include "view.h"
-
-vault_server_t vault_server;
 
 static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {

@@ -5,10 +5,10 @@
 #include "apr_strings.h"
 
 #include "gate.h"
-#include "mod_vault.h"
 #include "mod_vault/vault.h"
 #include "origin.h"
 #include "reply.h"
+#include "server.h"
 
 /* Within so many seconds what waits has been told. */
 #define RETRY_AFTER 1

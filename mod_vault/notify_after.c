@@ -9,8 +9,8 @@
 #include "http_core.h"
 #include "http_request.h"
 
-#include "mod_vault.h"
 #include "own_handlers.h"
+#include "server.h"
 
 static void notify_all_of(const apr_array_header_t *names)
 {

@@ -17,9 +17,9 @@
 
 #include "body.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "own_handlers.h"
 #include "reply.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -13,8 +13,8 @@
 #include "context.h"
 #include "feed_key.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "realm.h"
+#include "server.h"
 #include "view.h"
 
 APLOG_USE_MODULE(vault);

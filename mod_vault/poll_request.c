@@ -10,9 +10,9 @@
 #include "base/now.h"
 #include "base/utf8.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "realm.h"
 #include "reply.h"
+#include "server.h"
 #include "suspend.h"
 
 APLOG_USE_MODULE(vault);

@@ -10,8 +10,8 @@
 #include "feed_key.h"
 #include "log.h"
 #include "method.h"
-#include "mod_vault.h"
 #include "page/page_name.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -6,7 +6,7 @@
 #include "http_log.h"
 
 #include "log.h"
-#include "mod_vault.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

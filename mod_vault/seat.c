@@ -10,8 +10,8 @@
 #include "feeds.h"
 #include "handlers.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "page/page_facts.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

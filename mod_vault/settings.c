@@ -8,11 +8,11 @@
 #include "declared.h"
 #include "feed_key.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "mod_vault/vault.h"
 #include "origin.h"
 #include "own_handlers.h"
 #include "reply.h"
+#include "server.h"
 #include "settings_feeds.h"
 #include "throttle_conf.h"
 

@@ -8,7 +8,7 @@
 #include "feeds.h"
 #include "feedurl.h"
 #include "log.h"
-#include "mod_vault.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -13,8 +13,8 @@
 #include "context.h"
 #include "feedcall.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "render.h"
+#include "server.h"
 #include "view.h"
 
 APLOG_USE_MODULE(vault);

@@ -15,9 +15,9 @@
 #include "figures.h"
 #include "listing.h"
 #include "metrics.h"
-#include "mod_vault.h"
 #include "qos_status.h"
 #include "reply.h"
+#include "server.h"
 #include "tail.h"
 
 static void set_figure(json_t *object, const vault_figure_t *f, apr_uint64_t value)

@@ -14,10 +14,10 @@
 #include "context.h"
 #include "feedurl.h"
 #include "method.h"
-#include "mod_vault.h"
 #include "origin.h"
 #include "realm.h"
 #include "reply.h"
+#include "server.h"
 #include "unsent.h"
 #include "updates.h"
 

@@ -8,11 +8,11 @@
 
 #include "context.h"
 #include "explain.h"
-#include "mod_vault.h"
 #include "mod_vault/vault.h"
 #include "origin.h"
 #include "page/method_url.h"
 #include "reply.h"
+#include "server.h"
 
 #define RETRY_AFTER 5
 /* What the page is up to with one interest: each by itself. */

@@ -4,7 +4,7 @@
 
 #include "ap_mpm.h"
 
-#include "mod_vault.h"
+#include "server.h"
 
 int vault_thread_quota_is_shared(void)
 {

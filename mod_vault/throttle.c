@@ -17,10 +17,10 @@
 #include "base/now.h"
 #include "client.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "mod_vault/vault.h"
 #include "own_handlers.h"
 #include "rules.h"
+#include "server.h"
 #include "suspend.h"
 #include "throttle_conf.h"
 

@@ -7,8 +7,8 @@
 #include "http_core.h"
 
 #include "log.h"
-#include "mod_vault.h"
 #include "rules.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "client.h"
 #include "log.h"
-#include "mod_vault.h"
 #include "reply.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -5,7 +5,7 @@
 #include "base/now.h"
 #include "client.h"
 #include "log.h"
-#include "mod_vault.h"
+#include "server.h"
 
 APLOG_USE_MODULE(vault);
 

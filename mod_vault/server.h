@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file mod_vault.h
- * What the files of the skin (those that know httpd) share: the module, and the server as this process sees it.
+ * @file server.h
+ * The server as this process sees it, which all files that know httpd share.
  */
-#ifndef MOD_VAULT_H
-#define MOD_VAULT_H
+#ifndef VAULT_SERVER_H
+#define VAULT_SERVER_H
 
 #include "httpd.h"
 #include "http_config.h"

@@ -4,7 +4,7 @@
 
 #include "answer.h"
 #include "reply.h"
-#include "server.h"
+#include "server/server.h"
 
 /* Acknowledge one page; its seat is told nothing but what is wrong. */
 static void acknowledge(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked, apr_pool_t *pool)

@@ -6,7 +6,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "reply.h"
-#include "server.h"
+#include "server/server.h"
 #include "unsent.h"
 #include "updates.h"
 

@@ -13,7 +13,7 @@
 #include "origin.h"
 #include "own_page.h"
 #include "render.h"
-#include "server.h"
+#include "server/server.h"
 #include "suspend.h"
 #include "view.h"
 

@@ -21,8 +21,8 @@
 #include "base/now.h"
 #include "base/spare.h"
 #include "handlers.h"
-#include "log.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 #include "visit.h"
 
 APLOG_USE_MODULE(vault);

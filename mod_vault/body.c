@@ -13,10 +13,10 @@
 
 #include "base/now.h"
 #include "client.h"
-#include "log.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "server/thread_quota.h"
 #include "shm/client_table.h"
-#include "thread_quota.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -10,11 +10,11 @@
 #include "apr_strings.h"
 #include "http_config.h"
 
-#include "ability.h"
 #include "base/now.h"
 #include "figures.h"
 #include "reply.h"
-#include "server.h"
+#include "server/ability.h"
+#include "server/server.h"
 
 #define PARENT_HEARS apr_time_from_sec(5)
 

@@ -9,7 +9,7 @@
 
 #include "main_request.h"
 #include "realm.h"
-#include "server.h"
+#include "server/server.h"
 
 /* What a page takes of the memory before it has a state, at most. */
 #define SMALL 512

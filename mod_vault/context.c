@@ -7,10 +7,10 @@
 
 #include "base/now.h"
 #include "client.h"
-#include "log.h"
 #include "main_request.h"
 #include "realm.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -6,10 +6,10 @@
 #include "http_core.h"
 #include "http_log.h"
 
-#include "log.h"
 #include "mod_vault/vault.h"
-#include "rules.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/rules.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

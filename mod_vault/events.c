@@ -15,7 +15,7 @@
 #include "base/now.h"
 #include "base/text.h"
 #include "reply.h"
-#include "server.h"
+#include "server/server.h"
 
 /* A stream is quiet if it has written no answer for this time. */
 #define QUIET apr_time_from_sec(2)

@@ -12,7 +12,7 @@
 #include "page/page_facts.h"
 #include "page/page_name.h"
 #include "reply.h"
-#include "server.h"
+#include "server/server.h"
 
 /* Of the cause bits the one that decided, in the order in which the dispatcher looks at them. */
 static const struct cause_t {

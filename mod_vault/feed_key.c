@@ -8,7 +8,7 @@
 #include "apr_strings.h"
 
 #include "context.h"
-#include "server.h"
+#include "server/server.h"
 
 #define KEY_MIN 32
 #define KEY_MAX 512

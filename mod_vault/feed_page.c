@@ -5,7 +5,7 @@
 #include "context.h"
 #include "feed_key.h"
 #include "reply.h"
-#include "server.h"
+#include "server/server.h"
 
 #define RETRY_AFTER 5
 

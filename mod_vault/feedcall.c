@@ -10,9 +10,9 @@
 #include "client.h"
 #include "context.h"
 #include "feeds.h"
-#include "log.h"
 #include "main_request.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

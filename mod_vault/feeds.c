@@ -12,8 +12,8 @@
 
 #include "base/now.h"
 #include "feedcall.h"
-#include "log.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

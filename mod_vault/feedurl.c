@@ -16,11 +16,11 @@
 #include "feed_page.h"
 #include "feedcall.h"
 #include "feeds.h"
-#include "log.h"
 #include "origin.h"
 #include "page/method_url.h"
 #include "reply.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 #include "unsent.h"
 
 APLOG_USE_MODULE(vault);

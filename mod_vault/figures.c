@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "server.h"
+#include "server/server.h"
 
 static apr_uint64_t pages_now(void)
 {

@@ -10,9 +10,9 @@
 
 #include "base/now.h"
 #include "client.h"
-#include "log.h"
 #include "mod_vault/vault.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

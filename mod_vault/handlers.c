@@ -14,9 +14,9 @@
 
 #include "base/now.h"
 #include "bell.h"
-#include "log.h"
 #include "request_line.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

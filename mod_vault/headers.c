@@ -19,10 +19,10 @@
 #include "context.h"
 #include "declared.h"
 #include "gate.h"
-#include "log.h"
 #include "own_page.h"
 #include "script_filter.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 #include "view.h"
 
 APLOG_USE_MODULE(vault);

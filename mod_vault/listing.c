@@ -15,7 +15,7 @@
 #include "page/page_facts.h"
 #include "page/page_name.h"
 #include "reply.h"
-#include "server.h"
+#include "server/server.h"
 
 /* What was asked for; NULL: any. */
 typedef struct filter_t {

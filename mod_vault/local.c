@@ -12,8 +12,8 @@
 #include "http_request.h"
 #include "mod_auth.h"
 
-#include "log.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -13,9 +13,9 @@
 #include "context.h"
 #include "feed_key.h"
 #include "headers.h"
-#include "log.h"
 #include "own_page.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 /* What a method is asked for, whatever the poll accepts: the integrations of Turbo answer with its media type only to this. */
 #define ACCEPT "text/vnd.turbo-stream.html, text/html, */*;q=0.1"

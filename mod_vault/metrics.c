@@ -10,7 +10,7 @@
 
 #include "figures.h"
 #include "qos_status.h"
-#include "server.h"
+#include "server/server.h"
 
 /* The part of mod_status's page has room for the figures of one moment. */
 static const char *const in_mod_status[] = {"Pages",    "Interests", "Waiting", "Answers",

@@ -28,7 +28,7 @@
 #include "own_page.h"
 #include "realm.h"
 #include "request_line.h"
-#include "server.h"
+#include "server/server.h"
 #include "ssi.h"
 #include "status.h"
 #include "subscriptions.h"

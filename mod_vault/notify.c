@@ -8,7 +8,7 @@
 #include "mod_vault/vault.h"
 #include "origin.h"
 #include "reply.h"
-#include "server.h"
+#include "server/server.h"
 
 /* Within so many seconds what waits has been told. */
 #define RETRY_AFTER 1

@@ -10,7 +10,7 @@
 #include "http_request.h"
 
 #include "own_handlers.h"
-#include "server.h"
+#include "server/server.h"
 
 static void notify_all_of(const apr_array_header_t *names)
 {

@@ -16,10 +16,10 @@
 #include "http_request.h"
 
 #include "body.h"
-#include "log.h"
 #include "own_handlers.h"
 #include "reply.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

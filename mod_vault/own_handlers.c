@@ -5,8 +5,8 @@
 #include "http_log.h"
 
 #include "base/now.h"
-#include "log.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -12,9 +12,9 @@
 #include "base/header_text.h"
 #include "context.h"
 #include "feed_key.h"
-#include "log.h"
 #include "realm.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 #include "view.h"
 
 APLOG_USE_MODULE(vault);

@@ -9,10 +9,10 @@
 
 #include "base/now.h"
 #include "base/utf8.h"
-#include "log.h"
 #include "realm.h"
 #include "reply.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 #include "suspend.h"
 
 APLOG_USE_MODULE(vault);

@@ -7,7 +7,7 @@
 #include "http_protocol.h"
 
 #include "base/utf8.h"
-#include "server.h"
+#include "server/server.h"
 
 /* A figure of a gate: where it lies in its facts, as 32 bits or as 64. */
 typedef struct column_t {

@@ -10,7 +10,7 @@
 #include "http_core.h"
 
 #include "main_request.h"
-#include "server.h"
+#include "server/server.h"
 
 /* The key lives as long as the shared memory: the author of an AuthName cannot choose one that has the number of another. */
 static apr_uint64_t number_of(const char *text)

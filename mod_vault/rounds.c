@@ -8,10 +8,10 @@
 #include "base/now.h"
 #include "context.h"
 #include "feed_key.h"
-#include "log.h"
 #include "method.h"
 #include "page/page_name.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -9,9 +9,9 @@
 #include "base/now.h"
 #include "feeds.h"
 #include "handlers.h"
-#include "log.h"
 #include "page/page_facts.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

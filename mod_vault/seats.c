@@ -7,7 +7,7 @@
 #include "answer.h"
 #include "base/now.h"
 #include "page/page_facts.h"
-#include "server.h"
+#include "server/server.h"
 
 void vault_seats_take(vault_seats_t *seats, request_rec *r, const vault_poll_request_t *q)
 {

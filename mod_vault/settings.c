@@ -7,12 +7,12 @@
 
 #include "declared.h"
 #include "feed_key.h"
-#include "log.h"
 #include "mod_vault/vault.h"
 #include "origin.h"
 #include "own_handlers.h"
 #include "reply.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 #include "settings_feeds.h"
 #include "throttle_conf.h"
 

@@ -7,8 +7,8 @@
 
 #include "feeds.h"
 #include "feedurl.h"
-#include "log.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

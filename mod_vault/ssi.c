@@ -12,9 +12,9 @@
 #include "base/now.h"
 #include "context.h"
 #include "feedcall.h"
-#include "log.h"
 #include "render.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 #include "view.h"
 
 APLOG_USE_MODULE(vault);

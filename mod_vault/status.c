@@ -17,7 +17,7 @@
 #include "metrics.h"
 #include "qos_status.h"
 #include "reply.h"
-#include "server.h"
+#include "server/server.h"
 #include "tail.h"
 
 static void set_figure(json_t *object, const vault_figure_t *f, apr_uint64_t value)

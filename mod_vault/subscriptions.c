@@ -17,7 +17,7 @@
 #include "origin.h"
 #include "realm.h"
 #include "reply.h"
-#include "server.h"
+#include "server/server.h"
 #include "unsent.h"
 #include "updates.h"
 

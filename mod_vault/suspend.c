@@ -11,10 +11,10 @@
 #include "base/now.h"
 #include "bell.h"
 #include "handlers.h"
-#include "log.h"
 #include "mod_vault/vault.h"
-#include "server.h"
-#include "thread_quota.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "server/thread_quota.h"
 #include "visit.h"
 #include "wait_quota.h"
 

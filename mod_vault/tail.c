@@ -12,7 +12,7 @@
 #include "origin.h"
 #include "page/method_url.h"
 #include "reply.h"
-#include "server.h"
+#include "server/server.h"
 
 #define RETRY_AFTER 5
 /* What the page is up to with one interest: each by itself. */

@@ -16,11 +16,11 @@
 
 #include "base/now.h"
 #include "client.h"
-#include "log.h"
 #include "mod_vault/vault.h"
 #include "own_handlers.h"
-#include "rules.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/rules.h"
+#include "server/server.h"
 #include "suspend.h"
 #include "throttle_conf.h"
 

@@ -6,9 +6,9 @@
 #include "apr_strings.h"
 #include "http_core.h"
 
-#include "log.h"
-#include "rules.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/rules.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

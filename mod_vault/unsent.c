@@ -8,9 +8,9 @@
 #include "base/now.h"
 #include "base/text.h"
 #include "client.h"
-#include "log.h"
 #include "reply.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

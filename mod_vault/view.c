@@ -11,13 +11,13 @@
 
 #include "context.h"
 #include "headers.h"
-#include "log.h"
 #include "main_request.h"
 #include "own_handlers.h"
 #include "own_page.h"
 #include "page/method_url.h"
 #include "script_filter.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

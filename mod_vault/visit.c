@@ -2,7 +2,7 @@
 /* Finds or makes what the module keeps for a connection. */
 #include "visit.h"
 
-#include "server.h"
+#include "server/server.h"
 
 vault_visit_t *vault_visit_of(const conn_rec *c)
 {

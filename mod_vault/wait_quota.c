@@ -4,8 +4,8 @@
 
 #include "base/now.h"
 #include "client.h"
-#include "log.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

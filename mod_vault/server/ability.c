@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the MPM and the process, reads what the MPM does not tell, and puts what does not go together into sentences. */
-#include "ability.h"
+#include "server/ability.h"
 
 #include <sys/resource.h>
 
@@ -9,8 +9,8 @@
 #include "http_config.h"
 
 #include "base/now.h"
-#include "server.h"
-#include "thread_quota.h"
+#include "server/server.h"
+#include "server/thread_quota.h"
 
 #define SPARE_DESCRIPTORS 256
 #define FEW 256

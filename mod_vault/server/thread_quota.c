@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts in the children's slots: each child changes its own number, and any child may read all of them. */
-#include "thread_quota.h"
+#include "server/thread_quota.h"
 
 #include "ap_mpm.h"
 
-#include "server.h"
+#include "server/server.h"
 
 int vault_thread_quota_is_shared(void)
 {

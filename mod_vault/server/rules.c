@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules of the configuration: a value and the condition under which it holds. */
-#include "rules.h"
+#include "server/rules.h"
 
 #include "apr_strings.h"
 #include "http_log.h"
 
-#include "log.h"
-#include "server.h"
+#include "server/log.h"
+#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
 

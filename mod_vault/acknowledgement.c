@@ -3,7 +3,7 @@
 #include "acknowledgement.h"
 
 #include "answer.h"
-#include "reply.h"
+#include "request/reply.h"
 #include "server/server.h"
 
 /* Acknowledge one page; its seat is told nothing but what is wrong. */

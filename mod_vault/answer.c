@@ -5,7 +5,7 @@
 
 #include "base/json_text.h"
 #include "base/text.h"
-#include "reply.h"
+#include "request/reply.h"
 #include "server/server.h"
 #include "unsent.h"
 #include "updates.h"

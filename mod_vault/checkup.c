@@ -12,7 +12,7 @@
 
 #include "base/now.h"
 #include "figures.h"
-#include "reply.h"
+#include "request/reply.h"
 #include "server/ability.h"
 #include "server/server.h"
 

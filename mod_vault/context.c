@@ -6,9 +6,9 @@
 #include "http_protocol.h"
 
 #include "base/now.h"
-#include "client.h"
-#include "main_request.h"
-#include "realm.h"
+#include "request/client.h"
+#include "request/main_request.h"
+#include "request/realm.h"
 #include "server/log.h"
 #include "server/server.h"
 

@@ -14,7 +14,7 @@
 #include "answer.h"
 #include "base/now.h"
 #include "base/text.h"
-#include "reply.h"
+#include "request/reply.h"
 #include "server/server.h"
 
 /* A stream is quiet if it has written no answer for this time. */

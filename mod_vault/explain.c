@@ -11,7 +11,7 @@
 #include "mod_vault/vault.h"
 #include "page/page_facts.h"
 #include "page/page_name.h"
-#include "reply.h"
+#include "request/reply.h"
 #include "server/server.h"
 
 /* Of the cause bits the one that decided, in the order in which the dispatcher looks at them. */

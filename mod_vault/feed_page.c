@@ -4,7 +4,7 @@
 
 #include "context.h"
 #include "feed_key.h"
-#include "reply.h"
+#include "request/reply.h"
 #include "server/server.h"
 
 #define RETRY_AFTER 5

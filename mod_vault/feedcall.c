@@ -7,10 +7,10 @@
 #include "http_log.h"
 
 #include "base/call_name.h"
-#include "client.h"
 #include "context.h"
 #include "feeds.h"
-#include "main_request.h"
+#include "request/client.h"
+#include "request/main_request.h"
 #include "server/log.h"
 #include "server/server.h"
 

@@ -9,8 +9,8 @@
 #include "http_log.h"
 
 #include "base/now.h"
-#include "client.h"
 #include "mod_vault/vault.h"
+#include "request/client.h"
 #include "server/log.h"
 #include "server/server.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/now.h"
 #include "bell.h"
-#include "request_line.h"
+#include "request/request_line.h"
 #include "server/log.h"
 #include "server/server.h"
 

@@ -14,7 +14,7 @@
 #include "mod_vault/vault.h"
 #include "page/page_facts.h"
 #include "page/page_name.h"
-#include "reply.h"
+#include "request/reply.h"
 #include "server/server.h"
 
 /* What was asked for; NULL: any. */

@@ -6,8 +6,8 @@
 
 #include "gate.h"
 #include "mod_vault/vault.h"
-#include "origin.h"
-#include "reply.h"
+#include "request/origin.h"
+#include "request/reply.h"
 #include "server/server.h"
 
 /* Within so many seconds what waits has been told. */

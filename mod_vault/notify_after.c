@@ -9,7 +9,7 @@
 #include "http_core.h"
 #include "http_request.h"
 
-#include "own_handlers.h"
+#include "request/own_handlers.h"
 #include "server/server.h"
 
 static void notify_all_of(const apr_array_header_t *names)

@@ -12,7 +12,7 @@
 #include "base/header_text.h"
 #include "context.h"
 #include "feed_key.h"
-#include "realm.h"
+#include "request/realm.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "view.h"

@@ -9,8 +9,8 @@
 
 #include "base/now.h"
 #include "base/utf8.h"
-#include "realm.h"
-#include "reply.h"
+#include "request/realm.h"
+#include "request/reply.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "suspend.h"

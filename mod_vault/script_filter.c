@@ -9,7 +9,7 @@
 #include "base/html_place.h"
 #include "context.h"
 #include "headers.h"
-#include "main_request.h"
+#include "request/main_request.h"
 #include "view.h"
 
 static ap_filter_rec_t *script_filter;

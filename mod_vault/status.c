@@ -8,7 +8,6 @@
 #include "http_core.h"
 #include "http_protocol.h"
 
-#include "body.h"
 #include "checkup.h"
 #include "dispatcher.h"
 #include "explain.h"
@@ -16,7 +15,8 @@
 #include "listing.h"
 #include "metrics.h"
 #include "qos_status.h"
-#include "reply.h"
+#include "request/body.h"
+#include "request/reply.h"
 #include "server/server.h"
 #include "tail.h"
 

@@ -20,7 +20,7 @@
 #include "util_filter.h"
 
 #include "base/text.h"
-#include "reply.h"
+#include "request/reply.h"
 #include "unsent.h"
 
 /* Below what makes the core wait until it has been written (FlushMaxThreshold). */

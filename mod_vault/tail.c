@@ -9,9 +9,9 @@
 #include "context.h"
 #include "explain.h"
 #include "mod_vault/vault.h"
-#include "origin.h"
 #include "page/method_url.h"
-#include "reply.h"
+#include "request/origin.h"
+#include "request/reply.h"
 #include "server/server.h"
 
 #define RETRY_AFTER 5

@@ -15,9 +15,9 @@
 #include "http_request.h"
 
 #include "base/now.h"
-#include "client.h"
 #include "mod_vault/vault.h"
-#include "own_handlers.h"
+#include "request/client.h"
+#include "request/own_handlers.h"
 #include "server/log.h"
 #include "server/rules.h"
 #include "server/server.h"

@@ -7,8 +7,8 @@
 #include "answer.h"
 #include "base/now.h"
 #include "base/text.h"
-#include "client.h"
-#include "reply.h"
+#include "request/client.h"
+#include "request/reply.h"
 #include "server/log.h"
 #include "server/server.h"
 

@@ -11,10 +11,10 @@
 
 #include "context.h"
 #include "headers.h"
-#include "main_request.h"
-#include "own_handlers.h"
 #include "own_page.h"
 #include "page/method_url.h"
+#include "request/main_request.h"
+#include "request/own_handlers.h"
 #include "script_filter.h"
 #include "server/log.h"
 #include "server/server.h"

@@ -3,7 +3,7 @@
 #include "wait_quota.h"
 
 #include "base/now.h"
-#include "client.h"
+#include "request/client.h"
 #include "server/log.h"
 #include "server/server.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parameters in, JSON out. */
-#include "reply.h"
+#include "request/reply.h"
 
 #include "apr_strings.h"
 #include "http_protocol.h"
@@ -9,7 +9,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "body.h"
+#include "request/body.h"
 
 void vault_reply_no_cache(request_rec *r)
 {

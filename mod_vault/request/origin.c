@@ -5,7 +5,7 @@
  * cookies or login, so that question must be answered before httpd asks for a user. What was let in for that reason alone gets no
  * further than our answer.
  */
-#include "origin.h"
+#include "request/origin.h"
 
 #include "apr_lib.h"
 #include "apr_strings.h"
@@ -15,9 +15,9 @@
 #include "http_protocol.h"
 #include "http_request.h"
 
-#include "body.h"
-#include "own_handlers.h"
-#include "reply.h"
+#include "request/body.h"
+#include "request/own_handlers.h"
+#include "request/reply.h"
 #include "server/log.h"
 #include "server/server.h"
 

@@ -4,7 +4,7 @@
  * use it. For the second write the module cuts the line again if one of its own handlers will answer, and restores it
  * for the access log. For other handlers it overwrites in log_transaction what httpd has written.
  */
-#include "request_line.h"
+#include "request/request_line.h"
 
 #include "apr_strings.h"
 #include "http_config.h"
@@ -12,8 +12,8 @@
 #include "http_request.h"
 #include "scoreboard.h"
 
-#include "own_handlers.h"
 #include "page/page_name.h"
+#include "request/own_handlers.h"
 
 /* The note with the line as the client has sent it, if it has an id. */
 #define SENT "vault-request-line"

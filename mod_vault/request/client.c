@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names the client of a request, and compares what it has with its limits. */
-#include "client.h"
+#include "request/client.h"
 
 #include <netinet/in.h>
 
 #include "apr_escape.h"
 #include "apr_strings.h"
 
-#include "main_request.h"
-#include "realm.h"
+#include "request/main_request.h"
+#include "request/realm.h"
 #include "server/server.h"
 
 /* What a page takes of the memory before it has a state, at most. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Virtual hosts and realms as numbers: pages in the shared memory name them, over graceful restarts, while server_recs come and go. */
-#include "realm.h"
+#include "request/realm.h"
 
 #include "apr_hash.h"
 #include "apr_lib.h"
@@ -9,7 +9,7 @@
 #include "http_config.h"
 #include "http_core.h"
 
-#include "main_request.h"
+#include "request/main_request.h"
 #include "server/server.h"
 
 /* The key lives as long as the shared memory: the author of an AuthName cannot choose one that has the number of another. */

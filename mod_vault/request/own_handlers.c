@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of the handlers that have URLs, and the check where those of the whole server may answer. */
-#include "own_handlers.h"
+#include "request/own_handlers.h"
 
 #include "http_log.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads without waiting first, then within limits of number and of time. */
-#include "body.h"
+#include "request/body.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "util_filter.h"
 
 #include "base/now.h"
-#include "client.h"
+#include "request/client.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "server/thread_quota.h"

@@ -5,7 +5,7 @@
  *
  * A proxy that adds no header at all cannot be told from a local client: docs/operating.md says what to do then.
  */
-#include "local.h"
+#include "request/local.h"
 
 #include "apr_strings.h"
 #include "http_log.h"

@@ -12,10 +12,10 @@
 #include "mpm_common.h"
 #include "scoreboard.h"
 
+#include "announce/gate.h"
 #include "base/now.h"
 #include "bell.h"
 #include "feeds.h"
-#include "gate.h"
 #include "render.h"
 #include "server/ability.h"
 #include "server/log.h"

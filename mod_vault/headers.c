@@ -14,11 +14,11 @@
 #include "http_request.h"
 #include "util_filter.h"
 
+#include "announce/gate.h"
 #include "base/header_text.h"
 #include "base/now.h"
 #include "context.h"
 #include "declared.h"
-#include "gate.h"
 #include "own_page.h"
 #include "script_filter.h"
 #include "server/log.h"

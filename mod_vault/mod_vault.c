@@ -8,6 +8,8 @@
 #include "http_config.h"
 #include "http_request.h"
 
+#include "announce/notify.h"
+#include "announce/notify_after.h"
 #include "api.h"
 #include "bell.h"
 #include "child.h"
@@ -20,8 +22,6 @@
 #include "headers.h"
 #include "method.h"
 #include "metrics.h"
-#include "notify.h"
-#include "notify_after.h"
 #include "own_page.h"
 #include "request/local.h"
 #include "request/origin.h"

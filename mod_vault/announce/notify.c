@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notify by HTTP, for writers that are not in this server. Who may is the configuration's to say (Require). */
-#include "notify.h"
+#include "announce/notify.h"
 
 #include "apr_strings.h"
 
-#include "gate.h"
+#include "announce/gate.h"
 #include "mod_vault/vault.h"
 #include "request/origin.h"
 #include "request/reply.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is past the rate is gathered by name, in a pool that goes when it has been told. */
-#include "gate.h"
+#include "announce/gate.h"
 
 #include <pthread.h>
 

@@ -2,7 +2,7 @@
 /* A handler that comes before all others, calls them, and notifies when they have returned. The log comes later: when a slow client
  * has read all of the answer. A request that its handler leaves to others (SUSPENDED) ends with its pool.
  */
-#include "notify_after.h"
+#include "announce/notify_after.h"
 
 #include "httpd.h"
 #include "http_config.h"

@@ -14,7 +14,7 @@
 #include "render.h"
 #include "request/origin.h"
 #include "server/server.h"
-#include "suspend.h"
+#include "suspend/suspend.h"
 #include "view.h"
 
 static apr_status_t vault_add_long_poll(request_rec *r, const char *url)

@@ -14,13 +14,13 @@
 
 #include "announce/gate.h"
 #include "base/now.h"
-#include "bell.h"
 #include "feeds.h"
 #include "render.h"
 #include "server/ability.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "suspend.h"
+#include "suspend/bell.h"
+#include "suspend/suspend.h"
 #include "throttle.h"
 #include "throttle_conf.h"
 

@@ -19,7 +19,6 @@
 #include "answer.h"
 #include "base/now.h"
 #include "base/text.h"
-#include "bell.h"
 #include "events.h"
 #include "poll_request.h"
 #include "request/origin.h"
@@ -29,9 +28,10 @@
 #include "server/server.h"
 #include "server/thread_quota.h"
 #include "stream.h"
-#include "suspend.h"
+#include "suspend/bell.h"
+#include "suspend/suspend.h"
+#include "suspend/wait_quota.h"
 #include "unsent.h"
-#include "wait_quota.h"
 
 APLOG_USE_MODULE(vault);
 

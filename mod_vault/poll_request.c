@@ -13,7 +13,7 @@
 #include "request/reply.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "suspend.h"
+#include "suspend/suspend.h"
 
 APLOG_USE_MODULE(vault);
 

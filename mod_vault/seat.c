@@ -8,10 +8,10 @@
 
 #include "base/now.h"
 #include "feeds.h"
-#include "handlers.h"
 #include "page/page_facts.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "suspend/handlers.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -21,7 +21,7 @@
 #include "server/log.h"
 #include "server/rules.h"
 #include "server/server.h"
-#include "suspend.h"
+#include "suspend/suspend.h"
 #include "throttle_conf.h"
 
 APLOG_USE_MODULE(vault);

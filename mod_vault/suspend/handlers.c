@@ -2,7 +2,7 @@
 /* Runs the handlers of requests that may be suspended: again when one is woken, and in its thread from the first where there is no
  * bell for it.
  */
-#include "handlers.h"
+#include "suspend/handlers.h"
 
 #include <poll.h>
 
@@ -13,10 +13,10 @@
 #include "scoreboard.h"
 
 #include "base/now.h"
-#include "bell.h"
 #include "request/request_line.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "suspend/bell.h"
 
 APLOG_USE_MODULE(vault);
 

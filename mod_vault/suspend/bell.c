@@ -2,7 +2,7 @@
 /* Waiting without a thread on the event MPM. bell.h says how; the order of things here is that of one wait:
  * process_connection (as it is left) -> suspend_connection -> the bell -> resume_connection -> process_connection (as it is entered).
  */
-#include "bell.h"
+#include "suspend/bell.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -20,10 +20,10 @@
 
 #include "base/now.h"
 #include "base/spare.h"
-#include "handlers.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "visit.h"
+#include "suspend/handlers.h"
+#include "suspend/visit.h"
 
 APLOG_USE_MODULE(vault);
 

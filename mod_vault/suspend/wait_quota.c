@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts the waiting requests of a client. */
-#include "wait_quota.h"
+#include "suspend/wait_quota.h"
 
 #include "base/now.h"
 #include "request/client.h"

@@ -12,7 +12,7 @@
 #ifndef VAULT_WAIT_QUOTA_H
 #define VAULT_WAIT_QUOTA_H
 
-#include "suspend.h"
+#include "suspend/suspend.h"
 
 /** The client that sent the request. */
 vault_client_id_t vault_wait_quota_client(vault_suspension_t *s);

@@ -14,7 +14,7 @@
 #ifndef VAULT_HANDLERS_H
 #define VAULT_HANDLERS_H
 
-#include "suspend.h"
+#include "suspend/suspend.h"
 
 /** Does this thread run the handlers of `r`? Any thread. */
 int vault_handlers_run_for(const request_rec *r);

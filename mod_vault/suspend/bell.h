@@ -16,7 +16,7 @@
 
 #include "httpd.h"
 
-#include "suspend.h"
+#include "suspend/suspend.h"
 
 /** What the client of a waiting request is doing. */
 typedef enum vault_client_t {

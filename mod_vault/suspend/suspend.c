@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Suspended requests, from the call that suspends to the one that wakes. What comes then is done in handlers.c. */
-#include "suspend.h"
+#include "suspend/suspend.h"
 
 #include "apr_optional_hooks.h"
 #include "apr_strings.h"
@@ -9,14 +9,14 @@
 #include "http_request.h"
 
 #include "base/now.h"
-#include "bell.h"
-#include "handlers.h"
 #include "mod_vault/vault.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "server/thread_quota.h"
-#include "visit.h"
-#include "wait_quota.h"
+#include "suspend/bell.h"
+#include "suspend/handlers.h"
+#include "suspend/visit.h"
+#include "suspend/wait_quota.h"
 
 APLOG_USE_MODULE(vault);
 

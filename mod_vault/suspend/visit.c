@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds or makes what the module keeps for a connection. */
-#include "visit.h"
+#include "suspend/visit.h"
 
 #include "server/server.h"
 

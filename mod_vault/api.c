@@ -7,15 +7,15 @@
 #include "apr_strings.h"
 #include "util_filter.h"
 
-#include "context.h"
 #include "feedcall.h"
 #include "mod_vault/vault.h"
-#include "own_page.h"
 #include "render.h"
 #include "request/origin.h"
 #include "server/server.h"
 #include "suspend/suspend.h"
-#include "view.h"
+#include "view/context.h"
+#include "view/own_page.h"
+#include "view/view.h"
 
 static apr_status_t vault_add_long_poll(request_rec *r, const char *url)
 {

@@ -2,10 +2,10 @@
 /* Finds the run to which an application's request belongs, and answers with the reason if there is none. */
 #include "feed_page.h"
 
-#include "context.h"
-#include "feed_key.h"
 #include "request/reply.h"
 #include "server/server.h"
+#include "view/context.h"
+#include "view/feed_key.h"
 
 #define RETRY_AFTER 5
 

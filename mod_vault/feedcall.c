@@ -7,12 +7,12 @@
 #include "http_log.h"
 
 #include "base/call_name.h"
-#include "context.h"
 #include "feeds.h"
 #include "request/client.h"
 #include "request/main_request.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "view/context.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -10,8 +10,6 @@
 #include "base/json_text.h"
 #include "base/now.h"
 #include "base/text.h"
-#include "context.h"
-#include "feed_key.h"
 #include "feed_page.h"
 #include "feedcall.h"
 #include "feeds.h"
@@ -22,6 +20,8 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "unsent.h"
+#include "view/context.h"
+#include "view/feed_key.h"
 
 APLOG_USE_MODULE(vault);
 

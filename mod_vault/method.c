@@ -10,12 +10,12 @@
 #include "util_filter.h"
 
 #include "base/utf8.h"
-#include "context.h"
-#include "feed_key.h"
-#include "headers.h"
-#include "own_page.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "view/context.h"
+#include "view/feed_key.h"
+#include "view/headers.h"
+#include "view/own_page.h"
 
 /* What a method is asked for, whatever the poll accepts: the integrations of Turbo answer with its media type only to this. */
 #define ACCEPT "text/vnd.turbo-stream.html, text/html, */*;q=0.1"

@@ -12,15 +12,12 @@
 #include "announce/notify_after.h"
 #include "api.h"
 #include "child.h"
-#include "declared.h"
 #include "dispatcher.h"
 #include "feedlog.h"
 #include "feeds.h"
 #include "feedurl.h"
-#include "headers.h"
 #include "method.h"
 #include "metrics.h"
-#include "own_page.h"
 #include "request/local.h"
 #include "request/origin.h"
 #include "request/own_handlers.h"
@@ -34,7 +31,10 @@
 #include "suspend/handlers.h"
 #include "throttle.h"
 #include "throttle_conf.h"
-#include "view.h"
+#include "view/declared.h"
+#include "view/headers.h"
+#include "view/own_page.h"
+#include "view/view.h"
 
 static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {

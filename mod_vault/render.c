@@ -5,9 +5,9 @@
 #include "apr_lib.h"
 #include "apr_strings.h"
 
-#include "context.h"
 #include "feedcall.h"
 #include "template/templates.h"
+#include "view/context.h"
 
 static vault_templates_t *templates;
 

@@ -6,12 +6,12 @@
 #include "http_log.h"
 
 #include "base/now.h"
-#include "context.h"
-#include "feed_key.h"
 #include "method.h"
 #include "page/page_name.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "view/context.h"
+#include "view/feed_key.h"
 
 APLOG_USE_MODULE(vault);
 

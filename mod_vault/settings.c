@@ -5,8 +5,6 @@
 #include "apr_strings.h"
 #include "http_core.h"
 
-#include "declared.h"
-#include "feed_key.h"
 #include "mod_vault/vault.h"
 #include "request/origin.h"
 #include "request/own_handlers.h"
@@ -15,6 +13,8 @@
 #include "server/server.h"
 #include "settings_feeds.h"
 #include "throttle_conf.h"
+#include "view/declared.h"
+#include "view/feed_key.h"
 
 APLOG_USE_MODULE(vault);
 

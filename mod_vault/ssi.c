@@ -10,12 +10,12 @@
 #include "mod_include.h"
 
 #include "base/now.h"
-#include "context.h"
 #include "feedcall.h"
 #include "render.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "view.h"
+#include "view/context.h"
+#include "view/view.h"
 
 APLOG_USE_MODULE(vault);
 

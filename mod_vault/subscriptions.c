@@ -9,7 +9,6 @@
 
 #include "apr_strings.h"
 
-#include "context.h"
 #include "feedurl.h"
 #include "method.h"
 #include "request/body.h"
@@ -20,6 +19,7 @@
 #include "server/server.h"
 #include "unsent.h"
 #include "updates.h"
+#include "view/context.h"
 
 /* A hundred URLs of the longest kind, and what is around them. */
 #define BODY_MAX (128 * 1024)

@@ -6,13 +6,13 @@
 
 #include "apr_strings.h"
 
-#include "context.h"
 #include "explain.h"
 #include "mod_vault/vault.h"
 #include "page/method_url.h"
 #include "request/origin.h"
 #include "request/reply.h"
 #include "server/server.h"
+#include "view/context.h"
 
 #define RETRY_AFTER 5
 /* What the page is up to with one interest: each by itself. */

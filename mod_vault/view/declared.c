@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VaultPoll and VaultInterest, and the check that the configuration does not use mod_headers for the same. */
-#include "declared.h"
+#include "view/declared.h"
 
 #include "apr_strings.h"
 #include "http_core.h"

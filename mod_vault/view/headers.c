@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Headers are complete when the first of an answer comes by, or when httpd writes an answer of its own in its place. The filter
  * VAULT_HEADERS sees the one, the hook insert_error_filter the other. */
-#include "headers.h"
+#include "view/headers.h"
 
 #include "httpd.h"
 
@@ -17,13 +17,13 @@
 #include "announce/gate.h"
 #include "base/header_text.h"
 #include "base/now.h"
-#include "context.h"
-#include "declared.h"
-#include "own_page.h"
-#include "script_filter.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "view.h"
+#include "view/context.h"
+#include "view/declared.h"
+#include "view/own_page.h"
+#include "view/script_filter.h"
+#include "view/view.h"
 
 APLOG_USE_MODULE(vault);
 

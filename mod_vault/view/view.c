@@ -2,22 +2,22 @@
 /* The filter VAULT_VIEW on the way of a page's HTML. It holds back the beginning, so that the header can still say "do not cache"
  * when the page's tag comes late in the HTML, and publishes the page before the end goes down.
  */
-#include "view.h"
+#include "view/view.h"
 
 #include "apr_strings.h"
 #include "http_protocol.h"
 #include "http_request.h"
 #include "util_filter.h"
 
-#include "context.h"
-#include "headers.h"
-#include "own_page.h"
 #include "page/method_url.h"
 #include "request/main_request.h"
 #include "request/own_handlers.h"
-#include "script_filter.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "view/context.h"
+#include "view/headers.h"
+#include "view/own_page.h"
+#include "view/script_filter.h"
 
 APLOG_USE_MODULE(vault);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Removes the request headers that only httpd may set, and sets them: the page that sent the request, or the page that
  * the response may become. */
-#include "own_page.h"
+#include "view/own_page.h"
 
 #include "apr_strings.h"
 #include "http_log.h"
@@ -10,12 +10,12 @@
 #include "util_filter.h"
 
 #include "base/header_text.h"
-#include "context.h"
-#include "feed_key.h"
 #include "request/realm.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "view.h"
+#include "view/context.h"
+#include "view/feed_key.h"
+#include "view/view.h"
 
 APLOG_USE_MODULE(vault);
 

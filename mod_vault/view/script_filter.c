@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The filter VAULT_SCRIPT, between the headers of a view and its page (VAULT_VIEW). */
-#include "script_filter.h"
+#include "view/script_filter.h"
 
 #include "apr_strings.h"
 #include "http_protocol.h"
 #include "util_filter.h"
 
 #include "base/html_place.h"
-#include "context.h"
-#include "headers.h"
 #include "request/main_request.h"
-#include "view.h"
+#include "view/context.h"
+#include "view/headers.h"
+#include "view/view.h"
 
 static ap_filter_rec_t *script_filter;
 

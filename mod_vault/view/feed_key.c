@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the key file, and compares the keys of requests with it. */
-#include "feed_key.h"
+#include "view/feed_key.h"
 
 #include "apr_file_io.h"
 #include "apr_lib.h"
 #include "apr_sha1.h"
 #include "apr_strings.h"
 
-#include "context.h"
 #include "server/server.h"
+#include "view/context.h"
 
 #define KEY_MIN 32
 #define KEY_MAX 512

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds or makes what a request is to the module. */
-#include "context.h"
+#include "view/context.h"
 
 #include "apr_strings.h"
 #include "http_protocol.h"

@@ -7,9 +7,9 @@
 #include "apr_strings.h"
 #include "util_filter.h"
 
-#include "feedcall.h"
+#include "feed/feedcall.h"
+#include "feed/render.h"
 #include "mod_vault/vault.h"
-#include "render.h"
 #include "request/origin.h"
 #include "server/server.h"
 #include "suspend/suspend.h"

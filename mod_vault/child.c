@@ -14,8 +14,8 @@
 
 #include "announce/gate.h"
 #include "base/now.h"
-#include "feeds.h"
-#include "render.h"
+#include "feed/feeds.h"
+#include "feed/render.h"
 #include "server/ability.h"
 #include "server/log.h"
 #include "server/server.h"

@@ -7,7 +7,7 @@
 #include "http_log.h"
 
 #include "base/now.h"
-#include "feeds.h"
+#include "feed/feeds.h"
 #include "page/page_facts.h"
 #include "server/log.h"
 #include "server/server.h"

@@ -5,7 +5,7 @@
 #include "apr_strings.h"
 #include "http_core.h"
 
-#include "feeds.h"
+#include "feed/feeds.h"
 #include "feedurl.h"
 #include "server/log.h"
 #include "server/server.h"

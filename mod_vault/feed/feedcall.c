@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls a feed's method, and is its host: what the method does to the page goes from here into the round (run.h). */
-#include "feedcall.h"
+#include "feed/feedcall.h"
 
 #include "apr_hash.h"
 #include "apr_strings.h"
 #include "http_log.h"
 
 #include "base/call_name.h"
-#include "feeds.h"
+#include "feed/feeds.h"
 #include "request/client.h"
 #include "request/main_request.h"
 #include "server/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loads feeds, starts them, and knows their methods, which feedcall.c calls. */
-#include "feeds.h"
+#include "feed/feeds.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "http_log.h"
 
 #include "base/now.h"
-#include "feedcall.h"
+#include "feed/feedcall.h"
 #include "server/log.h"
 #include "server/server.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the file, gives it the data, and wraps what comes out for the browser when a method of a poll runs. */
-#include "render.h"
+#include "feed/render.h"
 
 #include "apr_lib.h"
 #include "apr_strings.h"
 
-#include "feedcall.h"
+#include "feed/feedcall.h"
 #include "template/templates.h"
 #include "view/context.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls feeds when a request is logged: its expressions become the method's arguments. */
-#include "feedlog.h"
+#include "feed/feedlog.h"
 
 #include "apr_strings.h"
 #include "http_protocol.h"
 
 #include "base/now.h"
 #include "base/utf8.h"
-#include "feedcall.h"
+#include "feed/feedcall.h"
 #include "server/log.h"
 #include "server/server.h"
 

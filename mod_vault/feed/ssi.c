@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tags `vault` and `feed` of mod_include. */
-#include "ssi.h"
+#include "feed/ssi.h"
 
 #include "apr_strings.h"
 #include "httpd.h"
@@ -10,8 +10,8 @@
 #include "mod_include.h"
 
 #include "base/now.h"
-#include "feedcall.h"
-#include "render.h"
+#include "feed/feedcall.h"
+#include "feed/render.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "view/context.h"

@@ -14,12 +14,12 @@
 #include "feed/feeds.h"
 #include "feed_page.h"
 #include "page/method_url.h"
+#include "poll/unsent.h"
 #include "request/client.h"
 #include "request/origin.h"
 #include "request/reply.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "unsent.h"
 #include "view/context.h"
 #include "view/feed_key.h"
 

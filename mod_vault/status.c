@@ -9,11 +9,11 @@
 #include "http_protocol.h"
 
 #include "checkup.h"
-#include "dispatcher.h"
 #include "explain.h"
 #include "figures.h"
 #include "listing.h"
 #include "metrics.h"
+#include "poll/dispatcher.h"
 #include "qos_status.h"
 #include "request/body.h"
 #include "request/reply.h"

@@ -10,15 +10,15 @@
 #include "apr_strings.h"
 
 #include "feedurl.h"
-#include "method.h"
+#include "poll/method.h"
+#include "poll/unsent.h"
+#include "poll/updates.h"
 #include "request/body.h"
 #include "request/client.h"
 #include "request/origin.h"
 #include "request/realm.h"
 #include "request/reply.h"
 #include "server/server.h"
-#include "unsent.h"
-#include "updates.h"
 #include "view/context.h"
 
 /* A hundred URLs of the longest kind, and what is around them. */

@@ -13,8 +13,8 @@
 #include "httpd.h"
 
 #include "page/run.h"
+#include "poll/updates.h"
 #include "settings.h"
-#include "updates.h"
 
 /** What a poll remembers of its rounds. Zeroed but for the first three. */
 typedef struct vault_rounds_t {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All the pages of one poll. */
-#include "seats.h"
+#include "poll/seats.h"
 
 #include "apr_strings.h"
 
-#include "answer.h"
 #include "base/now.h"
 #include "page/page_facts.h"
+#include "poll/answer.h"
 #include "server/server.h"
 
 void vault_seats_take(vault_seats_t *seats, request_rec *r, const vault_poll_request_t *q)

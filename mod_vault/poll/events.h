@@ -17,8 +17,8 @@
 #ifndef VAULT_EVENTS_H
 #define VAULT_EVENTS_H
 
-#include "seats.h"
-#include "stream.h"
+#include "poll/seats.h"
+#include "poll/stream.h"
 
 /** Begin the stream's events. @return 0: out of memory */
 int vault_events_begin(vault_stream_t *stream, const vault_seats_t *seats);

@@ -10,7 +10,7 @@
  * never more than one parcel in it: an empty buffer takes a bucket of any length without a wait. That a parcel has been taken shows by
  * its bucket's end, which comes in this thread, the next time that something is passed, if only nothing.
  */
-#include "stream.h"
+#include "poll/stream.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 #include "util_filter.h"
 
 #include "base/text.h"
+#include "poll/unsent.h"
 #include "request/reply.h"
-#include "unsent.h"
 
 /* Below what makes the core wait until it has been written (FlushMaxThreshold). */
 #define PIECE (16 * 1024)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a poll: page=ID&seq=N, and perhaps tab=NONCE, or pages=ID.N.NONCE,…; ack=1; as=html; Accept and Last-Event-ID. */
-#include "poll_request.h"
+#include "poll/poll_request.h"
 
 #include "apr_general.h"
 #include "apr_lib.h"

@@ -22,8 +22,8 @@
 
 #include "page/page.h"
 #include "page/watch.h"
-#include "poll_request.h"
-#include "rounds.h"
+#include "poll/poll_request.h"
+#include "poll/rounds.h"
 
 /** How a seat stands. */
 typedef enum vault_standing_t {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One page at a poll. */
-#include "seat.h"
+#include "poll/seat.h"
 
 #include "apr_strings.h"
 #include "http_core.h"

@@ -12,7 +12,7 @@
 #include "apr_pools.h"
 
 #include "base/json_text.h"
-#include "method.h"
+#include "poll/method.h"
 
 /** How much one answer may have, of all its methods and pages. */
 typedef struct vault_answer_budget_t {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes an acknowledgement, and tells the feeds that wait for one. */
-#include "acknowledgement.h"
+#include "poll/acknowledgement.h"
 
-#include "answer.h"
+#include "poll/answer.h"
 #include "request/reply.h"
 #include "server/server.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the events of streams. */
-#include "events.h"
+#include "poll/events.h"
 
 #include <sys/ioctl.h>
 
@@ -11,9 +11,9 @@
 #include "http_core.h"
 #include "http_protocol.h"
 
-#include "answer.h"
 #include "base/now.h"
 #include "base/text.h"
+#include "poll/answer.h"
 #include "request/reply.h"
 #include "server/server.h"
 

@@ -8,7 +8,7 @@
 #ifndef VAULT_SEATS_H
 #define VAULT_SEATS_H
 
-#include "seat.h"
+#include "poll/seat.h"
 
 typedef struct vault_seats_t {
     vault_watch_t watch; /* what all of them depend on */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What methods wrote, as JSON or as server-sent events. */
-#include "updates.h"
+#include "poll/updates.h"
 
 #include <string.h>
 

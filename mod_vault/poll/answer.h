@@ -8,7 +8,7 @@
 #ifndef VAULT_ANSWER_H
 #define VAULT_ANSWER_H
 
-#include "seats.h"
+#include "poll/seats.h"
 
 /** What a client is told that was refused at a limit: to try again after so many seconds. */
 #define VAULT_RETRY_AFTER 5

@@ -11,27 +11,27 @@
  * before arm, and arm before the comparison: a notify between any two of these rings the bell or has moved the stamp that is compared.
  * Whoever is in this file owns the request; while the poll is attached its bell may ring, no more.
  */
-#include "dispatcher.h"
+#include "poll/dispatcher.h"
 
 #include "http_protocol.h"
 
-#include "acknowledgement.h"
-#include "answer.h"
 #include "base/now.h"
 #include "base/text.h"
-#include "events.h"
-#include "poll_request.h"
+#include "poll/acknowledgement.h"
+#include "poll/answer.h"
+#include "poll/events.h"
+#include "poll/poll_request.h"
+#include "poll/seats.h"
+#include "poll/stream.h"
+#include "poll/unsent.h"
 #include "request/origin.h"
 #include "request/reply.h"
-#include "seats.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "server/thread_quota.h"
-#include "stream.h"
 #include "suspend/bell.h"
 #include "suspend/suspend.h"
 #include "suspend/wait_quota.h"
-#include "unsent.h"
 
 APLOG_USE_MODULE(vault);
 

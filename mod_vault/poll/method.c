@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A method is whatever handler the URL has; the filter VAULT_CAPTURE takes its output instead of the browser. */
-#include "method.h"
+#include "poll/method.h"
 
 #include "apr_lib.h"
 #include "apr_strings.h"

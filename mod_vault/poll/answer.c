@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a poll says of its pages. A poll of one page says it by its status, since that is what any client understands; with several pages
  * each has a status of its own. */
-#include "answer.h"
+#include "poll/answer.h"
 
 #include "base/json_text.h"
 #include "base/text.h"
+#include "poll/unsent.h"
+#include "poll/updates.h"
 #include "request/reply.h"
 #include "server/server.h"
-#include "unsent.h"
-#include "updates.h"
 
 #define EXPIRED "the page has expired, or shows another state than the server knows: load it again"
 #define ANOTHERS "the page belongs to another user"

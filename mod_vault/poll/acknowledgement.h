@@ -10,7 +10,7 @@
 
 #include "httpd.h"
 
-#include "poll_request.h"
+#include "poll/poll_request.h"
 
 /** Acknowledge the pages of `q`, and answer.
  * @param pool  for what is needed meanwhile

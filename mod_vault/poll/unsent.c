@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts the bytes of answers that clients have not read yet. */
-#include "unsent.h"
+#include "poll/unsent.h"
 
 #include "http_log.h"
 
-#include "answer.h"
 #include "base/now.h"
 #include "base/text.h"
+#include "poll/answer.h"
 #include "request/client.h"
 #include "request/reply.h"
 #include "server/log.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the methods of a poll, and lets some rest. */
-#include "rounds.h"
+#include "poll/rounds.h"
 
 #include "apr_strings.h"
 #include "http_log.h"
 
 #include "base/now.h"
-#include "method.h"
 #include "page/page_name.h"
+#include "poll/method.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "view/context.h"

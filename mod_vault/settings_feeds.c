@@ -5,8 +5,8 @@
 #include "apr_strings.h"
 #include "http_core.h"
 
+#include "endpoint/feedurl.h"
 #include "feed/feeds.h"
-#include "feedurl.h"
 #include "server/log.h"
 #include "server/server.h"
 

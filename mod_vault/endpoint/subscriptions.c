@@ -5,11 +5,11 @@
  * POST {"page":ID,"add":[URL, …],"remove":[URL, …]}: other methods for a page that there is. Its poll runs the new ones. A trial
  * comes before, without the page, since a poll has no words for what is wrong with a call.
  */
-#include "subscriptions.h"
+#include "endpoint/subscriptions.h"
 
 #include "apr_strings.h"
 
-#include "feedurl.h"
+#include "endpoint/feedurl.h"
 #include "poll/method.h"
 #include "poll/unsent.h"
 #include "poll/updates.h"

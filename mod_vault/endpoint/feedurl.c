@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A feed's method by URL. The URL must be the one spelling, so that <Location "/vault/feed/NAME"> closes a feed for good. */
-#include "feedurl.h"
+#include "endpoint/feedurl.h"
 
 #include "apr_lib.h"
 #include "apr_strings.h"
@@ -10,9 +10,9 @@
 #include "base/json_text.h"
 #include "base/now.h"
 #include "base/text.h"
+#include "endpoint/feed_page.h"
 #include "feed/feedcall.h"
 #include "feed/feeds.h"
-#include "feed_page.h"
 #include "page/method_url.h"
 #include "poll/unsent.h"
 #include "request/client.h"

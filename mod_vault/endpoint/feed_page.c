@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the run to which an application's request belongs, and answers with the reason if there is none. */
-#include "feed_page.h"
+#include "endpoint/feed_page.h"
 
 #include "request/reply.h"
 #include "server/server.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shows the figures, in all and by child. */
-#include "status.h"
+#include "admin/status.h"
 
 #include <jansson.h>
 
@@ -8,17 +8,17 @@
 #include "http_core.h"
 #include "http_protocol.h"
 
-#include "checkup.h"
-#include "explain.h"
-#include "figures.h"
-#include "listing.h"
-#include "metrics.h"
+#include "admin/checkup.h"
+#include "admin/explain.h"
+#include "admin/figures.h"
+#include "admin/listing.h"
+#include "admin/metrics.h"
+#include "admin/qos_status.h"
+#include "admin/tail.h"
 #include "poll/dispatcher.h"
-#include "qos_status.h"
 #include "request/body.h"
 #include "request/reply.h"
 #include "server/server.h"
-#include "tail.h"
 
 static void set_figure(json_t *object, const vault_figure_t *f, apr_uint64_t value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of the tables, and those of counters.h. */
-#include "figures.h"
+#include "admin/figures.h"
 
 #include <stddef.h>
 

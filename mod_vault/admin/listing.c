@@ -2,15 +2,15 @@
 /* Walks over the places of pages. Each page is copied under its own lock, then put into words: the list is not of one moment, and a
  * page that comes or goes meanwhile is in it or not.
  */
-#include "listing.h"
+#include "admin/listing.h"
 
 #include <jansson.h>
 
 #include "apr_strings.h"
 #include "http_protocol.h"
 
+#include "admin/explain.h"
 #include "base/now.h"
-#include "explain.h"
 #include "mod_vault/vault.h"
 #include "page/page_facts.h"
 #include "page/page_name.h"

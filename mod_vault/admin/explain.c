@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts the facts of a page into words. */
-#include "explain.h"
+#include "admin/explain.h"
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shows the gates: one row of the table below is one figure of each. */
-#include "qos_status.h"
+#include "admin/qos_status.h"
 
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An ordinary page with an ordinary method, so that it waits, wakes and loses nothing as any other: no thread is held. */
-#include "tail.h"
+#include "admin/tail.h"
 
 #include <jansson.h>
 
 #include "apr_strings.h"
 
-#include "explain.h"
+#include "admin/explain.h"
 #include "mod_vault/vault.h"
 #include "page/method_url.h"
 #include "request/origin.h"

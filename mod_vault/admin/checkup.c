@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each table by its own check, under its own locks; the server goes on. */
-#include "checkup.h"
+#include "admin/checkup.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -10,8 +10,8 @@
 #include "apr_strings.h"
 #include "http_config.h"
 
+#include "admin/figures.h"
 #include "base/now.h"
-#include "figures.h"
 #include "request/reply.h"
 #include "server/ability.h"
 #include "server/server.h"

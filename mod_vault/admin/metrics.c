@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figures as OpenMetrics (https://prometheus.io/docs/specs/om/open_metrics_spec/) and in mod_status. */
-#include "metrics.h"
+#include "admin/metrics.h"
 
 #include "apr_lib.h"
 #include "apr_optional_hooks.h"
@@ -8,8 +8,8 @@
 #include "http_protocol.h"
 #include "mod_status.h"
 
-#include "figures.h"
-#include "qos_status.h"
+#include "admin/figures.h"
+#include "admin/qos_status.h"
 #include "server/server.h"
 
 /* The part of mod_status's page has room for the figures of one moment. */

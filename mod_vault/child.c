@@ -21,8 +21,8 @@
 #include "server/server.h"
 #include "suspend/bell.h"
 #include "suspend/suspend.h"
-#include "throttle.h"
-#include "throttle_conf.h"
+#include "throttle/throttle.h"
+#include "throttle/throttle_conf.h"
 
 APLOG_USE_MODULE(vault);
 

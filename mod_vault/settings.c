@@ -12,7 +12,7 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "settings_feeds.h"
-#include "throttle_conf.h"
+#include "throttle/throttle_conf.h"
 #include "view/declared.h"
 #include "view/feed_key.h"
 

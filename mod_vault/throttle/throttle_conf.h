@@ -10,7 +10,7 @@
 #define VAULT_THROTTLE_CONF_H
 
 #include "settings.h"
-#include "throttle.h"
+#include "throttle/throttle.h"
 
 /** Forget those of the last reading of the configuration: before each. */
 void vault_throttle_conf_reset(apr_pool_t *pconf);

@@ -2,7 +2,7 @@
 /* Leads requests through the gates. throttle.h says how; the order of things here is that of one request:
  * enter -> (queue -> let in, or displaced, or late, or gone) -> run the handlers -> leave.
  */
-#include "throttle.h"
+#include "throttle/throttle.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #include "server/rules.h"
 #include "server/server.h"
 #include "suspend/suspend.h"
-#include "throttle_conf.h"
+#include "throttle/throttle_conf.h"
 
 APLOG_USE_MODULE(vault);
 

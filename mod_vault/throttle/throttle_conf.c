@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The directives VaultQos…, and the gates. */
-#include "throttle_conf.h"
+#include "throttle/throttle_conf.h"
 
 #include "apr_lib.h"
 #include "apr_strings.h"

@@ -7,6 +7,7 @@
 
 #include "apr_hash.h"
 
+#include "argument.h"
 #include "arguments.h"
 #include "catalogue.h"
 #include "connection.h"
@@ -242,22 +243,25 @@ apr_status_t database_modified_instance_body(sql_call_t *c, const char *table, j
     return rv;
 }
 
-apr_status_t database_attribute_changes_body(sql_call_t *c, const char *table, json_t **rows)
+/* ------------------------------------------------------------ an attribute */
+
+static apr_status_t check_attribute(sql_call_t *c, const char *attribute)
+{
+    return sql_table_column_named(c->table, attribute) != NULL
+               ? APR_SUCCESS
+               : sql_fail(c, APR_EINVAL, "argument \"attribute\": table \"%s\" has no column \"%s\"",
+                          sql_shown(c, c->table->name), sql_shown(c, attribute));
+}
+
+/* Of one row. */
+static apr_status_t see_attribute(sql_call_t *c, const char *table, const char *key, const char *attribute,
+                                  json_t **rows)
 {
     database_seen_t seen;
-    const char *key, *attribute;
-    apr_status_t rv = database_argument_text(c, "key", &key);
+    apr_status_t rv = database_see_row(c, table, key, &seen);
 
-    if (rv == APR_SUCCESS) {
-        rv = database_argument_text(c, "attribute", &attribute);
-    }
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    rv = database_see_row(c, table, key, &seen);
-    if (rv == APR_SUCCESS && seen.changed && sql_table_column_named(c->table, attribute) == NULL) {
-        rv = sql_fail(c, APR_EINVAL, "argument \"attribute\": table \"%s\" has no column \"%s\"", sql_shown(c, table),
-                      sql_shown(c, attribute));
+    if (rv == APR_SUCCESS && seen.changed) {
+        rv = check_attribute(c, attribute);
     }
     if (rv == APR_SUCCESS && seen.changed) {
         json_t *said = database_seen_attribute(&seen, attribute, "attribute", attribute);
@@ -269,4 +273,110 @@ apr_status_t database_attribute_changes_body(sql_call_t *c, const char *table, j
     }
     database_seen_free(&seen);
     return rv;
+}
+
+/* Say what a row was and is. @param old, new  rows; NULL: there was none, there is none */
+static void say_attribute(const sql_call_t *c, const char *attribute, const json_t *old, const json_t *new,
+                          json_t *rows)
+{
+    json_t *was = json_object_get(old, attribute), *is = json_object_get(new, attribute);
+    json_t *said;
+
+    if (old != NULL && new != NULL && json_equal(was, is)) {
+        return;
+    }
+    said = json_pack("{s:O?,s:s,s:O?,s:O?}", "id", json_object_get(new != NULL ? new : old, c->table->key), "attribute",
+                     attribute, "old", was, "new", is);
+    if (old == NULL || new == NULL) {
+        json_object_set_new(said, old == NULL ? "added" : "removed", json_true());
+    }
+    json_array_append_new(rows, said);
+}
+
+/* As at a first view. SQLite has rows without a key, which nobody can name. */
+static apr_status_t say_all(sql_call_t *c, const char *attribute, int most, json_t *said)
+{
+    json_t *rows = NULL;
+    apr_status_t rv = database_select_newest(c, most, &rows);
+
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+
+        if (!json_is_null(json_object_get(row, c->table->key))) {
+            say_attribute(c, attribute, NULL, row, said);
+        }
+    }
+    json_decref(rows);
+    return rv;
+}
+
+static void say_changes(sql_call_t *c, const char *attribute, const json_t *changes, json_t *said)
+{
+    const apr_array_header_t *folded = database_fold(changes, c->pool);
+
+    for (int i = 0; i < folded->nelts; i++) {
+        const database_fold_t *row = &APR_ARRAY_IDX(folded, i, database_fold_t);
+
+        say_attribute(c, attribute, row->old, row->new, said);
+    }
+}
+
+static apr_status_t see_column(sql_call_t *c, const database_look_t *look, const char *attribute, int most,
+                               json_t **rows)
+{
+    json_t *said = json_array();
+    apr_status_t rv = check_attribute(c, attribute);
+
+    if (rv == APR_SUCCESS && look->span.since != NULL) {
+        say_changes(c, attribute, look->changes, said);
+    }
+    else if (rv == APR_SUCCESS) {
+        rv = say_all(c, attribute, most, said);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = database_look_keep(c, look);
+    }
+    if (rv == APR_SUCCESS && (json_array_size(said) > 0 || look->reset)) {
+        *rows = json_incref(said);
+    }
+    json_decref(said);
+    return rv;
+}
+
+/* Of all rows. */
+static apr_status_t see_attributes(sql_call_t *c, const char *table, const char *attribute, json_t **rows)
+{
+    const database_wanted_t wanted = {.attribute = attribute, .most = c->db->rows};
+    database_look_t look;
+    int limit, needed = 0;
+    apr_status_t rv = sql_argument_number(c, "limit", 1, c->db->rows, &limit);
+
+    if (rv == APR_SUCCESS) {
+        rv = database_interest_create(c, database_interest_column(table, attribute, c->pool), &needed);
+    }
+    if (rv == APR_SUCCESS && needed) {
+        rv = database_look_begin_watched(c, &look, table, &wanted);
+        if (rv == APR_SUCCESS) {
+            rv = see_column(c, &look, attribute, limit != 0 ? limit : c->db->rows, rows);
+            rv = database_look_end(c, &look, rv);
+        }
+    }
+    return rv;
+}
+
+apr_status_t database_attribute_changes_body(sql_call_t *c, const char *table, json_t **rows)
+{
+    const char *key, *attribute;
+    apr_status_t rv = database_argument_text(c, "attribute", &attribute);
+
+    if (rv == APR_SUCCESS && json_object_get(c->args, "key") == NULL) {
+        return see_attributes(c, table, attribute, rows);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = database_argument_text(c, "key", &key);
+    }
+    if (rv == APR_SUCCESS && json_object_get(c->args, "limit") != NULL) {
+        rv = sql_fail(c, APR_EINVAL, "argument \"limit\" is for all rows: with \"key\" there is one");
+    }
+    return rv == APR_SUCCESS ? see_attribute(c, table, key, attribute, rows) : rv;
 }

@@ -28,8 +28,10 @@ typedef struct database_wanted_t {
     const char *key;    /**< only of the row with this key, as text; NULL: of all rows */
     const char *column; /**< only where the old or new row has `value` in this column; NULL: all. Others may come too */
     const char *value;
-    int most;  /**< so many at most */
-    int cut;   /**< 1: more are no reset: look->next and look->again say how to go on */
+    const char
+        *attribute; /**< only where this column differs, or the row came or went; NULL: all. Others may come too */
+    int most;       /**< so many at most */
+    int cut;        /**< 1: more are no reset: look->next and look->again say how to go on */
     int alone; /**< 1: nothing is read beside the changes, or, when all is to be read, the elements, at most `most`,
                   those with the smallest keys. Each comes with the position in one statement */
     const json_t *properties; /**< with `alone`: names of elements' properties, and their columns */

@@ -62,6 +62,16 @@ static int has_value(const walk_t *walk, const json_t *row)
     return text != NULL && strcmp(text, walk->wanted->value) == 0;
 }
 
+/* Do the images differ in what is wanted? */
+static int differs(const walk_t *walk, const json_t *change)
+{
+    const json_t *old = json_object_get(change, "old"), *new = json_object_get(change, "new");
+    const char *attribute = walk->wanted->attribute;
+
+    return attribute == NULL || !json_is_object(old) || !json_is_object(new) ||
+           !json_equal(json_object_get(old, attribute), json_object_get(new, attribute));
+}
+
 static json_t *row_of(const char *image)
 {
     return image != NULL ? database_image_row(image) : json_null();
@@ -81,8 +91,9 @@ static int take_change(walk_t *walk, const database_entry_t *entry)
     if (change == NULL) {
         return 0;
     }
-    if (walk->column != NULL && !has_value(walk, json_object_get(change, "old")) &&
-        !has_value(walk, json_object_get(change, "new"))) {
+    if ((walk->column != NULL && !has_value(walk, json_object_get(change, "old")) &&
+         !has_value(walk, json_object_get(change, "new"))) ||
+        !differs(walk, change)) {
         json_decref(change);
         return 1;
     }

@@ -102,7 +102,7 @@ static const char *const numbers[] = {"1", "2", "3", "4", "5", "6", "-1", "0", "
 
 enum { WATCHED, UNWATCHED, ALTERED };
 
-typedef enum look_e { NEW_ROWS, ROW, ATTRIBUTE, PROPERTY, COLLECTION, QUERY, LOOKS } look_e;
+typedef enum look_e { NEW_ROWS, ROW, ATTRIBUTE, COLUMN, PROPERTY, COLLECTION, QUERY, LOOKS } look_e;
 
 /* A page, or a user, and what was shown. */
 typedef struct watching_t {
@@ -295,10 +295,29 @@ static json_t *one_row(walk_t *w, const watching_t *at)
     return row;
 }
 
+/* What a column holds, by key. */
+static json_t *values_of_column(walk_t *w, const watching_t *at)
+{
+    json_t *all = read_table(w, at->table);
+    json_t *found = json_object();
+    const char *key;
+    json_t *row;
+
+    json_object_foreach(all, key, row)
+    {
+        json_object_set(found, key, json_object_get(row, at->column));
+    }
+    json_decref(all);
+    return found;
+}
+
 /* What a page is to have been shown. */
 static json_t *truth(walk_t *w, const watching_t *at)
 {
-    return at->look == COLLECTION ? members(w, at) : at->look == QUERY ? result(w, at) : one_row(w, at);
+    return at->look == COLLECTION ? members(w, at)
+           : at->look == QUERY    ? result(w, at)
+           : at->look == COLUMN   ? values_of_column(w, at)
+                                  : one_row(w, at);
 }
 
 static int is_whole(const walk_t *w, const watching_t *at)

@@ -68,6 +68,55 @@ static int is_all(walk_t *w, const watching_t *at, const json_t *answer)
     return all;
 }
 
+/* Likewise of a column. */
+static int is_all_of_column(walk_t *w, const watching_t *at, const json_t *answer)
+{
+    json_t *is = truth(w, at);
+    json_t *added = json_object();
+    size_t i;
+    json_t *row;
+    int all;
+
+    json_array_foreach(answer, i, row)
+    {
+        if (json_is_true(json_object_get(row, "added"))) {
+            json_object_set(added, text_of(w, json_object_get(row, "id")), json_object_get(row, "new"));
+        }
+    }
+    all = json_equal(is, added) && json_array_size(answer) == json_object_size(added);
+    json_decref(is);
+    json_decref(added);
+    return all;
+}
+
+static void take_column(walk_t *w, watching_t *at, const json_t *answer)
+{
+    size_t i;
+    json_t *row;
+
+    json_array_foreach(answer, i, row)
+    {
+        const char *key = text_of(w, json_object_get(row, "id"));
+        const json_t *was = json_object_get(at->shown, key), *old = json_object_get(row, "old");
+        json_t *new = json_object_get(row, "new");
+        int is_added = json_is_true(json_object_get(row, "added"));
+        int is_removed = json_is_true(json_object_get(row, "removed"));
+        int fits = is_added     ? was == NULL && json_is_null(old)
+                   : is_removed ? json_equal(was, old) && json_is_null(new)
+                                : json_equal(was, old) && !json_equal(old, new);
+
+        if (!fits && !at->is_cut) {
+            is_wrong(w, "it does not fit to what was shown", at->args, at->shown, answer);
+        }
+        if (is_removed) {
+            json_object_del(at->shown, key);
+        }
+        else {
+            json_object_set(at->shown, key, new);
+        }
+    }
+}
+
 static void take_row(walk_t *w, watching_t *at, const json_t *answer, int anew)
 {
     json_t *row = json_array_get(answer, 0);
@@ -158,8 +207,9 @@ static int has_all(walk_t *w, const watching_t *at)
 
 /* ------------------------------------------------------------ looks */
 
-static const char *const methods[LOOKS] = {"get_new_instances",    "get_modified_instance",  "get_attribute_changes",
-                                           "get_property_changes", "get_collection_changes", "get_query_changes"};
+static const char *const methods[LOOKS] = {"get_new_instances",     "get_modified_instance", "get_attribute_changes",
+                                           "get_attribute_changes", "get_property_changes",  "get_collection_changes",
+                                           "get_query_changes"};
 
 static void forget_shown(watching_t *at)
 {
@@ -176,6 +226,13 @@ static void take_answer(walk_t *w, watching_t *at, const json_t *answer, int ane
             at->is_cut = at->look == COLLECTION && json_array_size(json_object_get(answer, "added")) >= (size_t)w->rows;
         }
         take_lists(w, at, answer);
+    }
+    else if (at->look == COLUMN) {
+        if (anew || (!at->begun && at->persistent && is_all_of_column(w, at, answer))) {
+            forget_shown(at);
+            at->is_cut = json_array_size(answer) >= (size_t)w->rows;
+        }
+        take_column(w, at, answer);
     }
     else if (answer != NULL) {
         take_row(w, at, answer, anew);
@@ -221,7 +278,8 @@ static void look_at_new(walk_t *w, watching_t *at)
     if (rv != APR_SUCCESS && is_whole(w, at) && !w->tolerant) {
         is_wrong(w, sentence, at->args, NULL, NULL);
     }
-    if (rv == APR_SUCCESS && is_whole(w, at) && !w->is_crowd && ((w->looks == 0 && parts > 0) || !begun || !w->is_stale)) {
+    if (rv == APR_SUCCESS && is_whole(w, at) && !w->is_crowd &&
+        ((w->looks == 0 && parts > 0) || !begun || !w->is_stale)) {
         compare_new(w, at, got, !begun);
         at->begun = 1;
     }
@@ -334,12 +392,16 @@ static void draw_page(walk_t *w, watching_t *at)
     else if (at->look == QUERY) {
         draw_query_page(w, at);
     }
-    else if (at->look == NEW_ROWS) {
+    else if (at->look == NEW_ROWS || at->look == COLUMN) {
         at->table = (int)draw(w, TABLES);
         at->args = json_pack("{s:s}", "table", tables[at->table].name);
     }
     else {
         draw_row_page(w, at);
+    }
+    if (at->look == COLUMN) {
+        at->column = tables[at->table].columns[draw(w, at->table == POSTS ? 5 : at->table == NOTES ? 4 : 3)];
+        json_object_set_new(at->args, "attribute", json_string(at->column));
     }
     if (!w->is_crowd && at->look != NEW_ROWS && at->look != ATTRIBUTE && at->look != PROPERTY && draw(w, 4) == 0) {
         at->persistent = ++w->users;

@@ -55,6 +55,9 @@ need_to_build() {
     need libjansson-dev pkg-config --exists 'jansson >= 2.10'
     need libdbi-dev pkg-config --exists dbi
     need libdbd-sqlite3 libdbi_driver sqlite3
+    need libsqlite3-dev pkg-config --exists 'sqlite3 >= 3.35'
+    need libpq-dev pkg-config --exists 'libpq >= 12'
+    need libmariadb-dev pkg-config --exists libmariadb
     need liblua5.3-dev pkg-config --exists lua5.3
     need libcurl4-openssl-dev pkg-config --exists 'libcurl >= 7.85'
 }

@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <dbi/dbi-dev.h>
-
 #include "apr_strings.h"
 
 #include "catalogue.h"
 #include "connection.h"
 #include "driver.h"
 #include "image.h"
+#include "native_pgsql.h"
 #include "position_pgsql.h"
 
 static const char *const tables[] = {
@@ -160,31 +159,10 @@ static apr_status_t listen_(sql_call_t *c)
     return sql_conn_query(c, "LISTEN vault_changes", NULL);
 }
 
-/* libpq keeps what it was told until somebody takes it. That was committed: the next snapshot shows it. */
+/* Whatever the notifications tell was committed: the next snapshot shows it. */
 static int hush(sql_call_t *c)
 {
-    dbi_driver driver = dbi_conn_get_driver(c->conn->dbi);
-    int (*consume)(void *) = (int (*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "PQconsumeInput");
-    void *(*notifies)(void *) = (void *(*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "PQnotifies");
-    void (*release)(void *) = (void (*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "PQfreeNotify");
-    void *db = ((dbi_conn_t *)c->conn->dbi)->connection;
-    void *told;
-    int any = 0;
-
-    if (consume != NULL) {
-        (void)consume(db);
-    }
-    /* PQfreeNotify is an older name of PQfreemem, which is free. */
-    while (notifies != NULL && (told = notifies(db)) != NULL) {
-        any = 1;
-        if (release != NULL) {
-            release(told);
-        }
-        else {
-            free(told);
-        }
-    }
-    return any;
+    return sql_native_pgsql_take_notifications(c->conn);
 }
 
 /* ------------------------------------------------------------ images */

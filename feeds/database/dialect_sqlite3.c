@@ -292,14 +292,6 @@ static void append_either_has(sql_statement_t *sql, const sql_column_t *column, 
     const char *images[2];
     int count = images_of(images, column, value, sql->pool);
 
-    if (!sql_native_sqlite3_works()) {
-        sql_raw(sql, "(");
-        append_has(sql, "old_row", column, value);
-        sql_raw(sql, " OR ");
-        append_has(sql, "new_row", column, value);
-        sql_raw(sql, ")");
-        return;
-    }
     for (int i = 0; i < count; i++) {
         sql_raw(sql, i == 0 ? "(" SQL_NATIVE_SQLITE3_HAS "(c.old_row,c.new_row,"
                             : " OR " SQL_NATIVE_SQLITE3_HAS "(c.old_row,c.new_row,");

@@ -17,7 +17,7 @@
  *     if (rv == SQL_STALE) …nothing has come of it: do it again from sql_catalogue_find on, which asks now
  *
  * How a statement is known to be of the same schema as the tables: it has run before the schema was last asked for, and
- * after that, and was not read again in between; and a schema's number only grows (prepared_sqlite3.c).
+ * after that, and was not read again in between; and a schema's number only grows (native_sqlite3.c).
  */
 #ifndef SQL_CATALOGUE_H
 #define SQL_CATALOGUE_H

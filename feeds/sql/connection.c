@@ -109,6 +109,7 @@ static apr_status_t dbi_shutdown_cb(void *data)
 
 const char *sql_pool_start(sql_database_t *db, apr_pool_t *pchild)
 {
+    const char *why;
     dbi_driver driver;
     apr_status_t rv = apr_pool_create(&db->pool, pchild);
 
@@ -126,8 +127,10 @@ const char *sql_pool_start(sql_database_t *db, apr_pool_t *pchild)
         return apr_psprintf(db->pool, "libdbi's module for %s cannot be loaded (Debian: %s)", db->driver->name,
                             db->driver->package);
     }
-    if (db->driver->start != NULL) {
-        db->driver->start(driver);
+    why = db->driver->start(driver);
+    if (why != NULL) {
+        dbi_shutdown_cb(db);
+        return why;
     }
     if (db->driver->is_server && sql_guard_start(&db->guard, db->pool) != APR_SUCCESS) {
         dbi_shutdown_cb(db);

@@ -2,12 +2,13 @@
 /* The kinds of databases that are supported. */
 #include "driver.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include <dbi/dbi-dev.h>
 
 #include "apr_strings.h"
+
+#include "connection.h"
 
 static const sql_driver_t *const drivers[] = {
     &sql_driver_sqlite3,
@@ -49,17 +50,15 @@ const char *sql_driver_servers(apr_pool_t *pool)
     return names(0, pool);
 }
 
-int sql_driver_find_functions(dbi_driver driver, const char *const *names, void **found, apr_size_t count)
+const char *sql_driver_check_library(dbi_driver driver, const char *name, sql_function_fn function)
 {
-    int all = 1;
+    return (sql_function_fn)(uintptr_t)dbi_driver_specific_function(driver, name) == function
+               ? NULL
+               : "libdbi's module uses another client library of the database than the feed is linked with";
+}
 
-    for (apr_size_t i = 0; i < count; i++) {
-        void *function = dlsym(((dbi_driver_t *)driver)->dlhandle, names[i]);
-
-        if (found[i] != function) {
-            found[i] = function;
-        }
-        all &= function != NULL;
-    }
-    return all;
+/* libdbi has no function for it, but its header for drivers, dbi-dev.h, says where it is. */
+void *sql_driver_connection(const sql_conn_t *conn)
+{
+    return conn->dbi != NULL ? ((dbi_conn_t *)conn->dbi)->connection : NULL;
 }

@@ -32,7 +32,7 @@ typedef struct sql_identity_t {
     apr_uint64_t inode;
 } sql_identity_t;
 
-/** How a statement was run past libdbi. */
+/** How a statement was run by the database's own library. */
 typedef enum sql_ran_e {
     SQL_RAN,        /**< done */
     SQL_RAN_NOT,    /**< it was not begun: libdbi is to run it */
@@ -59,7 +59,8 @@ struct sql_driver_t {
     int shapes;               /**< load_table sets sql_table_t::shape */
     int sorts_cut_only; /**< of a query that another one selects from, ORDER BY counts only where it has a LIMIT */
     int pads; /**< texts that differ in blanks at their end only are equal, though they differ otherwise in the least */
-    const char *like_escape; /**< after the pattern of a LIKE, has a backslash escape what follows it; "": it does by itself */
+    const char
+        *like_escape; /**< after the pattern of a LIKE, has a backslash escape what follows it; "": it does by itself */
     const char *true_;
     const char *false_;
     const char *generation; /**< a statement with one cell that changes whenever the schema does; NULL: there is none */
@@ -68,7 +69,7 @@ struct sql_driver_t {
     /** Run a statement that answers a number, for less than a statement costs otherwise. @return 0: it has to be run so.
      * NULL: likewise */
     int (*read_number)(sql_call_t *c, const char *statement, apr_int64_t *number);
-    /** Run a statement that gives cells or nothing, its values bound, and keep it prepared. NULL: libdbi runs all. SQL_RAN_UNSURE and
+    /** Run a statement that gives cells or nothing, its values bound, and keep it prepared: libdbi prepares none. SQL_RAN_UNSURE and
      * SQL_RAN_STALE come where conn->assumes only.
      * @param row  for each row; NULL: rows are of no interest */
     sql_ran_e (*run)(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data);
@@ -82,8 +83,10 @@ struct sql_driver_t {
     const char *init_end; /**< appended to the script of `init` */
     int one_by_one;       /**< the statements of a script come one by one */
 
-    /** Find in libdbi's module what is used past libdbi; make it fit for threads, while there is one. NULL: nothing to do. */
-    void (*start)(dbi_driver driver);
+    /** Check that the feed and libdbi's module use the same client library; make it fit for threads, while there is one
+     * thread.
+     * @return NULL, or what is wrong: a sentence without its end */
+    const char *(*start)(dbi_driver driver);
 
     /** Which file a connection made now would reach; not of servers.
      * @return APR_SUCCESS; APR_ENOENT there is none; other: errno */
@@ -126,10 +129,17 @@ extern const sql_driver_t sql_driver_mysql;
 extern const sql_driver_t sql_driver_pgsql;
 extern const sql_driver_t sql_driver_sqlite3;
 
-/** Find functions of the library that libdbi's module is linked with, for which the module itself may have no names. Another feed of the process may be at
- * work already, with the same: what is there is not written again.
- * @return whether all were found */
-int sql_driver_find_functions(dbi_driver driver, const char *const *names, void **found, apr_size_t count);
+typedef void (*sql_function_fn)(void);
+
+/** Check that libdbi's module is linked with the client library that the feed is linked with: it works on libdbi's
+ * connections.
+ * @param name      a function of it that libdbi's module hands out
+ * @param function  the same, as the feed is linked with it
+ * @return NULL: it is; else a sentence without its end */
+const char *sql_driver_check_library(dbi_driver driver, const char *name, sql_function_fn function);
+
+/** The connection as the client library has it: a `sqlite3`, a `PGconn` or a `MYSQL`. NULL: there is none. */
+void *sql_driver_connection(const sql_conn_t *conn);
 
 /** The row of this name, or NULL. */
 const sql_driver_t *sql_driver_find(const char *name);

@@ -19,7 +19,7 @@
 #include "catalogue.h"
 #include "connection.h"
 #include "forms.h"
-#include "prepared_mysql.h"
+#include "native_mysql.h"
 #include "statement.h"
 
 #define CELL "v"
@@ -77,19 +77,6 @@ static sql_fault_e fault(int error)
     return SQL_FAULT_OTHER;
 }
 
-/* MySQL's own library is not fit for threads before its first mysql_init has ended. */
-static void start(dbi_driver driver)
-{
-    void *(*init)(void *) = (void *(*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "mysql_init");
-    void (*end)(void *) = (void (*)(void *))(uintptr_t)dbi_driver_specific_function(driver, "mysql_close");
-    void *connection = init != NULL && end != NULL ? init(NULL) : NULL;
-
-    if (connection != NULL) {
-        end(connection);
-    }
-    sql_prepared_mysql_start(driver);
-}
-
 static void set_text(dbi_conn dbi, const char *option, const char *value)
 {
     if (value != NULL) {
@@ -97,7 +84,7 @@ static void set_text(dbi_conn dbi, const char *option, const char *value)
     }
 }
 
-/* libdbi's module asks for no TLS. MariaDB's library takes options in the place of a host; to another library that is no host. */
+/* libdbi's module asks for no TLS. MariaDB's library takes options in the place of a host. */
 static const char *over_tls(const sql_database_t *db, char *host)
 {
     apr_snprintf(host, TLS_HOST_MAX, "host=%s;ssl-ca=%s;ssl-verify-server-cert=1",
@@ -127,13 +114,15 @@ static apr_status_t prepare(sql_call_t *c)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return sql_conn_query(c,
-                          apr_psprintf(c->pool,
-                                       "SET NAMES utf8mb4,SESSION sql_mode='STRICT_ALL_TABLES,"
-                                       "ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',autocommit=1,"
-                                       "group_concat_max_len=1048576,innodb_lock_wait_timeout=%d,lock_wait_timeout=%d,max_statement_time=%d.5",
-                                       c->db->timeout, c->db->timeout, c->db->timeout),
-                          NULL);
+    return sql_conn_query(
+        c,
+        apr_psprintf(
+            c->pool,
+            "SET NAMES utf8mb4,SESSION sql_mode='STRICT_ALL_TABLES,"
+            "ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',autocommit=1,"
+            "group_concat_max_len=1048576,innodb_lock_wait_timeout=%d,lock_wait_timeout=%d,max_statement_time=%d.5",
+            c->db->timeout, c->db->timeout, c->db->timeout),
+        NULL);
 }
 
 /* ------------------------------------------------------------ statements */
@@ -376,8 +365,8 @@ const sql_driver_t sql_driver_mysql = {
     /* The connection is closed after the script, and so the lock. It is the server's: the database is in its name. */
     .init_lock = "SELECT CONCAT('',COALESCE(GET_LOCK(CONCAT('mod_vault init ',MD5(DATABASE())),5),0)) AS " CELL,
     .one_by_one = 1,
-    .start = start,
-    .run = sql_prepared_mysql_run,
+    .start = sql_native_mysql_start,
+    .run = sql_native_mysql_run,
     .forget = sql_forms_forget,
     .set_options = set_options,
     .prepare = prepare,

@@ -11,17 +11,14 @@
  */
 #include "driver.h"
 
-#include <dlfcn.h>
 #include <string.h>
-
-#include <dbi/dbi-dev.h>
 
 #include "apr_strings.h"
 
 #include "catalogue.h"
 #include "connection.h"
 #include "forms.h"
-#include "prepared_pgsql.h"
+#include "native_pgsql.h"
 #include "statement.h"
 
 #define CELL "v"
@@ -134,48 +131,11 @@ static void set_options(const sql_database_t *db, dbi_conn dbi)
     dbi_conn_set_option_numeric(dbi, "pgsql_keepalives_count", 3);
 }
 
-/* ------------------------------------------------------------ what libpq says beside its answers */
-
-typedef void (*notice_fn)(void *data, const char *message);
-
-/* const after start; likewise for another feed of this process. libdbi's module has no name for it, but is linked with it. */
-static notice_fn (*set_notice_processor)(void *connection, notice_fn processor, void *data);
-
-static void find_notices(dbi_driver driver)
-{
-    void *found = dlsym(((dbi_driver_t *)driver)->dlhandle, "PQsetNoticeProcessor");
-
-    if ((void *)set_notice_processor != found) {
-        *(void **)&set_notice_processor = found;
-    }
-}
-
-/* As when the server ends a connection that asks nothing. libpq would write to httpd's standard error. */
-static void notice_cb(void *data, const char *message)
-{
-    const sql_database_t *db = data;
-
-    db->host->log(6, "the database \"%s\" says: %.*s", db->database, (int)strcspn(message, "\n"), message);
-}
-
-static void take_notices(sql_call_t *c)
-{
-    if (set_notice_processor != NULL) {
-        set_notice_processor(((dbi_conn_t *)c->conn->dbi)->connection, notice_cb, c->db);
-    }
-}
-
-static void start(dbi_driver driver)
-{
-    find_notices(driver);
-    sql_prepared_pgsql_start(driver);
-}
-
 /* What is not worth a line is not sent. A wait for a lock ends before the statement does, so that it is told as such. What is prepared
  * is planned once: how it is run best does not depend on its values (sql_statement_t::varies). */
 static apr_status_t prepare(sql_call_t *c)
 {
-    take_notices(c);
+    sql_native_pgsql_log_notices(c->conn);
     return sql_conn_query(c,
                           apr_psprintf(c->pool,
                                        "SET client_encoding='UTF8';SET client_min_messages=error;SET DateStyle='ISO';"
@@ -374,8 +334,8 @@ const sql_driver_t sql_driver_pgsql = {
     /* The number: "vault" in ASCII. */
     .init_lock = "SELECT '1' AS " CELL " FROM pg_catalog.pg_advisory_xact_lock(508441226356)",
     .init_end = "",
-    .start = start,
-    .run = sql_prepared_pgsql_run,
+    .start = sql_native_pgsql_start,
+    .run = sql_native_pgsql_run,
     .forget = sql_forms_forget,
     .set_options = set_options,
     .prepare = prepare,

@@ -27,7 +27,6 @@
 #include "catalogue.h"
 #include "connection.h"
 #include "native_sqlite3.h"
-#include "prepared_sqlite3.h"
 #include "script.h"
 #include "statement.h"
 
@@ -88,12 +87,6 @@ static apr_status_t identify(const sql_database_t *db, sql_identity_t *identity)
     return APR_SUCCESS;
 }
 
-static void start(dbi_driver driver)
-{
-    sql_native_sqlite3_start(driver);
-    sql_prepared_sqlite3_start(driver);
-}
-
 static void set_options(const sql_database_t *db, dbi_conn dbi)
 {
     dbi_conn_set_option(dbi, "sqlite3_dbdir", db->directory);
@@ -119,7 +112,7 @@ static apr_status_t prepare(sql_call_t *c)
     const char *mode;
     apr_status_t rv;
 
-    if (!sql_native_sqlite3_register(c->conn->dbi)) {
+    if (!sql_native_sqlite3_register(c->conn)) {
         return sql_fail(c, APR_EAGAIN, "SQLite has no memory for a function");
     }
     rv = write_ahead(c, &mode);
@@ -215,10 +208,6 @@ static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e
 
 static void append_cell_here(sql_statement_t *sql, const char *expression, sql_kind_e kind)
 {
-    if (!sql_native_sqlite3_works()) {
-        append_cell(sql, expression, kind);
-        return;
-    }
     sql_raw(sql, SQL_NATIVE_SQLITE3_CELL "(");
     sql_bytes(sql, expression, strlen(expression));
     sql_raw(sql, ")");
@@ -369,14 +358,14 @@ const sql_driver_t sql_driver_sqlite3 = {
     .generation = GUARD "Select schema_version AS " CELL " FROM pragma_schema_version",
     .generation_number = "PRAGMA schema_version",
     .version_number = "PRAGMA data_version",
-    .read_number = sql_prepared_sqlite3_number,
+    .read_number = sql_native_sqlite3_number,
     .any_table = GUARD "Select name AS " CELL " FROM main.sqlite_master WHERE type='table' LIMIT 1",
     /* Statements without columns: a script that leaves rows fails here, and libdbi's parser does not see it. */
     .init_end = "\n;SAVEPOINT vault_init;RELEASE vault_init",
-    .run = sql_prepared_sqlite3_run,
-    .form = sql_prepared_sqlite3_form,
-    .forget = sql_prepared_sqlite3_forget,
-    .start = start,
+    .run = sql_native_sqlite3_run,
+    .form = sql_native_sqlite3_form,
+    .forget = sql_native_sqlite3_forget,
+    .start = sql_native_sqlite3_start,
     .identify = identify,
     .set_options = set_options,
     .prepare = prepare,

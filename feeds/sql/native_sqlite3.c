@@ -1,54 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done past libdbi's sqlite3 module.
+/* What is done by SQLite itself, on libdbi's connections: see native_sqlite3.h.
  *
- * SQLite itself is reached through what the module hands out of it, so that there is one SQLite in the process, the
- * module's.
+ * sqlite3_prepare_v2 would make a statement anew by itself when its tables were altered. What was read of the catalogue
+ * is of no use then either, so sqlite3_prepare is used: such a statement says so before it does anything, and is made
+ * anew here. Why a step failed is told by the reset.
  */
 #include "native_sqlite3.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <dbi/dbi-dev.h>
 #include <jansson.h>
+#include <sqlite3.h>
 
 #include "apr_escape.h"
 #include "apr_strings.h"
 
-/* Of sqlite3.h: types of values, an encoding, a property of a function. */
-enum { TYPE_INTEGER = 1, TYPE_REAL = 2, TYPE_TEXT = 3, TYPE_BLOB = 4, ENCODING_UTF8 = 1, DETERMINISTIC = 0x800 };
+#include "connection.h"
 
-typedef void (*callback_fn)(void *context, int count, void **values);
+/* Statements that a connection keeps: some 10 KB each. */
+#define KEPT 32
+/* How often in a row tables may be altered between the reading of a statement and its run. */
+#define TRIES 5
 
-/* By name, in the order of `functions`. */
-static const char *const names[] = {"sqlite3_create_function", "sqlite3_value_type",  "sqlite3_value_text",
-                                    "sqlite3_value_blob",      "sqlite3_value_bytes", "sqlite3_value_double",
-                                    "sqlite3_result_text",     "sqlite3_result_int"};
+typedef struct kept_t {
+    char *form; /* NULL: none is here */
+    apr_size_t length;
+    sqlite3_stmt *statement;
+    apr_uint64_t used;     /* the larger, the later */
+    apr_uint64_t ran_at;   /* sql_conn_t::asked when it ran first; 0: it has not, or nobody had asked */
+    apr_uint64_t known_at; /* likewise, of the last time that is later; 0: there is none */
+} kept_t;
 
-#define FUNCTIONS (sizeof(names) / sizeof(names[0]))
+typedef struct sql_prepared_t {
+    kept_t at[KEPT];
+    apr_uint64_t clock;
+} sql_prepared_t;
 
-/* const after start, as long as a feed of the process is at work */
-static union {
-    void *found[FUNCTIONS];
-    struct {
-        int (*create_function)(void *db, const char *name, int arguments, int how, void *data, callback_fn function,
-                               callback_fn step, void (*final)(void *));
-        int (*value_type)(void *value);
-        const char *(*value_text)(void *value);
-        const void *(*value_blob)(void *value);
-        int (*value_bytes)(void *value);
-        double (*value_double)(void *value);
-        void (*result_text)(void *context, const char *text, int length, void (*release)(void *));
-        void (*result_int)(void *context, int number);
-    } of;
-} functions;
+const char *sql_native_sqlite3_start(dbi_driver driver)
+{
+    return sql_driver_check_library(driver, "sqlite3_prepare", (sql_function_fn)sqlite3_prepare);
+}
 
-static int works; /* likewise */
+/* ------------------------------------------------------------ cells */
 
-/* The cell `kind`, then `length` bytes without a NUL; they are SQLite's from here on. With a NUL at its end, and without a length, it is
- * handed out as it is: else SQLite makes a copy to have one there. */
-static void answer(void *context, char kind, const char *bytes, size_t length)
+/* The cell `kind`, then `length` bytes without a NUL; they are SQLite's from here on. With a NUL at its end, and
+ * without a length, it is handed out as it is: else SQLite makes a copy to have one there. */
+static void answer(sqlite3_context *context, char kind, const char *bytes, size_t length)
 {
     char *cell = malloc(length + 2);
 
@@ -56,11 +54,11 @@ static void answer(void *context, char kind, const char *bytes, size_t length)
         cell[0] = kind;
         memcpy(cell + 1, bytes, length);
         cell[length + 1] = '\0';
-        functions.of.result_text(context, cell, -1, free);
+        sqlite3_result_text(context, cell, -1, free);
     }
 }
 
-static void answer_hex(void *context, char kind, const void *bytes, size_t length)
+static void answer_hex(sqlite3_context *context, char kind, const void *bytes, size_t length)
 {
     char *digits = malloc(2 * length + 1);
 
@@ -73,8 +71,9 @@ static void answer_hex(void *context, char kind, const void *bytes, size_t lengt
     free(digits);
 }
 
-/* jansson's writer does not obey the locale, as printf does; 17 digits give every double back. It has none for infinity. */
-static void answer_real(void *context, double number)
+/* jansson's writer does not obey the locale, as printf does; 17 digits give every double back. It has none for
+ * infinity. */
+static void answer_real(sqlite3_context *context, double number)
 {
     json_t *real = json_real(number);
     char *digits = real != NULL ? json_dumps(real, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)) : NULL;
@@ -85,23 +84,23 @@ static void answer_real(void *context, double number)
 }
 
 /* NULL stays NULL, which is what a function answers that answers nothing. */
-static void cell_cb(void *context, int count, void **values)
+static void cell_cb(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    void *value = values[0];
+    sqlite3_value *value = values[0];
     const char *text;
     size_t length;
 
-    switch (functions.of.value_type(value)) {
-    case TYPE_INTEGER:
-        text = functions.of.value_text(value);
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+        text = (const char *)sqlite3_value_text(value);
         answer(context, 'I', text, strlen(text));
         break;
-    case TYPE_REAL:
-        answer_real(context, functions.of.value_double(value));
+    case SQLITE_FLOAT:
+        answer_real(context, sqlite3_value_double(value));
         break;
-    case TYPE_TEXT:
-        text = functions.of.value_text(value);
-        length = (size_t)functions.of.value_bytes(value);
+    case SQLITE_TEXT:
+        text = (const char *)sqlite3_value_text(value);
+        length = (size_t)sqlite3_value_bytes(value);
         if (memchr(text, 0, length) != NULL) {
             answer_hex(context, 'H', text, length);
         }
@@ -109,64 +108,253 @@ static void cell_cb(void *context, int count, void **values)
             answer(context, 'T', text, length);
         }
         break;
-    case TYPE_BLOB:
-        text = functions.of.value_blob(value);
-        answer_hex(context, 'B', text, (size_t)functions.of.value_bytes(value));
+    case SQLITE_BLOB:
+        text = sqlite3_value_blob(value);
+        answer_hex(context, 'B', text, (size_t)sqlite3_value_bytes(value));
         break;
     }
 }
 
 /* As bytes: for a text SQLite would make a copy that ends with a NUL. */
-static int has(void *row, void *value)
+static int has(sqlite3_value *row, sqlite3_value *value)
 {
-    const char *bytes = functions.of.value_blob(row);
-    const char *wanted = functions.of.value_blob(value);
+    const char *bytes = sqlite3_value_blob(row);
+    const char *wanted = sqlite3_value_blob(value);
 
     return bytes != NULL && wanted != NULL &&
-           memmem(bytes, (size_t)functions.of.value_bytes(row), wanted, (size_t)functions.of.value_bytes(value)) !=
-               NULL;
+           memmem(bytes, (size_t)sqlite3_value_bytes(row), wanted, (size_t)sqlite3_value_bytes(value)) != NULL;
 }
 
-static void has_cb(void *context, int count, void **values)
+static void has_cb(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    functions.of.result_int(context, has(values[1], values[2]) || has(values[0], values[2]));
+    sqlite3_result_int(context, has(values[1], values[2]) || has(values[0], values[2]));
 }
 
-int sql_native_sqlite3_find(dbi_driver driver, const char *const *wanted, void **found, apr_size_t count)
+int sql_native_sqlite3_register(const sql_conn_t *conn)
 {
-    int all = 1;
+    sqlite3 *db = sql_driver_connection(conn);
+    const int how = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
 
-    for (apr_size_t i = 0; i < count; i++) {
-        void *function = dbi_driver_specific_function(driver, wanted[i]);
+    return sqlite3_create_function(db, SQL_NATIVE_SQLITE3_CELL, 1, how, NULL, cell_cb, NULL, NULL) == SQLITE_OK &&
+           sqlite3_create_function(db, SQL_NATIVE_SQLITE3_HAS, 3, how, NULL, has_cb, NULL, NULL) == SQLITE_OK;
+}
 
-        if (found[i] != function) {
-            found[i] = function;
+/* ------------------------------------------------------------ kept */
+
+/* The statement with a question mark for each value: as what the literal is to SQLite, a word without a type or an
+ * expression that is text, so that it compares in the same way. */
+const char *sql_native_sqlite3_form(const sql_statement_t *sql, apr_pool_t *pool)
+{
+    sql_statement_t form = {.driver = sql->driver, .pool = pool, .space = sql->length + 1};
+    apr_size_t at = 0;
+
+    form.text = apr_palloc(pool, form.space);
+    for (int i = 0; i < sql->values->nelts; i++) {
+        const sql_value_t *value = &APR_ARRAY_IDX(sql->values, i, sql_value_t);
+
+        sql_bytes(&form, sql->text + at, value->begin - at);
+        sql_raw(&form, sql->text[value->begin] == 'C' ? "CAST(? AS TEXT)" : "?");
+        at = value->end;
+    }
+    sql_bytes(&form, sql->text + at, sql->length - at);
+    return form.text;
+}
+
+static const char *form_of(const sql_statement_t *sql)
+{
+    return sql->form != NULL ? sql->form : sql->values == NULL ? sql->text : sql_native_sqlite3_form(sql, sql->pool);
+}
+
+static void let_go(kept_t *kept)
+{
+    if (kept->statement != NULL) {
+        sqlite3_finalize(kept->statement);
+    }
+    free(kept->form);
+    memset(kept, 0, sizeof(*kept));
+}
+
+void sql_native_sqlite3_forget(sql_conn_t *conn)
+{
+    sql_prepared_t *prepared = conn->prepared;
+
+    for (int i = 0; prepared != NULL && i < KEPT; i++) {
+        let_go(&prepared->at[i]);
+    }
+    free(prepared);
+    conn->prepared = NULL;
+}
+
+/* Where the statement is, or that which was used longest ago. */
+static kept_t *find(sql_prepared_t *prepared, const char *form, apr_size_t length)
+{
+    kept_t *oldest = &prepared->at[0];
+
+    for (int i = 0; i < KEPT; i++) {
+        kept_t *kept = &prepared->at[i];
+
+        if (kept->form != NULL && kept->length == length && memcmp(kept->form, form, length) == 0) {
+            return kept;
         }
-        all &= function != NULL;
+        if (kept->used < oldest->used) {
+            oldest = kept;
+        }
     }
-    return all;
+    let_go(oldest);
+    return oldest;
 }
 
-void sql_native_sqlite3_start(dbi_driver driver)
+static kept_t *keep(sql_conn_t *conn, const char *form)
 {
-    int all = sql_native_sqlite3_find(driver, names, functions.found, FUNCTIONS);
+    apr_size_t length = strlen(form);
+    sql_prepared_t *prepared = conn->prepared;
+    kept_t *kept;
 
-    if (works != all) {
-        works = all;
+    if (prepared == NULL) {
+        conn->prepared = prepared = calloc(1, sizeof(*prepared));
+    }
+    if (prepared == NULL) {
+        return NULL;
+    }
+    kept = find(prepared, form, length);
+    if (kept->form == NULL) {
+        kept->form = strdup(form);
+        kept->length = length;
+    }
+    kept->used = ++prepared->clock;
+    return kept->form != NULL ? kept : NULL;
+}
+
+/* Is it of the schema that conn->tables are of? It had one schema when it ran first and has it still, so the file
+ * had it, too, whenever it was asked in between: numbers of schemas only grow. */
+static int is_known(const sql_conn_t *conn, const kept_t *kept)
+{
+    return kept->known_at != 0 && kept->known_at >= conn->asked_first;
+}
+
+/* It ran, so its schema is the file's. */
+static void note_run(const sql_conn_t *conn, kept_t *kept)
+{
+    if (kept->ran_at == 0) {
+        kept->ran_at = conn->asked;
+    }
+    else if (conn->asked > kept->ran_at) {
+        kept->known_at = conn->asked;
     }
 }
 
-int sql_native_sqlite3_works(void)
+/* ------------------------------------------------------------ run */
+
+static int bind_values(sqlite3_stmt *statement, const sql_statement_t *sql)
 {
-    return works;
+    int count = sql->values != NULL ? sql->values->nelts : 0;
+    int rv = SQLITE_OK;
+
+    /* A query of the model may have question marks of its own. */
+    if (sqlite3_bind_parameter_count(statement) != count) {
+        return -1;
+    }
+    for (int i = 0; i < count && rv == SQLITE_OK; i++) {
+        const sql_value_t *value = &APR_ARRAY_IDX(sql->values, i, sql_value_t);
+
+        rv = value->text != NULL ? sqlite3_bind_text(statement, i + 1, value->text, value->length, SQLITE_STATIC)
+                                 : sqlite3_bind_int64(statement, i + 1, value->number);
+    }
+    return rv;
 }
 
-int sql_native_sqlite3_register(dbi_conn dbi)
+/* All rows, until there is an error or `row` wants no more. Whatever happens, the statement holds no lock
+ * afterwards. */
+static int step_all(sqlite3_stmt *statement, const sql_statement_t *sql, sql_row_fn row, void *data)
 {
-    void *db = ((dbi_conn_t *)dbi)->connection;
-    const int how = ENCODING_UTF8 | DETERMINISTIC;
+    int columns = row != NULL ? sqlite3_column_count(statement) : 0;
+    const char **cells = apr_pcalloc(sql->pool, ((apr_size_t)columns + 1) * sizeof(*cells));
+    int wanted = 1;
+    int first = 0;
+    int rv = SQLITE_ROW;
 
-    return !works ||
-           (functions.of.create_function(db, SQL_NATIVE_SQLITE3_CELL, 1, how, NULL, cell_cb, NULL, NULL) == 0 &&
-            functions.of.create_function(db, SQL_NATIVE_SQLITE3_HAS, 3, how, NULL, has_cb, NULL, NULL) == 0);
+    while (wanted && (rv = sqlite3_step(statement)) == SQLITE_ROW) {
+        for (int i = 0; i < columns; i++) {
+            cells[i] = i < first ? NULL : (const char *)sqlite3_column_text(statement, i);
+        }
+        first = sql->once;
+        wanted = row == NULL || row(data, cells);
+    }
+    rv = sqlite3_reset(statement);
+    return wanted ? rv : SQLITE_OK;
+}
+
+/* One try. A statement that SQLite cannot even read is libdbi's, which tells why. */
+static sql_ran_e run_once(kept_t *kept, sqlite3 *db, const sql_statement_t *sql, sql_row_fn row, void *data, int *code)
+{
+    if (kept->statement == NULL &&
+        (sqlite3_prepare(db, kept->form, -1, &kept->statement, NULL) != SQLITE_OK || kept->statement == NULL)) {
+        return SQL_RAN_NOT;
+    }
+    if (bind_values(kept->statement, sql) != SQLITE_OK) {
+        return SQL_RAN_NOT;
+    }
+    *code = step_all(kept->statement, sql, row, data);
+    return *code == SQLITE_OK ? SQL_RAN : SQL_RAN_FAILED;
+}
+
+/* With RETURNING foreign keys are looked at in the middle of a statement, and one from the old prepare then ends
+ * with SQLITE_ERROR, which says nothing, where others say SQLITE_CONSTRAINT. What it did is undone, so libdbi may
+ * run it again to learn why. The word in a value is no harm. */
+static int tells_nothing(const sql_statement_t *sql, int code)
+{
+    return code == SQLITE_ERROR && strstr(sql->text, " RETURNING ") != NULL;
+}
+
+sql_ran_e sql_native_sqlite3_run(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data)
+{
+    sqlite3 *db = sql_driver_connection(conn);
+    kept_t *kept = db != NULL ? keep(conn, form_of(sql)) : NULL;
+    sql_ran_e ran = SQL_RAN_NOT;
+    int code = SQLITE_SCHEMA;
+
+    if (conn->assumes && (kept == NULL || !is_known(conn, kept))) {
+        return SQL_RAN_UNSURE;
+    }
+    for (int i = 0; kept != NULL && code == SQLITE_SCHEMA && i < TRIES; i++) {
+        code = SQLITE_OK;
+        ran = run_once(kept, db, sql, row, data, &code);
+        if (code == SQLITE_SCHEMA) {
+            sqlite3_finalize(kept->statement);
+            kept->statement = NULL;
+            kept->ran_at = kept->known_at = 0;
+            ran = SQL_RAN_NOT;
+            if (conn->assumes) {
+                return SQL_RAN_STALE;
+            }
+        }
+    }
+    if (ran == SQL_RAN) {
+        note_run(conn, kept);
+    }
+    if (ran == SQL_RAN_FAILED && tells_nothing(sql, code)) {
+        ran = SQL_RAN_NOT;
+    }
+    if (ran == SQL_RAN_FAILED) {
+        dbi_conn_set_error(conn->dbi, code, "%s", sqlite3_errmsg(db));
+    }
+    if (ran != SQL_RAN && kept != NULL) {
+        let_go(kept);
+    }
+    return ran;
+}
+
+/* The first row says it. */
+static int take_number_cb(void *data, const char *const *cells)
+{
+    *(apr_int64_t *)data = cells[0] != NULL ? apr_strtoi64(cells[0], NULL, 10) : -1;
+    return 0;
+}
+
+int sql_native_sqlite3_number(sql_call_t *c, const char *statement, apr_int64_t *number)
+{
+    const sql_statement_t sql = sql_statement_of(c, statement);
+
+    *number = -1;
+    return sql_native_sqlite3_run(c->conn, &sql, take_number_cb, number) == SQL_RAN && *number >= 0;
 }

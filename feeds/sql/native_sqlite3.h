@@ -1,34 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file native_sqlite3.h
- * Cells of SQLite that cost less: it spends far more on reading a statement than on most rows.
+ * What is done by SQLite itself, on libdbi's connections: SQLite spends more on reading most of the feeds'
+ * statements than on running them, and libdbi prepares none.
  *
- * Cells (driver.h) are made by a function of ours rather than by an expression, which is long. The function, `vault_cell(X)`,
- * is known to the connections that are made here and to no other: what stays in a database, as a trigger does, cannot use it.
- * Nor `vault_has(X,Y,Z)`, which is `instr(X,Z)>0 OR instr(Y,Z)>0` of texts, a third of its price, and never NULL.
+ * Each connection keeps the statements that it ran last. What tells them apart is their text with a question mark
+ * for each value, which is bound; so values are never a part of what SQLite reads.
+ *
+ * Cells (driver.h) are made by a function of ours rather than by an expression, which is long. The function,
+ * `vault_cell(X)`, is known to the connections that are made here and to no other: what stays in a database, as a
+ * trigger does, cannot use it. Nor `vault_has(X,Y,Z)`, which is `instr(X,Z)>0 OR instr(Y,Z)>0` of texts, a third
+ * of its price, and never NULL.
  */
 #ifndef SQL_NATIVE_SQLITE3_H
 #define SQL_NATIVE_SQLITE3_H
 
-#include <dbi/dbi.h>
-
-#include "apr.h"
+#include "driver.h"
 
 #define SQL_NATIVE_SQLITE3_CELL "vault_cell"
 #define SQL_NATIVE_SQLITE3_HAS "vault_has"
 
-/** Find functions of SQLite that libdbi's module hands out. Another feed of the process may be at work already, with the same: what is there is not
- * written again.
- * @return whether all were found */
-int sql_native_sqlite3_find(dbi_driver driver, const char *const *wanted, void **found, apr_size_t count);
+/** sql_driver_t::start. */
+const char *sql_native_sqlite3_start(dbi_driver driver);
 
-/** Find what is needed in libdbi's module. Before any connection is made; again, for another feed, does no harm. */
-void sql_native_sqlite3_start(dbi_driver driver);
+/** Make both functions known to a connection. @return whether that went well */
+int sql_native_sqlite3_register(const sql_conn_t *conn);
 
-/** Was it found? If not, cells are made by the expression, and all else by statements through libdbi. Any thread. */
-int sql_native_sqlite3_works(void);
+/** sql_driver_t::run. What it returns but SQL_RAN_NOT is as final as libdbi's answer would be: the statement is not
+ * run again. */
+sql_ran_e sql_native_sqlite3_run(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data);
 
-/** Make both functions known to a connection. Does nothing unless it works. @return whether that went well */
-int sql_native_sqlite3_register(dbi_conn dbi);
+/** sql_driver_t::form. Of a statement with values. */
+const char *sql_native_sqlite3_form(const sql_statement_t *sql, apr_pool_t *pool);
+
+/** sql_driver_t::read_number. @return 0 also for a number below 0 */
+int sql_native_sqlite3_number(sql_call_t *c, const char *statement, apr_int64_t *number);
+
+/** sql_driver_t::forget. SQLite closes no connection that has a prepared statement. */
+void sql_native_sqlite3_forget(sql_conn_t *conn);
 
 #endif

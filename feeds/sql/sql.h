@@ -16,11 +16,9 @@
  * catalogue.c   the tables and columns that there are: no other name gets into a statement
  * rows.c        results to JSON
  * driver*.c     one row per kind of database
- * native_sqlite3.c  cells of SQLite that cost less
- * prepared_sqlite3.c  its statements, which stay prepared
- * forms.c       which statements of a server do
- * prepared_pgsql.c    and how those of PostgreSQL do
- * prepared_mysql.c    likewise of MariaDB
+ * native_*.c    what the client library of a database does on libdbi's connections: statements that stay prepared,
+ *               and what else libdbi lacks
+ * forms.c       which statements of a server stay prepared
  *
  * In a method:
  *

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements of PostgreSQL that stay prepared: see prepared_pgsql.h. */
-#include "prepared_pgsql.h"
+/* What is done by libpq itself, on libdbi's connections: see native_pgsql.h. */
+#include "native_pgsql.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include <dbi/dbi-dev.h>
+#include <libpq-fe.h>
 
 #include "apr_strings.h"
 
@@ -13,96 +13,78 @@
 #include "connection.h"
 #include "forms.h"
 
-/* Of libpq-fe.h and postgres_ext.h: states of results and of a transaction, a field of an error. */
-enum { RESULT_DONE = 1, RESULT_ROWS = 2, TRANSACTION_NONE = 0, FIELD_STATE = 'C' };
-
 /* The result of a prepared statement has other types than when it was prepared. */
 #define STATE_OTHER_RESULT "0A000"
-/* What SQLSTATEs of values that are refused begin with. Values have the types of the columns that there were when the statement was
- * prepared: others may take them now. */
+/* What SQLSTATEs of values that are refused begin with. Values have the types of the columns that there were when
+ * the statement was prepared: others may take them now. */
 #define STATE_VALUE "22"
 
 #define NAME_LENGTH 32
 
-/* A statement is prepared anew after that: what is the best plan for a table that has no rows is none for one that has many. PostgreSQL does so
- * itself when it has analyzed the table, which may be never. What could not be prepared is tried again, too: a table may have been locked. */
+/* A statement is prepared anew after that: what is the best plan for a table that has no rows is none for one that
+ * has many. PostgreSQL does so itself when it has analyzed the table, which may be never. What could not be
+ * prepared is tried again, too: a table may have been locked. */
 #define PLAN_LIFE apr_time_from_sec(60)
 
-/* By name, in the order of `functions`. */
-static const char *const names[] = {"PQexec",
-                                    "PQprepare",
-                                    "PQexecPrepared",
-                                    "PQresultStatus",
-                                    "PQresultErrorField",
-                                    "PQresultErrorMessage",
-                                    "PQnfields",
-                                    "PQntuples",
-                                    "PQgetvalue",
-                                    "PQgetisnull",
-                                    "PQclear",
-                                    "PQerrorMessage",
-                                    "PQtransactionStatus"};
-
-#define FUNCTIONS (sizeof(names) / sizeof(names[0]))
-
-/* const after start, as long as a feed of the process is at work */
-static union {
-    void *found[FUNCTIONS];
-    struct {
-        void *(*exec)(void *db, const char *statement);
-        void *(*prepare)(void *db, const char *name, const char *statement, int count, const unsigned *types);
-        void *(*exec_prepared)(void *db, const char *name, int count, const char *const *values, const int *lengths,
-                               const int *formats, int format);
-        int (*result_status)(const void *result);
-        char *(*result_error_field)(const void *result, int field);
-        char *(*result_error_message)(const void *result);
-        int (*nfields)(const void *result);
-        int (*ntuples)(const void *result);
-        char *(*getvalue)(const void *result, int row, int column);
-        int (*getisnull)(const void *result, int row, int column);
-        void (*clear)(void *result);
-        char *(*error_message)(const void *db);
-        int (*transaction_status)(const void *db);
-    } of;
-} functions;
-
-static int works; /* likewise */
-
-/* libdbi's module has no names for them, but is linked with them. */
-void sql_prepared_pgsql_start(dbi_driver driver)
+const char *sql_native_pgsql_start(dbi_driver driver)
 {
-    int all = sql_driver_find_functions(driver, names, functions.found, FUNCTIONS);
+    return sql_driver_check_library(driver, "PQconsumeInput", (sql_function_fn)PQconsumeInput);
+}
 
-    if (works != all) {
-        works = all;
+/* ------------------------------------------------------------ what the server says beside its answers */
+
+/* As when the server ends a connection that asks nothing. libpq would write to httpd's standard error. */
+static void notice_cb(void *data, const char *message)
+{
+    const sql_database_t *db = data;
+
+    db->host->log(6, "the database \"%s\" says: %.*s", db->database, (int)strcspn(message, "\n"), message);
+}
+
+void sql_native_pgsql_log_notices(const sql_conn_t *conn)
+{
+    PQsetNoticeProcessor(sql_driver_connection(conn), notice_cb, conn->db);
+}
+
+int sql_native_pgsql_take_notifications(const sql_conn_t *conn)
+{
+    PGconn *db = sql_driver_connection(conn);
+    PGnotify *notification;
+    int any = 0;
+
+    (void)PQconsumeInput(db);
+    while ((notification = PQnotifies(db)) != NULL) {
+        any = 1;
+        PQfreemem(notification);
     }
+    return any;
 }
 
 /* ------------------------------------------------------------ results */
 
-static int is_good(const void *result)
+static int is_good(const PGresult *result)
 {
-    int status = result != NULL ? functions.of.result_status(result) : -1;
+    ExecStatusType status = PQresultStatus(result); /* NULL is a fatal error */
 
-    return status == RESULT_DONE || status == RESULT_ROWS;
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
 /* NULL: libpq has none, as when the connection failed. */
-static const char *state_of(const void *result)
+static const char *state_of(const PGresult *result)
 {
-    return result != NULL ? functions.of.result_error_field(result, FIELD_STATE) : NULL;
+    return result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
 }
 
 /* As libdbi's module would tell it. */
-static void keep_error(sql_conn_t *conn, const void *db, const void *result)
+static void keep_error(sql_conn_t *conn, const PGconn *db, const PGresult *result)
 {
     const char *state = state_of(result);
-    const char *message = result != NULL ? functions.of.result_error_message(result) : functions.of.error_message(db);
+    const char *message = result != NULL ? PQresultErrorMessage(result) : PQerrorMessage(db);
 
     dbi_conn_set_error(conn->dbi, state != NULL ? (int)strtol(state, NULL, 36) : 0, "%s", message);
 }
 
-static int may_be_of_other_types(const void *result)
+static int may_be_of_other_types(const PGresult *result)
 {
     const char *state = state_of(result);
 
@@ -110,16 +92,16 @@ static int may_be_of_other_types(const void *result)
            (strcmp(state, STATE_OTHER_RESULT) == 0 || strncmp(state, STATE_VALUE, strlen(STATE_VALUE)) == 0);
 }
 
-static void give_rows(const void *result, apr_pool_t *pool, sql_row_fn row, void *data)
+static void give_rows(const PGresult *result, apr_pool_t *pool, sql_row_fn row, void *data)
 {
-    int rows = functions.of.ntuples(result);
-    int columns = functions.of.nfields(result);
+    int rows = PQntuples(result);
+    int columns = PQnfields(result);
     const char **cells = apr_pcalloc(pool, ((apr_size_t)columns + 1) * sizeof(*cells));
     int wanted = 1;
 
     for (int i = 0; i < rows && wanted; i++) {
         for (int j = 0; j < columns; j++) {
-            cells[j] = functions.of.getisnull(result, i, j) ? NULL : functions.of.getvalue(result, i, j);
+            cells[j] = PQgetisnull(result, i, j) ? NULL : PQgetvalue(result, i, j);
         }
         wanted = row(data, cells);
     }
@@ -154,25 +136,25 @@ static const char *name_of(char name[NAME_LENGTH], const sql_forms_t *forms, con
 }
 
 /* form->statement tells that something is on the server by its name. */
-static void prepare(void *db, const sql_forms_t *forms, sql_form_t *form)
+static void prepare(PGconn *db, const sql_forms_t *forms, sql_form_t *form)
 {
     char name[NAME_LENGTH], deallocate[2 * NAME_LENGTH];
-    void *result;
+    PGresult *result;
 
     name_of(name, forms, form);
     if (form->statement != NULL) {
         apr_snprintf(deallocate, sizeof(deallocate), "DEALLOCATE %s", name);
-        functions.of.clear(functions.of.exec(db, deallocate));
+        PQclear(PQexec(db, deallocate));
         form->statement = NULL;
     }
-    result = functions.of.prepare(db, name, form->text, 0, NULL);
+    result = PQprepare(db, name, form->text, 0, NULL);
     form->state = is_good(result) ? SQL_FORM_READY : SQL_FORM_UNFIT;
     form->asked_at = vault_now();
     form->statement = is_good(result) ? form : NULL;
-    functions.of.clear(result);
+    PQclear(result);
 }
 
-static void prepare_wanted(void *db, sql_forms_t *forms)
+static void prepare_wanted(PGconn *db, sql_forms_t *forms)
 {
     for (int i = 0; i < SQL_FORMS; i++) {
         if (forms->at[i].text != NULL && forms->at[i].state == SQL_FORM_WANTED) {
@@ -200,7 +182,7 @@ static sql_form_t *meet(sql_conn_t *conn, const sql_statement_t *sql)
 
 /* ------------------------------------------------------------ run */
 
-static void *exec_prepared(sql_conn_t *conn, void *db, const sql_form_t *form, const sql_statement_t *sql)
+static PGresult *exec_prepared(sql_conn_t *conn, PGconn *db, const sql_form_t *form, const sql_statement_t *sql)
 {
     const int count = sql->values != NULL ? sql->values->nelts : 0;
     const char **values = apr_palloc(sql->pool, ((apr_size_t)count + 1) * sizeof(*values));
@@ -211,7 +193,7 @@ static void *exec_prepared(sql_conn_t *conn, void *db, const sql_form_t *form, c
 
         values[i] = value->text != NULL ? value->text : apr_psprintf(sql->pool, "%" APR_INT64_T_FMT, value->number);
     }
-    return functions.of.exec_prepared(db, name_of(name, conn->prepared, form), count, values, NULL, NULL, 0);
+    return PQexecPrepared(db, name_of(name, conn->prepared, form), count, values, NULL, NULL, 0);
 }
 
 /* Begins and ends transactions: has no form, and no rows. */
@@ -220,11 +202,11 @@ static int is_command(const sql_statement_t *sql)
     return sql->values == NULL && (strncmp(sql->text, "BEGIN", 5) == 0 || strcmp(sql->text, "COMMIT") == 0);
 }
 
-static sql_ran_e run_form(sql_conn_t *conn, void *db, const sql_statement_t *sql, sql_row_fn row, void *data)
+static sql_ran_e run_form(sql_conn_t *conn, PGconn *db, const sql_statement_t *sql, sql_row_fn row, void *data)
 {
-    int between = functions.of.transaction_status(db) == TRANSACTION_NONE;
+    int between = PQtransactionStatus(db) == PQTRANS_IDLE;
     sql_form_t *form = meet(conn, sql);
-    void *result;
+    PGresult *result;
     sql_ran_e ran = SQL_RAN;
 
     if (form != NULL && form->state == SQL_FORM_WANTED && between) {
@@ -248,30 +230,30 @@ static sql_ran_e run_form(sql_conn_t *conn, void *db, const sql_statement_t *sql
         keep_error(conn, db, result);
         ran = SQL_RAN_FAILED;
     }
-    functions.of.clear(result);
+    PQclear(result);
     return ran;
 }
 
-static sql_ran_e run_command(sql_conn_t *conn, void *db, const sql_statement_t *sql)
+static sql_ran_e run_command(sql_conn_t *conn, PGconn *db, const sql_statement_t *sql)
 {
     sql_ran_e ran = SQL_RAN;
-    void *result;
+    PGresult *result;
 
-    if (conn->prepared != NULL && functions.of.transaction_status(db) == TRANSACTION_NONE) {
+    if (conn->prepared != NULL && PQtransactionStatus(db) == PQTRANS_IDLE) {
         prepare_wanted(db, conn->prepared);
     }
-    result = functions.of.exec(db, sql->text);
+    result = PQexec(db, sql->text);
     if (!is_good(result)) {
         keep_error(conn, db, result);
         ran = SQL_RAN_FAILED;
     }
-    functions.of.clear(result);
+    PQclear(result);
     return ran;
 }
 
-sql_ran_e sql_prepared_pgsql_run(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data)
+sql_ran_e sql_native_pgsql_run(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data)
 {
-    void *db = works && conn->dbi != NULL ? ((dbi_conn_t *)conn->dbi)->connection : NULL;
+    PGconn *db = sql_driver_connection(conn);
 
     if (db == NULL || sql->varies) {
         return SQL_RAN_NOT;

@@ -1,83 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements of MariaDB that stay prepared: see prepared_mysql.h. */
-#include "prepared_mysql.h"
+/* What is done by MariaDB's library itself, on libdbi's connections: see native_mysql.h. */
+#include "native_mysql.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include <dbi/dbi-dev.h>
+#include <mysql.h>
 
 #include "apr_strings.h"
 
 #include "connection.h"
 #include "forms.h"
 
-/* What an EXECUTE says that has not begun: other values than the statement has room for, as a query of the model may have question marks
- * of its own; a server that has forgotten the statement; tables that are altered again and again. */
+/* What an EXECUTE says that has not begun: other values than the statement has room for, as a query of the model
+ * may have question marks of its own; a server that has forgotten the statement; tables that are altered again and
+ * again. */
 enum { ERROR_ARGUMENTS = 1210, ERROR_UNKNOWN = 1243, ERROR_ALTERED = 1615 };
 
-/* By name, in the order of `functions`. */
-static const char *const names[] = {"mysql_real_query", "mysql_store_result", "mysql_num_fields", "mysql_fetch_row",
-                                    "mysql_free_result", "mysql_errno",       "mysql_error"};
-
-#define FUNCTIONS (sizeof(names) / sizeof(names[0]))
-
-/* const after start, as long as a feed of the process is at work */
-static union {
-    void *found[FUNCTIONS];
-    struct {
-        int (*real_query)(void *db, const char *statement, unsigned long length);
-        void *(*store_result)(void *db);
-        unsigned (*num_fields)(void *result);
-        char **(*fetch_row)(void *result);
-        void (*free_result)(void *result);
-        unsigned (*error_number)(void *db);
-        const char *(*error)(void *db);
-    } of;
-} functions;
-
-static int works; /* likewise */
-
-/* libdbi's module has names for some of them only, but is linked with them all. */
-void sql_prepared_mysql_start(dbi_driver driver)
+/* The library is not fit for threads before this has ended once. */
+const char *sql_native_mysql_start(dbi_driver driver)
 {
-    int all = sql_driver_find_functions(driver, names, functions.found, FUNCTIONS);
+    const char *why = sql_driver_check_library(driver, "mysql_init", (sql_function_fn)mysql_init);
 
-    if (works != all) {
-        works = all;
-    }
+    return why == NULL && mysql_library_init(0, NULL, NULL) != 0 ? "MariaDB's library cannot start" : why;
 }
 
 /* ------------------------------------------------------------ the server */
 
-/* @param result  its rows; NULL: it has none, or failed. @return 0, or the error's number, -1 if the library has none */
-static int ask(void *db, const sql_statement_t *sql, void **result)
+/* @param result  its rows; NULL: it has none, or failed. @return 0, or the error's number, -1 if the library has
+ * none */
+static int ask(MYSQL *db, const sql_statement_t *sql, MYSQL_RES **result)
 {
-    int failed = functions.of.real_query(db, sql->text, sql->length);
+    int failed = mysql_real_query(db, sql->text, sql->length);
 
-    *result = failed == 0 ? functions.of.store_result(db) : NULL;
+    *result = failed == 0 ? mysql_store_result(db) : NULL;
     if (*result != NULL) {
         return 0;
     }
     /* Without rows there is an error, or none were to come. */
-    return functions.of.error_number(db) != 0 ? (int)functions.of.error_number(db) : -failed;
+    return mysql_errno(db) != 0 ? (int)mysql_errno(db) : -failed;
 }
 
 /* As libdbi's module would tell it. */
-static void keep_error(sql_conn_t *conn, void *db)
+static void keep_error(sql_conn_t *conn, MYSQL *db)
 {
-    dbi_conn_set_error(conn->dbi, (int)functions.of.error_number(db), "%s", functions.of.error(db));
+    dbi_conn_set_error(conn->dbi, (int)mysql_errno(db), "%s", mysql_error(db));
 }
 
 /* A cell has no NUL in it, and the library puts one behind it. */
-static void give_rows(void *result, apr_pool_t *pool, sql_row_fn row, void *data)
+static void give_rows(MYSQL_RES *result, apr_pool_t *pool, sql_row_fn row, void *data)
 {
-    const apr_size_t columns = functions.of.num_fields(result);
+    const apr_size_t columns = mysql_num_fields(result);
     const char **cells = apr_palloc(pool, (columns + 1) * sizeof(*cells));
-    char **found;
+    MYSQL_ROW found;
     int wanted = 1;
 
-    while (wanted && (found = functions.of.fetch_row(result)) != NULL) {
+    while (wanted && (found = mysql_fetch_row(result)) != NULL) {
         for (apr_size_t i = 0; i < columns; i++) {
             cells[i] = found[i];
         }
@@ -85,23 +63,24 @@ static void give_rows(void *result, apr_pool_t *pool, sql_row_fn row, void *data
     }
 }
 
-static sql_ran_e run_text(sql_conn_t *conn, void *db, const sql_statement_t *sql)
+static sql_ran_e run_text(sql_conn_t *conn, MYSQL *db, const sql_statement_t *sql)
 {
-    void *result;
+    MYSQL_RES *result;
 
     if (ask(db, sql, &result) != 0) {
         keep_error(conn, db);
         return SQL_RAN_FAILED;
     }
     if (result != NULL) {
-        functions.of.free_result(result);
+        mysql_free_result(result);
     }
     return SQL_RAN;
 }
 
 /* ------------------------------------------------------------ forms */
 
-/* A number and a text are other forms, by a blank: MariaDB then reads each statement for values of the same types ever after. */
+/* A number and a text are other forms, by a blank: MariaDB then reads each statement for values of the same types
+ * ever after. */
 static void append_placeholder(sql_statement_t *form, const sql_statement_t *sql, int i)
 {
     sql_raw(form, APR_ARRAY_IDX(sql->values, i, sql_value_t).text != NULL ? "?" : "? ");
@@ -124,10 +103,10 @@ static sql_statement_t empty(const sql_statement_t *like, apr_size_t space)
 }
 
 /* One that fails, since a table is not there, or a lock, is read as text now, and tried again when it comes again. */
-static void prepare(sql_conn_t *conn, void *db, sql_form_t *form, const sql_statement_t *like)
+static void prepare(sql_conn_t *conn, MYSQL *db, sql_form_t *form, const sql_statement_t *like)
 {
     sql_statement_t sql = empty(like, 2 * form->length + 64);
-    void *result;
+    MYSQL_RES *result;
     int error;
 
     sql_raw(&sql, "PREPARE ");
@@ -163,7 +142,8 @@ static void append_values(sql_statement_t *execute, const sql_statement_t *sql)
     }
 }
 
-static sql_ran_e execute_form(sql_conn_t *conn, void *db, sql_form_t *form, const sql_statement_t *sql, void **result)
+static sql_ran_e execute_form(sql_conn_t *conn, MYSQL *db, sql_form_t *form, const sql_statement_t *sql,
+                              MYSQL_RES **result)
 {
     sql_statement_t execute = empty(sql, 256);
     int error;
@@ -183,10 +163,10 @@ static sql_ran_e execute_form(sql_conn_t *conn, void *db, sql_form_t *form, cons
     return SQL_RAN_FAILED;
 }
 
-static sql_ran_e run_form(sql_conn_t *conn, void *db, const sql_statement_t *sql, sql_row_fn row, void *data)
+static sql_ran_e run_form(sql_conn_t *conn, MYSQL *db, const sql_statement_t *sql, sql_row_fn row, void *data)
 {
     sql_form_t *form = meet(conn, sql);
-    void *result = NULL;
+    MYSQL_RES *result = NULL;
     sql_ran_e ran;
 
     if (form != NULL && form->state == SQL_FORM_WANTED) {
@@ -200,7 +180,7 @@ static sql_ran_e run_form(sql_conn_t *conn, void *db, const sql_statement_t *sql
         give_rows(result, sql->pool, row, data);
     }
     if (result != NULL) {
-        functions.of.free_result(result);
+        mysql_free_result(result);
     }
     return ran;
 }
@@ -211,9 +191,9 @@ static int is_command(const sql_statement_t *sql)
     return sql->values == NULL && (strncmp(sql->text, "START ", 6) == 0 || strcmp(sql->text, "COMMIT") == 0);
 }
 
-sql_ran_e sql_prepared_mysql_run(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data)
+sql_ran_e sql_native_mysql_run(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data)
 {
-    void *db = works && conn->dbi != NULL ? ((dbi_conn_t *)conn->dbi)->connection : NULL;
+    MYSQL *db = sql_driver_connection(conn);
 
     if (db == NULL) {
         return SQL_RAN_NOT;

@@ -8,7 +8,7 @@ use Bench::Database;
 use Bench::Figures;
 use Bench::Server;
 
-our @EXPORT = qw(bids_ways run_bids);
+our @EXPORT = qw(bids_ways run_bids start_bids);
 
 use constant {
     WAYS    => [qw(none reload poll hand feed)],
@@ -21,7 +21,8 @@ use constant {
 
 my $next_item = 1;    # items are of one run only: histories do not grow from run to run
 
-my @ways = @{WAYS()};    # those that are measured
+my @ways = @{WAYS()};    # those that are measured; of another build, with a star behind it
+my $against;             # that build
 
 # "hand,feed": these, in the order of all; () if one of them is none.
 sub bids_ways
@@ -32,12 +33,14 @@ sub bids_ways
     return %wanted ? () : @found;
 }
 
-# $only: {ways => [some], users => [sizes], rounds => how many}, each for what is measured if it is not said.
+# $only: {ways => [some], users => [sizes], rounds => how many}, each for what is measured if it is not said; against => another build,
+# whose servers take turns with those of this one.
 # Returns 1 if something was missed or could not be measured.
 sub run_bids
 {
     my ($size, $verbose, $think, $kind, $only) = @_;
-    @ways = @{$only->{ways} || WAYS()};
+    $against = $only->{against};
+    @ways = map { ($_, $against ? "$_*" : ()) } @{$only->{ways} || WAYS()};
     die "bench/run: --database $kind: its server, or libdbi's module for it, is not installed\n"
         if !grep { $_ eq $kind } database_kinds();
     my %users = (full => [50, 200, 500], quick => [50, 200], smallest => [10]);
@@ -50,8 +53,8 @@ sub run_bids
     $think = WARM->{think} if $size eq 'smallest';
     my $items = items_of($warm->{users});
     $items += $rounds * items_of($_) for @sizes;
-    write_template();
     my %server = map { $_ => start_way($_, $kind, $items) } @ways;
+    print "\n*: by $against\n" if $against;
     my @rows;
     my $failed = !warm_up(\%server, $warm);
     print_head($kind, $rounds, $think, map { "$seconds{$_} s with $_ users" } @sizes);
@@ -113,11 +116,22 @@ END
 sub start_way
 {
     my ($way, $kind, $items) = @_;
-    my ($database, $pid) = make_database_apart($kind, "bids_$way", tables($items), $way eq 'feed' ? 'bids' : ());
+    return start_bids($way, $kind, $items) if $way !~ s/\*$//;
+    local $place{build} = $against;
+    return start_bids($way, $kind, $items, '_other');
+}
+
+# `named`: what its database and its server are called by, beside the way.
+sub start_bids
+{
+    my ($way, $kind, $items, $named) = @_;
+    $named = "bids_$way" . ($named // '');
+    write_template();
+    my ($database, $pid) = make_database_apart($kind, $named, tables($items), $way eq 'feed' ? 'bids' : ());
     my ($module, $feed) = (find_built('mod_vault_bids.so'), find_built('vault_feed_database.so'));
     # The others save through the feed, too, but nobody is to watch.
     my $more = $way eq 'feed' ? "model=$place{dir}/bids.json" : 'look=0';
-    my $server = start_server("bids-$way", 2, base_configuration(2, <<"END"));
+    my $server = start_server("$kind-$named", 2, base_configuration(2, <<"END"));
 LoadModule vault_bids_module "$module"
 VaultFeed bids "$feed" $database $more
 BidsDatabase $database
@@ -174,6 +188,7 @@ sub run_way
 {
     my ($server, $way, $load) = @_;
     my $users = $load->{users};
+    $way =~ s/\*$//;
     my $output = run_program("bids $way $users", 1, 'bids', '--port', $server->{port}, '--parent', $server->{pid}, '--way', $way,
         '--items', items_of($users), '--first-item', $next_item, (map { ("--$_", $load->{$_}) } qw(users seconds think seed)),
         $server->{database} ? ('--database', $server->{database}) : ());
@@ -196,13 +211,22 @@ sub summary
         my $seen = $figure{Displays} || 1;
         $figure{mean} = sum(map { $_->{DelayMeanMs} * $_->{Displays} } @runs) / $seen;
         $figure{p99} = median(map { $_->{DelayP99Ms} } @runs);
+        my $star = $way =~ /(\*?)$/ ? $1 : '';
         for my $name (qw(CpuMs BothCpuMs)) {
-            $figure{"Of$name"} = $runs->{hand} ? median(map { $runs[$_]{$name} / $runs->{hand}[$_]{$name} } 0 .. $#runs) : undef;
+            $figure{"Of$name"} = part_of($name, $runs->{$way}, $runs->{"hand$star"});
+            $figure{"OfOther$name"} = part_of($name, $runs->{$way}, $runs->{"$way*"});
         }
         $row{odd} += $figure{$_} for qw(Missed Doubled Failed);
         $row{way}{$way} = \%figure;
     }
     return \%row;
+}
+
+# The median of what one way took of what the other did in the same round.
+sub part_of
+{
+    my ($name, $runs, $others) = @_;
+    return $others ? median(map { $runs->[$_]{$name} / $others->[$_]{$name} } 0 .. $#$runs) : undef;
 }
 
 sub print_head
@@ -227,6 +251,9 @@ sub print_rows
         printf "%5d  %-6s %6d %6d %6d %6d %7.1f %8s %9.1f %7.1f %8s %7s  %10s %9s %7d %8d\n", $row->{users}, $way,
             @$f{qw(Views Bids Asked Told CpuMs)}, percent($f->{OfCpuMs}), @$f{qw(DatabaseCpuMs BothCpuMs)}, percent($f->{OfBothCpuMs}),
             $row->{way}{none} ? sprintf('%.1f', upkeep($row, $way)) : '-', @delay, @$f{qw(Missed Doubled)};
+    }
+    for my $way (grep { defined $row->{way}{$_}{OfOtherCpuMs} } @ways) {
+        printf "       %-6s of %-6s: %s by httpd, %s by both\n", $way, "$way*", map { percent($row->{way}{$way}{"OfOther$_"}) } qw(CpuMs BothCpuMs);
     }
     print "\n";
 }

@@ -7,7 +7,7 @@ use Exporter 'import';
 use POSIX ();
 use Bench::Server;
 
-our @EXPORT = qw(database_kinds make_database make_database_apart stop_databases);
+our @EXPORT = qw(database_kinds database_pid database_session make_database make_database_apart stop_databases);
 
 my $begun;
 my @homes;    # folders, each with servers of its own
@@ -17,6 +17,21 @@ sub database_kinds
 {
     begin();
     return map { $_->driver } VaultTest::Database::databases();
+}
+
+# The process of the server that make_database uses, or undef.
+sub database_pid
+{
+    my ($kind) = @_;
+    return VaultTest::Database::database($kind)->pid;
+}
+
+# Another program, connected to the database of that name that make_database_apart has made: VaultTest::Database::session.
+sub database_session
+{
+    my ($kind, $named) = @_;
+    local $ENV{VAULT_DATABASES} = "$place{dir}/db/$named";
+    return VaultTest::Database::database($kind)->session($named);
 }
 
 # A new database, with the tables and rows of `sql` ({serial}, {text} and {integer} as in t/lib/VaultTest/Database.pm); those

@@ -9,8 +9,9 @@ use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use IO::Socket::INET;
 use POSIX qw(WNOHANG);
+use Time::HiRes qw(clock_gettime);
 
-our @EXPORT = qw(set_up find_built base_configuration common_configuration bench_pages start_server await_quiet stop_server stop_all
+our @EXPORT = qw(cpu_seconds set_up find_built base_configuration common_configuration bench_pages start_server await_quiet stop_server stop_all
     report_log run_program figures_of account free_port give_away read_file write_file %place);
 
 our %place;    # source, build, dir (temporary; $dir/htdocs is what is served), httpd, modules
@@ -232,12 +233,25 @@ sub answers
 sub children_of
 {
     my ($parent) = @_;
-    my $count = 0;
+    my @children;
     for my $stat (glob '/proc/[0-9]*/stat') {
         my $text = read_file($stat);
-        $count++ if $text =~ /.*\) \S (\d+)/s && $1 == $parent;
+        push @children, $text =~ /^(\d+)/ if $text =~ /.*\) \S (\d+)/s && $1 == $parent;
     }
-    return $count;
+    return @children;
+}
+
+# What a process and its children have used so far, by the clocks that Linux has for processes: clock_getcpuclockid(3).
+sub cpu_seconds
+{
+    my ($parent) = @_;
+    my $sum = 0;
+    for my $pid ($parent, children_of($parent)) {
+        my $clock = do { use integer; ~(0 + $pid) << 3 | 2 };
+        my $seconds = clock_gettime($clock);
+        $sum += $seconds if $seconds > 0;
+    }
+    return $sum;
 }
 
 sub free_port

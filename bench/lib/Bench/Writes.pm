@@ -16,48 +16,58 @@ use constant {
     SAVE     => '/bids/bid?item=1&amount=7',
 };
 
+# $only: {against => another build, whose server takes turns with that of this one}.
 # Returns 1 if something was missed or could not be measured.
 sub run_writes
 {
-    my ($size, $verbose) = @_;
+    my ($size, $verbose, $only) = @_;
     my %pages = (
-        full     => [[0, 500], [1, 500], [1000, 40]],
+        full     => [map { ([0, 100], [1, 100], [1000, 8]) } 1 .. 5],
         quick    => [[0, 100], [1, 100], [1000, 8]],
         smallest => [[0, 2], [1, 2], [8, 2]],
     );
     my $failed = 0;
     $ENV{VAULT_BENCH_TIMES} = "$place{dir}/times";
-    print_head();
+    print_head($only->{against});
     for my $kind (database_kinds()) {
         for my $watched (0, 1) {
-            my $server = start_site($kind, $watched);
-            save($server, 50) if $size ne 'smallest';    # connections are made
-            for my $row (@{$pages{$size}}) {
-                $failed |= measure($server, $kind, $watched, @$row);
+            my @sites = (start_site($kind, $watched, ''), $only->{against} ? start_site($kind, $watched, '*', $only->{against}) : ());
+            for my $site ($size ne 'smallest' ? @sites : ()) {
+                save($site->{server}, 50);    # connections are made
             }
-            report_log($server, "writes $server->{named}");
-            stop_server($server);
+            for my $row (@{$pages{$size}}) {
+                $failed |= measure($_, @$row) for @sites = reverse @sites;
+            }
+            for my $site (sort { $a->{star} cmp $b->{star} } @sites) {
+                print_rows($site);
+                report_log($site->{server}, "writes $site->{server}{named}");
+                stop_server($site->{server});
+            }
         }
     }
     return $failed;
 }
 
+# Without `watched` there is no tailer either.
 sub start_site
 {
-    my ($kind, $watched) = @_;
-    my $named = $watched ? 'writes_watched' : 'writes';
+    my ($kind, $watched, $star, $build) = @_;
+    local $place{build} = $build // $place{build};
+    my $named = 'writes' . ($watched ? '_watched' : '') . ($star ? '_other' : '');
     my $database = make_database($kind, $named, <<'END', $watched ? 'bids' : ());
 CREATE TABLE bids (id {serial}, item_id {integer} NOT NULL, bidder {text} NOT NULL, amount {integer} NOT NULL);
 END
     my ($bids, $feed) = map { find_built($_) } qw(mod_vault_bids.so vault_feed_timed.so);
-    return start_server("$kind-$named", 1, base_configuration(1, bench_pages() . <<"END"));
+    my $look = $watched ? '' : 'look=0';
+    my $server = start_server("$kind-$named", 1, base_configuration(1, bench_pages() . <<"END"));
 LoadModule vault_bids_module "$bids"
-VaultFeed bids "$feed" $database look=0
+VaultFeed bids "$feed" $database $look
 BidsWay none
 <Location /bids>
     SetHandler vault-bids
 </Location>
 END
+    return {kind => $kind, watched => $watched, star => $star, server => $server, lines => {}, cpu => {}};
 }
 
 # By one visitor, one after the other.
@@ -79,39 +89,58 @@ sub save
 # `hold` has the pages wait, saves once, and has them wait again: so each save finds all of them.
 sub measure
 {
-    my ($server, $kind, $watched, $pages, $times) = @_;
+    my ($site, $pages, $times) = @_;
+    my $server = $site->{server};
     write_file($ENV{VAULT_BENCH_TIMES}, '');
     give_away($ENV{VAULT_BENCH_TIMES});
     my $failed = 0;
     if ($pages == 0) {
+        my @before = cpu_of($site);
         save($server, $times);
+        my @after = cpu_of($site);
+        push @{$site->{cpu}{$_}}, 1e6 * ($after[$_] - $before[$_]) / $times for 0, 1;
     }
     else {
         $failed = !defined run_program("writes $pages", 0, 'hold', '--port', $server->{port}, '--parent', $server->{pid},
             '--connections', $pages, '--rounds', $times, '--plain', 0, '--page', '/bench/page?interest=' . INTEREST, '--trigger', SAVE);
     }
     my @lines = map { [split ' '] } split /\n/, read_file($ENV{VAULT_BENCH_TIMES});
-    print_row($kind, $watched, $pages, @lines);
+    push @{$site->{lines}{$pages}}, @lines;
     return $failed || @lines != $times;
+}
+
+# Seconds that the server has used, and that of the database, which other sites use as well, but not meanwhile.
+sub cpu_of
+{
+    my ($site) = @_;
+    return map { defined $_ ? cpu_seconds($_) : 0 } $site->{server}{pid}, database_pid($site->{kind});
 }
 
 sub print_head
 {
+    my ($against) = @_;
+    print "\n*: by $against\n" if $against;
     print <<'END';
 
-One save by the feed's `save`, and telling the pages of it: medians of the time in the writer's thread, us.
+One save by the feed's `save`: medians of the time in the writer's thread, us. After the commit the writer notifies, or waits until the tailer
+has, if the table is watched. CPU: of all processes, a save that no page waits for, us.
 
-database  watched  pages wait  saves    save  commit  notifies     p99  CPU only  names  of save
+                                                       after the commit          notifies     CPU a save
+database   watched  pages wait  saves    save  commit     p50     p99  of save  CPU  names   httpd  database
 END
 }
 
-sub print_row
+sub print_rows
 {
-    my ($kind, $watched, $pages, @lines) = @_;
-    my ($save, $commit, $notifies, $cpu) = map { my $i = $_; median(map { $_->[$i] } @lines) } 0 .. 3;
-    my @sorted = sort { $a <=> $b } map { $_->[2] } @lines;
-    printf "%-9s %7s %11d %6d %7.0f %7.0f %9.1f %7.0f %9.1f %6d %7.1f%%\n", $kind, $watched ? 'yes' : 'no', $pages,
-        scalar @lines, $save, $commit, $notifies, $sorted[0.99 * $#sorted], $cpu, $lines[0][4], 100 * $notifies / $save;
+    my ($site) = @_;
+    for my $pages (sort { $a <=> $b } keys %{$site->{lines}}) {
+        my @lines = @{$site->{lines}{$pages}} or next;
+        my ($save, $commit, $after, $cpu) = map { my $i = $_; median(map { $_->[$i] } @lines) } 0 .. 3;
+        my @sorted = sort { $a <=> $b } map { $_->[2] } @lines;
+        printf "%-10s %7s %11d %6d %7.0f %7.0f %7.0f %7.0f %7.0f%% %4.0f %6d %7s %9s\n", "$site->{kind}$site->{star}",
+            $site->{watched} ? 'yes' : 'no', $pages, scalar @lines, $save, $commit, $after, $sorted[0.99 * $#sorted], 100 * $after / $save,
+            $cpu, $lines[0][4], $pages == 0 ? map { sprintf '%.0f', median(@{$site->{cpu}{$_}}) } 0, 1 : ('-', '-');
+    }
 }
 
 1;

@@ -2,12 +2,15 @@
 /* The database feed: its descriptor and its parameters. */
 #include "database.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
 
 #include "board.h"
 #include "connection.h"
+#include "digest.h"
+#include "interests.h"
 #include "methods.h"
 #include "subscription.h"
 #include "tables.h"
@@ -15,7 +18,7 @@
 
 static const vault_feed_param_t params[] = {
     SQL_PARAMS,
-    {"look", "200", "milliseconds between two looks for what others wrote, 10 to 60000, or 0: nobody looks", 0},
+    DATABASE_LOG_PARAM_LOOK(", or 0: nobody looks"),
     {"ring", "1024", "kilobytes of memory for the changes that were read last, 64 to 1048576", 0},
     {"keep", "86400", "seconds that changes are kept, 60 to 31536000", 0},
     {"keep-places", "7776000", "seconds that the position of a user who does not come is kept, 60 to 315360000", 0},
@@ -25,14 +28,14 @@ static const vault_feed_param_t params[] = {
     {NULL, NULL, NULL, 0},
 };
 
-static const char *open_range(int *number, const apr_table_t *given, const char *name, int least, int most,
-                              apr_pool_t *pool)
+/* What the tailer touches depends on the model: the old generation's, still there after a restart, is not this one's. */
+static const char *digest_of_model(const database_t *feed, apr_pool_t *pool)
 {
-    const char *wrong = sql_parameter_number(number, given, name, most, pool);
+    char *entities = feed->model != NULL ? json_dumps(feed->model->entities, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    const char *digest = database_digest(entities != NULL ? entities : "", pool);
 
-    return wrong == NULL && *number >= least ? NULL
-                                             : apr_psprintf(pool, "%s=%s: a whole number from %d to %d is accepted",
-                                                            name, apr_table_get(given, name), least, most);
+    free(entities);
+    return digest;
 }
 
 static const char *open_tailer(database_t *feed, const apr_table_t *given, apr_pool_t *pool)
@@ -41,29 +44,30 @@ static const char *open_tailer(database_t *feed, const apr_table_t *given, apr_p
     const char *wrong = NULL;
 
     if (look == NULL || strcmp(look, "0") != 0) {
-        wrong = open_range(&feed->look, given, "look", 10, 60000, pool);
+        wrong = sql_parameter_range(&feed->log.look, given, "look", 10, 60000, pool);
     }
 
     if (wrong == NULL) {
-        wrong = open_range(&feed->keep, given, "keep", 60, 31536000, pool);
+        wrong = sql_parameter_range(&feed->log.keep, given, "keep", 60, 31536000, pool);
     }
     if (wrong == NULL) {
-        wrong = open_range(&feed->keep_positions, given, "keep-places", 60, 315360000, pool);
+        wrong = sql_parameter_range(&feed->log.keep_positions, given, "keep-places", 60, 315360000, pool);
     }
     if (wrong == NULL) {
-        wrong = open_range(&feed->changes, given, "changes", 1000, 100000000, pool);
+        wrong = sql_parameter_range(&feed->log.changes, given, "changes", 1000, 100000000, pool);
     }
     if (wrong == NULL) {
-        wrong = open_range(&feed->ring, given, "ring", 64, 1048576, pool);
+        wrong = sql_parameter_range(&feed->log.ring, given, "ring", DATABASE_LOG_RING_LEAST, 1048576, pool);
     }
-    return wrong != NULL ? wrong : database_board_open(feed, given, pool);
+    feed->log.touch = database_touch;
+    return wrong != NULL ? wrong : database_board_open(&feed->log, given, digest_of_model(feed, pool), pool);
 }
 
 static const char *open_cb(void **self, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)
 {
     database_t *feed = apr_pcalloc(pool, sizeof(*feed));
 
-    const char *wrong = sql_database_open(&feed->sql, host, given, pool);
+    const char *wrong = sql_database_open(&feed->log.sql, host, given, pool);
     const char *model = apr_table_get(given, "model");
 
     *self = feed;
@@ -83,17 +87,17 @@ static const char *child_start_cb(void *self, apr_pool_t *pchild)
 {
     database_t *feed = self;
 
-    const char *wrong = sql_pool_start(&feed->sql, pchild);
+    const char *wrong = sql_pool_start(&feed->log.sql, pchild);
 
-    return wrong != NULL ? wrong : database_tailer_start(feed, pchild);
+    return wrong != NULL ? wrong : database_tailer_start(&feed->log, pchild);
 }
 
 static void child_stop_cb(void *self)
 {
     database_t *feed = self;
 
-    database_tailer_stop(feed);
-    sql_pool_stop(&feed->sql);
+    database_tailer_stop(&feed->log);
+    sql_pool_stop(&feed->log.sql);
 }
 
 const vault_feed_t vault_feed = {

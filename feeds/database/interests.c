@@ -2,34 +2,15 @@
 /* Names of interests, and which of them a changed row touches. */
 #include "interests.h"
 
-#include <stddef.h>
 #include <string.h>
 
-#include "apr_sha1.h"
 #include "apr_strings.h"
 
+#include "digest.h"
 #include "fold.h"
 #include "model.h"
 
 #define PREFIX "DB-"
-
-const char *database_digest(const char *text, apr_pool_t *pool)
-{
-    static const char digits[] = "0123456789abcdef";
-    unsigned char digest[APR_SHA1_DIGESTSIZE];
-    char *hex = apr_palloc(pool, 2 * sizeof(digest) + 1);
-    apr_sha1_ctx_t sha1;
-
-    apr_sha1_init(&sha1);
-    apr_sha1_update(&sha1, text, (unsigned)strlen(text));
-    apr_sha1_final(digest, &sha1);
-    for (apr_size_t i = 0; i < sizeof(digest); i++) {
-        hex[2 * i] = digits[digest[i] >> 4];
-        hex[2 * i + 1] = digits[digest[i] & 15];
-    }
-    hex[2 * sizeof(digest)] = '\0';
-    return hex;
-}
 
 /* `head` and `tail`, or the digest of `tail` where that is too long. */
 static const char *join(const char *head, const char *tail, apr_pool_t *pool)
@@ -77,35 +58,19 @@ apr_status_t database_interest_create(sql_call_t *c, const char *interest, int *
 
 /* ------------------------------------------------------------ touched */
 
-database_touched_t *database_touched_make(const database_t *feed, apr_pool_t *pool)
-{
-    database_touched_t *touched = apr_pcalloc(pool, sizeof(*touched));
-
-    touched->feed = feed;
-    touched->pool = pool;
-    touched->names = apr_hash_make(pool);
-    return touched;
-}
-
-static void add(database_touched_t *touched, const char *name)
-{
-    if (name != NULL) {
-        apr_hash_set(touched->names, name, APR_HASH_KEY_STRING, name);
-    }
-}
-
 void database_touched_table(database_touched_t *touched, const char *table)
 {
-    add(touched, database_interest_table(table, touched->pool));
+    database_touched_name(touched, database_interest_table(table, touched->pool));
 }
 
 static void add_members(database_touched_t *touched, const char *table, const char *column, const json_t *value)
 {
-    const char *text =
-        database_model_links(touched->feed->model, table, column) ? database_text_of(value, touched->pool) : NULL;
+    const char *text = database_model_links(((const database_t *)touched->log)->model, table, column)
+                           ? database_text_of(value, touched->pool)
+                           : NULL;
 
     if (text != NULL) {
-        add(touched, database_interest_members(table, column, text, touched->pool));
+        database_touched_name(touched, database_interest_members(table, column, text, touched->pool));
     }
 }
 
@@ -118,7 +83,7 @@ void database_touched_row(database_touched_t *touched, const char *table, const 
 
     database_touched_table(touched, table);
     if (key != NULL) {
-        add(touched, database_interest_row(table, key, touched->pool));
+        database_touched_name(touched, database_interest_row(table, key, touched->pool));
     }
     /* jansson's iterator wants a pointer that is not const; it changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)row, column, value)
@@ -127,17 +92,12 @@ void database_touched_row(database_touched_t *touched, const char *table, const 
         const json_t *is = json_object_get(new, column);
 
         if (old == NULL || new == NULL || !json_equal(was, is)) {
-            add(touched, database_interest_column(table, column, touched->pool));
+            database_touched_name(touched, database_interest_column(table, column, touched->pool));
         }
         /* Those of an element's collection learn of every change of it. */
         add_members(touched, table, column, was);
         add_members(touched, table, column, is);
     }
-}
-
-void database_touched_all(database_touched_t *touched)
-{
-    touched->all = 1;
 }
 
 static const json_t *row_in(const json_t *change, const char *which)
@@ -161,19 +121,14 @@ void database_touched_change(database_touched_t *touched, const char *table, con
                          row_in(change, "new"));
 }
 
-int database_touched_notify(const database_touched_t *touched)
+apr_status_t database_touch(sql_call_t *c, database_touched_t *touched, const char *table, const json_t *change)
 {
-    const vault_host_t *host = touched->feed->sql.host;
-    int all = !touched->all;
-
-    if (touched->all && host->size > offsetof(vault_host_t, notify_all) && host->notify_all != NULL) {
-        host->notify_all();
-        return 1;
+    (void)c;
+    if (change != NULL) {
+        database_touched_change(touched, table, change);
+        return APR_SUCCESS;
     }
-    for (apr_hash_index_t *i = apr_hash_first(touched->pool, touched->names); i != NULL; i = apr_hash_next(i)) {
-        apr_status_t rv = host->notify(apr_hash_this_val(i));
-
-        all &= rv == APR_SUCCESS || rv == APR_NOTFOUND; /* nobody holds it */
-    }
-    return all;
+    database_touched_table(touched, table);
+    database_touched_all(touched);
+    return APR_SUCCESS;
 }

@@ -14,9 +14,8 @@
 #ifndef DATABASE_INTERESTS_H
 #define DATABASE_INTERESTS_H
 
-#include "apr_hash.h"
-
 #include "database.h"
+#include "touched.h"
 
 /** Each NULL when the table's name is too long. In `pool`. */
 const char *database_interest_table(const char *table, apr_pool_t *pool);
@@ -24,23 +23,11 @@ const char *database_interest_row(const char *table, const char *key, apr_pool_t
 const char *database_interest_column(const char *table, const char *column, apr_pool_t *pool);
 const char *database_interest_members(const char *table, const char *column, const char *value, apr_pool_t *pool);
 
-/** The SHA-1 of a text, in hexadecimal digits. In `pool`. */
-const char *database_digest(const char *text, apr_pool_t *pool);
-
 /** Create an interest for the page of this call, before anything is read.
  * @param look  0: nothing was announced since the page's cursor; else 1
  * @return APR_SUCCESS; APR_EINVAL: `interest` is NULL; a sentence was given */
 apr_status_t database_interest_create(sql_call_t *c, const char *interest, int *look);
 
-/** Interests to be notified once a transaction is committed, each once. */
-typedef struct database_touched_t {
-    const database_t *feed;
-    apr_pool_t *pool;
-    apr_hash_t *names;
-    int all; /**< nobody knows what was touched */
-} database_touched_t;
-
-database_touched_t *database_touched_make(const database_t *feed, apr_pool_t *pool);
 /** Add the interests of one changed row.
  * @param key  as text; NULL: none
  * @param old  the row before; NULL: there was none
@@ -48,11 +35,9 @@ database_touched_t *database_touched_make(const database_t *feed, apr_pool_t *po
 void database_touched_row(database_touched_t *touched, const char *table, const char *key, const json_t *old,
                           const json_t *new);
 void database_touched_table(database_touched_t *touched, const char *table);
-/** Add every interest there is. */
-void database_touched_all(database_touched_t *touched);
 /** Add the interests of one recorded change (database_look_t::changes). */
 void database_touched_change(database_touched_t *touched, const char *table, const json_t *change);
-/** @return whether all were announced */
-int database_touched_notify(const database_touched_t *touched);
+/** database_log_t::touch. */
+apr_status_t database_touch(sql_call_t *c, database_touched_t *touched, const char *table, const json_t *change);
 
 #endif

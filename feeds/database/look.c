@@ -182,7 +182,7 @@ static void parse_cursor(sql_call_t *c, const char *text, database_cursor_t *cur
 static int find_in_ring(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
                         const database_cursor_t *cursor)
 {
-    const database_t *feed = (const database_t *)c->db;
+    const database_log_t *feed = (const database_log_t *)c->db;
     database_why_t why = DATABASE_WHY_FIRST;
 
     if (cursor->position != NULL && database_look_in_ring(c, look, wanted, cursor, &why)) {
@@ -282,7 +282,7 @@ apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const cha
     apr_status_t rv = database_subscription_id(c, &fresh.subscription);
 
     fresh.began = vault_now();
-    database_ring_head(database_board_ring((const database_t *)c->db), &fresh.head);
+    database_ring_head(database_board_ring((const database_log_t *)c->db), &fresh.head);
     if (rv == APR_SUCCESS) {
         rv = sql_conn_take(c);
     }

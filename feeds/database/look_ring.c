@@ -166,7 +166,7 @@ static const char *position_after(walk_t *walk, const database_ring_t *ring, apr
 /* The changes that are new in c->table. NULL: the database has to be asked. */
 static json_t *collect(walk_t *walk, const database_cursor_t *cursor, database_look_t *look)
 {
-    const database_ring_t *ring = database_board_ring((const database_t *)walk->c->db);
+    const database_ring_t *ring = database_board_ring((const database_log_t *)walk->c->db);
 
     walk->changes = json_array();
     if (walk_through(walk, ring, cursor->offset, &look->head)) {

@@ -33,7 +33,7 @@ static apr_status_t run(void *self, vault_call_t *call, const json_t *args, json
     database_t *feed = self;
     sql_call_t c;
     const char *first;
-    apr_status_t rv = sql_call_begin(&c, &feed->sql, call, args);
+    apr_status_t rv = sql_call_begin(&c, &feed->log.sql, call, args);
 
     if (rv != APR_SUCCESS) {
         return rv;

@@ -17,6 +17,7 @@
 #include "arguments.h"
 #include "catalogue.h"
 #include "connection.h"
+#include "digest.h"
 #include "dialect.h"
 #include "driver.h"
 #include "fold.h"

@@ -11,6 +11,7 @@
 
 #include "catalogue.h"
 #include "connection.h"
+#include "digest.h"
 #include "dialect.h"
 #include "driver.h"
 #include "interests.h"
@@ -173,7 +174,7 @@ static void store(sql_call_t *c, const char *id, const char *cursor, apr_int64_t
 void database_subscription_acked(void *self, const char *data)
 {
     database_t *feed = self;
-    sql_call_t c = {.db = &feed->sql};
+    sql_call_t c = {.db = &feed->log.sql};
     char *id, *reached, *rest;
 
     if (sql_pool_of_its_own(&c.pool) != APR_SUCCESS) {

@@ -8,10 +8,6 @@
 
 #include "database.h"
 
-/** Begins the names of the tables of mod_vault's feeds: the recorded changes, which hold rows of every watched table, and the messages of
- * all users. */
-#define DATABASE_OWN_TABLES "vault_"
-
 /** Is it a table of a feed of mod_vault? In any case: some databases take VAULT_CHANGES for it as well. */
 int database_table_is_own(const char *name);
 

@@ -46,7 +46,7 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
  * does, also when nobody knows whether the commit happened: too much rather than too little. */
 static apr_status_t commit(write_t *w)
 {
-    const database_t *feed = (const database_t *)w->c->db;
+    const database_log_t *feed = (const database_log_t *)w->c->db;
     apr_uint64_t boot = database_board_boot(feed);
     apr_status_t rv = sql_conn_commit(w->c);
 
@@ -76,7 +76,7 @@ static apr_status_t find_whether_watched(write_t *w)
     int has = 0;
     apr_status_t rv = APR_SUCCESS;
 
-    if (database_dialect_of(w->c->db) == NULL || ((const database_t *)w->c->db)->look == 0) {
+    if (database_dialect_of(w->c->db) == NULL || ((const database_log_t *)w->c->db)->look == 0) {
         return APR_SUCCESS;
     }
     rv = sql_catalogue_has(w->c, "vault_watched", &has);
@@ -119,7 +119,7 @@ static int may_be_altered(const sql_call_t *c, apr_status_t rv)
 
 static apr_status_t write_rows(sql_call_t *c, const char *table, int by_key, write_fn body, json_t **rows)
 {
-    write_t w = {.c = c, .touched = database_touched_make((const database_t *)c->db, c->pool)};
+    write_t w = {.c = c, .touched = database_touched_make((const database_log_t *)c->db, c->pool)};
     apr_status_t rv;
 
     rv = sql_conn_take(c);

@@ -44,6 +44,16 @@ const char *sql_parameter_number(int *number, const apr_table_t *given, const ch
     return NULL;
 }
 
+const char *sql_parameter_range(int *number, const apr_table_t *given, const char *name, int least, int most,
+                                apr_pool_t *pool)
+{
+    const char *wrong = sql_parameter_number(number, given, name, most, pool);
+
+    return wrong == NULL && *number >= least ? NULL
+                                             : apr_psprintf(pool, "%s=%s: a whole number from %d to %d is accepted",
+                                                            name, apr_table_get(given, name), least, most);
+}
+
 /* Loads the module only to see that it is there: the parent keeps no libdbi over the fork. */
 static const char *open_driver(sql_database_t *db, const apr_table_t *given, apr_pool_t *pool)
 {

@@ -156,6 +156,10 @@ const char *sql_database_open(sql_database_t *db, const vault_host_t *host, cons
 /** The parameter `name`: 1 to `most`. @return NULL, or a sentence for the admin */
 const char *sql_parameter_number(int *number, const apr_table_t *given, const char *name, int most, apr_pool_t *pool);
 
+/** The same: `least` to `most`. */
+const char *sql_parameter_range(int *number, const apr_table_t *given, const char *name, int least, int most,
+                                apr_pool_t *pool);
+
 /** Begin a use of `db` by a call of a method. No connection is taken yet. @return APR_SUCCESS; APR_ENOMEM */
 apr_status_t sql_call_begin(sql_call_t *c, sql_database_t *db, vault_call_t *call, const json_t *args);
 /** End it: gives its connection back, frees c->pool. */

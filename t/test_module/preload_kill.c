@@ -18,7 +18,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* How a writer pokes the tailer (feeds/database/board.c), and a child wakes another one (slot.c): it writes so many bytes to an eventfd. */
+/* How a writer pokes the tailer (feeds/log/board.c), and a child wakes another one (slot.c): it writes so many bytes to an eventfd. */
 #define POKE 8
 
 typedef enum when_e { NEVER, COMMITTED, POKING, POKED } when_e;

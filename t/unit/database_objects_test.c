@@ -4,6 +4,7 @@
 
 #include "database_scene.h"
 #include "driver.h"
+#include "model.h"
 #include "statement.h"
 #include "unit.h"
 

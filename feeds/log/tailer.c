@@ -27,7 +27,7 @@
 #define TRY_SELDOM 10000
 
 struct database_tailer_t {
-    database_t *feed;                  /* const */
+    database_log_t *feed;              /* const */
     const database_dialect_t *dialect; /* const */
     apr_thread_t *thread;              /* const after start */
     int stop;                          /* const after start: an eventfd */
@@ -194,7 +194,7 @@ static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
     return NULL;
 }
 
-const char *database_tailer_start(database_t *feed, apr_pool_t *pchild)
+const char *database_tailer_start(database_log_t *feed, apr_pool_t *pchild)
 {
     database_tailer_t *t = apr_pcalloc(pchild, sizeof(*t));
 
@@ -218,7 +218,7 @@ const char *database_tailer_start(database_t *feed, apr_pool_t *pchild)
     return NULL;
 }
 
-void database_tailer_stop(database_t *feed)
+void database_tailer_stop(database_log_t *feed)
 {
     database_tailer_t *t = feed->tailer;
     const apr_uint64_t one = 1;

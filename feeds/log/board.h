@@ -4,8 +4,8 @@
  * What the children of one VaultFeed share about its watched tables: which of them is the tailer, the ring of changes
  * that it has read, and how writers of this server wait for it.
  *
- * Memory of the parent's, inherited by children, kept over graceful restarts as long as the feed's parameters and its
- * model stay.
+ * Memory of the parent's, inherited by children, kept over graceful restarts as long as the feed's parameters and
+ * what it touches stay.
  *
  * A writer commits, takes a *ticket* and pokes the tailer. The tailer notes the last ticket before it reads the
  * database, and serves all up to it when it has appended what it read to the ring and notified. So a writer whose
@@ -14,30 +14,33 @@
 #ifndef DATABASE_BOARD_H
 #define DATABASE_BOARD_H
 
-#include "database.h"
+#include "change_log.h"
 #include "ring.h"
 
-/** In the parent: make the board, or find it again after a restart. @return NULL, or a sentence */
-const char *database_board_open(database_t *feed, const apr_table_t *given, apr_pool_t *pconf);
+/** In the parent: make the board, or find it again after a restart.
+ * @param touches  another text whenever database_log_t::touch does something else: the tailer of the generation before,
+ *                 still there for a while, touches what it did
+ * @return NULL, or a sentence */
+const char *database_board_open(database_log_t *feed, const apr_table_t *given, const char *touches, apr_pool_t *pconf);
 
 /** Become the tailer of all children, if nobody is. Any thread, but one of each process at a time.
  * @return 1: this process is, until database_board_unlock, or until it ends, however it ends */
-int database_board_lock(const database_t *feed);
-void database_board_unlock(const database_t *feed);
+int database_board_lock(const database_log_t *feed);
+void database_board_unlock(const database_log_t *feed);
 /** When database_board_lock has failed. @return a descriptor, to be closed, that is readable when the process ends that
  * is the tailer; -1: there is none (not known yet, or Linux before 5.3) */
-int database_board_await(const database_t *feed);
+int database_board_await(const database_log_t *feed);
 /** The process that is the tailer; 0: none is, or it has not said so yet. Any thread. */
-pid_t database_board_tailer(const database_t *feed);
+pid_t database_board_tailer(const database_log_t *feed);
 
 /** Is the ring of this incarnation of the database (database_dialect_t::incarnation)? By the tailer.
  * @param incarnation  NULL: there is none, and it is */
-int database_board_is_of(const database_t *feed, const char *incarnation);
-void database_board_keep_incarnation(const database_t *feed, const char *incarnation);
+int database_board_is_of(const database_log_t *feed, const char *incarnation);
+void database_board_keep_incarnation(const database_log_t *feed, const char *incarnation);
 
-database_ring_t *database_board_ring(const database_t *feed);
+database_ring_t *database_board_ring(const database_log_t *feed);
 /** The life of the ring; 0: none. Any thread. */
-apr_uint64_t database_board_boot(const database_t *feed);
+apr_uint64_t database_board_boot(const database_log_t *feed);
 
 /* ------------------------------------------------------------ tickets */
 
@@ -46,16 +49,16 @@ apr_uint64_t database_board_boot(const database_t *feed);
 
 /** Poke the tailer and wait until it has told of all that was committed before, or DATABASE_PATIENCE. Any thread.
  * @return 1: pages were told; 0: they will be later, since no tailer can read now, or it takes longer */
-int database_board_ask(const database_t *feed);
+int database_board_ask(const database_log_t *feed);
 
 /** By the tailer, before it reads: the last ticket. Forgets that it was poked. */
-apr_uint32_t database_board_take(const database_t *feed);
+apr_uint32_t database_board_take(const database_log_t *feed);
 /** By the tailer, after it has notified. */
-void database_board_serve(const database_t *feed, apr_uint32_t ticket);
+void database_board_serve(const database_log_t *feed, apr_uint32_t ticket);
 /** By the tailer: can it read? Writers wait for one that can. */
-void database_board_set_serving(const database_t *feed, int serving);
+void database_board_set_serving(const database_log_t *feed, int serving);
 /** Readable when the tailer was poked. */
-int database_board_poked(const database_t *feed);
+int database_board_poked(const database_log_t *feed);
 
 /* ------------------------------------------------------------ figures */
 
@@ -71,8 +74,8 @@ typedef enum database_why_e {
 } database_why_t;
 
 /** Count a read of a page. Any thread. */
-void database_board_count_ring(const database_t *feed);
-void database_board_count_sql(const database_t *feed, database_why_t why);
+void database_board_count_ring(const database_log_t *feed);
+void database_board_count_sql(const database_log_t *feed, database_why_t why);
 
 /** What status shows. */
 typedef struct database_figures_t {
@@ -80,7 +83,7 @@ typedef struct database_figures_t {
     apr_uint64_t by_sql[DATABASE_WHYS];
 } database_figures_t;
 
-void database_board_figures(const database_t *feed, database_figures_t *figures);
+void database_board_figures(const database_log_t *feed, database_figures_t *figures);
 /** As words, for status. */
 extern const char *const database_whys[DATABASE_WHYS];
 

@@ -10,11 +10,10 @@
 #include "base/now.h"
 #include "batch.h"
 #include "catalogue.h"
-#include "cells.h"
 #include "connection.h"
 #include "driver.h"
 #include "image.h"
-#include "interests.h"
+#include "touched.h"
 #include "mix.h"
 #include "rows.h"
 
@@ -70,7 +69,9 @@ static apr_status_t list_tables(sql_call_t *c, json_t **tables)
     sql_cell(sql, "w", "columns", SQL_TEXT);
     sql_raw(sql, " FROM ");
     sql_table(sql, "vault_watched");
-    sql_raw(sql, " AS w WHERE w.tbl<>'' ORDER BY w.tbl");
+    sql_raw(sql, " AS w WHERE w.tbl<>'' AND ");
+    sql_raw(sql, database_dialect_has(c, "w.tbl"));
+    sql_raw(sql, " ORDER BY w.tbl");
     return sql_fetch(c, sql, names, 100000, tables);
 }
 
@@ -100,7 +101,7 @@ static apr_status_t find_table(database_tail_t *tail, sql_call_t *c, const json_
         return rv;
     }
     found = (known_t){.table = c->table, .shape = database_dialect_shape(c, c->table)};
-    if (c->table->key == NULL ||
+    if ((c->table->key == NULL && !tail->feed->is_own) ||
         strcmp(database_dialect_columns(c, c->table), json_string_value(json_object_get(watched, "columns"))) != 0) {
         complain(tail, c, name, "has other columns than when it was watched: run vaultctl watch again");
         found.shape = 0;
@@ -146,12 +147,17 @@ static apr_uint64_t number_of_tables(const char *watchings, const apr_array_head
 
 /* ------------------------------------------------------------ a new life */
 
-static void touch_all(const database_tail_t *tail, database_touched_t *touched)
+static apr_status_t touch_all(const database_tail_t *tail, sql_call_t *c, database_touched_t *touched)
 {
-    for (size_t i = 0; i < json_array_size(tail->tables); i++) {
-        database_touched_table(touched, json_string_value(json_object_get(json_array_get(tail->tables, i), "tbl")));
+    apr_status_t rv = APR_SUCCESS;
+
+    for (size_t i = 0; i < json_array_size(tail->tables) && rv == APR_SUCCESS; i++) {
+        const char *table = json_string_value(json_object_get(json_array_get(tail->tables, i), "tbl"));
+
+        rv = tail->feed->touch(c, touched, table, NULL);
     }
     database_touched_all(touched);
+    return rv;
 }
 
 /* The tables that are watched now, and where the database is. */
@@ -198,7 +204,9 @@ static apr_status_t begin_life(database_tail_t *tail, sql_call_t *c)
     apr_status_t rv = read_state(tail, c, &known, &batch);
 
     if (rv == APR_SUCCESS) {
-        touch_all(tail, touched);
+        rv = touch_all(tail, c, touched);
+    }
+    if (rv == APR_SUCCESS) {
         if (has_lost(tail, c, tail->head.position, &batch)) {
             tail->head.oldest = database_ring_next_boot(&tail->head);
         }
@@ -264,17 +272,11 @@ static void append_entry(const reading_t *reading, const json_t *row, const know
 
 /* Of what cannot be read nobody knows which rows it is of. Of a table that is not watched, or not yet, nobody is told.
  */
-static void touch(const reading_t *reading, const json_t *row, const known_t *known)
+static apr_status_t touch(const reading_t *reading, const json_t *row, const known_t *known)
 {
-    const char *table = text_in(row, "tbl");
-
-    if (known != NULL && reading->tables != NULL) {
-        database_touched_change(reading->touched, table, row);
-    }
-    else if (known != NULL) {
-        database_touched_table(reading->touched, table);
-        database_touched_all(reading->touched);
-    }
+    return known != NULL ? reading->tail->feed->touch(reading->c, reading->touched, text_in(row, "tbl"),
+                                                      reading->tables != NULL ? row : NULL)
+                         : APR_SUCCESS;
 }
 
 static apr_status_t take_rows(const reading_t *reading, json_t *rows)
@@ -290,7 +292,7 @@ static apr_status_t take_rows(const reading_t *reading, json_t *rows)
     for (size_t i = 0; i < json_array_size(rows) && rv == APR_SUCCESS; i++) {
         const json_t *row = json_array_get(rows, i);
 
-        touch(reading, row, find_known(reading->known, text_in(row, "tbl")));
+        rv = touch(reading, row, find_known(reading->known, text_in(row, "tbl")));
     }
     return rv;
 }

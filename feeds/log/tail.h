@@ -24,7 +24,7 @@
 #include "dialect.h"
 
 typedef struct database_tail_t {
-    const database_t *feed;
+    const database_log_t *feed;
     const database_dialect_t *dialect;
     database_head_t head; /**< of the ring, as it was published last */
     int is_over;          /**< a new life has to begin, from where the database is now on */

@@ -13,7 +13,6 @@
 #include "catalogue.h"
 #include "connection.h"
 #include "driver.h"
-#include "fold.h"
 #include "mix.h"
 #include "rows.h"
 
@@ -44,6 +43,13 @@ const char *database_dialect_now(const sql_statement_t *sql, const database_dial
 const char *database_dialect_epoch_of(const database_dialect_t *dialect)
 {
     return dialect->epoch != NULL ? dialect->epoch : "w.epoch";
+}
+
+const char *database_dialect_has(const sql_call_t *c, const char *column)
+{
+    const database_log_t *log = (const database_log_t *)c->db;
+
+    return apr_pstrcat(c->pool, column, log->is_own ? "" : " NOT", " LIKE 'vault!_%' ESCAPE '!'", NULL);
 }
 
 int database_dialect_is_position(sql_call_t *c, const char *text)

@@ -21,7 +21,7 @@
 #ifndef DATABASE_DIALECT_H
 #define DATABASE_DIALECT_H
 
-#include "database.h"
+#include "change_log.h"
 #include "catalogue.h"
 #include "position.h"
 #include "statement.h"
@@ -112,6 +112,9 @@ const database_dialect_t *database_dialect_of(const sql_database_t *db);
 const char *database_dialect_now(const sql_statement_t *sql, const database_dialect_t *dialect,
                                  const sql_table_t *table);
 const char *database_dialect_epoch_of(const database_dialect_t *dialect);
+
+/** The condition that `column`, a name of a table, is of one that the log of this feed has. */
+const char *database_dialect_has(const sql_call_t *c, const char *column);
 
 /** Is it a position at all? It may be too old, or of another database. */
 int database_dialect_is_position(sql_call_t *c, const char *text);

@@ -98,15 +98,21 @@ static void append_tables(sql_statement_t *sql, const json_t *tables)
     sql_raw(sql, json_array_size(tables) > 0 ? ") AND " : "c.tbl='' AND ");
 }
 
-static void append_changes(sql_statement_t *sql, const database_dialect_t *dialect, const char *since,
-                           const json_t *tables, const apr_array_header_t *images)
+static void append_changes(sql_statement_t *sql, const sql_call_t *c, const char *since, const json_t *tables,
+                           const apr_array_header_t *images)
 {
+    const database_dialect_t *dialect = database_dialect_of(c->db);
+
     append_change(sql, dialect, images);
     sql_raw(sql, " FROM ");
     sql_table(sql, "vault_changes");
     sql_raw(sql, " AS c WHERE ");
     if (dialect->is_by_table) {
         append_tables(sql, tables);
+    }
+    else {
+        sql_raw(sql, database_dialect_has(c, "c.tbl"));
+        sql_raw(sql, " AND ");
     }
     if (dialect->is_tailed != NULL) {
         sql_raw(sql, dialect->is_tailed);
@@ -133,7 +139,7 @@ static sql_statement_t *make_statement(sql_call_t *c, const char *since, const j
             sql_raw(sql, " * FROM ");
         }
         sql_raw(sql, "(");
-        append_changes(sql, dialect, since, tables, images);
+        append_changes(sql, c, since, tables, images);
         sql_raw(sql, is_server ? ")" : ") AS y");
     }
     return sql;

@@ -9,6 +9,7 @@
 #include "apr_strings.h"
 
 #include "connection.h"
+#include "dialect.h"
 
 /* The longest list of ids in a position; two are to fit into a cursor. */
 #define IDS_MAX 1800
@@ -205,12 +206,16 @@ static apr_status_t remove_up_to(sql_call_t *c, const char *horizon)
         sql_conn_query(c,
                        apr_psprintf(c->pool,
                                     "UPDATE vault_watched AS w SET w.pruned=COALESCE((SELECT MAX(c.pos) FROM "
-                                    "vault_changes AS c WHERE c.tbl=w.tbl AND c.pos<=%s),w.pruned) WHERE w.tbl<>''",
-                                    horizon),
+                                    "vault_changes AS c WHERE c.tbl=w.tbl AND c.pos<=%s),w.pruned) WHERE w.tbl<>'' "
+                                    "AND %s",
+                                    horizon, database_dialect_has(c, "w.tbl")),
                        NULL);
 
     if (rv == APR_SUCCESS) {
-        rv = sql_conn_query(c, apr_psprintf(c->pool, "DELETE FROM vault_changes WHERE pos<=%s", horizon), NULL);
+        rv = sql_conn_query(c,
+                            apr_psprintf(c->pool, "DELETE FROM vault_changes WHERE pos<=%s AND %s", horizon,
+                                         database_dialect_has(c, "tbl")),
+                            NULL);
     }
     return rv;
 }

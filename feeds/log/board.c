@@ -20,7 +20,7 @@
 
 #include "base/now.h"
 #include "dialect.h"
-#include "interests.h"
+#include "digest.h"
 
 /* Of what is in it, and what it means: children of two versions do not share one. */
 #define BOARD_VERSION 8
@@ -50,12 +50,12 @@ const char *const database_whys[DATABASE_WHYS] = {
 
 /* ------------------------------------------------------------ open */
 
-static apr_size_t ring_bytes(const database_t *feed)
+static apr_size_t ring_bytes(const database_log_t *feed)
 {
     return (apr_size_t)feed->ring * 1024;
 }
 
-static apr_size_t memory_of(const database_t *feed)
+static apr_size_t memory_of(const database_log_t *feed)
 {
     return sizeof(database_board_t) + database_ring_memory(ring_bytes(feed));
 }
@@ -72,18 +72,8 @@ static apr_pool_t *lasting_pool(apr_pool_t *pool)
     return pool;
 }
 
-static const char *model_digest(const database_t *feed, apr_pool_t *pool)
-{
-    char *entities = feed->model != NULL ? json_dumps(feed->model->entities, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    const char *digest = database_digest(entities != NULL ? entities : "", pool);
-
-    free(entities);
-    return digest;
-}
-
-/* Names a VaultFeed over restarts: as long as its parameters and its model stay, so does its memory. With another model
- * other interests are touched, of which the old generation's tailer, still there, knows nothing. */
-static const char *key_of(const database_t *feed, const apr_table_t *given, apr_pool_t *pool)
+/* Names a VaultFeed over restarts: as long as its parameters and what it touches stay, so does its memory. */
+static const char *key_of(const database_log_t *feed, const apr_table_t *given, const char *touches, apr_pool_t *pool)
 {
     const apr_array_header_t *list = apr_table_elts(given);
     const char *all = "";
@@ -93,11 +83,11 @@ static const char *key_of(const database_t *feed, const apr_table_t *given, apr_
 
         all = apr_pstrcat(pool, all, entry->key, "=", entry->val, "\n", NULL);
     }
-    return apr_psprintf(pool, "vault_feed_database board %d of %d bytes %s %s", BOARD_VERSION, (int)memory_of(feed),
-                        database_digest(all, pool), model_digest(feed, pool));
+    return apr_psprintf(pool, "vault_feed board %d of %d bytes %s %s", BOARD_VERSION, (int)memory_of(feed),
+                        database_digest(all, pool), touches);
 }
 
-static int make_memory(const database_t *feed)
+static int make_memory(const database_log_t *feed)
 {
     int fd = memfd_create("vault-board", MFD_CLOEXEC);
 
@@ -108,21 +98,21 @@ static int make_memory(const database_t *feed)
     return fd;
 }
 
-static int make_poke(const database_t *feed)
+static int make_poke(const database_log_t *feed)
 {
     return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
 static apr_status_t unmap(void *feed)
 {
-    const database_t *of = feed;
+    const database_log_t *of = feed;
 
     munmap(of->board, memory_of(of));
     return APR_SUCCESS;
 }
 
 /* A descriptor that is kept over restarts under this name. -1: there is no memory for it. */
-static int lasting_descriptor(const database_t *feed, const char *key, int (*make)(const database_t *feed),
+static int lasting_descriptor(const database_log_t *feed, const char *key, int (*make)(const database_log_t *feed),
                               apr_pool_t *pconf)
 {
     apr_pool_t *pool = lasting_pool(pconf);
@@ -140,7 +130,7 @@ static int lasting_descriptor(const database_t *feed, const char *key, int (*mak
 }
 
 /* It lies beside the file that a link leads to, not beside the link. */
-static const char *journal_of(const database_t *feed, apr_pool_t *pool)
+static const char *journal_of(const database_log_t *feed, apr_pool_t *pool)
 {
     const database_dialect_t *dialect = database_dialect_of(&feed->sql);
     apr_finfo_t found;
@@ -153,9 +143,9 @@ static const char *journal_of(const database_t *feed, apr_pool_t *pool)
     return apr_pstrcat(pool, feed->sql.database, dialect->journal, NULL);
 }
 
-const char *database_board_open(database_t *feed, const apr_table_t *given, apr_pool_t *pconf)
+const char *database_board_open(database_log_t *feed, const apr_table_t *given, const char *touches, apr_pool_t *pconf)
 {
-    const char *key = key_of(feed, given, pconf);
+    const char *key = key_of(feed, given, touches, pconf);
     void *memory = MAP_FAILED;
 
     feed->board_fd = lasting_descriptor(feed, key, make_memory, pconf);
@@ -177,14 +167,14 @@ const char *database_board_open(database_t *feed, const apr_table_t *given, apr_
 /* ------------------------------------------------------------ the lock */
 
 /* Of the process, not of the descriptor that children inherit: it goes when the process does. */
-static int set_lock(const database_t *feed, short type)
+static int set_lock(const database_log_t *feed, short type)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
 
     return fcntl(feed->board_fd, F_SETLK, &lock) == 0;
 }
 
-int database_board_lock(const database_t *feed)
+int database_board_lock(const database_log_t *feed)
 {
     int is_locked = set_lock(feed, F_WRLCK);
 
@@ -194,41 +184,41 @@ int database_board_lock(const database_t *feed)
     return is_locked;
 }
 
-void database_board_unlock(const database_t *feed)
+void database_board_unlock(const database_log_t *feed)
 {
     feed->board->tailer = 0;
     (void)set_lock(feed, F_UNLCK);
 }
 
-int database_board_await(const database_t *feed)
+int database_board_await(const database_log_t *feed)
 {
     pid_t tailer = feed->board->tailer;
 
     return tailer > 0 ? (int)syscall(SYS_pidfd_open, tailer, 0) : -1;
 }
 
-pid_t database_board_tailer(const database_t *feed)
+pid_t database_board_tailer(const database_log_t *feed)
 {
     return feed->board->tailer;
 }
 
 /* One that is half written, by a process that was killed then, is no database's. */
-int database_board_is_of(const database_t *feed, const char *incarnation)
+int database_board_is_of(const database_log_t *feed, const char *incarnation)
 {
     return incarnation == NULL || strncmp(feed->board->incarnation, incarnation, INCARNATION_BYTES - 1) == 0;
 }
 
-void database_board_keep_incarnation(const database_t *feed, const char *incarnation)
+void database_board_keep_incarnation(const database_log_t *feed, const char *incarnation)
 {
     apr_cpystrn(feed->board->incarnation, incarnation != NULL ? incarnation : "", INCARNATION_BYTES);
 }
 
-database_ring_t *database_board_ring(const database_t *feed)
+database_ring_t *database_board_ring(const database_log_t *feed)
 {
     return (database_ring_t *)feed->board->ring;
 }
 
-apr_uint64_t database_board_boot(const database_t *feed)
+apr_uint64_t database_board_boot(const database_log_t *feed)
 {
     database_head_t head;
 
@@ -251,7 +241,7 @@ static void wait_for_change(database_board_t *board, apr_uint32_t served, apr_ti
     syscall(SYS_futex, &board->served, FUTEX_WAIT, served, &time, NULL, 0);
 }
 
-int database_board_ask(const database_t *feed)
+int database_board_ask(const database_log_t *feed)
 {
     database_board_t *board = feed->board;
     const apr_uint64_t one = 1;
@@ -272,7 +262,7 @@ int database_board_ask(const database_t *feed)
     return is_served(board, ticket) && board->serving;
 }
 
-apr_uint32_t database_board_take(const database_t *feed)
+apr_uint32_t database_board_take(const database_log_t *feed)
 {
     apr_uint64_t pokes;
 
@@ -280,35 +270,35 @@ apr_uint32_t database_board_take(const database_t *feed)
     return feed->board->asked;
 }
 
-void database_board_serve(const database_t *feed, apr_uint32_t ticket)
+void database_board_serve(const database_log_t *feed, apr_uint32_t ticket)
 {
     feed->board->served = ticket;
     syscall(SYS_futex, &feed->board->served, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void database_board_set_serving(const database_t *feed, int serving)
+void database_board_set_serving(const database_log_t *feed, int serving)
 {
     feed->board->serving = serving;
 }
 
-int database_board_poked(const database_t *feed)
+int database_board_poked(const database_log_t *feed)
 {
     return feed->poke;
 }
 
 /* ------------------------------------------------------------ figures */
 
-void database_board_count_ring(const database_t *feed)
+void database_board_count_ring(const database_log_t *feed)
 {
     feed->board->from_ring++;
 }
 
-void database_board_count_sql(const database_t *feed, database_why_t why)
+void database_board_count_sql(const database_log_t *feed, database_why_t why)
 {
     feed->board->by_sql[why]++;
 }
 
-void database_board_figures(const database_t *feed, database_figures_t *figures)
+void database_board_figures(const database_log_t *feed, database_figures_t *figures)
 {
     figures->from_ring = feed->board->from_ring;
     for (int i = 0; i < DATABASE_WHYS; i++) {

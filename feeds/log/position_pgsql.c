@@ -25,6 +25,7 @@
 #include "apr_strings.h"
 
 #include "connection.h"
+#include "dialect.h"
 
 /* How long the list of transactions in progress may be in a position: two of them are to fit into a cursor. */
 #define IN_PROGRESS_MAX 1850
@@ -327,7 +328,9 @@ apr_status_t database_position_pgsql_prune(sql_call_t *c, apr_int64_t before, in
     /* One statement: what is removed is what `pruned` tells of. */
     sql_raw(sql, "WITH gone AS (DELETE FROM vault_changes WHERE pg_catalog.pg_visible_in_snapshot(xid,");
     append_snapshot(sql, seen);
-    sql_raw(sql, ") AND tbl<>'' AND (at<");
+    sql_raw(sql, ") AND tbl<>'' AND ");
+    sql_raw(sql, database_dialect_has(c, "tbl"));
+    sql_raw(sql, " AND (at<");
     sql_integer(sql, before);
     sql_raw(sql, " OR id<=(SELECT max(id)-");
     sql_integer(sql, most);

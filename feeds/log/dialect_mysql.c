@@ -9,7 +9,7 @@
 
 #include "catalogue.h"
 #include "driver.h"
-#include "interests.h"
+#include "digest.h"
 #include "numbering_mysql.h"
 #include "position_mysql.h"
 
@@ -76,8 +76,14 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
 }
 
 /* As cells are (driver_mysql.c): without the zeros of ZEROFILL, a BIT as a number, bytes in base64, which MariaDB breaks into lines. */
-static void append_key(sql_statement_t *sql, const sql_column_t *key, const char *row)
+static void append_key(sql_statement_t *sql, const sql_table_t *table, const char *row)
 {
+    const sql_column_t *key = table->key != NULL ? sql_table_column_named(table, table->key) : NULL;
+
+    if (key == NULL) {
+        sql_raw(sql, "NULL");
+        return;
+    }
     sql_raw(sql, key->kind == SQL_BLOB ? "REPLACE(TO_BASE64(" : "CONCAT('',");
     sql_raw(sql, column_of(sql, row, key->name));
     sql_raw(sql, key->kind == SQL_BLOB ? "),'\\n','')" : key->is_integer ? "+0)" : ")");
@@ -90,7 +96,7 @@ static void append_record(sql_statement_t *sql, const sql_table_t *table, const 
     sql_raw(sql, ",'");
     sql_raw(sql, op);
     sql_raw(sql, "',");
-    append_key(sql, sql_table_column_named(table, table->key), new ? "NEW" : "OLD");
+    append_key(sql, table, new ? "NEW" : "OLD");
     sql_raw(sql, ",");
     if (old) {
         append_row(sql, table, "OLD");
@@ -174,13 +180,15 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
     database_dialect_push(statements, sql);
 
     sql = begin_trigger(c, table, "update", "UPDATE");
-    sql_raw(sql, " IF ");
-    append_differs(sql, table->key);
-    sql_raw(sql, " THEN");
-    append_record(sql, table, "D", 1, 0);
-    append_record(sql, table, "I", 0, 1);
+    if (table->key != NULL) {
+        sql_raw(sql, " IF ");
+        append_differs(sql, table->key);
+        sql_raw(sql, " THEN");
+        append_record(sql, table, "D", 1, 0);
+        append_record(sql, table, "I", 0, 1);
+    }
     for (int i = 0; i < table->columns->nelts; i++) {
-        sql_raw(sql, i == 0 ? " ELSEIF " : " OR ");
+        sql_raw(sql, i > 0 ? " OR " : table->key != NULL ? " ELSEIF " : " IF ");
         append_differs(sql, sql_table_column(table, i)->name);
     }
     sql_raw(sql, " THEN");

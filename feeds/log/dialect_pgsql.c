@@ -99,6 +99,7 @@ static const char *now_of(const sql_statement_t *sql, const sql_table_t *table)
 
 static void push_trigger(sql_call_t *c, const sql_table_t *table, const char *what, apr_array_header_t *statements)
 {
+    const sql_column_t *key = table->key != NULL ? sql_table_column_named(table, table->key) : NULL;
     sql_statement_t *sql = sql_statement_make(c);
 
     sql_raw(sql, "CREATE TRIGGER ");
@@ -109,9 +110,9 @@ static void push_trigger(sql_call_t *c, const sql_table_t *table, const char *wh
     sql_raw(sql, " EXECUTE FUNCTION vault_record(");
     sql_quoted_name(sql, table->name, '\'');
     sql_raw(sql, ",");
-    sql_quoted_name(sql, table->key, '\'');
+    sql_quoted_name(sql, table->key != NULL ? table->key : "", '\'');
     /* What the text of a row has not at the end of its key, and its JSON has. */
-    sql_raw(sql, sql_table_column_named(table, table->key)->spelling == SQL_SPELLING_PADDED ? ",' ')" : ",'')");
+    sql_raw(sql, key != NULL && key->spelling == SQL_SPELLING_PADDED ? ",' ')" : ",'')");
     database_dialect_push(statements, sql);
 }
 

@@ -79,6 +79,10 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
 
 static void append_key(sql_statement_t *sql, const sql_table_t *table, const char *row)
 {
+    if (table->key == NULL) {
+        sql_raw(sql, "NULL");
+        return;
+    }
     sql_raw(sql, row);
     sql_raw(sql, ".");
     sql_name(sql, table->key);
@@ -137,17 +141,22 @@ static void append_differs(sql_statement_t *sql, const char *column)
     sql_raw(sql, pieces[last]);
 }
 
-static void append_when_key_differs(sql_statement_t *sql, const sql_table_t *table, int differs)
+static void append_when_key_differs(sql_statement_t *sql, const sql_table_t *table)
 {
-    sql_raw(sql, differs ? " WHEN(" : " WHEN NOT(");
+    sql_raw(sql, " WHEN(");
     append_differs(sql, table->key);
     sql_raw(sql, ")");
 }
 
-static void append_and_row_differs(sql_statement_t *sql, const sql_table_t *table)
+static void append_when_row_differs(sql_statement_t *sql, const sql_table_t *table)
 {
+    if (table->key != NULL) {
+        sql_raw(sql, " WHEN NOT(");
+        append_differs(sql, table->key);
+        sql_raw(sql, ")");
+    }
     for (int i = 0; i < table->columns->nelts; i++) {
-        sql_raw(sql, i == 0 ? " AND(" : " OR ");
+        sql_raw(sql, i > 0 ? " OR " : table->key != NULL ? " AND(" : " WHEN(");
         append_differs(sql, sql_table_column(table, i)->name);
     }
     sql_raw(sql, ")");
@@ -176,18 +185,19 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
     end_trigger(sql, statements);
 
     sql = begin_trigger(c, table, "update", "UPDATE");
-    append_when_key_differs(sql, table, 0);
-    append_and_row_differs(sql, table);
+    append_when_row_differs(sql, table);
     sql_raw(sql, " BEGIN");
     append_record(sql, table, "U", 1, 1);
     end_trigger(sql, statements);
 
-    sql = begin_trigger(c, table, "rename", "UPDATE");
-    append_when_key_differs(sql, table, 1);
-    sql_raw(sql, " BEGIN");
-    append_record(sql, table, "D", 1, 0);
-    append_record(sql, table, "I", 0, 1);
-    end_trigger(sql, statements);
+    if (table->key != NULL) {
+        sql = begin_trigger(c, table, "rename", "UPDATE");
+        append_when_key_differs(sql, table);
+        sql_raw(sql, " BEGIN");
+        append_record(sql, table, "D", 1, 0);
+        append_record(sql, table, "I", 0, 1);
+        end_trigger(sql, statements);
+    }
 
     sql = begin_trigger(c, table, "delete", "DELETE");
     sql_raw(sql, " BEGIN");
@@ -209,7 +219,10 @@ static apr_status_t find_horizon(sql_call_t *c, apr_int64_t before, int most, co
     sql_raw(sql, " AS h FROM vault_changes UNION ALL Select coalesce((Select id-1 FROM vault_changes WHERE at>=");
     sql_integer(sql, before);
     sql_raw(sql,
-            " ORDER BY id LIMIT 1),(Select max(id) FROM vault_changes))) WHERE h>=(Select min(id) FROM vault_changes)");
+            " ORDER BY id LIMIT 1),(Select max(id) FROM vault_changes))) WHERE h>=(Select min(id) FROM vault_changes "
+            "WHERE ");
+    sql_raw(sql, database_dialect_has(c, "tbl"));
+    sql_raw(sql, ")");
     return sql_conn_cell(c, sql->text, horizon);
 }
 
@@ -221,12 +234,15 @@ static apr_status_t remove_up_to(sql_call_t *c, apr_int64_t horizon)
     sql_raw(sql, "UPDATE vault_watched SET pruned=coalesce((Select max(id) FROM vault_changes AS c WHERE "
                  "c.tbl=vault_watched.tbl AND c.id<=");
     sql_integer(sql, horizon);
-    sql_raw(sql, "),pruned)");
+    sql_raw(sql, "),pruned) WHERE ");
+    sql_raw(sql, database_dialect_has(c, "tbl"));
     rv = sql_conn_query(c, sql->text, NULL);
     if (rv == APR_SUCCESS) {
         sql = sql_statement_make(c);
         sql_raw(sql, "DELETE FROM vault_changes WHERE id<=");
         sql_integer(sql, horizon);
+        sql_raw(sql, " AND ");
+        sql_raw(sql, database_dialect_has(c, "tbl"));
         rv = sql_conn_query(c, sql->text, NULL);
     }
     return rv;

@@ -11,10 +11,10 @@
 #ifndef DATABASE_TAILER_H
 #define DATABASE_TAILER_H
 
-#include "database.h"
+#include "change_log.h"
 
 /** In a child. @return NULL, or a sentence */
-const char *database_tailer_start(database_t *feed, apr_pool_t *pchild);
-void database_tailer_stop(database_t *feed);
+const char *database_tailer_start(database_log_t *feed, apr_pool_t *pchild);
+void database_tailer_stop(database_log_t *feed);
 
 #endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file digest.h
+ * Short names for long texts.
+ */
+#ifndef DATABASE_DIGEST_H
+#define DATABASE_DIGEST_H
+
+#include "apr_pools.h"
+
+/** The SHA-1 of a text, in hexadecimal digits. In `pool`. */
+const char *database_digest(const char *text, apr_pool_t *pool);
+
+#endif

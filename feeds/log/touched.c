@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Interests to be notified together: see touched.h. */
+#include "touched.h"
+
+#include <stddef.h>
+
+database_touched_t *database_touched_make(const database_log_t *log, apr_pool_t *pool)
+{
+    database_touched_t *touched = apr_pcalloc(pool, sizeof(*touched));
+
+    touched->log = log;
+    touched->pool = pool;
+    touched->names = apr_hash_make(pool);
+    touched->asked = apr_hash_make(pool);
+    return touched;
+}
+
+void database_touched_name(database_touched_t *touched, const char *name)
+{
+    if (name != NULL) {
+        apr_hash_set(touched->names, name, APR_HASH_KEY_STRING, name);
+    }
+}
+
+void database_touched_all(database_touched_t *touched)
+{
+    touched->all = 1;
+}
+
+int database_touched_notify(const database_touched_t *touched)
+{
+    const vault_host_t *host = touched->log->sql.host;
+    int all = !touched->all;
+
+    if (touched->all && host->size > offsetof(vault_host_t, notify_all) && host->notify_all != NULL) {
+        host->notify_all();
+        return 1;
+    }
+    for (apr_hash_index_t *i = apr_hash_first(touched->pool, touched->names); i != NULL; i = apr_hash_next(i)) {
+        apr_status_t rv = host->notify(apr_hash_this_val(i));
+
+        all &= rv == APR_SUCCESS || rv == APR_NOTFOUND; /* nobody holds it */
+    }
+    return all;
+}

@@ -22,6 +22,7 @@
 /* What these methods answer: whether this call has changed anything. */
 static apr_status_t answer(messages_call_t *m, int changed)
 {
+    m->changes |= changed;
     m->rows = json_pack("[{s:s,s:b}]", "channel", m->channel, "changed", changed);
     return m->rows != NULL ? APR_SUCCESS : sql_fail(&m->sql, APR_ENOMEM, "out of memory");
 }
@@ -90,7 +91,7 @@ static void append_ids(messages_statement_t *sql, const json_t *rows)
 static apr_status_t lock_idle(messages_call_t *m, const json_t *found, apr_int64_t before, const json_t **rows)
 {
     messages_statement_t *sql = messages_statement(
-        &m->sql, "Select {c.id},{$c.name} FROM vault_message_channels AS c WHERE c.used<%d AND c.id IN", before);
+        &m->sql, "Select {c.id} FROM vault_message_channels AS c WHERE c.used<%d AND c.id IN", before);
 
     append_ids(sql, found);
     messages_append(sql, " ORDER BY c.id");
@@ -141,8 +142,7 @@ static apr_status_t remove_empty(messages_call_t *m, const json_t *rows, const j
         }
         else if (rv == APR_SUCCESS) {
             rv = messages_run(&m->sql, "DELETE FROM vault_message_channels WHERE id=%d", id);
-            messages_announce(m, MESSAGES_OF_CHANNEL, messages_string(row, "name"));
-            messages_announce(m, MESSAGES_CHANNELS, "");
+            m->changes = 1;
         }
     }
     return rv;
@@ -244,7 +244,6 @@ static apr_status_t settle_channel(messages_call_t *m, const making_t *making)
     if (rv == APR_SUCCESS && m->refused != APR_SUCCESS) {
         return messages_run(&m->sql, "DELETE FROM vault_message_channels WHERE id=%d", messages_integer(row, "id"));
     }
-    messages_announce(m, MESSAGES_CHANNELS, "");
     return rv != APR_SUCCESS ? rv : answer(m, 1);
 }
 
@@ -333,7 +332,7 @@ static apr_status_t delete_rows(messages_call_t *m, apr_int64_t id, apr_int64_t 
         "DELETE FROM vault_message_texts WHERE channel_id=%d",
         "DELETE FROM vault_message_channels WHERE id=%d",
     };
-    apr_status_t rv = serial != 0 ? messages_deliver_to_all(m, id, MESSAGES_WITHDRAWN, NULL) : APR_SUCCESS;
+    apr_status_t rv = serial != 0 ? messages_deliver_to_all(m, id, MESSAGES_WITHDRAWN, 0) : APR_SUCCESS;
 
     for (size_t i = 0; rv == APR_SUCCESS && i < sizeof(statements) / sizeof(statements[0]); i++) {
         rv = messages_run(&m->sql, statements[i], id);
@@ -353,12 +352,7 @@ static apr_status_t delete_channel_body(messages_call_t *m)
     if (rv == APR_SUCCESS) {
         rv = delete_rows(m, messages_integer(row, "id"), messages_integer(row, "serial"));
     }
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    messages_announce(m, MESSAGES_CHANNELS, "");
-    messages_announce(m, MESSAGES_OF_CHANNEL, m->channel);
-    return answer(m, 1);
+    return rv != APR_SUCCESS ? rv : answer(m, 1);
 }
 
 apr_status_t messages_delete_channel(messages_call_t *m)

@@ -2,11 +2,9 @@
 /* Messages to users, many in one statement. */
 #include "deliver.h"
 
-#include <string.h>
-
 #include "apr_strings.h"
 
-#include "methods.h"
+#include "members.h"
 #include "store.h"
 
 /* Users in one statement. */
@@ -78,7 +76,6 @@ static apr_status_t raise_by(messages_call_t *m, messages_user_t *user, apr_int6
 
     user->serial += count;
     APR_ARRAY_PUSH(users, messages_user_t) = *user;
-    messages_announce(m, MESSAGES_OF_USER, m->user);
     return rv != APR_SUCCESS ? rv : prune(m, users);
 }
 
@@ -136,8 +133,8 @@ static apr_status_t next_batch(messages_call_t *m, apr_int64_t channel, apr_int6
 /* Lock them in the order of their ids (InnoDB locks as it scans the primary key, PostgreSQL what was sorted), and learn the rest. */
 static apr_status_t lock_batch(messages_call_t *m, apr_array_header_t *users)
 {
-    messages_statement_t *sql = messages_statement(
-        &m->sql, "Select {u.id},{u.serial},{u.pruned},{$u.name} FROM vault_message_users AS u WHERE u.id IN");
+    messages_statement_t *sql =
+        messages_statement(&m->sql, "Select {u.id},{u.serial},{u.pruned} FROM vault_message_users AS u WHERE u.id IN");
     const json_t *rows;
     const json_t *row;
     size_t i;
@@ -151,7 +148,7 @@ static apr_status_t lock_batch(messages_call_t *m, apr_array_header_t *users)
     json_array_foreach(rows, i, row)
     {
         messages_user_t user = {messages_integer(row, "id"), messages_integer(row, "serial") + 1,
-                                messages_integer(row, "pruned"), messages_string(row, "name")};
+                                messages_integer(row, "pruned")};
 
         APR_ARRAY_PUSH(users, messages_user_t) = user;
     }
@@ -175,25 +172,22 @@ static apr_status_t deliver_batch(messages_call_t *m, apr_int64_t channel, apr_i
         const messages_user_t *user = user_at(users, i);
 
         messages_append(sql, i == 0 ? "(%d,%d,%d,%d)" : ",(%d,%d,%d,%d)", user->id, user->serial, channel, serial);
-        messages_announce(m, MESSAGES_OF_USER, user->name);
     }
     rv = messages_execute(&m->sql, sql);
     return rv != APR_SUCCESS ? rv : prune(m, users);
 }
 
-static apr_status_t check_poster(messages_call_t *m, const apr_array_header_t *users,
-                                 apr_status_t (*check)(messages_call_t *m, apr_int64_t user))
+static int has_user(const apr_array_header_t *users, apr_int64_t id)
 {
     for (int i = 0; i < users->nelts; i++) {
-        if (strcmp(user_at(users, i)->name, m->user) == 0) {
-            return check(m, user_at(users, i)->id);
+        if (user_at(users, i)->id == id) {
+            return 1;
         }
     }
-    return APR_SUCCESS;
+    return 0;
 }
 
-apr_status_t messages_deliver_to_all(messages_call_t *m, apr_int64_t channel, apr_int64_t serial,
-                                     apr_status_t (*check)(messages_call_t *m, apr_int64_t user))
+apr_status_t messages_deliver_to_all(messages_call_t *m, apr_int64_t channel, apr_int64_t serial, apr_int64_t poster)
 {
     apr_array_header_t *users = apr_array_make(m->sql.pool, BATCH, sizeof(messages_user_t));
     apr_status_t rv = next_batch(m, channel, 0, users);
@@ -202,8 +196,8 @@ apr_status_t messages_deliver_to_all(messages_call_t *m, apr_int64_t channel, ap
         apr_int64_t last = user_at(users, users->nelts - 1)->id;
 
         rv = lock_batch(m, users);
-        if (rv == APR_SUCCESS && check != NULL) {
-            rv = check_poster(m, users, check);
+        if (rv == APR_SUCCESS && has_user(users, poster)) {
+            rv = messages_count_rate(m, poster);
         }
         if (rv == APR_SUCCESS) {
             rv = deliver_batch(m, channel, serial, users);

@@ -12,7 +12,6 @@ typedef struct messages_user_t {
     apr_int64_t id;
     apr_int64_t serial; /**< of the newest message */
     apr_int64_t pruned; /**< of the newest message that is kept no more */
-    const char *name;
 } messages_user_t;
 
 /** The newest m->limit messages of a channel, which is locked and whose newest is `serial`, to a user who is locked.
@@ -25,8 +24,8 @@ apr_status_t messages_deliver_history(messages_call_t *m, apr_int64_t channel, a
 
 /** One message to all subscribers of a channel, which is locked. Locks the users, in the order of their ids.
  * @param serial  of the message in the channel, or MESSAGES_WITHDRAWN
- * @param check   called for m->user, who is locked; an error ends it all. NULL: nothing is called */
-apr_status_t messages_deliver_to_all(messages_call_t *m, apr_int64_t channel, apr_int64_t serial,
-                                     apr_status_t (*check)(messages_call_t *m, apr_int64_t user));
+ * @param poster  the id of the subscriber whose rate counts it; 0: it counts for nobody
+ * @return as messages_count_rate */
+apr_status_t messages_deliver_to_all(messages_call_t *m, apr_int64_t channel, apr_int64_t serial, apr_int64_t poster);
 
 #endif

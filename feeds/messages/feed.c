@@ -5,12 +5,20 @@
 #include "apr_strings.h"
 
 #include "arguments.h"
+#include "board.h"
 #include "connection.h"
 #include "methods.h"
 #include "store.h"
+#include "tailer.h"
+#include "touch.h"
+
+/* How long changes are kept, in seconds, and how many: servers that have not read one until then notify all pages. */
+#define KEEP_CHANGES 3600
+#define CHANGES 100000
 
 static const vault_feed_param_t params[] = {
     SQL_PARAMS,
+    DATABASE_LOG_PARAM_LOOK(""),
     {"anonymous", "no", "yes or no: whether requests without a user may name one", 0},
     {"admin", "", "a user who may delete any channel and whose own channels have no owner", 0},
     {"message_bytes", "2000", "the longest message, 1 to 65536 bytes", 0},
@@ -73,10 +81,23 @@ static const char *open_admin(const char **admin, const apr_table_t *given, apr_
                          : apr_psprintf(pool, "admin=%s: the name of a user is accepted, and this %s", *admin, wrong);
 }
 
+/* The tailer is needed: nothing else notifies pages. No page reads the ring, so it is as small as can be. */
+static const char *open_log(database_log_t *log, const apr_table_t *given, apr_pool_t *pool)
+{
+    const char *wrong = sql_parameter_range(&log->look, given, "look", 10, 60000, pool);
+
+    log->ring = DATABASE_LOG_RING_LEAST;
+    log->keep = KEEP_CHANGES;
+    log->changes = CHANGES;
+    log->is_own = 1;
+    log->touch = messages_touch;
+    return wrong != NULL ? wrong : database_board_open(log, given, "messages", pool);
+}
+
 static const char *open_cb(void **self, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)
 {
     messages_t *feed = apr_pcalloc(pool, sizeof(*feed));
-    const char *wrong = sql_database_open(&feed->sql, host, given, pool);
+    const char *wrong = sql_database_open(&feed->log.sql, host, given, pool);
 
     *self = feed;
     if (wrong == NULL) {
@@ -89,28 +110,31 @@ static const char *open_cb(void **self, const vault_host_t *host, const apr_tabl
         wrong = open_limits(&feed->limits, given, pool);
     }
     if (wrong == NULL) {
-        feed->sql.makes_file = 1;
-        feed->sql.connected = messages_connected;
-        feed->dialect = messages_dialect(feed->sql.driver);
+        feed->log.sql.makes_file = 1;
+        feed->log.sql.connected = messages_connected;
+        feed->dialect = messages_dialect(feed->log.sql.driver);
     }
     if (wrong == NULL && feed->dialect == NULL) {
-        wrong = apr_psprintf(pool, "driver=%s: this feed does not know it", feed->sql.driver->name);
+        wrong = apr_psprintf(pool, "driver=%s: this feed does not know it", feed->log.sql.driver->name);
     }
-    return wrong;
+    return wrong != NULL ? wrong : open_log(&feed->log, given, pool);
 }
 
 static const char *child_start_cb(void *self, apr_pool_t *pchild)
 {
     messages_t *feed = self;
 
-    return sql_pool_start(&feed->sql, pchild);
+    const char *wrong = sql_pool_start(&feed->log.sql, pchild);
+
+    return wrong != NULL ? wrong : database_tailer_start(&feed->log, pchild);
 }
 
 static void child_stop_cb(void *self)
 {
     messages_t *feed = self;
 
-    sql_pool_stop(&feed->sql);
+    database_tailer_stop(&feed->log);
+    sql_pool_stop(&feed->log.sql);
 }
 
 extern const vault_feed_t vault_feed;

@@ -14,6 +14,7 @@
 /* What all these methods answer: what there is now, and whether this call has changed anything. */
 static apr_status_t answer(messages_call_t *m, const char *what, const char *name, int changed)
 {
+    m->changes |= changed;
     m->rows = json_pack("[{s:s,s:b}]", what, name, "changed", changed);
     return m->rows != NULL ? APR_SUCCESS : sql_fail(&m->sql, APR_ENOMEM, "out of memory");
 }
@@ -163,13 +164,6 @@ static apr_status_t check_room(messages_call_t *m, apr_int64_t channel, apr_int6
     return rv;
 }
 
-/* Whoever shows who or what is there. */
-static void announce_lists(messages_call_t *m)
-{
-    messages_announce(m, MESSAGES_CHANNELS, "");
-    messages_announce(m, MESSAGES_OF_CHANNEL, m->channel);
-}
-
 static apr_status_t subscribe_body(messages_call_t *m)
 {
     messages_user_t user;
@@ -196,11 +190,7 @@ static apr_status_t subscribe_body(messages_call_t *m)
     if (rv == APR_SUCCESS && m->limit != 0) {
         rv = messages_deliver_history(m, channel, serial, &user);
     }
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    announce_lists(m);
-    return answer(m, "channel", m->channel, 1);
+    return rv != APR_SUCCESS ? rv : answer(m, "channel", m->channel, 1);
 }
 
 apr_status_t messages_subscribe(messages_call_t *m)
@@ -232,13 +222,7 @@ static apr_status_t unsubscribe_body(messages_call_t *m)
             rv = messages_touch_channel(m, channel);
         }
     }
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    if (is) {
-        announce_lists(m);
-    }
-    return answer(m, "channel", m->channel, is);
+    return rv != APR_SUCCESS ? rv : answer(m, "channel", m->channel, is);
 }
 
 apr_status_t messages_unsubscribe(messages_call_t *m)

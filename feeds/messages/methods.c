@@ -17,7 +17,7 @@ static apr_status_t run(void *self, vault_call_t *call, const json_t *args, json
 
     memset(&m, 0, sizeof(m));
     m.feed = feed;
-    rv = sql_call_begin(&m.sql, &feed->sql, call, args);
+    rv = sql_call_begin(&m.sql, &feed->log.sql, call, args);
     if (rv != APR_SUCCESS) {
         return rv;
     }

@@ -17,12 +17,14 @@
 
 static apr_status_t answer(messages_call_t *m, apr_int64_t channel, apr_int64_t serial, int changed)
 {
+    m->changes |= changed;
     m->rows =
         json_pack("[{s:o,s:s,s:b}]", "id", messages_id(channel, serial), "channel", m->channel, "changed", changed);
     return m->rows != NULL ? APR_SUCCESS : sql_fail(&m->sql, APR_ENOMEM, "out of memory");
 }
 
-static apr_status_t check_subscribed(messages_call_t *m, apr_int64_t channel)
+/* @param poster  the id of m->user */
+static apr_status_t check_subscribed(messages_call_t *m, apr_int64_t channel, apr_int64_t *poster)
 {
     const json_t *row;
     apr_status_t rv = messages_select_row(&m->sql, &row,
@@ -35,6 +37,7 @@ static apr_status_t check_subscribed(messages_call_t *m, apr_int64_t channel)
         return sql_fail(&m->sql, APR_EINVAL, "\"%s\" is not subscribed to channel \"%s\"", sql_shown(&m->sql, m->user),
                         sql_shown(&m->sql, m->channel));
     }
+    *poster = messages_integer(row, "id");
     return rv;
 }
 
@@ -78,10 +81,11 @@ static apr_status_t post_body(messages_call_t *m)
     apr_int64_t channel;
     apr_int64_t newest;
     apr_int64_t posted = 0;
+    apr_int64_t poster = 0;
     apr_status_t rv = messages_lock_channel(m, &channel, &newest);
 
     if (rv == APR_SUCCESS) {
-        rv = check_subscribed(m, channel);
+        rv = check_subscribed(m, channel, &poster);
     }
     if (rv == APR_SUCCESS) {
         rv = find_once(m, channel, newest, &posted);
@@ -93,7 +97,7 @@ static apr_status_t post_body(messages_call_t *m)
         rv = insert(m, channel, newest + 1);
     }
     if (rv == APR_SUCCESS) {
-        rv = messages_deliver_to_all(m, channel, newest + 1, messages_count_rate);
+        rv = messages_deliver_to_all(m, channel, newest + 1, poster);
     }
     return rv != APR_SUCCESS ? rv : answer(m, channel, newest + 1, 1);
 }

@@ -7,8 +7,10 @@
 
 #include "apr_strings.h"
 
+#include "board.h"
 #include "catalogue.h"
 #include "connection.h"
+#include "dialect.h"
 #include "driver.h"
 #include "rows.h"
 #include "statement.h"
@@ -41,7 +43,7 @@
 
 #define LAST_TABLE "vault_message_deliveries"
 
-#define CHANNELS "vault_message_channels"
+#define CHANNELS MESSAGES_TABLE_CHANNELS
 #define LAST_COLUMN "used"
 #define ADD_OWNER "ALTER TABLE " CHANNELS " ADD COLUMN owner_id BIGINT"
 #define ADD_USED "ADD COLUMN used BIGINT"
@@ -61,6 +63,12 @@ static const char *const extend_channels_mysql[] = {
               ",ADD INDEX vault_message_channels_owner(owner_id),ADD INDEX vault_message_channels_used(used)",
     NULL,
 };
+
+/* The tables whose changes are recorded: a post raises the serial of its channel, and who has a message was subscribed
+ * to that. The last one is looked for. */
+static const char *const recorded[] = {MESSAGES_TABLE_CHANNELS, MESSAGES_TABLE_SUBSCRIPTIONS};
+
+#define RECORDED (sizeof(recorded) / sizeof(recorded[0]))
 
 static const char *const make_sqlite3[] =
     TABLES("INTEGER PRIMARY KEY AUTOINCREMENT", "TEXT", "TEXT", "", " WITHOUT ROWID");
@@ -120,33 +128,89 @@ static apr_status_t run_all(sql_call_t *c, const char *const *statements)
     return rv;
 }
 
-/* Within the lock: another child, or another server, may have made them meanwhile. @param had  what there was before */
-static apr_status_t complete_tables(sql_call_t *c, const messages_dialect_t *dialect, has_e *had)
+/* Is what is done to these tables recorded? They are watched together. */
+static apr_status_t look_for_recording(sql_call_t *c, int *is_recorded)
 {
-    has_e has;
-    apr_status_t rv = look_for_tables(c, had);
+    const json_t *row;
+    int has;
+    apr_status_t rv = sql_catalogue_has(c, "vault_watched", &has);
 
-    if (rv == APR_SUCCESS && *had == HAS_NONE) {
-        rv = run_all(c, dialect->make);
+    *is_recorded = 0;
+    if (rv != APR_SUCCESS || !has) {
+        return rv;
     }
-    if (rv == APR_SUCCESS && *had != HAS_ALL) {
-        /* Where one table of several was gone the channels are there, and may be complete. */
-        rv = look_for_tables(c, &has);
-        if (rv == APR_SUCCESS && has != HAS_ALL) {
-            rv = run_all(c, dialect->extend);
+    rv = messages_select_row(c, &row, "Select {$w.epoch} FROM vault_watched AS w WHERE w.tbl=%s",
+                             recorded[RECORDED - 1]);
+    *is_recorded = row != NULL;
+    return rv;
+}
+
+static apr_status_t record(sql_call_t *c)
+{
+    apr_array_header_t *statements = apr_array_make(c->pool, 32, sizeof(const char *));
+    apr_status_t rv = APR_SUCCESS;
+
+    for (size_t i = 0; i < RECORDED && rv == APR_SUCCESS; i++) {
+        rv = sql_catalogue_find(c, recorded[i]);
+        if (rv == APR_SUCCESS) {
+            database_dialect_watch(c, statements);
         }
+    }
+    for (int i = 0; i < statements->nelts && rv == APR_SUCCESS; i++) {
+        rv = sql_conn_query(c, APR_ARRAY_IDX(statements, i, const char *), NULL);
     }
     return rv;
 }
 
+/* What is there of the feed in the database. */
+typedef struct found_t {
+    has_e tables;
+    int is_recorded;
+} found_t;
+
+static int is_complete(const found_t *found)
+{
+    return found->tables == HAS_ALL && found->is_recorded;
+}
+
+static apr_status_t look(sql_call_t *c, found_t *found)
+{
+    apr_status_t rv = look_for_tables(c, &found->tables);
+
+    return rv == APR_SUCCESS ? look_for_recording(c, &found->is_recorded) : rv;
+}
+
+/* Within the lock: another child, or another server, may have done it meanwhile. @param had  what there was before */
+static apr_status_t complete(sql_call_t *c, const messages_dialect_t *dialect, found_t *had)
+{
+    found_t found;
+    apr_status_t rv = look(c, had);
+
+    if (rv == APR_SUCCESS && had->tables == HAS_NONE) {
+        rv = run_all(c, dialect->make);
+    }
+    if (rv == APR_SUCCESS && had->tables != HAS_ALL) {
+        /* Where one table of several was gone the channels are there, and may be complete. */
+        rv = look(c, &found);
+        if (rv == APR_SUCCESS && found.tables != HAS_ALL) {
+            rv = run_all(c, dialect->extend);
+        }
+    }
+    /* A table that was made anew has no triggers, and those of one that was extended do not know its columns. */
+    return rv == APR_SUCCESS && !is_complete(had) ? record(c) : rv;
+}
+
 static apr_status_t make_tables(sql_call_t *c, const messages_dialect_t *dialect)
 {
-    has_e had = HAS_ALL;
+    static const char *const did[] = {[HAS_NONE] = "made",
+                                      [HAS_EARLIER] = "extended by owners of channels",
+                                      [HAS_ALL] = "set up to have their changes recorded"};
+    found_t had = {HAS_ALL, 1};
     apr_status_t rv =
         dialect->table_lock != NULL ? messages_run(c, dialect->table_lock, (apr_int64_t)c->db->timeout) : APR_SUCCESS;
 
     if (rv == APR_SUCCESS) {
-        rv = complete_tables(c, dialect, &had);
+        rv = complete(c, dialect, &had);
     }
     if (rv == APR_SUCCESS) {
         rv = sql_conn_commit(c);
@@ -154,9 +218,8 @@ static apr_status_t make_tables(sql_call_t *c, const messages_dialect_t *dialect
     if (rv == APR_SUCCESS && dialect->table_unlock != NULL) {
         rv = messages_run(c, dialect->table_unlock);
     }
-    if (rv == APR_SUCCESS && had != HAS_ALL) {
-        c->db->host->log(6, "the tables of the messages were %s in \"%s\"",
-                         had == HAS_NONE ? "made" : "extended by owners of channels", c->db->database);
+    if (rv == APR_SUCCESS && !is_complete(&had)) {
+        c->db->host->log(6, "the tables of the messages were %s in \"%s\"", did[had.tables], c->db->database);
     }
     return rv;
 }
@@ -164,13 +227,13 @@ static apr_status_t make_tables(sql_call_t *c, const messages_dialect_t *dialect
 apr_status_t messages_connected(sql_call_t *c)
 {
     const messages_dialect_t *dialect = ((const messages_t *)c->db)->dialect;
-    has_e has = HAS_NONE;
+    found_t found = {HAS_NONE, 0};
     apr_status_t rv = dialect->session != NULL ? messages_run(c, dialect->session) : APR_SUCCESS;
 
     if (rv == APR_SUCCESS) {
-        rv = look_for_tables(c, &has);
+        rv = look(c, &found);
     }
-    if (rv != APR_SUCCESS || has == HAS_ALL) {
+    if (rv != APR_SUCCESS || is_complete(&found)) {
         return rv;
     }
     rv = sql_conn_begin_write(c);
@@ -347,11 +410,6 @@ const char *messages_string(const json_t *row, const char *name)
 
 /* ------------------------------------------------------------ transactions */
 
-void messages_announce(messages_call_t *m, const char *interest, const char *name)
-{
-    APR_ARRAY_PUSH(m->interests, const char *) = apr_pstrcat(m->sql.pool, interest, name, NULL);
-}
-
 apr_status_t messages_transaction(messages_call_t *m, messages_body_fn body)
 {
     sql_call_t *c = &m->sql;
@@ -363,15 +421,17 @@ apr_status_t messages_transaction(messages_call_t *m, messages_body_fn body)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    m->interests = apr_array_make(c->pool, 16, sizeof(const char *));
     rv = body(m);
     if (rv != APR_SUCCESS) {
         sql_conn_rollback(c);
         return rv;
     }
     rv = sql_conn_end(c, APR_SUCCESS);
-    for (int i = 0; i < m->interests->nelts; i++) {
-        (void)c->db->host->notify(APR_ARRAY_IDX(m->interests, i, const char *));
+    if (rv == APR_SUCCESS) {
+        sql_conn_give_back(c); /* the calls of others need not wait for the tailer */
+    }
+    if (m->changes) {
+        (void)database_board_ask(&m->feed->log);
     }
     return rv;
 }

@@ -15,6 +15,10 @@
 
 #include "messages.h"
 
+/** The tables whose changes are recorded (touch.h). */
+#define MESSAGES_TABLE_CHANNELS "vault_message_channels"
+#define MESSAGES_TABLE_SUBSCRIPTIONS "vault_message_subscriptions"
+
 /** In what the databases differ for this feed. */
 struct messages_dialect_t {
     const char *driver;        /**< sql_driver_t::name */
@@ -31,7 +35,7 @@ struct messages_dialect_t {
 /** The row for this driver. */
 const messages_dialect_t *messages_dialect(const sql_driver_t *driver);
 
-/** sql_database_t::connected: makes the tables when there are none. */
+/** sql_database_t::connected: makes the tables when there are none, and has their changes recorded. */
 apr_status_t messages_connected(sql_call_t *c);
 
 /** A statement that grows; its cells are counted. */
@@ -62,11 +66,9 @@ const char *messages_string(const json_t *row, const char *name);
 
 typedef apr_status_t (*messages_body_fn)(messages_call_t *m);
 
-/** Take a connection and run `body` in a transaction, then notify m->interests: once it is committed, and also if nobody knows whether it is.
+/** Take a connection, run `body` in a transaction, and give the connection back. If m->changes, then wait until the tailer has
+ * notified pages, as long as a writer waits for it (board.h).
  * @return what `body` returned, and then nothing was changed; else as sql_conn_query */
 apr_status_t messages_transaction(messages_call_t *m, messages_body_fn body);
-
-/** To be notified at the end of the transaction. @param interest  "message-" and so on; `name` is appended */
-void messages_announce(messages_call_t *m, const char *interest, const char *name);
 
 #endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file touch.h
+ * Which interests a recorded change touches.
+ *
+ *   a channel whose serial was raised: a post   `message-USER` of each user who is subscribed to it now
+ *   a subscription that began or ended          `message-USER` of its user, and the lists
+ *   a channel that came, went, or is another's  the lists
+ *
+ * The lists are `messages-channels` and `messages-channel-CHANNEL`.
+ *
+ * A user who was subscribed when a message was posted, and is not when the tailer looks, is not missed: the end of the
+ * subscription was committed after the post, so the tailer reads it too. One whose subscription began in between is
+ * notified without need.
+ */
+#ifndef MESSAGES_TOUCH_H
+#define MESSAGES_TOUCH_H
+
+#include "messages.h"
+#include "touched.h"
+
+/** database_log_t::touch. */
+apr_status_t messages_touch(sql_call_t *c, database_touched_t *touched, const char *table, const json_t *change);
+
+#endif

@@ -14,10 +14,10 @@
 #include "announce/notify_after.h"
 #include "api.h"
 #include "child.h"
+#include "directives.h"
 #include "endpoint/feedurl.h"
 #include "endpoint/subscriptions.h"
 #include "feed/feedlog.h"
-#include "feed/feeds.h"
 #include "feed/ssi.h"
 #include "poll/dispatcher.h"
 #include "poll/method.h"
@@ -30,7 +30,6 @@
 #include "suspend/bell.h"
 #include "suspend/handlers.h"
 #include "throttle/throttle.h"
-#include "throttle/throttle_conf.h"
 #include "view/declared.h"
 #include "view/headers.h"
 #include "view/own_page.h"
@@ -38,9 +37,7 @@
 
 static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {
-    vault_settings_reset();
-    vault_feeds_reset(pconf);
-    vault_throttle_conf_reset(pconf);
+    vault_directives_reset(pconf);
     return OK;
 }
 
@@ -75,5 +72,12 @@ static void register_hooks(apr_pool_t *p)
 }
 
 AP_DECLARE_MODULE(vault) = {
-    STANDARD20_MODULE_STUFF, vault_location_create, vault_location_merge, NULL, NULL, vault_commands, register_hooks, 0,
+    STANDARD20_MODULE_STUFF,
+    vault_directives_create,
+    vault_directives_merge,
+    NULL,
+    NULL,
+    vault_directives,
+    register_hooks,
+    0,
 };

@@ -12,7 +12,6 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "settings_feeds.h"
-#include "throttle/throttle_conf.h"
 #include "view/declared.h"
 #include "view/feed_key.h"
 
@@ -37,23 +36,20 @@ void vault_settings_reset(void)
 
 /* ----------------------------------------------------------------- locations */
 
-void *vault_location_create(apr_pool_t *p, char *dir)
+static void init(void *part)
 {
-    vault_location_t *l = apr_pcalloc(p, sizeof(*l));
+    vault_location_t *l = part;
 
     l->long_poll = -1;
     l->notify = -1;
-    l->qos_queue = -1;
-    l->qos_share = -1;
     l->stream = -1;
     l->same_origin = -1;
-    return l;
 }
 
-void *vault_location_merge(apr_pool_t *p, void *base, void *add)
+static void merge(void *part, const void *outer, const void *inner)
 {
-    const vault_location_t *b = base, *a = add;
-    vault_location_t *l = apr_palloc(p, sizeof(*l));
+    const vault_location_t *b = outer, *a = inner;
+    vault_location_t *l = part;
 
     l->long_poll = a->long_poll >= 0 ? a->long_poll : b->long_poll;
     l->timeout = a->timeout ? a->timeout : b->timeout;
@@ -73,17 +69,13 @@ void *vault_location_merge(apr_pool_t *p, void *base, void *add)
     l->notify = a->notify >= 0 ? a->notify : b->notify;
     l->origins = a->origins ? a->origins : b->origins;
     l->same_origin = a->same_origin >= 0 ? a->same_origin : b->same_origin;
-    l->throttle = a->throttle ? a->throttle : b->throttle;
-    l->qos_ranks = a->qos_ranks ? a->qos_ranks : b->qos_ranks;
-    l->qos_timeout = a->qos_timeout ? a->qos_timeout : b->qos_timeout;
-    l->qos_queue = a->qos_queue >= 0 ? a->qos_queue : b->qos_queue;
-    l->qos_share = a->qos_share >= 0 ? a->qos_share : b->qos_share;
-    return l;
 }
+
+const vault_conf_t vault_location_conf = {sizeof(vault_location_t), init, merge};
 
 const vault_location_t *vault_location_of(const request_rec *r)
 {
-    return ap_get_module_config(r->per_dir_config, &vault_module);
+    return vault_conf_of(r, VAULT_CONF_LOCATION);
 }
 
 int vault_location_timeout(const vault_location_t *l)
@@ -217,45 +209,45 @@ static const char *set_client_size(cmd_parms *cmd, void *dir, const char *value)
 
 static const char *set_long_poll(cmd_parms *cmd, void *dir, int on)
 {
-    ((vault_location_t *)dir)->long_poll = on;
+    ((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->long_poll = on;
     return NULL;
 }
 
 static const char *set_same_origin(cmd_parms *cmd, void *dir, int on)
 {
-    ((vault_location_t *)dir)->same_origin = on;
+    ((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->same_origin = on;
     return NULL;
 }
 
 static const char *set_stream(cmd_parms *cmd, void *dir, const char *value)
 {
-    return parse_number(cmd, value, 0, 86400, &((vault_location_t *)dir)->stream);
+    return parse_number(cmd, value, 0, 86400, &((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->stream);
 }
 
 static const char *set_timeout(cmd_parms *cmd, void *dir, const char *value)
 {
-    return parse_number(cmd, value, 1, 600, &((vault_location_t *)dir)->timeout);
+    return parse_number(cmd, value, 1, 600, &((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->timeout);
 }
 
 static const char *set_max_methods(cmd_parms *cmd, void *dir, const char *value)
 {
-    return parse_number(cmd, value, 1, 100, &((vault_location_t *)dir)->max_methods);
+    return parse_number(cmd, value, 1, 100, &((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->max_methods);
 }
 
 static const char *set_max_output(cmd_parms *cmd, void *dir, const char *value)
 {
-    return parse_size(cmd, value, 1024, (apr_off_t)1 << 30, &((vault_location_t *)dir)->max_output);
+    return parse_size(cmd, value, 1024, (apr_off_t)1 << 30, &((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->max_output);
 }
 
 static const char *set_max_answer(cmd_parms *cmd, void *dir, const char *value)
 {
-    return parse_size(cmd, value, 1024, (apr_off_t)1 << 30, &((vault_location_t *)dir)->max_answer);
+    return parse_size(cmd, value, 1024, (apr_off_t)1 << 30, &((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->max_answer);
 }
 
 /* Every poll for as many pages as there may be fits into the least: 32 of 91 bytes each, or 95 with their commas escaped. */
 static const char *set_max_poll_body(cmd_parms *cmd, void *dir, const char *value)
 {
-    return parse_size(cmd, value, 4096, 1024 * 1024, &((vault_location_t *)dir)->max_poll_body);
+    return parse_size(cmd, value, 4096, 1024 * 1024, &((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->max_poll_body);
 }
 
 static const char *set_path(cmd_parms *cmd, void *dir, const char *value)
@@ -269,7 +261,7 @@ static const char *set_path(cmd_parms *cmd, void *dir, const char *value)
             "such as /vault",
             cmd->cmd->name, value);
     }
-    ((vault_location_t *)dir)->path = value;
+    ((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->path = value;
     return NULL;
 }
 
@@ -288,7 +280,7 @@ static void add_word(apr_array_header_t **list, const char *word, apr_pool_t *po
 
 static const char *add_notify_after(cmd_parms *cmd, void *dir, const char *name)
 {
-    vault_location_t *l = dir;
+    vault_location_t *l = vault_conf_part(dir, VAULT_CONF_LOCATION);
     apr_size_t length = strlen(name);
 
     if (!length || length > VAULT_INTEREST_MAX) {
@@ -301,7 +293,7 @@ static const char *add_notify_after(cmd_parms *cmd, void *dir, const char *name)
 
 static const char *set_notify(cmd_parms *cmd, void *dir, int on)
 {
-    ((vault_location_t *)dir)->notify = on;
+    ((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->notify = on;
     return NULL;
 }
 
@@ -309,7 +301,7 @@ static const char *set_notify(cmd_parms *cmd, void *dir, int on)
 
 static const char *add_origin(cmd_parms *cmd, void *dir, const char *text)
 {
-    vault_location_t *l = dir;
+    vault_location_t *l = vault_conf_part(dir, VAULT_CONF_LOCATION);
     int off = !ap_cstr_casecmp(text, "off");
     const char *origin = off ? text : vault_origin_parse(text, cmd->pool);
 
@@ -360,18 +352,6 @@ const command_rec vault_commands[] = {
                       "a feed and those of its methods that browsers may call by URL; or Off"),
     AP_INIT_TAKE1("VaultFeedKeyFile", vault_feed_key_set, NULL, RSRC_CONF,
                   "a file with the key by which applications call feeds from server to server; or Off"),
-    AP_INIT_TAKE12("VaultQosLimit", vault_throttle_set_limit, NULL, RSRC_CONF | ACCESS_CONF,
-                   "how many requests are handled at once, in all children together (1 to 65536), and how many of one "
-                   "client; or Off"),
-    AP_INIT_TAKE12(
-        "VaultQosPriority", vault_throttle_set_rank, NULL, RSRC_CONF | ACCESS_CONF,
-        "a number from 0 to 9, or an expression that gives one, and the condition under which it holds; or Off"),
-    AP_INIT_TAKE1("VaultQosTimeout", vault_throttle_set_timeout, NULL, RSRC_CONF | ACCESS_CONF,
-                  "how long a request waits to be let in, in seconds (1 to 600)"),
-    AP_INIT_TAKE1("VaultQosQueue", vault_throttle_set_queue, NULL, RSRC_CONF | ACCESS_CONF,
-                  "how many requests may wait to be let in (0 to 65536)"),
-    AP_INIT_TAKE1("VaultQosQueuePerClient", vault_throttle_set_share, NULL, RSRC_CONF | ACCESS_CONF,
-                  "how many of them one user or, without login, one address may have (1 to 65536), or Off"),
     AP_INIT_TAKE_ARGV("VaultFeed", vault_settings_add_feed, NULL, RSRC_CONF,
                       "a name, the path of a feed and its parameters as key=value"),
     AP_INIT_TAKE1("VaultSharedMemory", set_memory, NULL, RSRC_CONF,

@@ -10,6 +10,7 @@
 #include "http_config.h"
 #include "ap_expr.h"
 
+#include "server/conf.h"
 #include "shm/segment.h"
 
 /** Per location. */
@@ -32,11 +33,6 @@ typedef struct vault_location_t {
     int notify;                              /* VaultNotify: does Vault-Notify count; -1: not said, it does */
     apr_array_header_t *origins;             /* VaultLongPollOrigin, of const char *; NULL: not said; empty: Off */
     int same_origin;                         /* VaultSameOrigin; -1: not said */
-    const struct vault_throttle_t *throttle; /* VaultQosLimit; NULL: not said */
-    apr_array_header_t *qos_ranks;           /* VaultQosPriority, of vault_rule_t; NULL: not said; empty: Off */
-    int qos_timeout;                         /* VaultQosTimeout, seconds; 0: not said */
-    int qos_queue;                           /* VaultQosQueue; -1: not said */
-    int qos_share;                           /* VaultQosQueuePerClient; 0: Off; -1: not said */
 } vault_location_t;
 
 /** One method of `VaultFeedExpose NAME METHOD …`. */
@@ -81,8 +77,7 @@ extern const command_rec vault_commands[];
 /** Back to the defaults: before each reading of the configuration. */
 void vault_settings_reset(void);
 
-void *vault_location_create(apr_pool_t *p, char *dir);
-void *vault_location_merge(apr_pool_t *p, void *base, void *add);
+extern const vault_conf_t vault_location_conf;
 
 /** What holds for the request, defaults filled in by these. */
 const vault_location_t *vault_location_of(const request_rec *r);

@@ -64,7 +64,7 @@ static const char *add_log_argument(cmd_parms *cmd, vault_feed_log_t *entry, con
 
 const char *vault_settings_add_feed_log(cmd_parms *cmd, void *dir, int argc, char *const argv[])
 {
-    vault_location_t *l = dir;
+    vault_location_t *l = vault_conf_part(dir, VAULT_CONF_LOCATION);
     vault_feed_log_t *entry;
     const char *error = NULL;
     int i;
@@ -111,7 +111,7 @@ static const char *add_exposed(cmd_parms *cmd, vault_location_t *l, const char *
 
 const char *vault_settings_add_feed_expose(cmd_parms *cmd, void *dir, int argc, char *const argv[])
 {
-    vault_location_t *l = dir;
+    vault_location_t *l = vault_conf_part(dir, VAULT_CONF_LOCATION);
     const char *error = NULL;
     int i, off = argc == 1 && !ap_cstr_casecmp(argv[0], "off");
 

@@ -33,7 +33,7 @@ const vault_own_handler_t *vault_own_handler(const request_rec *r)
 const char *vault_own_handler_set(cmd_parms *cmd, void *dir, const char *name)
 {
     if (!ap_check_cmd_context(cmd, NOT_IN_HTACCESS)) {
-        ((vault_location_t *)dir)->handler = name;
+        ((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->handler = name;
     }
     return DECLINE_CMD;
 }

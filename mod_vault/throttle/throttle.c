@@ -241,7 +241,7 @@ static int refuse_late(turn_t *turn, request_rec *r)
     end_turn(turn, VAULT_QOS_LATE);
     ap_log_rerror(APLOG_MARK, level, 0, r,
                   VLTNO(00258) "%s was not let in to %s within VaultQosTimeout %d: it is refused", r->uri,
-                  turn->throttle->name, vault_location_qos_timeout(vault_location_of(r)));
+                  turn->throttle->name, vault_throttle_conf_timeout(vault_throttle_conf_of(r)));
     return refuse(r);
 }
 
@@ -348,12 +348,12 @@ static unsigned rank_of(request_rec *r, const apr_array_header_t *rules)
     return rank < 0 ? 0 : (unsigned)rank;
 }
 
-static int enter(request_rec *r, const vault_location_t *l)
+static int enter(request_rec *r, const vault_throttle_conf_t *l)
 {
     vault_qos_entrant_t who = {.slot = vault_server.slot,
-                               .rank = rank_of(r, l->qos_ranks),
-                               .queue = (apr_uint32_t)vault_location_qos_queue(l),
-                               .share = (apr_uint32_t)vault_location_qos_share(l),
+                               .rank = rank_of(r, l->ranks),
+                               .queue = (apr_uint32_t)vault_throttle_conf_queue(l),
+                               .share = (apr_uint32_t)vault_throttle_conf_share(l),
                                .client = vault_client_of(r)};
     vault_qos_pass_t pass = {0, 0, 0};
     apr_status_t rv = vault_qos_enter(vault_server.qos, &l->throttle->gate, &who, &pass);
@@ -371,7 +371,7 @@ static int enter(request_rec *r, const vault_location_t *l)
         return run(turn, r);
     }
     turn->queues = 1;
-    turn->deadline = vault_now() + apr_time_from_sec(vault_location_qos_timeout(l));
+    turn->deadline = vault_now() + apr_time_from_sec(vault_throttle_conf_timeout(l));
     return queue(turn, r);
 }
 
@@ -396,7 +396,7 @@ static int answers_an_error(const request_rec *r)
 
 static int before_others(request_rec *r)
 {
-    const vault_location_t *l = r->per_dir_config ? vault_location_of(r) : NULL;
+    const vault_throttle_conf_t *l = vault_throttle_conf_of(r);
     turn_t *turn;
 
     if (!l || !l->throttle || !l->throttle->gate.birth || r->main) {

@@ -21,6 +21,40 @@ void vault_throttle_conf_reset(apr_pool_t *pconf)
     throttles = apr_array_make(pconf, 8, sizeof(vault_throttle_t *));
 }
 
+static vault_throttle_conf_t *part_of(void *dir)
+{
+    return vault_conf_part(dir, VAULT_CONF_THROTTLE);
+}
+
+static void init(void *part)
+{
+    vault_throttle_conf_t *l = part;
+
+    l->queue = -1;
+    l->share = -1;
+}
+
+static void merge(void *part, const void *outer, const void *inner)
+{
+    const vault_throttle_conf_t *o = outer, *i = inner;
+    vault_throttle_conf_t *l = part;
+
+    VAULT_CONF_MERGE(l, o, i, throttle, NULL);
+    VAULT_CONF_MERGE(l, o, i, ranks, NULL);
+    VAULT_CONF_MERGE(l, o, i, timeout, 0);
+    VAULT_CONF_MERGE(l, o, i, queue, -1);
+    VAULT_CONF_MERGE(l, o, i, share, -1);
+}
+
+const vault_conf_t vault_throttle_conf = {sizeof(vault_throttle_conf_t), init, merge};
+
+const vault_throttle_conf_t *vault_throttle_conf_of(const request_rec *r)
+{
+    return vault_conf_of(r, VAULT_CONF_THROTTLE);
+}
+
+/* ----------------------------------------------------------------- directives */
+
 /* Without a number for one client, an eighth is kept from it: of fewer than 4 nothing. */
 static int each_of(int limit)
 {
@@ -40,14 +74,14 @@ static const char *parse_each(cmd_parms *cmd, vault_throttle_t *t, const char *v
     return NULL;
 }
 
-const char *vault_throttle_set_limit(cmd_parms *cmd, void *dir, const char *value, const char *each)
+static const char *set_limit(cmd_parms *cmd, void *dir, const char *value, const char *each)
 {
     vault_throttle_t *t = apr_pcalloc(cmd->pool, sizeof(*t));
     const char *error;
 
     t->path = cmd->path;
     t->server = cmd->server;
-    ((vault_location_t *)dir)->throttle = t;
+    part_of(dir)->throttle = t;
     if (!ap_cstr_casecmp(value, "off")) {
         return each ? apr_psprintf(cmd->pool, "%s Off %s: nothing is accepted after Off", cmd->cmd->name, each) : NULL;
     }
@@ -57,25 +91,25 @@ const char *vault_throttle_set_limit(cmd_parms *cmd, void *dir, const char *valu
     return error || !each ? error : parse_each(cmd, t, each);
 }
 
-const char *vault_throttle_set_timeout(cmd_parms *cmd, void *dir, const char *value)
+static const char *set_timeout(cmd_parms *cmd, void *dir, const char *value)
 {
-    return vault_settings_number(cmd, value, 1, 600, "", &((vault_location_t *)dir)->qos_timeout);
+    return vault_settings_number(cmd, value, 1, 600, "", &part_of(dir)->timeout);
 }
 
-const char *vault_throttle_set_queue(cmd_parms *cmd, void *dir, const char *value)
+static const char *set_queue(cmd_parms *cmd, void *dir, const char *value)
 {
-    return vault_settings_number(cmd, value, 0, 65536, "", &((vault_location_t *)dir)->qos_queue);
+    return vault_settings_number(cmd, value, 0, 65536, "", &part_of(dir)->queue);
 }
 
-const char *vault_throttle_set_share(cmd_parms *cmd, void *dir, const char *value)
+static const char *set_share(cmd_parms *cmd, void *dir, const char *value)
 {
-    vault_location_t *l = dir;
+    vault_throttle_conf_t *l = part_of(dir);
 
     if (!ap_cstr_casecmp(value, "off")) {
-        l->qos_share = 0;
+        l->share = 0;
         return NULL;
     }
-    return vault_settings_number(cmd, value, 1, LIMIT_MAX, "; or Off", &l->qos_share);
+    return vault_settings_number(cmd, value, 1, LIMIT_MAX, "; or Off", &l->share);
 }
 
 /* A text without anything to be put in must be a rank by itself. */
@@ -84,9 +118,9 @@ static int can_be_rank(const char *value)
     return ap_strchr_c(value, '%') || (apr_isdigit(value[0]) && !value[1]);
 }
 
-const char *vault_throttle_set_rank(cmd_parms *cmd, void *dir, const char *value, const char *condition)
+static const char *set_rank(cmd_parms *cmd, void *dir, const char *value, const char *condition)
 {
-    vault_location_t *l = dir;
+    vault_throttle_conf_t *l = part_of(dir);
 
     if (!vault_rules_is_off(value, condition) && !can_be_rank(value)) {
         return apr_psprintf(
@@ -96,22 +130,37 @@ const char *vault_throttle_set_rank(cmd_parms *cmd, void *dir, const char *value
             cmd->cmd->name, value, VAULT_QOS_RANK_MAX);
     }
     /* The answer does not depend on it, so caches need not know. */
-    return vault_rules_add(cmd, &l->qos_ranks, value, condition, AP_EXPR_FLAG_DONT_VARY);
+    return vault_rules_add(cmd, &l->ranks, value, condition, AP_EXPR_FLAG_DONT_VARY);
 }
 
-int vault_location_qos_timeout(const vault_location_t *l)
+const command_rec vault_throttle_directives[] = {
+    AP_INIT_TAKE12("VaultQosLimit", set_limit, NULL, RSRC_CONF | ACCESS_CONF,
+                   "how many requests are handled at once, in all children together (1 to 65536), and how many of one "
+                   "client; or Off"),
+    AP_INIT_TAKE12(
+        "VaultQosPriority", set_rank, NULL, RSRC_CONF | ACCESS_CONF,
+        "a number from 0 to 9, or an expression that gives one, and the condition under which it holds; or Off"),
+    AP_INIT_TAKE1("VaultQosTimeout", set_timeout, NULL, RSRC_CONF | ACCESS_CONF,
+                  "how long a request waits to be let in, in seconds (1 to 600)"),
+    AP_INIT_TAKE1("VaultQosQueue", set_queue, NULL, RSRC_CONF | ACCESS_CONF,
+                  "how many requests may wait to be let in (0 to 65536)"),
+    AP_INIT_TAKE1("VaultQosQueuePerClient", set_share, NULL, RSRC_CONF | ACCESS_CONF,
+                  "how many of them one user or, without login, one address may have (1 to 65536), or Off"),
+    {.name = NULL}};
+
+int vault_throttle_conf_timeout(const vault_throttle_conf_t *l)
 {
-    return l->qos_timeout ? l->qos_timeout : 10;
+    return l->timeout ? l->timeout : 10;
 }
 
-int vault_location_qos_queue(const vault_location_t *l)
+int vault_throttle_conf_queue(const vault_throttle_conf_t *l)
 {
-    return l->qos_queue >= 0 ? l->qos_queue : 1000;
+    return l->queue >= 0 ? l->queue : 1000;
 }
 
-int vault_location_qos_share(const vault_location_t *l)
+int vault_throttle_conf_share(const vault_throttle_conf_t *l)
 {
-    return l->qos_share >= 0 ? l->qos_share : (vault_location_qos_queue(l) + 1) / 2;
+    return l->share >= 0 ? l->share : (vault_throttle_conf_queue(l) + 1) / 2;
 }
 
 /* ------------------------------------------------------------------- start-up */

@@ -20,7 +20,7 @@ static int has_variables(const char *value)
 
 const char *vault_declared_set_poll(cmd_parms *cmd, void *dir, const char *value, const char *condition)
 {
-    vault_location_t *l = dir;
+    vault_location_t *l = vault_conf_part(dir, VAULT_CONF_LOCATION);
 
     if (!vault_rules_is_off(value, condition) && !has_variables(value) && (value[0] != '/' || value[1] == '/')) {
         return apr_psprintf(cmd->pool,
@@ -33,7 +33,7 @@ const char *vault_declared_set_poll(cmd_parms *cmd, void *dir, const char *value
 
 const char *vault_declared_set_interest(cmd_parms *cmd, void *dir, const char *value, const char *condition)
 {
-    vault_location_t *l = dir;
+    vault_location_t *l = vault_conf_part(dir, VAULT_CONF_LOCATION);
 
     if (!*value || (!has_variables(value) && strlen(value) > VAULT_INTEREST_MAX)) {
         return apr_psprintf(cmd->pool,

@@ -84,7 +84,7 @@ const char *vault_feed_key_set(cmd_parms *cmd, void *dir, const char *path)
     if (error) {
         return error;
     }
-    ((vault_location_t *)dir)->feed_key = key;
+    ((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->feed_key = key;
     if (!ap_cstr_casecmp(path, "off")) {
         return NULL;
     }

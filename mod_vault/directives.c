@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collects the directives of the folders, and the parts of their sections. */
+#include "directives.h"
+
+#include <stdlib.h>
+
+#include "feed/feeds.h"
+#include "server/conf.h"
+#include "settings.h"
+#include "throttle/throttle_conf.h"
+
+#define ROWS_MAX 64
+
+static const command_rec *const rows[] = {
+    vault_commands,
+    vault_throttle_directives,
+};
+
+static const vault_conf_t *const parts[VAULT_CONF_COUNT] = {
+    [VAULT_CONF_LOCATION] = &vault_location_conf,
+    [VAULT_CONF_THROTTLE] = &vault_throttle_conf,
+};
+
+command_rec vault_directives[ROWS_MAX + 1];
+
+/* httpd reads the table of a module's directives as soon as it has loaded the module, before any function of it. */
+__attribute__((constructor)) static void collect(void)
+{
+    unsigned i, count = 0;
+    const command_rec *row;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (row = rows[i]; row->name; row++) {
+            if (count == ROWS_MAX) {
+                abort(); /* at the first load: ROWS_MAX is too small */
+            }
+            vault_directives[count++] = *row;
+        }
+    }
+}
+
+static vault_section_t *make_section(apr_pool_t *p)
+{
+    apr_size_t size = APR_ALIGN_DEFAULT(sizeof(vault_section_t)), at = size;
+    vault_section_t *s;
+    unsigned i;
+
+    for (i = 0; i < VAULT_CONF_COUNT; i++) {
+        size += APR_ALIGN_DEFAULT(parts[i]->size);
+    }
+    s = apr_pcalloc(p, size);
+    for (i = 0; i < VAULT_CONF_COUNT; i++) {
+        s->parts[i] = (char *)s + at;
+        at += APR_ALIGN_DEFAULT(parts[i]->size);
+    }
+    return s;
+}
+
+void *vault_directives_create(apr_pool_t *p, char *dir)
+{
+    vault_section_t *s = make_section(p);
+    unsigned i;
+
+    for (i = 0; i < VAULT_CONF_COUNT; i++) {
+        if (parts[i]->init) {
+            parts[i]->init(s->parts[i]);
+        }
+    }
+    return s;
+}
+
+void *vault_directives_merge(apr_pool_t *p, void *outer, void *inner)
+{
+    vault_section_t *s = make_section(p);
+    unsigned i;
+
+    for (i = 0; i < VAULT_CONF_COUNT; i++) {
+        parts[i]->merge(s->parts[i], ((vault_section_t *)outer)->parts[i], ((vault_section_t *)inner)->parts[i]);
+    }
+    return s;
+}
+
+void vault_directives_reset(apr_pool_t *pconf)
+{
+    vault_settings_reset();
+    vault_feeds_reset(pconf);
+    vault_throttle_conf_reset(pconf);
+}

@@ -8,6 +8,7 @@
 #include "apr_strings.h"
 #include "http_log.h"
 
+#include "announce/announce_conf.h"
 #include "base/now.h"
 #include "mod_vault/vault.h"
 #include "request/client.h"
@@ -46,8 +47,8 @@ static apr_status_t gather_locked(const char *interest)
 /* In a process where nobody comes to tell what waits, nothing may. */
 static int is_admitted(request_rec *r)
 {
-    return !vault_settings.notify_rate || !vault_server.waiters ||
-           vault_clients_admit(vault_server.clients, vault_client_of(r), (unsigned)vault_settings.notify_rate,
+    return !vault_announce_conf_rate() || !vault_server.waiters ||
+           vault_clients_admit(vault_server.clients, vault_client_of(r), (unsigned)vault_announce_conf_rate(),
                                vault_now());
 }
 
@@ -62,7 +63,7 @@ static void say_gathered(request_rec *r)
         ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
                       VLTNO(00231) "a client notifies more often than VaultNotifyRate %d a second: the rest is told "
                                    "together, within a second",
-                      vault_settings.notify_rate);
+                      vault_announce_conf_rate());
     }
 }
 

@@ -9,6 +9,7 @@
 #include "http_core.h"
 #include "http_request.h"
 
+#include "announce/announce_conf.h"
 #include "request/own_handlers.h"
 #include "server/server.h"
 
@@ -49,7 +50,8 @@ static int is_safe(const request_rec *r)
  * other without end. */
 static int run_others(request_rec *r)
 {
-    apr_array_header_t *names = r->per_dir_config ? vault_location_of(r)->notify_after : NULL;
+    const vault_announce_conf_t *l = vault_announce_conf_of(r);
+    apr_array_header_t *names = l ? l->after : NULL;
     int rv;
 
     if (!names || !names->nelts || r->main || is_safe(r) || vault_own_handler(r) ||

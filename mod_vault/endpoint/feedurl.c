@@ -10,10 +10,12 @@
 #include "base/json_text.h"
 #include "base/now.h"
 #include "base/text.h"
+#include "endpoint/endpoint_conf.h"
 #include "endpoint/feed_page.h"
 #include "feed/feedcall.h"
 #include "feed/feeds.h"
 #include "page/method_url.h"
+#include "poll/poll_conf.h"
 #include "poll/unsent.h"
 #include "request/client.h"
 #include "request/origin.h"
@@ -22,6 +24,7 @@
 #include "server/server.h"
 #include "view/context.h"
 #include "view/feed_key.h"
+#include "view/view_conf.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -71,8 +74,8 @@ int vault_feedurl_is(const char *url, const char *base)
 /* What the URL names, if it is exposed here; else NULL. */
 static const vault_exposed_t *find_exposed(const request_rec *r)
 {
-    const vault_location_t *l = vault_location_of(r);
-    const char *rest = after_base(r->uri, vault_location_path(l));
+    const vault_endpoint_conf_t *l = vault_endpoint_conf_of(r);
+    const char *rest = after_base(r->uri, vault_view_conf_path(vault_view_conf_of(r)));
     int i;
 
     for (i = 0; rest && l->exposed && i < l->exposed->nelts; i++) {
@@ -88,7 +91,7 @@ static const vault_exposed_t *find_exposed(const request_rec *r)
 /* Programs with the key may call all methods, exposed or not. NULL: the URL names no method. */
 static const vault_exposed_t *find_any(const request_rec *r)
 {
-    const char *base = vault_location_path(vault_location_of(r)), *rest = after_base(r->uri, base);
+    const char *base = vault_view_conf_path(vault_view_conf_of(r)), *rest = after_base(r->uri, base);
     apr_size_t feed = rest ? name_length(rest) : 0;
     vault_exposed_t *e;
 
@@ -301,7 +304,7 @@ static int call(request_rec *r, const vault_exposed_t *e, const json_t *args, ch
 static int call_and_answer(request_rec *r, const vault_exposed_t *e, const json_t *args)
 {
     vault_context_t *x = vault_context_make(r);
-    const vault_location_t *l = vault_location_of(r);
+    const vault_poll_conf_t *l = vault_poll_conf_of(r);
     apr_pool_t *outer = x->pool;
     char *text = NULL;
     int own = !x->in_method && !x->in_view, status;
@@ -313,7 +316,7 @@ static int call_and_answer(request_rec *r, const vault_exposed_t *e, const json_
     if (own) {
         apr_pool_create(&x->pool, vault_server.scratch);
     }
-    x->room = (apr_size_t)(x->in_method ? vault_location_max_output(l) : vault_location_max_answer(l));
+    x->room = (apr_size_t)(x->in_method ? vault_poll_conf_max_output(l) : vault_poll_conf_max_answer(l));
     status = call(r, e, args, &text);
     x->room = 0;
     vault_feed_page_end(r);

@@ -11,6 +11,7 @@
 
 #include "endpoint/feedurl.h"
 #include "poll/method.h"
+#include "poll/poll_conf.h"
 #include "poll/unsent.h"
 #include "poll/updates.h"
 #include "request/body.h"
@@ -20,6 +21,7 @@
 #include "request/reply.h"
 #include "server/server.h"
 #include "view/context.h"
+#include "view/view_conf.h"
 
 /* A hundred URLs of the longest kind, and what is around them. */
 #define BODY_MAX (128 * 1024)
@@ -78,7 +80,7 @@ static void leave_out(request_t *q, const char *url)
 /* Run a method of the new page. */
 static void run_method(request_t *q, vault_context_t *x, const char *url)
 {
-    apr_off_t max = vault_location_max_output(vault_location_of(q->r));
+    apr_off_t max = vault_poll_conf_max_output(vault_poll_conf_of(q->r));
     vault_output_t o;
     const char *failed;
 
@@ -117,7 +119,7 @@ static void run_in_scratch(request_t *q, vault_context_t *x, const char *url)
 /* May the page get this method? If not, the browser is told. */
 static int is_welcome(request_t *q, const char *url)
 {
-    const char *base = vault_location_path(vault_location_of(q->r));
+    const char *base = vault_view_conf_path(vault_view_conf_of(q->r));
 
     if (vault_feedurl_is(url, base)) {
         return 1;
@@ -128,7 +130,7 @@ static int is_welcome(request_t *q, const char *url)
 
 static void add_method(request_t *q, vault_context_t *x, const char *url)
 {
-    int max = vault_location_max_methods(vault_location_of(q->r));
+    int max = vault_view_conf_max_methods(vault_view_conf_of(q->r));
 
     if (vault_state_method(vault_run_state(x->run), url) || !is_welcome(q, url)) {
         return;
@@ -197,7 +199,7 @@ static int make_page(request_t *q)
 /* Could this call be answered? What it says now is not kept. */
 static int passes_trial(request_t *q, const char *url)
 {
-    apr_off_t max = vault_location_max_output(vault_location_of(q->r));
+    apr_off_t max = vault_poll_conf_max_output(vault_poll_conf_of(q->r));
     apr_pool_t *pool = NULL;
     vault_output_t o;
     int passes;
@@ -210,7 +212,7 @@ static int passes_trial(request_t *q, const char *url)
 
 static apr_status_t join_method(request_t *q, const vault_page_t *page, const vault_state_t *base, const char *url)
 {
-    vault_write_t write = {.method = url, .max_methods = vault_location_max_methods(vault_location_of(q->r))};
+    vault_write_t write = {.method = url, .max_methods = vault_view_conf_max_methods(vault_view_conf_of(q->r))};
     vault_owner_t owner = vault_realm_owner(q->r);
     apr_status_t rv;
 
@@ -345,7 +347,7 @@ int vault_subscriptions_handler(request_rec *r)
     q = apr_pcalloc(r->pool, sizeof(*q));
     q->r = r;
     vault_updates_begin(&q->updates, r->pool, 0);
-    q->budget.most = (apr_size_t)vault_location_max_answer(vault_location_of(r));
+    q->budget.most = (apr_size_t)vault_poll_conf_max_answer(vault_poll_conf_of(r));
     status = handle(q);
     json_decref(q->body);
     return status;

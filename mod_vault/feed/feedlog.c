@@ -7,6 +7,7 @@
 
 #include "base/now.h"
 #include "base/utf8.h"
+#include "feed/feed_conf.h"
 #include "feed/feedcall.h"
 #include "server/log.h"
 #include "server/server.h"
@@ -47,12 +48,14 @@ static int log_transaction(request_rec *r)
 {
     static apr_time_t said;
     const apr_array_header_t *entries;
+    const vault_feed_conf_t *l;
     int i;
 
     while (r->next) {
         r = r->next;
     }
-    entries = r->per_dir_config ? vault_location_of(r)->feed_log : NULL;
+    l = vault_feed_conf_of(r);
+    entries = l ? l->log : NULL;
     for (i = 0; entries && i < entries->nelts; i++) {
         const vault_feed_log_t *entry = APR_ARRAY_IDX(entries, i, const vault_feed_log_t *);
         const char *error = call_feed(r, entry);

@@ -20,6 +20,7 @@
 #include "poll/acknowledgement.h"
 #include "poll/answer.h"
 #include "poll/events.h"
+#include "poll/poll_conf.h"
 #include "poll/poll_request.h"
 #include "poll/seats.h"
 #include "poll/stream.h"
@@ -418,7 +419,7 @@ static int begin_stream(dispatch_t *d)
         return d->seats.html ? refuse_html(d, why) : answer_refused(d, why);
     }
     vault_seats_stream(&d->seats);
-    d->end = vault_now() + apr_time_from_sec(vault_location_stream(vault_location_of(d->r)));
+    d->end = vault_now() + apr_time_from_sec(vault_poll_conf_stream(vault_poll_conf_of(d->r)));
     d->stream = vault_stream_begin(d->r);
     return vault_events_begin(d->stream, &d->seats) ? DECLINED : answer_gone(d);
 }

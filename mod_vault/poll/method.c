@@ -16,6 +16,7 @@
 #include "view/feed_key.h"
 #include "view/headers.h"
 #include "view/own_page.h"
+#include "view/view_conf.h"
 
 /* What a method is asked for, whatever the poll accepts: the integrations of Turbo answer with its media type only to this. */
 #define ACCEPT "text/vnd.turbo-stream.html, text/html, */*;q=0.1"
@@ -103,7 +104,7 @@ static void tell_page(request_rec *sub)
 {
     const vault_context_t *x = vault_context_get(sub);
 
-    if (x && x->run && vault_location_of(sub)->long_poll == 1) {
+    if (x && x->run && vault_view_conf_of(sub)->long_poll == 1) {
         vault_own_page_tell(sub->headers_in, &x->page, vault_run_base(x->run)->properties, sub->pool);
         if (x->calls.run) {
             apr_table_setn(sub->headers_in, "Vault-Page", vault_feed_key_format(&x->calls, sub->pool));

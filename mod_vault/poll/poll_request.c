@@ -9,6 +9,7 @@
 
 #include "base/now.h"
 #include "base/utf8.h"
+#include "poll/poll_conf.h"
 #include "request/realm.h"
 #include "request/reply.h"
 #include "server/log.h"
@@ -66,7 +67,7 @@ static int spread(void)
 /* How long it may wait: as configured, a tenth more or less so that pages do not poll in step, and within the Timeout. */
 apr_interval_time_t vault_poll_request_hold(request_rec *r)
 {
-    apr_interval_time_t wanted = apr_time_from_sec(vault_location_timeout(vault_location_of(r))), hold,
+    apr_interval_time_t wanted = apr_time_from_sec(vault_poll_conf_timeout(vault_poll_conf_of(r))), hold,
                         most = vault_suspension_longest(r);
 
     hold = wanted + wanted / 1280 * (spread() - 128);
@@ -143,7 +144,8 @@ static int take_params(vault_poll_request_t *q, const apr_table_t *params, apr_p
         return take_pages(q, apr_pstrdup(pool, vault_utf8_clean(pages, strlen(pages), &length, pool)));
     }
     q->count = 1;
-    status = take_page(&q->asked[0], apr_table_get(params, "page"), seq || !as ? seq : "0", apr_table_get(params, "tab"));
+    status =
+        take_page(&q->asked[0], apr_table_get(params, "page"), seq || !as ? seq : "0", apr_table_get(params, "tab"));
     if (as && !seq) {
         q->asked[0].take.seq = VAULT_PAGE_LATEST;
     }
@@ -189,9 +191,9 @@ static int take_last_id(vault_poll_request_t *q, request_rec *r, apr_pool_t *poo
 
 int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t *pool)
 {
-    const vault_location_t *l = vault_location_of(r);
+    const vault_poll_conf_t *l = vault_poll_conf_of(r);
     apr_table_t *params;
-    int status, form = vault_reply_params(r, &params, (apr_size_t)vault_location_max_poll_body(l), pool);
+    int status, form = vault_reply_params(r, &params, (apr_size_t)vault_poll_conf_max_poll_body(l), pool);
     vault_owner_t owner;
     unsigned i;
 
@@ -201,7 +203,7 @@ int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t 
     if ((status = take_params(q, params, pool)) != OK) { /* if the query has said all, a body does not matter */
         return form == OK ? status : form;
     }
-    q->stream = !q->ack && vault_location_stream(l) && (q->html || accepts_stream(r, pool));
+    q->stream = !q->ack && vault_poll_conf_stream(l) && (q->html || accepts_stream(r, pool));
     if (q->html && !q->stream) {
         return HTTP_NOT_ACCEPTABLE;
     }
@@ -236,7 +238,7 @@ int vault_poll_request_refuse(request_rec *r, int status)
                 r->pool,
                 "the form of a poll may have %" APR_OFF_T_FMT
                 " bytes here (VaultMaxPollBody, or less by LimitRequestBody) and %d fields, and ask for %d pages",
-                vault_location_max_poll_body(vault_location_of(r)), VAULT_REPLY_FIELDS_MAX, VAULT_POLL_PAGES_MAX));
+                vault_poll_conf_max_poll_body(vault_poll_conf_of(r)), VAULT_REPLY_FIELDS_MAX, VAULT_POLL_PAGES_MAX));
     }
     return vault_reply_no_fields(r, status);
 }

@@ -8,6 +8,7 @@
 #include "base/now.h"
 #include "page/page_name.h"
 #include "poll/method.h"
+#include "poll/poll_conf.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "view/context.h"
@@ -179,7 +180,7 @@ static end_t run_method(vault_rounds_t *rounds, vault_context_t *x, const char *
     if (!open_calls(rounds, x, url, round)) {
         return LEFT_OUT;
     }
-    failed = vault_method_run(rounds->r, url, vault_location_max_output(rounds->location), &output, x->pool);
+    failed = vault_method_run(rounds->r, url, vault_poll_conf_max_output(rounds->location), &output, x->pool);
     if (failed) {
         vault_run_fail(x->run, failed);
     }

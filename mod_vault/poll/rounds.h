@@ -13,13 +13,14 @@
 #include "httpd.h"
 
 #include "page/run.h"
+#include "poll/poll_conf.h"
 #include "poll/updates.h"
-#include "settings.h"
+#include "server/settings.h"
 
 /** What a poll remembers of its rounds. Zeroed but for the first three. */
 typedef struct vault_rounds_t {
     request_rec *r; /* the poll */
-    const vault_location_t *location;
+    const vault_poll_conf_t *location;
     apr_time_t came;             /* when the poll came */
     apr_time_t rest_until;       /* 0: no method rests; else when they run again. Whoever is notified sets it to 0 */
     apr_interval_time_t rest;    /* how long they rest after a failure */

@@ -9,6 +9,7 @@
 #include "base/now.h"
 #include "feed/feeds.h"
 #include "page/page_facts.h"
+#include "poll/poll_conf.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "suspend/handlers.h"
@@ -65,7 +66,7 @@ vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault
     seat->id = apr_pstrdup(r->pool, asked->id);
     seat->seq = seat->told = asked->take.seq;
     seat->rounds.r = r;
-    seat->rounds.location = vault_location_of(r);
+    seat->rounds.location = vault_poll_conf_of(r);
     seat->rounds.came = vault_now();
     if (is_late(r, asked)) {
         return seat->standing = VAULT_SEAT_SUPERSEDED;

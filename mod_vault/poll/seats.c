@@ -7,6 +7,7 @@
 #include "base/now.h"
 #include "page/page_facts.h"
 #include "poll/answer.h"
+#include "poll/poll_conf.h"
 #include "server/server.h"
 
 void vault_seats_take(vault_seats_t *seats, request_rec *r, const vault_poll_request_t *q)
@@ -99,8 +100,8 @@ static vault_seat_t *next_moved(const vault_seats_t *seats)
 
 void vault_seats_run(vault_seats_t *seats)
 {
-    const vault_location_t *location = seats->seat[0].rounds.location;
-    vault_answer_budget_t budget = {.most = (apr_size_t)vault_location_max_answer(location)};
+    const vault_poll_conf_t *location = seats->seat[0].rounds.location;
+    vault_answer_budget_t budget = {.most = (apr_size_t)vault_poll_conf_max_answer(location)};
     vault_seat_t *seat;
 
     while (vault_answer_budget_allows(&budget, 1) && (seat = next_moved(seats))) {

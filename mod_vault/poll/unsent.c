@@ -7,6 +7,7 @@
 #include "base/now.h"
 #include "base/text.h"
 #include "poll/answer.h"
+#include "poll/poll_conf.h"
 #include "request/client.h"
 #include "request/reply.h"
 #include "server/log.h"
@@ -25,7 +26,7 @@ static int is_over(request_rec *r)
     ap_log_rerror(APLOG_MARK, level, 0, r,
                   VLTNO(00290) "a client does not read its answers: it has VaultMaxUnsentPerClient %" APR_OFF_T_FMT
                                " bytes of them; if that is a proxy of many, mod_remoteip tells them apart",
-                  vault_settings.max_client_unsent);
+                  vault_poll_conf_max_unsent());
     return 0;
 }
 
@@ -49,14 +50,14 @@ void vault_unsent_give(vault_unsent_t *u)
 /* The last quarter is for the answers of methods that run already. */
 int vault_unsent_allows(request_rec *r, vault_client_id_t client)
 {
-    apr_uint64_t most = (apr_uint64_t)vault_settings.max_client_unsent;
+    apr_uint64_t most = (apr_uint64_t)vault_poll_conf_max_unsent();
 
     return vault_clients_has(vault_server.clients, client, VAULT_CLIENT_UNSENT) <= most - most / 4 || is_over(r);
 }
 
 int vault_unsent_take(vault_unsent_t *u, request_rec *r, apr_size_t length)
 {
-    apr_uint64_t most = (apr_uint64_t)vault_settings.max_client_unsent;
+    apr_uint64_t most = (apr_uint64_t)vault_poll_conf_max_unsent();
     vault_client_claim_t claim = {.kind = VAULT_CLIENT_UNSENT,
                                   .slot = vault_server.slot,
                                   .amount = length,

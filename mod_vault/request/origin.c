@@ -18,6 +18,7 @@
 #include "request/body.h"
 #include "request/own_handlers.h"
 #include "request/reply.h"
+#include "request/request_conf.h"
 #include "server/log.h"
 #include "server/server.h"
 
@@ -174,7 +175,7 @@ static int refuse(request_rec *r)
 
 int vault_origin_admit(request_rec *r, const char *methods, int harmless)
 {
-    const apr_array_header_t *origins = vault_location_of(r)->origins;
+    const apr_array_header_t *origins = vault_request_conf_of(r)->origins;
     const char *origin;
 
     if (r->main) {
@@ -199,7 +200,7 @@ int vault_origin_admit(request_rec *r, const char *methods, int harmless)
 /* No cookies and no login come with the question, so Require cannot be met. The answer tells nothing but what is configured. */
 static int let_in(request_rec *r)
 {
-    const apr_array_header_t *origins = vault_location_of(r)->origins;
+    const apr_array_header_t *origins = vault_request_conf_of(r)->origins;
 
     if (r->main || !origins || !preflight_for(r) || !shown_to(r, origins)) {
         return DECLINED;
@@ -229,7 +230,7 @@ static int guard(request_rec *r)
 {
     const char *origin;
 
-    if (r->main || vault_location_of(r)->same_origin != 1 || is_safe(r) || vault_own_handler(r) ||
+    if (r->main || vault_request_conf_of(r)->same_origin != 1 || is_safe(r) || vault_own_handler(r) ||
         vault_origin_is_same(r)) {
         return DECLINED;
     }

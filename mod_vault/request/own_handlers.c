@@ -5,6 +5,7 @@
 #include "http_log.h"
 
 #include "base/now.h"
+#include "request/request_conf.h"
 #include "server/log.h"
 #include "server/server.h"
 
@@ -29,15 +30,6 @@ const vault_own_handler_t *vault_own_handler(const request_rec *r)
     return NULL;
 }
 
-/* httpd passes a directive to every module that has one of that name; the core acts on this one. */
-const char *vault_own_handler_set(cmd_parms *cmd, void *dir, const char *name)
-{
-    if (!ap_check_cmd_context(cmd, NOT_IN_HTACCESS)) {
-        ((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->handler = name;
-    }
-    return DECLINE_CMD;
-}
-
 /* Runs before the module's handlers. The author of an .htaccess file must not open data of the whole server with
  * it. */
 static int refuse(request_rec *r)
@@ -50,7 +42,7 @@ static int refuse(request_rec *r)
     if (!own || !own->of_server) {
         return DECLINED;
     }
-    set = vault_location_of(r)->handler;
+    set = vault_request_conf_of(r)->handler;
     if (set && !ap_cstr_casecmp(set, own->name)) {
         return DECLINED;
     }

@@ -23,10 +23,6 @@ typedef struct vault_own_handler_t {
 /** The row of the handler that will answer `r`; NULL: that is a handler of another module. */
 const vault_own_handler_t *vault_own_handler(const request_rec *r);
 
-/** Also reads each SetHandler, a directive of httpd's core, to note the handlers that the server's configuration
- * sets. A SetHandler in an .htaccess file does not count. */
-const char *vault_own_handler_set(cmd_parms *cmd, void *dir, const char *name);
-
 void vault_own_handler_hooks(void);
 
 #endif

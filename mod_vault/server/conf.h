@@ -14,7 +14,12 @@
 
 /** Whose part it is. */
 typedef enum vault_conf_id_t {
-    VAULT_CONF_LOCATION,
+    VAULT_CONF_REQUEST,
+    VAULT_CONF_ANNOUNCE,
+    VAULT_CONF_VIEW,
+    VAULT_CONF_FEED,
+    VAULT_CONF_POLL,
+    VAULT_CONF_ENDPOINT,
     VAULT_CONF_THROTTLE,
     VAULT_CONF_COUNT
 } vault_conf_id_t;
@@ -44,5 +49,20 @@ static inline void *vault_conf_part(void *dir, vault_conf_id_t id)
 
 /** What holds for a request; NULL: httpd has not looked for its sections. */
 const void *vault_conf_of(const request_rec *r, vault_conf_id_t id);
+
+/** A whole number from a directive.
+ * @param other  what else the directive accepts, for the sentence: "; or Off"
+ * @return NULL, or the sentence that stops the start */
+const char *vault_conf_number(cmd_parms *cmd, const char *value, int min, int max, const char *other, int *number);
+
+/** A number of bytes from a directive, with or without K, M or G. @return as vault_conf_number() */
+const char *vault_conf_size(cmd_parms *cmd, const char *value, apr_off_t min, apr_off_t max, apr_off_t *size);
+
+/** The range of a size that is a limit of one client. */
+#define VAULT_CONF_CLIENT_BYTES_MIN (64 * 1024)
+#define VAULT_CONF_CLIENT_BYTES_MAX ((apr_off_t)64 << 30)
+
+/** Put a word at the end of a list (of const char *); NULL, that is Off, makes the list empty, whatever outer sections have given. */
+void vault_conf_add_word(apr_array_header_t **list, const char *word, apr_pool_t *pool);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "page/page.h"
 #include "qos/qos.h"
-#include "settings.h"
+#include "server/settings.h"
 #include "shm/client_table.h"
 #include "wait/waiters.h"
 

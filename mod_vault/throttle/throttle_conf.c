@@ -86,19 +86,19 @@ static const char *set_limit(cmd_parms *cmd, void *dir, const char *value, const
         return each ? apr_psprintf(cmd->pool, "%s Off %s: nothing is accepted after Off", cmd->cmd->name, each) : NULL;
     }
     APR_ARRAY_PUSH(throttles, vault_throttle_t *) = t;
-    error = vault_settings_number(cmd, value, 1, LIMIT_MAX, "; or Off", &t->limit);
+    error = vault_conf_number(cmd, value, 1, LIMIT_MAX, "; or Off", &t->limit);
     t->each = each_of(t->limit);
     return error || !each ? error : parse_each(cmd, t, each);
 }
 
 static const char *set_timeout(cmd_parms *cmd, void *dir, const char *value)
 {
-    return vault_settings_number(cmd, value, 1, 600, "", &part_of(dir)->timeout);
+    return vault_conf_number(cmd, value, 1, 600, "", &part_of(dir)->timeout);
 }
 
 static const char *set_queue(cmd_parms *cmd, void *dir, const char *value)
 {
-    return vault_settings_number(cmd, value, 0, 65536, "", &part_of(dir)->queue);
+    return vault_conf_number(cmd, value, 0, 65536, "", &part_of(dir)->queue);
 }
 
 static const char *set_share(cmd_parms *cmd, void *dir, const char *value)
@@ -109,7 +109,7 @@ static const char *set_share(cmd_parms *cmd, void *dir, const char *value)
         l->share = 0;
         return NULL;
     }
-    return vault_settings_number(cmd, value, 1, LIMIT_MAX, "; or Off", &l->share);
+    return vault_conf_number(cmd, value, 1, LIMIT_MAX, "; or Off", &l->share);
 }
 
 /* A text without anything to be put in must be a rank by itself. */

@@ -11,6 +11,7 @@
 #include "request/realm.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "view/view_conf.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -194,7 +195,7 @@ static apr_status_t make_page(request_rec *top, vault_context_t *x)
 static apr_status_t may_have_page(request_rec *top, const vault_context_t *x)
 {
     if (!x->in_view) {
-        return vault_location_of(top)->long_poll == 1 ? APR_NOTFOUND : APR_EACCES;
+        return vault_view_conf_of(top)->long_poll == 1 ? APR_NOTFOUND : APR_EACCES;
     }
     return x->sealed ? APR_EINIT : x->refused ? APR_ENOSPC : APR_SUCCESS;
 }
@@ -209,7 +210,7 @@ const char *vault_context_stream_url(request_rec *r)
         return NULL;
     }
     vault_page_format(&x->page, id);
-    return apr_psprintf(r->pool, "%s/poll?page=%s&as=html", vault_location_path(vault_location_of(top)), id);
+    return apr_psprintf(r->pool, "%s/poll?page=%s&as=html", vault_view_conf_path(vault_view_conf_of(top)), id);
 }
 
 vault_run_t *vault_context_run(request_rec *r, apr_status_t *status)

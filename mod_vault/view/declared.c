@@ -1,48 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VaultPoll and VaultInterest, and the check that the configuration does not use mod_headers for the same. */
+/* Evaluates VaultPoll and VaultInterest, and checks that the configuration does not use mod_headers for the same. */
 #include "view/declared.h"
 
 #include "apr_strings.h"
 #include "http_core.h"
 #include "http_log.h"
 
-#include "mod_vault/vault.h"
 #include "server/log.h"
 #include "server/rules.h"
 #include "server/server.h"
 
 APLOG_USE_MODULE(vault);
-
-static int has_variables(const char *value)
-{
-    return ap_strchr_c(value, '%') || ap_strchr_c(value, '$');
-}
-
-const char *vault_declared_set_poll(cmd_parms *cmd, void *dir, const char *value, const char *condition)
-{
-    vault_location_t *l = vault_conf_part(dir, VAULT_CONF_LOCATION);
-
-    if (!vault_rules_is_off(value, condition) && !has_variables(value) && (value[0] != '/' || value[1] == '/')) {
-        return apr_psprintf(cmd->pool,
-                            "%s %.100s: a path of this server is accepted that begins with one slash, or an expression "
-                            "that gives one, and then the condition under which it holds, if there is one; or Off",
-                            cmd->cmd->name, value);
-    }
-    return vault_rules_add(cmd, &l->polls, value, condition, 0);
-}
-
-const char *vault_declared_set_interest(cmd_parms *cmd, void *dir, const char *value, const char *condition)
-{
-    vault_location_t *l = vault_conf_part(dir, VAULT_CONF_LOCATION);
-
-    if (!*value || (!has_variables(value) && strlen(value) > VAULT_INTEREST_MAX)) {
-        return apr_psprintf(cmd->pool,
-                            "%s \"%.40s\": the name of an interest, of 1 to %d bytes, is accepted, or an expression that "
-                            "gives one, and then the condition under which it holds, if there is one; or Off",
-                            cmd->cmd->name, value, VAULT_INTEREST_MAX);
-    }
-    return vault_rules_add(cmd, &l->interests, value, condition, AP_EXPR_FLAG_DONT_VARY);
-}
 
 apr_array_header_t *vault_declared(request_rec *r, const apr_array_header_t *rules, const char *directive)
 {
@@ -66,7 +34,8 @@ apr_array_header_t *vault_declared(request_rec *r, const apr_array_header_t *rul
 /* The header of `Header [always|onsuccess] ACTION NAME …` if it is one that the module reads; NULL: it is not, or it is taken out. */
 static const char *own_header(const char *args, apr_pool_t *pool)
 {
-    static const char *const names[] = {"Vault-Poll", "Vault-Interest", "Vault-Property", "Vault-Notify", "Vault-Update"};
+    static const char *const names[] = {"Vault-Poll", "Vault-Interest", "Vault-Property", "Vault-Notify",
+                                        "Vault-Update"};
     const char *word = ap_getword_conf(pool, &args);
     unsigned i;
 

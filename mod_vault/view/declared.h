@@ -14,10 +14,6 @@
 #include "httpd.h"
 #include "http_config.h"
 
-/** For vault_commands. */
-const char *vault_declared_set_poll(cmd_parms *cmd, void *dir, const char *value, const char *condition);
-const char *vault_declared_set_interest(cmd_parms *cmd, void *dir, const char *value, const char *condition);
-
 /** The values of the rules that hold for `r`, as an array of const char *. Empty values are left out.
  * @param rules      of vault_rule_t; may be NULL
  * @param directive  named in the log line if an expression fails */

@@ -9,6 +9,7 @@
 
 #include "server/server.h"
 #include "view/context.h"
+#include "view/view_conf.h"
 
 #define KEY_MIN 32
 #define KEY_MAX 512
@@ -75,7 +76,7 @@ static apr_uint64_t name_key(const char *text, apr_size_t length)
     return id ? id : 1;
 }
 
-const char *vault_feed_key_set(cmd_parms *cmd, void *dir, const char *path)
+const char *vault_feed_key_read(cmd_parms *cmd, const vault_feed_key_t **set, const char *path)
 {
     vault_feed_key_t *key = apr_pcalloc(cmd->pool, sizeof(*key));
     const char *error = ap_check_cmd_context(cmd, NOT_IN_DIR_LOC_FILE);
@@ -84,7 +85,7 @@ const char *vault_feed_key_set(cmd_parms *cmd, void *dir, const char *path)
     if (error) {
         return error;
     }
-    ((vault_location_t *)vault_conf_part(dir, VAULT_CONF_LOCATION))->feed_key = key;
+    *set = key;
     if (!ap_cstr_casecmp(path, "off")) {
         return NULL;
     }
@@ -105,7 +106,7 @@ const char *vault_feed_key_set(cmd_parms *cmd, void *dir, const char *path)
 
 const vault_feed_key_t *vault_feed_key_of(const request_rec *r)
 {
-    const vault_feed_key_t *key = vault_location_of(r)->feed_key;
+    const vault_feed_key_t *key = vault_view_conf_of(r)->feed_key;
 
     return key && key->text ? key : NULL;
 }

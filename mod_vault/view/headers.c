@@ -14,6 +14,7 @@
 #include "http_request.h"
 #include "util_filter.h"
 
+#include "announce/announce_conf.h"
 #include "announce/gate.h"
 #include "base/header_text.h"
 #include "base/now.h"
@@ -24,6 +25,7 @@
 #include "view/own_page.h"
 #include "view/script_filter.h"
 #include "view/view.h"
+#include "view/view_conf.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -208,22 +210,22 @@ static const char *act_notify(take_t *t, const char *piece)
     return rv == APR_EINVAL ? "the name of an interest has 1 to 200 bytes" : NULL;
 }
 
-static int has_live_pages(const vault_location_t *l)
+static int has_live_pages(const request_rec *r)
 {
-    return l->long_poll == 1;
+    return vault_view_conf_of(r)->long_poll == 1;
 }
 
 /* Programs that write, such as an application's administration, often lie outside of the locations with live pages. */
-static int may_notify(const vault_location_t *l)
+static int may_notify(const request_rec *r)
 {
-    return l->notify != 0;
+    return vault_announce_conf_of(r)->header != 0;
 }
 
 /* In this order: who takes the updates is known before the script is asked for, the page is made before it gets a property, and an interest created before it can be notified. */
 static const struct {
     const char *name;
     act_t *act;
-    int (*is_accepted)(const vault_location_t *l);
+    int (*is_accepted)(const request_rec *r);
     const char *directive; /* that decides this */
 } headers[] = {
     {"Vault-Stream", act_stream, has_live_pages, "VaultLongPoll"},
@@ -335,7 +337,7 @@ static void say_off(const take_t *t, const char *directive, int expected)
 
 static int is_accepted_of(const request_rec *r, unsigned i)
 {
-    return r->per_dir_config && headers[i].is_accepted(vault_location_of(r));
+    return r->per_dir_config && headers[i].is_accepted(r);
 }
 
 /* Does it count in the answer to `r` or, with `before`, to a request from which httpd was redirected to `r`? */
@@ -386,19 +388,19 @@ static void take_table(request_rec *r, apr_table_t *table, int before)
  * what VaultInterest names; where VaultLongPoll is off it would run once and never again, so the log says that. */
 static void take_declared(request_rec *r)
 {
-    const vault_location_t *l = vault_location_of(r);
+    const vault_view_conf_t *l = vault_view_conf_of(r);
     take_t t = {.r = r, .x = vault_context_get(r), .name = "VaultInterest"};
     apr_array_header_t *values;
     int i, method = in_method(&t);
 
-    if (!method && (r->main || !l->polls || vault_own_page(r) || vault_script_refused(r) || !has_live_pages(l))) {
+    if (!method && (r->main || !l->polls || vault_own_page(r) || vault_script_refused(r) || !has_live_pages(r))) {
         return;
     }
     if (!method) {
         t.name = "VaultPoll";
     }
     values = vault_declared(r, method ? l->interests : l->polls, t.name);
-    if (!has_live_pages(l)) {
+    if (!has_live_pages(r)) {
         if (values->nelts > 0 && counts(&t)) {
             say_off(&t, "VaultLongPoll", 0);
         }

@@ -16,6 +16,7 @@
 #include "view/context.h"
 #include "view/feed_key.h"
 #include "view/view.h"
+#include "view/view_conf.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -195,7 +196,7 @@ static void draw_new_page(request_rec *r)
 
 static int tell_pages(request_rec *r)
 {
-    if (r->main || !vault_server.pages || vault_location_of(r)->long_poll != 1) {
+    if (r->main || !vault_server.pages || vault_view_conf_of(r)->long_poll != 1) {
         return DECLINED;
     }
     if (!find_page(r) && vault_view_is_possible(r)) {

@@ -18,6 +18,7 @@
 #include "view/headers.h"
 #include "view/own_page.h"
 #include "view/script_filter.h"
+#include "view/view_conf.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -149,7 +150,7 @@ static apr_status_t filter_view(ap_filter_t *f, apr_bucket_brigade *bb)
 
 int vault_view_is_possible(request_rec *r)
 {
-    return !r->main && vault_location_of(r)->long_poll == 1 &&
+    return !r->main && vault_view_conf_of(r)->long_poll == 1 &&
            (r->method_number == M_GET || r->method_number == M_POST) && !vault_own_handler(r);
 }
 
@@ -195,7 +196,7 @@ apr_status_t vault_view_add_long_poll(request_rec *r, const char *url)
     vault_context_t *x = vault_context_make(r);
     const char *path = local_path(r, url);
     vault_write_t write = {.method = path,
-                           .max_methods = vault_location_max_methods(vault_location_of(vault_main_request(r)))};
+                           .max_methods = vault_view_conf_max_methods(vault_view_conf_of(vault_main_request(r)))};
     apr_status_t rv;
 
     if (!path) {
@@ -230,7 +231,7 @@ const char *vault_view_script(request_rec *r)
     x->wants_script = 0;
     vault_page_format(&x->page, id);
     return apr_psprintf(r->pool, "<script src=\"%s/vault.js\" data-vault-page=\"%s\" defer></script>",
-                        vault_location_path(vault_location_of(vault_main_request(r))), id);
+                        vault_view_conf_path(vault_view_conf_of(vault_main_request(r))), id);
 }
 
 void vault_view_hooks(apr_pool_t *p)

@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directives that name feeds. A bad one stops the start with a sentence. */
-#include "settings_feeds.h"
+/* The directives on feeds. A bad one stops the start with a sentence. */
+#include "feed/feed_conf.h"
 
 #include "apr_strings.h"
 #include "http_core.h"
 
-#include "endpoint/feedurl.h"
 #include "feed/feeds.h"
 #include "server/log.h"
-#include "server/server.h"
 
 APLOG_USE_MODULE(vault);
+
+static vault_feed_conf_t *part_of(void *dir)
+{
+    return vault_conf_part(dir, VAULT_CONF_FEED);
+}
+
+static void merge(void *part, const void *outer, const void *inner)
+{
+    const vault_feed_conf_t *o = outer, *i = inner;
+    vault_feed_conf_t *l = part;
+
+    VAULT_CONF_MERGE(l, o, i, log, NULL);
+}
+
+const vault_conf_t vault_feed_conf = {sizeof(vault_feed_conf_t), NULL, merge};
+
+const vault_feed_conf_t *vault_feed_conf_of(const request_rec *r)
+{
+    return vault_conf_of(r, VAULT_CONF_FEED);
+}
+
+/* ----------------------------------------------------------------- directives */
 
 /* `key=value`, cut in two. */
 static const char *split(cmd_parms *cmd, const char *pair, const char **key, const char **value)
@@ -26,7 +46,7 @@ static const char *split(cmd_parms *cmd, const char *pair, const char **key, con
     return NULL;
 }
 
-const char *vault_settings_add_feed(cmd_parms *cmd, void *dir, int argc, char *const argv[])
+static const char *add_feed(cmd_parms *cmd, void *dir, int argc, char *const argv[])
 {
     apr_table_t *params = apr_table_make(cmd->pool, 4);
     const char *key, *value, *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
@@ -62,67 +82,40 @@ static const char *add_log_argument(cmd_parms *cmd, vault_feed_log_t *entry, con
     return wrong ? apr_psprintf(cmd->pool, "%s: \"%s\" is not an expression: %s", cmd->cmd->name, pair, wrong) : NULL;
 }
 
-const char *vault_settings_add_feed_log(cmd_parms *cmd, void *dir, int argc, char *const argv[])
+static const char *add_feed_log(cmd_parms *cmd, void *dir, int argc, char *const argv[])
 {
-    vault_location_t *l = vault_conf_part(dir, VAULT_CONF_LOCATION);
+    vault_feed_conf_t *l = part_of(dir);
     vault_feed_log_t *entry;
     const char *error = NULL;
     int i;
 
     if (argc == 1 && !ap_cstr_casecmp(argv[0], "off")) {
-        l->feed_log = apr_array_make(cmd->pool, 1, sizeof(vault_feed_log_t *));
+        l->log = apr_array_make(cmd->pool, 1, sizeof(vault_feed_log_t *));
         return NULL;
     }
     if (argc < 2) {
         return "VaultFeedLog: the name of a feed and one of its methods are needed, then arguments as key=expression; "
                "or Off";
     }
-    if (!l->feed_log) {
-        l->feed_log = apr_array_make(cmd->pool, 1, sizeof(vault_feed_log_t *));
+    if (!l->log) {
+        l->log = apr_array_make(cmd->pool, 1, sizeof(vault_feed_log_t *));
     }
     entry = apr_pcalloc(cmd->pool, sizeof(*entry));
     entry->feed = argv[0];
     entry->method = argv[1];
     entry->where = apr_psprintf(cmd->pool, "%s:%u", cmd->directive->filename, cmd->directive->line_num);
     entry->arguments = apr_array_make(cmd->pool, 4, sizeof(vault_argument_t));
-    APR_ARRAY_PUSH(l->feed_log, vault_feed_log_t *) = entry;
+    APR_ARRAY_PUSH(l->log, vault_feed_log_t *) = entry;
     for (i = 2; i < argc && !error; i++) {
         error = add_log_argument(cmd, entry, argv[i]);
     }
     return error ? error : vault_feeds_check_method(entry->feed, entry->method, cmd->pool);
 }
 
-static const char *add_exposed(cmd_parms *cmd, vault_location_t *l, const char *feed, const char *method)
-{
-    const char *error = vault_feeds_check_method(feed, method, cmd->pool);
-    vault_exposed_t *e;
-
-    if (!error && !(vault_feedurl_is_name(feed) && vault_feedurl_is_name(method))) {
-        error = "only letters, digits, \"_\" and \"-\" are accepted in a name that is part of a URL";
-    }
-    if (error) {
-        return apr_psprintf(cmd->pool, "%s %s %s: %s", cmd->cmd->name, feed, method, error);
-    }
-    e = apr_array_push(l->exposed);
-    e->feed = feed;
-    e->method = method;
-    return NULL;
-}
-
-const char *vault_settings_add_feed_expose(cmd_parms *cmd, void *dir, int argc, char *const argv[])
-{
-    vault_location_t *l = vault_conf_part(dir, VAULT_CONF_LOCATION);
-    const char *error = NULL;
-    int i, off = argc == 1 && !ap_cstr_casecmp(argv[0], "off");
-
-    if (argc < 2 && !off) {
-        return "VaultFeedExpose: the name of a feed and one or more of its methods are needed; or Off";
-    }
-    if (off || !l->exposed) {
-        l->exposed = apr_array_make(cmd->pool, 4, sizeof(vault_exposed_t));
-    }
-    for (i = 1; i < argc && !error; i++) {
-        error = add_exposed(cmd, l, argv[0], argv[i]);
-    }
-    return error;
-}
+const command_rec vault_feed_directives[] = {
+    AP_INIT_TAKE_ARGV("VaultFeed", add_feed, NULL, RSRC_CONF,
+                      "a name, the path of a feed and its parameters as key=value"),
+    AP_INIT_TAKE_ARGV(
+        "VaultFeedLog", add_feed_log, NULL, RSRC_CONF | ACCESS_CONF,
+        "a feed, its method and key=expression arguments, to be called for each finished request; or Off"),
+    {.name = NULL}};

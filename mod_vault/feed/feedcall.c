@@ -183,8 +183,8 @@ const vault_host_t vault_feedcall_host = {
 
 /* --------------------------------------------------------------------- calls */
 
-/* A run makes a call once: a second read could see more than the first, and would move the cursor that both have. All get what the first one gave,
- * also if that was nothing.
+/* A run makes a call once: a second read could see more than the first, and would move the cursor that both have.
+ * All get what the first one gave, also if that was nothing.
  * @return 0: this is the first one */
 static int recall(const vault_context_t *x, const char *cursor, json_t **rows)
 {

@@ -20,11 +20,13 @@ for my $n (1 .. 3) {
 my $early = VaultTest::Guest->start('s01-early', on => $connection, early => 'resume,resume,resume');
 is_deeply($early->facts, {runs => 2, suspended => 0, resumed => 1, timeout => 0, suspends => 'ok', calls => 'ok,ok,ok', wrote => ''},
     'a resume before the handler has returned takes effect after that, and more of them do nothing');
+is(VaultTest::Guest::variable('s01-early-state'), '1 0', '  until then it is suspended, and not resumed');
 $early->wait_hooks('1 1 1', '  each hook has run once');
 
 my $often = VaultTest::Guest->start('s01-often', on => $connection, runs => 50, early => 'resume');
 my $facts = $often->facts;
 is("$facts->{runs} $facts->{suspends}", '50 ' . join(',', ('ok') x 49), 'a request may be suspended again and again');
+is(VaultTest::Guest::variable('s01-often-state'), '1 0', '  it is not resumed any more when it is suspended again');
 $often->wait_hooks('49 49 1', '  and is completed once');
 
 my $late = VaultTest::Guest->start('s01-late', calls => 'resume,resume,resume');

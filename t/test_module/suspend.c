@@ -258,6 +258,8 @@ static int suspend_and_wait(guest_t *g)
     enlist(g);
     if (early) {
         g->calls = call_all(g->name, early, g->r->pool);
+        shared_set(apr_pstrcat(g->r->pool, g->name, "-state", NULL),
+                   apr_psprintf(g->r->pool, "%d %d", is_suspended(g->r), is_resumed(g->r)));
     }
     if (calls && g->runs == 1) {
         start_caller(g->name, calls);

@@ -63,6 +63,7 @@
     SUITE(database_objects)                                                                                            \
     SUITE(database_position)                                                                                           \
     SUITE(database_ring)                                                                                               \
+    SUITE(database_tail)                                                                                               \
     SUITE(database_walk)                                                                                               \
     SUITE(sql_semaphore)
 #else

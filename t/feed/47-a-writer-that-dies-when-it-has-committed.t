@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# A child writes to a server of databases and is killed when its transaction is committed: when it knows that it is, when it is about to poke the tailer, or
-# when it has poked it. Pages of another child show its row, once, and go on with what is written next, by whomever; also when the child was the tailer.
+# A child writes to a server of databases and is killed when its transaction is committed: when it knows that it is, when it is about to poke the
+# tailer, or when it has poked it.
+# Or the tailer is killed: when it has read a change, or when it is about to wake another child for it. Pages of another child show the row, once, and go
+# on with what is written next, by whomever; also when the writer was the tailer. On SQLite t/unit/database_tail_test.c kills both.
 use strict;
 use warnings;
 use VaultTest;
@@ -11,7 +13,8 @@ my $preload = vars('top_dir') . '/modules/preload_kill.so';
 plan(skip_all => 'nothing can be loaded in front of httpd here') if !-f $preload || ($ENV{VAULT_SANITIZER} // 'no') ne 'no';
 
 # As preload_kill.c has them.
-my %FATES = (committed => 7777777771, poking => 7777777772, poked => 7777777773);
+my %FATES = (committed => 7777777771, poking => 7777777772, poked => 7777777773, read => 7777777774, waking => 7777777775);
+my $once = vars('t_logs') . '/dies-once';
 
 my $MODEL = <<'END';
 {"entities": {"Wall": {"table": "walls", "properties": {"name": "name"}, "collections": {"posts": {"entity": "Post", "column": "wall"}}},
@@ -74,12 +77,33 @@ for my $server (has_database() ? databases(qw(pgsql mysql)) : ()) {
     my $driver = $db->driver;
     $db->make('dies', $TABLES . q{INSERT INTO walls VALUES(1,'Ann')});
     $db->watch('dies', qw(walls posts));
-    use_server(VaultTest::Server->start("dies-$driver", size => $SIZE, env => {LD_PRELOAD => $preload},
+    use_server(VaultTest::Server->start("dies-$driver", size => $SIZE, env => {LD_PRELOAD => $preload, VAULT_KILL_ONCE => $once},
         config => $db->feed('dies', 'dies', "look=100 timeout=20 model=$model") . live_folder('/feed')));
     wait_until(sub { my @now = children(); @now >= 3 }, 'three children');
     $page{$_} = open_page("/feed/dies-$_.shtml") for keys %PAGES;
 
     my $n = 0;
+    for my $when (qw(read waking)) {
+        my $tailer = tailer();
+        my ($reader) = grep { $_ != $tailer } children();
+        $poll{$_} = $page{$_}->start_poll(connect_in($reader)) for keys %PAGES;
+        wait_waiting(2);
+        $n++;
+        calls_feed('dies', save => asks("before $n"), on => connect_in($reader));
+        is(told($_, "before $n"), "[before $n]", "$driver: the tailer is killed, $when: a row before") for sort keys %PAGES;
+        wait_waiting(2);
+        open my $file, '>', $once or die "$once: $!\n";
+        close $file;
+        $db->does('dies', "INSERT INTO posts(wall,body,fate) VALUES(1,'kill-$when $n',$FATES{$when})");
+        wait_until(sub { !-e $once }, 'the tailer is killed');
+        is(told($_, "kill-$when $n"), "[kill-$when $n]", "... the page of a $_ has the row, once") for sort keys %PAGES;
+        $db->does('dies', "INSERT INTO posts(wall,body) VALUES(1,'stranger $n')");
+        is(told($_, "stranger $n"), "[stranger $n]", "... and what comes next, and no more: $_") for sort keys %PAGES;
+        wait_waiting(2);
+        $_->close for values %poll;
+        wait_waiting(0);
+        wait_replaced($tailer);
+    }
     for my $when (qw(committed poking poked)) {
         for my $who (qw(another tailer)) {
             my $why = "$driver: $when, " . ($who eq 'tailer' ? 'by the tailer' : 'by another child');

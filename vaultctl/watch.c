@@ -156,8 +156,8 @@ static int find_table(sql_call_t *c, const char *name)
     if (c->table->is_view) {
         return vaultctl_say(VAULTCTL_FAILED, "%s: a view has no rows of its own; watch the tables that it shows", name);
     }
-    if (c->table->key == NULL) {
-        return vaultctl_say(VAULTCTL_FAILED, "%s: the table needs a primary key of one column", name);
+    if (c->table->keys->nelts == 0) {
+        return vaultctl_say(VAULTCTL_FAILED, "%s: the table needs a primary key", name);
     }
     return VAULTCTL_DONE;
 }

@@ -138,9 +138,12 @@ apr_status_t database_argument_order(sql_call_t *c, sql_statement_t *sql)
                         "argument \"order_by\" takes columns, with commas between them, each of them "
                         "after a minus sign where the order is descending");
     }
-    if (rv == APR_SUCCESS && c->table->key != NULL &&
-        apr_hash_get(order.given, c->table->key, APR_HASH_KEY_STRING) == NULL) {
-        append_order(&order, c->table->key, 0);
+    for (int i = 0; i < c->table->keys->nelts && rv == APR_SUCCESS; i++) {
+        const char *column = database_key_column(c->table->keys, i);
+
+        if (apr_hash_get(order.given, column, APR_HASH_KEY_STRING) == NULL) {
+            append_order(&order, column, 0);
+        }
     }
     return rv;
 }
@@ -433,7 +436,8 @@ apr_status_t database_argument_set(sql_call_t *c, sql_statement_t *sql)
 
 apr_status_t database_argument_which(sql_call_t *c, sql_statement_t *sql)
 {
-    const char *key;
+    const char *text;
+    database_key_t key;
     apr_status_t rv;
 
     if ((json_object_get(c->args, "key") == NULL) == (columns_of(c, "where") == NULL)) {
@@ -442,7 +446,8 @@ apr_status_t database_argument_which(sql_call_t *c, sql_statement_t *sql)
     if (json_object_get(c->args, "key") == NULL) {
         return database_argument_where(c, sql);
     }
-    rv = database_argument_text(c, "key", &key);
+    rv = database_argument_text(c, "key", &text);
+    rv = rv == APR_SUCCESS ? database_key_parse(c, "key", c->table->keys, text, &key) : rv;
     sql_raw(sql, " WHERE ");
-    return rv == APR_SUCCESS ? database_append_equals(c, sql, c->table->key, key) : rv;
+    return rv == APR_SUCCESS ? database_append_equals(c, sql, &key) : rv;
 }

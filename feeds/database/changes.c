@@ -40,11 +40,27 @@ static void append_change(database_cells_t *cells, const database_dialect_t *dia
     sql_own_cell_of(cells->sql, dialect->order, SQL_INTEGER);
 }
 
+/* One of the two images has this value. */
+static void append_has(sql_statement_t *sql, const database_dialect_t *dialect, const sql_column_t *column,
+                       const char *value)
+{
+    sql_raw(sql, " AND ");
+    if (dialect->append_either_has != NULL) {
+        dialect->append_either_has(sql, column, value);
+        return;
+    }
+    sql_raw(sql, "(");
+    dialect->append_has(sql, "old_row", column, value);
+    sql_raw(sql, " OR ");
+    dialect->append_has(sql, "new_row", column, value);
+    sql_raw(sql, ")");
+}
+
 /* The condition for changes of `table` that are wanted. */
 static void append_wanted(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
                           const database_wanted_t *wanted)
 {
-    const sql_column_t *column = wanted->column != NULL ? sql_table_column_named(table, wanted->column) : NULL;
+    const database_key_t *members = wanted->members;
 
     sql_raw(sql, "c.tbl=");
     sql_text(sql, table->name);
@@ -56,16 +72,12 @@ static void append_wanted(sql_statement_t *sql, const database_dialect_t *dialec
         sql_raw(sql, " AND c.row_key=");
         sql_text(sql, wanted->key);
     }
-    if (column != NULL && dialect->append_either_has != NULL) {
-        sql_raw(sql, " AND ");
-        dialect->append_either_has(sql, column, wanted->value);
-    }
-    else if (column != NULL) {
-        sql_raw(sql, " AND(");
-        dialect->append_has(sql, "old_row", column, wanted->value);
-        sql_raw(sql, " OR ");
-        dialect->append_has(sql, "new_row", column, wanted->value);
-        sql_raw(sql, ")");
+    for (int i = 0; members != NULL && i < members->columns->nelts; i++) {
+        const sql_column_t *column = sql_table_column_named(table, database_key_column(members->columns, i));
+
+        if (column != NULL) {
+            append_has(sql, dialect, column, members->values[i]);
+        }
     }
 }
 

@@ -15,31 +15,72 @@
 #include "rows.h"
 #include "select.h"
 
-/* What arrives: cells of the watching, the foreign key, the element. */
+/* What arrives: cells of the watching, the foreign key, the key if it has several columns, the element. */
 typedef struct arriving_t {
     sql_call_t *c;
     database_look_t *look;
-    const char *value;        /* the foreign key as text; NULL: a whole number, of which there is one spelling */
-    const char *const *names; /* of the cells of an element */
+    const database_key_t *foreign; /* the foreign key; NULL: a whole number, of which there is one spelling */
+    const char *const *names;      /* of the cells of an element */
     int heard;
     int failed; /* for want of memory */
 } arriving_t;
 
-/* A foreign key that the database takes for the value, but writes in another way: its interest would be another. */
-static void compare(const arriving_t *arriving, const char *cell)
+static const char *key_of_cells(const arriving_t *arriving, const char *const *cells, int count)
 {
-    const char *text;
-    json_t *key;
+    json_t *values = json_array();
+    const char *key;
 
-    if (arriving->value == NULL || ((cell[0] == 'I' || cell[0] == 'T') && strcmp(cell + 1, arriving->value) == 0)) {
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(values, cells[i] != NULL ? sql_cell_json(cells[i]) : json_null());
+    }
+    key = database_key_join(values, arriving->c->pool);
+    json_decref(values);
+    return key;
+}
+
+/* A foreign key that the database takes for the value, but writes in another way: its interest would be another. */
+static void compare(const arriving_t *arriving, const char *const *cells)
+{
+    const database_key_t *foreign = arriving->foreign;
+    const char *text;
+
+    if (foreign == NULL || (foreign->columns->nelts == 1 && (cells[0][0] == 'I' || cells[0][0] == 'T') &&
+                            strcmp(cells[0] + 1, foreign->text) == 0)) {
         return;
     }
-    key = sql_cell_json(cell);
-    text = database_text_of(key, arriving->c->pool);
-    json_decref(key);
-    if (arriving->look->odd == NULL && (text == NULL || strcmp(text, arriving->value) != 0)) {
+    text = key_of_cells(arriving, cells, foreign->columns->nelts);
+    if (arriving->look->odd == NULL && (text == NULL || strcmp(text, foreign->text) != 0)) {
         arriving->look->odd = text != NULL ? text : "";
     }
+}
+
+/* How many cells the foreign key has: at least the one that says whether there is an element. */
+static int foreign_cells(const arriving_t *arriving)
+{
+    return arriving->foreign != NULL ? arriving->foreign->columns->nelts : 1;
+}
+
+/* How many cells come before those that have a name: of a key of several columns, which is shown as one text. */
+static int key_cells(const arriving_t *arriving)
+{
+    const sql_table_t *table = arriving->c->table;
+
+    return table->key == NULL ? table->keys->nelts : 0;
+}
+
+static int take_element(arriving_t *arriving, const char *const *cells)
+{
+    int count = key_cells(arriving);
+    json_t *row = sql_row_json(arriving->names, cells + count);
+
+    if (count > 0 && row != NULL) {
+        json_t *whole = json_pack("{s:s?}", "id", key_of_cells(arriving, cells, count));
+
+        json_object_update(whole, row);
+        json_decref(row);
+        row = whole;
+    }
+    return row != NULL && json_array_append_new(arriving->look->elements, row) == 0;
 }
 
 static int take_cb(void *data, const char *const *cells)
@@ -53,10 +94,20 @@ static int take_cb(void *data, const char *const *cells)
     }
     /* Where there is no element all its cells are NULL; the foreign key of one is not. */
     if (own[0] != NULL) {
-        compare(arriving, own[0]);
-        arriving->failed = json_array_append_new(arriving->look->elements, sql_row_json(arriving->names, own + 1)) != 0;
+        compare(arriving, own);
+        arriving->failed = !take_element(arriving, own + foreign_cells(arriving));
     }
     return !arriving->failed;
+}
+
+static void append_cells(sql_call_t *c, sql_statement_t *sql, const apr_array_header_t *columns)
+{
+    for (int i = 0; i < columns->nelts; i++) {
+        const sql_column_t *column = sql_table_column_named(c->table, database_key_column(columns, i));
+
+        sql_raw(sql, ",");
+        sql_cell(sql, "t", column->name, column->kind);
+    }
 }
 
 /* The cell `name` of an element. */
@@ -77,15 +128,14 @@ static void append_property(sql_call_t *c, sql_statement_t *sql, const char **na
 }
 
 /* As the database writes it; of a whole number in a column of such only that it is there: there is one way to write it. */
-static void append_foreign_key(const arriving_t *arriving, sql_statement_t *sql, const sql_column_t *column)
+static void append_foreign_key(const arriving_t *arriving, sql_statement_t *sql, const apr_array_header_t *columns)
 {
-    if (arriving->value != NULL) {
-        sql_raw(sql, ",");
-        sql_cell(sql, "t", column->name, column->kind);
+    if (arriving->foreign != NULL) {
+        append_cells(arriving->c, sql, columns);
         return;
     }
     sql_raw(sql, ",CASE WHEN t.");
-    sql_name(sql, column->name);
+    sql_name(sql, database_key_column(columns, 0));
     sql_raw(sql, " IS NOT NULL THEN 'I' END");
     sql_bare_cell_of(sql, "");
 }
@@ -98,23 +148,17 @@ static void append_element(arriving_t *arriving, sql_statement_t *sql, const dat
     json_t *column;
 
     arriving->names = names;
-    append_property(c, sql, names, "id", c->table->key);
+    if (c->table->key != NULL) {
+        append_property(c, sql, names, "id", c->table->key);
+    }
+    else {
+        append_cells(c, sql, c->table->keys);
+    }
     /* jansson's iterator wants a pointer that is not const; it changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)wanted->properties, name, column)
     {
         append_property(c, sql, names, name, json_string_value(column));
     }
-}
-
-/* How many cells an element has: the foreign key, and those with a name. */
-static int count_cells(const arriving_t *arriving)
-{
-    int count = 0;
-
-    while (arriving->names[count] != NULL) {
-        count++;
-    }
-    return 1 + count;
 }
 
 /* A table that is watched has one row at least: that of what is said of the watching. */
@@ -124,9 +168,9 @@ static apr_status_t append_from(const arriving_t *arriving, database_cells_t *ce
     apr_status_t rv;
 
     database_cells_from(cells, c->table->name, "t");
-    rv = database_append_equals(c, cells->sql, wanted->column, wanted->value);
+    rv = database_append_equals(c, cells->sql, wanted->members);
     database_cells_which(cells->sql, c->table);
-    sql_order(cells->sql, c->table->key != NULL ? c->table->key : wanted->column, 0);
+    sql_order_by_key(cells->sql, c->table, 0);
     sql_limit(cells->sql, wanted->most);
     return rv;
 }
@@ -138,7 +182,7 @@ static apr_status_t make_whole(arriving_t *arriving, const database_wanted_t *wa
     database_cells_t cells = {.sql = sql_statement_make(c)};
 
     database_cells_select(&cells, arriving->look->dialect, c->table);
-    append_foreign_key(arriving, cells.sql, sql_table_column_named(c->table, wanted->column));
+    append_foreign_key(arriving, cells.sql, wanted->members->columns);
     append_element(arriving, cells.sql, wanted);
     *made = cells.sql;
     return append_from(arriving, &cells, wanted);
@@ -158,8 +202,8 @@ static apr_status_t make_lean(arriving_t *arriving, const database_wanted_t *wan
     sql_raw(sql, " FROM ");
     sql_table(sql, c->table->name);
     sql_raw(sql, " AS t WHERE ");
-    rv = database_append_equals(c, sql, wanted->column, wanted->value);
-    sql_order(sql, c->table->key != NULL ? c->table->key : wanted->column, 0);
+    rv = database_append_equals(c, sql, wanted->members);
+    sql_order_by_key(sql, c->table, 0);
     sql_limit(sql, wanted->most);
     return rv;
 }
@@ -178,7 +222,11 @@ struct database_kept_elements_t {
 
 static int key_is_number(const sql_call_t *c, const database_wanted_t *wanted)
 {
-    return database_dialect_is_number(sql_table_column_named(c->table, wanted->column), wanted->value);
+    const database_key_t *key = wanted->members;
+
+    return key->columns->nelts == 1 &&
+           database_dialect_is_number(sql_table_column_named(c->table, database_key_column(key->columns, 0)),
+                                      key->text);
 }
 
 static const database_kept_elements_t *find_kept(sql_call_t *c, const database_wanted_t *wanted, int is_lean)
@@ -186,7 +234,8 @@ static const database_kept_elements_t *find_kept(sql_call_t *c, const database_w
     const database_kept_elements_t *kept = database_dialect_kept(c)->elements;
 
     while (kept != NULL &&
-           (kept->is_lean != is_lean || kept->column != wanted->column || kept->properties != wanted->properties)) {
+           (kept->is_lean != is_lean || kept->column != database_key_column(wanted->members->columns, 0) ||
+            kept->properties != wanted->properties)) {
         kept = kept->next;
     }
     return kept;
@@ -198,6 +247,7 @@ static void keep(const arriving_t *arriving, const database_wanted_t *wanted, in
     database_kept_t *all = database_dialect_kept(arriving->c);
     const sql_statement_t *again = sql_statement_keep(sql, pool);
     database_kept_elements_t *kept;
+    apr_size_t count = 1; /* with the NULL at their end */
 
     if (again == NULL) {
         return;
@@ -205,10 +255,13 @@ static void keep(const arriving_t *arriving, const database_wanted_t *wanted, in
     kept = apr_palloc(pool, sizeof(*kept));
     kept->next = all->elements;
     kept->is_lean = is_lean;
-    kept->column = wanted->column;
+    kept->column = database_key_column(wanted->members->columns, 0);
     kept->properties = wanted->properties;
     kept->sql = again;
-    kept->names = apr_pmemdup(pool, arriving->names, (apr_size_t)count_cells(arriving) * sizeof(*kept->names));
+    while (arriving->names[count - 1] != NULL) {
+        count++;
+    }
+    kept->names = apr_pmemdup(pool, arriving->names, count * sizeof(*kept->names));
     all->elements = kept;
 }
 
@@ -217,7 +270,7 @@ static sql_statement_t *make_again(arriving_t *arriving, const database_wanted_t
 {
     sql_call_t *c = arriving->c;
     const database_kept_elements_t *kept = find_kept(c, wanted, is_lean);
-    const sql_given_t value = {.text = wanted->value}, table = {.text = c->table->name},
+    const sql_given_t value = {.text = wanted->members->text}, table = {.text = c->table->name},
                       most = {.number = wanted->most};
     const sql_given_t lean[] = {table, {.text = database_dialect_epoch(c->table)}, value, most};
     const sql_given_t whole[] = {value, table, most};
@@ -232,7 +285,7 @@ static sql_statement_t *make_again(arriving_t *arriving, const database_wanted_t
 static apr_status_t find_statement(arriving_t *arriving, const database_wanted_t *wanted, int is_lean,
                                    sql_statement_t **sql)
 {
-    int is_kept = arriving->value == NULL;
+    int is_kept = arriving->foreign == NULL;
     apr_status_t rv;
 
     *sql = is_kept ? make_again(arriving, wanted, is_lean) : NULL;
@@ -279,8 +332,7 @@ static int take_lean_cb(void *data, const char *const *cells)
 
     arriving->heard = arriving->heard || hear_position(arriving->c, arriving->look, cells[0]);
     if (arriving->heard) {
-        arriving->failed =
-            json_array_append_new(arriving->look->elements, sql_row_json(arriving->names, cells + 1)) != 0;
+        arriving->failed = !take_element(arriving, cells + 1);
     }
     return arriving->heard && !arriving->failed;
 }
@@ -288,7 +340,7 @@ static int take_lean_cb(void *data, const char *const *cells)
 apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, int *heard)
 {
     int is_number = key_is_number(c, wanted);
-    arriving_t arriving = {.c = c, .look = look, .value = is_number ? NULL : wanted->value};
+    arriving_t arriving = {.c = c, .look = look, .foreign = is_number ? NULL : wanted->members};
     apr_status_t rv = APR_SUCCESS;
 
     look->elements = json_array();

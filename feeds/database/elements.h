@@ -8,10 +8,10 @@
 
 #include "look.h"
 
-/** Read the elements, rows of c->table with wanted->value in wanted->column, which it has, and what is said of the watching of
- * c->table, in one statement, which is one snapshot. Sets look->elements and look->odd.
+/** Read the elements, rows of c->table with the key wanted->members, whose columns it has, and what is said of the
+ * watching of c->table, in one statement, which is one snapshot. Sets look->elements and look->odd.
  * @param heard  1: database_changes_hear was called; 0: c->table is not watched
- * @return as sql_conn_run; APR_EINVAL: `value` does not fit `column`; APR_ENOMEM; each time a sentence was given */
+ * @return as sql_conn_run; APR_EINVAL: a value does not fit its column; APR_ENOMEM; each time a sentence was given */
 apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, int *heard);
 
 #endif

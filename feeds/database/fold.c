@@ -35,16 +35,10 @@ static const json_t *row_of(const json_t *change, const char *name)
     return json_is_object(row) ? row : NULL;
 }
 
-/* The row if it is an element, else NULL; without a column all rows are. */
-static const json_t *member(const json_t *row, const char *column, const char *value, apr_pool_t *pool)
+/* The row if it is an element, else NULL. */
+static const json_t *member(const json_t *row, const database_key_t *members, apr_pool_t *pool)
 {
-    const char *text;
-
-    if (row == NULL || column == NULL) {
-        return row;
-    }
-    text = database_text_of(json_object_get(row, column), pool);
-    return text != NULL && strcmp(text, value) == 0 ? row : NULL;
+    return row == NULL || members == NULL || database_key_is_in(members, row, pool) ? row : NULL;
 }
 
 static int is_change(const database_fold_t *row)
@@ -52,8 +46,7 @@ static int is_change(const database_fold_t *row)
     return row->old == NULL || row->new == NULL ? row->old != row->new : !json_equal(row->old, row->new);
 }
 
-apr_array_header_t *database_fold_members(const json_t *changes, const char *column, const char *value,
-                                          apr_pool_t *pool)
+apr_array_header_t *database_fold_members(const json_t *changes, const database_key_t *members, apr_pool_t *pool)
 {
     apr_array_header_t *rows = apr_array_make(pool, 16, sizeof(database_fold_t));
     apr_array_header_t *changed = apr_array_make(pool, 16, sizeof(database_fold_t));
@@ -72,11 +65,11 @@ apr_array_header_t *database_fold_members(const json_t *changes, const char *col
             database_fold_t *row = apr_array_push(rows);
 
             row->key = key;
-            row->old = member(row_of(change, "old"), column, value, pool);
+            row->old = member(row_of(change, "old"), members, pool);
             index = (apr_size_t)rows->nelts;
             apr_hash_set(by_key, key, APR_HASH_KEY_STRING, (void *)(apr_uintptr_t)index);
         }
-        APR_ARRAY_IDX(rows, index - 1, database_fold_t).new = member(row_of(change, "new"), column, value, pool);
+        APR_ARRAY_IDX(rows, index - 1, database_fold_t).new = member(row_of(change, "new"), members, pool);
     }
     for (int i = 0; i < rows->nelts; i++) {
         if (is_change(&APR_ARRAY_IDX(rows, i, database_fold_t))) {
@@ -88,5 +81,5 @@ apr_array_header_t *database_fold_members(const json_t *changes, const char *col
 
 apr_array_header_t *database_fold(const json_t *changes, apr_pool_t *pool)
 {
-    return database_fold_members(changes, NULL, NULL, pool);
+    return database_fold_members(changes, NULL, pool);
 }

@@ -11,6 +11,8 @@
 #include "apr_pools.h"
 #include "apr_tables.h"
 
+#include "keys.h"
+
 /** One row between two looks. */
 typedef struct database_fold_t {
     const char *key;   /**< as text, borrowed from the changes */
@@ -23,10 +25,9 @@ typedef struct database_fold_t {
  * @return of database_fold_t, in the order in which the rows first changed */
 apr_array_header_t *database_fold(const json_t *changes, apr_pool_t *pool);
 
-/** As database_fold, for the elements of a collection: the rows whose `column` has `value`, as text.
+/** As database_fold, for the elements of a collection: the rows that have this key in its columns; NULL: all rows.
  * A row that moved in has no `old`, one that moved out no `new`. */
-apr_array_header_t *database_fold_members(const json_t *changes, const char *column, const char *value,
-                                          apr_pool_t *pool);
+apr_array_header_t *database_fold_members(const json_t *changes, const database_key_t *members, apr_pool_t *pool);
 
 /** A value as text, as interests and keys have it: a text as it is, anything else in JSON. NULL for null and NULL. In pool. */
 const char *database_text_of(const json_t *value, apr_pool_t *pool);

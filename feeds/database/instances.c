@@ -31,8 +31,12 @@ static json_t *keys_of(sql_call_t *c, const json_t *changes)
             continue; /* SQLite has rows without a key: nobody could find them */
         }
         if (apr_hash_get(seen, text, APR_HASH_KEY_STRING) == NULL) {
+            json_t *key = database_key_values(c->table->keys, json_object_get(change, "new"));
+
             apr_hash_set(seen, text, APR_HASH_KEY_STRING, text);
-            json_array_append(keys, json_object_get(json_object_get(change, "new"), c->table->key));
+            if (key != NULL) {
+                json_array_append_new(keys, key);
+            }
         }
     }
     return keys;
@@ -46,14 +50,14 @@ static json_t *in_order(sql_call_t *c, json_t *rows, const json_t *keys)
 
     for (size_t i = 0; i < json_array_size(rows); i++) {
         json_t *row = json_array_get(rows, i);
-        const char *key = database_text_of(json_object_get(row, c->table->key), c->pool);
+        const char *key = database_key_of(c->table->keys, row, c->pool);
 
         if (key != NULL) {
             apr_hash_set(by_key, key, APR_HASH_KEY_STRING, row);
         }
     }
     for (size_t i = 0; i < json_array_size(keys); i++) {
-        const char *key = database_text_of(json_array_get(keys, i), c->pool);
+        const char *key = database_key_join(json_array_get(keys, i), c->pool);
 
         if (key != NULL) {
             json_array_append(ordered, apr_hash_get(by_key, key, APR_HASH_KEY_STRING));
@@ -149,9 +153,14 @@ static void see_changes(sql_call_t *c, const database_look_t *look, database_see
 }
 
 /* @param holds_table  the page holds the interest of the table as well */
-static apr_status_t see(sql_call_t *c, database_look_t *look, const char *key, int holds_table, database_seen_t *seen)
+static apr_status_t see(sql_call_t *c, database_look_t *look, const char *text, int holds_table, database_seen_t *seen)
 {
-    apr_status_t rv = APR_SUCCESS;
+    database_key_t key;
+    apr_status_t rv = database_key_parse(c, c->about.kind != NULL ? "id" : "key", c->table->keys, text, &key);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
 
     seen->first = look->span.since == NULL;
     seen->reset = look->reset;
@@ -160,15 +169,15 @@ static apr_status_t see(sql_call_t *c, database_look_t *look, const char *key, i
         see_changes(c, look, seen);
     }
     else {
-        rv = c->table->key != NULL ? database_check_name(c, c->table->key, key) : APR_SUCCESS;
+        rv = database_check_name(c, &key);
     }
     if (rv == APR_SUCCESS && seen->changed && !look->is_from_ring) {
-        rv = database_select_row(c, key, &seen->row);
+        rv = database_select_row(c, &key, &seen->row);
     }
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    look->is_absent = seen->changed && seen->row == NULL && database_has_spellings(c, c->table->key, key);
+    look->is_absent = seen->changed && seen->row == NULL && database_has_spellings(c, &key);
     seen->is_absent = look->is_absent;
     seen->changed &= seen->row != NULL || !look->was_absent;
     return look->is_absent && !holds_table ? APR_SUCCESS : database_look_keep(c, look);
@@ -285,8 +294,8 @@ static void say_attribute(const sql_call_t *c, const char *attribute, const json
     if (old != NULL && new != NULL && json_equal(was, is)) {
         return;
     }
-    said = json_pack("{s:O?,s:s,s:O?,s:O?}", "id", json_object_get(new != NULL ? new : old, c->table->key), "attribute",
-                     attribute, "old", was, "new", is);
+    said = json_pack("{s:o,s:s,s:O?,s:O?}", "id", database_key_shown(c->table, new != NULL ? new : old, c->pool),
+                     "attribute", attribute, "old", was, "new", is);
     if (old == NULL || new == NULL) {
         json_object_set_new(said, old == NULL ? "added" : "removed", json_true());
     }
@@ -302,7 +311,7 @@ static apr_status_t say_all(sql_call_t *c, const char *attribute, int most, json
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
 
-        if (!json_is_null(json_object_get(row, c->table->key))) {
+        if (database_key_of(c->table->keys, row, c->pool) != NULL) {
             say_attribute(c, attribute, NULL, row, said);
         }
     }

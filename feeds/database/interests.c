@@ -7,7 +7,7 @@
 #include "apr_strings.h"
 
 #include "digest.h"
-#include "fold.h"
+#include "keys.h"
 #include "model.h"
 
 #define PREFIX "DB-"
@@ -40,11 +40,12 @@ const char *database_interest_column(const char *table, const char *column, apr_
     return join(apr_pstrcat(pool, PREFIX, table, ".", NULL), column, pool);
 }
 
-const char *database_interest_members(const char *table, const char *column, const char *value, apr_pool_t *pool)
+const char *database_interest_members(const char *table, const apr_array_header_t *columns, const char *key,
+                                      apr_pool_t *pool)
 {
-    const char *of_column = database_interest_column(table, column, pool);
+    const char *of_columns = database_interest_column(table, apr_array_pstrcat(pool, columns, ','), pool);
 
-    return of_column != NULL ? join(apr_pstrcat(pool, of_column, "=", NULL), value, pool) : NULL;
+    return of_columns != NULL ? join(apr_pstrcat(pool, of_columns, "=", NULL), key, pool) : NULL;
 }
 
 apr_status_t database_interest_create(sql_call_t *c, const char *interest, int *look)
@@ -63,14 +64,18 @@ void database_touched_table(database_touched_t *touched, const char *table)
     database_touched_name(touched, database_interest_table(table, touched->pool));
 }
 
-static void add_members(database_touched_t *touched, const char *table, const char *column, const json_t *value)
+/* Those of an element's collection learn of every change of it. */
+static void add_members(database_touched_t *touched, const char *table, const json_t *row)
 {
-    const char *text = database_model_links(((const database_t *)touched->log)->model, table, column)
-                           ? database_text_of(value, touched->pool)
-                           : NULL;
+    const apr_array_header_t *links = database_model_links(((const database_t *)touched->log)->model, table);
 
-    if (text != NULL) {
-        database_touched_name(touched, database_interest_members(table, column, text, touched->pool));
+    for (int i = 0; row != NULL && links != NULL && i < links->nelts; i++) {
+        const apr_array_header_t *columns = APR_ARRAY_IDX(links, i, const apr_array_header_t *);
+        const char *key = database_key_of(columns, row, touched->pool);
+
+        if (key != NULL) {
+            database_touched_name(touched, database_interest_members(table, columns, key, touched->pool));
+        }
     }
 }
 
@@ -94,10 +99,9 @@ void database_touched_row(database_touched_t *touched, const char *table, const 
         if (old == NULL || new == NULL || !json_equal(was, is)) {
             database_touched_name(touched, database_interest_column(table, column, touched->pool));
         }
-        /* Those of an element's collection learn of every change of it. */
-        add_members(touched, table, column, was);
-        add_members(touched, table, column, is);
     }
+    add_members(touched, table, old);
+    add_members(touched, table, new);
 }
 
 static const json_t *row_in(const json_t *change, const char *which)

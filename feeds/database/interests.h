@@ -6,7 +6,7 @@
  *   DB-TABLE               any row of the table
  *   DB-TABLE-KEY           this row
  *   DB-TABLE.COLUMN        this column, in any row
- *   DB-TABLE.COLUMN=VALUE  the rows with this value, before or after: a collection
+ *   DB-TABLE.COLUMN=VALUE  the rows with this value, before or after: a collection; of several columns: C,D=KEY
  *
  * A key or value that would make a name longer than VAULT_INTEREST_MAX stands there as "#" and its SHA-1. All of this is a
  * function of the names alone: readers and writers in any process agree.
@@ -21,7 +21,8 @@
 const char *database_interest_table(const char *table, apr_pool_t *pool);
 const char *database_interest_row(const char *table, const char *key, apr_pool_t *pool);
 const char *database_interest_column(const char *table, const char *column, apr_pool_t *pool);
-const char *database_interest_members(const char *table, const char *column, const char *value, apr_pool_t *pool);
+const char *database_interest_members(const char *table, const apr_array_header_t *columns, const char *key,
+                                      apr_pool_t *pool);
 
 /** Create an interest for the page of this call, before anything is read.
  * @param look  0: nothing was announced since the page's cursor; else 1

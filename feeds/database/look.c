@@ -69,7 +69,7 @@ static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
 /* Can the rows of a first view come with its position? */
 static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
 {
-    return wanted->alone && sql_table_column_named(c->table, wanted->column) != NULL;
+    return wanted->alone && database_key_missing(wanted->members->columns, c->table) == NULL;
 }
 
 /* Without a position, or where all is to be read, in one statement. */
@@ -269,10 +269,9 @@ int database_look_was_absent(const sql_call_t *c)
 /* It had one when it was watched: it was altered, or another one has its name now, which may be a view. */
 static apr_status_t refuse_without_key(sql_call_t *c, const char *table)
 {
-    return sql_fail(
-        c, APR_EGENERAL,
-        "the watched table \"%s\" has no primary key of one column any more, so its rows cannot be told apart",
-        sql_shown(c, table));
+    return sql_fail(c, APR_EGENERAL,
+                    "the watched table \"%s\" has no primary key any more, so its rows cannot be told apart",
+                    sql_shown(c, table));
 }
 
 apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
@@ -296,7 +295,7 @@ apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const cha
         *look = fresh;
         rv = begin(c, look, table, wanted);
     }
-    if (rv == APR_SUCCESS && look->epoch != NULL && c->table->key == NULL) {
+    if (rv == APR_SUCCESS && look->epoch != NULL && c->table->keys->nelts == 0) {
         return database_look_end(c, look, refuse_without_key(c, table));
     }
     return rv != SQL_STALE ? rv

@@ -20,14 +20,15 @@
 
 #include "database.h"
 #include "dialect.h"
+#include "keys.h"
 #include "ring.h"
 
 /** Which changes are wanted. */
 typedef struct database_wanted_t {
     const char *op;     /**< only these: "I"; NULL: all. From the ring others come, too */
     const char *key;    /**< only of the row with this key, as text; NULL: of all rows */
-    const char *column; /**< only where the old or new row has `value` in this column; NULL: all. Others may come too */
-    const char *value;
+    const database_key_t *members; /**< only where the old or new row has this key in its columns; NULL: all. Others may
+                                      come too */
     const char
         *attribute; /**< only where this column differs, or the row came or went; NULL: all. Others may come too */
     int most;       /**< so many at most */
@@ -50,8 +51,9 @@ typedef struct database_look_t {
     json_t *changes; /**< since span.since, oldest first; NULL without it: [{"op", "key" (as text), "old": row or null,
                         "new": row or null}, …] */
     json_t
-        *elements; /**< with `alone`, without span.since: [{"id", property, …}, …]; NULL if there is no such column */
-    const char *odd; /**< how the database writes `value`, if that is another way */
+        *elements; /**< with `alone`, without span.since: [{"id", property, …}, …]; NULL if there are no such
+                      columns */
+    const char *odd; /**< how the database writes the key of the members, if that is another way */
     int was_absent;  /**< what the page asks for was not there when it last looked, and it waits for more than its name
                       */
     int is_absent;  /**< set by the caller: it is not there, and may come under a name that is written in another way */

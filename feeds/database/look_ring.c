@@ -6,15 +6,13 @@
 
 #include "apr_lib.h"
 
-#include "fold.h"
 #include "image.h"
 
 /* Goes through the ring. */
 typedef struct walk_t {
     sql_call_t *c;
     const database_wanted_t *wanted;
-    const sql_column_t *column; /* of wanted->column; NULL: any */
-    const char *within;         /* an image without this text has another value there; NULL: nobody knows */
+    const char *within; /* an image without this text has another key there; NULL: nobody knows */
     const database_position_type_t *type;
     database_position_t position; /* the page's */
     json_t *changes;
@@ -33,10 +31,17 @@ static int is_simple(const char *text)
     return 1;
 }
 
-static const char *within(const sql_column_t *column, const char *value)
+/* A value that an image of a row with this key has in it. */
+static const char *within(const sql_table_t *table, const database_key_t *members)
 {
-    return column != NULL && (column->kind == SQL_TEXT || column->kind == SQL_INTEGER) && is_simple(value) ? value
-                                                                                                           : NULL;
+    for (int i = 0; members != NULL && i < members->columns->nelts; i++) {
+        const sql_column_t *column = sql_table_column_named(table, database_key_column(members->columns, i));
+
+        if ((column->kind == SQL_TEXT || column->kind == SQL_INTEGER) && is_simple(members->values[i])) {
+            return members->values[i];
+        }
+    }
+    return NULL;
 }
 
 static int has_text(const char *image, const char *text)
@@ -53,13 +58,6 @@ static int may_be_wanted(const walk_t *walk, const database_entry_t *entry)
         return 0;
     }
     return walk->within == NULL || has_text(entry->old, walk->within) || has_text(entry->new, walk->within);
-}
-
-static int has_value(const walk_t *walk, const json_t *row)
-{
-    const char *text = database_text_of(json_object_get(row, walk->column->name), walk->c->pool);
-
-    return text != NULL && strcmp(text, walk->wanted->value) == 0;
 }
 
 /* Do the images differ in what is wanted? */
@@ -86,13 +84,14 @@ static json_t *change_of(const database_entry_t *entry)
 /* @return 0: its images cannot be read */
 static int take_change(walk_t *walk, const database_entry_t *entry)
 {
+    const database_key_t *members = walk->wanted->members;
     json_t *change = change_of(entry);
 
     if (change == NULL) {
         return 0;
     }
-    if ((walk->column != NULL && !has_value(walk, json_object_get(change, "old")) &&
-         !has_value(walk, json_object_get(change, "new"))) ||
+    if ((members != NULL && !database_key_is_in(members, json_object_get(change, "old"), walk->c->pool) &&
+         !database_key_is_in(members, json_object_get(change, "new"), walk->c->pool)) ||
         !differs(walk, change)) {
         json_decref(change);
         return 1;
@@ -187,18 +186,17 @@ int database_look_in_ring(sql_call_t *c, database_look_t *look, const database_w
 
     *why = DATABASE_WHY_NOT_IN_RING;
     if (cursor->boot == 0 || look->head.boot == 0 || !walk.type->read(&walk.position, cursor->position) ||
-        c->table->key == NULL) {
+        c->table->keys->nelts == 0) {
         return 0;
     }
     if (cursor->boot != look->head.boot || cursor->offset > look->head.end) {
         *why = DATABASE_WHY_BOOT;
         return 0;
     }
-    walk.column = wanted->column != NULL ? sql_table_column_named(c->table, wanted->column) : NULL;
-    if (wanted->column != NULL && walk.column == NULL) {
+    if (wanted->members != NULL && database_key_missing(wanted->members->columns, c->table) != NULL) {
         return 0;
     }
-    walk.within = within(walk.column, wanted->value);
+    walk.within = within(c->table, wanted->members);
     walk.shape = database_dialect_shape(c, c->table);
     look->changes = collect(&walk, cursor, look);
     *why = walk.why;

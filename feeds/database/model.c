@@ -84,6 +84,13 @@ static int has_names(checker_t *k, const json_t *object, const char *member)
     return good || complain(k, apr_psprintf(k->pool, "\"%s\" takes a list of names", member));
 }
 
+/* A name, or a list of names: the columns of a key of several. */
+static int has_columns(checker_t *k, const json_t *object, const char *member)
+{
+    return json_is_array(json_object_get(object, member)) ? has_names(k, object, member)
+                                                          : has_name(k, object, member, 1);
+}
+
 /* ------------------------------------------------------------ entities */
 
 static int check_properties(checker_t *k, const json_t *entity)
@@ -126,7 +133,7 @@ static int check_collections(checker_t *k, const json_t *entity, const json_t *e
             return complain(k, "an object with \"entity\" and \"column\" is accepted");
         }
         if (!knows_members(k, collection, known) || !has_name(k, collection, "entity", 1) ||
-            !has_name(k, collection, "column", 1)) {
+            !has_columns(k, collection, "column")) {
             return 0;
         }
         if (json_object_get(entities, element) == NULL) {
@@ -280,17 +287,31 @@ static const json_t *part(json_t *file, const char *member)
     return json_object_get(file, member);
 }
 
+const apr_array_header_t *database_model_columns(const json_t *names, apr_pool_t *pool)
+{
+    apr_array_header_t *columns = apr_array_make(pool, 1, sizeof(const char *));
+
+    if (json_is_string(names)) {
+        APR_ARRAY_PUSH(columns, const char *) = json_string_value(names);
+    }
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        APR_ARRAY_PUSH(columns, const char *) = json_string_value(json_array_get(names, i));
+    }
+    return columns;
+}
+
 static void add_link(database_model_t *model, const json_t *collection, apr_pool_t *pool)
 {
     const json_t *element = json_object_get(model->entities, json_string_value(json_object_get(collection, "entity")));
     const char *table = json_string_value(json_object_get(element, "table"));
-    apr_array_header_t *columns = apr_hash_get(model->links, table, APR_HASH_KEY_STRING);
+    apr_array_header_t *links = apr_hash_get(model->links, table, APR_HASH_KEY_STRING);
 
-    if (columns == NULL) {
-        columns = apr_array_make(pool, 2, sizeof(const char *));
-        apr_hash_set(model->links, table, APR_HASH_KEY_STRING, columns);
+    if (links == NULL) {
+        links = apr_array_make(pool, 2, sizeof(const apr_array_header_t *));
+        apr_hash_set(model->links, table, APR_HASH_KEY_STRING, links);
     }
-    APR_ARRAY_PUSH(columns, const char *) = json_string_value(json_object_get(collection, "column"));
+    APR_ARRAY_PUSH(links, const apr_array_header_t *) =
+        database_model_columns(json_object_get(collection, "column"), pool);
 }
 
 /* Every change is asked for them. */
@@ -335,14 +356,7 @@ const char *database_model_read(const database_model_t **model, const char *path
     return NULL;
 }
 
-int database_model_links(const database_model_t *model, const char *table, const char *column)
+const apr_array_header_t *database_model_links(const database_model_t *model, const char *table)
 {
-    const apr_array_header_t *columns = model != NULL ? apr_hash_get(model->links, table, APR_HASH_KEY_STRING) : NULL;
-
-    for (int i = 0; columns != NULL && i < columns->nelts; i++) {
-        if (strcmp(APR_ARRAY_IDX(columns, i, const char *), column) == 0) {
-            return 1;
-        }
-    }
-    return 0;
+    return model != NULL ? apr_hash_get(model->links, table, APR_HASH_KEY_STRING) : NULL;
 }

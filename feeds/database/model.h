@@ -21,11 +21,13 @@
 
 #include "apr_hash.h"
 #include "apr_pools.h"
+#include "apr_tables.h"
 
 typedef struct database_model_t {
     const json_t *entities; /* const after open: an object, which may be empty */
     const json_t *queries;  /* const after open: likewise */
-    apr_hash_t *links; /* const after open: by the table of elements, an array of the columns that they are found by */
+    apr_hash_t
+        *links; /* const after open: by table, an array of arrays of columns: what its rows are found by as elements */
 } database_model_t;
 
 /** Read and check a model file.
@@ -33,7 +35,12 @@ typedef struct database_model_t {
  * @return NULL, or a sentence */
 const char *database_model_read(const database_model_t **model, const char *path, apr_pool_t *pool);
 
-/** Is `column` of `table` what the elements of a collection are found by? `model` may be NULL. */
-int database_model_links(const database_model_t *model, const char *table, const char *column);
+/** The columns that a name, or a list of names, stands for: an array of const char *, which live as long as the model.
+ * In `pool`. */
+const apr_array_header_t *database_model_columns(const json_t *names, apr_pool_t *pool);
+
+/** By what columns rows of `table` are found as elements of collections: an array of such arrays, or NULL.
+ * `model` may be NULL. */
+const apr_array_header_t *database_model_links(const database_model_t *model, const char *table);
 
 #endif

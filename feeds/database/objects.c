@@ -84,7 +84,7 @@ static json_t *element(const sql_call_t *c, const json_t *entity, const json_t *
     const char *property;
     json_t *column;
 
-    json_object_set(object, "id", json_object_get(row, c->table->key));
+    json_object_set_new(object, "id", database_key_shown(c->table, row, c->pool));
     json_object_foreach(json_object_get(entity, "properties"), property, column)
     {
         json_object_set(object, property, json_object_get(row, json_string_value(column)));
@@ -171,17 +171,17 @@ typedef struct collection_t {
     const char *name;
     const json_t *element; /* the elements' entity */
     const char *table;     /* of the elements */
-    const char *column;    /* the foreign key */
-    const char *id;        /* of the object */
+    database_key_t key;    /* the foreign key: the object's id */
 } collection_t;
 
 static apr_status_t find_collection(sql_call_t *c, const char *entity, collection_t *of)
 {
     const json_t *owner, *collection;
+    const char *id;
     apr_status_t rv = find_entity(c, entity, &owner);
 
     if (rv == APR_SUCCESS) {
-        rv = database_argument_text(c, "id", &of->id);
+        rv = database_argument_text(c, "id", &id);
     }
     if (rv == APR_SUCCESS) {
         rv = database_argument_text(c, "collection", &of->name);
@@ -194,8 +194,11 @@ static apr_status_t find_collection(sql_call_t *c, const char *entity, collectio
         return sql_fail(c, APR_EINVAL, "argument \"collection\": the entity \"%s\" has no collection \"%s\"",
                         sql_shown(c, entity), sql_shown(c, of->name));
     }
-    of->column = name_in(collection, "column");
-    rv = find_entity(c, name_in(collection, "entity"), &of->element);
+    rv = database_key_parse(c, "id", database_model_columns(json_object_get(collection, "column"), c->pool), id,
+                            &of->key);
+    if (rv == APR_SUCCESS) {
+        rv = find_entity(c, name_in(collection, "entity"), &of->element);
+    }
     of->table = name_in(of->element, "table");
     return rv;
 }
@@ -208,7 +211,7 @@ static apr_status_t take_elements(sql_call_t *c, const database_look_t *look, co
     return look->odd == NULL
                ? APR_SUCCESS
                : sql_fail(c, APR_EINVAL, "argument \"id\": \"%s\" must be given as the database writes it: \"%s\"",
-                          sql_shown(c, of->id), sql_shown(c, look->odd));
+                          sql_shown(c, of->key.text), sql_shown(c, look->odd));
 }
 
 /* An element stays what it was when only columns that are no property changed. */
@@ -232,7 +235,7 @@ static void add_folded(const sql_call_t *c, const collection_t *of, const databa
 
 static void fold_changes(sql_call_t *c, const database_look_t *look, const collection_t *of, database_delta_t *delta)
 {
-    const apr_array_header_t *folded = database_fold_members(look->changes, of->column, of->id, c->pool);
+    const apr_array_header_t *folded = database_fold_members(look->changes, &of->key, c->pool);
 
     for (int i = 0; i < folded->nelts; i++) {
         add_folded(c, of, &APR_ARRAY_IDX(folded, i, database_fold_t), delta);
@@ -243,20 +246,21 @@ static void fold_changes(sql_call_t *c, const database_look_t *look, const colle
 static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const collection_t *of, int holds_column,
                                    json_t **rows)
 {
+    const char *missing = database_key_missing(of->key.columns, c->table);
     database_delta_t delta;
     apr_status_t rv = check_columns(c, json_object_get(of->element, "properties"));
 
-    if (rv == APR_SUCCESS && sql_table_column_named(c->table, of->column) == NULL) {
-        rv = sql_fail(c, APR_EINVAL, "table \"%s\" has no column \"%s\"", sql_shown(c, of->table), of->column);
+    if (rv == APR_SUCCESS && missing != NULL) {
+        rv = sql_fail(c, APR_EINVAL, "table \"%s\" has no column \"%s\"", sql_shown(c, of->table), missing);
     }
     if (rv == APR_SUCCESS && look->span.since == NULL) {
-        rv = database_check_name(c, of->column, of->id);
+        rv = database_check_name(c, &of->key);
     }
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    look->is_absent = look->span.since == NULL && json_array_size(look->elements) == 0 &&
-                      database_has_spellings(c, of->column, of->id);
+    look->is_absent =
+        look->span.since == NULL && json_array_size(look->elements) == 0 && database_has_spellings(c, &of->key);
     if (look->is_absent && !holds_column) {
         return APR_SUCCESS;
     }
@@ -280,8 +284,7 @@ static apr_status_t see_collection_once(sql_call_t *c, const collection_t *of, i
     const database_wanted_t wanted = {
         .most = c->db->rows,
         .alone = 1,
-        .column = of->column,
-        .value = of->id,
+        .members = &of->key,
         .properties = json_object_get(of->element, "properties"),
     };
     database_look_t look;
@@ -294,6 +297,21 @@ static apr_status_t see_collection_once(sql_call_t *c, const collection_t *of, i
     return rv;
 }
 
+/* All elements of all objects: of each column, since an element may come by a change of one of them. */
+static apr_status_t create_columns(sql_call_t *c, const collection_t *of, int *needed)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    for (int i = 0; i < of->key.columns->nelts && rv == APR_SUCCESS; i++) {
+        int moved = 0;
+
+        rv = database_interest_create(
+            c, database_interest_column(of->table, database_key_column(of->key.columns, i), c->pool), &moved);
+        *needed |= moved;
+    }
+    return rv;
+}
+
 apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity, json_t **rows)
 {
     collection_t of = {0};
@@ -302,10 +320,11 @@ apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity,
     apr_status_t rv = find_collection(c, entity, &of);
 
     if (rv == APR_SUCCESS) {
-        rv = database_interest_create(c, database_interest_members(of.table, of.column, of.id, c->pool), &needed);
+        rv = database_interest_create(c, database_interest_members(of.table, of.key.columns, of.key.text, c->pool),
+                                      &needed);
     }
     if (rv == APR_SUCCESS && was_absent) {
-        rv = database_interest_create(c, database_interest_column(of.table, of.column, c->pool), &of_column);
+        rv = create_columns(c, &of, &of_column);
     }
     if (rv != APR_SUCCESS || !(needed || of_column)) {
         return rv;
@@ -317,7 +336,7 @@ apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity,
     if (rv == APR_SUCCESS && is_absent && !was_absent) {
         /* Elements may come under another name: look again, now that this is held. */
         sql_conn_give_back(c);
-        rv = database_interest_create(c, database_interest_column(of.table, of.column, c->pool), &of_column);
+        rv = create_columns(c, &of, &of_column);
         rv = rv == APR_SUCCESS ? see_collection_once(c, &of, 1, &is_absent, rows) : rv;
     }
     return rv;

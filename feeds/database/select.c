@@ -32,7 +32,7 @@ apr_status_t database_select_newest(sql_call_t *c, int most, json_t **rows)
     sql_statement_t *sql = sql_statement_make(c);
 
     sql_select_table(sql, c->table);
-    sql_order(sql, c->table->key, 1);
+    sql_order_by_key(sql, c->table, 1);
     sql_limit(sql, most);
     return sql_fetch_table(c, sql, most, 1, rows);
 }
@@ -52,17 +52,43 @@ static void append_key(sql_statement_t *sql, const sql_column_t *column, const j
     (void)sql_value_of(sql, column, key);
 }
 
-size_t database_append_keys(sql_call_t *c, sql_statement_t *sql, const json_t *keys, size_t first)
+/* The only form of a list of pairs that all three databases find by an index. */
+static void append_whole_key(sql_call_t *c, sql_statement_t *sql, const apr_array_header_t *columns, const json_t *key)
+{
+    for (int i = 0; i < columns->nelts; i++) {
+        const sql_column_t *column = sql_table_column_named(c->table, database_key_column(columns, i));
+
+        sql_raw(sql, i == 0 ? "(" : " AND ");
+        sql_name(sql, column->name);
+        sql_raw(sql, "=");
+        append_key(sql, column, json_array_get(key, (size_t)i));
+    }
+    sql_raw(sql, ")");
+}
+
+size_t database_append_keys(sql_call_t *c, sql_statement_t *sql, const apr_array_header_t *columns, const json_t *keys,
+                            size_t first)
 {
     size_t count = json_array_size(keys) - first;
+    const char *only = database_key_column(columns, 0);
 
     if (count > KEYS_AT_ONCE) {
         count = KEYS_AT_ONCE;
     }
-    sql_name(sql, c->table->key);
+    if (columns->nelts == 1) {
+        sql_name(sql, only);
+    }
     for (size_t i = 0; i < count; i++) {
-        sql_raw(sql, i == 0 ? " IN(" : ",");
-        append_key(sql, sql_table_column_named(c->table, c->table->key), json_array_get(keys, first + i));
+        const json_t *key = json_array_get(keys, first + i);
+
+        if (columns->nelts == 1) {
+            sql_raw(sql, i == 0 ? " IN(" : ",");
+            append_key(sql, sql_table_column_named(c->table, only), json_array_get(key, 0));
+        }
+        else {
+            sql_raw(sql, i == 0 ? "(" : " OR ");
+            append_whole_key(c, sql, columns, key);
+        }
     }
     sql_raw(sql, ")");
     return count;
@@ -78,8 +104,8 @@ apr_status_t database_select_keys(sql_call_t *c, const json_t *keys, const char 
         json_t *some;
 
         sql_select_table(sql, c->table);
-        sql_raw(sql, " WHERE t.");
-        i += database_append_keys(c, sql, keys, i);
+        sql_raw(sql, " WHERE ");
+        i += database_append_keys(c, sql, c->table->keys, keys, i);
         sql_raw(sql, end);
         rv = database_select(c, sql, &some);
         if (rv == APR_SUCCESS) {
@@ -147,7 +173,7 @@ static const char *uuid(const char *text, apr_pool_t *pool)
     return *at == '\0' ? written : NULL;
 }
 
-apr_status_t database_check_name(sql_call_t *c, const char *column, const char *value)
+static apr_status_t check_name(sql_call_t *c, const char *column, const char *value)
 {
     const sql_column_t *found = sql_table_column_named(c->table, column);
     const char *written = found->spelling == SQL_SPELLING_UUID ? uuid(value, c->pool) : NULL;
@@ -162,7 +188,17 @@ apr_status_t database_check_name(sql_call_t *c, const char *column, const char *
     return written == NULL || strcmp(written, value) == 0 ? APR_SUCCESS : not_as_written(c, value, written);
 }
 
-int database_has_spellings(const sql_call_t *c, const char *column, const char *value)
+apr_status_t database_check_name(sql_call_t *c, const database_key_t *key)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    for (int i = 0; i < key->columns->nelts && rv == APR_SUCCESS; i++) {
+        rv = check_name(c, database_key_column(key->columns, i), key->values[i]);
+    }
+    return rv;
+}
+
+static int has_spellings(const sql_call_t *c, const char *column, const char *value)
 {
     const sql_column_t *found = sql_table_column_named(c->table, column);
 
@@ -174,6 +210,16 @@ int database_has_spellings(const sql_call_t *c, const char *column, const char *
     default:
         return !found->is_integer || whole_number(value, c->pool) == NULL;
     }
+}
+
+int database_has_spellings(const sql_call_t *c, const database_key_t *key)
+{
+    for (int i = 0; i < key->columns->nelts; i++) {
+        if (has_spellings(c, database_key_column(key->columns, i), key->values[i])) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /* A number that is one there, too: it is shown, and announced, as the text is. */
@@ -192,7 +238,7 @@ static void append_or_number(sql_statement_t *sql, const char *column, const cha
     }
 }
 
-apr_status_t database_append_equals(sql_call_t *c, sql_statement_t *sql, const char *column, const char *value)
+static apr_status_t append_equal(sql_call_t *c, sql_statement_t *sql, const char *column, const char *value)
 {
     const sql_column_t *found = sql_table_column_named(c->table, column);
     json_t *string = json_string(value);
@@ -215,7 +261,18 @@ apr_status_t database_append_equals(sql_call_t *c, sql_statement_t *sql, const c
     return wrong == NULL ? APR_SUCCESS : sql_fail(c, APR_EINVAL, "the key \"%s\" %s", sql_shown(c, value), wrong);
 }
 
-apr_status_t database_select_row(sql_call_t *c, const char *key, json_t **row)
+apr_status_t database_append_equals(sql_call_t *c, sql_statement_t *sql, const database_key_t *key)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    for (int i = 0; i < key->columns->nelts && rv == APR_SUCCESS; i++) {
+        sql_raw(sql, i == 0 ? "" : " AND ");
+        rv = append_equal(c, sql, database_key_column(key->columns, i), key->values[i]);
+    }
+    return rv;
+}
+
+apr_status_t database_select_row(sql_call_t *c, const database_key_t *key, json_t **row)
 {
     sql_statement_t *sql = sql_statement_make(c);
     const char *text;
@@ -225,7 +282,7 @@ apr_status_t database_select_row(sql_call_t *c, const char *key, json_t **row)
     *row = NULL;
     sql_select_table(sql, c->table);
     sql_raw(sql, " WHERE ");
-    rv = database_append_equals(c, sql, c->table->key, key);
+    rv = database_append_equals(c, sql, key);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -236,11 +293,11 @@ apr_status_t database_select_row(sql_call_t *c, const char *key, json_t **row)
     }
     *row = json_incref(json_array_get(rows, 0));
     json_decref(rows);
-    text = database_text_of(json_object_get(*row, c->table->key), c->pool);
-    if (text != NULL && strcmp(text, key) == 0) {
+    text = database_key_of(key->columns, *row, c->pool);
+    if (text != NULL && strcmp(text, key->text) == 0) {
         return APR_SUCCESS;
     }
     json_decref(*row);
     *row = NULL;
-    return not_as_written(c, key, text != NULL ? sql_shown(c, text) : "");
+    return not_as_written(c, key->text, text != NULL ? sql_shown(c, text) : "");
 }

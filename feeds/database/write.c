@@ -13,6 +13,7 @@
 #include "dialect.h"
 #include "fold.h"
 #include "interests.h"
+#include "keys.h"
 #include "look.h"
 #include "rows.h"
 #include "select.h"
@@ -35,8 +36,8 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
     if (rv == APR_SUCCESS && c->table->is_view) {
         rv = sql_fail(c, APR_EINVAL, "\"%s\" is a view: rows are saved in tables", sql_shown(c, table));
     }
-    if (rv == APR_SUCCESS && by_key && c->table->key == NULL) {
-        rv = sql_fail(c, APR_EINVAL, "table \"%s\" has no primary key of one column, so its rows cannot be told apart",
+    if (rv == APR_SUCCESS && by_key && c->table->keys->nelts == 0) {
+        rv = sql_fail(c, APR_EINVAL, "table \"%s\" has no primary key, so its rows cannot be told apart",
                       sql_shown(c, table));
     }
     return rv;
@@ -59,7 +60,7 @@ static apr_status_t commit(write_t *w)
 
 static const char *key_of(const write_t *w, const json_t *row)
 {
-    return database_text_of(json_object_get(row, w->c->table->key), w->c->pool);
+    return w->c->table->keys->nelts > 0 ? database_key_of(w->c->table->keys, row, w->c->pool) : NULL;
 }
 
 static void touch_inserted(write_t *w)
@@ -165,7 +166,6 @@ static apr_status_t insert(write_t *w)
     sql_call_t *c = w->c;
     sql_statement_t *sql = sql_statement_make(c);
     arriving_t arriving = {.w = w, .names = sql_column_names(c)};
-    json_t *key;
     apr_status_t rv;
 
     sql_raw(sql, "INSERT INTO ");
@@ -188,8 +188,7 @@ static apr_status_t insert(write_t *w)
         return rv;
     }
     database_touched_table(w->touched, c->table->name);
-    key = c->table->key != NULL ? json_object_get(w->inserted, c->table->key) : NULL;
-    w->answer = json_pack("[{s:O?}]", "id", key);
+    w->answer = json_pack("[{s:o}]", "id", database_key_shown(c->table, w->inserted, c->pool));
     return APR_SUCCESS;
 }
 
@@ -223,10 +222,10 @@ static json_t *keys_of(const write_t *w, const json_t *rows)
     json_t *keys = json_array();
 
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        json_t *key = json_object_get(json_array_get(rows, i), w->c->table->key);
+        json_t *key = database_key_values(w->c->table->keys, json_array_get(rows, i));
 
-        if (!json_is_null(key)) {
-            json_array_append(keys, key);
+        if (key != NULL) {
+            json_array_append_new(keys, key);
         }
     }
     return keys;
@@ -248,7 +247,7 @@ static apr_status_t run_on_keys(write_t *w, const char *verb, const json_t *keys
             rv = database_argument_set(c, sql);
         }
         sql_raw(sql, " WHERE ");
-        i += database_append_keys(c, sql, keys, i);
+        i += database_append_keys(c, sql, c->table->keys, keys, i);
         if (rv == APR_SUCCESS) {
             rv = sql_conn_run(c, sql, NULL, NULL);
         }
@@ -314,13 +313,29 @@ static void touch_updated(write_t *w, const json_t *old_rows, const json_t *new_
     }
 }
 
-/* The keys to look for after the update: those before, and the one that was set. */
-static void add_new_key(const write_t *w, json_t *keys)
+/* The keys to look for after the update: those before, and what each became by the values that were set. */
+static void add_new_keys(const write_t *w, json_t *keys)
 {
-    json_t *key = json_object_get(json_object_get(w->c->args, "values"), w->c->table->key);
+    const apr_array_header_t *columns = w->c->table->keys;
+    const json_t *values = json_object_get(w->c->args, "values");
+    size_t count = json_array_size(keys);
 
-    if (key != NULL) {
-        json_array_append(keys, key);
+    for (size_t i = 0; i < count; i++) {
+        json_t *key = json_copy(json_array_get(keys, i));
+
+        for (int k = 0; k < columns->nelts; k++) {
+            json_t *value = json_object_get(values, database_key_column(columns, k));
+
+            if (value != NULL) {
+                json_array_set(key, (size_t)k, value);
+            }
+        }
+        /* All that were set to the same key have it once. */
+        if (!json_equal(key, json_array_get(keys, i)) &&
+            !json_equal(key, json_array_get(keys, json_array_size(keys) - 1))) {
+            json_array_append(keys, key);
+        }
+        json_decref(key);
     }
 }
 
@@ -339,7 +354,7 @@ static apr_status_t update_rows(write_t *w)
     count = json_array_size(keys);
     rv = count > 0 ? run_on_keys(w, "UPDATE ", keys) : database_argument_set(w->c, sql_statement_make(w->c));
     if (rv == APR_SUCCESS && count > 0) {
-        add_new_key(w, keys);
+        add_new_keys(w, keys);
         rv = database_select_keys(w->c, keys, "", &new_rows);
     }
     if (rv == APR_SUCCESS) {

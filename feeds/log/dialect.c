@@ -102,6 +102,16 @@ static const char *make_epoch(apr_pool_t *pool)
     return epoch;
 }
 
+static json_t *list_keys(const sql_table_t *table)
+{
+    json_t *names = json_array();
+
+    for (int i = 0; i < table->keys->nelts; i++) {
+        json_array_append_new(names, json_string(sql_table_key_column(table, i)));
+    }
+    return names;
+}
+
 static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
 {
     int adapts = database_dialect_of(c->db)->adapts;
@@ -115,6 +125,9 @@ static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
         if (!adapts || (table->key != NULL && strcmp(name, table->key) == 0)) {
             json_array_append_new(names, json_string(name));
         }
+    }
+    if (table->key == NULL && table->keys->nelts > 0) {
+        json_array_append_new(names, list_keys(table)); /* in another order it is another key */
     }
     text = json_dumps(names, JSON_COMPACT);
     columns = apr_pstrdup(c->conn->pool, text != NULL ? text : "[]");
@@ -162,7 +175,9 @@ apr_uint64_t database_dialect_shape(sql_call_t *c, const sql_table_t *table)
         for (int i = 0; i < table->columns->nelts; i++) {
             sum = database_mix_text(sum, sql_table_column(table, i)->name);
         }
-        sum = database_mix_text(sum, table->key != NULL ? table->key : "");
+        for (int i = 0; i < table->keys->nelts; i++) {
+            sum = database_mix_text(sum, sql_table_key_column(table, i));
+        }
         sum = database_mix_text(sum, shape != NULL ? shape : "");
         kept->shape = sum != 0 ? sum : 1;
     }

@@ -76,17 +76,30 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
 }
 
 /* As cells are (driver_mysql.c): without the zeros of ZEROFILL, a BIT as a number, bytes in base64, which MariaDB breaks into lines. */
-static void append_key(sql_statement_t *sql, const sql_table_t *table, const char *row)
+static void append_key_part(sql_statement_t *sql, const sql_column_t *key, const char *row)
 {
-    const sql_column_t *key = table->key != NULL ? sql_table_column_named(table, table->key) : NULL;
-
-    if (key == NULL) {
-        sql_raw(sql, "NULL");
-        return;
-    }
     sql_raw(sql, key->kind == SQL_BLOB ? "REPLACE(TO_BASE64(" : "CONCAT('',");
     sql_raw(sql, column_of(sql, row, key->name));
     sql_raw(sql, key->kind == SQL_BLOB ? "),'\\n','')" : key->is_integer ? "+0)" : ")");
+}
+
+/* As text: catalogue.h. */
+static void append_key(sql_statement_t *sql, const sql_table_t *table, const char *row)
+{
+    for (int i = 0; i < table->keys->nelts; i++) {
+        const sql_column_t *column = sql_table_column_named(table, sql_table_key_column(table, i));
+
+        if (table->key != NULL) {
+            append_key_part(sql, column, row);
+            return;
+        }
+        sql_raw(sql, i == 0 ? "CONCAT(" : ",',',");
+        sql_raw(sql, "REPLACE(REPLACE(CONVERT(");
+        append_key_part(sql, column, row);
+        sql_raw(sql,
+                " USING utf8mb4),CHAR(92 USING utf8mb4),CHAR(92,92 USING utf8mb4)),',',CHAR(92,44 USING utf8mb4))");
+    }
+    sql_raw(sql, table->keys->nelts > 0 ? ")" : "NULL");
 }
 
 static void append_record(sql_statement_t *sql, const sql_table_t *table, const char *op, int old, int new)
@@ -180,15 +193,17 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
     database_dialect_push(statements, sql);
 
     sql = begin_trigger(c, table, "update", "UPDATE");
-    if (table->key != NULL) {
-        sql_raw(sql, " IF ");
-        append_differs(sql, table->key);
+    for (int i = 0; i < table->keys->nelts; i++) {
+        sql_raw(sql, i == 0 ? " IF " : " OR ");
+        append_differs(sql, sql_table_key_column(table, i));
+    }
+    if (table->keys->nelts > 0) {
         sql_raw(sql, " THEN");
         append_record(sql, table, "D", 1, 0);
         append_record(sql, table, "I", 0, 1);
     }
     for (int i = 0; i < table->columns->nelts; i++) {
-        sql_raw(sql, i > 0 ? " OR " : table->key != NULL ? " ELSEIF " : " IF ");
+        sql_raw(sql, i > 0 ? " OR " : table->keys->nelts > 0 ? " ELSEIF " : " IF ");
         append_differs(sql, sql_table_column(table, i)->name);
     }
     sql_raw(sql, " THEN");

@@ -18,6 +18,12 @@
 #include "native_pgsql.h"
 #include "position_pgsql.h"
 
+/* The key of a row in JSON, as text (catalogue.h). The arguments of a trigger are the table, and for each column of the
+ * key its name and what its text has not at its end, and its JSON has. */
+#define KEY_OF(row) "CASE WHEN TG_NARGS<4 THEN pg_catalog.rtrim(" row "->>k,p) ELSE vault_key(" row ",TG_ARGV) END"
+#define OLD_KEY KEY_OF("o")
+#define NEW_KEY KEY_OF("n")
+
 static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_changes(id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
     "xid XID8 NOT NULL DEFAULT pg_current_xact_id(), tbl TEXT NOT NULL, op TEXT NOT NULL, row_key TEXT, old_row JSONB, "
@@ -31,6 +37,11 @@ static const char *const tables[] = {
     "NULL)",
     "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription TEXT NOT NULL PRIMARY KEY, place TEXT NOT NULL, "
     "reached BIGINT NOT NULL, used BIGINT NOT NULL)",
+    /* Of several columns. Calls nothing that somebody else may have made. */
+    "CREATE OR REPLACE FUNCTION vault_key(r jsonb, a text[]) RETURNS text LANGUAGE sql IMMUTABLE AS $vault$"
+    "SELECT pg_catalog.string_agg(pg_catalog.replace(pg_catalog.replace(pg_catalog.rtrim(r->>a[i],a[i+1]),"
+    "E'\\\\',E'\\\\\\\\'),',',E'\\\\,'),',' ORDER BY i) FROM pg_catalog.generate_series("
+    "pg_catalog.array_lower(a,1)+1,pg_catalog.array_upper(a,1),2) AS i$vault$",
     /* Of its owner's rights: whoever writes the table need not be able to write these. So nothing in it may be what somebody else has made:
      * no temporary table, which would come first, no function that fits a row better, and no trigger of other tables calls it. */
     "CREATE OR REPLACE FUNCTION vault_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $vault$\n"
@@ -44,14 +55,15 @@ static const char *const tables[] = {
     "  END IF;\n"
     "  IF TG_OP = 'INSERT' THEN\n"
     "    n := pg_catalog.to_jsonb(NEW);\n"
-    "    INSERT INTO vault_changes(tbl,op,row_key,new_row) VALUES(t,'I',pg_catalog.rtrim(n->>k,p),n);\n"
+    "    INSERT INTO vault_changes(tbl,op,row_key,new_row) VALUES(t,'I'," NEW_KEY ",n);\n"
     "  ELSIF TG_OP = 'TRUNCATE' THEN\n"
     "    EXECUTE pg_catalog.format('INSERT INTO vault_changes(tbl,op,row_key,old_row) SELECT "
-    "$1,''D'',pg_catalog.rtrim(pg_catalog.to_jsonb(r)->>$2,$3),pg_catalog.to_jsonb(r) FROM "
-    "%I.%I AS r', TG_TABLE_SCHEMA, TG_TABLE_NAME) USING t, k, p;\n"
+    "$1,''D'',CASE WHEN $4 THEN pg_catalog.rtrim(pg_catalog.to_jsonb(r)->>$2,$3) ELSE "
+    "vault_key(pg_catalog.to_jsonb(r),$5) END,pg_catalog.to_jsonb(r) FROM "
+    "%I.%I AS r', TG_TABLE_SCHEMA, TG_TABLE_NAME) USING t, k, p, TG_NARGS < 4, TG_ARGV;\n"
     "  ELSE\n"
-    "    o := pg_catalog.to_jsonb(OLD); ok := pg_catalog.rtrim(o->>k,p);\n"
-    "    IF TG_OP = 'UPDATE' THEN n := pg_catalog.to_jsonb(NEW); nk := pg_catalog.rtrim(n->>k,p); END IF;\n"
+    "    o := pg_catalog.to_jsonb(OLD); ok := " OLD_KEY ";\n"
+    "    IF TG_OP = 'UPDATE' THEN n := pg_catalog.to_jsonb(NEW); nk := " NEW_KEY "; END IF;\n"
     "    IF o::text = n::text THEN RETURN NULL; END IF;\n"
     "    IF TG_OP = 'UPDATE' AND ok IS DISTINCT FROM nk THEN\n"
     "      INSERT INTO vault_changes(tbl,op,row_key,old_row) VALUES(t,'D',ok,o);\n"
@@ -99,7 +111,6 @@ static const char *now_of(const sql_statement_t *sql, const sql_table_t *table)
 
 static void push_trigger(sql_call_t *c, const sql_table_t *table, const char *what, apr_array_header_t *statements)
 {
-    const sql_column_t *key = table->key != NULL ? sql_table_column_named(table, table->key) : NULL;
     sql_statement_t *sql = sql_statement_make(c);
 
     sql_raw(sql, "CREATE TRIGGER ");
@@ -109,10 +120,14 @@ static void push_trigger(sql_call_t *c, const sql_table_t *table, const char *wh
     sql_raw(sql, strcmp(what, "vault_change") == 0 ? " FOR EACH ROW" : " FOR EACH STATEMENT");
     sql_raw(sql, " EXECUTE FUNCTION vault_record(");
     sql_quoted_name(sql, table->name, '\'');
-    sql_raw(sql, ",");
-    sql_quoted_name(sql, table->key != NULL ? table->key : "", '\'');
-    /* What the text of a row has not at the end of its key, and its JSON has. */
-    sql_raw(sql, key != NULL && key->spelling == SQL_SPELLING_PADDED ? ",' ')" : ",'')");
+    for (int i = 0; i < table->keys->nelts; i++) {
+        const char *column = sql_table_key_column(table, i);
+
+        sql_raw(sql, ",");
+        sql_quoted_name(sql, column, '\'');
+        sql_raw(sql, sql_table_column_named(table, column)->spelling == SQL_SPELLING_PADDED ? ",' '" : ",''");
+    }
+    sql_raw(sql, ")");
     database_dialect_push(statements, sql);
 }
 

@@ -77,15 +77,28 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
     sql_raw(sql, "||'}'");
 }
 
-static void append_key(sql_statement_t *sql, const sql_table_t *table, const char *row)
+static void append_key_part(sql_statement_t *sql, const sql_table_t *table, int i, const char *row)
 {
-    if (table->key == NULL) {
-        sql_raw(sql, "NULL");
-        return;
-    }
+    sql_raw(sql, "CAST(");
     sql_raw(sql, row);
     sql_raw(sql, ".");
-    sql_name(sql, table->key);
+    sql_name(sql, sql_table_key_column(table, i));
+    sql_raw(sql, " AS TEXT)");
+}
+
+/* As text: catalogue.h. */
+static void append_key(sql_statement_t *sql, const sql_table_t *table, const char *row)
+{
+    if (table->key != NULL) {
+        append_key_part(sql, table, 0, row);
+        return;
+    }
+    for (int i = 0; i < table->keys->nelts; i++) {
+        sql_raw(sql, i == 0 ? "replace(replace(" : "||','||replace(replace(");
+        append_key_part(sql, table, i, row);
+        sql_raw(sql, ",'\\','\\\\'),',','\\,')");
+    }
+    sql_raw(sql, table->keys->nelts > 0 ? "" : "NULL");
 }
 
 /* `old`, `new`: whether there is such an image. */
@@ -95,9 +108,9 @@ static void append_record(sql_statement_t *sql, const sql_table_t *table, const 
     sql_quoted_name(sql, table->name, '\'');
     sql_raw(sql, ",'");
     sql_raw(sql, op);
-    sql_raw(sql, "',CAST(");
+    sql_raw(sql, "',");
     append_key(sql, table, new ? "NEW" : "OLD");
-    sql_raw(sql, " AS TEXT),");
+    sql_raw(sql, ",");
     if (old) {
         append_row(sql, table, "OLD");
     }
@@ -141,22 +154,20 @@ static void append_differs(sql_statement_t *sql, const char *column)
     sql_raw(sql, pieces[last]);
 }
 
-static void append_when_key_differs(sql_statement_t *sql, const sql_table_t *table)
+static void append_when_key_differs(sql_statement_t *sql, const sql_table_t *table, const char *when)
 {
-    sql_raw(sql, " WHEN(");
-    append_differs(sql, table->key);
-    sql_raw(sql, ")");
+    for (int i = 0; i < table->keys->nelts; i++) {
+        sql_raw(sql, i > 0 ? " OR " : when);
+        append_differs(sql, sql_table_key_column(table, i));
+    }
+    sql_raw(sql, table->keys->nelts > 0 ? ")" : "");
 }
 
 static void append_when_row_differs(sql_statement_t *sql, const sql_table_t *table)
 {
-    if (table->key != NULL) {
-        sql_raw(sql, " WHEN NOT(");
-        append_differs(sql, table->key);
-        sql_raw(sql, ")");
-    }
+    append_when_key_differs(sql, table, " WHEN NOT(");
     for (int i = 0; i < table->columns->nelts; i++) {
-        sql_raw(sql, i > 0 ? " OR " : table->key != NULL ? " AND(" : " WHEN(");
+        sql_raw(sql, i > 0 ? " OR " : table->keys->nelts > 0 ? " AND(" : " WHEN(");
         append_differs(sql, sql_table_column(table, i)->name);
     }
     sql_raw(sql, ")");
@@ -190,9 +201,9 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
     append_record(sql, table, "U", 1, 1);
     end_trigger(sql, statements);
 
-    if (table->key != NULL) {
+    if (table->keys->nelts > 0) {
         sql = begin_trigger(c, table, "rename", "UPDATE");
-        append_when_key_differs(sql, table);
+        append_when_key_differs(sql, table, " WHEN(");
         sql_raw(sql, " BEGIN");
         append_record(sql, table, "D", 1, 0);
         append_record(sql, table, "I", 0, 1);

@@ -31,6 +31,20 @@ const sql_column_t *sql_table_column_named(const sql_table_t *table, const char 
     return NULL;
 }
 
+const char *sql_table_key_column(const sql_table_t *table, int place)
+{
+    return APR_ARRAY_IDX(table->keys, place, const char *);
+}
+
+void sql_table_set_key(sql_table_t *table, const char *column, int place)
+{
+    while (table->keys->nelts <= place) {
+        APR_ARRAY_PUSH(table->keys, const char *) = NULL;
+    }
+    APR_ARRAY_IDX(table->keys, place, const char *) = column;
+    table->key = table->keys->nelts == 1 ? column : NULL;
+}
+
 static apr_status_t ask_generation(sql_call_t *c, const char **generation)
 {
     const sql_driver_t *driver = c->db->driver;

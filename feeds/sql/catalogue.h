@@ -33,7 +33,8 @@
 struct sql_table_t {
     const char *name;
     apr_array_header_t *columns; /**< of sql_column_t */
-    const char *key;             /**< the primary key if that is one column, else NULL */
+    apr_array_header_t *keys; /**< of const char *: the columns of the primary key, in its order; empty: it has none */
+    const char *key;          /**< the only one of them; NULL: there are none, or several */
     int is_view;
     int key_is_serial;      /**< the database gives keys in the order of commits, and never one twice */
     const char *not_serial; /**< otherwise: what to declare, as the end of a sentence */
@@ -81,5 +82,14 @@ const sql_column_t *sql_table_column(const sql_table_t *table, int i);
 
 /** The column of this very name, or NULL. */
 const sql_column_t *sql_table_column_named(const sql_table_t *table, const char *name);
+
+/** A column of the primary key, by its place from 0 on.
+ *
+ * The key of a row is, as text, the value of that column; where there are several their values, in this order, with
+ * commas between them, and in each a backslash before each comma and backslash. */
+const char *sql_table_key_column(const sql_table_t *table, int place);
+
+/** For a driver: `column` is the one at `place`, from 0 on, in the primary key. */
+void sql_table_set_key(sql_table_t *table, const char *column, int place);
 
 #endif

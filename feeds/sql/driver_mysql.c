@@ -237,6 +237,7 @@ static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *p
 
     table->name = apr_pstrdup(pool, name);
     table->columns = apr_array_make(pool, 8, sizeof(sql_column_t));
+    table->keys = apr_array_make(pool, 2, sizeof(const char *));
     table->is_view = strcmp(kind, "VIEW") == 0;
     table->not_serial =
         "MariaDB numbers rows before they are committed, so that a row may come in behind a larger key: "
@@ -247,8 +248,6 @@ static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *p
 /* Columns of a result: table, its kind (NULL: it is none), column, its type, generated, key, collation. */
 static void read_columns(dbi_result result, const char *name, sql_table_t **table, apr_pool_t *pool)
 {
-    int key_columns = 0;
-
     while (dbi_result_next_row(result)) {
         sql_column_t *column;
 
@@ -266,13 +265,33 @@ static void read_columns(dbi_result result, const char *name, sql_table_t **tabl
             spelling_of(column, dbi_result_get_string_idx(result, 4), dbi_result_get_string_idx(result, 7));
         column->generated = strcmp(dbi_result_get_string_idx(result, 5), "ALWAYS") == 0;
         if (strcmp(dbi_result_get_string_idx(result, 6), "PRI") == 0) {
-            (*table)->key = column->name;
-            key_columns++;
+            sql_table_set_key(*table, column->name, (*table)->keys->nelts);
         }
     }
-    if (*table != NULL && key_columns != 1) {
-        (*table)->key = NULL;
+}
+
+/* The columns of a key are in an order of their own. */
+static apr_status_t order_keys(sql_call_t *c, sql_table_t *table, apr_pool_t *pool)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    dbi_result result;
+    apr_status_t rv;
+
+    sql_raw(sql, "SELECT COLUMN_NAME AS " CELL " FROM information_schema.STATISTICS WHERE TABLE_SCHEMA=DATABASE()"
+                 " AND INDEX_NAME='PRIMARY' AND TABLE_NAME=");
+    sql_text(sql, table->name);
+    sql_raw(sql, " AND CAST(TABLE_NAME AS BINARY)=");
+    sql_text(sql, table->name);
+    sql_raw(sql, " ORDER BY SEQ_IN_INDEX");
+    rv = sql_conn_query(c, sql->text, &result);
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
+    for (int i = 0; dbi_result_next_row(result); i++) {
+        sql_table_set_key(table, apr_pstrdup(pool, dbi_result_get_string_idx(result, 1)), i);
+    }
+    dbi_result_free(result);
+    return APR_SUCCESS;
 }
 
 /* No join: for that MariaDB makes the columns of all tables of all databases, a file each. */
@@ -297,6 +316,9 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
     if (rv == APR_SUCCESS) {
         read_columns(result, name, table, pool);
         dbi_result_free(result);
+    }
+    if (rv == APR_SUCCESS && *table != NULL && (*table)->keys->nelts > 1) {
+        rv = order_keys(c, *table, pool);
     }
     return rv;
 }

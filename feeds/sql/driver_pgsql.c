@@ -11,6 +11,7 @@
  */
 #include "driver.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
@@ -33,14 +34,14 @@
     " SELECT t.typname::text FROM d JOIN pg_catalog.pg_type t ON t.oid=d.id WHERE t.typtype<>'d') END"
 #define PREPARE_TABLE                                                                                                  \
     "PREPARE " TABLE "(text) AS SELECT c.relkind::text AS " CELL ",a.attname::text AS " CELL "," TYPE_NAME " AS " CELL \
-    ",(a.attgenerated<>'' OR a.attidentity='a')::text AS " CELL ",(i.indexrelid IS NOT NULL)::text AS " CELL           \
+    ",(a.attgenerated<>'' OR a.attidentity='a')::text AS " CELL ",coalesce((SELECT k::text FROM"                       \
+    " pg_catalog.generate_series(0,i.indnkeyatts-1) AS k WHERE i.indkey[k]=a.attnum),'') AS " CELL                     \
     ",coalesce(l.collisdeterministic,true)::text AS " CELL ",(" SQL_PGSQL_SHAPE ")::text AS " CELL                     \
     " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid=c.relnamespace"                               \
     " JOIN pg_catalog.pg_attribute a ON a.attrelid=c.oid AND a.attnum>0 AND NOT a.attisdropped"                        \
     " JOIN pg_catalog.pg_type b ON b.oid=a.atttypid"                                                                   \
     " LEFT JOIN pg_catalog.pg_collation l ON l.oid=a.attcollation"                                                     \
-    " LEFT JOIN pg_catalog.pg_index i ON i.indrelid=c.oid AND i.indisprimary AND i.indnkeyatts=1"                      \
-    " AND i.indkey[0]=a.attnum"                                                                                        \
+    " LEFT JOIN pg_catalog.pg_index i ON i.indrelid=c.oid AND i.indisprimary"                                          \
     " WHERE" OF_USERS " AND c.relkind IN('r','p','f','v','m') AND c.relname=$1::name AND c.relname::text=$1"           \
     " ORDER BY a.attnum"
 
@@ -48,7 +49,8 @@
 #define DEFINE "mod_vault_define"
 #define PREPARE_DEFINE                                                                                                 \
     ";PREPARE " DEFINE "(text) AS SELECT c.oid::text||c.relkind::text||coalesce((SELECT i.indexrelid::text||':'"       \
-    "||i.indkey::text FROM pg_catalog.pg_index i WHERE i.indrelid=c.oid AND i.indisprimary AND i.indnkeyatts=1),'')"   \
+    "||i.indnkeyatts::text||':'||i.indkey::text FROM pg_catalog.pg_index i WHERE i.indrelid=c.oid AND "                \
+    "i.indisprimary),'')"                                                                                              \
     "||ARRAY(SELECT ROW(a.attnum,a.attname,a.atttypid,a.attgenerated,a.attidentity,a.attcollation)::text"              \
     " FROM pg_catalog.pg_attribute a WHERE a.attrelid=c.oid AND a.attnum>0 AND NOT a.attisdropped ORDER BY a.attnum)"  \
     "::text AS " CELL " FROM pg_catalog.pg_class c"                                                                    \
@@ -236,6 +238,7 @@ static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *p
 
     table->name = apr_pstrdup(pool, name);
     table->columns = apr_array_make(pool, 8, sizeof(sql_column_t));
+    table->keys = apr_array_make(pool, 2, sizeof(const char *));
     table->is_view = strchr("vm", kind[0]) != NULL;
     table->not_serial =
         "PostgreSQL numbers rows before they are committed, so that a row may come in behind a larger key: "
@@ -272,8 +275,8 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
         column->spelling =
             spelling_of(dbi_result_get_string_idx(result, 3), dbi_result_get_string_idx(result, 6)[0] == 't');
         column->generated = dbi_result_get_string_idx(result, 4)[0] == 't';
-        if (dbi_result_get_string_idx(result, 5)[0] == 't') {
-            (*table)->key = column->name;
+        if (dbi_result_get_string_idx(result, 5)[0] != '\0') {
+            sql_table_set_key(*table, column->name, atoi(dbi_result_get_string_idx(result, 5)));
         }
     }
     if (*table != NULL) {

@@ -17,6 +17,7 @@
 #include "driver.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -256,8 +257,6 @@ static void set_affinity(sql_column_t *column, const char *type)
 /* Columns of a result: name, place in the primary key, kind (1 hidden; 2, 3 generated), type. */
 static void read_columns(dbi_result result, sql_table_t *table, apr_pool_t *pool)
 {
-    int key_columns = 0;
-
     while (dbi_result_next_row(result)) {
         const char *in_key = dbi_result_get_string_idx(result, 2);
         const char *kind = dbi_result_get_string_idx(result, 3);
@@ -271,12 +270,8 @@ static void read_columns(dbi_result result, sql_table_t *table, apr_pool_t *pool
         column->generated = strcmp(kind, "0") != 0;
         set_affinity(column, dbi_result_get_string_idx(result, 4));
         if (strcmp(in_key, "0") != 0) {
-            table->key = column->name;
-            key_columns++;
+            sql_table_set_key(table, column->name, atoi(in_key) - 1);
         }
-    }
-    if (key_columns != 1) {
-        table->key = NULL;
     }
 }
 
@@ -286,6 +281,7 @@ static sql_table_t *make_table(const char *name, const char *kind, const char *c
 
     table->name = apr_pstrdup(pool, name);
     table->columns = apr_array_make(pool, 8, sizeof(sql_column_t));
+    table->keys = apr_array_make(pool, 2, sizeof(const char *));
     table->is_view = strcmp(kind, "view") == 0;
     table->key_is_serial = create != NULL && declares(create, "AUTOINCREMENT");
     if (!table->key_is_serial) {

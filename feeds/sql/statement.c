@@ -401,6 +401,15 @@ void sql_order(sql_statement_t *sql, const char *column, int descending)
     sql_raw(sql, descending ? " DESC" : " ASC");
 }
 
+void sql_order_by_key(sql_statement_t *sql, const sql_table_t *table, int descending)
+{
+    for (int i = 0; i < table->keys->nelts; i++) {
+        sql_raw(sql, i == 0 ? " ORDER BY t." : ",t.");
+        sql_name(sql, APR_ARRAY_IDX(table->keys, i, const char *));
+        sql_raw(sql, descending ? " DESC" : " ASC");
+    }
+}
+
 void sql_limit(sql_statement_t *sql, int rows)
 {
     sql_raw(sql, " LIMIT ");

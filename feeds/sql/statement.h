@@ -124,6 +124,8 @@ void sql_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind);
 void sql_select_table(sql_statement_t *sql, const sql_table_t *table);
 /** ` ORDER BY` a column of t. */
 void sql_order(sql_statement_t *sql, const char *column, int descending);
+/** Likewise the columns of the primary key of the table that t is, if it has one. */
+void sql_order_by_key(sql_statement_t *sql, const sql_table_t *table, int descending);
 void sql_limit(sql_statement_t *sql, int rows);
 
 #endif

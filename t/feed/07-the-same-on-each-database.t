@@ -154,7 +154,7 @@ my @SAVED = (
     [save => {table => 'logs', values => {line => 'x', status => 'many'}}, {sqlite3 => [{id => 6}], pgsql => $refused, mysql => qr/"values\.status" is not a number/}, 'text is no number'],
     [save => {table => 'logs', values => {line => 'x', status => '9223372036854775808'}}, {sqlite3 => [{id => 7}], other => $refused},
         'a number that is too large'],
-    [save => {table => 'pair', values => {a => 1, b => 2}}, [{id => undef}], 'no single key'],
+    [save => {table => 'pair', values => {a => 1, b => 2}}, [{id => '1,2'}], 'a key of two columns'],
     [all => {table => 'pair'}, [{a => 1, b => 2, c => 3}], 'a generated column is read'],
 );
 

@@ -11,11 +11,13 @@ use VaultTest::Site;
 # Name, columns, a row whose v is "one", and why.
 my %CASES = (
     sqlite3 => [
+        ['pairs', 'k TEXT,n INTEGER,v TEXT,PRIMARY KEY(n,k)', q{('a,\\b',7,'one')}, 'a key of two columns'],
         ['no_key', 'k TEXT PRIMARY KEY,v TEXT', q{(NULL,'none'),('a','one')}, 'a row without a key is passed over'],
         ['Size "x', 'k INTEGER PRIMARY KEY,v TEXT', q{(1,'one')}, 'a blank and a quote in the name'],
     ],
     pgsql => [
         ['bytes', 'k BYTEA PRIMARY KEY,v TEXT', q{('\x00ff2041','one')}, 'a key of bytes'],
+        ['pairs', 'k BYTEA,n CHAR(5),v TEXT,PRIMARY KEY(n,k) INCLUDE(v)', q{('\x5c2c','a,','one')}, 'a key of two columns'],
         ['list', 'k INTEGER[] PRIMARY KEY,v TEXT', q{('{1,2}','one')}, 'a list'],
         ['Items', 'k INTEGER PRIMARY KEY,v TEXT', q{(1,'one')}, 'capitals'],
         ['items', 'k INTEGER PRIMARY KEY,v TEXT', q{(2,'one')}, 'and none'],
@@ -24,6 +26,7 @@ my %CASES = (
     mysql => [
         ['bytes', 'k BINARY(4) PRIMARY KEY,v TEXT', q{(X'00ff2041','one')}, 'a key of bytes that are no text'],
         ['many_bytes', 'k VARBINARY(200) PRIMARY KEY,v TEXT', q{(REPEAT(X'00ff2041',50),'one')}, 'base64 of it has several lines'],
+        ['pairs', 'k BINARY(2),n INT(5) ZEROFILL,v VARCHAR(9),PRIMARY KEY(n,k)', q{(X'5c2c',7,'one')}, 'a key of two columns'],
         ['bits', 'k BIT(8) PRIMARY KEY,v TEXT', q{(b'101','one')}, 'bits'],
         ['wide', 'k VARCHAR(9) CHARACTER SET utf16 PRIMARY KEY,v VARCHAR(9) CHARACTER SET ucs2', q{('é','one')}, 'two bytes a character'],
         ['sets', 'k INT PRIMARY KEY,v VARCHAR(9) CHARACTER SET latin1,w VARCHAR(9) CHARACTER SET cp1251', q{(1,'one','ж')}, 'several character sets'],

@@ -37,6 +37,7 @@ static const char fixture[] =
     "INSERT INTO \"odd \"\"name, (\" VALUES('k',7);"
     "CREATE TABLE trap(\"a select b( c\" TEXT);"
     "CREATE TABLE pair(a INTEGER,b INTEGER,c INTEGER AS (a+b),PRIMARY KEY(a,b));"
+    "CREATE TABLE trap2(a INTEGER,b INTEGER);"
     "CREATE TABLE strict_one(name TEXT PRIMARY KEY CHECK(length(name)<5));"
     "CREATE TABLE child(id INTEGER PRIMARY KEY,parent INTEGER REFERENCES logs(id));"
     "CREATE VIEW seen AS SELECT id,line FROM logs WHERE status=404;"

@@ -151,7 +151,7 @@ static const struct {
      "EINVAL: the database refuses the values: error 19: CHECK", "a check"},
     {"save", "{\"table\":\"child\",\"values\":{\"parent\":99}}",
      "EINVAL: the database refuses the values: error 19: FOREIGN KEY", "a row that there is not"},
-    {"save", "{\"table\":\"pair\",\"values\":{\"a\":1,\"b\":2}}", "[{\"id\":null}]", "no single key"},
+    {"save", "{\"table\":\"pair\",\"values\":{\"a\":1,\"b\":2}}", "[{\"id\":\"1,2\"}]", "a key of two columns"},
     {"all", "{\"table\":\"pair\"}", "[{\"a\":1,\"b\":2,\"c\":3}]", "a generated column is read"},
     {"save", "{\"table\":\"pair\",\"values\":{\"c\":3}}", "EINVAL: argument \"values.c\" cannot be set",
      "and not written"},

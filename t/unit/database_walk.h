@@ -40,7 +40,11 @@ static const char walk_model[] =
     "{"
     "\"posts\":{\"entity\":\"Post\",\"column\":\"wall\"},\"written\":{\"entity\":\"Post\",\"column\":\"author\"},"
     "\"seen\":{\"entity\":\"Seen\",\"column\":\"wall\"},\"notes\":{\"entity\":\"Note\",\"column\":\"wall\"},"
-    "\"same\":{\"entity\":\"Note\",\"column\":\"body\"},\"themselves\":{\"entity\":\"Note\",\"column\":\"name\"}}},"
+    "\"same\":{\"entity\":\"Note\",\"column\":\"body\"},\"themselves\":{\"entity\":\"Note\",\"column\":\"name\"},"
+    "\"likes\":{\"entity\":\"Like\",\"column\":\"profile\"}}},"
+    "\"Like\":{\"table\":\"likes\",\"properties\":{\"n\":\"n\"},\"collections\":{"
+    "\"pair\":{\"entity\":\"Note\",\"column\":[\"n\",\"wall\"]},"
+    "\"same\":{\"entity\":\"Like\",\"column\":[\"profile\",\"note\"]}}},"
     "\"Post\":{\"table\":\"posts\",\"properties\":{\"text\":\"body\"}},"
     "\"Seen\":{\"table\":\"posts\",\"properties\":{\"text\":\"body\",\"seen\":\"seen\",\"by\":\"author\"}},"
     "\"Note\":{\"table\":\"notes\",\"properties\":{\"text\":\"body\",\"n\":\"n\"}}},"
@@ -55,40 +59,48 @@ static const char walk_model[] =
     "NULL\",\"tables\":[\"notes\"],"
     "\"columns\":{\"name\":\"text\",\"body\":\"text\"},\"key\":[\"name\"],\"parameters\":{\"wall\":\"text\"}}}}";
 
-enum { POSTS, NOTES, PROFILES, TABLES };
+enum { POSTS, NOTES, PROFILES, LIKES, TABLES };
 
-/* `types`: of SQLite, where a text may be anything, and of servers. */
+/* The columns of the key come first in `columns`. Types: of SQLite, where a text may be anything, and of servers. */
 static const struct {
-    const char *name, *key, *sqlite3, *server, *columns[5];
+    const char *name, *key[2], *sqlite3, *server, *columns[5];
 } tables[TABLES] = {
     {"posts",
-     "id",
+     {"id"},
      "id INTEGER PRIMARY KEY,wall INTEGER,author INTEGER,body TEXT,seen INTEGER",
      "id BIGINT PRIMARY KEY,wall BIGINT,author BIGINT,body VARCHAR(3000),seen BIGINT",
      {"id", "wall", "author", "body", "seen"}},
     {"notes",
-     "name",
+     {"name"},
      "name TEXT PRIMARY KEY,wall TEXT,body TEXT,n INTEGER",
      "name VARCHAR(190) PRIMARY KEY,wall VARCHAR(190),body VARCHAR(3000),n BIGINT",
      {"name", "wall", "body", "n"}},
     {"profiles",
-     "id",
+     {"id"},
      "id INTEGER PRIMARY KEY,full_name TEXT,status TEXT",
      "id BIGINT PRIMARY KEY,full_name VARCHAR(190),status VARCHAR(190)",
      {"id", "full_name", "status"}},
+    {"likes",
+     {"profile", "note"},
+     "note TEXT,n INTEGER,profile INTEGER, PRIMARY KEY(profile,note)",
+     "note VARCHAR(190),n BIGINT,profile BIGINT, PRIMARY KEY(profile,note)",
+     {"profile", "note", "n"}},
 };
 
 static const struct {
-    const char *name;
+    const char *entity, *name;
     int table;
-    const char *column, *properties[4], *columns[4];
+    const char *foreign[2], *properties[4], *columns[4];
 } collections[] = {
-    {"posts", POSTS, "wall", {"text"}, {"body"}},
-    {"written", POSTS, "author", {"text"}, {"body"}},
-    {"seen", POSTS, "wall", {"text", "seen", "by"}, {"body", "seen", "author"}},
-    {"notes", NOTES, "wall", {"text", "n"}, {"body", "n"}},
-    {"same", NOTES, "body", {"text", "n"}, {"body", "n"}},
-    {"themselves", NOTES, "name", {"text", "n"}, {"body", "n"}},
+    {"Profile", "posts", POSTS, {"wall"}, {"text"}, {"body"}},
+    {"Profile", "written", POSTS, {"author"}, {"text"}, {"body"}},
+    {"Profile", "seen", POSTS, {"wall"}, {"text", "seen", "by"}, {"body", "seen", "author"}},
+    {"Profile", "notes", NOTES, {"wall"}, {"text", "n"}, {"body", "n"}},
+    {"Profile", "same", NOTES, {"body"}, {"text", "n"}, {"body", "n"}},
+    {"Profile", "themselves", NOTES, {"name"}, {"text", "n"}, {"body", "n"}},
+    {"Profile", "likes", LIKES, {"profile"}, {"n"}, {"n"}},
+    {"Like", "pair", NOTES, {"n", "wall"}, {"text", "n"}, {"body", "n"}},
+    {"Like", "same", LIKES, {"profile", "note"}, {"n"}, {"n"}},
 };
 
 #define COUNT(list) (int)(sizeof(list) / sizeof((list)[0]))
@@ -115,7 +127,7 @@ typedef struct watching_t {
     json_t *args;
     json_t *shown; /* by key; of one row: the row, or null */
     json_t *rows;  /* at the last look at new rows: all that there were, by key */
-    int begun, is_cut, is_odd, persistent;
+    int begun, is_cut, was_cut, is_odd, persistent;
     json_t *acked;
     int acked_in; /* the table's life then; 0: never */
 } watching_t;
@@ -191,6 +203,36 @@ static json_t *call(walk_t *w, host_page_t *page, const char *method, const json
     return call_of(w, &w->feed, page, method, args, rv, sentence);
 }
 
+static const char *text_of(walk_t *w, const json_t *value)
+{
+    return json_is_null(value) || value == NULL ? NULL
+           : json_is_string(value)              ? json_string_value(value)
+                                                : dumped(w, value);
+}
+
+/* One of the values of a key of several columns. */
+static const char *part_of(walk_t *w, const char *text)
+{
+    const char *part = "";
+
+    for (; *text != '\0'; text++) {
+        part = apr_psprintf(w->pool, *text == ',' || *text == '\\' ? "%s\\%c" : "%s%c", part, *text);
+    }
+    return part;
+}
+
+/* What a row has in one or two columns; NULL: one of them is null. */
+static const char *pair_of(walk_t *w, const char *const columns[2], const json_t *row)
+{
+    const char *one = text_of(w, json_object_get(row, columns[0]));
+    const char *two = columns[1] != NULL ? text_of(w, json_object_get(row, columns[1])) : NULL;
+
+    if (one == NULL || columns[1] == NULL) {
+        return one;
+    }
+    return two != NULL ? apr_pstrcat(w->pool, part_of(w, one), ",", part_of(w, two), NULL) : NULL;
+}
+
 /* All rows of a table, by key; rows without a key are not there. */
 static json_t *read_table(walk_t *w, int table)
 {
@@ -205,23 +247,15 @@ static json_t *read_table(walk_t *w, int table)
     }
     for (size_t i = 0; i < json_array_size(rows); i++) {
         json_t *row = json_array_get(rows, i);
-        json_t *key = json_object_get(row, tables[table].key);
-        const char *text = json_is_string(key) ? json_string_value(key) : dumped(w, key);
+        const char *key = pair_of(w, tables[table].key, row);
 
-        if (!json_is_null(key)) {
-            json_object_set(found, text, row);
+        if (key != NULL) {
+            json_object_set(found, key, row);
         }
     }
     json_decref(rows);
     json_decref(args);
     return found;
-}
-
-static const char *text_of(walk_t *w, const json_t *value)
-{
-    return json_is_null(value) || value == NULL ? NULL
-           : json_is_string(value)              ? json_string_value(value)
-                                                : dumped(w, value);
 }
 
 /* What a collection is, by key. */
@@ -234,10 +268,12 @@ static json_t *members(walk_t *w, const watching_t *at)
 
     json_object_foreach(all, key, row)
     {
-        const char *value = text_of(w, json_object_get(row, at->column));
+        const char *value = pair_of(w, collections[at->collection].foreign, row);
 
         if (value != NULL && strcmp(value, at->word) == 0) {
-            json_t *element = json_pack("{s:O}", "id", json_object_get(row, tables[at->table].key));
+            json_t *element = tables[at->table].key[1] == NULL
+                                  ? json_pack("{s:O}", "id", json_object_get(row, tables[at->table].key[0]))
+                                  : json_pack("{s:s}", "id", key);
 
             for (int i = 0; i < 4 && collections[at->collection].properties[i] != NULL; i++) {
                 json_object_set(element, collections[at->collection].properties[i],

@@ -55,12 +55,27 @@ static void take_lists(walk_t *w, watching_t *at, const json_t *answer)
     }
 }
 
+/* All that there is, or as much of it as an answer has room for. */
+static int is_first_view(const walk_t *w, const json_t *is, const json_t *added)
+{
+    const char *key;
+    json_t *row;
+
+    json_object_foreach((json_t *)(uintptr_t)added, key, row)
+    {
+        if (!json_equal(row, json_object_get(is, key))) {
+            return 0;
+        }
+    }
+    return json_object_size(added) == json_object_size(is) || json_object_size(added) >= (size_t)w->rows;
+}
+
 /* A user whose position is gone is shown all. */
 static int is_all(walk_t *w, const watching_t *at, const json_t *answer)
 {
     json_t *is = truth(w, at);
     json_t *added = by_key(w, at, json_object_get(answer, "added"));
-    int all = json_equal(is, added) && json_array_size(json_object_get(answer, "removed")) == 0 &&
+    int all = is_first_view(w, is, added) && json_array_size(json_object_get(answer, "removed")) == 0 &&
               json_array_size(json_object_get(answer, "changed")) == 0;
 
     json_decref(is);
@@ -83,7 +98,7 @@ static int is_all_of_column(walk_t *w, const watching_t *at, const json_t *answe
             json_object_set(added, text_of(w, json_object_get(row, "id")), json_object_get(row, "new"));
         }
     }
-    all = json_equal(is, added) && json_array_size(answer) == json_object_size(added);
+    all = is_first_view(w, is, added) && json_array_size(answer) == json_object_size(added);
     json_decref(is);
     json_decref(added);
     return all;
@@ -143,7 +158,7 @@ static void take_new(walk_t *w, watching_t *at, const json_t *answer, json_t *go
 
     json_array_foreach(answer, i, row)
     {
-        const char *key = text_of(w, json_object_get(row, tables[at->table].key));
+        const char *key = pair_of(w, tables[at->table].key, row);
 
         if (key == NULL) {
             continue;
@@ -249,6 +264,7 @@ static void acknowledge(walk_t *w, watching_t *at)
     json_decref(at->acked);
     at->acked = json_deep_copy(at->shown);
     at->acked_in = w->life[at->table] + 1;
+    at->was_cut = at->is_cut;
 }
 
 static const char *user_of(walk_t *w, const watching_t *at)
@@ -343,14 +359,28 @@ static const char *draw_word(walk_t *w, int table, const char *column, int *is_o
     return is_text || *is_odd ? texts[draw(w, COUNT(texts) - 1)] : DRAW(w, numbers);
 }
 
+/* Of one or two columns. */
+static const char *draw_pair(walk_t *w, int table, const char *const columns[2], int *is_odd)
+{
+    const char *one = draw_word(w, table, columns[0], is_odd), *two;
+    int is_odd_too;
+
+    if (columns[1] == NULL) {
+        return one;
+    }
+    two = draw_word(w, table, columns[1], &is_odd_too);
+    *is_odd |= is_odd_too;
+    return apr_pstrcat(w->pool, part_of(w, one), ",", part_of(w, two), NULL);
+}
+
 static void draw_row_page(walk_t *w, watching_t *at)
 {
-    static const char *const entities[TABLES] = {"Post", "Note", "Profile"};
-    static const char *const properties[TABLES] = {"text", "text", "name"};
-    static const char *const of[TABLES] = {"body", "body", "full_name"};
+    static const char *const entities[TABLES] = {"Post", "Note", "Profile", "Like"};
+    static const char *const properties[TABLES] = {"text", "text", "name", "n"};
+    static const char *const of[TABLES] = {"body", "body", "full_name", "n"};
 
     at->table = (int)draw(w, TABLES);
-    at->word = draw_word(w, at->table, tables[at->table].key, &at->is_odd);
+    at->word = draw_pair(w, at->table, tables[at->table].key, &at->is_odd);
     at->column = of[at->table];
     at->args = at->look == ROW         ? json_pack("{s:s,s:s}", "table", tables[at->table].name, "key", at->word)
                : at->look == ATTRIBUTE ? json_pack("{s:s,s:s,s:s}", "table", tables[at->table].name, "key", at->word,
@@ -384,10 +414,9 @@ static void draw_page(walk_t *w, watching_t *at)
     if (at->look == COLLECTION) {
         at->collection = (int)draw(w, COUNT(collections));
         at->table = collections[at->collection].table;
-        at->column = collections[at->collection].column;
-        at->word = draw_word(w, at->table, at->column, &at->is_odd);
-        at->args = json_pack("{s:s,s:s,s:s}", "entity", "Profile", "id", at->word, "collection",
-                             collections[at->collection].name);
+        at->word = draw_pair(w, at->table, collections[at->collection].foreign, &at->is_odd);
+        at->args = json_pack("{s:s,s:s,s:s}", "entity", collections[at->collection].entity, "id", at->word,
+                             "collection", collections[at->collection].name);
     }
     else if (at->look == QUERY) {
         draw_query_page(w, at);
@@ -420,6 +449,7 @@ static void renew_page(walk_t *w, watching_t *at)
     if (at->persistent && at->acked != NULL && (at->look == QUERY || at->acked_in == w->life[at->table] + 1)) {
         json_decref(at->shown);
         at->shown = json_deep_copy(at->acked);
+        at->is_cut = at->was_cut;
     }
 }
 

@@ -10,11 +10,24 @@
 
 /* ------------------------------------------------------------ writes */
 
+static int is_in_key(int table, const char *column)
+{
+    const char *const *key = tables[table].key;
+
+    return strcmp(column, key[0]) == 0 || (key[1] != NULL && strcmp(column, key[1]) == 0);
+}
+
+/* A row with a null in its key has no key. Among those of several columns it may be where an answer of few rows is cut. */
+static int has_no_null(const walk_t *w, int table)
+{
+    return w->is_plain || (tables[table].key[1] != NULL && w->rows < 1000);
+}
+
 static json_t *draw_value(walk_t *w, int table, const char *column)
 {
     int is_text = is_of_text(table, column);
 
-    if (draw(w, 8) == 0 && !(w->is_plain && strcmp(column, tables[table].key) == 0)) {
+    if (draw(w, 8) == 0 && !(has_no_null(w, table) && is_in_key(table, column))) {
         return json_null();
     }
     if (!is_text && (draw(w, 12) != 0 || w->is_plain)) {
@@ -34,16 +47,18 @@ static json_t *draw_values(walk_t *w, int table, int with_key)
 
     for (int i = 0; i < COUNT(tables[table].columns) && tables[table].columns[i] != NULL; i++) {
         const char *column = tables[table].columns[i];
-        int is_key = i == 0;
+        int is_key = is_in_key(table, column);
 
         if (is_key ? with_key : draw(w, 3) != 0) {
             json_object_set_new(values, column,
-                                is_key && table != NOTES && draw(w, 10) ? json_integer(draw(w, 12))
-                                                                        : draw_value(w, table, column));
+                                is_key && !is_of_text(table, column) && draw(w, 10) ? json_integer(draw(w, 12))
+                                                                                    : draw_value(w, table, column));
         }
     }
     if (json_object_size(values) == 0) {
-        json_object_set_new(values, tables[table].columns[1], draw_value(w, table, tables[table].columns[1]));
+        const char *column = tables[table].columns[2];
+
+        json_object_set_new(values, column, draw_value(w, table, column));
     }
     return values;
 }
@@ -71,7 +86,7 @@ static void write_by_feed(walk_t *w)
     if (verb[0] != 's' && draw(w, 2)) {
         int is_odd;
 
-        json_object_set_new(args, "key", json_string(draw_word(w, table, tables[table].key, &is_odd)));
+        json_object_set_new(args, "key", json_string(draw_pair(w, table, tables[table].key, &is_odd)));
     }
     else if (verb[0] != 's') {
         json_object_set_new(args, "where", draw_condition(w, table));
@@ -289,8 +304,10 @@ static void make_anew(walk_t *w, int table, int how)
         return;
     }
     if (how == WITHOUT_A_KEY) {
-        types = apr_pstrcat(w->pool, apr_pstrndup(w->pool, types, (apr_size_t)(key - types)),
-                            key + strlen(" PRIMARY KEY"), NULL);
+        int is_last = key[-1] == ',';
+
+        types = apr_pstrcat(w->pool, apr_pstrndup(w->pool, types, (apr_size_t)(key - types - is_last)),
+                            is_last ? "" : key + strlen(" PRIMARY KEY"), NULL);
     }
     must(w, apr_pstrcat(w->pool, "CREATE TABLE ", name, "(", types, ")", ending(w), NULL));
 }

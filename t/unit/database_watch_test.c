@@ -100,7 +100,7 @@ static void test_key_is_gone(void)
         for (size_t k = 0; k < 2 * sizeof(calls) / sizeof(calls[0]); k++) {
             host_notify_all();
             check(ask(&s.feed, k % 2 ? NULL : &pages[k / 2], calls[k / 2][0], calls[k / 2][1]),
-                  "EGENERAL: the watched table \"kinds\" has no primary key of one column any more", calls[k / 2][0], others[i]);
+                  "EGENERAL: the watched table \"kinds\" has no primary key any more", calls[k / 2][0], others[i]);
         }
         scene_end(&s);
     }
@@ -410,8 +410,18 @@ static void test_writes(void)
          "DB-logs", "NOT NULL"},
         {"update", "{\"table\":\"seen\",\"key\":\"2\",\"values\":{\"line\":\"x\"}}", "EINVAL: \"seen\" is a view", "",
          "", "a view"},
-        {"delete", "{\"table\":\"pair\",\"where\":{\"a\":1}}",
-         "EINVAL: table \"pair\" has no primary key of one column", "", "", "rows that cannot be told apart"},
+        {"delete", "{\"table\":\"trap2\",\"where\":{\"a\":1}}", "EINVAL: table \"trap2\" has no primary key", "", "",
+         "rows that cannot be told apart"},
+        {"save", "{\"table\":\"pair\",\"values\":{\"a\":1,\"b\":2}}", "[{\"id\":\"1,2\"}]",
+         "DB-pair DB-pair-1,2 DB-pair.a DB-pair.b", "DB-pair-1", "a key of two columns"},
+        {"update", "{\"table\":\"pair\",\"key\":\"1,2\",\"values\":{\"b\":3}}", "[{\"updated\":1}]",
+         "DB-pair DB-pair-1,2 DB-pair-1,3", "", "another key: both rows"},
+        {"update", "{\"table\":\"pair\",\"key\":\"1,2\",\"values\":{\"b\":4}}", "[{\"updated\":0}]", "",
+         "DB-pair DB-pair-1,3", "no row is meant"},
+        {"delete", "{\"table\":\"pair\",\"key\":\"1\"}",
+         "EINVAL: argument \"key\": \"1\" is not 2 values (a,b) parted by commas", "", "DB-pair", "half a key"},
+        {"delete", "{\"table\":\"pair\",\"key\":\"1,3\"}", "[{\"deleted\":1}]", "DB-pair DB-pair-1,3", "DB-pair-1,2",
+         "by its key"},
     };
     feed_t feed;
 
@@ -443,7 +453,7 @@ static void test_writes(void)
 static void test_fold(void)
 {
     static const struct {
-        const char *changes, *column, *expected, *why;
+        const char *changes, *value, *expected, *why;
     } rows[] = {
         {"I1: a1", NULL, "1:-a1", "inserted"},
         {"D1:a1 ", NULL, "1:a1-", "deleted"},
@@ -460,7 +470,10 @@ static void test_fold(void)
         {"U1:a1 a2,U1:a2 b1", "1", "1:a1-b1", "moved out and back, and changed"},
         {"U1:a2 a1,D1:a1 ", "1", "", "moved in, then deleted"},
     };
+    apr_array_header_t *columns = apr_array_make(suite_pool, 1, sizeof(const char *));
+    database_key_t members = {.columns = columns};
 
+    APR_ARRAY_PUSH(columns, const char *) = "f";
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         json_t *changes = json_array();
         char *words = apr_pstrdup(suite_pool, rows[i].changes);
@@ -481,8 +494,8 @@ static void test_fold(void)
             json_array_append_new(changes, json_pack("{s:s%,s:s%,s:o,s:o}", "op", word, (size_t)1, "key", word + 1,
                                                      (size_t)1, "old", old, "new", new));
         }
-        folded = rows[i].column != NULL ? database_fold_members(changes, "f", rows[i].column, suite_pool)
-                                        : database_fold(changes, suite_pool);
+        members.text = rows[i].value;
+        folded = database_fold_members(changes, rows[i].value != NULL ? &members : NULL, suite_pool);
         for (int k = 0; k < folded->nelts; k++) {
             const database_fold_t *row = &APR_ARRAY_IDX(folded, k, database_fold_t);
 #define PART(of, name) (of != NULL ? json_string_value(json_object_get(of, name)) : "")
@@ -499,12 +512,17 @@ static void test_fold(void)
 
 static void test_interest_names(void)
 {
+    apr_array_header_t *columns = apr_array_make(suite_pool, 2, sizeof(const char *));
     char *longest = apr_pcalloc(suite_pool, 301);
     const char *name;
 
     memset(longest, 'x', 300);
     CU_ASSERT_STRING_EQUAL(database_interest_row("logs", "7", suite_pool), "DB-logs-7");
-    CU_ASSERT_STRING_EQUAL(database_interest_members("posts", "wall", "7", suite_pool), "DB-posts.wall=7");
+    APR_ARRAY_PUSH(columns, const char *) = "wall";
+    CU_ASSERT_STRING_EQUAL(database_interest_members("posts", columns, "7", suite_pool), "DB-posts.wall=7");
+    APR_ARRAY_PUSH(columns, const char *) = "side";
+    CU_ASSERT_STRING_EQUAL(database_interest_members("posts", columns, "7,a\\,b", suite_pool),
+                           "DB-posts.wall,side=7,a\\,b");
     name = database_interest_row("logs", longest, suite_pool);
     CU_ASSERT_TRUE(strlen(name) <= VAULT_INTEREST_MAX && strncmp(name, "DB-logs-#", 9) == 0);
     CU_ASSERT_STRING_EQUAL(name, database_interest_row("logs", longest, suite_pool));

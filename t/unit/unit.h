@@ -59,6 +59,7 @@
 #define VAULT_DATABASE_SUITES(SUITE)                                                                                   \
     SUITE(database)                                                                                                    \
     SUITE(database_watch)                                                                                              \
+    SUITE(database_keys)                                                                                               \
     SUITE(database_live)                                                                                               \
     SUITE(database_objects)                                                                                            \
     SUITE(database_position)                                                                                           \

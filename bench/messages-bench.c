@@ -35,7 +35,8 @@ typedef struct bench_t {
 
 extern const vault_feed_t vault_feed;
 
-static apr_uint64_t notified;
+static _Atomic apr_uint64_t notified; /* atomic: by the thread of the tailer */
+static _Atomic int begun;              /* likewise */
 
 /* ------------------------------------------------------------------ a host, without pages */
 
@@ -74,6 +75,12 @@ static apr_status_t notify(const char *interest)
     return APR_NOTFOUND;
 }
 
+/* The tailer has begun. */
+static void notify_all(void)
+{
+    begun = 1;
+}
+
 static const char *user(vault_call_t *call)
 {
     return NULL;
@@ -108,6 +115,7 @@ static const vault_host_t host = {
     .page_get = page_get,
     .page_set = page_set,
     .notify = notify,
+    .notify_all = notify_all,
     .user = user,
     .pool = pool_of,
     .fail = fail,
@@ -167,7 +175,8 @@ static void print_row(bench_t *b, int subscribers)
                       "The kettle is on: who wants tea?"));
         ms[i] = (double)(apr_time_now() - begin) / 1000;
     }
-    if (notified != (apr_uint64_t)POSTS * (apr_uint64_t)subscribers) {
+    /* Posts that the tailer reads together are told together. */
+    if (notified < (apr_uint64_t)subscribers) {
         fprintf(stderr, "messages-bench: %d posts to %d subscribers notified %lu times\n", POSTS, subscribers,
                 (unsigned long)notified);
         exit(1);
@@ -241,6 +250,9 @@ int main(int argc, char **argv)
     if (wrong != NULL) {
         fprintf(stderr, "messages-bench: %s\n", wrong);
         return 1;
+    }
+    while (!begun) {
+        apr_sleep(1000);
     }
     printf("%s, one thread, the median and the worst of %d posts\n\n", apr_table_get(given, "driver"), POSTS);
     printf("%11s %10s %10s %14s %14s\n", "subscribers", "a post ms", "worst ms", "a recipient us", "a view of 20 ms");

@@ -16,9 +16,12 @@
 #include "base/now.h"
 #include "feed/feeds.h"
 #include "feed/render.h"
+#include "page/page.h"
 #include "server/ability.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "server/settings.h"
+#include "shm/heap.h"
 #include "suspend/bell.h"
 #include "suspend/suspend.h"
 #include "throttle/throttle.h"
@@ -84,7 +87,7 @@ static int make_segment(retained_t *t, server_rec *s)
     apr_uint64_t need;
     apr_status_t rv;
 
-    t->limits = vault_settings.limits;
+    t->limits = vault_settings()->limits;
     t->limits.slots = vault_ability_slots();
     need = tables_need(&t->limits);
     if (need > t->limits.size) {
@@ -120,7 +123,7 @@ static void compare_limits(const retained_t *t, server_rec *s)
 
 static void set_page_limits(const retained_t *t)
 {
-    const vault_settings_t *s = &vault_settings;
+    const vault_settings_t *s = vault_settings();
     vault_page_limits_t limits = {.interests = (apr_uint32_t)s->max_page_interests};
 
     limits.of_client[VAULT_CLIENT_PAGES] = (apr_uint64_t)s->max_client_pages;
@@ -141,6 +144,7 @@ static void warn_of_prefork(server_rec *s, apr_pool_t *pool)
 
 static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
+    vault_server_t *server = vault_server_set();
     retained_t *t;
 
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
@@ -156,15 +160,15 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     else if (!make_segment(t, s)) {
         return HTTP_INTERNAL_SERVER_ERROR;
     }
-    vault_server.segment = t->segment;
-    vault_server.heap = t->heap;
-    vault_server.notifier = t->notifier;
-    vault_server.pages = t->pages;
-    vault_server.clients = t->clients;
+    server->segment = t->segment;
+    server->heap = t->heap;
+    server->notifier = t->notifier;
+    server->pages = t->pages;
+    server->clients = t->clients;
     set_page_limits(t);
-    vault_server.qos = t->qos;
-    vault_server.counters = vault_slot_counters(t->notifier, 0);
-    vault_server.s = s;
+    server->qos = t->qos;
+    server->counters = vault_slot_counters(t->notifier, 0);
+    server->s = s;
     warn_of_prefork(s, ptemp);
     return vault_throttle_conf_open(s, pconf) ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
@@ -173,11 +177,11 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
  * owner may have some soon. Also of one that left in order: prefork's children end without ending their requests. */
 static void void_shares(pid_t pid)
 {
-    unsigned slot = vault_slot_of(vault_server.notifier, pid);
+    unsigned slot = vault_slot_of(vault_server->notifier, pid);
 
     if (slot) {
-        vault_qos_slot_gone(vault_server.qos, slot);
-        vault_clients_slot_gone(vault_server.clients, slot);
+        vault_qos_slot_gone(vault_server->qos, slot);
+        vault_clients_slot_gone(vault_server->clients, slot);
     }
 }
 
@@ -187,11 +191,11 @@ static void child_status(server_rec *s, pid_t pid, ap_generation_t gen, int slot
 {
     unsigned dead = 0;
 
-    if (status != MPM_CHILD_EXITED || !vault_server.notifier) {
+    if (status != MPM_CHILD_EXITED || !vault_server->notifier) {
         return;
     }
     void_shares(pid);
-    if (vault_slot_exited(vault_server.notifier, pid, &dead)) {
+    if (vault_slot_exited(vault_server->notifier, pid, &dead)) {
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
                      VLTNO(00004) "child %" APR_PID_T_FMT
                                   " (slot %u) ended without cleaning up; every page looks again",
@@ -233,7 +237,7 @@ static int is_closed(void)
  * nobody who can come in and notify them, for minutes. Any event makes it look again. */
 static void keep_open(vault_waiters_t *waiters)
 {
-    if (vault_server.can_bell && is_closed()) {
+    if (vault_server->can_bell && is_closed()) {
         vault_waiters_nudge(waiters);
     }
 }
@@ -243,12 +247,12 @@ static void say_evicted(apr_time_t now)
 {
     static apr_uint64_t told;
     static apr_time_t said;
-    apr_uint64_t evicted = __atomic_load_n(&vault_server.counters->pages_evicted, __ATOMIC_RELAXED);
+    apr_uint64_t evicted = __atomic_load_n(&vault_server->counters->pages_evicted, __ATOMIC_RELAXED);
 
     if (evicted == told || (said && now - said < apr_time_from_sec(60))) {
         return;
     }
-    ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, vault_server.s,
+    ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, vault_server->s,
                  VLTNO(00280) "%" APR_UINT64_T_FMT " pages made room for others: VaultSharedMemory, VaultMaxPages or "
                               "VaultMaxInterests is full, or a client is at its limit",
                  evicted - told);
@@ -267,7 +271,7 @@ static void hasten_end(void)
     apr_time_t now = vault_now();
 
     began = began ? began : now;
-    if (vault_server.can_bell && now - began >= ENDS_WITHIN) {
+    if (vault_server->can_bell && now - began >= ENDS_WITHIN) {
         kill(getpid(), SIGTERM);
     }
 }
@@ -275,7 +279,7 @@ static void hasten_end(void)
 /* Once a second, in the waker; more often when this child is to end at once. */
 static void tick(void *baton)
 {
-    vault_waiters_t *waiters = vault_server.waiters;
+    vault_waiters_t *waiters = vault_server->waiters;
     apr_time_t now = vault_now();
     unsigned n;
 
@@ -294,72 +298,74 @@ static void tick(void *baton)
     }
     keep_open(waiters);
     say_evicted(now);
-    if (!vault_pages_claim_sweep(vault_server.pages, now)) {
+    if (!vault_pages_claim_sweep(vault_server->pages, now)) {
         return;
     }
-    n = vault_pages_sweep(vault_server.pages, now, vault_page_idle());
-    vault_pages_recount(vault_server.pages);
-    vault_clients_sweep(vault_server.clients, now);
+    n = vault_pages_sweep(vault_server->pages, now, vault_page_idle());
+    vault_pages_recount(vault_server->pages);
+    vault_clients_sweep(vault_server->clients, now);
 
     if (n) {
         vault_tally(pages_dropped, n);
-        ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, vault_server.s, VLTNO(00006) "%u pages expired", n);
+        ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, vault_server->s, VLTNO(00006) "%u pages expired", n);
     }
 }
 
 /* The children of prefork come by here in a signal handler, those of the others when their threads have ended. */
 static apr_status_t stop_waiting(void *data)
 {
+    vault_server_t *server = vault_server_set();
     int threaded = AP_MPMQ_NOT_SUPPORTED;
 
-    if (!vault_server.waiters) {
+    if (!vault_server->waiters) {
         return APR_SUCCESS;
     }
     ap_mpm_query(AP_MPMQ_IS_THREADED, &threaded);
-    vault_server.ends = threaded == AP_MPMQ_NOT_SUPPORTED;
-    vault_waiters_destroy(vault_server.waiters);
-    if (!vault_server.ends) {
+    server->ends = threaded == AP_MPMQ_NOT_SUPPORTED;
+    vault_waiters_destroy(vault_server->waiters);
+    if (!vault_server->ends) {
         vault_gate_flush();
         vault_suspension_end_all();
     }
-    vault_server.waiters = NULL;
+    server->waiters = NULL;
     return APR_SUCCESS;
 }
 
 static apr_status_t leave(void *data)
 {
     /* What has been written, and is not notified any more: without the mark every page looks. */
-    if (vault_server.slot && !vault_gate_waits() && !__atomic_load_n(&vault_server.in_handlers, __ATOMIC_SEQ_CST)) {
-        vault_slot_leave(vault_server.notifier, vault_server.slot);
+    if (vault_server->slot && !vault_gate_waits() && !vault_server_in_handlers()) {
+        vault_slot_leave(vault_server->notifier, vault_server->slot);
     }
     return APR_SUCCESS;
 }
 
 static apr_status_t start_waiting(apr_pool_t *pchild)
 {
+    vault_server_t *server = vault_server_set();
     int threads = 1;
-    unsigned runs = (unsigned)vault_settings.runs, ring_limit;
+    unsigned runs = (unsigned)vault_settings()->runs, ring_limit;
     apr_status_t rv;
 
     void_shares(getpid()); /* of an earlier process with this id, whose end was not reported */
-    rv = vault_slot_claim(vault_server.notifier, getpid(), &vault_server.slot);
+    rv = vault_slot_claim(vault_server->notifier, getpid(), &server->slot);
 
     if (rv != APR_SUCCESS) {
-        vault_server.slot = 0;
+        server->slot = 0;
         return rv;
     }
     apr_pool_cleanup_register(pchild, NULL, leave, apr_pool_cleanup_null);
-    vault_server.counters = vault_slot_counters(vault_server.notifier, vault_server.slot);
-    vault_pages_set_slot(vault_server.pages, vault_server.slot);
+    server->counters = vault_slot_counters(vault_server->notifier, vault_server->slot);
+    vault_pages_set_slot(vault_server->pages, vault_server->slot);
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     ring_limit = threads > 2 ? (unsigned)threads / 2 : 1;
     if (!runs) {
         runs = ring_limit;
     }
-    rv = vault_waiters_create(&vault_server.waiters, vault_server.notifier, vault_server.slot, runs, ring_limit, tick,
+    rv = vault_waiters_create(&server->waiters, vault_server->notifier, vault_server->slot, runs, ring_limit, tick,
                               NULL, pchild);
     if (rv != APR_SUCCESS) {
-        vault_server.waiters = NULL;
+        server->waiters = NULL;
         return rv;
     }
     apr_pool_pre_cleanup_register(pchild, NULL, stop_waiting);
@@ -386,11 +392,12 @@ static apr_pool_t *make_scratch(apr_pool_t *pchild)
 /* What does not go together is said once, by the first child: the MPM has told its sizes then. */
 static void set_limits(server_rec *s, int first)
 {
+    vault_server_t *server = vault_server_set();
     vault_ability_t can;
 
     vault_ability_of_child(&can);
-    vault_server.max_waiting = can.waiting;
-    vault_server.max_client_waiting = vault_ability_of_client(&can);
+    server->max_waiting = can.waiting;
+    server->max_client_waiting = vault_ability_of_client(&can);
     if (first && vault_ability_is_small(&can)) {
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, s,
@@ -409,13 +416,14 @@ static void set_limits(server_rec *s, int first)
 
 static void child_init(apr_pool_t *pchild, server_rec *s)
 {
+    vault_server_t *server = vault_server_set();
     apr_status_t rv;
 
-    vault_server.scratch = make_scratch(pchild);
+    server->scratch = make_scratch(pchild);
     rv = start_waiting(pchild);
-    vault_server.s = s;
-    vault_server.can_bell = vault_bell_available();
-    set_limits(s, vault_server.slot == 1);
+    server->s = s;
+    server->can_bell = vault_bell_available();
+    set_limits(s, vault_server->slot == 1);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                      VLTNO(00007) "no poll can wait in this child: polls are answered at once");
@@ -428,11 +436,11 @@ static void child_init(apr_pool_t *pchild, server_rec *s)
 /* May run in the main thread, the listener, a worker or a signal handler. */
 static void child_stopping(apr_pool_t *pchild, int graceful)
 {
-    if (vault_server.waiters) {
+    if (vault_server->waiters) {
         if (!graceful) {
-            vault_waiters_halt(vault_server.waiters); /* first: the stop rings all */
+            vault_waiters_halt(vault_server->waiters); /* first: the stop rings all */
         }
-        vault_waiters_stop(vault_server.waiters);
+        vault_waiters_stop(vault_server->waiters);
     }
 }
 

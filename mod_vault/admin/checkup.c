@@ -12,9 +12,14 @@
 
 #include "admin/figures.h"
 #include "base/now.h"
+#include "page/page.h"
+#include "qos/qos.h"
 #include "request/reply.h"
 #include "server/ability.h"
 #include "server/server.h"
+#include "server/settings.h"
+#include "shm/client_table.h"
+#include "shm/heap.h"
 
 #define PARENT_HEARS apr_time_from_sec(5)
 
@@ -37,13 +42,13 @@ static void look_at_children(json_t *wrong)
     unsigned slot;
 
     for (slot = vault_figures_child(0); slot; slot = vault_figures_child(slot)) {
-        pid_t pid = vault_slot_pid(vault_server.notifier, slot);
+        pid_t pid = vault_slot_pid(vault_server->notifier, slot);
         int gone = is_gone(pid);
 
-        while (gone && vault_slot_pid(vault_server.notifier, slot) == pid && vault_now() < end) {
+        while (gone && vault_slot_pid(vault_server->notifier, slot) == pid && vault_now() < end) {
             apr_sleep(apr_time_from_msec(100));
         }
-        if (gone && vault_slot_pid(vault_server.notifier, slot) == pid) {
+        if (gone && vault_slot_pid(vault_server->notifier, slot) == pid) {
             add_wrong(wrong, "slots", "a child that is gone still has one");
         }
     }
@@ -70,26 +75,26 @@ static json_t *limits(void)
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
     vault_ability_of_child(&can);
     return json_pack("{s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:I, s:i}", "MPM", ap_show_mpm(), "Bell",
-                     vault_server.can_bell, "Children", servers, "Threads", threads, "Waiting", (json_int_t)can.waiting,
-                     "ByConnections", (json_int_t)can.connections, "ByDescriptors", (json_int_t)can.descriptors,
-                     "WaitingPerClient", (json_int_t)vault_ability_of_client(&can), "LongPollThreads",
-                     vault_settings.threads);
+                     vault_server->can_bell, "Children", servers, "Threads", threads, "Waiting",
+                     (json_int_t)can.waiting, "ByConnections", (json_int_t)can.connections, "ByDescriptors",
+                     (json_int_t)can.descriptors, "WaitingPerClient", (json_int_t)vault_ability_of_client(&can),
+                     "LongPollThreads", vault_settings()->threads);
 }
 
 int vault_checkup(request_rec *r)
 {
     json_t *wrong = json_array();
 
-    add_wrong(wrong, "interests and queues", vault_notifier_check_live(vault_server.notifier));
-    add_wrong(wrong, "shared memory", vault_heap_check(vault_server.heap));
-    add_wrong(wrong, "pages", vault_pages_check_live(vault_server.pages, r->pool));
-    add_wrong(wrong, "clients", vault_clients_check(vault_server.clients));
-    add_wrong(wrong, "VaultQosLimit", vault_qos_check(vault_server.qos));
+    add_wrong(wrong, "interests and queues", vault_notifier_check_live(vault_server->notifier));
+    add_wrong(wrong, "shared memory", vault_heap_check(vault_server->heap));
+    add_wrong(wrong, "pages", vault_pages_check_live(vault_server->pages, r->pool));
+    add_wrong(wrong, "clients", vault_clients_check(vault_server->clients));
+    add_wrong(wrong, "VaultQosLimit", vault_qos_check(vault_server->qos));
     look_at_children(wrong);
     return vault_reply_json(r, HTTP_OK,
                             json_pack("{s:o, s:o, s:o, s:I, s:I, s:I}", "Wrong", wrong, "Warnings",
                                       strings(vault_ability_warnings(r)), "Limits", limits(), "Pages",
-                                      (json_int_t)vault_pages_count(vault_server.pages), "Interests",
-                                      (json_int_t)vault_interest_count(vault_server.notifier), "HeapUsed",
-                                      (json_int_t)vault_heap_used(vault_server.heap)));
+                                      (json_int_t)vault_pages_count(vault_server->pages), "Interests",
+                                      (json_int_t)vault_interest_count(vault_server->notifier), "HeapUsed",
+                                      (json_int_t)vault_heap_used(vault_server->heap)));
 }

@@ -13,6 +13,7 @@
 #include "page/page_name.h"
 #include "request/reply.h"
 #include "server/server.h"
+#include "wait/waiters.h"
 
 /* Of the cause bits the one that decided, in the order in which the dispatcher looks at them. */
 static const struct cause_t {
@@ -45,7 +46,7 @@ static json_t *seconds_since(apr_uint64_t then, apr_time_t now)
 
 static int has_moved(const vault_dep_t *d)
 {
-    return vault_interest_stamp(vault_server.notifier, d->interest) > d->stamp;
+    return vault_interest_stamp(vault_server->notifier, d->interest) > d->stamp;
 }
 
 const char *vault_explain_text(const char *text, apr_pool_t *pool)
@@ -59,7 +60,7 @@ const char *vault_explain_interest(vault_interest_t interest, apr_pool_t *pool)
 {
     char name[VAULT_INTEREST_MAX + 1];
 
-    vault_interest_name(vault_server.notifier, interest, name, sizeof(name));
+    vault_interest_name(vault_server->notifier, interest, name, sizeof(name));
     return vault_explain_text(apr_pstrdup(pool, name), pool);
 }
 
@@ -67,7 +68,7 @@ static json_t *dep_json(const vault_dep_t *d, apr_pool_t *pool)
 {
     return json_pack("{s:s, s:I, s:I, s:b}", "name", vault_explain_interest(d->interest, pool), "seen",
                      (json_int_t)d->stamp, "stamp",
-                     (json_int_t)vault_interest_stamp(vault_server.notifier, d->interest), "moved", has_moved(d));
+                     (json_int_t)vault_interest_stamp(vault_server->notifier, d->interest), "moved", has_moved(d));
 }
 
 static json_t *deps_json(const apr_array_header_t *deps)
@@ -210,7 +211,7 @@ int vault_explain(request_rec *r, const char *name)
 {
     vault_page_facts_t facts;
     vault_page_t page;
-    apr_status_t rv = vault_page_find(vault_server.pages, &page, name);
+    apr_status_t rv = vault_page_find(vault_server->pages, &page, name);
 
     if (rv == APR_EINVAL) {
         return vault_reply_error(
@@ -220,7 +221,7 @@ int vault_explain(request_rec *r, const char *name)
     if (rv == APR_EEXIST) {
         return vault_reply_error(r, HTTP_CONFLICT, "several pages begin so");
     }
-    if (rv != APR_SUCCESS || vault_page_facts(vault_server.pages, &page, &facts, r->pool) != APR_SUCCESS) {
+    if (rv != APR_SUCCESS || vault_page_facts(vault_server->pages, &page, &facts, r->pool) != APR_SUCCESS) {
         return vault_reply_error(r, HTTP_NOT_FOUND, "there is no such page");
     }
     return vault_reply_json(r, HTTP_OK, page_json(&page, &facts, r->pool));

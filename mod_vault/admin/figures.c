@@ -4,43 +4,46 @@
 
 #include <stddef.h>
 
+#include "page/page.h"
+#include "qos/qos.h"
 #include "server/server.h"
+#include "shm/heap.h"
 
 static apr_uint64_t pages_now(void)
 {
-    return vault_pages_count(vault_server.pages);
+    return vault_pages_count(vault_server->pages);
 }
 
 static apr_uint64_t pages_max(void)
 {
-    return vault_segment_limits(vault_server.segment)->pages;
+    return vault_segment_limits(vault_server->segment)->pages;
 }
 
 static apr_uint64_t interests_now(void)
 {
-    return vault_interest_count(vault_server.notifier);
+    return vault_interest_count(vault_server->notifier);
 }
 
 static apr_uint64_t interests_max(void)
 {
-    return vault_segment_limits(vault_server.segment)->interests;
+    return vault_segment_limits(vault_server->segment)->interests;
 }
 
 static apr_uint64_t heap_used(void)
 {
-    return vault_heap_used(vault_server.heap);
+    return vault_heap_used(vault_server->heap);
 }
 
 static apr_uint64_t heap_size(void)
 {
-    return vault_heap_size(vault_server.heap);
+    return vault_heap_size(vault_server->heap);
 }
 
 static vault_qos_usage_t qos_usage(void)
 {
     vault_qos_usage_t usage;
 
-    vault_qos_usage(vault_server.qos, &usage);
+    vault_qos_usage(vault_server->qos, &usage);
     return usage;
 }
 
@@ -88,15 +91,15 @@ int vault_figure_by_child(const vault_figure_t *f)
 
 apr_uint64_t vault_figure_of(const vault_figure_t *f, unsigned slot)
 {
-    const char *counters = (const char *)vault_slot_counters(vault_server.notifier, slot);
+    const char *counters = (const char *)vault_slot_counters(vault_server->notifier, slot);
 
     return __atomic_load_n((const apr_uint64_t *)(const void *)(counters + f->offset), __ATOMIC_RELAXED);
 }
 
 unsigned vault_figures_child(unsigned slot)
 {
-    while (++slot <= vault_slot_last(vault_server.notifier)) {
-        if (vault_slot_pid(vault_server.notifier, slot)) {
+    while (++slot <= vault_slot_last(vault_server->notifier)) {
+        if (vault_slot_pid(vault_server->notifier, slot)) {
             return slot;
         }
     }

@@ -102,7 +102,7 @@ static int write_page(request_rec *r, const filter_t *filter, const vault_page_t
     json_t *json = NULL;
     char *text = NULL;
 
-    if (vault_page_facts(vault_server.pages, page, &facts, pool) == APR_SUCCESS) {
+    if (vault_page_facts(vault_server->pages, page, &facts, pool) == APR_SUCCESS) {
         json = brief(page, &facts, pool);
     }
     if (json && fits(filter, json) && (text = json_dumps(json, JSON_COMPACT))) {
@@ -115,14 +115,14 @@ static int write_page(request_rec *r, const filter_t *filter, const vault_page_t
 
 static void write_pages(request_rec *r, const filter_t *filter)
 {
-    apr_uint32_t i, last = vault_pages_last(vault_server.pages);
+    apr_uint32_t i, last = vault_pages_last(vault_server->pages);
     vault_page_t page;
     apr_pool_t *pool;
     int first = 1;
 
     apr_pool_create(&pool, r->pool);
     for (i = 1; i <= last && !r->connection->aborted; i++) {
-        if (vault_page_at(vault_server.pages, i, &page) && write_page(r, filter, &page, first, pool)) {
+        if (vault_page_at(vault_server->pages, i, &page) && write_page(r, filter, &page, first, pool)) {
             first = 0;
         }
         apr_pool_clear(pool);

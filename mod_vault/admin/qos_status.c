@@ -7,6 +7,7 @@
 #include "http_protocol.h"
 
 #include "base/utf8.h"
+#include "qos/qos.h"
 #include "server/server.h"
 
 /* A figure of a gate: where it lies in its facts, as 32 bits or as 64. */
@@ -46,7 +47,7 @@ static apr_uint64_t value_of(const vault_qos_facts_t *facts, const column_t *col
 static int next_gate(apr_uint32_t *index, vault_qos_facts_t *facts)
 {
     while (++*index <= VAULT_QOS_ROOM) {
-        if (!vault_qos_facts(vault_server.qos, *index, facts)) {
+        if (!vault_qos_facts(vault_server->qos, *index, facts)) {
             return 0;
         }
         if (facts->configured || facts->running || facts->queued) {

@@ -39,7 +39,8 @@ static json_t *total_json(void)
 
 static json_t *child_json(unsigned slot)
 {
-    json_t *child = json_pack("{s:i, s:i}", "Slot", (int)slot, "Pid", (int)vault_slot_pid(vault_server.notifier, slot));
+    json_t *child =
+        json_pack("{s:i, s:i}", "Slot", (int)slot, "Pid", (int)vault_slot_pid(vault_server->notifier, slot));
     unsigned count, i;
     const vault_figure_t *figures = vault_figures(&count);
 
@@ -96,7 +97,7 @@ static void write_child(request_rec *r, unsigned slot)
     unsigned count, i;
     const vault_figure_t *figures = vault_figures(&count);
 
-    ap_rprintf(r, "<tr><td>%u</td><td>%d</td>", slot, (int)vault_slot_pid(vault_server.notifier, slot));
+    ap_rprintf(r, "<tr><td>%u</td><td>%d</td>", slot, (int)vault_slot_pid(vault_server->notifier, slot));
     for (i = 0; i < count; i++) {
         if (vault_figure_by_child(&figures[i])) {
             ap_rprintf(r, "<td>%" APR_UINT64_T_FMT "</td>", vault_figure_of(&figures[i], slot));

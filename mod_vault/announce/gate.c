@@ -30,7 +30,7 @@ static struct gathered_t {
 static apr_status_t gather_locked(const char *interest)
 {
     if (!gathered.pool) {
-        apr_pool_create(&gathered.pool, vault_server.scratch);
+        apr_pool_create(&gathered.pool, vault_server->scratch);
         gathered.names = apr_hash_make(gathered.pool);
     }
     if (apr_hash_get(gathered.names, interest, APR_HASH_KEY_STRING)) {
@@ -47,8 +47,8 @@ static apr_status_t gather_locked(const char *interest)
 /* In a process where nobody comes to tell what waits, nothing may. */
 static int is_admitted(request_rec *r)
 {
-    return !vault_announce_conf_rate() || !vault_server.waiters ||
-           vault_clients_admit(vault_server.clients, vault_client_of(r), (unsigned)vault_announce_conf_rate(),
+    return !vault_announce_conf_rate() || !vault_server->waiters ||
+           vault_clients_admit(vault_server->clients, vault_client_of(r), (unsigned)vault_announce_conf_rate(),
                                vault_now());
 }
 
@@ -73,7 +73,7 @@ apr_status_t vault_gate_notify(request_rec *r, const char *interest)
     apr_status_t rv;
 
     if (!length || length > VAULT_INTEREST_MAX || is_admitted(r)) {
-        return vault_notifier_notify(vault_server.notifier, interest, vault_server.slot);
+        return vault_notifier_notify(vault_server->notifier, interest, vault_server->slot);
     }
     pthread_mutex_lock(&gathered.lock);
     rv = gather_locked(interest);
@@ -103,7 +103,7 @@ void vault_gate_flush(void)
         return;
     }
     for (i = apr_hash_first(pool, names); i; i = apr_hash_next(i)) {
-        vault_notifier_notify(vault_server.notifier, apr_hash_this_val(i), vault_server.slot);
+        vault_notifier_notify(vault_server->notifier, apr_hash_this_val(i), vault_server->slot);
     }
     __atomic_store_n(&gathered.telling, 0, __ATOMIC_SEQ_CST);
     apr_pool_destroy(pool);

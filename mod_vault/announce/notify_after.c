@@ -18,7 +18,7 @@ static void notify_all_of(const apr_array_header_t *names)
     int i;
 
     for (i = 0; i < names->nelts; i++) {
-        vault_notifier_notify(vault_server.notifier, APR_ARRAY_IDX(names, i, const char *), vault_server.slot);
+        vault_notifier_notify(vault_server->notifier, APR_ARRAY_IDX(names, i, const char *), vault_server->slot);
     }
 }
 
@@ -26,8 +26,8 @@ static void notify_all_of(const apr_array_header_t *names)
  * none: it counts as killed, and every page looks again. */
 static apr_status_t notify_at_end(void *data)
 {
-    if (vault_server.ends) {
-        __atomic_add_fetch(&vault_server.in_handlers, 1, __ATOMIC_SEQ_CST);
+    if (vault_server->ends) {
+        vault_server_enter_handlers();
     }
     else {
         notify_all_of(data);

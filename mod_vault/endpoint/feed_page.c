@@ -35,10 +35,10 @@ static int refuse(request_rec *r, apr_status_t rv)
  * @return DECLINED: continue, without a page if there is no run; else the handler returns this */
 static int read_calls(request_rec *r, vault_calls_t *calls, const char *said)
 {
-    if (!vault_server.pages || !vault_feed_key_parse(calls, said)) {
+    if (!vault_server->pages || !vault_feed_key_parse(calls, said)) {
         return vault_reply_error(r, HTTP_BAD_REQUEST, "Vault-Page is not what httpd has sent to an application");
     }
-    vault_page_locate(vault_server.pages, &calls->page);
+    vault_page_locate(vault_server->pages, &calls->page);
     calls->key = vault_feed_key_of(r)->id;
     return calls->run || !calls->page.index ? DECLINED : vault_reply_error(r, HTTP_CONFLICT, NO_RUN);
 }
@@ -60,7 +60,7 @@ int vault_feed_page_begin(request_rec *r, const char *cursor)
         return status;
     }
     b = apr_pcalloc(x->pool, sizeof(*b));
-    rv = vault_page_calls_read(vault_server.pages, &x->calls, b, x->pool);
+    rv = vault_page_calls_read(vault_server->pages, &x->calls, b, x->pool);
     if (rv == APR_SUCCESS && b->made && vault_state_cursor(b->made, b->url, cursor)) {
         rv = APR_EEXIST;
     }
@@ -69,7 +69,7 @@ int vault_feed_page_begin(request_rec *r, const char *cursor)
         return refuse(r, rv);
     }
     x->outside = b;
-    x->run = vault_run_create_call(vault_server.pages, &x->calls, b, x->pool);
+    x->run = vault_run_create_call(vault_server->pages, &x->calls, b, x->pool);
     return DECLINED;
 }
 
@@ -81,12 +81,12 @@ int vault_feed_page_add(request_rec *r)
     if (!x->outside) {
         return DECLINED;
     }
-    rv = vault_page_calls_add(vault_server.pages, &x->calls, vault_run_made(x->run), x->pool);
+    rv = vault_page_calls_add(vault_server->pages, &x->calls, vault_run_made(x->run), x->pool);
     if (rv == APR_SUCCESS) {
         return DECLINED;
     }
     if (rv != APR_EEXIST) {
-        vault_page_calls_fail(vault_server.pages, &x->calls);
+        vault_page_calls_fail(vault_server->pages, &x->calls);
     }
     return refuse(r, rv);
 }
@@ -99,7 +99,7 @@ int vault_feed_page_fail(request_rec *r)
     if (!x || !x->outside) {
         return DECLINED;
     }
-    rv = vault_page_calls_fail(vault_server.pages, &x->calls);
+    rv = vault_page_calls_fail(vault_server->pages, &x->calls);
     return rv == APR_SUCCESS ? DECLINED : refuse(r, rv);
 }
 

@@ -314,7 +314,7 @@ static int call_and_answer(request_rec *r, const vault_exposed_t *e, const json_
         return vault_reply_retry(r, RETRY_AFTER, VAULT_UNSENT_REFUSED);
     }
     if (own) {
-        apr_pool_create(&x->pool, vault_server.scratch);
+        apr_pool_create(&x->pool, vault_server->scratch);
     }
     x->room = (apr_size_t)(x->in_method ? vault_poll_conf_max_output(l) : vault_poll_conf_max_answer(l));
     status = call(r, e, args, &text);

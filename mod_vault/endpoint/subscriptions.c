@@ -109,7 +109,7 @@ static void run_in_scratch(request_t *q, vault_context_t *x, const char *url)
         leave_out(q, url);
         return;
     }
-    apr_pool_create(&x->pool, vault_server.scratch);
+    apr_pool_create(&x->pool, vault_server->scratch);
     run_method(q, x, url);
     x->results = NULL;
     apr_pool_destroy(x->pool);
@@ -204,7 +204,7 @@ static int passes_trial(request_t *q, const char *url)
     vault_output_t o;
     int passes;
 
-    apr_pool_create(&pool, vault_server.scratch);
+    apr_pool_create(&pool, vault_server->scratch);
     passes = !vault_method_run(q->r, url, max, &o, pool) || report(q, &o);
     apr_pool_destroy(pool);
     return passes;
@@ -219,7 +219,7 @@ static apr_status_t join_method(request_t *q, const vault_page_t *page, const va
     if (vault_state_method(base, url) || !is_welcome(q, url) || !passes_trial(q, url)) {
         return APR_SUCCESS;
     }
-    rv = vault_page_write(vault_server.pages, page, &owner, &write, q->r->pool);
+    rv = vault_page_write(vault_server->pages, page, &owner, &write, q->r->pool);
     if (rv == APR_ENOSPC) {
         refuse(q, url, HTTP_FORBIDDEN,
                apr_psprintf(q->r->pool, "a page may have %d methods, or the server is full", write.max_methods));
@@ -237,10 +237,10 @@ static apr_status_t change_methods(request_t *q, const vault_page_t *page)
 
     for (i = 0; rv == APR_SUCCESS && i < json_array_size(q->remove); i++) {
         vault_write_t write = {.without = url_at(q->remove, i)};
-        rv = vault_page_write(vault_server.pages, page, &owner, &write, q->r->pool);
+        rv = vault_page_write(vault_server->pages, page, &owner, &write, q->r->pool);
     }
     if (rv == APR_SUCCESS) {
-        rv = vault_page_read(vault_server.pages, page, &owner, &base, q->r->pool);
+        rv = vault_page_read(vault_server->pages, page, &owner, &base, q->r->pool);
     }
     for (i = 0; rv == APR_SUCCESS && i < json_array_size(q->add); i++) {
         rv = join_method(q, page, base, url_at(q->add, i));
@@ -267,7 +267,7 @@ static int change_page(request_t *q, const char *id)
     apr_status_t rv = APR_NOTFOUND;
 
     if (vault_page_parse(&page, id)) {
-        vault_page_locate(vault_server.pages, &page);
+        vault_page_locate(vault_server->pages, &page);
         rv = change_methods(q, &page);
     }
     switch (rv) {

@@ -84,7 +84,7 @@ static apr_status_t host_page_set(vault_call_t *call, const char *key, const cha
 
 static apr_status_t host_notify(const char *interest)
 {
-    return vault_notifier_notify(vault_server.notifier, interest, vault_server.slot);
+    return vault_notifier_notify(vault_server->notifier, interest, vault_server->slot);
 }
 
 /* A call from outside is for the page, whoever sends it. */
@@ -121,7 +121,7 @@ static void host_log(int level, const char *fmt, ...)
     va_start(ap, fmt);
     apr_vsnprintf(line, sizeof(line), fmt, ap);
     va_end(ap);
-    ap_log_error(APLOG_MARK, level & APLOG_LEVELMASK, 0, vault_server.s, VLTNO(00020) "feed: %s", line);
+    ap_log_error(APLOG_MARK, level & APLOG_LEVELMASK, 0, vault_server->s, VLTNO(00020) "feed: %s", line);
 }
 
 static apr_status_t host_on_ack(vault_call_t *call, const char *data)
@@ -144,7 +144,7 @@ static const char *host_absolute(const char *path, apr_pool_t *pool)
 
 static void host_notify_all(void)
 {
-    vault_notifier_all(vault_server.notifier, vault_server.slot);
+    vault_notifier_all(vault_server->notifier, vault_server->slot);
 }
 
 static apr_size_t host_room(vault_call_t *call)

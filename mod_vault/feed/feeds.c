@@ -240,7 +240,7 @@ void vault_feeds_acked(const char *feed, const char *data)
     if (!f || !vault_feeds_hears(f) || f->broken) {
         static apr_time_t said;
         int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
-        ap_log_error(APLOG_MARK, level, 0, vault_server.s,
+        ap_log_error(APLOG_MARK, level, 0, vault_server->s,
                      VLTNO(00060) "feed %s cannot hear that a browser has what it showed: %s", feed,
                      !f          ? "it is not loaded any more"
                      : f->broken ? f->broken

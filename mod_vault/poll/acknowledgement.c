@@ -10,11 +10,11 @@
 static void acknowledge(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked, apr_pool_t *pool)
 {
     vault_state_t *base;
-    apr_status_t rv = vault_page_acknowledge(vault_server.pages, &asked->page, &asked->take, &seat->ticket);
+    apr_status_t rv = vault_page_acknowledge(vault_server->pages, &asked->page, &asked->take, &seat->ticket);
 
     seat->id = asked->id;
     seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, asked, rv);
-    if (rv == APR_SUCCESS && vault_page_look(vault_server.pages, &seat->ticket, &base, pool) == APR_SUCCESS) {
+    if (rv == APR_SUCCESS && vault_page_look(vault_server->pages, &seat->ticket, &base, pool) == APR_SUCCESS) {
         vault_seat_tell_acks(&seat->ticket, base, pool);
     }
 }

@@ -71,8 +71,8 @@ typedef enum verdict_t { WAIT, RUN, ANSWER, STOPPING, UNABLE } verdict_t;
 static void leave(dispatch_t *d)
 {
     vault_seats_leave(&d->seats);
-    if (vault_server.waiters && d->s) {
-        vault_poll_end(vault_server.waiters, &d->s->poll);
+    if (vault_server->waiters && d->s) {
+        vault_poll_end(vault_server->waiters, &d->s->poll);
         vault_suspension_leave(d->s);
     }
 }
@@ -81,7 +81,7 @@ static void leave(dispatch_t *d)
 static int answer_nothing(dispatch_t *d)
 {
     if (d->stream) {
-        vault_poll_detach(vault_server.waiters, &d->s->poll);
+        vault_poll_detach(vault_server->waiters, &d->s->poll);
         d->over = 1;
         return DECLINED;
     }
@@ -171,7 +171,7 @@ static void end_before_retry(dispatch_t *d)
 /* Look at the pages and let the poll wait. WAIT: it is attached, armed, and nothing has moved. Else it is detached. */
 static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
 {
-    int able = vault_server.waiters && d->s->poll.bell >= 0, waits;
+    int able = vault_server->waiters && d->s->poll.bell >= 0, waits;
     verdict_t verdict;
 
     vault_seats_look(&d->seats, scratch);
@@ -181,13 +181,13 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
     end_before_retry(d);
     d->s->poll.due = vault_seats_due(&d->seats, d->deadline);
     d->s->poll.end = d->deadline;
-    waits = able && vault_poll_attach(vault_server.waiters, &d->s->poll, d->seats.watch.waits, d->seats.watch.count);
+    waits = able && vault_poll_attach(vault_server->waiters, &d->s->poll, d->seats.watch.waits, d->seats.watch.count);
     verdict = compare(d, scratch);
     if (verdict == WAIT && !waits) {
         return able ? STOPPING : UNABLE;
     }
     if (verdict != WAIT && waits) {
-        vault_poll_detach(vault_server.waiters, &d->s->poll);
+        vault_poll_detach(vault_server->waiters, &d->s->poll);
     }
     return verdict;
 }
@@ -210,7 +210,7 @@ static apr_pool_t *make_scratch(void)
 {
     apr_pool_t *pool = NULL;
 
-    apr_pool_create(&pool, vault_server.scratch);
+    apr_pool_create(&pool, vault_server->scratch);
     return pool;
 }
 
@@ -292,7 +292,7 @@ static int suspend(dispatch_t *d, apr_pool_t *scratch)
     if ((result = refuse_to_wait(d, scratch)) != DECLINED || d->over != over) {
         return result;
     }
-    vault_poll_finish(vault_server.waiters, &d->s->poll);
+    vault_poll_finish(vault_server->waiters, &d->s->poll);
     return vault_suspension_wait(d->s, d) == APR_SUCCESS ? SUSPENDED : answer_refused(d, TOO_MANY);
 }
 
@@ -307,7 +307,7 @@ static int wait_for_writing(dispatch_t *d, int slept, apr_pool_t *scratch)
     }
     d->s->poll.due = d->s->poll.end = d->drop;
     d->s->poll.writes = !slept ? LOOK_FIRST : slept < LOOK_LAST ? 2 * slept : LOOK_LAST;
-    if (now - d->end > hold || !vault_poll_attach(vault_server.waiters, &d->s->poll, NULL, 0)) {
+    if (now - d->end > hold || !vault_poll_attach(vault_server->waiters, &d->s->poll, NULL, 0)) {
         return answer_gone(d);
     }
     vault_seats_stay(&d->seats, d->drop);
@@ -392,10 +392,10 @@ static dispatch_t *make_dispatch(request_rec *r, const vault_poll_request_t *q)
 /* Why no stream can be had now; NULL: one can. A poll is told when it would wait; a stream, which has begun to answer by then, before. */
 static const char *refuse_stream(const dispatch_t *d)
 {
-    if (!vault_server.waiters || d->s->poll.bell < 0) {
+    if (!vault_server->waiters || d->s->poll.bell < 0) {
         return "no poll can wait here";
     }
-    if (vault_waiters_count(vault_server.waiters) >= vault_server.max_waiting) {
+    if (vault_waiters_count(vault_server->waiters) >= vault_server->max_waiting) {
         return TOO_MANY;
     }
     if (!vault_wait_quota_allows(d->s)) {

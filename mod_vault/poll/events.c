@@ -135,7 +135,7 @@ apr_time_t vault_events_assume(request_rec *r, vault_seats_t *seats, apr_time_t 
         return quiet < deadline ? quiet : deadline;
     }
     if (has_all(r)) {
-        vault_page_assume(vault_server.pages, &seat->ticket, 1);
+        vault_page_assume(vault_server->pages, &seat->ticket, 1);
         seat->told_at = 0;
     }
     return deadline;

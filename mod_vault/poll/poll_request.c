@@ -90,7 +90,7 @@ static int take_page(vault_asked_t *asked, const char *id, const char *seq, cons
         memset(&asked->page, 0, sizeof(asked->page));
         return OK;
     }
-    vault_page_locate(vault_server.pages, &asked->page);
+    vault_page_locate(vault_server->pages, &asked->page);
     return OK;
 }
 

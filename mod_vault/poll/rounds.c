@@ -146,8 +146,8 @@ static int open_calls(const vault_rounds_t *rounds, vault_context_t *x, const ch
         return 1;
     }
     x->calls.key = key->id;
-    return vault_page_calls_open(vault_server.pages, &x->calls, round->ticket, place_of(vault_run_base(x->run), url)) ==
-           APR_SUCCESS;
+    return vault_page_calls_open(vault_server->pages, &x->calls, round->ticket,
+                                 place_of(vault_run_base(x->run), url)) == APR_SUCCESS;
 }
 
 /* Take over the results of the application's calls into the method. @return as open_calls() */
@@ -159,7 +159,7 @@ static int close_calls(vault_context_t *x, const vault_round_t *round)
     if (!x->calls.run) {
         return 1;
     }
-    rv = vault_page_calls_close(vault_server.pages, &x->calls, &made, round->moved->pool);
+    rv = vault_page_calls_close(vault_server->pages, &x->calls, &made, round->moved->pool);
     if (rv == APR_EGENERAL) {
         vault_run_fail(x->run, "a call of a feed by the application failed");
     }

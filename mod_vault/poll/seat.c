@@ -46,7 +46,7 @@ vault_standing_t vault_seat_untaken(request_rec *r, const vault_asked_t *asked, 
         report_user(r);
         return VAULT_SEAT_FORBIDDEN;
     }
-    if (vault_page_is_elsewhere(vault_server.pages, &asked->page, asked->take.owner.host)) {
+    if (vault_page_is_elsewhere(vault_server->pages, &asked->page, asked->take.owner.host)) {
         report_host(r);
     }
     return VAULT_SEAT_GONE;
@@ -56,7 +56,7 @@ vault_standing_t vault_seat_untaken(request_rec *r, const vault_asked_t *asked, 
  * page has, the one whose client is gone is the older. */
 static int is_late(request_rec *r, const vault_asked_t *asked)
 {
-    return vault_page_is_polled(vault_server.pages, &asked->page, asked->take.now) && vault_handlers_client_gone(r);
+    return vault_page_is_polled(vault_server->pages, &asked->page, asked->take.now) && vault_handlers_client_gone(r);
 }
 
 vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked)
@@ -71,7 +71,7 @@ vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault
     if (is_late(r, asked)) {
         return seat->standing = VAULT_SEAT_SUPERSEDED;
     }
-    rv = vault_page_take(vault_server.pages, &asked->page, &asked->take, &seat->ticket);
+    rv = vault_page_take(vault_server->pages, &asked->page, &asked->take, &seat->ticket);
     if (rv != APR_SUCCESS) {
         return seat->standing = vault_seat_untaken(r, asked, rv);
     }
@@ -82,7 +82,7 @@ vault_standing_t vault_seat_take(vault_seat_t *seat, request_rec *r, const vault
 /* If another poll has the page by now, the look will tell. */
 void vault_seat_stream(const vault_seat_t *seat)
 {
-    vault_page_stream(vault_server.pages, &seat->ticket);
+    vault_page_stream(vault_server->pages, &seat->ticket);
 }
 
 int vault_seat_is_taken(const vault_seat_t *seat)
@@ -93,7 +93,7 @@ int vault_seat_is_taken(const vault_seat_t *seat)
 
 void vault_seat_leave(const vault_seat_t *seat)
 {
-    vault_page_leave(vault_server.pages, &seat->ticket, vault_now());
+    vault_page_leave(vault_server->pages, &seat->ticket, vault_now());
 }
 
 void vault_seat_tell_acks(vault_ticket_t *ticket, vault_state_t *base, apr_pool_t *scratch)
@@ -101,14 +101,14 @@ void vault_seat_tell_acks(vault_ticket_t *ticket, vault_state_t *base, apr_pool_
     int i;
 
     if (!ticket->owes || (base->seq != ticket->committed &&
-                          vault_page_committed(vault_server.pages, ticket, &base, scratch) != APR_SUCCESS)) {
+                          vault_page_committed(vault_server->pages, ticket, &base, scratch) != APR_SUCCESS)) {
         return;
     }
     for (i = 0; i < base->acks->nelts; i++) {
         const vault_ack_t *a = &APR_ARRAY_IDX(base->acks, i, vault_ack_t);
         vault_feeds_acked(a->feed, a->data);
     }
-    vault_page_settle(vault_server.pages, ticket);
+    vault_page_settle(vault_server->pages, ticket);
 }
 
 /* -------------------------------------------------------------------- looking */
@@ -119,11 +119,11 @@ vault_standing_t vault_seat_look(vault_seat_t *seat, apr_pool_t *scratch)
 
     seat->base = NULL;
     seat->moved = apr_array_make(scratch, 4, sizeof(const char *));
-    rv = vault_page_look(vault_server.pages, &seat->ticket, &seat->base, scratch);
+    rv = vault_page_look(vault_server->pages, &seat->ticket, &seat->base, scratch);
     if (rv == APR_SUCCESS && seat->html && seat->ticket.full) {
         vault_seat_tell_acks(&seat->ticket, seat->base, scratch);
-        vault_page_assume(vault_server.pages, &seat->ticket, 0);
-        rv = vault_page_look(vault_server.pages, &seat->ticket, &seat->base, scratch);
+        vault_page_assume(vault_server->pages, &seat->ticket, 0);
+        rv = vault_page_look(vault_server->pages, &seat->ticket, &seat->base, scratch);
     }
     if (rv == APR_ECONNABORTED) {
         return seat->standing = VAULT_SEAT_SUPERSEDED;
@@ -140,7 +140,7 @@ vault_standing_t vault_seat_look(vault_seat_t *seat, apr_pool_t *scratch)
 /* Was the page published between the look and the arming? */
 static int is_published_now(vault_seat_t *seat)
 {
-    return vault_page_look(vault_server.pages, &seat->ticket, &seat->base, seat->moved->pool) == APR_SUCCESS;
+    return vault_page_look(vault_server->pages, &seat->ticket, &seat->base, seat->moved->pool) == APR_SUCCESS;
 }
 
 /* Was the page's own interest notified between the look and the arming? That notify rang nobody: a stream would wait for room that
@@ -168,7 +168,7 @@ vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *wat
 {
     int moved;
 
-    if (vault_page_superseded(vault_server.pages, &seat->ticket)) {
+    if (vault_page_superseded(vault_server->pages, &seat->ticket)) {
         return seat->standing = VAULT_SEAT_SUPERSEDED;
     }
     if (!seat->base) {
@@ -179,7 +179,7 @@ vault_standing_t vault_seat_compare(vault_seat_t *seat, const vault_watch_t *wat
     }
     else {
         list_moved(seat, watch);
-        moved = seat->moved->nelts || vault_page_rewritten(vault_server.pages, &seat->ticket) || is_told(seat, watch);
+        moved = seat->moved->nelts || vault_page_rewritten(vault_server->pages, &seat->ticket) || is_told(seat, watch);
     }
     return seat->standing = moved ? VAULT_SEAT_MOVED : VAULT_SEAT_WAITS;
 }
@@ -206,7 +206,7 @@ static void note_round(const vault_seat_t *seat, const vault_round_t *round)
         .ran_at = (apr_uint64_t)vault_now(), .ran = round->ran, .wrote = seat->updates.count, .failed = round->failed};
 
     if (round->ran) {
-        vault_page_note_round(vault_server.pages, &seat->ticket, &last);
+        vault_page_note_round(vault_server->pages, &seat->ticket, &last);
     }
 }
 
@@ -216,8 +216,8 @@ static vault_standing_t publish(vault_seat_t *seat, vault_state_t *next)
     static apr_time_t said;
     unsigned news = seat->updates.count + seat->updates.refusals;
     int level;
-    apr_status_t rv = news ? vault_page_stage(vault_server.pages, &seat->ticket, next)
-                           : vault_page_commit(vault_server.pages, &seat->ticket, next);
+    apr_status_t rv = news ? vault_page_stage(vault_server->pages, &seat->ticket, next)
+                           : vault_page_commit(vault_server->pages, &seat->ticket, next);
 
     if (rv == APR_SUCCESS) {
         seat->seq = next->seq;
@@ -243,7 +243,7 @@ static vault_standing_t publish(vault_seat_t *seat, vault_state_t *next)
 static vault_standing_t run_round(vault_seat_t *seat, const vault_watch_t *watch, vault_answer_budget_t *budget)
 {
     apr_pool_t *pool = seat->moved->pool;
-    vault_run_t *run = vault_run_create(vault_server.pages, &seat->ticket.page, seat->base, pool);
+    vault_run_t *run = vault_run_create(vault_server->pages, &seat->ticket.page, seat->base, pool);
     vault_round_t round = {.ticket = &seat->ticket, .moved = seat->moved, .updates = &seat->updates, .budget = budget};
     vault_state_t *next;
 

@@ -70,7 +70,7 @@ void vault_seats_compare(vault_seats_t *seats, apr_pool_t *scratch)
 {
     unsigned i;
 
-    vault_watch_arm(&seats->watch, vault_server.notifier, vault_server.slot, scratch);
+    vault_watch_arm(&seats->watch, vault_server->notifier, vault_server->slot, scratch);
     for (i = 0; i < seats->count; i++) {
         if (vault_seat_is_taken(&seats->seat[i])) {
             vault_seat_compare(&seats->seat[i], &seats->watch);
@@ -89,7 +89,7 @@ static vault_seat_t *next_moved(const vault_seats_t *seats)
     for (i = 0; i < seats->count; i++) {
         vault_seat_t *seat = &seats->seat[i];
         apr_time_t ran_at =
-            seat->standing == VAULT_SEAT_MOVED ? vault_page_ran_at(vault_server.pages, &seat->ticket) : 0;
+            seat->standing == VAULT_SEAT_MOVED ? vault_page_ran_at(vault_server->pages, &seat->ticket) : 0;
         if (seat->standing == VAULT_SEAT_MOVED && (!found || ran_at < oldest)) {
             found = seat;
             oldest = ran_at;
@@ -141,7 +141,7 @@ void vault_seats_woken(vault_seats_t *seats, unsigned causes)
     unsigned i;
 
     for (i = 0; i < seats->count; i++) {
-        vault_page_note_wake(vault_server.pages, &seats->seat[i].ticket, causes, now);
+        vault_page_note_wake(vault_server->pages, &seats->seat[i].ticket, causes, now);
         if (causes & VAULT_CAUSE_NOTIFY) {
             seats->seat[i].rounds.rest_until = 0;
         }
@@ -171,7 +171,7 @@ void vault_seats_stay(const vault_seats_t *seats, apr_time_t until)
     unsigned i;
 
     for (i = 0; i < seats->count; i++) {
-        vault_page_stay(vault_server.pages, &seats->seat[i].ticket, until);
+        vault_page_stay(vault_server->pages, &seats->seat[i].ticket, until);
     }
 }
 

@@ -34,9 +34,9 @@ static int is_over(request_rec *r)
  * leaves its counts, and its parent removes them (vault_clients_slot_gone()). */
 static void give(vault_client_row_t row, apr_size_t amount)
 {
-    if (row && !vault_server.ends) {
+    if (row && !vault_server->ends) {
         vault_tally(unsent, -amount);
-        vault_clients_give(vault_server.clients, row, VAULT_CLIENT_UNSENT, vault_server.slot, amount);
+        vault_clients_give(vault_server->clients, row, VAULT_CLIENT_UNSENT, vault_server->slot, amount);
     }
 }
 
@@ -52,14 +52,14 @@ int vault_unsent_allows(request_rec *r, vault_client_id_t client)
 {
     apr_uint64_t most = (apr_uint64_t)vault_poll_conf_max_unsent();
 
-    return vault_clients_has(vault_server.clients, client, VAULT_CLIENT_UNSENT) <= most - most / 4 || is_over(r);
+    return vault_clients_has(vault_server->clients, client, VAULT_CLIENT_UNSENT) <= most - most / 4 || is_over(r);
 }
 
 int vault_unsent_take(vault_unsent_t *u, request_rec *r, apr_size_t length)
 {
     apr_uint64_t most = (apr_uint64_t)vault_poll_conf_max_unsent();
     vault_client_claim_t claim = {.kind = VAULT_CLIENT_UNSENT,
-                                  .slot = vault_server.slot,
+                                  .slot = vault_server->slot,
                                   .amount = length,
                                   .most = most > length ? most : length};
 
@@ -67,11 +67,11 @@ int vault_unsent_take(vault_unsent_t *u, request_rec *r, apr_size_t length)
         return 1;
     }
     vault_unsent_give(u);
-    if (length < SHORT || !vault_server.slot) {
+    if (length < SHORT || !vault_server->slot) {
         return 1;
     }
     claim.id = vault_client_of(r);
-    if (vault_clients_take(vault_server.clients, &u->row, &claim) != APR_SUCCESS) {
+    if (vault_clients_take(vault_server->clients, &u->row, &claim) != APR_SUCCESS) {
         return is_over(r);
     }
     u->amount = length;

@@ -71,11 +71,11 @@ static int client_may(body_t *body, unsigned most)
 {
     vault_client_claim_t claim = {.id = vault_client_of(body->r),
                                   .kind = VAULT_CLIENT_BODIES,
-                                  .slot = vault_server.slot,
+                                  .slot = vault_server->slot,
                                   .amount = 1,
                                   .most = most_of_client(most)};
 
-    return !vault_server.slot || vault_clients_take(vault_server.clients, &body->client, &claim) == APR_SUCCESS;
+    return !vault_server->slot || vault_clients_take(vault_server->clients, &body->client, &claim) == APR_SUCCESS;
 }
 
 /* @return whether it is one of `waiting` now */
@@ -88,7 +88,7 @@ static int enter(body_t *body, unsigned most)
         return 1;
     }
     __atomic_fetch_sub(&waiting, 1, __ATOMIC_RELAXED);
-    vault_clients_give(vault_server.clients, body->client, VAULT_CLIENT_BODIES, vault_server.slot, 1);
+    vault_clients_give(vault_server->clients, body->client, VAULT_CLIENT_BODIES, vault_server->slot, 1);
     return 0;
 }
 
@@ -131,7 +131,7 @@ static void stop_waiting(body_t *body)
 {
     if (body->waits) {
         __atomic_fetch_sub(&waiting, 1, __ATOMIC_RELAXED);
-        vault_clients_give(vault_server.clients, body->client, VAULT_CLIENT_BODIES, vault_server.slot, 1);
+        vault_clients_give(vault_server->clients, body->client, VAULT_CLIENT_BODIES, vault_server->slot, 1);
         if (body->socket) {
             apr_socket_timeout_set(body->socket, body->timeout);
         }

@@ -44,19 +44,19 @@ vault_client_id_t vault_client_of(request_rec *r)
         name = apr_psprintf(r->pool, "%s\n%" APR_UINT64_T_HEX_FMT "\n%" APR_UINT64_T_HEX_FMT, name, owner.host,
                             owner.realm);
     }
-    return vault_client_id(vault_server.clients, name);
+    return vault_client_id(vault_server->clients, name);
 }
 
 const char *vault_client_limit(request_rec *r, apr_size_t bytes)
 {
     static const char *const names[] = {"VaultMaxPagesPerClient", "VaultMaxMemoryPerClient",
                                         "VaultMaxInterestsPerClient"};
-    const vault_page_limits_t *limits = vault_pages_limits(vault_server.pages);
+    const vault_page_limits_t *limits = vault_pages_limits(vault_server->pages);
     vault_client_id_t client = vault_client_of(r);
     unsigned kind;
 
     for (kind = 0; kind < VAULT_CLIENT_OF_SLOT; kind++) {
-        apr_uint64_t has = vault_clients_has(vault_server.clients, client, (vault_client_kind_t)kind);
+        apr_uint64_t has = vault_clients_has(vault_server->clients, client, (vault_client_kind_t)kind);
         apr_uint64_t more = kind == VAULT_CLIENT_BYTES ? vault_heap_takes(bytes > SMALL ? bytes : SMALL) : 1;
 
         if (has + more > limits->of_client[kind]) {

@@ -15,7 +15,7 @@
 /* The key lives as long as the shared memory: the author of an AuthName cannot choose one that has the number of another. */
 static apr_uint64_t number_of(const char *text)
 {
-    apr_uint64_t boot = vault_segment_boot(vault_server.segment), key[2] = {boot, ~boot}, number;
+    apr_uint64_t boot = vault_segment_boot(vault_server->segment), key[2] = {boot, ~boot}, number;
 
     number = apr_siphash24(text, strlen(text), (const unsigned char *)key);
     return number ? number : 1;
@@ -79,7 +79,7 @@ static int number_hosts(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, 
     apr_hash_t *counts = count_names(main_server, ptemp);
     server_rec *s;
 
-    for (s = main_server; s && vault_server.segment; s = s->next) {
+    for (s = main_server; s && vault_server->segment; s = s->next) {
         const char *name = name_of(s, ptemp);
         const int *count = apr_hash_get(counts, name, APR_HASH_KEY_STRING);
         apr_uint64_t *number = apr_palloc(pconf, sizeof(*number));

@@ -9,8 +9,12 @@
 #include "http_config.h"
 
 #include "base/now.h"
+#include "page/page.h"
+#include "qos/qos.h"
 #include "server/server.h"
+#include "server/settings.h"
 #include "server/thread_quota.h"
+#include "shm/heap.h"
 
 #define SPARE_DESCRIPTORS 256
 #define FEW 256
@@ -59,11 +63,11 @@ void vault_ability_of_child(vault_ability_t *can)
     int threads = 1;
 
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
-    can->connections = vault_server.can_bell ? connections_allow(threads) : (unsigned)(threads > 0 ? threads : 1);
+    can->connections = vault_server->can_bell ? connections_allow(threads) : (unsigned)(threads > 0 ? threads : 1);
     can->descriptors = descriptors_allow();
     can->waiting = can->connections < can->descriptors ? can->connections : can->descriptors;
-    if (vault_settings.max_waiting) {
-        can->waiting = (unsigned)vault_settings.max_waiting;
+    if (vault_settings()->max_waiting) {
+        can->waiting = (unsigned)vault_settings()->max_waiting;
     }
 }
 
@@ -74,15 +78,15 @@ unsigned vault_ability_of_client(const vault_ability_t *can)
 
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
     quarter = (apr_uint64_t)can->waiting * (unsigned)(servers > 0 ? servers : 1) / 4;
-    return vault_settings.max_client_waiting ? (unsigned)vault_settings.max_client_waiting
-           : quarter < CLIENT_LEAST          ? CLIENT_LEAST
-           : quarter > 1000000               ? 1000000
-                                             : (unsigned)quarter;
+    return vault_settings()->max_client_waiting ? (unsigned)vault_settings()->max_client_waiting
+           : quarter < CLIENT_LEAST             ? CLIENT_LEAST
+           : quarter > 1000000                  ? 1000000
+                                                : (unsigned)quarter;
 }
 
 int vault_ability_is_small(const vault_ability_t *can)
 {
-    return vault_server.can_bell && can->waiting < FEW;
+    return vault_server->can_bell && can->waiting < FEW;
 }
 
 int vault_ability_is_exceeded(const vault_ability_t *can)
@@ -102,7 +106,7 @@ const char *vault_ability_of_prefork(apr_pool_t *pool)
                         "with the prefork MPM each poll that waits holds one of %d processes: VaultLongPollThreads %d "
                         "may wait in all, the others are told to come again; the event MPM needs none, see "
                         "docs/operating.md",
-                        servers, vault_settings.threads);
+                        servers, vault_settings()->threads);
 }
 
 unsigned vault_ability_slots(void)
@@ -115,7 +119,7 @@ unsigned vault_ability_slots(void)
 
 int vault_ability_differs(const vault_limits_t *made_for)
 {
-    const vault_limits_t *l = &vault_settings.limits;
+    const vault_limits_t *l = &vault_settings()->limits;
 
     return l->size != made_for->size || l->interests != made_for->interests || l->pages != made_for->pages ||
            vault_ability_slots() > made_for->slots;
@@ -134,7 +138,7 @@ static void look_at_waiting(apr_array_header_t *warnings)
     vault_ability_t can;
 
     vault_ability_of_child(&can);
-    if (!vault_server.waiters) {
+    if (!vault_server->waiters) {
         warn(warnings, "no poll can wait in the child that answers: its error log says why (VLT00007)");
     }
     if (prefork) {
@@ -162,7 +166,7 @@ static void look_at_mpm(apr_array_header_t *warnings)
     ap_mpm_query(AP_MPMQ_MAX_SPARE_THREADS, &spare);
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
-    if (vault_server.can_bell && spare > 0 && spare < threads * servers) {
+    if (vault_server->can_bell && spare > 0 && spare < threads * servers) {
         warn(warnings, apr_psprintf(warnings->pool,
                                     "MaxSpareThreads %d is less than MaxRequestWorkers %d: httpd retires children that "
                                     "look idle while they hold polls",
@@ -184,7 +188,7 @@ static void look_at_passes(apr_array_header_t *warnings)
     vault_qos_usage_t usage;
     apr_time_t ago;
 
-    vault_qos_usage(vault_server.qos, &usage);
+    vault_qos_usage(vault_server->qos, &usage);
     look_at_room(warnings, "the table of requests at all VaultQosLimit (VaultSharedMemory)", usage.used, usage.passes);
     ago = vault_now() - usage.short_at;
     if (usage.short_at && ago < REMEMBERED) {
@@ -200,7 +204,7 @@ static void look_at_passes(apr_array_header_t *warnings)
 apr_array_header_t *vault_ability_warnings(request_rec *r)
 {
     apr_array_header_t *warnings = apr_array_make(r->pool, 4, sizeof(const char *));
-    const vault_limits_t *limits = vault_segment_limits(vault_server.segment);
+    const vault_limits_t *limits = vault_segment_limits(vault_server->segment);
 
     look_at_waiting(warnings);
     look_at_mpm(warnings);
@@ -208,11 +212,11 @@ apr_array_header_t *vault_ability_warnings(request_rec *r)
         warn(warnings, "VaultSharedMemory, VaultMaxInterests, VaultMaxPages or ServerLimit were changed, which counts "
                        "from the next stop and start on (VLT00003)");
     }
-    look_at_room(warnings, "the table of pages (VaultMaxPages)", vault_pages_count(vault_server.pages), limits->pages);
-    look_at_room(warnings, "the table of interests (VaultMaxInterests)", vault_interest_count(vault_server.notifier),
+    look_at_room(warnings, "the table of pages (VaultMaxPages)", vault_pages_count(vault_server->pages), limits->pages);
+    look_at_room(warnings, "the table of interests (VaultMaxInterests)", vault_interest_count(vault_server->notifier),
                  limits->interests);
     look_at_room(warnings, "the shared memory for states (VaultSharedMemory, bytes)",
-                 vault_heap_used(vault_server.heap), vault_heap_size(vault_server.heap));
+                 vault_heap_used(vault_server->heap), vault_heap_size(vault_server->heap));
     look_at_passes(warnings);
     return warnings;
 }

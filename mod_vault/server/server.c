@@ -2,4 +2,27 @@
 /* The server as this process sees it: child.c fills it in. */
 #include "server/server.h"
 
-vault_server_t vault_server;
+static vault_server_t server;
+static unsigned in_handlers; /* atomic */
+
+const vault_server_t *const vault_server = &server;
+
+vault_server_t *vault_server_set(void)
+{
+    return &server;
+}
+
+void vault_server_enter_handlers(void)
+{
+    __atomic_add_fetch(&in_handlers, 1, __ATOMIC_SEQ_CST);
+}
+
+void vault_server_leave_handlers(void)
+{
+    __atomic_sub_fetch(&in_handlers, 1, __ATOMIC_SEQ_CST);
+}
+
+int vault_server_in_handlers(void)
+{
+    return __atomic_load_n(&in_handlers, __ATOMIC_SEQ_CST) != 0;
+}

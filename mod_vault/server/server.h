@@ -9,13 +9,16 @@
 #include "httpd.h"
 #include "http_config.h"
 
-#include "page/page.h"
-#include "qos/qos.h"
-#include "server/settings.h"
-#include "shm/client_table.h"
-#include "wait/waiters.h"
+#include "notify/slot.h"
 
 extern module AP_MODULE_DECLARE_DATA vault_module;
+
+/* Who uses a table includes its header. */
+typedef struct vault_clients_t vault_clients_t;
+typedef struct vault_heap_t vault_heap_t;
+typedef struct vault_pages_t vault_pages_t;
+typedef struct vault_qos_t vault_qos_t;
+typedef struct vault_waiters_t vault_waiters_t;
 
 /** The shared tables, and this child's place in them. */
 typedef struct vault_server_t {
@@ -32,17 +35,22 @@ typedef struct vault_server_t {
     unsigned max_client_waiting; /* const after child_init; in all children */
     apr_pool_t *scratch;         /* const after child_init; parent of short-lived pools of any thread */
     int can_bell;                /* const after child_init: the MPM can wait for us */
-    unsigned in_handlers;        /* atomic: threads that run handlers and would wait in them (prefork, HTTP/2) */
     int ends;                    /* this child ends in a signal handler: call nobody */
     server_rec *s;               /* const after post_config: for the log outside of requests */
 } vault_server_t;
 
-extern vault_server_t vault_server;
+/** To be read, by any thread. */
+extern const vault_server_t *const vault_server;
+
+/** The same for child.c, which fills it in, and empties it. */
+vault_server_t *vault_server_set(void);
+
+/** Threads that run handlers and would wait in them (prefork, HTTP/2). Any thread. */
+void vault_server_enter_handlers(void);
+void vault_server_leave_handlers(void);
+int vault_server_in_handlers(void);
 
 /** Add to one of this child's counters. */
-#define vault_tally(field, by) vault_count(vault_server.counters, field, by)
-
-/** How long a page lives that nobody polls. */
-#define vault_page_idle() apr_time_from_sec(vault_settings.page_timeout)
+#define vault_tally(field, by) vault_count(vault_server->counters, field, by)
 
 #endif

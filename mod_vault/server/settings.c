@@ -7,7 +7,12 @@
 
 #include "page/page.h"
 
-vault_settings_t vault_settings;
+static vault_settings_t settings;
+
+const vault_settings_t *vault_settings(void)
+{
+    return &settings;
+}
 
 void vault_settings_reset(void)
 {
@@ -19,25 +24,25 @@ void vault_settings_reset(void)
         .threads = 8,
     };
 
-    vault_settings = defaults;
+    settings = defaults;
 }
 
-/* A server-wide number: its place in vault_settings and its range come with the directive. */
+/* A server-wide number: its place in the settings and its range come with the directive. */
 typedef struct number_t {
     int *place;
     int min, max;
 } number_t;
 
-static int max_pages, max_interests; /* land in vault_settings.limits */
+static int max_pages, max_interests; /* land in settings.limits */
 
-static const number_t PAGE_TIMEOUT = {&vault_settings.page_timeout, 1, 86400};
-static const number_t CLIENT_PAGES = {&vault_settings.max_client_pages, 1, 1000000};
-static const number_t CLIENT_WAITING = {&vault_settings.max_client_waiting, 1, 1000000};
-static const number_t PAGE_INTERESTS = {&vault_settings.max_page_interests, 1, VAULT_PAGE_INTERESTS_MAX};
-static const number_t CLIENT_INTERESTS = {&vault_settings.max_client_interests, 1, 10000000};
-static const number_t MAX_WAITING = {&vault_settings.max_waiting, 1, 1000000};
-static const number_t THREADS = {&vault_settings.threads, 0, 10000};
-static const number_t RUNS = {&vault_settings.runs, 1, 10000};
+static const number_t PAGE_TIMEOUT = {&settings.page_timeout, 1, 86400};
+static const number_t CLIENT_PAGES = {&settings.max_client_pages, 1, 1000000};
+static const number_t CLIENT_WAITING = {&settings.max_client_waiting, 1, 1000000};
+static const number_t PAGE_INTERESTS = {&settings.max_page_interests, 1, VAULT_PAGE_INTERESTS_MAX};
+static const number_t CLIENT_INTERESTS = {&settings.max_client_interests, 1, 10000000};
+static const number_t MAX_WAITING = {&settings.max_waiting, 1, 1000000};
+static const number_t THREADS = {&settings.threads, 0, 10000};
+static const number_t RUNS = {&settings.runs, 1, 10000};
 static const number_t MAX_PAGES = {&max_pages, 1, 1000000};
 static const number_t MAX_INTERESTS = {&max_interests, 16, 10000000};
 
@@ -48,10 +53,10 @@ static const char *set_number(cmd_parms *cmd, void *dir, const char *value)
 
     if (!error && !(error = vault_conf_number(cmd, value, n->min, n->max, "", n->place))) {
         if (n == &MAX_PAGES) {
-            vault_settings.limits.pages = (apr_uint32_t)max_pages;
+            settings.limits.pages = (apr_uint32_t)max_pages;
         }
         else if (n == &MAX_INTERESTS) {
-            vault_settings.limits.interests = (apr_uint32_t)max_interests;
+            settings.limits.interests = (apr_uint32_t)max_interests;
         }
     }
     return error;
@@ -63,7 +68,7 @@ static const char *set_memory(cmd_parms *cmd, void *dir, const char *value)
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
 
     if (!error && !(error = vault_conf_size(cmd, value, 1024 * 1024, (apr_off_t)64 << 30, &size))) {
-        vault_settings.limits.size = (apr_uint64_t)size;
+        settings.limits.size = (apr_uint64_t)size;
     }
     return error;
 }
@@ -85,7 +90,7 @@ const command_rec vault_server_directives[] = {
     AP_INIT_TAKE1("VaultMaxPages", set_number, INFO(MAX_PAGES), RSRC_CONF, "how many pages there may be at a time"),
     AP_INIT_TAKE1("VaultMaxPagesPerClient", set_number, INFO(CLIENT_PAGES), RSRC_CONF,
                   "how many pages one user or, without login, one address may have at a time"),
-    AP_INIT_TAKE1("VaultMaxMemoryPerClient", set_client_size, &vault_settings.max_client_memory, RSRC_CONF,
+    AP_INIT_TAKE1("VaultMaxMemoryPerClient", set_client_size, &settings.max_client_memory, RSRC_CONF,
                   "how much of the shared memory the pages of one client may take, in bytes, with K, M or G"),
     AP_INIT_TAKE1("VaultMaxInterestsPerClient", set_number, INFO(CLIENT_INTERESTS), RSRC_CONF,
                   "how many interests the pages of one client may hold"),

@@ -24,7 +24,12 @@ typedef struct vault_settings_t {
     int max_client_waiting;      /* VaultMaxWaitingPerClient; 0: a quarter of what can wait in all children */
 } vault_settings_t;
 
-extern vault_settings_t vault_settings;
+/** What holds for this process; const once the configuration has been read. */
+const vault_settings_t *vault_settings(void);
+
+/** How long a page lives that nobody polls. */
+#define vault_page_idle() apr_time_from_sec(vault_settings()->page_timeout)
+
 extern const command_rec vault_server_directives[];
 
 /** Back to the defaults: before each reading of the configuration. */

@@ -5,6 +5,7 @@
 #include "ap_mpm.h"
 
 #include "server/server.h"
+#include "server/settings.h"
 
 int vault_thread_quota_is_shared(void)
 {
@@ -25,11 +26,11 @@ static apr_uint64_t held(void)
     unsigned slot;
 
     if (!vault_thread_quota_is_shared()) {
-        return held_by(vault_server.counters);
+        return held_by(vault_server->counters);
     }
-    for (slot = 1; slot <= vault_slot_last(vault_server.notifier); slot++) {
-        if (vault_slot_pid(vault_server.notifier, slot)) {
-            sum += held_by(vault_slot_counters(vault_server.notifier, slot));
+    for (slot = 1; slot <= vault_slot_last(vault_server->notifier); slot++) {
+        if (vault_slot_pid(vault_server->notifier, slot)) {
+            sum += held_by(vault_slot_counters(vault_server->notifier, slot));
         }
     }
     return sum;
@@ -37,7 +38,7 @@ static apr_uint64_t held(void)
 
 static void add(int by)
 {
-    __atomic_fetch_add(&vault_server.counters->threads_held, (apr_uint64_t)by, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&vault_server->counters->threads_held, (apr_uint64_t)by, __ATOMIC_SEQ_CST);
 }
 
 /* The thread adds itself before it reads the sum. So of two threads that compete for the last permit, never both get
@@ -45,7 +46,7 @@ static void add(int by)
 int vault_thread_quota_take(void)
 {
     add(1);
-    if (held() <= (apr_uint64_t)vault_settings.threads) {
+    if (held() <= (apr_uint64_t)vault_settings()->threads) {
         return 1;
     }
     add(-1);
@@ -59,5 +60,5 @@ void vault_thread_quota_release(void)
 
 int vault_thread_quota_is_used_up(void)
 {
-    return held() >= (apr_uint64_t)vault_settings.threads;
+    return held() >= (apr_uint64_t)vault_settings()->threads;
 }

@@ -84,7 +84,7 @@ int vault_bell_usable(const request_rec *r)
 {
     const conn_rec *c = r->connection;
 
-    return vault_server.can_bell && !r->main && !r->prev && !c->master && c->cs && !c->clogging_input_filters &&
+    return vault_server->can_bell && !r->main && !r->prev && !c->master && c->cs && !c->clogging_input_filters &&
            vault_visit_of(c);
 }
 
@@ -155,7 +155,7 @@ static void report_unwatched(apr_status_t rv)
     int level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
 
     ap_log_error(
-        APLOG_MARK, level, rv, vault_server.s,
+        APLOG_MARK, level, rv, vault_server->s,
         VLTNO(00035) "the socket of a client cannot be watched: that it hangs up is not seen before its time is "
                      "up");
 }
@@ -181,9 +181,9 @@ static void suspend_connection(conn_rec *c, request_rec *r)
     if (v->fd < 0) {
         return; /* a stop at once has closed it already */
     }
-    vault_poll_carry(vault_server.waiters, &v->waiting->poll, 1);
+    vault_poll_carry(vault_server->waiters, &v->waiting->poll, 1);
     apr_os_sock_put(&socket, &v->waiting->poll.bell, c->pool);
-    rv = vault_waiters_watch(vault_server.waiters, v->fd, &v->waiting->poll, v->waiting->tells);
+    rv = vault_waiters_watch(vault_server->waiters, v->fd, &v->waiting->poll, v->waiting->tells);
     if (rv != APR_SUCCESS) {
         report_unwatched(rv);
     }
@@ -205,22 +205,22 @@ static void resume_connection(conn_rec *c, request_rec *r)
         return;
     }
     socket = ap_get_conn_socket(c);
-    if (vault_server.waiters) {
-        vault_waiters_unwatch(vault_server.waiters, v->fd);
+    if (vault_server->waiters) {
+        vault_waiters_unwatch(vault_server->waiters, v->fd);
     }
     apr_os_sock_get(&carried, socket);
     if (v->waiting &&
         carried !=
             v->waiting->poll.bell) { /* the MPM has closed what the socket carried: the bell, not the connection */
         close(v->fd);
-        vault_poll_lose_bell(vault_server.waiters, &v->waiting->poll);
+        vault_poll_lose_bell(vault_server->waiters, &v->waiting->poll);
     }
     else {
         apr_os_sock_put(&socket, &v->fd, c->pool);
     }
     v->fd = -1;
-    if (v->waiting && vault_server.waiters) {
-        vault_poll_carry(vault_server.waiters, &v->waiting->poll, 0);
+    if (v->waiting && vault_server->waiters) {
+        vault_poll_carry(vault_server->waiters, &v->waiting->poll, 0);
     }
     if (v->waiting && c->cs->state != CONN_STATE_PROCESSING) {
         vault_suspension_gone(v->waiting); /* the MPM closes the connection, slowly */
@@ -234,7 +234,7 @@ static void stay(conn_rec *c)
     ap_filter_t *f = c->output_filters;
 
     if (c->cs->state != CONN_STATE_WRITE_COMPLETION || c->keepalive != AP_CONN_KEEPALIVE || c->aborted ||
-        vault_waiters_stopping(vault_server.waiters)) {
+        vault_waiters_stopping(vault_server->waiters)) {
         return;
     }
     while (f->next) {
@@ -319,7 +319,7 @@ static int process_connection(conn_rec *c)
     vault_visit_t *v;
     int rc = OK;
 
-    if (c->master || !c->cs || !vault_server.can_bell) {
+    if (c->master || !c->cs || !vault_server->can_bell) {
         return DECLINED;
     }
     v = vault_visit_make(c);

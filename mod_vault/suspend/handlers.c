@@ -86,8 +86,8 @@ static int finish(vault_suspension_t *s, int status)
         vault_suspension_revoke(s);
     }
     vault_suspension_leave(s);
-    if (vault_server.waiters) {
-        vault_poll_end(vault_server.waiters, &s->poll);
+    if (vault_server->waiters) {
+        vault_poll_end(vault_server->waiters, &s->poll);
     }
     vault_suspension_complete(s);
     return status;
@@ -125,8 +125,8 @@ static int drop(vault_suspension_t *s)
 
 int vault_handlers_go_on(vault_suspension_t *s)
 {
-    s->causes =
-        s->tells ? vault_poll_detach(vault_server.waiters, &s->poll) : vault_poll_take(vault_server.waiters, &s->poll);
+    s->causes = s->tells ? vault_poll_detach(vault_server->waiters, &s->poll)
+                         : vault_poll_take(vault_server->waiters, &s->poll);
     if (!s->causes && !s->tells && !vault_handlers_client_gone(s->r)) {
         return DECLINED; /* rung for nothing */
     }
@@ -146,12 +146,12 @@ int vault_handlers_go_on(vault_suspension_t *s)
  * while they run: it has not left in order then. httpd waits for the handlers in its own threads. */
 static void count_in(void)
 {
-    __atomic_add_fetch(&vault_server.in_handlers, 1, __ATOMIC_SEQ_CST);
+    vault_server_enter_handlers();
 }
 
 static void count_out(void)
 {
-    __atomic_sub_fetch(&vault_server.in_handlers, 1, __ATOMIC_SEQ_CST);
+    vault_server_leave_handlers();
 }
 
 static void sleep_until_woken(vault_suspension_t *s)
@@ -219,7 +219,7 @@ static int before_handlers(request_rec *r)
         return DECLINED;
     }
     handling = r;
-    if (kept == r || !vault_server.waiters || vault_bell_usable(r)) {
+    if (kept == r || !vault_server->waiters || vault_bell_usable(r)) {
         return DECLINED;
     }
     status = wait_in_thread(r);

@@ -52,7 +52,7 @@ static void run_hooks(const char *name, request_rec *r)
 /* A child of the prefork MPM ends in a signal handler, in the middle of anything: nobody can be called from there. */
 void vault_suspension_complete(vault_suspension_t *s)
 {
-    if (s->owes && !vault_server.ends) {
+    if (s->owes && !vault_server->ends) {
         s->owes = 0;
         run_hooks("request_completed", s->r);
     }
@@ -154,8 +154,8 @@ void vault_suspension_leave(vault_suspension_t *s)
 void vault_suspension_revoke(vault_suspension_t *s)
 {
     vault_suspension_off(s);
-    if (vault_server.waiters) {
-        vault_poll_end(vault_server.waiters, &s->poll);
+    if (vault_server->waiters) {
+        vault_poll_end(vault_server->waiters, &s->poll);
     }
     vault_bell_forget(s);
     s->causes = 0;
@@ -169,8 +169,8 @@ void vault_suspension_gone(vault_suspension_t *s)
         vault_tally(gone, 1);
     }
     vault_suspension_leave(s);
-    if (vault_server.waiters && (s->poll.bell >= 0 || s->poll.attached)) {
-        vault_poll_end(vault_server.waiters, &s->poll);
+    if (vault_server->waiters && (s->poll.bell >= 0 || s->poll.attached)) {
+        vault_poll_end(vault_server->waiters, &s->poll);
     }
     vault_bell_forget(s);
     vault_suspension_complete(s);
@@ -213,7 +213,7 @@ apr_status_t vault_suspension_make(vault_suspension_t **suspension, request_rec 
         s->poll.bell = -1;
     }
     *suspension = s;
-    return vault_server.waiters && s->poll.bell < 0 ? vault_poll_begin(vault_server.waiters, &s->poll) : APR_SUCCESS;
+    return vault_server->waiters && s->poll.bell < 0 ? vault_poll_begin(vault_server->waiters, &s->poll) : APR_SUCCESS;
 }
 
 apr_interval_time_t vault_suspension_longest(const request_rec *r)
@@ -231,7 +231,7 @@ apr_interval_time_t vault_suspension_longest(const request_rec *r)
 /* The poll is attached, so it counts itself. Who has waited before has its place. */
 static int has_room(const vault_suspension_t *s)
 {
-    return s->known || vault_waiters_count(vault_server.waiters) <= vault_server.max_waiting;
+    return s->known || vault_waiters_count(vault_server->waiters) <= vault_server->max_waiting;
 }
 
 /* Who wakes, runs and waits again keeps its thread all the time: nobody else gets its place meanwhile. */
@@ -318,7 +318,7 @@ static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout, int out
     vault_suspension_t *s;
     apr_status_t rv;
 
-    if (!vault_server.waiters) {
+    if (!vault_server->waiters) {
         return refuse(r, APR_EAGAIN, "nothing can wait in this process");
     }
     if ((rv = vault_suspension_make(&s, r)) != APR_SUCCESS) {
@@ -326,15 +326,15 @@ static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout, int out
     }
     s->poll.due = s->poll.end = vault_now() + timeout;
     s->poll.outlasts = outlasts;
-    if (!vault_poll_attach(vault_server.waiters, &s->poll, NULL, 0)) {
-        vault_poll_end(vault_server.waiters, &s->poll);
+    if (!vault_poll_attach(vault_server->waiters, &s->poll, NULL, 0)) {
+        vault_poll_end(vault_server->waiters, &s->poll);
         return refuse(r, APR_TIMEUP, "this child ends");
     }
     if ((rv = begin_waiting(s, 0)) != APR_SUCCESS) {
-        vault_poll_end(vault_server.waiters, &s->poll);
+        vault_poll_end(vault_server->waiters, &s->poll);
         return refuse(r, rv, "too many wait");
     }
-    vault_poll_finish(vault_server.waiters, &s->poll);
+    vault_poll_finish(vault_server->waiters, &s->poll);
     close_gate(s);
     return APR_SUCCESS;
 }
@@ -352,7 +352,7 @@ static apr_status_t suspend_or_shorten(request_rec *r, apr_interval_time_t timeo
     timeout = timeout < longest ? timeout : longest;
     s = vault_suspension_find(r);
     if (s && vault_suspension_is_on(s)) {
-        vault_poll_shorten(vault_server.waiters, &s->poll, vault_now() + timeout);
+        vault_poll_shorten(vault_server->waiters, &s->poll, vault_now() + timeout);
         return APR_SUCCESS;
     }
     return suspend(r, timeout, outlasts);
@@ -373,7 +373,7 @@ apr_status_t vault_suspension_outlast(request_rec *r, apr_interval_time_t timeou
 static apr_status_t wake(request_rec *r, unsigned cause)
 {
     vault_suspension_t *s = vault_suspension_find(r);
-    unsigned causes = s && vault_suspension_is_on(s) ? vault_poll_wake(vault_server.waiters, &s->poll, cause) : 0;
+    unsigned causes = s && vault_suspension_is_on(s) ? vault_poll_wake(vault_server->waiters, &s->poll, cause) : 0;
 
     return !causes ? APR_NOTFOUND : causes & cause ? APR_SUCCESS : APR_EEXIST;
 }
@@ -444,7 +444,7 @@ void vault_suspension_end_all(void)
 {
     vault_poll_t *poll;
 
-    while ((poll = vault_waiters_pop(vault_server.waiters))) {
+    while ((poll = vault_waiters_pop(vault_server->waiters))) {
         vault_suspension_gone((vault_suspension_t *)poll);
     }
 }

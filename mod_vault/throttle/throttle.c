@@ -21,6 +21,7 @@
 #include "server/log.h"
 #include "server/rules.h"
 #include "server/server.h"
+#include "server/settings.h"
 #include "suspend/suspend.h"
 #include "throttle/throttle_conf.h"
 
@@ -96,7 +97,7 @@ static void unlist(turn_t *turn)
 
 static int is_decided(const turn_t *turn)
 {
-    return vault_qos_is_in(vault_server.qos, &turn->pass) || vault_qos_is_displaced(vault_server.qos, &turn->pass);
+    return vault_qos_is_in(vault_server->qos, &turn->pass) || vault_qos_is_displaced(vault_server->qos, &turn->pass);
 }
 
 static void call(const turn_t *turn)
@@ -117,7 +118,7 @@ static void look_at(void *baton, apr_uint32_t pass)
             call(turn);
         }
     }
-    else if (pass <= vault_qos_passes(vault_server.qos)) {
+    else if (pass <= vault_qos_passes(vault_server->qos)) {
         for (turn = by_pass[pass]; turn; turn = turn->same) {
             call(turn);
         }
@@ -131,13 +132,13 @@ static void end_turn(turn_t *turn, vault_qos_leave_t why)
 {
     unlist(turn);
     turn->queues = 0;
-    vault_qos_leave(vault_server.qos, &turn->pass, why);
+    vault_qos_leave(vault_server->qos, &turn->pass, why);
 }
 
 /* A child of the prefork MPM ends in a signal handler, perhaps in the middle of a gate: then the parent gives back what it had. */
 static apr_status_t pool_goes(void *data)
 {
-    if (!vault_server.ends) {
+    if (!vault_server->ends) {
         end_turn(data, VAULT_QOS_GONE);
     }
     return APR_SUCCESS;
@@ -225,7 +226,7 @@ static int refuse_entry(request_rec *r, const vault_throttle_t *throttle, const 
         ap_log_rerror(APLOG_MARK, level, 0, r,
                       VLTNO(00256) "the shared memory has room for %u requests behind and before all VaultQosLimit: %s "
                                    "is refused; a larger VaultSharedMemory has room for more",
-                      vault_qos_passes(vault_server.qos), r->uri);
+                      vault_qos_passes(vault_server->qos), r->uri);
     }
     else {
         ap_log_rerror(APLOG_MARK, level, rv, r,
@@ -266,7 +267,7 @@ static int refuse_to_wait(turn_t *turn, request_rec *r, apr_status_t rv)
     ap_log_rerror(APLOG_MARK, level, rv, r,
                   VLTNO(00259) "%s cannot wait for %s: this child holds as many as may wait (VaultMaxWaiting), or, "
                                "where they wait in threads, VaultLongPollThreads %d",
-                  r->uri, turn->throttle->name, vault_settings.threads);
+                  r->uri, turn->throttle->name, vault_settings()->threads);
     return refuse(r);
 }
 
@@ -314,10 +315,10 @@ static int queue(turn_t *turn, request_rec *r)
 static int look_again(turn_t *turn, request_rec *r)
 {
     unlist(turn);
-    if (vault_qos_is_displaced(vault_server.qos, &turn->pass)) {
+    if (vault_qos_is_displaced(vault_server->qos, &turn->pass)) {
         return refuse_displaced(turn, r);
     }
-    if (!vault_qos_is_in(vault_server.qos, &turn->pass)) {
+    if (!vault_qos_is_in(vault_server->qos, &turn->pass)) {
         return queue(turn, r);
     }
     vault_suspension_settle(r);
@@ -350,13 +351,13 @@ static unsigned rank_of(request_rec *r, const apr_array_header_t *rules)
 
 static int enter(request_rec *r, const vault_throttle_conf_t *l)
 {
-    vault_qos_entrant_t who = {.slot = vault_server.slot,
+    vault_qos_entrant_t who = {.slot = vault_server->slot,
                                .rank = rank_of(r, l->ranks),
                                .queue = (apr_uint32_t)vault_throttle_conf_queue(l),
                                .share = (apr_uint32_t)vault_throttle_conf_share(l),
                                .client = vault_client_of(r)};
     vault_qos_pass_t pass = {0, 0, 0};
-    apr_status_t rv = vault_qos_enter(vault_server.qos, &l->throttle->gate, &who, &pass);
+    apr_status_t rv = vault_qos_enter(vault_server->qos, &l->throttle->gate, &who, &pass);
     turn_t *turn;
 
     if (rv == APR_NOTFOUND) {
@@ -416,9 +417,9 @@ void vault_throttle_start(apr_pool_t *pchild)
 {
     by_pass = NULL;
     listed = NULL;
-    if (vault_server.waiters) {
-        by_pass = apr_pcalloc(pchild, ((apr_size_t)vault_qos_passes(vault_server.qos) + 1) * sizeof(turn_t *));
-        vault_waiters_on_pass(vault_server.waiters, look_at, NULL);
+    if (vault_server->waiters) {
+        by_pass = apr_pcalloc(pchild, ((apr_size_t)vault_qos_passes(vault_server->qos) + 1) * sizeof(turn_t *));
+        vault_waiters_on_pass(vault_server->waiters, look_at, NULL);
     }
 }
 

@@ -212,11 +212,11 @@ int vault_throttle_conf_open(server_rec *s, apr_pool_t *pconf)
         return 0;
     }
     name_all(pconf);
-    vault_qos_begin(vault_server.qos);
+    vault_qos_begin(vault_server->qos);
     for (i = 0; i < throttles->nelts; i++) {
         vault_throttle_t *t = APR_ARRAY_IDX(throttles, i, vault_throttle_t *);
 
-        rv = vault_qos_open(vault_server.qos, t->name, (apr_uint32_t)t->limit, (apr_uint32_t)t->each, &t->gate);
+        rv = vault_qos_open(vault_server->qos, t->name, (apr_uint32_t)t->limit, (apr_uint32_t)t->each, &t->gate);
         if (rv != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                          VLTNO(00262) "VaultQosLimit %d does not hold for %s until the next restart: too many requests "

@@ -11,6 +11,7 @@
 #include "request/realm.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "server/settings.h"
 #include "view/view_conf.h"
 
 APLOG_USE_MODULE(vault);
@@ -57,8 +58,8 @@ static apr_status_t drop_page(void *data)
 {
     vault_context_t *x = data;
 
-    if (!vault_server.ends) {
-        vault_page_drop(vault_server.pages, &x->page);
+    if (!vault_server->ends) {
+        vault_page_drop(vault_server->pages, &x->page);
     }
     return APR_SUCCESS;
 }
@@ -69,7 +70,8 @@ apr_status_t vault_context_publish(request_rec *r)
     static apr_time_t said;
     const char *failed = vault_run_failed(x->run);
     int level;
-    apr_status_t rv = failed ? APR_EGENERAL : vault_page_publish(vault_server.pages, &x->page, vault_run_state(x->run));
+    apr_status_t rv =
+        failed ? APR_EGENERAL : vault_page_publish(vault_server->pages, &x->page, vault_run_state(x->run));
 
     if (!failed && rv == APR_ENOSPC) {
         const char *limit = vault_client_limit(r, vault_state_size(vault_run_state(x->run)));
@@ -104,8 +106,8 @@ static void say_full(request_rec *top, apr_status_t rv)
     ap_log_rerror(APLOG_MARK, level, rv, top,
                   VLTNO(00010) "no page can be made: %u of VaultMaxPages %u are in use, %" APR_UINT64_T_FMT
                                "K of %" APR_UINT64_T_FMT "K shared memory",
-                  vault_pages_count(vault_server.pages), vault_segment_limits(vault_server.segment)->pages,
-                  vault_heap_used(vault_server.heap) >> 10, vault_heap_size(vault_server.heap) >> 10);
+                  vault_pages_count(vault_server->pages), vault_segment_limits(vault_server->segment)->pages,
+                  vault_heap_used(vault_server->heap) >> 10, vault_heap_size(vault_server->heap) >> 10);
 }
 
 static void say_client_is_full(request_rec *top, const char *limit)
@@ -126,8 +128,8 @@ static apr_status_t reserve_page(request_rec *top, vault_context_t *x)
     apr_status_t rv;
 
     owner.client = vault_client_of(top);
-    rv = x->is_drawn ? vault_page_create_drawn(vault_server.pages, &x->page, &owner, vault_now(), vault_page_idle())
-                     : vault_page_create(vault_server.pages, &x->page, &owner, vault_now(), vault_page_idle());
+    rv = x->is_drawn ? vault_page_create_drawn(vault_server->pages, &x->page, &owner, vault_now(), vault_page_idle())
+                     : vault_page_create(vault_server->pages, &x->page, &owner, vault_now(), vault_page_idle());
     if (rv == APR_EEXIST && x->is_reserved) {
         return APR_SUCCESS;
     }
@@ -188,7 +190,7 @@ static apr_status_t make_page(request_rec *top, vault_context_t *x)
         return APR_ENOSPC;
     }
     vault_tally(pages_made, 1);
-    x->run = vault_run_create(vault_server.pages, &x->page, vault_state_create(top->pool), top->pool);
+    x->run = vault_run_create(vault_server->pages, &x->page, vault_state_create(top->pool), top->pool);
     return APR_SUCCESS;
 }
 

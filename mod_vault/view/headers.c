@@ -205,7 +205,7 @@ static const char *act_notify(take_t *t, const char *piece)
     }
     rv = vault_gate_notify(t->r, interest);
     if (rv == APR_ENOSPC) { /* nobody could tell the application to come again */
-        rv = vault_notifier_notify(vault_server.notifier, interest, vault_server.slot);
+        rv = vault_notifier_notify(vault_server->notifier, interest, vault_server->slot);
     }
     return rv == APR_EINVAL ? "the name of an interest has 1 to 200 bytes" : NULL;
 }

@@ -138,9 +138,9 @@ static int find_page(request_rec *r)
     if (!parse_said(&page, r)) {
         return 0;
     }
-    vault_page_locate(vault_server.pages, &page);
+    vault_page_locate(vault_server->pages, &page);
     owner = vault_realm_owner(r);
-    rv = vault_page_read(vault_server.pages, &page, &owner, &base, r->pool);
+    rv = vault_page_read(vault_server->pages, &page, &owner, &base, r->pool);
     if (rv != APR_SUCCESS) {
         ap_log_rerror(
             APLOG_MARK, APLOG_DEBUG, rv, r,
@@ -175,7 +175,7 @@ static void open_view(request_rec *r, vault_context_t *x)
         return;
     }
     x->calls.key = key->id;
-    vault_page_calls_open_view(vault_server.pages, &x->calls, &x->page);
+    vault_page_calls_open_view(vault_server->pages, &x->calls, &x->page);
 }
 
 static void draw_new_page(request_rec *r)
@@ -196,7 +196,7 @@ static void draw_new_page(request_rec *r)
 
 static int tell_pages(request_rec *r)
 {
-    if (r->main || !vault_server.pages || vault_view_conf_of(r)->long_poll != 1) {
+    if (r->main || !vault_server->pages || vault_view_conf_of(r)->long_poll != 1) {
         return DECLINED;
     }
     if (!find_page(r) && vault_view_is_possible(r)) {
@@ -234,7 +234,7 @@ apr_status_t vault_own_page_write(request_rec *r, const vault_write_t *write)
     const vault_page_t *page = vault_own_page(r);
     vault_owner_t owner = vault_realm_owner(r);
 
-    return page ? vault_page_write(vault_server.pages, page, &owner, write, r->pool) : APR_NOTFOUND;
+    return page ? vault_page_write(vault_server->pages, page, &owner, write, r->pool) : APR_NOTFOUND;
 }
 
 apr_status_t vault_own_page_set(request_rec *r, const char *key, const char *value)
@@ -255,7 +255,7 @@ const char *vault_own_page_get(request_rec *r, const char *key)
     vault_property_t *p = NULL;
     vault_state_t *base;
 
-    if (page && vault_page_read(vault_server.pages, page, &owner, &base, r->pool) == APR_SUCCESS) {
+    if (page && vault_page_read(vault_server->pages, page, &owner, &base, r->pool) == APR_SUCCESS) {
         p = vault_state_property(base, key);
     }
     return p ? p->value : NULL;

@@ -78,7 +78,7 @@ static void close_calls(request_rec *r, vault_context_t *x)
 {
     vault_state_t *made = NULL;
     apr_status_t rv =
-        x->calls.run ? vault_page_calls_close(vault_server.pages, &x->calls, &made, r->pool) : APR_SUCCESS;
+        x->calls.run ? vault_page_calls_close(vault_server->pages, &x->calls, &made, r->pool) : APR_SUCCESS;
 
     x->calls.run = 0;
     if (rv != APR_SUCCESS) {

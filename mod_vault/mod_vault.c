@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The module: a page on an httpd site changes by itself when data on the server changes.
  *
- * The reader may begin at dispatcher.c (one poll from request to answer) and seat.h (one page at a poll), with view.c (how a page
- * comes to be) and notifier.h (why no notification is lost).
+ * layers.txt names the folders, the lower ones first. The reader may begin at poll/dispatcher.c (one poll from request to answer) and
+ * poll/seat.h (one page at a poll), with view/view.c (how a page comes to be) and notify/notifier.h (why no notification is lost).
  */
 #include "httpd.h"
 #include "http_config.h"

@@ -26,9 +26,9 @@
 #include "statement.h"
 
 /** Exceptions in one set. A position with more of them is no set: its reader asks the database. */
-#define DATABASE_POSITION_MAX 512
-/** The longest text of a set, without its NUL. */
-#define DATABASE_POSITION_TEXT 2000
+#define DATABASE_POSITION_MAX 1024
+/** The longest text of a set, without its NUL. Two are to fit into a cursor. */
+#define DATABASE_POSITION_TEXT 1900
 
 /** A change, as positions tell it from others. */
 typedef struct database_change_id_t {

@@ -27,39 +27,159 @@
 #include "connection.h"
 #include "dialect.h"
 
-/* How long the list of transactions in progress may be in a position: two of them are to fit into a cursor. */
-#define IN_PROGRESS_MAX 1850
+/* ------------------------------------------------------------ sets */
+
+/* Only what was seen up to `last`, a transaction. */
+static void cut(database_position_t *position, apr_int64_t last)
+{
+    position->end = last < position->end ? last + 1 : position->end;
+    while (position->count > 0 && position->exceptions[position->count - 1] >= position->end) {
+        position->count--;
+    }
+}
+
+/* A list of distances as a position has it, or of transactions as PostgreSQL tells it, in order. With `/LAST` after it
+ * the set ends there. One with too many exceptions ends at the first for which there is no room.
+ * @param is_whole  0: it does */
+static int read_some(database_position_t *position, const char *text, int *is_whole)
+{
+    const char *slash = strchr(text, '/');
+    char *at;
+    apr_int64_t last = apr_strtoi64(text, &at, 10);
+
+    *is_whole = 1;
+    position->count = 0;
+    position->end = *at == ':' ? apr_strtoi64(at + 1, &at, 10) : 0;
+    if (*at != ':' || last < 1 || position->end < last) {
+        return 0;
+    }
+    at++;
+    while (*is_whole && *at != '\0' && at != slash) {
+        int is_distance = *at == '.';
+        const char *digits = at + (is_distance || *at == ',');
+        apr_int64_t value = apr_strtoi64(digits, &at, 10);
+
+        if (value < 0 || (is_distance && value > position->end - last)) {
+            return 0; /* the sum is beyond the end, and perhaps beyond the largest number */
+        }
+        last = is_distance ? last + value : value;
+        if (at == digits || last >= position->end ||
+            (position->count > 0 && last <= position->exceptions[position->count - 1])) {
+            return 0;
+        }
+        *is_whole = position->count < DATABASE_POSITION_MAX;
+        if (*is_whole) {
+            position->exceptions[position->count++] = last;
+        }
+        else {
+            position->end = last;
+        }
+    }
+    if (slash != NULL) {
+        cut(position, apr_strtoi64(slash + 1, &at, 10));
+    }
+    return *at == '\0' || !*is_whole;
+}
+
+static int read_position(database_position_t *position, const char *text)
+{
+    int is_whole;
+
+    return read_some(position, text, &is_whole) && is_whole;
+}
+
+static apr_int64_t first_of(const database_position_t *position)
+{
+    return position->count > 0 ? position->exceptions[0] : position->end;
+}
+
+/* @param fit  so many exceptions are in the text */
+static const char *write_some(const database_position_t *position, int *fit, apr_pool_t *pool)
+{
+    apr_int64_t last = first_of(position);
+    const apr_size_t space = DATABASE_POSITION_TEXT + 64;
+    char *text = apr_palloc(pool, space);
+    apr_size_t length =
+        (apr_size_t)apr_snprintf(text, space, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":", last, position->end);
+
+    for (*fit = 0; *fit < position->count; ++*fit) {
+        length += (apr_size_t)apr_snprintf(text + length, space - length, ".%" APR_INT64_T_FMT,
+                                           position->exceptions[*fit] - last);
+        last = position->exceptions[*fit];
+        if (length > DATABASE_POSITION_TEXT) {
+            break;
+        }
+    }
+    return text;
+}
+
+static const char *text_of(const database_position_t *position, apr_pool_t *pool)
+{
+    int fit;
+    const char *text = write_some(position, &fit, pool);
+
+    return fit == position->count ? text : NULL;
+}
+
+/* A snapshot has each transaction that is in progress. A position has those before its end, each as the distance from
+ * the one before: `.0.1.1.17`, two or three bytes for each. Where they do not fit all the same it ends at one of them:
+ * what has committed beyond is seen again then, and none is lost. */
+const char *database_position_pgsql_of(const char *told, apr_pool_t *pool)
+{
+    database_position_t position;
+    const char *text;
+    int fit;
+
+    if (!read_some(&position, told, &fit)) {
+        return told; /* which is no position */
+    }
+    text = write_some(&position, &fit, pool);
+    if (fit == position.count) {
+        return text;
+    }
+    position.end = position.exceptions[fit];
+    position.count = fit;
+    return write_some(&position, &fit, pool);
+}
+
+static int has(const database_position_t *position, apr_int64_t xid)
+{
+    return xid < position->end && !database_position_excepts(position, xid);
+}
+
+static int contains(const database_position_t *position, const database_change_id_t *change)
+{
+    return has(position, change->number);
+}
+
+/* What the set with the larger end excepts, and the other one does not contain either. */
+static int merge(database_position_t *position, const database_position_t *other)
+{
+    database_position_t merged = position->end >= other->end ? *position : *other;
+    const database_position_t *smaller = position->end >= other->end ? other : position;
+    int count = 0;
+
+    for (int i = 0; i < merged.count; i++) {
+        if (!has(smaller, merged.exceptions[i])) {
+            merged.exceptions[count++] = merged.exceptions[i];
+        }
+    }
+    merged.count = count;
+    *position = merged;
+    return 1;
+}
+
+/* ------------------------------------------------------------ asking */
 
 /* Parts of a position. `until` is NULL when no batch was cut. */
 typedef struct bounds_t {
     const char *since, *until, *id;
 } bounds_t;
 
-/* XMIN:XMAX: and a list as compact() makes it, that PostgreSQL will read when it is whole. */
-static int is_snapshot(const char *text)
-{
-    char *at;
-    apr_int64_t xid = apr_strtoi64(text, &at, 10);
-    apr_int64_t end = *at == ':' ? apr_strtoi64(at + 1, &at, 10) : 0;
-
-    if (*at != ':' || xid < 1 || end < xid) {
-        return 0;
-    }
-    at++;
-    for (apr_int64_t least = 0; *at == '.'; least = 1) {
-        apr_int64_t distance = apr_strtoi64(at + 1, &at, 10);
-
-        if (distance < least || distance >= end - xid) {
-            return 0;
-        }
-        xid += distance;
-    }
-    return *at == '\0';
-}
-
 /* 0: it is none. */
 static int parse(bounds_t *bounds, const char *text, apr_pool_t *pool)
 {
+    database_position_t position;
     char *copy = apr_pstrdup(pool, text);
     char *rest = copy; /* apr_strtok leaves it alone where there is nothing */
 
@@ -70,13 +190,9 @@ static int parse(bounds_t *bounds, const char *text, apr_pool_t *pool)
     bounds->since = apr_strtok(copy, "|", &rest);
     bounds->until = apr_strtok(NULL, "|", &rest);
     bounds->id = apr_strtok(NULL, "|", &rest);
-    return bounds->since != NULL && is_snapshot(bounds->since) && (bounds->until == NULL) == (bounds->id == NULL) &&
-           (bounds->until == NULL || is_snapshot(bounds->until));
-}
-
-static apr_int64_t xmin(const char *snapshot)
-{
-    return apr_strtoi64(snapshot, NULL, 10);
+    return bounds->since != NULL && read_position(&position, bounds->since) &&
+           (bounds->until == NULL) == (bounds->id == NULL) &&
+           (bounds->until == NULL || read_position(&position, bounds->until));
 }
 
 static apr_int64_t xmax(const char *snapshot)
@@ -84,74 +200,19 @@ static apr_int64_t xmax(const char *snapshot)
     return apr_strtoi64(strchr(snapshot, ':') + 1, NULL, 10);
 }
 
-/* The end of a position that is made of `told`: none of the ids that a crash can have given again is before it. */
-static apr_int64_t surely_seen(const char *told)
-{
-    const char *slash = strchr(told, '/');
-    apr_int64_t end = slash != NULL ? apr_strtoi64(slash + 1, NULL, 10) + 1 : xmax(told);
-
-    return end < xmax(told) ? end : xmax(told);
-}
-
-/* After "XMIN:XMAX:", "" if there is none. */
-static const char *in_progress(const char *snapshot)
-{
-    return strchr(strchr(snapshot, ':') + 1, ':') + 1;
-}
-
-/* A snapshot has each transaction that is in progress, in order. A position has those before its end, each as the
- * distance from the one before, the first one's from xmin: `.0.1.1.17`, two or three bytes for each. Where they do
- * not fit all the same it ends at one of them: what has committed beyond is seen again then, and none is lost. */
-static const char *compact(const char *snapshot, apr_pool_t *pool)
-{
-    apr_int64_t end = surely_seen(snapshot), begin = xmin(snapshot) < end ? xmin(snapshot) : end, last = begin;
-    char distances[IN_PROGRESS_MAX + 1] = "";
-    apr_size_t length = 0;
-
-    for (const char *at = in_progress(snapshot); *at != '\0'; at += strspn(at, ",")) {
-        char *rest;
-        apr_int64_t xid = apr_strtoi64(at, &rest, 10);
-        const char *distance = apr_psprintf(pool, ".%" APR_INT64_T_FMT, xid - last);
-
-        if (rest == at || xid >= end) {
-            break;
-        }
-        if (length + strlen(distance) > IN_PROGRESS_MAX) {
-            end = xid;
-            break;
-        }
-        memcpy(distances + length, distance, strlen(distance) + 1);
-        length += strlen(distance);
-        last = xid;
-        at = rest;
-    }
-    return apr_psprintf(pool, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":%s", begin, end, distances);
-}
-
 /* As PostgreSQL reads it. */
-static void append_whole(sql_statement_t *sql, const char *snapshot)
+static void append_snapshot(sql_statement_t *sql, const char *text)
 {
-    apr_int64_t xid = xmin(snapshot);
-    const char *list = in_progress(snapshot);
     sql_statement_t *whole = sql_expression_make(sql);
-    char *rest;
+    database_position_t position;
 
-    sql_raw(whole, apr_psprintf(sql->pool, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":", xid, xmax(snapshot)));
-    for (const char *at = list; *at == '.'; at = rest) {
-        xid += apr_strtoi64(at + 1, &rest, 10);
-        sql_raw(whole, apr_psprintf(sql->pool, "%s%" APR_INT64_T_FMT, at == list ? "" : ",", xid));
+    (void)read_position(&position, text);
+    sql_raw(whole,
+            apr_psprintf(sql->pool, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":", first_of(&position), position.end));
+    for (int i = 0; i < position.count; i++) {
+        sql_raw(whole, apr_psprintf(sql->pool, "%s%" APR_INT64_T_FMT, i > 0 ? "," : "", position.exceptions[i]));
     }
     sql_text(sql, whole->text);
-}
-
-const char *database_position_pgsql_of(const char *told, apr_pool_t *pool)
-{
-    return compact(told, pool);
-}
-
-static void append_snapshot(sql_statement_t *sql, const char *snapshot)
-{
-    append_whole(sql, snapshot);
     sql_raw(sql, "::pg_catalog.pg_snapshot");
 }
 
@@ -188,94 +249,6 @@ static const char *next(apr_pool_t *pool, const database_span_t *span, const cha
     return apr_pstrcat(pool, bounds.since, "|", bounds.until != NULL ? bounds.until : span->now, "|", last, NULL);
 }
 
-/* ------------------------------------------------------------ sets */
-
-/* Only what was seen up to `last`, a transaction. */
-static void cut(database_position_t *position, apr_int64_t last)
-{
-    position->end = last < position->end ? last + 1 : position->end;
-    while (position->count > 0 && position->exceptions[position->count - 1] >= position->end) {
-        position->count--;
-    }
-}
-
-/* A list of distances as a position has it, or of transactions as PostgreSQL tells it. With `/LAST` after it the set
- * ends there. */
-static int read_position(database_position_t *position, const char *text)
-{
-    char *at;
-    apr_int64_t last = apr_strtoi64(text, &at, 10);
-
-    position->count = 0;
-    position->end = *at == ':' ? apr_strtoi64(at + 1, &at, 10) : 0;
-    if (*at != ':' || last < 1 || position->end < last) {
-        return 0;
-    }
-    at++;
-    while (*at != '\0' && *at != '/' && position->count < DATABASE_POSITION_MAX) {
-        int is_distance = *at == '.';
-        const char *digits = at + (is_distance || *at == ',');
-        apr_int64_t value = apr_strtoi64(digits, &at, 10);
-
-        if (value < 0 || (is_distance && value > position->end - last)) {
-            return 0; /* the sum is beyond the end, and perhaps beyond the largest number */
-        }
-        last = is_distance ? last + value : value;
-        if (at == digits || last >= position->end ||
-            (position->count > 0 && last <= position->exceptions[position->count - 1])) {
-            return 0;
-        }
-        position->exceptions[position->count++] = last;
-    }
-    if (*at == '/') {
-        cut(position, apr_strtoi64(at + 1, &at, 10));
-    }
-    return *at == '\0';
-}
-
-static const char *text_of(const database_position_t *position, apr_pool_t *pool)
-{
-    apr_int64_t last = position->count > 0 ? position->exceptions[0] : position->end;
-    const apr_size_t space = DATABASE_POSITION_TEXT + 64;
-    char *text = apr_palloc(pool, space);
-    apr_size_t length =
-        (apr_size_t)apr_snprintf(text, space, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":", last, position->end);
-
-    for (int i = 0; i < position->count && length <= DATABASE_POSITION_TEXT; i++) {
-        length += (apr_size_t)apr_snprintf(text + length, space - length, ".%" APR_INT64_T_FMT,
-                                           position->exceptions[i] - last);
-        last = position->exceptions[i];
-    }
-    return length <= DATABASE_POSITION_TEXT ? text : NULL;
-}
-
-static int has(const database_position_t *position, apr_int64_t xid)
-{
-    return xid < position->end && !database_position_excepts(position, xid);
-}
-
-static int contains(const database_position_t *position, const database_change_id_t *change)
-{
-    return has(position, change->number);
-}
-
-/* What the set with the larger end excepts, and the other one does not contain either. */
-static int merge(database_position_t *position, const database_position_t *other)
-{
-    database_position_t merged = position->end >= other->end ? *position : *other;
-    const database_position_t *smaller = position->end >= other->end ? other : position;
-    int count = 0;
-
-    for (int i = 0; i < merged.count; i++) {
-        if (!has(smaller, merged.exceptions[i])) {
-            merged.exceptions[count++] = merged.exceptions[i];
-        }
-    }
-    merged.count = count;
-    *position = merged;
-    return 1;
-}
-
 /* ------------------------------------------------------------ what is gone */
 
 /* May changes be pruned that `since` does not contain? Those of transactions that are still in progress are not. */
@@ -283,10 +256,10 @@ static int is_pruned(const char *since, const char *now, apr_int64_t pruned)
 {
     database_position_t seen, present;
 
-    if (xmin(since) > pruned) {
-        return 0;
+    if (!read_position(&seen, since) || seen.end <= pruned) {
+        return 1;
     }
-    if (!read_position(&seen, since) || !read_position(&present, now) || seen.end <= pruned) {
+    if (first_of(&seen) <= pruned && !read_position(&present, now)) {
         return 1;
     }
     for (int i = 0; i < seen.count && seen.exceptions[i] <= pruned; i++) {

@@ -44,12 +44,7 @@ static void append_change(database_cells_t *cells, const database_dialect_t *dia
 static void append_has(sql_statement_t *sql, const database_dialect_t *dialect, const sql_column_t *column,
                        const char *value)
 {
-    sql_raw(sql, " AND ");
-    if (dialect->append_either_has != NULL) {
-        dialect->append_either_has(sql, column, value);
-        return;
-    }
-    sql_raw(sql, "(");
+    sql_raw(sql, " AND(");
     dialect->append_has(sql, "old_row", column, value);
     sql_raw(sql, " OR ");
     dialect->append_has(sql, "new_row", column, value);

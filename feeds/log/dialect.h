@@ -97,8 +97,6 @@ typedef struct database_dialect_t {
     void (*append_altered)(sql_statement_t *sql, const apr_array_header_t *tables);
     /** Append a condition: the image `row` of c has this value, as text, in `column`. May be true for a few others. */
     void (*append_has)(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value);
-    /** Likewise: one of the two images has it. NULL: append_has does. */
-    void (*append_either_has)(sql_statement_t *sql, const sql_column_t *column, const char *value);
 } database_dialect_t;
 
 extern const database_dialect_t database_dialect_mysql;

@@ -246,28 +246,17 @@ static int is_plain(const char *text)
 }
 
 /* As JSON_OBJECT writes it. */
-static int images_of(const char *images[2], const sql_column_t *column, const char *value, apr_pool_t *pool)
+static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
 {
     static const char *const types[] = {
         [SQL_TEXT] = "T", [SQL_INTEGER] = "I", [SQL_REAL] = "R", [SQL_BLOB] = "B", [SQL_BOOLEAN] = "L"};
 
     if (!is_plain(value) || !is_plain(column->name)) {
-        return 0;
-    }
-    images[0] = apr_pstrcat(pool, "\"", column->name, "\": \"", types[column->kind], value, "\"", NULL);
-    return 1;
-}
-
-static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
-{
-    const char *images[2];
-
-    if (images_of(images, column, value, sql->pool) == 0) {
         sql_raw(sql, "1=1");
         return;
     }
     sql_raw(sql, "LOCATE(");
-    sql_text(sql, images[0]);
+    sql_text(sql, apr_pstrcat(sql->pool, "\"", column->name, "\": \"", types[column->kind], value, "\"", NULL));
     sql_raw(sql, ",c.");
     sql_raw(sql, row);
     sql_raw(sql, ")>0");

@@ -15,7 +15,6 @@
 #include "catalogue.h"
 #include "connection.h"
 #include "driver.h"
-#include "native_sqlite3.h"
 
 static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_changes(id INTEGER PRIMARY KEY AUTOINCREMENT, tbl TEXT NOT NULL, op TEXT NOT "
@@ -285,45 +284,19 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
     sql_own_cell(sql, "c", column, SQL_TEXT);
 }
 
-/* What an image has of this value. Any type may be in any column, so the value may be there as a number or as a text; but not a number
- * as a text where the column makes a number of that. @return how many; 0: nobody knows */
-static int images_of(const char *images[2], const sql_column_t *column, const char *value, apr_pool_t *pool)
-{
-    const char *name = as_json(column->name, pool);
-
-    if (!database_dialect_is_plain(value)) {
-        return 0;
-    }
-    images[0] = apr_pstrcat(pool, name, ":\"I", value, "\"", NULL);
-    images[1] = apr_pstrcat(pool, name, ":\"T", value, "\"", NULL);
-    return database_dialect_is_number(column, value) ? 1 : 2;
-}
-
+/* Any type may be in any column, so the value may be there as a number or as a text; but not a number as a text where the column makes a
+ * number of that. */
 static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
 {
-    const char *images[2];
-    int count = images_of(images, column, value, sql->pool);
+    const char *begin = apr_pstrcat(sql->pool, as_json(column->name, sql->pool), ":\"", NULL);
+    int count = !database_dialect_is_plain(value) ? 0 : database_dialect_is_number(column, value) ? 1 : 2;
 
     for (int i = 0; i < count; i++) {
         sql_raw(sql, i == 0 ? "(instr(c." : " OR instr(c.");
         sql_name(sql, row);
         sql_raw(sql, ",");
-        sql_text(sql, images[i]);
+        sql_text(sql, apr_pstrcat(sql->pool, begin, i == 0 ? "I" : "T", value, "\"", NULL));
         sql_raw(sql, ")>0");
-    }
-    sql_raw(sql, count > 0 ? ")" : "1=1");
-}
-
-static void append_either_has(sql_statement_t *sql, const sql_column_t *column, const char *value)
-{
-    const char *images[2];
-    int count = images_of(images, column, value, sql->pool);
-
-    for (int i = 0; i < count; i++) {
-        sql_raw(sql, i == 0 ? "(" SQL_NATIVE_SQLITE3_HAS "(c.old_row,c.new_row,"
-                            : " OR " SQL_NATIVE_SQLITE3_HAS "(c.old_row,c.new_row,");
-        sql_text(sql, images[i]);
-        sql_raw(sql, ")");
     }
     sql_raw(sql, count > 0 ? ")" : "1=1");
 }
@@ -351,5 +324,4 @@ const database_dialect_t database_dialect_sqlite3 = {
     .prune = prune,
     .append_image = append_image,
     .append_has = append_has,
-    .append_either_has = append_either_has,
 };

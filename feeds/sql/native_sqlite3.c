@@ -115,28 +115,12 @@ static void cell_cb(sqlite3_context *context, int count, sqlite3_value **values)
     }
 }
 
-/* As bytes: for a text SQLite would make a copy that ends with a NUL. */
-static int has(sqlite3_value *row, sqlite3_value *value)
-{
-    const char *bytes = sqlite3_value_blob(row);
-    const char *wanted = sqlite3_value_blob(value);
-
-    return bytes != NULL && wanted != NULL &&
-           memmem(bytes, (size_t)sqlite3_value_bytes(row), wanted, (size_t)sqlite3_value_bytes(value)) != NULL;
-}
-
-static void has_cb(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    sqlite3_result_int(context, has(values[1], values[2]) || has(values[0], values[2]));
-}
-
 int sql_native_sqlite3_register(const sql_conn_t *conn)
 {
     sqlite3 *db = sql_driver_connection(conn);
-    const int how = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
 
-    return sqlite3_create_function(db, SQL_NATIVE_SQLITE3_CELL, 1, how, NULL, cell_cb, NULL, NULL) == SQLITE_OK &&
-           sqlite3_create_function(db, SQL_NATIVE_SQLITE3_HAS, 3, how, NULL, has_cb, NULL, NULL) == SQLITE_OK;
+    return sqlite3_create_function(db, SQL_NATIVE_SQLITE3_CELL, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, cell_cb,
+                                   NULL, NULL) == SQLITE_OK;
 }
 
 /* ------------------------------------------------------------ kept */

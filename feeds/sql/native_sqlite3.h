@@ -9,8 +9,7 @@
  *
  * Cells (driver.h) are made by a function of ours rather than by an expression, which is long. The function,
  * `vault_cell(X)`, is known to the connections that are made here and to no other: what stays in a database, as a
- * trigger does, cannot use it. Nor `vault_has(X,Y,Z)`, which is `instr(X,Z)>0 OR instr(Y,Z)>0` of texts, a third
- * of its price, and never NULL.
+ * trigger does, cannot use it.
  */
 #ifndef SQL_NATIVE_SQLITE3_H
 #define SQL_NATIVE_SQLITE3_H
@@ -18,12 +17,11 @@
 #include "driver.h"
 
 #define SQL_NATIVE_SQLITE3_CELL "vault_cell"
-#define SQL_NATIVE_SQLITE3_HAS "vault_has"
 
 /** sql_driver_t::start. */
 const char *sql_native_sqlite3_start(dbi_driver driver);
 
-/** Make both functions known to a connection. @return whether that went well */
+/** Make the function known to a connection. @return whether that went well */
 int sql_native_sqlite3_register(const sql_conn_t *conn);
 
 /** sql_driver_t::run. What it returns but SQL_RAN_NOT is as final as libdbi's answer would be: the statement is not

@@ -131,7 +131,7 @@ const char *database_position_pgsql_of(const char *told, apr_pool_t *pool)
     int fit;
 
     if (!read_some(&position, told, &fit)) {
-        return told; /* which is no position */
+        return ""; /* no position */
     }
     text = write_some(&position, &fit, pool);
     if (fit == position.count) {

@@ -187,47 +187,35 @@ static void begin_with(database_tail_t *tail, const database_batch_t *batch, con
     database_ring_publish(database_board_ring(tail->feed), head);
 }
 
-static int has_lost(const database_tail_t *tail, sql_call_t *c, const char *position, const database_batch_t *batch)
+/* Was the database restored to what it was before, or are changes gone that were not read? */
+static int is_lost(const database_tail_t *tail, sql_call_t *c, const database_batch_t *batch, const char *since)
 {
-    const database_span_t span = {.since = position, .now = batch->now, .told = batch->told, .pruned = ""};
+    const database_span_t span = {.since = since, .now = batch->now, .told = batch->told, .pruned = batch->pruned};
 
-    return position[0] != '\0' && tail->dialect->position->is_lost(c->pool, &span);
+    return tail->dialect->position->is_lost(c->pool, &span);
 }
 
-/* From where the database is now on. What happened before, pages find by SQL, unless the database has lost it: then
- * they begin anew. */
-static apr_status_t begin_life(database_tail_t *tail, sql_call_t *c)
+/* From where the database is now on: what happened before, pages find by SQL, unless the database has lost it; then they
+ * begin anew. Or, where other tables are watched or one has other columns, from the same position on: what was recorded
+ * since is read next, and told then; of a table that is watched anew a change W. */
+static apr_status_t begin_life(database_tail_t *tail, sql_call_t *c, int is_same)
 {
     database_touched_t *touched = database_touched_make(tail->feed, c->pool);
     apr_array_header_t *known;
     database_batch_t batch = {0};
     apr_status_t rv = read_state(tail, c, &known, &batch);
 
-    if (rv == APR_SUCCESS) {
+    if (rv == APR_SUCCESS && !is_same) {
         rv = touch_all(tail, c, touched);
     }
     if (rv == APR_SUCCESS) {
-        if (has_lost(tail, c, tail->head.position, &batch)) {
+        batch.pruned = "";
+        if (!is_same && tail->head.position[0] != '\0' && is_lost(tail, c, &batch, tail->head.position)) {
             tail->head.oldest = database_ring_next_boot(&tail->head);
         }
-        begin_with(tail, &batch, known, batch.now);
+        begin_with(tail, &batch, known, is_same ? tail->head.position : batch.now);
         tail->is_over = 0;
         (void)database_touched_notify(touched);
-    }
-    database_batch_free(&batch);
-    return rv;
-}
-
-/* Other tables are watched, or one has other columns: from the same position on. What was recorded since is read next,
- * and told then; of a table that is watched anew a change W. */
-static apr_status_t change_tables(database_tail_t *tail, sql_call_t *c)
-{
-    apr_array_header_t *known;
-    database_batch_t batch = {0};
-    apr_status_t rv = read_state(tail, c, &known, &batch);
-
-    if (rv == APR_SUCCESS) {
-        begin_with(tail, &batch, known, tail->head.position);
     }
     database_batch_free(&batch);
     return rv;
@@ -297,15 +285,6 @@ static apr_status_t take_rows(const reading_t *reading, json_t *rows)
     return rv;
 }
 
-/* Was the database restored to what it was before, or are changes gone that were not read? */
-static int is_lost(const reading_t *reading, const database_batch_t *batch)
-{
-    const database_span_t span = {
-        .since = reading->position, .now = batch->now, .told = batch->told, .pruned = batch->pruned};
-
-    return reading->tail->dialect->position->is_lost(reading->c->pool, &span);
-}
-
 /* The position after a batch. */
 static const char *advance(const reading_t *reading, const database_batch_t *batch, int *again)
 {
@@ -335,7 +314,7 @@ static apr_status_t read_on(reading_t *reading, int *again)
 
     *again = 0;
     if (rv == APR_SUCCESS) {
-        reading->is_over = is_lost(reading, &batch);
+        reading->is_over = is_lost(tail, reading->c, &batch, reading->position);
         reading->is_other =
             number_of_tables(batch.watchings, reading->known) != tail->head.tables || is_altered(reading, &batch);
     }
@@ -438,7 +417,7 @@ static apr_status_t settle(database_tail_t *tail, sql_call_t *c)
         return APR_SUCCESS;
     }
     rv = database_batch_read(c, &batch, NULL, tail->tables, NULL);
-    tail->is_over = rv == APR_SUCCESS && has_lost(tail, c, tail->head.position, &batch);
+    tail->is_over = rv == APR_SUCCESS && is_lost(tail, c, &batch, tail->head.position);
     database_batch_free(&batch);
     return rv == APR_SUCCESS && !tail->is_over ? tail->dialect->settle(c, 1) : rv;
 }
@@ -453,13 +432,7 @@ static apr_status_t read_and_begin(database_tail_t *tail, sql_call_t *c, int *ag
         tail->is_over = reading.is_over;
     }
     *again = tail->is_over || reading.is_other;
-    if (rv == APR_SUCCESS && tail->is_over) {
-        rv = begin_life(tail, c);
-    }
-    else if (rv == APR_SUCCESS && reading.is_other) {
-        rv = change_tables(tail, c);
-    }
-    return rv;
+    return rv == APR_SUCCESS && *again ? begin_life(tail, c, !tail->is_over) : rv;
 }
 
 apr_status_t database_tail_read(database_tail_t *tail, sql_call_t *c, int *watched, int *again)

@@ -46,24 +46,6 @@ void database_cells_alone(database_cells_t *cells, const database_dialect_t *dia
     database_cells_which(cells->sql, table);
 }
 
-void database_cells_position(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
-                             const char *epoch)
-{
-    sql_raw(sql, " (");
-    sql_raw(sql, sql->driver->select);
-    sql_raw(sql, " ");
-    sql_raw(sql, database_dialect_now(sql, dialect, table));
-    append_watched(sql);
-    database_cells_which(sql, table);
-    sql_raw(sql, " AND ");
-    sql_raw(sql, database_dialect_epoch_of(dialect));
-    sql_raw(sql, "=");
-    sql_text(sql, epoch);
-    sql_raw(sql, ")");
-    sql_bare_cell_of(sql, "");
-    sql->once = 1;
-}
-
 void database_cells_select(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
     sql_raw(cells->sql, cells->sql->driver->select);

@@ -29,11 +29,6 @@ void database_cells_alone(database_cells_t *cells, const database_dialect_t *dia
 /** ` WHERE` it is the row of a table in vault_watched `AS w`. What follows orders the rows. */
 void database_cells_which(sql_statement_t *sql, const sql_table_t *table);
 
-/** The first cell of a statement: the snapshot, or NULL where the table is not watched as `epoch`. Of a dialect that asks once; all rows
- * have it, and the first one counts. */
-void database_cells_position(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
-                             const char *epoch);
-
 /** Begin a statement whose other cells are of rows that may be none: `SELECT`, and those of the watching, which all rows have, so that
  * those of the first count. */
 void database_cells_select(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table);

@@ -57,9 +57,6 @@ static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
         c->conn->tables = NULL; /* another key is seen by nobody who assumes */
         return SQL_STALE;
     }
-    if (!look->altered) {
-        database_dialect_keep_epoch(c, c->table, look->epoch);
-    }
     if (look->dialect->position_of != NULL) {
         look->span.now = look->dialect->position_of(look->told, c->pool);
     }

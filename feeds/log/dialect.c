@@ -138,10 +138,10 @@ static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
 
 /* What is known of a table on one connection. */
 typedef struct note_t {
-    const char *columns, *epoch; /* NULL: not yet */
-    const char *watched_with;    /* columns; NULL: likewise */
-    apr_time_t watched_at;       /* when it was watched; 0: likewise */
-    database_kept_t kept;
+    const char *columns;      /* NULL: not yet */
+    const char *watched_with; /* columns; NULL: likewise */
+    apr_time_t watched_at;    /* when it was watched; 0: likewise */
+    apr_uint64_t shape;       /* 0: not yet */
 } note_t;
 
 /* How long that is believed. */
@@ -167,11 +167,11 @@ const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table)
 
 apr_uint64_t database_dialect_shape(sql_call_t *c, const sql_table_t *table)
 {
-    database_kept_t *kept = &note_of(c, table)->kept;
+    note_t *note = note_of(c, table);
     const char *shape = table->shape != NULL ? table->shape : table->definition;
     apr_uint64_t sum = 1;
 
-    if (kept->shape == 0) {
+    if (note->shape == 0) {
         for (int i = 0; i < table->columns->nelts; i++) {
             sum = database_mix_text(sum, sql_table_column(table, i)->name);
         }
@@ -179,23 +179,9 @@ apr_uint64_t database_dialect_shape(sql_call_t *c, const sql_table_t *table)
             sum = database_mix_text(sum, sql_table_key_column(table, i));
         }
         sum = database_mix_text(sum, shape != NULL ? shape : "");
-        kept->shape = sum != 0 ? sum : 1;
+        note->shape = sum != 0 ? sum : 1;
     }
-    return kept->shape;
-}
-
-database_kept_t *database_dialect_kept(sql_call_t *c)
-{
-    return &note_of(c, c->table)->kept;
-}
-
-void database_dialect_keep_epoch(sql_call_t *c, const sql_table_t *table, const char *epoch)
-{
-    note_t *note = note_of(c, table);
-
-    if (note->epoch == NULL || strcmp(note->epoch, epoch) != 0) {
-        note->epoch = apr_pstrdup(c->conn->pool, epoch);
-    }
+    return note->shape;
 }
 
 int database_dialect_keep_watched(sql_call_t *c, const sql_table_t *table, const char *columns)
@@ -207,13 +193,6 @@ int database_dialect_keep_watched(sql_call_t *c, const sql_table_t *table, const
         note->watched_with = apr_pstrdup(c->conn->pool, columns);
     }
     return is_other;
-}
-
-const char *database_dialect_epoch(const sql_table_t *table)
-{
-    const note_t *note = *table->note;
-
-    return note != NULL ? note->epoch : NULL;
 }
 
 apr_status_t database_dialect_is_watched(sql_call_t *c, int *is_watched)

@@ -34,7 +34,6 @@ typedef struct database_dialect_t {
     const char *order;         /**< the expression that a batch is ordered by, with c as alias of vault_changes */
     const char *
         insert_new; /**< INSERT into a table that has `used`, doing nothing if the row is there: what comes between INSERT and INTO */
-    int asks_once; /**< a subquery beside the cells of all rows is run once, and costs less than what is joined to them */
     int adapts;    /**< the triggers take columns that come and go as they are */
     const char *insert_new_end; /**< likewise, what comes after the values */
     const char *
@@ -126,11 +125,6 @@ void database_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements);
  * are, the key only. Lives as long as the table. */
 const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table);
 
-/** A table that is watched has the columns that its triggers know: keep of which watching that was found, until tables are read again. */
-void database_dialect_keep_epoch(sql_call_t *c, const sql_table_t *table, const char *epoch);
-/** That watching; NULL: nobody knows it. */
-const char *database_dialect_epoch(const sql_table_t *table);
-
 /** Keep with which columns a table is watched, likewise. @return 1: they are others than were kept, or none were */
 int database_dialect_keep_watched(sql_call_t *c, const sql_table_t *table, const char *columns);
 
@@ -146,16 +140,6 @@ int database_dialect_is_number(const sql_column_t *column, const char *value);
 
 /** A number that stands for the columns of a table, which is another one when they are others. Never 0. */
 apr_uint64_t database_dialect_shape(sql_call_t *c, const sql_table_t *table);
-
-/** What is kept of a table on a connection, as long as that knows it: statements, mostly. All NULL, or 0, at first; in c->conn->pool. */
-typedef struct database_kept_elements_t database_kept_elements_t;
-typedef struct database_kept_t {
-    database_kept_elements_t *elements; /**< elements.c */
-    apr_uint64_t shape;                 /**< of database_dialect_shape */
-} database_kept_t;
-
-/** Those of c->table. */
-database_kept_t *database_dialect_kept(sql_call_t *c);
 
 /** Append "CREATE TRIGGER"-like names: `vault_TABLE_WHAT`, quoted, without a schema. */
 void database_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what);

@@ -319,7 +319,6 @@ const database_dialect_t database_dialect_sqlite3 = {
     .watchings = "(Select group_concat(x.one) FROM (Select w.tbl||' '||w.epoch AS one FROM vault_watched AS w ORDER BY "
                  "w.tbl) AS x)",
     .number = "0",
-    .asks_once = 1,
     .journal = "-wal",
     .prune = prune,
     .append_image = append_image,

@@ -73,8 +73,6 @@ struct sql_driver_t {
      * SQL_RAN_STALE come where conn->assumes only.
      * @param row  for each row; NULL: rows are of no interest */
     sql_ran_e (*run)(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data);
-    /** What `run` prepares for the statement: the same for all that differ in their values only. NULL: it prepares none. */
-    const char *(*form)(const sql_statement_t *sql, apr_pool_t *pool);
     /** Before a connection is closed: drop what `run` keeps for it. NULL: nothing. */
     void (*forget)(sql_conn_t *conn);
     const char *any_table; /**< a statement with a row if there is a table */

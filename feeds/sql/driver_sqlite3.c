@@ -359,7 +359,6 @@ const sql_driver_t sql_driver_sqlite3 = {
     /* Statements without columns: a script that leaves rows fails here, and libdbi's parser does not see it. */
     .init_end = "\n;SAVEPOINT vault_init;RELEASE vault_init",
     .run = sql_native_sqlite3_run,
-    .form = sql_native_sqlite3_form,
     .forget = sql_native_sqlite3_forget,
     .start = sql_native_sqlite3_start,
     .identify = identify,

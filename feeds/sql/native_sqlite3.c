@@ -127,12 +127,15 @@ int sql_native_sqlite3_register(const sql_conn_t *conn)
 
 /* The statement with a question mark for each value: as what the literal is to SQLite, a word without a type or an
  * expression that is text, so that it compares in the same way. */
-const char *sql_native_sqlite3_form(const sql_statement_t *sql, apr_pool_t *pool)
+static const char *form_of(const sql_statement_t *sql)
 {
-    sql_statement_t form = {.driver = sql->driver, .pool = pool, .space = sql->length + 1};
+    sql_statement_t form = {.driver = sql->driver, .pool = sql->pool, .space = sql->length + 1};
     apr_size_t at = 0;
 
-    form.text = apr_palloc(pool, form.space);
+    if (sql->values == NULL) {
+        return sql->text;
+    }
+    form.text = apr_palloc(sql->pool, form.space);
     for (int i = 0; i < sql->values->nelts; i++) {
         const sql_value_t *value = &APR_ARRAY_IDX(sql->values, i, sql_value_t);
 
@@ -142,11 +145,6 @@ const char *sql_native_sqlite3_form(const sql_statement_t *sql, apr_pool_t *pool
     }
     sql_bytes(&form, sql->text + at, sql->length - at);
     return form.text;
-}
-
-static const char *form_of(const sql_statement_t *sql)
-{
-    return sql->form != NULL ? sql->form : sql->values == NULL ? sql->text : sql_native_sqlite3_form(sql, sql->pool);
 }
 
 static void let_go(kept_t *kept)

@@ -28,9 +28,6 @@ int sql_native_sqlite3_register(const sql_conn_t *conn);
  * run again. */
 sql_ran_e sql_native_sqlite3_run(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data);
 
-/** sql_driver_t::form. Of a statement with values. */
-const char *sql_native_sqlite3_form(const sql_statement_t *sql, apr_pool_t *pool);
-
 /** sql_driver_t::read_number. @return 0 also for a number below 0 */
 int sql_native_sqlite3_number(sql_call_t *c, const char *statement, apr_int64_t *number);
 

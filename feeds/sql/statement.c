@@ -233,63 +233,6 @@ void sql_own_cell(sql_statement_t *sql, const char *alias, const char *column, s
     sql_own_cell_of(sql, column_of(sql, alias, column), kind);
 }
 
-/* ------------------------------------------------------------ again */
-
-const sql_statement_t *sql_statement_keep(const sql_statement_t *sql, apr_pool_t *pool)
-{
-    sql_statement_t *kept;
-
-    if (sql->driver->form == NULL || sql->values == NULL) {
-        return NULL;
-    }
-    kept = apr_pmemdup(pool, sql, sizeof(*sql));
-    kept->pool = pool;
-    kept->text = apr_pstrmemdup(pool, sql->text, sql->length);
-    kept->values = apr_array_copy(pool, sql->values);
-    for (int i = 0; i < kept->values->nelts; i++) {
-        APR_ARRAY_IDX(kept->values, i, sql_value_t).text = NULL; /* those of one time */
-    }
-    kept->form = sql->driver->form(sql, pool);
-    return kept;
-}
-
-/* Does the database take the last value of `sql` for what it took that of `kept` for? */
-static int is_alike(const sql_statement_t *sql, const sql_statement_t *kept, const sql_value_t *value)
-{
-    const sql_value_t *last = &APR_ARRAY_IDX(sql->values, sql->values->nelts - 1, sql_value_t);
-
-    return (sql->text[last->begin] == '\'') == (kept->text[value->begin] == '\'');
-}
-
-sql_statement_t *sql_statement_again(sql_call_t *c, const sql_statement_t *kept, const sql_given_t *given, int count)
-{
-    sql_statement_t *sql = make_empty(c->db->driver, c->pool, kept->length + FIRST_SPACE);
-    apr_size_t at = 0;
-
-    if (count != kept->values->nelts) {
-        return NULL;
-    }
-    for (int i = 0; i < count; i++) {
-        const sql_value_t *value = &APR_ARRAY_IDX(kept->values, i, sql_value_t);
-
-        sql_bytes(sql, kept->text + at, value->begin - at);
-        if (given[i].text != NULL) {
-            sql_text(sql, given[i].text);
-        }
-        else {
-            sql_integer(sql, given[i].number);
-        }
-        if (!is_alike(sql, kept, value)) {
-            return NULL;
-        }
-        at = value->end;
-    }
-    sql_bytes(sql, kept->text + at, kept->length - at);
-    sql->form = kept->form;
-    sql->once = kept->once;
-    return sql;
-}
-
 /* ------------------------------------------------------------ values, tables */
 
 static const char *append_real(sql_statement_t *sql, const json_t *value)

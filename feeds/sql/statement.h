@@ -61,7 +61,6 @@ typedef struct sql_statement_t {
     apr_size_t space;
     apr_array_header_t *values; /**< of sql_value_t, those that can be bound; NULL: none, or the driver binds none */
     int varies; /**< how it is run best depends on its values: a server is to plan it each time */
-    const char *form;           /**< as sql_driver_t::form makes it; NULL: not made yet */
     int once; /**< so many columns are wanted of the first row only, where all rows have the same; later ones may give NULL for them */
 } sql_statement_t;
 
@@ -73,21 +72,6 @@ sql_statement_t *sql_expression_make(const sql_statement_t *sql);
 
 /** A whole statement, without the guard, that is only run. */
 sql_statement_t sql_statement_of(sql_call_t *c, const char *constant);
-
-/** Keep a statement, to be made again for less than it takes to put it together. In `pool`, which outlives the statement's.
- * @return NULL: where values are not bound that would spare little */
-const sql_statement_t *sql_statement_keep(const sql_statement_t *sql, apr_pool_t *pool);
-
-/** A value of a statement that is made again: a text, or a number if that is NULL. */
-typedef struct sql_given_t {
-    const char *text;
-    apr_int64_t number;
-} sql_given_t;
-
-/** The same statement with other values. In c->pool.
- * @param given  `count` of them, in the order of the first ones
- * @return NULL: it would be another statement with these, so it has to be put together */
-sql_statement_t *sql_statement_again(sql_call_t *c, const sql_statement_t *kept, const sql_given_t *given, int count);
 
 void sql_raw(sql_statement_t *sql, const char *constant);
 void sql_bytes(sql_statement_t *sql, const char *bytes, apr_size_t length);

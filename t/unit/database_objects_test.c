@@ -149,7 +149,7 @@ static void test_altered_while_known(void)
     scene_end(&s);
 }
 
-/* Views of many objects have one statement with other values; each page goes on from what it was shown, whoever writes. */
+/* Each page goes on from what it was shown, whoever writes. */
 static void test_views_in_turn(void)
 {
     static const char *const views[] = {"\"id\":\"1\",\"collection\":\"posts\"", "\"id\":2,\"collection\":\"posts\"",
@@ -185,7 +185,7 @@ static void test_views_in_turn(void)
     scene_end(&s);
 }
 
-/* A connection that learnt of the watching from another call begins with the lean statement, which finds nothing of an empty collection. */
+/* First views of collections that have elements and of some that have none, on a connection that knows the table. */
 static void test_views_of_nothing(void)
 {
     static const char *const lists[] = {"posts", "written"};
@@ -209,7 +209,7 @@ static void test_views_of_nothing(void)
     scene_end(&s);
 }
 
-/* A view by a connection that knows the watching is of the watching that there is, though the schema says nothing of another one. */
+/* A table that is watched anew has another epoch, of which its schema says nothing. */
 static void test_view_of_another_watching(void)
 {
     static const char first[] = "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"posts\"}";
@@ -233,54 +233,6 @@ static void test_view_of_another_watching(void)
     stranger_does(s.other, "DELETE FROM vault_watched");
     check(ask(&s.feed, NULL, "get_collection_changes", first),
           "EINVAL: entity \"Profile\", collection \"posts\": table \"posts\" is not watched", "none", "no watching");
-    scene_end(&s);
-}
-
-static sql_statement_t *make_mixed(sql_call_t *c, const char *text, apr_int64_t number)
-{
-    sql_statement_t *sql = sql_statement_make(c);
-
-    sql_raw(sql, "Select body AS v FROM posts WHERE body=");
-    sql_text(sql, text);
-    sql_limit(sql, (int)number);
-    return sql;
-}
-
-/* A statement that is made again is, with its values, the one that is put together with them. */
-static void test_made_again(void)
-{
-    static const struct {
-        const char *text;
-        apr_int64_t number;
-        int is_alike;
-    } rows[] = {{"hello", 1, 1},     {"", 0, 1},     {"hi", 2147483647, 1},
-                {"two words", 1, 0}, {"it's", 1, 0}, {"h\"i", 2, 1}};
-    const sql_statement_t *kept;
-    scene_t s;
-    sql_call_t c;
-
-    objects_begin(&s, "again.db");
-    CU_ASSERT_EQUAL_FATAL(sql_background_begin(&c, s.feed.self), APR_SUCCESS);
-    CU_ASSERT_EQUAL_FATAL(sql_conn_take(&c), APR_SUCCESS);
-    CU_ASSERT_PTR_NULL(sql_statement_keep(sql_statement_make(&c), suite_pool)); /* nothing in it changes */
-    kept = sql_statement_keep(make_mixed(&c, "first", 7), suite_pool);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(kept);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const sql_given_t given[] = {{.text = rows[i].text}, {.number = rows[i].number}};
-        const sql_statement_t *anew = make_mixed(&c, rows[i].text, rows[i].number);
-        const sql_statement_t *again = sql_statement_again(&c, kept, given, 2);
-
-        CU_ASSERT_PTR_NULL(sql_statement_again(&c, kept, given, 1));
-        CU_ASSERT_EQUAL_FATAL(again != NULL, rows[i].is_alike);
-        if (again != NULL) {
-            CU_ASSERT_STRING_EQUAL(again->text, anew->text);
-            CU_ASSERT_STRING_EQUAL(again->form, c.db->driver->form(anew, c.pool));
-            CU_ASSERT_EQUAL_FATAL(again->values->nelts, 2);
-            CU_ASSERT_STRING_EQUAL(APR_ARRAY_IDX(again->values, 0, sql_value_t).text, rows[i].text);
-            CU_ASSERT_EQUAL(APR_ARRAY_IDX(again->values, 1, sql_value_t).number, rows[i].number);
-        }
-    }
-    sql_background_end(&c);
     scene_end(&s);
 }
 
@@ -455,7 +407,6 @@ void vault_database_objects_suite(void)
     CU_add_test(suite, "views in turn", test_views_in_turn);
     CU_add_test(suite, "views of collections without elements", test_views_of_nothing);
     CU_add_test(suite, "a view after another watching", test_view_of_another_watching);
-    CU_add_test(suite, "a statement that is made again", test_made_again);
     CU_add_test(suite, "properties", test_properties);
     CU_add_test(suite, "queries: came in, went out, changed", test_queries);
     CU_add_test(suite, "a wrong model is refused with a sentence", test_models);

@@ -9,13 +9,10 @@
 
 #include "argument.h"
 #include "catalogue.h"
-#include "driver.h"
+#include "filter.h"
 #include "select.h"
 
-/* Bounds of what one statement takes: conditions, values of one __in, bytes of a pattern, rows that are passed over. */
-#define CONDITIONS_MAX 100
-#define VALUES_MAX 200
-#define PATTERN_MAX 1000
+/* Rows that are passed over, at most. */
 #define OFFSET_MAX 1000000
 
 apr_status_t database_argument_text(sql_call_t *c, const char *name, const char **text)
@@ -51,7 +48,7 @@ apr_status_t database_arguments_check(sql_call_t *c, const char *const *allowed,
     return database_argument_text(c, allowed[0], first);
 }
 
-static apr_status_t no_column(sql_call_t *c, const char *argument, const char *name)
+apr_status_t database_argument_no_column(sql_call_t *c, const char *argument, const char *name)
 {
     return sql_fail(c, APR_EINVAL, "argument \"%s\": table \"%s\" has no column \"%s\"", argument,
                     sql_shown(c, c->table->name), sql_shown(c, name));
@@ -81,7 +78,7 @@ static apr_status_t order_by(order_t *order, const char *name)
     const sql_column_t *column = sql_table_column_named(order->c->table, name + descending);
 
     if (column == NULL) {
-        return no_column(order->c, "order_by", name + descending);
+        return database_argument_no_column(order->c, "order_by", name + descending);
     }
     if (apr_hash_get(order->given, column->name, APR_HASH_KEY_STRING) != NULL) {
         return sql_fail(order->c, APR_EINVAL, "argument \"order_by\": \"%s\" is given twice",
@@ -91,8 +88,7 @@ static apr_status_t order_by(order_t *order, const char *name)
     return APR_SUCCESS;
 }
 
-/* The texts of a list, or those between the commas of a text. NULL: it is something else, or empty. */
-static json_t *list_of(const json_t *value)
+json_t *database_argument_list(const json_t *value)
 {
     const char *text = json_string_value(value);
     json_t *list;
@@ -104,9 +100,11 @@ static json_t *list_of(const json_t *value)
         return NULL;
     }
     list = json_array();
-    for (const char *end = text; end != NULL; text = end + 1) {
-        end = strchr(text, ',');
+    while (text != NULL) {
+        const char *end = strchr(text, ',');
+
         json_array_append_new(list, json_stringn(text, end != NULL ? (size_t)(end - text) : strlen(text)));
+        text = end != NULL ? end + 1 : NULL;
     }
     return list;
 }
@@ -129,7 +127,7 @@ apr_status_t database_argument_order(sql_call_t *c, sql_statement_t *sql)
 {
     order_t order = {.c = c, .sql = sql, .given = apr_hash_make(c->pool)};
     const json_t *value = json_object_get(c->args, "order_by");
-    json_t *names = list_of(value);
+    json_t *names = database_argument_list(value);
     apr_status_t rv = append_orders(&order, names);
 
     json_decref(names);
@@ -179,174 +177,16 @@ static apr_status_t unfit_value(sql_call_t *c, const char *argument, const char 
     return sql_fail(c, APR_EINVAL, "argument \"%s.%s\" %s", argument, sql_shown(c, name), wrong);
 }
 
-/* A condition, `COLUMN__NAME`. */
-typedef struct operator_t {
-    const char *name;
-    const char *text; /* in SQL */
-    /* Append what comes after the column. @return NULL, or what is wrong with the value; then nothing has come of it */
-    const char *(*append)(sql_statement_t *sql, const char *text, const sql_column_t *column, const json_t *value);
-} operator_t;
-
-static const char *append_comparison(sql_statement_t *sql, const char *text, const sql_column_t *column,
-                                     const json_t *value)
-{
-    if (json_is_null(value)) {
-        return "takes a value; whether a column is NULL is asked by __isnull";
-    }
-    sql_raw(sql, text);
-    return sql_value_of(sql, column, value);
-}
-
-static const char *append_equal(sql_statement_t *sql, const char *text, const sql_column_t *column, const json_t *value)
-{
-    if (json_is_null(value)) {
-        sql_raw(sql, text[0] == '=' ? " IS NULL" : " IS NOT NULL");
-        return NULL;
-    }
-    return append_comparison(sql, text, column, value);
-}
-
-static const char *append_list(sql_statement_t *sql, const char *text, const sql_column_t *column, const json_t *value)
-{
-    json_t *list = list_of(value);
-    const char *wrong =
-        list == NULL || json_array_size(list) > VALUES_MAX
-            ? "takes 1 to " APR_STRINGIFY(VALUES_MAX) " values: a list, or text with commas between them"
-            : NULL;
-
-    for (size_t i = 0; i < json_array_size(list) && wrong == NULL; i++) {
-        sql_raw(sql, i == 0 ? text : ",");
-        wrong = json_is_null(json_array_get(list, i)) ? "takes no null: whether a column is NULL is asked by __isnull"
-                                                      : sql_value_of(sql, column, json_array_get(list, i));
-    }
-    sql_raw(sql, ")");
-    json_decref(list);
-    return wrong;
-}
-
-/* Databases have different opinions of a pattern that ends with half of an escape. */
-static const char *append_pattern(sql_statement_t *sql, const char *text, const sql_column_t *column,
-                                  const json_t *value)
-{
-    const char *pattern = json_string_value(value);
-    apr_size_t length = json_string_length(value), escapes = 0;
-
-    if (pattern == NULL || length == 0 || length > PATTERN_MAX) {
-        return "takes a pattern: text of 1 to " APR_STRINGIFY(PATTERN_MAX) " bytes";
-    }
-    while (escapes < length && pattern[length - 1 - escapes] == '\\') {
-        escapes++;
-    }
-    if (escapes % 2 != 0) {
-        return "ends with a backslash that has nothing to escape";
-    }
-    sql_raw(sql, text);
-    pattern = sql_value(sql, value);
-    sql_raw(sql, sql->driver->like_escape);
-    return pattern;
-}
-
-static int is_word(const json_t *value, const char *word)
-{
-    return json_is_string(value) && json_string_length(value) == strlen(word) &&
-           strcmp(json_string_value(value), word) == 0;
-}
-
-static const char *append_is_null(sql_statement_t *sql, const char *text, const sql_column_t *column,
-                                  const json_t *value)
-{
-    int is_null = json_is_true(value) || is_word(value, "true");
-
-    sql_raw(sql, is_null ? " IS NULL" : " IS NOT NULL");
-    return is_null || json_is_false(value) || is_word(value, "false") ? NULL : "takes true or false";
-}
-
-static const operator_t equals = {"", "=", append_equal};
-static const operator_t operators[] = {
-    {"gt", ">", append_comparison},     {"gte", ">=", append_comparison}, {"lt", "<", append_comparison},
-    {"lte", "<=", append_comparison},   {"ne", "<>", append_equal},       {"in", " IN(", append_list},
-    {"like", " LIKE ", append_pattern}, {"isnull", "", append_is_null},
-};
-#define OPERATORS "gt, gte, lt, lte, ne, in, like, isnull"
-
-static const operator_t *operator_named(const char *name)
-{
-    for (apr_size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
-        if (strcmp(operators[i].name, name) == 0) {
-            return &operators[i];
-        }
-    }
-    return NULL;
-}
-
-/* `COLUMN` or `COLUMN__OPERATOR`; a name that a column has is that column's, whatever it ends with. */
-static apr_status_t find_condition(sql_call_t *c, const char *name, const sql_column_t **column,
-                                   const operator_t **operator)
-{
-    const char *end = name;
-
-    *operator= & equals;
-    *column = sql_table_column_named(c->table, name);
-    if (*column != NULL) {
-        return APR_SUCCESS;
-    }
-    for (const char *at = strstr(name, "__"); at != NULL; at = strstr(at + 1, "__")) {
-        end = at;
-    }
-    *operator= end> name ? operator_named(end + 2) : NULL;
-    *column = sql_table_column_named(c->table, apr_pstrmemdup(c->pool, name, (apr_size_t)(end - name)));
-    if (*column == NULL) {
-        return no_column(c, "where", *operator!= NULL ? apr_pstrmemdup(c->pool, name, (apr_size_t)(end - name)) : name);
-    }
-    return *operator!= NULL
-               ? APR_SUCCESS
-               : sql_fail(c, APR_EINVAL, "argument \"where.%s\": there is no operator \"%s\"; there are " OPERATORS,
-                          sql_shown(c, name), sql_shown(c, end + 2));
-}
-
-static apr_status_t append_condition(sql_call_t *c, sql_statement_t *sql, const char *name, const json_t *value)
-{
-    const sql_column_t *column;
-    const operator_t *operator;
-    const char *wrong;
-    apr_status_t rv = find_condition(c, name, &column, &operator);
-
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    sql_raw(sql, "t.");
-    sql_name(sql, column->name);
-    wrong = operator->append(sql, operator->text, column, value);
-    /* Rows of a common value are found in another way than those of a rare one. */
-    sql->varies |= operator!= & equals || c->table->key == NULL || strcmp(column->name, c->table->key) != 0;
-    return wrong == NULL ? APR_SUCCESS : unfit_value(c, "where", name, wrong);
-}
-
 apr_status_t database_argument_where(sql_call_t *c, sql_statement_t *sql)
 {
-    json_t *where = columns_of(c, "where");
-    const char *separator = " WHERE ";
-    const char *name;
-    json_t *value;
-    apr_status_t rv = APR_SUCCESS;
+    database_filter_t filter;
+    apr_status_t rv;
 
-    if (where == NULL) {
+    if (columns_of(c, "where") == NULL) {
         return sql_fail(c, APR_EINVAL, "argument \"where.COLUMN\" is missing; for all rows there is \"all\"");
     }
-    if (json_object_size(where) > CONDITIONS_MAX) {
-        return sql_fail(c, APR_EINVAL, "argument \"where\" has %d conditions; at most %d are accepted",
-                        (int)json_object_size(where), CONDITIONS_MAX);
-    }
-    json_object_foreach(where, name, value)
-    {
-        sql_raw(sql, separator);
-        rv = append_condition(c, sql, name, value);
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
-        separator = " AND ";
-    }
-    return APR_SUCCESS;
+    rv = database_filter_read(c, &filter);
+    return rv == APR_SUCCESS ? database_filter_append(c, &filter, sql) : rv;
 }
 
 /* ------------------------------------------------------------ values */
@@ -356,7 +196,7 @@ static apr_status_t check_settable(sql_call_t *c, const char *name)
     const sql_column_t *column = sql_table_column_named(c->table, name);
 
     if (column == NULL) {
-        return no_column(c, "values", name);
+        return database_argument_no_column(c, "values", name);
     }
     if (column->generated) {
         return unfit_value(c, "values", name, "cannot be set: the database computes this column");

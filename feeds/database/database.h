@@ -9,6 +9,8 @@
  * arguments.c   the arguments of a call, checked
  * tables.c      which tables a call may name
  * write.c       save, update, delete
+ * filter.c      conditions, as SQL and for rows that are here already
+ * filter_changes.c   the rows of a filter, live
  * instances.c   new rows, a row that changed
  * select.c      rows as they are now
  * look.c        a page finds its position in the changes of a watched table, and what is new since

@@ -23,6 +23,8 @@
 #define CURSOR_MARK 'w'
 /* Likewise of what is not there. */
 #define ABSENT_MARK 'a'
+/* Before either of them: this, what the caller keeps with it, a colon. */
+#define NOTE_MARK 'n'
 
 /* ------------------------------------------------------------ looking from a position on */
 
@@ -190,10 +192,27 @@ static int find_in_ring(sql_call_t *c, database_look_t *look, const database_wan
     return 0;
 }
 
+/* The page's cursor, without the note. NULL: it has none. */
+static const char *own_cursor(const sql_call_t *c)
+{
+    const char *text = c->db->host->cursor_get(c->call);
+    const char *end = text != NULL && text[0] == NOTE_MARK ? strchr(text, ':') : NULL;
+
+    return end != NULL ? end + 1 : text;
+}
+
+const char *database_look_note(const sql_call_t *c)
+{
+    const char *text = c->db->host->cursor_get(c->call);
+    const char *end = text != NULL && text[0] == NOTE_MARK ? strchr(text, ':') : NULL;
+
+    return end != NULL ? apr_pstrmemdup(c->pool, text + 1, (apr_size_t)(end - text) - 1) : NULL;
+}
+
 /* A page that has no cursor yet may be of a user who was here before. */
 static apr_status_t find_page(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
 {
-    const char *own = c->db->host->cursor_get(c->call);
+    const char *own = own_cursor(c);
     const char *text = own;
     database_cursor_t cursor;
     apr_status_t rv = APR_SUCCESS;
@@ -206,7 +225,7 @@ static apr_status_t find_page(sql_call_t *c, database_look_t *look, const databa
         return rv;
     }
     parse_cursor(c, text, &cursor);
-    if (database_ring_has_lost(&look->head, cursor.boot)) {
+    if (wanted->anew || database_ring_has_lost(&look->head, cursor.boot)) {
         cursor.position = NULL;
     }
     cursor.boot = own != NULL ? cursor.boot : 0; /* the first view of a page shows what there is now */
@@ -258,7 +277,7 @@ static apr_status_t begin(sql_call_t *c, database_look_t *look, const char *tabl
 
 int database_look_was_absent(const sql_call_t *c)
 {
-    const char *own = c->db->host->cursor_get(c->call);
+    const char *own = own_cursor(c);
 
     return own != NULL && own[0] == ABSENT_MARK;
 }
@@ -357,8 +376,9 @@ static const char *offset_in_ring(const sql_call_t *c, const database_look_t *lo
 
 apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)
 {
-    const char *cursor = apr_psprintf(c->pool, "%c%s:%s:%s", look->is_absent ? ABSENT_MARK : CURSOR_MARK, look->epoch,
-                                      offset_in_ring(c, look), look->next);
+    const char *note = look->note != NULL ? apr_psprintf(c->pool, "%c%s:", NOTE_MARK, look->note) : "";
+    const char *cursor = apr_psprintf(c->pool, "%s%c%s:%s:%s", note, look->is_absent ? ABSENT_MARK : CURSOR_MARK,
+                                      look->epoch, offset_in_ring(c, look), look->next);
 
     if (look->reset) {
         database_call_reset(c);

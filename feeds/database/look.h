@@ -33,6 +33,7 @@ typedef struct database_wanted_t {
         *attribute; /**< only where this column differs, or the row came or went; NULL: all. Others may come too */
     int most;       /**< so many at most */
     int cut;        /**< 1: more are no reset: look->next and look->again say how to go on */
+    int anew;       /**< 1: no changes are, all is to be read, whatever position the page has */
     int alone; /**< 1: nothing is read beside the changes, or, when all is to be read, the elements, at most `most`,
                   those with the smallest keys. Each comes with the position in one statement */
     const json_t *properties; /**< with `alone`: names of elements' properties, and their columns */
@@ -47,8 +48,9 @@ typedef struct database_look_t {
     database_span_t span;     /**< since: NULL at a first view, and after a reset */
     int altered;              /**< the triggers do not know the columns that there are now */
     const char *subscription; /**< names a position that outlives the page; NULL: none */
-    const char *next;         /**< the position to be kept; the snapshot's unless a batch was cut */
-    json_t *changes; /**< since span.since, oldest first; NULL without it: [{"op", "key" (as text), "old": row or null,
+    const char *note; /**< set by the caller: what is kept with the position, a text without colons; NULL: nothing */
+    const char *next; /**< the position to be kept; the snapshot's unless a batch was cut */
+    json_t *changes;  /**< since span.since, oldest first; NULL without it: [{"op", "key" (as text), "old": row or null,
                         "new": row or null}, …] */
     json_t
         *elements; /**< with `alone`, without span.since: [{"id", property, …}, …]; NULL if there are no such
@@ -56,12 +58,12 @@ typedef struct database_look_t {
     const char *odd; /**< how the database writes the key of the members, if that is another way */
     int was_absent;  /**< what the page asks for was not there when it last looked, and it waits for more than its name
                       */
-    int is_absent;  /**< set by the caller: it is not there, and may come under a name that is written in another way */
-    int reset; /**< the page had a position, but what happened since cannot be told: everything is to be shown anew */
-    int again;      /**< there may be more beyond `next` already */
-    int open;       /**< a transaction is */
-    int settled;    /**< positions were made short for this look */
-    int is_crowded; /**< they were not, and the one that was found is long: nothing else is known */
+    int is_absent; /**< set by the caller: it is not there, and may come under a name that is written in another way */
+    int reset;   /**< the page had a position, but what happened since cannot be told: everything is to be shown anew */
+    int again;   /**< there may be more beyond `next` already */
+    int open;    /**< a transaction is */
+    int settled; /**< positions were made short for this look */
+    int is_crowded;       /**< they were not, and the one that was found is long: nothing else is known */
     apr_time_t began;     /**< before the database was asked */
     database_head_t head; /**< of the ring, before anything was read */
     int is_from_ring;     /**< the changes are from the ring: no transaction is open, and rows are what their last image
@@ -86,9 +88,12 @@ apr_status_t database_look_not_watched(sql_call_t *c, const char *table);
  * are created. */
 int database_look_was_absent(const sql_call_t *c);
 
+/** What was kept with the page's position (database_look_t::note). NULL: nothing, or the page has no position. */
+const char *database_look_note(const sql_call_t *c);
+
 /** Where a snapshot is in the changes of a table. */
 typedef struct database_where_t {
-    const char *epoch; /**< of the watching */
+    const char *epoch;    /**< of the watching */
     const char *position; /**< its first number only grows */
 } database_where_t;
 

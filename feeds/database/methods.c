@@ -14,6 +14,7 @@
 #include "catalogue.h"
 #include "connection.h"
 #include "driver.h"
+#include "filter_changes.h"
 #include "instances.h"
 #include "objects.h"
 #include "rows.h"
@@ -288,6 +289,7 @@ METHOD(delete, database_delete_body, "table", "key", "where")
 METHOD(get_new_instances, get_new_instances_body, "table", "limit", "cursor", "persistent")
 METHOD(get_modified_instance, database_modified_instance_body, "table", "key", "persistent")
 METHOD(get_attribute_changes, database_attribute_changes_body, "table", "key", "attribute", "limit", "persistent")
+METHOD(get_filter_changes, database_filter_changes_body, "table", "where", "order_by", "limit", "offset")
 METHOD(get_property_changes, database_property_changes_body, "entity", "id", "property", "persistent")
 METHOD(get_collection_changes, database_collection_changes_body, "entity", "id", "collection", "persistent")
 METHOD(get_query_changes, database_query_changes_body, "query", "parameters", "persistent")
@@ -301,6 +303,7 @@ const vault_feed_method_t database_methods[] = {
     {"get_new_instances", 0, get_new_instances_cb},
     {"get_modified_instance", 0, get_modified_instance_cb},
     {"get_attribute_changes", 0, get_attribute_changes_cb},
+    {"get_filter_changes", 0, get_filter_changes_cb},
     {"get_property_changes", 0, get_property_changes_cb},
     {"get_collection_changes", 0, get_collection_changes_cb},
     {"get_query_changes", 0, get_query_changes_cb},

@@ -114,7 +114,7 @@ static const char *const numbers[] = {"1", "2", "3", "4", "5", "6", "-1", "0", "
 
 enum { WATCHED, UNWATCHED, ALTERED };
 
-typedef enum look_e { NEW_ROWS, ROW, ATTRIBUTE, COLUMN, PROPERTY, COLLECTION, QUERY, LOOKS } look_e;
+typedef enum look_e { NEW_ROWS, ROW, ATTRIBUTE, COLUMN, PROPERTY, COLLECTION, QUERY, FILTER, LOOKS } look_e;
 
 /* A page, or a user, and what was shown. */
 typedef struct watching_t {
@@ -128,6 +128,7 @@ typedef struct watching_t {
     json_t *shown; /* by key; of one row: the row, or null */
     json_t *rows;  /* at the last look at new rows: all that there were, by key */
     int begun, is_cut, was_cut, is_odd, persistent;
+    int is_full; /* of a filter without a limit: there may be more rows than an answer holds */
     json_t *acked;
     int acked_in; /* the table's life then; 0: never */
 } watching_t;
@@ -258,6 +259,14 @@ static json_t *read_table(walk_t *w, int table)
     return found;
 }
 
+/* In the column of a number there may be anything, on SQLite. */
+static int is_of_text(int table, const char *column)
+{
+    return strcmp(column, "wall") == 0
+               ? table == NOTES
+               : strchr("nfsb", column[0]) != NULL && strlen(column) > 3 && strcmp(column, "seen") != 0;
+}
+
 /* What a collection is, by key. */
 static json_t *members(walk_t *w, const watching_t *at)
 {
@@ -286,9 +295,12 @@ static json_t *members(walk_t *w, const watching_t *at)
     return found;
 }
 
-static json_t *key_member(const watching_t *at, const json_t *row)
+static const char *key_in(walk_t *w, const watching_t *at, const json_t *row)
 {
-    return json_object_get(row, at->look == COLLECTION || strcmp(at->query, "notes") != 0 ? "id" : "name");
+    if (at->look == FILTER) {
+        return pair_of(w, tables[at->table].key, row);
+    }
+    return text_of(w, json_object_get(row, at->look == QUERY && strcmp(at->query, "notes") == 0 ? "name" : "id"));
 }
 
 /* Elements, or rows of a query, by key. */
@@ -297,7 +309,7 @@ static json_t *by_key(walk_t *w, const watching_t *at, const json_t *rows)
     json_t *found = json_object();
 
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        const char *key = text_of(w, key_member(at, json_array_get(rows, i)));
+        const char *key = key_in(w, at, json_array_get(rows, i));
 
         if (key != NULL) {
             json_object_set(found, key, json_array_get(rows, i));
@@ -345,15 +357,6 @@ static json_t *values_of_column(walk_t *w, const watching_t *at)
     }
     json_decref(all);
     return found;
-}
-
-/* What a page is to have been shown. */
-static json_t *truth(walk_t *w, const watching_t *at)
-{
-    return at->look == COLLECTION ? members(w, at)
-           : at->look == QUERY    ? result(w, at)
-           : at->look == COLUMN   ? values_of_column(w, at)
-                                  : one_row(w, at);
 }
 
 static int is_whole(const walk_t *w, const watching_t *at)

@@ -6,7 +6,7 @@
 #ifndef DATABASE_WALK_LOOK_H
 #define DATABASE_WALK_LOOK_H
 
-#include "database_walk.h"
+#include "database_walk_filter.h"
 
 /* ------------------------------------------------------------ answers */
 
@@ -17,7 +17,7 @@ static void take_lists(walk_t *w, watching_t *at, const json_t *answer)
 
     json_array_foreach(json_object_get(answer, "added"), i, element)
     {
-        const char *key = text_of(w, key_member(at, element));
+        const char *key = key_in(w, at, element);
 
         if (key == NULL) {
             continue;
@@ -29,7 +29,7 @@ static void take_lists(walk_t *w, watching_t *at, const json_t *answer)
     }
     json_array_foreach(json_object_get(answer, "changed"), i, element)
     {
-        const char *key = text_of(w, key_member(at, element));
+        const char *key = key_in(w, at, element);
         const json_t *was = key != NULL ? json_object_get(at->shown, key) : NULL;
 
         if (key == NULL) {
@@ -42,7 +42,7 @@ static void take_lists(walk_t *w, watching_t *at, const json_t *answer)
     }
     json_array_foreach(json_object_get(answer, "removed"), i, element)
     {
-        const char *key = text_of(w, key_member(at, element));
+        const char *key = key_in(w, at, element);
         const json_t *was = key != NULL ? json_object_get(at->shown, key) : NULL;
 
         if (key == NULL) {
@@ -211,7 +211,7 @@ static int has_all(walk_t *w, const watching_t *at)
         same = (was == NULL || json_is_null(was)) ? now == NULL || json_is_null(now) : json_equal(was, now);
     }
     else {
-        same = json_equal(shown, is);
+        same = json_equal(shown, is) && is_in_order(at, is);
     }
     if (!same) {
         say(w, "differs", apr_pstrcat(w->pool, dumped(w, at->args), " ", dumped(w, shown), " ", dumped(w, is), NULL));
@@ -224,7 +224,7 @@ static int has_all(walk_t *w, const watching_t *at)
 
 static const char *const methods[LOOKS] = {"get_new_instances",     "get_modified_instance", "get_attribute_changes",
                                            "get_attribute_changes", "get_property_changes",  "get_collection_changes",
-                                           "get_query_changes"};
+                                           "get_query_changes",     "get_filter_changes"};
 
 static void forget_shown(watching_t *at)
 {
@@ -235,10 +235,14 @@ static void forget_shown(watching_t *at)
 
 static void take_answer(walk_t *w, watching_t *at, const json_t *answer, int anew)
 {
-    if (at->look == COLLECTION || at->look == QUERY) {
+    if (at->look == COLLECTION || at->look == QUERY || at->look == FILTER) {
         if (anew || (!at->begun && at->persistent && answer != NULL && is_all(w, at, answer))) {
             forget_shown(at);
             at->is_cut = at->look == COLLECTION && json_array_size(json_object_get(answer, "added")) >= (size_t)w->rows;
+        }
+        if (anew && answer != NULL) {
+            at->is_full = at->look == FILTER && json_array_size(json_object_get(answer, "added")) >= (size_t)w->rows &&
+                          json_object_get(at->args, "limit") == NULL;
         }
         take_lists(w, at, answer);
     }
@@ -343,14 +347,6 @@ static void look_at(walk_t *w, watching_t *at)
 
 /* ------------------------------------------------------------ pages */
 
-/* In the column of a number there may be anything, on SQLite. */
-static int is_of_text(int table, const char *column)
-{
-    return strcmp(column, "wall") == 0
-               ? table == NOTES
-               : strchr("nfsb", column[0]) != NULL && strlen(column) > 3 && strcmp(column, "seen") != 0;
-}
-
 static const char *draw_word(walk_t *w, int table, const char *column, int *is_odd)
 {
     int is_text = is_of_text(table, column);
@@ -425,6 +421,10 @@ static void draw_page(walk_t *w, watching_t *at)
         at->table = (int)draw(w, TABLES);
         at->args = json_pack("{s:s}", "table", tables[at->table].name);
     }
+    else if (at->look == FILTER) {
+        at->table = (int)draw(w, TABLES);
+        at->args = draw_filter(w, at->table);
+    }
     else {
         draw_row_page(w, at);
     }
@@ -432,7 +432,8 @@ static void draw_page(walk_t *w, watching_t *at)
         at->column = tables[at->table].columns[draw(w, at->table == POSTS ? 5 : at->table == NOTES ? 4 : 3)];
         json_object_set_new(at->args, "attribute", json_string(at->column));
     }
-    if (!w->is_crowd && at->look != NEW_ROWS && at->look != ATTRIBUTE && at->look != PROPERTY && draw(w, 4) == 0) {
+    if (!w->is_crowd && at->look != NEW_ROWS && at->look != ATTRIBUTE && at->look != PROPERTY && at->look != FILTER &&
+        draw(w, 4) == 0) {
         at->persistent = ++w->users;
         json_object_set_new(at->args, "persistent", json_string("yes"));
     }

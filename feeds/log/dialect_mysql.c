@@ -99,7 +99,7 @@ static void append_key(sql_statement_t *sql, const sql_table_t *table, const cha
         sql_raw(sql,
                 " USING utf8mb4),CHAR(92 USING utf8mb4),CHAR(92,92 USING utf8mb4)),',',CHAR(92,44 USING utf8mb4))");
     }
-    sql_raw(sql, table->keys->nelts > 0 ? ")" : "NULL");
+    sql_raw(sql, ")");
 }
 
 static void append_record(sql_statement_t *sql, const sql_table_t *table, const char *op, int old, int new)
@@ -197,13 +197,11 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
         sql_raw(sql, i == 0 ? " IF " : " OR ");
         append_differs(sql, sql_table_key_column(table, i));
     }
-    if (table->keys->nelts > 0) {
-        sql_raw(sql, " THEN");
-        append_record(sql, table, "D", 1, 0);
-        append_record(sql, table, "I", 0, 1);
-    }
+    sql_raw(sql, " THEN");
+    append_record(sql, table, "D", 1, 0);
+    append_record(sql, table, "I", 0, 1);
     for (int i = 0; i < table->columns->nelts; i++) {
-        sql_raw(sql, i > 0 ? " OR " : table->keys->nelts > 0 ? " ELSEIF " : " IF ");
+        sql_raw(sql, i == 0 ? " ELSEIF " : " OR ");
         append_differs(sql, sql_table_column(table, i)->name);
     }
     sql_raw(sql, " THEN");

@@ -97,7 +97,6 @@ static void append_key(sql_statement_t *sql, const sql_table_t *table, const cha
         append_key_part(sql, table, i, row);
         sql_raw(sql, ",'\\','\\\\'),',','\\,')");
     }
-    sql_raw(sql, table->keys->nelts > 0 ? "" : "NULL");
 }
 
 /* `old`, `new`: whether there is such an image. */
@@ -159,14 +158,14 @@ static void append_when_key_differs(sql_statement_t *sql, const sql_table_t *tab
         sql_raw(sql, i > 0 ? " OR " : when);
         append_differs(sql, sql_table_key_column(table, i));
     }
-    sql_raw(sql, table->keys->nelts > 0 ? ")" : "");
+    sql_raw(sql, ")");
 }
 
 static void append_when_row_differs(sql_statement_t *sql, const sql_table_t *table)
 {
     append_when_key_differs(sql, table, " WHEN NOT(");
     for (int i = 0; i < table->columns->nelts; i++) {
-        sql_raw(sql, i > 0 ? " OR " : table->keys->nelts > 0 ? " AND(" : " WHEN(");
+        sql_raw(sql, i == 0 ? " AND(" : " OR ");
         append_differs(sql, sql_table_column(table, i)->name);
     }
     sql_raw(sql, ")");
@@ -200,14 +199,12 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
     append_record(sql, table, "U", 1, 1);
     end_trigger(sql, statements);
 
-    if (table->keys->nelts > 0) {
-        sql = begin_trigger(c, table, "rename", "UPDATE");
-        append_when_key_differs(sql, table, " WHEN(");
-        sql_raw(sql, " BEGIN");
-        append_record(sql, table, "D", 1, 0);
-        append_record(sql, table, "I", 0, 1);
-        end_trigger(sql, statements);
-    }
+    sql = begin_trigger(c, table, "rename", "UPDATE");
+    append_when_key_differs(sql, table, " WHEN(");
+    sql_raw(sql, " BEGIN");
+    append_record(sql, table, "D", 1, 0);
+    append_record(sql, table, "I", 0, 1);
+    end_trigger(sql, statements);
 
     sql = begin_trigger(c, table, "delete", "DELETE");
     sql_raw(sql, " BEGIN");

@@ -101,7 +101,7 @@ static apr_status_t find_table(database_tail_t *tail, sql_call_t *c, const json_
         return rv;
     }
     found = (known_t){.table = c->table, .shape = database_dialect_shape(c, c->table)};
-    if ((c->table->keys->nelts == 0 && !tail->feed->is_own) ||
+    if (c->table->keys->nelts == 0 ||
         strcmp(database_dialect_columns(c, c->table), json_string_value(json_object_get(watched, "columns"))) != 0) {
         complain(tail, c, name, "has other columns than when it was watched: run vaultctl watch again");
         found.shape = 0;

@@ -14,6 +14,7 @@
 
 #include "announce/gate.h"
 #include "base/now.h"
+#include "feed/feed_report.h"
 #include "feed/feeds.h"
 #include "feed/render.h"
 #include "page/page.h"
@@ -431,6 +432,7 @@ static void child_init(apr_pool_t *pchild, server_rec *s)
     vault_throttle_start(pchild);
     vault_render_start(pchild);
     vault_feeds_start(pchild, s);
+    vault_feed_reports_start(pchild);
 }
 
 /* May run in the main thread, the listener, a worker or a signal handler. */

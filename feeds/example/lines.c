@@ -21,7 +21,8 @@ typedef struct lines_t {
     apr_thread_t *watcher; /* of this child, as all below */
     apr_thread_mutex_t *lock;
     apr_thread_cond_t *wake;
-    int stopping; /* lock */
+    int stopping;   /* lock */
+    apr_off_t size; /* lock: of the file at the last look; -1: it is not there */
 } lines_t;
 
 static const vault_feed_param_t params[] = {
@@ -188,6 +189,9 @@ static void look(lines_t *f, apr_finfo_t *last, apr_pool_t *pool)
         f->host->notify(f->interest);
     }
     *last = now;
+    apr_thread_mutex_lock(f->lock);
+    f->size = now.inode ? now.size : -1;
+    apr_thread_mutex_unlock(f->lock);
     apr_pool_clear(pool);
 }
 
@@ -209,6 +213,26 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *self)
     }
     apr_thread_mutex_unlock(f->lock);
     return NULL;
+}
+
+/* ----------------------------------------------------------------- reporting */
+
+static const vault_feed_figure_t figures[] = {
+    {"File", "the file that is watched", VAULT_FIGURE_FACT},
+    {"Size", "bytes of the file at the last look", VAULT_FIGURE_GAUGE},
+    {NULL, NULL, 0},
+};
+
+/* The watcher holds the lock for a moment only, and not while it looks. */
+static json_t *report(void *self)
+{
+    lines_t *f = self;
+    apr_off_t size;
+
+    apr_thread_mutex_lock(f->lock);
+    size = f->size;
+    apr_thread_mutex_unlock(f->lock);
+    return json_pack("{s:s, s:o}", "File", f->file, "Size", size >= 0 ? json_integer(size) : json_null());
 }
 
 /* --------------------------------------------------------------- life */
@@ -239,6 +263,7 @@ static const char *start(void *self, apr_pool_t *pchild)
     lines_t *f = self;
 
     f->stopping = 0;
+    f->size = -1;
     if (apr_thread_mutex_create(&f->lock, APR_THREAD_MUTEX_DEFAULT, pchild) != APR_SUCCESS ||
         apr_thread_cond_create(&f->wake, pchild) != APR_SUCCESS ||
         apr_thread_create(&f->watcher, NULL, watch, f, pchild) != APR_SUCCESS) {
@@ -268,4 +293,6 @@ const vault_feed_t vault_feed = {
     .open = open_lines,
     .child_start = start,
     .child_stop = stop,
+    .figures = figures,
+    .report = report,
 };

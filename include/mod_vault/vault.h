@@ -187,6 +187,26 @@ typedef struct vault_feed_method_t {
     apr_status_t (*call)(void *self, vault_call_t *call, const json_t *args, json_t **rows);
 } vault_feed_method_t;
 
+/** A figure that a feed reports: a row of its constant table. The list ends with a NULL name.
+ *
+ * A name is an upper-case letter and at most VAULT_FIGURE_NAME_MAX - 1 letters and digits. It is unique in the table,
+ * is not Name, Kind or Error, and does not end with Total.
+ * Administrators see the figure in each form of the status. A monitoring system sees `vault_feed_KIND_NAME`, where KIND
+ * is vault_feed_t::name: RingBytes of the database feed is vault_feed_database_ring_bytes{feed="…"}. */
+typedef struct vault_feed_figure_t {
+    const char *name;
+    const char *meaning; /**< half a sentence in ASCII: "bytes of memory for changes" */
+    unsigned kind;       /**< VAULT_FIGURE_… */
+} vault_feed_figure_t;
+
+#define VAULT_FIGURE_NAME_MAX 40
+/** A text or a whole number that is no measurement (the id of a process). Monitoring systems do not see it. */
+#define VAULT_FIGURE_FACT 0u
+/** A whole number that rises and falls. */
+#define VAULT_FIGURE_GAUGE 1u
+/** A whole number that only grows. A restart of the server may begin it at 0 again. */
+#define VAULT_FIGURE_COUNTER 2u
+
 /** The descriptor of a feed: constant data, read once at start-up. */
 struct vault_feed_t {
     apr_uint32_t abi;  /**< VAULT_FEED_ABI */
@@ -220,6 +240,32 @@ struct vault_feed_t {
      * if the page is never heard of again. So it says where the place is ("7"), not that it moves ("+1"), and never moves it back.
      * Any thread of any child, outside of a request and of any lock; the page's next answer waits for it. May block. */
     void (*acked)(void *self, const char *data);
+
+    /** What `report` reports. A table that breaks the rules of vault_feed_figure_t stops the start with a sentence.
+     * May be NULL. Together with `report` it came after acked: a feed whose `size` ends before reports nothing. */
+    const vault_feed_figure_t *figures;
+
+    /** Report the figures as they are now, for the status of the server (docs/operating.md).
+     *
+     *     return json_pack("{s:I, s:s}", "Reads", (json_int_t)shared->reads, "State", "the file can be read");
+     *
+     * The child that answers a request for the status asks its own `self`. To report for the whole server, keep the
+     * figures in memory that `open` shares between the children (mmap with MAP_SHARED | MAP_ANONYMOUS, and a cleanup of
+     * `pool` that unmaps it). Figures of one child differ from request to request.
+     *
+     * Do not block: read memory, no file, no database, and take no lock that another thread holds while it waits. The
+     * host does not rely on that. It calls `report` from a thread of its own, one for each feed at a time, and waits at
+     * most a second for all feeds together. Then the status says that this feed does not report, and shows all else.
+     * The thread goes on, and child_stop is not called before it has returned.
+     *
+     * The host does not rely on the values either. It shows the names in `figures` only: numbers as they are, and of
+     * texts the first VAULT_PROPERTY_VALUE_MAX bytes, with "?" for each control character of ASCII and U+FFFD for what
+     * is not UTF-8. A value of another type, or a negative one of a counter, is not shown, and the status says so.
+     *
+     * @return a new reference to an object, name of a figure -> value. A figure that is missing or null has no value
+     *         now (the age of the oldest entry, where there is none). NULL: no figure can be told now
+     * Not called where child_start failed. Any thread, outside of a request and of any lock. */
+    json_t *(*report)(void *self);
 };
 
 /** What a feed's shared object exports; declared here so that it is visible whatever the language and the flags. */

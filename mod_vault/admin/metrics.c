@@ -1,36 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures as OpenMetrics (https://prometheus.io/docs/specs/om/open_metrics_spec/) and in mod_status. */
+/* The figures as OpenMetrics and in mod_status. */
 #include "admin/metrics.h"
 
-#include "apr_lib.h"
 #include "apr_optional_hooks.h"
 #include "apr_strings.h"
 #include "http_protocol.h"
 #include "mod_status.h"
 
+#include "admin/feed_status.h"
 #include "admin/figures.h"
 #include "admin/qos_status.h"
+#include "base/metric_text.h"
+#include "feed/feed_report.h"
 #include "server/server.h"
 
 /* The part of mod_status's page has room for the figures of one moment. */
 static const char *const in_mod_status[] = {"Pages",    "Interests", "Waiting", "Answers",
                                             "Notifies", "Failures",  "Refused"};
-
-/* "PagesMax" -> "vault_pages_max" */
-static const char *metric_name(const char *name, apr_pool_t *pool)
-{
-    char *metric = apr_palloc(pool, sizeof("vault") + 2 * strlen(name)), *to = metric + strlen("vault");
-
-    memcpy(metric, "vault", strlen("vault"));
-    for (; *name; name++) {
-        if (apr_isupper(*name)) {
-            *to++ = '_';
-        }
-        *to++ = (char)apr_tolower(*name);
-    }
-    *to = '\0';
-    return metric;
-}
 
 int vault_metrics_write(request_rec *r)
 {
@@ -40,12 +26,13 @@ int vault_metrics_write(request_rec *r)
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
     ap_set_content_type(r, "application/openmetrics-text; version=1.0.0; charset=utf-8");
     for (i = 0; i < count; i++) {
-        const char *metric = metric_name(figures[i].name, r->pool);
+        const char *metric = vault_metric_name("vault", figures[i].name, r->pool);
         ap_rprintf(r, "# TYPE %s %s\n# HELP %s %s\n%s%s %" APR_UINT64_T_FMT "\n", metric,
                    figures[i].grows ? "counter" : "gauge", metric, figures[i].meaning, metric,
                    figures[i].grows ? "_total" : "", vault_figure_total(&figures[i]));
     }
     vault_qos_status_metrics(r);
+    vault_feed_status_metrics(r, vault_feed_reports(r->pool));
     ap_rputs("# EOF\n", r);
     return OK;
 }

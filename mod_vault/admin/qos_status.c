@@ -6,6 +6,7 @@
 
 #include "http_protocol.h"
 
+#include "base/metric_text.h"
 #include "base/utf8.h"
 #include "qos/qos.h"
 #include "server/server.h"
@@ -127,21 +128,6 @@ void vault_qos_status_html(request_rec *r)
     }
 }
 
-/* The text of a label: backslash, quote and line feed are escaped. */
-static const char *label(const char *text, apr_pool_t *pool)
-{
-    char *escaped = apr_palloc(pool, 2 * strlen(text) + 1), *to = escaped;
-
-    for (; *text; text++) {
-        if (*text == '\\' || *text == '"' || *text == '\n') {
-            *to++ = '\\';
-        }
-        *to++ = *text == '\n' ? 'n' : *text;
-    }
-    *to = '\0';
-    return escaped;
-}
-
 /* A family's lines must stand together, so the gates are gone through once for each. */
 static void write_family(request_rec *r, const column_t *column)
 {
@@ -155,7 +141,7 @@ static void write_family(request_rec *r, const column_t *column)
                        column->grows ? "counter" : "gauge", column->metric, column->meaning);
         }
         ap_rprintf(r, "vault_qos_%s%s{location=\"%s\"} %" APR_UINT64_T_FMT "\n", column->metric,
-                   column->grows ? "_total" : "", label(facts.name, r->pool), value_of(&facts, column));
+                   column->grows ? "_total" : "", vault_metric_label(facts.name, r->pool), value_of(&facts, column));
     }
 }
 

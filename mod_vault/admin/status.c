@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows the figures, in all and by child. */
+/* Shows the figures, in all and by child, and what feeds report. */
 #include "admin/status.h"
 
 #include <jansson.h>
@@ -10,11 +10,13 @@
 
 #include "admin/checkup.h"
 #include "admin/explain.h"
+#include "admin/feed_status.h"
 #include "admin/figures.h"
 #include "admin/listing.h"
 #include "admin/metrics.h"
 #include "admin/qos_status.h"
 #include "admin/tail.h"
+#include "feed/feed_report.h"
 #include "poll/dispatcher.h"
 #include "request/body.h"
 #include "request/reply.h"
@@ -89,6 +91,7 @@ static int write_auto(request_rec *r)
     json_decref(total);
     json_decref(children);
     vault_qos_status_auto(r);
+    vault_feed_status_auto(r, vault_feed_reports(r->pool));
     return OK;
 }
 
@@ -142,6 +145,7 @@ static int write_html(request_rec *r)
     }
     ap_rputs("</table>\n", r);
     vault_qos_status_html(r);
+    vault_feed_status_html(r, vault_feed_reports(r->pool));
     write_children(r);
     ap_rputs("</body>\n</html>\n", r);
     return OK;
@@ -154,6 +158,7 @@ static int write_json(request_rec *r)
     json_t *total = total_json();
 
     json_object_set_new(total, "Qos", vault_qos_status_json(r->pool));
+    json_object_set_new(total, "Feeds", vault_feed_status_json(vault_feed_reports(r->pool)));
     json_object_set_new(total, "Children", children_json());
     return vault_reply_json(r, HTTP_OK, total);
 }

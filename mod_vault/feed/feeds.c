@@ -10,6 +10,7 @@
 #include "apr_strings.h"
 #include "http_log.h"
 
+#include "base/feed_figures.h"
 #include "base/now.h"
 #include "feed/feedcall.h"
 #include "server/log.h"
@@ -29,12 +30,24 @@ const vault_loaded_feed_t *vault_feeds_find(const char *name)
     return apr_hash_get(feeds, name, APR_HASH_KEY_STRING);
 }
 
+apr_array_header_t *vault_feeds_all(apr_pool_t *pool)
+{
+    apr_array_header_t *all = apr_array_make(pool, 4, sizeof(const vault_loaded_feed_t *));
+    apr_hash_index_t *i;
+
+    for (i = apr_hash_first(pool, feeds); i; i = apr_hash_next(i)) {
+        APR_ARRAY_PUSH(all, const vault_loaded_feed_t *) = apr_hash_this_val(i);
+    }
+    return all;
+}
+
 /* ------------------------------------------------------------------- loading */
 
 static const char *load_object(const vault_feed_t **vtable, const char *name, const char *path, apr_pool_t *pconf)
 {
     apr_dso_handle_t *dso = NULL;
     apr_dso_handle_sym_t symbol;
+    const char *wrong;
     char reason[256];
 
     if (apr_dso_load(&dso, path, pconf) != APR_SUCCESS) {
@@ -55,7 +68,8 @@ static const char *load_object(const vault_feed_t **vtable, const char *name, co
     if ((*vtable)->size < offsetof(vault_feed_t, acked) || !(*vtable)->methods || !(*vtable)->open) {
         return apr_psprintf(pconf, "VaultFeed %s %s: its descriptor is not complete", name, path);
     }
-    return NULL;
+    wrong = vault_feed_figures_check(*vtable, pconf);
+    return wrong ? apr_psprintf(pconf, "VaultFeed %s %s: %s", name, path, wrong) : NULL;
 }
 
 static const vault_feed_param_t *find_param(const vault_feed_t *vtable, const char *name)

@@ -29,6 +29,8 @@ const char *vault_feeds_load(const char *name, const char *path, const apr_table
 const vault_loaded_feed_t *vault_feeds_find(const char *name);
 /** @return NULL: the feed has none */
 const vault_feed_method_t *vault_feeds_find_method(const vault_loaded_feed_t *feed, const char *name);
+/** All of them, in any order. @return of const vault_loaded_feed_t *, in `pool` */
+apr_array_header_t *vault_feeds_all(apr_pool_t *pool);
 /** Is it told that a browser has what it showed? */
 int vault_feeds_hears(const vault_loaded_feed_t *feed);
 

@@ -85,6 +85,8 @@ for my $row (
         'another version of the interface'],
     ['hidden', sub { s/^const vault_feed_t vault_feed = /const vault_feed_t my_feed = /m or die }, qr/: it is no feed: it exports no "vault_feed"$/, 'no descriptor'],
     ['undefined', sub { s/apr_pool_clear\(pool\);/void nowhere(void); nowhere();/ or die }, qr/: it cannot be loaded: .*undefined symbol: nowhere$/, 'a function that is nowhere'],
+    ['figure', sub { s/"Size", /"size", / or die }, qr/: its figure "size" is not named as a figure may be: an upper-case letter, then up to 39 letters and digits; not/,
+        'a figure with another name'],
     ['half', sub { s/\.open = open_lines,// or die }, qr/: its descriptor is not complete$/, 'no open'],
 ) {
     my ($name, $change, $sentence, $why) = @$row;
@@ -105,7 +107,34 @@ AddType text/html .shtml
 </Directory>
 END
 my $config = qq($site$feed "file=$file"\n);
+# One that was built before feeds reported, and one that says that what is a gauge elsewhere only grows.
+my %others = (
+    older => sub { s/\.size = sizeof\(vault_feed_t\)/.size = __builtin_offsetof(vault_feed_t, figures)/ or die },
+    other => sub { s/VAULT_FIGURE_GAUGE/VAULT_FIGURE_COUNTER/ or die },
+);
+for my $name (sort keys %others) {
+    my ($object, $words) = build($name, $others{$name}, 'make -s');
+    ok($object, "another feed: $name") or diag($words);
+    $config .= qq(VaultFeed $name "$object" file=$top/nothing.log\n);
+}
 my $server = use_server(VaultTest::Server->start('example', config => $config, without_cgid => 1));
+
+# What it reports. Its watcher looks when it begins.
+my $feeds = wait_until(
+    sub {
+        my %all = map { $_->{Name} => $_ } @{status_of_children()->{Feeds}};
+        defined $all{lines}{Size} ? \%all : undef;
+    },
+    'the example reports'
+);
+is_deeply($feeds->{lines}, {Name => 'lines', Kind => 'lines', Error => undef, File => $file, Size => 14}, 'the status shows what the example reports');
+is_deeply($feeds->{older}, {Name => 'older', Kind => 'lines', Error => undef}, '... and a feed that was built before there were figures');
+is_deeply($feeds->{other}, {Name => 'other', Kind => 'lines', Error => undef, File => "$top/nothing.log", Size => undef}, '... and one whose figure has no value');
+my $size = sub { return join '', grep { /vault_feed_lines_size/ && !/HELP/ } split /(?<=\n)/, get('/vault/status?metrics')->{body} };
+is($size->(), qq(# TYPE vault_feed_lines_size gauge\nvault_feed_lines_size{feed="lines"} 14\n), 'a monitoring system is told of the value that there is');
+spew("$top/nothing.log", "x\n");
+wait_until(sub { (grep { $_->{Name} eq 'other' } @{status_of_children()->{Feeds}})[0]{Size} }, 'the other figure has a value, too');
+is($size->(), qq(# TYPE vault_feed_lines_size gauge\nvault_feed_lines_size{feed="lines"} 14\n), '... and not of two kinds of one metric');
 site_file('/feed/line.html', '{{#rows}}{{line}}|{{/rows}}');
 my $method = site_file('/feed/lines-new.shtml', '<!--#feed name="lines" method="get_new_lines" limit="2" template="line.html" -->');
 live_shtml('/feed/lines.shtml', $method, "<p><!--#include virtual=\"$method\" --></p>\n");

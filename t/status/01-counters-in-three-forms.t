@@ -14,7 +14,7 @@ my $auto = get('/vault/status?auto');
 is($auto->{status}, 200, '?auto');
 is($auto->{headers}{'content-type'}, 'text/plain; charset=utf-8', '... is text');
 is($auto->{headers}{'cache-control'}, 'no-store', '... that nobody keeps');
-unlike($auto->{body}, qr/^(?!\w+: \d+$|Qos\d+Location: \S)./m, '... of lines "key: number", names of locations, and nothing else');
+unlike($auto->{body}, qr/^(?!\w+: \d+$|Qos\d+Location: \S|Feed\d+[A-Z]\w*: \S)./m, '... of lines "key: number", names of locations, what feeds report, and nothing else');
 my %auto = $auto->{body} =~ /^(\w+): (\d+)$/mg;
 ok(defined $auto{$_}, "... has $_") for @tables, @counters, 'Children';
 

@@ -14,13 +14,15 @@ typedef struct feed_t {
     const vault_host_t *host;
     const char *broken;  /* what child_start says; NULL: it starts */
     int ticks;           /* atomic */
-    const char *journal; /* a file; a line for each acknowledgement */
+    const char *journal; /* a file; a line for each acknowledgement, and each report that was held */
+    int stops;           /* a line for each child that stops, as well */
 } feed_t;
 
 static const vault_feed_param_t params[] = {
     {"word", NULL, "a word", 0},
     {"broken", "", "why children cannot start it", 0},
     {"journal", "", "a file that gets a line for each acknowledgement", VAULT_PARAM_PATH},
+    {"stops", "0", "1: and for each child that stops", 0},
     {NULL, NULL, NULL, 0},
 };
 
@@ -114,19 +116,27 @@ static int is_first(const feed_t *f)
     return fd >= 0 && close(fd) == 0;
 }
 
-static void acked(void *self, const char *data)
+/* `pid`: of the child; 0: it does not matter */
+static void write_journal(const feed_t *f, const char *word, int pid)
 {
-    feed_t *f = self;
     char line[64];
-    int length = apr_snprintf(line, sizeof(line), "%s\n", data);
+    size_t length = (size_t)(pid ? apr_snprintf(line, sizeof(line), "%s %d\n", word, pid)
+                                 : apr_snprintf(line, sizeof(line), "%s\n", word));
     int fd = open(f->journal, O_WRONLY | O_APPEND | O_CREAT, 0666);
 
     if (fd >= 0) {
-        if (write(fd, line, (size_t)length) != length) {
+        if (write(fd, line, length) != (ssize_t)length) {
             f->host->log(3, "the journal %s cannot be written", f->journal);
         }
         close(fd);
     }
+}
+
+static void acked(void *self, const char *data)
+{
+    feed_t *f = self;
+
+    write_journal(f, data, 0);
     if (!strncmp(data, "deadly", 6) && is_first(f)) {
         kill(getpid(), SIGKILL);
     }
@@ -144,6 +154,39 @@ static apr_status_t again(void *self, vault_call_t *call, const json_t *args, js
     return APR_SUCCESS;
 }
 
+static const vault_feed_figure_t figures[] = {
+    {"Fact", "what is \"so\"", VAULT_FIGURE_FACT},
+    {"Gauge", "what rises & falls", VAULT_FIGURE_GAUGE},
+    {"Counter", "what grows", VAULT_FIGURE_COUNTER},
+    {"Raw", "bytes that are no text", VAULT_FIGURE_FACT},
+    {NULL, NULL, 0},
+};
+
+static const char raw[] = "a\xff\nFeed1Forged: 1\r<b>\0c";
+
+/* The file JOURNAL.report has what is reported, and JOURNAL.hold is a FIFO: the report ends when somebody has opened it to write. */
+static json_t *report(void *self)
+{
+    const feed_t *f = self;
+    char path[1024];
+    json_t *said;
+    int fd;
+
+    apr_snprintf(path, sizeof(path), "%s.hold", f->journal);
+    fd = f->journal[0] ? open(path, O_RDONLY) : -1;
+    if (fd >= 0) {
+        close(fd);
+        write_journal(f, "reported", (int)getpid());
+    }
+    apr_snprintf(path, sizeof(path), "%s.report", f->journal);
+    if (f->journal[0] && access(path, F_OK) == 0) {
+        return json_load_file(path, JSON_DECODE_ANY, NULL);
+    }
+    said = json_pack("{s:s, s:i, s:i}", "Fact", "as it should be", "Gauge", -5, "Counter", 7);
+    json_object_set_new(said, "Raw", json_stringn_nocheck(raw, sizeof(raw) - 1));
+    return said;
+}
+
 static const vault_feed_method_t methods[] = {
     {"tick", 0, tick},   {"echo", 0, echo}, {"empty", 0, empty},         {"nothing", 0, nothing}, {"anew", 0, anew},
     {"again", 0, again}, {"fail", 0, fail}, {"overreach", 0, overreach}, {"count", 0, count},     {NULL, 0, NULL},
@@ -157,6 +200,7 @@ static const char *open_feed(void **self, const vault_host_t *host, const apr_ta
     f->host = host;
     f->broken = broken[0] ? apr_pstrdup(pool, broken) : NULL;
     f->journal = apr_pstrdup(pool, apr_table_get(given, "journal"));
+    f->stops = strcmp(apr_table_get(given, "stops"), "1") == 0;
     *self = f;
     return word[0] && !strchr(word, ' ') ? NULL : apr_psprintf(pool, "word=%s: a word is accepted", word);
 }
@@ -164,6 +208,15 @@ static const char *open_feed(void **self, const vault_host_t *host, const apr_ta
 static const char *child_start(void *self, apr_pool_t *pchild)
 {
     return ((feed_t *)self)->broken;
+}
+
+static void child_stop(void *self)
+{
+    const feed_t *f = self;
+
+    if (f->stops) {
+        write_journal(f, "stopped", (int)getpid());
+    }
 }
 
 const vault_feed_t vault_feed = {
@@ -174,5 +227,8 @@ const vault_feed_t vault_feed = {
     .methods = methods,
     .open = open_feed,
     .child_start = child_start,
+    .child_stop = child_stop,
     .acked = acked,
+    .figures = figures,
+    .report = report,
 };

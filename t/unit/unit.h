@@ -32,6 +32,7 @@
     SUITE(utf8)                                                                                                        \
     SUITE(text)                                                                                                        \
     SUITE(json_text)                                                                                                   \
+    SUITE(feed_figures)                                                                                                \
     SUITE(state)                                                                                                       \
     SUITE(page)                                                                                                        \
     SUITE(page_chain)                                                                                                  \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status and top: the server's figures, whichever it has. What is one number of two (Pages of PagesMax) is put into one line; what only
+/* status and top: the server's figures and those of its feeds, whichever it has. What is one number of two (Pages of PagesMax) is put into one line; what only
  * grows has its speed in the live form.
  */
 #include <stdio.h>
@@ -168,6 +168,60 @@ static void print_locations(screen_t *s)
     }
 }
 
+/* --------------------------------------------------------------------- feeds */
+
+/* The same feed in the look before; NULL: it was not there. */
+static const json_t *feed_before(const screen_t *s, const json_t *name)
+{
+    const json_t *feed;
+    size_t i;
+
+    json_array_foreach(json_object_get(s->before, "Feeds"), i, feed)
+    {
+        if (json_equal(json_object_get(feed, "Name"), name)) {
+            return feed;
+        }
+    }
+    return NULL;
+}
+
+/* What it reports, whichever figures it has. */
+static void print_feed(screen_t *s, const json_t *feed)
+{
+    const json_t *name = json_object_get(feed, "Name"), *value;
+    screen_t of = {.now = feed, .before = feed_before(s, name), .seconds = s->seconds, .brief = s->brief};
+    const char *figure;
+
+    s->rows -= 2;
+    putchar('\n');
+    vaultctl_print("Feed %s (%s)\n", vaultctl_json_text(name), vaultctl_json_text(json_object_get(feed, "Kind")));
+    json_object_foreach((json_t *)feed, figure, value)
+    {
+        of.rows = s->rows;
+        if (json_is_integer(value)) {
+            print_figure(&of, figure);
+        }
+        else if (json_is_string(value) && strcmp(figure, "Name") != 0 && strcmp(figure, "Kind") != 0 &&
+                 may_print(&of)) {
+            vaultctl_print("%-18s %s\n", figure, json_string_value(value));
+        }
+        s->rows = of.rows;
+    }
+}
+
+static void print_feeds(screen_t *s)
+{
+    const json_t *feed;
+    size_t i;
+
+    json_array_foreach(json_object_get(s->now, "Feeds"), i, feed)
+    {
+        if (s->rows >= 3) {
+            print_feed(s, feed);
+        }
+    }
+}
+
 /* --------------------------------------------------------------------- live */
 
 /* How many lines the terminal has; output that is no terminal has no end. */
@@ -197,6 +251,7 @@ static void draw(const vaultctl_options_t *options, const json_t *now, const jso
     putchar('\n');
     print_figures(&s);
     print_children(&s);
+    print_feeds(&s);
     if (!isatty(STDOUT_FILENO)) {
         putchar('\n');
     }
@@ -284,6 +339,7 @@ int vaultctl_status(const vaultctl_options_t *options, char *const *words, int c
         print_figures(&s);
         print_locations(&s);
         print_children(&s);
+        print_feeds(&s);
     }
     json_decref(now);
     return VAULTCTL_DONE;

@@ -25,6 +25,7 @@
  * query_text.c  a query taken to pieces
  * results.c     what pages have seen of queries, kept in the database
  * subscription.c  positions that outlive pages
+ * report.c      what the status shows of the feed
  * model.c       entities, collections and queries, from a file
  */
 #ifndef DATABASE_H

@@ -12,6 +12,7 @@
 #include "digest.h"
 #include "interests.h"
 #include "methods.h"
+#include "report.h"
 #include "subscription.h"
 #include "tables.h"
 #include "tailer.h"
@@ -110,4 +111,6 @@ const vault_feed_t vault_feed = {
     .child_start = child_start_cb,
     .child_stop = child_stop_cb,
     .acked = database_subscription_acked,
+    .figures = database_figures,
+    .report = database_report,
 };

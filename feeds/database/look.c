@@ -181,15 +181,18 @@ static void parse_cursor(sql_call_t *c, const char *text, database_cursor_t *cur
 static int find_in_ring(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
                         const database_cursor_t *cursor)
 {
-    const database_log_t *feed = (const database_log_t *)c->db;
-    database_why_t why = DATABASE_WHY_FIRST;
-
-    if (cursor->position != NULL && database_look_in_ring(c, look, wanted, cursor, &why)) {
-        database_board_count_ring(feed);
-        return 1;
+    look->why = DATABASE_WHY_FIRST;
+    if (cursor->position == NULL || !database_look_in_ring(c, look, wanted, cursor, &look->why)) {
+        return 0;
     }
-    database_board_count_sql(feed, why);
-    return 0;
+    database_board_count_ring((const database_log_t *)c->db);
+    return 1;
+}
+
+/* The database has answered. */
+static void count_sql(const sql_call_t *c, const database_look_t *look)
+{
+    database_board_count_sql((const database_log_t *)c->db, look->epoch != NULL ? look->why : DATABASE_WHY_UNWATCHED);
 }
 
 /* The page's cursor, without the note. NULL: it has none. */
@@ -240,6 +243,9 @@ static apr_status_t find_page(sql_call_t *c, database_look_t *look, const databa
         look->reset |= own != NULL && !look->was_absent;
         rv = comes_at_once(c, wanted) ? look_at_once(c, look, wanted) : look_anew(c, look, wanted);
     }
+    if (rv == APR_SUCCESS && !look->is_crowded) {
+        count_sql(c, look);
+    }
     return rv;
 }
 
@@ -251,6 +257,7 @@ static apr_status_t find_page_settled(sql_call_t *c, database_look_t *look, cons
 
     if (rv == APR_SUCCESS && look->is_crowded) {
         again.settled = 1;
+        again.why = look->why;
         rv = database_look_end(c, look, rv);
         *look = again;
         rv = rv == APR_SUCCESS ? look->dialect->settle(c, c->db->timeout) : rv;
@@ -271,6 +278,9 @@ static apr_status_t begin(sql_call_t *c, database_look_t *look, const char *tabl
     }
     if (rv == APR_SUCCESS) {
         rv = has ? find_page_settled(c, look, wanted) : open_snapshot(c, look);
+    }
+    if (rv == APR_SUCCESS && !has) {
+        count_sql(c, look);
     }
     return rv == APR_SUCCESS ? rv : database_look_end(c, look, rv);
 }

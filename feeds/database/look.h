@@ -18,10 +18,10 @@
 #ifndef DATABASE_LOOK_H
 #define DATABASE_LOOK_H
 
+#include "board.h"
 #include "database.h"
 #include "dialect.h"
 #include "keys.h"
-#include "ring.h"
 
 /** Which changes are wanted. */
 typedef struct database_wanted_t {
@@ -66,6 +66,7 @@ typedef struct database_look_t {
     int is_crowded;       /**< they were not, and the one that was found is long: nothing else is known */
     apr_time_t began;     /**< before the database was asked */
     database_head_t head; /**< of the ring, before anything was read */
+    database_why_t why;   /**< the ring cannot answer */
     int is_from_ring;     /**< the changes are from the ring: no transaction is open, and rows are what their last image
                              says */
 } database_look_t;

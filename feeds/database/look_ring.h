@@ -6,7 +6,6 @@
 #ifndef DATABASE_LOOK_RING_H
 #define DATABASE_LOOK_RING_H
 
-#include "board.h"
 #include "look.h"
 
 /** Where a page is: its cursor, parsed. */

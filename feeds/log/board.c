@@ -23,29 +23,20 @@
 #include "digest.h"
 
 /* Of what is in it, and what it means: children of two versions do not share one. */
-#define BOARD_VERSION 8
+#define BOARD_VERSION 9
 /* Of an incarnation, with its NUL. */
 #define INCARNATION_BYTES 64
 
 struct database_board_t {
     char incarnation[INCARNATION_BYTES];        /* the tailer */
     _Atomic pid_t tailer;                       /* atomic: the tailer, when it has said so; 0: there is none */
-    _Atomic int serving;                        /* atomic */
+    _Atomic int reading;                        /* atomic: a database_reading_t */
     _Atomic apr_uint32_t asked;                 /* atomic: how many tickets were taken */
     _Atomic apr_uint32_t served;                /* atomic: the last ticket that was served; a futex */
     _Atomic apr_uint64_t from_ring;             /* atomic */
     _Atomic apr_uint64_t by_sql[DATABASE_WHYS]; /* atomic, each */
     sql_sight_t sights[SQL_SIGHTS];             /* atomic, each */
     apr_uint64_t ring[];                        /* ring.h */
-};
-
-const char *const database_whys[DATABASE_WHYS] = {
-    [DATABASE_WHY_FIRST] = "first view",
-    [DATABASE_WHY_NOT_IN_RING] = "no offset in the ring",
-    [DATABASE_WHY_BOOT] = "another life of the ring",
-    [DATABASE_WHY_OVERWRITTEN] = "overwritten in the ring",
-    [DATABASE_WHY_TOO_LARGE] = "not whole in the ring",
-    [DATABASE_WHY_TOO_MANY] = "too many changes",
 };
 
 /* ------------------------------------------------------------ open */
@@ -197,9 +188,15 @@ int database_board_await(const database_log_t *feed)
     return tailer > 0 ? (int)syscall(SYS_pidfd_open, tailer, 0) : -1;
 }
 
+/* A process that was killed could not take back what it had said. The kernel knows, but does not name the process that asks. */
 pid_t database_board_tailer(const database_log_t *feed)
 {
-    return feed->board->tailer;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+    if (feed->board->tailer == getpid()) {
+        return getpid();
+    }
+    return fcntl(feed->board_fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
 }
 
 /* One that is half written, by a process that was killed then, is no database's. */
@@ -248,7 +245,7 @@ int database_board_ask(const database_log_t *feed)
     apr_time_t until = vault_now() + apr_time_from_msec(DATABASE_PATIENCE), now;
     apr_uint32_t ticket = ++board->asked;
 
-    if (!board->serving) {
+    if (board->reading != DATABASE_READING_DONE) {
         return 0;
     }
     (void)!write(feed->poke, &one, sizeof(one));
@@ -259,7 +256,7 @@ int database_board_ask(const database_log_t *feed)
             wait_for_change(board, served, until - now);
         }
     }
-    return is_served(board, ticket) && board->serving;
+    return is_served(board, ticket) && board->reading == DATABASE_READING_DONE;
 }
 
 apr_uint32_t database_board_take(const database_log_t *feed)
@@ -276,9 +273,14 @@ void database_board_serve(const database_log_t *feed, apr_uint32_t ticket)
     syscall(SYS_futex, &feed->board->served, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void database_board_set_serving(const database_log_t *feed, int serving)
+void database_board_set_reading(const database_log_t *feed, database_reading_t reading)
 {
-    feed->board->serving = serving;
+    feed->board->reading = (int)reading;
+}
+
+database_reading_t database_board_reading(const database_log_t *feed)
+{
+    return (database_reading_t)feed->board->reading;
 }
 
 int database_board_poked(const database_log_t *feed)

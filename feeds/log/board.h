@@ -30,7 +30,7 @@ void database_board_unlock(const database_log_t *feed);
 /** When database_board_lock has failed. @return a descriptor, to be closed, that is readable when the process ends that
  * is the tailer; -1: there is none (not known yet, or Linux before 5.3) */
 int database_board_await(const database_log_t *feed);
-/** The process that is the tailer; 0: none is, or it has not said so yet. Any thread. */
+/** The process that is the tailer; 0: none is, also when it was killed. Any thread. */
 pid_t database_board_tailer(const database_log_t *feed);
 
 /** Is the ring of this incarnation of the database (database_dialect_t::incarnation)? By the tailer.
@@ -55,8 +55,17 @@ int database_board_ask(const database_log_t *feed);
 apr_uint32_t database_board_take(const database_log_t *feed);
 /** By the tailer, after it has notified. */
 void database_board_serve(const database_log_t *feed, apr_uint32_t ticket);
-/** By the tailer: can it read? Writers wait for one that can. */
-void database_board_set_serving(const database_log_t *feed, int serving);
+/** How the last read of a tailer has ended. */
+typedef enum database_reading_t {
+    DATABASE_READING_NOT,         /**< there was none yet, or the tailer has left off */
+    DATABASE_READING_UNREACHABLE, /**< the database could not be asked */
+    DATABASE_READING_UNWATCHED,   /**< it has no watched table */
+    DATABASE_READING_DONE,        /**< all changes were read */
+} database_reading_t;
+
+/** By the tailer. Writers wait for one that can read. */
+void database_board_set_reading(const database_log_t *feed, database_reading_t reading);
+database_reading_t database_board_reading(const database_log_t *feed);
 /** Readable when the tailer was poked. */
 int database_board_poked(const database_log_t *feed);
 
@@ -65,6 +74,7 @@ int database_board_poked(const database_log_t *feed);
 /** Why a page has asked the database. */
 typedef enum database_why_e {
     DATABASE_WHY_FIRST,       /**< it had no cursor: a first view */
+    DATABASE_WHY_UNWATCHED,   /**< the table is not watched */
     DATABASE_WHY_NOT_IN_RING, /**< its cursor has no offset in a ring */
     DATABASE_WHY_BOOT,        /**< its cursor is of another life of the ring */
     DATABASE_WHY_OVERWRITTEN, /**< what it needs was overwritten */
@@ -84,7 +94,4 @@ typedef struct database_figures_t {
 } database_figures_t;
 
 void database_board_figures(const database_log_t *feed, database_figures_t *figures);
-/** As words, for status. */
-extern const char *const database_whys[DATABASE_WHYS];
-
 #endif

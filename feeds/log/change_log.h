@@ -17,6 +17,7 @@
  * pruning.c    removes what is too old
  * image.c      rows, as the change table keeps them
  * digest.c     SHA-1 of a text
+ * log_figures.c  what the status shows of the log
  *
  * All feeds on one database have one change table, and each server has a tailer for each of its feeds. The tables whose
  * names begin with DATABASE_OWN_TABLES are those of the messages feed, whose log has no others; that of the database

@@ -66,7 +66,7 @@ static int seldom(const database_tailer_t *t)
 }
 
 /* With a connection. @param wait  how many milliseconds until the next read */
-static apr_status_t read_now(database_tailer_t *t, int *wait)
+static database_reading_t read_now(database_tailer_t *t, int *wait)
 {
     sql_call_t *c = &t->c;
     int was_new = c->conn->is_new, watched = 0, again = 0;
@@ -92,24 +92,25 @@ static apr_status_t read_now(database_tailer_t *t, int *wait)
     if (rv == APR_SUCCESS && t->dialect->hush != NULL && t->dialect->hush(c)) {
         *wait = 0; /* what came with the answers the socket tells no more */
     }
-    return watched ? rv : APR_EAGAIN;
+    return rv != APR_SUCCESS ? DATABASE_READING_UNREACHABLE
+           : watched         ? DATABASE_READING_DONE
+                             : DATABASE_READING_UNWATCHED;
 }
 
 /* One read, and those are served who asked before. @return how many milliseconds until the next */
 static int read_and_serve(database_tailer_t *t)
 {
     int wait = t->feed->look;
+    database_reading_t reading = DATABASE_READING_UNREACHABLE;
     apr_uint32_t ticket;
-    apr_status_t rv;
 
     t->is_told = t->feed->journal != NULL && database_knock_listen(&t->knock, t->feed->journal);
     ticket = database_board_take(t->feed);
-    rv = sql_conn_take(&t->c);
-    if (rv == APR_SUCCESS) {
-        rv = read_now(t, &wait);
+    if (sql_conn_take(&t->c) == APR_SUCCESS) {
+        reading = read_now(t, &wait);
         sql_conn_give_back(&t->c);
     }
-    database_board_set_serving(t->feed, rv == APR_SUCCESS);
+    database_board_set_reading(t->feed, reading);
     database_board_serve(t->feed, ticket); /* also those whom nobody could serve: they wait no longer */
     return wait;
 }
@@ -183,7 +184,7 @@ static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
         }
     }
     if (t->holds) {
-        database_board_set_serving(t->feed, 0);
+        database_board_set_reading(t->feed, DATABASE_READING_NOT);
         database_board_serve(t->feed, database_board_take(t->feed));
         database_board_unlock(t->feed);
     }

@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "board.h"
 #include "connection.h"
+#include "log_figures.h"
 #include "methods.h"
 #include "store.h"
 #include "tailer.h"
@@ -137,6 +138,8 @@ static void child_stop_cb(void *self)
     sql_pool_stop(&feed->log.sql);
 }
 
+static const vault_feed_figure_t figures[] = {DATABASE_LOG_FIGURES, {NULL, NULL, 0}};
+
 extern const vault_feed_t vault_feed;
 
 const vault_feed_t vault_feed = {
@@ -148,4 +151,6 @@ const vault_feed_t vault_feed = {
     .open = open_cb,
     .child_start = child_start_cb,
     .child_stop = child_stop_cb,
+    .figures = figures,
+    .report = database_log_report,
 };

@@ -66,6 +66,7 @@
     SUITE(database_position)                                                                                           \
     SUITE(database_ring)                                                                                               \
     SUITE(database_tail)                                                                                               \
+    SUITE(database_report)                                                                                             \
     SUITE(database_walk)                                                                                               \
     SUITE(sql_semaphore)
 #else

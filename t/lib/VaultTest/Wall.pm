@@ -50,13 +50,13 @@ END
     return $db->watch($name, 'posts', 'profiles');
 }
 
-# A server with a feed of this name for it; `parameters` of the feed, and of VaultTest::Server
+# A server with a feed of this name for it; `parameters` of the feed; `more`: of the configuration, and what VaultTest::Server takes
 sub wall_server
 {
     my ($db, $name, $parameters, %with) = @_;
     my $model = model_file($name, $MODEL);
     return VaultTest::Server->start("$name-" . $db->driver, %with,
-        config => $db->feed($name, $name, "$parameters model=$model") . live_folder('/feed'));
+        config => $db->feed($name, $name, "$parameters model=$model") . live_folder('/feed') . ($with{more} // ''));
 }
 
 # Do to this wall, {ID => TEXT}, what a page was told, or its HTML. Those of the words that cannot be: a post that comes twice, or goes or

@@ -16,26 +16,16 @@
 
 /* ------------------------------------------------------------ the cells of a change, and the condition for it */
 
-static void append_key(database_cells_t *cells)
+static void append_change(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
     database_cells_begin(cells, "op");
     sql_own_cell_of(cells->sql, "c.op", SQL_TEXT);
     database_cells_begin(cells, "key");
     sql_cell(cells->sql, "c", "row_key", SQL_TEXT); /* of a key that is text it may have a NUL */
-}
-
-static void append_images(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
-{
     database_cells_begin(cells, "old");
     dialect->append_image(cells->sql, table, "old_row");
     database_cells_begin(cells, "new");
     dialect->append_image(cells->sql, table, "new_row");
-}
-
-static void append_change(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
-{
-    append_key(cells);
-    append_images(cells, dialect, table);
     database_cells_begin(cells, "order");
     sql_own_cell_of(cells->sql, dialect->order, SQL_INTEGER);
 }
@@ -162,16 +152,15 @@ apr_status_t database_changes_fetch(sql_call_t *c, database_look_t *look, const 
 apr_status_t database_changes_understand(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
                                          json_t *rows)
 {
-    char last[32];
+    const char *last = NULL;
     int more = json_array_size(rows) > (size_t)wanted->most;
 
     if (more) {
         const json_t *order = json_object_get(json_array_get(rows, (size_t)wanted->most - 1), "order");
 
-        apr_snprintf(last, sizeof(last), "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(order));
+        last = apr_psprintf(c->pool, "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(order));
         json_array_remove(rows, (size_t)wanted->most);
     }
-    look->next =
-        look->dialect->position->next(c->pool, &look->span, more ? apr_pstrdup(c->pool, last) : NULL, &look->again);
+    look->next = look->dialect->position->next(c->pool, &look->span, last, &look->again);
     return database_image_decode(c, rows);
 }

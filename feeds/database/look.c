@@ -71,30 +71,17 @@ static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
     return wanted->alone && database_key_missing(wanted->members->columns, c->table) == NULL;
 }
 
-/* Without a position, or where all is to be read, in one statement. */
-static apr_status_t look_at_once(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
-{
-    int heard;
-    apr_status_t rv = database_elements_fetch(c, look, wanted, &heard);
-
-    look->span.since = NULL;
-    if (rv == APR_SUCCESS && heard) {
-        rv = understand_watched(c, look);
-        look->next = look->span.now;
-    }
-    return rv;
-}
-
-/* Likewise in a snapshot that stays open. */
+/* Without a position, or where all is to be read: in one statement with the elements, or in a snapshot that stays open. */
 static apr_status_t look_anew(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
 {
+    int at_once = comes_at_once(c, wanted), heard = 0;
     json_t *rows = NULL;
-    int heard = 0;
-    apr_status_t rv = look->open ? APR_SUCCESS : open_snapshot(c, look);
+    apr_status_t rv = at_once || look->open ? APR_SUCCESS : open_snapshot(c, look);
 
     look->span.since = NULL;
     if (rv == APR_SUCCESS) {
-        rv = database_changes_fetch(c, look, wanted, &rows, &heard);
+        rv = at_once ? database_elements_fetch(c, look, wanted, &heard)
+                     : database_changes_fetch(c, look, wanted, &rows, &heard);
     }
     if (rv == APR_SUCCESS && heard) {
         rv = understand_watched(c, look);
@@ -241,7 +228,7 @@ static apr_status_t find_page(sql_call_t *c, database_look_t *look, const databa
     }
     if (rv == APR_SUCCESS && look->changes == NULL && !look->is_crowded) {
         look->reset |= own != NULL && !look->was_absent;
-        rv = comes_at_once(c, wanted) ? look_at_once(c, look, wanted) : look_anew(c, look, wanted);
+        rv = look_anew(c, look, wanted);
     }
     if (rv == APR_SUCCESS && !look->is_crowded) {
         count_sql(c, look);

@@ -45,10 +45,9 @@ apr_status_t database_result_recall(sql_call_t *c, const char *digest, const cha
 
 apr_status_t database_result_keep(sql_call_t *c, const char *digest, const char *text)
 {
-    const database_dialect_t *dialect = database_dialect_of(c->db);
     sql_statement_t *sql = sql_statement_make(c);
 
-    sql_raw(sql, apr_pstrcat(c->pool, "INSERT", dialect->insert_new, " INTO ", NULL));
+    sql_raw(sql, "INSERT INTO ");
     sql_table(sql, TABLE);
     sql_raw(sql, "(digest,result,used)VALUES(");
     sql_text(sql, digest);
@@ -57,7 +56,7 @@ apr_status_t database_result_keep(sql_call_t *c, const char *digest, const char 
     sql_raw(sql, ",");
     sql_integer(sql, apr_time_sec(apr_time_now()));
     sql_raw(sql, ")");
-    sql_raw(sql, dialect->insert_new_end);
+    sql_raw(sql, database_dialect_of(c->db)->unless_there);
     return sql_conn_query(c, sql->text, NULL);
 }
 

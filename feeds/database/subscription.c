@@ -95,17 +95,16 @@ apr_status_t database_subscription_recall(sql_call_t *c, const char *id, const c
 
 static sql_statement_t *make_insert(sql_call_t *c, const char *id, const char *cursor)
 {
-    const database_dialect_t *dialect = database_dialect_of(c->db);
     sql_statement_t *sql = sql_statement_make(c);
 
-    sql_raw(sql, apr_pstrcat(c->pool, "INSERT", dialect->insert_new, " INTO ", NULL));
+    sql_raw(sql, "INSERT INTO ");
     sql_table(sql, TABLE);
     sql_raw(sql, "(subscription,place,reached,used)VALUES(");
     sql_text(sql, id);
     sql_raw(sql, ",");
     sql_text(sql, cursor);
     sql_raw(sql, ",-1,0)");
-    sql_raw(sql, dialect->insert_new_end);
+    sql_raw(sql, database_dialect_of(c->db)->unless_there);
     return sql;
 }
 

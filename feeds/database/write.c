@@ -204,7 +204,6 @@ static apr_status_t select_meant(write_t *w, json_t **rows)
 {
     sql_call_t *c = w->c;
     sql_statement_t *sql = sql_statement_make(c);
-    const database_dialect_t *dialect = database_dialect_of(c->db);
     apr_status_t rv;
 
     sql_select_table(sql, c->table);
@@ -212,7 +211,7 @@ static apr_status_t select_meant(write_t *w, json_t **rows)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    sql_raw(sql, dialect != NULL ? dialect->lock_rows : "");
+    sql_raw(sql, c->db->driver->is_server ? " FOR UPDATE" : "");
     return database_select(c, sql, rows);
 }
 

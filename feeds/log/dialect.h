@@ -30,12 +30,9 @@ typedef struct database_dialect_t {
     const char *name; /**< of the driver */
     const database_position_type_t *position;
     const char *const *tables; /**< statements that make the feed's own tables unless they are there; ends with NULL */
-    const char *lock_rows;     /**< after a SELECT in a transaction that will change what it selects */
     const char *order;         /**< the expression that a batch is ordered by, with c as alias of vault_changes */
-    const char *
-        insert_new; /**< INSERT into a table that has `used`, doing nothing if the row is there: what comes between INSERT and INTO */
     int adapts;    /**< the triggers take columns that come and go as they are */
-    const char *insert_new_end; /**< likewise, what comes after the values */
+    const char *unless_there;  /**< what ends an INSERT into a table that has `used`, so that it does nothing if the row is there */
     const char *
         replace; /**< where statements that make triggers end the transaction: how one begins that takes a row's place at once. NULL: they do not */
 
@@ -49,7 +46,7 @@ typedef struct database_dialect_t {
     apr_status_t (*settle)(sql_call_t *c, int patience);
     /** With `settle`: is what `now` told so long that it cannot be kept before they are made short? */
     int (*is_long)(const char *told);
-    /** An expression that tells where a snapshot is, as text that is never NULL. */
+    /** An expression that tells where a snapshot is, as text that is never NULL. NULL where there is `now_of`. */
     const char *now;
     /** The same for the tailer: of all changes that it reads. */
     const char *now_of_all;

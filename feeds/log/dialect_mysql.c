@@ -264,11 +264,9 @@ const database_dialect_t database_dialect_mysql = {
     .name = "mysql",
     .position = &database_position_mysql,
     .tables = tables,
-    .lock_rows = " FOR UPDATE",
     .order = "COALESCE(c.pos,4611686018427387904+c.id)",
-    .insert_new = "",
     /* IGNORE would lock a row that is there for readers only: to write it then, it may have to wait for who waits for it. */
-    .insert_new_end = " ON DUPLICATE KEY UPDATE used=used",
+    .unless_there = " ON DUPLICATE KEY UPDATE used=used",
     .replace = "REPLACE INTO ",
     .watch = watch,
     .unwatch = unwatch,

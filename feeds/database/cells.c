@@ -14,7 +14,7 @@ void database_cells_begin(database_cells_t *cells, const char *name)
 static void append_told(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
 {
     const char *columns = dialect->columns != NULL ? dialect->columns(cells->sql, table) : "w.columns";
-    const char *now = database_dialect_now(cells->sql, dialect, table);
+    const char *now = database_dialect_now(cells->sql, dialect, cells->is_of_all ? NULL : table);
     const char *const expressions[DATABASE_CELLS_WATCHED] = {database_dialect_epoch_of(dialect), "w.pruned", columns,
                                                              now};
 

@@ -17,6 +17,7 @@ typedef struct database_cells_t {
     sql_statement_t *sql;
     const char *names[DATABASE_CELLS_MAX]; /**< ends with NULL */
     int count;
+    int is_of_all; /**< the snapshot's position is to be one for changes of all tables */
 } database_cells_t;
 
 /** What comes next in the statement is the cell `name`. */

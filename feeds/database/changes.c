@@ -128,7 +128,7 @@ apr_status_t database_changes_fetch(sql_call_t *c, database_look_t *look, const 
 {
     arriving_t arriving = {.c = c, .look = look, .rows = json_array()};
     apr_status_t rv;
-    database_cells_t cells = {.sql = sql_statement_make(c)};
+    database_cells_t cells = {.sql = sql_statement_make(c), .is_of_all = wanted->with != NULL};
 
     if (look->span.since != NULL) {
         append_watched_and_new(&cells, look->dialect, c->table, wanted, look->span.since);

@@ -18,6 +18,7 @@
  * cells.c       cells that several statements have
  * elements.c    all elements of a collection
  * fold.c        several changes of one row, folded into one
+ * links.c       collections through a table of links
  * keys.c        keys of one column or several, as text
  * interests.c   names of interests, and which a changed row touches
  * objects.c     properties and collections of entities

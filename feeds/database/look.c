@@ -65,6 +65,71 @@ static apr_status_t understand_watched(sql_call_t *c, database_look_t *look)
     return APR_SUCCESS;
 }
 
+/* It had one when it was watched: it was altered, or another one has its name now, which may be a view. */
+static apr_status_t refuse_without_key(sql_call_t *c, const char *table)
+{
+    return sql_fail(c, APR_EGENERAL,
+                    "the watched table \"%s\" has no primary key any more, so its rows cannot be told apart",
+                    sql_shown(c, table));
+}
+
+static apr_status_t refuse_altered(sql_call_t *c, const char *table)
+{
+    return sql_fail(c, APR_EGENERAL, "table \"%s\" has other columns than when it was watched: vaultctl watch %s",
+                    sql_shown(c, table), sql_shown(c, table));
+}
+
+static apr_status_t look_with_table(sql_call_t *c, database_look_t *with, const database_wanted_t *wanted)
+{
+    const char *name = c->table->name;
+    int heard = 0;
+    apr_status_t rv = database_changes_fetch(c, with, wanted, &with->changes, &heard);
+
+    if (rv == APR_SUCCESS && !heard) {
+        rv = database_look_not_watched(c, name);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = understand_watched(c, with);
+    }
+    if (rv == APR_SUCCESS && with->altered) {
+        rv = refuse_altered(c, name);
+    }
+    return rv == APR_SUCCESS && c->table->keys->nelts == 0 ? refuse_without_key(c, name) : rv;
+}
+
+static void forget_with(database_look_t *look)
+{
+    if (look->with != NULL) {
+        json_decref(look->with->changes);
+        look->with = NULL;
+    }
+}
+
+/* In the snapshot of the look: what is new in wanted->with, too. The epochs of both count. */
+static apr_status_t understand_tables(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted)
+{
+    const database_wanted_t its = {.most = wanted->most, .with = c->table->name};
+    const sql_table_t *table = c->table;
+    apr_status_t rv = understand_watched(c, look);
+
+    if (rv != APR_SUCCESS || wanted->with == NULL || look->is_crowded) {
+        return rv;
+    }
+    forget_with(look);
+    look->with = apr_pcalloc(c->pool, sizeof(*look->with));
+    look->with->dialect = look->dialect;
+    look->with->span.since = look->span.since;
+    look->with->settled = 1; /* or it would have been crowded */
+    look->with->began = look->began;
+    c->table = look->with_table;
+    rv = look_with_table(c, look->with, &its);
+    c->table = table;
+    if (rv == APR_SUCCESS) {
+        look->epoch = apr_pstrcat(c->pool, look->epoch, "+", look->with->epoch, NULL);
+    }
+    return rv;
+}
+
 /* Can the rows of a first view come with its position? */
 static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
 {
@@ -84,7 +149,7 @@ static apr_status_t look_anew(sql_call_t *c, database_look_t *look, const databa
                      : database_changes_fetch(c, look, wanted, &rows, &heard);
     }
     if (rv == APR_SUCCESS && heard) {
-        rv = understand_watched(c, look);
+        rv = understand_tables(c, look, wanted);
         look->next = look->span.now;
     }
     json_decref(rows);
@@ -95,7 +160,27 @@ static apr_status_t look_anew(sql_call_t *c, database_look_t *look, const databa
 static int reaches_back(sql_call_t *c, const database_look_t *look, const char *epoch)
 {
     return !look->is_crowded && strcmp(look->epoch, epoch) == 0 &&
-           !look->dialect->position->is_lost(c->pool, &look->span);
+           !look->dialect->position->is_lost(c->pool, &look->span) &&
+           (look->with == NULL || !look->dialect->position->is_lost(c->pool, &look->with->span));
+}
+
+/* More than an answer may have? */
+static int is_too_much(const database_look_t *look, const database_wanted_t *wanted, const json_t *rows)
+{
+    return !wanted->cut && (json_array_size(rows) > (size_t)wanted->most ||
+                            (look->with != NULL && json_array_size(look->with->changes) > (size_t)wanted->most));
+}
+
+static apr_status_t understand_changes(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+                                       json_t *rows)
+{
+    apr_status_t rv;
+
+    look->changes = json_incref(rows);
+    rv = database_changes_understand(c, look, wanted, rows);
+    return rv == APR_SUCCESS && look->with != NULL
+               ? database_changes_understand(c, look->with, wanted, look->with->changes)
+               : rv;
 }
 
 /* What happened since the cursor, or that it cannot be told. */
@@ -111,13 +196,12 @@ static apr_status_t look_since(sql_call_t *c, database_look_t *look, const datab
         rv = database_changes_fetch(c, look, wanted, &rows, &heard);
     }
     if (rv == APR_SUCCESS && heard) {
-        rv = understand_watched(c, look);
+        rv = understand_tables(c, look, wanted);
     }
     if (rv == APR_SUCCESS && heard && reaches_back(c, look, cursor->epoch)) {
-        look->reset = !wanted->cut && json_array_size(rows) > (size_t)wanted->most;
+        look->reset = is_too_much(look, wanted, rows);
         if (!look->reset) {
-            look->changes = json_incref(rows);
-            rv = database_changes_understand(c, look, wanted, rows);
+            rv = understand_changes(c, look, wanted, rows);
         }
     }
     json_decref(rows);
@@ -257,8 +341,13 @@ static apr_status_t find_page_settled(sql_call_t *c, database_look_t *look, cons
 static apr_status_t begin(sql_call_t *c, database_look_t *look, const char *table, const database_wanted_t *wanted)
 {
     int has = 0;
-    apr_status_t rv = sql_catalogue_find(c, table);
+    apr_status_t rv = wanted->with != NULL ? sql_catalogue_find(c, wanted->with) : APR_SUCCESS;
 
+    look->with_table = c->table;
+    if (rv == APR_SUCCESS) {
+        rv = sql_catalogue_find(c, table);
+        look->table = c->table;
+    }
     if (rv == APR_SUCCESS && look->dialect != NULL) {
         has = sql_catalogue_knows(c, "vault_watched");
         rv = has ? rv : sql_catalogue_has(c, "vault_watched", &has);
@@ -277,14 +366,6 @@ int database_look_was_absent(const sql_call_t *c)
     const char *own = own_cursor(c);
 
     return own != NULL && own[0] == ABSENT_MARK;
-}
-
-/* It had one when it was watched: it was altered, or another one has its name now, which may be a view. */
-static apr_status_t refuse_without_key(sql_call_t *c, const char *table)
-{
-    return sql_fail(c, APR_EGENERAL,
-                    "the watched table \"%s\" has no primary key any more, so its rows cannot be told apart",
-                    sql_shown(c, table));
 }
 
 apr_status_t database_look_begin(sql_call_t *c, database_look_t *look, const char *table,
@@ -321,12 +402,6 @@ apr_status_t database_look_not_watched(sql_call_t *c, const char *table)
                     sql_shown(c, table), sql_shown(c, table));
 }
 
-static apr_status_t refuse_altered(sql_call_t *c, const char *table)
-{
-    return sql_fail(c, APR_EGENERAL, "table \"%s\" has other columns than when it was watched: vaultctl watch %s",
-                    sql_shown(c, table), sql_shown(c, table));
-}
-
 apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, const char *table,
                                          const database_wanted_t *wanted)
 {
@@ -343,6 +418,7 @@ apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, c
 
 apr_status_t database_look_end(sql_call_t *c, database_look_t *look, apr_status_t rv)
 {
+    forget_with(look);
     json_decref(look->changes);
     look->changes = NULL;
     json_decref(look->elements);

@@ -36,11 +36,13 @@ typedef struct database_wanted_t {
     int anew;       /**< 1: no changes are, all is to be read, whatever position the page has */
     int alone; /**< 1: nothing is read beside the changes, or, when all is to be read, the elements, at most `most`,
                   those with the smallest keys. Each comes with the position in one statement */
+    const char *with; /**< another table whose changes are wanted in the same snapshot, all of them: look->with */
     const json_t *properties; /**< with `alone`: names of elements' properties, and their columns */
 } database_wanted_t;
 
 /** One look of a page at one table. */
-typedef struct database_look_t {
+typedef struct database_look_t database_look_t;
+struct database_look_t {
     const database_dialect_t *dialect;
     const char *epoch;        /**< of this watching of the table; NULL: it is not watched, and the rest says nothing */
     const char *columns;      /**< those that the triggers know, as the table says it */
@@ -68,8 +70,11 @@ typedef struct database_look_t {
     database_head_t head; /**< of the ring, before anything was read */
     database_why_t why;   /**< the ring cannot answer */
     int is_from_ring;     /**< the changes are from the ring: no transaction is open, and rows are what their last image
-                             says */
-} database_look_t;
+                             says. With wanted->with: there are none, of either table */
+    const sql_table_t *table;      /**< that of the look */
+    const sql_table_t *with_table; /**< wanted->with */
+    database_look_t *with; /**< the look at it: its `changes`. NULL: it is not wanted, or the look is from the ring */
+};
 
 /** Take a connection, find `table`, see where the page is and what is new since then. More than wanted->most changes
  * make a reset, unless they may be cut.

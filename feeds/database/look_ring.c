@@ -102,6 +102,12 @@ static int take_change(walk_t *walk, const database_entry_t *entry)
 /* @return 0: the database has to be asked */
 static int take_entry(walk_t *walk, const database_entry_t *entry)
 {
+    const char *with = walk->wanted->with;
+
+    if (with != NULL && strcmp(entry->table, with) == 0 && !walk->type->contains(&walk->position, &entry->change)) {
+        walk->why = DATABASE_WHY_LINKS;
+        return 0;
+    }
     if (strcmp(entry->table, walk->c->table->name) != 0 || walk->type->contains(&walk->position, &entry->change)) {
         return 1;
     }
@@ -111,6 +117,10 @@ static int take_entry(walk_t *walk, const database_entry_t *entry)
     }
     if (may_be_wanted(walk, entry) && !take_change(walk, entry)) {
         walk->why = DATABASE_WHY_TOO_LARGE;
+        return 0;
+    }
+    if (with != NULL && json_array_size(walk->changes) > 0) {
+        walk->why = DATABASE_WHY_LINKS;
         return 0;
     }
     walk->why = DATABASE_WHY_TOO_MANY;

@@ -114,10 +114,32 @@ static int check_properties(checker_t *k, const json_t *entity)
     return 1;
 }
 
+/* How elements are found: by a column of theirs, or through a table of links. */
+static int check_found_by(checker_t *k, const json_t *collection)
+{
+    static const char *const known[] = {"table", "column", "element", NULL};
+    const json_t *through = json_object_get(collection, "through");
+
+    if (through == NULL) {
+        return has_columns(k, collection, "column");
+    }
+    if (json_object_get(collection, "column") != NULL) {
+        return complain(k, "\"column\" and \"through\" are both there: one of them says how elements are found");
+    }
+    k->where = apr_psprintf(k->pool, "%s, \"through\"", k->where);
+    if (!json_is_object(through)) {
+        return complain(k, "an object with \"table\", \"column\" and \"element\" is accepted");
+    }
+    return knows_members(k, through, known) && has_name(k, through, "table", 1) &&
+           is_of_the_site(k, json_object_get(through, "table")) && has_columns(k, through, "column") &&
+           has_columns(k, through, "element");
+}
+
 static int check_collections(checker_t *k, const json_t *entity, const json_t *entities)
 {
-    static const char *const known[] = {"entity", "column", NULL};
+    static const char *const known[] = {"entity", "column", "through", NULL};
     json_t *collections = json_object_get(entity, "collections");
+    const char *owner = k->where;
     const char *name;
     json_t *collection;
 
@@ -128,18 +150,21 @@ static int check_collections(checker_t *k, const json_t *entity, const json_t *e
     {
         const char *element = json_string_value(json_object_get(collection, "entity"));
 
-        k->where = apr_psprintf(k->pool, "%s, collection \"%s\"", k->where, name);
+        k->where = apr_psprintf(k->pool, "%s, collection \"%s\"", owner, name);
         if (!json_is_object(collection)) {
-            return complain(k, "an object with \"entity\" and \"column\" is accepted");
+            return complain(k, "an object with \"entity\", and \"column\" or \"through\", is accepted");
         }
-        if (!knows_members(k, collection, known) || !has_name(k, collection, "entity", 1) ||
-            !has_columns(k, collection, "column")) {
+        if (!knows_members(k, collection, known) || !has_name(k, collection, "entity", 1)) {
             return 0;
         }
         if (json_object_get(entities, element) == NULL) {
             return complain(k, apr_psprintf(k->pool, "there is no entity \"%s\"", element));
         }
+        if (!check_found_by(k, collection)) {
+            return 0;
+        }
     }
+    k->where = owner;
     return 1;
 }
 
@@ -303,7 +328,8 @@ const apr_array_header_t *database_model_columns(const json_t *names, apr_pool_t
 static void add_link(database_model_t *model, const json_t *collection, apr_pool_t *pool)
 {
     const json_t *element = json_object_get(model->entities, json_string_value(json_object_get(collection, "entity")));
-    const char *table = json_string_value(json_object_get(element, "table"));
+    const json_t *through = json_object_get(collection, "through");
+    const char *table = json_string_value(json_object_get(through != NULL ? through : element, "table"));
     apr_array_header_t *links = apr_hash_get(model->links, table, APR_HASH_KEY_STRING);
 
     if (links == NULL) {
@@ -311,7 +337,7 @@ static void add_link(database_model_t *model, const json_t *collection, apr_pool
         apr_hash_set(model->links, table, APR_HASH_KEY_STRING, links);
     }
     APR_ARRAY_PUSH(links, const apr_array_header_t *) =
-        database_model_columns(json_object_get(collection, "column"), pool);
+        database_model_columns(json_object_get(through != NULL ? through : collection, "column"), pool);
 }
 
 /* Every change is asked for them. */

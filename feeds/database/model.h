@@ -8,7 +8,10 @@
  *
  *     {"entities": {
  *        "Profile":  {"table": "profiles", "properties": {"name": "full_name", "status": "status"},
- *                     "collections": {"posts": {"entity": "WallPost", "column": "profile_id"}}},
+ *                     "collections": {"posts": {"entity": "WallPost", "column": "profile_id"},
+ *                                     "groups": {"entity": "Group", "through": {"table": "memberships",
+ *                                                "column": "profile_id", "element": "group_id"}}}},
+ *        "Group": {"table": "groups", "properties": {"title": "title"}},
  *        "WallPost": {"table": "posts", "properties": {"text": "body"}}},
  *      "queries": {
  *        "bids": {"sql": "SELECT b.id, b.amount FROM bids b WHERE b.item = :item", "tables": ["bids"],

@@ -13,6 +13,7 @@
 #include "fold.h"
 #include "instances.h"
 #include "interests.h"
+#include "links.h"
 #include "look.h"
 #include "select.h"
 
@@ -170,13 +171,15 @@ apr_status_t database_property_changes_body(sql_call_t *c, const char *entity, j
 typedef struct collection_t {
     const char *name;
     const json_t *element; /* the elements' entity */
-    const char *table;     /* of the elements */
+    const char *elements;  /* their table */
+    const char *table;     /* of the foreign key: the elements', or that of links */
     database_key_t key;    /* the foreign key: the object's id */
+    const apr_array_header_t *link; /* what a link has of the element; NULL: there are no links */
 } collection_t;
 
 static apr_status_t find_collection(sql_call_t *c, const char *entity, collection_t *of)
 {
-    const json_t *owner, *collection;
+    const json_t *owner, *collection, *through, *found_by;
     const char *id;
     apr_status_t rv = find_entity(c, entity, &owner);
 
@@ -194,12 +197,16 @@ static apr_status_t find_collection(sql_call_t *c, const char *entity, collectio
         return sql_fail(c, APR_EINVAL, "argument \"collection\": the entity \"%s\" has no collection \"%s\"",
                         sql_shown(c, entity), sql_shown(c, of->name));
     }
-    rv = database_key_parse(c, "id", database_model_columns(json_object_get(collection, "column"), c->pool), id,
-                            &of->key);
+    through = json_object_get(collection, "through");
+    found_by = through != NULL ? through : collection;
+    rv =
+        database_key_parse(c, "id", database_model_columns(json_object_get(found_by, "column"), c->pool), id, &of->key);
     if (rv == APR_SUCCESS) {
         rv = find_entity(c, name_in(collection, "entity"), &of->element);
     }
-    of->table = name_in(of->element, "table");
+    of->elements = name_in(of->element, "table");
+    of->table = through != NULL ? name_in(through, "table") : of->elements;
+    of->link = through != NULL ? database_model_columns(json_object_get(through, "element"), c->pool) : NULL;
     return rv;
 }
 
@@ -233,28 +240,84 @@ static void add_folded(const sql_call_t *c, const collection_t *of, const databa
     json_decref(new);
 }
 
-static void fold_changes(sql_call_t *c, const database_look_t *look, const collection_t *of, database_delta_t *delta)
+static database_links_t links_of(const database_look_t *look, const collection_t *of)
 {
-    const apr_array_header_t *folded = database_fold_members(look->changes, &of->key, c->pool);
+    const database_links_t links = {
+        .table = look->table, .owner = &of->key, .element = of->link, .elements = look->with_table};
 
-    for (int i = 0; i < folded->nelts; i++) {
+    return links;
+}
+
+static apr_status_t fold_changes(sql_call_t *c, const database_look_t *look, const collection_t *of,
+                                 database_delta_t *delta)
+{
+    const database_links_t links = links_of(look, of);
+    const json_t *of_elements = look->with != NULL ? look->with->changes : NULL;
+    apr_array_header_t *folded;
+    json_t *held = NULL;
+    apr_status_t rv = APR_SUCCESS;
+
+    if (of->link != NULL) {
+        rv = database_links_fold(c, &links, look->changes, of_elements, &folded, &held);
+        c->table = links.elements;
+    }
+    else {
+        folded = database_fold_members(look->changes, &of->key, c->pool);
+    }
+    for (int i = 0; i < folded->nelts && rv == APR_SUCCESS; i++) {
         add_folded(c, of, &APR_ARRAY_IDX(folded, i, database_fold_t), delta);
     }
+    c->table = links.table;
+    json_decref(held);
+    return rv;
+}
+
+/* A first view of what is found through links: look->elements, as it is where they are found by a column. */
+static apr_status_t read_linked(sql_call_t *c, database_look_t *look, const collection_t *of)
+{
+    const database_links_t links = links_of(look, of);
+    json_t *rows = NULL;
+    apr_status_t rv = database_links_all(c, &links, c->db->rows, &rows, &look->odd);
+
+    look->elements = json_array();
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_array_append_new(look->elements, element(c, of->element, json_array_get(rows, i)));
+    }
+    c->table = links.table;
+    json_decref(rows);
+    return rv;
+}
+
+/* Can the collection be what the model says of it? */
+static apr_status_t check_collection(sql_call_t *c, const database_look_t *look, const collection_t *of)
+{
+    const database_links_t links = links_of(look, of);
+    const char *missing = database_key_missing(of->key.columns, c->table);
+    apr_status_t rv;
+
+    c->table = of->link != NULL ? look->with_table : look->table;
+    rv = check_columns(c, json_object_get(of->element, "properties"));
+    c->table = look->table;
+    if (rv == APR_SUCCESS && of->link != NULL) {
+        return database_links_check(c, &links);
+    }
+    return rv != APR_SUCCESS || missing == NULL
+               ? rv
+               : sql_fail(c, APR_EINVAL, "table \"%s\" has no column \"%s\"", sql_shown(c, of->table), missing);
 }
 
 /* @param holds_column  the page holds the interest of the foreign key's column as well */
 static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const collection_t *of, int holds_column,
                                    json_t **rows)
 {
-    const char *missing = database_key_missing(of->key.columns, c->table);
     database_delta_t delta;
-    apr_status_t rv = check_columns(c, json_object_get(of->element, "properties"));
+    apr_status_t rv = check_collection(c, look, of);
 
-    if (rv == APR_SUCCESS && missing != NULL) {
-        rv = sql_fail(c, APR_EINVAL, "table \"%s\" has no column \"%s\"", sql_shown(c, of->table), missing);
-    }
     if (rv == APR_SUCCESS && look->span.since == NULL) {
         rv = database_check_name(c, &of->key);
+    }
+    if (rv == APR_SUCCESS && look->span.since == NULL && of->link != NULL) {
+        rv = read_linked(c, look, of);
     }
     if (rv != APR_SUCCESS) {
         return rv;
@@ -266,7 +329,7 @@ static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const c
     }
     database_delta_make(&delta);
     if (look->span.since != NULL) {
-        fold_changes(c, look, of, &delta);
+        rv = fold_changes(c, look, of, &delta);
     }
     else {
         rv = take_elements(c, look, of, &delta);
@@ -283,7 +346,8 @@ static apr_status_t see_collection_once(sql_call_t *c, const collection_t *of, i
 {
     const database_wanted_t wanted = {
         .most = c->db->rows,
-        .alone = 1,
+        .alone = of->link == NULL,
+        .with = of->link != NULL ? of->elements : NULL,
         .members = &of->key,
         .properties = json_object_get(of->element, "properties"),
     };
@@ -316,17 +380,20 @@ apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity,
 {
     collection_t of = {0};
     int was_absent = database_look_was_absent(c);
-    int needed = 0, of_column = 0, is_absent;
+    int needed = 0, of_column = 0, of_elements = 0, is_absent;
     apr_status_t rv = find_collection(c, entity, &of);
 
     if (rv == APR_SUCCESS) {
         rv = database_interest_create(c, database_interest_members(of.table, of.key.columns, of.key.text, c->pool),
                                       &needed);
     }
+    if (rv == APR_SUCCESS && of.link != NULL) {
+        rv = database_interest_create(c, database_interest_table(of.elements, c->pool), &of_elements);
+    }
     if (rv == APR_SUCCESS && was_absent) {
         rv = create_columns(c, &of, &of_column);
     }
-    if (rv != APR_SUCCESS || !(needed || of_column)) {
+    if (rv != APR_SUCCESS || !(needed || of_column || of_elements)) {
         return rv;
     }
     c->about.kind = "entity";

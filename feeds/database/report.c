@@ -19,6 +19,7 @@ const vault_feed_figure_t database_figures[] = {
     WHY(BOOT, "SqlOtherRing", "the ring was begun anew, or is another server's"),
     WHY(OVERWRITTEN, "SqlOverwritten", "changes in the ring were overwritten"),
     WHY(TOO_LARGE, "SqlTooLarge", "the ring could not hold a change with its columns"),
+    WHY(LINKS, "SqlLinks", "elements are found through links, and a link or an element has changed"),
     WHY(TOO_MANY, "SqlTooMany", "more changes than an answer may have"),
     {NULL, NULL, 0},
 };

@@ -37,7 +37,7 @@ const database_dialect_t *database_dialect_of(const sql_database_t *db)
 const char *database_dialect_now(const sql_statement_t *sql, const database_dialect_t *dialect,
                                  const sql_table_t *table)
 {
-    return dialect->now_of != NULL ? dialect->now_of(sql, table) : dialect->now;
+    return dialect->now_of == NULL ? dialect->now : table != NULL ? dialect->now_of(sql, table) : dialect->now_of_all;
 }
 
 const char *database_dialect_epoch_of(const database_dialect_t *dialect)

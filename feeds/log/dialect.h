@@ -102,7 +102,7 @@ extern const database_dialect_t database_dialect_sqlite3;
 /** The row of the driver of `db`. */
 const database_dialect_t *database_dialect_of(const sql_database_t *db);
 
-/** The expression of database_dialect_t::now_of, and of database_dialect_t::epoch. */
+/** The expression of database_dialect_t::now_of, and of database_dialect_t::epoch. @param table  NULL: of all tables */
 const char *database_dialect_now(const sql_statement_t *sql, const database_dialect_t *dialect,
                                  const sql_table_t *table);
 const char *database_dialect_epoch_of(const database_dialect_t *dialect);

@@ -337,6 +337,7 @@ static void test_queries(void)
 static void test_models(void)
 {
 #define ENTITY(more) "{\"entities\":{\"E\":{\"table\":\"t\",\"properties\":{\"p\":\"c\"}" more "}}}"
+#define LINKED(through) ENTITY(",\"collections\":{\"k\":{\"entity\":\"E\",\"through\":" through "}}")
 #define QUERY(sql, columns, key, more)                                                                                 \
     "{\"queries\":{\"Q\":{\"sql\":\"" sql "\",\"tables\":[\"t\"],\"columns\":" columns ",\"key\":" key more "}}}"
     static const struct {
@@ -360,6 +361,26 @@ static void test_models(void)
         {ENTITY(",\"collections\":{\"k\":{\"entity\":\"F\",\"column\":\"e\"}}"),
          "entity \"E\", collection \"k\": there is no entity \"F\""},
         {ENTITY(",\"collections\":{\"k\":{\"entity\":\"E\"}}"), "collection \"k\": \"column\" takes a name"},
+        {ENTITY(",\"collections\":{\"k\":{\"entity\":\"E\",\"column\":[\"a\",\"b\"]}}"), NULL},
+        {ENTITY(",\"collections\":{\"k\":{\"entity\":\"E\",\"column\":[]}}"),
+         "entity \"E\", collection \"k\": \"column\" takes a list of names"},
+        {ENTITY(",\"collections\":{\"j\":{\"entity\":\"E\",\"column\":\"a\"},\"k\":[]}"),
+         "entity \"E\", collection \"k\": an object with \"entity\", and \"column\" or \"through\", is accepted"},
+        {LINKED("{\"table\":\"l\",\"column\":\"a\",\"element\":\"b\"}"), NULL},
+        {LINKED("{\"table\":\"l\",\"column\":[\"a\",\"b\"],\"element\":[\"c\",\"d\"]}"), NULL},
+        {LINKED("{\"table\":\"l\",\"column\":\"a\",\"element\":\"b\"},\"column\":\"a\""),
+         "collection \"k\": \"column\" and \"through\" are both there: one of them says how elements are found"},
+        {LINKED("\"l\""),
+         "collection \"k\", \"through\": an object with \"table\", \"column\" and \"element\" is accepted"},
+        {LINKED("{\"column\":\"a\",\"element\":\"b\"}"), "collection \"k\", \"through\": \"table\" takes a name"},
+        {LINKED("{\"table\":\"vault_watched\",\"column\":\"a\",\"element\":\"b\"}"),
+         "\"through\": table \"vault_watched\": names that begin with vault_ are of mod_vault's own tables"},
+        {LINKED("{\"table\":\"l\",\"element\":\"b\"}"), "\"through\": \"column\" takes a name"},
+        {LINKED("{\"table\":\"l\",\"column\":\"a\",\"element\":[7]}"),
+         "\"through\": \"element\" takes a list of names"},
+        {LINKED("{\"table\":\"l\",\"column\":\"a\"}"), "\"through\": \"element\" takes a name"},
+        {LINKED("{\"table\":\"l\",\"column\":\"a\",\"element\":\"b\",\"entity\":\"E\"}"),
+         "\"through\": \"entity\" is unknown"},
         {QUERY(" /* ; */ -- x\\n ((Select a FROM t))", "{\"a\":\"text\"}", "[\"a\"]", ""), NULL},
         {QUERY("with x AS (SELECT a FROM t) SELECT a FROM x", "{\"a\":\"text\"}", "[\"a\"]", ""), NULL},
         {QUERY("DELETE FROM t", "{\"a\":\"text\"}", "[\"a\"]", ""),

@@ -41,13 +41,18 @@ static const char walk_model[] =
     "\"posts\":{\"entity\":\"Post\",\"column\":\"wall\"},\"written\":{\"entity\":\"Post\",\"column\":\"author\"},"
     "\"seen\":{\"entity\":\"Seen\",\"column\":\"wall\"},\"notes\":{\"entity\":\"Note\",\"column\":\"wall\"},"
     "\"same\":{\"entity\":\"Note\",\"column\":\"body\"},\"themselves\":{\"entity\":\"Note\",\"column\":\"name\"},"
-    "\"likes\":{\"entity\":\"Like\",\"column\":\"profile\"}}},"
+    "\"likes\":{\"entity\":\"Like\",\"column\":\"profile\"},"
+    "\"liked\":{\"entity\":\"Note\",\"through\":{\"table\":\"likes\",\"column\":\"profile\",\"element\":\"note\"}},"
+    "\"linked\":{\"entity\":\"Like\",\"through\":{\"table\":\"posts\",\"column\":\"wall\","
+    "\"element\":[\"seen\",\"body\"]}}}},"
     "\"Like\":{\"table\":\"likes\",\"properties\":{\"n\":\"n\"},\"collections\":{"
     "\"pair\":{\"entity\":\"Note\",\"column\":[\"n\",\"wall\"]},"
     "\"same\":{\"entity\":\"Like\",\"column\":[\"profile\",\"note\"]}}},"
     "\"Post\":{\"table\":\"posts\",\"properties\":{\"text\":\"body\"}},"
     "\"Seen\":{\"table\":\"posts\",\"properties\":{\"text\":\"body\",\"seen\":\"seen\",\"by\":\"author\"}},"
-    "\"Note\":{\"table\":\"notes\",\"properties\":{\"text\":\"body\",\"n\":\"n\"}}},"
+    "\"Note\":{\"table\":\"notes\",\"properties\":{\"text\":\"body\",\"n\":\"n\"},\"collections\":{"
+    "\"likers\":{\"entity\":\"Profile\",\"through\":{\"table\":\"likes\",\"column\":\"note\","
+    "\"element\":\"profile\"}}}}},"
     "\"queries\":{"
     "\"wall\":{\"sql\":\"SELECT p.id, p.body, a.full_name AS author FROM posts p LEFT JOIN profiles a ON a.id = "
     "p.author "
@@ -87,20 +92,27 @@ static const struct {
      {"profile", "note", "n"}},
 };
 
+/* `foreign` are columns of the table, or, where there are `links` in another one, of that; `element` are what links
+ * have. */
 static const struct {
     const char *entity, *name;
     int table;
     const char *foreign[2], *properties[4], *columns[4];
+    int is_linked, links;
+    const char *element[2];
 } collections[] = {
-    {"Profile", "posts", POSTS, {"wall"}, {"text"}, {"body"}},
-    {"Profile", "written", POSTS, {"author"}, {"text"}, {"body"}},
-    {"Profile", "seen", POSTS, {"wall"}, {"text", "seen", "by"}, {"body", "seen", "author"}},
-    {"Profile", "notes", NOTES, {"wall"}, {"text", "n"}, {"body", "n"}},
-    {"Profile", "same", NOTES, {"body"}, {"text", "n"}, {"body", "n"}},
-    {"Profile", "themselves", NOTES, {"name"}, {"text", "n"}, {"body", "n"}},
-    {"Profile", "likes", LIKES, {"profile"}, {"n"}, {"n"}},
-    {"Like", "pair", NOTES, {"n", "wall"}, {"text", "n"}, {"body", "n"}},
-    {"Like", "same", LIKES, {"profile", "note"}, {"n"}, {"n"}},
+    {"Profile", "posts", POSTS, {"wall"}, {"text"}, {"body"}, 0, 0, {NULL}},
+    {"Profile", "written", POSTS, {"author"}, {"text"}, {"body"}, 0, 0, {NULL}},
+    {"Profile", "seen", POSTS, {"wall"}, {"text", "seen", "by"}, {"body", "seen", "author"}, 0, 0, {NULL}},
+    {"Profile", "notes", NOTES, {"wall"}, {"text", "n"}, {"body", "n"}, 0, 0, {NULL}},
+    {"Profile", "same", NOTES, {"body"}, {"text", "n"}, {"body", "n"}, 0, 0, {NULL}},
+    {"Profile", "themselves", NOTES, {"name"}, {"text", "n"}, {"body", "n"}, 0, 0, {NULL}},
+    {"Profile", "likes", LIKES, {"profile"}, {"n"}, {"n"}, 0, 0, {NULL}},
+    {"Like", "pair", NOTES, {"n", "wall"}, {"text", "n"}, {"body", "n"}, 0, 0, {NULL}},
+    {"Like", "same", LIKES, {"profile", "note"}, {"n"}, {"n"}, 0, 0, {NULL}},
+    {"Profile", "liked", NOTES, {"profile"}, {"text", "n"}, {"body", "n"}, 1, LIKES, {"note"}},
+    {"Profile", "linked", LIKES, {"wall"}, {"n"}, {"n"}, 1, POSTS, {"seen", "body"}},
+    {"Note", "likers", PROFILES, {"note"}, {"name", "status"}, {"full_name", "status"}, 1, LIKES, {"profile"}},
 };
 
 #define COUNT(list) (int)(sizeof(list) / sizeof((list)[0]))
@@ -267,19 +279,49 @@ static int is_of_text(int table, const char *column)
                : strchr("nfsb", column[0]) != NULL && strlen(column) > 3 && strcmp(column, "seen") != 0;
 }
 
+/* The table whose rows have the foreign key. */
+static int foreign_table(const watching_t *at)
+{
+    return collections[at->collection].is_linked ? collections[at->collection].links : at->table;
+}
+
+/* The keys of all that are linked to the object; NULL: there are no links. */
+static json_t *links(walk_t *w, const watching_t *at)
+{
+    json_t *args = json_pack("{s:s}", "table", tables[foreign_table(at)].name);
+    json_t *found = json_object();
+    char sentence[1024];
+    apr_status_t rv;
+    json_t *rows = call_of(w, &w->reader, NULL, "all", args, &rv, sentence);
+
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *value = pair_of(w, collections[at->collection].foreign, row);
+        const char *key = pair_of(w, collections[at->collection].element, row);
+
+        if (value != NULL && key != NULL && strcmp(value, at->word) == 0) {
+            json_object_set_new(found, key, json_true());
+        }
+    }
+    json_decref(rows);
+    json_decref(args);
+    return found;
+}
+
 /* What a collection is, by key. */
 static json_t *members(walk_t *w, const watching_t *at)
 {
     json_t *all = read_table(w, at->table);
+    json_t *linked = collections[at->collection].is_linked ? links(w, at) : NULL;
     json_t *found = json_object();
     const char *key;
     json_t *row;
 
     json_object_foreach(all, key, row)
     {
-        const char *value = pair_of(w, collections[at->collection].foreign, row);
+        const char *value = linked == NULL ? pair_of(w, collections[at->collection].foreign, row) : NULL;
 
-        if (value != NULL && strcmp(value, at->word) == 0) {
+        if (json_object_get(linked, key) != NULL || (value != NULL && strcmp(value, at->word) == 0)) {
             json_t *element = tables[at->table].key[1] == NULL
                                   ? json_pack("{s:O}", "id", json_object_get(row, tables[at->table].key[0]))
                                   : json_pack("{s:s}", "id", key);
@@ -291,6 +333,7 @@ static json_t *members(walk_t *w, const watching_t *at)
             json_object_set_new(found, key, element);
         }
     }
+    json_decref(linked);
     json_decref(all);
     return found;
 }
@@ -363,6 +406,9 @@ static int is_whole(const walk_t *w, const watching_t *at)
 {
     int is = w->state[at->table] == WATCHED;
 
+    if (at->look == COLLECTION && w->state[foreign_table(at)] != WATCHED) {
+        return 0;
+    }
     return is && (at->query == NULL || strcmp(at->query, "wall") != 0 || w->state[PROFILES] == WATCHED);
 }
 

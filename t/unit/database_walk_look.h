@@ -258,6 +258,12 @@ static void take_answer(walk_t *w, watching_t *at, const json_t *answer, int ane
     }
 }
 
+/* Of the tables that the page looks at. */
+static int life_of(const walk_t *w, const watching_t *at)
+{
+    return 1 + w->life[at->table] + (at->look == COLLECTION ? w->life[foreign_table(at)] : 0);
+}
+
 static void acknowledge(walk_t *w, watching_t *at)
 {
     if (!at->persistent || at->page.ack[0] == '\0' || draw(w, 4) == 0) {
@@ -267,7 +273,7 @@ static void acknowledge(walk_t *w, watching_t *at)
     at->page.ack[0] = '\0';
     json_decref(at->acked);
     at->acked = json_deep_copy(at->shown);
-    at->acked_in = w->life[at->table] + 1;
+    at->acked_in = life_of(w, at);
     at->was_cut = at->is_cut;
 }
 
@@ -410,7 +416,7 @@ static void draw_page(walk_t *w, watching_t *at)
     if (at->look == COLLECTION) {
         at->collection = (int)draw(w, COUNT(collections));
         at->table = collections[at->collection].table;
-        at->word = draw_pair(w, at->table, collections[at->collection].foreign, &at->is_odd);
+        at->word = draw_pair(w, foreign_table(at), collections[at->collection].foreign, &at->is_odd);
         at->args = json_pack("{s:s,s:s,s:s}", "entity", collections[at->collection].entity, "id", at->word,
                              "collection", collections[at->collection].name);
     }
@@ -447,7 +453,7 @@ static void renew_page(walk_t *w, watching_t *at)
     memset(&at->page, 0, sizeof(at->page));
     at->begun = 0;
     forget_shown(at);
-    if (at->persistent && at->acked != NULL && (at->look == QUERY || at->acked_in == w->life[at->table] + 1)) {
+    if (at->persistent && at->acked != NULL && (at->look == QUERY || at->acked_in == life_of(w, at))) {
         json_decref(at->shown);
         at->shown = json_deep_copy(at->acked);
         at->is_cut = at->was_cut;

@@ -61,6 +61,7 @@
     SUITE(database)                                                                                                    \
     SUITE(database_watch)                                                                                              \
     SUITE(database_keys)                                                                                               \
+    SUITE(database_links)                                                                                              \
     SUITE(database_live)                                                                                               \
     SUITE(database_objects)                                                                                            \
     SUITE(database_position)                                                                                           \

@@ -22,6 +22,7 @@
  * keys.c        keys of one column or several, as text
  * interests.c   names of interests, and which a changed row touches
  * objects.c     properties and collections of entities
+ * properties.c  columns as properties show them
  * queries.c     named queries
  * query_text.c  a query taken to pieces
  * results.c     what pages have seen of queries, kept in the database

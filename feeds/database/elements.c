@@ -12,6 +12,7 @@
 #include "connection.h"
 #include "driver.h"
 #include "fold.h"
+#include "properties.h"
 #include "rows.h"
 #include "select.h"
 
@@ -21,6 +22,7 @@ typedef struct arriving_t {
     database_look_t *look;
     const database_key_t *foreign; /* the foreign key */
     const char *const *names;      /* of the cells of an element */
+    const json_t *properties;
     int heard;
     int failed; /* for want of memory */
 } arriving_t;
@@ -73,6 +75,9 @@ static int take_element(arriving_t *arriving, const char *const *cells)
         json_object_update(whole, row);
         json_decref(row);
         row = whole;
+    }
+    if (row != NULL) {
+        database_properties_show(arriving->properties, row, arriving->c->pool);
     }
     return row != NULL && json_array_append_new(arriving->look->elements, row) == 0;
 }
@@ -138,7 +143,7 @@ static void append_element(arriving_t *arriving, sql_statement_t *sql, const dat
     /* jansson's iterator wants a pointer that is not const; it changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)wanted->properties, name, column)
     {
-        append_property(c, sql, names, name, json_string_value(column));
+        append_property(c, sql, names, name, database_property_column(column));
     }
 }
 
@@ -158,7 +163,8 @@ static apr_status_t append_from(const arriving_t *arriving, database_cells_t *ce
 
 apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, int *heard)
 {
-    arriving_t arriving = {.c = c, .look = look, .foreign = wanted->members};
+    arriving_t arriving = {
+        .c = c, .look = look, .foreign = wanted->members, .properties = wanted->properties};
     database_cells_t cells = {.sql = sql_statement_make(c)};
     apr_status_t rv;
 

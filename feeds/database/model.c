@@ -7,14 +7,21 @@
 #include "apr_strings.h"
 #include "apr_tables.h"
 
+#include "properties.h"
 #include "query_text.h"
 #include "tables.h"
+
+/* A property that shows a column. */
+typedef struct shown_t {
+    const char *where, *type;
+} shown_t;
 
 /* What is being checked, for sentences. */
 typedef struct checker_t {
     apr_pool_t *pool;
     const char *where; /* `entity "Profile"` */
     const char *wrong; /* the first sentence */
+    apr_hash_t *shown; /* by table and column, the first property that shows it: of shown_t */
 } checker_t;
 
 static int complain(checker_t *k, const char *wrong)
@@ -93,6 +100,47 @@ static int has_columns(checker_t *k, const json_t *object, const char *member)
 
 /* ------------------------------------------------------------ entities */
 
+static const char *type_shown(checker_t *k, const char *type)
+{
+    return type != NULL ? apr_psprintf(k->pool, "of the type %s", type) : "without a type";
+}
+
+/* Two properties that show one column show the same values. */
+static int check_agreement(checker_t *k, const char *table, const char *name, const json_t *property)
+{
+    const char *column = database_property_column(property);
+    const char *id = apr_psprintf(k->pool, "%" APR_SIZE_T_FMT ":%s%s", strlen(table), table, column);
+    const char *type = database_property_type(property);
+    const shown_t *first = apr_hash_get(k->shown, id, APR_HASH_KEY_STRING);
+    shown_t *shown;
+
+    if (first == NULL) {
+        shown = apr_palloc(k->pool, sizeof(*shown));
+        shown->where = apr_psprintf(k->pool, "%s, property \"%s\"", k->where, name);
+        shown->type = type;
+        apr_hash_set(k->shown, id, APR_HASH_KEY_STRING, shown);
+        return 1;
+    }
+    if (type == NULL || first->type == NULL ? type == first->type : strcmp(type, first->type) == 0) {
+        return 1;
+    }
+    return complain(k,
+                    apr_psprintf(k->pool,
+                                 "property \"%s\" shows the column \"%s\" of table \"%s\" %s, %s shows it %s: two "
+                                 "properties that show one column have the same type",
+                                 name, column, table, type_shown(k, type), first->where, type_shown(k, first->type)));
+}
+
+/* The name of a column, or an object that has it, and a type. */
+static int is_property(const json_t *property)
+{
+    const json_t *type = json_object_get(property, "type");
+
+    return is_name(property) ||
+           (is_name(json_object_get(property, "column")) && json_object_size(property) == (type != NULL ? 2 : 1) &&
+            (type == NULL || (is_name(type) && database_property_is_type(json_string_value(type)))));
+}
+
 static int check_properties(checker_t *k, const json_t *entity)
 {
     json_t *properties = json_object_get(entity, "properties");
@@ -104,11 +152,16 @@ static int check_properties(checker_t *k, const json_t *entity)
     }
     json_object_foreach(properties, name, column)
     {
-        if (name[0] == '\0' || strchr(name, ',') != NULL || !is_name(column)) {
-            return complain(k, apr_psprintf(k->pool,
-                                            "property \"%s\": a name without commas, and the name of a column, "
-                                            "are accepted",
-                                            name));
+        if (name[0] == '\0' || strchr(name, ',') != NULL || !is_property(column)) {
+            return complain(
+                k,
+                apr_psprintf(k->pool,
+                             "property \"%s\": a name without commas is accepted, and the name of a "
+                             "column, or an object with \"column\" and a \"type\", which is " DATABASE_PROPERTY_TYPES,
+                             name));
+        }
+        if (!check_agreement(k, json_string_value(json_object_get(entity, "table")), name, column)) {
+            return 0;
         }
     }
     return 1;
@@ -360,7 +413,7 @@ const char *database_model_read(const database_model_t **model, const char *path
 {
     static const char *const known[] = {"entities", "queries", NULL};
     database_model_t *made = apr_pcalloc(pool, sizeof(*made));
-    checker_t k = {.pool = pool, .where = ""};
+    checker_t k = {.pool = pool, .where = "", .shown = apr_hash_make(pool)};
     json_error_t error;
     json_t *file = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
 

@@ -15,6 +15,7 @@
 #include "interests.h"
 #include "links.h"
 #include "look.h"
+#include "properties.h"
 #include "select.h"
 
 void database_delta_make(database_delta_t *delta)
@@ -70,9 +71,9 @@ static apr_status_t check_columns(sql_call_t *c, const json_t *properties)
 
     json_object_foreach((json_t *)(uintptr_t)properties, property, column)
     {
-        if (sql_table_column_named(c->table, json_string_value(column)) == NULL) {
+        if (sql_table_column_named(c->table, database_property_column(column)) == NULL) {
             return sql_fail(c, APR_EINVAL, "table \"%s\" has no column \"%s\"", sql_shown(c, c->table->name),
-                            json_string_value(column));
+                            database_property_column(column));
         }
     }
     return APR_SUCCESS;
@@ -88,8 +89,9 @@ static json_t *element(const sql_call_t *c, const json_t *entity, const json_t *
     json_object_set_new(object, "id", database_key_shown(c->table, row, c->pool));
     json_object_foreach(json_object_get(entity, "properties"), property, column)
     {
-        json_object_set(object, property, json_object_get(row, json_string_value(column)));
+        json_object_set(object, property, json_object_get(row, database_property_column(column)));
     }
+    database_properties_show(json_object_get(entity, "properties"), object, c->pool);
     return object;
 }
 
@@ -98,7 +100,7 @@ static json_t *element(const sql_call_t *c, const json_t *entity, const json_t *
 /* @param given  gets the name */
 static apr_status_t check_property(sql_call_t *c, const json_t *properties, const char *name, apr_hash_t *given)
 {
-    if (name_in(properties, name) == NULL) {
+    if (json_object_get(properties, name) == NULL) {
         return sql_fail(c, APR_EINVAL, "argument \"property\": the entity has no property \"%s\"", sql_shown(c, name));
     }
     if (apr_hash_get(given, name, APR_HASH_KEY_STRING) != NULL) {
@@ -106,6 +108,26 @@ static apr_status_t check_property(sql_call_t *c, const json_t *properties, cons
     }
     apr_hash_set(given, name, APR_HASH_KEY_STRING, name);
     return APR_SUCCESS;
+}
+
+/* What is to be said of one. NULL: it did not change. */
+static json_t *say_property(const sql_call_t *c, const json_t *property, const char *name, const database_seen_t *seen)
+{
+    json_t *said = database_seen_attribute(seen, database_property_column(property), "property", name);
+    json_t *old = json_object_get(said, "old"), *new = json_object_get(said, "new");
+
+    if (said == NULL || database_property_type(property) == NULL) {
+        return said;
+    }
+    json_object_set_new(said, "old", database_property_value(property, old, c->pool));
+    json_object_set_new(said, "new", database_property_value(property, new, c->pool));
+    /* The column may write in several ways what the property shows in one. */
+    if (!seen->first && seen->old != NULL && seen->row != NULL &&
+        json_equal(json_object_get(said, "old"), json_object_get(said, "new"))) {
+        json_decref(said);
+        return NULL;
+    }
+    return said;
 }
 
 /* Append what is to be said of the properties in `names`, which are parted by commas. */
@@ -122,7 +144,7 @@ static apr_status_t say_properties(sql_call_t *c, const json_t *properties, cons
         if (rv != APR_SUCCESS) {
             return rv;
         }
-        one = seen->changed ? database_seen_attribute(seen, name_in(properties, name), "property", name) : NULL;
+        one = seen->changed ? say_property(c, json_object_get(properties, name), name, seen) : NULL;
         if (one != NULL) {
             json_array_append_new(said, one);
         }

@@ -65,6 +65,7 @@
     SUITE(database_live)                                                                                               \
     SUITE(database_objects)                                                                                            \
     SUITE(database_position)                                                                                           \
+    SUITE(database_properties)                                                                                         \
     SUITE(database_ring)                                                                                               \
     SUITE(database_tail)                                                                                               \
     SUITE(database_report)                                                                                             \

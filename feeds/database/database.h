@@ -16,6 +16,7 @@
  * look.c        a page finds its position in the changes of a watched table, and what is new since
  * changes.c     the change table, read
  * cells.c       cells that several statements have
+ * look_where.c  how a table is watched, without a page
  * elements.c    all elements of a collection
  * fold.c        several changes of one row, folded into one
  * links.c       collections through a table of links

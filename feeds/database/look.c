@@ -73,7 +73,7 @@ static apr_status_t refuse_without_key(sql_call_t *c, const char *table)
                     sql_shown(c, table));
 }
 
-static apr_status_t refuse_altered(sql_call_t *c, const char *table)
+apr_status_t database_look_altered(sql_call_t *c, const char *table)
 {
     return sql_fail(c, APR_EGENERAL, "table \"%s\" has other columns than when it was watched: vaultctl watch %s",
                     sql_shown(c, table), sql_shown(c, table));
@@ -92,7 +92,7 @@ static apr_status_t look_with_table(sql_call_t *c, database_look_t *with, const 
         rv = understand_watched(c, with);
     }
     if (rv == APR_SUCCESS && with->altered) {
-        rv = refuse_altered(c, name);
+        rv = database_look_altered(c, name);
     }
     return rv == APR_SUCCESS && c->table->keys->nelts == 0 ? refuse_without_key(c, name) : rv;
 }
@@ -411,7 +411,7 @@ apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, c
         return database_look_end(c, look, database_look_not_watched(c, table));
     }
     if (rv == APR_SUCCESS && look->altered) {
-        return database_look_end(c, look, refuse_altered(c, table));
+        return database_look_end(c, look, database_look_altered(c, table));
     }
     return rv;
 }
@@ -461,51 +461,4 @@ apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)
     }
     return look->subscription != NULL ? database_subscription_keep(c, look->subscription, cursor, look->next)
                                       : APR_SUCCESS;
-}
-
-/* ------------------------------------------------------------ without a page */
-
-/* How c->table is watched. */
-static apr_status_t hear(sql_call_t *c, database_look_t *look, int *heard)
-{
-    const database_wanted_t wanted = {0};
-    json_t *rows = NULL;
-    apr_status_t rv;
-
-    *look = (database_look_t){.dialect = database_dialect_of(c->db)};
-    rv = database_changes_fetch(c, look, &wanted, &rows, heard);
-    json_decref(rows);
-    return rv;
-}
-
-apr_status_t database_look_where(sql_call_t *c, database_where_t *where)
-{
-    database_look_t look;
-    int heard;
-    apr_status_t rv = hear(c, &look, &heard);
-
-    if (rv == APR_SUCCESS && !heard) {
-        return database_look_not_watched(c, c->table->name);
-    }
-    where->epoch = look.epoch;
-    where->position = look.told;
-    return rv;
-}
-
-apr_status_t database_look_check_columns(sql_call_t *c, const char *table)
-{
-    database_look_t look;
-    int has = 0, heard = 0;
-    apr_status_t rv = sql_catalogue_find(c, table);
-
-    if (rv == APR_SUCCESS && database_dialect_of(c->db) != NULL) {
-        rv = sql_catalogue_has(c, "vault_watched", &has);
-    }
-    if (rv == APR_SUCCESS && has) {
-        rv = hear(c, &look, &heard);
-    }
-    if (rv != APR_SUCCESS || !heard || look.columns[0] == '\0') {
-        return rv;
-    }
-    return strcmp(look.columns, database_dialect_columns(c, c->table)) == 0 ? APR_SUCCESS : refuse_altered(c, table);
 }

@@ -90,6 +90,9 @@ apr_status_t database_look_begin_watched(sql_call_t *c, database_look_t *look, c
 /** That sentence. @return APR_EINVAL */
 apr_status_t database_look_not_watched(sql_call_t *c, const char *table);
 
+/** Refuse a table that has other columns than when it was watched. @return APR_EGENERAL */
+apr_status_t database_look_altered(sql_call_t *c, const char *table);
+
 /** Was what the page asks for not there when it last looked (database_look_t::was_absent)? Asked before the interests
  * are created. */
 int database_look_was_absent(const sql_call_t *c);

@@ -331,7 +331,7 @@ static apr_status_t find_page_settled(sql_call_t *c, database_look_t *look, cons
         again.why = look->why;
         rv = database_look_end(c, look, rv);
         *look = again;
-        rv = rv == APR_SUCCESS ? look->dialect->settle(c, c->db->timeout) : rv;
+        rv = rv == APR_SUCCESS ? look->dialect->settle(c, c->db->timeout, NULL) : rv;
         rv = rv == APR_SUCCESS ? find_page(c, look, wanted) : rv;
     }
     return rv;

@@ -42,8 +42,10 @@ typedef struct database_dialect_t {
     void (*unwatch)(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements);
 
     /** Before a snapshot begins: make positions short. NULL: they are.
-     * @param patience  for so many seconds at most wait for somebody else who does */
-    apr_status_t (*settle)(sql_call_t *c, int patience);
+     * @param patience  for so many seconds at most wait for somebody else who does
+     * @param known     a position that the caller has kept; NULL: none
+     * @return as sql_conn_query; APR_EINCOMPLETE the database has lost changes that `known` contains, and nothing was done */
+    apr_status_t (*settle)(sql_call_t *c, int patience, const char *known);
     /** With `settle`: is what `now` told so long that it cannot be kept before they are made short? */
     int (*is_long)(const char *told);
     /** An expression that tells where a snapshot is, as text that is never NULL. NULL where there is `now_of`. */
@@ -79,8 +81,8 @@ typedef struct database_dialect_t {
 
     /** Have this new connection told of every commit that changed a watched table. NULL: it has to be asked. */
     apr_status_t (*listen)(sql_call_t *c);
-    /** Forget what it was told. @return whether it was told anything */
-    int (*hush)(sql_call_t *c);
+    /** Take what this connection was told. @return 1: of a change that `position` does not contain, or nobody knows */
+    int (*hush)(const sql_conn_t *conn, const char *position);
     /** The expression of w.columns, which is "" where the table has other columns than when it was read last: then images, which are made
      * of those, cannot be trusted. NULL: w.columns itself. */
     const char *(*columns)(const sql_statement_t *sql, const sql_table_t *table);

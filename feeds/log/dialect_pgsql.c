@@ -73,7 +73,7 @@ static const char *const tables[] = {
     "VALUES(t,pg_catalog.\"left\"(TG_OP,1),ok,o,n);\n"
     "    END IF;\n"
     "  END IF;\n"
-    "  PERFORM pg_catalog.pg_notify('vault_changes','');\n"
+    "  PERFORM pg_catalog.pg_notify('vault_changes',pg_catalog.pg_current_xact_id()::text);\n"
     "  RETURN NULL;\n"
     "END $vault$",
     "DO $vault$BEGIN EXECUTE 'ALTER FUNCTION vault_record() SET search_path TO "
@@ -175,10 +175,29 @@ static apr_status_t listen_(sql_call_t *c)
     return sql_conn_query(c, "LISTEN vault_changes", NULL);
 }
 
-/* Whatever the notifications tell was committed: the next snapshot shows it. */
-static int hush(sql_call_t *c)
+/* What notifications have told. */
+typedef struct told_t {
+    database_position_t position; /* of who is told */
+    int is_set;                   /* the position is one */
+    int is_new;
+} told_t;
+
+/* A trigger tells its transaction. Those of an older vaultctl, and `tell`, tell nothing. */
+static void take_cb(void *data, const char *payload)
 {
-    return sql_native_pgsql_take_notifications(c->conn);
+    const database_change_id_t change = {.number = apr_strtoi64(payload, NULL, 10)};
+    told_t *told = data;
+
+    told->is_new |= !told->is_set || change.number <= 0 || !database_position_pgsql.contains(&told->position, &change);
+}
+
+/* Whatever the notifications tell was committed: the next snapshot shows it. */
+static int hush(const sql_conn_t *conn, const char *position)
+{
+    told_t told = {.is_new = 0};
+
+    told.is_set = database_position_pgsql.read(&told.position, position);
+    return !sql_native_pgsql_take_notifications(conn, take_cb, &told) || told.is_new;
 }
 
 /* ------------------------------------------------------------ images */

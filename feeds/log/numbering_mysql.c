@@ -8,6 +8,7 @@
 #include "apr_strings.h"
 
 #include "connection.h"
+#include "position.h"
 
 /* How many statements number changes at once. */
 #define ROUNDS 50
@@ -24,66 +25,77 @@ static int count_of(const char *ids)
     return count;
 }
 
-static apr_status_t give_numbers(sql_call_t *c, const char *ids, int count, const char **last)
+/* With the row locked that has the last number.
+ * @param known  as database_dialect_t::settle
+ * @param count  of the changes that were numbered */
+static apr_status_t give_numbers(sql_call_t *c, const char *known, int *count)
 {
-    apr_status_t rv = sql_conn_begin_write(c);
+    database_span_t span = {.since = known, .pruned = ""};
+    const char *cell, *ids;
+    apr_int64_t last;
+    apr_status_t rv;
 
-    if (rv != APR_SUCCESS) {
+    rv = sql_conn_cell(c,
+                       "SELECT CONCAT(w.pruned,';',COALESCE((SELECT GROUP_CONCAT(x.id ORDER BY x.id) FROM (SELECT id "
+                       "FROM vault_changes WHERE pos IS NULL ORDER BY id LIMIT " DATABASE_NUMBERING_MYSQL_AT_ONCE
+                       ") AS x),'')) AS v FROM vault_watched AS w WHERE w.tbl='' FOR UPDATE",
+                       &cell);
+    ids = rv == APR_SUCCESS && cell != NULL ? strchr(cell, ';') + 1 : "";
+    if (ids[0] == '\0') {
         return rv;
     }
-    rv = sql_conn_cell(c, "SELECT pruned AS v FROM vault_watched WHERE tbl='' FOR UPDATE", last);
-    *last = *last != NULL ? *last : "0";
-    if (rv == APR_SUCCESS) {
-        rv =
-            sql_conn_query(c,
-                           apr_psprintf(c->pool, "UPDATE vault_changes SET pos=%s+FIND_IN_SET(id,'%s') WHERE id IN(%s)",
-                                        *last, ids, ids),
-                           NULL);
+    span.now = apr_pstrmemdup(c->pool, cell, ids - cell);
+    if (known != NULL && database_position_mysql.is_lost(c->pool, &span)) {
+        return APR_EINCOMPLETE;
     }
+    last = apr_strtoi64(cell, NULL, 10);
+    *count = count_of(ids);
+    rv = sql_conn_query(
+        c,
+        apr_psprintf(c->pool, "UPDATE vault_changes SET pos=%" APR_INT64_T_FMT "+FIND_IN_SET(id,'%s') WHERE id IN(%s)",
+                     last, ids, ids),
+        NULL);
     if (rv == APR_SUCCESS) {
         rv = sql_conn_query(
-            c, apr_psprintf(c->pool, "UPDATE vault_watched SET pruned=CONCAT('',pruned+%d) WHERE tbl=''", count), NULL);
+            c,
+            apr_psprintf(c->pool, "UPDATE vault_watched SET pruned='%" APR_INT64_T_FMT "' WHERE tbl=''", last + *count),
+            NULL);
     }
-    return sql_conn_end(c, rv);
+    return rv;
 }
 
 /* Number what is committed. @param more  there may be more */
-static apr_status_t number_some(sql_call_t *c, int *more)
+static apr_status_t number_some(sql_call_t *c, const char *known, int *more)
 {
-    const char *ids, *last;
-    apr_status_t rv;
-    int count;
+    int count = 0;
+    apr_status_t rv = sql_conn_begin_write(c);
 
-    *more = 0;
-    rv = sql_conn_cell(c,
-                       "SELECT GROUP_CONCAT(x.id ORDER BY x.id) AS v FROM (SELECT id FROM vault_changes "
-                       "WHERE pos IS NULL ORDER BY id LIMIT " DATABASE_NUMBERING_MYSQL_AT_ONCE ") AS x",
-                       &ids);
-    if (rv != APR_SUCCESS || ids == NULL) {
-        return rv;
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_end(c, give_numbers(c, known, &count));
     }
-    count = count_of(ids);
     *more = count == atoi(DATABASE_NUMBERING_MYSQL_AT_ONCE);
-    return give_numbers(c, ids, count, &last);
+    return rv;
 }
 
-/* Whoever has the lock does it for all; nobody waits as long as a position can hold what is not yet numbered. */
-apr_status_t database_numbering_mysql_settle(sql_call_t *c, int patience)
+/* Whoever has the lock does it for all; nobody waits as long as a place can hold what is not yet numbered. The lock is taken
+ * only where a change has no number. */
+apr_status_t database_numbering_mysql_settle(sql_call_t *c, int patience, const char *known)
 {
     const char *cell;
     int more = 1;
     apr_status_t rv;
 
-    rv = sql_conn_cell(c, "SELECT '1' AS v FROM vault_changes WHERE pos IS NULL LIMIT 1", &cell);
-    if (rv != APR_SUCCESS || cell == NULL) {
-        return rv;
-    }
-    rv = sql_conn_cell(c, apr_psprintf(c->pool, "SELECT CONCAT('',GET_LOCK(" LOCK ",%d)) AS v", patience), &cell);
+    rv = sql_conn_cell(c,
+                       apr_psprintf(c->pool,
+                                    "SELECT CONCAT('',GET_LOCK(" LOCK ",%d)) AS v FROM (SELECT id FROM vault_changes "
+                                    "WHERE pos IS NULL LIMIT 1) AS x",
+                                    patience),
+                       &cell);
     if (rv != APR_SUCCESS || cell == NULL || strcmp(cell, "1") != 0) {
         return rv;
     }
     for (int i = 0; i < ROUNDS && more && rv == APR_SUCCESS; i++) {
-        rv = number_some(c, &more);
+        rv = number_some(c, known, &more);
     }
     if (sql_conn_cell(c, "SELECT CONCAT('',RELEASE_LOCK(" LOCK ")) AS v", &cell) != APR_SUCCESS) {
         /* The lock goes with the connection. */

@@ -15,6 +15,6 @@
 /** Changes that are numbered by one statement. */
 #define DATABASE_NUMBERING_MYSQL_AT_ONCE "1000"
 
-apr_status_t database_numbering_mysql_settle(sql_call_t *c, int patience);
+apr_status_t database_numbering_mysql_settle(sql_call_t *c, int patience, const char *known);
 
 #endif

@@ -410,16 +410,15 @@ static apr_status_t read_changes(reading_t *reading)
 /* Numbers that are given now may be those that the database has lost. */
 static apr_status_t settle(database_tail_t *tail, sql_call_t *c)
 {
-    database_batch_t batch = {0};
+    const char *position = tail->head.position;
     apr_status_t rv;
 
     if (tail->dialect->settle == NULL || tail->is_over) {
         return APR_SUCCESS;
     }
-    rv = database_batch_read(c, &batch, NULL, tail->tables, NULL);
-    tail->is_over = rv == APR_SUCCESS && is_lost(tail, c, &batch, tail->head.position);
-    database_batch_free(&batch);
-    return rv == APR_SUCCESS && !tail->is_over ? tail->dialect->settle(c, 1) : rv;
+    rv = tail->dialect->settle(c, 1, position[0] != '\0' ? position : NULL);
+    tail->is_over = rv == APR_EINCOMPLETE;
+    return tail->is_over ? APR_SUCCESS : rv;
 }
 
 static apr_status_t read_and_begin(database_tail_t *tail, sql_call_t *c, int *again)

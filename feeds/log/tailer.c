@@ -60,6 +60,13 @@ static apr_status_t listen_again(database_tailer_t *t)
     return rv;
 }
 
+/* The database notifies of each commit, also of one that was read before its notification came, as those of this
+ * server's writers are. */
+static int has_news(const database_tailer_t *t)
+{
+    return t->dialect->hush != NULL && t->dialect->hush(t->c.own, t->tail.head.position);
+}
+
 static int seldom(const database_tailer_t *t)
 {
     return t->feed->look > ASK_SELDOM ? t->feed->look : ASK_SELDOM;
@@ -74,9 +81,6 @@ static database_reading_t read_now(database_tailer_t *t, int *wait)
 
     t->listens &= !was_new;
     rv = t->listens ? APR_SUCCESS : listen_again(t);
-    if (rv == APR_SUCCESS && t->dialect->hush != NULL) {
-        (void)t->dialect->hush(c); /* of what this read will show */
-    }
     if (rv == APR_SUCCESS) {
         rv = database_tail_read(&t->tail, c, &watched, &again);
     }
@@ -89,7 +93,7 @@ static database_reading_t read_now(database_tailer_t *t, int *wait)
             : again || !t->listens                     ? 0
             : t->is_told || t->dialect->listen != NULL ? (t->feed->look > ASK_ANYHOW ? t->feed->look : ASK_ANYHOW)
                                                        : t->feed->look;
-    if (rv == APR_SUCCESS && t->dialect->hush != NULL && t->dialect->hush(c)) {
+    if (rv == APR_SUCCESS && has_news(t)) {
         *wait = 0; /* what came with the answers the socket tells no more */
     }
     return rv != APR_SUCCESS ? DATABASE_READING_UNREACHABLE
@@ -159,11 +163,15 @@ static int teller(const database_tailer_t *t)
 /* Until then, or until somebody asks, or the child stops, or the database has something to say. @return 0: stop */
 static int wait_for(database_tailer_t *t, int milliseconds)
 {
+    int found;
     struct pollfd waits[] = {{.fd = t->stop, .events = POLLIN},
                              {.fd = t->holds ? database_board_poked(t->feed) : -1, .events = POLLIN},
                              {.fd = teller(t), .events = POLLIN}};
 
-    if (poll(waits, 3, milliseconds) > 0 && waits[0].revents == 0 && waits[1].revents == 0 && t->is_told) {
+    do {
+        found = poll(waits, 3, milliseconds);
+    } while (found == 1 && waits[2].revents == POLLIN && t->holds && !t->is_told && !has_news(t));
+    if (found > 0 && waits[0].revents == 0 && waits[1].revents == 0 && t->is_told) {
         (void)poll(waits, 2, AFTER_TOLD);
     }
     return waits[0].revents == 0;

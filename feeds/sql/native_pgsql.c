@@ -46,18 +46,17 @@ void sql_native_pgsql_log_notices(const sql_conn_t *conn)
     PQsetNoticeProcessor(sql_driver_connection(conn), notice_cb, conn->db);
 }
 
-int sql_native_pgsql_take_notifications(const sql_conn_t *conn)
+int sql_native_pgsql_take_notifications(const sql_conn_t *conn, sql_payload_fn take, void *data)
 {
     PGconn *db = sql_driver_connection(conn);
+    int works = PQconsumeInput(db);
     PGnotify *notification;
-    int any = 0;
 
-    (void)PQconsumeInput(db);
     while ((notification = PQnotifies(db)) != NULL) {
-        any = 1;
+        take(data, notification->extra);
         PQfreemem(notification);
     }
-    return any;
+    return works;
 }
 
 /* ------------------------------------------------------------ results */

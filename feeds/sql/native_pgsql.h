@@ -25,8 +25,11 @@ const char *sql_native_pgsql_start(dbi_driver driver);
 /** What the server says beside its answers goes to the log. */
 void sql_native_pgsql_log_notices(const sql_conn_t *conn);
 
-/** Take the notifications that have come: libpq keeps them until then. @return whether there was one */
-int sql_native_pgsql_take_notifications(const sql_conn_t *conn);
+/** Takes the payload of a notification, valid during the call. */
+typedef void (*sql_payload_fn)(void *data, const char *payload);
+
+/** Take the notifications that have come: libpq keeps them until then. @return 0: the connection is broken */
+int sql_native_pgsql_take_notifications(const sql_conn_t *conn, sql_payload_fn take, void *data);
 
 /** sql_driver_t::run. What it returns but SQL_RAN_NOT is as final as libdbi's answer would be: the statement is not
  * run again. */

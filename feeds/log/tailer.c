@@ -20,6 +20,8 @@
 #define ASK_ANYHOW 2000
 /* The kernel tells of a write before it can be read. In milliseconds. */
 #define AFTER_TOLD 3
+/* So many milliseconds later it reads again if there was nothing, and then after so many times as long. */
+#define DOUBT 8
 /* How often at most a database without a watched table is asked for one, and who is not the tailer tries to become it,
  * in milliseconds. */
 #define ASK_SELDOM 1000
@@ -34,8 +36,10 @@ struct database_tailer_t {
     int holds;                         /* thread: this process is the tailer */
     int holder;                        /* thread: tells when the process ends that is; -1: nothing does */
     sql_call_t c;                      /* thread */
-    int listens;                /* thread: on the connection that there is; a read that fails may have made another */
-    int is_told;                /* thread: by `knock` */
+    int listens;  /* thread: on the connection that there is; a read that fails may have made another */
+    int is_told;  /* thread: by `knock` */
+    int was_told; /* thread: before this read, by `knock`, and nobody asked */
+    int doubt;    /* thread: milliseconds until a read that may find what the kernel has told of; 0: none is due */
     database_knock_t knock;     /* thread */
     database_tail_t tail;       /* thread */
     database_pruning_t pruning; /* thread */
@@ -72,11 +76,25 @@ static int seldom(const database_tailer_t *t)
     return t->feed->look > ASK_SELDOM ? t->feed->look : ASK_SELDOM;
 }
 
+/* The kernel tells of a write to the journal, and of nothing when the commit can be read, which may be later than
+ * AFTER_TOLD: a read that finds nothing is made again, each time after a longer while.
+ * @param is_new  this read found something
+ * @param wait    until the next read, else */
+static void doubt(database_tailer_t *t, int is_new, int *wait)
+{
+    t->doubt = is_new ? 0 : t->was_told ? DOUBT : t->doubt * DOUBT;
+    if (t->doubt >= *wait) {
+        t->doubt = 0;
+    }
+    *wait = t->doubt != 0 ? t->doubt : *wait;
+}
+
 /* With a connection. @param wait  how many milliseconds until the next read */
 static database_reading_t read_now(database_tailer_t *t, int *wait)
 {
     sql_call_t *c = &t->c;
     int was_new = c->conn->is_new, watched = 0, again = 0;
+    apr_int64_t version = t->tail.version;
     apr_status_t rv;
 
     t->listens &= !was_new;
@@ -93,6 +111,9 @@ static database_reading_t read_now(database_tailer_t *t, int *wait)
             : again || !t->listens                     ? 0
             : t->is_told || t->dialect->listen != NULL ? (t->feed->look > ASK_ANYHOW ? t->feed->look : ASK_ANYHOW)
                                                        : t->feed->look;
+    if (rv == APR_SUCCESS && t->is_told) {
+        doubt(t, t->tail.version != version, wait);
+    }
     if (rv == APR_SUCCESS && has_news(t)) {
         *wait = 0; /* what came with the answers the socket tells no more */
     }
@@ -174,6 +195,7 @@ static int wait_for(database_tailer_t *t, int milliseconds)
     if (found > 0 && waits[0].revents == 0 && waits[1].revents == 0 && t->is_told) {
         (void)poll(waits, 2, AFTER_TOLD);
     }
+    t->was_told = t->is_told && waits[2].revents != 0;
     return waits[0].revents == 0;
 }
 

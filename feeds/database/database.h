@@ -26,6 +26,11 @@
  * properties.c  columns as properties show them
  * queries.c     named queries
  * query_text.c  a query taken to pieces
+ * query_sql.c   the statement that runs it
+ * query_conditions.c  what a simple one demands of its tables
+ * query_ring.c  can changes have changed its result
+ * reads.c       which tables it reads; reads_*.c: as each kind of database tells it
+ * names_mysql.c   by the names in its text
  * results.c     what pages have seen of queries, kept in the database
  * subscription.c  positions that outlive pages
  * report.c      what the status shows of the feed
@@ -37,11 +42,14 @@
 #include "change_log.h"
 #include "model.h"
 
+typedef struct database_known_reads_t database_known_reads_t;
+
 /** A VaultFeed of this kind. `log` is its first field: a sql_call_t's `db` is the feed, too. */
 typedef struct database_t {
     database_log_t log;               /* const after open */
     const database_model_t *model;    /* const after open: NULL: none */
     const apr_array_header_t *tables; /* const after open: those that calls may name; NULL: all */
+    database_known_reads_t *reads;    /* const after child_start: what queries read */
 } database_t;
 
 #endif

@@ -12,6 +12,7 @@
 #include "digest.h"
 #include "interests.h"
 #include "methods.h"
+#include "reads.h"
 #include "report.h"
 #include "subscription.h"
 #include "tables.h"
@@ -90,6 +91,7 @@ static const char *child_start_cb(void *self, apr_pool_t *pchild)
 
     const char *wrong = sql_pool_start(&feed->log.sql, pchild);
 
+    wrong = wrong != NULL ? wrong : database_reads_start(feed, pchild);
     return wrong != NULL ? wrong : database_tailer_start(&feed->log, pchild);
 }
 

@@ -2,9 +2,7 @@
 /* How a page finds its position in the changes of a table: see look.h. */
 #include "look.h"
 
-#include <inttypes.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
@@ -222,18 +220,6 @@ static apr_status_t give_up_changes(sql_call_t *c, database_look_t *look)
 
 /* ------------------------------------------------------------ begin */
 
-/* `BOOT.OFFSET`; anything else is no offset in a ring. */
-static void parse_offset_in_ring(database_cursor_t *cursor, const char *text)
-{
-    char *at;
-
-    cursor->boot = strtoull(text, &at, 16);
-    cursor->offset = *at == '.' ? strtoull(at + 1, &at, 10) : 0;
-    if (*at != ':') {
-        cursor->boot = 0;
-    }
-}
-
 static void parse_cursor(sql_call_t *c, const char *text, database_cursor_t *cursor)
 {
     const char *ring = text != NULL && text[0] == CURSOR_MARK ? strchr(text, ':') : NULL;
@@ -245,7 +231,7 @@ static void parse_cursor(sql_call_t *c, const char *text, database_cursor_t *cur
     }
     cursor->epoch = apr_pstrmemdup(c->pool, text + 1, (apr_size_t)(ring - text) - 1);
     cursor->position = apr_pstrdup(c->pool, position + 1);
-    parse_offset_in_ring(cursor, ring + 1);
+    database_cursor_read_offset(cursor, ring + 1);
 }
 
 /* @return 1: done */
@@ -441,10 +427,10 @@ static const char *offset_in_ring(const sql_call_t *c, const database_look_t *lo
     const database_position_type_t *type = look->dialect->position;
     database_position_t position;
 
-    if (look->head.boot == 0 || look->again || !type->read(&position, look->next)) {
+    if (look->again || !type->read(&position, look->next)) {
         return "-";
     }
-    return apr_psprintf(c->pool, "%" PRIx64 ".%" PRIu64, (uint64_t)look->head.boot, (uint64_t)look->head.end);
+    return database_cursor_offset(&look->head, c->pool);
 }
 
 apr_status_t database_look_keep(sql_call_t *c, const database_look_t *look)

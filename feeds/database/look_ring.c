@@ -2,11 +2,30 @@
 /* What is new for a page, from the ring: see look_ring.h. */
 #include "look_ring.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "apr_lib.h"
+#include "apr_strings.h"
 
 #include "image.h"
+
+void database_cursor_read_offset(database_cursor_t *cursor, const char *text)
+{
+    char *at;
+
+    cursor->boot = strtoull(text, &at, 16);
+    cursor->offset = *at == '.' ? strtoull(at + 1, &at, 10) : 0;
+    if (*at != ':') {
+        cursor->boot = 0;
+    }
+}
+
+const char *database_cursor_offset(const database_head_t *head, apr_pool_t *pool)
+{
+    return head->boot == 0 ? "-" : apr_psprintf(pool, "%" PRIx64 ".%" PRIu64, (uint64_t)head->boot, (uint64_t)head->end);
+}
 
 /* Goes through the ring. */
 typedef struct walk_t {

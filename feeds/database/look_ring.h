@@ -16,6 +16,11 @@ typedef struct database_cursor_t {
     const char *position; /**< NULL: this is no cursor of a watched table */
 } database_cursor_t;
 
+/** Read an offset in a ring, `BOOT.OFFSET:`, into `boot` and `offset`; with any other text boot becomes 0. */
+void database_cursor_read_offset(database_cursor_t *cursor, const char *text);
+/** The text of the offset at this head, without the colon; "-" if there is no ring. In `pool`. */
+const char *database_cursor_offset(const database_head_t *head, apr_pool_t *pool);
+
 /** Take what is wanted of c->table, from the cursor to look->head. Any thread.
  * @param why  if not: why
  * @return 1: look->changes and look->next are set, as if the database had been asked; 0: it has to be asked */

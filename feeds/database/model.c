@@ -315,7 +315,7 @@ static int check_key(checker_t *k, const json_t *query)
 static int check_tables(checker_t *k, const json_t *query)
 {
     const json_t *tables = json_object_get(query, "tables");
-    int good = has_names(k, query, "tables");
+    int good = tables == NULL || has_names(k, query, "tables");
 
     for (size_t i = 0; i < json_array_size(tables) && good; i++) {
         good = is_of_the_site(k, json_array_get(tables, i));

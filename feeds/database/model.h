@@ -14,7 +14,7 @@
  *        "Group": {"table": "groups", "properties": {"title": "title"}},
  *        "WallPost": {"table": "posts", "properties": {"text": "body"}}},
  *      "queries": {
- *        "bids": {"sql": "SELECT b.id, b.amount FROM bids b WHERE b.item = :item", "tables": ["bids"],
+ *        "bids": {"sql": "SELECT b.id, b.amount FROM bids b WHERE b.item = :item",
  *                 "columns": {"id": "integer", "amount": "real"}, "key": ["id"], "parameters": {"item": "integer"}}}}
  */
 #ifndef DATABASE_MODEL_H

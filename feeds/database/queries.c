@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Named queries: what came in, what went out, what changed.
  *
- * A query may join, group and limit as it likes, so its changes cannot be told from those of its tables. The cursor is the
- * digest of the result that the page has; the result itself is kept once, for all pages that have the same.
- */
+ * A query may join, group and limit as it likes, so its changes cannot be told from those of its tables. The
+ * cursor is the digest of the result that the page has; the result itself is kept once, for all pages that have
+ * the same. */
 #include "objects.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "apr_hash.h"
-#include "apr_lib.h"
 #include "apr_strings.h"
 
 #include "arguments.h"
@@ -19,11 +17,13 @@
 #include "connection.h"
 #include "digest.h"
 #include "dialect.h"
-#include "driver.h"
 #include "fold.h"
 #include "interests.h"
 #include "look.h"
-#include "query_text.h"
+#include "mix.h"
+#include "query_ring.h"
+#include "query_sql.h"
+#include "reads.h"
 #include "results.h"
 #include "rows.h"
 #include "subscription.h"
@@ -39,131 +39,14 @@ typedef struct query_t {
     const char *text;         /* the result, in the order of its keys */
     const char *digest;       /* of `text` */
     const char *before;       /* of what the page has; "": nobody knows what that is; NULL: nothing */
-    const char *subscription; /* names the user's position; NULL: only the page has one */
-    int is_back;              /* `before` is of the user's last visit */
+    database_cursor_t cursor; /* the page's: `boot` and `offset` */
+    database_head_t head;     /* of the ring, before anything was read */
+    database_reads_t reads;
+    const apr_array_header_t *tables; /* of const char *: whose changes run the query again; NULL: not known yet */
+    const char *waited_for;           /* number_of_tables when the page looked last; NULL: not known */
+    const char *subscription;         /* names the user's position; NULL: only the page has one */
+    int is_back;                      /* `before` is of the user's last visit */
 } query_t;
-
-/* ------------------------------------------------------------ the statement */
-
-static sql_kind_e kind_of(const char *type)
-{
-    return strcmp(type, "integer") == 0   ? SQL_INTEGER
-           : strcmp(type, "real") == 0    ? SQL_REAL
-           : strcmp(type, "boolean") == 0 ? SQL_BOOLEAN
-           : strcmp(type, "blob") == 0    ? SQL_BLOB
-                                          : SQL_TEXT;
-}
-
-/* A value from a page is a string, whatever the parameter's type. NULL: it does not fit. */
-static json_t *value_of(const json_t *given, const char *type)
-{
-    json_t *value;
-    int fits;
-
-    if (json_is_null(given) || strcmp(type, "text") == 0) {
-        return json_is_null(given) || json_is_string(given) ? json_incref((json_t *)(uintptr_t)given) : NULL;
-    }
-    value = json_is_string(given) ? json_loads(json_string_value(given), JSON_DECODE_ANY, NULL)
-                                  : json_incref((json_t *)(uintptr_t)given);
-    fits = strcmp(type, "integer") == 0   ? json_is_integer(value)
-           : strcmp(type, "boolean") == 0 ? json_is_boolean(value)
-                                          : json_is_number(value);
-    if (!fits) {
-        json_decref(value);
-        value = NULL;
-    }
-    return value;
-}
-
-static apr_status_t append_parameter(const query_t *q, sql_statement_t *sql, const database_piece_t *piece)
-{
-    sql_call_t *c = q->c;
-    const char *name = apr_pstrmemdup(c->pool, piece->text, piece->length);
-    const char *type = json_string_value(json_object_get(json_object_get(q->query, "parameters"), name));
-    const json_t *given = json_object_get(json_object_get(c->args, "parameters"), name);
-    json_t *value;
-    const char *wrong;
-
-    if (given == NULL) {
-        return sql_fail(c, APR_EINVAL, "argument \"parameters.%s\" is missing", name);
-    }
-    value = value_of(given, type);
-    wrong = value != NULL ? sql_value(sql, value) : apr_psprintf(c->pool, "is not of the type %s", type);
-    json_decref(value);
-    return wrong == NULL ? APR_SUCCESS : sql_fail(c, APR_EINVAL, "argument \"parameters.%s\" %s", name, wrong);
-}
-
-/* Is the query itself cut, not only one within its brackets? Both words are reserved where this is asked. */
-static int is_cut(const char *at)
-{
-    database_piece_t piece;
-    database_piece_e kind;
-    int depth = 0;
-
-    while ((kind = database_query_piece(&at, &piece)) != DATABASE_PIECE_END) {
-        if (kind != DATABASE_PIECE_SQL) {
-            continue;
-        }
-        depth += (piece.text[0] == '(') - (piece.text[0] == ')');
-        if (depth == 0 && piece.length == 5 &&
-            (strncasecmp(piece.text, "limit", 5) == 0 || strncasecmp(piece.text, "fetch", 5) == 0)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static apr_status_t append_query(const query_t *q, sql_statement_t *sql)
-{
-    const char *text = json_string_value(json_object_get(q->query, "sql"));
-    const char *at = text;
-    database_piece_t piece;
-    database_piece_e kind;
-    apr_status_t rv = APR_SUCCESS;
-
-    while (rv == APR_SUCCESS && (kind = database_query_piece(&at, &piece)) != DATABASE_PIECE_END) {
-        if (kind == DATABASE_PIECE_PARAMETER) {
-            rv = append_parameter(q, sql, &piece);
-        }
-        else if (kind == DATABASE_PIECE_SELECT) {
-            /* As libdbi's modules like it best; driver.h. */
-            sql_raw(sql, q->c->db->driver->select);
-        }
-        else if (kind == DATABASE_PIECE_QUOTED &&
-                 !sql_catalogue_is_safe(q->c, apr_pstrmemdup(sql->pool, piece.text, piece.length))) {
-            rv = sql_fail(q->c, APR_EINVAL, "query \"%s\": libdbi cannot carry the word \"select\" between quotes",
-                          q->name);
-        }
-        else {
-            sql_bytes(sql, piece.text, piece.length);
-        }
-    }
-    /* Should the query end with a comment. */
-    sql_raw(sql, "\n");
-    if (q->c->db->driver->sorts_cut_only && !is_cut(text)) {
-        sql_limit(sql, q->c->db->rows + 1);
-    }
-    return rv;
-}
-
-/* The names of the result's columns, ending with NULL. */
-static const char *const *append_columns(const query_t *q, sql_statement_t *sql)
-{
-    const json_t *columns = json_object_get(q->query, "columns");
-    const char **names = apr_pcalloc(sql->pool, (json_object_size(columns) + 1) * sizeof(*names));
-    const char *name;
-    json_t *type;
-    int i = 0;
-
-    sql_raw(sql, sql->driver->select);
-    json_object_foreach((json_t *)(uintptr_t)columns, name, type)
-    {
-        sql_raw(sql, i == 0 ? " " : ",");
-        sql_cell(sql, "q", name, kind_of(json_string_value(type)));
-        names[i++] = name;
-    }
-    return names;
-}
 
 /* ------------------------------------------------------------ the result */
 
@@ -248,14 +131,9 @@ static apr_status_t fetch(query_t *q)
 {
     sql_call_t *c = q->c;
     sql_statement_t *sql = sql_statement_make(c);
-    const char *const *names = append_columns(q, sql);
-    apr_status_t rv;
+    const char *const *names = database_query_columns(c, q->query);
+    apr_status_t rv = database_query_append(c, q->query, sql);
 
-    sql->varies = 1;
-    sql_raw(sql, " FROM (");
-    rv = append_query(q, sql);
-    sql_raw(sql, ") AS q");
-    sql_limit(sql, c->db->rows + 1);
     if (rv == APR_SUCCESS) {
         begin_about(q);
         rv = sql_fetch(c, sql, names, c->db->rows + 1, &q->rows);
@@ -301,14 +179,34 @@ static apr_status_t keep_user(const query_t *q, const database_where_t *where)
         q->c, q->subscription, apr_pstrcat(pool, CURSOR_MARK, where->epoch, ":", q->digest, NULL), where->position);
 }
 
-static apr_status_t keep_positions(const query_t *q, const database_where_t *where)
+/* A number that stands for the tables that the query reads. */
+static const char *number_of_tables(const query_t *q)
+{
+    apr_uint64_t sum = 1;
+
+    for (int i = 0; i < q->tables->nelts; i++) {
+        sum = database_mix_text(sum, APR_ARRAY_IDX(q->tables, i, const char *));
+    }
+    return apr_psprintf(q->c->pool, "%x", (unsigned)sum);
+}
+
+/* Where the page is in the ring, which tables it waits for, and what it has. */
+static apr_status_t keep_page(const query_t *q, const char *digest)
 {
     sql_call_t *c = q->c;
+    const char *cursor = apr_pstrcat(c->pool, CURSOR_MARK, database_cursor_offset(&q->head, c->pool), ":",
+                                     number_of_tables(q), ":", digest, NULL);
 
-    if (c->db->host->cursor_set(c->call, apr_pstrcat(c->pool, CURSOR_MARK, q->digest, NULL)) != APR_SUCCESS) {
-        return sql_fail(c, APR_EGENERAL, "the page's position cannot be kept");
-    }
-    return q->subscription != NULL ? keep_user(q, where) : APR_SUCCESS;
+    return c->db->host->cursor_set(c->call, cursor) == APR_SUCCESS
+               ? APR_SUCCESS
+               : sql_fail(c, APR_EGENERAL, "the page's position cannot be kept");
+}
+
+static apr_status_t keep_positions(const query_t *q, const database_where_t *where)
+{
+    apr_status_t rv = keep_page(q, q->digest);
+
+    return rv == APR_SUCCESS && q->subscription != NULL ? keep_user(q, where) : rv;
 }
 
 /* What the user had at the last visit is what a page has that has nothing yet. */
@@ -382,12 +280,20 @@ static apr_status_t see_and_answer(query_t *q, json_t **rows)
     return rv;
 }
 
-/* The digest in the page's cursor; NULL: a first view. */
-static const char *page_digest(const sql_call_t *c)
+/* What the page has, and where it is in the ring, from its cursor. */
+static void recall_page(query_t *q)
 {
-    const char *cursor = c->db->host->cursor_get(c->call);
+    const char *cursor = q->c->db->host->cursor_get(q->c->call);
+    const char *tables = cursor != NULL && cursor[0] == CURSOR_MARK[0] ? strchr(cursor, ':') : NULL;
+    const char *digest = tables != NULL ? strchr(tables + 1, ':') : NULL;
 
-    return cursor == NULL ? NULL : cursor[0] == CURSOR_MARK[0] ? apr_pstrdup(c->pool, cursor + 1) : "";
+    if (cursor != NULL) {
+        q->before = digest != NULL ? apr_pstrdup(q->c->pool, digest + 1) : "";
+    }
+    if (digest != NULL) {
+        database_cursor_read_offset(&q->cursor, cursor + 1);
+        q->waited_for = apr_pstrmemdup(q->c->pool, tables + 1, (apr_size_t)(digest - tables) - 1);
+    }
 }
 
 static apr_status_t check_parameters(sql_call_t *c, const query_t *q)
@@ -409,17 +315,17 @@ static apr_status_t check_parameters(sql_call_t *c, const query_t *q)
     return APR_SUCCESS;
 }
 
-/* An interest in each table first. @param needed  something may have happened in one of them */
+/* An interest in each table first.
+ * @param needed  something may have happened in one of them; or the page waited for others, or nobody knows them */
 static apr_status_t create_interests(sql_call_t *c, const query_t *q, int *needed)
 {
-    const json_t *tables = json_object_get(q->query, "tables");
     apr_status_t rv = APR_SUCCESS;
 
-    *needed = 0;
-    for (size_t i = 0; i < json_array_size(tables) && rv == APR_SUCCESS; i++) {
+    *needed = q->tables == NULL || q->waited_for == NULL || strcmp(q->waited_for, number_of_tables(q)) != 0;
+    for (int i = 0; q->tables != NULL && i < q->tables->nelts && rv == APR_SUCCESS; i++) {
         int moved = 0;
 
-        rv = database_interest_create(c, database_interest_table(json_string_value(json_array_get(tables, i)), c->pool),
+        rv = database_interest_create(c, database_interest_table(APR_ARRAY_IDX(q->tables, i, const char *), c->pool),
                                       &moved);
         *needed |= moved;
     }
@@ -438,19 +344,18 @@ static apr_status_t check_watched(sql_call_t *c, const char *table)
     return rv != APR_SUCCESS || is_watched ? rv : database_look_not_watched(c, table);
 }
 
-/* A connection, and the tables that are read and written. */
+/* The tables that are read and written. */
 static apr_status_t reach(sql_call_t *c, const query_t *q)
 {
-    const json_t *tables = json_object_get(q->query, "tables");
-    apr_status_t rv = sql_conn_take(c);
+    apr_status_t rv = APR_SUCCESS;
     int has = 1;
 
-    begin_about(q);
-    for (size_t i = 0; i < json_array_size(tables) && rv == APR_SUCCESS && has; i++) {
-        rv = sql_catalogue_has(c, json_string_value(json_array_get(tables, i)), &has);
+    for (int i = 0; i < q->tables->nelts && rv == APR_SUCCESS && has; i++) {
+        const char *table = APR_ARRAY_IDX(q->tables, i, const char *);
+
+        rv = sql_catalogue_has(c, table, &has);
         if (rv == APR_SUCCESS && !has) {
-            rv = sql_fail(c, APR_EINVAL, "there is no table \"%s\"",
-                          json_string_value(json_array_get(tables, i)));
+            rv = sql_fail(c, APR_EINVAL, "there is no table \"%s\"", table);
         }
     }
     if (rv == APR_SUCCESS) {
@@ -458,13 +363,64 @@ static apr_status_t reach(sql_call_t *c, const query_t *q)
     }
     if (rv == APR_SUCCESS && !has) {
         rv = sql_fail(c, APR_EINVAL, "its tables are not watched: vaultctl watch %s",
-                      json_string_value(json_array_get(tables, 0)));
+                      APR_ARRAY_IDX(q->tables, 0, const char *));
     }
-    for (size_t i = 0; i < json_array_size(tables) && rv == APR_SUCCESS; i++) {
-        rv = check_watched(c, json_string_value(json_array_get(tables, i)));
+    for (int i = 0; i < q->tables->nelts && rv == APR_SUCCESS; i++) {
+        rv = check_watched(c, APR_ARRAY_IDX(q->tables, i, const char *));
     }
-    c->about.kind = NULL;
     return rv;
+}
+
+/* A connection, and what the query reads. Where these are other tables than it was before, the page waits for
+ * them from here on, and the ring is read from here on. */
+static apr_status_t find_tables(sql_call_t *c, query_t *q)
+{
+    const apr_array_header_t *tables = NULL;
+    int needed;
+    apr_status_t rv = sql_conn_take(c);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    begin_about(q);
+    database_ring_head(database_board_ring((const database_log_t *)c->db), &q->head);
+    rv = database_query_check(c, q->query);
+    if (rv == APR_SUCCESS) {
+        rv = database_reads_find(c, q->name, q->query, q->head.boot, &q->reads, &tables);
+    }
+    if (rv == APR_SUCCESS) {
+        q->tables = tables;
+        rv = create_interests(c, q, &needed);
+        database_ring_head(database_board_ring((const database_log_t *)c->db), &q->head);
+    }
+    return rv;
+}
+
+/* @return 1: nothing has happened since that could have changed what the page has */
+static int is_same(sql_call_t *c, const query_t *q)
+{
+    const database_log_t *feed = (const database_log_t *)c->db;
+    database_why_t why = DATABASE_WHY_FIRST;
+
+    if (q->before != NULL && q->waited_for != NULL && strcmp(q->waited_for, number_of_tables(q)) == 0 &&
+        database_query_is_same(c, q->query, &q->reads, &q->cursor, &q->head, &why)) {
+        database_board_count_ring(feed);
+        return 1;
+    }
+    database_board_count_sql(feed, why);
+    return 0;
+}
+
+static apr_status_t answer_query(sql_call_t *c, query_t *q, json_t **rows)
+{
+    apr_status_t rv = find_tables(c, q);
+
+    if (rv == APR_SUCCESS && is_same(c, q)) {
+        return keep_page(q, q->before);
+    }
+    rv = rv == APR_SUCCESS ? reach(c, q) : rv;
+    c->about.kind = NULL;
+    return rv == APR_SUCCESS ? see_and_answer(q, rows) : rv;
 }
 
 apr_status_t database_query_changes_body(sql_call_t *c, const char *query, json_t **rows)
@@ -484,16 +440,14 @@ apr_status_t database_query_changes_body(sql_call_t *c, const char *query, json_
         rv = database_subscription_id(c, &q.subscription);
     }
     if (rv == APR_SUCCESS) {
+        recall_page(&q);
+        q.tables = database_reads_known(c, query, q.query);
         rv = create_interests(c, &q, &needed);
     }
     if (rv != APR_SUCCESS || !needed) {
         return rv;
     }
-    q.before = page_digest(c);
-    rv = reach(c, &q);
-    if (rv == APR_SUCCESS) {
-        rv = see_and_answer(&q, rows);
-    }
+    rv = answer_query(c, &q, rows);
     json_decref(q.rows);
     return rv;
 }

@@ -21,6 +21,7 @@ const vault_feed_figure_t database_figures[] = {
     WHY(TOO_LARGE, "SqlTooLarge", "the ring could not hold a change with its columns"),
     WHY(LINKS, "SqlLinks", "elements are found through links, and a link or an element has changed"),
     WHY(TOO_MANY, "SqlTooMany", "more changes than an answer may have"),
+    WHY(QUERY, "SqlQuery", "a change of a row that a query may show"),
     {NULL, NULL, 0},
 };
 

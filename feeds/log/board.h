@@ -81,6 +81,7 @@ typedef enum database_why_e {
     DATABASE_WHY_TOO_LARGE,   /**< a change was too large for the ring, or of other columns than the page knows */
     DATABASE_WHY_LINKS,       /**< elements are found through links, and a link or an element has changed */
     DATABASE_WHY_TOO_MANY,    /**< there were more changes than an answer may have */
+    DATABASE_WHY_QUERY,       /**< a change may be of rows that its query sees */
     DATABASE_WHYS
 } database_why_t;
 

@@ -76,6 +76,9 @@ void sql_result_rows(dbi_result result, apr_pool_t *pool, sql_row_fn row, void *
 /** Run one statement whose first cell is wanted. @param cell  in c->pool; NULL: no row, or NULL in it */
 apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **cell);
 
+/** Run a statement that may fail, and say nothing then. Not the first one of a call. @return 0: it failed, as sql_conn_message says (connect.h) */
+int sql_conn_try(sql_call_t *c, const char *statement);
+
 /** Likewise a cell of any column, from 1 on, of a statement that may fail: says nothing. @return NULL: it failed, too */
 char *sql_conn_ask(sql_call_t *c, const char *statement, unsigned column);
 

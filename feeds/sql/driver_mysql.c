@@ -210,7 +210,7 @@ static void read_type(sql_column_t *column, const char *type)
     for (apr_size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (strcmp(kinds[i].type, type) == 0) {
             column->kind = kinds[i].kind;
-            column->is_integer = column->kind == SQL_INTEGER;
+            column->is_integer = column->kind == SQL_INTEGER && strcmp(type, "year") != 0; /* 24 is 2024 in it */
             column->reads_numbers = kinds[i].reads_numbers;
             column->reads_bytes = strcmp(type, "bit") == 0;
         }

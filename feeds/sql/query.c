@@ -206,6 +206,16 @@ apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **ce
     return APR_SUCCESS;
 }
 
+int sql_conn_try(sql_call_t *c, const char *statement)
+{
+    dbi_result result = ask(c, statement);
+
+    if (result != NULL) {
+        dbi_result_free(result);
+    }
+    return result != NULL;
+}
+
 char *sql_conn_ask(sql_call_t *c, const char *statement, unsigned column)
 {
     dbi_result result = ask(c, statement);

@@ -12,7 +12,7 @@ use VaultTest::Wall;
 
 my $path = wall_page('reports', 1, 'append="list"');
 my $TWO = "StartServers 2\nServerLimit 2\nThreadLimit 8\nThreadsPerChild 8\nMinSpareThreads 16\nMaxSpareThreads 16\nMaxRequestWorkers 16\n";
-my @WHYS = qw(SqlFirstView SqlUnwatched SqlNotInRing SqlOtherRing SqlOverwritten SqlTooLarge SqlLinks SqlTooMany);
+my @WHYS = qw(SqlFirstView SqlUnwatched SqlNotInRing SqlOtherRing SqlOverwritten SqlTooLarge SqlLinks SqlTooMany SqlQuery);
 
 # The feed, as a child has it.
 sub report

@@ -1,14 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file query_text_fuzz.c
- * Any text as a query of a model, and as a script. Checked besides crashes: the pieces of a query are the whole of it, and a script comes
- * to its end.
+ * Any text as a query of a model, and as a script. Checked besides crashes: the pieces of a query are the whole of it, a script comes
+ * to its end, and what a query demands is of a table that it names.
  */
 #include "query_text.h"
 
+#include "names_mysql.h"
+#include "query_conditions.h"
 #include "script.h"
 
 #include "fuzz.h"
+
+static void demand(const char *text, char quote, apr_pool_t *pool)
+{
+    database_conditions_t conditions;
+
+    must(!database_conditions_read(&conditions, text, quote, 0, pool) ||
+         (conditions.sources->nelts > 0 && conditions.demands->nelts > 0));
+}
+
+static void name(const char *text, apr_pool_t *pool)
+{
+    const database_thing_t itself = {DATABASE_THING_VIEW, "v", "select `v`.`a` AS `a` from `d`.`v`", 0};
+    apr_array_header_t *things = apr_array_make(pool, 1, sizeof(database_thing_t));
+    database_reads_t reads = {.tables = apr_array_make(pool, 1, sizeof(const char *))};
+
+    APR_ARRAY_PUSH(things, database_thing_t) = itself;
+    database_names_mysql(text, "d", things, &reads, pool);
+}
 
 static void feed(const char *text, apr_size_t length, apr_pool_t *pool)
 {
@@ -28,4 +48,7 @@ static void feed(const char *text, apr_size_t length, apr_pool_t *pool)
         was = rest;
     }
     must(*rest == '\0');
+    demand(text, '"', pool);
+    demand(text, '`', pool);
+    name(text, pool);
 }

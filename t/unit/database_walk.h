@@ -62,7 +62,15 @@ static const char walk_model[] =
     "\"columns\":{\"id\":\"integer\",\"body\":\"text\"},\"key\":[\"id\"]},"
     "\"notes\":{\"sql\":\"SELECT name, body FROM notes WHERE wall = :wall AND name IS NOT "
     "NULL\",\"tables\":[\"notes\"],"
-    "\"columns\":{\"name\":\"text\",\"body\":\"text\"},\"key\":[\"name\"],\"parameters\":{\"wall\":\"text\"}}}}";
+    "\"columns\":{\"name\":\"text\",\"body\":\"text\"},\"key\":[\"name\"],\"parameters\":{\"wall\":\"text\"}},"
+    "\"first\":{\"sql\":\"SELECT name, body FROM notes WHERE n = 1 AND wall = :wall AND name IS NOT NULL\","
+    "\"columns\":{\"name\":\"text\",\"body\":\"text\"},\"key\":[\"name\"],\"parameters\":{\"wall\":\"text\"}},"
+    "\"told\":{\"sql\":\"SELECT p.id, p.body FROM posts p JOIN posts q ON q.id = p.author "
+    "WHERE p.wall = :wall AND 2 = q.wall\","
+    "\"columns\":{\"id\":\"integer\",\"body\":\"text\"},\"key\":[\"id\"],\"parameters\":{\"wall\":\"integer\"}},"
+    "\"said\":{\"sql\":\"SELECT p.id, p.body FROM posts AS p LEFT JOIN posts AS q ON q.author = p.id AND q.seen = 1 "
+    "WHERE p.body = 'a' AND p.seen = 3 AND q.id IS NULL\","
+    "\"columns\":{\"id\":\"integer\",\"body\":\"text\"},\"key\":[\"id\"]}}}";
 
 enum { POSTS, NOTES, PROFILES, LIKES, TABLES };
 
@@ -343,7 +351,7 @@ static const char *key_in(walk_t *w, const watching_t *at, const json_t *row)
     if (at->look == FILTER) {
         return pair_of(w, tables[at->table].key, row);
     }
-    return text_of(w, json_object_get(row, at->look == QUERY && strcmp(at->query, "notes") == 0 ? "name" : "id"));
+    return text_of(w, json_object_get(row, at->look == QUERY && at->table == NOTES ? "name" : "id"));
 }
 
 /* Elements, or rows of a query, by key. */

@@ -395,15 +395,21 @@ static void draw_row_page(walk_t *w, watching_t *at)
 
 static void draw_query_page(walk_t *w, watching_t *at)
 {
-    static const char *const queries[] = {"wall", "last", "notes"};
+    static const struct {
+        const char *name;
+        int table;
+        char of; /* the parameter `wall`: a number, a text or none */
+    } queries[] = {{"wall", POSTS, 'n'}, {"last", POSTS, 0},    {"notes", NOTES, 't'},
+                   {"told", POSTS, 'n'}, {"first", NOTES, 't'}, {"said", POSTS, 0}};
+    int i = (int)draw(w, COUNT(queries));
 
-    at->query = DRAW(w, queries);
-    at->table = strcmp(at->query, "notes") == 0 ? NOTES : POSTS;
-    at->args = strcmp(at->query, "wall") == 0
-                   ? json_pack("{s:s,s:{s:i}}", "query", "wall", "parameters", "wall", (int)draw(w, 5))
-               : strcmp(at->query, "last") == 0 ? json_pack("{s:s}", "query", "last")
-                                                : json_pack("{s:s,s:{s:s}}", "query", "notes", "parameters", "wall",
-                                                            texts[draw(w, COUNT(texts) - 1)]);
+    at->query = queries[i].name;
+    at->table = queries[i].table;
+    at->args =
+        queries[i].of == 'n' ? json_pack("{s:s,s:{s:i}}", "query", at->query, "parameters", "wall", (int)draw(w, 5))
+        : queries[i].of == 't'
+            ? json_pack("{s:s,s:{s:s}}", "query", at->query, "parameters", "wall", texts[draw(w, COUNT(texts) - 1)])
+            : json_pack("{s:s}", "query", at->query);
 }
 
 static void draw_page(walk_t *w, watching_t *at)
@@ -413,8 +419,8 @@ static void draw_page(walk_t *w, watching_t *at)
     json_decref(at->rows);
     json_decref(at->acked);
     memset(at, 0, sizeof(*at));
-    at->look = (look_e)draw(w, LOOKS + 3);
-    at->look = at->look >= LOOKS ? COLLECTION : at->look;
+    at->look = (look_e)draw(w, LOOKS + 6);
+    at->look = at->look >= LOOKS + 3 ? QUERY : at->look >= LOOKS ? COLLECTION : at->look;
     if (at->look == COLLECTION) {
         at->collection = (int)draw(w, COUNT(collections));
         at->table = collections[at->collection].table;

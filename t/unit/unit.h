@@ -68,6 +68,7 @@
     SUITE(database_properties)                                                                                         \
     SUITE(database_ring)                                                                                               \
     SUITE(database_tail)                                                                                               \
+    SUITE(database_query)                                                                                              \
     SUITE(database_report)                                                                                             \
     SUITE(database_walk)                                                                                               \
     SUITE(sql_semaphore)

@@ -11,7 +11,7 @@ use VaultTest::Site;
 use VaultTest::Vaultctl;
 binmode Test::More->builder->$_, ':utf8' for qw(output failure_output);
 
-my @METHODS = qw(all filter save update delete get_new_instances get_modified_instance get_attribute_changes);
+my @METHODS = qw(all filter save update delete get_new_instances get_modified_instance get_attribute_changes get_filter_changes);
 my @OWN = qw(vault_changes vault_watched vault_results vault_subscriptions vault_message_users vault_message_channels
     vault_message_subscriptions vault_message_texts vault_message_deliveries VAULT_CHANGES Vault_Message_Texts);
 # Other ways to write one, and what databases keep of themselves.
@@ -32,7 +32,7 @@ sub said
 sub _takes
 {
     my ($method, $argument) = @_;
-    return $argument eq 'where' ? $method =~ /^(?:filter|delete)$/
+    return $argument eq 'where' ? $method =~ /^(?:filter|delete|get_filter_changes)$/
         : $argument eq 'key' ? $method =~ /^(?:update|get_[ma].*)$/
         : $argument eq 'values' ? $method =~ /^(?:save|update)$/ : $method eq 'get_attribute_changes';
 }

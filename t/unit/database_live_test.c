@@ -267,6 +267,43 @@ static void test_filter_full(void)
     scene_end(&s);
 }
 
+/* What the feed decides by itself is what SQLite decides: row 1 goes over both sides of each value. */
+static void test_filter_operators(void)
+{
+    static const char *const conditions[] = {
+        "\"status\":200",         "\"status\":null",         "\"status__ne\":200",
+        "\"status__ne\":null",    "\"status__gt\":200",      "\"status__gte\":\"200\"",
+        "\"status__lt\":200",     "\"status__lte\":200",     "\"status__in\":\"7,200\"",
+        "\"status__in\":[199,9]", "\"status__isnull\":true", "\"status__isnull\":\"false\",\"status__gte\":-200",
+    };
+    static const char *const values[] = {"199", "200", "NULL", "201", "200", "199", "201", "NULL", "-200", "-201"};
+    scene_t s;
+
+    scene_begin(&s, "live_operators.db", "logs", "");
+    for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
+        const char *args = apr_psprintf(suite_pool, "{\"table\":\"logs\",\"where\":{%s,\"id\":1}}", conditions[i]);
+        host_page_t page = {0};
+        int was = strstr(ask(&s.feed, &page, "get_filter_changes", args), "\"id\":1") != NULL;
+
+        for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
+            int is;
+
+            stranger_does(s.other, apr_psprintf(suite_pool, "UPDATE logs SET status=%s WHERE id=1", values[k]));
+            host_notify("DB-logs");
+            is = strcmp(ask(&s.feed, NULL, "filter", args), "[]") != 0;
+            check(ask(&s.feed, &page, "get_filter_changes", args),
+                  was && is ? "\"changed\":[{"
+                  : was     ? "\"removed\":[{"
+                  : is      ? "\"added\":[{"
+                            : "nothing",
+                  values[k], args);
+            was = is;
+        }
+        CU_ASSERT_EQUAL(page.resets, 0);
+    }
+    scene_end(&s);
+}
+
 /* What SQLite alone knows, and rows without a key. */
 static void test_filter_unsure(void)
 {
@@ -403,6 +440,7 @@ void vault_database_live_suite(void)
     CU_add_test(suite, "a column is shown anew", test_column_reset);
     CU_add_test(suite, "a column from the ring", test_column_from_ring);
     CU_add_test(suite, "the rows of a filter", test_filter);
+    CU_add_test(suite, "each operator of a filter", test_filter_operators);
     CU_add_test(suite, "a filter with an order and a window", test_filter_window);
     CU_add_test(suite, "a filter that fills an answer", test_filter_full);
     CU_add_test(suite, "a filter that only the database can decide", test_filter_unsure);

@@ -67,7 +67,7 @@ for my $db (has_database() ? databases() : ()) {
         my @wrong = grep { said($_, $table) !~ /^400 there is no table "\Q$table\E"$/ } @METHODS;
         is("@wrong", '', "$table: there is none of that name, for any method") or diag(said($wrong[0], $table));
     }
-    is(join(' ', $db->does($name, "SELECT tbl FROM vault_watched WHERE tbl<>'' ORDER BY tbl")), 'news users', 'nothing has happened to them');
+    is(join(' ', $db->does($name, "SELECT tbl FROM vault_watched WHERE tbl NOT LIKE 'vault%' AND tbl<>'' ORDER BY tbl")), 'news users', 'nothing has happened to them');
 
     for my $table ('users', 'News', 'NEWS', 'news,items', 'nothing', 'sqlite_master') {
         my @wrong = grep { said($_, $table, 'some') !~ /^400 table "$table" is not one of those of tables=news,items$/ } @METHODS;

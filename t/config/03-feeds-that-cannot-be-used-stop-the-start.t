@@ -23,7 +23,7 @@ refuses(qq(VaultFeed part "@{[feed_path('part')]}"\n), qr/^VaultFeed part \S+: i
 
 refuses($good . $good, 'VaultFeed tests: there is a feed of that name already', 'a name that is taken');
 refuses(qq(VaultFeed tests "$feed"\n), 'VaultFeed tests: the parameter "word" is missing: a word', 'a parameter is missing');
-refuses(qq(VaultFeed tests "$feed" word=x colour=red\n), qr/^VaultFeed tests: colour=red: there is no such parameter; these are accepted: word, broken, journal$/,
+refuses(qq(VaultFeed tests "$feed" word=x colour=red\n), qr/^VaultFeed tests: colour=red: there is no such parameter; these are accepted: word, broken, journal, stops$/,
     'a parameter that there is not');
 refuses(qq(VaultFeed tests "$feed" word=x word=y\n), 'VaultFeed tests: the parameter "word" is given twice', 'a parameter twice');
 refuses(qq(VaultFeed tests "$feed" "word=two words"\n), qr/^VaultFeed tests: word=two words: a word is accepted$/, 'a value that the feed refuses');

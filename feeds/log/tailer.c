@@ -89,18 +89,20 @@ static void doubt(database_tailer_t *t, int is_new, int *wait)
     *wait = t->doubt != 0 ? t->doubt : *wait;
 }
 
-/* With a connection. @param wait  how many milliseconds until the next read */
-static database_reading_t read_now(database_tailer_t *t, int *wait)
+/* With a connection.
+ * @param wait   how many milliseconds until the next read
+ * @param again  1: another life of the ring has begun, and what was recorded since the last read is read next */
+static database_reading_t read_now(database_tailer_t *t, int *wait, int *again)
 {
     sql_call_t *c = &t->c;
-    int was_new = c->conn->is_new, watched = 0, again = 0;
+    int was_new = c->conn->is_new, watched = 0;
     apr_int64_t version = t->tail.version;
     apr_status_t rv;
 
     t->listens &= !was_new;
     rv = t->listens ? APR_SUCCESS : listen_again(t);
     if (rv == APR_SUCCESS) {
-        rv = database_tail_read(&t->tail, c, &watched, &again);
+        rv = database_tail_read(&t->tail, c, &watched, again);
     }
     t->listens &= was_new || !c->conn->is_new; /* the read may have found the old connection dead */
     if (rv == APR_SUCCESS && watched) {
@@ -108,7 +110,7 @@ static database_reading_t read_now(database_tailer_t *t, int *wait)
     }
     *wait = rv != APR_SUCCESS                          ? t->feed->look
             : !watched                                 ? seldom(t)
-            : again || !t->listens                     ? 0
+            : *again || !t->listens                    ? 0
             : t->is_told || t->dialect->listen != NULL ? (t->feed->look > ASK_ANYHOW ? t->feed->look : ASK_ANYHOW)
                                                        : t->feed->look;
     if (rv == APR_SUCCESS && t->is_told) {
@@ -125,18 +127,20 @@ static database_reading_t read_now(database_tailer_t *t, int *wait)
 /* One read, and those are served who asked before. @return how many milliseconds until the next */
 static int read_and_serve(database_tailer_t *t)
 {
-    int wait = t->feed->look;
+    int wait = t->feed->look, again = 0;
     database_reading_t reading = DATABASE_READING_UNREACHABLE;
     apr_uint32_t ticket;
 
     t->is_told = t->feed->journal != NULL && database_knock_listen(&t->knock, t->feed->journal);
     ticket = database_board_take(t->feed);
     if (sql_conn_take(&t->c) == APR_SUCCESS) {
-        reading = read_now(t, &wait);
+        reading = read_now(t, &wait, &again);
         sql_conn_give_back(&t->c);
     }
-    database_board_set_reading(t->feed, reading);
-    database_board_serve(t->feed, ticket); /* also those whom nobody could serve: they wait no longer */
+    if (!again || reading != DATABASE_READING_DONE) {
+        database_board_set_reading(t->feed, reading);
+        database_board_serve(t->feed, ticket); /* also those whom nobody could serve: they wait no longer */
+    }
     return wait;
 }
 

@@ -459,6 +459,34 @@ static void test_unwatched(void)
     scene_end(&s);
 }
 
+/* ------------------------------------------------------------ tickets */
+
+/* Another table is watched in the transaction of a change, so the tailer begins another life of the ring before it reads on. */
+static void test_served(void)
+{
+    scene_t s;
+
+    scene_begin(&s, "tail_served.db", "logs", "look=10");
+    while (!database_board_ask(s.feed.self)) {
+        apr_sleep(1000); /* until the tailer reads */
+    }
+    for (int i = 0; i < 20; i++) {
+        int before = host_notified("DB-logs");
+
+        stranger_does(s.other, apr_psprintf(suite_pool,
+                                            "BEGIN;INSERT INTO logs(line)VALUES('%d');"
+                                            "CREATE TABLE served%d(id INTEGER PRIMARY KEY);"
+                                            "INSERT INTO vault_watched(tbl,epoch,pruned,columns)"
+                                            "VALUES('served%d','e','','id');COMMIT",
+                                            i, i, i));
+        while (!database_board_ask(s.feed.self)) {
+            apr_sleep(100);
+        }
+        CU_ASSERT(host_notified("DB-logs") > before);
+    }
+    scene_end(&s);
+}
+
 void vault_database_tail_suite(void)
 {
     CU_pSuite suite = CU_add_suite("database_tail", scene_suite_start, scene_suite_stop);
@@ -470,4 +498,5 @@ void vault_database_tail_suite(void)
     CU_add_test(suite, "a new connection", test_connection);
     CU_add_test(suite, "a database that has lost changes", test_lost);
     CU_add_test(suite, "no table is watched, and then one is", test_unwatched);
+    CU_add_test(suite, "who has asked is served when all is told", test_served);
 }

@@ -270,10 +270,10 @@ describe('subscriptions of a plain file', () => {
     await stage.site.polls.next();
     await page.evaluate(() => window.ends.logs());
     const lost = await stage.site.changes.next();
+    await page.evaluate(() => window.follow('a/b', {}));
     await forget(page);
     lost.end(500);
     await seen(page, { name: 'timer', ms: 0 });
-    await page.evaluate(() => window.follow('a/b', {}));
     await page.clock.runFor(1);
     const change = await stage.site.changes.next();
     assert.deepEqual([change.add, change.remove], [[url('a/b', '')], [LOGS]]);

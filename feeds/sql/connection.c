@@ -94,7 +94,7 @@ static apr_status_t place_destroy_cb(void *resource, void *params, apr_pool_t *p
     return APR_SUCCESS;
 }
 
-static apr_status_t dbi_shutdown_cb(void *data)
+static apr_status_t guard_stop_cb(void *data)
 {
     sql_database_t *db = data;
 
@@ -102,8 +102,14 @@ static apr_status_t dbi_shutdown_cb(void *data)
         sql_guard_stop(db->guard);
         db->guard = NULL;
     }
-    dbi_shutdown_r(db->dbi);
-    db->dbi = NULL;
+    return APR_SUCCESS;
+}
+
+/* libdbi ends the client libraries with each of its instances, MariaDB's for the whole process: another feed that is
+ * connecting then would crash. So an instance lives as long as the child's pool, whose pre-cleanups stop the feeds. */
+static apr_status_t dbi_shutdown_cb(void *instance)
+{
+    dbi_shutdown_r(instance);
     return APR_SUCCESS;
 }
 
@@ -120,24 +126,22 @@ const char *sql_pool_start(sql_database_t *db, apr_pool_t *pchild)
     if (db->dbi == NULL) {
         return "libdbi cannot start";
     }
+    apr_pool_cleanup_register(pchild, db->dbi, dbi_shutdown_cb, apr_pool_cleanup_null);
     dbi_set_verbosity_r(0, db->dbi);
     driver = dbi_driver_open_r(db->driver->name, db->dbi);
     if (driver == NULL) {
-        dbi_shutdown_cb(db);
         return apr_psprintf(db->pool, "libdbi's module for %s cannot be loaded (Debian: %s)", db->driver->name,
                             db->driver->package);
     }
     why = db->driver->start(driver);
     if (why != NULL) {
-        dbi_shutdown_cb(db);
         return why;
     }
     if (db->driver->is_server && sql_guard_start(&db->guard, db->pool) != APR_SUCCESS) {
-        dbi_shutdown_cb(db);
         return "no thread can be made";
     }
-    /* Registered before the list's own, so that it runs after it: the connections need the instance. */
-    apr_pool_cleanup_register(db->pool, db, dbi_shutdown_cb, apr_pool_cleanup_null);
+    /* Registered before the list's own, so that it runs after it: the connections need the guard. */
+    apr_pool_cleanup_register(db->pool, db, guard_stop_cb, apr_pool_cleanup_null);
     rv = apr_thread_mutex_create(&db->lock, APR_THREAD_MUTEX_DEFAULT, db->pool);
     if (rv == APR_SUCCESS) {
         rv = sql_semaphore_create(&db->semaphore, (unsigned)db->connections, db->pool);
@@ -157,6 +161,7 @@ void sql_pool_stop(sql_database_t *db)
     if (db->pool != NULL) {
         apr_pool_destroy(db->pool);
         db->pool = NULL;
+        db->dbi = NULL;
         db->free_connections = NULL;
     }
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file preload_journal.c
+ * Loaded in front of httpd's libraries (LD_PRELOAD): writes down when a process closes a connection to MariaDB, and when it ends the client
+ * library, which it has once for all its feeds.
+ *
+ * The file that VAULT_TEST_JOURNAL names gets a line of process id and "close" or "end" for each.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef void close_fn(void *mysql);
+typedef void end_fn(void);
+
+void mysql_close(void *mysql);
+void mysql_server_end(void);
+
+static void write_down(const char *what)
+{
+    const char *path = getenv("VAULT_TEST_JOURNAL");
+    int file = path ? open(path, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644) : -1;
+
+    if (file >= 0) {
+        dprintf(file, "%ld %s\n", (long)getpid(), what);
+        close(file);
+    }
+}
+
+void mysql_close(void *mysql)
+{
+    close_fn *real;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "mysql_close");
+    write_down("close");
+    real(mysql);
+}
+
+void mysql_server_end(void)
+{
+    end_fn *real;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "mysql_server_end");
+    write_down("end");
+    real();
+}

@@ -2,7 +2,7 @@
 /* The module: a page on an httpd site changes by itself when data on the server changes.
  *
  * layers.txt names the folders, the lower ones first. The reader may begin at poll/dispatcher.c (one poll from request to answer) and
- * poll/seat.h (one page at a poll), with view/view.c (how a page comes to be) and notify/notifier.h (why no notification is lost).
+ * poll/poll_page.h (one page at a poll), with view/view.c (how a page comes to be) and notify/notifier.h (why no notification is lost).
  */
 #include "httpd.h"
 #include "http_config.h"

@@ -6,32 +6,32 @@
 #include "request/reply.h"
 #include "server/server.h"
 
-/* Acknowledge one page; its seat is told nothing but what is wrong. */
-static void acknowledge(vault_seat_t *seat, request_rec *r, const vault_asked_t *asked, apr_pool_t *pool)
+/* Acknowledge one page; its page is told nothing but what is wrong. */
+static void acknowledge(vault_poll_page_t *page, request_rec *r, const vault_asked_t *asked, apr_pool_t *pool)
 {
     vault_state_t *base;
-    apr_status_t rv = vault_page_acknowledge(vault_server->pages, &asked->page, &asked->take, &seat->ticket);
+    apr_status_t rv = vault_page_acknowledge(vault_server->pages, &asked->page, &asked->take, &page->ticket);
 
-    seat->id = asked->id;
-    seat->standing = rv == APR_SUCCESS ? VAULT_SEAT_WAITS : vault_seat_untaken(r, asked, rv);
-    if (rv == APR_SUCCESS && vault_page_look(vault_server->pages, &seat->ticket, &base, pool) == APR_SUCCESS) {
-        vault_seat_tell_acks(&seat->ticket, base, pool);
+    page->id = asked->id;
+    page->status = rv == APR_SUCCESS ? VAULT_POLL_PAGE_WAITS : vault_poll_page_take_status(r, asked, rv);
+    if (rv == APR_SUCCESS && vault_page_look(vault_server->pages, &page->ticket, &base, pool) == APR_SUCCESS) {
+        vault_poll_page_report_acks(&page->ticket, base, pool);
     }
 }
 
 int vault_acknowledgement_answer(request_rec *r, const vault_poll_request_t *q, apr_pool_t *pool)
 {
-    vault_seats_t seats = {.count = q->count, .seat = apr_pcalloc(pool, q->count * sizeof(*seats.seat))};
+    vault_poll_pages_t pages = {.count = q->count, .page = apr_pcalloc(pool, q->count * sizeof(*pages.page))};
     char *text;
     unsigned i;
     int status;
 
     for (i = 0; i < q->count; i++) {
-        acknowledge(&seats.seat[i], r, &q->asked[i], pool);
+        acknowledge(&pages.page[i], r, &q->asked[i], pool);
     }
-    if (!vault_seats_any(&seats, vault_answer_has)) {
+    if (!vault_poll_pages_any(&pages, vault_answer_has)) {
         return vault_reply_nothing(r);
     }
-    status = vault_answer_pages(r, &seats, q->several, &text);
+    status = vault_answer_pages(r, &pages, q->several, &text);
     return text ? vault_reply_text(r, HTTP_OK, text) : status;
 }

@@ -14,27 +14,27 @@
 #define ANOTHERS "the page belongs to another user"
 #define FULL "the server is full"
 
-int vault_answer_has(const vault_seat_t *seat)
+int vault_answer_has(const vault_poll_page_t *page)
 {
-    return seat->standing >= VAULT_SEAT_NEWS && seat->standing != VAULT_SEAT_LEFT;
+    return page->status >= VAULT_POLL_PAGE_STAGED && page->status != VAULT_POLL_PAGE_LEFT;
 }
 
-void vault_answer_tally(const vault_seat_t *seat)
+void vault_answer_tally(const vault_poll_page_t *page)
 {
-    switch (seat->standing) {
-    case VAULT_SEAT_NEWS:
+    switch (page->status) {
+    case VAULT_POLL_PAGE_STAGED:
         vault_tally(answers, 1);
-        if (seat->ticket.redelivers) {
+        if (page->ticket.redelivers) {
             vault_tally(redelivered, 1);
         }
         break;
-    case VAULT_SEAT_GONE:
+    case VAULT_POLL_PAGE_GONE:
         vault_tally(expired, 1);
         break;
-    case VAULT_SEAT_SUPERSEDED:
+    case VAULT_POLL_PAGE_SUPERSEDED:
         vault_tally(superseded, 1);
         break;
-    case VAULT_SEAT_FULL:
+    case VAULT_POLL_PAGE_FULL:
         vault_tally(refused, 1);
         break;
     default:
@@ -42,14 +42,14 @@ void vault_answer_tally(const vault_seat_t *seat)
     }
 }
 
-static json_t *status_of(const vault_seat_t *seat)
+static json_t *status_of(const vault_poll_page_t *page)
 {
-    switch (seat->standing) {
-    case VAULT_SEAT_GONE:
+    switch (page->status) {
+    case VAULT_POLL_PAGE_GONE:
         return json_pack("{s:i, s:s}", "status", HTTP_GONE, "error", EXPIRED);
-    case VAULT_SEAT_FORBIDDEN:
+    case VAULT_POLL_PAGE_FORBIDDEN:
         return json_pack("{s:i, s:s}", "status", HTTP_FORBIDDEN, "error", ANOTHERS);
-    case VAULT_SEAT_SUPERSEDED:
+    case VAULT_POLL_PAGE_SUPERSEDED:
         return json_pack("{s:i, s:b}", "status", HTTP_NO_CONTENT, "superseded", 1);
     default:
         return json_pack("{s:i, s:s, s:i}", "status", HTTP_SERVICE_UNAVAILABLE, "error", FULL, "retry",
@@ -58,76 +58,76 @@ static json_t *status_of(const vault_seat_t *seat)
 }
 
 /* All but the brace at its end. */
-static void write_news(vault_json_text_t *t, vault_seat_t *seat)
+static void write_news(vault_json_text_t *t, vault_poll_page_t *page)
 {
     vault_json_text_raw(t, "{\"seq\":");
-    vault_json_text_number(t, seat->seq);
+    vault_json_text_number(t, page->seq);
     vault_json_text_raw(t, ",\"updates\":");
-    vault_updates_write(t, &seat->updates);
-    if (seat->updates.refusals) {
+    vault_updates_write(t, &page->updates);
+    if (page->updates.refusals) {
         vault_json_text_raw(t, ",\"refused\":");
-        vault_updates_write_refused(t, &seat->updates);
+        vault_updates_write_refused(t, &page->updates);
     }
 }
 
 /* The id of a page that is there is of hexadecimal digits; any other is as the client has it. */
-static void write_seat(vault_json_text_t *t, vault_seat_t *seat)
+static void write_poll_page(vault_json_text_t *t, vault_poll_page_t *page)
 {
     json_t *status;
 
-    if (seat->standing == VAULT_SEAT_NEWS) {
-        write_news(t, seat);
+    if (page->status == VAULT_POLL_PAGE_STAGED) {
+        write_news(t, page);
         vault_json_text_raw(t, ",\"page\":\"");
-        vault_json_text_raw(t, seat->id);
+        vault_json_text_raw(t, page->id);
         vault_json_text_raw(t, "\"}");
         return;
     }
-    status = status_of(seat);
-    if (status && json_object_set_new(status, "page", json_string(seat->id))) {
+    status = status_of(page);
+    if (status && json_object_set_new(status, "page", json_string(page->id))) {
         json_decref(status);
         status = NULL;
     }
     vault_json_text_value(t, status);
 }
 
-char *vault_answer_seat(vault_seat_t *seat)
+char *vault_answer_poll_page(vault_poll_page_t *page)
 {
     vault_json_text_t t = {.text = NULL};
 
-    write_seat(&t, seat);
+    write_poll_page(&t, page);
     return vault_json_text_end(&t);
 }
 
-char *vault_answer_events(vault_seat_t *seat)
+char *vault_answer_events(vault_poll_page_t *page)
 {
     vault_json_text_t t = {.text = NULL};
 
-    vault_updates_write_events(&t, &seat->updates, seat->seq);
+    vault_updates_write_events(&t, &page->updates, page->seq);
     return vault_json_text_end(&t);
 }
 
 /* -------------------------------------------------------------------- polls */
 
-static char *write_one(vault_seat_t *seat)
+static char *write_one(vault_poll_page_t *page)
 {
     vault_json_text_t t = {.text = NULL};
 
-    write_news(&t, seat);
+    write_news(&t, page);
     vault_json_text_raw(&t, "}");
     return vault_json_text_end(&t);
 }
 
-static char *write_several(const vault_seats_t *seats)
+static char *write_several(const vault_poll_pages_t *pages)
 {
     vault_json_text_t t = {.text = NULL};
     const char *before = "";
     unsigned i;
 
     vault_json_text_raw(&t, "{\"pages\":[");
-    for (i = 0; i < seats->count; i++) {
-        if (vault_answer_has(&seats->seat[i])) {
+    for (i = 0; i < pages->count; i++) {
+        if (vault_answer_has(&pages->page[i])) {
             vault_json_text_raw(&t, before);
-            write_seat(&t, &seats->seat[i]);
+            write_poll_page(&t, &pages->page[i]);
             before = ",";
         }
     }
@@ -136,14 +136,14 @@ static char *write_several(const vault_seats_t *seats)
 }
 
 /* One page that has no news. */
-static int answer_status(request_rec *r, const vault_seat_t *seat)
+static int answer_status(request_rec *r, const vault_poll_page_t *page)
 {
-    switch (seat->standing) {
-    case VAULT_SEAT_GONE:
+    switch (page->status) {
+    case VAULT_POLL_PAGE_GONE:
         return vault_reply_error(r, HTTP_GONE, EXPIRED);
-    case VAULT_SEAT_FORBIDDEN:
+    case VAULT_POLL_PAGE_FORBIDDEN:
         return vault_reply_error(r, HTTP_FORBIDDEN, ANOTHERS);
-    case VAULT_SEAT_SUPERSEDED:
+    case VAULT_POLL_PAGE_SUPERSEDED:
         apr_table_setn(r->headers_out, "Vault-Superseded", "1");
         return vault_reply_nothing(r);
     default:
@@ -151,21 +151,21 @@ static int answer_status(request_rec *r, const vault_seat_t *seat)
     }
 }
 
-int vault_answer_pages(request_rec *r, const vault_seats_t *seats, int several, char **text)
+int vault_answer_pages(request_rec *r, const vault_poll_pages_t *pages, int several, char **text)
 {
-    int writes = several || seats->seat->standing == VAULT_SEAT_NEWS;
+    int writes = several || pages->page->status == VAULT_POLL_PAGE_STAGED;
     unsigned i;
 
-    *text = !writes ? NULL : several ? write_several(seats) : write_one(seats->seat);
+    *text = !writes ? NULL : several ? write_several(pages) : write_one(pages->page);
     if (*text && !vault_unsent_count(r, *text)) {
         vault_text_free(*text);
         *text = NULL;
         return vault_answer_refused(r, VAULT_UNSENT_REFUSED);
     }
-    for (i = 0; i < seats->count; i++) {
-        vault_answer_tally(&seats->seat[i]);
+    for (i = 0; i < pages->count; i++) {
+        vault_answer_tally(&pages->page[i]);
     }
-    return writes ? HTTP_INTERNAL_SERVER_ERROR : answer_status(r, seats->seat);
+    return writes ? HTTP_INTERNAL_SERVER_ERROR : answer_status(r, pages->page);
 }
 
 int vault_answer_nothing(request_rec *r)

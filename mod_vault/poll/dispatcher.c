@@ -7,7 +7,7 @@
  *
  * A poll that streams tells what there is to tell and goes on; before it looks again, the client has taken what was said (stream.h).
  *
- * What is done for the pages is their seats' (seats.h); here is what they share: the request, the wait and the answer. Attach comes
+ * What is done for the pages is their pages' (poll_pages.h); here is what they share: the request, the wait and the answer. Attach comes
  * before arm, and arm before the comparison: a notify between any two of these rings the bell or has moved the stamp that is compared.
  * Whoever is in this file owns the request; while the poll is attached its bell may ring, no more.
  */
@@ -22,7 +22,7 @@
 #include "poll/events.h"
 #include "poll/poll_conf.h"
 #include "poll/poll_request.h"
-#include "poll/seats.h"
+#include "poll/poll_pages.h"
 #include "poll/stream.h"
 #include "poll/unsent.h"
 #include "request/origin.h"
@@ -49,17 +49,17 @@ APLOG_USE_MODULE(vault);
 typedef struct dispatch_t {
     request_rec *r;
     vault_suspension_t *s;
-    apr_time_t deadline;    /* when time is up; of a stream: when it is to show that it is alive */
-    vault_stream_t *stream; /* NULL: it answers once */
-    apr_time_t end;         /* of a stream */
-    apr_time_t drop;        /* of a stream: when the client is dropped if it takes nothing until then */
-    int answers;            /* of a stream, so far */
-    int over;               /* the stream: nothing comes after what has been said */
-    int woken;              /* a wake-up whose reason has not shown yet */
-    int waited;             /* it has waited before */
-    int several;            /* it was asked in the form for several pages */
-    char *text;             /* the answer, to be sent when the memory of the poll has been given back; text.h */
-    vault_seats_t seats;    /* one a page */
+    apr_time_t deadline;      /* when time is up; of a stream: when it is to show that it is alive */
+    vault_stream_t *stream;   /* NULL: it answers once */
+    apr_time_t end;           /* of a stream */
+    apr_time_t drop;          /* of a stream: when the client is dropped if it takes nothing until then */
+    int answers;              /* of a stream, so far */
+    int over;                 /* the stream: nothing comes after what has been said */
+    int woken;                /* a wake-up whose reason has not shown yet */
+    int waited;               /* it has waited before */
+    int several;              /* it was asked in the form for several pages */
+    char *text;               /* the answer, to be sent when the memory of the poll has been given back; text.h */
+    vault_poll_pages_t pages; /* one a page */
 } dispatch_t;
 
 /* What a look at the pages has come to. */
@@ -70,7 +70,7 @@ typedef enum verdict_t { WAIT, RUN, ANSWER, STOPPING, UNABLE } verdict_t;
 /* The poll is over; only its answer remains to be written, at the client's pace: the next one may have its turn. */
 static void leave(dispatch_t *d)
 {
-    vault_seats_leave(&d->seats);
+    vault_poll_pages_leave(&d->pages);
     if (vault_server->waiters && d->s) {
         vault_poll_end(vault_server->waiters, &d->s->poll);
         vault_suspension_leave(d->s);
@@ -98,7 +98,7 @@ static int answer_refused(dispatch_t *d, const char *why)
 static int refuse_html(dispatch_t *d, const char *why)
 {
     leave(d);
-    return vault_events_refuse(d->r, &d->seats, why);
+    return vault_events_refuse(d->r, &d->pages, why);
 }
 
 static int answer_gone(dispatch_t *d)
@@ -114,57 +114,57 @@ static int answer_gone(dispatch_t *d)
  * again. */
 static int tell(dispatch_t *d, apr_pool_t *scratch)
 {
-    if (!vault_events_tell(d->stream, &d->seats, scratch)) {
+    if (!vault_events_tell(d->stream, &d->pages, scratch)) {
         return answer_gone(d);
     }
-    d->deadline = vault_events_assume(d->r, &d->seats, d->deadline);
-    d->over |= ++d->answers >= ANSWERS_MOST || !vault_seats_any(&d->seats, vault_seat_is_taken);
+    d->deadline = vault_events_assume(d->r, &d->pages, d->deadline);
+    d->over |= ++d->answers >= ANSWERS_MOST || !vault_poll_pages_any(&d->pages, vault_poll_page_is_taken);
     return DECLINED;
 }
 
-static int is_cut(const vault_seat_t *seat)
+static int is_cut(const vault_poll_page_t *page)
 {
-    return seat->standing == VAULT_SEAT_CUT;
+    return page->status == VAULT_POLL_PAGE_CUT;
 }
 
-static int has_moved(const vault_seat_t *seat)
+static int has_moved(const vault_poll_page_t *page)
 {
-    return seat->standing == VAULT_SEAT_MOVED;
+    return page->status == VAULT_POLL_PAGE_MOVED;
 }
 
 /* @return what the handler returns, or DECLINED: nobody has anything to say, or all has been said: look again */
 static int answer(dispatch_t *d, apr_pool_t *scratch)
 {
-    if (!vault_seats_any(&d->seats, vault_answer_has)) {
+    if (!vault_poll_pages_any(&d->pages, vault_answer_has)) {
         return DECLINED;
     }
-    if (vault_seats_any(&d->seats, is_cut)) {
+    if (vault_poll_pages_any(&d->pages, is_cut)) {
         return answer_gone(d);
     }
     if (d->stream) {
         return tell(d, scratch);
     }
     leave(d);
-    return vault_answer_pages(d->r, &d->seats, d->several, &d->text);
+    return vault_answer_pages(d->r, &d->pages, d->several, &d->text);
 }
 
 /* --------------------------------------------------------------------- arming */
 
 static verdict_t compare(dispatch_t *d, apr_pool_t *scratch)
 {
-    vault_seats_compare(&d->seats, scratch);
-    if (vault_seats_any(&d->seats, vault_answer_has)) {
+    vault_poll_pages_compare(&d->pages, scratch);
+    if (vault_poll_pages_any(&d->pages, vault_answer_has)) {
         return ANSWER;
     }
-    return vault_seats_any(&d->seats, has_moved) ? RUN : WAIT;
+    return vault_poll_pages_any(&d->pages, has_moved) ? RUN : WAIT;
 }
 
 /* End the poll when the pause of a refused method ends: the next poll has the browser's current credentials. */
 static void end_before_retry(dispatch_t *d)
 {
-    d->deadline = vault_seats_retry(&d->seats, d->deadline);
+    d->deadline = vault_poll_pages_retry(&d->pages, d->deadline);
     if (d->stream) {
-        d->end = vault_seats_retry(&d->seats, d->end);
+        d->end = vault_poll_pages_retry(&d->pages, d->end);
     }
 }
 
@@ -174,14 +174,14 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
     int able = vault_server->waiters && d->s->poll.bell >= 0, waits;
     verdict_t verdict;
 
-    vault_seats_look(&d->seats, scratch);
-    if (vault_seats_any(&d->seats, vault_answer_has)) {
+    vault_poll_pages_read(&d->pages, scratch);
+    if (vault_poll_pages_any(&d->pages, vault_answer_has)) {
         return ANSWER;
     }
     end_before_retry(d);
-    d->s->poll.due = vault_seats_due(&d->seats, d->deadline);
+    d->s->poll.due = vault_poll_pages_due(&d->pages, d->deadline);
     d->s->poll.end = d->deadline;
-    waits = able && vault_poll_attach(vault_server->waiters, &d->s->poll, d->seats.watch.waits, d->seats.watch.count);
+    waits = able && vault_poll_attach(vault_server->waiters, &d->s->poll, d->pages.watch.waits, d->pages.watch.count);
     verdict = compare(d, scratch);
     if (verdict == WAIT && !waits) {
         return able ? STOPPING : UNABLE;
@@ -199,7 +199,7 @@ static int run(dispatch_t *d, apr_pool_t *scratch)
     if (!vault_unsent_allows(d->r, vault_wait_quota_client(d->s))) {
         return answer_refused(d, VAULT_UNSENT_REFUSED);
     }
-    vault_seats_run(&d->seats);
+    vault_poll_pages_run(&d->pages);
     return answer(d, scratch);
 }
 
@@ -235,8 +235,8 @@ static int refuse_to_wait(dispatch_t *d, apr_pool_t *scratch)
 static int beat(dispatch_t *d)
 {
     d->deadline = vault_now() + vault_poll_request_hold(d->r);
-    vault_seats_stay(&d->seats, d->deadline);
-    d->deadline = vault_events_assume(d->r, &d->seats, d->deadline);
+    vault_poll_pages_stay(&d->pages, d->deadline);
+    d->deadline = vault_events_assume(d->r, &d->pages, d->deadline);
     vault_stream_beat(d->stream);
     return DECLINED;
 }
@@ -246,7 +246,7 @@ static int woken(dispatch_t *d, apr_pool_t *scratch)
 {
     unsigned causes = d->s->causes;
 
-    vault_seats_woken(&d->seats, causes);
+    vault_poll_pages_woken(&d->pages, causes);
     if (d->s->poll.writes && causes) {
         return answer_gone(d); /* it reads too slowly: what it has not got it asks for again */
     }
@@ -276,7 +276,7 @@ static int woken(dispatch_t *d, apr_pool_t *scratch)
 /* It waits: its rounds are no longer in sequence. */
 static void begin_wait(dispatch_t *d)
 {
-    vault_seats_wait(&d->seats);
+    vault_poll_pages_wait(&d->pages);
     if (d->woken) {
         d->woken = 0;
         vault_tally(idle_wakeups, 1);
@@ -310,7 +310,7 @@ static int wait_for_writing(dispatch_t *d, int slept, apr_pool_t *scratch)
     if (now - d->end > hold || !vault_poll_attach(vault_server->waiters, &d->s->poll, NULL, 0)) {
         return answer_gone(d);
     }
-    vault_seats_stay(&d->seats, d->drop);
+    vault_poll_pages_stay(&d->pages, d->drop);
     return suspend(d, scratch);
 }
 
@@ -385,7 +385,7 @@ static dispatch_t *make_dispatch(request_rec *r, const vault_poll_request_t *q)
     d->r = r;
     d->deadline = q->until;
     d->several = q->several;
-    vault_seats_take(&d->seats, r, q);
+    vault_poll_pages_take(&d->pages, r, q);
     return d;
 }
 
@@ -416,12 +416,12 @@ static int begin_stream(dispatch_t *d)
     const char *why = refuse_stream(d);
 
     if (why) {
-        return d->seats.html ? refuse_html(d, why) : answer_refused(d, why);
+        return d->pages.html ? refuse_html(d, why) : answer_refused(d, why);
     }
-    vault_seats_stream(&d->seats);
+    vault_poll_pages_stream(&d->pages);
     d->end = vault_now() + apr_time_from_sec(vault_poll_conf_stream(vault_poll_conf_of(d->r)));
     d->stream = vault_stream_begin(d->r);
-    return vault_events_begin(d->stream, &d->seats) ? DECLINED : answer_gone(d);
+    return vault_events_begin(d->stream, &d->pages) ? DECLINED : answer_gone(d);
 }
 
 static int start_poll(dispatch_t *d, const vault_poll_request_t *q, apr_pool_t *pool)
@@ -432,9 +432,9 @@ static int start_poll(dispatch_t *d, const vault_poll_request_t *q, apr_pool_t *
     apr_status_t rv;
 
     vault_tally(polls, 1);
-    if (vault_seats_any(&d->seats, vault_answer_has) &&
-        !(q->stream && vault_seats_any(&d->seats, vault_seat_is_taken))) {
-        return d->seats.html ? refuse_html(d, NULL) : answer(d, pool);
+    if (vault_poll_pages_any(&d->pages, vault_answer_has) &&
+        !(q->stream && vault_poll_pages_any(&d->pages, vault_poll_page_is_taken))) {
+        return d->pages.html ? refuse_html(d, NULL) : answer(d, pool);
     }
     if ((rv = vault_suspension_make(&d->s, r)) != APR_SUCCESS) {
         level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);

@@ -32,51 +32,51 @@
  * from the other. */
 #define SUPERSEDED "retry: 10000\n: a newer stream has the page\n\n"
 
-int vault_events_begin(vault_stream_t *stream, const vault_seats_t *seats)
+int vault_events_begin(vault_stream_t *stream, const vault_poll_pages_t *pages)
 {
     char id[sizeof("id: \n\n") + 20];
 
-    if (!seats->html) {
+    if (!pages->html) {
         return 1;
     }
-    apr_snprintf(id, sizeof(id), "id: %" APR_UINT64_T_FMT "\n\n", seats->seat->told);
+    apr_snprintf(id, sizeof(id), "id: %" APR_UINT64_T_FMT "\n\n", pages->page->sent);
     return vault_stream_text(stream, id);
 }
 
 /* -------------------------------------------------------------------- telling */
 
-static const char *html_of_status(const vault_seat_t *seat)
+static const char *html_of_status(const vault_poll_page_t *page)
 {
-    switch (seat->standing) {
-    case VAULT_SEAT_GONE:
-    case VAULT_SEAT_FORBIDDEN:
+    switch (page->status) {
+    case VAULT_POLL_PAGE_GONE:
+    case VAULT_POLL_PAGE_FORBIDDEN:
         return EXPIRED;
-    case VAULT_SEAT_SUPERSEDED:
+    case VAULT_POLL_PAGE_SUPERSEDED:
         return SUPERSEDED;
     default:
         return "retry: " APR_STRINGIFY(VAULT_RETRY_AFTER) "000\n: the server is full\n\n";
     }
 }
 
-static int tell_html(vault_stream_t *stream, vault_seat_t *seat)
+static int tell_html(vault_stream_t *stream, vault_poll_page_t *page)
 {
     char *text;
     int told;
 
-    if (seat->standing != VAULT_SEAT_NEWS) {
-        return vault_stream_text(stream, html_of_status(seat));
+    if (page->status != VAULT_POLL_PAGE_STAGED) {
+        return vault_stream_text(stream, html_of_status(page));
     }
-    text = vault_answer_events(seat);
+    text = vault_answer_events(page);
     told = text && vault_stream_text(stream, text);
     vault_text_free(text);
-    seat->told_at = vault_now();
+    page->sent_at = vault_now();
     return told;
 }
 
-static int tell_json(vault_stream_t *stream, vault_seats_t *seats, vault_seat_t *seat, apr_pool_t *scratch)
+static int tell_json(vault_stream_t *stream, vault_poll_pages_t *pages, vault_poll_page_t *page, apr_pool_t *scratch)
 {
-    char *text = vault_answer_seat(seat);
-    const char *id = seat->standing == VAULT_SEAT_NEWS ? vault_seats_told(seats, scratch) : NULL;
+    char *text = vault_answer_poll_page(page);
+    const char *id = page->status == VAULT_POLL_PAGE_STAGED ? vault_poll_pages_sent(pages, scratch) : NULL;
     int told = vault_stream_event(stream, id, text);
 
     vault_text_free(text);
@@ -84,25 +84,25 @@ static int tell_json(vault_stream_t *stream, vault_seats_t *seats, vault_seat_t 
 }
 
 /* @return 0: updates could not be written. A page without updates is a success. */
-static int tell(vault_stream_t *stream, vault_seats_t *seats, vault_seat_t *seat, apr_pool_t *scratch)
+static int tell(vault_stream_t *stream, vault_poll_pages_t *pages, vault_poll_page_t *page, apr_pool_t *scratch)
 {
-    int news = seat->standing == VAULT_SEAT_NEWS, told;
+    int news = page->status == VAULT_POLL_PAGE_STAGED, told;
 
-    seat->told = seat->seq;
-    told = seats->html ? tell_html(stream, seat) : tell_json(stream, seats, seat, scratch);
-    vault_answer_tally(seat);
-    seat->standing = news ? VAULT_SEAT_AGAIN : VAULT_SEAT_LEFT;
-    seat->ticket.redelivers = 0;
-    seat->rounds.in_sequence = 0;
+    page->sent = page->seq;
+    told = pages->html ? tell_html(stream, page) : tell_json(stream, pages, page, scratch);
+    vault_answer_tally(page);
+    page->status = news ? VAULT_POLL_PAGE_AGAIN : VAULT_POLL_PAGE_LEFT;
+    page->ticket.redelivers = 0;
+    page->rounds.in_sequence = 0;
     return told || !news;
 }
 
-int vault_events_tell(vault_stream_t *stream, vault_seats_t *seats, apr_pool_t *scratch)
+int vault_events_tell(vault_stream_t *stream, vault_poll_pages_t *pages, apr_pool_t *scratch)
 {
     unsigned i;
 
-    for (i = 0; i < seats->count; i++) {
-        if (vault_answer_has(&seats->seat[i]) && !tell(stream, seats, &seats->seat[i], scratch)) {
+    for (i = 0; i < pages->count; i++) {
+        if (vault_answer_has(&pages->page[i]) && !tell(stream, pages, &pages->page[i], scratch)) {
             return 0;
         }
     }
@@ -123,27 +123,27 @@ static int has_all(const request_rec *r)
            !unacknowledged;
 }
 
-apr_time_t vault_events_assume(request_rec *r, vault_seats_t *seats, apr_time_t deadline)
+apr_time_t vault_events_assume(request_rec *r, vault_poll_pages_t *pages, apr_time_t deadline)
 {
-    vault_seat_t *seat = seats->seat;
-    apr_time_t quiet = seat->told_at + QUIET;
+    vault_poll_page_t *page = pages->page;
+    apr_time_t quiet = page->sent_at + QUIET;
 
-    if (!seats->html || !seat->told_at || !vault_seat_is_taken(seat)) {
+    if (!pages->html || !page->sent_at || !vault_poll_page_is_taken(page)) {
         return deadline;
     }
     if (quiet > vault_now()) {
         return quiet < deadline ? quiet : deadline;
     }
     if (has_all(r)) {
-        vault_page_assume(vault_server->pages, &seat->ticket, 1);
-        seat->told_at = 0;
+        vault_page_assume(vault_server->pages, &page->ticket, 1);
+        page->sent_at = 0;
     }
     return deadline;
 }
 
 /* -------------------------------------------------------------- no HTML stream */
 
-int vault_events_refuse(request_rec *r, vault_seats_t *seats, const char *why)
+int vault_events_refuse(request_rec *r, vault_poll_pages_t *pages, const char *why)
 {
     vault_reply_no_cache(r);
     ap_set_content_type(r, "text/event-stream");
@@ -152,8 +152,8 @@ int vault_events_refuse(request_rec *r, vault_seats_t *seats, const char *why)
         ap_rprintf(r, "retry: %d000\n: %s\n\n", VAULT_RETRY_AFTER, why);
     }
     else {
-        vault_answer_tally(seats->seat);
-        ap_rputs(html_of_status(seats->seat), r);
+        vault_answer_tally(pages->page);
+        ap_rputs(html_of_status(pages->page), r);
     }
     return OK;
 }

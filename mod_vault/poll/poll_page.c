@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One page at a poll. */
+#include "poll/poll_page.h"
+
+#include "apr_strings.h"
+#include "http_core.h"
+#include "http_log.h"
+
+#include "base/now.h"
+#include "feed/feeds.h"
+#include "page/page_facts.h"
+#include "poll/poll_conf.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "suspend/handlers.h"
+
+APLOG_USE_MODULE(vault);
+
+static void report_user(request_rec *r)
+{
+    static apr_time_t said;
+    int level = vault_log_seldom(&said, vault_now(), APLOG_NOTICE);
+
+    ap_log_rerror(
+        APLOG_MARK, level, 0, r,
+        VLTNO(00032) "the page belongs to another user than %s, or to one of another AuthType or AuthName: the "
+                     "poll URL needs the same authentication as the pages",
+        r->user ? r->user : "nobody");
+}
+
+static void report_host(request_rec *r)
+{
+    static apr_time_t said;
+    int level = vault_log_seldom(&said, vault_now(), APLOG_NOTICE);
+
+    ap_log_rerror(
+        APLOG_MARK, level, 0, r,
+        VLTNO(00305) "the page was made on another virtual host than %s:%u: pages and their polls need the same "
+                     "one",
+        r->server->server_hostname, ap_get_server_port(r));
+}
+
+vault_poll_page_status_t vault_poll_page_take_status(request_rec *r, const vault_asked_t *asked, apr_status_t rv)
+{
+    if (rv == APR_EACCES) {
+        report_user(r);
+        return VAULT_POLL_PAGE_FORBIDDEN;
+    }
+    if (vault_page_is_elsewhere(vault_server->pages, &asked->page, asked->take.owner.host)) {
+        report_host(r);
+    }
+    return VAULT_POLL_PAGE_GONE;
+}
+
+/* A poll that its client has given up may come in after the one that the client has sent in its place, on another connection. Of two that a
+ * page has, the one whose client is gone is the older. */
+static int is_late(request_rec *r, const vault_asked_t *asked)
+{
+    return vault_page_is_polled(vault_server->pages, &asked->page, asked->take.now) && vault_handlers_client_gone(r);
+}
+
+vault_poll_page_status_t vault_poll_page_take(vault_poll_page_t *page, request_rec *r, const vault_asked_t *asked)
+{
+    apr_status_t rv;
+
+    page->id = apr_pstrdup(r->pool, asked->id);
+    page->seq = page->sent = asked->take.seq;
+    page->rounds.r = r;
+    page->rounds.location = vault_poll_conf_of(r);
+    page->rounds.came = vault_now();
+    if (is_late(r, asked)) {
+        return page->status = VAULT_POLL_PAGE_SUPERSEDED;
+    }
+    rv = vault_page_take(vault_server->pages, &asked->page, &asked->take, &page->ticket);
+    if (rv != APR_SUCCESS) {
+        return page->status = vault_poll_page_take_status(r, asked, rv);
+    }
+    page->seq = page->sent = page->ticket.committed;
+    return page->status = VAULT_POLL_PAGE_WAITS;
+}
+
+/* If another poll has the page by now, the look will tell. */
+void vault_poll_page_stream(const vault_poll_page_t *page)
+{
+    vault_page_stream(vault_server->pages, &page->ticket);
+}
+
+int vault_poll_page_is_taken(const vault_poll_page_t *page)
+{
+    return page->status != VAULT_POLL_PAGE_LEFT && page->status != VAULT_POLL_PAGE_GONE &&
+           page->status != VAULT_POLL_PAGE_FORBIDDEN;
+}
+
+void vault_poll_page_leave(const vault_poll_page_t *page)
+{
+    vault_page_leave(vault_server->pages, &page->ticket, vault_now());
+}
+
+void vault_poll_page_report_acks(vault_ticket_t *ticket, vault_state_t *base, apr_pool_t *scratch)
+{
+    int i;
+
+    if (!ticket->owes || (base->seq != ticket->committed &&
+                          vault_page_committed(vault_server->pages, ticket, &base, scratch) != APR_SUCCESS)) {
+        return;
+    }
+    for (i = 0; i < base->acks->nelts; i++) {
+        const vault_ack_t *a = &APR_ARRAY_IDX(base->acks, i, vault_ack_t);
+        vault_feeds_acked(a->feed, a->data);
+    }
+    vault_page_settle(vault_server->pages, ticket);
+}
+
+/* -------------------------------------------------------------------- looking */
+
+vault_poll_page_status_t vault_poll_page_read(vault_poll_page_t *page, apr_pool_t *scratch)
+{
+    apr_status_t rv;
+
+    page->base = NULL;
+    page->moved = apr_array_make(scratch, 4, sizeof(const char *));
+    rv = vault_page_look(vault_server->pages, &page->ticket, &page->base, scratch);
+    if (rv == APR_SUCCESS && page->html && page->ticket.full) {
+        vault_poll_page_report_acks(&page->ticket, page->base, scratch);
+        vault_page_assume(vault_server->pages, &page->ticket, 0);
+        rv = vault_page_look(vault_server->pages, &page->ticket, &page->base, scratch);
+    }
+    if (rv == APR_ECONNABORTED) {
+        return page->status = VAULT_POLL_PAGE_SUPERSEDED;
+    }
+    if (rv != APR_SUCCESS && rv != APR_EAGAIN) {
+        return page->status = VAULT_POLL_PAGE_GONE;
+    }
+    if (page->base) {
+        vault_poll_page_report_acks(&page->ticket, page->base, scratch);
+    }
+    return page->status = VAULT_POLL_PAGE_WAITS;
+}
+
+/* Was the page published between the look and the arming? */
+static int is_published_now(vault_poll_page_t *page)
+{
+    return vault_page_look(vault_server->pages, &page->ticket, &page->base, page->moved->pool) == APR_SUCCESS;
+}
+
+/* Was the page's own interest notified between the look and the arming? That notify rang nobody: a stream would wait for room that
+ * it has, or keep acks to itself that it is to tell. */
+static int is_told(const vault_poll_page_t *page, const vault_watch_t *watch)
+{
+    return vault_watch_passed(watch, page->ticket.interest, page->ticket.heard);
+}
+
+/* The methods to run now. Those that failed or were refused wait for their time. */
+static void list_moved(vault_poll_page_t *page, const vault_watch_t *watch)
+{
+    int i;
+
+    for (i = 0; i < page->base->methods->nelts; i++) {
+        const vault_method_t *m = &APR_ARRAY_IDX(page->base->methods, i, vault_method_t);
+        if (!vault_rounds_rests(&page->rounds, m->url) && !vault_method_rests(m, page->rounds.came) &&
+            vault_watch_moved(watch, m)) {
+            APR_ARRAY_PUSH(page->moved, const char *) = m->url;
+        }
+    }
+}
+
+vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const vault_watch_t *watch)
+{
+    int moved;
+
+    if (vault_page_superseded(vault_server->pages, &page->ticket)) {
+        return page->status = VAULT_POLL_PAGE_SUPERSEDED;
+    }
+    if (!page->base) {
+        moved = is_published_now(page);
+    }
+    else if (page->ticket.full) {
+        moved = is_told(page, watch); /* an acknowledgement makes room, and notifies the page's own interest */
+    }
+    else {
+        list_moved(page, watch);
+        moved = page->moved->nelts || vault_page_rewritten(vault_server->pages, &page->ticket) || is_told(page, watch);
+    }
+    return page->status = moved ? VAULT_POLL_PAGE_MOVED : VAULT_POLL_PAGE_WAITS;
+}
+
+apr_time_t vault_poll_page_retry(const vault_poll_page_t *page, apr_time_t at)
+{
+    int i;
+
+    for (i = 0; vault_poll_page_is_taken(page) && page->base && i < page->base->methods->nelts; i++) {
+        const vault_method_t *m = &APR_ARRAY_IDX(page->base->methods, i, vault_method_t);
+        if (vault_method_rests(m, page->rounds.came) && m->refusal.until < at) {
+            at = m->refusal.until;
+        }
+    }
+    return at;
+}
+
+/* -------------------------------------------------------------------- running */
+
+/* For the status page (vault_page_note_round). A page that had to stay out altogether is as before: its turn is still to come. */
+static void note_round(const vault_poll_page_t *page, const vault_round_t *round)
+{
+    vault_page_last_t last = {
+        .ran_at = (apr_uint64_t)vault_now(), .ran = round->ran, .wrote = page->updates.count, .failed = round->failed};
+
+    if (round->ran) {
+        vault_page_note_round(vault_server->pages, &page->ticket, &last);
+    }
+}
+
+/* Publish what the round has come to. */
+static vault_poll_page_status_t publish(vault_poll_page_t *page, vault_state_t *next)
+{
+    static apr_time_t said;
+    unsigned news = page->updates.count + page->updates.refusals;
+    int level;
+    apr_status_t rv = news ? vault_page_stage(vault_server->pages, &page->ticket, next)
+                           : vault_page_commit(vault_server->pages, &page->ticket, next);
+
+    if (rv == APR_SUCCESS) {
+        page->seq = next->seq;
+        return news ? VAULT_POLL_PAGE_STAGED : VAULT_POLL_PAGE_AGAIN;
+    }
+    if (rv == APR_EAGAIN) {
+        return VAULT_POLL_PAGE_AGAIN; /* the page was written to from outside: the round does not count */
+    }
+    if (rv == APR_ECONNABORTED) {
+        return VAULT_POLL_PAGE_SUPERSEDED;
+    }
+    if (rv == APR_NOTFOUND) {
+        return VAULT_POLL_PAGE_GONE;
+    }
+    level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+    ap_log_rerror(APLOG_MARK, level, rv, page->rounds.r,
+                  VLTNO(00031) "the page's state does not fit: VaultSharedMemory is full, or the "
+                               "methods keep more than %d bytes",
+                  VAULT_STATE_MAX);
+    return VAULT_POLL_PAGE_FULL;
+}
+
+static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_watch_t *watch,
+                                          vault_answer_budget_t *budget)
+{
+    apr_pool_t *pool = page->moved->pool;
+    vault_run_t *run = vault_run_create(vault_server->pages, &page->ticket.page, page->base, pool);
+    vault_round_t round = {.ticket = &page->ticket, .moved = page->moved, .updates = &page->updates, .budget = budget};
+    vault_state_t *next;
+
+    vault_updates_begin(&page->updates, pool, page->html);
+    vault_run_saw(run, vault_watch_seen(watch, pool));
+    if (page->base->seq != page->ticket.committed) {
+        vault_run_carry_acks(run);
+    }
+    vault_rounds_run(&page->rounds, run, &round);
+    note_round(page, &round);
+    next = vault_run_state(run);
+    if (page->rounds.r->connection->aborted) {
+        return VAULT_POLL_PAGE_CUT; /* httpd drops what handlers write then, so no output does not mean no news */
+    }
+    return publish(page, next);
+}
+
+vault_poll_page_status_t vault_poll_page_run(vault_poll_page_t *page, const vault_watch_t *watch,
+                                             vault_answer_budget_t *budget)
+{
+    if (!page->moved->nelts || vault_rounds_too_many(&page->rounds, page->moved)) {
+        return page->status = VAULT_POLL_PAGE_AGAIN;
+    }
+    return page->status = run_round(page, watch, budget);
+}

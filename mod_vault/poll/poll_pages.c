@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All the pages of one poll. */
+#include "poll/poll_pages.h"
+
+#include "apr_strings.h"
+
+#include "base/now.h"
+#include "page/page_facts.h"
+#include "poll/answer.h"
+#include "poll/poll_conf.h"
+#include "server/server.h"
+
+void vault_poll_pages_take(vault_poll_pages_t *pages, request_rec *r, const vault_poll_request_t *q)
+{
+    unsigned i;
+
+    pages->html = q->html;
+    pages->count = q->count;
+    pages->page = apr_pcalloc(r->pool, q->count * sizeof(*pages->page));
+    for (i = 0; i < q->count; i++) {
+        pages->page[i].html = q->html;
+        vault_poll_page_take(&pages->page[i], r, &q->asked[i]);
+    }
+}
+
+int vault_poll_pages_any(const vault_poll_pages_t *pages, int (*is)(const vault_poll_page_t *page))
+{
+    unsigned i;
+
+    for (i = 0; i < pages->count; i++) {
+        if (is(&pages->page[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------- a turn */
+
+static void list(vault_poll_pages_t *pages, unsigned most)
+{
+    unsigned i;
+
+    vault_watch_clear(&pages->watch, most, pages->page[0].rounds.r->pool);
+    for (i = 0; i < pages->count; i++) {
+        const vault_poll_page_t *page = &pages->page[i];
+        if (vault_poll_page_is_taken(page)) {
+            vault_watch_add(&pages->watch, page->ticket.interest, page->ticket.full ? NULL : page->base,
+                            page->rounds.came);
+        }
+    }
+}
+
+void vault_poll_pages_read(vault_poll_pages_t *pages, apr_pool_t *scratch)
+{
+    unsigned i, most = 0;
+
+    for (i = 0; i < pages->count; i++) {
+        vault_poll_page_t *page = &pages->page[i];
+        if (vault_poll_page_is_taken(page) && vault_poll_page_read(page, scratch) == VAULT_POLL_PAGE_WAITS) {
+            most += vault_watch_most(page->base);
+        }
+    }
+    if (!vault_poll_pages_any(pages, vault_answer_has)) {
+        list(pages, most);
+    }
+}
+
+void vault_poll_pages_compare(vault_poll_pages_t *pages, apr_pool_t *scratch)
+{
+    unsigned i;
+
+    vault_watch_arm(&pages->watch, vault_server->notifier, vault_server->slot, scratch);
+    for (i = 0; i < pages->count; i++) {
+        if (vault_poll_page_is_taken(&pages->page[i])) {
+            vault_poll_page_compare(&pages->page[i], &pages->watch);
+        }
+    }
+}
+
+/* Of the pages that have moved the one whose methods have not run for the longest time; NULL: none. A page that had to stay out of an
+ * answer has not run, so it comes before those that were in it. */
+static vault_poll_page_t *next_moved(const vault_poll_pages_t *pages)
+{
+    vault_poll_page_t *found = NULL;
+    apr_time_t oldest = 0;
+    unsigned i;
+
+    for (i = 0; i < pages->count; i++) {
+        vault_poll_page_t *page = &pages->page[i];
+        apr_time_t ran_at =
+            page->status == VAULT_POLL_PAGE_MOVED ? vault_page_ran_at(vault_server->pages, &page->ticket) : 0;
+        if (page->status == VAULT_POLL_PAGE_MOVED && (!found || ran_at < oldest)) {
+            found = page;
+            oldest = ran_at;
+        }
+    }
+    return found;
+}
+
+void vault_poll_pages_run(vault_poll_pages_t *pages)
+{
+    const vault_poll_conf_t *location = pages->page[0].rounds.location;
+    vault_answer_budget_t budget = {.most = (apr_size_t)vault_poll_conf_max_answer(location)};
+    vault_poll_page_t *page;
+
+    while (vault_answer_budget_allows(&budget, 1) && (page = next_moved(pages))) {
+        vault_poll_page_run(page, &pages->watch, &budget);
+    }
+}
+
+apr_time_t vault_poll_pages_due(const vault_poll_pages_t *pages, apr_time_t due)
+{
+    apr_time_t now = vault_now();
+    unsigned i;
+
+    for (i = 0; i < pages->count; i++) {
+        apr_time_t rest_until = pages->page[i].rounds.rest_until;
+        if (rest_until > now && rest_until < due) { /* methods whose rest is over run in this turn */
+            due = rest_until;
+        }
+    }
+    return due;
+}
+
+apr_time_t vault_poll_pages_retry(const vault_poll_pages_t *pages, apr_time_t end)
+{
+    unsigned i;
+
+    for (i = 0; i < pages->count; i++) {
+        end = vault_poll_page_retry(&pages->page[i], end);
+    }
+    return end;
+}
+
+/* ------------------------------------------------------------------ waiting */
+
+void vault_poll_pages_woken(vault_poll_pages_t *pages, unsigned causes)
+{
+    apr_time_t now = vault_now();
+    unsigned i;
+
+    for (i = 0; i < pages->count; i++) {
+        vault_page_note_wake(vault_server->pages, &pages->page[i].ticket, causes, now);
+        if (causes & VAULT_CAUSE_NOTIFY) {
+            pages->page[i].rounds.rest_until = 0;
+        }
+    }
+}
+
+void vault_poll_pages_wait(vault_poll_pages_t *pages)
+{
+    unsigned i;
+
+    for (i = 0; i < pages->count; i++) {
+        pages->page[i].rounds.in_sequence = 0;
+    }
+}
+
+void vault_poll_pages_stream(const vault_poll_pages_t *pages)
+{
+    unsigned i;
+
+    for (i = 0; i < pages->count; i++) {
+        vault_poll_page_stream(&pages->page[i]);
+    }
+}
+
+void vault_poll_pages_stay(const vault_poll_pages_t *pages, apr_time_t until)
+{
+    unsigned i;
+
+    for (i = 0; i < pages->count; i++) {
+        vault_page_stay(vault_server->pages, &pages->page[i].ticket, until);
+    }
+}
+
+const char *vault_poll_pages_sent(const vault_poll_pages_t *pages, apr_pool_t *pool)
+{
+    const char *id = "";
+    unsigned i;
+
+    for (i = 0; i < pages->count; i++) {
+        id = apr_psprintf(pool, "%s%s%" APR_UINT64_T_FMT, id, i ? "," : "", pages->page[i].sent);
+    }
+    return id;
+}
+
+void vault_poll_pages_leave(const vault_poll_pages_t *pages)
+{
+    unsigned i;
+
+    for (i = 0; i < pages->count; i++) {
+        vault_poll_page_leave(&pages->page[i]);
+    }
+}

@@ -181,7 +181,8 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
     end_before_retry(d);
     d->s->poll.due = vault_poll_pages_due(&d->pages, d->deadline);
     d->s->poll.end = d->deadline;
-    waits = able && vault_poll_attach(vault_server->waiters, &d->s->poll, d->pages.watch.waits, d->pages.watch.count);
+    waits = able &&
+            vault_poll_attach(vault_server->waiters, &d->s->poll, d->pages.interests.waits, d->pages.interests.count);
     verdict = compare(d, scratch);
     if (verdict == WAIT && !waits) {
         return able ? STOPPING : UNABLE;

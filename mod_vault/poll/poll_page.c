@@ -145,26 +145,26 @@ static int is_published_now(vault_poll_page_t *page)
 
 /* Was the page's own interest notified between the look and the arming? That notify rang nobody: a stream would wait for room that
  * it has, or keep acks to itself that it is to tell. */
-static int is_told(const vault_poll_page_t *page, const vault_watch_t *watch)
+static int is_told(const vault_poll_page_t *page, const vault_interest_set_t *interests)
 {
-    return vault_watch_passed(watch, page->ticket.interest, page->ticket.heard);
+    return vault_interest_set_has_moved(interests, page->ticket.interest, page->ticket.heard);
 }
 
 /* The methods to run now. Those that failed or were refused wait for their time. */
-static void list_moved(vault_poll_page_t *page, const vault_watch_t *watch)
+static void list_moved(vault_poll_page_t *page, const vault_interest_set_t *interests)
 {
     int i;
 
     for (i = 0; i < page->base->methods->nelts; i++) {
         const vault_method_t *m = &APR_ARRAY_IDX(page->base->methods, i, vault_method_t);
         if (!vault_rounds_rests(&page->rounds, m->url) && !vault_method_rests(m, page->rounds.came) &&
-            vault_watch_moved(watch, m)) {
+            vault_interest_set_method_moved(interests, m)) {
             APR_ARRAY_PUSH(page->moved, const char *) = m->url;
         }
     }
 }
 
-vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const vault_watch_t *watch)
+vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const vault_interest_set_t *interests)
 {
     int moved;
 
@@ -175,11 +175,12 @@ vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const 
         moved = is_published_now(page);
     }
     else if (page->ticket.full) {
-        moved = is_told(page, watch); /* an acknowledgement makes room, and notifies the page's own interest */
+        moved = is_told(page, interests); /* an acknowledgement makes room, and notifies the page's own interest */
     }
     else {
-        list_moved(page, watch);
-        moved = page->moved->nelts || vault_page_rewritten(vault_server->pages, &page->ticket) || is_told(page, watch);
+        list_moved(page, interests);
+        moved =
+            page->moved->nelts || vault_page_rewritten(vault_server->pages, &page->ticket) || is_told(page, interests);
     }
     return page->status = moved ? VAULT_POLL_PAGE_MOVED : VAULT_POLL_PAGE_WAITS;
 }
@@ -240,7 +241,7 @@ static vault_poll_page_status_t publish(vault_poll_page_t *page, vault_state_t *
     return VAULT_POLL_PAGE_FULL;
 }
 
-static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_watch_t *watch,
+static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_interest_set_t *interests,
                                           vault_answer_budget_t *budget)
 {
     apr_pool_t *pool = page->moved->pool;
@@ -249,7 +250,7 @@ static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_w
     vault_state_t *next;
 
     vault_updates_begin(&page->updates, pool, page->html);
-    vault_run_saw(run, vault_watch_seen(watch, pool));
+    vault_run_saw(run, vault_interest_set_stamps(interests, pool));
     if (page->base->seq != page->ticket.committed) {
         vault_run_carry_acks(run);
     }
@@ -262,11 +263,11 @@ static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_w
     return publish(page, next);
 }
 
-vault_poll_page_status_t vault_poll_page_run(vault_poll_page_t *page, const vault_watch_t *watch,
+vault_poll_page_status_t vault_poll_page_run(vault_poll_page_t *page, const vault_interest_set_t *interests,
                                              vault_answer_budget_t *budget)
 {
     if (!page->moved->nelts || vault_rounds_too_many(&page->rounds, page->moved)) {
         return page->status = VAULT_POLL_PAGE_AGAIN;
     }
-    return page->status = run_round(page, watch, budget);
+    return page->status = run_round(page, interests, budget);
 }

@@ -21,7 +21,7 @@
 #include "httpd.h"
 
 #include "page/page.h"
-#include "page/watch.h"
+#include "page/interest_set.h"
 #include "poll/poll_request.h"
 #include "poll/rounds.h"
 
@@ -64,7 +64,7 @@ vault_poll_page_status_t vault_poll_page_take_status(request_rec *r, const vault
 vault_poll_page_status_t vault_poll_page_read(vault_poll_page_t *page, apr_pool_t *scratch);
 
 /** WAITS, MOVED or SUPERSEDED. The watch is armed. */
-vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const vault_watch_t *watch);
+vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const vault_interest_set_t *interests);
 
 /** When a method that was refused may be tried again, if that is before `at`; else `at`. The poll then ends: a method
  * is tried with the credentials of the poll, and those of a poll that waits are as old as it is. The page has been
@@ -73,7 +73,7 @@ apr_time_t vault_poll_page_retry(const vault_poll_page_t *page, apr_time_t at);
 
 /** Run what moved. AGAIN, NEWS, GONE, SUPERSEDED, FULL or CUT.
  * @param budget  of the answer; what does not fit stays as it is, and runs in the next round */
-vault_poll_page_status_t vault_poll_page_run(vault_poll_page_t *page, const vault_watch_t *watch,
+vault_poll_page_status_t vault_poll_page_run(vault_poll_page_t *page, const vault_interest_set_t *interests,
                                              vault_answer_budget_t *budget);
 
 /** The poll is a stream: it goes on from its own answers. */

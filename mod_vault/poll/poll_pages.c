@@ -41,12 +41,12 @@ static void list(vault_poll_pages_t *pages, unsigned most)
 {
     unsigned i;
 
-    vault_watch_clear(&pages->watch, most, pages->page[0].rounds.r->pool);
+    vault_interest_set_clear(&pages->interests, most, pages->page[0].rounds.r->pool);
     for (i = 0; i < pages->count; i++) {
         const vault_poll_page_t *page = &pages->page[i];
         if (vault_poll_page_is_taken(page)) {
-            vault_watch_add(&pages->watch, page->ticket.interest, page->ticket.full ? NULL : page->base,
-                            page->rounds.came);
+            vault_interest_set_add(&pages->interests, page->ticket.interest, page->ticket.full ? NULL : page->base,
+                                   page->rounds.came);
         }
     }
 }
@@ -58,7 +58,7 @@ void vault_poll_pages_read(vault_poll_pages_t *pages, apr_pool_t *scratch)
     for (i = 0; i < pages->count; i++) {
         vault_poll_page_t *page = &pages->page[i];
         if (vault_poll_page_is_taken(page) && vault_poll_page_read(page, scratch) == VAULT_POLL_PAGE_WAITS) {
-            most += vault_watch_most(page->base);
+            most += vault_interest_set_max(page->base);
         }
     }
     if (!vault_poll_pages_any(pages, vault_answer_has)) {
@@ -70,10 +70,10 @@ void vault_poll_pages_compare(vault_poll_pages_t *pages, apr_pool_t *scratch)
 {
     unsigned i;
 
-    vault_watch_arm(&pages->watch, vault_server->notifier, vault_server->slot, scratch);
+    vault_interest_set_arm(&pages->interests, vault_server->notifier, vault_server->slot, scratch);
     for (i = 0; i < pages->count; i++) {
         if (vault_poll_page_is_taken(&pages->page[i])) {
-            vault_poll_page_compare(&pages->page[i], &pages->watch);
+            vault_poll_page_compare(&pages->page[i], &pages->interests);
         }
     }
 }
@@ -105,7 +105,7 @@ void vault_poll_pages_run(vault_poll_pages_t *pages)
     vault_poll_page_t *page;
 
     while (vault_answer_budget_allows(&budget, 1) && (page = next_moved(pages))) {
-        vault_poll_page_run(page, &pages->watch, &budget);
+        vault_poll_page_run(page, &pages->interests, &budget);
     }
 }
 

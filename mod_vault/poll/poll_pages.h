@@ -11,8 +11,8 @@
 #include "poll/poll_page.h"
 
 typedef struct vault_poll_pages_t {
-    vault_watch_t watch; /* what all of them depend on */
-    int html;            /* the poll asks for HTML (events.h); it has one page then */
+    vault_interest_set_t interests; /* what all of them depend on */
+    int html;                       /* the poll asks for HTML (events.h); it has one page then */
     unsigned count;
     vault_poll_page_t *page; /* in the order in which they were asked for */
 } vault_poll_pages_t;

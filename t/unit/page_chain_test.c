@@ -5,7 +5,7 @@
 
 #include "apr_strings.h"
 
-#include "page/watch.h"
+#include "page/interest_set.h"
 #include "page_fixture.h"
 #include "unit.h"
 
@@ -452,7 +452,7 @@ static void what_no_state_names_is_let_go_after_the_round(void)
 /* Look and arm as a poll does; `between` of the acknowledgement comes before the arming. */
 static int hears_acknowledgement(int between, int *rung)
 {
-    vault_watch_t watch = {0};
+    vault_interest_set_t interests = {0};
     unsigned count, slot;
     int told;
     stream_t s;
@@ -461,20 +461,20 @@ static int hears_acknowledgement(int between, int *rung)
     CU_ASSERT_EQUAL_FATAL(vault_slot_claim(s.f.notifier, getpid(), &slot), APR_SUCCESS);
     send_up_to(&s, VAULT_PAGE_STAGED);
     CU_ASSERT(is_full(&s));
-    vault_watch_clear(&watch, vault_watch_most(NULL), s.f.pool);
-    vault_watch_add(&watch, s.ticket.interest, NULL, NOW);
+    vault_interest_set_clear(&interests, vault_interest_set_max(NULL), s.f.pool);
+    vault_interest_set_add(&interests, s.ticket.interest, NULL, NOW);
     if (between) {
         CU_ASSERT_EQUAL(acknowledge(&s, 1), APR_SUCCESS);
     }
-    vault_watch_arm(&watch, s.f.notifier, slot, s.f.pool);
-    told = vault_watch_passed(&watch, s.ticket.interest, s.ticket.heard);
+    vault_interest_set_arm(&interests, s.f.notifier, slot, s.f.pool);
+    told = vault_interest_set_has_moved(&interests, s.ticket.interest, s.ticket.heard);
     if (!between) {
         CU_ASSERT_EQUAL(acknowledge(&s, 1), APR_SUCCESS);
     }
     *rung = fixture_is_rung(&s.f, slot);
     CU_ASSERT(!is_full(&s));
-    vault_watch_arm(&watch, s.f.notifier, slot, s.f.pool);
-    CU_ASSERT(!vault_watch_passed(&watch, s.ticket.interest, s.ticket.heard)); /* the next look has it */
+    vault_interest_set_arm(&interests, s.f.notifier, slot, s.f.pool);
+    CU_ASSERT(!vault_interest_set_has_moved(&interests, s.ticket.interest, s.ticket.heard)); /* the next look has it */
     CU_ASSERT_EQUAL(
         vault_slot_drain(s.f.notifier, slot, (vault_interest_t[VAULT_SLOT_QUEUE]){0}, VAULT_SLOT_QUEUE, &count), 0);
     vault_slot_leave(s.f.notifier, slot);

@@ -8,7 +8,7 @@
 #ifndef VAULT_PAGE_GAME_H
 #define VAULT_PAGE_GAME_H
 
-#include "page/watch.h"
+#include "page/interest_set.h"
 #include "page_fixture.h"
 
 #define SERVERS 4
@@ -78,7 +78,7 @@ typedef struct server_t {
     apr_pool_t *pool; /* of the turn */
     vault_ticket_t ticket;
     vault_state_t *base;
-    vault_watch_t watch;
+    vault_interest_set_t interests;
     vault_run_t *run;
     vault_calls_t calls; /* of the method, if an application runs it, which calls the feed from outside */
     vault_run_t *call;   /* that call; NULL: the method reads by itself */

@@ -12,7 +12,7 @@ void round_begins(game_t *g, server_t *s)
     s->has_news = s->counts = 0;
     memset(&s->news, 0, sizeof(s->news));
     s->run = vault_run_create(g->pages, &s->ticket.page, s->base, s->pool);
-    vault_run_saw(s->run, vault_watch_seen(&s->watch, s->pool));
+    vault_run_saw(s->run, vault_interest_set_stamps(&s->interests, s->pool));
     if (s->base->seq != s->ticket.committed) {
         vault_run_carry_acks(s->run);
     }

@@ -187,7 +187,7 @@ static void look(game_t *g, server_t *s)
     apr_status_t rv;
 
     apr_pool_clear(s->pool);
-    memset(&s->watch, 0, sizeof(s->watch));
+    memset(&s->interests, 0, sizeof(s->interests));
     s->base = NULL;
     rv = vault_page_look(g->pages, &s->ticket, &s->base, s->pool);
     if (s->kind == ACKNOWLEDGEMENT && (rv != APR_SUCCESS || !s->ticket.owes)) {
@@ -247,7 +247,8 @@ static int list_moved(server_t *s)
 
     for (m = 0; m < METHODS; m++) {
         const vault_method_t *method = vault_state_method(s->base, game_method[m]);
-        any |= s->moved[m] = !vault_method_rests(method, s->came) && vault_watch_moved(&s->watch, method);
+        any |= s->moved[m] =
+            !vault_method_rests(method, s->came) && vault_interest_set_method_moved(&s->interests, method);
     }
     return any;
 }
@@ -275,14 +276,14 @@ static void arm(game_t *g, server_t *s)
     const vault_state_t *watched = s->ticket.full ? NULL : s->base;
     int again;
 
-    vault_watch_clear(&s->watch, vault_watch_most(watched), s->pool);
-    vault_watch_add(&s->watch, s->ticket.interest, watched, s->came);
-    vault_watch_arm(&s->watch, g->f.notifier, s->slot, s->pool);
+    vault_interest_set_clear(&s->interests, vault_interest_set_max(watched), s->pool);
+    vault_interest_set_add(&s->interests, s->ticket.interest, watched, s->came);
+    vault_interest_set_arm(&s->interests, g->f.notifier, s->slot, s->pool);
     if (vault_page_superseded(g->pages, &s->ticket)) {
         s->step = LOOK;
         return;
     }
-    again = vault_watch_passed(&s->watch, s->ticket.interest, s->ticket.heard) ||
+    again = vault_interest_set_has_moved(&s->interests, s->ticket.interest, s->ticket.heard) ||
             vault_page_rewritten(g->pages, &s->ticket);
     if (s->base && !s->ticket.full && list_moved(s)) {
         round_begins(g, s);
@@ -303,8 +304,8 @@ static int drain(game_t *g, server_t *s)
     int woken = vault_slot_drain(g->f.notifier, s->slot, list, VAULT_SLOT_QUEUE, &count);
 
     for (i = 0; i < count; i++) {
-        for (k = 0; k < s->watch.count; k++) {
-            woken |= s->watch.waits[k].interest == list[i];
+        for (k = 0; k < s->interests.count; k++) {
+            woken |= s->interests.waits[k].interest == list[i];
         }
     }
     if (woken) {

@@ -5,7 +5,7 @@
 #include "apr_strings.h"
 
 #include "mod_vault/vault.h"
-#include "page/watch.h"
+#include "page/interest_set.h"
 #include "page_fixture.h"
 #include "unit.h"
 
@@ -296,7 +296,7 @@ static void a_write_from_outside_ends_its_rest(void)
 /* A busy interest must not wake a page that would not run the method. */
 static void what_a_method_that_rests_waits_for_is_not_watched(void)
 {
-    vault_watch_t watch = {0};
+    vault_interest_set_t interests = {0};
     scene_t s;
 
     scene_begin(&s);
@@ -306,12 +306,12 @@ static void what_a_method_that_rests_waits_for_is_not_watched(void)
     vault_run_begin(s.run, "/m");
     vault_run_refuse(s.run, 401, NOW);
     commit_round(&s);
-    vault_watch_clear(&watch, 3, s.f.pool);
-    vault_watch_add(&watch, s.ticket.interest, vault_run_base(s.run), NOW);
-    CU_ASSERT_EQUAL(watch.count, 2); /* the page's own, and y */
-    vault_watch_clear(&watch, 3, s.f.pool);
-    vault_watch_add(&watch, s.ticket.interest, vault_run_base(s.run), NOW + apr_time_from_sec(30));
-    CU_ASSERT_EQUAL(watch.count, 3);
+    vault_interest_set_clear(&interests, 3, s.f.pool);
+    vault_interest_set_add(&interests, s.ticket.interest, vault_run_base(s.run), NOW);
+    CU_ASSERT_EQUAL(interests.count, 2); /* the page's own, and y */
+    vault_interest_set_clear(&interests, 3, s.f.pool);
+    vault_interest_set_add(&interests, s.ticket.interest, vault_run_base(s.run), NOW + apr_time_from_sec(30));
+    CU_ASSERT_EQUAL(interests.count, 3);
     scene_end(&s);
 }
 

@@ -35,23 +35,23 @@ static const char *vault_stream_url(request_rec *r)
 static const char *vault_page_get(request_rec *r, const char *key)
 {
     const vault_context_t *x = vault_context_get(r);
-    const char *value = x && x->run ? vault_run_get(x->run, key) : vault_own_page_get(r, key);
+    const char *value = x && x->txn ? vault_page_txn_get(x->txn, key) : vault_own_page_get(r, key);
 
     return value ? apr_pstrdup(r->pool, value) : NULL;
 }
 
 static apr_status_t vault_page_set(request_rec *r, const char *key, const char *value)
 {
-    vault_run_t *run = vault_context_run(r, NULL);
+    vault_page_txn_t *txn = vault_context_txn(r, NULL);
 
-    return run ? vault_run_set(run, key, value) : vault_own_page_set(r, key, value);
+    return txn ? vault_page_txn_set(txn, key, value) : vault_own_page_set(r, key, value);
 }
 
 static int vault_create_interest(request_rec *r, const char *interest, const char *cursor)
 {
-    vault_run_t *run = vault_context_run(r, NULL);
+    vault_page_txn_t *txn = vault_context_txn(r, NULL);
 
-    return run ? vault_run_create_interest(run, cursor, interest) : 1;
+    return txn ? vault_page_txn_create_interest(txn, cursor, interest) : 1;
 }
 
 static apr_status_t vault_notify(const char *interest)
@@ -80,8 +80,8 @@ static apr_status_t vault_render(request_rec *r, const vault_render_t *what, con
         *error = "what was rendered cannot be sent";
     }
     apr_brigade_destroy(bb);
-    if (rv != APR_SUCCESS && x && x->in_method && x->run) {
-        vault_run_fail(x->run, *error);
+    if (rv != APR_SUCCESS && x && x->in_method && x->txn) {
+        vault_page_txn_fail(x->txn, *error);
     }
     return rv;
 }

@@ -39,14 +39,14 @@ static apr_array_header_t *names_of(const apr_array_header_t *fields, apr_pool_t
     return names;
 }
 
-static json_t *create_all(vault_run_t *run, const apr_array_header_t *names)
+static json_t *create_all(vault_page_txn_t *txn, const apr_array_header_t *names)
 {
     json_t *moved = json_array();
     int i;
 
     for (i = 0; i < names->nelts; i++) {
         const char *name = APR_ARRAY_IDX(names, i, const char *);
-        if (vault_run_create_interest(run, CURSOR, name)) {
+        if (vault_page_txn_create_interest(txn, CURSOR, name)) {
             json_array_append_new(moved, json_string(vault_explain_text(name, names->pool)));
         }
     }
@@ -58,10 +58,10 @@ static int run_method(request_rec *r, const apr_array_header_t *names)
     vault_context_t *x = vault_context_get(r);
     json_t *moved;
 
-    if (!x || !x->in_method || !x->run) {
+    if (!x || !x->in_method || !x->txn) {
         return HTTP_FORBIDDEN;
     }
-    moved = create_all(x->run, names);
+    moved = create_all(x->txn, names);
     if (!json_array_size(moved)) {
         json_decref(moved);
         return vault_reply_nothing(r);
@@ -70,18 +70,18 @@ static int run_method(request_rec *r, const apr_array_header_t *names)
 }
 
 /* The interests are there from here on: what is notified before the first poll is told by it. */
-static int fill_page(request_rec *r, vault_run_t *run, const apr_array_header_t *names)
+static int fill_page(request_rec *r, vault_page_txn_t *txn, const apr_array_header_t *names)
 {
     const char *url = apr_pstrcat(r->pool, ap_escape_uri(r->pool, r->uri), "?", r->args, NULL);
     int done;
 
-    if (!vault_method_is_url(url) || vault_run_add_method(run, url, 1) != APR_SUCCESS) {
+    if (!vault_method_is_url(url) || vault_page_txn_add_method(txn, url, 1) != APR_SUCCESS) {
         return 0;
     }
-    vault_run_begin(run, url);
-    json_decref(create_all(run, names));
-    done = vault_run_end(run, 1);
-    vault_run_begin(run, "");
+    vault_page_txn_begin(txn, url);
+    json_decref(create_all(txn, names));
+    done = vault_page_txn_end(txn, 1);
+    vault_page_txn_begin(txn, "");
     return done;
 }
 
@@ -91,10 +91,10 @@ static int make_page(request_rec *r, const apr_array_header_t *names)
     char id[VAULT_PAGE_ID_LEN + 1];
 
     x->in_view = 1;
-    if (!vault_context_run(r, NULL)) {
+    if (!vault_context_txn(r, NULL)) {
         return vault_reply_retry(r, RETRY_AFTER, "the server is full");
     }
-    if (!fill_page(r, x->run, names)) {
+    if (!fill_page(r, x->txn, names)) {
         return vault_reply_error(r, HTTP_BAD_REQUEST, "so many interests are too much for one page");
     }
     if (vault_context_publish(r) != APR_SUCCESS) {

@@ -69,7 +69,7 @@ int vault_feed_page_begin(request_rec *r, const char *cursor)
         return refuse(r, rv);
     }
     x->outside = b;
-    x->run = vault_run_create_call(vault_server->pages, &x->calls, b, x->pool);
+    x->txn = vault_page_txn_create_call(vault_server->pages, &x->calls, b, x->pool);
     return DECLINED;
 }
 
@@ -81,7 +81,7 @@ int vault_feed_page_add(request_rec *r)
     if (!x->outside) {
         return DECLINED;
     }
-    rv = vault_page_calls_add(vault_server->pages, &x->calls, vault_run_made(x->run), x->pool);
+    rv = vault_page_calls_add(vault_server->pages, &x->calls, vault_page_txn_made(x->txn), x->pool);
     if (rv == APR_SUCCESS) {
         return DECLINED;
     }
@@ -109,7 +109,7 @@ void vault_feed_page_end(request_rec *r)
 
     if (x && x->outside) {
         x->outside = NULL;
-        x->run = NULL;
+        x->txn = NULL;
         x->results = NULL;
         x->calls.run = 0;
     }

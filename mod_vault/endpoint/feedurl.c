@@ -122,8 +122,8 @@ static int refuse(request_rec *r, int status, const char *error)
     if (over != DECLINED) {
         return over;
     }
-    if (x && x->in_method && x->run) {
-        vault_run_fail(x->run, error);
+    if (x && x->in_method && x->txn) {
+        vault_page_txn_fail(x->txn, error);
     }
     return vault_reply_error(r, status, error);
 }
@@ -205,7 +205,7 @@ static int answer_text(request_rec *r, json_t *rows, char **answer)
 static int answer_page(request_rec *r, const char *cursor, json_t *rows, char **text)
 {
     const vault_context_t *x = vault_context_get(r);
-    int first = !x->run || !vault_run_knows(x->run, cursor) || (rows && vault_feedcall_is_reset(r, rows));
+    int first = !x->txn || !vault_page_txn_knows(x->txn, cursor) || (rows && vault_feedcall_is_reset(r, rows));
 
     if (!rows && !first) {
         return vault_reply_nothing(r);
@@ -220,8 +220,8 @@ static int answer_rows(request_rec *r, json_t *rows, char **text)
 {
     vault_context_t *x = vault_context_get(r);
 
-    if (x->in_method && x->run) {
-        if (vault_run_is_first(x->run) || (rows && vault_feedcall_is_reset(r, rows))) {
+    if (x->in_method && x->txn) {
+        if (vault_page_txn_is_first(x->txn) || (rows && vault_feedcall_is_reset(r, rows))) {
             x->format = "first";
         }
         else if (!rows) {

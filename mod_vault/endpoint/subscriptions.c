@@ -85,18 +85,18 @@ static void run_method(request_t *q, vault_context_t *x, const char *url)
     const char *failed;
 
     x->results = NULL;
-    vault_run_begin(x->run, url);
+    vault_page_txn_begin(x->txn, url);
     if ((failed = vault_method_run(q->r, url, max, &o, x->pool))) {
-        vault_run_fail(x->run, failed);
+        vault_page_txn_fail(x->txn, failed);
     }
     vault_tally(runs, 1);
-    if (!vault_run_failed(x->run) && o.body && !vault_updates_add(&q->updates, &o, &q->budget)) {
-        vault_run_end(x->run, 0);
+    if (!vault_page_txn_failed(x->txn) && o.body && !vault_updates_add(&q->updates, &o, &q->budget)) {
+        vault_page_txn_end(x->txn, 0);
         leave_out(q, url);
         return;
     }
-    if (!vault_run_end(x->run, 1) && !report(q, &o)) {
-        vault_run_remove_method(x->run, url);
+    if (!vault_page_txn_end(x->txn, 1) && !report(q, &o)) {
+        vault_page_txn_remove_method(x->txn, url);
     }
 }
 
@@ -132,10 +132,10 @@ static void add_method(request_t *q, vault_context_t *x, const char *url)
 {
     int max = vault_view_conf_max_methods(vault_view_conf_of(q->r));
 
-    if (vault_state_method(vault_run_state(x->run), url) || !is_welcome(q, url)) {
+    if (vault_state_method(vault_page_txn_state(x->txn), url) || !is_welcome(q, url)) {
         return;
     }
-    if (vault_run_add_method(x->run, url, max) != APR_SUCCESS) {
+    if (vault_page_txn_add_method(x->txn, url, max) != APR_SUCCESS) {
         refuse(q, url, HTTP_FORBIDDEN, apr_psprintf(q->r->pool, "a page may have %d methods", max));
         return;
     }
@@ -177,15 +177,15 @@ static int make_page(request_t *q)
         return vault_reply_retry(q->r, RETRY_AFTER, VAULT_UNSENT_REFUSED);
     }
     x->in_view = 1;
-    if (!vault_context_run(q->r, NULL)) {
+    if (!vault_context_txn(q->r, NULL)) {
         return vault_reply_retry(q->r, RETRY_AFTER, "the server is full");
     }
     x->in_method = 1;
     for (i = 0; i < json_array_size(q->add); i++) {
         add_method(q, x, url_at(q->add, i));
     }
-    vault_run_begin(x->run, "");
-    if (!vault_run_state(x->run)->methods->nelts || q->r->connection->aborted) {
+    vault_page_txn_begin(x->txn, "");
+    if (!vault_page_txn_state(x->txn)->methods->nelts || q->r->connection->aborted) {
         return answer(q, NULL);
     }
     if (vault_context_publish(q->r) != APR_SUCCESS) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls a feed's method, and is its host: what the method does to the page goes from here into the round (run.h). */
+/* Calls a feed's method, and is its host: what the method does to the page goes from here into the round (page_txn.h). */
 #include "feed/feedcall.h"
 
 #include "apr_hash.h"
@@ -22,8 +22,8 @@ APLOG_USE_MODULE(vault);
 struct vault_call_t {
     request_rec *r; /* NULL: outside of a request */
     const vault_loaded_feed_t *feed;
-    vault_run_t *run;   /* NULL: no page, or none so far (run_of) */
-    const char *cursor; /* feed, method, arguments; NULL: not needed so far (cursor_of) */
+    vault_page_txn_t *txn; /* NULL: no page, or none so far (run_of) */
+    const char *cursor;    /* feed, method, arguments; NULL: not needed so far (cursor_of) */
     const char *method;
     const json_t *args;
     const char *error;
@@ -34,12 +34,12 @@ struct vault_call_t {
 /* ---------------------------------------------------------------------- host */
 
 /* A view's page is made by what a call keeps for it: one that writes mostly keeps nothing. */
-static vault_run_t *run_of(vault_call_t *call)
+static vault_page_txn_t *txn_of(vault_call_t *call)
 {
-    if (!call->run && call->r) {
-        call->run = vault_context_run(call->r, NULL);
+    if (!call->txn && call->r) {
+        call->txn = vault_context_txn(call->r, NULL);
     }
-    return call->run;
+    return call->txn;
 }
 
 static const char *cursor_of(vault_call_t *call)
@@ -52,34 +52,34 @@ static const char *cursor_of(vault_call_t *call)
 
 static int host_create_interest(vault_call_t *call, const char *interest)
 {
-    return run_of(call) ? vault_run_create_interest(call->run, cursor_of(call), interest) : 1;
+    return txn_of(call) ? vault_page_txn_create_interest(call->txn, cursor_of(call), interest) : 1;
 }
 
 static void host_remove_interest(vault_call_t *call, const char *interest)
 {
-    if (call->run) {
-        vault_run_remove_interest(call->run, interest);
+    if (call->txn) {
+        vault_page_txn_remove_interest(call->txn, interest);
     }
 }
 
 static const char *host_cursor_get(vault_call_t *call)
 {
-    return call->run ? vault_run_cursor(call->run, cursor_of(call)) : NULL;
+    return call->txn ? vault_page_txn_cursor(call->txn, cursor_of(call)) : NULL;
 }
 
 static apr_status_t host_cursor_set(vault_call_t *call, const char *value)
 {
-    return run_of(call) ? vault_run_set_cursor(call->run, cursor_of(call), value) : APR_SUCCESS;
+    return txn_of(call) ? vault_page_txn_set_cursor(call->txn, cursor_of(call), value) : APR_SUCCESS;
 }
 
 static const char *host_page_get(vault_call_t *call, const char *key)
 {
-    return call->run ? vault_run_get(call->run, key) : NULL;
+    return call->txn ? vault_page_txn_get(call->txn, key) : NULL;
 }
 
 static apr_status_t host_page_set(vault_call_t *call, const char *key, const char *value)
 {
-    return run_of(call) ? vault_run_set(call->run, key, value) : APR_NOTFOUND;
+    return txn_of(call) ? vault_page_txn_set(call->txn, key, value) : APR_NOTFOUND;
 }
 
 static apr_status_t host_notify(const char *interest)
@@ -129,7 +129,7 @@ static apr_status_t host_on_ack(vault_call_t *call, const char *data)
     if (!vault_feeds_hears(call->feed)) {
         return APR_ENOTIMPL;
     }
-    return run_of(call) ? vault_run_on_ack(call->run, call->feed->name, data) : APR_NOTFOUND;
+    return txn_of(call) ? vault_page_txn_on_ack(call->txn, call->feed->name, data) : APR_NOTFOUND;
 }
 
 static void host_reset(vault_call_t *call)
@@ -224,25 +224,25 @@ int vault_feedcall_is_reset(request_rec *r, const json_t *rows)
 
 static apr_status_t run_method(const vault_feed_method_t *m, vault_call_t *call, json_t **rows)
 {
-    const char *failed = call->run ? vault_run_failed(call->run) : NULL;
+    const char *failed = call->txn ? vault_page_txn_failed(call->txn) : NULL;
     apr_status_t rv = m->call(call->feed->self, call, call->args, rows);
 
     if (rv != APR_SUCCESS && *rows) {
         json_decref(*rows);
         *rows = NULL;
     }
-    if (rv == APR_SUCCESS && call->run && !failed && vault_run_failed(call->run)) {
-        call->error = vault_run_failed(call->run);
+    if (rv == APR_SUCCESS && call->txn && !failed && vault_page_txn_failed(call->txn)) {
+        call->error = vault_page_txn_failed(call->txn);
         rv = APR_EAGAIN;
     }
     return rv;
 }
 
 /* A page whose data could not be read is not kept live. Nothing that a page shows comes from a write that was refused. */
-static void fail_run(const vault_context_t *x, const vault_call_t *call, int reads)
+static void fail_txn(const vault_context_t *x, const vault_call_t *call, int reads)
 {
-    if (call->run && (reads || x->in_method)) {
-        vault_run_fail(call->run, call->error ? call->error : "a feed failed");
+    if (call->txn && (reads || x->in_method)) {
+        vault_page_txn_fail(call->txn, call->error ? call->error : "a feed failed");
     }
 }
 
@@ -269,15 +269,15 @@ apr_status_t vault_feedcall_run(request_rec *r, const char *feed, const char *me
     call.feed = f;
     call.method = method;
     call.args = args;
-    call.run = !r ? NULL : reads ? vault_context_run(r, NULL) : x->run;
-    if (call.run && reads && recall(x, cursor_of(&call), rows)) {
+    call.txn = !r ? NULL : reads ? vault_context_txn(r, NULL) : x->txn;
+    if (call.txn && reads && recall(x, cursor_of(&call), rows)) {
         return APR_SUCCESS;
     }
     rv = run_method(m, &call, rows);
     if (rv != APR_SUCCESS) {
-        fail_run(x, &call, reads);
+        fail_txn(x, &call, reads);
     }
-    if (rv == APR_SUCCESS && call.run && reads) {
+    if (rv == APR_SUCCESS && call.txn && reads) {
         remember(x, &call, *rows);
     }
     *error = call.error ? call.error : rv == APR_SUCCESS ? NULL : "it gave no reason";

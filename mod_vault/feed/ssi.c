@@ -37,8 +37,8 @@ static apr_status_t fail(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade 
     int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
 
     ap_log_rerror(APLOG_MARK, level, 0, f->r, VLTNO(00040) "%s in %s", why, f->r->filename);
-    if (x && x->in_method && x->run) {
-        vault_run_fail(x->run, why);
+    if (x && x->in_method && x->txn) {
+        vault_page_txn_fail(x->txn, why);
     }
     SSI_CREATE_ERROR_BUCKET(ctx, f, bb);
     return APR_SUCCESS;

@@ -104,8 +104,8 @@ static void tell_page(request_rec *sub)
 {
     const vault_context_t *x = vault_context_get(sub);
 
-    if (x && x->run && vault_view_conf_of(sub)->long_poll == 1) {
-        vault_own_page_tell(sub->headers_in, &x->page, vault_run_base(x->run)->properties, sub->pool);
+    if (x && x->txn && vault_view_conf_of(sub)->long_poll == 1) {
+        vault_own_page_tell(sub->headers_in, &x->page, vault_page_txn_base(x->txn)->properties, sub->pool);
         if (x->calls.run) {
             apr_table_setn(sub->headers_in, "Vault-Page", vault_feed_key_format(&x->calls, sub->pool));
         }

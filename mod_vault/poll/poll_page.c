@@ -245,18 +245,18 @@ static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_i
                                           vault_answer_budget_t *budget)
 {
     apr_pool_t *pool = page->moved->pool;
-    vault_run_t *run = vault_run_create(vault_server->pages, &page->ticket.page, page->base, pool);
+    vault_page_txn_t *txn = vault_page_txn_create(vault_server->pages, &page->ticket.page, page->base, pool);
     vault_round_t round = {.ticket = &page->ticket, .moved = page->moved, .updates = &page->updates, .budget = budget};
     vault_state_t *next;
 
     vault_updates_begin(&page->updates, pool, page->html);
-    vault_run_saw(run, vault_interest_set_stamps(interests, pool));
+    vault_page_txn_saw(txn, vault_interest_set_stamps(interests, pool));
     if (page->base->seq != page->ticket.committed) {
-        vault_run_carry_acks(run);
+        vault_page_txn_carry_acks(txn);
     }
-    vault_rounds_run(&page->rounds, run, &round);
+    vault_rounds_run(&page->rounds, txn, &round);
     note_round(page, &round);
-    next = vault_run_state(run);
+    next = vault_page_txn_state(txn);
     if (page->rounds.r->connection->aborted) {
         return VAULT_POLL_PAGE_CUT; /* httpd drops what handlers write then, so no output does not mean no news */
     }

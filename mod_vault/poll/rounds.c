@@ -102,10 +102,10 @@ static void report_refusal(const vault_rounds_t *rounds, const char *url, int st
 /* What has become of a method. */
 typedef enum end_t { COUNTS, FAILED, REFUSED, LEFT_OUT } end_t;
 
-static end_t fail(vault_rounds_t *rounds, const vault_run_t *run, const char *url)
+static end_t fail(vault_rounds_t *rounds, const vault_page_txn_t *txn, const char *url)
 {
     list_resting(rounds, url);
-    report_failure(rounds, url, vault_run_failed(run));
+    report_failure(rounds, url, vault_page_txn_failed(txn));
     return FAILED;
 }
 
@@ -116,13 +116,13 @@ static end_t refuse(vault_rounds_t *rounds, vault_context_t *x, const vault_outp
                                .status = output->status,
                                .error = apr_psprintf(x->pool, "its status is %d", output->status)};
 
-    if (!vault_run_is_refused(x->run, (unsigned)output->status)) {
+    if (!vault_page_txn_is_refused(x->txn, (unsigned)output->status)) {
         if (!vault_updates_refuse(round->updates, &refused, round->budget)) {
             return LEFT_OUT;
         }
         report_refusal(rounds, output->url, output->status);
     }
-    vault_run_refuse(x->run, (unsigned)output->status, round->began);
+    vault_page_txn_refuse(x->txn, (unsigned)output->status, round->began);
     vault_tally(method_refusals, 1);
     return REFUSED;
 }
@@ -147,7 +147,7 @@ static int open_calls(const vault_rounds_t *rounds, vault_context_t *x, const ch
     }
     x->calls.key = key->id;
     return vault_page_calls_open(vault_server->pages, &x->calls, round->ticket,
-                                 place_of(vault_run_base(x->run), url)) == APR_SUCCESS;
+                                 place_of(vault_page_txn_base(x->txn), url)) == APR_SUCCESS;
 }
 
 /* Take over the results of the application's calls into the method. @return as open_calls() */
@@ -161,10 +161,10 @@ static int close_calls(vault_context_t *x, const vault_round_t *round)
     }
     rv = vault_page_calls_close(vault_server->pages, &x->calls, &made, round->moved->pool);
     if (rv == APR_EGENERAL) {
-        vault_run_fail(x->run, "a call of a feed by the application failed");
+        vault_page_txn_fail(x->txn, "a call of a feed by the application failed");
     }
     else if (rv == APR_SUCCESS && made) {
-        vault_run_take(x->run, made);
+        vault_page_txn_take(x->txn, made);
     }
     return rv == APR_SUCCESS || rv == APR_EGENERAL;
 }
@@ -176,27 +176,28 @@ static end_t run_method(vault_rounds_t *rounds, vault_context_t *x, const char *
     end_t end = COUNTS;
 
     x->results = NULL;
-    vault_run_begin(x->run, url);
+    vault_page_txn_begin(x->txn, url);
     if (!open_calls(rounds, x, url, round)) {
         return LEFT_OUT;
     }
     failed = vault_method_run(rounds->r, url, vault_poll_conf_max_output(rounds->location), &output, x->pool);
     if (failed) {
-        vault_run_fail(x->run, failed);
+        vault_page_txn_fail(x->txn, failed);
     }
     if (!close_calls(x, round)) {
-        vault_run_end(x->run, 0);
+        vault_page_txn_end(x->txn, 0);
         end = LEFT_OUT;
     }
     else if (vault_method_is_refusal(output.status)) {
         end = refuse(rounds, x, &output, round);
     }
-    else if (!vault_run_failed(x->run) && output.body && !vault_updates_add(round->updates, &output, round->budget)) {
-        vault_run_end(x->run, 0);
+    else if (!vault_page_txn_failed(x->txn) && output.body &&
+             !vault_updates_add(round->updates, &output, round->budget)) {
+        vault_page_txn_end(x->txn, 0);
         end = LEFT_OUT;
     }
-    else if (!vault_run_end(x->run, 1)) {
-        end = fail(rounds, x->run, url);
+    else if (!vault_page_txn_end(x->txn, 1)) {
+        end = fail(rounds, x->txn, url);
     }
     vault_tally(runs, 1); /* last, so that whoever counts runs finds their failures counted */
     return end;
@@ -213,7 +214,7 @@ static void run_methods(vault_rounds_t *rounds, vault_context_t *x, vault_round_
         end_t end = vault_answer_budget_allows(round->budget, 1) ? run_method(rounds, x, url, round) : LEFT_OUT;
         apr_pool_clear(x->pool);
         if (end == LEFT_OUT) {
-            vault_run_begin_with(x->run, url);
+            vault_page_txn_begin_with(x->txn, url);
             break;
         }
         round->ran++;
@@ -221,13 +222,13 @@ static void run_methods(vault_rounds_t *rounds, vault_context_t *x, vault_round_
     }
 }
 
-void vault_rounds_run(vault_rounds_t *rounds, vault_run_t *run, vault_round_t *round)
+void vault_rounds_run(vault_rounds_t *rounds, vault_page_txn_t *txn, vault_round_t *round)
 {
     apr_pool_t *pool = NULL;
     vault_context_t *x;
 
     apr_pool_create(&pool, round->moved->pool);
-    x = vault_context_begin(rounds->r, run, &round->ticket->page, round->moved->pool);
+    x = vault_context_begin(rounds->r, txn, &round->ticket->page, round->moved->pool);
     x->pool = pool;
     round->began = vault_now();
     if (rounds->resting && rounds->rest_until <= vault_now()) {

@@ -3,7 +3,7 @@
  * @file rounds.h
  * Rounds of a poll: the methods that have moved run one after the other, and those that failed, or run on and on, rest
  * for a while. Those that were refused rest as well, for longer, and the page's state remembers it
- * (vault_run_refuse()).
+ * (vault_page_txn_refuse()).
  *
  * Thread: the one that owns the request.
  */
@@ -12,7 +12,7 @@
 
 #include "httpd.h"
 
-#include "page/run.h"
+#include "page/page_txn.h"
 #include "poll/poll_conf.h"
 #include "poll/updates.h"
 #include "server/settings.h"
@@ -50,6 +50,6 @@ typedef struct vault_round_t {
 
 /** Run the methods; those that fail rest from then on. A method whose output does not fit into the answer, and those after it, stay as they
  * are: they have moved, and run in the next round before the others. */
-void vault_rounds_run(vault_rounds_t *rounds, vault_run_t *run, vault_round_t *round);
+void vault_rounds_run(vault_rounds_t *rounds, vault_page_txn_t *txn, vault_round_t *round);
 
 #endif

@@ -34,11 +34,11 @@ vault_context_t *vault_context_make(request_rec *r)
     return x;
 }
 
-vault_context_t *vault_context_begin(request_rec *r, vault_run_t *run, const vault_page_t *page, apr_pool_t *pool)
+vault_context_t *vault_context_begin(request_rec *r, vault_page_txn_t *txn, const vault_page_t *page, apr_pool_t *pool)
 {
     vault_context_t *x = apr_pcalloc(pool, sizeof(*x));
 
-    x->run = run;
+    x->txn = txn;
     x->pool = pool;
     x->page = *page;
     x->in_method = 1;
@@ -68,13 +68,13 @@ apr_status_t vault_context_publish(request_rec *r)
 {
     vault_context_t *x = vault_context_get(r);
     static apr_time_t said;
-    const char *failed = vault_run_failed(x->run);
+    const char *failed = vault_page_txn_failed(x->txn);
     int level;
     apr_status_t rv =
-        failed ? APR_EGENERAL : vault_page_publish(vault_server->pages, &x->page, vault_run_state(x->run));
+        failed ? APR_EGENERAL : vault_page_publish(vault_server->pages, &x->page, vault_page_txn_state(x->txn));
 
     if (!failed && rv == APR_ENOSPC) {
-        const char *limit = vault_client_limit(r, vault_state_size(vault_run_state(x->run)));
+        const char *limit = vault_client_limit(r, vault_state_size(vault_page_txn_state(x->txn)));
 
         failed = limit ? apr_pstrcat(r->pool, "its client has ", limit, NULL) : NULL;
     }
@@ -190,7 +190,7 @@ static apr_status_t make_page(request_rec *top, vault_context_t *x)
         return APR_ENOSPC;
     }
     vault_tally(pages_made, 1);
-    x->run = vault_run_create(vault_server->pages, &x->page, vault_state_create(top->pool), top->pool);
+    x->txn = vault_page_txn_create(vault_server->pages, &x->page, vault_state_create(top->pool), top->pool);
     return APR_SUCCESS;
 }
 
@@ -208,24 +208,24 @@ const char *vault_context_stream_url(request_rec *r)
     const vault_context_t *x = vault_context_get(top);
     char id[VAULT_PAGE_ID_LEN + 1];
 
-    if (!x || x->in_method || !(x->is_drawn || x->run)) {
+    if (!x || x->in_method || !(x->is_drawn || x->txn)) {
         return NULL;
     }
     vault_page_format(&x->page, id);
     return apr_psprintf(r->pool, "%s/poll?page=%s&as=html", vault_view_conf_path(vault_view_conf_of(top)), id);
 }
 
-vault_run_t *vault_context_run(request_rec *r, apr_status_t *status)
+vault_page_txn_t *vault_context_txn(request_rec *r, apr_status_t *status)
 {
     request_rec *top = vault_main_request(r);
     vault_context_t *x = vault_context_make(top);
     apr_status_t rv = APR_SUCCESS;
 
-    if (!x->run && (rv = may_have_page(top, x)) == APR_SUCCESS) {
+    if (!x->txn && (rv = may_have_page(top, x)) == APR_SUCCESS) {
         rv = make_page(top, x);
     }
     if (status) {
         *status = rv;
     }
-    return x->run;
+    return x->txn;
 }

@@ -15,10 +15,10 @@
 #include "httpd.h"
 
 #include "page/page_calls.h"
-#include "page/run.h"
+#include "page/page_txn.h"
 
 typedef struct vault_context_t {
-    vault_run_t *run;        /* the round: of the view, or of the poll; NULL: no page */
+    vault_page_txn_t *txn;   /* the round: of the view, or of the poll; NULL: no page */
     apr_pool_t *pool;        /* what lives as long as the view or the method */
     vault_page_t page;       /* view: drawn before the page is made, if it ever is */
     int in_method;           /* a method of a poll runs: what it writes is an update */
@@ -52,13 +52,13 @@ vault_context_t *vault_context_get(request_rec *r);
 vault_context_t *vault_context_make(request_rec *r);
 
 /** Begin a round of methods for the poll `r`: a context in `pool`, until vault_context_end(). */
-vault_context_t *vault_context_begin(request_rec *r, vault_run_t *run, const vault_page_t *page, apr_pool_t *pool);
+vault_context_t *vault_context_begin(request_rec *r, vault_page_txn_t *txn, const vault_page_t *page, apr_pool_t *pool);
 void vault_context_end(request_rec *r);
 
 /** The round that `r` is part of; begun now if `r` is a view that may have a page.
  * @param status  why there is none: APR_EACCES VaultLongPoll is off here, APR_EINIT too late, APR_ENOSPC no room, APR_NOTFOUND
  *                `r` is neither a view nor a method; may be NULL */
-vault_run_t *vault_context_run(request_rec *r, apr_status_t *status);
+vault_page_txn_t *vault_context_txn(request_rec *r, apr_status_t *status);
 
 /** Create the page of a view now, for external calls (page_calls.h). It is removed with the request unless the view
  * publishes it.

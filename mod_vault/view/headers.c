@@ -92,7 +92,7 @@ static const char *why_no_poll(const take_t *t, apr_status_t rv)
 /* A method that is there may be named again by whatever renders both the page and its news. */
 static int has_method(const take_t *t, const char *url)
 {
-    return in_method(t) && t->x->run && vault_state_method(vault_run_state(t->x->run), url);
+    return in_method(t) && t->x->txn && vault_state_method(vault_page_txn_state(t->x->txn), url);
 }
 
 /* Does the answer to a page's view add a method? Then the view has a context. */
@@ -149,7 +149,7 @@ static const char *act_interest(take_t *t, const char *piece)
     if (wrong || !in_method(t) || !counts(t)) {
         return wrong;
     }
-    vault_run_learn_interest(t->x->run, interest);
+    vault_page_txn_learn_interest(t->x->txn, interest);
     return NULL;
 }
 
@@ -171,7 +171,7 @@ static const char *act_property(take_t *t, const char *piece)
         p->value = value;
         return NULL;
     }
-    if (t->x && t->x->run && vault_run_set(t->x->run, key, value) != APR_SUCCESS) {
+    if (t->x && t->x->txn && vault_page_txn_set(t->x->txn, key, value) != APR_SUCCESS) {
         return "its key or its value is too long";
     }
     return NULL;
@@ -197,7 +197,7 @@ static const char *act_notify(take_t *t, const char *piece)
     const char *interest, *wrong = decode(t, piece, &interest);
     apr_status_t rv;
 
-    if (!wrong && in_method(t) && vault_run_waits_for(t->x->run, interest)) {
+    if (!wrong && in_method(t) && vault_page_txn_waits_for(t->x->txn, interest)) {
         return "it would wake itself for ever";
     }
     if (wrong) {
@@ -246,7 +246,7 @@ static void report(take_t *t, const char *piece, const char *wrong)
     int level;
 
     if (in_method(t)) {
-        vault_run_fail(t->x->run, apr_psprintf(t->r->pool, "%s: %.100s: %s", t->name, piece, wrong));
+        vault_page_txn_fail(t->x->txn, apr_psprintf(t->r->pool, "%s: %.100s: %s", t->name, piece, wrong));
         return;
     }
     level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
@@ -410,7 +410,7 @@ static void take_declared(request_rec *r)
         const char *value = APR_ARRAY_IDX(values, i, const char *);
         const char *wrong = NULL;
         if (method) {
-            vault_run_learn_interest(t.x->run, value);
+            vault_page_txn_learn_interest(t.x->txn, value);
         }
         else {
             wrong = act_poll(&t, value);

@@ -162,7 +162,7 @@ static vault_context_t *drawn_before(const request_rec *r)
 
     while ((r = r->prev) && (!(x = ap_get_module_config(r->request_config, &vault_module)) || !x->is_drawn)) {
     }
-    return r && !x->run ? x : NULL;
+    return r && !x->txn ? x : NULL;
 }
 
 /* An application may call feeds before its response says that this is a live page, so create the page now. Static files

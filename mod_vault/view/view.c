@@ -82,10 +82,10 @@ static void close_calls(request_rec *r, vault_context_t *x)
 
     x->calls.run = 0;
     if (rv != APR_SUCCESS) {
-        vault_run_fail(x->run, "a call of a feed by the application failed");
+        vault_page_txn_fail(x->txn, "a call of a feed by the application failed");
     }
     else if (made) {
-        vault_run_take(x->run, made);
+        vault_page_txn_take(x->txn, made);
     }
 }
 
@@ -93,15 +93,15 @@ static void close_calls(request_rec *r, vault_context_t *x)
  * not after a slow client has read the response. */
 static void complete(request_rec *r, vault_context_t *x, int failed)
 {
-    if (x->run && !failed && is_worth_a_page(r, x)) {
+    if (x->txn && !failed && is_worth_a_page(r, x)) {
         close_calls(r, x);
-        vault_run_end(x->run, 1);
+        vault_page_txn_end(x->txn, 1);
         vault_context_publish(r);
     }
     else {
         vault_context_drop(r);
     }
-    x->run = NULL;
+    x->txn = NULL;
     x->in_view = 0;
 }
 
@@ -132,11 +132,11 @@ static apr_status_t filter_view(ap_filter_t *f, apr_bucket_brigade *bb)
 
     v->failed |= has_error(bb);
     if (!x->sealed) {
-        if (!go && !x->run && !has_enough(v->held)) {
+        if (!go && !x->txn && !has_enough(v->held)) {
             return ap_save_brigade(f, &v->held, &bb, f->r->pool);
         }
         x->sealed = 1;
-        if (x->run) {
+        if (x->txn) {
             mark_private(f->r);
         }
         APR_BRIGADE_PREPEND(bb, v->held);
@@ -208,10 +208,10 @@ apr_status_t vault_view_add_long_poll(request_rec *r, const char *url)
     if (x->own) {
         return vault_own_page_write(r, &write);
     }
-    if (!vault_context_run(r, &rv)) {
+    if (!vault_context_txn(r, &rv)) {
         return rv;
     }
-    rv = vault_run_add_method(x->run, path, write.max_methods);
+    rv = vault_page_txn_add_method(x->txn, path, write.max_methods);
     if (rv == APR_SUCCESS) {
         x->has_poll = 1;
     }
@@ -224,7 +224,7 @@ const char *vault_view_script(request_rec *r)
     vault_context_t *x = vault_context_get(r);
     char id[VAULT_PAGE_ID_LEN + 1];
 
-    if (!x || !x->run || x->in_method || top->status >= HTTP_BAD_REQUEST || never_polls(top)) {
+    if (!x || !x->txn || x->in_method || top->status >= HTTP_BAD_REQUEST || never_polls(top)) {
         return NULL; /* nor is an error document a page: its client would find none, and load it again */
     }
     x->has_script = 1;

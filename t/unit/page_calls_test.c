@@ -22,8 +22,8 @@ typedef struct scene_t {
     vault_pages_t *pages;
     vault_page_t page;
     vault_ticket_t ticket;
-    vault_calls_t calls; /* the run that is open */
-    vault_run_t *run;    /* the round; its current method is the run's own part */
+    vault_calls_t calls;   /* the run that is open */
+    vault_page_txn_t *txn; /* the round; its current method is the run's own part */
 } scene_t;
 
 static void poll(scene_t *s, apr_uint64_t seq)
@@ -31,25 +31,25 @@ static void poll(scene_t *s, apr_uint64_t seq)
     vault_take_t take = {seq, {0, 0}, ANN, NOW, NOW + IDLE};
 
     CU_ASSERT_FATAL(vault_page_take(s->pages, &s->page, &take, &s->ticket) == APR_SUCCESS);
-    s->run = vault_run_create(s->pages, &s->page, page_base(s->pages, &s->ticket, s->f.pool), s->f.pool);
+    s->txn = vault_page_txn_create(s->pages, &s->page, page_base(s->pages, &s->ticket, s->f.pool), s->f.pool);
 }
 
 static void scene_begin(scene_t *s)
 {
     vault_owner_t ann = ANN;
-    vault_run_t *view;
+    vault_page_txn_t *view;
 
     memset(s, 0, sizeof(*s));
     pages_begin(&s->f, &s->pages, 3, HEAP);
     CU_ASSERT_FATAL(vault_page_create(s->pages, &s->page, &ann, NOW, IDLE) == APR_SUCCESS);
-    view = vault_run_create(s->pages, &s->page, vault_state_create(s->f.pool), s->f.pool);
-    vault_run_create_interest(view, "c", "x");
-    vault_run_set_cursor(view, "c", "of the view");
-    vault_run_set(view, "p", "of the view");
-    vault_run_add_method(view, "/m", 3);
-    vault_run_add_method(view, "/n", 3);
-    CU_ASSERT(vault_run_end(view, 1));
-    CU_ASSERT_EQUAL(vault_page_publish(s->pages, &s->page, vault_run_state(view)), APR_SUCCESS);
+    view = vault_page_txn_create(s->pages, &s->page, vault_state_create(s->f.pool), s->f.pool);
+    vault_page_txn_create_interest(view, "c", "x");
+    vault_page_txn_set_cursor(view, "c", "of the view");
+    vault_page_txn_set(view, "p", "of the view");
+    vault_page_txn_add_method(view, "/m", 3);
+    vault_page_txn_add_method(view, "/n", 3);
+    CU_ASSERT(vault_page_txn_end(view, 1));
+    CU_ASSERT_EQUAL(vault_page_publish(s->pages, &s->page, vault_page_txn_state(view)), APR_SUCCESS);
     poll(s, 0);
 }
 
@@ -60,55 +60,55 @@ static void scene_end(scene_t *s)
 
 static int place_of(scene_t *s, const char *url)
 {
-    const vault_state_t *base = vault_run_base(s->run);
+    const vault_state_t *base = vault_page_txn_base(s->txn);
 
     return (int)(vault_state_method(base, url) - (vault_method_t *)base->methods->elts);
 }
 
-static apr_status_t open_run(scene_t *s, const char *url)
+static apr_status_t open_txn(scene_t *s, const char *url)
 {
-    vault_run_begin(s->run, url);
+    vault_page_txn_begin(s->txn, url);
     s->calls.key = KEY;
     return vault_page_calls_open(s->pages, &s->calls, &s->ticket, place_of(s, url));
 }
 
 /* Begin a call of that run. NULL: it is not let in. */
-static vault_run_t *call(scene_t *s, const vault_calls_t *calls)
+static vault_page_txn_t *call(scene_t *s, const vault_calls_t *calls)
 {
     vault_calls_base_t *b = apr_pcalloc(s->f.pool, sizeof(*b));
 
     return vault_page_calls_read(s->pages, calls, b, s->f.pool) == APR_SUCCESS
-               ? vault_run_create_call(s->pages, calls, b, s->f.pool)
+               ? vault_page_txn_create_call(s->pages, calls, b, s->f.pool)
                : NULL;
 }
 
-static apr_status_t add(scene_t *s, const vault_calls_t *calls, const vault_run_t *call)
+static apr_status_t add(scene_t *s, const vault_calls_t *calls, const vault_page_txn_t *call)
 {
-    return vault_page_calls_add(s->pages, calls, vault_run_made(call), s->f.pool);
+    return vault_page_calls_add(s->pages, calls, vault_page_txn_made(call), s->f.pool);
 }
 
 /* A call that waits for `interest` and is at `cursor` then. */
 static apr_status_t ask(scene_t *s, const vault_calls_t *calls, const char *key, const char *interest,
                         const char *cursor)
 {
-    vault_run_t *c = call(s, calls);
+    vault_page_txn_t *c = call(s, calls);
 
     if (!c) {
         return APR_ECONNABORTED;
     }
-    vault_run_create_interest(c, key, interest);
-    vault_run_set_cursor(c, key, cursor);
+    vault_page_txn_create_interest(c, key, interest);
+    vault_page_txn_set_cursor(c, key, cursor);
     return add(s, calls, c);
 }
 
 /* The run's own request goes on. @return as vault_page_calls_close() */
-static apr_status_t close_run(scene_t *s)
+static apr_status_t close_txn(scene_t *s)
 {
     vault_state_t *made;
     apr_status_t rv = vault_page_calls_close(s->pages, &s->calls, &made, s->f.pool);
 
     if (made) {
-        vault_run_take(s->run, made);
+        vault_page_txn_take(s->txn, made);
     }
     return rv;
 }
@@ -130,25 +130,25 @@ static const char *cursor_of(const vault_state_t *state, const char *scope, cons
 static void what_a_call_did_counts_with_the_run(void)
 {
     scene_t s;
-    vault_run_t *c;
+    vault_page_txn_t *c;
     vault_state_t *base;
     const vault_method_t *m;
 
     scene_begin(&s);
-    CU_ASSERT_EQUAL(open_run(&s, "/m"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(open_txn(&s, "/m"), APR_SUCCESS);
     CU_ASSERT_PTR_NOT_NULL_FATAL(c = call(&s, &s.calls));
-    CU_ASSERT_STRING_EQUAL(vault_run_cursor(c, "c"), "of the view"); /* as a call inside finds it */
-    CU_ASSERT_EQUAL(vault_run_create_interest(c, "c", "x"), 0);
-    CU_ASSERT_EQUAL(vault_run_create_interest(c, "d", "y"), 1);
-    vault_run_set_cursor(c, "d", "1");
-    vault_run_set(c, "q", "set");
-    vault_run_set(c, "p", NULL);
-    vault_run_on_ack(c, "feed", "heard");
+    CU_ASSERT_STRING_EQUAL(vault_page_txn_cursor(c, "c"), "of the view"); /* as a call inside finds it */
+    CU_ASSERT_EQUAL(vault_page_txn_create_interest(c, "c", "x"), 0);
+    CU_ASSERT_EQUAL(vault_page_txn_create_interest(c, "d", "y"), 1);
+    vault_page_txn_set_cursor(c, "d", "1");
+    vault_page_txn_set(c, "q", "set");
+    vault_page_txn_set(c, "p", NULL);
+    vault_page_txn_on_ack(c, "feed", "heard");
     CU_ASSERT_EQUAL(add(&s, &s.calls, c), APR_SUCCESS);
     CHECK_PAGES(&s.f, s.pages);
-    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS);
-    CU_ASSERT(vault_run_end(s.run, 1));
-    CU_ASSERT_EQUAL(vault_page_stage(s.pages, &s.ticket, vault_run_state(s.run)), APR_SUCCESS);
+    CU_ASSERT_EQUAL(close_txn(&s), APR_SUCCESS);
+    CU_ASSERT(vault_page_txn_end(s.txn, 1));
+    CU_ASSERT_EQUAL(vault_page_stage(s.pages, &s.ticket, vault_page_txn_state(s.txn)), APR_SUCCESS);
     CHECK_PAGES(&s.f, s.pages);
     poll(&s, 1);
     base = page_base(s.pages, &s.ticket, s.f.pool);
@@ -170,13 +170,13 @@ static void what_a_call_did_goes_with_a_lost_answer(void)
     scene_t s;
 
     scene_begin(&s);
-    CU_ASSERT_EQUAL(open_run(&s, "/m"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(open_txn(&s, "/m"), APR_SUCCESS);
     CU_ASSERT_EQUAL(ask(&s, &s.calls, "d", "y", "1"), APR_SUCCESS);
-    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS);
-    CU_ASSERT(vault_run_end(s.run, 1));
-    CU_ASSERT_EQUAL(vault_page_stage(s.pages, &s.ticket, vault_run_state(s.run)), APR_SUCCESS);
+    CU_ASSERT_EQUAL(close_txn(&s), APR_SUCCESS);
+    CU_ASSERT(vault_page_txn_end(s.txn, 1));
+    CU_ASSERT_EQUAL(vault_page_stage(s.pages, &s.ticket, vault_page_txn_state(s.txn)), APR_SUCCESS);
     poll(&s, 0);
-    CU_ASSERT_STRING_EQUAL(cursor_of(vault_run_base(s.run), "/m", "d"), "none");
+    CU_ASSERT_STRING_EQUAL(cursor_of(vault_page_txn_base(s.txn), "/m", "d"), "none");
     scene_end(&s);
 }
 
@@ -184,37 +184,37 @@ static void what_a_call_did_goes_with_a_lost_answer(void)
 static void calls_at_the_same_time_all_count(void)
 {
     scene_t s;
-    vault_run_t *a, *b;
+    vault_page_txn_t *a, *b;
     const vault_method_t *m;
     const vault_cursor_t *older;
 
     scene_begin(&s);
-    open_run(&s, "/m");
+    open_txn(&s, "/m");
     a = call(&s, &s.calls);
     b = call(&s, &s.calls);
     CU_ASSERT_FATAL(a && b);
-    vault_run_create_interest(a, "d", "y");
+    vault_page_txn_create_interest(a, "d", "y");
     is_held(&s, "y"); /* notified between the two: the older stamp is the one that counts */
-    vault_run_create_interest(b, "e", "y");
-    vault_run_create_interest(b, "e", "z");
-    vault_run_set_cursor(a, "d", "1");
-    vault_run_set_cursor(b, "e", "2");
+    vault_page_txn_create_interest(b, "e", "y");
+    vault_page_txn_create_interest(b, "e", "z");
+    vault_page_txn_set_cursor(a, "d", "1");
+    vault_page_txn_set_cursor(b, "e", "2");
     CU_ASSERT_EQUAL(add(&s, &s.calls, b), APR_SUCCESS);
     CU_ASSERT_EQUAL(add(&s, &s.calls, a), APR_SUCCESS);
-    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS);
-    CU_ASSERT(vault_run_end(s.run, 1));
-    m = vault_state_method(vault_run_state(s.run), "/m");
+    CU_ASSERT_EQUAL(close_txn(&s), APR_SUCCESS);
+    CU_ASSERT(vault_page_txn_end(s.txn, 1));
+    m = vault_state_method(vault_page_txn_state(s.txn), "/m");
     CU_ASSERT_EQUAL(m->deps->nelts, 2);
-    older = vault_state_cursor(vault_run_state(s.run), "/m", "d");
+    older = vault_state_cursor(vault_page_txn_state(s.txn), "/m", "d");
     CU_ASSERT_EQUAL(vault_deps_find(m->deps, ((vault_dep_t *)older->deps->elts)->interest)->stamp,
                     ((vault_dep_t *)older->deps->elts)->stamp);
-    CU_ASSERT_EQUAL(vault_page_commit(s.pages, &s.ticket, vault_run_state(s.run)), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_commit(s.pages, &s.ticket, vault_page_txn_state(s.txn)), APR_SUCCESS);
     poll(&s, 0);
-    CU_ASSERT_STRING_EQUAL(cursor_of(vault_run_base(s.run), "/m", "d"), "1");
-    CU_ASSERT_STRING_EQUAL(cursor_of(vault_run_base(s.run), "/m", "e"), "2");
-    vault_run_begin(s.run, "/m");
-    CU_ASSERT_EQUAL(vault_run_create_interest(s.run, "d", "y"), 1); /* it has seen only what was before */
-    CU_ASSERT_EQUAL(vault_run_create_interest(s.run, "e", "y"), 0);
+    CU_ASSERT_STRING_EQUAL(cursor_of(vault_page_txn_base(s.txn), "/m", "d"), "1");
+    CU_ASSERT_STRING_EQUAL(cursor_of(vault_page_txn_base(s.txn), "/m", "e"), "2");
+    vault_page_txn_begin(s.txn, "/m");
+    CU_ASSERT_EQUAL(vault_page_txn_create_interest(s.txn, "d", "y"), 1); /* it has seen only what was before */
+    CU_ASSERT_EQUAL(vault_page_txn_create_interest(s.txn, "e", "y"), 0);
     scene_end(&s);
 }
 
@@ -222,25 +222,25 @@ static void calls_at_the_same_time_all_count(void)
 static void the_same_call_counts_once(void)
 {
     scene_t s;
-    vault_run_t *a, *b;
+    vault_page_txn_t *a, *b;
 
     scene_begin(&s);
-    open_run(&s, "/m");
+    open_txn(&s, "/m");
     a = call(&s, &s.calls);
     b = call(&s, &s.calls);
     CU_ASSERT_FATAL(a && b);
-    vault_run_set_cursor(a, "d", "1");
-    vault_run_set_cursor(b, "d", "2");
+    vault_page_txn_set_cursor(a, "d", "1");
+    vault_page_txn_set_cursor(b, "d", "2");
     CU_ASSERT_EQUAL(add(&s, &s.calls, a), APR_SUCCESS);
     CU_ASSERT_EQUAL(add(&s, &s.calls, b), APR_EEXIST);
-    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS);
-    CU_ASSERT(vault_run_end(s.run, 1));
-    CU_ASSERT_STRING_EQUAL(cursor_of(vault_run_state(s.run), "/m", "d"), "1");
-    open_run(&s, "/n");
-    vault_run_set_cursor(s.run, "d", "inside");
+    CU_ASSERT_EQUAL(close_txn(&s), APR_SUCCESS);
+    CU_ASSERT(vault_page_txn_end(s.txn, 1));
+    CU_ASSERT_STRING_EQUAL(cursor_of(vault_page_txn_state(s.txn), "/m", "d"), "1");
+    open_txn(&s, "/n");
+    vault_page_txn_set_cursor(s.txn, "d", "inside");
     CU_ASSERT_EQUAL(ask(&s, &s.calls, "d", "y", "outside"), APR_SUCCESS);
-    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS);
-    CU_ASSERT(!vault_run_end(s.run, 1)); /* nor inside and outside */
+    CU_ASSERT_EQUAL(close_txn(&s), APR_SUCCESS);
+    CU_ASSERT(!vault_page_txn_end(s.txn, 1)); /* nor inside and outside */
     scene_end(&s);
 }
 
@@ -251,12 +251,12 @@ static void a_call_that_failed_fails_the_run(void)
     scene_t s;
 
     scene_begin(&s);
-    open_run(&s, "/m");
+    open_txn(&s, "/m");
     CU_ASSERT_EQUAL(ask(&s, &s.calls, "d", "y", "1"), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_page_calls_fail(s.pages, &s.calls), APR_SUCCESS);
-    CU_ASSERT_EQUAL(close_run(&s), APR_EGENERAL);
-    open_run(&s, "/m");
-    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS); /* the next one begins anew */
+    CU_ASSERT_EQUAL(close_txn(&s), APR_EGENERAL);
+    open_txn(&s, "/m");
+    CU_ASSERT_EQUAL(close_txn(&s), APR_SUCCESS); /* the next one begins anew */
     scene_end(&s);
 }
 
@@ -265,25 +265,25 @@ static void a_late_call_changes_nothing(void)
 {
     scene_t s;
     vault_calls_t old;
-    vault_run_t *late;
+    vault_page_txn_t *late;
 
     scene_begin(&s);
-    open_run(&s, "/m");
+    open_txn(&s, "/m");
     old = s.calls;
     CU_ASSERT_PTR_NOT_NULL_FATAL(late = call(&s, &old));
-    vault_run_set_cursor(late, "d", "late");
-    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS);
+    vault_page_txn_set_cursor(late, "d", "late");
+    CU_ASSERT_EQUAL(close_txn(&s), APR_SUCCESS);
     CU_ASSERT_EQUAL(add(&s, &old, late), APR_ECONNABORTED);
-    CU_ASSERT_EQUAL(open_run(&s, "/m"), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_run_create_interest(late, "d", "y"), 1);
-    CU_ASSERT_PTR_NOT_NULL(vault_run_failed(late));
+    CU_ASSERT_EQUAL(open_txn(&s, "/m"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_txn_create_interest(late, "d", "y"), 1);
+    CU_ASSERT_PTR_NOT_NULL(vault_page_txn_failed(late));
     CU_ASSERT(!is_held(&s, "y"));
     CU_ASSERT_EQUAL(add(&s, &old, late), APR_ECONNABORTED);
     CU_ASSERT_EQUAL(vault_page_calls_fail(s.pages, &old), APR_ECONNABORTED);
     CU_ASSERT_PTR_NULL(call(&s, &old));
-    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS);
-    CU_ASSERT(vault_run_end(s.run, 1));
-    CU_ASSERT_STRING_EQUAL(cursor_of(vault_run_state(s.run), "/m", "d"), "none");
+    CU_ASSERT_EQUAL(close_txn(&s), APR_SUCCESS);
+    CU_ASSERT(vault_page_txn_end(s.txn, 1));
+    CU_ASSERT_STRING_EQUAL(cursor_of(vault_page_txn_state(s.txn), "/m", "d"), "none");
     vault_page_drop(s.pages, &s.page);
     CU_ASSERT_EQUAL(add(&s, &old, late), APR_NOTFOUND);
     pages_end(&s.f, s.pages, NULL);
@@ -295,7 +295,7 @@ static void a_call_by_another_key_is_not_let_in(void)
     vault_calls_t other;
 
     scene_begin(&s);
-    open_run(&s, "/m");
+    open_txn(&s, "/m");
     other = s.calls;
     other.key++;
     CU_ASSERT_PTR_NULL(call(&s, &other));
@@ -338,12 +338,12 @@ static void whoever_voids_the_round_closes_the_run(void)
 
     for (i = 0; i < sizeof(voids) / sizeof(voids[0]); i++) {
         vault_calls_t old;
-        vault_run_t *late;
+        vault_page_txn_t *late;
         scene_t s;
 
         scene_begin(&s);
-        CU_ASSERT_EQUAL(vault_page_stage(s.pages, &s.ticket, vault_run_state(s.run)), APR_SUCCESS);
-        open_run(&s, "/m");
+        CU_ASSERT_EQUAL(vault_page_stage(s.pages, &s.ticket, vault_page_txn_state(s.txn)), APR_SUCCESS);
+        open_txn(&s, "/m");
         old = s.calls;
         CU_ASSERT_EQUAL(ask(&s, &old, "d", "y", "1"), APR_SUCCESS);
         CU_ASSERT_PTR_NOT_NULL_FATAL(late = call(&s, &old));
@@ -354,7 +354,7 @@ static void whoever_voids_the_round_closes_the_run(void)
         CU_ASSERT_EQUAL(vault_page_calls_open(s.pages, &old, &s.ticket, 0), i == 0 ? APR_SUCCESS : APR_ECONNABORTED);
         if (i) {
             CU_ASSERT(!is_held(&s, "y"));
-            CU_ASSERT_EQUAL(close_run(&s), APR_ECONNABORTED);
+            CU_ASSERT_EQUAL(close_txn(&s), APR_ECONNABORTED);
         }
         scene_end(&s);
     }
@@ -365,7 +365,7 @@ static void after_the_death_of_its_child_the_sweep_closes_it(void)
 {
     scene_t s;
     vault_calls_t old;
-    vault_run_t *late;
+    vault_page_txn_t *late;
     apr_uint64_t used;
     unsigned slot;
 
@@ -374,7 +374,7 @@ static void after_the_death_of_its_child_the_sweep_closes_it(void)
     vault_pages_set_slot(s.pages, slot);
     poll(&s, 0);
     used = vault_heap_used(s.f.heap);
-    open_run(&s, "/m");
+    open_txn(&s, "/m");
     old = s.calls;
     CU_ASSERT_EQUAL(ask(&s, &old, "d", "y", "1"), APR_SUCCESS);
     CU_ASSERT_PTR_NOT_NULL_FATAL(late = call(&s, &old));
@@ -388,7 +388,7 @@ static void after_the_death_of_its_child_the_sweep_closes_it(void)
     CHECK_PAGES(&s.f, s.pages);
     CU_ASSERT_EQUAL(vault_pages_recount(s.pages), 1);
     poll(&s, 0);
-    CU_ASSERT_EQUAL(vault_page_commit(s.pages, &s.ticket, vault_run_state(s.run)), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_commit(s.pages, &s.ticket, vault_page_txn_state(s.txn)), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_heap_used(s.f.heap) > used, 0);
     CU_ASSERT(!is_held(&s, "y"));
     scene_end(&s);
@@ -403,7 +403,7 @@ static void the_death_of_another_child_takes_nothing(void)
 
     scene_begin(&s);
     CU_ASSERT_FATAL(vault_slot_claim(s.f.notifier, 4000, &slot) == APR_SUCCESS);
-    open_run(&s, "/m");
+    open_txn(&s, "/m");
     CU_ASSERT_EQUAL(ask(&s, &s.calls, "d", "y", "1"), APR_SUCCESS);
     used = vault_heap_used(s.f.heap);
     CU_ASSERT_EQUAL(vault_slot_exited(s.f.notifier, 4000, &slot), 1);
@@ -411,9 +411,9 @@ static void the_death_of_another_child_takes_nothing(void)
     CU_ASSERT_EQUAL(vault_pages_recount(s.pages), 1);
     CU_ASSERT_EQUAL(vault_heap_used(s.f.heap), used);
     CHECK_PAGES(&s.f, s.pages);
-    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS);
-    CU_ASSERT(vault_run_end(s.run, 1));
-    CU_ASSERT_STRING_EQUAL(cursor_of(vault_run_state(s.run), "/m", "d"), "1");
+    CU_ASSERT_EQUAL(close_txn(&s), APR_SUCCESS);
+    CU_ASSERT(vault_page_txn_end(s.txn, 1));
+    CU_ASSERT_STRING_EQUAL(cursor_of(vault_page_txn_state(s.txn), "/m", "d"), "1");
     scene_end(&s);
 }
 
@@ -423,12 +423,12 @@ static void what_was_added_is_held_while_the_run_is_open(void)
     scene_t s;
 
     scene_begin(&s);
-    open_run(&s, "/m");
+    open_txn(&s, "/m");
     CU_ASSERT_EQUAL(ask(&s, &s.calls, "d", "y", "1"), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_page_commit(s.pages, &s.ticket, page_base(s.pages, &s.ticket, s.f.pool)), APR_SUCCESS);
     CU_ASSERT(is_held(&s, "y"));
     CHECK_PAGES(&s.f, s.pages);
-    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS);
+    CU_ASSERT_EQUAL(close_txn(&s), APR_SUCCESS);
     scene_end(&s);
 }
 
@@ -437,7 +437,7 @@ static void a_page_that_goes_takes_it_along(void)
     scene_t s;
 
     scene_begin(&s);
-    open_run(&s, "/m");
+    open_txn(&s, "/m");
     CU_ASSERT_EQUAL(ask(&s, &s.calls, "d", "y", "1"), APR_SUCCESS);
     scene_end(&s); /* which finds all given back */
 }
@@ -447,23 +447,23 @@ static void what_does_not_fit_is_not_added(void)
 {
     scene_t s;
     char *value;
-    vault_run_t *c;
+    vault_page_txn_t *c;
     apr_status_t rv = APR_SUCCESS;
     int i;
 
     scene_begin(&s);
-    open_run(&s, "/m");
+    open_txn(&s, "/m");
     value = apr_pcalloc(s.f.pool, VAULT_PROPERTY_VALUE_MAX + 1);
     memset(value, 'v', VAULT_PROPERTY_VALUE_MAX);
     for (i = 0; i < 1000 && rv == APR_SUCCESS; i++) {
         CU_ASSERT_PTR_NOT_NULL_FATAL(c = call(&s, &s.calls));
-        vault_run_set(c, apr_itoa(s.f.pool, i), value);
+        vault_page_txn_set(c, apr_itoa(s.f.pool, i), value);
         rv = add(&s, &s.calls, c);
     }
     CU_ASSERT_EQUAL(rv, APR_ENOSPC);
     CHECK_PAGES(&s.f, s.pages);
-    CU_ASSERT_EQUAL(close_run(&s), APR_SUCCESS); /* what fitted is whole */
-    CU_ASSERT_STRING_EQUAL(vault_run_get(s.run, "0"), value);
+    CU_ASSERT_EQUAL(close_txn(&s), APR_SUCCESS); /* what fitted is whole */
+    CU_ASSERT_STRING_EQUAL(vault_page_txn_get(s.txn, "0"), value);
     scene_end(&s);
 }
 
@@ -473,31 +473,31 @@ static void calls_of_a_view_are_in_state_number_0(void)
 {
     scene_t s;
     vault_page_t page;
-    vault_run_t *view, *c;
+    vault_page_txn_t *view, *c;
     vault_state_t *made;
     vault_ticket_t ticket;
 
     scene_begin(&s);
     CU_ASSERT_FATAL(vault_page_create(s.pages, &page, NULL, NOW, IDLE) == APR_SUCCESS);
-    view = vault_run_create(s.pages, &page, vault_state_create(s.f.pool), s.f.pool);
+    view = vault_page_txn_create(s.pages, &page, vault_state_create(s.f.pool), s.f.pool);
     s.calls.key = KEY;
     CU_ASSERT_EQUAL(vault_page_calls_open_view(s.pages, &s.calls, &page), APR_SUCCESS);
     CU_ASSERT_PTR_NOT_NULL_FATAL(c = call(&s, &s.calls));
-    CU_ASSERT(!vault_run_knows(c, "d"));
-    CU_ASSERT_EQUAL(vault_run_create_interest(c, "d", "y"), 1);
-    vault_run_set_cursor(c, "d", "1");
+    CU_ASSERT(!vault_page_txn_knows(c, "d"));
+    CU_ASSERT_EQUAL(vault_page_txn_create_interest(c, "d", "y"), 1);
+    vault_page_txn_set_cursor(c, "d", "1");
     CU_ASSERT_EQUAL(add(&s, &s.calls, c), APR_SUCCESS);
     CHECK_PAGES(&s.f, s.pages);
     CU_ASSERT_EQUAL(vault_page_calls_close(s.pages, &s.calls, &made, s.f.pool), APR_SUCCESS);
-    vault_run_take(view, made);
-    vault_run_add_method(view, "/m", 1);
-    CU_ASSERT(vault_run_end(view, 1));
-    CU_ASSERT_EQUAL(vault_page_publish(s.pages, &page, vault_run_state(view)), APR_SUCCESS);
+    vault_page_txn_take(view, made);
+    vault_page_txn_add_method(view, "/m", 1);
+    CU_ASSERT(vault_page_txn_end(view, 1));
+    CU_ASSERT_EQUAL(vault_page_publish(s.pages, &page, vault_page_txn_state(view)), APR_SUCCESS);
     CU_ASSERT_EQUAL(page_poll(s.pages, &page, 0, 0, &ticket), APR_SUCCESS);
-    view = vault_run_create(s.pages, &page, page_base(s.pages, &ticket, s.f.pool), s.f.pool);
-    vault_run_begin(view, "/m");
-    CU_ASSERT_STRING_EQUAL(vault_run_cursor(view, "d"), "1");
-    CU_ASSERT_EQUAL(vault_run_create_interest(view, "d", "y"), 0); /* the first poll begins where the page ended */
+    view = vault_page_txn_create(s.pages, &page, page_base(s.pages, &ticket, s.f.pool), s.f.pool);
+    vault_page_txn_begin(view, "/m");
+    CU_ASSERT_STRING_EQUAL(vault_page_txn_cursor(view, "d"), "1");
+    CU_ASSERT_EQUAL(vault_page_txn_create_interest(view, "d", "y"), 0); /* the first poll begins where the page ended */
     vault_page_drop(s.pages, &page);
     scene_end(&s);
 }

@@ -318,19 +318,19 @@ static void a_stream_is_woken_to_tell_acks(void)
 static void a_round_from_a_tip_carries_its_acks(void)
 {
     vault_state_t *tip, *next;
-    vault_run_t *run;
+    vault_page_txn_t *txn;
     stream_t s;
 
     stream_begin(&s);
     send_answer(&s, 1, "one");
     tip = page_base(s.pages, &s.ticket, s.f.pool);
-    run = vault_run_create(s.pages, &s.page, tip, s.f.pool);
-    vault_run_carry_acks(run);
-    vault_run_begin(run, "/m");
-    CU_ASSERT_EQUAL(vault_run_on_ack(run, "feed", "two"), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_run_on_ack(run, "feed", "one"), APR_SUCCESS);
-    CU_ASSERT(vault_run_end(run, 1));
-    next = vault_run_state(run);
+    txn = vault_page_txn_create(s.pages, &s.page, tip, s.f.pool);
+    vault_page_txn_carry_acks(txn);
+    vault_page_txn_begin(txn, "/m");
+    CU_ASSERT_EQUAL(vault_page_txn_on_ack(txn, "feed", "two"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_txn_on_ack(txn, "feed", "one"), APR_SUCCESS);
+    CU_ASSERT(vault_page_txn_end(txn, 1));
+    next = vault_page_txn_state(txn);
     CU_ASSERT_EQUAL_FATAL(next->acks->nelts, 2);
     CU_ASSERT_EQUAL(tip->acks->nelts, 1);
     stream_end(&s);

@@ -7,7 +7,7 @@
 #define VAULT_PAGE_FIXTURE_H
 
 #include "fixture.h"
-#include "page/run.h"
+#include "page/page_txn.h"
 
 /** When the tests take place; any time would do. */
 #define NOW apr_time_from_sec(1000000)

@@ -31,21 +31,21 @@ static rows_t cursor_rows(const char *value)
     return value ? strtoull(value, NULL, 16) : 0;
 }
 
-static void set_cursor(game_t *g, vault_run_t *run, const char *key, rows_t rows)
+static void set_cursor(game_t *g, vault_page_txn_t *txn, const char *key, rows_t rows)
 {
-    vault_run_set_cursor(run, key, apr_psprintf(g->pool, "%" APR_UINT64_T_HEX_FMT, rows));
+    vault_page_txn_set_cursor(txn, key, apr_psprintf(g->pool, "%" APR_UINT64_T_HEX_FMT, rows));
 }
 
-int game_create(vault_run_t *run, table_t table)
+int game_create(vault_page_txn_t *txn, table_t table)
 {
-    return vault_run_create_interest(run, game_topic[table], game_topic[table]);
+    return vault_page_txn_create_interest(txn, game_topic[table], game_topic[table]);
 }
 
-rows_t game_read_rows(game_t *g, vault_run_t *run, table_t table)
+rows_t game_read_rows(game_t *g, vault_page_txn_t *txn, table_t table)
 {
-    rows_t before = cursor_rows(vault_run_cursor(run, game_topic[table]));
+    rows_t before = cursor_rows(vault_page_txn_cursor(txn, game_topic[table]));
 
-    set_cursor(g, run, game_topic[table], g->data[table]);
+    set_cursor(g, txn, game_topic[table], g->data[table]);
     return g->data[table] & ~before;
 }
 
@@ -65,12 +65,12 @@ rows_t game_rows_of_room(int room)
     return rows;
 }
 
-rows_t game_read_room(game_t *g, vault_run_t *run, int room)
+rows_t game_read_room(game_t *g, vault_page_txn_t *txn, int room)
 {
-    rows_t before = cursor_rows(vault_run_cursor(run, ROOMS_CURSOR));
+    rows_t before = cursor_rows(vault_page_txn_cursor(txn, ROOMS_CURSOR));
     rows_t rows = g->data[ROOMS] & game_rows_of_room(room);
 
-    set_cursor(g, run, ROOMS_CURSOR, before | rows);
+    set_cursor(g, txn, ROOMS_CURSOR, before | rows);
     return rows & ~before;
 }
 

@@ -79,9 +79,9 @@ typedef struct server_t {
     vault_ticket_t ticket;
     vault_state_t *base;
     vault_interest_set_t interests;
-    vault_run_t *run;
-    vault_calls_t calls; /* of the method, if an application runs it, which calls the feed from outside */
-    vault_run_t *call;   /* that call; NULL: the method reads by itself */
+    vault_page_txn_t *txn;
+    vault_calls_t calls;    /* of the method, if an application runs it, which calls the feed from outside */
+    vault_page_txn_t *call; /* that call; NULL: the method reads by itself */
     int moved[METHODS], method, look[TABLES], room;
     rows_t found[TABLES];
     news_t news;
@@ -165,13 +165,13 @@ int game_write_row(game_t *g, table_t table);
 void game_announce(game_t *g, int topic);
 
 /** Create the interest, then read, then set the cursor: in steps, so that anything may happen between them. */
-int game_create(vault_run_t *run, table_t table);
-rows_t game_read_rows(game_t *g, vault_run_t *run, table_t table);
+int game_create(vault_page_txn_t *txn, table_t table);
+rows_t game_read_rows(game_t *g, vault_page_txn_t *txn, table_t table);
 
 /** Which room is it, and what is in it? */
 int game_room(const game_t *g);
 rows_t game_rows_of_room(int room);
-rows_t game_read_room(game_t *g, vault_run_t *run, int room);
+rows_t game_read_room(game_t *g, vault_page_txn_t *txn, int room);
 
 /** Look at all that lies in the page: what its states name it holds. */
 void game_check(game_t *g);

@@ -72,26 +72,26 @@ static void hurry(game_t *g)
 
 void browser_loads(game_t *g)
 {
-    vault_run_t *run;
+    vault_page_txn_t *txn;
     int m, t;
 
     CU_ASSERT_FATAL(vault_page_create(g->pages, &g->page, NULL, NOW, IDLE) == APR_SUCCESS);
     g->loads++;
     browser_hangs_up(g);
-    run = vault_run_create(g->pages, &g->page, vault_state_create(g->pool), g->pool);
+    txn = vault_page_txn_create(g->pages, &g->page, vault_state_create(g->pool), g->pool);
     memset(&g->shown, 0, sizeof(g->shown));
     for (t = LOGS; t <= USERS; t++) {
-        game_create(run, (table_t)t);
+        game_create(txn, (table_t)t);
         if (!g->quiet && game_chance(g, 30)) {
             game_write_row(g, (table_t)game_pick(g, TABLES));
         }
-        g->shown.rows[0][t] = game_read_rows(g, run, (table_t)t);
+        g->shown.rows[0][t] = game_read_rows(g, txn, (table_t)t);
     }
     for (m = 0; m < METHODS; m++) {
-        vault_run_add_method(run, game_method[m], METHODS);
+        vault_page_txn_add_method(txn, game_method[m], METHODS);
         memcpy(g->shown.rows[m], g->shown.rows[0], sizeof(g->shown.rows[m]));
     }
-    vault_run_end(run, 1);
+    vault_page_txn_end(txn, 1);
     memset(g->has, 0, sizeof(g->has));
     g->seq = g->before = g->highest = 0;
     g->has[0] = 1;
@@ -99,7 +99,7 @@ void browser_loads(game_t *g)
     g->dozes = 0;
     g->tab = game_chance(g, 50) ? 0 : 1 + game_pick(g, 1000);
     hurry(g);
-    if (vault_page_publish(g->pages, &g->page, vault_run_state(run)) != APR_SUCCESS) {
+    if (vault_page_publish(g->pages, &g->page, vault_page_txn_state(txn)) != APR_SUCCESS) {
         g->unpublished++;
     }
     game_check_round(g, 0);

@@ -11,10 +11,10 @@ void round_begins(game_t *g, server_t *s)
     s->method = -1;
     s->has_news = s->counts = 0;
     memset(&s->news, 0, sizeof(s->news));
-    s->run = vault_run_create(g->pages, &s->ticket.page, s->base, s->pool);
-    vault_run_saw(s->run, vault_interest_set_stamps(&s->interests, s->pool));
+    s->txn = vault_page_txn_create(g->pages, &s->ticket.page, s->base, s->pool);
+    vault_page_txn_saw(s->txn, vault_interest_set_stamps(&s->interests, s->pool));
     if (s->base->seq != s->ticket.committed) {
-        vault_run_carry_acks(s->run);
+        vault_page_txn_carry_acks(s->txn);
     }
     s->round = ++g->rounds < ROUNDS ? g->rounds : 0;
 }
@@ -41,7 +41,7 @@ static int open_calls(game_t *g, server_t *s)
         vault_page_calls_read(g->pages, &s->calls, b, s->pool) != APR_SUCCESS) {
         return 0;
     }
-    s->call = vault_run_create_call(g->pages, &s->calls, b, s->pool);
+    s->call = vault_page_txn_create_call(g->pages, &s->calls, b, s->pool);
     return 1;
 }
 
@@ -54,7 +54,7 @@ static int close_calls(game_t *g, server_t *s, int *ok)
     if (!s->call) {
         return 1;
     }
-    if (vault_page_calls_add(g->pages, &s->calls, vault_run_made(s->call), s->pool) != APR_SUCCESS) {
+    if (vault_page_calls_add(g->pages, &s->calls, vault_page_txn_made(s->call), s->pool) != APR_SUCCESS) {
         g->rare[CALLED_IN_VAIN]++;
         *ok = 0; /* the application is told, and fails */
     }
@@ -62,7 +62,7 @@ static int close_calls(game_t *g, server_t *s, int *ok)
     g->over = s->calls;
     s->call = NULL;
     if (rv == APR_SUCCESS && made) {
-        vault_run_take(s->run, made);
+        vault_page_txn_take(s->txn, made);
         g->rare[CALLED] += *ok;
     }
     return rv == APR_SUCCESS;
@@ -92,9 +92,9 @@ void round_is_called_late(game_t *g)
 /* -------------------------------------------------------------------- its methods */
 
 /* Who reads. */
-static vault_run_t *reader(server_t *s)
+static vault_page_txn_t *reader(server_t *s)
 {
-    return s->call ? s->call : s->run;
+    return s->call ? s->call : s->txn;
 }
 
 int round_creates(game_t *g, server_t *s)
@@ -107,12 +107,12 @@ int round_creates(game_t *g, server_t *s)
     if (s->method == METHODS) {
         return 0;
     }
-    vault_run_begin(s->run, game_method[s->method]);
+    vault_page_txn_begin(s->txn, game_method[s->method]);
     if (!open_calls(g, s)) {
         return 0;
     }
     if (g->feeds) {
-        vault_run_on_ack(reader(s), "feed", apr_itoa(s->pool, (int)s->round));
+        vault_page_txn_on_ack(reader(s), "feed", apr_itoa(s->pool, (int)s->round));
     }
     for (t = LOGS; t <= USERS; t++) {
         s->look[t] = game_reads[s->method][t] && game_create(reader(s), (table_t)t);
@@ -148,11 +148,11 @@ static void is_refused(game_t *g, server_t *s)
     unsigned status = game_chance(g, 80) ? 401 : 302;
 
     g->rare[REFUSED]++;
-    if (!vault_run_is_refused(s->run, status)) {
+    if (!vault_page_txn_is_refused(s->txn, status)) {
         s->news.refused[s->method] = status;
         s->has_news = 1;
     }
-    vault_run_refuse(s->run, status, g->now);
+    vault_page_txn_refuse(s->txn, status, g->now);
 }
 
 void round_finishes(game_t *g, server_t *s)
@@ -161,7 +161,7 @@ void round_finishes(game_t *g, server_t *s)
 
     g->rare[FAILED] += !ok;
     if (!close_calls(g, s, &ok)) {
-        vault_run_end(s->run, 0);
+        vault_page_txn_end(s->txn, 0);
         s->method = METHODS - 1; /* what is left need not run */
         return;
     }
@@ -170,9 +170,9 @@ void round_finishes(game_t *g, server_t *s)
         return;
     }
     if (s->method == ROOM_METHOD) {
-        vault_run_learn_interest(s->run, game_topic[ROOMS + s->room]);
+        vault_page_txn_learn_interest(s->txn, game_topic[ROOMS + s->room]);
     }
-    if (!vault_run_end(s->run, ok)) {
+    if (!vault_page_txn_end(s->txn, ok)) {
         return;
     }
     s->counts = 1;
@@ -199,7 +199,7 @@ static void note_round(game_t *g, server_t *s, const vault_state_t *next)
 
 apr_status_t round_puts(game_t *g, server_t *s)
 {
-    vault_state_t *next = vault_run_state(s->run);
+    vault_state_t *next = vault_page_txn_state(s->txn);
     apr_uint64_t seq = s->base->seq;
     apr_status_t rv =
         s->has_news ? vault_page_stage(g->pages, &s->ticket, next) : vault_page_commit(g->pages, &s->ticket, next);

@@ -32,7 +32,7 @@ static void poll_once(field_t *x, const vault_page_t *page, apr_pool_t *pool, un
     vault_take_t take = {0, {0, 0}, {0}, NOW, NOW};
     vault_ticket_t t;
     vault_state_t *base;
-    vault_run_t *run;
+    vault_page_txn_t *txn;
     apr_uint64_t seq = 0;
     apr_status_t rv;
     int i;
@@ -44,14 +44,14 @@ static void poll_once(field_t *x, const vault_page_t *page, apr_pool_t *pool, un
     if (rv != APR_SUCCESS || vault_page_look(x->pages, &t, &base, pool) != APR_SUCCESS) {
         return;
     }
-    run = vault_run_create(x->pages, page, base, pool);
-    vault_run_begin(run, "/m");
+    txn = vault_page_txn_create(x->pages, page, base, pool);
+    vault_page_txn_begin(txn, "/m");
     for (i = 0; i < 4; i++) {
-        vault_run_create_interest(run, "c", apr_psprintf(pool, "i-%d", rand_r(seed) % 12));
+        vault_page_txn_create_interest(txn, "c", apr_psprintf(pool, "i-%d", rand_r(seed) % 12));
     }
-    vault_run_set(run, "p", apr_psprintf(pool, "%*d", 1 + rand_r(seed) % 3000, 7));
-    vault_run_end(run, 1);
-    (rand_r(seed) % 3 ? vault_page_stage : vault_page_commit)(x->pages, &t, vault_run_state(run));
+    vault_page_txn_set(txn, "p", apr_psprintf(pool, "%*d", 1 + rand_r(seed) % 3000, 7));
+    vault_page_txn_end(txn, 1);
+    (rand_r(seed) % 3 ? vault_page_stage : vault_page_commit)(x->pages, &t, vault_page_txn_state(txn));
 }
 
 /* A page of one's own, from its making to its end. */

@@ -43,7 +43,7 @@
     SUITE(page_life)                                                                                                   \
     SUITE(page_room)                                                                                                   \
     SUITE(spare)                                                                                                       \
-    SUITE(run)                                                                                                         \
+    SUITE(page_txn)                                                                                                    \
     SUITE(page_model)                                                                                                  \
     SUITE(page_kill)                                                                                                   \
     SUITE(page_step)                                                                                                   \

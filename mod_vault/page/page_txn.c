@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One round over a page. `next` is the state that is being built; the current method writes into an overlay of its own, which
+ * is merged into `next` when the method has succeeded and thrown away when not.
+ */
+#include "page/page_txn.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "mod_vault/vault.h"
+
+#define REFUSAL_FIRST 30 /* seconds */
+
+#define AT(array, type, i) (&((type *)(array)->elts)[i])
+
+struct vault_page_txn_t {
+    vault_pages_t *pages;
+    vault_page_t page;
+    const vault_calls_t *calls; /* NULL: the run's own request; else an external call */
+    const vault_state_t *base;
+    vault_state_t *next;
+    const apr_array_header_t *seen; /* of vault_dep_t: stamps read before the round */
+    apr_pool_t *pool;
+    /* the current method's */
+    const char *url;
+    const char *failed;
+    apr_array_header_t *deps;    /* of vault_dep_t: what the method waits for */
+    apr_array_header_t *cursors; /* of vault_cursor_t: captured and set */
+    apr_array_header_t *writes;  /* of vault_property_t; value NULL: removed */
+    apr_array_header_t *acks;    /* of vault_ack_t */
+};
+
+/* The arrays are copied, what they point to is not: nobody changes that. Acks of the base are not those of its successor. */
+static vault_state_t *copy_state(const vault_state_t *s, apr_pool_t *pool)
+{
+    vault_state_t *copy = vault_state_create(pool);
+
+    copy->seq = s->seq;
+    copy->properties = apr_array_copy(pool, s->properties);
+    copy->cursors = apr_array_copy(pool, s->cursors);
+    copy->methods = apr_array_copy(pool, s->methods);
+    return copy;
+}
+
+vault_page_txn_t *vault_page_txn_create(vault_pages_t *pages, const vault_page_t *page, const vault_state_t *base,
+                                        apr_pool_t *pool)
+{
+    vault_page_txn_t *txn = apr_pcalloc(pool, sizeof(*txn));
+
+    txn->pages = pages;
+    txn->page = *page;
+    txn->base = base;
+    txn->next = copy_state(base, pool);
+    txn->pool = pool;
+    vault_page_txn_begin(txn, "");
+    return txn;
+}
+
+vault_page_txn_t *vault_page_txn_create_call(vault_pages_t *pages, const vault_calls_t *calls,
+                                             const vault_calls_base_t *b, apr_pool_t *pool)
+{
+    vault_page_txn_t *txn = vault_page_txn_create(pages, &calls->page, b->base, pool);
+
+    txn->calls = calls;
+    vault_page_txn_begin(txn, b->url);
+    return txn;
+}
+
+const vault_state_t *vault_page_txn_base(const vault_page_txn_t *txn)
+{
+    return txn->base;
+}
+
+void vault_page_txn_carry_acks(vault_page_txn_t *txn)
+{
+    txn->next->acks = apr_array_copy(txn->pool, txn->base->acks);
+}
+
+void vault_page_txn_saw(vault_page_txn_t *txn, const apr_array_header_t *seen)
+{
+    txn->seen = seen;
+}
+
+void vault_page_txn_begin(vault_page_txn_t *txn, const char *url)
+{
+    txn->url = url;
+    txn->failed = NULL;
+    txn->deps = apr_array_make(txn->pool, 2, sizeof(vault_dep_t));
+    txn->cursors = apr_array_make(txn->pool, 1, sizeof(vault_cursor_t));
+    txn->writes = apr_array_make(txn->pool, 1, sizeof(vault_property_t));
+    txn->acks = apr_array_make(txn->pool, 1, sizeof(vault_ack_t));
+}
+
+void vault_page_txn_fail(vault_page_txn_t *txn, const char *reason)
+{
+    if (!txn->failed) {
+        txn->failed = apr_pstrdup(txn->pool, reason);
+    }
+}
+
+const char *vault_page_txn_failed(const vault_page_txn_t *txn)
+{
+    return txn->failed;
+}
+
+/* ------------------------------------------------------------------ merging */
+
+static void merge_cursor(vault_page_txn_t *txn, const vault_cursor_t *made)
+{
+    vault_cursor_t *c = vault_state_cursor(txn->next, made->scope, made->key);
+
+    if (!c) {
+        c = apr_array_push(txn->next->cursors);
+        *c = *made;
+        return;
+    }
+    c->deps = made->deps;
+    if (made->value) {
+        c->value = made->value;
+    }
+}
+
+static void merge_method(vault_page_txn_t *txn)
+{
+    vault_method_t *m = vault_state_method(txn->next, txn->url);
+
+    if (m) {
+        m->deps = txn->deps;
+        memset(&m->refusal, 0, sizeof(m->refusal));
+    }
+}
+
+static int has_ack(const apr_array_header_t *acks, const char *feed, const char *data)
+{
+    int i;
+
+    for (i = 0; i < acks->nelts; i++) {
+        if (!strcmp(AT(acks, vault_ack_t, i)->feed, feed) && !strcmp(AT(acks, vault_ack_t, i)->data, data)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Two methods that showed the same have the feed hear it once. */
+static void merge_ack(vault_page_txn_t *txn, const vault_ack_t *made)
+{
+    if (!has_ack(txn->next->acks, made->feed, made->data)) {
+        *(vault_ack_t *)apr_array_push(txn->next->acks) = *made;
+    }
+}
+
+int vault_page_txn_end(vault_page_txn_t *txn, int ok)
+{
+    int i;
+
+    if (!ok) {
+        vault_page_txn_fail(txn, "it failed");
+    }
+    if (!txn->failed) {
+        for (i = 0; i < txn->writes->nelts; i++) {
+            vault_property_t *w = AT(txn->writes, vault_property_t, i);
+            vault_state_set(txn->next, w->key, w->value);
+        }
+        for (i = 0; i < txn->cursors->nelts; i++) {
+            merge_cursor(txn, AT(txn->cursors, vault_cursor_t, i));
+        }
+        for (i = 0; i < txn->acks->nelts; i++) {
+            merge_ack(txn, AT(txn->acks, vault_ack_t, i));
+        }
+        merge_method(txn);
+    }
+    return txn->failed == NULL;
+}
+
+/* Keep the method's interests and stamps: when it succeeds again, it finds all that happened meanwhile. */
+void vault_page_txn_refuse(vault_page_txn_t *txn, unsigned status, apr_time_t now)
+{
+    vault_method_t *m = vault_state_method(txn->next, txn->url);
+    unsigned twice = m ? 2 * m->refusal.seconds : 0;
+
+    if (m) {
+        m->refusal.status = status;
+        m->refusal.seconds = !twice ? REFUSAL_FIRST : twice < VAULT_REFUSAL_MOST ? twice : VAULT_REFUSAL_MOST;
+        m->refusal.until = now + apr_time_from_sec(m->refusal.seconds);
+    }
+}
+
+int vault_page_txn_is_refused(const vault_page_txn_t *txn, unsigned status)
+{
+    const vault_method_t *m = vault_state_method(txn->base, txn->url);
+
+    return m && m->refusal.status == status;
+}
+
+vault_state_t *vault_page_txn_state(vault_page_txn_t *txn)
+{
+    return txn->next;
+}
+
+/* ---------------------------------------------------------------- interests */
+
+apr_status_t vault_page_txn_add_method(vault_page_txn_t *txn, const char *url, int max)
+{
+    vault_method_t *m;
+
+    if (vault_state_method(txn->next, url)) {
+        return APR_SUCCESS;
+    }
+    if (txn->next->methods->nelts >= max) {
+        return APR_ENOSPC;
+    }
+    m = apr_array_push(txn->next->methods);
+    memset(m, 0, sizeof(*m));
+    m->url = apr_pstrdup(txn->pool, url);
+    return APR_SUCCESS;
+}
+
+void vault_page_txn_remove_method(vault_page_txn_t *txn, const char *url)
+{
+    vault_method_t *m = vault_state_method(txn->next, url);
+
+    if (m) {
+        *m = *AT(txn->next->methods, vault_method_t, txn->next->methods->nelts - 1);
+        apr_array_pop(txn->next->methods);
+    }
+}
+
+/* The order of a page's methods means nothing, so it can say whose turn it is. */
+void vault_page_txn_begin_with(vault_page_txn_t *txn, const char *url)
+{
+    apr_array_header_t *methods = txn->next->methods;
+    vault_method_t first;
+
+    if (!vault_state_method(txn->next, url)) {
+        return;
+    }
+    while (strcmp(AT(methods, vault_method_t, 0)->url, url)) {
+        first = *AT(methods, vault_method_t, 0);
+        memmove(AT(methods, vault_method_t, 0), AT(methods, vault_method_t, 1),
+                ((apr_size_t)methods->nelts - 1) * sizeof(first));
+        *AT(methods, vault_method_t, methods->nelts - 1) = first;
+    }
+}
+
+int vault_page_txn_is_first(const vault_page_txn_t *txn)
+{
+    const vault_method_t *m = vault_state_method(txn->base, txn->url);
+
+    return !m || !m->deps;
+}
+
+/* What the page has committed for the cursor: under this method, else by the view. */
+static const vault_cursor_t *committed(const vault_page_txn_t *txn, const char *cursor)
+{
+    const vault_cursor_t *c = vault_state_cursor(txn->base, txn->url, cursor);
+
+    return c ? c : vault_state_cursor(txn->base, "", cursor);
+}
+
+int vault_page_txn_knows(const vault_page_txn_t *txn, const char *cursor)
+{
+    return committed(txn, cursor) != NULL;
+}
+
+static vault_cursor_t *find_captured(const vault_page_txn_t *txn, const char *cursor)
+{
+    int i;
+
+    for (i = 0; i < txn->cursors->nelts; i++) {
+        if (!strcmp(AT(txn->cursors, vault_cursor_t, i)->key, cursor)) {
+            return AT(txn->cursors, vault_cursor_t, i);
+        }
+    }
+    return NULL;
+}
+
+/* The current method's own entry, made at need from what is committed. */
+static vault_cursor_t *captured(vault_page_txn_t *txn, const char *cursor)
+{
+    vault_cursor_t *c = find_captured(txn, cursor);
+    const vault_cursor_t *before;
+
+    if (c) {
+        return c;
+    }
+    before = committed(txn, cursor);
+    c = apr_array_push(txn->cursors);
+    c->scope = txn->url;
+    c->key = apr_pstrdup(txn->pool, cursor);
+    c->value = before ? before->value : NULL;
+    c->deps = apr_array_make(txn->pool, 1, sizeof(vault_dep_t));
+    return c;
+}
+
+/* The oldest stamp counts: what was read after the first capture may be older than what a second one would promise. */
+static void capture(apr_array_header_t *deps, vault_interest_t interest, apr_uint64_t stamp)
+{
+    vault_dep_t *d = vault_deps_find(deps, interest);
+
+    if (!d) {
+        d = apr_array_push(deps);
+        d->interest = interest;
+        d->stamp = stamp;
+    }
+    else if (stamp < d->stamp) {
+        d->stamp = stamp;
+    }
+}
+
+static apr_status_t hold_for(const vault_page_txn_t *txn, const char *interest, vault_interest_t *i,
+                             apr_uint64_t *stamp)
+{
+    return txn->calls ? vault_page_calls_hold(txn->pages, txn->calls, interest, i, stamp)
+                      : vault_page_hold(txn->pages, &txn->page, interest, i, stamp);
+}
+
+/* @return 0: it cannot be kept, and the method has failed */
+static int hold(vault_page_txn_t *txn, const char *interest, vault_interest_t *i, apr_uint64_t *stamp)
+{
+    apr_status_t rv = hold_for(txn, interest, i, stamp);
+
+    if (rv != APR_SUCCESS) {
+        vault_page_txn_fail(txn, apr_psprintf(txn->pool, "the interest \"%.80s\" cannot be kept: %s", interest,
+                                              rv == APR_EINVAL     ? "its name is empty or too long"
+                                              : rv == APR_NOTFOUND ? "the page is gone"
+                                              : rv == APR_ECONNABORTED
+                                                  ? "the run is over"
+                                                  : "VaultMaxPageInterests or VaultMaxInterests is reached"));
+    }
+    return rv == APR_SUCCESS;
+}
+
+void vault_page_txn_learn_interest(vault_page_txn_t *txn, const char *interest)
+{
+    const vault_dep_t *seen;
+    vault_interest_t i;
+    apr_uint64_t stamp;
+
+    if (hold(txn, interest, &i, &stamp)) {
+        seen = vault_deps_find(txn->seen, i);
+        capture(txn->deps, i, seen ? seen->stamp : 0);
+    }
+}
+
+int vault_page_txn_waits_for(vault_page_txn_t *txn, const char *interest)
+{
+    vault_interest_t i;
+    apr_uint64_t stamp;
+
+    return txn->deps->nelts && hold_for(txn, interest, &i, &stamp) == APR_SUCCESS && vault_deps_find(txn->deps, i);
+}
+
+int vault_page_txn_create_interest(vault_page_txn_t *txn, const char *cursor, const char *interest)
+{
+    const vault_cursor_t *before;
+    const vault_dep_t *seen;
+    vault_interest_t i;
+    apr_uint64_t stamp;
+
+    if (!hold(txn, interest, &i, &stamp)) {
+        return 1;
+    }
+    before = committed(txn, cursor);
+    seen = before ? vault_deps_find(before->deps, i) : NULL;
+    capture(captured(txn, cursor)->deps, i, stamp);
+    capture(txn->deps, i, stamp);
+    return !(seen && stamp <= seen->stamp);
+}
+
+static void remove_dep(apr_array_header_t *deps, vault_interest_t interest)
+{
+    vault_dep_t *d = vault_deps_find(deps, interest);
+
+    if (d) {
+        *d = *AT(deps, vault_dep_t, deps->nelts - 1);
+        apr_array_pop(deps);
+    }
+}
+
+void vault_page_txn_remove_interest(vault_page_txn_t *txn, const char *interest)
+{
+    vault_interest_t i;
+    apr_uint64_t stamp;
+    int k;
+
+    if (hold_for(txn, interest, &i, &stamp) != APR_SUCCESS) {
+        return;
+    }
+    remove_dep(txn->deps, i);
+    for (k = 0; k < txn->cursors->nelts; k++) {
+        remove_dep(AT(txn->cursors, vault_cursor_t, k)->deps, i);
+    }
+}
+
+const char *vault_page_txn_cursor(const vault_page_txn_t *txn, const char *cursor)
+{
+    const vault_cursor_t *c = committed(txn, cursor);
+
+    return c ? c->value : NULL;
+}
+
+apr_status_t vault_page_txn_set_cursor(vault_page_txn_t *txn, const char *cursor, const char *value)
+{
+    if (strlen(value) > VAULT_PROPERTY_VALUE_MAX) {
+        vault_page_txn_fail(txn, "its cursor is too long");
+        return APR_EINVAL;
+    }
+    captured(txn, cursor)->value = apr_pstrdup(txn->pool, value);
+    return APR_SUCCESS;
+}
+
+/* --------------------------------------------------------------- properties */
+
+static vault_property_t *find_write(const vault_page_txn_t *txn, const char *key)
+{
+    int i;
+
+    for (i = 0; i < txn->writes->nelts; i++) {
+        if (!strcmp(AT(txn->writes, vault_property_t, i)->key, key)) {
+            return AT(txn->writes, vault_property_t, i);
+        }
+    }
+    return NULL;
+}
+
+const char *vault_page_txn_get(const vault_page_txn_t *txn, const char *key)
+{
+    const vault_property_t *p = find_write(txn, key);
+
+    if (!p) {
+        p = vault_state_property(txn->base, key);
+    }
+    return p ? p->value : NULL;
+}
+
+apr_status_t vault_page_txn_set(vault_page_txn_t *txn, const char *key, const char *value)
+{
+    vault_property_t *w;
+
+    if (!key[0] || strlen(key) > VAULT_PROPERTY_KEY_MAX || (value && strlen(value) > VAULT_PROPERTY_VALUE_MAX)) {
+        return APR_EINVAL;
+    }
+    if (!(w = find_write(txn, key))) {
+        w = apr_array_push(txn->writes);
+        w->key = apr_pstrdup(txn->pool, key);
+    }
+    w->value = value ? apr_pstrdup(txn->pool, value) : NULL;
+    return APR_SUCCESS;
+}
+
+apr_status_t vault_page_txn_on_ack(vault_page_txn_t *txn, const char *feed, const char *data)
+{
+    vault_ack_t *a;
+
+    if (strlen(data) > VAULT_PROPERTY_VALUE_MAX) {
+        vault_page_txn_fail(txn, "what it wants to hear of when the answer is acknowledged is too long");
+        return APR_EINVAL;
+    }
+    if (has_ack(txn->acks, feed, data)) {
+        return APR_SUCCESS;
+    }
+    if (txn->acks->nelts >= VAULT_ACKS_MAX) {
+        vault_page_txn_fail(txn, "it wants to hear of too much when the answer is acknowledged");
+        return APR_ENOSPC;
+    }
+    a = apr_array_push(txn->acks);
+    a->feed = apr_pstrdup(txn->pool, feed);
+    a->data = apr_pstrdup(txn->pool, data);
+    return APR_SUCCESS;
+}
+
+/* ------------------------------------------------------ external calls (page_calls.h) */
+
+vault_state_t *vault_page_txn_made(const vault_page_txn_t *txn)
+{
+    vault_state_t *made = vault_state_create(txn->pool);
+    vault_method_t *m = apr_array_push(made->methods);
+    int i;
+
+    memset(m, 0, sizeof(*m));
+    m->url = txn->url;
+    m->deps = txn->deps;
+    made->cursors = txn->cursors;
+    made->acks = txn->acks;
+    for (i = 0; i < txn->writes->nelts; i++) {
+        const vault_property_t *w = AT(txn->writes, vault_property_t, i);
+        vault_state_set(made, w->key, w->value ? apr_pstrcat(txn->pool, "=", w->value, NULL) : "");
+    }
+    return made;
+}
+
+/* A method that asks for the same inside has both shown, and only one of the two can be where it goes on. */
+static void take_cursor(vault_page_txn_t *txn, const vault_cursor_t *made)
+{
+    vault_cursor_t *c;
+
+    if (find_captured(txn, made->key)) {
+        vault_page_txn_fail(txn, "the same call of a feed was made inside and by the application");
+        return;
+    }
+    c = apr_array_push(txn->cursors);
+    *c = *made;
+    c->scope = txn->url;
+}
+
+void vault_page_txn_take(vault_page_txn_t *txn, const vault_state_t *made)
+{
+    int i, k;
+
+    for (i = 0; i < made->cursors->nelts; i++) {
+        take_cursor(txn, AT(made->cursors, vault_cursor_t, i));
+    }
+    for (i = 0; i < made->methods->nelts; i++) {
+        const apr_array_header_t *deps = AT(made->methods, vault_method_t, i)->deps;
+        for (k = 0; deps && k < deps->nelts; k++) {
+            capture(txn->deps, AT(deps, vault_dep_t, k)->interest, AT(deps, vault_dep_t, k)->stamp);
+        }
+    }
+    for (i = 0; i < made->properties->nelts; i++) {
+        const vault_property_t *w = AT(made->properties, vault_property_t, i);
+        if (!find_write(txn, w->key)) { /* the response's own headers override the calls */
+            vault_page_txn_set(txn, w->key, w->value[0] ? w->value + 1 : NULL);
+        }
+    }
+    for (i = 0; i < made->acks->nelts; i++) {
+        vault_page_txn_on_ack(txn, AT(made->acks, vault_ack_t, i)->feed, AT(made->acks, vault_ack_t, i)->data);
+    }
+}

@@ -93,7 +93,7 @@ static int tell(vault_stream_t *stream, vault_poll_pages_t *pages, vault_poll_pa
     vault_answer_tally(page);
     page->status = news ? VAULT_POLL_PAGE_AGAIN : VAULT_POLL_PAGE_LEFT;
     page->ticket.redelivers = 0;
-    page->rounds.in_sequence = 0;
+    page->retry.in_sequence = 0;
     return told || !news;
 }
 

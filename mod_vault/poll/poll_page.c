@@ -65,9 +65,9 @@ vault_poll_page_status_t vault_poll_page_take(vault_poll_page_t *page, request_r
 
     page->id = apr_pstrdup(r->pool, asked->id);
     page->seq = page->sent = asked->take.seq;
-    page->rounds.r = r;
-    page->rounds.location = vault_poll_conf_of(r);
-    page->rounds.came = vault_now();
+    page->retry.r = r;
+    page->retry.location = vault_poll_conf_of(r);
+    page->retry.came = vault_now();
     if (is_late(r, asked)) {
         return page->status = VAULT_POLL_PAGE_SUPERSEDED;
     }
@@ -157,7 +157,7 @@ static void list_moved(vault_poll_page_t *page, const vault_interest_set_t *inte
 
     for (i = 0; i < page->base->methods->nelts; i++) {
         const vault_method_t *m = &APR_ARRAY_IDX(page->base->methods, i, vault_method_t);
-        if (!vault_rounds_rests(&page->rounds, m->url) && !vault_method_rests(m, page->rounds.came) &&
+        if (!vault_method_retry_is_delayed(&page->retry, m->url) && !vault_method_rests(m, page->retry.came) &&
             vault_interest_set_method_moved(interests, m)) {
             APR_ARRAY_PUSH(page->moved, const char *) = m->url;
         }
@@ -191,7 +191,7 @@ apr_time_t vault_poll_page_retry(const vault_poll_page_t *page, apr_time_t at)
 
     for (i = 0; vault_poll_page_is_taken(page) && page->base && i < page->base->methods->nelts; i++) {
         const vault_method_t *m = &APR_ARRAY_IDX(page->base->methods, i, vault_method_t);
-        if (vault_method_rests(m, page->rounds.came) && m->refusal.until < at) {
+        if (vault_method_rests(m, page->retry.came) && m->refusal.until < at) {
             at = m->refusal.until;
         }
     }
@@ -201,7 +201,7 @@ apr_time_t vault_poll_page_retry(const vault_poll_page_t *page, apr_time_t at)
 /* -------------------------------------------------------------------- running */
 
 /* For the status page (vault_page_note_round). A page that had to stay out altogether is as before: its turn is still to come. */
-static void note_round(const vault_poll_page_t *page, const vault_round_t *round)
+static void note_round(const vault_poll_page_t *page, const vault_method_round_t *round)
 {
     vault_page_last_t last = {
         .ran_at = (apr_uint64_t)vault_now(), .ran = round->ran, .wrote = page->updates.count, .failed = round->failed};
@@ -234,7 +234,7 @@ static vault_poll_page_status_t publish(vault_poll_page_t *page, vault_state_t *
         return VAULT_POLL_PAGE_GONE;
     }
     level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
-    ap_log_rerror(APLOG_MARK, level, rv, page->rounds.r,
+    ap_log_rerror(APLOG_MARK, level, rv, page->retry.r,
                   VLTNO(00031) "the page's state does not fit: VaultSharedMemory is full, or the "
                                "methods keep more than %d bytes",
                   VAULT_STATE_MAX);
@@ -246,7 +246,8 @@ static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_i
 {
     apr_pool_t *pool = page->moved->pool;
     vault_page_txn_t *txn = vault_page_txn_create(vault_server->pages, &page->ticket.page, page->base, pool);
-    vault_round_t round = {.ticket = &page->ticket, .moved = page->moved, .updates = &page->updates, .budget = budget};
+    vault_method_round_t round = {
+        .ticket = &page->ticket, .moved = page->moved, .updates = &page->updates, .budget = budget};
     vault_state_t *next;
 
     vault_updates_begin(&page->updates, pool, page->html);
@@ -254,10 +255,10 @@ static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_i
     if (page->base->seq != page->ticket.committed) {
         vault_page_txn_carry_acks(txn);
     }
-    vault_rounds_run(&page->rounds, txn, &round);
+    vault_method_retry_run(&page->retry, txn, &round);
     note_round(page, &round);
     next = vault_page_txn_state(txn);
-    if (page->rounds.r->connection->aborted) {
+    if (page->retry.r->connection->aborted) {
         return VAULT_POLL_PAGE_CUT; /* httpd drops what handlers write then, so no output does not mean no news */
     }
     return publish(page, next);
@@ -266,7 +267,7 @@ static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_i
 vault_poll_page_status_t vault_poll_page_run(vault_poll_page_t *page, const vault_interest_set_t *interests,
                                              vault_answer_budget_t *budget)
 {
-    if (!page->moved->nelts || vault_rounds_too_many(&page->rounds, page->moved)) {
+    if (!page->moved->nelts || vault_method_retry_too_many(&page->retry, page->moved)) {
         return page->status = VAULT_POLL_PAGE_AGAIN;
     }
     return page->status = run_round(page, interests, budget);

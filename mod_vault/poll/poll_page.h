@@ -23,7 +23,7 @@
 #include "page/page.h"
 #include "page/interest_set.h"
 #include "poll/poll_request.h"
-#include "poll/rounds.h"
+#include "poll/method_retry.h"
 
 /** How a page stands. */
 typedef enum vault_poll_page_status_t {
@@ -42,7 +42,7 @@ typedef enum vault_poll_page_status_t {
 typedef struct vault_poll_page_t {
     const char *id; /* of the page, as the poll said it */
     vault_ticket_t ticket;
-    vault_rounds_t rounds;
+    vault_method_retry_t retry;
     vault_poll_page_status_t status; /* as the last step left it */
     vault_state_t *base;             /* this turn: the committed state; NULL: not published yet */
     apr_array_header_t *moved;       /* this turn: URLs of the methods to run, of const char * */

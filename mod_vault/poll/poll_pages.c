@@ -41,12 +41,12 @@ static void list(vault_poll_pages_t *pages, unsigned most)
 {
     unsigned i;
 
-    vault_interest_set_clear(&pages->interests, most, pages->page[0].rounds.r->pool);
+    vault_interest_set_clear(&pages->interests, most, pages->page[0].retry.r->pool);
     for (i = 0; i < pages->count; i++) {
         const vault_poll_page_t *page = &pages->page[i];
         if (vault_poll_page_is_taken(page)) {
             vault_interest_set_add(&pages->interests, page->ticket.interest, page->ticket.full ? NULL : page->base,
-                                   page->rounds.came);
+                                   page->retry.came);
         }
     }
 }
@@ -100,7 +100,7 @@ static vault_poll_page_t *next_moved(const vault_poll_pages_t *pages)
 
 void vault_poll_pages_run(vault_poll_pages_t *pages)
 {
-    const vault_poll_conf_t *location = pages->page[0].rounds.location;
+    const vault_poll_conf_t *location = pages->page[0].retry.location;
     vault_answer_budget_t budget = {.most = (apr_size_t)vault_poll_conf_max_answer(location)};
     vault_poll_page_t *page;
 
@@ -115,9 +115,9 @@ apr_time_t vault_poll_pages_due(const vault_poll_pages_t *pages, apr_time_t due)
     unsigned i;
 
     for (i = 0; i < pages->count; i++) {
-        apr_time_t rest_until = pages->page[i].rounds.rest_until;
-        if (rest_until > now && rest_until < due) { /* methods whose rest is over run in this turn */
-            due = rest_until;
+        apr_time_t retry_at = pages->page[i].retry.retry_at;
+        if (retry_at > now && retry_at < due) { /* methods whose rest is over run in this turn */
+            due = retry_at;
         }
     }
     return due;
@@ -143,7 +143,7 @@ void vault_poll_pages_woken(vault_poll_pages_t *pages, unsigned causes)
     for (i = 0; i < pages->count; i++) {
         vault_page_note_wake(vault_server->pages, &pages->page[i].ticket, causes, now);
         if (causes & VAULT_CAUSE_NOTIFY) {
-            pages->page[i].rounds.rest_until = 0;
+            pages->page[i].retry.retry_at = 0;
         }
     }
 }
@@ -153,7 +153,7 @@ void vault_poll_pages_wait(vault_poll_pages_t *pages)
     unsigned i;
 
     for (i = 0; i < pages->count; i++) {
-        pages->page[i].rounds.in_sequence = 0;
+        pages->page[i].retry.in_sequence = 0;
     }
 }
 

@@ -12,7 +12,7 @@
 #include "mpm_common.h"
 #include "scoreboard.h"
 
-#include "announce/gate.h"
+#include "announce/notify_limit.h"
 #include "base/now.h"
 #include "feed/feed_report.h"
 #include "feed/feeds.h"
@@ -287,7 +287,7 @@ static void tick(void *baton)
     if (!waiters) {
         return; /* this process is about to end */
     }
-    vault_gate_flush();
+    vault_notify_limit_flush();
     notice_stop(waiters);
     if (vault_waiters_halted(waiters)) {
         hasten_end();
@@ -325,7 +325,7 @@ static apr_status_t stop_waiting(void *data)
     server->ends = threaded == AP_MPMQ_NOT_SUPPORTED;
     vault_waiters_destroy(vault_server->waiters);
     if (!vault_server->ends) {
-        vault_gate_flush();
+        vault_notify_limit_flush();
         vault_suspension_end_all();
     }
     server->waiters = NULL;
@@ -335,7 +335,7 @@ static apr_status_t stop_waiting(void *data)
 static apr_status_t leave(void *data)
 {
     /* What has been written, and is not notified any more: without the mark every page looks. */
-    if (vault_server->slot && !vault_gate_waits() && !vault_server_in_handlers()) {
+    if (vault_server->slot && !vault_notify_limit_is_pending() && !vault_server_in_handlers()) {
         vault_slot_leave(vault_server->notifier, vault_server->slot);
     }
     return APR_SUCCESS;

@@ -4,7 +4,7 @@
 
 #include "apr_strings.h"
 
-#include "announce/gate.h"
+#include "announce/notify_limit.h"
 #include "mod_vault/vault.h"
 #include "request/origin.h"
 #include "request/reply.h"
@@ -49,7 +49,7 @@ int vault_notify_handler(request_rec *r)
         return vault_reply_no_fields(r, status);
     }
     interest = only_interest(fields);
-    rv = interest ? vault_gate_notify(r, interest) : APR_EINVAL;
+    rv = interest ? vault_notify_limit_send(r, interest) : APR_EINVAL;
     if (rv == APR_EINVAL) {
         return vault_reply_error(
             r, HTTP_BAD_REQUEST,

@@ -15,7 +15,7 @@
 #include "util_filter.h"
 
 #include "announce/announce_conf.h"
-#include "announce/gate.h"
+#include "announce/notify_limit.h"
 #include "base/header_text.h"
 #include "base/now.h"
 #include "server/log.h"
@@ -203,7 +203,7 @@ static const char *act_notify(take_t *t, const char *piece)
     if (wrong) {
         return wrong;
     }
-    rv = vault_gate_notify(t->r, interest);
+    rv = vault_notify_limit_send(t->r, interest);
     if (rv == APR_ENOSPC) { /* nobody could tell the application to come again */
         rv = vault_notifier_notify(vault_server->notifier, interest, vault_server->slot);
     }

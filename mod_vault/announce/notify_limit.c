@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is past the rate is gathered by name, in a pool that goes when it has been told. */
-#include "announce/gate.h"
+#include "announce/notify_limit.h"
 
 #include <pthread.h>
 
@@ -67,7 +67,7 @@ static void say_gathered(request_rec *r)
     }
 }
 
-apr_status_t vault_gate_notify(request_rec *r, const char *interest)
+apr_status_t vault_notify_limit_send(request_rec *r, const char *interest)
 {
     apr_size_t length = strlen(interest);
     apr_status_t rv;
@@ -85,7 +85,7 @@ apr_status_t vault_gate_notify(request_rec *r, const char *interest)
     return rv;
 }
 
-void vault_gate_flush(void)
+void vault_notify_limit_flush(void)
 {
     apr_pool_t *pool;
     apr_hash_t *names;
@@ -109,7 +109,7 @@ void vault_gate_flush(void)
     apr_pool_destroy(pool);
 }
 
-int vault_gate_waits(void)
+int vault_notify_limit_is_pending(void)
 {
     return __atomic_load_n(&gathered.pool, __ATOMIC_SEQ_CST) || __atomic_load_n(&gathered.telling, __ATOMIC_SEQ_CST);
 }

@@ -14,7 +14,7 @@
 #include "server/server.h"
 #include "suspend/suspend.h"
 #include "view/context.h"
-#include "view/own_page.h"
+#include "view/page_request.h"
 #include "view/view.h"
 
 static apr_status_t vault_add_long_poll(request_rec *r, const char *url)
@@ -35,7 +35,7 @@ static const char *vault_stream_url(request_rec *r)
 static const char *vault_page_get(request_rec *r, const char *key)
 {
     const vault_context_t *x = vault_context_get(r);
-    const char *value = x && x->txn ? vault_page_txn_get(x->txn, key) : vault_own_page_get(r, key);
+    const char *value = x && x->txn ? vault_page_txn_get(x->txn, key) : vault_page_request_get(r, key);
 
     return value ? apr_pstrdup(r->pool, value) : NULL;
 }
@@ -44,7 +44,7 @@ static apr_status_t vault_page_set(request_rec *r, const char *key, const char *
 {
     vault_page_txn_t *txn = vault_context_txn(r, NULL);
 
-    return txn ? vault_page_txn_set(txn, key, value) : vault_own_page_set(r, key, value);
+    return txn ? vault_page_txn_set(txn, key, value) : vault_page_request_set(r, key, value);
 }
 
 static int vault_create_interest(request_rec *r, const char *interest, const char *cursor)

@@ -32,7 +32,7 @@
 #include "throttle/throttle.h"
 #include "view/declared.h"
 #include "view/headers.h"
-#include "view/own_page.h"
+#include "view/page_request.h"
 #include "view/view.h"
 
 static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
@@ -65,7 +65,7 @@ static void register_hooks(apr_pool_t *p)
     vault_feedlog_hooks();
     vault_headers_hooks();
     vault_declared_hooks();
-    vault_own_page_hooks();
+    vault_page_request_hooks();
     vault_origin_hooks();
     vault_notify_after_hooks();
     vault_api_register();

@@ -15,7 +15,7 @@
 #include "view/context.h"
 #include "view/feed_key.h"
 #include "view/headers.h"
-#include "view/own_page.h"
+#include "view/page_request.h"
 #include "view/view_conf.h"
 
 /* What a method is asked for, whatever the poll accepts: the integrations of Turbo answer with its media type only to this. */
@@ -105,7 +105,7 @@ static void tell_page(request_rec *sub)
     const vault_context_t *x = vault_context_get(sub);
 
     if (x && x->txn && vault_view_conf_of(sub)->long_poll == 1) {
-        vault_own_page_tell(sub->headers_in, &x->page, vault_page_txn_base(x->txn)->properties, sub->pool);
+        vault_page_request_tell(sub->headers_in, &x->page, vault_page_txn_base(x->txn)->properties, sub->pool);
         if (x->calls.run) {
             apr_table_setn(sub->headers_in, "Vault-Page", vault_feed_key_format(&x->calls, sub->pool));
         }

@@ -4,7 +4,7 @@
  * The key by which an application may call feeds from server to server: VaultFeedKeyFile.
  *
  * The application sends `Authorization: Bearer KEY` and, for the page that it is rendering, the unchanged `Vault-Page`
- * that httpd sent to it. httpd removes `Vault-Page` from all other requests (own_page.h).
+ * that httpd sent to it. httpd removes `Vault-Page` from all other requests (page_request.h).
  */
 #ifndef VAULT_FEED_KEY_H
 #define VAULT_FEED_KEY_H

@@ -22,7 +22,7 @@
 #include "server/server.h"
 #include "view/context.h"
 #include "view/declared.h"
-#include "view/own_page.h"
+#include "view/page_request.h"
 #include "view/script_filter.h"
 #include "view/view.h"
 #include "view/view_conf.h"
@@ -98,7 +98,7 @@ static int has_method(const take_t *t, const char *url)
 /* Does the answer to a page's view add a method? Then the view has a context. */
 static int is_view(const take_t *t)
 {
-    return t->x && !in_method(t) && !vault_own_page(t->r);
+    return t->x && !in_method(t) && !vault_page_request_page(t->r);
 }
 
 static const char *add_poll(take_t *t, const char *piece)
@@ -165,7 +165,7 @@ static const char *act_property(take_t *t, const char *piece)
     if (!counts(t)) {
         return NULL;
     }
-    if (vault_own_page(t->r)) {
+    if (vault_page_request_page(t->r)) {
         p = apr_array_push(t->properties);
         p->key = key;
         p->value = value;
@@ -268,7 +268,7 @@ static void write_properties(take_t *t)
 {
     static apr_time_t said;
     vault_write_t write = {.properties = t->properties};
-    apr_status_t rv = t->properties->nelts ? vault_own_page_write(t->r, &write) : APR_SUCCESS;
+    apr_status_t rv = t->properties->nelts ? vault_page_request_write(t->r, &write) : APR_SUCCESS;
 
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
@@ -393,7 +393,8 @@ static void take_declared(request_rec *r)
     apr_array_header_t *values;
     int i, method = in_method(&t);
 
-    if (!method && (r->main || !l->polls || vault_own_page(r) || vault_script_refused(r) || !has_live_pages(r))) {
+    if (!method &&
+        (r->main || !l->polls || vault_page_request_page(r) || vault_script_refused(r) || !has_live_pages(r))) {
         return;
     }
     if (!method) {

@@ -5,7 +5,7 @@
  *
  * They are taken out of every answer of the server, and do something only where the handler's location has `VaultLongPoll on`. In a
  * view they make a page, and the page's script element is put into its HTML. In a method they are part of its run. In a request of
- * the page's own (own_page.h) they are written to the page.
+ * the page's own (page_request.h) they are written to the page.
  *
  * Thread: the one that owns the request.
  */

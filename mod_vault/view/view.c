@@ -16,7 +16,7 @@
 #include "server/server.h"
 #include "view/context.h"
 #include "view/headers.h"
-#include "view/own_page.h"
+#include "view/page_request.h"
 #include "view/script_filter.h"
 #include "view/view_conf.h"
 
@@ -206,7 +206,7 @@ apr_status_t vault_view_add_long_poll(request_rec *r, const char *url)
         return APR_NOTFOUND;
     }
     if (x->own) {
-        return vault_own_page_write(r, &write);
+        return vault_page_request_write(r, &write);
     }
     if (!vault_context_txn(r, &rv)) {
         return rv;

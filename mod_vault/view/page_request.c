@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Removes the request headers that only httpd may set, and sets them: the page that sent the request, or the page that
  * the response may become. */
-#include "view/own_page.h"
+#include "view/page_request.h"
 
 #include "apr_strings.h"
 #include "http_log.h"
@@ -95,7 +95,7 @@ static apr_status_t filter_trailers(ap_filter_t *f, apr_bucket_brigade *bb, ap_i
     take_forged(r->headers_in, r->pool);
     x = vault_context_get(r);
     if (x && x->own) {
-        vault_own_page_tell(r->headers_in, x->own, x->own_properties, r->pool);
+        vault_page_request_tell(r->headers_in, x->own, x->own_properties, r->pool);
     }
     if (x && x->is_drawn) {
         tell_new_page(r, x);
@@ -151,7 +151,7 @@ static int find_page(request_rec *r)
     x = vault_context_make(r);
     x->own = apr_pmemdup(r->pool, &page, sizeof(page));
     x->own_properties = base->properties;
-    vault_own_page_tell(r->headers_in, &page, base->properties, r->pool);
+    vault_page_request_tell(r->headers_in, &page, base->properties, r->pool);
     return 1;
 }
 
@@ -205,8 +205,8 @@ static int tell_pages(request_rec *r)
     return DECLINED;
 }
 
-void vault_own_page_tell(apr_table_t *headers, const vault_page_t *page, const apr_array_header_t *properties,
-                         apr_pool_t *pool)
+void vault_page_request_tell(apr_table_t *headers, const vault_page_t *page, const apr_array_header_t *properties,
+                             apr_pool_t *pool)
 {
     char id[VAULT_PAGE_ID_LEN + 1];
     int i;
@@ -222,22 +222,22 @@ void vault_own_page_tell(apr_table_t *headers, const vault_page_t *page, const a
     }
 }
 
-const vault_page_t *vault_own_page(request_rec *r)
+const vault_page_t *vault_page_request_page(request_rec *r)
 {
     const vault_context_t *x = vault_context_get(r);
 
     return x ? x->own : NULL;
 }
 
-apr_status_t vault_own_page_write(request_rec *r, const vault_write_t *write)
+apr_status_t vault_page_request_write(request_rec *r, const vault_write_t *write)
 {
-    const vault_page_t *page = vault_own_page(r);
+    const vault_page_t *page = vault_page_request_page(r);
     vault_owner_t owner = vault_realm_owner(r);
 
     return page ? vault_page_write(vault_server->pages, page, &owner, write, r->pool) : APR_NOTFOUND;
 }
 
-apr_status_t vault_own_page_set(request_rec *r, const char *key, const char *value)
+apr_status_t vault_page_request_set(request_rec *r, const char *key, const char *value)
 {
     apr_array_header_t *properties = apr_array_make(r->pool, 1, sizeof(vault_property_t));
     vault_write_t write = {.properties = properties};
@@ -245,12 +245,12 @@ apr_status_t vault_own_page_set(request_rec *r, const char *key, const char *val
 
     p->key = key;
     p->value = value;
-    return vault_own_page_write(r, &write);
+    return vault_page_request_write(r, &write);
 }
 
-const char *vault_own_page_get(request_rec *r, const char *key)
+const char *vault_page_request_get(request_rec *r, const char *key)
 {
-    const vault_page_t *page = vault_own_page(r);
+    const vault_page_t *page = vault_page_request_page(r);
     vault_owner_t owner = vault_realm_owner(r);
     vault_property_t *p = NULL;
     vault_state_t *base;
@@ -261,7 +261,7 @@ const char *vault_own_page_get(request_rec *r, const char *key)
     return p ? p->value : NULL;
 }
 
-void vault_own_page_hooks(void)
+void vault_page_request_hooks(void)
 {
     trailers_filter = ap_register_input_filter("VAULT_TRAILERS", filter_trailers, NULL, AP_FTYPE_CONTENT_SET);
     ap_hook_post_read_request(read_request, NULL, NULL, APR_HOOK_REALLY_FIRST);

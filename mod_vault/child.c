@@ -18,7 +18,7 @@
 #include "feed/feeds.h"
 #include "feed/render.h"
 #include "page/page.h"
-#include "server/ability.h"
+#include "server/mpm_limits.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "server/settings.h"
@@ -89,7 +89,7 @@ static int make_segment(retained_t *t, server_rec *s)
     apr_status_t rv;
 
     t->limits = vault_settings()->limits;
-    t->limits.slots = vault_ability_slots();
+    t->limits.slots = vault_mpm_limits_slots();
     need = tables_need(&t->limits);
     if (need > t->limits.size) {
         ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
@@ -112,7 +112,7 @@ static int make_segment(retained_t *t, server_rec *s)
 /* A restart keeps the segment and all pages in it, so what shapes it changes with a stop and start only. */
 static void compare_limits(const retained_t *t, server_rec *s)
 {
-    if (vault_ability_differs(&t->limits)) {
+    if (vault_mpm_limits_have_changed(&t->limits)) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
                      VLTNO(00003) "VaultSharedMemory, VaultMaxInterests, VaultMaxPages and a larger ServerLimit count "
                                   "from the next "
@@ -136,7 +136,7 @@ static void set_page_limits(const retained_t *t)
 
 static void warn_of_prefork(server_rec *s, apr_pool_t *pool)
 {
-    const char *prefork = vault_ability_of_prefork(pool);
+    const char *prefork = vault_mpm_limits_prefork(pool);
 
     if (prefork) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, VLTNO(00330) "%s", prefork);
@@ -394,24 +394,24 @@ static apr_pool_t *make_scratch(apr_pool_t *pchild)
 static void set_limits(server_rec *s, int first)
 {
     vault_server_t *server = vault_server_set();
-    vault_ability_t can;
+    vault_mpm_limits_t mpm;
 
-    vault_ability_of_child(&can);
-    server->max_waiting = can.waiting;
-    server->max_client_waiting = vault_ability_of_client(&can);
-    if (first && vault_ability_is_small(&can)) {
+    vault_mpm_limits_of_child(&mpm);
+    server->max_waiting = mpm.waiting;
+    server->max_client_waiting = vault_mpm_limits_of_client(&mpm);
+    if (first && vault_mpm_limits_are_small(&mpm)) {
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, s,
             VLTNO(00008) "only %u polls can wait in each child, by ThreadsPerChild and AsyncRequestWorkerFactor or "
                          "VaultMaxWaiting: the others are told to come again; see docs/operating.md",
-            can.waiting);
+            mpm.waiting);
     }
-    if (first && vault_ability_is_exceeded(&can)) {
+    if (first && vault_mpm_limits_are_exceeded(&mpm)) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
                      VLTNO(00005) "VaultMaxWaiting %u is more than a child can hold: %u by ThreadsPerChild and "
                                   "AsyncRequestWorkerFactor, "
                                   "%u by its open files; past these the site stops accepting connections",
-                     can.waiting, can.connections, can.descriptors);
+                     mpm.waiting, mpm.connections, mpm.descriptors);
     }
 }
 

@@ -15,7 +15,7 @@
 #include "page/page.h"
 #include "qos/qos.h"
 #include "request/reply.h"
-#include "server/ability.h"
+#include "server/mpm_limits.h"
 #include "server/server.h"
 #include "server/settings.h"
 #include "shm/client_table.h"
@@ -69,15 +69,15 @@ static json_t *strings(const apr_array_header_t *list)
 static json_t *limits(void)
 {
     int threads = 0, servers = 0;
-    vault_ability_t can;
+    vault_mpm_limits_t mpm;
 
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
-    vault_ability_of_child(&can);
+    vault_mpm_limits_of_child(&mpm);
     return json_pack("{s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:I, s:i}", "MPM", ap_show_mpm(), "Bell",
                      vault_server->can_bell, "Children", servers, "Threads", threads, "Waiting",
-                     (json_int_t)can.waiting, "ByConnections", (json_int_t)can.connections, "ByDescriptors",
-                     (json_int_t)can.descriptors, "WaitingPerClient", (json_int_t)vault_ability_of_client(&can),
+                     (json_int_t)mpm.waiting, "ByConnections", (json_int_t)mpm.connections, "ByDescriptors",
+                     (json_int_t)mpm.descriptors, "WaitingPerClient", (json_int_t)vault_mpm_limits_of_client(&mpm),
                      "LongPollThreads", vault_settings()->threads);
 }
 
@@ -93,7 +93,7 @@ int vault_checkup(request_rec *r)
     look_at_children(wrong);
     return vault_reply_json(r, HTTP_OK,
                             json_pack("{s:o, s:o, s:o, s:I, s:I, s:I}", "Wrong", wrong, "Warnings",
-                                      strings(vault_ability_warnings(r)), "Limits", limits(), "Pages",
+                                      strings(vault_mpm_limits_warnings(r)), "Limits", limits(), "Pages",
                                       (json_int_t)vault_pages_count(vault_server->pages), "Interests",
                                       (json_int_t)vault_interest_count(vault_server->notifier), "HeapUsed",
                                       (json_int_t)vault_heap_used(vault_server->heap)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the MPM and the process, reads what the MPM does not tell, and puts what does not go together into sentences. */
-#include "server/ability.h"
+#include "server/mpm_limits.h"
 
 #include <sys/resource.h>
 
@@ -58,43 +58,43 @@ static unsigned descriptors_allow(void)
     return limit.rlim_cur > SPARE_DESCRIPTORS + 2 ? (unsigned)((limit.rlim_cur - SPARE_DESCRIPTORS) / 2) : 1;
 }
 
-void vault_ability_of_child(vault_ability_t *can)
+void vault_mpm_limits_of_child(vault_mpm_limits_t *mpm)
 {
     int threads = 1;
 
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
-    can->connections = vault_server->can_bell ? connections_allow(threads) : (unsigned)(threads > 0 ? threads : 1);
-    can->descriptors = descriptors_allow();
-    can->waiting = can->connections < can->descriptors ? can->connections : can->descriptors;
+    mpm->connections = vault_server->can_bell ? connections_allow(threads) : (unsigned)(threads > 0 ? threads : 1);
+    mpm->descriptors = descriptors_allow();
+    mpm->waiting = mpm->connections < mpm->descriptors ? mpm->connections : mpm->descriptors;
     if (vault_settings()->max_waiting) {
-        can->waiting = (unsigned)vault_settings()->max_waiting;
+        mpm->waiting = (unsigned)vault_settings()->max_waiting;
     }
 }
 
-unsigned vault_ability_of_client(const vault_ability_t *can)
+unsigned vault_mpm_limits_of_client(const vault_mpm_limits_t *mpm)
 {
     apr_uint64_t quarter;
     int servers = 1;
 
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
-    quarter = (apr_uint64_t)can->waiting * (unsigned)(servers > 0 ? servers : 1) / 4;
+    quarter = (apr_uint64_t)mpm->waiting * (unsigned)(servers > 0 ? servers : 1) / 4;
     return vault_settings()->max_client_waiting ? (unsigned)vault_settings()->max_client_waiting
            : quarter < CLIENT_LEAST             ? CLIENT_LEAST
            : quarter > 1000000                  ? 1000000
                                                 : (unsigned)quarter;
 }
 
-int vault_ability_is_small(const vault_ability_t *can)
+int vault_mpm_limits_are_small(const vault_mpm_limits_t *mpm)
 {
-    return vault_server->can_bell && can->waiting < FEW;
+    return vault_server->can_bell && mpm->waiting < FEW;
 }
 
-int vault_ability_is_exceeded(const vault_ability_t *can)
+int vault_mpm_limits_are_exceeded(const vault_mpm_limits_t *mpm)
 {
-    return can->waiting > can->connections || can->waiting > can->descriptors;
+    return mpm->waiting > mpm->connections || mpm->waiting > mpm->descriptors;
 }
 
-const char *vault_ability_of_prefork(apr_pool_t *pool)
+const char *vault_mpm_limits_prefork(apr_pool_t *pool)
 {
     int servers = 0;
 
@@ -109,7 +109,7 @@ const char *vault_ability_of_prefork(apr_pool_t *pool)
                         servers, vault_settings()->threads);
 }
 
-unsigned vault_ability_slots(void)
+unsigned vault_mpm_limits_slots(void)
 {
     int servers = 0;
 
@@ -117,12 +117,12 @@ unsigned vault_ability_slots(void)
     return servers > 0 ? 2u * (unsigned)servers : 2;
 }
 
-int vault_ability_differs(const vault_limits_t *made_for)
+int vault_mpm_limits_have_changed(const vault_limits_t *made_for)
 {
     const vault_limits_t *l = &vault_settings()->limits;
 
     return l->size != made_for->size || l->interests != made_for->interests || l->pages != made_for->pages ||
-           vault_ability_slots() > made_for->slots;
+           vault_mpm_limits_slots() > made_for->slots;
 }
 
 /* ----------------------------------------------------------------- sentences */
@@ -134,27 +134,27 @@ static void warn(apr_array_header_t *warnings, const char *sentence)
 
 static void look_at_waiting(apr_array_header_t *warnings)
 {
-    const char *prefork = vault_ability_of_prefork(warnings->pool);
-    vault_ability_t can;
+    const char *prefork = vault_mpm_limits_prefork(warnings->pool);
+    vault_mpm_limits_t mpm;
 
-    vault_ability_of_child(&can);
+    vault_mpm_limits_of_child(&mpm);
     if (!vault_server->waiters) {
         warn(warnings, "no poll can wait in the child that answers: its error log says why (VLT00007)");
     }
     if (prefork) {
         warn(warnings, apr_pstrcat(warnings->pool, prefork, " (VLT00330)", NULL));
     }
-    if (vault_ability_is_small(&can)) {
+    if (vault_mpm_limits_are_small(&mpm)) {
         warn(warnings, apr_psprintf(warnings->pool,
                                     "only %u polls can wait in each child, by ThreadsPerChild and "
                                     "AsyncRequestWorkerFactor or VaultMaxWaiting (VLT00008)",
-                                    can.waiting));
+                                    mpm.waiting));
     }
-    if (vault_ability_is_exceeded(&can)) {
+    if (vault_mpm_limits_are_exceeded(&mpm)) {
         warn(warnings, apr_psprintf(warnings->pool,
                                     "VaultMaxWaiting %u is more than a child can hold: %u by ThreadsPerChild and "
                                     "AsyncRequestWorkerFactor, %u by its open files (VLT00005)",
-                                    can.waiting, can.connections, can.descriptors));
+                                    mpm.waiting, mpm.connections, mpm.descriptors));
     }
 }
 
@@ -201,14 +201,14 @@ static void look_at_passes(apr_array_header_t *warnings)
     }
 }
 
-apr_array_header_t *vault_ability_warnings(request_rec *r)
+apr_array_header_t *vault_mpm_limits_warnings(request_rec *r)
 {
     apr_array_header_t *warnings = apr_array_make(r->pool, 4, sizeof(const char *));
     const vault_limits_t *limits = vault_segment_limits(vault_server->segment);
 
     look_at_waiting(warnings);
     look_at_mpm(warnings);
-    if (vault_ability_differs(limits)) {
+    if (vault_mpm_limits_have_changed(limits)) {
         warn(warnings, "VaultSharedMemory, VaultMaxInterests, VaultMaxPages or ServerLimit were changed, which counts "
                        "from the next stop and start on (VLT00003)");
     }

@@ -10,7 +10,7 @@
 #include "apr_strings.h"
 #include "http_config.h"
 
-#include "admin/figures.h"
+#include "admin/metrics_rows.h"
 #include "base/now.h"
 #include "page/page.h"
 #include "qos/qos.h"
@@ -41,7 +41,7 @@ static void look_at_children(json_t *wrong)
     apr_time_t end = vault_now() + PARENT_HEARS;
     unsigned slot;
 
-    for (slot = vault_figures_child(0); slot; slot = vault_figures_child(slot)) {
+    for (slot = vault_metrics_rows_next_child(0); slot; slot = vault_metrics_rows_next_child(slot)) {
         pid_t pid = vault_slot_pid(vault_server->notifier, slot);
         int gone = is_gone(pid);
 

@@ -8,7 +8,7 @@
 #include "mod_status.h"
 
 #include "admin/feed_status.h"
-#include "admin/figures.h"
+#include "admin/metrics_rows.h"
 #include "admin/qos_status.h"
 #include "base/metric_text.h"
 #include "feed/feed_report.h"
@@ -21,15 +21,15 @@ static const char *const in_mod_status[] = {"Pages",    "Interests", "Waiting", 
 int vault_metrics_write(request_rec *r)
 {
     unsigned count, i;
-    const vault_figure_t *figures = vault_figures(&count);
+    const vault_metrics_row_t *rows = vault_metrics_rows(&count);
 
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
     ap_set_content_type(r, "application/openmetrics-text; version=1.0.0; charset=utf-8");
     for (i = 0; i < count; i++) {
-        const char *metric = vault_metric_name("vault", figures[i].name, r->pool);
+        const char *metric = vault_metric_name("vault", rows[i].name, r->pool);
         ap_rprintf(r, "# TYPE %s %s\n# HELP %s %s\n%s%s %" APR_UINT64_T_FMT "\n", metric,
-                   figures[i].grows ? "counter" : "gauge", metric, figures[i].meaning, metric,
-                   figures[i].grows ? "_total" : "", vault_figure_total(&figures[i]));
+                   rows[i].grows ? "counter" : "gauge", metric, rows[i].meaning, metric, rows[i].grows ? "_total" : "",
+                   vault_metrics_row_total(&rows[i]));
     }
     vault_qos_status_metrics(r);
     vault_feed_status_metrics(r, vault_feed_reports(r->pool));
@@ -52,21 +52,21 @@ static int is_in_mod_status(const char *name)
 static int write_in_mod_status(request_rec *r, int flags)
 {
     unsigned count, i;
-    const vault_figure_t *figures = vault_figures(&count);
+    const vault_metrics_row_t *rows = vault_metrics_rows(&count);
     const char *separator = "";
 
     if (!(flags & AP_STATUS_SHORT)) {
         ap_rputs("<hr />\n<h2>mod_vault</h2>\n<p>", r);
     }
     for (i = 0; i < count; i++) {
-        if (!is_in_mod_status(figures[i].name)) {
+        if (!is_in_mod_status(rows[i].name)) {
             continue;
         }
         if (flags & AP_STATUS_SHORT) {
-            ap_rprintf(r, "Vault%s: %" APR_UINT64_T_FMT "\n", figures[i].name, vault_figure_total(&figures[i]));
+            ap_rprintf(r, "Vault%s: %" APR_UINT64_T_FMT "\n", rows[i].name, vault_metrics_row_total(&rows[i]));
         }
         else {
-            ap_rprintf(r, "%s%" APR_UINT64_T_FMT " %s", separator, vault_figure_total(&figures[i]), figures[i].meaning);
+            ap_rprintf(r, "%s%" APR_UINT64_T_FMT " %s", separator, vault_metrics_row_total(&rows[i]), rows[i].meaning);
             separator = ", ";
         }
     }

@@ -11,7 +11,7 @@
 #include "admin/checkup.h"
 #include "admin/explain.h"
 #include "admin/feed_status.h"
-#include "admin/figures.h"
+#include "admin/metrics_rows.h"
 #include "admin/listing.h"
 #include "admin/metrics.h"
 #include "admin/qos_status.h"
@@ -22,7 +22,7 @@
 #include "request/reply.h"
 #include "server/server.h"
 
-static void set_figure(json_t *object, const vault_figure_t *f, apr_uint64_t value)
+static void set_row(json_t *object, const vault_metrics_row_t *f, apr_uint64_t value)
 {
     json_object_set_new(object, f->name, json_integer((json_int_t)value));
 }
@@ -31,10 +31,10 @@ static json_t *total_json(void)
 {
     json_t *total = json_object();
     unsigned count, i;
-    const vault_figure_t *figures = vault_figures(&count);
+    const vault_metrics_row_t *rows = vault_metrics_rows(&count);
 
     for (i = 0; i < count; i++) {
-        set_figure(total, &figures[i], vault_figure_total(&figures[i]));
+        set_row(total, &rows[i], vault_metrics_row_total(&rows[i]));
     }
     return total;
 }
@@ -44,11 +44,11 @@ static json_t *child_json(unsigned slot)
     json_t *child =
         json_pack("{s:i, s:i}", "Slot", (int)slot, "Pid", (int)vault_slot_pid(vault_server->notifier, slot));
     unsigned count, i;
-    const vault_figure_t *figures = vault_figures(&count);
+    const vault_metrics_row_t *rows = vault_metrics_rows(&count);
 
     for (i = 0; i < count; i++) {
-        if (vault_figure_by_child(&figures[i])) {
-            set_figure(child, &figures[i], vault_figure_of(&figures[i], slot));
+        if (vault_metrics_row_is_by_child(&rows[i])) {
+            set_row(child, &rows[i], vault_metrics_row_of_child(&rows[i], slot));
         }
     }
     return child;
@@ -59,7 +59,7 @@ static json_t *children_json(void)
     json_t *children = json_array();
     unsigned slot;
 
-    for (slot = vault_figures_child(0); slot; slot = vault_figures_child(slot)) {
+    for (slot = vault_metrics_rows_next_child(0); slot; slot = vault_metrics_rows_next_child(slot)) {
         json_array_append_new(children, child_json(slot));
     }
     return children;
@@ -98,12 +98,12 @@ static int write_auto(request_rec *r)
 static void write_child(request_rec *r, unsigned slot)
 {
     unsigned count, i;
-    const vault_figure_t *figures = vault_figures(&count);
+    const vault_metrics_row_t *rows = vault_metrics_rows(&count);
 
     ap_rprintf(r, "<tr><td>%u</td><td>%d</td>", slot, (int)vault_slot_pid(vault_server->notifier, slot));
     for (i = 0; i < count; i++) {
-        if (vault_figure_by_child(&figures[i])) {
-            ap_rprintf(r, "<td>%" APR_UINT64_T_FMT "</td>", vault_figure_of(&figures[i], slot));
+        if (vault_metrics_row_is_by_child(&rows[i])) {
+            ap_rprintf(r, "<td>%" APR_UINT64_T_FMT "</td>", vault_metrics_row_of_child(&rows[i], slot));
         }
     }
     ap_rputs("</tr>\n", r);
@@ -112,16 +112,16 @@ static void write_child(request_rec *r, unsigned slot)
 static void write_children(request_rec *r)
 {
     unsigned count, i, slot;
-    const vault_figure_t *figures = vault_figures(&count);
+    const vault_metrics_row_t *rows = vault_metrics_rows(&count);
 
     ap_rputs("<h2>Children</h2>\n<table>\n<tr><th>slot</th><th>pid</th>", r);
     for (i = 0; i < count; i++) {
-        if (vault_figure_by_child(&figures[i])) {
-            ap_rprintf(r, "<th title=\"%s\">%s</th>", figures[i].meaning, figures[i].name);
+        if (vault_metrics_row_is_by_child(&rows[i])) {
+            ap_rprintf(r, "<th title=\"%s\">%s</th>", rows[i].meaning, rows[i].name);
         }
     }
     ap_rputs("</tr>\n", r);
-    for (slot = vault_figures_child(0); slot; slot = vault_figures_child(slot)) {
+    for (slot = vault_metrics_rows_next_child(0); slot; slot = vault_metrics_rows_next_child(slot)) {
         write_child(r, slot);
     }
     ap_rputs("</table>\n", r);
@@ -130,7 +130,7 @@ static void write_children(request_rec *r)
 static int write_html(request_rec *r)
 {
     unsigned count, i;
-    const vault_figure_t *figures = vault_figures(&count);
+    const vault_metrics_row_t *rows = vault_metrics_rows(&count);
 
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
     ap_set_content_type(r, "text/html; charset=utf-8");
@@ -140,8 +140,8 @@ static int write_html(request_rec *r)
                "<h1>Vault Status for %s</h1>\n<table>\n",
                ap_escape_html(r->pool, ap_get_server_name(r)));
     for (i = 0; i < count; i++) {
-        ap_rprintf(r, "<tr><th>%s</th><td>%" APR_UINT64_T_FMT "</td><td>%s</td></tr>\n", figures[i].name,
-                   vault_figure_total(&figures[i]), figures[i].meaning);
+        ap_rprintf(r, "<tr><th>%s</th><td>%" APR_UINT64_T_FMT "</td><td>%s</td></tr>\n", rows[i].name,
+                   vault_metrics_row_total(&rows[i]), rows[i].meaning);
     }
     ap_rputs("</table>\n", r);
     vault_qos_status_html(r);

@@ -5,7 +5,7 @@
 
 {
     grep -oE '^ +(COUNTER|GAUGE)\([a-z_]+, *"[A-Za-z]+"' mod_vault/shm/counters.h
-    grep -oE '^ *\{"[A-Z][A-Za-z]+", "' mod_vault/admin/figures.c
+    grep -oE '^ *\{"[A-Z][A-Za-z]+", "' mod_vault/admin/metrics_rows.c
 } | grep -oE '"[A-Za-z]+"' | tr -d '"' | list "the source"
 sed -n '/^### All figures/,/^##* [^#]/p' docs/operating.md | grep -oE '^\| `[A-Za-z]+`' | tr -d '|` ' | list "docs/operating.md"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of the tables, and those of counters.h. */
-#include "admin/figures.h"
+#include "admin/metrics_rows.h"
 
 #include <stddef.h>
 
@@ -64,7 +64,7 @@ static apr_uint64_t qos_shortages(void)
 
 #define COUNTER(field, name, meaning) {name, meaning, 1, NULL, offsetof(vault_counters_t, field)},
 #define GAUGE(field, name, meaning) {name, meaning, 0, NULL, offsetof(vault_counters_t, field)},
-static const vault_figure_t figures[] = {
+static const vault_metrics_row_t rows[] = {
     {"Pages", "pages now", 0, pages_now, 0},
     {"PagesMax", "pages that there may be: VaultMaxPages", 0, pages_max, 0},
     {"Interests", "interests that are held now", 0, interests_now, 0},
@@ -78,25 +78,25 @@ static const vault_figure_t figures[] = {
 #undef GAUGE
 #undef COUNTER
 
-const vault_figure_t *vault_figures(unsigned *count)
+const vault_metrics_row_t *vault_metrics_rows(unsigned *count)
 {
-    *count = sizeof(figures) / sizeof(figures[0]);
-    return figures;
+    *count = sizeof(rows) / sizeof(rows[0]);
+    return rows;
 }
 
-int vault_figure_by_child(const vault_figure_t *f)
+int vault_metrics_row_is_by_child(const vault_metrics_row_t *f)
 {
     return !f->now;
 }
 
-apr_uint64_t vault_figure_of(const vault_figure_t *f, unsigned slot)
+apr_uint64_t vault_metrics_row_of_child(const vault_metrics_row_t *f, unsigned slot)
 {
     const char *counters = (const char *)vault_slot_counters(vault_server->notifier, slot);
 
     return __atomic_load_n((const apr_uint64_t *)(const void *)(counters + f->offset), __ATOMIC_RELAXED);
 }
 
-unsigned vault_figures_child(unsigned slot)
+unsigned vault_metrics_rows_next_child(unsigned slot)
 {
     while (++slot <= vault_slot_last(vault_server->notifier)) {
         if (vault_slot_pid(vault_server->notifier, slot)) {
@@ -106,7 +106,7 @@ unsigned vault_figures_child(unsigned slot)
     return 0;
 }
 
-apr_uint64_t vault_figure_total(const vault_figure_t *f)
+apr_uint64_t vault_metrics_row_total(const vault_metrics_row_t *f)
 {
     apr_uint64_t sum;
     unsigned slot;
@@ -114,9 +114,9 @@ apr_uint64_t vault_figure_total(const vault_figure_t *f)
     if (f->now) {
         return f->now();
     }
-    sum = vault_figure_of(f, 0);
-    for (slot = vault_figures_child(0); slot; slot = vault_figures_child(slot)) {
-        sum += vault_figure_of(f, slot);
+    sum = vault_metrics_row_of_child(f, 0);
+    for (slot = vault_metrics_rows_next_child(0); slot; slot = vault_metrics_rows_next_child(slot)) {
+        sum += vault_metrics_row_of_child(f, slot);
     }
     return sum;
 }

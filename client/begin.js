@@ -9,7 +9,7 @@
  * state that `seq` names, and the server, which is told `seq`, knows what this page has seen.
  * No dependencies and no eval; works under `Content-Security-Policy: default-src 'self'`.
  *
- * One function, in parts that `make` puts together in this order: begin (what all of them use), patience (pauses between requests), line (a
+ * One function, in parts that `make` puts together in this order: begin (what all of them use), backoff (pauses between requests), line (a
  * connection that asks for several pages), tabs (those of one browser choose one that has the line), page (this document's), feeds, updates,
  * life (what the browser and the author say).
  */
@@ -17,7 +17,7 @@
   'use strict';
 
   const POLL_TIMEOUT = 90_000; // ms; give up a poll that the server forgot; data-vault-timeout (seconds) sets another
-  const SETTLED = 500;         // ms; a poll that is out for so long is being held: the page is live
+  const HELD_AFTER = 500;         // ms; a poll that is out for so long is being held: the page is live
   const HELLO = 5_000;         // ms; a stream that has not begun by then may be kept back by somebody in between
   const SUPERSEDED = 1_000;    // ms; pause after another poll took this page's place
   const GATHER = 20;           // ms; tabs that come together are asked for together
@@ -59,7 +59,7 @@
   let state = 'stopped';
   let wanted = true;    // what the author wants; a page that is put away stops without changing it
   let running = null;   // a token for the loop that runs; a loop that finds another one there ends
-  let seat = null;      // {leave(), hurry(), end(pause)}: somebody asks for this page
+  let membership = null;      // {leave(), hurry(), end(pause)}: somebody asks for this page
   let asking = null;    // aborts the request for a page
   let succeeded = false; // did this id ever get an answer?
   let begun = false;      // after load

@@ -68,7 +68,7 @@
       const body = await response.text();
       return abort.signal.aborted || token !== running ? undefined : entered(response, body, add);
     } catch (error) {
-      return token === running ? patience.backOff() : undefined;
+      return token === running ? backoff.fail() : undefined;
     } finally {
       clearTimeout(timer);
       if (asking === abort) asking = null;
@@ -77,18 +77,18 @@
 
   function entered(response, body, add) {
     const answer = read(response, body);
-    if (isPassing(answer.status)) return patience.backOff(retryAfter(response));
+    if (isPassing(answer.status)) return backoff.fail(retryAfter(response));
     page = answer.page;
     seq = known = 0;
     succeeded = false;
-    settle(answer, add);
-    if (!page) return patience.backOff();
-    patience.succeed();
+    applyReply(answer, add);
+    if (!page) return backoff.fail();
+    backoff.succeed();
     return undefined;
   }
 
   /** What the server says of these methods, which now are the page's, or never will be. */
-  function settle({ updates = [], refused = [], error, status }, add) {
+  function applyReply({ updates = [], refused = [], error, status }, add) {
     for (const method of add) {
       if (feeds.has(method)) feeds.get(method).joined = true;
       else left.add(method); // it went meanwhile
@@ -142,7 +142,7 @@
     if (isPassing(answer.status)) return retryAfter(response) ?? {};
     if (page !== change.page) return undefined;
     change.remove.forEach((method) => left.delete(method));
-    settle(answer.status === 410 ? {} : answer, change.add); // the poll hears 410, too, and begins anew
+    applyReply(answer.status === 410 ? {} : answer, change.add); // the poll hears 410, too, and begins anew
     return undefined;
   }
 
@@ -157,7 +157,7 @@
   function forget() {
     const last = page;
     clear();
-    if (dispatch('vault:expired', { page: last, again: false }, true)) return succeeded ? undefined : patience.backOff();
+    if (dispatch('vault:expired', { page: last, again: false }, true)) return succeeded ? undefined : backoff.fail();
     wanted = false;
     return halt();
   }

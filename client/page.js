@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
   /* ---- this document's page ---- */
 
-  const patience = makePatience((next, delay) => running && setState(next, delay));
+  const backoff = makeBackoff((next, delay) => running && setState(next, delay));
 
   function go() {
     if (running || !(given || feeds.size)) return; // without a page and subscriptions there is nothing to ask for
@@ -15,8 +15,8 @@
     if (!running) return;
     running = null;
     asking?.abort();
-    patience.end();
-    seat?.end();
+    backoff.end();
+    membership?.end();
     // The next poll would have said that the last answer arrived. There may be none: say it now.
     if (page && known !== seq) sayLast(address([{ page, seq, tab }], 'ack=1'));
     setState('stopped');
@@ -31,7 +31,7 @@
   async function run(token) {
     while (token === running) {
       const pause = await (page ? live() : enter(token));
-      if (pause && token === running) await patience.sleep(pause);
+      if (pause && token === running) await backoff.sleep(pause);
     }
   }
 
@@ -39,15 +39,15 @@
   function live() {
     return new Promise((over) => {
       const share = openShare(page);
-      const mine = seat = {
+      const mine = membership = {
         hurry: share.hurry,
         end(pause) {
-          if (seat === mine) seat = null;
+          if (membership === mine) membership = null;
           share.leave();
           over(pause);
         },
       };
-      share.join({ page, seq, tab, post: (message) => { if (seat === mine) receive(message, share); } });
+      share.join({ page, seq, tab, post: (message) => { if (membership === mine) receive(message, share); } });
     });
   }
 
@@ -68,7 +68,7 @@
   function turnAway({ why, status }) {
     running = null;
     turnedAway = true;
-    seat?.end();
+    membership?.end();
     if (!given) clear(); // its subscriptions will be made anew, for whoever it is
     setState('stopped');
     report(Object.assign(new Error(why), { status }));
@@ -85,10 +85,10 @@
 
   /** 410: the server no longer knows the state of this document. A fresh one is the only way on. */
   function expire() {
-    if (!given) return seat?.end(forget());
+    if (!given) return membership?.end(forget());
     wanted = false;
     running = null;
-    seat?.end();
+    membership?.end();
     setState('stopped');
     const { page: last, time, early = 0 } = lastReload();
     const again = !succeeded && last === page;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-  /* ---- sharing: one tab has the line for all of them ----
+  /* ---- sharing: one tab has the connection for all of them ----
    *
    * Whoever holds the lock is the leader; the others wait for it, so that it passes on at once when a tab closes, crashes or is put
    * away. They tell the leader of their pages over a channel. Each holds a lock of its own as well, by which the leader learns
-   * that it has gone. Where there are no locks (plain HTTP) each tab has a line of its own.
+   * that it has gone. Where there are no locks (plain HTTP) each tab has a connection of its own.
    */
 
   function makeShare() {
     const name = `vault ${credentials} ${new URL('poll', script.src)}`; // who may send no cookies is not to be sent with them
     const channel = new BroadcastChannel(name);
-    const lines = [];
-    const others = new Map(); // tab -> member of a line, of another tab
+    const connections = [];
+    const others = new Map(); // tab -> member of a connection, of another tab
     const closing = new AbortController();
     let mine = null;     // this document's member
     let leader = null;   // the tab that leads; this tab's nonce: this one
@@ -30,10 +30,10 @@
     }
 
     function lineFor(member) {
-      let line = lines.find((each) => each.takes(member.page));
-      if (!line) lines.push(line = makeLine());
-      member.line = line;
-      line.join(member);
+      let connection = connections.find((each) => each.takes(member.page));
+      if (!connection) connections.push(connection = makeConnection());
+      member.connection = connection;
+      connection.join(member);
     }
 
     /* -- the leader -- */
@@ -49,14 +49,14 @@
     /** Another tab took over: this one did not answer for long, and what that one said meanwhile it took for a member's. */
     function step() {
       leader = null;
-      for (const member of [mine, ...others.values()]) member.line?.leave(member);
+      for (const member of [mine, ...others.values()]) member.connection?.leave(member);
       others.clear();
       stand();
       introduce();
     }
 
     function admit({ sender, page, seq }) {
-      others.get(sender)?.line.leave(others.get(sender));
+      others.get(sender)?.connection.leave(others.get(sender));
       const member = { page, seq, tab: sender, post: (message) => post({ to: sender, page, message }) };
       others.set(sender, member);
       lineFor(member);
@@ -67,7 +67,7 @@
     function dismiss(sender, member = others.get(sender)) {
       if (!member || others.get(sender) !== member) return;
       others.delete(sender);
-      member.line.leave(member);
+      member.connection.leave(member);
     }
 
     function serve({ sender, page, join, confirm, bye, hurry, ask }) {
@@ -75,8 +75,8 @@
       if (ask) post({ to: sender, page, leads: !member, message: {} });
       if (join) admit({ sender, page, ...join });
       else if (bye && member?.page === page) dismiss(sender);
-      else if (confirm && member?.page === page) member.line.confirm(member, confirm.of, confirm.seq);
-      else if (hurry) lines.forEach((line) => line.hurry());
+      else if (confirm && member?.page === page) member.connection.confirm(member, confirm.of, confirm.seq);
+      else if (hurry) connections.forEach((connection) => connection.hurry());
     }
 
     /* -- the others -- */
@@ -130,16 +130,16 @@
       },
       confirm(of, seq) {
         mine.seq = seq;
-        if (leader === tab) mine.line.confirm(mine, of, seq);
+        if (leader === tab) mine.connection.confirm(mine, of, seq);
         else post({ page: mine.page, confirm: { of, seq } });
       },
       hurry() {
-        if (leader === tab) lines.forEach((line) => line.hurry());
+        if (leader === tab) connections.forEach((connection) => connection.hurry());
         else post({ hurry: true });
       },
       leave() {
         clearInterval(watch);
-        if (leader === tab) for (const member of [mine, ...others.values()]) member.line.leave(member);
+        if (leader === tab) for (const member of [mine, ...others.values()]) member.connection.leave(member);
         else post({ page: mine.page, bye: true });
         closing.abort();
         channel.close();
@@ -149,13 +149,13 @@
 
   /** Without others to share with. */
   function makeAlone() {
-    const line = makeLine();
+    const connection = makeConnection();
     let mine;
     return {
-      join(member) { line.join(mine = member); },
-      confirm(of, seq) { line.confirm(mine, of, seq); },
-      hurry() { line.hurry(); },
-      leave() { line.leave(mine); },
+      join(member) { connection.join(mine = member); },
+      confirm(of, seq) { connection.confirm(mine, of, seq); },
+      hurry() { connection.hurry(); },
+      leave() { connection.leave(mine); },
     };
   }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-  /* ---- patience: how long until the next request ---- */
+  /* ---- backoff: how long until the next request ---- */
 
   // "Full jitter": anywhere between nothing and the bound, so that those who failed together do not return together.
   const jitter = (n) => Math.random() * Math.min(BACKOFF_MAX, BACKOFF * 2 ** n);
@@ -18,12 +18,12 @@
 
   /** Pauses {ms, firm, idle}: a firm one is what the server asked for and is kept, others end early when there is hope;
    * an idle one is no failure, only nothing to do. */
-  function makePatience(say) {
+  function makeBackoff(say) {
     let nap = null;   // {until, firm, idle, end} of the pause we are in
     let failures = 0; // in a row
     return {
       succeed() { failures = 0; },
-      backOff(pause = { ms: jitter(failures++) }) {
+      fail(pause = { ms: jitter(failures++) }) {
         say('backing off', pause.ms);
         return pause;
       },

@@ -3,8 +3,8 @@
 
   /** The network came back, the page is looked at again, the machine woke up: do not sit out what is no longer true. */
   function hurry() {
-    patience.hurry();
-    seat?.hurry();
+    backoff.hurry();
+    membership?.hurry();
   }
 
   const comeBack = () => { if (wanted && begun) go(); };

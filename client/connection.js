@@ -46,7 +46,7 @@
   const isFree = (member) => member.sent === undefined;
   const isReady = (member) => isFree(member) && !(member.until > Date.now());
 
-  function makeLine() {
+  function makeConnection() {
     const members = new Map(); // page -> member
     let runs = false;
     let live = null;    // what was last said of the state
@@ -57,7 +57,7 @@
     let ackTimer = null;
     let acking = false;
     let plain = false;  // a stream had not begun, and a plain answer came
-    const patience = makePatience(say);
+    const backoff = makeBackoff(say);
 
     function say(state, delay, answered) {
       if (state === live && delay === undefined && !answered) return;
@@ -66,7 +66,7 @@
     }
 
     function success() {
-      patience.succeed();
+      backoff.succeed();
       say('waiting', undefined, true);
     }
 
@@ -76,7 +76,7 @@
       while (members.size) {
         const asked = await choose();
         const pause = asked.length ? await ask(asked) : { ms: untilReady(), idle: true };
-        if (pause && members.size) await patience.sleep(pause);
+        if (pause && members.size) await backoff.sleep(pause);
       }
       runs = false;
       clearTimeout(ackTimer);
@@ -86,7 +86,7 @@
     async function choose() {
       const until = Date.now() + CONFIRMED;
       while (Date.now() < until && ![...members.values()].every(isFree)) {
-        await patience.sleep({ ms: until - Date.now(), idle: true });
+        await backoff.sleep({ ms: until - Date.now(), idle: true });
       }
       return [...members.values()].filter(isReady);
     }
@@ -98,7 +98,7 @@
 
     /** Somebody came, or may be asked for again. */
     function changed() {
-      if (runs) patience.stir();
+      if (runs) backoff.stir();
       else run();
       if (flight && [...members.values()].some(isMissed)) gathering ??= setTimeout(askAnew, GATHER);
     }
@@ -122,7 +122,7 @@
     async function ask(asked) {
       const abort = new AbortController();
       const mine = flight = { abort, since: Date.now(), heard: Date.now(), asked, tips: new Map(asked.map(({ page, seq }) => [page, seq])) };
-      const timers = [setTimeout(() => abort.abort(), timeout), setTimeout(() => say('waiting'), SETTLED)];
+      const timers = [setTimeout(() => abort.abort(), timeout), setTimeout(() => say('waiting'), HELD_AFTER)];
       const headers = {};
       if (live !== 'waiting') say('connecting');
       if (streams) {
@@ -137,7 +137,7 @@
         return abort.signal.aborted ? undefined : answered(response, body);
       } catch (error) {
         if (abort.signal.reason === HELLO) return doubt(asked);
-        return abort.signal.aborted ? undefined : patience.backOff();
+        return abort.signal.aborted ? undefined : backoff.fail();
       } finally {
         timers.forEach(clearTimeout);
         if (flight === mine) flight = null;
@@ -153,18 +153,18 @@
       switch (response.status) {
         case 200: return takeAnswer(body);
         case 204: return noNews(response);
-        case 403: return flight.asked.length > 1 ? patience.backOff() : forbidden(only, body);
-        case 410: return flight.asked.length > 1 ? patience.backOff() : expire(only);
+        case 403: return flight.asked.length > 1 ? backoff.fail() : forbidden(only, body);
+        case 410: return flight.asked.length > 1 ? backoff.fail() : expire(only);
         case 429:
-        case 503: return patience.backOff(retryAfter(response));
-        default: return patience.backOff();
+        case 503: return backoff.fail(retryAfter(response));
+        default: return backoff.fail();
       }
     }
 
     /** A rewrite rule, a front controller, a proxy or a login page has taken the URL: mod_vault answers with none of these. While the server is
      * restarted with another configuration it may pass; after that to ask again would only cost the application a 404 page each time. */
     function foreign(response) {
-      if (++foreigners < FOREIGN_MAX) return patience.backOff();
+      if (++foreigners < FOREIGN_MAX) return backoff.fail();
       foreigners = 0;
       const why = `${response.url.split('?')[0]} was answered by something else than mod_vault (status ${response.status}, `
         + `${response.headers.get('Content-Type') ?? 'no type'}): does a rewrite rule, a front controller or a proxy take it?`;
@@ -199,11 +199,11 @@
         parts = parse(body);
       } catch (error) {
         report(error);
-        return patience.backOff(); // same seq again: the server still has these updates
+        return backoff.fail(); // same seq again: the server still has these updates
       }
       arrived();
       const stale = parts.some((part) => part.seq !== undefined && part.seq === flight.tips.get(part.page));
-      if (stale) return patience.backOff(); // a cache repeats what we have
+      if (stale) return backoff.fail(); // a cache repeats what we have
       empties = 0;
       success();
       parts.forEach(take);
@@ -245,7 +245,7 @@
     /** The server's own word is final; somebody in between may think better of it. */
     function forbidden(member, body) {
       const { error } = read({ ok: false, status: 403 }, body);
-      return /^\s*\{/.test(body) ? refuse(member, error) : patience.backOff();
+      return /^\s*\{/.test(body) ? refuse(member, error) : backoff.fail();
     }
 
     function refuse(member, why, status = 403) {
@@ -295,14 +295,14 @@
     async function doubt(asked) {
       if (plain) return noStreams();
       plain = await sendAcknowledgement(asked);
-      return plain ? undefined : patience.backOff();
+      return plain ? undefined : backoff.fail();
     }
 
     /** To begin is no success yet. Streams that end or break at once, again and again, are cut by somebody in between: without them, then. */
     function ended(mine) {
-      const brief = Date.now() - mine.since < 1000;
-      empties = brief ? empties + 1 : 0;
-      if (!brief) patience.succeed();
+      const short = Date.now() - mine.since < 1000;
+      empties = short ? empties + 1 : 0;
+      if (!short) backoff.succeed();
       if (empties > EMPTY_MAX) noStreams();
     }
 
@@ -311,7 +311,7 @@
       if (!data || !flight) return;
       const part = readEvent(data);
       take(part);
-      patience.succeed();
+      backoff.succeed();
       empties = 0;
     }
 
@@ -369,7 +369,7 @@
       members.delete(member.page);
       if (members.size) return;
       flight?.abort.abort();
-      patience.end();
+      backoff.end();
     }
 
     return {
@@ -393,7 +393,7 @@
       },
       /** Do not sit out what is no longer true. */
       hurry() {
-        patience.hurry();
+        backoff.hurry();
         // Asleep, timers stood still; the server has given this poll up.
         if (flight && Date.now() - flight.heard > timeout) flight.abort.abort();
       },

@@ -190,8 +190,9 @@ static void say_refused(vaultctl_doctor_t *d, const vaultctl_visit_t *poll, cons
     if (poll->status == 410) {
         vaultctl_doctor_change(
             d, PROXIES,
-            "mod_vault does not know the page (410, \"%s\"): a cache keeps the HTML, or the page and "
-            "its polls reach different servers or virtual hosts",
+            "mod_vault does not know the page (410, \"%s\"): a cache keeps the HTML, the page and its polls "
+            "reach different servers or virtual hosts, or something in the page failed when it was rendered, "
+            "and VLT00011 in the error log says what",
             error);
     }
     else if (poll->status == 403) {
@@ -381,8 +382,9 @@ static void look_at_server(vaultctl_doctor_t *d, const char *poll)
         path = apr_psprintf(d->pool, "status?page=%.*s", NAME_LENGTH, d->html.page);
         page = ask_status(&options, path, &why, d->pool);
         if (page == NULL) {
-            vaultctl_doctor_fact(d, "The status at %s is that of another server: it does not know the page.",
-                                 options.url);
+            vaultctl_doctor_fact(
+                d, "The status at %s does not know the page: it is that of another server, or no page was kept.",
+                options.url);
             json_decref(check);
             return;
         }
@@ -450,8 +452,9 @@ static void look_at_html_stream(vaultctl_doctor_t *d)
     }
     else if (has_type(&stream, STREAM) && strstr(stream.body, "vault-expired") != NULL) {
         vaultctl_doctor_change(d, PROXIES,
-                               "mod_vault does not know the page: a cache keeps the HTML, or the page and its stream "
-                               "reach different servers or virtual hosts");
+                               "mod_vault does not know the page: a cache keeps the HTML, the page and its stream "
+                               "reach different servers or virtual hosts, or something in the page failed when it was "
+                               "rendered, and VLT00011 in the error log says what");
     }
     else if (has_type(&stream, STREAM) && stream.length > 0) {
         d->live = 1;

@@ -47,8 +47,8 @@ static const char *open_tailer(database_t *feed, const apr_table_t *given, apr_p
 
     if (look == NULL || strcmp(look, "0") != 0) {
         wrong = sql_parameter_range(&feed->log.look, given, "look", 10, 60000, pool);
+        wrong = wrong != NULL ? apr_pstrcat(pool, wrong, ", and 0", NULL) : NULL;
     }
-
     if (wrong == NULL) {
         wrong = sql_parameter_range(&feed->log.keep, given, "keep", 60, 31536000, pool);
     }

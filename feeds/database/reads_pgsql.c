@@ -90,6 +90,17 @@ static apr_status_t list(sql_call_t *c, database_reads_t *reads)
     return rv;
 }
 
+/* A query that has a plan may run, so it was the view that PostgreSQL refused. Without a plan the query itself is
+ * wrong, and naming its tables would not help. */
+static apr_status_t plan(sql_call_t *c, const json_t *query)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "EXPLAIN ");
+    database_query_append_form(c, query, sql);
+    return sql_conn_query(c, sql->text, NULL);
+}
+
 static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *reads, int *is_answer)
 {
     sql_statement_t *sql = sql_statement_make(c);
@@ -106,10 +117,10 @@ static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *r
         rv = list(c, reads);
     }
     else {
-        database_reads_doubt(reads, apr_psprintf(c->pool, "PostgreSQL says: %s", sql_conn_message(c)));
+        database_reads_doubt(reads, apr_psprintf(c->pool, "PostgreSQL makes no view of it: %s", sql_conn_message(c)));
     }
     sql_conn_rollback(c);
-    return rv;
+    return *is_answer ? rv : plan(c, query);
 }
 
 /* Rows get another xmin when they are written again. */

@@ -74,6 +74,7 @@ my %OF = (
     },
     pgsql => {
         counted => ['SELECT id FROM bids WHERE id<=counted()', qr/since it calls the function "counted", which is not IMMUTABLE: name them in "tables"/, 'a function'],
+        wrong => ['SELECT id FRM bids', qr/answers with error syntax error at or near "bids"/, 'no query at all'],
         pure => ['SELECT id FROM bids WHERE pure(id)>0', 'bids', 'a function that reads nothing'],
         operator => ['SELECT id FROM bids WHERE id=~=item', qr/since it calls the function "same"/, 'behind an operator'],
         part => ['SELECT id FROM part_one', qr/table "parted" is not watched/, 'a partition: its table'],

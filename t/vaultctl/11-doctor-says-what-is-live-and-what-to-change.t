@@ -157,6 +157,14 @@ says(doctor("$site/plain.html"), 0, 'a plain file', qr{Its HTML is a plain file 
 says(doctor($live =~ s{^}{127.0.0.1:@{[VaultTest::port_of()]}}r), 0, 'a URL without a scheme', 'A poll waits for news\.');
 
 # ---------------------------------------------------------------- a client of its own
+# A tag that fails leaves a page that the server does not keep.
+announce(qr/VLT00040: .*no table "nowhere"/, qr/VLT00011: the page cannot be kept live: /);
+site_file('/view/v11-fails.shtml', '<!--#vault poll="/test/rows?name=v11&interest=v11" --><!--#feed name="database" method="all" table="nowhere" -->');
+$said = says(doctor("$main/view/v11-fails.shtml"), 1, 'a page with a tag that fails',
+    'change: mod_vault does not know the page \(410, ".*"\): .* or something in the page failed when it was rendered, and VLT00011 in the error log says what; .*',
+    qr{The status at \Q$main\E/vault/ does not know the page: .*});
+note_sections($said->{out});
+
 my $source = '<turbo-stream-source src="<!--#echo var="HTTP_VAULT_STREAM" -->"></turbo-stream-source>';
 site_file('/view/v11-turbo.shtml', qq(<!--#vault stream="/test/rows?name=v11&interest=v11" -->$source));
 $said = says(doctor("$main/view/v11-turbo.shtml"), 0, 'a page whose stream Turbo takes',
@@ -169,7 +177,7 @@ $said = says(doctor("$main/view/v11-both.shtml"), 1, 'a page with both',
 note_sections($said->{out});
 file("htmx-$_->[0].html", qq(<!doctype html><body sse-connect="/$_->[1]?page=) . 'a' x 40 . '&amp;as=html">') for ['old', 'vault/poll'], ['off', 'silent/poll'], ['gone', 'nothing/poll'];
 for my $row (
-    ['old', 'mod_vault does not know the page: a cache keeps the HTML, or the page and its stream reach .*'],
+    ['old', 'mod_vault does not know the page: a cache keeps the HTML, the page and its stream reach .*'],
     ['off', 'The stream is refused \(406, ".*"\); see protocol\.md, .*'],
     ['gone', qr{\Q$site\E/nothing/poll answers 404, and it is something else than mod_vault that does: .*}],
 ) {
@@ -229,7 +237,7 @@ is_deeply([grep { m{^/(?:away|index\.html) } } @access[-2, -1]], ['/away hush -'
 
 # The status of another server, and one that may not be asked.
 announce(qr{AH01630: client denied by server configuration: \S+/denied});
-says(doctor('--url', "$site/vault/", "$main$live"), 0, 'the status of another server', qr{The status at \Q$site\E/vault/ is that of another server: it does not know the page\.});
+says(doctor('--url', "$site/vault/", "$main$live"), 0, 'the status of another server', qr{The status at \Q$site\E/vault/ does not know the page: it is that of another server, or no page was kept\.});
 says(doctor('--url', "$main/denied", "$main$live"), 0, 'a status that is closed',
     qr{What kind of server it is cannot be asked from here \(\Q$main\E/denied/status\?check answers 403\): .*});
 

@@ -9,96 +9,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "database_scene.h"
-#include "tail.h"
+#include "database_tailer.h"
 #include "touched.h"
 #include "unit.h"
 
 void vault_database_tail_suite(void);
 
-#define ARGS "{\"table\":\"logs\",\"limit\":1}"
 /* A tailer is killed at so many points of the first instructions of each step. VAULT_KILL_POINTS in the environment
  * says another number of them. */
 #define POINTS 5
 #define WINDOW 4000
-
-/* ------------------------------------------------------------ a tailer */
-
-typedef struct tailer_t {
-    database_tail_t tail;
-    sql_call_t c;
-} tailer_t;
-
-static void tailer_begin(tailer_t *t, const feed_t *feed)
-{
-    *t = (tailer_t){.tail = {.feed = feed->self, .dialect = &database_dialect_sqlite3}};
-    CU_ASSERT_EQUAL_FATAL(sql_background_begin(&t->c, feed->self), APR_SUCCESS);
-    CU_ASSERT_EQUAL_FATAL(sql_conn_take(&t->c), APR_SUCCESS);
-    database_tail_take_over(&t->tail);
-    database_tail_connect(&t->tail, NULL);
-}
-
-static void tailer_reads(tailer_t *t)
-{
-    int watched, again = 1;
-
-    while (again) {
-        CU_ASSERT_EQUAL_FATAL(database_tail_read(&t->tail, &t->c, &watched, &again), APR_SUCCESS);
-    }
-}
-
-static void tailer_end(tailer_t *t)
-{
-    database_tail_end(&t->tail);
-    sql_background_end(&t->c);
-}
-
-/* A process becomes the tailer, reads, and is the tailer no more. */
-static void succeed(const feed_t *feed)
-{
-    tailer_t t;
-
-    tailer_begin(&t, feed);
-    tailer_reads(&t);
-    tailer_end(&t);
-}
-
-/* Reads of pages that the ring did not answer, first views apart. */
-static int reads_by_sql(const feed_t *feed)
-{
-    database_figures_t figures;
-    int count = 0;
-
-    database_board_figures(feed->self, &figures);
-    for (int why = 0; why < DATABASE_WHYS; why++) {
-        count += why != DATABASE_WHY_FIRST ? (int)figures.by_sql[why] : 0;
-    }
-    return count;
-}
-
-/* The lines that a page is told now, each with a blank behind it. */
-static const char *told(feed_t *feed, host_page_t *page)
-{
-    json_t *rows = json_loads(ask(feed, page, "get_new_instances", ARGS), 0, NULL); /* NULL: nothing */
-    const char *lines = "";
-
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        lines = apr_pstrcat(suite_pool, lines, json_string_value(json_object_get(json_array_get(rows, i), "line")), " ",
-                            NULL);
-    }
-    json_decref(rows);
-    return lines;
-}
-
-static void check_told(feed_t *feed, host_page_t *page, const char *expected, const char *why)
-{
-    const char *lines = told(feed, page);
-
-    if (strcmp(lines, expected) != 0) {
-        fprintf(stderr, "\n  %s\n    expected \"%s\"\n    answer   \"%s\"\n", why, expected, lines);
-    }
-    CU_ASSERT_STRING_EQUAL(lines, expected);
-}
 
 /* ------------------------------------------------------------ killed at any instruction */
 
@@ -431,62 +351,6 @@ static void test_lost(void)
     }
 }
 
-/* ------------------------------------------------------------ nothing is watched */
-
-static void test_unwatched(void)
-{
-    host_page_t page = {0};
-    int watched = 1, again = 1;
-    tailer_t t;
-    scene_t s;
-
-    scene_begin(&s, "tail_unwatched.db", "", "");
-    tailer_begin(&t, &s.feed);
-    CU_ASSERT_EQUAL(database_tail_read(&t.tail, &t.c, &watched, &again), APR_SUCCESS);
-    CU_ASSERT_TRUE(!watched && !again && database_board_boot(s.feed.self) == 0);
-    ask(&s.feed, &page, "get_new_instances", ARGS);
-    ask(&s.feed, NULL, "save", "{\"table\":\"logs\",\"values\":{\"line\":\"a\"}}");
-    check_told(&s.feed, &page, "a ", "the writer has notified");
-    with_statements(&s.feed, "logs", database_dialect_watch);
-    tailer_reads(&t);
-    CU_ASSERT_NOT_EQUAL(database_board_boot(s.feed.self), 0);
-    host_notify("DB-logs");
-    ask(&s.feed, &page, "get_new_instances", ARGS);
-    stranger_does(s.other, "INSERT INTO logs(line) VALUES('b')");
-    tailer_reads(&t);
-    check_told(&s.feed, &page, "b ", "the tailer has");
-    tailer_end(&t);
-    scene_end(&s);
-}
-
-/* ------------------------------------------------------------ tickets */
-
-/* Another table is watched in the transaction of a change, so the tailer begins another life of the ring before it reads on. */
-static void test_served(void)
-{
-    scene_t s;
-
-    scene_begin(&s, "tail_served.db", "logs", "look=10");
-    while (!database_board_ask(s.feed.self)) {
-        apr_sleep(1000); /* until the tailer reads */
-    }
-    for (int i = 0; i < 20; i++) {
-        int before = host_notified("DB-logs");
-
-        stranger_does(s.other, apr_psprintf(suite_pool,
-                                            "BEGIN;INSERT INTO logs(line)VALUES('%d');"
-                                            "CREATE TABLE served%d(id INTEGER PRIMARY KEY);"
-                                            "INSERT INTO vault_watched(tbl,epoch,pruned,columns)"
-                                            "VALUES('served%d','e','','id');COMMIT",
-                                            i, i, i));
-        while (!database_board_ask(s.feed.self)) {
-            apr_sleep(100);
-        }
-        CU_ASSERT(host_notified("DB-logs") > before);
-    }
-    scene_end(&s);
-}
-
 void vault_database_tail_suite(void)
 {
     CU_pSuite suite = CU_add_suite("database_tail", scene_suite_start, scene_suite_stop);
@@ -497,6 +361,4 @@ void vault_database_tail_suite(void)
     CU_add_test(suite, "transactions", test_transactions);
     CU_add_test(suite, "a new connection", test_connection);
     CU_add_test(suite, "a database that has lost changes", test_lost);
-    CU_add_test(suite, "no table is watched, and then one is", test_unwatched);
-    CU_add_test(suite, "who has asked is served when all is told", test_served);
 }

@@ -67,6 +67,7 @@
     SUITE(database_position)                                                                                           \
     SUITE(database_properties)                                                                                         \
     SUITE(database_ring)                                                                                               \
+    SUITE(database_tables)                                                                                             \
     SUITE(database_tail)                                                                                               \
     SUITE(database_query)                                                                                              \
     SUITE(database_report)                                                                                             \

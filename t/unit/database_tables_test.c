@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which tables the tailer reads, on SQLite: tables are watched before, while and after it lists them. */
+#include <CUnit/CUnit.h>
+
+#include "board.h"
+#include "database_tailer.h"
+#include "unit.h"
+
+void vault_database_tables_suite(void);
+
+/* ------------------------------------------------------------ nothing is watched */
+
+static void test_unwatched(void)
+{
+    host_page_t page = {0};
+    int watched = 1, again = 1;
+    tailer_t t;
+    scene_t s;
+
+    scene_begin(&s, "tail_unwatched.db", "", "");
+    tailer_begin(&t, &s.feed);
+    CU_ASSERT_EQUAL(database_tail_read(&t.tail, &t.c, &watched, &again), APR_SUCCESS);
+    CU_ASSERT_TRUE(!watched && !again && database_board_boot(s.feed.self) == 0);
+    ask(&s.feed, &page, "get_new_instances", ARGS);
+    ask(&s.feed, NULL, "save", "{\"table\":\"logs\",\"values\":{\"line\":\"a\"}}");
+    check_told(&s.feed, &page, "a ", "the writer has notified");
+    with_statements(&s.feed, "logs", database_dialect_watch);
+    tailer_reads(&t);
+    CU_ASSERT_NOT_EQUAL(database_board_boot(s.feed.self), 0);
+    host_notify("DB-logs");
+    ask(&s.feed, &page, "get_new_instances", ARGS);
+    stranger_does(s.other, "INSERT INTO logs(line) VALUES('b')");
+    tailer_reads(&t);
+    check_told(&s.feed, &page, "b ", "the tailer has");
+    tailer_end(&t);
+    scene_end(&s);
+}
+
+/* ------------------------------------------------------------ tickets */
+
+/* Another table is watched in the transaction of a change, so the tailer begins another life of the ring before it reads on. */
+static void test_served(void)
+{
+    scene_t s;
+
+    scene_begin(&s, "tail_served.db", "logs", "look=10");
+    while (!database_board_ask(s.feed.self)) {
+        apr_sleep(1000); /* until the tailer reads */
+    }
+    for (int i = 0; i < 20; i++) {
+        int before = host_notified("DB-logs");
+
+        stranger_does(s.other, apr_psprintf(suite_pool,
+                                            "BEGIN;INSERT INTO logs(line)VALUES('%d');"
+                                            "CREATE TABLE served%d(id INTEGER PRIMARY KEY);"
+                                            "INSERT INTO vault_watched(tbl,epoch,pruned,columns)"
+                                            "VALUES('served%d','e','','id');COMMIT",
+                                            i, i, i));
+        while (!database_board_ask(s.feed.self)) {
+            apr_sleep(100);
+        }
+        CU_ASSERT(host_notified("DB-logs") > before);
+    }
+    scene_end(&s);
+}
+
+void vault_database_tables_suite(void)
+{
+    CU_pSuite suite = CU_add_suite("database_tables", scene_suite_start, scene_suite_stop);
+
+    CU_add_test(suite, "no table is watched, and then one is", test_unwatched);
+    CU_add_test(suite, "who has asked is served when all is told", test_served);
+}

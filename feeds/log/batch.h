@@ -24,7 +24,7 @@ typedef struct database_batch_t {
 
 /** Read one. On the connection that `c` has taken.
  * @param since   a position; NULL: no changes are wanted
- * @param tables  the watched tables: a list of objects with `tbl`
+ * @param tables  the watched tables: a list of objects with `tbl`; only with `since`
  * @param images  of const sql_table_t *: those whose images are wanted; NULL: none are
  * @return as sql_conn_query; to be freed in any case */
 apr_status_t database_batch_read(sql_call_t *c, database_batch_t *batch, const char *since, const json_t *tables,

@@ -160,20 +160,23 @@ static apr_status_t touch_all(const database_tail_t *tail, sql_call_t *c, databa
     return rv;
 }
 
-/* The tables that are watched now, and where the database is. */
+/* Where the database is, and then the tables that are watched. In this order: a table that is watched in between makes
+ * another text of batch->watchings, so the next read begins another life, with that table. */
 static apr_status_t read_state(database_tail_t *tail, sql_call_t *c, apr_array_header_t **known,
                                database_batch_t *batch)
 {
     json_t *tables = NULL;
-    apr_status_t rv = list_tables(c, &tables);
+    apr_status_t rv = database_batch_read(c, batch, NULL, NULL, NULL);
 
+    if (rv == APR_SUCCESS) {
+        rv = list_tables(c, &tables);
+    }
     if (rv != APR_SUCCESS) {
         return rv;
     }
     json_decref(tail->tables);
     tail->tables = tables;
-    rv = find_tables(tail, c, known);
-    return rv == APR_SUCCESS ? database_batch_read(c, batch, NULL, tail->tables, NULL) : rv;
+    return find_tables(tail, c, known);
 }
 
 static void begin_with(database_tail_t *tail, const database_batch_t *batch, const apr_array_header_t *known,

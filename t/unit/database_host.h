@@ -209,8 +209,18 @@ static apr_status_t host_fail(vault_call_t *call, apr_status_t status, const cha
 
 static void host_log(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* What another program does when something is logged, once; NULL: nothing. */
+__attribute__((unused)) static void (*host_logged)(void *);
+static void *host_logged_data;
+
 static void host_log(int level, const char *fmt, ...)
 {
+    void (*act)(void *) = host_logged;
+
+    host_logged = NULL;
+    if (act != NULL) {
+        act(host_logged_data);
+    }
 }
 
 static apr_status_t host_on_ack(vault_call_t *call, const char *data)

@@ -36,6 +36,36 @@ static void test_unwatched(void)
     scene_end(&s);
 }
 
+/* ------------------------------------------------------------ watched meanwhile */
+
+static void watch_logs(void *feed)
+{
+    with_statements(feed, "logs", database_dialect_watch);
+}
+
+/* The tailer logs that a table is gone after it has listed the watched tables. Then another one is watched: that one
+ * is not in its list. */
+static void test_watched_meanwhile(void)
+{
+    host_page_t page = {0};
+    tailer_t t;
+    scene_t s;
+
+    scene_begin(&s, "tables_meanwhile.db", "plain", "");
+    stranger_does(s.other, "DROP TABLE plain");
+    tailer_begin(&t, &s.feed);
+    host_logged_data = &s.feed;
+    host_logged = watch_logs;
+    tailer_reads(&t);
+    CU_ASSERT_PTR_NULL(host_logged);
+    ask(&s.feed, &page, "get_new_instances", ARGS);
+    stranger_does(s.other, "INSERT INTO logs(line) VALUES('a')");
+    tailer_reads(&t);
+    check_told(&s.feed, &page, "a ", "the tailer has listed the tables again");
+    tailer_end(&t);
+    scene_end(&s);
+}
+
 /* ------------------------------------------------------------ tickets */
 
 /* Another table is watched in the transaction of a change, so the tailer begins another life of the ring before it reads on. */
@@ -69,5 +99,6 @@ void vault_database_tables_suite(void)
     CU_pSuite suite = CU_add_suite("database_tables", scene_suite_start, scene_suite_stop);
 
     CU_add_test(suite, "no table is watched, and then one is", test_unwatched);
+    CU_add_test(suite, "a table is watched while the tailer lists them", test_watched_meanwhile);
     CU_add_test(suite, "who has asked is served when all is told", test_served);
 }

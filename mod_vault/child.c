@@ -23,7 +23,7 @@
 #include "server/server.h"
 #include "server/settings.h"
 #include "shm/heap.h"
-#include "suspend/bell.h"
+#include "suspend/park.h"
 #include "suspend/suspend.h"
 #include "throttle/throttle.h"
 #include "throttle/throttle_conf.h"
@@ -238,7 +238,7 @@ static int is_closed(void)
  * nobody who can come in and notify them, for minutes. Any event makes it look again. */
 static void keep_open(vault_waiters_t *waiters)
 {
-    if (vault_server->can_bell && is_closed()) {
+    if (vault_server->can_park && is_closed()) {
         vault_waiters_nudge(waiters);
     }
 }
@@ -272,7 +272,7 @@ static void hasten_end(void)
     apr_time_t now = vault_now();
 
     began = began ? began : now;
-    if (vault_server->can_bell && now - began >= ENDS_WITHIN) {
+    if (vault_server->can_park && now - began >= ENDS_WITHIN) {
         kill(getpid(), SIGTERM);
     }
 }
@@ -294,7 +294,7 @@ static void tick(void *baton)
         return;
     }
     if (vault_waiters_stopping(waiters)) {
-        vault_bell_dismiss();
+        vault_park_close_idle();
         return;
     }
     keep_open(waiters);
@@ -423,7 +423,7 @@ static void child_init(apr_pool_t *pchild, server_rec *s)
     server->scratch = make_scratch(pchild);
     rv = start_waiting(pchild);
     server->s = s;
-    server->can_bell = vault_bell_available();
+    server->can_park = vault_park_available();
     set_limits(s, vault_server->slot == 1);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,

@@ -27,8 +27,8 @@
 #include "request/realm.h"
 #include "request/request_line.h"
 #include "server/server.h"
-#include "suspend/bell.h"
-#include "suspend/handlers.h"
+#include "suspend/park.h"
+#include "suspend/redispatch.h"
 #include "throttle/throttle.h"
 #include "view/declared.h"
 #include "view/headers.h"
@@ -54,9 +54,9 @@ static void register_hooks(apr_pool_t *p)
     vault_request_line_hooks();
     vault_own_handler_hooks();
     vault_local_register(p);
-    vault_bell_hooks();
+    vault_park_hooks();
     vault_suspension_hooks();
-    vault_handlers_hooks();
+    vault_redispatch_hooks();
     vault_throttle_hooks();
     vault_view_hooks(p);
     vault_method_hooks();

@@ -30,7 +30,7 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "server/thread_quota.h"
-#include "suspend/bell.h"
+#include "suspend/park.h"
 #include "suspend/suspend.h"
 #include "suspend/wait_quota.h"
 
@@ -402,7 +402,7 @@ static const char *refuse_stream(const dispatch_t *d)
     if (!vault_wait_quota_allows(d->s)) {
         return TOO_MANY_OF_CLIENT;
     }
-    if (!vault_bell_usable(d->r) && vault_thread_quota_is_used_up()) {
+    if (!vault_park_usable(d->r) && vault_thread_quota_is_used_up()) {
         return TOO_MANY_THREADS;
     }
     if (!vault_unsent_allows(d->r, vault_wait_quota_client(d->s))) {

@@ -12,7 +12,7 @@
 #include "poll/poll_conf.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "suspend/handlers.h"
+#include "suspend/redispatch.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -56,7 +56,7 @@ vault_poll_page_status_t vault_poll_page_take_status(request_rec *r, const vault
  * page has, the one whose client is gone is the older. */
 static int is_late(request_rec *r, const vault_asked_t *asked)
 {
-    return vault_page_is_polled(vault_server->pages, &asked->page, asked->take.now) && vault_handlers_client_gone(r);
+    return vault_page_is_polled(vault_server->pages, &asked->page, asked->take.now) && vault_redispatch_client_gone(r);
 }
 
 vault_poll_page_status_t vault_poll_page_take(vault_poll_page_t *page, request_rec *r, const vault_asked_t *asked)

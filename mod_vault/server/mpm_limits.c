@@ -63,7 +63,7 @@ void vault_mpm_limits_of_child(vault_mpm_limits_t *mpm)
     int threads = 1;
 
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
-    mpm->connections = vault_server->can_bell ? connections_allow(threads) : (unsigned)(threads > 0 ? threads : 1);
+    mpm->connections = vault_server->can_park ? connections_allow(threads) : (unsigned)(threads > 0 ? threads : 1);
     mpm->descriptors = descriptors_allow();
     mpm->waiting = mpm->connections < mpm->descriptors ? mpm->connections : mpm->descriptors;
     if (vault_settings()->max_waiting) {
@@ -86,7 +86,7 @@ unsigned vault_mpm_limits_of_client(const vault_mpm_limits_t *mpm)
 
 int vault_mpm_limits_are_small(const vault_mpm_limits_t *mpm)
 {
-    return vault_server->can_bell && mpm->waiting < FEW;
+    return vault_server->can_park && mpm->waiting < FEW;
 }
 
 int vault_mpm_limits_are_exceeded(const vault_mpm_limits_t *mpm)
@@ -166,7 +166,7 @@ static void look_at_mpm(apr_array_header_t *warnings)
     ap_mpm_query(AP_MPMQ_MAX_SPARE_THREADS, &spare);
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
-    if (vault_server->can_bell && spare > 0 && spare < threads * servers) {
+    if (vault_server->can_park && spare > 0 && spare < threads * servers) {
         warn(warnings, apr_psprintf(warnings->pool,
                                     "MaxSpareThreads %d is less than MaxRequestWorkers %d: httpd retires children that "
                                     "look idle while they hold polls",

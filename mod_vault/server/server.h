@@ -34,7 +34,7 @@ typedef struct vault_server_t {
     unsigned max_waiting;        /* const after child_init */
     unsigned max_client_waiting; /* const after child_init; in all children */
     apr_pool_t *scratch;         /* const after child_init; parent of short-lived pools of any thread */
-    int can_bell;                /* const after child_init: the MPM can wait for us */
+    int can_park;                /* const after child_init: the MPM can wait for us */
     int ends;                    /* this child ends in a signal handler: call nobody */
     server_rec *s;               /* const after post_config: for the log outside of requests */
 } vault_server_t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suspended requests, from the call that suspends to the one that wakes. What comes then is done in handlers.c. */
+/* Suspended requests, from the call that suspends to the one that wakes. What comes then is done in redispatch.c. */
 #include "suspend/suspend.h"
 
 #include "apr_optional_hooks.h"
@@ -13,9 +13,9 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "server/thread_quota.h"
-#include "suspend/bell.h"
-#include "suspend/handlers.h"
-#include "suspend/visit.h"
+#include "suspend/park.h"
+#include "suspend/redispatch.h"
+#include "suspend/conn_ctx.h"
 #include "suspend/wait_quota.h"
 
 APLOG_USE_MODULE(vault);
@@ -111,7 +111,7 @@ static apr_status_t filter_gate(ap_filter_t *f, apr_bucket_brigade *bb)
 /* Any thread: the older ones below are not looked at for a request that waits, which is the latest. */
 vault_suspension_t *vault_suspension_find(const request_rec *r)
 {
-    const vault_visit_t *v = vault_visit_of(r->connection);
+    const vault_conn_ctx_t *v = vault_conn_ctx_of(r->connection);
     vault_suspension_t *s = v ? __atomic_load_n(&v->suspensions, __ATOMIC_ACQUIRE) : NULL;
 
     while (s && s->r != r) {
@@ -157,7 +157,7 @@ void vault_suspension_revoke(vault_suspension_t *s)
     if (vault_server->waiters) {
         vault_poll_end(vault_server->waiters, &s->poll);
     }
-    vault_bell_forget(s);
+    vault_park_forget(s);
     s->causes = 0;
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, s->r,
                   VLTNO(00202) "a handler suspended the request and did not return SUSPENDED: %s", s->r->uri);
@@ -172,7 +172,7 @@ void vault_suspension_gone(vault_suspension_t *s)
     if (vault_server->waiters && (s->poll.bell >= 0 || s->poll.attached)) {
         vault_poll_end(vault_server->waiters, &s->poll);
     }
-    vault_bell_forget(s);
+    vault_park_forget(s);
     vault_suspension_complete(s);
 }
 
@@ -182,7 +182,7 @@ static apr_status_t pool_goes(void *data)
     vault_suspension_t *s = data, **link;
 
     vault_suspension_gone(s);
-    for (link = &vault_visit_of(s->r->connection)->suspensions; *link; link = &(*link)->below) {
+    for (link = &vault_conn_ctx_of(s->r->connection)->suspensions; *link; link = &(*link)->below) {
         if (*link == s) {
             __atomic_store_n(link, s->below, __ATOMIC_RELEASE);
             break;
@@ -193,7 +193,7 @@ static apr_status_t pool_goes(void *data)
 
 static void make_known(vault_suspension_t *s)
 {
-    vault_visit_t *v = vault_visit_make(s->r->connection);
+    vault_conn_ctx_t *v = vault_conn_ctx_make(s->r->connection);
 
     if (!s->known) {
         s->known = 1;
@@ -246,7 +246,7 @@ static int enter_thread(vault_suspension_t *s)
 
 static apr_status_t begin_waiting(vault_suspension_t *s, int tells)
 {
-    int bell = vault_bell_usable(s->r);
+    int bell = vault_park_usable(s->r);
 
     if (!has_room(s) || (!bell && !enter_thread(s)) || !vault_wait_quota_take(s)) {
         if (!s->known) {
@@ -264,7 +264,7 @@ static apr_status_t begin_waiting(vault_suspension_t *s, int tells)
     }
     __atomic_store_n(&s->suspended, 1, __ATOMIC_SEQ_CST);
     if (bell) {
-        vault_bell_suspend(s);
+        vault_park_suspend(s);
     }
     return APR_SUCCESS;
 }
@@ -306,7 +306,7 @@ static const char *may_suspend(const request_rec *r, apr_status_t *rv)
         return "it is the answer to an error";
     }
     *rv = APR_EINIT;
-    if (!vault_handlers_run_for(r) || r->eos_sent) {
+    if (!vault_redispatch_is_running(r) || r->eos_sent) {
         return "this thread does not run a handler of it";
     }
     *rv = APR_ECONNABORTED;

@@ -3,9 +3,9 @@
  * @file suspend.h
  * Suspended requests: what vault.h offers to every module, and the little more that the dispatcher needs.
  *
- * A request waits by the bell where that can be (bell.h): its handler has returned SUSPENDED and no thread has it. Elsewhere it waits
+ * A request waits by the bell where that can be (park.h): its handler has returned SUSPENDED and no thread has it. Elsewhere it waits
  * in its thread: a handler hook before all others runs the handlers itself, and where they come back with SUSPENDED it sleeps there
- * and runs them again (handlers.h). Either way the one that wakes is a thread which then owns the request, and vault_handlers_go_on() says
+ * and runs them again (redispatch.h). Either way the one that wakes is a thread which then owns the request, and vault_redispatch() says
  * what becomes of it.
  *
  * The dispatcher waits for interests, may be told that its client moves, and knows what it was woken for; so it attaches the poll
@@ -80,7 +80,7 @@ apr_status_t vault_suspension_wait(vault_suspension_t *s, void *baton);
  * @return NULL: it has not waited for the dispatcher */
 void *vault_suspension_woken(const request_rec *r);
 
-/* ------------------------------------------- for bell.c and handlers.c */
+/* ------------------------------------------- for park.c and redispatch.c */
 
 /** The suspension of `r` if it has ever waited, or NULL. Any thread, as long as `r` is there. */
 vault_suspension_t *vault_suspension_find(const request_rec *r);

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file handlers.h
+ * @file redispatch.h
  * Runs the handlers of requests that may be suspended.
  *
  * A handler hook before all others knows whose handlers a thread runs. Where there is a bell it does nothing more, and the worker that
- * a ring brings calls vault_handlers_go_on(). Elsewhere it runs the other handlers itself; where they come back with SUSPENDED it
+ * a ring brings calls vault_redispatch(). Elsewhere it runs the other handlers itself; where they come back with SUSPENDED it
  * sleeps, and calls the same.
  *
  * The handlers run again by ap_run_handler(): ap_invoke_handler() would insert the request's filters once more.
  *
  * Threads: the one that has the request.
  */
-#ifndef VAULT_HANDLERS_H
-#define VAULT_HANDLERS_H
+#ifndef VAULT_REDISPATCH_H
+#define VAULT_REDISPATCH_H
 
 #include "suspend/suspend.h"
 
 /** Does this thread run the handlers of `r`? Any thread. */
-int vault_handlers_run_for(const request_rec *r);
+int vault_redispatch_is_running(const request_rec *r);
 
 /** Has the client hung up, or closed its half of the connection? Reads nothing. By the thread that owns the request. */
-int vault_handlers_client_gone(const request_rec *r);
+int vault_redispatch_client_gone(const request_rec *r);
 
 /** Whoever woke it: let the handlers run again, or end it, or let it wait on.
  * @return as a handler does; SUSPENDED: it waits again; DECLINED: it waits on, as if nothing had been */
-int vault_handlers_go_on(vault_suspension_t *s);
+int vault_redispatch(vault_suspension_t *s);
 
 /** Register the hooks of this file. */
-void vault_handlers_hooks(void);
+void vault_redispatch_hooks(void);
 
 #endif

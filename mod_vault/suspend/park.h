@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file bell.h
+ * @file park.h
  * A request that waits without a thread: the connection's socket carries an eventfd while it waits.
  *
  * What the MPM polls meanwhile is the bell of the poll (waiters.h). Whatever rings it, the MPM brings the connection to one of its
@@ -8,11 +8,11 @@
  * time-outs and TLS stay the MPM's. Needs the event MPM of httpd 2.4.63 or later (CONN_STATE_ASYNC_WAITIO).
  *
  * Who has the request: the worker in the handler until it has returned SUSPENDED to the MPM; then nobody, only the bell may be
- * rung; then the worker that the MPM brings, which calls vault_handlers_go_on(). When the MPM ends the connection instead (Timeout,
+ * rung; then the worker that the MPM brings, which calls vault_redispatch(). When the MPM ends the connection instead (Timeout,
  * shutdown) it calls vault_suspension_gone(), or the request's pool goes, and with it the suspension.
  */
-#ifndef VAULT_BELL_H
-#define VAULT_BELL_H
+#ifndef VAULT_PARK_H
+#define VAULT_PARK_H
 
 #include "httpd.h"
 
@@ -35,23 +35,23 @@ vault_client_t vault_client_look(request_rec *r, int reads, apr_pool_t *scratch)
 int vault_client_stirs(const request_rec *r);
 
 /** Can the MPM of this process wait for us? */
-int vault_bell_available(void);
+int vault_park_available(void);
 
 /** Can this request wait by the bell? Not on an internal redirect (the core takes SUSPENDED for an error there), not in a
  * subrequest, not on an HTTP/2 stream. */
-int vault_bell_usable(const request_rec *r);
+int vault_park_usable(const request_rec *r);
 
 /** Let the request wait; its handlers must return SUSPENDED next, whatever rings meanwhile. */
-void vault_bell_suspend(vault_suspension_t *s);
+void vault_park_suspend(vault_suspension_t *s);
 
 /** It waits no more. Nothing, if it does not. */
-void vault_bell_forget(const vault_suspension_t *s);
+void vault_park_forget(const vault_suspension_t *s);
 
 /** This child is stopping: end the connections that idle after an answer, as the MPM ends those in keep-alive. Any thread; may be
  * called again. */
-void vault_bell_dismiss(void);
+void vault_park_close_idle(void);
 
 /** Register the hooks of this file. */
-void vault_bell_hooks(void);
+void vault_park_hooks(void);
 
 #endif

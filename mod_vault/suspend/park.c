@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting without a thread on the event MPM. bell.h says how; the order of things here is that of one wait:
+/* Waiting without a thread on the event MPM. park.h says how; the order of things here is that of one wait:
  * process_connection (as it is left) -> suspend_connection -> the bell -> resume_connection -> process_connection (as it is entered).
  */
-#include "suspend/bell.h"
+#include "suspend/park.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -22,8 +22,8 @@
 #include "base/spare.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "suspend/handlers.h"
-#include "suspend/visit.h"
+#include "suspend/redispatch.h"
+#include "suspend/conn_ctx.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -65,27 +65,27 @@ int vault_client_stirs(const request_rec *r)
     return client.fd < 0 || poll(&client, 1, 0) != 0;
 }
 
-#if defined(AP_MPMQ_CAN_WAITIO) && !defined(VAULT_WITHOUT_BELL)
+#if defined(AP_MPMQ_CAN_WAITIO) && !defined(VAULT_WITHOUT_PARK)
 
 /* Not for each answer of a page that changes all the time: that would cost more than the answer. A quiet one polls again by then. */
 #define GIVE_BACK_EVERY apr_time_from_sec(10)
 
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
-static vault_visit_t *idle;
+static vault_conn_ctx_t *idle;
 
-int vault_bell_available(void)
+int vault_park_available(void)
 {
     int can = 0;
 
     return ap_mpm_query(AP_MPMQ_CAN_WAITIO, &can) == APR_SUCCESS && can;
 }
 
-int vault_bell_usable(const request_rec *r)
+int vault_park_usable(const request_rec *r)
 {
     const conn_rec *c = r->connection;
 
-    return vault_server->can_bell && !r->main && !r->prev && !c->master && c->cs && !c->clogging_input_filters &&
-           vault_visit_of(c);
+    return vault_server->can_park && !r->main && !r->prev && !c->master && c->cs && !c->clogging_input_filters &&
+           vault_conn_ctx_of(c);
 }
 
 static void wait_for_reading(conn_rec *c)
@@ -94,23 +94,23 @@ static void wait_for_reading(conn_rec *c)
     c->cs->sense = CONN_SENSE_WANT_READ;
 }
 
-void vault_bell_suspend(vault_suspension_t *s)
+void vault_park_suspend(vault_suspension_t *s)
 {
-    vault_visit_of(s->r->connection)->waiting = s;
+    vault_conn_ctx_of(s->r->connection)->waiting = s;
 }
 
 /* The connection may have come to wait for another request by now, since one that is answered lives until its last byte has been
  * taken. */
-void vault_bell_forget(const vault_suspension_t *s)
+void vault_park_forget(const vault_suspension_t *s)
 {
-    vault_visit_t *v = vault_visit_of(s->r->connection);
+    vault_conn_ctx_t *v = vault_conn_ctx_of(s->r->connection);
 
     if (v && v->waiting == s) {
         v->waiting = NULL;
     }
 }
 
-static void link_idle(conn_rec *c, vault_visit_t *v)
+static void link_idle(conn_rec *c, vault_conn_ctx_t *v)
 {
     pthread_mutex_lock(&idle_lock);
     apr_os_sock_get(&v->idle_fd, ap_get_conn_socket(c));
@@ -123,7 +123,7 @@ static void link_idle(conn_rec *c, vault_visit_t *v)
     pthread_mutex_unlock(&idle_lock);
 }
 
-static void unlink_idle(vault_visit_t *v)
+static void unlink_idle(vault_conn_ctx_t *v)
 {
     pthread_mutex_lock(&idle_lock);
     if (v->link) {
@@ -137,9 +137,9 @@ static void unlink_idle(vault_visit_t *v)
 }
 
 /* A client that has just sent its next poll is heard: what has arrived stays readable. */
-void vault_bell_dismiss(void)
+void vault_park_close_idle(void)
 {
-    vault_visit_t *v;
+    vault_conn_ctx_t *v;
 
     pthread_mutex_lock(&idle_lock);
     for (v = idle; v; v = v->next) {
@@ -163,7 +163,7 @@ static void report_unwatched(apr_status_t rv)
 /* The MPM is about to poll: give it the bell, and the client's socket to the waker. */
 static void suspend_connection(conn_rec *c, request_rec *r)
 {
-    vault_visit_t *v = c->master ? NULL : vault_visit_of(c);
+    vault_conn_ctx_t *v = c->master ? NULL : vault_conn_ctx_of(c);
     apr_socket_t *socket;
     apr_status_t rv;
 
@@ -192,7 +192,7 @@ static void suspend_connection(conn_rec *c, request_rec *r)
 /* Before anything else of the MPM's: the socket is itself again. Also at Timeout, shutdown and when the pool goes. */
 static void resume_connection(conn_rec *c, request_rec *r)
 {
-    vault_visit_t *v = c->master ? NULL : vault_visit_of(c);
+    vault_conn_ctx_t *v = c->master ? NULL : vault_conn_ctx_of(c);
     apr_socket_t *socket;
     apr_os_sock_t carried = -1;
 
@@ -242,7 +242,7 @@ static void stay(conn_rec *c)
     }
     if (f->frec->filter_func.out_func(f, NULL) == APR_SUCCESS && !c->data_in_output_filters &&
         !c->data_in_input_filters) {
-        vault_visit_of(c)->stays = 1;
+        vault_conn_ctx_of(c)->stays = 1;
         wait_for_reading(c);
     }
 }
@@ -257,7 +257,7 @@ static apr_allocator_t *own_allocator(const conn_rec *c)
 
 /* What earlier requests left free stays with the connection's allocator, up to MaxMemFree, for as long as the poll waits: give it
  * back. */
-static void give_back_memory(conn_rec *c, vault_visit_t *v)
+static void give_back_memory(conn_rec *c, vault_conn_ctx_t *v)
 {
     apr_allocator_t *allocator = own_allocator(c);
 
@@ -267,7 +267,7 @@ static void give_back_memory(conn_rec *c, vault_visit_t *v)
 }
 
 /* Woken: it needs again what it has given. */
-static void take_memory(conn_rec *c, vault_visit_t *v)
+static void take_memory(conn_rec *c, vault_conn_ctx_t *v)
 {
     if (v->given) {
         vault_spare_take(own_allocator(c), v->given);
@@ -276,7 +276,7 @@ static void take_memory(conn_rec *c, vault_visit_t *v)
 }
 
 /* Rung: the request goes on in this worker, and ends as the core ends one. */
-static void go_on(conn_rec *c, vault_visit_t *v)
+static void go_on(conn_rec *c, vault_conn_ctx_t *v)
 {
     vault_suspension_t *s = v->waiting;
     request_rec *r = s->r;
@@ -285,7 +285,7 @@ static void go_on(conn_rec *c, vault_visit_t *v)
     v->waiting = NULL;
     take_memory(c, v);
     c->cs->state = CONN_STATE_HANDLER;
-    status = vault_handlers_go_on(s);
+    status = vault_redispatch(s);
     if (status == SUSPENDED || status == DECLINED) {
         v->waiting = s;
         if (status == SUSPENDED) {
@@ -299,7 +299,7 @@ static void go_on(conn_rec *c, vault_visit_t *v)
 }
 
 /* The other hooks have run, and with them perhaps a request, which perhaps waits. */
-static void look_for_wait(conn_rec *c, vault_visit_t *v)
+static void look_for_wait(conn_rec *c, vault_conn_ctx_t *v)
 {
     apr_time_t now = vault_now();
 
@@ -316,13 +316,13 @@ static void look_for_wait(conn_rec *c, vault_visit_t *v)
 
 static int process_connection(conn_rec *c)
 {
-    vault_visit_t *v;
+    vault_conn_ctx_t *v;
     int rc = OK;
 
-    if (c->master || !c->cs || !vault_server->can_bell) {
+    if (c->master || !c->cs || !vault_server->can_park) {
         return DECLINED;
     }
-    v = vault_visit_make(c);
+    v = vault_conn_ctx_make(c);
     if (v->inside) {
         return DECLINED;
     }
@@ -346,7 +346,7 @@ static int process_connection(conn_rec *c)
     return rc;
 }
 
-void vault_bell_hooks(void)
+void vault_park_hooks(void)
 {
     ap_hook_process_connection(process_connection, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_suspend_connection(suspend_connection, NULL, NULL, APR_HOOK_REALLY_LAST);
@@ -355,29 +355,29 @@ void vault_bell_hooks(void)
 
 #else /* an httpd whose MPM cannot wait for us: polls wait in threads */
 
-int vault_bell_available(void)
+int vault_park_available(void)
 {
     return 0;
 }
 
-int vault_bell_usable(const request_rec *r)
+int vault_park_usable(const request_rec *r)
 {
     return 0;
 }
 
-void vault_bell_suspend(vault_suspension_t *s)
+void vault_park_suspend(vault_suspension_t *s)
 {
 }
 
-void vault_bell_forget(const vault_suspension_t *s)
+void vault_park_forget(const vault_suspension_t *s)
 {
 }
 
-void vault_bell_dismiss(void)
+void vault_park_close_idle(void)
 {
 }
 
-void vault_bell_hooks(void)
+void vault_park_hooks(void)
 {
 }
 

@@ -2,7 +2,7 @@
 /* Runs the handlers of requests that may be suspended: again when one is woken, and in its thread from the first where there is no
  * bell for it.
  */
-#include "suspend/handlers.h"
+#include "suspend/redispatch.h"
 
 #include <poll.h>
 
@@ -16,7 +16,7 @@
 #include "request/request_line.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "suspend/bell.h"
+#include "suspend/park.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -28,7 +28,7 @@ static __thread const request_rec *handling;
 /* The request whose handlers are run by wait_in_thread() in this thread. */
 static __thread const request_rec *kept;
 
-int vault_handlers_run_for(const request_rec *r)
+int vault_redispatch_is_running(const request_rec *r)
 {
     return handling == r;
 }
@@ -36,7 +36,7 @@ int vault_handlers_run_for(const request_rec *r)
 /* ------------------------------------------------------------------ going on */
 
 /* Its body may not have been read, so nothing may be: what counts is the connection. */
-int vault_handlers_client_gone(const request_rec *r)
+int vault_redispatch_client_gone(const request_rec *r)
 {
     struct pollfd p = {.fd = -1, .events = POLLRDHUP};
     conn_rec *c = r->connection;
@@ -123,11 +123,11 @@ static int drop(vault_suspension_t *s)
     return finish(s, OK);
 }
 
-int vault_handlers_go_on(vault_suspension_t *s)
+int vault_redispatch(vault_suspension_t *s)
 {
     s->causes = s->tells ? vault_poll_detach(vault_server->waiters, &s->poll)
                          : vault_poll_take(vault_server->waiters, &s->poll);
-    if (!s->causes && !s->tells && !vault_handlers_client_gone(s->r)) {
+    if (!s->causes && !s->tells && !vault_redispatch_client_gone(s->r)) {
         return DECLINED; /* rung for nothing */
     }
     vault_suspension_off(s);
@@ -202,7 +202,7 @@ static int wait_in_thread(request_rec *r)
         flush(s);
         do {
             sleep_until_woken(s);
-            status = vault_handlers_go_on(s);
+            status = vault_redispatch(s);
         } while (status == DECLINED);
     }
     count_out();
@@ -219,7 +219,7 @@ static int before_handlers(request_rec *r)
         return DECLINED;
     }
     handling = r;
-    if (kept == r || !vault_server->waiters || vault_bell_usable(r)) {
+    if (kept == r || !vault_server->waiters || vault_park_usable(r)) {
         return DECLINED;
     }
     status = wait_in_thread(r);
@@ -234,7 +234,7 @@ static int forget_handling(request_rec *r)
     return DECLINED;
 }
 
-void vault_handlers_hooks(void)
+void vault_redispatch_hooks(void)
 {
     ap_hook_post_read_request(forget_handling, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_hook_handler(before_handlers, NULL, NULL, BEFORE_ALL);

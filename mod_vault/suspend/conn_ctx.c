@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds or makes what the module keeps for a connection. */
-#include "suspend/visit.h"
+#include "suspend/conn_ctx.h"
 
 #include "server/server.h"
 
-vault_visit_t *vault_visit_of(const conn_rec *c)
+vault_conn_ctx_t *vault_conn_ctx_of(const conn_rec *c)
 {
     return ap_get_module_config(c->conn_config, &vault_module);
 }
 
-vault_visit_t *vault_visit_make(conn_rec *c)
+vault_conn_ctx_t *vault_conn_ctx_make(conn_rec *c)
 {
-    vault_visit_t *v = vault_visit_of(c);
+    vault_conn_ctx_t *v = vault_conn_ctx_of(c);
 
     if (!v) {
         v = apr_pcalloc(c->pool, sizeof(*v));

@@ -72,7 +72,7 @@ static void leave(dispatch_t *d)
 {
     vault_poll_pages_leave(&d->pages);
     if (vault_server->waiters && d->s) {
-        vault_poll_end(vault_server->waiters, &d->s->poll);
+        vault_waiter_close(vault_server->waiters, &d->s->waiter);
         vault_suspension_leave(d->s);
     }
 }
@@ -81,7 +81,7 @@ static void leave(dispatch_t *d)
 static int answer_nothing(dispatch_t *d)
 {
     if (d->stream) {
-        vault_poll_detach(vault_server->waiters, &d->s->poll);
+        vault_waiter_detach(vault_server->waiters, &d->s->waiter);
         d->over = 1;
         return DECLINED;
     }
@@ -171,7 +171,7 @@ static void end_before_retry(dispatch_t *d)
 /* Look at the pages and let the poll wait. WAIT: it is attached, armed, and nothing has moved. Else it is detached. */
 static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
 {
-    int able = vault_server->waiters && d->s->poll.bell >= 0, waits;
+    int able = vault_server->waiters && d->s->waiter.wakeup >= 0, waits;
     verdict_t verdict;
 
     vault_poll_pages_read(&d->pages, scratch);
@@ -179,16 +179,16 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
         return ANSWER;
     }
     end_before_retry(d);
-    d->s->poll.due = vault_poll_pages_due(&d->pages, d->deadline);
-    d->s->poll.end = d->deadline;
-    waits = able &&
-            vault_poll_attach(vault_server->waiters, &d->s->poll, d->pages.interests.waits, d->pages.interests.count);
+    d->s->waiter.due = vault_poll_pages_due(&d->pages, d->deadline);
+    d->s->waiter.end = d->deadline;
+    waits = able && vault_waiter_attach(vault_server->waiters, &d->s->waiter, d->pages.interests.waits,
+                                        d->pages.interests.count);
     verdict = compare(d, scratch);
     if (verdict == WAIT && !waits) {
         return able ? STOPPING : UNABLE;
     }
     if (verdict != WAIT && waits) {
-        vault_poll_detach(vault_server->waiters, &d->s->poll);
+        vault_waiter_detach(vault_server->waiters, &d->s->waiter);
     }
     return verdict;
 }
@@ -248,7 +248,7 @@ static int woken(dispatch_t *d, apr_pool_t *scratch)
     unsigned causes = d->s->causes;
 
     vault_poll_pages_woken(&d->pages, causes);
-    if (d->s->poll.writes && causes) {
+    if (d->s->waiter.writes && causes) {
         return answer_gone(d); /* it reads too slowly: what it has not got it asks for again */
     }
     if (causes == VAULT_CAUSE_END && d->stream && vault_now() < d->end) {
@@ -293,7 +293,7 @@ static int suspend(dispatch_t *d, apr_pool_t *scratch)
     if ((result = refuse_to_wait(d, scratch)) != DECLINED || d->over != over) {
         return result;
     }
-    vault_poll_finish(vault_server->waiters, &d->s->poll);
+    vault_waiter_finish(vault_server->waiters, &d->s->waiter);
     return vault_suspension_wait(d->s, d) == APR_SUCCESS ? SUSPENDED : answer_refused(d, TOO_MANY);
 }
 
@@ -306,9 +306,9 @@ static int wait_for_writing(dispatch_t *d, int slept, apr_pool_t *scratch)
     if (!slept) {
         d->drop = now + hold;
     }
-    d->s->poll.due = d->s->poll.end = d->drop;
-    d->s->poll.writes = !slept ? LOOK_FIRST : slept < LOOK_LAST ? 2 * slept : LOOK_LAST;
-    if (now - d->end > hold || !vault_poll_attach(vault_server->waiters, &d->s->poll, NULL, 0)) {
+    d->s->waiter.due = d->s->waiter.end = d->drop;
+    d->s->waiter.writes = !slept ? LOOK_FIRST : slept < LOOK_LAST ? 2 * slept : LOOK_LAST;
+    if (now - d->end > hold || !vault_waiter_attach(vault_server->waiters, &d->s->waiter, NULL, 0)) {
         return answer_gone(d);
     }
     vault_poll_pages_stay(&d->pages, d->drop);
@@ -319,9 +319,9 @@ static int wait_for_writing(dispatch_t *d, int slept, apr_pool_t *scratch)
 static int push(dispatch_t *d, apr_pool_t *scratch)
 {
     apr_status_t rv = vault_stream_push(d->stream);
-    int slept = d->s->poll.writes;
+    int slept = d->s->waiter.writes;
 
-    d->s->poll.writes = 0;
+    d->s->waiter.writes = 0;
     if (APR_STATUS_IS_EAGAIN(rv) || rv == APR_EBUSY) {
         return wait_for_writing(d, rv == APR_EBUSY ? slept : 0, scratch);
     }
@@ -393,7 +393,7 @@ static dispatch_t *make_dispatch(request_rec *r, const vault_poll_request_t *q)
 /* Why no stream can be had now; NULL: one can. A poll is told when it would wait; a stream, which has begun to answer by then, before. */
 static const char *refuse_stream(const dispatch_t *d)
 {
-    if (!vault_server->waiters || d->s->poll.bell < 0) {
+    if (!vault_server->waiters || d->s->waiter.wakeup < 0) {
         return "no poll can wait here";
     }
     if (vault_waiters_count(vault_server->waiters) >= vault_server->max_waiting) {

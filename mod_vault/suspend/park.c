@@ -181,9 +181,9 @@ static void suspend_connection(conn_rec *c, request_rec *r)
     if (v->fd < 0) {
         return; /* a stop at once has closed it already */
     }
-    vault_poll_carry(vault_server->waiters, &v->waiting->poll, 1);
-    apr_os_sock_put(&socket, &v->waiting->poll.bell, c->pool);
-    rv = vault_waiters_watch(vault_server->waiters, v->fd, &v->waiting->poll, v->waiting->tells);
+    vault_waiter_carry(vault_server->waiters, &v->waiting->waiter, 1);
+    apr_os_sock_put(&socket, &v->waiting->waiter.wakeup, c->pool);
+    rv = vault_waiters_watch(vault_server->waiters, v->fd, &v->waiting->waiter, v->waiting->tells);
     if (rv != APR_SUCCESS) {
         report_unwatched(rv);
     }
@@ -211,16 +211,16 @@ static void resume_connection(conn_rec *c, request_rec *r)
     apr_os_sock_get(&carried, socket);
     if (v->waiting &&
         carried !=
-            v->waiting->poll.bell) { /* the MPM has closed what the socket carried: the bell, not the connection */
+            v->waiting->waiter.wakeup) { /* the MPM has closed what the socket carried: the bell, not the connection */
         close(v->fd);
-        vault_poll_lose_bell(vault_server->waiters, &v->waiting->poll);
+        vault_waiter_lose_wakeup(vault_server->waiters, &v->waiting->waiter);
     }
     else {
         apr_os_sock_put(&socket, &v->fd, c->pool);
     }
     v->fd = -1;
     if (v->waiting && vault_server->waiters) {
-        vault_poll_carry(vault_server->waiters, &v->waiting->poll, 0);
+        vault_waiter_carry(vault_server->waiters, &v->waiting->waiter, 0);
     }
     if (v->waiting && c->cs->state != CONN_STATE_PROCESSING) {
         vault_suspension_gone(v->waiting); /* the MPM closes the connection, slowly */

@@ -87,7 +87,7 @@ static int finish(vault_suspension_t *s, int status)
     }
     vault_suspension_leave(s);
     if (vault_server->waiters) {
-        vault_poll_end(vault_server->waiters, &s->poll);
+        vault_waiter_close(vault_server->waiters, &s->waiter);
     }
     vault_suspension_complete(s);
     return status;
@@ -125,8 +125,8 @@ static int drop(vault_suspension_t *s)
 
 int vault_redispatch(vault_suspension_t *s)
 {
-    s->causes = s->tells ? vault_poll_detach(vault_server->waiters, &s->poll)
-                         : vault_poll_take(vault_server->waiters, &s->poll);
+    s->causes = s->tells ? vault_waiter_detach(vault_server->waiters, &s->waiter)
+                         : vault_waiter_take(vault_server->waiters, &s->waiter);
     if (!s->causes && !s->tells && !vault_redispatch_client_gone(s->r)) {
         return DECLINED; /* rung for nothing */
     }
@@ -163,7 +163,7 @@ static void sleep_until_woken(vault_suspension_t *s)
         apr_os_sock_get(&fd, ap_get_conn_socket(c));
     }
     count_out();
-    vault_poll_sleep(&s->poll, fd, s->tells);
+    vault_waiter_sleep(&s->waiter, fd, s->tells);
     count_in();
 }
 
@@ -174,7 +174,7 @@ static void flush(const vault_suspension_t *s)
     conn_rec *c = s->r->connection;
     apr_bucket_brigade *bb;
 
-    if (c->master || s->poll.writes) {
+    if (c->master || s->waiter.writes) {
         return;
     }
     bb = apr_brigade_create(s->r->pool, c->bucket_alloc);

@@ -155,7 +155,7 @@ void vault_suspension_revoke(vault_suspension_t *s)
 {
     vault_suspension_off(s);
     if (vault_server->waiters) {
-        vault_poll_end(vault_server->waiters, &s->poll);
+        vault_waiter_close(vault_server->waiters, &s->waiter);
     }
     vault_park_forget(s);
     s->causes = 0;
@@ -169,8 +169,8 @@ void vault_suspension_gone(vault_suspension_t *s)
         vault_tally(gone, 1);
     }
     vault_suspension_leave(s);
-    if (vault_server->waiters && (s->poll.bell >= 0 || s->poll.attached)) {
-        vault_poll_end(vault_server->waiters, &s->poll);
+    if (vault_server->waiters && (s->waiter.wakeup >= 0 || s->waiter.attached)) {
+        vault_waiter_close(vault_server->waiters, &s->waiter);
     }
     vault_park_forget(s);
     vault_suspension_complete(s);
@@ -210,10 +210,11 @@ apr_status_t vault_suspension_make(vault_suspension_t **suspension, request_rec 
     if (!s) {
         s = apr_pcalloc(r->pool, sizeof(*s));
         s->r = r;
-        s->poll.bell = -1;
+        s->waiter.wakeup = -1;
     }
     *suspension = s;
-    return vault_server->waiters && s->poll.bell < 0 ? vault_poll_begin(vault_server->waiters, &s->poll) : APR_SUCCESS;
+    return vault_server->waiters && s->waiter.wakeup < 0 ? vault_waiter_open(vault_server->waiters, &s->waiter)
+                                                         : APR_SUCCESS;
 }
 
 apr_interval_time_t vault_suspension_longest(const request_rec *r)
@@ -324,17 +325,17 @@ static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout, int out
     if ((rv = vault_suspension_make(&s, r)) != APR_SUCCESS) {
         return refuse(r, rv, "no descriptor is left for its bell");
     }
-    s->poll.due = s->poll.end = vault_now() + timeout;
-    s->poll.outlasts = outlasts;
-    if (!vault_poll_attach(vault_server->waiters, &s->poll, NULL, 0)) {
-        vault_poll_end(vault_server->waiters, &s->poll);
+    s->waiter.due = s->waiter.end = vault_now() + timeout;
+    s->waiter.outlasts = outlasts;
+    if (!vault_waiter_attach(vault_server->waiters, &s->waiter, NULL, 0)) {
+        vault_waiter_close(vault_server->waiters, &s->waiter);
         return refuse(r, APR_TIMEUP, "this child ends");
     }
     if ((rv = begin_waiting(s, 0)) != APR_SUCCESS) {
-        vault_poll_end(vault_server->waiters, &s->poll);
+        vault_waiter_close(vault_server->waiters, &s->waiter);
         return refuse(r, rv, "too many wait");
     }
-    vault_poll_finish(vault_server->waiters, &s->poll);
+    vault_waiter_finish(vault_server->waiters, &s->waiter);
     close_gate(s);
     return APR_SUCCESS;
 }
@@ -352,7 +353,7 @@ static apr_status_t suspend_or_shorten(request_rec *r, apr_interval_time_t timeo
     timeout = timeout < longest ? timeout : longest;
     s = vault_suspension_find(r);
     if (s && vault_suspension_is_on(s)) {
-        vault_poll_shorten(vault_server->waiters, &s->poll, vault_now() + timeout);
+        vault_waiter_shorten(vault_server->waiters, &s->waiter, vault_now() + timeout);
         return APR_SUCCESS;
     }
     return suspend(r, timeout, outlasts);
@@ -373,7 +374,7 @@ apr_status_t vault_suspension_outlast(request_rec *r, apr_interval_time_t timeou
 static apr_status_t wake(request_rec *r, unsigned cause)
 {
     vault_suspension_t *s = vault_suspension_find(r);
-    unsigned causes = s && vault_suspension_is_on(s) ? vault_poll_wake(vault_server->waiters, &s->poll, cause) : 0;
+    unsigned causes = s && vault_suspension_is_on(s) ? vault_waiter_wake(vault_server->waiters, &s->waiter, cause) : 0;
 
     return !causes ? APR_NOTFOUND : causes & cause ? APR_SUCCESS : APR_EEXIST;
 }
@@ -442,7 +443,7 @@ void vault_suspension_resumed(vault_suspension_t *s)
 
 void vault_suspension_end_all(void)
 {
-    vault_poll_t *poll;
+    vault_waiter_t *poll;
 
     while ((poll = vault_waiters_pop(vault_server->waiters))) {
         vault_suspension_gone((vault_suspension_t *)poll);

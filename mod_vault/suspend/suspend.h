@@ -12,7 +12,7 @@
  * of the suspension itself (waiters.h), compares, and then lets it wait:
  *
  *     vault_suspension_make(&s, r);                  // with a bell
- *     vault_poll_attach(waiters, &s->poll, …);       // arm, compare
+ *     vault_waiter_attach(waiters, &s->poll, …);       // arm, compare
  *     vault_suspension_wait(s, baton);               // and return SUSPENDED
  *     …
  *     baton = vault_suspension_woken(r);              // its handler runs again
@@ -30,7 +30,7 @@
 
 /** A request that can wait. In its pool; made when it first wants to. */
 typedef struct vault_suspension_t {
-    vault_poll_t poll; /* first: waiters hand it back (vault_waiters_pop) */
+    vault_waiter_t waiter; /* first: waiters hand it back (vault_waiters_pop) */
     request_rec *r;
     void *baton;                 /* of the dispatcher's poll; NULL: it is none */
     const char *handler;         /* r->handler when it was suspended; ap_invoke_handler() puts another one back */

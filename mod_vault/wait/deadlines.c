@@ -4,22 +4,22 @@
 
 #include <stdlib.h>
 
-static void heap_put(vault_deadlines_t *d, apr_size_t at, vault_poll_t *poll)
+static void heap_put(vault_deadlines_t *d, apr_size_t at, vault_waiter_t *waiter)
 {
-    d->heap[at] = poll;
-    poll->heap_index = at;
+    d->heap[at] = waiter;
+    waiter->heap_index = at;
 }
 
-static void heap_up(vault_deadlines_t *d, apr_size_t at, vault_poll_t *poll)
+static void heap_up(vault_deadlines_t *d, apr_size_t at, vault_waiter_t *waiter)
 {
-    while (at > 0 && d->heap[(at - 1) / 2]->due > poll->due) {
+    while (at > 0 && d->heap[(at - 1) / 2]->due > waiter->due) {
         heap_put(d, at, d->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    heap_put(d, at, poll);
+    heap_put(d, at, waiter);
 }
 
-static void heap_down(vault_deadlines_t *d, apr_size_t at, vault_poll_t *poll)
+static void heap_down(vault_deadlines_t *d, apr_size_t at, vault_waiter_t *waiter)
 {
     apr_size_t child;
 
@@ -27,36 +27,36 @@ static void heap_down(vault_deadlines_t *d, apr_size_t at, vault_poll_t *poll)
         if (child + 1 < d->count && d->heap[child + 1]->due < d->heap[child]->due) {
             child++;
         }
-        if (d->heap[child]->due >= poll->due) {
+        if (d->heap[child]->due >= waiter->due) {
             break;
         }
         heap_put(d, at, d->heap[child]);
         at = child;
     }
-    heap_put(d, at, poll);
+    heap_put(d, at, waiter);
 }
 
-int vault_deadlines_insert(vault_deadlines_t *d, vault_poll_t *poll)
+int vault_deadlines_insert(vault_deadlines_t *d, vault_waiter_t *waiter)
 {
     if (d->count == d->room) {
         apr_size_t room = d->room ? d->room * 2 : 64;
-        vault_poll_t **heap = realloc(d->heap, room * sizeof(*heap));
+        vault_waiter_t **heap = realloc(d->heap, room * sizeof(*heap));
         if (!heap) {
             return 0;
         }
         d->heap = heap;
         d->room = room;
     }
-    heap_up(d, d->count++, poll);
+    heap_up(d, d->count++, waiter);
     return 1;
 }
 
-void vault_deadlines_remove(vault_deadlines_t *d, vault_poll_t *poll)
+void vault_deadlines_remove(vault_deadlines_t *d, vault_waiter_t *waiter)
 {
-    vault_poll_t *last = d->heap[--d->count];
-    apr_size_t at = poll->heap_index;
+    vault_waiter_t *last = d->heap[--d->count];
+    apr_size_t at = waiter->heap_index;
 
-    if (last == poll) {
+    if (last == waiter) {
         return;
     }
     if (at > 0 && d->heap[(at - 1) / 2]->due > last->due) {
@@ -67,14 +67,14 @@ void vault_deadlines_remove(vault_deadlines_t *d, vault_poll_t *poll)
     }
 }
 
-void vault_deadlines_advance(vault_deadlines_t *d, vault_poll_t *poll, apr_time_t due)
+void vault_deadlines_advance(vault_deadlines_t *d, vault_waiter_t *waiter, apr_time_t due)
 {
-    poll->due = due;
-    heap_up(d, poll->heap_index, poll);
+    waiter->due = due;
+    heap_up(d, waiter->heap_index, waiter);
 }
 
-void vault_deadlines_postpone(vault_deadlines_t *d, vault_poll_t *poll, apr_time_t due)
+void vault_deadlines_postpone(vault_deadlines_t *d, vault_waiter_t *waiter, apr_time_t due)
 {
-    poll->due = due;
-    heap_down(d, poll->heap_index, poll);
+    waiter->due = due;
+    heap_down(d, waiter->heap_index, waiter);
 }

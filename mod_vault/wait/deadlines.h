@@ -11,20 +11,20 @@
 #include "wait/waiters.h"
 
 typedef struct vault_deadlines_t {
-    vault_poll_t **heap;
+    vault_waiter_t **heap;
     apr_size_t count, room;
 } vault_deadlines_t;
 
 /** @return 1; 0 there is no memory: nothing was done */
-int vault_deadlines_insert(vault_deadlines_t *d, vault_poll_t *poll);
+int vault_deadlines_insert(vault_deadlines_t *d, vault_waiter_t *waiter);
 
 /** The poll is in it. */
-void vault_deadlines_remove(vault_deadlines_t *d, vault_poll_t *poll);
+void vault_deadlines_remove(vault_deadlines_t *d, vault_waiter_t *waiter);
 
 /** Make it due earlier. */
-void vault_deadlines_advance(vault_deadlines_t *d, vault_poll_t *poll, apr_time_t due);
+void vault_deadlines_advance(vault_deadlines_t *d, vault_waiter_t *waiter, apr_time_t due);
 
 /** Make it due later. */
-void vault_deadlines_postpone(vault_deadlines_t *d, vault_poll_t *poll, apr_time_t due);
+void vault_deadlines_postpone(vault_deadlines_t *d, vault_waiter_t *waiter, apr_time_t due);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The waiters of a child: made, stopped, freed. waiters_polls.c has the polls, waiters_wakeups.c their bells, and
+/* The waiters of a child: made, stopped, freed. waiter.c has the polls, waiters_wakeups.c their bells, and
  * waiters_waker.c the thread that rings these. */
 #include "wait/waiters_inside.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file waiters_inside.h
- * What the files of the waiters share: waiters_wakeups.c, waiters_polls.c, waiters_waker.c and waiters.c. For these only.
+ * What the files of the waiters share: waiters_wakeups.c, waiter.c, waiters_waker.c and waiters.c. For these only.
  */
 #ifndef VAULT_WAITERS_INSIDE_H
 #define VAULT_WAITERS_INSIDE_H
@@ -15,7 +15,7 @@
 #include "wait/deadlines.h"
 #include "wait/waiters.h"
 
-/** The bell with this descriptor. The MPM polls for it while a connection carries it (vault_poll_carry()). */
+/** The bell with this descriptor. The MPM polls for it while a connection carries it (vault_waiter_carry()). */
 typedef struct vault_wakeup_t {
     enum {
         VAULT_WAKEUP_UNCARRIED, /* no connection carries it */
@@ -43,7 +43,7 @@ struct vault_waiters_t {
     pthread_mutex_t lock;
     vault_wait_t **lists;        /* lock; by interest */
     vault_deadlines_t deadlines; /* lock; also the list of all that are attached */
-    vault_poll_t queue;          /* lock; head of the ring of QUEUED polls */
+    vault_waiter_t queue;        /* lock; head of the ring of QUEUED polls */
     unsigned running;            /* lock; polls whose turn it is */
     int stopped;                 /* lock */
     apr_time_t wakes_at;         /* lock; when the waker looks at deadlines next */
@@ -80,7 +80,7 @@ static inline int has_halted(const vault_waiters_t *w)
 }
 
 /** Leave a cause with a poll that is attached, and ring when it is its turn. Locked. */
-void vault_waiters_wake_locked(vault_waiters_t *w, vault_poll_t *poll, unsigned cause);
+void vault_waiters_wake_locked(vault_waiters_t *w, vault_waiter_t *waiter, unsigned cause);
 
 /** All that are meant: by VAULT_CAUSE_STOP those that do not outlast it, else those that wait for an interest. Locked. */
 void vault_waiters_wake_all_locked(vault_waiters_t *w, unsigned cause);

@@ -17,11 +17,11 @@
 
 /* ------------------------------------------------------------------ clients */
 
-apr_status_t vault_waiters_watch(vault_waiters_t *w, int fd, const vault_poll_t *poll, int talks)
+apr_status_t vault_waiters_watch(vault_waiters_t *w, int fd, const vault_waiter_t *waiter, int talks)
 {
-    struct epoll_event e = {.events = EPOLLRDHUP | EPOLLONESHOT | (talks && !poll->writes ? EPOLLIN : 0u) |
-                                      (poll->writes ? EPOLLOUT : 0u),
-                            .data.fd = poll->bell};
+    struct epoll_event e = {.events = EPOLLRDHUP | EPOLLONESHOT | (talks && !waiter->writes ? EPOLLIN : 0u) |
+                                      (waiter->writes ? EPOLLOUT : 0u),
+                            .data.fd = waiter->wakeup};
 
     return epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e) ? APR_FROM_OS_ERROR(errno) : APR_SUCCESS;
 }
@@ -77,7 +77,7 @@ static void drain_slot(vault_waiters_t *w)
     }
     for (i = 0; i < count && !all; i++) {
         for (wait = w->drained[i] <= w->interests ? w->lists[w->drained[i]] : NULL; wait; wait = wait->next) {
-            vault_waiters_wake_locked(w, wait->poll, VAULT_CAUSE_NOTIFY);
+            vault_waiters_wake_locked(w, wait->waiter, VAULT_CAUSE_NOTIFY);
         }
     }
     pthread_mutex_unlock(&w->lock);
@@ -95,10 +95,10 @@ static apr_time_t wake_due(vault_waiters_t *w, apr_time_t now)
         vault_waiters_wake_all_locked(w, VAULT_CAUSE_STOP);
     }
     while (w->deadlines.count && w->deadlines.heap[0]->due <= now) {
-        vault_poll_t *poll = w->deadlines.heap[0];
-        int ended = poll->end <= now;
-        vault_waiters_wake_locked(w, poll, ended ? VAULT_CAUSE_END : VAULT_CAUSE_DUE);
-        vault_deadlines_postpone(&w->deadlines, poll, ended ? APR_INT64_MAX : poll->end);
+        vault_waiter_t *waiter = w->deadlines.heap[0];
+        int ended = waiter->end <= now;
+        vault_waiters_wake_locked(w, waiter, ended ? VAULT_CAUSE_END : VAULT_CAUSE_DUE);
+        vault_deadlines_postpone(&w->deadlines, waiter, ended ? APR_INT64_MAX : waiter->end);
     }
     if (w->deadlines.count && w->deadlines.heap[0]->due < until) {
         until = w->deadlines.heap[0]->due;

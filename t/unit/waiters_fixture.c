@@ -33,37 +33,37 @@ void hall_end(hall_t *h)
     fixture_end(&h->f);
 }
 
-void hall_enter(hall_t *h, vault_poll_t *poll)
+void hall_enter(hall_t *h, vault_waiter_t *waiter)
 {
-    memset(poll, 0, sizeof(*poll));
-    CU_ASSERT_FATAL(vault_poll_begin(h->w, poll) == APR_SUCCESS);
+    memset(waiter, 0, sizeof(*waiter));
+    CU_ASSERT_FATAL(vault_waiter_open(h->w, waiter) == APR_SUCCESS);
 }
 
-void hall_sit(hall_t *h, vault_poll_t *poll, vault_wait_t *wait, int interest, apr_time_t due)
+void hall_sit(hall_t *h, vault_waiter_t *waiter, vault_wait_t *wait, int interest, apr_time_t due)
 {
     wait->interest = h->interest[interest];
-    poll->due = due;
-    poll->end = FAR_OFF;
-    CU_ASSERT_EQUAL(vault_poll_attach(h->w, poll, wait, 1), 1);
+    waiter->due = due;
+    waiter->end = FAR_OFF;
+    CU_ASSERT_EQUAL(vault_waiter_attach(h->w, waiter, wait, 1), 1);
     vault_interest_arm(h->f.notifier, wait->interest, h->slot);
 }
 
-void hall_come(hall_t *h, vault_poll_t *poll, vault_wait_t *wait, int interest, apr_time_t due)
+void hall_come(hall_t *h, vault_waiter_t *waiter, vault_wait_t *wait, int interest, apr_time_t due)
 {
-    hall_enter(h, poll);
-    hall_sit(h, poll, wait, interest, due);
+    hall_enter(h, waiter);
+    hall_sit(h, waiter, wait, interest, due);
 }
 
-void hall_begin_with(hall_t *h, vault_poll_t *poll, vault_wait_t *wait)
+void hall_begin_with(hall_t *h, vault_waiter_t *waiter, vault_wait_t *wait)
 {
     hall_begin(h, 1);
-    hall_come(h, poll, wait, 0, FAR_OFF);
+    hall_come(h, waiter, wait, 0, FAR_OFF);
 }
 
-void hall_watch(hall_t *h, vault_poll_t *poll, int fds[2])
+void hall_watch(hall_t *h, vault_waiter_t *waiter, int fds[2])
 {
     CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
-    CU_ASSERT_EQUAL(vault_waiters_watch(h->w, fds[0], poll, 1), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_waiters_watch(h->w, fds[0], waiter, 1), APR_SUCCESS);
 }
 
 static int is_ready(int fd, int timeout)
@@ -73,14 +73,14 @@ static int is_ready(int fd, int timeout)
     return poll(&p, 1, timeout) == 1;
 }
 
-int hall_rings(const vault_poll_t *waiting)
+int hall_rings(const vault_waiter_t *waiting)
 {
-    return is_ready(waiting->bell, PATIENCE_MS);
+    return is_ready(waiting->wakeup, PATIENCE_MS);
 }
 
-int hall_is_ringing(const vault_poll_t *waiting)
+int hall_is_ringing(const vault_waiter_t *waiting)
 {
-    return is_ready(waiting->bell, 0);
+    return is_ready(waiting->wakeup, 0);
 }
 
 /* The waker drains the slot and wakes who is due at each turn, before it rings for clients: two clients that hang up, one after the
@@ -90,15 +90,15 @@ void hall_settle(hall_t *h)
     int i;
 
     for (i = 0; i < 2; i++) {
-        vault_poll_t client = {.bell = -1};
+        vault_waiter_t client = {.wakeup = -1};
         int fds[2];
 
-        CU_ASSERT_FATAL(vault_poll_begin(h->w, &client) == APR_SUCCESS);
+        CU_ASSERT_FATAL(vault_waiter_open(h->w, &client) == APR_SUCCESS);
         hall_watch(h, &client, fds);
         close(fds[1]);
         CU_ASSERT(hall_rings(&client));
         vault_waiters_unwatch(h->w, fds[0]);
         close(fds[0]);
-        vault_poll_end(h->w, &client);
+        vault_waiter_close(h->w, &client);
     }
 }

@@ -28,25 +28,25 @@ void hall_begin(hall_t *h, unsigned window);
 void hall_end(hall_t *h);
 
 /** Give a poll its bell. Ends the test when that fails. */
-void hall_enter(hall_t *h, vault_poll_t *poll);
+void hall_enter(hall_t *h, vault_waiter_t *waiter);
 
 /** Attach the poll on one of the interests, and arm it. */
-void hall_sit(hall_t *h, vault_poll_t *poll, vault_wait_t *wait, int interest, apr_time_t due);
+void hall_sit(hall_t *h, vault_waiter_t *waiter, vault_wait_t *wait, int interest, apr_time_t due);
 
 /** Enter, and sit down at once. */
-void hall_come(hall_t *h, vault_poll_t *poll, vault_wait_t *wait, int interest, apr_time_t due);
+void hall_come(hall_t *h, vault_waiter_t *waiter, vault_wait_t *wait, int interest, apr_time_t due);
 
 /** Begin with a window of one, and one poll, which waits for "a". */
-void hall_begin_with(hall_t *h, vault_poll_t *poll, vault_wait_t *wait);
+void hall_begin_with(hall_t *h, vault_waiter_t *waiter, vault_wait_t *wait);
 
 /** Make the two ends of a client's connection, and watch the first for the poll. Ends the test when the ends cannot be made. */
-void hall_watch(hall_t *h, vault_poll_t *poll, int fds[2]);
+void hall_watch(hall_t *h, vault_waiter_t *waiter, int fds[2]);
 
 /** Wait until the bell rings, at most ten seconds. @return 1 it does */
-int hall_rings(const vault_poll_t *poll);
+int hall_rings(const vault_waiter_t *waiter);
 
 /** Whether the bell rings, without waiting. */
-int hall_is_ringing(const vault_poll_t *poll);
+int hall_is_ringing(const vault_waiter_t *waiter);
 
 /** Wait until the waker has done all that there was to do. */
 void hall_settle(hall_t *h);

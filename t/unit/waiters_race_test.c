@@ -45,39 +45,39 @@ static void *sleep_and_look(void *baton)
     sleeper_t *me = baton;
     hall_t *h = me->race->h;
     apr_uint64_t stamp = vault_interest_stamp(h->f.notifier, h->interest[0]);
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     vault_wait_t wait;
 
-    memset(&poll, 0, sizeof(poll));
-    STORE(me->late, vault_poll_begin(h->w, &poll) != APR_SUCCESS || socketpair(AF_UNIX, SOCK_STREAM, 0, me->quiet));
+    memset(&waiter, 0, sizeof(waiter));
+    STORE(me->late, vault_waiter_open(h->w, &waiter) != APR_SUCCESS || socketpair(AF_UNIX, SOCK_STREAM, 0, me->quiet));
     STORE(me->seen, LOAD(me->race->data));
     while (LOAD(me->seen) < me->race->rounds && !me->late) {
         apr_uint64_t now;
         unsigned causes;
 
         wait.interest = h->interest[0];
-        poll.due = poll.end = vault_now() + apr_time_from_sec(20);
-        if (!vault_poll_attach(h->w, &poll, &wait, 1)) {
+        waiter.due = waiter.end = vault_now() + apr_time_from_sec(20);
+        if (!vault_waiter_attach(h->w, &waiter, &wait, 1)) {
             break;
         }
         now = vault_interest_arm(h->f.notifier, h->interest[0], h->slot);
         if (now > stamp) {
-            vault_poll_detach(h->w, &poll);
+            vault_waiter_detach(h->w, &waiter);
             stamp = now; /* read before the data */
             STORE(me->seen, LOAD(me->race->data));
             continue;
         }
         me->sleeps++;
-        vault_poll_finish(h->w, &poll);
-        vault_poll_sleep(&poll, me->quiet[0], 1);
-        causes = vault_poll_detach(h->w, &poll);
+        vault_waiter_finish(h->w, &waiter);
+        vault_waiter_sleep(&waiter, me->quiet[0], 1);
+        causes = vault_waiter_detach(h->w, &waiter);
         me->causes |= causes;
         me->idle += causes == 0;
         if (causes & VAULT_CAUSE_END) {
             STORE(me->late, 1);
         }
     }
-    vault_poll_end(h->w, &poll);
+    vault_waiter_close(h->w, &waiter);
     close(me->quiet[0]);
     close(me->quiet[1]);
     return NULL;
@@ -195,25 +195,25 @@ static void a_notify_in_another_process_wakes(void)
     hall_t h;
     race_t *race = race_begin(&h, 1, ROUNDS_ACROSS);
     pid_t pid = fixture_fork(notify_from_outside, race);
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     vault_wait_t wait;
     apr_uint64_t round, stamp = 0;
     unsigned causes = 0;
 
-    hall_enter(&h, &poll);
+    hall_enter(&h, &waiter);
     for (round = 1; round <= ROUNDS_ACROSS && !(causes & VAULT_CAUSE_END); round++) {
         apr_uint64_t now;
 
         do {
             wait.interest = h.interest[1];
-            poll.due = poll.end = vault_now() + apr_time_from_sec(20);
-            vault_poll_attach(h.w, &poll, &wait, 1);
+            waiter.due = waiter.end = vault_now() + apr_time_from_sec(20);
+            vault_waiter_attach(h.w, &waiter, &wait, 1);
             now = vault_interest_arm(h.f.notifier, h.interest[1], h.slot);
             if (now <= stamp) {
-                vault_poll_finish(h.w, &poll);
-                CU_ASSERT(hall_rings(&poll));
+                vault_waiter_finish(h.w, &waiter);
+                CU_ASSERT(hall_rings(&waiter));
             }
-            causes |= vault_poll_detach(h.w, &poll);
+            causes |= vault_waiter_detach(h.w, &waiter);
         } while (now <= stamp && !(causes & VAULT_CAUSE_END));
         stamp = now;
         STORE(race->data, round);
@@ -221,7 +221,7 @@ static void a_notify_in_another_process_wakes(void)
     STORE(race->done, 1);
     CU_ASSERT(!(causes & VAULT_CAUSE_END));
     CU_ASSERT_EQUAL(fixture_wait(pid), 0);
-    vault_poll_end(h.w, &poll);
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
@@ -251,12 +251,12 @@ static void no_hang_up_is_lost(void)
 {
     hall_t h;
     race_t *race = race_begin(&h, 1, 0);
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     vault_wait_t wait;
     pthread_t other, client;
     int round, lost = 0;
 
-    hall_enter(&h, &poll);
+    hall_enter(&h, &waiter);
     CU_ASSERT_FATAL(pthread_create(&other, NULL, disturb, race) == 0);
     for (round = 0; round < HANG_UPS && !lost; round++) {
         int fds[2], gone = 0;
@@ -266,14 +266,14 @@ static void no_hang_up_is_lost(void)
         CU_ASSERT_FATAL(pthread_create(&client, NULL, hang_up, &fds[1]) == 0);
         while (!gone && !lost) {
             wait.interest = h.interest[0];
-            poll.due = poll.end = vault_now() + apr_time_from_sec(20);
-            vault_poll_attach(h.w, &poll, &wait, 1);
+            waiter.due = waiter.end = vault_now() + apr_time_from_sec(20);
+            vault_waiter_attach(h.w, &waiter, &wait, 1);
             vault_interest_arm(h.f.notifier, h.interest[0], h.slot);
-            vault_poll_finish(h.w, &poll);
-            vault_waiters_watch(h.w, fds[0], &poll, 1);
-            vault_poll_sleep(&poll, -1, 1);
+            vault_waiter_finish(h.w, &waiter);
+            vault_waiters_watch(h.w, fds[0], &waiter, 1);
+            vault_waiter_sleep(&waiter, -1, 1);
             vault_waiters_unwatch(h.w, fds[0]);
-            lost = (vault_poll_detach(h.w, &poll) & VAULT_CAUSE_END) != 0;
+            lost = (vault_waiter_detach(h.w, &waiter) & VAULT_CAUSE_END) != 0;
             gone = recv(fds[0], &byte, 1, MSG_DONTWAIT) == 0;
         }
         pthread_join(client, NULL);
@@ -282,7 +282,7 @@ static void no_hang_up_is_lost(void)
     STORE(race->done, 1);
     pthread_join(other, NULL);
     CU_ASSERT_EQUAL(lost, 0);
-    vault_poll_end(h.w, &poll);
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 

@@ -16,7 +16,7 @@
 static void a_notify_wakes_who_waits_for_it(void)
 {
     hall_t h;
-    vault_poll_t a, b;
+    vault_waiter_t a, b;
     vault_wait_t on_a, on_b;
 
     hall_begin(&h, 4);
@@ -26,13 +26,13 @@ static void a_notify_wakes_who_waits_for_it(void)
     CU_ASSERT_EQUAL(vault_notifier_notify(h.f.notifier, "a", 0), APR_SUCCESS);
     CU_ASSERT(hall_rings(&a));
     CU_ASSERT(!hall_is_ringing(&b));
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &a), VAULT_CAUSE_NOTIFY);
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &a), VAULT_CAUSE_NOTIFY);
     CU_ASSERT(!hall_is_ringing(&a)); /* silenced */
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &a), 0);
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &b), 0);
-    vault_poll_end(h.w, &a);
-    vault_poll_end(h.w, &a);
-    vault_poll_end(h.w, &b);
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &a), 0);
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &b), 0);
+    vault_waiter_close(h.w, &a);
+    vault_waiter_close(h.w, &a);
+    vault_waiter_close(h.w, &b);
     hall_end(&h);
 }
 
@@ -40,68 +40,68 @@ static void a_notify_wakes_who_waits_for_it(void)
 static void a_poll_counts_as_waiting_once_it_has_looked(void)
 {
     hall_t h;
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     vault_wait_t wait;
     const vault_counters_t *counters;
 
     hall_begin(&h, 1);
     counters = vault_slot_counters(h.f.notifier, h.slot);
-    hall_come(&h, &poll, &wait, 0, FAR_OFF);
+    hall_come(&h, &waiter, &wait, 0, FAR_OFF);
     CU_ASSERT_EQUAL(counters->waiting, 0);
-    vault_poll_finish(h.w, &poll);
-    vault_poll_finish(h.w, &poll);
+    vault_waiter_finish(h.w, &waiter);
+    vault_waiter_finish(h.w, &waiter);
     CU_ASSERT_EQUAL(counters->waiting, 1);
-    vault_poll_detach(h.w, &poll);
+    vault_waiter_detach(h.w, &waiter);
     CU_ASSERT_EQUAL(counters->waiting, 0);
-    vault_poll_finish(h.w, &poll);
+    vault_waiter_finish(h.w, &waiter);
     CU_ASSERT_EQUAL(counters->waiting, 0);
-    vault_poll_end(h.w, &poll);
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
 static void a_poll_waits_for_several_interests(void)
 {
     hall_t h;
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     vault_wait_t waits[3];
     int i, k;
 
     hall_begin(&h, 1);
-    hall_enter(&h, &poll);
+    hall_enter(&h, &waiter);
     for (i = 0; i < 3; i++) {
         for (k = 0; k < 3; k++) {
             waits[k].interest = h.interest[k];
         }
-        poll.due = poll.end = FAR_OFF;
-        CU_ASSERT_EQUAL(vault_poll_attach(h.w, &poll, waits, 3), 1);
-        vault_poll_finish(h.w, &poll);
+        waiter.due = waiter.end = FAR_OFF;
+        CU_ASSERT_EQUAL(vault_waiter_attach(h.w, &waiter, waits, 3), 1);
+        vault_waiter_finish(h.w, &waiter);
         for (k = 0; k < 3; k++) {
             vault_interest_arm(h.f.notifier, waits[k].interest, h.slot);
         }
         vault_notifier_notify_interest(h.f.notifier, h.interest[i], 0);
-        CU_ASSERT(hall_rings(&poll));
-        CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_NOTIFY);
+        CU_ASSERT(hall_rings(&waiter));
+        CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), VAULT_CAUSE_NOTIFY);
     }
-    vault_poll_end(h.w, &poll);
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
 static void a_notify_of_all_wakes_all(void)
 {
     hall_t h;
-    vault_poll_t poll[3];
+    vault_waiter_t waiter[3];
     vault_wait_t wait[3];
     int i;
 
     hall_begin(&h, 3);
     for (i = 0; i < 3; i++) {
-        hall_come(&h, &poll[i], &wait[i], i, FAR_OFF);
+        hall_come(&h, &waiter[i], &wait[i], i, FAR_OFF);
     }
     vault_notifier_all(h.f.notifier, 0);
     for (i = 0; i < 3; i++) {
-        CU_ASSERT(hall_rings(&poll[i]));
-        CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll[i]), VAULT_CAUSE_NOTIFY);
-        vault_poll_end(h.w, &poll[i]);
+        CU_ASSERT(hall_rings(&waiter[i]));
+        CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter[i]), VAULT_CAUSE_NOTIFY);
+        vault_waiter_close(h.w, &waiter[i]);
     }
     hall_end(&h);
 }
@@ -110,7 +110,7 @@ static void deadlines_come_in_order(void)
 {
     static const int order[] = {3, 0, 4, 1, 2};
     hall_t h;
-    vault_poll_t poll[5];
+    vault_waiter_t waiter[5];
     vault_wait_t wait[5];
     apr_time_t first;
     int i;
@@ -118,18 +118,18 @@ static void deadlines_come_in_order(void)
     hall_begin(&h, 1); /* one at a time, so that the bells tell the order */
     first = vault_now() + apr_time_from_msec(20);
     for (i = 0; i < 5; i++) {
-        hall_come(&h, &poll[i], &wait[i], 0, FAR_OFF);
-        vault_poll_detach(h.w, &poll[i]);
-        hall_sit(&h, &poll[i], &wait[i], 0, first + order[i] * 5000);
+        hall_come(&h, &waiter[i], &wait[i], 0, FAR_OFF);
+        vault_waiter_detach(h.w, &waiter[i]);
+        hall_sit(&h, &waiter[i], &wait[i], 0, first + order[i] * 5000);
     }
     for (i = 0; i < 5; i++) {
         int k;
         for (k = 0; order[k] != i; k++) {
         }
-        CU_ASSERT(hall_rings(&poll[k]));
+        CU_ASSERT(hall_rings(&waiter[k]));
         CU_ASSERT(vault_now() >= first + i * 5000);
-        CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll[k]), VAULT_CAUSE_DUE);
-        vault_poll_end(h.w, &poll[k]);
+        CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter[k]), VAULT_CAUSE_DUE);
+        vault_waiter_close(h.w, &waiter[k]);
     }
     hall_end(&h);
 }
@@ -137,7 +137,7 @@ static void deadlines_come_in_order(void)
 static void several_causes_come_together(void)
 {
     hall_t h;
-    vault_poll_t first, second;
+    vault_waiter_t first, second;
     vault_wait_t one, two;
 
     hall_begin(&h, 1);
@@ -151,17 +151,17 @@ static void several_causes_come_together(void)
     CU_ASSERT(!hall_is_ringing(&second)); /* it is not its turn */
     vault_waiters_stop(h.w);
     CU_ASSERT(hall_rings(&second)); /* what is only answered needs none */
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &first), VAULT_CAUSE_DUE | VAULT_CAUSE_STOP);
-    vault_poll_end(h.w, &first);
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &second), VAULT_CAUSE_NOTIFY | VAULT_CAUSE_DUE | VAULT_CAUSE_STOP);
-    vault_poll_end(h.w, &second);
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &first), VAULT_CAUSE_DUE | VAULT_CAUSE_STOP);
+    vault_waiter_close(h.w, &first);
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &second), VAULT_CAUSE_NOTIFY | VAULT_CAUSE_DUE | VAULT_CAUSE_STOP);
+    vault_waiter_close(h.w, &second);
     hall_end(&h);
 }
 
 static void whose_time_is_up_needs_no_turn(void)
 {
     hall_t h;
-    vault_poll_t first, second;
+    vault_waiter_t first, second;
     vault_wait_t one, two;
 
     hall_begin(&h, 1);
@@ -172,28 +172,28 @@ static void whose_time_is_up_needs_no_turn(void)
     two.interest = h.interest[0];
     second.due = 0;
     second.end = vault_now() + apr_time_from_msec(30);
-    CU_ASSERT_EQUAL(vault_poll_attach(h.w, &second, &two, 1), 1);
+    CU_ASSERT_EQUAL(vault_waiter_attach(h.w, &second, &two, 1), 1);
     CU_ASSERT(hall_rings(&second));
     CU_ASSERT(vault_now() >= second.end);
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &second), VAULT_CAUSE_DUE | VAULT_CAUSE_END);
-    vault_poll_end(h.w, &second);
-    vault_poll_end(h.w, &first);
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &second), VAULT_CAUSE_DUE | VAULT_CAUSE_END);
+    vault_waiter_close(h.w, &second);
+    vault_waiter_close(h.w, &first);
     hall_end(&h);
 }
 
 static void who_comes_after_the_stop_may_not_wait(void)
 {
     hall_t h;
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     vault_wait_t wait = {.interest = 1};
 
-    hall_begin_with(&h, &poll, &wait);
+    hall_begin_with(&h, &waiter, &wait);
     vault_waiters_stop(h.w);
-    CU_ASSERT(hall_rings(&poll));
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_STOP);
-    CU_ASSERT_EQUAL(vault_poll_attach(h.w, &poll, &wait, 1), 0);
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), 0);
-    vault_poll_end(h.w, &poll);
+    CU_ASSERT(hall_rings(&waiter));
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), VAULT_CAUSE_STOP);
+    CU_ASSERT_EQUAL(vault_waiter_attach(h.w, &waiter, &wait, 1), 0);
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), 0);
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
@@ -203,32 +203,32 @@ static void who_comes_after_the_stop_may_not_wait(void)
 static void turns(unsigned window)
 {
     hall_t h;
-    vault_poll_t *poll = calloc(MANY, sizeof(*poll));
+    vault_waiter_t *waiter = calloc(MANY, sizeof(*waiter));
     vault_wait_t *wait = calloc(MANY, sizeof(*wait));
     unsigned i, done = 0, at_once = 0, most = 0;
 
     hall_begin(&h, window);
     for (i = 0; i < MANY; i++) {
-        hall_come(&h, &poll[i], &wait[i], 0, FAR_OFF);
+        hall_come(&h, &waiter[i], &wait[i], 0, FAR_OFF);
     }
     vault_notifier_notify(h.f.notifier, "a", 0);
-    CU_ASSERT(hall_rings(&poll[0]) || window < MANY);
+    CU_ASSERT(hall_rings(&waiter[0]) || window < MANY);
     hall_settle(&h);
     while (done < MANY) {
         for (i = 0, at_once = 0; i < MANY; i++) {
-            at_once += poll[i].bell >= 0 && hall_is_ringing(&poll[i]);
+            at_once += waiter[i].wakeup >= 0 && hall_is_ringing(&waiter[i]);
         }
         most = at_once > most ? at_once : most;
         CU_ASSERT_FATAL(at_once > 0);
-        for (i = 0; poll[i].bell < 0 || !hall_is_ringing(&poll[i]); i++) {
+        for (i = 0; waiter[i].wakeup < 0 || !hall_is_ringing(&waiter[i]); i++) {
         }
-        CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll[i]), VAULT_CAUSE_NOTIFY);
-        vault_poll_end(h.w, &poll[i]);
+        CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter[i]), VAULT_CAUSE_NOTIFY);
+        vault_waiter_close(h.w, &waiter[i]);
         done++;
     }
     CU_ASSERT_EQUAL(most, window < MANY ? window : MANY);
     hall_end(&h);
-    free(poll);
+    free(waiter);
     free(wait);
 }
 
@@ -243,54 +243,56 @@ static void a_broadcast_wakes_a_few_at_a_time(void)
 static void what_comes_during_a_turn_is_not_lost(void)
 {
     hall_t h;
-    vault_poll_t poll, other;
+    vault_waiter_t waiter, other;
     vault_wait_t wait, others;
 
-    hall_begin_with(&h, &poll, &wait);
+    hall_begin_with(&h, &waiter, &wait);
     hall_enter(&h, &other);
     vault_notifier_notify(h.f.notifier, "a", 0);
-    CU_ASSERT(hall_rings(&poll));
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_NOTIFY);
+    CU_ASSERT(hall_rings(&waiter));
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), VAULT_CAUSE_NOTIFY);
     hall_sit(&h, &other, &others, 1, FAR_OFF);
     vault_notifier_notify(h.f.notifier, "b", 0);
-    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    hall_sit(&h, &waiter, &wait, 0, FAR_OFF);
     vault_notifier_notify(h.f.notifier, "a", 0);
     hall_settle(&h);
-    CU_ASSERT(!hall_is_ringing(&poll) && !hall_is_ringing(&other)); /* it is the poll's turn, and it has not finished */
-    vault_poll_finish(h.w, &poll);
+    CU_ASSERT(!hall_is_ringing(&waiter) &&
+              !hall_is_ringing(&other)); /* it is the poll's turn, and it has not finished */
+    vault_waiter_finish(h.w, &waiter);
     CU_ASSERT(hall_rings(&other)); /* who came before goes first */
-    CU_ASSERT(!hall_is_ringing(&poll));
-    vault_poll_end(h.w, &other);
-    CU_ASSERT(hall_rings(&poll));
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_NOTIFY);
-    vault_poll_finish(h.w, &poll);
-    vault_poll_finish(h.w, &poll); /* it is not its turn: nothing */
-    vault_poll_end(h.w, &poll);
+    CU_ASSERT(!hall_is_ringing(&waiter));
+    vault_waiter_close(h.w, &other);
+    CU_ASSERT(hall_rings(&waiter));
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), VAULT_CAUSE_NOTIFY);
+    vault_waiter_finish(h.w, &waiter);
+    vault_waiter_finish(h.w, &waiter); /* it is not its turn: nothing */
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
 static void who_leaves_the_queue_takes_no_turn(void)
 {
     hall_t h;
-    vault_poll_t poll[3];
+    vault_waiter_t waiter[3];
     vault_wait_t wait[3];
     int i;
 
     hall_begin(&h, 1);
     for (i = 0; i < 3; i++) {
-        hall_come(&h, &poll[i], &wait[i], i, FAR_OFF);
+        hall_come(&h, &waiter[i], &wait[i], i, FAR_OFF);
     }
     for (i = 0; i < 3; i++) {
         vault_notifier_notify_interest(h.f.notifier, h.interest[i], 0);
         hall_settle(&h);
     }
-    CU_ASSERT(hall_is_ringing(&poll[0]));
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll[1]), VAULT_CAUSE_NOTIFY); /* its client hung up while it was queued */
-    vault_poll_end(h.w, &poll[1]);
-    CU_ASSERT(!hall_is_ringing(&poll[2]));
-    vault_poll_end(h.w, &poll[0]);
-    CU_ASSERT(hall_rings(&poll[2]));
-    vault_poll_end(h.w, &poll[2]);
+    CU_ASSERT(hall_is_ringing(&waiter[0]));
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter[1]),
+                    VAULT_CAUSE_NOTIFY); /* its client hung up while it was queued */
+    vault_waiter_close(h.w, &waiter[1]);
+    CU_ASSERT(!hall_is_ringing(&waiter[2]));
+    vault_waiter_close(h.w, &waiter[0]);
+    CU_ASSERT(hall_rings(&waiter[2]));
+    vault_waiter_close(h.w, &waiter[2]);
     hall_end(&h);
 }
 
@@ -299,75 +301,75 @@ static void who_leaves_the_queue_takes_no_turn(void)
 static void a_client_that_hangs_up_rings_once(void)
 {
     hall_t h;
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     vault_wait_t wait;
     int fds[2], i;
 
     hall_begin(&h, 1);
-    hall_enter(&h, &poll);
+    hall_enter(&h, &waiter);
     for (i = 0; i < 3; i++) {
         CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
-        hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+        hall_sit(&h, &waiter, &wait, 0, FAR_OFF);
         if (i == 2) {
             close(fds[1]); /* before anybody watched */
         }
-        CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &poll, 1), APR_SUCCESS);
+        CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &waiter, 1), APR_SUCCESS);
         if (i == 0) {
             close(fds[1]);
         }
         else if (i == 1) {
             CU_ASSERT(write(fds[1], "x", 1) == 1);
         }
-        CU_ASSERT(hall_rings(&poll));
-        CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), 0);
+        CU_ASSERT(hall_rings(&waiter));
+        CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), 0);
         hall_settle(&h);
-        CU_ASSERT(!hall_is_ringing(&poll)); /* once */
+        CU_ASSERT(!hall_is_ringing(&waiter)); /* once */
         vault_waiters_unwatch(h.w, fds[0]);
         if (i == 1) {
             close(fds[1]);
         }
         close(fds[0]);
     }
-    vault_poll_end(h.w, &poll);
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
 static void a_watch_that_ended_does_not_ring(void)
 {
     hall_t h;
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     int fds[2];
 
     hall_begin(&h, 1);
-    hall_enter(&h, &poll);
-    hall_watch(&h, &poll, fds);
+    hall_enter(&h, &waiter);
+    hall_watch(&h, &waiter, fds);
     vault_waiters_unwatch(h.w, fds[0]);
     close(fds[1]);
     hall_settle(&h);
-    CU_ASSERT(!hall_is_ringing(&poll));
+    CU_ASSERT(!hall_is_ringing(&waiter));
     close(fds[0]);
-    vault_poll_end(h.w, &poll);
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
 static void bells_are_used_again_and_silent(void)
 {
     hall_t h;
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     apr_uint64_t one = 1;
     int bell, i;
 
     hall_begin(&h, 1);
-    hall_enter(&h, &poll);
-    bell = poll.bell;
-    vault_poll_end(h.w, &poll);
-    CU_ASSERT_EQUAL(poll.bell, -1);
+    hall_enter(&h, &waiter);
+    bell = waiter.wakeup;
+    vault_waiter_close(h.w, &waiter);
+    CU_ASSERT_EQUAL(waiter.wakeup, -1);
     for (i = 0; i < 100; i++) {
         CU_ASSERT(write(bell, &one, sizeof(one)) == sizeof(one)); /* a ring that comes late */
-        hall_enter(&h, &poll);
-        CU_ASSERT_EQUAL(poll.bell, bell);
-        CU_ASSERT(!hall_is_ringing(&poll));
-        vault_poll_end(h.w, &poll);
+        hall_enter(&h, &waiter);
+        CU_ASSERT_EQUAL(waiter.wakeup, bell);
+        CU_ASSERT(!hall_is_ringing(&waiter));
+        vault_waiter_close(h.w, &waiter);
     }
     hall_end(&h);
 }
@@ -376,21 +378,21 @@ static void bells_are_used_again_and_silent(void)
 static void a_bell_that_was_closed_under_its_poll_is_forgotten(void)
 {
     hall_t h;
-    vault_poll_t poll, next;
+    vault_waiter_t waiter, next;
     vault_wait_t wait;
     int bell;
 
-    hall_begin_with(&h, &poll, &wait);
-    bell = poll.bell;
+    hall_begin_with(&h, &waiter, &wait);
+    bell = waiter.wakeup;
     CU_ASSERT_EQUAL(dup2(STDERR_FILENO, bell), bell); /* closed, and the number is somebody else's now */
-    vault_poll_lose_bell(h.w, &poll);
-    vault_poll_end(h.w, &poll);
+    vault_waiter_lose_wakeup(h.w, &waiter);
+    vault_waiter_close(h.w, &waiter);
     CU_ASSERT_EQUAL(vault_waiters_count(h.w), 0);
     vault_notifier_notify_interest(h.f.notifier, h.interest[0], 0);
     hall_settle(&h);
     hall_enter(&h, &next);
-    CU_ASSERT_NOT_EQUAL(next.bell, bell);
-    vault_poll_end(h.w, &next);
+    CU_ASSERT_NOT_EQUAL(next.wakeup, bell);
+    vault_waiter_close(h.w, &next);
     close(bell);
     hall_end(&h);
 }
@@ -398,28 +400,28 @@ static void a_bell_that_was_closed_under_its_poll_is_forgotten(void)
 static void a_nudge_rings_for_one_whose_bell_is_carried(void)
 {
     hall_t h;
-    vault_poll_t poll[3];
+    vault_waiter_t waiter[3];
     vault_wait_t wait[3];
     int i;
 
     hall_begin(&h, 3);
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0);
     for (i = 0; i < 3; i++) {
-        hall_come(&h, &poll[i], &wait[i], 0, FAR_OFF);
+        hall_come(&h, &waiter[i], &wait[i], 0, FAR_OFF);
     }
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0); /* they wait in threads */
-    vault_poll_carry(h.w, &poll[1], 1);
+    vault_waiter_carry(h.w, &waiter[1], 1);
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 1);
-    CU_ASSERT(hall_is_ringing(&poll[1]) && !hall_is_ringing(&poll[0]) && !hall_is_ringing(&poll[2]));
-    vault_poll_carry(h.w, &poll[1], 0);
-    CU_ASSERT_EQUAL(vault_poll_take(h.w, &poll[1]), 0); /* for nothing: it goes on waiting */
-    vault_poll_carry(h.w, &poll[1], 1);
+    CU_ASSERT(hall_is_ringing(&waiter[1]) && !hall_is_ringing(&waiter[0]) && !hall_is_ringing(&waiter[2]));
+    vault_waiter_carry(h.w, &waiter[1], 0);
+    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter[1]), 0); /* for nothing: it goes on waiting */
+    vault_waiter_carry(h.w, &waiter[1], 1);
     vault_notifier_notify_interest(h.f.notifier, h.interest[0], 0);
-    CU_ASSERT(hall_rings(&poll[1]));
+    CU_ASSERT(hall_rings(&waiter[1]));
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0); /* it is on its way */
-    vault_poll_carry(h.w, &poll[1], 0);
+    vault_waiter_carry(h.w, &waiter[1], 0);
     for (i = 0; i < 3; i++) {
-        vault_poll_end(h.w, &poll[i]);
+        vault_waiter_close(h.w, &waiter[i]);
     }
     hall_end(&h);
 }
@@ -428,7 +430,7 @@ static void a_nudge_rings_for_one_whose_bell_is_carried(void)
 static void a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once(void)
 {
     hall_t h;
-    vault_poll_t carried, back, own, client;
+    vault_waiter_t carried, back, own, client;
     vault_wait_t wait[3];
     int fds[2];
 
@@ -437,24 +439,24 @@ static void a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once(voi
     hall_come(&h, &back, &wait[1], 0, FAR_OFF);
     hall_come(&h, &own, &wait[2], 0, FAR_OFF);
     hall_enter(&h, &client);
-    vault_poll_carry(h.w, &carried, 1);
-    vault_poll_carry(h.w, &back, 1);
-    vault_poll_carry(h.w, &back, 0);
+    vault_waiter_carry(h.w, &carried, 1);
+    vault_waiter_carry(h.w, &back, 1);
+    vault_waiter_carry(h.w, &back, 0);
     hall_watch(&h, &client, fds);
     vault_waiters_halt(h.w);
     close(fds[1]);
     vault_waiters_stop(h.w);
     CU_ASSERT(hall_rings(&own));
     CU_ASSERT(hall_rings(&back));
-    CU_ASSERT_NOT_EQUAL(vault_poll_wake(h.w, &carried, VAULT_CAUSE_RESUME), 0);
+    CU_ASSERT_NOT_EQUAL(vault_waiter_wake(h.w, &carried, VAULT_CAUSE_RESUME), 0);
     vault_waiters_destroy(h.w); /* the waker has done whatever it would have */
     CU_ASSERT_FALSE(hall_is_ringing(&carried));
     CU_ASSERT_FALSE(hall_is_ringing(&client));
     close(fds[0]);
-    vault_poll_end(h.w, &carried);
-    vault_poll_end(h.w, &back);
-    vault_poll_end(h.w, &own);
-    vault_poll_end(h.w, &client);
+    vault_waiter_close(h.w, &carried);
+    vault_waiter_close(h.w, &back);
+    vault_waiter_close(h.w, &own);
+    vault_waiter_close(h.w, &client);
     CU_ASSERT_EQUAL(vault_waiters_count(h.w), 0);
     fixture_end(&h.f);
 }
@@ -463,20 +465,20 @@ static void a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once(voi
 static void an_extraneous_ring_does_no_harm(void)
 {
     hall_t h;
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     vault_wait_t wait;
     apr_uint64_t one = 1;
 
-    hall_begin_with(&h, &poll, &wait);
-    CU_ASSERT(write(poll.bell, &one, sizeof(one)) == sizeof(one));
-    vault_poll_sleep(&poll, -1, 1);
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), 0);
-    vault_poll_finish(h.w, &poll);
-    hall_sit(&h, &poll, &wait, 0, FAR_OFF);
+    hall_begin_with(&h, &waiter, &wait);
+    CU_ASSERT(write(waiter.wakeup, &one, sizeof(one)) == sizeof(one));
+    vault_waiter_sleep(&waiter, -1, 1);
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), 0);
+    vault_waiter_finish(h.w, &waiter);
+    hall_sit(&h, &waiter, &wait, 0, FAR_OFF);
     vault_notifier_notify(h.f.notifier, "a", 0);
-    vault_poll_sleep(&poll, -1, 1);
-    CU_ASSERT_EQUAL(vault_poll_detach(h.w, &poll), VAULT_CAUSE_NOTIFY);
-    vault_poll_end(h.w, &poll);
+    vault_waiter_sleep(&waiter, -1, 1);
+    CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), VAULT_CAUSE_NOTIFY);
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
@@ -485,24 +487,24 @@ static void an_interest_that_cannot_be_is_no_danger(void)
 {
     static const vault_interest_t wrong[] = {0, 65, 0x7fffffffu, 0xffffffffu};
     hall_t h;
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     vault_wait_t waits[5];
     unsigned i;
 
     hall_begin(&h, 1);
-    hall_enter(&h, &poll);
+    hall_enter(&h, &waiter);
     for (i = 0; i < 4; i++) {
         waits[i].interest = wrong[i];
     }
     waits[4].interest = h.interest[0];
-    poll.due = poll.end = FAR_OFF;
-    CU_ASSERT_EQUAL(vault_poll_attach(h.w, &poll, waits, 5), 1);
+    waiter.due = waiter.end = FAR_OFF;
+    CU_ASSERT_EQUAL(vault_waiter_attach(h.w, &waiter, waits, 5), 1);
     for (i = 0; i < 5; i++) {
         vault_interest_arm(h.f.notifier, waits[i].interest, h.slot);
     }
     vault_notifier_notify(h.f.notifier, "a", 0);
-    CU_ASSERT(hall_rings(&poll));
-    vault_poll_end(h.w, &poll);
+    CU_ASSERT(hall_rings(&waiter));
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 

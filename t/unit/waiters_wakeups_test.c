@@ -11,7 +11,7 @@
 
 typedef struct crowd_t {
     hall_t h;
-    vault_poll_t poll[CROWD];
+    vault_waiter_t waiter[CROWD];
     vault_wait_t wait[CROWD];
     apr_time_t began;
 } crowd_t;
@@ -24,8 +24,8 @@ static void crowd_begin(crowd_t *c)
     c->began = vault_now();
     hall_begin(&c->h, CROWD);
     for (i = 0; i < CROWD; i++) {
-        hall_come(&c->h, &c->poll[i], &c->wait[i], 0, FAR_OFF);
-        vault_poll_carry(c->h.w, &c->poll[i], 1);
+        hall_come(&c->h, &c->waiter[i], &c->wait[i], 0, FAR_OFF);
+        vault_waiter_carry(c->h.w, &c->waiter[i], 1);
     }
 }
 
@@ -34,7 +34,7 @@ static void crowd_end(crowd_t *c)
     int i;
 
     for (i = 0; i < CROWD; i++) {
-        vault_poll_end(c->h.w, &c->poll[i]);
+        vault_waiter_close(c->h.w, &c->waiter[i]);
     }
     hall_end(&c->h);
 }
@@ -44,7 +44,7 @@ static int count_ringing(const crowd_t *c)
     int i, n = 0;
 
     for (i = 0; i < CROWD; i++) {
-        n += hall_is_ringing(&c->poll[i]);
+        n += hall_is_ringing(&c->waiter[i]);
     }
     return n;
 }
@@ -65,7 +65,7 @@ static int find_ringing(const crowd_t *c)
 {
     int i;
 
-    for (i = 0; i < CROWD && !hall_is_ringing(&c->poll[i]); i++) {
+    for (i = 0; i < CROWD && !hall_is_ringing(&c->waiter[i]); i++) {
     }
     return i < CROWD ? i : -1;
 }
@@ -73,8 +73,8 @@ static int find_ringing(const crowd_t *c)
 /* A thread collects the bell. */
 static unsigned fetch(crowd_t *c, int i)
 {
-    vault_poll_carry(c->h.w, &c->poll[i], 0);
-    return vault_poll_detach(c->h.w, &c->poll[i]);
+    vault_waiter_carry(c->h.w, &c->waiter[i], 0);
+    return vault_waiter_detach(c->h.w, &c->waiter[i]);
 }
 
 static void no_more_ring_than_the_limit(void)
@@ -102,7 +102,7 @@ static void clients_that_hang_up_all_at_once_ring_in_their_turn(void)
 
     crowd_begin(&c);
     for (i = 0; i < CROWD; i++) {
-        hall_watch(&c.h, &c.poll[i], fds[i]);
+        hall_watch(&c.h, &c.waiter[i], fds[i]);
     }
     for (i = 0; i < CROWD; i++) {
         close(fds[i][1]);
@@ -127,10 +127,10 @@ static void the_oldest_rings_first(void)
 
     crowd_begin(&c);
     for (i = 0; i < CROWD; i++) {
-        CU_ASSERT_EQUAL(vault_poll_wake(c.h.w, &c.poll[order[i]], VAULT_CAUSE_RESUME), VAULT_CAUSE_RESUME);
+        CU_ASSERT_EQUAL(vault_waiter_wake(c.h.w, &c.waiter[order[i]], VAULT_CAUSE_RESUME), VAULT_CAUSE_RESUME);
     }
     for (i = 0; i < CROWD; i++) {
-        CU_ASSERT(hall_is_ringing(&c.poll[order[i]]));
+        CU_ASSERT(hall_is_ringing(&c.waiter[order[i]]));
         CU_ASSERT_EQUAL(fetch(&c, order[i]), VAULT_CAUSE_RESUME);
     }
     crowd_end(&c);
@@ -145,28 +145,28 @@ static void a_poll_that_ends_before_its_bell_rings_delays_no_other(void)
 
     crowd_begin(&c);
     for (i = 0; i < CROWD; i++) {
-        vault_poll_wake(c.h.w, &c.poll[i], VAULT_CAUSE_RESUME);
+        vault_waiter_wake(c.h.w, &c.waiter[i], VAULT_CAUSE_RESUME);
     }
     for (i = 0; i < sizeof(going) / sizeof(*going); i++) {
-        vault_poll_end(c.h.w, &c.poll[going[i]]);
+        vault_waiter_close(c.h.w, &c.waiter[going[i]]);
     }
     CU_ASSERT_EQUAL(fetch(&c, 1), VAULT_CAUSE_RESUME);
-    CU_ASSERT(hall_is_ringing(&c.poll[4]));
-    CU_ASSERT(hall_is_ringing(&c.poll[5]));
+    CU_ASSERT(hall_is_ringing(&c.waiter[4]));
+    CU_ASSERT(hall_is_ringing(&c.waiter[5]));
     crowd_end(&c);
 }
 
 static void a_bell_that_is_not_carried_does_not_count(void)
 {
     crowd_t c;
-    vault_poll_t own;
+    vault_waiter_t own;
     vault_wait_t wait;
 
     crowd_begin(&c);
     hall_come(&c.h, &own, &wait, 0, FAR_OFF);
     vault_waiters_stop(c.h.w);
     CU_ASSERT(hall_rings(&own));
-    vault_poll_end(c.h.w, &own);
+    vault_waiter_close(c.h.w, &own);
     crowd_end(&c);
 }
 

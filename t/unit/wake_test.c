@@ -16,10 +16,10 @@
 #define LOAD(place) __atomic_load_n(&(place), __ATOMIC_SEQ_CST)
 #define STORE(place, value) __atomic_store_n(&(place), (value), __ATOMIC_SEQ_CST)
 
-static void sit_until(hall_t *h, vault_poll_t *poll, apr_time_t end)
+static void sit_until(hall_t *h, vault_waiter_t *waiter, apr_time_t end)
 {
-    poll->due = poll->end = end;
-    CU_ASSERT_EQUAL(vault_poll_attach(h->w, poll, NULL, 0), 1);
+    waiter->due = waiter->end = end;
+    CU_ASSERT_EQUAL(vault_waiter_attach(h->w, waiter, NULL, 0), 1);
 }
 
 static void the_first_call_by_name_holds(void)
@@ -36,23 +36,23 @@ static void the_first_call_by_name_holds(void)
         {VAULT_CAUSE_COMPLETE, VAULT_CAUSE_COMPLETE, VAULT_CAUSE_COMPLETE, "once is enough"},
     };
     hall_t h;
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     size_t i;
 
     hall_begin(&h, 1);
-    hall_enter(&h, &poll);
+    hall_enter(&h, &waiter);
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        CU_ASSERT_EQUAL(vault_poll_wake(h.w, &poll, rows[i].first), 0); /* it does not wait */
-        sit_until(&h, &poll, FAR_OFF);
-        CU_ASSERT_EQUAL(vault_poll_take(h.w, &poll), 0);
-        CU_ASSERT_EQUAL(vault_poll_wake(h.w, &poll, rows[i].first), rows[i].holds);
-        CU_ASSERT_EQUAL(vault_poll_wake(h.w, &poll, rows[i].second), rows[i].holds);
-        CU_ASSERT(hall_is_ringing(&poll));
-        CU_ASSERT_EQUAL(vault_poll_take(h.w, &poll), rows[i].holds);
-        CU_ASSERT(!hall_is_ringing(&poll));
-        CU_ASSERT_EQUAL(vault_poll_take(h.w, &poll), 0);
+        CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &waiter, rows[i].first), 0); /* it does not wait */
+        sit_until(&h, &waiter, FAR_OFF);
+        CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter), 0);
+        CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &waiter, rows[i].first), rows[i].holds);
+        CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &waiter, rows[i].second), rows[i].holds);
+        CU_ASSERT(hall_is_ringing(&waiter));
+        CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter), rows[i].holds);
+        CU_ASSERT(!hall_is_ringing(&waiter));
+        CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter), 0);
     }
-    vault_poll_end(h.w, &poll);
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
@@ -60,44 +60,44 @@ static void the_first_call_by_name_holds(void)
 static void a_ring_for_nothing_ends_no_wait(void)
 {
     hall_t h;
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     apr_uint64_t one = 1;
 
     hall_begin(&h, 1);
-    hall_enter(&h, &poll);
-    sit_until(&h, &poll, FAR_OFF);
-    CU_ASSERT_EQUAL(write(poll.bell, &one, sizeof(one)), sizeof(one));
-    CU_ASSERT(hall_is_ringing(&poll));
-    CU_ASSERT_EQUAL(vault_poll_take(h.w, &poll), 0);
-    CU_ASSERT(!hall_is_ringing(&poll));
+    hall_enter(&h, &waiter);
+    sit_until(&h, &waiter, FAR_OFF);
+    CU_ASSERT_EQUAL(write(waiter.wakeup, &one, sizeof(one)), sizeof(one));
+    CU_ASSERT(hall_is_ringing(&waiter));
+    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter), 0);
+    CU_ASSERT(!hall_is_ringing(&waiter));
     CU_ASSERT_EQUAL(vault_waiters_count(h.w), 1);
-    CU_ASSERT_EQUAL(vault_poll_wake(h.w, &poll, VAULT_CAUSE_RESUME), VAULT_CAUSE_RESUME);
-    CU_ASSERT(hall_is_ringing(&poll));
-    CU_ASSERT_EQUAL(vault_poll_take(h.w, &poll), VAULT_CAUSE_RESUME);
-    vault_poll_end(h.w, &poll);
+    CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &waiter, VAULT_CAUSE_RESUME), VAULT_CAUSE_RESUME);
+    CU_ASSERT(hall_is_ringing(&waiter));
+    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter), VAULT_CAUSE_RESUME);
+    vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
 static void the_smaller_time_holds(void)
 {
     hall_t h;
-    vault_poll_t soon, late;
+    vault_waiter_t soon, late;
 
     hall_begin(&h, 1);
     hall_enter(&h, &soon);
     hall_enter(&h, &late);
     sit_until(&h, &late, FAR_OFF);
     sit_until(&h, &soon, FAR_OFF);
-    vault_poll_shorten(h.w, &soon, FAR_OFF + apr_time_from_sec(3600));
-    vault_poll_shorten(h.w, &soon, vault_now());
-    vault_poll_shorten(h.w, &soon, FAR_OFF);
+    vault_waiter_shorten(h.w, &soon, FAR_OFF + apr_time_from_sec(3600));
+    vault_waiter_shorten(h.w, &soon, vault_now());
+    vault_waiter_shorten(h.w, &soon, FAR_OFF);
     CU_ASSERT(hall_rings(&soon));
-    CU_ASSERT_EQUAL(vault_poll_take(h.w, &soon), VAULT_CAUSE_END);
+    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &soon), VAULT_CAUSE_END);
     CU_ASSERT(!hall_is_ringing(&late));
-    vault_poll_shorten(h.w, &soon, vault_now()); /* it does not wait: nothing */
-    CU_ASSERT_EQUAL(vault_poll_take(h.w, &soon), 0);
-    vault_poll_end(h.w, &soon);
-    vault_poll_end(h.w, &late);
+    vault_waiter_shorten(h.w, &soon, vault_now()); /* it does not wait: nothing */
+    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &soon), 0);
+    vault_waiter_close(h.w, &soon);
+    vault_waiter_close(h.w, &late);
     hall_end(&h);
 }
 
@@ -105,7 +105,7 @@ static void the_smaller_time_holds(void)
 static void it_needs_no_turn_and_no_interest(void)
 {
     hall_t h;
-    vault_poll_t first, second, named;
+    vault_waiter_t first, second, named;
     vault_wait_t wait[2];
 
     hall_begin(&h, 1);
@@ -117,39 +117,39 @@ static void it_needs_no_turn_and_no_interest(void)
     CU_ASSERT(hall_rings(&first) || hall_is_ringing(&second)); /* the one turn is taken */
     hall_settle(&h);
     CU_ASSERT(!hall_is_ringing(&named));
-    CU_ASSERT_EQUAL(vault_poll_take(h.w, &named), 0);
-    CU_ASSERT_EQUAL(vault_poll_wake(h.w, &named, VAULT_CAUSE_RESUME), VAULT_CAUSE_RESUME);
+    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &named), 0);
+    CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &named, VAULT_CAUSE_RESUME), VAULT_CAUSE_RESUME);
     CU_ASSERT(hall_is_ringing(&named));
-    vault_poll_end(h.w, &named);
-    vault_poll_end(h.w, &first);
-    vault_poll_end(h.w, &second);
+    vault_waiter_close(h.w, &named);
+    vault_waiter_close(h.w, &first);
+    vault_waiter_close(h.w, &second);
     hall_end(&h);
 }
 
 static void a_stop_wakes_it_and_all_can_be_taken_out(void)
 {
     hall_t h;
-    vault_poll_t poll[3], *popped;
+    vault_waiter_t waiter[3], *popped;
     int i, seen = 0;
 
     hall_begin(&h, 1);
     for (i = 0; i < 3; i++) {
-        hall_enter(&h, &poll[i]);
-        sit_until(&h, &poll[i], FAR_OFF);
+        hall_enter(&h, &waiter[i]);
+        sit_until(&h, &waiter[i], FAR_OFF);
     }
     vault_waiters_stop(h.w);
     for (i = 0; i < 3; i++) {
-        CU_ASSERT(hall_rings(&poll[i]));
+        CU_ASSERT(hall_rings(&waiter[i]));
     }
-    CU_ASSERT_EQUAL(vault_poll_take(h.w, &poll[1]), VAULT_CAUSE_STOP);
-    CU_ASSERT_EQUAL(vault_poll_attach(h.w, &poll[1], NULL, 0), 0);
+    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter[1]), VAULT_CAUSE_STOP);
+    CU_ASSERT_EQUAL(vault_waiter_attach(h.w, &waiter[1], NULL, 0), 0);
     while ((popped = vault_waiters_pop(h.w))) {
-        CU_ASSERT(popped == &poll[0] || popped == &poll[2]);
+        CU_ASSERT(popped == &waiter[0] || popped == &waiter[2]);
         seen++;
     }
     CU_ASSERT_EQUAL(seen, 2);
     for (i = 0; i < 3; i++) {
-        vault_poll_end(h.w, &poll[i]);
+        vault_waiter_close(h.w, &waiter[i]);
     }
     hall_end(&h);
 }
@@ -158,7 +158,7 @@ static void a_stop_wakes_it_and_all_can_be_taken_out(void)
 
 typedef struct race_t {
     hall_t h;
-    vault_poll_t poll;
+    vault_waiter_t waiter;
     long round;              /* atomic; the waits that have begun */
     long calls;              /* atomic; that have been made */
     long resumed, completed; /* of one caller each, read at the end */
@@ -177,7 +177,7 @@ static void *call_by_name(race_t *race, unsigned cause, long *held)
             continue;
         }
         seen = round;
-        if (vault_poll_wake(race->h.w, &race->poll, cause) & cause) {
+        if (vault_waiter_wake(race->h.w, &race->waiter, cause) & cause) {
             ++*held;
         }
         __atomic_add_fetch(&race->calls, 1, __ATOMIC_SEQ_CST);
@@ -217,17 +217,17 @@ static void resume_complete_and_time_race(void)
 
     memset(&race, 0, sizeof(race));
     hall_begin(&race.h, 1);
-    hall_enter(&race.h, &race.poll);
+    hall_enter(&race.h, &race.waiter);
     CU_ASSERT_FATAL(!pthread_create(&callers[0], NULL, resume, &race));
     CU_ASSERT_FATAL(!pthread_create(&callers[1], NULL, finish, &race));
     for (round = 1; round <= ROUNDS; round++) {
         unsigned causes;
 
-        race.poll.due = race.poll.end = vault_now() + round % 50;
-        CU_ASSERT_FATAL(vault_poll_attach(race.h.w, &race.poll, NULL, 0));
+        race.waiter.due = race.waiter.end = vault_now() + round % 50;
+        CU_ASSERT_FATAL(vault_waiter_attach(race.h.w, &race.waiter, NULL, 0));
         STORE(race.round, round);
-        while (!(causes = vault_poll_take(race.h.w, &race.poll))) {
-            vault_poll_sleep(&race.poll, -1, 0);
+        while (!(causes = vault_waiter_take(race.h.w, &race.waiter))) {
+            vault_waiter_sleep(&race.waiter, -1, 0);
         }
         resumed += (causes & VAULT_CAUSE_RESUME) != 0;
         completed += (causes & VAULT_CAUSE_COMPLETE) != 0;
@@ -244,7 +244,7 @@ static void resume_complete_and_time_race(void)
     CU_ASSERT_EQUAL(resumed, race.resumed);
     CU_ASSERT_EQUAL(completed, race.completed);
     CU_ASSERT(resumed + completed + ended >= ROUNDS);
-    vault_poll_end(race.h.w, &race.poll);
+    vault_waiter_close(race.h.w, &race.waiter);
     hall_end(&race.h);
 }
 
@@ -263,7 +263,7 @@ static void hang_up_and_resume_race(void)
 
     memset(&race, 0, sizeof(race));
     hall_begin(&race.h, 1);
-    hall_enter(&race.h, &race.poll);
+    hall_enter(&race.h, &race.waiter);
     CU_ASSERT_FATAL(!pthread_create(&caller, NULL, resume, &race));
     for (round = 1; round <= ROUNDS_OF_HANG_UPS; round++) {
         unsigned causes;
@@ -272,20 +272,20 @@ static void hang_up_and_resume_race(void)
 
         CU_ASSERT_FATAL(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
         CU_ASSERT_FATAL(!pthread_create(&client, NULL, hang_up, &fds[1]));
-        race.poll.due = race.poll.end = vault_now() + apr_time_from_sec(20);
-        CU_ASSERT_FATAL(vault_poll_attach(race.h.w, &race.poll, NULL, 0));
-        vault_waiters_watch(race.h.w, fds[0], &race.poll, 0);
+        race.waiter.due = race.waiter.end = vault_now() + apr_time_from_sec(20);
+        CU_ASSERT_FATAL(vault_waiter_attach(race.h.w, &race.waiter, NULL, 0));
+        vault_waiters_watch(race.h.w, fds[0], &race.waiter, 0);
         if (round % 2) {
             STORE(race.round, round);
         }
         do {
-            vault_poll_sleep(&race.poll, -1, 0);
-            causes = vault_poll_take(race.h.w, &race.poll);
+            vault_waiter_sleep(&race.waiter, -1, 0);
+            causes = vault_waiter_take(race.h.w, &race.waiter);
             is_gone = recv(fds[0], &byte, 1, MSG_DONTWAIT) == 0;
         } while (!causes && !is_gone);
         CU_ASSERT_EQUAL(causes & VAULT_CAUSE_END, 0);
         await_calls(&race, (round + 1) / 2);
-        causes |= vault_poll_detach(race.h.w, &race.poll);
+        causes |= vault_waiter_detach(race.h.w, &race.waiter);
         gone += is_gone;
         resumed += (causes & VAULT_CAUSE_RESUME) != 0;
         vault_waiters_unwatch(race.h.w, fds[0]);
@@ -296,7 +296,7 @@ static void hang_up_and_resume_race(void)
     pthread_join(caller, NULL);
     CU_ASSERT(gone > 0);
     CU_ASSERT_EQUAL(resumed, race.resumed);
-    vault_poll_end(race.h.w, &race.poll);
+    vault_waiter_close(race.h.w, &race.waiter);
     hall_end(&race.h);
 }
 

@@ -29,7 +29,7 @@ static const command_t commands[] = {
      "the pages that there are, or all that is known of one"},
     {"notify", vaultctl_notify, OF_SERVER | VAULTCTL_OF_JSON, "INTEREST ...",
      "tell the pages that hold these interests"},
-    {"tail", vaultctl_tail, OF_SERVER | VAULTCTL_OF_JSON | VAULTCTL_OF_TAIL, "INTEREST ...",
+    {"monitor", vaultctl_monitor, OF_SERVER | VAULTCTL_OF_JSON | VAULTCTL_OF_MONITOR, "INTEREST ...",
      "print a line each time that one of them is notified"},
     {"check", vaultctl_check, OF_SERVER | VAULTCTL_OF_JSON, "",
      "is the running server sound, and its configuration sane?"},
@@ -76,6 +76,9 @@ static int print_help(const command_t *command)
 
 static const command_t *find_command(const char *name)
 {
+    if (strcmp(name, "tail") == 0) {
+        name = "monitor"; /* its former name */
+    }
     for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(commands[i].name, name) == 0) {
             return &commands[i];

@@ -13,7 +13,7 @@
  * status.c    status, top
  * notify.c    notify
  * pages.c     pages: the list, and one page
- * tail.c      tail
+ * monitor.c   monitor
  * check.c     check
  * doctor.c    doctor: the page
  * doctor_poll.c  doctor: its script, its polls, and the server behind them
@@ -45,7 +45,7 @@ enum {
     VAULTCTL_OF_DATABASE = 1 << 1, /**< which, and whether to ask before */
     VAULTCTL_OF_JSON = 1 << 2,
     VAULTCTL_OF_PAGES = 1 << 3, /**< which pages */
-    VAULTCTL_OF_TAIL = 1 << 4,
+    VAULTCTL_OF_MONITOR = 1 << 4,
     VAULTCTL_OF_TOP = 1 << 5,
     VAULTCTL_OF_ALL = 1 << 6
 };
@@ -103,7 +103,7 @@ vaultctl_command_fn vaultctl_doctor;
 vaultctl_command_fn vaultctl_notify;
 vaultctl_command_fn vaultctl_pages;
 vaultctl_command_fn vaultctl_status;
-vaultctl_command_fn vaultctl_tail;
+vaultctl_command_fn vaultctl_monitor;
 vaultctl_command_fn vaultctl_top;
 vaultctl_command_fn vaultctl_unwatch;
 vaultctl_command_fn vaultctl_watch;

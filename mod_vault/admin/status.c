@@ -15,7 +15,7 @@
 #include "admin/listing.h"
 #include "admin/metrics.h"
 #include "admin/qos_status.h"
-#include "admin/tail.h"
+#include "admin/monitor.h"
 #include "feed/feed_report.h"
 #include "poll/dispatcher.h"
 #include "request/body.h"
@@ -178,7 +178,7 @@ static int write_page(request_rec *r)
     return vault_explain(r, id ? id + 1 : "");
 }
 
-/* A page made by vault_tail() is polled here, so that it needs no other URL than it was made by. */
+/* A page made by vault_monitor() is polled here, so that it needs no other URL than it was made by. */
 static int poll_page(request_rec *r)
 {
     r->handler = "vault-poll";
@@ -191,9 +191,9 @@ static const struct form_t {
     int (*write)(request_rec *r);
     int by_any; /* says itself by which method it is asked for */
 } forms[] = {
-    {"auto", write_auto, 0}, {"json", write_json, 0},     {"metrics", vault_metrics_write, 0},
-    {"page", write_page, 0}, {"pages", vault_listing, 0}, {"check", vault_checkup, 0},
-    {"tail", vault_tail, 1}, {"poll", poll_page, 1},
+    {"auto", write_auto, 0},       {"json", write_json, 0},     {"metrics", vault_metrics_write, 0},
+    {"page", write_page, 0},       {"pages", vault_listing, 0}, {"check", vault_checkup, 0},
+    {"monitor", vault_monitor, 1}, {"tail", vault_monitor, 1},  {"poll", poll_page, 1},
 };
 
 static const struct form_t *form_asked(const request_rec *r)

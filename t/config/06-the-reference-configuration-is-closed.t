@@ -19,7 +19,7 @@ announce(qr/AH01630: client denied by server configuration/);
 for my $form ('', '?auto', '?json', '?metrics', '?page=' . '0' x 40, '?pages', '?check', '?poll&page=' . '0' x 40 . '&seq=0') {
     is(get("/vault/status$form", headers => \%elsewhere)->{status}, 403, "another does not: /vault/status$form");
 }
-is(post('/vault/status?tail=x', '', headers => \%elsewhere)->{status}, 403, '... nor waits for an interest there');
+is(post('/vault/status?monitor=x', '', headers => \%elsewhere)->{status}, 403, '... nor waits for an interest there');
 is(get('/vault/status?auto', headers => {'X-Forwarded-For' => '127.0.0.1'})->{status}, 403, 'nor does a visitor whom a proxy on this machine passes on');
 for my $headers ({}, \%elsewhere) {
     is(post('/vault/notify', 'interest=x', headers => $headers)->{status}, 404, 'nobody notifies');

@@ -26,8 +26,9 @@ my @wrong = (
     [['status', '--nonsense'], qr/nonsense/],
     [['status', 'word'], qr/^vaultctl: word: status takes no word/],
     [['top', '--delay', '0'], qr/^vaultctl: --delay 0: a whole number from 1 on is accepted/],
-    [['tail', '-n', 'x', 'i'], qr/^vaultctl: --count x: a whole number/],
-    [['tail'], qr/^vaultctl: which interest\?/],
+    [['monitor', '-n', 'x', 'i'], qr/^vaultctl: --count x: a whole number/],
+    [['monitor'], qr/^vaultctl: which interest\?/],
+    [['tail'], qr/^vaultctl: which interest\?/], # the former name of monitor
     [['notify'], qr/^vaultctl: which interest\?/],
     [['pages', 'a', 'b'], qr/^vaultctl: b: pages takes one id/],
     [['pages', '--waiting', '--idle'], qr/exclude each other/],

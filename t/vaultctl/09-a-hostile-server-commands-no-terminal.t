@@ -48,7 +48,7 @@ my $check = {Wrong => [$esc], Warnings => [$esc]};
 my $updates = {page => $id, seq => 1, updates => [{body => JSON::PP->new->encode({interests => [$esc]})}]};
 my %commands = (
     status => [$status, 'status'], top => [$status, 'top', '-n', 1], pages => [$pages, 'pages'], page => [$page, 'pages', $id],
-    check => [$check, 'check'], tail => [$updates, 'tail', '-n', 1, 'x'], notify => [{held => JSON::PP::false}, 'notify', 'x'],
+    check => [$check, 'check'], monitor => [$updates, 'monitor', '-n', 1, 'x'], notify => [{held => JSON::PP::false}, 'notify', 'x'],
     error => [{error => $esc}, 'status'],
 );
 
@@ -88,8 +88,8 @@ for my $name (grep { $_ ne 'top' } sort keys %commands) {
     my ($count, @wrong) = (0);
     for my $variant (variants($answer)) {
         my $body = $json->encode($variant->());
-        # Of a tail the first answer is a page, and the second what was notified.
-        next if $name eq 'tail' && ref $variant->() eq 'HASH' && !eval { @{JSON::PP->new->decode($variant->()->{updates}[0]{body})->{interests}} };
+        # Of monitor the first answer is a page, and the second what was notified.
+        next if $name eq 'monitor' && ref $variant->() eq 'HASH' && !eval { @{JSON::PP->new->decode($variant->()->{updates}[0]{body})->{interests}} };
         answers($body);
         my $said = asked(@words);
         $count++;
@@ -116,6 +116,6 @@ for my $name (sort keys %not) {
 
 # A page whose id is no id.
 answers($json->encode({page => "x&y=1 \r\nX: y", seq => 1, updates => [{body => $json->encode({interests => ['n']})}]}));
-is(asked('tail', '-n', 1, '-q', 'x')->{code}, 0, 'an id is no part of the request line');
+is(asked('monitor', '-n', 1, '-q', 'x')->{code}, 0, 'an id is no part of the request line');
 
 finish();

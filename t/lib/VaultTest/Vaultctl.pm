@@ -3,7 +3,7 @@
 #
 #     needs_vaultctl();
 #     my $said = vaultctl('notify', 'DB-logs');           # {code, out, err}
-#     my $tail = vaultctl_start('tail', '-n', 2, 'x');    # goes on by itself: {pid, out, err}, see vaultctl_end()
+#     my $monitor = vaultctl_start('monitor', '-n', 2, 'x');    # goes on by itself: {pid, out, err}, see vaultctl_end()
 package VaultTest::Vaultctl;
 use strict;
 use warnings;

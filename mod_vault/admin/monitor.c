@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An ordinary page with an ordinary method, so that it waits, wakes and loses nothing as any other: no thread is held. */
-#include "admin/tail.h"
+#include "admin/monitor.h"
 
 #include <jansson.h>
 
@@ -16,7 +16,7 @@
 
 #define RETRY_AFTER 5
 /* What the page is up to with one interest: each by itself. */
-#define CURSOR "tail"
+#define CURSOR "monitor"
 
 /* @return of const char *: empty, one is wrong */
 static apr_array_header_t *names_of(const apr_array_header_t *fields, apr_pool_t *pool)
@@ -27,7 +27,7 @@ static apr_array_header_t *names_of(const apr_array_header_t *fields, apr_pool_t
     for (i = 0; i < fields->nelts; i++) {
         const vault_field_t *f = &APR_ARRAY_IDX(fields, i, vault_field_t);
         apr_size_t length = strlen(f->value);
-        if (strcmp(f->name, "tail")) {
+        if (strcmp(f->name, "monitor") && strcmp(f->name, "tail")) {
             continue;
         }
         if (!length || length > VAULT_INTEREST_MAX) {
@@ -104,7 +104,7 @@ static int make_page(request_rec *r, const apr_array_header_t *names)
     return vault_reply_json(r, HTTP_OK, json_pack("{s:s, s:i}", "page", id, "seq", 0));
 }
 
-int vault_tail(request_rec *r)
+int vault_monitor(request_rec *r)
 {
     apr_array_header_t *fields, *names;
     int status;
@@ -120,7 +120,7 @@ int vault_tail(request_rec *r)
     if (!names->nelts) {
         return vault_reply_error(
             r, HTTP_BAD_REQUEST,
-            apr_psprintf(r->pool, "tail=NAME is needed, each of 1 to %d bytes", VAULT_INTEREST_MAX));
+            apr_psprintf(r->pool, "monitor=NAME is needed, each of 1 to %d bytes", VAULT_INTEREST_MAX));
     }
     return r->main ? run_method(r, names) : make_page(r, names);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file tail.h
- * `vault-status?tail=INTEREST&tail=…`: a page that shows nothing but which of these interests were notified.
+ * @file monitor.h
+ * `vault-status?monitor=INTEREST&monitor=…`: a page that shows only which of these interests were notified, for `vaultctl monitor`. The
+ * former name of the parameter, `tail`, is accepted.
  */
-#ifndef VAULT_TAIL_H
-#define VAULT_TAIL_H
+#ifndef VAULT_MONITOR_H
+#define VAULT_MONITOR_H
 
 #include "httpd.h"
 
@@ -12,6 +13,6 @@
  * `vault-status?poll&page=ID&seq=N`, under the same Require as this; each update is JSON, {"interests": [NAME, …]}.
  * As the method of such a page: answer those that were notified since.
  * @return what the handler returns */
-int vault_tail(request_rec *r);
+int vault_monitor(request_rec *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tail: is a page as a browser's is, whose one method says which of the interests were notified. The server holds no thread for it, and
+/* monitor: is a page as a browser's is, whose one method says which of the interests were notified. The server holds no thread for it, and
  * what is notified between two polls is told by the next. Several notifies at once may be one line.
  */
 #include <stdio.h>
@@ -16,35 +16,35 @@
 #define POLL_SECONDS 700
 #define PAUSE apr_time_from_sec(1)
 
-typedef struct tail_t {
+typedef struct monitor_t {
     vaultctl_http_t *http;
     const vaultctl_options_t *options;
-    const char *query; /* tail=…&tail=… */
+    const char *query; /* monitor=…&monitor=… */
     char page[64];     /* empty: there is none */
     json_int_t seq;
     int lines;  /* printed */
     int broken; /* it was said that the server cannot be reached */
-} tail_t;
+} monitor_t;
 
-static int is_done(const tail_t *t)
+static int is_done(const monitor_t *m)
 {
-    return t->options->count > 0 && t->lines >= t->options->count;
+    return m->options->count > 0 && m->lines >= m->options->count;
 }
 
-static void print_line(tail_t *t, const char *interest)
+static void print_line(monitor_t *m, const char *interest)
 {
     apr_time_t now = apr_time_now();
     apr_time_exp_t exploded;
     apr_size_t length;
     char time[32];
 
-    if (is_done(t)) {
+    if (is_done(m)) {
         return;
     }
-    t->lines++;
+    m->lines++;
     apr_time_exp_lt(&exploded, now);
     apr_strftime(time, &length, sizeof(time), "%Y-%m-%d %H:%M:%S", &exploded);
-    if (t->options->json) {
+    if (m->options->json) {
         json_t *line = json_pack("{s:f, s:s}", "time", (double)now / APR_USEC_PER_SEC, "interest", interest);
         vaultctl_print_json(line, JSON_COMPACT);
         json_decref(line);
@@ -56,7 +56,7 @@ static void print_line(tail_t *t, const char *interest)
 }
 
 /* Each update's body is {"interests": [NAME, …]}. */
-static void print_updates(tail_t *t, const json_t *updates)
+static void print_updates(monitor_t *m, const json_t *updates)
 {
     const json_t *update, *name;
     size_t i, k;
@@ -68,7 +68,7 @@ static void print_updates(tail_t *t, const json_t *updates)
 
         json_array_foreach(json_object_get(body, "interests"), k, name)
         {
-            print_line(t, vaultctl_json_text(name));
+            print_line(m, vaultctl_json_text(name));
         }
         json_decref(body);
     }
@@ -76,60 +76,60 @@ static void print_updates(tail_t *t, const json_t *updates)
 
 /* ------------------------------------------------------------------ the page */
 
-static int make_page(tail_t *t, apr_pool_t *pool)
+static int make_page(monitor_t *m, apr_pool_t *pool)
 {
-    const char *path = apr_pstrcat(pool, "status?", t->query, NULL);
+    const char *path = apr_pstrcat(pool, "status?", m->query, NULL);
     json_t *answer;
-    int status = vaultctl_http_json(t->http, &answer, path, "", pool);
+    int status = vaultctl_http_json(m->http, &answer, path, "", pool);
 
     if (status != VAULTCTL_DONE) {
         return status;
     }
-    apr_cpystrn(t->page, json_string_value(json_object_get(answer, "page")) ?: "", sizeof(t->page));
-    t->seq = json_integer_value(json_object_get(answer, "seq"));
+    apr_cpystrn(m->page, json_string_value(json_object_get(answer, "page")) ?: "", sizeof(m->page));
+    m->seq = json_integer_value(json_object_get(answer, "seq"));
     json_decref(answer);
-    return t->page[0] ? VAULTCTL_DONE : vaultctl_say(VAULTCTL_TROUBLE, "the server gave no page");
+    return m->page[0] ? VAULTCTL_DONE : vaultctl_say(VAULTCTL_TROUBLE, "the server gave no page");
 }
 
 /* The server, or only its memory of the page, is gone. */
-static int begin_anew(tail_t *t, apr_pool_t *pool)
+static int begin_anew(monitor_t *m, apr_pool_t *pool)
 {
-    int status = make_page(t, pool);
+    int status = make_page(m, pool);
 
-    if (status == VAULTCTL_DONE && !t->options->quiet) {
+    if (status == VAULTCTL_DONE && !m->options->quiet) {
         vaultctl_say(0, "the server had forgotten us; what was notified meanwhile is not known");
     }
     return status;
 }
 
-static void wait_for_server(tail_t *t, const char *why)
+static void wait_for_server(monitor_t *m, const char *why)
 {
-    if (!t->broken && !t->options->quiet) {
+    if (!m->broken && !m->options->quiet) {
         vaultctl_say(0, "%s; trying again", why);
     }
-    t->broken = 1;
+    m->broken = 1;
     apr_sleep(PAUSE);
 }
 
-static int take_answer(tail_t *t, const vaultctl_answer_t *answer, apr_pool_t *pool)
+static int take_answer(monitor_t *m, const vaultctl_answer_t *answer, apr_pool_t *pool)
 {
     json_t *body;
 
-    t->broken = 0;
+    m->broken = 0;
     switch (answer->status) {
     case 200:
         body = vaultctl_http_object(answer);
         if (body == NULL) {
             return vaultctl_http_say(answer);
         }
-        t->seq = json_integer_value(json_object_get(body, "seq"));
-        print_updates(t, json_object_get(body, "updates"));
+        m->seq = json_integer_value(json_object_get(body, "seq"));
+        print_updates(m, json_object_get(body, "updates"));
         json_decref(body);
         return VAULTCTL_DONE;
     case 204:
         return VAULTCTL_DONE;
     case 410:
-        return begin_anew(t, pool);
+        return begin_anew(m, pool);
     case 502:
     case 503:
     case 504:
@@ -140,43 +140,44 @@ static int take_answer(tail_t *t, const vaultctl_answer_t *answer, apr_pool_t *p
     }
 }
 
-static int poll(tail_t *t, apr_pool_t *pool)
+static int poll(monitor_t *m, apr_pool_t *pool)
 {
     const char *path = apr_psprintf(pool, "status?poll&page=%s&seq=%" APR_INT64_T_FMT,
-                                    vaultctl_http_escape(t->http, t->page, pool), (apr_int64_t)t->seq);
+                                    vaultctl_http_escape(m->http, m->page, pool), (apr_int64_t)m->seq);
     vaultctl_answer_t answer;
-    const char *why = vaultctl_http_ask(t->http, &answer, path, NULL, POLL_SECONDS, pool);
+    const char *why = vaultctl_http_ask(m->http, &answer, path, NULL, POLL_SECONDS, pool);
 
     if (why != NULL) {
-        wait_for_server(t, why);
+        wait_for_server(m, why);
         return VAULTCTL_DONE;
     }
-    return take_answer(t, &answer, pool);
+    return take_answer(m, &answer, pool);
 }
 
-int vaultctl_tail(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool)
+int vaultctl_monitor(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool)
 {
-    tail_t t = {.options = options, .query = ""};
+    monitor_t m = {.options = options, .query = ""};
     apr_pool_t *turn;
     int status;
 
     if (count == 0) {
         return vaultctl_say(VAULTCTL_USAGE, "which interest?");
     }
-    if ((t.http = vaultctl_http_open(options, pool)) == NULL) {
+    if ((m.http = vaultctl_http_open(options, pool)) == NULL) {
         return VAULTCTL_TROUBLE;
     }
     for (int i = 0; i < count; i++) {
-        t.query = apr_pstrcat(pool, t.query, i ? "&" : "", "tail=", vaultctl_http_escape(t.http, words[i], pool), NULL);
+        m.query =
+            apr_pstrcat(pool, m.query, i ? "&" : "", "monitor=", vaultctl_http_escape(m.http, words[i], pool), NULL);
     }
     apr_pool_create(&turn, pool);
-    status = make_page(&t, turn);
+    status = make_page(&m, turn);
     if (status == VAULTCTL_DONE && !options->quiet) {
         vaultctl_say(0, "waiting");
     }
-    while (status == VAULTCTL_DONE && !is_done(&t) && !ferror(stdout)) {
+    while (status == VAULTCTL_DONE && !is_done(&m) && !ferror(stdout)) {
         apr_pool_clear(turn);
-        status = poll(&t, turn);
+        status = poll(&m, turn);
     }
     return status;
 }

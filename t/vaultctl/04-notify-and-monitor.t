@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# vaultctl notify wakes pages; vaultctl tail sees each notify, by waiting as a page does: without a thread, across restarts.
+# vaultctl notify wakes pages; vaultctl monitor sees each notify, by waiting as a page does: without a thread, across restarts.
 use strict;
 use warnings;
 use JSON::PP ();
@@ -26,50 +26,51 @@ like($said->{err}, qr{/none/notify: 404: .*closed until you open it$}, '... it s
 # One line each time, whatever happens between two polls.
 sub lines_of { return scalar(() = read_file($_[0]{out}) =~ /\n/g) }
 
-my $tail = vaultctl_start('tail', '-n', 4, "v04 \xc3\xa4", 'v04 second');
+my $monitor = vaultctl_start('monitor', '-n', 4, "v04 \xc3\xa4", 'v04 second');
 wait_waiting(1);
-wait_until(sub { read_file($tail->{err}) =~ /waiting/ }, 'it says that it waits');
+wait_until(sub { read_file($monitor->{err}) =~ /waiting/ }, 'it says that it waits');
 is(status()->{WaitingInThreads}, have_bell() ? 0 : 1, 'no thread waits for it');
 for my $n (1 .. 2) {
     is(vaultctl('notify', "v04 \xc3\xa4")->{out}, '', 'somebody holds it');
-    wait_until(sub { lines_of($tail) == $n }, "line $n");
+    wait_until(sub { lines_of($monitor) == $n }, "line $n");
 }
 graceful_restart();
 vaultctl('notify', 'v04 second');
-wait_until(sub { lines_of($tail) == 3 }, 'a line after a restart');
+wait_until(sub { lines_of($monitor) == 3 }, 'a line after a restart');
 vaultctl('notify', 'v04 second', "v04 \xc3\xa4");
-$said = vaultctl_end($tail);
+$said = vaultctl_end($monitor);
 is($said->{code}, 0, 'it ends after so many lines');
 my @lines = split /\n/, $said->{out};
 is(scalar @lines, 4, '... exactly');
 like($_, qr/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} v04 /, 'a line has its time') for @lines;
 is($lines[$_] =~ s/^\S+ \S+ //r, ("v04 \xc3\xa4", "v04 \xc3\xa4", 'v04 second')[$_], "line $_ names its interest") for 0 .. 2;
 
-$tail = vaultctl_start('tail', '--json', '-q', '-n', 1, 'v04 json');
+$monitor = vaultctl_start('monitor', '--json', '-q', '-n', 1, 'v04 json');
 wait_waiting(1);
 vaultctl('notify', 'v04 json');
-$said = vaultctl_end($tail);
+$said = vaultctl_end($monitor);
 is(JSON::PP::decode_json($said->{out})->{interest}, 'v04 json', 'lines of JSON');
 is($said->{err}, '', '... and nothing else with -q');
 
 # The forms of the status behind it.
-is(get('/vault/status?tail=x')->{status}, 405, 'such a page is made by POST');
-is(post('/vault/status?tail=', '')->{status}, 400, '... of an interest with a name');
-is(post('/vault/status?tail=' . 'x' x 201, '')->{status}, 400, '... of 200 bytes at most');
-is(post('/vault/status?tail=x', '', headers => {'Sec-Fetch-Site' => 'cross-site'})->{status}, 403, '... not by a page of another site');
+is(get('/vault/status?monitor=x')->{status}, 405, 'such a page is made by POST');
+is(post('/vault/status?monitor=', '')->{status}, 400, '... of an interest with a name');
+is(post('/vault/status?monitor=' . 'x' x 201, '')->{status}, 400, '... of 200 bytes at most');
+is(post('/vault/status?monitor=x', '', headers => {'Sec-Fetch-Site' => 'cross-site'})->{status}, 403, '... not by a page of another site');
+is(post('/vault/status?tail=x', '')->{status}, 200, '... the former name of the parameter is accepted');
 is(get('/vault/status?poll&page=x&seq=0')->{status}, 410, 'and polled as any page');
 
 # The page that it was is gone: it says so and begins anew.
 use_server(VaultTest::Server->start('forgetful', config => "VaultPageTimeout 1\n"));
-$tail = vaultctl_start('tail', '-n', 2, 'v04 gone');
+$monitor = vaultctl_start('monitor', '-n', 2, 'v04 gone');
 wait_waiting(1);
-kill STOP => $tail->{pid};
+kill STOP => $monitor->{pid};
 vaultctl('notify', 'v04 gone');
 wait_until(sub { status()->{Pages} == 0 }, 'its page has expired');
-kill CONT => $tail->{pid};
-wait_until(sub { read_file($tail->{err}) =~ /had forgotten us/ }, 'it is told, says so and makes another');
+kill CONT => $monitor->{pid};
+wait_until(sub { read_file($monitor->{err}) =~ /had forgotten us/ }, 'it is told, says so and makes another');
 wait_waiting(1);
 vaultctl('notify', 'v04 gone');
-is(vaultctl_end($tail)->{code}, 0, '... and goes on');
+is(vaultctl_end($monitor)->{code}, 0, '... and goes on');
 
 finish();

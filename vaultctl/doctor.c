@@ -252,7 +252,7 @@ static const char *traces_of_cache(const vaultctl_visit_t *page, apr_pool_t *poo
 }
 
 /* A second loading is another page, unless something keeps the HTML. */
-static void look_for_caches(vaultctl_doctor_t *d)
+static void check_for_caches(vaultctl_doctor_t *d)
 {
     const char *control = vaultctl_doctor_header(&d->page, "Cache-Control"), *why;
     vaultctl_visit_t again;
@@ -335,7 +335,7 @@ static void examine(vaultctl_doctor_t *d)
         return;
     }
     if (d->html.page != NULL) {
-        look_for_caches(d);
+        check_for_caches(d);
     }
     vaultctl_doctor_polls(d);
 }

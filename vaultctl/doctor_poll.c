@@ -67,7 +67,7 @@ static int has_type(const vaultctl_visit_t *visit, const char *type)
 
 /* -------------------------------------------------------------------- script */
 
-static void look_at_script(vaultctl_doctor_t *d)
+static void check_script(vaultctl_doctor_t *d)
 {
     vaultctl_request_t request = {.url = d->script};
     vaultctl_visit_t script;
@@ -158,7 +158,7 @@ static const char *query_of(const vaultctl_doctor_t *d, const char *poll, const 
                         more);
 }
 
-static void look_at_stream(vaultctl_doctor_t *d, const char *poll)
+static void check_stream(vaultctl_doctor_t *d, const char *poll)
 {
     vaultctl_request_t request = {.url = query_of(d, poll, ""), .accept = STREAM, .by_page = 1};
     vaultctl_visit_t stream;
@@ -249,7 +249,7 @@ static int judge_poll(vaultctl_doctor_t *d, const vaultctl_visit_t *poll)
 }
 
 /* A page acknowledges by POST, with the origin that the browser knows it by. */
-static void look_at_acknowledgement(vaultctl_doctor_t *d, const char *poll)
+static void check_acknowledgement(vaultctl_doctor_t *d, const char *poll)
 {
     vaultctl_request_t request = {.url = query_of(d, poll, "&ack=1"), .body = "", .by_page = 1};
     vaultctl_visit_t visit;
@@ -353,7 +353,7 @@ static void say_list(vaultctl_doctor_t *d, const json_t *check, const char *name
     }
 }
 
-static void look_at_threads(vaultctl_doctor_t *d, const json_t *status)
+static void check_threads(vaultctl_doctor_t *d, const json_t *status)
 {
     if (strcmp(d->page.version, "HTTP/2") == 0 && number(status, "WaitingInThreads") > 0) {
         vaultctl_doctor_change(d, "operating.md, \"HTTP/2 and TLS\"",
@@ -363,7 +363,7 @@ static void look_at_threads(vaultctl_doctor_t *d, const json_t *status)
 }
 
 /* While the page's poll waits, so that the server shows it. */
-static void look_at_server(vaultctl_doctor_t *d, const char *poll)
+static void check_server(vaultctl_doctor_t *d, const char *poll)
 {
     vaultctl_options_t options = options_of_status(d, poll);
     const char *why, *path = "status?check";
@@ -394,7 +394,7 @@ static void look_at_server(vaultctl_doctor_t *d, const char *poll)
     say_list(d, check, "Wrong", "vaultctl.md, \"check\"");
     say_list(d, check, "Warnings", "operating.md, \"How many polls can wait\"");
     status = ask_status(&options, "status?json", &why, d->pool);
-    look_at_threads(d, status);
+    check_threads(d, status);
     json_decref(status);
     json_decref(check);
 }
@@ -410,7 +410,7 @@ static int ask_poll(vaultctl_doctor_t *d, const char *poll)
 
     vaultctl_visit_begin(d->visitor, &request);
     if (!vaultctl_visit_wait(d->visitor, WAITS, 0)) {
-        look_at_server(d, poll);
+        check_server(d, poll);
     }
     why = vaultctl_visit_end(d->visitor, &visit, d->pool);
     if (why != NULL) {
@@ -420,22 +420,22 @@ static int ask_poll(vaultctl_doctor_t *d, const char *poll)
     return judge_poll(d, &visit);
 }
 
-static void look_at_poll(vaultctl_doctor_t *d, const char *poll)
+static void check_poll(vaultctl_doctor_t *d, const char *poll)
 {
-    look_at_stream(d, poll);
+    check_stream(d, poll);
     if (ask_poll(d, poll)) {
         ask_poll(d, poll); /* what there was to tell has been told */
     }
     if (!d->asked) {
-        look_at_server(d, poll);
+        check_server(d, poll);
     }
     if (d->live) {
-        look_at_acknowledgement(d, poll);
+        check_acknowledgement(d, poll);
     }
 }
 
 /* The stream of a client that knows of no polls, by which the page is live or not. */
-static void look_at_html_stream(vaultctl_doctor_t *d)
+static void check_html_stream(vaultctl_doctor_t *d)
 {
     vaultctl_request_t request = {.url = apr_pstrcat(d->pool, d->stream, "?page=", d->html.page, "&as=html", NULL),
                                   .accept = STREAM,
@@ -445,7 +445,7 @@ static void look_at_html_stream(vaultctl_doctor_t *d)
 
     vaultctl_visit_begin(d->visitor, &request);
     vaultctl_visit_wait(d->visitor, HELLO, 1);
-    look_at_server(d, d->stream);
+    check_server(d, d->stream);
     why = vaultctl_visit_end(d->visitor, &stream, d->pool);
     if (why != NULL) {
         vaultctl_doctor_change(d, PROXIES, "The stream broke off: %s", why);
@@ -482,7 +482,7 @@ static const char *poll_of(vaultctl_doctor_t *d)
     if (d->script == NULL) {
         return d->stream;
     }
-    look_at_script(d);
+    check_script(d);
     return vaultctl_url_resolve(d->script, "poll", d->pool);
 }
 
@@ -494,13 +494,13 @@ void vaultctl_doctor_polls(vaultctl_doctor_t *d)
         return;
     }
     if (d->script == NULL) {
-        look_at_html_stream(d);
+        check_html_stream(d);
     }
     else if (d->html.page != NULL) {
-        look_at_poll(d, poll);
+        check_poll(d, poll);
     }
     else {
         d->live = is_mod_vault(d, vaultctl_url_resolve(d->script, "page", d->pool), "{}", 400);
-        look_at_server(d, poll);
+        check_server(d, poll);
     }
 }

@@ -81,7 +81,7 @@ static apr_status_t acknowledge(vault_pages_t *p, vault_page_record_t *rec, apr_
     vault_off_t *place;
 
     if (seq == VAULT_PAGE_LATEST) {
-        seq = rec->streams ? rec->tip : committed_seq(p, rec);
+        seq = rec->streams ? rec->head : committed_seq(p, rec);
     }
     place = vault_page_chain_find(p, rec, seq);
     if (place && place != &rec->base) {
@@ -143,7 +143,7 @@ static void overtake(vault_pages_t *p, vault_page_record_t *rec, vault_off_t bef
         vault_page_record_release_unnamed(p, rec);            /* a stream's were kept when it was acknowledged */
     }
     rec->streams = 0;
-    rec->tip = committed_seq(p, rec);
+    rec->head = committed_seq(p, rec);
 }
 
 static void fill_in(vault_pages_t *p, const vault_page_record_t *rec, const vault_page_t *page, vault_ticket_t *ticket)
@@ -181,7 +181,7 @@ apr_status_t vault_page_take(vault_pages_t *p, const vault_page_t *page, const v
 /* Is there a stream that goes on from what is the base now? Then it has the acks to tell. */
 static int is_streams_own(vault_pages_t *p, vault_page_record_t *rec, apr_time_t now)
 {
-    return rec->streams && is_polled(p, rec, now) && vault_page_chain_find(p, rec, rec->tip);
+    return rec->streams && is_polled(p, rec, now) && vault_page_chain_find(p, rec, rec->head);
 }
 
 /* The one who commits has the acks to tell, and so the ticket: from two, one could say of the other's that they are told. */
@@ -275,7 +275,7 @@ void vault_page_assume(vault_pages_t *p, const vault_ticket_t *ticket, int all)
     if (lock_ticket(p, ticket, &rec) != APR_SUCCESS) {
         return;
     }
-    place = !rec->streams ? NULL : all ? vault_page_chain_find(p, rec, rec->tip) : vault_page_chain_first(p, rec);
+    place = !rec->streams ? NULL : all ? vault_page_chain_find(p, rec, rec->head) : vault_page_chain_first(p, rec);
     if (place && place != &rec->base) {
         vault_page_chain_commit(p, rec, place);
     }
@@ -291,7 +291,7 @@ static apr_status_t read_state(vault_pages_t *p, const vault_off_t *place, vault
     return *state ? APR_SUCCESS : APR_EGENERAL;
 }
 
-apr_status_t vault_page_look(vault_pages_t *p, vault_ticket_t *ticket, vault_state_t **base, apr_pool_t *pool)
+apr_status_t vault_page_read_base(vault_pages_t *p, vault_ticket_t *ticket, vault_state_t **base, apr_pool_t *pool)
 {
     vault_page_record_t *rec;
     apr_status_t rv = lock_ticket(p, ticket, &rec);
@@ -304,7 +304,7 @@ apr_status_t vault_page_look(vault_pages_t *p, vault_ticket_t *ticket, vault_sta
     ticket->committed = committed_seq(p, rec);
     ticket->owes = rec->base && vault_state_has_acks(vault_heap_at(p->heap, rec->base));
     ticket->full = rec->streams && vault_page_chain_is_full(p, rec);
-    rv = read_state(p, vault_page_chain_find(p, rec, rec->tip), base, pool);
+    rv = read_state(p, vault_page_chain_find(p, rec, rec->head), base, pool);
     vault_lock_release(&rec->lock);
     return rv;
 }
@@ -322,7 +322,7 @@ apr_status_t vault_page_committed(vault_pages_t *p, vault_ticket_t *ticket, vaul
     return rv;
 }
 
-void vault_page_settle(vault_pages_t *p, const vault_ticket_t *ticket)
+void vault_page_acks_reported(vault_pages_t *p, const vault_ticket_t *ticket)
 {
     vault_page_record_t *rec;
 
@@ -335,16 +335,16 @@ void vault_page_settle(vault_pages_t *p, const vault_ticket_t *ticket)
 }
 
 /* Publish `block` in the place of the state that the poll goes on from, under the number of that. */
-static apr_status_t replace_tip(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block, vault_state_t *state)
+static apr_status_t replace_head(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block, vault_state_t *state)
 {
-    vault_off_t *place = vault_page_chain_find(p, rec, rec->tip), old;
+    vault_off_t *place = vault_page_chain_find(p, rec, rec->head), old;
 
     if (!place) {
         return APR_EAGAIN;
     }
     old = *place;
-    state->seq = rec->tip;
-    vault_state_number(vault_heap_at(p->heap, block), rec->tip, vault_state_from(vault_heap_at(p->heap, old)));
+    state->seq = rec->head;
+    vault_state_number(vault_heap_at(p->heap, block), rec->head, vault_state_from(vault_heap_at(p->heap, old)));
     vault_store(place, block);
     vault_page_record_free_block(p, rec, old);
     return APR_SUCCESS;
@@ -358,10 +358,10 @@ static apr_status_t stage_on_tip(vault_pages_t *p, vault_page_record_t *rec, vau
         return APR_EAGAIN;
     }
     state->seq = ++rec->last_seq;
-    vault_state_number(vault_heap_at(p->heap, block), state->seq, rec->tip);
+    vault_state_number(vault_heap_at(p->heap, block), state->seq, rec->head);
     vault_store(place, block);
     if (rec->streams) {
-        rec->tip = state->seq;
+        rec->head = state->seq;
     }
     return APR_SUCCESS;
 }
@@ -401,7 +401,7 @@ static apr_status_t put_state(vault_pages_t *p, const vault_ticket_t *ticket, va
 
 apr_status_t vault_page_commit(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state)
 {
-    return put_state(p, ticket, state, replace_tip);
+    return put_state(p, ticket, state, replace_head);
 }
 
 apr_status_t vault_page_stage(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state)

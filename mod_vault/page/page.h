@@ -11,7 +11,7 @@
  *                           poll that was overtaken, until another answer has been staged after the next
  *   anything else           the browser shows what we do not know: APR_EMISMATCH, nothing is touched
  *
- * A poll goes on from the base, and ends with an answer. A stream goes on from the last answer that it sent, its `tip`, whether or not
+ * A poll goes on from the base, and ends with an answer. A stream goes on from the last answer that it sent, its `head`, whether or not
  * somebody has acknowledged it: its answers are a chain, of at most VAULT_PAGE_STAGED. Acknowledging one of them makes it the base, and
  * those that were made from it stay. When the chain is full the stream waits for that.
  *
@@ -79,7 +79,7 @@ typedef struct vault_owner_t {
 
 /** What a poll asks for. From the browser: trust nothing. */
 typedef struct vault_take_t {
-    apr_uint64_t seq; /* or VAULT_PAGE_LATEST */
+    apr_uint64_t seq;    /* or VAULT_PAGE_LATEST */
     apr_uint64_t tab[2]; /* 0,0: not said */
     vault_owner_t owner; /* who polls */
     apr_time_t now;
@@ -164,7 +164,7 @@ void vault_page_drop(vault_pages_t *p, const vault_page_t *page);
 apr_status_t vault_page_take(vault_pages_t *p, const vault_page_t *page, const vault_take_t *take,
                              vault_ticket_t *ticket);
 
-/** From here on the poll of the ticket goes on from its own answers. @return as vault_page_look() */
+/** From here on the poll of the ticket goes on from its own answers. @return as vault_page_read_base() */
 apr_status_t vault_page_stream(vault_pages_t *p, const vault_ticket_t *ticket);
 
 /** The client of this stream acknowledges nothing: what it was sent counts as acknowledged. Does nothing when a newer poll has the page.
@@ -181,21 +181,21 @@ void vault_page_stay(vault_pages_t *p, const vault_ticket_t *ticket, apr_time_t 
 apr_status_t vault_page_acknowledge(vault_pages_t *p, const vault_page_t *page, const vault_take_t *take,
                                     vault_ticket_t *ticket);
 
-/** Read the state that the poll goes on from: the committed one, or a stream's tip.
+/** Read the state that the poll goes on from: the committed one, or a stream's head.
  * @return APR_SUCCESS       `base` is a copy in `pool`; if the ticket now `owes`, tell the acks of the committed state, which is this one or
- *                           vault_page_committed(), and then vault_page_settle(), before anything else is committed
+ *                           vault_page_committed(), and then vault_page_acks_reported(), before anything else is committed
  *         APR_EAGAIN        not published yet
  *         APR_ECONNABORTED  a newer poll has the page
  *         APR_EGENERAL      what is stored is no state
  *         APR_NOTFOUND      the page is gone */
-apr_status_t vault_page_look(vault_pages_t *p, vault_ticket_t *ticket, vault_state_t **base, apr_pool_t *pool);
+apr_status_t vault_page_read_base(vault_pages_t *p, vault_ticket_t *ticket, vault_state_t **base, apr_pool_t *pool);
 
-/** Read the committed state. @return as vault_page_look() */
+/** Read the committed state. @return as vault_page_read_base() */
 apr_status_t vault_page_committed(vault_pages_t *p, vault_ticket_t *ticket, vault_state_t **base, apr_pool_t *pool);
 
 /** The acks of the committed state, as last looked at, have been told. Does nothing when a newer poll has the page, or another state is
  * committed by now: they are told once more. */
-void vault_page_settle(vault_pages_t *p, const vault_ticket_t *ticket);
+void vault_page_acks_reported(vault_pages_t *p, const vault_ticket_t *ticket);
 
 /** Does a poll have the page now? It may have left by the time that this returns. */
 int vault_page_is_polled(vault_pages_t *p, const vault_page_t *page, apr_time_t now);
@@ -213,7 +213,7 @@ apr_status_t vault_page_hold(vault_pages_t *p, const vault_page_t *page, const c
                              apr_uint64_t *stamp);
 
 /** Nothing to show: `state` takes the place of the one that the poll goes on from, under the number of that.
- * @return as vault_page_look(), and then nothing was done; APR_EAGAIN also: the page was written to since the look, so look again;
+ * @return as vault_page_read_base(), and then nothing was done; APR_EAGAIN also: the page was written to since the look, so look again;
  *         APR_ENOSPC the segment is full or the state too large */
 apr_status_t vault_page_commit(vault_pages_t *p, const vault_ticket_t *ticket, vault_state_t *state);
 

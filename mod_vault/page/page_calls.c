@@ -119,7 +119,7 @@ apr_status_t vault_page_calls_close(vault_pages_t *p, const vault_calls_t *calls
 
 static apr_status_t read_locked(vault_pages_t *p, vault_page_record_t *rec, vault_calls_base_t *b, apr_pool_t *pool)
 {
-    const vault_off_t *tip;
+    const vault_off_t *head;
     int method = (int)(rec->calls_open - VAULT_CALLS_METHOD);
 
     b->user = rec->owner ? apr_pstrdup(pool, vault_heap_at(p->heap, rec->owner)) : NULL;
@@ -133,8 +133,8 @@ static apr_status_t read_locked(vault_pages_t *p, vault_page_record_t *rec, vaul
         b->url = "";
         return APR_SUCCESS;
     }
-    tip = vault_page_chain_find(p, rec, rec->tip);
-    b->base = tip ? vault_page_record_read(p, *tip, pool) : NULL;
+    head = vault_page_chain_find(p, rec, rec->head);
+    b->base = head ? vault_page_record_read(p, *head, pool) : NULL;
     if (!b->base || method >= b->base->methods->nelts) {
         return APR_EGENERAL;
     }

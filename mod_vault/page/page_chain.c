@@ -62,7 +62,7 @@ static int goes_back(vault_pages_t *p, vault_page_record_t *rec, apr_uint64_t se
 vault_off_t *vault_page_chain_first(vault_pages_t *p, vault_page_record_t *rec)
 {
     vault_off_t *first = NULL, *place;
-    apr_uint64_t seq = rec->tip;
+    apr_uint64_t seq = rec->head;
 
     while ((place = vault_page_chain_find(p, rec, seq)) && place != &rec->base && from_of(p, *place) < seq) {
         first = place;
@@ -92,7 +92,7 @@ void vault_page_chain_commit(vault_pages_t *p, vault_page_record_t *rec, vault_o
     vault_page_record_free_block(p, rec, old);
 }
 
-/* The oldest answer that may go; NULL: none. With `siblings` of those made from the tip, else of those that the tip does not need. */
+/* The oldest answer that may go; NULL: none. With `siblings` of those made from the head, else of those that the head does not need. */
 static vault_off_t *oldest(vault_pages_t *p, vault_page_record_t *rec, int siblings)
 {
     vault_off_t *found = NULL;
@@ -100,7 +100,7 @@ static vault_off_t *oldest(vault_pages_t *p, vault_page_record_t *rec, int sibli
 
     for (i = 0; i < VAULT_PAGE_STAGED; i++) {
         vault_off_t *place = &rec->staged[i];
-        if (!*place || (siblings ? from_of(p, *place) != rec->tip : goes_back(p, rec, rec->tip, seq_of(p, *place)))) {
+        if (!*place || (siblings ? from_of(p, *place) != rec->head : goes_back(p, rec, rec->head, seq_of(p, *place)))) {
             continue;
         }
         if (!found || seq_of(p, *place) < seq_of(p, *found)) {
@@ -115,7 +115,7 @@ static unsigned count_siblings(vault_pages_t *p, const vault_page_record_t *rec)
     unsigned i, n = 0;
 
     for (i = 0; i < VAULT_PAGE_STAGED; i++) {
-        n += rec->staged[i] && from_of(p, rec->staged[i]) == rec->tip;
+        n += rec->staged[i] && from_of(p, rec->staged[i]) == rec->head;
     }
     return n;
 }

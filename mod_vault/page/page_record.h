@@ -34,23 +34,23 @@ typedef struct vault_page_record_t {
     apr_uint64_t written;                  /* lock; atomic; how often it was changed from outside of its polls */
     vault_off_t base;                      /* lock; atomic; 0: not published */
     vault_off_t staged[VAULT_PAGE_STAGED]; /* lock; atomic; in no order; 0: none */
-    apr_uint64_t tip;                      /* lock; the number of the state that its poll goes on from */
-    vault_off_t calls;         /* lock; atomic; the results of external calls of the open run; 0: none */
-    apr_uint64_t calls_run;    /* lock; the number of the last run that was opened */
-    apr_uint64_t calls_key;    /* lock; the id of the key of that run's virtual host */
-    apr_uint32_t calls_open;   /* lock; whether that run is open, and for what: VAULT_CALLS_… */
-    apr_uint32_t calls_failed; /* lock; a call failed, so the run must not take effect */
-    apr_uint32_t streams;      /* lock; its poll is an HTML stream, which continues from unacknowledged answers */
-    vault_off_t owner;         /* lock; atomic; the user's name, a string in the heap; 0: any user */
-    apr_uint64_t host, realm;  /* lock; of that user, see vault_owner_t; `host` also without one */
-    vault_off_t holds;         /* lock; atomic; a vault_holds_t in the heap; 0: none */
-    vault_client_id_t client;  /* atomic; whose page it is; 0: not counted */
-    vault_client_row_t row;    /* lock; atomic; where it is counted; 0: not counted */
-    vault_page_last_t last;    /* atomic, each for itself; what its polls last did */
-    apr_uint32_t next;         /* table lock; the next free record */
-    apr_uint32_t key;          /* table lock; atomic; hash key, part of its id; 0: not in the index of ids */
-    apr_uint32_t chain;        /* table lock; the next record of its bucket */
-    apr_uint32_t born;         /* table lock; the record's lock has been made */
+    apr_uint64_t head;                     /* lock; the number of the state that its poll goes on from */
+    vault_off_t calls;                     /* lock; atomic; the results of external calls of the open run; 0: none */
+    apr_uint64_t calls_run;                /* lock; the number of the last run that was opened */
+    apr_uint64_t calls_key;                /* lock; the id of the key of that run's virtual host */
+    apr_uint32_t calls_open;               /* lock; whether that run is open, and for what: VAULT_CALLS_… */
+    apr_uint32_t calls_failed;             /* lock; a call failed, so the run must not take effect */
+    apr_uint32_t streams;     /* lock; its poll is an HTML stream, which continues from unacknowledged answers */
+    vault_off_t owner;        /* lock; atomic; the user's name, a string in the heap; 0: any user */
+    apr_uint64_t host, realm; /* lock; of that user, see vault_owner_t; `host` also without one */
+    vault_off_t holds;        /* lock; atomic; a vault_holds_t in the heap; 0: none */
+    vault_client_id_t client; /* atomic; whose page it is; 0: not counted */
+    vault_client_row_t row;   /* lock; atomic; where it is counted; 0: not counted */
+    vault_page_last_t last;   /* atomic, each for itself; what its polls last did */
+    apr_uint32_t next;        /* table lock; the next free record */
+    apr_uint32_t key;         /* table lock; atomic; hash key, part of its id; 0: not in the index of ids */
+    apr_uint32_t chain;       /* table lock; the next record of its bucket */
+    apr_uint32_t born;        /* table lock; the record's lock has been made */
 } vault_page_record_t;
 
 /* Values of calls_open: no run, the page's view, or VAULT_CALLS_METHOD plus the method's index in the state from which
@@ -135,15 +135,15 @@ vault_holds_t *vault_page_record_holds(vault_pages_t *p, vault_page_record_t *re
 /** Where the state of that number is: the base or a staged one; NULL: nowhere. Locked. */
 vault_off_t *vault_page_chain_find(vault_pages_t *p, vault_page_record_t *rec, apr_uint64_t seq);
 
-/** The oldest answer on the way from the base to the tip; NULL: the base is the tip, or is not there. Locked. */
+/** The oldest answer on the way from the base to the head; NULL: the base is the head, or is not there. Locked. */
 vault_off_t *vault_page_chain_first(vault_pages_t *p, vault_page_record_t *rec);
 
 /** The answer at `place`, a staged one, has arrived: it becomes the base. Of the others those stay that were made from it. What only the
  * others named is still held: a round may run that needs it. Locked. */
 void vault_page_chain_commit(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place);
 
-/** The place for one more answer that is made from the tip. What must go for that is given back. Locked.
- * @return NULL: all places are taken by answers that the tip goes back to */
+/** The place for one more answer that is made from the head. What must go for that is given back. Locked.
+ * @return NULL: all places are taken by answers that the head goes back to */
 vault_off_t *vault_page_chain_room(vault_pages_t *p, vault_page_record_t *rec);
 
 /** Is there no such place? Locked. */

@@ -335,7 +335,7 @@ static void reset_record(vault_page_record_t *rec, const vault_owner_t *owner, a
     rec->tab[0] = rec->tab[1] = 0;
     rec->last_seq = 0;
     rec->written = 0;
-    rec->tip = 0;
+    rec->head = 0;
     rec->streams = 0;
     memset(&rec->last, 0, sizeof(rec->last));
     vault_store(&rec->polled, 0);

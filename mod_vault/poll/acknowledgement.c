@@ -14,7 +14,7 @@ static void acknowledge(vault_poll_page_t *page, request_rec *r, const vault_ask
 
     page->id = asked->id;
     page->status = rv == APR_SUCCESS ? VAULT_POLL_PAGE_WAITS : vault_poll_page_take_status(r, asked, rv);
-    if (rv == APR_SUCCESS && vault_page_look(vault_server->pages, &page->ticket, &base, pool) == APR_SUCCESS) {
+    if (rv == APR_SUCCESS && vault_page_read_base(vault_server->pages, &page->ticket, &base, pool) == APR_SUCCESS) {
         vault_poll_page_report_acks(&page->ticket, base, pool);
     }
 }

@@ -108,7 +108,7 @@ void vault_poll_page_report_acks(vault_ticket_t *ticket, vault_state_t *base, ap
         const vault_ack_t *a = &APR_ARRAY_IDX(base->acks, i, vault_ack_t);
         vault_feeds_acked(a->feed, a->data);
     }
-    vault_page_settle(vault_server->pages, ticket);
+    vault_page_acks_reported(vault_server->pages, ticket);
 }
 
 /* -------------------------------------------------------------------- looking */
@@ -119,11 +119,11 @@ vault_poll_page_status_t vault_poll_page_read(vault_poll_page_t *page, apr_pool_
 
     page->base = NULL;
     page->moved = apr_array_make(scratch, 4, sizeof(const char *));
-    rv = vault_page_look(vault_server->pages, &page->ticket, &page->base, scratch);
+    rv = vault_page_read_base(vault_server->pages, &page->ticket, &page->base, scratch);
     if (rv == APR_SUCCESS && page->html && page->ticket.full) {
         vault_poll_page_report_acks(&page->ticket, page->base, scratch);
         vault_page_assume(vault_server->pages, &page->ticket, 0);
-        rv = vault_page_look(vault_server->pages, &page->ticket, &page->base, scratch);
+        rv = vault_page_read_base(vault_server->pages, &page->ticket, &page->base, scratch);
     }
     if (rv == APR_ECONNABORTED) {
         return page->status = VAULT_POLL_PAGE_SUPERSEDED;
@@ -140,7 +140,7 @@ vault_poll_page_status_t vault_poll_page_read(vault_poll_page_t *page, apr_pool_
 /* Was the page published between the look and the arming? */
 static int is_published_now(vault_poll_page_t *page)
 {
-    return vault_page_look(vault_server->pages, &page->ticket, &page->base, page->moved->pool) == APR_SUCCESS;
+    return vault_page_read_base(vault_server->pages, &page->ticket, &page->base, page->moved->pool) == APR_SUCCESS;
 }
 
 /* Was the page's own interest notified between the look and the arming? That notify rang nobody: a stream would wait for room that

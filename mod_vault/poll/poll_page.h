@@ -86,7 +86,7 @@ int vault_poll_page_is_taken(const vault_poll_page_t *page);
 void vault_poll_page_leave(const vault_poll_page_t *page);
 
 /** If the committed state owes acks, tell the feeds that wait for that.
- * @param base  what the look gave, the committed state or a stream's tip */
+ * @param base  what the look gave, the committed state or a stream's head */
 void vault_poll_page_report_acks(vault_ticket_t *ticket, vault_state_t *base, apr_pool_t *scratch);
 
 #endif

@@ -283,7 +283,7 @@ static const vault_ack_t *only_ack(const vault_state_t *state)
     return (const vault_ack_t *)state->acks->elts;
 }
 
-/* They are the stream's to tell, and the committed state's: not those of the tip. */
+/* They are the stream's to tell, and the committed state's: not those of the head. */
 static void a_stream_is_woken_to_tell_acks(void)
 {
     vault_state_t *base;
@@ -303,12 +303,12 @@ static void a_stream_is_woken_to_tell_acks(void)
     CU_ASSERT_EQUAL(vault_page_committed(s.pages, &s.ticket, &base, s.f.pool), APR_SUCCESS);
     CU_ASSERT_STRING_EQUAL(only_ack(base)->data, "one");
     CU_ASSERT_EQUAL(acknowledge(&s, 2), APR_SUCCESS);
-    vault_page_settle(s.pages, &s.ticket); /* of 1: those of 2 have not been told */
+    vault_page_acks_reported(s.pages, &s.ticket); /* of 1: those of 2 have not been told */
     page_base(s.pages, &s.ticket, s.f.pool);
     CU_ASSERT(s.ticket.owes);
     CU_ASSERT_EQUAL(vault_page_committed(s.pages, &s.ticket, &base, s.f.pool), APR_SUCCESS);
     CU_ASSERT_STRING_EQUAL(only_ack(base)->data, "two");
-    vault_page_settle(s.pages, &s.ticket);
+    vault_page_acks_reported(s.pages, &s.ticket);
     page_base(s.pages, &s.ticket, s.f.pool);
     CU_ASSERT(!s.ticket.owes);
     stream_end(&s);
@@ -317,14 +317,14 @@ static void a_stream_is_woken_to_tell_acks(void)
 /* Whoever has the second answer has the first. */
 static void a_round_from_a_tip_carries_its_acks(void)
 {
-    vault_state_t *tip, *next;
+    vault_state_t *head, *next;
     vault_page_txn_t *txn;
     stream_t s;
 
     stream_begin(&s);
     send_answer(&s, 1, "one");
-    tip = page_base(s.pages, &s.ticket, s.f.pool);
-    txn = vault_page_txn_create(s.pages, &s.page, tip, s.f.pool);
+    head = page_base(s.pages, &s.ticket, s.f.pool);
+    txn = vault_page_txn_create(s.pages, &s.page, head, s.f.pool);
     vault_page_txn_carry_acks(txn);
     vault_page_txn_begin(txn, "/m");
     CU_ASSERT_EQUAL(vault_page_txn_on_ack(txn, "feed", "two"), APR_SUCCESS);
@@ -332,7 +332,7 @@ static void a_round_from_a_tip_carries_its_acks(void)
     CU_ASSERT(vault_page_txn_end(txn, 1));
     next = vault_page_txn_state(txn);
     CU_ASSERT_EQUAL_FATAL(next->acks->nelts, 2);
-    CU_ASSERT_EQUAL(tip->acks->nelts, 1);
+    CU_ASSERT_EQUAL(head->acks->nelts, 1);
     stream_end(&s);
 }
 
@@ -381,10 +381,10 @@ static void when_the_stream_has_gone_the_acknowledgement_has_the_ticket(void)
     vault_page_leave(s.pages, &s.ticket, NOW - 1);
     CU_ASSERT_EQUAL(vault_page_acknowledge(s.pages, &s.page, &take, &aside), APR_SUCCESS);
     CU_ASSERT(vault_page_superseded(s.pages, &s.ticket));
-    CU_ASSERT_EQUAL(vault_page_look(s.pages, &aside, &base, s.f.pool), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_read_base(s.pages, &aside, &base, s.f.pool), APR_SUCCESS);
     CU_ASSERT_EQUAL(base->seq, 1);
     CU_ASSERT(aside.owes);
-    vault_page_settle(s.pages, &aside);
+    vault_page_acks_reported(s.pages, &aside);
     CU_ASSERT_EQUAL(take_page(&s, 2, &aside), APR_SUCCESS); /* it may have arrived as well */
     stream_end(&s);
 }

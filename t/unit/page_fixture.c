@@ -76,7 +76,7 @@ vault_state_t *page_base(vault_pages_t *pages, vault_ticket_t *ticket, apr_pool_
 {
     vault_state_t *base = NULL;
 
-    CU_ASSERT_FATAL(vault_page_look(pages, ticket, &base, pool) == APR_SUCCESS);
+    CU_ASSERT_FATAL(vault_page_read_base(pages, ticket, &base, pool) == APR_SUCCESS);
     return base;
 }
 

@@ -189,7 +189,7 @@ static void look(game_t *g, server_t *s)
     apr_pool_clear(s->pool);
     memset(&s->interests, 0, sizeof(s->interests));
     s->base = NULL;
-    rv = vault_page_look(g->pages, &s->ticket, &s->base, s->pool);
+    rv = vault_page_read_base(g->pages, &s->ticket, &s->base, s->pool);
     if (s->kind == ACKNOWLEDGEMENT && (rv != APR_SUCCESS || !s->ticket.owes)) {
         serve_no_more(s);
         return;
@@ -231,7 +231,7 @@ static void tell(game_t *g, server_t *s)
 
 static void settle(game_t *g, server_t *s)
 {
-    vault_page_settle(g->pages, &s->ticket);
+    vault_page_acks_reported(g->pages, &s->ticket);
     s->step = s->next;
     if (s->step == FREE) {
         serve_no_more(s);

@@ -41,7 +41,7 @@ static void poll_once(field_t *x, const vault_page_t *page, apr_pool_t *pool, un
         take.seq = seq++;
         rv = vault_page_take(x->pages, page, &take, &t);
     } while (rv == APR_EMISMATCH && seq < 4000);
-    if (rv != APR_SUCCESS || vault_page_look(x->pages, &t, &base, pool) != APR_SUCCESS) {
+    if (rv != APR_SUCCESS || vault_page_read_base(x->pages, &t, &base, pool) != APR_SUCCESS) {
         return;
     }
     txn = vault_page_txn_create(x->pages, page, base, pool);

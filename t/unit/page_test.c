@@ -314,7 +314,7 @@ static void the_first_state_has_number_zero(void)
     CU_ASSERT_EQUAL(vault_page_create(pages, &page, NULL, NOW, IDLE), APR_SUCCESS);
     CU_ASSERT_EQUAL(page_poll(pages, &page, 1, 0, &ticket), APR_EMISMATCH);
     CU_ASSERT_EQUAL(page_poll(pages, &page, 0, 0, &ticket), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_page_look(pages, &ticket, &base, f.pool), APR_EAGAIN);
+    CU_ASSERT_EQUAL(vault_page_read_base(pages, &ticket, &base, f.pool), APR_EAGAIN);
     s = page_state(f.pool, "view", 0, 0);
     CU_ASSERT_EQUAL(vault_page_commit(pages, &ticket, s), APR_EAGAIN);
     CU_ASSERT_EQUAL(vault_page_stage(pages, &ticket, s), APR_EAGAIN);
@@ -474,7 +474,7 @@ static void an_overtaken_poll_can_change_nothing(void)
     CU_ASSERT(newer.fence > older.fence);
     CU_ASSERT(vault_page_superseded(pages, &older));
     CU_ASSERT(!vault_page_superseded(pages, &newer));
-    CU_ASSERT_EQUAL(vault_page_look(pages, &older, &s, f.pool), APR_ECONNABORTED);
+    CU_ASSERT_EQUAL(vault_page_read_base(pages, &older, &s, f.pool), APR_ECONNABORTED);
     CU_ASSERT_EQUAL(vault_page_stage(pages, &older, page_state(f.pool, "late", 0, 0)), APR_ECONNABORTED);
     CU_ASSERT_EQUAL(vault_page_commit(pages, &older, page_state(f.pool, "late", 0, 0)), APR_ECONNABORTED);
     CU_ASSERT_STRING_EQUAL(page_mark(pages, &newer, f.pool), "");
@@ -505,7 +505,7 @@ static void who_comes_too_late_is_told(void)
     CU_ASSERT_EQUAL(next.index, page.index);
     CU_ASSERT_EQUAL(page_poll(pages, &next, 0, 0, &other), APR_SUCCESS);
     CU_ASSERT(vault_page_superseded(pages, &ticket));
-    CU_ASSERT_EQUAL(vault_page_look(pages, &ticket, &s, f.pool), APR_NOTFOUND);
+    CU_ASSERT_EQUAL(vault_page_read_base(pages, &ticket, &s, f.pool), APR_NOTFOUND);
     CU_ASSERT_EQUAL(vault_page_stage(pages, &ticket, page_state(f.pool, "x", 0, 0)), APR_NOTFOUND);
     CU_ASSERT_EQUAL(vault_page_commit(pages, &ticket, page_state(f.pool, "x", 0, 0)), APR_NOTFOUND);
     CU_ASSERT_EQUAL(vault_page_publish(pages, &page, vault_state_create(f.pool)), APR_NOTFOUND);

@@ -353,13 +353,13 @@ static void what_is_not_settled_is_told_again(void)
     killed = s.ticket;
     CU_ASSERT_EQUAL(poll(&s, 1), APR_SUCCESS);
     CU_ASSERT_STRING_EQUAL(to_tell(&s), "1");
-    vault_page_settle(s.pages, &killed); /* it has not the page any more */
+    vault_page_acks_reported(s.pages, &killed); /* it has not the page any more */
     CU_ASSERT_STRING_EQUAL(to_tell(&s), "1");
     CU_ASSERT_EQUAL(write_as(&s, "ann", "filter", "red"), APR_SUCCESS);
     CU_ASSERT_STRING_EQUAL(to_tell(&s), "1");
     CU_ASSERT_EQUAL(vault_page_acknowledge(s.pages, &s.page, &take, &s.ticket), APR_SUCCESS);
     CU_ASSERT_STRING_EQUAL(to_tell(&s), "1");
-    vault_page_settle(s.pages, &s.ticket);
+    vault_page_acks_reported(s.pages, &s.ticket);
     CU_ASSERT_STRING_EQUAL(to_tell(&s), "");
     CU_ASSERT_EQUAL(poll(&s, 1), APR_SUCCESS);
     CU_ASSERT_STRING_EQUAL(to_tell(&s), "");
@@ -374,7 +374,7 @@ static void a_round_without_output_is_told_at_once(void)
     scene_begin(&s);
     CU_ASSERT_EQUAL(vault_page_commit(s.pages, &s.ticket, state_with_ack(&s, "quiet")), APR_SUCCESS);
     CU_ASSERT_STRING_EQUAL(to_tell(&s), "quiet");
-    vault_page_settle(s.pages, &s.ticket);
+    vault_page_acks_reported(s.pages, &s.ticket);
     CU_ASSERT_EQUAL(vault_page_commit(s.pages, &s.ticket, next_state(&s, "1")), APR_SUCCESS);
     CU_ASSERT_STRING_EQUAL(to_tell(&s), "");
     scene_end(&s);
@@ -391,7 +391,7 @@ static void an_idle_acknowledgement_settles_nothing(void)
     CU_ASSERT_EQUAL(vault_page_acknowledge(s.pages, &s.page, &take, &aside), APR_SUCCESS);
     CU_ASSERT(!vault_page_superseded(s.pages, &s.ticket));
     CU_ASSERT_EQUAL(vault_page_commit(s.pages, &s.ticket, state_with_ack(&s, "quiet")), APR_SUCCESS);
-    vault_page_settle(s.pages, &aside);
+    vault_page_acks_reported(s.pages, &aside);
     CU_ASSERT_STRING_EQUAL(to_tell(&s), "quiet");
     scene_end(&s);
 }

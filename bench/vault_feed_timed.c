@@ -19,8 +19,8 @@
 
 apr_status_t __real_sql_conn_commit(sql_call_t *c);
 apr_status_t __wrap_sql_conn_commit(sql_call_t *c);
-int __real_database_touched_notify(const database_touched_t *touched);
-int __wrap_database_touched_notify(const database_touched_t *touched);
+int __real_log_touched_notify(const log_touched_t *touched);
+int __wrap_log_touched_notify(const log_touched_t *touched);
 apr_status_t __real_database_save_body(sql_call_t *c, const char *table, json_t **rows);
 apr_status_t __wrap_database_save_body(sql_call_t *c, const char *table, json_t **rows);
 
@@ -63,10 +63,10 @@ apr_status_t __wrap_sql_conn_commit(sql_call_t *c)
     return rv;
 }
 
-int __wrap_database_touched_notify(const database_touched_t *touched)
+int __wrap_log_touched_notify(const log_touched_t *touched)
 {
     double cpu = read_us(CLOCK_THREAD_CPUTIME_ID);
-    int all = __real_database_touched_notify(touched);
+    int all = __real_log_touched_notify(touched);
 
     notifies_cpu_us = read_us(CLOCK_THREAD_CPUTIME_ID) - cpu;
     names = apr_hash_count(touched->names);

@@ -182,7 +182,7 @@ static int find_watched(sql_call_t *c, const char *name)
     table->name = name;
     table->note = apr_pcalloc(c->pool, sizeof(*table->note));
     c->table = table;
-    if (database_dialect_is_watched(c, &has) != APR_SUCCESS) {
+    if (log_dialect_is_watched(c, &has) != APR_SUCCESS) {
         return VAULTCTL_FAILED;
     }
     /* One that is there may have triggers all the same, of an unwatch on MariaDB that did not come to its end. */
@@ -221,7 +221,7 @@ static int run_all(sql_call_t *c, const apr_array_header_t *statements)
 static void say_done(char *const *tables, int count, statements_fn make)
 {
     for (int i = 0; i < count; i++) {
-        vaultctl_print("%s: %s\n", tables[i], make == database_dialect_watch ? "watched" : "watched no more");
+        vaultctl_print("%s: %s\n", tables[i], make == log_dialect_watch ? "watched" : "watched no more");
     }
 }
 
@@ -241,7 +241,7 @@ static int change(const vaultctl_options_t *options, char *const *tables, int co
         return status;
     }
     for (int i = 0; i < count && status == VAULTCTL_DONE; i++) {
-        status = make == database_dialect_watch ? find_table(&c, tables[i]) : find_watched(&c, tables[i]);
+        status = make == log_dialect_watch ? find_table(&c, tables[i]) : find_watched(&c, tables[i]);
         if (status == VAULTCTL_DONE) {
             make(&c, statements);
         }
@@ -262,12 +262,12 @@ static int change(const vaultctl_options_t *options, char *const *tables, int co
 
 int vaultctl_watch(const vaultctl_options_t *options, char *const *tables, int count, apr_pool_t *pool)
 {
-    return change(options, tables, count, database_dialect_watch, pool);
+    return change(options, tables, count, log_dialect_watch, pool);
 }
 
 int vaultctl_unwatch(const vaultctl_options_t *options, char *const *tables, int count, apr_pool_t *pool)
 {
-    return change(options, tables, count, database_dialect_unwatch, pool);
+    return change(options, tables, count, log_dialect_unwatch, pool);
 }
 
 /* ------------------------------------------------------------ watched */

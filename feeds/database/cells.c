@@ -11,11 +11,11 @@ void database_cells_begin(database_cells_t *cells, const char *name)
     cells->names[cells->count++] = name;
 }
 
-static void append_told(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
+static void append_told(database_cells_t *cells, const log_dialect_t *dialect, const sql_table_t *table)
 {
     const char *columns = dialect->columns != NULL ? dialect->columns(cells->sql, table) : "w.columns";
-    const char *now = database_dialect_now(cells->sql, dialect, cells->is_of_all ? NULL : table);
-    const char *const expressions[DATABASE_CELLS_WATCHED] = {database_dialect_epoch_of(dialect), "w.pruned", columns,
+    const char *now = log_dialect_now(cells->sql, dialect, cells->is_of_all ? NULL : table);
+    const char *const expressions[DATABASE_CELLS_WATCHED] = {log_dialect_watch_id_of(dialect), "w.pruned", columns,
                                                              now};
 
     for (int i = 0; i < DATABASE_CELLS_WATCHED; i++) {
@@ -38,7 +38,7 @@ void database_cells_which(sql_statement_t *sql, const sql_table_t *table)
     sql_text(sql, table->name);
 }
 
-void database_cells_alone(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
+void database_cells_alone(database_cells_t *cells, const log_dialect_t *dialect, const sql_table_t *table)
 {
     sql_raw(cells->sql, cells->sql->driver->select);
     append_told(cells, dialect, table);
@@ -46,7 +46,7 @@ void database_cells_alone(database_cells_t *cells, const database_dialect_t *dia
     database_cells_which(cells->sql, table);
 }
 
-void database_cells_select(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
+void database_cells_select(database_cells_t *cells, const log_dialect_t *dialect, const sql_table_t *table)
 {
     sql_raw(cells->sql, cells->sql->driver->select);
     append_told(cells, dialect, table);

@@ -7,7 +7,7 @@
 
 #include "apr_strings.h"
 
-#include "board.h"
+#include "shared.h"
 #include "cells.h"
 #include "connection.h"
 #include "driver.h"
@@ -16,7 +16,7 @@
 
 /* ------------------------------------------------------------ the cells of a change, and the condition for it */
 
-static void append_change(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table)
+static void append_change(database_cells_t *cells, const log_dialect_t *dialect, const sql_table_t *table)
 {
     database_cells_begin(cells, "op");
     sql_own_cell_of(cells->sql, "c.op", SQL_TEXT);
@@ -31,7 +31,7 @@ static void append_change(database_cells_t *cells, const database_dialect_t *dia
 }
 
 /* One of the two images has this value. */
-static void append_has(sql_statement_t *sql, const database_dialect_t *dialect, const sql_column_t *column,
+static void append_has(sql_statement_t *sql, const log_dialect_t *dialect, const sql_column_t *column,
                        const char *value)
 {
     sql_raw(sql, " AND(");
@@ -42,7 +42,7 @@ static void append_has(sql_statement_t *sql, const database_dialect_t *dialect, 
 }
 
 /* The condition for changes of `table` that are wanted. */
-static void append_wanted(sql_statement_t *sql, const database_dialect_t *dialect, const sql_table_t *table,
+static void append_wanted(sql_statement_t *sql, const log_dialect_t *dialect, const sql_table_t *table,
                           const database_wanted_t *wanted)
 {
     const database_key_t *members = wanted->members;
@@ -66,7 +66,7 @@ static void append_wanted(sql_statement_t *sql, const database_dialect_t *dialec
     }
 }
 
-static void append_in_order(sql_statement_t *sql, const database_dialect_t *dialect, const database_wanted_t *wanted)
+static void append_in_order(sql_statement_t *sql, const log_dialect_t *dialect, const database_wanted_t *wanted)
 {
     sql_raw(sql, " ORDER BY ");
     sql_raw(sql, dialect->order);
@@ -75,18 +75,18 @@ static void append_in_order(sql_statement_t *sql, const database_dialect_t *dial
 
 /* ------------------------------------------------------------ with the watching */
 
-void database_changes_hear(sql_call_t *c, database_look_t *look, const char *const *cells)
+void database_changes_hear(sql_call_t *c, database_change_read_t *read, const char *const *cells)
 {
-    look->epoch = apr_pstrdup(c->pool, cells[0]);
-    look->span.pruned = apr_pstrdup(c->pool, cells[1]);
-    look->columns = apr_pstrdup(c->pool, cells[2]);
-    look->told = apr_pstrdup(c->pool, cells[3]);
+    read->watch_id = apr_pstrdup(c->pool, cells[0]);
+    read->span.pruned = apr_pstrdup(c->pool, cells[1]);
+    read->columns = apr_pstrdup(c->pool, cells[2]);
+    read->told = apr_pstrdup(c->pool, cells[3]);
 }
 
 /* What arrives: cells of the watching, those of a change, all NULL where there is none. */
 typedef struct arriving_t {
     sql_call_t *c;
-    database_look_t *look;
+    database_change_read_t *read;
     const char *const *names;
     json_t *rows;
     int heard;
@@ -98,7 +98,7 @@ static int take_cb(void *data, const char *const *cells)
     arriving_t *arriving = data;
 
     if (cells[0] != NULL && !arriving->heard) {
-        database_changes_hear(arriving->c, arriving->look, cells);
+        database_changes_hear(arriving->c, arriving->read, cells);
         arriving->heard = 1;
     }
     if (arriving->names[0] != NULL && cells[DATABASE_CELLS_WATCHED] != NULL) {
@@ -108,7 +108,7 @@ static int take_cb(void *data, const char *const *cells)
     return !arriving->failed;
 }
 
-static void append_watched_and_new(database_cells_t *cells, const database_dialect_t *dialect, const sql_table_t *table,
+static void append_watched_and_new(database_cells_t *cells, const log_dialect_t *dialect, const sql_table_t *table,
                                    const database_wanted_t *wanted, const char *since)
 {
     sql_statement_t *sql = cells->sql;
@@ -123,21 +123,21 @@ static void append_watched_and_new(database_cells_t *cells, const database_diale
     append_in_order(sql, dialect, wanted);
 }
 
-apr_status_t database_changes_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+apr_status_t database_changes_fetch(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted,
                                     json_t **rows, int *heard)
 {
-    arriving_t arriving = {.c = c, .look = look, .rows = json_array()};
+    arriving_t arriving = {.c = c, .read = read, .rows = json_array()};
     apr_status_t rv;
     database_cells_t cells = {.sql = sql_statement_make(c), .is_of_all = wanted->with != NULL};
 
-    if (look->span.since != NULL) {
-        append_watched_and_new(&cells, look->dialect, c->table, wanted, look->span.since);
+    if (read->span.since != NULL) {
+        append_watched_and_new(&cells, read->dialect, c->table, wanted, read->span.since);
     }
     else {
-        database_cells_alone(&cells, look->dialect, c->table);
+        database_cells_alone(&cells, read->dialect, c->table);
     }
     arriving.names = cells.names;
-    look->told = look->epoch = NULL;
+    read->told = read->watch_id = NULL;
     rv = sql_conn_run(c, cells.sql, take_cb, &arriving);
     if (rv == APR_SUCCESS && arriving.failed) {
         rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");
@@ -149,7 +149,7 @@ apr_status_t database_changes_fetch(sql_call_t *c, database_look_t *look, const 
 
 /* ------------------------------------------------------------ understood */
 
-apr_status_t database_changes_understand(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
+apr_status_t database_changes_understand(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted,
                                          json_t *rows)
 {
     const char *last = NULL;
@@ -161,6 +161,6 @@ apr_status_t database_changes_understand(sql_call_t *c, database_look_t *look, c
         last = apr_psprintf(c->pool, "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(order));
         json_array_remove(rows, (size_t)wanted->most);
     }
-    look->next = look->dialect->position->next(c->pool, &look->span, last, &look->again);
-    return database_image_decode(c, rows);
+    read->next = read->dialect->position->next(c->pool, &read->span, last, &read->again);
+    return log_image_decode(c, rows);
 }

@@ -13,10 +13,10 @@
  * filter_changes.c   the rows of a filter, live
  * instances.c   new rows, a row that changed
  * select.c      rows as they are now
- * look.c        a page finds its position in the changes of a watched table, and what is new since
+ * change_read.c        a page finds its position in the changes of a watched table, and what is new since
  * changes.c     the change table, read
  * cells.c       cells that several statements have
- * look_where.c  how a table is watched, without a page
+ * watching.c  how a table is watched, without a page
  * elements.c    all elements of a collection
  * fold.c        several changes of one row, folded into one
  * links.c       collections through a table of links
@@ -46,7 +46,7 @@ typedef struct database_known_reads_t database_known_reads_t;
 
 /** A VaultFeed of this kind. `log` is its first field: a sql_call_t's `db` is the feed, too. */
 typedef struct database_t {
-    database_log_t log;               /* const after open */
+    change_log_t log;                 /* const after open */
     const database_model_t *model;    /* const after open: NULL: none */
     const apr_array_header_t *tables; /* const after open: those that calls may name; NULL: all */
     database_known_reads_t *reads;    /* const after child_start: what queries read */

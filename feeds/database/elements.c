@@ -19,7 +19,7 @@
 /* What arrives: cells of the watching, the foreign key, the key if it has several columns, the element. */
 typedef struct arriving_t {
     sql_call_t *c;
-    database_look_t *look;
+    database_change_read_t *read;
     const database_key_t *foreign; /* the foreign key */
     const char *const *names;      /* of the cells of an element */
     const json_t *properties;
@@ -51,8 +51,8 @@ static void compare(const arriving_t *arriving, const char *const *cells)
         return;
     }
     text = key_of_cells(arriving, cells, foreign->columns->nelts);
-    if (arriving->look->odd == NULL && (text == NULL || strcmp(text, foreign->text) != 0)) {
-        arriving->look->odd = text != NULL ? text : "";
+    if (arriving->read->odd == NULL && (text == NULL || strcmp(text, foreign->text) != 0)) {
+        arriving->read->odd = text != NULL ? text : "";
     }
 }
 
@@ -79,7 +79,7 @@ static int take_element(arriving_t *arriving, const char *const *cells)
     if (row != NULL) {
         database_properties_show(arriving->properties, row, arriving->c->pool);
     }
-    return row != NULL && json_array_append_new(arriving->look->elements, row) == 0;
+    return row != NULL && json_array_append_new(arriving->read->elements, row) == 0;
 }
 
 static int take_cb(void *data, const char *const *cells)
@@ -88,7 +88,7 @@ static int take_cb(void *data, const char *const *cells)
     const char *const *own = cells + DATABASE_CELLS_WATCHED;
 
     if (cells[0] != NULL && !arriving->heard) {
-        database_changes_hear(arriving->c, arriving->look, cells);
+        database_changes_hear(arriving->c, arriving->read, cells);
         arriving->heard = 1;
     }
     /* Where there is no element all its cells are NULL; the foreign key of one is not. */
@@ -161,16 +161,16 @@ static apr_status_t append_from(const arriving_t *arriving, database_cells_t *ce
     return rv;
 }
 
-apr_status_t database_elements_fetch(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted, int *heard)
+apr_status_t database_elements_fetch(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted,
+                                     int *heard)
 {
-    arriving_t arriving = {
-        .c = c, .look = look, .foreign = wanted->members, .properties = wanted->properties};
+    arriving_t arriving = {.c = c, .read = read, .foreign = wanted->members, .properties = wanted->properties};
     database_cells_t cells = {.sql = sql_statement_make(c)};
     apr_status_t rv;
 
-    look->elements = json_array();
-    look->told = look->epoch = NULL;
-    database_cells_select(&cells, look->dialect, c->table);
+    read->elements = json_array();
+    read->told = read->watch_id = NULL;
+    database_cells_select(&cells, read->dialect, c->table);
     append_cells(c, cells.sql, wanted->members->columns);
     append_element(&arriving, cells.sql, wanted);
     rv = append_from(&arriving, &cells, wanted);

@@ -7,7 +7,7 @@
 
 #include "apr_strings.h"
 
-#include "board.h"
+#include "shared.h"
 #include "connection.h"
 #include "digest.h"
 #include "interests.h"
@@ -20,7 +20,7 @@
 
 static const vault_feed_param_t params[] = {
     SQL_PARAMS,
-    DATABASE_LOG_PARAM_LOOK(", or 0: nobody looks"),
+    LOG_PARAM_POLL(", or 0: nobody looks"),
     {"ring", "1024", "kilobytes of memory for the changes that were read last, 64 to 1048576", 0},
     {"keep", "86400", "seconds that changes are kept, 60 to 31536000", 0},
     {"keep-places", "7776000", "seconds that the position of a user who does not come is kept, 60 to 315360000", 0},
@@ -34,7 +34,7 @@ static const vault_feed_param_t params[] = {
 static const char *digest_of_model(const database_t *feed, apr_pool_t *pool)
 {
     char *entities = feed->model != NULL ? json_dumps(feed->model->entities, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    const char *digest = database_digest(entities != NULL ? entities : "", pool);
+    const char *digest = log_digest(entities != NULL ? entities : "", pool);
 
     free(entities);
     return digest;
@@ -42,11 +42,11 @@ static const char *digest_of_model(const database_t *feed, apr_pool_t *pool)
 
 static const char *open_tailer(database_t *feed, const apr_table_t *given, apr_pool_t *pool)
 {
-    const char *look = apr_table_get(given, "look");
+    const char *poll = apr_table_get(given, "look");
     const char *wrong = NULL;
 
-    if (look == NULL || strcmp(look, "0") != 0) {
-        wrong = sql_parameter_range(&feed->log.look, given, "look", 10, 60000, pool);
+    if (poll == NULL || strcmp(poll, "0") != 0) {
+        wrong = sql_parameter_range(&feed->log.poll, given, "look", 10, 60000, pool);
         wrong = wrong != NULL ? apr_pstrcat(pool, wrong, ", and 0", NULL) : NULL;
     }
     if (wrong == NULL) {
@@ -59,10 +59,10 @@ static const char *open_tailer(database_t *feed, const apr_table_t *given, apr_p
         wrong = sql_parameter_range(&feed->log.changes, given, "changes", 1000, 100000000, pool);
     }
     if (wrong == NULL) {
-        wrong = sql_parameter_range(&feed->log.ring, given, "ring", DATABASE_LOG_RING_LEAST, 1048576, pool);
+        wrong = sql_parameter_range(&feed->log.ring, given, "ring", LOG_RING_LEAST, 1048576, pool);
     }
     feed->log.touch = database_touch;
-    return wrong != NULL ? wrong : database_board_open(&feed->log, given, digest_of_model(feed, pool), pool);
+    return wrong != NULL ? wrong : log_shared_open(&feed->log, given, digest_of_model(feed, pool), pool);
 }
 
 static const char *open_cb(void **self, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)
@@ -92,14 +92,14 @@ static const char *child_start_cb(void *self, apr_pool_t *pchild)
     const char *wrong = sql_pool_start(&feed->log.sql, pchild);
 
     wrong = wrong != NULL ? wrong : database_reads_start(feed, pchild);
-    return wrong != NULL ? wrong : database_tailer_start(&feed->log, pchild);
+    return wrong != NULL ? wrong : log_tailer_start(&feed->log, pchild);
 }
 
 static void child_stop_cb(void *self)
 {
     database_t *feed = self;
 
-    database_tailer_stop(&feed->log);
+    log_tailer_stop(&feed->log);
     sql_pool_stop(&feed->log.sql);
 }
 

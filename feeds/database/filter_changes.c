@@ -27,7 +27,7 @@
 #include "fold.h"
 #include "interests.h"
 #include "keys.h"
-#include "look.h"
+#include "change_read.h"
 #include "objects.h"
 #include "rows.h"
 
@@ -103,8 +103,8 @@ static int is_named(const view_t *view)
     for (int i = 0; view->named != NULL && i < view->named->nelts; i++) {
         const sql_column_t *column = sql_table_column_named(view->c->table, database_key_column(view->named, i));
 
-        if (column == NULL || !database_dialect_is_number(
-                                  column, database_text_of(json_array_get(view->values, (size_t)i), view->c->pool))) {
+        if (column == NULL ||
+            !log_dialect_is_number(column, database_text_of(json_array_get(view->values, (size_t)i), view->c->pool))) {
             return 0;
         }
     }
@@ -147,7 +147,7 @@ static apr_status_t select_rows(const view_t *view, json_t **rows)
 static const char *digest_of(const view_t *view, const json_t *rows)
 {
     char *text = json_dumps(rows, JSON_COMPACT);
-    const char *digest = text != NULL ? database_digest(text, view->c->pool) : "";
+    const char *digest = text != NULL ? log_digest(text, view->c->pool) : "";
 
     free(text);
     return apr_pstrndup(view->c->pool, digest, DIGEST_LENGTH);
@@ -165,7 +165,7 @@ static const char *make_note(const view_t *view, int window, const char *digest)
 }
 
 /* Everything, in a snapshot; or nothing, if the page has that already. */
-static apr_status_t show_all(const view_t *view, database_look_t *look, json_t **rows)
+static apr_status_t show_all(const view_t *view, database_change_read_t *read, json_t **rows)
 {
     json_t *found = NULL;
     database_delta_t delta;
@@ -178,13 +178,13 @@ static apr_status_t show_all(const view_t *view, database_look_t *look, json_t *
     }
     digest = digest_of(view, found);
     has_it = view->note != NULL && digest[0] != '\0' && strcmp(view->note + 2, digest) == 0;
-    look->note = make_note(view, is_window(view, found), digest);
-    look->reset &= !has_it;
-    rv = database_look_keep(view->c, look);
+    read->note = make_note(view, is_window(view, found), digest);
+    read->reset &= !has_it;
+    rv = database_change_read_keep(view->c, read);
     if (rv == APR_SUCCESS && !has_it) {
         database_delta_make(&delta);
         json_array_extend(delta.added, found);
-        *rows = database_delta_answer(&delta, 1, look->reset);
+        *rows = database_delta_answer(&delta, 1, read->reset);
     }
     json_decref(found);
     return rv;
@@ -235,9 +235,9 @@ static int add_change(const view_t *view, const database_fold_t *row, database_d
     return !is_ordered || keeps_order(view, row->old, row->new);
 }
 
-static apr_status_t show_changes(view_t *view, database_look_t *look, json_t **rows)
+static apr_status_t show_changes(view_t *view, database_change_read_t *read, json_t **rows)
 {
-    const apr_array_header_t *folded = database_fold(look->changes, view->c->pool);
+    const apr_array_header_t *folded = database_fold(read->changes, view->c->pool);
     database_delta_t delta;
     json_t *answer;
     apr_status_t rv = APR_SUCCESS;
@@ -248,15 +248,15 @@ static apr_status_t show_changes(view_t *view, database_look_t *look, json_t **r
     }
     answer = database_delta_answer(&delta, 0, 0);
     if (!view->is_unsure) {
-        look->note = make_note(view, view->note[1] == 'w', answer == NULL ? view->note + 2 : "");
-        rv = database_look_keep(view->c, look);
+        read->note = make_note(view, view->note[1] == 'w', answer == NULL ? view->note + 2 : "");
+        rv = database_change_read_keep(view->c, read);
         *rows = rv == APR_SUCCESS ? json_incref(answer) : NULL;
     }
     json_decref(answer);
     return rv;
 }
 
-static apr_status_t see(view_t *view, database_look_t *look, json_t **rows)
+static apr_status_t see(view_t *view, database_change_read_t *read, json_t **rows)
 {
     apr_status_t rv = database_filter_read(view->c, &view->filter);
 
@@ -268,17 +268,17 @@ static apr_status_t see(view_t *view, database_look_t *look, json_t **rows)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return look->span.since != NULL && view->note != NULL ? show_changes(view, look, rows) : show_all(view, look, rows);
+    return read->span.since != NULL && view->note != NULL ? show_changes(view, read, rows) : show_all(view, read, rows);
 }
 
 /* @param anew  whatever the changes say */
 static apr_status_t see_once(view_t *view, const char *table, int anew, json_t **rows)
 {
     const database_wanted_t wanted = {.most = view->c->db->rows, .anew = anew};
-    database_look_t look;
-    apr_status_t rv = database_look_begin_watched(view->c, &look, table, &wanted);
+    database_change_read_t read;
+    apr_status_t rv = database_change_read_begin_watched(view->c, &read, table, &wanted);
 
-    return rv == APR_SUCCESS ? database_look_end(view->c, &look, see(view, &look, rows)) : rv;
+    return rv == APR_SUCCESS ? database_change_read_end(view->c, &read, see(view, &read, rows)) : rv;
 }
 
 static apr_status_t see_needed(view_t *view, const char *table, json_t **rows)
@@ -300,7 +300,7 @@ static apr_status_t see_needed(view_t *view, const char *table, json_t **rows)
 
 apr_status_t database_filter_changes_body(sql_call_t *c, const char *table, json_t **rows)
 {
-    view_t view = {.c = c, .note = database_look_note(c)};
+    view_t view = {.c = c, .note = database_change_read_note(c)};
     apr_status_t rv = database_argument_window(c, &view.window);
 
     if (view.note != NULL && strlen(view.note) < 2) {

@@ -20,7 +20,7 @@ typedef struct database_fold_t {
     const json_t *new; /**< borrowed; NULL: it is there no more */
 } database_fold_t;
 
-/** Fold changes (database_look_t::changes), oldest first.
+/** Fold changes (database_change_read_t::changes), oldest first.
  * Rows that are as they were, and those that came and went, are left out.
  * @return of database_fold_t, in the order in which the rows first changed */
 apr_array_header_t *database_fold(const json_t *changes, apr_pool_t *pool);

@@ -91,13 +91,13 @@ static json_t *last_rows(const json_t *changes)
     return rows;
 }
 
-static apr_status_t fetch_inserted(sql_call_t *c, const database_look_t *look, json_t **rows)
+static apr_status_t fetch_inserted(sql_call_t *c, const database_change_read_t *read, json_t **rows)
 {
-    json_t *keys = keys_of(c, look->changes);
+    json_t *keys = keys_of(c, read->changes);
     apr_status_t rv = APR_SUCCESS;
 
-    if (look->is_from_ring) {
-        *rows = last_rows(look->changes);
+    if (read->is_from_ring) {
+        *rows = last_rows(read->changes);
     }
     else {
         rv = database_select_keys(c, keys, "", rows);
@@ -109,20 +109,20 @@ static apr_status_t fetch_inserted(sql_call_t *c, const database_look_t *look, j
     return rv;
 }
 
-apr_status_t database_instances_new(sql_call_t *c, database_look_t *look, int limit, const char *interest,
+apr_status_t database_instances_new(sql_call_t *c, database_change_read_t *read, int limit, const char *interest,
                                     json_t **rows)
 {
-    apr_status_t rv = look->span.since != NULL ? fetch_inserted(c, look, rows)
+    apr_status_t rv = read->span.since != NULL ? fetch_inserted(c, read, rows)
                                                : database_select_newest(c, limit != 0 ? limit : c->db->rows, rows);
 
     if (rv == APR_SUCCESS) {
-        rv = database_look_keep(c, look);
+        rv = database_change_read_keep(c, read);
     }
-    if (rv == APR_SUCCESS && json_array_size(*rows) == 0 && !look->reset) {
+    if (rv == APR_SUCCESS && json_array_size(*rows) == 0 && !read->reset) {
         json_decref(*rows);
         *rows = NULL;
     }
-    if (rv == APR_SUCCESS && look->again) {
+    if (rv == APR_SUCCESS && read->again) {
         /* Announce what was left out: a number later than this run's stamp makes the page look again. */
         (void)c->db->host->notify(interest);
     }
@@ -139,21 +139,22 @@ void database_seen_free(database_seen_t *seen)
     seen->old = NULL;
 }
 
-static void see_changes(sql_call_t *c, const database_look_t *look, database_seen_t *seen)
+static void see_changes(sql_call_t *c, const database_change_read_t *read, database_seen_t *seen)
 {
-    const apr_array_header_t *rows = database_fold(look->changes, c->pool);
+    const apr_array_header_t *rows = database_fold(read->changes, c->pool);
 
     seen->changed = rows->nelts > 0;
     if (seen->changed) {
         seen->old = json_incref((json_t *)(uintptr_t)APR_ARRAY_IDX(rows, 0, database_fold_t).old);
     }
-    if (seen->changed && look->is_from_ring) {
+    if (seen->changed && read->is_from_ring) {
         seen->row = json_incref((json_t *)(uintptr_t)APR_ARRAY_IDX(rows, 0, database_fold_t).new);
     }
 }
 
 /* @param holds_table  the page holds the interest of the table as well */
-static apr_status_t see(sql_call_t *c, database_look_t *look, const char *text, int holds_table, database_seen_t *seen)
+static apr_status_t see(sql_call_t *c, database_change_read_t *read, const char *text, int holds_table,
+                        database_seen_t *seen)
 {
     database_key_t key;
     apr_status_t rv = database_key_parse(c, c->about.kind != NULL ? "id" : "key", c->table->keys, text, &key);
@@ -162,40 +163,40 @@ static apr_status_t see(sql_call_t *c, database_look_t *look, const char *text, 
         return rv;
     }
 
-    seen->first = look->span.since == NULL;
-    seen->reset = look->reset;
+    seen->first = read->span.since == NULL;
+    seen->reset = read->reset;
     seen->changed = seen->first;
     if (!seen->first) {
-        see_changes(c, look, seen);
+        see_changes(c, read, seen);
     }
     else {
         rv = database_check_name(c, &key);
     }
-    if (rv == APR_SUCCESS && seen->changed && !look->is_from_ring) {
+    if (rv == APR_SUCCESS && seen->changed && !read->is_from_ring) {
         rv = database_select_row(c, &key, &seen->row);
     }
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    look->is_absent = seen->changed && seen->row == NULL && database_has_spellings(c, &key);
-    seen->is_absent = look->is_absent;
-    seen->changed &= seen->row != NULL || !look->was_absent;
-    return look->is_absent && !holds_table ? APR_SUCCESS : database_look_keep(c, look);
+    read->is_absent = seen->changed && seen->row == NULL && database_has_spellings(c, &key);
+    seen->is_absent = read->is_absent;
+    seen->changed &= seen->row != NULL || !read->was_absent;
+    return read->is_absent && !holds_table ? APR_SUCCESS : database_change_read_keep(c, read);
 }
 
 static apr_status_t see_once(sql_call_t *c, const char *table, const char *key, int holds_table, database_seen_t *seen)
 {
     const database_wanted_t wanted = {.key = key, .most = c->db->rows};
-    database_look_t look;
-    apr_status_t rv = database_look_begin_watched(c, &look, table, &wanted);
+    database_change_read_t read;
+    apr_status_t rv = database_change_read_begin_watched(c, &read, table, &wanted);
 
-    return rv == APR_SUCCESS ? database_look_end(c, &look, see(c, &look, key, holds_table, seen)) : rv;
+    return rv == APR_SUCCESS ? database_change_read_end(c, &read, see(c, &read, key, holds_table, seen)) : rv;
 }
 
 apr_status_t database_see_row(sql_call_t *c, const char *table, const char *key, database_seen_t *seen)
 {
     const char *all = database_interest_table(table, c->pool);
-    int was_absent = database_look_was_absent(c);
+    int was_absent = database_change_read_was_absent(c);
     int needed = 0, of_table = 0;
     apr_status_t rv = database_interest_create(c, database_interest_row(table, key, c->pool), &needed);
 
@@ -330,22 +331,22 @@ static void say_changes(sql_call_t *c, const char *attribute, const json_t *chan
     }
 }
 
-static apr_status_t see_column(sql_call_t *c, const database_look_t *look, const char *attribute, int most,
+static apr_status_t see_column(sql_call_t *c, const database_change_read_t *read, const char *attribute, int most,
                                json_t **rows)
 {
     json_t *said = json_array();
     apr_status_t rv = check_attribute(c, attribute);
 
-    if (rv == APR_SUCCESS && look->span.since != NULL) {
-        say_changes(c, attribute, look->changes, said);
+    if (rv == APR_SUCCESS && read->span.since != NULL) {
+        say_changes(c, attribute, read->changes, said);
     }
     else if (rv == APR_SUCCESS) {
         rv = say_all(c, attribute, most, said);
     }
     if (rv == APR_SUCCESS) {
-        rv = database_look_keep(c, look);
+        rv = database_change_read_keep(c, read);
     }
-    if (rv == APR_SUCCESS && (json_array_size(said) > 0 || look->reset)) {
+    if (rv == APR_SUCCESS && (json_array_size(said) > 0 || read->reset)) {
         *rows = json_incref(said);
     }
     json_decref(said);
@@ -356,7 +357,7 @@ static apr_status_t see_column(sql_call_t *c, const database_look_t *look, const
 static apr_status_t see_attributes(sql_call_t *c, const char *table, const char *attribute, json_t **rows)
 {
     const database_wanted_t wanted = {.attribute = attribute, .most = c->db->rows};
-    database_look_t look;
+    database_change_read_t read;
     int limit, needed = 0;
     apr_status_t rv = sql_argument_number(c, "limit", 1, c->db->rows, &limit);
 
@@ -364,10 +365,10 @@ static apr_status_t see_attributes(sql_call_t *c, const char *table, const char 
         rv = database_interest_create(c, database_interest_column(table, attribute, c->pool), &needed);
     }
     if (rv == APR_SUCCESS && needed) {
-        rv = database_look_begin_watched(c, &look, table, &wanted);
+        rv = database_change_read_begin_watched(c, &read, table, &wanted);
         if (rv == APR_SUCCESS) {
-            rv = see_column(c, &look, attribute, limit != 0 ? limit : c->db->rows, rows);
-            rv = database_look_end(c, &look, rv);
+            rv = see_column(c, &read, attribute, limit != 0 ? limit : c->db->rows, rows);
+            rv = database_change_read_end(c, &read, rv);
         }
     }
     return rv;

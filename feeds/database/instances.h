@@ -6,11 +6,11 @@
 #ifndef DATABASE_INSTANCES_H
 #define DATABASE_INSTANCES_H
 
-#include "look.h"
+#include "change_read.h"
 
-/** get_new_instances of a watched table, within a look.
+/** get_new_instances of a watched table, within a read.
  * @param limit  of the first view; 0: none given */
-apr_status_t database_instances_new(sql_call_t *c, database_look_t *look, int limit, const char *interest,
+apr_status_t database_instances_new(sql_call_t *c, database_change_read_t *read, int limit, const char *interest,
                                     json_t **rows);
 
 /** Bodies of methods (methods.c). */

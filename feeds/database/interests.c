@@ -18,7 +18,7 @@ static const char *join(const char *head, const char *tail, apr_pool_t *pool)
     const char *name = apr_pstrcat(pool, head, tail, NULL);
 
     if (strlen(name) > VAULT_INTEREST_MAX) {
-        name = apr_pstrcat(pool, head, "#", database_digest(tail, pool), NULL);
+        name = apr_pstrcat(pool, head, "#", log_digest(tail, pool), NULL);
     }
     return strlen(name) <= VAULT_INTEREST_MAX ? name : NULL;
 }
@@ -48,24 +48,24 @@ const char *database_interest_members(const char *table, const apr_array_header_
     return of_columns != NULL ? join(apr_pstrcat(pool, of_columns, "=", NULL), key, pool) : NULL;
 }
 
-apr_status_t database_interest_create(sql_call_t *c, const char *interest, int *look)
+apr_status_t database_interest_create(sql_call_t *c, const char *interest, int *announced)
 {
     if (interest == NULL) {
         return sql_fail(c, APR_EINVAL, "argument \"table\": the name is too long for an interest");
     }
-    *look = c->db->host->create_interest(c->call, interest);
+    *announced = c->db->host->create_interest(c->call, interest);
     return APR_SUCCESS;
 }
 
 /* ------------------------------------------------------------ touched */
 
-void database_touched_table(database_touched_t *touched, const char *table)
+void database_touched_table(log_touched_t *touched, const char *table)
 {
-    database_touched_name(touched, database_interest_table(table, touched->pool));
+    log_touched_name(touched, database_interest_table(table, touched->pool));
 }
 
 /* Those of an element's collection learn of every change of it. */
-static void add_members(database_touched_t *touched, const char *table, const json_t *row)
+static void add_members(log_touched_t *touched, const char *table, const json_t *row)
 {
     const apr_array_header_t *links = database_model_links(((const database_t *)touched->log)->model, table);
 
@@ -74,12 +74,12 @@ static void add_members(database_touched_t *touched, const char *table, const js
         const char *key = database_key_of(columns, row, touched->pool);
 
         if (key != NULL) {
-            database_touched_name(touched, database_interest_members(table, columns, key, touched->pool));
+            log_touched_name(touched, database_interest_members(table, columns, key, touched->pool));
         }
     }
 }
 
-void database_touched_row(database_touched_t *touched, const char *table, const char *key, const json_t *old,
+void database_touched_row(log_touched_t *touched, const char *table, const char *key, const json_t *old,
                           const json_t *new)
 {
     const json_t *row = new != NULL ? new : old;
@@ -88,7 +88,7 @@ void database_touched_row(database_touched_t *touched, const char *table, const 
 
     database_touched_table(touched, table);
     if (key != NULL) {
-        database_touched_name(touched, database_interest_row(table, key, touched->pool));
+        log_touched_name(touched, database_interest_row(table, key, touched->pool));
     }
     /* jansson's iterator wants a pointer that is not const; it changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)row, column, value)
@@ -97,7 +97,7 @@ void database_touched_row(database_touched_t *touched, const char *table, const 
         const json_t *is = json_object_get(new, column);
 
         if (old == NULL || new == NULL || !json_equal(was, is)) {
-            database_touched_name(touched, database_interest_column(table, column, touched->pool));
+            log_touched_name(touched, database_interest_column(table, column, touched->pool));
         }
     }
     add_members(touched, table, old);
@@ -112,20 +112,20 @@ static const json_t *row_in(const json_t *change, const char *which)
 }
 
 /* Watched anew: pages of all its rows, whose interests have no end, have their positions in another watching. */
-void database_touched_change(database_touched_t *touched, const char *table, const json_t *change)
+void database_touched_change(log_touched_t *touched, const char *table, const json_t *change)
 {
     const char *op = json_string_value(json_object_get(change, "op"));
 
     if (op != NULL && op[0] == 'W') {
         database_touched_table(touched, table);
-        database_touched_all(touched);
+        log_touched_all(touched);
         return;
     }
     database_touched_row(touched, table, json_string_value(json_object_get(change, "key")), row_in(change, "old"),
                          row_in(change, "new"));
 }
 
-apr_status_t database_touch(sql_call_t *c, database_touched_t *touched, const char *table, const json_t *change)
+apr_status_t database_touch(sql_call_t *c, log_touched_t *touched, const char *table, const json_t *change)
 {
     (void)c;
     if (change != NULL) {
@@ -133,6 +133,6 @@ apr_status_t database_touch(sql_call_t *c, database_touched_t *touched, const ch
         return APR_SUCCESS;
     }
     database_touched_table(touched, table);
-    database_touched_all(touched);
+    log_touched_all(touched);
     return APR_SUCCESS;
 }

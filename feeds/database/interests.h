@@ -25,20 +25,20 @@ const char *database_interest_members(const char *table, const apr_array_header_
                                       apr_pool_t *pool);
 
 /** Create an interest for the page of this call, before anything is read.
- * @param look  0: nothing was announced since the page's cursor; else 1
+ * @param announced  0: nothing was announced since the page's cursor; else 1
  * @return APR_SUCCESS; APR_EINVAL: `interest` is NULL; a sentence was given */
-apr_status_t database_interest_create(sql_call_t *c, const char *interest, int *look);
+apr_status_t database_interest_create(sql_call_t *c, const char *interest, int *announced);
 
 /** Add the interests of one changed row.
  * @param key  as text; NULL: none
  * @param old  the row before; NULL: there was none
  * @param new  after; NULL: there is none */
-void database_touched_row(database_touched_t *touched, const char *table, const char *key, const json_t *old,
+void database_touched_row(log_touched_t *touched, const char *table, const char *key, const json_t *old,
                           const json_t *new);
-void database_touched_table(database_touched_t *touched, const char *table);
-/** Add the interests of one recorded change (database_look_t::changes). */
-void database_touched_change(database_touched_t *touched, const char *table, const json_t *change);
-/** database_log_t::touch. */
-apr_status_t database_touch(sql_call_t *c, database_touched_t *touched, const char *table, const json_t *change);
+void database_touched_table(log_touched_t *touched, const char *table);
+/** Add the interests of one recorded change (database_change_read_t::changes). */
+void database_touched_change(log_touched_t *touched, const char *table, const json_t *change);
+/** change_log_t::touch. */
+apr_status_t database_touch(sql_call_t *c, log_touched_t *touched, const char *table, const json_t *change);
 
 #endif

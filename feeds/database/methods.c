@@ -173,7 +173,7 @@ static apr_status_t is_from_another_life(sql_call_t *c, apr_int64_t after, int *
     return rv;
 }
 
-static apr_status_t look(sql_call_t *c, const char *interest, int limit, json_t **rows)
+static apr_status_t read_new(sql_call_t *c, const char *interest, int limit, json_t **rows)
 {
     apr_int64_t after = cursor_key(c);
     int first = after < 0;
@@ -234,7 +234,7 @@ static apr_status_t new_unwatched(sql_call_t *c, const char *interest, int limit
 {
     apr_status_t rv = check_key(c, largest_key);
 
-    return rv == APR_SUCCESS ? look(c, interest, limit, rows) : rv;
+    return rv == APR_SUCCESS ? read_new(c, interest, limit, rows) : rv;
 }
 
 static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, json_t **rows)
@@ -242,7 +242,7 @@ static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, jso
     const vault_host_t *host = c->db->host;
     const char *interest = apr_pstrcat(c->pool, INTEREST_PREFIX, table, NULL);
     const database_wanted_t wanted = {.op = "I", .most = c->db->rows, .cut = 1};
-    database_look_t seen;
+    database_change_read_t seen;
     int limit;
     int largest_key;
     apr_status_t rv = sql_argument_number(c, "limit", 1, c->db->rows, &limit);
@@ -261,12 +261,12 @@ static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, jso
     if (!host->create_interest(c->call, interest)) {
         return APR_SUCCESS;
     }
-    rv = database_look_begin(c, &seen, table, &wanted);
+    rv = database_change_read_begin(c, &seen, table, &wanted);
     if (rv == APR_SUCCESS) {
-        rv = seen.epoch != NULL          ? database_instances_new(c, &seen, limit, interest, rows)
-             : seen.subscription != NULL ? database_look_not_watched(c, table)
+        rv = seen.watch_id != NULL       ? database_instances_new(c, &seen, limit, interest, rows)
+             : seen.subscription != NULL ? database_change_read_not_watched(c, table)
                                          : new_unwatched(c, interest, limit, largest_key, rows);
-        rv = database_look_end(c, &seen, rv);
+        rv = database_change_read_end(c, &seen, rv);
     }
     return rv;
 }

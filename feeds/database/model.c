@@ -74,9 +74,9 @@ static int is_of_the_site(checker_t *k, const json_t *table)
     if (!database_table_is_own(json_string_value(table))) {
         return 1;
     }
-    return complain(k, apr_psprintf(k->pool, "table \"%s\": names that begin with " DATABASE_OWN_TABLES
-                                             " are of mod_vault's own tables",
-                                    json_string_value(table)));
+    return complain(
+        k, apr_psprintf(k->pool, "table \"%s\": names that begin with " LOG_OWN_TABLES " are of mod_vault's own tables",
+                        json_string_value(table)));
 }
 
 /* A list of names, at least one. */

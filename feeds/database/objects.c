@@ -14,7 +14,7 @@
 #include "instances.h"
 #include "interests.h"
 #include "links.h"
-#include "look.h"
+#include "change_read.h"
 #include "properties.h"
 #include "select.h"
 
@@ -192,10 +192,10 @@ apr_status_t database_property_changes_body(sql_call_t *c, const char *entity, j
 /* A collection of one object. */
 typedef struct collection_t {
     const char *name;
-    const json_t *element; /* the elements' entity */
-    const char *elements;  /* their table */
-    const char *table;     /* of the foreign key: the elements', or that of links */
-    database_key_t key;    /* the foreign key: the object's id */
+    const json_t *element;          /* the elements' entity */
+    const char *elements;           /* their table */
+    const char *table;              /* of the foreign key: the elements', or that of links */
+    database_key_t key;             /* the foreign key: the object's id */
     const apr_array_header_t *link; /* what a link has of the element; NULL: there are no links */
 } collection_t;
 
@@ -233,14 +233,14 @@ static apr_status_t find_collection(sql_call_t *c, const char *entity, collectio
 }
 
 /* All elements, as at a first view. */
-static apr_status_t take_elements(sql_call_t *c, const database_look_t *look, const collection_t *of,
+static apr_status_t take_elements(sql_call_t *c, const database_change_read_t *read, const collection_t *of,
                                   database_delta_t *delta)
 {
-    json_array_extend(delta->added, look->elements);
-    return look->odd == NULL
+    json_array_extend(delta->added, read->elements);
+    return read->odd == NULL
                ? APR_SUCCESS
                : sql_fail(c, APR_EINVAL, "argument \"id\": \"%s\" must be given as the database writes it: \"%s\"",
-                          sql_shown(c, of->key.text), sql_shown(c, look->odd));
+                          sql_shown(c, of->key.text), sql_shown(c, read->odd));
 }
 
 /* An element stays what it was when only columns that are no property changed. */
@@ -262,29 +262,29 @@ static void add_folded(const sql_call_t *c, const collection_t *of, const databa
     json_decref(new);
 }
 
-static database_links_t links_of(const database_look_t *look, const collection_t *of)
+static database_links_t links_of(const database_change_read_t *read, const collection_t *of)
 {
     const database_links_t links = {
-        .table = look->table, .owner = &of->key, .element = of->link, .elements = look->with_table};
+        .table = read->table, .owner = &of->key, .element = of->link, .elements = read->with_table};
 
     return links;
 }
 
-static apr_status_t fold_changes(sql_call_t *c, const database_look_t *look, const collection_t *of,
+static apr_status_t fold_changes(sql_call_t *c, const database_change_read_t *read, const collection_t *of,
                                  database_delta_t *delta)
 {
-    const database_links_t links = links_of(look, of);
-    const json_t *of_elements = look->with != NULL ? look->with->changes : NULL;
+    const database_links_t links = links_of(read, of);
+    const json_t *of_elements = read->with != NULL ? read->with->changes : NULL;
     apr_array_header_t *folded;
     json_t *held = NULL;
     apr_status_t rv = APR_SUCCESS;
 
     if (of->link != NULL) {
-        rv = database_links_fold(c, &links, look->changes, of_elements, &folded, &held);
+        rv = database_links_fold(c, &links, read->changes, of_elements, &folded, &held);
         c->table = links.elements;
     }
     else {
-        folded = database_fold_members(look->changes, &of->key, c->pool);
+        folded = database_fold_members(read->changes, &of->key, c->pool);
     }
     for (int i = 0; i < folded->nelts && rv == APR_SUCCESS; i++) {
         add_folded(c, of, &APR_ARRAY_IDX(folded, i, database_fold_t), delta);
@@ -294,16 +294,16 @@ static apr_status_t fold_changes(sql_call_t *c, const database_look_t *look, con
     return rv;
 }
 
-/* A first view of what is found through links: look->elements, as it is where they are found by a column. */
-static apr_status_t read_linked(sql_call_t *c, database_look_t *look, const collection_t *of)
+/* A first view of what is found through links: read->elements, as it is where they are found by a column. */
+static apr_status_t read_linked(sql_call_t *c, database_change_read_t *read, const collection_t *of)
 {
-    const database_links_t links = links_of(look, of);
+    const database_links_t links = links_of(read, of);
     json_t *rows = NULL;
-    apr_status_t rv = database_links_all(c, &links, c->db->rows, &rows, &look->odd);
+    apr_status_t rv = database_links_all(c, &links, c->db->rows, &rows, &read->odd);
 
-    look->elements = json_array();
+    read->elements = json_array();
     for (size_t i = 0; i < json_array_size(rows); i++) {
-        json_array_append_new(look->elements, element(c, of->element, json_array_get(rows, i)));
+        json_array_append_new(read->elements, element(c, of->element, json_array_get(rows, i)));
     }
     c->table = links.table;
     json_decref(rows);
@@ -311,15 +311,15 @@ static apr_status_t read_linked(sql_call_t *c, database_look_t *look, const coll
 }
 
 /* Can the collection be what the model says of it? */
-static apr_status_t check_collection(sql_call_t *c, const database_look_t *look, const collection_t *of)
+static apr_status_t check_collection(sql_call_t *c, const database_change_read_t *read, const collection_t *of)
 {
-    const database_links_t links = links_of(look, of);
+    const database_links_t links = links_of(read, of);
     const char *missing = database_key_missing(of->key.columns, c->table);
     apr_status_t rv;
 
-    c->table = of->link != NULL ? look->with_table : look->table;
+    c->table = of->link != NULL ? read->with_table : read->table;
     rv = check_columns(c, json_object_get(of->element, "properties"));
-    c->table = look->table;
+    c->table = read->table;
     if (rv == APR_SUCCESS && of->link != NULL) {
         return database_links_check(c, &links);
     }
@@ -329,37 +329,37 @@ static apr_status_t check_collection(sql_call_t *c, const database_look_t *look,
 }
 
 /* @param holds_column  the page holds the interest of the foreign key's column as well */
-static apr_status_t see_collection(sql_call_t *c, database_look_t *look, const collection_t *of, int holds_column,
-                                   json_t **rows)
+static apr_status_t see_collection(sql_call_t *c, database_change_read_t *read, const collection_t *of,
+                                   int holds_column, json_t **rows)
 {
     database_delta_t delta;
-    apr_status_t rv = check_collection(c, look, of);
+    apr_status_t rv = check_collection(c, read, of);
 
-    if (rv == APR_SUCCESS && look->span.since == NULL) {
+    if (rv == APR_SUCCESS && read->span.since == NULL) {
         rv = database_check_name(c, &of->key);
     }
-    if (rv == APR_SUCCESS && look->span.since == NULL && of->link != NULL) {
-        rv = read_linked(c, look, of);
+    if (rv == APR_SUCCESS && read->span.since == NULL && of->link != NULL) {
+        rv = read_linked(c, read, of);
     }
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    look->is_absent =
-        look->span.since == NULL && json_array_size(look->elements) == 0 && database_has_spellings(c, &of->key);
-    if (look->is_absent && !holds_column) {
+    read->is_absent =
+        read->span.since == NULL && json_array_size(read->elements) == 0 && database_has_spellings(c, &of->key);
+    if (read->is_absent && !holds_column) {
         return APR_SUCCESS;
     }
     database_delta_make(&delta);
-    if (look->span.since != NULL) {
-        rv = fold_changes(c, look, of, &delta);
+    if (read->span.since != NULL) {
+        rv = fold_changes(c, read, of, &delta);
     }
     else {
-        rv = take_elements(c, look, of, &delta);
+        rv = take_elements(c, read, of, &delta);
     }
     if (rv == APR_SUCCESS) {
-        rv = database_look_keep(c, look);
+        rv = database_change_read_keep(c, read);
     }
-    *rows = database_delta_answer(&delta, look->span.since == NULL && !look->was_absent, look->reset);
+    *rows = database_delta_answer(&delta, read->span.since == NULL && !read->was_absent, read->reset);
     return rv;
 }
 
@@ -373,13 +373,13 @@ static apr_status_t see_collection_once(sql_call_t *c, const collection_t *of, i
         .members = &of->key,
         .properties = json_object_get(of->element, "properties"),
     };
-    database_look_t look;
-    apr_status_t rv = database_look_begin_watched(c, &look, of->table, &wanted);
+    database_change_read_t read;
+    apr_status_t rv = database_change_read_begin_watched(c, &read, of->table, &wanted);
 
     if (rv == APR_SUCCESS) {
-        rv = database_look_end(c, &look, see_collection(c, &look, of, holds_column, rows));
+        rv = database_change_read_end(c, &read, see_collection(c, &read, of, holds_column, rows));
     }
-    *is_absent = rv == APR_SUCCESS && look.is_absent;
+    *is_absent = rv == APR_SUCCESS && read.is_absent;
     return rv;
 }
 
@@ -401,7 +401,7 @@ static apr_status_t create_columns(sql_call_t *c, const collection_t *of, int *n
 apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity, json_t **rows)
 {
     collection_t of = {0};
-    int was_absent = database_look_was_absent(c);
+    int was_absent = database_change_read_was_absent(c);
     int needed = 0, of_column = 0, of_elements = 0, is_absent;
     apr_status_t rv = find_collection(c, entity, &of);
 

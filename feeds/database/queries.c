@@ -19,7 +19,7 @@
 #include "dialect.h"
 #include "fold.h"
 #include "interests.h"
-#include "look.h"
+#include "change_read.h"
 #include "mix.h"
 #include "query_ring.h"
 #include "query_sql.h"
@@ -40,7 +40,7 @@ typedef struct query_t {
     const char *digest;       /* of `text` */
     const char *before;       /* of what the page has; "": nobody knows what that is; NULL: nothing */
     database_cursor_t cursor; /* the page's: `boot` and `offset` */
-    database_head_t head;     /* of the ring, before anything was read */
+    log_head_t head;          /* of the ring, before anything was read */
     database_reads_t reads;
     const apr_array_header_t *tables; /* of const char *: whose changes run the query again; NULL: not known yet */
     const char *waited_for;           /* number_of_tables when the page looked last; NULL: not known */
@@ -116,7 +116,7 @@ static apr_status_t digest(query_t *q)
     if (q->text == NULL) {
         return sql_fail(q->c, APR_ENOMEM, "out of memory for its rows");
     }
-    q->digest = database_digest(q->text, q->c->pool);
+    q->digest = log_digest(q->text, q->c->pool);
     return APR_SUCCESS;
 }
 
@@ -171,12 +171,12 @@ static void compare(const query_t *q, const char *before, database_delta_t *delt
 }
 
 /* The position of a user has the epoch as well: what is said of another watching is never behind. */
-static apr_status_t keep_user(const query_t *q, const database_where_t *where)
+static apr_status_t keep_user(const query_t *q, const database_watching_t *where)
 {
     apr_pool_t *pool = q->c->pool;
 
     return database_subscription_keep(
-        q->c, q->subscription, apr_pstrcat(pool, CURSOR_MARK, where->epoch, ":", q->digest, NULL), where->position);
+        q->c, q->subscription, apr_pstrcat(pool, CURSOR_MARK, where->watch_id, ":", q->digest, NULL), where->position);
 }
 
 /* A number that stands for the tables that the query reads. */
@@ -185,7 +185,7 @@ static const char *number_of_tables(const query_t *q)
     apr_uint64_t sum = 1;
 
     for (int i = 0; i < q->tables->nelts; i++) {
-        sum = database_mix_text(sum, APR_ARRAY_IDX(q->tables, i, const char *));
+        sum = log_mix_text(sum, APR_ARRAY_IDX(q->tables, i, const char *));
     }
     return apr_psprintf(q->c->pool, "%x", (unsigned)sum);
 }
@@ -202,7 +202,7 @@ static apr_status_t keep_page(const query_t *q, const char *digest)
                : sql_fail(c, APR_EGENERAL, "the page's position cannot be kept");
 }
 
-static apr_status_t keep_positions(const query_t *q, const database_where_t *where)
+static apr_status_t keep_positions(const query_t *q, const database_watching_t *where)
 {
     apr_status_t rv = keep_page(q, q->digest);
 
@@ -224,14 +224,14 @@ static apr_status_t recall_user(query_t *q)
 }
 
 /* In a snapshot. @param has, had  the result that there is, and that of the page, as they are kept; NULL: it is not */
-static apr_status_t see(query_t *q, const char **had, const char **has, int *stale, database_where_t *where)
+static apr_status_t see(query_t *q, const char **had, const char **has, int *stale, database_watching_t *where)
 {
     sql_call_t *c = q->c;
     apr_status_t rv = fetch(q);
 
     if (rv == APR_SUCCESS && q->subscription != NULL) {
         rv = q->before == NULL ? recall_user(q) : APR_SUCCESS;
-        rv = rv == APR_SUCCESS ? database_look_where(c, where) : rv;
+        rv = rv == APR_SUCCESS ? database_watching_find(c, where) : rv;
     }
     if (rv == APR_SUCCESS && q->before != NULL) {
         rv = database_result_recall(c, q->before, had, stale);
@@ -261,7 +261,7 @@ static apr_status_t see_and_answer(query_t *q, json_t **rows)
 {
     sql_call_t *c = q->c;
     const char *had = NULL, *has = NULL;
-    database_where_t where = {0};
+    database_watching_t where = {0};
     int stale = 0;
     apr_status_t rv = sql_conn_begin_read(c);
 
@@ -339,9 +339,9 @@ static apr_status_t check_watched(sql_call_t *c, const char *table)
     apr_status_t rv = sql_catalogue_find(c, table);
 
     if (rv == APR_SUCCESS) {
-        rv = database_dialect_is_watched(c, &is_watched);
+        rv = log_dialect_is_watched(c, &is_watched);
     }
-    return rv != APR_SUCCESS || is_watched ? rv : database_look_not_watched(c, table);
+    return rv != APR_SUCCESS || is_watched ? rv : database_change_read_not_watched(c, table);
 }
 
 /* The tables that are read and written. */
@@ -383,7 +383,7 @@ static apr_status_t find_tables(sql_call_t *c, query_t *q)
         return rv;
     }
     begin_about(q);
-    database_ring_head(database_board_ring((const database_log_t *)c->db), &q->head);
+    log_ring_head(log_shared_ring((const change_log_t *)c->db), &q->head);
     rv = database_query_check(c, q->query);
     if (rv == APR_SUCCESS) {
         rv = database_reads_find(c, q->name, q->query, q->head.boot, &q->reads, &tables);
@@ -391,7 +391,7 @@ static apr_status_t find_tables(sql_call_t *c, query_t *q)
     if (rv == APR_SUCCESS) {
         q->tables = tables;
         rv = create_interests(c, q, &needed);
-        database_ring_head(database_board_ring((const database_log_t *)c->db), &q->head);
+        log_ring_head(log_shared_ring((const change_log_t *)c->db), &q->head);
     }
     return rv;
 }
@@ -399,15 +399,15 @@ static apr_status_t find_tables(sql_call_t *c, query_t *q)
 /* @return 1: nothing has happened since that could have changed what the page has */
 static int is_same(sql_call_t *c, const query_t *q)
 {
-    const database_log_t *feed = (const database_log_t *)c->db;
-    database_why_t why = DATABASE_WHY_FIRST;
+    const change_log_t *feed = (const change_log_t *)c->db;
+    log_why_t why = LOG_WHY_FIRST;
 
     if (q->before != NULL && q->waited_for != NULL && strcmp(q->waited_for, number_of_tables(q)) == 0 &&
         database_query_is_same(c, q->query, &q->reads, &q->cursor, &q->head, &why)) {
-        database_board_count_ring(feed);
+        log_shared_count_ring(feed);
         return 1;
     }
-    database_board_count_sql(feed, why);
+    log_shared_count_sql(feed, why);
     return 0;
 }
 

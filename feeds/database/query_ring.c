@@ -78,7 +78,7 @@ static apr_array_header_t *sources_of(sql_call_t *c, const database_reads_t *rea
         APR_ARRAY_PUSH(sources, source_t) = (source_t){
             .alias = source->alias,
             .table = c->table,
-            .shape = database_dialect_shape(c, c->table),
+            .shape = log_dialect_shape(c, c->table),
             .musts = apr_array_make(c->pool, 2, sizeof(must_t)),
         };
     }
@@ -162,7 +162,7 @@ static const char *trimmed(const sql_call_t *c, const char *text, apr_pool_t *po
 static int is_sure(const sql_column_t *column, const char *value, int is_text)
 {
     return !column->generated && !column->reads_bytes &&
-           (database_dialect_is_number(column, value) ||
+           (log_dialect_is_number(column, value) ||
             (is_text && column->kind == SQL_TEXT && column->spelling == SQL_SPELLING_EXACT));
 }
 
@@ -188,13 +188,13 @@ static void add_demands(sql_call_t *c, const json_t *query, const apr_array_head
 typedef struct walk_t {
     sql_call_t *c;
     const apr_array_header_t *sources; /* of source_t */
-    database_why_t why;
+    log_why_t why;
 } walk_t;
 
 /* @param image  NULL: there is no such row */
 static int may_be_seen(const walk_t *walk, const source_t *source, const char *image, apr_pool_t *pool)
 {
-    json_t *row = image != NULL ? database_image_row(image) : NULL;
+    json_t *row = image != NULL ? log_image_row(image) : NULL;
     int may = image != NULL;
 
     for (int i = 0; i < source->musts->nelts && may && row != NULL; i++) {
@@ -209,12 +209,12 @@ static int may_be_seen(const walk_t *walk, const source_t *source, const char *i
 }
 
 /* A table that is watched anew has an entry, too, without a row. */
-static int is_of_rows(const database_entry_t *entry)
+static int is_of_rows(const log_entry_t *entry)
 {
     return strchr("IUD", entry->op[0]) != NULL && (entry->old != NULL || entry->new != NULL);
 }
 
-static int may_matter(walk_t *walk, const database_entry_t *entry, apr_pool_t *pool)
+static int may_matter(walk_t *walk, const log_entry_t *entry, apr_pool_t *pool)
 {
     for (int i = 0; i < walk->sources->nelts; i++) {
         const source_t *source = &APR_ARRAY_IDX(walk->sources, i, source_t);
@@ -223,37 +223,37 @@ static int may_matter(walk_t *walk, const database_entry_t *entry, apr_pool_t *p
             continue;
         }
         if (entry->shape != source->shape || !is_of_rows(entry)) {
-            walk->why = DATABASE_WHY_TOO_LARGE;
+            walk->why = LOG_WHY_TOO_LARGE;
             return 1;
         }
         if (may_be_seen(walk, source, entry->old, pool) || may_be_seen(walk, source, entry->new, pool)) {
-            walk->why = DATABASE_WHY_QUERY;
+            walk->why = LOG_WHY_QUERY;
             return 1;
         }
     }
     return 0;
 }
 
-static int walk_through(walk_t *walk, apr_uint64_t offset, const database_head_t *head)
+static int walk_through(walk_t *walk, apr_uint64_t offset, const log_head_t *head)
 {
-    const database_ring_t *ring = database_board_ring((const database_log_t *)walk->c->db);
+    const log_ring_t *ring = log_shared_ring((const change_log_t *)walk->c->db);
     apr_pool_t *pool;
     int is_same = 1;
 
     apr_pool_create(&pool, walk->c->pool);
     while (is_same && offset < head->end) {
-        database_entry_t entry;
+        log_entry_t entry;
 
         apr_pool_clear(pool);
-        walk->why = DATABASE_WHY_OVERWRITTEN;
-        is_same = database_ring_read(ring, &offset, &entry, pool) && !may_matter(walk, &entry, pool);
+        walk->why = LOG_WHY_OVERWRITTEN;
+        is_same = log_ring_read(ring, &offset, &entry, pool) && !may_matter(walk, &entry, pool);
     }
     apr_pool_destroy(pool);
     return is_same;
 }
 
 int database_query_is_same(sql_call_t *c, const json_t *query, const database_reads_t *reads,
-                           const database_cursor_t *cursor, const database_head_t *head, database_why_t *why)
+                           const database_cursor_t *cursor, const log_head_t *head, log_why_t *why)
 {
     const int is_pgsql = strcmp(c->db->driver->name, "pgsql") == 0,
               is_mysql = strcmp(c->db->driver->name, "mysql") == 0;
@@ -261,11 +261,11 @@ int database_query_is_same(sql_call_t *c, const json_t *query, const database_re
     database_conditions_t conditions;
     apr_array_header_t *sources;
 
-    *why = cursor->boot == 0 || head->boot == 0 ? DATABASE_WHY_NOT_IN_RING : DATABASE_WHY_BOOT;
+    *why = cursor->boot == 0 || head->boot == 0 ? LOG_WHY_NOT_IN_RING : LOG_WHY_BOOT;
     if (cursor->boot == 0 || cursor->boot != head->boot || cursor->offset > head->end) {
         return 0;
     }
-    *why = DATABASE_WHY_QUERY;
+    *why = LOG_WHY_QUERY;
     if (reads->unsure != NULL ||
         !database_conditions_read(&conditions, json_string_value(json_object_get(query, "sql")), is_mysql ? '`' : '"',
                                   is_pgsql, c->pool)) {

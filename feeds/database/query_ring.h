@@ -11,8 +11,8 @@
 #ifndef DATABASE_QUERY_RING_H
 #define DATABASE_QUERY_RING_H
 
-#include "board.h"
-#include "look_ring.h"
+#include "shared.h"
+#include "change_read_ring.h"
 #include "reads.h"
 
 /** On a connection.
@@ -21,6 +21,6 @@
  * @param why     if they can: why the database is asked
  * @return 1: the result is what it was */
 int database_query_is_same(sql_call_t *c, const json_t *query, const database_reads_t *reads,
-                           const database_cursor_t *cursor, const database_head_t *head, database_why_t *why);
+                           const database_cursor_t *cursor, const log_head_t *head, log_why_t *why);
 
 #endif

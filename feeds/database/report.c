@@ -2,15 +2,15 @@
 /* The figures of the feed: docs/feeds.md describes them. */
 #include "report.h"
 
-#include "board.h"
-#include "log_figures.h"
+#include "shared.h"
+#include "figures.h"
 
-/* Where the figures of DATABASE_WHY_... begin. */
+/* Where the figures of LOG_WHY_... begin. */
 #define WHYS 8
-#define WHY(why, name, meaning) [WHYS + DATABASE_WHY_##why] = {name, "of these: " meaning, VAULT_FIGURE_COUNTER}
+#define WHY(why, name, meaning) [WHYS + LOG_WHY_##why] = {name, "of these: " meaning, VAULT_FIGURE_COUNTER}
 
 const vault_feed_figure_t database_figures[] = {
-    DATABASE_LOG_FIGURES,
+    LOG_FIGURES,
     {"RingReads", "reads of pages that the ring has answered", VAULT_FIGURE_COUNTER},
     {"SqlReads", "reads of pages that the database has answered", VAULT_FIGURE_COUNTER},
     WHY(FIRST, "SqlFirstView", "first views"),
@@ -25,17 +25,17 @@ const vault_feed_figure_t database_figures[] = {
     {NULL, NULL, 0},
 };
 
-_Static_assert(sizeof(database_figures) / sizeof(database_figures[0]) == WHYS + DATABASE_WHYS + 1, "a figure for each");
+_Static_assert(sizeof(database_figures) / sizeof(database_figures[0]) == WHYS + LOG_WHYS + 1, "a figure for each");
 
 json_t *database_report(void *self)
 {
     database_t *feed = self;
-    json_t *report = database_log_report(&feed->log);
-    database_figures_t figures;
+    json_t *report = log_report(&feed->log);
+    log_figures_t figures;
     json_int_t all = 0;
 
-    database_board_figures(&feed->log, &figures);
-    for (int i = 0; i < DATABASE_WHYS; i++) {
+    log_shared_figures(&feed->log, &figures);
+    for (int i = 0; i < LOG_WHYS; i++) {
         all += (json_int_t)figures.by_sql[i];
         json_object_set_new(report, database_figures[WHYS + i].name, json_integer((json_int_t)figures.by_sql[i]));
     }

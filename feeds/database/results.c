@@ -56,7 +56,7 @@ apr_status_t database_result_keep(sql_call_t *c, const char *digest, const char 
     sql_raw(sql, ",");
     sql_integer(sql, apr_time_sec(apr_time_now()));
     sql_raw(sql, ")");
-    sql_raw(sql, database_dialect_of(c->db)->unless_there);
+    sql_raw(sql, log_dialect_of(c->db)->unless_there);
     return sql_conn_query(c, sql->text, NULL);
 }
 

@@ -30,7 +30,7 @@ static const char *name_call(sql_call_t *c, const char *user)
     json_object_del(args, "persistent");
     json_object_del(args, "limit");
     text = json_dumps(args, JSON_COMPACT | JSON_SORT_KEYS);
-    name = database_digest(apr_pstrcat(c->pool, user, "\n", text != NULL ? text : "", NULL), c->pool);
+    name = log_digest(apr_pstrcat(c->pool, user, "\n", text != NULL ? text : "", NULL), c->pool);
     free(text);
     json_decref(args);
     return name;
@@ -104,7 +104,7 @@ static sql_statement_t *make_insert(sql_call_t *c, const char *id, const char *c
     sql_raw(sql, ",");
     sql_text(sql, cursor);
     sql_raw(sql, ",-1,0)");
-    sql_raw(sql, database_dialect_of(c->db)->unless_there);
+    sql_raw(sql, log_dialect_of(c->db)->unless_there);
     return sql;
 }
 
@@ -113,7 +113,7 @@ static sql_statement_t *make_update(sql_call_t *c, const char *id, const char *c
 {
     sql_statement_t *sql = sql_statement_make(c);
     const char *colon = strchr(cursor, ':');
-    const char *epoch = apr_pstrmemdup(c->pool, cursor, colon != NULL ? (apr_size_t)(colon - cursor) + 1 : 0);
+    const char *watch_id = apr_pstrmemdup(c->pool, cursor, colon != NULL ? (apr_size_t)(colon - cursor) + 1 : 0);
 
     sql_raw(sql, "UPDATE ");
     sql_table(sql, TABLE);
@@ -128,9 +128,9 @@ static sql_statement_t *make_update(sql_call_t *c, const char *id, const char *c
     sql_raw(sql, " AND(reached<=");
     sql_integer(sql, reached);
     sql_raw(sql, " OR substr(place,1,");
-    sql_integer(sql, (apr_int64_t)strlen(epoch));
+    sql_integer(sql, (apr_int64_t)strlen(watch_id));
     sql_raw(sql, ")<>");
-    sql_text(sql, epoch);
+    sql_text(sql, watch_id);
     sql_raw(sql, ")");
     return sql;
 }

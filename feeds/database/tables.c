@@ -10,7 +10,7 @@
 
 int database_table_is_own(const char *name)
 {
-    return strncasecmp(name, DATABASE_OWN_TABLES, strlen(DATABASE_OWN_TABLES)) == 0;
+    return strncasecmp(name, LOG_OWN_TABLES, strlen(LOG_OWN_TABLES)) == 0;
 }
 
 static int is_among(const apr_array_header_t *tables, const char *name)
@@ -30,7 +30,7 @@ static const char *fault_of(const apr_array_header_t *tables, const char *name, 
         return "names of tables, parted by commas without blanks, are accepted";
     }
     if (database_table_is_own(name)) {
-        return apr_psprintf(pool, "\"%s\": names that begin with " DATABASE_OWN_TABLES " are of mod_vault's own tables",
+        return apr_psprintf(pool, "\"%s\": names that begin with " LOG_OWN_TABLES " are of mod_vault's own tables",
                             name);
     }
     return is_among(tables, name) ? apr_psprintf(pool, "\"%s\" is given twice", name) : NULL;
@@ -72,7 +72,7 @@ apr_status_t database_table_check(sql_call_t *c, const char *name)
 
     if (database_table_is_own(name)) {
         return sql_fail(c, APR_EINVAL,
-                        "table \"%s\" is not to be had: names that begin with " DATABASE_OWN_TABLES
+                        "table \"%s\" is not to be had: names that begin with " LOG_OWN_TABLES
                         " are of mod_vault's own tables",
                         sql_shown(c, name));
     }

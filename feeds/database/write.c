@@ -7,21 +7,21 @@
 #include "apr_hash.h"
 
 #include "arguments.h"
-#include "board.h"
+#include "shared.h"
 #include "catalogue.h"
 #include "connection.h"
 #include "dialect.h"
 #include "fold.h"
 #include "interests.h"
 #include "keys.h"
-#include "look.h"
+#include "change_read.h"
 #include "rows.h"
 #include "select.h"
 
 /* A statement in a transaction. */
 typedef struct write_t {
     sql_call_t *c;
-    database_touched_t *touched;
+    log_touched_t *touched;
     int is_watched;   /* the tailer tells what was written */
     json_t *answer;   /* a reference */
     json_t *inserted; /* likewise: the row; NULL: none, or nobody knows */
@@ -47,13 +47,13 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
  * does, also when nobody knows whether the commit happened: too much rather than too little. */
 static apr_status_t commit(write_t *w)
 {
-    const database_log_t *feed = (const database_log_t *)w->c->db;
-    apr_uint64_t boot = database_board_boot(feed);
+    const change_log_t *feed = (const change_log_t *)w->c->db;
+    apr_uint64_t boot = log_shared_boot(feed);
     apr_status_t rv = sql_conn_commit(w->c);
 
     /* In another life of the ring the table may be watched no more. */
-    if (rv != APR_SUCCESS || !w->is_watched || !database_board_ask(feed) || database_board_boot(feed) != boot) {
-        (void)database_touched_notify(w->touched);
+    if (rv != APR_SUCCESS || !w->is_watched || !log_shared_ask(feed) || log_shared_boot(feed) != boot) {
+        (void)log_touched_notify(w->touched);
     }
     return rv;
 }
@@ -77,11 +77,11 @@ static apr_status_t find_whether_watched(write_t *w)
     int has = 0;
     apr_status_t rv = APR_SUCCESS;
 
-    if (database_dialect_of(w->c->db) == NULL || ((const database_log_t *)w->c->db)->look == 0) {
+    if (log_dialect_of(w->c->db) == NULL || ((const change_log_t *)w->c->db)->poll == 0) {
         return APR_SUCCESS;
     }
     rv = sql_catalogue_has(w->c, "vault_watched", &has);
-    return rv == APR_SUCCESS && has ? database_dialect_is_watched(w->c, &w->is_watched) : rv;
+    return rv == APR_SUCCESS && has ? log_dialect_is_watched(w->c, &w->is_watched) : rv;
 }
 
 /* The table is looked up in the transaction, where that costs less, and what is found stays so until its end.
@@ -120,14 +120,14 @@ static int may_be_altered(const sql_call_t *c, apr_status_t rv)
 
 static apr_status_t write_rows(sql_call_t *c, const char *table, int by_key, write_fn body, json_t **rows)
 {
-    write_t w = {.c = c, .touched = database_touched_make((const database_log_t *)c->db, c->pool)};
+    write_t w = {.c = c, .touched = log_touched_make((const change_log_t *)c->db, c->pool)};
     apr_status_t rv;
 
     rv = sql_conn_take(c);
     if (rv == APR_SUCCESS) {
         rv = write_in_transaction(&w, table, by_key, body);
         if (may_be_altered(c, rv)) {
-            apr_status_t why = database_look_check_columns(c, table);
+            apr_status_t why = database_watching_check_columns(c, table);
 
             rv = why != APR_SUCCESS ? why : rv;
         }

@@ -27,7 +27,7 @@ static void append_nulls(sql_statement_t *sql, int count)
     }
 }
 
-static void append_state(sql_statement_t *sql, const database_dialect_t *dialect)
+static void append_state(sql_statement_t *sql, const log_dialect_t *dialect)
 {
     sql_raw(sql, sql->driver->select);
     sql_raw(sql, " ");
@@ -39,7 +39,7 @@ static void append_state(sql_statement_t *sql, const database_dialect_t *dialect
     append_nulls(sql, OF_CHANGE);
 }
 
-static void append_image(sql_statement_t *sql, const database_dialect_t *dialect, const apr_array_header_t *images,
+static void append_image(sql_statement_t *sql, const log_dialect_t *dialect, const apr_array_header_t *images,
                          const char *column)
 {
     sql_raw(sql, ",");
@@ -51,7 +51,7 @@ static void append_image(sql_statement_t *sql, const database_dialect_t *dialect
     }
 }
 
-static void append_images(sql_statement_t *sql, const database_dialect_t *dialect, const apr_array_header_t *images)
+static void append_images(sql_statement_t *sql, const log_dialect_t *dialect, const apr_array_header_t *images)
 {
     if (images == NULL) {
         append_nulls(sql, 3);
@@ -68,7 +68,7 @@ static void append_images(sql_statement_t *sql, const database_dialect_t *dialec
     }
 }
 
-static void append_change(sql_statement_t *sql, const database_dialect_t *dialect, const apr_array_header_t *images)
+static void append_change(sql_statement_t *sql, const log_dialect_t *dialect, const apr_array_header_t *images)
 {
     sql_raw(sql, sql->driver->select);
     sql_raw(sql, " NULL");
@@ -101,7 +101,7 @@ static void append_tables(sql_statement_t *sql, const json_t *tables)
 static void append_changes(sql_statement_t *sql, const sql_call_t *c, const char *since, const json_t *tables,
                            const apr_array_header_t *images)
 {
-    const database_dialect_t *dialect = database_dialect_of(c->db);
+    const log_dialect_t *dialect = log_dialect_of(c->db);
 
     append_change(sql, dialect, images);
     sql_raw(sql, " FROM ");
@@ -111,7 +111,7 @@ static void append_changes(sql_statement_t *sql, const sql_call_t *c, const char
         append_tables(sql, tables);
     }
     else {
-        sql_raw(sql, database_dialect_has(c, "c.tbl"));
+        sql_raw(sql, log_dialect_has(c, "c.tbl"));
         sql_raw(sql, " AND ");
     }
     if (dialect->is_tailed != NULL) {
@@ -127,7 +127,7 @@ static void append_changes(sql_statement_t *sql, const sql_call_t *c, const char
 static sql_statement_t *make_statement(sql_call_t *c, const char *since, const json_t *tables,
                                        const apr_array_header_t *images)
 {
-    const database_dialect_t *dialect = database_dialect_of(c->db);
+    const log_dialect_t *dialect = log_dialect_of(c->db);
     sql_statement_t *sql = sql_statement_make(c);
     int is_server = c->db->driver->is_server;
 
@@ -155,9 +155,9 @@ static const char *copy_of(const json_t *row, const char *name, apr_pool_t *pool
 }
 
 /* Take the row of the state out of the others. */
-static apr_status_t take_state(sql_call_t *c, database_batch_t *batch)
+static apr_status_t take_state(sql_call_t *c, log_batch_t *batch)
 {
-    const database_dialect_t *dialect = database_dialect_of(c->db);
+    const log_dialect_t *dialect = log_dialect_of(c->db);
 
     for (size_t i = 0; i < json_array_size(batch->rows); i++) {
         const json_t *row = json_array_get(batch->rows, i);
@@ -178,7 +178,7 @@ static apr_status_t take_state(sql_call_t *c, database_batch_t *batch)
 }
 
 /* One more is read than a batch has. */
-static void cut(database_batch_t *batch, apr_pool_t *pool)
+static void cut(log_batch_t *batch, apr_pool_t *pool)
 {
     if (json_array_size(batch->rows) > AT_ONCE) {
         const json_t *last = json_array_get(batch->rows, AT_ONCE - 1);
@@ -189,12 +189,12 @@ static void cut(database_batch_t *batch, apr_pool_t *pool)
     }
 }
 
-apr_status_t database_batch_read(sql_call_t *c, database_batch_t *batch, const char *since, const json_t *tables,
-                                 const apr_array_header_t *images)
+apr_status_t log_batch_read(sql_call_t *c, log_batch_t *batch, const char *since, const json_t *tables,
+                            const apr_array_header_t *images)
 {
     apr_status_t rv;
 
-    *batch = (database_batch_t){0};
+    *batch = (log_batch_t){0};
     rv = sql_fetch(c, make_statement(c, since, tables, images), names, INT_MAX, &batch->rows);
     if (rv == APR_SUCCESS) {
         rv = take_state(c, batch);
@@ -205,8 +205,8 @@ apr_status_t database_batch_read(sql_call_t *c, database_batch_t *batch, const c
     return rv;
 }
 
-void database_batch_free(database_batch_t *batch)
+void log_batch_free(log_batch_t *batch)
 {
     json_decref(batch->rows);
-    *batch = (database_batch_t){0};
+    *batch = (log_batch_t){0};
 }

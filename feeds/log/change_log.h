@@ -7,63 +7,63 @@
  * position*.c  which changes a reader has seen: one kind of set per kind of database
  * numbering_mysql.c   the numbers that those of MariaDB are made of
  * dialect*.c   the change table and its triggers: one row per kind of database
- * board.c      what children share: who is the tailer, the ring, and who waits for it
+ * shared.c      what children share: who is the tailer, the ring, and who waits for it
  * ring.c       the changes that the tailer has read lately
  * tailer.c     reads each change once: a thread, and when it reads
  * batch.c      what it reads with one statement
  * tail.c       what it does with that: the ring, and whom it tells
  * touched.c    interests that are notified together
- * knock.c      told of writes by the kernel
+ * file_notify.c      told of writes by the kernel
  * pruning.c    removes what is too old
  * image.c      rows, as the change table keeps them
  * digest.c     SHA-1 of a text
- * log_figures.c  what the status shows of the log
+ * figures.c  what the status shows of the log
  *
  * All feeds on one database have one change table, and each server has a tailer for each of its feeds. The tables whose
- * names begin with DATABASE_OWN_TABLES are those of the messages feed, whose log has no others; that of the database
+ * names begin with LOG_OWN_TABLES are those of the messages feed, whose log has no others; that of the database
  * feed has all but these.
  */
-#ifndef DATABASE_CHANGE_LOG_H
-#define DATABASE_CHANGE_LOG_H
+#ifndef CHANGE_LOG_H
+#define CHANGE_LOG_H
 
 #include "sql.h"
 
 /** Begins the names of the tables of mod_vault's feeds: the recorded changes, which hold rows of every watched table, and the messages of
  * all users. */
-#define DATABASE_OWN_TABLES "vault_"
+#define LOG_OWN_TABLES "vault_"
 
 /** The smallest ring, in kilobytes. */
-#define DATABASE_LOG_RING_LEAST 64
+#define LOG_RING_LEAST 64
 
 /** A row of vault_feed_t::params. */
-#define DATABASE_LOG_PARAM_LOOK(unless)                                                                                \
+#define LOG_PARAM_POLL(unless)                                                                                         \
     {                                                                                                                  \
         "look", "200", "milliseconds between two looks for what others wrote, 10 to 60000" unless, 0                   \
     }
 
-typedef struct database_tailer_t database_tailer_t;
-typedef struct database_board_t database_board_t;
-typedef struct database_touched_t database_touched_t;
+typedef struct log_tailer_t log_tailer_t;
+typedef struct log_shared_t log_shared_t;
+typedef struct log_touched_t log_touched_t;
 
 /** The log of one VaultFeed. `sql` is its first field: a sql_call_t's `db` is the log, too. */
-typedef struct database_log_t {
+typedef struct change_log_t {
     sql_database_t sql; /* const after open */
-    int look;           /* const after open: milliseconds between two looks of the tailer; 0: there is none */
+    int poll;           /* const after open: milliseconds between two polls of the tailer; 0: there is none */
     int ring;           /* const after open: its size in kilobytes */
     int keep;           /* const after open: seconds that changes are kept */
     int keep_positions; /* const after open: seconds that the position of a user who does not come is kept */
     int changes;        /* const after open: how many are kept at most */
-    int is_own;         /* const after open: of DATABASE_OWN_TABLES, and not of all others */
+    int is_own;         /* const after open: of LOG_OWN_TABLES, and not of all others */
     /** const after open: by the tailer, for each change that it has read: add the interests that it touches.
      * @param c       with a connection, of the tailer's thread
      * @param change  "op", "key", "old" and "new"; NULL: it is not known what was changed in the table
      * @return APR_SUCCESS; other: the change is read again */
-    apr_status_t (*touch)(sql_call_t *c, database_touched_t *touched, const char *table, const json_t *change);
-    int board_fd;              /* const after open: the board's memory, and its lock */
-    int poke;                  /* const after open: an eventfd that wakes the tailer */
-    database_board_t *board;   /* const after open: shared by children */
-    const char *journal;       /* const after open: the file that every commit writes to; NULL: nobody knows one */
-    database_tailer_t *tailer; /* const after child_start */
-} database_log_t;
+    apr_status_t (*touch)(sql_call_t *c, log_touched_t *touched, const char *table, const json_t *change);
+    int shared_fd;        /* const after open: the shared memory, and its lock */
+    int poke;             /* const after open: an eventfd that wakes the tailer */
+    log_shared_t *shared; /* const after open: shared by children */
+    const char *journal;  /* const after open: the file that every commit writes to; NULL: nobody knows one */
+    log_tailer_t *tailer; /* const after child_start */
+} change_log_t;
 
 #endif

@@ -16,15 +16,15 @@
 #include "mix.h"
 #include "rows.h"
 
-static const database_dialect_t *const dialects[] = {
-    &database_dialect_sqlite3,
-    &database_dialect_pgsql,
-    &database_dialect_mysql,
+static const log_dialect_t *const dialects[] = {
+    &log_dialect_sqlite3,
+    &log_dialect_pgsql,
+    &log_dialect_mysql,
 };
 
 #define DIALECTS (sizeof(dialects) / sizeof(dialects[0]))
 
-const database_dialect_t *database_dialect_of(const sql_database_t *db)
+const log_dialect_t *log_dialect_of(const sql_database_t *db)
 {
     for (apr_size_t i = 0; i < DIALECTS; i++) {
         if (strcmp(dialects[i]->name, db->driver->name) == 0) {
@@ -34,38 +34,37 @@ const database_dialect_t *database_dialect_of(const sql_database_t *db)
     return NULL;
 }
 
-const char *database_dialect_now(const sql_statement_t *sql, const database_dialect_t *dialect,
-                                 const sql_table_t *table)
+const char *log_dialect_now(const sql_statement_t *sql, const log_dialect_t *dialect, const sql_table_t *table)
 {
     return dialect->now_of == NULL ? dialect->now : table != NULL ? dialect->now_of(sql, table) : dialect->now_of_all;
 }
 
-const char *database_dialect_epoch_of(const database_dialect_t *dialect)
+const char *log_dialect_watch_id_of(const log_dialect_t *dialect)
 {
-    return dialect->epoch != NULL ? dialect->epoch : "w.epoch";
+    return dialect->watch_id != NULL ? dialect->watch_id : "w.epoch";
 }
 
-const char *database_dialect_has(const sql_call_t *c, const char *column)
+const char *log_dialect_has(const sql_call_t *c, const char *column)
 {
-    const database_log_t *log = (const database_log_t *)c->db;
+    const change_log_t *log = (const change_log_t *)c->db;
 
     return apr_pstrcat(c->pool, column, log->is_own ? "" : " NOT", " LIKE 'vault!_%' ESCAPE '!'", NULL);
 }
 
-int database_dialect_is_position(sql_call_t *c, const char *text)
+int log_dialect_is_position(sql_call_t *c, const char *text)
 {
-    const database_span_t span = {.since = text, .now = text, .pruned = ""};
+    const log_span_t span = {.since = text, .now = text, .pruned = ""};
 
-    return !database_dialect_of(c->db)->position->is_lost(c->pool, &span);
+    return !log_dialect_of(c->db)->position->is_lost(c->pool, &span);
 }
 
-void database_dialect_push(apr_array_header_t *statements, const sql_statement_t *sql)
+void log_dialect_push(apr_array_header_t *statements, const sql_statement_t *sql)
 {
     APR_ARRAY_PUSH(statements, const char *) = sql->text + strlen(sql->driver->guard);
 }
 
 /* Escapes differ between databases and jansson, and so do digits of reals. */
-int database_dialect_is_plain(const char *text)
+int log_dialect_is_plain(const char *text)
 {
     for (; *text != '\0'; text++) {
         if (apr_iscntrl(*text) || strchr("\"\\.", *text) != NULL) {
@@ -76,7 +75,7 @@ int database_dialect_is_plain(const char *text)
 }
 
 /* Fifteen digits: no database makes a rounded number of these. */
-int database_dialect_is_number(const sql_column_t *column, const char *value)
+int log_dialect_is_number(const sql_column_t *column, const char *value)
 {
     apr_size_t digits = strspn(value, "0123456789");
 
@@ -84,22 +83,22 @@ int database_dialect_is_number(const sql_column_t *column, const char *value)
            (value[0] != '0' || digits == 1);
 }
 
-void database_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what)
+void log_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what)
 {
     sql_name(sql, apr_pstrcat(sql->pool, "vault_", table->name, "_", what, NULL));
 }
 
 /* Tells one watching of a table from the next, so that no position outlives it. */
-static const char *make_epoch(apr_pool_t *pool)
+static const char *make_watch_id(apr_pool_t *pool)
 {
     unsigned char bytes[8];
-    char *epoch = apr_pcalloc(pool, 2 * sizeof(bytes) + 1);
+    char *watch_id = apr_pcalloc(pool, 2 * sizeof(bytes) + 1);
 
     apr_generate_random_bytes(bytes, sizeof(bytes));
     for (apr_size_t i = 0; i < sizeof(bytes); i++) {
-        apr_snprintf(epoch + 2 * i, 3, "%02x", bytes[i]);
+        apr_snprintf(watch_id + 2 * i, 3, "%02x", bytes[i]);
     }
-    return epoch;
+    return watch_id;
 }
 
 static json_t *list_keys(const sql_table_t *table)
@@ -114,7 +113,7 @@ static json_t *list_keys(const sql_table_t *table)
 
 static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
 {
-    int adapts = database_dialect_of(c->db)->adapts;
+    int adapts = log_dialect_of(c->db)->adapts;
     json_t *names = json_array();
     const char *columns;
     char *text;
@@ -155,7 +154,7 @@ static note_t *note_of(sql_call_t *c, const sql_table_t *table)
     return *table->note;
 }
 
-const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table)
+const char *log_dialect_columns(sql_call_t *c, const sql_table_t *table)
 {
     note_t *note = note_of(c, table);
 
@@ -165,7 +164,7 @@ const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table)
     return note->columns;
 }
 
-apr_uint64_t database_dialect_shape(sql_call_t *c, const sql_table_t *table)
+apr_uint64_t log_dialect_shape(sql_call_t *c, const sql_table_t *table)
 {
     note_t *note = note_of(c, table);
     const char *shape = table->shape != NULL ? table->shape : table->definition;
@@ -173,18 +172,18 @@ apr_uint64_t database_dialect_shape(sql_call_t *c, const sql_table_t *table)
 
     if (note->shape == 0) {
         for (int i = 0; i < table->columns->nelts; i++) {
-            sum = database_mix_text(sum, sql_table_column(table, i)->name);
+            sum = log_mix_text(sum, sql_table_column(table, i)->name);
         }
         for (int i = 0; i < table->keys->nelts; i++) {
-            sum = database_mix_text(sum, sql_table_key_column(table, i));
+            sum = log_mix_text(sum, sql_table_key_column(table, i));
         }
-        sum = database_mix_text(sum, shape != NULL ? shape : "");
+        sum = log_mix_text(sum, shape != NULL ? shape : "");
         note->shape = sum != 0 ? sum : 1;
     }
     return note->shape;
 }
 
-int database_dialect_keep_watched(sql_call_t *c, const sql_table_t *table, const char *columns)
+int log_dialect_keep_watched(sql_call_t *c, const sql_table_t *table, const char *columns)
 {
     note_t *note = note_of(c, table);
     int is_other = note->watched_with == NULL || strcmp(note->watched_with, columns) != 0;
@@ -195,7 +194,7 @@ int database_dialect_keep_watched(sql_call_t *c, const sql_table_t *table, const
     return is_other;
 }
 
-apr_status_t database_dialect_is_watched(sql_call_t *c, int *is_watched)
+apr_status_t log_dialect_is_watched(sql_call_t *c, int *is_watched)
 {
     note_t *note = note_of(c, c->table);
     apr_time_t now = vault_now();
@@ -227,12 +226,12 @@ static void forget(sql_call_t *c, apr_array_header_t *statements)
 
     sql_raw(sql, "DELETE FROM vault_watched WHERE tbl=");
     sql_text(sql, c->table->name);
-    database_dialect_push(statements, sql);
+    log_dialect_push(statements, sql);
 }
 
-void database_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
+void log_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
 {
-    const database_dialect_t *dialect = database_dialect_of(c->db);
+    const log_dialect_t *dialect = log_dialect_of(c->db);
     sql_statement_t *sql;
 
     for (int i = 0; dialect->tables[i] != NULL; i++) {
@@ -246,29 +245,29 @@ void database_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
     sql_raw(sql, dialect->replace != NULL ? dialect->replace : "INSERT INTO ");
     sql_raw(sql, "vault_watched(tbl,epoch,pruned,columns)VALUES(");
     sql_text(sql, c->table->name);
-    sql_raw(sql, apr_pstrcat(c->pool, ",'", make_epoch(c->pool), "','',", NULL));
-    sql_text(sql, database_dialect_columns(c, c->table));
+    sql_raw(sql, apr_pstrcat(c->pool, ",'", make_watch_id(c->pool), "','',", NULL));
+    sql_text(sql, log_dialect_columns(c, c->table));
     sql_raw(sql, ")");
-    database_dialect_push(statements, sql);
+    log_dialect_push(statements, sql);
     /* Pages have positions in another watching: the tailer is to tell them. */
     sql = sql_statement_make(c);
     sql_raw(sql, "INSERT INTO vault_changes(tbl,op)VALUES(");
     sql_text(sql, c->table->name);
     sql_raw(sql, ",'W')");
-    database_dialect_push(statements, sql);
-    if (dialect->tell != NULL) {
-        APR_ARRAY_PUSH(statements, const char *) = dialect->tell;
+    log_dialect_push(statements, sql);
+    if (dialect->notify != NULL) {
+        APR_ARRAY_PUSH(statements, const char *) = dialect->notify;
     }
 }
 
-void database_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements)
+void log_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements)
 {
     sql_statement_t *sql = sql_statement_make(c);
 
     /* First: on MariaDB each of the others is for good when it is done, and with some of its triggers a table is not watched. */
     forget(c, statements);
-    database_dialect_of(c->db)->unwatch(c, c->table, statements);
+    log_dialect_of(c->db)->unwatch(c, c->table, statements);
     sql_raw(sql, "DELETE FROM vault_changes WHERE tbl=");
     sql_text(sql, c->table->name);
-    database_dialect_push(statements, sql);
+    log_dialect_push(statements, sql);
 }

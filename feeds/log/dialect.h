@@ -18,21 +18,22 @@
  *
  * Which changes a reader has seen is a position (position.h).
  */
-#ifndef DATABASE_DIALECT_H
-#define DATABASE_DIALECT_H
+#ifndef LOG_DIALECT_H
+#define LOG_DIALECT_H
 
 #include "change_log.h"
 #include "catalogue.h"
 #include "position.h"
 #include "statement.h"
 
-typedef struct database_dialect_t {
+typedef struct log_dialect_t {
     const char *name; /**< of the driver */
-    const database_position_type_t *position;
+    const log_position_type_t *position;
     const char *const *tables; /**< statements that make the feed's own tables unless they are there; ends with NULL */
     const char *order;         /**< the expression that a batch is ordered by, with c as alias of vault_changes */
-    int adapts;    /**< the triggers take columns that come and go as they are */
-    const char *unless_there;  /**< what ends an INSERT into a table that has `used`, so that it does nothing if the row is there */
+    int adapts;                /**< the triggers take columns that come and go as they are */
+    const char *
+        unless_there; /**< what ends an INSERT into a table that has `used`, so that it does nothing if the row is there */
     const char *
         replace; /**< where statements that make triggers end the transaction: how one begins that takes a row's place at once. NULL: they do not */
 
@@ -42,11 +43,11 @@ typedef struct database_dialect_t {
     void (*unwatch)(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements);
 
     /** Before a snapshot begins: make positions short. NULL: they are.
-     * @param patience  for so many seconds at most wait for somebody else who does
+     * @param seconds  for so many seconds at most wait for somebody else who does
      * @param known     a position that the caller has kept; NULL: none
      * @return as sql_conn_query; APR_EINCOMPLETE the database has lost changes that `known` contains, and nothing was done */
-    apr_status_t (*settle)(sql_call_t *c, int patience, const char *known);
-    /** With `settle`: is what `now` told so long that it cannot be kept before they are made short? */
+    apr_status_t (*assign_numbers)(sql_call_t *c, int seconds, const char *known);
+    /** With `assign_numbers`: is what `now` told so long that it cannot be kept before they are made short? */
     int (*is_long)(const char *told);
     /** An expression that tells where a snapshot is, as text that is never NULL. NULL where there is `now_of`. */
     const char *now;
@@ -59,20 +60,20 @@ typedef struct database_dialect_t {
     /** A condition on vault_changes AS c: changes that the tailer reads now; the others it reads later. NULL: all. */
     const char *is_tailed;
     int is_by_table; /**< changes are found by the table that they are of: no index has them in their order */
-    /** An expression that is database_change_id_t::number. */
+    /** An expression that is log_change_id_t::number. */
     const char *number;
     /** The same for a reader of one table, with what a position needs to outlive a crash of the database. NULL: `now`. */
     const char *(*now_of)(const sql_statement_t *sql, const sql_table_t *table);
     /** The expression of the epoch of a watching: w.epoch, with what positions must not outlive.
      * NULL: w.epoch itself. */
-    const char *epoch;
+    const char *watch_id;
     /** A statement that tells the incarnation of the database: another text after each crash and each start of the
      * server. NULL: the database does not tell it. */
     const char *incarnation;
     /** The position of what `now` told. In `pool`. NULL: it is one already. */
     const char *(*position_of)(const char *told, apr_pool_t *pool);
     /** A statement that has who listens look, when the transaction commits. NULL: nobody listens. */
-    const char *tell;
+    const char *notify;
     /** What the name of the database's file ends with, as that of a file beside it to which every commit writes. NULL: there is none. */
     const char *journal;
     /** Remove changes that are older than `before` (seconds since 1970), and all but the last `most`, but none that `seen`, a
@@ -82,7 +83,7 @@ typedef struct database_dialect_t {
     /** Have this new connection told of every commit that changed a watched table. NULL: it has to be asked. */
     apr_status_t (*listen)(sql_call_t *c);
     /** Take what this connection was told. @return 1: of a change that `position` does not contain, or nobody knows */
-    int (*hush)(const sql_conn_t *conn, const char *position);
+    int (*take_notifications)(const sql_conn_t *conn, const char *position);
     /** The expression of w.columns, which is "" where the table has other columns than when it was read last: then images, which are made
      * of those, cannot be trusted. NULL: w.columns itself. */
     const char *(*columns)(const sql_statement_t *sql, const sql_table_t *table);
@@ -95,55 +96,54 @@ typedef struct database_dialect_t {
     void (*append_altered)(sql_statement_t *sql, const apr_array_header_t *tables);
     /** Append a condition: the image `row` of c has this value, as text, in `column`. May be true for a few others. */
     void (*append_has)(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value);
-} database_dialect_t;
+} log_dialect_t;
 
-extern const database_dialect_t database_dialect_mysql;
-extern const database_dialect_t database_dialect_pgsql;
-extern const database_dialect_t database_dialect_sqlite3;
+extern const log_dialect_t log_dialect_mysql;
+extern const log_dialect_t log_dialect_pgsql;
+extern const log_dialect_t log_dialect_sqlite3;
 
 /** The row of the driver of `db`. */
-const database_dialect_t *database_dialect_of(const sql_database_t *db);
+const log_dialect_t *log_dialect_of(const sql_database_t *db);
 
-/** The expression of database_dialect_t::now_of, and of database_dialect_t::epoch. @param table  NULL: of all tables */
-const char *database_dialect_now(const sql_statement_t *sql, const database_dialect_t *dialect,
-                                 const sql_table_t *table);
-const char *database_dialect_epoch_of(const database_dialect_t *dialect);
+/** The expression of log_dialect_t::now_of, and of log_dialect_t::watch_id. @param table  NULL: of all tables */
+const char *log_dialect_now(const sql_statement_t *sql, const log_dialect_t *dialect, const sql_table_t *table);
+const char *log_dialect_watch_id_of(const log_dialect_t *dialect);
 
 /** The condition that `column`, a name of a table, is of one that the log of this feed has. */
-const char *database_dialect_has(const sql_call_t *c, const char *column);
+const char *log_dialect_has(const sql_call_t *c, const char *column);
 
 /** Is it a position at all? It may be too old, or of another database. */
-int database_dialect_is_position(sql_call_t *c, const char *text);
+int log_dialect_is_position(sql_call_t *c, const char *text);
 
 /** The statements that begin and end the watching of c->table, for `vaultctl`.
  * @param statements  of const char *; run them in one transaction */
-void database_dialect_watch(sql_call_t *c, apr_array_header_t *statements);
-void database_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements);
+void log_dialect_watch(sql_call_t *c, apr_array_header_t *statements);
+void log_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements);
 
 /** The columns of a table that its triggers know, as `vault_watched` keeps them: a JSON list; where triggers take columns as they
  * are, the key only. Lives as long as the table. */
-const char *database_dialect_columns(sql_call_t *c, const sql_table_t *table);
+const char *log_dialect_columns(sql_call_t *c, const sql_table_t *table);
 
 /** Keep with which columns a table is watched, likewise. @return 1: they are others than were kept, or none were */
-int database_dialect_keep_watched(sql_call_t *c, const sql_table_t *table, const char *columns);
+int log_dialect_keep_watched(sql_call_t *c, const sql_table_t *table, const char *columns);
 
 /** Is c->table watched, or was it a second ago? There is a table vault_watched.
  * @return as sql_conn_query */
-apr_status_t database_dialect_is_watched(sql_call_t *c, int *is_watched);
+apr_status_t log_dialect_is_watched(sql_call_t *c, int *is_watched);
 
 /** Is a text in JSON what it is otherwise, whoever wrote it? */
-int database_dialect_is_plain(const char *text);
+int log_dialect_is_plain(const char *text);
 
 /** Can what `column` has when it is equal to `value` be nothing but that whole number, written so? 0 also where nobody knows. */
-int database_dialect_is_number(const sql_column_t *column, const char *value);
+int log_dialect_is_number(const sql_column_t *column, const char *value);
 
 /** A number that stands for the columns of a table, which is another one when they are others. Never 0. */
-apr_uint64_t database_dialect_shape(sql_call_t *c, const sql_table_t *table);
+apr_uint64_t log_dialect_shape(sql_call_t *c, const sql_table_t *table);
 
 /** Append "CREATE TRIGGER"-like names: `vault_TABLE_WHAT`, quoted, without a schema. */
-void database_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what);
+void log_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what);
 
 /** Push the text of `sql`, without the driver's guard, onto a list of statements. */
-void database_dialect_push(apr_array_header_t *statements, const sql_statement_t *sql);
+void log_dialect_push(apr_array_header_t *statements, const sql_statement_t *sql);
 
 #endif

@@ -30,7 +30,7 @@ static const char *const tables[] = {
     "reached BIGINT NOT NULL, used BIGINT NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
     /* What is numbered already has smaller numbers, and positions have no larger ones, also where somebody has dropped this table alone. */
     "INSERT IGNORE INTO vault_watched(tbl,epoch,pruned,columns) SELECT "
-    "'','',COALESCE(MAX(pos)+" DATABASE_NUMBERING_MYSQL_AT_ONCE ",0),'[]' FROM "
+    "'','',COALESCE(MAX(pos)+" LOG_NUMBERING_MYSQL_AT_ONCE ",0),'[]' FROM "
     "vault_changes",
     NULL,
 };
@@ -140,7 +140,7 @@ static const char *trigger_name(const sql_table_t *table, const char *what, apr_
 
     return strlen(name) <= TRIGGER_NAME_MAX
                ? name
-               : apr_pstrcat(pool, "vault_", database_digest(table->name, pool), "_", what, NULL);
+               : apr_pstrcat(pool, "vault_", log_digest(table->name, pool), "_", what, NULL);
 }
 
 static void append_trigger(sql_statement_t *sql, const sql_table_t *table, const char *what)
@@ -164,7 +164,7 @@ static void forget_another(sql_call_t *c, const sql_table_t *table, apr_array_he
         append_plain(sql, trigger_name(table, triggers[i], sql->pool));
     }
     sql_raw(sql, "))<3");
-    database_dialect_push(statements, sql);
+    log_dialect_push(statements, sql);
 }
 
 static sql_statement_t *begin_trigger(sql_call_t *c, const sql_table_t *table, const char *what, const char *event)
@@ -190,7 +190,7 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
     sql = begin_trigger(c, table, "insert", "INSERT");
     append_record(sql, table, "I", 0, 1);
     sql_raw(sql, " END");
-    database_dialect_push(statements, sql);
+    log_dialect_push(statements, sql);
 
     sql = begin_trigger(c, table, "update", "UPDATE");
     for (int i = 0; i < table->keys->nelts; i++) {
@@ -207,12 +207,12 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
     sql_raw(sql, " THEN");
     append_record(sql, table, "U", 1, 1);
     sql_raw(sql, " END IF; END");
-    database_dialect_push(statements, sql);
+    log_dialect_push(statements, sql);
 
     sql = begin_trigger(c, table, "delete", "DELETE");
     append_record(sql, table, "D", 1, 0);
     sql_raw(sql, " END");
-    database_dialect_push(statements, sql);
+    log_dialect_push(statements, sql);
 }
 
 static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
@@ -222,7 +222,7 @@ static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t 
 
         sql_raw(sql, "DROP TRIGGER IF EXISTS ");
         append_trigger(sql, table, triggers[i]);
-        database_dialect_push(statements, sql);
+        log_dialect_push(statements, sql);
     }
 }
 
@@ -260,9 +260,9 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
     sql_raw(sql, ")>0");
 }
 
-const database_dialect_t database_dialect_mysql = {
+const log_dialect_t log_dialect_mysql = {
     .name = "mysql",
-    .position = &database_position_mysql,
+    .position = &log_position_mysql,
     .tables = tables,
     .order = "COALESCE(c.pos,4611686018427387904+c.id)",
     /* IGNORE would lock a row that is there for readers only: to write it then, it may have to wait for who waits for it. */
@@ -270,15 +270,15 @@ const database_dialect_t database_dialect_mysql = {
     .replace = "REPLACE INTO ",
     .watch = watch,
     .unwatch = unwatch,
-    .settle = database_numbering_mysql_settle,
-    .is_long = database_position_mysql_is_long,
-    .now = DATABASE_POSITION_MYSQL_NOW,
+    .assign_numbers = log_numbering_mysql_assign,
+    .is_long = log_position_mysql_is_long,
+    .now = LOG_POSITION_MYSQL_NOW,
     .now_of_all = "CONCAT(COALESCE((SELECT pruned FROM vault_watched WHERE tbl=''),'0'),';')",
     .pruned = "(SELECT MAX(CAST(w.pruned AS SIGNED)) FROM vault_watched AS w WHERE w.tbl<>'')",
     .watchings = "(SELECT GROUP_CONCAT(w.tbl,' ',w.epoch ORDER BY w.tbl) FROM vault_watched AS w WHERE w.tbl<>'')",
     .is_tailed = "c.pos IS NOT NULL",
     .number = "c.pos",
-    .prune = database_position_mysql_prune,
+    .prune = log_position_mysql_prune,
     .append_image = append_image,
     .append_has = append_has,
 };

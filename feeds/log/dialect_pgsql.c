@@ -130,7 +130,7 @@ static void push_trigger(sql_call_t *c, const sql_table_t *table, const char *wh
         sql_raw(sql, sql_table_column_named(table, column)->spelling == SQL_SPELLING_PADDED ? ",' '" : ",''");
     }
     sql_raw(sql, ")");
-    database_dialect_push(statements, sql);
+    log_dialect_push(statements, sql);
 }
 
 /* Also what logical replication writes. */
@@ -142,7 +142,7 @@ static void push_always(sql_call_t *c, const sql_table_t *table, const char *wha
     sql_table(sql, table->name);
     sql_raw(sql, " ENABLE ALWAYS TRIGGER ");
     sql_raw(sql, what);
-    database_dialect_push(statements, sql);
+    log_dialect_push(statements, sql);
 }
 
 static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
@@ -155,7 +155,7 @@ static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t 
 
         sql_raw(sql, drops[i]);
         sql_table(sql, table->name);
-        database_dialect_push(statements, sql);
+        log_dialect_push(statements, sql);
     }
 }
 
@@ -179,26 +179,26 @@ static apr_status_t listen_(sql_call_t *c)
 
 /* What notifications have told. */
 typedef struct told_t {
-    database_position_t position; /* of who is told */
-    int is_set;                   /* the position is one */
+    log_position_t position; /* of who is told */
+    int is_set;              /* the position is one */
     int is_new;
 } told_t;
 
-/* A trigger tells its transaction. Those of an older vaultctl, and `tell`, tell nothing. */
+/* A trigger tells its transaction. Those of an older vaultctl, and `notify`, tell nothing. */
 static void take_cb(void *data, const char *payload)
 {
-    const database_change_id_t change = {.number = apr_strtoi64(payload, NULL, 10)};
+    const log_change_id_t change = {.number = apr_strtoi64(payload, NULL, 10)};
     told_t *told = data;
 
-    told->is_new |= !told->is_set || change.number <= 0 || !database_position_pgsql.contains(&told->position, &change);
+    told->is_new |= !told->is_set || change.number <= 0 || !log_position_pgsql.contains(&told->position, &change);
 }
 
 /* Whatever the notifications tell was committed: the next snapshot shows it. */
-static int hush(const sql_conn_t *conn, const char *position)
+static int take_notifications(const sql_conn_t *conn, const char *position)
 {
     told_t told = {.is_new = 0};
 
-    told.is_set = database_position_pgsql.read(&told.position, position);
+    told.is_set = log_position_pgsql.read(&told.position, position);
     return !sql_native_pgsql_take_notifications(conn, take_cb, &told) || told.is_new;
 }
 
@@ -310,7 +310,7 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
     sql_raw(sql, ",false)");
 }
 
-#define EPOCH                                                                                                          \
+#define WATCH_ID                                                                                                       \
     "(w.epoch||CASE WHEN pg_catalog.current_setting('synchronous_commit')='off' OR EXISTS(SELECT FROM "                \
     "vault_changes AS a WHERE a.tbl='') THEN '.'||" INCARNATION " ELSE '' END)"
 /* The largest recorded transaction of all watched tables that this snapshot sees, and the snapshot: as now_of. */
@@ -319,9 +319,9 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
     "(SELECT l.xid::text::bigint FROM vault_changes AS l WHERE l.tbl=p.tbl ORDER BY l.xid DESC LIMIT 1))),0)::text "   \
     "FROM vault_watched AS p)"
 
-const database_dialect_t database_dialect_pgsql = {
+const log_dialect_t log_dialect_pgsql = {
     .name = "pgsql",
-    .position = &database_position_pgsql,
+    .position = &log_position_pgsql,
     .tables = tables,
     .order = "c.id+0", /* else a planner may take rows by the index of ids, and pass over all that were seen */
     .adapts = 1,
@@ -329,18 +329,18 @@ const database_dialect_t database_dialect_pgsql = {
     .watch = watch,
     .unwatch = unwatch,
     .now_of = now_of,
-    .epoch = EPOCH,
+    .watch_id = WATCH_ID,
     .incarnation = "SELECT " INCARNATION " AS v",
-    .position_of = database_position_pgsql_of,
+    .position_of = log_position_pgsql_of,
     .now_of_all = NOW_OF_ALL,
     .pruned = "(SELECT max(nullif(w.pruned,'')::bigint)::text FROM vault_watched AS w)",
-    .watchings = "(SELECT pg_catalog.string_agg(w.tbl||' '||" EPOCH ",',' ORDER BY w.tbl) FROM vault_watched AS w)",
+    .watchings = "(SELECT pg_catalog.string_agg(w.tbl||' '||" WATCH_ID ",',' ORDER BY w.tbl) FROM vault_watched AS w)",
     .is_by_table = 1,
     .number = "c.xid",
-    .prune = database_position_pgsql_prune,
-    .tell = "NOTIFY vault_changes",
+    .prune = log_position_pgsql_prune,
+    .notify = "NOTIFY vault_changes",
     .listen = listen_,
-    .hush = hush,
+    .take_notifications = take_notifications,
     .columns = columns,
     .append_image = append_image,
     .append_images = append_images,

@@ -124,7 +124,7 @@ static sql_statement_t *begin_trigger(sql_call_t *c, const sql_table_t *table, c
     sql_statement_t *sql = sql_statement_make(c);
 
     sql_raw(sql, "CREATE TRIGGER main.");
-    database_dialect_trigger_name(sql, table, what);
+    log_dialect_trigger_name(sql, table, what);
     sql_raw(sql, " AFTER ");
     sql_raw(sql, event);
     sql_raw(sql, " ON ");
@@ -135,7 +135,7 @@ static sql_statement_t *begin_trigger(sql_call_t *c, const sql_table_t *table, c
 static void end_trigger(sql_statement_t *sql, apr_array_header_t *statements)
 {
     sql_raw(sql, " END");
-    database_dialect_push(statements, sql);
+    log_dialect_push(statements, sql);
 }
 
 /* Also a change of case, or from 1 to '1', is one. */
@@ -179,8 +179,8 @@ static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t 
         sql_statement_t *sql = sql_statement_make(c);
 
         sql_raw(sql, "DROP TRIGGER IF EXISTS main.");
-        database_dialect_trigger_name(sql, table, whats[i]);
-        database_dialect_push(statements, sql);
+        log_dialect_trigger_name(sql, table, whats[i]);
+        log_dialect_push(statements, sql);
     }
 }
 
@@ -228,7 +228,7 @@ static apr_status_t find_horizon(sql_call_t *c, apr_int64_t before, int most, co
     sql_raw(sql,
             " ORDER BY id LIMIT 1),(Select max(id) FROM vault_changes))) WHERE h>=(Select min(id) FROM vault_changes "
             "WHERE ");
-    sql_raw(sql, database_dialect_has(c, "tbl"));
+    sql_raw(sql, log_dialect_has(c, "tbl"));
     sql_raw(sql, ")");
     return sql_conn_cell(c, sql->text, horizon);
 }
@@ -242,14 +242,14 @@ static apr_status_t remove_up_to(sql_call_t *c, apr_int64_t horizon)
                  "c.tbl=vault_watched.tbl AND c.id<=");
     sql_integer(sql, horizon);
     sql_raw(sql, "),pruned) WHERE ");
-    sql_raw(sql, database_dialect_has(c, "tbl"));
+    sql_raw(sql, log_dialect_has(c, "tbl"));
     rv = sql_conn_query(c, sql->text, NULL);
     if (rv == APR_SUCCESS) {
         sql = sql_statement_make(c);
         sql_raw(sql, "DELETE FROM vault_changes WHERE id<=");
         sql_integer(sql, horizon);
         sql_raw(sql, " AND ");
-        sql_raw(sql, database_dialect_has(c, "tbl"));
+        sql_raw(sql, log_dialect_has(c, "tbl"));
         rv = sql_conn_query(c, sql->text, NULL);
     }
     return rv;
@@ -286,7 +286,7 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
 static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
 {
     const char *begin = apr_pstrcat(sql->pool, as_json(column->name, sql->pool), ":\"", NULL);
-    int count = !database_dialect_is_plain(value) ? 0 : database_dialect_is_number(column, value) ? 1 : 2;
+    int count = !log_dialect_is_plain(value) ? 0 : log_dialect_is_number(column, value) ? 1 : 2;
 
     for (int i = 0; i < count; i++) {
         sql_raw(sql, i == 0 ? "(instr(c." : " OR instr(c.");
@@ -300,9 +300,9 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
 
 #define NOW "coalesce((Select seq FROM main.sqlite_sequence WHERE name='vault_changes'),0)"
 
-const database_dialect_t database_dialect_sqlite3 = {
+const log_dialect_t log_dialect_sqlite3 = {
     .name = "sqlite3",
-    .position = &database_position_sqlite3,
+    .position = &log_position_sqlite3,
     .tables = tables,
     .order = "c.id",
     .unless_there = " ON CONFLICT DO NOTHING",

@@ -6,7 +6,7 @@
 
 #include "apr_sha1.h"
 
-const char *database_digest(const char *text, apr_pool_t *pool)
+const char *log_digest(const char *text, apr_pool_t *pool)
 {
     static const char digits[] = "0123456789abcdef";
     unsigned char digest[APR_SHA1_DIGESTSIZE];

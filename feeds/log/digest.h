@@ -3,12 +3,12 @@
  * @file digest.h
  * Short names for long texts.
  */
-#ifndef DATABASE_DIGEST_H
-#define DATABASE_DIGEST_H
+#ifndef LOG_DIGEST_H
+#define LOG_DIGEST_H
 
 #include "apr_pools.h"
 
 /** The SHA-1 of a text, in hexadecimal digits. In `pool`. */
-const char *database_digest(const char *text, apr_pool_t *pool);
+const char *log_digest(const char *text, apr_pool_t *pool);
 
 #endif

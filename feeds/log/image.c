@@ -59,7 +59,7 @@ static json_t *plain_row(char *at)
     return row;
 }
 
-json_t *database_image_row(const char *image)
+json_t *log_image_row(const char *image)
 {
     char *copy = strchr(image, '\\') == NULL ? strdup(image) : NULL;
     json_t *plain = copy != NULL ? plain_row(copy) : NULL;
@@ -93,11 +93,11 @@ static int decode(json_t *change, const char *name)
     if (!json_is_string(image)) {
         return 0;
     }
-    row = database_image_row(json_string_value(image));
+    row = log_image_row(json_string_value(image));
     return row != NULL ? json_object_set_new(change, name, row) : -1;
 }
 
-apr_status_t database_image_decode(sql_call_t *c, json_t *changes)
+apr_status_t log_image_decode(sql_call_t *c, json_t *changes)
 {
     for (size_t i = 0; i < json_array_size(changes); i++) {
         json_t *change = json_array_get(changes, i);

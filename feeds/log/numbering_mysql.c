@@ -26,18 +26,18 @@ static int count_of(const char *ids)
 }
 
 /* With the row locked that has the last number.
- * @param known  as database_dialect_t::settle
+ * @param known  as log_dialect_t::assign_numbers
  * @param count  of the changes that were numbered */
 static apr_status_t give_numbers(sql_call_t *c, const char *known, int *count)
 {
-    database_span_t span = {.since = known, .pruned = ""};
+    log_span_t span = {.since = known, .pruned = ""};
     const char *cell, *ids;
     apr_int64_t last;
     apr_status_t rv;
 
     rv = sql_conn_cell(c,
                        "SELECT CONCAT(w.pruned,';',COALESCE((SELECT GROUP_CONCAT(x.id ORDER BY x.id) FROM (SELECT id "
-                       "FROM vault_changes WHERE pos IS NULL ORDER BY id LIMIT " DATABASE_NUMBERING_MYSQL_AT_ONCE
+                       "FROM vault_changes WHERE pos IS NULL ORDER BY id LIMIT " LOG_NUMBERING_MYSQL_AT_ONCE
                        ") AS x),'')) AS v FROM vault_watched AS w WHERE w.tbl='' FOR UPDATE",
                        &cell);
     ids = rv == APR_SUCCESS && cell != NULL ? strchr(cell, ';') + 1 : "";
@@ -45,7 +45,7 @@ static apr_status_t give_numbers(sql_call_t *c, const char *known, int *count)
         return rv;
     }
     span.now = apr_pstrmemdup(c->pool, cell, ids - cell);
-    if (known != NULL && database_position_mysql.is_lost(c->pool, &span)) {
+    if (known != NULL && log_position_mysql.is_lost(c->pool, &span)) {
         return APR_EINCOMPLETE;
     }
     last = apr_strtoi64(cell, NULL, 10);
@@ -73,13 +73,13 @@ static apr_status_t number_some(sql_call_t *c, const char *known, int *more)
     if (rv == APR_SUCCESS) {
         rv = sql_conn_end(c, give_numbers(c, known, &count));
     }
-    *more = count == atoi(DATABASE_NUMBERING_MYSQL_AT_ONCE);
+    *more = count == atoi(LOG_NUMBERING_MYSQL_AT_ONCE);
     return rv;
 }
 
 /* Whoever has the lock does it for all; nobody waits as long as a place can hold what is not yet numbered. The lock is taken
  * only where a change has no number. */
-apr_status_t database_numbering_mysql_settle(sql_call_t *c, int patience, const char *known)
+apr_status_t log_numbering_mysql_assign(sql_call_t *c, int seconds, const char *known)
 {
     const char *cell;
     int more = 1;
@@ -89,7 +89,7 @@ apr_status_t database_numbering_mysql_settle(sql_call_t *c, int patience, const 
                        apr_psprintf(c->pool,
                                     "SELECT CONCAT('',GET_LOCK(" LOCK ",%d)) AS v FROM (SELECT id FROM vault_changes "
                                     "WHERE pos IS NULL LIMIT 1) AS x",
-                                    patience),
+                                    seconds),
                        &cell);
     if (rv != APR_SUCCESS || cell == NULL || strcmp(cell, "1") != 0) {
         return rv;

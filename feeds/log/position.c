@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The index of `value` in the list, or where it would be. */
-static int index_of(const database_position_t *position, apr_int64_t value)
+static int index_of(const log_position_t *position, apr_int64_t value)
 {
     int from = 0, to = position->count;
 
@@ -22,21 +22,21 @@ static int index_of(const database_position_t *position, apr_int64_t value)
     return from;
 }
 
-int database_position_excepts(const database_position_t *position, apr_int64_t value)
+int log_position_excepts(const log_position_t *position, apr_int64_t value)
 {
     int i = index_of(position, value);
 
     return i < position->count && position->exceptions[i] == value;
 }
 
-int database_position_except(database_position_t *position, apr_int64_t value)
+int log_position_except(log_position_t *position, apr_int64_t value)
 {
     int i = index_of(position, value);
 
     if (i < position->count && position->exceptions[i] == value) {
         return 1;
     }
-    if (position->count == DATABASE_POSITION_MAX) {
+    if (position->count == LOG_POSITION_MAX) {
         return 0;
     }
     memmove(&position->exceptions[i + 1], &position->exceptions[i],
@@ -46,7 +46,7 @@ int database_position_except(database_position_t *position, apr_int64_t value)
     return 1;
 }
 
-void database_position_accept(database_position_t *position, apr_int64_t value)
+void log_position_accept(log_position_t *position, apr_int64_t value)
 {
     int i = index_of(position, value);
 

@@ -5,7 +5,7 @@
  *
  * A change gets its id when it is recorded. It becomes visible when its transaction commits, so ids become visible in
  * any order, and "all up to an id" is not enough where there is more than one writer. Each kind of database has its own
- * kind of set, a database_position_type_t. A position is kept, in cursors and in shared memory, as a text that only its
+ * kind of set, a log_position_type_t. A position is kept, in cursors and in shared memory, as a text that only its
  * type understands.
  *
  *   SQLite      `ID`: there is one writer at a time, so all changes up to an id
@@ -18,73 +18,73 @@
  *
  * Pure functions over memory of the caller. No database, no locks.
  */
-#ifndef DATABASE_POSITION_H
-#define DATABASE_POSITION_H
+#ifndef LOG_POSITION_H
+#define LOG_POSITION_H
 
 #include "apr_pools.h"
 
 #include "statement.h"
 
 /** Exceptions in one set. A position with more of them is no set: its reader asks the database. */
-#define DATABASE_POSITION_MAX 1024
+#define LOG_POSITION_MAX 1024
 /** The longest text of a set, without its NUL. Two are to fit into a cursor. */
-#define DATABASE_POSITION_TEXT 1900
+#define LOG_POSITION_TEXT 1900
 
 /** A change, as positions tell it from others. */
-typedef struct database_change_id_t {
+typedef struct log_change_id_t {
     apr_int64_t id;     /**< vault_changes.id */
     apr_int64_t number; /**< PostgreSQL: its transaction; MariaDB: its number, 0: it has none yet; SQLite: 0 */
-} database_change_id_t;
+} log_change_id_t;
 
-typedef struct database_position_t {
-    apr_int64_t end; /**< SQLite: the last id; PostgreSQL: XMAX; MariaDB: the last number */
-    int count;       /**< of `exceptions` */
-    apr_int64_t exceptions[DATABASE_POSITION_MAX]; /**< in their order. PostgreSQL: transactions before `end` that were
+typedef struct log_position_t {
+    apr_int64_t end;                          /**< SQLite: the last id; PostgreSQL: XMAX; MariaDB: the last number */
+    int count;                                /**< of `exceptions` */
+    apr_int64_t exceptions[LOG_POSITION_MAX]; /**< in their order. PostgreSQL: transactions before `end` that were
                                                       not seen; MariaDB: ids that were seen, and have a number above
                                                       `end`, or none */
-} database_position_t;
+} log_position_t;
 
 /** Where a reader is, and where the database is, in one snapshot. */
-typedef struct database_span_t {
+typedef struct log_span_t {
     const char *since;  /**< the reader's position */
     const char *now;    /**< the position of this snapshot */
     const char *told;   /**< what the database said of it, if `now` claims less than that; else NULL */
     const char *pruned; /**< up to where changes are gone */
-} database_span_t;
+} log_span_t;
 
-typedef struct database_position_type_t {
+typedef struct log_position_type_t {
     /** Read a text that is a set. @return 0: it is not, or it has too many exceptions */
-    int (*read)(database_position_t *position, const char *text);
-    /** The text of a set. @return in `pool`; NULL: it is longer than DATABASE_POSITION_TEXT */
-    const char *(*text)(const database_position_t *position, apr_pool_t *pool);
-    int (*contains)(const database_position_t *position, const database_change_id_t *change);
+    int (*read)(log_position_t *position, const char *text);
+    /** The text of a set. @return in `pool`; NULL: it is longer than LOG_POSITION_TEXT */
+    const char *(*text)(const log_position_t *position, apr_pool_t *pool);
+    int (*contains)(const log_position_t *position, const log_change_id_t *change);
     /** Add all that `other` contains. @return 0: there is no room for the exceptions */
-    int (*merge)(database_position_t *position, const database_position_t *other);
+    int (*merge)(log_position_t *position, const log_position_t *other);
     /** The reader has come to know what number a change has: it need not be an exception any more. NULL: nothing to do
      */
-    void (*learn)(database_position_t *position, const database_change_id_t *change);
+    void (*learn)(log_position_t *position, const log_change_id_t *change);
 
     /** Append the condition on vault_changes AS c for the changes that a position, set or not, does not contain. */
     void (*append_since)(sql_statement_t *sql, const char *since);
     /** Are there changes that this reader can no longer see? Also true for a text that is no position, or one that lies
      * ahead. */
-    int (*is_lost)(apr_pool_t *pool, const database_span_t *span);
+    int (*is_lost)(apr_pool_t *pool, const log_span_t *span);
     /** The position after a batch.
-     * @param last  the order (database_dialect_t::order) of its last change if there are more, else NULL
+     * @param last  the order (log_dialect_t::order) of its last change if there are more, else NULL
      * @param again  set to 1: there may be changes that this position does not contain already
      * @return in `pool` */
-    const char *(*next)(apr_pool_t *pool, const database_span_t *span, const char *last, int *again);
-} database_position_type_t;
+    const char *(*next)(apr_pool_t *pool, const log_span_t *span, const char *last, int *again);
+} log_position_type_t;
 
-extern const database_position_type_t database_position_mysql;
-extern const database_position_type_t database_position_pgsql;
-extern const database_position_type_t database_position_sqlite3;
+extern const log_position_type_t log_position_mysql;
+extern const log_position_type_t log_position_pgsql;
+extern const log_position_type_t log_position_sqlite3;
 
 /** Is `value` among the exceptions? */
-int database_position_excepts(const database_position_t *position, apr_int64_t value);
+int log_position_excepts(const log_position_t *position, apr_int64_t value);
 /** Make it one. @return 0: there is no room */
-int database_position_except(database_position_t *position, apr_int64_t value);
+int log_position_except(log_position_t *position, apr_int64_t value);
 /** Make it none. */
-void database_position_accept(database_position_t *position, apr_int64_t value);
+void log_position_accept(log_position_t *position, apr_int64_t value);
 
 #endif

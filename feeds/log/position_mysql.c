@@ -26,7 +26,7 @@ static const char *ids_of(const char *text)
     return semicolon != NULL ? semicolon + 1 : "";
 }
 
-int database_position_mysql_is_long(const char *told)
+int log_position_mysql_is_long(const char *told)
 {
     return strlen(ids_of(told)) > IDS_MAX;
 }
@@ -51,7 +51,7 @@ static const char *read_number(const char *at, apr_int64_t *number)
 }
 
 /* `NUMBER;ID,ID,...`, in any order, some perhaps twice. */
-static int read_any(database_position_t *position, const char *text)
+static int read_any(log_position_t *position, const char *text)
 {
     const char *at = read_number(text, &position->end);
     apr_int64_t id;
@@ -65,19 +65,19 @@ static int read_any(database_position_t *position, const char *text)
     }
     while (*at != '\0') {
         at = read_number(at + 1, &id);
-        if (at == NULL || (*at != ',' && *at != '\0') || !database_position_except(position, id)) {
+        if (at == NULL || (*at != ',' && *at != '\0') || !log_position_except(position, id)) {
             return 0;
         }
     }
     return 1;
 }
 
-static int read_position(database_position_t *position, const char *text)
+static int read_position(log_position_t *position, const char *text)
 {
-    return read_any(position, text) && !database_position_excepts(position, 0); /* WITHIN */
+    return read_any(position, text) && !log_position_excepts(position, 0); /* WITHIN */
 }
 
-static const char *text_of(const database_position_t *position, apr_pool_t *pool)
+static const char *text_of(const log_position_t *position, apr_pool_t *pool)
 {
     const apr_size_t space = 24 + (apr_size_t)position->count * 21;
     char *text = apr_palloc(pool, space);
@@ -87,30 +87,30 @@ static const char *text_of(const database_position_t *position, apr_pool_t *pool
         length += (apr_size_t)apr_snprintf(text + length, space - length, "%s%" APR_INT64_T_FMT, i == 0 ? "" : ",",
                                            position->exceptions[i]);
     }
-    return length <= DATABASE_POSITION_TEXT ? text : NULL;
+    return length <= LOG_POSITION_TEXT ? text : NULL;
 }
 
-static int contains(const database_position_t *position, const database_change_id_t *change)
+static int contains(const log_position_t *position, const log_change_id_t *change)
 {
-    return (change->number > 0 && change->number <= position->end) || database_position_excepts(position, change->id);
+    return (change->number > 0 && change->number <= position->end) || log_position_excepts(position, change->id);
 }
 
 /* An id of the one may have a number that the other contains, which is correct and only longer. */
-static int merge(database_position_t *position, const database_position_t *other)
+static int merge(log_position_t *position, const log_position_t *other)
 {
     position->end = other->end > position->end ? other->end : position->end;
     for (int i = 0; i < other->count; i++) {
-        if (!database_position_except(position, other->exceptions[i])) {
+        if (!log_position_except(position, other->exceptions[i])) {
             return 0;
         }
     }
     return 1;
 }
 
-static void learn(database_position_t *position, const database_change_id_t *change)
+static void learn(log_position_t *position, const log_change_id_t *change)
 {
     if (change->number > 0 && change->number <= position->end) {
-        database_position_accept(position, change->id);
+        log_position_accept(position, change->id);
     }
 }
 
@@ -123,21 +123,21 @@ static apr_int64_t number(const char *text)
 
 /* Ids that are gone have got numbers, each one of its own: are there more of them? Then the database is one that was
  * put back, or has lost in a crash what was committed last. */
-static int has_gone(const database_span_t *span)
+static int has_gone(const log_span_t *span)
 {
-    database_position_t since, now;
+    log_position_t since, now;
     apr_int64_t gone = 0;
 
     if (!read_position(&since, span->since) || !read_any(&now, span->now)) {
         return 0;
     }
     for (int i = 0; i < since.count; i++) {
-        gone += !database_position_excepts(&now, since.exceptions[i]);
+        gone += !log_position_excepts(&now, since.exceptions[i]);
     }
     return gone > now.end - since.end;
 }
 
-static int is_lost(apr_pool_t *pool, const database_span_t *span)
+static int is_lost(apr_pool_t *pool, const log_span_t *span)
 {
     apr_int64_t since = number(span->since);
 
@@ -168,7 +168,7 @@ static const char *add_ids(const char *seen, const char *ids, apr_int64_t most, 
     return seen;
 }
 
-static const char *next(apr_pool_t *pool, const database_span_t *span, const char *last, int *again)
+static const char *next(apr_pool_t *pool, const log_span_t *span, const char *last, int *again)
 {
     apr_int64_t order = last != NULL ? apr_strtoi64(last, NULL, 10) : 0;
     const char *seen = ids_of(span->since);
@@ -187,7 +187,7 @@ static const char *next(apr_pool_t *pool, const database_span_t *span, const cha
                         add_ids(seen, ids_of(span->now), order - UNNUMBERED, pool));
 }
 
-const database_position_type_t database_position_mysql = {
+const log_position_type_t log_position_mysql = {
     .read = read_position,
     .text = text_of,
     .contains = contains,
@@ -208,19 +208,19 @@ static apr_status_t remove_up_to(sql_call_t *c, const char *horizon)
                                     "UPDATE vault_watched AS w SET w.pruned=COALESCE((SELECT MAX(c.pos) FROM "
                                     "vault_changes AS c WHERE c.tbl=w.tbl AND c.pos<=%s),w.pruned) WHERE w.tbl<>'' "
                                     "AND %s",
-                                    horizon, database_dialect_has(c, "w.tbl")),
+                                    horizon, log_dialect_has(c, "w.tbl")),
                        NULL);
 
     if (rv == APR_SUCCESS) {
-        rv = sql_conn_query(c,
-                            apr_psprintf(c->pool, "DELETE FROM vault_changes WHERE pos<=%s AND %s", horizon,
-                                         database_dialect_has(c, "tbl")),
-                            NULL);
+        rv = sql_conn_query(
+            c,
+            apr_psprintf(c->pool, "DELETE FROM vault_changes WHERE pos<=%s AND %s", horizon, log_dialect_has(c, "tbl")),
+            NULL);
     }
     return rv;
 }
 
-apr_status_t database_position_mysql_prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
+apr_status_t log_position_mysql_prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
 {
     const char *horizon;
     apr_status_t rv = sql_conn_cell(c,

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file position_mysql.h
- * What the dialect of MariaDB needs of positions beside database_position_mysql. The last number given stands in
+ * What the dialect of MariaDB needs of positions beside log_position_mysql. The last number given stands in
  * vault_watched, in a row of no table.
  */
-#ifndef DATABASE_POSITION_MYSQL_H
-#define DATABASE_POSITION_MYSQL_H
+#ifndef LOG_POSITION_MYSQL_H
+#define LOG_POSITION_MYSQL_H
 
 #include "position.h"
 
 /** The position of a snapshot, as an expression. */
-#define DATABASE_POSITION_MYSQL_NOW                                                                                    \
+#define LOG_POSITION_MYSQL_NOW                                                                                         \
     "CONCAT(COALESCE((SELECT pruned FROM vault_watched WHERE tbl=''),'0'),';',"                                        \
     "COALESCE((SELECT GROUP_CONCAT(id ORDER BY id) FROM vault_changes WHERE pos IS NULL),''))"
 
 /** Is the list of ids so long that changes should be numbered before a position is made of it? */
-int database_position_mysql_is_long(const char *told);
+int log_position_mysql_is_long(const char *told);
 
-/** database_dialect_t::prune */
-apr_status_t database_position_mysql_prune(sql_call_t *c, apr_int64_t before, int most, const char *seen);
+/** log_dialect_t::prune */
+apr_status_t log_position_mysql_prune(sql_call_t *c, apr_int64_t before, int most, const char *seen);
 
 #endif

@@ -15,7 +15,7 @@
  *
  * With synchronous_commit=off a commit is seen before it is on disk, so a crash can take LAST itself back. The trigger
  * function leaves a change A, of no table, when a transaction does that. From then on the epoch of each watching ends
- * with the incarnation of the server (database_dialect_t::epoch), and a position from before a crash is of another
+ * with the incarnation of the server (log_dialect_t::watch_id), and a position from before a crash is of another
  * watching: its page is shown everything anew.
  */
 #include "position_pgsql.h"
@@ -30,7 +30,7 @@
 /* ------------------------------------------------------------ sets */
 
 /* Only what was seen up to `last`, a transaction. */
-static void cut(database_position_t *position, apr_int64_t last)
+static void cut(log_position_t *position, apr_int64_t last)
 {
     position->end = last < position->end ? last + 1 : position->end;
     while (position->count > 0 && position->exceptions[position->count - 1] >= position->end) {
@@ -41,7 +41,7 @@ static void cut(database_position_t *position, apr_int64_t last)
 /* A list of distances as a position has it, or of transactions as PostgreSQL tells it, in order. With `/LAST` after it
  * the set ends there. One with too many exceptions ends at the first for which there is no room.
  * @param is_whole  0: it does */
-static int read_some(database_position_t *position, const char *text, int *is_whole)
+static int read_some(log_position_t *position, const char *text, int *is_whole)
 {
     const char *slash = strchr(text, '/');
     char *at;
@@ -67,7 +67,7 @@ static int read_some(database_position_t *position, const char *text, int *is_wh
             (position->count > 0 && last <= position->exceptions[position->count - 1])) {
             return 0;
         }
-        *is_whole = position->count < DATABASE_POSITION_MAX;
+        *is_whole = position->count < LOG_POSITION_MAX;
         if (*is_whole) {
             position->exceptions[position->count++] = last;
         }
@@ -81,23 +81,23 @@ static int read_some(database_position_t *position, const char *text, int *is_wh
     return *at == '\0' || !*is_whole;
 }
 
-static int read_position(database_position_t *position, const char *text)
+static int read_position(log_position_t *position, const char *text)
 {
     int is_whole;
 
     return read_some(position, text, &is_whole) && is_whole;
 }
 
-static apr_int64_t first_of(const database_position_t *position)
+static apr_int64_t first_of(const log_position_t *position)
 {
     return position->count > 0 ? position->exceptions[0] : position->end;
 }
 
 /* @param fit  so many exceptions are in the text */
-static const char *write_some(const database_position_t *position, int *fit, apr_pool_t *pool)
+static const char *write_some(const log_position_t *position, int *fit, apr_pool_t *pool)
 {
     apr_int64_t last = first_of(position);
-    const apr_size_t space = DATABASE_POSITION_TEXT + 64;
+    const apr_size_t space = LOG_POSITION_TEXT + 64;
     char *text = apr_palloc(pool, space);
     apr_size_t length =
         (apr_size_t)apr_snprintf(text, space, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":", last, position->end);
@@ -106,14 +106,14 @@ static const char *write_some(const database_position_t *position, int *fit, apr
         length += (apr_size_t)apr_snprintf(text + length, space - length, ".%" APR_INT64_T_FMT,
                                            position->exceptions[*fit] - last);
         last = position->exceptions[*fit];
-        if (length > DATABASE_POSITION_TEXT) {
+        if (length > LOG_POSITION_TEXT) {
             break;
         }
     }
     return text;
 }
 
-static const char *text_of(const database_position_t *position, apr_pool_t *pool)
+static const char *text_of(const log_position_t *position, apr_pool_t *pool)
 {
     int fit;
     const char *text = write_some(position, &fit, pool);
@@ -124,9 +124,9 @@ static const char *text_of(const database_position_t *position, apr_pool_t *pool
 /* A snapshot has each transaction that is in progress. A position has those before its end, each as the distance from
  * the one before: `.0.1.1.17`, two or three bytes for each. Where they do not fit all the same it ends at one of them:
  * what has committed beyond is seen again then, and none is lost. */
-const char *database_position_pgsql_of(const char *told, apr_pool_t *pool)
+const char *log_position_pgsql_of(const char *told, apr_pool_t *pool)
 {
-    database_position_t position;
+    log_position_t position;
     const char *text;
     int fit;
 
@@ -142,21 +142,21 @@ const char *database_position_pgsql_of(const char *told, apr_pool_t *pool)
     return write_some(&position, &fit, pool);
 }
 
-static int has(const database_position_t *position, apr_int64_t xid)
+static int has(const log_position_t *position, apr_int64_t xid)
 {
-    return xid < position->end && !database_position_excepts(position, xid);
+    return xid < position->end && !log_position_excepts(position, xid);
 }
 
-static int contains(const database_position_t *position, const database_change_id_t *change)
+static int contains(const log_position_t *position, const log_change_id_t *change)
 {
     return has(position, change->number);
 }
 
 /* What the set with the larger end excepts, and the other one does not contain either. */
-static int merge(database_position_t *position, const database_position_t *other)
+static int merge(log_position_t *position, const log_position_t *other)
 {
-    database_position_t merged = position->end >= other->end ? *position : *other;
-    const database_position_t *smaller = position->end >= other->end ? other : position;
+    log_position_t merged = position->end >= other->end ? *position : *other;
+    const log_position_t *smaller = position->end >= other->end ? other : position;
     int count = 0;
 
     for (int i = 0; i < merged.count; i++) {
@@ -179,7 +179,7 @@ typedef struct bounds_t {
 /* 0: it is none. */
 static int parse(bounds_t *bounds, const char *text, apr_pool_t *pool)
 {
-    database_position_t position;
+    log_position_t position;
     char *copy = apr_pstrdup(pool, text);
     char *rest = copy; /* apr_strtok leaves it alone where there is nothing */
 
@@ -204,7 +204,7 @@ static apr_int64_t xmax(const char *snapshot)
 static void append_snapshot(sql_statement_t *sql, const char *text)
 {
     sql_statement_t *whole = sql_expression_make(sql);
-    database_position_t position;
+    log_position_t position;
 
     (void)read_position(&position, text);
     sql_raw(whole,
@@ -237,7 +237,7 @@ static void append_since(sql_statement_t *sql, const char *since)
     }
 }
 
-static const char *next(apr_pool_t *pool, const database_span_t *span, const char *last, int *again)
+static const char *next(apr_pool_t *pool, const log_span_t *span, const char *last, int *again)
 {
     bounds_t bounds;
 
@@ -254,7 +254,7 @@ static const char *next(apr_pool_t *pool, const database_span_t *span, const cha
 /* May changes be pruned that `since` does not contain? Those of transactions that are still in progress are not. */
 static int is_pruned(const char *since, const char *now, apr_int64_t pruned)
 {
-    database_position_t seen, present;
+    log_position_t seen, present;
 
     if (!read_position(&seen, since) || seen.end <= pruned) {
         return 1;
@@ -270,7 +270,7 @@ static int is_pruned(const char *since, const char *now, apr_int64_t pruned)
     return 0;
 }
 
-static int is_lost(apr_pool_t *pool, const database_span_t *span)
+static int is_lost(apr_pool_t *pool, const log_span_t *span)
 {
     const char *now = span->told != NULL ? span->told : span->now;
     bounds_t bounds;
@@ -282,7 +282,7 @@ static int is_lost(apr_pool_t *pool, const database_span_t *span)
            (span->pruned[0] != '\0' && is_pruned(bounds.since, now, apr_strtoi64(span->pruned, NULL, 10)));
 }
 
-const database_position_type_t database_position_pgsql = {
+const log_position_type_t log_position_pgsql = {
     .read = read_position,
     .text = text_of,
     .contains = contains,
@@ -294,7 +294,7 @@ const database_position_type_t database_position_pgsql = {
 
 /* ------------------------------------------------------------ pruning */
 
-apr_status_t database_position_pgsql_prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
+apr_status_t log_position_pgsql_prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
 {
     sql_statement_t *sql = sql_statement_make(c);
 
@@ -302,7 +302,7 @@ apr_status_t database_position_pgsql_prune(sql_call_t *c, apr_int64_t before, in
     sql_raw(sql, "WITH gone AS (DELETE FROM vault_changes WHERE pg_catalog.pg_visible_in_snapshot(xid,");
     append_snapshot(sql, seen);
     sql_raw(sql, ") AND tbl<>'' AND ");
-    sql_raw(sql, database_dialect_has(c, "tbl"));
+    sql_raw(sql, log_dialect_has(c, "tbl"));
     sql_raw(sql, " AND (at<");
     sql_integer(sql, before);
     sql_raw(sql, " OR id<=(SELECT max(id)-");

@@ -14,24 +14,24 @@ static apr_int64_t number(const char *text)
     return end != text && *end == '\0' ? id : -1;
 }
 
-static int read_position(database_position_t *position, const char *text)
+static int read_position(log_position_t *position, const char *text)
 {
     position->end = number(text);
     position->count = 0;
     return position->end >= 0;
 }
 
-static const char *text_of(const database_position_t *position, apr_pool_t *pool)
+static const char *text_of(const log_position_t *position, apr_pool_t *pool)
 {
     return apr_psprintf(pool, "%" APR_INT64_T_FMT, position->end);
 }
 
-static int contains(const database_position_t *position, const database_change_id_t *change)
+static int contains(const log_position_t *position, const log_change_id_t *change)
 {
     return change->id <= position->end;
 }
 
-static int merge(database_position_t *position, const database_position_t *other)
+static int merge(log_position_t *position, const log_position_t *other)
 {
     position->end = other->end > position->end ? other->end : position->end;
     return 1;
@@ -43,20 +43,20 @@ static void append_since(sql_statement_t *sql, const char *since)
     sql_integer(sql, number(since));
 }
 
-static int is_lost(apr_pool_t *pool, const database_span_t *span)
+static int is_lost(apr_pool_t *pool, const log_span_t *span)
 {
     apr_int64_t since = number(span->since);
 
     return since < 0 || since > number(span->now) || since < number(span->pruned);
 }
 
-static const char *next(apr_pool_t *pool, const database_span_t *span, const char *last, int *again)
+static const char *next(apr_pool_t *pool, const log_span_t *span, const char *last, int *again)
 {
     *again = last != NULL;
     return last != NULL ? last : span->now;
 }
 
-const database_position_type_t database_position_sqlite3 = {
+const log_position_type_t log_position_sqlite3 = {
     .read = read_position,
     .text = text_of,
     .contains = contains,

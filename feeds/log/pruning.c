@@ -18,9 +18,9 @@ static apr_status_t forget(sql_call_t *c, const char *table, apr_int64_t before)
     return sql_conn_query(c, sql->text, NULL);
 }
 
-apr_status_t database_prune(database_pruning_t *pruning, sql_call_t *c, const char *position)
+apr_status_t log_prune(log_pruning_t *pruning, sql_call_t *c, const char *position)
 {
-    const database_log_t *feed = (const database_log_t *)c->db;
+    const change_log_t *feed = (const change_log_t *)c->db;
     apr_time_t now = vault_now();
     apr_int64_t today = apr_time_sec(apr_time_now());
     apr_status_t rv;
@@ -29,7 +29,7 @@ apr_status_t database_prune(database_pruning_t *pruning, sql_call_t *c, const ch
         return APR_SUCCESS;
     }
     pruning->pruned_at = now;
-    rv = database_dialect_of(c->db)->prune(c, today - feed->keep, feed->changes, position);
+    rv = log_dialect_of(c->db)->prune(c, today - feed->keep, feed->changes, position);
     if (rv != APR_SUCCESS || feed->is_own) {
         return rv; /* results and positions are the database feed's */
     }

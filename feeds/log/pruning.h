@@ -4,18 +4,18 @@
  * What is too old is removed, once a minute, by the tailer: changes, results of queries and positions of users who do not come
  * (`keep`, `changes`, `keep-places`).
  */
-#ifndef DATABASE_PRUNING_H
-#define DATABASE_PRUNING_H
+#ifndef LOG_PRUNING_H
+#define LOG_PRUNING_H
 
 #include "dialect.h"
 
 /** All zero at first. Of one thread, the tailer's. */
-typedef struct database_pruning_t {
+typedef struct log_pruning_t {
     apr_time_t pruned_at; /* thread */
-} database_pruning_t;
+} log_pruning_t;
 
 /** If it is time. @param position  of the tailer: a change that it does not contain stays; "": there is none, and all changes stay
  * @return as sql_conn_query */
-apr_status_t database_prune(database_pruning_t *pruning, sql_call_t *c, const char *position);
+apr_status_t log_prune(log_pruning_t *pruning, sql_call_t *c, const char *position);
 
 #endif

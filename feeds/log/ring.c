@@ -15,11 +15,11 @@ enum { WORD_LENGTH, WORD_ID, WORD_NUMBER, WORD_SHAPE, WORD_AT, WORD_TEXTS };
 enum { TEXT_TABLE, TEXT_OP, TEXT_KEY, TEXT_OLD, TEXT_NEW, TEXTS };
 #define MASK_SHIFT 48
 #define LENGTH_MASK ((UINT64_C(1) << MASK_SHIFT) - 1)
-#define HEAD_WORDS ((sizeof(database_head_t) + WORD - 1) / WORD)
+#define HEAD_WORDS ((sizeof(log_head_t) + WORD - 1) / WORD)
 
 typedef _Atomic apr_uint64_t word_t;
 
-struct database_ring_t {
+struct log_ring_t {
     word_t size;      /* const: words of entries */
     word_t published; /* how often a head was published: the last one is in slot published % 2 */
     word_t heads[2][HEAD_WORDS];
@@ -40,24 +40,24 @@ static void put(word_t *word, apr_uint64_t value)
     atomic_store_explicit(word, value, memory_order_relaxed);
 }
 
-static apr_uint64_t get_at(const database_ring_t *ring, apr_uint64_t offset)
+static apr_uint64_t get_at(const log_ring_t *ring, apr_uint64_t offset)
 {
     return get(&ring->words[offset % ring->size]);
 }
 
-static void put_at(database_ring_t *ring, apr_uint64_t offset, apr_uint64_t value)
+static void put_at(log_ring_t *ring, apr_uint64_t offset, apr_uint64_t value)
 {
     put(&ring->words[offset % ring->size], value);
 }
 
-apr_size_t database_ring_memory(apr_size_t bytes)
+apr_size_t log_ring_memory(apr_size_t bytes)
 {
-    return sizeof(database_ring_t) + bytes / WORD * WORD;
+    return sizeof(log_ring_t) + bytes / WORD * WORD;
 }
 
-database_ring_t *database_ring_of(void *memory, apr_size_t bytes)
+log_ring_t *log_ring_of(void *memory, apr_size_t bytes)
 {
-    database_ring_t *ring = memory;
+    log_ring_t *ring = memory;
 
     put(&ring->size, bytes / WORD);
     return ring;
@@ -66,11 +66,11 @@ database_ring_t *database_ring_of(void *memory, apr_size_t bytes)
 /* ------------------------------------------------------------ the head */
 
 typedef union slot_t {
-    database_head_t head;
+    log_head_t head;
     apr_uint64_t words[HEAD_WORDS];
 } slot_t;
 
-void database_ring_publish(database_ring_t *ring, database_head_t *head)
+void log_ring_publish(log_ring_t *ring, log_head_t *head)
 {
     slot_t made = {.head = *head};
     apr_uint64_t published = get(&ring->published) + 1;
@@ -83,7 +83,7 @@ void database_ring_publish(database_ring_t *ring, database_head_t *head)
 }
 
 /* The slot is written again after the next head was published. */
-void database_ring_head(const database_ring_t *ring, database_head_t *head)
+void log_ring_head(const log_ring_t *ring, log_head_t *head)
 {
     apr_uint64_t before, after;
     slot_t found;
@@ -104,7 +104,7 @@ void database_ring_head(const database_ring_t *ring, database_head_t *head)
 /* A number drawn for the ring, above that of the life. */
 #define LIFE_BITS 24
 
-apr_uint64_t database_ring_next_boot(const database_head_t *head)
+apr_uint64_t log_ring_next_boot(const log_head_t *head)
 {
     apr_uint64_t ring = head->boot >> LIFE_BITS;
 
@@ -115,7 +115,7 @@ apr_uint64_t database_ring_next_boot(const database_head_t *head)
     return head->boot >> LIFE_BITS != 0 ? head->boot + 1 : ring << LIFE_BITS | 1;
 }
 
-int database_ring_has_lost(const database_head_t *head, apr_uint64_t boot)
+int log_ring_has_lost(const log_head_t *head, apr_uint64_t boot)
 {
     return boot >> LIFE_BITS == head->boot >> LIFE_BITS && boot < head->oldest;
 }
@@ -124,17 +124,17 @@ int database_ring_has_lost(const database_head_t *head, apr_uint64_t boot)
 
 /* What was appended behind the head is written again. Where that went once round the ring, nothing before it is whole
  * any more. */
-void database_ring_take_over(database_ring_t *ring)
+void log_ring_take_over(log_ring_t *ring)
 {
-    database_head_t head;
+    log_head_t head;
     apr_uint64_t tail = get(&ring->tail);
 
-    database_ring_head(ring, &head);
+    log_ring_head(ring, &head);
     put(&ring->next, head.end > tail ? head.end : tail);
 }
 
 /* Before anything of it is overwritten. */
-static void make_room(database_ring_t *ring, apr_uint64_t length)
+static void make_room(log_ring_t *ring, apr_uint64_t length)
 {
     apr_uint64_t next = get(&ring->next), tail = get(&ring->tail);
 
@@ -145,7 +145,7 @@ static void make_room(database_ring_t *ring, apr_uint64_t length)
     atomic_thread_fence(memory_order_release);
 }
 
-static void write_texts(database_ring_t *ring, apr_uint64_t offset, const char *const *texts)
+static void write_texts(log_ring_t *ring, apr_uint64_t offset, const char *const *texts)
 {
     apr_uint64_t word = 0;
     apr_size_t filled = 0;
@@ -190,7 +190,7 @@ static apr_uint64_t mask_of(const char *const *texts)
 
 /* The tail is at an entry, or at `next`, wherever the tailer is killed: it goes from entry to entry, and `next` goes
  * beyond one that is written as a whole. */
-void database_ring_append(database_ring_t *ring, const database_entry_t *entry)
+void log_ring_append(log_ring_t *ring, const log_entry_t *entry)
 {
     const char *texts[TEXTS] = {entry->table, entry->op, entry->key, entry->old, entry->new};
     apr_uint64_t length = length_of(texts), next = get(&ring->next);
@@ -213,7 +213,7 @@ void database_ring_append(database_ring_t *ring, const database_entry_t *entry)
 /* ------------------------------------------------------------ read */
 
 /* Is what was copied from there whole? */
-static int is_whole(const database_ring_t *ring, apr_uint64_t offset)
+static int is_whole(const log_ring_t *ring, apr_uint64_t offset)
 {
     atomic_thread_fence(memory_order_acquire);
     return get(&ring->tail) <= offset;
@@ -230,7 +230,7 @@ static void find_texts(const char *at, apr_uint64_t mask, const char *texts[TEXT
     }
 }
 
-int database_ring_read(const database_ring_t *ring, apr_uint64_t *offset, database_entry_t *entry, apr_pool_t *pool)
+int log_ring_read(const log_ring_t *ring, apr_uint64_t *offset, log_entry_t *entry, apr_pool_t *pool)
 {
     apr_uint64_t first = get_at(ring, *offset), length = first & LENGTH_MASK, words[WORD_TEXTS];
     const char *texts[TEXTS];
@@ -254,7 +254,7 @@ int database_ring_read(const database_ring_t *ring, apr_uint64_t *offset, databa
         return 0;
     }
     find_texts(copy, first, texts);
-    *entry = (database_entry_t){
+    *entry = (log_entry_t){
         .change = {.id = (apr_int64_t)words[WORD_ID], .number = (apr_int64_t)words[WORD_NUMBER]},
         .shape = words[WORD_SHAPE],
         .at = (apr_time_t)words[WORD_AT],
@@ -268,13 +268,13 @@ int database_ring_read(const database_ring_t *ring, apr_uint64_t *offset, databa
     return 1;
 }
 
-apr_time_t database_ring_oldest(const database_ring_t *ring)
+apr_time_t log_ring_oldest(const log_ring_t *ring)
 {
-    database_head_t head;
+    log_head_t head;
     apr_uint64_t tail = get(&ring->tail);
     apr_time_t at;
 
-    database_ring_head(ring, &head);
+    log_ring_head(ring, &head);
     if (tail >= head.end) {
         return 0;
     }

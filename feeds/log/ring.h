@@ -21,64 +21,64 @@
  * tell that the entries are still true: after a new connection, when the database was restored, when tables were
  * watched or altered. A cursor of another life is of no use; its page asks the database.
  */
-#ifndef DATABASE_RING_H
-#define DATABASE_RING_H
+#ifndef LOG_RING_H
+#define LOG_RING_H
 
 #include "apr_pools.h"
 #include "apr_time.h"
 
 #include "position.h"
 
-typedef struct database_ring_t database_ring_t;
+typedef struct log_ring_t log_ring_t;
 
 /** A change, as it lies in the ring. */
-typedef struct database_entry_t {
-    database_change_id_t change;
-    apr_uint64_t shape; /**< of the columns that the images have (database_dialect_shape); 0: the images are not here */
+typedef struct log_entry_t {
+    log_change_id_t change;
+    apr_uint64_t shape; /**< of the columns that the images have (log_dialect_shape); 0: the images are not here */
     apr_time_t at;      /**< when it was appended, by vault_now() */
     const char *table;
     const char *op;  /**< "I", "U", "D", "W" */
     const char *key; /**< as text; NULL: none */
     const char *old; /**< images; NULL: none */
     const char *new;
-} database_entry_t;
+} log_entry_t;
 
-typedef struct database_head_t {
-    apr_uint64_t boot;                         /**< 0: there is nothing in the ring, and never was */
-    apr_uint64_t oldest;                       /**< cursors of earlier lives are of what the database has lost */
-    apr_uint64_t end;                          /**< the offset behind the last entry */
-    apr_uint64_t tables;                       /**< stands for the watched tables and their columns */
-    char position[DATABASE_POSITION_TEXT + 8]; /**< contains all entries before `end` */
-} database_head_t;
+typedef struct log_head_t {
+    apr_uint64_t boot;                    /**< 0: there is nothing in the ring, and never was */
+    apr_uint64_t oldest;                  /**< cursors of earlier lives are of what the database has lost */
+    apr_uint64_t end;                     /**< the offset behind the last entry */
+    apr_uint64_t tables;                  /**< stands for the watched tables and their columns */
+    char position[LOG_POSITION_TEXT + 8]; /**< contains all entries before `end` */
+} log_head_t;
 
 /** How large the memory for a ring of `bytes` bytes of entries is. */
-apr_size_t database_ring_memory(apr_size_t bytes);
+apr_size_t log_ring_memory(apr_size_t bytes);
 /** Make a ring of memory that is all zero, or find it again. */
-database_ring_t *database_ring_of(void *memory, apr_size_t bytes);
+log_ring_t *log_ring_of(void *memory, apr_size_t bytes);
 
 /* ------------------------------------------------------------ the tailer's */
 
 /** The first call of a process that has become the tailer: go on behind the head. */
-void database_ring_take_over(database_ring_t *ring);
+void log_ring_take_over(log_ring_t *ring);
 /** Append an entry, behind the head. One that is too large is appended without its images. */
-void database_ring_append(database_ring_t *ring, const database_entry_t *entry);
+void log_ring_append(log_ring_t *ring, const log_entry_t *entry);
 /** Publish what was appended. @param head  `end` is set here; another `boot` than before: a new life */
-void database_ring_publish(database_ring_t *ring, database_head_t *head);
+void log_ring_publish(log_ring_t *ring, log_head_t *head);
 
 /** The number of the next life. */
-apr_uint64_t database_ring_next_boot(const database_head_t *head);
+apr_uint64_t log_ring_next_boot(const log_head_t *head);
 
 /* ------------------------------------------------------------ readers' */
 
 /** Was `boot` a life of this ring, in a database that has lost since what it had then? */
-int database_ring_has_lost(const database_head_t *head, apr_uint64_t boot);
+int log_ring_has_lost(const log_head_t *head, apr_uint64_t boot);
 
-void database_ring_head(const database_ring_t *ring, database_head_t *head);
+void log_ring_head(const log_ring_t *ring, log_head_t *head);
 /** Read the entry at `*offset`, which is before the end of a head, and go to the next.
  * @param entry  its texts are in `pool`
  * @return 0: it was overwritten; APR_ENOMEM does not happen */
-int database_ring_read(const database_ring_t *ring, apr_uint64_t *offset, database_entry_t *entry, apr_pool_t *pool);
+int log_ring_read(const log_ring_t *ring, apr_uint64_t *offset, log_entry_t *entry, apr_pool_t *pool);
 /** When the oldest entry was appended; 0: there is none. */
-apr_time_t database_ring_oldest(const database_ring_t *ring);
+apr_time_t log_ring_oldest(const log_ring_t *ring);
 
 #endif

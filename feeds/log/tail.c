@@ -17,29 +17,29 @@
 #include "mix.h"
 #include "rows.h"
 
-void database_tail_take_over(database_tail_t *tail)
+void log_tail_take_over(log_tail_t *tail)
 {
-    database_ring_t *ring = database_board_ring(tail->feed);
+    log_ring_t *ring = log_shared_ring(tail->feed);
 
-    database_ring_take_over(ring);
-    database_ring_head(ring, &tail->head);
+    log_ring_take_over(ring);
+    log_ring_head(ring, &tail->head);
     tail->is_over = tail->head.boot == 0;
     tail->has_connected = 0;
     tail->version = -1;
 }
 
 /* What this connection reaches may have been restored to what it was before. */
-void database_tail_connect(database_tail_t *tail, const char *incarnation)
+void log_tail_connect(log_tail_t *tail, const char *incarnation)
 {
-    if (tail->has_connected || !database_board_is_of(tail->feed, incarnation)) {
+    if (tail->has_connected || !log_shared_is_of(tail->feed, incarnation)) {
         tail->is_over = 1;
     }
-    database_board_keep_incarnation(tail->feed, incarnation);
+    log_shared_keep_incarnation(tail->feed, incarnation);
     tail->has_connected = 1;
     tail->version = -1;
 }
 
-void database_tail_end(database_tail_t *tail)
+void log_tail_end(log_tail_t *tail)
 {
     json_decref(tail->tables);
     tail->tables = NULL;
@@ -47,7 +47,7 @@ void database_tail_end(database_tail_t *tail)
 
 /* ------------------------------------------------------------ the watched tables */
 
-static void complain(database_tail_t *tail, const sql_call_t *c, const char *table, const char *what)
+static void complain(log_tail_t *tail, const sql_call_t *c, const char *table, const char *what)
 {
     const char *sentence = apr_psprintf(c->pool, "the watched table \"%s\" %s", table, what);
 
@@ -70,7 +70,7 @@ static apr_status_t list_tables(sql_call_t *c, json_t **tables)
     sql_raw(sql, " FROM ");
     sql_table(sql, "vault_watched");
     sql_raw(sql, " AS w WHERE w.tbl<>'' AND ");
-    sql_raw(sql, database_dialect_has(c, "w.tbl"));
+    sql_raw(sql, log_dialect_has(c, "w.tbl"));
     sql_raw(sql, " ORDER BY w.tbl");
     return sql_fetch(c, sql, names, 100000, tables);
 }
@@ -82,7 +82,7 @@ typedef struct known_t {
 } known_t;
 
 /* Adds it, if it is there. */
-static apr_status_t find_table(database_tail_t *tail, sql_call_t *c, const json_t *watched, apr_array_header_t *known)
+static apr_status_t find_table(log_tail_t *tail, sql_call_t *c, const json_t *watched, apr_array_header_t *known)
 {
     const char *name = json_string_value(json_object_get(watched, "tbl"));
     known_t found;
@@ -100,9 +100,9 @@ static apr_status_t find_table(database_tail_t *tail, sql_call_t *c, const json_
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    found = (known_t){.table = c->table, .shape = database_dialect_shape(c, c->table)};
+    found = (known_t){.table = c->table, .shape = log_dialect_shape(c, c->table)};
     if (c->table->keys->nelts == 0 ||
-        strcmp(database_dialect_columns(c, c->table), json_string_value(json_object_get(watched, "columns"))) != 0) {
+        strcmp(log_dialect_columns(c, c->table), json_string_value(json_object_get(watched, "columns"))) != 0) {
         complain(tail, c, name, "has other columns than when it was watched: run vaultctl watch again");
         found.shape = 0;
     }
@@ -111,7 +111,7 @@ static apr_status_t find_table(database_tail_t *tail, sql_call_t *c, const json_
 }
 
 /* As they are now. @param known  of known_t, in c->pool */
-static apr_status_t find_tables(database_tail_t *tail, sql_call_t *c, apr_array_header_t **known)
+static apr_status_t find_tables(log_tail_t *tail, sql_call_t *c, apr_array_header_t **known)
 {
     apr_status_t rv = APR_SUCCESS;
 
@@ -137,17 +137,17 @@ static const known_t *find_known(const apr_array_header_t *known, const char *ta
 /* A number that stands for the watched tables, each with its epoch and its columns. */
 static apr_uint64_t number_of_tables(const char *watchings, const apr_array_header_t *known)
 {
-    apr_uint64_t sum = database_mix_text(1, watchings);
+    apr_uint64_t sum = log_mix_text(1, watchings);
 
     for (int i = 0; i < known->nelts; i++) {
-        sum = database_mix(sum, APR_ARRAY_IDX(known, i, known_t).shape);
+        sum = log_mix(sum, APR_ARRAY_IDX(known, i, known_t).shape);
     }
     return sum;
 }
 
 /* ------------------------------------------------------------ a new life */
 
-static apr_status_t touch_all(const database_tail_t *tail, sql_call_t *c, database_touched_t *touched)
+static apr_status_t touch_all(const log_tail_t *tail, sql_call_t *c, log_touched_t *touched)
 {
     apr_status_t rv = APR_SUCCESS;
 
@@ -156,17 +156,16 @@ static apr_status_t touch_all(const database_tail_t *tail, sql_call_t *c, databa
 
         rv = tail->feed->touch(c, touched, table, NULL);
     }
-    database_touched_all(touched);
+    log_touched_all(touched);
     return rv;
 }
 
 /* Where the database is, and then the tables that are watched. In this order: a table that is watched in between makes
  * another text of batch->watchings, so the next read begins another life, with that table. */
-static apr_status_t read_state(database_tail_t *tail, sql_call_t *c, apr_array_header_t **known,
-                               database_batch_t *batch)
+static apr_status_t read_state(log_tail_t *tail, sql_call_t *c, apr_array_header_t **known, log_batch_t *batch)
 {
     json_t *tables = NULL;
-    apr_status_t rv = database_batch_read(c, batch, NULL, NULL, NULL);
+    apr_status_t rv = log_batch_read(c, batch, NULL, NULL, NULL);
 
     if (rv == APR_SUCCESS) {
         rv = list_tables(c, &tables);
@@ -179,21 +178,21 @@ static apr_status_t read_state(database_tail_t *tail, sql_call_t *c, apr_array_h
     return find_tables(tail, c, known);
 }
 
-static void begin_with(database_tail_t *tail, const database_batch_t *batch, const apr_array_header_t *known,
+static void begin_with(log_tail_t *tail, const log_batch_t *batch, const apr_array_header_t *known,
                        const char *position)
 {
-    database_head_t *head = &tail->head;
+    log_head_t *head = &tail->head;
 
-    head->boot = database_ring_next_boot(head);
+    head->boot = log_ring_next_boot(head);
     head->tables = number_of_tables(batch->watchings, known);
     memmove(head->position, position, strlen(position) + 1);
-    database_ring_publish(database_board_ring(tail->feed), head);
+    log_ring_publish(log_shared_ring(tail->feed), head);
 }
 
 /* Was the database restored to what it was before, or are changes gone that were not read? */
-static int is_lost(const database_tail_t *tail, sql_call_t *c, const database_batch_t *batch, const char *since)
+static int is_lost(const log_tail_t *tail, sql_call_t *c, const log_batch_t *batch, const char *since)
 {
-    const database_span_t span = {.since = since, .now = batch->now, .told = batch->told, .pruned = batch->pruned};
+    const log_span_t span = {.since = since, .now = batch->now, .told = batch->told, .pruned = batch->pruned};
 
     return tail->dialect->position->is_lost(c->pool, &span);
 }
@@ -201,11 +200,11 @@ static int is_lost(const database_tail_t *tail, sql_call_t *c, const database_ba
 /* From where the database is now on: what happened before, pages find by SQL, unless the database has lost it; then they
  * begin anew. Or, where other tables are watched or one has other columns, from the same position on: what was recorded
  * since is read next, and told then; of a table that is watched anew a change W. */
-static apr_status_t begin_life(database_tail_t *tail, sql_call_t *c, int is_same)
+static apr_status_t begin_life(log_tail_t *tail, sql_call_t *c, int is_same)
 {
-    database_touched_t *touched = database_touched_make(tail->feed, c->pool);
+    log_touched_t *touched = log_touched_make(tail->feed, c->pool);
     apr_array_header_t *known;
-    database_batch_t batch = {0};
+    log_batch_t batch = {0};
     apr_status_t rv = read_state(tail, c, &known, &batch);
 
     if (rv == APR_SUCCESS && !is_same) {
@@ -214,13 +213,13 @@ static apr_status_t begin_life(database_tail_t *tail, sql_call_t *c, int is_same
     if (rv == APR_SUCCESS) {
         batch.pruned = "";
         if (!is_same && tail->head.position[0] != '\0' && is_lost(tail, c, &batch, tail->head.position)) {
-            tail->head.oldest = database_ring_next_boot(&tail->head);
+            tail->head.oldest = log_ring_next_boot(&tail->head);
         }
         begin_with(tail, &batch, known, is_same ? tail->head.position : batch.now);
         tail->is_over = 0;
-        (void)database_touched_notify(touched);
+        (void)log_touched_notify(touched);
     }
-    database_batch_free(&batch);
+    log_batch_free(&batch);
     return rv;
 }
 
@@ -228,11 +227,11 @@ static apr_status_t begin_life(database_tail_t *tail, sql_call_t *c, int is_same
 
 /* All changes since the position, in batches. */
 typedef struct reading_t {
-    database_tail_t *tail;
+    log_tail_t *tail;
     sql_call_t *c;
     const apr_array_header_t *known;  /* of known_t */
     const apr_array_header_t *tables; /* of const sql_table_t *; NULL: images cannot be read */
-    database_touched_t *touched;
+    log_touched_t *touched;
     const char *position; /* up to where all was appended */
     int count;            /* of changes */
     int is_over;          /* a new life has to begin: from where the database is now on, */
@@ -246,7 +245,7 @@ static const char *text_in(const json_t *row, const char *name)
 
 static void append_entry(const reading_t *reading, const json_t *row, const known_t *known)
 {
-    const database_entry_t entry = {
+    const log_entry_t entry = {
         .change = {.id = (apr_int64_t)json_integer_value(json_object_get(row, "id")),
                    .number = (apr_int64_t)json_integer_value(json_object_get(row, "number"))},
         .shape = known != NULL && reading->tables != NULL ? known->shape : 0,
@@ -258,7 +257,7 @@ static void append_entry(const reading_t *reading, const json_t *row, const know
         .new = text_in(row, "new"),
     };
 
-    database_ring_append(database_board_ring(reading->tail->feed), &entry);
+    log_ring_append(log_shared_ring(reading->tail->feed), &entry);
 }
 
 /* Of what cannot be read nobody knows which rows it is of. Of a table that is not watched, or not yet, nobody is told.
@@ -279,7 +278,7 @@ static apr_status_t take_rows(const reading_t *reading, json_t *rows)
 
         append_entry(reading, row, find_known(reading->known, text_in(row, "tbl")));
     }
-    rv = reading->tables != NULL ? database_image_decode(reading->c, rows) : APR_SUCCESS;
+    rv = reading->tables != NULL ? log_image_decode(reading->c, rows) : APR_SUCCESS;
     for (size_t i = 0; i < json_array_size(rows) && rv == APR_SUCCESS; i++) {
         const json_t *row = json_array_get(rows, i);
 
@@ -289,15 +288,15 @@ static apr_status_t take_rows(const reading_t *reading, json_t *rows)
 }
 
 /* The position after a batch. */
-static const char *advance(const reading_t *reading, const database_batch_t *batch, int *again)
+static const char *advance(const reading_t *reading, const log_batch_t *batch, int *again)
 {
-    const database_span_t span = {.since = reading->position, .now = batch->now, .pruned = ""};
+    const log_span_t span = {.since = reading->position, .now = batch->now, .pruned = ""};
 
     return reading->tail->dialect->position->next(reading->c->pool, &span, batch->last, again);
 }
 
 /* Was one of the tables altered since its columns were read? Then they are read again. */
-static int is_altered(const reading_t *reading, const database_batch_t *batch)
+static int is_altered(const reading_t *reading, const log_batch_t *batch)
 {
     for (size_t i = 0; i < json_array_size(batch->rows); i++) {
         if (json_is_string(json_object_get(json_array_get(batch->rows, i), "altered"))) {
@@ -311,9 +310,9 @@ static int is_altered(const reading_t *reading, const database_batch_t *batch)
 /* @param again  1: there are more, or may be */
 static apr_status_t read_on(reading_t *reading, int *again)
 {
-    const database_tail_t *tail = reading->tail;
-    database_batch_t batch = {0};
-    apr_status_t rv = database_batch_read(reading->c, &batch, reading->position, tail->tables, reading->tables);
+    const log_tail_t *tail = reading->tail;
+    log_batch_t batch = {0};
+    apr_status_t rv = log_batch_read(reading->c, &batch, reading->position, tail->tables, reading->tables);
 
     *again = 0;
     if (rv == APR_SUCCESS) {
@@ -326,7 +325,7 @@ static apr_status_t read_on(reading_t *reading, int *again)
         reading->position = advance(reading, &batch, again);
         rv = take_rows(reading, batch.rows);
     }
-    database_batch_free(&batch);
+    log_batch_free(&batch);
     return rv;
 }
 
@@ -343,27 +342,26 @@ static apr_array_header_t *tables_of(sql_call_t *c, const apr_array_header_t *kn
 /* What was appended is published with its position, and then told. */
 static void publish(const reading_t *reading)
 {
-    database_tail_t *tail = reading->tail;
+    log_tail_t *tail = reading->tail;
 
     if (reading->count > 0 || strcmp(reading->position, tail->head.position) != 0) {
         apr_cpystrn(tail->head.position, reading->position, sizeof(tail->head.position));
-        database_ring_publish(database_board_ring(tail->feed), &tail->head);
+        log_ring_publish(log_shared_ring(tail->feed), &tail->head);
     }
-    (void)database_touched_notify(reading->touched);
+    (void)log_touched_notify(reading->touched);
 }
 
 /* @param reading  `known` and `tables` are given */
 static apr_status_t read_all(reading_t *reading)
 {
-    database_tail_t *tail = reading->tail;
+    log_tail_t *tail = reading->tail;
     apr_status_t rv;
     int again;
 
-    reading->touched = database_touched_make(tail->feed, reading->c->pool);
+    reading->touched = log_touched_make(tail->feed, reading->c->pool);
     reading->position = tail->head.position;
     reading->count = 0;
-    database_ring_take_over(
-        database_board_ring(tail->feed)); /* what a read that failed has appended counts for nothing */
+    log_ring_take_over(log_shared_ring(tail->feed)); /* what a read that failed has appended counts for nothing */
     do {
         rv = read_on(reading, &again);
     } while (rv == APR_SUCCESS && again && !reading->is_over && !reading->is_other);
@@ -374,7 +372,7 @@ static apr_status_t read_all(reading_t *reading)
 }
 
 /* Nothing was committed since the last read, as far as the driver can tell for less than a read costs. */
-static int is_same_version(database_tail_t *tail, sql_call_t *c, apr_int64_t *version)
+static int is_same_version(log_tail_t *tail, sql_call_t *c, apr_int64_t *version)
 {
     const sql_driver_t *driver = c->db->driver;
 
@@ -389,7 +387,7 @@ static int is_same_version(database_tail_t *tail, sql_call_t *c, apr_int64_t *ve
  * fit its columns. */
 static apr_status_t read_changes(reading_t *reading)
 {
-    database_tail_t *tail = reading->tail;
+    log_tail_t *tail = reading->tail;
     sql_call_t *c = reading->c;
     apr_array_header_t *known;
     apr_status_t rv = tail->tables == NULL ? list_tables(c, &tail->tables) : APR_SUCCESS;
@@ -411,23 +409,23 @@ static apr_status_t read_changes(reading_t *reading)
 }
 
 /* Numbers that are given now may be those that the database has lost. */
-static apr_status_t settle(database_tail_t *tail, sql_call_t *c)
+static apr_status_t assign_numbers(log_tail_t *tail, sql_call_t *c)
 {
     const char *position = tail->head.position;
     apr_status_t rv;
 
-    if (tail->dialect->settle == NULL || tail->is_over) {
+    if (tail->dialect->assign_numbers == NULL || tail->is_over) {
         return APR_SUCCESS;
     }
-    rv = tail->dialect->settle(c, 1, position[0] != '\0' ? position : NULL);
+    rv = tail->dialect->assign_numbers(c, 1, position[0] != '\0' ? position : NULL);
     tail->is_over = rv == APR_EINCOMPLETE;
     return tail->is_over ? APR_SUCCESS : rv;
 }
 
-static apr_status_t read_and_begin(database_tail_t *tail, sql_call_t *c, int *again)
+static apr_status_t read_and_begin(log_tail_t *tail, sql_call_t *c, int *again)
 {
     reading_t reading = {.tail = tail, .c = c};
-    apr_status_t rv = settle(tail, c);
+    apr_status_t rv = assign_numbers(tail, c);
 
     if (rv == APR_SUCCESS && !tail->is_over) {
         rv = read_changes(&reading);
@@ -437,7 +435,7 @@ static apr_status_t read_and_begin(database_tail_t *tail, sql_call_t *c, int *ag
     return rv == APR_SUCCESS && *again ? begin_life(tail, c, !tail->is_over) : rv;
 }
 
-apr_status_t database_tail_read(database_tail_t *tail, sql_call_t *c, int *watched, int *again)
+apr_status_t log_tail_read(log_tail_t *tail, sql_call_t *c, int *watched, int *again)
 {
     apr_int64_t version;
     apr_status_t rv;

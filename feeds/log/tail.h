@@ -15,35 +15,35 @@
  *
  * One thread of the process that is the tailer.
  */
-#ifndef DATABASE_TAIL_H
-#define DATABASE_TAIL_H
+#ifndef LOG_TAIL_H
+#define LOG_TAIL_H
 
 #include <jansson.h>
 
-#include "board.h"
+#include "shared.h"
 #include "dialect.h"
 
-typedef struct database_tail_t {
-    const database_log_t *feed;
-    const database_dialect_t *dialect;
-    database_head_t head; /**< of the ring, as it was published last */
-    int is_over;          /**< a new life has to begin, from where the database is now on */
-    int has_connected;    /**< this process has read before, on another connection */
-    json_t *tables;       /**< the watched tables, as vault_watched has them; NULL: they have to be listed */
-    apr_int64_t version;  /**< of the database at the last read, where the driver can tell; -1: nobody knows */
+typedef struct log_tail_t {
+    const change_log_t *feed;
+    const log_dialect_t *dialect;
+    log_head_t head;     /**< of the ring, as it was published last */
+    int is_over;         /**< a new life has to begin, from where the database is now on */
+    int has_connected;   /**< this process has read before, on another connection */
+    json_t *tables;      /**< the watched tables, as vault_watched has them; NULL: they have to be listed */
+    apr_int64_t version; /**< of the database at the last read, where the driver can tell; -1: nobody knows */
     char complained[SQL_SAID_MAX];
-} database_tail_t;
+} log_tail_t;
 
 /** This process has become the tailer. */
-void database_tail_take_over(database_tail_t *tail);
+void log_tail_take_over(log_tail_t *tail);
 /** There is a new connection. @param incarnation  of the database; NULL: it tells none */
-void database_tail_connect(database_tail_t *tail, const char *incarnation);
+void log_tail_connect(log_tail_t *tail, const char *incarnation);
 /** Read once, and tell.
  * @param watched  0: the database has no table vault_watched
  * @param again    1: there may be more already
  * @return as sql_conn_query */
-apr_status_t database_tail_read(database_tail_t *tail, sql_call_t *c, int *watched, int *again);
+apr_status_t log_tail_read(log_tail_t *tail, sql_call_t *c, int *watched, int *again);
 /** Free what it holds. */
-void database_tail_end(database_tail_t *tail);
+void log_tail_end(log_tail_t *tail);
 
 #endif

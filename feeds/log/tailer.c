@@ -11,7 +11,7 @@
 #include "base/now.h"
 #include "catalogue.h"
 #include "connection.h"
-#include "knock.h"
+#include "file_notify.h"
 #include "pruning.h"
 #include "tail.h"
 
@@ -28,27 +28,27 @@
 /* Likewise who will be told when the process ends that is the tailer: it may have left off in another way. */
 #define TRY_SELDOM 10000
 
-struct database_tailer_t {
-    database_log_t *feed;              /* const */
-    const database_dialect_t *dialect; /* const */
-    apr_thread_t *thread;              /* const after start */
-    int stop;                          /* const after start: an eventfd */
-    int holds;                         /* thread: this process is the tailer */
-    int holder;                        /* thread: tells when the process ends that is; -1: nothing does */
-    sql_call_t c;                      /* thread */
-    int listens;  /* thread: on the connection that there is; a read that fails may have made another */
-    int is_told;  /* thread: by `knock` */
-    int was_told; /* thread: before this read, by `knock`, and nobody asked */
-    int doubt;    /* thread: milliseconds until a read that may find what the kernel has told of; 0: none is due */
-    database_knock_t knock;     /* thread */
-    database_tail_t tail;       /* thread */
-    database_pruning_t pruning; /* thread */
+struct log_tailer_t {
+    change_log_t *feed;           /* const */
+    const log_dialect_t *dialect; /* const */
+    apr_thread_t *thread;         /* const after start */
+    int stop;                     /* const after start: an eventfd */
+    int holds;                    /* thread: this process is the tailer */
+    int holder;                   /* thread: tells when the process ends that is; -1: nothing does */
+    sql_call_t c;                 /* thread */
+    int listens;                  /* thread: on the connection that there is; a read that fails may have made another */
+    int is_told;                  /* thread: by `file_notify` */
+    int was_told;                 /* thread: before this read, by `file_notify`, and nobody asked */
+    int doubt; /* thread: milliseconds until a read that may find what the kernel has told of; 0: none is due */
+    log_file_notify_t file_notify; /* thread */
+    log_tail_t tail;               /* thread */
+    log_pruning_t pruning;         /* thread */
 };
 
 /* ------------------------------------------------------------ reading */
 
 /* On a new connection, the first one too. */
-static apr_status_t listen_again(database_tailer_t *t)
+static apr_status_t listen_again(log_tailer_t *t)
 {
     const char *incarnation = NULL;
     apr_status_t rv = APR_SUCCESS;
@@ -57,7 +57,7 @@ static apr_status_t listen_again(database_tailer_t *t)
         rv = sql_conn_cell(&t->c, t->dialect->incarnation, &incarnation);
     }
     if (rv == APR_SUCCESS) {
-        database_tail_connect(&t->tail, incarnation);
+        log_tail_connect(&t->tail, incarnation);
         rv = t->dialect->listen != NULL ? t->dialect->listen(&t->c) : APR_SUCCESS;
     }
     t->listens = rv == APR_SUCCESS;
@@ -66,21 +66,21 @@ static apr_status_t listen_again(database_tailer_t *t)
 
 /* The database notifies of each commit, also of one that was read before its notification came, as those of this
  * server's writers are. */
-static int has_news(const database_tailer_t *t)
+static int has_news(const log_tailer_t *t)
 {
-    return t->dialect->hush != NULL && t->dialect->hush(t->c.own, t->tail.head.position);
+    return t->dialect->take_notifications != NULL && t->dialect->take_notifications(t->c.own, t->tail.head.position);
 }
 
-static int seldom(const database_tailer_t *t)
+static int seldom(const log_tailer_t *t)
 {
-    return t->feed->look > ASK_SELDOM ? t->feed->look : ASK_SELDOM;
+    return t->feed->poll > ASK_SELDOM ? t->feed->poll : ASK_SELDOM;
 }
 
 /* The kernel tells of a write to the journal, and of nothing when the commit can be read, which may be later than
  * AFTER_TOLD: a read that finds nothing is made again, each time after a longer while.
  * @param is_new  this read found something
  * @param wait    until the next read, else */
-static void doubt(database_tailer_t *t, int is_new, int *wait)
+static void doubt(log_tailer_t *t, int is_new, int *wait)
 {
     t->doubt = is_new ? 0 : t->was_told ? DOUBT : t->doubt * DOUBT;
     if (t->doubt >= *wait) {
@@ -92,7 +92,7 @@ static void doubt(database_tailer_t *t, int is_new, int *wait)
 /* With a connection.
  * @param wait   how many milliseconds until the next read
  * @param again  1: another life of the ring has begun, and what was recorded since the last read is read next */
-static database_reading_t read_now(database_tailer_t *t, int *wait, int *again)
+static log_reading_t read_now(log_tailer_t *t, int *wait, int *again)
 {
     sql_call_t *c = &t->c;
     int was_new = c->conn->is_new, watched = 0;
@@ -102,51 +102,49 @@ static database_reading_t read_now(database_tailer_t *t, int *wait, int *again)
     t->listens &= !was_new;
     rv = t->listens ? APR_SUCCESS : listen_again(t);
     if (rv == APR_SUCCESS) {
-        rv = database_tail_read(&t->tail, c, &watched, again);
+        rv = log_tail_read(&t->tail, c, &watched, again);
     }
     t->listens &= was_new || !c->conn->is_new; /* the read may have found the old connection dead */
     if (rv == APR_SUCCESS && watched) {
-        rv = database_prune(&t->pruning, c, t->tail.head.position);
+        rv = log_prune(&t->pruning, c, t->tail.head.position);
     }
-    *wait = rv != APR_SUCCESS                          ? t->feed->look
+    *wait = rv != APR_SUCCESS                          ? t->feed->poll
             : !watched                                 ? seldom(t)
             : *again || !t->listens                    ? 0
-            : t->is_told || t->dialect->listen != NULL ? (t->feed->look > ASK_ANYHOW ? t->feed->look : ASK_ANYHOW)
-                                                       : t->feed->look;
+            : t->is_told || t->dialect->listen != NULL ? (t->feed->poll > ASK_ANYHOW ? t->feed->poll : ASK_ANYHOW)
+                                                       : t->feed->poll;
     if (rv == APR_SUCCESS && t->is_told) {
         doubt(t, t->tail.version != version, wait);
     }
     if (rv == APR_SUCCESS && has_news(t)) {
         *wait = 0; /* what came with the answers the socket tells no more */
     }
-    return rv != APR_SUCCESS ? DATABASE_READING_UNREACHABLE
-           : watched         ? DATABASE_READING_DONE
-                             : DATABASE_READING_UNWATCHED;
+    return rv != APR_SUCCESS ? LOG_READING_UNREACHABLE : watched ? LOG_READING_DONE : LOG_READING_UNWATCHED;
 }
 
 /* One read, and those are served who asked before. @return how many milliseconds until the next */
-static int read_and_serve(database_tailer_t *t)
+static int read_and_serve(log_tailer_t *t)
 {
-    int wait = t->feed->look, again = 0;
-    database_reading_t reading = DATABASE_READING_UNREACHABLE;
+    int wait = t->feed->poll, again = 0;
+    log_reading_t reading = LOG_READING_UNREACHABLE;
     apr_uint32_t ticket;
 
-    t->is_told = t->feed->journal != NULL && database_knock_listen(&t->knock, t->feed->journal);
-    ticket = database_board_take(t->feed);
+    t->is_told = t->feed->journal != NULL && log_file_notify_listen(&t->file_notify, t->feed->journal);
+    ticket = log_shared_take(t->feed);
     if (sql_conn_take(&t->c) == APR_SUCCESS) {
         reading = read_now(t, &wait, &again);
         sql_conn_give_back(&t->c);
     }
-    if (!again || reading != DATABASE_READING_DONE) {
-        database_board_set_reading(t->feed, reading);
-        database_board_serve(t->feed, ticket); /* also those whom nobody could serve: they wait no longer */
+    if (!again || reading != LOG_READING_DONE) {
+        log_shared_set_reading(t->feed, reading);
+        log_shared_serve(t->feed, ticket); /* also those whom nobody could serve: they wait no longer */
     }
     return wait;
 }
 
 /* ------------------------------------------------------------ the thread */
 
-static void forget_holder(database_tailer_t *t)
+static void forget_holder(log_tailer_t *t)
 {
     if (t->holder >= 0) {
         close(t->holder);
@@ -154,43 +152,43 @@ static void forget_holder(database_tailer_t *t)
     t->holder = -1;
 }
 
-static void take_over(database_tailer_t *t)
+static void take_over(log_tailer_t *t)
 {
-    database_tail_take_over(&t->tail);
+    log_tail_take_over(&t->tail);
     t->feed->sql.host->log(7, "this child reads the changes of \"%s\"", t->feed->sql.database);
 }
 
 /* Become the tailer, or wait for who is. @return how many milliseconds until the next attempt */
-static int try_to_hold(database_tailer_t *t)
+static int try_to_hold(log_tailer_t *t)
 {
     forget_holder(t);
-    t->holds = database_board_lock(t->feed);
+    t->holds = log_shared_lock(t->feed);
     if (t->holds) {
         take_over(t);
         return 0;
     }
-    t->holder = database_board_await(t->feed);
+    t->holder = log_shared_await(t->feed);
     return t->holder >= 0 && seldom(t) < TRY_SELDOM ? TRY_SELDOM : seldom(t);
 }
 
 /* What has something to say of the database, or of who is the tailer; -1: nothing has. */
-static int teller(const database_tailer_t *t)
+static int teller(const log_tailer_t *t)
 {
     if (!t->holds) {
         return t->holder;
     }
     if (t->is_told) {
-        return t->knock.fd;
+        return t->file_notify.fd;
     }
     return t->dialect->listen != NULL && t->c.own->dbi != NULL ? dbi_conn_get_socket(t->c.own->dbi) : -1;
 }
 
 /* Until then, or until somebody asks, or the child stops, or the database has something to say. @return 0: stop */
-static int wait_for(database_tailer_t *t, int milliseconds)
+static int wait_for(log_tailer_t *t, int milliseconds)
 {
     int found;
     struct pollfd waits[] = {{.fd = t->stop, .events = POLLIN},
-                             {.fd = t->holds ? database_board_poked(t->feed) : -1, .events = POLLIN},
+                             {.fd = t->holds ? log_shared_poked(t->feed) : -1, .events = POLLIN},
                              {.fd = teller(t), .events = POLLIN}};
 
     do {
@@ -205,10 +203,10 @@ static int wait_for(database_tailer_t *t, int milliseconds)
 
 static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
 {
-    database_tailer_t *t = data;
+    log_tailer_t *t = data;
     int wait = 0;
 
-    database_knock_open(&t->knock);
+    log_file_notify_open(&t->file_notify);
     while (wait_for(t, wait)) {
         if (!t->holds) {
             wait = try_to_hold(t);
@@ -218,25 +216,25 @@ static void *APR_THREAD_FUNC run(apr_thread_t *thread, void *data)
         }
     }
     if (t->holds) {
-        database_board_set_reading(t->feed, DATABASE_READING_NOT);
-        database_board_serve(t->feed, database_board_take(t->feed));
-        database_board_unlock(t->feed);
+        log_shared_set_reading(t->feed, LOG_READING_NOT);
+        log_shared_serve(t->feed, log_shared_take(t->feed));
+        log_shared_unlock(t->feed);
     }
     forget_holder(t);
-    database_knock_close(&t->knock);
-    database_tail_end(&t->tail);
+    log_file_notify_close(&t->file_notify);
+    log_tail_end(&t->tail);
     sql_background_end(&t->c);
     return NULL;
 }
 
-const char *database_tailer_start(database_log_t *feed, apr_pool_t *pchild)
+const char *log_tailer_start(change_log_t *feed, apr_pool_t *pchild)
 {
-    database_tailer_t *t = apr_pcalloc(pchild, sizeof(*t));
+    log_tailer_t *t = apr_pcalloc(pchild, sizeof(*t));
 
     t->feed = feed;
     t->holder = -1;
-    t->dialect = database_dialect_of(&feed->sql);
-    if (t->dialect == NULL || feed->look == 0) {
+    t->dialect = log_dialect_of(&feed->sql);
+    if (t->dialect == NULL || feed->poll == 0) {
         return NULL;
     }
     t->tail.feed = feed;
@@ -253,9 +251,9 @@ const char *database_tailer_start(database_log_t *feed, apr_pool_t *pchild)
     return NULL;
 }
 
-void database_tailer_stop(database_log_t *feed)
+void log_tailer_stop(change_log_t *feed)
 {
-    database_tailer_t *t = feed->tailer;
+    log_tailer_t *t = feed->tailer;
     const apr_uint64_t one = 1;
     apr_status_t ended;
 

@@ -4,17 +4,17 @@
  * The tailer: the one process of a server that reads each change of the watched tables, once, for the pages of all
  * children.
  *
- * Each child has the thread; the lock of the board says which child's reads. It reads when a writer of this server asks
- * (board.h), when the database tells of a commit (PostgreSQL), when the kernel tells of a write to the file (SQLite),
+ * Each child has the thread; the lock of the shared memory says which child's reads. It reads when a writer of this server asks
+ * (shared.h), when the database tells of a commit (PostgreSQL), when the kernel tells of a write to the file (SQLite),
  * and by the clock, each `look` milliseconds. What one read does is in tail.h.
  */
-#ifndef DATABASE_TAILER_H
-#define DATABASE_TAILER_H
+#ifndef LOG_TAILER_H
+#define LOG_TAILER_H
 
 #include "change_log.h"
 
 /** In a child. @return NULL, or a sentence */
-const char *database_tailer_start(database_log_t *feed, apr_pool_t *pchild);
-void database_tailer_stop(database_log_t *feed);
+const char *log_tailer_start(change_log_t *feed, apr_pool_t *pchild);
+void log_tailer_stop(change_log_t *feed);
 
 #endif

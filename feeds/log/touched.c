@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-database_touched_t *database_touched_make(const database_log_t *log, apr_pool_t *pool)
+log_touched_t *log_touched_make(const change_log_t *log, apr_pool_t *pool)
 {
-    database_touched_t *touched = apr_pcalloc(pool, sizeof(*touched));
+    log_touched_t *touched = apr_pcalloc(pool, sizeof(*touched));
 
     touched->log = log;
     touched->pool = pool;
@@ -15,19 +15,19 @@ database_touched_t *database_touched_make(const database_log_t *log, apr_pool_t 
     return touched;
 }
 
-void database_touched_name(database_touched_t *touched, const char *name)
+void log_touched_name(log_touched_t *touched, const char *name)
 {
     if (name != NULL) {
         apr_hash_set(touched->names, name, APR_HASH_KEY_STRING, name);
     }
 }
 
-void database_touched_all(database_touched_t *touched)
+void log_touched_all(log_touched_t *touched)
 {
     touched->all = 1;
 }
 
-int database_touched_notify(const database_touched_t *touched)
+int log_touched_notify(const log_touched_t *touched)
 {
     const vault_host_t *host = touched->log->sql.host;
     int all = !touched->all;

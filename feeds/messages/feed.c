@@ -5,9 +5,9 @@
 #include "apr_strings.h"
 
 #include "arguments.h"
-#include "board.h"
+#include "shared.h"
 #include "connection.h"
-#include "log_figures.h"
+#include "figures.h"
 #include "methods.h"
 #include "store.h"
 #include "tailer.h"
@@ -19,7 +19,7 @@
 
 static const vault_feed_param_t params[] = {
     SQL_PARAMS,
-    DATABASE_LOG_PARAM_LOOK(""),
+    LOG_PARAM_POLL(""),
     {"anonymous", "no", "yes or no: whether requests without a user may name one", 0},
     {"admin", "", "a user who may delete any channel and whose own channels have no owner", 0},
     {"message_bytes", "2000", "the longest message, 1 to 65536 bytes", 0},
@@ -83,16 +83,16 @@ static const char *open_admin(const char **admin, const apr_table_t *given, apr_
 }
 
 /* The tailer is needed: nothing else notifies pages. No page reads the ring, so it is as small as can be. */
-static const char *open_log(database_log_t *log, const apr_table_t *given, apr_pool_t *pool)
+static const char *open_log(change_log_t *log, const apr_table_t *given, apr_pool_t *pool)
 {
-    const char *wrong = sql_parameter_range(&log->look, given, "look", 10, 60000, pool);
+    const char *wrong = sql_parameter_range(&log->poll, given, "look", 10, 60000, pool);
 
-    log->ring = DATABASE_LOG_RING_LEAST;
+    log->ring = LOG_RING_LEAST;
     log->keep = KEEP_CHANGES;
     log->changes = CHANGES;
     log->is_own = 1;
     log->touch = messages_touch;
-    return wrong != NULL ? wrong : database_board_open(log, given, "messages", pool);
+    return wrong != NULL ? wrong : log_shared_open(log, given, "messages", pool);
 }
 
 static const char *open_cb(void **self, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)
@@ -127,18 +127,18 @@ static const char *child_start_cb(void *self, apr_pool_t *pchild)
 
     const char *wrong = sql_pool_start(&feed->log.sql, pchild);
 
-    return wrong != NULL ? wrong : database_tailer_start(&feed->log, pchild);
+    return wrong != NULL ? wrong : log_tailer_start(&feed->log, pchild);
 }
 
 static void child_stop_cb(void *self)
 {
     messages_t *feed = self;
 
-    database_tailer_stop(&feed->log);
+    log_tailer_stop(&feed->log);
     sql_pool_stop(&feed->log.sql);
 }
 
-static const vault_feed_figure_t figures[] = {DATABASE_LOG_FIGURES, {NULL, NULL, 0}};
+static const vault_feed_figure_t figures[] = {LOG_FIGURES, {NULL, NULL, 0}};
 
 extern const vault_feed_t vault_feed;
 
@@ -152,5 +152,5 @@ const vault_feed_t vault_feed = {
     .child_start = child_start_cb,
     .child_stop = child_stop_cb,
     .figures = figures,
-    .report = database_log_report,
+    .report = log_report,
 };

@@ -51,7 +51,7 @@ typedef struct messages_dialect_t messages_dialect_t;
 
 /** A VaultFeed of this kind. `log` is its first field: a sql_call_t's `db` is the feed, too. */
 typedef struct messages_t {
-    database_log_t log;       /* const after open */
+    change_log_t log;         /* const after open */
     messages_limits_t limits; /* const after open */
     int anonymous;            /* const after open: requests without a user may name one */
     const char *admin;        /* const after open: an authenticated user who may delete any channel; "": none */

@@ -10,38 +10,38 @@
 #include "methods.h"
 #include "store.h"
 
-/* ------------------------------------------------------------ the page's place */
+/* ------------------------------------------------------------ the page's position */
 
 /* "CREATED.SERIAL.POSTED.CHANNEL": when the user was made, so that the place of a namesake in another database is
  * none here, the newest message seen, when that was posted, since a database that was restored gives serials
  * again, and the channel that the page is confined to, since one that was deleted may be made again under the same
  * name. A user who is not there yet has "0.0.0.0". */
-typedef struct place_t {
+typedef struct position_t {
     apr_int64_t created;
     apr_int64_t serial;
     apr_int64_t posted;  /* 0: that is not known */
     apr_int64_t channel; /* 0: there was none, or the page is not confined, or an earlier version has set this */
-} place_t;
+} position_t;
 
-static int get_place(const messages_call_t *m, place_t *place)
+static int get_position(const messages_call_t *m, position_t *position)
 {
     const char *cursor = m->sql.db->host->cursor_get(m->sql.call);
     char *end = NULL;
 
     if (cursor != NULL) {
-        place->created = apr_strtoi64(cursor, &end, 10);
+        position->created = apr_strtoi64(cursor, &end, 10);
     }
     if (end == NULL || *end != '.') {
         return 0;
     }
-    place->serial = apr_strtoi64(end + 1, &end, 10);
-    place->posted = *end == '.' ? apr_strtoi64(end + 1, &end, 10) : 0;
-    place->channel = *end == '.' ? apr_strtoi64(end + 1, &end, 10) : 0;
+    position->serial = apr_strtoi64(end + 1, &end, 10);
+    position->posted = *end == '.' ? apr_strtoi64(end + 1, &end, 10) : 0;
+    position->channel = *end == '.' ? apr_strtoi64(end + 1, &end, 10) : 0;
     return *end == '\0';
 }
 
 /* As `row` has it: `serial` is the name of the cell that the page has seen up to, `posted` that of its time. */
-static apr_status_t set_place(messages_call_t *m, const json_t *row, const char *serial, const char *posted)
+static apr_status_t set_position(messages_call_t *m, const json_t *row, const char *serial, const char *posted)
 {
     apr_status_t rv = m->sql.db->host->cursor_set(
         m->sql.call,
@@ -49,7 +49,7 @@ static apr_status_t set_place(messages_call_t *m, const json_t *row, const char 
                      messages_integer(row, "created"), messages_integer(row, serial), messages_integer(row, posted),
                      messages_integer(row, "only")));
 
-    return rv == APR_SUCCESS ? rv : sql_fail(&m->sql, APR_EGENERAL, "the page's place cannot be kept");
+    return rv == APR_SUCCESS ? rv : sql_fail(&m->sql, APR_EGENERAL, "the page's position cannot be kept");
 }
 
 /* ------------------------------------------------------------ one query */
@@ -113,30 +113,31 @@ static int has_hole(const json_t *rows)
 }
 
 /* What is kept no more cannot be told from what it was. */
-static int is_another(const place_t *place, const json_t *state)
+static int is_another(const position_t *position, const json_t *state)
 {
     const apr_int64_t seen = messages_integer(state, "seen");
 
-    return place->posted != 0 && seen != 0 && seen != place->posted;
+    return position->posted != 0 && seen != 0 && seen != position->posted;
 }
 
 /* The channel that the page is confined to was deleted, also if there is one of that name again. */
-static int has_lost_channel(const place_t *place, const json_t *state)
+static int has_lost_channel(const position_t *position, const json_t *state)
 {
-    return place->channel != 0 && place->channel != messages_integer(state, "only");
+    return position->channel != 0 && position->channel != messages_integer(state, "only");
 }
 
-static int is_usable(const place_t *place, const json_t *rows)
+static int is_usable(const position_t *position, const json_t *rows)
 {
     const json_t *state = json_array_get(rows, 0);
 
     if (state == NULL) {
-        return place->created == 0;
+        return position->created == 0;
     }
     /* Who was not there yet has missed nothing but what is kept no more. */
-    return (place->created == messages_integer(state, "created") || place->created == 0) &&
-           place->serial <= messages_integer(state, "newest") && place->serial >= messages_integer(state, "pruned") &&
-           !is_another(place, state) && !has_lost_channel(place, state) && !has_hole(rows);
+    return (position->created == messages_integer(state, "created") || position->created == 0) &&
+           position->serial <= messages_integer(state, "newest") &&
+           position->serial >= messages_integer(state, "pruned") && !is_another(position, state) &&
+           !has_lost_channel(position, state) && !has_hole(rows);
 }
 
 /* ------------------------------------------------------------ the answer */
@@ -200,7 +201,7 @@ static apr_status_t first_view(messages_call_t *m)
         return rv;
     }
     state = json_array_get(rows, 0);
-    return set_place(m, state, "newest", "tip");
+    return set_position(m, state, "newest", "tip");
 }
 
 /* What the page has missed is kept no more, or its place is from another database: the first view takes the place of what it shows. */
@@ -218,19 +219,19 @@ static apr_status_t first_view_again(messages_call_t *m)
     return rv;
 }
 
-static apr_status_t look(messages_call_t *m, const char *interest)
+static apr_status_t read_new(messages_call_t *m, const char *interest)
 {
     const int most = m->sql.db->rows;
     const json_t *rows;
     const json_t *last;
-    place_t place;
+    position_t position;
     apr_status_t rv;
 
-    if (!get_place(m, &place)) {
+    if (!get_position(m, &position)) {
         return first_view(m);
     }
-    rv = query(m, place.serial, most + 1, &rows);
-    if (rv == APR_SUCCESS && !is_usable(&place, rows)) {
+    rv = query(m, position.serial, most + 1, &rows);
+    if (rv == APR_SUCCESS && !is_usable(&position, rows)) {
         return first_view_again(m);
     }
     if (rv != APR_SUCCESS || json_array_size(rows) == 0) {
@@ -242,11 +243,11 @@ static apr_status_t look(messages_call_t *m, const char *interest)
     }
     last = json_array_get(rows, 0);
     if (json_array_size(rows) <= (size_t)most) {
-        return set_place(m, last, "newest", "tip");
+        return set_position(m, last, "newest", "tip");
     }
     /* Announce what was left out: a number later than this run's stamp makes the page look again. */
     last = json_array_get(rows, (size_t)most - 1);
-    rv = set_place(m, last, "serial", "posted");
+    rv = set_position(m, last, "serial", "posted");
     (void)m->sql.db->host->notify(interest);
     return rv;
 }
@@ -261,7 +262,7 @@ apr_status_t messages_get_new(messages_call_t *m)
         return APR_SUCCESS;
     }
     rv = sql_conn_take(&m->sql);
-    return rv != APR_SUCCESS ? rv : look(m, interest);
+    return rv != APR_SUCCESS ? rv : read_new(m, interest);
 }
 
 /* ------------------------------------------------------------ lists */

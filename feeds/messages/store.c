@@ -7,7 +7,7 @@
 
 #include "apr_strings.h"
 
-#include "board.h"
+#include "shared.h"
 #include "catalogue.h"
 #include "connection.h"
 #include "dialect.h"
@@ -153,7 +153,7 @@ static apr_status_t record(sql_call_t *c)
     for (size_t i = 0; i < RECORDED && rv == APR_SUCCESS; i++) {
         rv = sql_catalogue_find(c, recorded[i]);
         if (rv == APR_SUCCESS) {
-            database_dialect_watch(c, statements);
+            log_dialect_watch(c, statements);
         }
     }
     for (int i = 0; i < statements->nelts && rv == APR_SUCCESS; i++) {
@@ -431,7 +431,7 @@ apr_status_t messages_transaction(messages_call_t *m, messages_body_fn body)
         sql_conn_give_back(c); /* the calls of others need not wait for the tailer */
     }
     if (m->changes) {
-        (void)database_board_ask(&m->feed->log);
+        (void)log_shared_ask(&m->feed->log);
     }
     return rv;
 }

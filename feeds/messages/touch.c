@@ -10,19 +10,19 @@
 #include "methods.h"
 #include "store.h"
 
-static void touch(database_touched_t *touched, const char *interest, const char *name)
+static void touch(log_touched_t *touched, const char *interest, const char *name)
 {
-    database_touched_name(touched, apr_pstrcat(touched->pool, interest, name, NULL));
+    log_touched_name(touched, apr_pstrcat(touched->pool, interest, name, NULL));
 }
 
-static void touch_lists(database_touched_t *touched, const char *channel)
+static void touch_lists(log_touched_t *touched, const char *channel)
 {
     touch(touched, MESSAGES_CHANNELS, "");
     touch(touched, MESSAGES_OF_CHANNEL, channel);
 }
 
 /* Many messages of a channel, or changes of its subscriptions, are often read at once: one query does for all of them. */
-static int is_first(database_touched_t *touched, const char *what, apr_int64_t id)
+static int is_first(log_touched_t *touched, const char *what, apr_int64_t id)
 {
     const char *key = apr_psprintf(touched->pool, "%s %" APR_INT64_T_FMT, what, id);
 
@@ -35,7 +35,7 @@ static int is_first(database_touched_t *touched, const char *what, apr_int64_t i
 
 /* ------------------------------------------------------------ channels */
 
-static apr_status_t touch_subscribers(sql_call_t *c, database_touched_t *touched, apr_int64_t channel)
+static apr_status_t touch_subscribers(sql_call_t *c, log_touched_t *touched, apr_int64_t channel)
 {
     const json_t *rows = NULL;
     const json_t *row;
@@ -60,7 +60,7 @@ static int is_same(const json_t *old, const json_t *new, const char *column)
     return json_equal(json_object_get(old, column), json_object_get(new, column));
 }
 
-static apr_status_t touch_channel(sql_call_t *c, database_touched_t *touched, const json_t *old, const json_t *new)
+static apr_status_t touch_channel(sql_call_t *c, log_touched_t *touched, const json_t *old, const json_t *new)
 {
     const int is_listed_anew = !is_same(old, new, "name") || !is_same(old, new, "owner_id");
 
@@ -78,7 +78,7 @@ static apr_status_t touch_channel(sql_call_t *c, database_touched_t *touched, co
 /* ------------------------------------------------------------ subscriptions */
 
 /* A channel that is gone has a recorded change of its own. */
-static apr_status_t touch_lists_of(sql_call_t *c, database_touched_t *touched, apr_int64_t channel)
+static apr_status_t touch_lists_of(sql_call_t *c, log_touched_t *touched, apr_int64_t channel)
 {
     const json_t *row = NULL;
     apr_status_t rv = APR_SUCCESS;
@@ -92,7 +92,7 @@ static apr_status_t touch_lists_of(sql_call_t *c, database_touched_t *touched, a
     return rv;
 }
 
-static apr_status_t touch_user(sql_call_t *c, database_touched_t *touched, apr_int64_t user)
+static apr_status_t touch_user(sql_call_t *c, log_touched_t *touched, apr_int64_t user)
 {
     const json_t *row = NULL;
     apr_status_t rv = APR_SUCCESS;
@@ -106,7 +106,7 @@ static apr_status_t touch_user(sql_call_t *c, database_touched_t *touched, apr_i
     return rv;
 }
 
-static apr_status_t touch_subscription(sql_call_t *c, database_touched_t *touched, const json_t *row)
+static apr_status_t touch_subscription(sql_call_t *c, log_touched_t *touched, const json_t *row)
 {
     apr_status_t rv = APR_SUCCESS;
 
@@ -118,7 +118,7 @@ static apr_status_t touch_subscription(sql_call_t *c, database_touched_t *touche
 
 /* ------------------------------------------------------------ any change */
 
-apr_status_t messages_touch(sql_call_t *c, database_touched_t *touched, const char *table, const json_t *change)
+apr_status_t messages_touch(sql_call_t *c, log_touched_t *touched, const char *table, const json_t *change)
 {
     const json_t *old = json_object_get(change, "old");
     const json_t *new = json_object_get(change, "new");
@@ -126,7 +126,7 @@ apr_status_t messages_touch(sql_call_t *c, database_touched_t *touched, const ch
 
     /* It is not known what was changed, or the table is watched anew. */
     if (!json_is_object(old) && !json_is_object(new)) {
-        database_touched_all(touched);
+        log_touched_all(touched);
         return APR_SUCCESS;
     }
     if (strcmp(table, MESSAGES_TABLE_CHANNELS) == 0) {

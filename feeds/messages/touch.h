@@ -19,7 +19,7 @@
 #include "messages.h"
 #include "touched.h"
 
-/** database_log_t::touch. */
-apr_status_t messages_touch(sql_call_t *c, database_touched_t *touched, const char *table, const json_t *change);
+/** change_log_t::touch. */
+apr_status_t messages_touch(sql_call_t *c, log_touched_t *touched, const char *table, const json_t *change);
 
 #endif

@@ -11,12 +11,12 @@
 
 #include "fuzz.h"
 
-static void look(const database_dialect_t *dialect, const sql_driver_t *driver, const char *position, const char *now,
+static void look(const log_dialect_t *dialect, const sql_driver_t *driver, const char *position, const char *now,
                  apr_pool_t *pool)
 {
     sql_database_t db = {.driver = driver, .database = "none"};
     sql_call_t c = {.db = &db, .pool = pool};
-    database_span_t span = {.since = position, .now = now, .pruned = ""};
+    log_span_t span = {.since = position, .now = now, .pruned = ""};
     int again;
 
     for (int i = 0; i < 2 && !dialect->position->is_lost(pool, &span); i++) {
@@ -28,9 +28,9 @@ static void look(const database_dialect_t *dialect, const sql_driver_t *driver, 
 }
 
 /* A set is its text. */
-static void read_set(const database_position_type_t *type, const char *text, apr_pool_t *pool)
+static void read_set(const log_position_type_t *type, const char *text, apr_pool_t *pool)
 {
-    database_position_t position, again;
+    log_position_t position, again;
     const char *made = type->read(&position, text) ? type->text(&position, pool) : NULL;
 
     must(made == NULL || (type->read(&again, made) && again.end == position.end && again.count == position.count));
@@ -38,10 +38,10 @@ static void read_set(const database_position_type_t *type, const char *text, apr
 
 static void feed(const char *text, apr_size_t length, apr_pool_t *pool)
 {
-    read_set(&database_position_sqlite3, text, pool);
-    read_set(&database_position_mysql, text, pool);
-    read_set(&database_position_pgsql, text, pool);
-    look(&database_dialect_sqlite3, &sql_driver_sqlite3, text, "9000000000", pool);
-    look(&database_dialect_mysql, &sql_driver_mysql, text, "9000000000;8,9", pool);
-    look(&database_dialect_pgsql, &sql_driver_pgsql, text, "9000000000:9000000010:.0.1", pool);
+    read_set(&log_position_sqlite3, text, pool);
+    read_set(&log_position_mysql, text, pool);
+    read_set(&log_position_pgsql, text, pool);
+    look(&log_dialect_sqlite3, &sql_driver_sqlite3, text, "9000000000", pool);
+    look(&log_dialect_mysql, &sql_driver_mysql, text, "9000000000;8,9", pool);
+    look(&log_dialect_pgsql, &sql_driver_pgsql, text, "9000000000:9000000010:.0.1", pool);
 }

@@ -36,7 +36,7 @@ static void feed(const char *text, apr_size_t length, apr_pool_t *pool)
     json_t *image = json_loads(text, 0, NULL);
     json_t *changes = json_pack("[{s:s,s:n}]", "old", text, "new");
 
-    if (changes != NULL && database_image_decode(&c, changes) == APR_SUCCESS) {
+    if (changes != NULL && log_image_decode(&c, changes) == APR_SUCCESS) {
         is_as_jansson_has_it(json_object_get(json_array_get(changes, 0), "old"), image);
     }
     json_decref(image);

@@ -24,13 +24,16 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* How a writer pokes the tailer (feeds/log/board.c), and a child wakes another one (slot.c): it writes so many bytes to an eventfd. */
+/* How a writer pokes the tailer (feeds/log/shared.c), and a child wakes another one (slot.c): it writes so many bytes to an eventfd. */
 #define POKE 8
 
 typedef enum when_e { NEVER, COMMITTED, POKING, POKED, READ, WAKING } when_e;
 
-static const char *const numbers[] = {
-    [COMMITTED] = "7777777771", [POKING] = "7777777772", [POKED] = "7777777773", [READ] = "7777777774", [WAKING] = "7777777775"};
+static const char *const numbers[] = {[COMMITTED] = "7777777771",
+                                      [POKING] = "7777777772",
+                                      [POKED] = "7777777773",
+                                      [READ] = "7777777774",
+                                      [WAKING] = "7777777775"};
 
 /* The call, or the read, that the thread has in hand. */
 static __thread struct {

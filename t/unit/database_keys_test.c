@@ -96,8 +96,8 @@ static void keys_begin(scene_t *s, const char *name)
     feed_open(&s->feed,
               apr_psprintf(suite_pool, "database=%s model=%s", path_of(name), write_file("keys.json", key_model)));
     CU_ASSERT_PTR_NULL_FATAL(s->feed.wrong);
-    with_statements(&s->feed, "orders", database_dialect_watch);
-    with_statements(&s->feed, "lines", database_dialect_watch);
+    with_statements(&s->feed, "orders", log_dialect_watch);
+    with_statements(&s->feed, "lines", log_dialect_watch);
     s->other = stranger(&s->instance, name);
 }
 

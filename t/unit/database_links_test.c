@@ -2,7 +2,7 @@
 /* Collections through a table of links. On SQLite; t/feed/57 has them on all databases. */
 #include <CUnit/CUnit.h>
 
-#include "board.h"
+#include "shared.h"
 #include "database_scene.h"
 #include "unit.h"
 
@@ -46,7 +46,7 @@ static void links_begin(scene_t *s, const char *name, const char *more)
                                      write_file("links.json", links_model), more));
     CU_ASSERT_PTR_NULL_FATAL(s->feed.wrong);
     for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
-        with_statements(&s->feed, watched[i], database_dialect_watch);
+        with_statements(&s->feed, watched[i], log_dialect_watch);
     }
     s->other = stranger(&s->instance, name);
 }
@@ -157,7 +157,7 @@ static void test_refused(void)
 static void write_and_tell(scene_t *s, const char *method, const char *args)
 {
     CU_ASSERT_EQUAL(ask(&s->feed, NULL, method, args)[0], '[');
-    while (!database_board_ask(s->feed.self)) {
+    while (!log_shared_ask(s->feed.self)) {
         sched_yield(); /* a machine that is busy may have let it wait for longer than a writer does */
     }
 }
@@ -167,12 +167,12 @@ static void write_and_tell(scene_t *s, const char *method, const char *args)
 static void test_announced(void)
 {
     host_page_t page = {0};
-    database_figures_t before, after;
+    log_figures_t before, after;
     int here, there;
     scene_t s;
 
     links_begin(&s, "announced.db", "look=60000");
-    while (!database_board_ask(s.feed.self)) {
+    while (!log_shared_ask(s.feed.self)) {
         apr_sleep(1000); /* until the tailer reads */
     }
     ask(&s.feed, &page, "get_collection_changes", GROUPS);
@@ -182,17 +182,17 @@ static void test_announced(void)
     CU_ASSERT_EQUAL(host_notified("DB-members.person=1"), here + 1);
     CU_ASSERT_EQUAL(host_notified("DB-members.person=2"), there + 1);
     check(ask(&s.feed, &page, "get_collection_changes", GROUPS), ADDED(GROUP(3, "chairs")), "moved", "by the feed");
-    database_board_figures(s.feed.self, &before);
+    log_shared_figures(s.feed.self, &before);
     write_and_tell(&s, "save", "{\"table\":\"members\",\"values\":{\"person\":2,\"grp\":1}}");
     host_notify("DB-members.person=1");
     check(ask(&s.feed, &page, "get_collection_changes", GROUPS), "nothing", "another's link", "from memory");
-    database_board_figures(s.feed.self, &after);
+    log_shared_figures(s.feed.self, &after);
     CU_ASSERT_EQUAL(after.from_ring, before.from_ring + 1);
     write_and_tell(&s, "update", "{\"table\":\"groups\",\"key\":\"1\",\"values\":{\"title\":\"CHESS\"}}");
     check(ask(&s.feed, &page, "get_collection_changes", GROUPS), CHANGED(GROUP(1, "CHESS")), "an element changed",
           "notified by its table");
-    database_board_figures(s.feed.self, &after);
-    CU_ASSERT_EQUAL(after.by_sql[DATABASE_WHY_LINKS], before.by_sql[DATABASE_WHY_LINKS] + 1);
+    log_shared_figures(s.feed.self, &after);
+    CU_ASSERT_EQUAL(after.by_sql[LOG_WHY_LINKS], before.by_sql[LOG_WHY_LINKS] + 1);
     scene_end(&s);
 }
 

@@ -2,7 +2,7 @@
 /* What live pages see of a whole column, and of a filter, on SQLite; t/feed/48 has these on all databases. */
 #include <CUnit/CUnit.h>
 
-#include "board.h"
+#include "shared.h"
 #include "database_scene.h"
 #include "unit.h"
 
@@ -108,24 +108,24 @@ static void test_column_reset(void)
 static void begin_with_ring(scene_t *s, const char *name, const char *more)
 {
     scene_begin(s, name, "logs", apr_pstrcat(suite_pool, "look=60000 ", more, NULL));
-    while (!database_board_ask(s->feed.self)) {
+    while (!log_shared_ask(s->feed.self)) {
         apr_sleep(1000); /* until the tailer reads */
     }
 }
 
-static database_figures_t figures_of(const scene_t *s)
+static log_figures_t figures_of(const scene_t *s)
 {
-    database_figures_t figures;
+    log_figures_t figures;
 
-    database_board_figures(s->feed.self, &figures);
+    log_shared_figures(s->feed.self, &figures);
     return figures;
 }
 
-static int by_sql(const database_figures_t *figures)
+static int by_sql(const log_figures_t *figures)
 {
     apr_uint64_t sum = 0;
 
-    for (int i = 0; i < DATABASE_WHYS; i++) {
+    for (int i = 0; i < LOG_WHYS; i++) {
         sum += figures->by_sql[i];
     }
     return (int)sum;
@@ -134,7 +134,7 @@ static int by_sql(const database_figures_t *figures)
 static void write_and_tell(const scene_t *s, const char *method, const char *args)
 {
     CU_ASSERT_EQUAL(ask((feed_t *)(uintptr_t)&s->feed, NULL, method, args)[0], '[');
-    while (!database_board_ask(s->feed.self)) {
+    while (!log_shared_ask(s->feed.self)) {
         sched_yield(); /* a machine that is busy may have let it wait for longer than a writer does */
     }
 }
@@ -142,7 +142,7 @@ static void write_and_tell(const scene_t *s, const char *method, const char *arg
 static void test_column_from_ring(void)
 {
     host_page_t page = {0};
-    database_figures_t before, after;
+    log_figures_t before, after;
     scene_t s;
 
     begin_with_ring(&s, "live_ring.db", "rows=3");
@@ -411,7 +411,7 @@ static void test_filter_from_ring(void)
 {
     const char *args = "{\"table\":\"logs\",\"where\":{\"status__in\":\"200,500\"}}";
     host_page_t page = {0};
-    database_figures_t before, after;
+    log_figures_t before, after;
     scene_t s;
 
     begin_with_ring(&s, "live_filter_ring.db", "");

@@ -42,8 +42,8 @@ static void objects_begin(scene_t *s, const char *name)
     feed_open(&s->feed,
               apr_psprintf(suite_pool, "database=%s model=%s", path_of(name), write_file("model.json", model_text)));
     CU_ASSERT_PTR_NULL_FATAL(s->feed.wrong);
-    with_statements(&s->feed, "posts", database_dialect_watch);
-    with_statements(&s->feed, "profiles", database_dialect_watch);
+    with_statements(&s->feed, "posts", log_dialect_watch);
+    with_statements(&s->feed, "profiles", log_dialect_watch);
     s->other = stranger(&s->instance, name);
 }
 
@@ -77,7 +77,9 @@ static void test_collections(void)
     stranger_does(s.other, "INSERT INTO posts VALUES(8,1,1,'eight',0)");
     check(
         ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"01\",\"collection\":\"posts\"}"),
-        "EINVAL: entity \"Profile\", collection \"posts\": the key \"01\" must be given as the database writes it: \"1\"", "01", "interests are names");
+        "EINVAL: entity \"Profile\", collection \"posts\": the key \"01\" must be given as the database writes it: "
+        "\"1\"",
+        "01", "interests are names");
     check(ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"no\"}"),
           "EINVAL: argument \"collection\": the entity \"Profile\" has no collection \"no\"", "no", "unknown");
     check(ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"No\",\"id\":\"1\",\"collection\":\"no\"}"),
@@ -99,8 +101,9 @@ static void test_first_views(void)
     check(
         ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"9\",\"collection\":\"posts\"}"),
         "{\"added\":[],\"removed\":[],\"changed\":[]}", "9", "nobody's: empty, but watched");
-    with_statements(&s.feed, "posts", database_dialect_unwatch);
-    check(ask(&s.feed, NULL, "get_collection_changes", first), "EINVAL: entity \"Profile\", collection \"posts\": table \"posts\" is not watched", "unwatched",
+    with_statements(&s.feed, "posts", log_dialect_unwatch);
+    check(ask(&s.feed, NULL, "get_collection_changes", first),
+          "EINVAL: entity \"Profile\", collection \"posts\": table \"posts\" is not watched", "unwatched",
           "no row says where it is");
     scene_end(&s);
 }
@@ -122,14 +125,14 @@ static void test_altered_while_known(void)
             stranger_does(s.other, unrelated[i / 4]);
         }
     }
-    check(ask(&s.feed, NULL, "get_collection_changes", padded), "EINVAL: entity \"Profile\", collection \"posts\": the key \"01\"", padded,
-          "a column of numbers");
+    check(ask(&s.feed, NULL, "get_collection_changes", padded),
+          "EINVAL: entity \"Profile\", collection \"posts\": the key \"01\"", padded, "a column of numbers");
     stranger_does(s.other, "ALTER TABLE posts ADD COLUMN more TEXT");
-    check(ask(&s.feed, NULL, "get_collection_changes", first), "EGENERAL: entity \"Profile\", collection \"posts\": table \"posts\" has other columns", first,
-          "altered");
+    check(ask(&s.feed, NULL, "get_collection_changes", first),
+          "EGENERAL: entity \"Profile\", collection \"posts\": table \"posts\" has other columns", first, "altered");
     stranger_does(s.other, "DROP TABLE posts;CREATE TABLE posts(id INTEGER PRIMARY KEY,wall TEXT,author INTEGER,body "
                            "TEXT,seen INTEGER,more TEXT);INSERT INTO posts VALUES(1,'1',2,'hello',0,'')");
-    with_statements(&s.feed, "posts", database_dialect_watch);
+    with_statements(&s.feed, "posts", log_dialect_watch);
     for (int i = 0; i < 4; i++) {
         check(ask(&s.feed, NULL, "get_collection_changes", first), shown, first, "made anew");
     }
@@ -138,14 +141,16 @@ static void test_altered_while_known(void)
     stranger_does(s.other,
                   "DROP TABLE posts;CREATE TABLE posts(id INTEGER PRIMARY KEY,wall INTEGER,author INTEGER,body "
                   "TEXT,seen INTEGER,more TEXT)");
-    check(ask(&s.feed, NULL, "get_collection_changes", padded), "EINVAL: entity \"Profile\", collection \"posts\": the key \"01\"", padded,
+    check(ask(&s.feed, NULL, "get_collection_changes", padded),
+          "EINVAL: entity \"Profile\", collection \"posts\": the key \"01\"", padded,
           "refused before any statement ran");
     stranger_does(s.other, "DROP TABLE posts;CREATE TABLE posts(id INTEGER PRIMARY KEY,wall TEXT,author INTEGER,body "
                            "TEXT,seen INTEGER,more TEXT)");
     check(ask(&s.feed, NULL, "get_collection_changes", padded), "{\"added\":[],\"removed\":[],\"changed\":[]}", padded,
           "and no more");
     stranger_does(s.other, "DROP TABLE posts");
-    check(ask(&s.feed, NULL, "get_collection_changes", first), "EINVAL: entity \"Profile\", collection \"posts\": there is no table \"posts\"", first, "gone");
+    check(ask(&s.feed, NULL, "get_collection_changes", first),
+          "EINVAL: entity \"Profile\", collection \"posts\": there is no table \"posts\"", first, "gone");
     scene_end(&s);
 }
 
@@ -199,9 +204,8 @@ static void test_views_of_nothing(void)
           "[{\"property\":\"text\",\"old\":null,\"new\":\"hello\"}]", "a property", "the table is known");
     for (int i = 0; i < 8; i++) {
         int is_empty = i / 2 % 2;
-        const char *args =
-            apr_psprintf(suite_pool, "{\"entity\":\"Profile\",\"id\":\"%s\",\"collection\":\"%s\"}",
-                         is_empty ? "9" : "1", lists[i % 2]);
+        const char *args = apr_psprintf(suite_pool, "{\"entity\":\"Profile\",\"id\":\"%s\",\"collection\":\"%s\"}",
+                                        is_empty ? "9" : "1", lists[i % 2]);
 
         check(ask(&s.feed, NULL, "get_collection_changes", args), is_empty ? none : shown[i % 2], args,
               "one with elements, then nobody's");
@@ -292,10 +296,10 @@ static void test_properties(void)
               apr_psprintf(suite_pool, "EINVAL: argument \"property\": %s", lists[i][1]), lists[i][0], "a slip");
     }
     check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Lost\",\"id\":\"1\",\"property\":\"x\"}"),
-          "EINVAL: entity \"Lost\": there is no table \"nowhere\"", "nowhere", "the model is to be mended, not the call");
+          "EINVAL: entity \"Lost\": there is no table \"nowhere\"", "nowhere",
+          "the model is to be mended, not the call");
     check(ask(&s.feed, NULL, "get_property_changes", "{\"entity\":\"Broken\",\"id\":1,\"property\":\"x\"}"),
-          "EINVAL: entity \"Broken\": table \"posts\" has no column \"nowhere\"", "nowhere",
-          "said at the first use");
+          "EINVAL: entity \"Broken\": table \"posts\" has no column \"nowhere\"", "nowhere", "said at the first use");
     scene_end(&s);
 }
 

@@ -21,15 +21,15 @@ static sql_call_t call_of(void)
 
 static const char *position_of(const char *told)
 {
-    return database_dialect_pgsql.position_of(told, suite_pool);
+    return log_dialect_pgsql.position_of(told, suite_pool);
 }
 
 /* Has that transaction been seen? */
-static int has(const database_position_t *position, apr_int64_t xid)
+static int has(const log_position_t *position, apr_int64_t xid)
 {
-    const database_change_id_t change = {.id = 1, .number = xid};
+    const log_change_id_t change = {.id = 1, .number = xid};
 
-    return database_position_pgsql.contains(position, &change);
+    return log_position_pgsql.contains(position, &change);
 }
 
 /* The condition for what is new since then. */
@@ -38,15 +38,15 @@ static const char *since(const char *position)
     sql_call_t c = call_of();
     sql_statement_t *sql = sql_statement_make(&c);
 
-    database_position_pgsql.append_since(sql, position);
+    log_position_pgsql.append_since(sql, position);
     return sql->text;
 }
 
 static int is_lost(const char *position, const char *now, const char *pruned)
 {
-    const database_span_t span = {.since = position, .now = now, .pruned = pruned};
+    const log_span_t span = {.since = position, .now = now, .pruned = pruned};
 
-    return database_position_pgsql.is_lost(suite_pool, &span);
+    return log_position_pgsql.is_lost(suite_pool, &span);
 }
 
 static void test_compact(void)
@@ -172,11 +172,11 @@ static void test_last(void)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        database_position_t told, position;
+        log_position_t told, position;
 
         check(position_of(rows[i].told), rows[i].position, rows[i].told, rows[i].why);
-        CU_ASSERT_TRUE_FATAL(database_position_pgsql.read(&told, rows[i].told));
-        CU_ASSERT_TRUE_FATAL(database_position_pgsql.read(&position, rows[i].position));
+        CU_ASSERT_TRUE_FATAL(log_position_pgsql.read(&told, rows[i].told));
+        CU_ASSERT_TRUE_FATAL(log_position_pgsql.read(&position, rows[i].position));
         for (apr_int64_t xid = 1; xid < 750; xid++) {
             CU_ASSERT_EQUAL(has(&told, xid), has(&position, xid));
         }
@@ -187,11 +187,11 @@ static void test_last(void)
 /* A position from the ring can be beyond the last recorded transaction of its table: by those of other tables. */
 static void test_beyond_last(void)
 {
-    database_span_t span = {.since = "740:740:", .now = "721:721:", .told = "741:741:/720", .pruned = ""};
+    log_span_t span = {.since = "740:740:", .now = "721:721:", .told = "741:741:/720", .pruned = ""};
 
-    CU_ASSERT_FALSE(database_position_pgsql.is_lost(suite_pool, &span));
+    CU_ASSERT_FALSE(log_position_pgsql.is_lost(suite_pool, &span));
     span.told = "739:739:/720";
-    CU_ASSERT_TRUE(database_position_pgsql.is_lost(suite_pool, &span));
+    CU_ASSERT_TRUE(log_position_pgsql.is_lost(suite_pool, &span));
 }
 
 enum { FIRST = 700, IDS = 60, ENDS = 4 };
@@ -216,7 +216,7 @@ static const char *tell(const fate_e *fates, int count)
 }
 
 /* @return how many of them are wrong */
-static int judge(const database_position_t *position, const fate_e *fates, int count)
+static int judge(const log_position_t *position, const fate_e *fates, int count)
 {
     int on_disk = FIRST; /* as little as there can be: what was committed */
     int wrong = 0;
@@ -242,13 +242,13 @@ static void test_drawn(void)
     for (int round = 0; round < 5000; round++) {
         fate_e fates[IDS];
         int count = 1 + round % IDS;
-        database_position_t position;
+        log_position_t position;
 
         for (int i = 0; i < count; i++) {
             drawn = drawn * 1103515245U + 12345U;
             fates[i] = (fate_e)((drawn >> 16) % ENDS);
         }
-        CU_ASSERT_TRUE_FATAL(database_position_pgsql.read(&position, position_of(tell(fates, count))));
+        CU_ASSERT_TRUE_FATAL(log_position_pgsql.read(&position, position_of(tell(fates, count))));
         wrong += judge(&position, fates, count);
     }
     CU_ASSERT_EQUAL(wrong, 0);
@@ -256,9 +256,9 @@ static void test_drawn(void)
 
 /* ------------------------------------------------------------ sets */
 
-static const database_position_type_t *type_of(char kind)
+static const log_position_type_t *type_of(char kind)
 {
-    return kind == 's' ? &database_position_sqlite3 : kind == 'p' ? &database_position_pgsql : &database_position_mysql;
+    return kind == 's' ? &log_position_sqlite3 : kind == 'p' ? &log_position_pgsql : &log_position_mysql;
 }
 
 static void test_text(void)
@@ -298,8 +298,8 @@ static void test_text(void)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const database_position_type_t *type = type_of(rows[i].kind);
-        database_position_t position;
+        const log_position_type_t *type = type_of(rows[i].kind);
+        log_position_t position;
         const char *again = type->read(&position, rows[i].text) ? type->text(&position, suite_pool) : NULL;
 
         check(again != NULL ? again : "none", rows[i].again != NULL ? rows[i].again : "none", rows[i].text,
@@ -331,8 +331,8 @@ static void test_contains(void)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const database_change_id_t change = {.id = rows[i].id, .number = rows[i].number};
-        database_position_t position;
+        const log_change_id_t change = {.id = rows[i].id, .number = rows[i].number};
+        log_position_t position;
 
         CU_ASSERT_TRUE_FATAL(type_of(rows[i].kind)->read(&position, rows[i].position));
         check(type_of(rows[i].kind)->contains(&position, &change) ? "yes" : "no", rows[i].contains ? "yes" : "no",
@@ -359,10 +359,10 @@ static void test_merge(void)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const database_position_type_t *type = type_of(rows[i].kind);
+        const log_position_type_t *type = type_of(rows[i].kind);
 
         for (int swapped = 0; swapped < 2; swapped++) {
-            database_position_t a, b;
+            log_position_t a, b;
 
             CU_ASSERT_TRUE_FATAL(type->read(&a, swapped ? rows[i].other : rows[i].one));
             CU_ASSERT_TRUE_FATAL(type->read(&b, swapped ? rows[i].one : rows[i].other));
@@ -387,38 +387,38 @@ static void test_learn(void)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const database_change_id_t change = {.id = rows[i].id, .number = rows[i].number};
-        database_position_t position;
+        const log_change_id_t change = {.id = rows[i].id, .number = rows[i].number};
+        log_position_t position;
 
-        CU_ASSERT_TRUE_FATAL(database_position_mysql.read(&position, rows[i].before));
-        database_position_mysql.learn(&position, &change);
-        check(database_position_mysql.text(&position, suite_pool), rows[i].after, rows[i].before, rows[i].why);
+        CU_ASSERT_TRUE_FATAL(log_position_mysql.read(&position, rows[i].before));
+        log_position_mysql.learn(&position, &change);
+        check(log_position_mysql.text(&position, suite_pool), rows[i].after, rows[i].before, rows[i].why);
     }
 }
 
 /* More exceptions than there is room for are no set, and no merge. */
 static void test_too_many_exceptions(void)
 {
-    database_position_t one = {.end = 1}, other = {.end = 1};
+    log_position_t one = {.end = 1}, other = {.end = 1};
 
-    for (int i = 0; i < DATABASE_POSITION_MAX; i++) {
-        CU_ASSERT_TRUE(database_position_except(&one, 10 + 2 * i));
+    for (int i = 0; i < LOG_POSITION_MAX; i++) {
+        CU_ASSERT_TRUE(log_position_except(&one, 10 + 2 * i));
     }
-    CU_ASSERT_FALSE(database_position_except(&one, 11));
-    CU_ASSERT_TRUE(database_position_except(&one, 10));
-    CU_ASSERT_TRUE(database_position_except(&other, 11));
-    CU_ASSERT_FALSE(database_position_mysql.merge(&one, &other));
-    CU_ASSERT_PTR_NULL(database_position_mysql.text(&one, suite_pool)); /* nor is there room for the text */
+    CU_ASSERT_FALSE(log_position_except(&one, 11));
+    CU_ASSERT_TRUE(log_position_except(&one, 10));
+    CU_ASSERT_TRUE(log_position_except(&other, 11));
+    CU_ASSERT_FALSE(log_position_mysql.merge(&one, &other));
+    CU_ASSERT_PTR_NULL(log_position_mysql.text(&one, suite_pool)); /* nor is there room for the text */
 }
 
 enum { NUMBERS = 40 };
 
 /* Two sets of transactions, drawn, as texts. */
-static void draw_set(unsigned *drawn, int *members, database_position_t *position)
+static void draw_set(unsigned *drawn, int *members, log_position_t *position)
 {
     int end = 1;
 
-    *position = (database_position_t){0};
+    *position = (log_position_t){0};
     for (int i = 1; i < NUMBERS; i++) {
         *drawn = *drawn * 1103515245U + 12345U;
         members[i] = (*drawn >> 16) % 3 != 0;
@@ -427,7 +427,7 @@ static void draw_set(unsigned *drawn, int *members, database_position_t *positio
     position->end = end;
     for (int i = 1; i < end; i++) {
         if (!members[i]) {
-            (void)database_position_except(position, i);
+            (void)log_position_except(position, i);
         }
     }
 }
@@ -440,12 +440,12 @@ static void test_merge_drawn(void)
 
     for (int round = 0; round < 3000; round++) {
         int in_one[NUMBERS], in_other[NUMBERS];
-        database_position_t one, other, read;
+        log_position_t one, other, read;
 
         draw_set(&drawn, in_one, &one);
         draw_set(&drawn, in_other, &other);
-        CU_ASSERT_TRUE(database_position_pgsql.merge(&one, &other));
-        CU_ASSERT_TRUE_FATAL(database_position_pgsql.read(&read, database_position_pgsql.text(&one, suite_pool)));
+        CU_ASSERT_TRUE(log_position_pgsql.merge(&one, &other));
+        CU_ASSERT_TRUE_FATAL(log_position_pgsql.read(&read, log_position_pgsql.text(&one, suite_pool)));
         for (int i = 1; i < NUMBERS; i++) {
             wrong += has(&one, i) != (in_one[i] || in_other[i]) || has(&read, i) != has(&one, i);
         }

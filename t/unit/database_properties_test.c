@@ -124,7 +124,7 @@ static void test_seen_by_both(void)
     feed_open(&s.feed, apr_psprintf(suite_pool, "database=%s model=%s", path_of("both.db"),
                                     write_file("both.json", TWO(BOOLEAN, BOOLEAN))));
     CU_ASSERT_PTR_NULL_FATAL(s.feed.wrong);
-    with_statements(&s.feed, "users", database_dialect_watch);
+    with_statements(&s.feed, "users", log_dialect_watch);
     s.other = stranger(&s.instance, "both.db");
     check(ask(&s.feed, &login, "get_property_changes", of_login), "[{\"property\":\"on\",\"old\":null,\"new\":true}]",
           of_login, "first view");

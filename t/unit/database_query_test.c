@@ -7,7 +7,7 @@
  */
 #include <CUnit/CUnit.h>
 
-#include "board.h"
+#include "shared.h"
 #include "database_scene.h"
 #include "driver.h"
 #include "names_mysql.h"
@@ -255,7 +255,7 @@ static void await_tailer(runs_t *r)
 {
     apr_time_t end = apr_time_now() + apr_time_from_sec(60);
 
-    while (!database_board_ask(r->feed.self)) {
+    while (!log_shared_ask(r->feed.self)) {
         CU_ASSERT_FATAL(apr_time_now() < end);
     }
 }
@@ -278,8 +278,8 @@ static void runs_begin(runs_t *r)
         does(r, strstr(feed, "driver=mysql") != NULL ? mysql_tables[i] : run_tables[i]);
     }
     sql_background_end(&r->c);
-    with_statements(&maker, "bids", database_dialect_watch);
-    with_statements(&maker, "users", database_dialect_watch);
+    with_statements(&maker, "bids", log_dialect_watch);
+    with_statements(&maker, "users", log_dialect_watch);
     feed_close(&maker);
     r->is_server = given != NULL;
     feed_open(&r->feed, apr_psprintf(suite_pool, "%s look=60000 model=%s", feed, write_model()));
@@ -290,9 +290,9 @@ static void runs_begin(runs_t *r)
 
 static apr_uint64_t from_ring(const runs_t *r)
 {
-    database_figures_t figures;
+    log_figures_t figures;
 
-    database_board_figures(r->feed.self, &figures);
+    log_shared_figures(r->feed.self, &figures);
     return figures.from_ring;
 }
 

@@ -6,14 +6,14 @@
 #include <sys/wait.h>
 
 #include "base/now.h"
-#include "board.h"
+#include "shared.h"
 #include "database_scene.h"
 #include "unit.h"
 
 void vault_database_report_suite(void);
 
 /* A feed that no child has started: nobody is its tailer, and nothing reaches a database. */
-static database_log_t *open_only(const char *given)
+static change_log_t *open_only(const char *given)
 {
     void *self = NULL;
 
@@ -21,7 +21,7 @@ static database_log_t *open_only(const char *given)
     return self;
 }
 
-static const char *text_of(database_log_t *feed, const char *name)
+static const char *text_of(change_log_t *feed, const char *name)
 {
     json_t *report = vault_feed.report(feed);
     const json_t *value = json_object_get(report, name);
@@ -34,7 +34,7 @@ static const char *text_of(database_log_t *feed, const char *name)
     return text;
 }
 
-static void check_report(database_log_t *feed, const char *name, const char *expected)
+static void check_report(change_log_t *feed, const char *name, const char *expected)
 {
     const char *text = text_of(feed, name);
 
@@ -47,7 +47,7 @@ static void check_report(database_log_t *feed, const char *name, const char *exp
 /* Every figure has its value, and nothing else is told. */
 static void test_all_are_told(void)
 {
-    database_log_t *feed = open_only("database=/nowhere/a.db look=100");
+    change_log_t *feed = open_only("database=/nowhere/a.db look=100");
     json_t *report = vault_feed.report(feed);
     size_t count = 0;
 
@@ -70,7 +70,7 @@ static void test_all_are_told(void)
 /* ------------------------------------------------------------ the tailer */
 
 /* A process that becomes the tailer, and is it until it is killed. */
-static pid_t begin_tailer(const database_log_t *feed)
+static pid_t begin_tailer(const change_log_t *feed)
 {
     int ready[2];
     char byte;
@@ -79,7 +79,7 @@ static pid_t begin_tailer(const database_log_t *feed)
     CU_ASSERT_EQUAL_FATAL(pipe(ready), 0);
     pid = fork();
     if (pid == 0) {
-        if (database_board_lock(feed) && write(ready[1], "x", 1) == 1) {
+        if (log_shared_lock(feed) && write(ready[1], "x", 1) == 1) {
             pause();
         }
         _exit(1);
@@ -93,20 +93,20 @@ static pid_t begin_tailer(const database_log_t *feed)
 static void test_tailer(void)
 {
     static const struct {
-        database_reading_t reading;
+        log_reading_t reading;
         const char *reads, *state;
     } rows[] = {
-        {DATABASE_READING_NOT, "0", "the tailer begins"},
-        {DATABASE_READING_UNREACHABLE, "0", "the tailer cannot read the database"},
-        {DATABASE_READING_UNWATCHED, "0", "no table is watched"},
-        {DATABASE_READING_DONE, "1", "the tailer reads the changes"},
+        {LOG_READING_NOT, "0", "the tailer begins"},
+        {LOG_READING_UNREACHABLE, "0", "the tailer cannot read the database"},
+        {LOG_READING_UNWATCHED, "0", "no table is watched"},
+        {LOG_READING_DONE, "1", "the tailer reads the changes"},
     };
-    database_log_t *feed = open_only("database=/nowhere/b.db look=100");
+    change_log_t *feed = open_only("database=/nowhere/b.db look=100");
     pid_t pid = begin_tailer(feed);
     int status;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        database_board_set_reading(feed, rows[i].reading);
+        log_shared_set_reading(feed, rows[i].reading);
         check_report(feed, "State", rows[i].state);
         check_report(feed, "TailerReads", rows[i].reads);
         check_report(feed, "TailerPid", apr_psprintf(suite_pool, "%d", (int)pid));
@@ -117,9 +117,9 @@ static void test_tailer(void)
     check_report(feed, "TailerReads", "0");
     check_report(feed, "State", "there is no tailer at the moment");
 
-    CU_ASSERT_TRUE(database_board_lock(feed));
+    CU_ASSERT_TRUE(log_shared_lock(feed));
     check_report(feed, "TailerPid", apr_psprintf(suite_pool, "%d", (int)getpid()));
-    database_board_unlock(feed);
+    log_shared_unlock(feed);
     check_report(feed, "TailerPid", "0");
 }
 
@@ -132,18 +132,18 @@ static void test_no_tailer(void)
 
 static void test_ring(void)
 {
-    database_log_t *feed = open_only("database=/nowhere/d.db look=100 ring=64");
-    database_ring_t *ring = database_board_ring(feed);
-    const database_entry_t entry = {
+    change_log_t *feed = open_only("database=/nowhere/d.db look=100 ring=64");
+    log_ring_t *ring = log_shared_ring(feed);
+    const log_entry_t entry = {
         .change = {.id = 1}, .at = vault_now() - apr_time_from_sec(3600), .table = "logs", .op = "I"};
-    database_head_t head = {.boot = 1, .position = "41"};
+    log_head_t head = {.boot = 1, .position = "41"};
 
     check_report(feed, "RingBytes", "65536");
-    database_ring_publish(ring, &head);
+    log_ring_publish(ring, &head);
     check_report(feed, "Position", "41");
     check_report(feed, "RingOldestSeconds", "null");
-    database_ring_append(ring, &entry);
-    database_ring_publish(ring, &head);
+    log_ring_append(ring, &entry);
+    log_ring_publish(ring, &head);
     CU_ASSERT_TRUE(atoi(text_of(feed, "RingOldestSeconds")) >= 3600);
     CU_ASSERT_TRUE(atoi(text_of(feed, "RingOldestSeconds")) < 7200);
 }

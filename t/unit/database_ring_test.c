@@ -18,35 +18,35 @@ void vault_database_ring_suite(void);
 
 #define BYTES 4096
 
-static database_ring_t *make_ring(void)
+static log_ring_t *make_ring(void)
 {
-    return database_ring_of(calloc(1, database_ring_memory(BYTES)), BYTES);
+    return log_ring_of(calloc(1, log_ring_memory(BYTES)), BYTES);
 }
 
-static database_entry_t entry_of(apr_int64_t id, const char *new)
+static log_entry_t entry_of(apr_int64_t id, const char *new)
 {
-    return (database_entry_t){.change = {.id = id, .number = 2 * id},
-                              .shape = 7,
-                              .at = 100 + id,
-                              .table = "logs",
-                              .op = "I",
-                              .key = "5",
-                              .new = new};
+    return (log_entry_t){.change = {.id = id, .number = 2 * id},
+                         .shape = 7,
+                         .at = 100 + id,
+                         .table = "logs",
+                         .op = "I",
+                         .key = "5",
+                         .new = new};
 }
 
-static void append(database_ring_t *ring, apr_int64_t id, const char *new)
+static void append(log_ring_t *ring, apr_int64_t id, const char *new)
 {
-    const database_entry_t entry = entry_of(id, new);
+    const log_entry_t entry = entry_of(id, new);
 
-    database_ring_append(ring, &entry);
+    log_ring_append(ring, &entry);
 }
 
-static void publish(database_ring_t *ring, apr_uint64_t boot, const char *position)
+static void publish(log_ring_t *ring, apr_uint64_t boot, const char *position)
 {
-    database_head_t head = {.boot = boot};
+    log_head_t head = {.boot = boot};
 
     apr_cpystrn(head.position, position, sizeof(head.position));
-    database_ring_publish(ring, &head);
+    log_ring_publish(ring, &head);
 }
 
 static const char *image(apr_int64_t id, int length)
@@ -58,24 +58,24 @@ static const char *image(apr_int64_t id, int length)
 
 static void test_read(void)
 {
-    database_ring_t *ring = make_ring();
-    database_entry_t entry;
+    log_ring_t *ring = make_ring();
+    log_entry_t entry;
     apr_uint64_t offset = 0;
-    database_head_t head;
+    log_head_t head;
 
-    database_ring_head(ring, &head);
+    log_ring_head(ring, &head);
     CU_ASSERT_EQUAL(head.boot, 0);
-    CU_ASSERT_EQUAL(database_ring_oldest(ring), 0);
+    CU_ASSERT_EQUAL(log_ring_oldest(ring), 0);
     append(ring, 3, image(3, 10));
     append(ring, 4, NULL);
-    database_ring_head(ring, &head);
+    log_ring_head(ring, &head);
     CU_ASSERT_EQUAL(head.end, 0); /* not yet published */
     publish(ring, 9, "4");
-    database_ring_head(ring, &head);
+    log_ring_head(ring, &head);
     CU_ASSERT_EQUAL(head.boot, 9);
     CU_ASSERT_STRING_EQUAL(head.position, "4");
-    CU_ASSERT_EQUAL(database_ring_oldest(ring), 103);
-    CU_ASSERT_TRUE_FATAL(database_ring_read(ring, &offset, &entry, suite_pool));
+    CU_ASSERT_EQUAL(log_ring_oldest(ring), 103);
+    CU_ASSERT_TRUE_FATAL(log_ring_read(ring, &offset, &entry, suite_pool));
     CU_ASSERT_EQUAL(entry.change.id, 3);
     CU_ASSERT_EQUAL(entry.change.number, 6);
     CU_ASSERT_EQUAL(entry.shape, 7);
@@ -84,7 +84,7 @@ static void test_read(void)
     CU_ASSERT_STRING_EQUAL(entry.key, "5");
     CU_ASSERT_PTR_NULL(entry.old);
     CU_ASSERT_STRING_EQUAL(entry.new, image(3, 10));
-    CU_ASSERT_TRUE_FATAL(database_ring_read(ring, &offset, &entry, suite_pool));
+    CU_ASSERT_TRUE_FATAL(log_ring_read(ring, &offset, &entry, suite_pool));
     CU_ASSERT_EQUAL(entry.change.id, 4);
     CU_ASSERT_PTR_NULL(entry.new);
     CU_ASSERT_EQUAL(offset, head.end);
@@ -94,22 +94,22 @@ static void test_read(void)
 /* All that is whole is read, and what came before is told to be gone. */
 static void test_overwritten(void)
 {
-    database_ring_t *ring = make_ring();
+    log_ring_t *ring = make_ring();
     apr_uint64_t offsets[400];
     int whole = 0;
 
     for (int i = 0; i < 400; i++) {
-        database_head_t head;
+        log_head_t head;
 
-        database_ring_head(ring, &head);
+        log_ring_head(ring, &head);
         offsets[i] = head.end;
         append(ring, i, image(i, i % 97));
         publish(ring, 1, "1");
     }
     for (int i = 0; i < 400; i++) {
         apr_uint64_t offset = offsets[i];
-        database_entry_t entry;
-        int is_there = database_ring_read(ring, &offset, &entry, suite_pool);
+        log_entry_t entry;
+        int is_there = log_ring_read(ring, &offset, &entry, suite_pool);
 
         CU_ASSERT_TRUE(is_there || whole == 0); /* from one on all are there */
         whole += is_there;
@@ -124,13 +124,13 @@ static void test_overwritten(void)
 
 static void test_too_large(void)
 {
-    database_ring_t *ring = make_ring();
-    database_entry_t entry;
+    log_ring_t *ring = make_ring();
+    log_entry_t entry;
     apr_uint64_t offset = 0;
 
     append(ring, 1, image(1, BYTES));
     publish(ring, 1, "1");
-    CU_ASSERT_TRUE_FATAL(database_ring_read(ring, &offset, &entry, suite_pool));
+    CU_ASSERT_TRUE_FATAL(log_ring_read(ring, &offset, &entry, suite_pool));
     CU_ASSERT_EQUAL(entry.shape, 0);
     CU_ASSERT_EQUAL(entry.change.id, 1);
     CU_ASSERT_STRING_EQUAL(entry.table, "logs");
@@ -144,25 +144,25 @@ static void test_too_large(void)
 static void test_taken_over(void)
 {
     for (int lost = 0; lost < 200; lost++) {
-        database_ring_t *ring = make_ring();
-        database_head_t before, head;
-        database_entry_t entry;
+        log_ring_t *ring = make_ring();
+        log_head_t before, head;
+        log_entry_t entry;
         apr_uint64_t offset;
 
         append(ring, 1, image(1, 20));
         publish(ring, 1, "1");
-        database_ring_head(ring, &before);
+        log_ring_head(ring, &before);
         for (int i = 0; i < lost; i++) {
             append(ring, 1000 + i, image(i, 30));
         }
-        database_ring_take_over(ring);
-        database_ring_head(ring, &head);
+        log_ring_take_over(ring);
+        log_ring_head(ring, &head);
         CU_ASSERT_EQUAL(head.end, before.end);
         append(ring, 2, image(2, 20));
         publish(ring, 1, "2");
-        database_ring_head(ring, &head);
+        log_ring_head(ring, &head);
         offset = before.end;
-        if (database_ring_read(ring, &offset, &entry, suite_pool)) {
+        if (log_ring_read(ring, &offset, &entry, suite_pool)) {
             CU_ASSERT_EQUAL(entry.change.id, 2);
             CU_ASSERT_EQUAL(offset, head.end);
         }
@@ -176,7 +176,7 @@ static void test_taken_over(void)
 /* ------------------------------------------------------------ many readers */
 
 typedef struct reading_t {
-    database_ring_t *ring;
+    log_ring_t *ring;
     _Atomic int is_over;
     _Atomic int wrong;
     _Atomic int read;
@@ -191,14 +191,14 @@ static void *APR_THREAD_FUNC read_all(apr_thread_t *thread, void *data)
 
     apr_pool_create_unmanaged(&pool);
     while (!scene->is_over) {
-        database_head_t head;
+        log_head_t head;
 
-        database_ring_head(scene->ring, &head);
+        log_ring_head(scene->ring, &head);
         scene->wrong += head.boot != 0 && strtoull(head.position, NULL, 10) != head.boot;
         while (offset < head.end) {
-            database_entry_t entry;
+            log_entry_t entry;
 
-            if (!database_ring_read(scene->ring, &offset, &entry, pool)) {
+            if (!log_ring_read(scene->ring, &offset, &entry, pool)) {
                 offset = head.end;
                 break;
             }

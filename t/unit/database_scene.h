@@ -48,7 +48,7 @@ __attribute__((unused)) static void scene_begin(scene_t *s, const char *name, co
     feed_fresh(&s->feed, name, more);
     ask(&s->feed, NULL, "all", "{\"table\":\"logs\"}");
     for (char *word = apr_strtok(words, " ", &rest); word != NULL; word = apr_strtok(NULL, " ", &rest)) {
-        with_statements(&s->feed, word, database_dialect_watch);
+        with_statements(&s->feed, word, log_dialect_watch);
     }
     s->other = stranger(&s->instance, name);
 }

@@ -2,7 +2,7 @@
 /* Which tables the tailer reads, on SQLite: tables are watched before, while and after it lists them. */
 #include <CUnit/CUnit.h>
 
-#include "board.h"
+#include "shared.h"
 #include "database_tailer.h"
 #include "unit.h"
 
@@ -19,14 +19,14 @@ static void test_unwatched(void)
 
     scene_begin(&s, "tail_unwatched.db", "", "");
     tailer_begin(&t, &s.feed);
-    CU_ASSERT_EQUAL(database_tail_read(&t.tail, &t.c, &watched, &again), APR_SUCCESS);
-    CU_ASSERT_TRUE(!watched && !again && database_board_boot(s.feed.self) == 0);
+    CU_ASSERT_EQUAL(log_tail_read(&t.tail, &t.c, &watched, &again), APR_SUCCESS);
+    CU_ASSERT_TRUE(!watched && !again && log_shared_boot(s.feed.self) == 0);
     ask(&s.feed, &page, "get_new_instances", ARGS);
     ask(&s.feed, NULL, "save", "{\"table\":\"logs\",\"values\":{\"line\":\"a\"}}");
     check_told(&s.feed, &page, "a ", "the writer has notified");
-    with_statements(&s.feed, "logs", database_dialect_watch);
+    with_statements(&s.feed, "logs", log_dialect_watch);
     tailer_reads(&t);
-    CU_ASSERT_NOT_EQUAL(database_board_boot(s.feed.self), 0);
+    CU_ASSERT_NOT_EQUAL(log_shared_boot(s.feed.self), 0);
     host_notify("DB-logs");
     ask(&s.feed, &page, "get_new_instances", ARGS);
     stranger_does(s.other, "INSERT INTO logs(line) VALUES('b')");
@@ -40,7 +40,7 @@ static void test_unwatched(void)
 
 static void watch_logs(void *feed)
 {
-    with_statements(feed, "logs", database_dialect_watch);
+    with_statements(feed, "logs", log_dialect_watch);
 }
 
 /* The tailer logs that a table is gone after it has listed the watched tables. Then another one is watched: that one
@@ -74,7 +74,7 @@ static void test_served(void)
     scene_t s;
 
     scene_begin(&s, "tail_served.db", "logs", "look=10");
-    while (!database_board_ask(s.feed.self)) {
+    while (!log_shared_ask(s.feed.self)) {
         apr_sleep(1000); /* until the tailer reads */
     }
     for (int i = 0; i < 20; i++) {
@@ -86,7 +86,7 @@ static void test_served(void)
                                             "INSERT INTO vault_watched(tbl,epoch,pruned,columns)"
                                             "VALUES('served%d','e','','id');COMMIT",
                                             i, i, i));
-        while (!database_board_ask(s.feed.self)) {
+        while (!log_shared_ask(s.feed.self)) {
             apr_sleep(100);
         }
         CU_ASSERT(host_notified("DB-logs") > before);

@@ -32,43 +32,43 @@ static void begin_step(void)
     }
 }
 
-void __real_database_ring_append(database_ring_t *ring, const database_entry_t *entry);
-void __wrap_database_ring_append(database_ring_t *ring, const database_entry_t *entry);
-void __real_database_ring_publish(database_ring_t *ring, database_head_t *head);
-void __wrap_database_ring_publish(database_ring_t *ring, database_head_t *head);
-int __real_database_touched_notify(const database_touched_t *touched);
-int __wrap_database_touched_notify(const database_touched_t *touched);
+void __real_log_ring_append(log_ring_t *ring, const log_entry_t *entry);
+void __wrap_log_ring_append(log_ring_t *ring, const log_entry_t *entry);
+void __real_log_ring_publish(log_ring_t *ring, log_head_t *head);
+void __wrap_log_ring_publish(log_ring_t *ring, log_head_t *head);
+int __real_log_touched_notify(const log_touched_t *touched);
+int __wrap_log_touched_notify(const log_touched_t *touched);
 
-void __wrap_database_ring_append(database_ring_t *ring, const database_entry_t *entry)
+void __wrap_log_ring_append(log_ring_t *ring, const log_entry_t *entry)
 {
     begin_step();
-    __real_database_ring_append(ring, entry);
+    __real_log_ring_append(ring, entry);
 }
 
-void __wrap_database_ring_publish(database_ring_t *ring, database_head_t *head)
+void __wrap_log_ring_publish(log_ring_t *ring, log_head_t *head)
 {
     begin_step();
-    __real_database_ring_publish(ring, head);
+    __real_log_ring_publish(ring, head);
 }
 
-int __wrap_database_touched_notify(const database_touched_t *touched)
+int __wrap_log_touched_notify(const log_touched_t *touched)
 {
     begin_step();
-    return __real_database_touched_notify(touched);
+    return __real_log_touched_notify(touched);
 }
 
 /* A writer is killed when it has committed and is about to poke the tailer. */
 static int is_mortal;
 
-int __real_database_board_ask(const database_log_t *log);
-int __wrap_database_board_ask(const database_log_t *log);
+int __real_log_shared_ask(const change_log_t *log);
+int __wrap_log_shared_ask(const change_log_t *log);
 
-int __wrap_database_board_ask(const database_log_t *log)
+int __wrap_log_shared_ask(const change_log_t *log)
 {
     if (is_mortal) {
         kill(getpid(), SIGKILL);
     }
-    return __real_database_board_ask(log);
+    return __real_log_shared_ask(log);
 }
 
 static void be_traced(const feed_t *feed)
@@ -116,7 +116,7 @@ static int kill_tailer(const feed_t *feed, int steps, long instructions)
 static int kill_one(scene_t *s, int steps, long instructions)
 {
     host_page_t page = {0};
-    apr_uint64_t boot = database_board_boot(s->feed.self);
+    apr_uint64_t boot = log_shared_boot(s->feed.self);
     int by_sql = reads_by_sql(&s->feed), was_killed;
     const char *lines;
 
@@ -139,7 +139,7 @@ static int kill_one(scene_t *s, int steps, long instructions)
     host_notify_all();
     check_told(&s->feed, &page, "", "there is nothing more");
     CU_ASSERT_EQUAL(page.resets, 0);
-    CU_ASSERT_EQUAL(database_board_boot(s->feed.self), boot); /* the successor goes on with the same ring */
+    CU_ASSERT_EQUAL(log_shared_boot(s->feed.self), boot); /* the successor goes on with the same ring */
     CU_ASSERT_EQUAL(reads_by_sql(&s->feed), by_sql);
     return was_killed;
 }
@@ -185,7 +185,7 @@ static void test_writer_killed(void)
         feed_t feed;
 
         feed_open(&feed, apr_psprintf(suite_pool, "database=%s", path_of("tail_writer.db")));
-        ((database_log_t *)feed.self)->look = 60000; /* as if there were a tailer */
+        ((change_log_t *)feed.self)->poll = 60000; /* as if there were a tailer */
         is_mortal = 1;
         ask(&feed, NULL, "save", "{\"table\":\"logs\",\"values\":{\"line\":\"a\"}}");
         _exit(0);
@@ -288,12 +288,12 @@ static void test_connection(void)
     tailer_begin(&t, &s.feed);
     tailer_reads(&t);
     ask(&s.feed, &page, "get_new_instances", ARGS);
-    boot = database_board_boot(s.feed.self);
+    boot = log_shared_boot(s.feed.self);
     notified = host_notified("DB-plain");
     stranger_does(s.other, "INSERT INTO logs(line) VALUES('a')");
-    database_tail_connect(&t.tail, NULL);
+    log_tail_connect(&t.tail, NULL);
     tailer_reads(&t);
-    CU_ASSERT_NOT_EQUAL(database_board_boot(s.feed.self), boot);
+    CU_ASSERT_NOT_EQUAL(log_shared_boot(s.feed.self), boot);
     CU_ASSERT_EQUAL(host_notified("DB-plain"), notified + 1); /* as pages of all watched tables are */
     check_told(&s.feed, &page, "a ", "what was written meanwhile comes by SQL");
     CU_ASSERT_EQUAL(reads_by_sql(&s.feed), 1);
@@ -331,12 +331,12 @@ static void test_lost(void)
         stranger_does(s.other, "INSERT INTO logs(line) VALUES('a'),('b'),('c'),('d')");
         tailer_reads(&t);
         ask(&s.feed, &page, "get_new_instances", ARGS);
-        boot = database_board_boot(s.feed.self);
+        boot = log_shared_boot(s.feed.self);
         for (int k = 0; k < 3 && rows[i].does[k] != NULL; k++) {
             stranger_does(s.other, rows[i].does[k]);
         }
         tailer_reads(&t);
-        CU_ASSERT_NOT_EQUAL(database_board_boot(s.feed.self), boot);
+        CU_ASSERT_NOT_EQUAL(log_shared_boot(s.feed.self), boot);
         /* Before the page looks, ids are given again to other changes, up to that in its position. */
         stranger_does(s.other, "INSERT INTO logs(line) VALUES('v'),('w'),('x'),('y'),('z'),('e')");
         tailer_reads(&t);

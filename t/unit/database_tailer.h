@@ -11,17 +11,17 @@
 
 #define ARGS "{\"table\":\"logs\",\"limit\":1}"
 typedef struct tailer_t {
-    database_tail_t tail;
+    log_tail_t tail;
     sql_call_t c;
 } tailer_t;
 
 static void tailer_begin(tailer_t *t, const feed_t *feed)
 {
-    *t = (tailer_t){.tail = {.feed = feed->self, .dialect = &database_dialect_sqlite3}};
+    *t = (tailer_t){.tail = {.feed = feed->self, .dialect = &log_dialect_sqlite3}};
     CU_ASSERT_EQUAL_FATAL(sql_background_begin(&t->c, feed->self), APR_SUCCESS);
     CU_ASSERT_EQUAL_FATAL(sql_conn_take(&t->c), APR_SUCCESS);
-    database_tail_take_over(&t->tail);
-    database_tail_connect(&t->tail, NULL);
+    log_tail_take_over(&t->tail);
+    log_tail_connect(&t->tail, NULL);
 }
 
 static void tailer_reads(tailer_t *t)
@@ -29,13 +29,13 @@ static void tailer_reads(tailer_t *t)
     int watched, again = 1;
 
     while (again) {
-        CU_ASSERT_EQUAL_FATAL(database_tail_read(&t->tail, &t->c, &watched, &again), APR_SUCCESS);
+        CU_ASSERT_EQUAL_FATAL(log_tail_read(&t->tail, &t->c, &watched, &again), APR_SUCCESS);
     }
 }
 
 static void tailer_end(tailer_t *t)
 {
-    database_tail_end(&t->tail);
+    log_tail_end(&t->tail);
     sql_background_end(&t->c);
 }
 
@@ -52,12 +52,12 @@ __attribute__((unused)) static void succeed(const feed_t *feed)
 /* Reads of pages that the ring did not answer, first views apart. */
 __attribute__((unused)) static int reads_by_sql(const feed_t *feed)
 {
-    database_figures_t figures;
+    log_figures_t figures;
     int count = 0;
 
-    database_board_figures(feed->self, &figures);
-    for (int why = 0; why < DATABASE_WHYS; why++) {
-        count += why != DATABASE_WHY_FIRST ? (int)figures.by_sql[why] : 0;
+    log_shared_figures(feed->self, &figures);
+    for (int why = 0; why < LOG_WHYS; why++) {
+        count += why != LOG_WHY_FIRST ? (int)figures.by_sql[why] : 0;
     }
     return count;
 }

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/now.h"
-#include "board.h"
+#include "shared.h"
 #include "database_scene.h"
 #include "driver.h"
 

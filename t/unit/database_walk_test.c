@@ -17,7 +17,7 @@
 #include "apr_time.h"
 
 #include "database_walk.h"
-#include "database_walk_look.h"
+#include "database_walk_read.h"
 #include "database_walk_write.h"
 #include "unit.h"
 
@@ -59,7 +59,7 @@ static void open_feed(walk_t *w)
     feed_open(&w->feed, apr_psprintf(w->pool, "%s connections=%d rows=%d look=%d", w->given, 1 + (int)draw(w, 2),
                                      w->rows, w->looks));
     CU_ASSERT_PTR_NULL_FATAL(w->feed.wrong);
-    while (w->looks != 0 && !database_board_ask(w->feed.self)) {
+    while (w->looks != 0 && !log_shared_ask(w->feed.self)) {
         apr_sleep(1000); /* until somebody reads */
     }
     announce(w);
@@ -152,7 +152,7 @@ static void make_anew_at_once(walk_t *w, int table)
     sql_call_t *c = &w->stranger;
     apr_array_header_t *statements = apr_array_make(w->pool, 32, sizeof(const char *));
     const char *name = tables[table].name;
-    int is_one = database_dialect_of(c->db)->replace == NULL;
+    int is_one = log_dialect_of(c->db)->replace == NULL;
     apr_status_t (*one)(walk_t *, const char *) = is_one ? run : run_surely;
     apr_status_t rv;
 
@@ -164,7 +164,7 @@ static void make_anew_at_once(walk_t *w, int table)
              : rv;
     rv = rv == APR_SUCCESS ? sql_catalogue_find(c, name) : rv;
     if (rv == APR_SUCCESS) {
-        database_dialect_watch(c, statements);
+        log_dialect_watch(c, statements);
     }
     for (int i = 0; i < statements->nelts && rv == APR_SUCCESS; i++) {
         rv = one(w, APR_ARRAY_IDX(statements, i, const char *));

@@ -207,7 +207,7 @@ static void await_tailer(walk_t *w)
 {
     apr_time_t end = apr_time_now() + apr_time_from_sec(30);
 
-    while (w->looks != 0 && !w->is_bare && !database_board_ask(w->feed.self)) {
+    while (w->looks != 0 && !w->is_bare && !log_shared_ask(w->feed.self)) {
         if (apr_time_now() > end) {
             is_wrong(w, "the tailer has not read for 30 s", NULL, NULL, NULL);
             return;
@@ -315,7 +315,7 @@ static void make_anew(walk_t *w, int table, int how)
 static void watch(walk_t *w, int table)
 {
     say(w, "watch", tables[table].name);
-    with_statements(&w->reader, tables[table].name, database_dialect_watch);
+    with_statements(&w->reader, tables[table].name, log_dialect_watch);
     w->state[table] = WATCHED;
     w->life[table]++;
     w->is_bare = 0;
@@ -377,7 +377,7 @@ static void change_tables(walk_t *w)
         watch(w, table);
     }
     else if (what == 5 && w->state[table] == WATCHED) {
-        with_statements(&w->reader, tables[table].name, database_dialect_unwatch);
+        with_statements(&w->reader, tables[table].name, log_dialect_unwatch);
         w->state[table] = UNWATCHED;
     }
     else if (what == 6 && !w->is_view[table]) {

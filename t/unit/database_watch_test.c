@@ -69,7 +69,8 @@ static void test_writes_without_a_key(void)
     scene_t s;
 
     scene_begin(&s, "keyless.db", "", "");
-    stranger_does(s.other, "CREATE TABLE named(name TEXT PRIMARY KEY,n INTEGER);INSERT INTO named VALUES(NULL,1),('a',3)");
+    stranger_does(s.other,
+                  "CREATE TABLE named(name TEXT PRIMARY KEY,n INTEGER);INSERT INTO named VALUES(NULL,1),('a',3)");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         check(ask(&s.feed, NULL, rows[i].method, rows[i].args), rows[i].expected, rows[i].args, "a row without a key");
     }
@@ -79,8 +80,9 @@ static void test_writes_without_a_key(void)
 /* A table that was watched, and is another one now, under the same name and with the same columns. */
 static void test_key_is_gone(void)
 {
-    static const char *const others[] = {"CREATE TABLE kinds(id INTEGER,i,r,t,b,d,n,tiny)",
-                                         "CREATE VIEW kinds AS Select 1 AS id,1 AS i,1 AS r,1 AS t,1 AS b,1 AS d,1 AS n,1 AS tiny"};
+    static const char *const others[] = {
+        "CREATE TABLE kinds(id INTEGER,i,r,t,b,d,n,tiny)",
+        "CREATE VIEW kinds AS Select 1 AS id,1 AS i,1 AS r,1 AS t,1 AS b,1 AS d,1 AS n,1 AS tiny"};
     static const char *const calls[][2] = {
         {"get_new_instances", "{\"table\":\"kinds\"}"},
         {"get_modified_instance", "{\"table\":\"kinds\",\"key\":\"1\"}"},
@@ -252,15 +254,15 @@ static void test_resets(void)
 
     scene_begin(&s, "watch_reset.db", "", "rows=3");
     check(ask(&s.feed, &page, "get_new_instances", args), first, "unwatched", "AUTOINCREMENT");
-    with_statements(&s.feed, "logs", database_dialect_watch);
+    with_statements(&s.feed, "logs", log_dialect_watch);
     host_notify("DB-logs");
     check(ask(&s.feed, &page, "get_new_instances", args), first, "watched",
           "a position in the unwatched table is none");
     CU_ASSERT_EQUAL(page.resets, 1);
     host_notify("DB-logs");
     check(ask(&s.feed, &page, "get_new_instances", args), "nothing", "watched", "and then it is one");
-    with_statements(&s.feed, "logs", database_dialect_unwatch);
-    with_statements(&s.feed, "logs", database_dialect_watch);
+    with_statements(&s.feed, "logs", log_dialect_unwatch);
+    with_statements(&s.feed, "logs", log_dialect_watch);
     host_notify("DB-logs");
     check(ask(&s.feed, &page, "get_new_instances", args), first, "watched again", "changes in between are not known");
     stranger_does(s.other, "UPDATE vault_watched SET pruned=999");
@@ -326,7 +328,7 @@ static void test_altered(void)
     check(ask(&s.feed, &page, "get_modified_instance", args),
           "EGENERAL: table \"logs\" has other columns than when it was watched: vaultctl watch logs", "ALTER",
           "a clear error");
-    with_statements(&s.feed, "logs", database_dialect_watch);
+    with_statements(&s.feed, "logs", log_dialect_watch);
     check(ask(&s.feed, &page, "get_modified_instance", args), "\"more\":null", "watched again", "everything anew");
     stranger_does(s.other, "UPDATE logs SET more='x' WHERE id=1");
     host_notify("DB-logs-1");
@@ -352,8 +354,7 @@ static void test_prune(void)
     stranger_does(s.other, "INSERT INTO logs(line) VALUES('d')");
     CU_ASSERT_EQUAL_FATAL(sql_background_begin(&c, s.feed.self), APR_SUCCESS);
     CU_ASSERT_EQUAL_FATAL(sql_conn_take(&c), APR_SUCCESS);
-    CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, apr_time_sec(apr_time_now()) - 500, 1000, "1000000"),
-                    APR_SUCCESS);
+    CU_ASSERT_EQUAL(log_dialect_sqlite3.prune(&c, apr_time_sec(apr_time_now()) - 500, 1000, "1000000"), APR_SUCCESS);
     host_notify("DB-logs");
     host_notify("DB-plain");
     check(ask(&s.feed, &new, "get_new_instances", args), "[{\"id\":7,\"line\":\"d\",\"status\":null,\"took\":null}]",
@@ -366,11 +367,11 @@ static void test_prune(void)
     CU_ASSERT_EQUAL(other.resets, 0);
     seen = new;
     stranger_does(s.other, "INSERT INTO logs(line) VALUES('e'),('f'),('g')");
-    CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, 0, 2, "3"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(log_dialect_sqlite3.prune(&c, 0, 2, "3"), APR_SUCCESS);
     host_notify("DB-logs");
     ask(&s.feed, &seen, "get_new_instances", args);
     CU_ASSERT_EQUAL(seen.resets, 0); /* what the tailer has not announced stays */
-    CU_ASSERT_EQUAL(database_dialect_sqlite3.prune(&c, 0, 2, "1000000"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(log_dialect_sqlite3.prune(&c, 0, 2, "1000000"), APR_SUCCESS);
     sql_background_end(&c);
     host_notify("DB-logs");
     ask(&s.feed, &new, "get_new_instances", args);

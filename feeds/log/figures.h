@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file log_figures.h
+ * @file figures.h
  * What a feed that has a log reports of it to the status: what the tailer does, up to where it has read, and the ring.
  */
-#ifndef DATABASE_LOG_FIGURES_H
-#define DATABASE_LOG_FIGURES_H
+#ifndef LOG_FIGURES_H
+#define LOG_FIGURES_H
 
 #include "change_log.h"
 
 /** The rows of vault_feed_t::figures for it. */
-#define DATABASE_LOG_FIGURES                                                                                           \
+#define LOG_FIGURES                                                                                                    \
     {"State", "what the tailer does", VAULT_FIGURE_FACT},                                                              \
         {"TailerPid", "the process that is the tailer; 0: none is", VAULT_FIGURE_FACT},                                \
         {"TailerReads", "a tailer reads the changes of watched tables: 1; else 0", VAULT_FIGURE_GAUGE},                \
@@ -20,7 +20,7 @@
     }
 
 /** vault_feed_t::report, where these are all figures: from shared memory, without SQL and without waiting.
- * @param log  a database_log_t */
-json_t *database_log_report(void *log);
+ * @param log  a change_log_t */
+json_t *log_report(void *log);
 
 #endif

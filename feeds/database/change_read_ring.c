@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is new for a page, from the ring: see look_ring.h. */
-#include "look_ring.h"
+/* What is new for a page, from the ring: see change_read_ring.h. */
+#include "change_read_ring.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,9 +22,10 @@ void database_cursor_read_offset(database_cursor_t *cursor, const char *text)
     }
 }
 
-const char *database_cursor_offset(const database_head_t *head, apr_pool_t *pool)
+const char *database_cursor_offset(const log_head_t *head, apr_pool_t *pool)
 {
-    return head->boot == 0 ? "-" : apr_psprintf(pool, "%" PRIx64 ".%" PRIu64, (uint64_t)head->boot, (uint64_t)head->end);
+    return head->boot == 0 ? "-"
+                           : apr_psprintf(pool, "%" PRIx64 ".%" PRIu64, (uint64_t)head->boot, (uint64_t)head->end);
 }
 
 /* Goes through the ring. */
@@ -32,11 +33,11 @@ typedef struct walk_t {
     sql_call_t *c;
     const database_wanted_t *wanted;
     const char *within; /* an image without this text has another key there; NULL: nobody knows */
-    const database_position_type_t *type;
-    database_position_t position; /* the page's */
+    const log_position_type_t *type;
+    log_position_t position; /* the page's */
     json_t *changes;
     apr_uint64_t shape;
-    database_why_t why;
+    log_why_t why;
 } walk_t;
 
 /* A text that is the same in JSON, whoever wrote it. */
@@ -69,7 +70,7 @@ static int has_text(const char *image, const char *text)
 }
 
 /* May the change be wanted, as far as can be told before its images are read? */
-static int may_be_wanted(const walk_t *walk, const database_entry_t *entry)
+static int may_be_wanted(const walk_t *walk, const log_entry_t *entry)
 {
     const database_wanted_t *wanted = walk->wanted;
 
@@ -91,17 +92,17 @@ static int differs(const walk_t *walk, const json_t *change)
 
 static json_t *row_of(const char *image)
 {
-    return image != NULL ? database_image_row(image) : json_null();
+    return image != NULL ? log_image_row(image) : json_null();
 }
 
-static json_t *change_of(const database_entry_t *entry)
+static json_t *change_of(const log_entry_t *entry)
 {
     return json_pack("{s:s,s:s?,s:o,s:o}", "op", entry->op, "key", entry->key, "old", row_of(entry->old), "new",
                      row_of(entry->new));
 }
 
 /* @return 0: its images cannot be read */
-static int take_change(walk_t *walk, const database_entry_t *entry)
+static int take_change(walk_t *walk, const log_entry_t *entry)
 {
     const database_key_t *members = walk->wanted->members;
     json_t *change = change_of(entry);
@@ -119,34 +120,34 @@ static int take_change(walk_t *walk, const database_entry_t *entry)
 }
 
 /* @return 0: the database has to be asked */
-static int take_entry(walk_t *walk, const database_entry_t *entry)
+static int take_entry(walk_t *walk, const log_entry_t *entry)
 {
     const char *with = walk->wanted->with;
 
     if (with != NULL && strcmp(entry->table, with) == 0 && !walk->type->contains(&walk->position, &entry->change)) {
-        walk->why = DATABASE_WHY_LINKS;
+        walk->why = LOG_WHY_LINKS;
         return 0;
     }
     if (strcmp(entry->table, walk->c->table->name) != 0 || walk->type->contains(&walk->position, &entry->change)) {
         return 1;
     }
     if (entry->shape != walk->shape) {
-        walk->why = DATABASE_WHY_TOO_LARGE;
+        walk->why = LOG_WHY_TOO_LARGE;
         return 0;
     }
     if (may_be_wanted(walk, entry) && !take_change(walk, entry)) {
-        walk->why = DATABASE_WHY_TOO_LARGE;
+        walk->why = LOG_WHY_TOO_LARGE;
         return 0;
     }
     if (with != NULL && json_array_size(walk->changes) > 0) {
-        walk->why = DATABASE_WHY_LINKS;
+        walk->why = LOG_WHY_LINKS;
         return 0;
     }
-    walk->why = DATABASE_WHY_TOO_MANY;
+    walk->why = LOG_WHY_TOO_MANY;
     return json_array_size(walk->changes) <= (size_t)walk->wanted->most;
 }
 
-static int walk_through(walk_t *walk, const database_ring_t *ring, apr_uint64_t from, const database_head_t *head)
+static int walk_through(walk_t *walk, const log_ring_t *ring, apr_uint64_t from, const log_head_t *head)
 {
     apr_uint64_t offset = from;
     apr_pool_t *pool;
@@ -154,21 +155,20 @@ static int walk_through(walk_t *walk, const database_ring_t *ring, apr_uint64_t 
 
     apr_pool_create(&pool, walk->c->pool);
     while (good && offset < head->end) {
-        database_entry_t entry;
+        log_entry_t entry;
 
         apr_pool_clear(pool);
-        walk->why = DATABASE_WHY_OVERWRITTEN;
-        good = database_ring_read(ring, &offset, &entry, pool) && take_entry(walk, &entry);
+        walk->why = LOG_WHY_OVERWRITTEN;
+        good = log_ring_read(ring, &offset, &entry, pool) && take_entry(walk, &entry);
     }
     apr_pool_destroy(pool);
     return good;
 }
 
 /* The position after that. What has got a number meanwhile is told by the entries. */
-static const char *position_after(walk_t *walk, const database_ring_t *ring, apr_uint64_t from,
-                                  const database_head_t *head)
+static const char *position_after(walk_t *walk, const log_ring_t *ring, apr_uint64_t from, const log_head_t *head)
 {
-    database_position_t reached;
+    log_position_t reached;
     apr_uint64_t offset = from;
     apr_pool_t *pool;
 
@@ -178,10 +178,10 @@ static const char *position_after(walk_t *walk, const database_ring_t *ring, apr
     if (walk->type->learn != NULL && walk->position.count > 0) {
         apr_pool_create(&pool, walk->c->pool);
         while (offset < head->end) {
-            database_entry_t entry;
+            log_entry_t entry;
 
             apr_pool_clear(pool);
-            if (!database_ring_read(ring, &offset, &entry, pool)) {
+            if (!log_ring_read(ring, &offset, &entry, pool)) {
                 return NULL;
             }
             walk->type->learn(&walk->position, &entry.change);
@@ -192,15 +192,15 @@ static const char *position_after(walk_t *walk, const database_ring_t *ring, apr
 }
 
 /* The changes that are new in c->table. NULL: the database has to be asked. */
-static json_t *collect(walk_t *walk, const database_cursor_t *cursor, database_look_t *look)
+static json_t *collect(walk_t *walk, const database_cursor_t *cursor, database_change_read_t *read)
 {
-    const database_ring_t *ring = database_board_ring((const database_log_t *)walk->c->db);
+    const log_ring_t *ring = log_shared_ring((const change_log_t *)walk->c->db);
 
     walk->changes = json_array();
-    if (walk_through(walk, ring, cursor->offset, &look->head)) {
-        walk->why = DATABASE_WHY_NOT_IN_RING;
-        look->next = position_after(walk, ring, cursor->offset, &look->head);
-        if (look->next != NULL) {
+    if (walk_through(walk, ring, cursor->offset, &read->head)) {
+        walk->why = LOG_WHY_NOT_IN_RING;
+        read->next = position_after(walk, ring, cursor->offset, &read->head);
+        if (read->next != NULL) {
             return walk->changes;
         }
     }
@@ -208,33 +208,33 @@ static json_t *collect(walk_t *walk, const database_cursor_t *cursor, database_l
     return NULL;
 }
 
-int database_look_in_ring(sql_call_t *c, database_look_t *look, const database_wanted_t *wanted,
-                          const database_cursor_t *cursor, database_why_t *why)
+int database_change_read_in_ring(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted,
+                                 const database_cursor_t *cursor, log_why_t *why)
 {
-    walk_t walk = {.c = c, .wanted = wanted, .type = look->dialect->position, .why = DATABASE_WHY_NOT_IN_RING};
+    walk_t walk = {.c = c, .wanted = wanted, .type = read->dialect->position, .why = LOG_WHY_NOT_IN_RING};
 
-    *why = DATABASE_WHY_NOT_IN_RING;
-    if (cursor->boot == 0 || look->head.boot == 0 || !walk.type->read(&walk.position, cursor->position) ||
+    *why = LOG_WHY_NOT_IN_RING;
+    if (cursor->boot == 0 || read->head.boot == 0 || !walk.type->read(&walk.position, cursor->position) ||
         c->table->keys->nelts == 0) {
         return 0;
     }
-    if (cursor->boot != look->head.boot || cursor->offset > look->head.end) {
-        *why = DATABASE_WHY_BOOT;
+    if (cursor->boot != read->head.boot || cursor->offset > read->head.end) {
+        *why = LOG_WHY_BOOT;
         return 0;
     }
     if (wanted->members != NULL && database_key_missing(wanted->members->columns, c->table) != NULL) {
         return 0;
     }
     walk.within = within(c->table, wanted->members);
-    walk.shape = database_dialect_shape(c, c->table);
-    look->changes = collect(&walk, cursor, look);
+    walk.shape = log_dialect_shape(c, c->table);
+    read->changes = collect(&walk, cursor, read);
     *why = walk.why;
-    if (look->changes == NULL) {
+    if (read->changes == NULL) {
         return 0;
     }
-    look->is_from_ring = 1;
-    look->epoch = cursor->epoch;
-    look->span.since = cursor->position;
-    look->span.now = look->next;
+    read->is_from_ring = 1;
+    read->watch_id = cursor->watch_id;
+    read->span.since = cursor->position;
+    read->span.now = read->next;
     return 1;
 }

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A lock, tickets and the ring in memory that children share. */
+#include "shared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "apr_file_info.h"
+#include "apr_strings.h"
+
+#include "base/now.h"
+#include "dialect.h"
+#include "digest.h"
+
+/* Of what is in it, and what it means: children of two versions do not share one. */
+#define SHARED_VERSION 9
+/* Of an incarnation, with its NUL. */
+#define INCARNATION_BYTES 64
+
+struct log_shared_t {
+    char incarnation[INCARNATION_BYTES];   /* the tailer */
+    _Atomic pid_t tailer;                  /* atomic: the tailer, when it has said so; 0: there is none */
+    _Atomic int reading;                   /* atomic: a log_reading_t */
+    _Atomic apr_uint32_t asked;            /* atomic: how many tickets were taken */
+    _Atomic apr_uint32_t served;           /* atomic: the last ticket that was served; a futex */
+    _Atomic apr_uint64_t from_ring;        /* atomic */
+    _Atomic apr_uint64_t by_sql[LOG_WHYS]; /* atomic, each */
+    sql_sight_t sights[SQL_SIGHTS];        /* atomic, each */
+    apr_uint64_t ring[];                   /* ring.h */
+};
+
+/* ------------------------------------------------------------ open */
+
+static apr_size_t ring_bytes(const change_log_t *feed)
+{
+    return (apr_size_t)feed->ring * 1024;
+}
+
+static apr_size_t memory_of(const change_log_t *feed)
+{
+    return sizeof(log_shared_t) + log_ring_memory(ring_bytes(feed));
+}
+
+/* The pool of the whole process: its data outlive restarts. */
+static apr_pool_t *lasting_pool(apr_pool_t *pool)
+{
+    apr_pool_t *parent = apr_pool_parent_get(pool);
+
+    while (parent != NULL && apr_pool_parent_get(parent) != NULL) {
+        pool = parent;
+        parent = apr_pool_parent_get(pool);
+    }
+    return pool;
+}
+
+/* Names a VaultFeed over restarts: as long as its parameters and what it touches stay, so does its memory. */
+static const char *key_of(const change_log_t *feed, const apr_table_t *given, const char *touches, apr_pool_t *pool)
+{
+    const apr_array_header_t *list = apr_table_elts(given);
+    const char *all = "";
+
+    for (int i = 0; i < list->nelts; i++) {
+        const apr_table_entry_t *entry = &APR_ARRAY_IDX(list, i, apr_table_entry_t);
+
+        all = apr_pstrcat(pool, all, entry->key, "=", entry->val, "\n", NULL);
+    }
+    return apr_psprintf(pool, "vault_feed shared %d of %d bytes %s %s", SHARED_VERSION, (int)memory_of(feed),
+                        log_digest(all, pool), touches);
+}
+
+static int make_memory(const change_log_t *feed)
+{
+    int fd = memfd_create("vault-feed", MFD_CLOEXEC);
+
+    if (fd >= 0 && ftruncate(fd, (off_t)memory_of(feed)) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static int make_poke(const change_log_t *feed)
+{
+    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+static apr_status_t unmap(void *feed)
+{
+    const change_log_t *of = feed;
+
+    munmap(of->shared, memory_of(of));
+    return APR_SUCCESS;
+}
+
+/* A descriptor that is kept over restarts under this name. -1: there is no memory for it. */
+static int lasting_descriptor(const change_log_t *feed, const char *key, int (*make)(const change_log_t *feed),
+                              apr_pool_t *pconf)
+{
+    apr_pool_t *pool = lasting_pool(pconf);
+    void *found = NULL;
+
+    apr_pool_userdata_get(&found, key, pool);
+    if (found == NULL) {
+        /* A number, so that nothing of this object has to stay when it is unloaded. */
+        found = (void *)(apr_uintptr_t)(make(feed) + 1);
+        if (found != NULL) {
+            apr_pool_userdata_set(found, key, NULL, pool);
+        }
+    }
+    return (int)(apr_uintptr_t)found - 1;
+}
+
+/* It lies beside the file that a link leads to, not beside the link. */
+static const char *journal_of(const change_log_t *feed, apr_pool_t *pool)
+{
+    const log_dialect_t *dialect = log_dialect_of(&feed->sql);
+    apr_finfo_t found;
+
+    if (dialect == NULL || dialect->journal == NULL ||
+        (apr_stat(&found, feed->sql.database, APR_FINFO_LINK | APR_FINFO_TYPE, pool) == APR_SUCCESS &&
+         found.filetype == APR_LNK)) {
+        return NULL;
+    }
+    return apr_pstrcat(pool, feed->sql.database, dialect->journal, NULL);
+}
+
+const char *log_shared_open(change_log_t *feed, const apr_table_t *given, const char *touches, apr_pool_t *pconf)
+{
+    const char *key = key_of(feed, given, touches, pconf);
+    void *memory = MAP_FAILED;
+
+    feed->shared_fd = lasting_descriptor(feed, key, make_memory, pconf);
+    feed->poke = lasting_descriptor(feed, apr_pstrcat(pconf, key, " poke", NULL), make_poke, pconf);
+    if (feed->shared_fd >= 0 && feed->poke >= 0) {
+        memory = mmap(NULL, memory_of(feed), PROT_READ | PROT_WRITE, MAP_SHARED, feed->shared_fd, 0);
+    }
+    if (memory == MAP_FAILED) {
+        return apr_psprintf(pconf, "no memory for the ring: %s", strerror(errno));
+    }
+    feed->shared = memory;
+    feed->sql.sights = feed->shared->sights;
+    feed->journal = journal_of(feed, pconf);
+    (void)log_ring_of(feed->shared->ring, ring_bytes(feed));
+    apr_pool_cleanup_register(pconf, feed, unmap, apr_pool_cleanup_null);
+    return NULL;
+}
+
+/* ------------------------------------------------------------ the lock */
+
+/* Of the process, not of the descriptor that children inherit: it goes when the process does. */
+static int set_lock(const change_log_t *feed, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
+
+    return fcntl(feed->shared_fd, F_SETLK, &lock) == 0;
+}
+
+int log_shared_lock(const change_log_t *feed)
+{
+    int is_locked = set_lock(feed, F_WRLCK);
+
+    if (is_locked) {
+        feed->shared->tailer = getpid();
+    }
+    return is_locked;
+}
+
+void log_shared_unlock(const change_log_t *feed)
+{
+    feed->shared->tailer = 0;
+    (void)set_lock(feed, F_UNLCK);
+}
+
+int log_shared_await(const change_log_t *feed)
+{
+    pid_t tailer = feed->shared->tailer;
+
+    return tailer > 0 ? (int)syscall(SYS_pidfd_open, tailer, 0) : -1;
+}
+
+/* A process that was killed could not take back what it had said. The kernel knows, but does not name the process that asks. */
+pid_t log_shared_tailer(const change_log_t *feed)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+
+    if (feed->shared->tailer == getpid()) {
+        return getpid();
+    }
+    return fcntl(feed->shared_fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
+}
+
+/* One that is half written, by a process that was killed then, is no database's. */
+int log_shared_is_of(const change_log_t *feed, const char *incarnation)
+{
+    return incarnation == NULL || strncmp(feed->shared->incarnation, incarnation, INCARNATION_BYTES - 1) == 0;
+}
+
+void log_shared_keep_incarnation(const change_log_t *feed, const char *incarnation)
+{
+    apr_cpystrn(feed->shared->incarnation, incarnation != NULL ? incarnation : "", INCARNATION_BYTES);
+}
+
+log_ring_t *log_shared_ring(const change_log_t *feed)
+{
+    return (log_ring_t *)feed->shared->ring;
+}
+
+apr_uint64_t log_shared_boot(const change_log_t *feed)
+{
+    log_head_t head;
+
+    log_ring_head(log_shared_ring(feed), &head);
+    return head.boot;
+}
+
+/* ------------------------------------------------------------ tickets */
+
+static int is_served(const log_shared_t *shared, apr_uint32_t ticket)
+{
+    return (apr_int32_t)(shared->served - ticket) >= 0;
+}
+
+/* Until the last ticket that was served is another one than `served`, or that time. */
+static void wait_for_change(log_shared_t *shared, apr_uint32_t served, apr_time_t left)
+{
+    const struct timespec time = {.tv_sec = left / APR_USEC_PER_SEC, .tv_nsec = left % APR_USEC_PER_SEC * 1000};
+
+    syscall(SYS_futex, &shared->served, FUTEX_WAIT, served, &time, NULL, 0);
+}
+
+int log_shared_ask(const change_log_t *feed)
+{
+    log_shared_t *shared = feed->shared;
+    const apr_uint64_t one = 1;
+    apr_time_t until = vault_now() + apr_time_from_msec(LOG_WRITER_WAIT), now;
+    apr_uint32_t ticket = ++shared->asked;
+
+    if (shared->reading != LOG_READING_DONE) {
+        return 0;
+    }
+    (void)!write(feed->poke, &one, sizeof(one));
+    while (!is_served(shared, ticket) && (now = vault_now()) < until) {
+        apr_uint32_t served = shared->served;
+
+        if (!is_served(shared, ticket)) {
+            wait_for_change(shared, served, until - now);
+        }
+    }
+    return is_served(shared, ticket) && shared->reading == LOG_READING_DONE;
+}
+
+apr_uint32_t log_shared_take(const change_log_t *feed)
+{
+    apr_uint64_t pokes;
+
+    (void)!read(feed->poke, &pokes, sizeof(pokes));
+    return feed->shared->asked;
+}
+
+void log_shared_serve(const change_log_t *feed, apr_uint32_t ticket)
+{
+    feed->shared->served = ticket;
+    syscall(SYS_futex, &feed->shared->served, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void log_shared_set_reading(const change_log_t *feed, log_reading_t reading)
+{
+    feed->shared->reading = (int)reading;
+}
+
+log_reading_t log_shared_reading(const change_log_t *feed)
+{
+    return (log_reading_t)feed->shared->reading;
+}
+
+int log_shared_poked(const change_log_t *feed)
+{
+    return feed->poke;
+}
+
+/* ------------------------------------------------------------ figures */
+
+void log_shared_count_ring(const change_log_t *feed)
+{
+    feed->shared->from_ring++;
+}
+
+void log_shared_count_sql(const change_log_t *feed, log_why_t why)
+{
+    feed->shared->by_sql[why]++;
+}
+
+void log_shared_figures(const change_log_t *feed, log_figures_t *figures)
+{
+    figures->from_ring = feed->shared->from_ring;
+    for (int i = 0; i < LOG_WHYS; i++) {
+        figures->by_sql[i] = feed->shared->by_sql[i];
+    }
+}

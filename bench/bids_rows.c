@@ -10,11 +10,11 @@
 #include "http_log.h"
 #include "http_main.h"
 
-#include "connection.h"
-#include "driver.h"
-#include "rows.h"
-#include "sql.h"
-#include "statement.h"
+#include "sql/connection.h"
+#include "sql/driver.h"
+#include "sql/rows.h"
+#include "sql/sql.h"
+#include "sql/statement.h"
 
 APLOG_USE_MODULE(vault_bids);
 

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "connection.h"
-#include "interests.h"
-#include "write.h"
+#include "database/api/write.h"
+#include "database/rows/interests.h"
+#include "sql/connection.h"
 
 apr_status_t __real_sql_conn_commit(sql_call_t *c);
 apr_status_t __wrap_sql_conn_commit(sql_call_t *c);

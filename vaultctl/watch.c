@@ -9,12 +9,12 @@
 #include "apr_file_io.h"
 #include "apr_strings.h"
 
-#include "catalogue.h"
-#include "connection.h"
-#include "dialect.h"
-#include "driver.h"
+#include "log/dialect.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
+#include "sql/driver.h"
 #include "output.h"
-#include "rows.h"
+#include "sql/rows.h"
 
 extern const vault_feed_t vault_feed;
 

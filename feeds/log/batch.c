@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tailer's statement, and what it has read: see batch.h. */
-#include "batch.h"
+#include "log/batch.h"
 
 #include <limits.h>
 
 #include "apr_strings.h"
 
-#include "connection.h"
-#include "driver.h"
-#include "rows.h"
+#include "sql/connection.h"
+#include "sql/driver.h"
+#include "sql/rows.h"
 
 /* Changes that one statement reads. */
 #define AT_ONCE 500

@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-#include "dialect.h"
+#include "log/dialect.h"
 
 typedef struct log_batch_t {
     json_t *rows;          /**< the changes, oldest first: tbl, op, key, id, number, old, new, altered; a reference */

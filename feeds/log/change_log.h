@@ -4,20 +4,20 @@
  * The log of the changes that triggers have recorded in a database, as a feed has it: what the files of this folder and
  * the feeds share. It is linked into each feed that is told of what other programs write.
  *
- * position*.c  which changes a reader has seen: one kind of set per kind of database
- * numbering_mysql.c   the numbers that those of MariaDB are made of
- * dialect*.c   the change table and its triggers: one row per kind of database
- * shared.c      what children share: who is the tailer, the ring, and who waits for it
- * ring.c       the changes that the tailer has read lately
- * tailer.c     reads each change once: a thread, and when it reads
- * batch.c      what it reads with one statement
- * tail.c       what it does with that: the ring, and whom it tells
- * touched.c    interests that are notified together
- * file_notify.c      told of writes by the kernel
- * pruning.c    removes what is too old
- * image.c      rows, as the change table keeps them
- * digest.c     SHA-1 of a text
- * figures.c  what the status shows of the log
+ * position*.c        which changes a reader has seen: one kind of set per kind of database
+ * dialect*.c         the change table and its triggers: one row per kind of database
+ * numbering_mysql.c  the numbers that positions of MariaDB are made of
+ * shared.c           what children share: who is the tailer, the ring, and who waits for it
+ * ring.c             the changes that the tailer has read last
+ * tailer.c           the thread that reads each change once, and when it reads
+ * batch.c            what it reads with one statement
+ * tail.c             what it does with that: append to the ring, publish, notify
+ * touched.c          interests that are notified together
+ * file_notify.c      wake-up by the kernel when a file is written
+ * pruning.c          removes what is too old
+ * image.c            rows, as the change table keeps them
+ * digest.c, mix.h    SHA-1 of a text; a fast hash
+ * figures.c          what the status shows of the log
  *
  * All feeds on one database have one change table, and each server has a tailer for each of its feeds. The tables whose
  * names begin with LOG_OWN_TABLES are those of the messages feed, whose log has no others; that of the database
@@ -26,7 +26,7 @@
 #ifndef CHANGE_LOG_H
 #define CHANGE_LOG_H
 
-#include "sql.h"
+#include "sql/sql.h"
 
 /** Begins the names of the tables of mod_vault's feeds: the recorded changes, which hold rows of every watched table, and the messages of
  * all users. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of databases whose tables can be watched, and what is the same for all. */
-#include "dialect.h"
+#include "log/dialect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "apr_strings.h"
 
 #include "base/now.h"
-#include "catalogue.h"
-#include "connection.h"
-#include "driver.h"
-#include "mix.h"
-#include "rows.h"
+#include "log/mix.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
+#include "sql/driver.h"
+#include "sql/rows.h"
 
 static const log_dialect_t *const dialects[] = {
     &log_dialect_sqlite3,

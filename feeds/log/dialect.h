@@ -21,10 +21,10 @@
 #ifndef LOG_DIALECT_H
 #define LOG_DIALECT_H
 
-#include "change_log.h"
-#include "catalogue.h"
-#include "position.h"
-#include "statement.h"
+#include "log/change_log.h"
+#include "log/position.h"
+#include "sql/catalogue.h"
+#include "sql/statement.h"
 
 typedef struct log_dialect_t {
     const char *name; /**< of the driver */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Watching tables of MariaDB: the change table, its triggers, and images. Changes get numbers (numbering_mysql.h), of which positions are made. */
-#include "dialect.h"
+#include "log/dialect.h"
 
 #include <string.h>
 
 #include "apr_lib.h"
 #include "apr_strings.h"
 
-#include "catalogue.h"
-#include "driver.h"
-#include "digest.h"
-#include "numbering_mysql.h"
-#include "position_mysql.h"
+#include "log/digest.h"
+#include "log/numbering_mysql.h"
+#include "log/position_mysql.h"
+#include "sql/catalogue.h"
+#include "sql/driver.h"
 
 #define TRIGGER_NAME_MAX 64
 

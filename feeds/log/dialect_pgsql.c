@@ -4,19 +4,19 @@
  * One trigger function serves all tables: it keeps rows as JSON, whatever columns they have. Images are made of that when
  * they are read, by the type that the table has then.
  */
-#include "dialect.h"
+#include "log/dialect.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
 
-#include "catalogue.h"
-#include "connection.h"
-#include "driver.h"
-#include "image.h"
-#include "native_pgsql.h"
-#include "position_pgsql.h"
+#include "log/image.h"
+#include "log/position_pgsql.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
+#include "sql/driver.h"
+#include "sql/native_pgsql.h"
 
 /* The key of a row in JSON, as text (catalogue.h). The arguments of a trigger are the table, and for each column of the
  * key its name and what its text has not at its end, and its JSON has. */

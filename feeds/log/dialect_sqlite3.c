@@ -4,7 +4,7 @@
  * Foreign key actions fire triggers, too; a REPLACE that removes a row fires its delete trigger only
  * under `PRAGMA recursive_triggers=ON`, which the docs say.
  */
-#include "dialect.h"
+#include "log/dialect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "apr_lib.h"
 #include "apr_strings.h"
 
-#include "catalogue.h"
-#include "connection.h"
-#include "driver.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
+#include "sql/driver.h"
 
 static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_changes(id INTEGER PRIMARY KEY AUTOINCREMENT, tbl TEXT NOT NULL, op TEXT NOT "

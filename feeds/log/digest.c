@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Short names for long texts: see digest.h. */
-#include "digest.h"
+#include "log/digest.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figures of a log: docs/feeds.md describes them. */
-#include "figures.h"
+#include "log/figures.h"
 
 #include "base/now.h"
-#include "shared.h"
+#include "log/shared.h"
 
 static const char *state_of(const change_log_t *log, pid_t tailer)
 {

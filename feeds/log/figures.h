@@ -6,7 +6,7 @@
 #ifndef LOG_FIGURES_H
 #define LOG_FIGURES_H
 
-#include "change_log.h"
+#include "log/change_log.h"
 
 /** The rows of vault_feed_t::figures for it. */
 #define LOG_FIGURES                                                                                                    \

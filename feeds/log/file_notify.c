@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An inotify with one file: see file_notify.h. */
-#include "file_notify.h"
+#include "log/file_notify.h"
 
 #include <sys/inotify.h>
 #include <unistd.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Images of rows, as the change table keeps them. */
-#include "image.h"
+#include "log/image.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
 
-#include "rows.h"
+#include "sql/rows.h"
 
 /* The text between the quotes that `*at` begins with; ends it with a NUL, and goes beyond. NULL: there are none. */
 static char *take_quoted(char **at)

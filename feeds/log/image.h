@@ -6,7 +6,7 @@
 #ifndef LOG_IMAGE_H
 #define LOG_IMAGE_H
 
-#include "sql.h"
+#include "sql/sql.h"
 
 /** The row that an image shows. @return NULL: it is none */
 json_t *log_image_row(const char *image);

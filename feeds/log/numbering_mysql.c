@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers the changes of MariaDB: see numbering_mysql.h. */
-#include "numbering_mysql.h"
+#include "log/numbering_mysql.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
 
-#include "connection.h"
-#include "position.h"
+#include "log/position.h"
+#include "sql/connection.h"
 
 /* How many statements number changes at once. */
 #define ROUNDS 50

@@ -10,7 +10,7 @@
 #ifndef LOG_NUMBERING_MYSQL_H
 #define LOG_NUMBERING_MYSQL_H
 
-#include "dialect.h"
+#include "log/dialect.h"
 
 /** Changes that are numbered by one statement. */
 #define LOG_NUMBERING_MYSQL_AT_ONCE "1000"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What positions of all kinds have in common: a sorted list of exceptions. See position.h. */
-#include "position.h"
+#include "log/position.h"
 
 #include <string.h>
 

@@ -23,7 +23,7 @@
 
 #include "apr_pools.h"
 
-#include "statement.h"
+#include "sql/statement.h"
 
 /** Exceptions in one set. A position with more of them is no set: its reader asks the database. */
 #define LOG_POSITION_MAX 1024

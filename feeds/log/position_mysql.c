@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Positions of MariaDB: all changes up to a number, and some that had no number yet when the reader saw them
  * (numbering_mysql.h). */
-#include "position_mysql.h"
+#include "log/position_mysql.h"
 
 #include <string.h>
 
 #include "apr_lib.h"
 #include "apr_strings.h"
 
-#include "connection.h"
-#include "dialect.h"
+#include "log/dialect.h"
+#include "sql/connection.h"
 
 /* The longest list of ids in a position; two are to fit into a cursor. */
 #define IDS_MAX 1800

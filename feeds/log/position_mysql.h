@@ -7,7 +7,7 @@
 #ifndef LOG_POSITION_MYSQL_H
 #define LOG_POSITION_MYSQL_H
 
-#include "position.h"
+#include "log/position.h"
 
 /** The position of a snapshot, as an expression. */
 #define LOG_POSITION_MYSQL_NOW                                                                                         \

@@ -18,14 +18,14 @@
  * with the incarnation of the server (log_dialect_t::watch_id), and a position from before a crash is of another
  * watching: its page is shown everything anew.
  */
-#include "position_pgsql.h"
+#include "log/position_pgsql.h"
 
 #include <string.h>
 
 #include "apr_strings.h"
 
-#include "connection.h"
-#include "dialect.h"
+#include "log/dialect.h"
+#include "sql/connection.h"
 
 /* ------------------------------------------------------------ sets */
 

@@ -6,7 +6,7 @@
 #ifndef LOG_POSITION_PGSQL_H
 #define LOG_POSITION_PGSQL_H
 
-#include "position.h"
+#include "log/position.h"
 
 /** The position of a snapshot. @param told  `XMIN:XMAX:LIST` or `XMIN:XMAX:LIST/LAST` @return in `pool` */
 const char *log_position_pgsql_of(const char *told, apr_pool_t *pool);

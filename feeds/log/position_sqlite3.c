@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Positions of SQLite: the last id. SQLite has one writer at a time, so ids become visible in their order, and
  * AUTOINCREMENT gives none twice. */
-#include "position.h"
+#include "log/position.h"
 
 #include "apr_strings.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Removes what is too old: see pruning.h. */
-#include "pruning.h"
+#include "log/pruning.h"
 
 #include "base/now.h"
-#include "connection.h"
+#include "sql/connection.h"
 
 #define PRUNE_EVERY apr_time_from_sec(60)
 

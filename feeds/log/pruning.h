@@ -7,7 +7,7 @@
 #ifndef LOG_PRUNING_H
 #define LOG_PRUNING_H
 
-#include "dialect.h"
+#include "log/dialect.h"
 
 /** All zero at first. Of one thread, the tailer's. */
 typedef struct log_pruning_t {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A ring of changes in shared memory: see ring.h. */
-#include "ring.h"
+#include "log/ring.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -27,7 +27,7 @@
 #include "apr_pools.h"
 #include "apr_time.h"
 
-#include "position.h"
+#include "log/position.h"
 
 typedef struct log_ring_t log_ring_t;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A lock, tickets and the ring in memory that children share. */
-#include "shared.h"
+#include "log/shared.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include "apr_strings.h"
 
 #include "base/now.h"
-#include "dialect.h"
-#include "digest.h"
+#include "log/dialect.h"
+#include "log/digest.h"
 
 /* Of what is in it, and what it means: children of two versions do not share one. */
 #define SHARED_VERSION 9

@@ -14,8 +14,8 @@
 #ifndef LOG_SHARED_H
 #define LOG_SHARED_H
 
-#include "change_log.h"
-#include "ring.h"
+#include "log/change_log.h"
+#include "log/ring.h"
 
 /** In the parent: make the shared, or find it again after a restart.
  * @param touches  another text whenever change_log_t::touch does something else: the tailer of the generation before,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One read of the tailer: see tail.h. */
-#include "tail.h"
+#include "log/tail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 #include "apr_strings.h"
 
 #include "base/now.h"
-#include "batch.h"
-#include "catalogue.h"
-#include "connection.h"
-#include "driver.h"
-#include "image.h"
-#include "touched.h"
-#include "mix.h"
-#include "rows.h"
+#include "log/batch.h"
+#include "log/image.h"
+#include "log/mix.h"
+#include "log/touched.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
+#include "sql/driver.h"
+#include "sql/rows.h"
 
 void log_tail_take_over(log_tail_t *tail)
 {

@@ -20,8 +20,8 @@
 
 #include <jansson.h>
 
-#include "shared.h"
-#include "dialect.h"
+#include "log/dialect.h"
+#include "log/shared.h"
 
 typedef struct log_tail_t {
     const change_log_t *feed;

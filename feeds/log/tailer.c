@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thread of the tailer, and when it reads: see tailer.h. */
-#include "tailer.h"
+#include "log/tailer.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -9,11 +9,11 @@
 #include "apr_thread_proc.h"
 
 #include "base/now.h"
-#include "catalogue.h"
-#include "connection.h"
-#include "file_notify.h"
-#include "pruning.h"
-#include "tail.h"
+#include "log/file_notify.h"
+#include "log/pruning.h"
+#include "log/tail.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
 
 /* A tailer that is told of commits asks all the same, this often, or every `look` if that is less often, in
  * milliseconds: the connection may be dead, and the kernel may have told of nothing. */

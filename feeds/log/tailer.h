@@ -11,7 +11,7 @@
 #ifndef LOG_TAILER_H
 #define LOG_TAILER_H
 
-#include "change_log.h"
+#include "log/change_log.h"
 
 /** In a child. @return NULL, or a sentence */
 const char *log_tailer_start(change_log_t *feed, apr_pool_t *pchild);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interests to be notified together: see touched.h. */
-#include "touched.h"
+#include "log/touched.h"
 
 #include <stddef.h>
 

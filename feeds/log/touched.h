@@ -8,7 +8,7 @@
 
 #include "apr_hash.h"
 
-#include "change_log.h"
+#include "log/change_log.h"
 
 struct log_touched_t {
     const change_log_t *log;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of a call: who asks, for what. */
-#include "arguments.h"
+#include "messages/arguments.h"
 
 #include <string.h>
 
 #include "apr_strings.h"
 
-#include "argument.h"
+#include "sql/argument.h"
 
 typedef struct row_t {
     const char *name;

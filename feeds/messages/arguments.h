@@ -6,7 +6,7 @@
 #ifndef MESSAGES_ARGUMENTS_H
 #define MESSAGES_ARGUMENTS_H
 
-#include "messages.h"
+#include "messages/messages.h"
 
 /** What a method takes beside `user`. */
 enum {

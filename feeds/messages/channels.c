@@ -3,18 +3,18 @@
  *
  * `used` of a channel is the time of the last event that shows that it is in use: it was made, asked for again, or left by
  * a subscriber. It is NULL where there is no owner: such a channel never expires. */
-#include "channels.h"
+#include "messages/channels.h"
 
 #include <string.h>
 
 #include "apr_strings.h"
 #include "apr_time.h"
 
-#include "connection.h"
-#include "deliver.h"
-#include "members.h"
-#include "methods.h"
-#include "store.h"
+#include "messages/deliver.h"
+#include "messages/members.h"
+#include "messages/methods.h"
+#include "messages/store.h"
+#include "sql/connection.h"
 
 /* How many idle channels one create_channel looks at. */
 #define IDLE_AT_ONCE 32

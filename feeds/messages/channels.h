@@ -6,7 +6,7 @@
 #ifndef MESSAGES_CHANNELS_H
 #define MESSAGES_CHANNELS_H
 
-#include "messages.h"
+#include "messages/messages.h"
 
 /** Lock the channel m->channel. No user may be locked yet.
  * @param serial  of its newest message

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages to users, many in one statement. */
-#include "deliver.h"
+#include "messages/deliver.h"
 
 #include "apr_strings.h"
 
-#include "members.h"
-#include "store.h"
+#include "messages/members.h"
+#include "messages/store.h"
 
 /* Users in one statement. */
 #define BATCH 500

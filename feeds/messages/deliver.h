@@ -6,7 +6,7 @@
 #ifndef MESSAGES_DELIVER_H
 #define MESSAGES_DELIVER_H
 
-#include "messages.h"
+#include "messages/messages.h"
 
 typedef struct messages_user_t {
     apr_int64_t id;

@@ -4,14 +4,14 @@
 
 #include "apr_strings.h"
 
-#include "arguments.h"
-#include "shared.h"
-#include "connection.h"
-#include "figures.h"
-#include "methods.h"
-#include "store.h"
-#include "tailer.h"
-#include "touch.h"
+#include "log/figures.h"
+#include "log/shared.h"
+#include "log/tailer.h"
+#include "messages/arguments.h"
+#include "messages/methods.h"
+#include "messages/store.h"
+#include "messages/touch.h"
+#include "sql/connection.h"
 
 /* How long changes are kept, in seconds, and how many: servers that have not read one until then notify all pages. */
 #define KEEP_CHANGES 3600

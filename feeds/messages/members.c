@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users, and who is subscribed to what. */
-#include "members.h"
+#include "messages/members.h"
 
 #include "apr_strings.h"
 #include "apr_time.h"
 
-#include "channels.h"
-#include "connection.h"
-#include "deliver.h"
-#include "methods.h"
-#include "store.h"
+#include "messages/channels.h"
+#include "messages/deliver.h"
+#include "messages/methods.h"
+#include "messages/store.h"
+#include "sql/connection.h"
 
 /* What all these methods answer: what there is now, and whether this call has changed anything. */
 static apr_status_t answer(messages_call_t *m, const char *what, const char *name, int changed)

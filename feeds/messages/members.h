@@ -6,7 +6,7 @@
 #ifndef MESSAGES_MEMBERS_H
 #define MESSAGES_MEMBERS_H
 
-#include "deliver.h"
+#include "messages/deliver.h"
 
 /** Lock m->user, made if need be. From here on no channel may be locked.
  * @param user    id, serial and pruned are set

@@ -29,7 +29,7 @@
 
 #include "apr_tables.h"
 
-#include "change_log.h"
+#include "log/change_log.h"
 
 /** The longest name of a user or a channel, in bytes, so that every interest of it has a name that is short enough. */
 #define MESSAGES_NAME_MAX 180

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The methods: arguments, then the body, then the connection is given back. */
-#include "methods.h"
+#include "messages/methods.h"
 
 #include <string.h>
 
-#include "arguments.h"
-#include "connection.h"
-#include "store.h"
+#include "messages/arguments.h"
+#include "messages/store.h"
+#include "sql/connection.h"
 
 static apr_status_t run(void *self, vault_call_t *call, const json_t *args, json_t **rows, unsigned takes,
                         messages_body_fn body)

@@ -6,7 +6,7 @@
 #ifndef MESSAGES_METHODS_H
 #define MESSAGES_METHODS_H
 
-#include "messages.h"
+#include "messages/messages.h"
 
 /** Interests: of a user's messages, of the list of channels, of a channel's list of subscribers; a name follows. */
 #define MESSAGES_OF_USER "message-"

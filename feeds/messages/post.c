@@ -5,12 +5,12 @@
 #include "apr_strings.h"
 #include "apr_time.h"
 
-#include "channels.h"
-#include "connection.h"
-#include "deliver.h"
-#include "members.h"
-#include "methods.h"
-#include "store.h"
+#include "messages/channels.h"
+#include "messages/deliver.h"
+#include "messages/members.h"
+#include "messages/methods.h"
+#include "messages/store.h"
+#include "sql/connection.h"
 
 /* Messages of a channel among which `once` is looked for. */
 #define ONCE_AMONG 1000

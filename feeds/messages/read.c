@@ -6,9 +6,9 @@
 #include "apr_strings.h"
 #include "apr_time.h"
 
-#include "connection.h"
-#include "methods.h"
-#include "store.h"
+#include "messages/methods.h"
+#include "messages/store.h"
+#include "sql/connection.h"
 
 /* ------------------------------------------------------------ the page's position */
 

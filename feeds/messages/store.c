@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of the feed, statements on them, transactions. */
-#include "store.h"
+#include "messages/store.h"
 
 #include <stdarg.h>
 #include <string.h>
 
 #include "apr_strings.h"
 
-#include "shared.h"
-#include "catalogue.h"
-#include "connection.h"
-#include "dialect.h"
-#include "driver.h"
-#include "rows.h"
-#include "statement.h"
+#include "log/dialect.h"
+#include "log/shared.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
+#include "sql/driver.h"
+#include "sql/rows.h"
+#include "sql/statement.h"
 
 #define CELLS_MAX 16
 

@@ -13,7 +13,7 @@
 #ifndef MESSAGES_STORE_H
 #define MESSAGES_STORE_H
 
-#include "messages.h"
+#include "messages/messages.h"
 
 /** The tables whose changes are recorded (touch.h). */
 #define MESSAGES_TABLE_CHANNELS "vault_message_channels"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which interests a recorded change touches: see touch.h. */
-#include "touch.h"
+#include "messages/touch.h"
 
 #include <limits.h>
 #include <string.h>
 
 #include "apr_strings.h"
 
-#include "methods.h"
-#include "store.h"
+#include "messages/methods.h"
+#include "messages/store.h"
 
 static void touch(log_touched_t *touched, const char *interest, const char *name)
 {

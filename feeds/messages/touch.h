@@ -16,8 +16,8 @@
 #ifndef MESSAGES_TOUCH_H
 #define MESSAGES_TOUCH_H
 
-#include "messages.h"
-#include "touched.h"
+#include "log/touched.h"
+#include "messages/messages.h"
 
 /** change_log_t::touch. */
 apr_status_t messages_touch(sql_call_t *c, log_touched_t *touched, const char *table, const json_t *change);

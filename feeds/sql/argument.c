@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments of a call that any feed on a database may have. */
-#include "argument.h"
+#include "sql/argument.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef SQL_ARGUMENT_H
 #define SQL_ARGUMENT_H
 
-#include "sql.h"
+#include "sql/sql.h"
 
 /** Refuse arguments that are not in `allowed` (which ends with NULL).
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks tables up in the database's own catalogue, and keeps them until the schema changes. */
-#include "catalogue.h"
+#include "sql/catalogue.h"
 
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "apr_strings.h"
 
 #include "base/now.h"
-#include "connection.h"
-#include "driver.h"
+#include "sql/connection.h"
+#include "sql/driver.h"
 
 /* How long tables are believed in where the database does not say that they have changed. */
 #define LIFE apr_time_from_sec(1)

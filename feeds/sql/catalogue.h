@@ -24,8 +24,8 @@
 
 #include "apr_tables.h"
 
-#include "sql.h"
-#include "statement.h"
+#include "sql/sql.h"
+#include "sql/statement.h"
 
 /** A number for the column `a` of pg_attribute and its type. */
 #define SQL_PGSQL_SHAPE "a.attnum::pg_catalog.int8<<32|a.atttypid::pg_catalog.int8"

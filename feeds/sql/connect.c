@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connecting, and the tables of a database that has none. */
-#include "connect.h"
+#include "sql/connect.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include "apr_user.h"
 
 #include "base/now.h"
-#include "connection.h"
-#include "driver.h"
-#include "script.h"
+#include "sql/connection.h"
+#include "sql/driver.h"
+#include "sql/script.h"
 
 /* How long nobody asks a server that could not be reached. */
 #define PAUSE apr_time_from_msec(300)

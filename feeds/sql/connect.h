@@ -9,7 +9,7 @@
 #ifndef SQL_CONNECT_H
 #define SQL_CONNECT_H
 
-#include "sql.h"
+#include "sql/sql.h"
 
 /** Connect c->conn, make it ready, run the script of `init` if there is no table yet, and tell the feed.
  * @return APR_SUCCESS; APR_EAGAIN or what a statement returned: a sentence was given, and the connection is `broken` or closed */

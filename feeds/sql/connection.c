@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections to the database: kept, taken, given back. */
-#include "connection.h"
+#include "sql/connection.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,8 +10,8 @@
 
 #include "apr_strings.h"
 
-#include "connect.h"
-#include "fair_semaphore.h"
+#include "sql/connect.h"
+#include "sql/fair_semaphore.h"
 
 /* ------------------------------------------------------------ the places */
 

@@ -11,10 +11,10 @@
 
 #include "apr_hash.h"
 
-#include "sql.h"
-#include "driver.h"
-#include "guard.h"
-#include "statement.h"
+#include "sql/driver.h"
+#include "sql/guard.h"
+#include "sql/sql.h"
+#include "sql/statement.h"
 
 /** A place for a connection: owned by the call that took it. */
 struct sql_conn_t {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of databases that are supported. */
-#include "driver.h"
+#include "sql/driver.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #include "apr_strings.h"
 
-#include "connection.h"
+#include "sql/connection.h"
 
 static const sql_driver_t *const drivers[] = {
     &sql_driver_sqlite3,

@@ -13,8 +13,8 @@
 #ifndef SQL_DRIVER_H
 #define SQL_DRIVER_H
 
-#include "sql.h"
-#include "statement.h"
+#include "sql/sql.h"
+#include "sql/statement.h"
 
 /** What an error number of the database means for the caller. */
 typedef enum sql_fault_e {

@@ -10,17 +10,17 @@
  *     NO_BACKSLASH_ESCAPES and ANSI_QUOTES say. Such a literal is text wherever it stands; MariaDB finds a number in any
  *     text that it compares with one ("7 dwarfs" is 7, "dwarfs" is 0), hence `reads_numbers`.
  */
-#include "driver.h"
+#include "sql/driver.h"
 
 #include <string.h>
 
 #include "apr_strings.h"
 
-#include "catalogue.h"
-#include "connection.h"
-#include "forms.h"
-#include "native_mysql.h"
-#include "statement.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
+#include "sql/forms.h"
+#include "sql/native_mysql.h"
+#include "sql/statement.h"
 
 #define CELL "v"
 #define TLS_HOST_MAX 8192

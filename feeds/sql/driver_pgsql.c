@@ -9,18 +9,18 @@
  *     E'…' with quotes and backslashes doubled: that reads the same whatever standard_conforming_strings says. No byte of
  *     a character of several bytes is a quote or a backslash in UTF-8, the encoding that `prepare` asks for.
  */
-#include "driver.h"
+#include "sql/driver.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
 
-#include "catalogue.h"
-#include "connection.h"
-#include "forms.h"
-#include "native_pgsql.h"
-#include "statement.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
+#include "sql/forms.h"
+#include "sql/native_pgsql.h"
+#include "sql/statement.h"
 
 #define CELL "v"
 #define OF_USERS " n.nspname NOT IN('pg_catalog','information_schema') AND pg_catalog.pg_table_is_visible(c.oid)"

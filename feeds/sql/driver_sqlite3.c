@@ -14,7 +14,7 @@
  *   - each cell is an expression that gives type and value as one string (driver.h), and is called "v";
  *   - each text goes in as hexadecimal digits, unless it is a word.
  */
-#include "driver.h"
+#include "sql/driver.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,11 +25,11 @@
 #include "apr_strings.h"
 
 #include "base/now.h"
-#include "catalogue.h"
-#include "connection.h"
-#include "native_sqlite3.h"
-#include "script.h"
-#include "statement.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
+#include "sql/native_sqlite3.h"
+#include "sql/script.h"
+#include "sql/statement.h"
 
 #define CELL "v" /* also in GUARD */
 #define GUARD "/* () as " CELL " from sqlite_master limit */"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Grants a released permit to the client that holds the fewest. */
-#include "fair_semaphore.h"
+#include "sql/fair_semaphore.h"
 
 #include "apr_thread_cond.h"
 #include "apr_thread_mutex.h"

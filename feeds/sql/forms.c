@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which statements a connection keeps prepared: see forms.h. */
-#include "forms.h"
+#include "sql/forms.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "connection.h"
+#include "sql/connection.h"
 
 /* Room for a placeholder, beside what the value took. */
 #define PLACEHOLDER_SPACE 24

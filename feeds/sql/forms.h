@@ -14,7 +14,7 @@
 
 #include "apr_time.h"
 
-#include "statement.h"
+#include "sql/statement.h"
 
 /** Forms that a connection keeps: a server spends up to some 100 KB on each that is prepared. */
 #define SQL_FORMS 32

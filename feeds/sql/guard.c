@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends statements that nobody else ends. */
-#include "guard.h"
+#include "sql/guard.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

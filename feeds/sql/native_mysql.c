@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is done by MariaDB's library itself, on libdbi's connections: see native_mysql.h. */
-#include "native_mysql.h"
+#include "sql/native_mysql.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 #include "apr_strings.h"
 
-#include "connection.h"
-#include "forms.h"
+#include "sql/connection.h"
+#include "sql/forms.h"
 
 /* What an EXECUTE says that has not begun: other values than the statement has room for, as a query of the model
  * may have question marks of its own; a server that has forgotten the statement; tables that are altered again and

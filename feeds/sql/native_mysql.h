@@ -13,7 +13,7 @@
 #ifndef SQL_NATIVE_MYSQL_H
 #define SQL_NATIVE_MYSQL_H
 
-#include "driver.h"
+#include "sql/driver.h"
 
 /** sql_driver_t::start. */
 const char *sql_native_mysql_start(dbi_driver driver);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is done by libpq itself, on libdbi's connections: see native_pgsql.h. */
-#include "native_pgsql.h"
+#include "sql/native_pgsql.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "apr_strings.h"
 
 #include "base/now.h"
-#include "connection.h"
-#include "forms.h"
+#include "sql/connection.h"
+#include "sql/forms.h"
 
 /* The result of a prepared statement has other types than when it was prepared. */
 #define STATE_OTHER_RESULT "0A000"

@@ -17,7 +17,7 @@
 #ifndef SQL_NATIVE_PGSQL_H
 #define SQL_NATIVE_PGSQL_H
 
-#include "driver.h"
+#include "sql/driver.h"
 
 /** sql_driver_t::start. */
 const char *sql_native_pgsql_start(dbi_driver driver);

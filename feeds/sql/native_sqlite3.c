@@ -5,7 +5,7 @@
  * is of no use then either, so sqlite3_prepare is used: such a statement says so before it does anything, and is made
  * anew here. Why a step failed is told by the reset.
  */
-#include "native_sqlite3.h"
+#include "sql/native_sqlite3.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "apr_escape.h"
 #include "apr_strings.h"
 
-#include "connection.h"
+#include "sql/connection.h"
 
 /* Statements that a connection keeps: some 10 KB each. */
 #define KEPT 32

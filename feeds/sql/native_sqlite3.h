@@ -14,7 +14,7 @@
 #ifndef SQL_NATIVE_SQLITE3_H
 #define SQL_NATIVE_SQLITE3_H
 
-#include "driver.h"
+#include "sql/driver.h"
 
 #define SQL_NATIVE_SQLITE3_CELL "vault_cell"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters that every feed on a database has. */
-#include "sql.h"
+#include "sql/sql.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "apr_lib.h"
 #include "apr_strings.h"
 
-#include "driver.h"
+#include "sql/driver.h"
 
 #define TIMEOUT_MAX 60
 #define CONNECTIONS_MAX 64

@@ -4,9 +4,9 @@
 
 #include "apr_strings.h"
 
-#include "catalogue.h"
-#include "connect.h"
-#include "connection.h"
+#include "sql/catalogue.h"
+#include "sql/connect.h"
+#include "sql/connection.h"
 
 #define MESSAGE_MAX 300
 

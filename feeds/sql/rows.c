@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results to JSON. */
-#include "rows.h"
+#include "sql/rows.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include "apr_base64.h"
 #include "apr_strings.h"
 
-#include "catalogue.h"
-#include "connection.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
 
 static int hex_value(char digit)
 {
@@ -273,4 +273,24 @@ apr_status_t sql_fetch_table(sql_call_t *c, const sql_statement_t *sql, int most
         reverse(*rows);
     }
     return rv;
+}
+
+const char *sql_text_of(const json_t *value, apr_pool_t *pool)
+{
+    const char *copy;
+    char *text;
+
+    if (value == NULL || json_is_null(value)) {
+        return NULL;
+    }
+    if (json_is_string(value)) {
+        return apr_pstrdup(pool, json_string_value(value));
+    }
+    if (json_is_integer(value)) {
+        return apr_psprintf(pool, "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(value));
+    }
+    text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    copy = text != NULL ? apr_pstrdup(pool, text) : NULL;
+    free(text);
+    return copy;
 }

@@ -9,8 +9,8 @@
 #include <dbi/dbi.h>
 #include <jansson.h>
 
-#include "sql.h"
-#include "statement.h"
+#include "sql/sql.h"
+#include "sql/statement.h"
 
 /** One cell (driver.h says what it looks like).
  * Bytes that are no UTF-8, and NULs, become U+FFFD; an infinite number becomes null.
@@ -33,5 +33,9 @@ apr_status_t sql_fetch(sql_call_t *c, const sql_statement_t *sql, const char *co
 /** Likewise the columns of c->table, which are the cells of sql_select_table.
  * @param backward  the last first */
 apr_status_t sql_fetch_table(sql_call_t *c, const sql_statement_t *sql, int most, int backward, json_t **rows);
+
+/** A value as text, as interests and keys have it: a text as it is, anything else in JSON. @return in `pool`; NULL for null and
+ * NULL */
+const char *sql_text_of(const json_t *value, apr_pool_t *pool);
 
 #endif

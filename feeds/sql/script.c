@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scripts of SQL: where strings and comments end, and so statements. */
-#include "script.h"
+#include "sql/script.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Uses of the database: by calls of methods, and by background threads. */
-#include "sql.h"
+#include "sql/sql.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "apr_lib.h"
 #include "apr_strings.h"
 
-#include "connection.h"
+#include "sql/connection.h"
 
 #define SHOWN_MAX 60
 
@@ -59,9 +59,8 @@ static const char *subject(sql_call_t *c)
 {
     const char *whole = apr_psprintf(c->pool, "%s \"%s\"", c->about.kind, sql_shown(c, c->about.name));
 
-    return c->about.part == NULL
-               ? whole
-               : apr_psprintf(c->pool, "%s, collection \"%s\"", whole, sql_shown(c, c->about.part));
+    return c->about.part == NULL ? whole
+                                 : apr_psprintf(c->pool, "%s, collection \"%s\"", whole, sql_shown(c, c->about.part));
 }
 
 apr_status_t sql_fail(sql_call_t *c, apr_status_t status, const char *fmt, ...)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statements, put together from constants, quoted names and quoted values. */
-#include "statement.h"
+#include "sql/statement.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "apr_lib.h"
 #include "apr_strings.h"
 
-#include "catalogue.h"
-#include "driver.h"
+#include "sql/catalogue.h"
+#include "sql/driver.h"
 
 /* What most statements have room in, and most names. */
 #define FIRST_SPACE 1024

@@ -14,7 +14,7 @@
 #include "apr_pools.h"
 #include "apr_tables.h"
 
-#include "sql.h"
+#include "sql/sql.h"
 
 /** What a column holds, as far as the database has an opinion. SQLite has none: there each value says it itself. */
 typedef enum sql_kind_e {
@@ -60,7 +60,7 @@ typedef struct sql_statement_t {
     apr_size_t length;
     apr_size_t space;
     apr_array_header_t *values; /**< of sql_value_t, those that can be bound; NULL: none, or the driver binds none */
-    int varies; /**< how it is run best depends on its values: a server is to plan it each time */
+    int varies;                 /**< how it is run best depends on its values: a server is to plan it each time */
     int once; /**< so many columns are wanted of the first row only, where all rows have the same; later ones may give NULL for them */
 } sql_statement_t;
 

@@ -4,10 +4,10 @@
  * Any text as a position in the change log of each database. Checked besides crashes: what is believed has nothing in it that could be SQL,
  * and so has the position after it.
  */
-#include "dialect.h"
+#include "log/dialect.h"
 
-#include "driver.h"
-#include "position.h"
+#include "log/position.h"
+#include "sql/driver.h"
 
 #include "fuzz.h"
 

@@ -3,9 +3,9 @@
  * @file image_fuzz.c
  * Any text as the image of a row. Checked besides crashes: what is read of it is what jansson reads.
  */
-#include "image.h"
+#include "log/image.h"
 
-#include "rows.h"
+#include "sql/rows.h"
 
 #include "fuzz.h"
 

@@ -4,11 +4,11 @@
  * Any text as a query of a model, and as a script. Checked besides crashes: the pieces of a query are the whole of it, a script comes
  * to its end, and what a query demands is of a table that it names.
  */
-#include "query_text.h"
+#include "database/model/query_text.h"
 
-#include "names_mysql.h"
-#include "query_conditions.h"
-#include "script.h"
+#include "database/query/names_mysql.h"
+#include "database/query/query_conditions.h"
+#include "sql/script.h"
 
 #include "fuzz.h"
 

@@ -12,7 +12,7 @@ sed -n '/^### All figures/,/^##* [^#]/p' docs/operating.md | grep -oE '^\| `[A-Z
 all_in "the source" "docs/operating.md" "this figure is not in the table \"All figures\" of docs/operating.md"
 all_in "docs/operating.md" "the source" "docs/operating.md has this figure, but the status has not"
 
-grep -ohE '"[A-Z][A-Za-z]+", "' feeds/log/figures.h feeds/database/report.c | grep -oE '"[A-Z][A-Za-z]+"' | tr -d '"' | list "the database feed"
+grep -ohE '"[A-Z][A-Za-z]+", "' feeds/log/figures.h feeds/database/api/report.c | grep -oE '"[A-Z][A-Za-z]+"' | tr -d '"' | list "the database feed"
 sed -n '/^### What the status shows/,/^##* [^#]/p' docs/feeds.md | grep -oE '^\| `[A-Za-z]+`' | tr -d '|` ' | list "docs/feeds.md"
 
 all_in "the database feed" "docs/feeds.md" "this figure is not in the table \"What the status shows\" of docs/feeds.md"

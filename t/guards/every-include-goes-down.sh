@@ -41,9 +41,9 @@ awk '$1 != $2 {print $1, $2}' "$edges" | sort -u | tsort >/dev/null 2>"$guard_di
     complain "folders include each other: $(sed '1d; s/^tsort: //' "$guard_dir/cycles" | tr '\n' ' ')"
 
 # Which file an include means must not depend on where it stands.
-awk '$3 ~ /^mod_vault\// && $2 != "httpd" {
+awk '$3 ~ /^(mod_vault|feeds)\// && $2 != "httpd" {
     path = $5
-    sub(/^(mod_vault|include)\//, "", path)
+    sub(/^(mod_vault|include|feeds)\//, "", path)
     if (path != $4) print $3 ": " $4 " is to be written " path
 }' "$edges" >"$guard_dir/short"
 while IFS= read -r line; do

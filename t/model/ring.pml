@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ring of changes between the tailer and the pages of a server (feeds/log/ring.h, tail.h; feeds/database/change_read_ring.h).
+/* The ring of changes between the tailer and the pages of a server (feeds/log/ring.h, tail.h; feeds/database/changes/change_read_ring.h).
  *
  * Writers commit changes, in any order. The tailer reads those that its position does not contain, appends them to the ring, publishes the head
  * with the new position, and notifies. It can be killed between any two of these steps; its successor goes on from the head that was published,

@@ -3,7 +3,7 @@
 #include <CUnit/CUnit.h>
 
 #include "database_scene.h"
-#include "keys.h"
+#include "database/rows/keys.h"
 #include "unit.h"
 
 void vault_database_keys_suite(void);

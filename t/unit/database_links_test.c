@@ -2,7 +2,7 @@
 /* Collections through a table of links. On SQLite; t/feed/57 has them on all databases. */
 #include <CUnit/CUnit.h>
 
-#include "shared.h"
+#include "log/shared.h"
 #include "database_scene.h"
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 /* What live pages see of a whole column, and of a filter, on SQLite; t/feed/48 has these on all databases. */
 #include <CUnit/CUnit.h>
 
-#include "shared.h"
+#include "log/shared.h"
 #include "database_scene.h"
 #include "unit.h"
 

@@ -3,9 +3,9 @@
 #include <CUnit/CUnit.h>
 
 #include "database_scene.h"
-#include "driver.h"
-#include "model.h"
-#include "statement.h"
+#include "database/model/model.h"
+#include "sql/driver.h"
+#include "sql/statement.h"
 #include "unit.h"
 
 void vault_database_objects_suite(void);

@@ -3,9 +3,9 @@
 #include <CUnit/CUnit.h>
 
 #include "database_scene.h"
-#include "dialect.h"
-#include "driver.h"
-#include "position.h"
+#include "log/dialect.h"
+#include "log/position.h"
+#include "sql/driver.h"
 #include "unit.h"
 
 void vault_database_position_suite(void);

@@ -3,8 +3,8 @@
 #include <CUnit/CUnit.h>
 
 #include "database_scene.h"
-#include "model.h"
-#include "properties.h"
+#include "database/model/model.h"
+#include "database/model/properties.h"
 #include "unit.h"
 
 void vault_database_properties_suite(void);

@@ -7,11 +7,11 @@
  */
 #include <CUnit/CUnit.h>
 
-#include "shared.h"
+#include "log/shared.h"
 #include "database_scene.h"
-#include "driver.h"
-#include "names_mysql.h"
-#include "query_conditions.h"
+#include "database/query/names_mysql.h"
+#include "database/query/query_conditions.h"
+#include "sql/driver.h"
 #include "unit.h"
 
 void vault_database_query_suite(void);

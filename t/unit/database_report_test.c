@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "base/now.h"
-#include "shared.h"
+#include "log/shared.h"
 #include "database_scene.h"
 #include "unit.h"
 

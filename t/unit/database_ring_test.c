@@ -11,7 +11,7 @@
 #include "apr_thread_proc.h"
 
 #include "database_scene.h"
-#include "ring.h"
+#include "log/ring.h"
 #include "unit.h"
 
 void vault_database_ring_suite(void);

@@ -12,9 +12,9 @@
 
 #include "database_fixture.h"
 
-#include "catalogue.h"
-#include "connection.h"
-#include "dialect.h"
+#include "log/dialect.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
 
 /* As `vaultctl watch` does, or `unwatch`. */
 __attribute__((unused)) static void with_statements(feed_t *feed, const char *table,

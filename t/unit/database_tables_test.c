@@ -2,7 +2,7 @@
 /* Which tables the tailer reads, on SQLite: tables are watched before, while and after it lists them. */
 #include <CUnit/CUnit.h>
 
-#include "shared.h"
+#include "log/shared.h"
 #include "database_tailer.h"
 #include "unit.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "database_tailer.h"
-#include "touched.h"
+#include "log/touched.h"
 #include "unit.h"
 
 void vault_database_tail_suite(void);

@@ -7,7 +7,7 @@
 #define DATABASE_TAILER_TEST_H
 
 #include "database_scene.h"
-#include "tail.h"
+#include "log/tail.h"
 
 #define ARGS "{\"table\":\"logs\",\"limit\":1}"
 typedef struct tailer_t {

@@ -12,9 +12,9 @@
 #include <time.h>
 
 #include "base/now.h"
-#include "shared.h"
+#include "log/shared.h"
 #include "database_scene.h"
-#include "driver.h"
+#include "sql/driver.h"
 
 #define PAGES 12
 #define STEPS 400

@@ -3,8 +3,8 @@
 #include <CUnit/CUnit.h>
 
 #include "database_scene.h"
-#include "fold.h"
-#include "interests.h"
+#include "database/rows/fold.h"
+#include "database/rows/interests.h"
 #include "unit.h"
 
 void vault_database_watch_suite(void);

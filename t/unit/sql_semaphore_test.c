@@ -7,7 +7,7 @@
 
 #include <CUnit/CUnit.h>
 
-#include "fair_semaphore.h"
+#include "sql/fair_semaphore.h"
 #include "unit.h"
 
 #define CALLS_MAX 8

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The figures of the feed: docs/feeds.md describes them. */
+#include "database/api/report.h"
+
+#include "log/figures.h"
+#include "log/shared.h"
+
+/* Where the figures of LOG_WHY_... begin. */
+#define WHYS 8
+#define WHY(why, name, meaning) [WHYS + LOG_WHY_##why] = {name, "of these: " meaning, VAULT_FIGURE_COUNTER}
+
+const vault_feed_figure_t database_figures[] = {
+    LOG_FIGURES,
+    {"RingReads", "reads of pages that the ring has answered", VAULT_FIGURE_COUNTER},
+    {"SqlReads", "reads of pages that the database has answered", VAULT_FIGURE_COUNTER},
+    WHY(FIRST, "SqlFirstView", "first views"),
+    WHY(UNWATCHED, "SqlUnwatched", "the table is not watched"),
+    WHY(NOT_IN_RING, "SqlNotInRing", "the page has no offset in the ring"),
+    WHY(BOOT, "SqlOtherRing", "the ring was begun anew, or is another server's"),
+    WHY(OVERWRITTEN, "SqlOverwritten", "changes in the ring were overwritten"),
+    WHY(TOO_LARGE, "SqlTooLarge", "the ring could not hold a change with its columns"),
+    WHY(LINKS, "SqlLinks", "elements are found through links, and a link or an element has changed"),
+    WHY(TOO_MANY, "SqlTooMany", "more changes than an answer may have"),
+    WHY(QUERY, "SqlQuery", "a change of a row that a query may show"),
+    {NULL, NULL, 0},
+};
+
+_Static_assert(sizeof(database_figures) / sizeof(database_figures[0]) == WHYS + LOG_WHYS + 1, "a figure for each");
+
+json_t *database_report(void *self)
+{
+    database_t *feed = self;
+    json_t *report = log_report(&feed->log);
+    log_figures_t figures;
+    json_int_t all = 0;
+
+    log_shared_figures(&feed->log, &figures);
+    for (int i = 0; i < LOG_WHYS; i++) {
+        all += (json_int_t)figures.by_sql[i];
+        json_object_set_new(report, database_figures[WHYS + i].name, json_integer((json_int_t)figures.by_sql[i]));
+    }
+    json_object_set_new(report, "SqlReads", json_integer(all));
+    json_object_set_new(report, "RingReads", json_integer((json_int_t)figures.from_ring));
+    return report;
+}

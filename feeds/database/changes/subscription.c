@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps where users are, over their visits. */
+#include "database/changes/subscription.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apr_strings.h"
+#include "apr_time.h"
+
+#include "database/rows/interests.h"
+#include "log/dialect.h"
+#include "log/digest.h"
+#include "sql/catalogue.h"
+#include "sql/connection.h"
+#include "sql/driver.h"
+
+#define TABLE "vault_subscriptions"
+
+/* ------------------------------------------------------------ names */
+
+/* The call, whatever it shows at first. */
+static const char *name_call(sql_call_t *c, const char *user)
+{
+    json_t *args = json_copy((json_t *)(uintptr_t)c->args);
+    const char *name;
+    char *text;
+
+    json_object_del(args, "persistent");
+    json_object_del(args, "limit");
+    text = json_dumps(args, JSON_COMPACT | JSON_SORT_KEYS);
+    name = log_digest(apr_pstrcat(c->pool, user, "\n", text != NULL ? text : "", NULL), c->pool);
+    free(text);
+    json_decref(args);
+    return name;
+}
+
+apr_status_t database_subscription_id(sql_call_t *c, const char **id)
+{
+    const json_t *given = json_object_get(c->args, "persistent");
+    const char *word = json_string_value(given);
+    const char *user;
+
+    *id = NULL;
+    if (given == NULL || json_is_false(given) || (word != NULL && strcmp(word, "no") == 0)) {
+        return APR_SUCCESS;
+    }
+    if (!json_is_true(given) && (word == NULL || strcmp(word, "yes") != 0)) {
+        return sql_fail(c, APR_EINVAL, "argument \"persistent\" takes yes or no");
+    }
+    user = c->db->host->user(c->call);
+    if (user == NULL) {
+        return sql_fail(c, APR_EINVAL, "argument \"persistent\": nobody has logged in whose position could be kept");
+    }
+    *id = name_call(c, user);
+    return APR_SUCCESS;
+}
+
+/* ------------------------------------------------------------ the table */
+
+static apr_status_t check_table(sql_call_t *c)
+{
+    int has = 0;
+    apr_status_t rv = sql_catalogue_has(c, TABLE, &has);
+
+    if (rv == APR_SUCCESS && !has) {
+        rv = sql_fail(c, APR_EINVAL, "there is no table " TABLE ": run vaultctl watch again");
+    }
+    return rv;
+}
+
+apr_status_t database_subscription_recall(sql_call_t *c, const char *id, const char **cursor)
+{
+    sql_statement_t *sql;
+    apr_status_t rv = check_table(c);
+
+    *cursor = NULL;
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    sql = sql_statement_make(c);
+    sql_raw(sql, c->db->driver->select);
+    sql_raw(sql, " ");
+    sql_cell(sql, "s", "place", SQL_TEXT);
+    sql_raw(sql, " FROM ");
+    sql_table(sql, TABLE);
+    sql_raw(sql, " AS s WHERE s.subscription=");
+    sql_text(sql, id);
+    rv = sql_conn_cell(c, sql->text, cursor);
+    /* A cell begins with its type. */
+    *cursor = *cursor != NULL ? *cursor + 1 : NULL;
+    return rv;
+}
+
+static sql_statement_t *make_insert(sql_call_t *c, const char *id, const char *cursor)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    sql_raw(sql, "INSERT INTO ");
+    sql_table(sql, TABLE);
+    sql_raw(sql, "(subscription,place,reached,used)VALUES(");
+    sql_text(sql, id);
+    sql_raw(sql, ",");
+    sql_text(sql, cursor);
+    sql_raw(sql, ",-1,0)");
+    sql_raw(sql, log_dialect_of(c->db)->unless_there);
+    return sql;
+}
+
+/* Never back. What was reached in another watching of the table says nothing: the epoch is the first part of a cursor. */
+static sql_statement_t *make_update(sql_call_t *c, const char *id, const char *cursor, apr_int64_t reached)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+    const char *colon = strchr(cursor, ':');
+    const char *watch_id = apr_pstrmemdup(c->pool, cursor, colon != NULL ? (apr_size_t)(colon - cursor) + 1 : 0);
+
+    sql_raw(sql, "UPDATE ");
+    sql_table(sql, TABLE);
+    sql_raw(sql, " SET place=");
+    sql_text(sql, cursor);
+    sql_raw(sql, ",reached=");
+    sql_integer(sql, reached);
+    sql_raw(sql, ",used=");
+    sql_integer(sql, apr_time_sec(apr_time_now()));
+    sql_raw(sql, " WHERE subscription=");
+    sql_text(sql, id);
+    sql_raw(sql, " AND(reached<=");
+    sql_integer(sql, reached);
+    sql_raw(sql, " OR substr(place,1,");
+    sql_integer(sql, (apr_int64_t)strlen(watch_id));
+    sql_raw(sql, ")<>");
+    sql_text(sql, watch_id);
+    sql_raw(sql, ")");
+    return sql;
+}
+
+/* ------------------------------------------------------------ acknowledgements */
+
+apr_status_t database_subscription_keep(sql_call_t *c, const char *id, const char *cursor, const char *position)
+{
+    const vault_host_t *host = c->db->host;
+    apr_status_t rv;
+
+    if (host->size <= offsetof(vault_host_t, on_ack)) {
+        return APR_SUCCESS;
+    }
+    rv = host->on_ack(
+        c->call, apr_psprintf(c->pool, "%s %" APR_INT64_T_FMT " %s", id, apr_strtoi64(position, NULL, 10), cursor));
+    /* Without a page nobody will acknowledge. */
+    return rv == APR_SUCCESS || rv == APR_NOTFOUND ? APR_SUCCESS
+                                                   : sql_fail(c, APR_EGENERAL, "the user's position cannot be kept");
+}
+
+static void store(sql_call_t *c, const char *id, const char *cursor, apr_int64_t reached)
+{
+    apr_status_t rv = sql_conn_take(c);
+
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_begin_write(c);
+    }
+    if (rv != APR_SUCCESS) {
+        return;
+    }
+    rv = sql_conn_query(c, make_insert(c, id, cursor)->text, NULL);
+    if (rv == APR_SUCCESS) {
+        rv = sql_conn_query(c, make_update(c, id, cursor, reached)->text, NULL);
+    }
+    (void)sql_conn_end(c, rv);
+}
+
+/* A database that is away now keeps the older position: what is shown twice at the next visit is not lost. */
+void database_subscription_acked(void *self, const char *data)
+{
+    database_t *feed = self;
+    sql_call_t c = {.db = &feed->log.sql};
+    char *id, *reached, *rest;
+
+    if (sql_pool_of_its_own(&c.pool) != APR_SUCCESS) {
+        return;
+    }
+    id = apr_strtok(apr_pstrdup(c.pool, data), " ", &rest);
+    reached = apr_strtok(NULL, " ", &rest);
+    if (id != NULL && reached != NULL && rest != NULL && rest[0] != '\0') {
+        store(&c, id, rest, apr_strtoi64(reached, NULL, 10));
+        sql_conn_give_back(&c);
+    }
+    apr_pool_destroy(c.pool);
+}

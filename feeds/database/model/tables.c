@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which tables a call may name. */
+#include "database/model/tables.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+
+int database_table_is_own(const char *name)
+{
+    return strncasecmp(name, LOG_OWN_TABLES, strlen(LOG_OWN_TABLES)) == 0;
+}
+
+static int is_among(const apr_array_header_t *tables, const char *name)
+{
+    for (int i = 0; i < tables->nelts; i++) {
+        if (strcmp(APR_ARRAY_IDX(tables, i, const char *), name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* What is wrong with one of `tables`; NULL: nothing. */
+static const char *fault_of(const apr_array_header_t *tables, const char *name, apr_pool_t *pool)
+{
+    if (name[0] == '\0' || apr_isspace(name[0]) || apr_isspace(name[strlen(name) - 1])) {
+        return "names of tables, parted by commas without blanks, are accepted";
+    }
+    if (database_table_is_own(name)) {
+        return apr_psprintf(pool, "\"%s\": names that begin with " LOG_OWN_TABLES " are of mod_vault's own tables",
+                            name);
+    }
+    return is_among(tables, name) ? apr_psprintf(pool, "\"%s\" is given twice", name) : NULL;
+}
+
+const char *database_tables_open(const apr_array_header_t **tables, const apr_table_t *given, apr_pool_t *pool)
+{
+    const char *value = apr_table_get(given, "tables");
+    const char *wrong = NULL;
+    const char *at, *end;
+    apr_array_header_t *names;
+
+    *tables = NULL;
+    if (value == NULL || strcmp(value, "*") == 0) {
+        return NULL;
+    }
+    names = apr_array_make(pool, 8, sizeof(const char *));
+    for (at = value; at != NULL && wrong == NULL; at = *end == ',' ? end + 1 : NULL) {
+        const char *name;
+
+        end = at + strcspn(at, ",");
+        name = apr_pstrmemdup(pool, at, (apr_size_t)(end - at));
+        wrong = fault_of(names, name, pool);
+        APR_ARRAY_PUSH(names, const char *) = name;
+    }
+    *tables = names;
+    return wrong != NULL ? apr_psprintf(pool, "tables=%s: %s", value, wrong) : NULL;
+}
+
+/* `names`: for a sentence, so not more of them than can be read. */
+static const char *listed(sql_call_t *c, const apr_array_header_t *names)
+{
+    return sql_shown(c, apr_array_pstrcat(c->pool, names, ','));
+}
+
+apr_status_t database_table_check(sql_call_t *c, const char *name)
+{
+    const apr_array_header_t *tables = ((const database_t *)c->db)->tables;
+
+    if (database_table_is_own(name)) {
+        return sql_fail(c, APR_EINVAL,
+                        "table \"%s\" is not to be had: names that begin with " LOG_OWN_TABLES
+                        " are of mod_vault's own tables",
+                        sql_shown(c, name));
+    }
+    if (tables != NULL && !is_among(tables, name)) {
+        return sql_fail(c, APR_EINVAL, "table \"%s\" is not one of those of tables=%s", sql_shown(c, name),
+                        listed(c, tables));
+    }
+    return APR_SUCCESS;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which tables a query reads, in MariaDB: those that its text names; see names_mysql.h. */
+#include "database/query/reads.h"
+
+#include "apr_strings.h"
+
+#include "database/query/names_mysql.h"
+#include "sql/driver.h"
+#include "sql/rows.h"
+
+/* All that a name may be of. */
+#define THINGS                                                                                                         \
+    "SELECT CASE TABLE_TYPE WHEN 'SEQUENCE' THEN 'O' ELSE 'T' END AS kind,TABLE_NAME AS name,NULL AS definition"       \
+    " FROM information_schema.TABLES WHERE TABLE_SCHEMA=DATABASE() AND TABLE_TYPE<>'VIEW'"                             \
+    " UNION ALL SELECT 'V',TABLE_NAME,VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA=DATABASE()"     \
+    " UNION ALL SELECT 'F',ROUTINE_NAME,NULL FROM information_schema.ROUTINES"                                         \
+    " WHERE ROUTINE_SCHEMA=DATABASE() AND ROUTINE_TYPE='FUNCTION'"                                                     \
+    " UNION ALL SELECT 'S',SCHEMA_NAME,NULL FROM information_schema.SCHEMATA WHERE SCHEMA_NAME<>DATABASE()"
+
+static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *reads, int *is_answer)
+{
+    static const char *const names[] = {"kind", "name", "definition", NULL};
+    const char *text = json_string_value(json_object_get(query, "sql"));
+    apr_array_header_t *things = apr_array_make(c->pool, 32, sizeof(database_thing_t));
+    sql_statement_t *sql = sql_statement_make(c);
+    json_t *rows = NULL;
+    apr_status_t rv;
+
+    sql_raw(sql, "SELECT ");
+    for (int i = 0; names[i] != NULL; i++) {
+        sql_raw(sql, i == 0 ? "" : ",");
+        sql_cell(sql, "t", names[i], SQL_TEXT);
+    }
+    sql_raw(sql, " FROM (" THINGS ") AS t");
+    rv = sql_fetch(c, sql, names, 1000000, &rows);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *definition = json_string_value(json_object_get(row, "definition"));
+
+        APR_ARRAY_PUSH(things, database_thing_t) = (database_thing_t){
+            .kind = (database_thing_e)json_string_value(json_object_get(row, "kind"))[0],
+            .name = json_string_value(json_object_get(row, "name")),
+            .definition = definition != NULL ? definition : "",
+        };
+    }
+    if (rv == APR_SUCCESS) {
+        database_names_mysql(text, c->db->database, things, reads, c->pool);
+    }
+    json_decref(rows);
+    return rv;
+}
+
+#define SUM(table, what, which)                                                                                        \
+    "(SELECT CONCAT(COUNT(*),'.',COALESCE(SUM(CRC32(" what ")),0)) FROM information_schema." table " WHERE " which ")"
+#define TABLES SUM("TABLES", "CONCAT(TABLE_NAME,'/',TABLE_TYPE)", "TABLE_SCHEMA=DATABASE()")
+#define VIEWS SUM("VIEWS", "CONCAT(TABLE_NAME,'/',VIEW_DEFINITION)", "TABLE_SCHEMA=DATABASE()")
+#define FUNCTIONS SUM("ROUTINES", "ROUTINE_NAME", "ROUTINE_SCHEMA=DATABASE()")
+#define SCHEMATA SUM("SCHEMATA", "SCHEMA_NAME", "1=1")
+
+const database_reader_t database_reader_mysql = {.name = "mysql",
+                                                 .find = find,
+                                                 .schema = "SELECT CONCAT_WS('/'," TABLES "," VIEWS "," FUNCTIONS
+                                                           "," SCHEMATA ") AS v"};

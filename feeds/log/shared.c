@@ -245,10 +245,10 @@ int log_shared_ask(const change_log_t *feed)
     apr_time_t until = vault_now() + apr_time_from_msec(LOG_WRITER_WAIT), now;
     apr_uint32_t ticket = ++shared->asked;
 
+    (void)!write(feed->poke, &one, sizeof(one)); /* one that found nothing to read finds the table watched now */
     if (shared->reading != LOG_READING_DONE) {
         return 0;
     }
-    (void)!write(feed->poke, &one, sizeof(one));
     while (!is_served(shared, ticket) && (now = vault_now()) < until) {
         apr_uint32_t served = shared->served;
 

@@ -36,6 +36,33 @@ static void test_unwatched(void)
     scene_end(&s);
 }
 
+/* A tailer that found no watched table sleeps for a minute; nothing tells it of a write to a file that a link leads to. It
+ * reads when a writer asks. */
+static void test_woken(void)
+{
+    feed_t owner, feed;
+    apr_time_t end;
+    int is_served = 0;
+
+    feed_fresh(&owner, "tables_woken.db", "");
+    ask(&owner, NULL, "all", "{\"table\":\"logs\"}"); /* makes the file */
+    CU_ASSERT_EQUAL_FATAL(symlink(path_of("tables_woken.db"), path_of("tables_link.db")), 0);
+    feed_open(&feed, apr_psprintf(suite_pool, "database=%s look=60000", path_of("tables_link.db")));
+    CU_ASSERT_PTR_NULL_FATAL(feed.wrong);
+    while (log_shared_reading(feed.self) != LOG_READING_UNWATCHED) {
+        apr_sleep(1000);
+    }
+    with_statements(&owner, "logs", log_dialect_watch);
+    end = apr_time_now() + apr_time_from_sec(30);
+    while (!is_served && apr_time_now() < end) {
+        is_served = log_shared_ask(feed.self);
+        apr_sleep(1000);
+    }
+    CU_ASSERT_TRUE(is_served);
+    feed_close(&feed);
+    feed_close(&owner);
+}
+
 /* ------------------------------------------------------------ watched meanwhile */
 
 static void watch_logs(void *feed)
@@ -99,6 +126,7 @@ void vault_database_tables_suite(void)
     CU_pSuite suite = CU_add_suite("database_tables", scene_suite_start, scene_suite_stop);
 
     CU_add_test(suite, "no table is watched, and then one is", test_unwatched);
+    CU_add_test(suite, "a tailer without a watched table is asked to read", test_woken);
     CU_add_test(suite, "a table is watched while the tailer lists them", test_watched_meanwhile);
     CU_add_test(suite, "who has asked is served when all is told", test_served);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notify by HTTP, for writers that are not in this server. Who may is the configuration's to say (Require). */
+/* Notifies over HTTP, for writers outside of this server. The configuration restricts who may do it (Require). */
 #include "announce/notify.h"
 
 #include "apr_strings.h"
@@ -10,10 +10,11 @@
 #include "request/reply.h"
 #include "server/server.h"
 
-/* Within so many seconds what waits has been told. */
+/* Gathered notifies are sent within so many seconds. */
 #define RETRY_AFTER 1
 
-/* @return of the fields the one that is the interest. NULL: there is none, or more: nobody should believe that all were told */
+/* @return the value of the only field "interest"; NULL: there is none, or more than one, so that no client
+ *         believes that several were notified */
 static const char *only_interest(const apr_array_header_t *fields)
 {
     const char *interest = NULL;

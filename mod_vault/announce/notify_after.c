@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A handler that comes before all others, calls them, and notifies when they have returned. The log comes later: when a slow client
- * has read all of the answer. A request that its handler leaves to others (SUSPENDED) ends with its pool.
+/* A handler that runs before all others, calls them, and notifies after they have returned. It does not use
+ * log_transaction, which runs only when a slow client has read the whole answer. For a request that its handler
+ * has suspended, the notify happens when the pool of the request is destroyed.
  */
 #include "announce/notify_after.h"
 
@@ -22,8 +23,8 @@ static void notify_all_of(const apr_array_header_t *names)
     }
 }
 
-/* A child of prefork that ends in a signal handler, perhaps while its thread holds a lock of the shared memory, takes
- * none: it counts as killed, and every page looks again. */
+/* When a child of prefork ends in a signal handler, its thread may be holding a lock of the shared memory, so
+ * it must take no lock. It then counts as killed, and every page is checked for changes. */
 static apr_status_t notify_at_end(void *data)
 {
     if (vault_server->ends) {
@@ -35,7 +36,8 @@ static apr_status_t notify_at_end(void *data)
     return APR_SUCCESS;
 }
 
-/* Also when the request was redirected within: what a POST was, a GET may be that answers it. */
+/* Is the request safe, and all requests that were redirected internally to it? A POST may have become the GET
+ * that answers it. */
 static int is_safe(const request_rec *r)
 {
     for (; r; r = r->prev) {
@@ -46,8 +48,8 @@ static int is_safe(const request_rec *r)
     return 1;
 }
 
-/* The module's own handlers write no data of the application: were the acknowledgements of a waiting page to notify, pages would wake each
- * other without end. */
+/* Excludes the module's own handlers, which write no data of the application. Otherwise the acknowledgement of
+ * a waiting page would notify, and pages would wake each other without end. */
 static int run_others(request_rec *r)
 {
     const vault_announce_conf_t *l = vault_announce_conf_of(r);
@@ -58,7 +60,8 @@ static int run_others(request_rec *r)
         apr_table_get(r->notes, "vault-notify-after")) {
         return DECLINED;
     }
-    apr_table_setn(r->notes, "vault-notify-after", "1"); /* the next time it is the others' turn */
+    apr_table_setn(r->notes, "vault-notify-after",
+                   "1"); /* so that the next call leaves the request to the other handlers */
     apr_pool_cleanup_register(r->pool, names, notify_at_end, apr_pool_cleanup_null);
     rv = ap_run_handler(r);
     if (rv != SUSPENDED) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is past the rate is gathered by name, in a pool that goes when it has been told. */
+/* Notifies above the rate are gathered by name, in a pool that is destroyed when they have been sent. */
 #include "announce/notify_limit.h"
 
 #include <pthread.h>
@@ -17,14 +17,14 @@
 
 APLOG_USE_MODULE(vault);
 
-/* Names that may wait in one child. */
+/* The most names that can be gathered in one child. */
 #define NAMES_MAX 1024
 
 static struct gathered_t {
     pthread_mutex_t lock;
-    apr_pool_t *pool;  /* lock; NULL: nothing waits */
-    apr_hash_t *names; /* lock; of const char *, by themselves */
-    int telling;       /* atomic; somebody tells what has been gathered */
+    apr_pool_t *pool;  /* lock; NULL: no notify is pending */
+    apr_hash_t *names; /* lock; of const char *, each its own key */
+    int telling;       /* atomic; a thread is sending what was gathered */
 } gathered = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static apr_status_t gather_locked(const char *interest)
@@ -44,7 +44,7 @@ static apr_status_t gather_locked(const char *interest)
     return APR_EAGAIN;
 }
 
-/* In a process where nobody comes to tell what waits, nothing may. */
+/* In a process without waiters no thread would send gathered notifies, so none are gathered there. */
 static int is_admitted(request_rec *r)
 {
     return !vault_announce_conf_rate() || !vault_server->waiters ||
@@ -52,7 +52,7 @@ static int is_admitted(request_rec *r)
                                vault_now());
 }
 
-/* Once a minute in each child: whoever storms does it often. */
+/* Logged once a minute in each child, since a client that exceeds the rate does it often. */
 static void say_gathered(request_rec *r)
 {
     static apr_time_t said; /* atomic */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names calls of feeds: see call_name.h. */
+/* Builds the name of a feed call: see call_name.h. */
 #include "base/call_name.h"
 
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 #define PLAIN_MOST 12
 
-/* One argument, as JSON has it. */
+/* One argument and its value, as JSON text. */
 typedef struct plain_t {
     const char *key, *quote, *value;
 } plain_t;
@@ -25,7 +25,7 @@ static int is_plain(const char *text)
     return 1;
 }
 
-/* 0: it takes jansson to write it. */
+/* @return 0: this value is not a short plain text, so jansson has to write it */
 static int make_plain(plain_t *plain, const char *key, const json_t *value, apr_pool_t *pool)
 {
     const char *text = json_string_value(value);
@@ -40,8 +40,9 @@ static int make_plain(plain_t *plain, const char *key, const json_t *value, apr_
     return plain->value && is_plain(key);
 }
 
-/* As json_dumps(args, JSON_COMPACT | JSON_SORT_KEYS) does, for a fraction of what that costs: most arguments are a few short texts. NULL:
- * these are not. */
+/* Writes short text arguments with the bytes that json_dumps(args, JSON_COMPACT | JSON_SORT_KEYS) would give,
+ * at a fraction of its cost.
+ * @return NULL: an argument is not such a text */
 static const char *write_plainly(const json_t *args, apr_pool_t *pool)
 {
     plain_t plain[PLAIN_MOST], one;

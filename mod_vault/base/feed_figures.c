@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the figures that feeds declare, and the values that they report. */
+/* Checks the figures that a feed declares and the values that it reports. */
 #include "base/feed_figures.h"
 
 #include <stddef.h>
@@ -21,7 +21,8 @@ const vault_feed_figure_t *vault_feed_figures_of(const vault_feed_t *vtable)
                : no_figures;
 }
 
-/* OpenMetrics writes the samples of a counter Reads as reads_total. */
+/* OpenMetrics appends _total to the name of a counter, so that "ReadsTotal" and the counter "Reads" would
+ * collide. */
 static int is_reserved(const char *name, apr_size_t length)
 {
     return !strcmp(name, "Name") || !strcmp(name, "Kind") || !strcmp(name, "Error") ||
@@ -100,7 +101,7 @@ const char *vault_feed_text(const char *text, apr_pool_t *pool)
     return clean_bytes(text, strlen(text), pool);
 }
 
-/* @return 0: it may not have this value */
+/* @return 0: the reported value does not have the type of the figure */
 static int take_value(vault_feed_value_t *value, const vault_feed_figure_t *figure, const json_t *said,
                       apr_pool_t *pool)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file feed_figures.h
- * The figures that a feed declares, and the values that it reports of them, checked: a feed is foreign code.
+ * Checks the figures that a feed declares and the values that it reports for them. A feed is foreign code, so
+ * neither is trusted.
  *
  * Needs APR and jansson only. Any thread.
  */
@@ -17,20 +18,22 @@ typedef struct vault_feed_value_t {
     const char *text; /**< UTF-8 without control characters of ASCII */
 } vault_feed_value_t;
 
-/** What a feed declares; a list without a row if it has no figures, or was built before there were any. */
+/** The figures that a feed declares. The list is empty if the feed declares none, or was built for an ABI
+ * without figures. */
 const vault_feed_figure_t *vault_feed_figures_of(const vault_feed_t *vtable);
 
-/** Does the table keep to the rules of vault_feed_figure_t? @return NULL, or a sentence without its beginning */
+/** Check the declared figures against the rules of vault_feed_figure_t.
+ * @return NULL: they are valid; otherwise a sentence without its subject */
 const char *vault_feed_figures_check(const vault_feed_t *vtable, apr_pool_t *pool);
 
-/** Take what a feed has reported.
- * @param error  a sentence, if not all can be taken; if there is one already nothing is taken
- * @param said   NULL or anything else; borrowed
+/** Convert the values that a feed has reported.
+ * @param error  set to a sentence if a value is not valid. If it is set already, no value is converted
+ * @param said   any JSON value, or NULL; borrowed
  * @return one value for each figure, in `pool` */
 const vault_feed_value_t *vault_feed_values(const char **error, const vault_feed_figure_t *figures, const json_t *said,
                                             apr_pool_t *pool);
 
-/** A copy of a text from a feed or the configuration, as it may be shown. */
+/** A copy of a text from a feed or from the configuration that is safe to show. */
 const char *vault_feed_text(const char *text, apr_pool_t *pool);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads and writes the text of Vault-* headers. */
+/* Parses and writes the values of Vault-* headers. */
 #include "base/header_text.h"
 
 #include <string.h>
@@ -102,7 +102,8 @@ int vault_header_property(const char *piece, const char **key, const char **valu
     return 1;
 }
 
-/* Does `name` begin with `begin`, if signs are all the same, and so are small and large letters? @return where that ends, or NULL */
+/* Compares without regard to case, and takes every character that is not alphanumeric for a hyphen.
+ * @return the rest of `name` after `begin`; NULL: it begins otherwise */
 static const char *begins(const char *name, const char *begin)
 {
     for (; *begin; name++, begin++) {

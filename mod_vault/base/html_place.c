@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tokenizer of HTML that knows as much as it takes not to be fooled by what is no tag. */
+/* An incremental HTML tokenizer. It recognizes only what it needs in order not to take other text for a tag. */
 #include "base/html_place.h"
 
 #include <string.h>
@@ -7,19 +7,19 @@
 
 #include "apr_lib.h"
 
-/* Elements whose content is no HTML. */
+/* Elements whose content is raw text, not markup. */
 static const char *const raw_elements[] = {"script", "style", "title", "textarea", "noscript", "iframe", "xmp"};
-/* No name that matters is longer. */
+/* The longest name of an element that the tokenizer compares. */
 #define NAME_MAX_ 8
 
 typedef struct scan_t {
     const char *at, *end;
 } scan_t;
 
-/* What a tag or comment begins with: NOTHING is text, UNCLEAR needs more of it. */
+/* What starts at a `<`: NOTHING means text, UNCLEAR means that more input is needed to decide. */
 typedef enum token_t { NOTHING, UNCLEAR, PLACE, TAG, COMMENT } token_t;
 
-/* @return the length of the name at `p`; more than NAME_MAX_ is none that matters */
+/* @return the length of the name at `p`; a value above NAME_MAX_ means that the name is none of those compared */
 static apr_size_t name_length(const char *p, const char *end)
 {
     apr_size_t n = 0;
@@ -35,7 +35,7 @@ static int is(const char *name, apr_size_t length, const char *what)
     return length == strlen(what) && !strncasecmp(name, what, length);
 }
 
-/* Does the text begin with `what`? @return 0 no, 1 yes, -1 as far as it goes */
+/* @return 1: the input begins with `what`; 0: it does not; -1: the input ends before that is decided */
 static int begins(const scan_t *s, const char *what)
 {
     apr_size_t left = (apr_size_t)(s->end - s->at), length = strlen(what);
@@ -95,7 +95,7 @@ static token_t token(vault_html_t *h, const scan_t *s)
     return s->at[1] == '!' ? comment(s) : s->at[1] == '?' ? TAG : tag(h, s);
 }
 
-/* In text, at `<`. @return as token() */
+/* Handles a `<` in text. @return as token() */
 static token_t open_token(vault_html_t *h, scan_t *s)
 {
     token_t t = token(h, s);
@@ -126,7 +126,7 @@ static void in_tag(vault_html_t *h, char c)
     }
 }
 
-/* In a comment or raw text: may `what` end it here? @return 0: not clear yet */
+/* In a comment or in raw text: can `what` end it here? @return 0: more input is needed */
 static int may_end(vault_html_t *h, scan_t *s, const char *what)
 {
     int ends = begins(s, what);
@@ -146,7 +146,7 @@ static int in_raw(vault_html_t *h, scan_t *s)
     return may_end(h, s, what);
 }
 
-/* One step of what is not text. @return 0: not clear yet */
+/* Advances within a tag, a comment or raw text. @return 0: more input is needed */
 static int step(vault_html_t *h, scan_t *s)
 {
     switch (h->state) {

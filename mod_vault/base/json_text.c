@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spans that need no escape are copied as they are. */
+/* Writes JSON. Spans of a string that need no escape are copied at once. */
 #include "base/json_text.h"
 
 #include <stdlib.h>
@@ -7,15 +7,15 @@
 
 #include "base/text.h"
 
-/* Enough for most answers. */
+/* The first capacity, enough for most answers. */
 #define ROOM 1024
-/* More unused room than this is given back at the end. */
+/* A finished text gives back unused capacity if there is more of it than this. */
 #define SLACK (16 * 1024)
-/* The longest escape, the longest number. */
+/* The longest escape sequence and the longest number, in bytes. */
 #define ESCAPE_MAX 6
 #define NUMBER_MAX 20
 
-/* @return where `length` bytes can be written, with one more for the NUL; NULL: lost */
+/* @return a position with room for `length` bytes and a NUL; NULL: the text is lost */
 static char *make_room(vault_json_text_t *t, apr_size_t length)
 {
     if (t->lost) {
@@ -126,7 +126,8 @@ void vault_json_text_take(vault_json_text_t *t, vault_json_text_t *other)
     vault_json_text_drop(other);
 }
 
-/* An answer may live long, until a slow client has read it, and nearly half of its block may be room that nothing was written to. */
+/* An answer can stay in memory for a long time, until a slow client has read it, and up to half of its block
+ * may be unused. */
 static char *shrink(char *text, apr_size_t length, apr_size_t room)
 {
     char *smaller = room - length > SLACK ? vault_text_resize(text, length) : NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file json_text.h
- * JSON written as text, byte for byte as jansson's JSON_COMPACT has it. For what polls are told: it has few forms and is nearly all one
- * string, which jansson copies, checks and writes character by character.
+ * Writes JSON as text, with the same bytes as jansson's JSON_COMPACT. An answer to a poll consists mostly of
+ * one long string, which jansson would copy and validate first, and then write character by character.
  *
- * A writer begins with all zeros. Thread: the one that has the writer.
+ * A writer begins with all zeros. It belongs to one thread.
  */
 #ifndef VAULT_JSON_TEXT_H
 #define VAULT_JSON_TEXT_H
@@ -16,13 +16,13 @@
 typedef struct vault_json_text_t {
     char *text; /* text.h */
     apr_size_t length, room;
-    int lost; /* there was no memory, or something that cannot be JSON: nothing comes of it */
+    int lost; /* an allocation failed, or a value cannot be written as JSON: the result is NULL */
 } vault_json_text_t;
 
-/** Write what is JSON already. */
+/** Append text that is JSON already. */
 void vault_json_text_raw(vault_json_text_t *t, const char *json);
 
-/** The same, of so many bytes. */
+/** Append `length` bytes that are JSON already. */
 void vault_json_text_bytes(vault_json_text_t *t, const char *json, apr_size_t length);
 
 /** Write a string, in quotes.
@@ -31,17 +31,17 @@ void vault_json_text_string(vault_json_text_t *t, const char *s, apr_size_t leng
 
 void vault_json_text_number(vault_json_text_t *t, apr_uint64_t n);
 
-/** Write what jansson has made. Takes the reference; NULL: nothing comes of the whole. */
+/** Append a value of jansson. Takes over the reference. If it is NULL, the whole text is lost. */
 void vault_json_text_value(vault_json_text_t *t, json_t *value);
 
-/** Write what another writer has written. That one is as at its beginning; what it has lost this one loses. */
+/** Append what `other` has written and reset `other`. If `other` has lost its text, this text is lost, too. */
 void vault_json_text_take(vault_json_text_t *t, vault_json_text_t *other);
 
-/** Forget it all. The writer is as at its beginning. */
+/** Discard the text and reset the writer. */
 void vault_json_text_drop(vault_json_text_t *t);
 
-/** The end of it. The writer is as at its beginning.
- * @return the text, NUL-terminated, for vault_text_free(); NULL: it was lost */
+/** Finish the text and reset the writer.
+ * @return the text, NUL-terminated, to be freed with vault_text_free(); NULL: it was lost */
 char *vault_json_text_end(vault_json_text_t *t);
 
 #endif

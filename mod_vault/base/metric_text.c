@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and labels of OpenMetrics. */
+/* Writes the names and labels of OpenMetrics. */
 #include "base/metric_text.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file now.h
- * The time for deadlines, ages and rates: it goes on evenly when somebody sets the clock, or when a clock that was wrong is put right.
+ * The monotonic clock, for deadlines, ages and rates. It is not affected when the system time is changed.
  *
- * Wall-clock time (apr_time_now) is for what people or files say: log lines, times of files, rows of a database.
+ * Use wall-clock time (apr_time_now) only for what people or files see: log lines, file times, rows of a
+ * database.
  */
 #ifndef VAULT_NOW_H
 #define VAULT_NOW_H
@@ -12,7 +13,8 @@
 
 #include "apr_time.h"
 
-/** Microseconds since some point in the past, the same for all processes of the machine until it is booted again. Never 0. Any thread. */
+/** Microseconds since an unspecified moment before the boot of the machine; the same in all its processes. Never
+ * 0. Any thread. */
 static inline apr_time_t vault_now(void)
 {
     struct timespec t;

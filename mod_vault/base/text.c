@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text in blocks: malloc() allocates short blocks, mmap() long ones. A header before the text says which. */
+/* Growing text: short blocks come from malloc(), long ones from mmap(). A header before the text tells which. */
 #include "base/text.h"
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* From this length on a block is mapped. A page fault for each 4 KB costs little compared with writing them. */
+/* Blocks of this length and above are mapped. A page fault for each 4 KB is cheap compared with writing them. */
 #define LONG (128 * 1024)
 
 typedef struct block_t {
@@ -45,7 +45,7 @@ static block_t *map(apr_size_t size)
     return block == MAP_FAILED ? NULL : block;
 }
 
-/* Move the text from one kind of block to the other. */
+/* Moves the text between the two kinds of blocks. */
 static block_t *move(block_t *old, apr_size_t size)
 {
     block_t *block = size >= LONG ? map(size) : malloc(size);

@@ -17,18 +17,18 @@
 /** Called once, when the text is freed, by whichever thread does that. */
 typedef void vault_text_gone_t(apr_uint32_t which, apr_size_t amount);
 
-/** Give the text a capacity of `capacity` bytes. What it holds stays, as far as it fits.
- * @param text  NULL: none yet
- * @return where the text is now; NULL: there is no memory, and the text is as before */
+/** Change the capacity of the text to `capacity` bytes. Keeps its content up to that length.
+ * @param text  NULL: allocate a new text
+ * @return the text, which may have moved; NULL: out of memory, and the old text is unchanged */
 char *vault_text_resize(char *text, apr_size_t capacity);
 
-/** How many bytes it can hold. */
+/** The capacity in bytes. */
 apr_size_t vault_text_capacity(char *text);
 
-/** Free it. NULL does nothing. */
+/** Free the text. NULL is allowed. */
 void vault_text_free(void *text);
 
-/** Call `gone` with these arguments when the text is freed. Once for each text. */
+/** Have `gone` called with these arguments when the text is freed. At most once for each text. */
 void vault_text_on_free(char *text, vault_text_gone_t *gone, apr_uint32_t which, apr_size_t amount);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text from outside made safe for JSON. */
+/* Validates and repairs UTF-8. */
 #include "base/utf8.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one poll watches. Pages depend on few interests, so lists are searched from the front. */
+/* The interests that a poll waits for. A page depends on few interests, so the lists are searched linearly. */
 #include "page/interest_set.h"
 
 #include "page/page.h"
@@ -12,7 +12,7 @@ static const apr_array_header_t *deps_of(const vault_state_t *base, int method)
     return APR_ARRAY_IDX(base->methods, method, vault_method_t).deps;
 }
 
-/* Methods that share an interest are counted twice here, but a page holds no more than WAITS_MAX. */
+/* An interest of several methods is counted several times here, but a page holds no more than WAITS_MAX. */
 unsigned vault_interest_set_max(const vault_state_t *base)
 {
     unsigned max = 1;

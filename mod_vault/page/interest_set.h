@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file interest_set.h
- * What one poll watches: the interests behind the committed states of its pages, and whether any has moved since.
+ * The interests that a poll waits for: those of the states of its pages. Tells whether any of them has moved
+ * since the state was read.
  *
- * The order is always list, attach (waiters.h), arm, then ask: a notify between any two of these rings the bell or has moved the
- * stamp that is asked about.
+ * The order is always: list the interests, attach the poll (waiters.h), arm the interests, compare. A notify
+ * between any two of these steps either wakes the poll or has moved the stamp that is compared.
  *
- * A watch belongs to the thread that owns the poll.
+ * A set belongs to the thread that owns the poll.
  */
 #ifndef VAULT_INTEREST_SET_H
 #define VAULT_INTEREST_SET_H

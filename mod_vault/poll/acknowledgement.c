@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes an acknowledgement, and tells the feeds that wait for one. */
+/* Handles an acknowledgement, and reports it to the feeds that wait for one. */
 #include "poll/acknowledgement.h"
 
 #include "poll/answer.h"
 #include "request/reply.h"
 #include "server/server.h"
 
-/* Acknowledge one page; its page is told nothing but what is wrong. */
+/* Acknowledges one page. The answer mentions the page only if there is an error. */
 static void acknowledge(vault_poll_page_t *page, request_rec *r, const vault_asked_t *asked, apr_pool_t *pool)
 {
     vault_state_t *base;

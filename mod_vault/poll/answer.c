@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a poll says of its pages. A poll of one page says it by its status, since that is what any client understands; with several pages
- * each has a status of its own. */
+/* The answer to a poll. For one page the HTTP status tells its status, which any client understands; for
+ * several pages each has a status of its own in the JSON. */
 #include "poll/answer.h"
 
 #include "base/json_text.h"
@@ -57,7 +57,7 @@ static json_t *status_of(const vault_poll_page_t *page)
     }
 }
 
-/* All but the brace at its end. */
+/* Writes all but the closing brace. */
 static void write_news(vault_json_text_t *t, vault_poll_page_t *page)
 {
     vault_json_text_raw(t, "{\"seq\":");
@@ -70,7 +70,8 @@ static void write_news(vault_json_text_t *t, vault_poll_page_t *page)
     }
 }
 
-/* The id of a page that is there is of hexadecimal digits; any other is as the client has it. */
+/* The id of an existing page consists of hexadecimal digits and needs no escapes; any other id is repeated as
+ * the client has sent it. */
 static void write_poll_page(vault_json_text_t *t, vault_poll_page_t *page)
 {
     json_t *status;
@@ -135,7 +136,7 @@ static char *write_several(const vault_poll_pages_t *pages)
     return vault_json_text_end(&t);
 }
 
-/* One page that has no news. */
+/* Answers a poll for one page that has no updates. */
 static int answer_status(request_rec *r, const vault_poll_page_t *page)
 {
     switch (page->status) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file answer.h
- * What a poll says of its pages, in JSON: for one page, for several, and as an event of a stream. docs/protocol.md has the forms.
+ * The answer to a poll in JSON: for one page, for several pages, and as an event of a stream. docs/protocol.md
+ * describes the formats.
  *
  * Thread: the one that owns the request.
  */
@@ -10,37 +11,39 @@
 
 #include "poll/poll_pages.h"
 
-/** What a client is told that was refused at a limit: to try again after so many seconds. */
+/** A client that was refused at a limit is told to try again after so many seconds. */
 #define VAULT_RETRY_AFTER 5
 
-/** Has the page something to say? */
+/** Has the page something to answer: updates, or an end? */
 int vault_answer_has(const vault_poll_page_t *page);
 
-/** How the page stands, with the page's id: {page, seq, updates} or {page, status, …}.
- * @return JSON in one line, for vault_text_free(); NULL: there is no memory. The answer then fails, and is made again */
+/** The status of a page with its id: {page, seq, updates} or {page, status, …}.
+ * @return one line of JSON, for vault_text_free(); NULL: out of memory. The answer then fails, and the next
+ *         poll gets it again */
 char *vault_answer_poll_page(vault_poll_page_t *page);
 
-/** News as events of an HTML stream; the last has the number of the answer as its id.
- * @return for vault_text_free(); NULL: there is no memory */
+/** The updates as events of an HTML stream. The last event has the number of the answer as its id.
+ * @return for vault_text_free(); NULL: out of memory */
 char *vault_answer_events(vault_poll_page_t *page);
 
-/** Count that the page is told how it stands. */
+/** Count the answer that this page gets. */
 void vault_answer_tally(const vault_poll_page_t *page);
 
-/** Answer a poll, of pages of which some have something to say.
- * @param several  it was asked in the form for several pages
- * @param text     gets JSON to be sent by vault_reply_text(), with 200: when the poll has given back its memory, since a client may be slow
- *                 to read. It is counted (unsent.h). NULL: there is nothing to send, no memory for it, or the client has too much
+/** Answer a poll if at least one of its pages has something to answer.
+ * @param several  the poll used the form for several pages
+ * @param text     receives JSON for vault_reply_text() with status 200. The caller sends it after the poll's
+ *                 memory has been freed, since a client may read slowly. It is counted as unsent (unsent.h).
+ *                 NULL: the status is the answer, out of memory, or the client has too many unsent answers
  * @return if there is no text: what the handler returns */
 int vault_answer_pages(request_rec *r, const vault_poll_pages_t *pages, int several, char **text);
 
-/** No news: time is up, or the child that held the poll stops. */
+/** Answer that nothing is new: the time is up, or the child that held the poll stops. */
 int vault_answer_nothing(request_rec *r);
 
-/** The client is gone; the connection must not be used again. */
+/** The client has disconnected; the connection must not be used again. */
 int vault_answer_gone(request_rec *r);
 
-/** A limit was reached. */
+/** Answer that a limit was reached. */
 int vault_answer_refused(request_rec *r, const char *why);
 
 #endif

@@ -43,7 +43,7 @@ int vault_events_begin(vault_stream_t *stream, const vault_poll_pages_t *pages)
     return vault_stream_text(stream, id);
 }
 
-/* -------------------------------------------------------------------- telling */
+/* -------------------------------------------------------------------- writing */
 
 static const char *html_of_status(const vault_poll_page_t *page)
 {

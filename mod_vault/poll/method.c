@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A method is whatever handler the URL has; the filter VAULT_CAPTURE takes its output instead of the browser. */
+/* A method is the handler of any URL of this server. The filter VAULT_CAPTURE collects its output, which does
+ * not go to the browser. */
 #include "poll/method.h"
 
 #include "apr_lib.h"
@@ -18,7 +19,8 @@
 #include "view/page_request.h"
 #include "view/view_conf.h"
 
-/* What a method is asked for, whatever the poll accepts: the integrations of Turbo answer with its media type only to this. */
+/* The Accept header of all methods, whatever the poll's own accepts. The Turbo integrations of frameworks
+ * answer with Turbo's media type only to this. */
 #define ACCEPT "text/vnd.turbo-stream.html, text/html, */*;q=0.1"
 
 static ap_filter_rec_t *capture_filter;
@@ -84,7 +86,7 @@ static int is_blank(const capture_t *c)
     return 1;
 }
 
-/* What the poll's header says of the poll's own response does not hold for the method's. */
+/* Removes the poll's headers that are about the response to the poll. */
 static void replace_poll_headers(request_rec *sub)
 {
     static const char *const names[] = {"If-Match",     "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
@@ -99,7 +101,7 @@ static void replace_poll_headers(request_rec *sub)
     apr_table_setn(sub->headers_in, "Accept", ACCEPT);
 }
 
-/* What the page is, for applications that cannot ask. */
+/* Describes the page to the method's handler by headers. */
 static void tell_page(request_rec *sub)
 {
     const vault_context_t *x = vault_context_get(sub);
@@ -145,9 +147,10 @@ static const char *path_of(const char *url, apr_pool_t *pool)
     return path;
 }
 
-/* The parent of the subrequest: a copy of the poll with two differences. A subrequest takes its memory from its parent's pool, which for
- * the poll would be the connection's memory, kept for as long as the browser waits. And it inherits the request line, from which
- * REQUEST_URI (CGI, FastCGI, WSGI) and THE_REQUEST (mod_rewrite) are made: a front controller would route the poll's URL. */
+/* The parent of the subrequest: a copy of the poll with two differences. First, another pool: a subrequest
+ * allocates from its parent's pool, and the poll's lives as long as the browser waits. Second, the method's
+ * request line: a subrequest inherits it, and REQUEST_URI (CGI, FastCGI, WSGI) and THE_REQUEST (mod_rewrite)
+ * are made from it, so that a front controller would otherwise route the URL of the poll. */
 static request_rec *make_parent(const request_rec *r, const char *url, apr_pool_t *pool)
 {
     request_rec *parent = apr_pmemdup(pool, r, sizeof(*r));
@@ -157,8 +160,9 @@ static request_rec *make_parent(const request_rec *r, const char *url, apr_pool_
     return parent;
 }
 
-/* A method is asked as any other request for its URL is. httpd gives a subrequest the protocol "INCLUDED", which applications do not know, and
- * not the port of the Host header, which becomes SERVER_PORT; mod_rewrite gives it the URL of the main request. */
+/* Makes the subrequest look like a direct request for the URL. httpd sets the protocol of a subrequest to
+ * "INCLUDED", which applications do not know, does not copy the port of the Host header, which becomes
+ * SERVER_PORT, and mod_rewrite uses the URL of the main request. */
 static request_rec *make_request(request_rec *r, const char *url, ap_filter_t *capture, apr_pool_t *pool)
 {
     request_rec *sub = ap_sub_req_method_uri("GET", url, make_parent(r, url, pool), capture);

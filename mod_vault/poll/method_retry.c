@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the methods of a poll, and lets some rest. */
+/* Runs the methods of a poll, and delays those that failed or that run without end. */
 #include "poll/method_retry.h"
 
 #include "apr_strings.h"
@@ -16,11 +16,11 @@
 
 APLOG_USE_MODULE(vault);
 
-/* A method that failed is tried again after this, then twice this, and so on. */
+/* The first delay after a failure; each further failure doubles it, up to the maximum. */
 #define DELAY_FIRST apr_time_from_sec(1)
 #define DELAY_MAX apr_time_from_sec(30)
-/* A method that notifies what it waits for, or waits for something else each time, would run for ever: after so many rounds without
- * news it rests, for DELAY_FIRST or until somebody else notifies. */
+/* A method that notifies its own interest, or waits for another interest each time, would run without end.
+ * After so many rounds without updates it is delayed for DELAY_FIRST, or until another request notifies. */
 #define ROUNDS_MAX 32
 
 static int is_listed(const vault_method_retry_t *retry, const char *url)
@@ -75,7 +75,8 @@ static apr_interval_time_t next_delay(const vault_method_retry_t *retry)
     return !retry->delay ? DELAY_FIRST : retry->delay * 2 < DELAY_MAX ? retry->delay * 2 : DELAY_MAX;
 }
 
-/* A broken method fails for every page that has it: one line a second says so, the others are for who debugs. */
+/* A broken method fails for every page that has it, so the error is logged once a second, and otherwise at
+ * debug. */
 static void report_failure(const vault_method_retry_t *retry, const char *url, const char *why)
 {
     static apr_time_t said;
@@ -86,7 +87,7 @@ static void report_failure(const vault_method_retry_t *retry, const char *url, c
                   vault_page_shorten(url, retry->r->pool), why, (int)apr_time_sec(next_delay(retry)));
 }
 
-/* Level info: visitors who sign out are not an error of the site. */
+/* At level info, because a visitor who signs out is not an error of the site. */
 static void report_refusal(const vault_method_retry_t *retry, const char *url, int status)
 {
     static apr_time_t said;
@@ -99,7 +100,7 @@ static void report_refusal(const vault_method_retry_t *retry, const char *url, i
         vault_page_shorten(url, retry->r->pool), status);
 }
 
-/* What has become of a method. */
+/* The result of running a method. */
 typedef enum end_t { COUNTS, FAILED, REFUSED, LEFT_OUT } end_t;
 
 static end_t fail(vault_method_retry_t *retry, const vault_page_txn_t *txn, const char *url)
@@ -109,7 +110,7 @@ static end_t fail(vault_method_retry_t *retry, const vault_page_txn_t *txn, cons
     return FAILED;
 }
 
-/* Report the refusal to the page once. The method's output is discarded. */
+/* Reports the refusal to the page once, and discards the method's output. */
 static end_t refuse(vault_method_retry_t *retry, vault_context_t *x, const vault_output_t *output,
                     vault_method_round_t *round)
 {
@@ -152,7 +153,7 @@ static int open_calls(const vault_method_retry_t *retry, vault_context_t *x, con
                                  place_of(vault_page_txn_base(x->txn), url)) == APR_SUCCESS;
 }
 
-/* Take over the results of the application's calls into the method. @return as open_calls() */
+/* Takes over the results of the application's external calls into the method. @return as open_calls() */
 static int close_calls(vault_context_t *x, const vault_method_round_t *round)
 {
     vault_state_t *made;
@@ -201,11 +202,12 @@ static end_t run_method(vault_method_retry_t *retry, vault_context_t *x, const c
     else if (!vault_page_txn_end(x->txn, 1)) {
         end = fail(retry, x->txn, url);
     }
-    vault_tally(runs, 1); /* last, so that whoever counts runs finds their failures counted */
+    vault_tally(runs, 1); /* counted last, so that the count of failures is never behind that of runs */
     return end;
 }
 
-/* Each method's memory goes when it has ended, so a round takes no more than its largest one and the answer. */
+/* The memory of each method is freed when it has ended, so a round needs no more memory than its largest method
+ * and the answer. */
 static void run_methods(vault_method_retry_t *retry, vault_context_t *x, vault_method_round_t *round)
 {
     const apr_array_header_t *moved = round->moved;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file method_retry.h
- * Rounds of a poll: the methods that have moved run one after the other, and those that failed, or run on and on, rest
- * for a while. Those that were refused rest as well, for longer, and the page's state remembers it
- * (vault_page_txn_refuse()).
+ * Runs the methods of a poll in rounds: one round runs all methods that have moved, one after the other. A
+ * method that failed, or that runs without end, is delayed before it is tried again. A refused method is
+ * delayed for longer, and the page's state records that (vault_page_txn_refuse()).
  *
  * Thread: the one that owns the request.
  */
@@ -17,39 +17,40 @@
 #include "poll/updates.h"
 #include "server/settings.h"
 
-/** What a poll remembers of its rounds. Zeroed but for the first three. */
+/** The rounds of one poll. Zeroed, except for the first three fields. */
 typedef struct vault_method_retry_t {
     request_rec *r; /* the poll */
     const vault_poll_conf_t *location;
-    apr_time_t came;             /* when the poll came */
-    apr_time_t retry_at;         /* 0: no method rests; else when they run again. Whoever is notified sets it to 0 */
-    apr_interval_time_t delay;   /* how long they rest after a failure */
-    apr_array_header_t *delayed; /* of const char *: their URLs; in r->pool, made at need */
+    apr_time_t came;     /* when the poll arrived */
+    apr_time_t retry_at; /* 0: no method is delayed; otherwise when delayed methods run again. A notify sets it to 0 */
+    apr_interval_time_t delay;   /* the length of the last delay after a failure */
+    apr_array_header_t *delayed; /* the URLs of delayed methods, of const char *; in r->pool, NULL until the first */
     int in_sequence;             /* rounds since the poll last waited */
 } vault_method_retry_t;
 
-/** Does the method of this URL rest now? */
+/** Is the method of this URL delayed now? */
 int vault_method_retry_is_delayed(const vault_method_retry_t *retry, const char *url);
 
-/** One more round is to come.
+/** Count one more round.
  * @param moved  of const char *: the URLs of its methods
- * @return 1 it must not: these methods rest from now on */
+ * @return 1: there were too many without a wait; these methods are delayed, and must not run now */
 int vault_method_retry_too_many(vault_method_retry_t *retry, const apr_array_header_t *moved);
 
-/** One round. The first four are given. */
+/** One round. The caller sets the first four fields. */
 typedef struct vault_method_round_t {
     const vault_ticket_t *ticket; /* of the poll */
     const apr_array_header_t
         *moved;               /* of const char *: the URLs of its methods; what the round needs comes from its pool */
-    vault_updates_t *updates; /* gets what they wrote */
-    vault_answer_budget_t *budget; /* how much that may be */
-    apr_time_t began;              /* by this clock refused methods rest: one request tries all of a round again */
-    unsigned ran;                  /* how many ran */
-    unsigned failed;               /* how many of these failed */
+    vault_updates_t *updates; /* receives the output of the methods */
+    vault_answer_budget_t *budget; /* limits that output */
+    apr_time_t
+        began; /* the time for all refusals of the round, so that the methods refused in it are tried again together */
+    unsigned ran;    /* how many methods ran */
+    unsigned failed; /* how many of these failed */
 } vault_method_round_t;
 
-/** Run the methods; those that fail rest from then on. A method whose output does not fit into the answer, and those after it, stay as they
- * are: they have moved, and run in the next round before the others. */
+/** Run the methods, and delay those that fail. If the output of a method does not fit into the answer, this
+ * method and those after it keep their state and run first in the next round. */
 void vault_method_retry_run(vault_method_retry_t *retry, vault_page_txn_t *txn, vault_method_round_t *round);
 
 #endif

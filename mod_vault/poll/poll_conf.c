@@ -96,7 +96,8 @@ static const char *set_max_answer(cmd_parms *cmd, void *dir, const char *value)
     return vault_conf_size(cmd, value, 1024, (apr_off_t)1 << 30, &part_of(dir)->max_answer);
 }
 
-/* Every poll for as many pages as there may be fits into the least: 32 of 91 bytes each, or 95 with their commas escaped. */
+/* The minimum is enough for a poll for the most pages allowed: 32 of 91 bytes each, or of 95 with escaped
+ * commas. */
 static const char *set_max_poll_body(cmd_parms *cmd, void *dir, const char *value)
 {
     return vault_conf_size(cmd, value, 4096, 1024 * 1024, &part_of(dir)->max_poll_body);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One page at a poll. */
+/* One page of a poll. */
 #include "poll/poll_page.h"
 
 #include "apr_strings.h"
@@ -52,8 +52,8 @@ vault_poll_page_status_t vault_poll_page_take_status(request_rec *r, const vault
     return VAULT_POLL_PAGE_GONE;
 }
 
-/* A poll that its client has given up may come in after the one that the client has sent in its place, on another connection. Of two that a
- * page has, the one whose client is gone is the older. */
+/* A client may give up a poll and send another one on a new connection, and the first may be handled last. If a
+ * page has two polls, the one whose client has disconnected is the older one. */
 static int is_late(request_rec *r, const vault_asked_t *asked)
 {
     return vault_page_is_polled(vault_server->pages, &asked->page, asked->take.now) && vault_redispatch_client_gone(r);
@@ -79,7 +79,7 @@ vault_poll_page_status_t vault_poll_page_take(vault_poll_page_t *page, request_r
     return page->status = VAULT_POLL_PAGE_WAITS;
 }
 
-/* If another poll has the page by now, the look will tell. */
+/* If another poll has taken over the page meanwhile, the next vault_poll_page_read() finds out. */
 void vault_poll_page_stream(const vault_poll_page_t *page)
 {
     vault_page_stream(vault_server->pages, &page->ticket);
@@ -111,7 +111,7 @@ void vault_poll_page_report_acks(vault_ticket_t *ticket, vault_state_t *base, ap
     vault_page_acks_reported(vault_server->pages, ticket);
 }
 
-/* -------------------------------------------------------------------- looking */
+/* ------------------------------------------------------------------- reading */
 
 vault_poll_page_status_t vault_poll_page_read(vault_poll_page_t *page, apr_pool_t *scratch)
 {
@@ -137,20 +137,21 @@ vault_poll_page_status_t vault_poll_page_read(vault_poll_page_t *page, apr_pool_
     return page->status = VAULT_POLL_PAGE_WAITS;
 }
 
-/* Was the page published between the look and the arming? */
+/* Was the page published after it was read and before the interests were armed? */
 static int is_published_now(vault_poll_page_t *page)
 {
     return vault_page_read_base(vault_server->pages, &page->ticket, &page->base, page->moved->pool) == APR_SUCCESS;
 }
 
-/* Was the page's own interest notified between the look and the arming? That notify rang nobody: a stream would wait for room that
- * it has, or keep acks to itself that it is to tell. */
+/* Was the page's own interest notified after the page was read and before the interests were armed? That notify
+ * woke no poll. If it were missed, a stream would wait for room that it has, or would not report
+ * acknowledgements. */
 static int is_told(const vault_poll_page_t *page, const vault_interest_set_t *interests)
 {
     return vault_interest_set_has_moved(interests, page->ticket.interest, page->ticket.heard);
 }
 
-/* The methods to run now. Those that failed or were refused wait for their time. */
+/* Lists the methods to run now, without those that wait for their retry after a failure or a refusal. */
 static void list_moved(vault_poll_page_t *page, const vault_interest_set_t *interests)
 {
     int i;
@@ -198,9 +199,10 @@ apr_time_t vault_poll_page_retry(const vault_poll_page_t *page, apr_time_t at)
     return at;
 }
 
-/* -------------------------------------------------------------------- running */
+/* ------------------------------------------------------------------- running */
 
-/* For the status page (vault_page_note_round). A page that had to stay out altogether is as before: its turn is still to come. */
+/* For the status page (vault_page_note_round()). If no method ran, because the answer was full, the record
+ * stays, so that this page comes first next time. */
 static void note_round(const vault_poll_page_t *page, const vault_method_round_t *round)
 {
     vault_page_last_t last = {
@@ -211,7 +213,7 @@ static void note_round(const vault_poll_page_t *page, const vault_method_round_t
     }
 }
 
-/* Publish what the round has come to. */
+/* Stages or commits the result of the round. */
 static vault_poll_page_status_t publish(vault_poll_page_t *page, vault_state_t *next)
 {
     static apr_time_t said;
@@ -225,7 +227,7 @@ static vault_poll_page_status_t publish(vault_poll_page_t *page, vault_state_t *
         return news ? VAULT_POLL_PAGE_STAGED : VAULT_POLL_PAGE_AGAIN;
     }
     if (rv == APR_EAGAIN) {
-        return VAULT_POLL_PAGE_AGAIN; /* the page was written to from outside: the round does not count */
+        return VAULT_POLL_PAGE_AGAIN; /* another request has written to the page: the round is void */
     }
     if (rv == APR_ECONNABORTED) {
         return VAULT_POLL_PAGE_SUPERSEDED;
@@ -259,7 +261,7 @@ static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_i
     note_round(page, &round);
     next = vault_page_txn_state(txn);
     if (page->retry.r->connection->aborted) {
-        return VAULT_POLL_PAGE_CUT; /* httpd drops what handlers write then, so no output does not mean no news */
+        return VAULT_POLL_PAGE_CUT; /* httpd discards the output after the client has disconnected, so empty output does not mean that nothing is new */
     }
     return publish(page, next);
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file poll_page.h
- * One page at a poll: what the poll may do for it, what it has seen, and the rounds of its methods.
+ * One page of a poll: the state that the poll has read, and the methods that it runs.
  *
- * A poll has a page for each page that it asks for. A turn of the poll takes each page through the same steps:
+ * A poll can ask for several pages (poll_pages.h). Each turn of the poll takes every page through these steps:
  *
- *   look     read the committed state; tell its acks
- *   list     add what it depends on to the poll's watch
- *            (the dispatcher attaches the poll and arms the watch)
- *   compare  has anything moved since what was read?
- *   run      the methods that moved: staged if they wrote anything, else committed
+ *   read     read the committed state; report its acknowledgements to feeds
+ *   list     add the interests of the page to those of the poll
+ *            (the dispatcher then attaches the poll and arms the interests)
+ *   compare  has any interest moved since the state was read?
+ *   run      run the methods whose interests have moved; stage the result if they wrote anything, otherwise commit it
  *
- * Each step says how the page stands. What is wrong with one page is its page's alone.
+ * Each step sets the status of the page. A problem with one page does not affect the others.
  *
  * Thread: the one that owns the request.
  */
@@ -25,68 +25,72 @@
 #include "poll/poll_request.h"
 #include "poll/method_retry.h"
 
-/** How a page stands. */
+/** The result of the last step. */
 typedef enum vault_poll_page_status_t {
-    VAULT_POLL_PAGE_WAITS,      /* nothing has moved */
-    VAULT_POLL_PAGE_MOVED,      /* run, or, without anything in `moved`, look again */
-    VAULT_POLL_PAGE_AGAIN,      /* has run and said nothing, or what it did does not count: look again */
+    VAULT_POLL_PAGE_WAITS,      /* no interest has moved */
+    VAULT_POLL_PAGE_MOVED,      /* run its methods; if `moved` is empty, read it again */
+    VAULT_POLL_PAGE_AGAIN,      /* the methods wrote nothing, or the round is void: read it again */
     VAULT_POLL_PAGE_STAGED,     /* `updates` are staged as answer `seq` */
-    VAULT_POLL_PAGE_GONE,       /* there is no such page any more */
+    VAULT_POLL_PAGE_GONE,       /* the page does not exist */
     VAULT_POLL_PAGE_FORBIDDEN,  /* it belongs to another user */
     VAULT_POLL_PAGE_SUPERSEDED, /* a newer poll has the page */
     VAULT_POLL_PAGE_FULL,       /* the page's state does not fit */
-    VAULT_POLL_PAGE_CUT,        /* the client went while the methods ran: what they did does not count */
-    VAULT_POLL_PAGE_LEFT        /* its stream has told what there was to tell, and goes on without it */
+    VAULT_POLL_PAGE_CUT,        /* the client disconnected while the methods ran: the round is void */
+    VAULT_POLL_PAGE_LEFT        /* a stream has sent the final event of this page, and continues without it */
 } vault_poll_page_status_t;
 
 typedef struct vault_poll_page_t {
-    const char *id; /* of the page, as the poll said it */
+    const char *id; /* as the client has sent it */
     vault_ticket_t ticket;
     vault_method_retry_t retry;
-    vault_poll_page_status_t status; /* as the last step left it */
-    vault_state_t *base;             /* this turn: the committed state; NULL: not published yet */
-    apr_array_header_t *moved;       /* this turn: URLs of the methods to run, of const char * */
-    vault_updates_t updates;         /* this turn: what they wrote */
-    apr_uint64_t seq;                /* the answer last staged; before, what the poll said */
-    apr_uint64_t sent;               /* the answer that a stream has told last; before, what the poll said */
-    int html;                        /* the poll asks for HTML: nobody acknowledges what is told (events.h) */
-    apr_time_t sent_at; /* then: when it told the last answer that does not count as arrived yet; 0: there is none */
+    vault_poll_page_status_t status; /* the result of the last step */
+    vault_state_t *base;       /* this turn: the committed state, or the head of a stream; NULL: not published yet */
+    apr_array_header_t *moved; /* this turn: the URLs of the methods to run, of const char * */
+    vault_updates_t updates;   /* this turn: the output of the methods */
+    apr_uint64_t seq;          /* the answer staged last; before the first, the number that the client has sent */
+    apr_uint64_t
+        sent; /* the answer that a stream has sent last; before the first, the number that the client has sent */
+    int html; /* an HTML stream, whose client sends no acknowledgements (events.h) */
+    apr_time_t sent_at; /* HTML stream: when it sent the last answer that is not assumed to have arrived; 0: none */
 } vault_poll_page_t;
 
-/** Take the page over for the poll `r`. The page is zeroed before, but for `html`. WAITS, GONE or FORBIDDEN. */
+/** Take over the page for the poll `r`. The struct is zeroed, except for `html`. @return WAITS, GONE, FORBIDDEN
+ * or SUPERSEDED */
 vault_poll_page_status_t vault_poll_page_take(vault_poll_page_t *page, request_rec *r, const vault_asked_t *asked);
 
-/** Why a page could not be taken, as vault_page_take() and vault_page_acknowledge() say it; what the admin should know is logged. */
+/** The status for an error of vault_page_take() or vault_page_acknowledge(). Logs what the administrator should
+ * know. */
 vault_poll_page_status_t vault_poll_page_take_status(request_rec *r, const vault_asked_t *asked, apr_status_t rv);
 
-/** WAITS until compared, GONE or SUPERSEDED.
- * @param scratch  as long as the turn */
+/** Read the page's state. @return WAITS until it is compared, GONE or SUPERSEDED
+ * @param scratch  valid during this turn */
 vault_poll_page_status_t vault_poll_page_read(vault_poll_page_t *page, apr_pool_t *scratch);
 
-/** WAITS, MOVED or SUPERSEDED. The watch is armed. */
+/** Compare the armed interests with the state. @return WAITS, MOVED or SUPERSEDED */
 vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const vault_interest_set_t *interests);
 
-/** When a method that was refused may be tried again, if that is before `at`; else `at`. The poll then ends: a method
- * is tried with the credentials of the poll, and those of a poll that waits are as old as it is. The page has been
- * looked at in this turn. */
+/** The earlier of `at` and the time when a refused method may be tried again. The poll ends then, because a
+ * method runs with the credentials of its poll, and those of a waiting poll may be outdated. Call it after
+ * vault_poll_page_read() in the same turn. */
 apr_time_t vault_poll_page_retry(const vault_poll_page_t *page, apr_time_t at);
 
-/** Run what moved. AGAIN, NEWS, GONE, SUPERSEDED, FULL or CUT.
- * @param budget  of the answer; what does not fit stays as it is, and runs in the next round */
+/** Run the methods in `moved`. @return AGAIN, STAGED, GONE, SUPERSEDED, FULL or CUT
+ * @param budget  of the answer; a method whose output does not fit runs in the next round */
 vault_poll_page_status_t vault_poll_page_run(vault_poll_page_t *page, const vault_interest_set_t *interests,
                                              vault_answer_budget_t *budget);
 
-/** The poll is a stream: it goes on from its own answers. */
+/** Answer this page by a stream, which continues from its own answers. */
 void vault_poll_page_stream(const vault_poll_page_t *page);
 
-/** Has the page a page still? */
+/** Does the poll still have this page? */
 int vault_poll_page_is_taken(const vault_poll_page_t *page);
 
-/** The poll is over for this page. */
+/** The poll has ended for this page. */
 void vault_poll_page_leave(const vault_poll_page_t *page);
 
-/** If the committed state owes acks, tell the feeds that wait for that.
- * @param base  what the look gave, the committed state or a stream's head */
+/** If the acknowledgement of the committed state has not been reported yet, report it to the feeds that wait for
+ * it.
+ * @param base  the result of vault_poll_page_read(): the committed state or the head of a stream */
 void vault_poll_page_report_acks(vault_ticket_t *ticket, vault_state_t *base, apr_pool_t *scratch);
 
 #endif

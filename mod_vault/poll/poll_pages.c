@@ -78,8 +78,8 @@ void vault_poll_pages_compare(vault_poll_pages_t *pages, apr_pool_t *scratch)
     }
 }
 
-/* Of the pages that have moved the one whose methods have not run for the longest time; NULL: none. A page that had to stay out of an
- * answer has not run, so it comes before those that were in it. */
+/* The page whose methods have not run for the longest time, among those that have moved; NULL: none. A page
+ * that did not fit into an answer has not run, so it precedes those that did. */
 static vault_poll_page_t *next_moved(const vault_poll_pages_t *pages)
 {
     vault_poll_page_t *found = NULL;
@@ -116,7 +116,7 @@ apr_time_t vault_poll_pages_due(const vault_poll_pages_t *pages, apr_time_t due)
 
     for (i = 0; i < pages->count; i++) {
         apr_time_t retry_at = pages->page[i].retry.retry_at;
-        if (retry_at > now && retry_at < due) { /* methods whose rest is over run in this turn */
+        if (retry_at > now && retry_at < due) { /* later than now: methods whose delay is over run in this turn */
             due = retry_at;
         }
     }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Server-sent events without a thread that waits for the client.
  *
- * A flush bucket would make the core wait until the socket has taken everything. So there is none: the filters are given a piece at a
- * time, the core keeps it, and is then asked to write what the socket takes now, as the MPM does when an answer is complete. A bucket
- * without data follows each piece, since mod_ssl keeps small pieces back until something comes that is no data.
+ * With a flush bucket, httpd's core would block until the socket has taken everything. So this file passes one
+ * piece at a time without a flush bucket. The core keeps it, and is then asked to write what the socket takes
+ * without blocking, as the MPM does with a complete response. A metadata bucket follows each piece, since
+ * mod_ssl holds back small pieces until one arrives.
  *
- * A stream of HTTP/2 has no socket. What is passed goes to mod_http2's buffer, from which the connection's thread takes it as the client
- * opens its window. Who passes more while the buffer is full waits in it, for as long as H2StreamTimeout or Timeout say. So there is
- * never more than one parcel in it: an empty buffer takes a bucket of any length without a wait. That a parcel has been taken shows by
- * its bucket's end, which comes in this thread, the next time that something is passed, if only nothing.
+ * A stream of HTTP/2 has no socket of its own. Its output goes to a buffer of mod_http2, from which the
+ * connection's thread sends as much as the client's flow-control window allows. A thread that writes to a full
+ * buffer blocks there for up to H2StreamTimeout or Timeout. So this file passes at most one parcel at a time:
+ * an empty buffer takes a bucket of any length without blocking. The parcel has been taken when its bucket is
+ * destroyed. That happens in this thread, when it passes something the next time, even an empty brigade.
  */
 #include "poll/stream.h"
 
@@ -23,17 +25,17 @@
 #include "poll/unsent.h"
 #include "request/reply.h"
 
-/* Below what makes the core wait until it has been written (FlushMaxThreshold). */
+/* Less than FlushMaxThreshold, above which the core blocks until data has been written. */
 #define PIECE (16 * 1024)
-/* Over HTTP/2. A client that takes less than this in the time for which a poll waits is dropped. */
+/* HTTP/2: a client that takes less than this within the waiting time of a poll is disconnected. */
 #define PARCEL (64 * 1024)
-/* For clients that ask again by themselves: how long they wait before that, in ms. */
+/* For clients that reconnect by themselves: the delay before they do, in ms. */
 #define BEGINNING "retry: 1000\n: live\n\n"
 #define BEAT ":\n\n"
 
-/* What was given to mod_http2. The bucket may outlive the stream. */
+/* Data that was passed to mod_http2. Its bucket may outlive the stream. */
 typedef struct parcel_t {
-    unsigned holders; /* atomic; the stream, the bucket */
+    unsigned holders; /* atomic; the stream and the bucket */
     char bytes[];
 } parcel_t;
 
@@ -42,9 +44,9 @@ struct vault_stream_t {
     apr_bucket_brigade *bb;
     char *text; /* text.h */
     apr_size_t length, room;
-    apr_size_t taken;      /* of `length`, by the filters */
-    parcel_t *parcel;      /* HTTP/2: the last one, until it is known to be taken */
-    vault_unsent_t unsent; /* what is counted of it */
+    apr_size_t taken;      /* bytes of `length` that the filters have taken */
+    parcel_t *parcel;      /* HTTP/2: the last parcel, until it is known to be taken */
+    vault_unsent_t unsent; /* the part of the text that is counted as unsent */
 };
 
 /* ------------------------------------------------------------------ the bucket */
@@ -207,7 +209,7 @@ static apr_status_t pass_piece(vault_stream_t *s)
     return rv == APR_SUCCESS ? pass(s, create_mark(ba)) : rv;
 }
 
-/* What the core keeps, as the MPM has it written. */
+/* Asks the core to write the data that it keeps, as the MPM does. */
 static apr_status_t write_kept(conn_rec *c)
 {
     ap_filter_t *f = last_filter(c);
@@ -234,7 +236,7 @@ static apr_status_t push_to_socket(vault_stream_t *s)
 
 /* -------------------------------------------------------------- to mod_http2 */
 
-/* In this thread, or in the connection's when the request is over. */
+/* Runs in this thread, or in the connection's thread after the request has ended. */
 static void bucket_goes(void *bytes)
 {
     let_go((parcel_t *)((char *)bytes - offsetof(parcel_t, bytes)));
@@ -258,7 +260,7 @@ static apr_status_t pass_parcel(vault_stream_t *s)
     return rv == APR_SUCCESS ? pass(s, apr_bucket_flush_create(ba)) : rv;
 }
 
-/* Pass nothing: mod_http2 then gives up what the connection has taken. */
+/* Passes an empty brigade, upon which mod_http2 destroys the buckets that the connection has taken. */
 static apr_status_t look_for_taken(vault_stream_t *s)
 {
     conn_rec *c = s->r->connection;
@@ -277,7 +279,7 @@ static apr_status_t look_for_taken(vault_stream_t *s)
     return APR_SUCCESS;
 }
 
-/* With nothing to say it does not matter whether the last parcel has been taken. */
+/* Checks the last parcel only if there is more to send. */
 static apr_status_t push_to_http2(vault_stream_t *s)
 {
     apr_status_t rv = s->parcel && s->taken < s->length ? look_for_taken(s) : APR_SUCCESS;

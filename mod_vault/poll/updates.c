@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What methods wrote, as JSON or as server-sent events. */
+/* The output of methods, as JSON or as server-sent events. */
 #include "poll/updates.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ static void write_refused(vault_json_text_t *t, const vault_refused_t *refused)
     vault_json_text_raw(t, "}");
 }
 
-/* A NUL would end the text; a parser of HTML makes this character of it. */
+/* A NUL would end the text. HTML parsers replace it by this character. */
 static void write_line(vault_json_text_t *t, const char *line, const char *end)
 {
     const char *nul;
@@ -59,7 +59,7 @@ static void write_line(vault_json_text_t *t, const char *line, const char *end)
     vault_json_text_raw(t, "\n");
 }
 
-/* A line of an event stream ends with CR, LF, or both. The client puts LF between the lines of an event's data. */
+/* A line of an event stream ends with CR, LF, or both. The client joins the data lines of an event with LF. */
 static void write_lines(vault_json_text_t *t, const char *text, apr_size_t length)
 {
     const char *end = text + length, *line = text, *p;
@@ -88,7 +88,7 @@ int vault_answer_budget_allows(vault_answer_budget_t *budget, apr_size_t length)
     return !budget->full;
 }
 
-/* Charge the budget with what was written after `before`, or take it back. */
+/* Charges the budget for the text written after `before`, or removes that text. */
 static int charge(vault_json_text_t *t, apr_size_t before, vault_answer_budget_t *budget)
 {
     if (!vault_answer_budget_allows(budget, t->length - before)) {
@@ -99,7 +99,7 @@ static int charge(vault_json_text_t *t, apr_size_t before, vault_answer_budget_t
     return 1;
 }
 
-/* Neither form of a text is shorter than the text. */
+/* Both formats of a text are at least as long as the text itself. */
 int vault_updates_add(vault_updates_t *u, const vault_output_t *output, vault_answer_budget_t *budget)
 {
     apr_size_t before = u->text.length;

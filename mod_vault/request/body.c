@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads without waiting first, then within limits of number and of time. */
+/* Reads bodies without blocking first, and then within limits of threads and time. */
 #include "request/body.h"
 
 #include <string.h>
@@ -20,31 +20,32 @@
 
 APLOG_USE_MODULE(vault);
 
-/* Room for a body to begin with: as much as one read gives. */
+/* The initial capacity for a body: what one read returns. */
 #define ROOM HUGE_STRING_LEN
 #define TIME_MAX apr_time_from_sec(10)
 #define TIME_PER_BYTE apr_time_from_msec(1)
 #define RETRY_AFTER "2"
-/* So many a client may have in any case. */
+/* A client may always have this many. */
 #define CLIENT_LEAST 2
 
 typedef struct body_t {
     request_rec *r;
-    char *text; /* `room` bytes and one for the NUL; NULL: what comes is discarded */
+    char *text; /* `room` bytes and one for the NUL; NULL: the body is discarded */
     apr_size_t length, room, max;
     apr_pool_t *pool;
-    int waits;                   /* is one of `waiting` */
-    vault_client_row_t client;   /* where its client has it counted; 0: nowhere */
-    apr_time_t begin;            /* of waiting */
-    apr_socket_t *socket;        /* NULL: shared with other requests, by HTTP/2 */
-    apr_interval_time_t timeout; /* of the socket, before */
+    int waits;                   /* is this thread counted in `waiting` */
+    vault_client_row_t client;   /* the row where its client is counted; 0: none */
+    apr_time_t begin;            /* when it began to wait */
+    apr_socket_t *socket;        /* NULL: the connection is shared with other requests (HTTP/2) */
+    apr_interval_time_t timeout; /* the timeout that the socket had before */
 } body_t;
 
 static unsigned waiting; /* atomic: threads of this child that wait for a body */
 
 /* ------------------------------------------------------------------ the limits */
 
-/* Half of the threads. A process that has one serves one connection: its number is the limit. */
+/* Half of the threads of a child. Where a child is one process with one thread, the number of processes is the
+ * limit. */
 static unsigned most_waiting(void)
 {
     int threads = 1;
@@ -53,8 +54,8 @@ static unsigned most_waiting(void)
     return threads > 1 ? (unsigned)threads / 2 : 1;
 }
 
-/* A client may have half of that half, in all children together. Where a child is one thread (prefork), a quarter of the
- * children. */
+/* One client may have half of that, over all children together; with one thread in each child (prefork), a
+ * quarter of the children. */
 static unsigned most_of_client(unsigned most)
 {
     int children = 0;
@@ -66,7 +67,7 @@ static unsigned most_of_client(unsigned most)
     return most > CLIENT_LEAST * 2 ? most / 2 : CLIENT_LEAST;
 }
 
-/* A child without a slot cannot count for a client: the limit of the child alone holds there. */
+/* A child without a slot cannot count for a client, so only its own limit applies there. */
 static int client_may(body_t *body, unsigned most)
 {
     vault_client_claim_t claim = {.id = vault_client_of(body->r),
@@ -78,7 +79,7 @@ static int client_may(body_t *body, unsigned most)
     return !vault_server->slot || vault_clients_take(vault_server->clients, &body->client, &claim) == APR_SUCCESS;
 }
 
-/* @return whether it is one of `waiting` now */
+/* @return 1: this thread is counted in `waiting`; 0: the client or the child is at its limit */
 static int enter(body_t *body, unsigned most)
 {
     if (!client_may(body, most)) {
@@ -92,7 +93,7 @@ static int enter(body_t *body, unsigned most)
     return 0;
 }
 
-/* @return APR_SUCCESS: this thread may wait, and stop_waiting() ends that; APR_EAGAIN: too many do */
+/* @return APR_SUCCESS: this thread may wait; call stop_waiting() afterwards. APR_EAGAIN: too many threads wait */
 static apr_status_t begin_waiting(body_t *body)
 {
     static apr_time_t said;
@@ -114,7 +115,7 @@ static apr_status_t begin_waiting(body_t *body)
     return APR_EAGAIN;
 }
 
-/* Before each wait. */
+/* Called before each wait. */
 static apr_status_t bound_wait(const body_t *body)
 {
     apr_interval_time_t left = body->begin + TIME_MAX + (apr_interval_time_t)body->length * TIME_PER_BYTE - vault_now();
@@ -140,7 +141,7 @@ static void stop_waiting(body_t *body)
 
 /* -------------------------------------------------------------------- reading */
 
-/* Grows as the body comes, so that a large limit costs nothing where bodies are small. */
+/* The buffer grows with the body, so that a large limit costs nothing where bodies are small. */
 static apr_status_t append(body_t *body, const char *data, apr_size_t n)
 {
     if (!body->text) {
@@ -164,7 +165,7 @@ static apr_status_t append(body_t *body, const char *data, apr_size_t n)
     return APR_SUCCESS;
 }
 
-/* Appends what came. @return APR_EOF: this was the last of it; APR_EAGAIN: there is no more now */
+/* Appends what has arrived. @return APR_EOF: the body is complete; APR_EAGAIN: no more data is available now */
 static apr_status_t read_part(body_t *body, apr_bucket_brigade *bb)
 {
     apr_read_type_e block = body->waits ? APR_BLOCK_READ : APR_NONBLOCK_READ;
@@ -180,7 +181,7 @@ static apr_status_t read_part(body_t *body, apr_bucket_brigade *bb)
         if (APR_BUCKET_IS_EOS(b)) {
             return APR_EOF;
         }
-        /* A filter has taken it from the connection: it is here, or about to be. */
+        /* A filter has read the data from the connection already, or is about to. */
         if (APR_BUCKET_IS_METADATA(b) || (rv = apr_bucket_read(b, &data, &n, APR_BLOCK_READ)) != APR_SUCCESS) {
             continue;
         }
@@ -189,7 +190,7 @@ static apr_status_t read_part(body_t *body, apr_bucket_brigade *bb)
     return rv;
 }
 
-/* @return APR_EOF: all of it is here */
+/* @return APR_EOF: the body is complete */
 static apr_status_t read_all(body_t *body)
 {
     apr_bucket_brigade *bb = apr_brigade_create(body->pool, body->r->connection->bucket_alloc);

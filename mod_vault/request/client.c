@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names the client of a request, and compares what it has with its limits. */
+/* Identifies the client of a request, and compares its usage with its limits. */
 #include "request/client.h"
 
 #include <netinet/in.h>
@@ -11,10 +11,11 @@
 #include "request/realm.h"
 #include "server/server.h"
 
-/* What a page takes of the memory before it has a state, at most. */
+/* The most memory that a page takes before it has a state. */
 #define SMALL 512
 
-/* An address of IPv4 comes as one of IPv6 (::ffff:192.0.2.1) where httpd accepts both on one socket, as by "Listen 80". */
+/* If httpd accepts both protocols on one socket, as with "Listen 80", an IPv4 address arrives as
+ * ::ffff:192.0.2.1. */
 static int is_ipv6(const apr_sockaddr_t *address)
 {
     return address && address->ipaddr_len == (apr_socklen_t)sizeof(struct in6_addr) &&
@@ -32,7 +33,8 @@ const char *vault_client_name(request_rec *top, apr_pool_t *pool)
     return apr_pstrcat(pool, "network ", apr_pescape_hex(pool, top->useragent_addr->ipaddr_ptr, 8, 0), NULL);
 }
 
-/* A user's name is another person's on another virtual host or in another realm, where any visitor may have chosen it. */
+/* The same user name on another virtual host or in another realm can belong to another person, and there any
+ * visitor may be able to choose it. */
 vault_client_id_t vault_client_of(request_rec *r)
 {
     request_rec *top = vault_main_request(r);

@@ -12,16 +12,17 @@
 
 #include "shm/client_table.h"
 
-/** Who asks, for the table of clients (client_table.h): the user of this virtual host and realm
- * or, without one, the address. After authentication. */
+/** The client of a request for the table of clients (client_table.h): its user within this virtual host and
+ * realm or, without a user, its address. Call it after authentication. */
 vault_client_id_t vault_client_of(request_rec *r);
 
-/** Who that is, in words: the user, or the address; of IPv6 the network, of which one customer has at least 2^64 addresses.
+/** The client in words: the user name or the address. For IPv6 it is the network, since one customer has at
+ * least 2^64 addresses.
  * @param top  the main request */
 const char *vault_client_name(request_rec *top, apr_pool_t *pool);
 
-/** Which limit its client has reached, for a page to be made or for so many bytes: for the log, after a refusal.
- * @return the directive and its value, in the request's pool; NULL: none */
+/** The limit of its client that prevents a new page, or a state of so many bytes. For the log, after a refusal.
+ * @return the directive and its value, in the request's pool; NULL: no limit has been reached */
 const char *vault_client_limit(request_rec *r, apr_size_t bytes);
 
 #endif

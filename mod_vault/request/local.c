@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request is local if its user agent has an address of this machine, and either no header says that it has come through a proxy or
- * a module such as mod_remoteip has found out which user agent is behind the proxy. That module puts an address of its own into
- * useragent_addr, in post_read_request, long before authorization.
+/* A request is local if its user agent has an address of this machine, and one of two things holds: no header
+ * shows that a proxy has forwarded it, or a module such as mod_remoteip has identified the user agent behind
+ * the proxy. Such a module stores its own address in useragent_addr, in post_read_request, long before
+ * authorization.
  *
- * A proxy that adds no header at all cannot be told from a local client: docs/operating.md says what to do then.
+ * A proxy that adds no header cannot be told from a local client; docs/operating.md says what to do then.
  */
 #include "request/local.h"
 
@@ -19,7 +20,7 @@ APLOG_USE_MODULE(vault);
 
 static apr_ipsubnet_t *loopback4, *loopback6; /* const after registration */
 
-/* Does a header say that the request was passed on? @return its name, or NULL */
+/* @return the name of the header that shows that a proxy has forwarded the request; NULL: none does */
 static const char *passed_on_by(const request_rec *r)
 {
     static const char *const names[] = {"Forwarded", "Via", "X-Real-IP"};

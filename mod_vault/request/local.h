@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file local.h
- * `Require vault-local`: requests of this machine that no proxy has passed on.
+ * `Require vault-local` admits requests of this machine that no proxy has forwarded.
  *
- * `Require local` looks at the address of the connection alone, so behind a proxy on the same machine every visitor is local.
+ * `Require local` checks only the address of the connection, so behind a proxy on the same machine every
+ * visitor would be local.
  */
 #ifndef VAULT_LOCAL_H
 #define VAULT_LOCAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file main_request.h
- * The request of the client, of which others are subrequests.
+ * The main request, which the client has sent, of a subrequest.
  */
 #ifndef VAULT_MAIN_REQUEST_H
 #define VAULT_MAIN_REQUEST_H

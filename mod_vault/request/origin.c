@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By headers that browsers set and scripts cannot.
+/* Decides by headers that browsers set and scripts cannot.
  *
- * A browser asks before it sends a request of another origin that is not simple (Fetch standard, "CORS-preflight"): OPTIONS, without
- * cookies or login, so that question must be answered before httpd asks for a user. What was let in for that reason alone gets no
- * further than our answer.
+ * Before a browser sends a request to another origin that is not simple, it asks by OPTIONS ("CORS-preflight"
+ * in the Fetch standard), without cookies or login. So that question must be answered before httpd asks for a
+ * user. A request that was admitted for that reason alone reaches no other handler than this module's.
  */
 #include "request/origin.h"
 
@@ -24,16 +24,16 @@
 
 APLOG_USE_MODULE(vault);
 
-/* How long a browser may believe an answer to its question, in seconds. */
+/* How long a browser may cache the answer to a preflight, in seconds. */
 #define BELIEVED "600"
-/* What vault.js and server-sent events send beyond what every request may have. */
+/* The request headers of vault.js and of server-sent events that CORS does not allow by default. */
 #define HEADERS "Content-Type, Last-Event-ID, X-Vault-Page"
-/* What they read beyond what every answer shows. */
+/* The response headers that they read and that CORS does not expose by default. */
 #define EXPOSED "Retry-After, Vault-Superseded"
 #define LET_IN "vault-preflight"
 #define BEFORE_QUEUES (APR_HOOK_REALLY_FIRST - 10)
 
-/* The scheme is left out: behind a proxy that does TLS it is not this server's. */
+/* Compares without the scheme: behind a proxy that terminates TLS, this server's scheme differs. */
 static int is_host(const char *origin, const char *host)
 {
     const char *end = ap_strstr_c(origin, "://");
@@ -47,15 +47,17 @@ const char *vault_origin_page(const request_rec *r)
     const char *end = referer ? ap_strstr_c(referer, "://") : NULL;
     apr_size_t length = host ? strlen(host) : 0;
 
-    /* "//" would begin another host's URL. */
+    /* "//" would begin the URL of another host. */
     return end && length && !ap_cstr_casecmpn(end + 3, host, length) && end[3 + length] == '/' && end[4 + length] != '/'
                ? end + 3 + length
                : NULL;
 }
 
-/* Sec-Fetch-Site counts first: the browser has compared the origins itself, whatever proxies made of Host. Browsers omit it over plain HTTP,
- * except to localhost, and old ones always; but they send Origin with every request that is not GET or HEAD, "null" from a page without
- * one. What has neither no browser has sent for another page: it carries the cookies of its own sender alone. */
+/* Sec-Fetch-Site decides if it is there: the browser has compared the origins itself, so a proxy that changes
+ * Host does not matter. Over plain HTTP, except to localhost, browsers omit it, and old browsers never send it.
+ * But they send Origin with every request other than GET and HEAD, with the value "null" from a page without an
+ * origin. A request with neither header was not sent by a browser for a page of another site, so it carries
+ * only its own sender's cookies. */
 int vault_origin_is_same(const request_rec *r)
 {
     const char *site = apr_table_get(r->headers_in, "Sec-Fetch-Site");
@@ -69,7 +71,7 @@ int vault_origin_is_same(const request_rec *r)
 
 /* -------------------------------------------------------------- configuration */
 
-/* A wildcard or a list in the place of a host would match nothing. */
+/* A wildcard or a list in place of a host would never match. */
 static int is_hostname(const char *name)
 {
     while (apr_isalnum(*name) || (*name && strchr(".-_:", *name))) {
@@ -119,14 +121,14 @@ static int has_credentials(const request_rec *r)
     return r->user || apr_table_get(r->headers_in, "Cookie") || apr_table_get(r->headers_in, "Authorization");
 }
 
-/* The question before a request, not the request. */
+/* Is this a preflight request? @return the method that it asks for, or NULL */
 static const char *preflight_for(const request_rec *r)
 {
     return r->method_number == M_OPTIONS ? apr_table_get(r->headers_in, "Access-Control-Request-Method") : NULL;
 }
 
-/* The origin by which the browser may show the answer: the one that asks, "*", or NULL: none. Whoever is in the list may come with the
- * visitor's cookies; any other, where there is "*", only without. */
+/* The value of Access-Control-Allow-Origin: the origin of the page, "*", or NULL for none. Origins in the list
+ * may use the visitor's cookies; if the list has "*", all others may send requests without them. */
 static const char *shown_to(const request_rec *r, const apr_array_header_t *origins)
 {
     const char *origin = apr_table_get(r->headers_in, "Origin");
@@ -140,7 +142,7 @@ static const char *shown_to(const request_rec *r, const apr_array_header_t *orig
     return is_listed(origins, "*") && !has_credentials(r) ? "*" : NULL;
 }
 
-/* Headers that outlive whatever happens to the answer. */
+/* In err_headers_out, so that error responses have these headers, too. */
 static void show_to(request_rec *r, const char *origin)
 {
     apr_table_setn(r->err_headers_out, "Access-Control-Allow-Origin", origin);
@@ -159,7 +161,7 @@ static int answer_preflight(request_rec *r, const char *methods)
     return vault_reply_nothing(r);
 }
 
-/* Of the administrator's interest only when it should have been let in. */
+/* Logged for the administrator, who may have meant to allow the origin. */
 static int refuse(request_rec *r)
 {
     const char *origin = apr_table_get(r->headers_in, "Origin");
@@ -197,7 +199,8 @@ int vault_origin_admit(request_rec *r, const char *methods, int harmless)
 
 /* ----------------------------------------------------------------- before login */
 
-/* No cookies and no login come with the question, so Require cannot be met. The answer tells nothing but what is configured. */
+/* A preflight has no cookies and no login, so it cannot satisfy Require. The answer tells only what is
+ * configured. */
 static int let_in(request_rec *r)
 {
     const apr_array_header_t *origins = vault_request_conf_of(r)->origins;
@@ -209,7 +212,7 @@ static int let_in(request_rec *r)
     return OK;
 }
 
-/* Before any other handler: the question is for ours. */
+/* A preflight that was admitted without a login must not reach any other handler. */
 static int keep_from_others(request_rec *r)
 {
     const vault_own_handler_t *own = vault_own_handler(r);
@@ -224,8 +227,9 @@ static int is_safe(const request_rec *r)
     return r->method_number == M_GET || r->method_number == M_OPTIONS || r->method_number == M_TRACE;
 }
 
-/* Our own handlers ask by vault_origin_admit(). Runs twice: mod_dir may lead a request to another file, and so to other directives, at the end of
- * the fixups, and then both places count. */
+/* The module's own handlers call vault_origin_admit() instead. This hook runs twice: at the end of the fixups
+ * mod_dir can redirect a request to another file, to which other directives apply, and then those of both
+ * count. */
 static int guard(request_rec *r)
 {
     const char *origin;
@@ -243,7 +247,7 @@ static int guard(request_rec *r)
 
 void vault_origin_hooks(void)
 {
-    /* After SetHandler, before mod_dir; and before VaultQosLimit, so that what is refused does not queue. */
+    /* After SetHandler and before mod_dir; also before VaultQosLimit, so that refused requests do not queue. */
     ap_hook_fixups(guard, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_handler(guard, NULL, NULL, BEFORE_QUEUES);
     ap_hook_check_access_ex(let_in, NULL, NULL, APR_HOOK_FIRST, AP_AUTH_INTERNAL_PER_CONF);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of the handlers that have URLs, and the check where those of the whole server may answer. */
+/* The table of the module's handlers that have URLs, and a check where those about the whole server may answer. */
 #include "request/own_handlers.h"
 
 #include "http_log.h"
@@ -30,8 +30,8 @@ const vault_own_handler_t *vault_own_handler(const request_rec *r)
     return NULL;
 }
 
-/* Runs before the module's handlers. The author of an .htaccess file must not open data of the whole server with
- * it. */
+/* Runs before the module's handlers. Otherwise the author of an .htaccess file could open data about the whole
+ * server. */
 static int refuse(request_rec *r)
 {
     static apr_time_t said;

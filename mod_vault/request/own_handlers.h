@@ -15,12 +15,12 @@
 
 typedef struct vault_own_handler_t {
     const char *name;
-    int answers_origins; /* answers pages of those other origins that VaultLongPollOrigin names */
-    int skips_queue;     /* VaultQosLimit does not hold it back: it does no work for the limited application */
-    int of_server; /* shows or changes data of the whole server: answers only where the server's configuration sets it */
+    int answers_origins; /* also answers pages of the origins that VaultLongPollOrigin lists */
+    int skips_queue;     /* is exempt from VaultQosLimit, since it does no work for the limited application */
+    int of_server;       /* shows or changes data of the whole server, so only the server's configuration may set it */
 } vault_own_handler_t;
 
-/** The row of the handler that will answer `r`; NULL: that is a handler of another module. */
+/** The row of the handler that will answer `r`; NULL: a handler of another module. */
 const vault_own_handler_t *vault_own_handler(const request_rec *r);
 
 void vault_own_handler_hooks(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Virtual hosts and realms as numbers: pages in the shared memory name them, over graceful restarts, while server_recs come and go. */
+/* Identifies virtual hosts and realms by numbers. Pages in the shared memory store these numbers, which stay
+ * the same over graceful restarts, while each restart creates new server_recs. */
 #include "request/realm.h"
 
 #include "apr_hash.h"
@@ -12,7 +13,8 @@
 #include "request/main_request.h"
 #include "server/server.h"
 
-/* The key lives as long as the shared memory: the author of an AuthName cannot choose one that has the number of another. */
+/* A hash with a key that lives as long as the shared memory, so that nobody can choose an AuthName whose number
+ * collides with another. */
 static apr_uint64_t number_of(const char *text)
 {
     apr_uint64_t boot = vault_segment_boot(vault_server->segment), key[2] = {boot, ~boot}, number;
@@ -28,7 +30,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Of <VirtualHost A:80 B:80>, in whichever order they are. */
+/* The addresses of <VirtualHost A:80 B:80>, sorted. */
 static const char *addresses_of(const server_rec *s, apr_pool_t *pool)
 {
     apr_array_header_t *list = apr_array_make(pool, 2, sizeof(const char *));
@@ -49,7 +51,8 @@ static const char *name_of(const server_rec *s, apr_pool_t *pool)
     return name;
 }
 
-/* What else tells virtual hosts apart that share name and addresses. If this is the same as well, requests reach the first alone. */
+/* Tells apart virtual hosts with the same name and addresses. If the aliases are the same as well, httpd sends
+ * all requests to the first one. */
 static const char *aliases_of(const server_rec *s, apr_pool_t *pool)
 {
     const char *names = s->names ? apr_array_pstrcat(pool, s->names, ' ') : "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters in, JSON out. */
+/* Parses parameters and writes JSON. */
 #include "request/reply.h"
 
 #include "apr_strings.h"
@@ -33,7 +33,7 @@ int vault_reply_text(request_rec *r, int status, char *text)
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_heap_create(text, length, vault_text_free, ba));
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(ba));
     ap_pass_brigade(r->output_filters, bb);
-    return OK; /* a client that is gone is not this handler's failure */
+    return OK; /* a client that has disconnected is not a failure of this handler */
 }
 
 int vault_reply_json(request_rec *r, int status, json_t *body)
@@ -84,7 +84,7 @@ int vault_reply_allow(request_rec *r, const char *allowed, const char *error)
     if (status != OK) {
         return status;
     }
-    /* Said here, since the core's own 405 adds HEAD and TRACE to what is allowed. */
+    /* Not left to httpd's core, whose 405 would also list HEAD and TRACE as allowed. */
     apr_table_setn(r->headers_out, "Allow", allowed);
     status = vault_reply_error(r, HTTP_METHOD_NOT_ALLOWED, error);
     return status == OK ? DONE : status;
@@ -100,7 +100,7 @@ static void add_field(apr_array_header_t *fields, const char *name, const char *
     f->value = value;
 }
 
-/* `text` is cut up. */
+/* Modifies `text`. */
 static int add_fields(apr_array_header_t *fields, char *text)
 {
     char *rest, *pair;
@@ -139,7 +139,7 @@ static int is_form(const request_rec *r)
            (!type[sizeof(form) - 1] || strchr("; \t", type[sizeof(form) - 1]));
 }
 
-/* A body of another type would be taken for a form without fields. */
+/* Otherwise a body of another type would count as a form without fields. */
 static int expect_no_body(request_rec *r, apr_pool_t *pool)
 {
     char *text;

@@ -38,8 +38,8 @@ const vault_request_conf_t *vault_request_conf_of(const request_rec *r)
 
 /* ----------------------------------------------------------------- directives */
 
-/* Notes the handlers that the server's configuration sets. httpd passes a directive to every module that has one of that name; the core
- * acts on this one. */
+/* Records the handlers that the server's configuration sets. httpd calls every module that has a directive of
+ * this name; the core is the one that acts on it. */
 static const char *set_handler(cmd_parms *cmd, void *dir, const char *name)
 {
     if (!ap_check_cmd_context(cmd, NOT_IN_HTACCESS)) {

@@ -8,17 +8,17 @@
 
 #include "server/conf.h"
 
-/** What the directives of a section say. */
+/** The values of these directives in a section. */
 typedef struct vault_request_conf_t {
-    const char *handler;         /* SetHandler, but of no .htaccess file; NULL: not said */
-    apr_array_header_t *origins; /* VaultLongPollOrigin, of const char *; NULL: not said; empty: Off */
-    int same_origin;             /* VaultSameOrigin; -1: not said */
+    const char *handler;         /* by SetHandler, but not in an .htaccess file; NULL: not set */
+    apr_array_header_t *origins; /* VaultLongPollOrigin, of const char *; NULL: not set; empty: Off */
+    int same_origin;             /* VaultSameOrigin; -1: not set */
 } vault_request_conf_t;
 
 extern const vault_conf_t vault_request_conf;
 extern const command_rec vault_request_directives[];
 
-/** What holds for `r`; NULL: httpd has not looked for its sections. */
+/** The values for `r`; NULL: httpd has not merged the sections of the request yet. */
 const vault_request_conf_t *vault_request_conf_of(const request_rec *r);
 
 #endif

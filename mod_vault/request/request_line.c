@@ -15,7 +15,7 @@
 #include "page/page_name.h"
 #include "request/own_handlers.h"
 
-/* The note with the line as the client has sent it, if it has an id. */
+/* The note that keeps the line as the client has sent it, if it contains an id. */
 #define SENT "vault-request-line"
 
 static void shorten(request_rec *r)
@@ -23,7 +23,7 @@ static void shorten(request_rec *r)
     r->the_request = (char *)vault_page_shorten(r->the_request, r->pool);
 }
 
-/* @return 1 the line had been cut */
+/* @return 1: the line had been cut */
 static int restore(request_rec *r)
 {
     const char *sent = apr_table_get(r->notes, SENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the parts of a request's section, and reads values of directives. */
+/* Finds the configuration of a request, and parses values of directives. */
 #include "server/conf.h"
 
 #include "apr_strings.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file log.h
- * Tags of our log lines: `VLT00012: …`. Unique, never used again, listed in docs/log-messages.md (make check compares).
+ * Tags of the module's log lines: `VLT00012: …`. A tag is unique, is never used again, and is listed in
+ * docs/log-messages.md, which a test of make check compares.
  */
 #ifndef VAULT_LOG_H
 #define VAULT_LOG_H
@@ -11,8 +12,9 @@
 
 #define VLTNO(n) "VLT" #n ": "
 
-/** The level for a line that many requests may cause: `level` once a second, else debug. `said` is the caller's, zero at first.
- * To be asked before the line, not in it: the macros of http_log.h look at their argument more than once. */
+/** The level of a line that many requests can cause: `level` at most once a second, otherwise debug. `said`
+ * belongs to the caller and is zero at first. Call this before the log macro, not in its arguments, since the
+ * macros of http_log.h evaluate them more than once. */
 static inline int vault_log_seldom(apr_time_t *said, apr_time_t now, int level)
 {
     apr_time_t last = __atomic_load_n(said, __ATOMIC_RELAXED);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the MPM and the process, reads what the MPM does not tell, and puts what does not go together into sentences. */
+/* Queries the MPM and the process, reads the directives that the MPM does not expose, and reports settings that
+ * do not fit together. */
 #include "server/mpm_limits.h"
 
 #include <sys/resource.h>
@@ -18,13 +19,13 @@
 
 #define SPARE_DESCRIPTORS 256
 #define FEW 256
-/* A browser with some tabs, and another one. */
+/* Enough for a browser with several tabs, and a second browser. */
 #define CLIENT_LEAST 16
-/* Of a table: from here on it will be full soon. */
+/* A table counts as nearly full above this part of it. */
 #define NEARLY_FULL 0.9
 #define REMEMBERED apr_time_from_sec(3600)
 
-/* The value of a directive that the MPM keeps to itself; 0: not given. */
+/* The value of a directive that the MPM does not expose; 0: it is not configured. */
 static double mpm_number(const char *directive)
 {
     const ap_directive_t *d;
@@ -38,8 +39,9 @@ static double mpm_number(const char *directive)
     return number;
 }
 
-/* A child accepts ThreadsPerChild + idle threads x AsyncRequestWorkerFactor connections, then the whole site stops accepting:
- * stay a tenth below, and leave the threads themselves to the rest of the site. */
+/* A child accepts ThreadsPerChild + idle threads * AsyncRequestWorkerFactor connections. When all children have
+ * that many, the site stops accepting. So polls may take nine tenths of the second term, and the threads
+ * themselves stay for other requests. */
 static unsigned connections_allow(int threads)
 {
     double factor = mpm_number("AsyncRequestWorkerFactor"), most = threads * (factor > 0 ? factor : 2) * 0.9;
@@ -47,7 +49,7 @@ static unsigned connections_allow(int threads)
     return most < 1 ? 1 : most > 1e6 ? 1000000 : (unsigned)most;
 }
 
-/* A waiting poll takes two: the connection and its bell. */
+/* A waiting poll has two descriptors: its connection and the eventfd that wakes it. */
 static unsigned descriptors_allow(void)
 {
     struct rlimit limit;
@@ -158,7 +160,7 @@ static void look_at_waiting(apr_array_header_t *warnings)
     }
 }
 
-/* Children whose threads are idle are retired while they hold polls. */
+/* httpd retires children whose threads are idle, although they hold polls. */
 static void look_at_mpm(apr_array_header_t *warnings)
 {
     int spare = 0, threads = 0, servers = 0;
@@ -182,7 +184,7 @@ static void look_at_room(apr_array_header_t *warnings, const char *what, apr_uin
     }
 }
 
-/* A shortage is over in a moment, and is to be known longer. */
+/* A shortage of passes lasts only a moment, so it is reported for an hour. */
 static void look_at_passes(apr_array_header_t *warnings)
 {
     vault_qos_usage_t usage;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file mpm_limits.h
- * What httpd's own configuration allows, and whether ours goes together with it: for the start, and for `vault-status?check`.
+ * What the configuration of httpd allows, and whether the module's own fits to it. Used at the start and by
+ * `vault-status?check`.
  *
- * Any thread, once the configuration has been read; of a child, after child_init.
+ * Any thread, once the configuration has been read; functions about a child, after child_init.
  */
 #ifndef VAULT_MPM_LIMITS_H
 #define VAULT_MPM_LIMITS_H
@@ -12,34 +13,36 @@
 
 #include "shm/segment.h"
 
-/** How many polls can wait in a child of this MPM. */
+/** How many polls can wait in a child with this MPM. */
 typedef struct vault_mpm_limits_t {
-    unsigned connections; /* as many by the MPM: ThreadsPerChild and AsyncRequestWorkerFactor */
-    unsigned descriptors; /* as many by its open files */
-    unsigned waiting;     /* as many are let wait: VaultMaxWaiting or, without it, the smaller of these */
+    unsigned connections; /* limit by the MPM: ThreadsPerChild and AsyncRequestWorkerFactor */
+    unsigned descriptors; /* limit by the open files of the process */
+    unsigned waiting;     /* the limit in effect: VaultMaxWaiting or, without it, the smaller of the two above */
 } vault_mpm_limits_t;
 
 void vault_mpm_limits_of_child(vault_mpm_limits_t *mpm);
 
-/** How many requests of one client may wait in all children: VaultMaxWaitingPerClient or, without it, a quarter of what can wait. */
+/** How many requests of one client may wait in all children: VaultMaxWaitingPerClient or, without it, a quarter
+ * of all that can wait. */
 unsigned vault_mpm_limits_of_client(const vault_mpm_limits_t *mpm);
 
-/** So few that a site with many pages is better off with other settings? */
+/** Can so few polls wait that a site with many pages needs other settings? */
 int vault_mpm_limits_are_small(const vault_mpm_limits_t *mpm);
 
-/** Where a child is one thread (prefork), what that means for waiting polls, as a sentence; NULL: elsewhere. */
+/** With a process for each request (prefork): a sentence about what that means for waiting polls. NULL with
+ * other MPMs. */
 const char *vault_mpm_limits_prefork(apr_pool_t *pool);
 
-/** Does VaultMaxWaiting ask for more than there can be? */
+/** Is VaultMaxWaiting higher than the limits of a child? */
 int vault_mpm_limits_are_exceeded(const vault_mpm_limits_t *mpm);
 
-/** Children at a time, old generations included. */
+/** The largest number of children at a time, including those of old generations. */
 unsigned vault_mpm_limits_slots(void);
 
-/** Is the configuration another one than the shared memory was made for? */
+/** Has the configuration changed since the shared memory was created? */
 int vault_mpm_limits_have_changed(const vault_limits_t *made_for);
 
-/** What somebody should look at: in the configuration, and how full the tables are.
+/** What the administrator should check: settings that do not fit together, and tables that are nearly full.
  * @return sentences, of const char *; may be empty */
 apr_array_header_t *vault_mpm_limits_warnings(request_rec *r);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file rules.h
- * Directives whose lines are rules: `Directive VALUE [CONDITION]`, both httpd expressions, several lines in one section; or Off.
+ * Directives whose lines are rules: `Directive VALUE [CONDITION]`, both httpd expressions, with several lines
+ * in one section; or Off.
  *
- * A narrower section replaces the rules of the wider one.
+ * The rules of an inner section replace those of the outer one.
  */
 #ifndef VAULT_RULES_H
 #define VAULT_RULES_H
@@ -13,7 +14,7 @@
 #include "ap_expr.h"
 
 typedef struct vault_rule_t {
-    ap_expr_info_t *value; /* gives a string */
+    ap_expr_info_t *value; /* evaluates to a string */
     ap_expr_info_t *when;  /* NULL: always */
 } vault_rule_t;
 
@@ -28,9 +29,9 @@ int vault_rules_is_off(const char *value, const char *condition);
 const char *vault_rules_add(cmd_parms *cmd, apr_array_header_t **rules, const char *value, const char *condition,
                             unsigned flags);
 
-/** What a rule gives for a request.
- * @param error  set to why an expression failed; NULL otherwise
- * @return in r->pool; NULL: its condition does not hold, or it failed */
+/** Evaluate a rule for a request.
+ * @param error  set to the reason if an expression failed, otherwise to NULL
+ * @return the value, in r->pool; NULL: the condition does not hold, or an expression failed */
 const char *vault_rule_value(request_rec *r, const vault_rule_t *rule, const char **error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server as this process sees it: child.c fills it in. */
+/* The state of the server in this process. child.c sets it. */
 #include "server/server.h"
 
 static vault_server_t server;

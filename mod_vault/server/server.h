@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file server.h
- * The server as this process sees it, which all files that know httpd share.
+ * The state of the server in this process, shared by all files that know httpd.
  */
 #ifndef VAULT_SERVER_H
 #define VAULT_SERVER_H
@@ -13,14 +13,14 @@
 
 extern module AP_MODULE_DECLARE_DATA vault_module;
 
-/* Who uses a table includes its header. */
+/* Files that use one of these tables include its header. */
 typedef struct vault_clients_t vault_clients_t;
 typedef struct vault_heap_t vault_heap_t;
 typedef struct vault_pages_t vault_pages_t;
 typedef struct vault_qos_t vault_qos_t;
 typedef struct vault_waiters_t vault_waiters_t;
 
-/** The shared tables, and this child's place in them. */
+/** The shared tables, and what this child has. */
 typedef struct vault_server_t {
     vault_segment_t *segment;    /* const after post_config */
     vault_heap_t *heap;          /* const after post_config */
@@ -34,18 +34,18 @@ typedef struct vault_server_t {
     unsigned max_waiting;        /* const after child_init */
     unsigned max_client_waiting; /* const after child_init; in all children */
     apr_pool_t *scratch;         /* const after child_init; parent of short-lived pools of any thread */
-    int can_park;                /* const after child_init: the MPM can wait for us */
-    int ends;                    /* this child ends in a signal handler: call nobody */
+    int can_park;                /* const after child_init: the MPM supports parked connections */
+    int ends;                    /* this child is ending in a signal handler: do not call other modules */
     server_rec *s;               /* const after post_config: for the log outside of requests */
 } vault_server_t;
 
-/** To be read, by any thread. */
+/** Read-only access, for any thread. */
 extern const vault_server_t *const vault_server;
 
-/** The same for child.c, which fills it in, and empties it. */
+/** Write access, for child.c only. */
 vault_server_t *vault_server_set(void);
 
-/** Threads that run handlers and would wait in them (prefork, HTTP/2). Any thread. */
+/** Count threads that run handlers and would wait inside of them (prefork, HTTP/2). Any thread. */
 void vault_server_enter_handlers(void);
 void vault_server_leave_handlers(void);
 int vault_server_in_handlers(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directives on the server as a whole. A bad one stops the start with a sentence that names the directive, the value and what is accepted. */
+/* The server-wide directives. An invalid value stops the start with a sentence that names the directive, the
+ * value and the accepted range. */
 #include "server/settings.h"
 
 #include "apr_strings.h"
@@ -27,13 +28,13 @@ void vault_settings_reset(void)
     settings = defaults;
 }
 
-/* A server-wide number: its place in the settings and its range come with the directive. */
+/* A server-wide number: the variable that it sets, and its range. */
 typedef struct number_t {
     int *place;
     int min, max;
 } number_t;
 
-static int max_pages, max_interests; /* land in settings.limits */
+static int max_pages, max_interests; /* copied into settings.limits */
 
 static const number_t PAGE_TIMEOUT = {&settings.page_timeout, 1, 86400};
 static const number_t CLIENT_PAGES = {&settings.max_client_pages, 1, 1000000};
@@ -73,7 +74,7 @@ static const char *set_memory(cmd_parms *cmd, void *dir, const char *value)
     return error;
 }
 
-/* A server-wide size: its place comes with the directive. */
+/* A server-wide size. The row of the directive names the variable that it sets. */
 static const char *set_client_size(cmd_parms *cmd, void *dir, const char *value)
 {
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);

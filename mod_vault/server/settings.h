@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file settings.h
- * The directives on the server as a whole, and what they come to.
+ * The server-wide directives and their values.
  */
 #ifndef VAULT_SETTINGS_H
 #define VAULT_SETTINGS_H
@@ -15,24 +15,24 @@ typedef struct vault_settings_t {
     int page_timeout;       /* VaultPageTimeout, seconds */
     int max_client_pages;   /* VaultMaxPagesPerClient */
     int max_page_interests; /* VaultMaxPageInterests */
-    int max_waiting;        /* VaultMaxWaiting; 0: what MPM and descriptors allow */
+    int max_waiting;        /* VaultMaxWaiting; 0: the limit of the MPM and of the descriptors */
     int threads;            /* VaultLongPollThreads */
     int runs;               /* VaultLongPollRuns; 0: half of ThreadsPerChild */
 
-    apr_off_t max_client_memory; /* VaultMaxMemoryPerClient, bytes; 0: not said */
-    int max_client_interests;    /* VaultMaxInterestsPerClient; 0: not said */
+    apr_off_t max_client_memory; /* VaultMaxMemoryPerClient, bytes; 0: not configured */
+    int max_client_interests;    /* VaultMaxInterestsPerClient; 0: not configured */
     int max_client_waiting;      /* VaultMaxWaitingPerClient; 0: a quarter of what can wait in all children */
 } vault_settings_t;
 
-/** What holds for this process; const once the configuration has been read. */
+/** The values in effect in this process; const once the configuration has been read. */
 const vault_settings_t *vault_settings(void);
 
-/** How long a page lives that nobody polls. */
+/** How long a page exists without a poll. */
 #define vault_page_idle() apr_time_from_sec(vault_settings()->page_timeout)
 
 extern const command_rec vault_server_directives[];
 
-/** Back to the defaults: before each reading of the configuration. */
+/** Restore the defaults, before the configuration is read. */
 void vault_settings_reset(void);
 
 #endif

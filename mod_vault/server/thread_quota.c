@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts in the children's slots: each child changes its own number, and any child may read all of them. */
+/* Counts in the slots of the children: each child changes its own count only, and reads those of all. */
 #include "server/thread_quota.h"
 
 #include "ap_mpm.h"

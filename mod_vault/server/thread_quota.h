@@ -18,7 +18,7 @@
  * @return 1; 0 the limit is reached: nothing is counted */
 int vault_thread_quota_take(void);
 
-/** The request holds its thread no more. */
+/** The request no longer holds its thread. */
 void vault_thread_quota_release(void);
 
 /** Is the limit reached now? For a decision before the request waits; it may be outdated then. */

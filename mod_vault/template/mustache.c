@@ -20,7 +20,7 @@
 
 /** The longest delimiter in bytes; keeps the search for it linear whatever the template says. */
 #define DELIMITER_MAX 16
-/** So much of a name is repeated in a message. */
+/** Error messages quote at most so many bytes of a name. */
 #define MESSAGE_NAME_MAX 60
 
 typedef vault_mustache_op_t op_t;
@@ -56,7 +56,7 @@ typedef struct compiler_t {
     const char *error;
 } compiler_t;
 
-/* Returns 0, so that a caller can `return fail(…)`. */
+/* @return 0, so that a caller can `return fail(…)` */
 static int fail(compiler_t *c, apr_size_t at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 static int fail(compiler_t *c, apr_size_t at, const char *fmt, ...)
@@ -74,7 +74,7 @@ static int fail(compiler_t *c, apr_size_t at, const char *fmt, ...)
     return 0;
 }
 
-/* A piece of the template for a message: no control characters, not too long, no half of a character at the end. */
+/* A part of the template for an error message: shortened at a character boundary, without control characters. */
 static const char *shown(compiler_t *c, const char *text, apr_size_t len)
 {
     char *copy;
@@ -144,7 +144,7 @@ static void add_text(compiler_t *c, apr_size_t from, apr_size_t to)
     c->flags &= ~(unsigned)INDENT_BEHIND;
 }
 
-/* Copy into the buffer, with a NUL. */
+/* Copies text into the buffer and appends a NUL. */
 static char *keep(compiler_t *c, const char *text, apr_size_t len)
 {
     char *copy = c->buffer + c->used;
@@ -311,7 +311,7 @@ static int compile_tag(compiler_t *c, const tag_t *tag)
     }
 }
 
-/* memmem() is not everywhere; what is looked for is short. */
+/* memmem() is not available everywhere, and the text searched for is short. */
 static const char *find(const compiler_t *c, apr_size_t from, const char *what, apr_size_t len)
 {
     const char *p = c->text + from, *end = c->text + c->len;
@@ -325,7 +325,7 @@ static const char *find(const compiler_t *c, apr_size_t from, const char *what, 
     return NULL;
 }
 
-/* Where the tag whose inside begins at `from` is closed: by the delimiter, where needed with `prefix` before it. */
+/* Finds the end of a tag whose content begins at `from`: the closing delimiter, after `prefix` if there is one. */
 static const char *find_close(const compiler_t *c, apr_size_t from, char prefix)
 {
     char what[DELIMITER_MAX + 1];
@@ -338,7 +338,7 @@ static const char *find_close(const compiler_t *c, apr_size_t from, char prefix)
     return find(c, from, what, c->close_len + 1);
 }
 
-/* Read the tag that opens at `at`. */
+/* Parses the tag that opens at `at`. */
 static int read_tag(compiler_t *c, apr_size_t at, tag_t *tag)
 {
     apr_size_t from = at + c->open_len;
@@ -371,7 +371,7 @@ static int read_tag(compiler_t *c, apr_size_t at, tag_t *tag)
     return 1;
 }
 
-/* Is the tag alone on its line(s)? Then `*next` is the offset of the line that follows. */
+/* Is the tag alone on its line or lines? Then `*next` is the offset of the following line. */
 static int is_standalone(const compiler_t *c, tag_t *tag, apr_size_t *next)
 {
     apr_size_t begin = tag->at, end = tag->end;
@@ -396,7 +396,7 @@ static int is_standalone(const compiler_t *c, tag_t *tag, apr_size_t *next)
     return 1;
 }
 
-/* The text before the tag, less what belongs to a standalone line. */
+/* Adds the text before the tag, without the white space that belongs to a standalone line. */
 static void add_text_before(compiler_t *c, tag_t *tag)
 {
     apr_size_t next = tag->end;

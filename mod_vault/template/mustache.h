@@ -14,20 +14,22 @@
 
 #include "apr_pools.h"
 
-/** Sections in sections, partials in partials: so deep and no deeper. */
+/** The deepest nesting of sections, and of partials. */
 #define VAULT_MUSTACHE_DEPTH_MAX 32
-/** Spans, values, rounds of sections and partials in one rendering. Lists in lists in lists would take for ever. */
+/** The most operations of one rendering: spans, values, iterations of sections, and partials. It bounds the time
+ * that nested loops over lists can take. */
 #ifndef VAULT_MUSTACHE_STEPS_MAX
 #define VAULT_MUSTACHE_STEPS_MAX 20000000
 #endif
 
 typedef struct vault_mustache_t vault_mustache_t;
 
-/** Find a partial while rendering.
- * @return a compiled template that lives until the rendering ends; NULL: there is none, nothing is rendered */
+/** Look up a partial while rendering.
+ * @return a compiled template that stays valid until the rendering ends; NULL: there is none, and nothing is
+ *         rendered for it */
 typedef const vault_mustache_t *(*vault_mustache_partial_fn)(void *baton, const char *name);
 
-/** Receives what is rendered, piece by piece. Anything but APR_SUCCESS ends the rendering with it. */
+/** Receives the output in pieces. A result other than APR_SUCCESS ends the rendering, which returns it. */
 typedef apr_status_t (*vault_mustache_write_fn)(void *baton, const char *text, apr_size_t len);
 
 /** Compile.

@@ -3,8 +3,8 @@
  * @file mustache_render.c
  * Runs compiled Mustache templates over JSON values.
  *
- * Nothing is allocated: sections loop on an array of frames, only partials recurse, indentations are a list on the
- * stack. Who is not inside of an indented partial writes each span in one piece.
+ * Rendering allocates nothing: sections loop on an array of frames, only partials recurse, and indentations
+ * form a list on the stack. Outside of an indented partial, each span is written in one piece.
  */
 #include "template/mustache_ops.h"
 
@@ -19,7 +19,7 @@ typedef vault_mustache_op_t op_t;
 typedef struct frame_t {
     const json_t *value;
     const struct frame_t *up;
-    const json_t *list; /* what is looped over; NULL: no list */
+    const json_t *list; /* the list that the section iterates over; NULL: it is not a list */
     apr_size_t next;    /* index in list */
 } frame_t;
 
@@ -79,10 +79,11 @@ static apr_status_t put_escaped(const render_t *r, const char *text, apr_size_t 
     return status == APR_SUCCESS ? put(r, text, (apr_size_t)(end - text)) : status;
 }
 
-/* The shortest form that reads back as the same number, with a dot whatever the locale says. */
+/* Writes the shortest decimal form that reads back as the same number, with a dot in every locale. */
 static int format_real(char *buffer, apr_size_t size, double value)
 {
-    int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; /* up to DBL_DIG digits, %g drops what is not needed itself */
+    int digits =
+        fabs(value) < DBL_MIN ? 1 : DBL_DIG; /* with up to DBL_DIG digits, %g itself omits those that are not needed */
     char *from, *to;
 
     if (fabs(value) <= 9007199254740992.0 && value == (double)(apr_int64_t)value) {
@@ -113,7 +114,7 @@ static int dump_cb(const char *text, size_t len, void *baton)
 {
     dump_t *dump = baton;
 
-    if (dump->status == APR_SUCCESS) { /* jansson may go on after a failure */
+    if (dump->status == APR_SUCCESS) { /* jansson may continue after a failure */
         dump->status = dump->put(dump->render, text, len);
     }
     return dump->status == APR_SUCCESS ? 0 : -1;
@@ -178,7 +179,8 @@ static apr_status_t put_span(const render_t *r, const op_t *op, const indent_t *
     return status;
 }
 
-/* The first part is looked for from the innermost context outwards, the others only inside of what was found. */
+/* Searches the first part of a dotted name from the innermost context outwards, and the other parts only inside
+ * of what was found. */
 static const json_t *lookup(const frame_t *top, const op_t *op)
 {
     const char *name = op->name;
@@ -260,7 +262,7 @@ static apr_status_t render_partial(render_t *r, const op_t *op, const frame_t *c
     return status;
 }
 
-/* The sections of one template; their number was checked when it was compiled. */
+/* Runs the operations of one template. The compiler has checked that its sections fit into the array of frames. */
 static apr_status_t render(render_t *r, const vault_mustache_t *template, const frame_t *context,
                            const indent_t *indent)
 {

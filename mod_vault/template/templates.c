@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file templates.c
- * A cache of compiled template files that notices when a file changes.
+ * A cache of compiled template files, which detects that a file has changed.
  *
- * Each compiled file has memory of its own and counts who holds it: the table counts as one, each rendering as one; the
- * last to let go frees it. So a changed file is replaced in the table at once, while renderings of the old one go on.
- * The lock is held for looking up and counting only: stat(), reading, compiling, rendering and freeing happen outside.
+ * Each compiled file has its own memory and a count of holders: the table and each rendering hold it, and the
+ * last one to release it frees it. So the table can replace a changed file at once, while renderings of the old
+ * version finish. The lock is held only for lookups and counting; stat(), reading, compiling, rendering and
+ * freeing happen without it.
  */
 #include "template/templates_inside.h"
 
@@ -21,8 +22,9 @@
 #include "apr_thread_mutex.h"
 #include "apr_time.h"
 
-/* Time stamps of files have grains: a tick of the kernel, a second on old file systems. A file read so soon after it
- * changed may change once more and look the same, so what was read then is used once and not found again. */
+/* File timestamps have a granularity: a tick of the kernel, or a second on old file systems. A file that was
+ * read so soon after its last change may change again with the same timestamp. The cache uses such a version
+ * once and then reads the file again. */
 #define GRAIN apr_time_from_msec(1100)
 
 struct vault_templates_t {
@@ -30,7 +32,7 @@ struct vault_templates_t {
     apr_abortfunc_t no_memory;
     apr_thread_mutex_t *lock;
     apr_hash_t *files;          /* lock: by path */
-    vault_template_file_t used; /* lock: only a place in the ring, older than the oldest and newer than the newest */
+    vault_template_file_t used; /* lock; only an anchor in the ring, between the oldest and the newest file */
 };
 
 /* ------------------------------------------------------------------ files */
@@ -41,7 +43,8 @@ static int same_state(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Had it been left alone long enough when it was read? One from the future is believed, or it would never be cached. */
+/* Was the last change old enough when the file was read? A timestamp in the future counts as old, since such a
+ * file could never be cached otherwise. */
 static int is_settled(const vault_template_file_t *file)
 {
     apr_time_t changed = apr_time_from_sec(file->state.st_mtim.tv_sec) + file->state.st_mtim.tv_nsec / 1000;
@@ -59,7 +62,7 @@ static void destroy_files(vault_template_file_t *dead)
     }
 }
 
-/* One holder less; the last one adds it to `dead`. */
+/* Releases one hold. The last one adds the file to `dead`. */
 static void let_go_locked(vault_template_file_t *file, vault_template_file_t **dead)
 {
     if (--file->holders == 0) {
@@ -107,7 +110,7 @@ static vault_template_file_t *hold_locked(vault_templates_t *cache, vault_templa
     return file;
 }
 
-/* The compiled file if it is in `state`, held for the caller; or NULL. */
+/* @return the compiled file if its version is `state`, held for the caller; otherwise NULL */
 static vault_template_file_t *find(vault_templates_t *cache, const char *path, const struct stat *state)
 {
     vault_template_file_t *file;
@@ -121,7 +124,7 @@ static vault_template_file_t *find(vault_templates_t *cache, const char *path, c
     return file;
 }
 
-/* Too many: drop those that nobody renders, the longest unused first. */
+/* Removes the least recently used files that are not being rendered until the table is within its limit. */
 static void evict_locked(vault_templates_t *cache, vault_template_file_t **dead)
 {
     vault_template_file_t *file = cache->used.newer, *newer;
@@ -135,14 +138,14 @@ static void evict_locked(vault_templates_t *cache, vault_template_file_t **dead)
     }
 }
 
-/* Put a file that the caller holds into the table, in place of what is there. */
+/* Inserts a file that the caller holds, and replaces the version in the table. */
 static void insert(vault_templates_t *cache, vault_template_file_t *file)
 {
     vault_template_file_t *old, *dead = NULL;
 
     apr_thread_mutex_lock(cache->lock);
     old = apr_hash_get(cache->files, file->path, APR_HASH_KEY_STRING);
-    if (!old || old->read <= file->read) { /* else another thread has read it later */
+    if (!old || old->read <= file->read) { /* otherwise another thread has read the file later */
         if (old) {
             drop_locked(cache, old, &dead);
         }
@@ -203,7 +206,7 @@ static void compile(vault_template_file_t *file, const char *text, apr_size_t le
 {
     const char *error;
 
-    if (len >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) { /* some editors put a byte order mark there */
+    if (len >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) { /* the byte order mark of some editors */
         text += 3;
         len -= 3;
     }
@@ -221,7 +224,7 @@ static apr_status_t make_file(vault_templates_t *cache, vault_template_file_t **
     if (status != APR_SUCCESS) {
         return status;
     }
-    apr_allocator_max_free_set(apr_pool_allocator_get(pool), 4096); /* what compiling needed goes back */
+    apr_allocator_max_free_set(apr_pool_allocator_get(pool), 4096); /* the memory that compiling has used is returned */
     *made = apr_pcalloc(pool, sizeof **made);
     (*made)->pool = pool;
     (*made)->path = apr_pstrdup(pool, path);
@@ -230,7 +233,7 @@ static apr_status_t make_file(vault_templates_t *cache, vault_template_file_t **
     return APR_SUCCESS;
 }
 
-/* Read and compile; the caller holds what is made. */
+/* Reads and compiles a file. The caller holds the result. */
 static apr_status_t load(vault_templates_t *cache, vault_template_file_t **file, const char *path, const char **error,
                          apr_pool_t *scratch)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file templates.h
- * Template files, compiled once a process and again when the file changes.
+ * Template files, compiled once in each process and again when the file changes.
  *
- * A file counts as changed when its inode, size or modification time (nanoseconds) differ; it is looked at with one stat() a use.
- * A template that is being rendered while its file changes stays alive until the last rendering of it ends.
- * Partials are files beside the template: {{> row}} in /a/list.html is /a/row.html (the extension of the including file); names
- * with a slash or a leading dot are refused, so that data can never reach another folder.
+ * A file has changed when its inode, size or modification time (in nanoseconds) differs; each use costs one
+ * stat(). A rendering keeps the version that it began with until it ends.
+ *
+ * Partials are files in the same folder: {{> row}} in /a/list.html is /a/row.html, with the extension of the
+ * including file. Names that contain a slash or begin with a dot are refused, so that data can never name a
+ * file in another folder.
  */
 #ifndef VAULT_TEMPLATES_H
 #define VAULT_TEMPLATES_H
@@ -15,27 +17,28 @@
 
 /** The largest template file, in bytes. */
 #define VAULT_TEMPLATE_MAX (1024 * 1024)
-/** So many files are kept compiled; then the one that was not used for longest goes. */
+/** The most files that are kept compiled. Beyond that, the least recently used one is removed. */
 #define VAULT_TEMPLATE_FILES_MAX 1000
 
 typedef struct vault_templates_t vault_templates_t;
 
-/** Make an empty cache. Its memory does not come from `pool` (pools only grow); only its end does. */
+/** Create an empty cache. Its memory does not come from `pool`, because pools only grow; the cleanup of `pool`
+ * destroys it. */
 apr_status_t vault_templates_create(vault_templates_t **cache, apr_pool_t *pool);
 
-/** Render the file.
+/** Render a template file.
  * @param path   absolute
  * @param error  on failure a sentence that begins with the path
  * @return APR_SUCCESS
- *         APR_ENOENT or another of the system's  the file cannot be read
- *         APR_EINVAL  a syntax error in it or in a partial
- *         APR_EGENERAL, or what `write` returned
- * Any thread; blocks for the file only. On a failure some of the output may have been written already. */
+ *         APR_ENOENT or another system error: the file cannot be read
+ *         APR_EINVAL: a syntax error in the file or in a partial
+ *         APR_EGENERAL, or a result of `write`
+ * Any thread; blocks only to read files. After a failure, a part of the output may have been written. */
 apr_status_t vault_templates_render(vault_templates_t *cache, const char *path, const json_t *context,
                                     vault_mustache_write_fn write, void *baton, const char **error,
                                     apr_pool_t *scratch);
 
-/** How many files are kept compiled now. Any thread. */
+/** The number of files that are kept compiled now. Any thread. */
 apr_size_t vault_templates_count(vault_templates_t *cache);
 
 #endif

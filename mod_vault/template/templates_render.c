@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Renders a template, whose partials are files beside it: see templates.h. */
+/* Renders a template and its partials: see templates.h. */
 #include "template/templates_inside.h"
 
 #include <string.h>
@@ -7,20 +7,20 @@
 #include "apr_hash.h"
 #include "apr_strings.h"
 
-/* One call of vault_templates_render. */
+/* One call of vault_templates_render(). */
 typedef struct rendering_t {
     vault_templates_t *cache;
     vault_template_file_t *file;
     const char *path;
-    apr_hash_t *partials; /* vault_template_file_t by name, each held until the end; NULL until the first */
+    apr_hash_t *partials; /* vault_template_file_t by name, each held until the end; NULL before the first */
     vault_mustache_write_fn write;
     void *write_baton;
-    apr_status_t status; /* the first failure of a partial or of writing */
+    apr_status_t status; /* the first failure of a partial or of `write` */
     const char *error;
     apr_pool_t *scratch;
 } rendering_t;
 
-/* A partial that has no file. */
+/* Stands for a partial without a file. */
 static vault_template_file_t no_file;
 
 static apr_status_t write_cb(void *baton, const char *text, apr_size_t len)
@@ -38,7 +38,7 @@ static apr_status_t write_cb(void *baton, const char *text, apr_size_t len)
     return r->status;
 }
 
-/* Beside the template, with its extension. */
+/* The path of a partial: the folder and the extension of the template. */
 static const char *partial_path(const rendering_t *r, const char *name)
 {
     const char *base = strrchr(r->path, '/') + 1, *extension = strrchr(base, '.');
@@ -61,7 +61,7 @@ static vault_template_file_t *acquire_partial(rendering_t *r, const char *name)
         return file;
     }
     path = partial_path(r, name);
-    if (!strcmp(path, r->path)) { /* itself, and not a newer one */
+    if (!strcmp(path, r->path)) { /* a template that includes itself gets the version being rendered, not a newer one */
         return r->file;
     }
     status = vault_templates_acquire(r->cache, &file, path, &error, r->scratch);
@@ -72,7 +72,7 @@ static vault_template_file_t *acquire_partial(rendering_t *r, const char *name)
     return file;
 }
 
-/* Each partial is looked up once a rendering, so that its lines do not change half-way. */
+/* A rendering looks up each partial once, so that all uses of it in the output have the same version. */
 static const vault_mustache_t *partial_cb(void *baton, const char *name)
 {
     rendering_t *r = baton;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds or makes what a request is to the module. */
+/* Finds or creates the context of a request. */
 #include "view/context.h"
 
 #include "apr_strings.h"
@@ -51,9 +51,9 @@ void vault_context_end(request_rec *r)
     ap_set_module_config(r->request_config, &vault_module, NULL);
 }
 
-/* A page that was not published by the time its request goes never will be. A child of prefork may end in a signal
- * handler while its thread holds a lock of the shared memory. It would wait for itself, and its parent, which takes
- * these locks as well, for it: there the page is left, and expires. */
+/* A page that its view has not published by the end of the request is removed. In a child of prefork that ends
+ * in a signal handler, the thread may be holding a lock of the shared memory: taking it again would deadlock
+ * this process, and then its parent, which takes these locks, too. In that case the page is left to expire. */
 static apr_status_t drop_page(void *data)
 {
     vault_context_t *x = data;
@@ -91,7 +91,7 @@ apr_status_t vault_context_publish(request_rec *r)
     return rv;
 }
 
-/* Refused views are logged as warnings once a second: whoever fills the table causes many. */
+/* A warning at most once a second: a client that fills the table of pages causes many refused views. */
 static int refused_level(void)
 {
     static apr_time_t said;
@@ -120,8 +120,9 @@ static void say_client_is_full(request_rec *top, const char *limit)
         vault_client_name(top, top->pool), limit);
 }
 
-/* A page that was reserved may have expired since, or been evicted: it is made again. The calls of its application went with it. What they
- * returned is a first view for the page's methods as well, so the page need not know of them. */
+/* Creates the page again if it has expired or has been evicted since it was reserved. The external calls of the
+ * application are lost with it. The new page need not know of them: what they returned counts as the first view
+ * of the page's methods as well. */
 static apr_status_t reserve_page(request_rec *top, vault_context_t *x)
 {
     vault_owner_t owner = vault_realm_owner(top);

@@ -31,7 +31,8 @@ apr_array_header_t *vault_declared(request_rec *r, const apr_array_header_t *rul
 
 /* ------------------------------------------------------------ mod_headers' lines */
 
-/* The header of `Header [always|onsuccess] ACTION NAME …` if it is one that the module reads; NULL: it is not, or it is taken out. */
+/* The name of the header in `Header [always|onsuccess] ACTION NAME …` if the module reads such a header; NULL:
+ * it does not, or the action removes the header. */
 static const char *own_header(const char *args, apr_pool_t *pool)
 {
     static const char *const names[] = {"Vault-Poll", "Vault-Interest", "Vault-Property", "Vault-Notify",
@@ -62,7 +63,7 @@ static const char *remedy(const char *header)
                                                : "a header that the application sends";
 }
 
-/* @return how many were found */
+/* @return the number of such lines */
 static int find_in(const ap_directive_t *d, server_rec *s, apr_pool_t *ptemp)
 {
     int found = 0;

@@ -14,7 +14,7 @@
 #include "httpd.h"
 #include "http_config.h"
 
-/** The values of the rules that hold for `r`, as an array of const char *. Empty values are left out.
+/** The values of the rules whose conditions hold for `r`, as an array of const char *. Empty values are omitted.
  * @param rules      of vault_rule_t; may be NULL
  * @param directive  named in the log line if an expression fails */
 apr_array_header_t *vault_declared(request_rec *r, const apr_array_header_t *rules, const char *directive);

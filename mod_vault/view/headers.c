@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers are complete when the first of an answer comes by, or when httpd writes an answer of its own in its place. The filter
- * VAULT_HEADERS sees the one, the hook insert_error_filter the other. */
+/* Reads the headers of an application when they are complete. That is when the first bucket of the response
+ * passes the filter VAULT_HEADERS, or, if httpd replaces the response by its own, in the hook
+ * insert_error_filter. */
 #include "view/headers.h"
 
 #include "httpd.h"
@@ -29,25 +30,27 @@
 
 APLOG_USE_MODULE(vault);
 
-/* The longest word of Vault-Update. */
+/* The longest value of Vault-Update. */
 #define FORMAT_MAX 32
 
-/* So many places where VaultLongPoll is off, and an application does not know, are told of as warnings. */
+/* A warning is logged for at most so many locations where an application sends the headers but VaultLongPoll is
+ * off. */
 #define TOLD_MAX 64
 
 static ap_filter_rec_t *headers_filter;
-static apr_uint64_t own_told[TOLD_MAX], *told = own_told; /* atomic; the places, 0: none yet */
+static apr_uint64_t own_told[TOLD_MAX],
+    *told = own_told; /* atomic; hashes of the locations that were logged; 0: free */
 
 typedef struct take_t take_t;
 
-/* What one piece of a header does. @return NULL, or a sentence why it cannot */
+/* Applies one item of a header. @return NULL, or a sentence that says why it cannot be applied */
 typedef const char *act_t(take_t *t, const char *piece);
 
 struct take_t {
-    request_rec *r;                 /* the one whose answer it is */
-    vault_context_t *x;             /* of its main request; may be NULL */
-    apr_array_header_t *properties; /* of vault_property_t: to be written to the page that the request comes from */
-    const char *name;               /* of the header */
+    request_rec *r;                 /* the request that is being answered */
+    vault_context_t *x;             /* the context of its main request; may be NULL */
+    apr_array_header_t *properties; /* of vault_property_t: to be written to the page that has sent the request */
+    const char *name;               /* the name of the header */
 };
 
 static int in_method(const take_t *t)
@@ -55,7 +58,7 @@ static int in_method(const take_t *t)
     return t->x && t->x->in_method;
 }
 
-/* Does the answer count for a page? That of an error does not, nor what came of a condition or is a part. */
+/* Does the answer count for a page? Errors, answers to conditional requests and partial answers do not. */
 static int counts(const take_t *t)
 {
     int status = t->r->status;
@@ -89,13 +92,13 @@ static const char *why_no_poll(const take_t *t, apr_status_t rv)
     }
 }
 
-/* A method that is there may be named again by whatever renders both the page and its news. */
+/* A method of the page may be named again by code that renders both the page and its updates. */
 static int has_method(const take_t *t, const char *url)
 {
     return in_method(t) && t->x->txn && vault_state_method(vault_page_txn_state(t->x->txn), url);
 }
 
-/* Does the answer to a page's view add a method? Then the view has a context. */
+/* Is this the answer to a page's view? Only a view has a context here. */
 static int is_view(const take_t *t)
 {
     return t->x && !in_method(t) && !vault_page_request_page(t->r);
@@ -108,7 +111,7 @@ static const char *add_poll(take_t *t, const char *piece)
     return rv == APR_SUCCESS ? NULL : why_no_poll(t, rv);
 }
 
-/* May it add a method at all? */
+/* Can this answer add a method? */
 static int may_add(const take_t *t, const char *piece)
 {
     return counts(t) && !has_method(t, piece) && (t->r->status != HTTP_NO_CONTENT || !is_view(t));
@@ -130,7 +133,7 @@ static const char *act_poll(take_t *t, const char *piece)
     return NULL;
 }
 
-/* A client of the page's own takes the stream: the script must not poll beside it. */
+/* Another client than vault.js takes the stream, so the script must not poll as well. */
 static const char *act_stream(take_t *t, const char *piece)
 {
     const char *refused = may_add(t, piece) ? add_poll(t, piece) : NULL;
@@ -191,7 +194,8 @@ static const char *act_update(take_t *t, const char *piece)
     return NULL;
 }
 
-/* Whatever the status: what has been written has been written. A method that notifies what it waits for would run for ever. */
+/* Applies whatever the status is, since the data has been written. A method must not notify its own interest,
+ * since it would run for ever. */
 static const char *act_notify(take_t *t, const char *piece)
 {
     const char *interest, *wrong = decode(t, piece, &interest);
@@ -204,7 +208,7 @@ static const char *act_notify(take_t *t, const char *piece)
         return wrong;
     }
     rv = vault_notify_limit_send(t->r, interest);
-    if (rv == APR_ENOSPC) { /* nobody could tell the application to come again */
+    if (rv == APR_ENOSPC) { /* the application cannot be told to try again */
         rv = vault_notifier_notify(vault_server->notifier, interest, vault_server->slot);
     }
     return rv == APR_EINVAL ? "the name of an interest has 1 to 200 bytes" : NULL;
@@ -215,18 +219,20 @@ static int has_live_pages(const request_rec *r)
     return vault_view_conf_of(r)->long_poll == 1;
 }
 
-/* Programs that write, such as an application's administration, often lie outside of the locations with live pages. */
+/* Programs that write, for instance the administration of an application, often are outside of the locations
+ * with live pages. */
 static int may_notify(const request_rec *r)
 {
     return vault_announce_conf_of(r)->header != 0;
 }
 
-/* In this order: who takes the updates is known before the script is asked for, the page is made before it gets a property, and an interest created before it can be notified. */
+/* The order matters: whether a stream is used is known before the script is asked for, a page is created before
+ * its properties are set, and an interest is created before it can be notified. */
 static const struct {
     const char *name;
     act_t *act;
     int (*is_accepted)(const request_rec *r);
-    const char *directive; /* that decides this */
+    const char *directive; /* the directive that decides this */
 } headers[] = {
     {"Vault-Stream", act_stream, has_live_pages, "VaultLongPoll"},
     {"Vault-Poll", act_poll, has_live_pages, "VaultLongPoll"},
@@ -239,7 +245,8 @@ static const struct {
 
 /* -------------------------------------------------------------------- taking */
 
-/* A method with a header that says nothing fails: what it meant is not known, and might be what it waits for. */
+/* A method fails if one of its headers is not valid: the header might have named the interest that the method
+ * waits for. */
 static void report(take_t *t, const char *piece, const char *wrong)
 {
     static apr_time_t said;
@@ -284,7 +291,8 @@ static int gather(void *baton, const char *name, const char *value)
     return 1;
 }
 
-/* Of the section of the configuration that `r` was handled in; never 0. By name, since .htaccess is read anew for each request. */
+/* A hash of the configuration section that `r` was handled in; never 0. It is made from the section's name,
+ * since an .htaccess file is parsed anew for each request. */
 static apr_uint64_t place_of(const request_rec *r)
 {
     const core_dir_config *core = r->per_dir_config ? ap_get_core_module_config(r->per_dir_config) : NULL;
@@ -294,7 +302,7 @@ static apr_uint64_t place_of(const request_rec *r)
     return (name << 32 ^ (apr_uint64_t)(apr_uintptr_t)r->server) | 1;
 }
 
-/* Has a child told of that place? Those beyond the last row are told of by nobody. */
+/* Has any child logged a warning for this location? If the list is full, the answer is yes. */
 static int was_told(const request_rec *r)
 {
     apr_uint64_t place = place_of(r), there;
@@ -312,7 +320,7 @@ static int was_told(const request_rec *r)
     return 1;
 }
 
-/* The children share what they have told of. Without that memory each has a list of its own. */
+/* The list is shared by the children. Without shared memory each child has its own. */
 static int share_told(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
 {
     apr_shm_t *shm;
@@ -324,12 +332,13 @@ static int share_told(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, se
     return OK;
 }
 
-/* Without this line an administrator would see no more than pages that are not live. VaultNotify is off only where
- * the administrator has said so, which wants no warning. */
+/* Without this line an administrator would only see that pages are not live. VaultNotify is off only where the
+ * administrator has configured that, so it causes no warning. */
 static void say_off(const take_t *t, const char *directive, int expected)
 {
-    int level =
-        expected || was_told(t->r) ? APLOG_INFO : APLOG_WARNING; /* here, as the macro looks at its argument twice */
+    int level = expected || was_told(t->r)
+                    ? APLOG_INFO
+                    : APLOG_WARNING; /* computed here, since the log macro evaluates its argument twice */
 
     ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00064) "%s of %s does not count: %s is off there", t->name,
                   t->r->uri, directive);
@@ -340,7 +349,8 @@ static int is_accepted_of(const request_rec *r, unsigned i)
     return r->per_dir_config && headers[i].is_accepted(r);
 }
 
-/* Does it count in the answer to `r` or, with `before`, to a request from which httpd was redirected to `r`? */
+/* Is the header accepted in the answer to `r` or, with `before`, in an answer that was redirected internally to
+ * `r`? */
 static int is_accepted(const request_rec *r, int before, unsigned i)
 {
     int accepted = is_accepted_of(r, i);
@@ -351,7 +361,7 @@ static int is_accepted(const request_rec *r, int before, unsigned i)
     return accepted;
 }
 
-/* Take one header out of a table, and act on it if it counts. */
+/* Removes one header from a table, and applies it if it counts. */
 static void take_one(take_t *t, apr_table_t *table, unsigned i, int accepted)
 {
     apr_array_header_t *lists;
@@ -384,8 +394,9 @@ static void take_table(request_rec *r, apr_table_t *table, int before)
     write_properties(&t);
 }
 
-/* A view asks for what VaultPoll names, if its answer can have a page at all: the location has images and style sheets as well. A method waits for
- * what VaultInterest names; where VaultLongPoll is off it would run once and never again, so the log says that. */
+/* Applies VaultPoll and VaultInterest. A view polls the URLs of VaultPoll if its answer can have a page; images
+ * and style sheets of the same location cannot. A method waits for the interests of VaultInterest. Where
+ * VaultLongPoll is off, such a method would run once and never again, which is logged. */
 static void take_declared(request_rec *r)
 {
     const vault_view_conf_t *l = vault_view_conf_of(r);
@@ -422,8 +433,8 @@ static void take_declared(request_rec *r)
     }
 }
 
-/* A request that was redirected inside of the server carries what was said before: its own headers lie with it, those that hold for
- * errors are common to all. */
+/* After an internal redirect, the headers of the earlier requests count as well: each has its own headers_out,
+ * and they share err_headers_out. */
 static void take(request_rec *r)
 {
     request_rec *before;
@@ -465,7 +476,7 @@ static apr_status_t filter_headers(ap_filter_t *f, apr_bucket_brigade *bb)
     return ap_pass_brigade(f->next, bb);
 }
 
-/* A poll has no application that could say something, and every byte of its request is held while it waits. */
+/* The poll handler sends none of these headers, and a filter would use memory for as long as the poll waits. */
 static void insert_headers(request_rec *r)
 {
     if (!r->main && r->handler && !strcmp(r->handler, "vault-poll")) {

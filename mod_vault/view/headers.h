@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file headers.h
- * What an application says in the headers of its answer: Vault-Poll, Vault-Interest, Vault-Notify, Vault-Property, Vault-Update.
+ * The response headers by which an application controls pages: Vault-Poll, Vault-Interest, Vault-Notify,
+ * Vault-Property, Vault-Update.
  *
- * They are taken out of every answer of the server, and do something only where the handler's location has `VaultLongPoll on`. In a
- * view they make a page, and the page's script element is put into its HTML. In a method they are part of its run. In a request of
- * the page's own (page_request.h) they are written to the page.
+ * The module removes them from every response of the server, and applies them only where `VaultLongPoll on`
+ * holds for the handler's location. In a view they create a page, and the page's script element is inserted
+ * into its HTML. In a method they take part in its transaction. In a request that a live page sends
+ * (page_request.h) they write to that page.
  *
  * Thread: the one that owns the request.
  */
@@ -14,11 +16,12 @@
 
 #include "httpd.h"
 
-/** Does a handler say that it has compressed its answer? Scripts of CGI and FastCGI have their headers in r->err_headers_out, where
- * httpd puts what is to stay with an error; all others in r->headers_out. Both count, and what mod_mime has found. */
+/** Has the handler declared that its response is compressed? CGI and FastCGI scripts set their headers in
+ * r->err_headers_out, which httpd keeps for errors, and other handlers in r->headers_out. Both count, and so
+ * does the encoding that mod_mime has found. */
 int vault_headers_say_compressed(const request_rec *r);
 
-/** Take a header out of the answer, whoever has said it. */
+/** Remove a header from the response, from headers_out and from err_headers_out. */
 void vault_headers_unset(request_rec *r, const char *name);
 
 /** Register the hooks and the filter of this file. */

@@ -24,7 +24,8 @@ APLOG_USE_MODULE(vault);
 
 static ap_filter_rec_t *trailers_filter;
 
-/* The application writes the URL of the stream into its HTML. Where there is a key, it asks feeds for the rows of this page. */
+/* The application can write the stream's URL into its HTML. If it has a key, it can also call feeds for the
+ * rows of this page. */
 static void tell_new_page(request_rec *r, const vault_context_t *x)
 {
     char id[VAULT_PAGE_ID_LEN + 1];
@@ -34,7 +35,7 @@ static void tell_new_page(request_rec *r, const vault_context_t *x)
     apr_table_setn(r->headers_in, "Vault-Stream", vault_context_stream_url(r));
 }
 
-/* @return whether there were any */
+/* @return 1: at least one such header was removed */
 static int take_headers(apr_table_t *headers, apr_pool_t *pool)
 {
     const apr_array_header_t *list = apr_table_elts(headers);
@@ -53,8 +54,8 @@ static int take_headers(apr_table_t *headers, apr_pool_t *pool)
     return forged->nelts != 0;
 }
 
-/* mod_proxy passes on no header that `Connection` names, whoever has set it.
- * @return whether any of ours was named */
+/* Removes the module's headers from the names in `Connection`, since mod_proxy would not forward the headers
+ * named there, no matter who has set them. @return 1: at least one name was removed */
 static int take_names(apr_table_t *headers, apr_pool_t *pool)
 {
     const char *names = apr_table_getm(pool, headers, "Connection");
@@ -72,7 +73,7 @@ static int take_names(apr_table_t *headers, apr_pool_t *pool)
     return 1;
 }
 
-/* @return whether there was anything to take */
+/* @return 1: something was removed */
 static int take_forged(apr_table_t *headers, apr_pool_t *pool)
 {
     int taken = take_headers(headers, pool);
@@ -80,7 +81,8 @@ static int take_forged(apr_table_t *headers, apr_pool_t *pool)
     return take_names(headers, pool) || taken;
 }
 
-/* What follows a body in chunks may become headers as well (MergeTrailers), long after the handler has begun. */
+/* Trailers after a chunked body can become request headers, too (MergeTrailers), long after the handler has
+ * begun. */
 static apr_status_t filter_trailers(ap_filter_t *f, apr_bucket_brigade *bb, ap_input_mode_t mode, apr_read_type_e block,
                                     apr_off_t readbytes)
 {
@@ -103,7 +105,7 @@ static apr_status_t filter_trailers(ap_filter_t *f, apr_bucket_brigade *bb, ap_i
     return rv;
 }
 
-/* Before anything looks at the headers. Subrequests have copies of what their request was told. */
+/* Runs before any other code reads the headers. Subrequests have copies of the headers of their main request. */
 static int read_request(request_rec *r)
 {
     if (r->main) {
@@ -124,9 +126,8 @@ static int parse_said(vault_page_t *page, const request_rec *r)
     return id && strlen(id) == VAULT_PAGE_ID_LEN && vault_page_parse(page, id);
 }
 
-/* The user is known now, and the location. A page that is not there, or not this host's and this user's, is none: the handler is not told
- * of it.
- * @return whether the request comes from a page */
+/* The user and the location are known here. The handler is not told of a page that does not exist, or that
+ * belongs to another virtual host or user. @return 1: the request comes from a page */
 static int find_page(request_rec *r)
 {
     vault_context_t *x;
@@ -155,7 +156,8 @@ static int find_page(request_rec *r)
     return 1;
 }
 
-/* The id that a request before an internal redirect was told; NULL: none. A page that was made there keeps it for itself. */
+/* The id that was announced to an earlier request of the same internal redirect; NULL: none. If a page was
+ * created there, it keeps that id. */
 static vault_context_t *drawn_before(const request_rec *r)
 {
     vault_context_t *x = NULL;

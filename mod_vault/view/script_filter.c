@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The filter VAULT_SCRIPT, between the headers of a view and its page (VAULT_VIEW). */
+/* The output filter VAULT_SCRIPT, which runs after VAULT_HEADERS and before VAULT_VIEW. */
 #include "view/script_filter.h"
 
 #include "apr_strings.h"
@@ -17,7 +17,7 @@ static ap_filter_rec_t *script_filter;
 typedef struct place_t {
     vault_context_t *context;
     vault_html_t html;
-    char kept[VAULT_HTML_KEEP_MAX]; /* of the text before: it comes with the next */
+    char kept[VAULT_HTML_KEEP_MAX]; /* the end of the previous text, to be scanned again with the next */
     apr_size_t length;
 } place_t;
 
@@ -78,7 +78,7 @@ static void put_script(ap_filter_t *f, place_t *p, apr_bucket *b)
     }
 }
 
-/* What was kept, and then the bucket's, in one piece. */
+/* The kept text followed by the bucket's, in one piece. */
 static char *join(place_t *p, const char *data, apr_size_t *length, apr_bucket_alloc_t *alloc)
 {
     char *text = apr_bucket_alloc(p->length + *length, alloc);
@@ -90,7 +90,7 @@ static char *join(place_t *p, const char *data, apr_size_t *length, apr_bucket_a
     return text;
 }
 
-/* Let a bucket's text go by, with the script in it if the place is there. The bucket is gone then. */
+/* Passes on a bucket's text, with the script element if the position is in it. Deletes the bucket. */
 static void pass_text(ap_filter_t *f, place_t *p, apr_bucket *b, const char *data, apr_size_t length)
 {
     char *text = join(p, data, &length, f->c->bucket_alloc);
@@ -109,7 +109,7 @@ static void pass_text(ap_filter_t *f, place_t *p, apr_bucket *b, const char *dat
     apr_bucket_delete(b);
 }
 
-/* Text that is not there yet must not hold back what is. @return APR_SUCCESS with data, or what went wrong */
+/* Passes on what has been read before it blocks for more. @return APR_SUCCESS with data, or an error */
 static apr_status_t read_bucket(ap_filter_t *f, apr_bucket_brigade *bb, apr_bucket *b, const char **data,
                                 apr_size_t *length)
 {
@@ -130,7 +130,8 @@ static apr_status_t read_bucket(ap_filter_t *f, apr_bucket_brigade *bb, apr_buck
     return rv == APR_SUCCESS ? apr_bucket_read(b, data, length, APR_BLOCK_READ) : rv;
 }
 
-/* The end is a place, too, and what was kept is text after all. */
+/* At the end of the document, the kept text is passed on, and the script is inserted if no other position was
+ * found. */
 static void pass_end(ap_filter_t *f, place_t *p, apr_bucket *b)
 {
     put_before(f, b, p->kept, p->length);

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file script_filter.h
- * Puts the page's script element into HTML whose application has asked for a page, but cannot know its id.
+ * Inserts the page's script element into the HTML of an application that has asked for a page but does not know
+ * its id.
  *
- * It comes where html_place.h says, or at the end. What passes by is not held, but for a few bytes.
+ * base/html_place.h finds the position; without one, it is the end of the document. The filter holds back only
+ * a few bytes.
  */
 #ifndef VAULT_SCRIPT_FILTER_H
 #define VAULT_SCRIPT_FILTER_H
 
 #include "httpd.h"
 
-/** May the answer of `r`'s main request have the element? @return NULL, or a sentence why not */
+/** Can the element be inserted into the answer of the main request of `r`? @return NULL, or a sentence that says
+ * why not */
 const char *vault_script_refused(request_rec *r);
 
-/** From here on, the next place is the element's; does nothing if the page has it. */
+/** Insert the element at the next position; does nothing if the page has it already. */
 void vault_script_want(request_rec *r);
 
-/** Let the filter see the answer of a view. */
+/** Add the filter to the answer of a view. */
 void vault_script_insert(request_rec *r);
 
 /** Register the filter. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The filter VAULT_VIEW on the way of a page's HTML. It holds back the beginning, so that the header can still say "do not cache"
- * when the page's tag comes late in the HTML, and publishes the page before the end goes down.
+/* The output filter VAULT_VIEW for the HTML of a view. It holds back the beginning of the HTML, so that the
+ * response header can still forbid caching if the page is asked for late in the HTML. It publishes the page
+ * before it passes on the end.
  */
 #include "view/view.h"
 
@@ -22,7 +23,7 @@
 
 APLOG_USE_MODULE(vault);
 
-/* So much HTML is held back at the most: a page that asks for its first long poll after this is too late. */
+/* The most HTML that is held back. A view that asks for its first long poll after that cannot have a page. */
 #define HELD_BACK (64 * 1024)
 
 static ap_filter_rec_t *view_filter;
@@ -30,12 +31,13 @@ static ap_filter_rec_t *view_filter;
 typedef struct view_t {
     vault_context_t *context;
     apr_bucket_brigade *held;
-    int failed; /* an error has come by, maybe long before the end: an include's, a backend's */
+    int failed; /* an error bucket has passed, from an include or a backend, possibly long before the end */
 } view_t;
 
 /* -------------------------------------------------------------------- filter */
 
-/* HTML with a page's id belongs to one browser tab: no cache may keep it, no part of it may be sent, no 304. */
+/* HTML with the id of a page belongs to one browser tab: no cache may store it, no range of it may be sent, and
+ * no 304. */
 static void mark_private(request_rec *r)
 {
     static const char *const names[] = {"Cache-Control", "ETag", "Last-Modified", "Expires", "Accept-Ranges"};
@@ -176,7 +178,8 @@ static void insert_view(request_rec *r)
 
 /* ----------------------------------------------------------------------- API */
 
-/* A path of this server, absolute and percent-encoded; NULL: it is not one. A relative one begins where the page is. */
+/* The absolute, percent-encoded path of this server for `url`; NULL: it is none. A relative URL is resolved
+ * against the page's own. */
 static const char *local_path(request_rec *r, const char *url)
 {
     const char *folder;
@@ -225,7 +228,7 @@ const char *vault_view_script(request_rec *r)
     char id[VAULT_PAGE_ID_LEN + 1];
 
     if (!x || !x->txn || x->in_method || top->status >= HTTP_BAD_REQUEST || never_polls(top)) {
-        return NULL; /* nor is an error document a page: its client would find none, and load it again */
+        return NULL; /* an error document is not a page: vault.js would find that the page does not exist and would reload it */
     }
     x->has_script = 1;
     x->wants_script = 0;

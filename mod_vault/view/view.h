@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file view.h
- * The rendering of a page: its record is made, its HTML kept out of caches, its first state published.
+ * The rendering of a page: creates its record, keeps its HTML out of caches, and publishes its first state.
  *
- * State number 0 is "what is in this HTML". It is published when the HTML is complete and before its end is sent; a poll that is
- * quicker waits. A view that fails, is aborted or is only a HEAD leaves no page, nor does one that asked for no long poll.
- * Nor does one whose client never polls, as the variable no-vault-page of the environment says of crawlers: its HTML is
- * that of any view, without the script, and no cache may keep it either.
+ * State number 0 means "what this HTML shows". It is published when the HTML is complete, before its end is
+ * sent; a poll that arrives earlier waits. No page remains of a view that fails, is aborted, is a HEAD request,
+ * or asks for no long poll. The same holds if the environment variable no-vault-page says that the client never
+ * polls, as crawlers do: such a client gets the HTML without the script, which no cache may store either.
  */
 #ifndef VAULT_VIEW_H
 #define VAULT_VIEW_H
 
 #include "httpd.h"
 
-/** Can the answer to `r` become a page? Only a request that the browser made has a view: its includes and its error documents write into
- * that. Once the handler is known. */
+/** Can the answer to `r` become a page? Only the browser's own request has a view; its includes and error
+ * documents become part of it. Valid once the handler is known. */
 int vault_view_is_possible(request_rec *r);
 
 /** Add a long poll to the page of `r`. Returns as vault_add_long_poll() in vault.h. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each table by its own check, under its own locks; the server goes on. */
+/* Checks each table under its own locks while the server runs. */
 #include "admin/checkup.h"
 
 #include <errno.h>
@@ -35,7 +35,8 @@ static int is_gone(pid_t pid)
     return pid && kill(pid, 0) && errno == ESRCH;
 }
 
-/* A slot outlives its child until the parent has heard of its end: a second, or for as long as it reads its configuration. */
+/* A slot outlives its child until the parent has learned of its end. That takes a second, or as long as the
+ * parent reads its configuration. */
 static void look_at_children(json_t *wrong)
 {
     apr_time_t end = vault_now() + PARENT_HEARS;
@@ -65,7 +66,7 @@ static json_t *strings(const apr_array_header_t *list)
     return array;
 }
 
-/* What httpd and our own directives allow, as docs/protocol.md has it. */
+/* The limits of httpd and of the module's directives, as docs/protocol.md describes them. */
 static json_t *limits(void)
 {
     int threads = 0, servers = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts the facts of a page into words. */
+/* Describes the facts of a page in words. */
 #include "admin/explain.h"
 
 #include <jansson.h>
@@ -15,7 +15,7 @@
 #include "server/server.h"
 #include "wait/waiters.h"
 
-/* Of the cause bits the one that decided, in the order in which the dispatcher looks at them. */
+/* Several causes can be set. The first row that matches is the one that the dispatcher has acted on. */
 static const struct cause_t {
     unsigned bits;
     const char *word;
@@ -38,7 +38,7 @@ static const char *cause_word(unsigned bits)
     return "its client, or httpd";
 }
 
-/* Seconds since then, with a fraction; null for never. */
+/* The seconds since `then`, with a fraction; null for never. */
 static json_t *seconds_since(apr_uint64_t then, apr_time_t now)
 {
     return then ? json_real((double)(now - (apr_time_t)then) / APR_USEC_PER_SEC) : json_null();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file explain.h
- * One page as JSON: its methods and what they wait for, its cursors and properties, what its polls last did, why it still waits.
+ * One page as JSON: its methods with their interests, its cursors and properties, what its polls last did, and
+ * why it still waits.
  */
 #ifndef VAULT_EXPLAIN_H
 #define VAULT_EXPLAIN_H
@@ -10,19 +11,19 @@
 
 #include "page/page_facts.h"
 
-/** Answer what is known of the page with that name or id (page_name.h); 404 when there is none, 409 when there are several, 400 when it is
- * neither.
+/** Answer with the facts of the page of this name or id (page_name.h): 404 if there is none, 409 if there are
+ * several, 400 if `name` is neither.
  * @return what the handler returns */
 int vault_explain(request_rec *r, const char *name);
 
-/** What the page is doing, in a few words: "polled", "between polls", "never polled", "its HTML is not complete". */
+/** The state of the page in a few words: "polled", "between polls", "never polled", "its HTML is not complete". */
 const char *vault_explain_state(const vault_page_facts_t *f, apr_time_t now);
 
-/** `text` as it may be shown in JSON, itself or in `pool`: users' names, places and properties are bytes to httpd and to applications. Ids of
- * pages are cut to their names, wherever they come from. NULL stays NULL. */
+/** `text` in a form that is safe in JSON, itself or in `pool`. Names of users, locations and properties can be
+ * any bytes. Ids of pages are shortened to their names. NULL stays NULL. */
 const char *vault_explain_text(const char *text, apr_pool_t *pool);
 
-/** The name of an interest as it may stand in JSON, in `pool`. */
+/** The name of an interest in a form that is safe in JSON, in `pool`. */
 const char *vault_explain_interest(vault_interest_t interest, apr_pool_t *pool);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows what feeds report. */
+/* Shows the reports of feeds. */
 #include "admin/feed_status.h"
 
 #include "apr_strings.h"
@@ -13,7 +13,7 @@ static const vault_feed_report_t *report_at(const apr_array_header_t *reports, i
     return &APR_ARRAY_IDX(reports, i, const vault_feed_report_t);
 }
 
-/* A value as text. NULL: there is none. */
+/* A value as text. NULL: it has none. */
 static const char *text_of(const vault_feed_value_t *value, apr_pool_t *pool)
 {
     return value->type == VAULT_FEED_VALUE_NUMBER ? apr_psprintf(pool, "%" APR_INT64_T_FMT, value->number)
@@ -106,7 +106,8 @@ static const char *metric_of(const vault_feed_report_t *report, const vault_feed
     return vault_metric_name(vault_metric_name("vault_feed_", report->kind, pool), figure->name, pool);
 }
 
-/* The place of this metric among the figures of a feed; -1: the feed has none, or has another kind of it. */
+/* The index of this metric among the figures of a feed; -1: the feed does not have it, or has another kind of
+ * it. */
 static int find_metric(const vault_feed_report_t *report, const char *metric, unsigned kind, apr_pool_t *pool)
 {
     int k;
@@ -119,7 +120,7 @@ static int find_metric(const vault_feed_report_t *report, const char *metric, un
     return -1;
 }
 
-/* Has a feed before this one the metric, of whatever kind? Then its family has been written. */
+/* Does an earlier feed have the metric, of any kind? Then its family has been written. */
 static int was_written(const apr_array_header_t *reports, int before, const char *metric, apr_pool_t *pool)
 {
     int i;
@@ -145,7 +146,7 @@ static void write_head(request_rec *r, const char *metric, const vault_feed_figu
                metric, vault_metric_label(figure->meaning, r->pool));
 }
 
-/* The samples of a family stand together, so all feeds from this one on are gone through. */
+/* The samples of a family have to be together, so this writes those of all feeds from this one on. */
 static void write_family(request_rec *r, const apr_array_header_t *reports, int first, int figure)
 {
     const vault_feed_figure_t *f = &report_at(reports, first)->figures[figure];

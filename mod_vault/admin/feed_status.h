@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file feed_status.h
- * What the status page shows of feeds, in each of its forms: what they report, checked (feed_report.h).
+ * The reports of feeds (feed_report.h) in each format of the status page.
  *
- * Each takes the array of vault_feed_reports(). The thread that owns `r`.
+ * Each function takes the result of vault_feed_reports(). The thread that owns `r`.
  */
 #ifndef VAULT_FEED_STATUS_H
 #define VAULT_FEED_STATUS_H
@@ -15,13 +15,13 @@
 /** A list of objects: Name, Kind, Error (or null), and each figure (or null). */
 json_t *vault_feed_status_json(const apr_array_header_t *reports);
 
-/** Lines `Feed1Name: database`, `Feed1RingReads: 12`. A figure without a value has none. */
+/** Lines `Feed1Name: database`, `Feed1RingReads: 12`. A figure without a value has no line. */
 void vault_feed_status_auto(request_rec *r, const apr_array_header_t *reports);
 
-/** A table with its heading for each feed. */
+/** A heading and a table for each feed. */
 void vault_feed_status_html(request_rec *r, const apr_array_header_t *reports);
 
-/** Families of metrics, the name of a feed a label. */
+/** Families of metrics, with the name of the feed as a label. */
 void vault_feed_status_metrics(request_rec *r, const apr_array_header_t *reports);
 
 #endif

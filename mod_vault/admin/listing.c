@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks over the places of pages. Each page is copied under its own lock, then put into words: the list is not of one moment, and a
- * page that comes or goes meanwhile is in it or not.
+/* Walks over the table of pages. It copies each page under the page's own lock and then formats it, so the list
+ * is not a snapshot: a page that is created or removed meanwhile may be missing.
  */
 #include "admin/listing.h"
 
@@ -17,7 +17,7 @@
 #include "request/reply.h"
 #include "server/server.h"
 
-/* What was asked for; NULL: any. */
+/* The filter of the request; NULL: any value. */
 typedef struct filter_t {
     const char *owner;
     const char *interest;
@@ -48,7 +48,7 @@ static int has_name(const json_t *list, const char *name)
     return 0;
 }
 
-/* Names that are not UTF-8 are cleaned, so an interest always has one. */
+/* Names that are not UTF-8 are cleaned, so that every interest is shown. */
 static void add_interests(json_t *list, const apr_array_header_t *deps, apr_pool_t *pool)
 {
     int i;
@@ -95,7 +95,7 @@ static int fits(const filter_t *filter, const json_t *page)
            (!filter->interest || has_name(json_object_get(page, "Interests"), filter->interest));
 }
 
-/* @return whether it was written */
+/* @return 1: it was written */
 static int write_page(request_rec *r, const filter_t *filter, const vault_page_t *page, int first, apr_pool_t *pool)
 {
     vault_page_facts_t facts;

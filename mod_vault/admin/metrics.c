@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures as OpenMetrics and in mod_status. */
+/* Metrics in the format of OpenMetrics, and on the page of mod_status. */
 #include "admin/metrics.h"
 
 #include "apr_optional_hooks.h"
@@ -14,7 +14,7 @@
 #include "feed/feed_report.h"
 #include "server/server.h"
 
-/* The part of mod_status's page has room for the figures of one moment. */
+/* The section on the page of mod_status is short, so it shows only these. */
 static const char *const in_mod_status[] = {"Pages",    "Interests", "Waiting", "Answers",
                                             "Notifies", "Failures",  "Refused"};
 

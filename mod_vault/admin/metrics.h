@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file metrics.h
- * The figures for others that collect: OpenMetrics text, which Prometheus reads, and a part of mod_status's page.
+ * Metrics for other programs: OpenMetrics text, which Prometheus reads, and a section on the page of
+ * mod_status.
  */
 #ifndef VAULT_METRICS_H
 #define VAULT_METRICS_H
@@ -11,7 +12,7 @@
 /** Write OpenMetrics 1.0. @return what the handler returns */
 int vault_metrics_write(request_rec *r);
 
-/** Register the part of mod_status's page, where mod_status is loaded. */
+/** Register the section on the page of mod_status, if that is loaded. */
 void vault_metrics_hooks(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file metrics_rows.h
- * What the server can say of itself in numbers, one row each: the tables of the segment, and the counters of counters.h. Every form
- * of the status comes from these rows, so a new counter shows up in all of them by itself.
+ * The metrics of the server, one row each: the tables of the segment, and the counters of counters.h. Every
+ * format of the status page is made from these rows, so a new counter appears in all of them.
  *
- * Any thread, once the segment is there; figures of one moment, each read for itself.
+ * Any thread, once the segment exists. Each value is read by itself, so the values are not a snapshot.
  */
 #ifndef VAULT_METRICS_ROWS_H
 #define VAULT_METRICS_ROWS_H
@@ -12,26 +12,26 @@
 #include "apr.h"
 
 typedef struct vault_metrics_row_t {
-    const char *name;    /* as in mod_status: "PagesMax" */
+    const char *name;    /* as on the page of mod_status: "PagesMax" */
     const char *meaning; /* half a sentence */
-    int grows;           /* a counter; else a gauge */
+    int grows;           /* 1: a counter; 0: a gauge */
     apr_uint64_t (*now)(void);
-    apr_size_t offset; /* in vault_counters_t, when `now` is NULL */
+    apr_size_t offset; /* in vault_counters_t, if `now` is NULL */
 } vault_metrics_row_t;
 
-/** All rows, the tables first. @param count  how many */
+/** All rows, those of the tables first. @param count  receives their number */
 const vault_metrics_row_t *vault_metrics_rows(unsigned *count);
 
-/** Is it counted by child? The tables are not. */
+/** Does each child have its own value? The tables have one for all. */
 int vault_metrics_row_is_by_child(const vault_metrics_row_t *f);
 
-/** In all, children that are gone included. */
+/** The sum over all children, including those that have ended. */
 apr_uint64_t vault_metrics_row_total(const vault_metrics_row_t *f);
 
-/** Of the child in that slot; of a figure that is counted by child. */
+/** The value of the child in this slot, for a row that has one for each child. */
 apr_uint64_t vault_metrics_row_of_child(const vault_metrics_row_t *f, unsigned slot);
 
-/** The next slot after `slot` (0: the first) that a child has; 0: there is none. */
+/** The next slot after `slot` that belongs to a child; start with 0. 0: there are no more. */
 unsigned vault_metrics_rows_next_child(unsigned slot);
 
 #endif

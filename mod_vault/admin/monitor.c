@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An ordinary page with an ordinary method, so that it waits, wakes and loses nothing as any other: no thread is held. */
+/* Makes an ordinary page with an ordinary method. It waits and wakes like any other page: it misses no notify,
+ * and holds no thread. */
 #include "admin/monitor.h"
 
 #include <jansson.h>
@@ -15,10 +16,10 @@
 #include "view/context.h"
 
 #define RETRY_AFTER 5
-/* What the page is up to with one interest: each by itself. */
+/* Each interest is compared by itself, under this cursor. */
 #define CURSOR "monitor"
 
-/* @return of const char *: empty, one is wrong */
+/* @return of const char *; empty: one of them is not valid */
 static apr_array_header_t *names_of(const apr_array_header_t *fields, apr_pool_t *pool)
 {
     apr_array_header_t *names = apr_array_make(pool, 4, sizeof(const char *));
@@ -69,7 +70,7 @@ static int run_method(request_rec *r, const apr_array_header_t *names)
     return vault_reply_json(r, HTTP_OK, json_pack("{s:o}", "interests", moved));
 }
 
-/* The interests are there from here on: what is notified before the first poll is told by it. */
+/* The page holds the interests from here on, so a notify before the first poll is reported by that poll. */
 static int fill_page(request_rec *r, vault_page_txn_t *txn, const apr_array_header_t *names)
 {
     const char *url = apr_pstrcat(r->pool, ap_escape_uri(r->pool, r->uri), "?", r->args, NULL);

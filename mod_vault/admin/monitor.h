@@ -9,9 +9,10 @@
 
 #include "httpd.h"
 
-/** POST: make the page, whose one method is this very URL, and answer {"page": ID, "seq": 0}. It is polled by
- * `vault-status?poll&page=ID&seq=N`, under the same Require as this; each update is JSON, {"interests": [NAME, …]}.
- * As the method of such a page: answer those that were notified since.
+/** POST: create a page whose only method is this URL itself, and answer {"page": ID, "seq": 0}. The page is
+ * polled by `vault-status?poll&page=ID&seq=N`, under the same Require. Each update is JSON, {"interests":
+ * [NAME, …]}.
+ * As the method of such a page: answer the interests that were notified since.
  * @return what the handler returns */
 int vault_monitor(request_rec *r);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows the gates: one row of the table below is one figure of each. */
+/* Shows the gates of VaultQosLimit: each row of the table below is one value of every gate. */
 #include "admin/qos_status.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "qos/qos.h"
 #include "server/server.h"
 
-/* A figure of a gate: where it lies in its facts, as 32 bits or as 64. */
+/* A value of a gate: its offset in vault_qos_facts_t, and its size of 32 or 64 bits. */
 typedef struct column_t {
     const char *name;
     const char *metric;
@@ -44,7 +44,8 @@ static apr_uint64_t value_of(const vault_qos_facts_t *facts, const column_t *col
     return column->grows ? *(const apr_uint64_t *)(const void *)at : *(const apr_uint32_t *)(const void *)at;
 }
 
-/* The next gate that the configuration has, or that somebody is behind still; index 0 before the first. @return 0: there is none */
+/* Advances to the next gate that is configured or still has requests; start with index 0. @return 0: there are
+ * no more */
 static int next_gate(apr_uint32_t *index, vault_qos_facts_t *facts)
 {
     while (++*index <= VAULT_QOS_ROOM) {
@@ -67,7 +68,7 @@ json_t *vault_qos_status_json(apr_pool_t *pool)
 
     while (next_gate(&index, &facts)) {
         json_t *gate = json_object();
-        apr_size_t length; /* a path is any bytes */
+        apr_size_t length; /* a path can be any bytes */
         const char *name = vault_utf8_clean(facts.name, strlen(facts.name), &length, pool);
 
         json_object_set_new(gate, "Location", json_stringn(name, length));
@@ -128,7 +129,7 @@ void vault_qos_status_html(request_rec *r)
     }
 }
 
-/* A family's lines must stand together, so the gates are gone through once for each. */
+/* The lines of a family have to be together, so this walks over all gates for each family. */
 static void write_family(request_rec *r, const column_t *column)
 {
     vault_qos_facts_t facts;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file qos_status.h
- * What the status page shows of the locations with VaultQosLimit, in each of its forms. Nothing where there are none.
+ * The locations with VaultQosLimit, in each format of the status page. Without such locations, nothing is
+ * shown.
  */
 #ifndef VAULT_QOS_STATUS_H
 #define VAULT_QOS_STATUS_H
@@ -16,10 +17,10 @@ json_t *vault_qos_status_json(apr_pool_t *pool);
 /** Lines `Qos1Location: localhost:80 /app`. */
 void vault_qos_status_auto(request_rec *r);
 
-/** A table with its heading. */
+/** A heading and a table. */
 void vault_qos_status_html(request_rec *r);
 
-/** Families of metrics, a location a label. */
+/** Families of metrics, with the location as a label. */
 void vault_qos_status_metrics(request_rec *r);
 
 #endif

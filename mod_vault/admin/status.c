@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows the figures, in all and by child, and what feeds report. */
+/* The status page: metrics in total and by child, and the reports of feeds. */
 #include "admin/status.h"
 
 #include <jansson.h>
@@ -178,18 +178,18 @@ static int write_page(request_rec *r)
     return vault_explain(r, id ? id + 1 : "");
 }
 
-/* A page made by vault_monitor() is polled here, so that it needs no other URL than it was made by. */
+/* A page of vault_monitor() is polled at the URL that has created it, so that one Require is enough. */
 static int poll_page(request_rec *r)
 {
     r->handler = "vault-poll";
     return vault_dispatcher_handler(r);
 }
 
-/* The first word of the query. */
+/* The first word of the query selects the format. */
 static const struct form_t {
     const char *word;
     int (*write)(request_rec *r);
-    int by_any; /* says itself by which method it is asked for */
+    int by_any; /* the function checks the HTTP method itself */
 } forms[] = {
     {"auto", write_auto, 0},       {"json", write_json, 0},     {"metrics", vault_metrics_write, 0},
     {"page", write_page, 0},       {"pages", vault_listing, 0}, {"check", vault_checkup, 0},

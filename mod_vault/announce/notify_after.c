@@ -60,8 +60,8 @@ static int run_others(request_rec *r)
         apr_table_get(r->notes, "vault-notify-after")) {
         return DECLINED;
     }
-    apr_table_setn(r->notes, "vault-notify-after",
-                   "1"); /* so that the next call leaves the request to the other handlers */
+    /* The next call leaves the request to the other handlers. */
+    apr_table_setn(r->notes, "vault-notify-after", "1");
     apr_pool_cleanup_register(r->pool, names, notify_at_end, apr_pool_cleanup_null);
     rv = ap_run_handler(r);
     if (rv != SUSPENDED) {

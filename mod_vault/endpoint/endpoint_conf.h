@@ -14,15 +14,15 @@ typedef struct vault_exposed_t {
     const char *method;
 } vault_exposed_t;
 
-/** What the directives of a section say. */
+/** The values of this directive in a section. */
 typedef struct vault_endpoint_conf_t {
-    apr_array_header_t *exposed; /* VaultFeedExpose, of vault_exposed_t; NULL: not said; empty: Off */
+    apr_array_header_t *exposed; /* VaultFeedExpose, of vault_exposed_t; NULL: not set; empty: Off */
 } vault_endpoint_conf_t;
 
 extern const vault_conf_t vault_endpoint_conf;
 extern const command_rec vault_endpoint_directives[];
 
-/** What holds for `r`; NULL: httpd has not looked for its sections. */
+/** The values for `r`; NULL: httpd has not merged the sections of the request yet. */
 const vault_endpoint_conf_t *vault_endpoint_conf_of(const request_rec *r);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A feed's method by URL. The URL must be the one spelling, so that <Location "/vault/feed/NAME"> closes a feed for good. */
+/* Calls a feed's method by URL. Only one spelling of the URL is accepted, so that <Location "/vault/feed/NAME">
+ * restricts a feed reliably. */
 #include "endpoint/feedurl.h"
 
 #include "apr_lib.h"
@@ -28,7 +29,7 @@
 
 APLOG_USE_MODULE(vault);
 
-/* When who was told "not now" may ask again, in seconds. */
+/* Retry-After for refused clients, in seconds. */
 #define RETRY_AFTER 5
 
 /* ---------------------------------------------------------------------- URLs */
@@ -71,7 +72,7 @@ int vault_feedurl_is(const char *url, const char *base)
     return n && (!p[n] || p[n] == '?') && vault_method_is_url(url);
 }
 
-/* What the URL names, if it is exposed here; else NULL. */
+/* The method that the URL names, if it is exposed here; otherwise NULL. */
 static const vault_exposed_t *find_exposed(const request_rec *r)
 {
     const vault_endpoint_conf_t *l = vault_endpoint_conf_of(r);
@@ -88,7 +89,7 @@ static const vault_exposed_t *find_exposed(const request_rec *r)
     return NULL;
 }
 
-/* Programs with the key may call all methods, exposed or not. NULL: the URL names no method. */
+/* For programs with the key, which can call all methods, exposed or not. NULL: the URL names no method. */
 static const vault_exposed_t *find_any(const request_rec *r)
 {
     const char *base = vault_view_conf_path(vault_view_conf_of(r)), *rest = after_base(r->uri, base);
@@ -113,7 +114,7 @@ static int is_trusted(request_rec *r)
 
 /* ------------------------------------------------------------------- answers */
 
-/* A page's method fails as a whole. */
+/* Refuses the call. If it is a method of a page, the method fails as a whole. */
 static int refuse(request_rec *r, int status, const char *error)
 {
     const vault_context_t *x = vault_context_get(r);
@@ -128,14 +129,15 @@ static int refuse(request_rec *r, int status, const char *error)
     return vault_reply_error(r, status, error);
 }
 
-/* Until the next minute of the clock begins. */
+/* The client may try again when the next minute of the clock begins. */
 static int refuse_for_now(request_rec *r, const char *error)
 {
     apr_table_setn(r->headers_out, "Retry-After", apr_itoa(r->pool, 60 - (int)(apr_time_sec(r->request_time) % 60)));
     return refuse(r, HTTP_TOO_MANY_REQUESTS, error);
 }
 
-/* What a feed says of itself (paths, a database's words) is for the log; of an argument, for who gave it. */
+/* A feed's message about itself (paths, errors of a database) is only logged. A message about an argument is
+ * for the client that has sent it. */
 static int answer_failure(request_rec *r, const vault_exposed_t *e, apr_status_t rv, const char *error)
 {
     static apr_time_t said;
@@ -163,7 +165,7 @@ static int answer_failure(request_rec *r, const vault_exposed_t *e, apr_status_t
     return vault_reply_error(r, HTTP_INTERNAL_SERVER_ERROR, "the feed failed; the server's log says why");
 }
 
-/* Rows as text, which grows up to the room that there is. */
+/* Rows as text, up to the size that is allowed. */
 typedef struct rows_text_t {
     vault_json_text_t t;
     apr_size_t room;
@@ -180,7 +182,7 @@ static int take_part(const char *part, size_t length, void *baton)
     return text->t.lost ? -1 : 0;
 }
 
-/* A page's method is told by its own limit how much it may write. */
+/* A method of a page has a size limit of its own, which is checked elsewhere. */
 static int answer_text(request_rec *r, json_t *rows, char **answer)
 {
     const vault_context_t *x = vault_context_get(r);
@@ -200,8 +202,8 @@ static int answer_text(request_rec *r, json_t *rows, char **answer)
                                x->room));
 }
 
-/* The header Vault-Rows tells the application, which renders the rows, whether they replace what the page shows. In a
- * view that becomes no page they do. */
+/* The header Vault-Rows tells the application, which renders the rows, whether they replace what the page
+ * shows. They do if the view becomes no page. */
 static int answer_page(request_rec *r, const char *cursor, json_t *rows, char **text)
 {
     const vault_context_t *x = vault_context_get(r);
@@ -214,8 +216,8 @@ static int answer_page(request_rec *r, const char *cursor, json_t *rows, char **
     return answer_text(r, rows ? rows : json_array(), text);
 }
 
-/* Who asks for the first time is told "nothing" by an empty list; a page that waits goes on waiting. A first view says that it is
- * one, since it may come again: when the feed cannot tell what is new. */
+/* A first call without rows is answered by an empty list; a page that waits stays as it is. A first view is
+ * marked as such, because the feed may send it again when it cannot tell what is new. */
 static int answer_rows(request_rec *r, json_t *rows, char **text)
 {
     vault_context_t *x = vault_context_get(r);
@@ -231,7 +233,8 @@ static int answer_rows(request_rec *r, json_t *rows, char **text)
     return answer_text(r, rows ? rows : json_array(), text);
 }
 
-/* The page with the form from which a visitor sent this, if the browser would show the answer: no script has sent it. */
+/* The page with the form that a visitor has sent, if the browser navigates to the answer; then no script has
+ * sent it. @return NULL: not a form */
 static const char *page_of_form(const request_rec *r, const vault_exposed_t *e)
 {
     const char *accept = apr_table_get(r->headers_in, "Accept");
@@ -247,8 +250,8 @@ static int answer_form(request_rec *r, const char *page, json_t *rows)
     return HTTP_SEE_OTHER;
 }
 
-/* Add the call's cursor and interests to the run before the rows are sent: if that fails, the application must not show
- * the rows. */
+/* Adds the call's cursor and interests to the run before the rows are sent. If that fails, the application must
+ * not show the rows. */
 static int add_to_page(request_rec *r, int status, char **text)
 {
     int added = *text || r->status == HTTP_NO_CONTENT ? vault_feed_page_add(r) : DECLINED;
@@ -262,7 +265,7 @@ static int add_to_page(request_rec *r, int status, char **text)
     return added;
 }
 
-/* @param text  gets what is to be sent; NULL: nothing, and then it counts what is returned */
+/* @param text  receives the answer; NULL: the return value is the answer */
 static int call_for_page(request_rec *r, const vault_exposed_t *e, const json_t *args, char **text)
 {
     apr_pool_t *pool = vault_context_get(r)->pool;
@@ -282,7 +285,7 @@ static int call_for_page(request_rec *r, const vault_exposed_t *e, const json_t 
     return add_to_page(r, status, text);
 }
 
-/* @param text  as above */
+/* @param text  receives the answer; NULL: the return value is the answer */
 static int call(request_rec *r, const vault_exposed_t *e, const json_t *args, char **text)
 {
     const char *error = NULL, *page = is_trusted(r) ? NULL : page_of_form(r, e);
@@ -299,8 +302,8 @@ static int call(request_rec *r, const vault_exposed_t *e, const json_t *args, ch
     return rv == APR_SUCCESS ? answer_rows(r, rows, text) : answer_failure(r, e, rv, error);
 }
 
-/* A call for itself gives back its memory before the answer is sent, since the client may be slow to read. The memory of a method and of a
- * view is theirs. */
+/* A call that is not part of a method or a view frees its memory before the answer is sent, since the client
+ * may be slow to read. */
 static int call_and_answer(request_rec *r, const vault_exposed_t *e, const json_t *args)
 {
     vault_context_t *x = vault_context_make(r);
@@ -329,7 +332,8 @@ static int call_and_answer(request_rec *r, const vault_exposed_t *e, const json_
 
 /* ------------------------------------------------------------------- request */
 
-/* @return NULL, or what is wrong. A field without a name says nothing: it makes one call two methods of a page. */
+/* @return NULL, or a sentence that says what is wrong. A field with an empty name is ignored: a page can use it
+ *         to have two methods with the same call. */
 static const char *read_arguments(json_t *args, const apr_array_header_t *fields, apr_pool_t *pool)
 {
     int i;
@@ -368,7 +372,7 @@ static int handle(request_rec *r, const vault_exposed_t *e)
     return status;
 }
 
-/* @return OK, or what the handler returns: 405 has been answered */
+/* @return OK; otherwise what the handler returns: 405 has been answered */
 static int check_method(request_rec *r, const vault_exposed_t *e)
 {
     if (!vault_feeds_writes(e->feed, e->method)) {
@@ -377,8 +381,8 @@ static int check_method(request_rec *r, const vault_exposed_t *e)
     return r->method_number == M_POST ? OK : vault_reply_allow(r, "POST", "a feed's method that writes takes POST");
 }
 
-/* A wrong key is an error. If it were ignored, each call would be a first view, and the page would show all rows again
- * and again. */
+/* A wrong key is an error. If it were ignored, each call would be a first view, and the page would show all
+ * rows again and again. */
 static int refuse_key(request_rec *r)
 {
     static apr_time_t said;
@@ -393,7 +397,7 @@ static int refuse_key(request_rec *r)
                                  : "VaultFeedKeyFile is not set for this virtual host");
 }
 
-/* @return DECLINED: go on; else what the handler returns */
+/* @return DECLINED: continue; otherwise what the handler returns */
 static int admit(request_rec *r)
 {
     vault_feed_caller_t caller = vault_feed_caller(r);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* POST {"add":[URL, …]}: a page with these methods. Each is run at once, as the page's first poll would, and what they answer is
- * what the page shows.
+/* POST {"add":[URL, …]} creates a page with these methods. Each method runs at once, as the page's first poll
+ * would run it, and the answers are what the page shows.
  *
- * POST {"page":ID,"add":[URL, …],"remove":[URL, …]}: other methods for a page that there is. Its poll runs the new ones. A trial
- * comes before, without the page, since a poll has no words for what is wrong with a call.
+ * POST {"page":ID,"add":[URL, …],"remove":[URL, …]} changes the methods of an existing page. The page's next
+ * poll runs the new ones. Each new method is tried before without the page, since a poll cannot report what is
+ * wrong with a call.
  */
 #include "endpoint/subscriptions.h"
 
@@ -23,19 +24,19 @@
 #include "view/context.h"
 #include "view/view_conf.h"
 
-/* A hundred URLs of the longest kind, and what is around them. */
+/* The size of a hundred URLs of the greatest length, with the JSON around them. */
 #define BODY_MAX (128 * 1024)
-/* So many methods one request may name: each is run. */
+/* The most methods in one request, since each of them runs. */
 #define METHODS_MAX 100
-/* When who was refused at a limit may ask again, in seconds. */
+/* Retry-After for clients that were refused at a limit, in seconds. */
 #define RETRY_AFTER 5
 
 typedef struct request_t {
     request_rec *r;
-    json_t *body; /* as it came */
+    json_t *body; /* the parsed body */
     const json_t *page, *add, *remove;
     vault_updates_t updates;
-    vault_answer_budget_t budget; /* of what methods write */
+    vault_answer_budget_t budget; /* the size limit of the answer */
 } request_t;
 
 /* ------------------------------------------------------------------- methods */
@@ -47,7 +48,7 @@ static void refuse(request_t *q, const char *url, int status, const char *error)
     vault_updates_refuse(&q->updates, &refused, NULL);
 }
 
-/* What the URL's handler said to the browser; the reason of its failure may be for the log alone. */
+/* The error that the URL's handler has sent to the browser. If it has sent none, the reason is only in the log. */
 static const char *error_of(const vault_output_t *o, apr_pool_t *pool)
 {
     json_t *body = o->body ? json_loadb(o->body, o->length, 0, NULL) : NULL;
@@ -60,8 +61,8 @@ static const char *error_of(const vault_output_t *o, apr_pool_t *pool)
     return error;
 }
 
-/* A request that is wrong or refused stays so; any other failure may pass.
- * @return does the page keep the method? */
+/* Reports a failed method. An error in the request (4xx) is permanent, any other failure may pass. @return 1:
+ * the page keeps the method */
 static int report(request_t *q, vault_output_t *o)
 {
     int wrong =
@@ -71,13 +72,14 @@ static int report(request_t *q, vault_output_t *o)
     return !wrong;
 }
 
-/* A method of the new page whose first rows the answer has no room for. The page has it, and its first poll runs it. */
+/* The answer has no room for the first rows of this method. The new page keeps the method, and its first poll
+ * runs it. */
 static void leave_out(request_t *q, const char *url)
 {
     refuse(q, url, HTTP_SERVICE_UNAVAILABLE, "the answer has no room for more (VaultMaxAnswer): it comes with a poll");
 }
 
-/* Run a method of the new page. */
+/* Runs a method of the new page. */
 static void run_method(request_t *q, vault_context_t *x, const char *url)
 {
     apr_off_t max = vault_poll_conf_max_output(vault_poll_conf_of(q->r));
@@ -100,7 +102,7 @@ static void run_method(request_t *q, vault_context_t *x, const char *url)
     }
 }
 
-/* Each method's memory goes when it has ended. */
+/* Frees the memory of each method when it has ended. */
 static void run_in_scratch(request_t *q, vault_context_t *x, const char *url)
 {
     apr_pool_t *outer = x->pool;
@@ -116,7 +118,7 @@ static void run_in_scratch(request_t *q, vault_context_t *x, const char *url)
     x->pool = outer;
 }
 
-/* May the page get this method? If not, the browser is told. */
+/* May the page have this method? If not, the answer says so. */
 static int is_welcome(request_t *q, const char *url)
 {
     const char *base = vault_view_conf_path(vault_view_conf_of(q->r));
@@ -196,7 +198,7 @@ static int make_page(request_t *q)
 
 /* ----------------------------------------------------------- pages that there are */
 
-/* Could this call be answered? What it says now is not kept. */
+/* Can this call be answered? The rows of the trial are discarded. */
 static int passes_trial(request_t *q, const char *url)
 {
     apr_off_t max = vault_poll_conf_max_output(vault_poll_conf_of(q->r));
@@ -248,7 +250,7 @@ static apr_status_t change_methods(request_t *q, const vault_page_t *page)
     return rv;
 }
 
-/* The id is one that was parsed: hexadecimal digits. */
+/* The id was parsed before, so it consists of hexadecimal digits. */
 static int answer_change(request_t *q, const char *id)
 {
     vault_json_text_t t = {.text = NULL};
@@ -339,7 +341,7 @@ int vault_subscriptions_handler(request_rec *r)
         return DECLINED;
     }
     if (r->main) {
-        return HTTP_FORBIDDEN; /* its methods' context would be that of the request around it */
+        return HTTP_FORBIDDEN; /* its methods would use the context of the request that includes it */
     }
     if ((status = vault_origin_admit(r, "POST", 0)) != DECLINED || (status = vault_reply_method(r, 0, 1)) != OK) {
         return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directives on feeds. A bad one stops the start with a sentence. */
+/* The directives on feeds. An invalid value stops the start with a sentence. */
 #include "feed/feed_conf.h"
 
 #include "apr_strings.h"
@@ -32,7 +32,7 @@ const vault_feed_conf_t *vault_feed_conf_of(const request_rec *r)
 
 /* ----------------------------------------------------------------- directives */
 
-/* `key=value`, cut in two. */
+/* Splits `key=value`. */
 static const char *split(cmd_parms *cmd, const char *pair, const char **key, const char **value)
 {
     const char *eq = ap_strchr_c(pair, '=');

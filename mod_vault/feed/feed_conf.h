@@ -15,7 +15,7 @@
 typedef struct vault_feed_log_t {
     const char *feed;
     const char *method;
-    const char *where;             /* file and line, for the start-up check */
+    const char *where;             /* file and line, for the check at the start */
     apr_array_header_t *arguments; /* of vault_argument_t */
 } vault_feed_log_t;
 
@@ -24,15 +24,15 @@ typedef struct vault_argument_t {
     ap_expr_info_t *value;
 } vault_argument_t;
 
-/** What the directives of a section say. */
+/** The values of these directives in a section. */
 typedef struct vault_feed_conf_t {
-    apr_array_header_t *log; /* VaultFeedLog, of vault_feed_log_t *; NULL: not said; empty: Off */
+    apr_array_header_t *log; /* VaultFeedLog, of vault_feed_log_t *; NULL: not set; empty: Off */
 } vault_feed_conf_t;
 
 extern const vault_conf_t vault_feed_conf;
 extern const command_rec vault_feed_directives[];
 
-/** What holds for `r`; NULL: httpd has not looked for its sections. */
+/** The values for `r`; NULL: httpd has not merged the sections of the request yet. */
 const vault_feed_conf_t *vault_feed_conf_of(const request_rec *r);
 
 #endif

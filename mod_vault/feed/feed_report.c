@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks feeds for their figures, each in a thread. */
+/* Asks feeds for their reports, each in a thread of its own. */
 #include "feed/feed_report.h"
 
 #include <errno.h>
@@ -12,20 +12,20 @@
 
 #include "base/now.h"
 
-/* One feed in this child. */
+/* The reports of one feed in this child. */
 typedef struct reporter_t {
     const vault_loaded_feed_t *feed; /* const after start */
-    pthread_t thread;                /* lock: the last one, to be joined before the next */
+    pthread_t thread;                /* lock: the last thread, joined before the next is started */
     int has_thread;                  /* lock */
-    apr_time_t asked;                /* lock: when the report that runs was begun; 0: none runs */
+    apr_time_t asked;                /* lock: when the running report was begun; 0: none is running */
     unsigned ended;                  /* lock: how many reports have ended */
-    json_t *said;                    /* lock: the last one; NULL: the feed could not tell */
+    json_t *said;                    /* lock: the last report; NULL: the feed could not report */
 } reporter_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t report_ended; /* by the clock of vault_now() */
+static pthread_cond_t report_ended; /* waits by the clock of vault_now() */
 static apr_array_header_t
-    *reporters; /* lock: of reporter_t; NULL: this child has not started its feeds, or stops them */
+    *reporters; /* lock: of reporter_t; NULL: this child has not started its feeds yet, or is stopping them */
 
 /* ------------------------------------------------------------------ asking */
 
@@ -44,14 +44,14 @@ static void *ask(void *data)
     return NULL;
 }
 
-/* With the lock. The thread inherits that signals are for httpd's own threads. */
+/* Called under the lock. The thread inherits the signal mask, so that signals go to httpd's own threads. */
 static int start_locked(reporter_t *r)
 {
     sigset_t all, before;
     int failed;
 
     if (r->has_thread) {
-        pthread_join(r->thread, NULL); /* it has given the lock back: a few instructions are left of it */
+        pthread_join(r->thread, NULL); /* it has released the lock already, so only a few instructions are left */
     }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -62,12 +62,12 @@ static int start_locked(reporter_t *r)
     return failed;
 }
 
-/* What a request for the status waits for. */
+/* A request for the status that waits for a report. */
 typedef struct asked_t {
     reporter_t *r;
-    unsigned before;  /* how many reports had ended */
-    apr_time_t until; /* when it is late; 0: it was not asked */
-    int failed;       /* of the system: there is no thread */
+    unsigned before;  /* how many reports had ended when it asked */
+    apr_time_t until; /* its deadline; 0: the feed could not be asked */
+    int failed;       /* an error of the system: no thread could be created */
 } asked_t;
 
 static int may_ask(const reporter_t *r)
@@ -75,7 +75,7 @@ static int may_ask(const reporter_t *r)
     return !r->feed->broken && vault_feed_figures_of(r->feed->vtable)->name;
 }
 
-/* With the lock. A report that runs is taken for this request as well. */
+/* Called under the lock. A report that is running already serves this request, too. */
 static void ask_locked(asked_t *asked, reporter_t *r)
 {
     *asked = (asked_t){.r = r, .before = r->ended};
@@ -85,7 +85,7 @@ static void ask_locked(asked_t *asked, reporter_t *r)
     }
 }
 
-/* With the lock, which it gives away meanwhile. @return 0: it is late */
+/* Called under the lock, which it releases while it waits. @return 0: the deadline has passed */
 static int await_locked(const asked_t *asked)
 {
     struct timespec until = {.tv_sec = apr_time_sec(asked->until), .tv_nsec = apr_time_usec(asked->until) * 1000};
@@ -99,7 +99,7 @@ static int await_locked(const asked_t *asked)
 
 /* ------------------------------------------------------------------ reports */
 
-/* With the lock, which it gives away meanwhile. @return NULL, or why there are no values */
+/* Called under the lock, which it releases while it waits. @return NULL, or a sentence why there are no values */
 static const char *error_locked(const asked_t *asked, apr_pool_t *pool)
 {
     const reporter_t *r = asked->r;
@@ -156,8 +156,8 @@ apr_array_header_t *vault_feed_reports(apr_pool_t *pool)
 
 /* ------------------------------------------------------------------ the child */
 
-/* The children of prefork come by here in a signal handler, perhaps in the middle of a request for the status: they
- * just end. */
+/* With prefork this runs in a signal handler, possibly in the middle of a request for the status, so such a
+ * child does not wait for its reports. */
 static apr_status_t stop(void *data)
 {
     int threaded = AP_MPMQ_NOT_SUPPORTED, i;

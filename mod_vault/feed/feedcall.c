@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls a feed's method, and is its host: what the method does to the page goes from here into the round (page_txn.h). */
+/* Calls a method of a feed, and is the host of the feed during the call: it records what the method does for
+ * the page in the page's transaction (page_txn.h). */
 #include "feed/feedcall.h"
 
 #include "apr_hash.h"
@@ -16,14 +17,14 @@
 
 APLOG_USE_MODULE(vault);
 
-/* Dots in the name of an argument: JSON is walked recursively. */
+/* The deepest nesting that dots in an argument's name can make, since JSON is walked recursively. */
 #define DEPTH_MAX 8
 
 struct vault_call_t {
-    request_rec *r; /* NULL: outside of a request */
+    request_rec *r; /* NULL: the call is not part of a request */
     const vault_loaded_feed_t *feed;
-    vault_page_txn_t *txn; /* NULL: no page, or none so far (run_of) */
-    const char *cursor;    /* feed, method, arguments; NULL: not needed so far (cursor_of) */
+    vault_page_txn_t *txn; /* NULL: no page, or not determined yet (txn_of()) */
+    const char *cursor;    /* feed, method, arguments; NULL: not needed yet (cursor_of()) */
     const char *method;
     const json_t *args;
     const char *error;
@@ -33,7 +34,8 @@ struct vault_call_t {
 
 /* ---------------------------------------------------------------------- host */
 
-/* A view's page is made by what a call keeps for it: one that writes mostly keeps nothing. */
+/* A view gets its page only when a call has something to record, since a call that writes mostly records
+ * nothing. */
 static vault_page_txn_t *txn_of(vault_call_t *call)
 {
     if (!call->txn && call->r) {
@@ -87,7 +89,7 @@ static apr_status_t host_notify(const char *interest)
     return vault_notifier_notify(vault_server->notifier, interest, vault_server->slot);
 }
 
-/* A call from outside is for the page, whoever sends it. */
+/* An external call belongs to the page that it names. */
 static const vault_calls_base_t *outside(const vault_call_t *call)
 {
     return call->r ? vault_context_make(call->r)->outside : NULL;
@@ -183,9 +185,9 @@ const vault_host_t vault_feedcall_host = {
 
 /* --------------------------------------------------------------------- calls */
 
-/* A run makes a call once: a second read could see more than the first, and would move the cursor that both have.
- * All get what the first one gave, also if that was nothing.
- * @return 0: this is the first one */
+/* A run makes each call once. A second read could see newer rows than the first and would advance the cursor
+ * that both share. So a repeated call returns the rows of the first, even if those were none. @return 0: this
+ * is the first call */
 static int recall(const vault_context_t *x, const char *cursor, json_t **rows)
 {
     json_t *had = x->results ? apr_hash_get(x->results, cursor, APR_HASH_KEY_STRING) : NULL;
@@ -200,7 +202,7 @@ static apr_status_t drop_rows(void *rows)
     return APR_SUCCESS;
 }
 
-/* @param rows  NULL: the call gave nothing */
+/* @param rows  NULL: the call returned no rows */
 static void remember(vault_context_t *x, vault_call_t *call, json_t *rows)
 {
     if (!x->results) {
@@ -210,7 +212,7 @@ static void remember(vault_context_t *x, vault_call_t *call, json_t *rows)
     apr_pool_cleanup_register(call->pool, rows, drop_rows, apr_pool_cleanup_null);
     apr_hash_set(x->results, cursor_of(call), APR_HASH_KEY_STRING, rows);
     if (call->reset) {
-        /* By the rows themselves, which stay as long as the results. */
+        /* found by the rows themselves, which live as long as the results */
         apr_hash_set(x->results, apr_pmemdup(call->pool, &rows, sizeof(rows)), sizeof(rows), rows);
     }
 }
@@ -238,7 +240,7 @@ static apr_status_t run_method(const vault_feed_method_t *m, vault_call_t *call,
     return rv;
 }
 
-/* A page whose data could not be read is not kept live. Nothing that a page shows comes from a write that was refused. */
+/* A page whose data could not be read does not become live. A refused write does not affect what a page shows. */
 static void fail_txn(const vault_context_t *x, const vault_call_t *call, int reads)
 {
     if (call->txn && (reads || x->in_method)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls feeds when a request is logged: its expressions become the method's arguments. */
+/* Calls feeds when a request is logged. The expressions of the directive give the arguments of the method. */
 #include "feed/feedlog.h"
 
 #include "apr_strings.h"
@@ -14,7 +14,7 @@
 
 APLOG_USE_MODULE(vault);
 
-/* Browsers send any bytes; what is stored is text, with U+FFFD for the bytes that are none. */
+/* Browsers can send any bytes, but stored values must be text. Bytes that are not UTF-8 become U+FFFD. */
 static const char *evaluate(request_rec *r, const vault_argument_t *a, const char **error)
 {
     const char *text = ap_expr_str_exec(r, a->value, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file feedlog.h
- * `VaultFeedLog`: a feed's method is called for each finished request, as a log line is written.
+ * `VaultFeedLog`: calls a method of a feed for each finished request, when the access log is written.
  */
 #ifndef VAULT_FEEDLOG_H
 #define VAULT_FEEDLOG_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads feeds, starts them, and knows their methods, which feedcall.c calls. */
+/* Loads and starts feeds, and looks up their methods, which feedcall.c calls. */
 #include "feed/feeds.h"
 
 #include <signal.h>
@@ -112,7 +112,7 @@ static const char *resolve_paths(apr_table_t *all, const vault_loaded_feed_t *f,
     return NULL;
 }
 
-/* Every declared parameter, given or fallback. */
+/* Fills in all declared parameters, given or default. */
 static const char *complete_params(apr_table_t **all, const vault_loaded_feed_t *f, const apr_table_t *given,
                                    apr_pool_t *pconf)
 {
@@ -174,7 +174,8 @@ static apr_status_t stop_feed(void *data)
     return APR_SUCCESS;
 }
 
-/* The threads of a feed, and of the libraries that it uses, inherit that signals are for httpd's own. */
+/* The threads of a feed, and those of its libraries, inherit the signal mask, so that signals go to httpd's own
+ * threads. */
 static const char *start_feed(const vault_loaded_feed_t *f, apr_pool_t *pchild)
 {
     sigset_t all, before;
@@ -198,7 +199,7 @@ void vault_feeds_start(apr_pool_t *pchild, server_rec *s)
             ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, VLTNO(00021) "feed %s cannot start: %s", f->name, f->broken);
         }
         else if (f->vtable->child_stop) {
-            /* Before the pools that the feed made of this one go. */
+            /* before the subpools that the feed has created are destroyed */
             apr_pool_pre_cleanup_register(pchild, f, stop_feed);
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the file, gives it the data, and wraps what comes out for the browser when a method of a poll runs. */
+/* Finds the template, renders the data, and wraps the result for the browser if a method of a poll is running. */
 #include "feed/render.h"
 
 #include "apr_lib.h"
@@ -31,7 +31,7 @@ int vault_render_is_action(const char *name)
 
 /* ------------------------------------------------------------------------ htmx */
 
-/* How htmx names the place; replace is missing: it would leave the wrapper in the page. */
+/* The name of the action in htmx. There is none for replace, which would leave the wrapper in the page. */
 static const char *swap_of(const char *action)
 {
     static const char *const swaps[][2] = {{"append", "beforeend"},
@@ -49,7 +49,8 @@ static const char *swap_of(const char *action)
     return NULL;
 }
 
-/* The element to wrap the content in, by its first tag: a parser drops parts of a table that stand in a div. */
+/* The element to wrap the content in, by the content's first tag: an HTML parser drops parts of a table inside
+ * of a div. */
 static const char *wrapper_of(const char *html)
 {
     static const char *const wrappers[][2] = {{"tr", "tbody"},      {"td", "tr"},         {"th", "tr"},
@@ -68,7 +69,7 @@ static const char *wrapper_of(const char *html)
     return "div";
 }
 
-/* An id as a CSS selector has it. Colons, too, are htmx's own. */
+/* Escapes an id as a CSS selector. Colons are escaped as well, since htmx uses them for itself. */
 static const char *escape_id(const char *id, apr_pool_t *pool)
 {
     char *text = apr_palloc(pool, strlen(id) * 4 + 1), *out = text;
@@ -99,7 +100,7 @@ static const char *find_wrong_format(const vault_render_t *what, apr_pool_t *poo
     return NULL;
 }
 
-/* @return NULL, or what is wrong with the wish */
+/* @return NULL, or a sentence that says what is wrong with the arguments */
 static const char *find_wrong(const vault_render_t *what, apr_pool_t *pool)
 {
     if (!what->file || !what->file[0]) {
@@ -130,7 +131,7 @@ static const char *template_path(const request_rec *r, const char *file, apr_poo
     return path;
 }
 
-/* Nothing new needs no element; but a list that is shown as a whole may have become empty. */
+/* No data makes no element, except that a list that is shown as a whole may have become empty. */
 static int is_silent(const vault_render_t *what)
 {
     int whole = what->action && (!strcmp(what->action, "replace") || !strcmp(what->action, "update"));
@@ -138,7 +139,7 @@ static int is_silent(const vault_render_t *what)
     return !what->data || (json_is_array(what->data) && !json_array_size(what->data) && !whole);
 }
 
-/* What is shown anew takes the place of what was added up to now. */
+/* If the rows are a first view again, they replace what was added before. */
 static const char *action_of(request_rec *r, const vault_render_t *what)
 {
     int adds = what->action && (!strcmp(what->action, "append") || !strcmp(what->action, "prepend"));
@@ -146,7 +147,7 @@ static const char *action_of(request_rec *r, const vault_render_t *what)
     return adds && (what->anew || vault_feedcall_is_reset(r, what->data)) ? "update" : what->action;
 }
 
-/* A list is seen as `rows`; of an object each name is seen. */
+/* The template sees a list as `rows`, and an object by the names of its members. */
 static json_t *make_context(const vault_render_t *what)
 {
     if (!what->data) {
@@ -209,7 +210,7 @@ static apr_status_t render_swap(apr_bucket_brigade *out, const char *path, const
     return rv;
 }
 
-/* For the browser, in a method. */
+/* The output of a method, for the browser. */
 static apr_status_t render_update(apr_bucket_brigade *out, const char *path, const vault_render_t *what,
                                   const char **error, apr_pool_t *pool)
 {
@@ -218,7 +219,7 @@ static apr_status_t render_update(apr_bucket_brigade *out, const char *path, con
                           : render_stream(out, path, what, error, pool);
 }
 
-/* What a method writes has one format. @return is it this one? */
+/* All updates of a method have the same format. @return 1: it is this one */
 static int is_format(vault_context_t *x, const vault_render_t *what)
 {
     const char *format = what->format ? what->format : "";

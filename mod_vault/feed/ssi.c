@@ -22,14 +22,14 @@ APLOG_USE_MODULE(vault);
 static APR_OPTIONAL_FN_TYPE(ap_ssi_get_tag_and_value) * get_tag_and_value;
 static APR_OPTIONAL_FN_TYPE(ap_ssi_parse_string) * parse_string;
 
-/* What a `feed` tag says. */
+/* The attributes of a `feed` tag. */
 typedef struct feed_tag_t {
     const char *name, *method, *template;
     const char *action, *target, *format; /* of the update */
     json_t *args;
 } feed_tag_t;
 
-/* The page shows mod_include's error text in place; a method fails as a whole. */
+/* A page shows mod_include's error text in place of the tag; a method fails as a whole. */
 static apr_status_t fail(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb, const char *why)
 {
     static apr_time_t said;
@@ -80,8 +80,8 @@ static const char *why_no_poll(apr_status_t rv)
     }
 }
 
-/* <!--#vault poll="URL" -->, several URLs if need be; the first tag of a page starts the client. With stream="URL" the page has a client of
- * its own, and the module's is not started. */
+/* <!--#vault poll="URL" -->, with several URLs if needed; the first tag of a page inserts the script. With
+ * stream="URL" another client takes the page's stream, and the script is not inserted. */
 static apr_status_t handle_vault(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb)
 {
     vault_context_t *x = vault_context_get(f->r);
@@ -117,7 +117,7 @@ static apr_status_t handle_vault(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_
 
 /* ---------------------------------------------------------------------- feed */
 
-/* Where the value of an attribute goes that is the tag's own; NULL: it is none. */
+/* @return where to store an attribute of the tag itself; NULL: the attribute is an argument of the method */
 static const char **attribute_of(feed_tag_t *t, const char *tag)
 {
     return !strcmp(tag, "name")       ? &t->name
@@ -127,7 +127,7 @@ static const char **attribute_of(feed_tag_t *t, const char *tag)
                                       : NULL;
 }
 
-/* @return NULL, or what is wrong with the tag */
+/* @return NULL, or a sentence that says what is wrong with the tag */
 static const char *read_feed_tag(include_ctx_t *ctx, feed_tag_t *t)
 {
     const char *value;

@@ -4,7 +4,7 @@
 
 #include "page/page.h"
 
-/* The page's own interest comes on top of those it may hold. */
+/* The page's own interest comes in addition to those that it may hold. */
 #define WAITS_MAX (VAULT_PAGE_INTERESTS_MAX + 1)
 
 static const apr_array_header_t *deps_of(const vault_state_t *base, int method)
@@ -46,7 +46,7 @@ static void add(vault_interest_set_t *set, vault_interest_t interest)
 void vault_interest_set_clear(vault_interest_set_t *set, unsigned max, apr_pool_t *pool)
 {
     if (max > set->room) {
-        set->room = max + 1; /* a method that comes to know one more is the usual case */
+        set->room = max + 1; /* usually a method learns of one more interest */
         set->waits = apr_pcalloc(pool, set->room * sizeof(*set->waits));
     }
     set->count = 0;

@@ -17,37 +17,38 @@
 
 /** Zeroed before its first use. */
 typedef struct vault_interest_set_t {
-    vault_wait_t *waits; /* of each page its own interest first, then those of its methods, each once */
+    vault_wait_t *waits; /* the own interest of each page, then those of its methods, each once */
     unsigned count, room;
-    apr_uint64_t *stamps; /* one a wait, as arming gave it */
+    apr_uint64_t *stamps; /* one for each wait, as they were when it was armed */
 } vault_interest_set_t;
 
-/** How many interests it can be for a page.
- * @param base  the committed state; NULL: not published yet */
+/** The largest number of interests that a page can add.
+ * @param base  the page's state; NULL: not published yet */
 unsigned vault_interest_set_max(const vault_state_t *base);
 
-/** Forget what was listed, and have room for `max`.
- * @param pool  as long as the poll */
+/** Empty the set, and make room for `max` interests.
+ * @param pool  lives as long as the poll */
 void vault_interest_set_clear(vault_interest_set_t *set, unsigned max, apr_pool_t *pool);
 
-/** List what is to be watched for a page.
+/** Add the interests of a page.
  * @param own   the page's own interest
  * @param base  as for vault_interest_set_max(), whose sum there is room for
- * @param at    when the poll came: what refused methods depend on that rest for it is not watched */
+ * @param at    when the poll arrived: the interests of methods that are still delayed then, after a refusal,
+ *              are left out */
 void vault_interest_set_add(vault_interest_set_t *set, vault_interest_t own, const vault_state_t *base, apr_time_t at);
 
-/** Arm all of it for the child of `slot`, and note the stamps.
- * @param slot     0: nobody can be told; the stamps are read all the same
- * @param scratch  as long as vault_interest_set_method_moved() is asked */
+/** Arm all interests for the child with this slot, and read their stamps.
+ * @param slot     0: the child cannot be woken; only read the stamps
+ * @param scratch  lives as long as the set is compared */
 void vault_interest_set_arm(vault_interest_set_t *set, vault_notifier_t *n, unsigned slot, apr_pool_t *scratch);
 
-/** Has the interest been notified since it had that stamp? Also when it is not watched. */
+/** Has the interest moved since it had this stamp? Also true if it is not in the set. */
 int vault_interest_set_has_moved(const vault_interest_set_t *set, vault_interest_t interest, apr_uint64_t stamp);
 
-/** Has the method never run, or has anything it depends on moved? */
+/** Has the method never run, or has any of its interests moved? */
 int vault_interest_set_method_moved(const vault_interest_set_t *set, const vault_method_t *method);
 
-/** The stamps as arming gave them, in `pool`: of vault_dep_t. */
+/** The stamps as they were when the interests were armed: of vault_dep_t, in `pool`. */
 apr_array_header_t *vault_interest_set_stamps(const vault_interest_set_t *set, apr_pool_t *pool);
 
 #endif

@@ -38,15 +38,13 @@ int vault_method_retry_too_many(vault_method_retry_t *retry, const apr_array_hea
 
 /** One round. The caller sets the first four fields. */
 typedef struct vault_method_round_t {
-    const vault_ticket_t *ticket; /* of the poll */
-    const apr_array_header_t
-        *moved;               /* of const char *: the URLs of its methods; what the round needs comes from its pool */
-    vault_updates_t *updates; /* receives the output of the methods */
-    vault_answer_budget_t *budget; /* limits that output */
-    apr_time_t
-        began; /* the time for all refusals of the round, so that the methods refused in it are tried again together */
-    unsigned ran;    /* how many methods ran */
-    unsigned failed; /* how many of these failed */
+    const vault_ticket_t *ticket;    /* of the poll */
+    const apr_array_header_t *moved; /* of const char *: the URLs of its methods; its pool is used for the round */
+    vault_updates_t *updates;        /* receives the output of the methods */
+    vault_answer_budget_t *budget;   /* limits that output */
+    apr_time_t began; /* refusals count from here, so that the methods refused in a round are tried again together */
+    unsigned ran;     /* how many methods ran */
+    unsigned failed;  /* how many of these failed */
 } vault_method_round_t;
 
 /** Run the methods, and delay those that fail. If the output of a method does not fit into the answer, this

@@ -48,9 +48,8 @@ typedef struct vault_poll_page_t {
     apr_array_header_t *moved; /* this turn: the URLs of the methods to run, of const char * */
     vault_updates_t updates;   /* this turn: the output of the methods */
     apr_uint64_t seq;          /* the answer staged last; before the first, the number that the client has sent */
-    apr_uint64_t
-        sent; /* the answer that a stream has sent last; before the first, the number that the client has sent */
-    int html; /* an HTML stream, whose client sends no acknowledgements (events.h) */
+    apr_uint64_t sent;         /* the answer that a stream has sent last; before the first, the client's number */
+    int html;                  /* an HTML stream, whose client sends no acknowledgements (events.h) */
     apr_time_t sent_at; /* HTML stream: when it sent the last answer that is not assumed to have arrived; 0: none */
 } vault_poll_page_t;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a poll: page=ID&seq=N, and perhaps tab=NONCE, or pages=ID.N.NONCE,…; ack=1; as=html; Accept and Last-Event-ID. */
+/* Parses a poll: page=ID&seq=N with an optional tab=NONCE, or pages=ID.N.NONCE,…; ack=1; as=html; Accept and
+ * Last-Event-ID. */
 #include "poll/poll_request.h"
 
 #include "apr_general.h"
@@ -44,7 +45,7 @@ static int parse_tab(const char *text, apr_uint64_t tab[2])
     return 1;
 }
 
-/* A poll must end before the connection's Timeout would end it. */
+/* A poll must end before the connection's Timeout ends it. */
 static void report_clamp(request_rec *r, apr_interval_time_t wanted, apr_interval_time_t most)
 {
     static int said;
@@ -56,7 +57,7 @@ static void report_clamp(request_rec *r, apr_interval_time_t wanted, apr_interva
     }
 }
 
-/* 0 to 255, for any run of polls as even as can be: the steps of a golden ratio. */
+/* A number from 0 to 255. Successive values are spread evenly, by steps of the golden ratio. */
 static int spread(void)
 {
     static apr_uint32_t polls;
@@ -64,7 +65,7 @@ static int spread(void)
     return (int)(__atomic_add_fetch(&polls, 1, __ATOMIC_RELAXED) * 2654435769u >> 24);
 }
 
-/* How long it may wait: as configured, a tenth more or less so that pages do not poll in step, and within the Timeout. */
+/* The configured time, varied by a tenth so that pages do not poll in step, and limited by Timeout. */
 apr_interval_time_t vault_poll_request_hold(request_rec *r)
 {
     apr_interval_time_t wanted = apr_time_from_sec(vault_poll_conf_timeout(vault_poll_conf_of(r))), hold,
@@ -79,7 +80,7 @@ apr_interval_time_t vault_poll_request_hold(request_rec *r)
 
 /* ---------------------------------------------------------------- parameters */
 
-/* What is said of one page. */
+/* The parameters of one page. */
 static int take_page(vault_asked_t *asked, const char *id, const char *seq, const char *tab)
 {
     if (!id || !seq || !parse_u64(seq, &asked->take.seq) || (tab && !parse_tab(tab, asked->take.tab))) {
@@ -94,7 +95,7 @@ static int take_page(vault_asked_t *asked, const char *id, const char *seq, cons
     return OK;
 }
 
-/* A page twice would be ended by itself. */
+/* A page must not be asked for twice, since the second would supersede the first. */
 static int is_double(const vault_poll_request_t *q, const char *id)
 {
     unsigned i;
@@ -107,7 +108,7 @@ static int is_double(const vault_poll_request_t *q, const char *id)
     return 0;
 }
 
-/* ID.SEQ.TAB,ID.SEQ.TAB: the short form for several. `list` is cut up. */
+/* ID.SEQ.TAB,ID.SEQ.TAB: the short form for several pages. Modifies `list`. */
 static int take_pages(vault_poll_request_t *q, char *list)
 {
     char *rest, *word;
@@ -140,7 +141,7 @@ static int take_params(vault_poll_request_t *q, const apr_table_t *params, apr_p
         return HTTP_BAD_REQUEST;
     }
     if (pages) {
-        /* An id is told again in the answer, as text. */
+        /* The answer repeats the id, as text. */
         return take_pages(q, apr_pstrdup(pool, vault_utf8_clean(pages, strlen(pages), &length, pool)));
     }
     q->count = 1;
@@ -154,7 +155,7 @@ static int take_params(vault_poll_request_t *q, const apr_table_t *params, apr_p
 
 /* ------------------------------------------------------------------- streams */
 
-/* What an event source asks for. Whoever takes anything gets JSON. */
+/* Does the client accept the type of an event stream explicitly? A client that accepts any type gets JSON. */
 static int accepts_stream(request_rec *r, apr_pool_t *pool)
 {
     static const char stream[] = "text/event-stream";
@@ -168,8 +169,8 @@ static int accepts_stream(request_rec *r, apr_pool_t *pool)
     return 0;
 }
 
-/* Last-Event-ID: the numbers, one a page and in their order, as the last event that arrived had them. They count for more than those
- * of the URL, which an event source says again and again. */
+/* Last-Event-ID has one number for each page, in their order, from the last event that arrived. It overrides
+ * the numbers of the URL, which an event source repeats at each reconnection. */
 static int take_last_id(vault_poll_request_t *q, request_rec *r, apr_pool_t *pool)
 {
     const char *last = apr_table_get(r->headers_in, "Last-Event-ID");
@@ -200,7 +201,7 @@ int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t 
     if (form != OK && form != HTTP_UNSUPPORTED_MEDIA_TYPE) {
         return form;
     }
-    if ((status = take_params(q, params, pool)) != OK) { /* if the query has said all, a body does not matter */
+    if ((status = take_params(q, params, pool)) != OK) { /* if the query is complete, the body is ignored */
         return form == OK ? status : form;
     }
     q->stream = !q->ack && vault_poll_conf_stream(l) && (q->html || accepts_stream(r, pool));

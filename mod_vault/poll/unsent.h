@@ -40,7 +40,7 @@ int vault_unsent_allows(request_rec *r, vault_client_id_t client);
  * @return 1; 0 the client would exceed its limit: nothing is counted, and the function has logged that */
 int vault_unsent_take(vault_unsent_t *u, request_rec *r, apr_size_t length);
 
-/** The answer is sent, or never will be. Any thread. */
+/** The answer has been sent, or never will be. Any thread. */
 void vault_unsent_give(vault_unsent_t *u);
 
 /** Count a text for the client of `r`, until the text is freed.

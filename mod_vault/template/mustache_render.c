@@ -82,8 +82,7 @@ static apr_status_t put_escaped(const render_t *r, const char *text, apr_size_t 
 /* Writes the shortest decimal form that reads back as the same number, with a dot in every locale. */
 static int format_real(char *buffer, apr_size_t size, double value)
 {
-    int digits =
-        fabs(value) < DBL_MIN ? 1 : DBL_DIG; /* with up to DBL_DIG digits, %g itself omits those that are not needed */
+    int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; /* up to DBL_DIG digits, %g omits those that are not needed */
     char *from, *to;
 
     if (fabs(value) <= 9007199254740992.0 && value == (double)(apr_int64_t)value) {

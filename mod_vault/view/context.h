@@ -36,15 +36,14 @@ typedef struct vault_context_t {
     const char *rendered;    /* method: the format of the templates rendered so far, "" or "htmx"; NULL: none */
     const vault_page_t *own; /* neither: the page that has sent the request; NULL: none */
     const apr_array_header_t *own_properties; /* of vault_property_t: the properties that were sent to the handler */
-    vault_calls_t
-        calls; /* the run that is open to calls from outside, for the method's or view's own request; for such a call, its run;
-                            calls.run 0: none */
-    const vault_calls_base_t *
-        outside; /* this request is an external call, and this is the state that it begins from; NULL: it is not such a call */
-    const char *said_page; /* the value of Vault-Page in a request with a key; NULL: none */
-    int trusted;           /* the request has the key of VaultFeedKeyFile */
-    apr_size_t room;       /* a feed method called by URL: the largest answer, in bytes; 0: no limit here */
-    apr_hash_t *results;   /* of json_t: the rows of the feed calls of this method or view, by call */
+    /* The run that external calls can join (page_calls.h), while the method's or view's own request is forwarded; in an
+     * external call, the run that it joins. calls.run 0: none. */
+    vault_calls_t calls;
+    const vault_calls_base_t *outside; /* in an external call: the state that it begins from; otherwise NULL */
+    const char *said_page;             /* the value of Vault-Page in a request with a key; NULL: none */
+    int trusted;                       /* the request has the key of VaultFeedKeyFile */
+    apr_size_t room;                   /* a feed method called by URL: the largest answer, in bytes; 0: no limit here */
+    apr_hash_t *results;               /* of json_t: the rows of the feed calls of this method or view, by call */
 } vault_context_t;
 
 /** The context of the main request of `r`, or NULL. */

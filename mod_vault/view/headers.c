@@ -336,9 +336,8 @@ static int share_told(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, se
  * administrator has configured that, so it causes no warning. */
 static void say_off(const take_t *t, const char *directive, int expected)
 {
-    int level = expected || was_told(t->r)
-                    ? APLOG_INFO
-                    : APLOG_WARNING; /* computed here, since the log macro evaluates its argument twice */
+    /* Computed here, since the log macro evaluates its argument twice. */
+    int level = expected || was_told(t->r) ? APLOG_INFO : APLOG_WARNING;
 
     ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00064) "%s of %s does not count: %s is off there", t->name,
                   t->r->uri, directive);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to a page while it lives: held interests, published, taken over, acknowledged, committed and staged states; its id. */
+/* The operations on a page while it exists: hold interests, publish, take over, acknowledge, commit and stage
+ * states; and its id. */
 #include "page/page_record.h"
 
 #include <string.h>
@@ -64,7 +65,7 @@ apr_status_t vault_page_publish(vault_pages_t *p, const vault_page_t *page, cons
     return rv;
 }
 
-/* Is it the tab that has polled so far? Who does not say may be any. */
+/* Is it the same tab as in earlier polls? A poll without a nonce matches any tab. */
 static int is_tab(const vault_page_record_t *rec, const apr_uint64_t tab[2])
 {
     return !(tab[0] | tab[1]) || !(rec->tab[0] | rec->tab[1]) || (rec->tab[0] == tab[0] && rec->tab[1] == tab[1]);
@@ -75,7 +76,7 @@ static apr_uint64_t committed_seq(vault_pages_t *p, const vault_page_record_t *r
     return rec->base ? vault_page_record_seq(p, rec->base) : 0;
 }
 
-/* What the browser's number says. */
+/* Acknowledges the answer with the number that the browser has sent. */
 static apr_status_t acknowledge(vault_pages_t *p, vault_page_record_t *rec, apr_uint64_t seq)
 {
     vault_off_t *place;
@@ -110,7 +111,7 @@ static apr_status_t admit(vault_pages_t *p, vault_page_record_t *rec, const vaul
     return APR_SUCCESS;
 }
 
-/* Nobody has the page when the last poll has left, or its child is gone. */
+/* A page is not polled when its last poll has left it, or the child of that poll has died. */
 static int is_polled(const vault_pages_t *p, const vault_page_record_t *rec, apr_time_t now)
 {
     return rec->idle_since >= (apr_uint64_t)now && !vault_lease_is_void(p->notifier, rec->lease);
@@ -129,8 +130,8 @@ int vault_page_is_polled(vault_pages_t *p, const vault_page_t *page, apr_time_t 
     return polled;
 }
 
-/* Whoever has the page runs or waits on what it knows no more: from here it may change nothing, and is told. If nobody has it, telling
- * would wake the new one, for nothing.
+/* Takes the page from the poll that has it. That poll runs or waits on outdated knowledge: from here on it can
+ * change nothing, and it is woken. If no poll has the page, a notify would only wake the new poll for nothing.
  * @param before  the base before this request */
 static void overtake(vault_pages_t *p, vault_page_record_t *rec, vault_off_t before, apr_time_t now)
 {
@@ -139,8 +140,9 @@ static void overtake(vault_pages_t *p, vault_page_record_t *rec, vault_off_t bef
     if (is_polled(p, rec, now)) {
         vault_notifier_notify_interest(p->notifier, rec->own, 0);
     }
-    if (rec->base && (rec->base != before || rec->streams)) { /* before it is published its view may hold some */
-        vault_page_record_release_unnamed(p, rec);            /* a stream's were kept when it was acknowledged */
+    /* before it is published, its view may hold some interests */
+    if (rec->base && (rec->base != before || rec->streams)) {
+        vault_page_record_release_unnamed(p, rec); /* those of a stream were released when it was acknowledged */
     }
     rec->streams = 0;
     rec->head = committed_seq(p, rec);
@@ -178,13 +180,14 @@ apr_status_t vault_page_take(vault_pages_t *p, const vault_page_t *page, const v
     return rv;
 }
 
-/* Is there a stream that goes on from what is the base now? Then it has the acks to tell. */
+/* Is there a stream that continues from what now is the base? Then the stream reports the acknowledgements. */
 static int is_streams_own(vault_pages_t *p, vault_page_record_t *rec, apr_time_t now)
 {
     return rec->streams && is_polled(p, rec, now) && vault_page_chain_find(p, rec, rec->head);
 }
 
-/* The one who commits has the acks to tell, and so the ticket: from two, one could say of the other's that they are told. */
+/* The request that commits also reports the acknowledgements, so it gets the ticket. With two reporters, one
+ * could mark the other's as reported. */
 apr_status_t vault_page_acknowledge(vault_pages_t *p, const vault_page_t *page, const vault_take_t *take,
                                     vault_ticket_t *ticket)
 {
@@ -226,7 +229,7 @@ int vault_page_rewritten(vault_pages_t *p, const vault_ticket_t *ticket)
     return vault_load(&p->records[ticket->page.index].written) != ticket->written;
 }
 
-/* The record of the ticket's page, locked, if the ticket still counts. */
+/* Lock the record of the ticket's page, if the ticket is still valid. */
 static apr_status_t lock_ticket(vault_pages_t *p, const vault_ticket_t *ticket, vault_page_record_t **rec)
 {
     *rec = vault_page_record_lock_page(p, &ticket->page);
@@ -334,7 +337,7 @@ void vault_page_acks_reported(vault_pages_t *p, const vault_ticket_t *ticket)
     }
 }
 
-/* Publish `block` in the place of the state that the poll goes on from, under the number of that. */
+/* Replaces the state that the poll continues from by `block`, under the same number. */
 static apr_status_t replace_head(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block, vault_state_t *state)
 {
     vault_off_t *place = vault_page_chain_find(p, rec, rec->head), old;

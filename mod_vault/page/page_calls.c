@@ -23,7 +23,8 @@
 
 void vault_page_record_close(vault_pages_t *p, vault_page_record_t *rec)
 {
-    vault_page_record_free(p, rec, &rec->calls); /* first: a kill must not leave results without a run */
+    /* first, because a process killed here must not leave results without a run */
+    vault_page_record_free(p, rec, &rec->calls);
     vault_store(&rec->calls_open, VAULT_CALLS_CLOSED);
     rec->calls_failed = 0;
 }

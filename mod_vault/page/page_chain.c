@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The answers of a page that are on their way. Each was made from the base or from one before it, so they form a tree: a poll that asks
- * again from the base makes a sibling of the answer that got lost, a stream makes a chain. A place is taken or wiped by one store; the
- * order is that of the numbers in the states. */
+/* The answers of a page that are not acknowledged yet. Each was made from the base or from an earlier answer,
+ * so they form a tree: a poll that asks again from the base makes a sibling of the lost answer, and a stream
+ * makes a chain. One store sets or clears a slot of the array; the numbers in the states give the order. */
 #include "page/page_record.h"
 
-/* Of the answers made from one state so many are kept: the newest, and the one before, for a poll that was overtaken. */
+/* How many answers made from one state are kept: the newest, and the one before it for a poll that has been
+ * superseded. */
 #define SIBLINGS 2
 
 static apr_uint64_t seq_of(vault_pages_t *p, vault_off_t block)
@@ -48,7 +49,7 @@ unsigned vault_page_chain_list(vault_pages_t *p, const vault_page_record_t *rec,
     return n;
 }
 
-/* Does the state of the number `seq` go back to the one of the number `to`? Through stored states: what is gone leads nowhere. */
+/* Is the state number `to` an ancestor of the state number `seq`? Follows stored states only. */
 static int goes_back(vault_pages_t *p, vault_page_record_t *rec, apr_uint64_t seq, apr_uint64_t to)
 {
     const vault_off_t *place;
@@ -71,7 +72,7 @@ vault_off_t *vault_page_chain_first(vault_pages_t *p, vault_page_record_t *rec)
     return place == &rec->base ? first : NULL;
 }
 
-/* First it is told who stays, since the way back leads over those that go. */
+/* Decides first which answers stay, since the links lead through answers that are removed. */
 void vault_page_chain_commit(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place)
 {
     vault_off_t old = rec->base;
@@ -92,7 +93,8 @@ void vault_page_chain_commit(vault_pages_t *p, vault_page_record_t *rec, vault_o
     vault_page_record_free_block(p, rec, old);
 }
 
-/* The oldest answer that may go; NULL: none. With `siblings` of those made from the head, else of those that the head does not need. */
+/* The oldest answer that can be removed; NULL: none. With `siblings`, among those made from the head; otherwise
+ * among those that are not ancestors of the head. */
 static vault_off_t *oldest(vault_pages_t *p, vault_page_record_t *rec, int siblings)
 {
     vault_off_t *found = NULL;

@@ -26,16 +26,16 @@
 
 typedef enum { NEVER_POLLED, IDLE, LIVING } life_t;
 
-/* A page that may be evicted, and what decides its rank. */
+/* A page that may be evicted, and its rank. */
 typedef struct candidate_t {
     vault_victim_t victim;
-    int over; /* its client has more than its share */
+    int over; /* its client has more than its fair share */
     life_t life;
-    apr_uint64_t has; /* how much its client has of the resource */
+    apr_uint64_t has; /* how much of the resource its client uses */
     apr_uint64_t idle_since;
 } candidate_t;
 
-/* What one scan over all pages needs. */
+/* The parameters of one scan over all pages. */
 typedef struct scan_t {
     vault_pages_t *p;
     vault_eviction_t *eviction;
@@ -84,7 +84,7 @@ static life_t life_of(const vault_page_record_t *rec, apr_time_t now)
     return vault_load(&rec->polled) ? IDLE : NEVER_POLLED;
 }
 
-/* @return 1 the page may be evicted */
+/* @return 1: the page may be evicted */
 static int is_candidate(const scan_t *s, apr_uint32_t index, candidate_t *c)
 {
     const vault_page_record_t *rec = &s->p->records[index];
@@ -121,7 +121,7 @@ static int goes_before(const candidate_t *a, const candidate_t *b)
     return a->idle_since < b->idle_since;
 }
 
-/* Keep the VAULT_EVICTION_VICTIMS pages that are to be evicted first, in that order. */
+/* Inserts `c` into the list of the VAULT_EVICTION_VICTIMS pages to be evicted first, in that order. */
 static void keep_first(candidate_t *list, unsigned *count, const candidate_t *c)
 {
     unsigned i = *count;
@@ -159,7 +159,7 @@ static void list_victims(vault_pages_t *p, vault_eviction_t *eviction)
     }
 }
 
-/* Earlier evictions may have brought the client down to its share. Then its pages that are alive stay. */
+/* Earlier evictions may have reduced the client to its fair share. Then its pages that are alive stay. */
 static int may_go_still(vault_pages_t *p, const vault_eviction_t *eviction, const vault_victim_t *victim)
 {
     vault_client_row_t row = vault_load(&p->records[victim->page.index].row);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a page tells of itself. Notes are left without its lock: one that comes late is at worst the last one of the wrong poll. */
+/* The facts about a page for the status page. Notes are stored without the page's lock: one that comes late may
+ * describe an earlier poll. */
 #include "page/page_facts.h"
 
 #include "apr_strings.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of pages: 48 bits of the id. */
+/* Names of pages: the first 48 bits of their ids. */
 #include "page/page_name.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ void vault_page_name(const vault_page_t *page, char name[VAULT_PAGE_NAME_LEN + 1
     apr_cpystrn(name, id, VAULT_PAGE_NAME_LEN + 1);
 }
 
-/* Where the next id in `text` begins, and how many digits it has; NULL: nowhere. */
+/* The start of the next id in `text` and its number of digits; NULL: there is none. */
 static const char *next_id(const char *text, apr_size_t *digits)
 {
     for (; *text; text += *digits + (text[*digits] != '\0')) {

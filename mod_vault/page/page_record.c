@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One record of the table of pages: its lock and what is done when its owner died inside, its blocks in the heap, its holds. */
+/* One record of the table of pages: its lock and the recovery after its owner has died, its blocks in the heap,
+ * and the interests that it holds. */
 #include "page/page_record.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ vault_holds_t *vault_page_record_holds(vault_pages_t *p, vault_page_record_t *re
     return rec->holds ? vault_heap_at(p->heap, rec->holds) : NULL;
 }
 
-/* A block or a hold that was being moved may still be where it came from: it must not be given back twice. */
+/* A block or a hold that was being moved may still be in its old position, too: it must not be released twice. */
 static void mend(vault_pages_t *p, vault_page_record_t *rec)
 {
     vault_holds_t *h = vault_page_record_holds(p, rec);
@@ -31,7 +32,8 @@ static void mend(vault_pages_t *p, vault_page_record_t *rec)
     }
 }
 
-/* What the dead owner was about to write is either whole or not there; what it had written may not have been announced. */
+/* What the dead owner was writing is either complete or absent. What it had written may not have been
+ * announced, so all are notified. */
 void vault_page_record_lock(vault_pages_t *p, vault_page_record_t *rec)
 {
     if (vault_lock_acquire(&rec->lock)) {
@@ -46,7 +48,7 @@ int vault_page_record_is(const vault_page_record_t *rec, const vault_page_t *pag
            (page->id[0] | page->id[1]);
 }
 
-/* The record of the page, locked; NULL when the page is gone. */
+/* Lock the record of the page. NULL: there is no such page. */
 vault_page_record_t *vault_page_record_lock_page(vault_pages_t *p, const vault_page_t *page)
 {
     vault_page_record_t *rec;
@@ -138,7 +140,7 @@ void vault_page_record_free(vault_pages_t *p, vault_page_record_t *rec, vault_of
     vault_page_record_free_block(p, rec, block);
 }
 
-/* Room for one more; 0 when there is none. */
+/* Makes room for one more hold. @return 0: there is no memory */
 static int grow_holds(vault_pages_t *p, vault_page_record_t *rec, vault_eviction_t *lacking)
 {
     vault_holds_t *old = vault_page_record_holds(p, rec), *h;
@@ -178,7 +180,8 @@ static int is_held(const vault_holds_t *h, vault_interest_t interest)
     return 0;
 }
 
-/* The limit of the client is one on places of the table: an interest that others hold as well is charged, but not refused. */
+/* The client's limit is about slots of the table: an interest that other pages hold as well is charged, but not
+ * refused. */
 static apr_status_t charge_hold(vault_pages_t *p, vault_page_record_t *rec, vault_interest_t interest,
                                 vault_eviction_t *eviction)
 {
@@ -225,7 +228,8 @@ apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, 
         return rv;
     }
     if (is_held(vault_page_record_holds(p, rec), held->interest)) {
-        vault_interest_release(p->notifier, held->interest); /* once a page, however often it is asked for */
+        /* a page holds an interest once, no matter how often it asks for it */
+        vault_interest_release(p->notifier, held->interest);
         return APR_SUCCESS;
     }
     if (!grow_holds(p, rec, eviction) || charge_hold(p, rec, held->interest, eviction) != APR_SUCCESS) {
@@ -255,7 +259,7 @@ static int named(vault_pages_t *p, vault_page_record_t *rec, vault_interest_t in
     return names(p, rec->base, interest) || names(p, rec->calls, interest);
 }
 
-/* Let go what no stored state names any more, nor what calls have added to the open run. */
+/* Releases the interests that neither a stored state nor the open run's calls depend on. */
 void vault_page_record_release_unnamed(vault_pages_t *p, vault_page_record_t *rec)
 {
     vault_holds_t *h = vault_page_record_holds(p, rec);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One round over a page. `next` is the state that is being built; the current method writes into an overlay of its own, which
- * is merged into `next` when the method has succeeded and thrown away when not.
+/* A transaction over a page's state. `next` is the state under construction. The current method writes into an
+ * overlay, which is merged into `next` if the method succeeds and discarded if it fails.
  */
 #include "page/page_txn.h"
 
@@ -17,21 +17,22 @@
 struct vault_page_txn_t {
     vault_pages_t *pages;
     vault_page_t page;
-    const vault_calls_t *calls; /* NULL: the run's own request; else an external call */
+    const vault_calls_t *calls; /* NULL: not an external call */
     const vault_state_t *base;
     vault_state_t *next;
-    const apr_array_header_t *seen; /* of vault_dep_t: stamps read before the round */
+    const apr_array_header_t *seen; /* of vault_dep_t: stamps that were read before the transaction */
     apr_pool_t *pool;
-    /* the current method's */
+    /* of the current method */
     const char *url;
     const char *failed;
-    apr_array_header_t *deps;    /* of vault_dep_t: what the method waits for */
+    apr_array_header_t *deps;    /* of vault_dep_t: the interests that the method waits for */
     apr_array_header_t *cursors; /* of vault_cursor_t: captured and set */
     apr_array_header_t *writes;  /* of vault_property_t; value NULL: removed */
-    apr_array_header_t *acks;    /* of vault_ack_t */
+    apr_array_header_t *acks;    /* of vault_ack_t: to be reported to feeds */
 };
 
-/* The arrays are copied, what they point to is not: nobody changes that. Acks of the base are not those of its successor. */
+/* Copies the arrays but not what they point to, which is never changed. The acknowledgements to report belong
+ * to one state only, so they are not copied. */
 static vault_state_t *copy_state(const vault_state_t *s, apr_pool_t *pool)
 {
     vault_state_t *copy = vault_state_create(pool);
@@ -143,7 +144,7 @@ static int has_ack(const apr_array_header_t *acks, const char *feed, const char 
     return 0;
 }
 
-/* Two methods that showed the same have the feed hear it once. */
+/* If two methods have shown the same data, the feed gets one report. */
 static void merge_ack(vault_page_txn_t *txn, const vault_ack_t *made)
 {
     if (!has_ack(txn->next->acks, made->feed, made->data)) {
@@ -174,7 +175,7 @@ int vault_page_txn_end(vault_page_txn_t *txn, int ok)
     return txn->failed == NULL;
 }
 
-/* Keep the method's interests and stamps: when it succeeds again, it finds all that happened meanwhile. */
+/* The method keeps its interests and stamps, so when it succeeds again it finds all changes since. */
 void vault_page_txn_refuse(vault_page_txn_t *txn, unsigned status, apr_time_t now)
 {
     vault_method_t *m = vault_state_method(txn->next, txn->url);
@@ -227,7 +228,7 @@ void vault_page_txn_remove_method(vault_page_txn_t *txn, const char *url)
     }
 }
 
-/* The order of a page's methods means nothing, so it can say whose turn it is. */
+/* The order of the methods has no other meaning, so it can say which method runs next. */
 void vault_page_txn_begin_with(vault_page_txn_t *txn, const char *url)
 {
     apr_array_header_t *methods = txn->next->methods;
@@ -251,7 +252,7 @@ int vault_page_txn_is_first(const vault_page_txn_t *txn)
     return !m || !m->deps;
 }
 
-/* What the page has committed for the cursor: under this method, else by the view. */
+/* The committed cursor of this method, or else of the view. */
 static const vault_cursor_t *committed(const vault_page_txn_t *txn, const char *cursor)
 {
     const vault_cursor_t *c = vault_state_cursor(txn->base, txn->url, cursor);
@@ -276,7 +277,7 @@ static vault_cursor_t *find_captured(const vault_page_txn_t *txn, const char *cu
     return NULL;
 }
 
-/* The current method's own entry, made at need from what is committed. */
+/* The current method's entry for the cursor; created from the committed one if needed. */
 static vault_cursor_t *captured(vault_page_txn_t *txn, const char *cursor)
 {
     vault_cursor_t *c = find_captured(txn, cursor);
@@ -294,7 +295,7 @@ static vault_cursor_t *captured(vault_page_txn_t *txn, const char *cursor)
     return c;
 }
 
-/* The oldest stamp counts: what was read after the first capture may be older than what a second one would promise. */
+/* Keeps the oldest stamp: the data may have been read after the first capture and before the second. */
 static void capture(apr_array_header_t *deps, vault_interest_t interest, apr_uint64_t stamp)
 {
     vault_dep_t *d = vault_deps_find(deps, interest);
@@ -316,7 +317,7 @@ static apr_status_t hold_for(const vault_page_txn_t *txn, const char *interest, 
                       : vault_page_hold(txn->pages, &txn->page, interest, i, stamp);
 }
 
-/* @return 0: it cannot be kept, and the method has failed */
+/* @return 0: the page cannot hold the interest, and the method has failed */
 static int hold(vault_page_txn_t *txn, const char *interest, vault_interest_t *i, apr_uint64_t *stamp)
 {
     apr_status_t rv = hold_for(txn, interest, i, stamp);
@@ -491,7 +492,8 @@ vault_state_t *vault_page_txn_made(const vault_page_txn_t *txn)
     return made;
 }
 
-/* A method that asks for the same inside has both shown, and only one of the two can be where it goes on. */
+/* If the method has made the same call itself, both results are shown, but the page could continue from only
+ * one of them. So the method fails. */
 static void take_cursor(vault_page_txn_t *txn, const vault_cursor_t *made)
 {
     vault_cursor_t *c;
@@ -520,7 +522,7 @@ void vault_page_txn_take(vault_page_txn_t *txn, const vault_state_t *made)
     }
     for (i = 0; i < made->properties->nelts; i++) {
         const vault_property_t *w = AT(made->properties, vault_property_t, i);
-        if (!find_write(txn, w->key)) { /* the response's own headers override the calls */
+        if (!find_write(txn, w->key)) { /* the headers of the response override the calls */
             vault_page_txn_set(txn, w->key, w->value[0] ? w->value + 1 : NULL);
         }
     }

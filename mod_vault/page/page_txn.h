@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file page_txn.h
- * One round over a page: what its methods read and write, and the state that comes out of it.
+ * A transaction over the state of a page: what its methods read and write, and the resulting state.
  *
- * A round starts from the committed state and runs some of the page's methods, one after the other. Each method sees the
- * committed state and its own writes, not those of the others; a method that failed contributes nothing at all, not even stamps,
- * so it runs again. The rendering of the page itself is a round with one nameless method over an empty state.
+ * A transaction starts from the committed state and runs some of the page's methods, one after the other. Each
+ * method sees the committed state and its own writes, but not those of the others. A method that fails
+ * contributes nothing, not even stamps, so it will run again. Rendering the page itself is a transaction with
+ * one nameless method over an empty state.
  *
- * The stamp of an interest is captured when it is created, before its data are read (notifier.h), and for each cursor apart:
- * two methods on one interest must each see it move. A cursor is looked up under its method, then under the page view, so that
- * the first round after the view finds what the HTML already shows.
+ * The stamp of an interest is captured when the interest is created, before its data is read (notifier.h), and
+ * for each cursor separately: if two methods use one interest, each must see it move. A cursor is looked up
+ * under its method, and then under the view, so that the first poll after the view continues from what the HTML
+ * shows.
  *
- * A round belongs to one thread at a time and is not shared.
+ * A transaction belongs to one thread at a time.
  */
 #ifndef VAULT_PAGE_TXN_H
 #define VAULT_PAGE_TXN_H
@@ -21,13 +23,14 @@
 
 typedef struct vault_page_txn_t vault_page_txn_t;
 
-/** Begin a round for a page.
- * @param base  borrowed; must outlive the run */
+/** Begin a transaction.
+ * @param base  borrowed; must outlive the transaction */
 vault_page_txn_t *vault_page_txn_create(vault_pages_t *pages, const vault_page_t *page, const vault_state_t *base,
                                         apr_pool_t *pool);
 
-/** Begin a part of a run for an external call (page_calls.h): its results are vault_page_txn_made(), not vault_page_txn_state().
- * @param b  borrowed, as `base` above */
+/** Begin a partial transaction for an external call (page_calls.h). Its results are vault_page_txn_made(), not
+ * vault_page_txn_state().
+ * @param b  borrowed; must outlive the transaction */
 vault_page_txn_t *vault_page_txn_create_call(vault_pages_t *pages, const vault_calls_t *calls,
                                              const vault_calls_base_t *b, apr_pool_t *pool);
 
@@ -35,69 +38,71 @@ vault_page_txn_t *vault_page_txn_create_call(vault_pages_t *pages, const vault_c
  * is removed. */
 vault_state_t *vault_page_txn_made(const vault_page_txn_t *txn);
 
-/** Take over the results of external calls into the current method, as if it had made the calls itself.
- * @param made  in memory that lives as long as the run */
+/** Merge the results of external calls into the current method, as if it had made the calls itself.
+ * @param made  in memory that lives as long as the transaction */
 void vault_page_txn_take(vault_page_txn_t *txn, const vault_state_t *made);
 
-/** The state that the round starts from. */
+/** The state that the transaction starts from. */
 const vault_state_t *vault_page_txn_base(const vault_page_txn_t *txn);
 
-/** Begin the method of that URL ("" for the page view). */
+/** Begin the method of this URL ("" for the view). */
 void vault_page_txn_begin(vault_page_txn_t *txn, const char *url);
 
-/** The method is over.
- * @param ok  0: it failed, forget what it did
- * @return 1  what it did counts
- *         0  it does not: `ok` was 0, or something inside failed (vault_page_txn_fail) */
+/** End the method.
+ * @param ok  0: it failed, so discard what it did
+ * @return 1: its results are part of the transaction; 0: they were discarded, since `ok` was 0 or
+ *         vault_page_txn_fail() was called */
 int vault_page_txn_end(vault_page_txn_t *txn, int ok);
 
-/** End the method, which answered 401, 403 or a redirect: discard its changes, and do not run it again for 30 s,
- * after each further refusal twice as long, up to VAULT_REFUSAL_MOST.
+/** End the method, which answered 401, 403 or a redirect. Discard its results, and do not run it again for 30 s;
+ * each further refusal doubles that time, up to VAULT_REFUSAL_MOST.
  * @param status  300..499 */
 void vault_page_txn_refuse(vault_page_txn_t *txn, unsigned status, apr_time_t now);
 
 /** Has an answer to the page reported already that the current method is refused with this status? */
 int vault_page_txn_is_refused(const vault_page_txn_t *txn, unsigned status);
 
-/** The current method cannot succeed any more. The first reason is kept. */
+/** Make the current method fail. The first reason is kept. */
 void vault_page_txn_fail(vault_page_txn_t *txn, const char *reason);
 /** The first reason why the current method failed; NULL: it did not. */
 const char *vault_page_txn_failed(const vault_page_txn_t *txn);
 
 /** Add a long-poll method to the page.
- * @return APR_SUCCESS, also when it is there already; APR_ENOSPC with `max` methods on the page */
+ * @return APR_SUCCESS, also if the page has it already; APR_ENOSPC the page has `max` methods */
 apr_status_t vault_page_txn_add_method(vault_page_txn_t *txn, const char *url, int max);
 
-/** Has the current method never counted for this page? */
+/** Has the current method never succeeded for this page? */
 int vault_page_txn_is_first(const vault_page_txn_t *txn);
 
-/** Take it away again: it is no method of the page. */
+/** Remove a method from the page. */
 void vault_page_txn_remove_method(vault_page_txn_t *txn, const char *url);
 
-/** Let the next round begin with this method, and go on with those that follow it. */
+/** Let the next transaction of the page begin with this method, and continue with those that follow it. */
 void vault_page_txn_begin_with(vault_page_txn_t *txn, const char *url);
 
-/** Does the page have a cursor of this name? If so, the call's rows are new ones; if not, they are a first view. */
+/** Does the page have a cursor of this name? If so, the rows of the call are new ones; otherwise they are a
+ * first view. */
 int vault_page_txn_knows(const vault_page_txn_t *txn, const char *cursor);
 
-/** Create an interest for the page, for `cursor`.
- * @return 0 the committed state holds this cursor with a stamp as new as the interest's; 1 otherwise, also when it could not be
- *         kept (then the method has failed) */
+/** Create an interest for `cursor`.
+ * @return 0: the committed state has this cursor with a stamp as new as the interest's, so there is nothing to
+ *         read; 1: read the data, or the page cannot hold the interest and the method has failed */
 int vault_page_txn_create_interest(vault_page_txn_t *txn, const char *cursor, const char *interest);
 
-/** Nobody has acknowledged the base yet, so its acks have not been told: whoever has what this round renders has the base, too. */
+/** Carry over the acknowledgements to report from the base, which no browser has acknowledged yet: a browser
+ * that shows the new state has shown the base, too. */
 void vault_page_txn_carry_acks(vault_page_txn_t *txn);
 
-/** Stamps that were read before the round began: what an interest learnt late may be compared with.
- * @param seen  of vault_dep_t; borrowed; must outlive the run */
+/** Set the stamps that were read before the transaction began, for vault_page_txn_learn_interest().
+ * @param seen  of vault_dep_t; borrowed; must outlive the transaction */
 void vault_page_txn_saw(vault_page_txn_t *txn, const apr_array_header_t *seen);
 
-/** The current method waits for `interest`, as it says when it has read its data. Unless the round has seen the interest before, it
- * counts as never seen, so the method runs once more: what was notified in between is not lost. A name that cannot be kept fails the
- * method. */
+/** Let the current method wait for `interest`, which it names only after it has read its data. If the interest
+ * is not among the stamps of vault_page_txn_saw(), it counts as never seen, so the method runs once more and no
+ * notify in between is lost. The method fails if the page cannot hold the interest. */
 void vault_page_txn_learn_interest(vault_page_txn_t *txn, const char *interest);
 
-/** Does the current method wait for it, so far? */
+/** Does the current method wait for `interest` so far? */
 int vault_page_txn_waits_for(vault_page_txn_t *txn, const char *interest);
 
 /** The current method no longer waits for `interest`. */
@@ -108,16 +113,17 @@ const char *vault_page_txn_cursor(const vault_page_txn_t *txn, const char *curso
 /** @return APR_SUCCESS; APR_EINVAL too long: the method has failed */
 apr_status_t vault_page_txn_set_cursor(vault_page_txn_t *txn, const char *cursor, const char *value);
 
-/** A property as the current method sees it. */
+/** A property, with the writes of the current method. */
 const char *vault_page_txn_get(const vault_page_txn_t *txn, const char *key);
 /** @return APR_SUCCESS; APR_EINVAL key empty or too long, or value too long */
 apr_status_t vault_page_txn_set(vault_page_txn_t *txn, const char *key, const char *value);
 
-/** Tell the feed `data` once the browser has what the current method renders.
- * @return APR_SUCCESS, also when that is kept already; APR_EINVAL too long, APR_ENOSPC VAULT_ACKS_MAX: the method has failed */
+/** Report `data` to the feed when the browser has acknowledged the output of the current method.
+ * @return APR_SUCCESS, also if it is recorded already; APR_EINVAL too long, APR_ENOSPC VAULT_ACKS_MAX reached:
+ *         the method has failed */
 apr_status_t vault_page_txn_on_ack(vault_page_txn_t *txn, const char *feed, const char *data);
 
-/** What the methods so far have made of the base: to be committed or staged. In the run's pool. */
+/** The base with the results of the methods so far, to be committed or staged. In the pool of the transaction. */
 vault_state_t *vault_page_txn_state(vault_page_txn_t *txn);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What others than its polls do to a page. All blocks are built before the first is published, so that it is done whole or not. */
+/* Changes a page from outside of its polls. All blocks are built before the first one is published, so that the
+ * change takes effect as a whole or not at all. */
 #include "page/page_record.h"
 
 #include <string.h>
@@ -12,8 +13,9 @@
 
 #define AT(array, type, i) (&((type *)(array)->elts)[i])
 
-/* A run is a function of the properties, too: what a method has seen so far it has not seen with these. Its interests
- * it keeps. One that was refused need not rest: a form of the page may have signed the visitor in. */
+/* The output of a method depends on the properties, too, so after a change of them every method counts as not
+ * having seen its interests. It keeps the interests themselves. A refused method need not wait for its retry,
+ * since a form of the page may have signed the visitor in. */
 static void forget_runs(vault_state_t *s)
 {
     int i, k;
@@ -36,7 +38,7 @@ static int same_value(const vault_property_t *now, const char *value)
     return now && value ? !strcmp(now->value, value) : !now && !value;
 }
 
-/* @return whether anything changed */
+/* @return 1: something has changed */
 static int write_properties(vault_state_t *s, const apr_array_header_t *properties)
 {
     int i, changed = 0;
@@ -83,7 +85,7 @@ static void drop_cursors(vault_state_t *s, const char *scope)
     s->cursors->nelts = kept;
 }
 
-/* @return whether it was there */
+/* @return 1: the method was there */
 static int drop_method(vault_state_t *s, const char *url)
 {
     vault_method_t *m = url ? vault_state_method(s, url) : NULL;
@@ -97,7 +99,7 @@ static int drop_method(vault_state_t *s, const char *url)
     return 1;
 }
 
-/* What is written to which page. */
+/* A change of one page. */
 typedef struct writing_t {
     const vault_write_t *what;
     vault_page_record_t *rec; /* locked */
@@ -105,7 +107,7 @@ typedef struct writing_t {
     apr_pool_t *pool;
 } writing_t;
 
-/* Build what is to stand in the place of `block`. @param made  0: the same */
+/* Builds the replacement for `block`. @param made  0: nothing has changed */
 static apr_status_t rewrite(vault_pages_t *p, vault_off_t block, writing_t *w, vault_off_t *made)
 {
     const vault_write_t *write = w->what;
@@ -136,7 +138,7 @@ static void replace(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *pla
     vault_page_record_free_block(p, rec, old);
 }
 
-/* Where a state may be, the base last: a process that is killed on the way has not yet shown it to a poll. */
+/* The slots of states, the base last: if the process is killed in between, no poll has seen the new base. */
 static vault_off_t *place(vault_page_record_t *rec, unsigned i)
 {
     return i < VAULT_PAGE_STAGED ? &rec->staged[i] : &rec->base;
@@ -169,7 +171,8 @@ static apr_status_t write_through(vault_pages_t *p, writing_t *w)
         }
     }
     if (changed) {
-        vault_page_record_release_unnamed(p, rec); /* a round that holds others is discarded, and holds them again */
+        /* a round that holds others is void, and holds them again when it is repeated */
+        vault_page_record_release_unnamed(p, rec);
     }
     return rv;
 }

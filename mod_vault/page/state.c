@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page's state, in arrays and as one block of shared memory.
+/* The state of a page, as arrays and as one block of shared memory.
  *
- * A block: header | interests named, each once (u32, padded) | properties | methods | cursors | acks.
- * Strings are (u32 length, bytes, NUL) padded to 8; a length of NONE is NULL. The scope of a cursor, mostly the URL of one of the methods, is
- * then (u32 SCOPE + number of the method, u32 0): URLs can be long. Dependencies are (u32 count, u32 0) and pairs of u64;
- * a count of NONE is NULL.
- * A refusal is (u32 status, u32 seconds), and if the status is not 0 the u64 `until`. The order is
- * that of the arrays. The acks come last, so that they go by setting their number to 0.
+ * A block: header | interests, each once (u32, padded) | properties | methods | cursors | acks.
+ * A string is (u32 length, bytes, NUL) padded to 8; a length of NONE means NULL. The scope of a cursor is
+ * usually the URL of one of the methods. It is then stored as (u32 SCOPE + number of the method, u32 0), since
+ * URLs can be long. Dependencies are (u32 count, u32 0) and pairs of u64; a count of NONE means NULL. A refusal
+ * is (u32 status, u32 seconds) and, if the status is not 0, the u64 `until`.
+ * The order is that of the arrays. The acks come last, so that setting their number to 0 removes them.
  */
 #include "page/state.h"
 
@@ -16,7 +16,7 @@
 
 #define STATE_MAGIC 0x76537434u /* "vSt4" */
 #define NONE 0xffffffffu
-#define SCOPE 0x80000000u /* no string is that long */
+#define SCOPE 0x80000000u /* larger than the length of any string */
 #define ALIGN8(n) (((apr_size_t)(n) + 7) & ~(apr_size_t)7)
 
 typedef struct header_t {
@@ -28,7 +28,7 @@ typedef struct header_t {
     apr_uint32_t cursors;
     apr_uint32_t methods;
     apr_uint32_t acks;
-    apr_uint32_t behind; /* the number of the state that it was made from is so much smaller */
+    apr_uint32_t behind; /* the number of this state minus that of the state that it was made from */
 } header_t;
 
 _Static_assert(sizeof(header_t) == 40, "the header is part of the segment's layout");
@@ -61,7 +61,7 @@ vault_dep_t *vault_deps_find(const apr_array_header_t *deps, vault_interest_t in
 
 /* ------------------------------------------------------------------ writing */
 
-/* One walk serves both to measure (at == NULL) and to write. */
+/* The same code measures (at == NULL) and writes. */
 typedef struct writer_t {
     char *at;
     apr_size_t size;
@@ -122,7 +122,7 @@ static void name_each_once(apr_uint32_t *names, apr_uint32_t *count, const apr_a
     }
 }
 
-/* At most this many interests are named; what is named twice counts twice. */
+/* An upper bound for the number of interests: those that occur several times are counted several times. */
 static apr_uint32_t interests_bound(const vault_state_t *s)
 {
     apr_uint32_t n = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file qos.c
- * Gates: at most so many requests at once behind each, counted across all children.
+ * Gates: the limit of concurrent requests for one location, counted across all children.
  *
- * qos.h has the rules, qos_gate.c what happens under a gate's lock, qos_clients.c in which order, qos_pool.c where
- * passes come from. Here gates are found, and slots are told who was let in: after the lock, a handful at a time.
+ * qos.h has the rules, qos_gate.c the operations under a gate's lock, qos_clients.c the order of clients, and
+ * qos_pool.c the pool of passes. This file finds gates, and notifies the slots of admitted requests after the
+ * lock has been released, a handful at a time.
  */
 #include "qos/qos.h"
 
@@ -19,7 +20,7 @@
 #define PASSES_MIN 256
 #define PASSES_MAX 65536
 #define HANDFUL 32
-/* What the number of a long name takes: ~ and 16 digits. */
+/* A long name ends with ~ and 16 digits. */
 #define NUMBER 17
 
 #define ALIGN64(size) (((apr_uint64_t)(size) + 63) & ~(apr_uint64_t)63)
@@ -71,9 +72,10 @@ static apr_uint64_t birth_of(const qos_gate_t *gate)
     return __atomic_load_n(&gate->birth, __ATOMIC_ACQUIRE);
 }
 
-/* --------------------------------------------------------------------- telling */
+/* --------------------------------------------------------------------- notifying */
 
-/* Tell the slot that something has happened to one of its requests. @return 1: a process had died in the slot's lock */
+/* Notify the slot that the status of one of its requests has changed. @return 1: a process had died holding the
+ * slot's lock */
 static int tell(vault_qos_t *q, apr_uint32_t slot, apr_uint32_t index)
 {
     if (slot > vault_slot_last(q->notifier)) {
@@ -82,8 +84,8 @@ static int tell(vault_qos_t *q, apr_uint32_t slot, apr_uint32_t index)
     return vault_slot_push(q->notifier, slot, VAULT_SLOT_PASS | index, vault_slot_counters(q->notifier, 0));
 }
 
-/* Let in who may, and tell their slots. Called with the gate locked; returns without the lock.
- * @param died  somebody had died inside: all are told */
+/* Admits waiting requests and notifies their slots. Called with the gate locked; returns without the lock.
+ * @param died  a process had died holding the lock: notify all */
 static void admit_and_release(vault_qos_t *q, qos_gate_t *gate, int died)
 {
     struct {
@@ -116,7 +118,7 @@ void vault_qos_begin(vault_qos_t *q)
     qos_pool_configure(q, NULL);
 }
 
-/* FNV-1a: names come from the configuration, nobody seeks two of the same number. */
+/* FNV-1a. Names come from the configuration, so collisions are not provoked on purpose. */
 static apr_uint64_t number_of(const char *name)
 {
     apr_uint64_t number = APR_UINT64_C(14695981039346656037);
@@ -127,7 +129,7 @@ static apr_uint64_t number_of(const char *name)
     return number;
 }
 
-/* Two long locations may differ only in what does not fit: they are two gates. */
+/* Two long locations may differ only in the part that is cut off; the number keeps their names distinct. */
 static void fit_name(char fitting[VAULT_QOS_NAME], const char *name)
 {
     apr_size_t cut = VAULT_QOS_NAME - 1 - NUMBER;
@@ -137,12 +139,12 @@ static void fit_name(char fitting[VAULT_QOS_NAME], const char *name)
         return;
     }
     while (cut && ((unsigned char)name[cut] & 0xc0) == 0x80) {
-        cut--; /* not in the middle of a character */
+        cut--; /* not in the middle of a UTF-8 character */
     }
     apr_snprintf(fitting, VAULT_QOS_NAME, "%.*s~%016" APR_UINT64_T_HEX_FMT, (int)cut, name, number_of(name));
 }
 
-/* Only the parent opens gates, so names and births stand still while it looks. */
+/* Only the parent opens gates, so names and births do not change meanwhile. */
 static qos_gate_t *find_gate(const vault_qos_t *q, const char *name)
 {
     apr_uint32_t i;
@@ -168,7 +170,7 @@ static int is_idle(const vault_qos_t *q, qos_gate_t *gate)
     return idle;
 }
 
-/* One that was never used, or one that an older configuration had and nobody is behind any more. */
+/* A gate that was never used, or one of an older configuration without requests. */
 static qos_gate_t *spare_gate(const vault_qos_t *q)
 {
     apr_uint32_t i;
@@ -188,7 +190,8 @@ static qos_gate_t *spare_gate(const vault_qos_t *q)
     return NULL;
 }
 
-/* Its passes stay with it. A request of an old child may have come in since it was idle: it leaves as it would have. */
+/* The gate keeps its passes. A request of an old child may have entered since the gate was idle; it leaves as
+ * usual. */
 static void rename_locked(vault_qos_t *q, qos_gate_t *gate, const char *name)
 {
     __atomic_store_n(&gate->birth, ++q->table->births, __ATOMIC_RELEASE);
@@ -225,7 +228,7 @@ apr_status_t vault_qos_open(vault_qos_t *q, const char *name, apr_uint32_t limit
 
 /* -------------------------------------------------------------------- requests */
 
-/* The open gate of a handle, locked; NULL: it is another's by now. */
+/* Locks the gate of a handle. NULL: the gate has been reused for another name. */
 static qos_gate_t *lock_gate(vault_qos_t *q, const vault_qos_gate_t *handle, int *died)
 {
     qos_gate_t *gate = handle->birth ? qos_gate_at(q, handle->index) : NULL;
@@ -241,15 +244,15 @@ static qos_gate_t *lock_gate(vault_qos_t *q, const vault_qos_gate_t *handle, int
     return NULL;
 }
 
-/* Who has come, and what became of it. Of the request that it displaced: which slot is to be told. */
+/* An arriving request and its result. If it displaces a request, the slot to notify. */
 typedef struct newcomer_t {
     const vault_qos_entrant_t *who;
-    int at_once; /* it may go in, and none of those that queue may */
+    int at_once; /* it can be admitted, and no queued request can be */
     apr_uint32_t index;
     apr_uint32_t told;
 } newcomer_t;
 
-/* The pass of another request becomes the newcomer's, so none is needed of the pool, which may have none. */
+/* The newcomer takes over the pass of the displaced request, so it needs none of the pool, which may be empty. */
 static apr_status_t displace(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n, apr_uint32_t loser)
 {
     n->told = qos_pass_at(q, loser)->slot;
@@ -258,7 +261,8 @@ static apr_status_t displace(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n, ap
     return APR_SUCCESS;
 }
 
-/* Where passes are short, one that may go in at once displaces a request as one that is to queue does. */
+/* If passes are short, a request that could be admitted at once displaces a queued one, as a request that has
+ * to queue would. */
 static apr_status_t find_pass(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n)
 {
     const vault_qos_entrant_t *who = n->who;
@@ -276,7 +280,7 @@ static apr_status_t find_pass(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n)
     return qos_pass_at(q, loser) ? displace(q, gate, n, loser) : full ? APR_ENOSPC : own ? APR_EBUSY : APR_ENOMEM;
 }
 
-/* A request that may go in at once goes through the queue as well. */
+/* A request that can be admitted at once goes through the queue, too. */
 static apr_status_t enter_locked(vault_qos_t *q, qos_gate_t *gate, newcomer_t *n, vault_qos_pass_t *pass)
 {
     apr_status_t rv;
@@ -324,13 +328,13 @@ apr_status_t vault_qos_enter(vault_qos_t *q, const vault_qos_gate_t *handle, con
     return rv;
 }
 
-/* Is it this request's still? Its ticket is: no other request ever gets that number. */
+/* Does the pass still belong to this request? Tickets are never reused. */
 static int is_own(const qos_pass_t *p, const vault_qos_pass_t *pass)
 {
     return p && pass->ticket && __atomic_load_n(&p->ticket, __ATOMIC_ACQUIRE) == pass->ticket;
 }
 
-/* First the state, then the ticket: a state that another request has stored is seen with that request's ticket. */
+/* Reads the state before the ticket: if another request has stored the state, its ticket is seen as well. */
 int vault_qos_is_in(const vault_qos_t *q, const vault_qos_pass_t *pass)
 {
     const qos_pass_t *p = qos_pass_at(q, pass->index);
@@ -376,7 +380,7 @@ void vault_qos_leave(vault_qos_t *q, vault_qos_pass_t *pass, vault_qos_leave_t w
     memset(pass, 0, sizeof(*pass));
 }
 
-/* Of that pass, if it is that slot's. */
+/* Frees the pass if it belongs to that slot. */
 static void void_pass(vault_qos_t *q, apr_uint32_t index, unsigned slot)
 {
     const qos_pass_t *pass = qos_pass_at(q, index);
@@ -401,7 +405,8 @@ void vault_qos_slot_gone(vault_qos_t *q, unsigned slot)
     for (i = 1; i <= last && i <= q->count; i++) {
         void_pass(q, i, slot);
     }
-    /* It may have died in the lock of a gate in which it had no pass any more. (Gates are opened in order.) */
+    /* The process may have died holding the lock of a gate in which it had no pass. Gates are opened in the
+     * order of their indexes. */
     for (i = 1; i <= VAULT_QOS_ROOM && birth_of(qos_gate_at(q, i)); i++) {
         int died = qos_gate_acquire(q, qos_gate_at(q, i));
 

@@ -21,7 +21,7 @@ static unsigned side(apr_uint64_t client, unsigned depth)
     return (unsigned)(client >> depth) & 1;
 }
 
-/* The link that leads to the client's leader, or the empty link where its leader belongs. NULL: a stray write. */
+/* The link to the client's leader, or the empty link where it belongs. NULL: corrupted memory. */
 static apr_uint32_t *seek(const vault_qos_t *q, apr_uint32_t *root, apr_uint64_t client)
 {
     apr_uint32_t *link = root;
@@ -69,7 +69,7 @@ static int has_more(const vault_qos_t *q, const qos_pass_t *a, const qos_pass_t 
     return latest_a->ticket > latest_b->ticket;
 }
 
-/* From the winners of the two trees below it and itself. */
+/* Chooses among the leader itself and the winners of the two subtrees. */
 static void choose(const vault_qos_t *q, apr_uint32_t index)
 {
     qos_pass_t *leader = qos_pass_at(q, index);
@@ -91,7 +91,7 @@ static void choose(const vault_qos_t *q, apr_uint32_t index)
     }
 }
 
-/* All leaders on the path of that client, from the last one up. */
+/* Chooses for all leaders on the client's path, from the last one upwards. */
 static void choose_on_path(const vault_qos_t *q, apr_uint32_t root, apr_uint64_t client)
 {
     apr_uint32_t path[BITS + 1], index = root;
@@ -109,7 +109,7 @@ static void choose_on_path(const vault_qos_t *q, apr_uint32_t root, apr_uint64_t
 
 /* --------------------------------------------------------------------- leaders */
 
-/* The link to a leader right below it; NULL: there is none. */
+/* A link to a leader directly below; NULL: there is none. */
 static apr_uint32_t *any_below(const vault_qos_t *q, qos_pass_t *leader)
 {
     return qos_pass_at(q, leader->child[0])   ? &leader->child[0]
@@ -117,7 +117,8 @@ static apr_uint32_t *any_below(const vault_qos_t *q, qos_pass_t *leader)
                                               : NULL;
 }
 
-/* A leader leaves the tree. A leaf below it takes its place: any leader below shares the bits of the path. */
+/* Removes a leader from the tree. A leaf below it takes its position: any leader below shares the bits of the
+ * path. */
 static void remove_leader(const vault_qos_t *q, apr_uint32_t *root, apr_uint32_t *link)
 {
     qos_pass_t *leader = qos_pass_at(q, *link), *leaf = leader;
@@ -151,7 +152,7 @@ static void add_leader(const vault_qos_t *q, apr_uint32_t *root, apr_uint32_t *l
     choose_on_path(q, *root, leader->client);
 }
 
-/* The oldest pass of a client leaves, the next one leads. */
+/* The oldest pass of a client leaves, and the next one becomes the leader. */
 static void replace_leader(const vault_qos_t *q, apr_uint32_t *link, apr_uint32_t index)
 {
     const qos_pass_t *old = qos_pass_at(q, *link);

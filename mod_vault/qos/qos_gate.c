@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file qos_gate.c
- * One gate: its passes, who is let in, who is displaced, and how it is mended. Everything here is called
- * with the gate's lock held.
+ * One gate: its passes, which request is admitted or displaced next, and the recovery of its data. Everything
+ * here is called with the gate's lock held.
  *
- * Each step stores the state of a pass first, then what follows from it, so that wherever a process is killed the states are right and
- * the rest can be made from them.
+ * Each step stores the state of a pass first, and then what is derived from it. So wherever a process is
+ * killed, the states are right and the rest can be rebuilt.
  */
 #include "qos/qos_table.h"
 
@@ -28,7 +28,7 @@ apr_uint32_t qos_gate_next(const vault_qos_t *q, const qos_gate_t *gate, apr_uin
     return 0;
 }
 
-/* What the client has in counts against it in each queue. */
+/* The number of admitted requests of a client affects its order in each queue. */
 static void reschedule(const vault_qos_t *q, qos_gate_t *gate, apr_uint64_t client)
 {
     apr_uint32_t rank, running = qos_clients_count(q, &gate->inside, client);
@@ -40,7 +40,7 @@ static void reschedule(const vault_qos_t *q, qos_gate_t *gate, apr_uint64_t clie
     }
 }
 
-/* A client that comes has its turn after those that wait. */
+/* A client that is new in the queue gets its turn after those that wait. */
 static void add_queued(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
 {
     const qos_pass_t *pass = qos_pass_at(q, index);
@@ -84,7 +84,7 @@ void qos_gate_append(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
     }
 }
 
-/* @return what it was */
+/* @return its state before */
 static apr_uint32_t take_out(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index)
 {
     qos_pass_t *pass = qos_pass_at(q, index);
@@ -117,8 +117,8 @@ void qos_gate_displace(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t inde
 
 /* ---------------------------------------------------------------------- order */
 
-/* Each rank has one queue. The first of it is of the client with the fewest that are in: if that one may not have
- * more, none may. */
+/* Each rank has one queue. Its first request is of the client with the fewest admitted requests: if that client
+ * is at its limit, all clients of the queue are. */
 apr_uint32_t qos_gate_first(const vault_qos_t *q, const qos_gate_t *gate)
 {
     int rank;
@@ -139,7 +139,7 @@ int qos_gate_has_room(const vault_qos_t *q, const qos_gate_t *gate, apr_uint64_t
     return gate->in < gate->limit && qos_clients_count(q, &gate->inside, client) < gate->each;
 }
 
-/* A client that was let in has its next turn after the others. */
+/* After an admission, the next turn of the client comes after those of the others. */
 apr_uint32_t qos_gate_admit(const vault_qos_t *q, qos_gate_t *gate)
 {
     apr_uint32_t index = gate->in < gate->limit ? qos_gate_first(q, gate) : 0;
@@ -167,7 +167,7 @@ apr_uint32_t qos_gate_queued_of(const vault_qos_t *q, const qos_gate_t *gate, ap
     return count;
 }
 
-/* The latest of those that have that leader. */
+/* The latest pass of this leader's client. */
 static apr_uint32_t latest_of(const vault_qos_t *q, apr_uint32_t leader)
 {
     return leader ? qos_pass_at(q, leader)->earlier : 0;
@@ -200,14 +200,14 @@ apr_uint32_t qos_gate_loser(const vault_qos_t *q, const qos_gate_t *gate, const 
         return 0;
     }
     if (rank == who->rank && most->count <= qos_clients_count(q, &gate->queues[rank], who->client) + 1) {
-        return 0; /* it would only swap the two */
+        return 0; /* it would only swap the two requests */
     }
     return most->earlier;
 }
 
 /* -------------------------------------------------------------------- mending */
 
-/* Two chains, each in order of arrival, into one. */
+/* Merges two chains, each in order of arrival. */
 static apr_uint32_t merge(const vault_qos_t *q, apr_uint32_t a, apr_uint32_t b)
 {
     apr_uint32_t head = 0, *end = &head;
@@ -223,7 +223,8 @@ static apr_uint32_t merge(const vault_qos_t *q, apr_uint32_t a, apr_uint32_t b)
     return head;
 }
 
-/* Chains of 1, 2, 4 … passes are merged as bits are carried, so that a queue of any length costs n log n and no memory. */
+/* Merge sort: chains of 1, 2, 4 … passes are merged as bits are carried, so that it takes n log n steps and no
+ * memory. */
 static apr_uint32_t sort_by_arrival(const vault_qos_t *q, apr_uint32_t chain)
 {
     apr_uint32_t carried[32] = {0}, sorted = 0;

@@ -29,7 +29,7 @@ static apr_uint32_t least(apr_uint32_t a, apr_uint32_t b)
     return a < b ? a : b;
 }
 
-/* How many of the shares are taken, over all gates. */
+/* The number of passes within their shares that all gates have. */
 static apr_uint32_t count_claimed(const vault_qos_t *q)
 {
     apr_uint32_t i, claimed = 0;
@@ -88,7 +88,7 @@ void qos_pool_configure(const vault_qos_t *q, qos_gate_t *gate)
     vault_lock_release(&q->table->lock);
 }
 
-/* Past its share a gate may take what is left once the others have theirs. */
+/* Beyond its share a gate may take passes that are not reserved for the shares of the others. */
 static int may_take_locked(const vault_qos_t *q, const qos_gate_t *gate)
 {
     const qos_table_t *t = q->table;

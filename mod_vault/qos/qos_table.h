@@ -20,21 +20,22 @@ enum { QOS_FREE, QOS_QUEUED, QOS_IN };
 #define QOS_RANKS (VAULT_QOS_RANK_MAX + 1)
 
 typedef struct qos_pass_t {
-    apr_uint64_t ticket;  /* lock; atomic; of which request it is: no two have the same, a later one has a higher one */
-    apr_uint64_t client;  /* lock; written while FREE */
-    apr_uint64_t turn;    /* lock; derived; of a leader: the lower, the sooner its client is let in */
-    apr_uint32_t state;   /* lock; atomic; truth */
-    apr_uint32_t gate;    /* lock and pool lock; atomic; truth; 0: it is in the pool */
-    apr_uint32_t slot;    /* lock; atomic; whose it is; written while FREE */
-    apr_uint32_t rank;    /* lock; written while FREE */
-    apr_uint32_t next;    /* pool lock; derived; in the pool */
-    apr_uint32_t earlier; /* lock; derived; of the same client in the same set; of the oldest: the latest */
-    apr_uint32_t later;   /* lock; derived; of the latest: the oldest */
+    apr_uint64_t ticket;   /* lock; atomic; identifies the request: never reused, and higher for later requests */
+    apr_uint64_t client;   /* lock; written while FREE */
+    apr_uint64_t turn;     /* lock; derived; of a leader: the lower, the sooner a request of its client is admitted */
+    apr_uint32_t state;    /* lock; atomic; truth */
+    apr_uint32_t gate;     /* lock and pool lock; atomic; truth; 0: it is in the pool */
+    apr_uint32_t slot;     /* lock; atomic; the slot of its request; written while FREE */
+    apr_uint32_t rank;     /* lock; written while FREE */
+    apr_uint32_t next;     /* pool lock; derived; in the pool */
+    apr_uint32_t earlier;  /* lock; derived; of the same client in the same set; of the oldest: the latest */
+    apr_uint32_t later;    /* lock; derived; of the latest: the oldest */
     apr_uint32_t child[2]; /* lock; derived; of a leader: leaders below it */
-    apr_uint32_t first;    /* lock; derived; of a leader: of it and those below, whose client is let in first */
-    apr_uint32_t most;     /* lock; derived; of a leader: of it and those below, whose client has the most here */
-    apr_uint32_t count;    /* lock; derived; of a leader: passes of its client here */
-    apr_uint32_t running;  /* lock; derived; of a leader: requests of its client that are in */
+    apr_uint32_t first; /* lock; derived; of a leader: of it and those below, the one whose client is admitted first */
+    /* lock; derived; of a leader: of it and those below, the one whose client has the most passes here */
+    apr_uint32_t most;
+    apr_uint32_t count;   /* lock; derived; of a leader: passes of its client here */
+    apr_uint32_t running; /* lock; derived; of a leader: admitted requests of its client */
 } qos_pass_t;
 
 _Static_assert(sizeof(qos_pass_t) == 80, "the pass is part of the layout: raise RETAINED in child.c with it");
@@ -49,8 +50,8 @@ typedef struct qos_gate_t {
     apr_uint32_t held;                              /* pool lock; derived; how many passes it has */
     apr_uint32_t in;                                /* lock; derived */
     apr_uint32_t queued;                            /* lock; derived */
-    apr_uint32_t inside;                            /* lock; derived; the set of those that are in (qos_clients.c) */
-    apr_uint32_t queues[QOS_RANKS];                 /* lock; derived; the set of those that queue with that rank */
+    apr_uint32_t inside;                            /* lock; derived; the set of admitted passes (qos_clients.c) */
+    apr_uint32_t queues[QOS_RANKS];                 /* lock; derived; for each rank, the set of queued passes */
     apr_uint64_t admitted, refused, timeouts, gone; /* lock */
     apr_uint64_t displaced;                         /* lock */
     char name[VAULT_QOS_NAME];                      /* lock */
@@ -59,15 +60,15 @@ typedef struct qos_gate_t {
 _Static_assert(sizeof(qos_gate_t) == 384, "the gate is part of the layout: raise RETAINED in child.c with it");
 
 typedef struct qos_table_t {
-    vault_lock_t lock;      /* the pool's; taken under that of a gate, never the other way round */
-    apr_uint64_t births;    /* parent; the last given */
-    apr_uint64_t tickets;   /* atomic; the last given */
-    apr_uint64_t shortages; /* pool lock; how often a gate asked for a pass and got none */
+    vault_lock_t lock;      /* the pool's; taken after that of a gate, never before */
+    apr_uint64_t births;    /* parent; the last number given */
+    apr_uint64_t tickets;   /* atomic; the last number given */
+    apr_uint64_t shortages; /* pool lock; how often a gate got no pass */
     apr_time_t short_at;    /* pool lock; when that was last, by vault_now(); 0: never */
     apr_uint32_t era;       /* pool lock; atomic; configurations so far */
-    apr_uint32_t fresh;     /* pool lock; atomic; truth; the passes behind this one have never been used */
+    apr_uint32_t fresh;     /* pool lock; atomic; truth; passes from this one on have never been used */
     apr_uint32_t free;      /* pool lock; derived; the first pass of the pool */
-    apr_uint32_t used;      /* pool lock; derived; passes that gates have */
+    apr_uint32_t used;      /* pool lock; derived; passes that belong to gates */
     apr_uint32_t gates;     /* pool lock; derived; gates of this configuration */
     apr_uint32_t share;     /* pool lock; derived; passes that each of these can always have */
     apr_uint32_t claimed;   /* pool lock; derived; passes that gates have within their share */
@@ -82,7 +83,7 @@ struct vault_qos_t {
     apr_uint32_t count;
 };
 
-/** NULL for 0 and what is past the table. */
+/** NULL for 0 and for indexes beyond the table. */
 static inline qos_gate_t *qos_gate_at(const vault_qos_t *q, apr_uint32_t index)
 {
     return index >= 1 && index <= VAULT_QOS_ROOM ? &q->gates[index - 1] : NULL;
@@ -108,22 +109,23 @@ static inline apr_uint32_t qos_gate_index(const vault_qos_t *q, const qos_gate_t
     return (apr_uint32_t)(gate - q->gates) + 1;
 }
 
-/** The passes of a locked gate: the next one behind `index`, which is 0 before the first.
+/** Iterates over the passes of a locked gate; start with index 0.
  * @return 0: there are no more */
 apr_uint32_t qos_gate_next(const vault_qos_t *q, const qos_gate_t *gate, apr_uint32_t index);
 
-/** The gate's lock. After a dead owner the gate is mended first, and once it is released everybody must be told: the dead one may
- * have let in requests whose slots it did not tell.
- * @return 1 an owner had died: the caller calls vault_notifier_all() without the lock */
+/** Acquire the gate's lock. If its owner had died, the gate is repaired first, and all slots have to be notified
+ * after the release: the dead process may have admitted requests without notifying their slots.
+ * @return 1: an owner had died; the caller calls vault_notifier_all() after the release */
 int qos_gate_acquire(const vault_qos_t *q, qos_gate_t *gate);
 
-/** The pass, filled in and FREE, queues. */
+/** Append a pass, which is FREE and filled in, to its queue. */
 void qos_gate_append(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
 
-/** The pass is free, whatever it was, and goes back to the pool. */
+/** Free a pass, whatever its state, and return it to the pool. */
 void qos_gate_free(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
 
-/** The pass, which queues, is FREE and stays the gate's: for the request that takes its place. Counted as displaced. */
+/** Take a pass from its queued request. It becomes FREE and stays with the gate, for the request that displaces
+ * it. Counted as displaced. */
 void qos_gate_displace(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
 
 /** The request of the queue that is next, as far as its client may have one more in. @return 0: there is none */

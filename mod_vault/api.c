@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The optional functions of vault.h: each a look for the round that the request is part of, and one call. */
+/* The optional functions of vault.h. Each finds the context of the request and calls one function. */
 #include "httpd.h"
 
 #include "api.h"

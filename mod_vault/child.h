@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file child.h
- * The life of the server's processes: the segment before the first fork, a slot and a waker in each child, and what is done when
- * a child ends, in order or not.
+ * The life cycle of the server's processes: the segment before the first fork, a slot and a waker in each
+ * child, and the cleanup after a child that ended or was killed.
  */
 #ifndef VAULT_CHILD_H
 #define VAULT_CHILD_H

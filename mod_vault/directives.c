@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects the directives of the folders, and the parts of their sections. */
+/* Collects the directives of all folders, and creates and merges the parts of their sections. */
 #include "directives.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const vault_conf_t *const parts[VAULT_CONF_COUNT] = {
 
 command_rec vault_directives[ROWS_MAX + 1];
 
-/* httpd reads the table of a module's directives as soon as it has loaded the module, before any function of it. */
+/* httpd reads the table of directives as soon as it has loaded the module, before it calls any function of it. */
 __attribute__((constructor)) static void collect(void)
 {
     unsigned i, count = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The module: a page on an httpd site changes by itself when data on the server changes.
+/* The module: pages of an httpd site update themselves when data on the server changes.
  *
- * layers.txt names the folders, the lower ones first. The reader may begin at poll/dispatcher.c (one poll from request to answer) and
- * poll/poll_page.h (one page at a poll), with view/view.c (how a page comes to be) and notify/notifier.h (why no notification is lost).
+ * layers.txt lists the folders, the lower ones first. To read the code, begin with poll/dispatcher.c (one poll
+ * from request to answer) and poll/poll_page.h (one page of a poll); then see view/view.c (how a page is
+ * created) and notify/notifier.h (why no notification is lost).
  */
 #include "httpd.h"
 #include "http_config.h"

@@ -43,122 +43,128 @@ extern "C" {
 #define VAULT_PROPERTY_KEY_MAX 64
 /** The longest value of a page property or of a cursor, in bytes. */
 #define VAULT_PROPERTY_VALUE_MAX 4096
-/** What one method's run may want to hear of at acknowledgement. */
+/** The most data items that one run of a method can pass to on_ack(). */
 #define VAULT_ACKS_MAX 64
 
 /* ------------------------------------------------------------------ feeds */
 
-/** Raised whenever something below changes its meaning. New slots at the end of a table raise only its `size`. */
+/** Increased when the meaning of something below changes. New slots at the end of a table increase only its
+ * `size`. */
 #define VAULT_FEED_ABI 1
-/** The name of what a feed's shared object exports: `const vault_feed_t vault_feed = {…};` */
+/** The symbol that a feed's shared object exports: `const vault_feed_t vault_feed = {…};` */
 #define VAULT_FEED_SYMBOL "vault_feed"
 
 typedef struct vault_call_t vault_call_t; /**< one call of a feed's method; valid until the method returns */
 typedef struct vault_host_t vault_host_t;
 typedef struct vault_feed_t vault_feed_t;
 
-/** What mod_vault offers to a feed. A table, so that a unit test can be the host.
+/** The functions that mod_vault offers to a feed. It is a table, so that a unit test can be the host.
  *
- * Functions that take a `call` are for the thread that runs the method, until it returns.
+ * Functions with a parameter `call` are for the thread that runs the method, until the method returns.
  * `notify`, `notify_all` and `log` are for any thread at any time between open and close.
  */
 struct vault_host_t {
     apr_uint32_t abi;  /**< VAULT_FEED_ABI of the server */
-    apr_uint32_t size; /**< sizeof(vault_host_t) of the server: a slot beyond it is not there */
+    apr_uint32_t size; /**< sizeof(vault_host_t) of the server: slots beyond it do not exist */
 
-    /** Create `interest` for this page, and learn whether to look.
+    /** Create `interest` for this page, and tell whether the data has to be read.
      *
      * @param interest  1..VAULT_INTEREST_MAX bytes, UTF-8; copied
-     * @return 0  this page's cursor for this very call has seen everything that was announced: the data need not be read
-     *         1  something may have changed, or the page never asked, or there is no page (a plain view): look
-     * A method that leaves something for later (at most so many rows at once) sets its cursor to what it gave, and notifies this
-     * interest itself: that is later than this run, so the page looks again at once.
-     * When the interest cannot be kept (name too long, tables full) the answer is 1 and the run fails as a whole
-     * once the method has returned: nothing it wrote reaches the page, and it is tried again.
+     * @return 0  this page's cursor for this very call has seen everything that was announced: do not read the
+     *         data
+     *         1  something may have changed, or this is the page's first call, or there is no page (a plain view): read the data
+     * A method that returns only a part of the new rows sets its cursor to the last row returned, and notifies
+     * this interest itself. That notify is later than this run, so the page calls the method again at once.
+     * If the interest cannot be held (name too long, tables full), the result is 1, and the run fails as a
+     * whole after the method has returned: nothing that it wrote reaches the page, and it is tried again.
      */
     int (*create_interest)(vault_call_t *call, const char *interest);
 
-    /** Take `interest` out of what this page waits for. Unknown ones are ignored. */
+    /** Stop waiting for `interest`. Unknown names are ignored. */
     void (*remove_interest)(vault_call_t *call, const char *interest);
 
-    /** The cursor this page has for this call, as committed by its browser.
-     * @return NUL-terminated, valid during the call; NULL: the page never asked, or there is no page: answer everything */
+    /** The page's cursor for this call, as committed by its browser.
+     * @return NUL-terminated, valid during the call; NULL: the page's first call, or there is no page: return
+     *         all data */
     const char *(*cursor_get)(vault_call_t *call);
 
-    /** Set the cursor that counts once the browser has what this run renders.
+    /** Set the cursor. It takes effect when the browser has the output of this run.
      * @param value  at most VAULT_PROPERTY_VALUE_MAX bytes; copied
      * @return APR_SUCCESS; APR_EINVAL too long: the run will fail as a whole */
     apr_status_t (*cursor_set)(vault_call_t *call, const char *value);
 
-    /** A page property, as this run sees it. NULL: not set, or no page. Valid during the call. */
+    /** A page property, with the changes of this run. NULL: not set, or no page. Valid during the call. */
     const char *(*page_get)(vault_call_t *call, const char *key);
-    /** Set (value NULL: remove) a page property; counts when the run does.
+    /** Set a page property; NULL removes it. It takes effect if the run does.
      * @return APR_SUCCESS; APR_EINVAL key or value too long; APR_NOTFOUND there is no page */
     apr_status_t (*page_set)(vault_call_t *call, const char *key, const char *value);
 
-    /** Tell every page that holds `interest` that it probably happened. Call it after the commit.
-     * @return APR_SUCCESS; APR_NOTFOUND nobody holds it (not a failure); APR_EINVAL empty or too long */
+    /** Tell every page that holds `interest` that the event has probably happened. Call it after the commit.
+     * @return APR_SUCCESS; APR_NOTFOUND no page holds it (not a failure); APR_EINVAL empty or too long */
     apr_status_t (*notify)(const char *interest);
 
     /** The authenticated user of the request, or NULL. */
     const char *(*user)(vault_call_t *call);
 
-    /** Memory for what a method returns or needs; freed with the request. */
+    /** Memory for the result of a method and for its own needs; freed with the request. */
     apr_pool_t *(*pool)(vault_call_t *call);
 
-    /** Say why a call failed, in one sentence without a final stop: for the log, and for the answer if `status` is APR_EINVAL,
-     * APR_EBUSY or APR_ENOSPC.
+    /** Set the reason why a call failed: one sentence without a full stop. It is logged, and it is part of the
+     * answer if `status` is APR_EINVAL, APR_EBUSY or APR_ENOSPC.
      * @return status, so that a method can `return host->fail(call, APR_EINVAL, "table \"%s\" …", t);` */
     apr_status_t (*fail)(vault_call_t *call, apr_status_t status, const char *fmt, ...)
         __attribute__((format(printf, 3, 4)));
 
-    /** One line in the error log. `level` as in httpd: 3 error, 4 warning, 6 info, 7 debug. */
+    /** Write one line to the error log. `level` as in httpd: 3 error, 4 warning, 6 info, 7 debug. */
     void (*log)(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-    /** Have vault_feed_t::acked called with `data` once the browser is known to have what this run renders (at once after a run
-     * that rendered nothing): for what must not happen for an answer that gets lost, as advancing a place that is kept elsewhere.
-     * It is not called for a run that failed or whose answer was dropped; that run is repeated, and asks again.
-     * @param data  NUL-terminated, at most VAULT_PROPERTY_VALUE_MAX bytes; copied. The same twice in a run counts once
+    /** Have vault_feed_t::acked called with `data` when the browser is known to have the output of this run (at
+     * once after a run without output). Use it for actions that must not happen if the answer gets lost, such
+     * as advancing a position that is stored elsewhere. It is not called for a run that failed or whose answer
+     * was dropped; that run is repeated, and calls on_ack again.
+     * @param data  NUL-terminated, at most VAULT_PROPERTY_VALUE_MAX bytes; copied. The same data twice in a run
+     *              counts once
      * @return APR_SUCCESS
      *         APR_EINVAL    too long: the run will fail as a whole
      *         APR_ENOSPC    more than VAULT_ACKS_MAX in this run: it will fail as a whole
-     *         APR_NOTFOUND  there is no page, so nobody will acknowledge
+     *         APR_NOTFOUND  there is no page, so no acknowledgement will come
      *         APR_ENOTIMPL  the feed has no `acked`
-     * The first slot that came later: a feed looks whether host->size reaches over it. */
+     * This is the first slot that was added later: before calling it, a feed checks that host->size includes
+     * it. */
     apr_status_t (*on_ack)(vault_call_t *call, const char *data);
 
-    /** Say that what happened since the page's cursor cannot be told any more, so that the answer is a first view again: what the
-     * page shows of this call is to be replaced by it, not added to. Without a page it does nothing.
-     * It came after on_ack: a feed looks whether host->size reaches over it. */
+    /** Declare that the changes since the page's cursor are no longer known, so that the result is a first view
+     * again: it replaces what the page shows of this call. Without a page this does nothing.
+     * Added after on_ack: a feed checks that host->size includes it. */
     void (*reset)(vault_call_t *call);
 
-    /** The absolute form of a path, a relative one taken from ServerRoot: for a parameter that is a path in some cases only.
-     * Of use in `open`. @return in `pool`; NULL: that is no path */
+    /** The absolute form of a path; relative paths start at ServerRoot. For a parameter that is a path only in
+     * some cases. Useful in `open`. @return in `pool`; NULL: not a path */
     const char *(*absolute)(const char *path, apr_pool_t *pool);
 
-    /** Tell every page that everything it holds probably happened: for when nobody knows any more what did. Each of them runs its
-     * methods, so it is not for what can be named. */
+    /** Tell every page that everything it holds has probably happened, for when it is not known what did. Every
+     * page runs its methods, so use notify() for events that can be named. */
     void (*notify_all)(void);
 
-    /** How many bytes the rows of this call may have, as JSON: what would be more cannot be told, and fails. A feed that reads rows one by
-     * one stops there, and saves the memory for the others: it fails with APR_ENOSPC and a sentence for the caller.
-     * It came after notify_all: a feed looks whether host->size reaches over it.
-     * @return 0 the rows may be of any length: a template takes of them what it shows */
+    /** The largest size of this call's rows, as JSON in bytes; a larger result fails. A feed that reads rows one
+     * by one can stop at that size to save memory: it fails with APR_ENOSPC and a sentence for the caller.
+     * Added after notify_all: a feed checks that host->size includes it.
+     * @return 0: no limit, since a template renders only what it needs */
     apr_size_t (*room)(vault_call_t *call);
 
-    /** Whom limits count: a number for the user of the request or, without a login, for its address. For a feed that
-     * shares something scarce between clients. The number says nothing about the client, and is another one after the
-     * server was stopped.
-     * It came after room: a feed looks whether host->size reaches over it.
-     * @return 0 the call belongs to no request */
+    /** Identifies the client for limits: a number for the user of the request or, without a login, for its
+     * address. For a feed that divides a scarce resource among clients. The number reveals nothing about the
+     * client, and changes when the server has been stopped.
+     * Added after room: a feed checks that host->size includes it.
+     * @return 0: the call belongs to no request */
     apr_uint64_t (*client)(vault_call_t *call);
 };
 
 /** A parameter of `VaultFeed NAME PATH key=value …`. The list ends with a NULL name. */
 typedef struct vault_feed_param_t {
     const char *name;
-    const char *fallback; /**< value when not given; NULL: the parameter must be given */
-    const char *help;     /**< what is accepted, half a sentence: "a directory that exists" */
+    const char *fallback; /**< default value; NULL: the parameter is required */
+    const char *help;     /**< half a sentence that says what is accepted: "a directory that exists" */
     unsigned flags;
 } vault_feed_param_t;
 
@@ -171,18 +177,18 @@ typedef struct vault_feed_param_t {
 typedef struct vault_feed_method_t {
     const char *name;
     unsigned flags;
-    /** Run it.
-     * @param self   what `open` made
-     * @param args   a JSON object, borrowed. Values from a browser, a page or the configuration are strings; a name with
-     *               dots makes nested objects: `values.status=404` is {"values": {"status": "404"}}. Those from Lua and from
-     *               vault_feed_call() are of any type
+    /** Run the method.
+     * @param self   set by `open`
+     * @param args   a JSON object, borrowed. Values from a browser, a page or the configuration are strings;
+     *               dots in a name make nested objects: `values.status=404` is {"values": {"status": "404"}}.
+     *               Values from Lua and from vault_feed_call() can be of any type
      * @param rows   set it to a new reference, or leave it NULL: "nothing new"
      * @return APR_SUCCESS
      *         APR_EINVAL  an argument is wrong (400); say which with host->fail
-     *         APR_EAGAIN  the data cannot be reached now (503); the page asks again by itself
-     *         APR_EBUSY   whoever asks has had all that is for this minute of the clock (429); say so with host->fail
+     *         APR_EAGAIN  the data is not available now (503); the page asks again by itself
+     *         APR_EBUSY   the caller is at its limit for this minute of the clock (429); say so with host->fail
      *         other       failed (500)
-     * Many threads call at once. May block; a page whose method runs is the only one that waits for it.
+     * Several threads may call at once. May block; only the page whose method runs waits for it.
      */
     apr_status_t (*call)(void *self, vault_call_t *call, const json_t *args, json_t **rows);
 } vault_feed_method_t;
@@ -200,49 +206,53 @@ typedef struct vault_feed_figure_t {
 } vault_feed_figure_t;
 
 #define VAULT_FIGURE_NAME_MAX 40
-/** A text or a whole number that is no measurement (the id of a process). Monitoring systems do not see it. */
+/** A text, or a whole number that is not a measurement (a process id). Not exported to monitoring systems. */
 #define VAULT_FIGURE_FACT 0u
-/** A whole number that rises and falls. */
+/** A whole number that can increase and decrease. */
 #define VAULT_FIGURE_GAUGE 1u
-/** A whole number that only grows. A restart of the server may begin it at 0 again. */
+/** A whole number that only increases. It may start again at 0 when the server is restarted. */
 #define VAULT_FIGURE_COUNTER 2u
 
-/** The descriptor of a feed: constant data, read once at start-up. */
+/** The descriptor of a feed: constant data, read once at the start. */
 struct vault_feed_t {
     apr_uint32_t abi;  /**< VAULT_FEED_ABI */
     apr_uint32_t size; /**< sizeof(vault_feed_t) */
-    const char *name;  /**< the kind, e.g. "database"; the configuration may give another */
+    const char *name;  /**< the kind, e.g. "database"; the configuration gives each instance a name */
     const vault_feed_param_t *params;
     const vault_feed_method_t *methods;
 
-    /** Check the parameters and make `self`. In the parent, at every start and configuration check: no threads, no
-     * connections yet.
-     * @param params  every declared parameter, given or fallback
+    /** Check the parameters and create `self`. Called in the parent, at every start and configuration check:
+     * create no threads or connections yet.
+     * @param params  every declared parameter, given or default
      * @param pool    lives until the next restart
-     * @return NULL, or a sentence for the admin that names the parameter, its value and what is accepted: it stops the start */
+     * @return NULL, or a sentence for the administrator that names the parameter, its value and what is
+     *         accepted: it stops the start */
     const char *(*open)(void **self, const vault_host_t *host, const apr_table_t *params, apr_pool_t *pool);
 
-    /** Start in a child: threads and connections belong here. May be NULL.
-     * Every signal is blocked while it runs, so that threads which it creates inherit that: signals are for httpd's own.
-     * @param pchild  lives until the child ends; for this call only, since other threads use it as well: a thread that needs
-     *                memory makes a pool of its own
+    /** Start in a child: create threads and connections here. May be NULL. Every signal is blocked during the
+     * call, so that new threads inherit that: signals are for httpd's own threads.
+     * @param pchild  lives until the child ends. Use it in this call only, since other threads use it as well:
+     *                a thread that needs memory creates a pool of its own
      * @return NULL, or a sentence for the log: every call of this feed in this child then fails with 503 */
     const char *(*child_start)(void *self, apr_pool_t *pchild);
 
-    /** Stop in a child; no call runs any more. Threads must have ended when it returns: what they use goes next. May be NULL;
-     * not called where child_start failed. */
+    /** Stop in a child, when no call is running any more. Its threads must have ended when this returns, since
+     * what they use is freed next. May be NULL; not called if child_start failed. */
     void (*child_stop)(void *self);
 
-    /** What a run of this feed wanted to hear of with host->on_ack: the browser has it. May be NULL; a feed whose `size` ends
-     * before it has none.
-     * @param data  as given to on_ack, borrowed
-     * At least once: after a crash it may come again, also at the same time in two children, and after a later one; and not at all
-     * if the page is never heard of again. So it says where the place is ("7"), not that it moves ("+1"), and never moves it back.
-     * Any thread of any child, outside of a request and of any lock; the page's next answer waits for it. May block. */
+    /** The browser has the output of a run that called host->on_ack. May be NULL; a feed whose `size` ends
+     * before this slot has none.
+     * @param data  as passed to on_ack, borrowed
+     * Called at least once: after a crash it can be repeated, also in two children at the same time, and after
+     * a later one. It is not called if the page never sends another request. So let the data name an absolute
+     * position ("7"), not a step ("+1"), and never move the position back.
+     * Any thread of any child, outside of a request and of any lock; the page's next answer waits for it. May
+     * block. */
     void (*acked)(void *self, const char *data);
 
-    /** What `report` reports. A table that breaks the rules of vault_feed_figure_t stops the start with a sentence.
-     * May be NULL. Together with `report` it came after acked: a feed whose `size` ends before reports nothing. */
+    /** The figures that `report` reports. A table that violates the rules of vault_feed_figure_t stops the start
+     * with a sentence. May be NULL. Added after acked, together with `report`: a feed whose `size` ends before
+     * reports nothing. */
     const vault_feed_figure_t *figures;
 
     /** Report the figures as they are now, for the status of the server (docs/operating.md).
@@ -268,7 +278,8 @@ struct vault_feed_t {
     json_t *(*report)(void *self);
 };
 
-/** What a feed's shared object exports; declared here so that it is visible whatever the language and the flags. */
+/** The symbol that a feed's shared object exports; declared here so that it is visible whatever the language and
+ * the compiler flags. */
 extern __attribute__((visibility("default"))) const vault_feed_t vault_feed;
 
 /* ------------------------------------------- for other modules of httpd */
@@ -282,40 +293,44 @@ extern __attribute__((visibility("default"))) const vault_feed_t vault_feed;
  * The thread that owns `r`. */
 APR_DECLARE_OPTIONAL_FN(const char *, vault_stream_url, (request_rec * r));
 
-/** Make the page that request `r` renders, or says it comes from (X-Vault-Page), ask `url` for news.
+/** Make the page that request `r` renders, or that has sent it (X-Vault-Page), poll `url`.
  *
- * @param r    a request that renders HTML, or a subrequest of one, where `VaultLongPoll on` holds, before its header is sent
+ * @param r    a request that renders HTML, or a subrequest of one, where `VaultLongPoll on` holds, before its
+ *             header is sent
  * @param url  a path of this server ("/logs/latest"), absolute or relative to r->uri; copied
  * @return APR_SUCCESS
  *         APR_EINVAL   not a path of this server, or too long
  *         APR_EACCES   `VaultLongPoll` is off here
- *         APR_EINIT    too late: the header is on its way
- *         APR_NOTFOUND `r` renders no page: it is a method's, or a poll
+ *         APR_EINIT    too late: the header has been sent
+ *         APR_NOTFOUND `r` renders no page: it is a method's request, or a poll
  *         APR_ENOSPC   too many pages, or too many methods on this page
  * The thread that owns `r`.
  */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_add_long_poll, (request_rec * r, const char *url));
 
-/** The `<script>` element that starts the client for the page of `r`, to be written into the HTML once.
+/** The `<script>` element that starts the client for the page of `r`. Write it into the HTML once.
  * @return in r->pool; NULL: `r` has no page */
 APR_DECLARE_OPTIONAL_FN(const char *, vault_page_script, (request_rec * r));
 
-/** A property of the page that `r` renders, that a method runs for, or that `r` says it comes from (X-Vault-Page). NULL: not set, or no
- * page. In r->pool. */
+/** A property of the page that `r` renders, that a method runs for, or that has sent `r` (X-Vault-Page). NULL:
+ * not set, or no page. In r->pool. */
 APR_DECLARE_OPTIONAL_FN(const char *, vault_page_get, (request_rec * r, const char *key));
 
-/** Set (value NULL: remove) a property. In a method it counts once the browser has what the method rendered.
- * From a request that says which page it comes from it counts at once, and that page's methods run again.
- * @return APR_SUCCESS; APR_EINVAL key or value too long; APR_NOTFOUND no page; APR_ENOSPC its state gets too large */
+/** Set a property; NULL removes it. In a method it takes effect when the browser has the method's output. In a
+ * request that a page has sent it takes effect at once, and that page's methods run again.
+ * @return APR_SUCCESS; APR_EINVAL key or value too long; APR_NOTFOUND no page; APR_ENOSPC its state gets too
+ *         large */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_page_set, (request_rec * r, const char *key, const char *value));
 
-/** Create an interest for the page of `r`: as vault_host_t::create_interest, for a module that is its own feed.
- * @param cursor  what names this use of the interest on this page, e.g. "mymodule/rows"
- * @return 0 nothing happened since; 1 look */
+/** Create an interest for the page of `r`: as vault_host_t::create_interest, for a module that reads its own
+ * data.
+ * @param cursor  names this use of the interest on this page, e.g. "mymodule/rows"
+ * @return 0: nothing has happened since; 1: read the data */
 APR_DECLARE_OPTIONAL_FN(int, vault_create_interest, (request_rec * r, const char *interest, const char *cursor));
 
-/** Tell every page that holds `interest` that it probably happened. Any thread of any process of this server.
- * @return APR_SUCCESS; APR_NOTFOUND nobody holds it; APR_EINVAL empty or too long */
+/** Tell every page that holds `interest` that the event has probably happened. Any thread of any process of this
+ * server.
+ * @return APR_SUCCESS; APR_NOTFOUND no page holds it; APR_EINVAL empty or too long */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_notify, (const char *interest));
 
 /** Call a feed's method for the page of `r` (or for no page).
@@ -328,53 +343,57 @@ APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_feed_call,
                         (request_rec * r, const char *feed, const char *method, const json_t *args, json_t **rows,
                          const char **error));
 
-/** Are these rows, as vault_feed_call() has just given them for `r`, a first view again (vault_host_t::reset)? Whoever shows them
- * without vault_render() replaces what the page shows of that call. @return 1 yes; 0 no */
+/** Do these rows, which vault_feed_call() has just returned for `r`, replace what the page shows of that call
+ * (vault_host_t::reset)? A caller that does not use vault_render() has to handle that. @return 1: yes; 0: no */
 APR_DECLARE_OPTIONAL_FN(int, vault_feed_is_reset, (request_rec * r, const json_t *rows));
 
-/** What vault_render() renders. Begin with zeros: fields may be added. */
+/** The parameters of vault_render(). Initialize with zeros, since fields may be added. */
 typedef struct vault_render_t {
-    const char
-        *file; /**< a Mustache template beside the file that r->filename names, or in a folder below: "row.html" */
-    const json_t *data; /**< borrowed. A list is seen as `rows`, of an object each name; NULL: nothing new */
-    const char *action; /**< append, prepend, replace, update, before or after; NULL: HTML as it is */
+    const char *file;   /**< a Mustache template: "row.html", in the folder of r->filename or in one below */
+    const json_t *data; /**< borrowed. A list is visible as `rows`, an object by its members; NULL: nothing new */
+    const char *action; /**< append, prepend, replace, update, before or after; NULL: plain HTML */
     const char *target; /**< with an action: the id of the element in the page; UTF-8 */
     int anew; /**< 1: the data take the place of what was shown, append and prepend become update; set for the very rows of
                * vault_feed_call() without being asked */
-    const char *format; /**< of an update: NULL, turbo-stream elements; or "htmx", out-of-band swaps */
+    const char *format; /**< of an update: NULL for turbo-stream elements, or "htmx" for out-of-band swaps */
 } vault_render_t;
 
-/** Render a template to the browser, as the SSI tag `feed` does: the same compiled files, the same rules for where they may be.
+/** Render a template to the browser, as the SSI tag `feed` does: with the same cache, and with the same rules
+ * for the location of files.
  *
- * In a view the HTML is written in place. In a method it is wrapped, if there is an action:
- * `<turbo-stream action="append" target="logs-div"><template>…</template></turbo-stream>`; nothing new (NULL) writes nothing there,
- * nor does an empty list, but with replace and update, where the list that was shown is gone. With the format htmx it is
- * `<div hx-swap-oob="beforeend:#logs-div">…</div>` (`<tbody …>` around rows of a table, and so on), and the answer says so, as by
- * `Vault-Update: htmx`.
+ * In a view the HTML is written in place. In a method it is wrapped if there is an action: `<turbo-stream
+ * action="append" target="logs-div"><template>…</template></turbo-stream>`. There, nothing new (NULL) writes
+ * nothing. An empty list writes nothing either, except with replace and update, which then remove the list that
+ * was shown. With the format htmx the wrapper is `<div hx-swap-oob="beforeend:#logs-div">…</div>` (`<tbody …>`
+ * around rows of a table, and so on), and the response is marked as with `Vault-Update: htmx`.
  *
- * @param error  a sentence in r->pool when it fails
+ * @param error  on failure a sentence in r->pool
  * @return APR_SUCCESS
- *         APR_EINVAL  no such action or format, replace with htmx, another format than before in this method, no target, a file elsewhere, data that are neither list nor object, or a syntax error in the file
- *         APR_ENOENT or another of the system's  the file cannot be read
- *         other       rendering takes too long or goes too deep, or the client is gone
- * On a failure nothing was written; a method that it happens to fails as a whole, whatever its handler answers, and is tried again.
+ *         APR_EINVAL  no such action or format, replace with htmx, another format than before in this method, no target, a
+ *                      file elsewhere, data that is neither list nor object, or a syntax error in the file
+ *         APR_ENOENT or another system error: the file cannot be read
+ *         other       rendering takes too long or nests too deep, or the client has disconnected
+ * After a failure nothing was written. If it happens in a method, the method fails as a whole, whatever its
+ * handler returns, and is tried again.
  * The thread that owns `r`. */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_render, (request_rec * r, const vault_render_t *what, const char **error));
 
 /* ------------------------------------------- requests that change something */
 
-/** Was this request sent by a page of this origin, by the visitor (an address that was typed, a bookmark), or by a program that is no
- * browser? A browser sends the visitor's cookies and login with what a page of any other site makes it send (CSRF), so a handler that
- * changes something asks this first, and answers HTTP_FORBIDDEN to a 0:
+/** Was this request sent by a page of this origin, by the visitor (a typed address, a bookmark), or by a program
+ * that is not a browser? When a page of another site makes the browser send a request (CSRF), the browser adds
+ * the visitor's cookies and login. So a handler that changes something checks this first, and answers
+ * HTTP_FORBIDDEN if it is 0:
  *
- *     if (r->method_number == M_POST && !same_origin(r)) return HTTP_FORBIDDEN;
+ *      if (r->method_number == M_POST && !same_origin(r)) return HTTP_FORBIDDEN;
  *
- * It judges by headers that browsers set and scripts cannot. Sec-Fetch-Site must be `same-origin` or `none`. Without it, as over plain HTTP,
- * host and port of Origin must be those of Host; `null` is no origin. A request with neither is taken for no browser's. So a proxy in front
- * keeps Host (ProxyPreserveHost On); the scheme is not compared, since a proxy may do TLS.
- * It says nothing about GET: a link on another site is a 0, and should not change anything.
- * VaultSameOrigin does the same for handlers that do not ask.
- * @return 1 yes; 0 a page of another origin, or of none, sent it
+ * It decides by headers that browsers set and scripts cannot. Sec-Fetch-Site must be `same-origin` or `none`.
+ * If it is missing, as over plain HTTP, host and port of Origin must be those of Host; `null` is not an origin.
+ * A request without both is taken for one that no browser has sent. So a proxy in front of the server must keep
+ * Host (ProxyPreserveHost On). The scheme is not compared, since a proxy may terminate TLS.
+ * For GET the result says little: a link on another site gives 0, and should not change anything.
+ * VaultSameOrigin does the same for handlers that do not check.
+ * @return 1: yes; 0: a page of another origin, or of an opaque one, has sent it
  * The thread that owns `r`. */
 APR_DECLARE_OPTIONAL_FN(int, vault_same_origin, (const request_rec *r));
 

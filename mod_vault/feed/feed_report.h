@@ -19,9 +19,9 @@
 
 /** The report of one feed. */
 typedef struct vault_feed_report_t {
-    const char *name;                   /** the name in VaultFeed, safe to show */
-    const char *kind;                   /** vault_feed_t::name, safe to show */
-    const char *error;                  /** a sentence why values are missing; NULL: none is */
+    const char *name;                   /**< the name in VaultFeed, safe to show */
+    const char *kind;                   /**< vault_feed_t::name, safe to show */
+    const char *error;                  /**< a sentence why values are missing; NULL: none is */
     const vault_feed_figure_t *figures; /**< const: ends with a NULL name */
     const vault_feed_value_t *values;   /**< one for each figure */
 } vault_feed_report_t;

@@ -15,7 +15,7 @@ typedef struct vault_loaded_feed_t {
     const char *name;           /**< const after load */
     const vault_feed_t *vtable; /**< const after load */
     void *self;                 /**< const after load: the feed's own */
-    const char *broken;         /** const after start: why it does not work in this child; NULL: it works */
+    const char *broken;         /**< const after start: why it does not work in this child; NULL: it works */
 } vault_loaded_feed_t;
 
 /** Forget all feeds, before the configuration is read. */

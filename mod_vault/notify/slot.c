@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file slot.c
- * A child's place in the segment: its wake queue, its clean mark, its counters.
+ * The slot of a child in the segment: its wake queue, its clean mark and its counters.
  *
- * A slot is taken by one compare-and-swap of its pid, and freed, with its totals moved to slot 0, in one place only: when the
- * parent learns that the process is gone. Between a child's leaving and that moment the slot stays its own, so nothing is counted twice.
+ * A slot is claimed by one compare-and-swap of its pid. It is freed, and its totals are moved to slot 0, in one
+ * place only: when the parent learns that the process has ended. Until then a slot keeps its owner, so nothing
+ * is counted twice.
  */
 #include "notify/slot.h"
 
@@ -23,7 +24,7 @@ static void ring_fd(int fd)
 {
     static const apr_uint64_t one = 1;
 
-    /* EAGAIN: 2^64 - 2 rings were not read, so it is readable as it should be. */
+    /* EAGAIN: 2^64 - 2 writes have not been read, so the descriptor is readable anyway. */
     while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR) {
     }
 }
@@ -63,7 +64,7 @@ apr_status_t vault_slot_init(vault_notifier_t *n)
 
 /* ------------------------------------------------------------------- owners */
 
-/* Counters go to slot 0, gauges to nowhere: what they measured died with the child. */
+/* Counters are added to slot 0. Gauges are dropped, since what they measured ended with the child. */
 static void fold_counters(vault_counters_t *total, vault_counters_t *dead)
 {
 #define FOLD(field, name, meaning) vault_count(total, field, __atomic_exchange_n(&dead->field, 0, __ATOMIC_RELAXED));
@@ -73,7 +74,7 @@ static void fold_counters(vault_counters_t *total, vault_counters_t *dead)
 #undef DROP
 }
 
-/* What is queued was meant for the last owner's waiters. */
+/* The queue was meant for the waiters of the last owner. */
 static void clear_queue_locked(vault_slot_t *q)
 {
     q->head = q->tail;
@@ -85,7 +86,8 @@ apr_status_t vault_slot_claim(vault_notifier_t *n, pid_t pid, unsigned *slot)
 {
     unsigned s;
 
-    /* A slot under our own pid belongs to a dead process whose number we got, and of whose end nobody was told. */
+    /* A slot with this process's own pid belongs to a dead process that had the same pid and whose end was not
+     * reported. */
     vault_slot_exited(n, pid, slot);
     *slot = 0;
     for (s = 1; s <= n->last_slot; s++) {
@@ -93,11 +95,13 @@ apr_status_t vault_slot_claim(vault_notifier_t *n, pid_t pid, unsigned *slot)
         apr_int64_t nobody = 0;
         int died;
 
-        /* Sequentially consistent, as the look of vault_notifier_all() is: if that misses us, arming sees the floor it raised. */
+        /* Sequentially consistent, as the read in vault_notifier_all() is: if that misses this slot, arming
+         * reads the floor that it has raised. */
         if (!__atomic_compare_exchange_n(&q->pid, &nobody, (apr_int64_t)pid, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
             continue;
         }
-        /* First the descriptor: a ring that comes between the two is then extraneous; the other way round it would be lost. */
+        /* The descriptor is drained first: a write that comes between the two steps is then extraneous. In the
+         * other order it would be lost. */
         silence_fd(n->fds[s]);
         died = vault_lock_acquire(&q->lock);
         clear_queue_locked(q);
@@ -118,8 +122,8 @@ void vault_slot_leave(vault_notifier_t *n, unsigned slot)
     }
 }
 
-/* Free the slot if it is still that process's.
- * @return 1 left in order, 0 not, -1 it is not its slot */
+/* Frees the slot if it still belongs to that process.
+ * @return 1: it left in order; 0: it did not; -1: the slot is not its own */
 static int free_slot(vault_notifier_t *n, unsigned slot, pid_t pid)
 {
     vault_slot_t *q = &n->slots[slot];
@@ -182,7 +186,7 @@ int vault_slot_push(vault_notifier_t *n, unsigned slot, apr_uint32_t interest, v
     int first;
 
     if (q->all) {
-        /* It will be woken anyway. */
+        /* All waiters will be woken anyway. */
     }
     else if (q->tail - q->head >= VAULT_SLOT_QUEUE) {
         q->all = 1;
@@ -213,7 +217,7 @@ int vault_slot_wake(vault_notifier_t *n, unsigned slot)
     return died;
 }
 
-/* Move at most `max` out of the ring. What stays is rung for again by the caller. */
+/* Moves at most `max` entries out of the ring. If some stay, the caller writes the descriptor again. */
 static unsigned take_locked(vault_slot_t *q, vault_interest_t *list, unsigned max)
 {
     unsigned taken = 0;
@@ -235,7 +239,7 @@ int vault_slot_drain(vault_notifier_t *n, unsigned slot, vault_interest_t *list,
     }
     q = &n->slots[slot];
     died = vault_lock_acquire(&q->lock);
-    /* A fill that cannot be is a stray write: nothing in the ring can be believed. */
+    /* An impossible fill level comes from corrupted memory, so nothing in the ring is trusted. */
     all = q->all || q->tail - q->head > VAULT_SLOT_QUEUE;
     if (all) {
         clear_queue_locked(q);
@@ -255,7 +259,7 @@ int vault_slot_drain(vault_notifier_t *n, unsigned slot, vault_interest_t *list,
     return all;
 }
 
-/* ------------------------------------------------------------------ looking */
+/* ------------------------------------------------------------------ inspection */
 
 int vault_slot_fd(const vault_notifier_t *n, unsigned slot)
 {
@@ -304,7 +308,7 @@ static const char *check_queue_locked(vault_notifier_t *n, unsigned slot)
             return "a queue holds an interest that cannot be";
         }
     }
-    /* In this order: who leaves has the slot, and it is freed under the lock. */
+    /* In this order: a child that leaves in order has its slot, and the slot is freed under the lock. */
     return __atomic_load_n(&q->clean, __ATOMIC_SEQ_CST) && !vault_slot_pid(n, slot)
                ? "a slot that nobody owns is marked as left"
                : NULL;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file slot.h
- * A child's place in the segment: its wake queue, its clean mark, its counters.
+ * The slot of a child in the segment: its wake queue, its clean mark and its counters.
  *
- * A slot is not httpd's scoreboard slot: a child of the old generation still has waiters while the new one runs.
- * Slot 0 belongs to nobody: the parent counts there, and so do the totals of the dead. Children get 1..limits.slots.
+ * A slot is not a slot of httpd's scoreboard: a child of the old generation still has waiters while the new one
+ * runs. Slot 0 has no owner: the parent counts there, and so do the totals of ended children. Children get
+ * slots 1 to limits.slots.
  */
 #ifndef VAULT_SLOT_H
 #define VAULT_SLOT_H
@@ -19,55 +20,59 @@ typedef struct vault_counters_t {
 #undef FIELD
 } vault_counters_t;
 
-/** Take a free slot for the process `pid`: queue emptied, clean mark and counters zero. First thing in a child.
- * @return APR_SUCCESS; APR_ENOSPC none is free: the child must not let anything wait */
+/** Claim a free slot for the process `pid`: empties its queue and resets the clean mark and the counters. A
+ * child calls this first.
+ * @return APR_SUCCESS; APR_ENOSPC no slot is free: no request may wait in this child */
 apr_status_t vault_slot_claim(vault_notifier_t *n, pid_t pid, unsigned *slot);
 
-/** The child is done, in order. Its very last act. */
+/** Mark that the child ends in order. The last call of a child. */
 void vault_slot_leave(vault_notifier_t *n, unsigned slot);
 
-/** The process `pid` is gone (parent, from child_status). Frees its slot; if it did not leave in order, notifies all.
- * @return 1  it had not left in order: locks, leases and counts of `*slot` are void
- *         0  it had, or it had no slot */
+/** The process `pid` has ended (parent, from child_status). Frees its slot; if it did not end in order, notifies
+ * all.
+ * @return 1: it did not end in order, so locks, leases and counts of `*slot` are void; 0: it did, or it had no
+ *         slot */
 int vault_slot_exited(vault_notifier_t *n, pid_t pid, unsigned *slot);
 
-/** A mark for what a child has only while it lives, to keep in shared memory beside it. 0: of no child. */
+/** Identifies a child for data in shared memory that is valid only while the child lives. 0: no child. */
 typedef apr_uint64_t vault_lease_t;
 
-/** The lease of the child that owns `slot` now; 0 for slot 0 and what is no slot. */
+/** The lease of the child that owns `slot` now; 0 for slot 0 and for numbers that are not slots. */
 vault_lease_t vault_slot_lease(const vault_notifier_t *n, unsigned slot);
 
-/** Has the parent learnt that the child is gone whose lease this is? What it had is void then, also when another has its slot.
- * Lease 0 is never void. Takes no lock. */
+/** Does the parent know that the child with this lease has ended? Then its data is void, even if another child
+ * has its slot now. Lease 0 is never void. Takes no lock. */
 int vault_lease_is_void(const vault_notifier_t *n, vault_lease_t lease);
 
-/** How many children are known to have died, not left in order. Each may have leaked what it had in its hands. */
+/** How many children are known to have died without ending in order. Each may have leaked what it was working
+ * on. */
 apr_uint32_t vault_slot_deaths(const vault_notifier_t *n);
 
-/** The eventfd that says the queue of `slot` has something. Non-blocking; read it, then drain. */
+/** The eventfd that is readable when the queue of `slot` is not empty. Non-blocking; read it, then drain the
+ * queue. */
 int vault_slot_fd(const vault_notifier_t *n, unsigned slot);
 
-/** What is queued with this bit is the index of a pass that was let in or displaced (qos.h), not an interest. */
+/** A queue entry with this bit is the index of a pass that was admitted or displaced (qos.h), not an interest. */
 #define VAULT_SLOT_PASS 0x80000000u
 
-/** Take what is queued for `slot`.
+/** Take the entries queued for `slot`.
  * @param list   receives up to `max` interests and passes
- * @param count  how many
- * @return 1  everybody must be woken (the list does not matter)
- *         0  only those in the list
- * The queue holds at most VAULT_SLOT_QUEUE, so a list of that size takes it whole. Only the owner's waker thread calls this; it
- * also calls it every second without a ring, for a ring that died with its ringer. */
+ * @param count  receives their number
+ * @return 1: all waiters must be woken, whatever is in the list; 0: only those of the list
+ * The queue holds at most VAULT_SLOT_QUEUE entries, so a list of that size takes all. Only the owner's waker
+ * thread calls this. It also calls it every second without being woken, in case a process died before it wrote
+ * the descriptor. */
 #define VAULT_SLOT_QUEUE 1024
 int vault_slot_drain(vault_notifier_t *n, unsigned slot, vault_interest_t *list, unsigned max, unsigned *count);
 
-/** The slot of the process `pid`; 0: it has none. */
+/** The slot of the process `pid`; 0: none. */
 unsigned vault_slot_of(const vault_notifier_t *n, pid_t pid);
 
-/** The pid that owns `slot`; 0: nobody. Slots run from 1 to vault_slot_last(). */
+/** The pid of the owner of `slot`; 0: none. Slots run from 1 to vault_slot_last(). */
 pid_t vault_slot_pid(const vault_notifier_t *n, unsigned slot);
 unsigned vault_slot_last(const vault_notifier_t *n);
 
-/** The counters of `slot` (0: of the parent and the dead). Add with vault_count(), read any time. */
+/** The counters of `slot` (0: the parent and ended children). Add with vault_count(); any thread may read them. */
 vault_counters_t *vault_slot_counters(const vault_notifier_t *n, unsigned slot);
 
 #define vault_count(counters, field, by)                                                                               \

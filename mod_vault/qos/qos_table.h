@@ -128,62 +128,63 @@ void qos_gate_free(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
  * it. Counted as displaced. */
 void qos_gate_displace(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
 
-/** The request of the queue that is next, as far as its client may have one more in. @return 0: there is none */
+/** The queued request to admit next, provided that its client is below its limit. @return 0: there is none */
 apr_uint32_t qos_gate_first(const vault_qos_t *q, const qos_gate_t *gate);
 
-/** May one more be in, of that client? */
+/** Is the client below its limit? */
 int qos_gate_has_room(const vault_qos_t *q, const qos_gate_t *gate, apr_uint64_t client);
 
-/** Let the first of the queue in, if one more may be in. @return its index; 0: none was let in */
+/** Admit the first queued request if the limit allows it. @return its index; 0: none was admitted */
 apr_uint32_t qos_gate_admit(const vault_qos_t *q, qos_gate_t *gate);
 
-/** How many requests of that client queue, with whichever rank. */
+/** The number of queued requests of that client, of all ranks. */
 apr_uint32_t qos_gate_queued_of(const vault_qos_t *q, const qos_gate_t *gate, apr_uint64_t client);
 
-/** Which request a newcomer displaces when the queue is full.
- * @param own  one of its own client's: it has its share
- * @return its index; 0: none, the newcomer is refused */
+/** The request that a newcomer displaces when the queue is full.
+ * @param own  choose among the requests of its own client, which has its share
+ * @return its index; 0: none, so the newcomer is refused */
 apr_uint32_t qos_gate_loser(const vault_qos_t *q, const qos_gate_t *gate, const vault_qos_entrant_t *who, int own);
 
-/** Make all that is derived from the states of the gate's passes. */
+/** Rebuild everything that is derived from the states of the gate's passes. */
 void qos_gate_mend(const vault_qos_t *q, qos_gate_t *gate);
 
 /* Sets of passes by client. `root` is 0 for an empty set. */
 
-/** The pass, whose client and ticket are filled in, becomes the latest of its client's in the set. */
+/** Add a pass, with its client and ticket set. It becomes the latest of its client in the set. */
 void qos_clients_add(const vault_qos_t *q, apr_uint32_t *root, apr_uint32_t index);
 
-/** The pass leaves the set that it is in. */
+/** Remove a pass from its set. */
 void qos_clients_remove(const vault_qos_t *q, apr_uint32_t *root, apr_uint32_t index);
 
-/** The leader of that client's passes, which is the oldest of them. @return 0: it has none */
+/** The leader, that is the oldest pass, of that client. @return 0: it has none */
 apr_uint32_t qos_clients_find(const vault_qos_t *q, const apr_uint32_t *root, apr_uint64_t client);
 
-/** How many passes that client has in the set. */
+/** The number of passes of that client in the set. */
 apr_uint32_t qos_clients_count(const vault_qos_t *q, const apr_uint32_t *root, apr_uint64_t client);
 
-/** When the client is let in: the one with the fewest requests that are in, and of these the one with the lowest turn.
- * @param turn  0: as before */
+/** Set the order of the client: clients with fewer admitted requests come first, and among these those with a
+ * lower turn.
+ * @param turn  0: unchanged */
 void qos_clients_schedule(const vault_qos_t *q, apr_uint32_t *root, apr_uint64_t client, apr_uint32_t running,
                           apr_uint64_t turn);
 
-/** Compare the set with the passes in it, which all have that state. @param count  is raised by how many they are
- * @return NULL, or the first thing that is wrong */
+/** Check the set against its passes, which all have that state. @param count  is increased by their number
+ * @return NULL, or the first inconsistency */
 const char *qos_clients_check(const vault_qos_t *q, const apr_uint32_t *root, apr_uint32_t state, apr_uint32_t *count);
 
-/** A pass for the locked gate. @return 0: the pool has none for it. Counted as a shortage. */
+/** Take a pass for the locked gate. @return 0: the pool has none for it. Counted as a shortage. */
 apr_uint32_t qos_pool_take(const vault_qos_t *q, qos_gate_t *gate);
 
-/** The pass of the locked gate is free. */
+/** Return a pass of the locked gate to the pool. */
 void qos_pool_give(const vault_qos_t *q, qos_gate_t *gate, apr_uint32_t index);
 
-/** The locked gate is part of the configuration; NULL: a new configuration begins, and it has no gate yet. */
+/** Add the locked gate to the configuration; NULL: begin a new configuration without gates. */
 void qos_pool_configure(const vault_qos_t *q, qos_gate_t *gate);
 
-/** Compare what is derived with what is true. Takes the pool's lock. @return NULL, or the first thing that is wrong */
+/** Check the derived data of the pool. Takes its lock. @return NULL, or the first inconsistency */
 const char *qos_pool_check(const vault_qos_t *q);
 
-/** Compare what is derived with what is true. Locked. @return NULL, or the first thing that is wrong */
+/** Check the derived data of a gate, which is locked. @return NULL, or the first inconsistency */
 const char *qos_gate_check(const vault_qos_t *q, const qos_gate_t *gate);
 
 #endif

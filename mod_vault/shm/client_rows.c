@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of clients and the shares of slots: found, made, freed, repaired and checked. client_rows.h has the layout. */
+/* The rows of clients and the shares of slots: lookup, allocation, repair and checks. client_rows.h describes
+ * the layout. */
 #include "shm/client_rows.h"
 
 #include <string.h>
@@ -11,7 +12,8 @@ static apr_uint32_t *chain_of(const vault_clients_t *c, vault_client_id_t id)
     return &c->chains[id & c->chain_mask];
 }
 
-/* The link that leads to the row: its chain, or the row before it. Where there is none, the link at the end of the chain. */
+/* The link to the row of this client: the head of its chain, or the field `next` of the row before. If the
+ * client has no row, the link at the end of the chain. */
 static apr_uint32_t *link_of(const vault_clients_t *c, vault_client_id_t id)
 {
     apr_uint32_t *link = chain_of(c, id), steps = 0;
@@ -97,7 +99,7 @@ void vault_row_settle_locked(vault_clients_t *c, apr_uint32_t index)
 
 /* ------------------------------------------------------------------- shares */
 
-/* The link that leads to the share of that slot, or the one at the end of the row's list. */
+/* The link to the share of this slot, or the link at the end of the row's list. */
 static apr_uint32_t *share_link_of(const vault_clients_t *c, vault_row_t *row, unsigned slot)
 {
     apr_uint32_t *link = &row->shares, steps = 0;
@@ -109,7 +111,7 @@ static apr_uint32_t *share_link_of(const vault_clients_t *c, vault_row_t *row, u
     return link;
 }
 
-/* @return NULL: all shares are taken */
+/* @return NULL: all shares are in use */
 static vault_share_t *make_share_locked(vault_clients_t *c, apr_uint32_t row, unsigned slot)
 {
     apr_uint32_t index = c->header->free_share;
@@ -146,7 +148,7 @@ static int share_is_empty(const vault_share_t *share)
     return 1;
 }
 
-/* Take the share out of its row's list; what it holds is void. */
+/* Removes a share from the list of its row. Its contents are void. */
 static void drop_share_locked(vault_clients_t *c, apr_uint32_t *link)
 {
     apr_uint32_t index = *link;
@@ -236,8 +238,8 @@ static void repair_shares_locked(vault_clients_t *c)
     }
 }
 
-/* No process announces changes of data under this lock, so the death of its owner loses no notify. The parent learns
- * of the death itself (slot.h). */
+/* No process announces changes of data under this lock, so the death of its owner loses no notify. The parent
+ * learns of the death itself (slot.h). */
 void vault_clients_acquire(vault_clients_t *c)
 {
     apr_uint32_t i;
@@ -248,7 +250,7 @@ void vault_clients_acquire(vault_clients_t *c)
     repair_rows_locked(c);
     repair_shares_locked(c);
     for (i = 1; i <= c->header->fresh_row; i++) {
-        vault_row_settle_locked(c, i); /* a row that was being made has nothing yet */
+        vault_row_settle_locked(c, i); /* a row under construction has nothing yet */
     }
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file clock.h
- * The one counter that every stamp comes from, and the floor under all stamps. Internal: for the notifier.
+ * The counter that all stamps come from, and the floor below all stamps. Internal to the notifier.
  *
- * Every number comes from one sequentially consistent read-modify-write, so numbers keep the order of what they announce on any
- * machine, and none is used twice in a boot. Both words live in the segment, each on a cache line of its own: the counter is
- * written at every notify, the floor is read at every look.
+ * Each number comes from one sequentially consistent read-modify-write operation. So on any machine the order
+ * of numbers is the order of the events that they stamp, and no number is used twice in a boot. Both words are
+ * in the segment, each on a cache line of its own: every notify writes the counter, and every comparison reads
+ * the floor.
  */
 #ifndef VAULT_CLOCK_H
 #define VAULT_CLOCK_H
@@ -19,7 +20,7 @@ typedef struct vault_clock_t {
 
 vault_clock_t *vault_segment_clock(const vault_segment_t *segment);
 
-/** Take a number that nobody had. */
+/** Take the next number, which no other process gets. */
 static inline apr_uint64_t vault_clock_tick(vault_clock_t *clock)
 {
     return __atomic_add_fetch(&clock->now, 1, __ATOMIC_SEQ_CST);
@@ -30,7 +31,7 @@ static inline apr_uint64_t vault_clock_floor(const vault_clock_t *clock)
     return __atomic_load_n(&clock->floor, __ATOMIC_SEQ_CST);
 }
 
-/** Lift the floor above every number taken so far. Two at once: the higher stays. */
+/** Raise the floor above every number taken so far. If two processes do this at once, the higher value stays. */
 static inline void vault_clock_raise(vault_clock_t *clock)
 {
     apr_uint64_t number = vault_clock_tick(clock);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file counters.h
- * What is counted, one row each: the field in the segment, its name in the status page, what it means.
+ * The counters, one row each: the field in the segment, its name on the status page, and its meaning.
  *
- * Each child adds to its own slot, so counting takes no lock and shares no cache line; readers sum. When a slot is reused
- * its totals are moved to the slot 0 of the dead (see slot.h), so sums never fall; gauges start at zero.
+ * Each child adds to the counters of its own slot, so counting needs no lock and shares no cache line; readers
+ * add them up. When a slot is reused, its totals move to slot 0 (slot.h), so sums never decrease. Gauges start
+ * at zero.
  */
 #ifndef VAULT_COUNTERS_H
 #define VAULT_COUNTERS_H
 
-/* COUNTER(field, "Name", "meaning"): only grows. GAUGE: now. */
+/* COUNTER(field, "Name", "meaning") only increases. GAUGE is a current value. */
 #define VAULT_COUNTERS(COUNTER, GAUGE)                                                                                 \
     GAUGE(waiting, "Waiting", "polls and other suspended requests that wait now")                                      \
     GAUGE(threads, "WaitingInThreads", "of these, those that wait in a thread")                                        \

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file lock.c
- * A mutex in shared memory that survives its owner: pthread's robust mutex, in the few shapes needed here.
+ * A mutex in shared memory that survives the death of its owner: a robust mutex of pthread, with the operations
+ * needed here.
  *
- * The lock is marked consistent before the caller has repaired anything: a caller killed in its repair is a dead owner again, so the
- * next one repairs in its turn. The state ENOTRECOVERABLE, which nobody could leave, is thus never reached.
+ * The lock is marked consistent before the caller repairs anything. If the caller is killed during the repair,
+ * it is a dead owner again, and the next owner repairs in turn. So the lock never becomes ENOTRECOVERABLE, from
+ * which there is no way back.
  */
 #include "shm/lock.h"
 
@@ -38,7 +40,8 @@ int vault_lock_acquire(vault_lock_t *lock)
         return 0;
     }
     if (rv != EOWNERDEAD || pthread_mutex_consistent(&lock->mutex)) {
-        /* Only a mutex that was overwritten gets here. Going on would be to write into shared memory without the lock. */
+        /* Only an overwritten mutex gets here. To continue would mean to write into shared memory without the
+         * lock. */
         abort();
     }
     return 1;

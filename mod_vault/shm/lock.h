@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file lock.h
- * A mutex in shared memory that survives its owner.
+ * A mutex in shared memory that survives the death of its owner.
  *
- * A child of httpd may be killed at any instruction, also inside a critical section. The next process to ask for the lock gets it
- * together with the news that the owner died; what the lock guards must then be made consistent, and everybody must be notified.
- * pthread's robust mutex is used directly because apr_proc_mutex repairs in silence and keeps each mutex in a mapping of its own.
+ * A child of httpd can be killed at any instruction, also inside a critical section. The next process that
+ * acquires the lock learns that the owner has died. It must then repair the data that the lock guards, and
+ * notify all. pthread's robust mutex is used directly, because apr_proc_mutex recovers silently and has a
+ * mapping of its own for each mutex.
  */
 #ifndef VAULT_LOCK_H
 #define VAULT_LOCK_H
@@ -21,9 +22,8 @@ typedef struct vault_lock_t {
 /** Prepare a lock in memory that every process will share. */
 apr_status_t vault_lock_init(vault_lock_t *lock);
 
-/** Take the lock; blocks.
- * @return 1  the last owner died inside: repair what it guards, then notify all
- *         0  otherwise */
+/** Acquire the lock; blocks.
+ * @return 1: the last owner died inside, so repair the data and notify all; 0: otherwise */
 int vault_lock_acquire(vault_lock_t *lock);
 
 void vault_lock_release(vault_lock_t *lock);

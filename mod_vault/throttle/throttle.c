@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leads requests through the gates. throttle.h says how; the order of things here is that of one request:
- * enter -> (queue -> let in, or displaced, or late, or gone) -> run the handlers -> leave.
+/* Leads requests through the gates, as throttle.h describes. The functions follow the path of a request: enter
+ * -> (queue -> admitted, displaced, timed out, or client gone) -> run the handlers -> leave.
  */
 #include "throttle/throttle.h"
 
@@ -27,30 +27,30 @@
 
 APLOG_USE_MODULE(vault);
 
-/* Before those who run the other handlers as well, behind suspend.c. */
+/* Before the other hooks that run handlers themselves, and after those of the suspend folder. */
 #define BEFORE_OTHERS (APR_HOOK_REALLY_FIRST - 5)
-/* What a client is told that was refused. */
+/* Retry-After for refused clients, in seconds. */
 #define RETRY_AFTER "5"
 #define TURNS "mod_vault turns"
 
-/* A request and one gate that it comes through. In the request's pool. */
+/* A request at one gate. In the request's pool. */
 typedef struct turn_t {
     request_rec *r;
     const vault_throttle_t *throttle;
     vault_qos_pass_t pass;
     apr_time_t deadline;
-    int queues;                  /* it has not been let in yet */
-    int running;                 /* the other handlers run */
-    struct turn_t *older;        /* of the same request, at other gates */
-    struct turn_t *same;         /* lock; of the same pass: displaced requests that have not been run again yet */
+    int queues;                  /* it has not been admitted yet */
+    int running;                 /* its other handlers are running */
+    struct turn_t *older;        /* the same request at other gates */
+    struct turn_t *same;         /* lock; with the same pass: displaced requests that have not run again yet */
     int listed;                  /* lock */
     struct turn_t *next, **link; /* lock */
 } turn_t;
 
-/* Requests of this child that queue: where the waker finds them. */
+/* The queued requests of this child, where the waker finds them. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static turn_t *listed;   /* lock */
-static turn_t **by_pass; /* lock; [vault_qos_passes() + 1]; NULL: nothing can wait in this process */
+static turn_t **by_pass; /* lock; [vault_qos_passes() + 1]; NULL: requests cannot wait in this process */
 
 /* ---------------------------------------------------------------------- list */
 
@@ -103,11 +103,12 @@ static int is_decided(const turn_t *turn)
 static void call(const turn_t *turn)
 {
     if (is_decided(turn)) {
-        vault_request_resume(turn->r); /* under the lock, so that it cannot go meanwhile: vault.h */
+        vault_request_resume(turn->r); /* under the lock, so that the request cannot end meanwhile: vault.h */
     }
 }
 
-/* The waker: this pass was let in or displaced, or any may have been. One that is not listed yet looks itself. */
+/* Called by the waker: this pass was admitted or displaced, or any may have been. A request that is not listed
+ * yet checks itself. */
 static void look_at(void *baton, apr_uint32_t pass)
 {
     const turn_t *turn;
@@ -135,7 +136,8 @@ static void end_turn(turn_t *turn, vault_qos_leave_t why)
     vault_qos_leave(vault_server->qos, &turn->pass, why);
 }
 
-/* A child of the prefork MPM ends in a signal handler, perhaps in the middle of a gate: then the parent gives back what it had. */
+/* A child of the prefork MPM ends in a signal handler, possibly while it holds the lock of a gate. In that case
+ * the parent frees its passes. */
 static apr_status_t pool_goes(void *data)
 {
     if (!vault_server->ends) {
@@ -144,7 +146,7 @@ static apr_status_t pool_goes(void *data)
     return APR_SUCCESS;
 }
 
-/* The requests of one chain of internal redirects have one pool. */
+/* The requests of one chain of internal redirects share a pool. */
 static turn_t *turns_of(const request_rec *r)
 {
     void *turns = NULL;
@@ -175,8 +177,8 @@ static turn_t *make_turn(request_rec *r, const vault_throttle_t *throttle)
     return turn;
 }
 
-/* Nobody may call a request by name after this: vault.h. Its handlers do not run again, so its place is the next one's now, not when its
- * client has read what was written before. */
+/* After this hook, no code may use the request: vault.h. Its handlers do not run again, so it leaves the gate
+ * now, not when its client has read what was written. */
 static void completed(request_rec *r)
 {
     turn_t *turn;
@@ -191,7 +193,7 @@ static void completed(request_rec *r)
 
 /* -------------------------------------------------------------------- refusing */
 
-/* Once a second at most as a warning: whoever overloads a backend causes many. */
+/* A warning at most once a second, since a client that overloads a backend causes many. */
 static int refused_level(void)
 {
     static apr_time_t said;
@@ -273,7 +275,7 @@ static int refuse_to_wait(turn_t *turn, request_rec *r, apr_status_t rv)
 
 /* -------------------------------------------------------------------- through */
 
-/* Let in: it is the others' turn. */
+/* The request has been admitted: runs the other handlers. */
 static int run(turn_t *turn, request_rec *r)
 {
     int status;
@@ -288,7 +290,8 @@ static int run(turn_t *turn, request_rec *r)
     return status;
 }
 
-/* First the list, then the look: one that is let in or displaced before it is suspended finds out itself. */
+/* Lists the request first, and then checks its pass: a request that is admitted or displaced before it is
+ * suspended finds out here. */
 static int queue(turn_t *turn, request_rec *r)
 {
     apr_interval_time_t left = turn->deadline - vault_now();
@@ -311,7 +314,7 @@ static int queue(turn_t *turn, request_rec *r)
     return SUSPENDED;
 }
 
-/* It has waited, and its handlers run again, for whatever reason. */
+/* The request has waited, and its handlers run again for any reason. */
 static int look_again(turn_t *turn, request_rec *r)
 {
     unlist(turn);
@@ -325,7 +328,7 @@ static int look_again(turn_t *turn, request_rec *r)
     return run(turn, r);
 }
 
-/* The number that an expression gives; -1: none from 0 to VAULT_QOS_RANK_MAX. */
+/* The rank that an expression gives; -1: it is not a number from 0 to VAULT_QOS_RANK_MAX. */
 static int rank_by(request_rec *r, const vault_rule_t *rule)
 {
     const char *error, *text = vault_rule_value(r, rule, &error);
@@ -376,8 +379,8 @@ static int enter(request_rec *r, const vault_throttle_conf_t *l)
     return queue(turn, r);
 }
 
-/* Polls wait for news, not for work; whoever looks after the server does not stand in line. Where the directive stands in a section for
- * this very URL it is meant. */
+/* Polls wait for updates and do no work, and the administrator's requests must not wait. If the directive is in
+ * a section for this very URL, it applies on purpose. */
 static int is_exempt(const request_rec *r, const vault_throttle_t *throttle)
 {
     const vault_own_handler_t *own = vault_own_handler(r);
@@ -408,7 +411,7 @@ static int before_others(request_rec *r)
         return is_exempt(r, l->throttle) || answers_an_error(r) ? DECLINED : enter(r, l);
     }
     if (turn->running || !turn->pass.index) {
-        return DECLINED; /* the others' turn, or it has been through */
+        return DECLINED; /* another handler's turn, or the request has been through */
     }
     return turn->queues ? look_again(turn, r) : run(turn, r);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directives VaultQos…, and the gates. */
+/* The directives VaultQos…, and the gates that they open. */
 #include "throttle/throttle_conf.h"
 
 #include "apr_lib.h"
@@ -14,7 +14,8 @@ APLOG_USE_MODULE(vault);
 
 #define LIMIT_MAX 65536
 
-static apr_array_header_t *throttles; /* of vault_throttle_t *; those with a limit, in the order of the configuration */
+/* of vault_throttle_t *; those with a limit, in the order of the configuration */
+static apr_array_header_t *throttles;
 
 void vault_throttle_conf_reset(apr_pool_t *pconf)
 {
@@ -55,7 +56,7 @@ const vault_throttle_conf_t *vault_throttle_conf_of(const request_rec *r)
 
 /* ----------------------------------------------------------------- directives */
 
-/* Without a number for one client, an eighth is kept from it: of fewer than 4 nothing. */
+/* By default one client may use all but an eighth of the limit; of a limit below 4, all. */
 static int each_of(int limit)
 {
     return limit < 4 ? limit : limit < 8 ? limit - 1 : limit - limit / 8;
@@ -112,7 +113,7 @@ static const char *set_share(cmd_parms *cmd, void *dir, const char *value)
     return vault_conf_number(cmd, value, 1, LIMIT_MAX, "; or Off", &l->share);
 }
 
-/* A text without anything to be put in must be a rank by itself. */
+/* A value without an expression must be a rank itself. */
 static int can_be_rank(const char *value)
 {
     return ap_strchr_c(value, '%') || (apr_isdigit(value[0]) && !value[1]);
@@ -129,7 +130,7 @@ static const char *set_rank(cmd_parms *cmd, void *dir, const char *value, const 
             "condition under which it holds, if there is one; or Off",
             cmd->cmd->name, value, VAULT_QOS_RANK_MAX);
     }
-    /* The answer does not depend on it, so caches need not know. */
+    /* The answer does not depend on the condition, so it adds nothing to Vary. */
     return vault_rules_add(cmd, &l->ranks, value, condition, AP_EXPR_FLAG_DONT_VARY);
 }
 
@@ -174,7 +175,7 @@ static const char *place_name(const vault_throttle_t *t, apr_pool_t *p)
     return port ? apr_psprintf(p, "%s:%u %s", host, port, path) : apr_psprintf(p, "%s %s", host, path);
 }
 
-/* How many of the first `count` stand in the same place. */
+/* How many of the first `count` names are the same. */
 static int before_it(const char *name, const apr_array_header_t *names, int count)
 {
     int i, same = 0;

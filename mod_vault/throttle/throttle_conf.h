@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file throttle_conf.h
- * The directives VaultQos…, and the gates that come of them.
+ * The directives VaultQos…, and their gates.
  *
- * A gate is found again after a restart by its name: the server's, the path of the section that the directive stands in, and, where
- * that is not enough, which one of those it is.
+ * A gate keeps its name over restarts: it consists of the server's name, the path of the section with the
+ * directive and, if several sections have the same path, a number.
  */
 #ifndef VAULT_THROTTLE_CONF_H
 #define VAULT_THROTTLE_CONF_H
@@ -12,29 +12,29 @@
 #include "server/conf.h"
 #include "throttle/throttle.h"
 
-/** What the directives of a section say. */
+/** The values of these directives in a section. */
 typedef struct vault_throttle_conf_t {
-    const vault_throttle_t *throttle; /* VaultQosLimit; NULL: not said */
-    apr_array_header_t *ranks;        /* VaultQosPriority, of vault_rule_t; NULL: not said; empty: Off */
-    int timeout;                      /* VaultQosTimeout, seconds; 0: not said */
-    int queue;                        /* VaultQosQueue; -1: not said */
-    int share;                        /* VaultQosQueuePerClient; 0: Off; -1: not said */
+    const vault_throttle_t *throttle; /* VaultQosLimit; NULL: not set */
+    apr_array_header_t *ranks;        /* VaultQosPriority, of vault_rule_t; NULL: not set; empty: Off */
+    int timeout;                      /* VaultQosTimeout, seconds; 0: not set */
+    int queue;                        /* VaultQosQueue; -1: not set */
+    int share;                        /* VaultQosQueuePerClient; 0: Off; -1: not set */
 } vault_throttle_conf_t;
 
 extern const vault_conf_t vault_throttle_conf;
 extern const command_rec vault_throttle_directives[];
 
-/** What holds for `r`; NULL: httpd has not looked for its sections. */
+/** The values for `r`; NULL: httpd has not merged the sections of the request yet. */
 const vault_throttle_conf_t *vault_throttle_conf_of(const request_rec *r);
 
-/** Forget those of the last reading of the configuration: before each. */
+/** Forget the limits of the last configuration, before the configuration is read. */
 void vault_throttle_conf_reset(apr_pool_t *pconf);
 
-/** Open a gate for each VaultQosLimit. Parent, post_config, once the configuration has been read and the servers have their names.
- * @return 0 there are too many: the log has been told */
+/** Open a gate for each VaultQosLimit. Parent, post_config, when the servers have their names.
+ * @return 0: there are too many, which has been logged */
 int vault_throttle_conf_open(server_rec *s, apr_pool_t *pconf);
 
-/** What holds in a location, by its directives or by default: seconds; requests; requests of one client, 0: Off. */
+/** The values in effect, configured or default: seconds; requests; requests of one client, 0: Off. */
 int vault_throttle_conf_timeout(const vault_throttle_conf_t *l);
 int vault_throttle_conf_queue(const vault_throttle_conf_t *l);
 int vault_throttle_conf_share(const vault_throttle_conf_t *l);

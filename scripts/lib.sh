@@ -231,7 +231,8 @@ build() {
 
 # make_configure SOURCE: unless it is there and newer than what it is made of. Not twice at once.
 make_configure() {
-    if [ ! -f "$1/configure" ] || [ -n "$(find "$1/configure.ac" "$1/Makefile.am" "$1/m4" "$1"/mod_vault/*/Makefile.am -type f -newer "$1/configure")" ]; then
+    if [ ! -f "$1/configure" ] || [ -n "$(find "$1" \( -name node_modules -o -path "$1/t/run" \) -prune \
+        -o \( -name Makefile.am -o -name '*.m4' -o -name configure.ac \) ! -name aclocal.m4 -type f -newer "$1/configure" -print)" ]; then
         (cd "$1" && autoreconf -i && touch configure)
     fi
 }

@@ -26,7 +26,7 @@ all_in "links in the sources" "files in the sources" "the manual has a link to t
 links_of "$guard_dir"/installed/*.md | sed -E 's/^[^:]*: //; s/#.*//' | grep . | list "links where it is installed"
 {
     ls docs | grep '\.md$'
-    sed -n '/^nobase_dist_doc_DATA/,/[^\\]$/p; /^INTEGRATIONS/,/[^\\]$/p; /^nobase_dist_scriptexample_SCRIPTS/p; /^dist_feedexample_DATA/,/[^\\]$/p' Makefile.am |
+    makefiles | sed -n '/^nobase_dist_doc_DATA/,/[^\\]$/p; /^INTEGRATIONS/,/[^\\]$/p; /^nobase_dist_scriptexample_SCRIPTS/p; /^dist_feedexample_DATA/,/[^\\]$/p' |
         grep -oE '[A-Za-z0-9_./-]+/[A-Za-z0-9_.-]+' | sed -E 's#^feeds/example/#examples/feed/#' |
         sed 'p; s#[^/]*$##'
 } | list "what is installed with it"

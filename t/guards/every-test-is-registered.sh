@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every test is run and distributed: unit suites have their row in t/unit/unit.h, .t files lie in a family that Makefile.am names and
+# Every test is run and distributed: unit suites have their row in t/unit/unit.h, .t files lie in a family that t/Makefile.am names and
 # end with finish() (which reads the error log), browser tests lie where npm test finds them.
 . "${srcdir:-.}/t/guards/guard.sh"
 
@@ -10,16 +10,16 @@ all_in "t/unit/unit.h" "unit tests" "t/unit/unit.h has a SUITE row for this, but
 
 find t -name '*.t' ! -path 't/run/*' ! -path '*/node_modules/*' | list "httpd tests"
 sed 's|/[^/]*$||' "$(file_of "httpd tests")" | list "folders of httpd tests"
-sed -n 's/^HTTPD_TEST_FAMILIES *=//p' Makefile.am | tr ' ' '\n' | grep . | list "HTTPD_TEST_FAMILIES"
-all_in "folders of httpd tests" "HTTPD_TEST_FAMILIES" "this folder has .t files, but HTTPD_TEST_FAMILIES in Makefile.am does not name it"
-all_in "HTTPD_TEST_FAMILIES" "folders of httpd tests" "HTTPD_TEST_FAMILIES in Makefile.am names this folder, but it has no .t files"
+makefiles | sed -n 's/^HTTPD_TEST_FAMILIES *=//p' | tr ' ' '\n' | grep . | list "HTTPD_TEST_FAMILIES"
+all_in "folders of httpd tests" "HTTPD_TEST_FAMILIES" "this folder has .t files, but HTTPD_TEST_FAMILIES in t/Makefile.am does not name it"
+all_in "HTTPD_TEST_FAMILIES" "folders of httpd tests" "HTTPD_TEST_FAMILIES in t/Makefile.am names this folder, but it has no .t files"
 xargs grep -lE '^finish\(' <"$(file_of "httpd tests")" | list "tests that finish"
 all_in "httpd tests" "tests that finish" "this test does not end with finish(): nobody looks at what it left in the error log"
 
 find t/applications t/browser -maxdepth 1 -name '*.mjs' | xargs grep -lE '^ *(test|describe|it)\(' | list "browser tests"
 find t/applications t/browser -maxdepth 1 -name '*.test.mjs' | list "browser tests that npm test finds"
 all_in "browser tests" "browser tests that npm test finds" "this browser test is not named *.test.mjs: npm test does not find it"
-grep -E '^EXTRA_DIST' Makefile.am | tr ' ' '\n' | list "EXTRA_DIST"
+makefiles | grep -E '^EXTRA_DIST' | tr ' ' '\n' | list "EXTRA_DIST"
 printf '%s\n' t/applications t/browser | list "folders of browser tests"
-all_in "folders of browser tests" "EXTRA_DIST" "EXTRA_DIST in Makefile.am does not name this folder"
+all_in "folders of browser tests" "EXTRA_DIST" "EXTRA_DIST in t/Makefile.am does not name this folder"
 guard_end

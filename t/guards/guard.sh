@@ -33,6 +33,18 @@ all_in() {
     done <"$(file_of "$1")"
 }
 
+# The text of Makefile.am and of every fragment that it includes, at any depth.
+makefiles() {
+    makefile_text Makefile.am
+}
+
+makefile_text() {
+    cat "$1"
+    sed -n 's|^include \$(srcdir)/||p' "$1" | while IFS= read -r fragment; do
+        makefile_text "$fragment"
+    done
+}
+
 guard_end() {
     echo "# tests: $((guard_checks > guard_failures ? guard_checks - guard_failures : 0)) passed, $guard_failures failed"
     [ "$guard_failures" = 0 ] && [ "$guard_checks" -gt 0 ]

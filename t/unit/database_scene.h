@@ -40,16 +40,26 @@ typedef struct scene_t {
     dbi_conn other;
 } scene_t;
 
+/* After the tables are watched: a tailer that finds no watched table does not read again before `look` milliseconds have passed. */
+static void scene_open(scene_t *s, const char *given)
+{
+    feed_open(&s->feed, given);
+    CU_ASSERT_PTR_NULL_FATAL(s->feed.wrong);
+}
+
 __attribute__((unused)) static void scene_begin(scene_t *s, const char *name, const char *tables, const char *more)
 {
     char *rest;
     char *words = apr_pstrdup(suite_pool, tables);
+    feed_t maker;
 
-    feed_fresh(&s->feed, name, more);
-    ask(&s->feed, NULL, "all", "{\"table\":\"logs\"}");
+    feed_fresh(&maker, name, "");
+    ask(&maker, NULL, "all", "{\"table\":\"logs\"}");
     for (char *word = apr_strtok(words, " ", &rest); word != NULL; word = apr_strtok(NULL, " ", &rest)) {
-        with_statements(&s->feed, word, log_dialect_watch);
+        with_statements(&maker, word, log_dialect_watch);
     }
+    feed_close(&maker);
+    scene_open(s, apr_psprintf(suite_pool, "database=%s %s", path_of(name), more));
     s->other = stranger(&s->instance, name);
 }
 

@@ -17,6 +17,9 @@
 #include "sql/driver.h"
 #include "sql/rows.h"
 
+/* Changes that one read takes, and no batch more: while it reads on, no page is told of anything. */
+#define MOST 10000
+
 void log_tail_take_over(log_tail_t *tail)
 {
     log_ring_t *ring = log_shared_ring(tail->feed);
@@ -351,7 +354,9 @@ static void publish(const reading_t *reading)
     (void)log_touched_notify(reading->touched);
 }
 
-/* @param reading  `known` and `tables` are given */
+/* Where a program writes many changes, or writes faster than the tailer reads, a new life of the ring begins, and each
+ * page asks the database for what concerns it.
+ * @param reading  `known` and `tables` are given */
 static apr_status_t read_all(reading_t *reading)
 {
     log_tail_t *tail = reading->tail;
@@ -364,6 +369,7 @@ static apr_status_t read_all(reading_t *reading)
     log_ring_take_over(log_shared_ring(tail->feed)); /* what a read that failed has appended counts for nothing */
     do {
         rv = read_on(reading, &again);
+        reading->is_over |= again && reading->count >= MOST;
     } while (rv == APR_SUCCESS && again && !reading->is_over && !reading->is_other);
     if (rv == APR_SUCCESS && !reading->is_over && !reading->is_other) {
         publish(reading);

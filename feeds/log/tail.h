@@ -9,8 +9,8 @@
  * the head and the notifies leaves changes of which nobody is told: the parent has all pages look when a child dies.
  *
  * A new life of the ring (ring.h) begins, from where the database is now on, and all pages are notified, when the
- * tailer has made a new connection, and when its position is of what is no more (the database was restored, or changes
- * were pruned that it has not read). One begins from the same position on when other tables are watched, or one has
+ * tailer has made a new connection, when its position is of what is no more (the database was restored, or changes were
+ * pruned that it has not read), and when there are more changes than one read takes. One begins from the same position on when other tables are watched, or one has
  * other columns.
  *
  * One thread of the process that is the tailer.

@@ -93,6 +93,42 @@ static void test_watched_meanwhile(void)
     scene_end(&s);
 }
 
+/* ------------------------------------------------------------ many changes */
+
+#define MANY 10500 /* more than one read takes */
+#define ROW_ARGS "{\"table\":\"logs\",\"key\":\"1\"}"
+
+/* The tailer leaves a large transaction to the pages, and takes what is written after it. */
+static void test_many(void)
+{
+    host_page_t page = {0};
+    apr_uint64_t boot;
+    tailer_t t;
+    scene_t s;
+
+    scene_begin(&s, "tables_many.db", "logs", "");
+    tailer_begin(&t, &s.feed);
+    tailer_reads(&t);
+    boot = log_shared_boot(s.feed.self);
+    ask(&s.feed, &page, "get_modified_instance", ROW_ARGS);
+    stranger_does(s.other, apr_psprintf(suite_pool,
+                                        "BEGIN;UPDATE logs SET line='first' WHERE id=1;WITH RECURSIVE n(i) AS(SELECT 1 "
+                                        "UNION ALL SELECT i+1 FROM n WHERE i<%d) INSERT INTO logs(line) SELECT i FROM "
+                                        "n;COMMIT",
+                                        MANY));
+    tailer_reads(&t);
+    CU_ASSERT_NOT_EQUAL(log_shared_boot(s.feed.self), boot);
+    boot = log_shared_boot(s.feed.self);
+    check(ask(&s.feed, &page, "get_modified_instance", ROW_ARGS), "\"line\":\"first\"", "many changes",
+          "the page has asked the database");
+    stranger_does(s.other, "UPDATE logs SET line='second' WHERE id=1");
+    tailer_reads(&t);
+    CU_ASSERT_EQUAL(log_shared_boot(s.feed.self), boot);
+    check(ask(&s.feed, &page, "get_modified_instance", ROW_ARGS), "\"line\":\"second\"", "one change", "");
+    tailer_end(&t);
+    scene_end(&s);
+}
+
 /* ------------------------------------------------------------ tickets */
 
 /* Another table is watched in the transaction of a change, so the tailer begins another life of the ring before it reads on. */
@@ -128,5 +164,6 @@ void vault_database_tables_suite(void)
     CU_add_test(suite, "no table is watched, and then one is", test_unwatched);
     CU_add_test(suite, "a tailer without a watched table is asked to read", test_woken);
     CU_add_test(suite, "a table is watched while the tailer lists them", test_watched_meanwhile);
+    CU_add_test(suite, "more changes than one read takes", test_many);
     CU_add_test(suite, "who has asked is served when all is told", test_served);
 }

@@ -27,10 +27,17 @@ static int is_same_row(const json_t *was, const json_t *is)
     return was != NULL;
 }
 
+/* Where making a table is no transaction, another thread may have made the table of links anew and not watched it yet:
+ * then links are not recorded. */
+static int records_links(const walk_t *w, const watching_t *at)
+{
+    return is_whole(w, at) && !(w->is_crowd && log_dialect_of(w->stranger.db)->replace != NULL);
+}
+
 static void take_lists(walk_t *w, watching_t *at, const json_t *answer)
 {
     /* Where links are recorded and elements are not, or the other way round, nobody can tell what came and went. */
-    int is_exact = !at->is_cut && (at->look != COLLECTION || foreign_table(at) == at->table || is_whole(w, at));
+    int is_exact = !at->is_cut && (at->look != COLLECTION || foreign_table(at) == at->table || records_links(w, at));
     size_t i;
     json_t *element;
 

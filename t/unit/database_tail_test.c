@@ -351,6 +351,32 @@ static void test_lost(void)
     }
 }
 
+/* What INSERT OR FAIL has inserted when it fails stays, but SQLite does not write down which ids it gave. */
+static void test_failed(void)
+{
+    host_page_t page = {0};
+    tailer_t t;
+    scene_t s;
+
+    scene_begin(&s, "tail_failed.db", "logs", "");
+    tailer_begin(&t, &s.feed);
+    tailer_reads(&t);
+    ask(&s.feed, &page, "get_new_instances", ARGS);
+    CU_ASSERT_PTR_NULL(
+        dbi_conn_query(s.other, "INSERT OR FAIL INTO logs(id,line) VALUES(7,'a'),(8,'b'),(1,'there already')"));
+    tailer_reads(&t);
+    check_told(&s.feed, &page, "a b ", "what was inserted before the failure is there");
+    stranger_does(s.other, "CREATE TABLE unrelated(a)"); /* the tailer reads again */
+    tailer_reads(&t);
+    host_notify("DB-logs");
+    check_told(&s.feed, &page, "", "it comes once");
+    stranger_does(s.other, "INSERT INTO logs(line) VALUES('c')");
+    tailer_reads(&t);
+    check_told(&s.feed, &page, "c ", "");
+    tailer_end(&t);
+    scene_end(&s);
+}
+
 void vault_database_tail_suite(void)
 {
     CU_pSuite suite = CU_add_suite("database_tail", scene_suite_start, scene_suite_stop);
@@ -359,6 +385,7 @@ void vault_database_tail_suite(void)
     CU_add_test(suite, "a writer is killed when it has committed", test_writer_killed);
     CU_add_test(suite, "who is notified finds the change in the ring", test_notified);
     CU_add_test(suite, "transactions", test_transactions);
+    CU_add_test(suite, "a statement that fails halfway", test_failed);
     CU_add_test(suite, "a new connection", test_connection);
     CU_add_test(suite, "a database that has lost changes", test_lost);
 }

@@ -63,10 +63,17 @@ static int is_mortal;
 int __real_log_shared_ask(const change_log_t *log);
 int __wrap_log_shared_ask(const change_log_t *log);
 
+/* What is done while a writer waits for the tailer; NULL: nothing. */
+static void (*while_asking)(void *);
+static void *while_asking_data;
+
 int __wrap_log_shared_ask(const change_log_t *log)
 {
     if (is_mortal) {
         kill(getpid(), SIGKILL);
+    }
+    if (while_asking != NULL) {
+        while_asking(while_asking_data);
     }
     return __real_log_shared_ask(log);
 }
@@ -351,6 +358,26 @@ static void test_lost(void)
     }
 }
 
+static void read_beside(void *feed)
+{
+    while_asking = NULL;
+    check(ask(feed, NULL, "all", "{\"table\":\"logs\"}"), "\"line\":\"a\"", "a call of another client",
+          "the connection is free while the writer waits");
+}
+
+/* A writer that waits for the tailer has given its connection back. */
+static void test_waiting(void)
+{
+    scene_t s;
+
+    scene_begin(&s, "tail_waiting.db", "logs", "connections=1 timeout=1 look=60000");
+    while_asking_data = &s.feed;
+    while_asking = read_beside;
+    ask(&s.feed, NULL, "save", "{\"table\":\"logs\",\"values\":{\"line\":\"a\"}}");
+    CU_ASSERT_PTR_NULL(while_asking);
+    scene_end(&s);
+}
+
 /* What INSERT OR FAIL has inserted when it fails stays, but SQLite does not write down which ids it gave. */
 static void test_failed(void)
 {
@@ -385,6 +412,7 @@ void vault_database_tail_suite(void)
     CU_add_test(suite, "a writer is killed when it has committed", test_writer_killed);
     CU_add_test(suite, "who is notified finds the change in the ring", test_notified);
     CU_add_test(suite, "transactions", test_transactions);
+    CU_add_test(suite, "a writer waits for the tailer", test_waiting);
     CU_add_test(suite, "a statement that fails halfway", test_failed);
     CU_add_test(suite, "a new connection", test_connection);
     CU_add_test(suite, "a database that has lost changes", test_lost);

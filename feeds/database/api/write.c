@@ -51,6 +51,9 @@ static apr_status_t commit(write_t *w)
     apr_uint64_t boot = log_shared_boot(feed);
     apr_status_t rv = sql_conn_commit(w->c);
 
+    if (rv == APR_SUCCESS) {
+        sql_conn_give_back(w->c); /* the calls of others need not wait for the tailer */
+    }
     /* In another life of the ring the table may be watched no more. */
     if (rv != APR_SUCCESS || !w->is_watched || !log_shared_ask(feed) || log_shared_boot(feed) != boot) {
         (void)log_touched_notify(w->touched);

@@ -74,8 +74,8 @@ static void close_feeds(walk_t *w)
 static const char *parameters_of(walk_t *w)
 {
     const char *feed = getenv("VAULT_WALK_FEED");
-    const char *name = apr_psprintf(w->pool, "walk%" APR_UINT64_T_FMT ".db", w->seed);
-    const char *path = path_of(name);
+    /* All walks have one file, since a feed keeps its shared memory, by its parameters, until the process ends. */
+    const char *name = "walk.db", *path = path_of(name);
 
     w->is_server = feed != NULL;
     w->is_plain = feed != NULL || getenv("VAULT_WALK_PLAIN") != NULL;

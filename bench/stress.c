@@ -34,7 +34,8 @@
 #define LOOK_EVERY (50 * (uint64_t)MS)
 #define POLL_TIMEOUT 60 /* longer than any patience here */
 #define PAGE_TIMEOUT 300
-#define UNPOLLED 62 /* seconds until the server has forgotten a page that nobody has polled */
+#define LOST_WITH_A_CHILD 8192 /* bytes at most, on average; the pages here have small states */
+#define UNPOLLED 62            /* seconds until the server has forgotten a page that nobody has polled */
 
 typedef struct options_t {
     int port, parent;
@@ -52,6 +53,7 @@ static options_t options = {
     .patience = 20, .seconds = 5, .rates = {200, 30, 2}, .site = {.pages = 100, .keys = 500, .shared = 20}};
 static long *truth;
 static long empty_heap;
+static long lost_interests, lost_bytes; /* of the shared memory, with killed children */
 static int faults;
 static long waves;
 
@@ -190,8 +192,8 @@ static double await_truth(const char *phase)
     return (double)(wire_now() - begin) / (double)SECOND;
 }
 
-/* A number of the status must come to be what it should, or less. */
-static void await_number(const char *name, long most)
+/* A number of the status must come to be what it should, or less. @return the number */
+static long await_number(const char *name, long most)
 {
     uint64_t limit = wire_now() + (uint64_t)options.patience * SECOND, look_at = 0;
     long number = 0;
@@ -203,12 +205,13 @@ static void await_number(const char *name, long most)
         }
         number = control_number(control_get("/vault/status?auto"), name);
         if (number <= most) {
-            return;
+            return number;
         }
         look_at = wire_now() + LOOK_EVERY;
     }
     printf("FAULT: %s is %ld where it should be %ld\n%s", name, number, most, control_get("/vault/status?auto"));
     faults++;
+    return number;
 }
 
 static long all_wait(void)
@@ -270,8 +273,8 @@ static void leave(void)
         violence_settle(POLL_TIMEOUT, 1);
         await_number("Pages", orphans);
         if (control_number(control_get("/vault/status?auto"), "Pages") == 0) {
-            await_number("Interests", 0);
-            await_number("HeapUsed", empty_heap);
+            lost_interests = await_number("Interests", violence_counts.kills);
+            lost_bytes = await_number("HeapUsed", empty_heap + violence_counts.kills * LOST_WITH_A_CHILD) - empty_heap;
         }
     }
     check_tables();
@@ -319,6 +322,8 @@ static void print_counts(void)
                 {"WritesLost", writers_counts.lost},
                 {"WritesBusy", writers_counts.busy},
                 {"Kills", violence_counts.kills},
+                {"LostInterests", lost_interests},
+                {"LostBytes", lost_bytes},
                 {"Restarts", violence_counts.restarts},
                 {"Reloads", violence_counts.reloads},
                 {"Waves", waves},

@@ -31,7 +31,7 @@
 APLOG_USE_MODULE(vault);
 
 /* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a new one. */
-#define RETAINED "mod_vault segment 5"
+#define RETAINED "mod_vault segment 6"
 #define HEAP_MIN (256 * 1024)
 #define SCRATCH_KEPT (1024 * 1024)
 /* A child that is to end at once has as long to do so by itself. */
@@ -261,6 +261,18 @@ static void say_evicted(apr_time_t now)
     said = now;
 }
 
+/* At most once for each child that is killed. */
+static void say_lost(void)
+{
+    if (vault_pages_count_lost(vault_server->pages)) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, vault_server->s,
+                     VLTNO(00376) "%" APR_UINT64_T_FMT "K of the %" APR_UINT64_T_FMT
+                                  "K that VaultSharedMemory has for the states of pages were lost with children that "
+                                  "were killed: stop and start the server to get them back",
+                     vault_pages_lost(vault_server->pages) >> 10, vault_heap_size(vault_server->heap) >> 10);
+    }
+}
+
 /* This child is to end at once, and the main thread of the event MPM waits for the listener. The listener of httpd
  * 2.4.71 may have more connections to hand out than there were threads, and waits for an idle thread for each of them
  * when all threads have gone. The main thread wakes it for one connection after another, ten times, and sleeps for half
@@ -303,7 +315,7 @@ static void tick(void *baton)
         return;
     }
     n = vault_pages_sweep(vault_server->pages, now, vault_page_idle());
-    vault_pages_recount(vault_server->pages);
+    say_lost();
     vault_clients_sweep(vault_server->clients, now);
 
     if (n) {

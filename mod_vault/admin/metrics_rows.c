@@ -39,6 +39,11 @@ static apr_uint64_t heap_size(void)
     return vault_heap_size(vault_server->heap);
 }
 
+static apr_uint64_t heap_lost(void)
+{
+    return vault_pages_lost(vault_server->pages);
+}
+
 static vault_qos_usage_t qos_usage(void)
 {
     vault_qos_usage_t usage;
@@ -71,6 +76,7 @@ static const vault_metrics_row_t rows[] = {
     {"InterestsMax", "interests that there may be: VaultMaxInterests", 0, interests_max, 0},
     {"HeapUsed", "bytes of shared memory that the states of pages take", 0, heap_used, 0},
     {"HeapSize", "bytes of shared memory that there are for them", 0, heap_size, 0},
+    {"HeapLost", "bytes of HeapUsed that were lost with killed children, until the server is stopped", 0, heap_lost, 0},
     {"QosPasses", "requests that are handled or queued at all VaultQosLimit now", 0, qos_passes, 0},
     {"QosPassesMax", "requests of this kind that the shared memory has room for", 0, qos_passes_max, 0},
     {"QosShortages", "requests that found no room for them at their VaultQosLimit", 1, qos_shortages, 0},

@@ -144,7 +144,6 @@ apr_status_t vault_interest_hold(vault_notifier_t *n, const char *name, vault_in
     if (index) {
         vault_record_t *record = vault_record_at(n, index);
 
-        vault_publish32(&record->changes, vault_load32(&record->changes) + 1);
         vault_publish32(&record->holders, vault_load32(&record->holders) + 1);
     }
     else {
@@ -161,20 +160,6 @@ apr_status_t vault_interest_hold(vault_notifier_t *n, const char *name, vault_in
     return index ? APR_SUCCESS : APR_ENOSPC;
 }
 
-static void set_holders_locked(vault_notifier_t *n, vault_stripe_t *stripe, vault_interest_t interest,
-                               apr_uint32_t holders)
-{
-    vault_record_t *record = vault_record_at(n, interest);
-
-    vault_publish32(&record->changes, vault_load32(&record->changes) + 1);
-    if (holders) {
-        vault_publish32(&record->holders, holders);
-    }
-    else {
-        vault_record_remove_locked(n, stripe, interest);
-    }
-}
-
 void vault_interest_release(vault_notifier_t *n, vault_interest_t interest)
 {
     vault_record_t *record = vault_record_at(n, interest);
@@ -186,43 +171,19 @@ void vault_interest_release(vault_notifier_t *n, vault_interest_t interest)
     }
     stripe = vault_record_lock(n, record, &died);
     if (stripe) {
-        set_holders_locked(n, stripe, interest, vault_load32(&record->holders) - 1);
-        vault_lock_release(&stripe->lock);
-    }
-    if (died) {
-        vault_notifier_all(n, 0);
-    }
-}
+        apr_uint32_t holders = vault_load32(&record->holders) - 1;
 
-apr_uint32_t vault_interest_changes(const vault_notifier_t *n, vault_interest_t interest)
-{
-    const vault_record_t *record = vault_record_at(n, interest);
-
-    return record ? __atomic_load_n(&record->changes, __ATOMIC_ACQUIRE) : 0;
-}
-
-int vault_interest_recount(vault_notifier_t *n, vault_interest_t interest, apr_uint32_t counted, apr_uint32_t changes)
-{
-    vault_record_t *record = vault_record_at(n, interest);
-    vault_stripe_t *stripe = NULL;
-    int died = 0, settled = 1;
-
-    if (record && vault_load32(&record->holders) > counted) {
-        stripe = vault_record_lock(n, record, &died);
-    }
-    if (stripe) {
-        if (vault_load32(&record->holders) > counted) {
-            settled = vault_load32(&record->changes) == changes;
-            if (settled) {
-                set_holders_locked(n, stripe, interest, counted);
-            }
+        if (holders) {
+            vault_publish32(&record->holders, holders);
+        }
+        else {
+            vault_record_remove_locked(n, stripe, interest);
         }
         vault_lock_release(&stripe->lock);
     }
     if (died) {
         vault_notifier_all(n, 0);
     }
-    return settled;
 }
 
 apr_uint64_t vault_interest_stamp(vault_notifier_t *n, vault_interest_t interest)

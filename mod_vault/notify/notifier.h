@@ -65,20 +65,6 @@ apr_uint64_t vault_interest_arm(vault_notifier_t *n, vault_interest_t interest, 
 /** Copy the name, NUL-terminated; empty for an index not in use. */
 void vault_interest_name(vault_notifier_t *n, vault_interest_t interest, char *name, apr_size_t size);
 
-/** Of use after a death, which can leave an interest with more holders than there are: note its changes, count the holders where they
- * are kept, then set what was counted.
- *
- * Each hold and each release moves the changes before it counts. So if they are as they were before the counting, and each holder
- * is counted under the lock that its hold and its release are done under, what was counted is exact.
- */
-apr_uint32_t vault_interest_changes(const vault_notifier_t *n, vault_interest_t interest);
-
-/** Let the interest go that many holders have beyond `counted`; all of them: it goes.
- * @param changes  as noted before the counting
- * @return 1  it has as many as counted
- *         0  it has more, and was changed meanwhile: nothing was done, count again */
-int vault_interest_recount(vault_notifier_t *n, vault_interest_t interest, apr_uint32_t counted, apr_uint32_t changes);
-
 /** How many hold it now. */
 apr_uint32_t vault_interest_holders(const vault_notifier_t *n, vault_interest_t interest);
 

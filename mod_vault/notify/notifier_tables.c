@@ -202,7 +202,6 @@ apr_uint32_t vault_record_insert_locked(vault_notifier_t *n, vault_stripe_t *str
      * with a stamp equal to the clock would be told that nothing moved. */
     __atomic_store_n(&record->stamp, vault_clock_tick(n->clock), __ATOMIC_RELAXED);
     __atomic_store_n(&record->next, vault_load32(bucket), __ATOMIC_RELAXED);
-    vault_publish32(&record->changes, vault_load32(&record->changes) + 1);
     vault_publish32(&record->holders, 1);
     vault_publish32(&stripe->held, vault_load32(&stripe->held) + 1);
     vault_publish32(bucket, index);

@@ -35,12 +35,11 @@ _Static_assert(sizeof(vault_stripe_t) == 64, "a stripe has a cache line of its o
 
 /** An interest. Guarded by the stripe of its hash, once it is in a chain. */
 typedef struct vault_record_t {
-    apr_uint64_t stamp;   /* atomic; only grows, whatever the record means */
-    apr_uint64_t hash;    /* atomic; written while nobody holds it */
-    apr_uint32_t next;    /* atomic; in the chain or in the free list; 0 ends it */
-    apr_uint32_t holders; /* atomic; 0: not in use */
-    apr_uint32_t length;  /* lock; of the name */
-    apr_uint32_t changes; /* atomic, written under lock; moves before the holders do, whatever the record means */
+    apr_uint64_t stamp;                /* atomic; only grows, whatever the record means */
+    apr_uint64_t hash;                 /* atomic; written while nobody holds it */
+    apr_uint32_t next;                 /* atomic; in the chain or in the free list; 0 ends it */
+    apr_uint32_t holders;              /* atomic; 0: not in use */
+    apr_uint32_t length;               /* lock; of the name */
     char name[VAULT_INTEREST_MAX + 8]; /* lock; NUL-terminated */
     apr_uint64_t mask[];               /* atomic; slots to be told of the next notify */
 } vault_record_t;

@@ -18,9 +18,10 @@
  * A number is used for one answer only. One poll per page: taking the page raises its `fence`, and whoever holds an older fence
  * can no longer commit or stage anything. The page's lock is held to move pointers and copy states, never while a method runs.
  *
- * States are built beside and published by one store, so a process killed at any place leaves the old one or the new one. It may
- * leak what it had in its hands: a record without an id. What it left of a page it dropped, and a page that it polled, is found by
- * the next sweep; blocks and interests that it had and no page has, by the recount after that.
+ * States are built beside and published by one store, so a process killed at any instruction leaves the old one or the new one. The
+ * next sweep finishes the drop of a page that it was dropping, and ends its polls. What a thread of it was handling at that instant is lost
+ * until the server is stopped: at most a block for each state of one page and one more, one hold of an interest, what a client was charged
+ * for them, and one record. vault_pages_count_lost() counts the blocks.
  *
  * A feed may want to hear that the browser has what a run rendered (vault.h, on_ack). Such acks lie in the state of that run, so that
  * they go when it goes. Whoever finds some in the committed state tells the feed, with no lock held, and then says that they are
@@ -256,12 +257,13 @@ int vault_pages_claim_sweep(vault_pages_t *p, apr_time_t now);
  * @return how many */
 unsigned vault_pages_sweep(vault_pages_t *p, apr_time_t now, apr_interval_time_t idle);
 
-/** After a child is known to have died: let go the interests that it held and no page holds, and free the blocks that no page has.
- * Every child asks after its sweep; mostly there is nothing to do. Takes the lock of each page in turn, and some memory. Nobody but
- * pages may hold interests or have blocks where this is used.
- * @return 1 there was a death, and all is settled now or will be when it is called again
- *         0 nothing to do */
-int vault_pages_recount(vault_pages_t *p);
+/** If a child was killed since the last call, count the bytes of the heap that no page has. Any child calls it after its sweep. It takes
+ * the lock of one page after the other, and others go on meanwhile, so the number may be wrong by some blocks.
+ * @return 1 more than an eighth of the heap is lost: tell the admin; 0 less is lost, or no child was killed */
+int vault_pages_count_lost(vault_pages_t *p);
+
+/** The bytes that were last counted so. */
+apr_uint64_t vault_pages_lost(const vault_pages_t *p);
 
 /** Pages now. */
 apr_uint32_t vault_pages_count(const vault_pages_t *p);

@@ -237,7 +237,25 @@ static int compare_holders(vault_pages_t *p, const apr_uint32_t *counted, apr_ui
     return any;
 }
 
-/* More holders than pages are possible until the recount after a death. */
+static void count_holds(vault_pages_t *p, apr_uint32_t *counted, vault_interest_t last)
+{
+    apr_uint32_t i, k, records = vault_pages_last(p);
+
+    for (i = 1; i <= records; i++) {
+        vault_page_record_t *rec = &p->records[i];
+        const vault_holds_t *h;
+
+        vault_page_record_lock(p, rec);
+        h = vault_page_record_holds(p, rec);
+        for (k = 0; h && k < h->count; k++) {
+            counted[h->interest[k] <= last ? h->interest[k] : 0]++;
+        }
+        counted[rec->own <= last ? rec->own : 0]++;
+        vault_lock_release(&rec->lock);
+    }
+}
+
+/* A killed process may have left an interest with more holders than there are pages that hold it. */
 static const char *check_holders(vault_pages_t *p, apr_pool_t *pool)
 {
     apr_size_t size = ((apr_size_t)vault_notifier_interests(p->notifier) + 1) * sizeof(apr_uint32_t);
@@ -249,7 +267,7 @@ static const char *check_holders(vault_pages_t *p, apr_pool_t *pool)
             apr_sleep(BETWEEN_COUNTS);
         }
         memset(counted, 0, size);
-        vault_page_count_holds(p, counted, vault_notifier_interests(p->notifier));
+        count_holds(p, counted, vault_notifier_interests(p->notifier));
         if (!compare_holders(p, counted, missing, !n)) {
             return NULL;
         }

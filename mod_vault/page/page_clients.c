@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a page costs its client: the page itself, the bytes of its blocks, and the interests that it holds. The record
- * of the page shows all three, so a recount after the death of a process is exact. A process charges the client
- * before it writes the record, and clears the record before it refunds the client. So a process that is killed in
- * between leaves a count that is too high, never one that is too low.
+/* What a page costs its client: the page itself, the bytes of its blocks, and the interests that it holds. A process
+ * charges the client before it writes the record, and clears the record before it refunds the client. So a process that
+ * is killed in between leaves a count that is too high, never one that is too low.
  */
 #include "page/page_record.h"
 
 #include <string.h>
-
-#define RECOUNTS 8
 
 static apr_uint64_t limit_of(const vault_pages_t *p, vault_client_kind_t kind)
 {
@@ -73,38 +70,15 @@ static void count_all(vault_pages_t *p, vault_client_counts_t *counts, vault_cli
     }
 }
 
-/* @return whether all are settled */
-static int recount_once(vault_pages_t *p, vault_client_counts_t *counts, apr_uint32_t *changes, vault_client_row_t last)
+static int is_right(apr_uint64_t has, apr_uint64_t should_have, int is_exact)
 {
-    vault_client_row_t row;
-    int settled = 1;
-
-    for (row = 1; row <= last; row++) {
-        changes[row] = vault_clients_changes(p->clients, row);
-    }
-    count_all(p, counts, last);
-    for (row = 1; row <= last; row++) {
-        settled &= vault_clients_recount(p->clients, row, &counts[row], changes[row]);
-    }
-    return settled;
+    return is_exact ? has == should_have : has >= should_have;
 }
 
-/* The counts of a client whose pages are polled all the time may change during each attempt. The client then keeps a
- * count that is too high by a page or a few bytes until the next recount. For a client with so many pages that is
- * negligible. */
-void vault_page_clients_recount(vault_pages_t *p, apr_pool_t *pool)
-{
-    vault_client_row_t last = vault_clients_last(p->clients);
-    vault_client_counts_t *counts = apr_palloc(pool, ((apr_size_t)last + 1) * sizeof(*counts));
-    apr_uint32_t *changes = apr_palloc(pool, ((apr_size_t)last + 1) * sizeof(*changes));
-    int tries = RECOUNTS;
-
-    while (tries-- && !recount_once(p, counts, changes, last)) {
-    }
-}
-
+/* The counts are exact until a process is killed. */
 const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool)
 {
+    int is_exact = !vault_slot_deaths(p->notifier);
     vault_client_row_t row, last = vault_clients_last(p->clients);
     vault_client_counts_t *counts = apr_palloc(pool, ((apr_size_t)last + 1) * sizeof(*counts));
     unsigned kind;
@@ -112,7 +86,8 @@ const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool)
     count_all(p, counts, last);
     for (row = 1; row <= last; row++) {
         for (kind = 0; kind < VAULT_CLIENT_OF_SLOT; kind++) {
-            if (vault_clients_row_has(p->clients, row, (vault_client_kind_t)kind) != counts[row].held[kind]) {
+            if (!is_right(vault_clients_row_has(p->clients, row, (vault_client_kind_t)kind), counts[row].held[kind],
+                          is_exact)) {
                 return "a client has not what its pages come to";
             }
         }

@@ -3,9 +3,9 @@
  * @file page_record.h
  * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on their way), page_calls.c
  * (what calls from outside add to a run), page_write.c (what others do to it), page_facts.c (what it tells), page_clients.c (what its
- * client has), page_recount.c (what pages have in all), page_check.c (is it sound), page_table.c (how it comes and goes), page_ids.c
- * (how an id finds it), page_evict.c (which one is evicted) and
- * page_record.c (its lock, its blocks, its holds); for no other file.
+ * client has), page_lost.c (what killed processes have lost), page_check.c (is it sound), page_table.c (how it comes and goes),
+ * page_ids.c (how an id finds it), page_evict.c (which one is evicted) and page_record.c (its lock, its blocks, its holds); for no other
+ * file.
  *
  * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when the record is first
  * used, so that a large table costs only what is in use. The id is written last when a page is made and wiped first when it goes.
@@ -59,8 +59,7 @@ typedef struct vault_page_record_t {
 #define VAULT_CALLS_VIEW 1u
 #define VAULT_CALLS_METHOD 2u
 
-/* The interests a page holds. Appending writes the place before the count, so a kill in between never frees twice; what it leaks is
- * found by the recount. */
+/* The interests a page holds. Appending writes the place before the count, so a kill in between never releases an interest twice. */
 typedef struct vault_holds_t {
     apr_uint32_t room;
     apr_uint32_t count;
@@ -69,12 +68,12 @@ typedef struct vault_holds_t {
 
 typedef struct vault_page_table_t {
     vault_lock_t lock;
-    apr_uint32_t free;  /* lock; first free record, 0: none */
-    apr_uint32_t fresh; /* lock; atomic; records never used begin after this one */
-    apr_uint32_t count; /* atomic */
-    apr_uint64_t swept; /* atomic; when a child last looked for expired pages */
-    vault_lock_t recounting;
-    apr_uint32_t recounted; /* atomic; of the children known to have died, those after whom the holds were counted */
+    apr_uint32_t free;   /* lock; first free record, 0: none */
+    apr_uint32_t fresh;  /* lock; atomic; records never used begin after this one */
+    apr_uint32_t count;  /* atomic */
+    apr_uint64_t swept;  /* atomic; when a child last looked for expired pages */
+    apr_uint64_t lost;   /* atomic; bytes of the heap that no page has, when they were last counted */
+    apr_uint32_t deaths; /* atomic; children that had been killed by then */
 } vault_page_table_t;
 
 struct vault_pages_t {
@@ -107,8 +106,7 @@ vault_page_record_t *vault_page_record_lock_page(vault_pages_t *p, const vault_p
 apr_status_t vault_page_record_admits(vault_pages_t *p, const vault_page_record_t *rec, const vault_owner_t *owner);
 
 /** A block of the heap for the page; its client is charged. 0: the heap is full, or the client is at its limit:
- * `eviction` says which. Locked, until the block is in the record or freed: else the recount after a death would take
- * it for lost. */
+ * `eviction` says which. Locked, until the block is in the record or freed: else vault_pages_count_lost() would count it as lost. */
 vault_off_t vault_page_record_alloc(vault_pages_t *p, vault_page_record_t *rec, apr_size_t size,
                                     vault_eviction_t *eviction);
 
@@ -123,7 +121,7 @@ vault_state_t *vault_page_record_read(vault_pages_t *p, vault_off_t block, apr_p
 /** Give a block of the page back to the heap, and its client's bytes with it. 0: nothing to do. Locked. */
 void vault_page_record_free_block(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block);
 
-/** The same; its place is wiped before, so that a kill leaks it and nothing is freed twice. */
+/** The same. The record's reference to the block is cleared first, so that a kill leaks the block and it is never freed twice. */
 void vault_page_record_free(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place);
 
 /** The number of a stored state. */
@@ -186,10 +184,7 @@ void vault_page_refund(vault_pages_t *p, vault_page_record_t *rec, vault_client_
 /** What the client of the record should be charged for it, by what is in it: added to `counts`. Locked. */
 void vault_page_count_charges(vault_pages_t *p, vault_page_record_t *rec, vault_client_counts_t *counts);
 
-/** Set the clients' counts right after a death, from what all pages have. Takes the lock of one record after the other. */
-void vault_page_clients_recount(vault_pages_t *p, apr_pool_t *pool);
-
-/** Has each client what its pages come to? For vault_pages_check(). @return NULL, or what is wrong */
+/** Has each client what its pages come to, or more if a process was killed? For vault_pages_check(). @return NULL, or what is wrong */
 const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------- eviction */
@@ -229,9 +224,6 @@ int vault_page_is_idle(const vault_page_record_t *rec, apr_time_t now, apr_inter
 
 /** Drop the page, unless it was polled meanwhile and does not go all the same. @return whether it went */
 int vault_page_drop_victim(vault_pages_t *p, const vault_victim_t *victim, apr_time_t now, apr_interval_time_t idle);
-
-/** How many records hold each interest up to `last`; others count as 0. Takes the lock of one record after the other. */
-void vault_page_count_holds(vault_pages_t *p, apr_uint32_t *counted, vault_interest_t last);
 
 /** Is anything left of a page in the record? Only a killed process leaves something where there is no id. */
 int vault_page_record_has_left(const vault_page_record_t *rec);

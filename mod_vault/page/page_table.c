@@ -26,7 +26,6 @@ apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment,
 {
     vault_pages_t *p = apr_pcalloc(pool, sizeof(*p));
     apr_uint64_t bytes, of_ids;
-    apr_status_t rv;
 
     p->heap = tables->heap;
     p->notifier = tables->notifier;
@@ -44,9 +43,6 @@ apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment,
         return APR_ENOSPC;
     }
     *pages = p;
-    if ((rv = vault_lock_init(&p->table->recounting)) != APR_SUCCESS) {
-        return rv;
-    }
     return vault_lock_init(&p->table->lock);
 }
 

@@ -25,10 +25,8 @@ typedef struct vault_row_t {
     apr_uint64_t id;                       /* lock; the truth; 0: free */
     apr_uint64_t held[VAULT_CLIENT_KINDS]; /* lock; atomic; the truth, of the kinds of a slot the sum of the shares */
     apr_uint64_t busy_until;               /* lock; the truth; microseconds; 0: it has not notified of late */
-    apr_uint32_t
-        changes; /* lock; atomic; the truth; moves before the counts that are not a slot's, whatever the row means */
-    apr_uint32_t next;   /* lock; derived: the next of its chain, or of the free rows */
-    apr_uint32_t shares; /* lock; derived: the first of its shares */
+    apr_uint32_t next;                     /* lock; derived: the next of its chain, or of the free rows */
+    apr_uint32_t shares;                   /* lock; derived: the first of its shares */
 } vault_row_t;
 
 typedef struct vault_share_t {

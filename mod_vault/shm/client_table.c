@@ -83,7 +83,6 @@ static void add_locked(vault_clients_t *c, apr_uint32_t index, vault_client_kind
 {
     vault_row_t *row = &c->rows[index];
 
-    vault_row_store(&row->changes, row->changes + 1);
     vault_row_store(&row->held[kind], row->held[kind] + amount);
 }
 
@@ -222,55 +221,12 @@ void vault_clients_sweep(vault_clients_t *c, apr_time_t now)
     vault_lock_release(&c->header->lock);
 }
 
-/* ------------------------------------------------------------------ recount */
+/* ------------------------------------------------------------------ looking */
 
 vault_client_row_t vault_clients_last(const vault_clients_t *c)
 {
     return vault_row_load(&c->header->fresh_row);
 }
-
-apr_uint32_t vault_clients_changes(const vault_clients_t *c, vault_client_row_t index)
-{
-    const vault_row_t *row = vault_row_at(c, index);
-
-    return row ? vault_row_load(&row->changes) : 0;
-}
-
-static int has_more(const vault_row_t *row, const vault_client_counts_t *counted)
-{
-    unsigned k;
-
-    for (k = 0; k < VAULT_CLIENT_OF_SLOT; k++) {
-        if (row->held[k] > counted->held[k]) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-int vault_clients_recount(vault_clients_t *c, vault_client_row_t index, const vault_client_counts_t *counted,
-                          apr_uint32_t changes)
-{
-    vault_row_t *row = vault_row_at(c, index);
-    int settled = 1;
-    unsigned k;
-
-    if (!row) {
-        return 1;
-    }
-    vault_clients_acquire(c);
-    if (row->id && has_more(row, counted)) {
-        settled = row->changes == changes;
-        for (k = 0; settled && k < VAULT_CLIENT_OF_SLOT; k++) {
-            vault_row_store(&row->held[k], vault_least(row->held[k], counted->held[k]));
-        }
-        vault_row_settle_locked(c, index);
-    }
-    vault_lock_release(&c->header->lock);
-    return settled;
-}
-
-/* ------------------------------------------------------------------ looking */
 
 apr_uint64_t vault_clients_has(vault_clients_t *c, vault_client_id_t id, vault_client_kind_t kind)
 {

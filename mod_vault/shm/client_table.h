@@ -19,7 +19,7 @@
  *     client is the sum of its shares.
  *   - The other counts (PAGES, BYTES, INTERESTS) outlive the process that made them. The caller raises the count
  *     before it records what it counted, and deletes that record before it lowers the count. So a kill can only leave
- *     a count that is too high, and vault_clients_recount() corrects it.
+ *     a count that is too high, by what one thread was handling. It stays too high until the server is stopped.
  *
  * Threads: the parent calls create before any fork. Any thread of any process may call all other functions. One
  * robust lock protects the table. A thread holds it for some tens of instructions and calls nothing under it. Lock
@@ -100,28 +100,15 @@ void vault_clients_slot_gone(vault_clients_t *clients, unsigned slot);
  * second. */
 void vault_clients_sweep(vault_clients_t *clients, apr_time_t now);
 
-/* ------------------------------------------------------------------ recount */
-
 /** Counts of the kinds that are not a slot's: pages, bytes, interests. */
 typedef struct vault_client_counts_t {
     apr_uint64_t held[VAULT_CLIENT_OF_SLOT];
 } vault_client_counts_t;
 
+/* ------------------------------------------------------------------- looking */
+
 /** The largest row that was ever in use. */
 vault_client_row_t vault_clients_last(const vault_clients_t *clients);
-
-/** Moves before any count of the row does that is not a slot's. Note it, count what the row should have, then set
- * what was counted. */
-apr_uint32_t vault_clients_changes(const vault_clients_t *clients, vault_client_row_t row);
-
-/** Take away what the row has beyond `counted`.
- * @param changes  as noted before the counting
- * @return 1  it has no more than was counted
- *         0  it has more, and was changed meanwhile: nothing was done, count again */
-int vault_clients_recount(vault_clients_t *clients, vault_client_row_t row, const vault_client_counts_t *counted,
-                          apr_uint32_t changes);
-
-/* ------------------------------------------------------------------- looking */
 
 /** How much the client has, in all slots. */
 apr_uint64_t vault_clients_has(vault_clients_t *clients, vault_client_id_t id, vault_client_kind_t kind);

@@ -36,12 +36,11 @@ _Static_assert(SPAN_SIZE / 32 == SPAN_WORDS * 64, "the smallest class fills the 
 #define KIND_RUN 0x80000000u
 
 typedef struct span_t {
-    apr_uint32_t kind;                /* lock; the truth */
-    apr_uint32_t used;                /* lock; derived: blocks in use */
-    apr_uint32_t next;                /* lock; derived: in the list of its class, or NONE */
-    apr_uint32_t prev;                /* lock; derived */
-    apr_uint64_t map[SPAN_WORDS];     /* lock; the truth: blocks in use, when the kind is a class */
-    apr_uint64_t doubted[SPAN_WORDS]; /* lock; of these, or the head of a run: nobody has said yet that it is his */
+    apr_uint32_t kind;            /* lock; the truth */
+    apr_uint32_t used;            /* lock; derived: blocks in use */
+    apr_uint32_t next;            /* lock; derived: in the list of its class, or NONE */
+    apr_uint32_t prev;            /* lock; derived */
+    apr_uint64_t map[SPAN_WORDS]; /* lock; the truth: blocks in use, when the kind is a class */
 } span_t;
 
 typedef struct heap_header_t {
@@ -274,7 +273,6 @@ static apr_uint32_t span_with_room_locked(vault_heap_t *h, unsigned cls)
     i = find_span(h);
     if (i != NONE) {
         memset(h->spans[i].map, 0, sizeof(h->spans[i].map));
-        memset(h->spans[i].doubted, 0, sizeof(h->spans[i].doubted));
         h->spans[i].used = 0;
         mark(h, i, 1, 1);
         store_kind(&h->spans[i], cls + 1);
@@ -315,7 +313,6 @@ static vault_off_t alloc_run_locked(vault_heap_t *h, apr_uint32_t length)
     }
     mark(h, i, length, 1);
     count_used(h, (apr_uint64_t)length * SPAN_SIZE);
-    h->spans[i].doubted[0] = 0;
     store_kind(&h->spans[i], KIND_RUN | length);
     return h->first + (apr_uint64_t)i * SPAN_SIZE;
 }
@@ -390,7 +387,6 @@ static int free_block_locked(vault_heap_t *h, apr_uint32_t i, apr_uint32_t insid
     if (inside % class_size[cls] || block >= CAPACITY(cls) || !(*word & bit)) {
         return 0;
     }
-    span->doubted[block / 64] &= ~bit; /* the place may be given out again: that block is none of the doubted */
     __atomic_store_n(word, *word & ~bit, __ATOMIC_RELEASE);
     count_used(h, (apr_uint64_t)0 - class_size[cls]);
     if (span->used-- == CAPACITY(cls)) {
@@ -411,7 +407,6 @@ static int free_run_locked(vault_heap_t *h, apr_uint32_t i, apr_uint32_t inside)
     if (inside || length == 0) {
         return 0;
     }
-    h->spans[i].doubted[0] = 0;
     store_kind(&h->spans[i], 0);
     count_used(h, (apr_uint64_t)0 - (apr_uint64_t)length * SPAN_SIZE);
     mark(h, i, length, 0);
@@ -456,81 +451,6 @@ apr_uint64_t vault_heap_used(const vault_heap_t *h)
 apr_uint64_t vault_heap_size(const vault_heap_t *h)
 {
     return (apr_uint64_t)h->count * SPAN_SIZE;
-}
-
-/* -------------------------------------------------------------------- doubt */
-
-/* Call for each span in use; the lock is given back now and then, so that others get on. */
-static unsigned for_spans_in_use(vault_heap_t *h, unsigned (*visit)(vault_heap_t *, apr_uint32_t))
-{
-    apr_uint32_t word, words = (h->count + 63) / 64;
-    unsigned sum = 0;
-
-    for (word = 0; word < words; word++) {
-        apr_uint64_t bits;
-
-        heap_acquire(h);
-        for (bits = h->taken[word]; bits; bits &= bits - 1) {
-            sum += visit(h, word * 64 + (apr_uint32_t)__builtin_ctzll(bits));
-        }
-        vault_lock_release(&h->header->lock);
-    }
-    return sum;
-}
-
-static unsigned doubt_span_locked(vault_heap_t *h, apr_uint32_t i)
-{
-    span_t *span = &h->spans[i];
-
-    if (run_length(h, i)) {
-        span->doubted[0] = 1;
-    }
-    else if (span->kind) {
-        memcpy(span->doubted, span->map, sizeof(span->doubted));
-    }
-    return 0;
-}
-
-void vault_heap_doubt(vault_heap_t *h)
-{
-    for_spans_in_use(h, doubt_span_locked);
-}
-
-void vault_heap_keep(vault_heap_t *h, vault_off_t block)
-{
-    apr_uint32_t inside;
-    unsigned n;
-    span_t *span;
-
-    if (!vault_heap_at(h, block)) {
-        return;
-    }
-    span = &h->spans[(block - h->first) / SPAN_SIZE];
-    inside = (apr_uint32_t)((block - h->first) % SPAN_SIZE);
-    heap_acquire(h);
-    n = span->kind >= 1 && span->kind <= CLASSES ? inside / class_size[span->kind - 1] : 0;
-    span->doubted[n / 64] &= ~(APR_UINT64_C(1) << (n % 64));
-    vault_lock_release(&h->header->lock);
-}
-
-static unsigned reap_span_locked(vault_heap_t *h, apr_uint32_t i)
-{
-    span_t *span = &h->spans[i];
-    unsigned word, freed = 0, size = span->kind >= 1 && span->kind <= CLASSES ? class_size[span->kind - 1] : 0;
-
-    for (word = 0; word < SPAN_WORDS && span->kind; word++) {
-        apr_uint64_t bits;
-
-        for (bits = span->doubted[word]; bits; bits &= bits - 1) {
-            freed += (unsigned)free_locked(h, i, (word * 64 + (unsigned)__builtin_ctzll(bits)) * size);
-        }
-    }
-    return freed;
-}
-
-unsigned vault_heap_reap(vault_heap_t *h)
-{
-    return for_spans_in_use(h, reap_span_locked);
 }
 
 /* -------------------------------------------------------------------- check */

@@ -4,8 +4,8 @@
  * Blocks of any size in the shared segment.
  *
  * Spans of 16 KiB serve one size class each and go back when they are empty, so that one size never starves another for long.
- * A process killed inside leaves at most the one block leaked that it was handling: maps of blocks change by single stores,
- * and counts and lists are made anew when the lock reports a dead owner. What a killed process had is found by vault_heap_doubt().
+ * A process killed inside leaks at most the one block that it was handling: maps of blocks change by single stores,
+ * and counts and lists are rebuilt when the lock reports a dead owner. vault_pages_count_lost() counts what was leaked.
  * (apr_rmm was looked at first: first fit over one list, and a lock that does not tell of dead owners.)
  *
  * Any thread of any process; one lock, held for some tens of instructions.
@@ -29,16 +29,6 @@ vault_off_t vault_heap_alloc(vault_heap_t *heap, apr_size_t size);
 
 /** Give a block back. A place that is not the beginning of a block in use is refused (0 returned, nothing done). */
 int vault_heap_free(vault_heap_t *heap, vault_off_t block);
-
-/** After a death, find the blocks that nobody has: doubt all that are in use now, keep each that somebody has, reap the rest.
- *
- * Others go on meanwhile: what is given out after the doubt is in none. The callers are one at a time, and see to it that every
- * block that is in use when the doubt begins, and not lost, is kept or freed before they reap.
- */
-void vault_heap_doubt(vault_heap_t *heap);
-void vault_heap_keep(vault_heap_t *heap, vault_off_t block);
-/** @return how many blocks it gave back */
-unsigned vault_heap_reap(vault_heap_t *heap);
 
 /** How many bytes of the heap a block of `size` bytes takes: those of its class, or of whole spans. 0: there is no such block. */
 apr_size_t vault_heap_takes(apr_size_t size);

@@ -14,7 +14,7 @@
 #include "shm/clock.h"
 
 #define SEGMENT_MAGIC APR_UINT64_C(0x31544c5541560a1a)
-#define SEGMENT_LAYOUT 5
+#define SEGMENT_LAYOUT 6
 #define SEGMENT_ALIGN 64
 
 typedef struct segment_header_t {

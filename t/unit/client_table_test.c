@@ -358,35 +358,6 @@ static void what_a_killed_process_had_goes_with_its_slot(void)
     end(&f, c);
 }
 
-/* ------------------------------------------------------------------ recount */
-
-static void what_is_counted_and_noted_nowhere_is_taken_away(void)
-{
-    vault_client_counts_t one = {{1, 0, 0}}, none = {{0, 0, 0}};
-    vault_client_claim_t bytes = {1, VAULT_CLIENT_BYTES, 0, 500, APR_UINT64_MAX};
-    fixture_t f;
-    vault_clients_t *c = begin(&f, 4);
-    vault_client_row_t row;
-    apr_uint32_t changes;
-
-    CU_ASSERT_EQUAL(take(c, &row, 1, VAULT_CLIENT_PAGES, 0), APR_SUCCESS);
-    changes = vault_clients_changes(c, row);
-    CU_ASSERT_EQUAL(vault_clients_take(c, &row, &bytes), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_clients_recount(c, row, &one, changes), 0); /* it was changed while it was counted */
-    CU_ASSERT_EQUAL(vault_clients_has(c, 1, VAULT_CLIENT_BYTES), 500);
-    changes = vault_clients_changes(c, row);
-    CU_ASSERT_EQUAL(vault_clients_recount(c, row, &one, changes), 1);
-    CU_ASSERT_EQUAL(vault_clients_has(c, 1, VAULT_CLIENT_BYTES), 0);
-    CU_ASSERT_EQUAL(vault_clients_has(c, 1, VAULT_CLIENT_PAGES), 1);
-    CU_ASSERT_EQUAL(vault_clients_recount(c, row, &one, changes - 1),
-                    1); /* changed, but it has no more than was counted */
-    CU_ASSERT_EQUAL(vault_clients_last(c), row);
-    CU_ASSERT_EQUAL(vault_clients_recount(c, row, &none, vault_clients_changes(c, row)), 1);
-    CU_ASSERT_EQUAL(vault_clients_recount(c, row, &none, vault_clients_changes(c, row)),
-                    1); /* nothing has the row now */
-    end(&f, c);
-}
-
 void vault_client_table_suite(void)
 {
     CU_pSuite suite = CU_add_suite("client_table", NULL, NULL);
@@ -400,5 +371,4 @@ void vault_client_table_suite(void)
     CU_ADD_TEST(suite, who_notifies_leaves_room_for_pages);
     CU_ADD_TEST(suite, two_at_once_get_no_more_than_one);
     CU_ADD_TEST(suite, what_a_killed_process_had_goes_with_its_slot);
-    CU_ADD_TEST(suite, what_is_counted_and_noted_nowhere_is_taken_away);
 }

@@ -299,39 +299,6 @@ static void a_killed_process_leaks_one_block_at_most(void)
     fixture_end(&f);
 }
 
-/* Of each size three blocks: one that is kept, one that is lost, and one that is freed and given out anew meanwhile. */
-static void what_nobody_has_is_reaped(void)
-{
-    static const apr_size_t rows[] = {1, 100, 8192, 8193, 100000};
-    const unsigned count = sizeof(rows) / sizeof(rows[0]);
-    vault_off_t kept[sizeof(rows) / sizeof(rows[0])], anew[sizeof(rows) / sizeof(rows[0])];
-    fixture_t f;
-    unsigned i;
-
-    fixture_begin(&f, 1, 1, HEAP_BYTES);
-    for (i = 0; i < count; i++) {
-        kept[i] = vault_heap_alloc(f.heap, rows[i]);
-        anew[i] = vault_heap_alloc(f.heap, rows[i]);
-        CU_ASSERT_FATAL(kept[i] && anew[i] && vault_heap_alloc(f.heap, rows[i]));
-    }
-    vault_heap_doubt(f.heap);
-    for (i = 0; i < count; i++) {
-        vault_heap_keep(f.heap, kept[i]);
-        vault_heap_free(f.heap, anew[i]);
-        anew[i] = vault_heap_alloc(f.heap, rows[i]);
-    }
-    vault_heap_keep(f.heap, 0); /* none, and a place that cannot be */
-    vault_heap_keep(f.heap, kept[0] + 1);
-    CU_ASSERT_EQUAL(vault_heap_reap(f.heap), count);
-    CU_ASSERT_EQUAL(vault_heap_reap(f.heap), 0);
-    CHECK_SOUND(vault_heap_check(f.heap));
-    for (i = 0; i < count; i++) {
-        CU_ASSERT(vault_heap_free(f.heap, kept[i]) && vault_heap_free(f.heap, anew[i]));
-    }
-    CU_ASSERT_EQUAL(vault_heap_used(f.heap), 0);
-    fixture_end(&f);
-}
-
 void vault_heap_suite(void)
 {
     CU_pSuite suite = CU_add_suite("heap", NULL, NULL);
@@ -344,5 +311,4 @@ void vault_heap_suite(void)
     CU_ADD_TEST(suite, random_programs_find_their_data);
     CU_ADD_TEST(suite, a_death_in_the_lock_stops_nobody);
     CU_ADD_TEST(suite, a_killed_process_leaks_one_block_at_most);
-    CU_ADD_TEST(suite, what_nobody_has_is_reaped);
 }

@@ -14,7 +14,7 @@
 #define PAGES 40
 #define WORKERS 3
 #define LOOKS 60
-#define RECOUNTS 300
+#define DEATHS 300
 
 /* A page with one interest in its state. */
 static vault_page_t make_page(fixture_t *f, vault_pages_t *pages, const char *name)
@@ -182,38 +182,70 @@ static void a_sound_server_is_never_called_wrong(void)
     fixture_end(&f);
 }
 
-/* A child that holds an interest for no page, has a block in its hands, and is killed. */
-static void die_holding(fixture_t *f, const char *name, apr_size_t size)
+/* ---------------------------------------------------------------------- lost */
+
+/* A child that has a block in its hands and is killed. @return what the block takes */
+static apr_size_t die_with_a_block(fixture_t *f, apr_size_t size)
 {
-    vault_interest_t interest;
-    apr_uint64_t stamp;
     unsigned slot;
 
     CU_ASSERT_FATAL(vault_slot_claim(f->notifier, 4000, &slot) == APR_SUCCESS);
-    CU_ASSERT_FATAL(vault_interest_hold(f->notifier, name, &interest, &stamp) == APR_SUCCESS);
     CU_ASSERT(vault_heap_alloc(f->heap, size) != 0);
     CU_ASSERT_EQUAL(vault_slot_exited(f->notifier, 4000, &slot), 1);
+    return vault_heap_takes(size);
 }
 
-/* The dead lose what they held, the living nothing, whatever these do meanwhile. */
-static void a_recount_takes_from_the_dead_alone(void)
+/* Pages have blocks of every kind; only what no page has counts as lost, and the admin is told from an eighth on. */
+static void what_the_dead_have_lost_is_counted(void)
+{
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t page;
+    vault_ticket_t t;
+    apr_uint64_t lost = 0;
+    unsigned i;
+
+    pages_begin(&f, &pages, 3, HEAP);
+    make_page(&f, pages, "x");
+    CU_ASSERT_FATAL(vault_page_create(pages, &page, &(vault_owner_t){.user = "ann", .client = 7}, NOW, IDLE) ==
+                    APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_page_publish(pages, &page, page_state(f.pool, "0", 0, 0)), APR_SUCCESS);
+    vault_page_take(pages, &page, &(vault_take_t){.owner = {.user = "ann"}, .now = NOW, .until = NOW}, &t);
+    CU_ASSERT_EQUAL(vault_page_stage(pages, &t, page_state(f.pool, "1", 0, 0)), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_pages_count_lost(pages), 0);
+    CU_ASSERT_EQUAL(vault_pages_lost(pages), 0);
+    CU_ASSERT(vault_heap_alloc(f.heap, 100) != 0);
+    CU_ASSERT_EQUAL(vault_pages_count_lost(pages), 0);
+    CU_ASSERT_EQUAL(vault_pages_lost(pages), 0); /* nobody died, so it is not counted */
+    lost = vault_heap_takes(100);
+    for (i = 0; lost <= vault_heap_size(f.heap) / 8; i++) {
+        CU_ASSERT_EQUAL(vault_pages_count_lost(pages), 0);
+        CU_ASSERT(i == 0 || vault_pages_lost(pages) == lost);
+        lost += die_with_a_block(&f, (apr_size_t)i * 997 % 60000 + 1);
+    }
+    CU_ASSERT_EQUAL(vault_pages_count_lost(pages), 1);
+    CU_ASSERT_EQUAL(vault_pages_lost(pages), lost);
+    CU_ASSERT_EQUAL(vault_pages_count_lost(pages), 0); /* once for each death */
+    CHECK_PAGES(&f, pages);
+    fixture_end(&f);
+}
+
+/* Children die and what they lost is counted, while pages come and go: no page loses anything. */
+static void a_count_of_what_is_lost_takes_nothing_from_the_living(void)
 {
     fixture_t f;
     race_t race = {.stop = 0};
     vault_page_t page;
+    apr_uint64_t lost = 0;
     int i;
 
     race_begin(&race, &f);
-    CU_ASSERT_EQUAL(vault_pages_recount(race.pages), 0); /* nobody died */
-    CU_ASSERT(vault_heap_alloc(f.heap, 100) != 0);       /* lost with the first of them */
-    for (i = 0; i < RECOUNTS; i++) {
-        die_holding(&f, i % 2 ? "i0" : apr_psprintf(f.pool, "i%d", i % 7), (apr_size_t)i * 97 % 60000 + 1);
-        CU_ASSERT_EQUAL(vault_pages_recount(race.pages), 1);
+    for (i = 0; i < DEATHS; i++) {
+        lost += die_with_a_block(&f, (apr_size_t)i * 97 % 3000 + 1);
+        vault_pages_count_lost(race.pages);
     }
     CU_ASSERT_PTR_NULL(vault_pages_check_live(race.pages, f.pool));
     race_end(&race);
-    vault_pages_recount(race.pages); /* of what was changed at each count so far */
-    CU_ASSERT_EQUAL(vault_pages_recount(race.pages), 0);
     CHECK_PAGES(&f, race.pages);
     CU_ASSERT_EQUAL(vault_interest_count(f.notifier), PAGES / 2 + 1); /* their own, and i0 */
     for (i = 1; i <= PAGES; i++) {
@@ -221,7 +253,7 @@ static void a_recount_takes_from_the_dead_alone(void)
             vault_page_drop(race.pages, &page);
         }
     }
-    CU_ASSERT_EQUAL(vault_heap_used(f.heap), 0);
+    CU_ASSERT_EQUAL(vault_heap_used(f.heap), lost);
     fixture_end(&f);
 }
 
@@ -232,5 +264,7 @@ void vault_page_check_suite(void)
     CU_add_test(suite, "each_fault_is_seen", each_fault_is_seen);
     CU_add_test(suite, "an_interest_with_too_few_holders_is_seen", an_interest_with_too_few_holders_is_seen);
     CU_add_test(suite, "a_sound_server_is_never_called_wrong", a_sound_server_is_never_called_wrong);
-    CU_add_test(suite, "a_recount_takes_from_the_dead_alone", a_recount_takes_from_the_dead_alone);
+    CU_add_test(suite, "what_the_dead_have_lost_is_counted", what_the_dead_have_lost_is_counted);
+    CU_add_test(suite, "a_count_of_what_is_lost_takes_nothing_from_the_living",
+                a_count_of_what_is_lost_takes_nothing_from_the_living);
 }

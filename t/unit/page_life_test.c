@@ -379,34 +379,6 @@ static void a_client_has_so_many_pages_and_no_more(void)
     fixture_end(&f);
 }
 
-/* A process that is killed between the two counts too much: after the next death in order it is right. */
-static void what_a_killed_process_has_counted_is_taken_back(void)
-{
-    vault_client_claim_t leaked[] = {{7, VAULT_CLIENT_PAGES, 0, 1, 100},
-                                     {7, VAULT_CLIENT_BYTES, 0, 1000, 10000},
-                                     {7, VAULT_CLIENT_INTERESTS, 0, 1, 100},
-                                     {8, VAULT_CLIENT_PAGES, 0, 1, 100}};
-    vault_client_row_t row;
-    fixture_t f;
-    vault_pages_t *pages;
-    vault_page_t page;
-    unsigned i, slot;
-
-    pages_begin(&f, &pages, 20, HEAP);
-    CU_ASSERT_EQUAL(counted(pages, &page, 7), APR_SUCCESS);
-    for (i = 0; i < 4; i++) {
-        CU_ASSERT_EQUAL(vault_clients_take(f.clients, &row, &leaked[i]), APR_SUCCESS);
-    }
-    CU_ASSERT_EQUAL(vault_slot_claim(f.notifier, 4711, &slot), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_slot_exited(f.notifier, 4711, &slot), 1);
-    CU_ASSERT_EQUAL(vault_pages_recount(pages), 1);
-    CU_ASSERT_EQUAL(vault_clients_has(f.clients, 7, VAULT_CLIENT_PAGES), 1);
-    CU_ASSERT_EQUAL(vault_clients_has(f.clients, 7, VAULT_CLIENT_BYTES), 0);
-    CU_ASSERT_EQUAL(vault_clients_count(f.clients), 1);
-    CU_ASSERT_EQUAL(vault_pages_recount(pages), 0);
-    pages_end(&f, pages, &page);
-}
-
 /* Four pages in a table of four; each further one takes the place of the next in the order. */
 static void a_full_table_makes_room_in_order(void)
 {
@@ -480,7 +452,6 @@ void vault_page_life_suite(void)
     CU_ADD_TEST(suite, a_waiting_poll_is_told_what_becomes_of_its_page);
     CU_ADD_TEST(suite, pages_expire);
     CU_ADD_TEST(suite, a_client_has_so_many_pages_and_no_more);
-    CU_ADD_TEST(suite, what_a_killed_process_has_counted_is_taken_back);
     CU_ADD_TEST(suite, a_full_table_makes_room_in_order);
     CU_ADD_TEST(suite, expired_pages_go_before_any_other);
     CU_ADD_TEST(suite, a_waiting_page_is_not_evicted);

@@ -190,43 +190,13 @@ apr_status_t vault_page_calls_fail(vault_pages_t *p, const vault_calls_t *calls)
 
 /* ---------------------------------------------------------------------- adding */
 
-/* If both have an interest, keep the older stamp, as within a run. */
-static void merge_deps(apr_array_header_t *deps, const apr_array_header_t *more)
-{
-    int i;
-
-    for (i = 0; i < more->nelts; i++) {
-        const vault_dep_t *d = AT(more, vault_dep_t, i);
-        vault_dep_t *known = vault_deps_find(deps, d->interest);
-        if (!known) {
-            *(vault_dep_t *)apr_array_push(deps) = *d;
-        }
-        else if (d->stamp < known->stamp) {
-            known->stamp = d->stamp;
-        }
-    }
-}
-
-static int has_ack(const vault_state_t *s, const vault_ack_t *ack)
-{
-    int i;
-
-    for (i = 0; i < s->acks->nelts; i++) {
-        const vault_ack_t *a = AT(s->acks, vault_ack_t, i);
-        if (!strcmp(a->feed, ack->feed) && !strcmp(a->data, ack->data)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static apr_status_t merge_acks(vault_state_t *s, const apr_array_header_t *more)
 {
     int i;
 
     for (i = 0; i < more->nelts; i++) {
         const vault_ack_t *a = AT(more, vault_ack_t, i);
-        if (has_ack(s, a)) {
+        if (vault_acks_have(s->acks, a)) {
             continue;
         }
         if (s->acks->nelts >= VAULT_ACKS_MAX) {
@@ -266,7 +236,7 @@ static apr_status_t merge(vault_state_t *s, const vault_state_t *more)
         const vault_property_t *w = AT(more->properties, vault_property_t, i);
         vault_state_set(s, w->key, w->value);
     }
-    merge_deps(AT(s->methods, vault_method_t, 0)->deps, AT(more->methods, vault_method_t, 0)->deps);
+    vault_deps_add_all(AT(s->methods, vault_method_t, 0)->deps, AT(more->methods, vault_method_t, 0)->deps);
     return merge_acks(s, more->acks);
 }
 

@@ -132,22 +132,10 @@ static void merge_method(vault_page_txn_t *txn)
     }
 }
 
-static int has_ack(const apr_array_header_t *acks, const char *feed, const char *data)
-{
-    int i;
-
-    for (i = 0; i < acks->nelts; i++) {
-        if (!strcmp(AT(acks, vault_ack_t, i)->feed, feed) && !strcmp(AT(acks, vault_ack_t, i)->data, data)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* If two methods have shown the same data, the feed gets one report. */
 static void merge_ack(vault_page_txn_t *txn, const vault_ack_t *made)
 {
-    if (!has_ack(txn->next->acks, made->feed, made->data)) {
+    if (!vault_acks_have(txn->next->acks, made)) {
         *(vault_ack_t *)apr_array_push(txn->next->acks) = *made;
     }
 }
@@ -295,21 +283,6 @@ static vault_cursor_t *captured(vault_page_txn_t *txn, const char *cursor)
     return c;
 }
 
-/* Keeps the oldest stamp: the data may have been read after the first capture and before the second. */
-static void capture(apr_array_header_t *deps, vault_interest_t interest, apr_uint64_t stamp)
-{
-    vault_dep_t *d = vault_deps_find(deps, interest);
-
-    if (!d) {
-        d = apr_array_push(deps);
-        d->interest = interest;
-        d->stamp = stamp;
-    }
-    else if (stamp < d->stamp) {
-        d->stamp = stamp;
-    }
-}
-
 static apr_status_t hold_for(const vault_page_txn_t *txn, const char *interest, vault_interest_t *i,
                              apr_uint64_t *stamp)
 {
@@ -341,7 +314,7 @@ void vault_page_txn_learn_interest(vault_page_txn_t *txn, const char *interest)
 
     if (hold(txn, interest, &i, &stamp)) {
         seen = vault_deps_find(txn->seen, i);
-        capture(txn->deps, i, seen ? seen->stamp : 0);
+        vault_deps_add(txn->deps, i, seen ? seen->stamp : 0);
     }
 }
 
@@ -365,19 +338,9 @@ int vault_page_txn_create_interest(vault_page_txn_t *txn, const char *cursor, co
     }
     before = committed(txn, cursor);
     seen = before ? vault_deps_find(before->deps, i) : NULL;
-    capture(captured(txn, cursor)->deps, i, stamp);
-    capture(txn->deps, i, stamp);
+    vault_deps_add(captured(txn, cursor)->deps, i, stamp);
+    vault_deps_add(txn->deps, i, stamp);
     return !(seen && stamp <= seen->stamp);
-}
-
-static void remove_dep(apr_array_header_t *deps, vault_interest_t interest)
-{
-    vault_dep_t *d = vault_deps_find(deps, interest);
-
-    if (d) {
-        *d = *AT(deps, vault_dep_t, deps->nelts - 1);
-        apr_array_pop(deps);
-    }
 }
 
 void vault_page_txn_remove_interest(vault_page_txn_t *txn, const char *interest)
@@ -389,9 +352,9 @@ void vault_page_txn_remove_interest(vault_page_txn_t *txn, const char *interest)
     if (hold_for(txn, interest, &i, &stamp) != APR_SUCCESS) {
         return;
     }
-    remove_dep(txn->deps, i);
+    vault_deps_remove(txn->deps, i);
     for (k = 0; k < txn->cursors->nelts; k++) {
-        remove_dep(AT(txn->cursors, vault_cursor_t, k)->deps, i);
+        vault_deps_remove(AT(txn->cursors, vault_cursor_t, k)->deps, i);
     }
 }
 
@@ -459,7 +422,7 @@ apr_status_t vault_page_txn_on_ack(vault_page_txn_t *txn, const char *feed, cons
         vault_page_txn_fail(txn, "what it wants to hear of when the answer is acknowledged is too long");
         return APR_EINVAL;
     }
-    if (has_ack(txn->acks, feed, data)) {
+    if (vault_acks_have(txn->acks, &(vault_ack_t){feed, data})) {
         return APR_SUCCESS;
     }
     if (txn->acks->nelts >= VAULT_ACKS_MAX) {
@@ -509,16 +472,13 @@ static void take_cursor(vault_page_txn_t *txn, const vault_cursor_t *made)
 
 void vault_page_txn_take(vault_page_txn_t *txn, const vault_state_t *made)
 {
-    int i, k;
+    int i;
 
     for (i = 0; i < made->cursors->nelts; i++) {
         take_cursor(txn, AT(made->cursors, vault_cursor_t, i));
     }
     for (i = 0; i < made->methods->nelts; i++) {
-        const apr_array_header_t *deps = AT(made->methods, vault_method_t, i)->deps;
-        for (k = 0; deps && k < deps->nelts; k++) {
-            capture(txn->deps, AT(deps, vault_dep_t, k)->interest, AT(deps, vault_dep_t, k)->stamp);
-        }
+        vault_deps_add_all(txn->deps, AT(made->methods, vault_method_t, i)->deps);
     }
     for (i = 0; i < made->properties->nelts; i++) {
         const vault_property_t *w = AT(made->properties, vault_property_t, i);

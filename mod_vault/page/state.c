@@ -47,18 +47,6 @@ vault_state_t *vault_state_create(apr_pool_t *pool)
     return s;
 }
 
-vault_dep_t *vault_deps_find(const apr_array_header_t *deps, vault_interest_t interest)
-{
-    int i;
-
-    for (i = 0; deps && i < deps->nelts; i++) {
-        if (AT(deps, vault_dep_t, i)->interest == interest) {
-            return AT(deps, vault_dep_t, i);
-        }
-    }
-    return NULL;
-}
-
 /* ------------------------------------------------------------------ writing */
 
 /* The same code measures (at == NULL) and writes. */
@@ -430,65 +418,4 @@ int vault_state_names(const void *block, vault_interest_t interest)
         }
     }
     return 0;
-}
-
-/* ------------------------------------------------------------------ look-up */
-
-vault_property_t *vault_state_property(const vault_state_t *state, const char *key)
-{
-    int i;
-
-    for (i = 0; i < state->properties->nelts; i++) {
-        if (!strcmp(AT(state->properties, vault_property_t, i)->key, key)) {
-            return AT(state->properties, vault_property_t, i);
-        }
-    }
-    return NULL;
-}
-
-vault_cursor_t *vault_state_cursor(const vault_state_t *state, const char *scope, const char *key)
-{
-    int i;
-
-    for (i = 0; i < state->cursors->nelts; i++) {
-        vault_cursor_t *c = AT(state->cursors, vault_cursor_t, i);
-        if (!strcmp(c->key, key) && !strcmp(c->scope, scope)) {
-            return c;
-        }
-    }
-    return NULL;
-}
-
-vault_method_t *vault_state_method(const vault_state_t *state, const char *url)
-{
-    int i;
-
-    for (i = 0; i < state->methods->nelts; i++) {
-        if (!strcmp(AT(state->methods, vault_method_t, i)->url, url)) {
-            return AT(state->methods, vault_method_t, i);
-        }
-    }
-    return NULL;
-}
-
-int vault_method_rests(const vault_method_t *method, apr_time_t at)
-{
-    return method->refusal.status && method->refusal.until - at > APR_USEC_PER_SEC;
-}
-
-void vault_state_set(vault_state_t *state, const char *key, const char *value)
-{
-    vault_property_t *p = vault_state_property(state, key);
-
-    if (value) {
-        if (!p) {
-            p = apr_array_push(state->properties);
-            p->key = key;
-        }
-        p->value = value;
-    }
-    else if (p) {
-        *p = *AT(state->properties, vault_property_t, state->properties->nelts - 1);
-        apr_array_pop(state->properties);
-    }
 }

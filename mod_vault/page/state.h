@@ -122,4 +122,17 @@ void vault_state_set(vault_state_t *state, const char *key, const char *value);
 /** The dependency on this interest, or NULL. */
 vault_dep_t *vault_deps_find(const apr_array_header_t *deps, vault_interest_t interest);
 
+/** Add a dependency. If it is there already, the older of the two stamps counts: data that were read after the older one may not contain what
+ * the newer one announces. */
+void vault_deps_add(apr_array_header_t *deps, vault_interest_t interest, apr_uint64_t stamp);
+
+/** The same with each one of `more`; NULL: none. */
+void vault_deps_add_all(apr_array_header_t *deps, const apr_array_header_t *more);
+
+/** Remove the dependency on that interest, if there is one. */
+void vault_deps_remove(apr_array_header_t *deps, vault_interest_t interest);
+
+/** Is an ack of the same feed with the same data in the list? */
+int vault_acks_have(const apr_array_header_t *acks, const vault_ack_t *ack);
+
 #endif

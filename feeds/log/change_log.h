@@ -16,7 +16,7 @@
  * file_notify.c      wake-up by the kernel when a file is written
  * pruning.c          removes what is too old
  * image.c            rows, as the change table keeps them
- * digest.c, mix.h    SHA-1 of a text; a fast hash
+ * digest.c           SHA-1 of a text
  * figures.c          what the status shows of the log
  *
  * All feeds on one database have one change table, and each server has a tailer for each of its feeds. The tables whose

@@ -9,8 +9,8 @@
 #include "apr_lib.h"
 #include "apr_strings.h"
 
+#include "base/hash.h"
 #include "base/now.h"
-#include "log/mix.h"
 #include "sql/catalogue.h"
 #include "sql/connection.h"
 #include "sql/driver.h"
@@ -172,12 +172,12 @@ apr_uint64_t log_dialect_shape(sql_call_t *c, const sql_table_t *table)
 
     if (note->shape == 0) {
         for (int i = 0; i < table->columns->nelts; i++) {
-            sum = log_mix_text(sum, sql_table_column(table, i)->name);
+            sum = vault_hash_text(sum, sql_table_column(table, i)->name);
         }
         for (int i = 0; i < table->keys->nelts; i++) {
-            sum = log_mix_text(sum, sql_table_key_column(table, i));
+            sum = vault_hash_text(sum, sql_table_key_column(table, i));
         }
-        sum = log_mix_text(sum, shape != NULL ? shape : "");
+        sum = vault_hash_text(sum, shape != NULL ? shape : "");
         note->shape = sum != 0 ? sum : 1;
     }
     return note->shape;

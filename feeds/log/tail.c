@@ -7,10 +7,10 @@
 
 #include "apr_strings.h"
 
+#include "base/hash.h"
 #include "base/now.h"
 #include "log/batch.h"
 #include "log/image.h"
-#include "log/mix.h"
 #include "log/touched.h"
 #include "sql/catalogue.h"
 #include "sql/connection.h"
@@ -140,10 +140,10 @@ static const known_t *find_known(const apr_array_header_t *known, const char *ta
 /* A number that stands for the watched tables, each with its epoch and its columns. */
 static apr_uint64_t number_of_tables(const char *watchings, const apr_array_header_t *known)
 {
-    apr_uint64_t sum = log_mix_text(1, watchings);
+    apr_uint64_t sum = vault_hash_text(1, watchings);
 
     for (int i = 0; i < known->nelts; i++) {
-        sum = log_mix(sum, APR_ARRAY_IDX(known, i, known_t).shape);
+        sum = vault_hash(sum, &APR_ARRAY_IDX(known, i, known_t).shape, sizeof(apr_uint64_t));
     }
     return sum;
 }

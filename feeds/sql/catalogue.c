@@ -7,6 +7,7 @@
 #include "apr_hash.h"
 #include "apr_strings.h"
 
+#include "base/hash.h"
 #include "base/now.h"
 #include "sql/connection.h"
 #include "sql/driver.h"
@@ -168,23 +169,14 @@ static apr_status_t check_names(sql_call_t *c, sql_table_t *table)
     return APR_SUCCESS;
 }
 
-/* FNV-1a. Two definitions that have the same are met once in 2^64: nobody draws them. */
-static apr_uint64_t mix(apr_uint64_t sum, const char *text)
-{
-    do {
-        sum = (sum ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    } while (*text++ != '\0');
-    return sum;
-}
-
 static apr_uint64_t sum_of(const sql_table_t *table)
 {
-    return mix(mix(UINT64_C(0xcbf29ce484222325), table->name), table->definition);
+    return vault_hash_text(vault_hash_text(0, table->name), table->definition);
 }
 
 static apr_uint64_t check_of(apr_uint64_t of, apr_time_t at)
 {
-    return (of ^ (apr_uint64_t)at) * UINT64_C(0x9e3779b97f4a7c15);
+    return vault_hash(of, &at, sizeof(at));
 }
 
 /* Has another connection found it to be so, less than LIFE ago? Each of them would else ask once a LIFE. */

@@ -78,7 +78,7 @@ apr_status_t vault_notifier_create(vault_notifier_t **notifier, vault_segment_t 
     n->last_slot = limits->slots;
     n->record_size = record_size(limits);
     n->bucket_mask = (apr_uint32_t)(bucket_count(limits) - 1);
-    vault_key_seed(n, vault_segment_boot(segment));
+    n->seed = vault_segment_boot(segment);
     n->clock = vault_segment_clock(segment);
     n->tables = carve(segment, sizeof(*n->tables));
     n->buckets = carve(segment, bucket_count(limits) * sizeof(*n->buckets));

@@ -7,36 +7,9 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 /* -------------------------------------------------------------------- names */
-
-static apr_uint64_t fold_multiply(apr_uint64_t a, apr_uint64_t b)
-{
-    __extension__ unsigned __int128 product = (unsigned __int128)a * b;
-
-    return (apr_uint64_t)product ^ (apr_uint64_t)(product >> 64);
-}
-
-void vault_key_seed(vault_notifier_t *n, apr_uint64_t boot)
-{
-    n->seed[0] = boot;
-    n->seed[1] = fold_multiply(boot ^ APR_UINT64_C(0x9e3779b97f4a7c15), APR_UINT64_C(0xd1342543de82ef95)) | 1;
-}
-
-/* Eight bytes a step, each multiplied with a secret, so that a browser that chooses names cannot choose where they go. */
-static apr_uint64_t name_hash(const vault_notifier_t *n, const char *name, apr_size_t length)
-{
-    apr_uint64_t hash = n->seed[0] ^ length;
-    apr_uint64_t word;
-
-    for (; length >= sizeof(word); length -= sizeof(word), name += sizeof(word)) {
-        memcpy(&word, name, sizeof(word));
-        hash = fold_multiply(hash ^ word, n->seed[1]);
-    }
-    word = 0;
-    memcpy(&word, name, length);
-    hash = fold_multiply(hash ^ word, n->seed[1]);
-    return fold_multiply(hash ^ n->seed[0], APR_UINT64_C(0xd6e8feb86659fd93));
-}
 
 int vault_key_make(const vault_notifier_t *n, const char *name, vault_key_t *key)
 {
@@ -45,7 +18,7 @@ int vault_key_make(const vault_notifier_t *n, const char *name, vault_key_t *key
     if (key->length == 0 || key->length > VAULT_INTEREST_MAX) {
         return 0;
     }
-    key->hash = name_hash(n, name, key->length);
+    key->hash = vault_hash(n->seed, name, key->length);
     return 1;
 }
 

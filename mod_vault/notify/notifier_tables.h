@@ -76,7 +76,7 @@ struct vault_notifier_t {
     apr_uint32_t *buckets; /* atomic, each; the first record of a chain */
     char *records;
     vault_slot_t *slots;
-    apr_uint64_t seed[2];     /* of the hash, secret: names come from browsers too */
+    apr_uint64_t seed;        /* of the hash of names, secret: names come from browsers too */
     apr_uint32_t bucket_mask; /* buckets - 1 */
     apr_uint32_t record_size;
     apr_uint32_t interests;
@@ -105,8 +105,6 @@ typedef struct vault_key_t {
     apr_size_t length;
     apr_uint64_t hash;
 } vault_key_t;
-
-void vault_key_seed(vault_notifier_t *n, apr_uint64_t boot);
 
 /** @return 0 the name is NULL, empty or too long */
 int vault_key_make(const vault_notifier_t *n, const char *name, vault_key_t *key);

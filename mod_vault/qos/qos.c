@@ -13,6 +13,7 @@
 
 #include "apr_strings.h"
 
+#include "base/hash.h"
 #include "notify/notifier_tables.h"
 #include "qos/qos_table.h"
 
@@ -118,17 +119,6 @@ void vault_qos_begin(vault_qos_t *q)
     qos_pool_configure(q, NULL);
 }
 
-/* FNV-1a. Names come from the configuration, so collisions are not provoked on purpose. */
-static apr_uint64_t number_of(const char *name)
-{
-    apr_uint64_t number = APR_UINT64_C(14695981039346656037);
-
-    for (; *name; name++) {
-        number = (number ^ (unsigned char)*name) * APR_UINT64_C(1099511628211);
-    }
-    return number;
-}
-
 /* Two long locations may differ only in the part that is cut off; the number keeps their names distinct. */
 static void fit_name(char fitting[VAULT_QOS_NAME], const char *name)
 {
@@ -141,7 +131,7 @@ static void fit_name(char fitting[VAULT_QOS_NAME], const char *name)
     while (cut && ((unsigned char)name[cut] & 0xc0) == 0x80) {
         cut--; /* not in the middle of a UTF-8 character */
     }
-    apr_snprintf(fitting, VAULT_QOS_NAME, "%.*s~%016" APR_UINT64_T_HEX_FMT, (int)cut, name, number_of(name));
+    apr_snprintf(fitting, VAULT_QOS_NAME, "%.*s~%016" APR_UINT64_T_HEX_FMT, (int)cut, name, vault_hash_text(0, name));
 }
 
 /* Only the parent opens gates, so names and births do not change meanwhile. */

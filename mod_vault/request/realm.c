@@ -5,22 +5,19 @@
 
 #include "apr_hash.h"
 #include "apr_lib.h"
-#include "apr_siphash.h"
 #include "apr_strings.h"
 #include "http_config.h"
 #include "http_core.h"
 
+#include "base/hash.h"
 #include "request/main_request.h"
 #include "server/server.h"
 
-/* A hash with a key that lives as long as the shared memory, so that nobody can choose an AuthName whose number
- * collides with another. */
+/* The seed lives as long as the shared memory, so that an attacker cannot choose an AuthName whose number collides with
+ * another. */
 static apr_uint64_t number_of(const char *text)
 {
-    apr_uint64_t boot = vault_segment_boot(vault_server->segment), key[2] = {boot, ~boot}, number;
-
-    number = apr_siphash24(text, strlen(text), (const unsigned char *)key);
-    return number ? number : 1;
+    return vault_hash_id(vault_segment_boot(vault_server->segment), text);
 }
 
 /* -------------------------------------------------------------- virtual hosts */

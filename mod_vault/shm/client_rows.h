@@ -13,8 +13,6 @@
 #ifndef VAULT_CLIENT_ROWS_H
 #define VAULT_CLIENT_ROWS_H
 
-#include "apr_siphash.h"
-
 #include "shm/client_table.h"
 #include "shm/lock.h"
 
@@ -38,12 +36,12 @@ typedef struct vault_share_t {
 
 typedef struct vault_clients_header_t {
     _Alignas(64) vault_lock_t lock;
-    unsigned char key[APR_SIPHASH_KSIZE]; /* const after create */
-    apr_uint32_t used;                    /* lock; atomic; derived: rows in use */
-    apr_uint32_t fresh_row;               /* lock; atomic; the truth: rows never used begin after this one */
-    apr_uint32_t fresh_share;             /* lock; the truth: the same of shares */
-    apr_uint32_t free_row;                /* lock; derived: the first free row; 0: none */
-    apr_uint32_t free_share;              /* lock; derived */
+    apr_uint64_t seed;        /* const after create; of the clients' ids, secret */
+    apr_uint32_t used;        /* lock; atomic; derived: rows in use */
+    apr_uint32_t fresh_row;   /* lock; atomic; the truth: rows never used begin after this one */
+    apr_uint32_t fresh_share; /* lock; the truth: the same of shares */
+    apr_uint32_t free_row;    /* lock; derived: the first free row; 0: none */
+    apr_uint32_t free_share;  /* lock; derived */
 } vault_clients_header_t;
 
 struct vault_clients_t {

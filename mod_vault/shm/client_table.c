@@ -11,6 +11,7 @@
 
 #include "apr_general.h"
 
+#include "base/hash.h"
 #include "shm/client_rows.h"
 
 #define ROWS_SPARE 256 /* rows beyond two a page */
@@ -63,7 +64,7 @@ apr_status_t vault_clients_create(vault_clients_t **clients, vault_segment_t *se
     if (!c->header || !c->chains || !c->rows || !c->shares) {
         return APR_ENOSPC;
     }
-    if ((rv = apr_generate_random_bytes(c->header->key, sizeof(c->header->key))) != APR_SUCCESS) {
+    if ((rv = apr_generate_random_bytes((unsigned char *)&c->header->seed, sizeof(c->header->seed))) != APR_SUCCESS) {
         return rv;
     }
     *clients = c;
@@ -72,9 +73,7 @@ apr_status_t vault_clients_create(vault_clients_t **clients, vault_segment_t *se
 
 vault_client_id_t vault_client_id(const vault_clients_t *c, const char *name)
 {
-    vault_client_id_t id = apr_siphash24(name, strlen(name), c->header->key);
-
-    return id ? id : 1;
+    return vault_hash_id(c->header->seed, name);
 }
 
 /* ------------------------------------------------------------ take and give */

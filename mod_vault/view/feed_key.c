@@ -4,9 +4,9 @@
 
 #include "apr_file_io.h"
 #include "apr_lib.h"
-#include "apr_sha1.h"
 #include "apr_strings.h"
 
+#include "base/hash.h"
 #include "server/server.h"
 #include "view/context.h"
 #include "view/view_conf.h"
@@ -63,19 +63,6 @@ static const char *read_file(cmd_parms *cmd, const char *path, char text[KEY_MAX
     return strlen(text) == length ? NULL : refuse(cmd, path, "a NUL is in the file");
 }
 
-static apr_uint64_t name_key(const char *text, apr_size_t length)
-{
-    unsigned char digest[APR_SHA1_DIGESTSIZE];
-    apr_sha1_ctx_t sha;
-    apr_uint64_t id;
-
-    apr_sha1_init(&sha);
-    apr_sha1_update(&sha, text, (unsigned)length);
-    apr_sha1_final(digest, &sha);
-    memcpy(&id, digest, sizeof(id));
-    return id ? id : 1;
-}
-
 const char *vault_feed_key_read(cmd_parms *cmd, const vault_feed_key_t **set, const char *path)
 {
     vault_feed_key_t *key = apr_pcalloc(cmd->pool, sizeof(*key));
@@ -100,7 +87,7 @@ const char *vault_feed_key_read(cmd_parms *cmd, const vault_feed_key_t **set, co
                       "openssl rand -hex 32 makes one");
     }
     key->text = apr_pstrmemdup(cmd->pool, text, key->length);
-    key->id = name_key(text, key->length);
+    key->id = vault_hash_id(0, key->text);
     return NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "apr_hash.h"
 #include "apr_strings.h"
 
+#include "base/hash.h"
 #include "database/changes/change_read.h"
 #include "database/changes/subscription.h"
 #include "database/query/query_ring.h"
@@ -24,7 +25,6 @@
 #include "database/rows/interests.h"
 #include "log/dialect.h"
 #include "log/digest.h"
-#include "log/mix.h"
 #include "sql/catalogue.h"
 #include "sql/connection.h"
 #include "sql/rows.h"
@@ -185,7 +185,7 @@ static const char *number_of_tables(const query_t *q)
     apr_uint64_t sum = 1;
 
     for (int i = 0; i < q->tables->nelts; i++) {
-        sum = log_mix_text(sum, APR_ARRAY_IDX(q->tables, i, const char *));
+        sum = vault_hash_text(sum, APR_ARRAY_IDX(q->tables, i, const char *));
     }
     return apr_psprintf(q->c->pool, "%x", (unsigned)sum);
 }

@@ -20,8 +20,6 @@ typedef struct vault_conn_ctx_t {
     struct vault_suspension_t *waiting; /* the request that waits by the bell, or NULL */
     int fd;                             /* the TCP descriptor while the socket carries the bell; else -1 */
     int inside;                         /* the other process_connection hooks run */
-    apr_time_t gave_back;               /* when free memory was last given back */
-    unsigned given;                     /* how many blocks of it, since it waits */
     int stays;                          /* it idles after an answer of ours: what others wait for is theirs */
     int idle_fd;                        /* idle_lock; the TCP descriptor while the connection idles after an answer */
     struct vault_conn_ctx_t *next, **link; /* idle_lock; the list of those */

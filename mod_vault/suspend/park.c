@@ -19,7 +19,6 @@
 #include "mpm_common.h"
 
 #include "base/now.h"
-#include "base/spare.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "suspend/redispatch.h"
@@ -66,9 +65,6 @@ int vault_client_stirs(const request_rec *r)
 }
 
 #if defined(AP_MPMQ_CAN_WAITIO) && !defined(VAULT_WITHOUT_PARK)
-
-/* Not for each answer of a page that changes all the time: that would cost more than the answer. A quiet one polls again by then. */
-#define GIVE_BACK_EVERY apr_time_from_sec(10)
 
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static vault_conn_ctx_t *idle;
@@ -247,34 +243,6 @@ static void stay(conn_rec *c)
     }
 }
 
-/* NULL: others take from it as well. */
-static apr_allocator_t *own_allocator(const conn_rec *c)
-{
-    apr_allocator_t *allocator = apr_pool_allocator_get(c->pool);
-
-    return apr_allocator_owner_get(allocator) == c->pool ? allocator : NULL;
-}
-
-/* What earlier requests left free stays with the connection's allocator, up to MaxMemFree, for as long as the poll waits: give it
- * back. */
-static void give_back_memory(conn_rec *c, vault_conn_ctx_t *v)
-{
-    apr_allocator_t *allocator = own_allocator(c);
-
-    if (allocator) {
-        v->given = vault_spare_give(allocator, ap_max_mem_free);
-    }
-}
-
-/* Woken: it needs again what it has given. */
-static void take_memory(conn_rec *c, vault_conn_ctx_t *v)
-{
-    if (v->given) {
-        vault_spare_take(own_allocator(c), v->given);
-        v->given = 0;
-    }
-}
-
 /* Rung: the request goes on in this worker, and ends as the core ends one. */
 static void go_on(conn_rec *c, vault_conn_ctx_t *v)
 {
@@ -283,7 +251,6 @@ static void go_on(conn_rec *c, vault_conn_ctx_t *v)
     int status;
 
     v->waiting = NULL;
-    take_memory(c, v);
     c->cs->state = CONN_STATE_HANDLER;
     status = vault_redispatch(s);
     if (status == SUSPENDED || status == DECLINED) {
@@ -301,17 +268,11 @@ static void go_on(conn_rec *c, vault_conn_ctx_t *v)
 /* The other hooks have run, and with them perhaps a request, which perhaps waits. */
 static void look_for_wait(conn_rec *c, vault_conn_ctx_t *v)
 {
-    apr_time_t now = vault_now();
-
     if (c->cs->state != CONN_STATE_SUSPENDED) {
         vault_suspension_revoke(v->waiting);
         return;
     }
     vault_suspension_began(v->waiting);
-    if (!c->aborted && now - v->gave_back > GIVE_BACK_EVERY) {
-        v->gave_back = now;
-        give_back_memory(c, v);
-    }
 }
 
 static int process_connection(conn_rec *c)

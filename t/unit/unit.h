@@ -42,7 +42,6 @@
     SUITE(page_write)                                                                                                  \
     SUITE(page_life)                                                                                                   \
     SUITE(page_room)                                                                                                   \
-    SUITE(spare)                                                                                                       \
     SUITE(page_txn)                                                                                                    \
     SUITE(page_model)                                                                                                  \
     SUITE(page_kill)                                                                                                   \

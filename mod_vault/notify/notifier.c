@@ -256,11 +256,6 @@ vault_interest_t vault_notifier_interests(const vault_notifier_t *n)
     return n->interests;
 }
 
-vault_interest_t vault_interest_last(const vault_notifier_t *n)
-{
-    return __atomic_load_n(&n->tables->fresh, __ATOMIC_SEQ_CST);
-}
-
 apr_uint32_t vault_interest_count(const vault_notifier_t *n)
 {
     apr_uint32_t count = 0;

@@ -71,9 +71,6 @@ apr_uint32_t vault_interest_holders(const vault_notifier_t *n, vault_interest_t 
 /** The largest index an interest can have. */
 vault_interest_t vault_notifier_interests(const vault_notifier_t *n);
 
-/** The largest index that was ever in use. */
-vault_interest_t vault_interest_last(const vault_notifier_t *n);
-
 /** Interests in use now. */
 apr_uint32_t vault_interest_count(const vault_notifier_t *n);
 

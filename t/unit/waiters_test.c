@@ -212,7 +212,7 @@ static void turns(unsigned window)
         hall_come(&h, &waiter[i], &wait[i], 0, FAR_OFF);
     }
     vault_notifier_notify(h.f.notifier, "a", 0);
-    CU_ASSERT(hall_rings(&waiter[0]) || window < MANY);
+    CU_ASSERT(window < MANY || hall_rings(&waiter[0])); /* in a smaller window another may be the first */
     hall_settle(&h);
     while (done < MANY) {
         for (i = 0, at_once = 0; i < MANY; i++) {

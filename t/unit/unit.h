@@ -8,6 +8,8 @@
  *
  *     t/unit/unit             run all
  *     t/unit/unit lock heap   run these suites
+ *     t/unit/unit --without lock heap
+ *                             run all suites but these
  */
 #ifndef VAULT_UNIT_H
 #define VAULT_UNIT_H

@@ -225,7 +225,7 @@ static void killed_within(void (*call)(call_t *))
     for (i = 0; i < points; i++) {
         before = vault_pages_lost(c.pages);
         prepare(&f, &c);
-        step(&c, call, 1 + i * total / points);
+        step(&c, call, (2 * i + 1) * total / (2 * points));
         vault_page_take(c.pages, &other, &take, &ticket);
         go_on(&f, &c);
         CU_ASSERT_EQUAL(vault_heap_used(f.heap), used + vault_pages_lost(c.pages));

@@ -89,35 +89,114 @@ static int make_memory(const change_log_t *feed)
     return fd;
 }
 
-static int make_poke(const change_log_t *feed)
+static int make_poke(void)
 {
     return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-static apr_status_t unmap(void *feed)
-{
-    const change_log_t *of = feed;
+/* What the process keeps of a VaultFeed over restarts. It is in the pool of the process: this object is unloaded meanwhile. */
+typedef struct kept_t {
+    const char *key; /* NULL: nothing is kept here */
+    int shared_fd, poke;
+    int users;     /* feeds that are open */
+    unsigned used; /* the last configuration that had such a feed */
+} kept_t;
 
-    munmap(of->shared, memory_of(of));
-    return APR_SUCCESS;
-}
+typedef struct keeper_t {
+    apr_array_header_t *all; /* of kept_t * */
+    unsigned configuration;
+    int is_closing; /* a feed was closed since one was opened: another configuration comes */
+} keeper_t;
 
-/* A descriptor that is kept over restarts under this name. -1: there is no memory for it. */
-static int lasting_descriptor(const change_log_t *feed, const char *key, int (*make)(const change_log_t *feed),
-                              apr_pool_t *pconf)
+static keeper_t *keeper_of(apr_pool_t *pool)
 {
-    apr_pool_t *pool = lasting_pool(pconf);
+    static const char key[] = "vault_feed keeper " APR_STRINGIFY(SHARED_VERSION);
     void *found = NULL;
 
     apr_pool_userdata_get(&found, key, pool);
     if (found == NULL) {
-        /* A number, so that nothing of this object has to stay when it is unloaded. */
-        found = (void *)(apr_uintptr_t)(make(feed) + 1);
-        if (found != NULL) {
-            apr_pool_userdata_set(found, key, NULL, pool);
+        keeper_t *keeper = apr_pcalloc(pool, sizeof(*keeper));
+
+        keeper->all = apr_array_make(pool, 4, sizeof(kept_t *));
+        apr_pool_userdata_set(keeper, key, NULL, pool);
+        found = keeper;
+    }
+    return found;
+}
+
+static void let_go(kept_t *kept)
+{
+    if (kept->shared_fd >= 0) {
+        close(kept->shared_fd);
+    }
+    if (kept->poke >= 0) {
+        close(kept->poke);
+    }
+    *kept = (kept_t){.shared_fd = -1, .poke = -1};
+}
+
+/* What neither this configuration nor the one before has had goes. Children of an earlier one have descriptors of their own. */
+static void let_old_go(const keeper_t *keeper)
+{
+    for (int i = 0; i < keeper->all->nelts; i++) {
+        kept_t *kept = APR_ARRAY_IDX(keeper->all, i, kept_t *);
+
+        if (kept->key != NULL && kept->users == 0 && kept->used + 1 < keeper->configuration) {
+            let_go(kept);
         }
     }
-    return (int)(apr_uintptr_t)found - 1;
+}
+
+static kept_t *find_kept(const keeper_t *keeper, const char *key)
+{
+    for (int i = 0; i < keeper->all->nelts; i++) {
+        kept_t *kept = APR_ARRAY_IDX(keeper->all, i, kept_t *);
+
+        if (kept->key != NULL && strcmp(kept->key, key) == 0) {
+            return kept;
+        }
+    }
+    return NULL;
+}
+
+/* NULL: there is no memory for it. */
+static kept_t *keep(const change_log_t *feed, keeper_t *keeper, const char *key, apr_pool_t *pool)
+{
+    kept_t *kept;
+
+    keeper->configuration += (unsigned)keeper->is_closing;
+    keeper->is_closing = 0;
+    let_old_go(keeper);
+    kept = find_kept(keeper, key);
+    if (kept == NULL) {
+        kept = apr_palloc(pool, sizeof(*kept));
+        *kept = (kept_t){.key = apr_pstrdup(pool, key), .shared_fd = make_memory(feed), .poke = make_poke()};
+        if (kept->shared_fd < 0 || kept->poke < 0) {
+            let_go(kept);
+            return NULL;
+        }
+        APR_ARRAY_PUSH(keeper->all, kept_t *) = kept;
+    }
+    kept->users++;
+    kept->used = keeper->configuration;
+    return kept;
+}
+
+/* A feed, open in one configuration. */
+typedef struct opened_t {
+    change_log_t *feed;
+    keeper_t *keeper;
+    kept_t *kept;
+} opened_t;
+
+static apr_status_t close_cb(void *data)
+{
+    opened_t *opened = data;
+
+    munmap(opened->feed->shared, memory_of(opened->feed));
+    opened->kept->users--;
+    opened->keeper->is_closing = 1;
+    return APR_SUCCESS;
 }
 
 /* It lies beside the file that a link leads to, not beside the link. */
@@ -137,21 +216,27 @@ static const char *journal_of(const change_log_t *feed, apr_pool_t *pool)
 const char *log_shared_open(change_log_t *feed, const apr_table_t *given, const char *touches, apr_pool_t *pconf)
 {
     const char *key = key_of(feed, given, touches, pconf);
-    void *memory = MAP_FAILED;
+    apr_pool_t *pool = lasting_pool(pconf);
+    opened_t *opened = apr_palloc(pconf, sizeof(*opened));
+    void *memory;
 
-    feed->shared_fd = lasting_descriptor(feed, key, make_memory, pconf);
-    feed->poke = lasting_descriptor(feed, apr_pstrcat(pconf, key, " poke", NULL), make_poke, pconf);
-    if (feed->shared_fd >= 0 && feed->poke >= 0) {
-        memory = mmap(NULL, memory_of(feed), PROT_READ | PROT_WRITE, MAP_SHARED, feed->shared_fd, 0);
+    *opened = (opened_t){.feed = feed, .keeper = keeper_of(pool)};
+    opened->kept = keep(feed, opened->keeper, key, pool);
+    if (opened->kept == NULL) {
+        return apr_psprintf(pconf, "no memory for the ring: %s", strerror(errno));
     }
+    feed->shared_fd = opened->kept->shared_fd;
+    feed->poke = opened->kept->poke;
+    memory = mmap(NULL, memory_of(feed), PROT_READ | PROT_WRITE, MAP_SHARED, feed->shared_fd, 0);
     if (memory == MAP_FAILED) {
+        opened->kept->users--;
         return apr_psprintf(pconf, "no memory for the ring: %s", strerror(errno));
     }
     feed->shared = memory;
     feed->sql.sights = feed->shared->sights;
     feed->journal = journal_of(feed, pconf);
     (void)log_ring_of(feed->shared->ring, ring_bytes(feed));
-    apr_pool_cleanup_register(pconf, feed, unmap, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(pconf, opened, close_cb, apr_pool_cleanup_null);
     return NULL;
 }
 

@@ -2,6 +2,8 @@
 /* Which tables the tailer reads, on SQLite: tables are watched before, while and after it lists them. */
 #include <CUnit/CUnit.h>
 
+#include <fcntl.h>
+
 #include "log/shared.h"
 #include "database_tailer.h"
 #include "unit.h"
@@ -157,6 +159,47 @@ static void test_served(void)
     scene_end(&s);
 }
 
+/* ------------------------------------------------------------ restarts */
+
+static int count_descriptors(void)
+{
+    int count = 0;
+
+    for (int fd = 0; fd < 1024; fd++) {
+        count += fcntl(fd, F_GETFD) != -1;
+    }
+    return count;
+}
+
+static int shared_of(const feed_t *feed)
+{
+    return ((const change_log_t *)feed->self)->shared_fd;
+}
+
+/* What a feed shares outlives a restart with the same parameters, and not the second one after that with others. */
+static void test_restarts(void)
+{
+    const char *same = apr_psprintf(suite_pool, "database=%s look=0", path_of("tables_restarts.db"));
+    feed_t feed, other;
+    int before, descriptor;
+
+    feed_open(&other, apr_pstrcat(suite_pool, same, " keep=77", NULL));
+    feed_open(&feed, same);
+    descriptor = shared_of(&feed);
+    feed_close(&feed);
+    feed_open(&feed, same);
+    CU_ASSERT_EQUAL(shared_of(&feed), descriptor);
+    feed_close(&feed);
+    before = count_descriptors();
+    for (int i = 0; i < 20; i++) {
+        feed_open(&feed, apr_psprintf(suite_pool, "%s keep=%d", same, 100 + i));
+        feed_close(&feed);
+    }
+    CU_ASSERT(count_descriptors() <= before + 4);
+    CU_ASSERT_NOT_EQUAL(fcntl(shared_of(&other), F_GETFD), -1);
+    feed_close(&other);
+}
+
 void vault_database_tables_suite(void)
 {
     CU_pSuite suite = CU_add_suite("database_tables", scene_suite_start, scene_suite_stop);
@@ -165,5 +208,6 @@ void vault_database_tables_suite(void)
     CU_add_test(suite, "a tailer without a watched table is asked to read", test_woken);
     CU_add_test(suite, "a table is watched while the tailer lists them", test_watched_meanwhile);
     CU_add_test(suite, "more changes than one read takes", test_many);
+    CU_add_test(suite, "a feed is opened with other parameters", test_restarts);
     CU_add_test(suite, "who has asked is served when all is told", test_served);
 }

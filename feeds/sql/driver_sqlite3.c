@@ -286,8 +286,8 @@ static sql_table_t *make_table(const char *name, const char *kind, const char *c
     table->key_is_serial = create != NULL && declares(create, "AUTOINCREMENT");
     if (!table->key_is_serial) {
         table->not_serial =
-            "declare its key as \"id INTEGER PRIMARY KEY AUTOINCREMENT\", else SQLite gives the key of a "
-            "deleted last row to a new row, which a page would never see";
+            "watch the table (vaultctl watch), or declare its key as \"id INTEGER PRIMARY KEY AUTOINCREMENT\": "
+            "otherwise SQLite gives the key of a deleted last row to a new row, which a page would never see";
     }
     return table;
 }

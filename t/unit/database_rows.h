@@ -162,7 +162,7 @@ static const struct {
      "its order is the key's"},
     {"get_new_instances", "{\"table\":\"nosuch\"}", "EINVAL: there is no table \"nosuch\"", "unknown"},
     {"get_new_instances", "{\"table\":\"plain\"}",
-     "EINVAL: new rows of table \"plain\" cannot be told from old ones: declare its key as",
+     "EINVAL: new rows of table \"plain\" cannot be told from old ones: watch the table (vaultctl watch), or declare",
      "the word AUTOINCREMENT in a comment and in a text declares nothing"},
     {"get_new_instances", "{\"table\":\"odd \\\"name, (\"}", "cannot be told", "nor does it as a column's name"},
     {"get_new_instances", "{\"table\":\"seen\"}", "cannot be told", "a view has no key"},

@@ -289,8 +289,8 @@ static void test_persistent(void)
 
     memset(pages, 0, sizeof(pages));
     scene_begin(&s, "watch_persistent.db", "logs", "");
-    check(ask(&s.feed, &pages[0], "get_new_instances", args), "EINVAL: argument \"persistent\": nobody has logged in",
-          "nobody", "whose position?");
+    check(ask(&s.feed, &pages[0], "get_new_instances", args),
+          "EINVAL: argument \"persistent\": it needs a user who has logged in", "nobody", "whose position?");
     host_user_name = "ann";
     check(ask(&s.feed, &pages[0], "get_new_instances", args), "\"line\":\"three\"", "first visit", "a first view");
     vault_feed.acked(s.feed.self, pages[0].ack);

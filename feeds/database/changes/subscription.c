@@ -51,7 +51,7 @@ apr_status_t database_subscription_id(sql_call_t *c, const char **id)
     }
     user = c->db->host->user(c->call);
     if (user == NULL) {
-        return sql_fail(c, APR_EINVAL, "argument \"persistent\": nobody has logged in whose position could be kept");
+        return sql_fail(c, APR_EINVAL, "argument \"persistent\": it needs a user who has logged in");
     }
     *id = name_call(c, user);
     return APR_SUCCESS;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
   /* ---- backoff: how long until the next request ---- */
 
-  // "Full jitter": anywhere between nothing and the bound, so that those who failed together do not return together.
+  // "Full jitter": a random time up to the bound, so that clients that failed together do not retry together.
   const jitter = (n) => Math.random() * Math.min(BACKOFF_MAX, BACKOFF * 2 ** n);
 
-  /** Up to a tenth longer than the server asked for, for the same reason. */
+  /** The pause that the server asked for, or up to a tenth longer, so that clients do not retry together. */
   const asTold = (ms) => Math.min(Math.max(ms, 0), PAUSE_MAX) * (1 + Math.random() / 10);
 
-  /** @return the pause that the server asked for, or undefined: "at once" is no pause, and a server that has failed needs one */
+  /** @return the pause of the header Retry-After; undefined if there is none, or it is 0, since a server that has failed needs a pause */
   function retryAfter(response) {
     const value = response.headers.get('Retry-After')?.trim();
     if (!value) return undefined;
@@ -16,10 +16,10 @@
     return { ms: asTold(ms), firm: true };
   }
 
-  /** Pauses {ms, firm, idle}: a firm one is what the server asked for and is kept, others end early when there is hope;
-   * an idle one is no failure, only nothing to do. */
+  /** Pauses are {ms, firm, idle}. A firm pause was requested by the server and is kept. Others end early by hurry(), when a retry may
+   * succeed. An idle pause follows no failure: there is nothing to do. */
   function makeBackoff(say) {
-    let nap = null;   // {until, firm, idle, end} of the pause we are in
+    let nap = null;   // {until, firm, idle, end} of the current pause
     let failures = 0; // in a row
     return {
       succeed() { failures = 0; },

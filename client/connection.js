@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-  /* ---- lines: one connection, which asks for several pages ----
+  /* ---- connections: one request, which polls for several pages ----
    *
-   * A member is a page that a line asks for: {page, tab, seq, post(message)}. `seq` is what its document has applied; only that is
-   * ever told to the server. Messages: {answer: {from, seq, updates, refused}}, {expired}, {refused: {why, status}}, {state, delay, answered}, {known: seq}.
+   * A member is a page that a connection polls for: {page, tab, seq, post(message)}. `seq` is the answer that its document has applied;
+   * the server is told no other. Messages: {answer: {from, seq, updates, refused}}, {expired}, {refused: {why, status}}, {state, delay, answered}, {known: seq}.
    */
 
-  let streams = mayStream(); // streams are tried
+  let streams = mayStream(); // try streams
 
-  /** Over HTTP/2 a stream would hold a thread of the server, and the six connections of HTTP/1.1 are no matter. */
+  /** Over HTTP/2 a stream would hold a thread of the server, and the limit of six connections, which HTTP/1.1 has, does not exist. */
   function mayStream() {
     if (script.dataset.vaultStream === 'off') return false;
     const [entry] = performance.getEntriesByName(script.src).concat(performance.getEntriesByType('navigation'));
     if (/^h[23]/.test(entry?.nextHopProtocol ?? '')) return false;
     try {
       return !sessionStorage.getItem(POLLS);
-    } catch { // storage is forbidden: it is tried once for each document
+    } catch { // storage is forbidden: try streams once in each document
       return true;
     }
   }
 
-  /** Somebody in between keeps answers until they are complete. */
+  /** A proxy buffers answers until they are complete: use plain polls in this tab from now on. */
   function noStreams() {
     streams = false;
     try {
@@ -36,27 +36,27 @@
     return url;
   }
 
-  /** mod_vault answers a poll with JSON, with nothing, or with the status of a failure; never with 404, with a page or from elsewhere. */
+  /** mod_vault answers a poll with JSON, with 204, or with an error status, but never with 404, an HTML page or a redirect. */
   function isForeign(response) {
     const json = /^application\/json\b/i.test(response.headers.get('Content-Type'));
     return response.redirected || response.status === 404 || (response.status === 200 && !json);
   }
 
-  /** What was sent and is not yet confirmed: the line must not ask for that page, since it does not know what it shows. */
+  /** A member whose last answer is not confirmed must not be polled for, since it is not known what its document shows. */
   const isFree = (member) => member.sent === undefined;
   const isReady = (member) => isFree(member) && !(member.until > Date.now());
 
   function makeConnection() {
     const members = new Map(); // page -> member
     let runs = false;
-    let live = null;    // what was last said of the state
-    let flight = null;  // {abort, since, heard, asked, tips: page -> seq} of the request that is out
-    let empties = 0;    // quick empty answers in a row
-    let foreigners = 0; // answers in a row that are not mod_vault's
+    let live = null;    // the state last posted to the members
+    let flight = null;  // {abort, since, heard, asked, tips: page -> seq} of the pending request
+    let empties = 0;    // consecutive quick empty answers
+    let foreigners = 0; // consecutive answers that are not mod_vault's
     let gathering = null; // a timer
     let ackTimer = null;
     let acking = false;
-    let plain = false;  // a stream had not begun, and a plain answer came
+    let plain = false;  // a stream has not begun, and a plain answer has arrived since
     const backoff = makeBackoff(say);
 
     function say(state, delay, answered) {
@@ -82,7 +82,7 @@
       clearTimeout(ackTimer);
     }
 
-    /** Who can be asked for. Other tabs say in a moment that they have what was sent to them. */
+    /** The members to poll for. Waits for a moment until other tabs have confirmed their last answers. */
     async function choose() {
       const until = Date.now() + CONFIRMED;
       while (Date.now() < until && ![...members.values()].every(isFree)) {
@@ -96,7 +96,7 @@
       return Math.max(0, Math.min(timeout, ...waits));
     }
 
-    /** Somebody came, or may be asked for again. */
+    /** A member has joined, or can be polled for again. */
     function changed() {
       if (runs) backoff.stir();
       else run();
@@ -112,13 +112,13 @@
 
     function pauseMember(member, ms) {
       const until = member.until = Date.now() + ms;
-      setTimeout(() => { // which may be a little early by that clock
+      setTimeout(() => { // the timer may fire slightly early by Date.now()
         if (member.until === until) member.until = 0;
         changed();
       }, ms);
     }
 
-    /** One request. @return the pause before the next {ms, firm}, or nothing: at once */
+    /** Send one request. @return the pause before the next one {ms, firm}, or undefined: none */
     async function ask(asked) {
       const abort = new AbortController();
       const mine = flight = { abort, since: Date.now(), heard: Date.now(), asked, tips: new Map(asked.map(({ page, seq }) => [page, seq])) };
@@ -132,8 +132,8 @@
       try {
         const response = await request(address(asked), { headers, signal: abort.signal });
         if (/^text\/event-stream/.test(response.headers.get('Content-Type'))) return await listen(response, mine, timers);
-        const body = await response.text(); // also of errors: it gives the connection back
-        // From here to the end of answered() nothing waits: the page cannot be put away between "applied" and "stored".
+        const body = await response.text(); // of errors, too: it frees the connection
+        // No await from here to the end of answered(): the page cannot be frozen between "applied" and "stored".
         return abort.signal.aborted ? undefined : answered(response, body);
       } catch (error) {
         if (abort.signal.reason === HELLO) return doubt(asked);
@@ -149,7 +149,7 @@
     function answered(response, body) {
       const [only] = flight.asked;
       if (isForeign(response)) return foreign(response);
-      if (response.ok) streams = false; // it does not stream here
+      if (response.ok) streams = false; // the server does not stream here
       switch (response.status) {
         case 200: return takeAnswer(body);
         case 204: return noNews(response);
@@ -161,8 +161,8 @@
       }
     }
 
-    /** A rewrite rule, a front controller, a proxy or a login page has taken the URL: mod_vault answers with none of these. While the server is
-     * restarted with another configuration it may pass; after that to ask again would only cost the application a 404 page each time. */
+    /** A rewrite rule, a front controller, a proxy or a login page has answered instead of mod_vault. That may pass while the server is
+     * restarted with another configuration. If it does not, each further poll would only cost the application a 404 page. */
     function foreign(response) {
       if (++foreigners < FOREIGN_MAX) return backoff.fail();
       foreigners = 0;
@@ -173,7 +173,7 @@
     }
 
     function noNews(response) {
-      // Empty answers at once, again and again, come from a server or proxy that does not hold polls: spare it.
+      // Repeated immediate empty answers come from a server or proxy that does not hold polls: slow down.
       empties = Date.now() - flight.since < 1000 ? empties + 1 : 0;
       arrived();
       success();
@@ -183,7 +183,7 @@
 
     const brake = () => (empties > EMPTY_MAX ? { ms: jitter(empties - EMPTY_MAX) } : undefined);
 
-    /** The server has got the numbers that were asked with. */
+    /** The server has received the numbers that the request was sent with. */
     function arrived() {
       foreigners = 0;
       for (const member of flight.asked) knows(member, flight.tips.get(member.page));
@@ -199,11 +199,11 @@
         parts = parse(body);
       } catch (error) {
         report(error);
-        return backoff.fail(); // same seq again: the server still has these updates
+        return backoff.fail(); // poll with the same seq: the server still has these updates
       }
       arrived();
       const stale = parts.some((part) => part.seq !== undefined && part.seq === flight.tips.get(part.page));
-      if (stale) return backoff.fail(); // a cache repeats what we have
+      if (stale) return backoff.fail(); // a cache has repeated an earlier answer
       empties = 0;
       success();
       parts.forEach(take);
@@ -223,7 +223,7 @@
         (Number.isSafeInteger(part?.seq) && Array.isArray(part.updates) && Array.isArray(part.refused ?? []));
     }
 
-    /** What is said of one page. Its document applies it if it shows what the answer was made from. */
+    /** Handle the part for one page. Its document applies the answer if it shows the state that the answer was made from. */
     function take({ page, seq, updates, refused, status, error, superseded, retry }) {
       const member = members.get(page);
       if (!member || !flight?.asked.includes(member)) return undefined;
@@ -242,7 +242,7 @@
       return member.post({ expired: true });
     }
 
-    /** The server's own word is final; somebody in between may think better of it. */
+    /** A refusal by mod_vault is final; one by a proxy may pass. */
     function forbidden(member, body) {
       const { error } = read({ ok: false, status: 403 }, body);
       return /^\s*\{/.test(body) ? refuse(member, error) : backoff.fail();
@@ -279,7 +279,7 @@
           clearTimeout(idle);
           mine.heard = Date.now();
           plain = false;
-          idle = setTimeout(() => mine.abort.abort(), timeout); // it should have shown that it is alive
+          idle = setTimeout(() => mine.abort.abort(), timeout); // the server should have sent a keep-alive comment
           text += value;
           say('waiting', undefined, true);
           const blocks = text.split('\n\n');
@@ -291,14 +291,15 @@
       }
     }
 
-    /** A stream has not begun. When the next one does not either, although a plain answer came between them, the network is not what is wrong. */
+    /** A stream has not begun in time. If the next one does not either, although a plain answer has arrived in between, then the network is not
+     * the reason. */
     async function doubt(asked) {
       if (plain) return noStreams();
       plain = await sendAcknowledgement(asked);
       return plain ? undefined : backoff.fail();
     }
 
-    /** To begin is no success yet. Streams that end or break at once, again and again, are cut by somebody in between: without them, then. */
+    /** A stream that begins is not a success yet. If streams repeatedly end at once, a proxy cuts them: use plain polls. */
     function ended(mine) {
       const short = Date.now() - mine.since < 1000;
       empties = short ? empties + 1 : 0;
@@ -322,11 +323,11 @@
         throw new Error('not an event of a stream');
       } catch (error) {
         report(error);
-        throw error; // the stream is asked for again, and this event with it
+        throw error; // ends the stream; the next one repeats this event
       }
     }
 
-    /** Beside the stream: the server sends only so many answers of which it does not know that they arrived. */
+    /** Acknowledge by a separate request: the server sends only so many answers without an acknowledgement. */
     function acknowledgeSoon(member) {
       clearTimeout(ackTimer);
       if (member && ++member.unacked >= ACK_EACH) acknowledge();
@@ -349,7 +350,7 @@
       else if (behind.length) ackTimer = setTimeout(acknowledge, arrived ? ACK_AFTER : ACK_AGAIN);
     }
 
-    /** @return whether it has arrived. The connection that it takes may have died in silence, unlike that of the stream. */
+    /** @return has it arrived? Its connection may be dead without notice, unlike that of the stream. */
     async function sendAcknowledgement(told) {
       const late = new AbortController();
       const timer = setTimeout(() => late.abort(), ACK_LATE);
@@ -358,7 +359,7 @@
       return response?.ok ?? false;
     }
 
-    /** More may have come while it was on its way. */
+    /** More answers may have arrived since the request was sent. */
     function acknowledged(member, { seq, unacked }) {
       member.unacked = Math.max(0, member.unacked - unacked);
       knows(member, seq);
@@ -373,7 +374,7 @@
     }
 
     return {
-      /** Not twice: a duplicated tab is told by the server that its page is another's. */
+      /** A page is not polled for twice: the server answers 410 to a duplicated tab. */
       takes(page) { return members.size < PAGES_MAX && !members.has(page); },
       join(member) {
         Object.assign(member, { sent: undefined, until: 0, unacked: 0, known: undefined });

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-  /* ---- feeds: what a document subscribes to by itself ---- */
+  /* ---- feeds: subscriptions by scripts ---- */
 
   function locate(name) {
     if (!/^[\w-]+\/[\w-]+$/.test(name)) throw new TypeError(`vault: "${name}" is not FEED/METHOD`);
@@ -9,7 +9,7 @@
   /** {where: {status: 404}} -> where.status=404 */
   function flatten(args, params = new URLSearchParams(), prefix = '') {
     for (const [key, given] of Object.entries(args)) {
-      const value = given?.toJSON ? given.toJSON() : given; // a Date is a text
+      const value = given?.toJSON ? given.toJSON() : given; // a Date becomes a string
       if (value === null) throw new TypeError(`vault: the argument ${prefix}${key} is null, which a URL cannot say`);
       if (typeof value === 'object') flatten(value, params, `${prefix}${key}.`);
       else if (value !== undefined) params.append(prefix + key, value);
@@ -17,7 +17,7 @@
     return params;
   }
 
-  /** The same call twice is two methods, so that each subscriber gets a first view. */
+  /** Two subscriptions to the same call are two methods, so that each gets a first view. */
   function nameMethod(name, args) {
     const first = `${locate(name).pathname}?${flatten(args)}`;
     let method = first;
@@ -28,9 +28,9 @@
   function follow(name, args, fn) {
     const feed = { method: nameMethod(name, args), first: true, joined: false };
     const ready = new Promise((resolve, reject) => Object.assign(feed, { resolve, reject }));
-    ready.catch(() => {}); // who does not look at it hears vault:error
+    ready.catch(() => {}); // code that does not use the promise can listen to vault:error
     feed.unlisten = listen(feed.method, ({ data, format }) => {
-      if (window.vault !== me) return; // a page that took over (Turbo Drive) has the same feed
+      if (window.vault !== me) return; // a new page in the same heap (Turbo Drive) may have the same feed
       const first = feed.first || format === 'first';
       feed.first = false;
       feed.resolve(data);
@@ -56,7 +56,7 @@
 
   const isPassing = (status) => status === 408 || status === 429 || status >= 500;
 
-  /** A page for all the subscriptions: their first views come with it. @return a pause, or nothing */
+  /** Request a page for all subscriptions; the answer has their first views. @return a pause, or undefined */
   async function enter(token) {
     const add = [...feeds.keys()];
     const abort = asking = new AbortController();
@@ -87,11 +87,11 @@
     return undefined;
   }
 
-  /** What the server says of these methods, which now are the page's, or never will be. */
+  /** Apply the server's reply about these methods, which the page has now, or which were refused. */
   function applyReply({ updates = [], refused = [], error, status }, add) {
     for (const method of add) {
       if (feeds.has(method)) feeds.get(method).joined = true;
-      else left.add(method); // it went meanwhile
+      else left.add(method); // it was unsubscribed meanwhile
     }
     updates.forEach(apply);
     if (error) add.forEach((method) => refuse({ method, error, status }));
@@ -99,7 +99,7 @@
     tell();
   }
 
-  /** One that is wrong (4xx) ends; another one (503) waits for a poll to bring its first rows. */
+  /** A method that is wrong (4xx) ends; for another one (503), a poll brings its first rows. */
   function refuse({ method, error, status }) {
     const feed = feeds.get(method);
     const reason = Object.assign(new Error(error), { status });
@@ -107,21 +107,21 @@
       unfollow(feed);
       feed.reject(reason);
     }
-    if (status < 500) left.delete(method); // it never was the page's
+    if (status < 500) left.delete(method); // the page does not have it
     if (feed) report(reason, method);
   }
 
-  /** What an answer says, its status, and if that is no success an error. */
+  /** The body of an answer, its status, and an error if it is not a success. */
   function read({ ok, status }, body) {
     const error = ok ? undefined : `status ${status}`;
     try {
       return { error, ...JSON.parse(body), status };
     } catch {
-      return { error, status: ok ? 502 : status }; // no JSON: somebody in between has answered
+      return { error, status: ok ? 502 : status }; // no JSON: a proxy has answered
     }
   }
 
-  /** Tell the server who came and who went since the page was made; in one request what happens in one task. */
+  /** Tell the server which methods were added and removed since the page was created. All changes of one task are one request. */
   async function tell() {
     if (telling) return;
     telling = true;
@@ -135,14 +135,14 @@
     telling = false;
   }
 
-  /** @return nothing, or that it is to be said again: {}, or {ms} as the server asked for */
+  /** @return undefined; or {} if it has to be repeated, {ms} after the pause that the server asked for */
   async function amend(change) {
     const response = await request(...pageRequest(change));
     const answer = read(response, await response.text());
     if (isPassing(answer.status)) return retryAfter(response) ?? {};
     if (page !== change.page) return undefined;
     change.remove.forEach((method) => left.delete(method));
-    applyReply(answer.status === 410 ? {} : answer, change.add); // the poll hears 410, too, and begins anew
+    applyReply(answer.status === 410 ? {} : answer, change.add); // the poll gets 410, too, and begins again
     return undefined;
   }
 
@@ -153,7 +153,7 @@
     for (const feed of feeds.values()) Object.assign(feed, { first: true, joined: false });
   }
 
-  /** 410 for a page that was made here: another one takes its place, and all views begin anew. */
+  /** 410 for a page of subscriptions: create another one, with first views for all. */
   function forget() {
     const last = page;
     clear();

@@ -4,7 +4,7 @@
   const backoff = makeBackoff((next, delay) => running && setState(next, delay));
 
   function go() {
-    if (running || !(given || feeds.size)) return; // without a page and subscriptions there is nothing to ask for
+    if (running || !(given || feeds.size)) return; // without a page and without subscriptions there is nothing to poll for
     turnedAway = false;
     setState('connecting');
     run(running = {});
@@ -17,12 +17,12 @@
     asking?.abort();
     backoff.end();
     membership?.end();
-    // The next poll would have said that the last answer arrived. There may be none: say it now.
+    // The next poll would acknowledge the last answer, but there may be none: acknowledge it now.
     if (page && known !== seq) sayLast(address([{ page, seq, tab }], 'ack=1'));
     setState('stopped');
   }
 
-  /** A beacon takes cookies along, to another origin as well. */
+  /** A beacon has cookies, even to another origin. */
   function sayLast(url) {
     if (credentials === 'include' || url.origin === location.origin) navigator.sendBeacon(url);
     else request(url, { method: 'POST', keepalive: true }).catch(() => {});
@@ -35,7 +35,7 @@
     }
   }
 
-  /** Somebody asks for the page, this tab or another one, until it is put away or expires. @return a pause, or nothing */
+  /** Have the page polled for, by this tab or another one, until it stops or expires. @return a pause, or undefined */
   function live() {
     return new Promise((over) => {
       const share = openShare(page);
@@ -63,27 +63,28 @@
     if (refused) turnAway(refused);
   }
 
-  /** 403: the page is another user's, as the visitor has logged out, or in as another user. Other statuses: mod_vault is not there. The page is
-   * not asked for again before the visitor looks at it: the right user may be logged in by then, and the server repaired. */
+  /** 403: the page belongs to another user, since the visitor has logged out, or has logged in as another user. Other statuses: the server is
+   * not mod_vault. The page is not polled for again before the visitor returns to it. By then the right user may have logged in, or the
+   * server may have been repaired. */
   function turnAway({ why, status }) {
     running = null;
     turnedAway = true;
     membership?.end();
-    if (!given) clear(); // its subscriptions will be made anew, for whoever it is
+    if (!given) clear(); // its subscriptions will be made again, for the user of that time
     setState('stopped');
     report(Object.assign(new Error(why), { status }));
   }
 
-  /** An answer that was made from something else than what this document shows would double or lose what is between. */
+  /** Apply an answer that was made from the state which this document shows. Any other would repeat or lose updates. */
   function accept(answer) {
     if (answer.from !== seq) return;
-    // Stored first: a handler that calls stop() in the middle must acknowledge this answer, not the one before.
+    // Stored first: if a handler calls stop() meanwhile, that must acknowledge this answer, not the one before.
     seq = answer.seq;
     answer.updates.forEach(apply);
     answer.refused?.forEach(({ method, status, error }) => report(Object.assign(new Error(error), { status }), method));
   }
 
-  /** 410: the server no longer knows the state of this document. A fresh one is the only way on. */
+  /** 410: the server no longer knows the state of this document, so it has to be reloaded. */
   function expire() {
     if (!given) return membership?.end(forget());
     wanted = false;
@@ -94,7 +95,7 @@
     const again = !succeeded && last === page;
     if (!dispatch('vault:expired', { page, again }, true)) return undefined;
     if (again) return report(new Error('expired, and reloading brought the same page id: the HTML comes from a cache'));
-    // A new id that dies at once, too, comes from a server in trouble, or from a page that is wrong: slow down.
+    // If the new id expires at once, too, the server is in trouble, or the page is wrong: slow down.
     if (succeeded || !(Date.now() - time < RELOAD_PAUSE)) return reload(0);
     setTimeout(reload, Math.min(RELOAD_PAUSE * 2 ** early, RELOAD_MAX) * (1 + Math.random()), early + 1);
     return undefined;
@@ -103,7 +104,7 @@
   function lastReload() {
     try {
       return JSON.parse(sessionStorage.getItem(RELOADED)) ?? {};
-    } catch { // storage is forbidden: the kind of navigation has to do
+    } catch { // storage is forbidden: use the type of the navigation
       return performance.getEntriesByType('navigation')[0]?.type === 'reload' ? { page, time: Date.now() } : {};
     }
   }

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-  /* ---- sharing: one tab has the connection for all of them ----
+  /* ---- sharing: one tab has the connection for all tabs ----
    *
-   * Whoever holds the lock is the leader; the others wait for it, so that it passes on at once when a tab closes, crashes or is put
-   * away. They tell the leader of their pages over a channel. Each holds a lock of its own as well, by which the leader learns
-   * that it has gone. Where there are no locks (plain HTTP) each tab has a connection of its own.
+   * The tab that holds the lock is the leader. The others wait for the lock, so it passes on at once when the leader closes, crashes or
+   * is frozen. They tell the leader of their pages over a channel. Each tab also holds a lock of its own, by which the leader learns
+   * that the tab has gone. Where there are no locks (plain HTTP), each tab has a connection of its own.
    */
 
   function makeShare() {
-    const name = `vault ${credentials} ${new URL('poll', script.src)}`; // who may send no cookies is not to be sent with them
+    const name = `vault ${credentials} ${new URL('poll', script.src)}`; // pages with and without credentials do not share a connection
     const channel = new BroadcastChannel(name);
     const connections = [];
     const others = new Map(); // tab -> member of a connection, of another tab
     const closing = new AbortController();
     let mine = null;     // this document's member
-    let leader = null;   // the tab that leads; this tab's nonce: this one
-    let term = 0;        // of that leader: whoever leads has a later one than those before, who may not know yet that they have been robbed
-    let watch = null;    // a timer
-    let asked = false;   // the leader was asked whether it is there, and has not said so
-    let standing = null; // the latest request for the lock: of an earlier one nothing is wanted any more
+    let leader = null;   // the nonce of the leading tab, which may be this one
+    let term = 0;        // of the leader: later than those of former leaders, which may not know yet that their lock was stolen
+    let timer = null;    // of check()
+    let asked = false;   // the leader was asked whether it is alive, and has not replied
+    let candidacy = null; // the latest request for the lock; earlier ones are obsolete
 
     const post = (message) => closing.signal.aborted || channel.postMessage({ ...message, sender: tab, term });
 
-    /** Hold a lock until this tab leaves; not at all when held() says false. */
+    /** Hold a lock until this tab leaves; release it at once if held() returns false. */
     function hold(lock, held, how = { signal: closing.signal }) {
       return navigator.locks.request(lock, how, () => {
         if (closing.signal.aborted || held() === false) return undefined;
@@ -29,7 +29,7 @@
       }).catch(() => {});
     }
 
-    function lineFor(member) {
+    function connect(member) {
       let connection = connections.find((each) => each.takes(member.page));
       if (!connection) connections.push(connection = makeConnection());
       member.connection = connection;
@@ -41,17 +41,17 @@
     function lead() {
       leader = tab;
       term = Math.max(term + 1, Date.now());
-      clearInterval(watch);
+      clearInterval(timer);
       post({ leads: true });
-      lineFor(mine);
+      connect(mine);
     }
 
-    /** Another tab took over: this one did not answer for long, and what that one said meanwhile it took for a member's. */
-    function step() {
+    /** Another tab has stolen the lock, since this one was silent for too long. Become a member of the new leader. */
+    function resign() {
       leader = null;
       for (const member of [mine, ...others.values()]) member.connection?.leave(member);
       others.clear();
-      stand();
+      compete();
       introduce();
     }
 
@@ -59,8 +59,8 @@
       others.get(sender)?.connection.leave(others.get(sender));
       const member = { page, seq, tab: sender, post: (message) => post({ to: sender, page, message }) };
       others.set(sender, member);
-      lineFor(member);
-      // It is granted when that tab has gone.
+      connect(member);
+      // The lock is granted when that tab has gone.
       navigator.locks.request(`${name} ${sender}`, { signal: closing.signal }, () => dismiss(sender, member)).catch(() => {});
     }
 
@@ -81,8 +81,8 @@
 
     /* -- the others -- */
 
-    /** Of two who say that they lead the later one does. What the leader still had to say of the page that this heap showed before
-     * (Turbo Drive) is not for this one. */
+    /** If two tabs claim to lead, the one with the later term does. Messages about the page that this heap showed before (Turbo Drive) are
+     * ignored. */
     function follow({ sender, term: its = 0, leads, to = tab, page, message }) {
       if (!(leads || message) || to !== tab || its < term) return;
       leader = sender;
@@ -98,23 +98,23 @@
       post({ page: mine.page, join: { seq: mine.seq } });
     }
 
-    /** A leader that says nothing may be pausing, and when the machine has slept all of them were silent. One that does not answer a
-     * question for longer than any poll may take hangs. */
-    function look() {
-      if (asked) return stand({ steal: true });
+    /** A silent leader may be in a pause, or the machine may have slept. But a leader hangs if it does not reply to a question for longer
+     * than any poll takes. */
+    function check() {
+      if (asked) return compete({ steal: true });
       asked = true;
       return post({ page: mine.page, ask: true });
     }
 
-    function stand(how = { signal: closing.signal }) {
-      const latest = standing = {};
-      clearInterval(watch);
+    function compete(how = { signal: closing.signal }) {
+      const latest = candidacy = {};
+      clearInterval(timer);
       asked = false;
-      watch = setInterval(look, timeout);
-      hold(name, () => standing === latest && lead(), how).then(() => {
-        if (standing !== latest || closing.signal.aborted) return;
-        if (leader === tab) step();
-        else if (how.steal) stand(); // it was not to be had
+      timer = setInterval(check, timeout);
+      hold(name, () => candidacy === latest && lead(), how).then(() => {
+        if (candidacy !== latest || closing.signal.aborted) return;
+        if (leader === tab) resign();
+        else if (how.steal) compete(); // the lock could not be stolen
       });
     }
 
@@ -123,10 +123,10 @@
     return {
       join(member) {
         mine = member;
-        hold(`${name} ${tab}`, () => { // first: before that the leader would take this tab for gone
-          stand();
+        hold(`${name} ${tab}`, () => { // first, since the leader takes a tab without this lock for gone
+          compete();
           introduce();
-        }).then(() => closing.signal.aborted || lead()); // locks are refused here, as to sandboxed frames: it leads itself
+        }).then(() => closing.signal.aborted || lead()); // locks are refused, for instance in sandboxed frames: lead without one
       },
       confirm(of, seq) {
         mine.seq = seq;
@@ -138,7 +138,7 @@
         else post({ hurry: true });
       },
       leave() {
-        clearInterval(watch);
+        clearInterval(timer);
         if (leader === tab) for (const member of [mine, ...others.values()]) member.connection.leave(member);
         else post({ page: mine.page, bye: true });
         closing.abort();
@@ -147,7 +147,7 @@
     };
   }
 
-  /** Without others to share with. */
+  /** A connection for this tab alone. */
   function makeAlone() {
     const connection = makeConnection();
     let mine;
@@ -165,7 +165,7 @@
   function openShare(page) {
     try {
       if (canShare(page)) return makeShare();
-    } catch { /* the visitor forbids the site to store anything, and Firefox has no channel then */ }
+    } catch { /* the visitor forbids the site to store data, and then Firefox has no channel */ }
     return makeAlone();
   }
 

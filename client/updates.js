@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
   /* ---- updates ---- */
 
-  const HTML = ['text/html', 'text/vnd.turbo-stream.html']; // turbo-stream elements; the second as the integrations of Turbo send it
+  const HTML = ['text/html', 'text/vnd.turbo-stream.html']; // turbo-stream elements; the Turbo integrations of frameworks send the second type
 
-  /** One update. It may fail; the others and seq go on, else one bad method would stop the page for good. */
+  /** Apply one update. If it fails, the others are applied all the same: one bad method must not stop the page. */
   function apply(update) {
     try {
       const { method, type, body, format } = update;
@@ -18,12 +18,12 @@
     }
   }
 
-  // Scripts in here do not run: the parser of fragments marks them as done. It stays so: data that slip into an update
-  // unescaped must not become code, and a page must not grow handlers with every answer. Listen to vault:applied.
+  // Scripts in the HTML do not run, since the fragment parser marks them as already started. That is intended: unescaped data in
+  // an update must not become code, and a page must not add handlers with every answer. Listen to vault:applied instead.
   function applyHtml(html, method) {
     const template = document.createElement('template');
     template.innerHTML = html;
-    const turbo = customElements.get('turbo-stream'); // Hotwire is here: its elements act when they are connected
+    const turbo = customElements.get('turbo-stream'); // with Hotwire, its elements act when they are connected
     for (const stream of template.content.querySelectorAll('turbo-stream')) {
       try {
         if (turbo) document.documentElement.append(document.importNode(stream, true));
@@ -34,7 +34,7 @@
     }
   }
 
-  // Out-of-band swaps are htmx's own work, with its events, and its attributes in what is new.
+  // htmx itself does out-of-band swaps, with its events, and processes its attributes in the new content.
   function applyHtmx(text, method) {
     const { htmx } = window;
     const target = document.body;
@@ -73,7 +73,7 @@
     return element ? [element] : [];
   }
 
-  // As Hotwire has it: a child that comes again, by id, takes the old one's place at the new end.
+  // As in Hotwire: a new child replaces an old one with the same id, and is added at the new position.
   function dropDoubles(target, content) {
     const ids = new Set(Array.from(content.children, (child) => child.id).filter(Boolean));
     for (const child of [...target.children]) if (ids.has(child.id)) child.remove();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-  /* ---- the page's life ---- */
+  /* ---- visibility: events of the browser, and the public interface ---- */
 
-  /** The network came back, the page is looked at again, the machine woke up: do not sit out what is no longer true. */
+  /** The network is back, the page is visible again, or the machine woke up: end a pause whose reason may be gone. */
   function hurry() {
     backoff.hurry();
     membership?.hurry();
@@ -12,13 +12,13 @@
   addEventListener('pagehide', halt);
   addEventListener('pageshow', (event) => { if (event.persisted) comeBack(); });
   addEventListener('online', hurry);
-  addEventListener('focus', () => { if (turnedAway) comeBack(); }); // it may have been visible all the time, beside the window of the login
+  addEventListener('focus', () => { if (turnedAway) comeBack(); }); // the page may have stayed visible beside the window of the login
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) return;
     if (turnedAway) comeBack();
     else hurry();
   });
-  document.addEventListener('freeze', halt); // others must not wait for a leader that sleeps
+  document.addEventListener('freeze', halt); // other tabs must not wait for a frozen leader
   document.addEventListener('resume', () => { comeBack(); hurry(); });
 
   function listen(method, fn) {
@@ -35,7 +35,7 @@
     start() { wanted = true; go(); },
     stop() { wanted = false; halt(); },
     /** on('/url', fn): fn({method, type, body, data}, event) for each update of one method.
-     * on('feed/method', args, fn): subscribe; fn(rows, {first}) for its rows. @return a function that ends it */
+     * on('feed/method', args, fn): subscribe; fn(rows, {first}) for its rows. @return a function that ends the subscription */
     on(name, ...rest) {
       const fn = rest.pop();
       return name.startsWith('/') ? listen(name, fn) : follow(name, rest[0] ?? {}, fn);
@@ -44,7 +44,7 @@
     call,
   });
 
-  // After load, and not in its event: the browser would show the page as loading for as long as a poll is held.
+  // After the load event, not in it: otherwise the browser would show the page as loading while a poll is held.
   const begin = () => setTimeout(() => {
     begun = true;
     if (wanted) go();

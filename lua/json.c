@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks tables and JSON side by side. Whatever is made is hung into the box before the next call of Lua. */
+/* Converts between Lua tables and JSON. Every new JSON value is put into the box before the next call of Lua. */
 #include "json.h"
 
 #include <lauxlib.h>
@@ -16,10 +16,10 @@ _Static_assert(sizeof(lua_Integer) >= sizeof(json_int_t), "Lua's integers have 6
 
 typedef struct walk_t {
     lua_State *L;
-    const void *above[VAULT_LUA_DEPTH_MAX]; /* the tables that the present one is in */
+    const void *above[VAULT_LUA_DEPTH_MAX]; /* the tables that contain the current one */
     int depth;
     int empty_list;
-    int by_value; /* what was refused is of a type that can be JSON */
+    int by_value; /* 1: a value was refused whose type can be JSON */
 } walk_t;
 
 /* ---------------------------------------------------------------------- boxes */
@@ -60,7 +60,7 @@ static void make_metatable(lua_State *L, const char *name, const char *event, lu
         lua_pushcfunction(L, function);
         lua_setfield(L, -2, event);
     }
-    lua_pushboolean(L, 0); /* scripts see and change nothing of it */
+    lua_pushboolean(L, 0); /* scripts can neither see nor change the metatable */
     lua_setfield(L, -2, "__metatable");
     lua_pop(L, 1);
 }
@@ -110,7 +110,7 @@ int vault_lua_json_mark(lua_State *L, int index, int list)
 
 /* ------------------------------------------------------------------ Lua to JSON */
 
-/* What the keys make of a table. @return an empty list or object; NULL: neither, and why */
+/* The container for a table, by its keys. @return an empty list or object; NULL: neither, with the reason */
 static json_t *make_container(walk_t *w, int index, const char **why)
 {
     lua_State *L = w->L;
@@ -191,7 +191,7 @@ static json_t *make_string(walk_t *w, int index, const char **why)
     return string;
 }
 
-/* @return a scalar, or an empty list or object to be filled; NULL: refused, and why */
+/* @return a scalar, or an empty list or object to be filled; NULL: refused, with the reason */
 static json_t *make(walk_t *w, int index, const char **why)
 {
     *why = "memory is short";
@@ -213,14 +213,14 @@ static json_t *make(walk_t *w, int index, const char **why)
     }
 }
 
-/* Where a value goes. */
+/* The destination of a value. */
 typedef struct place_t {
-    json_t **box;    /* into the box itself, or NULL */
-    json_t *parent;  /* a list, or an object */
-    const char *key; /* the name in the object; Lua's */
+    json_t **box;    /* the box itself, or NULL */
+    json_t *parent;  /* a list or an object */
+    const char *key; /* the name in the object; owned by Lua */
 } place_t;
 
-/* @return 0 done; -1 the name is not UTF-8, or memory is short. The reference is taken in any case */
+/* @return 0; -1: the name is not UTF-8, or out of memory. Takes over the reference in either case */
 static int put(const place_t *at, json_t *value)
 {
     if (at->box) {
@@ -232,7 +232,7 @@ static int put(const place_t *at, json_t *value)
 
 static int convert(walk_t *w, int index, const place_t *at);
 
-/* The message on the top of the stack gets the place before it. */
+/* Prepends the position to the message on top of the stack. */
 static int blame_item(lua_State *L, lua_Integer number)
 {
     lua_pushfstring(L, "[%I]%s", (LUAI_UACINT)number, lua_tostring(L, -1));
@@ -285,7 +285,7 @@ static int fill_object(walk_t *w, int index, json_t *object)
     return 1;
 }
 
-/* @return 1; 0: refused, the message is on the top of the stack */
+/* @return 1; 0: refused, with the message on top of the stack */
 static int convert(walk_t *w, int index, const place_t *at)
 {
     const char *why;
@@ -327,7 +327,7 @@ const char *vault_lua_json_get(lua_State *L, int index, json_t **box, int empty_
 
 static int push(lua_State *L, const json_t *value, int depth);
 
-/* Room for so many, as a hint. */
+/* A hint for Lua's allocation. */
 static int hint(size_t size)
 {
     return size < INT_MAX ? (int)size : INT_MAX;

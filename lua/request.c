@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ties a userdata to the life of the request it points to. */
+/* Ties a userdata to the lifetime of the request that it points to. */
 #include "request.h"
 
 #include <lauxlib.h>
@@ -7,9 +7,9 @@
 
 #define LIFE "vault.life"
 
-/* Held by Lua's userdata and by the request's pool; the last of them frees it. */
+/* Held by Lua's userdata and by the request's pool; the last holder frees it. */
 typedef struct life_t {
-    request_rec *r; /* atomic; NULL: over */
+    request_rec *r; /* atomic; NULL: the request has ended */
     int holders;    /* atomic */
 } life_t;
 

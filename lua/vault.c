@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `require "vault"` for scripts of mod_lua: the optional functions of vault.h under Lua's names.
+/* `require "vault"` for scripts of mod_lua: the optional functions of vault.h as Lua functions.
  *
- * Arguments of the wrong type are Lua errors, which mod_lua shows to the visitor with the script's path; what a good handler may meet,
- * a visitor's text that is not UTF-8 among it, comes back as nil, a sentence and the HTTP status that fits.
- * Nothing here is static and written to: each Lua state, each thread has its own.
+ * Arguments of the wrong type are Lua errors, which mod_lua shows to the visitor with the path of the script.
+ * Errors that a correct handler can meet, such as text of a visitor that is not UTF-8, are returned: nil, a
+ * sentence and a suitable HTTP status.
+ * This file has no writable static data: each Lua state, and so each thread, has its own.
  */
 #include "httpd.h"
 
@@ -16,11 +17,11 @@
 #include "request.h"
 
 #define FEED "vault.feed"
-#define ANEW "vault.anew" /* the tables of rows that are a first view again; weak */
+#define ANEW "vault.anew" /* weak table of the rows that are a first view again */
 
 int luaopen_vault(lua_State *L);
 
-/* Looked up at each call: httpd may have been restarted without mod_vault since. */
+/* Looked up at each call, since httpd may have been restarted without mod_vault. */
 static apr_opt_fn_t *retrieve(lua_State *L, const char *name)
 {
     apr_opt_fn_t *function = apr_dynamic_fn_retrieve(name);
@@ -35,7 +36,7 @@ static apr_opt_fn_t *retrieve(lua_State *L, const char *name)
 
 /* ------------------------------------------------------- arguments and results */
 
-/* Text as C and mod_vault need it, at `index` of the stack. @return NULL, or what is wrong */
+/* Checks that the string at `index` is valid for C and for mod_vault. @return NULL, or what is wrong */
 static const char *wrong_text(lua_State *L, int index)
 {
     size_t length;
@@ -46,10 +47,10 @@ static const char *wrong_text(lua_State *L, int index)
     return !good ? "text that is not UTF-8" : strlen(s) != length ? "text with a NUL in it" : NULL;
 }
 
-/* How many values failure() pushes. */
+/* The number of values that failure() pushes. */
 #define FAILED 3
 
-/* nil, a sentence, and an HTTP status for the handler to return. */
+/* Pushes nil, a sentence, and an HTTP status for the handler to return. */
 static int failure(lua_State *L, int status, const char *why)
 {
     lua_pushnil(L);
@@ -58,7 +59,7 @@ static int failure(lua_State *L, int status, const char *why)
     return FAILED;
 }
 
-/* The text at `arg`, of which a number is one. @return NULL: it cannot be used, and return FAILED says so to the script */
+/* The string at `arg`, which may be a number. @return NULL: not valid; the caller returns FAILED */
 static const char *text(lua_State *L, int arg)
 {
     const char *s = luaL_checkstring(L, arg), *wrong = wrong_text(L, arg);
@@ -70,7 +71,7 @@ static const char *text(lua_State *L, int arg)
     return s;
 }
 
-/* A name that a script has of itself, and not of its visitors. */
+/* A name that is part of the script, not of a visitor's data. */
 static const char *own_name(lua_State *L, int arg)
 {
     const char *s = luaL_checkstring(L, arg), *wrong = wrong_text(L, arg);
@@ -84,7 +85,8 @@ static int done(lua_State *L)
     return 1;
 }
 
-/* The table at `arg` as JSON; a Lua error where the script is wrong. @return 0: its values are, and return FAILED says so to the script */
+/* The table at `arg` as JSON. Raises a Lua error if the script is wrong. @return 0: a value is wrong; the
+ * caller returns FAILED */
 static int take_json(lua_State *L, int arg, json_t **box, int empty_list)
 {
     int by_value;
@@ -125,7 +127,7 @@ static int add_long_poll(lua_State *L)
     }
 }
 
-/* Without a page there is nothing to start, and nothing to stumble over in a `..` */
+/* Without a page the result is an empty string, so that a script can concatenate it. */
 static int script(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
@@ -137,7 +139,7 @@ static int script(lua_State *L)
 
 static int stream_url(lua_State *L)
 {
-    lua_pushstring(L, VAULT(L, vault_stream_url)(vault_lua_request(L, 1))); /* NULL is nil */
+    lua_pushstring(L, VAULT(L, vault_stream_url)(vault_lua_request(L, 1))); /* NULL becomes nil */
     return 1;
 }
 
@@ -149,7 +151,7 @@ static int get(lua_State *L)
     if (!key) {
         return FAILED;
     }
-    lua_pushstring(L, VAULT(L, vault_page_get)(r, key)); /* NULL is nil */
+    lua_pushstring(L, VAULT(L, vault_page_get)(r, key)); /* NULL becomes nil */
     return 1;
 }
 
@@ -246,7 +248,7 @@ static int push_rows(lua_State *L, json_t **rows, int anew)
     return ok ? 1 : failure(L, HTTP_INTERNAL_SERVER_ERROR, "what the feed answers is nested too deep");
 }
 
-/* Is the value at `index` such a table of rows? */
+/* Is the value at `index` a table of rows that are a first view again? */
 static int is_anew(lua_State *L, int index)
 {
     int yes;
@@ -266,7 +268,7 @@ static int is_reset(lua_State *L)
     return 1;
 }
 
-/* feed:method(r, arguments); the upvalue is the method's name. */
+/* feed:method(r, arguments); the upvalue is the name of the method. */
 static int call_method(lua_State *L)
 {
     const char *name = luaL_testudata(L, 1, FEED), *error = NULL;
@@ -327,7 +329,7 @@ static int feed(lua_State *L)
 
 /* ------------------------------------------------------------------- templates */
 
-/* {append = "target"}: what to do with the HTML, and where; {…, format = "htmx"}. @return 0: as for take_json() */
+/* {append = "target"}: the action and its target; {…, format = "htmx"}. @return 0: as for take_json() */
 static int read_options(lua_State *L, int arg, vault_render_t *what)
 {
     if (lua_isnil(L, arg)) {
@@ -442,7 +444,7 @@ static void open_feeds(lua_State *L)
 
 int luaopen_vault(lua_State *L)
 {
-    luaL_checkversion(L); /* of two Luas in one process the wrong one would crash */
+    luaL_checkversion(L); /* if the process has two Lua libraries, the wrong one would crash */
     vault_lua_json_open(L);
     vault_lua_request_open(L);
     open_feeds(L);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check: what the running server says of itself. */
+/* check: has the running server check itself, and prints the result. */
 #include "http.h"
 #include "output.h"
 

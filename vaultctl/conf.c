@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the VaultFeed line of a database in a configuration file of httpd's. */
+/* Finds the VaultFeed line of a database in a configuration file of httpd. */
 #include "vaultctl.h"
 
 #include <string.h>
@@ -12,17 +12,17 @@
 #define FEED_OBJECT "vault_feed_database"
 #define LINE_MAX_BYTES 8192
 
-/* What the file says. */
+/* What has been read from the file. */
 typedef struct conf_t {
     const vaultctl_options_t *options;
     apr_pool_t *pool;
-    const char *root;        /* ServerRoot; NULL: not said here */
+    const char *root;        /* ServerRoot; NULL: not set in this file */
     apr_table_t *parameters; /* of the line that was found; NULL: none */
-    const char *names;       /* of those that there are */
+    const char *names;       /* the names of all feeds of databases */
     int found;
 } conf_t;
 
-/* The next word of a line, quoted or not, as httpd takes it apart. NULL: there is none. */
+/* The next word of a line, quoted or not, by the rules of httpd. NULL: there is none. */
 static char *next_word(const char **line, apr_pool_t *pool)
 {
     const char *at = *line;
@@ -90,7 +90,7 @@ static void read_line(conf_t *conf, const char *line)
     }
 }
 
-/* A backslash at its end joins a line to the next. */
+/* A line that ends with a backslash continues on the next line. */
 static const char *read_lines(conf_t *conf, const char *path)
 {
     char buffer[LINE_MAX_BYTES];
@@ -154,7 +154,7 @@ static const char *has_variable(const conf_t *conf)
     return NULL;
 }
 
-/* The command line counts first. */
+/* Parameters of the command line override those of the file. */
 static void add_given(conf_t *conf)
 {
     const apr_array_header_t *given = apr_table_elts(conf->options->parameters);

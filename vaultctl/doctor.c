@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor: loads a page as a browser does and says whether it is live. If it is not, says why not, as far as that can be seen from
- * outside.
+/* doctor: loads a page as a browser does, and says whether it is live. If it is not, it says why not, as far as
+ * that can be seen from outside.
  */
 #include "doctor.h"
 
@@ -20,7 +20,7 @@
 
 /* ----------------------------------------------------------------- sentences */
 
-/* Of bytes that are no UTF-8 there is no JSON. */
+/* JSON cannot hold bytes that are not UTF-8. */
 static json_t *sentence(char *text)
 {
     json_t *string = json_string(text);
@@ -40,7 +40,7 @@ static void say(vaultctl_doctor_t *d, json_t *list, const char *label, char *tex
     }
 }
 
-/* In the C library's way, which knows the numbers of jansson; APR's does not. */
+/* Formats by the C library, which knows the format of jansson's integers; APR does not. */
 static char *format(vaultctl_doctor_t *d, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 
 static char *format(vaultctl_doctor_t *d, const char *fmt, va_list args)
@@ -87,8 +87,8 @@ int vaultctl_doctor_is_id(const char *id)
 
 /* ---------------------------------------------------------------------- load */
 
-/* The page behind all redirects.
- * @param tell  say where they lead
+/* Loads the page, and follows redirects.
+ * @param tell  report where they lead
  * @return NULL, or why there is no answer */
 static const char *load(vaultctl_doctor_t *d, vaultctl_visit_t *page, int plain, int tell)
 {
@@ -133,7 +133,7 @@ static int is_redirected(const vaultctl_doctor_t *d)
     return strcmp(d->page.url, vaultctl_visitor_url(d->visitor)) != 0;
 }
 
-/* @return whether somebody has to log in, which has been said */
+/* @return 1: a login is needed, which has been reported */
 static int is_signed_out(vaultctl_doctor_t *d)
 {
     if (d->page.status == 401) {
@@ -151,7 +151,7 @@ static int is_signed_out(vaultctl_doctor_t *d)
     return 0;
 }
 
-/* A header that mod_vault would have taken out; NULL: there is none. */
+/* A header that mod_vault would have removed; NULL: there is none. */
 static const char *header_left(const vaultctl_visit_t *page)
 {
     static const char *const names[] = {"Vault-Poll",     "Vault-Stream", "Vault-Property",
@@ -165,7 +165,8 @@ static const char *header_left(const vaultctl_visit_t *page)
     return NULL;
 }
 
-/* Is it compressed by an application, which compresses for whoever takes it? */
+/* Is the page live without compression? An application may compress its answers itself if the client accepts
+ * that. */
 static int is_live_uncompressed(vaultctl_doctor_t *d)
 {
     vaultctl_visit_t page;
@@ -235,7 +236,7 @@ static void say_why_not_live(vaultctl_doctor_t *d)
 
 /* -------------------------------------------------------------------- caches */
 
-/* What caches say of themselves. */
+/* The headers by which caches show themselves. */
 static const char *traces_of_cache(const vaultctl_visit_t *page, apr_pool_t *pool)
 {
     static const char *const names[] = {"Age", "X-Cache", "CF-Cache-Status", "X-Varnish", "X-Proxy-Cache", "Via"};
@@ -251,7 +252,7 @@ static const char *traces_of_cache(const vaultctl_visit_t *page, apr_pool_t *poo
     return *traces ? traces : "no header says which";
 }
 
-/* A second loading is another page, unless something keeps the HTML. */
+/* Loading a page twice gives two pages, unless a cache stores the HTML. */
 static void check_for_caches(vaultctl_doctor_t *d)
 {
     const char *control = vaultctl_doctor_header(&d->page, "Cache-Control"), *why;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor, behind the HTML: the script, who answers the URLs beside it or the stream of another client, whether streams and polls come through, and what the
- * server says of itself where it may be asked.
+/* doctor, after the HTML: checks the script, which server answers its URLs or the stream of another client,
+ * whether streams and polls get through, and the server's status if that is accessible.
  */
 #include "doctor.h"
 
@@ -12,11 +12,11 @@
 #include "http.h"
 
 #define STREAM "text/event-stream"
-/* vault.js gives a stream up that has not begun by then. */
+/* vault.js gives up a stream that has not begun by then. */
 #define HELLO 5.0
-/* A poll that has no answer by then waits for news. */
+/* A poll without an answer by then is being held. */
 #define WAITS 0.5
-/* The beginning of an id by which the status calls a page. */
+/* The length of the name by which the status identifies a page. */
 #define NAME_LENGTH 12
 #define PROXIES "operating.md, \"Proxies in front\""
 
@@ -29,7 +29,7 @@ static json_t *object_of(const vaultctl_visit_t *visit)
     return vaultctl_http_object(&answer);
 }
 
-/* What mod_vault says when it refuses; NULL: it is not mod_vault that refuses, or nothing is refused. */
+/* The error of a refusal by mod_vault; NULL: the request was not refused, or not by mod_vault. */
 static const char *refusal(const vaultctl_visit_t *visit, apr_pool_t *pool)
 {
     json_t *body = visit->status >= 400 ? object_of(visit) : NULL;
@@ -42,8 +42,8 @@ static const char *refusal(const vaultctl_visit_t *visit, apr_pool_t *pool)
     return error;
 }
 
-/* How many methods have news; -1: this is no answer of a poll.
- * @param seq  set to what the next poll says, if there are news */
+/* The number of methods with updates; -1: this is not an answer to a poll.
+ * @param seq  set to the seq of the next poll, if there are updates */
 static int news_in(const vaultctl_visit_t *visit, json_int_t *seq)
 {
     json_t *body = visit->status == 200 ? object_of(visit) : NULL, *updates = json_object_get(body, "updates");
@@ -126,8 +126,8 @@ static void say_who_else(vaultctl_doctor_t *d, const vaultctl_visit_t *visit)
     }
 }
 
-/* mod_vault refuses a request that asks for nothing, in words of its own and at once.
- * @param status  with which it does */
+/* mod_vault refuses a request without parameters at once, with an error of its own.
+ * @param status  of that refusal */
 static int is_mod_vault(vaultctl_doctor_t *d, const char *url, const char *body, long status)
 {
     vaultctl_request_t request = {.url = url, .body = body, .by_page = 1};
@@ -164,12 +164,12 @@ static void check_stream(vaultctl_doctor_t *d, const char *poll)
     vaultctl_visit_t stream;
 
     if (strcmp(d->page.version, "HTTP/2") == 0) {
-        return; /* vault.js does not ask for one there */
+        return; /* vault.js asks for no stream there */
     }
     vaultctl_visit_begin(d->visitor, &request);
     vaultctl_visit_wait(d->visitor, HELLO, 1);
     if (vaultctl_visit_end(d->visitor, &stream, d->pool) != NULL) {
-        return; /* the poll will say why */
+        return; /* the poll will show why */
     }
     if (has_type(&stream, STREAM) && stream.length > 0) {
         vaultctl_doctor_fact(d, "A stream of events begins at once: nothing keeps it back.");
@@ -206,7 +206,7 @@ static void say_refused(vaultctl_doctor_t *d, const vaultctl_visit_t *poll, cons
     }
 }
 
-/* The answer of a poll names the methods that answered 401, 403 or a redirect, once. */
+/* The answer to a poll lists once the methods that answered 401, 403 or a redirect. */
 static void say_refused_methods(vaultctl_doctor_t *d, const vaultctl_visit_t *poll)
 {
     json_t *body = object_of(poll), *refused;
@@ -222,7 +222,7 @@ static void say_refused_methods(vaultctl_doctor_t *d, const vaultctl_visit_t *po
     json_decref(body);
 }
 
-/* @return whether there was news, so that the next poll is to be tried */
+/* @return 1: there were updates, so the next poll has to be tried */
 static int judge_poll(vaultctl_doctor_t *d, const vaultctl_visit_t *poll)
 {
     const char *error = refusal(poll, d->pool);
@@ -248,7 +248,7 @@ static int judge_poll(vaultctl_doctor_t *d, const vaultctl_visit_t *poll)
     return news >= 0;
 }
 
-/* A page acknowledges by POST, with the origin that the browser knows it by. */
+/* vault.js acknowledges by POST, with the origin of the page. */
 static void check_acknowledgement(vaultctl_doctor_t *d, const char *poll)
 {
     vaultctl_request_t request = {.url = query_of(d, poll, "&ack=1"), .body = "", .by_page = 1};
@@ -279,8 +279,8 @@ static void check_acknowledgement(vaultctl_doctor_t *d, const char *poll)
 
 /* -------------------------------------------------------------------- server */
 
-/* Ask the status, and keep what is wrong for the caller to say.
- * @return the caller's to release; NULL: no JSON with 200 */
+/* Requests the status, and stores the error for the caller.
+ * @return to be released by the caller; NULL: the answer is not 200 with JSON */
 static json_t *ask_status(const vaultctl_options_t *options, const char *path, const char **why, apr_pool_t *pool)
 {
     vaultctl_http_t *http = vaultctl_http_open(options, pool);
@@ -298,7 +298,7 @@ static json_t *ask_status(const vaultctl_options_t *options, const char *path, c
     return json;
 }
 
-/* Where the status is: as --url says, else beside the poll. Elsewhere than at the page's own origin nobody logs in. */
+/* The URL of the status: --url, or else beside the poll. Only the page's own origin gets a login. */
 static vaultctl_options_t options_of_status(const vaultctl_doctor_t *d, const char *poll)
 {
     vaultctl_options_t o = *d->options;
@@ -336,7 +336,7 @@ static void say_limits(vaultctl_doctor_t *d, const json_t *limits)
                          " in each of %" JSON_INTEGER_FORMAT " children; %" JSON_INTEGER_FORMAT
                          " may (VaultLongPollThreads).",
                          mpm, number(limits, "Threads"), number(limits, "Children"), number(limits, "LongPollThreads"));
-    if (strcmp(mpm, "prefork") != 0) { /* of prefork the check warns */
+    if (strcmp(mpm, "prefork") != 0) { /* for prefork the check has a warning */
         vaultctl_doctor_change(d, "operating.md, \"Prefork, worker, old httpd\"",
                                "The event MPM of httpd 2.4.63 and later lets polls wait without a thread");
     }
@@ -362,7 +362,7 @@ static void check_threads(vaultctl_doctor_t *d, const json_t *status)
     }
 }
 
-/* While the page's poll waits, so that the server shows it. */
+/* Runs while the page's poll waits, so that the status shows it. */
 static void check_server(vaultctl_doctor_t *d, const char *poll)
 {
     vaultctl_options_t options = options_of_status(d, poll);
@@ -401,7 +401,7 @@ static void check_server(vaultctl_doctor_t *d, const char *poll)
 
 /* ---------------------------------------------------------------------- both */
 
-/* @return whether there was news, and the next poll is to be tried */
+/* @return 1: there were updates, so the next poll has to be tried */
 static int ask_poll(vaultctl_doctor_t *d, const char *poll)
 {
     vaultctl_request_t request = {.url = query_of(d, poll, ""), .accept = "application/json", .by_page = 1};
@@ -424,7 +424,7 @@ static void check_poll(vaultctl_doctor_t *d, const char *poll)
 {
     check_stream(d, poll);
     if (ask_poll(d, poll)) {
-        ask_poll(d, poll); /* what there was to tell has been told */
+        ask_poll(d, poll); /* all pending updates have been received */
     }
     if (!d->asked) {
         check_server(d, poll);
@@ -434,7 +434,7 @@ static void check_poll(vaultctl_doctor_t *d, const char *poll)
     }
 }
 
-/* The stream of a client that knows of no polls, by which the page is live or not. */
+/* A client of an HTML stream does not poll, so the stream alone decides whether the page is live. */
 static void check_html_stream(vaultctl_doctor_t *d)
 {
     vaultctl_request_t request = {.url = apr_pstrcat(d->pool, d->stream, "?page=", d->html.page, "&as=html", NULL),

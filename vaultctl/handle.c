@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an administrator expects of curl: netrc, CA files, any way to log in. */
+/* The options that administrators know from curl: netrc, CA files, and all ways to log in. */
 #include "handle.h"
 
 #include <stdlib.h>

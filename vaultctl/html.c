@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goes from tag to tag. An attribute is read as browsers do: with quotes or without, in any case of letters. */
+/* Walks from tag to tag. Attributes are parsed as browsers do: with or without quotes, in upper or lower case. */
 #include "html.h"
 
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "apr_strings.h"
 #include "apr_tables.h"
 
-/* Text in these ends with their end tag alone. */
+/* Elements whose text ends only at their end tag. */
 static const char *const raw_elements[] = {"script", "style",    "textarea", "title",
                                            "xmp",    "noframes", "noembed",  "iframe"};
 
-/* More attributes than any script element has. */
+/* More than any script element has. */
 #define ATTRIBUTES_MAX 64
 
 typedef struct reader_t {
@@ -34,7 +34,7 @@ static void skip_spaces(reader_t *r)
     }
 }
 
-/* Up to one of `stops`, or a space. */
+/* The text up to one of `stops` or a space. */
 static const char *take_word(reader_t *r, const char *stops)
 {
     const char *begin = r->at;
@@ -77,7 +77,7 @@ static apr_table_t *take_attributes(reader_t *r)
             value = take_value(r);
         }
         else if (*name == '\0') {
-            r->at++; /* a slash, or a byte that is none of a name */
+            r->at++; /* a slash, or a byte that no name has */
         }
         if (*name != '\0' && apr_table_elts(attributes)->nelts < ATTRIBUTES_MAX &&
             apr_table_get(attributes, name) == NULL) {
@@ -114,7 +114,7 @@ static int ends_with(const char *text, const char *end)
     return length >= size && strncmp(text + length - size, end, size) == 0;
 }
 
-/* The first script with an id counts, or else the first vault.js. */
+/* The first script with an id counts, otherwise the first vault.js. */
 static void take_script(vaultctl_html_t *html, const apr_table_t *attributes)
 {
     const char *src = apr_table_get(attributes, "src"), *page = apr_table_get(attributes, "data-vault-page");
@@ -126,8 +126,8 @@ static void take_script(vaultctl_html_t *html, const apr_table_t *attributes)
     html->page = page;
 }
 
-/* The first of <turbo-stream-source src="/vault/poll?page=ID&amp;as=html"> and its like: each client has an attribute of
- * its own, so the value counts. */
+/* The first element like <turbo-stream-source src="/vault/poll?page=ID&amp;as=html">. Each client uses another
+ * attribute, so only the value is compared. */
 static void take_stream(reader_t *r, vaultctl_html_t *html, const apr_table_t *attributes)
 {
     static const char begin[] = "/poll?page=";

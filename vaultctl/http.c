@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks below --url, and takes the answers as JSON. */
+/* Sends requests to URLs below --url, and parses the answers as JSON. */
 #include "http.h"
 
 #include <string.h>
@@ -95,7 +95,7 @@ const char *vaultctl_http_ask(vaultctl_http_t *http, vaultctl_answer_t *answer, 
     return NULL;
 }
 
-/* The one URL that vault.conf does not open by itself. */
+/* The URL that vault.conf has only as a comment. */
 static int is_notify(const char *url)
 {
     size_t length = strlen(url);
@@ -103,7 +103,7 @@ static int is_notify(const char *url)
     return length > 7 && strcmp(url + length - 7, "/notify") == 0;
 }
 
-/* What the status means to who has configured the server. */
+/* What the HTTP status means for the administrator. */
 static const char *meaning(const vaultctl_answer_t *answer)
 {
     switch (answer->status) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* monitor: is a page as a browser's is, whose one method says which of the interests were notified. The server holds no thread for it, and
- * what is notified between two polls is told by the next. Several notifies at once may be one line.
+/* monitor: creates a page whose only method reports which of the interests were notified, and polls it as a
+ * browser does. That takes no thread of the server, and a notify between two polls is reported by the next one.
+ * Several notifies in a short time may be reported as one line.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,10 +21,10 @@ typedef struct monitor_t {
     vaultctl_http_t *http;
     const vaultctl_options_t *options;
     const char *query; /* monitor=…&monitor=… */
-    char page[64];     /* empty: there is none */
+    char page[64];     /* empty: none */
     json_int_t seq;
-    int lines;  /* printed */
-    int broken; /* it was said that the server cannot be reached */
+    int lines;  /* printed so far */
+    int broken; /* 1: it has been reported that the server cannot be reached */
 } monitor_t;
 
 static int is_done(const monitor_t *m)
@@ -91,7 +92,7 @@ static int make_page(monitor_t *m, apr_pool_t *pool)
     return m->page[0] ? VAULTCTL_DONE : vaultctl_say(VAULTCTL_TROUBLE, "the server gave no page");
 }
 
-/* The server, or only its memory of the page, is gone. */
+/* The server has been restarted, or the page has expired. */
 static int begin_anew(monitor_t *m, apr_pool_t *pool)
 {
     int status = make_page(m, pool);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* notify: for writers that are no part of the server, from a shell. */
+/* notify: for writers outside of the server, from a shell. */
 #include "apr_strings.h"
 
 #include "http.h"
 #include "output.h"
 
-/* Who is told "not now" for so long is told no. */
+/* How long a notify is repeated that the server cannot accept now. */
 #define PATIENCE apr_time_from_sec(60)
 
-/* A notify that is given up would leave pages as they were, so it is tried again. */
+/* Repeats the notify, since a lost one would leave pages outdated. */
 static const char *insist(vaultctl_http_t *http, vaultctl_answer_t *answer, const char *form, apr_pool_t *pool)
 {
     apr_time_t end = apr_time_now() + PATIENCE;

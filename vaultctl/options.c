@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options: one row says how it is written, which commands take it, where its value goes and what it is for. */
+/* The options. A row has the names of an option, the commands that take it, where its value is stored, and its
+ * help text. */
 #include "vaultctl.h"
 
 #include <stddef.h>
@@ -19,12 +20,12 @@
 typedef enum kind_t { FLAG, TEXT, NUMBER, LIST, HELP } kind_t;
 
 typedef struct row_t {
-    int ch; /* the letter, or a number past all letters */
+    int ch; /* the letter, or a number above all letters */
     const char *name;
-    const char *argument; /* NULL: it has none */
+    const char *argument; /* NULL: the option has none */
     unsigned groups;
     kind_t kind;
-    apr_size_t place; /* in vaultctl_options_t */
+    apr_size_t place; /* offset in vaultctl_options_t */
     const char *text;
 } row_t;
 
@@ -89,7 +90,7 @@ static const row_t *find_row(int ch, unsigned groups)
     return NULL;
 }
 
-/* @return NULL, or what is wrong */
+/* @return NULL, or a sentence that says what is wrong */
 static const char *take_number(int *number, const row_t *row, const char *value, apr_pool_t *pool)
 {
     char *end;
@@ -124,7 +125,7 @@ static const char *take(vaultctl_options_t *options, const row_t *row, const cha
     return NULL;
 }
 
-/* apr_getopt's own list, of the rows of these groups. */
+/* The rows of these groups, as apr_getopt's own list. */
 static apr_getopt_option_t *list_options(unsigned groups, apr_pool_t *pool)
 {
     apr_getopt_option_t *list = apr_pcalloc(pool, (ROWS + 1) * sizeof(*list)), *next = list;
@@ -160,10 +161,10 @@ static int read_options(vaultctl_options_t *options, apr_getopt_t *reader, unsig
             return -1;
         }
     }
-    return rv == APR_EOF ? 0 : -1; /* apr_getopt has said what it did not understand */
+    return rv == APR_EOF ? 0 : -1; /* apr_getopt has reported the error */
 }
 
-/* Parameters of the database leave the words; what stands after "--" is none. */
+/* Moves parameters of the database from the words to the options. Words after "--" are not parameters. */
 static int take_parameters(vaultctl_options_t *options, char **words, int count, int literal, apr_pool_t *pool)
 {
     int left = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line is formatted as a whole and then cleaned, so that no argument can be forgotten. */
+/* Cleans complete lines after formatting, so that no argument can be forgotten. */
 #include "output.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* --------------------------------------------------------------------- clean */
 
-/* Of those that are well-formed. In UTF-8 their bytes compare as their numbers do. */
+/* Ranges of unwanted characters. UTF-8 sequences compare in the order of their characters. */
 static const struct {
     const char *first, *last;
 } unwanted[] = {
@@ -25,7 +25,7 @@ static const struct {
 static int is_wanted(const char *character, apr_size_t bytes)
 {
     if (bytes == 1) {
-        return *character >= ' ' && *character != 0x7f; /* bytes above 0x7f do not come alone */
+        return *character >= ' ' && *character != 0x7f; /* bytes above 0x7f are handled as sequences */
     }
     for (size_t i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++) {
         if (bytes == strlen(unwanted[i].first) && memcmp(character, unwanted[i].first, bytes) >= 0 &&
@@ -55,7 +55,7 @@ apr_size_t vaultctl_output_clean(char *text, apr_size_t length)
 
 /* --------------------------------------------------------------------- print */
 
-/* `begin`, and what fmt says. */
+/* Prints `begin` and the formatted text. */
 static void print_line(FILE *to, const char *begin, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
 
@@ -124,7 +124,7 @@ void vaultctl_print_sql(const char *statement)
     fputs(";\n", stdout);
 }
 
-/* jansson escapes all that is not ASCII, and leaves one control character, which only strings have. */
+/* jansson escapes everything but ASCII, and leaves one control character, which occurs only in strings. */
 static int put_json(const char *text, size_t length, void *to)
 {
     for (size_t i = 0; i < length; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pages: the list of all, and what is known of one. */
+/* pages: lists all pages, or shows one page. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "http.h"
 #include "output.h"
 
-/* The beginning of a page's id: the server shows no more of it, and needs no more to find the page. */
+/* The length of a page's name: the server shows no more of its id. */
 #define NAME_LENGTH 12
 
 static const char *text(const json_t *object, const char *name)
@@ -85,7 +85,7 @@ static const char *path_of_list(vaultctl_http_t *http, const vaultctl_options_t 
                       : path;
 }
 
-/* @param answer  the caller's to release; has the list "Pages" */
+/* @param answer  to be released by the caller; contains the list "Pages" */
 static int ask_list(vaultctl_http_t *http, json_t **answer, const char *path, const vaultctl_options_t *options,
                     apr_pool_t *pool)
 {

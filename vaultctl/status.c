@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* status and top: the server's figures and those of its feeds, whichever it has. What is one number of two (Pages of PagesMax) is put into one line; what only
- * grows has its speed in the live form.
+/* status and top: print the metrics of the server and of its feeds, without knowing their names. Two metrics
+ * that belong together (Pages and PagesMax) share a line; in the live form counters have a rate.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define CLEAR "\033[H\033[2J"
 #define ROWS_MAX 1000000
 
-/* Figures that belong together: the second is the most that the first can be. */
+/* A metric and its maximum, which share a line. */
 static const struct {
     const char *name, *most, *label;
 } rooms[] = {
@@ -30,9 +30,9 @@ static const struct {
 
 typedef struct screen_t {
     const json_t *now, *before; /* before: NULL the first time */
-    double seconds;             /* between the two */
-    int rows;                   /* that may still be printed */
-    int brief;                  /* leave out what is zero */
+    double seconds;             /* between `before` and `now` */
+    int rows;                   /* how many rows may still be printed */
+    int brief;                  /* 1: omit metrics that are zero */
 } screen_t;
 
 static json_int_t number(const json_t *object, const char *name)
@@ -141,7 +141,7 @@ static const char *const of_locations[] = {"Limit",   "PerClient", "Running", "Q
                                            "Refused", "TimedOut",  "Gone",    "Displaced"};
 #define OF_LOCATIONS (sizeof(of_locations) / sizeof(of_locations[0]))
 
-/* Those with VaultQosLimit. */
+/* The locations with VaultQosLimit. */
 static void print_locations(screen_t *s)
 {
     const json_t *locations = json_object_get(s->now, "Qos"), *location;
@@ -170,7 +170,7 @@ static void print_locations(screen_t *s)
 
 /* --------------------------------------------------------------------- feeds */
 
-/* The same feed in the look before; NULL: it was not there. */
+/* The same feed in the previous status; NULL: it was not there. */
 static const json_t *feed_before(const screen_t *s, const json_t *name)
 {
     const json_t *feed;
@@ -185,7 +185,7 @@ static const json_t *feed_before(const screen_t *s, const json_t *name)
     return NULL;
 }
 
-/* What it reports, whichever figures it has. */
+/* Prints the metrics of a feed, whatever their names. */
 static void print_feed(screen_t *s, const json_t *feed)
 {
     const json_t *name = json_object_get(feed, "Name"), *value;
@@ -224,7 +224,7 @@ static void print_feeds(screen_t *s)
 
 /* --------------------------------------------------------------------- live */
 
-/* How many lines the terminal has; output that is no terminal has no end. */
+/* The number of lines of the terminal; unlimited if the output is not a terminal. */
 static int rows_of_output(void)
 {
     struct winsize size;
@@ -258,7 +258,7 @@ static void draw(const vaultctl_options_t *options, const json_t *now, const jso
     fflush(stdout);
 }
 
-/* Until the next look, or `q`. @return whether there is to be one; any other key asks for it now */
+/* Waits for the next update, for a key or for the end of the time. @return 0: `q` was pressed */
 static int goes_on(const vaultctl_options_t *options)
 {
     int key = vaultctl_terminal_wait(apr_time_from_sec(options->delay ? options->delay : 1));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys without Enter: see terminal.h. */
+/* Reads keys without Enter: see terminal.h. */
 #include "terminal.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 static struct termios before, live;
 static volatile sig_atomic_t changed;
 
-/* What a signal handler may call. */
+/* Async-signal-safe. */
 static void restore(void)
 {
     if (changed) {
@@ -19,14 +19,15 @@ static void restore(void)
     }
 }
 
-/* Ends as it would have without us: the caller sees that it was a signal. The handler is gone, and the signal is not blocked. */
+/* Ends by the same signal, so that the parent process sees it. The handler has been reset, and the signal is
+ * not blocked. */
 static void end_by(int signal)
 {
     restore();
     raise(signal);
 }
 
-/* Ctrl-Z: the shell gets its terminal back, and we ours when we go on. */
+/* Ctrl-Z: restores the terminal for the shell, and changes it again when the program continues. */
 static void stop(int signal)
 {
     int error = errno;
@@ -78,7 +79,7 @@ int vaultctl_terminal_wait(apr_interval_time_t time)
             if (read(STDIN_FILENO, &key, 1) == 1) {
                 return key;
             }
-            input.fd = -1; /* nobody is there to press one any more */
+            input.fd = -1; /* the input has ended, so there will be no keys */
         }
         time = end - apr_time_now();
     }

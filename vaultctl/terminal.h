@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file terminal.h
- * The terminal of a command that is live: keys come at once and are not shown, and it is as it was when the command has ended, however
- * it ends. Where input or output is no terminal, or the command is in the background, nothing is changed, and no key comes.
+ * The terminal of a live command: keys are read at once and not shown. The terminal is restored when the
+ * command ends, however it ends. If input or output is not a terminal, or the command runs in the background,
+ * nothing is changed and no key is read.
  */
 #ifndef VAULTCTL_TERMINAL_H
 #define VAULTCTL_TERMINAL_H
@@ -12,7 +13,7 @@
 void vaultctl_terminal_begin(void);
 
 /** Wait for a key.
- * @return the key; 0: time is up */
+ * @return the key; 0: the time is up */
 int vaultctl_terminal_wait(apr_interval_time_t time);
 
 void vaultctl_terminal_end(void);

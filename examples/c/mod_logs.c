@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A controller in C: the handler `logs-page` shows the rows of a table, `logs-latest` those that are new to the page that asks.
+/* A controller in C: the handler `logs-page` shows the rows of a table, `logs-latest` those that are new for
+ * the page that asks.
  *
  *     <Location "/logs/">
  *         SetHandler logs-page
@@ -9,7 +10,7 @@
  *         SetHandler logs-latest
  *     </Location>
  *
- * The template, log-entries.html, lies in the folder of the document root that /logs/ is mapped to.
+ * The template, log-entries.html, is in the folder of the document root that /logs/ is mapped to.
  */
 #include "httpd.h"
 #include "http_config.h"
@@ -23,7 +24,8 @@ static APR_OPTIONAL_FN_TYPE(vault_page_script) * page_script;
 static APR_OPTIONAL_FN_TYPE(vault_feed_call) * feed_call;
 static APR_OPTIONAL_FN_TYPE(vault_render) * render;
 
-/* In the page: the newest rows, in place. In the method: what is new since, as an element for the browser; or nothing at all. */
+/* In the page: the newest rows, in place. In the method: the new rows as an element for the browser, or
+ * nothing. */
 static int write_rows(request_rec *r)
 {
     json_t *args = json_pack("{s:s, s:i}", "table", "logs", "limit", 20), *rows = NULL;

@@ -16,31 +16,31 @@
 #define SECOND 1000000000u
 #define ASK_EVERY (2 * (uint64_t)SECOND)
 #define PATIENCE (10 * (uint64_t)SECOND)
-#define FIRST_AMOUNT 100000 /* amounts of a run; those that were there before are smaller */
+#define FIRST_AMOUNT 100000 /* amounts of a run start here; those of earlier rows are smaller */
 #define NONE (-1)
 
 typedef struct bid_t {
     int item;
     uint64_t sent;
-    int taken; /* the server said so: committed */
+    int taken; /* 1: the server has confirmed the commit */
 } bid_t;
 
 typedef struct act_t {
-    uint64_t at; /* from the beginning */
+    uint64_t at; /* since the beginning */
     int user;
-    int item; /* to be looked at; NONE: a bid */
+    int item; /* the item to view; NONE: a bid */
     int next; /* of the same user, or NONE */
 } act_t;
 
 typedef struct user_t {
     wire_conn_t main, news;
     int item;
-    int todo, last;  /* first act that is not done, last of all; NONE */
-    int bidding;     /* the bid that is under way on `main`, or NONE: a page is */
-    int asking;      /* what is under way is the question whether that bid was taken */
-    int loaded;      /* the page is there */
-    uint64_t since;  /* when it came */
-    uint64_t ask_at; /* BIDDERS_ASK, BIDDERS_RELOAD: when to ask again; 0: an answer is awaited */
+    int todo, last;  /* the next act and the last one; NONE */
+    int bidding;     /* the bid that is pending on `main`, or NONE: a page is */
+    int asking;      /* 1: the pending request asks whether that bid was committed */
+    int loaded;      /* 1: the page has arrived */
+    uint64_t since;  /* when it arrived */
+    uint64_t ask_at; /* BIDDERS_ASK, BIDDERS_RELOAD: when to ask again; 0: an answer is pending */
     uint64_t seq;
     long last_id;
     unsigned char *shown; /* how often the page shows each bid of the run */
@@ -52,8 +52,8 @@ static user_t *users;
 static act_t *acts;
 static bid_t *bids;
 static int act_count, bid_count, bid_room, waiting_for_pages, next_load;
-static uint64_t begin; /* 0: nobody acts yet */
-static int is_over;    /* nobody acts any more */
+static uint64_t begin; /* 0: the users do not act yet */
+static int is_over;    /* 1: the users no longer act */
 static dice_t dice;
 
 /* ------------------------------------------------------------ the schedule */
@@ -92,7 +92,7 @@ static void schedule(int user, uint64_t at)
     users[user].last = act_count++;
 }
 
-/* Acts of all users together come as a Poisson process, as those of many people who think do. */
+/* The acts of all users together are a Poisson process, as those of many independent people are. */
 static void draw_schedule(void)
 {
     double mean = all->think / all->users, at = 0;
@@ -156,7 +156,7 @@ static void send_page(user_t *user)
     send_get(&user->main, "/bids/page?item=%d", user->item, 0);
 }
 
-/* As a browser: what is under way for the old page is given up, which closes the connection. */
+/* As in a browser: a pending request of the old page is given up, which closes its connection. */
 static void look_at(user_t *user, int item)
 {
     if (user->news.under_way) {
@@ -183,7 +183,7 @@ static void post_bid(user_t *user)
 
 static void send_bid(user_t *user)
 {
-    /* Not on a connection that the server is known to have closed, as it does with one that was idle for long. */
+    /* Avoids a connection that the server is known to have closed, as it does after long idling. */
     if (wire_is_stale(&user->main)) {
         wire_close(&user->main);
     }
@@ -191,7 +191,8 @@ static void send_bid(user_t *user)
     post_bid(user);
 }
 
-/* The server has closed the connection and said nothing. What it did with the bid it has done by now: the history says it. */
+/* The server has closed the connection without an answer. By now it has committed the bid or not: the history
+ * tells. */
 static void ask_for_bid(user_t *user)
 {
     user->asking = 1;
@@ -251,7 +252,8 @@ static void show(user_t *user, int bid)
     }
 }
 
-/* Rows as the template has them, "#ID EUR AMOUNT", of which those up to `known` were read before. @return how many were not */
+/* Parses rows of the template, "#ID EUR AMOUNT". Those up to `known` were read before. @return the number of
+ * the others */
 static int read_rows(user_t *user, const char *text, long known)
 {
     static const char mark[] = " EUR ";
@@ -294,7 +296,7 @@ static void got_page(user_t *user, const wire_answer_t *answer)
         ask(user);
     }
     else if (asks_by_the_clock()) {
-        /* Pages that were opened at once do not ask at once. */
+        /* Spreads the first requests of pages that were opened at once. */
         user->ask_at = user->since + (begin == 0 ? dice_roll(&dice) % ASK_EVERY : ASK_EVERY);
     }
     if (begin == 0) {
@@ -355,7 +357,7 @@ static void count_reopened(void)
     }
 }
 
-/* A bid is not sent again before the server was asked for it: it may have been taken. */
+/* A bid is not sent again before the history was checked, since it may have been committed. */
 static void main_closed(wire_conn_t *conn, int lost)
 {
     if (lost) {
@@ -374,7 +376,7 @@ static void news_closed(wire_conn_t *conn, int lost)
 
 /* ------------------------------------------------------------ the run */
 
-/* Ask where the 2 s are over. @return when the next one is due, or `until` */
+/* Sends the requests whose 2 s are over. @return when the next one is due, or `until` */
 static uint64_t ask_where_due(uint64_t until)
 {
     uint64_t now = wire_now(), soonest = until;
@@ -459,13 +461,13 @@ void bidders_run(bidders_t *bidders)
     is_over = 1;
 }
 
-/* How many bids the open pages do not show (yet). */
+/* The number of bids that the open pages do not show (yet). */
 static int count_missing(void)
 {
     int missing = 0;
 
     for (int i = 0; i < all->users; i++) {
-        missing += users[i].main.under_way; /* its page, or its bid */
+        missing += users[i].main.under_way; /* its page or its bid */
         for (int bid = 0; bid < bid_count; bid++) {
             missing += bids[bid].taken && bids[bid].item == users[i].item && users[i].shown[bid] == 0;
         }

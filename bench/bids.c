@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bids: N users of a bid history that is kept up to date in one way; prints what the server used meanwhile, and how late they
- * saw each other's bids.
+ * bids: N users of a bid history that is updated in one way; prints the server's usage, and the delay until
+ * users saw each other's bids.
  *
- * bench/run starts it, once for each way in turn, each with a server of its own; bench/README.md says what the lines mean.
+ * bench/run starts it once for each way, each with a server of its own; bench/README.md explains the output.
  */
 #include <getopt.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file bids_rows.h
- * The bids of an item as a page that is written by hand selects them: one statement, on the SQL layer that the database feed has.
+ * The bids of an item as a handwritten page selects them: one statement, by the SQL layer of the database feed.
  */
 #ifndef VAULT_BENCH_BIDS_ROWS_H
 #define VAULT_BENCH_BIDS_ROWS_H

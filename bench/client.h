@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file client.h
- * What a browser's client does on the wire: reads a page's id, polls, reads the number of an answer.
+ * The wire protocol of a browser's client: reads a page's id, polls, and reads the number of an answer.
  */
 #ifndef VAULT_BENCH_CLIENT_H
 #define VAULT_BENCH_CLIENT_H
@@ -12,22 +12,22 @@
 
 #define CLIENT_ID_SIZE 66
 
-/** The page id in the answer to a page's request. Dies when there is none. */
+/** The page id in the answer to a request for a page. Exits if there is none. */
 void client_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer);
 
-/** The same. @return 0: there is none */
+/** The page id, as above. @return 0: there is none */
 int client_find_page_id(char id[CLIENT_ID_SIZE], const wire_answer_t *answer);
 
-/** Ask for news, and acknowledge the answer `seq`; 0: none yet. */
+/** Poll, and acknowledge the answer `seq`; 0: none yet. */
 void client_poll(wire_conn_t *conn, const char *id, uint64_t seq);
 
-/** The same, for a stream of events. */
+/** Poll for a stream of events. */
 void client_stream(wire_conn_t *conn, const char *id, uint64_t seq);
 
-/** Acknowledge the answer `seq` and no more. */
+/** Acknowledge the answer `seq` without a poll. */
 void client_acknowledge(wire_conn_t *conn, const char *id, uint64_t seq);
 
-/** The number of an answer to a poll, or of an event. Dies when there is none. */
+/** The number of an answer to a poll or of an event. Exits if there is none. */
 uint64_t client_seq(const char *body);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The other visitor of the server under load: see control.h. */
+/* A second client of the server under load: see control.h. */
 #include "control.h"
 
 #include <stdio.h>
@@ -17,10 +17,10 @@ static char request[1024];
 static size_t request_length;
 static const char *trigger;
 static control_status_t *wanted;
-static char *kept; /* the last body that control_get() asked for */
+static char *kept; /* the last body of control_get() */
 static int keeps;
 static int repeated;
-static int plain_left; /* requests that are still to be sent */
+static int plain_left; /* requests that still have to be sent */
 
 long control_number(const char *text, const char *name)
 {
@@ -69,7 +69,8 @@ static void closed(wire_conn_t *conn, int lost)
 
 static wire_conn_t control = {.fd = -1, .answered = answered, .closed = closed};
 
-/* A stale connection is found before the clock starts; the server may still close it in between: `repeated` tells. */
+/* A stale connection is replaced before the clock starts. The server may still close it in between, which
+ * `repeated` counts. */
 static uint64_t send_request(void)
 {
     uint64_t before;
@@ -137,7 +138,8 @@ void control_await_waiting(long (*expected)(void))
         if (wire_now() > limit) {
             wire_die("after 30 s %ld polls wait, not %ld", status.waiting, expected());
         }
-        /* Asking costs the server as much as answering: seldom while many are missing. */
+        /* The status costs the server as much as an answer, so it is requested rarely while many polls are
+         * missing. */
         pause = wire_now() + (missing > 100 ? SECOND / 100 : SECOND / 1000);
         while (wire_now() < pause) {
             wire_step(1);

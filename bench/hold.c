@@ -36,7 +36,7 @@ typedef struct options_t {
     const char *trigger;
 } options_t;
 
-/* One value a round; ranks are taken over the rounds, so that one disturbed round does not decide. */
+/* One value for each round; ranks are taken over the rounds, so that one disturbed round does not decide. */
 typedef struct series_t {
     double value[ROUNDS_MAX];
     size_t count;
@@ -45,12 +45,12 @@ typedef struct series_t {
 typedef struct results_t {
     uint64_t memory_empty, memory_loaded, memory_first, memory_answered, memory_last; /* bytes */
     int threads_empty, threads_held;
-    series_t answer_cpu; /* us of server CPU an answer, from notify to last byte */
-    series_t cycle_cpu;  /* the same, until all poll again and wait */
-    series_t plain_cpu;  /* us of server CPU a plain request */
-    series_t all_ms;     /* from notify until everybody has the answer */
-    series_t rate;       /* answers a second, meanwhile */
-    double unheld_cpu;   /* us of server CPU a notify that nobody waits for; < 0: not measured */
+    series_t answer_cpu; /* us of server CPU for an answer, from the notify to the last byte */
+    series_t cycle_cpu;  /* the same, until all pages poll again and wait */
+    series_t plain_cpu;  /* us of server CPU for a plain request */
+    series_t all_ms;     /* from the notify until all pages have the answer */
+    series_t rate;       /* answers per second in that time */
+    double unheld_cpu;   /* us of server CPU for a notify of an interest that no page holds; < 0: not measured */
     double own_share;    /* of the machine, used by this program while answers come */
     double own_cpu, own_wall;
     control_status_t before, after;
@@ -73,7 +73,7 @@ static double median(series_t *series)
     return gauge_rank(series->value, series->count, 0.5);
 }
 
-/* Every thread has worked before memory is compared: what a server needs without any page is no poll's cost. */
+/* Uses every thread before memory is compared: what a server needs without pages is not the cost of a poll. */
 static void warm_up(void)
 {
     control_status_t status;
@@ -95,7 +95,7 @@ static void hold_all(void)
     control_status(&results.before);
 }
 
-/* One after the other: the next notify is sent when the server has answered the last one. */
+/* Sequentially: the next notify is sent when the server has answered the last one. */
 static void notify_each(void)
 {
     for (int i = 0; i < pages.count; i++) {
@@ -104,7 +104,7 @@ static void notify_each(void)
     }
 }
 
-/* Everybody gets one answer; `round` 0 is also where memory after an answer is taken. */
+/* All pages get one answer. After round 0, memory is measured. */
 static void round_of_all(int round)
 {
     uint64_t cpu = gauge_cpu(&gauge), own = gauge_own_cpu(), start = wire_now(), cpu_answered;
@@ -136,7 +136,7 @@ static void round_of_all(int round)
     }
 }
 
-/* One page of many is notified, gets its answer, polls again; the stride visits pages of every child and place. */
+/* Notifies one page of many, which gets its answer and polls again. The stride reaches pages of every child. */
 static void round_of_one(int round)
 {
     uint64_t own = gauge_own_cpu(), start = wire_now();

@@ -36,7 +36,7 @@ typedef struct bench_t {
 extern const vault_feed_t vault_feed;
 
 static _Atomic apr_uint64_t notified; /* atomic: by the thread of the tailer */
-static _Atomic int begun;              /* likewise */
+static _Atomic int begun;             /* atomic: set by the thread of the tailer */
 
 /* ------------------------------------------------------------------ a host, without pages */
 
@@ -124,7 +124,7 @@ static const vault_host_t host = {
 
 /* ------------------------------------------------------------------ calls */
 
-/* It must go well. Takes `args`. */
+/* The call must succeed. Releases `args`. */
 static void ask(bench_t *b, const char *method, json_t *args)
 {
     const vault_feed_method_t *m = vault_feed.methods;
@@ -175,7 +175,7 @@ static void print_row(bench_t *b, int subscribers)
                       "The kettle is on: who wants tea?"));
         ms[i] = (double)(apr_time_now() - begin) / 1000;
     }
-    /* Posts that the tailer reads together are told together. */
+    /* Posts that the tailer reads together cause one notify. */
     if (notified < (apr_uint64_t)subscribers) {
         fprintf(stderr, "messages-bench: %d posts to %d subscribers notified %lu times\n", POSTS, subscribers,
                 (unsigned long)notified);

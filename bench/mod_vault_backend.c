@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mod_vault_backend: a backend that can do only so much at once, and gets slower for everybody when it is asked for more, as
- * a database does whose rows no longer fit into memory. It burns no CPU, so that many of them can be had on a small machine.
+ * mod_vault_backend: a backend with limited capacity, which gets slower for all requests under overload, like a
+ * database whose rows no longer fit into memory. It uses no CPU time, so that a small machine can run many
+ * requests.
  *
  *   SetHandler vault-bench-backend
  *
- * A request is 40 ms of work. Up to 8 at once are each worked on at full speed: 200 requests a second are what it can do. With n
- * of them, n above 8, each goes on at (8/n)^2 of it, so that all together get 8/n of the work done. It notices no client that has
- * given up.
+ * A request is 40 ms of work. Up to 8 requests at a time run at full speed, which is 200 requests per second.
+ * With n > 8 requests, each runs at (8/n)^2 of that speed, so that all together get 8/n of the work done. It
+ * does not detect clients that have given up.
  */
 #include "httpd.h"
 #include "http_config.h"
@@ -22,7 +23,8 @@
 #define BEST_AT 8
 #define STEP_US 2000
 
-/* In memory that the children share. A child that is killed takes its requests along, which is why nobody kills one here. */
+/* In memory shared by the children. A killed child would leave its requests counted, so no child is killed
+ * here. */
 static apr_uint32_t *at_once; /* atomic */
 
 static double speed(apr_uint32_t n)

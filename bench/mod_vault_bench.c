@@ -27,7 +27,7 @@ static APR_OPTIONAL_FN_TYPE(vault_page_get) * page_get;
 static APR_OPTIONAL_FN_TYPE(vault_page_set) * page_set;
 static APR_OPTIONAL_FN_TYPE(vault_create_interest) * create_interest;
 
-/* The name in "interest=NAME", or NULL if it is not made of letters, digits and "-". */
+/* The name in "interest=NAME"; NULL if it has other characters than letters, digits and "-". */
 static const char *interest_of(const request_rec *r)
 {
     static const char key[] = "interest=";
@@ -58,7 +58,7 @@ static int show_page(request_rec *r, const char *interest)
     return OK;
 }
 
-/* Interest first, then the data: the data is that the page has asked before. */
+/* Interest first, then the data: here, the data is that the page has polled before. */
 static int run_method(request_rec *r, const char *interest)
 {
     if (!create_interest(r, interest, apr_pstrcat(r->pool, "bench/", interest, NULL))) {

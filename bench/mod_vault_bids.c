@@ -42,14 +42,14 @@ static APR_OPTIONAL_FN_TYPE(vault_notify) * notify;
 static APR_OPTIONAL_FN_TYPE(vault_feed_call) * feed_call;
 static APR_OPTIONAL_FN_TYPE(vault_render) * render;
 
-/* What is in a query string, as far as it is ours. */
+/* The parameters of the query string. */
 typedef struct wish_t {
     apr_int64_t item;
     apr_int64_t after;
     apr_int64_t amount;
 } wish_t;
 
-/* One way: what is new for this page, or everything when `first`; *answer stays NULL when nothing is. */
+/* One way: the new rows for this page, or all rows if `first`; *answer stays NULL if there are none. */
 typedef struct way_t {
     const char *name;
     int is_live; /* the page polls /bids/news as a method */
@@ -71,7 +71,7 @@ static const char *item_interest(request_rec *r, const wish_t *wish)
     return apr_psprintf(r->pool, "item-%" APR_INT64_T_FMT, wish->item);
 }
 
-/* Interest first, then the data, then the place: see vault.h. */
+/* Interest, then data, then cursor: see vault.h. */
 static apr_status_t look_by_hand(request_rec *r, const wish_t *wish, int first, json_t **answer)
 {
     const char *place;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file notifier-bench.c
- * How many calls a second the notifier takes on one core, in memory, without httpd around it.
+ * The number of calls per second of the notifier on one core, in memory, without httpd.
  *
- * Each row is called for a fifth of a second five times; the median of the five is printed, with the least and the most, in millions
- * a second; an argument is another length than a fifth of a second. The tables are those of a large site: 40,000 interests held, 32 slots.
+ * Each row runs five times for a fifth of a second; the median is printed with the minimum and the maximum, in
+ * millions per second. An argument sets another time. The tables are those of a large site: 40,000 interests
+ * held, 32 slots.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include "notify/slot.h"
 
 #define HELD 40000
-#define NAMES 4096 /* of each kind, used in turn; a power of two */
+#define NAMES 4096 /* of each kind, used cyclically; a power of two */
 #define SLOTS 32
 #define ROUNDS 5
 #define BATCH 1000
@@ -30,7 +31,7 @@ typedef struct bench_t {
     vault_interest_t interests[NAMES];
     const char *unheld[NAMES];
     unsigned slots[SLOTS];
-    unsigned at; /* the next of the names */
+    unsigned at; /* the index of the next name */
 } bench_t;
 
 typedef void (*call_fn)(bench_t *b, unsigned i);
@@ -72,7 +73,7 @@ static void arm(bench_t *b, unsigned i)
     vault_interest_arm(b->notifier, b->interests[i], b->slots[0]);
 }
 
-/* What a child does when it is rung. Every 256 notifies, so that the queue never is full. */
+/* What a child does when its descriptor is written. Every 256 notifies, so that the queue never overflows. */
 static void drain(bench_t *b, unsigned s)
 {
     vault_interest_t list[VAULT_SLOT_QUEUE];
@@ -93,7 +94,7 @@ static void arm_and_notify(bench_t *b, unsigned i)
     }
 }
 
-/* As a lone notify is: the child is rung each time. */
+/* As for a single notify: the descriptor is written each time. */
 static void arm_notify_and_drain(bench_t *b, unsigned i)
 {
     arm(b, i);
@@ -139,7 +140,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* @return millions of calls a second */
+/* @return millions of calls per second */
 static double measure(bench_t *b, call_fn call)
 {
     double begin = seconds(), end;
@@ -164,7 +165,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* @return 1 the row has a target and missed it */
+/* @return 1: the row has a target and missed it */
 static int print_row(bench_t *b, unsigned row)
 {
     double rates[ROUNDS];
@@ -186,7 +187,7 @@ static int print_row(bench_t *b, unsigned row)
 
 /* -------------------------------------------------------------------- set up */
 
-/* Hold 40,000 interests, of which NAMES are notified, and claim all slots. */
+/* Holds 40,000 interests, of which NAMES are notified, and claims all slots. */
 static apr_status_t fill(bench_t *b, apr_pool_t *pool)
 {
     apr_status_t rv = APR_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers on the command line of the programs that put load on a server. */
+/* Numeric options of the load programs. */
 #include "option.h"
 
 #include <stdlib.h>

@@ -85,7 +85,7 @@ static void keep_sample(const page_t *page)
     all->latency[all->samples++] = (double)(wire_now() - (page->since != 0 ? page->since : all->since)) / 1e6;
 }
 
-/* The poll has ended that waited when all were to end. */
+/* A poll that waited when pages_expect_ends() was called has ended. */
 static void note_end(page_t *page, int *how)
 {
     if (page->held) {
@@ -133,7 +133,7 @@ static void got_other(page_t *page, int status)
     }
 }
 
-/* As a browser does: what it asks next it asks on another connection. */
+/* As a browser does: the next request uses another connection. */
 static void leave_if_told(page_t *page, const char *head)
 {
     if (strcasestr(head, "\nConnection: close") != NULL) {
@@ -205,7 +205,7 @@ static void piece(wire_conn_t *conn, const char *bytes, size_t length)
 
 /* ----------------------------------------------------------- acknowledgements */
 
-/* On connections beside the streams, as a browser's second one. */
+/* Connections for acknowledgements, as a browser has a second one beside a stream. */
 static wire_conn_t tellers[TELLERS];
 static int next_told;
 

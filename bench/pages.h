@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file pages.h
- * N loaded pages that poll, as browsers would: each has its connection, page id and seq, and acknowledges what it got.
+ * N loaded pages that poll as browsers do: each has a connection, a page id and a seq, and acknowledges its
+ * answers.
  *
- * An answer is *expected* from the moment its interest is notified; what else comes is counted, not measured.
+ * An answer is *expected* from the moment when its interest is notified; other answers are counted but not
+ * measured.
  */
 #ifndef VAULT_BENCH_PAGES_H
 #define VAULT_BENCH_PAGES_H
@@ -17,10 +19,10 @@
 
 typedef enum page_state_t {
     PAGE_NEW,     /* not loaded yet */
-    PAGE_LOADING, /* the page was asked for */
-    PAGE_READY,   /* loaded, or answered: does not poll */
+    PAGE_LOADING, /* the page was requested */
+    PAGE_READY,   /* loaded or answered, not polling */
     PAGE_POLLING,
-    PAGE_DEAD /* a poll was answered by neither 200 nor 204 */
+    PAGE_DEAD /* a poll was answered by another status than 200 or 204 */
 } page_state_t;
 
 typedef struct page_t {
@@ -30,66 +32,67 @@ typedef struct page_t {
     int number;
     unsigned char state;
     unsigned char expected;
-    unsigned char told; /* of a stream: has got an event and not acknowledged it */
-    unsigned char held; /* its poll waited when pages_expect_ends() was called, and has not ended since */
+    unsigned char told; /* of a stream: it has received an event and not acknowledged it */
+    unsigned char held; /* its poll was waiting when pages_expect_ends() was called, and has not ended since */
     events_t events;
     char id[CLIENT_ID_SIZE];
 } page_t;
 
-/* How the polls end that wait when the server restarts. */
+/* How waiting polls end when the server restarts. */
 typedef struct pages_ends_t {
     uint64_t since;
-    int left;                       /* have not ended yet */
+    int left;                       /* not ended yet */
     int none, news, error, unasked; /* by 204, by 200, by another status; closed without an answer */
-    double *ms;                     /* from `since`, each */
+    double *ms;                     /* from `since`, for each */
     size_t count;
 } pages_ends_t;
 
 typedef struct pages_t {
     page_t *list;
     int count;
-    const char *path;     /* of the page; "%s" in it stands for the interest */
-    const char *interest; /* the interest of all, or with `own` the beginning of each page's own */
+    const char *path;     /* of the page; "%s" in it is replaced by the interest */
+    const char *interest; /* the interest of all pages or, with `own`, the prefix of each page's own */
     int own;
     int apart; /* load the page on a connection of its own, and poll on a new one */
-    int eager; /* poll again as soon as an answer has come, as a browser does */
+    int eager; /* poll again as soon as an answer has arrived, as a browser does */
     int streams; /* ask for streams of events, and acknowledge each event on another connection, as a browser does that is told seldom */
 
     uint64_t since;
-    int expected;    /* pages whose answer has not come yet */
-    int next;        /* first page that is not loaded or loading */
-    double *latency; /* milliseconds from notify to last byte, a sample an expected answer */
+    int expected;    /* pages whose answer is still expected */
+    int next;        /* the first page that is not loaded or loading */
+    double *latency; /* milliseconds from the notify to the last byte, for each expected answer */
     size_t samples, room;
 
     int dead;
     int missed;     /* expected, but no 200 came in time */
-    int unexpected; /* a 200 that no notify of ours explains */
+    int unexpected; /* 200 without a notify by this program */
     int no_news;    /* 204 */
-    int reopened;   /* polls sent again because the server closed the connection without an answer */
+    int reopened;   /* polls sent again because the server has closed the connection without an answer */
     int other[600]; /* other answers by status */
     pages_ends_t ends;
 } pages_t;
 
-/** Load all pages, at most 16 at a time. The connection stays open, unless `apart`. */
+/** Load all pages, at most 16 at a time. Connections stay open, unless `apart`. */
 void pages_load(pages_t *pages);
 
-/** Let every page that is ready poll. `paced`: a few at a time, so that never all threads of the server are busy. Streams go on by themselves:
- * the events of all that got one are acknowledged, and the acknowledgements awaited. */
+/** Let every ready page poll. `paced`: a few at a time, so that the server always has free threads. Streams
+ * continue by themselves: this acknowledges the events of all pages that received one, and waits for the
+ * responses. */
 void pages_poll(pages_t *pages, int paced);
 
-/** Wait until the server says that every living page waits. Dies after 30 s. */
+/** Wait until the server reports that every living page waits. Exits after 30 s. */
 void pages_await_waiting(pages_t *pages);
 
-/** Expect an answer of page `number`, or of all (-1), and notify. */
+/** Expect an answer of page `number`, or of all pages (-1), and notify. */
 void pages_notify(pages_t *pages, int number);
 
-/** Wait until every expected answer has come; those that have not within 10 s are counted as missed. */
+/** Wait until every expected answer has arrived; those missing after 10 s are counted as missed. */
 void pages_await_answers(pages_t *pages);
 
-/** From now on count how the polls end that wait, into `pages->ends`. What ended polls again at once. */
+/** From now on, count in `pages->ends` how the waiting polls end. Pages whose poll has ended poll again at once. */
 void pages_expect_ends(pages_t *pages);
 
-/** Room for `samples` more latencies. */
+/** Make room for `samples` more latencies. */
 void pages_reserve(pages_t *pages, size_t samples);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file plan.h
- * What a stress run does, and when: drawn from a seed before it begins, so that the same seed and options do the same again.
+ * The acts of a stress run and their times, drawn from a seed before it begins, so that the same seed and
+ * options repeat the same run.
  */
 #ifndef VAULT_BENCH_PLAN_H
 #define VAULT_BENCH_PLAN_H
@@ -39,22 +40,23 @@ typedef enum plan_kind_t { PLAN_KINDS(PLAN_ENUM) PLAN_KIND_COUNT } plan_kind_t;
 typedef struct plan_act_t {
     uint64_t at; /* ns from the beginning */
     plan_kind_t kind;
-    unsigned which; /* page, key, child …, to be reduced to how many there are */
-    unsigned how;   /* for how long, in which way */
+    unsigned which; /* page, key, child …, to be reduced modulo their number */
+    unsigned how;   /* a duration or a variant */
 } plan_act_t;
 
 typedef struct plan_t {
     plan_act_t *acts;
     int count;
-    uint64_t digest; /* of all acts: two runs with the same one have done the same */
+    uint64_t digest; /* of all acts: runs with the same digest have done the same */
 } plan_t;
 
-/** Draw what happens in `seconds`, `rates` being acts a second of each class. Nothing is freed: a program has one plan. */
+/** Draw the acts of `seconds`; `rates` are acts per second of each class. Memory is never freed: a program has
+ * one plan. */
 void plan_draw(plan_t *plan, uint64_t seed, double seconds, const double rates[PLAN_CLASSES]);
 
 const char *plan_name(plan_kind_t kind);
 
-/** Print the plan, an act a line. */
+/** Print the plan, one line for each act. */
 void plan_print(const plan_t *plan);
 
 #endif

@@ -19,17 +19,17 @@
 #define STRANGE_PRINTED 20
 
 typedef enum life_t {
-    AWAY,    /* loads when it is due */
-    LOADING, /* the page was asked for */
+    AWAY,    /* will load the page when it is due */
+    LOADING, /* the page was requested */
     POLLING,
-    RESTING /* polls when it is due */
+    RESTING /* will poll when it is due */
 } life_t;
 
-/* What a line carries whose answer is none of the page's business. */
+/* A request on a connection whose answer does not affect the page. */
 typedef enum aside_t {
-    OVERTAKEN, /* a poll that was given up: anything a poll may be told */
+    OVERTAKEN, /* a poll that was superseded: any answer to a poll is right */
     ACKNOWLEDGED,
-    STRANGER /* polls that are none of ours: 410 */
+    STRANGER /* polls for pages that do not exist: 410 */
 } aside_t;
 
 typedef struct reader_t reader_t;
@@ -42,13 +42,13 @@ typedef struct line_t {
 
 struct reader_t {
     line_t line[2];
-    int counts; /* which line's answers are the page's */
+    int counts; /* the connection whose answers count for the page */
     life_t life;
     uint64_t due;      /* AWAY, RESTING */
-    uint64_t reads_at; /* it does not read before; 0: it does */
+    uint64_t reads_at; /* it does not read until then; 0: it reads */
     uint64_t seq;
     int lose;  /* the next answer is lost */
-    int bound; /* the server knows the tab */
+    int bound; /* the server knows the tab's nonce */
     shown_t shown;
     char id[CLIENT_ID_SIZE];
     char tab[33];
@@ -90,7 +90,7 @@ static void send_get(line_t *line, const char *path)
     wire_send(&line->wire, request, (size_t)length);
 }
 
-/* `percent`: how a percent sign of the URL is written where it stands. */
+/* @param percent  how a percent sign is written in this part of the URL */
 static int put_method(char *path, size_t size, int thing, int group, const char *percent, const char *amp)
 {
     if (site_is_table(site, thing)) {

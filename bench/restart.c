@@ -17,14 +17,15 @@ typedef struct results_t {
     size_t rounds;
     double ended_median[ROUNDS_MAX], ended_last[ROUNDS_MAX]; /* ms from the signal until a poll has its answer */
     double gone[ROUNDS_MAX];                                 /* until the last old child has ended */
-    double waiting[ROUNDS_MAX];                              /* until all wait again */
-    double told[ROUNDS_MAX];                                 /* from the notify then until all have it */
+    double waiting[ROUNDS_MAX];                              /* until all pages wait again */
+    double told[ROUNDS_MAX];                                 /* from the notify after that until all pages have it */
     int none, news, error, unasked, never;                   /* how polls ended, over all rounds */
 } results_t;
 
 static results_t results;
 
-/* A process that has ended stays until its parent asks for it, in httpd's case once a second: it has no threads left then. */
+/* An ended process remains until its parent collects it, which httpd does once a second; it has no threads
+ * then. */
 static int has_ended(pid_t pid)
 {
     char path[64], text[512], *bracket;
@@ -53,7 +54,7 @@ static int any_lives(const gauge_t *old)
     return 0;
 }
 
-/* The polls end, poll again, and the old children go: all at once, so one loop looks at it all. */
+/* Polls end, pages poll again, and old children end at the same time, so one loop observes all of that. */
 static void await_ends(pages_t *pages, const gauge_t *old, size_t round)
 {
     uint64_t limit = pages->ends.since + PATIENCE, now = 0;
@@ -72,7 +73,7 @@ static void await_ends(pages_t *pages, const gauge_t *old, size_t round)
     }
 }
 
-/* Until the parent has started as many as before, of which none is an old one. */
+/* Waits until the parent has started as many children as before, none of them an old one. */
 static void await_children(gauge_t *gauge)
 {
     uint64_t limit = wire_now() + PATIENCE;
@@ -115,7 +116,7 @@ static void restart(pages_t *pages, gauge_t *gauge, size_t round)
     }
     await_ends(pages, gauge, round);
     count_ends(&pages->ends, round);
-    pages_poll(pages, 0); /* who got news meanwhile */
+    pages_poll(pages, 0); /* pages that were answered meanwhile */
     pages_await_waiting(pages);
     results.waiting[round] = (double)(wire_now() - pages->ends.since) / MS;
     await_children(gauge);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file vaultctl.h
- * The command-line program: what its files share.
+ * Shared by the files of the command-line program.
  *
- * vaultctl.c  the commands
- * options.c   the options, one row each
- * output.c    prints everything, cleaned
- * handle.c    libcurl, set up as the options say
- * http.c      asks the server
- * visit.c     loads any URL, as a browser does
- * html.c      finds the script of a page in its HTML
- * status.c    status, top
- * notify.c    notify
- * pages.c     pages: the list, and one page
- * monitor.c   monitor
- * check.c     check
- * doctor.c    doctor: the page
- * doctor_poll.c  doctor: its script, its polls, and the server behind them
- * conf.c      the parameters of a VaultFeed line
- * watch.c     watch, unwatch, watched
+ *  vaultctl.c  the commands
+ *  options.c   the options, one row each
+ *  output.c    all output, cleaned
+ *  handle.c    a libcurl handle with the options
+ *  http.c      requests to the server
+ *  visit.c     loads any URL as a browser does
+ *  html.c      finds the script of a page in its HTML
+ *  status.c    status, top
+ *  notify.c    notify
+ *  pages.c     pages: the list, and one page
+ *  monitor.c   monitor
+ *  check.c     check
+ *  doctor.c    doctor: the page
+ *  doctor_poll.c  doctor: its script, its polls, and the server that answers them
+ *  conf.c      the parameters of a VaultFeed line
+ *  watch.c     watch, unwatch, watched
  */
 #ifndef VAULTCTL_H
 #define VAULTCTL_H
@@ -28,50 +28,51 @@
 #include "apr_pools.h"
 #include "apr_tables.h"
 
-/** What the program exits with. */
+/** The exit status. */
 enum {
     VAULTCTL_DONE = 0,
-    VAULTCTL_FAILED = 1, /**< the answer is no: something is wrong, the database refused, somebody did not say yes */
+    /**< the answer is no: something is wrong, the database has refused, the user has not confirmed */
+    VAULTCTL_FAILED = 1,
     VAULTCTL_USAGE = 2,  /**< the command was not understood */
-    VAULTCTL_TROUBLE = 2 /**< or the server could not be asked */
+    VAULTCTL_TROUBLE = 2 /**< or the server could not be reached */
 };
 
-/** How long an answer may take, in seconds, unless --max-time says otherwise. */
+/** The timeout of a request in seconds, unless --max-time sets another. */
 #define VAULTCTL_TIMEOUT 10
 
-/** Options come in groups; a command takes some of these. */
+/** Groups of options; each command takes some of them. */
 enum {
-    VAULTCTL_OF_SERVER = 1 << 0,   /**< where it is and who asks */
-    VAULTCTL_OF_DATABASE = 1 << 1, /**< which, and whether to ask before */
+    VAULTCTL_OF_SERVER = 1 << 0,   /**< its URL, and the login */
+    VAULTCTL_OF_DATABASE = 1 << 1, /**< which one, and whether to ask for confirmation */
     VAULTCTL_OF_JSON = 1 << 2,
-    VAULTCTL_OF_PAGES = 1 << 3, /**< which pages */
+    VAULTCTL_OF_PAGES = 1 << 3, /**< a filter for pages */
     VAULTCTL_OF_MONITOR = 1 << 4,
     VAULTCTL_OF_TOP = 1 << 5,
     VAULTCTL_OF_ALL = 1 << 6
 };
 
 typedef struct vaultctl_options_t {
-    /* of the server */
+    /* about the server */
     const char *url;             /**< --url, VAULTCTL_URL or the default; ends with a slash */
-    int unsaid;                  /**< nobody has said where the server is: url is the default */
-    const char *user;            /**< NAME:PASSWORD; NULL: nobody in particular */
+    int unsaid;                  /**< 1: url is the default, since no other was given */
+    const char *user;            /**< NAME:PASSWORD; NULL: none */
     const char *netrc_file;      /**< NULL: ~/.netrc, if netrc */
     const char *cacert;          /**< NULL: those of the system */
     apr_array_header_t *headers; /**< of const char * */
     int netrc;
     int insecure;
-    int timeout; /**< seconds */
-    /* of the output and of single commands */
+    int timeout; /**< in seconds */
+    /* about the output, and of single commands */
     int json;
     int top;              /**< status: live */
-    int count;            /**< lines, or screens; 0: no end */
+    int count;            /**< lines or screens; 0: no limit */
     int delay;            /**< seconds between two screens */
     const char *owner;    /**< NULL: any */
     const char *interest; /**< NULL: any */
-    int waiting;          /**< pages whose poll is here */
-    int idle;             /**< pages whose poll is not */
+    int waiting;          /**< pages whose poll is waiting */
+    int idle;             /**< pages without a waiting poll */
     int quiet;
-    /* of the database */
+    /* about the database */
     const char *file;        /**< -f; NULL: none */
     const char *feed;        /**< -n; NULL: the only one */
     apr_table_t *parameters; /**< key=value words */
@@ -79,22 +80,22 @@ typedef struct vaultctl_options_t {
     int dry_run;
 } vaultctl_options_t;
 
-/** A command. `words` are what stands after the options, `count` of them. @return what to exit with */
+/** A command. `words` are the arguments after the options, `count` of them. @return the exit status */
 typedef int vaultctl_command_fn(const vaultctl_options_t *options, char *const *words, int count, apr_pool_t *pool);
 
-/** Say something on stderr, after the program's name, cleaned as output.h says. @return `status` */
+/** Print a message on stderr, after the name of the program, cleaned as output.h describes. @return `status` */
 int vaultctl_say(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void vaultctl_vsay(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
 
-/** Read the options of these groups.
- * @param words  `count` of them; those that are no options are moved to the front
- * @return how many these are; -1: said what is wrong; -2: --help was asked for */
+/** Parse the options of these groups.
+ * @param words  `count` of them; those that are not options are moved to the front
+ * @return how many these are; -1: the error has been reported; -2: --help was given */
 int vaultctl_options_read(vaultctl_options_t *options, unsigned groups, char **words, int count, apr_pool_t *pool);
 
 /** Print the options of these groups, a line each. */
 void vaultctl_options_print(unsigned groups);
 
-/** Add the parameters of the VaultFeed line of a configuration file to those of the command line, which count first.
+/** Add the parameters of the VaultFeed line in a configuration file. Those of the command line override them.
  * @return NULL, or a sentence */
 const char *vaultctl_conf_read(vaultctl_options_t *options, apr_pool_t *pool);
 

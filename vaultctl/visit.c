@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libcurl's multi interface with one transfer, so that an answer can be waited for and given up. */
+/* Uses libcurl's multi interface with one transfer, so that the program can wait for an answer and give it up. */
 #include "visit.h"
 
 #include <string.h>
@@ -10,9 +10,9 @@
 
 #include "handle.h"
 
-/* Of an answer; the script of a page is mostly in its first kilobytes. */
+/* The longest answer; the script element of a page is usually in its first kilobytes. */
 #define BODY_MAX ((apr_size_t)4 << 20)
-/* Between two looks at the clock, in milliseconds. */
+/* How long one wait in libcurl lasts at most, in milliseconds. */
 #define STEP 100
 
 struct vaultctl_visitor_t {
@@ -21,9 +21,9 @@ struct vaultctl_visitor_t {
     const char *user; /* NULL: none */
     CURL *curl;
     CURLM *multi;
-    struct curl_slist *headers; /* of the request under way */
+    struct curl_slist *headers; /* of the current request */
     vaultctl_body_t body;
-    CURLcode result; /* once it has ended */
+    CURLcode result; /* set when it has ended */
     int ended;
     char why[CURL_ERROR_SIZE];
 };
@@ -60,7 +60,7 @@ static const char *take_url(CURLU *url, apr_pool_t *pool)
     return copy;
 }
 
-/* Of `link`, seen from `base`; of `base` if `link` is NULL. */
+/* `link` relative to `base`; `base` itself if `link` is NULL. */
 static const char *resolve(const char *base, const char *link, int *login, apr_pool_t *pool)
 {
     CURLU *url = curl_url();
@@ -84,7 +84,7 @@ const char *vaultctl_url_resolve(const char *base, const char *link, apr_pool_t 
     return resolve(base, link, &login, pool);
 }
 
-/* SCHEME://HOST:PORT, in lower case; NULL: of no URL */
+/* SCHEME://HOST:PORT in lower case; NULL: not a URL */
 static const char *origin_of(const char *text, int with_port, apr_pool_t *pool)
 {
     CURLU *url = curl_url();
@@ -180,7 +180,7 @@ static void add_header(vaultctl_visitor_t *v, const char *name, const char *valu
     v->headers = curl_slist_append(v->headers, apr_pstrcat(pool, name, ": ", value, NULL));
 }
 
-/* The host that the page is known by: that of --header "Host: …", if there is one. */
+/* The origin of the page: with the host of --header "Host: …" if that was given. */
 static const char *origin_of_page(const vaultctl_visitor_t *v, const char *url, apr_pool_t *pool)
 {
     for (int i = 0; vaultctl_visitor_knows(v, url) && i < v->options->headers->nelts; i++) {
@@ -194,7 +194,7 @@ static const char *origin_of_page(const vaultctl_visitor_t *v, const char *url, 
     return origin_of(url, 0, pool);
 }
 
-/* Browsers say Sec-Fetch-Site over TLS, and to localhost. */
+/* Browsers send Sec-Fetch-Site over TLS and to localhost. */
 static void add_origin(vaultctl_visitor_t *v, const vaultctl_request_t *request, apr_pool_t *pool)
 {
     if (request->body != NULL) {
@@ -335,7 +335,7 @@ static void read_answer(vaultctl_visitor_t *v, vaultctl_visit_t *visit, apr_pool
     visit->ended = v->ended;
 }
 
-/* An answer that was cut for its length is one, and so is one that broke off behind its header. */
+/* An answer that was cut at the limit counts, and so does one that broke off after its header. */
 static int is_answer(const vaultctl_visitor_t *v, const vaultctl_visit_t *visit)
 {
     return visit->status &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch, unwatch, watched: with the database feed's own code, so that the triggers are written once. */
+/* watch, unwatch, watched: use the database feed's own code, so that the triggers are defined once. */
 #include "vaultctl.h"
 
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void host_log(int level, const char *fmt, ...)
     va_end(args);
 }
 
-/* All that a use without a call needs. */
+/* The functions that the SQL layer needs outside of a call. */
 static const vault_host_t host = {
     .abi = VAULT_FEED_ABI,
     .size = sizeof(vault_host_t),
@@ -55,7 +55,7 @@ static const vault_feed_param_t *find_parameter(const char *name)
     return NULL;
 }
 
-/* Every parameter, given or not. NULL: said what is wrong. */
+/* All parameters, given or default. NULL: the error has been reported. */
 static apr_table_t *complete(const vaultctl_options_t *options, apr_pool_t *pool)
 {
     apr_table_t *all = apr_table_make(pool, 16);
@@ -79,14 +79,14 @@ static apr_table_t *complete(const vaultctl_options_t *options, apr_pool_t *pool
         vaultctl_say(VAULTCTL_USAGE, "which database? database=NAME or -f FILE says it");
         return NULL;
     }
-    /* The script of a configuration file is the feed's business. */
+    /* A script of a configuration file is for the feed, not for this program. */
     if (options->file != NULL) {
         apr_table_set(all, "init", "");
     }
     return all;
 }
 
-/* A relative path is one of the folder that the command is given in. */
+/* Relative paths start at the current folder. */
 static void resolve(apr_table_t *all, const char *name, apr_pool_t *pool)
 {
     const char *value = apr_table_get(all, name);
@@ -144,7 +144,7 @@ static void close_database(sql_database_t *db, sql_call_t *c)
 
 /* ------------------------------------------------------------ watch, unwatch */
 
-/* Find the table, and see whether it can be watched. */
+/* Finds the table, and checks that it can be watched. */
 static int find_table(sql_call_t *c, const char *name)
 {
     if (strncmp(name, "vault_", 6) == 0) {
@@ -167,7 +167,7 @@ static int not_watched(const char *name)
     return vaultctl_say(VAULTCTL_FAILED, "%s: the table is not watched", name);
 }
 
-/* A table that was dropped, renamed, or has lost its key is still to be forgotten: of that no more than its name is needed. */
+/* A table that was dropped or renamed, or has lost its key, can still be unwatched by its name. */
 static int find_watched(sql_call_t *c, const char *name)
 {
     sql_table_t *table = apr_pcalloc(c->pool, sizeof(*table));
@@ -185,7 +185,7 @@ static int find_watched(sql_call_t *c, const char *name)
     if (log_dialect_is_watched(c, &has) != APR_SUCCESS) {
         return VAULTCTL_FAILED;
     }
-    /* One that is there may have triggers all the same, of an unwatch on MariaDB that did not come to its end. */
+    /* A table that is not watched may still have triggers, if an unwatch on MariaDB did not finish. */
     if (!has && sql_catalogue_has(c, name, &has) != APR_SUCCESS) {
         return VAULTCTL_FAILED;
     }

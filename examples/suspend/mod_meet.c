@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rendezvous by URL: a GET waits, without a thread, until somebody POSTs to the same URL.
+/* A rendezvous by URL: a GET waits, without a thread, until another client POSTs to the same URL.
  *
  *     <Location "/meet/">
  *         SetHandler meet
  *     </Location>
  *
- *     GET /meet/anna       waits; 200 and what was posted; 204 when nobody came in time: ask again; 503 when too many wait
- *     POST /meet/anna      gives its body (at most 1 KB) to all that wait there; 200 and how many that were
- *     DELETE /meet/anna    sends away all that wait there: 200, empty
+ *     GET /meet/anna       waits; 200 with what was posted; 204 when the time is up: ask again; 503 when too many wait
+ *     POST /meet/anna      gives its body (at most 1 KB) to all that wait there; 200 with their number
+ *     DELETE /meet/anna    ends the wait of all that wait there: 200, empty
  *
- * POST and DELETE are for pages of this site, and for programs that are no browser: 403 for pages of other sites.
+ * POST and DELETE are for pages of this site, and for programs that are not browsers: 403 for pages of other
+ * sites.
  *
- * Who meets has to be in the same child of httpd: a site that uses this as it is has one (ServerLimit 1, and as many threads as it
- * needs). docs/suspending.md of mod_vault goes through it line by line.
+ * Clients that meet must be in the same child of httpd, so a site that uses this module unchanged has one
+ * (ServerLimit 1, and as many threads as it needs). docs/suspending.md of mod_vault explains the code line by
+ * line.
  */
 #include "httpd.h"
 #include "http_config.h"
@@ -30,7 +32,7 @@
 
 extern module AP_MODULE_DECLARE_DATA meet_module;
 
-/* A request that waits. In its pool; in the list until it goes on, or is gone. */
+/* A waiting request. In its pool; in the list until it continues or ends. */
 typedef struct waiting_t {
     request_rec *r;
     apr_size_t length; /* lock */
@@ -61,7 +63,7 @@ static void enter(waiting_t *w)
     apr_thread_mutex_unlock(lock);
 }
 
-/* Once more does nothing. */
+/* A second call does nothing. */
 static void leave(waiting_t *w)
 {
     apr_thread_mutex_lock(lock);
@@ -75,7 +77,7 @@ static void leave(waiting_t *w)
     apr_thread_mutex_unlock(lock);
 }
 
-/* It ends, by whatever way: from here on nobody may find it. */
+/* The request ends in any way: from here on it must not be found in the list. */
 static void completed(request_rec *r)
 {
     waiting_t *w = ap_get_module_config(r->request_config, &meet_module);
@@ -93,7 +95,7 @@ static int begin_to_wait(request_rec *r)
     waiting_t *w;
 
     if (rv == APR_TIMEUP) {
-        return HTTP_NO_CONTENT; /* this child ends: as if nobody had come */
+        return HTTP_NO_CONTENT; /* this child ends: answer as at a time-out */
     }
     if (rv != APR_SUCCESS) {
         return HTTP_SERVICE_UNAVAILABLE; /* if too many wait, Retry-After has been set */
@@ -101,8 +103,8 @@ static int begin_to_wait(request_rec *r)
     w = apr_pcalloc(r->pool, sizeof(*w));
     w->r = r;
     ap_set_module_config(r->request_config, &meet_module, w);
-    enter(
-        w); /* suspended first, then found: a resume may come at once, and takes effect when this handler has returned */
+    /* Suspend first, then enter the list: a resume may come at once, and takes effect when this handler has returned. */
+    enter(w);
     return SUSPENDED;
 }
 
@@ -119,7 +121,7 @@ static int go_on(request_rec *r, waiting_t *w)
 
 /* ---------------------------------------------------------------- POST, DELETE */
 
-/* Whoever is in the list is there, since completed() waits for the lock. */
+/* Requests in the list exist, since completed() waits for the lock. */
 static int meet(const request_rec *r, const char *value, apr_size_t length)
 {
     waiting_t *w;

@@ -242,7 +242,7 @@ static void keep_delay(uint64_t sent)
 static void show(user_t *user, int bid)
 {
     if (bid >= bid_count || bids[bid].item != user->item) {
-        wire_die("the page of item %d was told of a bid that nobody made for it", user->item);
+        wire_die("the page of item %d was told of a bid that no user has made for it", user->item);
     }
     if (user->shown[bid]++ > 0) {
         all->doubled++;

@@ -21,7 +21,7 @@ typedef struct gauge_t {
 /** Find the processes of the server whose parent process is `parent`. Called once they have all started. */
 void gauge_open(gauge_t *gauge, pid_t parent);
 
-/** Likewise of a server that may be one process alone, and start and end others as it likes: that of a database. */
+/** The same for the server of a database, which may be a single process, and may start and end others at any time. */
 void gauge_open_any(gauge_t *gauge, pid_t parent);
 
 /** Whether the processes are still the same ones: a child that died took its CPU time along. */

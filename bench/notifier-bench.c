@@ -120,7 +120,7 @@ static const struct {
     call_fn call;
     double target; /* M/s; 0: none was set */
 } rows[] = {
-    {"notify, nobody holds the name", notify_unheld, 5},
+    {"notify, no page holds the name", notify_unheld, 5},
     {"notify, held, no child waits", notify_held, 0},
     {"create + remove (hold + release, new)", make_and_remove, 1},
     {"hold + release of one that others hold", hold_and_release, 0},

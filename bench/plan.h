@@ -11,7 +11,7 @@
 
 /* Name, the class whose rate it shares in, its share, and what it is. */
 #define PLAN_KINDS(KIND)                                                                                               \
-    KIND(WRITE, WRITES, 60, "a number of somebody's own grows, and its interest is notified")                          \
+    KIND(WRITE, WRITES, 60, "a page's own number grows, and its interest is notified")                                 \
     KIND(WRITE_SHARED, WRITES, 25, "the same for one that many pages show")                                            \
     KIND(SAVE, WRITES, 10, "a row is saved by the database feed")                                                      \
     KIND(NOTIFY, WRITES, 5, "an interest is notified although nothing happened")                                       \
@@ -25,7 +25,7 @@
     KIND(GUESS, PAGES, 4, "a poll for a page that is not")                                                             \
     KIND(SLOW, PAGES, 6, "the page does not read for a while")                                                         \
     KIND(SET, PAGES, 4, "a page property is written from outside")                                                     \
-    KIND(VANISH, PAGES, 3, "somebody connects, says half a request, and is gone")                                      \
+    KIND(VANISH, PAGES, 3, "a client connects, sends half a request, and disconnects")                                 \
     KIND(FAIL, PAGES, 1, "a quarter of the methods fail for a while")                                                  \
     KIND(DIE, VIOLENCE, 30, "a child kills itself between a write and its notify")                                     \
     KIND(KILL, VIOLENCE, 30, "a child is killed")                                                                      \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file restart.h
- * Graceful restarts of the server under waiting polls: what the polls get, how long it takes, and that nobody is forgotten.
+ * Graceful restarts of the server under waiting polls: what the polls get, how long it takes, and that no page is forgotten.
  */
 #ifndef VAULT_BENCH_RESTART_H
 #define VAULT_BENCH_RESTART_H

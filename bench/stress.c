@@ -5,7 +5,7 @@
  *
  *   load        every page is loaded and polls
  *   mayhem      the plan: writes, lost answers, hang-ups, strangers, killed children, restarts
- *   settle      nobody writes or kills any more: every page comes to show the truth, by wake-ups alone (polls wait for longer than that)
+ *   settle      no more writes and kills: every page comes to show the truth, by wake-ups alone (polls wait for longer than that)
  *   wake        one restart under all waiting polls, then one write to each thing, each of which must wake its pages
  *   leave       all clients go: no poll waits, no page and no interest is left, the shared memory is as empty as before, and its tables
  *               are sound
@@ -35,7 +35,7 @@
 #define POLL_TIMEOUT 60 /* longer than any patience here */
 #define PAGE_TIMEOUT 300
 #define LOST_WITH_A_CHILD 8192 /* bytes at most, on average; the pages here have small states */
-#define UNPOLLED 62            /* seconds until the server has forgotten a page that nobody has polled */
+#define UNPOLLED 62            /* seconds until the server has removed a page that was never polled */
 
 typedef struct options_t {
     int port, parent;
@@ -230,7 +230,7 @@ static double settle(void)
     return await_truth("settle");
 }
 
-/* Each notify must find its pages, whatever has happened before: nothing else wakes them in time. */
+/* Each notify must reach its pages after any earlier event: nothing else wakes them in time. */
 static double wake(void)
 {
     int things = site_things(&options.site), each = things / WAKES_MAX + 1;

@@ -262,7 +262,7 @@ static void take(wire_conn_t *conn, size_t got)
     wire_answer_t answer;
 
     if (!conn->under_way) {
-        wire_die("%zu bytes that nobody asked for: %.60s", got, buffer);
+        wire_die("%zu bytes that were not requested: %.60s", got, buffer);
     }
     if (conn->piece != NULL) {
         conn->piece(conn, buffer, got);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file writers.h
- * Whoever changes things during a stress run: a few connections, each with a queue of requests. What a writer's child does not answer,
+ * The writers of a stress run: a few connections, each with a queue of requests. What a writer's child does not answer,
  * since it was killed, has happened or not: the truth is asked for at the end.
  */
 #ifndef VAULT_BENCH_WRITERS_H

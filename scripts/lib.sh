@@ -142,7 +142,7 @@ install_packages() (
     apt update && apt install --no-install-recommends "$@"
 )
 
-# Install what need() found missing. Touches nothing, and asks nobody, when all is there.
+# Install the packages that need() found missing. If there are none, does nothing and needs no rights.
 install_missing() {
     [ -n "$missing" ] || return 0
     say "Installing:$missing"

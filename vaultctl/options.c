@@ -64,17 +64,17 @@ void vaultctl_options_print(unsigned groups)
 {
     for (size_t i = 0; i < ROWS; i++) {
         const row_t *row = &rows[i];
-        char words[64], brief[8] = "   ";
+        char words[64], letter[8] = "   ";
 
         if (!(row->groups & groups)) {
             continue;
         }
         if (row->ch < 256) {
-            apr_snprintf(brief, sizeof(brief), "-%c,", row->ch);
+            apr_snprintf(letter, sizeof(letter), "-%c,", row->ch);
         }
         apr_snprintf(words, sizeof(words), "--%s%s%s", row->name, row->argument ? " " : "",
                      row->argument ? row->argument : "");
-        vaultctl_print("  %s %-24s %s\n", brief, words, row->text);
+        vaultctl_print("  %s %-24s %s\n", letter, words, row->text);
     }
 }
 

@@ -32,7 +32,7 @@ typedef struct screen_t {
     const json_t *now, *before; /* before: NULL the first time */
     double seconds;             /* between `before` and `now` */
     int rows;                   /* how many rows may still be printed */
-    int brief;                  /* 1: omit metrics that are zero */
+    int skip_zero;              /* 1: omit metrics that are zero */
 } screen_t;
 
 static json_int_t number(const json_t *object, const char *name)
@@ -73,7 +73,7 @@ static void print_figure(screen_t *s, const char *name)
 {
     json_int_t value = number(s->now, name);
 
-    if ((s->brief && value == 0) || !may_print(s)) {
+    if ((s->skip_zero && value == 0) || !may_print(s)) {
         return;
     }
     if (s->before == NULL || value < number(s->before, name) || value == number(s->before, name)) {
@@ -189,7 +189,7 @@ static const json_t *feed_before(const screen_t *s, const json_t *name)
 static void print_feed(screen_t *s, const json_t *feed)
 {
     const json_t *name = json_object_get(feed, "Name"), *value;
-    screen_t of = {.now = feed, .before = feed_before(s, name), .seconds = s->seconds, .brief = s->brief};
+    screen_t of = {.now = feed, .before = feed_before(s, name), .seconds = s->seconds, .skip_zero = s->skip_zero};
     const char *figure;
 
     s->rows -= 2;
@@ -235,7 +235,7 @@ static int rows_of_output(void)
 
 static void draw(const vaultctl_options_t *options, const json_t *now, const json_t *before, apr_time_t since)
 {
-    screen_t s = {.now = now, .before = before, .rows = rows_of_output(), .brief = isatty(STDOUT_FILENO)};
+    screen_t s = {.now = now, .before = before, .rows = rows_of_output(), .skip_zero = isatty(STDOUT_FILENO)};
     char time[32];
     apr_time_exp_t t;
     apr_size_t length;

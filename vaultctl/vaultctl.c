@@ -36,7 +36,7 @@ static const command_t commands[] = {
     {"doctor", vaultctl_doctor, OF_SERVER | VAULTCTL_OF_JSON, "URL", "is this page live, and what is to be changed?"},
 #ifdef VAULT_DATABASE_FEED
     {"watch", vaultctl_watch, OF_DATABASE, "[parameter=value ...] TABLE ...",
-     "record every change of these tables, whoever makes it"},
+     "record every change of these tables, by any program"},
     {"unwatch", vaultctl_unwatch, OF_DATABASE, "[parameter=value ...] TABLE ...",
      "record them no more, and forget what was recorded"},
     {"watched", vaultctl_watched, OF_DATABASE, "[parameter=value ...]", "list the tables that are watched"},

@@ -15,7 +15,7 @@ sub lines
     seek $file, $from, 0;
     local $/;
     my $text = (readline $file) // '';
-    $text = substr $text, 0, 1 + rindex $text, "\n";    # somebody may be writing the last line
+    $text = substr $text, 0, 1 + rindex $text, "\n";    # another process may be writing the last line
     return (join('', map { "<li>" . s/([&<>])/$html{$1}/gr . "</li>\n" } $text =~ /(.*)\n/g), $from + length $text);
 }
 

@@ -11,7 +11,7 @@ const escape = text => text.replace(/[&<>]/g, c => ({'&': '&amp;', '<': '&lt;', 
 // The lines after the place `from`, as HTML, and the place behind them.
 function lines(from) {
     const bytes = existsSync(LOG) ? readFileSync(LOG) : Buffer.alloc(0);
-    const end = bytes.lastIndexOf('\n') + 1; // somebody may be writing the last line
+    const end = bytes.lastIndexOf('\n') + 1; // another process may be writing the last line
     const rows = bytes.subarray(from, end).toString().split('\n').slice(0, -1);
     return {rows: rows.map(row => `<li>${escape(row)}</li>\n`).join(''), place: end};
 }

@@ -6,7 +6,7 @@
 function lines($from)
 {
     $text = is_file($_SERVER['LOG']) ? file_get_contents($_SERVER['LOG'], false, null, $from) : '';
-    $text = substr($text, 0, (int)strrpos("\n$text", "\n")); // somebody may be writing the last line
+    $text = substr($text, 0, (int)strrpos("\n$text", "\n")); // another process may be writing the last line
     $html = '';
     foreach (array_slice(explode("\n", $text), 0, -1) as $line) {
         $html .= '<li>' . htmlspecialchars($line, ENT_NOQUOTES | ENT_SUBSTITUTE) . "</li>\n";

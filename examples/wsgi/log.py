@@ -17,7 +17,7 @@ def lines(start):
             text = file.read()
     except FileNotFoundError:
         text = b""
-    text = text[:text.rfind(b"\n") + 1]  # somebody may be writing the last line
+    text = text[:text.rfind(b"\n") + 1]  # another process may be writing the last line
     rows = text.decode("utf-8", "replace").split("\n")[:-1]
     return "".join(f"<li>{html.escape(row, quote=False)}</li>\n" for row in rows), start + len(text)
 

@@ -72,7 +72,7 @@ static json_t *interests_json(const vault_state_t *s, apr_pool_t *pool)
     return list;
 }
 
-static json_t *brief(const vault_page_t *page, const vault_page_facts_t *f, apr_pool_t *pool)
+static json_t *summary(const vault_page_t *page, const vault_page_facts_t *f, apr_pool_t *pool)
 {
     apr_time_t now = vault_now();
     char name[VAULT_PAGE_NAME_LEN + 1];
@@ -103,7 +103,7 @@ static int write_page(request_rec *r, const filter_t *filter, const vault_page_t
     char *text = NULL;
 
     if (vault_page_facts(vault_server->pages, page, &facts, pool) == APR_SUCCESS) {
-        json = brief(page, &facts, pool);
+        json = summary(page, &facts, pool);
     }
     if (json && fits(filter, json) && (text = json_dumps(json, JSON_COMPACT))) {
         ap_rvputs(r, first ? "\n" : ",\n", text, NULL);

@@ -92,12 +92,12 @@ apr_status_t vault_slot_claim(vault_notifier_t *n, pid_t pid, unsigned *slot)
     *slot = 0;
     for (s = 1; s <= n->last_slot; s++) {
         vault_slot_t *q = &n->slots[s];
-        apr_int64_t nobody = 0;
+        apr_int64_t none = 0;
         int died;
 
         /* Sequentially consistent, as the read in vault_notifier_all() is: if that misses this slot, arming
          * reads the floor that it has raised. */
-        if (!__atomic_compare_exchange_n(&q->pid, &nobody, (apr_int64_t)pid, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        if (!__atomic_compare_exchange_n(&q->pid, &none, (apr_int64_t)pid, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
             continue;
         }
         /* The descriptor is drained first: a write that comes between the two steps is then extraneous. In the
@@ -310,7 +310,7 @@ static const char *check_queue_locked(vault_notifier_t *n, unsigned slot)
     }
     /* In this order: a child that leaves in order has its slot, and the slot is freed under the lock. */
     return __atomic_load_n(&q->clean, __ATOMIC_SEQ_CST) && !vault_slot_pid(n, slot)
-               ? "a slot that nobody owns is marked as left"
+               ? "a slot without an owner is marked as left"
                : NULL;
 }
 

@@ -102,7 +102,7 @@ const command_rec vault_server_directives[] = {
     AP_INIT_TAKE1("VaultMaxPageInterests", set_number, INFO(PAGE_INTERESTS), RSRC_CONF,
                   "how many interests a page may hold (1 to 1024)"),
     AP_INIT_TAKE1("VaultPageTimeout", set_number, INFO(PAGE_TIMEOUT), RSRC_CONF,
-                  "a page that nobody polls for so many seconds expires"),
+                  "a page without a poll for so many seconds expires"),
     AP_INIT_TAKE1("VaultMaxWaiting", set_number, INFO(MAX_WAITING), RSRC_CONF, "how many polls may wait in one child"),
     AP_INIT_TAKE1("VaultLongPollThreads", set_number, INFO(THREADS), RSRC_CONF,
                   "how many polls may wait in a thread each, in one child"),

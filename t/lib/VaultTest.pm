@@ -304,7 +304,7 @@ sub _listening_sockets
     return map { my @columns = split; $columns[3] eq '0A' ? $columns[9] : () } readline $file;
 }
 
-# Restart gracefully and wait until the new generation, and nobody else, answers. An old child that has not been told yet, as on a busy
+# Restart gracefully and wait until the new generation, and no other child, answers. An old child that has not been told yet, as on a busy
 # machine, takes connections like the new ones: a poll that came to it would be answered without news at once.
 sub graceful_restart
 {
@@ -354,7 +354,7 @@ sub tolerate
     return;
 }
 
-# Lines that somebody should have announced: warnings and worse, children that died of a signal, and whatever did not come
+# Lines that a test should have announced: warnings and worse, children that died of a signal, and whatever did not come
 # through httpd's log (the C library, a sanitizer).
 sub _is_trouble
 {

@@ -139,7 +139,7 @@ static void names_that_could_be_taken_for_ours_are_reserved(void)
         {"X-Vault-Page", 0, "the browser's own"},
         {"Vault-Pages", 0, "another word"},
         {"Vault", 0, "a beginning"},
-        {"Vault-Token", 0, "somebody else's"},
+        {"Vault-Token", 0, "a header of another module"},
         {"Vaultxpage", 0, "a letter is no sign"},
         {"", 0, "nothing"},
     };

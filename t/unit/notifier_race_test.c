@@ -61,7 +61,7 @@ static void jitter(unsigned *seed)
     }
 }
 
-/* Sleep until the interest is drained from the queue. @return 0 nobody came */
+/* Sleep until the interest is drained from the queue. @return 0: it was not */
 static int sleep_until_told(race_t *race)
 {
     vault_interest_t list[VAULT_SLOT_QUEUE];
@@ -240,7 +240,7 @@ static void *announce_for_ever(void *baton)
     return NULL;
 }
 
-/* The interest comes and goes, so that most notifies find nobody. Whatever was announced before a comparison of stamps is in the
+/* The interest comes and goes, so that most notifies find no holder. Whatever was announced before a comparison of stamps is in the
  * data that were read between hold and comparison, or the comparison says that it moved. (The lemma of the protocol.) */
 static void nothing_is_lost_while_an_interest_comes_and_goes(void)
 {
@@ -356,7 +356,7 @@ static void begin_removal(void *baton)
     vault_record_at(race->f->notifier, race->interest)->holders = 0;
 }
 
-/* As a notify that was killed when it had taken the bits and told nobody. */
+/* As a notify that was killed when it had taken the bits and before it told any slot. */
 static void take_the_mask(void *baton)
 {
     race_t *race = baton;

@@ -143,7 +143,7 @@ static void stamps_only_grow(void)
     fixture_end(&f);
 }
 
-/* The notify while nobody held it left no trace, so the number of the new interest must say "may have moved". */
+/* The notify while no page held it left no trace, so the number of the new interest must say "may have moved". */
 static void a_made_again_interest_has_moved(void)
 {
     fixture_t f;

@@ -144,7 +144,7 @@ static void a_full_chain_waits_for_an_acknowledgement(void)
     CU_ASSERT(!is_full(&s));
     stamp = vault_interest_stamp(s.f.notifier, s.ticket.interest);
     CU_ASSERT_EQUAL(acknowledge(&s, 4), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_interest_stamp(s.f.notifier, s.ticket.interest), stamp); /* nobody waits for that */
+    CU_ASSERT_EQUAL(vault_interest_stamp(s.f.notifier, s.ticket.interest), stamp); /* no poll waits for that */
     stream_end(&s);
 }
 
@@ -214,7 +214,7 @@ static void a_client_without_a_number_goes_on_from_the_last_answer(void)
     stream_end(&s);
 }
 
-/* Lost streams leave answers that nobody will ever acknowledge: they make room. */
+/* Lost streams leave answers that no client will acknowledge; they are removed when there is no room. */
 static void answers_of_lost_streams_make_room(void)
 {
     vault_state_t *state;
@@ -314,7 +314,7 @@ static void a_stream_is_woken_to_tell_acks(void)
     stream_end(&s);
 }
 
-/* Whoever has the second answer has the first. */
+/* A browser that has the second answer has the first. */
 static void a_round_from_a_tip_carries_its_acks(void)
 {
     vault_state_t *head, *next;
@@ -336,7 +336,7 @@ static void a_round_from_a_tip_carries_its_acks(void)
     stream_end(&s);
 }
 
-/* A write from outside reaches what nobody has acknowledged. */
+/* A write from outside reaches the answers that are not acknowledged yet. */
 static void a_write_reaches_the_whole_chain(void)
 {
     apr_array_header_t *properties;
@@ -367,7 +367,7 @@ static void a_write_reaches_the_whole_chain(void)
     stream_end(&s);
 }
 
-/* Nobody is there to tell: the one who acknowledges does. */
+/* No stream is there to report it, so the request that acknowledges does. */
 static void when_the_stream_has_gone_the_acknowledgement_has_the_ticket(void)
 {
     vault_take_t take = {1, {0, 0}, {0}, NOW, NOW};
@@ -433,7 +433,7 @@ static void a_page_that_is_being_rendered_keeps_what_it_holds_from_streams(void)
     stream_end(&s);
 }
 
-/* Nor is anything held for ever that nobody names. */
+/* An interest that no state names is not held for ever. */
 static void what_no_state_names_is_let_go_after_the_round(void)
 {
     vault_interest_t interest;
@@ -483,7 +483,7 @@ static int hears_acknowledgement(int between, int *rung)
     return told;
 }
 
-/* That notify rings nobody, so the comparison has to show it: a full stream would wait on until its next heart beat. */
+/* That notify wakes no poll, so the comparison has to show it: a full stream would wait on until its next heart beat. */
 static void an_acknowledgement_between_look_and_arming_is_heard(void)
 {
     int rung;

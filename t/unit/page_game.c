@@ -155,7 +155,7 @@ static int is_complete(const game_t *g, const vault_page_facts_t *facts, apr_uin
     return 1;
 }
 
-/* There is one page at a time: who holds what it does not, holds it for nobody. */
+/* There is one page at a time: a hold beyond its own has no owner. */
 static const char *check_round(game_t *g, apr_uint64_t seq, apr_pool_t *pool)
 {
     vault_page_facts_t facts;

@@ -20,7 +20,7 @@
 #define PARTS 3
 #define HONEST 2
 
-/** Whoever writes to one of the first two announces the table; a row of ROOMS is in one of PARTS rooms, each announced by itself. */
+/** A writer to one of the first two announces the table; a row of ROOMS is in one of PARTS rooms, each announced by itself. */
 typedef enum table_t { LOGS, USERS, ROOMS, TABLES } table_t;
 #define TOPICS (ROOMS + PARTS)
 
@@ -159,7 +159,7 @@ typedef struct game_t {
 unsigned game_pick(game_t *g, unsigned n);
 int game_chance(game_t *g, unsigned percent);
 
-/** Somebody commits a row; the notify is to come, or he dies before it.
+/** A writer commits a row; the notify is to come, or the writer dies before it.
  * @return the topic to be announced */
 int game_write_row(game_t *g, table_t table);
 void game_announce(game_t *g, int topic);

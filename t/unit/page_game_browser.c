@@ -105,7 +105,7 @@ void browser_loads(game_t *g)
     game_check_round(g, 0);
 }
 
-/* Whoever shows an answer has what rounds after it have found to be so. */
+/* A browser that shows an answer also has what later rounds without output have found. */
 static void note_rounds(game_t *g)
 {
     unsigned i;

@@ -123,7 +123,7 @@ int round_creates(game_t *g, server_t *s)
     return 1;
 }
 
-/* Whoever is told that nothing happened does not look. */
+/* A method that is told that nothing happened does not read the data. */
 void round_reads(game_t *g, server_t *s)
 {
     int t;

@@ -128,14 +128,14 @@ static void note_acknowledged(game_t *g, const server_t *s)
     }
     if (!others && !s->ticket.fence && vault_page_facts(g->pages, &g->page, &facts, s->pool) == APR_SUCCESS &&
         facts.base && facts.base->acks->nelts) {
-        g->unsound = "acks are left to be told by nobody";
+        g->unsound = "acknowledgements are left that no request will report";
     }
 }
 
 static void accept_acknowledgement(game_t *g, server_t *s, const vault_page_t *page, const vault_take_t *take)
 {
     if (vault_page_acknowledge(g->pages, page, take, &s->ticket) != APR_SUCCESS) {
-        serve_no_more(s); /* nobody minds */
+        serve_no_more(s); /* no other code depends on it */
         return;
     }
     note_acknowledged(g, s);
@@ -253,7 +253,7 @@ static int list_moved(server_t *s)
     return any;
 }
 
-/* Nothing has moved, so it sleeps; nor may there be anything else to do that nobody will call it for. */
+/* Nothing has moved, so it sleeps; nor may there be anything else to do that no notify will wake it for. */
 static void check_sleep(game_t *g, const server_t *s)
 {
     vault_page_facts_t facts;

@@ -3,7 +3,7 @@
  *
  * Writers commit rows to tables and notify, or die before they do. Servers take polls and streams, look, tell feeds
  * of what was acknowledged, arm, compare, sleep, run methods step by step, of which some fail or are refused, stage
- * and answer, or die within. Somebody writes a property from outside. One browser reads, loses connections, even in
+ * and answer, or die within. A request writes a property from outside. One browser reads, loses connections, even in
  * the middle of an event, and asks again with the number that it shows; requests are delivered late and twice;
  * acknowledgements come by the side, early, late or hardly ever; a poll takes over from a stream and the other way
  * round; an application calls the feed from outside of the run that has asked it, or late; another tab tries its luck;
@@ -56,7 +56,7 @@ static void somebody_writes(game_t *g)
     g->touched += rv != APR_SUCCESS && rv != APR_NOTFOUND;
 }
 
-/* One that comes late, of which nobody hears. */
+/* A request that comes late, whose answer is lost. */
 static void a_request_comes_late(game_t *g)
 {
     kind_t kind = game_chance(g, 20) ? ACKNOWLEDGEMENT : game_chance(g, g->streams) ? STREAM : POLL;
@@ -154,7 +154,7 @@ static int come_to_rest(game_t *g)
     int idle = 0, moves = 0, i;
 
     g->quiet = 1;
-    g->said = APR_UINT64_MAX; /* of what it said before, nobody may have heard */
+    g->said = APR_UINT64_MAX; /* what it said before may not have arrived */
     for (i = 0; i < TOPICS; i++) {
         if (g->unannounced[i]) { /* once is enough */
             game_announce(g, i);
@@ -299,7 +299,7 @@ static const char *const must_happen[RARE] = {
     [REFUSED] = "a method is refused",
     [TRIED_AGAIN] = "a method that was refused works again",
     [ASIDE] = "an acknowledgement comes by itself",
-    [DISCARDED] = "a round does not count, since somebody wrote to the page",
+    [DISCARDED] = "a round is void, since a request has written to the page",
     [EXPIRED] = "a page has to be loaded again",
     [EARLY] = "a request comes before the page is published",
     [FULL] = "a stream has no room",

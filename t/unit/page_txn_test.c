@@ -561,7 +561,7 @@ static void an_interest_learnt_late_is_looked_at_once_more(void)
     scene_t s;
 
     scene_begin(&s);
-    learn(&s, "late", "late"); /* nobody holds it yet: that notify leaves no trace */
+    learn(&s, "late", "late"); /* no page holds it yet: that notify leaves no trace */
     CU_ASSERT(moved(&s, "/m"));
     learn(&s, "late", NULL);
     CU_ASSERT(!moved(&s, "/m"));

@@ -339,7 +339,7 @@ static void an_answer_that_was_dropped_is_not_told(void)
     scene_end(&s);
 }
 
-/* Whoever finds it tells it; who was killed before the settling has the next one tell it again. */
+/* The request that finds an acknowledgement reports it. If that is killed before it marks it as reported, the next one reports it again. */
 static void what_is_not_settled_is_told_again(void)
 {
     scene_t s;

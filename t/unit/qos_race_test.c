@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of gates under many who come and go at once: threads, processes, and processes that are killed at no point in particular.
- * Each keeps its own account of how many it has in; together that is never more than the limit (I7), and nobody waits for nothing. */
+ * Each keeps its own account of how many it has in; together that is never more than the limit (I7), and no request waits without a reason. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -248,7 +248,7 @@ static pid_t start_child(crowd_t *c, member_t *m, unsigned n)
     return fixture_fork(juggle_for_ever, m);
 }
 
-/* What the dead one believed to have in is nobody's from the moment in which the parent knows; the gate learns it after. */
+/* The requests of a dead process do not count from the moment in which the parent knows; the gate learns it later. */
 static void bury(crowd_t *c, unsigned n)
 {
     STORE(c->inside[n], 0);

@@ -201,7 +201,7 @@ static void what_the_dead_had_is_given_to_others(void)
     } rows[] = {
         {{1, 2, 3, 3}, 1, {0, 1, 1, 0}, "one that was in: the first of the queue is let in"},
         {{1, 1, 2, 3}, 1, {0, 0, 1, 1}, "two that were in: two are let in"},
-        {{1, 2, 3, 2}, 3, {1, 1, 0, 0}, "one that queued: nobody is let in for it"},
+        {{1, 2, 3, 2}, 3, {1, 1, 0, 0}, "one that queued: no other is admitted for it"},
         {{1, 2, 1, 3}, 1, {0, 1, 0, 1}, "in and in the queue: the next but one is let in"},
         {{1, 1, 1, 1}, 1, {0, 0, 0, 0}, "all: nothing is left"},
         {{2, 3, 2, 3}, 1, {1, 1, 0, 0}, "one that had nothing: nothing changes"},
@@ -216,7 +216,7 @@ static void what_the_dead_had_is_given_to_others(void)
             gates_enter(&g, &pass[n], rows[i].child[n], 0, 10);
         }
         vault_qos_slot_gone(g.q, vault_slot_of(g.f.notifier, (pid_t)(1000 + rows[i].victim)));
-        CHECK_ROW(vault_qos_in_of(g.q, &g.gate, g.slot[rows[i].victim]) == 0, "a dead slot has nobody in");
+        CHECK_ROW(vault_qos_in_of(g.q, &g.gate, g.slot[rows[i].victim]) == 0, "a dead slot has no request in");
         vault_slot_exited(g.f.notifier, (pid_t)(1000 + rows[i].victim), &slot);
         for (n = 0; n < 4; n++) {
             CHECK_ROW(rows[i].child[n] == rows[i].victim || is_in(&g, &pass[n]) == rows[i].in[n], rows[i].why);
@@ -231,7 +231,7 @@ static void what_the_dead_had_is_given_to_others(void)
     }
 }
 
-/* It was let in by somebody who died before telling, or it died itself before it looked. */
+/* It was admitted by a process that died before it notified, or its own process died before it looked. */
 static void a_pass_let_in_for_a_dead_child_goes_on(void)
 {
     gates_t g;
@@ -325,11 +325,11 @@ static void who_dies_in_the_lock_leaves_the_old_or_the_new(void)
 {
     static const struct {
         void (*commit)(gates_t *g, qos_gate_t *gate);
-        unsigned in, queued; /* once somebody has asked for the gate: the limit is 2, five came */
+        unsigned in, queued; /* after the gate was acquired again: the limit is 2, five came */
         const char *why;
     } rows[] = {
         {nothing_yet, 2, 3, "nothing was stored: nothing has happened, whatever the counts say"},
-        {one_in_is_marked_free, 2, 2, "one has left: the next is let in by whoever mends"},
+        {one_in_is_marked_free, 2, 2, "one has left: the repair admits the next"},
         {one_queued_is_marked_free, 2, 2, "one has left the queue"},
         {one_more_is_marked_queued, 2, 4, "one has come, who dies next"},
         {one_more_is_taken, 2, 3, "a pass was taken from the pool, and no request came"},
@@ -508,7 +508,7 @@ static void gates_of_old_configurations_go_when_they_are_empty(void)
         CU_ASSERT_EQUAL_FATAL(vault_qos_open(g.q, name, 1, 1, &gate), APR_SUCCESS);
     }
     CU_ASSERT_EQUAL(vault_qos_open(g.q, "one more", 1, 1, &gate),
-                    APR_ENOSPC); /* somebody is still behind the old one */
+                    APR_ENOSPC); /* a request is still behind the old one */
     CU_ASSERT_EQUAL(gate.birth, 0);
     CU_ASSERT_EQUAL(gates_enter(&g, &other, 2, 0, 10), APR_EAGAIN); /* its limit holds as long */
     CU_ASSERT_EQUAL(vault_qos_facts(g.q, old.index, &facts), 1);

@@ -273,7 +273,7 @@ static void a_new_owner_gets_nothing_of_the_old(void)
     vault_interest_arm(f.notifier, held[0], slot);
     vault_slot_leave(f.notifier, slot);
     CU_ASSERT_EQUAL(vault_slot_exited(f.notifier, 100, &old), 0);
-    /* a bit of nobody's slot */
+    /* a bit of a slot without an owner */
     CU_ASSERT_EQUAL(vault_notifier_notify(f.notifier, "row-0", 0), APR_SUCCESS);
     CU_ASSERT_EQUAL(claim(&f, 200), slot);
     CU_ASSERT(!fixture_is_rung(&f, slot));
@@ -323,7 +323,7 @@ static void mark_rung_only(void *baton)
     vault_lock_release(&death->f->notifier->slots[death->slot].lock);
 }
 
-/* Somebody died in the queue of `busy`: the next to come there tells all, `other` too. */
+/* A process died holding the lock of the queue of `busy`: the next to acquire it notifies all, `other` too. */
 static void expect_all_told(fixture_t *f, unsigned busy, unsigned other)
 {
     vault_interest_t list[VAULT_SLOT_QUEUE];

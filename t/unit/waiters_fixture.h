@@ -24,7 +24,7 @@ typedef struct hall_t {
 /** Make the segment, take a slot, hold the interests, start the waker. Ends the test when that fails. */
 void hall_begin(hall_t *h, unsigned window);
 
-/** Check that nobody waits any more, and give all of it back. */
+/** Check that no poll waits any more, and free everything. */
 void hall_end(hall_t *h);
 
 /** Give a poll its bell. Ends the test when that fails. */

@@ -189,7 +189,7 @@ static void notify_from_outside(void *baton)
     _exit(0);
 }
 
-/* In this process polls sleep, in another somebody notifies: each time one is woken, the next may come. */
+/* Polls sleep in this process, and another process notifies: each time one is woken, the next may come. */
 static void a_notify_in_another_process_wakes(void)
 {
     hall_t h;

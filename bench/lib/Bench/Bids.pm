@@ -129,7 +129,7 @@ sub start_bids
     write_template();
     my ($database, $pid) = make_database_apart($kind, $named, tables($items), $way eq 'feed' ? 'bids' : ());
     my ($module, $feed) = (find_built('mod_vault_bids.so'), find_built('vault_feed_database.so'));
-    # The others save through the feed, too, but nobody is to watch.
+    # The other ways save through the feed, too, but without a watched table.
     my $more = $way eq 'feed' ? "model=$place{dir}/bids.json" : 'look=0';
     my $server = start_server("$kind-$named", 2, base_configuration(2, <<"END"));
 LoadModule vault_bids_module "$module"

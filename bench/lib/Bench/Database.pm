@@ -46,7 +46,7 @@ sub make_database
     return $parameters;
 }
 
-# Likewise, of a kind that has servers on one of its own: what it uses is for this database. Returns the server's process, too, or undef.
+# The same on a server of its own, so that what the server uses is used for this database. Returns the server's process, too, or undef.
 sub make_database_apart
 {
     my ($kind, $named, @more) = @_;

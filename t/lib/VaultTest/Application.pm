@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Applications behind httpd, each a process of the test's own, stopped by its id at the end: the log page in each of examples/, a
-# backend that answers whatever bytes it is told, and scripts (CGI, PHP) that answer such headers and such a body.
+# backend that answers the bytes that it is given, and scripts (CGI, PHP) that answer such headers and such a body.
 #
 #     my @all = VaultTest::Application->log_pages;      # those that can run here: {name, base, log}
 #     my $raw = VaultTest::Application->raw;            # {port}; GET /b64/BASE64URL answers those bytes and closes
@@ -269,7 +269,7 @@ sub _php_script
     return _fpm($class->new("$name-php", script => "/$name-php/$name.php"), $folder);
 }
 
-# This script, of whatever language its first line says; undef: httpd has no CGI here.
+# This script, in the language of its first line; undef: httpd has no CGI here.
 sub cgi { return _cgi_script(@_) }
 
 sub scripts

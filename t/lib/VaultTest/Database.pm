@@ -10,7 +10,7 @@
 #         $writer->does('BEGIN');
 #         $db->stop; $db->start; $db->crash;                  # of a server
 #         $db->stop_walwriter; $db->abort; $db->crash_of_one; $db->grow_old;      # of PostgreSQL
-#         $db->keep('shop'); … $db->restore('shop', "UPDATE …");      # as from a backup; then what somebody does before anybody else can
+#         $db->keep('shop'); … $db->restore('shop', "UPDATE …");      # as from a backup; then what a client does before any other can
 #         $db->grant('shop', "GRANT SELECT ON …;\n");        # of a server
 #         $db->listen('secret'); … $db->deafen;               # of a server: 127.0.0.1, user remote, that password, TLS only
 #     }
@@ -210,7 +210,7 @@ sub deafen
     return $self->start;
 }
 
-# The certificate of the server, which is its own authority; and one of somebody else, who says that he is this server.
+# The certificate of the server, which is its own authority; and one of another server, which claims to be this one.
 sub certificate { return $_[0]->dir . '/data/server.crt' }
 sub certificate_of_another { return $_[0]->dir . '/data/other.crt' }
 
@@ -501,7 +501,7 @@ sub _children
     return @found;
 }
 
-# A process that has ended and that nobody has asked about is not alive.
+# A zombie, which its parent has not collected, is not alive.
 sub _is_alive
 {
     my ($pid) = @_;

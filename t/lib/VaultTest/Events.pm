@@ -110,7 +110,7 @@ sub beat
     return 1;
 }
 
-# Silent, and nothing read that nobody asked for.
+# Silent, and without reading anything that was not asked for.
 sub is_silent
 {
     my ($self) = @_;

@@ -331,7 +331,7 @@ sub response
     return $answer;
 }
 
-# The answer to what was asked last, whatever becomes of the others.
+# The answer to the last request, independently of the others.
 sub newest_response
 {
     my ($self) = @_;

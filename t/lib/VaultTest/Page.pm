@@ -102,7 +102,7 @@ sub text
     return join '', map { $_->{body} } @{$answer->{updates} || []};
 }
 
-# The same where the order is nobody's business: sorted, with a | between any two.
+# The same where the order does not matter: sorted, with a | between any two.
 sub texts
 {
     my ($answer) = @_;

@@ -70,7 +70,7 @@ sub start
         unlink $self->log;
         $self->_launch;
         return $self->_tolerate_prefork unless $self->_has_ended;
-        last unless grep { /make_sock: could not bind to address \S+:$self->{port}$/ } $self->_said;    # somebody else was quicker
+        last unless grep { /make_sock: could not bind to address \S+:$self->{port}$/ } $self->_said;    # another process was quicker
         delete $self->{status};
     }
     die "the server $self->{name} did not start:\n", $self->_said;
@@ -91,7 +91,7 @@ sub attach
     return bless {port => $port, tls_port => $tls_port, pid => $pid, log => $log, over => $ENV{VAULT_OVER}, offset => 1 + (-s $log || 0)}, $class;
 }
 
-# Somebody else has looked at its log.
+# Another test has checked its log.
 sub ignore
 {
     my ($self) = @_;
@@ -232,7 +232,7 @@ sub stop
     return $self->stop_at_once;
 }
 
-# The same, whatever it does: its children may crash.
+# The same for a server whose children may crash.
 sub stop_at_once
 {
     my ($self) = @_;

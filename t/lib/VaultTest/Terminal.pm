@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A program in a terminal of its own, and somebody at the keys.
+# A program in a terminal of its own, and a user who presses keys.
 #
 #     needs_terminal();
 #     my $terminal = VaultTest::Terminal->start(['vaultctl', 'top'], rows => 12);

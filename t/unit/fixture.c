@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file fixture.c
- * What tests of the shared core begin with: a segment of their own, and processes that die where the test wants it.
+ * The fixture of tests of the core: a segment, and processes that die at a chosen point.
  */
 #include "fixture.h"
 
@@ -17,7 +17,7 @@
 #define SHARED_BYTES (64 * 1024)
 #define PATIENCE_MS 10000
 
-static int ready_fd = -1; /* in a forked process: where to say that it is ready */
+static int ready_fd = -1; /* in a forked process: where to report that it is ready */
 
 void fixture_sound(const char *first, unsigned line, const char *file)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file fixture.h
- * What tests of the shared core begin with: a segment of their own, and processes that die where the test wants it.
+ * The fixture of tests of the core: a segment, and processes that die at a chosen point.
  */
 #ifndef VAULT_FIXTURE_H
 #define VAULT_FIXTURE_H
@@ -17,7 +17,7 @@
 #define CHECK_ROW(condition, why)                                                                                      \
     CU_assertImplementation((condition) ? CU_TRUE : CU_FALSE, __LINE__, why, __FILE__, "", CU_FALSE)
 
-/** For what a check function returned: NULL, or the first thing that is wrong. */
+/** For the result of a check function: NULL, or the first inconsistency. */
 #define CHECK_SOUND(first) fixture_sound(first, __LINE__, __FILE__)
 void fixture_sound(const char *first, unsigned line, const char *file);
 
@@ -25,35 +25,36 @@ typedef struct fixture_t {
     apr_pool_t *pool;
     vault_segment_t *segment;
     vault_notifier_t *notifier;
-    vault_heap_t *heap;       /* NULL when no bytes were asked for */
-    vault_clients_t *clients; /* where there are pages */
+    vault_heap_t *heap;       /* NULL without a heap */
+    vault_clients_t *clients; /* if there are pages */
 } fixture_t;
 
-/** Make a segment with a notifier and perhaps a heap. Ends the test when that fails. */
+/** Create a segment with a notifier and, if asked for, a heap. Ends the test if that fails. */
 void fixture_begin(fixture_t *f, apr_uint32_t interests, apr_uint32_t slots, apr_uint64_t heap_bytes);
 
-/** Give all of it back, the eventfds too. */
+/** Free everything, the eventfds included. */
 void fixture_end(fixture_t *f);
 
-/** Zeroed memory that processes forked later share with this one; at most 64 KiB in all. */
+/** Zeroed memory shared with processes that are forked later; at most 64 KiB in total. */
 void *fixture_shared(fixture_t *f, apr_size_t size);
 
-/** Fork a process that runs `body(baton)` and then waits to be killed. Returns when it called fixture_ready() or came to its end. */
+/** Fork a process that runs `body(baton)` and then waits to be killed. Returns when it has called
+ * fixture_ready() or has ended. */
 pid_t fixture_fork(void (*body)(void *baton), void *baton);
 
-/** In a forked process: let fixture_fork() return; go on. */
+/** In a forked process: let fixture_fork() return, and continue. */
 void fixture_ready(void);
 
-/** Kill a forked process, wherever it is, and wait until it is gone. */
+/** Kill a forked process at any point, and wait until it has ended. */
 void fixture_kill(pid_t pid);
 
-/** Wait for a forked process to end by itself. @return its exit code; -1 it was killed by a signal */
+/** Wait until a forked process ends by itself. @return its exit code; -1: it was killed by a signal */
 int fixture_wait(pid_t pid);
 
-/** Wait until the eventfd of a slot was rung, at most ten seconds, and take the rings. @return 1 rung */
+/** Wait at most ten seconds until the eventfd of a slot is readable, and read it. @return 1: it was */
 int fixture_rung(fixture_t *f, unsigned slot);
 
-/** Whether the slot was rung, without waiting. The rings stay. */
+/** Is the eventfd of the slot readable? Does not wait, and does not read it. */
 int fixture_is_rung(fixture_t *f, unsigned slot);
 
 #endif

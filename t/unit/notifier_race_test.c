@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the notifier against itself: threads and processes that race, and processes killed inside. */
+/* Races of the notifier: concurrent threads and processes, and processes killed in between. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -18,17 +18,17 @@
 #define KILLS 80
 #define SLOTS 6
 
-/* What the racers share. In the segment, so that processes can race too. */
+/* Shared by the racers. In the segment, so that processes can race, too. */
 typedef struct race_t {
     fixture_t *f;
-    apr_uint64_t data;      /* atomic; what a database would hold */
-    apr_uint64_t announced; /* atomic; of the data, what a notify that has returned announced */
-    apr_uint64_t seen;      /* atomic; of the data, what the sleeper has read */
+    apr_uint64_t data;      /* atomic; stands for the content of a database */
+    apr_uint64_t announced; /* atomic; the data that returned notifies have announced */
+    apr_uint64_t seen;      /* atomic; the data that the sleeper has read */
     apr_uint64_t rounds;    /* const */
-    apr_uint64_t sleeps;    /* sleeper: times it found nothing and slept */
+    apr_uint64_t sleeps;    /* sleeper: how often it found nothing and slept */
     vault_interest_t interest;
     unsigned slot;
-    int recovery; /* const; the announcer notifies all, not the interest */
+    int recovery; /* const; the announcer notifies all instead of the interest */
     int failed;   /* atomic; what went wrong, 0: nothing */
     int done;     /* atomic */
 } race_t;
@@ -52,7 +52,7 @@ static race_t *race_make(fixture_t *f, apr_uint64_t rounds)
 
 /* ------------------------------------------------------- no wake-up is lost */
 
-/* A pause of a random length up to about a microsecond, so that two threads meet at ever other instructions. */
+/* A random pause of up to about a microsecond, so that two threads meet at different instructions. */
 static void jitter(unsigned *seed)
 {
     volatile int spin;
@@ -61,7 +61,7 @@ static void jitter(unsigned *seed)
     }
 }
 
-/* Sleep until the interest is drained from the queue. @return 0: it was not */
+/* Sleeps until the interest is drained from the queue. @return 0: it was not */
 static int sleep_until_told(race_t *race)
 {
     vault_interest_t list[VAULT_SLOT_QUEUE];
@@ -82,7 +82,7 @@ static int sleep_until_told(race_t *race)
     return 0;
 }
 
-/* The loop of notifier.h that cannot miss: arm; moved: look, else sleep. */
+/* The loop of notifier.h that cannot miss: arm; if it has moved, read; otherwise sleep. */
 static void *sleeper(void *baton)
 {
     race_t *race = baton;
@@ -109,7 +109,8 @@ static void *sleeper(void *baton)
     return NULL;
 }
 
-/* One notify a round, and the next only when it was seen: none that is lost can be made up for by a later one. */
+/* One notify in each round, and the next one only when it was seen, so that a later one cannot make up for a
+ * lost one. */
 static void notify_each_once(race_t *race)
 {
     apr_uint64_t round;
@@ -132,7 +133,8 @@ static void notify_each_once(race_t *race)
     }
 }
 
-/* Strangers in the same tables, stripes and queue: they may wake the sleeper's thread, never its interest. */
+/* Other users of the same tables, stripes and queue: they may wake the sleeper's thread, but never its
+ * interest. */
 static void *strangers(void *baton)
 {
     race_t *race = baton;
@@ -181,7 +183,7 @@ static void no_wake_up_is_lost(void)
     one_sleeps(0);
 }
 
-/* Here no stripe orders the two sides: only the fences around the floor do. */
+/* Here no stripe's lock orders the two sides, only the fences around the floor. */
 static void no_recovery_is_lost(void)
 {
     one_sleeps(1);
@@ -240,8 +242,9 @@ static void *announce_for_ever(void *baton)
     return NULL;
 }
 
-/* The interest comes and goes, so that most notifies find no holder. Whatever was announced before a comparison of stamps is in the
- * data that were read between hold and comparison, or the comparison says that it moved. (The lemma of the protocol.) */
+/* The interest is released and held again, so most notifies find no holder. Every change announced before a
+ * comparison of stamps is either in the data read between hold and comparison, or the comparison says that the
+ * stamp has moved. (The lemma of the protocol.) */
 static void nothing_is_lost_while_an_interest_comes_and_goes(void)
 {
     fixture_t f;
@@ -280,7 +283,7 @@ typedef struct worker_t {
     unsigned seed;
 } worker_t;
 
-/* All calls on few names, in a table that is often full. */
+/* All operations on a few names, in a table that is often full. */
 static void work(race_t *race, unsigned *seed)
 {
     vault_notifier_t *n = race->f->notifier;
@@ -302,7 +305,7 @@ static void work(race_t *race, unsigned *seed)
             STORE(race->failed, 1);
         }
         vault_interest_release(n, interest[i]);
-        vault_interest_arm(n, interest[i], 1); /* stale by now, perhaps another's */
+        vault_interest_arm(n, interest[i], 1); /* stale by now, possibly another interest */
     }
 }
 
@@ -347,7 +350,7 @@ static void acquire_stripe(void *baton)
     vault_lock_acquire(&vault_stripe_of(race->f->notifier, record->hash)->lock);
 }
 
-/* As a release that was killed after its first store. */
+/* Like a release that was killed after its first store. */
 static void begin_removal(void *baton)
 {
     race_t *race = baton;
@@ -356,7 +359,7 @@ static void begin_removal(void *baton)
     vault_record_at(race->f->notifier, race->interest)->holders = 0;
 }
 
-/* As a notify that was killed when it had taken the bits and before it told any slot. */
+/* Like a notify that was killed when it had taken the bits and before it notified any slot. */
 static void take_the_mask(void *baton)
 {
     race_t *race = baton;
@@ -365,7 +368,7 @@ static void take_the_mask(void *baton)
     vault_record_at(race->f->notifier, race->interest)->mask[0] = 0;
 }
 
-/* As a stray write and a death together. */
+/* Like corrupted memory together with a death. */
 static void tie_a_knot(void *baton)
 {
     race_t *race = baton;
@@ -387,7 +390,7 @@ static void expect_all_told(race_t *race, apr_uint64_t recorded)
     CHECK_SOUND(vault_notifier_check(race->f->notifier));
 }
 
-/* Each call that takes a stripe must tell all when it finds a death there. */
+/* Every operation that acquires a stripe must notify all if it finds a dead owner. */
 static void a_death_in_a_stripe_tells_all(void)
 {
     fixture_t f;
@@ -474,7 +477,7 @@ static void work_for_ever(void *baton)
     }
 }
 
-/* What the killed ones held, released for them. In httpd their pages outlive them and do it. */
+/* Releases the holds of the killed processes. In httpd the pages do that, which outlive their process. */
 static void release_for_the_dead(race_t *race)
 {
     vault_notifier_t *n = race->f->notifier;
@@ -489,7 +492,7 @@ static void release_for_the_dead(race_t *race)
     }
 }
 
-/* Two at a time, killed at no point in particular; meanwhile and afterwards others go on. */
+/* Kills two processes at a time at random points; meanwhile and afterwards others continue. */
 static void processes_killed_anywhere_stop_nobody(void)
 {
     fixture_t f;

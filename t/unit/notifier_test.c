@@ -10,7 +10,7 @@
 #include "unit.h"
 
 #define MANY 40000
-#define SLOTS 70 /* more than a word of the mask */
+#define SLOTS 70 /* more than one word of the mask has bits */
 
 static vault_interest_t hold(fixture_t *f, const char *name, apr_uint64_t *stamp)
 {
@@ -143,7 +143,7 @@ static void stamps_only_grow(void)
     fixture_end(&f);
 }
 
-/* The notify while no page held it left no trace, so the number of the new interest must say "may have moved". */
+/* A notify of an unheld interest leaves no trace, so the stamp of the new interest must say "may have moved". */
 static void a_made_again_interest_has_moved(void)
 {
     fixture_t f;
@@ -205,7 +205,7 @@ static void all_moves_every_stamp(void)
 
 /* ------------------------------------------------------------------- arming */
 
-/* I3: what is armed is queued once by the next notify, or the arming saw it. */
+/* I3: an armed interest is queued once by the next notify, unless arming has seen that notify. */
 static void what_is_armed_is_told_once(void)
 {
     fixture_t f;
@@ -302,7 +302,7 @@ static void forty_thousand_and_not_one_more(void)
     fixture_end(&f);
 }
 
-/* Chains stay short: 40,000 names of the kind that tables give in twice as many buckets. */
+/* Chains stay short: 40,000 names in the form that feeds use, in twice as many buckets. */
 static void the_hash_spreads(void)
 {
     fixture_t f;
@@ -358,7 +358,7 @@ static void wrong_indexes_are_harmless(void)
     fixture_end(&f);
 }
 
-/* Who kept an index too long sees it move, and then wakes with strangers. */
+/* A caller that keeps a released index sees it move, and is then woken by another interest. */
 static void a_stale_index_moves_and_means_a_stranger(void)
 {
     fixture_t f;
@@ -381,7 +381,7 @@ static void a_stale_index_moves_and_means_a_stranger(void)
     fixture_end(&f);
 }
 
-/* A segment that is too small, and limits that cannot be. */
+/* A segment that is too small, and impossible limits. */
 static void what_does_not_fit_is_refused(void)
 {
     const struct {
@@ -412,7 +412,7 @@ static void what_does_not_fit_is_refused(void)
     }
 }
 
-/* The check is what the other tests stand on: it must see what is wrong. */
+/* The other tests rely on the check, so it must detect damage. */
 static void the_check_sees_damage(void)
 {
     fixture_t f;

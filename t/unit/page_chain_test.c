@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of streams on pages: answers go out one after the other, and any of them may be the last that arrived. */
+/* Tests of streams on pages: answers are sent one after the other, and any of them may be the last one that
+ * arrives. */
 #include <string.h>
 #include <unistd.h>
 
@@ -51,7 +52,7 @@ static void stream_end(stream_t *s)
     pages_end(&s->f, s->pages, &s->page);
 }
 
-/* Answer `number`; its mark is its number. */
+/* Sends answer `number`, whose mark is its number. */
 static void send_answer(stream_t *s, apr_uint64_t number, const char *ack)
 {
     vault_state_t *state = page_state(s->f.pool, apr_psprintf(s->f.pool, "%d", (int)number), 0, 0);
@@ -148,7 +149,8 @@ static void a_full_chain_waits_for_an_acknowledgement(void)
     stream_end(&s);
 }
 
-/* The client of an HTML stream acknowledges nothing: the oldest answer makes room, and the others may still be the last that arrived. */
+/* The client of an HTML stream sends no acknowledgements: the oldest answer is dropped for a new one, and any
+ * other may be the last one that arrived. */
 static void what_was_written_may_count_as_arrived(void)
 {
     apr_uint64_t n;
@@ -194,7 +196,8 @@ static void who_is_overtaken_assumes_nothing(void)
     stream_end(&s);
 }
 
-/* A client without a number shows what the stream before has written. After a poll it shows what that has acknowledged. */
+/* A client without a number shows what the previous stream has written. After a poll it shows what the poll has
+ * acknowledged. */
 static void a_client_without_a_number_goes_on_from_the_last_answer(void)
 {
     stream_t s;
@@ -238,7 +241,7 @@ static void answers_of_lost_streams_make_room(void)
     stream_end(&s);
 }
 
-/* What an earlier poll sent is not what the stream goes on from. */
+/* A stream does not continue from an answer of an earlier poll. */
 static void a_late_answer_of_an_earlier_poll_ends_the_stream(void)
 {
     vault_ticket_t poll;
@@ -283,7 +286,7 @@ static const vault_ack_t *only_ack(const vault_state_t *state)
     return (const vault_ack_t *)state->acks->elts;
 }
 
-/* They are the stream's to tell, and the committed state's: not those of the head. */
+/* The stream reports the acknowledgements of the committed state, not those of its head. */
 static void a_stream_is_woken_to_tell_acks(void)
 {
     vault_state_t *base;
@@ -397,7 +400,7 @@ static void check_held(stream_t *s, vault_interest_t interest, apr_uint64_t stam
     CU_ASSERT(vault_interest_stamp(s->f.notifier, interest) > stamp);
 }
 
-/* It holds what it depends on before any stored state says so. */
+/* A page holds an interest before any stored state depends on it. */
 static void an_acknowledgement_leaves_a_running_round_what_it_holds(void)
 {
     apr_uint64_t number;
@@ -416,7 +419,8 @@ static void an_acknowledgement_leaves_a_running_round_what_it_holds(void)
     }
 }
 
-/* What the HTML is being rendered from is held for it: no stored state says so before it is published. */
+/* A page holds the interests of the view that is being rendered, although no stored state depends on them
+ * before it is published. */
 static void a_page_that_is_being_rendered_keeps_what_it_holds_from_streams(void)
 {
     vault_interest_t interest;
@@ -449,7 +453,7 @@ static void what_no_state_names_is_let_go_after_the_round(void)
     stream_end(&s);
 }
 
-/* Look and arm as a poll does; `between` of the acknowledgement comes before the arming. */
+/* Reads and arms as a poll does. @param between  the acknowledgement comes before the arming */
 static int hears_acknowledgement(int between, int *rung)
 {
     vault_interest_set_t interests = {0};
@@ -483,7 +487,8 @@ static int hears_acknowledgement(int between, int *rung)
     return told;
 }
 
-/* That notify wakes no poll, so the comparison has to show it: a full stream would wait on until its next heart beat. */
+/* That notify wakes no poll, so the comparison must show it: otherwise a full stream would wait until its next
+ * keep-alive. */
 static void an_acknowledgement_between_look_and_arming_is_heard(void)
 {
     int rung;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests of pages begin with: a segment with pages in it, and a browser's questions in one line. */
+/* The fixture of tests of pages: a segment with pages, and shorthands for a browser's requests. */
 #include "page_fixture.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file page_fixture.h
- * What tests of pages begin with: a segment with pages in it, and a browser's questions in one line.
+ * The fixture of tests of pages: a segment with pages, and shorthands for a browser's requests.
  */
 #ifndef VAULT_PAGE_FIXTURE_H
 #define VAULT_PAGE_FIXTURE_H
@@ -9,28 +9,29 @@
 #include "fixture.h"
 #include "page/page_txn.h"
 
-/** When the tests take place; any time would do. */
+/** The time of the tests; any other would do. */
 #define NOW apr_time_from_sec(1000000)
 #define IDLE apr_time_from_sec(300)
 
 /** As fixture_begin(), with room for `max` pages; ends with pages_end(), or with fixture_end() where pages may be left. */
 void pages_begin(fixture_t *f, vault_pages_t **pages, apr_uint32_t max, apr_uint64_t heap_bytes);
 
-/** Every check there is. */
+/** Run all checks of invariants. */
 void pages_sound(fixture_t *f, vault_pages_t *pages, unsigned line, const char *file);
 #define CHECK_PAGES(f, pages) pages_sound(f, pages, __LINE__, __FILE__)
 
-/** Check all, drop the last page (NULL: it is gone), check that nothing is held or stored any more, and give it back. */
+/** Run all checks, drop the last page (NULL: it is gone already), check that nothing is held or stored any more,
+ * and free everything. */
 void pages_end(fixture_t *f, vault_pages_t *pages, const vault_page_t *last);
 
 /** Make a page and publish an empty state. Ends the test when that fails. */
 vault_page_t page_publish(vault_pages_t *pages, apr_pool_t *pool);
 
-/** Poll as tab `tab` of anybody (0: not said). */
+/** Poll as tab `tab` of any user (0: without a nonce). */
 apr_status_t page_poll(vault_pages_t *pages, const vault_page_t *page, apr_uint64_t seq, apr_uint64_t tab,
                        vault_ticket_t *ticket);
 
-/** Acknowledge only, as a browser does that leaves the page. */
+/** Acknowledge without a poll, as a browser does that leaves the page. */
 apr_status_t page_acknowledge(vault_pages_t *pages, const vault_page_t *page, const vault_take_t *take);
 
 /** The committed state. Ends the test when there is none. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all in the game share: the dice, the tables and who writes to them, how a method reads them, and what a page must look like. */
+/* Shared by the parts of the game: random numbers, the tables and their writers, how a method reads them, and
+ * the checks of a page. */
 #include "page_game.h"
 
 #include <stdlib.h>
@@ -89,7 +90,7 @@ int game_write_row(game_t *g, table_t table)
 
     g->data[table] |= APR_UINT64_C(1) << row;
     g->unannounced[topic] = 1;
-    if (game_chance(g, 5)) { /* it dies before its notify; the parent notices */
+    if (game_chance(g, 5)) { /* it dies before its notify, and the parent finds out */
         g->unannounced[topic] = 0;
         vault_notifier_all(g->f.notifier, 0);
     }
@@ -98,7 +99,7 @@ int game_write_row(game_t *g, table_t table)
 
 /* --------------------------------------------------------------------- a check */
 
-/* The interests that a page's states name, each once. */
+/* The interests in a page's states, each once. */
 typedef struct names_t {
     vault_interest_t interest[64];
     unsigned count;
@@ -131,7 +132,7 @@ static void add_names_of_state(names_t *n, const vault_state_t *s)
     }
 }
 
-/* Was it made from that one, or from an answer that was? */
+/* Is the state `to` an ancestor of the answer `seq`? */
 static int goes_back(const game_t *g, apr_uint64_t seq, apr_uint64_t to)
 {
     while (seq > to) {
@@ -140,7 +141,7 @@ static int goes_back(const game_t *g, apr_uint64_t seq, apr_uint64_t to)
     return seq == to;
 }
 
-/* Is all there on the way from that state back to the base? */
+/* Are all ancestors of that state, back to the base, stored? */
 static int is_complete(const game_t *g, const vault_page_facts_t *facts, apr_uint64_t seq)
 {
     unsigned i;
@@ -155,7 +156,7 @@ static int is_complete(const game_t *g, const vault_page_facts_t *facts, apr_uin
     return 1;
 }
 
-/* There is one page at a time: a hold beyond its own has no owner. */
+/* There is one page at a time, so all holds must be its own. */
 static const char *check_round(game_t *g, apr_uint64_t seq, apr_pool_t *pool)
 {
     vault_page_facts_t facts;

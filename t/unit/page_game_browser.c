@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The browser of the game: loads the page, polls or has a stream, shows what it is told. */
+/* The browser of the game: loads the page, polls or reads a stream, and applies answers. */
 #include "page_game.h"
 
 #include <string.h>
@@ -27,7 +27,8 @@ void browser_hangs_up(game_t *g)
     g->closed = 0;
 }
 
-/* A proxy sends it twice, and hands on one of two streams; of the answers of two polls the browser takes the first. */
+/* A proxy sends the request twice, and forwards one of the two streams; of two answers the browser takes the
+ * first. */
 static int send_twice(game_t *g, kind_t kind)
 {
     unsigned first = g->connection, second = g->connection;
@@ -56,7 +57,7 @@ void browser_polls(game_t *g)
     }
 }
 
-/* What comes while the HTML is still being rendered. */
+/* Events while the HTML is still being rendered. */
 static void hurry(game_t *g)
 {
     unsigned moves = game_pick(g, 12);

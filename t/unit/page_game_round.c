@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A round of the game: the methods that have moved, one after the other and each in steps, and what they come to. */
+/* A round of the game: the methods that have moved, one after the other and each in steps, and the result. */
 #include "page_game.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static int close_calls(game_t *g, server_t *s, int *ok)
     }
     if (vault_page_calls_add(g->pages, &s->calls, vault_page_txn_made(s->call), s->pool) != APR_SUCCESS) {
         g->rare[CALLED_IN_VAIN]++;
-        *ok = 0; /* the application is told, and fails */
+        *ok = 0; /* the application gets the error, and fails */
     }
     rv = vault_page_calls_close(g->pages, &s->calls, &made, s->pool);
     g->over = s->calls;
@@ -91,7 +91,7 @@ void round_is_called_late(game_t *g)
 
 /* -------------------------------------------------------------------- its methods */
 
-/* Who reads. */
+/* The transaction that reads. */
 static vault_page_txn_t *reader(server_t *s)
 {
     return s->call ? s->call : s->txn;
@@ -142,7 +142,7 @@ void round_reads(game_t *g, server_t *s)
     }
 }
 
-/* Nothing that it did counts. The page is told, unless it knows. */
+/* The method's results are discarded. The page is told, unless it knows already. */
 static void is_refused(game_t *g, server_t *s)
 {
     unsigned status = game_chance(g, 80) ? 401 : 302;
@@ -162,7 +162,7 @@ void round_finishes(game_t *g, server_t *s)
     g->rare[FAILED] += !ok;
     if (!close_calls(g, s, &ok)) {
         vault_page_txn_end(s->txn, 0);
-        s->method = METHODS - 1; /* what is left need not run */
+        s->method = METHODS - 1; /* the remaining methods need not run */
         return;
     }
     if (!g->quiet && game_chance(g, 5)) {
@@ -210,12 +210,12 @@ apr_status_t round_puts(game_t *g, server_t *s)
     CU_ASSERT_FATAL(next->seq < ANSWERS);
     s->seq = next->seq;
     if (s->has_news) {
-        g->reused += next->seq <= g->highest; /* no number twice */
+        g->reused += next->seq <= g->highest; /* no number is used twice */
         g->highest = next->seq;
         g->from[next->seq] = seq;
     }
     else {
-        g->touched += next->seq != seq; /* a quiet round keeps the number */
+        g->touched += next->seq != seq; /* a round without updates keeps the number */
     }
     note_round(g, s, next);
     game_check_round(g, next->seq);

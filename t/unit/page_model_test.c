@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The protocol played at random against an oracle: what was committed is shown, and shown once.
+/* Plays the protocol at random against an oracle: every committed row is shown, and shown once.
  *
- * Writers commit rows to tables and notify, or die before they do. Servers take polls and streams, look, tell feeds
- * of what was acknowledged, arm, compare, sleep, run methods step by step, of which some fail or are refused, stage
- * and answer, or die within. A request writes a property from outside. One browser reads, loses connections, even in
- * the middle of an event, and asks again with the number that it shows; requests are delivered late and twice;
- * acknowledgements come by the side, early, late or hardly ever; a poll takes over from a stream and the other way
- * round; an application calls the feed from outside of the run that has asked it, or late; another tab tries its luck;
- * the page is dropped. Each step is one move of the game, so that all
- * interleavings of the steps are possible. The oracle is what the browser shows, and after each round what the page
- * holds: what its states name and nothing else. At the end nothing is lost any more, everything that can move moves,
- * and what the browser shows must be what the tables hold.
+ * Writers commit rows to tables and notify, or die before they do. Servers take polls and streams, read, report
+ * acknowledgements to feeds, arm, compare, sleep, run methods step by step, some of which fail or are refused,
+ * stage and answer, or die in between. A request writes a property from outside. One browser reads, loses
+ * connections, even in the middle of an event, and polls again with the number that it shows. Requests are
+ * delivered late and twice. Separate acknowledgements arrive early, late or hardly ever. A poll takes over from
+ * a stream and vice versa. An application calls the feed externally during its run, or too late. Another tab
+ * polls for the page. The page is dropped. Each step is one move of the game, so all interleavings of the steps
+ * are possible.
+ *
+ * The oracle is what the browser shows and, after each round, what the page holds: exactly what its states
+ * depend on. At the end nothing is lost any more, everything that can move moves, and then the browser must
+ * show the rows of the tables.
  */
 #include <string.h>
 
@@ -21,12 +23,12 @@
 
 #define GAMES 1200
 #define MOVES 4000
-/* A page at rest: so often nothing moved that nothing can. */
+/* A page is at rest if nothing moved in so many steps. */
 #define AT_REST 400
 
 /* --------------------------------------------------------------------- the moves */
 
-/* Another tab with the page's id: it gets nothing, and what it does changes nothing. */
+/* Another tab with the page's id: it gets nothing, and changes nothing. */
 static void a_stranger_polls(game_t *g)
 {
     vault_take_t take = {game_pick(g, 2) ? g->seq : g->seq + 1000, {5000, 5000}, {0}, NOW, NOW};
@@ -39,7 +41,7 @@ static void a_stranger_polls(game_t *g)
     }
 }
 
-/* A form of the page's own, say. */
+/* For instance a form of the page. */
 static void somebody_writes(game_t *g)
 {
     apr_array_header_t *list = apr_array_make(g->pool, 1, sizeof(vault_property_t));
@@ -72,7 +74,7 @@ static void something_goes_wrong(game_t *g)
     case 2:
         browser_hangs_up(g);
         break;
-    case 3: /* it leaves a page that it may come back to */
+    case 3: /* it leaves a page that it may return to */
     case 4:
         browser_sends(g, ACKNOWLEDGEMENT, g->seq, 0);
         browser_hangs_up(g);
@@ -96,7 +98,8 @@ static void something_goes_wrong(game_t *g)
     }
 }
 
-/* Beside its stream, now and then; `chance` that it does it now. @return whether there was any need */
+/* Acknowledges answers of its stream; `chance` that it does so now. @return 1: there was something to
+ * acknowledge */
 static int acknowledge(game_t *g, unsigned chance)
 {
     if (!g->connection || g->said == g->seq) {
@@ -108,7 +111,7 @@ static int acknowledge(game_t *g, unsigned chance)
     return 1;
 }
 
-/* @return whether anything moved */
+/* @return 1: something has moved */
 static int browser_moves(game_t *g, unsigned chance)
 {
     if (!g->connection) {
@@ -148,7 +151,7 @@ static void move(game_t *g)
     }
 }
 
-/* Nothing is lost any more. @return 0 when it never comes to rest */
+/* From now on nothing is lost. @return 0: it never comes to rest */
 static int come_to_rest(game_t *g)
 {
     int idle = 0, moves = 0, i;
@@ -156,7 +159,7 @@ static int come_to_rest(game_t *g)
     g->quiet = 1;
     g->said = APR_UINT64_MAX; /* what it said before may not have arrived */
     for (i = 0; i < TOPICS; i++) {
-        if (g->unannounced[i]) { /* once is enough */
+        if (g->unannounced[i]) { /* one notify announces all commits */
             game_announce(g, i);
         }
     }
@@ -194,7 +197,7 @@ static void game_begin(game_t *g, unsigned seed)
     browser_loads(g);
 }
 
-/* Of the rooms the last method shows the one that the logs say. */
+/* The last method shows the room that the table LOGS says. */
 static rows_t rows_to_show(const game_t *g, int method, int table)
 {
     if (!game_reads[method][table]) {
@@ -215,7 +218,7 @@ static int shows_all(const game_t *g)
     return all;
 }
 
-/* A page at rest is not forgotten: one more row reaches it. */
+/* A page at rest still works: one more row reaches it. */
 static int hears_of_one_more(game_t *g)
 {
     int i;
@@ -229,8 +232,8 @@ static int hears_of_one_more(game_t *g)
     return come_to_rest(g) && shows_all(g);
 }
 
-/* At rest the feed has heard of every answer that is shown, and of the latest round that had nothing to show; of those before it, some
- * may have been lost with a server. */
+/* At rest, the feed has got the reports for every answer that is shown, and for the latest round without
+ * updates; earlier rounds of that kind may have been lost with a server. */
 static int has_told_all(const game_t *g)
 {
     unsigned i;
@@ -255,7 +258,7 @@ static void game_end(game_t *g)
     fixture_end(&g->f);
 }
 
-/* What a game must not have, each with its sentence. @return how much of it there was */
+/* A fault, with its sentence. @return `count` */
 static unsigned say(unsigned seed, unsigned count, const char *what)
 {
     if (count) {
@@ -264,7 +267,7 @@ static unsigned say(unsigned seed, unsigned count, const char *what)
     return count;
 }
 
-/* @return how much was wrong */
+/* @return the number of faults */
 static unsigned play(game_t *g, unsigned seed)
 {
     unsigned k, wrong;
@@ -291,7 +294,7 @@ static unsigned play(game_t *g, unsigned seed)
     return wrong + say(seed, g->unsound != NULL, g->unsound);
 }
 
-/* Else the games say nothing. */
+/* Without these events the games prove nothing. */
 static const char *const must_happen[RARE] = {
     [REDELIVERED] = "an answer that was staged before is made again",
     [OVERTAKEN] = "a server has lost its page to another",

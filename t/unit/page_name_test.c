@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the names of pages: what is shown of an id, and what finds a page. */
+/* Tests of the names of pages: how ids are shortened, and how a page is found by its name. */
 #include <stdio.h>
 #include <string.h>
 

@@ -87,7 +87,7 @@ static void a_page_is_named_by_its_whole_id(void)
     fixture_end(&f);
 }
 
-/* By the whole id: its last digits choose the bucket, and the others say whether it is the page. */
+/* Pages are found by the whole id: its last digits choose the bucket, the others identify the page. */
 static void a_page_is_looked_up_by_its_id(void)
 {
     fixture_t f;
@@ -129,7 +129,8 @@ static void a_page_is_looked_up_by_its_id(void)
 
 /* -------------------------------------------------------------------- numbers */
 
-/* How a page got its states: `first` answers staged from the base, one acknowledged, `second` staged from that. */
+/* The history of a page's states: `first` answers staged from the base, one acknowledged, `second` staged from
+ * that. */
 typedef struct history_t {
     int first;
     apr_uint64_t acknowledged;
@@ -187,7 +188,7 @@ static int is_known(const history_t *h, apr_uint64_t seq)
     return seq == h->base || (seq && (seq == h->staged || seq == h->older));
 }
 
-/* The mark of a state is its number; that of the HTML is none. */
+/* The mark of a state is its number; the state of the HTML has none. */
 static void check_base(vault_pages_t *pages, vault_ticket_t *ticket, apr_pool_t *pool, apr_uint64_t seq,
                        const char *why)
 {
@@ -195,7 +196,7 @@ static void check_base(vault_pages_t *pages, vault_ticket_t *ticket, apr_pool_t 
     CHECK_ROW(!strcmp(page_mark(pages, ticket, pool), seq ? apr_psprintf(pool, "%d", (int)seq) : ""), why);
 }
 
-/* A wrong number touches nothing: the poll before may go on, and what was staged can still be acknowledged. */
+/* A wrong number changes nothing: the poll before may continue, and what was staged can still be acknowledged. */
 static void check_untouched(vault_pages_t *pages, const vault_page_t *page, vault_ticket_t *before, const history_t *h,
                             apr_pool_t *pool)
 {
@@ -208,7 +209,7 @@ static void check_untouched(vault_pages_t *pages, const vault_page_t *page, vaul
     check_base(pages, &ticket, pool, right, h->why);
 }
 
-/* I5: a number means one state for the life of the page. */
+/* I5: a number means one state as long as the page exists. */
 static void a_number_commits_what_it_names_or_nothing(void)
 {
     static const apr_uint64_t asked[] = {0, 1, 2, 3, 4, 5, 6, 7, APR_UINT64_C(1) << 32, VAULT_PAGE_LATEST - 1};
@@ -240,7 +241,7 @@ static void a_number_commits_what_it_names_or_nothing(void)
     pages_end(&f, pages, NULL);
 }
 
-/* What an acknowledgement alone does to the poll that may be running: it ends it only if it runs from what is no longer the base. */
+/* A separate acknowledgement ends a running poll only if that runs from a state that is no longer the base. */
 static void an_acknowledgement_commits_without_polling(void)
 {
     fixture_t f;
@@ -426,7 +427,7 @@ static void a_page_is_its_owners(void)
     pages_end(&f, pages, NULL);
 }
 
-/* What a poll that takes the page notifies wakes the poll before it; when that has left, only itself. */
+/* The notify of a poll that takes over the page wakes the poll before it; if that has left, only itself. */
 static void taking_over_is_told_while_there_is_a_poll(void)
 {
     fixture_t f;
@@ -457,7 +458,7 @@ static void taking_over_is_told_while_there_is_a_poll(void)
     fixture_end(&f);
 }
 
-/* I6: only the holder of the fence. */
+/* I6: only the holder of the fence can change the page. */
 static void an_overtaken_poll_can_change_nothing(void)
 {
     fixture_t f;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a round over a page: whether to look, what counts, what a method sees, what it leaves. */
+/* Tests of transactions over a page: whether to read, what takes effect, what a method sees, and what it
+ * leaves. */
 #include <string.h>
 
 #include "apr_strings.h"
@@ -52,7 +53,7 @@ static void scene_end(scene_t *s)
     pages_end(&s->f, s->pages, &s->page);
 }
 
-/* Run a method that creates the interest for the cursor, and nothing else. @return what it was told */
+/* Runs a method that only creates the interest for the cursor. @return the result of creating it */
 static int ask(scene_t *s, const char *url, const char *cursor, const char *interest)
 {
     int told;
@@ -88,7 +89,7 @@ static void the_first_run_finds_what_the_view_saw(void)
     scene_end(&s);
 }
 
-/* Compared with what is committed, never with what this round captured. */
+/* The stamp is compared with the committed one, never with that captured in this transaction. */
 static void every_caller_in_a_run_gets_the_same_answer(void)
 {
     scene_t s;
@@ -138,7 +139,7 @@ static void after_a_death_everybody_looks(void)
     scene_end(&s);
 }
 
-/* What was read after the first creation may be older than what a second one would promise. I2. */
+/* The data may have been read after the first capture and before the second. I2. */
 static void the_oldest_stamp_counts(void)
 {
     scene_t s;
@@ -438,7 +439,7 @@ static void a_page_has_so_many_methods(void)
     scene_end(&s);
 }
 
-/* Until a run of it counts; and what is taken away is no method, whatever stood behind it. */
+/* A method is new until a run of it has succeeded. Removing a method does not affect the next one in the array. */
 static void a_method_is_first_until_it_counted(void)
 {
     scene_t s;
@@ -489,7 +490,7 @@ static void a_removed_interest_is_waited_for_no_more(void)
     scene_end(&s);
 }
 
-/* A method that runs again depends on what its last run created, not on what earlier ones did. */
+/* A method depends on the interests of its last run, not on those of earlier ones. */
 static void what_a_run_does_not_create_goes(void)
 {
     scene_t s;
@@ -510,7 +511,7 @@ static void what_a_run_does_not_create_goes(void)
 
 /* ---------------------------------------------------------------- learnt late */
 
-/* What a poll has read before its round: the stamps of what the committed state names. */
+/* The stamps of the committed state's interests, as a poll reads them before its round. */
 static void look_before(scene_t *s)
 {
     apr_array_header_t *seen = apr_array_make(s->f.pool, 4, sizeof(vault_dep_t));
@@ -541,7 +542,7 @@ static int moved(scene_t *s, const char *url)
     return moved;
 }
 
-/* @param between  notified after the data were read, and before the method says what it waits for */
+/* @param between  notified after the data was read, and before the method names its interest */
 static void learn(scene_t *s, const char *interest, const char *between)
 {
     look_before(s);
@@ -653,7 +654,7 @@ static void expect_methods(const scene_t *s, const char *first, const char *seco
     CU_ASSERT_STRING_EQUAL(APR_ARRAY_IDX(methods, 2, vault_method_t).url, third);
 }
 
-/* A method that had to stay out of an answer has the next turn, and what followed it follows it then. */
+/* A method that did not fit into an answer runs first in the next round, followed by those after it. */
 static void the_next_round_begins_where_it_is_told(void)
 {
     scene_t s;

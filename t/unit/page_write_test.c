@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what others than its polls do to a page, and of what a feed hears once the browser has an answer. */
+/* Tests of changes of a page from outside of its polls, and of the reports to feeds about acknowledged answers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +89,7 @@ static apr_status_t poll(scene_t *s, apr_uint64_t seq)
 
 /* ------------------------------------------------------------------- writing */
 
-/* Whichever answer the browser turns out to have, the property is there. */
+/* Whichever answer arrives at the browser, its state has the property. */
 static void what_is_written_is_in_every_state(void)
 {
     static const apr_uint64_t has[] = {0, 1, 2};
@@ -114,7 +114,7 @@ static void what_is_written_is_in_every_state(void)
     }
 }
 
-/* A round that began before knows nothing of it: what it would commit or stage is refused, and it looks again. */
+/* A round that began before the write is void: its commit or stage is refused, and it starts again. */
 static void a_running_round_is_discarded(void)
 {
     scene_t s;
@@ -132,11 +132,11 @@ static void a_running_round_is_discarded(void)
     CU_ASSERT_STRING_EQUAL(property(base, "mark"), "0");
     vault_state_set(base, "mark", "1");
     CU_ASSERT_EQUAL(vault_page_stage(s.pages, &s.ticket, base), APR_SUCCESS);
-    CU_ASSERT_EQUAL(base->seq, 1); /* the discarded ones took no number */
+    CU_ASSERT_EQUAL(base->seq, 1); /* the void ones used no number */
     scene_end(&s);
 }
 
-/* A run is a function of the properties, too. */
+/* The output of a method depends on the properties, too. */
 static void every_method_runs_again_and_keeps_its_interests(void)
 {
     scene_t s;
@@ -187,7 +187,7 @@ static void a_method_is_added(void)
     scene_end(&s);
 }
 
-/* Its interest is let go with it, and what it kept; the others stay as they are. */
+/* A removed method releases its interest and its cursors; the others stay. */
 static void a_method_is_dropped(void)
 {
     scene_t s;
@@ -225,7 +225,7 @@ static void a_method_is_dropped(void)
     scene_end(&s);
 }
 
-/* A round that runs on has its interest let go; it is told to begin again, and holds it again. */
+/* A running round loses the interests that are released; it is void, and holds them again when it is repeated. */
 static void a_round_that_runs_holds_again_what_was_let_go(void)
 {
     scene_t s;
@@ -285,7 +285,7 @@ static void who_may_write_and_what(void)
     scene_end(&s);
 }
 
-/* All states or none, and nothing is lost on the way. */
+/* A write changes all states or none, and loses nothing. */
 static void a_state_that_would_be_too_large_is_left_as_it_is(void)
 {
     scene_t s;
@@ -316,7 +316,7 @@ static vault_state_t *state_with_ack(scene_t *s, const char *data)
     return state;
 }
 
-/* What is to be told of the committed state, "" for nothing. */
+/* The acknowledgements to report for the committed state, "" for none. */
 static const char *to_tell(scene_t *s)
 {
     vault_state_t *base = page_base(s->pages, &s->ticket, s->f.pool);
@@ -339,7 +339,8 @@ static void an_answer_that_was_dropped_is_not_told(void)
     scene_end(&s);
 }
 
-/* The request that finds an acknowledgement reports it. If that is killed before it marks it as reported, the next one reports it again. */
+/* The request that finds an acknowledgement reports it. If it is killed before it marks it as reported, the
+ * next one reports it again. */
 static void what_is_not_settled_is_told_again(void)
 {
     scene_t s;
@@ -380,7 +381,8 @@ static void a_round_without_output_is_told_at_once(void)
     scene_end(&s);
 }
 
-/* An acknowledgement by the side that finds nothing to tell gives a ticket to nothing: the running poll's acks are not its own. */
+/* A separate acknowledgement with nothing to report must not mark the acknowledgements of the running poll as
+ * reported. */
 static void an_idle_acknowledgement_settles_nothing(void)
 {
     scene_t s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of sets of passes by client, against a list that is searched from end to end. */
+/* Tests of sets of passes by client, against a linear list. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define CLIENTS 12
 #define STEPS 20000
 
-/* What the set should hold. */
+/* What the set should contain. */
 typedef struct model_t {
     gates_t g;
     apr_uint32_t root;
@@ -94,7 +94,7 @@ static void step(model_t *m)
     }
 }
 
-/* No other client may be let in sooner, and no other may have more. */
+/* No other client is to be admitted earlier, and none has more passes. */
 static void compare_winners(model_t *m)
 {
     const qos_pass_t *root = at(m, m->root), *first, *most;
@@ -169,7 +169,7 @@ static void a_set_agrees_with_a_list(void)
     play(id, 4, "ids that share 60 bits");
 }
 
-/* Each bit decides one level, so 64 ids may need 65 levels. */
+/* Each level of the tree uses one bit, so 64 ids may need 65 levels. */
 static void a_tree_is_never_deeper_than_an_id(void)
 {
     gates_t g;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests of gates begin with. */
+/* The fixture of tests of gates. */
 #include "qos_fixture.h"
 
 #include <string.h>

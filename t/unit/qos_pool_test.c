@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the pool of passes: how many each gate can have, what the others keep, and that it goes back. */
+/* Tests of the pool of passes: how many each gate can have, what is reserved for the others, and that passes
+ * return to it. */
 #include <string.h>
 
 #include "qos_fixture.h"
@@ -7,7 +8,7 @@
 
 #define MANY 1000 /* more than there are passes */
 
-/* Requests come to that gate until one is refused. @return how many were not */
+/* Enters requests until one is refused. @return how many were not */
 static unsigned flood(gates_t *g, const vault_qos_gate_t *gate, vault_qos_pass_t *pass)
 {
     vault_qos_entrant_t who = {g->slot[1], 0, MANY, 0, 0};
@@ -129,7 +130,7 @@ static void a_flooded_gate_leaves_the_others_their_share(void)
     gates_end(&g);
 }
 
-/* A gate of an older configuration has what it has, and more only of what the others leave. */
+/* A gate of an older configuration keeps its passes, and gets more only if the others leave some. */
 static void shares_follow_the_configuration(void)
 {
     static vault_qos_pass_t pass[2][MANY];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of gates under many who come and go at once: threads, processes, and processes that are killed at no point in particular.
- * Each keeps its own account of how many it has in; together that is never more than the limit (I7), and no request waits without a reason. */
+/* Races of gates: many concurrent threads and processes, and processes that are killed at random points. Each
+ * process counts how many of its requests are admitted. Together that is never more than the limit (I7), and no
+ * request waits without a reason. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -25,11 +26,11 @@
 typedef struct crowd_t {
     gates_t *g;
     apr_uint32_t rounds;               /* const */
-    apr_int32_t inside[QOS_SLOTS + 1]; /* atomic; by child: what it believes to have in */
-    apr_uint32_t most;                 /* atomic; the most that were in at a time */
-    apr_uint32_t too_many;             /* atomic; how often more were in than may be */
-    apr_uint32_t late;                 /* atomic; who queued for ever */
-    apr_uint32_t displaced;            /* atomic; how many lost their places */
+    apr_int32_t inside[QOS_SLOTS + 1]; /* atomic; by child: its own count of admitted requests */
+    apr_uint32_t most;                 /* atomic; the highest number of admitted requests */
+    apr_uint32_t too_many;             /* atomic; how often more were admitted than allowed */
+    apr_uint32_t late;                 /* atomic; requests that never left the queue */
+    apr_uint32_t displaced;            /* atomic; displaced requests */
     apr_uint64_t steps;                /* atomic */
 } crowd_t;
 
@@ -51,8 +52,8 @@ static crowd_t *crowd_begin(gates_t *g, unsigned children, apr_uint32_t rounds)
     return c;
 }
 
-/* Say that one more is in, after it is; then look at all. Sums taken while others come and go may be too small, never too large:
- * everybody says "one less" before it leaves. */
+/* Counts one more admitted request, after it was admitted, and checks the sum. Sums taken concurrently can be
+ * too small but never too large, since every process counts down before it leaves. */
 static void count_in(crowd_t *c, unsigned child)
 {
     apr_int32_t sum = 0;
@@ -76,7 +77,7 @@ static void leave_counted(crowd_t *c, vault_qos_pass_t *pass, unsigned child)
     vault_qos_leave(c->g->q, pass, VAULT_QOS_DONE);
 }
 
-/* A short queue of a few clients with a few ranks, so that many are displaced. */
+/* A short queue of a few clients with a few ranks, so that many requests are displaced. */
 static apr_status_t come(member_t *m, vault_qos_pass_t *pass)
 {
     gates_t *g = m->crowd->g;
@@ -105,7 +106,7 @@ static int wait_to_be_let_in(crowd_t *c, const vault_qos_pass_t *pass)
     return 1;
 }
 
-/* Come, perhaps lose patience at once, else wait; be in for a moment; leave. */
+/* Enter; give up at once or wait; stay for a moment; leave. */
 static void come_and_go(member_t *m)
 {
     crowd_t *c = m->crowd;
@@ -126,7 +127,7 @@ static void come_and_go(member_t *m)
     leave_counted(c, &pass, m->child);
 }
 
-/* On until it has been full at least once, however few processors there are: else nothing was tried. */
+/* Repeats until the gate has been full at least once, even with few processors: otherwise nothing was tested. */
 static void *come_and_go_often(void *baton)
 {
     member_t *m = baton;
@@ -197,7 +198,7 @@ static void processes_are_never_too_many(void)
 
 /* ------------------------------------------------------------------------ kills */
 
-/* A step: do something to one of the passes in hand. Never waits: what queues is looked at again later. */
+/* One step: does something with one of its passes. Never waits; queued passes are checked again later. */
 static void juggle(member_t *m, vault_qos_pass_t *pass, int *counted)
 {
     crowd_t *c = m->crowd;
@@ -238,7 +239,7 @@ static void juggle_for_ever(void *baton)
     }
 }
 
-/* A new child in its own slot, as httpd would have it. */
+/* A new child with a slot of its own, as httpd would start it. */
 static pid_t start_child(crowd_t *c, member_t *m, unsigned n)
 {
     m->crowd = c;
@@ -248,7 +249,8 @@ static pid_t start_child(crowd_t *c, member_t *m, unsigned n)
     return fixture_fork(juggle_for_ever, m);
 }
 
-/* The requests of a dead process do not count from the moment in which the parent knows; the gate learns it later. */
+/* The requests of a dead process do not count any more when the parent knows of its death; the gate learns that
+ * later. */
 static void bury(crowd_t *c, unsigned n)
 {
     STORE(c->inside[n], 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what a client gets of a gate: its turn among the clients that queue, its share of the queue, and which
+/* Tests of a client's share of a gate: its turn among the queued clients, its share of the queue, and which
  * request is displaced when the queue is full. */
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 #define MOST 40
 
-/* Ids as SipHash gives them. */
+/* Ids like those of SipHash. */
 static const apr_uint64_t CLIENT[] = {APR_UINT64_C(0x8d1f3a7752e90b44), APR_UINT64_C(0x13c6e2f08a5b7d91),
                                       APR_UINT64_C(0xf4a90c1de6723b58), APR_UINT64_C(0x60b85e9d1c3f42a7)};
 
@@ -31,7 +31,7 @@ static int is_displaced(gates_t *g, const vault_qos_pass_t *pass)
 
 /* ---------------------------------------------------------------------- turns */
 
-/* Each letter is a request of that client. Those that are in leave in the order in which they came in. */
+/* Each letter is a request of that client. Admitted requests leave in the order of their admission. */
 static void clients_take_turns(void)
 {
     static const struct {
@@ -83,8 +83,8 @@ static void clients_take_turns(void)
 
 /* ------------------------------------------------------------------ full queues */
 
-/* One is in. Then requests come, of a client and a rank each, into a queue of that length; each must have that
- * outcome: '+' it queues, '-' it is refused, or the number of the request that it displaces. */
+/* One request is admitted. Then requests arrive, of a client and a rank each, for a queue of that length. Each
+ * must have that outcome: '+' it is queued, '-' it is refused, or the number of the request that it displaces. */
 static void a_full_queue_loses_one(void)
 {
     static const struct {
@@ -165,7 +165,8 @@ static void a_client_over_its_share_is_told_so(void)
 
 static const apr_uint32_t ONE[] = {1, 0}; /* a queue of one */
 
-/* One is in, of client d in child 4. A request of a queues, and one of b with a higher rank displaces it. */
+/* One request of client d in child 4 is admitted. One of a is queued, and one of b with a higher rank displaces
+ * it. */
 static void begin_displaced(gates_t *g, vault_qos_pass_t *first, vault_qos_pass_t *loser, vault_qos_pass_t *next)
 {
     gates_begin(g, 1, 4, 0);
@@ -188,7 +189,7 @@ static void the_child_of_the_displaced_is_told(void)
     gates_end(&g);
 }
 
-/* Whatever it leaves for, it has nothing any more, and its pass is another's. */
+/* For whatever reason it leaves, it has nothing any more, and its pass belongs to another request. */
 static void the_displaced_leaves_and_changes_nothing(void)
 {
     static const vault_qos_leave_t why[] = {VAULT_QOS_DONE, VAULT_QOS_LATE, VAULT_QOS_REFUSED, VAULT_QOS_GONE};
@@ -213,7 +214,8 @@ static void the_displaced_leaves_and_changes_nothing(void)
     }
 }
 
-/* It looks only after the newcomer has been let in, has left, and a third request has that pass at another gate. */
+/* It checks its pass only after the newcomer was admitted and has left, and a third request has that pass at
+ * another gate. */
 static void the_displaced_is_not_taken_for_another(void)
 {
     vault_qos_pass_t first, loser, next, third = {0, 0, 0};
@@ -266,7 +268,7 @@ static void the_child_of_the_displaced_dies(void)
     gates_end(&g);
 }
 
-/* The child of the newcomer dies: nothing comes back. */
+/* The child of the newcomer dies: the displaced request does not get its pass back. */
 static void the_child_that_displaces_dies(void)
 {
     vault_qos_pass_t first, loser, next;
@@ -295,7 +297,8 @@ static void die_while_displacing(void *baton)
     }
 }
 
-/* Killed between taking the pass from the one and giving it to the other: the one has lost it, and it goes back. */
+/* The process is killed after it has taken the pass from one request and before it gives it to the other: the
+ * first has lost it, and the pass returns to the pool. */
 static void who_dies_while_displacing_loses_no_pass(void)
 {
     vault_qos_pass_t first, loser, next;
@@ -318,7 +321,7 @@ static void who_dies_while_displacing_loses_no_pass(void)
     gates_end(&g);
 }
 
-/* A queue of any length ends where the passes do. */
+/* The length of a queue is limited by the number of passes. */
 static void short_passes_are_a_full_queue(void)
 {
     static const apr_uint32_t limits[] = {60000, 0};
@@ -345,8 +348,8 @@ static void short_passes_are_a_full_queue(void)
     gates_end(&g);
 }
 
-/* A client that has its places may queue until no pass is left. Another one goes in all the same, where a place is
- * free. */
+/* A client at its limit may queue until no pass is left. A request of another client is still admitted if the
+ * limit allows it. */
 static void short_passes_do_not_close_free_places(void)
 {
     static const apr_uint32_t limits[] = {60000, 0}, none[] = {0, 0};
@@ -372,8 +375,8 @@ static void short_passes_do_not_close_free_places(void)
     gates_end(&g);
 }
 
-/* After a graceful restart the limits are others, and the requests are there: none is thrown out, and the new limits
- * count for the next. */
+/* A graceful restart changes the limits while requests are queued: none is removed, and the new limits apply to
+ * the next ones. */
 static void a_shorter_queue_is_for_those_who_come_next(void)
 {
     static const apr_uint32_t before[] = {8, 8}, after[] = {4, 2};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of gates: who is let in, in which order, what becomes of the passes of those who die, and of gates killed in their lock. */
+/* Tests of gates: which requests are admitted, in which order, what happens to the passes of dead processes,
+ * and of gates whose lock's owner was killed. */
 #include <string.h>
 #include <unistd.h>
 
@@ -162,7 +163,8 @@ static void who_leaves_the_queue_is_not_let_in(void)
     }
 }
 
-/* Of three children one request each: the first was in and has left, so the second was let in just now, and the third queues. */
+/* One request for each of three children: the first was admitted and has left, so the second was just admitted,
+ * and the third is queued. */
 static void begin_with_three(gates_t *g, vault_qos_pass_t *second, vault_qos_pass_t *third)
 {
     vault_qos_pass_t first;
@@ -174,7 +176,7 @@ static void begin_with_three(gates_t *g, vault_qos_pass_t *second, vault_qos_pas
     leave(g, &first);
 }
 
-/* The client has gone in the moment in which its request was let in. */
+/* The client disconnects at the moment when its request is admitted. */
 static void who_was_let_in_and_is_gone_passes_it_on(void)
 {
     gates_t g;
@@ -360,7 +362,8 @@ static void who_dies_in_the_lock_leaves_the_old_or_the_new(void)
     }
 }
 
-/* Let in before its killer could count it: it is in, and the gate holds one more than it should, not one less. */
+/* The process is killed after the admission and before it is counted: the request is admitted, and the gate has
+ * one more than it counts, not one less. */
 static void a_mark_without_its_count_counts(void)
 {
     gates_t g;
@@ -450,7 +453,7 @@ static void a_reload_changes_the_limit(void)
     gates_end(&g);
 }
 
-/* The name on the status page is as long as it may be. */
+/* Names on the status page have a maximum length. */
 static void long_names_are_told_apart(void)
 {
     gates_t g;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the children's places: owners, wake queues, counters, and processes killed inside. */
+/* Tests of the children's slots: owners, wake queues, counters, and processes killed in between. */
 #include <string.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ static vault_interest_t hold(fixture_t *f, const char *name)
     return interest;
 }
 
-/* @return what vault_slot_drain() says; the list is that of the caller */
+/* @return the result of vault_slot_drain(); the list belongs to the caller */
 static int drain(fixture_t *f, unsigned slot, vault_interest_t *list, unsigned *count)
 {
     return vault_slot_drain(f->notifier, slot, list, VAULT_SLOT_QUEUE, count);
@@ -127,12 +127,12 @@ static void a_child_that_left_wakes_nobody(void)
     CU_ASSERT(!fixture_is_rung(&f, live));
     CU_ASSERT_EQUAL(vault_interest_stamp(f.notifier, interest), stamp);
     CU_ASSERT_EQUAL(claim(&f, 300), left);
-    /* The mark was the last owner's, not this one's. */
+    /* The clean mark belongs to the last owner, not to this one. */
     CU_ASSERT_EQUAL(vault_slot_exited(f.notifier, 300, &slot), 1);
     fixture_end(&f);
 }
 
-/* The parent was never told of the first; the system gave its number to another. */
+/* The parent was not told of the end of the first process, and the system has reused its pid. */
 static void a_pid_that_comes_again_owns_one_slot(void)
 {
     fixture_t f;
@@ -180,7 +180,7 @@ static void totals_of_the_dead_are_kept_once(void)
 
 /* -------------------------------------------------------------------- queue */
 
-/* Hold and arm `count` interests and notify them in order. */
+/* Holds and arms `count` interests, and notifies them in order. */
 static void queue_up(fixture_t *f, unsigned slot, vault_interest_t *interests, unsigned count)
 {
     char name[32];
@@ -313,7 +313,7 @@ static void acquire_queue(void *baton)
     vault_lock_acquire(&death->f->notifier->slots[death->slot].lock);
 }
 
-/* As a notifier between its mark and its ring. */
+/* Like a notifier that dies after it has set the flag and before it writes the eventfd. */
 static void mark_rung_only(void *baton)
 {
     death_t *death = baton;

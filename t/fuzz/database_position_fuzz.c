@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file database_position_fuzz.c
- * Any text as a position in the change log of each database. Checked besides crashes: what is believed has nothing in it that could be SQL,
- * and so has the position after it.
+ * Parses any text as a position in the change log of each database. Checks that an accepted position, and the
+ * one after it, contain nothing that could be SQL.
  */
 #include "log/dialect.h"
 
@@ -27,7 +27,7 @@ static void look(const log_dialect_t *dialect, const sql_driver_t *driver, const
     }
 }
 
-/* A set is its text. */
+/* The text of a set. */
 static void read_set(const log_position_type_t *type, const char *text, apr_pool_t *pool)
 {
     log_position_t position, again;

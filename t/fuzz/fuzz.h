@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file fuzz.h
- * What every fuzz target has: feed() gets each input in memory of its own, so that reading beyond its end shows, and a pool. abort()
- * says that what must be so is not.
+ * Shared by the fuzz targets. feed() gets each input in memory of its own, so that reading beyond its end is
+ * detected, and a pool. A violated invariant calls abort().
  *
- * With clang, -DFUZZER and -fsanitize=fuzzer libFuzzer makes up the inputs (`make fuzz`). Without: a program that feeds each file that is
- * named.
+ * With clang, -DFUZZER and -fsanitize=fuzzer, libFuzzer generates the inputs (`make fuzz`). Otherwise the
+ * program feeds each file that is named.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -16,7 +16,7 @@
 
 #include "apr_general.h"
 
-/** The target's own. @param text  ends with a NUL that is not counted, and may have others */
+/** Defined by the target. @param text  followed by a NUL that is not counted; may contain others */
 static void feed(const char *text, apr_size_t length, apr_pool_t *pool);
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file header_text_fuzz.c
- * Any value of a header. Checked besides crashes: what is encoded is decoded to the same, what is taken for a property has a name that
- * can be sent and no empty value, and names that are reserved do not stay in a list.
+ * Parses any value of a header. Checks that decoding reverses encoding, that an accepted property has a valid
+ * key and no empty value, and that no reserved name stays in a list.
  */
 #include "base/header_text.h"
 

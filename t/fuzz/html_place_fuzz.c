@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file html_place_fuzz.c
- * Any document in parts of any length. The first byte says how long they are. Checked besides crashes: the place is the same in whatever
- * parts the document comes, and no more is kept than html_place.h says.
+ * Scans any document in parts of any length, which the first byte selects. Checks that the position does not
+ * depend on the parts, and that no more is kept than html_place.h allows.
  */
 #include "base/html_place.h"
 
 #include "fuzz.h"
 
-/* A copy of each part, so that reading beyond it shows. */
+/* Copies each part, so that reading beyond it is detected. */
 static apr_ssize_t find(const char *text, apr_size_t length, apr_size_t step)
 {
     vault_html_t h = {0};

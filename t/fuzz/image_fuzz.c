@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file image_fuzz.c
- * Any text as the image of a row. Checked besides crashes: what is read of it is what jansson reads.
+ * Parses any text as the image of a row. Checks that the result is the same as jansson's.
  */
 #include "log/image.h"
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the .t files share: raw connections, pages that poll, facts to wait for, and a look at the error log at the end.
+# Shared by the .t files: raw connections, pages that poll, facts to wait for, and a check of the error log at the
+# end.
 #
 #     use VaultTest;
 #     my $page = open_page('/test/page?poll=/test/rows%3Fname=n%26interest=I');
@@ -10,7 +11,8 @@
 #     is($answer->{updates}[0]{body}, "1\n", 'why');
 #     finish();                                           # the error log holds nothing that was not announced
 #
-# Nothing here sleeps to order events. wait_until() looks at a fact until it holds and fails the test when it does not in time.
+# Nothing here sleeps to order events. wait_until() checks a fact until it holds, and fails the test if that takes
+# too long.
 package VaultTest;
 use strict;
 use warnings;
@@ -30,11 +32,11 @@ our @EXPORT = (
         status_of_children text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
 );
 
-# How long a fact may take before the test gives up: much longer than it ever takes, also under a sanitizer on a busy machine.
+# The timeout of a fact: much longer than it ever takes, even under a sanitizer on a busy machine.
 use constant PATIENCE => 60;
 
-# AH01882: OpenSSL is not the one that mod_ssl was compiled with. AH01873: there is no TLS session cache, on purpose.
-# AH10159, AH00484: the servers of the tests are small, and the MPM says so when they are busy.
+# AH01882: OpenSSL differs from the one that mod_ssl was compiled with. AH01873: there is no TLS session cache, on
+# purpose. AH10159, AH00484: the servers of the tests are small, and the MPM logs that they are busy.
 my $NOT_OURS = qr/\bAH(?:01882|01873|10159|00484):/;
 
 my (@announced, @tolerated, $log_start, $finished, $server);
@@ -47,7 +49,7 @@ sub read_file
     return scalar(readline $file) // '';
 }
 
-# From here on talk to this VaultTest::Server; to the main server again without one.
+# From here on use this VaultTest::Server; without an argument, the main server again.
 sub use_server
 {
     ($server) = @_;
@@ -56,7 +58,7 @@ sub use_server
 
 # ---------------------------------------------------------------- requests
 
-# The port of a vhost by the name it has in t/conf/*.conf.in; of the main server without one.
+# The port of a vhost by its name in t/conf/*.conf.in; without a name, of the main server.
 sub port_of
 {
     my ($vhost) = @_;
@@ -66,8 +68,9 @@ sub port_of
     return $port;
 }
 
-# connect_to(vhost => NAME, tls => 1, http2 => 1, receive_buffer => BYTES, from => '127.0.0.2'): a connection of its own. Where
-# VaultTest::Family runs the test over another protocol it is one of that; http1 => 1: HTTP/1.1 on the same virtual host, as pages answer on no other
+# connect_to(vhost => NAME, tls => 1, http2 => 1, receive_buffer => BYTES, from => '127.0.0.2'): a new connection.
+# If VaultTest::Family runs the test over another protocol, it uses that; http1 => 1: HTTP/1.1 on the same virtual
+# host, since pages belong to one virtual host
 sub connect_to
 {
     my (%with) = @_;
@@ -77,13 +80,13 @@ sub connect_to
     return $class->new(port => port_of($with{vhost}), patience => PATIENCE, %with);
 }
 
-# What VaultTest::Family runs the test over: 'tls', 'h2', or '': HTTP/1.1 as it is.
+# The protocol over which VaultTest::Family runs the test: 'tls', 'h2', or '' for plain HTTP/1.1.
 sub over
 {
     return ($server && $server->{over}) || '';
 }
 
-# get(PATH, vhost => …, headers => {…}): one request on a connection of its own; {status, headers, body}
+# get(PATH, vhost => …, headers => {…}): one request on a new connection; {status, headers, body}
 sub get
 {
     my ($path, %with) = @_;
@@ -99,7 +102,7 @@ sub post
     return get($path, %with, method => 'POST', body => $body, headers => $headers);
 }
 
-# The body of a request that must succeed.
+# The body of the answer to a request that must succeed.
 sub text_of
 {
     my ($path, %with) = @_;
@@ -108,7 +111,7 @@ sub text_of
     return $answer->{body};
 }
 
-# A view with a page in it; see VaultTest::Page.
+# Loads a page; see VaultTest::Page.
 sub open_page
 {
     my ($path, %with) = @_;
@@ -135,13 +138,13 @@ sub live_page
     return open_page(view_of(@$methods), %with);
 }
 
-# False where every poll waits in a thread: --disable-bell, or httpd before 2.4.63.
+# False if every poll waits in a thread: --disable-bell, or httpd before 2.4.63.
 sub have_bell
 {
     return ($ENV{VAULT_BELL} // 'yes') ne 'no';
 }
 
-# For tests that hold more polls than there are threads for, or look into the bell itself.
+# For tests with more polls than threads, or about parked connections.
 sub needs_bell
 {
     plan(skip_all => 'this httpd module was built without the bell') unless have_bell();
@@ -153,7 +156,7 @@ sub have_tls
     return have_module('ssl') && -f vars('top_dir') . '/certificate.pem' && eval { require IO::Socket::SSL; 1 };
 }
 
-# mod_http2, and what the client of the tests needs.
+# Are mod_http2 and the HTTP/2 client of the tests available?
 sub have_http2 { return VaultTest::Http2::usable() }
 
 # ---------------------------------------------------------------- facts
@@ -170,27 +173,28 @@ sub _parse_status
     return {$text =~ /^([^:\n]+): *(.*?) *$/mg};
 }
 
-# The status in JSON, where each child stands by itself.
+# The status in JSON, with an entry for each child.
 sub status_of_children
 {
     require JSON::PP;
     return JSON::PP::decode_json(text_of('/vault/status?json'));
 }
 
-# The process ids of the children that httpd's parent does not know to be gone, in numerical order: it looks once a
+# The process ids of the children that httpd's parent considers alive, in numerical order. The parent checks once a
 # second.
 sub _known
 {
     return sort { $a <=> $b } map { $_->{Pid} } @{status_of_children()->{Children}};
 }
 
-# Those that serve: not one of an older generation, which ends by itself.
+# The serving children, without those of an older generation, which end by themselves.
 sub children
 {
     return grep { _listens($_) } _known();
 }
 
-# A keep-alive connection to this child: others are opened and held until one gets there. Use it at once: a busy child closes those that idle.
+# A keep-alive connection to this child: opens and holds others until one gets there. Use it at once, since a busy
+# child closes idle ones.
 sub connect_in
 {
     my ($pid, %with) = @_;
@@ -207,7 +211,7 @@ sub connect_in
     );
 }
 
-# How many files, sockets and the like a process has open.
+# The number of open descriptors of a process.
 sub descriptors
 {
     my ($pid) = @_;
@@ -215,26 +219,26 @@ sub descriptors
     return scalar grep { !/^\./ } readdir $dir;
 }
 
-# At least N more of a counter than in the status given.
+# A counter has grown by at least N since the given status.
 sub wait_counter
 {
     my ($name, $before, $n) = @_;
     return wait_until(sub { my $s = status(); $s->{$name} >= $before->{$name} + $n && $s }, "$name grows by $n");
 }
 
-# The child with this process id is dead, everybody knows, and another one serves in its place.
+# The child with this process id is dead, the parent knows it, and another one serves.
 sub wait_replaced
 {
     my ($pid) = @_;
     return wait_until(sub { my @now = _known(); @now >= 3 && !grep { $_ == $pid } @now }, "child $pid is replaced");
 }
 
-# The barriers of the test module: how many came, wait until so many have come, let all through.
+# The barriers of the test module: how many requests arrived, wait for that many, let all through.
 sub arrived      { return text_of("/test/arrived?name=$_[0]") }
 sub wait_arrived { my ($name, $n) = @_; return wait_until(sub { arrived($name) >= $n }, "$n come to the barrier $name") }
 sub open_barrier { return text_of("/test/open?name=$_[0]") }
 
-# wait_until(sub { … true … }, 'what is awaited'): what the sub returned
+# wait_until(sub { … true … }, 'what is awaited'): returns the result of the sub
 sub wait_until
 {
     my ($fact, $what, $patience) = @_;
@@ -249,14 +253,14 @@ sub wait_until
     exit 1;
 }
 
-# Exactly N polls wait, on all children.
+# Exactly N polls wait, in all children.
 sub wait_waiting
 {
     my ($n) = @_;
     return wait_until(sub { my $s = status(); ($s->{Waiting} // -1) == $n }, "$n polls wait");
 }
 
-# with_deadline(SECONDS, sub { … }): dies when it takes longer
+# with_deadline(SECONDS, sub { … }): dies if it takes longer
 sub with_deadline
 {
     my ($seconds, $code) = @_;
@@ -274,7 +278,7 @@ sub server_pid
     return 0 + readline $file;
 }
 
-# The processes that take connections for the server.
+# The processes that accept connections for the server.
 sub _accepting
 {
     return grep { _is_child_of($_, server_pid()) && _listens($_) } map { m{(\d+)$} } glob '/proc/[0-9]*';
@@ -287,7 +291,7 @@ sub _is_child_of
     return (readline($stat) // '') =~ /\) \S (\d+) / && $1 == $parent;
 }
 
-# Does a process have a socket that listens? One that is gone has none.
+# Does a process have a listening socket? An ended one has none.
 sub _listens
 {
     my ($pid) = @_;
@@ -296,7 +300,7 @@ sub _listens
     return scalar grep { (readlink("/proc/$pid/fd/$_") // '') =~ /^socket:\[(\d+)\]$/ && $listening{$1} } readdir $dir;
 }
 
-# The inodes of those that listen (0A).
+# The inodes of listening sockets (state 0A).
 sub _listening_sockets
 {
     my ($table) = @_;
@@ -304,8 +308,8 @@ sub _listening_sockets
     return map { my @columns = split; $columns[3] eq '0A' ? $columns[9] : () } readline $file;
 }
 
-# Restart gracefully and wait until the new generation, and no other child, answers. An old child that has not been told yet, as on a busy
-# machine, takes connections like the new ones: a poll that came to it would be answered without news at once.
+# Restart gracefully, and wait until only the new generation answers. An old child that has not been stopped yet, as
+# on a busy machine, accepts connections like the new ones, and would answer a poll without updates at once.
 sub graceful_restart
 {
     my $before = grep { /resuming normal operations/ } error_log_lines();
@@ -321,13 +325,13 @@ sub graceful_restart
 
 sub _log_file { return vars('t_logs') . '/error_log' }
 
-# The lines since this test began, of the server it talks to.
+# The lines since this test began, of the server that it uses.
 sub error_log_lines
 {
     return $server ? $server->lines : _main_lines();
 }
 
-# The lines of the server that this test shares with others, since it began.
+# The lines of the server shared with other tests, since this test began.
 sub _shared_lines
 {
     return $server && $server->{offset} ? $server->lines : ();
@@ -347,15 +351,15 @@ sub announce
     return;
 }
 
-# tolerate(qr/…/, …): lines that this test may cause, or not
+# tolerate(qr/…/, …): lines that this test may cause
 sub tolerate
 {
     push @tolerated, @_;
     return;
 }
 
-# Lines that a test should have announced: warnings and worse, children that died of a signal, and whatever did not come
-# through httpd's log (the C library, a sanitizer).
+# Lines that a test should have announced: warnings and worse, children that died of a signal, and everything that
+# does not come from httpd's log (the C library, a sanitizer).
 sub _is_trouble
 {
     my ($line) = @_;
@@ -364,7 +368,7 @@ sub _is_trouble
     return $line =~ /^\[[^\]]+\] \[[^\]:]*:(\w+)\]/ ? $1 =~ /^(?:emerg|alert|crit|error|warn)$/ : 1;
 }
 
-# The last line of every test.
+# Must be the last call of every test.
 sub finish
 {
     return if $finished++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every action of the handler `vault-test` has: its query string, and barriers. */
+/* Shared by all actions of the handler `vault-test`: the query string, and barriers. */
 #include "action.h"
 
 #include "http_log.h"

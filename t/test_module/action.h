@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file action.h
- * The actions of the handler `vault-test`, which mod_vault_test.c lists, and what they are written with.
+ * The actions of the handler `vault-test`, which mod_vault_test.c describes, and their helpers.
  */
 #ifndef VAULT_TEST_ACTION_H
 #define VAULT_TEST_ACTION_H
@@ -13,7 +13,7 @@
 
 #include "mod_vault/vault.h"
 
-/** What mod_vault offers. All of it is there when an action runs. */
+/** The optional functions of mod_vault. All of them exist when an action runs. */
 typedef struct offers_t {
     APR_OPTIONAL_FN_TYPE(vault_add_long_poll) * add_long_poll;
     APR_OPTIONAL_FN_TYPE(vault_page_script) * page_script;
@@ -33,7 +33,7 @@ typedef struct query_t {
     const char *value;
 } query_t;
 
-/** One request: its query string taken apart, in order, a name may come again. */
+/** One request with its parsed query string: names in their order, possibly repeated. */
 typedef struct act_t {
     request_rec *r;
     apr_array_header_t *query; /* of query_t */
@@ -46,31 +46,31 @@ typedef struct action_t {
     int (*act)(act_t *act); /* OK, or the status that ends the request */
 } action_t;
 
-/** What is answered without mod_vault, but for `damage`, which spoils its memory: answers.c. */
+/** Actions that do not need mod_vault; `damage` corrupts its memory: answers.c. */
 extern const action_t answer_actions[];
 
 /** Variables, barriers and notifies: variables.c. */
 extern const action_t variable_actions[];
 
-/** Pages, and methods that look at variables: pages.c. */
+/** Pages, and methods that show variables: pages.c. */
 extern const action_t page_actions[];
 
 /** Feeds and templates: feeds.c. */
 extern const action_t feed_actions[];
 
-/** `call`, which a page may do as well. */
+/** `call`, which a page can do as well. */
 int act_call(act_t *act);
 
-/** Take the query string of act->r apart. */
+/** Parse the query string of act->r. */
 void query_parse(act_t *act);
 
-/** @return the value of the first of this name, or the fallback */
+/** @return the first value of this name, or the fallback */
 const char *query_get(act_t *act, const char *name, const char *fallback);
 
-/** @return the value of the name that comes for the n-th time, from 0; or NULL */
+/** @return the n-th value of the name, from 0; or NULL */
 const char *query_nth(act_t *act, const char *name, int n);
 
-/** Stop at the barrier that the query names for this place, if any.
+/** Stop at the barrier that the query names for this point, if any.
  * @return OK, or the status that ends the request */
 int stop_at(act_t *act, const char *where);
 

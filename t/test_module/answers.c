@@ -120,7 +120,7 @@ static int act_include(act_t *act)
     return status;
 }
 
-/** That the client is gone is not this handler's failure. */
+/** A client that has disconnected is not a failure of this handler. */
 static int act_flush(act_t *act)
 {
     ap_rflush(act->r);

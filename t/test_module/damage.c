@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds mod_vault's segment among the mappings of this process, by how it begins (segment.c): no function of mod_vault's takes part. */
+/* Finds mod_vault's segment among the mappings of this process by its first bytes (segment.c), without any
+ * function of mod_vault. */
 #include "damage.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include "apr_strings.h"
 
 #define SEGMENT_MAGIC APR_UINT64_C(0x31544c5541560a1a)
-/* APR's own header is in front of it, and it is aligned. */
+/* APR's header precedes it, and it is aligned. */
 #define BEGINS_WITHIN 512
 
 static int is_segment(const char *begin, const char *end)
@@ -21,7 +22,7 @@ static int is_segment(const char *begin, const char *end)
     return memmem(begin, (apr_size_t)(end - begin), &magic, sizeof(magic)) != NULL;
 }
 
-/* @return 0 there is none */
+/* @return 0: there is none */
 static int find_segment(char **begin, char **end)
 {
     FILE *maps = fopen("/proc/self/maps", "re");

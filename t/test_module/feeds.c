@@ -32,7 +32,7 @@ int act_call(act_t *act)
     return OK;
 }
 
-/** The failure is the body of the answer, as an application may choose to say it. */
+/** The error is the body of the answer, as in an application that shows it. */
 static int act_render(act_t *act)
 {
     const char *text = query_get(act, "data", NULL), *error = NULL;

@@ -152,13 +152,13 @@ static int handler(request_rec *r)
     return status == OK ? wanted_failure(&act) : status;
 }
 
-/** Where a connection stops when it is suspended: the names of barriers, or NULL. */
+/** Where a connection stops when it is suspended: names of barriers, or NULL. */
 typedef struct stops_t {
     const char *before;
     const char *after;
 } stops_t;
 
-/** Kept with the connection, since the hooks below are not told the request. */
+/** Kept with the connection, since the hooks below do not get the request. */
 static int note_stops(request_rec *r)
 {
     const char *before = apr_table_get(r->headers_in, "X-Suspend-Before"),

@@ -37,7 +37,7 @@ static int act_property(act_t *act)
     return rv == APR_SUCCESS ? OK : rv == APR_NOTFOUND ? HTTP_CONFLICT : HTTP_BAD_REQUEST;
 }
 
-/** What the page showed of this variable last; its key is the variable's name. */
+/** The value of this variable that the page showed last; its key is the name of the variable. */
 static const char *shown(act_t *act, const char *name)
 {
     return vault.page_get(act->r, apr_pstrcat(act->r->pool, "shown-", name, NULL));
@@ -91,7 +91,7 @@ static int act_rows(act_t *act)
     return status;
 }
 
-/** The status that says why a long poll could not be added. */
+/** The status for a long poll that could not be added. */
 static int refused(act_t *act, const char *url, apr_status_t rv)
 {
     ap_log_rerror(APLOG_MARK, APLOG_INFO, rv, act->r, "vault-test: cannot add the long poll \"%s\"", url);
@@ -108,7 +108,7 @@ static int refused(act_t *act, const char *url, apr_status_t rv)
 }
 
 /** The n-th view=NAME with the n-th interest=I.
- * @param said  what the page shows so far; grows */
+ * @param said  the text of the page so far; extended */
 static int add_view(act_t *act, int n, const char **said)
 {
     const char *view = query_nth(act, "view", n), *value;

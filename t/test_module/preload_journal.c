@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file preload_journal.c
- * Loaded in front of httpd's libraries (LD_PRELOAD): writes down when a process closes a connection to MariaDB, and when it ends the client
- * library, which it has once for all its feeds.
+ * Loaded before httpd's libraries (LD_PRELOAD): records when a process closes a connection to MariaDB, and when
+ * it ends the client library, which all its feeds share.
  *
- * The file that VAULT_TEST_JOURNAL names gets a line of process id and "close" or "end" for each.
+ * For each event, a line with the process id and "close" or "end" is written to the file named by
+ * VAULT_TEST_JOURNAL.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file preload_kill.c
- * Loaded in front of httpd's libraries (LD_PRELOAD): kills a child that writes to a server of databases, between its commit and the end of what it
- * then does for others, or the tailer, between what it reads and the notify. No hook lies in between; but what they say to that server and to other
- * children comes by here.
+ * Loaded before httpd's libraries (LD_PRELOAD): kills a child that writes to a database server between its
+ * commit and the end of its work for others, or the tailer between its read and the notify. There is no hook at
+ * these points, but the calls to that server and to other children pass through here.
  *
- * A statement with one of these numbers says when its writer is killed; a text would be written in another way to MariaDB.
+ * A statement that contains one of these numbers selects when its writer is killed; a text would be escaped
+ * differently for MariaDB.
  *
- *     7777777771   the server has answered that the transaction is committed: nobody else has heard of it
- *     7777777772   it is about to poke the tailer
- *     7777777773   it has poked the tailer
+ *     7777777771   the server has confirmed the commit, and no other process knows of it
+ *     7777777772   before it pokes the tailer
+ *     7777777773   after it has poked the tailer
  *
- * With these it is the tailer that is killed, once: when it is, the file that VAULT_KILL_ONCE names is gone.
+ * These kill the tailer, once: the file named by VAULT_KILL_ONCE is removed then.
  *
- *     7777777774   it has the answer of the server with the change
+ *     7777777774   it has received the change from the server
  *     7777777775   it has published the change, and is about to wake another child
  */
 #include <dlfcn.h>
@@ -24,7 +25,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* How a writer pokes the tailer (feeds/log/shared.c), and a child wakes another one (slot.c): it writes so many bytes to an eventfd. */
+/* The size of the writes to an eventfd by which a writer pokes the tailer (feeds/log/shared.c) and a child
+ * wakes another one (slot.c). */
 #define POKE 8
 
 typedef enum when_e { NEVER, COMMITTED, POKING, POKED, READ, WAKING } when_e;
@@ -35,10 +37,10 @@ static const char *const numbers[] = {[COMMITTED] = "7777777771",
                                       [READ] = "7777777774",
                                       [WAKING] = "7777777775"};
 
-/* The call, or the read, that the thread has in hand. */
+/* The current call or read of the thread. */
 static __thread struct {
     when_e when;
-    int fd; /* on which it says COMMIT; 0: on none */
+    int fd; /* the descriptor of its COMMIT; 0: none */
     int committed;
 } call;
 

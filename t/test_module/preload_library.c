@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file preload_library.c
- * Loaded in front of a program's libraries (LD_PRELOAD): the program is linked with another client library of each database than libdbi's
- * modules are, as if these came from elsewhere. Whoever calls these functions ends.
+ * Loaded before a program's libraries (LD_PRELOAD): simulates a program that is linked with other database
+ * client libraries than libdbi's modules. A call of one of these functions ends the program.
  */
 #include <stdlib.h>
 

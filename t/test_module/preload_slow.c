@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file preload_slow.c
- * Loaded in front of the libraries of the sqlite3 program (LD_PRELOAD): each write to a WAL file takes a while before it returns, as on a
- * machine that has other things to do. What was committed can be read only after the last of them has returned.
+ * Loaded before the libraries of the sqlite3 program (LD_PRELOAD): delays the return of each write to a WAL
+ * file, as on a busy machine. A committed transaction can be read only when the last of its writes has
+ * returned.
  */
 #include <dlfcn.h>
 #include <stdio.h>

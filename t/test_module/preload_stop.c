@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file preload_stop.c
- * Loaded in front of httpd's libraries (LD_PRELOAD): stops a request that has taken its place in the queue of a VaultQosLimit, before the
- * child's waker can find it there. No hook of httpd's lies in between; but mod_vault then leaves a word at the request's pool, by a call that
- * comes by here.
+ * Loaded before httpd's libraries (LD_PRELOAD): stops a request that has entered the queue of a VaultQosLimit
+ * before the child's waker can find it. There is no hook at this point, but mod_vault then registers data at
+ * the request's pool by a call that passes through here.
  *
- * It stops while there is a file of the name that VAULT_TEST_STOP has, and makes one of that name and ".reached" when it does.
+ * It stops while the file named by VAULT_TEST_STOP exists, and creates the file with ".reached" appended when
+ * it does.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

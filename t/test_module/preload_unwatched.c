@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file preload_unwatched.c
- * Loaded in front of httpd's libraries (LD_PRELOAD): the kernel watches no client's socket for mod_vault any more, as when
- * fs.epoll.max_user_watches has been reached. What others watch it knows by its flags: only mod_vault wants to hear of a hang-up once.
+ * Loaded before httpd's libraries (LD_PRELOAD): epoll refuses the client sockets of mod_vault, as when
+ * fs.epoll.max_user_watches has been reached. Its registrations are recognized by their flags: only mod_vault
+ * asks for one hang-up event.
  */
 #include <dlfcn.h>
 #include <errno.h>

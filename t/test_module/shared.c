@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Named variables and barriers in one anonymous segment, under one robust mutex. */
+/* Named variables and barriers in one anonymous segment, with one robust mutex. */
 #include "shared.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ typedef struct table_t {
 } table_t;
 
 static table_t *table;         /* inherited by every child */
-static apr_uint32_t abandoned; /* atomic; this process waits at no barrier any more */
+static apr_uint32_t abandoned; /* atomic; this process no longer waits at barriers */
 
 static void init_mutex(table_t *t)
 {
@@ -103,7 +103,7 @@ static entry_t *find_locked(const char *name)
     return NULL;
 }
 
-/** @return the place of "#0" to "#65535", or NULL: it is another variable */
+/** @return the slot of "#0" to "#65535"; NULL: another variable */
 static long *find_number(const char *name)
 {
     char *end;
@@ -164,7 +164,7 @@ long shared_add(const char *name, long step)
     return now;
 }
 
-/** @return whether the barrier opened before the time was up */
+/** @return 1: the barrier was opened in time */
 static int wait_open(entry_t *e)
 {
     struct timespec left = {BARRIER_SECONDS, 0};

@@ -52,13 +52,13 @@ static APR_OPTIONAL_FN_TYPE(vault_request_is_suspended) * is_suspended;
 static APR_OPTIONAL_FN_TYPE(vault_request_is_resumed) * is_resumed;
 static APR_OPTIONAL_FN_TYPE(vault_request_is_timeout) * is_timeout;
 
-/** A request that has come here; in its pool. */
+/** A request of this module; in its pool. */
 typedef struct guest_t {
     request_rec *r;
     const char *name;
     apr_table_t *query;
     int runs;
-    int throttled; /* 1: by its header only */
+    int throttled; /* 1: suspended by its header only */
     const char *suspends, *calls, *wrote;
     int listed; /* lock */
     struct guest_t *next;
@@ -138,7 +138,7 @@ static void strike(guest_t *g)
     pthread_mutex_unlock(&lock);
 }
 
-/* Whoever is in the list under the lock is there. */
+/* A request in the list exists as long as the lock is held. */
 static apr_status_t call(const char *name, const char *what)
 {
     apr_status_t rv = APR_EGENERAL;
@@ -286,7 +286,7 @@ static int write_body(request_rec *r)
     return OK;
 }
 
-/** Say what happened. */
+/** Reports what has happened. */
 static int answer(guest_t *g)
 {
     request_rec *r = g->r;

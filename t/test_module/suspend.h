@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file suspend.h
- * The handler `vault-suspend-test`: a module of its own that suspends requests, well and badly. See suspend.c.
+ * The handler `vault-suspend-test`: a module that suspends requests, correctly and incorrectly. See suspend.c.
  */
 #ifndef VAULT_TEST_SUSPEND_H
 #define VAULT_TEST_SUSPEND_H

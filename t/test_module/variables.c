@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Actions of the handler `vault-test` on what all children share: variables, who notifies of them, barriers. */
+/* Actions of the handler `vault-test` on data that all children share: variables, notifies, barriers. */
 #include "http_protocol.h"
 
 #include "apr_strings.h"
@@ -74,7 +74,7 @@ static int act_inside(act_t *act)
     const char *name = query_get(act, "name", "");
     long now = shared_add(name, 1);
 
-    apr_sleep(1000); /* so that others can come in, if they may */
+    apr_sleep(1000); /* so that other threads can interleave */
     ap_rprintf(act->r, "%ld\n", now);
     return shared_add(name, -1) < 0 ? HTTP_BAD_REQUEST : OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A feed built for another version of the interface: it must not be asked anything. */
+/* A feed built for another version of the interface, none of whose functions may be called. */
 #include <stdlib.h>
 
 #include "mod_vault/vault.h"

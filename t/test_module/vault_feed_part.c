@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A feed whose descriptor lacks what every feed must have. */
+/* A feed whose descriptor lacks a required part. */
 #include "mod_vault/vault.h"
 
 const vault_feed_t vault_feed = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A feed for the tests: it answers and fails as it is told. */
+/* A feed for tests: answers and fails as its arguments say. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 
 typedef struct feed_t {
     const vault_host_t *host;
-    const char *broken;  /* what child_start says; NULL: it starts */
+    const char *broken;  /* the result of child_start; NULL: it starts */
     int ticks;           /* atomic */
-    const char *journal; /* a file; a line for each acknowledgement, and each report that was held */
-    int stops;           /* a line for each child that stops, as well */
+    const char *journal; /* a file that gets a line for each acknowledgement, and for each report that was held */
+    int stops;           /* 1: also a line for each child that stops */
 } feed_t;
 
 static const vault_feed_param_t params[] = {
@@ -42,20 +42,20 @@ static apr_status_t echo(void *self, vault_call_t *call, const json_t *args, jso
     return APR_SUCCESS;
 }
 
-/** An empty list: read, and there is nothing. */
+/** An empty list: read, without rows. */
 static apr_status_t empty(void *self, vault_call_t *call, const json_t *args, json_t **rows)
 {
     *rows = json_array();
     return APR_SUCCESS;
 }
 
-/** Nothing new, ever. */
+/** Never anything new. */
 static apr_status_t nothing(void *self, vault_call_t *call, const json_t *args, json_t **rows)
 {
     return APR_SUCCESS;
 }
 
-/** Fails, with rows that nobody may see. */
+/** Fails, with rows that must not be shown. */
 static apr_status_t fail(void *self, vault_call_t *call, const json_t *args, json_t **rows)
 {
     feed_t *f = self;
@@ -64,7 +64,7 @@ static apr_status_t fail(void *self, vault_call_t *call, const json_t *args, jso
     return f->host->fail(call, APR_EAGAIN, "it was told to fail");
 }
 
-/** A first view again, each time. */
+/** Always a first view again. */
 static apr_status_t anew(void *self, vault_call_t *call, const json_t *args, json_t **rows)
 {
     feed_t *f = self;
@@ -74,7 +74,7 @@ static apr_status_t anew(void *self, vault_call_t *call, const json_t *args, jso
     return APR_SUCCESS;
 }
 
-/** Asks for an interest that cannot be kept. */
+/** Asks for an interest that cannot be held. */
 static apr_status_t overreach(void *self, vault_call_t *call, const json_t *args, json_t **rows)
 {
     feed_t *f = self;
@@ -86,8 +86,8 @@ static apr_status_t overreach(void *self, vault_call_t *call, const json_t *args
     return APR_SUCCESS;
 }
 
-/** The number after the one this page has, whenever `interest` was notified; with `quiet`, no row comes of it. Wants to hear when the
- * browser has it; with `deadly`, the first time that kills the child. */
+/** The number after the page's last one, each time that `interest` was notified; with `quiet`, without a row.
+ * Asks for the acknowledgement; with `deadly`, the first one kills the child. */
 static apr_status_t count(void *self, vault_call_t *call, const json_t *args, json_t **rows)
 {
     feed_t *f = self;
@@ -105,7 +105,7 @@ static apr_status_t count(void *self, vault_call_t *call, const json_t *args, js
     return APR_SUCCESS;
 }
 
-/** @return whether this is the first time, in any child */
+/** @return 1: this is the first time in any child */
 static int is_first(const feed_t *f)
 {
     char path[1024];
@@ -142,7 +142,7 @@ static void acked(void *self, const char *data)
     }
 }
 
-/** A first view each time that args.interest is notified: what happened since cannot be told. */
+/** A first view each time that args.interest is notified, as if the changes were unknown. */
 static apr_status_t again(void *self, vault_call_t *call, const json_t *args, json_t **rows)
 {
     feed_t *f = self;
@@ -164,7 +164,8 @@ static const vault_feed_figure_t figures[] = {
 
 static const char raw[] = "a\xff\nFeed1Forged: 1\r<b>\0c";
 
-/* The file JOURNAL.report has what is reported, and JOURNAL.hold is a FIFO: the report ends when somebody has opened it to write. */
+/* The file JOURNAL.report contains the report. JOURNAL.hold is a FIFO: the report ends when it has been opened
+ * for writing. */
 static json_t *report(void *self)
 {
     const feed_t *f = self;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A raw HTTP/1.x connection, so that a test can send what a browser never would and see every byte that comes.
+# A raw HTTP/1.x connection, so that a test can send what a browser never would, and sees every byte received.
 package VaultTest::Connection;
 use strict;
 use warnings;
@@ -22,7 +22,7 @@ sub new
     return $self;
 }
 
-# Of OpenSSL, by protocol: one takes longer to make than a connection.
+# TLS contexts of OpenSSL, by protocol: creating one takes longer than a connection.
 my %contexts;
 
 sub _start_tls
@@ -61,21 +61,21 @@ sub request
     return $self->send_raw("$method $path $version\r\n$head\r\n" . (defined $body ? $body : ''));
 }
 
-# A part of the body of the request that was sent last. Where it ends its head has said.
+# Send a part of the body of the last request, whose header has announced the length.
 sub send_body
 {
     my ($self, $bytes) = @_;
     return $self->send_raw($bytes);
 }
 
-# The same with Transfer-Encoding: chunked; `last`: nothing comes behind it.
+# Send a chunk, with Transfer-Encoding: chunked; `last`: it is the last one.
 sub send_chunk
 {
     my ($self, $bytes, $last) = @_;
     return $self->send_raw(sprintf("%x\r\n%s\r\n", length $bytes, $bytes) . ($last ? "0\r\n\r\n" : ''));
 }
 
-# We say nothing more, but still listen.
+# Close the sending direction, and keep reading.
 sub half_close
 {
     my ($self) = @_;
@@ -83,7 +83,7 @@ sub half_close
     return $self;
 }
 
-# Gone in order (FIN).
+# Close in order (FIN).
 sub close
 {
     my ($self) = @_;
@@ -91,7 +91,7 @@ sub close
     return;
 }
 
-# Gone without a word (RST).
+# Reset the connection (RST).
 sub reset
 {
     my ($self) = @_;
@@ -102,7 +102,7 @@ sub reset
 
 # ---------------------------------------------------------------- reading
 
-# Read what comes within the time left: bytes read, 0 at the end of the stream, undef when nothing came.
+# Read what arrives in the time left: the number of bytes, 0 at the end of the stream, undef if nothing came.
 sub _fill
 {
     my ($self, $deadline) = @_;
@@ -118,7 +118,7 @@ sub _fill
     return 0;    # a reset ends the stream as well
 }
 
-# Exactly this many bytes.
+# Read exactly this many bytes.
 sub read_bytes
 {
     my ($self, $n) = @_;
@@ -131,14 +131,14 @@ sub read_bytes
     return substr $self->{buffer}, 0, $n, '';
 }
 
-# One byte, and nothing more from the socket than that.
+# Read one byte, and no more from the socket.
 sub read_byte
 {
     my ($self) = @_;
     return sysread $self->{socket}, $self->{buffer}, 1, length $self->{buffer};
 }
 
-# Up to and with the mark.
+# Read up to and including the mark.
 sub read_until
 {
     my ($self, $mark) = @_;
@@ -166,7 +166,7 @@ sub read_to_end
     return $all;
 }
 
-# The head of an answer: {status, headers (names in lower case), head}
+# Read the header of an answer: {status, headers (names in lower case), head}
 sub head
 {
     my ($self) = @_;
@@ -180,7 +180,7 @@ sub head
     return {status => $status, headers => \%headers, head => $head, body => ''};
 }
 
-# One answer: {status, headers, head, body}
+# Read one answer: {status, headers, head, body}
 sub response
 {
     my ($self) = @_;
@@ -192,7 +192,7 @@ sub response
     return $answer;
 }
 
-# Of an answer in chunks, whose head has been read: the next one; undef at the end.
+# Read the next chunk of an answer in chunks, whose header has been read; undef at the end.
 sub some_body
 {
     my ($self) = @_;
@@ -220,7 +220,7 @@ sub _chunks
     return $body;
 }
 
-# True while the server has neither said anything nor closed. No waiting: order it after a fact.
+# True if the server has neither sent anything nor closed. Does not wait: call it after a fact.
 sub is_silent
 {
     my ($self) = @_;
@@ -228,7 +228,7 @@ sub is_silent
     return !defined $self->_fill(0);
 }
 
-# True when the server closes without a further byte.
+# True if the server closes without sending anything.
 sub is_closed
 {
     my ($self) = @_;

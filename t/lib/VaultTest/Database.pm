@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The databases that the feeds run on, for tests that are the same for each: SQLite, PostgreSQL and MariaDB.
+# The databases of the feeds, for tests that are the same for each: SQLite, PostgreSQL and MariaDB.
 #
 #     for my $db (databases()) {                              # those that are installed; scripts/test has them all
 #         $db->make('shop', 'CREATE TABLE items(id {serial},name {text});');
@@ -15,8 +15,8 @@
 #         $db->listen('secret'); … $db->deafen;               # of a server: 127.0.0.1, user remote, that password, TLS only
 #     }
 #
-# A server is started by the first test that asks for it, as the user who runs the tests, in a folder of its own, without a port;
-# it serves the tests that follow, and t/httpd-tests.sh stops it after the last one.
+# The first test that needs a server starts it, as the user who runs the tests, in a folder of its own and without a
+# port. It serves the following tests, and t/httpd-tests.sh stops it after the last one.
 package VaultTest::Database;
 use strict;
 use warnings;
@@ -31,10 +31,10 @@ use VaultTest::Main qw(vars);
 
 our @EXPORT = qw(databases);
 
-# How long a server may take to start or stop.
+# The timeout of a server's start and stop.
 use constant PATIENCE => 120;
 
-# What differs where tables are declared, and where a program other than the feed speaks to the database.
+# Differences in the declaration of tables, and in how other programs connect to the database.
 my %KINDS = (
     sqlite3 => {
         words => {serial => 'INTEGER PRIMARY KEY AUTOINCREMENT', text => 'TEXT', integer => 'INTEGER', real => 'REAL', blob => 'BLOB'},
@@ -57,7 +57,8 @@ my %KINDS = (
 
 my %objects;
 
-# Those that can be tested here. `only`: of these names. VAULT_DRIVERS="pgsql mysql" in the environment: of those.
+# The databases that can be tested here. `only`: of these names. VAULT_DRIVERS="pgsql mysql" in the environment
+# restricts them, too.
 sub databases
 {
     my (@only) = @_;
@@ -72,7 +73,7 @@ sub database
     return $objects{$driver};
 }
 
-# Is there libdbi's module for it, and the server? Where all of them have to be there, it is an error when they are not.
+# Is libdbi's module installed, and the server? Where all databases are required, a missing one is an error.
 sub is_installed
 {
     my ($driver) = @_;
@@ -97,7 +98,7 @@ sub _program
 sub driver { return $_[0]{driver} }
 sub is_server { return $_[0]{driver} ne 'sqlite3' }
 
-# The folder of all of them: what outlives one test is found there by the next.
+# The folder of all servers: data that outlives one test is found there by the next.
 sub _home
 {
     my $home = $ENV{VAULT_DATABASES} or die "VAULT_DATABASES is not set: t/httpd-tests.sh sets it\n";
@@ -107,13 +108,14 @@ sub _home
 
 sub dir { return _home() . "/$_[0]{driver}" }
 
-# A socket's path may have some hundred bytes only, however long that of the build is: hence VAULT_DATABASES is a short one.
+# The path of a socket is limited to about a hundred bytes, so VAULT_DATABASES is a short path, however long that of
+# the build is.
 sub _socket { return $_[0]->dir . ($_[0]{apart} ? '/apart' : '') . ($_[0]{driver} eq 'pgsql' ? '/socket' : '/server.sock') }
 
-# The lines of a log: for what the server itself has to say.
+# The lines of the server's own log.
 sub log { return $_[0]->dir . '/log' }
 
-# The directive that configures a database feed for it; `more`: other parameters
+# The directive of a database feed for this database; `more`: other parameters
 sub feed
 {
     my ($self, $feed, $name, $more, $object) = @_;
@@ -128,7 +130,7 @@ sub parameters
     return "driver=$self->{driver} database=$name host=" . $self->_socket . ' user=vault';
 }
 
-# vaultctl watch or unwatch, which must succeed.
+# Run vaultctl watch or unwatch, which must succeed.
 sub vaultctl
 {
     my ($self, $name, $command, @words) = @_;
@@ -149,7 +151,7 @@ sub file { return $_[0]->dir . "/$_[1].db" }
 
 # ---------------------------------------------------------------- start, stop
 
-# The server's process, or undef when it does not run.
+# The server's process, or undef if it does not run.
 sub pid
 {
     my ($self) = @_;
@@ -174,7 +176,7 @@ sub start
         '--pid-file=' . $self->dir . '/mariadbd.pid', '--max-connections=300', '--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=32M',
         '--innodb-log-file-size=8M', '--skip-log-bin', '--character-set-server=utf8mb4');
     $self->_spawn(@command);
-    # PostgreSQL does not start while a process of one that was killed is still about: then it is asked again.
+    # PostgreSQL does not start while a process of a killed server still exists: then try again.
     $self->_wait(
         sub {
             $self->_spawn(@command) unless _is_alive($self->{child});
@@ -185,7 +187,7 @@ sub start
     return $self;
 }
 
-# Start it again with a port, for a user with a password.
+# Restart it with a port, for a user with a password.
 sub listen
 {
     my ($self, $password) = @_;
@@ -233,7 +235,7 @@ sub _certify
     return;
 }
 
-# What is said when it starts of where it listens.
+# Its log line about the addresses where it listens.
 sub _listening
 {
     my ($self) = @_;
@@ -249,7 +251,7 @@ sub _spawn
     my ($self, @command) = @_;
     my $pid = fork // die "fork: $!\n";
     if (!$pid) {
-        # In a group of its own: the end of this test is not the server's.
+        # In a process group of its own, so that the end of this test does not stop the server.
         POSIX::setsid();
         open STDIN, '<', '/dev/null';
         open STDOUT, '>>', $self->log;
@@ -290,7 +292,7 @@ sub _must_as_root
     return;
 }
 
-# Give rights away, by statements that end with a semicolon and a new line: of MariaDB's users root alone can.
+# Grant rights, by statements that end with a semicolon and a new line; in MariaDB only root can do that.
 sub grant
 {
     my ($self, $name, $sql) = @_;
@@ -298,7 +300,7 @@ sub grant
     return;
 }
 
-# Run a program to its end; all it says. It must succeed.
+# Run a program to its end; returns its output. It must succeed.
 sub _run
 {
     my (@command) = @_;
@@ -324,7 +326,7 @@ sub _wait
     return;
 }
 
-# All that the server consists of.
+# All processes of the server.
 sub processes
 {
     my ($self) = @_;
@@ -332,10 +334,10 @@ sub processes
     return ($pid, $self->{driver} eq 'pgsql' ? _children($pid) : ());
 }
 
-# As its owner would: connections end.
+# Stop it in order: connections end.
 sub stop { return $_[0]->_end($_[0]{driver} eq 'pgsql' ? 'INT' : 'TERM') }
 
-# As a power cut would.
+# Kill it, as a power failure would.
 sub crash
 {
     my ($self) = @_;
@@ -346,7 +348,7 @@ sub crash
     return;
 }
 
-# What writes the log of PostgreSQL to the disk between commits stands still until the crash, as on a slow disk.
+# Stop PostgreSQL's WAL writer until the crash, as on a slow disk.
 sub stop_walwriter
 {
     my ($self) = @_;
@@ -374,7 +376,7 @@ sub _is_told_to_quit
     return $status =~ /^ShdPnd:\s*([0-9a-f]+)/m ? hex(substr $1, -4) & 1 << POSIX::SIGQUIT - 1 : 1;
 }
 
-# PostgreSQL ends without a checkpoint, as at a shutdown that cannot wait.
+# End PostgreSQL without a checkpoint, as in an immediate shutdown.
 sub abort
 {
     my ($self) = @_;
@@ -385,7 +387,7 @@ sub abort
     return;
 }
 
-# One process of PostgreSQL is killed, as when memory is short: the others end at once, and the postmaster goes on.
+# Kill one process of PostgreSQL, as when memory is short: the others end at once, and the postmaster goes on.
 sub crash_of_one
 {
     my ($self) = @_;
@@ -416,7 +418,7 @@ sub _end
     return;
 }
 
-# PostgreSQL numbers transactions from here on as after four milliards of them.
+# Make PostgreSQL number transactions as after four billion of them.
 sub grow_old
 {
     my ($self) = @_;
@@ -426,7 +428,7 @@ sub grow_old
     return $self->start;
 }
 
-# A backup of this database, with what the feed keeps in it; of a server, of all that it has.
+# Make a backup of this database with the feed's own tables; of a server, of all its data.
 sub keep
 {
     my ($self, $name) = @_;
@@ -438,7 +440,7 @@ sub keep
     return $self->start;
 }
 
-# It is put back, and has had these statements, each a transaction of its own, when others can reach it.
+# Restore it, and run these statements, each in a transaction of its own, before other clients can connect.
 sub restore
 {
     my ($self, $name, @sql) = @_;
@@ -464,7 +466,7 @@ sub restore
     return $self->start;
 }
 
-# It takes connections, and says nothing, until thaw().
+# Make it accept connections without answering, until thaw().
 sub freeze
 {
     my ($self) = @_;
@@ -521,7 +523,7 @@ sub stop_all
 
 # ---------------------------------------------------------------- SQL
 
-# In tables that are declared for all: {serial} {text} {integer} {real} {blob}
+# Types for tables that are declared for all databases: {serial} {text} {integer} {real} {blob}
 sub dialect
 {
     my ($self, $sql) = @_;
@@ -529,7 +531,7 @@ sub dialect
     return $sql =~ s/\{(\w+)\}/$words->{$1} \/\/ die "no such word: $1\n"/ger;
 }
 
-# A new, empty database of this name, with these tables. What was there is gone.
+# Create an empty database of this name with these tables. An existing one is removed.
 sub make
 {
     my ($self, $name, $tables) = @_;
@@ -546,7 +548,7 @@ sub make
     return $self;
 }
 
-# Run this as another program does; the lines it answers, columns apart by tabs.
+# Run this as another program does; returns the lines of its output, with columns separated by tabs.
 sub does
 {
     my ($self, $name, $sql) = @_;
@@ -578,7 +580,7 @@ sub _client
     return {code => $?, said => $said};
 }
 
-# Both its outputs are one.
+# Combines standard output and standard error.
 sub _launch
 {
     my (@command) = @_;
@@ -599,7 +601,7 @@ sub session
 
 package VaultTest::Database::Session;
 
-# Send it: for what waits for a lock.
+# Send a statement without waiting, for instance one that waits for a lock.
 sub sends
 {
     my ($self, $sql) = @_;
@@ -609,7 +611,7 @@ sub sends
     return $mark;
 }
 
-# Wait for its end; the lines it answers.
+# Wait for its end; returns the lines of its output.
 sub answers
 {
     my ($self) = @_;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A stream of events as a browser holds it. Decides nothing by itself, so that a test can do it wrong.
+# A stream of events in a browser. It decides nothing by itself, so that a test can also violate the protocol.
 #
 #     my $stream = VaultTest::Events->open([$page]);       # its head and its first comment have come
 #     my $event = $stream->event;                          # {id, page, seq, updates} or {page, status, …}; comments are skipped
@@ -12,7 +12,7 @@ use warnings;
 use JSON::PP ();
 use VaultTest ();
 
-# The form for several pages, for HTML, or for one.
+# The URL for several pages, for HTML, or for one page.
 sub path
 {
     my ($pages, %with) = @_;
@@ -50,7 +50,7 @@ sub head
     return $answer->{head};
 }
 
-# What comes up to and with the next empty line; undef at the end of the stream.
+# Read up to and including the next empty line; undef at the end of the stream.
 sub block
 {
     my ($self) = @_;
@@ -75,8 +75,8 @@ sub event
     return;
 }
 
-# The next event of a stream of HTML as an EventSource reads it, {id, type, data}: id is what it would send as Last-Event-ID from then on.
-# undef at the end of the stream.
+# The next event of a stream of HTML as an EventSource parses it, {id, type, data}: id is what it would send as
+# Last-Event-ID from then on. undef at the end of the stream.
 sub html
 {
     my ($self) = @_;
@@ -94,7 +94,7 @@ sub html
     return;
 }
 
-# Take a piece of what comes, and leave it for event().
+# Read a part of what arrives, and leave it for event().
 sub read_on
 {
     my ($self) = @_;

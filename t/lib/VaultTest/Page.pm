@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A page as a browser holds it: its id, the seq it has, and polls. Decides nothing by itself, so that a test can do it wrong.
+# A page in a browser: its id, its seq, and polls. It decides nothing by itself, so that a test can also violate the
+# protocol.
 package VaultTest::Page;
 use strict;
 use warnings;
@@ -9,7 +10,7 @@ use VaultTest::Connection;
 
 our @EXPORT_OK = qw(texts vault_headers);
 
-# Of the answer to a view; dies when there is no page in it.
+# Creates a page from the answer to a view; dies if that has no page.
 sub new
 {
     my ($class, $answer, %with) = @_;
@@ -18,7 +19,7 @@ sub new
     return bless {id => $id, seq => 0, html => $answer->{body}, answer => $answer, with => \%with}, $class;
 }
 
-# Of {page, seq} that a page without HTML was answered.
+# Creates a page from the answer {page, seq} to a request for subscriptions.
 sub of
 {
     my ($class, $made, %with) = @_;
@@ -29,7 +30,7 @@ sub id  { return $_[0]{id} }
 sub seq { return $_[0]{seq} }
 sub html { return $_[0]{html} }
 
-# Another tab that believes to be the same page: same id, same seq, a nonce of its own if it is given one.
+# Another tab with the same page: same id, same seq, and its own nonce if one is given.
 sub duplicate
 {
     my ($self, %with) = @_;
@@ -43,7 +44,7 @@ sub path
     return ($self->{with}{poll_path} || '/vault/poll') . "?page=$self->{id}&seq=$self->{seq}$tab";
 }
 
-# Send a poll and do not wait for it; on a connection of its own, or on the one given.
+# Send a poll without waiting for the answer, on a new connection or on the given one.
 sub start_poll
 {
     my ($self, $connection, %headers) = @_;
@@ -52,7 +53,7 @@ sub start_poll
     return $connection;
 }
 
-# The answer to a poll; its seq becomes the page's.
+# Read the answer to a poll; its seq becomes the page's.
 sub finish_poll
 {
     my ($self, $connection) = @_;
@@ -61,7 +62,7 @@ sub finish_poll
     return $answer;
 }
 
-# The answer to a poll, as lost on the way: the page goes on with the seq it had.
+# Read the answer to a poll as if it were lost: the page keeps its seq.
 sub read_poll
 {
     my ($self, $connection) = @_;
@@ -79,7 +80,7 @@ sub poll
     return $self->finish_poll($self->start_poll(@on));
 }
 
-# What a poll of this page brings, the only one there is: the text of its updates; undef: it found nothing and waits.
+# The text of the updates that the only poll of this page brings; undef: it found nothing and waits.
 sub news
 {
     my ($self) = @_;
@@ -95,21 +96,21 @@ sub news
     return $text;
 }
 
-# All that the updates of an answer say, one after another.
+# The text of all updates in an answer, concatenated.
 sub text
 {
     my ($answer) = @_;
     return join '', map { $_->{body} } @{$answer->{updates} || []};
 }
 
-# The same where the order does not matter: sorted, with a | between any two.
+# The same where the order does not matter: sorted, and joined by |.
 sub texts
 {
     my ($answer) = @_;
     return join '|', sort map { $_->{body} } @{$answer->{updates} || []};
 }
 
-# The names of mod_vault's headers that an answer should not have any more.
+# The names of mod_vault's headers that are left in an answer and should not be.
 sub vault_headers
 {
     my ($answer) = @_;

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Another httpd, of the test's own, beside that of Apache::Test: another MPM, other limits, or one that may be stopped.
+# Another httpd that belongs to the test, beside that of Apache::Test: with another MPM, other limits, or to be
+# stopped.
 #
 #     my $server = VaultTest::Server->start('prefork', mpm => 'prefork', config => "VaultLongPollThreads 2\n");
 #     use_server($server);      # get(), status(), open_page() … talk to it from here on
 #
-# It has the modules and the locations of the main server (t/conf/extra.conf.in), with `config` after them. It is stopped at the end
-# of the test, and finish() looks at its error log as well.
+# It has the modules and locations of the main server (t/conf/extra.conf.in), and then `config`. It is stopped at
+# the end of the test, and finish() checks its error log as well.
 package VaultTest::Server;
 use strict;
 use warnings;
@@ -14,7 +15,7 @@ use IO::Socket::INET;
 use POSIX ();
 use Time::HiRes ();
 
-# One child of few threads, unless the test says otherwise.
+# One child with few threads, unless the test sets other values.
 my %SIZES = (
     event => "StartServers 1\nServerLimit 4\nThreadLimit 8\nThreadsPerChild 8\nMinSpareThreads 1\nMaxSpareThreads 100\n"
         . "MaxRequestWorkers 8\nAsyncRequestWorkerFactor 60\n",
@@ -23,14 +24,15 @@ my %SIZES = (
     prefork => "StartServers 6\nServerLimit 12\nMinSpareServers 1\nMaxSpareServers 12\nMaxRequestWorkers 12\n",
 );
 
-# A worker hands a connection back to the MPM's pollset after the main thread, told to stop, has closed the socket.
+# Tolerated: a worker returns a connection to the MPM's pollset after the main thread, which was told to stop, has
+# closed the socket.
 my $LATE = qr/\(9\)Bad file descriptor: (?:\[[^\]]*\] )?AH(?:10503|03092|03093):/;
 
 my @started;
 
 sub all { return @started }
 
-# Whether httpd has this MPM as a module.
+# Does httpd have this MPM as a module?
 sub has_mpm
 {
     my ($mpm) = @_;
@@ -76,7 +78,7 @@ sub start
     die "the server $self->{name} did not start:\n", $self->_said;
 }
 
-# The start warns of this MPM.
+# With this MPM the start logs a warning.
 sub _tolerate_prefork
 {
     my ($self) = @_;
@@ -84,7 +86,7 @@ sub _tolerate_prefork
     return $self;
 }
 
-# A server that another test has started and will stop; its log from here on.
+# A server that another test has started and will stop; checks its log from here on.
 sub attach
 {
     my ($class, $port, $tls_port, $pid, $log) = @_;
@@ -168,21 +170,21 @@ sub _launch
     return;
 }
 
-# Before it had a log, and in it.
+# The messages from before it had a log, and those of the log.
 sub _said
 {
     my ($self) = @_;
     return (_lines("$self->{dir}/output"), $self->lines);
 }
 
-# It listens before it has started, so a connection says nothing; its log does.
+# It accepts connections before it has started completely, so this waits for a line of its log.
 sub _answers
 {
     my ($self) = @_;
     return scalar grep { /resuming normal operations/ } $self->lines;
 }
 
-# True when the process is gone; its status is then kept.
+# Has the process ended? Then its status is stored.
 sub _has_ended
 {
     my ($self) = @_;
@@ -192,7 +194,7 @@ sub _has_ended
     return 1;
 }
 
-# What the log holds, less what only the stop has caused (see stop).
+# The content of the log, without the lines that only the stop has caused (see stop).
 sub lines
 {
     my ($self) = @_;
@@ -206,9 +208,9 @@ sub lines
     return @lines;
 }
 
-# At TERM a child of httpd 2.4.71 shuts the sockets that its workers have in hand, and may read one that a worker is just giving back,
-# its memory gone: it dies of that, seldom. So it is told when no connection is being closed; but a client of the test's that holds a
-# closed one open is not waited for. The connection that asks stays open.
+# At TERM a child of httpd 2.4.71 shuts down the sockets of its workers, and may read one that a worker is just
+# releasing: in rare cases it crashes. So TERM is sent when no connection is being closed. A client of the test that
+# keeps a closed connection open is not waited for. The connection that asks stays open.
 sub _wait_for_closing
 {
     my ($self) = @_;
@@ -223,7 +225,7 @@ sub _wait_for_closing
     return $connection;
 }
 
-# Send TERM and wait for the end; how long it took, in seconds.
+# Send TERM and wait for the end; returns the duration in seconds.
 sub stop
 {
     my ($self) = @_;
@@ -243,7 +245,7 @@ sub stop_at_once
     return Time::HiRes::time() - $begin;
 }
 
-# A test that died leaves nothing running.
+# A test that died leaves no server running.
 END {
     my $code = $?;
     for my $self (@started) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the tests of pages and feeds share: files of the site, feeds called through the test module, databases, counts of pages.
+# Shared by the tests of pages and feeds: files of the site, feeds called through the test module, databases, counts
+# of pages.
 package VaultTest::Site;
 use strict;
 use warnings;
@@ -15,7 +16,7 @@ our @EXPORT = qw(calls_feed database_file for_users fresh_table has_database ins
 
 # ---------------------------------------------------------------- files
 
-# The path in the file system of a path of the site.
+# The file of a path of the site.
 sub site_path
 {
     my ($path) = @_;
@@ -46,7 +47,7 @@ sub live_shtml
     return site_file($path, qq(<!DOCTYPE html>\n<title>live</title>\n<!--#vault poll="$method" -->\n) . ($text // "<p>live</p>\n"));
 }
 
-# The page PATH.shtml with this tag, which its polls run again. `text`: %s is the tag; what is around it has no other %.
+# The page PATH.shtml with this tag, which its polls run again. `text`: %s stands for the tag; it has no other %.
 sub live_tag
 {
     my ($path, $tag, $text) = @_;
@@ -54,7 +55,7 @@ sub live_tag
     return live_shtml("$path.shtml", "$path-new.shtml", sprintf(($text // '<p>%s</p>') . "\n", $tag));
 }
 
-# The configuration of a folder of the site whose pages of SSI may be live.
+# The configuration of a folder with live pages of SSI.
 sub live_folder
 {
     my ($path) = @_;
@@ -68,7 +69,8 @@ sub live_folder
 END
 }
 
-# The configuration that paths of this pattern are for users who log in; of t/conf/site.users unless another file is named.
+# The configuration that requires a login for paths of this pattern; users are those of t/conf/site.users, or of
+# another file.
 sub for_users
 {
     my ($pattern, $users) = @_;
@@ -98,7 +100,8 @@ sub poll_url
     return '/vault/poll?seq=0&page=' . (_id_in($html) // die "no page in: $html\n");
 }
 
-# Does the server know the page in this HTML? By an acknowledgement: it takes nothing over and runs nothing.
+# Does the server know the page in this HTML? Asked by an acknowledgement, which takes nothing over and runs
+# nothing.
 sub is_kept
 {
     my ($html) = @_;
@@ -107,14 +110,14 @@ sub is_kept
     return $answer->{status} == 204;
 }
 
-# How many pages exist, or did until they expired.
+# The number of pages that exist or have expired.
 sub _pages
 {
     my $s = status();
     return $s->{Pages} + $s->{PagesExpired};
 }
 
-# keeps(N, sub { … views … }, why): so many pages stay. A page that is dropped goes a little after its answer.
+# keeps(N, sub { … views … }, why): so many pages remain. A dropped page is removed a little after its answer.
 sub keeps
 {
     my ($n, $code, $why) = @_;
@@ -129,7 +132,7 @@ sub keeps
 
 sub has_database { return -f vars('top_dir') . '/modules/vault_feed_database.so' }
 
-# A file with a feed's model, or its queries; its path.
+# Writes a file with a feed's model or queries; returns its path.
 sub model_file
 {
     my ($name, $json) = @_;
@@ -147,7 +150,7 @@ sub _escape
     return $bytes;
 }
 
-# calls_feed(FEED, METHOD, {ARGUMENT => VALUE}, on => CONNECTION): {pid, status, rows, error}. Outside of any page.
+# calls_feed(FEED, METHOD, {ARGUMENT => VALUE}, on => CONNECTION): {pid, status, rows, error}. Not for a page.
 sub calls_feed
 {
     my ($feed, $method, $args, %with) = @_;
@@ -157,7 +160,7 @@ sub calls_feed
     return JSON::PP->new->utf8->decode($answer->{body});
 }
 
-# Insert a row through the feed, so that pages are notified; its key.
+# Insert a row through the feed, so that pages are notified; returns its key.
 sub insert_row
 {
     my ($table, $line, %with) = @_;
@@ -183,7 +186,7 @@ sub database_file
     return vars('t_logs') . "/$name.db";
 }
 
-# Start the sqlite3 program on a file; what it is told is done when it has echoed the mark.
+# Start the sqlite3 program on a file. A command is complete when the program has echoed the mark.
 sub _sqlite
 {
     my ($name, $sql) = @_;
@@ -219,7 +222,7 @@ sub unlock_database
     return _end($lock, 'COMMIT;');
 }
 
-# The table `logs`, empty, in a file of the test's own.
+# The table `logs`, empty, in a file that belongs to the test.
 sub fresh_table
 {
     my ($name) = @_;

@@ -46,80 +46,91 @@ APLOG_USE_MODULE(vault);
 #define TOO_MANY_OF_CLIENT "too many polls of this client wait"
 #define TOO_MANY_THREADS "too many polls wait in threads"
 
+/* What is kept for a poll beside its suspension. `s->waiter.end` is when its time is up; of a stream, when it is to show that it is alive.
+ * While a stream waits for its client to read, `s->waiter.due` is when it drops that client. */
 typedef struct dispatch_t {
-    request_rec *r;
     vault_suspension_t *s;
-    apr_time_t deadline;      /* when time is up; of a stream: when it is to show that it is alive */
+    int status;               /* what the handler returns */
     vault_stream_t *stream;   /* NULL: it answers once */
     apr_time_t end;           /* of a stream */
-    apr_time_t drop;          /* of a stream: when the client is dropped if it takes nothing until then */
     int answers;              /* of a stream, so far */
     int over;                 /* the stream: nothing comes after what has been said */
-    int woken;                /* a wake-up whose reason has not shown yet */
-    int waited;               /* it has waited before */
+    int notified;             /* a notification woke it, and no method has run since: an idle wake-up, so far */
+    int client_checked;       /* its client has been looked at, before the first wait */
     int several;              /* it was asked in the form for several pages */
     char *text;               /* the answer, to be sent when the memory of the poll has been given back; text.h */
     vault_poll_pages_t pages; /* one a page */
 } dispatch_t;
+
+/* What a step of the poll has come to. */
+typedef enum outcome_t {
+    LOOK_AGAIN, /* there is no answer yet: take another turn */
+    RETURN      /* the handler returns `status` */
+} outcome_t;
 
 /* What a look at the pages has come to. */
 typedef enum verdict_t { WAIT, RUN, ANSWER, STOPPING, UNABLE } verdict_t;
 
 /* ------------------------------------------------------------------- answers */
 
+static outcome_t answered(dispatch_t *d, int status)
+{
+    d->status = status;
+    return RETURN;
+}
+
 /* The poll is over; only its answer remains to be written, at the client's pace: the next one may have its turn. */
 static void leave(dispatch_t *d)
 {
     vault_poll_pages_leave(&d->pages);
-    if (vault_server->waiters && d->s) {
-        vault_waiter_close(vault_server->waiters, &d->s->waiter);
-        vault_suspension_leave(d->s);
-    }
+    vault_suspension_release(d->s);
 }
 
 /* No news. A stream ends when the client has taken what was said. */
-static int answer_nothing(dispatch_t *d)
+static outcome_t answer_nothing(dispatch_t *d)
 {
     if (d->stream) {
         vault_waiter_detach(vault_server->waiters, &d->s->waiter);
         d->over = 1;
-        return DECLINED;
+        return LOOK_AGAIN;
     }
     leave(d);
-    return vault_answer_nothing(d->r);
+    return answered(d, vault_answer_nothing(d->s->r));
 }
 
-static int answer_refused(dispatch_t *d, const char *why)
+static outcome_t answer_refused(dispatch_t *d, const char *why)
 {
     leave(d);
-    return d->stream ? OK : vault_answer_refused(d->r, why);
+    return answered(d, d->stream ? OK : vault_answer_refused(d->s->r, why));
 }
 
-static int refuse_html(dispatch_t *d, const char *why)
+static outcome_t refuse_html(dispatch_t *d, const char *why)
 {
     leave(d);
-    return vault_events_refuse(d->r, &d->pages, why);
+    return answered(d, vault_events_refuse(d->s->r, &d->pages, why));
 }
 
-static int answer_gone(dispatch_t *d)
+static outcome_t answer_gone(dispatch_t *d)
 {
     leave(d);
     if (d->stream) {
-        d->r->connection->aborted = 1; /* what is left of an event must not be followed by the next answer */
+        d->s->r->connection->aborted = 1; /* what is left of an event must not be followed by the next answer */
     }
-    return vault_answer_gone(d->r);
+    return answered(d, vault_answer_gone(d->s->r));
 }
 
 /* Updates that cannot be written must not be overtaken by later ones: end the stream. The next poll renders them
  * again. */
-static int tell(dispatch_t *d, apr_pool_t *scratch)
+static outcome_t tell(dispatch_t *d, apr_pool_t *scratch)
 {
+    apr_time_t *deadline = &d->s->waiter.end;
+
     if (!vault_events_tell(d->stream, &d->pages, scratch)) {
         return answer_gone(d);
     }
-    d->deadline = vault_events_assume(d->r, &d->pages, d->deadline);
+    *deadline = vault_events_assume(d->s->r, &d->pages, *deadline);
     d->over |= ++d->answers >= ANSWERS_MOST || !vault_poll_pages_any(&d->pages, vault_poll_page_is_taken);
-    return DECLINED;
+    return LOOK_AGAIN;
 }
 
 static int is_cut(const vault_poll_page_t *page)
@@ -132,11 +143,11 @@ static int has_moved(const vault_poll_page_t *page)
     return page->status == VAULT_POLL_PAGE_MOVED;
 }
 
-/* @return what the handler returns, or DECLINED: nobody has anything to say, or all has been said: look again */
-static int answer(dispatch_t *d, apr_pool_t *scratch)
+/* What the pages have to say. LOOK_AGAIN: there is nothing, or a stream has said all of it. */
+static outcome_t answer(dispatch_t *d, apr_pool_t *scratch)
 {
     if (!vault_poll_pages_any(&d->pages, vault_answer_has)) {
-        return DECLINED;
+        return LOOK_AGAIN;
     }
     if (vault_poll_pages_any(&d->pages, is_cut)) {
         return answer_gone(d);
@@ -145,7 +156,7 @@ static int answer(dispatch_t *d, apr_pool_t *scratch)
         return tell(d, scratch);
     }
     leave(d);
-    return vault_answer_pages(d->r, &d->pages, d->several, &d->text);
+    return answered(d, vault_answer_pages(d->s->r, &d->pages, d->several, &d->text));
 }
 
 /* --------------------------------------------------------------------- arming */
@@ -162,7 +173,7 @@ static verdict_t compare(dispatch_t *d, apr_pool_t *scratch)
 /* End the poll when the pause of a refused method ends: the next poll has the browser's current credentials. */
 static void end_before_retry(dispatch_t *d)
 {
-    d->deadline = vault_poll_pages_retry(&d->pages, d->deadline);
+    d->s->waiter.end = vault_poll_pages_retry(&d->pages, d->s->waiter.end);
     if (d->stream) {
         d->end = vault_poll_pages_retry(&d->pages, d->end);
     }
@@ -179,8 +190,7 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
         return ANSWER;
     }
     end_before_retry(d);
-    d->s->waiter.due = vault_poll_pages_due(&d->pages, d->deadline);
-    d->s->waiter.end = d->deadline;
+    d->s->waiter.due = vault_poll_pages_due(&d->pages, d->s->waiter.end);
     waits = able && vault_waiter_attach(vault_server->waiters, &d->s->waiter, d->pages.interests.waits,
                                         d->pages.interests.count);
     verdict = compare(d, scratch);
@@ -193,11 +203,10 @@ static verdict_t look(dispatch_t *d, apr_pool_t *scratch)
     return verdict;
 }
 
-/* @return what the handler returns, or DECLINED: look again */
-static int run(dispatch_t *d, apr_pool_t *scratch)
+static outcome_t run(dispatch_t *d, apr_pool_t *scratch)
 {
-    d->woken = 0;
-    if (!vault_unsent_allows(d->r, vault_wait_quota_client(d->s))) {
+    d->notified = 0;
+    if (!vault_unsent_allows(d->s->r, vault_wait_quota_client(d->s))) {
         return answer_refused(d, VAULT_UNSENT_REFUSED);
     }
     vault_poll_pages_run(&d->pages);
@@ -215,37 +224,38 @@ static apr_pool_t *make_scratch(void)
     return pool;
 }
 
-/* May a poll that would wait for the first time? Later ones know of the client through the waker. @return DECLINED: it may */
-static int refuse_to_wait(dispatch_t *d, apr_pool_t *scratch)
+/* What a client has done means for its poll: it is gone; or it has sent the next request, which waits for this poll's answer. */
+static outcome_t answer_client(dispatch_t *d, vault_client_t client)
 {
-    if (d->waited) {
-        return DECLINED;
+    return client == VAULT_CLIENT_GONE ? answer_gone(d) : client == VAULT_CLIENT_TALKS ? answer_nothing(d) : LOOK_AGAIN;
+}
+
+/* Before the first wait, look at the client. Before later ones there is no need: the waker has watched its socket. */
+static vault_client_t check_client(dispatch_t *d, apr_pool_t *scratch)
+{
+    if (d->client_checked) {
+        return VAULT_CLIENT_QUIET;
     }
-    d->waited = 1;
-    switch (vault_client_look(d->r, 1, scratch)) {
-    case VAULT_CLIENT_GONE:
-        return answer_gone(d);
-    case VAULT_CLIENT_TALKS:
-        return answer_nothing(d); /* a pipelined request waits for our answer */
-    default:
-        return DECLINED;
-    }
+    d->client_checked = 1;
+    return vault_client_look(d->s->r, 1, scratch);
 }
 
 /* Proxies forget connections that say nothing, and a client that has gone without a word shows when it is written to. */
-static int beat(dispatch_t *d)
+static outcome_t beat(dispatch_t *d)
 {
-    d->deadline = vault_now() + vault_poll_request_hold(d->r);
-    vault_poll_pages_stay(&d->pages, d->deadline);
-    d->deadline = vault_events_assume(d->r, &d->pages, d->deadline);
+    apr_time_t *deadline = &d->s->waiter.end;
+
+    *deadline = vault_now() + vault_poll_request_hold(d->s->r);
+    vault_poll_pages_stay(&d->pages, *deadline);
+    *deadline = vault_events_assume(d->s->r, &d->pages, *deadline);
     vault_stream_beat(d->stream);
-    return DECLINED;
+    return LOOK_AGAIN;
 }
 
-/* The poll waited, and its bell has rung or its client moved. @return what the handler returns, or DECLINED: look again */
-static int woken(dispatch_t *d, apr_pool_t *scratch)
+/* The poll waited, and its wakeup was signalled or its client did something. */
+static outcome_t woken(dispatch_t *d, apr_pool_t *scratch)
 {
-    unsigned causes = d->s->causes;
+    unsigned causes = d->s->waiter.causes;
 
     vault_poll_pages_woken(&d->pages, causes);
     if (d->s->waiter.writes && causes) {
@@ -258,65 +268,68 @@ static int woken(dispatch_t *d, apr_pool_t *scratch)
         return answer_nothing(d); /* what has been notified meanwhile the next poll finds by its stamp */
     }
     if (causes & VAULT_CAUSE_NOTIFY) {
-        d->woken = 1;
-        return DECLINED;
+        d->notified = 1;
+        return LOOK_AGAIN;
     }
-    if (causes || !vault_client_stirs(d->r)) {
-        return DECLINED; /* a bell may ring for nothing */
+    if (causes || !vault_client_stirs(d->s->r)) {
+        return LOOK_AGAIN; /* a wakeup may be signalled for nothing */
     }
-    switch (vault_client_look(d->r, 2, scratch)) {
-    case VAULT_CLIENT_GONE:
-        return answer_gone(d);
-    case VAULT_CLIENT_TALKS:
-        return answer_nothing(d);
-    default:
-        return DECLINED;
-    }
+    return answer_client(d, vault_client_look(d->s->r, 2, scratch));
 }
 
 /* It waits: its rounds are no longer in sequence. */
 static void begin_wait(dispatch_t *d)
 {
     vault_poll_pages_wait(&d->pages);
-    if (d->woken) {
-        d->woken = 0;
+    if (d->notified) {
+        d->notified = 0;
         vault_tally(idle_wakeups, 1);
     }
 }
 
-/* Attached, armed, nothing has moved. */
-static int suspend(dispatch_t *d, apr_pool_t *scratch)
+/* The poll is attached and armed, and nothing has moved. */
+static outcome_t suspend(dispatch_t *d, apr_pool_t *scratch)
 {
-    int result, over = d->over;
+    vault_client_t client;
 
     begin_wait(d);
-    if ((result = refuse_to_wait(d, scratch)) != DECLINED || d->over != over) {
-        return result;
+    client = check_client(d, scratch);
+    if (client != VAULT_CLIENT_QUIET) {
+        return answer_client(d, client);
     }
-    vault_waiter_finish(vault_server->waiters, &d->s->waiter);
-    return vault_suspension_wait(d->s, d) == APR_SUCCESS ? SUSPENDED : answer_refused(d, TOO_MANY);
+    return vault_suspension_wait(d->s, d) == APR_SUCCESS ? answered(d, SUSPENDED) : answer_refused(d, TOO_MANY);
 }
 
-/* No more is taken for now. Who takes nothing for as long as a poll waits, or a little of the end for longer, is dropped.
+/* The client takes no more for now. One that takes nothing for as long as a poll waits, or a little of the end for longer, is dropped.
  * @param slept  for how many ms it has waited for this, and nothing was taken; 0: something was */
-static int wait_for_writing(dispatch_t *d, int slept, apr_pool_t *scratch)
+static outcome_t wait_for_writing(dispatch_t *d, int slept, apr_pool_t *scratch)
 {
-    apr_time_t now = vault_now(), hold = vault_poll_request_hold(d->r);
+    apr_time_t now = vault_now(), hold = vault_poll_request_hold(d->s->r);
+    vault_waiter_t *waiter = &d->s->waiter;
 
     if (!slept) {
-        d->drop = now + hold;
+        waiter->due = now + hold;
     }
-    d->s->waiter.due = d->s->waiter.end = d->drop;
-    d->s->waiter.writes = !slept ? LOOK_FIRST : slept < LOOK_LAST ? 2 * slept : LOOK_LAST;
-    if (now - d->end > hold || !vault_waiter_attach(vault_server->waiters, &d->s->waiter, NULL, 0)) {
+    waiter->writes = !slept ? LOOK_FIRST : slept < LOOK_LAST ? 2 * slept : LOOK_LAST;
+    if (now - d->end > hold || !vault_waiter_attach(vault_server->waiters, waiter, NULL, 0)) {
         return answer_gone(d);
     }
-    vault_poll_pages_stay(&d->pages, d->drop);
+    vault_poll_pages_stay(&d->pages, waiter->due);
     return suspend(d, scratch);
 }
 
-/* What a stream does before it looks. @return DECLINED: it may */
-static int push(dispatch_t *d, apr_pool_t *scratch)
+/* The client has taken all that a stream has said. */
+static outcome_t go_on_or_end(dispatch_t *d)
+{
+    if (d->over || vault_now() >= d->end) {
+        leave(d);
+        return answered(d, OK);
+    }
+    return LOOK_AGAIN;
+}
+
+/* What a stream does before it looks. LOOK_AGAIN: it may look. */
+static outcome_t push(dispatch_t *d, apr_pool_t *scratch)
 {
     apr_status_t rv = vault_stream_push(d->stream);
     int slept = d->s->waiter.writes;
@@ -325,23 +338,16 @@ static int push(dispatch_t *d, apr_pool_t *scratch)
     if (APR_STATUS_IS_EAGAIN(rv) || rv == APR_EBUSY) {
         return wait_for_writing(d, rv == APR_EBUSY ? slept : 0, scratch);
     }
-    if (rv != APR_SUCCESS) {
-        return answer_gone(d);
-    }
-    if (d->over || vault_now() >= d->end) {
-        leave(d);
-        return OK;
-    }
-    return DECLINED;
+    return rv == APR_SUCCESS ? go_on_or_end(d) : answer_gone(d);
 }
 
-/* One turn of the poll. @return what the handler returns, or DECLINED: another turn */
-static int turn(dispatch_t *d, apr_pool_t *scratch)
+static outcome_t turn(dispatch_t *d, apr_pool_t *scratch)
 {
-    int result = d->stream ? push(d, scratch) : DECLINED;
-
-    if (result != DECLINED) {
-        return result;
+    if (d->stream && push(d, scratch) == RETURN) {
+        return RETURN;
+    }
+    if (d->s->waiter.writes) {
+        return LOOK_AGAIN; /* its client sent the next request while it reads what was said */
     }
     switch (look(d, scratch)) {
     case ANSWER:
@@ -358,23 +364,15 @@ static int turn(dispatch_t *d, apr_pool_t *scratch)
     return suspend(d, scratch);
 }
 
-static int dispatch(dispatch_t *d, apr_pool_t *pool)
+static outcome_t dispatch(dispatch_t *d, apr_pool_t *pool)
 {
-    int result = DECLINED;
+    outcome_t outcome;
 
-    while (result == DECLINED) {
+    do {
         apr_pool_clear(pool);
-        result = turn(d, pool);
-    }
-    return result;
-}
-
-/* It waited, and its handler runs again. */
-static int go_on(dispatch_t *d, apr_pool_t *pool)
-{
-    int result = woken(d, pool);
-
-    return result == DECLINED ? dispatch(d, pool) : result;
+        outcome = turn(d, pool);
+    } while (outcome == LOOK_AGAIN);
+    return outcome;
 }
 
 /* -------------------------------------------------------------------- request */
@@ -383,8 +381,8 @@ static dispatch_t *make_dispatch(request_rec *r, const vault_poll_request_t *q)
 {
     dispatch_t *d = apr_pcalloc(r->pool, sizeof(*d));
 
-    d->r = r;
-    d->deadline = q->until;
+    d->s = vault_suspension_make(r);
+    d->s->waiter.end = q->until;
     d->several = q->several;
     vault_poll_pages_take(&d->pages, r, q);
     return d;
@@ -402,52 +400,59 @@ static const char *refuse_stream(const dispatch_t *d)
     if (!vault_wait_quota_allows(d->s)) {
         return TOO_MANY_OF_CLIENT;
     }
-    if (!vault_park_usable(d->r) && vault_thread_quota_is_used_up()) {
+    if (d->s->waiter.in_thread && vault_thread_quota_is_used_up()) {
         return TOO_MANY_THREADS;
     }
-    if (!vault_unsent_allows(d->r, vault_wait_quota_client(d->s))) {
+    if (!vault_unsent_allows(d->s->r, vault_wait_quota_client(d->s))) {
         return VAULT_UNSENT_REFUSED;
     }
     return NULL;
 }
 
-/* @return what the handler returns, or DECLINED: it has begun */
-static int begin_stream(dispatch_t *d)
+/* LOOK_AGAIN: it has begun. */
+static outcome_t begin_stream(dispatch_t *d)
 {
     const char *why = refuse_stream(d);
+    request_rec *r = d->s->r;
 
     if (why) {
         return d->pages.html ? refuse_html(d, why) : answer_refused(d, why);
     }
     vault_poll_pages_stream(&d->pages);
-    d->end = vault_now() + apr_time_from_sec(vault_poll_conf_stream(vault_poll_conf_of(d->r)));
-    d->stream = vault_stream_begin(d->r);
-    return vault_events_begin(d->stream, &d->pages) ? DECLINED : answer_gone(d);
+    d->end = vault_now() + apr_time_from_sec(vault_poll_conf_stream(vault_poll_conf_of(r)));
+    d->stream = vault_stream_begin(r);
+    return vault_events_begin(d->stream, &d->pages) ? LOOK_AGAIN : answer_gone(d);
 }
 
-static int start_poll(dispatch_t *d, const vault_poll_request_t *q, apr_pool_t *pool)
+static void prepare_to_wait(vault_suspension_t *s)
 {
     static apr_time_t said;
-    request_rec *r = d->r;
-    int result = DECLINED, level;
-    apr_status_t rv;
+    apr_status_t rv = vault_suspension_prepare(s);
+
+    if (rv != APR_SUCCESS) {
+        int level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
+        ap_log_rerror(APLOG_MARK, level, rv, s->r,
+                      VLTNO(00033) "a poll cannot wait: no descriptor is left for its eventfd");
+    }
+}
+
+static outcome_t start_poll(dispatch_t *d, const vault_poll_request_t *q, apr_pool_t *pool)
+{
+    outcome_t outcome = LOOK_AGAIN;
 
     vault_tally(polls, 1);
     if (vault_poll_pages_any(&d->pages, vault_answer_has) &&
         !(q->stream && vault_poll_pages_any(&d->pages, vault_poll_page_is_taken))) {
         return d->pages.html ? refuse_html(d, NULL) : answer(d, pool);
     }
-    if ((rv = vault_suspension_make(&d->s, r)) != APR_SUCCESS) {
-        level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
-        ap_log_rerror(APLOG_MARK, level, rv, r, VLTNO(00033) "a poll cannot wait: no descriptor is left for its bell");
+    prepare_to_wait(d->s);
+    if (q->stream && (outcome = begin_stream(d)) == LOOK_AGAIN) {
+        outcome = answer(d, pool);
     }
-    if (q->stream && (result = begin_stream(d)) == DECLINED) {
-        result = answer(d, pool);
-    }
-    return result == DECLINED ? dispatch(d, pool) : result;
+    return outcome == LOOK_AGAIN ? dispatch(d, pool) : outcome;
 }
 
-/* @return the poll; NULL: the request is answered, with `status` */
+/* @return the poll, whose handler returns `status`; NULL: the request is answered, with `*status` */
 static dispatch_t *read_poll(request_rec *r, int *status, apr_pool_t *pool)
 {
     vault_poll_request_t q;
@@ -463,25 +468,28 @@ static dispatch_t *read_poll(request_rec *r, int *status, apr_pool_t *pool)
         return NULL;
     }
     d = make_dispatch(r, &q);
-    *status = start_poll(d, &q, pool);
+    start_poll(d, &q, pool);
     return d;
 }
 
-/* What a client is slow to read is the answer alone: all else that the poll needed is given back before. */
+/* A slow client reads the answer only: all else that the poll needed is released before. */
 static int handle(request_rec *r)
 {
     dispatch_t *d = vault_suspension_woken(r);
     apr_pool_t *pool = make_scratch();
-    int status;
+    int status = OK;
 
-    if (d) {
-        status = go_on(d, pool);
-    }
-    else {
+    if (!d) {
         d = read_poll(r, &status, pool);
     }
+    else if (woken(d, pool) == LOOK_AGAIN) {
+        dispatch(d, pool);
+    }
     apr_pool_destroy(pool);
-    return d && d->text ? vault_reply_text(r, HTTP_OK, d->text) : status;
+    if (!d) {
+        return status;
+    }
+    return d->text ? vault_reply_text(r, HTTP_OK, d->text) : d->status;
 }
 
 int vault_dispatcher_handler(request_rec *r)

@@ -17,7 +17,6 @@ typedef struct vault_conn_ctx_t {
     struct vault_suspension_t
         *suspensions; /* atomic; of its requests that have waited and are not gone, the latest first */
     /* The rest is park.c's. */
-    struct vault_suspension_t *waiting; /* the request that waits by the bell, or NULL */
     int fd;                             /* the TCP descriptor while the socket carries the bell; else -1 */
     int inside;                         /* the other process_connection hooks run */
     int stays;                          /* it idles after an answer of ours: what others wait for is theirs */

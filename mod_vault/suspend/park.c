@@ -90,20 +90,11 @@ static void wait_for_reading(conn_rec *c)
     c->cs->sense = CONN_SENSE_WANT_READ;
 }
 
-void vault_park_suspend(vault_suspension_t *s)
+/* The request of the connection that is suspended, or NULL. It is always the latest: the connection may have come to wait for it while an
+ * earlier one, which is answered, lives on until its last byte has been sent. */
+static vault_suspension_t *waiting_on(const vault_conn_ctx_t *v)
 {
-    vault_conn_ctx_of(s->r->connection)->waiting = s;
-}
-
-/* The connection may have come to wait for another request by now, since one that is answered lives until its last byte has been
- * taken. */
-void vault_park_forget(const vault_suspension_t *s)
-{
-    vault_conn_ctx_t *v = vault_conn_ctx_of(s->r->connection);
-
-    if (v && v->waiting == s) {
-        v->waiting = NULL;
-    }
+    return v->suspensions && vault_suspension_is_on(v->suspensions) ? v->suspensions : NULL;
 }
 
 static void link_idle(conn_rec *c, vault_conn_ctx_t *v)
@@ -160,13 +151,15 @@ static void report_unwatched(apr_status_t rv)
 static void suspend_connection(conn_rec *c, request_rec *r)
 {
     vault_conn_ctx_t *v = c->master ? NULL : vault_conn_ctx_of(c);
+    vault_suspension_t *s;
     apr_socket_t *socket;
     apr_status_t rv;
 
     if (!v || c->cs->state != CONN_STATE_ASYNC_WAITIO) {
         return;
     }
-    if (!v->waiting) {
+    s = waiting_on(v);
+    if (!s) {
         if (v->stays) {
             link_idle(c, v);
         }
@@ -177,20 +170,37 @@ static void suspend_connection(conn_rec *c, request_rec *r)
     if (v->fd < 0) {
         return; /* a stop at once has closed it already */
     }
-    vault_waiter_carry(vault_server->waiters, &v->waiting->waiter, 1);
-    apr_os_sock_put(&socket, &v->waiting->waiter.wakeup, c->pool);
-    rv = vault_waiters_watch(vault_server->waiters, v->fd, &v->waiting->waiter, v->waiting->tells);
+    vault_waiter_carry(vault_server->waiters, &s->waiter, 1);
+    apr_os_sock_put(&socket, &s->waiter.wakeup, c->pool);
+    rv = vault_waiters_watch(vault_server->waiters, v->fd, &s->waiter, s->poll != NULL);
     if (rv != APR_SUCCESS) {
         report_unwatched(rv);
     }
 }
 
-/* Before anything else of the MPM's: the socket is itself again. Also at Timeout, shutdown and when the pool goes. */
+/* The socket of the connection is itself again. If the MPM has closed what the socket carried, it has closed the wakeup, not the
+ * connection. */
+static void take_socket_back(conn_rec *c, vault_conn_ctx_t *v, vault_suspension_t *s)
+{
+    apr_socket_t *socket = ap_get_conn_socket(c);
+    apr_os_sock_t carried = -1;
+
+    apr_os_sock_get(&carried, socket);
+    if (s && carried != s->waiter.wakeup) {
+        close(v->fd);
+        vault_waiter_lose_wakeup(vault_server->waiters, &s->waiter);
+    }
+    else {
+        apr_os_sock_put(&socket, &v->fd, c->pool);
+    }
+    v->fd = -1;
+}
+
+/* Before any other hook of the MPM's. Also at Timeout, shutdown and when the connection's pool is destroyed. */
 static void resume_connection(conn_rec *c, request_rec *r)
 {
     vault_conn_ctx_t *v = c->master ? NULL : vault_conn_ctx_of(c);
-    apr_socket_t *socket;
-    apr_os_sock_t carried = -1;
+    vault_suspension_t *s;
 
     if (!v) {
         return;
@@ -200,26 +210,16 @@ static void resume_connection(conn_rec *c, request_rec *r)
     if (v->fd < 0) {
         return;
     }
-    socket = ap_get_conn_socket(c);
+    s = waiting_on(v);
     if (vault_server->waiters) {
         vault_waiters_unwatch(vault_server->waiters, v->fd);
     }
-    apr_os_sock_get(&carried, socket);
-    if (v->waiting &&
-        carried !=
-            v->waiting->waiter.wakeup) { /* the MPM has closed what the socket carried: the bell, not the connection */
-        close(v->fd);
-        vault_waiter_lose_wakeup(vault_server->waiters, &v->waiting->waiter);
+    take_socket_back(c, v, s);
+    if (s && vault_server->waiters) {
+        vault_waiter_carry(vault_server->waiters, &s->waiter, 0);
     }
-    else {
-        apr_os_sock_put(&socket, &v->fd, c->pool);
-    }
-    v->fd = -1;
-    if (v->waiting && vault_server->waiters) {
-        vault_waiter_carry(vault_server->waiters, &v->waiting->waiter, 0);
-    }
-    if (v->waiting && c->cs->state != CONN_STATE_PROCESSING) {
-        vault_suspension_gone(v->waiting); /* the MPM closes the connection, slowly */
+    if (s && c->cs->state != CONN_STATE_PROCESSING) {
+        vault_suspension_end(s, VAULT_ON_END); /* the MPM closes the connection, slowly */
     }
 }
 
@@ -243,40 +243,46 @@ static void stay(conn_rec *c)
     }
 }
 
-/* Rung: the request goes on in this worker, and ends as the core ends one. */
-static void go_on(conn_rec *c, vault_conn_ctx_t *v)
+/* The wakeup was signalled, or the client did something: the request goes on in this worker, and ends as the core ends one. */
+static void go_on(conn_rec *c, vault_suspension_t *s)
 {
-    vault_suspension_t *s = v->waiting;
     request_rec *r = s->r;
     int status;
 
-    v->waiting = NULL;
     c->cs->state = CONN_STATE_HANDLER;
-    status = vault_redispatch(s);
-    if (status == SUSPENDED || status == DECLINED) {
-        v->waiting = s;
-        if (status == SUSPENDED) {
-            vault_suspension_began(s);
-        }
-        return;
+    if (vault_redispatch(s, &status) == VAULT_REDISPATCH_ANSWERED) {
+        ap_die(status, r);
+        ap_process_request_after_handler(r);
+        stay(c);
     }
-    ap_die(status, r);
-    ap_process_request_after_handler(r);
-    stay(c);
 }
 
-/* The other hooks have run, and with them perhaps a request, which perhaps waits. */
-static void look_for_wait(conn_rec *c, vault_conn_ctx_t *v)
+/* The other hooks have run, and with them a request that is suspended. */
+static void park(conn_rec *c, vault_suspension_t *s)
 {
     if (c->cs->state != CONN_STATE_SUSPENDED) {
-        vault_suspension_revoke(v->waiting);
+        vault_suspension_revoke(s);
         return;
     }
-    vault_suspension_began(v->waiting);
+    vault_suspension_park(s);
+}
+
+/* Let the MPM have the connection: it polls for the wakeup (suspend_connection()). */
+static void leave_to_mpm(conn_rec *c, const vault_conn_ctx_t *v)
+{
+    vault_suspension_t *s = waiting_on(v);
+
+    if (s && c->aborted) {
+        vault_suspension_end(s, VAULT_ON_END); /* the MPM closes the connection without coming by here again */
+    }
+    else if (s && (c->cs->state == CONN_STATE_SUSPENDED || c->cs->state == CONN_STATE_HANDLER)) {
+        wait_for_reading(c);
+    }
 }
 
 static int process_connection(conn_rec *c)
 {
+    vault_suspension_t *s;
     vault_conn_ctx_t *v;
     int rc = OK;
 
@@ -287,23 +293,18 @@ static int process_connection(conn_rec *c)
     if (v->inside) {
         return DECLINED;
     }
-    if (v->waiting) {
-        go_on(c, v);
+    if ((s = waiting_on(v))) {
+        go_on(c, s);
     }
     else {
         v->inside = 1;
         rc = ap_run_process_connection(c);
         v->inside = 0;
-        if (v->waiting) {
-            look_for_wait(c, v);
+        if ((s = waiting_on(v))) {
+            park(c, s);
         }
     }
-    if (v->waiting && c->aborted) {
-        vault_suspension_gone(v->waiting); /* the MPM closes the connection without coming by here again */
-    }
-    if (v->waiting && (c->cs->state == CONN_STATE_SUSPENDED || c->cs->state == CONN_STATE_HANDLER)) {
-        wait_for_reading(c);
-    }
+    leave_to_mpm(c, v);
     return rc;
 }
 
@@ -324,14 +325,6 @@ int vault_park_available(void)
 int vault_park_usable(const request_rec *r)
 {
     return 0;
-}
-
-void vault_park_suspend(vault_suspension_t *s)
-{
-}
-
-void vault_park_forget(const vault_suspension_t *s)
-{
 }
 
 void vault_park_close_idle(void)

@@ -41,12 +41,6 @@ int vault_park_available(void);
  * subrequest, not on an HTTP/2 stream. */
 int vault_park_usable(const request_rec *r);
 
-/** Let the request wait; its handlers must return SUSPENDED next, whatever rings meanwhile. */
-void vault_park_suspend(vault_suspension_t *s);
-
-/** It waits no more. Nothing, if it does not. */
-void vault_park_forget(const vault_suspension_t *s);
-
 /** This child is stopping: end the connections that idle after an answer, as the MPM ends those in keep-alive. Any thread; may be
  * called again. */
 void vault_park_close_idle(void);

@@ -79,65 +79,74 @@ static int run_handlers(request_rec *r, const char *handler)
     return status;
 }
 
-/* The handlers have returned for good, or nobody runs them again. */
+/* The handlers have returned for good, or do not run again. */
 static int finish(vault_suspension_t *s, int status)
 {
     if (vault_suspension_is_on(s)) {
         vault_suspension_revoke(s);
     }
-    vault_suspension_leave(s);
-    if (vault_server->waiters) {
-        vault_waiter_close(vault_server->waiters, &s->waiter);
-    }
-    vault_suspension_complete(s);
+    vault_suspension_end(s, VAULT_ON_END);
     return status;
 }
 
-static int run_again(vault_suspension_t *s)
+static vault_redispatch_t answered(int *status, int answer)
+{
+    *status = answer;
+    return VAULT_REDISPATCH_ANSWERED;
+}
+
+static vault_redispatch_t run_again(vault_suspension_t *s, int *status)
 {
     static apr_time_t said;
     request_rec *r = s->r;
-    int status, level;
+    int answer, level;
 
     vault_request_line_show(r, SERVER_BUSY_WRITE);
     vault_suspension_resumed(s);
-    status = run_handlers(r, s->handler);
-    if (status != SUSPENDED) {
-        return finish(s, status);
+    answer = run_handlers(r, s->handler);
+    if (answer != SUSPENDED) {
+        return answered(status, finish(s, answer));
     }
     if (vault_suspension_is_on(s)) {
-        return SUSPENDED;
+        vault_suspension_park(s);
+        return VAULT_REDISPATCH_WAITS_AGAIN;
     }
     level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
     ap_log_rerror(APLOG_MARK, level, 0, r,
                   VLTNO(00204) "a handler returned SUSPENDED and has not suspended the request: %s", r->uri);
-    return finish(s, HTTP_INTERNAL_SERVER_ERROR);
+    return answered(status, finish(s, HTTP_INTERNAL_SERVER_ERROR));
 }
 
-/* The client is gone: what would be written, nobody reads. */
-static int drop(vault_suspension_t *s)
+/* Take the request from those that wait, or end it. A request that was not woken waits on, unless its client has hung up; if it is woken
+ * just then, it is taken after all. The dispatcher looks itself why it was woken, so its polls are taken in any case. */
+static vault_wait_action_t collect(vault_suspension_t *s)
 {
-    vault_tally(gone, 1);
-    s->r->connection->aborted = 1;
-    s->r->connection->keepalive = AP_CONN_CLOSE;
-    return finish(s, OK);
+    vault_wait_event_t event = s->poll ? VAULT_ON_TAKE : VAULT_ON_COLLECT;
+    vault_wait_action_t action = vault_waiter_step(vault_server->waiters, &s->waiter, event);
+
+    if (action == VAULT_DO_KEEP && vault_redispatch_client_gone(s->r)) {
+        action = vault_suspension_end(s, VAULT_ON_HANG_UP)
+                     ? VAULT_DO_ABANDON
+                     : vault_waiter_step(vault_server->waiters, &s->waiter, event);
+    }
+    return action;
 }
 
-int vault_redispatch(vault_suspension_t *s)
+vault_redispatch_t vault_redispatch(vault_suspension_t *s, int *status)
 {
-    s->causes = s->tells ? vault_waiter_detach(vault_server->waiters, &s->waiter)
-                         : vault_waiter_take(vault_server->waiters, &s->waiter);
-    if (!s->causes && !s->tells && !vault_redispatch_client_gone(s->r)) {
-        return DECLINED; /* rung for nothing */
+    switch (collect(s)) {
+    case VAULT_DO_RUN:
+        break;
+    case VAULT_DO_ABANDON:
+        return answered(status, OK);
+    default:
+        return VAULT_REDISPATCH_WAITS_ON;
     }
-    vault_suspension_off(s);
-    if (!s->causes && !s->tells) {
-        return drop(s);
+    vault_suspension_open_output(s);
+    if ((s->waiter.causes & VAULT_CAUSE_COMPLETE) && !s->poll) {
+        return answered(status, finish(s, OK));
     }
-    if ((s->causes & VAULT_CAUSE_COMPLETE) && !s->tells) {
-        return finish(s, OK);
-    }
-    return run_again(s);
+    return run_again(s, status);
 }
 
 /* ----------------------------------------------------------------- in a thread */
@@ -163,7 +172,7 @@ static void sleep_until_woken(vault_suspension_t *s)
         apr_os_sock_get(&fd, ap_get_conn_socket(c));
     }
     count_out();
-    vault_waiter_sleep(&s->waiter, fd, s->tells);
+    vault_waiter_sleep(&s->waiter, fd, s->poll != NULL);
     count_in();
 }
 
@@ -183,7 +192,20 @@ static void flush(const vault_suspension_t *s)
     apr_brigade_destroy(bb);
 }
 
-/* The handlers of a request for which there is no bell: where one is suspended, wait here and run them again. */
+/* Sleep until the handlers have been run again. */
+static vault_redispatch_t sleep_and_run(vault_suspension_t *s, int *status)
+{
+    vault_redispatch_t result;
+
+    flush(s);
+    do {
+        sleep_until_woken(s);
+        result = vault_redispatch(s, status);
+    } while (result == VAULT_REDISPATCH_WAITS_ON);
+    return result;
+}
+
+/* The handlers of a request that cannot be parked: where one is suspended, wait here and run them again. */
 static int wait_in_thread(request_rec *r)
 {
     const request_rec *outer = kept;
@@ -197,13 +219,10 @@ static int wait_in_thread(request_rec *r)
     if (s && status != SUSPENDED) {
         finish(s, status);
     }
-    while (status == SUSPENDED && s && vault_suspension_is_on(s)) {
-        vault_suspension_began(s);
-        flush(s);
-        do {
-            sleep_until_woken(s);
-            status = vault_redispatch(s);
-        } while (status == DECLINED);
+    else if (s && vault_suspension_is_on(s)) {
+        vault_suspension_park(s);
+        while (sleep_and_run(s, &status) != VAULT_REDISPATCH_ANSWERED) {
+        }
     }
     count_out();
     kept = outer;

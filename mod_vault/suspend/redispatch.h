@@ -22,9 +22,17 @@ int vault_redispatch_is_running(const request_rec *r);
 /** Has the client hung up, or closed its half of the connection? Reads nothing. By the thread that owns the request. */
 int vault_redispatch_client_gone(const request_rec *r);
 
-/** Whoever woke it: let the handlers run again, or end it, or let it wait on.
- * @return as a handler does; SUSPENDED: it waits again; DECLINED: it waits on, as if nothing had been */
-int vault_redispatch(vault_suspension_t *s);
+/** What has become of a request for which a thread came. */
+typedef enum vault_redispatch_t {
+    VAULT_REDISPATCH_ANSWERED,    /* its handlers have returned for good, or it has ended without them */
+    VAULT_REDISPATCH_WAITS_AGAIN, /* its handlers have run and suspended it again */
+    VAULT_REDISPATCH_WAITS_ON     /* it was not woken: nothing has changed */
+} vault_redispatch_t;
+
+/** A thread has come for a request that waits, since its wakeup was signalled or its client did something: run its handlers again, or end
+ * the request, or let it wait on.
+ * @param status  of ANSWERED: what the handlers have returned */
+vault_redispatch_t vault_redispatch(vault_suspension_t *s, int *status);
 
 /** Register the hooks of this file. */
 void vault_redispatch_hooks(void);

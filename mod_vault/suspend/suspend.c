@@ -27,7 +27,7 @@ APLOG_USE_MODULE(vault);
 
 #define END_CAUSES (VAULT_CAUSE_END | VAULT_CAUSE_STOP)
 
-static ap_filter_rec_t *gate_filter;
+static ap_filter_rec_t *guard_filter;
 
 /* -------------------------------------------------------------------- hooks */
 
@@ -49,46 +49,37 @@ static void run_hooks(const char *name, request_rec *r)
     }
 }
 
-/* A child of the prefork MPM ends in a signal handler, in the middle of anything: nobody can be called from there. */
-void vault_suspension_complete(vault_suspension_t *s)
-{
-    if (s->owes && !vault_server->ends) {
-        s->owes = 0;
-        run_hooks("request_completed", s->r);
-    }
-}
+/* -------------------------------------------------------------- output guard */
 
-/* ------------------------------------------------------------------ the gate */
-
-static void open_gate(vault_suspension_t *s)
+void vault_suspension_open_output(vault_suspension_t *s)
 {
-    if (s->gate) {
-        ap_remove_output_filter(s->gate);
-        s->gate = NULL;
+    if (s->guard) {
+        ap_remove_output_filter(s->guard);
+        s->guard = NULL;
     }
 }
 
 /* In front of all others, httpd's own for ap_rputs() among them, which would keep what is written for later. No type of filter comes
  * before that one. */
-static void close_gate(vault_suspension_t *s)
+static void close_output(vault_suspension_t *s)
 {
     request_rec *r = s->r;
     ap_filter_t **link;
 
-    if (s->gate) {
+    if (s->guard) {
         return;
     }
-    s->gate = ap_add_output_filter_handle(gate_filter, s, r, r->connection);
-    for (link = &r->output_filters; *link != s->gate; link = &(*link)->next) {
+    s->guard = ap_add_output_filter_handle(guard_filter, s, r, r->connection);
+    for (link = &r->output_filters; *link != s->guard; link = &(*link)->next) {
     }
-    *link = s->gate->next;
-    s->gate->next = r->output_filters;
-    r->output_filters = s->gate;
+    *link = s->guard->next;
+    s->guard->next = r->output_filters;
+    r->output_filters = s->guard;
 }
 
-/* While a request is suspended its response cannot be written. What ends the response passes: then the handler returns something
- * else than SUSPENDED, and the request is not suspended after all. */
-static apr_status_t filter_gate(ap_filter_t *f, apr_bucket_brigade *bb)
+/* While a request is suspended its response cannot be written. Its end passes: then the handler returns something else than SUSPENDED, and
+ * the request is not suspended after all. */
+static apr_status_t guard_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     vault_suspension_t *s = f->ctx;
     const apr_bucket *b;
@@ -115,65 +106,80 @@ vault_suspension_t *vault_suspension_find(const request_rec *r)
     vault_suspension_t *s = v ? __atomic_load_n(&v->suspensions, __ATOMIC_ACQUIRE) : NULL;
 
     while (s && s->r != r) {
-        s = s->below;
+        s = s->older;
     }
     return s;
 }
 
 int vault_suspension_is_on(const vault_suspension_t *s)
 {
-    return __atomic_load_n(&s->suspended, __ATOMIC_SEQ_CST);
+    return vault_wait_is_suspended(vault_wait_state(&s->waiter.state));
 }
 
-static int stop_waiting(vault_suspension_t *s)
-{
-    int waited = __atomic_exchange_n(&s->suspended, 0, __ATOMIC_SEQ_CST);
-
-    if (waited && s->thread) {
-        vault_tally(threads, -1);
-    }
-    return waited;
-}
-
-/* A thread has it, or nobody will. */
-void vault_suspension_off(vault_suspension_t *s)
-{
-    stop_waiting(s);
-    open_gate(s);
-}
-
-void vault_suspension_leave(vault_suspension_t *s)
+void vault_suspension_release(vault_suspension_t *s)
 {
     if (s->thread) {
         s->thread = 0;
         vault_thread_quota_release();
     }
     vault_wait_quota_release(s);
+    if (vault_server->waiters && (s->known || s->waiter.wakeup >= 0)) {
+        vault_waiter_close(vault_server->waiters, &s->waiter);
+    }
 }
 
 void vault_suspension_revoke(vault_suspension_t *s)
 {
-    vault_suspension_off(s);
+    vault_suspension_open_output(s);
     if (vault_server->waiters) {
         vault_waiter_close(vault_server->waiters, &s->waiter);
     }
-    vault_park_forget(s);
-    s->causes = 0;
+    s->waiter.causes = 0;
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, s->r,
                   VLTNO(00202) "a handler suspended the request and did not return SUSPENDED: %s", s->r->uri);
 }
 
-void vault_suspension_gone(vault_suspension_t *s)
+/* Without waiters the request is in no list: the child has ended. */
+static vault_wait_action_t step(vault_suspension_t *s, vault_wait_event_t event)
 {
-    if (stop_waiting(s)) {
+    return vault_server->waiters ? vault_waiter_step(vault_server->waiters, &s->waiter, event)
+                                 : vault_wait_step(&s->waiter.state, event);
+}
+
+/* No client reads what would be written. */
+static void drop_output(vault_suspension_t *s)
+{
+    vault_suspension_open_output(s);
+    s->r->connection->aborted = 1;
+    s->r->connection->keepalive = AP_CONN_CLOSE;
+}
+
+/* A child of the prefork MPM ends in a signal handler, which may have interrupted anything: no hook runs there. */
+int vault_suspension_end(vault_suspension_t *s, vault_wait_event_t event)
+{
+    vault_wait_action_t action = step(s, event);
+
+    if (action == VAULT_DO_NOTHING) {
+        return 0;
+    }
+    if (action == VAULT_DO_ABANDON) {
         vault_tally(gone, 1);
     }
-    vault_suspension_leave(s);
-    if (vault_server->waiters && (s->waiter.wakeup >= 0 || s->waiter.attached)) {
-        vault_waiter_close(vault_server->waiters, &s->waiter);
+    if (event == VAULT_ON_HANG_UP) {
+        drop_output(s);
     }
-    vault_park_forget(s);
-    vault_suspension_complete(s);
+    vault_suspension_release(s);
+    if (s->known && !vault_server->ends) {
+        run_hooks("request_completed", s->r);
+    }
+    return 1;
+}
+
+void vault_suspension_park(vault_suspension_t *s)
+{
+    if (vault_wait_step(&s->waiter.state, VAULT_ON_PARK) == VAULT_DO_LEAVE) {
+        run_hooks("request_suspended", s->r);
+    }
 }
 
 /* The request goes, by whatever way. */
@@ -181,10 +187,10 @@ static apr_status_t pool_goes(void *data)
 {
     vault_suspension_t *s = data, **link;
 
-    vault_suspension_gone(s);
-    for (link = &vault_conn_ctx_of(s->r->connection)->suspensions; *link; link = &(*link)->below) {
+    vault_suspension_end(s, VAULT_ON_END);
+    for (link = &vault_conn_ctx_of(s->r->connection)->suspensions; *link; link = &(*link)->older) {
         if (*link == s) {
-            __atomic_store_n(link, s->below, __ATOMIC_RELEASE);
+            __atomic_store_n(link, s->older, __ATOMIC_RELEASE);
             break;
         }
     }
@@ -197,13 +203,13 @@ static void make_known(vault_suspension_t *s)
 
     if (!s->known) {
         s->known = 1;
-        s->below = v->suspensions;
+        s->older = v->suspensions;
         apr_pool_pre_cleanup_register(s->r->pool, s, pool_goes);
         __atomic_store_n(&v->suspensions, s, __ATOMIC_RELEASE);
     }
 }
 
-apr_status_t vault_suspension_make(vault_suspension_t **suspension, request_rec *r)
+vault_suspension_t *vault_suspension_make(request_rec *r)
 {
     vault_suspension_t *s = vault_suspension_find(r);
 
@@ -211,8 +217,13 @@ apr_status_t vault_suspension_make(vault_suspension_t **suspension, request_rec 
         s = apr_pcalloc(r->pool, sizeof(*s));
         s->r = r;
         s->waiter.wakeup = -1;
+        s->waiter.in_thread = !vault_park_usable(r);
     }
-    *suspension = s;
+    return s;
+}
+
+apr_status_t vault_suspension_prepare(vault_suspension_t *s)
+{
     return vault_server->waiters && s->waiter.wakeup < 0 ? vault_waiter_open(vault_server->waiters, &s->waiter)
                                                          : APR_SUCCESS;
 }
@@ -245,35 +256,19 @@ static int enter_thread(vault_suspension_t *s)
     return s->thread;
 }
 
-static apr_status_t begin_waiting(vault_suspension_t *s, int tells)
+apr_status_t vault_suspension_wait(vault_suspension_t *s, void *poll)
 {
-    int bell = vault_park_usable(s->r);
-
-    if (!has_room(s) || (!bell && !enter_thread(s)) || !vault_wait_quota_take(s)) {
+    if (!has_room(s) || (s->waiter.in_thread && !enter_thread(s)) || !vault_wait_quota_take(s)) {
         if (!s->known) {
-            vault_suspension_leave(s); /* it has never waited, so nothing else takes back what it has */
+            vault_suspension_release(s); /* it has never waited, so nothing else releases what it has */
         }
         return APR_EAGAIN;
     }
     make_known(s);
     s->handler = s->r->handler;
-    s->causes = 0;
-    s->tells = tells;
-    s->owes = 1;
-    if (!bell) {
-        vault_tally(threads, 1);
-    }
-    __atomic_store_n(&s->suspended, 1, __ATOMIC_SEQ_CST);
-    if (bell) {
-        vault_park_suspend(s);
-    }
+    s->poll = poll;
+    vault_waiter_finish(vault_server->waiters, &s->waiter);
     return APR_SUCCESS;
-}
-
-apr_status_t vault_suspension_wait(vault_suspension_t *s, void *baton)
-{
-    s->baton = baton;
-    return begin_waiting(s, 1);
 }
 
 static apr_status_t refuse(request_rec *r, apr_status_t rv, const char *why)
@@ -322,8 +317,9 @@ static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout, int out
     if (!vault_server->waiters) {
         return refuse(r, APR_EAGAIN, "nothing can wait in this process");
     }
-    if ((rv = vault_suspension_make(&s, r)) != APR_SUCCESS) {
-        return refuse(r, rv, "no descriptor is left for its bell");
+    s = vault_suspension_make(r);
+    if ((rv = vault_suspension_prepare(s)) != APR_SUCCESS) {
+        return refuse(r, rv, "no descriptor is left for its eventfd");
     }
     s->waiter.due = s->waiter.end = vault_now() + timeout;
     s->waiter.outlasts = outlasts;
@@ -331,12 +327,11 @@ static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout, int out
         vault_waiter_close(vault_server->waiters, &s->waiter);
         return refuse(r, APR_TIMEUP, "this child ends");
     }
-    if ((rv = begin_waiting(s, 0)) != APR_SUCCESS) {
+    if ((rv = vault_suspension_wait(s, NULL)) != APR_SUCCESS) {
         vault_waiter_close(vault_server->waiters, &s->waiter);
         return refuse(r, rv, "too many wait");
     }
-    vault_waiter_finish(vault_server->waiters, &s->waiter);
-    close_gate(s);
+    close_output(s);
     return APR_SUCCESS;
 }
 
@@ -400,14 +395,15 @@ int vault_request_is_timeout(const request_rec *r)
 {
     const vault_suspension_t *s = vault_suspension_find(r);
 
-    return s && !vault_suspension_is_on(s) && (s->causes & END_CAUSES) && !(s->causes & VAULT_CAUSE_RESUME);
+    return s && !vault_suspension_is_on(s) && (s->waiter.causes & END_CAUSES) &&
+           !(s->waiter.causes & VAULT_CAUSE_RESUME);
 }
 
 int vault_request_is_resumed(const request_rec *r)
 {
     const vault_suspension_t *s = vault_suspension_find(r);
 
-    return s && !vault_suspension_is_on(s) && s->causes && !vault_request_is_timeout(r);
+    return s && !vault_suspension_is_on(s) && s->waiter.causes && !vault_request_is_timeout(r);
 }
 
 void vault_suspension_settle(const request_rec *r)
@@ -415,25 +411,20 @@ void vault_suspension_settle(const request_rec *r)
     vault_suspension_t *s = vault_suspension_find(r);
 
     if (s && !vault_suspension_is_on(s)) {
-        s->causes = 0;
-        vault_suspension_leave(s);
+        s->waiter.causes = 0;
+        vault_suspension_release(s);
     }
 }
 
 void *vault_suspension_woken(const request_rec *r)
 {
     vault_suspension_t *s = vault_suspension_find(r);
-    void *baton = s && !vault_suspension_is_on(s) ? s->baton : NULL;
+    void *poll = s && !vault_suspension_is_on(s) ? s->poll : NULL;
 
-    if (baton) {
-        s->baton = NULL;
+    if (poll) {
+        s->poll = NULL;
     }
-    return baton;
-}
-
-void vault_suspension_began(vault_suspension_t *s)
-{
-    run_hooks("request_suspended", s->r);
+    return poll;
 }
 
 void vault_suspension_resumed(vault_suspension_t *s)
@@ -443,14 +434,14 @@ void vault_suspension_resumed(vault_suspension_t *s)
 
 void vault_suspension_end_all(void)
 {
-    vault_waiter_t *poll;
+    vault_waiter_t *waiter;
 
-    while ((poll = vault_waiters_pop(vault_server->waiters))) {
-        vault_suspension_gone((vault_suspension_t *)poll);
+    while ((waiter = vault_waiters_any(vault_server->waiters))) {
+        vault_suspension_end((vault_suspension_t *)waiter, VAULT_ON_END);
     }
 }
 
 void vault_suspension_hooks(void)
 {
-    gate_filter = ap_register_output_filter("VAULT_SUSPENDED", filter_gate, NULL, AP_FTYPE_RESOURCE);
+    guard_filter = ap_register_output_filter("VAULT_SUSPENDED", guard_output, NULL, AP_FTYPE_RESOURCE);
 }

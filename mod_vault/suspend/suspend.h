@@ -3,21 +3,25 @@
  * @file suspend.h
  * Suspended requests: what vault.h offers to every module, and the little more that the dispatcher needs.
  *
- * A request waits by the bell where that can be (park.h): its handler has returned SUSPENDED and no thread has it. Elsewhere it waits
- * in its thread: a handler hook before all others runs the handlers itself, and where they come back with SUSPENDED it sleeps there
- * and runs them again (redispatch.h). Either way the one that wakes is a thread which then owns the request, and vault_redispatch() says
- * what becomes of it.
+ * One vault_suspension_t says everything about a request that can wait: its state (wait_state.h has the table of states and events), why
+ * it was woken and until when it waits (waiter.h), and what httpd needs to run its handlers again. docs/internals.md follows one poll
+ * through the states.
  *
- * The dispatcher waits for interests, may be told that its client moves, and knows what it was woken for; so it attaches the poll
- * of the suspension itself (waiters.h), compares, and then lets it wait:
+ * A request waits parked where that can be (park.h): its handlers have returned SUSPENDED, and the MPM polls for its wakeup. Elsewhere it
+ * waits in its thread: a handler hook before all others runs the handlers itself, and where they return SUSPENDED it sleeps there
+ * (redispatch.h). Either way the thread that its wakeup brings calls vault_redispatch().
  *
- *     vault_suspension_make(&s, r);                  // with a bell
- *     vault_waiter_attach(waiters, &s->poll, …);       // arm, compare
- *     vault_suspension_wait(s, baton);               // and return SUSPENDED
+ * The dispatcher waits for interests, is told when its client sends something, and looks itself why it was woken. So it attaches the waiter
+ * of the suspension itself, compares, and then lets the request wait:
+ *
+ *     s = vault_suspension_make(r);
+ *     vault_suspension_prepare(s);
+ *     vault_waiter_attach(waiters, &s->waiter, …);   // then arm, compare
+ *     vault_suspension_wait(s, poll);                // and return SUSPENDED
  *     …
- *     baton = vault_suspension_woken(r);              // its handler runs again
+ *     poll = vault_suspension_woken(r);              // its handler runs again
  *
- * Threads: the one that has the request, but where it says any.
+ * Threads: the one that owns the request, unless a comment says otherwise.
  */
 #ifndef VAULT_SUSPEND_H
 #define VAULT_SUSPEND_H
@@ -30,20 +34,16 @@
 
 /** A request that can wait. In its pool; made when it first wants to. */
 typedef struct vault_suspension_t {
-    vault_waiter_t waiter; /* first: waiters hand it back (vault_waiters_pop) */
+    vault_waiter_t waiter; /* first: vault_waiters_any() gives it */
     request_rec *r;
-    void *baton;                 /* of the dispatcher's poll; NULL: it is none */
-    const char *handler;         /* r->handler when it was suspended; ap_invoke_handler() puts another one back */
-    ap_filter_t *gate;           /* keeps others from writing while it is suspended; NULL: it is open, or not needed */
-    unsigned causes;             /* what it was woken for last */
-    int suspended;               /* atomic; from vault_suspension_wait() until a thread has it again */
-    unsigned tells : 1;          /* it is the dispatcher's: whatever rings, its handler runs again */
-    unsigned known : 1;          /* it can be found by its request, and goes with it */
-    unsigned owes : 1;           /* the hook request_completed has not run */
-    unsigned thread : 1;         /* it has one of VaultLongPollThreads, while it waits or may wait again */
-    vault_client_id_t client;    /* whose it is; 0: not asked for so far */
-    vault_client_row_t wait_row; /* where that counts as waiting, while it waits or may wait again; 0: nowhere */
-    struct vault_suspension_t *below; /* of the same connection, older */
+    void *poll;                       /* the dispatcher's, while it waits; NULL: it is no poll */
+    const char *handler;              /* r->handler when it was suspended; ap_invoke_handler() puts another one back */
+    ap_filter_t *guard;               /* keeps others from writing while it is suspended; NULL: there is none */
+    unsigned known : 1;               /* it has waited: it can be found by its request, and ends with it */
+    unsigned thread : 1;              /* it has one of VaultLongPollThreads, while it waits or may wait again */
+    vault_client_id_t client;         /* whose it is; 0: not asked for so far */
+    vault_client_row_t wait_row;      /* where that counts as waiting, while it waits or may wait again; 0: nowhere */
+    struct vault_suspension_t *older; /* of the same connection */
 } vault_suspension_t;
 
 /** The optional functions of vault.h, of these names. */
@@ -66,52 +66,52 @@ apr_status_t vault_suspension_outlast(request_rec *r, apr_interval_time_t timeou
  * (vault_request_is_resumed). */
 void vault_suspension_settle(const request_rec *r);
 
-/** The suspension of `r` with a bell for its poll, made if it has none.
- * @return APR_SUCCESS; or what eventfd said, and then the poll's bell is -1: it cannot wait */
-apr_status_t vault_suspension_make(vault_suspension_t **s, request_rec *r);
+/** The suspension of `r`, made if it has none. */
+vault_suspension_t *vault_suspension_make(request_rec *r);
 
-/** Let the dispatcher's request wait: its poll is attached. The handler returns SUSPENDED next, whatever rings meanwhile.
- * @param baton  for vault_suspension_woken()
- * @return APR_SUCCESS; APR_EAGAIN too many wait: nothing was done, the poll is attached as before */
-apr_status_t vault_suspension_wait(vault_suspension_t *s, void *baton);
+/** Get what it needs to wait. @return APR_SUCCESS; or the error of eventfd, and then the wakeup is -1: it cannot wait */
+apr_status_t vault_suspension_prepare(vault_suspension_t *s);
 
-/** The baton of a request that waited and whose handler runs again, once for each vault_suspension_wait(). `causes` says why, its
- * poll is detached.
+/** Let the request wait: its waiter is attached. The handler returns SUSPENDED next, even if it is woken meanwhile.
+ * @param poll  for vault_suspension_woken(): the dispatcher's; NULL: it is no poll
+ * @return APR_SUCCESS; APR_EAGAIN too many wait: the caller detaches the waiter */
+apr_status_t vault_suspension_wait(vault_suspension_t *s, void *poll);
+
+/** The poll of a request that waited and whose handler runs again, once for each vault_suspension_wait(). `waiter.causes` says why.
  * @return NULL: it has not waited for the dispatcher */
 void *vault_suspension_woken(const request_rec *r);
+
+/** It will not wait again: release what it needs for that, its wakeup, one of VaultLongPollThreads and one of
+ * VaultMaxWaitingPerClient. May be called twice. */
+void vault_suspension_release(vault_suspension_t *s);
 
 /* ------------------------------------------- for park.c and redispatch.c */
 
 /** The suspension of `r` if it has ever waited, or NULL. Any thread, as long as `r` is there. */
 vault_suspension_t *vault_suspension_find(const request_rec *r);
 
-/** Is it suspended? Any thread. */
+/** Is it suspended (vault_wait_is_suspended())? Any thread. */
 int vault_suspension_is_on(const vault_suspension_t *s);
 
-/** A thread has it: it can be written to. */
-void vault_suspension_off(vault_suspension_t *s);
+/** Its response can be written to again. */
+void vault_suspension_open_output(vault_suspension_t *s);
 
-/** It will not wait again: it gives back what it has to wait, one of VaultLongPollThreads and one of VaultMaxWaitingPerClient. */
-void vault_suspension_leave(vault_suspension_t *s);
-
-/** Its handlers have returned something else than SUSPENDED: it was never suspended. */
+/** REVOKE: its handlers have returned something other than SUSPENDED. It was never suspended. */
 void vault_suspension_revoke(vault_suspension_t *s);
 
-/** It is suspended now: its handlers have returned. */
-void vault_suspension_began(vault_suspension_t *s);
+/** PARK: its handlers have returned SUSPENDED. From here on no thread owns it. */
+void vault_suspension_park(vault_suspension_t *s);
 
-/** Its handlers are about to run again. */
+/** Its handlers are about to run again: run the hook. */
 void vault_suspension_resumed(vault_suspension_t *s);
 
-/** It ends: tell the hooks, once. */
-void vault_suspension_complete(vault_suspension_t *s);
-
-/** Nobody will come for it: its connection ends. */
-void vault_suspension_gone(vault_suspension_t *s);
+/** It ends, by END or HANG_UP: release what it has and run the hook request_completed.
+ * @return 0 it had ended before; or, of HANG_UP, it has been woken meanwhile and must be run: nothing was done */
+int vault_suspension_end(vault_suspension_t *s, vault_wait_event_t event);
 
 /* ------------------------------------------- for child.c */
 
-/** The child ends, its threads have ended: forget all that still wait, so that their modules do. */
+/** The child ends, its threads have ended: end all that are still suspended, so that their modules learn of it. */
 void vault_suspension_end_all(void);
 
 /** Register the hooks of this file. */

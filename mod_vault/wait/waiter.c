@@ -43,7 +43,12 @@ static void give_turn(vault_waiters_t *w, vault_waiter_t *waiter)
 
 void vault_waiters_wake_locked(vault_waiters_t *w, vault_waiter_t *waiter, unsigned cause)
 {
-    if (!waiter->causes) {
+    vault_wait_action_t action = vault_wait_step(&waiter->state, VAULT_ON_WAKE);
+
+    if (action == VAULT_DO_NOTHING) {
+        return;
+    }
+    if (action == VAULT_DO_SIGNAL) {
         vault_count(w->counters, wakeups, 1);
     }
     waiter->causes |= cause;
@@ -79,13 +84,27 @@ void vault_waiters_wake_all_locked(vault_waiters_t *w, unsigned cause)
     }
 }
 
+static int is_suspended(const vault_waiter_t *waiter)
+{
+    return vault_wait_is_suspended(vault_wait_state(&waiter->state));
+}
+
+static void count(vault_waiters_t *w, vault_waiter_t *waiter, int counted)
+{
+    waiter->counted = counted;
+    vault_count(w->counters, waiting, counted ? 1 : -1);
+    if (waiter->in_thread) {
+        vault_count(w->counters, threads, counted ? 1 : -1);
+    }
+}
+
 void vault_waiter_finish(vault_waiters_t *w, vault_waiter_t *waiter)
 {
     pthread_mutex_lock(&w->lock);
     if (waiter->turn == RUNNING) {
         waiter->turn = NONE;
         w->running--;
-        if (waiter->attached && waiter->causes) {
+        if (vault_wait_is_woken(vault_wait_state(&waiter->state))) {
             enqueue(w, waiter); /* what came while it had its turn did not ring */
         }
         if (w->queue.next != &w->queue) {
@@ -94,9 +113,8 @@ void vault_waiter_finish(vault_waiters_t *w, vault_waiter_t *waiter)
             give_turn(w, next);
         }
     }
-    if (waiter->attached && !waiter->counted) {
-        waiter->counted = 1;
-        vault_count(w->counters, waiting, 1);
+    if (is_suspended(waiter) && !waiter->counted) {
+        count(w, waiter, 1);
     }
     pthread_mutex_unlock(&w->lock);
 }
@@ -136,19 +154,45 @@ static int may_attach(const vault_waiters_t *w, const vault_waiter_t *waiter)
     return waiter->outlasts || (!w->stopped && !__atomic_load_n(&w->stop, __ATOMIC_SEQ_CST));
 }
 
+static void link_locked(vault_waiters_t *w, vault_waiter_t *waiter, vault_wait_t *waits, unsigned count)
+{
+    unsigned i;
+
+    waiter->waits = waits;
+    waiter->count = count;
+    waiter->causes = 0;
+    for (i = 0; i < count; i++) {
+        link_wait(w, waiter, &waits[i]);
+    }
+}
+
+static void unlink_locked(vault_waiters_t *w, vault_waiter_t *waiter)
+{
+    unsigned i;
+
+    for (i = 0; i < waiter->count; i++) {
+        unlink_wait(&waiter->waits[i]);
+    }
+    vault_deadlines_remove(&w->deadlines, waiter);
+    if (waiter->turn == QUEUED) {
+        dequeue(waiter);
+    }
+    if (waiter->counted) {
+        count(w, waiter, 0);
+    }
+}
+
+/* The state and the lists change together, under the lock: a waiter is in the lists in the suspended states, and only in these. */
 int vault_waiter_attach(vault_waiters_t *w, vault_waiter_t *waiter, vault_wait_t *waits, unsigned count)
 {
     int attached = 0, earlier = 0;
-    unsigned i;
 
     pthread_mutex_lock(&w->lock);
-    if (may_attach(w, waiter) && vault_deadlines_insert(&w->deadlines, waiter)) {
-        waiter->waits = waits;
-        waiter->count = count;
-        waiter->attached = attached = 1;
-        for (i = 0; i < count; i++) {
-            link_wait(w, waiter, &waits[i]);
-        }
+    if (vault_wait_state(&waiter->state) == VAULT_WAIT_RUNNING && may_attach(w, waiter) &&
+        vault_deadlines_insert(&w->deadlines, waiter)) {
+        vault_wait_step(&waiter->state, VAULT_ON_SUSPEND);
+        link_locked(w, waiter, waits, count);
+        attached = 1;
         earlier = waiter->due < w->wakes_at;
     }
     pthread_mutex_unlock(&w->lock);
@@ -158,56 +202,31 @@ int vault_waiter_attach(vault_waiters_t *w, vault_waiter_t *waiter, vault_wait_t
     return attached;
 }
 
-/* The caller holds the lock. */
-static int detach_locked(vault_waiters_t *w, vault_waiter_t *waiter)
+vault_wait_action_t vault_waiter_step(vault_waiters_t *w, vault_waiter_t *waiter, vault_wait_event_t event)
 {
-    unsigned i;
+    vault_wait_action_t action;
+    int left;
 
-    if (!waiter->attached) {
-        return 0;
+    pthread_mutex_lock(&w->lock);
+    left = is_suspended(waiter);
+    action = vault_wait_step(&waiter->state, event);
+    left = left && !is_suspended(waiter);
+    if (left) {
+        unlink_locked(w, waiter);
     }
-    for (i = 0; i < waiter->count; i++) {
-        unlink_wait(&waiter->waits[i]);
+    if (action == VAULT_DO_KEEP && waiter->wakeup >= 0) {
+        silence(waiter->wakeup); /* under the lock: a cause that comes next signals it after this */
     }
-    vault_deadlines_remove(&w->deadlines, waiter);
-    if (waiter->turn == QUEUED) {
-        dequeue(waiter);
+    pthread_mutex_unlock(&w->lock);
+    if (left) {
+        silence(waiter->wakeup);
     }
-    waiter->attached = 0;
-    if (waiter->counted) {
-        waiter->counted = 0;
-        vault_count(w->counters, waiting, -1);
-    }
-    return 1;
+    return action;
 }
 
 unsigned vault_waiter_detach(vault_waiters_t *w, vault_waiter_t *waiter)
 {
-    unsigned causes;
-    int was;
-
-    pthread_mutex_lock(&w->lock);
-    was = detach_locked(w, waiter);
-    causes = waiter->causes;
-    waiter->causes = 0;
-    pthread_mutex_unlock(&w->lock);
-    if (was) {
-        silence(waiter->wakeup);
-    }
-    return causes;
-}
-
-unsigned vault_waiter_take(vault_waiters_t *w, vault_waiter_t *waiter)
-{
-    unsigned causes;
-
-    pthread_mutex_lock(&w->lock);
-    causes = waiter->causes;
-    if (!causes && waiter->wakeup >= 0) {
-        silence(waiter->wakeup); /* under the lock: a cause that comes next rings after it */
-    }
-    pthread_mutex_unlock(&w->lock);
-    return causes ? vault_waiter_detach(w, waiter) : 0;
+    return vault_waiter_step(w, waiter, VAULT_ON_REVOKE) == VAULT_DO_DETACH ? waiter->causes : 0;
 }
 
 unsigned vault_waiter_wake(vault_waiters_t *w, vault_waiter_t *waiter, unsigned cause)
@@ -215,7 +234,7 @@ unsigned vault_waiter_wake(vault_waiters_t *w, vault_waiter_t *waiter, unsigned 
     unsigned causes = 0;
 
     pthread_mutex_lock(&w->lock);
-    if (waiter->attached) {
+    if (is_suspended(waiter)) {
         if (!(waiter->causes & BY_NAME)) {
             vault_waiters_wake_locked(w, waiter, cause);
         }
@@ -230,7 +249,8 @@ void vault_waiter_shorten(vault_waiters_t *w, vault_waiter_t *waiter, apr_time_t
     int earlier = 0;
 
     pthread_mutex_lock(&w->lock);
-    if (waiter->attached && end < waiter->end) {
+    if (is_suspended(waiter) && vault_wait_step(&waiter->state, VAULT_ON_SUSPEND) == VAULT_DO_SHORTEN &&
+        end < waiter->end) {
         waiter->end = end;
         if (end < waiter->due) {
             vault_deadlines_advance(&w->deadlines, waiter, end);
@@ -246,6 +266,9 @@ void vault_waiter_shorten(vault_waiters_t *w, vault_waiter_t *waiter, apr_time_t
 void vault_waiter_close(vault_waiters_t *w, vault_waiter_t *waiter)
 {
     vault_waiter_detach(w, waiter);
+    if (is_suspended(waiter)) {
+        vault_waiter_step(w, waiter, VAULT_ON_END);
+    }
     vault_waiter_finish(w, waiter);
     pthread_mutex_lock(&w->lock);
     if (waiter->wakeup >= 0) {
@@ -255,10 +278,9 @@ void vault_waiter_close(vault_waiters_t *w, vault_waiter_t *waiter)
     pthread_mutex_unlock(&w->lock);
 }
 
-void vault_waiter_carry(vault_waiters_t *w, vault_waiter_t *waiter, int carried)
+void vault_waiter_carry(vault_waiters_t *w, const vault_waiter_t *waiter, int carried)
 {
     pthread_mutex_lock(&w->lock);
-    waiter->carried = carried;
     (carried ? vault_wakeup_carry_locked : vault_wakeup_uncarry_locked)(w, waiter->wakeup);
     pthread_mutex_unlock(&w->lock);
 }
@@ -282,15 +304,12 @@ void vault_waiter_sleep(const vault_waiter_t *sleeper, int fd, int talks)
     } while (n < 0 && errno == EINTR);
 }
 
-vault_waiter_t *vault_waiters_pop(vault_waiters_t *w)
+vault_waiter_t *vault_waiters_any(vault_waiters_t *w)
 {
-    vault_waiter_t *waiter = NULL;
+    vault_waiter_t *waiter;
 
     pthread_mutex_lock(&w->lock);
-    if (w->deadlines.count) {
-        waiter = w->deadlines.heap[0];
-        detach_locked(w, waiter);
-    }
+    waiter = w->deadlines.count ? w->deadlines.heap[0] : NULL;
     pthread_mutex_unlock(&w->lock);
     return waiter;
 }
@@ -313,8 +332,9 @@ int vault_waiters_nudge(vault_waiters_t *w)
     pthread_mutex_lock(&w->lock);
     for (i = 0; i < w->deadlines.count && !found; i++) {
         const vault_waiter_t *waiter = w->deadlines.heap[i];
-        /* One that has been rung already is on its way to a thread, and one that writes would take the ring for a client that reads. */
-        if (waiter->carried && !waiter->causes && !waiter->writes) {
+        /* One that has been woken is on its way to a thread, and one that writes would take the signal for a client that reads. */
+        if (!vault_wait_is_woken(vault_wait_state(&waiter->state)) && !waiter->writes &&
+            vault_wakeup_is_quiet_locked(w, waiter->wakeup)) {
             vault_wakeup_ring_locked(w, waiter->wakeup);
             found = 1;
         }

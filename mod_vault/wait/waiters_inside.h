@@ -99,6 +99,9 @@ void vault_wakeup_uncarry_locked(vault_waiters_t *w, int fd);
 /** Ring the bell at once. If `ring_limit` bells are RINGING, defer a carried one. Locked. */
 void vault_wakeup_ring_locked(vault_waiters_t *w, int fd);
 
+/** Does a connection carry the bell, and it has not been rung since? Locked. */
+int vault_wakeup_is_quiet_locked(const vault_waiters_t *w, int fd);
+
 /** See that no bell is DEFERRED for ever. The waker calls it once a second. */
 void vault_wakeups_check_stall(vault_waiters_t *w);
 

@@ -139,6 +139,13 @@ void vault_wakeup_ring_locked(vault_waiters_t *w, int fd)
     }
 }
 
+int vault_wakeup_is_quiet_locked(const vault_waiters_t *w, int fd)
+{
+    const vault_wakeup_t *b = find(w, fd);
+
+    return b && b->state == VAULT_WAKEUP_CARRIED;
+}
+
 void vault_wakeup_carry_locked(vault_waiters_t *w, int fd)
 {
     vault_wakeup_t *b = find(w, fd);

@@ -48,6 +48,7 @@
     SUITE(page_model)                                                                                                  \
     SUITE(page_kill)                                                                                                   \
     SUITE(page_step)                                                                                                   \
+    SUITE(wait_state)                                                                                                  \
     SUITE(waiters)                                                                                                     \
     SUITE(waiters_wakeups)                                                                                             \
     SUITE(waiters_race)                                                                                                \

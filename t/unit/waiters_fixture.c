@@ -60,6 +60,12 @@ void hall_begin_with(hall_t *h, vault_waiter_t *waiter, vault_wait_t *wait)
     hall_come(h, waiter, wait, 0, FAR_OFF);
 }
 
+unsigned hall_take(hall_t *h, vault_waiter_t *waiter)
+{
+    vault_wait_step(&waiter->state, VAULT_ON_PARK);
+    return vault_waiter_step(h->w, waiter, VAULT_ON_COLLECT) == VAULT_DO_RUN ? waiter->causes : 0;
+}
+
 void hall_watch(hall_t *h, vault_waiter_t *waiter, int fds[2])
 {
     CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);

@@ -39,6 +39,10 @@ void hall_come(hall_t *h, vault_waiter_t *waiter, vault_wait_t *wait, int intere
 /** Begin with a window of one, and one poll, which waits for "a". */
 void hall_begin_with(hall_t *h, vault_waiter_t *waiter, vault_wait_t *wait);
 
+/** As a thread that the waiter's wakeup brings, once its handlers have returned: take it if it was woken.
+ * @return its causes; 0: it waits on, or does not wait */
+unsigned hall_take(hall_t *h, vault_waiter_t *waiter);
+
 /** Make the two ends of a client's connection, and watch the first for the poll. Ends the test when the ends cannot be made. */
 void hall_watch(hall_t *h, vault_waiter_t *waiter, int fds[2]);
 

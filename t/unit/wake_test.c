@@ -44,13 +44,13 @@ static void the_first_call_by_name_holds(void)
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &waiter, rows[i].first), 0); /* it does not wait */
         sit_until(&h, &waiter, FAR_OFF);
-        CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter), 0);
+        CU_ASSERT_EQUAL(hall_take(&h, &waiter), 0);
         CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &waiter, rows[i].first), rows[i].holds);
         CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &waiter, rows[i].second), rows[i].holds);
         CU_ASSERT(hall_is_ringing(&waiter));
-        CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter), rows[i].holds);
+        CU_ASSERT_EQUAL(hall_take(&h, &waiter), rows[i].holds);
         CU_ASSERT(!hall_is_ringing(&waiter));
-        CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter), 0);
+        CU_ASSERT_EQUAL(hall_take(&h, &waiter), 0);
     }
     vault_waiter_close(h.w, &waiter);
     hall_end(&h);
@@ -68,12 +68,12 @@ static void a_ring_for_nothing_ends_no_wait(void)
     sit_until(&h, &waiter, FAR_OFF);
     CU_ASSERT_EQUAL(write(waiter.wakeup, &one, sizeof(one)), sizeof(one));
     CU_ASSERT(hall_is_ringing(&waiter));
-    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter), 0);
+    CU_ASSERT_EQUAL(hall_take(&h, &waiter), 0);
     CU_ASSERT(!hall_is_ringing(&waiter));
     CU_ASSERT_EQUAL(vault_waiters_count(h.w), 1);
     CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &waiter, VAULT_CAUSE_RESUME), VAULT_CAUSE_RESUME);
     CU_ASSERT(hall_is_ringing(&waiter));
-    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter), VAULT_CAUSE_RESUME);
+    CU_ASSERT_EQUAL(hall_take(&h, &waiter), VAULT_CAUSE_RESUME);
     vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
@@ -92,10 +92,10 @@ static void the_smaller_time_holds(void)
     vault_waiter_shorten(h.w, &soon, vault_now());
     vault_waiter_shorten(h.w, &soon, FAR_OFF);
     CU_ASSERT(hall_rings(&soon));
-    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &soon), VAULT_CAUSE_END);
+    CU_ASSERT_EQUAL(hall_take(&h, &soon), VAULT_CAUSE_END);
     CU_ASSERT(!hall_is_ringing(&late));
     vault_waiter_shorten(h.w, &soon, vault_now()); /* it does not wait: nothing */
-    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &soon), 0);
+    CU_ASSERT_EQUAL(hall_take(&h, &soon), 0);
     vault_waiter_close(h.w, &soon);
     vault_waiter_close(h.w, &late);
     hall_end(&h);
@@ -117,7 +117,7 @@ static void it_needs_no_turn_and_no_interest(void)
     CU_ASSERT(hall_rings(&first) || hall_is_ringing(&second)); /* the one turn is taken */
     hall_settle(&h);
     CU_ASSERT(!hall_is_ringing(&named));
-    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &named), 0);
+    CU_ASSERT_EQUAL(hall_take(&h, &named), 0);
     CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &named, VAULT_CAUSE_RESUME), VAULT_CAUSE_RESUME);
     CU_ASSERT(hall_is_ringing(&named));
     vault_waiter_close(h.w, &named);
@@ -129,7 +129,7 @@ static void it_needs_no_turn_and_no_interest(void)
 static void a_stop_wakes_it_and_all_can_be_taken_out(void)
 {
     hall_t h;
-    vault_waiter_t waiter[3], *popped;
+    vault_waiter_t waiter[3], *found;
     int i, seen = 0;
 
     hall_begin(&h, 1);
@@ -141,10 +141,11 @@ static void a_stop_wakes_it_and_all_can_be_taken_out(void)
     for (i = 0; i < 3; i++) {
         CU_ASSERT(hall_rings(&waiter[i]));
     }
-    CU_ASSERT_EQUAL(vault_waiter_take(h.w, &waiter[1]), VAULT_CAUSE_STOP);
+    CU_ASSERT_EQUAL(hall_take(&h, &waiter[1]), VAULT_CAUSE_STOP);
     CU_ASSERT_EQUAL(vault_waiter_attach(h.w, &waiter[1], NULL, 0), 0);
-    while ((popped = vault_waiters_pop(h.w))) {
-        CU_ASSERT(popped == &waiter[0] || popped == &waiter[2]);
+    while ((found = vault_waiters_any(h.w))) {
+        CU_ASSERT_EQUAL(vault_waiter_step(h.w, found, VAULT_ON_END), VAULT_DO_ABANDON);
+        CU_ASSERT(found == &waiter[0] || found == &waiter[2]);
         seen++;
     }
     CU_ASSERT_EQUAL(seen, 2);
@@ -226,7 +227,7 @@ static void resume_complete_and_time_race(void)
         race.waiter.due = race.waiter.end = vault_now() + round % 50;
         CU_ASSERT_FATAL(vault_waiter_attach(race.h.w, &race.waiter, NULL, 0));
         STORE(race.round, round);
-        while (!(causes = vault_waiter_take(race.h.w, &race.waiter))) {
+        while (!(causes = hall_take(&race.h, &race.waiter))) {
             vault_waiter_sleep(&race.waiter, -1, 0);
         }
         resumed += (causes & VAULT_CAUSE_RESUME) != 0;
@@ -280,12 +281,14 @@ static void hang_up_and_resume_race(void)
         }
         do {
             vault_waiter_sleep(&race.waiter, -1, 0);
-            causes = vault_waiter_take(race.h.w, &race.waiter);
+            causes = hall_take(&race.h, &race.waiter);
             is_gone = recv(fds[0], &byte, 1, MSG_DONTWAIT) == 0;
         } while (!causes && !is_gone);
         CU_ASSERT_EQUAL(causes & VAULT_CAUSE_END, 0);
         await_calls(&race, (round + 1) / 2);
-        causes |= vault_waiter_detach(race.h.w, &race.waiter);
+        if (vault_waiter_step(race.h.w, &race.waiter, VAULT_ON_TAKE) == VAULT_DO_RUN) {
+            causes |= race.waiter.causes;
+        }
         gone += is_gone;
         resumed += (causes & VAULT_CAUSE_RESUME) != 0;
         vault_waiters_unwatch(race.h.w, fds[0]);

@@ -77,8 +77,8 @@ static void close_output(vault_suspension_t *s)
     r->output_filters = s->guard;
 }
 
-/* While a request is suspended its response cannot be written. Its end passes: then the handler returns something else than SUSPENDED, and
- * the request is not suspended after all. */
+/* While a request is suspended its response cannot be written. Its end passes, and completes the request: a handler that has ended its
+ * output has nothing to run for again, whether it returns SUSPENDED or not. */
 static apr_status_t guard_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     vault_suspension_t *s = f->ctx;
@@ -87,7 +87,8 @@ static apr_status_t guard_output(ap_filter_t *f, apr_bucket_brigade *bb)
     for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b)) {
         if (APR_BUCKET_IS_EOS(b)) {
             ap_filter_t *next = f->next;
-            vault_suspension_revoke(s);
+            vault_suspension_open_output(s);
+            vault_request_complete(s->r);
             return ap_pass_brigade(next, bb);
         }
     }

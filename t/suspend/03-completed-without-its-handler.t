@@ -26,6 +26,17 @@ for my $row (['complete,resume', '1 0 1'], ['complete,complete', '1 0 1'], ['res
     $guest->wait_hooks($hooks, "$calls: the first one holds");
     like($said, $calls =~ /^resume/ ? qr/ resumed=1 timeout=0 suspends=ok calls=ok,eexist / : qr/^$/, '  and is what happens');
 }
+
+# A handler that ends its output completes the request, whatever it returns.
+for my $row ([-3, '1 0 1', 'SUSPENDED'], [0, '0 0 1', 'OK']) {
+    my ($answers, $hooks, $name) = @$row;
+    my $guest = VaultTest::Guest->start("s03-end$answers", on => $connection, end => 'all', answers => $answers);
+    is($guest->response->{body}, 'all', "it has ended its output, and returns $name");
+    $guest->wait_hooks($hooks, '  it is completed without its handler');
+    is(VaultTest::Guest->start("s03-after$answers", on => $connection, early => 'resume')->facts->{runs}, 2,
+        '  and the connection is there for the next request');
+}
+announce(qr/VLT00202: a handler suspended the request and did not return SUSPENDED: /);
 wait_waiting(0);
 
 finish();

@@ -14,6 +14,7 @@
  *   before=N       writes N bytes, not flushed, before it suspends
  *   say=T          writes T, flushed, before it suspends
  *   while=T        writes T while it is suspended, and flushes
+ *   end=T          writes T while it is suspended, and ends its output
  *   answers=N      returns N where SUSPENDED belongs
  *   later=N        when it is called again: returns N at once
  *   in=PLACE       suspends in `fixup`, `log`, `thread` (another one) or `sub` (a subrequest): what that answers is N-place
@@ -229,6 +230,20 @@ static void write_bytes(request_rec *r, long bytes)
     }
 }
 
+static void end_meanwhile(const guest_t *g)
+{
+    const char *text = asked(g, "end", NULL);
+    apr_bucket_alloc_t *ba = g->r->connection->bucket_alloc;
+    apr_bucket_brigade *bb;
+
+    if (text) {
+        bb = apr_brigade_create(g->r->pool, ba);
+        apr_brigade_puts(bb, NULL, NULL, text);
+        APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(ba));
+        ap_pass_brigade(g->r->output_filters, bb);
+    }
+}
+
 #define REFUSED (-1000)
 
 /** @return what the handler returns, or REFUSED: it was not suspended, answer at once */
@@ -255,6 +270,7 @@ static int suspend_and_wait(guest_t *g)
     }
     g->wrote = is_suspended(g->r) ? "" : "it is not suspended";
     write_meanwhile(g);
+    end_meanwhile(g);
     enlist(g);
     if (early) {
         g->calls = call_all(g->name, early, g->r->pool);

@@ -152,7 +152,7 @@ const char *vault_records_check(vault_notifier_t *n, int live, int *died);
 /** Make the locks and eventfds of all slots. */
 apr_status_t vault_slot_init(vault_notifier_t *n);
 
-/** Queue an interest, or a pass (VAULT_SLOT_PASS), for a child and ring it.
+/** Queue an interest for a child and ring it.
  * @return 1  somebody had died inside the queue: notify all
  *         0  otherwise */
 int vault_slot_push(vault_notifier_t *n, unsigned slot, apr_uint32_t interest, vault_counters_t *counters);

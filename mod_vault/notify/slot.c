@@ -259,6 +259,13 @@ int vault_slot_drain(vault_notifier_t *n, unsigned slot, vault_interest_t *list,
     return all;
 }
 
+void vault_slot_ring(const vault_notifier_t *n, unsigned slot)
+{
+    if (slot_valid(n, slot)) {
+        ring_fd(n->fds[slot]);
+    }
+}
+
 /* ------------------------------------------------------------------ inspection */
 
 int vault_slot_fd(const vault_notifier_t *n, unsigned slot)
@@ -304,7 +311,7 @@ static const char *check_queue_locked(vault_notifier_t *n, unsigned slot)
     for (i = q->head; i != q->tail; i++) {
         apr_uint32_t entry = q->ring[i % VAULT_SLOT_QUEUE];
 
-        if (!(entry & VAULT_SLOT_PASS) && !vault_record_at(n, entry)) {
+        if (!vault_record_at(n, entry)) {
             return "a queue holds an interest that cannot be";
         }
     }

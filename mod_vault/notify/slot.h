@@ -52,11 +52,8 @@ apr_uint32_t vault_slot_deaths(const vault_notifier_t *n);
  * queue. */
 int vault_slot_fd(const vault_notifier_t *n, unsigned slot);
 
-/** A queue entry with this bit is the index of a pass that was admitted or displaced (qos.h), not an interest. */
-#define VAULT_SLOT_PASS 0x80000000u
-
 /** Take the entries queued for `slot`.
- * @param list   receives up to `max` interests and passes
+ * @param list   receives up to `max` interests
  * @param count  receives their number
  * @return 1: all waiters must be woken, whatever is in the list; 0: only those of the list
  * The queue holds at most VAULT_SLOT_QUEUE entries, so a list of that size takes all. Only the owner's waker
@@ -64,6 +61,9 @@ int vault_slot_fd(const vault_notifier_t *n, unsigned slot);
  * the descriptor. */
 #define VAULT_SLOT_QUEUE 1024
 int vault_slot_drain(vault_notifier_t *n, unsigned slot, vault_interest_t *list, unsigned max, unsigned *count);
+
+/** Write the eventfd of `slot`, for a table that the waker of that slot reads when it is woken. */
+void vault_slot_ring(const vault_notifier_t *n, unsigned slot);
 
 /** The slot of the process `pid`; 0: none. */
 unsigned vault_slot_of(const vault_notifier_t *n, pid_t pid);

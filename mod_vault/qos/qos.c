@@ -35,10 +35,15 @@ static apr_uint32_t passes_for(const vault_limits_t *limits)
     return count < PASSES_MIN ? PASSES_MIN : count > PASSES_MAX ? PASSES_MAX : (apr_uint32_t)count;
 }
 
+static apr_uint64_t told_space(const vault_limits_t *limits)
+{
+    return (limits->slots + 1) * QOS_TOLD_WORDS((apr_uint64_t)passes_for(limits)) * sizeof(apr_uint64_t);
+}
+
 apr_uint64_t vault_qos_space(const vault_limits_t *limits)
 {
     return ALIGN64(sizeof(qos_table_t)) + VAULT_QOS_ROOM * (apr_uint64_t)sizeof(qos_gate_t) +
-           ALIGN64(passes_for(limits) * (apr_uint64_t)sizeof(qos_pass_t));
+           ALIGN64(passes_for(limits) * (apr_uint64_t)sizeof(qos_pass_t)) + ALIGN64(told_space(limits));
 }
 
 static void *carve(vault_segment_t *segment, apr_uint64_t size)
@@ -56,7 +61,8 @@ apr_status_t vault_qos_create(vault_qos_t **qos, vault_segment_t *segment, vault
     q->table = carve(segment, sizeof(*q->table));
     q->gates = carve(segment, VAULT_QOS_ROOM * (apr_uint64_t)sizeof(*q->gates));
     q->passes = carve(segment, q->count * (apr_uint64_t)sizeof(*q->passes));
-    if (!q->table || !q->gates || !q->passes) {
+    q->told = carve(segment, told_space(vault_segment_limits(segment)));
+    if (!q->table || !q->gates || !q->passes || !q->told) {
         return APR_ENOSPC;
     }
     *qos = q;
@@ -75,14 +81,43 @@ static apr_uint64_t birth_of(const qos_gate_t *gate)
 
 /* --------------------------------------------------------------------- notifying */
 
-/* Notify the slot that the status of one of its requests has changed. @return 1: a process had died holding the
- * slot's lock */
-static int tell(vault_qos_t *q, apr_uint32_t slot, apr_uint32_t index)
+static apr_uint64_t *told_of(const vault_qos_t *q, apr_uint32_t slot)
 {
-    if (slot > vault_slot_last(q->notifier)) {
-        return 0; /* a stray write */
+    return q->told + (apr_size_t)slot * QOS_TOLD_WORDS(q->count);
+}
+
+/* Tell the slot that something has happened to one of its requests: first the pass, then that there is one. Where a process dies in between,
+ * vault_notifier_all() follows. */
+static void tell(const vault_qos_t *q, apr_uint32_t slot, apr_uint32_t index)
+{
+    apr_uint64_t *told;
+
+    if (slot > vault_slot_last(q->notifier) || !qos_pass_at(q, index)) {
+        return; /* a stray write */
     }
-    return vault_slot_push(q->notifier, slot, VAULT_SLOT_PASS | index, vault_slot_counters(q->notifier, 0));
+    told = told_of(q, slot);
+    __atomic_fetch_or(&told[1 + (index - 1) / 64], APR_UINT64_C(1) << (index - 1) % 64, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&told[0], 1, __ATOMIC_SEQ_CST);
+    vault_slot_ring(q->notifier, slot);
+}
+
+void vault_qos_collect(const vault_qos_t *q, unsigned slot, void (*look_at)(apr_uint32_t pass))
+{
+    apr_uint64_t *told, bits;
+    unsigned word;
+
+    if (!slot || slot > vault_slot_last(q->notifier)) {
+        return;
+    }
+    told = told_of(q, slot);
+    if (!__atomic_exchange_n(&told[0], 0, __ATOMIC_SEQ_CST)) {
+        return;
+    }
+    for (word = 1; word < QOS_TOLD_WORDS(q->count); word++) {
+        for (bits = __atomic_exchange_n(&told[word], 0, __ATOMIC_SEQ_CST); bits; bits &= bits - 1) {
+            look_at((word - 1) * 64 + (unsigned)__builtin_ctzll(bits) + 1);
+        }
+    }
 }
 
 /* Admits waiting requests and notifies their slots. Called with the gate locked; returns without the lock.
@@ -100,7 +135,7 @@ static void admit_and_release(vault_qos_t *q, qos_gate_t *gate, int died)
         }
         vault_lock_release(&gate->lock);
         for (i = 0; i < count; i++) {
-            died |= tell(q, told[i].slot, told[i].index);
+            tell(q, told[i].slot, told[i].index);
         }
         if (count < HANDFUL) {
             break;
@@ -312,8 +347,8 @@ apr_status_t vault_qos_enter(vault_qos_t *q, const vault_qos_gate_t *handle, con
     ranked.rank = who->rank < VAULT_QOS_RANK_MAX ? who->rank : VAULT_QOS_RANK_MAX;
     rv = enter_locked(q, gate, &n, pass);
     admit_and_release(q, gate, died);
-    if (n.told && tell(q, n.told, n.index)) {
-        vault_notifier_all(q->notifier, 0);
+    if (n.told) {
+        tell(q, n.told, n.index);
     }
     return rv;
 }

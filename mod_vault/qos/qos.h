@@ -22,8 +22,8 @@
  *     refused. So a client that fills the queue makes room for each other client, and a client of a high rank takes no
  *     more than its share.
  *   - A displaced request loses its pass to the newcomer in one step under the gate's lock. `ticket`, which is never
- *     reused, says which request a pass belongs to. The slot of the displaced request is notified through its wake queue,
- *     as when a request is admitted. An admitted request cannot be displaced.
+ *     reused, says which request a pass belongs to. The slot of the displaced request is told (vault_qos_collect()), as
+ *     when a request is admitted. An admitted request cannot be displaced.
  *   - A queued request whose client disconnects, or whose time is up, leaves as any other. If it was admitted meanwhile,
  *     the next one is admitted instead: at no moment is capacity lost.
  *   - A process can die after it has changed a state and before it has notified. vault_notifier_all(), which follows every
@@ -155,6 +155,10 @@ int vault_qos_is_in(const vault_qos_t *q, const vault_qos_pass_t *pass);
 
 /** Has another request displaced it? Takes no lock. It still calls vault_qos_leave(), which counts nothing then. */
 int vault_qos_is_displaced(const vault_qos_t *q, const vault_qos_pass_t *pass);
+
+/** Call `look_at` with each pass of that slot that was admitted or displaced since the last call. To be called by the slot's waker thread, whenever
+ * it is woken. When the waker is told to wake everything (vault_slot_drain()), look at all requests of this child that queue. */
+void vault_qos_collect(const vault_qos_t *q, unsigned slot, void (*look_at)(apr_uint32_t pass));
 
 /** Leave, admitted or queued, and admit others. The pass is zeroed, so leaving twice is harmless. */
 void vault_qos_leave(vault_qos_t *q, vault_qos_pass_t *pass, vault_qos_leave_t why);

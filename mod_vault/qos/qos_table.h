@@ -80,8 +80,12 @@ struct vault_qos_t {
     qos_table_t *table;
     qos_gate_t *gates;  /* [VAULT_QOS_ROOM]; index 1 is the first */
     qos_pass_t *passes; /* [count]; index 1 is the first */
+    apr_uint64_t *told; /* atomic, each; [last slot + 1][QOS_TOLD_WORDS(count)]: which passes each slot is to look at */
     apr_uint32_t count;
 };
+
+/** A slot's part of `told`: a word that says whether any bit is set, and a bit for each pass. */
+#define QOS_TOLD_WORDS(count) (1 + ((count) + 63) / 64)
 
 /** NULL for 0 and for indexes beyond the table. */
 static inline qos_gate_t *qos_gate_at(const vault_qos_t *q, apr_uint32_t index)

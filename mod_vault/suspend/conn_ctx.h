@@ -17,10 +17,10 @@ typedef struct vault_conn_ctx_t {
     struct vault_suspension_t
         *suspensions; /* atomic; of its requests that have waited and are not gone, the latest first */
     /* The rest is park.c's. */
-    int fd;                             /* the TCP descriptor while the socket carries the bell; else -1 */
-    int inside;                         /* the other process_connection hooks run */
-    int stays;                          /* it idles after an answer of ours: what others wait for is theirs */
-    int idle_fd;                        /* idle_lock; the TCP descriptor while the connection idles after an answer */
+    int fd;      /* the TCP descriptor while the socket carries the bell; else -1 */
+    int inside;  /* the other process_connection hooks run */
+    int stays;   /* it idles after an answer of ours: what others wait for is theirs */
+    int idle_fd; /* idle_lock; the TCP descriptor while the connection idles after an answer */
     struct vault_conn_ctx_t *next, **link; /* idle_lock; the list of those */
 } vault_conn_ctx_t;
 

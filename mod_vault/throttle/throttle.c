@@ -107,22 +107,25 @@ static void call(const turn_t *turn)
     }
 }
 
-/* Called by the waker: this pass was admitted or displaced, or any may have been. A request that is not listed
- * yet checks itself. */
-static void look_at(void *baton, apr_uint32_t pass)
+/* This pass was admitted or displaced. */
+static void look_at(apr_uint32_t pass)
+{
+    const turn_t *turn;
+
+    for (turn = by_pass[pass]; turn; turn = turn->same) {
+        call(turn);
+    }
+}
+
+/* Called by the waker. A request that is not listed yet checks itself. */
+static void woken(int all)
 {
     const turn_t *turn;
 
     pthread_mutex_lock(&lock);
-    if (!pass) {
-        for (turn = listed; turn; turn = turn->next) {
-            call(turn);
-        }
-    }
-    else if (pass <= vault_qos_passes(vault_server->qos)) {
-        for (turn = by_pass[pass]; turn; turn = turn->same) {
-            call(turn);
-        }
+    vault_qos_collect(vault_server->qos, vault_server->slot, look_at);
+    for (turn = all ? listed : NULL; turn; turn = turn->next) {
+        call(turn);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -422,7 +425,7 @@ void vault_throttle_start(apr_pool_t *pchild)
     listed = NULL;
     if (vault_server->waiters) {
         by_pass = apr_pcalloc(pchild, ((apr_size_t)vault_qos_passes(vault_server->qos) + 1) * sizeof(turn_t *));
-        vault_waiters_on_pass(vault_server->waiters, look_at, NULL);
+        vault_waiters_on_wake(vault_server->waiters, woken);
     }
 }
 

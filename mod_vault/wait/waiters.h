@@ -29,9 +29,10 @@
 apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *notifier, unsigned slot, unsigned window,
                                   unsigned ring_limit, void (*tick)(void *baton), void *baton, apr_pool_t *pchild);
 
-/** Have passes that were let in or displaced (qos.h) told to `let_in`: by the waker, without any lock.
- * @param let_in  of this pass; 0: look at all of them, it may be any */
-void vault_waiters_on_pass(vault_waiters_t *w, void (*let_in)(void *baton, apr_uint32_t pass), void *baton);
+/** Have `woken` called by the waker, without any lock, each time it has drained the wake queue: for tables that share the eventfd of the slot
+ * (vault_slot_ring()).
+ * @param woken  its `all` is 1 when everything in this child must be woken, whatever those tables say */
+void vault_waiters_on_wake(vault_waiters_t *w, void (*woken)(int all));
 
 /** Nothing waits here any more: every poll is woken with STOP, and vault_waiter_attach() refuses from now on.
  * Only sets a flag and writes one eventfd: also for a signal handler. */

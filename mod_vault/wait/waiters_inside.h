@@ -27,19 +27,18 @@ typedef struct vault_wakeup_t {
 } vault_wakeup_t;
 
 struct vault_waiters_t {
-    vault_notifier_t *notifier;           /* const */
-    vault_counters_t *counters;           /* const */
-    unsigned slot;                        /* const */
-    unsigned window;                      /* const */
-    unsigned ring_limit;                  /* const; how many bells may be RINGING at a time */
-    vault_interest_t interests;           /* const; largest index */
-    void (*tick)(void *);                 /* const */
-    void *baton;                          /* const */
-    apr_thread_t *thread;                 /* const */
-    int epoll, control;                   /* const */
-    int stop, halt, quit, ended;          /* atomic */
-    void (*let_in)(void *, apr_uint32_t); /* atomic; after its baton */
-    void *let_in_baton;
+    vault_notifier_t *notifier;  /* const */
+    vault_counters_t *counters;  /* const */
+    unsigned slot;               /* const */
+    unsigned window;             /* const */
+    unsigned ring_limit;         /* const; how many bells may be RINGING at a time */
+    vault_interest_t interests;  /* const; largest index */
+    void (*tick)(void *);        /* const */
+    void *baton;                 /* const */
+    apr_thread_t *thread;        /* const */
+    int epoll, control;          /* const */
+    int stop, halt, quit, ended; /* atomic */
+    void (*woken)(int all);      /* atomic */
     pthread_mutex_t lock;
     vault_wait_t **lists;        /* lock; by interest */
     vault_deadlines_t deadlines; /* lock; also the list of all that are attached */

@@ -38,27 +38,17 @@ static apr_interval_time_t period(const vault_waiters_t *w)
     return has_halted(w) ? HALTED_TICK : TICK;
 }
 
-void vault_waiters_on_pass(vault_waiters_t *w, void (*let_in)(void *baton, apr_uint32_t pass), void *baton)
+void vault_waiters_on_wake(vault_waiters_t *w, void (*woken)(int all))
 {
-    w->let_in_baton = baton;
-    __atomic_store_n(&w->let_in, let_in, __ATOMIC_RELEASE);
+    __atomic_store_n(&w->woken, woken, __ATOMIC_RELEASE);
 }
 
-static void tell_passes(vault_waiters_t *w, int all, unsigned count)
+static void call_woken(vault_waiters_t *w, int all)
 {
-    void (*let_in)(void *, apr_uint32_t) = __atomic_load_n(&w->let_in, __ATOMIC_ACQUIRE);
-    unsigned i;
+    void (*woken)(int) = __atomic_load_n(&w->woken, __ATOMIC_ACQUIRE);
 
-    if (!let_in) {
-        return;
-    }
-    if (all) {
-        let_in(w->let_in_baton, 0);
-    }
-    for (i = 0; i < count; i++) {
-        if (w->drained[i] & VAULT_SLOT_PASS) {
-            let_in(w->let_in_baton, w->drained[i] & ~VAULT_SLOT_PASS);
-        }
+    if (woken) {
+        woken(all);
     }
 }
 
@@ -70,7 +60,7 @@ static void drain_slot(vault_waiters_t *w)
 
     silence(vault_slot_fd(w->notifier, w->slot));
     all = vault_slot_drain(w->notifier, w->slot, w->drained, VAULT_SLOT_QUEUE, &count);
-    tell_passes(w, all, count);
+    call_woken(w, all);
     pthread_mutex_lock(&w->lock);
     if (all) {
         vault_waiters_wake_all_locked(w, VAULT_CAUSE_NOTIFY);

@@ -55,17 +55,22 @@ vault_qos_facts_t gates_facts(gates_t *g)
     return facts;
 }
 
+static __thread apr_uint32_t looked_for;
+static __thread int found;
+
+static void look_at(apr_uint32_t pass)
+{
+    found += pass == looked_for;
+}
+
 int gates_told(gates_t *g, unsigned child, const vault_qos_pass_t *pass)
 {
     vault_interest_t list[VAULT_SLOT_QUEUE];
-    unsigned count, i;
-    int told = 0;
+    unsigned count;
+    int all = vault_slot_drain(g->f.notifier, g->slot[child], list, VAULT_SLOT_QUEUE, &count);
 
-    if (vault_slot_drain(g->f.notifier, g->slot[child], list, VAULT_SLOT_QUEUE, &count)) {
-        return -1;
-    }
-    for (i = 0; i < count; i++) {
-        told += list[i] == (VAULT_SLOT_PASS | pass->index);
-    }
-    return told;
+    looked_for = pass->index;
+    found = 0;
+    vault_qos_collect(g->q, g->slot[child], look_at);
+    return all ? -1 : found;
 }

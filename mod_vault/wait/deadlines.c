@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A binary heap of waiting polls. Each knows its place, so that it can be taken out from the middle. */
+/* A binary heap of waiters. Each knows its index, so that it can be taken out from the middle. */
 #include "wait/deadlines.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file deadlines.h
- * The polls that wait, the one due first at the front: heap[0] of `count`.
+ * The waiters of a child, the one due first at the front: heap[0] of `count`.
  *
- * Guarded by whoever owns it (the lock of the waiters). Zeroed before its first use; whoever owns it frees `heap`.
+ * Guarded by the lock of the waiters. Zeroed before its first use; its owner frees `heap`.
  */
 #ifndef VAULT_DEADLINES_H
 #define VAULT_DEADLINES_H
@@ -18,7 +18,7 @@ typedef struct vault_deadlines_t {
 /** @return 1; 0 there is no memory: nothing was done */
 int vault_deadlines_insert(vault_deadlines_t *d, vault_waiter_t *waiter);
 
-/** The poll is in it. */
+/** Take it out. It must be in. */
 void vault_deadlines_remove(vault_deadlines_t *d, vault_waiter_t *waiter);
 
 /** Make it due earlier. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The polls that wait in a child: they come, are woken, get their turn, and go.
+/* The waiters of a child, one by one: each is attached, woken, given its turn, and detached.
  *
- * Lists: one an interest, found by its index. Deadlines: a heap (deadlines.h), which is also the list of all that wait. Turns: a
- * queue of woken polls, of which `window` at a time have been rung. Bells: waiters_wakeups.c.
+ * Lists: one an interest, found by its index. Deadlines: a heap (deadlines.h), which is also the list of all that are suspended. Turns: a
+ * queue of woken waiters, of which `window` at a time have been signalled. Wakeups: waiters_wakeups.c.
  */
 #include "wait/waiters_inside.h"
 
@@ -10,7 +10,7 @@
 
 #define SLEEP_MS 500
 
-/* Whoever is woken for these is answered or called by name: it must not wait behind those that run. */
+/* A waiter that is woken for these is only answered, or was called by name: it must not wait behind those that run. */
 #define AT_ONCE (VAULT_CAUSE_STOP | VAULT_CAUSE_END | VAULT_CAUSE_RESUME | VAULT_CAUSE_COMPLETE)
 #define BY_NAME (VAULT_CAUSE_RESUME | VAULT_CAUSE_COMPLETE)
 
@@ -38,7 +38,7 @@ static void give_turn(vault_waiters_t *w, vault_waiter_t *waiter)
 {
     waiter->turn = RUNNING;
     w->running++;
-    vault_wakeup_ring_locked(w, waiter->wakeup);
+    vault_wakeup_signal_locked(w, waiter->wakeup);
 }
 
 void vault_waiters_wake_locked(vault_waiters_t *w, vault_waiter_t *waiter, unsigned cause)
@@ -53,7 +53,7 @@ void vault_waiters_wake_locked(vault_waiters_t *w, vault_waiter_t *waiter, unsig
     }
     waiter->causes |= cause;
     if (cause & AT_ONCE) {
-        vault_wakeup_ring_locked(w, waiter->wakeup);
+        vault_wakeup_signal_locked(w, waiter->wakeup);
         return;
     }
     if (waiter->turn != NONE) {
@@ -67,7 +67,7 @@ void vault_waiters_wake_locked(vault_waiters_t *w, vault_waiter_t *waiter, unsig
     }
 }
 
-/* Those that wait for no interest are not meant by a notify of all, nor by a stop those that outlast it. */
+/* A notify of all is not for waiters without an interest, and a stop is not for those that outlast it. */
 static int is_meant(const vault_waiter_t *waiter, unsigned cause)
 {
     return cause == VAULT_CAUSE_STOP ? !waiter->outlasts : waiter->count > 0;
@@ -105,7 +105,7 @@ void vault_waiter_finish(vault_waiters_t *w, vault_waiter_t *waiter)
         waiter->turn = NONE;
         w->running--;
         if (vault_wait_is_woken(vault_wait_state(&waiter->state))) {
-            enqueue(w, waiter); /* what came while it had its turn did not ring */
+            enqueue(w, waiter); /* what came while it had its turn has not signalled it */
         }
         if (w->queue.next != &w->queue) {
             vault_waiter_t *next = w->queue.next;
@@ -119,7 +119,7 @@ void vault_waiter_finish(vault_waiters_t *w, vault_waiter_t *waiter)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* -------------------------------------------------------------------- polls */
+/* ------------------------------------------------------------------ waiters */
 
 apr_status_t vault_waiter_open(vault_waiters_t *w, vault_waiter_t *waiter)
 {
@@ -127,7 +127,7 @@ apr_status_t vault_waiter_open(vault_waiters_t *w, vault_waiter_t *waiter)
     return waiter->wakeup < 0 ? APR_FROM_OS_ERROR(errno) : APR_SUCCESS;
 }
 
-/* An index comes from shared memory; one that cannot be waits in the list of nobody. */
+/* The index comes from shared memory. An impossible one goes to list 0, which no notification wakes. */
 static void link_wait(vault_waiters_t *w, vault_waiter_t *waiter, vault_wait_t *wait)
 {
     vault_wait_t **head = &w->lists[wait->interest <= w->interests ? wait->interest : 0];
@@ -197,7 +197,7 @@ int vault_waiter_attach(vault_waiters_t *w, vault_waiter_t *waiter, vault_wait_t
     }
     pthread_mutex_unlock(&w->lock);
     if (earlier) {
-        ring(w->control);
+        signal_fd(w->control);
     }
     return attached;
 }
@@ -215,11 +215,11 @@ vault_wait_action_t vault_waiter_step(vault_waiters_t *w, vault_waiter_t *waiter
         unlink_locked(w, waiter);
     }
     if (action == VAULT_DO_KEEP && waiter->wakeup >= 0) {
-        silence(waiter->wakeup); /* under the lock: a cause that comes next signals it after this */
+        clear_fd(waiter->wakeup); /* under the lock: a cause that comes next signals it after this */
     }
     pthread_mutex_unlock(&w->lock);
     if (left) {
-        silence(waiter->wakeup);
+        clear_fd(waiter->wakeup);
     }
     return action;
 }
@@ -259,7 +259,7 @@ void vault_waiter_shorten(vault_waiters_t *w, vault_waiter_t *waiter, apr_time_t
     }
     pthread_mutex_unlock(&w->lock);
     if (earlier) {
-        ring(w->control);
+        signal_fd(w->control);
     }
 }
 
@@ -335,7 +335,7 @@ int vault_waiters_nudge(vault_waiters_t *w)
         /* One that has been woken is on its way to a thread, and one that writes would take the signal for a client that reads. */
         if (!vault_wait_is_woken(vault_wait_state(&waiter->state)) && !waiter->writes &&
             vault_wakeup_is_quiet_locked(w, waiter->wakeup)) {
-            vault_wakeup_ring_locked(w, waiter->wakeup);
+            vault_wakeup_signal_locked(w, waiter->wakeup);
             found = 1;
         }
     }

@@ -96,7 +96,7 @@ void vault_waiter_finish(vault_waiters_t *w, vault_waiter_t *waiter);
 
 /** A connection carries the wakeup from now on (`carried` 1): its socket has the descriptor of the wakeup in place of its own, so the MPM
  * polls for the wakeup, and closes it when the MPM ends at once. `carried` 0: the connection carries it no more, since a thread has
- * collected it or the connection ends. A carried wakeup that is signalled counts against `ring_limit` until then. At the limit the
+ * collected it or the connection ends. A carried wakeup that is signalled counts against `signal_limit` until then. At the limit the
  * waiters defer further signals, and send them in order of arrival. */
 void vault_waiter_carry(vault_waiters_t *w, const vault_waiter_t *waiter, int carried);
 

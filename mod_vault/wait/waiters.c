@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The waiters of a child: made, stopped, freed. waiter.c has the polls, waiters_wakeups.c their bells, and
- * waiters_waker.c the thread that rings these. */
+/* The waiters of a child: created, stopped, freed. waiter.c has the single waiters, waiters_wakeups.c their wakeups, and
+ * waiters_waker.c the thread that signals these. */
 #include "wait/waiters_inside.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static apr_status_t start(vault_waiters_t *w, apr_pool_t *pool)
     return vault_waiters_start_waker(w, pool);
 }
 
-/* With the pool, when nobody can wait any more. A waker that did not end keeps all of it. */
+/* With the pool, when nothing can wait any more. If the waker thread did not end, all of it is kept. */
 static apr_status_t free_all(void *baton)
 {
     vault_waiters_t *w = baton;
@@ -35,7 +35,7 @@ static apr_status_t free_all(void *baton)
 }
 
 apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *notifier, unsigned slot, unsigned window,
-                                  unsigned ring_limit, void (*tick)(void *baton), void *baton, apr_pool_t *pchild)
+                                  unsigned signal_limit, void (*tick)(void *baton), void *baton, apr_pool_t *pchild)
 {
     vault_waiters_t *w = apr_pcalloc(pchild, sizeof(*w));
 
@@ -43,7 +43,7 @@ apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *n
     w->counters = vault_slot_counters(notifier, slot);
     w->slot = slot;
     w->window = window ? window : 1;
-    w->ring_limit = ring_limit ? ring_limit : 1;
+    w->signal_limit = signal_limit ? signal_limit : 1;
     w->interests = vault_notifier_interests(notifier);
     w->tick = tick;
     w->baton = baton;
@@ -58,7 +58,7 @@ apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *n
 void vault_waiters_stop(vault_waiters_t *w)
 {
     __atomic_store_n(&w->stop, 1, __ATOMIC_SEQ_CST);
-    ring(w->control);
+    signal_fd(w->control);
 }
 
 void vault_waiters_halt(vault_waiters_t *w)
@@ -82,7 +82,7 @@ void vault_waiters_destroy(vault_waiters_t *w)
     int ms;
 
     __atomic_store_n(&w->quit, 1, __ATOMIC_SEQ_CST);
-    ring(w->control);
+    signal_fd(w->control);
     for (ms = 0; ms < END_MS && !__atomic_load_n(&w->ended, __ATOMIC_SEQ_CST); ms++) {
         apr_sleep(1000);
     }

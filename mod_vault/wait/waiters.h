@@ -3,7 +3,7 @@
  * @file waiters.h
  * All that wait in this child (waiter.h): on which interests, until when, and whose turn it is to be woken.
  *
- * At most `window` polls are woken at a time; each that is done lets the next one go (vault_waiter_finish). A broadcast to thousands
+ * At most `window` waiters are woken at a time; each that is done lets the next one go (vault_waiter_finish). A broadcast to thousands
  * thus leaves threads free for the rest of the site and does not stampede the backend. A waiter that is only answered (its time is up,
  * this child ends), or that was called by name, needs no turn.
  *
@@ -19,30 +19,30 @@
 #include "notify/slot.h"
 #include "wait/waiter.h"
 
-/** Begin to let polls wait in this child. Starts the waker thread.
+/** Begin to let requests wait in this child. Starts the waker thread.
  * @param slot    this child's
  * @param window  how many are woken at a time, at least 1
- * @param ring_limit  how many carried bells ring at a time, at least 1; see vault_waiter_carry()
+ * @param signal_limit  how many carried wakeups are signalled at a time, at least 1; see vault_waiter_carry()
  * @param tick    called by the waker, without any lock: about once a second, also while stopping; ten times a second
  *                after vault_waiters_halt(); may be NULL
  * @return APR_SUCCESS, or what the system said */
 apr_status_t vault_waiters_create(vault_waiters_t **waiters, vault_notifier_t *notifier, unsigned slot, unsigned window,
-                                  unsigned ring_limit, void (*tick)(void *baton), void *baton, apr_pool_t *pchild);
+                                  unsigned signal_limit, void (*tick)(void *baton), void *baton, apr_pool_t *pchild);
 
 /** Have `woken` called by the waker, without any lock, each time it has drained the wake queue: for tables that share the eventfd of the slot
  * (vault_slot_ring()).
  * @param woken  its `all` is 1 when everything in this child must be woken, whatever those tables say */
 void vault_waiters_on_wake(vault_waiters_t *w, void (*woken)(int all));
 
-/** Nothing waits here any more: every poll is woken with STOP, and vault_waiter_attach() refuses from now on.
+/** Nothing waits here any more: every waiter is woken with STOP, but for those that outlast it, and vault_waiter_attach() refuses the others from now on.
  * Only sets a flag and writes one eventfd: also for a signal handler. */
 void vault_waiters_stop(vault_waiters_t *w);
 
-/** This process ends at once, and the bells that are carried (vault_waiter_carry) may be closed already: their numbers may be those of
- * somebody's file by now, so nobody rings them any more. Call vault_waiters_stop() as well, after it. Only sets a flag. */
+/** This process ends at once, and the MPM may have closed the wakeups that are carried (vault_waiter_carry). Another file may have their
+ * descriptors by now, so they are not signalled any more. Call vault_waiters_stop() as well, after it. Only sets a flag. */
 void vault_waiters_halt(vault_waiters_t *w);
 
-/** Ring for one of the polls whose bell is carried, for nothing: so the MPM's listener looks at all that it has to.
+/** Signal one wakeup that is carried, for nothing, so that the MPM's listener wakes up.
  * @return 0 there is none */
 int vault_waiters_nudge(vault_waiters_t *w);
 
@@ -50,12 +50,12 @@ int vault_waiters_nudge(vault_waiters_t *w);
 int vault_waiters_stopping(const vault_waiters_t *w);
 int vault_waiters_halted(const vault_waiters_t *w);
 
-/** Stop the waker thread and wait for its end; not for ever, since a signal handler may call this that has interrupted a thread of
+/** Stop the waker thread and wait for its end, for a limited time, since a signal handler may call this that has interrupted a thread of
  * this process while it held the lock (prefork). */
 void vault_waiters_destroy(vault_waiters_t *w);
 
-/** Ring the bell when `fd`, the client's socket, hangs up; once. Of a poll that writes: also when it can be written to.
- * @param talks  1: also when it has data, unless the poll writes */
+/** Signal the wakeup when `fd`, the client's socket, hangs up; once. Of a waiter that writes: also when it can be written to.
+ * @param talks  1: also when it has data, unless the waiter writes */
 apr_status_t vault_waiters_watch(vault_waiters_t *w, int fd, const vault_waiter_t *waiter, int talks);
 void vault_waiters_unwatch(vault_waiters_t *w, int fd);
 

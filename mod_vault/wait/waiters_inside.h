@@ -15,15 +15,15 @@
 #include "wait/deadlines.h"
 #include "wait/waiters.h"
 
-/** The bell with this descriptor. The MPM polls for it while a connection carries it (vault_waiter_carry()). */
+/** The wakeup with this descriptor, an eventfd. The MPM polls for it while a connection carries it (vault_waiter_carry()). */
 typedef struct vault_wakeup_t {
     enum {
         VAULT_WAKEUP_UNCARRIED, /* no connection carries it */
-        VAULT_WAKEUP_CARRIED,   /* a connection carries it, and it does not ring */
-        VAULT_WAKEUP_DEFERRED,  /* it will ring when a thread has collected another one */
-        VAULT_WAKEUP_RINGING    /* it rings, and no thread has collected it yet */
+        VAULT_WAKEUP_CARRIED,   /* a connection carries it, and it is not signalled */
+        VAULT_WAKEUP_DEFERRED,  /* it will be signalled when a thread has collected another one */
+        VAULT_WAKEUP_SIGNALLED  /* it is signalled, and no thread has collected it yet */
     } state;
-    int next, prev; /* descriptors in the queue of DEFERRED bells; -1: none */
+    int next, prev; /* descriptors in the queue of DEFERRED wakeups; -1: none */
 } vault_wakeup_t;
 
 struct vault_waiters_t {
@@ -31,7 +31,7 @@ struct vault_waiters_t {
     vault_counters_t *counters;  /* const */
     unsigned slot;               /* const */
     unsigned window;             /* const */
-    unsigned ring_limit;         /* const; how many bells may be RINGING at a time */
+    unsigned signal_limit;       /* const; how many wakeups may be SIGNALLED at a time */
     vault_interest_t interests;  /* const; largest index */
     void (*tick)(void *);        /* const */
     void *baton;                 /* const */
@@ -42,22 +42,22 @@ struct vault_waiters_t {
     pthread_mutex_t lock;
     vault_wait_t **lists;        /* lock; by interest */
     vault_deadlines_t deadlines; /* lock; also the list of all that are attached */
-    vault_waiter_t queue;        /* lock; head of the ring of QUEUED polls */
-    unsigned running;            /* lock; polls whose turn it is */
+    vault_waiter_t queue;        /* lock; head of the circular list of QUEUED waiters */
+    unsigned running;            /* lock; waiters whose turn it is */
     int stopped;                 /* lock */
     apr_time_t wakes_at;         /* lock; when the waker looks at deadlines next */
-    int *free;                   /* lock; bells that belong to no poll */
-    apr_size_t free_bells, free_room;
+    int *free;                   /* lock; wakeups that belong to no waiter */
+    apr_size_t free_count, free_room;
     vault_wakeup_t *wakeups;                    /* lock; by descriptor */
     int wakeups_end;                            /* lock; the first descriptor without an entry there */
-    int deferred_first, deferred_last;          /* lock; the queue of DEFERRED bells */
-    unsigned ringing;                           /* lock; how many bells are RINGING */
-    unsigned collected;                         /* lock; how many bells threads have collected */
+    int deferred_first, deferred_last;          /* lock; the queue of DEFERRED wakeups */
+    unsigned signalled;                         /* lock; how many wakeups are SIGNALLED */
+    unsigned collected;                         /* lock; how many wakeups threads have collected */
     unsigned collected_before;                  /* lock; how many those were a second ago */
     vault_interest_t drained[VAULT_SLOT_QUEUE]; /* waker thread */
 };
 
-static inline void ring(int fd)
+static inline void signal_fd(int fd)
 {
     apr_uint64_t one = 1;
 
@@ -65,7 +65,7 @@ static inline void ring(int fd)
     }
 }
 
-static inline void silence(int fd)
+static inline void clear_fd(int fd)
 {
     apr_uint64_t n;
 
@@ -78,35 +78,35 @@ static inline int has_halted(const vault_waiters_t *w)
     return __atomic_load_n(&w->halt, __ATOMIC_SEQ_CST);
 }
 
-/** Leave a cause with a poll that is attached, and ring when it is its turn. Locked. */
+/** WAKE: note a cause with a suspended waiter, and signal its wakeup when it is its turn. Locked. */
 void vault_waiters_wake_locked(vault_waiters_t *w, vault_waiter_t *waiter, unsigned cause);
 
-/** All that are meant: by VAULT_CAUSE_STOP those that do not outlast it, else those that wait for an interest. Locked. */
+/** Wake those that the cause is for: VAULT_CAUSE_STOP for those that do not outlast it, others for those that wait for an interest. Locked. */
 void vault_waiters_wake_all_locked(vault_waiters_t *w, unsigned cause);
 
-/** Get a bell for a poll: a free one, or a new eventfd. @return its descriptor, or -1 and errno */
+/** Get a wakeup for a waiter: a free one, or a new eventfd. @return its descriptor, or -1 and errno */
 int vault_wakeup_alloc(vault_waiters_t *w);
 
-/** Free the bell, for another poll. The eventfd stays open. Locked. */
+/** Free the wakeup, for another waiter. The eventfd stays open. Locked. */
 void vault_wakeup_free_locked(vault_waiters_t *w, int fd);
 
-/** A connection carries the bell from now on; or no more, since a thread has collected it or the connection ends.
+/** A connection carries the wakeup from now on; or no more, since a thread has collected it or the connection ends.
  * Locked. */
 void vault_wakeup_carry_locked(vault_waiters_t *w, int fd);
 void vault_wakeup_uncarry_locked(vault_waiters_t *w, int fd);
 
-/** Ring the bell at once. If `ring_limit` bells are RINGING, defer a carried one. Locked. */
-void vault_wakeup_ring_locked(vault_waiters_t *w, int fd);
+/** Signal the wakeup at once. If `signal_limit` wakeups are SIGNALLED, defer a carried one. Locked. */
+void vault_wakeup_signal_locked(vault_waiters_t *w, int fd);
 
-/** Does a connection carry the bell, and it has not been rung since? Locked. */
+/** Does a connection carry the wakeup, and it has not been signalled since? Locked. */
 int vault_wakeup_is_quiet_locked(const vault_waiters_t *w, int fd);
 
-/** See that no bell is DEFERRED for ever. The waker calls it once a second. */
+/** See that no wakeup is DEFERRED for ever. The waker calls it once a second. */
 void vault_wakeups_check_stall(vault_waiters_t *w);
 
 void vault_wakeups_destroy(vault_waiters_t *w);
 
-/** Start the thread that rings for notifications, deadlines and clients. `epoll` and `control` are there.
+/** Start the thread that wakes for notifications, deadlines and clients. `epoll` and `control` are there.
  * @return APR_SUCCESS or an error of epoll_ctl or of the thread's */
 apr_status_t vault_waiters_start_waker(vault_waiters_t *w, apr_pool_t *pool);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The waker: the one thread of a child that rings for those that wait.
+/* The waker: the one thread of a child that wakes those that wait.
  *
  * It is woken by the slot's eventfd (notifications from any child) and by its own control eventfd (stop, an earlier deadline); a
- * client's event carries the bell to ring and needs no look-up.
+ * client's event carries the wakeup to signal and needs no look-up.
  */
 #include "wait/waiters_inside.h"
 
@@ -58,7 +58,7 @@ static void drain_slot(vault_waiters_t *w)
     int all;
     vault_wait_t *wait;
 
-    silence(vault_slot_fd(w->notifier, w->slot));
+    clear_fd(vault_slot_fd(w->notifier, w->slot));
     all = vault_slot_drain(w->notifier, w->slot, w->drained, VAULT_SLOT_QUEUE, &count);
     call_woken(w, all);
     pthread_mutex_lock(&w->lock);
@@ -73,8 +73,8 @@ static void drain_slot(vault_waiters_t *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Wake what is due and say until when the waker may sleep. A woken poll stays in the heap until its thread takes it out, so it is
- * moved behind the others by a later due time; its cause has been left. */
+/* Wake what is due and say until when the waker may sleep. A woken waiter stays in the heap until its thread takes it out, so it is
+ * moved behind the others by a later due time; its cause has been noted. */
 static apr_time_t wake_due(vault_waiters_t *w, apr_time_t now)
 {
     apr_time_t until = now + period(w);
@@ -105,10 +105,10 @@ static void handle_events(vault_waiters_t *w, const struct epoll_event *events, 
     pthread_mutex_lock(&w->lock);
     for (i = 0; i < n; i++) {
         if (events[i].data.fd == w->control) {
-            silence(w->control);
+            clear_fd(w->control);
         }
         else if (events[i].data.fd != vault_slot_fd(w->notifier, w->slot) && !has_halted(w)) {
-            vault_wakeup_ring_locked(w, events[i].data.fd);
+            vault_wakeup_signal_locked(w, events[i].data.fd);
         }
     }
     pthread_mutex_unlock(&w->lock);
@@ -122,7 +122,7 @@ static void tick(vault_waiters_t *w)
     }
 }
 
-/* The queue is drained at every turn, rung or not: a ring may have died with its ringer. */
+/* The queue is drained in every round, signalled or not: a process may have died between its entry and its signal. */
 static void *APR_THREAD_FUNC waker(apr_thread_t *thread, void *baton)
 {
     struct epoll_event events[EVENTS];

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bells of polls, and a limit on how many of them ring at a time.
+/* The wakeups of waiters, and a limit on how many of them are signalled at a time.
  *
- * A bell is an eventfd that wakes one poll. The module never closes it while the child lives. So a late write to it can
- * only wake another poll for nothing.
+ * A wakeup is an eventfd that wakes one waiter. The module never closes it while the child lives. So a late write to it can
+ * only wake another waiter for nothing.
  *
- * While a connection carries a bell, the MPM polls for it. The listener of httpd 2.4.71's event MPM takes all
+ * While a connection carries a wakeup, the MPM polls for it. The listener of httpd 2.4.71's event MPM takes all
  * connections that are ready in one go, and it waits for an idle thread for each of them. Until each connection has a
  * thread, the listener does nothing else: it accepts no connection. A child that must end at once waits for the
  * listener too, for more than five seconds if its threads have ended meanwhile. If a graceful restart finds the
  * listener waiting, the listener pushes one connection more than its queue holds, and the child crashes.
  *
- * Therefore at most `ring_limit` of the carried bells ring at a time. The module defers the others, in order of
- * arrival,
- * until a thread has collected one that rings.
+ * Therefore at most `signal_limit` of the carried wakeups are signalled at a time. The module defers the others, in order of arrival, until
+ * a thread has collected one.
  */
 #include "wait/waiters_inside.h"
 
@@ -26,7 +25,7 @@ static vault_wakeup_t *find(const vault_waiters_t *w, int fd)
     return fd >= 0 && fd < w->wakeups_end ? &w->wakeups[fd] : NULL;
 }
 
-/* If there is no memory for its entry, the bell rings at once and does not count. */
+/* If there is no memory for its entry, the wakeup is signalled at once and does not count. */
 static void make_entry(vault_waiters_t *w, int fd)
 {
     int end = fd < 32 ? 64 : fd * 2;
@@ -45,9 +44,9 @@ int vault_wakeup_alloc(vault_waiters_t *w)
     int fd = -1;
 
     pthread_mutex_lock(&w->lock);
-    if (w->free_bells) {
-        fd = w->free[--w->free_bells];
-        silence(fd);
+    if (w->free_count) {
+        fd = w->free[--w->free_count];
+        clear_fd(fd);
     }
     else if ((fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) >= 0) {
         make_entry(w, fd);
@@ -59,7 +58,7 @@ int vault_wakeup_alloc(vault_waiters_t *w)
 void vault_wakeup_free_locked(vault_waiters_t *w, int fd)
 {
     vault_wakeup_uncarry_locked(w, fd);
-    if (w->free_bells == w->free_room) {
+    if (w->free_count == w->free_room) {
         apr_size_t room = w->free_room ? w->free_room * 2 : 64;
         int *fds = realloc(w->free, room * sizeof(*fds));
         if (!fds) {
@@ -68,19 +67,19 @@ void vault_wakeup_free_locked(vault_waiters_t *w, int fd)
         w->free = fds;
         w->free_room = room;
     }
-    w->free[w->free_bells++] = fd;
+    w->free[w->free_count++] = fd;
 }
 
 void vault_wakeups_destroy(vault_waiters_t *w)
 {
-    while (w->free_bells) {
-        close(w->free[--w->free_bells]);
+    while (w->free_count) {
+        close(w->free[--w->free_count]);
     }
     free(w->free);
     free(w->wakeups);
 }
 
-/* ------------------------------------------------------------------- ringing */
+/* ----------------------------------------------------------------- signalling */
 
 static void defer(vault_waiters_t *w, int fd)
 {
@@ -102,37 +101,37 @@ static void undefer(vault_waiters_t *w, int fd)
     *(next ? &next->prev : &w->deferred_last) = b->prev;
 }
 
-/* In a process that ends at once no thread collects a carried bell, so nothing is written to it. One race remains: the
+/* In a process that ends at once no thread collects a carried wakeup, so nothing is written to it. One race remains: the
  * MPM has closed the sockets of its threads, and mod_vault has not learned of the end yet. It lasts some microseconds,
  * and does harm only if another thread opens a file with the same descriptor meanwhile. */
-static void ring_carried(vault_waiters_t *w, int fd)
+static void signal_carried(vault_waiters_t *w, int fd)
 {
-    find(w, fd)->state = VAULT_WAKEUP_RINGING;
-    w->ringing++;
+    find(w, fd)->state = VAULT_WAKEUP_SIGNALLED;
+    w->signalled++;
     if (!has_halted(w)) {
-        ring(fd);
+        signal_fd(fd);
     }
 }
 
-static void ring_deferred(vault_waiters_t *w)
+static void signal_deferred(vault_waiters_t *w)
 {
     int fd;
 
-    while (w->ringing < w->ring_limit && (fd = w->deferred_first) >= 0) {
+    while (w->signalled < w->signal_limit && (fd = w->deferred_first) >= 0) {
         undefer(w, fd);
-        ring_carried(w, fd);
+        signal_carried(w, fd);
     }
 }
 
-void vault_wakeup_ring_locked(vault_waiters_t *w, int fd)
+void vault_wakeup_signal_locked(vault_waiters_t *w, int fd)
 {
     const vault_wakeup_t *b = find(w, fd);
 
     if (!b || b->state == VAULT_WAKEUP_UNCARRIED) {
-        ring(fd);
+        signal_fd(fd);
     }
-    else if (b->state == VAULT_WAKEUP_CARRIED && w->ringing < w->ring_limit) {
-        ring_carried(w, fd);
+    else if (b->state == VAULT_WAKEUP_CARRIED && w->signalled < w->signal_limit) {
+        signal_carried(w, fd);
     }
     else if (b->state == VAULT_WAKEUP_CARRIED) {
         defer(w, fd);
@@ -165,22 +164,22 @@ void vault_wakeup_uncarry_locked(vault_waiters_t *w, int fd)
     if (b->state == VAULT_WAKEUP_DEFERRED) {
         undefer(w, fd);
     }
-    else if (b->state == VAULT_WAKEUP_RINGING) {
+    else if (b->state == VAULT_WAKEUP_SIGNALLED) {
         w->collected++;
-        w->ringing -= w->ringing > 0;
+        w->signalled -= w->signalled > 0;
     }
     b->state = VAULT_WAKEUP_UNCARRIED;
-    ring_deferred(w);
+    signal_deferred(w);
 }
 
-/* No thread collects the bell of a connection that the MPM has lost. If no thread has collected any bell for a second,
- * the limit counts from zero again, so that the deferred bells ring. */
+/* No thread collects the wakeup of a connection that the MPM has lost. If no thread has collected any wakeup for a second,
+ * the limit counts from zero again, so that the deferred wakeups are signalled. */
 void vault_wakeups_check_stall(vault_waiters_t *w)
 {
     pthread_mutex_lock(&w->lock);
     if (w->deferred_first >= 0 && w->collected == w->collected_before) {
-        w->ringing = 0;
-        ring_deferred(w);
+        w->signalled = 0;
+        signal_deferred(w);
     }
     w->collected_before = w->collected;
     pthread_mutex_unlock(&w->lock);

@@ -8,8 +8,8 @@
  * A poll that streams tells what there is to tell and goes on; before it looks again, the client has taken what was said (stream.h).
  *
  * What is done for the pages is their pages' (poll_pages.h); here is what they share: the request, the wait and the answer. Attach comes
- * before arm, and arm before the comparison: a notify between any two of these rings the bell or has moved the stamp that is compared.
- * Whoever is in this file owns the request; while the poll is attached its bell may ring, no more.
+ * before arm, and arm before the comparison: a notify between any two of these wakes the poll or has moved the stamp that is compared.
+ * The thread in this file owns the request; while the poll is attached, wakers may note causes and signal its wakeup, no more.
  */
 #include "poll/dispatcher.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting without a thread on the event MPM. park.h says how; the order of things here is that of one wait:
- * process_connection (as it is left) -> suspend_connection -> the bell -> resume_connection -> process_connection (as it is entered).
+ * process_connection (as it is left) -> suspend_connection -> the wakeup is signalled -> resume_connection -> process_connection (as it is entered).
  */
 #include "suspend/park.h"
 
@@ -123,7 +123,7 @@ static void unlink_idle(vault_conn_ctx_t *v)
     pthread_mutex_unlock(&idle_lock);
 }
 
-/* A client that has just sent its next poll is heard: what has arrived stays readable. */
+/* The next poll of a client is still read if it has arrived. */
 void vault_park_close_idle(void)
 {
     vault_conn_ctx_t *v;
@@ -135,7 +135,7 @@ void vault_park_close_idle(void)
     pthread_mutex_unlock(&idle_lock);
 }
 
-/* The request waits on all the same: it is woken by all else, and its client is looked at when its time is up. */
+/* The request waits on: everything else wakes it, and its client is checked when its time is up. */
 static void report_unwatched(apr_status_t rv)
 {
     static apr_time_t said;
@@ -147,7 +147,7 @@ static void report_unwatched(apr_status_t rv)
                      "up");
 }
 
-/* The MPM is about to poll: give it the bell, and the client's socket to the waker. */
+/* The MPM is about to poll: give it the wakeup, and the client's socket to the waker. */
 static void suspend_connection(conn_rec *c, request_rec *r)
 {
     vault_conn_ctx_t *v = c->master ? NULL : vault_conn_ctx_of(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the handlers of requests that may be suspended: again when one is woken, and in its thread from the first where there is no
- * bell for it.
+/* Runs the handlers of requests that may be suspended: again when one is woken, and from the first time on where a request waits in its
+ * thread.
  */
 #include "suspend/redispatch.h"
 
@@ -20,7 +20,7 @@
 
 APLOG_USE_MODULE(vault);
 
-/* In front of whoever wants to be in front. */
+/* Before all hooks of other modules, those that are REALLY_FIRST included. */
 #define BEFORE_ALL (APR_HOOK_REALLY_FIRST - 20)
 
 /* The request whose handlers this thread runs. Only compared with: it may be gone. */
@@ -35,7 +35,7 @@ int vault_redispatch_is_running(const request_rec *r)
 
 /* ------------------------------------------------------------------ going on */
 
-/* Its body may not have been read, so nothing may be: what counts is the connection. */
+/* The body may not have been read, so this must read nothing: it asks for the state of the connection only. */
 int vault_redispatch_client_gone(const request_rec *r)
 {
     struct pollfd p = {.fd = -1, .events = POLLRDHUP};
@@ -151,8 +151,8 @@ vault_redispatch_t vault_redispatch(vault_suspension_t *s, int *status)
 
 /* ----------------------------------------------------------------- in a thread */
 
-/* A request writes and notifies in its handlers. A child of the prefork MPM, or one with threads of mod_http2, may end
- * while they run: it has not left in order then. httpd waits for the handlers in its own threads. */
+/* Handlers write data and notify. If a child of the prefork MPM, or one with threads of mod_http2, ends while they run, it has not left in
+ * order. httpd waits for the handlers in its own threads. */
 static void count_in(void)
 {
     vault_server_enter_handlers();
@@ -176,8 +176,8 @@ static void sleep_until_woken(vault_suspension_t *s)
     count_in();
 }
 
-/* What was answered before, on the same connection, httpd keeps back while it has a further request at hand: this one. Who waits until
- * the client takes more has said all that before. */
+/* httpd keeps an earlier answer on the same connection back while it handles the next request, which is this one. A stream that waits until
+ * its client takes more has flushed before. */
 static void flush(const vault_suspension_t *s)
 {
     conn_rec *c = s->r->connection;

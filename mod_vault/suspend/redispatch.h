@@ -3,13 +3,13 @@
  * @file redispatch.h
  * Runs the handlers of requests that may be suspended.
  *
- * A handler hook before all others knows whose handlers a thread runs. Where there is a bell it does nothing more, and the worker that
- * a ring brings calls vault_redispatch(). Elsewhere it runs the other handlers itself; where they come back with SUSPENDED it
- * sleeps, and calls the same.
+ * A handler hook before all others notes whose handlers a thread runs. For a request that can be parked it does nothing more, and the
+ * thread that the MPM brings calls vault_redispatch(). For others it runs the handlers itself; when they return SUSPENDED it
+ * sleeps, and then calls vault_redispatch().
  *
  * The handlers run again by ap_run_handler(): ap_invoke_handler() would insert the request's filters once more.
  *
- * Threads: the one that has the request.
+ * Threads: the one that owns the request.
  */
 #ifndef VAULT_REDISPATCH_H
 #define VAULT_REDISPATCH_H

@@ -20,7 +20,7 @@
 
 APLOG_USE_MODULE(vault);
 
-/* What is suspended ends so much before the connection's Timeout would end it. */
+/* A wait ends this long before the connection's Timeout would end it. */
 #define MARGIN apr_time_from_sec(2)
 /* What a client is told that could not wait. */
 #define RETRY_AFTER "5"
@@ -100,7 +100,7 @@ static apr_status_t guard_output(ap_filter_t *f, apr_bucket_brigade *bb)
 
 /* -------------------------------------------------------------- suspensions */
 
-/* Any thread: the older ones below are not looked at for a request that waits, which is the latest. */
+/* Any thread: a request that waits is the first of the list, so the older ones are not read for it. */
 vault_suspension_t *vault_suspension_find(const request_rec *r)
 {
     const vault_conn_ctx_t *v = vault_conn_ctx_of(r->connection);
@@ -183,7 +183,7 @@ void vault_suspension_park(vault_suspension_t *s)
     }
 }
 
-/* The request goes, by whatever way. */
+/* The request's pool is destroyed. */
 static apr_status_t pool_goes(void *data)
 {
     vault_suspension_t *s = data, **link;
@@ -241,13 +241,13 @@ apr_interval_time_t vault_suspension_longest(const request_rec *r)
 
 /* --------------------------------------------------------------- suspending */
 
-/* The poll is attached, so it counts itself. Who has waited before has its place. */
+/* The waiter is attached, so it counts itself. A request that has waited before keeps its place. */
 static int has_room(const vault_suspension_t *s)
 {
     return s->known || vault_waiters_count(vault_server->waiters) <= vault_server->max_waiting;
 }
 
-/* Who wakes, runs and waits again keeps its thread all the time: nobody else gets its place meanwhile. */
+/* A request that is woken, runs and waits again keeps its thread all the time. */
 static int enter_thread(vault_suspension_t *s)
 {
     if (s->thread) {

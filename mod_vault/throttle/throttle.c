@@ -31,112 +31,112 @@ APLOG_USE_MODULE(vault);
 #define BEFORE_OTHERS (APR_HOOK_REALLY_FIRST - 5)
 /* Retry-After for refused clients, in seconds. */
 #define RETRY_AFTER "5"
-#define TURNS "mod_vault turns"
+#define ADMISSIONS "mod_vault admissions"
 
 /* A request at one gate. In the request's pool. */
-typedef struct turn_t {
+typedef struct admission_t {
     request_rec *r;
     const vault_throttle_t *throttle;
     vault_qos_pass_t pass;
     apr_time_t deadline;
-    int queues;                  /* it has not been admitted yet */
-    int running;                 /* its other handlers are running */
-    struct turn_t *older;        /* the same request at other gates */
-    struct turn_t *same;         /* lock; with the same pass: displaced requests that have not run again yet */
-    int listed;                  /* lock */
-    struct turn_t *next, **link; /* lock */
-} turn_t;
+    int queues;                       /* it has not been admitted yet */
+    int running;                      /* its other handlers are running */
+    struct admission_t *older;        /* the same request at other gates */
+    struct admission_t *same;         /* lock; with the same pass: displaced requests that have not run again yet */
+    int listed;                       /* lock */
+    struct admission_t *next, **link; /* lock */
+} admission_t;
 
 /* The queued requests of this child, where the waker finds them. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static turn_t *listed;   /* lock */
-static turn_t **by_pass; /* lock; [vault_qos_passes() + 1]; NULL: requests cannot wait in this process */
+static admission_t *listed;   /* lock */
+static admission_t **by_pass; /* lock; [vault_qos_passes() + 1]; NULL: requests cannot wait in this process */
 
 /* ---------------------------------------------------------------------- list */
 
-static void list(turn_t *turn)
+static void list(admission_t *a)
 {
     pthread_mutex_lock(&lock);
-    turn->listed = 1;
-    turn->next = listed;
-    turn->link = &listed;
+    a->listed = 1;
+    a->next = listed;
+    a->link = &listed;
     if (listed) {
-        listed->link = &turn->next;
+        listed->link = &a->next;
     }
-    listed = turn;
-    turn->same = by_pass[turn->pass.index];
-    by_pass[turn->pass.index] = turn;
+    listed = a;
+    a->same = by_pass[a->pass.index];
+    by_pass[a->pass.index] = a;
     pthread_mutex_unlock(&lock);
 }
 
-static void unlist_pass(turn_t *turn)
+static void unlist_pass(admission_t *a)
 {
-    turn_t **link = &by_pass[turn->pass.index];
+    admission_t **link = &by_pass[a->pass.index];
 
-    while (*link && *link != turn) {
+    while (*link && *link != a) {
         link = &(*link)->same;
     }
     if (*link) {
-        *link = turn->same;
+        *link = a->same;
     }
 }
 
-static void unlist(turn_t *turn)
+static void unlist(admission_t *a)
 {
     pthread_mutex_lock(&lock);
-    if (turn->listed) {
-        turn->listed = 0;
-        *turn->link = turn->next;
-        if (turn->next) {
-            turn->next->link = turn->link;
+    if (a->listed) {
+        a->listed = 0;
+        *a->link = a->next;
+        if (a->next) {
+            a->next->link = a->link;
         }
-        unlist_pass(turn);
+        unlist_pass(a);
     }
     pthread_mutex_unlock(&lock);
 }
 
-static int is_decided(const turn_t *turn)
+static int is_decided(const admission_t *a)
 {
-    return vault_qos_is_in(vault_server->qos, &turn->pass) || vault_qos_is_displaced(vault_server->qos, &turn->pass);
+    return vault_qos_is_in(vault_server->qos, &a->pass) || vault_qos_is_displaced(vault_server->qos, &a->pass);
 }
 
-static void call(const turn_t *turn)
+static void call(const admission_t *a)
 {
-    if (is_decided(turn)) {
-        vault_request_resume(turn->r); /* under the lock, so that the request cannot end meanwhile: vault.h */
+    if (is_decided(a)) {
+        vault_request_resume(a->r); /* under the lock, so that the request cannot end meanwhile: vault.h */
     }
 }
 
 /* This pass was admitted or displaced. */
 static void look_at(apr_uint32_t pass)
 {
-    const turn_t *turn;
+    const admission_t *a;
 
-    for (turn = by_pass[pass]; turn; turn = turn->same) {
-        call(turn);
+    for (a = by_pass[pass]; a; a = a->same) {
+        call(a);
     }
 }
 
 /* Called by the waker. A request that is not listed yet checks itself. */
 static void woken(int all)
 {
-    const turn_t *turn;
+    const admission_t *a;
 
     pthread_mutex_lock(&lock);
     vault_qos_collect(vault_server->qos, vault_server->slot, look_at);
-    for (turn = all ? listed : NULL; turn; turn = turn->next) {
-        call(turn);
+    for (a = all ? listed : NULL; a; a = a->next) {
+        call(a);
     }
     pthread_mutex_unlock(&lock);
 }
 
-/* --------------------------------------------------------------------- turns */
+/* ---------------------------------------------------------------- admissions */
 
-static void end_turn(turn_t *turn, vault_qos_leave_t why)
+static void end_admission(admission_t *a, vault_qos_leave_t why)
 {
-    unlist(turn);
-    turn->queues = 0;
-    vault_qos_leave(vault_server->qos, &turn->pass, why);
+    unlist(a);
+    a->queues = 0;
+    vault_qos_leave(vault_server->qos, &a->pass, why);
 }
 
 /* A child of the prefork MPM ends in a signal handler, possibly while it holds the lock of a gate. In that case
@@ -144,52 +144,52 @@ static void end_turn(turn_t *turn, vault_qos_leave_t why)
 static apr_status_t pool_goes(void *data)
 {
     if (!vault_server->ends) {
-        end_turn(data, VAULT_QOS_GONE);
+        end_admission(data, VAULT_QOS_GONE);
     }
     return APR_SUCCESS;
 }
 
 /* The requests of one chain of internal redirects share a pool. */
-static turn_t *turns_of(const request_rec *r)
+static admission_t *admissions_of(const request_rec *r)
 {
-    void *turns = NULL;
+    void *all = NULL;
 
-    apr_pool_userdata_get(&turns, TURNS, r->pool);
-    return turns;
+    apr_pool_userdata_get(&all, ADMISSIONS, r->pool);
+    return all;
 }
 
-static turn_t *find_turn(const request_rec *r, const vault_throttle_t *throttle)
+static admission_t *find_admission(const request_rec *r, const vault_throttle_t *throttle)
 {
-    turn_t *turn = turns_of(r);
+    admission_t *a = admissions_of(r);
 
-    while (turn && turn->throttle != throttle) {
-        turn = turn->older;
+    while (a && a->throttle != throttle) {
+        a = a->older;
     }
-    return turn;
+    return a;
 }
 
-static turn_t *make_turn(request_rec *r, const vault_throttle_t *throttle)
+static admission_t *make_admission(request_rec *r, const vault_throttle_t *throttle)
 {
-    turn_t *turn = apr_pcalloc(r->pool, sizeof(*turn));
+    admission_t *a = apr_pcalloc(r->pool, sizeof(*a));
 
-    turn->r = r;
-    turn->throttle = throttle;
-    turn->older = turns_of(r);
-    apr_pool_userdata_setn(turn, TURNS, NULL, r->pool);
-    apr_pool_pre_cleanup_register(r->pool, turn, pool_goes);
-    return turn;
+    a->r = r;
+    a->throttle = throttle;
+    a->older = admissions_of(r);
+    apr_pool_userdata_setn(a, ADMISSIONS, NULL, r->pool);
+    apr_pool_pre_cleanup_register(r->pool, a, pool_goes);
+    return a;
 }
 
 /* After this hook, no code may use the request: vault.h. Its handlers do not run again, so it leaves the gate
  * now, not when its client has read what was written. */
 static void completed(request_rec *r)
 {
-    turn_t *turn;
+    admission_t *a;
 
-    for (turn = turns_of(r); turn; turn = turn->older) {
-        unlist(turn);
-        if (turn->r == r && !turn->running) {
-            end_turn(turn, VAULT_QOS_GONE);
+    for (a = admissions_of(r); a; a = a->older) {
+        unlist(a);
+        if (a->r == r && !a->running) {
+            end_admission(a, VAULT_QOS_GONE);
         }
     }
 }
@@ -240,95 +240,95 @@ static int refuse_entry(request_rec *r, const vault_throttle_t *throttle, const 
     return refuse(r);
 }
 
-static int refuse_late(turn_t *turn, request_rec *r)
+static int refuse_late(admission_t *a, request_rec *r)
 {
     int level = refused_level();
 
-    end_turn(turn, VAULT_QOS_LATE);
+    end_admission(a, VAULT_QOS_LATE);
     ap_log_rerror(APLOG_MARK, level, 0, r,
                   VLTNO(00258) "%s was not let in to %s within VaultQosTimeout %d: it is refused", r->uri,
-                  turn->throttle->name, vault_throttle_conf_timeout(vault_throttle_conf_of(r)));
+                  a->throttle->name, vault_throttle_conf_timeout(vault_throttle_conf_of(r)));
     return refuse(r);
 }
 
-static int refuse_displaced(turn_t *turn, request_rec *r)
+static int refuse_displaced(admission_t *a, request_rec *r)
 {
     int level = refused_level();
 
-    end_turn(turn, VAULT_QOS_REFUSED);
+    end_admission(a, VAULT_QOS_REFUSED);
     ap_log_rerror(
         APLOG_MARK, level, 0, r,
         VLTNO(00300) "%s waited for %s, and a request of a higher VaultQosPriority, or of a client with fewer "
                      "requests there, took its place in the full queue: it is refused",
-        r->uri, turn->throttle->name);
+        r->uri, a->throttle->name);
     return refuse(r);
 }
 
-static int refuse_to_wait(turn_t *turn, request_rec *r, apr_status_t rv)
+static int refuse_to_wait(admission_t *a, request_rec *r, apr_status_t rv)
 {
     int level = refused_level();
 
-    end_turn(turn, VAULT_QOS_REFUSED);
+    end_admission(a, VAULT_QOS_REFUSED);
     ap_log_rerror(APLOG_MARK, level, rv, r,
                   VLTNO(00259) "%s cannot wait for %s: this child holds as many as may wait (VaultMaxWaiting), or, "
                                "where they wait in threads, VaultLongPollThreads %d",
-                  r->uri, turn->throttle->name, vault_settings()->threads);
+                  r->uri, a->throttle->name, vault_settings()->threads);
     return refuse(r);
 }
 
 /* -------------------------------------------------------------------- through */
 
 /* The request has been admitted: runs the other handlers. */
-static int run(turn_t *turn, request_rec *r)
+static int run(admission_t *a, request_rec *r)
 {
     int status;
 
-    turn->queues = 0;
-    turn->running = 1;
+    a->queues = 0;
+    a->running = 1;
     status = ap_run_handler(r);
-    turn->running = 0;
+    a->running = 0;
     if (status != SUSPENDED) {
-        end_turn(turn, VAULT_QOS_DONE);
+        end_admission(a, VAULT_QOS_DONE);
     }
     return status;
 }
 
 /* Lists the request first, and then checks its pass: a request that is admitted or displaced before it is
  * suspended finds out here. */
-static int queue(turn_t *turn, request_rec *r)
+static int queue(admission_t *a, request_rec *r)
 {
-    apr_interval_time_t left = turn->deadline - vault_now();
+    apr_interval_time_t left = a->deadline - vault_now();
     apr_status_t rv;
 
     if (left <= 0) {
-        return refuse_late(turn, r);
+        return refuse_late(a, r);
     }
     if (!by_pass) {
-        return refuse_to_wait(turn, r, APR_SUCCESS);
+        return refuse_to_wait(a, r, APR_SUCCESS);
     }
-    list(turn);
+    list(a);
     rv = vault_suspension_outlast(r, left);
     if (rv != APR_SUCCESS) {
-        return refuse_to_wait(turn, r, rv);
+        return refuse_to_wait(a, r, rv);
     }
-    if (is_decided(turn)) {
+    if (is_decided(a)) {
         vault_request_resume(r);
     }
     return SUSPENDED;
 }
 
 /* The request has waited, and its handlers run again for any reason. */
-static int look_again(turn_t *turn, request_rec *r)
+static int look_again(admission_t *a, request_rec *r)
 {
-    unlist(turn);
-    if (vault_qos_is_displaced(vault_server->qos, &turn->pass)) {
-        return refuse_displaced(turn, r);
+    unlist(a);
+    if (vault_qos_is_displaced(vault_server->qos, &a->pass)) {
+        return refuse_displaced(a, r);
     }
-    if (!vault_qos_is_in(vault_server->qos, &turn->pass)) {
-        return queue(turn, r);
+    if (!vault_qos_is_in(vault_server->qos, &a->pass)) {
+        return queue(a, r);
     }
     vault_suspension_settle(r);
-    return run(turn, r);
+    return run(a, r);
 }
 
 /* The rank that an expression gives; -1: it is not a number from 0 to VAULT_QOS_RANK_MAX. */
@@ -364,7 +364,7 @@ static int enter(request_rec *r, const vault_throttle_conf_t *l)
                                .client = vault_client_of(r)};
     vault_qos_pass_t pass = {0, 0, 0};
     apr_status_t rv = vault_qos_enter(vault_server->qos, &l->throttle->gate, &who, &pass);
-    turn_t *turn;
+    admission_t *a;
 
     if (rv == APR_NOTFOUND) {
         return DECLINED; /* the configuration has changed since */
@@ -372,14 +372,14 @@ static int enter(request_rec *r, const vault_throttle_conf_t *l)
     if (rv != APR_SUCCESS && rv != APR_EAGAIN) {
         return refuse_entry(r, l->throttle, &who, rv);
     }
-    turn = make_turn(r, l->throttle);
-    turn->pass = pass;
+    a = make_admission(r, l->throttle);
+    a->pass = pass;
     if (rv == APR_SUCCESS) {
-        return run(turn, r);
+        return run(a, r);
     }
-    turn->queues = 1;
-    turn->deadline = vault_now() + apr_time_from_sec(vault_throttle_conf_timeout(l));
-    return queue(turn, r);
+    a->queues = 1;
+    a->deadline = vault_now() + apr_time_from_sec(vault_throttle_conf_timeout(l));
+    return queue(a, r);
 }
 
 /* Polls wait for updates and do no work, and the administrator's requests must not wait. If the directive is in
@@ -404,19 +404,19 @@ static int answers_an_error(const request_rec *r)
 static int before_others(request_rec *r)
 {
     const vault_throttle_conf_t *l = vault_throttle_conf_of(r);
-    turn_t *turn;
+    admission_t *a;
 
     if (!l || !l->throttle || !l->throttle->gate.birth || r->main) {
         return DECLINED;
     }
-    turn = find_turn(r, l->throttle);
-    if (!turn) {
+    a = find_admission(r, l->throttle);
+    if (!a) {
         return is_exempt(r, l->throttle) || answers_an_error(r) ? DECLINED : enter(r, l);
     }
-    if (turn->running || !turn->pass.index) {
+    if (a->running || !a->pass.index) {
         return DECLINED; /* another handler's turn, or the request has been through */
     }
-    return turn->queues ? look_again(turn, r) : run(turn, r);
+    return a->queues ? look_again(a, r) : run(a, r);
 }
 
 void vault_throttle_start(apr_pool_t *pchild)
@@ -424,7 +424,7 @@ void vault_throttle_start(apr_pool_t *pchild)
     by_pass = NULL;
     listed = NULL;
     if (vault_server->waiters) {
-        by_pass = apr_pcalloc(pchild, ((apr_size_t)vault_qos_passes(vault_server->qos) + 1) * sizeof(turn_t *));
+        by_pass = apr_pcalloc(pchild, ((apr_size_t)vault_qos_passes(vault_server->qos) + 1) * sizeof(admission_t *));
         vault_waiters_on_wake(vault_server->waiters, woken);
     }
 }

@@ -16,6 +16,8 @@
  *
  *     7777777774   it has received the change from the server
  *     7777777775   it has published the change, and is about to wake another child
+ *
+ * The process is also killed, once, that is about to wake a child while the file exists that VAULT_KILL_WAKING names.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -56,12 +58,19 @@ static void end_if(when_e when)
     }
 }
 
+static void end_once(const char *variable)
+{
+    const char *file = getenv(variable);
+
+    if (file != NULL && unlink(file) == 0) {
+        kill(getpid(), SIGKILL);
+    }
+}
+
 static void end_once_if(when_e when)
 {
-    const char *file = getenv("VAULT_KILL_ONCE");
-
-    if (call.when == when && file != NULL && unlink(file) == 0) {
-        kill(getpid(), SIGKILL);
+    if (call.when == when) {
+        end_once("VAULT_KILL_ONCE");
     }
 }
 
@@ -111,6 +120,7 @@ ssize_t write(int fd, const void *bytes, size_t length)
     if (length == POKE) {
         end_if(POKING);
         end_once_if(WAKING);
+        end_once("VAULT_KILL_WAKING");
     }
     written = real(fd, bytes, length);
     if (length == POKE) {

@@ -27,15 +27,19 @@ static void append_nulls(sql_statement_t *sql, int count)
     }
 }
 
+static void append_own(sql_statement_t *sql, const char *expression, sql_kind_e kind)
+{
+    sql_raw(sql, ",");
+    sql_own_cell_of(sql, expression, kind);
+}
+
 static void append_state(sql_statement_t *sql, const log_dialect_t *dialect)
 {
     sql_raw(sql, sql->driver->select);
     sql_raw(sql, " ");
     sql_own_cell_of(sql, dialect->now_of_all, SQL_TEXT);
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, dialect->watchings, SQL_TEXT);
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, dialect->pruned, SQL_TEXT);
+    append_own(sql, dialect->watchings, SQL_TEXT);
+    append_own(sql, dialect->pruned, SQL_TEXT);
     append_nulls(sql, OF_CHANGE);
 }
 
@@ -73,18 +77,13 @@ static void append_change(sql_statement_t *sql, const log_dialect_t *dialect, co
     sql_raw(sql, sql->driver->select);
     sql_raw(sql, " NULL");
     append_nulls(sql, OF_STATE - 1);
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, "c.tbl", SQL_TEXT);
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, "c.op", SQL_TEXT);
+    append_own(sql, "c.tbl", SQL_TEXT);
+    append_own(sql, "c.op", SQL_TEXT);
     sql_raw(sql, ",");
     sql_cell(sql, "c", "row_key", SQL_TEXT); /* a key that is text may contain a NUL */
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, "c.id", SQL_INTEGER);
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, dialect->number, SQL_INTEGER);
-    sql_raw(sql, ",");
-    sql_own_cell_of(sql, dialect->order, SQL_INTEGER);
+    append_own(sql, "c.id", SQL_INTEGER);
+    append_own(sql, dialect->number, SQL_INTEGER);
+    append_own(sql, dialect->order, SQL_INTEGER);
     append_images(sql, dialect, images);
 }
 
@@ -104,24 +103,18 @@ static void append_changes(sql_statement_t *sql, const sql_call_t *c, const char
     const log_dialect_t *dialect = log_dialect_of(c->db);
 
     append_change(sql, dialect, images);
-    sql_raw(sql, " FROM ");
-    sql_table(sql, "vault_changes");
-    sql_raw(sql, " AS c WHERE ");
+    sql_add(sql, " FROM %t AS c WHERE ", "vault_changes");
     if (dialect->is_by_table) {
         append_tables(sql, tables);
     }
     else {
-        sql_raw(sql, log_dialect_has(c, "c.tbl"));
-        sql_raw(sql, " AND ");
+        sql_add(sql, "%r AND ", log_dialect_has(c, "c.tbl"));
     }
     if (dialect->is_tailed != NULL) {
-        sql_raw(sql, dialect->is_tailed);
-        sql_raw(sql, " AND ");
+        sql_add(sql, "%r AND ", dialect->is_tailed);
     }
     dialect->position->append_since(sql, since);
-    sql_raw(sql, " ORDER BY ");
-    sql_raw(sql, dialect->order);
-    sql_limit(sql, AT_ONCE + 1);
+    sql_add(sql, " ORDER BY %r LIMIT %d", dialect->order, (apr_int64_t)AT_ONCE + 1);
 }
 
 static sql_statement_t *make_statement(sql_call_t *c, const char *since, const json_t *tables,

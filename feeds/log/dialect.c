@@ -83,11 +83,6 @@ int log_dialect_is_number(const sql_column_t *column, const char *value)
            (value[0] != '0' || digits == 1);
 }
 
-void log_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what)
-{
-    sql_name(sql, apr_pstrcat(sql->pool, "vault_", table->name, "_", what, NULL));
-}
-
 /* Tells one watching of a table from the next, so that no position outlives it. */
 static const char *make_watch_id(apr_pool_t *pool)
 {
@@ -198,7 +193,6 @@ apr_status_t log_dialect_is_watched(sql_call_t *c, int *is_watched)
 {
     note_t *note = note_of(c, c->table);
     apr_time_t now = vault_now();
-    sql_statement_t *sql;
     const char *cell;
     apr_status_t rv;
 
@@ -206,15 +200,11 @@ apr_status_t log_dialect_is_watched(sql_call_t *c, int *is_watched)
     if (*is_watched) {
         return APR_SUCCESS;
     }
-    sql = sql_statement_make(c);
-    sql_raw(sql, c->db->driver->select);
-    sql_raw(sql, " ");
-    sql_cell(sql, "w", "epoch", SQL_TEXT);
-    sql_raw(sql, " FROM ");
-    sql_table(sql, "vault_watched");
-    sql_raw(sql, " AS w WHERE w.tbl=");
-    sql_text(sql, c->table->name);
-    rv = sql_conn_cell(c, sql->text, &cell);
+    rv = sql_conn_cell(c,
+                       sql_statement(c, "%r {$w.epoch} FROM %t AS w WHERE w.tbl=%s", c->db->driver->select,
+                                     "vault_watched", c->table->name)
+                           ->text,
+                       &cell);
     *is_watched = rv == APR_SUCCESS && cell != NULL;
     note->watched_at = *is_watched ? now : 0;
     return rv;
@@ -222,17 +212,13 @@ apr_status_t log_dialect_is_watched(sql_call_t *c, int *is_watched)
 
 static void forget(sql_call_t *c, apr_array_header_t *statements)
 {
-    sql_statement_t *sql = sql_statement_make(c);
-
-    sql_raw(sql, "DELETE FROM vault_watched WHERE tbl=");
-    sql_text(sql, c->table->name);
-    log_dialect_push(statements, sql);
+    log_dialect_push(statements, sql_statement(c, "DELETE FROM vault_watched WHERE tbl=%s", c->table->name));
 }
 
 void log_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
 {
     const log_dialect_t *dialect = log_dialect_of(c->db);
-    sql_statement_t *sql;
+    const char *name = c->table->name;
 
     for (int i = 0; dialect->tables[i] != NULL; i++) {
         APR_ARRAY_PUSH(statements, const char *) = dialect->tables[i];
@@ -241,20 +227,11 @@ void log_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
     if (dialect->replace == NULL) {
         forget(c, statements);
     }
-    sql = sql_statement_make(c);
-    sql_raw(sql, dialect->replace != NULL ? dialect->replace : "INSERT INTO ");
-    sql_raw(sql, "vault_watched(tbl,epoch,pruned,columns)VALUES(");
-    sql_text(sql, c->table->name);
-    sql_raw(sql, apr_pstrcat(c->pool, ",'", make_watch_id(c->pool), "','',", NULL));
-    sql_text(sql, log_dialect_columns(c, c->table));
-    sql_raw(sql, ")");
-    log_dialect_push(statements, sql);
+    log_dialect_push(statements, sql_statement(c, "%r vault_watched(tbl,epoch,pruned,columns)VALUES(%s,'%r','',%s)",
+                                               dialect->replace != NULL ? dialect->replace : "INSERT INTO", name,
+                                               make_watch_id(c->pool), log_dialect_columns(c, c->table)));
     /* Pages have positions in another watching: the tailer is to tell them. */
-    sql = sql_statement_make(c);
-    sql_raw(sql, "INSERT INTO vault_changes(tbl,op)VALUES(");
-    sql_text(sql, c->table->name);
-    sql_raw(sql, ",'W')");
-    log_dialect_push(statements, sql);
+    log_dialect_push(statements, sql_statement(c, "INSERT INTO vault_changes(tbl,op)VALUES(%s,'W')", name));
     if (dialect->notify != NULL) {
         APR_ARRAY_PUSH(statements, const char *) = dialect->notify;
     }
@@ -262,12 +239,42 @@ void log_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
 
 void log_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements)
 {
-    sql_statement_t *sql = sql_statement_make(c);
-
     /* First: on MariaDB each of the others is for good when it is done, and with some of its triggers a table is not watched. */
     forget(c, statements);
     log_dialect_of(c->db)->unwatch(c, c->table, statements);
-    sql_raw(sql, "DELETE FROM vault_changes WHERE tbl=");
-    sql_text(sql, c->table->name);
-    log_dialect_push(statements, sql);
+    log_dialect_push(statements, sql_statement(c, "DELETE FROM vault_changes WHERE tbl=%s", c->table->name));
+}
+
+const char *log_dialect_literal(const sql_statement_t *sql, const char *text)
+{
+    sql_statement_t *literal = sql_expression_make(sql);
+    const char *at = text;
+
+    while (apr_isalnum(*at) || *at == '_') {
+        at++;
+    }
+    if (*at == '\0') {
+        sql_quoted_name(literal, text, '\'');
+    }
+    else {
+        sql_constant(literal, text);
+    }
+    return literal->text;
+}
+
+void log_dialect_append_record(sql_statement_t *sql, const sql_table_t *table, const char *op, log_append_row_fn key,
+                               log_append_row_fn row)
+{
+    sql_add(sql, " INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row)VALUES(%r,'%r',",
+            log_dialect_literal(sql, table->name), op);
+    key(sql, table, op[0] == 'D' ? "OLD" : "NEW");
+    sql_raw(sql, op[0] == 'I' ? ",NULL" : ",");
+    if (op[0] != 'I') {
+        row(sql, table, "OLD");
+    }
+    sql_raw(sql, op[0] == 'D' ? ",NULL);" : ",");
+    if (op[0] != 'D') {
+        row(sql, table, "NEW");
+        sql_raw(sql, ");");
+    }
 }

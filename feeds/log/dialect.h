@@ -140,8 +140,14 @@ int log_dialect_is_number(const sql_column_t *column, const char *value);
 /** A number that stands for the columns of a table, which is another one when they are others. Never 0. */
 apr_uint64_t log_dialect_shape(sql_call_t *c, const sql_table_t *table);
 
-/** Append "CREATE TRIGGER"-like names: `vault_TABLE_WHAT`, quoted, without a schema. */
-void log_dialect_trigger_name(sql_statement_t *sql, const sql_table_t *table, const char *what);
+/** A text as a literal: for a person to read, where that is possible. */
+const char *log_dialect_literal(const sql_statement_t *sql, const char *text);
+
+/** Append what a trigger does: the INSERT of a change `op` ("I", "U", "D"), with a semicolon.
+ * @param key, row  append the key, and the image, of `alias`: OLD or NEW */
+typedef void (*log_append_row_fn)(sql_statement_t *sql, const sql_table_t *table, const char *alias);
+void log_dialect_append_record(sql_statement_t *sql, const sql_table_t *table, const char *op, log_append_row_fn key,
+                               log_append_row_fn row);
 
 /** Push the text of `sql`, without the driver's guard, onto a list of statements. */
 void log_dialect_push(apr_array_header_t *statements, const sql_statement_t *sql);

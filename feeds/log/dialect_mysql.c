@@ -37,25 +37,11 @@ static const char *const tables[] = {
 
 /* ------------------------------------------------------------ triggers */
 
-/* For somebody to read, where that is possible. */
-static void append_plain(sql_statement_t *sql, const char *text)
-{
-    for (const char *at = text; *at != '\0'; at++) {
-        if (!apr_isalnum(*at) && *at != '_') {
-            sql_text(sql, text);
-            return;
-        }
-    }
-    sql_quoted_name(sql, text, '\'');
-}
-
 static const char *column_of(const sql_statement_t *sql, const char *row, const char *column)
 {
     sql_statement_t *name = sql_expression_make(sql);
 
-    sql_raw(name, row);
-    sql_raw(name, ".");
-    sql_name(name, column);
+    sql_add(name, "%r.%n", row, column);
     return name->text;
 }
 
@@ -65,10 +51,8 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
     for (int i = 0; i < table->columns->nelts; i++) {
         const sql_column_t *column = sql_table_column(table, i);
 
-        sql_raw(sql, i == 0 ? "" : ",");
-        append_plain(sql, column->name);
         /* Columns may have different character sets, which JSON_OBJECT refuses to mix. */
-        sql_raw(sql, ",CONVERT(");
+        sql_add(sql, i == 0 ? "%r,CONVERT(" : ",%r,CONVERT(", log_dialect_literal(sql, column->name));
         sql->driver->append_cell(sql, column_of(sql, row, column->name), column->kind);
         sql_raw(sql, " USING utf8mb4)");
     }
@@ -102,33 +86,15 @@ static void append_key(sql_statement_t *sql, const sql_table_t *table, const cha
     sql_raw(sql, ")");
 }
 
-static void append_record(sql_statement_t *sql, const sql_table_t *table, const char *op, int old, int new)
+static void append_record(sql_statement_t *sql, const sql_table_t *table, const char *op)
 {
-    sql_raw(sql, " INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row) VALUES(");
-    append_plain(sql, table->name);
-    sql_raw(sql, ",'");
-    sql_raw(sql, op);
-    sql_raw(sql, "',");
-    append_key(sql, table, new ? "NEW" : "OLD");
-    sql_raw(sql, ",");
-    if (old) {
-        append_row(sql, table, "OLD");
-    }
-    sql_raw(sql, old ? "," : "NULL,");
-    if (new) {
-        append_row(sql, table, "NEW");
-    }
-    sql_raw(sql, new ? ");" : "NULL);");
+    log_dialect_append_record(sql, table, op, append_key, append_row);
 }
 
 /* Also a change of case is one. */
 static void append_differs(sql_statement_t *sql, const char *column)
 {
-    sql_raw(sql, "NOT(CAST(");
-    sql_raw(sql, column_of(sql, "OLD", column));
-    sql_raw(sql, " AS BINARY)<=>CAST(");
-    sql_raw(sql, column_of(sql, "NEW", column));
-    sql_raw(sql, " AS BINARY))");
+    sql_add(sql, "NOT(CAST(OLD.%n AS BINARY)<=>CAST(NEW.%n AS BINARY))", column, column);
 }
 
 static const char *const triggers[] = {"insert", "update", "delete"};
@@ -143,25 +109,20 @@ static const char *trigger_name(const sql_table_t *table, const char *what, apr_
                : apr_pstrcat(pool, "vault_", log_digest(table->name, pool), "_", what, NULL);
 }
 
-static void append_trigger(sql_statement_t *sql, const sql_table_t *table, const char *what)
-{
-    sql_name(sql, trigger_name(table, what, sql->pool));
-}
-
 /* A table that was dropped and made again has lost its triggers. Until it has all of them nobody can tell what is done to it: pages are not to take what
  * the first of them records for all that has happened since they looked at the table before. */
 static void forget_another(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
 {
     sql_statement_t *sql = sql_statement_make(c);
+    const char *name = log_dialect_literal(sql, table->name);
 
-    sql_raw(sql, "DELETE FROM vault_watched WHERE tbl=");
-    append_plain(sql, table->name);
-    sql_raw(sql, " AND(SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA=DATABASE() AND "
-                 "EVENT_OBJECT_TABLE=");
-    append_plain(sql, table->name);
+    sql_add(sql,
+            "DELETE FROM vault_watched WHERE tbl=%r AND(SELECT COUNT(*) FROM information_schema.TRIGGERS WHERE "
+            "EVENT_OBJECT_SCHEMA=DATABASE() AND EVENT_OBJECT_TABLE=%r",
+            name, name);
     for (apr_size_t i = 0; i < sizeof(triggers) / sizeof(triggers[0]); i++) {
-        sql_raw(sql, i == 0 ? " AND TRIGGER_NAME IN(" : ",");
-        append_plain(sql, trigger_name(table, triggers[i], sql->pool));
+        sql_add(sql, i == 0 ? " AND TRIGGER_NAME IN(%r" : ",%r",
+                log_dialect_literal(sql, trigger_name(table, triggers[i], sql->pool)));
     }
     sql_raw(sql, "))<3");
     log_dialect_push(statements, sql);
@@ -169,17 +130,9 @@ static void forget_another(sql_call_t *c, const sql_table_t *table, apr_array_he
 
 static sql_statement_t *begin_trigger(sql_call_t *c, const sql_table_t *table, const char *what, const char *event)
 {
-    sql_statement_t *sql = sql_statement_make(c);
-
     /* There is no moment without it, since no transaction would take its end back. */
-    sql_raw(sql, "CREATE OR REPLACE TRIGGER ");
-    append_trigger(sql, table, what);
-    sql_raw(sql, " AFTER ");
-    sql_raw(sql, event);
-    sql_raw(sql, " ON ");
-    sql_table(sql, table->name);
-    sql_raw(sql, " FOR EACH ROW BEGIN");
-    return sql;
+    return sql_statement(c, "CREATE OR REPLACE TRIGGER %n AFTER %r ON %t FOR EACH ROW BEGIN",
+                         trigger_name(table, what, c->pool), event, table->name);
 }
 
 static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
@@ -188,7 +141,7 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
 
     forget_another(c, table, statements);
     sql = begin_trigger(c, table, "insert", "INSERT");
-    append_record(sql, table, "I", 0, 1);
+    append_record(sql, table, "I");
     sql_raw(sql, " END");
     log_dialect_push(statements, sql);
 
@@ -198,19 +151,19 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
         append_differs(sql, sql_table_key_column(table, i));
     }
     sql_raw(sql, " THEN");
-    append_record(sql, table, "D", 1, 0);
-    append_record(sql, table, "I", 0, 1);
+    append_record(sql, table, "D");
+    append_record(sql, table, "I");
     for (int i = 0; i < table->columns->nelts; i++) {
         sql_raw(sql, i == 0 ? " ELSEIF " : " OR ");
         append_differs(sql, sql_table_column(table, i)->name);
     }
     sql_raw(sql, " THEN");
-    append_record(sql, table, "U", 1, 1);
+    append_record(sql, table, "U");
     sql_raw(sql, " END IF; END");
     log_dialect_push(statements, sql);
 
     sql = begin_trigger(c, table, "delete", "DELETE");
-    append_record(sql, table, "D", 1, 0);
+    append_record(sql, table, "D");
     sql_raw(sql, " END");
     log_dialect_push(statements, sql);
 }
@@ -218,11 +171,8 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
 static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
 {
     for (apr_size_t i = 0; i < sizeof(triggers) / sizeof(triggers[0]); i++) {
-        sql_statement_t *sql = sql_statement_make(c);
-
-        sql_raw(sql, "DROP TRIGGER IF EXISTS ");
-        append_trigger(sql, table, triggers[i]);
-        log_dialect_push(statements, sql);
+        log_dialect_push(statements,
+                         sql_statement(c, "DROP TRIGGER IF EXISTS %n", trigger_name(table, triggers[i], c->pool)));
     }
 }
 
@@ -253,11 +203,8 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
         sql_raw(sql, "1=1");
         return;
     }
-    sql_raw(sql, "LOCATE(");
-    sql_text(sql, apr_pstrcat(sql->pool, "\"", column->name, "\": \"", types[column->kind], value, "\"", NULL));
-    sql_raw(sql, ",c.");
-    sql_raw(sql, row);
-    sql_raw(sql, ")>0");
+    sql_add(sql, "LOCATE(%s,c.%r)>0",
+            apr_pstrcat(sql->pool, "\"", column->name, "\": \"", types[column->kind], value, "\"", NULL), row);
 }
 
 const log_dialect_t log_dialect_mysql = {
@@ -267,7 +214,7 @@ const log_dialect_t log_dialect_mysql = {
     .order = "COALESCE(c.pos,4611686018427387904+c.id)",
     /* IGNORE would lock a row that is there for readers only: to write it then, it may have to wait for who waits for it. */
     .unless_there = " ON DUPLICATE KEY UPDATE used=used",
-    .replace = "REPLACE INTO ",
+    .replace = "REPLACE INTO",
     .watch = watch,
     .unwatch = unwatch,
     .assign_numbers = log_numbering_mysql_assign,

@@ -97,30 +97,32 @@ static const char *now_of(const sql_statement_t *sql, const sql_table_t *table)
 {
     sql_statement_t *made = sql_expression_make(sql);
 
-    sql_raw(made, "(SELECT pg_catalog.pg_current_snapshot()::text||'/'||greatest((SELECT l.xid::text::bigint FROM ");
-    sql_table(made, "vault_changes");
-    sql_raw(made, " AS l WHERE l.tbl=");
-    sql_constant(made, table->name);
-    sql_raw(made, " ORDER BY l.xid DESC LIMIT 1),(SELECT nullif(p.pruned,'')::bigint FROM ");
-    sql_table(made, "vault_watched");
-    sql_raw(made, " AS p WHERE p.tbl=");
-    sql_constant(made, table->name);
-    sql_raw(made, "),0)::text)");
+    sql_add(
+        made,
+        "(SELECT pg_catalog.pg_current_snapshot()::text||'/'||greatest((SELECT l.xid::text::bigint FROM %t AS l WHERE "
+        "l.tbl=%q ORDER BY l.xid DESC LIMIT 1),(SELECT nullif(p.pruned,'')::bigint FROM %t AS p WHERE "
+        "p.tbl=%q),0)::text)",
+        "vault_changes", table->name, "vault_watched", table->name);
     return made->text;
 }
 
 /* ------------------------------------------------------------ triggers */
 
-static void push_trigger(sql_call_t *c, const sql_table_t *table, const char *what, apr_array_header_t *statements)
-{
-    sql_statement_t *sql = sql_statement_make(c);
+typedef struct trigger_t {
+    const char *name, *when, *each;
+} trigger_t;
 
-    sql_raw(sql, "CREATE TRIGGER ");
-    sql_raw(sql, what);
-    sql_raw(sql, strcmp(what, "vault_change") == 0 ? " AFTER INSERT OR UPDATE OR DELETE ON " : " BEFORE TRUNCATE ON ");
-    sql_table(sql, table->name);
-    sql_raw(sql, strcmp(what, "vault_change") == 0 ? " FOR EACH ROW" : " FOR EACH STATEMENT");
-    sql_raw(sql, " EXECUTE FUNCTION vault_record(");
+static const trigger_t triggers[] = {{"vault_change", "AFTER INSERT OR UPDATE OR DELETE", "ROW"},
+                                     {"vault_truncate", "BEFORE TRUNCATE", "STATEMENT"}};
+
+#define TRIGGERS (sizeof(triggers) / sizeof(triggers[0]))
+
+static void push_trigger(sql_call_t *c, const sql_table_t *table, const trigger_t *trigger,
+                         apr_array_header_t *statements)
+{
+    sql_statement_t *sql = sql_statement(c, "CREATE TRIGGER %r %r ON %t FOR EACH %r EXECUTE FUNCTION vault_record(",
+                                         trigger->name, trigger->when, table->name, trigger->each);
+
     sql_quoted_name(sql, table->name, '\'');
     for (int i = 0; i < table->keys->nelts; i++) {
         const char *column = sql_table_key_column(table, i);
@@ -133,40 +135,22 @@ static void push_trigger(sql_call_t *c, const sql_table_t *table, const char *wh
     log_dialect_push(statements, sql);
 }
 
-/* Also what logical replication writes. */
-static void push_always(sql_call_t *c, const sql_table_t *table, const char *what, apr_array_header_t *statements)
-{
-    sql_statement_t *sql = sql_statement_make(c);
-
-    sql_raw(sql, "ALTER TABLE ");
-    sql_table(sql, table->name);
-    sql_raw(sql, " ENABLE ALWAYS TRIGGER ");
-    sql_raw(sql, what);
-    log_dialect_push(statements, sql);
-}
-
 static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
 {
-    static const char *const drops[] = {"DROP TRIGGER IF EXISTS vault_change ON ",
-                                        "DROP TRIGGER IF EXISTS vault_truncate ON "};
-
-    for (apr_size_t i = 0; i < sizeof(drops) / sizeof(drops[0]); i++) {
-        sql_statement_t *sql = sql_statement_make(c);
-
-        sql_raw(sql, drops[i]);
-        sql_table(sql, table->name);
-        log_dialect_push(statements, sql);
+    for (apr_size_t i = 0; i < TRIGGERS; i++) {
+        log_dialect_push(statements,
+                         sql_statement(c, "DROP TRIGGER IF EXISTS %r ON %t", triggers[i].name, table->name));
     }
 }
 
 static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
 {
-    static const char *const triggers[] = {"vault_change", "vault_truncate"};
-
     unwatch(c, table, statements);
-    for (apr_size_t i = 0; i < sizeof(triggers) / sizeof(triggers[0]); i++) {
-        push_trigger(c, table, triggers[i], statements);
-        push_always(c, table, triggers[i], statements);
+    for (apr_size_t i = 0; i < TRIGGERS; i++) {
+        push_trigger(c, table, &triggers[i], statements);
+        /* Also what logical replication writes. */
+        log_dialect_push(statements,
+                         sql_statement(c, "ALTER TABLE %t ENABLE ALWAYS TRIGGER %r", table->name, triggers[i].name));
     }
 }
 
@@ -238,28 +222,19 @@ static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
  * as its name, so it is named once more. */
 static void append_image_of(sql_statement_t *sql, const sql_table_t *table, const char *column)
 {
-    sql_raw(sql, "CASE WHEN c.");
-    sql_raw(sql, column);
-    sql_raw(sql, " IS NOT NULL AND ");
+    sql_add(sql, "CASE WHEN c.%r IS NOT NULL AND ", column);
     append_class(sql, table);
     sql_raw(sql, " IS NOT NULL THEN (SELECT 'T{");
     for (int i = 0; i < table->columns->nelts; i++) {
         const sql_column_t *of = sql_table_column(table, i);
         sql_statement_t *name = sql_expression_make(sql);
 
-        sql_raw(name, "t.");
-        sql_name(name, of->name);
-        sql_raw(sql, i == 0 ? "'||to_json(" : "||','||to_json(");
-        sql_constant(sql, of->name);
-        sql_raw(sql, "::text)::text||':'||coalesce(to_json(");
+        sql_add(name, "t.%n", of->name);
+        sql_add(sql, "%rto_json(%q::text)::text||':'||coalesce(to_json(", i == 0 ? "'||" : "||','||", of->name);
         sql->driver->append_cell(sql, name->text, of->kind);
         sql_raw(sql, ")::text,'null')");
     }
-    sql_raw(sql, "||'}' FROM pg_catalog.jsonb_populate_record(NULL::");
-    sql_table(sql, table->name);
-    sql_raw(sql, ",c.");
-    sql_raw(sql, column);
-    sql_raw(sql, ") AS t) END");
+    sql_add(sql, "||'}' FROM pg_catalog.jsonb_populate_record(NULL::%t,c.%r) AS t) END", table->name, column);
 }
 
 static void append_image(sql_statement_t *sql, const sql_table_t *table, const char *column)
@@ -275,9 +250,7 @@ static void append_images(sql_statement_t *sql, const apr_array_header_t *of, co
     for (int i = 0; i < of->nelts; i++) {
         const sql_table_t *table = APR_ARRAY_IDX(of, i, const sql_table_t *);
 
-        sql_raw(sql, " WHEN ");
-        sql_constant(sql, table->name);
-        sql_raw(sql, " THEN ");
+        sql_add(sql, " WHEN %q THEN ", table->name);
         append_image_of(sql, table, column);
     }
     sql_raw(sql, of->nelts > 0 ? " END AS v" : " AS v");
@@ -290,9 +263,7 @@ static void append_altered(sql_statement_t *sql, const apr_array_header_t *of)
     for (int i = 0; i < of->nelts; i++) {
         const sql_table_t *table = APR_ARRAY_IDX(of, i, const sql_table_t *);
 
-        sql_raw(sql, " WHEN ");
-        sql_constant(sql, table->name);
-        sql_raw(sql, " THEN CASE WHEN ");
+        sql_add(sql, " WHEN %q THEN CASE WHEN ", table->name);
         append_is_same(sql, table);
         sql_raw(sql, " THEN NULL ELSE 'T' END");
     }
@@ -301,13 +272,8 @@ static void append_altered(sql_statement_t *sql, const apr_array_header_t *of)
 
 static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
 {
-    sql_raw(sql, column->spelling == SQL_SPELLING_PADDED ? "coalesce(pg_catalog.rtrim(c." : "coalesce((c.");
-    sql_raw(sql, row);
-    sql_raw(sql, "->>");
-    sql_constant(sql, column->name);
-    sql_raw(sql, ")=");
-    sql_text(sql, value);
-    sql_raw(sql, ",false)");
+    sql_add(sql, "coalesce(%r(c.%r->>%q)=%s,false)", column->spelling == SQL_SPELLING_PADDED ? "pg_catalog.rtrim" : "",
+            row, column->name, value);
 }
 
 #define WATCH_ID                                                                                                       \

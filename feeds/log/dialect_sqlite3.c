@@ -63,9 +63,7 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
         const sql_column_t *column = sql_table_column(table, i);
         sql_statement_t *expression = sql_expression_make(sql);
 
-        sql_raw(expression, row);
-        sql_raw(expression, ".");
-        sql_name(expression, column->name);
+        sql_add(expression, "%r.%n", row, column->name);
         sql_raw(sql, i == 0 ? "" : "||");
         sql_quoted_name(sql, apr_pstrcat(sql->pool, i == 0 ? "{" : ",", as_json(column->name, sql->pool), ":", NULL),
                         '\'');
@@ -78,11 +76,7 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
 
 static void append_key_part(sql_statement_t *sql, const sql_table_t *table, int i, const char *row)
 {
-    sql_raw(sql, "CAST(");
-    sql_raw(sql, row);
-    sql_raw(sql, ".");
-    sql_name(sql, sql_table_key_column(table, i));
-    sql_raw(sql, " AS TEXT)");
+    sql_add(sql, "CAST(%r.%n AS TEXT)", row, sql_table_key_column(table, i));
 }
 
 /* As text: catalogue.h. */
@@ -99,37 +93,20 @@ static void append_key(sql_statement_t *sql, const sql_table_t *table, const cha
     }
 }
 
-/* `old`, `new`: whether there is such an image. */
-static void append_record(sql_statement_t *sql, const sql_table_t *table, const char *op, int old, int new)
+static void append_record(sql_statement_t *sql, const sql_table_t *table, const char *op)
 {
-    sql_raw(sql, " INSERT INTO vault_changes(tbl,op,row_key,old_row,new_row)VALUES(");
-    sql_quoted_name(sql, table->name, '\'');
-    sql_raw(sql, ",'");
-    sql_raw(sql, op);
-    sql_raw(sql, "',");
-    append_key(sql, table, new ? "NEW" : "OLD");
-    sql_raw(sql, ",");
-    if (old) {
-        append_row(sql, table, "OLD");
-    }
-    sql_raw(sql, old ? "," : "NULL,");
-    if (new) {
-        append_row(sql, table, "NEW");
-    }
-    sql_raw(sql, new ? ");" : "NULL);");
+    log_dialect_append_record(sql, table, op, append_key, append_row);
+}
+
+static const char *trigger_name(const sql_table_t *table, const char *what, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, "vault_", table->name, "_", what, NULL);
 }
 
 static sql_statement_t *begin_trigger(sql_call_t *c, const sql_table_t *table, const char *what, const char *event)
 {
-    sql_statement_t *sql = sql_statement_make(c);
-
-    sql_raw(sql, "CREATE TRIGGER main.");
-    log_dialect_trigger_name(sql, table, what);
-    sql_raw(sql, " AFTER ");
-    sql_raw(sql, event);
-    sql_raw(sql, " ON ");
-    sql_name(sql, table->name);
-    return sql;
+    return sql_statement(c, "CREATE TRIGGER main.%n AFTER %r ON %n", trigger_name(table, what, c->pool), event,
+                         table->name);
 }
 
 static void end_trigger(sql_statement_t *sql, apr_array_header_t *statements)
@@ -141,15 +118,8 @@ static void end_trigger(sql_statement_t *sql, apr_array_header_t *statements)
 /* Also a change of case, or from 1 to '1', is one. */
 static void append_differs(sql_statement_t *sql, const char *column)
 {
-    static const char *const pieces[] = {"OLD.", " COLLATE BINARY IS NOT NEW.", " OR typeof(OLD.", ")<>typeof(NEW.",
-                                         ")"};
-    const apr_size_t last = sizeof(pieces) / sizeof(pieces[0]) - 1;
-
-    for (apr_size_t i = 0; i < last; i++) {
-        sql_raw(sql, pieces[i]);
-        sql_name(sql, column);
-    }
-    sql_raw(sql, pieces[last]);
+    sql_add(sql, "OLD.%n COLLATE BINARY IS NOT NEW.%n OR typeof(OLD.%n)<>typeof(NEW.%n)", column, column, column,
+            column);
 }
 
 static void append_when_key_differs(sql_statement_t *sql, const sql_table_t *table, const char *when)
@@ -176,11 +146,8 @@ static void unwatch(sql_call_t *c, const sql_table_t *table, apr_array_header_t 
     static const char *const whats[] = {"insert", "update", "rename", "delete"};
 
     for (apr_size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++) {
-        sql_statement_t *sql = sql_statement_make(c);
-
-        sql_raw(sql, "DROP TRIGGER IF EXISTS main.");
-        log_dialect_trigger_name(sql, table, whats[i]);
-        log_dialect_push(statements, sql);
+        log_dialect_push(statements,
+                         sql_statement(c, "DROP TRIGGER IF EXISTS main.%n", trigger_name(table, whats[i], c->pool)));
     }
 }
 
@@ -190,25 +157,25 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
 
     unwatch(c, table, statements);
     sql_raw(sql, " BEGIN");
-    append_record(sql, table, "I", 0, 1);
+    append_record(sql, table, "I");
     end_trigger(sql, statements);
 
     sql = begin_trigger(c, table, "update", "UPDATE");
     append_when_row_differs(sql, table);
     sql_raw(sql, " BEGIN");
-    append_record(sql, table, "U", 1, 1);
+    append_record(sql, table, "U");
     end_trigger(sql, statements);
 
     sql = begin_trigger(c, table, "rename", "UPDATE");
     append_when_key_differs(sql, table, " WHEN(");
     sql_raw(sql, " BEGIN");
-    append_record(sql, table, "D", 1, 0);
-    append_record(sql, table, "I", 0, 1);
+    append_record(sql, table, "D");
+    append_record(sql, table, "I");
     end_trigger(sql, statements);
 
     sql = begin_trigger(c, table, "delete", "DELETE");
     sql_raw(sql, " BEGIN");
-    append_record(sql, table, "D", 1, 0);
+    append_record(sql, table, "D");
     end_trigger(sql, statements);
 }
 
@@ -217,42 +184,25 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
 /* Up to which id changes are to go; NULL: none. Ids are in the order of time. */
 static apr_status_t find_horizon(sql_call_t *c, apr_int64_t before, int most, const char **horizon)
 {
-    sql_statement_t *sql = sql_statement_make(c);
+    const sql_statement_t *sql =
+        sql_statement(c,
+                      "Select max(h) AS %n FROM (Select max(id)-%d AS h FROM vault_changes UNION ALL Select "
+                      "coalesce((Select id-1 FROM vault_changes WHERE at>=%d ORDER BY id LIMIT 1),(Select max(id) FROM "
+                      "vault_changes))) WHERE h>=(Select min(id) FROM vault_changes WHERE %r)",
+                      c->db->driver->cell_alias, (apr_int64_t)most, before, log_dialect_has(c, "tbl"));
 
-    sql_raw(sql, "Select max(h) AS ");
-    sql_name(sql, c->db->driver->cell_alias);
-    sql_raw(sql, " FROM (Select max(id)-");
-    sql_integer(sql, most);
-    sql_raw(sql, " AS h FROM vault_changes UNION ALL Select coalesce((Select id-1 FROM vault_changes WHERE at>=");
-    sql_integer(sql, before);
-    sql_raw(sql,
-            " ORDER BY id LIMIT 1),(Select max(id) FROM vault_changes))) WHERE h>=(Select min(id) FROM vault_changes "
-            "WHERE ");
-    sql_raw(sql, log_dialect_has(c, "tbl"));
-    sql_raw(sql, ")");
     return sql_conn_cell(c, sql->text, horizon);
 }
 
 static apr_status_t remove_up_to(sql_call_t *c, apr_int64_t horizon)
 {
-    sql_statement_t *sql = sql_statement_make(c);
-    apr_status_t rv;
+    const char *has = log_dialect_has(c, "tbl");
+    apr_status_t rv = sql_execute(c,
+                                  "UPDATE vault_watched SET pruned=coalesce((Select max(id) FROM vault_changes AS c "
+                                  "WHERE c.tbl=vault_watched.tbl AND c.id<=%d),pruned) WHERE %r",
+                                  horizon, has);
 
-    sql_raw(sql, "UPDATE vault_watched SET pruned=coalesce((Select max(id) FROM vault_changes AS c WHERE "
-                 "c.tbl=vault_watched.tbl AND c.id<=");
-    sql_integer(sql, horizon);
-    sql_raw(sql, "),pruned) WHERE ");
-    sql_raw(sql, log_dialect_has(c, "tbl"));
-    rv = sql_conn_query(c, sql->text, NULL);
-    if (rv == APR_SUCCESS) {
-        sql = sql_statement_make(c);
-        sql_raw(sql, "DELETE FROM vault_changes WHERE id<=");
-        sql_integer(sql, horizon);
-        sql_raw(sql, " AND ");
-        sql_raw(sql, log_dialect_has(c, "tbl"));
-        rv = sql_conn_query(c, sql->text, NULL);
-    }
-    return rv;
+    return rv == APR_SUCCESS ? sql_execute(c, "DELETE FROM vault_changes WHERE id<=%d AND %r", horizon, has) : rv;
 }
 
 static apr_status_t prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
@@ -289,11 +239,8 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
     int count = !log_dialect_is_plain(value) ? 0 : log_dialect_is_number(column, value) ? 1 : 2;
 
     for (int i = 0; i < count; i++) {
-        sql_raw(sql, i == 0 ? "(instr(c." : " OR instr(c.");
-        sql_name(sql, row);
-        sql_raw(sql, ",");
-        sql_text(sql, apr_pstrcat(sql->pool, begin, i == 0 ? "I" : "T", value, "\"", NULL));
-        sql_raw(sql, ")>0");
+        sql_add(sql, "%rinstr(c.%n,%s)>0", i == 0 ? "(" : " OR ", row,
+                apr_pstrcat(sql->pool, begin, i == 0 ? "I" : "T", value, "\"", NULL));
     }
     sql_raw(sql, count > 0 ? ")" : "1=1");
 }

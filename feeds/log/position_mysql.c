@@ -147,11 +147,8 @@ static int is_lost(apr_pool_t *pool, const log_span_t *span)
 
 static void append_since(sql_statement_t *sql, const char *since)
 {
-    sql_raw(sql, "(c.pos>");
-    sql_integer(sql, number(since));
-    sql_raw(sql, " OR c.pos IS NULL) AND FIND_IN_SET(c.id,");
-    sql_text(sql, ids_of(since)); /* a value, so that the statement is always the same */
-    sql_raw(sql, ")=0");
+    /* Values, so that the statement is always the same. */
+    sql_add(sql, "(c.pos>%d OR c.pos IS NULL) AND FIND_IN_SET(c.id,%s)=0", number(since), ids_of(since));
 }
 
 /* Those of `ids` up to `most`, after what is in `seen`. */
@@ -203,35 +200,26 @@ const log_position_type_t log_position_mysql = {
 static apr_status_t remove_up_to(sql_call_t *c, const char *horizon)
 {
     apr_status_t rv =
-        sql_conn_query(c,
-                       apr_psprintf(c->pool,
-                                    "UPDATE vault_watched AS w SET w.pruned=COALESCE((SELECT MAX(c.pos) FROM "
-                                    "vault_changes AS c WHERE c.tbl=w.tbl AND c.pos<=%s),w.pruned) WHERE w.tbl<>'' "
-                                    "AND %s",
-                                    horizon, log_dialect_has(c, "w.tbl")),
-                       NULL);
+        sql_execute(c,
+                    "UPDATE vault_watched AS w SET w.pruned=COALESCE((SELECT MAX(c.pos) FROM vault_changes "
+                    "AS c WHERE c.tbl=w.tbl AND c.pos<=%r),w.pruned) WHERE w.tbl<>'' AND %r",
+                    horizon, log_dialect_has(c, "w.tbl"));
 
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_query(
-            c,
-            apr_psprintf(c->pool, "DELETE FROM vault_changes WHERE pos<=%s AND %s", horizon, log_dialect_has(c, "tbl")),
-            NULL);
-    }
-    return rv;
+    return rv == APR_SUCCESS
+               ? sql_execute(c, "DELETE FROM vault_changes WHERE pos<=%r AND %r", horizon, log_dialect_has(c, "tbl"))
+               : rv;
 }
 
 apr_status_t log_position_mysql_prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
 {
     const char *horizon;
-    apr_status_t rv = sql_conn_cell(c,
-                                    apr_psprintf(c->pool,
-                                                 "SELECT CONCAT('',LEAST(MAX(h.pos),%" APR_INT64_T_FMT
-                                                 ")) AS v FROM ((SELECT MAX(pos) AS pos FROM vault_changes WHERE "
-                                                 "at<%" APR_INT64_T_FMT
-                                                 ") UNION ALL (SELECT pos FROM vault_changes WHERE pos IS NOT NULL "
-                                                 "ORDER BY pos DESC LIMIT %d,1)) AS h",
-                                                 number(seen), before, most),
-                                    &horizon);
+    const sql_statement_t *sql = sql_statement(
+        c,
+        "SELECT CONCAT('',LEAST(MAX(h.pos),%d)) AS v FROM ((SELECT MAX(pos) AS pos FROM vault_changes WHERE "
+        "at<%d) UNION ALL (SELECT pos FROM vault_changes WHERE pos IS NOT NULL ORDER BY pos DESC LIMIT "
+        "%d,1)) AS h",
+        number(seen), before, (apr_int64_t)most);
+    apr_status_t rv = sql_conn_cell(c, sql->text, &horizon);
 
     if (rv != APR_SUCCESS || horizon == NULL) {
         return rv;

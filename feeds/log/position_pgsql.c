@@ -171,6 +171,8 @@ static int merge(log_position_t *position, const log_position_t *other)
 
 /* ------------------------------------------------------------ asking */
 
+#define SNAPSHOT "::pg_catalog.pg_snapshot"
+
 /* Parts of a position. `until` is NULL when no batch was cut. */
 typedef struct bounds_t {
     const char *since, *until, *id;
@@ -201,19 +203,18 @@ static apr_int64_t xmax(const char *snapshot)
 }
 
 /* As PostgreSQL reads it. */
-static void append_snapshot(sql_statement_t *sql, const char *text)
+static const char *snapshot_of(const char *text, apr_pool_t *pool)
 {
-    sql_statement_t *whole = sql_expression_make(sql);
     log_position_t position;
+    apr_array_header_t *list;
 
     (void)read_position(&position, text);
-    sql_raw(whole,
-            apr_psprintf(sql->pool, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":", first_of(&position), position.end));
+    list = apr_array_make(pool, position.count, sizeof(const char *));
     for (int i = 0; i < position.count; i++) {
-        sql_raw(whole, apr_psprintf(sql->pool, "%s%" APR_INT64_T_FMT, i > 0 ? "," : "", position.exceptions[i]));
+        APR_ARRAY_PUSH(list, const char *) = apr_psprintf(pool, "%" APR_INT64_T_FMT, position.exceptions[i]);
     }
-    sql_text(sql, whole->text);
-    sql_raw(sql, "::pg_catalog.pg_snapshot");
+    return apr_psprintf(pool, "%" APR_INT64_T_FMT ":%" APR_INT64_T_FMT ":%s", first_of(&position), position.end,
+                        apr_array_pstrcat(pool, list, ','));
 }
 
 /* Nothing that is seen is as large as the end of the snapshot: said so that a planner who knows no values takes this
@@ -221,19 +222,18 @@ static void append_snapshot(sql_statement_t *sql, const char *text)
 static void append_since(sql_statement_t *sql, const char *since)
 {
     bounds_t bounds;
+    const char *seen;
 
     (void)parse(&bounds, since, sql->pool);
-    sql_raw(sql, "c.xid>=pg_catalog.pg_snapshot_xmin(");
-    append_snapshot(sql, bounds.since);
-    sql_raw(sql, ") AND c.xid<pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()) AND NOT "
-                 "pg_catalog.pg_visible_in_snapshot(c.xid,");
-    append_snapshot(sql, bounds.since);
-    sql_raw(sql, ")");
+    seen = snapshot_of(bounds.since, sql->pool);
+    sql_add(sql,
+            "c.xid>=pg_catalog.pg_snapshot_xmin(%s" SNAPSHOT
+            ") AND c.xid<pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot()) AND NOT "
+            "pg_catalog.pg_visible_in_snapshot(c.xid,%s" SNAPSHOT ")",
+            seen, seen);
     if (bounds.until != NULL) {
-        sql_raw(sql, " AND pg_catalog.pg_visible_in_snapshot(c.xid,");
-        append_snapshot(sql, bounds.until);
-        sql_raw(sql, ") AND c.id>");
-        sql_integer(sql, apr_strtoi64(bounds.id, NULL, 10));
+        sql_add(sql, " AND pg_catalog.pg_visible_in_snapshot(c.xid,%s" SNAPSHOT ") AND c.id>%d",
+                snapshot_of(bounds.until, sql->pool), apr_strtoi64(bounds.id, NULL, 10));
     }
 }
 
@@ -296,22 +296,14 @@ const log_position_type_t log_position_pgsql = {
 
 apr_status_t log_position_pgsql_prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
 {
-    sql_statement_t *sql = sql_statement_make(c);
-
     /* One statement: what is removed is what `pruned` tells of. */
-    sql_raw(sql, "WITH gone AS (DELETE FROM vault_changes WHERE pg_catalog.pg_visible_in_snapshot(xid,");
-    append_snapshot(sql, seen);
-    sql_raw(sql, ") AND tbl<>'' AND ");
-    sql_raw(sql, log_dialect_has(c, "tbl"));
-    sql_raw(sql, " AND (at<");
-    sql_integer(sql, before);
-    sql_raw(sql, " OR id<=(SELECT max(id)-");
-    sql_integer(sql, most);
-    sql_raw(
-        sql,
-        " FROM vault_changes)) RETURNING tbl,xid),last AS (SELECT tbl,max(xid::text::bigint) AS xid FROM gone GROUP "
-        "BY tbl) "
+    return sql_execute(
+        c,
+        "WITH gone AS (DELETE FROM vault_changes WHERE pg_catalog.pg_visible_in_snapshot(xid,%s" SNAPSHOT
+        ") AND tbl<>'' AND %r AND (at<%d OR id<=(SELECT max(id)-%d FROM vault_changes)) RETURNING tbl,xid),last AS "
+        "(SELECT "
+        "tbl,max(xid::text::bigint) AS xid FROM gone GROUP BY tbl) "
         "UPDATE vault_watched AS w SET pruned=greatest(last.xid,coalesce(nullif(w.pruned,''),'0')::bigint)::text "
-        "FROM last WHERE last.tbl=w.tbl");
-    return sql_conn_query(c, sql->text, NULL);
+        "FROM last WHERE last.tbl=w.tbl",
+        snapshot_of(seen, c->pool), log_dialect_has(c, "tbl"), before, (apr_int64_t)most);
 }

@@ -39,8 +39,7 @@ static int merge(log_position_t *position, const log_position_t *other)
 
 static void append_since(sql_statement_t *sql, const char *since)
 {
-    sql_raw(sql, "c.id>");
-    sql_integer(sql, number(since));
+    sql_add(sql, "c.id>%d", number(since));
 }
 
 static int is_lost(apr_pool_t *pool, const log_span_t *span)

@@ -9,13 +9,7 @@
 
 static apr_status_t forget(sql_call_t *c, const char *table, apr_int64_t before)
 {
-    sql_statement_t *sql = sql_statement_make(c);
-
-    sql_raw(sql, "DELETE FROM ");
-    sql_table(sql, table);
-    sql_raw(sql, " WHERE used<");
-    sql_integer(sql, before);
-    return sql_conn_query(c, sql->text, NULL);
+    return sql_execute(c, "DELETE FROM %t WHERE used<%d", table, before);
 }
 
 apr_status_t log_prune(log_pruning_t *pruning, sql_call_t *c, const char *position)
@@ -33,8 +27,6 @@ apr_status_t log_prune(log_pruning_t *pruning, sql_call_t *c, const char *positi
     if (rv != APR_SUCCESS || feed->is_own) {
         return rv; /* results and positions are the database feed's */
     }
-    if (rv == APR_SUCCESS) {
-        rv = forget(c, "vault_results", today - feed->keep);
-    }
+    rv = forget(c, "vault_results", today - feed->keep);
     return rv == APR_SUCCESS ? forget(c, "vault_subscriptions", today - feed->keep_positions) : rv;
 }

@@ -62,20 +62,10 @@ static void complain(log_tail_t *tail, const sql_call_t *c, const char *table, c
 
 static apr_status_t list_tables(sql_call_t *c, json_t **tables)
 {
-    static const char *const names[] = {"tbl", "columns", NULL};
-    sql_statement_t *sql = sql_statement_make(c);
-
-    sql_raw(sql, c->db->driver->select);
-    sql_raw(sql, " ");
-    sql_cell(sql, "w", "tbl", SQL_TEXT);
-    sql_raw(sql, ",");
-    sql_cell(sql, "w", "columns", SQL_TEXT);
-    sql_raw(sql, " FROM ");
-    sql_table(sql, "vault_watched");
-    sql_raw(sql, " AS w WHERE w.tbl<>'' AND ");
-    sql_raw(sql, log_dialect_has(c, "w.tbl"));
-    sql_raw(sql, " ORDER BY w.tbl");
-    return sql_fetch(c, sql, names, 100000, tables);
+    return sql_fetch(c,
+                     sql_statement(c, "%r {$w.tbl},{$w.columns} FROM %t AS w WHERE w.tbl<>'' AND %r ORDER BY w.tbl",
+                                   c->db->driver->select, "vault_watched", log_dialect_has(c, "w.tbl")),
+                     NULL, 100000, tables);
 }
 
 /* A watched table, as it is now. */

@@ -60,8 +60,8 @@ apr_status_t messages_lock_channel(messages_call_t *m, apr_int64_t *id, apr_int6
 
 apr_status_t messages_touch_channel(messages_call_t *m, apr_int64_t id)
 {
-    return messages_run(&m->sql, "UPDATE vault_message_channels SET used=%d WHERE id=%d AND used IS NOT NULL",
-                        (apr_int64_t)apr_time_now(), id);
+    return sql_execute(&m->sql, "UPDATE vault_message_channels SET used=%d WHERE id=%d AND used IS NOT NULL",
+                       (apr_int64_t)apr_time_now(), id);
 }
 
 /* Could it be idle soon? */
@@ -75,27 +75,27 @@ static int is_old(const messages_call_t *m, const json_t *channel)
 /* ------------------------------------------------------------ idle channels */
 
 /* The ids of rows, to follow IN. */
-static void append_ids(messages_statement_t *sql, const json_t *rows)
+static void append_ids(sql_statement_t *sql, const json_t *rows)
 {
     const json_t *row;
     size_t i;
 
     json_array_foreach(rows, i, row)
     {
-        messages_append(sql, i == 0 ? "(%d" : ",%d", messages_integer(row, "id"));
+        sql_add(sql, i == 0 ? "(%d" : ",%d", messages_integer(row, "id"));
     }
-    messages_append(sql, ")");
+    sql_add(sql, ")");
 }
 
 /* Lock those of `found` that are still idle. */
 static apr_status_t lock_idle(messages_call_t *m, const json_t *found, apr_int64_t before, const json_t **rows)
 {
-    messages_statement_t *sql = messages_statement(
-        &m->sql, "Select {c.id} FROM vault_message_channels AS c WHERE c.used<%d AND c.id IN", before);
+    sql_statement_t *sql =
+        sql_statement(&m->sql, "Select {c.id} FROM vault_message_channels AS c WHERE c.used<%d AND c.id IN", before);
 
     append_ids(sql, found);
-    messages_append(sql, " ORDER BY c.id");
-    messages_append(sql, m->feed->dialect->lock);
+    sql_add(sql, " ORDER BY c.id");
+    sql_add(sql, m->feed->dialect->lock);
     return messages_fetch(&m->sql, sql, IDLE_AT_ONCE, rows);
 }
 
@@ -103,7 +103,7 @@ static apr_status_t lock_idle(messages_call_t *m, const json_t *found, apr_int64
  * the one that locked may not have seen what was committed while it waited. */
 static apr_status_t find_full(messages_call_t *m, const json_t *rows, const json_t **full)
 {
-    messages_statement_t *sql = messages_statement(
+    sql_statement_t *sql = sql_statement(
         &m->sql, "Select {c.id} FROM vault_message_channels AS c WHERE"
                  " (EXISTS(Select 1 FROM vault_message_subscriptions AS s WHERE s.channel_id=c.id)"
                  " OR EXISTS(Select 1 FROM vault_message_texts AS t WHERE t.channel_id=c.id)) AND c.id IN");
@@ -141,7 +141,7 @@ static apr_status_t remove_empty(messages_call_t *m, const json_t *rows, const j
             rv = messages_touch_channel(m, id);
         }
         else if (rv == APR_SUCCESS) {
-            rv = messages_run(&m->sql, "DELETE FROM vault_message_channels WHERE id=%d", id);
+            rv = sql_execute(&m->sql, "DELETE FROM vault_message_channels WHERE id=%d", id);
             m->changes = 1;
         }
     }
@@ -203,20 +203,20 @@ static apr_status_t check_room(messages_call_t *m, const making_t *making, int m
 static apr_status_t insert_channel(messages_call_t *m, const making_t *making)
 {
     const messages_dialect_t *dialect = m->feed->dialect;
-    messages_statement_t *sql = messages_statement(
-        &m->sql,
-        apr_pstrcat(m->sql.pool, dialect->insert_new,
-                    "vault_message_channels(name,created,serial,owner_id,used)VALUES(%s,%d,0,", NULL),
-        m->channel, making->created);
+    sql_statement_t *sql =
+        sql_statement(&m->sql,
+                      apr_pstrcat(m->sql.pool, dialect->insert_new,
+                                  "vault_message_channels(name,created,serial,owner_id,used)VALUES(%s,%d,0,", NULL),
+                      m->channel, making->created);
 
     if (making->owner != 0) {
-        messages_append(sql, "%d,%d)", making->owner, making->created);
+        sql_add(sql, "%d,%d)", making->owner, making->created);
     }
     else {
-        messages_append(sql, "NULL,NULL)");
+        sql_add(sql, "NULL,NULL)");
     }
-    messages_append(sql, dialect->insert_end);
-    return messages_execute(&m->sql, sql);
+    sql_add(sql, dialect->insert_end);
+    return sql_conn_query(&m->sql, sql->text, NULL);
 }
 
 /* The channel was inserted, by this call or at the same time by another one. Lock the owner and count again: now
@@ -242,7 +242,7 @@ static apr_status_t settle_channel(messages_call_t *m, const making_t *making)
         rv = check_room(m, making, 1);
     }
     if (rv == APR_SUCCESS && m->refused != APR_SUCCESS) {
-        return messages_run(&m->sql, "DELETE FROM vault_message_channels WHERE id=%d", messages_integer(row, "id"));
+        return sql_execute(&m->sql, "DELETE FROM vault_message_channels WHERE id=%d", messages_integer(row, "id"));
     }
     return rv != APR_SUCCESS ? rv : answer(m, 1);
 }
@@ -335,7 +335,7 @@ static apr_status_t delete_rows(messages_call_t *m, apr_int64_t id, apr_int64_t 
     apr_status_t rv = serial != 0 ? messages_deliver_to_all(m, id, MESSAGES_WITHDRAWN, 0) : APR_SUCCESS;
 
     for (size_t i = 0; rv == APR_SUCCESS && i < sizeof(statements) / sizeof(statements[0]); i++) {
-        rv = messages_run(&m->sql, statements[i], id);
+        rv = sql_execute(&m->sql, statements[i], id);
     }
     return rv;
 }

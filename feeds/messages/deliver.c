@@ -6,6 +6,7 @@
 
 #include "messages/members.h"
 #include "messages/store.h"
+#include "sql/connection.h"
 
 /* Users in one statement. */
 #define BATCH 500
@@ -17,12 +18,12 @@ static const messages_user_t *user_at(const apr_array_header_t *users, int i)
     return &APR_ARRAY_IDX(users, i, messages_user_t);
 }
 
-static void append_ids(messages_statement_t *sql, const apr_array_header_t *users)
+static void append_ids(sql_statement_t *sql, const apr_array_header_t *users)
 {
     for (int i = 0; i < users->nelts; i++) {
-        messages_append(sql, i == 0 ? "(%d" : ",%d", user_at(users, i)->id);
+        sql_add(sql, i == 0 ? "(%d" : ",%d", user_at(users, i)->id);
     }
-    messages_append(sql, ")");
+    sql_add(sql, ")");
 }
 
 /* ------------------------------------------------------------ what is kept no more */
@@ -46,24 +47,24 @@ static apr_status_t prune(messages_call_t *m, const apr_array_header_t *users)
 {
     const apr_int64_t keep = m->feed->limits.keep;
     apr_array_header_t *due = due_for_pruning(m, users);
-    messages_statement_t *sql;
+    sql_statement_t *sql;
     apr_status_t rv;
 
     if (due->nelts == 0) {
         return APR_SUCCESS;
     }
-    sql = messages_statement(&m->sql, "DELETE FROM vault_message_deliveries WHERE ");
+    sql = sql_statement(&m->sql, "DELETE FROM vault_message_deliveries WHERE ");
     for (int i = 0; i < due->nelts; i++) {
-        messages_append(sql, i == 0 ? "(user_id=%d AND serial<=%d)" : " OR (user_id=%d AND serial<=%d)",
-                        user_at(due, i)->id, user_at(due, i)->serial - keep);
+        sql_add(sql, i == 0 ? "(user_id=%d AND serial<=%d)" : " OR (user_id=%d AND serial<=%d)", user_at(due, i)->id,
+                user_at(due, i)->serial - keep);
     }
-    rv = messages_execute(&m->sql, sql);
+    rv = sql_conn_query(&m->sql, sql->text, NULL);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    sql = messages_statement(&m->sql, "UPDATE vault_message_users SET pruned=serial-%d WHERE id IN", keep);
+    sql = sql_statement(&m->sql, "UPDATE vault_message_users SET pruned=serial-%d WHERE id IN", keep);
     append_ids(sql, due);
-    return messages_execute(&m->sql, sql);
+    return sql_conn_query(&m->sql, sql->text, NULL);
 }
 
 /* ------------------------------------------------------------ many messages to one */
@@ -72,7 +73,7 @@ static apr_status_t raise_by(messages_call_t *m, messages_user_t *user, apr_int6
 {
     apr_array_header_t *users = apr_array_make(m->sql.pool, 1, sizeof(messages_user_t));
     apr_status_t rv =
-        messages_run(&m->sql, "UPDATE vault_message_users SET serial=serial+%d WHERE id=%d", count, user->id);
+        sql_execute(&m->sql, "UPDATE vault_message_users SET serial=serial+%d WHERE id=%d", count, user->id);
 
     user->serial += count;
     APR_ARRAY_PUSH(users, messages_user_t) = *user;
@@ -85,7 +86,7 @@ apr_status_t messages_deliver_history(messages_call_t *m, apr_int64_t channel, a
     const json_t *rows;
     const json_t *row;
     size_t i;
-    messages_statement_t *sql;
+    sql_statement_t *sql;
     apr_status_t rv = messages_select(&m->sql, &rows, m->limit,
                                       "Select {t.serial} FROM vault_message_texts AS t"
                                       " WHERE t.channel_id=%d AND t.serial>%d AND NOT EXISTS(Select 1"
@@ -97,13 +98,13 @@ apr_status_t messages_deliver_history(messages_call_t *m, apr_int64_t channel, a
     if (rv != APR_SUCCESS || json_array_size(rows) == 0) {
         return rv;
     }
-    sql = messages_statement(&m->sql, "INSERT INTO vault_message_deliveries(user_id,serial,channel_id,message)VALUES");
+    sql = sql_statement(&m->sql, "INSERT INTO vault_message_deliveries(user_id,serial,channel_id,message)VALUES");
     json_array_foreach(rows, i, row)
     {
-        messages_append(sql, i == 0 ? "(%d,%d,%d,%d)" : ",(%d,%d,%d,%d)", user->id, user->serial + 1 + (apr_int64_t)i,
-                        channel, messages_integer(row, "serial"));
+        sql_add(sql, i == 0 ? "(%d,%d,%d,%d)" : ",(%d,%d,%d,%d)", user->id, user->serial + 1 + (apr_int64_t)i, channel,
+                messages_integer(row, "serial"));
     }
-    rv = messages_execute(&m->sql, sql);
+    rv = sql_conn_query(&m->sql, sql->text, NULL);
     return rv != APR_SUCCESS ? rv : raise_by(m, user, (apr_int64_t)json_array_size(rows));
 }
 
@@ -133,16 +134,16 @@ static apr_status_t next_batch(messages_call_t *m, apr_int64_t channel, apr_int6
 /* Lock them in the order of their ids (InnoDB locks as it scans the primary key, PostgreSQL what was sorted), and learn the rest. */
 static apr_status_t lock_batch(messages_call_t *m, apr_array_header_t *users)
 {
-    messages_statement_t *sql =
-        messages_statement(&m->sql, "Select {u.id},{u.serial},{u.pruned} FROM vault_message_users AS u WHERE u.id IN");
+    sql_statement_t *sql =
+        sql_statement(&m->sql, "Select {u.id},{u.serial},{u.pruned} FROM vault_message_users AS u WHERE u.id IN");
     const json_t *rows;
     const json_t *row;
     size_t i;
     apr_status_t rv;
 
     append_ids(sql, users);
-    messages_append(sql, " ORDER BY u.id");
-    messages_append(sql, m->feed->dialect->lock);
+    sql_add(sql, " ORDER BY u.id");
+    sql_add(sql, m->feed->dialect->lock);
     rv = messages_fetch(&m->sql, sql, BATCH, &rows);
     apr_array_clear(users);
     json_array_foreach(rows, i, row)
@@ -158,22 +159,21 @@ static apr_status_t lock_batch(messages_call_t *m, apr_array_header_t *users)
 static apr_status_t deliver_batch(messages_call_t *m, apr_int64_t channel, apr_int64_t serial,
                                   const apr_array_header_t *users)
 {
-    messages_statement_t *sql =
-        messages_statement(&m->sql, "UPDATE vault_message_users SET serial=serial+1 WHERE id IN");
+    sql_statement_t *sql = sql_statement(&m->sql, "UPDATE vault_message_users SET serial=serial+1 WHERE id IN");
     apr_status_t rv;
 
     append_ids(sql, users);
-    rv = messages_execute(&m->sql, sql);
+    rv = sql_conn_query(&m->sql, sql->text, NULL);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    sql = messages_statement(&m->sql, "INSERT INTO vault_message_deliveries(user_id,serial,channel_id,message)VALUES");
+    sql = sql_statement(&m->sql, "INSERT INTO vault_message_deliveries(user_id,serial,channel_id,message)VALUES");
     for (int i = 0; i < users->nelts; i++) {
         const messages_user_t *user = user_at(users, i);
 
-        messages_append(sql, i == 0 ? "(%d,%d,%d,%d)" : ",(%d,%d,%d,%d)", user->id, user->serial, channel, serial);
+        sql_add(sql, i == 0 ? "(%d,%d,%d,%d)" : ",(%d,%d,%d,%d)", user->id, user->serial, channel, serial);
     }
-    rv = messages_execute(&m->sql, sql);
+    rv = sql_conn_query(&m->sql, sql->text, NULL);
     return rv != APR_SUCCESS ? rv : prune(m, users);
 }
 

@@ -44,12 +44,12 @@ static apr_status_t make_user(messages_call_t *m)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return messages_run(&m->sql,
-                        apr_pstrcat(m->sql.pool, dialect->insert_new,
-                                    "vault_message_users(name,created,serial,pruned,rate_minute,rate_posts)"
-                                    "VALUES(%s,%d,0,0,0,0)",
-                                    dialect->insert_end, NULL),
-                        m->user, (apr_int64_t)apr_time_now());
+    return sql_execute(&m->sql,
+                       apr_pstrcat(m->sql.pool, dialect->insert_new,
+                                   "vault_message_users(name,created,serial,pruned,rate_minute,rate_posts)"
+                                   "VALUES(%s,%d,0,0,0,0)",
+                                   dialect->insert_end, NULL),
+                       m->user, (apr_int64_t)apr_time_now());
 }
 
 apr_status_t messages_lock_user(messages_call_t *m, messages_user_t *user, int *is_new)
@@ -110,8 +110,8 @@ apr_status_t messages_count_rate(messages_call_t *m, apr_int64_t user)
             "\"%s\" has posted messages, or made or left channels, %d times in this minute: no more are accepted",
             sql_shown(&m->sql, m->user), m->feed->limits.rate);
     }
-    return messages_run(&m->sql, "UPDATE vault_message_users SET rate_minute=%d,rate_posts=%d WHERE id=%d", minute,
-                        times + 1, user);
+    return sql_execute(&m->sql, "UPDATE vault_message_users SET rate_minute=%d,rate_posts=%d WHERE id=%d", minute,
+                       times + 1, user);
 }
 
 static apr_status_t create_user_body(messages_call_t *m)
@@ -185,8 +185,8 @@ static apr_status_t subscribe_body(messages_call_t *m)
     if (rv != APR_SUCCESS || is) {
         return rv != APR_SUCCESS ? rv : answer(m, "channel", m->channel, 0);
     }
-    rv = messages_run(&m->sql, "INSERT INTO vault_message_subscriptions(channel_id,user_id)VALUES(%d,%d)", channel,
-                      user.id);
+    rv = sql_execute(&m->sql, "INSERT INTO vault_message_subscriptions(channel_id,user_id)VALUES(%d,%d)", channel,
+                     user.id);
     if (rv == APR_SUCCESS && m->limit != 0) {
         rv = messages_deliver_history(m, channel, serial, &user);
     }
@@ -216,8 +216,8 @@ static apr_status_t unsubscribe_body(messages_call_t *m)
         rv = messages_count_rate(m, messages_integer(row, "id"));
     }
     if (rv == APR_SUCCESS && is) {
-        rv = messages_run(&m->sql, "DELETE FROM vault_message_subscriptions WHERE channel_id=%d AND user_id=%d",
-                          channel, messages_integer(row, "id"));
+        rv = sql_execute(&m->sql, "DELETE FROM vault_message_subscriptions WHERE channel_id=%d AND user_id=%d", channel,
+                         messages_integer(row, "id"));
         if (rv == APR_SUCCESS) {
             rv = messages_touch_channel(m, channel);
         }

@@ -59,19 +59,19 @@ static apr_status_t find_once(messages_call_t *m, apr_int64_t channel, apr_int64
 
 static apr_status_t insert(messages_call_t *m, apr_int64_t channel, apr_int64_t serial)
 {
-    messages_statement_t *sql = messages_statement(
+    sql_statement_t *sql = sql_statement(
         &m->sql, "INSERT INTO vault_message_texts(channel_id,serial,sender,body,posted,once)VALUES(%d,%d,%s,%s,%d,",
         channel, serial, m->user, m->text, (apr_int64_t)apr_time_now());
     apr_status_t rv;
 
-    messages_append(sql, m->once != NULL ? "%s)" : "NULL)", m->once);
-    rv = messages_execute(&m->sql, sql);
+    sql_add(sql, m->once != NULL ? "%s)" : "NULL)", m->once);
+    rv = sql_conn_query(&m->sql, sql->text, NULL);
     if (rv == APR_SUCCESS) {
-        rv = messages_run(&m->sql, "UPDATE vault_message_channels SET serial=%d WHERE id=%d", serial, channel);
+        rv = sql_execute(&m->sql, "UPDATE vault_message_channels SET serial=%d WHERE id=%d", serial, channel);
     }
     if (rv == APR_SUCCESS) {
-        rv = messages_run(&m->sql, "DELETE FROM vault_message_texts WHERE channel_id=%d AND serial<=%d", channel,
-                          serial - m->feed->limits.keep);
+        rv = sql_execute(&m->sql, "DELETE FROM vault_message_texts WHERE channel_id=%d AND serial<=%d", channel,
+                         serial - m->feed->limits.keep);
     }
     return rv;
 }

@@ -60,34 +60,33 @@ static apr_status_t set_position(messages_call_t *m, const json_t *row, const ch
 static apr_status_t query(messages_call_t *m, apr_int64_t after, int most, const json_t **rows)
 {
     const int confined = m->channel != NULL;
-    messages_statement_t *sql = messages_statement(
+    sql_statement_t *sql = sql_statement(
         &m->sql,
         "Select {u.created},{u.serial newest},{u.pruned},{k.posted tip},{l.posted seen},{d.serial},{d.channel_id}"
         ",{d.message},{$c.name channel},{$t.sender},{$t.body},{t.posted}");
 
-    messages_append(sql, confined ? ",{f.id only}" : "");
-    messages_append(sql,
-                    " FROM vault_message_users AS u"
-                    " LEFT JOIN vault_message_deliveries AS g ON g.user_id=u.id AND g.serial=u.serial"
-                    " LEFT JOIN vault_message_texts AS k ON k.channel_id=g.channel_id AND k.serial=g.message"
-                    " LEFT JOIN vault_message_deliveries AS h ON h.user_id=u.id AND h.serial=%d"
-                    " LEFT JOIN vault_message_texts AS l ON l.channel_id=h.channel_id AND l.serial=h.message",
-                    after);
+    sql_add(sql, confined ? ",{f.id only}" : "");
+    sql_add(sql,
+            " FROM vault_message_users AS u"
+            " LEFT JOIN vault_message_deliveries AS g ON g.user_id=u.id AND g.serial=u.serial"
+            " LEFT JOIN vault_message_texts AS k ON k.channel_id=g.channel_id AND k.serial=g.message"
+            " LEFT JOIN vault_message_deliveries AS h ON h.user_id=u.id AND h.serial=%d"
+            " LEFT JOIN vault_message_texts AS l ON l.channel_id=h.channel_id AND l.serial=h.message",
+            after);
     if (confined) {
-        messages_append(sql, " LEFT JOIN vault_message_channels AS f ON f.name=%s", m->channel);
+        sql_add(sql, " LEFT JOIN vault_message_channels AS f ON f.name=%s", m->channel);
     }
-    messages_append(sql, " LEFT JOIN vault_message_deliveries AS d ON d.user_id=u.id AND d.serial>%d", after);
-    messages_append(sql, confined ? " AND d.channel_id=f.id" : "");
-    messages_append(sql, after < 0 ? " AND EXISTS(Select 1 FROM vault_message_texts AS e"
-                                     " WHERE e.channel_id=d.channel_id AND e.serial=d.message)"
-                                   : "");
-    messages_append(sql,
-                    " LEFT JOIN vault_message_channels AS c ON c.id=d.channel_id"
-                    " LEFT JOIN vault_message_texts AS t ON t.channel_id=d.channel_id AND t.serial=d.message"
-                    " WHERE u.name=%s",
-                    m->user);
-    messages_append(sql, after < 0 ? " ORDER BY d.serial DESC LIMIT %d" : " ORDER BY d.serial LIMIT %d",
-                    (apr_int64_t)most);
+    sql_add(sql, " LEFT JOIN vault_message_deliveries AS d ON d.user_id=u.id AND d.serial>%d", after);
+    sql_add(sql, confined ? " AND d.channel_id=f.id" : "");
+    sql_add(sql, after < 0 ? " AND EXISTS(Select 1 FROM vault_message_texts AS e"
+                             " WHERE e.channel_id=d.channel_id AND e.serial=d.message)"
+                           : "");
+    sql_add(sql,
+            " LEFT JOIN vault_message_channels AS c ON c.id=d.channel_id"
+            " LEFT JOIN vault_message_texts AS t ON t.channel_id=d.channel_id AND t.serial=d.message"
+            " WHERE u.name=%s",
+            m->user);
+    sql_add(sql, after < 0 ? " ORDER BY d.serial DESC LIMIT %d" : " ORDER BY d.serial LIMIT %d", (apr_int64_t)most);
     return messages_fetch(&m->sql, sql, most, rows);
 }
 
@@ -267,7 +266,7 @@ apr_status_t messages_get_new(messages_call_t *m)
 
 /* ------------------------------------------------------------ lists */
 
-static apr_status_t show_list(messages_call_t *m, messages_statement_t *sql)
+static apr_status_t show_list(messages_call_t *m, sql_statement_t *sql)
 {
     const json_t *rows;
     const json_t *row;
@@ -297,7 +296,7 @@ static apr_status_t show_list(messages_call_t *m, messages_statement_t *sql)
     return APR_SUCCESS;
 }
 
-static apr_status_t list(messages_call_t *m, const char *interest, messages_statement_t *sql)
+static apr_status_t list(messages_call_t *m, const char *interest, sql_statement_t *sql)
 {
     apr_status_t rv;
 
@@ -314,28 +313,28 @@ static apr_status_t list(messages_call_t *m, const char *interest, messages_stat
 apr_status_t messages_get_channels(messages_call_t *m)
 {
     return list(m, MESSAGES_CHANNELS,
-                messages_statement(&m->sql,
-                                   "Select {$c.name channel},{l.n subscribers},{l.mine subscribed},{l.made own} FROM"
-                                   " vault_message_channels AS c JOIN (Select d.id,COUNT(s.user_id) AS n"
-                                   ",SUM(CASE WHEN u.name=%s THEN 1 ELSE 0 END) AS mine"
-                                   ",MAX(CASE WHEN o.name=%s THEN 1 ELSE 0 END) AS made"
-                                   " FROM vault_message_channels AS d"
-                                   " LEFT JOIN vault_message_subscriptions AS s ON s.channel_id=d.id"
-                                   " LEFT JOIN vault_message_users AS u ON u.id=s.user_id"
-                                   " LEFT JOIN vault_message_users AS o ON o.id=d.owner_id GROUP BY d.id) AS l"
-                                   " ON l.id=c.id ORDER BY c.name LIMIT %d",
-                                   m->user, m->user, (apr_int64_t)m->sql.db->rows));
+                sql_statement(&m->sql,
+                              "Select {$c.name channel},{l.n subscribers},{l.mine subscribed},{l.made own} FROM"
+                              " vault_message_channels AS c JOIN (Select d.id,COUNT(s.user_id) AS n"
+                              ",SUM(CASE WHEN u.name=%s THEN 1 ELSE 0 END) AS mine"
+                              ",MAX(CASE WHEN o.name=%s THEN 1 ELSE 0 END) AS made"
+                              " FROM vault_message_channels AS d"
+                              " LEFT JOIN vault_message_subscriptions AS s ON s.channel_id=d.id"
+                              " LEFT JOIN vault_message_users AS u ON u.id=s.user_id"
+                              " LEFT JOIN vault_message_users AS o ON o.id=d.owner_id GROUP BY d.id) AS l"
+                              " ON l.id=c.id ORDER BY c.name LIMIT %d",
+                              m->user, m->user, (apr_int64_t)m->sql.db->rows));
 }
 
 /* Nobody else's business: who is not subscribed sees an empty list. */
 apr_status_t messages_get_subscribers(messages_call_t *m)
 {
     return list(m, apr_pstrcat(m->sql.pool, MESSAGES_OF_CHANNEL, m->channel, NULL),
-                messages_statement(&m->sql,
-                                   "Select {$u.name user} FROM vault_message_channels AS c"
-                                   " JOIN vault_message_subscriptions AS s ON s.channel_id=c.id"
-                                   " JOIN vault_message_users AS u ON u.id=s.user_id WHERE c.name=%s AND EXISTS"
-                                   "(Select 1 FROM vault_message_subscriptions AS o JOIN vault_message_users AS v"
-                                   " ON v.id=o.user_id WHERE o.channel_id=c.id AND v.name=%s) ORDER BY u.name LIMIT %d",
-                                   m->channel, m->user, (apr_int64_t)m->sql.db->rows));
+                sql_statement(&m->sql,
+                              "Select {$u.name user} FROM vault_message_channels AS c"
+                              " JOIN vault_message_subscriptions AS s ON s.channel_id=c.id"
+                              " JOIN vault_message_users AS u ON u.id=s.user_id WHERE c.name=%s AND EXISTS"
+                              "(Select 1 FROM vault_message_subscriptions AS o JOIN vault_message_users AS v"
+                              " ON v.id=o.user_id WHERE o.channel_id=c.id AND v.name=%s) ORDER BY u.name LIMIT %d",
+                              m->channel, m->user, (apr_int64_t)m->sql.db->rows));
 }

@@ -15,8 +15,6 @@
 #include "sql/rows.h"
 #include "sql/statement.h"
 
-#define CELLS_MAX 16
-
 /* ------------------------------------------------------------ the tables */
 
 /* Deliveries and messages refer to each other by numbers only: foreign keys would lock rows in an order of their
@@ -123,7 +121,7 @@ static apr_status_t run_all(sql_call_t *c, const char *const *statements)
     apr_status_t rv = APR_SUCCESS;
 
     for (; rv == APR_SUCCESS && *statements != NULL; statements++) {
-        rv = messages_run(c, *statements);
+        rv = sql_execute(c, *statements);
     }
     return rv;
 }
@@ -207,7 +205,7 @@ static apr_status_t make_tables(sql_call_t *c, const messages_dialect_t *dialect
                                       [HAS_ALL] = "set up to have their changes recorded"};
     found_t had = {HAS_ALL, 1};
     apr_status_t rv =
-        dialect->table_lock != NULL ? messages_run(c, dialect->table_lock, (apr_int64_t)c->db->timeout) : APR_SUCCESS;
+        dialect->table_lock != NULL ? sql_execute(c, dialect->table_lock, (apr_int64_t)c->db->timeout) : APR_SUCCESS;
 
     if (rv == APR_SUCCESS) {
         rv = complete(c, dialect, &had);
@@ -216,7 +214,7 @@ static apr_status_t make_tables(sql_call_t *c, const messages_dialect_t *dialect
         rv = sql_conn_commit(c);
     }
     if (rv == APR_SUCCESS && dialect->table_unlock != NULL) {
-        rv = messages_run(c, dialect->table_unlock);
+        rv = sql_execute(c, dialect->table_unlock);
     }
     if (rv == APR_SUCCESS && !is_complete(&had)) {
         c->db->host->log(6, "the tables of the messages were %s in \"%s\"", did[had.tables], c->db->database);
@@ -228,7 +226,7 @@ apr_status_t messages_connected(sql_call_t *c)
 {
     const messages_dialect_t *dialect = ((const messages_t *)c->db)->dialect;
     found_t found = {HAS_NONE, 0};
-    apr_status_t rv = dialect->session != NULL ? messages_run(c, dialect->session) : APR_SUCCESS;
+    apr_status_t rv = dialect->session != NULL ? sql_execute(c, dialect->session) : APR_SUCCESS;
 
     if (rv == APR_SUCCESS) {
         rv = look(c, &found);
@@ -249,100 +247,16 @@ apr_status_t messages_connected(sql_call_t *c)
 
 /* ------------------------------------------------------------ statements */
 
-struct messages_statement_t {
-    sql_statement_t *sql;
-    const char *names[CELLS_MAX + 1];
-    int cells;
-};
-
-/* `at` is behind a "{". @return behind the "}" */
-static const char *append_cell(messages_statement_t *s, const char *at)
-{
-    const char *end = strchr(at, '}');
-    sql_kind_e kind = *at == '$' ? SQL_TEXT : SQL_INTEGER;
-    const char *begin = at + (kind == SQL_TEXT);
-    char *expression = apr_pstrmemdup(s->sql->pool, begin, (apr_size_t)(end - begin));
-    char *name = strrchr(expression, ' ');
-
-    if (name != NULL) {
-        *name = '\0';
-    }
-    else {
-        name = strrchr(expression, '.');
-    }
-    s->names[s->cells++] = name + 1;
-    sql_cell_of(s->sql, expression, kind);
-    return end + 1;
-}
-
-static void append(messages_statement_t *s, const char *piece, va_list values)
-{
-    for (;;) {
-        apr_size_t length = strcspn(piece, "%{");
-
-        sql_bytes(s->sql, piece, length);
-        piece += length;
-        if (*piece == '\0') {
-            return;
-        }
-        if (*piece == '{') {
-            piece = append_cell(s, piece + 1);
-            continue;
-        }
-        if (piece[1] == 'd') {
-            sql_integer(s->sql, va_arg(values, apr_int64_t));
-        }
-        else {
-            sql_text(s->sql, va_arg(values, const char *));
-        }
-        piece += 2;
-    }
-}
-
-static messages_statement_t *make(sql_call_t *c, const char *statement, va_list values)
-{
-    messages_statement_t *s = apr_pcalloc(c->pool, sizeof(*s));
-
-    s->sql = sql_statement_make(c);
-    append(s, statement, values);
-    return s;
-}
-
-messages_statement_t *messages_statement(sql_call_t *c, const char *piece, ...)
-{
-    messages_statement_t *s;
-    va_list values;
-
-    va_start(values, piece);
-    s = make(c, piece, values);
-    va_end(values);
-    return s;
-}
-
-void messages_append(messages_statement_t *s, const char *piece, ...)
-{
-    va_list values;
-
-    va_start(values, piece);
-    append(s, piece, values);
-    va_end(values);
-}
-
-apr_status_t messages_execute(sql_call_t *c, const messages_statement_t *s)
-{
-    return sql_conn_query(c, s->sql->text, NULL);
-}
-
 static apr_status_t drop_rows(void *rows)
 {
     json_decref(rows);
     return APR_SUCCESS;
 }
 
-apr_status_t messages_fetch(sql_call_t *c, messages_statement_t *s, int most, const json_t **rows)
+apr_status_t messages_fetch(sql_call_t *c, sql_statement_t *s, int most, const json_t **rows)
 {
     json_t *found = NULL;
-    apr_status_t rv = sql_fetch(c, s->sql, s->names, most, &found);
+    apr_status_t rv = sql_fetch(c, s, NULL, most, &found);
 
     if (rv == APR_SUCCESS) {
         apr_pool_cleanup_register(c->pool, found, drop_rows, apr_pool_cleanup_null);
@@ -351,37 +265,26 @@ apr_status_t messages_fetch(sql_call_t *c, messages_statement_t *s, int most, co
     return rv;
 }
 
-apr_status_t messages_run(sql_call_t *c, const char *statement, ...)
-{
-    messages_statement_t *s;
-    va_list values;
-
-    va_start(values, statement);
-    s = make(c, statement, values);
-    va_end(values);
-    return messages_execute(c, s);
-}
-
 apr_status_t messages_select(sql_call_t *c, const json_t **rows, int most, const char *statement, ...)
 {
-    messages_statement_t *s;
+    sql_statement_t *s;
     va_list values;
 
     va_start(values, statement);
-    s = make(c, statement, values);
+    s = sql_statement_of_list(c, statement, values);
     va_end(values);
     return messages_fetch(c, s, most, rows);
 }
 
 apr_status_t messages_select_row(sql_call_t *c, const json_t **row, const char *statement, ...)
 {
-    messages_statement_t *s;
+    sql_statement_t *s;
     const json_t *rows;
     va_list values;
     apr_status_t rv;
 
     va_start(values, statement);
-    s = make(c, statement, values);
+    s = sql_statement_of_list(c, statement, values);
     va_end(values);
     rv = messages_fetch(c, s, 1, &rows);
     *row = rv == APR_SUCCESS ? json_array_get(rows, 0) : NULL;

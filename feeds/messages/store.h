@@ -2,18 +2,12 @@
 /**
  * @file store.h
  * The tables of the feed, statements on them, and transactions.
- *
- * A statement is a constant of the source with holes in it:
- *
- *   %d        an apr_int64_t
- *   %s        a text, written as a literal
- *   {d.seen}  a cell that is a whole number, {$d.name} one that is text, named "seen" and "name" in the rows;
- *             {d.seen old} one named "old"
  */
 #ifndef MESSAGES_STORE_H
 #define MESSAGES_STORE_H
 
 #include "messages/messages.h"
+#include "sql/statement.h"
 
 /** The tables whose changes are recorded (touch.h). */
 #define MESSAGES_TABLE_CHANNELS "vault_message_channels"
@@ -38,21 +32,12 @@ const messages_dialect_t *messages_dialect(const sql_driver_t *driver);
 /** sql_database_t::connected: makes the tables when there are none, and has their changes recorded. */
 apr_status_t messages_connected(sql_call_t *c);
 
-/** A statement that grows; its cells are counted. */
-typedef struct messages_statement_t messages_statement_t;
-
-messages_statement_t *messages_statement(sql_call_t *c, const char *piece, ...);
-void messages_append(messages_statement_t *sql, const char *piece, ...);
-
-/** Run it. @return as sql_conn_query */
-apr_status_t messages_execute(sql_call_t *c, const messages_statement_t *sql);
 /** Run it, a query, and get its rows: objects by the names of the cells.
  * @param most  leave out what comes after so many
  * @param rows  an array, freed with c->pool */
-apr_status_t messages_fetch(sql_call_t *c, messages_statement_t *sql, int most, const json_t **rows);
+apr_status_t messages_fetch(sql_call_t *c, sql_statement_t *sql, int most, const json_t **rows);
 
-/** The same for a whole statement. */
-apr_status_t messages_run(sql_call_t *c, const char *statement, ...);
+/** The same for a whole statement, a format of sql_statement. */
 apr_status_t messages_select(sql_call_t *c, const json_t **rows, int most, const char *statement, ...);
 /** Of one row. @param row  NULL: there is none */
 apr_status_t messages_select_row(sql_call_t *c, const json_t **row, const char *statement, ...);

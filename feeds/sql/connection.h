@@ -64,6 +64,8 @@ void sql_conn_give_back(sql_call_t *c);
  *         APR_EAGAIN    locked, or gone
  *         APR_EGENERAL  failed; each time a sentence was given */
 apr_status_t sql_conn_query(sql_call_t *c, const char *statement, dbi_result *result);
+/** Likewise a statement without rows, put together as sql_statement does (statement.h). */
+apr_status_t sql_execute(sql_call_t *c, const char *format, ...);
 
 /** Likewise a statement of cells, past libdbi where the driver can: a statement that was run before is not read again.
  * @param row   gets each row; NULL: rows are of no interest

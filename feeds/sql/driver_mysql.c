@@ -147,45 +147,24 @@ static void append_blob(sql_statement_t *sql, const char *bytes, apr_size_t leng
     sql_raw(sql, "'");
 }
 
-/* A text with a byte that is zero goes in hexadecimal digits; so do others in UCS-2, which is as good. */
-static void append_text_cell(sql_statement_t *sql, const char *expression, apr_size_t length)
-{
-    sql_raw(sql, "IF(INSTR(CAST(");
-    sql_bytes(sql, expression, length);
-    sql_raw(sql, " AS BINARY),X'00')>0,CONCAT('H',HEX(CONVERT(");
-    sql_bytes(sql, expression, length);
-    sql_raw(sql, " USING utf8mb4))),CONCAT('T',");
-    sql_bytes(sql, expression, length);
-    sql_raw(sql, "))");
-}
-
 static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
 {
-    static const struct {
-        const char *before, *after;
-    } pieces[] = {
-        [SQL_INTEGER] = {"CONCAT('I',", "+0)"}, /* +0: else a BIT is bytes */
-        [SQL_REAL] = {"CONCAT('R',", ")"},
-        [SQL_BLOB] = {"CONCAT('B',HEX(", "))"},
-        [SQL_BOOLEAN] = {"CONCAT('L',IF(", ",'true','false'))"},
+    static const char *const formats[] = {
+        /* A text with a byte that is zero goes in hexadecimal digits; so do others in UCS-2, which is as good. */
+        [SQL_TEXT] = "IF(INSTR(CAST(%r AS BINARY),X'00')>0,CONCAT('H',HEX(CONVERT(%r USING utf8mb4))),CONCAT('T',%r))",
+        [SQL_INTEGER] = "CONCAT('I',%r+0)", /* +0: else a BIT is bytes */
+        [SQL_REAL] = "CONCAT('R',%r)",
+        [SQL_BLOB] = "CONCAT('B',HEX(%r))",
+        [SQL_BOOLEAN] = "CONCAT('L',IF(%r,'true','false'))",
     };
-    apr_size_t length = strlen(expression);
 
-    if (kind == SQL_TEXT) {
-        append_text_cell(sql, expression, length);
-        return;
-    }
-    sql_raw(sql, pieces[kind].before);
-    sql_bytes(sql, expression, length);
-    sql_raw(sql, pieces[kind].after);
+    sql_add(sql, formats[kind], expression, expression, expression);
 }
 
 /* To look for a NUL takes the expression twice, and MariaDB has each copy of a subquery optimized, and two of three run. */
 static void append_own_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
 {
-    sql_raw(sql, kind == SQL_TEXT ? "CONCAT('T'," : "CONCAT('I',");
-    sql_raw(sql, expression);
-    sql_raw(sql, ")");
+    sql_add(sql, kind == SQL_TEXT ? "CONCAT('T',%r)" : "CONCAT('I',%r)", expression);
 }
 
 /* ------------------------------------------------------------ the catalogue */
@@ -273,17 +252,14 @@ static void read_columns(dbi_result result, const char *name, sql_table_t **tabl
 /* The columns of a key are in an order of their own. */
 static apr_status_t order_keys(sql_call_t *c, sql_table_t *table, apr_pool_t *pool)
 {
-    sql_statement_t *sql = sql_statement_make(c);
+    const sql_statement_t *sql = sql_statement(
+        c,
+        "SELECT COLUMN_NAME AS " CELL " FROM information_schema.STATISTICS WHERE TABLE_SCHEMA=DATABASE() AND "
+        "INDEX_NAME='PRIMARY' AND TABLE_NAME=%s AND CAST(TABLE_NAME AS BINARY)=%s ORDER BY SEQ_IN_INDEX",
+        table->name, table->name);
     dbi_result result;
-    apr_status_t rv;
+    apr_status_t rv = sql_conn_query(c, sql->text, &result);
 
-    sql_raw(sql, "SELECT COLUMN_NAME AS " CELL " FROM information_schema.STATISTICS WHERE TABLE_SCHEMA=DATABASE()"
-                 " AND INDEX_NAME='PRIMARY' AND TABLE_NAME=");
-    sql_text(sql, table->name);
-    sql_raw(sql, " AND CAST(TABLE_NAME AS BINARY)=");
-    sql_text(sql, table->name);
-    sql_raw(sql, " ORDER BY SEQ_IN_INDEX");
-    rv = sql_conn_query(c, sql->text, &result);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -297,22 +273,19 @@ static apr_status_t order_keys(sql_call_t *c, sql_table_t *table, apr_pool_t *po
 /* No join: for that MariaDB makes the columns of all tables of all databases, a file each. */
 static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool)
 {
-    sql_statement_t *sql = sql_statement_make(c);
+    const sql_statement_t *sql = sql_statement(
+        c,
+        "SELECT c.TABLE_NAME AS " CELL ",(SELECT t.TABLE_TYPE FROM information_schema.TABLES AS t"
+        " WHERE t.TABLE_TYPE<>'SEQUENCE' AND t.TABLE_SCHEMA=DATABASE() AND t.TABLE_NAME=%s AND CAST(t.TABLE_NAME AS "
+        "BINARY)=%s) AS " CELL ",c.COLUMN_NAME AS " CELL ",c.DATA_TYPE AS " CELL ",c.IS_GENERATED AS " CELL
+        ",c.COLUMN_KEY AS " CELL ",COALESCE(c.COLLATION_NAME,'') AS " CELL
+        " FROM information_schema.COLUMNS AS c WHERE c.TABLE_SCHEMA=DATABASE() AND c.TABLE_NAME=%s ORDER BY "
+        "c.ORDINAL_POSITION",
+        name, name, name);
     dbi_result result;
-    apr_status_t rv;
+    apr_status_t rv = sql_conn_query(c, sql->text, &result);
 
     *table = NULL;
-    sql_raw(sql, "SELECT c.TABLE_NAME AS " CELL ",(SELECT t.TABLE_TYPE FROM information_schema.TABLES AS t"
-                 " WHERE t.TABLE_TYPE<>'SEQUENCE' AND t.TABLE_SCHEMA=DATABASE() AND t.TABLE_NAME=");
-    sql_text(sql, name);
-    sql_raw(sql, " AND CAST(t.TABLE_NAME AS BINARY)=");
-    sql_text(sql, name);
-    sql_raw(sql, ") AS " CELL ",c.COLUMN_NAME AS " CELL ",c.DATA_TYPE AS " CELL ",c.IS_GENERATED AS " CELL
-                 ",c.COLUMN_KEY AS " CELL ",COALESCE(c.COLLATION_NAME,'') AS " CELL
-                 " FROM information_schema.COLUMNS AS c WHERE c.TABLE_SCHEMA=DATABASE() AND c.TABLE_NAME=");
-    sql_text(sql, name);
-    sql_raw(sql, " ORDER BY c.ORDINAL_POSITION");
-    rv = sql_conn_query(c, sql->text, &result);
     if (rv == APR_SUCCESS) {
         read_columns(result, name, table, pool);
         dbi_result_free(result);
@@ -327,12 +300,9 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
 static const char *define(sql_call_t *c, const char *name)
 {
     static const char number[] = " AUTO_INCREMENT=";
-    sql_statement_t *sql = sql_statement_make(c);
-    char *text, *options, *at;
+    char *text = sql_conn_ask(c, sql_statement(c, "SHOW CREATE TABLE %t", name)->text, 2);
+    char *options, *at;
 
-    sql_raw(sql, "SHOW CREATE TABLE ");
-    sql_table(sql, name);
-    text = sql_conn_ask(c, sql->text, 2);
     /* A view's words are not all that its columns are. */
     if (text == NULL || strncmp(text, "CREATE TABLE ", strlen("CREATE TABLE ")) != 0) {
         return NULL;
@@ -351,16 +321,14 @@ static const char *define(sql_call_t *c, const char *name)
 /* The next AUTO_INCREMENT is kept over deletes and restarts; a key that comes from elsewhere has none. */
 static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
 {
-    sql_statement_t *sql = sql_statement_make(c);
+    const sql_statement_t *sql =
+        sql_statement(c,
+                      "SELECT CONCAT('',AUTO_INCREMENT-1) AS " CELL " FROM information_schema.TABLES WHERE "
+                      "TABLE_SCHEMA=DATABASE() AND TABLE_NAME=%s AND BINARY TABLE_NAME=%s",
+                      c->table->name, c->table->name);
     const char *cell;
-    apr_status_t rv;
+    apr_status_t rv = sql_conn_cell(c, sql->text, &cell);
 
-    sql_raw(sql, "SELECT CONCAT('',AUTO_INCREMENT-1) AS " CELL
-                 " FROM information_schema.TABLES WHERE TABLE_SCHEMA=DATABASE() AND TABLE_NAME=");
-    sql_text(sql, c->table->name);
-    sql_raw(sql, " AND BINARY TABLE_NAME=");
-    sql_text(sql, c->table->name);
-    rv = sql_conn_cell(c, sql->text, &cell);
     *key = cell == NULL ? APR_INT64_MAX : strcmp(cell, "0") == 0 ? -1 : apr_strtoi64(cell, NULL, 10);
     return rv;
 }

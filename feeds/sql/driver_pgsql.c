@@ -175,17 +175,13 @@ static void append_blob(sql_statement_t *sql, const char *text, apr_size_t lengt
 
 static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
 {
-    static const struct {
-        const char *before, *after;
-    } pieces[] = {
-        [SQL_TEXT] = {"'T'||(", ")::text"},    [SQL_INTEGER] = {"'I'||(", ")::text"},
-        [SQL_REAL] = {"'R'||(", ")::text"},    [SQL_BLOB] = {"'B'||pg_catalog.encode(", ",'hex')"},
-        [SQL_BOOLEAN] = {"'L'||(", ")::text"},
+    static const char *const formats[] = {
+        [SQL_TEXT] = "'T'||(%r)::text",    [SQL_INTEGER] = "'I'||(%r)::text",
+        [SQL_REAL] = "'R'||(%r)::text",    [SQL_BLOB] = "'B'||pg_catalog.encode(%r,'hex')",
+        [SQL_BOOLEAN] = "'L'||(%r)::text",
     };
 
-    sql_raw(sql, pieces[kind].before);
-    sql_bytes(sql, expression, strlen(expression));
-    sql_raw(sql, pieces[kind].after);
+    sql_add(sql, formats[kind], expression);
 }
 
 /* ------------------------------------------------------------ the catalogue */
@@ -248,15 +244,10 @@ static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *p
 
 static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool)
 {
-    sql_statement_t *sql = sql_statement_make(c);
     dbi_result result;
-    apr_status_t rv;
+    apr_status_t rv = sql_conn_query(c, sql_statement(c, "EXECUTE " TABLE "(%s)", name)->text, &result);
 
     *table = NULL;
-    sql_raw(sql, "EXECUTE " TABLE "(");
-    sql_text(sql, name);
-    sql_raw(sql, ")");
-    rv = sql_conn_query(c, sql->text, &result);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -288,33 +279,22 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
 
 static const char *define(sql_call_t *c, const char *name)
 {
-    sql_statement_t *sql = sql_statement_make(c);
-
-    sql_raw(sql, "EXECUTE " DEFINE "(");
-    sql_text(sql, name);
-    sql_raw(sql, ")");
-    return sql_conn_ask(c, sql->text, 1);
+    return sql_conn_ask(c, sql_statement(c, "EXECUTE " DEFINE "(%s)", name)->text, 1);
 }
 
 /* The sequence knows, if there is one that may be read and was used; keys that were given by hand may be larger. */
 static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
 {
-    sql_statement_t *table = sql_statement_make(c);
-    sql_statement_t *sql = sql_statement_make(c);
+    const char *table = c->table->name, *key_name = c->table->key;
+    const sql_statement_t *sql =
+        sql_statement(c,
+                      "SELECT CASE WHEN l IS NOT NULL THEN greatest(l,m)::text END AS " CELL
+                      " FROM (SELECT max(%n) AS m FROM %t) AS t,pg_catalog.pg_get_serial_sequence(%s,%s) AS "
+                      "s,pg_catalog.pg_sequence_last_value(s::regclass) AS l",
+                      key_name, table, sql_statement(c, "%t", table)->text, key_name);
     const char *cell;
-    apr_status_t rv;
+    apr_status_t rv = sql_conn_cell(c, sql->text, &cell);
 
-    sql_table(table, c->table->name);
-    sql_raw(sql, "SELECT CASE WHEN l IS NOT NULL THEN greatest(l,m)::text END AS " CELL " FROM (SELECT max(");
-    sql_name(sql, c->table->key);
-    sql_raw(sql, ") AS m FROM ");
-    sql_table(sql, c->table->name);
-    sql_raw(sql, ") AS t,pg_catalog.pg_get_serial_sequence(");
-    sql_text(sql, table->text);
-    sql_raw(sql, ",");
-    sql_text(sql, c->table->key);
-    sql_raw(sql, ") AS s,pg_catalog.pg_sequence_last_value(s::regclass) AS l");
-    rv = sql_conn_cell(c, sql->text, &cell);
     *key = cell != NULL ? apr_strtoi64(cell, NULL, 10) : APR_INT64_MAX;
     return rv;
 }

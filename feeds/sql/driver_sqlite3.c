@@ -190,34 +190,23 @@ static void append_text(sql_statement_t *sql, const char *text, apr_size_t lengt
 /* SQLite's values have types of their own, whatever the column was declared as. */
 static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
 {
-    static const char *const pieces[] = {"CASE typeof(",
-                                         ") WHEN 'integer' THEN 'I'||",
-                                         " WHEN 'text' THEN CASE instr(",
-                                         ",char(0)) WHEN 0 THEN 'T'||",
-                                         " ELSE 'H'||hex(",
-                                         ") END WHEN 'real' THEN 'R'||quote(",
-                                         ") WHEN 'blob' THEN 'B'||hex(",
-                                         ") END"};
-    const apr_size_t last = sizeof(pieces) / sizeof(pieces[0]) - 1;
+    const char *e = expression;
 
-    for (apr_size_t i = 0; i < last; i++) {
-        sql_raw(sql, pieces[i]);
-        sql_bytes(sql, expression, strlen(expression));
-    }
-    sql_raw(sql, pieces[last]);
+    sql_add(
+        sql,
+        "CASE typeof(%r) WHEN 'integer' THEN 'I'||%r WHEN 'text' THEN CASE instr(%r,char(0)) WHEN 0 THEN 'T'||%r ELSE "
+        "'H'||hex(%r) END WHEN 'real' THEN 'R'||quote(%r) WHEN 'blob' THEN 'B'||hex(%r) END",
+        e, e, e, e, e, e, e);
 }
 
 static void append_cell_here(sql_statement_t *sql, const char *expression, sql_kind_e kind)
 {
-    sql_raw(sql, SQL_NATIVE_SQLITE3_CELL "(");
-    sql_bytes(sql, expression, strlen(expression));
-    sql_raw(sql, ")");
+    sql_add(sql, SQL_NATIVE_SQLITE3_CELL "(%r)", expression);
 }
 
 static void append_own_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
 {
-    sql_raw(sql, kind == SQL_INTEGER ? "'I'||" : "'T'||");
-    sql_bytes(sql, expression, strlen(expression));
+    sql_add(sql, kind == SQL_INTEGER ? "'I'||%r" : "'T'||%r", expression);
 }
 
 /* ------------------------------------------------------------ the catalogue */
@@ -294,14 +283,14 @@ static sql_table_t *make_table(const char *name, const char *kind, const char *c
 
 static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool)
 {
-    sql_statement_t *sql = sql_statement_make(c);
+    const sql_statement_t *sql = sql_statement(c,
+                                               "Select type AS " CELL ",sql AS " CELL " FROM main.sqlite_master WHERE "
+                                               "type IN('table','view') AND substr(name,1,7)<>'sqlite_' AND name=%s",
+                                               name);
     dbi_result result;
     apr_status_t rv;
 
     *table = NULL;
-    sql_raw(sql, "Select type AS " CELL ",sql AS " CELL " FROM main.sqlite_master"
-                 " WHERE type IN('table','view') AND substr(name,1,7)<>'sqlite_' AND name=");
-    sql_text(sql, name);
     rv = sql_conn_query(c, sql->text, &result);
     if (rv != APR_SUCCESS) {
         return rv;
@@ -313,11 +302,10 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
     if (*table == NULL) {
         return APR_SUCCESS;
     }
-    sql = sql_statement_make(c);
-    sql_raw(sql, "Select name AS " CELL ",pk AS " CELL ",hidden AS " CELL ",coalesce(type,'')AS " CELL
-                 " FROM pragma_table_xinfo(");
-    sql_text(sql, name);
-    sql_raw(sql, ",'main') ORDER BY cid");
+    sql = sql_statement(c,
+                        "Select name AS " CELL ",pk AS " CELL ",hidden AS " CELL ",coalesce(type,'')AS " CELL
+                        " FROM pragma_table_xinfo(%s,'main') ORDER BY cid",
+                        name);
     rv = sql_conn_query(c, sql->text, &result);
     if (rv == APR_SUCCESS) {
         read_columns(result, *table, pool);
@@ -328,13 +316,11 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
 
 static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
 {
-    sql_statement_t *sql = sql_statement_make(c);
+    const sql_statement_t *sql =
+        sql_statement(c, "Select seq AS " CELL " FROM main.sqlite_sequence WHERE name=%s", c->table->name);
     const char *cell;
-    apr_status_t rv;
+    apr_status_t rv = sql_conn_cell(c, sql->text, &cell);
 
-    sql_raw(sql, "Select seq AS " CELL " FROM main.sqlite_sequence WHERE name=");
-    sql_text(sql, c->table->name);
-    rv = sql_conn_cell(c, sql->text, &cell);
     *key = cell != NULL ? apr_strtoi64(cell, NULL, 10) : -1;
     return rv;
 }

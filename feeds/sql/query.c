@@ -190,6 +190,17 @@ apr_status_t sql_conn_run(sql_call_t *c, const sql_statement_t *sql, sql_row_fn 
     return rv;
 }
 
+apr_status_t sql_execute(sql_call_t *c, const char *format, ...)
+{
+    const sql_statement_t *sql;
+    va_list values;
+
+    va_start(values, format);
+    sql = sql_statement_of_list(c, format, values);
+    va_end(values);
+    return sql_conn_query(c, sql->text, NULL);
+}
+
 apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **cell)
 {
     dbi_result result;

@@ -244,7 +244,10 @@ static apr_size_t room_of(const sql_call_t *c)
 
 apr_status_t sql_fetch(sql_call_t *c, const sql_statement_t *sql, const char *const *names, int most, json_t **rows)
 {
-    arriving_t arriving = {.names = names, .rows = json_array(), .most = most, .room = room_of(c)};
+    arriving_t arriving = {.names = names != NULL ? names : (const char *const *)sql->names->elts,
+                           .rows = json_array(),
+                           .most = most,
+                           .room = room_of(c)};
     apr_status_t rv = sql_conn_run(c, sql, take_row_cb, &arriving);
 
     *rows = NULL;

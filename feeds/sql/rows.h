@@ -24,7 +24,7 @@ json_t *sql_row_json(const char *const *names, const char *const *cells);
 const char *const *sql_column_names(sql_call_t *c);
 
 /** Run a statement whose result consists of cells (sql_cell), and get its rows.
- * @param names  of the cells, in their order; ends with NULL
+ * @param names  of the cells, in their order; ends with NULL. NULL: those that its formats say
  * @param most   leave out what comes after so many
  * @param rows   a new reference, of an array that may be empty; NULL unless APR_SUCCESS
  * @return as sql_conn_query */

@@ -189,19 +189,111 @@ void sql_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind)
     else {
         sql->driver->append_cell(sql, constant, kind);
     }
-    sql_raw(sql, " AS ");
-    sql_name(sql, sql->driver->cell_alias);
+    sql_add(sql, " AS %n", sql->driver->cell_alias);
 }
+
+/* ------------------------------------------------------------ formats */
+
+/* `at` is behind a "{". @return behind the "}" */
+static const char *add_cell(sql_statement_t *sql, const char *at)
+{
+    const char *end = strchr(at, '}');
+    sql_kind_e kind = *at == '$' ? SQL_TEXT : SQL_INTEGER;
+    const char *begin = at + (kind == SQL_TEXT);
+    char *expression = apr_pstrmemdup(sql->pool, begin, (apr_size_t)(end - begin));
+    char *name = strrchr(expression, ' ');
+
+    if (name != NULL) {
+        *name = '\0';
+    }
+    else {
+        name = strrchr(expression, '.');
+    }
+    if (sql->names == NULL) {
+        sql->names = apr_array_make(sql->pool, 8, sizeof(const char *));
+    }
+    APR_ARRAY_PUSH(sql->names, const char *) = name + 1;
+    APR_ARRAY_PUSH(sql->names, const char *) = NULL;
+    sql->names->nelts--;
+    sql_cell_of(sql, expression, kind);
+    return end + 1;
+}
+
+static void add(sql_statement_t *sql, const char *format, va_list values)
+{
+    for (;;) {
+        apr_size_t length = strcspn(format, "%{");
+
+        sql_bytes(sql, format, length);
+        format += length;
+        if (*format == '\0') {
+            return;
+        }
+        if (*format == '{') {
+            format = add_cell(sql, format + 1);
+            continue;
+        }
+        switch (format[1]) {
+        case 'd':
+            sql_integer(sql, va_arg(values, apr_int64_t));
+            break;
+        case 's':
+            sql_text(sql, va_arg(values, const char *));
+            break;
+        case 'q':
+            sql_constant(sql, va_arg(values, const char *));
+            break;
+        case 'n':
+            sql_name(sql, va_arg(values, const char *));
+            break;
+        case 't':
+            sql_table(sql, va_arg(values, const char *));
+            break;
+        case 'r':
+            sql_raw(sql, va_arg(values, const char *));
+            break;
+        default:
+            sql_raw(sql, "%");
+        }
+        format += 2;
+    }
+}
+
+void sql_add(sql_statement_t *sql, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    add(sql, format, values);
+    va_end(values);
+}
+
+sql_statement_t *sql_statement_of_list(sql_call_t *c, const char *format, va_list values)
+{
+    sql_statement_t *sql = sql_statement_make(c);
+
+    add(sql, format, values);
+    return sql;
+}
+
+sql_statement_t *sql_statement(sql_call_t *c, const char *format, ...)
+{
+    sql_statement_t *sql;
+    va_list values;
+
+    va_start(values, format);
+    sql = sql_statement_of_list(c, format, values);
+    va_end(values);
+    return sql;
+}
+
+/* ------------------------------------------------------------ cells */
 
 static const char *column_of(const sql_statement_t *sql, const char *alias, const char *column)
 {
     sql_statement_t *expression = sql_expression_make(sql);
 
-    if (alias != NULL) {
-        sql_name(expression, alias);
-        sql_raw(expression, ".");
-    }
-    sql_name(expression, column);
+    sql_add(expression, alias != NULL ? "%n.%n" : "%n", alias != NULL ? alias : column, column);
     return expression->text;
 }
 
@@ -217,15 +309,13 @@ void sql_own_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind
         return;
     }
     sql->driver->append_own_cell(sql, constant, kind);
-    sql_raw(sql, " AS ");
-    sql_name(sql, sql->driver->cell_alias);
+    sql_add(sql, " AS %n", sql->driver->cell_alias);
 }
 
 void sql_bare_cell_of(sql_statement_t *sql, const char *constant)
 {
     sql_raw(sql, constant);
-    sql_raw(sql, " AS ");
-    sql_name(sql, sql->driver->cell_alias);
+    sql_add(sql, " AS %n", sql->driver->cell_alias);
 }
 
 void sql_own_cell(sql_statement_t *sql, const char *alias, const char *column, sql_kind_e kind)
@@ -332,29 +422,23 @@ void sql_select_table(sql_statement_t *sql, const sql_table_t *table)
         sql_raw(sql, i == 0 ? " " : ",");
         sql_cell(sql, "t", sql_table_column(table, i)->name, sql_table_column(table, i)->kind);
     }
-    sql_raw(sql, " FROM ");
-    sql_table(sql, table->name);
-    sql_raw(sql, " AS t");
+    sql_add(sql, " FROM %t AS t", table->name);
 }
 
 void sql_order(sql_statement_t *sql, const char *column, int descending)
 {
-    sql_raw(sql, " ORDER BY t.");
-    sql_name(sql, column);
-    sql_raw(sql, descending ? " DESC" : " ASC");
+    sql_add(sql, " ORDER BY t.%n%r", column, descending ? " DESC" : " ASC");
 }
 
 void sql_order_by_key(sql_statement_t *sql, const sql_table_t *table, int descending)
 {
     for (int i = 0; i < table->keys->nelts; i++) {
-        sql_raw(sql, i == 0 ? " ORDER BY t." : ",t.");
-        sql_name(sql, APR_ARRAY_IDX(table->keys, i, const char *));
-        sql_raw(sql, descending ? " DESC" : " ASC");
+        sql_add(sql, "%r%n%r", i == 0 ? " ORDER BY t." : ",t.", sql_table_key_column(table, i),
+                descending ? " DESC" : " ASC");
     }
 }
 
 void sql_limit(sql_statement_t *sql, int rows)
 {
-    sql_raw(sql, " LIMIT ");
-    sql_integer(sql, rows);
+    sql_add(sql, " LIMIT %d", (apr_int64_t)rows);
 }

@@ -167,13 +167,10 @@ static int take_cb(void *data, const char *const *cells)
 static apr_status_t insert(write_t *w)
 {
     sql_call_t *c = w->c;
-    sql_statement_t *sql = sql_statement_make(c);
+    sql_statement_t *sql = sql_statement(c, "INSERT INTO %t", c->table->name);
     arriving_t arriving = {.w = w, .names = sql_column_names(c)};
-    apr_status_t rv;
+    apr_status_t rv = database_argument_values(c, sql);
 
-    sql_raw(sql, "INSERT INTO ");
-    sql_table(sql, c->table->name);
-    rv = database_argument_values(c, sql);
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -241,10 +238,8 @@ static apr_status_t run_on_keys(write_t *w, const char *verb, const json_t *keys
     apr_status_t rv = APR_SUCCESS;
 
     for (size_t i = 0; i < json_array_size(keys) && rv == APR_SUCCESS;) {
-        sql_statement_t *sql = sql_statement_make(c);
+        sql_statement_t *sql = sql_statement(c, "%r%t", verb, c->table->name);
 
-        sql_raw(sql, verb);
-        sql_table(sql, c->table->name);
         if (!deletes) {
             rv = database_argument_set(c, sql);
         }

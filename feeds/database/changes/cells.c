@@ -27,21 +27,17 @@ static void append_told(database_cells_t *cells, const log_dialect_t *dialect, c
 
 static void append_watched(sql_statement_t *sql)
 {
-    sql_raw(sql, " FROM ");
-    sql_table(sql, "vault_watched");
-    sql_raw(sql, " AS w");
+    sql_add(sql, " FROM %t AS w", "vault_watched");
 }
 
 void database_cells_which(sql_statement_t *sql, const sql_table_t *table)
 {
-    sql_raw(sql, " WHERE w.tbl=");
-    sql_text(sql, table->name);
+    sql_add(sql, " WHERE w.tbl=%s", table->name);
 }
 
 void database_cells_alone(database_cells_t *cells, const log_dialect_t *dialect, const sql_table_t *table)
 {
-    sql_raw(cells->sql, cells->sql->driver->select);
-    append_told(cells, dialect, table);
+    database_cells_select(cells, dialect, table);
     append_watched(cells->sql);
     database_cells_which(cells->sql, table);
 }
@@ -54,12 +50,6 @@ void database_cells_select(database_cells_t *cells, const log_dialect_t *dialect
 
 void database_cells_from(database_cells_t *cells, const char *name, const char *alias)
 {
-    sql_statement_t *sql = cells->sql;
-
-    append_watched(sql);
-    sql_raw(sql, " LEFT JOIN ");
-    sql_table(sql, name);
-    sql_raw(sql, " AS ");
-    sql_raw(sql, alias);
-    sql_raw(sql, " ON ");
+    append_watched(cells->sql);
+    sql_add(cells->sql, " LEFT JOIN %t AS %r ON ", name, alias);
 }

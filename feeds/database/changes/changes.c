@@ -47,15 +47,12 @@ static void append_wanted(sql_statement_t *sql, const log_dialect_t *dialect, co
 {
     const database_key_t *members = wanted->members;
 
-    sql_raw(sql, "c.tbl=");
-    sql_text(sql, table->name);
+    sql_add(sql, "c.tbl=%s", table->name);
     if (wanted->op != NULL) {
-        sql_raw(sql, " AND c.op=");
-        sql_text(sql, wanted->op);
+        sql_add(sql, " AND c.op=%s", wanted->op);
     }
     if (wanted->key != NULL) {
-        sql_raw(sql, " AND c.row_key=");
-        sql_text(sql, wanted->key);
+        sql_add(sql, " AND c.row_key=%s", wanted->key);
     }
     for (int i = 0; members != NULL && i < members->columns->nelts; i++) {
         const sql_column_t *column = sql_table_column_named(table, database_key_column(members->columns, i));
@@ -64,13 +61,6 @@ static void append_wanted(sql_statement_t *sql, const log_dialect_t *dialect, co
             append_has(sql, dialect, column, members->values[i]);
         }
     }
-}
-
-static void append_in_order(sql_statement_t *sql, const log_dialect_t *dialect, const database_wanted_t *wanted)
-{
-    sql_raw(sql, " ORDER BY ");
-    sql_raw(sql, dialect->order);
-    sql_limit(sql, wanted->most + 1);
 }
 
 /* ------------------------------------------------------------ with the watching */
@@ -120,7 +110,7 @@ static void append_watched_and_new(database_cells_t *cells, const log_dialect_t 
     sql_raw(sql, " AND ");
     dialect->position->append_since(sql, since);
     database_cells_which(sql, table);
-    append_in_order(sql, dialect, wanted);
+    sql_add(sql, " ORDER BY %r LIMIT %d", dialect->order, (apr_int64_t)wanted->most + 1);
 }
 
 apr_status_t database_changes_fetch(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted,

@@ -79,60 +79,30 @@ apr_status_t database_subscription_recall(sql_call_t *c, const char *id, const c
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    sql = sql_statement_make(c);
-    sql_raw(sql, c->db->driver->select);
-    sql_raw(sql, " ");
-    sql_cell(sql, "s", "place", SQL_TEXT);
-    sql_raw(sql, " FROM ");
-    sql_table(sql, TABLE);
-    sql_raw(sql, " AS s WHERE s.subscription=");
-    sql_text(sql, id);
+    sql = sql_statement(c, "%r {$s.place} FROM %t AS s WHERE s.subscription=%s", c->db->driver->select, TABLE, id);
     rv = sql_conn_cell(c, sql->text, cursor);
     /* A cell begins with its type. */
     *cursor = *cursor != NULL ? *cursor + 1 : NULL;
     return rv;
 }
 
-static sql_statement_t *make_insert(sql_call_t *c, const char *id, const char *cursor)
+static apr_status_t insert(sql_call_t *c, const char *id, const char *cursor)
 {
-    sql_statement_t *sql = sql_statement_make(c);
-
-    sql_raw(sql, "INSERT INTO ");
-    sql_table(sql, TABLE);
-    sql_raw(sql, "(subscription,place,reached,used)VALUES(");
-    sql_text(sql, id);
-    sql_raw(sql, ",");
-    sql_text(sql, cursor);
-    sql_raw(sql, ",-1,0)");
-    sql_raw(sql, log_dialect_of(c->db)->unless_there);
-    return sql;
+    return sql_execute(c, "INSERT INTO %t(subscription,place,reached,used)VALUES(%s,%s,-1,0)%r", TABLE, id, cursor,
+                       log_dialect_of(c->db)->unless_there);
 }
 
-/* Never back. What was reached in another watching of the table says nothing: the epoch is the first part of a cursor. */
-static sql_statement_t *make_update(sql_call_t *c, const char *id, const char *cursor, apr_int64_t reached)
+/* Never back. What was reached in another watching of the table says nothing: its id is the first part of a cursor. */
+static apr_status_t update(sql_call_t *c, const char *id, const char *cursor, apr_int64_t reached)
 {
-    sql_statement_t *sql = sql_statement_make(c);
     const char *colon = strchr(cursor, ':');
     const char *watch_id = apr_pstrmemdup(c->pool, cursor, colon != NULL ? (apr_size_t)(colon - cursor) + 1 : 0);
 
-    sql_raw(sql, "UPDATE ");
-    sql_table(sql, TABLE);
-    sql_raw(sql, " SET place=");
-    sql_text(sql, cursor);
-    sql_raw(sql, ",reached=");
-    sql_integer(sql, reached);
-    sql_raw(sql, ",used=");
-    sql_integer(sql, apr_time_sec(apr_time_now()));
-    sql_raw(sql, " WHERE subscription=");
-    sql_text(sql, id);
-    sql_raw(sql, " AND(reached<=");
-    sql_integer(sql, reached);
-    sql_raw(sql, " OR substr(place,1,");
-    sql_integer(sql, (apr_int64_t)strlen(watch_id));
-    sql_raw(sql, ")<>");
-    sql_text(sql, watch_id);
-    sql_raw(sql, ")");
-    return sql;
+    return sql_execute(c,
+                       "UPDATE %t SET place=%s,reached=%d,used=%d WHERE subscription=%s AND(reached<=%d OR "
+                       "substr(place,1,%d)<>%s)",
+                       TABLE, cursor, reached, (apr_int64_t)apr_time_sec(apr_time_now()), id, reached,
+                       (apr_int64_t)strlen(watch_id), watch_id);
 }
 
 /* ------------------------------------------------------------ acknowledgements */
@@ -162,10 +132,8 @@ static void store(sql_call_t *c, const char *id, const char *cursor, apr_int64_t
     if (rv != APR_SUCCESS) {
         return;
     }
-    rv = sql_conn_query(c, make_insert(c, id, cursor)->text, NULL);
-    if (rv == APR_SUCCESS) {
-        rv = sql_conn_query(c, make_update(c, id, cursor, reached)->text, NULL);
-    }
+    rv = insert(c, id, cursor);
+    rv = rv == APR_SUCCESS ? update(c, id, cursor, reached) : rv;
     (void)sql_conn_end(c, rv);
 }
 

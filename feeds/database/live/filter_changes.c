@@ -119,9 +119,8 @@ static void append_key(const view_t *view, sql_statement_t *sql)
     const apr_array_header_t *keys = view->c->table->keys;
 
     for (int i = 0; i < keys->nelts && !view->c->db->driver->is_server; i++) {
-        sql_raw(sql, i == 0 && view->filter.conditions->nelts == 0 ? " WHERE t." : " AND t.");
-        sql_name(sql, database_key_column(keys, i));
-        sql_raw(sql, " IS NOT NULL");
+        sql_add(sql, "%rt.%n IS NOT NULL", i == 0 && view->filter.conditions->nelts == 0 ? " WHERE " : " AND ",
+                database_key_column(keys, i));
     }
 }
 

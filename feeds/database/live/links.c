@@ -33,8 +33,7 @@ apr_status_t database_links_check(sql_call_t *c, const database_links_t *links)
 static void append_columns(sql_statement_t *sql, const apr_array_header_t *columns)
 {
     for (int i = 0; i < columns->nelts; i++) {
-        sql_raw(sql, i == 0 ? "t." : ",t.");
-        sql_name(sql, database_key_column(columns, i));
+        sql_add(sql, i == 0 ? "t.%n" : ",t.%n", database_key_column(columns, i));
     }
 }
 
@@ -79,13 +78,9 @@ apr_status_t database_links_all(sql_call_t *c, const database_links_t *links, in
     sql_select_table(sql, links->elements);
     sql_raw(sql, " WHERE (");
     append_columns(sql, links->elements->keys);
-    sql_raw(sql, ") IN (");
-    sql_raw(sql, c->db->driver->select);
-    sql_raw(sql, " ");
+    sql_add(sql, ") IN (%r ", c->db->driver->select);
     append_columns(sql, links->element);
-    sql_raw(sql, " FROM ");
-    sql_table(sql, links->table->name);
-    sql_raw(sql, " AS t");
+    sql_add(sql, " FROM %t AS t", links->table->name);
     rv = rv == APR_SUCCESS ? append_links(c, sql, links) : rv;
     sql_raw(sql, ")");
     sql_order_by_key(sql, links->elements, 0);

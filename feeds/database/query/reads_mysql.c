@@ -19,20 +19,12 @@
 
 static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *reads, int *is_answer)
 {
-    static const char *const names[] = {"kind", "name", "definition", NULL};
     const char *text = json_string_value(json_object_get(query, "sql"));
     apr_array_header_t *things = apr_array_make(c->pool, 32, sizeof(database_thing_t));
-    sql_statement_t *sql = sql_statement_make(c);
     json_t *rows = NULL;
-    apr_status_t rv;
+    apr_status_t rv = sql_fetch(
+        c, sql_statement(c, "SELECT {$t.kind},{$t.name},{$t.definition} FROM (" THINGS ") AS t"), NULL, 1000000, &rows);
 
-    sql_raw(sql, "SELECT ");
-    for (int i = 0; names[i] != NULL; i++) {
-        sql_raw(sql, i == 0 ? "" : ",");
-        sql_cell(sql, "t", names[i], SQL_TEXT);
-    }
-    sql_raw(sql, " FROM (" THINGS ") AS t");
-    rv = sql_fetch(c, sql, names, 1000000, &rows);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         const char *definition = json_string_value(json_object_get(row, "definition"));

@@ -65,17 +65,10 @@
 
 static apr_status_t list(sql_call_t *c, database_reads_t *reads)
 {
-    static const char *const names[] = {"what", "name", NULL};
-    sql_statement_t *sql = sql_statement_make(c);
     json_t *rows = NULL;
-    apr_status_t rv;
+    apr_status_t rv = sql_fetch(
+        c, sql_statement(c, "%r SELECT {$f.what},{$f.name} FROM (%r) AS f", REFERENCES, FINDINGS), NULL, 100000, &rows);
 
-    sql_raw(sql, REFERENCES " SELECT ");
-    sql_cell(sql, "f", "what", SQL_TEXT);
-    sql_raw(sql, ",");
-    sql_cell(sql, "f", "name", SQL_TEXT);
-    sql_raw(sql, " FROM (" FINDINGS ") AS f");
-    rv = sql_fetch(c, sql, names, 100000, &rows);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const char *what = json_string_value(json_object_get(json_array_get(rows, i), "what"));
 
@@ -94,22 +87,20 @@ static apr_status_t list(sql_call_t *c, database_reads_t *reads)
  * wrong, and naming its tables would not help. */
 static apr_status_t plan(sql_call_t *c, const json_t *query)
 {
-    sql_statement_t *sql = sql_statement_make(c);
+    sql_statement_t *sql = sql_statement(c, "EXPLAIN ");
 
-    sql_raw(sql, "EXPLAIN ");
     database_query_append_form(c, query, sql);
     return sql_conn_query(c, sql->text, NULL);
 }
 
 static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *reads, int *is_answer)
 {
-    sql_statement_t *sql = sql_statement_make(c);
+    sql_statement_t *sql = sql_statement(c, "CREATE TEMPORARY VIEW " VIEW " AS SELECT 1 AS v FROM (");
     apr_status_t rv = sql_conn_begin_write(c);
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    sql_raw(sql, "CREATE TEMPORARY VIEW " VIEW " AS SELECT 1 AS v FROM (");
     database_query_append_form(c, query, sql);
     sql_raw(sql, ") AS r");
     *is_answer = sql_conn_try(c, sql->text);

@@ -23,11 +23,10 @@ enum { OPCODE = 2, P2 = 4, P3 = 5 };
 static apr_status_t find_roots(sql_call_t *c, const json_t *query, apr_array_header_t *roots, int *is_virtual,
                                database_reads_t *reads)
 {
-    sql_statement_t *sql = sql_statement_make(c);
+    sql_statement_t *sql = sql_statement(c, "EXPLAIN ");
     dbi_result result;
     apr_status_t rv;
 
-    sql_raw(sql, "EXPLAIN ");
     database_query_append_form(c, query, sql);
     rv = sql_conn_query(c, sql->text, &result);
     if (rv != APR_SUCCESS) {
@@ -50,16 +49,10 @@ static apr_status_t find_roots(sql_call_t *c, const json_t *query, apr_array_hea
 }
 
 /* The names of some tables of the schema. */
-static apr_status_t list(sql_call_t *c, sql_statement_t *condition, json_t **rows)
+static apr_status_t list(sql_call_t *c, const char *condition, json_t **rows)
 {
-    static const char *const names[] = {"name", NULL};
-    sql_statement_t *sql = sql_statement_make(c);
-
-    sql_raw(sql, "Select ");
-    sql_cell(sql, "m", "tbl_name", SQL_TEXT);
-    sql_raw(sql, " FROM main.sqlite_master AS m WHERE ");
-    sql_bytes(sql, condition->text, condition->length);
-    return sql_fetch(c, sql, names, 100000, rows);
+    return sql_fetch(c, sql_statement(c, "Select {$m.tbl_name name} FROM main.sqlite_master AS m WHERE %r", condition),
+                     NULL, 100000, rows);
 }
 
 static const char *name_in(const json_t *rows, size_t i)
@@ -76,10 +69,10 @@ static apr_status_t add_tables(sql_call_t *c, const apr_array_header_t *roots, d
 
     sql_raw(condition, "m.rootpage IN(0");
     for (int i = 0; i < roots->nelts; i++) {
-        sql_raw(condition, apr_psprintf(c->pool, ",%" APR_INT64_T_FMT, APR_ARRAY_IDX(roots, i, apr_int64_t)));
+        sql_add(condition, ",%d", APR_ARRAY_IDX(roots, i, apr_int64_t));
     }
     sql_raw(condition, ") AND m.rootpage>0");
-    rv = list(c, condition, &rows);
+    rv = list(c, condition->text, &rows);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         if (strncmp(name_in(rows, i), "sqlite_", strlen("sqlite_")) == 0) {
             database_reads_doubt(reads, "it reads a table of SQLite's own");
@@ -94,12 +87,9 @@ static apr_status_t add_tables(sql_call_t *c, const apr_array_header_t *roots, d
 
 static apr_status_t count_virtual(sql_call_t *c, size_t *count)
 {
-    sql_statement_t *condition = sql_expression_make(sql_statement_make(c));
     json_t *rows = NULL;
-    apr_status_t rv;
+    apr_status_t rv = list(c, "m.sql LIKE 'CREATE VIRTUAL %'", &rows);
 
-    sql_raw(condition, "m.sql LIKE 'CREATE VIRTUAL %'");
-    rv = list(c, condition, &rows);
     *count = json_array_size(rows);
     json_decref(rows);
     return rv;

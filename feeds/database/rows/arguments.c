@@ -65,9 +65,8 @@ typedef struct order_t {
 
 static void append_order(order_t *order, const char *column, int descending)
 {
-    sql_raw(order->sql, apr_hash_count(order->given) == 0 ? " ORDER BY t." : ",t.");
-    sql_name(order->sql, column);
-    sql_raw(order->sql, descending ? " DESC" : " ASC");
+    sql_add(order->sql, "%r%n%r", apr_hash_count(order->given) == 0 ? " ORDER BY t." : ",t.", column,
+            descending ? " DESC" : " ASC");
     apr_hash_set(order->given, column, APR_HASH_KEY_STRING, column);
 }
 
@@ -157,8 +156,7 @@ void database_append_window(sql_call_t *c, sql_statement_t *sql, const database_
 {
     sql_limit(sql, window->limit != 0 ? window->limit : c->db->rows);
     if (window->offset != 0) {
-        sql_raw(sql, " OFFSET ");
-        sql_integer(sql, window->offset);
+        sql_add(sql, " OFFSET %d", (apr_int64_t)window->offset);
     }
 }
 
@@ -224,8 +222,7 @@ apr_status_t database_argument_values(sql_call_t *c, sql_statement_t *sql)
         if (rv != APR_SUCCESS) {
             return rv;
         }
-        sql_raw(sql, separator);
-        sql_name(sql, name);
+        sql_add(sql, "%r%n", separator, name);
         separator = ",";
     }
     separator = ")VALUES(";
@@ -262,9 +259,7 @@ apr_status_t database_argument_set(sql_call_t *c, sql_statement_t *sql)
         if (rv != APR_SUCCESS) {
             return rv;
         }
-        sql_raw(sql, separator);
-        sql_name(sql, name);
-        sql_raw(sql, "=");
+        sql_add(sql, "%r%n=", separator, name);
         wrong = sql_value_of(sql, sql_table_column_named(c->table, name), value);
         if (wrong != NULL) {
             return unfit_value(c, "values", name, wrong);

@@ -194,8 +194,7 @@ apr_status_t database_filter_append(sql_call_t *c, const database_filter_t *filt
         const condition_t *condition = &APR_ARRAY_IDX(filter->conditions, i, condition_t);
         const char *wrong;
 
-        sql_raw(sql, i == 0 ? " WHERE t." : " AND t.");
-        sql_name(sql, condition->column->name);
+        sql_add(sql, i == 0 ? " WHERE t.%n" : " AND t.%n", condition->column->name);
         wrong = condition->op->append(sql, condition->op->text, condition->column, condition->value);
         if (wrong != NULL) {
             return sql_fail(c, APR_EINVAL, "argument \"where.%s\" %s", sql_shown(c, condition->name), wrong);

@@ -58,9 +58,7 @@ static void append_whole_key(sql_call_t *c, sql_statement_t *sql, const apr_arra
     for (int i = 0; i < columns->nelts; i++) {
         const sql_column_t *column = sql_table_column_named(c->table, database_key_column(columns, i));
 
-        sql_raw(sql, i == 0 ? "(" : " AND ");
-        sql_name(sql, column->name);
-        sql_raw(sql, "=");
+        sql_add(sql, i == 0 ? "(%n=" : " AND %n=", column->name);
         append_key(sql, column, json_array_get(key, (size_t)i));
     }
     sql_raw(sql, ")");
@@ -230,9 +228,7 @@ static void append_or_number(sql_statement_t *sql, const char *column, const cha
     if (number != NULL && strcmp(number, value) == 0) {
         json_t *integer = json_integer(apr_strtoi64(number, NULL, 10));
 
-        sql_raw(sql, " OR t.");
-        sql_name(sql, column);
-        sql_raw(sql, "=");
+        sql_add(sql, " OR t.%n=", column);
         (void)sql_value(sql, integer);
         json_decref(integer);
     }
@@ -249,9 +245,7 @@ static apr_status_t append_equal(sql_call_t *c, sql_statement_t *sql, const char
         json_decref(string);
         return rv;
     }
-    sql_raw(sql, "(t.");
-    sql_name(sql, column);
-    sql_raw(sql, "=");
+    sql_add(sql, "(t.%n=", column);
     wrong = sql_value_of(sql, found, string);
     json_decref(string);
     if (found->keeps_types) {

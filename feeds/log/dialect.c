@@ -111,7 +111,6 @@ static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
     int adapts = log_dialect_of(c->db)->adapts;
     json_t *names = json_array();
     const char *columns;
-    char *text;
 
     for (int i = 0; i < table->columns->nelts; i++) {
         const char *name = sql_table_column(table, i)->name;
@@ -123,9 +122,7 @@ static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
     if (table->key == NULL && table->keys->nelts > 0) {
         json_array_append_new(names, list_keys(table)); /* in another order it is another key */
     }
-    text = json_dumps(names, JSON_COMPACT);
-    columns = apr_pstrdup(c->conn->pool, text != NULL ? text : "[]");
-    free(text);
+    columns = sql_json_text(names, JSON_COMPACT, c->conn->pool);
     json_decref(names);
     return columns;
 }

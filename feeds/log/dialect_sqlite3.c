@@ -15,6 +15,7 @@
 #include "sql/catalogue.h"
 #include "sql/connection.h"
 #include "sql/driver.h"
+#include "sql/rows.h"
 
 static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_changes(id INTEGER PRIMARY KEY AUTOINCREMENT, tbl TEXT NOT NULL, op TEXT NOT "
@@ -40,7 +41,6 @@ static const char *as_json(const char *name, apr_pool_t *pool)
     const char *at = name;
     const char *copy;
     json_t *string;
-    char *text;
 
     while (apr_isalnum(*at) || *at == '_') {
         at++;
@@ -49,9 +49,7 @@ static const char *as_json(const char *name, apr_pool_t *pool)
         return apr_pstrcat(pool, "\"", name, "\"", NULL); /* as most are */
     }
     string = json_string(name);
-    text = json_dumps(string, JSON_ENCODE_ANY);
-    copy = apr_pstrdup(pool, text != NULL ? text : "");
-    free(text);
+    copy = sql_json_text(string, JSON_ENCODE_ANY, pool);
     json_decref(string);
     return copy;
 }

@@ -368,11 +368,6 @@ log_reading_t log_shared_reading(const change_log_t *feed)
     return (log_reading_t)feed->shared->reading;
 }
 
-int log_shared_poked(const change_log_t *feed)
-{
-    return feed->poke;
-}
-
 /* ------------------------------------------------------------ figures */
 
 void log_shared_count_ring(const change_log_t *feed)

@@ -66,8 +66,6 @@ typedef enum log_reading_t {
 /** By the tailer. Writers wait for one that can read. */
 void log_shared_set_reading(const change_log_t *feed, log_reading_t reading);
 log_reading_t log_shared_reading(const change_log_t *feed);
-/** Readable when the tailer was poked. */
-int log_shared_poked(const change_log_t *feed);
 
 /* ------------------------------------------------------------ figures */
 

@@ -188,7 +188,7 @@ static int wait_for(log_tailer_t *t, int milliseconds)
 {
     int found;
     struct pollfd waits[] = {{.fd = t->stop, .events = POLLIN},
-                             {.fd = t->holds ? log_shared_poked(t->feed) : -1, .events = POLLIN},
+                             {.fd = t->holds ? t->feed->poke : -1, .events = POLLIN},
                              {.fd = teller(t), .events = POLLIN}};
 
     do {

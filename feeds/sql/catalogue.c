@@ -32,6 +32,16 @@ const sql_column_t *sql_table_column_named(const sql_table_t *table, const char 
     return NULL;
 }
 
+int sql_list_has(const apr_array_header_t *names, const char *name)
+{
+    for (int i = 0; i < names->nelts; i++) {
+        if (strcmp(APR_ARRAY_IDX(names, i, const char *), name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 const char *sql_table_key_column(const sql_table_t *table, int place)
 {
     return APR_ARRAY_IDX(table->keys, place, const char *);

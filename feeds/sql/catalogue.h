@@ -83,6 +83,9 @@ const sql_column_t *sql_table_column(const sql_table_t *table, int i);
 /** The column of this very name, or NULL. */
 const sql_column_t *sql_table_column_named(const sql_table_t *table, const char *name);
 
+/** Is `name` among `names`, an array of texts? */
+int sql_list_has(const apr_array_header_t *names, const char *name);
+
 /** A column of the primary key, by its place from 0 on.
  *
  * The key of a row is, as text, the value of that column; where there are several their values, in this order, with

@@ -278,11 +278,17 @@ apr_status_t sql_fetch_table(sql_call_t *c, const sql_statement_t *sql, int most
     return rv;
 }
 
+const char *sql_json_text(const json_t *value, size_t flags, apr_pool_t *pool)
+{
+    char *text = json_dumps(value, flags);
+    const char *copy = text != NULL ? apr_pstrdup(pool, text) : "";
+
+    free(text);
+    return copy;
+}
+
 const char *sql_text_of(const json_t *value, apr_pool_t *pool)
 {
-    const char *copy;
-    char *text;
-
     if (value == NULL || json_is_null(value)) {
         return NULL;
     }
@@ -292,8 +298,5 @@ const char *sql_text_of(const json_t *value, apr_pool_t *pool)
     if (json_is_integer(value)) {
         return apr_psprintf(pool, "%" APR_INT64_T_FMT, (apr_int64_t)json_integer_value(value));
     }
-    text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    copy = text != NULL ? apr_pstrdup(pool, text) : NULL;
-    free(text);
-    return copy;
+    return sql_json_text(value, JSON_ENCODE_ANY | JSON_COMPACT, pool);
 }

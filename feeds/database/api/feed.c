@@ -17,6 +17,7 @@
 #include "log/shared.h"
 #include "log/tailer.h"
 #include "sql/connection.h"
+#include "sql/rows.h"
 
 static const vault_feed_param_t params[] = {
     SQL_PARAMS,
@@ -33,11 +34,9 @@ static const vault_feed_param_t params[] = {
 /* What the tailer touches depends on the model: the old generation's, still there after a restart, is not this one's. */
 static const char *digest_of_model(const database_t *feed, apr_pool_t *pool)
 {
-    char *entities = feed->model != NULL ? json_dumps(feed->model->entities, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    const char *digest = log_digest(entities != NULL ? entities : "", pool);
+    const json_t *entities = feed->model != NULL ? feed->model->entities : NULL;
 
-    free(entities);
-    return digest;
+    return log_digest(entities != NULL ? sql_json_text(entities, JSON_COMPACT | JSON_SORT_KEYS, pool) : "", pool);
 }
 
 static const char *open_tailer(database_t *feed, const apr_table_t *given, apr_pool_t *pool)

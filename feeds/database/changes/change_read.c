@@ -80,10 +80,9 @@ apr_status_t database_change_read_altered(sql_call_t *c, const char *table)
 static apr_status_t read_with_table(sql_call_t *c, database_change_read_t *with, const database_wanted_t *wanted)
 {
     const char *name = c->table->name;
-    int heard = 0;
-    apr_status_t rv = database_changes_fetch(c, with, wanted, &with->changes, &heard);
+    apr_status_t rv = database_changes_fetch(c, with, wanted, &with->changes);
 
-    if (rv == APR_SUCCESS && !heard) {
+    if (rv == APR_SUCCESS && with->watch_id == NULL) {
         rv = database_change_read_not_watched(c, name);
     }
     if (rv == APR_SUCCESS) {
@@ -137,16 +136,15 @@ static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
 /* Without a position, or where all is to be read: in one statement with the elements, or in a snapshot that stays open. */
 static apr_status_t read_anew(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted)
 {
-    int at_once = comes_at_once(c, wanted), heard = 0;
+    int at_once = comes_at_once(c, wanted);
     json_t *rows = NULL;
     apr_status_t rv = at_once || read->open ? APR_SUCCESS : open_snapshot(c, read);
 
     read->span.since = NULL;
     if (rv == APR_SUCCESS) {
-        rv = at_once ? database_elements_fetch(c, read, wanted, &heard)
-                     : database_changes_fetch(c, read, wanted, &rows, &heard);
+        rv = at_once ? database_elements_fetch(c, read, wanted) : database_changes_fetch(c, read, wanted, &rows);
     }
-    if (rv == APR_SUCCESS && heard) {
+    if (rv == APR_SUCCESS && read->watch_id != NULL) {
         rv = understand_tables(c, read, wanted);
         read->next = read->span.now;
     }
@@ -186,17 +184,16 @@ static apr_status_t read_since(sql_call_t *c, database_change_read_t *read, cons
                                const database_cursor_t *cursor)
 {
     json_t *rows = NULL;
-    int heard = 0;
     apr_status_t rv = wanted->alone ? APR_SUCCESS : open_snapshot(c, read);
 
     read->span.since = cursor->position;
     if (rv == APR_SUCCESS) {
-        rv = database_changes_fetch(c, read, wanted, &rows, &heard);
+        rv = database_changes_fetch(c, read, wanted, &rows);
     }
-    if (rv == APR_SUCCESS && heard) {
+    if (rv == APR_SUCCESS && read->watch_id != NULL) {
         rv = understand_tables(c, read, wanted);
     }
-    if (rv == APR_SUCCESS && heard && reaches_back(c, read, cursor->watch_id)) {
+    if (rv == APR_SUCCESS && read->watch_id != NULL && reaches_back(c, read, cursor->watch_id)) {
         read->reset = is_too_much(read, wanted, rows);
         if (!read->reset) {
             rv = understand_changes(c, read, wanted, rows);

@@ -67,6 +67,9 @@ static void append_wanted(sql_statement_t *sql, const log_dialect_t *dialect, co
 
 void database_changes_hear(sql_call_t *c, database_change_read_t *read, const char *const *cells)
 {
+    if (read->watch_id != NULL || cells[0] == NULL) {
+        return;
+    }
     read->watch_id = apr_pstrdup(c->pool, cells[0]);
     read->span.pruned = apr_pstrdup(c->pool, cells[1]);
     read->columns = apr_pstrdup(c->pool, cells[2]);
@@ -79,7 +82,6 @@ typedef struct arriving_t {
     database_change_read_t *read;
     const char *const *names;
     json_t *rows;
-    int heard;
     int failed; /* for want of memory */
 } arriving_t;
 
@@ -87,10 +89,7 @@ static int take_cb(void *data, const char *const *cells)
 {
     arriving_t *arriving = data;
 
-    if (cells[0] != NULL && !arriving->heard) {
-        database_changes_hear(arriving->c, arriving->read, cells);
-        arriving->heard = 1;
-    }
+    database_changes_hear(arriving->c, arriving->read, cells);
     if (arriving->names[0] != NULL && cells[DATABASE_CELLS_WATCHED] != NULL) {
         arriving->failed =
             json_array_append_new(arriving->rows, sql_row_json(arriving->names, cells + DATABASE_CELLS_WATCHED)) != 0;
@@ -114,7 +113,7 @@ static void append_watched_and_new(database_cells_t *cells, const log_dialect_t 
 }
 
 apr_status_t database_changes_fetch(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted,
-                                    json_t **rows, int *heard)
+                                    json_t **rows)
 {
     arriving_t arriving = {.c = c, .read = read, .rows = json_array()};
     apr_status_t rv;
@@ -133,7 +132,6 @@ apr_status_t database_changes_fetch(sql_call_t *c, database_change_read_t *read,
         rv = sql_fail(c, APR_ENOMEM, "out of memory for rows");
     }
     *rows = arriving.rows;
-    *heard = arriving.heard;
     return rv;
 }
 

@@ -17,10 +17,10 @@ void database_changes_hear(sql_call_t *c, database_change_read_t *read, const ch
 /** What is said of the watching, and, if read->span.since is not NULL, the changes since: in one statement, which is one snapshot.
  * @param rows   a new reference: as read->changes, but one more than wanted->most at most, and with images still to be decoded; empty without
  * read->span.since
- * @param heard  1: database_changes_hear was called; 0: c->table is not watched
+ * read->watch_id stays NULL where c->table is not watched.
  * @return as sql_conn_run; APR_ENOMEM: a sentence was given; `rows` is to be given back each time */
 apr_status_t database_changes_fetch(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted,
-                                    json_t **rows, int *heard);
+                                    json_t **rows);
 
 /** Cut `rows`, which were fetched, to what is wanted, and decode their images. Sets read->next and read->again.
  * @return as log_image_decode */

@@ -23,7 +23,6 @@ typedef struct arriving_t {
     const database_key_t *foreign; /* the foreign key */
     const char *const *names;      /* of the cells of an element */
     const json_t *properties;
-    int heard;
     int failed; /* for want of memory */
 } arriving_t;
 
@@ -87,10 +86,7 @@ static int take_cb(void *data, const char *const *cells)
     arriving_t *arriving = data;
     const char *const *own = cells + DATABASE_CELLS_WATCHED;
 
-    if (cells[0] != NULL && !arriving->heard) {
-        database_changes_hear(arriving->c, arriving->read, cells);
-        arriving->heard = 1;
-    }
+    database_changes_hear(arriving->c, arriving->read, cells);
     /* Where there is no element all its cells are NULL; the foreign key of one is not. */
     if (own[0] != NULL) {
         compare(arriving, own);
@@ -161,8 +157,7 @@ static apr_status_t append_from(const arriving_t *arriving, database_cells_t *ce
     return rv;
 }
 
-apr_status_t database_elements_fetch(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted,
-                                     int *heard)
+apr_status_t database_elements_fetch(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted)
 {
     arriving_t arriving = {.c = c, .read = read, .foreign = wanted->members, .properties = wanted->properties};
     database_cells_t cells = {.sql = sql_statement_make(c)};
@@ -177,6 +172,5 @@ apr_status_t database_elements_fetch(sql_call_t *c, database_change_read_t *read
     if (rv == APR_SUCCESS) {
         rv = sql_conn_run(c, cells.sql, take_cb, &arriving);
     }
-    *heard = arriving.heard;
     return rv == APR_SUCCESS && arriving.failed ? sql_fail(c, APR_ENOMEM, "out of memory for rows") : rv;
 }

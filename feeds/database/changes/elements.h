@@ -10,9 +10,8 @@
 
 /** Read the elements, rows of c->table with the key wanted->members, whose columns it has, and what is said of the
  * watching of c->table, in one statement, which is one snapshot. Sets read->elements and read->odd.
- * @param heard  1: database_changes_hear was called; 0: c->table is not watched
+ * read->watch_id stays NULL where c->table is not watched.
  * @return as sql_conn_run; APR_EINVAL: a value does not fit its column; APR_ENOMEM; each time a sentence was given */
-apr_status_t database_elements_fetch(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted,
-                                     int *heard);
+apr_status_t database_elements_fetch(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted);
 
 #endif

@@ -15,6 +15,7 @@
 #include "sql/catalogue.h"
 #include "sql/connection.h"
 #include "sql/driver.h"
+#include "sql/rows.h"
 
 #define TABLE "vault_subscriptions"
 
@@ -24,16 +25,13 @@
 static const char *name_call(sql_call_t *c, const char *user)
 {
     json_t *args = json_copy((json_t *)(uintptr_t)c->args);
-    const char *name;
-    char *text;
+    const char *text;
 
     json_object_del(args, "persistent");
     json_object_del(args, "limit");
-    text = json_dumps(args, JSON_COMPACT | JSON_SORT_KEYS);
-    name = log_digest(apr_pstrcat(c->pool, user, "\n", text != NULL ? text : "", NULL), c->pool);
-    free(text);
+    text = sql_json_text(args, JSON_COMPACT | JSON_SORT_KEYS, c->pool);
     json_decref(args);
-    return name;
+    return log_digest(apr_pstrcat(c->pool, user, "\n", text, NULL), c->pool);
 }
 
 apr_status_t database_subscription_id(sql_call_t *c, const char **id)

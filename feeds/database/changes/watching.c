@@ -7,15 +7,15 @@
 #include "database/changes/changes.h"
 #include "sql/catalogue.h"
 
-/* How c->table is watched. */
-static apr_status_t hear(sql_call_t *c, database_change_read_t *read, int *heard)
+/* How c->table is watched; read->watch_id stays NULL where it is not. */
+static apr_status_t read_watching(sql_call_t *c, database_change_read_t *read)
 {
     const database_wanted_t wanted = {0};
     json_t *rows = NULL;
     apr_status_t rv;
 
     *read = (database_change_read_t){.dialect = log_dialect_of(c->db)};
-    rv = database_changes_fetch(c, read, &wanted, &rows, heard);
+    rv = database_changes_fetch(c, read, &wanted, &rows);
     json_decref(rows);
     return rv;
 }
@@ -23,10 +23,9 @@ static apr_status_t hear(sql_call_t *c, database_change_read_t *read, int *heard
 apr_status_t database_watching_find(sql_call_t *c, database_watching_t *where)
 {
     database_change_read_t read;
-    int heard;
-    apr_status_t rv = hear(c, &read, &heard);
+    apr_status_t rv = read_watching(c, &read);
 
-    if (rv == APR_SUCCESS && !heard) {
+    if (rv == APR_SUCCESS && read.watch_id == NULL) {
         return database_change_read_not_watched(c, c->table->name);
     }
     where->watch_id = read.watch_id;
@@ -36,17 +35,17 @@ apr_status_t database_watching_find(sql_call_t *c, database_watching_t *where)
 
 apr_status_t database_watching_check_columns(sql_call_t *c, const char *table)
 {
-    database_change_read_t read;
-    int has = 0, heard = 0;
+    database_change_read_t read = {0};
+    int has = 0;
     apr_status_t rv = sql_catalogue_find(c, table);
 
     if (rv == APR_SUCCESS && log_dialect_of(c->db) != NULL) {
         rv = sql_catalogue_has(c, "vault_watched", &has);
     }
     if (rv == APR_SUCCESS && has) {
-        rv = hear(c, &read, &heard);
+        rv = read_watching(c, &read);
     }
-    if (rv != APR_SUCCESS || !heard || read.columns[0] == '\0') {
+    if (rv != APR_SUCCESS || read.watch_id == NULL || read.columns[0] == '\0') {
         return rv;
     }
     return strcmp(read.columns, log_dialect_columns(c, c->table)) == 0 ? APR_SUCCESS

@@ -145,11 +145,9 @@ static apr_status_t select_rows(const view_t *view, json_t **rows)
 
 static const char *digest_of(const view_t *view, const json_t *rows)
 {
-    char *text = json_dumps(rows, JSON_COMPACT);
-    const char *digest = text != NULL ? log_digest(text, view->c->pool) : "";
+    apr_pool_t *pool = view->c->pool;
 
-    free(text);
-    return apr_pstrndup(view->c->pool, digest, DIGEST_LENGTH);
+    return apr_pstrndup(pool, log_digest(sql_json_text(rows, JSON_COMPACT, pool), pool), DIGEST_LENGTH);
 }
 
 /* Are there rows beside these, or may there be? */
@@ -176,7 +174,7 @@ static apr_status_t show_all(const view_t *view, database_change_read_t *read, j
         return rv;
     }
     digest = digest_of(view, found);
-    has_it = view->note != NULL && digest[0] != '\0' && strcmp(view->note + 2, digest) == 0;
+    has_it = view->note != NULL && strcmp(view->note + 2, digest) == 0;
     read->note = make_note(view, is_window(view, found), digest);
     read->reset &= !has_it;
     rv = database_change_read_keep(view->c, read);

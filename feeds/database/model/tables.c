@@ -8,19 +8,11 @@
 #include "apr_lib.h"
 #include "apr_strings.h"
 
+#include "sql/catalogue.h"
+
 int database_table_is_own(const char *name)
 {
     return strncasecmp(name, LOG_OWN_TABLES, strlen(LOG_OWN_TABLES)) == 0;
-}
-
-static int is_among(const apr_array_header_t *tables, const char *name)
-{
-    for (int i = 0; i < tables->nelts; i++) {
-        if (strcmp(APR_ARRAY_IDX(tables, i, const char *), name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 /* What is wrong with one of `tables`; NULL: nothing. */
@@ -33,7 +25,7 @@ static const char *fault_of(const apr_array_header_t *tables, const char *name, 
         return apr_psprintf(pool, "\"%s\": names that begin with " LOG_OWN_TABLES " are of mod_vault's own tables",
                             name);
     }
-    return is_among(tables, name) ? apr_psprintf(pool, "\"%s\" is given twice", name) : NULL;
+    return sql_list_has(tables, name) ? apr_psprintf(pool, "\"%s\" is given twice", name) : NULL;
 }
 
 const char *database_tables_open(const apr_array_header_t **tables, const apr_table_t *given, apr_pool_t *pool)
@@ -76,7 +68,7 @@ apr_status_t database_table_check(sql_call_t *c, const char *name)
                         " are of mod_vault's own tables",
                         sql_shown(c, name));
     }
-    if (tables != NULL && !is_among(tables, name)) {
+    if (tables != NULL && !sql_list_has(tables, name)) {
         return sql_fail(c, APR_EINVAL, "table \"%s\" is not one of those of tables=%s", sql_shown(c, name),
                         listed(c, tables));
     }

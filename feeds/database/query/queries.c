@@ -95,7 +95,6 @@ static apr_status_t digest(query_t *q)
     size_t count = json_array_size(q->rows);
     keyed_t *keyed = apr_palloc(q->c->pool, (count + 1) * sizeof(*keyed));
     json_t *set = json_object();
-    char *text;
 
     for (size_t i = 0; i < count; i++) {
         keyed[i].row = json_array_get(q->rows, i);
@@ -109,11 +108,9 @@ static apr_status_t digest(query_t *q)
         json_decref(set);
         return sql_fail(q->c, APR_EGENERAL, "two rows have the same key");
     }
-    text = json_dumps(set, JSON_COMPACT);
-    q->text = text != NULL ? apr_pstrdup(q->c->pool, text) : NULL;
-    free(text);
+    q->text = sql_json_text(set, JSON_COMPACT, q->c->pool);
     json_decref(set);
-    if (q->text == NULL) {
+    if (q->text[0] == '\0') {
         return sql_fail(q->c, APR_ENOMEM, "out of memory for its rows");
     }
     q->digest = log_digest(q->text, q->c->pool);

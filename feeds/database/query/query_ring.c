@@ -31,16 +31,6 @@ typedef struct source_t {
 
 /* ------------------------------------------------------------ tables */
 
-static int is_read(const database_reads_t *reads, const char *table)
-{
-    for (int i = 0; i < reads->tables->nelts; i++) {
-        if (strcmp(APR_ARRAY_IDX(reads->tables, i, const char *), table) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static int is_source(const apr_array_header_t *sources, const char *table)
 {
     for (int i = 0; i < sources->nelts; i++) {
@@ -70,7 +60,7 @@ static apr_array_header_t *sources_of(sql_call_t *c, const database_reads_t *rea
     for (int i = 0; i < conditions->sources->nelts; i++) {
         const database_source_t *source = &APR_ARRAY_IDX(conditions->sources, i, database_source_t);
 
-        if (!is_read(reads, source->table)) {
+        if (!sql_list_has(reads->tables, source->table)) {
             continue; /* no row of it can change the result */
         }
         if (!find_table(c, source->table)) {

@@ -32,12 +32,9 @@ struct database_known_reads_t {
 
 void database_reads_add(database_reads_t *reads, const char *table, apr_pool_t *pool)
 {
-    for (int i = 0; i < reads->tables->nelts; i++) {
-        if (strcmp(APR_ARRAY_IDX(reads->tables, i, const char *), table) == 0) {
-            return;
-        }
+    if (!sql_list_has(reads->tables, table)) {
+        APR_ARRAY_PUSH(reads->tables, const char *) = apr_pstrdup(pool, table);
     }
-    APR_ARRAY_PUSH(reads->tables, const char *) = apr_pstrdup(pool, table);
 }
 
 void database_reads_doubt(database_reads_t *reads, const char *why)
@@ -224,23 +221,13 @@ const apr_array_header_t *database_reads_known(sql_call_t *c, const char *name, 
     return recall(c, name, &known, &reads) && reads.unsure == NULL && reads.tables->nelts > 0 ? reads.tables : NULL;
 }
 
-static int has(const apr_array_header_t *tables, const char *name)
-{
-    for (int i = 0; i < tables->nelts; i++) {
-        if (strcmp(APR_ARRAY_IDX(tables, i, const char *), name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* A table that is named and not read costs a run now and then, and may be one that nobody can know of. */
 static apr_status_t compare(sql_call_t *c, const database_reads_t *reads, const apr_array_header_t *given)
 {
     for (int i = 0; i < reads->tables->nelts; i++) {
         const char *table = APR_ARRAY_IDX(reads->tables, i, const char *);
 
-        if (!has(given, table)) {
+        if (!sql_list_has(given, table)) {
             return sql_fail(c, APR_EINVAL, "it reads the table \"%s\", which is not one of its \"tables\"",
                             sql_shown(c, table));
         }

@@ -88,17 +88,9 @@ static const char key_tables[] =
 
 static void keys_begin(scene_t *s, const char *name)
 {
-    dbi_inst instance;
-    dbi_conn other = stranger(&instance, name);
+    static const scene_model_t with = {.sql = key_tables, .model = key_model, .tables = "orders lines"};
 
-    stranger_does(other, key_tables);
-    stranger_leaves(instance, other);
-    feed_open(&s->feed,
-              apr_psprintf(suite_pool, "database=%s model=%s", path_of(name), write_file("keys.json", key_model)));
-    CU_ASSERT_PTR_NULL_FATAL(s->feed.wrong);
-    with_statements(&s->feed, "orders", log_dialect_watch);
-    with_statements(&s->feed, "lines", log_dialect_watch);
-    s->other = stranger(&s->instance, name);
+    scene_of_model(s, name, &with, "");
 }
 
 static void test_row(void)

@@ -36,23 +36,9 @@ static const char links_tables[] =
 
 static void links_begin(scene_t *s, const char *name, const char *more)
 {
-    static const char *const watched[] = {"people", "groups", "members", "rooms", "visits"};
-    dbi_inst instance;
-    dbi_conn other = stranger(&instance, name);
-    const char *given =
-        apr_psprintf(suite_pool, "database=%s model=%s", path_of(name), write_file("links.json", links_model));
-    feed_t maker;
+    static const scene_model_t with = {.sql = links_tables, .model = links_model, .tables = "people groups members rooms visits"};
 
-    stranger_does(other, links_tables);
-    stranger_leaves(instance, other);
-    feed_open(&maker, given);
-    CU_ASSERT_PTR_NULL_FATAL(maker.wrong);
-    for (size_t i = 0; i < sizeof(watched) / sizeof(watched[0]); i++) {
-        with_statements(&maker, watched[i], log_dialect_watch);
-    }
-    feed_close(&maker);
-    scene_open(s, apr_pstrcat(suite_pool, given, " ", more, NULL));
-    s->other = stranger(&s->instance, name);
+    scene_of_model(s, name, &with, more);
 }
 
 #define GROUPS "{\"entity\":\"Person\",\"id\":\"1\",\"collection\":\"groups\"}"

@@ -34,17 +34,9 @@ static const char object_tables[] =
 
 static void objects_begin(scene_t *s, const char *name)
 {
-    dbi_inst instance;
-    dbi_conn other = stranger(&instance, name);
+    static const scene_model_t with = {.sql = object_tables, .model = model_text, .tables = "posts profiles"};
 
-    stranger_does(other, object_tables);
-    stranger_leaves(instance, other);
-    feed_open(&s->feed,
-              apr_psprintf(suite_pool, "database=%s model=%s", path_of(name), write_file("model.json", model_text)));
-    CU_ASSERT_PTR_NULL_FATAL(s->feed.wrong);
-    with_statements(&s->feed, "posts", log_dialect_watch);
-    with_statements(&s->feed, "profiles", log_dialect_watch);
-    s->other = stranger(&s->instance, name);
+    scene_of_model(s, name, &with, "");
 }
 
 static void test_collections(void)

@@ -40,27 +40,50 @@ typedef struct scene_t {
     dbi_conn other;
 } scene_t;
 
-/* After the tables are watched: a tailer that finds no watched table does not read again before `look` milliseconds have passed. */
-static void scene_open(scene_t *s, const char *given)
+/* Watch `tables`, words with blanks between, by `maker`, and open the feed after that: a tailer that finds no watched table does
+ * not read again before `poll` milliseconds have passed. */
+static void scene_open(scene_t *s, feed_t *maker, const char *tables, const char *name, const char *given)
 {
+    char *rest;
+    char *words = apr_pstrdup(suite_pool, tables);
+
+    CU_ASSERT_PTR_NULL_FATAL(maker->wrong);
+    for (char *word = apr_strtok(words, " ", &rest); word != NULL; word = apr_strtok(NULL, " ", &rest)) {
+        with_statements(maker, word, log_dialect_watch);
+    }
+    feed_close(maker);
     feed_open(&s->feed, given);
     CU_ASSERT_PTR_NULL_FATAL(s->feed.wrong);
+    s->other = stranger(&s->instance, name);
 }
 
 __attribute__((unused)) static void scene_begin(scene_t *s, const char *name, const char *tables, const char *more)
 {
-    char *rest;
-    char *words = apr_pstrdup(suite_pool, tables);
     feed_t maker;
 
     feed_fresh(&maker, name, "");
     ask(&maker, NULL, "all", "{\"table\":\"logs\"}");
-    for (char *word = apr_strtok(words, " ", &rest); word != NULL; word = apr_strtok(NULL, " ", &rest)) {
-        with_statements(&maker, word, log_dialect_watch);
-    }
-    feed_close(&maker);
-    scene_open(s, apr_psprintf(suite_pool, "database=%s %s", path_of(name), more));
-    s->other = stranger(&s->instance, name);
+    scene_open(s, &maker, tables, name, apr_psprintf(suite_pool, "database=%s %s", path_of(name), more));
+}
+
+/* A feed with a model, on tables that `sql` makes, of which `tables` are watched. */
+typedef struct scene_model_t {
+    const char *sql, *model, *tables;
+} scene_model_t;
+
+__attribute__((unused)) static void scene_of_model(scene_t *s, const char *name, const scene_model_t *with,
+                                                   const char *more)
+{
+    const char *model = write_file(apr_pstrcat(suite_pool, name, ".json", NULL), with->model);
+    const char *given = apr_psprintf(suite_pool, "database=%s model=%s", path_of(name), model);
+    dbi_inst instance;
+    dbi_conn other = stranger(&instance, name);
+    feed_t maker;
+
+    stranger_does(other, with->sql);
+    stranger_leaves(instance, other);
+    feed_open(&maker, given);
+    scene_open(s, &maker, with->tables, name, apr_pstrcat(suite_pool, given, " ", more, NULL));
 }
 
 __attribute__((unused)) static void scene_end(scene_t *s)

@@ -35,10 +35,11 @@
 /** The smallest ring, in kilobytes. */
 #define LOG_RING_LEAST 64
 
-/** A row of vault_feed_t::params. */
+/** Rows of vault_feed_t::params, for log_parameter_poll. */
 #define LOG_PARAM_POLL(unless)                                                                                         \
+    {"poll", "200", "milliseconds between two polls for what others wrote, 10 to 60000" unless, 0},                    \
     {                                                                                                                  \
-        "look", "200", "milliseconds between two looks for what others wrote, 10 to 60000" unless, 0                   \
+        "look", "", "the old name of poll", 0                                                                          \
     }
 
 typedef struct log_tailer_t log_tailer_t;
@@ -65,5 +66,8 @@ typedef struct change_log_t {
     const char *journal;  /* const after open: the file that every commit writes to; NULL: nobody knows one */
     log_tailer_t *tailer; /* const after child_start */
 } change_log_t;
+
+/** Take `poll`, or its old name, from the parameters. @param may_be_off  0 is accepted, too @return NULL, or a sentence */
+const char *log_parameter_poll(change_log_t *log, const apr_table_t *given, int may_be_off, apr_pool_t *pool);
 
 #endif

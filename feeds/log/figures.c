@@ -15,7 +15,7 @@ static const char *state_of(const change_log_t *log, pid_t tailer)
     };
 
     if (log->poll == 0) {
-        return "there is no tailer: look=0";
+        return "there is no tailer: poll=0";
     }
     return tailer != 0 ? states[log_shared_reading(log)] : "there is no tailer at the moment";
 }

@@ -51,6 +51,19 @@ static apr_size_t memory_of(const change_log_t *feed)
     return sizeof(log_shared_t) + log_ring_memory(ring_bytes(feed));
 }
 
+const char *log_parameter_poll(change_log_t *log, const apr_table_t *given, int may_be_off, apr_pool_t *pool)
+{
+    const char *old = apr_table_get(given, "look");
+    const char *name = old != NULL && old[0] != '\0' ? "look" : "poll";
+    const char *value = apr_table_get(given, name), *wrong;
+
+    if (may_be_off && value != NULL && strcmp(value, "0") == 0) {
+        return NULL;
+    }
+    wrong = sql_parameter_range(&log->poll, given, name, 10, 60000, pool);
+    return wrong != NULL && may_be_off ? apr_pstrcat(pool, wrong, ", and 0", NULL) : wrong;
+}
+
 /* The pool of the whole process: its data outlive restarts. */
 static apr_pool_t *lasting_pool(apr_pool_t *pool)
 {

@@ -85,7 +85,7 @@ static const char *open_admin(const char **admin, const apr_table_t *given, apr_
 /* The tailer is needed: nothing else notifies pages. No page reads the ring, so it is as small as can be. */
 static const char *open_log(change_log_t *log, const apr_table_t *given, apr_pool_t *pool)
 {
-    const char *wrong = sql_parameter_range(&log->poll, given, "look", 10, 60000, pool);
+    const char *wrong = log_parameter_poll(log, given, 0, pool);
 
     log->ring = LOG_RING_LEAST;
     log->keep = KEEP_CHANGES;

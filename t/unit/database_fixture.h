@@ -74,7 +74,7 @@ static apr_table_t *parameters(const char *given, apr_pool_t *pool)
         }
     }
     /* Some tests fork, and a thread that holds a lock then would hold it for ever. */
-    apr_table_set(table, "look", "0");
+    apr_table_set(table, "poll", "0");
     for (char *word = apr_strtok(words, " ", &rest); word != NULL; word = apr_strtok(NULL, " ", &rest)) {
         char *value = strchr(word, '=');
 

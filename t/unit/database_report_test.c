@@ -125,7 +125,7 @@ static void test_tailer(void)
 
 static void test_no_tailer(void)
 {
-    check_report(open_only("database=/nowhere/c.db look=0"), "State", "there is no tailer: look=0");
+    check_report(open_only("database=/nowhere/c.db poll=0"), "State", "there is no tailer: poll=0");
 }
 
 /* ------------------------------------------------------------ the ring */

@@ -21,7 +21,7 @@
 
 static const vault_feed_param_t params[] = {
     SQL_PARAMS,
-    LOG_PARAM_POLL(", or 0: nobody looks"),
+    LOG_PARAM_POLL(", or 0: there is no tailer"),
     {"ring", "1024", "kilobytes of memory for the changes that were read last, 64 to 1048576", 0},
     {"keep", "86400", "seconds that changes are kept, 60 to 31536000", 0},
     {"keep-places", "7776000", "seconds that the position of a user who does not come is kept, 60 to 315360000", 0},
@@ -41,13 +41,8 @@ static const char *digest_of_model(const database_t *feed, apr_pool_t *pool)
 
 static const char *open_tailer(database_t *feed, const apr_table_t *given, apr_pool_t *pool)
 {
-    const char *poll = apr_table_get(given, "look");
-    const char *wrong = NULL;
+    const char *wrong = log_parameter_poll(&feed->log, given, 1, pool);
 
-    if (poll == NULL || strcmp(poll, "0") != 0) {
-        wrong = sql_parameter_range(&feed->log.poll, given, "look", 10, 60000, pool);
-        wrong = wrong != NULL ? apr_pstrcat(pool, wrong, ", and 0", NULL) : NULL;
-    }
     if (wrong == NULL) {
         wrong = sql_parameter_range(&feed->log.keep, given, "keep", 60, 31536000, pool);
     }

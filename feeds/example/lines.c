@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A whole feed: the lines of a text file that grows, as `tail -f` shows them. docs/writing-feeds.md walks through it. */
+/* A whole feed: the lines of a text file that grows, as `tail -f` shows them. docs/writing-feeds.md walks through
+ * it. */
 #include <string.h>
 
 #include <apr_file_io.h>
@@ -142,7 +143,8 @@ static int take_limit(apr_int64_t *most, const json_t *args)
     return !limit || (json_is_string(limit) && parse(most, json_string_value(limit), LIMIT_MAX));
 }
 
-/** The lines that are new to this page: [{"at": 4711, "line": "…"}, …]. Argument: limit, how many the first view shows. */
+/** The lines that are new to this page: [{"at": 4711, "line": "…"}, …]. Argument: limit, how many the first view
+ * shows. */
 static apr_status_t get_new_lines(void *self, vault_call_t *call, const json_t *args, json_t **rows)
 {
     lines_t *f = self;

@@ -28,8 +28,8 @@
 
 #include "sql/sql.h"
 
-/** Begins the names of the tables of mod_vault's feeds: the recorded changes, which hold rows of every watched table, and the messages of
- * all users. */
+/** Begins the names of the tables of mod_vault's feeds: the recorded changes, which hold rows of every watched
+ * table, and the messages of all users. */
 #define LOG_OWN_TABLES "vault_"
 
 /** The smallest ring, in kilobytes. */
@@ -63,11 +63,12 @@ typedef struct change_log_t {
     int shared_fd;        /* const after open: the shared memory, and its lock */
     int poke;             /* const after open: an eventfd that wakes the tailer */
     log_shared_t *shared; /* const after open: shared by children */
-    const char *journal;  /* const after open: the file that every commit writes to; NULL: nobody knows one */
+    const char *journal;  /* const after open: the file that every commit writes to; NULL: there is none */
     log_tailer_t *tailer; /* const after child_start */
 } change_log_t;
 
-/** Take `poll`, or its old name, from the parameters. @param may_be_off  0 is accepted, too @return NULL, or a sentence */
+/** Take `poll`, or its old name, from the parameters. @param may_be_off  0 is accepted, too @return NULL, or a
+ * sentence */
 const char *log_parameter_poll(change_log_t *log, const apr_table_t *given, int may_be_off, apr_pool_t *pool);
 
 #endif

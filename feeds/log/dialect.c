@@ -130,8 +130,8 @@ static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
 /* What is known of a table on one connection. */
 typedef struct note_t {
     const char *columns;      /* NULL: not yet */
-    const char *watched_with; /* columns; NULL: likewise */
-    apr_time_t watched_at;    /* when it was watched; 0: likewise */
+    const char *watched_with; /* columns; NULL: not known yet */
+    apr_time_t watched_at;    /* when it was watched; 0: not known yet */
     apr_uint64_t shape;       /* 0: not yet */
 } note_t;
 
@@ -236,7 +236,8 @@ void log_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
 
 void log_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements)
 {
-    /* First: on MariaDB each of the others is for good when it is done, and with some of its triggers a table is not watched. */
+    /* First: on MariaDB each of the others is for good when it is done, and with some of its triggers a table is
+     * not watched. */
     forget(c, statements);
     log_dialect_of(c->db)->unwatch(c, c->table, statements);
     log_dialect_push(statements, sql_statement(c, "DELETE FROM vault_changes WHERE tbl=%s", c->table->name));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watching tables of MariaDB: the change table, its triggers, and images. Changes get numbers (numbering_mysql.h), of which positions are made. */
+/* Watching tables of MariaDB: the change table, its triggers, and images. Changes get numbers (numbering_mysql.h),
+ * of which positions are made. */
 #include "log/dialect.h"
 
 #include <string.h>
@@ -28,7 +29,8 @@ static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription VARCHAR(40) NOT NULL PRIMARY KEY, place TEXT NOT "
     "NULL, "
     "reached BIGINT NOT NULL, used BIGINT NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
-    /* What is numbered already has smaller numbers, and positions have no larger ones, also where somebody has dropped this table alone. */
+    /* What is numbered already has smaller numbers, and positions have no larger ones, also where only this table
+     * was dropped. */
     "INSERT IGNORE INTO vault_watched(tbl,epoch,pruned,columns) SELECT "
     "'','',COALESCE(MAX(pos)+" LOG_NUMBERING_MYSQL_AT_ONCE ",0),'[]' FROM "
     "vault_changes",
@@ -59,7 +61,8 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
     sql_raw(sql, ")");
 }
 
-/* As cells are (driver_mysql.c): without the zeros of ZEROFILL, a BIT as a number, bytes in base64, which MariaDB breaks into lines. */
+/* As cells are (driver_mysql.c): without the zeros of ZEROFILL, a BIT as a number, bytes in base64, which MariaDB
+ * breaks into lines. */
 static void append_key_part(sql_statement_t *sql, const sql_column_t *key, const char *row)
 {
     sql_raw(sql, key->kind == SQL_BLOB ? "REPLACE(TO_BASE64(" : "CONCAT('',");
@@ -109,8 +112,9 @@ static const char *trigger_name(const sql_table_t *table, const char *what, apr_
                : apr_pstrcat(pool, "vault_", log_digest(table->name, pool), "_", what, NULL);
 }
 
-/* A table that was dropped and made again has lost its triggers. Until it has all of them nobody can tell what is done to it: pages are not to take what
- * the first of them records for all that has happened since they looked at the table before. */
+/* A table that was dropped and made again has lost its triggers. Until it has all of them again, writes to it are
+ * not all recorded: pages must not take what the first of them records for all that has happened since their last
+ * read. */
 static void forget_another(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
 {
     sql_statement_t *sql = sql_statement_make(c);
@@ -212,7 +216,8 @@ const log_dialect_t log_dialect_mysql = {
     .position = &log_position_mysql,
     .tables = tables,
     .order = "COALESCE(c.pos,4611686018427387904+c.id)",
-    /* IGNORE would lock a row that is there for readers only: to write it then, it may have to wait for who waits for it. */
+    /* IGNORE would lock a row that is there for readers only: to write it then, it may have to wait for who waits
+     * for it. */
     .unless_there = " ON DUPLICATE KEY UPDATE used=used",
     .replace = "REPLACE INTO",
     .watch = watch,

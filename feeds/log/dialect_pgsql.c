@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watching tables of PostgreSQL: the change table, its trigger, who is told, and images. Positions are those of position_pgsql.c.
+/* Watching tables of PostgreSQL: the change table, its trigger, who is told, and images. Positions are those of
+ * position_pgsql.c.
  *
- * One trigger function serves all tables: it keeps rows as JSON, whatever columns they have. Images are made of that when
- * they are read, by the type that the table has then.
+ * One trigger function serves all tables: it keeps rows as JSON, whatever columns they have. Images are made of
+ * that when they are read, by the type that the table has then.
  */
 #include "log/dialect.h"
 
@@ -25,7 +26,8 @@
 #define NEW_KEY KEY_OF("n")
 
 static const char *const tables[] = {
-    /* Until the end of the transaction: IF NOT EXISTS fails where vaultctl and a messages feed make the same at once. */
+    /* Until the end of the transaction: IF NOT EXISTS fails where vaultctl and a messages feed make the same at
+     * once. */
     "Select pg_advisory_xact_lock(7760757)",
     "CREATE TABLE IF NOT EXISTS vault_changes(id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
     "xid XID8 NOT NULL DEFAULT pg_current_xact_id(), tbl TEXT NOT NULL, op TEXT NOT NULL, row_key TEXT, old_row JSONB, "
@@ -39,13 +41,14 @@ static const char *const tables[] = {
     "NULL)",
     "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription TEXT NOT NULL PRIMARY KEY, place TEXT NOT NULL, "
     "reached BIGINT NOT NULL, used BIGINT NOT NULL)",
-    /* Of several columns. Calls nothing that somebody else may have made. */
+    /* Of several columns. It calls nothing that another user may have made. */
     "CREATE OR REPLACE FUNCTION vault_key(r jsonb, a text[]) RETURNS text LANGUAGE sql IMMUTABLE AS $vault$"
     "SELECT pg_catalog.string_agg(pg_catalog.replace(pg_catalog.replace(pg_catalog.rtrim(r->>a[i],a[i+1]),"
     "E'\\\\',E'\\\\\\\\'),',',E'\\\\,'),',' ORDER BY i) FROM pg_catalog.generate_series("
     "pg_catalog.array_lower(a,1)+1,pg_catalog.array_upper(a,1),2) AS i$vault$",
-    /* Of its owner's rights: whoever writes the table need not be able to write these. So nothing in it may be what somebody else has made:
-     * no temporary table, which would come first, no function that fits a row better, and no trigger of other tables calls it. */
+    /* It runs with the rights of its owner: a user who writes the table need not be able to write these. So it
+     * uses nothing that another user may have made: no temporary table, which would come first, no function that
+     * fits a row better, and no trigger of other tables calls it. */
     "CREATE OR REPLACE FUNCTION vault_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $vault$\n"
     "DECLARE o jsonb; n jsonb; ok text; nk text; t text := TG_ARGV[0]; k text := TG_ARGV[1]; p text := "
     "coalesce(TG_ARGV[2],'');\n"
@@ -218,8 +221,8 @@ static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
     return made->text;
 }
 
-/* A statement that stays prepared is read again when a table that it names is altered or made anew. The type of a table's rows does not count
- * as its name, so it is named once more. */
+/* A statement that stays prepared is read again when a table that it names is altered or made anew. The type of a
+ * table's rows does not count as its name, so it is named once more. */
 static void append_image_of(sql_statement_t *sql, const sql_table_t *table, const char *column)
 {
     sql_add(sql, "CASE WHEN c.%r IS NOT NULL AND ", column);

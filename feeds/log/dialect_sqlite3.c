@@ -229,8 +229,8 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
     sql_own_cell(sql, "c", column, SQL_TEXT);
 }
 
-/* Any type may be in any column, so the value may be there as a number or as a text; but not a number as a text where the column makes a
- * number of that. */
+/* Any type may be in any column, so the value may be there as a number or as a text; but not a number as a text
+ * where the column makes a number of that. */
 static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
 {
     const char *begin = apr_pstrcat(sql->pool, as_json(column->name, sql->pool), ":\"", NULL);

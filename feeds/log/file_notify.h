@@ -2,9 +2,9 @@
 /**
  * @file file_notify.h
  * Being told by the kernel (inotify) that a file is written to: how the tailer of a database without a server sleeps
- * while nobody writes, and sees what another program writes at once.
+ * while there are no writes, and at once reads what another program writes.
  *
- * Where nobody is told (no inotify, or the user has used up its instances; no such file yet) the tailer looks by the
+ * Without notifications (no inotify, no instance left for the user, no such file yet) the tailer polls by the
  * clock.
  */
 #ifndef LOG_FILE_NOTIFY_H
@@ -12,7 +12,7 @@
 
 /** Of one thread. */
 typedef struct log_file_notify_t {
-    int fd;   /**< readable when somebody has knocked; -1: none */
+    int fd;   /**< readable when the kernel has notified; -1: none */
     int file; /**< what inotify calls the file; -1: none */
 } log_file_notify_t;
 
@@ -20,8 +20,8 @@ void log_file_notify_open(log_file_notify_t *file_notify);
 void log_file_notify_close(log_file_notify_t *file_notify);
 
 /** From now on, tell of what is done to the file that has this name now, in place of the one before, and forget what
- * was told. Call it before looking at the file.
- * @return 1: the descriptor tells; 0: nobody does */
+ * was told. Call it before the file is read.
+ * @return 1: the descriptor tells; 0: nothing does */
 int log_file_notify_listen(log_file_notify_t *file_notify, const char *file);
 
 #endif

@@ -77,8 +77,8 @@ static apr_status_t number_some(sql_call_t *c, const char *known, int *more)
     return rv;
 }
 
-/* Whoever has the lock does it for all; nobody waits as long as a place can hold what is not yet numbered. The lock is taken
- * only where a change has no number. */
+/* The process that has the lock numbers the changes for all. No process waits while a position has room for those
+ * without a number. The lock is taken only where a change has no number. */
 apr_status_t log_numbering_mysql_assign(sql_call_t *c, int seconds, const char *known)
 {
     const char *cell;

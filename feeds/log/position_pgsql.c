@@ -14,7 +14,7 @@
  * progress.
  *
  * With synchronous_commit=off a commit is seen before it is on disk, so a crash can take LAST itself back. The trigger
- * function leaves a change A, of no table, when a transaction does that. From then on the epoch of each watching ends
+ * function leaves a change A, of no table, when a transaction does that. From then on the id of each watching ends
  * with the incarnation of the server (log_dialect_t::watch_id), and a position from before a crash is of another
  * watching: its page is shown everything anew.
  */

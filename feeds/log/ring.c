@@ -99,9 +99,9 @@ void log_ring_head(const log_ring_t *ring, log_head_t *head)
     *head = found.head;
 }
 
-/* ------------------------------------------------------------ lives */
+/* ------------------------------------------------------------ boots */
 
-/* A number drawn for the ring, above that of the life. */
+/* A random number of the ring, above the number of the boot. */
 #define LIFE_BITS 24
 
 apr_uint64_t log_ring_next_boot(const log_head_t *head)

@@ -14,12 +14,12 @@
  * head is written again.
  *
  * The *tail* is the offset of the oldest entry that is whole. The tailer moves it before it overwrites anything. A
- * reader copies an entry and then looks whether the tail has gone beyond it: such a copy may be of two entries, and
+ * reader copies an entry and then checks whether the tail has gone beyond it: such a copy may be of two entries, and
  * counts for nothing.
  *
- * `boot` names one life of the ring: later lives of one ring have larger numbers. Another life begins when nobody can
- * tell that the entries are still true: after a new connection, when the database was restored, when tables were
- * watched or altered. A cursor of another life is of no use; its page asks the database.
+ * `boot` numbers the generations of the ring: later ones have larger numbers. Another boot begins when it is
+ * unknown whether the entries are still true: after a new connection, when the database was restored, when tables
+ * were watched or altered. A cursor of another boot is of no use: its page asks the database.
  */
 #ifndef LOG_RING_H
 #define LOG_RING_H
@@ -45,7 +45,7 @@ typedef struct log_entry_t {
 
 typedef struct log_head_t {
     apr_uint64_t boot;                    /**< 0: there is nothing in the ring, and never was */
-    apr_uint64_t oldest;                  /**< cursors of earlier lives are of what the database has lost */
+    apr_uint64_t oldest;                  /**< cursors of earlier boots are of what the database has lost */
     apr_uint64_t end;                     /**< the offset behind the last entry */
     apr_uint64_t tables;                  /**< stands for the watched tables and their columns */
     char position[LOG_POSITION_TEXT + 8]; /**< contains all entries before `end` */
@@ -62,15 +62,15 @@ log_ring_t *log_ring_of(void *memory, apr_size_t bytes);
 void log_ring_take_over(log_ring_t *ring);
 /** Append an entry, behind the head. One that is too large is appended without its images. */
 void log_ring_append(log_ring_t *ring, const log_entry_t *entry);
-/** Publish what was appended. @param head  `end` is set here; another `boot` than before: a new life */
+/** Publish what was appended. @param head  `end` is set here; another `boot` than before: a new generation */
 void log_ring_publish(log_ring_t *ring, log_head_t *head);
 
-/** The number of the next life. */
+/** The number of the next boot. */
 apr_uint64_t log_ring_next_boot(const log_head_t *head);
 
 /* ------------------------------------------------------------ readers' */
 
-/** Was `boot` a life of this ring, in a database that has lost since what it had then? */
+/** Was `boot` one of this ring, in a database that has lost since what it had then? */
 int log_ring_has_lost(const log_head_t *head, apr_uint64_t boot);
 
 void log_ring_head(const log_ring_t *ring, log_head_t *head);

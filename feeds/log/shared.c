@@ -286,7 +286,8 @@ int log_shared_await(const change_log_t *feed)
     return tailer > 0 ? (int)syscall(SYS_pidfd_open, tailer, 0) : -1;
 }
 
-/* A process that was killed could not take back what it had said. The kernel knows, but does not name the process that asks. */
+/* A process that was killed could not take back what it had said. The kernel knows, but does not name the process
+ * that asks. */
 pid_t log_shared_tailer(const change_log_t *feed)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};

@@ -23,7 +23,7 @@
  * @return NULL, or a sentence */
 const char *log_shared_open(change_log_t *feed, const apr_table_t *given, const char *touches, apr_pool_t *pconf);
 
-/** Become the tailer of all children, if nobody is. Any thread, but one of each process at a time.
+/** Become the tailer of all children, if no process is. Any thread, but one of each process at a time.
  * @return 1: this process is, until log_shared_unlock, or until it ends, however it ends */
 int log_shared_lock(const change_log_t *feed);
 void log_shared_unlock(const change_log_t *feed);
@@ -39,7 +39,7 @@ int log_shared_is_of(const change_log_t *feed, const char *incarnation);
 void log_shared_keep_incarnation(const change_log_t *feed, const char *incarnation);
 
 log_ring_t *log_shared_ring(const change_log_t *feed);
-/** The life of the ring; 0: none. Any thread. */
+/** The boot of the ring (ring.h); 0: it has none yet. Any thread. */
 apr_uint64_t log_shared_boot(const change_log_t *feed);
 
 /* ------------------------------------------------------------ tickets */
@@ -74,7 +74,7 @@ typedef enum log_why_e {
     LOG_WHY_FIRST,       /**< it had no cursor: a first view */
     LOG_WHY_UNWATCHED,   /**< the table is not watched */
     LOG_WHY_NOT_IN_RING, /**< its cursor has no offset in a ring */
-    LOG_WHY_BOOT,        /**< its cursor is of another life of the ring */
+    LOG_WHY_BOOT,        /**< its cursor is of another boot of the ring */
     LOG_WHY_OVERWRITTEN, /**< what it needs was overwritten */
     LOG_WHY_TOO_LARGE,   /**< a change was too large for the ring, or of other columns than the page knows */
     LOG_WHY_LINKS,       /**< elements are found through links, and a link or an element has changed */

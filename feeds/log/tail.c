@@ -127,7 +127,7 @@ static const known_t *find_known(const apr_array_header_t *known, const char *ta
     return NULL;
 }
 
-/* A number that stands for the watched tables, each with its epoch and its columns. */
+/* A number that stands for the watched tables, each with the id of its watching and its columns. */
 static apr_uint64_t number_of_tables(const char *watchings, const apr_array_header_t *known)
 {
     apr_uint64_t sum = vault_hash_text(1, watchings);
@@ -138,7 +138,7 @@ static apr_uint64_t number_of_tables(const char *watchings, const apr_array_head
     return sum;
 }
 
-/* ------------------------------------------------------------ a new life */
+/* ------------------------------------------------------------ a new boot */
 
 static apr_status_t touch_all(const log_tail_t *tail, sql_call_t *c, log_touched_t *touched)
 {
@@ -154,7 +154,7 @@ static apr_status_t touch_all(const log_tail_t *tail, sql_call_t *c, log_touched
 }
 
 /* Where the database is, and then the tables that are watched. In this order: a table that is watched in between makes
- * another text of batch->watchings, so the next read begins another life, with that table. */
+ * another text of batch->watchings, so the next read begins another boot, with that table. */
 static apr_status_t read_state(log_tail_t *tail, sql_call_t *c, apr_array_header_t **known, log_batch_t *batch)
 {
     json_t *tables = NULL;
@@ -190,9 +190,9 @@ static int is_lost(const log_tail_t *tail, sql_call_t *c, const log_batch_t *bat
     return tail->dialect->position->is_lost(c->pool, &span);
 }
 
-/* From where the database is now on: what happened before, pages find by SQL, unless the database has lost it; then they
- * begin anew. Or, where other tables are watched or one has other columns, from the same position on: what was recorded
- * since is read next, and told then; of a table that is watched anew a change W. */
+/* From where the database is now on: what happened before, pages find by SQL, unless the database has lost it;
+ * then they begin anew. Or, where other tables are watched or one has other columns, from the same position on:
+ * what was recorded since is read next, and told then; of a table that is watched anew a change W. */
 static apr_status_t begin_life(log_tail_t *tail, sql_call_t *c, int is_same)
 {
     log_touched_t *touched = log_touched_make(tail->feed, c->pool);
@@ -227,7 +227,7 @@ typedef struct reading_t {
     log_touched_t *touched;
     const char *position; /* up to where all was appended */
     int count;            /* of changes */
-    int is_over;          /* a new life has to begin: from where the database is now on, */
+    int is_over;          /* a new boot has to begin: from where the database is now on, */
     int is_other;         /* or from the same position on, with other tables */
 } reading_t;
 
@@ -253,7 +253,8 @@ static void append_entry(const reading_t *reading, const json_t *row, const know
     log_ring_append(log_shared_ring(reading->tail->feed), &entry);
 }
 
-/* Of what cannot be read nobody knows which rows it is of. Of a table that is not watched, or not yet, nobody is told.
+/* It is not known which rows a change is of that cannot be read. No page is notified of a table that is not
+ * watched, or not yet.
  */
 static apr_status_t touch(const reading_t *reading, const json_t *row, const known_t *known)
 {

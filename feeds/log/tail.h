@@ -5,13 +5,14 @@
  * them with the new position, and notifies the interests that they touch, in this order.
  *
  * The order is what loses nothing. A page that is notified finds the changes in the ring. A tailer that is killed
- * before the head is published has done nothing; its successor reads the same changes again. One that is killed between
- * the head and the notifies leaves changes of which nobody is told: the parent has all pages look when a child dies.
+ * before the head is published has done nothing; its successor reads the same changes again. One that is killed
+ * between the head and the notifies leaves changes of which no page is notified: the parent notifies all pages when
+ * a child dies.
  *
- * A new life of the ring (ring.h) begins, from where the database is now on, and all pages are notified, when the
- * tailer has made a new connection, when its position is of what is no more (the database was restored, or changes were
- * pruned that it has not read), and when there are more changes than one read takes. One begins from the same position on when other tables are watched, or one has
- * other columns.
+ * A new boot of the ring (ring.h) begins, from where the database is now on, and all pages are notified, when the
+ * tailer has made a new connection, when its position is of what is no more (the database was restored, or changes
+ * were pruned that it has not read), and when there are more changes than one read takes. One begins from the same
+ * position on when other tables are watched, or one has other columns.
  *
  * One thread of the process that is the tailer.
  */
@@ -27,10 +28,10 @@ typedef struct log_tail_t {
     const change_log_t *feed;
     const log_dialect_t *dialect;
     log_head_t head;     /**< of the ring, as it was published last */
-    int is_over;         /**< a new life has to begin, from where the database is now on */
+    int is_over;         /**< a new boot has to begin, from where the database is now on */
     int has_connected;   /**< this process has read before, on another connection */
     json_t *tables;      /**< the watched tables, as vault_watched has them; NULL: they have to be listed */
-    apr_int64_t version; /**< of the database at the last read, where the driver can tell; -1: nobody knows */
+    apr_int64_t version; /**< of the database at the last read, where the driver can tell; -1: not known */
     char complained[SQL_SAID_MAX];
 } log_tail_t;
 

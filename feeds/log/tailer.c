@@ -15,8 +15,8 @@
 #include "sql/catalogue.h"
 #include "sql/connection.h"
 
-/* A tailer that is told of commits asks all the same, this often, or every `look` if that is less often, in
- * milliseconds: the connection may be dead, and the kernel may have told of nothing. */
+/* A tailer that is notified of commits also reads without a notification, this often, or every `poll` if that is
+ * less often, in milliseconds: the connection may be dead, and the kernel may have told of nothing. */
 #define ASK_ANYHOW 2000
 /* The kernel tells of a write before it can be read. In milliseconds. */
 #define AFTER_TOLD 3
@@ -38,7 +38,7 @@ struct log_tailer_t {
     sql_call_t c;                 /* thread */
     int listens;                  /* thread: on the connection that there is; a read that fails may have made another */
     int is_told;                  /* thread: by `file_notify` */
-    int was_told;                 /* thread: before this read, by `file_notify`, and nobody asked */
+    int was_told;                 /* thread: before this read, by `file_notify`, and no writer asked */
     int doubt; /* thread: milliseconds until a read that may find what the kernel has told of; 0: none is due */
     log_file_notify_t file_notify; /* thread */
     log_tail_t tail;               /* thread */
@@ -91,7 +91,7 @@ static void doubt(log_tailer_t *t, int is_new, int *wait)
 
 /* With a connection.
  * @param wait   how many milliseconds until the next read
- * @param again  1: another life of the ring has begun, and what was recorded since the last read is read next */
+ * @param again  1: another boot of the ring has begun, and what was recorded since the last read is read next */
 static log_reading_t read_now(log_tailer_t *t, int *wait, int *again)
 {
     sql_call_t *c = &t->c;
@@ -137,7 +137,7 @@ static int read_and_serve(log_tailer_t *t)
     }
     if (!again || reading != LOG_READING_DONE) {
         log_shared_set_reading(t->feed, reading);
-        log_shared_serve(t->feed, ticket); /* also those whom nobody could serve: they wait no longer */
+        log_shared_serve(t->feed, ticket); /* also writers whose change was not read: they wait no longer */
     }
     return wait;
 }
@@ -183,7 +183,7 @@ static int teller(const log_tailer_t *t)
     return t->dialect->listen != NULL && t->c.own->dbi != NULL ? dbi_conn_get_socket(t->c.own->dbi) : -1;
 }
 
-/* Until then, or until somebody asks, or the child stops, or the database has something to say. @return 0: stop */
+/* Wait until that time, or until a writer asks, the child stops, or the database notifies. @return 0: stop */
 static int wait_for(log_tailer_t *t, int milliseconds)
 {
     int found;

@@ -39,7 +39,7 @@ int log_touched_notify(const log_touched_t *touched)
     for (apr_hash_index_t *i = apr_hash_first(touched->pool, touched->names); i != NULL; i = apr_hash_next(i)) {
         apr_status_t rv = host->notify(apr_hash_this_val(i));
 
-        all &= rv == APR_SUCCESS || rv == APR_NOTFOUND; /* nobody holds it */
+        all &= rv == APR_SUCCESS || rv == APR_NOTFOUND; /* no page holds it */
     }
     return all;
 }

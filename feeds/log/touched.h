@@ -15,7 +15,7 @@ struct log_touched_t {
     apr_pool_t *pool;
     apr_hash_t *names;
     apr_hash_t *asked; /**< the feed's own: what it has asked the database for on the way */
-    int all;           /**< nobody knows what was touched */
+    int all;           /**< it is not known what was touched */
 };
 
 log_touched_t *log_touched_make(const change_log_t *log, apr_pool_t *pool);

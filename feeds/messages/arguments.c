@@ -53,8 +53,8 @@ static unsigned code_point(const unsigned char **at)
     return code;
 }
 
-/* Characters that show nothing, or turn the direction of what follows, and blanks that are not the common one: two names with them
- * could look like one. */
+/* Characters that show nothing, or turn the direction of what follows, and blanks that are not the common one: two
+ * names with them could look like one. */
 static int is_invisible(unsigned code)
 {
     static const struct {

@@ -18,9 +18,11 @@ enum {
     MESSAGES_HISTORY = 1 << 5
 };
 
-/** Check the arguments of a method that takes these, and fill in `m` from them: user, is_admin, channel, text, once, limit.
+/** Check the arguments of a method that takes these, and fill in `m` from them: user, is_admin, channel, text,
+ * once, limit.
  *
- * The user is the one that httpd authenticated. Without one, and if the feed is for anonymous use, it is the argument.
+ * The user is the one that httpd authenticated. Without one, and if the feed is for anonymous use, it is the
+ * argument.
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
 apr_status_t messages_arguments(messages_call_t *m, unsigned takes);
 

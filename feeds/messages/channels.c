@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Channels: made, deleted by their owner, removed when they are idle and empty.
  *
- * `used` of a channel is the time of the last event that shows that it is in use: it was made, asked for again, or left by
- * a subscriber. It is NULL where there is no owner: such a channel never expires. */
+ * `used` of a channel is the time of the last event that shows that it is in use: it was made, asked for again, or
+ * left by a subscriber. It is NULL where there is no owner: such a channel never expires. */
 #include "messages/channels.h"
 
 #include <string.h>

@@ -131,7 +131,8 @@ static apr_status_t next_batch(messages_call_t *m, apr_int64_t channel, apr_int6
     return rv;
 }
 
-/* Lock them in the order of their ids (InnoDB locks as it scans the primary key, PostgreSQL what was sorted), and learn the rest. */
+/* Lock them in the order of their ids (InnoDB locks as it scans the primary key, PostgreSQL what was sorted), and
+ * learn the rest. */
 static apr_status_t lock_batch(messages_call_t *m, apr_array_header_t *users)
 {
     sql_statement_t *sql =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file messages.h
- * What the files of the messages feed share: the feed as configured, and one call of it. The database itself is feeds/sql's,
- * the log of its changes feeds/log's.
+ * What the files of the messages feed share: the feed as configured, and one call of it. The database itself is
+ * feeds/sql's, the log of its changes feeds/log's.
  *
  * feed.c       descriptor and parameters
  * methods.c    what a page or an application may ask, and on whose behalf
@@ -14,15 +14,17 @@
  * touch.c      which interests a recorded change touches
  * store.c      the tables, statements on them, transactions
  *
- * Each user has a serial number, raised by one for each message in the transaction that delivers it. The row of the user is
- * locked from there to the commit, so serials become visible in their order and without a gap: whoever has seen 7 has been
- * given all up to 7. All who lock, lock in one order: the channel first, then users by their ids.
+ * Each user has a serial number, raised by one for each message in the transaction that delivers it. The row of the
+ * user is locked from there to the commit, so serials become visible in their order and without a gap: whoever has
+ * seen 7 has been given all up to 7. All who lock, lock in one order: the channel first, then users by their ids.
  *
- * Pages are notified by the tailer (tailer.h) of each server, of what is committed by any program. A page reads by SQL what is
- * new to it: its cursor is a serial, and what it shows is joined from three tables, of which the ring would have copies.
+ * Pages are notified by the tailer (tailer.h) of each server, of what is committed by any program. A page reads by
+ * SQL what is new to it: its cursor is a serial, and what it shows is joined from three tables, of which the ring
+ * would have copies.
  *
- * A channel belongs to the user who made it. The limit of channels per owner is exact: the row of the owner is locked from the
- * count to the commit. A channel that the administrator made, or an earlier version of this feed, has no owner.
+ * A channel belongs to the user who made it. The limit of channels per owner is exact: the row of the owner is
+ * locked from the count to the commit. A channel that the administrator made, or an earlier version of this feed,
+ * has no owner.
  */
 #ifndef MESSAGES_H
 #define MESSAGES_H

@@ -15,7 +15,8 @@
 
 extern const vault_feed_method_t messages_methods[];
 
-/* The bodies of the methods. The arguments are checked; the body takes a connection. Each sets m->rows, or leaves it NULL. */
+/* The bodies of the methods. The arguments are checked; the body takes a connection. Each sets m->rows, or leaves
+ * it NULL. */
 apr_status_t messages_create_user(messages_call_t *m);
 apr_status_t messages_create_channel(messages_call_t *m);
 apr_status_t messages_delete_channel(messages_call_t *m);

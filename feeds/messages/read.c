@@ -203,7 +203,8 @@ static apr_status_t first_view(messages_call_t *m)
     return set_position(m, state, "newest", "tip");
 }
 
-/* What the page has missed is kept no more, or its place is from another database: the first view takes the place of what it shows. */
+/* What the page has missed is kept no more, or its place is from another database: the first view takes the place
+ * of what it shows. */
 static apr_status_t first_view_again(messages_call_t *m)
 {
     const vault_host_t *host = m->sql.db->host;
@@ -244,7 +245,7 @@ static apr_status_t read_new(messages_call_t *m, const char *interest)
     if (json_array_size(rows) <= (size_t)most) {
         return set_position(m, last, "newest", "tip");
     }
-    /* Announce what was left out: a number later than this run's stamp makes the page look again. */
+    /* Announce what was left out: a number later than this run's stamp makes the page read again. */
     last = json_array_get(rows, (size_t)most - 1);
     rv = set_position(m, last, "serial", "posted");
     (void)m->sql.db->host->notify(interest);

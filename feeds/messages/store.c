@@ -77,9 +77,10 @@ static const char *const make_pgsql[] =
 static const char *const make_mysql[] = TABLES("BIGINT AUTO_INCREMENT PRIMARY KEY", "VARCHAR(180)" MYSQL_TEXT,
                                                "MEDIUMTEXT" MYSQL_TEXT, " ENGINE=InnoDB", " ENGINE=InnoDB");
 
-/* Locks are taken before anything is read, and each statement has to see what was committed until then: with one snapshot for
- * the whole transaction posts would fail that meet. MariaDB's connections are made so by the layer below. Its INSERT
- * IGNORE would share the lock of a row that is there: two calls that do, and then both lock the row, are a deadlock. */
+/* Locks are taken before anything is read, and each statement has to see what was committed until then: with one
+ * snapshot for the whole transaction posts would fail that meet. MariaDB's connections are made so by the layer
+ * below. Its INSERT IGNORE would share the lock of a row that is there: two calls that do, and then both lock the
+ * row, are a deadlock. */
 static const messages_dialect_t dialects[] = {
     {"sqlite3", NULL, NULL, NULL, "", "INSERT INTO ", " ON CONFLICT DO NOTHING", make_sqlite3, extend_channels},
     {"pgsql", "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED",

@@ -51,8 +51,8 @@ const char *messages_string(const json_t *row, const char *name);
 
 typedef apr_status_t (*messages_body_fn)(messages_call_t *m);
 
-/** Take a connection, run `body` in a transaction, and give the connection back. If m->changes, then wait until the tailer has
- * notified pages, as long as a writer waits for it (shared.h).
+/** Take a connection, run `body` in a transaction, and give the connection back. If m->changes, then wait until the
+ * tailer has notified pages, as long as a writer waits for it (shared.h).
  * @return what `body` returned, and then nothing was changed; else as sql_conn_query */
 apr_status_t messages_transaction(messages_call_t *m, messages_body_fn body);
 

@@ -21,7 +21,8 @@ static void touch_lists(log_touched_t *touched, const char *channel)
     touch(touched, MESSAGES_OF_CHANNEL, channel);
 }
 
-/* Many messages of a channel, or changes of its subscriptions, are often read at once: one query does for all of them. */
+/* Many messages of a channel, or changes of its subscriptions, are often read at once: one query does for all of
+ * them. */
 static int is_first(log_touched_t *touched, const char *what, apr_int64_t id)
 {
     const char *key = apr_psprintf(touched->pool, "%s %" APR_INT64_T_FMT, what, id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file argument.h
- * Arguments of a call that any feed on a database may have. They come from a browser, a page or another module: nothing in them
- * is believed.
+ * Arguments of a call that any feed on a database may have. They come from a browser, a page or another module:
+ * nothing in them is believed.
  */
 #ifndef SQL_ARGUMENT_H
 #define SQL_ARGUMENT_H

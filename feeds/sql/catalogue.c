@@ -205,7 +205,8 @@ static int was_seen(sql_call_t *c, sql_table_t *table)
     return 0;
 }
 
-/* In the place of the last sight of the same, or the oldest. Two may take one place: then one of them is asked for again. */
+/* In the place of the last sight of the same, or the oldest. Two may take one place: then one of them is asked for
+ * again. */
 static void keep_sight(sql_call_t *c, const sql_table_t *table)
 {
     const apr_uint64_t of = sum_of(table);

@@ -3,12 +3,13 @@
  * @file catalogue.h
  * The tables and columns that there are. A name gets into a statement only from here, never from a caller.
  *
- * Read once a connection and kept until the schema changes, or for a second where the database does not tell; where it can say cheaply
- * what a table is, it is asked for that each second, by one connection for all of the child, or of all children where the feed has memory that they
- * share, and the table kept as long as it is the same.
+ * Read once a connection and kept until the schema changes, or for a second where the database does not tell; where
+ * it can say cheaply what a table is, it is asked for that each second, by one connection for all of the child, or
+ * of all children where the feed has memory that they share, and the table kept as long as it is the same.
  *
- * Asking whether it has changed is a statement, and for SQLite one that costs as much as a small query. A statement that stays
- * prepared knows it by itself: SQLite does not run it once tables have changed. So who can begin again may do without:
+ * Asking whether it has changed is a statement, and for SQLite one that costs as much as a small query. A statement
+ * that stays prepared knows it by itself: SQLite does not run it once tables have changed. So who can begin again
+ * may do without:
  *
  *     sql_catalogue_assume(c);
  *     rv = sql_catalogue_find(c, table);                 // as it was when it was read last
@@ -56,23 +57,26 @@ apr_status_t sql_catalogue_find(sql_call_t *c, const char *name);
 /** Tables have changed since they were read: nothing was done, and no sentence given. */
 #define SQL_STALE (APR_OS_START_USERERR + 1)
 
-/** Until sql_catalogue_assure: tables are as they were when they were read last, and the first statement that finds it otherwise
- * ends with SQL_STALE. Where asking costs nothing this does nothing. Only on a connection just taken.
+/** Until sql_catalogue_assure: tables are as they were when they were read last, and the first statement that finds
+ * it otherwise ends with SQL_STALE. Where asking costs nothing this does nothing. Only on a connection just taken.
  * @param compares  that statement compares sql_table_t::shape itself, where there is one */
 void sql_catalogue_assume(sql_call_t *c, int compares);
-/** The end of that: what was run has proved it. What went wrong may have done so because tables have changed: that is asked for.
+/** The end of that: what was run has proved it. What went wrong may have done so because tables have changed: that
+ * is asked for.
  * @param rv  how it ended
  * @return rv; SQL_STALE: it is to be done again */
 apr_status_t sql_catalogue_assure(sql_call_t *c, apr_status_t rv);
 
-/** Ask now whether the tables are still those that were read, unless that was done. @return APR_SUCCESS; SQL_STALE; as sql_conn_query */
+/** Ask now whether the tables are still those that were read, unless that was done. @return APR_SUCCESS; SQL_STALE;
+ * as sql_conn_query */
 apr_status_t sql_catalogue_check(sql_call_t *c);
 
 /** Is there a table `name`? Says nothing if not, and leaves c->table alone.
  * @return APR_SUCCESS, or what sql_conn_query returned */
 apr_status_t sql_catalogue_has(sql_call_t *c, const char *name, int *has);
 
-/** Was there a table `name` when it was looked for last on this connection? If it has gone since, the next statement fails. */
+/** Was there a table `name` when it was looked for last on this connection? If it has gone since, the next
+ * statement fails. */
 int sql_catalogue_knows(const sql_call_t *c, const char *name);
 
 /** Can libdbi carry this text between quotes? */

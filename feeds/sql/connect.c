@@ -163,11 +163,12 @@ static void make_file_as_root(const sql_database_t *db)
     }
 }
 
-/* A database that is not there is made for its owner alone, whatever the umask is; one that is there is left as it is. SQLite gives mode and
- * owner of the database to its files -wal, -shm and -journal. An empty file is an empty database.
+/* A database that is not there is made for its owner alone, whatever the umask is; one that is there is left as it
+ * is. SQLite gives mode and owner of the database to its files -wal, -shm and -journal. An empty file is an empty
+ * database.
  *
- * Root is vaultctl, a process of one thread. In httpd's children another thread may connect as soon as the file is there, and would
- * lose its locks if this one closed a descriptor of the file: so there it is made without one. */
+ * Root is vaultctl, a process of one thread. In httpd's children another thread may connect as soon as the file is
+ * there, and would lose its locks if this one closed a descriptor of the file: so there it is made without one. */
 static void make_file(const sql_database_t *db)
 {
     if (geteuid() == 0) {

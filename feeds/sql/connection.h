@@ -78,10 +78,12 @@ void sql_result_rows(dbi_result result, apr_pool_t *pool, sql_row_fn row, void *
 /** Run one statement whose first cell is wanted. @param cell  in c->pool; NULL: no row, or NULL in it */
 apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **cell);
 
-/** Run a statement that may fail, and say nothing then. Not the first one of a call. @return 0: it failed, as sql_conn_message says (connect.h) */
+/** Run a statement that may fail, and say nothing then. Not the first one of a call. @return 0: it failed, as
+ * sql_conn_message says (connect.h) */
 int sql_conn_try(sql_call_t *c, const char *statement);
 
-/** Likewise a cell of any column, from 1 on, of a statement that may fail: says nothing. @return NULL: it failed, too */
+/** Likewise a cell of any column, from 1 on, of a statement that may fail: says nothing. @return NULL: it failed,
+ * too */
 char *sql_conn_ask(sql_call_t *c, const char *statement, unsigned column);
 
 /** Begin a transaction: one that will write, or one whose statements all see the same state of the database. */
@@ -91,7 +93,8 @@ apr_status_t sql_conn_begin_read(sql_call_t *c);
 apr_status_t sql_conn_commit(sql_call_t *c);
 /** Undo a transaction after an error; says nothing. */
 void sql_conn_rollback(sql_call_t *c);
-/** End a transaction that has gone as `rv` says: commit it, or undo it. @return rv, or why it could not be committed, and was undone */
+/** End a transaction that has gone as `rv` says: commit it, or undo it. @return rv, or why it could not be
+ * committed, and was undone */
 apr_status_t sql_conn_end(sql_call_t *c, apr_status_t rv);
 
 #endif

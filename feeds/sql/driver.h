@@ -66,11 +66,11 @@ struct sql_driver_t {
     const char *generation; /**< a statement with one cell that changes whenever the schema does; NULL: there is none */
     const char *generation_number; /**< likewise, for read_number */
     const char *version_number;    /**< for read_number: what changes whenever another connection commits */
-    /** Run a statement that answers a number, for less than a statement costs otherwise. @return 0: it has to be run so.
-     * NULL: likewise */
+    /** Run a statement that answers a number, for less than a statement costs otherwise. @return 0: it has to be
+     * run so. NULL: likewise */
     int (*read_number)(sql_call_t *c, const char *statement, apr_int64_t *number);
-    /** Run a statement that gives cells or nothing, its values bound, and keep it prepared: libdbi prepares none. SQL_RAN_UNSURE and
-     * SQL_RAN_STALE come where conn->assumes only.
+    /** Run a statement that gives cells or nothing, its values bound, and keep it prepared: libdbi prepares none.
+     * SQL_RAN_UNSURE and SQL_RAN_STALE come where conn->assumes only.
      * @param row  for each row; NULL: rows are of no interest */
     sql_ran_e (*run)(sql_conn_t *conn, const sql_statement_t *sql, sql_row_fn row, void *data);
     /** Before a connection is closed: drop what `run` keeps for it. NULL: nothing. */
@@ -97,10 +97,12 @@ struct sql_driver_t {
      * @param table  NULL: there is none of this very name
      * @return APR_SUCCESS, or what sql_conn_query returned */
     apr_status_t (*load_table)(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool);
-    /** What a table is, in words that are others whenever load_table would find something else; for far less than load_table costs. Says
-     * nothing if it fails. NULL: nobody knows, as of a view. In c->pool. The slot NULL: there are no such words. */
+    /** What a table is, in words that are others whenever load_table would find something else; for far less than
+     * load_table costs. Says nothing if it fails. NULL: nobody knows, as of a view. In c->pool. The slot NULL:
+     * there are no such words. */
     const char *(*define)(sql_call_t *c, const char *name);
-    /** The largest key ever given to a row of c->table; -1 when no row was ever given one, APR_INT64_MAX when nobody knows. */
+    /** The largest key ever given to a row of c->table; -1 when no row was ever given one, APR_INT64_MAX when
+     * nobody knows. */
     apr_status_t (*largest_key)(sql_call_t *c, apr_int64_t *key);
 
     /** Can libdbi carry this name? Names come from the catalogue. NULL: it can. */
@@ -114,8 +116,8 @@ struct sql_driver_t {
     void (*append_cell)(sql_statement_t *sql, const char *expression, sql_kind_e kind);
     /** Likewise on connections made here only, and cheaper. NULL: append_cell does. */
     void (*append_cell_here)(sql_statement_t *sql, const char *expression, sql_kind_e kind);
-    /** Likewise where nothing but text (without NUL), or nothing but integers, can be: SQLite spends more on a statement
-     * than on its rows. NULL: append_cell does. */
+    /** Likewise where nothing but text (without NUL), or nothing but integers, can be: SQLite spends more on a
+     * statement than on its rows. NULL: append_cell does. */
     void (*append_own_cell)(sql_statement_t *sql, const char *expression, sql_kind_e kind);
 
     sql_fault_e (*fault)(int error);

@@ -161,7 +161,8 @@ static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e
     sql_add(sql, formats[kind], expression, expression, expression);
 }
 
-/* To look for a NUL takes the expression twice, and MariaDB has each copy of a subquery optimized, and two of three run. */
+/* To look for a NUL takes the expression twice, and MariaDB has each copy of a subquery optimized, and two of
+ * three run. */
 static void append_own_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
 {
     sql_add(sql, kind == SQL_TEXT ? "CONCAT('T',%r)" : "CONCAT('I',%r)", expression);

@@ -112,7 +112,8 @@ static void set_text(dbi_conn dbi, const char *option, const char *value)
     }
 }
 
-/* What begins with pgsql_ goes to libpq. A peer that is gone without a word is noticed by TCP within twice the time-out. */
+/* What begins with pgsql_ goes to libpq. A peer that is gone without a word is noticed by TCP within twice the
+ * time-out. */
 static void set_options(const sql_database_t *db, dbi_conn dbi)
 {
     set_text(dbi, "dbname", db->database);
@@ -133,8 +134,9 @@ static void set_options(const sql_database_t *db, dbi_conn dbi)
     dbi_conn_set_option_numeric(dbi, "pgsql_keepalives_count", 3);
 }
 
-/* What is not worth a line is not sent. A wait for a lock ends before the statement does, so that it is told as such. What is prepared
- * is planned once: how it is run best does not depend on its values (sql_statement_t::varies). */
+/* What is not worth a line is not sent. A wait for a lock ends before the statement does, so that it is told as
+ * such. What is prepared is planned once: how it is run best does not depend on its values
+ * (sql_statement_t::varies). */
 static apr_status_t prepare(sql_call_t *c)
 {
     sql_native_pgsql_log_notices(c->conn);
@@ -204,8 +206,8 @@ static sql_kind_e kind_of(const char *type)
     return SQL_TEXT;
 }
 
-/* JSON has times with a T, reals without an exponent, lists in its own way; and what depends on IntervalStyle, DateStyle and TimeZone as
- * the writer has set them. */
+/* JSON has times with a T, reals without an exponent, lists in its own way; and what depends on IntervalStyle,
+ * DateStyle and TimeZone as the writer has set them. */
 static sql_spelling_e spelling_of(const char *type, int deterministic)
 {
     static const struct {

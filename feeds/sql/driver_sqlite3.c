@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SQLite, by libdbi's sqlite3 module.
  *
- * That module reads each statement that has a result with a small parser of its own, to guess types of columns.
- * The parser knows neither strings nor quoted names: a value with " select " and an open bracket in it ends the process,
- * one with " from a, b, c, ..." writes beyond an array, and a column name of 128 bytes beyond another. Reading is not
- * exact either: reals come with 15 digits, dates as seconds, blobs and texts end at their first NUL. So here
+ * That module reads each statement that has a result with a small parser of its own, to guess types of columns. The
+ * parser knows neither strings nor quoted names: a value with " select " and an open bracket in it ends the
+ * process, one with " from a, b, c, ..." writes beyond an array, and a column name of 128 bytes beyond another.
+ * Reading is not exact either: reals come with 15 digits, dates as seconds, blobs and texts end at their first NUL.
+ * So here
  *
- *   - each statement begins with a comment that answers the parser: what is called "v" is an expression, which it takes for text
+ *   - each statement begins with a comment that answers the parser: what is called "v" is an expression, which it takes for
+ *     text
  *     and reads no further. Without that it would read the whole statement for each cell, and ask SQLite for the columns
  *     of the table by a statement of its own for each. What is called otherwise (a pragma's answer) it finds to be of
  *     sqlite_master; nothing but the whole word "select" or "SELECT" could wake it again, so the keyword is written

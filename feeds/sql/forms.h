@@ -3,9 +3,9 @@
  * @file forms.h
  * Statements of a server that stay prepared on their connection: which these are.
  *
- * What tells statements apart is their *form*: the text with a placeholder for each value that can be bound. A connection keeps
- * the forms that it met last. One that is met for the first time runs as text: most of what varies from use to use never comes
- * again. When one that comes again is prepared, and how, is the driver's.
+ * What tells statements apart is their *form*: the text with a placeholder for each value that can be bound. A
+ * connection keeps the forms that it met last. One that is met for the first time runs as text: most of what varies
+ * from use to use never comes again. When one that comes again is prepared, and how, is the driver's.
  *
  * One thread at a time, as the connection is.
  */
@@ -42,7 +42,8 @@ typedef struct sql_forms_t {
     apr_uint64_t clock;
 } sql_forms_t;
 
-/** Append what stands for the value `i`, from 0 on, of `sql`. What is not the same to the server has to be another text. */
+/** Append what stands for the value `i`, from 0 on, of `sql`. What is not the same to the server has to be another
+ * text. */
 typedef void (*sql_placeholder_fn)(sql_statement_t *form, const sql_statement_t *sql, int i);
 
 /** The form of `sql`, as it was when it was met last; a new one takes the place of that which was used longest ago.

@@ -3,9 +3,9 @@
  * @file guard.h
  * An end for statements that the server itself does not end: one that is frozen, or gone without a word.
  *
- * A thread of the child's looks at the statements that run, and shuts the socket of one that is past its time; the library
- * that waits for an answer on it gets an error then. It has a descriptor of its own for that socket: the library may close
- * its one at any time, and another connection may get the number.
+ * A thread of the child's looks at the statements that run, and shuts the socket of one that is past its time; the
+ * library that waits for an answer on it gets an error then. It has a descriptor of its own for that socket: the
+ * library may close its one at any time, and another connection may get the number.
  */
 #ifndef SQL_GUARD_H
 #define SQL_GUARD_H
@@ -29,7 +29,8 @@ void sql_guard_stop(sql_guard_t *guard);
 void sql_guarded_open(sql_guarded_t *guarded, int socket);
 void sql_guarded_close(sql_guarded_t *guarded);
 
-/** A statement begins that has to end in so many seconds (or one more), and ends. The thread that uses the connection. */
+/** A statement begins that has to end in so many seconds (or one more), and ends. The thread that uses the
+ * connection. */
 void sql_guard_begin(sql_guard_t *guard, sql_guarded_t *guarded, int seconds);
 void sql_guard_end(sql_guard_t *guard, sql_guarded_t *guarded);
 

@@ -37,8 +37,8 @@ apr_status_t sql_fetch_table(sql_call_t *c, const sql_statement_t *sql, int most
 /** JSON of a value. @param flags  of json_dumps @return in `pool`; "": there is no memory for it */
 const char *sql_json_text(const json_t *value, size_t flags, apr_pool_t *pool);
 
-/** A value as text, as interests and keys have it: a text as it is, anything else in JSON. @return in `pool`; NULL for null and
- * NULL */
+/** A value as text, as interests and keys have it: a text as it is, anything else in JSON. @return in `pool`; NULL
+ * for null and NULL */
 const char *sql_text_of(const json_t *value, apr_pool_t *pool);
 
 #endif

@@ -74,35 +74,36 @@ typedef struct sql_sight_t {
 
 /** The database of one VaultFeed. A feed has one of these in what its `open` makes. */
 struct sql_database_t {
-    const vault_host_t *host;                /* const after open */
-    const sql_driver_t *driver;              /* const after open */
-    const char *database;                    /* const after open: a path, or the name that a server knows */
-    const char *directory;                   /* const after open: the part of `database` before its last slash */
-    const char *file;                        /* const after open: the part after it */
-    const char *server;                      /* const after open: host name or socket; NULL: the driver's own */
-    const char *port;                        /* const after open: NULL: the driver's own */
-    const char *user;                        /* const after open: NULL: the driver's own */
-    const char *password;                    /* const after open: NULL: none */
-    const char *tls_ca;                      /* const after open: NULL: TLS is not asked for */
-    const char *init_path;                   /* const after open: NULL: none */
-    const char *init_sql;                    /* const after open: what is in init_path */
-    int timeout;                             /* const after open: seconds */
-    int connections;                         /* const after open: at most so many in each child */
-    int rows;                                /* const after open: at most so many in one answer */
-    int makes_file;                          /* const after open: the feed's: a missing file is a new database */
-    sql_sight_t *sights; /* const after open: SQL_SIGHTS of this process, or the feed's, of all children: tables found to be still the same */
+    const vault_host_t *host;   /* const after open */
+    const sql_driver_t *driver; /* const after open */
+    const char *database;       /* const after open: a path, or the name that a server knows */
+    const char *directory;      /* const after open: the part of `database` before its last slash */
+    const char *file;           /* const after open: the part after it */
+    const char *server;         /* const after open: host name or socket; NULL: the driver's own */
+    const char *port;           /* const after open: NULL: the driver's own */
+    const char *user;           /* const after open: NULL: the driver's own */
+    const char *password;       /* const after open: NULL: none */
+    const char *tls_ca;         /* const after open: NULL: TLS is not asked for */
+    const char *init_path;      /* const after open: NULL: none */
+    const char *init_sql;       /* const after open: what is in init_path */
+    int timeout;                /* const after open: seconds */
+    int connections;            /* const after open: at most so many in each child */
+    int rows;                   /* const after open: at most so many in one answer */
+    int makes_file;             /* const after open: the feed's: a missing file is a new database */
+    /* const after open: SQL_SIGHTS of this process, or the feed's, of all children: tables found to be still the same */
+    sql_sight_t *sights;
     apr_status_t (*connected)(sql_call_t *); /* const after open: the feed's, for each new connection; NULL: none */
 
-    dbi_inst dbi;                    /* const after sql_pool_start; its list of connections: `lock` */
-    struct sql_guard_t *guard;       /* const after sql_pool_start; NULL: not a server */
-    apr_thread_mutex_t *lock;        /* held for dbi_conn_new_r, dbi_conn_close and the next three */
-    char why[SQL_SAID_MAX];          /* lock: why the server could not be reached; "": it could */
-    apr_time_t failed_at;            /* lock: when that was */
-    int trying;                      /* lock: somebody tries again */
+    dbi_inst dbi;                       /* const after sql_pool_start; its list of connections: `lock` */
+    struct sql_guard_t *guard;          /* const after sql_pool_start; NULL: not a server */
+    apr_thread_mutex_t *lock;           /* held for dbi_conn_new_r, dbi_conn_close and the next three */
+    char why[SQL_SAID_MAX];             /* lock: why the server could not be reached; "": it could */
+    apr_time_t failed_at;               /* lock: when that was */
+    int trying;                         /* lock: somebody tries again */
     sql_sight_t own_sights[SQL_SIGHTS]; /* what `sights` is at first */
-    apr_reslist_t *free_connections; /* const after sql_pool_start; has its own lock */
-    struct sql_semaphore_t *semaphore;       /* const after sql_pool_start: one permit for each connection */
-    apr_pool_t *pool;                /* of the three above */
+    apr_reslist_t *free_connections;    /* const after sql_pool_start; has its own lock */
+    struct sql_semaphore_t *semaphore;  /* const after sql_pool_start: one permit for each connection */
+    apr_pool_t *pool;                   /* of the three above */
 };
 
 /** One use of the database, on one thread. */
@@ -148,7 +149,8 @@ struct sql_call_t {
         "init", "", "a file of SQL that makes the tables of a database that has none", VAULT_PARAM_PATH                \
     }
 
-/** Check the parameters of SQL_PARAMS; for vault_feed_t::open. Sets every field that is const after open but the feed's own.
+/** Check the parameters of SQL_PARAMS; for vault_feed_t::open. Sets every field that is const after open but the
+ * feed's own.
  * @param db    zeroed
  * @return NULL, or a sentence for the admin */
 const char *sql_database_open(sql_database_t *db, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool);
@@ -167,10 +169,10 @@ void sql_call_end(sql_call_t *c);
 
 /** Begin the use of `db` by a thread of the feed's own, with a connection that is not one of `connections`.
  *
- * As in a method, sql_conn_take makes it (again) if need be, and sql_conn_give_back closes it when it is broken; in between
- * it may be held as long as the thread likes. Sentences go to the log, each once until a use went well.
- * @return APR_SUCCESS; APR_ENOMEM
- * After sql_pool_start; sql_background_end, on the same thread, before sql_pool_stop. */
+ * As in a method, sql_conn_take makes it (again) if need be, and sql_conn_give_back closes it when it is broken;
+ * in between it may be held as long as the thread likes. Sentences go to the log, each once until a use went well.
+ * @return APR_SUCCESS; APR_ENOMEM After sql_pool_start; sql_background_end, on the same thread, before
+ * sql_pool_stop. */
 apr_status_t sql_background_begin(sql_call_t *c, sql_database_t *db);
 void sql_background_end(sql_call_t *c);
 

@@ -3,8 +3,8 @@
  * @file statement.h
  * Statements, put together from constant pieces, names of the catalogue and values: nothing else in the feed makes SQL.
  *
- * A piece of SQL given to sql_raw, and a format, is a string constant of the source, never data.
- * Names are quoted as identifiers, values as literals, each by the row of the database. A format is SQL with holes in it:
+ * A piece of SQL given to sql_raw, and a format, is a string constant of the source, never data. Names are quoted
+ * as identifiers, values as literals, each by the row of the database. A format is SQL with holes in it:
  *
  *   %d        a value: an apr_int64_t
  *   %s        a value: a text, written as a literal, or bound
@@ -13,8 +13,8 @@
  *   %t        a table, quoted and with its schema
  *   %r        SQL, as sql_raw takes it
  *   %%        a percent sign
- *   {d.seen}  a cell (driver.h) that is a whole number, {$d.name} one that is text; sql_fetch names them "seen" and "name" in
- *             its rows, {d.seen old} is named "old"
+ *   {d.seen}  a cell (driver.h) that is a whole number, {$d.name} one that is text; sql_fetch names them "seen" and
+ *             "name" in its rows, {d.seen old} is named "old"
  */
 #ifndef SQL_STATEMENT_H
 #define SQL_STATEMENT_H
@@ -70,11 +70,10 @@ typedef struct sql_statement_t {
     char *text; /**< NUL-terminated */
     apr_size_t length;
     apr_size_t space;
-    apr_array_header_t
-        *names; /**< of const char *: of the cells that formats have added, NULL at the end; NULL: none have */
+    apr_array_header_t *names; /**< of const char *, with a NULL behind: of cells that formats have added. NULL: none */
     apr_array_header_t *values; /**< of sql_value_t, those that can be bound; NULL: none, or the driver binds none */
     int varies;                 /**< how it is run best depends on its values: a server is to plan it each time */
-    int once; /**< so many columns are wanted of the first row only, where all rows have the same; later ones may give NULL for them */
+    int once; /**< all rows have the same in so many columns: rows after the first may give NULL for them */
 } sql_statement_t;
 
 /** Begin a statement, with the row's guard. In c->pool. */
@@ -84,7 +83,8 @@ sql_statement_t *sql_statement(sql_call_t *c, const char *format, ...);
 sql_statement_t *sql_statement_of_list(sql_call_t *c, const char *format, va_list values);
 void sql_add(sql_statement_t *sql, const char *format, ...);
 
-/** Begin what will be a part of that statement, as text: without the guard, nor anything that is in it yet. In its pool. */
+/** Begin what will be a part of that statement, as text: without the guard, nor anything that is in it yet. In its
+ * pool. */
 sql_statement_t *sql_expression_make(const sql_statement_t *sql);
 
 /** A whole statement, without the guard, that is only run. */
@@ -113,7 +113,8 @@ void sql_table(sql_statement_t *sql, const char *name);
 
 /** A cell (driver.h) of the column `column` of the table alias `alias` (NULL: none), with the name that cells have. */
 void sql_cell(sql_statement_t *sql, const char *alias, const char *column, sql_kind_e kind);
-/** Likewise of a column of the feed's own tables, where nothing but this kind is: text (without NUL) or integers. Cheaper. */
+/** Likewise of a column of the feed's own tables, where nothing but this kind is: text (without NUL) or integers.
+ * Cheaper. */
 void sql_own_cell(sql_statement_t *sql, const char *alias, const char *column, sql_kind_e kind);
 void sql_own_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind);
 /** Likewise bare: text without its type before it, for who knows that it is one. */

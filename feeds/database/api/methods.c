@@ -201,7 +201,7 @@ static apr_status_t read_new(sql_call_t *c, const char *interest, int limit, jso
     }
     rv = set_cursor(c, last_key(c, *rows));
     if (more) {
-        /* Announce what was left out: a number later than this run's stamp makes the page look again. */
+        /* Announce what was left out: a number later than this run's stamp makes the page read again. */
         (void)c->db->host->notify(interest);
     }
     return rv;

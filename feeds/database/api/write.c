@@ -24,7 +24,7 @@ typedef struct write_t {
     log_touched_t *touched;
     int is_watched;   /* the tailer tells what was written */
     json_t *answer;   /* a reference */
-    json_t *inserted; /* likewise: the row; NULL: none, or nobody knows */
+    json_t *inserted; /* a reference: the row; NULL: none, or it is not known */
 } write_t;
 
 typedef apr_status_t (*write_fn)(write_t *w);
@@ -43,8 +43,9 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
     return rv;
 }
 
-/* Of a watched table the tailer tells, and with it what triggers have written elsewhere. Without a tailer, and of other tables, the writer
- * does, also when nobody knows whether the commit happened: too much rather than too little. */
+/* Of a watched table the tailer tells, and with it what triggers have written elsewhere. Without a tailer, and of
+ * other tables, the writer does, also when it is not known whether the commit happened: too much rather than too
+ * little. */
 static apr_status_t commit(write_t *w)
 {
     const change_log_t *feed = (const change_log_t *)w->c->db;
@@ -54,7 +55,7 @@ static apr_status_t commit(write_t *w)
     if (rv == APR_SUCCESS) {
         sql_conn_give_back(w->c); /* the calls of others need not wait for the tailer */
     }
-    /* In another life of the ring the table may be watched no more. */
+    /* In another boot of the ring the table may no longer be watched. */
     if (rv != APR_SUCCESS || !w->is_watched || !log_shared_ask(feed) || log_shared_boot(feed) != boot) {
         (void)log_touched_notify(w->touched);
     }
@@ -114,8 +115,8 @@ static apr_status_t write_in_transaction(write_t *w, const char *table, int by_k
     return rv;
 }
 
-/* Tables are forgotten when a statement does not find what they had. Where that is a trigger's, each write fails until vaultctl watch makes
- * it anew. */
+/* Tables are forgotten when a statement does not find what they had. Where that is a trigger's, each write fails
+ * until vaultctl watch makes it anew. */
 static int may_be_altered(const sql_call_t *c, apr_status_t rv)
 {
     return rv == APR_EAGAIN && c->table != NULL && c->conn->tables == NULL && !c->conn->broken;

@@ -17,14 +17,14 @@
 #include "sql/connection.h"
 #include "sql/driver.h"
 
-/* A cursor of a watched table: this, the epoch, a colon, the offset in the ring, a colon, the position. */
+/* A cursor of a watched table: this, the id of the watching, a colon, the offset in the ring, a colon, the position. */
 #define CURSOR_MARK 'w'
-/* Likewise of what is not there. */
+/* A cursor of what is not there begins with this instead. */
 #define ABSENT_MARK 'a'
 /* Before either of them: this, what the caller keeps with it, a colon. */
 #define NOTE_MARK 'n'
 
-/* ------------------------------------------------------------ looking from a position on */
+/* ------------------------------------------------------------ reading from a position on */
 
 static apr_status_t open_snapshot(sql_call_t *c, database_change_read_t *read)
 {
@@ -34,7 +34,8 @@ static apr_status_t open_snapshot(sql_call_t *c, database_change_read_t *read)
     return rv;
 }
 
-/* Was the table watched again since it was read? Where the database does not tell that tables have changed they are believed for a while. */
+/* Was the table watched again since it was read? Where the database does not tell that tables have changed they
+ * are believed for a while. */
 static int may_be_read_again(sql_call_t *c, const database_change_read_t *read)
 {
     return log_dialect_keep_watched(c, c->table, read->columns) && read->altered && c->db->driver->define != NULL &&
@@ -54,7 +55,7 @@ static apr_status_t understand_watched(sql_call_t *c, database_change_read_t *re
     }
     read->altered = strcmp(read->columns, log_dialect_columns(c, c->table)) != 0;
     if (may_be_read_again(c, read) || (read->altered && c->assumes)) {
-        c->conn->tables = NULL; /* another key is seen by nobody who assumes */
+        c->conn->tables = NULL; /* a call that assumes its tables does not see another key */
         return SQL_STALE;
     }
     if (read->dialect->position_of != NULL) {
@@ -102,7 +103,7 @@ static void forget_with(database_change_read_t *read)
     }
 }
 
-/* In the snapshot of the look: what is new in wanted->with, too. The epochs of both count. */
+/* In the snapshot of the read: what is new in wanted->with, too. The ids of both watchings count. */
 static apr_status_t understand_tables(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted)
 {
     const database_wanted_t its = {.most = wanted->most, .with = c->table->name};
@@ -133,7 +134,8 @@ static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
     return wanted->alone && database_key_missing(wanted->members->columns, c->table) == NULL;
 }
 
-/* Without a position, or where all is to be read: in one statement with the elements, or in a snapshot that stays open. */
+/* Without a position, or where all is to be read: in one statement with the elements, or in a snapshot that stays
+ * open. */
 static apr_status_t read_anew(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted)
 {
     int at_once = comes_at_once(c, wanted);
@@ -303,7 +305,7 @@ static apr_status_t find_page(sql_call_t *c, database_change_read_t *read, const
     return rv;
 }
 
-/* Likewise where positions may have to be made short first. */
+/* find_page, where positions may have to be made short first. */
 static apr_status_t find_page_numbered(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted)
 {
     database_change_read_t again = *read;

@@ -3,17 +3,16 @@
  * @file change_read.h
  * How a page finds its position in the changes of a watched table, and what is new since.
  *
- *     host->create_interest(...);                        // first, always
- *     database_change_read_begin(c, &read, table, &wanted);     // a connection, the table, the page's position, what is new
- * since
+ *     host->create_interest(...);                             // first, always
+ *     database_change_read_begin(c, &read, table, &wanted);   // a connection, the table, the position, what is new
  *     ...if (read.span.since == NULL) read all, else use read.changes
- *     database_change_read_keep(c, &read);                      // the new position as cursor
+ *     database_change_read_keep(c, &read);                    // the new position as cursor
  *     database_change_read_end(c, &read, rv);
  *
- * A page that has an offset in the ring takes the changes from there (change_read_ring.h), without SQL. Else rows and cursor
- * come from one snapshot of the database: what is committed during the look is seen by the next one, and only by that.
- * One statement is one snapshot, so a page that has a position and wants nothing but the changes since costs one
- * statement.
+ * A page that has an offset in the ring takes the changes from there (change_read_ring.h), without SQL. Else rows
+ * and cursor come from one snapshot of the database: what is committed during the read is seen by the next one, and
+ * only by that. One statement is one snapshot, so a page that has a position and wants nothing but the changes
+ * since costs one statement.
  */
 #ifndef DATABASE_CHANGE_READ_H
 #define DATABASE_CHANGE_READ_H
@@ -40,7 +39,7 @@ typedef struct database_wanted_t {
     const json_t *properties; /**< with `alone`: names of elements' properties, and their columns */
 } database_wanted_t;
 
-/** One look of a page at one table. */
+/** One read of a page of the changes of one table. */
 typedef struct database_change_read_t database_change_read_t;
 struct database_change_read_t {
     const log_dialect_t *dialect;
@@ -57,23 +56,22 @@ struct database_change_read_t {
     json_t *elements; /**< with `alone`, without span.since: [{"id", property, …}, …]; NULL if there are no such
                       columns */
     const char *odd;  /**< how the database writes the key of the members, if that is another way */
-    int was_absent;   /**< what the page asks for was not there when it last looked, and it waits for more than its name
+    int was_absent;   /**< what the page asks for was not there at its last read, and it waits for more than its name
                       */
     int is_absent; /**< set by the caller: it is not there, and may come under a name that is written in another way */
     int reset; /**< the page had a position, but what happened since cannot be told: everything is to be shown anew */
     int again; /**< there may be more beyond `next` already */
     int open;  /**< a transaction is */
-    int is_numbered;  /**< positions were made short for this look */
+    int is_numbered;  /**< positions were made short for this read */
     int is_crowded;   /**< they were not, and the one that was found is long: nothing else is known */
     apr_time_t began; /**< before the database was asked */
     log_head_t head;  /**< of the ring, before anything was read */
     log_why_t why;    /**< the ring cannot answer */
     int is_from_ring; /**< the changes are from the ring: no transaction is open, and rows are what their last image
                              says. With wanted->with: there are none, of either table */
-    const sql_table_t *table;      /**< that of the look */
+    const sql_table_t *table;      /**< that of the read */
     const sql_table_t *with_table; /**< wanted->with */
-    database_change_read_t
-        *with; /**< the look at it: its `changes`. NULL: it is not wanted, or the look is from the ring */
+    database_change_read_t *with;  /**< the read of its changes. NULL: it is not wanted, or the read is from the ring */
 };
 
 /** Take a connection, find `table`, see where the page is and what is new since then. More than wanted->most changes
@@ -83,7 +81,7 @@ struct database_change_read_t {
 apr_status_t database_change_read_begin(sql_call_t *c, database_change_read_t *read, const char *table,
                                         const database_wanted_t *wanted);
 
-/** Likewise; a table that is not watched is refused with a sentence. */
+/** database_change_read_begin, which refuses a table that is not watched with a sentence. */
 apr_status_t database_change_read_begin_watched(sql_call_t *c, database_change_read_t *read, const char *table,
                                                 const database_wanted_t *wanted);
 
@@ -93,11 +91,12 @@ apr_status_t database_change_read_not_watched(sql_call_t *c, const char *table);
 /** Refuse a table that has other columns than when it was watched. @return APR_EGENERAL */
 apr_status_t database_change_read_altered(sql_call_t *c, const char *table);
 
-/** Was what the page asks for not there when it last looked (database_change_read_t::was_absent)? Asked before the interests
- * are created. */
+/** Was what the page asks for not there when it last looked (database_change_read_t::was_absent)? Asked before the
+ * interests are created. */
 int database_change_read_was_absent(const sql_call_t *c);
 
-/** What was kept with the page's position (database_change_read_t::note). NULL: nothing, or the page has no position. */
+/** What was kept with the page's position (database_change_read_t::note). NULL: nothing, or the page has no
+ * position. */
 const char *database_change_read_note(const sql_call_t *c);
 
 /** Where a snapshot is in the changes of a table. */

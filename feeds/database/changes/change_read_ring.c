@@ -32,7 +32,7 @@ const char *database_cursor_offset(const log_head_t *head, apr_pool_t *pool)
 typedef struct walk_t {
     sql_call_t *c;
     const database_wanted_t *wanted;
-    const char *within; /* an image without this text has another key there; NULL: nobody knows */
+    const char *within; /* an image without this text has another key there; NULL: not known */
     const log_position_type_t *type;
     log_position_t position; /* the page's */
     json_t *changes;
@@ -40,7 +40,7 @@ typedef struct walk_t {
     log_why_t why;
 } walk_t;
 
-/* A text that is the same in JSON, whoever wrote it. */
+/* A text that every database writes in JSON without escapes. */
 static int is_simple(const char *text)
 {
     for (; *text != '\0'; text++) {

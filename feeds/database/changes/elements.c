@@ -112,7 +112,7 @@ static void append_property(sql_call_t *c, sql_statement_t *sql, const char **na
     const sql_column_t *found = column != NULL ? sql_table_column_named(c->table, column) : NULL;
 
     if (found == NULL) {
-        return; /* which is told when the look is done */
+        return; /* which is reported when the read is done */
     }
     while (*names != NULL) {
         names++;

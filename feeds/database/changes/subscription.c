@@ -115,7 +115,7 @@ apr_status_t database_subscription_keep(sql_call_t *c, const char *id, const cha
     }
     rv = host->on_ack(
         c->call, apr_psprintf(c->pool, "%s %" APR_INT64_T_FMT " %s", id, apr_strtoi64(position, NULL, 10), cursor));
-    /* Without a page nobody will acknowledge. */
+    /* Without a page there will be no acknowledgement. */
     return rv == APR_SUCCESS || rv == APR_NOTFOUND ? APR_SUCCESS
                                                    : sql_fail(c, APR_EGENERAL, "the user's position cannot be kept");
 }

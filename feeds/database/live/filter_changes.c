@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of a filter, live.
  *
- * What is new is told from the changes since the page last looked, where they leave no doubt: the old and the new image
- * of a row say whether it was, and is, one that the page shows. In a window (limit, offset) a row that comes or goes
- * moves others, in an order each row has a place, and some conditions only the database can decide. Then the rows are
- * selected again. The page keeps a digest of what was selected: if that is the same, the page has what there is, else it
- * is shown everything anew.
+ * What is new is told from the changes since the last read of the page, where they leave no doubt: the old and the
+ * new image of a row say whether it was, and is, one that the page shows. In a window (limit, offset) a row that
+ * comes or goes moves others, in an order each row has a place, and some conditions only the database can decide.
+ * Then the rows are selected again. The page keeps a digest of what was selected: if that is the same, the page
+ * has what there is, else it is shown everything anew.
  *
- * With its position the page keeps a note: what it waits for ('v': the rows that have a value; 't': all of the table),
- * whether it has all rows of the filter ('a') or a window ('w'), and the digest, which is not there any more once
- * changes were told.
+ * With its position the page keeps a note: what it waits for ('v': the rows that have a value; 't': all of the
+ * table), whether it has all rows of the filter ('a') or a window ('w'), and the digest, which is not there any
+ * more once changes were told.
  */
 #include "database/live/filter_changes.h"
 

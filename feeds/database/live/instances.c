@@ -28,7 +28,7 @@ static json_t *keys_of(sql_call_t *c, const json_t *changes)
         const char *text = json_string_value(json_object_get(change, "key"));
 
         if (text == NULL || strcmp(json_string_value(json_object_get(change, "op")), "I") != 0) {
-            continue; /* SQLite has rows without a key: nobody could find them */
+            continue; /* SQLite has rows without a key: they cannot be found */
         }
         if (apr_hash_get(seen, text, APR_HASH_KEY_STRING) == NULL) {
             json_t *key = database_key_values(c->table->keys, json_object_get(change, "new"));
@@ -67,8 +67,8 @@ static json_t *in_order(sql_call_t *c, json_t *rows, const json_t *keys)
     return ordered;
 }
 
-/* The rows as their last changes left them, where the changes are all that is known. Of several rows with one key the last one counts, as
- * in_order takes them. */
+/* The rows as their last changes left them, where the changes are all that is known. Of several rows with one key
+ * the last one counts, as in_order takes them. */
 static json_t *last_rows(const json_t *changes)
 {
     json_t *rows = json_array(), *by_key = json_object(), *row;
@@ -123,7 +123,7 @@ apr_status_t database_instances_new(sql_call_t *c, database_change_read_t *read,
         *rows = NULL;
     }
     if (rv == APR_SUCCESS && read->again) {
-        /* Announce what was left out: a number later than this run's stamp makes the page look again. */
+        /* Announce what was left out: a number later than this run's stamp makes the page read again. */
         (void)c->db->host->notify(interest);
     }
     return rv;
@@ -209,7 +209,7 @@ apr_status_t database_see_row(sql_call_t *c, const char *table, const char *key,
     }
     rv = see_once(c, table, key, was_absent, seen);
     if (rv == APR_SUCCESS && seen->is_absent && !was_absent) {
-        /* It may come under another name: look again, now that this is held. */
+        /* It may come under another name: read again, now that this interest is held. */
         database_seen_free(seen);
         sql_conn_give_back(c);
         memset(seen, 0, sizeof(*seen));
@@ -303,7 +303,7 @@ static void say_attribute(const sql_call_t *c, const char *attribute, const json
     json_array_append_new(rows, said);
 }
 
-/* As at a first view. SQLite has rows without a key, which nobody can name. */
+/* As at a first view. SQLite has rows without a key, which no call can name. */
 static apr_status_t say_all(sql_call_t *c, const char *attribute, int most, json_t *said)
 {
     json_t *rows = NULL;

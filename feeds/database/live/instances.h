@@ -20,8 +20,9 @@ apr_status_t database_attribute_changes_body(sql_call_t *c, const char *table, j
 /** One row as a page sees it: what it is, or what it was and is. */
 typedef struct database_seen_t {
     json_t *row; /**< a reference: as it is now; NULL: there is none */
-    json_t *old; /**< a reference: as it was when the page last looked; NULL: there was none, or this is a first view */
-    int first;   /**< a first view, or a reset */
+    json_t
+        *old; /**< a reference: as it was at the last read of the page; NULL: there was none, or this is a first view */
+    int first; /**< a first view, or a reset */
     int reset;
     int changed;   /**< always at a first view */
     int is_absent; /**< there is none, but one may come whose key is written in another way */

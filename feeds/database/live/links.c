@@ -95,7 +95,7 @@ apr_status_t database_links_all(sql_call_t *c, const database_links_t *links, in
 typedef struct mark_t {
     const char *key;
     json_t *values;  /* of the key; a reference is in fold_t::held */
-    int came, went;  /* links between two looks */
+    int came, went;  /* links between two reads */
     int links;       /* now */
     int has_changed; /* its row has: from `old` to `new` */
     const json_t *old, *new;

@@ -4,8 +4,9 @@
  * Collections through a table of links: an element is in the collection of an object as long as one row at least of
  * that table has the keys of both.
  *
- * A change of a link says which elements came or went, and a change of an element's row says nothing of links. So what
- * was in the collection when the page last looked is what is in it now, but for the links that came and went meanwhile.
+ * A change of a link says which elements came or went, and a change of an element's row says nothing of links. So
+ * what was in the collection at the last read of the page is what is in it now, but for the links that came and
+ * went meanwhile.
  */
 #ifndef DATABASE_LINKS_H
 #define DATABASE_LINKS_H

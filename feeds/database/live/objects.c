@@ -399,7 +399,7 @@ apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity,
     c->about.part = of.name;
     rv = see_collection_once(c, &of, was_absent, &is_absent, rows);
     if (rv == APR_SUCCESS && is_absent && !was_absent) {
-        /* Elements may come under another name: look again, now that this is held. */
+        /* Elements may come under another name: read again, now that this interest is held. */
         sql_conn_give_back(c);
         rv = create_columns(c, &of, &of_column);
         rv = rv == APR_SUCCESS ? see_collection_once(c, &of, 1, &is_absent, rows) : rv;

@@ -3,8 +3,8 @@
  * @file model.h
  * The objects that an application sees in its tables: entities with properties and collections, and named queries.
  *
- * A file in JSON, the parameter `model`, read and checked when httpd starts; names of tables and columns are looked up in
- * the database when they are first used.
+ * A file in JSON, the parameter `model`, read and checked when httpd starts; names of tables and columns are looked
+ * up in the database when they are first used.
  *
  *     {"entities": {
  *        "Profile":  {"table": "profiles", "properties": {"name": "full_name", "status": "status"},
@@ -28,7 +28,7 @@
 
 typedef struct database_model_t {
     const json_t *entities; /* const after open: an object, which may be empty */
-    const json_t *queries;  /* const after open: likewise */
+    const json_t *queries;  /* const after open: by name */
     apr_hash_t
         *links; /* const after open: by table, an array of arrays of columns: what its rows are found by as elements */
 } database_model_t;

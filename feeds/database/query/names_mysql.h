@@ -3,7 +3,7 @@
  * @file names_mysql.h
  * What a query of MariaDB may read, by the names in its text. No database here.
  *
- * MariaDB tells nobody what a statement refers to: EXPLAIN has aliases for names, and leaves out what conditions
+ * MariaDB does not tell what a statement refers to: EXPLAIN has aliases for names, and leaves out what conditions
  * rule out, or what it has read already. So every name in the text that is the name of a table counts as that
  * table, unless it stands behind a dot, as a column does. The text of a view is read in the same way.
  */

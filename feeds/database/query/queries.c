@@ -39,12 +39,12 @@ typedef struct query_t {
     json_t *rows;             /* a reference: the result, in the order of the query */
     const char *text;         /* the result, in the order of its keys */
     const char *digest;       /* of `text` */
-    const char *before;       /* of what the page has; "": nobody knows what that is; NULL: nothing */
+    const char *before;       /* of what the page has; "": not known; NULL: nothing */
     database_cursor_t cursor; /* the page's: `boot` and `offset` */
     log_head_t head;          /* of the ring, before anything was read */
     database_reads_t reads;
     const apr_array_header_t *tables; /* of const char *: whose changes run the query again; NULL: not known yet */
-    const char *waited_for;           /* number_of_tables when the page looked last; NULL: not known */
+    const char *waited_for;           /* number_of_tables at the last read of the page; NULL: not known */
     const char *subscription;         /* names the user's position; NULL: only the page has one */
     int is_back;                      /* `before` is of the user's last visit */
 } query_t;
@@ -167,7 +167,7 @@ static void compare(const query_t *q, const char *before, database_delta_t *delt
     json_decref(set);
 }
 
-/* The position of a user has the epoch as well: what is said of another watching is never behind. */
+/* The position of a user also has the id of the watching: a position of another watching is never behind. */
 static apr_status_t keep_user(const query_t *q, const database_watching_t *where)
 {
     apr_pool_t *pool = q->c->pool;
@@ -313,7 +313,7 @@ static apr_status_t check_parameters(sql_call_t *c, const query_t *q)
 }
 
 /* An interest in each table first.
- * @param needed  something may have happened in one of them; or the page waited for others, or nobody knows them */
+ * @param needed  something may have happened in one of them; or the page waited for others, or they are not known */
 static apr_status_t create_interests(sql_call_t *c, const query_t *q, int *needed)
 {
     apr_status_t rv = APR_SUCCESS;

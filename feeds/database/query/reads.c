@@ -22,7 +22,7 @@ typedef struct known_t {
     char *unsure;
     char *schema;      /* what database_reader_t::schema told before the database was asked */
     apr_time_t at;     /* when that was the same last */
-    apr_uint64_t boot; /* and in which life of the ring */
+    apr_uint64_t boot; /* and in which boot of the ring */
 } known_t;
 
 struct database_known_reads_t {
@@ -221,7 +221,7 @@ const apr_array_header_t *database_reads_known(sql_call_t *c, const char *name, 
     return recall(c, name, &known, &reads) && reads.unsure == NULL && reads.tables->nelts > 0 ? reads.tables : NULL;
 }
 
-/* A table that is named and not read costs a run now and then, and may be one that nobody can know of. */
+/* A table that is named and not read costs a run now and then, and may be one that cannot be found out. */
 static apr_status_t compare(sql_call_t *c, const database_reads_t *reads, const apr_array_header_t *given)
 {
     for (int i = 0; i < reads->tables->nelts; i++) {

@@ -5,9 +5,9 @@
  *
  * What is found must not be less than what the query can read with any values of its parameters: a page is told
  * of changes of these tables only. So the database is not asked for a plan with values, from which it may have
- * left tables out. Where nobody can be sure the model has to name the tables.
+ * left tables out. Where that is uncertain the model has to name the tables.
  *
- * What was found counts as long as the ring has the same life, and a text that the database tells is the same: it is
+ * What was found counts as long as the ring has the same boot, and a text that the database tells is the same: it is
  * another one when tables, views, functions or rules have changed (schema, below). A server is asked for it once a
  * second. There is room for each query of the model once: a client cannot add any.
  */
@@ -32,11 +32,11 @@ const char *database_reads_start(database_t *feed, apr_pool_t *pchild);
 
 /** Without a connection: the tables whose changes make the query run again, those of the model or those that were
  * found last.
- * @return of const char *, in c->pool; NULL: nobody knows them yet */
+ * @return of const char *, in c->pool; NULL: they are not known yet */
 const apr_array_header_t *database_reads_known(sql_call_t *c, const char *name, const json_t *query);
 
 /** On a connection: the same, after the database was asked, if need be.
- * @param boot    the life of the ring
+ * @param boot    the boot of the ring
  * @param reads   what the query reads
  * @param tables  whose changes make it run again
  * @return APR_SUCCESS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file results.h
- * Results of queries that pages have, in the table vault_results: each is kept once, under its digest, and forgotten when it was not used
- * for `keep` seconds. All return as sql_conn_query.
+ * Results of queries that pages have, in the table vault_results: each is kept once, under its digest, and
+ * forgotten when it was not used for `keep` seconds. All return as sql_conn_query.
  */
 #ifndef DATABASE_RESULTS_H
 #define DATABASE_RESULTS_H

@@ -9,7 +9,8 @@
 #include "database/model/database.h"
 #include "sql/statement.h"
 
-/** Refuse arguments that are not in `allowed` (which ends with NULL), and a missing or unfit one of those that comes first.
+/** Refuse arguments that are not in `allowed` (which ends with NULL), and a missing or unfit one of those that
+ * comes first.
  * @param first  what that one names, borrowed from the arguments: not yet looked up
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
 apr_status_t database_arguments_check(sql_call_t *c, const char *const *allowed, const char **first);
@@ -33,13 +34,15 @@ apr_status_t database_argument_window(sql_call_t *c, database_window_t *window);
 /** Append them; without a limit, it is the feed's `rows`. */
 void database_append_window(sql_call_t *c, sql_statement_t *sql, const database_window_t *window);
 
-/** The texts of a list, or those between the commas of a text. @return a new reference; NULL: it is something else, or empty */
+/** The texts of a list, or those between the commas of a text. @return a new reference; NULL: it is something else,
+ * or empty */
 json_t *database_argument_list(const json_t *value);
 
 /** Say that c->table has no such column. @return APR_EINVAL */
 apr_status_t database_argument_no_column(sql_call_t *c, const char *argument, const char *name);
 
-/** `where`, which must be given: append the WHERE (filter.h): each condition is `COLUMN` (equal; null means NULL) or `COLUMN__OPERATOR`.
+/** `where`, which must be given: append the WHERE (filter.h): each condition is `COLUMN` (equal; null means NULL)
+ * or `COLUMN__OPERATOR`.
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
 apr_status_t database_argument_where(sql_call_t *c, sql_statement_t *sql);
 

@@ -16,8 +16,8 @@ typedef struct database_filter_t {
     apr_array_header_t *conditions; /**< of a type of filter.c; all of them have to hold */
 } database_filter_t;
 
-/** Read `where` for c->table: each condition is `COLUMN` (equal; null means NULL) or `COLUMN__OPERATOR`. Without it there
- * are none.
+/** Read `where` for c->table: each condition is `COLUMN` (equal; null means NULL) or `COLUMN__OPERATOR`. Without it
+ * there are none.
  * @return APR_SUCCESS; APR_EINVAL: a sentence was given */
 apr_status_t database_filter_read(sql_call_t *c, database_filter_t *filter);
 

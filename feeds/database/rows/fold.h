@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file fold.h
- * Several changes of one row, folded into one: what it was before the first, what it is after the last. No database here.
+ * Several changes of one row, folded into one: what it was before the first, what it is after the last. No database
+ * here.
  */
 #ifndef DATABASE_FOLD_H
 #define DATABASE_FOLD_H
@@ -13,7 +14,7 @@
 
 #include "database/rows/keys.h"
 
-/** One row between two looks. */
+/** One row between two reads. */
 typedef struct database_fold_t {
     const char *key;   /**< as text, borrowed from the changes */
     const json_t *old; /**< borrowed; NULL: it was not there */

@@ -8,8 +8,8 @@
  *   DB-TABLE.COLUMN        this column, in any row
  *   DB-TABLE.COLUMN=VALUE  the rows with this value, before or after: a collection; of several columns: C,D=KEY
  *
- * A key or value that would make a name longer than VAULT_INTEREST_MAX stands there as "#" and its SHA-1. All of this is a
- * function of the names alone: readers and writers in any process agree.
+ * A key or value that would make a name longer than VAULT_INTEREST_MAX stands there as "#" and its SHA-1. All of
+ * this is a function of the names alone: readers and writers in any process agree.
  */
 #ifndef DATABASE_INTERESTS_H
 #define DATABASE_INTERESTS_H

@@ -144,7 +144,7 @@ static apr_status_t not_as_written(sql_call_t *c, const char *value, const char 
                     sql_shown(c, value), written);
 }
 
-/* "007" finds row 7, but would wait for an interest that nobody announces. */
+/* "007" finds row 7, but would wait for an interest that is never announced. */
 static apr_status_t check_written(sql_call_t *c, const char *column, const char *value)
 {
     const char *number = sql_table_column_named(c->table, column)->is_integer ? whole_number(value, c->pool) : NULL;

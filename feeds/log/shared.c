@@ -55,12 +55,13 @@ const char *log_parameter_poll(change_log_t *log, const apr_table_t *given, int 
 {
     const char *old = apr_table_get(given, "look");
     const char *name = old != NULL && old[0] != '\0' ? "look" : "poll";
+    const sql_number_t poll[] = {{name, &log->poll, 10, 60000}, {NULL, NULL, 0, 0}};
     const char *value = apr_table_get(given, name), *wrong;
 
     if (may_be_off && value != NULL && strcmp(value, "0") == 0) {
         return NULL;
     }
-    wrong = sql_parameter_range(&log->poll, given, name, 10, 60000, pool);
+    wrong = sql_parameter_numbers(poll, given, pool);
     return wrong != NULL && may_be_off ? apr_pstrcat(pool, wrong, ", and 0", NULL) : wrong;
 }
 

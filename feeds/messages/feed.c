@@ -36,27 +36,20 @@ static const vault_feed_param_t params[] = {
 
 static const char *open_limits(messages_limits_t *limits, const apr_table_t *given, apr_pool_t *pool)
 {
-    const struct {
-        const char *name;
-        int *number;
-        int most;
-    } rows[] = {
-        {"message_bytes", &limits->message_bytes, 65536},
-        {"keep", &limits->keep, 100000},
-        {"users", &limits->users, 10000000},
-        {"channels", &limits->channels, 1000000},
-        {"owner_channels", &limits->owner_channels, 1000000},
-        {"idle", &limits->idle, 87600},
-        {"user_channels", &limits->user_channels, 1000000},
-        {"subscribers", &limits->subscribers, 1000000},
-        {"rate", &limits->rate, 1000000},
+    const sql_number_t rows[] = {
+        {"message_bytes", &limits->message_bytes, 1, 65536},
+        {"keep", &limits->keep, 1, 100000},
+        {"users", &limits->users, 1, 10000000},
+        {"channels", &limits->channels, 1, 1000000},
+        {"owner_channels", &limits->owner_channels, 1, 1000000},
+        {"idle", &limits->idle, 1, 87600},
+        {"user_channels", &limits->user_channels, 1, 1000000},
+        {"subscribers", &limits->subscribers, 1, 1000000},
+        {"rate", &limits->rate, 1, 1000000},
+        {NULL, NULL, 0, 0},
     };
-    const char *wrong = NULL;
 
-    for (size_t i = 0; wrong == NULL && i < sizeof(rows) / sizeof(rows[0]); i++) {
-        wrong = sql_parameter_number(rows[i].number, given, rows[i].name, rows[i].most, pool);
-    }
-    return wrong;
+    return sql_parameter_numbers(rows, given, pool);
 }
 
 static const char *open_anonymous(int *anonymous, const apr_table_t *given, apr_pool_t *pool)

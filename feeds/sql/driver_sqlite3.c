@@ -7,12 +7,11 @@
  * Reading is not exact either: reals come with 15 digits, dates as seconds, blobs and texts end at their first NUL.
  * So here
  *
- *   - each statement begins with a comment that answers the parser: what is called "v" is an expression, which it takes for
- *     text
- *     and reads no further. Without that it would read the whole statement for each cell, and ask SQLite for the columns
- *     of the table by a statement of its own for each. What is called otherwise (a pragma's answer) it finds to be of
- *     sqlite_master; nothing but the whole word "select" or "SELECT" could wake it again, so the keyword is written
- *     "Select", and a name that has that word in it is refused;
+ *   - each statement begins with a comment that answers the parser: what is called "v" is an expression, which it
+ *     takes for text and reads no further. Without that it would read the whole statement for each cell, and ask
+ *     SQLite for the columns of the table by a statement of its own for each. What is called otherwise (a pragma's
+ *     answer) it finds to be of sqlite_master; nothing but the whole word "select" or "SELECT" could wake it
+ *     again, so the keyword is written "Select", and a name that has that word in it is refused;
  *   - each cell is an expression that gives type and value as one string (driver.h), and is called "v";
  *   - each text goes in as hexadecimal digits, unless it is a word.
  */

@@ -26,9 +26,9 @@ static const char *given_or_null(const apr_table_t *given, const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-const char *sql_parameter_number(int *number, const apr_table_t *given, const char *name, int most, apr_pool_t *pool)
+static const char *take_number(const sql_number_t *row, const apr_table_t *given, apr_pool_t *pool)
 {
-    const char *value = apr_table_get(given, name);
+    const char *value = apr_table_get(given, row->name);
     apr_int64_t parsed = 0;
     char *end = NULL;
 
@@ -36,22 +36,22 @@ const char *sql_parameter_number(int *number, const apr_table_t *given, const ch
         errno = 0;
         parsed = apr_strtoi64(value, &end, 10);
     }
-    if (end == NULL || *end != '\0' || errno != 0 || parsed < 1 || parsed > most) {
-        return apr_psprintf(pool, "%s=%s: a whole number from 1 to %d is accepted", name, value != NULL ? value : "",
-                            most);
+    if (end == NULL || *end != '\0' || errno != 0 || parsed < row->least || parsed > row->most) {
+        return apr_psprintf(pool, "%s=%s: a whole number from %d to %d is accepted", row->name,
+                            value != NULL ? value : "", row->least, row->most);
     }
-    *number = (int)parsed;
+    *row->number = (int)parsed;
     return NULL;
 }
 
-const char *sql_parameter_range(int *number, const apr_table_t *given, const char *name, int least, int most,
-                                apr_pool_t *pool)
+const char *sql_parameter_numbers(const sql_number_t *rows, const apr_table_t *given, apr_pool_t *pool)
 {
-    const char *wrong = sql_parameter_number(number, given, name, most, pool);
+    const char *wrong = NULL;
 
-    return wrong == NULL && *number >= least ? NULL
-                                             : apr_psprintf(pool, "%s=%s: a whole number from %d to %d is accepted",
-                                                            name, apr_table_get(given, name), least, most);
+    for (; wrong == NULL && rows->name != NULL; rows++) {
+        wrong = take_number(rows, given, pool);
+    }
+    return wrong;
 }
 
 /* Loads the module only to see that it is there: the parent keeps no libdbi over the fork. */
@@ -213,14 +213,14 @@ static const char *open_password_file(sql_database_t *db, const char *path, apr_
 
 static const char *open_port(sql_database_t *db, const apr_table_t *given, apr_pool_t *pool)
 {
-    const char *wrong = NULL;
     int number;
+    const sql_number_t port[] = {{"port", &number, 1, PORT_MAX}, {NULL, NULL, 0, 0}};
 
-    if (given_or_null(given, "port") != NULL) {
-        wrong = sql_parameter_number(&number, given, "port", PORT_MAX, pool);
-        db->port = apr_pstrdup(pool, apr_table_get(given, "port"));
+    if (given_or_null(given, "port") == NULL) {
+        return NULL;
     }
-    return wrong;
+    db->port = apr_pstrdup(pool, apr_table_get(given, "port"));
+    return sql_parameter_numbers(port, given, pool);
 }
 
 /* What is checked when httpd starts is what would otherwise be a connection without TLS, or a server that nobody
@@ -281,6 +281,10 @@ static const char *open_server(sql_database_t *db, const apr_table_t *given, apr
 
 const char *sql_database_open(sql_database_t *db, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)
 {
+    const sql_number_t numbers[] = {{"timeout", &db->timeout, 1, TIMEOUT_MAX},
+                                    {"connections", &db->connections, 1, CONNECTIONS_MAX},
+                                    {"rows", &db->rows, 1, ROWS_MAX},
+                                    {NULL, NULL, 0, 0}};
     const char *wrong;
 
     db->host = host;
@@ -293,13 +297,7 @@ const char *sql_database_open(sql_database_t *db, const vault_host_t *host, cons
         wrong = open_server(db, given, pool);
     }
     if (wrong == NULL) {
-        wrong = sql_parameter_number(&db->timeout, given, "timeout", TIMEOUT_MAX, pool);
-    }
-    if (wrong == NULL) {
-        wrong = sql_parameter_number(&db->connections, given, "connections", CONNECTIONS_MAX, pool);
-    }
-    if (wrong == NULL) {
-        wrong = sql_parameter_number(&db->rows, given, "rows", ROWS_MAX, pool);
+        wrong = sql_parameter_numbers(numbers, given, pool);
     }
     return wrong != NULL ? wrong : open_init(db, given, pool);
 }

@@ -155,12 +155,15 @@ struct sql_call_t {
  * @return NULL, or a sentence for the admin */
 const char *sql_database_open(sql_database_t *db, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool);
 
-/** The parameter `name`: 1 to `most`. @return NULL, or a sentence for the admin */
-const char *sql_parameter_number(int *number, const apr_table_t *given, const char *name, int most, apr_pool_t *pool);
+/** A parameter that is a whole number. */
+typedef struct sql_number_t {
+    const char *name;
+    int *number;
+    int least, most;
+} sql_number_t;
 
-/** The same: `least` to `most`. */
-const char *sql_parameter_range(int *number, const apr_table_t *given, const char *name, int least, int most,
-                                apr_pool_t *pool);
+/** Take such parameters. @param rows  ends with a NULL for a name @return NULL, or a sentence for the admin */
+const char *sql_parameter_numbers(const sql_number_t *rows, const apr_table_t *given, apr_pool_t *pool);
 
 /** Begin a use of `db` by a call of a method. No connection is taken yet. @return APR_SUCCESS; APR_ENOMEM */
 apr_status_t sql_call_begin(sql_call_t *c, sql_database_t *db, vault_call_t *call, const json_t *args);

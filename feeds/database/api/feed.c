@@ -42,20 +42,14 @@ static const char *digest_of_model(const database_t *feed, apr_pool_t *pool)
 
 static const char *open_tailer(database_t *feed, const apr_table_t *given, apr_pool_t *pool)
 {
+    const sql_number_t numbers[] = {{"keep", &feed->log.keep, 60, 31536000},
+                                    {"keep-places", &feed->log.keep_positions, 60, 315360000},
+                                    {"changes", &feed->log.changes, 1000, 100000000},
+                                    {"ring", &feed->log.ring, LOG_RING_LEAST, 1048576},
+                                    {NULL, NULL, 0, 0}};
     const char *wrong = log_parameter_poll(&feed->log, given, 1, pool);
 
-    if (wrong == NULL) {
-        wrong = sql_parameter_range(&feed->log.keep, given, "keep", 60, 31536000, pool);
-    }
-    if (wrong == NULL) {
-        wrong = sql_parameter_range(&feed->log.keep_positions, given, "keep-places", 60, 315360000, pool);
-    }
-    if (wrong == NULL) {
-        wrong = sql_parameter_range(&feed->log.changes, given, "changes", 1000, 100000000, pool);
-    }
-    if (wrong == NULL) {
-        wrong = sql_parameter_range(&feed->log.ring, given, "ring", LOG_RING_LEAST, 1048576, pool);
-    }
+    wrong = wrong != NULL ? wrong : sql_parameter_numbers(numbers, given, pool);
     feed->log.touch = database_touch;
     return wrong != NULL ? wrong : log_shared_open(&feed->log, given, digest_of_model(feed, pool), pool);
 }

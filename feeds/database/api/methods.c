@@ -274,39 +274,30 @@ static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, jso
 
 /* ------------------------------------------------------------ the table */
 
-#define METHOD(name, body, ...)                                                                                        \
+/* Name, flags, body, arguments. */
+#define METHODS(METHOD)                                                                                                \
+    METHOD(all, 0, all_body, "table", "order_by", "limit", "offset")                                                   \
+    METHOD(filter, 0, filter_body, "table", "where", "order_by", "limit", "offset")                                    \
+    METHOD(save, VAULT_METHOD_WRITES, database_save_body, "table", "values")                                           \
+    METHOD(update, VAULT_METHOD_WRITES, database_update_body, "table", "key", "where", "values")                       \
+    METHOD(delete, VAULT_METHOD_WRITES, database_delete_body, "table", "key", "where")                                 \
+    METHOD(get_new_instances, 0, get_new_instances_body, "table", "limit", "cursor", "persistent")                     \
+    METHOD(get_modified_instance, 0, database_modified_instance_body, "table", "key", "persistent")                    \
+    METHOD(get_attribute_changes, 0, database_attribute_changes_body, "table", "key", "attribute", "limit",            \
+           "persistent")                                                                                               \
+    METHOD(get_filter_changes, 0, database_filter_changes_body, "table", "where", "order_by", "limit", "offset")       \
+    METHOD(get_property_changes, 0, database_property_changes_body, "entity", "id", "property", "persistent")          \
+    METHOD(get_collection_changes, 0, database_collection_changes_body, "entity", "id", "collection", "persistent")    \
+    METHOD(get_query_changes, 0, database_query_changes_body, "query", "parameters", "persistent")
+
+#define CALLBACK(name, flags, body, ...)                                                                               \
     static apr_status_t name##_cb(void *self, vault_call_t *call, const json_t *args, json_t **rows)                   \
     {                                                                                                                  \
         static const char *const allowed[] = {__VA_ARGS__, NULL};                                                      \
                                                                                                                        \
         return run(self, call, args, rows, allowed, body);                                                             \
     }
+METHODS(CALLBACK)
 
-METHOD(all, all_body, "table", "order_by", "limit", "offset")
-METHOD(filter, filter_body, "table", "where", "order_by", "limit", "offset")
-METHOD(save, database_save_body, "table", "values")
-METHOD(update, database_update_body, "table", "key", "where", "values")
-METHOD(delete, database_delete_body, "table", "key", "where")
-METHOD(get_new_instances, get_new_instances_body, "table", "limit", "cursor", "persistent")
-METHOD(get_modified_instance, database_modified_instance_body, "table", "key", "persistent")
-METHOD(get_attribute_changes, database_attribute_changes_body, "table", "key", "attribute", "limit", "persistent")
-METHOD(get_filter_changes, database_filter_changes_body, "table", "where", "order_by", "limit", "offset")
-METHOD(get_property_changes, database_property_changes_body, "entity", "id", "property", "persistent")
-METHOD(get_collection_changes, database_collection_changes_body, "entity", "id", "collection", "persistent")
-METHOD(get_query_changes, database_query_changes_body, "query", "parameters", "persistent")
-
-const vault_feed_method_t database_methods[] = {
-    {"all", 0, all_cb},
-    {"filter", 0, filter_cb},
-    {"save", VAULT_METHOD_WRITES, save_cb},
-    {"update", VAULT_METHOD_WRITES, update_cb},
-    {"delete", VAULT_METHOD_WRITES, delete_cb},
-    {"get_new_instances", 0, get_new_instances_cb},
-    {"get_modified_instance", 0, get_modified_instance_cb},
-    {"get_attribute_changes", 0, get_attribute_changes_cb},
-    {"get_filter_changes", 0, get_filter_changes_cb},
-    {"get_property_changes", 0, get_property_changes_cb},
-    {"get_collection_changes", 0, get_collection_changes_cb},
-    {"get_query_changes", 0, get_query_changes_cb},
-    {NULL, 0, NULL},
-};
+#define ROW(name, flags, body, ...) {#name, flags, name##_cb},
+const vault_feed_method_t database_methods[] = {METHODS(ROW){NULL, 0, NULL}};

@@ -42,7 +42,8 @@ SKIP: {
         ['message_bytes', 65537, 65536], ['keep', 0, 100000], ['users', 'many', 10000000], ['channels', -1, 1000000], ['user_channels', '', 1000000],
         ['owner_channels', 0, 1000000], ['idle', 87601, 87600],
         ['subscribers', '1e3', 1000000], ['rate', 1000001, 1000000];
-    refuses("$feed_on_file look=$_\n", qr/look=$_: a whole number from (?:1|10) to 60000 is accepted/, "... with look=$_: its pages need the tailer") for 0, 9, 60001;
+    refuses("$feed_on_file poll=$_\n", qr/poll=$_: a whole number from 10 to 60000 is accepted/, "... with poll=$_: its pages need the tailer") for 0, 9, 60001;
+    refuses("$feed_on_file look=9\n", qr/look=9: a whole number from 10 to 60000 is accepted/, '... with look=9, the old name');
 }
 
 SKIP: {

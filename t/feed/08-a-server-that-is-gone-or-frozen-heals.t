@@ -25,7 +25,7 @@ sub feed_of
     # What its server says beside is a line of the log like any other.
     print $file "SET client_min_messages=notice; DO \$\$BEGIN RAISE NOTICE 'by the way'; END\$\$;\n" if $db->driver eq 'pgsql';
     close $file;
-    return $db->feed('healing', 'healing', 'timeout=1 connections=2 look=0 init=' . vars('t_logs') . "/healing-@{[$db->driver]}.sql") . <<"END";
+    return $db->feed('healing', 'healing', 'timeout=1 connections=2 poll=0 init=' . vars('t_logs') . "/healing-@{[$db->driver]}.sql") . <<"END";
 SSIErrorMsg "[ssi error]"
 @{[live_folder('/feed')]}
 END

@@ -42,7 +42,7 @@ sub feed_of
 {
     my ($db) = @_;
     my $model = model_file('watched', $MODEL);
-    return $db->feed('watched', 'watched', "rows=20 look=100 timeout=5 model=$model") . live_folder('/feed');
+    return $db->feed('watched', 'watched', "rows=20 poll=100 timeout=5 model=$model") . live_folder('/feed');
 }
 
 for my $name (sort keys %PAGES) {

@@ -17,7 +17,7 @@ CREATE TABLE logs(id {serial},line {text},status {integer});
 INSERT INTO logs(line,status) VALUES('one',1),('two',1);
 END
     $db->watch('untold', 'logs');
-    use_server(VaultTest::Server->start('untold', config => $db->feed('untold', 'untold', 'rows=20 look=100 timeout=5') . live_folder('/feed')));
+    use_server(VaultTest::Server->start('untold', config => $db->feed('untold', 'untold', 'rows=20 poll=100 timeout=5') . live_folder('/feed')));
     my $page = open_page('/feed/untold.shtml');
     my $poll = $page->start_poll;
     wait_waiting(1);

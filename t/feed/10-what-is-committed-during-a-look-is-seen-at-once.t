@@ -19,7 +19,7 @@ CREATE TABLE logs(id {serial},status {integer});
 INSERT INTO logs(status) SELECT 1 FROM generate_series(1,500);
 END
     $db->watch('during', 'logs');
-    use_server(VaultTest::Server->start('during', config => $db->feed('during', 'during', 'rows=20 timeout=5 look=60000') . live_folder('/feed')));
+    use_server(VaultTest::Server->start('during', config => $db->feed('during', 'during', 'rows=20 timeout=5 poll=60000') . live_folder('/feed')));
     my $page = open_page('/feed/during.shtml');
     my $writer = $db->session('during');
     my @late;

@@ -27,7 +27,7 @@ sub shown { return join '', $_[0]->html =~ /\[[^\]]*\]/g }
 sub config_of
 {
     my ($db) = @_;
-    return $db->feed('kept', 'kept', 'look=100 timeout=10') . live_folder('/feed') . for_users('^/(feed|vault/poll)');
+    return $db->feed('kept', 'kept', 'poll=100 timeout=10') . live_folder('/feed') . for_users('^/(feed|vault/poll)');
 }
 
 my $tag = qq(<!--#feed name="kept" method="get_new_instances" table="logs" persistent="yes" template="$NAME.html" -->);

@@ -63,7 +63,7 @@ sub config_of
 {
     my ($db) = @_;
     my $model = model_file('away', $MODEL);
-    return $db->feed('away', 'away', "look=100 timeout=10 model=$model") . live_folder('/feed')
+    return $db->feed('away', 'away', "poll=100 timeout=10 model=$model") . live_folder('/feed')
         . for_users('^/(feed|vault/poll)');
 }
 

@@ -40,7 +40,7 @@ sub config_of
 {
     my ($db) = @_;
     my $model = model_file('pruned', $MODEL);
-    return $db->feed('pruned', 'pruned', "rows=2000 look=100 timeout=5 changes=1000 ring=64 keep-places=@{[KEEP_POSITIONS]} model=$model") . live_folder('/feed');
+    return $db->feed('pruned', 'pruned', "rows=2000 poll=100 timeout=5 changes=1000 ring=64 keep-places=@{[KEEP_POSITIONS]} model=$model") . live_folder('/feed');
 }
 
 # The child that watches, of those that are alive.

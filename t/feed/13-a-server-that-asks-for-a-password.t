@@ -31,10 +31,10 @@ sub config_of
     my ($right, $wrong, $stranger, $plain) = @_;
     my $feed = vars('top_dir') . '/modules/vault_feed_database.so';
     return <<"END";
-VaultFeed remote "$feed" $right look=100 timeout=5
-VaultFeed wrong "$feed" $wrong look=0 timeout=5
-VaultFeed stranger "$feed" $stranger look=0 timeout=5
-VaultFeed plain "$feed" $plain look=0 timeout=5
+VaultFeed remote "$feed" $right poll=100 timeout=5
+VaultFeed wrong "$feed" $wrong poll=0 timeout=5
+VaultFeed stranger "$feed" $stranger poll=0 timeout=5
+VaultFeed plain "$feed" $plain poll=0 timeout=5
 SSIErrorMsg "[ssi error]"
 @{[live_folder('/feed')]}
 END

@@ -33,7 +33,7 @@ CREATE TABLE logs(id {serial},line {text},n {integer});
 INSERT INTO logs(line,n) VALUES('one',0),('two',0),('three',0);
 END
     $db->watch('restored', 'logs');
-    use_server(VaultTest::Server->start("restored-$driver", config => $db->feed('restored', 'restored', 'rows=20 look=100 timeout=5') . live_folder('/feed')));
+    use_server(VaultTest::Server->start("restored-$driver", config => $db->feed('restored', 'restored', 'rows=20 poll=100 timeout=5') . live_folder('/feed')));
     my ($one, $two) = map { open_page("/feed/restored-$_.shtml") } 1, 2;
     my ($waits, $poll) = ($one->start_poll, $two->start_poll);
     wait_waiting(2);

@@ -20,7 +20,7 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     $db->grow_old if $driver eq 'pgsql';
     $db->make('crowd', 'CREATE TABLE race(id {serial},line {text});');
     $db->watch('crowd', 'race');
-    use_server(VaultTest::Server->start("crowd-$driver", config => $db->feed('crowd', 'crowd', 'rows=20 look=50 timeout=20') . live_folder('/feed')));
+    use_server(VaultTest::Server->start("crowd-$driver", config => $db->feed('crowd', 'crowd', 'rows=20 poll=50 timeout=20') . live_folder('/feed')));
     my @pages = map { open_page('/feed/crowd.shtml') } 1 .. PAGES;
     my @polls = map { $_->start_poll } @pages;
     my @shown = map { [] } @pages;

@@ -111,7 +111,7 @@ for my $db (has_database() ? databases() : ()) {
     my $domains = $driver eq 'pgsql' ? 'CREATE DOMAIN moment AS TIMESTAMP;CREATE DOMAIN whenever AS moment;' : '';
     $db->make('spelled', $domains . join '', (map { "CREATE TABLE t$_(k $cases[$_][0] PRIMARY KEY,v {text});" } @all), map { "CREATE TABLE f$_(id {serial},k $cases[$_][0],v {text});" } @with);
     $db->watch('spelled', (map { "t$_" } @all), map { "f$_" } @with);
-    my $feed = $db->feed('keys', 'spelled', 'rows=20 look=50 timeout=5 model=' . model_of(\@cases));
+    my $feed = $db->feed('keys', 'spelled', 'rows=20 poll=50 timeout=5 model=' . model_of(\@cases));
     use_server(VaultTest::Server->start("keys-$driver", config => $feed . <<"END"));
 SSIErrorMsg "$SSI_ERROR"
 @{[live_folder('/feed')]}

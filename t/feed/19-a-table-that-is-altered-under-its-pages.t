@@ -21,7 +21,7 @@ for my $name (keys %PAGES) {
 for my $db (has_database() ? databases('pgsql') : ()) {
     $db->make('altered', q{CREATE TABLE logs(id {serial},line {text},status {integer}); INSERT INTO logs(line,status) VALUES('one',1);});
     $db->watch('altered', 'logs');
-    use_server(VaultTest::Server->start('altered', config => $db->feed('altered', 'altered', 'rows=20 look=100') . live_folder('/feed')));
+    use_server(VaultTest::Server->start('altered', config => $db->feed('altered', 'altered', 'rows=20 poll=100') . live_folder('/feed')));
     my $writer = $db->session('altered');
     my $sees = sub {
         my ($name, $sql, $wanted, $why) = @_;

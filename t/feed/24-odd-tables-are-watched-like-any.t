@@ -44,7 +44,7 @@ for my $db (has_database() ? databases() : ()) {
     my @cases = map { my $name = $_->[0] =~ s/$quote/$quote$quote/gr; [@$_, "$quote$name$quote"] } @{$CASES{$driver}};
     $db->make('odd', join '', map { "CREATE TABLE $_->[4]($_->[1]);" } @cases);
     $db->watch('odd', map { $_->[0] } @cases);
-    use_server(VaultTest::Server->start("odd-$driver", config => $db->feed('odd', 'odd', 'rows=20 look=50 timeout=5') . live_folder('/feed')));
+    use_server(VaultTest::Server->start("odd-$driver", config => $db->feed('odd', 'odd', 'rows=20 poll=50 timeout=5') . live_folder('/feed')));
     for my $i (0 .. $#cases) {
         my ($name, undef, $row, $why, $quoted) = @{$cases[$i]};
         my $shown = $name =~ s/"/&quot;/gr;

@@ -30,7 +30,7 @@ sub saves
 
 for my $db (has_database() ? databases('pgsql') : ()) {
     $db->make('kept', $TABLES);
-    use_server(VaultTest::Server->start('kept', size => "ServerLimit 1\n", config => $db->feed('kept', 'kept', 'connections=1 timeout=5 look=0')));
+    use_server(VaultTest::Server->start('kept', size => "ServerLimit 1\n", config => $db->feed('kept', 'kept', 'connections=1 timeout=5 poll=0')));
 
     my $texts = 0;
     # Each of these a first time, as text, and then prepared.

@@ -17,7 +17,7 @@ for my $db (has_database() ? databases() : ()) {
     my $driver = $db->driver;
     begin_random(SEED);
     wall_tables($db, 'mixed', "INSERT INTO posts VALUES(1,1,'hello'),(2,2,'hi');");
-    use_server(wall_server($db, 'mixed', 'look=50 timeout=5'));
+    use_server(wall_server($db, 'mixed', 'poll=50 timeout=5'));
 
     my %rows = (1 => [1, 'hello'], 2 => [2, 'hi']);    # as committed
     my $next = 3;

@@ -31,7 +31,7 @@ sub config_of
     my ($db) = @_;
     my ($model) = $manual =~ /^```json\n(\{\n.*?)^```/ms or die "the manual has no model\n";
     my $path = model_file('visit', $model);
-    return $db->feed('visit', 'visit', "look=100 timeout=10 model=$path") . live_folder('/visit') . for_users('^/(visit|vault/poll)');
+    return $db->feed('visit', 'visit', "poll=100 timeout=10 model=$path") . live_folder('/visit') . for_users('^/(visit|vault/poll)');
 }
 
 my %anna = (Authorization => 'Basic ' . MIME::Base64::encode('anna:secret', ''));

@@ -42,7 +42,7 @@ sub raises
 for my $mysql (has_database() ? databases('mysql') : ()) {
     $db = $mysql;
     $db->make('again', $TABLES);
-    use_server(VaultTest::Server->start('again', size => "ServerLimit 1\n", config => $db->feed('again', 'again', 'connections=1 timeout=5 look=0')));
+    use_server(VaultTest::Server->start('again', size => "ServerLimit 1\n", config => $db->feed('again', 'again', 'connections=1 timeout=5 poll=0')));
 
     # Each of these a first time, as text, and then prepared.
     for my $time (1 .. 4) {

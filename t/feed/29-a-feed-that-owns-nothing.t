@@ -71,7 +71,7 @@ SKIP: {
         $db->does('grants', $driver eq 'pgsql' ? 'CREATE ROLE web LOGIN' : "CREATE USER $web");
         $db->grant('grants', grants($driver));
 
-        my $config = $db->feed('grants', 'grants', "model=$model look=50") =~ s/user=vault/user=web/r;
+        my $config = $db->feed('grants', 'grants', "model=$model poll=50") =~ s/user=vault/user=web/r;
         my $methods = 'all save update delete get_new_instances get_query_changes';
         my $server = use_server(VaultTest::Server->start("grants-$driver",
             config => $config . for_users('^/vault/(poll|page|feed)') . "<Location /vault/page>\nSetHandler vault-page\n</Location>\n<Location /vault/feed>\nSetHandler vault-feed\nVaultFeedExpose grants $methods\n</Location>\n"));
@@ -82,7 +82,7 @@ SKIP: {
 
         # A child that begins to look prunes first.
         $db->does('grants', 'UPDATE vault_changes SET at=at-100000');
-        $server = use_server(VaultTest::Server->start("grants-again-$driver", config => $config =~ s/look=50/look=50 keep=60/r));
+        $server = use_server(VaultTest::Server->start("grants-again-$driver", config => $config =~ s/poll=50/poll=50 keep=60/r));
         wait_until(sub { ($db->does('grants', 'SELECT COUNT(*) FROM vault_changes'))[0] == 0 }, 'it prunes');
         $server->stop;
         use_server(undef);

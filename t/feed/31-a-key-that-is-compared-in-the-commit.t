@@ -12,7 +12,7 @@ my $path = wall_page('late', 1);
 
 for my $db (has_database() ? databases('pgsql') : ()) {
     wall_tables($db, 'late', "INSERT INTO posts VALUES(5,1,'old');", key => 'DEFERRABLE INITIALLY DEFERRED');
-    use_server(wall_server($db, 'late', 'look=50 timeout=20'));
+    use_server(wall_server($db, 'late', 'poll=50 timeout=20'));
 
     my %has;
     my $page = open_page($path);

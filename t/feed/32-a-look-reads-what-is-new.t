@@ -45,7 +45,7 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
         ? "INSERT INTO logs(line) SELECT 'old' FROM generate_series(1,@{[KEPT]})"
         : "INSERT INTO logs(line) SELECT 'old' FROM seq_1_to_@{[KEPT]}");
     $db->does('many', $driver eq 'pgsql' ? 'ANALYZE' : 'ANALYZE TABLE vault_changes');
-    my $server = use_server(VaultTest::Server->start("reads-$driver", config => $db->feed('reads', 'many', 'connections=1 timeout=20 look=100') . live_folder('/feed')));
+    my $server = use_server(VaultTest::Server->start("reads-$driver", config => $db->feed('reads', 'many', 'connections=1 timeout=20 poll=100') . live_folder('/feed')));
     my %page = map { $_ => open_page("/feed/reads-$_.shtml") } keys %tags;
     my %poll = map { $_ => $page{$_}->start_poll } keys %page;
     wait_waiting(2);

@@ -16,7 +16,7 @@ for my $db (has_database() ? databases('mysql') : ()) {
     $db->watch('numbered', 'logs');
     my $other = $db->session('numbered');
     $other->does(q{SELECT GET_LOCK(CONCAT('mod_vault place ',MD5(DATABASE())),0)});
-    use_server(VaultTest::Server->start('numbered', config => $db->feed('numbered', 'numbered', 'timeout=20 look=100') . live_folder('/feed')));
+    use_server(VaultTest::Server->start('numbered', config => $db->feed('numbered', 'numbered', 'timeout=20 poll=100') . live_folder('/feed')));
     $db->does('numbered', q{INSERT INTO logs(line) SELECT CONCAT('bulk ',seq) FROM seq_1_to_3000});
     tolerate(qr/VLT00020: feed: more changes were committed at once than a position can hold/);    # the tailer, which does not wait
     my $visitor = connect_to();

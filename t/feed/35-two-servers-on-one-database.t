@@ -34,20 +34,6 @@ close $file;
 
 my ($db, @servers, @pages, @written);
 
-# What has come for it so far, without waiting.
-sub take
-{
-    my ($at) = @_;
-    use_server($at->{server});
-    while (!$at->{poll}->is_silent) {
-        my $answer = $at->{page}->finish_poll($at->{poll});
-        die "$at->{what}: $answer->{status} $answer->{body}\n" if $answer->{status} !~ /^20[04]$/;
-        push @{$at->{shown}}, VaultTest::Page::text($answer) =~ /\[(.*?)\]/g;
-        $at->{poll} = $at->{page}->start_poll;
-    }
-    return;
-}
-
 # By one of the servers, or by another program.
 sub writes
 {
@@ -62,7 +48,7 @@ sub writes
         die "$body was not saved: $saved->{error}\n" if !$saved->{rows};
     }
     push @written, $body;
-    take($_) for @pages;
+    take_shown($_) for @pages;
     return;
 }
 
@@ -73,7 +59,7 @@ for my $server (has_database() ? databases(qw(pgsql mysql)) : ()) {
     my $driver = $db->driver;
     $db->make('twin', $TABLES);
     $db->watch('twin', qw(walls posts));
-    @servers = map { VaultTest::Server->start("twin$_-$driver", config => $db->feed('twin', 'twin', "rows=50 look=100 timeout=20 model=$model") . live_folder('/feed')) } 0, 1;
+    @servers = map { VaultTest::Server->start("twin$_-$driver", config => $db->feed('twin', 'twin', "rows=50 poll=100 timeout=20 model=$model") . live_folder('/feed')) } 0, 1;
     @written = @pages = ();
     for my $i (0, 1) {
         use_server($servers[$i]);
@@ -86,7 +72,7 @@ for my $server (has_database() ? databases(qw(pgsql mysql)) : ()) {
 
     my $seen = sub {
         my ($when) = @_;
-        wait_until(sub { take($_) for @pages; !grep { @{$_->{shown}} < @written } @pages }, "$driver: all rows come: $when");
+        wait_until(sub { take_shown($_) for @pages; !grep { @{$_->{shown}} < @written } @pages }, "$driver: all rows come: $when");
         is("@{$_->{shown}}", "@written", "$_->{what}: $when") for @pages;
     };
     writes($_ % 3) for 1 .. WRITES;
@@ -110,7 +96,7 @@ for my $server (has_database() ? databases(qw(pgsql mysql)) : ()) {
     calls_feed('twin', update => {table => 'posts', where => {body => 'first'}, values => {body => 'second'}});
     $db->does('twin', q{DELETE FROM posts WHERE body='second'});
     for my $at (grep { $_->{what} =~ /collection/ } @pages) {
-        wait_until(sub { take($at); $at->{shown}[-1] =~ /^-/ }, "$at->{what}: the row goes");
+        wait_until(sub { take_shown($at); $at->{shown}[-1] =~ /^-/ }, "$at->{what}: the row goes");
         my @rest = @{$at->{shown}}[scalar @written .. $#{$at->{shown}}];
         like("@rest", qr/^(?:=first )?(?:=second )?-(?:n1|first|second)$/, "$at->{what}: a row that both servers change, and another program removes");
     }

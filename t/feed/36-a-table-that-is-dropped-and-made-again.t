@@ -20,7 +20,7 @@ my %PAGES = (
 
 for my $db (has_database() ? databases('mysql') : ()) {
     wall_tables($db, 'again', q{INSERT INTO posts VALUES(1,1,'old');});
-    use_server(wall_server($db, 'again', 'look=100 timeout=5', size => "ServerLimit 1\n"));
+    use_server(wall_server($db, 'again', 'poll=100 timeout=5', size => "ServerLimit 1\n"));
     my %page = map { $_ => open_page($PAGES{$_}) } keys %PAGES;
     my %poll = map { $_ => $page{$_}->start_poll } keys %PAGES;
     wait_waiting(2);

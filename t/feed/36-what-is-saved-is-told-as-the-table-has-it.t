@@ -45,7 +45,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     open my $file, '>', $model or die "$model: $!\n";
     print $file $model_text;
     close $file;
-    use_server(VaultTest::Server->start('kinds', config => $db->feed('kinds', 'kinds', "look=50 timeout=20 model=$model") . live_folder('/feed')));
+    use_server(VaultTest::Server->start('kinds', config => $db->feed('kinds', 'kinds', "poll=50 timeout=20 model=$model") . live_folder('/feed')));
 
     my $page = open_page('/feed/kinds.shtml');
     my $poll = $page->start_poll;

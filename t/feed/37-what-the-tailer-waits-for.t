@@ -21,7 +21,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     };
     my $other = $db->session('waits');
     $other->does('BEGIN; SELECT digest FROM vault_results FOR UPDATE');
-    use_server(wall_server($db, 'waits', 'look=60000 timeout=20'));
+    use_server(wall_server($db, 'waits', 'poll=60000 timeout=20'));
 
     my %has;
     my $page = open_page($path);

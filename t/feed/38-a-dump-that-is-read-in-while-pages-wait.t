@@ -12,7 +12,7 @@ my $path = wall_page('dumped', 1);
 
 for my $db (has_database() ? databases('mysql') : ()) {
     wall_tables($db, 'dumped');
-    use_server(wall_server($db, 'dumped', 'look=100 timeout=5', size => "ServerLimit 1\n"));
+    use_server(wall_server($db, 'dumped', 'poll=100 timeout=5', size => "ServerLimit 1\n"));
     my $page = open_page($path);
     my $poll = $page->start_poll;
     my $told = sub {

@@ -12,7 +12,7 @@ site_file('/feed/again.html', '{{#rows}}[{{line}} {{more}}]{{/rows}}');
 for my $db (has_database() ? databases('mysql') : ()) {
     $db->make('again', q{CREATE TABLE logs(id {serial},line {text}); INSERT INTO logs(line) VALUES('one');});
     $db->watch('again', 'logs');
-    use_server(VaultTest::Server->start('again', config => $db->feed('again', 'again', 'rows=20 look=100') . live_folder('/feed')));
+    use_server(VaultTest::Server->start('again', config => $db->feed('again', 'again', 'rows=20 poll=100') . live_folder('/feed')));
     tolerate(qr{the watched table "logs" has other columns than when it was watched});    # the tailer, until it is watched again
     for my $column ('more', 'still_more') {
         my $page = open_page('/feed/again.shtml');

@@ -25,7 +25,7 @@ for my $db (has_database() ? databases('mysql') : ()) {
         CREATE TABLE plain(id {serial},line {text},more {integer}); CREATE TRIGGER own BEFORE INSERT ON plain FOR EACH ROW SET NEW.more=1;
         INSERT INTO logs(line) VALUES('one');});
     $db->watch('gone', 'logs');
-    use_server(VaultTest::Server->start('gone', config => $db->feed('gone', 'gone', 'look=100') . live_folder('/feed')
+    use_server(VaultTest::Server->start('gone', config => $db->feed('gone', 'gone', 'poll=100') . live_folder('/feed')
         . "<Location /vault/feed>\nSetHandler vault-feed\nVaultFeedExpose gone save\n</Location>\n"));
     tolerate(qr{the watched table "logs" has other columns than when it was watched});    # the tailer, until it is watched again
     tolerate(qr{the tables of "gone" have changed meanwhile: error 1054});    # the page, if it looks while its child believes in the column

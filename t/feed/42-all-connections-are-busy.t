@@ -28,7 +28,7 @@ sub told
 for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     my $driver = $db->driver;
     $db->make('busy', 'CREATE TABLE names(id {serial},name VARCHAR(20) UNIQUE)');
-    use_server(VaultTest::Server->start("busy-$driver", size => "ServerLimit 1\n", config => $db->feed('busy', 'busy', 'connections=1 timeout=1 look=0')));
+    use_server(VaultTest::Server->start("busy-$driver", size => "ServerLimit 1\n", config => $db->feed('busy', 'busy', 'connections=1 timeout=1 poll=0')));
     my $other = $db->session('busy');
     $other->does('BEGIN');
     $other->does(q{INSERT INTO names(name) VALUES('anna')});

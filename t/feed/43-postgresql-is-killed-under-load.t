@@ -229,7 +229,7 @@ CREATE TABLE posts(id {serial},wall {integer},body {text});
 INSERT INTO walls VALUES(1,'Ann');
 END
     $db->watch('killed', qw(logs posts));
-    my $feed = $db->feed('killed', 'killed', 'rows=5000 look=100 timeout=5 model=' . model_file('killed', $MODEL));
+    my $feed = $db->feed('killed', 'killed', 'rows=5000 poll=100 timeout=5 model=' . model_file('killed', $MODEL));
     my $server = use_server(VaultTest::Server->start("killed-$seed", config => $feed . live_folder('/feed')));
     my @pages = map { opens($_) } ('k-new') x 4, ('k-posts') x 3;
     my @kills = map { one_round(\@pages) } 1 .. ROUNDS;

@@ -44,7 +44,7 @@ END
     # While the database is away.
     tolerate(qr/VLT00020: feed: the database "\S*" /, qr/VLT00040: feed crash, .*: the database "\S*" /,
         qr/VLT00030: method .* failed: the database "\S*" /);
-    my $feed = $db->feed('crash', 'crash', 'rows=20 look=100 timeout=5 model=' . model_file('crash', $MODEL));
+    my $feed = $db->feed('crash', 'crash', 'rows=20 poll=100 timeout=5 model=' . model_file('crash', $MODEL));
     $server = VaultTest::Server->start("crash-$case", config => "VaultLongPollTimeout 10\n$feed" . live_folder('/feed'));
     return use_server($server);
 }

@@ -20,7 +20,7 @@ sub in_line { return scalar grep { /a call waits for one of 1 connections to "fa
 for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     my $driver = $db->driver;
     $db->make('fair', 'CREATE TABLE names(id {serial},name VARCHAR(20) UNIQUE)');
-    use_server(VaultTest::Server->start("fair-$driver", size => "ServerLimit 1\n", config => $db->feed('fair', 'fair', 'connections=1 timeout=60 look=0')));
+    use_server(VaultTest::Server->start("fair-$driver", size => "ServerLimit 1\n", config => $db->feed('fair', 'fair', 'connections=1 timeout=60 poll=0')));
     my $other = $db->session('fair');
     $other->does('BEGIN');
     $other->does(q{INSERT INTO names(name) VALUES('held')});

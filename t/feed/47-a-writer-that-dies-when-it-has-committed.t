@@ -78,7 +78,7 @@ for my $server (has_database() ? databases(qw(pgsql mysql)) : ()) {
     $db->make('dies', $TABLES . q{INSERT INTO walls VALUES(1,'Ann')});
     $db->watch('dies', qw(walls posts));
     use_server(VaultTest::Server->start("dies-$driver", size => $SIZE, env => {LD_PRELOAD => $preload, VAULT_KILL_ONCE => $once},
-        config => $db->feed('dies', 'dies', "look=100 timeout=20 model=$model") . live_folder('/feed')));
+        config => $db->feed('dies', 'dies', "poll=100 timeout=20 model=$model") . live_folder('/feed')));
     wait_until(sub { my @now = children(); @now >= 3 }, 'three children');
     $page{$_} = open_page("/feed/dies-$_.shtml") for keys %PAGES;
 

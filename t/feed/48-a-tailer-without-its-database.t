@@ -29,7 +29,7 @@ for my $db (has_database() ? databases() : ()) {
     my $driver = $db->driver;
     $db->make('cut', 'CREATE TABLE logs(id {serial},line {text});CREATE TABLE plain(id {integer} PRIMARY KEY);');
     $db->watch('cut', 'logs');
-    use_server(VaultTest::Server->start("cut-$driver", config => "VaultLongPollTimeout 10\n" . $db->feed('cut', 'cut', 'look=100 timeout=20') . live_folder('/feed')));
+    use_server(VaultTest::Server->start("cut-$driver", config => "VaultLongPollTimeout 10\n" . $db->feed('cut', 'cut', 'poll=100 timeout=20') . live_folder('/feed')));
     tolerate(qr/VLT00020: feed: the database "\S*" /, qr/^FATAL:  terminating connection due to administrator command$/);
     my $page = open_page('/feed/cut.shtml');
     my $poll = $page->start_poll;

@@ -38,7 +38,7 @@ for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : 
     my $driver = $db->driver;
     $db->make('live', $TABLES);
     $db->watch('live', qw(items tags));
-    use_server(VaultTest::Server->start("live-$driver", config => $db->feed('live', 'live', 'look=100 timeout=20') . live_folder('/feed')));
+    use_server(VaultTest::Server->start("live-$driver", config => $db->feed('live', 'live', 'poll=100 timeout=20') . live_folder('/feed')));
 
     my (%page, %poll);
     my $open = sub {

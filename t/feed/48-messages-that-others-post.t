@@ -39,24 +39,10 @@ sub open_at
     return {page => $page, poll => $page->start_poll, server => $server, shown => [], what => $db->driver . ": $name at server " . ($server == $servers[0] ? 0 : 1)};
 }
 
-# What has come for it so far, without waiting.
-sub take
-{
-    my ($at) = @_;
-    use_server($at->{server});
-    while (!$at->{poll}->is_silent) {
-        my $answer = $at->{page}->finish_poll($at->{poll});
-        die "$at->{what}: $answer->{status} $answer->{body}\n" if $answer->{status} !~ /^20[04]$/;
-        push @{$at->{shown}}, VaultTest::Page::text($answer) =~ /\[(.*?)\]/g;
-        $at->{poll} = $at->{page}->start_poll;
-    }
-    return;
-}
-
 sub all_see
 {
     my ($why) = @_;
-    wait_until(sub { take($_) for @pages; !grep { @{$_->{shown}} < @posted } @pages }, $db->driver . ": all messages come: $why");
+    wait_until(sub { take_shown($_) for @pages; !grep { @{$_->{shown}} < @posted } @pages }, $db->driver . ": all messages come: $why");
     is("@{$_->{shown}}", join(' ', map { $_ + 1 . ":$posted[$_]" } 0 .. $#posted), "$_->{what}: $why") for @pages;
     return;
 }
@@ -74,7 +60,7 @@ sub posts
         post_as('ann', 'chat', 'lobby', $text);
     }
     push @posted, $text;
-    take($_) for @pages;
+    take_shown($_) for @pages;
     return;
 }
 
@@ -82,7 +68,7 @@ sub test_rolled_back
 {
     my ($first, $second) = map { $db->session($database) } 0, 1;
     $first->does($_) for begin(), split /;\n/, sql_post('never');
-    take($_) for @pages;
+    take_shown($_) for @pages;
     is(scalar(grep { @{$_->{shown}} != @posted } @pages), 0, $db->driver . ': what is not committed is not shown');
     $first->does('ROLLBACK');
     $second->does($_) for begin(), split(/;\n/, sql_post('m' . (1 + @posted))), 'COMMIT';
@@ -116,7 +102,7 @@ sub test_lists
     my @lists = map { open_at($_, 'channels') } @servers;
     my $sees = sub {
         my ($expected, $why) = @_;
-        wait_until(sub { take($_) for @lists, @pages; !grep { ($_->{shown}[-1] // '') ne $expected } @lists }, $db->driver . ": lists: $why");
+        wait_until(sub { take_shown($_) for @lists, @pages; !grep { ($_->{shown}[-1] // '') ne $expected } @lists }, $db->driver . ": lists: $why");
         pass($db->driver . ": $why");
     };
     my $of = sub { return "SELECT c.id,u.id FROM vault_message_channels c,vault_message_users u WHERE c.name='lobby' AND u.name='$_[0]'" };
@@ -139,7 +125,7 @@ for_each_database(
         $database = 'messages_others';
         @posted = ();
         $db->make($database, '');
-        my $config = $db->feed('chat', $database, 'timeout=60 anonymous=yes rate=10000 look=100', vars('top_dir') . '/modules/vault_feed_messages.so');
+        my $config = $db->feed('chat', $database, 'timeout=60 anonymous=yes rate=10000 poll=100', vars('top_dir') . '/modules/vault_feed_messages.so');
         @servers = map { VaultTest::Server->start("messages-others$_-" . $db->driver, config => $config . live_folder('/feed')) } 0, 1;
         site_file('/feed/others.html', '{{#rows}}[{{serial}}:{{text}}]{{/rows}}');
         live_tag('/feed/others-messages', '<!--#feed name="chat" method="get_new_messages" user="bob" template="others.html" append="list" -->');

@@ -15,7 +15,7 @@ my $name = 'messages_beside';
 sub server
 {
     my ($db, $with) = @_;
-    my $config = $db->feed('site', $name, 'timeout=20 look=50') . $db->feed('chat', $name, 'anonymous=yes timeout=60 look=50', $object);
+    my $config = $db->feed('site', $name, 'timeout=20 poll=50') . $db->feed('chat', $name, 'anonymous=yes timeout=60 poll=50', $object);
     return use_server(VaultTest::Server->start("messages-beside$with-" . $db->driver, config => $config . live_folder('/feed')));
 }
 
@@ -81,7 +81,7 @@ sub test_rights
     $db->does($name, $is_pgsql ? 'CREATE ROLE web LOGIN' : "CREATE USER $web");
     $db->grant($name, $is_pgsql ? "GRANT CREATE,USAGE ON SCHEMA public TO web;\nGRANT SELECT,INSERT,UPDATE,DELETE ON ALL TABLES IN SCHEMA public TO web;\n"
         : "GRANT CREATE,ALTER,INDEX,SELECT,INSERT,UPDATE,DELETE ON $name.* TO $web;\n");
-    my $config = $db->feed('chat', $name, 'anonymous=yes timeout=20 look=50', $object) =~ s/user=vault/user=web/r;
+    my $config = $db->feed('chat', $name, 'anonymous=yes timeout=20 poll=50', $object) =~ s/user=vault/user=web/r;
     tolerate(qr/VLT00020: feed: the database "$name" (?:says|cannot|answers)/, qr/VLT00020: feed: .*(?:must be owner of|command denied)/);
     my $server = use_server(VaultTest::Server->start('messages-rights-' . $db->driver, config => $config));
     wait_until(sub { grep { /must be owner of table vault_changes|TRIGGER command denied/ } error_log_lines() }, 'the log says which right is missing');

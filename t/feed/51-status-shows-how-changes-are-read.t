@@ -41,9 +41,9 @@ for my $db (has_database() ? databases() : ()) {
     my $driver = $db->driver;
     wall_tables($db, 'reports');
     $db->make('idle', 'CREATE TABLE t(id {integer} PRIMARY KEY);');
-    my $others = $db->feed('idle', 'idle') . $db->feed('blind', 'reports', 'look=0')
+    my $others = $db->feed('idle', 'idle') . $db->feed('blind', 'reports', 'poll=0')
         . $db->make('chat')->feed('chat', 'chat', 'timeout=20', vars('top_dir') . '/modules/vault_feed_messages.so');
-    use_server(wall_server($db, 'reports', 'look=50 ring=64 timeout=2', size => $TWO, more => $others));
+    use_server(wall_server($db, 'reports', 'poll=50 ring=64 timeout=2', size => $TWO, more => $others));
     my @children = wait_until(sub { my @all = children(); @all == 2 && \@all }, 'two children')->@*;
 
     # The tailer, told alike by both.
@@ -59,7 +59,7 @@ for my $db (has_database() ? databases() : ()) {
     is($unwatched->{Position}, undef, '... and has no position');
     ok((grep { $_ == $unwatched->{TailerPid} } @children), '... but a tailer, which would find one');
     $blind = report('blind');
-    is_deeply([@$blind{qw(State TailerPid TailerReads Position)}], ['there is no tailer: look=0', 0, 0, undef], 'one with look=0');
+    is_deeply([@$blind{qw(State TailerPid TailerReads Position)}], ['there is no tailer: poll=0', 0, 0, undef], 'one with poll=0');
 
     # The messages feed has a tailer, too, and nothing that pages read from its ring.
     my $chat;

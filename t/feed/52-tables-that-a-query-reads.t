@@ -179,7 +179,7 @@ for my $db (has_database() ? databases() : ()) {
     $db->make('readers', $TABLES);
     $db->watch('readers', @TABLES);
     $db->does('readers', $_) for grep { /\S/ } split /^(?=CREATE |ALTER )/m, $MORE{$driver};
-    use_server(VaultTest::Server->start("readers-$driver", config => $db->feed('readers', 'readers', 'look=50 model=' . model(\%queries)) . live_folder('/feed')));
+    use_server(VaultTest::Server->start("readers-$driver", config => $db->feed('readers', 'readers', 'poll=50 model=' . model(\%queries)) . live_folder('/feed')));
     test_query($driver, $_, @{$queries{$_}}) for grep { $driver ne 'pgsql' || $_ ne 'counted_rows' } sort keys %queries;
     test_view($db);
     use_server(undef);

@@ -20,7 +20,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     $db->make('once', 'CREATE TABLE notes(id {serial},body {text});');
     $db->watch('once', 'notes');
     $db->does('once', "ALTER DATABASE once SET log_statement='all'; ALTER DATABASE once SET log_min_messages='log'");
-    use_server(VaultTest::Server->start('once', size => "ServerLimit 1\n", config => $db->feed('kept', 'once', 'look=60000')));
+    use_server(VaultTest::Server->start('once', size => "ServerLimit 1\n", config => $db->feed('kept', 'once', 'poll=60000')));
 
     my $before = reads($db);
     for my $write (1 .. WRITES) {

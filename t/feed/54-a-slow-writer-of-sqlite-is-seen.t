@@ -14,7 +14,7 @@ plan(skip_all => 'nothing can be loaded in front of sqlite3 here') if !-f $prelo
 my $path = wall_page('slow', 1);
 for my $db (databases('sqlite3')) {
     wall_tables($db, 'slow');
-    use_server(wall_server($db, 'slow', 'look=60000'));
+    use_server(wall_server($db, 'slow', 'poll=60000'));
     # The journal is there, and the tailer is told of writes to it.
     calls_feed('slow', 'save', {table => 'posts', values => {id => 1, wall => 1, body => 'own'}});
 

@@ -53,7 +53,7 @@ for my $db (has_database() ? databases() : ()) {
     my $driver = $db->driver;
     $db->make('links', $TABLES);
     $db->watch('links', qw(people clubs members));
-    use_server(VaultTest::Server->start("links-$driver", config => $db->feed('links', 'links', "look=50 timeout=20 model=$model") . live_folder('/feed')));
+    use_server(VaultTest::Server->start("links-$driver", config => $db->feed('links', 'links', "poll=50 timeout=20 model=$model") . live_folder('/feed')));
 
     my %page = map { $_ => open_page("/feed/links-$_.shtml") } sort keys %PAGES;
     like($page{row}->html, qr{<p>Ann</p>}, "$driver: a row by its key of two columns");

@@ -161,7 +161,7 @@ static void test_announced(void)
     int here, there;
     scene_t s;
 
-    links_begin(&s, "announced.db", "look=60000");
+    links_begin(&s, "announced.db", "poll=60000");
     while (!log_shared_ask(s.feed.self)) {
         apr_sleep(1000); /* until the tailer reads */
     }

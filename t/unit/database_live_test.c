@@ -107,7 +107,7 @@ static void test_column_reset(void)
 /* A feed with a tailer, whose writes a page takes from the ring. */
 static void begin_with_ring(scene_t *s, const char *name, const char *more)
 {
-    scene_begin(s, name, "logs", apr_pstrcat(suite_pool, "look=60000 ", more, NULL));
+    scene_begin(s, name, "logs", apr_pstrcat(suite_pool, "poll=60000 ", more, NULL));
     while (!log_shared_ask(s->feed.self)) {
         apr_sleep(1000); /* until the tailer reads */
     }

@@ -282,7 +282,7 @@ static void runs_begin(runs_t *r)
     with_statements(&maker, "users", log_dialect_watch);
     feed_close(&maker);
     r->is_server = given != NULL;
-    feed_open(&r->feed, apr_psprintf(suite_pool, "%s look=60000 model=%s", feed, write_model()));
+    feed_open(&r->feed, apr_psprintf(suite_pool, "%s poll=60000 model=%s", feed, write_model()));
     CU_ASSERT_PTR_NULL_FATAL(r->feed.wrong);
     CU_ASSERT_EQUAL_FATAL(sql_background_begin(&r->c, r->feed.self), APR_SUCCESS);
     await_tailer(r);

@@ -47,7 +47,7 @@ static void check_report(change_log_t *feed, const char *name, const char *expec
 /* Every figure has its value, and nothing else is told. */
 static void test_all_are_told(void)
 {
-    change_log_t *feed = open_only("database=/nowhere/a.db look=100");
+    change_log_t *feed = open_only("database=/nowhere/a.db poll=100");
     json_t *report = vault_feed.report(feed);
     size_t count = 0;
 
@@ -101,7 +101,7 @@ static void test_tailer(void)
         {LOG_READING_UNWATCHED, "0", "no table is watched"},
         {LOG_READING_DONE, "1", "the tailer reads the changes"},
     };
-    change_log_t *feed = open_only("database=/nowhere/b.db look=100");
+    change_log_t *feed = open_only("database=/nowhere/b.db poll=100");
     pid_t pid = begin_tailer(feed);
     int status;
 
@@ -132,7 +132,7 @@ static void test_no_tailer(void)
 
 static void test_ring(void)
 {
-    change_log_t *feed = open_only("database=/nowhere/d.db look=100 ring=64");
+    change_log_t *feed = open_only("database=/nowhere/d.db poll=100 ring=64");
     log_ring_t *ring = log_shared_ring(feed);
     const log_entry_t entry = {
         .change = {.id = 1}, .at = vault_now() - apr_time_from_sec(3600), .table = "logs", .op = "I"};

@@ -49,7 +49,7 @@ static void test_woken(void)
     feed_fresh(&owner, "tables_woken.db", "");
     ask(&owner, NULL, "all", "{\"table\":\"logs\"}"); /* makes the file */
     CU_ASSERT_EQUAL_FATAL(symlink(path_of("tables_woken.db"), path_of("tables_link.db")), 0);
-    feed_open(&feed, apr_psprintf(suite_pool, "database=%s look=60000", path_of("tables_link.db")));
+    feed_open(&feed, apr_psprintf(suite_pool, "database=%s poll=60000", path_of("tables_link.db")));
     CU_ASSERT_PTR_NULL_FATAL(feed.wrong);
     while (log_shared_reading(feed.self) != LOG_READING_UNWATCHED) {
         apr_sleep(1000);
@@ -138,7 +138,7 @@ static void test_served(void)
 {
     scene_t s;
 
-    scene_begin(&s, "tail_served.db", "logs", "look=10");
+    scene_begin(&s, "tail_served.db", "logs", "poll=10");
     while (!log_shared_ask(s.feed.self)) {
         apr_sleep(1000); /* until the tailer reads */
     }

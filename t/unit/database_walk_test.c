@@ -56,7 +56,7 @@ static void step(walk_t *w)
 
 static void open_feed(walk_t *w)
 {
-    feed_open(&w->feed, apr_psprintf(w->pool, "%s connections=%d rows=%d look=%d", w->given, 1 + (int)draw(w, 2),
+    feed_open(&w->feed, apr_psprintf(w->pool, "%s connections=%d rows=%d poll=%d", w->given, 1 + (int)draw(w, 2),
                                      w->rows, w->looks));
     CU_ASSERT_PTR_NULL_FATAL(w->feed.wrong);
     while (w->looks != 0 && !log_shared_ask(w->feed.self)) {

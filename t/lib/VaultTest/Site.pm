@@ -12,7 +12,7 @@ use JSON::PP ();
 use VaultTest;
 
 our @EXPORT = qw(calls_feed database_file for_users fresh_table has_database insert_row is_kept keeps live_folder live_shtml live_tag lock_database
-    model_file poll_url rows_of site_file site_path unlock_database);
+    model_file poll_url rows_of site_file site_path take_shown unlock_database);
 
 # ---------------------------------------------------------------- files
 
@@ -229,6 +229,20 @@ sub fresh_table
     my $file = database_file($name);
     unlink map { "$file$_" } '', '-wal', '-shm';
     return _end(_sqlite($name, 'CREATE TABLE logs (id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT, writer INTEGER);'), '');
+}
+
+# What has come so far for a page that polls, without waiting: {page, poll, server, shown, what}. Appends to `shown` the texts in square brackets.
+sub take_shown
+{
+    my ($at) = @_;
+    use_server($at->{server});
+    while (!$at->{poll}->is_silent) {
+        my $answer = $at->{page}->finish_poll($at->{poll});
+        die "$at->{what}: $answer->{status} $answer->{body}\n" if $answer->{status} !~ /^20[04]$/;
+        push @{$at->{shown}}, VaultTest::Page::text($answer) =~ /\[(.*?)\]/g;
+        $at->{poll} = $at->{page}->start_poll;
+    }
+    return;
 }
 
 1;

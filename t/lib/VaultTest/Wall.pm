@@ -3,7 +3,7 @@
 #
 #     my $path = wall_page('shop', 1);                        # /feed/shop-1.shtml, of the feed `shop`
 #     wall_tables($db, 'shop', 'INSERT INTO …');              # profiles 1 and 2: Ann, Bob
-#     use_server(wall_server($db, 'shop', 'look=50'));
+#     use_server(wall_server($db, 'shop', 'poll=50'));
 #     my $page = open_page($path);
 #     my %has;                                                # ID => TEXT
 #     push @wrong, wall_apply(\%has, $page->html);            # and what each poll says

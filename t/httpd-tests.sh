@@ -152,12 +152,17 @@ trap stop_databases EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# Below the ports that connections get, and at random: another run that starts now looks for free ports as well.
-port=$("$PERL" -MIO::Socket::INET -e '
-    for (1 .. 200) {
-        my $first = 10_000 + 40 * int rand 550;
-        print $first and exit if 40 == grep { IO::Socket::INET->new(Listen => 1, LocalPort => $_) } $first .. $first + 39;
-    }')
+# 40 free ports, below those that connections get. Another run that starts now finds the same ports free, so each run holds the lock of
+# its own, as long as one of its processes lives.
+tries=200
+port=
+while [ -z "$port" ] && [ "$tries" -gt 0 ]; do
+    tries=$((tries - 1))
+    port=$("$PERL" -MIO::Socket::INET -e 'my $first = 10_000 + 40 * int rand 550;
+        print $first if 40 == grep { IO::Socket::INET->new(Listen => 1, LocalPort => $_) } $first .. $first + 39')
+    # The file of another user cannot be opened: a run of that user may hold its lock.
+    { [ -n "$port" ] && command exec 7>"${TMPDIR:-/tmp}/vault-ports.$port" && flock -n 7; } 2>/dev/null || port=
+done
 
 # shellcheck disable=SC2086 # families are words
 $as "$PERL" t/TEST -httpd "$server" -apxs "$APXS" -httpd_conf "$run/t/conf/modules.conf" -top_dir "$run" -t_dir "$run/t" \

@@ -61,8 +61,8 @@ static void say_gathered(request_rec *r)
     if ((!last || now - last > apr_time_from_sec(60)) &&
         __atomic_compare_exchange_n(&said, &last, now, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
         ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
-                      VLTNO(00231) "a client notifies more often than VaultNotifyRate %d a second: the rest is told "
-                                   "together, within a second",
+                      VLTNO(00231) "a client notifies more often than VaultNotifyRate %d a second: the other notifies "
+                                   "are gathered and sent within a second",
                       vault_announce_conf_rate());
     }
 }

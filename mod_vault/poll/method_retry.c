@@ -62,7 +62,7 @@ int vault_method_retry_too_many(vault_method_retry_t *retry, const apr_array_hea
     for (i = 0; i < moved->nelts; i++) {
         list_delayed(retry, APR_ARRAY_IDX(moved, i, const char *));
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, retry->r,
-                      VLTNO(00065) "method %s runs again and again and has nothing to say: it rests for a second",
+                      VLTNO(00065) "method %s runs repeatedly without output: it is delayed for a second",
                       vault_page_shorten(APR_ARRAY_IDX(moved, i, const char *), retry->r->pool));
     }
     return 1;
@@ -93,11 +93,10 @@ static void report_refusal(const vault_method_retry_t *retry, const char *url, i
     static apr_time_t said;
     int level = vault_log_seldom(&said, vault_now(), APLOG_INFO);
 
-    ap_log_rerror(
-        APLOG_MARK, level, 0, retry->r,
-        VLTNO(00333) "method %s is refused with status %d, as when the visitor has signed out: the page is told, "
-                     "and it is tried again now and then",
-        vault_page_shorten(url, retry->r->pool), status);
+    ap_log_rerror(APLOG_MARK, level, 0, retry->r,
+                  VLTNO(00333) "method %s is refused with status %d, for instance because the visitor has signed out: "
+                               "the page is told, and the method is tried again later",
+                  vault_page_shorten(url, retry->r->pool), status);
 }
 
 /* The result of running a method. */

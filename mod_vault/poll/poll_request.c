@@ -52,7 +52,7 @@ static void report_clamp(request_rec *r, apr_interval_time_t wanted, apr_interva
 
     if (!__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED)) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
-                      VLTNO(00034) "VaultLongPollTimeout %d is too long for Timeout: polls wait %d s",
+                      VLTNO(00034) "VaultLongPollTimeout %d is longer than Timeout allows: polls wait %d s",
                       (int)apr_time_sec(wanted), (int)apr_time_sec(most));
     }
 }

@@ -107,11 +107,11 @@ static apr_status_t begin_waiting(body_t *body)
         return body->socket ? apr_socket_timeout_get(body->socket, &body->timeout) : APR_SUCCESS;
     }
     level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
-    ap_log_rerror(APLOG_MARK, level, 0, body->r,
-                  VLTNO(00321) "%u of at most %u threads of this child wait for bodies that come slowly, and no more "
-                               "may for this client: another one is refused; RequestReadTimeout of mod_reqtimeout "
-                               "bounds how long",
-                  __atomic_load_n(&waiting, __ATOMIC_RELAXED), most);
+    ap_log_rerror(
+        APLOG_MARK, level, 0, body->r,
+        VLTNO(00321) "%u of at most %u threads of this child wait for slow request bodies, and this client may not "
+                     "occupy more: a request is refused; RequestReadTimeout of mod_reqtimeout limits the time",
+        __atomic_load_n(&waiting, __ATOMIC_RELAXED), most);
     return APR_EAGAIN;
 }
 

@@ -59,11 +59,10 @@ static authz_status check(request_rec *r, const char *line, const void *parsed)
     if (r->useragent_addr != r->connection->client_addr || !(header = passed_on_by(r))) {
         return AUTHZ_GRANTED;
     }
-    ap_log_rerror(
-        APLOG_MARK, APLOG_INFO, 0, r,
-        VLTNO(00306) "Require vault-local: the request comes from %s, but its header %.40s says that a proxy has "
-                     "passed it on, and mod_remoteip has not said for whom",
-        r->useragent_ip, header);
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
+                  VLTNO(00306) "Require vault-local: the request comes from %s, but its header %.40s says that a proxy "
+                               "has forwarded it, and mod_remoteip has not identified the client",
+                  r->useragent_ip, header);
     return AUTHZ_DENIED;
 }
 

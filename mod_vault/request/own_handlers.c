@@ -47,11 +47,10 @@ static int refuse(request_rec *r)
         return DECLINED;
     }
     level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
-    ap_log_rerror(
-        APLOG_MARK, level, 0, r,
-        VLTNO(00307) "%s of %s does not count: it answers only where a SetHandler of the server's configuration "
-                     "sets it, not by .htaccess, AddHandler or a rewrite rule",
-        own->name, r->uri);
+    ap_log_rerror(APLOG_MARK, level, 0, r,
+                  VLTNO(00307) "%s of %s has no effect: it answers only where a SetHandler of the server's "
+                               "configuration sets it, not by .htaccess, AddHandler or a rewrite rule",
+                  own->name, r->uri);
     return HTTP_FORBIDDEN;
 }
 

@@ -72,8 +72,8 @@ static int find_in(const ap_directive_t *d, server_rec *s, apr_pool_t *ptemp)
         const char *header = ap_cstr_casecmp(d->directive, "Header") ? NULL : own_header(d->args, ptemp);
         if (header) {
             ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
-                         VLTNO(00332) "%s:%d: Header %s: what mod_headers adds comes too late to count; %s is accepted "
-                                      "in its place",
+                         VLTNO(00332) "%s:%d: Header %s: what mod_headers adds comes too late to have an effect; %s is "
+                                      "accepted in its place",
                          d->filename, d->line_num, d->args, remedy(header));
         }
         found += !!header;

@@ -280,7 +280,7 @@ static void write_properties(take_t *t)
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
         ap_log_rerror(APLOG_MARK, level, rv, t->r,
-                      VLTNO(00063) "properties of the page that the request comes from cannot be set: %s",
+                      VLTNO(00063) "properties of the page that has sent the request cannot be set: %s",
                       rv == APR_EINVAL ? "a value is too long" : "its state does not fit in the shared memory");
     }
 }
@@ -339,7 +339,7 @@ static void say_off(const take_t *t, const char *directive, int expected)
     /* Computed here, since the log macro evaluates its argument twice. */
     int level = expected || was_told(t->r) ? APLOG_INFO : APLOG_WARNING;
 
-    ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00064) "%s of %s does not count: %s is off there", t->name,
+    ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00064) "%s of %s has no effect: %s is off there", t->name,
                   t->r->uri, directive);
 }
 

@@ -143,10 +143,9 @@ static int find_page(request_rec *r)
     owner = vault_realm_owner(r);
     rv = vault_page_read(vault_server->pages, &page, &owner, &base, r->pool);
     if (rv != APR_SUCCESS) {
-        ap_log_rerror(
-            APLOG_MARK, APLOG_DEBUG, rv, r,
-            VLTNO(00061) "the page that the request says it comes from is unknown here, another user's, or not "
-                         "rendered yet: it does not count");
+        ap_log_rerror(APLOG_MARK, APLOG_DEBUG, rv, r,
+                      VLTNO(00061) "the page that the request names is unknown, belongs to another user, or is not "
+                                   "rendered yet: it is ignored");
         return 0;
     }
     x = vault_context_make(r);

@@ -64,6 +64,6 @@ for my $handler (@of_server) {
     isnt($ask->("/$_/$handler" . (/^ht/ ? '/here' : ''))->{status}, 403, "$handler by the server's configuration: $_") for qw(location ht-dir ht-same);
 }
 is(get('/location/vault-status?auto')->{status}, 200, 'the status answers');
-announce(qr{VLT00307: vault-\w+ of /ht-\S+ does not count: it answers only where a SetHandler of the server's configuration sets it});
+announce(qr{VLT00307: vault-\w+ of /ht-\S+ has no effect: it answers only where a SetHandler of the server's configuration sets it});
 is(get('/ht-set/vault-poll/?page=' . '0' x 40 . '&seq=0')->{status}, 410, 'vault-poll may be anywhere: it knows of no page but by its id');
 finish();

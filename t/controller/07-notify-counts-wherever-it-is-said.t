@@ -32,10 +32,10 @@ my $before = status();
 my $answer = get('/admin/quiet/echo?text=x&header=Vault-Notify:c07&header=Vault-Poll:/x');
 is(vault_headers($answer), '', 'the browser does not see the header where it is off either');
 is(status()->{Notifies}, $before->{Notifies}, 'where it is off it does not count');
-announce(qr{\[vault:warn\].*VLT00064: Vault-Poll of /admin/quiet/echo does not count: VaultLongPoll is off there});
+announce(qr{\[vault:warn\].*VLT00064: Vault-Poll of /admin/quiet/echo has no effect: VaultLongPoll is off there});
 my @said = grep { /VLT00064: Vault-Notify/ } $server->lines;
 is(scalar @said, 1, 'the log says so');
-like($said[0], qr{\[vault:info\].*/admin/quiet/echo does not count: VaultNotify is off there}, 'as information');
+like($said[0], qr{\[vault:info\].*/admin/quiet/echo has no effect: VaultNotify is off there}, 'as information');
 text_of('/test/add?name=c07&notify=c07');
 texts($page->finish_poll($poll));
 

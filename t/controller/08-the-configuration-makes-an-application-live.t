@@ -54,7 +54,7 @@ $still->news;
 is(scalar @{JSON::PP::decode_json(text_of('/vault/status?page=' . $still->id))->{Methods}}, 1, 'a condition that does not hold leaves its method out');
 
 my $deaf = open_page('/plain/to-dead/echo?text=x');
-announce(qr{vault:warn\].*VLT00064: VaultInterest of /dead/echo does not count: VaultLongPoll is off there});
+announce(qr{vault:warn\].*VLT00064: VaultInterest of /dead/echo has no effect: VaultLongPoll is off there});
 $deaf->news;
 unlike(text_of('/vault/status?page=' . $deaf->id), qr/c08-dead/, 'an interest of a method where VaultLongPoll is off does not count, and the log says so');
 
@@ -72,7 +72,7 @@ for my $row (
     my ($words, $remedy) = @$row;
     my ($code, $said) = checks("$headers<Location /x>\n<IfModule vault_module>\nHeader $words\n</IfModule>\n</Location>\n");
     is($code, 1, "Header $words stops the start");
-    like($said, qr{VLT00332: \S+/httpd\.conf:\d+: Header \Q$words\E: what mod_headers adds comes too late to count; \Q$remedy\E is accepted in its place}, '... with a sentence');
+    like($said, qr{VLT00332: \S+/httpd\.conf:\d+: Header \Q$words\E: what mod_headers adds comes too late to have an effect; \Q$remedy\E is accepted in its place}, '... with a sentence');
 }
 accepts("${headers}Header unset Vault-Poll\nHeader set X-Vault-Poll x\nRequestHeader unset Vault-Page\n", 'other headers');
 

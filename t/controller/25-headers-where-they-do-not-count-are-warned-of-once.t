@@ -23,11 +23,11 @@ for my $path (map { "$_/echo?text=x&$HEADERS" } '/one', '/two', '/two/inside') {
     }
 }
 tolerate(qr/VLT00008/);    # children of two threads
-announce(qr{\[vault:warn\].*VLT00064: Vault-Poll of /(?:one|two|two/inside)/echo does not count});
+announce(qr{\[vault:warn\].*VLT00064: Vault-Poll of /(?:one|two|two/inside)/echo has no effect});
 
 my @lines = grep { /VLT00064/ } $server->lines;
 my @warnings = grep { /\[vault:warn\]/ } @lines;
-is(join(' ', sort map { m{VLT00064: Vault-Poll of (\S+)/echo does} } @warnings), '/one /two /two/inside', 'one warning for each place');
+is(join(' ', sort map { m{VLT00064: Vault-Poll of (\S+)/echo has} } @warnings), '/one /two /two/inside', 'one warning for each place');
 is(scalar grep({ /\[vault:info\]/ } @lines), 3 * 8 * 2 - 3, 'the rest is for who asks for more');
 is(scalar keys %{{map { /\[pid (\d+)/ ? ($1 => 1) : () } @lines}}, 2, 'by two children');
 

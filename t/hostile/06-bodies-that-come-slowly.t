@@ -56,7 +56,7 @@ for my $path (qw(/vault/poll /vault/page /vault/feed/tests/echo)) {
     $_->close for @own, @others;
     wait_until(sub { status()->{Waiting} == 0 }, 'all are gone');
 }
-announce(qr/VLT00321: \d of at most 4 threads of this child wait for bodies that come slowly, and no more may for this client: another one is refused/);
+announce(qr/VLT00321: \d of at most 4 threads of this child wait for slow request bodies, and this client may not occupy more: a request is refused/);
 
 # What no handler wants: httpd would wait for it before the next request of the connection.
 my @clients = map { slow('GET', '/vault/poll?page=' . '0' x 40 . '&seq=0') } 1 .. 3 * $THREADS;

@@ -5,22 +5,22 @@
  *
  * The words are those of the Vault paper (Stratmann et al., WebApps 2011):
  *
- *   interest       a string that names an event, e.g. "DB-logs": it *probably* happened, look
+ *   interest       a string that names an event, e.g. "DB-logs": it has *probably* happened, read the data
  *   feed           a plug-in that knows a kind of data and can also say what changed since a page last asked
  *   page           one loaded web page (one browser tab), with key-value properties kept for it on the server
  *   method         a URL of this server that renders what is new for a page, or nothing
  *   run            one execution of a method for a page
- *   cursor         how far a page has got with one call of a feed (feed, method, arguments); an opaque string of the feed
+ *   cursor         the position of a page in one call of a feed (feed, method, arguments); an opaque string of the feed
  *
  * ## The loop that cannot miss a change
  *
  *     if (!host->create_interest(call, "DB-logs"))      // 1. first the interest
- *         return APR_SUCCESS;                           //    nothing happened since this cursor: do not even look
+ *         return APR_SUCCESS;                           //    nothing happened since this cursor: do not read
  *     rows = select(... > host->cursor_get(call));      // 2. then the data, in one query
- *     host->cursor_set(call, last_key(rows));           // 3. then the place
+ *     host->cursor_set(call, last_key(rows));           // 3. then the cursor
  *
- * and on the writer's side: commit first, then host->notify("DB-logs").
- * The loop that can: select first, create_interest after. A row that is committed in between is never announced to this page.
+ * and on the writer's side: commit first, then host->notify("DB-logs"). The loop that can: select first,
+ * create_interest after. A row that is committed in between is never announced to this page.
  *
  * Needs APR and jansson only; a feed resolves no symbol of mod_vault.so.
  */
@@ -72,7 +72,8 @@ struct vault_host_t {
      * @param interest  1..VAULT_INTEREST_MAX bytes, UTF-8; copied
      * @return 0  this page's cursor for this very call has seen everything that was announced: do not read the
      *         data
-     *         1  something may have changed, or this is the page's first call, or there is no page (a plain view): read the data
+     *         1  something may have changed, this is the page's first call, or there is no page (a plain view): read
+     *            the data
      * A method that returns only a part of the new rows sets its cursor to the last row returned, and notifies
      * this interest itself. That notify is later than this run, so the page calls the method again at once.
      * If the interest cannot be held (name too long, tables full), the result is 1, and the run fails as a
@@ -353,8 +354,8 @@ typedef struct vault_render_t {
     const json_t *data; /**< borrowed. A list is visible as `rows`, an object by its members; NULL: nothing new */
     const char *action; /**< append, prepend, replace, update, before or after; NULL: plain HTML */
     const char *target; /**< with an action: the id of the element in the page; UTF-8 */
-    int anew; /**< 1: the data take the place of what was shown, append and prepend become update; set for the very rows of
-               * vault_feed_call() without being asked */
+    int anew; /**< 1: the data replaces what was shown, so append and prepend become update; automatic for rows that
+               * vault_feed_call() has returned */
     const char *format; /**< of an update: NULL for turbo-stream elements, or "htmx" for out-of-band swaps */
 } vault_render_t;
 
@@ -369,7 +370,7 @@ typedef struct vault_render_t {
  *
  * @param error  on failure a sentence in r->pool
  * @return APR_SUCCESS
- *         APR_EINVAL  no such action or format, replace with htmx, another format than before in this method, no target, a
+ *         APR_EINVAL  no such action or format, replace with htmx, a second format in this method, no target,
  *                      file elsewhere, data that is neither list nor object, or a syntax error in the file
  *         APR_ENOENT or another system error: the file cannot be read
  *         other       rendering takes too long or nests too deep, or the client has disconnected
@@ -400,98 +401,101 @@ APR_DECLARE_OPTIONAL_FN(int, vault_same_origin, (const request_rec *r));
 /* ------------------------------------------- suspended requests */
 
 /*
- * A handler whose answer is not there yet suspends its request and returns SUSPENDED. Its thread is free; the connection waits where
- * httpd waits for slow clients. When somebody resumes it, or its time is up, the handlers run again, from the first, with the same
- * request_rec, in a thread of httpd's. (Where httpd cannot wait so, docs/suspending.md says where, the request waits in its thread,
- * within VaultLongPollThreads; the handler does not notice.)
+ * A handler that cannot answer yet suspends its request and returns SUSPENDED. Its thread is free; the
+ * connection waits where httpd waits for slow clients. When another thread resumes the request, or its time is
+ * up, the handlers run again, from the first, with the same request_rec, in a thread of httpd. (Where httpd
+ * cannot park connections, see docs/suspending.md, the request waits in its thread, within
+ * VaultLongPollThreads; the handler does not notice.)
  *
- * ## The pattern that cannot touch a request that is gone
+ * ## The pattern that cannot use a request that has ended
  *
- * A waiting request may end at any moment: its client hangs up, its child stops. Whoever resumes it must not hold a pointer to
- * it by then. So a module keeps its waiting requests in a list under a lock of its own, and takes them out of it in the hook
- * request_completed, under the same lock:
+ * A waiting request can end at any moment: its client disconnects, or its child stops. A thread that resumes it
+ * must not have a pointer to it by then. So a module keeps its waiting requests in a list under a lock of its
+ * own, and removes them in the hook request_completed, under the same lock:
  *
  *     static int handler(request_rec *r)
  *     {
- *         waiting_t *w = mine(r);                           // NULL at first; else the list does not have it any more
+ *         waiting_t *w = mine(r);                           // NULL at first; later it is not in the list any more
  *         if (!w) {
  *             rv = request_suspend(r, apr_time_from_sec(20));
  *             if (rv != APR_SUCCESS)
- *                 return HTTP_SERVICE_UNAVAILABLE;          // without a thread or a place to wait
+ *                 return HTTP_SERVICE_UNAVAILABLE;          // without a thread, or too many wait
  *             lock();                                       // not before: the hooks below take it
  *             w = link(r);
- *             if (there_is_an_answer(w))                    // it came before r was in the list: nobody will resume it
+ *             if (there_is_an_answer(w))                    // it came before r was in the list
  *                 request_resume(r);                        // takes effect after the return
  *             unlock();
  *             return SUSPENDED;
  *         }
  *         lock();
- *         unlink(w);                                        // resumed, or time is up: the request is this thread's again
+ *         unlink(w);                                        // resumed, or the time is up: this thread owns r
  *         unlock();
  *         return there_is_an_answer(w) ? answer(r, w) : HTTP_GATEWAY_TIME_OUT;
  *     }
  *
- *     static void somebody_has_an_answer(void)              // any thread of this child
+ *     static void an_answer_has_arrived(void)               // any thread of this child
  *     {
  *         lock();
  *         if ((w = find(...)))
- *             request_resume(w->r);                         // under the lock: completed() below waits for it, and r with that
+ *             request_resume(w->r);                         // under the lock, for which completed() waits
  *         unlock();
  *     }
  *
- *     static void completed(request_rec *r)                 // APR_OPTIONAL_HOOK(vault, request_completed, completed, NULL, NULL, APR_HOOK_MIDDLE);
+ *     static void completed(request_rec *r)                 // APR_OPTIONAL_HOOK(vault, request_completed, …)
  *     {
  *         lock();
- *         unlink(mine(r));                                  // whatever has become of it: from here on nobody finds r
+ *         unlink(mine(r));                                  // from here on no thread finds r
  *         unlock();
  *     }
  *
- * The code that can: to look r up under the lock, and resume it after unlock(). In between its client hangs up, completed() and the
- * pool go, and r is memory of another request.
+ * The pattern that can: look r up under the lock, and resume it after unlock(). In between its client may disconnect,
+ * completed() and the cleanup of the pool run, and r is memory of another request.
  *
- * vault_request_resume() and _complete() take a lock of mod_vault's for a moment and call nothing: they may be called under any lock.
- * The hooks are called without any lock.
+ * vault_request_resume() and _complete() take a lock of mod_vault for a moment and call no other code, so they may be
+ * called under any lock. The hooks are called without any lock.
  *
- * Time-outs, resumes and hang-ups race. Each wakes the request once at most, and a resume may be meant for an earlier wait: a handler
- * that runs again looks at its own condition, and may suspend the request once more.
+ * Time-outs, resumes and disconnects race. Each wakes the request at most once, and a resume may be meant for
+ * an earlier wait: a handler that runs again checks its own condition, and may suspend the request once more.
  *
- * While a request is suspended its response cannot be written: ap_rwrite() and its like fail, ap_pass_brigade() answers APR_EBUSY. What
- * was written before stays; flush it (ap_rflush) for the client to have it meanwhile. The body of the request need not have been read.
+ * While a request is suspended, its response cannot be written: ap_rwrite() and similar functions fail,
+ * ap_pass_brigade() returns APR_EBUSY. What was written before is kept; flush it (ap_rflush) to send it
+ * meanwhile. The body of the request need not have been read.
  *
- * A child that stops (graceful restart, retirement) resumes all that are suspended in it, as at a time-out, and none can be suspended
- * in it any more (APR_TIMEUP): they must be answered.
+ * A child that stops (graceful restart, retirement) resumes all its suspended requests as at a time-out, and no request
+ * can be suspended in it any more (APR_TIMEUP): they must be answered.
  */
 
 /** Suspend the request: the handler that calls it returns SUSPENDED next.
  *
- * Called again before that, or before it runs again: the smaller time-out holds.
+ * If it is called several times before the handler runs again, the smallest time-out holds.
  * @param r        the request whose handler this thread runs
- * @param timeout  in microseconds, above 0. Longer ones than httpd's Timeout, less two seconds, are cut to that: suspend it again then
+ * @param timeout  in microseconds, above 0. At most httpd's Timeout less two seconds; a longer one is
+ *                 reduced to that, and the handler suspends the request again
  * @return APR_SUCCESS
  *         APR_EINVAL        the time-out is not above 0
- *         APR_EINIT         this thread does not run a handler of `r`: it is too early, too late, or another's
+ *         APR_EINIT         this thread does not run a handler of `r`: too early, too late, or another thread does
  *         APR_ENOTIMPL      a subrequest, or the answer to an error (ErrorDocument), cannot be suspended
- *         APR_EAGAIN        as many wait as may, or nothing can wait in this process; Retry-After has been set: return
+ *         APR_EAGAIN        too many requests wait, or none can wait in this process; Retry-After has been set: return
  *                           HTTP_SERVICE_UNAVAILABLE
  *         APR_TIMEUP        this child ends: answer as at a time-out
- *         APR_ECONNABORTED  the client is gone
- *         others            what the system said: no descriptor is left
- * Whatever it is but APR_SUCCESS, the request is as it was. At LogLevel vault:debug a line says why.
- * A handler that returns anything but SUSPENDED was not suspended: what it returns counts.
+ *         APR_ECONNABORTED  the client has disconnected
+ *         other values      a system error: no descriptor is left
+ * Unless the result is APR_SUCCESS, the request is unchanged. At LogLevel vault:debug, a line gives the reason.
+ * If the handler returns anything but SUSPENDED, the request is not suspended, and its return value counts.
  */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_request_suspend, (request_rec * r, apr_interval_time_t timeout));
 
-/** Let the handlers of a suspended request run again. Before its handler has returned it takes effect after that.
- * @return APR_SUCCESS   they will: by this call, an earlier one, or because its time is up
- *         APR_NOTFOUND  it is not suspended (any more), or not yet: nothing was done
- *         APR_EEXIST    vault_request_complete() came first: it ends without
- * Any thread of the child that has the request, as long as request_completed has not returned for it. */
+/** Let the handlers of a suspended request run again. If its handler has not returned yet, they run after that.
+ * @return APR_SUCCESS   they will run: by this call, an earlier one, or because its time is up
+ *         APR_NOTFOUND  it is not suspended (yet, or any more): nothing was done
+ *         APR_EEXIST    vault_request_complete() came first, so the handlers do not run again
+ * Any thread of the child that has the request, until request_completed has returned for it. */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_request_resume, (request_rec * r));
 
-/** Let the server finish a suspended request without running its handlers again: with r->status, and what was written before it was
- * suspended.
+/** Let the server finish a suspended request without running its handlers again: with r->status, and with what
+ * was written before it was suspended.
  * @return APR_SUCCESS   it will
- *         APR_NOTFOUND  it is not suspended (any more), or not yet: nothing was done
+ *         APR_NOTFOUND  it is not suspended (yet, or any more): nothing was done
  *         APR_EEXIST    vault_request_resume() came first: its handlers run again
  * Threads as for vault_request_resume(). */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_request_complete, (request_rec * r));
@@ -499,27 +503,28 @@ APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_request_complete, (request_rec * r))
 /** Is it suspended: since vault_request_suspend(), until its handlers run again? */
 APR_DECLARE_OPTIONAL_FN(int, vault_request_is_suspended, (const request_rec *r));
 
-/** Do its handlers run again because somebody resumed it? Of the last suspension, whichever module suspended it: a handler knows by a
- * mark of its own (ap_set_module_config on r->request_config) that it was itself.
- * The thread that runs the handlers, as for the next. */
+/** Do its handlers run again because it was resumed? This is about the last suspension, by any module; a handler
+ * can set data of its own (ap_set_module_config on r->request_config) to know that it was the one.
+ * The thread that runs the handlers, as for the next function. */
 APR_DECLARE_OPTIONAL_FN(int, vault_request_is_resumed, (const request_rec *r));
 
-/** Do its handlers run again because its time was up, or its child stops, and nobody resumed it? */
+/** Do its handlers run again because its time was up or its child stops, and not because it was resumed? */
 APR_DECLARE_OPTIONAL_FN(int, vault_request_is_timeout, (const request_rec *r));
 
 /* Hooks, to be registered in register_hooks as optional ones:
  *     APR_OPTIONAL_HOOK(vault, request_completed, my_function, NULL, NULL, APR_HOOK_MIDDLE);
- * They run for every request that is suspended, the page's polls as well: look whether it is yours. Without any lock. */
+ * They run for every suspended request, including polls: check whether it is your module's. No lock is held. */
 
-/** The handlers have returned SUSPENDED: no thread has the request from here on. The thread that ran them. */
+/** The handlers have returned SUSPENDED: no thread owns the request from here on. The thread that ran them. */
 typedef void vault_HOOK_request_suspended_t(request_rec *r);
 
 /** The handlers are about to run again. The thread that runs them. */
 typedef void vault_HOOK_request_resumed_t(request_rec *r);
 
-/** It will not be suspended or resumed again: its handlers have returned for good, or it was completed, or its client is gone, or its
- * child stops. Once for each request that vault_request_suspend() has ever suspended, before its pool goes. Any thread.
- * (Not for a process that is killed, or a child of the prefork MPM that is stopped at once: nothing runs there any more.) */
+/** The request will not be suspended or resumed again: its handlers have returned another value, it was completed, its
+ * client has disconnected, or its child stops. Called once for each request that vault_request_suspend() has
+ * suspended, before its pool is destroyed. Any thread. (Not called in a process that is killed, or in a child
+ * of the prefork MPM that is stopped at once: no code runs there any more.) */
 typedef void vault_HOOK_request_completed_t(request_rec *r);
 
 #endif

@@ -5,11 +5,13 @@
  *                                                            -> something moved? run the methods that moved
  *   -> no output: commit, look again      -> output: stage, then answer
  *
- * A poll that streams tells what there is to tell and goes on; before it looks again, the client has taken what was said (stream.h).
+ * A poll that streams tells what there is to tell and goes on; before it looks again, the client has taken what
+ * was said (stream.h).
  *
- * What is done for the pages is their pages' (poll_pages.h); here is what they share: the request, the wait and the answer. Attach comes
- * before arm, and arm before the comparison: a notify between any two of these wakes the poll or has moved the stamp that is compared.
- * The thread in this file owns the request; while the poll is attached, wakers may note causes and signal its wakeup, no more.
+ * What is done for the pages is their pages' (poll_pages.h); here is what they share: the request, the wait and
+ * the answer. Attach comes before arm, and arm before the comparison: a notify between any two of these wakes the
+ * poll or has moved the stamp that is compared. The thread in this file owns the request; while the poll is
+ * attached, wakers may note causes and signal its wakeup, no more.
  */
 #include "poll/dispatcher.h"
 
@@ -46,8 +48,9 @@ APLOG_USE_MODULE(vault);
 #define TOO_MANY_OF_CLIENT "too many polls of this client wait"
 #define TOO_MANY_THREADS "too many polls wait in threads"
 
-/* What is kept for a poll beside its suspension. `s->waiter.end` is when its time is up; of a stream, when it is to show that it is alive.
- * While a stream waits for its client to read, `s->waiter.due` is when it drops that client. */
+/* What is kept for a poll beside its suspension. `s->waiter.end` is when its time is up; of a stream, when it is
+ * to show that it is alive. While a stream waits for its client to read, `s->waiter.due` is when it drops that
+ * client. */
 typedef struct dispatch_t {
     vault_suspension_t *s;
     int status;               /* what the handler returns */
@@ -133,23 +136,13 @@ static outcome_t tell(dispatch_t *d, apr_pool_t *scratch)
     return LOOK_AGAIN;
 }
 
-static int is_cut(const vault_poll_page_t *page)
-{
-    return page->status == VAULT_POLL_PAGE_CUT;
-}
-
-static int has_moved(const vault_poll_page_t *page)
-{
-    return page->status == VAULT_POLL_PAGE_MOVED;
-}
-
 /* What the pages have to say. LOOK_AGAIN: there is nothing, or a stream has said all of it. */
 static outcome_t answer(dispatch_t *d, apr_pool_t *scratch)
 {
     if (!vault_poll_pages_any(&d->pages, vault_answer_has)) {
         return LOOK_AGAIN;
     }
-    if (vault_poll_pages_any(&d->pages, is_cut)) {
+    if (vault_poll_pages_any(&d->pages, vault_poll_page_is_cut)) {
         return answer_gone(d);
     }
     if (d->stream) {
@@ -167,7 +160,7 @@ static verdict_t compare(dispatch_t *d, apr_pool_t *scratch)
     if (vault_poll_pages_any(&d->pages, vault_answer_has)) {
         return ANSWER;
     }
-    return vault_poll_pages_any(&d->pages, has_moved) ? RUN : WAIT;
+    return vault_poll_pages_any(&d->pages, vault_poll_page_has_moved) ? RUN : WAIT;
 }
 
 /* End the poll when the pause of a refused method ends: the next poll has the browser's current credentials. */
@@ -215,7 +208,8 @@ static outcome_t run(dispatch_t *d, apr_pool_t *scratch)
 
 /* -------------------------------------------------------------------- waiting */
 
-/* The memory of turns is not the request's: a poll may wait for long after it has looked at much. Out of memory, APR ends the child. */
+/* The memory of turns is not the request's: a poll may wait for long after it has looked at much. Out of memory,
+ * APR ends the child. */
 static apr_pool_t *make_scratch(void)
 {
     apr_pool_t *pool = NULL;
@@ -224,7 +218,8 @@ static apr_pool_t *make_scratch(void)
     return pool;
 }
 
-/* What a client has done means for its poll: it is gone; or it has sent the next request, which waits for this poll's answer. */
+/* What a client has done means for its poll: it is gone; or it has sent the next request, which waits for this
+ * poll's answer. */
 static outcome_t answer_client(dispatch_t *d, vault_client_t client)
 {
     return client == VAULT_CLIENT_GONE ? answer_gone(d) : client == VAULT_CLIENT_TALKS ? answer_nothing(d) : LOOK_AGAIN;
@@ -240,7 +235,7 @@ static vault_client_t check_client(dispatch_t *d, apr_pool_t *scratch)
     return vault_client_look(d->s->r, 1, scratch);
 }
 
-/* Proxies forget connections that say nothing, and a client that has gone without a word shows when it is written to. */
+/* Proxies forget idle connections, and a client that vanished is noticed when it is written to. */
 static outcome_t beat(dispatch_t *d)
 {
     apr_time_t *deadline = &d->s->waiter.end;
@@ -277,22 +272,16 @@ static outcome_t woken(dispatch_t *d, apr_pool_t *scratch)
     return answer_client(d, vault_client_look(d->s->r, 2, scratch));
 }
 
-/* It waits: its rounds are no longer in sequence. */
-static void begin_wait(dispatch_t *d)
-{
-    vault_poll_pages_wait(&d->pages);
-    if (d->notified) {
-        d->notified = 0;
-        vault_tally(idle_wakeups, 1);
-    }
-}
-
 /* The poll is attached and armed, and nothing has moved. */
 static outcome_t suspend(dispatch_t *d, apr_pool_t *scratch)
 {
     vault_client_t client;
 
-    begin_wait(d);
+    vault_poll_pages_wait(&d->pages);
+    if (d->notified) {
+        d->notified = 0;
+        vault_tally(idle_wakeups, 1);
+    }
     client = check_client(d, scratch);
     if (client != VAULT_CLIENT_QUIET) {
         return answer_client(d, client);
@@ -300,7 +289,8 @@ static outcome_t suspend(dispatch_t *d, apr_pool_t *scratch)
     return vault_suspension_wait(d->s, d) == APR_SUCCESS ? answered(d, SUSPENDED) : answer_refused(d, TOO_MANY);
 }
 
-/* The client takes no more for now. One that takes nothing for as long as a poll waits, or a little of the end for longer, is dropped.
+/* The client takes no more for now. One that takes nothing for as long as a poll waits, or a little of the end for
+ * longer, is dropped.
  * @param slept  for how many ms it has waited for this, and nothing was taken; 0: something was */
 static outcome_t wait_for_writing(dispatch_t *d, int slept, apr_pool_t *scratch)
 {
@@ -318,16 +308,6 @@ static outcome_t wait_for_writing(dispatch_t *d, int slept, apr_pool_t *scratch)
     return suspend(d, scratch);
 }
 
-/* The client has taken all that a stream has said. */
-static outcome_t go_on_or_end(dispatch_t *d)
-{
-    if (d->over || vault_now() >= d->end) {
-        leave(d);
-        return answered(d, OK);
-    }
-    return LOOK_AGAIN;
-}
-
 /* What a stream does before it looks. LOOK_AGAIN: it may look. */
 static outcome_t push(dispatch_t *d, apr_pool_t *scratch)
 {
@@ -338,7 +318,14 @@ static outcome_t push(dispatch_t *d, apr_pool_t *scratch)
     if (APR_STATUS_IS_EAGAIN(rv) || rv == APR_EBUSY) {
         return wait_for_writing(d, rv == APR_EBUSY ? slept : 0, scratch);
     }
-    return rv == APR_SUCCESS ? go_on_or_end(d) : answer_gone(d);
+    if (rv != APR_SUCCESS) {
+        return answer_gone(d);
+    }
+    if (d->over || vault_now() >= d->end) {
+        leave(d);
+        return answered(d, OK);
+    }
+    return LOOK_AGAIN;
 }
 
 static outcome_t turn(dispatch_t *d, apr_pool_t *scratch)
@@ -388,7 +375,8 @@ static dispatch_t *make_dispatch(request_rec *r, const vault_poll_request_t *q)
     return d;
 }
 
-/* Why no stream can be had now; NULL: one can. A poll is told when it would wait; a stream, which has begun to answer by then, before. */
+/* Why no stream can be had now; NULL: one can. A poll is told when it would wait; a stream, which has begun to
+ * answer by then, before. */
 static const char *refuse_stream(const dispatch_t *d)
 {
     if (!vault_server->waiters || d->s->waiter.wakeup < 0) {

@@ -91,6 +91,16 @@ int vault_poll_page_is_taken(const vault_poll_page_t *page)
            page->status != VAULT_POLL_PAGE_FORBIDDEN;
 }
 
+int vault_poll_page_is_cut(const vault_poll_page_t *page)
+{
+    return page->status == VAULT_POLL_PAGE_CUT;
+}
+
+int vault_poll_page_has_moved(const vault_poll_page_t *page)
+{
+    return page->status == VAULT_POLL_PAGE_MOVED;
+}
+
 void vault_poll_page_leave(const vault_poll_page_t *page)
 {
     vault_page_leave(vault_server->pages, &page->ticket, vault_now());

@@ -84,6 +84,10 @@ void vault_poll_page_stream(const vault_poll_page_t *page);
 /** Does the poll still have this page? */
 int vault_poll_page_is_taken(const vault_poll_page_t *page);
 
+/** The last step left it CUT; MOVED. */
+int vault_poll_page_is_cut(const vault_poll_page_t *page);
+int vault_poll_page_has_moved(const vault_poll_page_t *page);
+
 /** The poll has ended for this page. */
 void vault_poll_page_leave(const vault_poll_page_t *page);
 

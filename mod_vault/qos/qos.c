@@ -86,8 +86,8 @@ static apr_uint64_t *told_of(const vault_qos_t *q, apr_uint32_t slot)
     return q->told + (apr_size_t)slot * QOS_TOLD_WORDS(q->count);
 }
 
-/* Tell the slot that something has happened to one of its requests: first the pass, then that there is one. Where a process dies in between,
- * vault_notifier_all() follows. */
+/* Tell the slot that something has happened to one of its requests: first the pass, then that there is one. Where
+ * a process dies in between, vault_notifier_all() follows. */
 static void tell(const vault_qos_t *q, apr_uint32_t slot, apr_uint32_t index)
 {
     apr_uint64_t *told;

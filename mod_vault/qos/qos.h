@@ -17,17 +17,17 @@
  *     of the highest rank; of that rank, one of the client that has the fewest requests in; of these clients, the one
  *     whose last turn is longest ago; of that client, the oldest request.
  *   - A full queue refuses one request at once, not always the newcomer. A client that has its share of the queue
- *     loses one of its own. Otherwise the queue loses one of the lowest rank, the newcomer included: the latest of the
- *     client that has the most requests of that rank. A newcomer that would only swap places with another of its rank is
- *     refused. So a client that fills the queue makes room for each other client, and a client of a high rank takes no
- *     more than its share.
- *   - A displaced request loses its pass to the newcomer in one step under the gate's lock. `ticket`, which is never
- *     reused, says which request a pass belongs to. The slot of the displaced request is told (vault_qos_collect()), as
- *     when a request is admitted. An admitted request cannot be displaced.
- *   - A queued request whose client disconnects, or whose time is up, leaves as any other. If it was admitted meanwhile,
- *     the next one is admitted instead: at no moment is capacity lost.
- *   - A process can die after it has changed a state and before it has notified. vault_notifier_all(), which follows every
- *     such death, makes all slots check each of their queued requests.
+ *     loses one of its own. Otherwise the queue loses one of the lowest rank, the newcomer included: the latest of
+ *     the client that has the most requests of that rank. A newcomer that would only swap places with another of
+ *     its rank is refused. So a client that fills the queue makes room for each other client, and a client of a
+ *     high rank takes no more than its share.
+ *   - A displaced request loses its pass to the newcomer in one step under the gate's lock. `ticket`, which is
+ *     never reused, says which request a pass belongs to. The slot of the displaced request is told
+ *     (vault_qos_collect()), as when a request is admitted. An admitted request cannot be displaced.
+ *   - A queued request whose client disconnects, or whose time is up, leaves as any other. If it was admitted
+ *     meanwhile, the next one is admitted instead: at no moment is capacity lost.
+ *   - A process can die after it has changed a state and before it has notified. vault_notifier_all(), which
+ *     follows every such death, makes all slots check each of their queued requests.
  *
  * The caller's loop that cannot miss a change:       The loop that can:
  *    enter; list the pass where the waker looks;        enter; queued? list it; wait
@@ -156,8 +156,9 @@ int vault_qos_is_in(const vault_qos_t *q, const vault_qos_pass_t *pass);
 /** Has another request displaced it? Takes no lock. It still calls vault_qos_leave(), which counts nothing then. */
 int vault_qos_is_displaced(const vault_qos_t *q, const vault_qos_pass_t *pass);
 
-/** Call `look_at` with each pass of that slot that was admitted or displaced since the last call. To be called by the slot's waker thread, whenever
- * it is woken. When the waker is told to wake everything (vault_slot_drain()), look at all requests of this child that queue. */
+/** Call `look_at` with each pass of that slot that was admitted or displaced since the last call. To be called by
+ * the slot's waker thread, whenever it is woken. When the waker is told to wake everything (vault_slot_drain()),
+ * look at all requests of this child that queue. */
 void vault_qos_collect(const vault_qos_t *q, unsigned slot, void (*look_at)(apr_uint32_t pass));
 
 /** Leave, admitted or queued, and admit others. The pass is zeroed, so leaving twice is harmless. */

@@ -3,7 +3,8 @@
  * @file conn_ctx.h
  * What the module keeps for a connection: its suspended requests, and what park.c needs to park it.
  *
- * Lives as long as the connection. Only the thread that has the connection writes it; any thread that resumes a request reads `suspensions`.
+ * Lives as long as the connection. Only the thread that has the connection writes it; any thread that resumes a
+ * request reads `suspensions`.
  */
 #ifndef VAULT_CONN_CTX_H
 #define VAULT_CONN_CTX_H

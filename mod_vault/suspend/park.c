@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting without a thread on the event MPM. park.h says how; the order of things here is that of one wait:
- * process_connection (as it is left) -> suspend_connection -> the wakeup is signalled -> resume_connection -> process_connection (as it is entered).
+ * process_connection (as it is left) -> suspend_connection -> the wakeup is signalled -> resume_connection ->
+ * process_connection (as it is entered).
  */
 #include "suspend/park.h"
 
@@ -90,8 +91,8 @@ static void wait_for_reading(conn_rec *c)
     c->cs->sense = CONN_SENSE_WANT_READ;
 }
 
-/* The request of the connection that is suspended, or NULL. It is always the latest: the connection may have come to wait for it while an
- * earlier one, which is answered, lives on until its last byte has been sent. */
+/* The request of the connection that is suspended, or NULL. It is always the latest: the connection may have come
+ * to wait for it while an earlier one, which is answered, lives on until its last byte has been sent. */
 static vault_suspension_t *waiting_on(const vault_conn_ctx_t *v)
 {
     return v->suspensions && vault_suspension_is_on(v->suspensions) ? v->suspensions : NULL;
@@ -178,8 +179,8 @@ static void suspend_connection(conn_rec *c, request_rec *r)
     }
 }
 
-/* The socket of the connection is itself again. If the MPM has closed what the socket carried, it has closed the wakeup, not the
- * connection. */
+/* The socket of the connection is itself again. If the MPM has closed what the socket carried, it has closed the
+ * wakeup, not the connection. */
 static void take_socket_back(conn_rec *c, vault_conn_ctx_t *v, vault_suspension_t *s)
 {
     apr_socket_t *socket = ap_get_conn_socket(c);
@@ -223,8 +224,8 @@ static void resume_connection(conn_rec *c, request_rec *r)
     }
 }
 
-/* Answered: wait for the next poll as for I/O, since the MPM closes keep-alive connections whenever its workers are all busy, as
- * they are in a broadcast. Flush first, as the MPM does. */
+/* Answered: wait for the next poll as for I/O, since the MPM closes keep-alive connections whenever its workers
+ * are all busy, as they are in a broadcast. Flush first, as the MPM does. */
 static void stay(conn_rec *c)
 {
     ap_filter_t *f = c->output_filters;
@@ -243,7 +244,8 @@ static void stay(conn_rec *c)
     }
 }
 
-/* The wakeup was signalled, or the client did something: the request goes on in this worker, and ends as the core ends one. */
+/* The wakeup was signalled, or the client did something: the request goes on in this worker, and ends as the core
+ * ends one. */
 static void go_on(conn_rec *c, vault_suspension_t *s)
 {
     request_rec *r = s->r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the handlers of requests that may be suspended: again when one is woken, and from the first time on where a request waits in its
- * thread.
+/* Runs the handlers of requests that may be suspended: again when one is woken, and from the first time on where a
+ * request waits in its thread.
  */
 #include "suspend/redispatch.h"
 
@@ -117,8 +117,9 @@ static vault_redispatch_t run_again(vault_suspension_t *s, int *status)
     return answered(status, finish(s, HTTP_INTERNAL_SERVER_ERROR));
 }
 
-/* Take the request from those that wait, or end it. A request that was not woken waits on, unless its client has hung up; if it is woken
- * just then, it is taken after all. The dispatcher looks itself why it was woken, so its polls are taken in any case. */
+/* Take the request from those that wait, or end it. A request that was not woken waits on, unless its client has
+ * hung up; if it is woken just then, it is taken after all. The dispatcher looks itself why it was woken, so its
+ * polls are taken in any case. */
 static vault_wait_action_t collect(vault_suspension_t *s)
 {
     vault_wait_event_t event = s->poll ? VAULT_ON_TAKE : VAULT_ON_COLLECT;
@@ -151,8 +152,8 @@ vault_redispatch_t vault_redispatch(vault_suspension_t *s, int *status)
 
 /* ----------------------------------------------------------------- in a thread */
 
-/* Handlers write data and notify. If a child of the prefork MPM, or one with threads of mod_http2, ends while they run, it has not left in
- * order. httpd waits for the handlers in its own threads. */
+/* Handlers write data and notify. If a child of the prefork MPM, or one with threads of mod_http2, ends while they
+ * run, it has not left in order. httpd waits for the handlers in its own threads. */
 static void count_in(void)
 {
     vault_server_enter_handlers();
@@ -176,8 +177,8 @@ static void sleep_until_woken(vault_suspension_t *s)
     count_in();
 }
 
-/* httpd keeps an earlier answer on the same connection back while it handles the next request, which is this one. A stream that waits until
- * its client takes more has flushed before. */
+/* httpd keeps an earlier answer on the same connection back while it handles the next request, which is this one.
+ * A stream that waits until its client takes more has flushed before. */
 static void flush(const vault_suspension_t *s)
 {
     conn_rec *c = s->r->connection;

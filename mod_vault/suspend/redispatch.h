@@ -3,9 +3,9 @@
  * @file redispatch.h
  * Runs the handlers of requests that may be suspended.
  *
- * A handler hook before all others notes whose handlers a thread runs. For a request that can be parked it does nothing more, and the
- * thread that the MPM brings calls vault_redispatch(). For others it runs the handlers itself; when they return SUSPENDED it
- * sleeps, and then calls vault_redispatch().
+ * A handler hook before all others notes whose handlers a thread runs. For a request that can be parked it does
+ * nothing more, and the thread that the MPM brings calls vault_redispatch(). For others it runs the handlers
+ * itself; when they return SUSPENDED it sleeps, and then calls vault_redispatch().
  *
  * The handlers run again by ap_run_handler(): ap_invoke_handler() would insert the request's filters once more.
  *
@@ -29,8 +29,8 @@ typedef enum vault_redispatch_t {
     VAULT_REDISPATCH_WAITS_ON     /* it was not woken: nothing has changed */
 } vault_redispatch_t;
 
-/** A thread has come for a request that waits, since its wakeup was signalled or its client did something: run its handlers again, or end
- * the request, or let it wait on.
+/** A thread has come for a request that waits, since its wakeup was signalled or its client did something: run its
+ * handlers again, or end the request, or let it wait on.
  * @param status  of ANSWERED: what the handlers have returned */
 vault_redispatch_t vault_redispatch(vault_suspension_t *s, int *status);
 

@@ -31,7 +31,7 @@ static ap_filter_rec_t *guard_filter;
 
 /* -------------------------------------------------------------------- hooks */
 
-/* What APR_OPTIONAL_HOOK() leaves; APR names it only for hooks that are declared as functions of this module as well. */
+/* An entry of APR_OPTIONAL_HOOK(). APR names this type only for hooks that this module declares as functions too. */
 typedef struct hook_t {
     vault_HOOK_request_suspended_t *run;
     const char *module;
@@ -59,8 +59,8 @@ void vault_suspension_open_output(vault_suspension_t *s)
     }
 }
 
-/* In front of all others, httpd's own for ap_rputs() among them, which would keep what is written for later. No type of filter comes
- * before that one. */
+/* In front of all others, httpd's own for ap_rputs() among them, which would keep what is written for later. No
+ * type of filter comes before that one. */
 static void close_output(vault_suspension_t *s)
 {
     request_rec *r = s->r;
@@ -77,8 +77,8 @@ static void close_output(vault_suspension_t *s)
     r->output_filters = s->guard;
 }
 
-/* While a request is suspended its response cannot be written. Its end passes, and completes the request: a handler that has ended its
- * output has nothing to run for again, whether it returns SUSPENDED or not. */
+/* While a request is suspended its response cannot be written. Its end passes, and completes the request: a
+ * handler that has ended its output has nothing to run for again, whether it returns SUSPENDED or not. */
 static apr_status_t guard_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     vault_suspension_t *s = f->ctx;

@@ -3,16 +3,17 @@
  * @file suspend.h
  * Suspended requests: what vault.h offers to every module, and the little more that the dispatcher needs.
  *
- * One vault_suspension_t says everything about a request that can wait: its state (wait_state.h has the table of states and events), why
- * it was woken and until when it waits (waiter.h), and what httpd needs to run its handlers again. docs/internals.md follows one poll
- * through the states.
+ * One vault_suspension_t says everything about a request that can wait: its state (wait_state.h has the table of
+ * states and events), why it was woken and until when it waits (waiter.h), and what httpd needs to run its
+ * handlers again. docs/internals.md follows one poll through the states.
  *
- * A request waits parked where that can be (park.h): its handlers have returned SUSPENDED, and the MPM polls for its wakeup. Elsewhere it
- * waits in its thread: a handler hook before all others runs the handlers itself, and where they return SUSPENDED it sleeps there
- * (redispatch.h). Either way the thread that its wakeup brings calls vault_redispatch().
+ * A request waits parked where that can be (park.h): its handlers have returned SUSPENDED, and the MPM polls for
+ * its wakeup. Elsewhere it waits in its thread: a handler hook before all others runs the handlers itself, and
+ * where they return SUSPENDED it sleeps there (redispatch.h). Either way the thread that its wakeup brings calls
+ * vault_redispatch().
  *
- * The dispatcher waits for interests, is told when its client sends something, and looks itself why it was woken. So it attaches the waiter
- * of the suspension itself, compares, and then lets the request wait:
+ * The dispatcher waits for interests, is told when its client sends something, and looks itself why it was woken.
+ * So it attaches the waiter of the suspension itself, compares, and then lets the request wait:
  *
  *     s = vault_suspension_make(r);
  *     vault_suspension_prepare(s);
@@ -54,22 +55,23 @@ int vault_request_is_suspended(const request_rec *r);
 int vault_request_is_resumed(const request_rec *r);
 int vault_request_is_timeout(const request_rec *r);
 
-/** The longest time that `r` may wait: the Timeout of both servers that have a say, less a margin. (The connection's is that of the
- * first virtual host of its address.) */
+/** The longest time that `r` may wait: the Timeout of both servers that have a say, less a margin. (The
+ * connection's is that of the first virtual host of its address.) */
 apr_interval_time_t vault_suspension_longest(const request_rec *r);
 
-/** As vault_request_suspend(), for a request that waits to be served, not for news: a graceful stop of its child waits for it as for one
- * that runs. */
+/** As vault_request_suspend(), for a request that waits to be served, not for news: a graceful stop of its child
+ * waits for it as for one that runs. */
 apr_status_t vault_suspension_outlast(request_rec *r, apr_interval_time_t timeout);
 
-/** It was suspended by mod_vault itself, and its own handlers run next, for the first time: they are not to take it for a wait of theirs
- * (vault_request_is_resumed). */
+/** It was suspended by mod_vault itself, and its own handlers run next, for the first time: they are not to take it
+ * for a wait of theirs (vault_request_is_resumed). */
 void vault_suspension_settle(const request_rec *r);
 
 /** The suspension of `r`, made if it has none. */
 vault_suspension_t *vault_suspension_make(request_rec *r);
 
-/** Get what it needs to wait. @return APR_SUCCESS; or the error of eventfd, and then the wakeup is -1: it cannot wait */
+/** Get what it needs to wait.
+ * @return APR_SUCCESS; or the error of eventfd, and then the wakeup is -1: it cannot wait */
 apr_status_t vault_suspension_prepare(vault_suspension_t *s);
 
 /** Let the request wait: its waiter is attached. The handler returns SUSPENDED next, even if it is woken meanwhile.
@@ -77,7 +79,8 @@ apr_status_t vault_suspension_prepare(vault_suspension_t *s);
  * @return APR_SUCCESS; APR_EAGAIN too many wait: the caller detaches the waiter */
 apr_status_t vault_suspension_wait(vault_suspension_t *s, void *poll);
 
-/** The poll of a request that waited and whose handler runs again, once for each vault_suspension_wait(). `waiter.causes` says why.
+/** The poll of a request that waited and whose handler runs again, once for each vault_suspension_wait().
+ * `waiter.causes` says why.
  * @return NULL: it has not waited for the dispatcher */
 void *vault_suspension_woken(const request_rec *r);
 

@@ -3,15 +3,16 @@
  * @file wait_state.h
  * The states of a request that may be suspended, and the table of what each event does in each state.
  *
- * A request has one owner at any time. In the states RUNNING, SUSPENDING and WOKEN_EARLY the thread that runs its handlers owns it. In
- * WAITING and WOKEN no thread owns it: whichever thread moves it to RUNNING or ENDED owns it from there. Notifications, timeouts, clients
- * that hang up and children that stop race for it. vault_wait_step() decides each race by one compare-and-swap; whoever comes too late
- * gets the action NOTHING.
+ * A request has one owner at any time. In the states RUNNING, SUSPENDING and WOKEN_EARLY the thread that runs its
+ * handlers owns it. In WAITING and WOKEN no thread owns it: whichever thread moves it to RUNNING or ENDED owns it
+ * from there. Notifications, timeouts, clients that hang up and children that stop race for it. vault_wait_step()
+ * decides each race by one compare-and-swap; whoever comes too late gets the action NOTHING.
  *
  * WOKEN_EARLY is there so that a change which comes before the request waits is not lost.
  *
- * docs/internals.md prints the table, and t/unit/wait_state_test.c compares the two cell by cell. How a request waits (its connection
- * parked in the MPM's pollset, or asleep in its thread) is no state: each way leads through the same ones.
+ * docs/internals.md prints the table, and t/unit/wait_state_test.c compares the two cell by cell. How a request
+ * waits (its connection parked in the MPM's pollset, or asleep in its thread) is no state: each way leads through
+ * the same ones.
  */
 #ifndef VAULT_WAIT_STATE_H
 #define VAULT_WAIT_STATE_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The waiters of a child, one by one: each is attached, woken, given its turn, and detached.
  *
- * Lists: one an interest, found by its index. Deadlines: a heap (deadlines.h), which is also the list of all that are suspended. Turns: a
- * queue of woken waiters, of which `window` at a time have been signalled. Wakeups: waiters_wakeups.c.
+ * Lists: one an interest, found by its index. Deadlines: a heap (deadlines.h), which is also the list of all that
+ * are suspended. Turns: a queue of woken waiters, of which `window` at a time have been signalled. Wakeups:
+ * waiters_wakeups.c.
  */
 #include "wait/waiters_inside.h"
 
@@ -182,7 +183,8 @@ static void unlink_locked(vault_waiters_t *w, vault_waiter_t *waiter)
     }
 }
 
-/* The state and the lists change together, under the lock: a waiter is in the lists in the suspended states, and only in these. */
+/* The state and the lists change together, under the lock: a waiter is in the lists in the suspended states, and
+ * only in these. */
 int vault_waiter_attach(vault_waiters_t *w, vault_waiter_t *waiter, vault_wait_t *waits, unsigned count)
 {
     int attached = 0, earlier = 0;
@@ -332,7 +334,8 @@ int vault_waiters_nudge(vault_waiters_t *w)
     pthread_mutex_lock(&w->lock);
     for (i = 0; i < w->deadlines.count && !found; i++) {
         const vault_waiter_t *waiter = w->deadlines.heap[i];
-        /* One that has been woken is on its way to a thread, and one that writes would take the signal for a client that reads. */
+        /* One that has been woken is on its way to a thread, and one that writes would take the signal for a
+         * client that reads. */
         if (!vault_wait_is_woken(vault_wait_state(&waiter->state)) && !waiter->writes &&
             vault_wakeup_is_quiet_locked(w, waiter->wakeup)) {
             vault_wakeup_signal_locked(w, waiter->wakeup);

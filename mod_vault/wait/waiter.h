@@ -3,11 +3,12 @@
  * @file waiter.h
  * One request that can wait: its state, why it was woken, and until when it waits.
  *
- * The states are those of wait_state.h. While the request is suspended it is in the lists of the waiters (waiters.h), where wakers find
- * it. A waker notes its cause and signals the request's wakeup: one write to an eventfd. The MPM's pollset, or the thread that sleeps in
- * vault_waiter_sleep(), watches the eventfd and brings a thread. So notifications, timeouts, clients that hang up and a stop of the child
- * may race: each notes its cause, and the one thread that comes finds all of them. A signal may come early (before anything watches), late
- * or for nothing. None is lost, since an eventfd keeps it.
+ * The states are those of wait_state.h. While the request is suspended it is in the lists of the waiters
+ * (waiters.h), where wakers find it. A waker notes its cause and signals the request's wakeup: one write to an
+ * eventfd. The MPM's pollset, or the thread that sleeps in vault_waiter_sleep(), watches the eventfd and brings a
+ * thread. So notifications, timeouts, clients that hang up and a stop of the child may race: each notes its cause,
+ * and the one thread that comes finds all of them. A signal may come early (before anything watches), late or for
+ * nothing. None is lost, since an eventfd keeps it.
  *
  * Threads: the one that owns the request (wait_state.h), unless a comment says otherwise.
  */
@@ -63,8 +64,8 @@ struct vault_waiter_t {
 /** Get a wakeup for it. @return APR_SUCCESS, or the error of eventfd (APR_EMFILE) */
 apr_status_t vault_waiter_open(vault_waiters_t *w, vault_waiter_t *waiter);
 
-/** SUSPEND: enter it into the lists, with all these interests, until `waiter->due` or `waiter->end`, which the caller has set. From here
- * on its wakeup may be signalled. Arm and compare only after this (notifier.h).
+/** SUSPEND: enter it into the lists, with all these interests, until `waiter->due` or `waiter->end`, which the
+ * caller has set. From here on its wakeup may be signalled. Arm and compare only after this (notifier.h).
  * @param waits  `count` of them with `interest` filled in; memory of the owner's, until the waiter is detached
  * @return 1 attached; 0 this child is stopping, or the request has ended: it must not wait */
 int vault_waiter_attach(vault_waiters_t *w, vault_waiter_t *waiter, vault_wait_t *waits, unsigned count);
@@ -78,37 +79,38 @@ unsigned vault_waiter_detach(vault_waiters_t *w, vault_waiter_t *waiter);
 
 /** WAKE it by name. The first of these two causes holds; later ones change nothing.
  * @param cause  RESUME or COMPLETE
- * @return its causes with this one, so that the caller sees which of the two holds; 0: it is not suspended, nothing was done.
- * Any thread, as long as the waiter's memory is there. */
+ * @return its causes with this one, so that the caller sees which of the two holds; 0: it is not suspended,
+ * nothing was done. Any thread, as long as the waiter's memory is there. */
 unsigned vault_waiter_wake(vault_waiters_t *w, vault_waiter_t *waiter, unsigned cause);
 
-/** Any event of a thread that has come for the request, or that ends it: COLLECT, TAKE, HANG_UP, END. When the request leaves the
- * suspended states it is taken out of the lists. Its wakeup is cleared, also when it waits on (VAULT_DO_KEEP): what comes from now on
- * signals it again.
- * Any thread, as long as the waiter's memory is there.
+/** Any event of a thread that has come for the request, or that ends it: COLLECT, TAKE, HANG_UP, END. When the
+ * request leaves the suspended states it is taken out of the lists. Its wakeup is cleared, also when it waits on
+ * (VAULT_DO_KEEP): what comes from now on signals it again. Any thread, as long as the waiter's memory is there.
  * @return what the caller has to do. After VAULT_DO_RUN it owns the request, and `causes` says why */
 vault_wait_action_t vault_waiter_step(vault_waiters_t *w, vault_waiter_t *waiter, vault_wait_event_t event);
 
-/** Its turn, if it had one, is over: the next waiter may go. Called before it waits again, attached and armed: what came meanwhile gives it
- * another turn, behind the others. From here on it counts as waiting: whoever sees it counted knows that it has compared, has found
- * nothing, and is woken by whatever comes. */
+/** Its turn, if it had one, is over: the next waiter may go. Called before it waits again, attached and armed: what
+ * came meanwhile gives it another turn, behind the others. From here on it counts as waiting: whoever sees it
+ * counted knows that it has compared, has found nothing, and is woken by whatever comes. */
 void vault_waiter_finish(vault_waiters_t *w, vault_waiter_t *waiter);
 
-/** A connection carries the wakeup from now on (`carried` 1): its socket has the descriptor of the wakeup in place of its own, so the MPM
- * polls for the wakeup, and closes it when the MPM ends at once. `carried` 0: the connection carries it no more, since a thread has
- * collected it or the connection ends. A carried wakeup that is signalled counts against `signal_limit` until then. At the limit the
- * waiters defer further signals, and send them in order of arrival. */
+/** A connection carries the wakeup from now on (`carried` 1): its socket has the descriptor of the wakeup in place
+ * of its own, so the MPM polls for the wakeup, and closes it when the MPM ends at once. `carried` 0: the
+ * connection carries it no more, since a thread has collected it or the connection ends. A carried wakeup that is
+ * signalled counts against `signal_limit` until then. At the limit the waiters defer further signals, and send
+ * them in order of arrival. */
 void vault_waiter_carry(vault_waiters_t *w, const vault_waiter_t *waiter, int carried);
 
 /** The MPM has closed the wakeup: it must neither be signalled nor be given to another waiter. */
 void vault_waiter_lose_wakeup(vault_waiters_t *w, vault_waiter_t *waiter);
 
-/** Done with waiting: detach and finish, if need be, and give the wakeup back. One that is WAITING or WOKEN ends. May be called twice. */
+/** Done with waiting: detach and finish, if need be, and give the wakeup back. One that is WAITING or WOKEN ends.
+ * May be called twice. */
 void vault_waiter_close(vault_waiters_t *w, vault_waiter_t *waiter);
 
 /** Wait in this thread for the wakeup of an attached waiter.
- * @param fd     the client's socket, watched too; -1: none, and then it returns after half a second, or after `writes`, so that the
- *               caller can look
+ * @param fd     the client's socket, watched too; -1: none, and then it returns after half a second, or after
+ *               `writes`, so that the caller can look
  * @param talks  1: data on `fd` end the sleep as well as a hang-up
  * Returns when the wakeup is signalled or something happens on `fd`; both may be for nothing. */
 void vault_waiter_sleep(const vault_waiter_t *waiter, int fd, int talks);

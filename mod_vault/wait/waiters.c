@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The waiters of a child: created, stopped, freed. waiter.c has the single waiters, waiters_wakeups.c their wakeups, and
- * waiters_waker.c the thread that signals these. */
+/* The waiters of a child: created, stopped, freed. waiter.c has the single waiters, waiters_wakeups.c their
+ * wakeups, and waiters_waker.c the thread that signals these. */
 #include "wait/waiters_inside.h"
 
 #include <stdlib.h>

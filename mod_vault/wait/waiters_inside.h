@@ -15,7 +15,8 @@
 #include "wait/deadlines.h"
 #include "wait/waiters.h"
 
-/** The wakeup with this descriptor, an eventfd. The MPM polls for it while a connection carries it (vault_waiter_carry()). */
+/** The wakeup with this descriptor, an eventfd. The MPM polls for it while a connection carries it
+ * (vault_waiter_carry()). */
 typedef struct vault_wakeup_t {
     enum {
         VAULT_WAKEUP_UNCARRIED, /* no connection carries it */
@@ -81,7 +82,8 @@ static inline int has_halted(const vault_waiters_t *w)
 /** WAKE: note a cause with a suspended waiter, and signal its wakeup when it is its turn. Locked. */
 void vault_waiters_wake_locked(vault_waiters_t *w, vault_waiter_t *waiter, unsigned cause);
 
-/** Wake those that the cause is for: VAULT_CAUSE_STOP for those that do not outlast it, others for those that wait for an interest. Locked. */
+/** Wake those that the cause is for: VAULT_CAUSE_STOP for those that do not outlast it, others for those that wait
+ * for an interest. Locked. */
 void vault_waiters_wake_all_locked(vault_waiters_t *w, unsigned cause);
 
 /** Get a wakeup for a waiter: a free one, or a new eventfd. @return its descriptor, or -1 and errno */

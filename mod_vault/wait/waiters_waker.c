@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The waker: the one thread of a child that wakes those that wait.
  *
- * It is woken by the slot's eventfd (notifications from any child) and by its own control eventfd (stop, an earlier deadline); a
- * client's event carries the wakeup to signal and needs no look-up.
+ * It is woken by the slot's eventfd (notifications from any child) and by its own control eventfd (stop, an
+ * earlier deadline); a client's event carries the wakeup to signal and needs no look-up.
  */
 #include "wait/waiters_inside.h"
 
@@ -73,8 +73,8 @@ static void drain_slot(vault_waiters_t *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Wake what is due and say until when the waker may sleep. A woken waiter stays in the heap until its thread takes it out, so it is
- * moved behind the others by a later due time; its cause has been noted. */
+/* Wake what is due and say until when the waker may sleep. A woken waiter stays in the heap until its thread takes
+ * it out, so it is moved behind the others by a later due time; its cause has been noted. */
 static apr_time_t wake_due(vault_waiters_t *w, apr_time_t now)
 {
     apr_time_t until = now + period(w);

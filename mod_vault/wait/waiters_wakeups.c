@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The wakeups of waiters, and a limit on how many of them are signalled at a time.
  *
- * A wakeup is an eventfd that wakes one waiter. The module never closes it while the child lives. So a late write to it can
- * only wake another waiter for nothing.
+ * A wakeup is an eventfd that wakes one waiter. The module never closes it while the child lives. So a late write
+ * to it can only wake another waiter for nothing.
  *
  * While a connection carries a wakeup, the MPM polls for it. The listener of httpd 2.4.71's event MPM takes all
  * connections that are ready in one go, and it waits for an idle thread for each of them. Until each connection has a
@@ -10,8 +10,8 @@
  * listener too, for more than five seconds if its threads have ended meanwhile. If a graceful restart finds the
  * listener waiting, the listener pushes one connection more than its queue holds, and the child crashes.
  *
- * Therefore at most `signal_limit` of the carried wakeups are signalled at a time. The module defers the others, in order of arrival, until
- * a thread has collected one.
+ * Therefore at most `signal_limit` of the carried wakeups are signalled at a time. The module defers the others,
+ * in order of arrival, until a thread has collected one.
  */
 #include "wait/waiters_inside.h"
 
@@ -101,9 +101,9 @@ static void undefer(vault_waiters_t *w, int fd)
     *(next ? &next->prev : &w->deferred_last) = b->prev;
 }
 
-/* In a process that ends at once no thread collects a carried wakeup, so nothing is written to it. One race remains: the
- * MPM has closed the sockets of its threads, and mod_vault has not learned of the end yet. It lasts some microseconds,
- * and does harm only if another thread opens a file with the same descriptor meanwhile. */
+/* In a process that ends at once no thread collects a carried wakeup, so nothing is written to it. One race
+ * remains: the MPM has closed the sockets of its threads, and mod_vault has not learned of the end yet. It lasts
+ * some microseconds, and does harm only if another thread opens a file with the same descriptor meanwhile. */
 static void signal_carried(vault_waiters_t *w, int fd)
 {
     find(w, fd)->state = VAULT_WAKEUP_SIGNALLED;
@@ -172,8 +172,8 @@ void vault_wakeup_uncarry_locked(vault_waiters_t *w, int fd)
     signal_deferred(w);
 }
 
-/* No thread collects the wakeup of a connection that the MPM has lost. If no thread has collected any wakeup for a second,
- * the limit counts from zero again, so that the deferred wakeups are signalled. */
+/* No thread collects the wakeup of a connection that the MPM has lost. If no thread has collected any wakeup for a
+ * second, the limit counts from zero again, so that the deferred wakeups are signalled. */
 void vault_wakeups_check_stall(vault_waiters_t *w)
 {
     pthread_mutex_lock(&w->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the states of a request that may be suspended: every cell of the table against docs/internals.md, the paths through it, and
- * threads that race for one request.
+/* Tests of the states of a request that may be suspended: every cell of the table against docs/internals.md, the
+ * paths through it, and threads that race for one request.
  */
 #include <pthread.h>
 #include <sched.h>

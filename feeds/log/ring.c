@@ -76,6 +76,8 @@ void log_ring_publish(log_ring_t *ring, log_head_t *head)
     apr_uint64_t published = get(&ring->published) + 1;
 
     made.head.end = head->end = get(&ring->next);
+    /* A reader that finds a word of this head in its slot then finds that the one after its own was published. */
+    atomic_thread_fence(memory_order_release);
     for (apr_size_t i = 0; i < HEAD_WORDS; i++) {
         put(&ring->heads[published % 2][i], made.words[i]);
     }

@@ -19,7 +19,7 @@
 #include "apr_time.h"
 
 /* As in throttle.c. */
-#define TURNS "mod_vault turns"
+#define ADMISSIONS "mod_vault admissions"
 /* So that a broken test ends. */
 #define LONGEST apr_time_from_sec(30)
 
@@ -48,7 +48,7 @@ apr_status_t apr_pool_userdata_setn(const void *data, const char *key, apr_statu
 
     *(void **)&real = dlsym(RTLD_NEXT, "apr_pool_userdata_setn");
     rv = real(data, key, cleanup, pool);
-    if (!strcmp(key, TURNS)) {
+    if (!strcmp(key, ADMISSIONS)) {
         stop_while_there_is(getenv("VAULT_TEST_STOP"));
     }
     return rv;

@@ -15,12 +15,12 @@ text_of('/test/add?name=damaged&notify=to-be-damaged');
 is(VaultTest::Page::text($page->finish_poll($poll)), "1\n", 'a page with a state');
 is(vaultctl('check')->{code}, 0, 'all is well');
 
-# A word that is there, where from its beginning on, and what is found. An interest's name is behind its stamp (32 bytes before it) and its
-# length (8); a property's name behind its length (4).
+# A word that is there, where from its beginning on, and what is found. An interest's name is behind its stamp (28 bytes before it) and its
+# length (4); a property's name behind its length (4).
 my @damages = (
-    ['to-be-damaged', -8, 1, 'interests and queues: a name does not fit its length or hash', "an interest's length"],
+    ['to-be-damaged', -4, 1, 'interests and queues: a name does not fit its length or hash', "an interest's length"],
     ['to-be-damaged', 0, 32, 'interests and queues: a name does not fit its length or hash', "an interest's name"],
-    ['to-be-damaged', -25, 64, 'interests and queues: a stamp is ahead of the clock', 'a stamp'],
+    ['to-be-damaged', -21, 64, 'interests and queues: a stamp is ahead of the clock', 'a stamp'],
     ['shown-damaged', -2, 255, 'pages: what a page has stored is no state', 'the state of a page'],
 );
 for my $damage (@damages) {

@@ -215,9 +215,8 @@ static void *host_logged_data;
 
 static void host_log(int level, const char *fmt, ...)
 {
-    void (*act)(void *) = host_logged;
+    void (*act)(void *) = __atomic_exchange_n(&host_logged, NULL, __ATOMIC_ACQ_REL);
 
-    host_logged = NULL;
     if (act != NULL) {
         act(host_logged_data);
     }

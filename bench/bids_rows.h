@@ -16,7 +16,8 @@ const char *bids_rows_open(const char *words, apr_pool_t *pconf);
 /** Start in a child. @return NULL, or a sentence */
 const char *bids_rows_start(apr_pool_t *pchild);
 
-/** The bids of `item` with a larger id than `after`: {"added": [{"id", "bidder", "amount"}, …]}, as get_collection_changes answers.
+/** The bids of `item` with a larger id than `after`: {"added": [{"id", "bidder", "amount"}, …]}, as
+ * get_collection_changes answers.
  * @param answer  a new reference; NULL: there is none
  * @param last    the largest id among them, or `after`
  * @return as sql_fetch; the sentence is in the error log */

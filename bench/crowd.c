@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crowd: N clients of a slow page, each of whom asks again as soon as it has its answer or has lost patience, and one reader of a
- * plain page beside them; prints what they got.
+ * crowd: N clients of a slow page, each of whom asks again as soon as it has its answer or has lost patience,
+ * and one reader of a plain page beside them; prints what they got.
  *
- * bench/run starts it, once with a limit and once without, each with a server of its own; bench/README.md says what the lines mean.
+ * bench/run starts it, once with a limit and once without, each with a server of its own; bench/README.md says
+ * what the lines mean.
  */
 #include <getopt.h>
 #include <stdio.h>

@@ -46,7 +46,8 @@ static int read_clock(clockid_t clock, uint64_t *ns)
     return 1;
 }
 
-/* utime and stime in /proc/PID/stat come in ticks of 10 ms; the process's CPU clock has nanoseconds. @return 0: it has ended */
+/* utime and stime in /proc/PID/stat come in ticks of 10 ms; the process's CPU clock has nanoseconds. @return 0:
+ * it has ended */
 static int read_cpu(pid_t pid, uint64_t *ns)
 {
     clockid_t clock;

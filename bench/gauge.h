@@ -33,8 +33,8 @@ uint64_t gauge_memory(const gauge_t *gauge);
 /** The CPU time used so far, user and system, in nanoseconds, by all threads that live or lived. */
 uint64_t gauge_cpu(const gauge_t *gauge);
 
-/** The CPU time used since `before` was opened by the processes that there are now: those that came since, too, but not those that
- * ended, as a database's own helpers do now and then. */
+/** The CPU time used since `before` was opened by the processes that there are now: those that came since, too,
+ * but not those that ended, as a database's own helpers do now and then. */
 uint64_t gauge_cpu_since(const gauge_t *before);
 
 /** The CPU time of this program so far, in nanoseconds. */

@@ -6,7 +6,8 @@
  *     messages-bench                                           SQLite, in a file of its own below $TMPDIR
  *     messages-bench driver=pgsql host=/run/postgresql database=bench user=me 1000
  *
- * Parameters are those of the VaultFeed; numbers are how many subscribe. The tables of the messages stay in the database.
+ * Parameters are those of the VaultFeed; numbers are how many subscribe. The tables of the messages stay in the
+ * database.
  */
 #include <ctype.h>
 #include <stdarg.h>

@@ -98,7 +98,8 @@ static void take_lines(shown_t *shown, int method, int thing, const char *body)
     }
 }
 
-/* Rows of a table as JSON. A first view shows the newest row, and what came before it is none of the page's business. */
+/* Rows of a table as JSON. A first view shows the newest row, and what came before it is none of the page's
+ * business. */
 static void take_rows(shown_t *shown, int method, int thing, const char *body, int first)
 {
     json_t *rows = json_loads(body, 0, NULL);

@@ -3,8 +3,9 @@
  * @file shown.h
  * What a page of a stress run shows, put together from its view and its updates, and whether that can be right.
  *
- * A page shows of each of its things all rows up to a number. So an update must begin with the row after that number: a smaller one came
- * twice, a larger one means that rows were lost. A fault is printed and counted; what the update says is taken all the same.
+ * A page shows of each of its things all rows up to a number. So an update must begin with the row after that
+ * number: a smaller one came twice, a larger one means that rows were lost. A fault is printed and counted;
+ * what the update says is taken all the same.
  */
 #ifndef VAULT_BENCH_SHOWN_H
 #define VAULT_BENCH_SHOWN_H

@@ -3,9 +3,10 @@
  * @file site.h
  * The site of a stress run: which page shows what.
  *
- * There are `keys` numbers that only grow, each with an interest of its own, and `tables` tables of the database. A page shows `own` keys
- * that no other page has, one of the `shared` keys at the end of the keys, and one table, if there are any: each by a long-poll method.
- * Keys and, behind them, tables together are *things*; what a thing holds is how many rows it has, which are numbered from 1.
+ * There are `keys` numbers that only grow, each with an interest of its own, and `tables` tables of the
+ * database. A page shows `own` keys that no other page has, one of the `shared` keys at the end of the keys,
+ * and one table, if there are any: each by a long-poll method. Keys and, behind them, tables together are
+ * *things*; what a thing holds is how many rows it has, which are numbered from 1.
  */
 #ifndef VAULT_BENCH_SITE_H
 #define VAULT_BENCH_SITE_H

@@ -22,7 +22,8 @@ void violence_start(int parent, const char *varied);
 /** PLAN_KILL, PLAN_RESTART or PLAN_RELOAD. */
 void violence_act(const plan_act_t *act);
 
-/** Restart gracefully with this poll time-out and page time-out, in seconds, if there is a file to write; else just restart. */
+/** Restart gracefully with this poll time-out and page time-out, in seconds, if there is a file to write; else
+ * just restart. */
 void violence_settle(int poll_timeout, int page_timeout);
 
 #endif

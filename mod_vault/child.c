@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parent: the segment, made once and kept over graceful restarts. Child: slot, waiters, limits. Parent again: recovery. */
+/* Parent: the segment, made once and kept over graceful restarts. Child: slot, waiters, limits. Parent again:
+ * recovery. */
 #include "child.h"
 
 #include <signal.h>
@@ -30,7 +31,8 @@
 
 APLOG_USE_MODULE(vault);
 
-/* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a new one. */
+/* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a
+ * new one. */
 #define RETAINED "mod_vault segment 6"
 #define HEAP_MIN (256 * 1024)
 #define SCRATCH_KEPT (1024 * 1024)
@@ -174,8 +176,9 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     return vault_throttle_conf_open(s, pconf) ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
 
-/* What a dead process had behind gates, in queues and of its clients' limits is void: while the slot is still its own, since its next
- * owner may have some soon. Also of one that left in order: prefork's children end without ending their requests. */
+/* What a dead process had behind gates, in queues and of its clients' limits is void: while the slot is still
+ * its own, since its next owner may have some soon. Also of one that left in order: prefork's children end
+ * without ending their requests. */
 static void void_shares(pid_t pid)
 {
     unsigned slot = vault_slot_of(vault_server->notifier, pid);
@@ -186,8 +189,9 @@ static void void_shares(pid_t pid)
     }
 }
 
-/* httpd does not say how a child ended: one that did not leave its mark may have died between a write and its notify. (At
- * MPM_CHILD_LOST_SLOT a child has lost its place in the scoreboard only; it still runs, and its EXITED comes.) */
+/* httpd does not say how a child ended: one that did not leave its mark may have died between a write and its
+ * notify. (At MPM_CHILD_LOST_SLOT a child has lost its place in the scoreboard only; it still runs, and its
+ * EXITED comes.) */
 static void child_status(server_rec *s, pid_t pid, ap_generation_t gen, int slot, mpm_child_status status)
 {
     unsigned dead = 0;
@@ -233,9 +237,10 @@ static int is_closed(void)
     return own && own->not_accepting;
 }
 
-/* The listener of httpd 2.4.71's event MPM, when all threads are busy, may come to close the door after the last of them has looked whether it
- * has to be opened again. Nobody then tells it, and it sleeps until something happens on a connection: with thousands of polls that wait, and
- * nobody who can come in and notify them, for minutes. Any event makes it look again. */
+/* The listener of httpd 2.4.71's event MPM, when all threads are busy, may come to close the door after the
+ * last of them has looked whether it has to be opened again. Nothing then wakes it, and it sleeps until
+ * something happens on a connection: with thousands of polls that wait, and no new request that could notify
+ * them, for minutes. Any event makes it look again. */
 static void keep_open(vault_waiters_t *waiters)
 {
     if (vault_server->can_park && is_closed()) {

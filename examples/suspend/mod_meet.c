@@ -103,7 +103,8 @@ static int begin_to_wait(request_rec *r)
     w = apr_pcalloc(r->pool, sizeof(*w));
     w->r = r;
     ap_set_module_config(r->request_config, &meet_module, w);
-    /* Suspend first, then enter the list: a resume may come at once, and takes effect when this handler has returned. */
+    /* Suspend first, then enter the list: a resume may come at once, and takes effect when this handler has
+     * returned. */
     enter(w);
     return SUSPENDED;
 }

@@ -181,7 +181,7 @@ static const vault_feed_method_t methods[] = {{"get_new_lines", 0, get_new_lines
 
 /* ------------------------------------------------------------------ watching */
 
-/* The first look counts as a change: nobody looked while the server was restarted. */
+/* The first look counts as a change: the file was not watched while the server was restarted. */
 static void look(lines_t *f, apr_finfo_t *last, apr_pool_t *pool)
 {
     apr_finfo_t now = {0};

@@ -10,8 +10,8 @@
  *                  PostgreSQL, with tbl "": some commit did not wait for the disk), row_key (the key
  *                  as text), old_row and new_row (images of the row), at (seconds since 1970), and what the dialect needs
  *   vault_watched  one row for each watched table: tbl, epoch (the id of the watching, another one each time the table
- *                  is watched), pruned (the position up to which its changes are gone), columns (those that the triggers
- *                  know)
+ *                  is watched), pruned (the position up to which its changes are gone), columns (those that the
+ *                  triggers know)
  *   vault_results  results of queries that pages have seen, by digest
  *
  * An image, once read, is a JSON object of cells (feeds/sql/driver.h) by column, so that a row has one form wherever it
@@ -35,8 +35,8 @@ typedef struct log_dialect_t {
     int adapts;                /**< the triggers take columns that come and go as they are */
     /** What ends an INSERT into a table that has `used`, so that it does nothing if the row is there. */
     const char *unless_there;
-    /** Where statements that make triggers end the transaction: how a statement begins that replaces a row at once. NULL:
-     * they do not. */
+    /** Where statements that make triggers end the transaction: how a statement begins that replaces a row at
+     * once. NULL: they do not. */
     const char *replace;
 
     /** The statements that make and drop the triggers of a table, pushed onto `statements` (of const char *).

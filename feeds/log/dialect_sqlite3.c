@@ -243,8 +243,8 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
     sql_raw(sql, count > 0 ? ")" : "1=1");
 }
 
-/* The sequence keeps ids that are pruned. A statement that fails and leaves what it did so far (INSERT OR FAIL) leaves the
- * sequence behind the ids that it gave. */
+/* The sequence keeps ids that are pruned. A statement that fails and leaves what it did so far (INSERT OR FAIL)
+ * leaves the sequence behind the ids that it gave. */
 #define NOW                                                                                                            \
     "max(coalesce((Select seq FROM main.sqlite_sequence WHERE name='vault_changes'),0),"                               \
     "coalesce((Select max(id) FROM main.vault_changes),0))"

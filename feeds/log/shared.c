@@ -108,7 +108,8 @@ static int make_poke(void)
     return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-/* What the process keeps of a VaultFeed over restarts. It is in the pool of the process: this object is unloaded meanwhile. */
+/* What the process keeps of a VaultFeed over restarts. It is in the pool of the process: this object is
+ * unloaded meanwhile. */
 typedef struct kept_t {
     const char *key; /* NULL: nothing is kept here */
     int shared_fd, poke;
@@ -149,7 +150,8 @@ static void let_go(kept_t *kept)
     *kept = (kept_t){.shared_fd = -1, .poke = -1};
 }
 
-/* What neither this configuration nor the one before has had goes. Children of an earlier one have descriptors of their own. */
+/* What neither this configuration nor the one before has had goes. Children of an earlier one have descriptors
+ * of their own. */
 static void let_old_go(const keeper_t *keeper)
 {
     for (int i = 0; i < keeper->all->nelts; i++) {

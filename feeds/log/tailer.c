@@ -25,7 +25,7 @@
 /* How often at most a database without a watched table is asked for one, and who is not the tailer tries to become it,
  * in milliseconds. */
 #define ASK_SELDOM 1000
-/* Likewise who will be told when the process ends that is the tailer: it may have left off in another way. */
+/* The same for a process that is told when the tailer's process ends: the tailer may have stopped in another way. */
 #define TRY_SELDOM 10000
 
 struct log_tailer_t {

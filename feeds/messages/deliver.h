@@ -24,7 +24,7 @@ apr_status_t messages_deliver_history(messages_call_t *m, apr_int64_t channel, a
 
 /** One message to all subscribers of a channel, which is locked. Locks the users, in the order of their ids.
  * @param serial  of the message in the channel, or MESSAGES_WITHDRAWN
- * @param poster  the id of the subscriber whose rate counts it; 0: it counts for nobody
+ * @param poster  the id of the subscriber whose rate counts it; 0: it counts for no subscriber
  * @return as messages_count_rate */
 apr_status_t messages_deliver_to_all(messages_call_t *m, apr_int64_t channel, apr_int64_t serial, apr_int64_t poster);
 

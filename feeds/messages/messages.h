@@ -15,7 +15,7 @@
  * store.c      the tables, statements on them, transactions
  *
  * Each user has a serial number, raised by one for each message in the transaction that delivers it. The row of the
- * user is locked from there to the commit, so serials become visible in their order and without a gap: whoever has
+ * user is locked from there to the commit, so serials become visible in their order and without a gap: a page that has
  * seen 7 has been given all up to 7. All who lock, lock in one order: the channel first, then users by their ids.
  *
  * Pages are notified by the tailer (tailer.h) of each server, of what is committed by any program. A page reads by

@@ -327,7 +327,7 @@ apr_status_t messages_get_channels(messages_call_t *m)
                               m->user, m->user, (apr_int64_t)m->sql.db->rows));
 }
 
-/* Nobody else's business: who is not subscribed sees an empty list. */
+/* Only subscribers may know: a user who is not subscribed sees an empty list. */
 apr_status_t messages_get_subscribers(messages_call_t *m)
 {
     return list(m, apr_pstrcat(m->sql.pool, MESSAGES_OF_CHANNEL, m->channel, NULL),

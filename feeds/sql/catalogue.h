@@ -39,10 +39,10 @@ struct sql_table_t {
     int is_view;
     int key_is_serial;      /**< the database gives keys in the order of commits, and never one twice */
     const char *not_serial; /**< otherwise: what to declare, as the end of a sentence */
-    const char *shape;      /**< another text whenever it has other columns, or of other types; NULL: nobody asks.
+    const char *shape;      /**< another text whenever it has other columns, or of other types; NULL: no call asks.
                                   Of PostgreSQL a list of SQL_PGSQL_SHAPE, by attnum */
     int is_checked;         /**< its names can be used */
-    const char *definition; /**< as sql_driver_t::define gave it before the table was read; NULL: nobody knows */
+    const char *definition; /**< as sql_driver_t::define gave it before the table was read; NULL: unknown */
     apr_time_t read_at;     /**< when it was read, or found to be still the same */
     void **note;            /**< the feed's own: what it made of the table once, in conn->pool; NULL at first */
 };

@@ -16,7 +16,7 @@
 #include "sql/driver.h"
 #include "sql/script.h"
 
-/* How long nobody asks a server that could not be reached. */
+/* For how long no call asks a server that could not be reached. */
 #define PAUSE apr_time_from_msec(300)
 
 /* Of a file of SQLite that is made here. */
@@ -123,7 +123,8 @@ static apr_status_t lock_for_init(sql_call_t *c)
     return rv;
 }
 
-/* The script of `init`, once in the life of a database: whoever gets the lock first looks whether there is a table. */
+/* The script of `init`, once in the life of a database: the process that has the lock looks first whether there
+ * is a table. */
 static apr_status_t initialise(sql_call_t *c)
 {
     sql_database_t *db = c->db;

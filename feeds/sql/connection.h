@@ -39,7 +39,7 @@ struct sql_conn_t {
 const char *sql_pool_start(sql_database_t *db, apr_pool_t *pchild);
 void sql_pool_stop(sql_database_t *db);
 
-/** A pool with an allocator of its own: whoever uses it alone allocates without a lock. */
+/** A pool with an allocator of its own: a thread that is its only user allocates without a lock. */
 apr_status_t sql_pool_of_its_own(apr_pool_t **pool);
 
 /** A place of its own, for a background thread; not yet connected. */
@@ -49,7 +49,7 @@ void sql_conn_destroy(sql_conn_t *conn);
 /** Take a connection for this call, connecting if need be; sets c->conn. Waits at most `timeout` for a free one.
  * @return APR_SUCCESS
  *         APR_EAGAIN  none is free, or the database cannot be reached; a sentence was given
- *         other       likewise; nothing is held */
+ *         other       failed; a sentence was given, and nothing is held */
 apr_status_t sql_conn_take(sql_call_t *c);
 /** Give c->conn back. Does nothing when there is none. */
 void sql_conn_give_back(sql_call_t *c);
@@ -64,10 +64,10 @@ void sql_conn_give_back(sql_call_t *c);
  *         APR_EAGAIN    locked, or gone
  *         APR_EGENERAL  failed; each time a sentence was given */
 apr_status_t sql_conn_query(sql_call_t *c, const char *statement, dbi_result *result);
-/** Likewise a statement without rows, put together as sql_statement does (statement.h). */
+/** Run a statement without rows, put together as sql_statement does (statement.h). */
 apr_status_t sql_execute(sql_call_t *c, const char *format, ...);
 
-/** Likewise a statement of cells, past libdbi where the driver can: a statement that was run before is not read again.
+/** Run a statement of cells, past libdbi where the driver can: a statement that was run before is not read again.
  * @param row   gets each row; NULL: rows are of no interest
  * @return as sql_conn_query; SQL_STALE, as catalogue.h says */
 apr_status_t sql_conn_run(sql_call_t *c, const sql_statement_t *sql, sql_row_fn row, void *data);
@@ -82,14 +82,14 @@ apr_status_t sql_conn_cell(sql_call_t *c, const char *statement, const char **ce
  * sql_conn_message says (connect.h) */
 int sql_conn_try(sql_call_t *c, const char *statement);
 
-/** Likewise a cell of any column, from 1 on, of a statement that may fail: says nothing. @return NULL: it failed,
+/** Read a cell of any column, from 1 on, with a statement that may fail: says nothing. @return NULL: it failed,
  * too */
 char *sql_conn_ask(sql_call_t *c, const char *statement, unsigned column);
 
 /** Begin a transaction: one that will write, or one whose statements all see the same state of the database. */
 apr_status_t sql_conn_begin_write(sql_call_t *c);
 apr_status_t sql_conn_begin_read(sql_call_t *c);
-/** Commit it. After an error nobody knows whether it happened; roll back all the same. */
+/** Commit it. After an error it is unknown whether it happened; roll back all the same. */
 apr_status_t sql_conn_commit(sql_call_t *c);
 /** Undo a transaction after an error; says nothing. */
 void sql_conn_rollback(sql_call_t *c);

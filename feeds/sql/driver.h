@@ -64,10 +64,10 @@ struct sql_driver_t {
     const char *true_;
     const char *false_;
     const char *generation; /**< a statement with one cell that changes whenever the schema does; NULL: there is none */
-    const char *generation_number; /**< likewise, for read_number */
+    const char *generation_number; /**< a statement for read_number that answers a number for the same purpose */
     const char *version_number;    /**< for read_number: what changes whenever another connection commits */
     /** Run a statement that answers a number, for less than a statement costs otherwise. @return 0: it has to be
-     * run so. NULL: likewise */
+     * run as any other. NULL: the same */
     int (*read_number)(sql_call_t *c, const char *statement, apr_int64_t *number);
     /** Run a statement that gives cells or nothing, its values bound, and keep it prepared: libdbi prepares none.
      * SQL_RAN_UNSURE and SQL_RAN_STALE come where conn->assumes only.
@@ -98,11 +98,11 @@ struct sql_driver_t {
      * @return APR_SUCCESS, or what sql_conn_query returned */
     apr_status_t (*load_table)(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool);
     /** What a table is, in words that are others whenever load_table would find something else; for far less than
-     * load_table costs. Says nothing if it fails. NULL: nobody knows, as of a view. In c->pool. The slot NULL:
+     * load_table costs. Says nothing if it fails. NULL: unknown, as of a view. In c->pool. The slot NULL:
      * there are no such words. */
     const char *(*define)(sql_call_t *c, const char *name);
     /** The largest key ever given to a row of c->table; -1 when no row was ever given one, APR_INT64_MAX when
-     * nobody knows. */
+     * unknown. */
     apr_status_t (*largest_key)(sql_call_t *c, apr_int64_t *key);
 
     /** Can libdbi carry this name? Names come from the catalogue. NULL: it can. */
@@ -114,9 +114,9 @@ struct sql_driver_t {
     void (*append_blob)(sql_statement_t *sql, const char *text, apr_size_t length);
     /** The expression that makes a cell of `expression`, in any program's connection. */
     void (*append_cell)(sql_statement_t *sql, const char *expression, sql_kind_e kind);
-    /** Likewise on connections made here only, and cheaper. NULL: append_cell does. */
+    /** The same for connections made here only, and cheaper. NULL: append_cell is used. */
     void (*append_cell_here)(sql_statement_t *sql, const char *expression, sql_kind_e kind);
-    /** Likewise where nothing but text (without NUL), or nothing but integers, can be: SQLite spends more on a
+    /** The same where nothing but text (without NUL), or nothing but integers, can be: SQLite spends more on a
      * statement than on its rows. NULL: append_cell does. */
     void (*append_own_cell)(sql_statement_t *sql, const char *expression, sql_kind_e kind);
 
@@ -145,7 +145,7 @@ void *sql_driver_connection(const sql_conn_t *conn);
 const sql_driver_t *sql_driver_find(const char *name);
 /** "sqlite3, …": for a sentence. */
 const char *sql_driver_names(apr_pool_t *pool);
-/** Likewise those that are servers. */
+/** The names of those that are servers. */
 const char *sql_driver_servers(apr_pool_t *pool);
 
 #endif

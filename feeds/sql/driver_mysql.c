@@ -7,8 +7,8 @@
  *
  *   - each cell is text in the connection's character set, made by an expression of the type of its column (driver.h);
  *   - each text goes in as hexadecimal digits with their character set, which reads the same whatever the modes
- *     NO_BACKSLASH_ESCAPES and ANSI_QUOTES say. Such a literal is text wherever it stands; MariaDB finds a number in any
- *     text that it compares with one ("7 dwarfs" is 7, "dwarfs" is 0), hence `reads_numbers`.
+ *     NO_BACKSLASH_ESCAPES and ANSI_QUOTES say. Such a literal is text wherever it stands; MariaDB finds a
+ *     number in any text that it compares with one ("7 dwarfs" is 7, "dwarfs" is 0), hence `reads_numbers`.
  */
 #include "sql/driver.h"
 

@@ -6,8 +6,9 @@
  *
  *   - each cell is text, made by an expression of the type of its column (driver.h);
  *   - each value is a literal of no type, which PostgreSQL takes for the type of the column it meets, in the notation
- *     E'…' with quotes and backslashes doubled: that reads the same whatever standard_conforming_strings says. No byte of
- *     a character of several bytes is a quote or a backslash in UTF-8, the encoding that `prepare` asks for.
+ *     E'…' with quotes and backslashes doubled: that reads the same whatever standard_conforming_strings says.
+ *     No byte of a character of several bytes is a quote or a backslash in UTF-8, the encoding that `prepare`
+ *     asks for.
  */
 #include "sql/driver.h"
 

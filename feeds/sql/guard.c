@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends statements that nobody else ends. */
+/* Ends statements that the server does not end by itself. */
 #include "sql/guard.h"
 
 #include <fcntl.h>

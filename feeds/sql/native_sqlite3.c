@@ -28,8 +28,8 @@ typedef struct kept_t {
     apr_size_t length;
     sqlite3_stmt *statement;
     apr_uint64_t used;     /* the larger, the later */
-    apr_uint64_t ran_at;   /* sql_conn_t::asked when it ran first; 0: it has not, or nobody had asked */
-    apr_uint64_t known_at; /* likewise, of the last time that is later; 0: there is none */
+    apr_uint64_t ran_at;   /* sql_conn_t::asked when it ran first; 0: it has not, or no call had asked */
+    apr_uint64_t known_at; /* the same of the last time that is later; 0: there is none */
 } kept_t;
 
 typedef struct sql_prepared_t {

@@ -223,8 +223,8 @@ static const char *open_port(sql_database_t *db, const apr_table_t *given, apr_p
     return sql_parameter_numbers(port, given, pool);
 }
 
-/* What is checked when httpd starts is what would otherwise be a connection without TLS, or a server that nobody
- * can reach. */
+/* What is checked when httpd starts is what would otherwise be a connection without TLS, or a server that
+ * cannot be reached. */
 static const char *open_tls(sql_database_t *db, const apr_table_t *given, apr_pool_t *pool)
 {
     const char *path = given_or_null(given, "tls-ca");

@@ -57,7 +57,7 @@ static apr_status_t explain(sql_call_t *c)
     }
 }
 
-/* A server ends its statements itself; where it cannot, somebody else does a little later. */
+/* A server ends its statements itself; where it cannot, the guard (guard.h) ends them a little later. */
 #define GRACE 3
 
 static dbi_result ask(sql_call_t *c, const char *statement)

@@ -30,7 +30,7 @@ const char *const *sql_column_names(sql_call_t *c);
  * @return as sql_conn_query */
 apr_status_t sql_fetch(sql_call_t *c, const sql_statement_t *sql, const char *const *names, int most, json_t **rows);
 
-/** Likewise the columns of c->table, which are the cells of sql_select_table.
+/** Rows of the columns of c->table, which are the cells of sql_select_table.
  * @param backward  the last first */
 apr_status_t sql_fetch_table(sql_call_t *c, const sql_statement_t *sql, int most, int backward, json_t **rows);
 

@@ -90,7 +90,8 @@ struct sql_database_t {
     int connections;            /* const after open: at most so many in each child */
     int rows;                   /* const after open: at most so many in one answer */
     int makes_file;             /* const after open: the feed's: a missing file is a new database */
-    /* const after open: SQL_SIGHTS of this process, or the feed's, of all children: tables found to be still the same */
+    /* const after open: SQL_SIGHTS of this process, or the feed's, of all children: tables found to be still
+     * the same */
     sql_sight_t *sights;
     apr_status_t (*connected)(sql_call_t *); /* const after open: the feed's, for each new connection; NULL: none */
 
@@ -99,7 +100,7 @@ struct sql_database_t {
     apr_thread_mutex_t *lock;           /* held for dbi_conn_new_r, dbi_conn_close and the next three */
     char why[SQL_SAID_MAX];             /* lock: why the server could not be reached; "": it could */
     apr_time_t failed_at;               /* lock: when that was */
-    int trying;                         /* lock: somebody tries again */
+    int trying;                         /* lock: a call tries to connect again */
     sql_sight_t own_sights[SQL_SIGHTS]; /* what `sights` is at first */
     apr_reslist_t *free_connections;    /* const after sql_pool_start; has its own lock */
     struct sql_semaphore_t *semaphore;  /* const after sql_pool_start: one permit for each connection */
@@ -122,7 +123,7 @@ struct sql_call_t {
     apr_uint64_t client;      /**< the client that has acquired the permit */
     const sql_table_t *table; /**< what sql_catalogue_find found last; valid while `conn` is taken */
 
-    sql_conn_t *own;         /**< a background thread's connection, which nobody else takes */
+    sql_conn_t *own;         /**< a background thread's connection, which no other thread takes */
     int statements;          /**< how many ran since `conn` was taken */
     int catalogue_is_fresh;  /**< sql_catalogue_find has looked for changes since then */
     int assumes;             /**< it need not: sql_catalogue_assume was called */

@@ -38,7 +38,7 @@ typedef enum sql_kind_e {
 
 /** How many texts there are for one value of a column that is no whole number. */
 typedef enum sql_spelling_e {
-    SQL_SPELLING_ANY,    /**< nobody knows: the database may take another text for the same */
+    SQL_SPELLING_ANY,    /**< unknown: the database may take another text for the same */
     SQL_SPELLING_EXACT,  /**< one */
     SQL_SPELLING_UUID,   /**< one that is written: small letters, 8-4-4-4-12 */
     SQL_SPELLING_PADDED, /**< as ANY; in the database's JSON it has blanks at its end */
@@ -98,14 +98,14 @@ void sql_integer(sql_statement_t *sql, apr_int64_t number);
 void sql_quoted_name(sql_statement_t *sql, const char *name, char quote);
 void sql_name(sql_statement_t *sql, const char *name);
 void sql_text(sql_statement_t *sql, const char *text);
-/** Likewise a text that is as much a part of the statement as names are: it is not bound. */
+/** A text that is as much a part of the statement as names are: it is not bound. */
 void sql_constant(sql_statement_t *sql, const char *text);
 
 /** A JSON value as a literal.
  * @return NULL, or what is wrong with it ("has a NUL in it"); then nothing was appended */
 const char *sql_value(sql_statement_t *sql, const json_t *value);
 
-/** Likewise, as the value that `column` is compared with or gets. */
+/** A JSON value as a literal: the value that `column` is compared with or gets. Returns as sql_value() does. */
 const char *sql_value_of(sql_statement_t *sql, const sql_column_t *column, const json_t *value);
 
 /** The table `name`, quoted and with its schema. */
@@ -113,20 +113,20 @@ void sql_table(sql_statement_t *sql, const char *name);
 
 /** A cell (driver.h) of the column `column` of the table alias `alias` (NULL: none), with the name that cells have. */
 void sql_cell(sql_statement_t *sql, const char *alias, const char *column, sql_kind_e kind);
-/** Likewise of a column of the feed's own tables, where nothing but this kind is: text (without NUL) or integers.
+/** A cell of a column of the feed's own tables, which holds nothing but this kind: text (without NUL) or integers.
  * Cheaper. */
 void sql_own_cell(sql_statement_t *sql, const char *alias, const char *column, sql_kind_e kind);
 void sql_own_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind);
-/** Likewise bare: text without its type before it, for who knows that it is one. */
+/** A cell that is bare text, without its type before it: for a reader that knows that it is text. */
 void sql_bare_cell_of(sql_statement_t *sql, const char *constant);
-/** Likewise of an expression: SQL, never data. */
+/** A cell of an expression: SQL, never data. */
 void sql_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind);
 
 /** `Select` all columns of c->table `FROM` it `AS t`. */
 void sql_select_table(sql_statement_t *sql, const sql_table_t *table);
 /** ` ORDER BY` a column of t. */
 void sql_order(sql_statement_t *sql, const char *column, int descending);
-/** Likewise the columns of the primary key of the table that t is, if it has one. */
+/** ` ORDER BY` the columns of the primary key of the table that t is, if it has one. */
 void sql_order_by_key(sql_statement_t *sql, const sql_table_t *table, int descending);
 void sql_limit(sql_statement_t *sql, int rows);
 

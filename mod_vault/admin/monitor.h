@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file monitor.h
- * `vault-status?monitor=INTEREST&monitor=…`: a page that shows only which of these interests were notified, for `vaultctl monitor`. The
- * former name of the parameter, `tail`, is accepted.
+ * `vault-status?monitor=INTEREST&monitor=…`: a page that shows only which of these interests were notified, for
+ * `vaultctl monitor`. The former name of the parameter, `tail`, is accepted.
  */
 #ifndef VAULT_MONITOR_H
 #define VAULT_MONITOR_H

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file hash.h
- * 64-bit numbers that stand for texts, by SipHash-2-4 (apr_siphash.h). Two different texts have the same number once in 2^64 times.
+ * 64-bit numbers that stand for texts, by SipHash-2-4 (apr_siphash.h). Two different texts have the same number
+ * once in 2^64 times.
  *
- * With a secret seed that also holds for texts that an attacker chooses. Where only the configuration or the schema of a database chooses
- * them, any constant will do. To hash several texts, pass the hash of the first one as the seed of the next.
+ * With a secret seed that also holds for texts that an attacker chooses. Where only the configuration or the
+ * schema of a database chooses them, any constant will do. To hash several texts, pass the hash of the first
+ * one as the seed of the next.
  *
  * Pure functions; the numbers are not the same on machines of another byte order.
  */

@@ -4,7 +4,8 @@
  * The tags for mod_include:
  *
  *     <!--#vault poll="/logs/latest.shtml" -->
- *     <!--#feed name="database" method="get_new_instances" table="logs" template="log-entries.html" append="logs-div" -->
+ *     <!--#feed name="database" method="get_new_instances" table="logs" template="log-entries.html"
+ *     append="logs-div" -->
  *
  * In a page view `feed` renders its template in place; in a method it renders a turbo-stream element.
  */

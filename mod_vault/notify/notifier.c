@@ -3,9 +3,9 @@
  * @file notifier.c
  * Interests in shared memory: the hash table, the stamps, and who is told.
  *
- * notifier.h has the rules and notifier_tables.h the layout. Every lookup takes its stripe, also that of a notify which finds
- * nothing: a look without the lock would need a full fence after the writer's commit and another after the reader's insert, and
- * costs no less than an uncontended lock.
+ * notifier.h has the rules and notifier_tables.h the layout. Every lookup takes its stripe, also that of a
+ * notify which finds nothing: a look without the lock would need a full fence after the writer's commit and
+ * another after the reader's insert, and costs no less than an uncontended lock.
  */
 #include "notify/notifier.h"
 
@@ -22,7 +22,7 @@ static apr_uint32_t record_size(const vault_limits_t *limits)
     return (apr_uint32_t)ALIGN64(sizeof(vault_record_t) + VAULT_MASK_WORDS(limits->slots) * sizeof(apr_uint64_t));
 }
 
-/* Twice as many as interests, so that a name that nobody holds mostly meets an empty bucket. */
+/* Twice as many as interests, so that a name without holders mostly meets an empty bucket. */
 static apr_uint64_t bucket_count(const vault_limits_t *limits)
 {
     apr_uint64_t count = VAULT_STRIPES;
@@ -107,7 +107,7 @@ static apr_uint64_t effective(const vault_notifier_t *n, const vault_record_t *r
 }
 
 /* Move the stamp and take the bits of those to tell, in this order: who arms in between sees the stamp.
- * The number is taken under the stripe, so the stamp never goes back. @return 0 there is nobody to tell */
+ * The number is taken under the stripe, so the stamp never goes back. @return 0 no child has armed it */
 static int stamp_locked(vault_notifier_t *n, vault_record_t *record, apr_uint64_t *mask)
 {
     apr_uint64_t any = 0;
@@ -212,9 +212,10 @@ apr_uint64_t vault_interest_arm(vault_notifier_t *n, vault_interest_t interest, 
             vault_notifier_all(n, slot);
         }
     }
-    /* vault_notifier_all() takes no stripe: it raises the floor, then has the child's lists gone through. The caller put itself into
-     * such a list, then the floor is read here. Each side must see the other's store if its own came later (Dekker), which needs a
-     * full fence between store and load on both sides; a release is not enough. */
+    /* vault_notifier_all() takes no stripe: it raises the floor, then has the child's lists gone through. The
+     * caller put itself into such a list, then the floor is read here. Each side must see the other's store if
+     * its own came later (Dekker), which needs a full fence between store and load on both sides; a release is
+     * not enough. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return vault_interest_stamp(n, interest);
 }
@@ -269,7 +270,7 @@ apr_uint32_t vault_interest_count(const vault_notifier_t *n)
 
 /* ------------------------------------------------------------- notification */
 
-/* @return 1 somebody had died inside a queue */
+/* @return 1 a process had died inside a queue */
 static int push_to(vault_notifier_t *n, const apr_uint64_t *mask, apr_uint32_t index, vault_counters_t *counters)
 {
     unsigned word;
@@ -363,7 +364,8 @@ void vault_notifier_all(vault_notifier_t *n, unsigned slot)
                 died |= vault_slot_wake(n, s);
             }
         }
-        /* Who died in a queue may have had others yet to tell, some of which were woken before it stamped: once more. */
+        /* Who died in a queue may have had others yet to tell, some of which were woken before it stamped: once
+         * more. */
     } while (died);
 }
 

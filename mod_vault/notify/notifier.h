@@ -8,9 +8,9 @@
  *
  *   - A stamp is taken from one global counter *after* the announced data is committed, and read *before* the data is
  *     read. So everything announced by a number <= the recorded stamp is in the data that was read.
- *   - A sleeper arms first (vault_interest_arm() sets the bit of its child) and compares the stamps after that. A notify
- *     moves the stamp first and takes the bits after that. Both hold the lock of the interest's stripe, so one of the two
- *     sees the other.
+ *   - A sleeper arms first (vault_interest_arm() sets the bit of its child) and compares the stamps after
+ *     that. A notify moves the stamp first and takes the bits after that. Both hold the lock of the interest's
+ *     stripe, so one of the two sees the other.
  *   - A notify clears the bits: an interest is queued once for each child until it is armed again. Hence the rule: a
  *     woken sleeper that goes back to sleep arms all its interests again.
  *   - What cannot be delivered exactly (a full queue, a child killed inside a lock) becomes a notify of all:

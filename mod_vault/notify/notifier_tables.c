@@ -33,7 +33,7 @@ static apr_uint32_t record_take(vault_notifier_t *n)
     vault_record_t *record;
 
     while ((record = vault_record_at(n, (apr_uint32_t)top)) != NULL) {
-        /* Somebody may take it and fill it while we read `next`: the tag has changed then, and the swap fails. */
+        /* Another thread may take it and fill it while we read `next`: the tag has changed then, and the swap fails. */
         apr_uint64_t rest = ((top >> 32) + 1) << 32 | vault_load32(&record->next);
 
         if (__atomic_compare_exchange_n(&t->free, &top, rest, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -116,8 +116,8 @@ int vault_stripe_acquire(vault_notifier_t *n, vault_stripe_t *stripe)
     return 1;
 }
 
-/* The hash of a record changes only while nobody holds it, and is written before the holders: so once there are holders, either the
- * hash that was read is theirs or it reads differently now. */
+/* The hash of a record changes only while it has no holders, and is written before the holders: so once there are
+ * holders, either the hash that was read is theirs or it reads differently now. */
 vault_stripe_t *vault_record_lock(vault_notifier_t *n, vault_record_t *record, int *died)
 {
     for (;;) {
@@ -171,8 +171,8 @@ apr_uint32_t vault_record_insert_locked(vault_notifier_t *n, vault_stripe_t *str
     for (word = 0; word < VAULT_MASK_WORDS(n->last_slot); word++) {
         __atomic_store_n(&record->mask[word], 0, __ATOMIC_RELAXED);
     }
-    /* A new number, not the clock as it stands: a notify of the name while nobody held it took none, so a page that held it before
-     * with a stamp equal to the clock would be told that nothing moved. */
+    /* A new number, not the clock as it stands: a notify of the name while it had no holders took none, so a page
+     * that held it before with a stamp equal to the clock would be told that nothing moved. */
     __atomic_store_n(&record->stamp, vault_clock_tick(n->clock), __ATOMIC_RELAXED);
     __atomic_store_n(&record->next, vault_load32(bucket), __ATOMIC_RELAXED);
     vault_publish32(&record->holders, 1);
@@ -189,7 +189,7 @@ void vault_record_remove_locked(vault_notifier_t *n, vault_stripe_t *stripe, apr
     apr_uint32_t at, steps = 0;
 
     vault_publish32(&record->holders, 0);
-    /* Whoever still has the index sees it move, and asks by name again. */
+    /* A page that still has the index sees the stamp move, and asks by name again. */
     __atomic_store_n(&record->stamp, vault_clock_tick(n->clock), __ATOMIC_RELEASE);
     while ((at = vault_load32(link)) != index) {
         vault_record_t *other = vault_record_at(n, at);
@@ -259,7 +259,7 @@ static const char *check_stripe_locked(vault_notifier_t *n, vault_stripe_t *stri
     return held == stripe->held ? NULL : "the count of a stripe is not that of its chains";
 }
 
-/* Whoever takes a record out while we are at it takes us with him into a chain, which ends as well. */
+/* A thread that takes out the record at which we are leads us into a chain, which ends as well. */
 static const char *check_free(vault_notifier_t *n, int live)
 {
     apr_uint32_t index = (apr_uint32_t)__atomic_load_n(&n->tables->free, __ATOMIC_ACQUIRE);

@@ -3,13 +3,14 @@
  * @file notifier_tables.h
  * How interests and slots lie in the segment. Internal: for notifier.c, notifier_tables.c, slot.c and their tests.
  *
- * Interests are found by a hash: bucket -> chain of records, linked by index. A bucket belongs to the stripe of the same low bits,
- * whose robust lock guards its chains and the records in them. Each change of a chain is one store that publishes it, so that a
- * process killed in the lock leaves the old chain or the new one; counts are made anew by the next owner. What a killed process can
- * lose is the one record it was moving between the free list and a chain.
+ * Interests are found by a hash: bucket -> chain of records, linked by index. A bucket belongs to the stripe of
+ * the same low bits, whose robust lock guards its chains and the records in them. Each change of a chain is one
+ * store that publishes it, so that a process killed in the lock leaves the old chain or the new one; counts are
+ * made anew by the next owner. What a killed process can lose is the one record it was moving between the free
+ * list and a chain.
  *
- * Records that nobody uses are in a free list without a lock (index and tag in one word, against ABA); below it, `fresh` says how
- * many were ever used, so that memory nobody needed yet is not touched.
+ * Unused records are in a free list without a lock (index and tag in one word, against ABA); below
+ * it, `fresh` says how many were ever used, so that memory that was never needed is not touched.
  */
 #ifndef VAULT_NOTIFIER_TABLES_H
 #define VAULT_NOTIFIER_TABLES_H
@@ -36,7 +37,7 @@ _Static_assert(sizeof(vault_stripe_t) == 64, "a stripe has a cache line of its o
 /** An interest. Guarded by the stripe of its hash, once it is in a chain. */
 typedef struct vault_record_t {
     apr_uint64_t stamp;                /* atomic; only grows, whatever the record means */
-    apr_uint64_t hash;                 /* atomic; written while nobody holds it */
+    apr_uint64_t hash;                 /* atomic; written while it has no holders */
     apr_uint32_t next;                 /* atomic; in the chain or in the free list; 0 ends it */
     apr_uint32_t holders;              /* atomic; 0: not in use */
     apr_uint32_t length;               /* lock; of the name */
@@ -60,7 +61,7 @@ typedef struct vault_slot_t {
     apr_uint32_t tail;                                /* lock; free-running: where the next goes */
     apr_uint32_t all;                                 /* lock; everybody must be woken */
     apr_uint32_t rung;                                /* lock; the eventfd was written for what is queued */
-    apr_int64_t pid;                                  /* atomic; 0: nobody */
+    apr_int64_t pid;                                  /* atomic; 0: free */
     apr_uint32_t clean;                               /* atomic; the owner left in order */
     apr_uint32_t turn;                                /* atomic; raised when an owner is gone: leases name it */
     _Alignas(64) apr_uint32_t ring[VAULT_SLOT_QUEUE]; /* lock */
@@ -119,7 +120,7 @@ int vault_stripe_acquire(vault_notifier_t *n, vault_stripe_t *stripe);
 
 /** Lock the stripe that a record belongs to now.
  * @param died  set to 1 as vault_stripe_acquire() returns it, else left alone
- * @return NULL  nobody holds the interest; nothing is locked */
+ * @return NULL  the interest has no holders; nothing is locked */
 vault_stripe_t *vault_record_lock(vault_notifier_t *n, vault_record_t *record, int *died);
 
 /* ----------------------------------------------------------------- records */
@@ -133,7 +134,7 @@ static inline vault_record_t *vault_record_at(const vault_notifier_t *n, apr_uin
     return (vault_record_t *)(n->records + (apr_size_t)(index - 1) * n->record_size);
 }
 
-/** @return 0 nobody holds the name */
+/** @return 0 the name has no holders */
 apr_uint32_t vault_record_find_locked(const vault_notifier_t *n, const vault_key_t *key);
 
 /** Make an interest that is not there, with one holder. @return 0 the table is full */
@@ -153,11 +154,12 @@ const char *vault_records_check(vault_notifier_t *n, int live, int *died);
 apr_status_t vault_slot_init(vault_notifier_t *n);
 
 /** Queue an interest for a child and ring it.
- * @return 1  somebody had died inside the queue: notify all
+ * @return 1  a process had died inside the queue: notify all
  *         0  otherwise */
 int vault_slot_push(vault_notifier_t *n, unsigned slot, apr_uint32_t interest, vault_counters_t *counters);
 
-/** Have everybody in a child woken, and ring it whether it was rung or not: the last ringer may have died before it rang.
+/** Have everybody in a child woken, and ring it whether it was rung or not: the last ringer may have died before
+ * it rang.
  * @return as vault_slot_push() */
 int vault_slot_wake(vault_notifier_t *n, unsigned slot);
 

@@ -7,8 +7,9 @@
  * not acknowledged yet). A poll names the answer that its browser shows by the number `seq`:
  *
  *   seq of a staged state   it has arrived: that state is committed
- *   seq of the base         it has not arrived (yet): the methods run again from the base. The staged state is kept for a
- *                           poll that was superseded, until another answer has been staged after the next
+ *   seq of the base         it has not arrived (yet): the methods run again from the
+ *                           base. The staged state is kept for a poll that was superseded, until another answer
+ *                           has been staged after the next
  *   any other number        the browser shows an unknown state: APR_EMISMATCH, nothing is changed
  *
  * A poll continues from the base, and ends with an answer. A stream continues from the last answer that it has
@@ -147,8 +148,8 @@ apr_status_t vault_page_draw(vault_page_t *page);
  * @param idle   pages without a poll for this time are removed first
  * @return APR_SUCCESS
  *         APR_EEXIST  there is a page with this id
- *         APR_ENOSPC  a limit of pages, bytes or interests is reached, of all or of the client, and no page can be evicted
- *                     (page_evict.c) */
+ *         APR_ENOSPC  a limit of pages, bytes or interests is reached, of all or of the client, and
+ *                     no page can be evicted (page_evict.c) */
 apr_status_t vault_page_create_drawn(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner, apr_time_t now,
                                      apr_interval_time_t idle);
 

@@ -67,8 +67,8 @@ apr_status_t vault_page_calls_hold(vault_pages_t *p, const vault_calls_t *calls,
 apr_status_t vault_page_calls_fail(vault_pages_t *p, const vault_calls_t *calls);
 
 /** Add the results of an external call to the run, all or none.
- * @param made  one method with its interests, cursors of its scope, acks, and properties as vault_page_txn_made() writes
- *              them
+ * @param made  one method with its interests, cursors of its scope, acks, and properties as
+ *              vault_page_txn_made() writes them
  * @return APR_SUCCESS; APR_EEXIST another call of the run has added one of the cursors already; APR_ENOSPC no room, or
  *         too many acks; else as vault_page_calls_read() */
 apr_status_t vault_page_calls_add(vault_pages_t *p, const vault_calls_t *calls, const vault_state_t *made,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is what lies in the table of pages as page.h says it is? Of a running server each page is looked at under its lock, so what is wrong
- * with it is wrong; what only many pages together tell is believed when it stays the same over several counts.
+/* Is what lies in the table of pages as page.h says it is? Of a running server each page is looked at under its
+ * lock, so what is wrong with it is wrong; what only many pages together tell is believed when it stays the
+ * same over several counts.
  */
 #include "page/page_record.h"
 
@@ -10,7 +11,8 @@
 
 #include "mod_vault/vault.h"
 
-/* A page that goes between its being counted and the look at its interests makes one of them look short. Not so often. */
+/* A page that goes between its being counted and the look at its interests makes one of them look short. Not so
+ * often. */
 #define COUNTS 5
 #define BETWEEN_COUNTS apr_time_from_msec(20)
 

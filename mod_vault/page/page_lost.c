@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much of the heap killed processes have lost: blocks that are in use and that no page has. A block is in use outside of a record only
- * while that record's lock is held.
+/* How much of the heap killed processes have lost: blocks that are in use and that no page has. A block is in
+ * use outside of a record only while that record's lock is held.
  */
 #include "page/page_record.h"
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file page_record.h
- * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on their way), page_calls.c
- * (what calls from outside add to a run), page_write.c (what others do to it), page_facts.c (what it tells), page_clients.c (what its
- * client has), page_lost.c (what killed processes have lost), page_check.c (is it sound), page_table.c (how it comes and goes),
- * page_ids.c (how an id finds it), page_evict.c (which one is evicted) and page_record.c (its lock, its blocks, its holds); for no other
- * file.
+ * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on
+ * their way), page_calls.c (what calls from outside add to a run), page_write.c (what others do to it),
+ * page_facts.c (what it tells), page_clients.c (what its client has), page_lost.c (what killed processes have
+ * lost), page_check.c (is it sound), page_table.c (how it comes and goes), page_ids.c (how an id finds it),
+ * page_evict.c (which one is evicted) and page_record.c (its lock, its blocks, its holds); for no other file.
  *
- * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when the record is first
- * used, so that a large table costs only what is in use. The id is written last when a page is made and wiped first when it goes.
+ * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when
+ * the record is first used, so that a large table costs only what is in use. The id is written last when a page
+ * is made and wiped first when it goes.
  */
 #ifndef VAULT_PAGE_RECORD_H
 #define VAULT_PAGE_RECORD_H
@@ -59,7 +60,8 @@ typedef struct vault_page_record_t {
 #define VAULT_CALLS_VIEW 1u
 #define VAULT_CALLS_METHOD 2u
 
-/* The interests a page holds. Appending writes the place before the count, so a kill in between never releases an interest twice. */
+/* The interests a page holds. Appending writes the place before the count, so a kill in between never releases
+ * an interest twice. */
 typedef struct vault_holds_t {
     apr_uint32_t room;
     apr_uint32_t count;
@@ -106,7 +108,8 @@ vault_page_record_t *vault_page_record_lock_page(vault_pages_t *p, const vault_p
 apr_status_t vault_page_record_admits(vault_pages_t *p, const vault_page_record_t *rec, const vault_owner_t *owner);
 
 /** A block of the heap for the page; its client is charged. 0: the heap is full, or the client is at its limit:
- * `eviction` says which. Locked, until the block is in the record or freed: else vault_pages_count_lost() would count it as lost. */
+ * `eviction` says which. Locked, until the block is in the record or freed: else vault_pages_count_lost() would
+ * count it as lost. */
 vault_off_t vault_page_record_alloc(vault_pages_t *p, vault_page_record_t *rec, apr_size_t size,
                                     vault_eviction_t *eviction);
 
@@ -121,7 +124,8 @@ vault_state_t *vault_page_record_read(vault_pages_t *p, vault_off_t block, apr_p
 /** Give a block of the page back to the heap, and its client's bytes with it. 0: nothing to do. Locked. */
 void vault_page_record_free_block(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block);
 
-/** The same. The record's reference to the block is cleared first, so that a kill leaks the block and it is never freed twice. */
+/** The same. The record's reference to the block is cleared first, so that a kill leaks the block and it is
+ * never freed twice. */
 void vault_page_record_free(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place);
 
 /** The number of a stored state. */
@@ -136,8 +140,8 @@ vault_off_t *vault_page_chain_find(vault_pages_t *p, vault_page_record_t *rec, a
 /** The oldest answer on the way from the base to the head; NULL: the base is the head, or is not there. Locked. */
 vault_off_t *vault_page_chain_first(vault_pages_t *p, vault_page_record_t *rec);
 
-/** The answer at `place`, a staged one, has arrived: it becomes the base. Of the others those stay that were made from it. What only the
- * others named is still held: a round may run that needs it. Locked. */
+/** The answer at `place`, a staged one, has arrived: it becomes the base. Of the others those stay that were
+ * made from it. What only the others named is still held: a round may run that needs it. Locked. */
 void vault_page_chain_commit(vault_pages_t *p, vault_page_record_t *rec, vault_off_t *place);
 
 /** The place for one more answer that is made from the head. What must go for that is given back. Locked.
@@ -154,8 +158,8 @@ unsigned vault_page_chain_list(vault_pages_t *p, const vault_page_record_t *rec,
 /** No run of the page is open to calls from outside any more, and what they have added goes. Locked. */
 void vault_page_record_close(vault_pages_t *p, vault_page_record_t *rec);
 
-/** The same when a poll of the page has ended or was overtaken. The run of a view stays open: polls may come, and go, before the page is
- * complete, and void nothing of it. Locked. */
+/** The same when a poll of the page has ended or was overtaken. The run of a view stays open: polls may come,
+ * and go, before the page is complete, and void nothing of it. Locked. */
 void vault_page_record_void_run(vault_pages_t *p, vault_page_record_t *rec);
 
 /** As vault_page_hold(). Locked. */
@@ -166,8 +170,9 @@ apr_status_t vault_page_record_hold(vault_pages_t *p, vault_page_record_t *rec, 
 apr_status_t vault_page_record_hold_own(vault_pages_t *p, vault_page_record_t *rec, const char *name,
                                         vault_eviction_t *eviction);
 
-/** Let go what no stored state names any more. Only where nobody can publish what it holds without being named yet: the page's view or
- * its round has just published, or of a published page the fence or `written` was raised. Locked. */
+/** Let go what no stored state names any more. Only where no thread can publish what it holds without being named
+ * yet: the page's view or its round has just published, or of a published page the fence or `written` was
+ * raised. Locked. */
 void vault_page_record_release_unnamed(vault_pages_t *p, vault_page_record_t *rec);
 
 /* ------------------------------------------------------------------ clients */
@@ -184,7 +189,8 @@ void vault_page_refund(vault_pages_t *p, vault_page_record_t *rec, vault_client_
 /** What the client of the record should be charged for it, by what is in it: added to `counts`. Locked. */
 void vault_page_count_charges(vault_pages_t *p, vault_page_record_t *rec, vault_client_counts_t *counts);
 
-/** Has each client what its pages come to, or more if a process was killed? For vault_pages_check(). @return NULL, or what is wrong */
+/** Has each client what its pages come to, or more if a process was killed? For vault_pages_check(). @return
+ * NULL, or what is wrong */
 const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool);
 
 /* ----------------------------------------------------------------- eviction */
@@ -231,8 +237,8 @@ int vault_page_record_has_left(const vault_page_record_t *rec);
 /** Take the table's lock; after a dead owner, count anew and notify all. */
 void vault_page_table_lock(vault_pages_t *p);
 
-/** The table of ids: how many buckets it has for so many pages; take a record in, take it out, rebuild it after a process died in between.
- * Table lock. */
+/** The table of ids: how many buckets it has for so many pages; take a record in, take it out, rebuild it after
+ * a process died in between. Table lock. */
 apr_uint32_t vault_page_ids_buckets(apr_uint32_t pages);
 void vault_page_ids_add_locked(vault_pages_t *p, apr_uint32_t index, apr_uint32_t key);
 void vault_page_ids_remove_locked(vault_pages_t *p, apr_uint32_t index);

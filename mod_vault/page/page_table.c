@@ -110,7 +110,7 @@ static void release_record(vault_pages_t *p, apr_uint32_t index)
     vault_lock_release(&p->table->lock);
 }
 
-/* A record that nobody has, for the page of that key, or 0. */
+/* A free record, for the page of that key, or 0. */
 static apr_uint32_t claim_record(vault_pages_t *p, apr_uint32_t key)
 {
     apr_uint32_t index = 0;
@@ -123,7 +123,7 @@ static apr_uint32_t claim_record(vault_pages_t *p, apr_uint32_t key)
     else if (p->table->fresh < p->max && vault_lock_init(&p->records[p->table->fresh + 1].lock) == APR_SUCCESS) {
         index = p->table->fresh + 1;
         p->records[index].born = 1;
-        vault_store(&p->table->fresh, index); /* its lock is there: whoever walks over all may take it */
+        vault_store(&p->table->fresh, index); /* its lock is there: a walk over all records may take it */
     }
     if (index) {
         vault_page_ids_add_locked(p, index, key);
@@ -168,7 +168,7 @@ static void drop_locked(vault_pages_t *p, vault_page_record_t *rec)
     if (rec->own) {
         vault_interest_t own = rec->own;
         vault_store(&rec->own, 0);
-        if (vault_load(&rec->polled)) { /* else nobody can wait for it: most pages of applications are none */
+        if (vault_load(&rec->polled)) { /* else no poll can wait for it: most pages of applications are never polled */
             vault_notifier_notify_interest(p->notifier, own, 0);
         }
         vault_interest_release(p->notifier, own);
@@ -230,7 +230,8 @@ int vault_page_record_has_left(const vault_page_record_t *rec)
            vault_load(&rec->holds) || vault_load(&rec->row);
 }
 
-/* A record without an id that has something left, and nobody inside: whoever made or dropped the page was killed. */
+/* A record without an id that has something left, and no thread inside: the process that made or dropped the
+ * page was killed. */
 static void finish_drop(vault_pages_t *p, apr_uint32_t index)
 {
     vault_page_record_t *rec = &p->records[index];

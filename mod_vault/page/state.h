@@ -122,8 +122,8 @@ void vault_state_set(vault_state_t *state, const char *key, const char *value);
 /** The dependency on this interest, or NULL. */
 vault_dep_t *vault_deps_find(const apr_array_header_t *deps, vault_interest_t interest);
 
-/** Add a dependency. If it is there already, the older of the two stamps counts: data that were read after the older one may not contain what
- * the newer one announces. */
+/** Add a dependency. If it is there already, the older of the two stamps counts: data that were read after the
+ * older one may not contain what the newer one announces. */
 void vault_deps_add(apr_array_header_t *deps, vault_interest_t interest, apr_uint64_t stamp);
 
 /** The same with each one of `more`; NULL: none. */

@@ -6,9 +6,9 @@
  *
  * A client of an HTML stream sends no acknowledgements, and an EventSource reconnects only after a response with status
  * 200. So:
- *   - Written answers count as acknowledged: the oldest one when a new answer needs its slot (poll_page.c), all of them when
- *     the stream has been quiet for a moment and the peer's TCP stack has acknowledged every byte. Until then the
- *     client may reconnect with the Last-Event-ID of any of them.
+ *   - Written answers count as acknowledged: the oldest one when a new answer needs its slot (poll_page.c),
+ *     all of them when the stream has been quiet for a moment and the peer's TCP stack has acknowledged every
+ *     byte. Until then the client may reconnect with the Last-Event-ID of any of them.
  *   - Where another client would get an error status, this one gets 200 with an event, or with the time after which it
  *     may reconnect.
  *

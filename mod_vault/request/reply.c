@@ -100,9 +100,10 @@ static void add_field(apr_array_header_t *fields, const char *name, const char *
     f->value = value;
 }
 
-/* Modifies `text`. httpd's own parsers are not strict enough. ap_args_to_table() does not decode "+", ignores invalid escapes and
- * lets "%00" end a value. ap_parse_form_data() decodes invalid escapes to arbitrary bytes, drops a field without "=", takes "%3D" in
- * a name for "=", and blocks for as long as the client likes, where vault_body_read() has limits.
+/* Modifies `text`. httpd's own parsers are not strict enough. ap_args_to_table() does not decode "+", ignores
+ * invalid escapes and lets "%00" end a value. ap_parse_form_data() decodes invalid escapes to arbitrary bytes,
+ * drops a field without "=", takes "%3D" in a name for "=", and blocks for as long as the client likes, where
+ * vault_body_read() has limits.
  */
 static int add_fields(apr_array_header_t *fields, char *text)
 {

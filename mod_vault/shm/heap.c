@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file heap.c
- * Blocks of any size in the shared segment: spans of one size class with a map of their blocks, and runs of whole spans. heap_spans.h has
- * the layout.
+ * Blocks of any size in the shared segment: spans of one size class with a map of their blocks, and runs of
+ * whole spans. heap_spans.h has the layout.
  *
- * What is true is in few words, each changed by a single store: the kind of a span (nothing, a class, the head of a run and its
- * length) and the map of the blocks in use. All else (the counts, the lists of spans with room, the map of taken spans) is derived
- * and made anew when the lock tells of a dead owner. Nothing is kept inside the blocks, so a program that writes past its own
- * block spoils its neighbour's data, not the heap; and a wrong place given to vault_heap_free() is recognised.
- * Single spans are taken from the front and runs from the back, so that small blocks that live long do not lie in the way of
- * large ones, and what was never needed is never touched.
+ * What is true is in few words, each changed by a single store: the kind of a span (nothing, a class, the head
+ * of a run and its length) and the map of the blocks in use. All else (the counts, the lists of spans with
+ * room, the map of taken spans) is derived and made anew when the lock tells of a dead owner. Nothing is kept
+ * inside the blocks, so a program that writes past its own block spoils its neighbour's data, not the heap; and
+ * a wrong place given to vault_heap_free() is recognised. Single spans are taken from the front and runs from
+ * the back, so that small blocks that live long do not lie in the way of large ones, and what was never needed
+ * is never touched.
  */
 #include "shm/heap.h"
 
@@ -187,7 +188,8 @@ static void repair_locked(vault_heap_t *h)
     }
 }
 
-/* Nobody waits for a block, so there is nobody to notify of a death here; that of its owner notifies all (slot.h). */
+/* No request waits for a block, so a death here notifies nothing. The parent notifies all when it reaps the child
+ * (slot.h). */
 void vault_heap_acquire(vault_heap_t *h)
 {
     if (vault_lock_acquire(&h->header->lock)) {

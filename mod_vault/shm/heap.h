@@ -3,10 +3,11 @@
  * @file heap.h
  * Blocks of any size in the shared segment.
  *
- * Spans of 16 KiB serve one size class each and go back when they are empty, so that one size never starves another for long.
- * A process killed inside leaks at most the one block that it was handling: maps of blocks change by single stores,
- * and counts and lists are rebuilt when the lock reports a dead owner. vault_pages_count_lost() counts what was leaked.
- * (apr_rmm was looked at first: first fit over one list, and a lock that does not tell of dead owners.)
+ * Spans of 16 KiB serve one size class each and go back when they are empty, so that one size never starves
+ * another for long. A process killed inside leaks at most the one block that it was handling: maps of blocks
+ * change by single stores, and counts and lists are rebuilt when the lock reports a dead owner.
+ * vault_pages_count_lost() counts what was leaked. (apr_rmm was looked at first: first fit over one list, and a
+ * lock that does not tell of dead owners.)
  *
  * Any thread of any process; one lock, held for some tens of instructions.
  */
@@ -30,7 +31,8 @@ vault_off_t vault_heap_alloc(vault_heap_t *heap, apr_size_t size);
 /** Give a block back. A place that is not the beginning of a block in use is refused (0 returned, nothing done). */
 int vault_heap_free(vault_heap_t *heap, vault_off_t block);
 
-/** How many bytes of the heap a block of `size` bytes takes: those of its class, or of whole spans. 0: there is no such block. */
+/** How many bytes of the heap a block of `size` bytes takes: those of its class, or of whole spans. 0: there is
+ * no such block. */
 apr_size_t vault_heap_takes(apr_size_t size);
 /** The same of a block in use, for the one who has it: takes no lock. 0: there is no block. */
 apr_size_t vault_heap_block_takes(const vault_heap_t *heap, vault_off_t block);

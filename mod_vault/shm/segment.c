@@ -3,8 +3,9 @@
  * @file segment.c
  * The one piece of memory that all children share: one anonymous mapping, cut from the front and never given back.
  *
- * The handle is plain data: it is kept over graceful restarts, while this code is unloaded and loaded again. The only clean-up on
- * its pool is APR's own. Memory is zero because the system gives it so; it is not written here, so it is not there until it is used.
+ * The handle is plain data: it is kept over graceful restarts, while this code is unloaded and loaded again.
+ * The only clean-up on its pool is APR's own. Memory is zero because the system gives it so; it is not written
+ * here, so it is not there until it is used.
  */
 #include "shm/segment.h"
 

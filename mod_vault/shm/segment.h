@@ -3,9 +3,10 @@
  * @file segment.h
  * The one piece of memory that all children share, and how it is cut up.
  *
- * Made by the parent before the first fork and kept over graceful restarts, so all processes map it at the same address; what is
- * stored *in* it is nevertheless offsets and fixed-width types only, checked before use, so that a dump can be read and a
- * stray write does not become a stray pointer. Anonymous: pages that are never touched cost nothing.
+ * Made by the parent before the first fork and kept over graceful restarts, so all processes map it at the same
+ * address; what is stored *in* it is nevertheless offsets and fixed-width types only, checked before use, so
+ * that a dump can be read and a stray write does not become a stray pointer. Anonymous: pages that are never
+ * touched cost nothing.
  *
  * Create and carve: the parent, before any fork. Everything else: any thread of any process.
  */

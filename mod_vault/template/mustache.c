@@ -4,8 +4,8 @@
  * Compiles Mustache templates into a flat array of operations.
  *
  * One pass over the text. Static text between two tags that do something becomes one span; comments, delimiter changes
- * and standalone lines leave no trace. Spans, names and indentations live in one buffer that can never be longer than the
- * text, because a tag is always longer than its name and the NUL behind it.
+ * and standalone lines leave no trace. Spans, names and indentations live in one buffer that can never be
+ * longer than the text, because a tag is always longer than its name and the NUL behind it.
  *
  * A partial alone on its line indents every line of the included *template*, not of the data. So a span knows whether a
  * line begins at its first byte and behind its last one; between them every newline begins one.

@@ -3,9 +3,10 @@
  * @file mustache.h
  * Mustache templates over JSON values, compiled once into static spans and dynamic calls (SAW's "compilation").
  *
- * Follows the public Mustache specification: comments, delimiters, interpolation with dotted names and the implicit iterator,
- * inverted sections, sections, partials with indentation. `{{name}}` escapes & < > " ' for HTML; `{{{name}}}` and `{{&name}}` do not.
- * A compiled template is read-only: any number of threads may render it.
+ * Follows the public Mustache specification: comments, delimiters, interpolation with dotted names and the
+ * implicit iterator, inverted sections, sections, partials with indentation. `{{name}}` escapes & < > " ' for
+ * HTML; `{{{name}}}` and `{{&name}}` do not. A compiled template is read-only: any number of threads may render
+ * it.
  */
 #ifndef VAULT_MUSTACHE_H
 #define VAULT_MUSTACHE_H
@@ -40,12 +41,14 @@ apr_status_t vault_mustache_compile(vault_mustache_t **template, const char *tex
                                     apr_pool_t *pool);
 
 /** Render.
- * @param context  borrowed; strings, numbers, true/false/null, arrays and objects. As a section, null, false, 0, "", [] and what
- *                 is not there are false; as a value, an object or array is written as JSON
+ * @param context  borrowed; strings, numbers, true/false/null, arrays and objects. As a
+ *                 section, null, false, 0, "", [] and what is not there are false; as a value, an object or
+ *                 array is written as JSON
  * @param partial  may be NULL: no partials
  * @param scratch  for what is needed while rendering
- * @return APR_SUCCESS; APR_EGENERAL nested deeper than VAULT_MUSTACHE_DEPTH_MAX (a partial that includes itself on the same data
- *         for ever); APR_TIMEUP more than VAULT_MUSTACHE_STEPS_MAX steps; or what `write` returned */
+ * @return APR_SUCCESS; APR_EGENERAL nested deeper than VAULT_MUSTACHE_DEPTH_MAX (a partial that
+ *         includes itself on the same data for ever); APR_TIMEUP more than VAULT_MUSTACHE_STEPS_MAX steps; or
+ *         what `write` returned */
 apr_status_t vault_mustache_render(const vault_mustache_t *template, const json_t *context,
                                    vault_mustache_partial_fn partial, void *partial_baton,
                                    vault_mustache_write_fn write, void *write_baton, apr_pool_t *scratch);

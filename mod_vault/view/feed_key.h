@@ -21,7 +21,8 @@ typedef struct vault_feed_key_t {
     apr_uint64_t id; /* part of a hash of the key, to compare keys by; never 0 */
 } vault_feed_key_t;
 
-/** `VaultFeedKeyFile PATH | Off`: read the file, and set `key`. @return NULL, or the error message with which httpd does not start */
+/** `VaultFeedKeyFile PATH | Off`: read the file, and set `key`. @return NULL, or the error message with which
+ * httpd does not start */
 const char *vault_feed_key_read(cmd_parms *cmd, const vault_feed_key_t **key, const char *path);
 
 /** The key of the virtual host of `r`; NULL: none. */

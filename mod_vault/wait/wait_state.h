@@ -6,7 +6,7 @@
  * A request has one owner at any time. In the states RUNNING, SUSPENDING and WOKEN_EARLY the thread that runs its
  * handlers owns it. In WAITING and WOKEN no thread owns it: whichever thread moves it to RUNNING or ENDED owns it
  * from there. Notifications, timeouts, clients that hang up and children that stop race for it. vault_wait_step()
- * decides each race by one compare-and-swap; whoever comes too late gets the action NOTHING.
+ * decides each race by one compare-and-swap; the events that come too late get the action NOTHING.
  *
  * WOKEN_EARLY is there so that a change which comes before the request waits is not lost.
  *
@@ -61,7 +61,7 @@ typedef enum vault_wait_action_t { VAULT_WAIT_ACTIONS(VAULT_WAIT_ENUM) VAULT_WAI
 #undef VAULT_WAIT_ENUM
 
 /** Move to the next state of the table, if the event counts. Any thread. Zeroed memory is RUNNING.
- * @return what the caller has to do; VAULT_DO_NOTHING also to whoever has lost a race */
+ * @return what the caller has to do; VAULT_DO_NOTHING also if it has lost a race */
 vault_wait_action_t vault_wait_step(vault_wait_state_t *state, vault_wait_event_t event);
 
 /** The state now. Another thread may change it at once, unless the caller owns the request. */

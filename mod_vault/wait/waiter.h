@@ -90,7 +90,7 @@ unsigned vault_waiter_wake(vault_waiters_t *w, vault_waiter_t *waiter, unsigned 
 vault_wait_action_t vault_waiter_step(vault_waiters_t *w, vault_waiter_t *waiter, vault_wait_event_t event);
 
 /** Its turn, if it had one, is over: the next waiter may go. Called before it waits again, attached and armed: what
- * came meanwhile gives it another turn, behind the others. From here on it counts as waiting: whoever sees it
+ * came meanwhile gives it another turn, behind the others. From here on it counts as waiting: a reader that sees it
  * counted knows that it has compared, has found nothing, and is woken by whatever comes. */
 void vault_waiter_finish(vault_waiters_t *w, vault_waiter_t *waiter);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file output_fuzz.c
- * Any text that vaultctl prints. Checked besides crashes: what is left is UTF-8 without anything that commands a terminal, what was
- * UTF-8 without it is as it was, and each character that was replaced is one `?`. The bytes are read by rules of this file's own.
+ * Any text that vaultctl prints. Checked besides crashes: what is left is UTF-8 without anything that commands
+ * a terminal, what was UTF-8 without it is as it was, and each character that was replaced is one `?`. The
+ * bytes are read by rules of this file's own.
  */
 #include "output.h"
 

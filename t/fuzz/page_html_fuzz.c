@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file page_html_fuzz.c
- * Any HTML that vaultctl doctor reads. Checked besides crashes: what is found stands in the text, a page's id is never without its
- * script, and what comes behind a comment that has no end changes nothing.
+ * Any HTML that vaultctl doctor reads. Checked besides crashes: what is found stands in the text, a page's id
+ * is never without its script, and what comes behind a comment that has no end changes nothing.
  */
 #include "html.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file query_text_fuzz.c
- * Any text as a query of a model, and as a script. Checked besides crashes: the pieces of a query are the whole of it, a script comes
- * to its end, and what a query demands is of a table that it names.
+ * Any text as a query of a model, and as a script. Checked besides crashes: the pieces of a query are the whole
+ * of it, a script comes to its end, and what a query demands is of a table that it names.
  */
 #include "database/model/query_text.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file state_fuzz.c
- * Any bytes as the stored state of a page. Where they begin with "?" the magic and the length are made right, so that what is behind them
- * is looked at. Checked besides crashes: what was read can be written, and is then read as the same.
+ * Any bytes as the stored state of a page. Where they begin with "?" the magic and the length are made right,
+ * so that what is behind them is looked at. Checked besides crashes: what was read can be written, and is then
+ * read as the same.
  */
 #include "page/state.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what each client has: limits that are exact, shares of processes that die, rows that are full, names that collide. */
+/* Tests of what each client has: limits that are exact, shares of processes that die, rows that are full, names
+ * that collide. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

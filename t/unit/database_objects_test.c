@@ -232,7 +232,8 @@ static void test_view_of_another_watching(void)
     scene_end(&s);
 }
 
-/* More statements than a connection keeps, each with other values, twice; and one that the database refuses in between. */
+/* More statements than a connection keeps, each with other values, twice; and one that the database refuses in
+ * between. */
 static void test_kept_statements(void)
 {
     static const char *const walls[] = {"", "\"wall\":null,", "\"wall\":%d,"};

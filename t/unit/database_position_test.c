@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Positions in the change table: which changes they contain, and for PostgreSQL what a snapshot becomes. No server is needed. */
+/* Positions in the change table: which changes they contain, and for PostgreSQL what a snapshot becomes. No
+ * server is needed. */
 #include <CUnit/CUnit.h>
 
 #include "database_scene.h"
@@ -233,7 +234,8 @@ static int judge(const log_position_t *position, const fate_e *fates, int count)
     return wrong;
 }
 
-/* Each recorded change that was seen is seen by the position, none in progress is, and no id that can be given again. */
+/* Each recorded change that was seen is seen by the position, none in progress is, and no id that can be given
+ * again. */
 static void test_drawn(void)
 {
     unsigned int drawn = 20261123;

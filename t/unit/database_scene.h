@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file database_scene.h
- * A feed with watched tables, somebody else who writes into them, and steps in which both do something and a page looks.
+ * A feed with watched tables, somebody else who writes into them, and steps in which both do something and a
+ * page looks.
  */
 #ifndef DATABASE_SCENE_H
 #define DATABASE_SCENE_H
@@ -40,8 +41,8 @@ typedef struct scene_t {
     dbi_conn other;
 } scene_t;
 
-/* Watch `tables`, words with blanks between, by `maker`, and open the feed after that: a tailer that finds no watched table does
- * not read again before `poll` milliseconds have passed. */
+/* Watch `tables`, words with blanks between, by `maker`, and open the feed after that: a tailer that finds no
+ * watched table does not read again before `poll` milliseconds have passed. */
 static void scene_open(scene_t *s, feed_t *maker, const char *tables, const char *name, const char *given)
 {
     char *rest;

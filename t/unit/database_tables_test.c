@@ -38,8 +38,8 @@ static void test_unwatched(void)
     scene_end(&s);
 }
 
-/* A tailer that found no watched table sleeps for a minute; nothing tells it of a write to a file that a link leads to. It
- * reads when a writer asks. */
+/* A tailer that found no watched table sleeps for a minute; nothing tells it of a write to a file that a link
+ * leads to. It reads when a writer asks. */
 static void test_woken(void)
 {
     feed_t owner, feed;
@@ -133,7 +133,8 @@ static void test_many(void)
 
 /* ------------------------------------------------------------ tickets */
 
-/* Another table is watched in the transaction of a change, so the tailer begins another life of the ring before it reads on. */
+/* Another table is watched in the transaction of a change, so the tailer begins another life of the ring before
+ * it reads on. */
 static void test_served(void)
 {
     scene_t s;

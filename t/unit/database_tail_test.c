@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tailer does with one read of SQLite: whatever happens to it or to the database, pages have each change once. */
+/* What the tailer does with one read of SQLite: whatever happens to it or to the database, pages have each
+ * change once. */
 #include <CUnit/CUnit.h>
 
 #include <signal.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file database_walk_read.h
- * Looks of a random walk: what each answer says is added to what a page was shown, and that is compared with what there is.
+ * Looks of a random walk: what each answer says is added to what a page was shown, and that is compared with
+ * what there is.
  */
 #ifndef DATABASE_WALK_READ_H
 #define DATABASE_WALK_READ_H

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random walks: calls, writes and changes of tables in any order, and after each of them pages have what the database holds.
+/* Random walks: calls, writes and changes of tables in any order, and after each of them pages have what the
+ * database holds.
  *
- * What a page was shown, one answer applied after the other, is compared with what another feed reads. A walk is told by its seed, which
- * is printed when something is wrong:
+ * What a page was shown, one answer applied after the other, is compared with what another feed reads. A walk
+ * is told by its seed, which is printed when something is wrong:
  *
- *     VAULT_WALK_SEED=17 t/unit/unit database_walk                  that walk only; VAULT_WALK_SAYS=1: with all that it does
+ *     VAULT_WALK_SEED=17 t/unit/unit database_walk                  that walk only; VAULT_WALK_SAYS=1: with all
+ *     that it does
  *     VAULT_WALK_SECONDS=600 t/unit/unit database_walk              walks of one seed after the other, for ten minutes
- *     VAULT_WALK_FEED="driver=pgsql database=… host=… user=…" …     in that database of a server, which loses its tables
- *     VAULT_WALK_PLAIN=1 …                                          only what is the same on all databases, and nobody watches
+ *     VAULT_WALK_FEED="driver=pgsql database=… host=… user=…" …     in that database of a server, which loses
+ *     its tables
+ *     VAULT_WALK_PLAIN=1 …                                          only what is the same on all databases, and
+ *     nobody watches
  *
  * These are on SQLite; t/feed/37-random-walks-on-servers.t has some on servers.
  */
@@ -134,7 +138,8 @@ static int walk(apr_uint64_t seed)
 
 #define THREADS 3
 
-/* Where each statement that makes a table or a trigger is for good, half of them would leave a table that is not watched: each until it succeeds. */
+/* Where each statement that makes a table or a trigger is for good, half of them would leave a table that is
+ * not watched: each until it succeeds. */
 static apr_status_t run_surely(walk_t *w, const char *statement)
 {
     apr_time_t end = apr_time_now() + apr_time_from_sec(30);
@@ -203,7 +208,8 @@ static void *APR_THREAD_FUNC walk_beside(apr_thread_t *thread, void *data)
     return NULL;
 }
 
-/* What others write meanwhile is not known, but an answer fits to those before. In the end there is nothing more to come. */
+/* What others write meanwhile is not known, but an answer fits to those before. In the end there is nothing
+ * more to come. */
 static void end_beside(walk_t *w)
 {
     for (int i = 0; i < PAGES; i++) {

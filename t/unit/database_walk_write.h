@@ -17,7 +17,8 @@ static int is_in_key(int table, const char *column)
     return strcmp(column, key[0]) == 0 || (key[1] != NULL && strcmp(column, key[1]) == 0);
 }
 
-/* A row with a null in its key has no key. Among those of several columns it may be where an answer of few rows is cut. */
+/* A row with a null in its key has no key. Among those of several columns it may be where an answer of few rows
+ * is cut. */
 static int has_no_null(const walk_t *w, int table)
 {
     return w->is_plain || (tables[table].key[1] != NULL && w->rows < 1000);

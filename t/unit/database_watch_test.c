@@ -279,7 +279,8 @@ static void test_resets(void)
     scene_end(&s);
 }
 
-/* What happened while a user was away comes at the next visit; the position moves when the browser has the answer, and never back. */
+/* What happened while a user was away comes at the next visit; the position moves when the browser has the
+ * answer, and never back. */
 static void test_persistent(void)
 {
     const char *args = "{\"table\":\"logs\",\"limit\":1,\"persistent\":\"yes\"}";

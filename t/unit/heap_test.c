@@ -241,7 +241,8 @@ static void a_death_in_the_lock_stops_nobody(void)
     fixture_end(&f);
 }
 
-/* What a process that will be killed has: written after each alloc and before each free, so that at most one block is in neither. */
+/* What a process that will be killed has: written after each alloc and before each free, so that at most one
+ * block is in neither. */
 typedef struct victim_t {
     fixture_t *f;
     unsigned seed;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the suites of unit.h, all, those named, or all but those named after --without. Prints how many tests passed and failed. */
+/* Runs the suites of unit.h, all, those named, or all but those named after --without. Prints how many tests
+ * passed and failed. */
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of interests, one thing after the other: names, stamps, arming, a full table, wrong indexes. Races are in notifier_race_test.c. */
+/* Tests of interests, one thing after the other: names, stamps, arming, a full table, wrong indexes. Races are
+ * in notifier_race_test.c. */
 #include <string.h>
 #include <unistd.h>
 

@@ -499,7 +499,8 @@ static void calls_of_a_view_are_in_state_number_0(void)
     scene_end(&s);
 }
 
-/* The client of a stream connects once it has the head of the HTML, while the application still renders the rest; and its child may die. */
+/* The client of a stream connects once it has the head of the HTML, while the application still renders the
+ * rest; and its child may die. */
 static void polls_of_an_incomplete_page_void_nothing(void)
 {
     scene_t s;

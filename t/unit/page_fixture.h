@@ -13,7 +13,8 @@
 #define NOW apr_time_from_sec(1000000)
 #define IDLE apr_time_from_sec(300)
 
-/** As fixture_begin(), with room for `max` pages; ends with pages_end(), or with fixture_end() where pages may be left. */
+/** As fixture_begin(), with room for `max` pages; ends with pages_end(), or with fixture_end() where pages may
+ * be left. */
 void pages_begin(fixture_t *f, vault_pages_t **pages, apr_uint32_t max, apr_uint64_t heap_bytes);
 
 /** Run all checks of invariants. */

@@ -21,7 +21,8 @@
 #define PARTS 3
 #define HONEST 2
 
-/** A writer to one of the first two announces the table; a row of ROOMS is in one of PARTS rooms, each announced by itself. */
+/** A writer to one of the first two announces the table; a row of ROOMS is in one of PARTS rooms, each announced
+ * by itself. */
 typedef enum table_t { LOGS, USERS, ROOMS, TABLES } table_t;
 #define TOPICS (ROOMS + PARTS)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server of the game: takes a poll or a stream, looks, tells acks, arms, compares, sleeps, runs a round and answers; a stream then goes
- * on. The steps are those of poll_page.c. */
+/* A server of the game: takes a poll or a stream, looks, tells acks, arms, compares, sleeps, runs a round and
+ * answers; a stream then goes on. The steps are those of poll_page.c. */
 #include "page_game.h"
 
 #include <stdlib.h>

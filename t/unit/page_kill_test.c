@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of pages whose users are killed at no point in particular: those who live go on, and what was lost is little. */
+/* Tests of pages whose users are killed at no point in particular: those who live go on, and what was lost is
+ * little. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,8 +145,8 @@ static void recover(field_t *x, apr_pool_t *pool, unsigned *seed)
     apr_pool_clear(pool);
 }
 
-/* What a killed process was handling is lost: a record, a hold of an interest, a few blocks, which are counted. Nothing may be given back
- * twice or be in two places. */
+/* What a killed process was handling is lost: a record, a hold of an interest, a few blocks, which are counted.
+ * Nothing may be given back twice or be in two places. */
 static void who_is_killed_stops_nobody(void)
 {
     fixture_t f;

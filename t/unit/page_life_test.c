@@ -66,7 +66,8 @@ static void an_interest_is_held_while_a_state_names_it(void)
     pages_end(&f, pages, &page);
 }
 
-/* What the running poll holds is in no state yet; an acknowledgement that comes by the side must not let it go under its feet. */
+/* What the running poll holds is in no state yet; an acknowledgement that comes by the side must not let it go
+ * under its feet. */
 static void what_a_run_holds_is_held_until_it_ends(void)
 {
     fixture_t f;

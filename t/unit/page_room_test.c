@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of who loses when a client fills the table of pages, the heap or the interests, and of ids that cannot be guessed. */
+/* Tests of who loses when a client fills the table of pages, the heap or the interests, and of ids that cannot
+ * be guessed. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -136,7 +136,8 @@ static void prepare(fixture_t *f, call_t *c)
     CU_ASSERT_FATAL(vault_page_calls_add(c->pages, &c->calls, c->added, f->pool) == APR_SUCCESS);
 }
 
-/* Run so many instructions of the call in a process, which is killed then. @return how many it had, if these were fewer */
+/* Run so many instructions of the call in a process, which is killed then. @return how many it had, if these
+ * were fewer */
 static long step(call_t *c, void (*call)(call_t *), long instructions)
 {
     pid_t pid = fork();
@@ -234,7 +235,8 @@ static void killed_within(void (*call)(call_t *))
         go_on(&f, &c);
         CU_ASSERT_EQUAL(vault_heap_used(f.heap), used + vault_pages_lost(c.pages));
         CU_ASSERT(vault_pages_lost(c.pages) <= before + LOST);
-        /* There is the other's own, x and y, and at most one for each killed process, that of the first call included. */
+        /* There is the other's own, x and y, and at most one for each killed process, that of the first call
+         * included. */
         CU_ASSERT(vault_interest_count(f.notifier) <= 3 + 2 + i);
         CU_ASSERT(vault_interest_holders(f.notifier, x) >= 1 && vault_interest_holders(f.notifier, y) >= 1);
     }

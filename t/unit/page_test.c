@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of pages, one thing after the other: numbers, tabs, owners, tickets, expiry. What they hold is in page_life_test.c. */
+/* Tests of pages, one thing after the other: numbers, tabs, owners, tickets, expiry. What they hold is in
+ * page_life_test.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,8 +3,9 @@
  * @file unit.h
  * How a unit test is registered: one row here, and a source that adds its suite to CUnit.
  *
- * SUITE(lock) means: t/unit/lock_test.c holds `void vault_lock_suite(void)`, which calls CU_add_suite("lock", …) and CU_add_test().
- * A suite that is listed and not compiled does not link; t/guards/every-test-is-registered.sh finds the other way round.
+ * SUITE(lock) means: t/unit/lock_test.c holds `void vault_lock_suite(void)`, which calls CU_add_suite("lock",
+ * …) and CU_add_test(). A suite that is listed and not compiled does not link;
+ * t/guards/every-test-is-registered.sh finds the other way round.
  *
  *     t/unit/unit             run all
  *     t/unit/unit lock heap   run these suites

@@ -89,8 +89,8 @@ int hall_is_ringing(const vault_waiter_t *waiting)
     return is_ready(waiting->wakeup, 0);
 }
 
-/* The waker drains the slot and wakes who is due at each turn, before it rings for clients: two clients that hang up, one after the
- * other, are two turns. Their bells are not the waiters'. */
+/* The waker drains the slot and wakes who is due at each turn, before it rings for clients: two clients that
+ * hang up, one after the other, are two turns. Their bells are not the waiters'. */
 void hall_settle(hall_t *h)
 {
     int i;

@@ -43,7 +43,8 @@ void hall_begin_with(hall_t *h, vault_waiter_t *waiter, vault_wait_t *wait);
  * @return its causes; 0: it waits on, or does not wait */
 unsigned hall_take(hall_t *h, vault_waiter_t *waiter);
 
-/** Make the two ends of a client's connection, and watch the first for the poll. Ends the test when the ends cannot be made. */
+/** Make the two ends of a client's connection, and watch the first for the poll. Ends the test when the ends
+ * cannot be made. */
 void hall_watch(hall_t *h, vault_waiter_t *waiter, int fds[2]);
 
 /** Wait until the bell rings, at most ten seconds. @return 1 it does */

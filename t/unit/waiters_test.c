@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the waiting polls of a child: what wakes them, in which order, how many at a time. Races are in waiters_race_test.c. */
+/* Tests of the waiting polls of a child: what wakes them, in which order, how many at a time. Races are in
+ * waiters_race_test.c. */
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,7 +200,8 @@ static void who_comes_after_the_stop_may_not_wait(void)
 
 /* ----------------------------------------------------------------------- turns */
 
-/* One notify for many: at most `window` are woken at a time, each that is done lets one more go, and all get their turn. */
+/* One notify for many: at most `window` are woken at a time, each that is done lets one more go, and all get
+ * their turn. */
 static void turns(unsigned window)
 {
     hall_t h;

@@ -101,7 +101,8 @@ static void the_smaller_time_holds(void)
     hall_end(&h);
 }
 
-/* Calls by name take no turn: whoever calls decides how many go. And a notify of all is not meant for those that wait for none. */
+/* Calls by name take no turn: whoever calls decides how many go. And a notify of all is not meant for those
+ * that wait for none. */
 static void it_needs_no_turn_and_no_interest(void)
 {
     hall_t h;
@@ -166,7 +167,8 @@ typedef struct race_t {
     int done;                /* atomic */
 } race_t;
 
-/* Two callers, one of each kind, once a round each, at any moment of it: before it is attached, while it waits, when it is taken. */
+/* Two callers, one of each kind, once a round each, at any moment of it: before it is attached, while it waits,
+ * when it is taken. */
 static void *call_by_name(race_t *race, unsigned cause, long *held)
 {
     long seen = 0;
@@ -208,8 +210,8 @@ static void *finish(void *baton)
     return call_by_name(race, VAULT_CAUSE_COMPLETE, &race->completed);
 }
 
-/* 100,000 waits with a time-out of next to nothing, a resume and a complete each: every wait is woken, and as often as a caller was
- * told that its call holds, it was taken for that cause. */
+/* 100,000 waits with a time-out of next to nothing, a resume and a complete each: every wait is woken, and as
+ * often as a caller was told that its call holds, it was taken for that cause. */
 static void resume_complete_and_time_race(void)
 {
     race_t race;
@@ -255,7 +257,8 @@ static void *hang_up(void *baton)
     return NULL;
 }
 
-/* A client hangs up while a resume comes: the poll is woken whichever is first, and a hang-up leaves it waiting for its owner to look. */
+/* A client hangs up while a resume comes: the poll is woken whichever is first, and a hang-up leaves it waiting
+ * for its owner to look. */
 static void hang_up_and_resume_race(void)
 {
     race_t race;

@@ -16,7 +16,7 @@ apr_status_t database_result_recall(sql_call_t *c, const char *digest, const cha
 /** Keep a result, as used now. Not within a transaction: it holds whatever else happens. */
 apr_status_t database_result_keep(sql_call_t *c, const char *digest, const char *text);
 
-/** Mark a result as used now. Likewise. */
+/** Mark a result as used now. Not within a transaction. */
 apr_status_t database_result_use(sql_call_t *c, const char *digest);
 
 #endif

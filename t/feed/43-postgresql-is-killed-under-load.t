@@ -162,7 +162,7 @@ sub one_round
     my @sessions = writers();
     wait_until(sub { look_at_all($pages); taken($pages) >= $before + $wanted }, "pages have $wanted answers");
     my $last = comes_to_rest($pages, $quiet ? @sessions : ());
-    kill STOP => @children;
+    freeze(@children);
     $db->$kill;
     $db->start;
     my @again = writers();

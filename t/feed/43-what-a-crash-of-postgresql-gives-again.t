@@ -112,7 +112,7 @@ sub crashes
 {
     my ($crash, $next, @written) = @_;
     my @children = children();
-    kill STOP => @children;
+    freeze(@children);
     $crash->();
     for my $sql (@written) {
         $db->does('crash', $sql);

@@ -21,13 +21,13 @@ use Test::More;
 use Time::HiRes ();
 use VaultTest::Connection;
 use VaultTest::Http2;
-use VaultTest::Main qw(have_module vars);
+use VaultTest::Main qw(freeze have_module vars);
 use VaultTest::Page;
 use VaultTest::Server;
 
 our @EXPORT = (
     @Test::More::EXPORT,
-    qw(announce arrived children connect_in connect_to descriptors error_log_lines finish get graceful_restart have_bell have_http2
+    qw(announce arrived children connect_in connect_to descriptors error_log_lines finish freeze get graceful_restart have_bell have_http2
         have_module have_tls live_page needs_bell open_barrier open_page over PATIENCE port_of post read_file server_pid status
         status_of_children text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
 );

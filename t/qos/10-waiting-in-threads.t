@@ -8,7 +8,10 @@ use VaultTest::Gate;
 my $config = qq(VaultLongPollThreads 2\n<Location "/limited/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosTimeout 60\n</Location>\n);
 for my $mpm (qw(prefork worker)) {
     next unless VaultTest::Server::has_mpm($mpm);
-    use_server(VaultTest::Server->start("qos-$mpm", mpm => $mpm, config => $config));
+    # With room for one child only, the worker MPM may start no new child after a graceful restart before the old one has
+    # ended. The old one cannot end here: its requests wait at a barrier that only the new child can open.
+    my $size = $mpm eq 'worker' ? "MaxRequestWorkers 32\n" : '';
+    use_server(VaultTest::Server->start("qos-$mpm", mpm => $mpm, size => $size, config => $config));
     my $first = held('/limited/', "q10-$mpm");
     wait_gate('/limited/', Running => 1);
     my @queued = map { my $c = connect_to(); $c->request(GET => "/limited/add?name=q10-$mpm"); wait_gate('/limited/', Queued => $_); $c } 1, 2;

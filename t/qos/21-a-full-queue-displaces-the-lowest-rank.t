@@ -63,7 +63,7 @@ wait_gate(PLACE, Running => 1);
 my @low = map { my $c = comes(1, 'q21-stop', $stopped); wait_gate(PLACE, Queued => $_); $c } 1 .. 3;
 my $before = gate(PLACE)->{Displaced};
 my ($high, $later, $status) = map { connect_in($runs) } 1 .. 3;    # before, since a stopped child may be the one that accepts connections
-kill STOP => $stopped;
+freeze($stopped);
 $high->request(GET => PLACE . 'add?name=q21-stop', {'X-Rank' => 5});
 wait_until(sub { gate_by($status)->{Displaced} == $before + 1 }, 'one takes a place in a child that is stopped');
 $later->request(GET => PLACE . 'add?name=q21-stop', {'X-Rank' => 5});

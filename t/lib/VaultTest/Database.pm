@@ -471,9 +471,7 @@ sub freeze
 {
     my ($self) = @_;
     $self->{frozen} = [$self->processes];
-    kill STOP => @{$self->{frozen}};
-    my @threads = map { glob "/proc/$_/task/*" } @{$self->{frozen}};
-    $self->_wait(sub { !grep { _state($_) !~ /^[TZX]/ } @threads }, 'freezes');
+    VaultTest::Main::freeze(@{$self->{frozen}});
     return;
 }
 
@@ -482,13 +480,6 @@ sub thaw
     my ($self) = @_;
     kill CONT => @{delete $self->{frozen}};
     return;
-}
-
-sub _state
-{
-    my ($process) = @_;
-    open my $file, '<', "$process/stat" or return 'X';
-    return (readline($file) // '') =~ /\) (\S) / ? $1 : 'X';
 }
 
 sub _children
@@ -508,7 +499,7 @@ sub _is_alive
 {
     my ($pid) = @_;
     waitpid $pid, POSIX::WNOHANG();
-    return _state("/proc/$pid") !~ /^[ZX]/;
+    return VaultTest::Main::state_of("/proc/$pid") !~ /^[ZX]/;
 }
 
 # Called by t/httpd-tests.sh after the last test.

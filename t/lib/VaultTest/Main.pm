@@ -10,8 +10,9 @@ use strict;
 use warnings;
 use Exporter 'import';
 use File::Basename qw(dirname);
+use Time::HiRes ();
 
-our @EXPORT_OK = qw(have_module port vars);
+our @EXPORT_OK = qw(freeze have_module port vars);
 
 my $written = dirname(__FILE__) . '/../../conf/apache_test_config.pm';
 my $config;
@@ -38,6 +39,30 @@ sub have_module
 {
     my ($name) = @_;
     return exists _config()->{modules}{"mod_$name.c"};
+}
+
+# Stops these processes, and returns when each of their threads has stopped. kill() alone returns earlier: one thread learns
+# of the signal and stops the others, which run until then.
+sub freeze
+{
+    my (@pids) = @_;
+    my $deadline = time + 60;
+    kill STOP => @pids;
+    for my $thread (map { glob "/proc/$_/task/*" } @pids) {
+        while (state_of($thread) !~ /^[TZX]/) {
+            die "$thread does not stop\n" if time > $deadline;
+            Time::HiRes::sleep(0.01);    # between two looks at the thread
+        }
+    }
+    return;
+}
+
+# The state of a process or thread, as proc(5) has it; X: there is none.
+sub state_of
+{
+    my ($process) = @_;
+    open my $file, '<', "$process/stat" or return 'X';
+    return (readline($file) // '') =~ /\) (\S) / ? $1 : 'X';
 }
 
 1;

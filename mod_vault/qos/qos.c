@@ -115,7 +115,11 @@ void vault_qos_collect(const vault_qos_t *q, unsigned slot, void (*look_at)(apr_
     }
     for (word = 1; word < QOS_TOLD_WORDS(q->count); word++) {
         for (bits = __atomic_exchange_n(&told[word], 0, __ATOMIC_SEQ_CST); bits; bits &= bits - 1) {
-            look_at((word - 1) * 64 + (unsigned)__builtin_ctzll(bits) + 1);
+            apr_uint32_t pass = (word - 1) * 64 + (unsigned)__builtin_ctzll(bits) + 1;
+
+            if (pass <= q->count) { /* else a stray write */
+                look_at(pass);
+            }
         }
     }
 }

@@ -156,6 +156,35 @@ static void shares_follow_the_configuration(void)
     gates_end(&g);
 }
 
+static unsigned collected;
+static apr_uint32_t last_collected;
+
+static void look_at(apr_uint32_t pass)
+{
+    collected++;
+    last_collected = pass;
+}
+
+/* The module uses each pass that it collects as an index. */
+static void a_stray_write_names_no_pass_beyond_the_table(void)
+{
+    gates_t g;
+    apr_uint64_t *told;
+    apr_uint32_t count;
+
+    gates_begin(&g, 1, 1, 300 * 4096);
+    count = vault_qos_passes(g.q);
+    CU_ASSERT_NOT_EQUAL_FATAL(count % 64, 0); /* so the last word has bits without a pass */
+    told = g.q->told + (apr_size_t)g.slot[1] * QOS_TOLD_WORDS(count);
+    told[0] = 1;
+    told[QOS_TOLD_WORDS(count) - 1] = ~APR_UINT64_C(0);
+    collected = 0;
+    vault_qos_collect(g.q, g.slot[1], look_at);
+    CU_ASSERT_EQUAL(collected, count % 64);
+    CU_ASSERT_EQUAL(last_collected, count);
+    gates_end(&g);
+}
+
 void vault_qos_pool_suite(void)
 {
     CU_pSuite suite = CU_add_suite("qos_pool", NULL, NULL);
@@ -164,4 +193,5 @@ void vault_qos_pool_suite(void)
     CU_ADD_TEST(suite, what_a_flood_took_goes_back);
     CU_ADD_TEST(suite, a_flooded_gate_leaves_the_others_their_share);
     CU_ADD_TEST(suite, shares_follow_the_configuration);
+    CU_ADD_TEST(suite, a_stray_write_names_no_pass_beyond_the_table);
 }

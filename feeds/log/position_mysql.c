@@ -151,37 +151,41 @@ static void append_since(sql_statement_t *sql, const char *since)
     sql_add(sql, "(c.pos>%d OR c.pos IS NULL) AND FIND_IN_SET(c.id,%s)=0", number(since), ids_of(since));
 }
 
-/* Those of `ids` up to `most`, after what is in `seen`. */
-static const char *add_ids(const char *seen, const char *ids, apr_int64_t most, apr_pool_t *pool)
+/* The position of a reader that has seen `seen`, what has a number, and of the other changes those up to `most`. It
+ * has ids of `now` only: one that is in `seen` alone has got a number since. So the list does not grow from batch to
+ * batch. */
+static const char *within_unnumbered(const log_position_t *seen, const char *now, apr_int64_t most, apr_pool_t *pool)
 {
-    char *rest;
-    char *list = apr_pstrdup(pool, ids);
+    char *text = apr_pstrdup(pool, now), *to = strchr(text, ';') + 1, *rest;
+    char *list = apr_pstrdup(pool, to);
 
-    for (char *id = apr_strtok(list, ",", &rest); id != NULL; id = apr_strtok(NULL, ",", &rest)) {
-        if (apr_strtoi64(id, NULL, 10) <= most) {
-            seen = apr_pstrcat(pool, seen, seen[0] != '\0' ? "," : "", id, NULL);
+    *to = '\0';
+    for (char *word = apr_strtok(list, ",", &rest); word != NULL; word = apr_strtok(NULL, ",", &rest)) {
+        apr_int64_t id = apr_strtoi64(word, NULL, 10);
+
+        if (id <= most || log_position_excepts(seen, id)) {
+            to += apr_snprintf(to, strlen(word) + 2, "%s%s", to[-1] == ';' ? "" : ",", word);
         }
     }
-    return seen;
+    return text;
 }
 
 static const char *next(apr_pool_t *pool, const log_span_t *span, const char *last, int *again)
 {
     apr_int64_t order = last != NULL ? apr_strtoi64(last, NULL, 10) : 0;
     const char *seen = ids_of(span->since);
+    log_position_t since;
 
     *again = last != NULL;
     if (last == NULL) {
         return span->now;
     }
-    if (seen[0] != '\0' && strncmp(seen, WITHIN, strlen(WITHIN)) != 0) {
-        seen = apr_pstrcat(pool, WITHIN, seen, NULL);
-    }
     if (order < UNNUMBERED) {
-        return apr_psprintf(pool, "%" APR_INT64_T_FMT ";%s", order, seen);
+        return apr_psprintf(pool, "%" APR_INT64_T_FMT ";%s%s", order,
+                            seen[0] != '\0' && strncmp(seen, WITHIN, strlen(WITHIN)) != 0 ? WITHIN : "", seen);
     }
-    return apr_psprintf(pool, "%" APR_INT64_T_FMT ";%s", number(span->now),
-                        add_ids(seen, ids_of(span->now), order - UNNUMBERED, pool));
+    (void)read_any(&since, span->since);
+    return within_unnumbered(&since, span->now, order - UNNUMBERED, pool);
 }
 
 const log_position_type_t log_position_mysql = {

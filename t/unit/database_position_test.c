@@ -6,6 +6,7 @@
 #include "database_scene.h"
 #include "log/dialect.h"
 #include "log/position.h"
+#include "log/position_mysql.h"
 #include "sql/driver.h"
 #include "unit.h"
 
@@ -413,6 +414,60 @@ static void test_too_many_exceptions(void)
     CU_ASSERT_PTR_NULL(log_position_mysql.text(&one, suite_pool)); /* nor is there room for the text */
 }
 
+/* MariaDB: where a reader is after a batch that was cut. Changes without a number come last, by their ids. */
+#define UNNUMBERED (APR_INT64_C(1) << 62)
+
+static void test_batches_of_mysql(void)
+{
+    static const struct {
+        const char *since, *now;
+        apr_int64_t last;
+        const char *next, *why;
+    } rows[] = {
+        {"10;", "10;21,22,23,24", UNNUMBERED + 22, "10;21,22", "the first two without a number"},
+        {"10;21,22", "10;21,22,23,24", UNNUMBERED + 23, "10;21,22,23", "and one more: each id once"},
+        {"10;22", "10;21,22,23,24", UNNUMBERED + 21, "10;21,22", "one that was seen before comes later"},
+        {"10;21,22", "12;23,24,25", UNNUMBERED + 23, "12;23", "those that were seen have got numbers"},
+        {"10;21,22", "12;22,23,24", 11, "11;0,21,22", "within those that have numbers"},
+        {"11;0,21,22", "12;22,23,24", UNNUMBERED + 23, "12;22,23", "and then behind them"},
+        {"10;21", "12;22", 0, "12;22", "the last batch"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const log_span_t span = {.since = rows[i].since, .now = rows[i].now, .pruned = ""};
+        const char *last = rows[i].last > 0 ? apr_psprintf(suite_pool, "%" APR_INT64_T_FMT, rows[i].last) : NULL;
+        int again = -1;
+
+        check(log_position_mysql.next(suite_pool, &span, last, &again), rows[i].next, rows[i].since, rows[i].why);
+        CU_ASSERT_EQUAL(again, rows[i].last > 0);
+    }
+}
+
+/* However many batches a page reads, its position names each change once, so there is room for it in a cursor. */
+static void test_many_batches_of_mysql(void)
+{
+    const char *now = "10;", *position = "10;";
+    const int first = 1000, count = 350;
+    log_position_t read;
+
+    for (int id = first; id < first + count; id++) {
+        now = apr_psprintf(suite_pool, "%s%s%d", now, id > first ? "," : "", id);
+    }
+    CU_ASSERT_FALSE(log_position_mysql_is_long(now));
+    for (int id = first; id < first + count; id += 7) {
+        const log_span_t span = {.since = position, .now = now, .pruned = ""};
+        int again;
+
+        CU_ASSERT_FALSE(log_position_mysql.is_lost(suite_pool, &span));
+        position = log_position_mysql.next(suite_pool, &span,
+                                           apr_psprintf(suite_pool, "%" APR_INT64_T_FMT, UNNUMBERED + id + 6), &again);
+        CU_ASSERT_TRUE(strlen(position) <= strlen(now));
+    }
+    CU_ASSERT_STRING_EQUAL(position, now);
+    CU_ASSERT_TRUE(log_position_mysql.read(&read, position));
+    CU_ASSERT_EQUAL(read.count, count);
+}
+
 enum { NUMBERS = 40 };
 
 /* Two sets of transactions, drawn, as texts. */
@@ -465,6 +520,8 @@ void vault_database_position_suite(void)
     CU_add_test(suite, "what two contain, drawn", test_merge_drawn);
     CU_add_test(suite, "a change has got a number", test_learn);
     CU_add_test(suite, "too many exceptions", test_too_many_exceptions);
+    CU_add_test(suite, "MariaDB: a position after a batch", test_batches_of_mysql);
+    CU_add_test(suite, "MariaDB: a position after many batches", test_many_batches_of_mysql);
     CU_add_test(suite, "a snapshot with what is in progress", test_compact);
     CU_add_test(suite, "hundreds in progress", test_many);
     CU_add_test(suite, "positions that say nothing", test_lost);

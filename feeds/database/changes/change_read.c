@@ -442,6 +442,10 @@ apr_status_t database_change_read_keep(sql_call_t *c, const database_change_read
     if (read->reset) {
         database_call_reset(c);
     }
+    /* MariaDB: they have no numbers, since another process was numbering changes until now. The page asks again. */
+    if (strlen(cursor) > VAULT_PROPERTY_VALUE_MAX) {
+        return sql_fail(c, APR_EAGAIN, "more changes were committed at once than a position can hold");
+    }
     if (c->db->host->cursor_set(c->call, cursor) != APR_SUCCESS) {
         return sql_fail(c, APR_EGENERAL, "the page's position cannot be kept");
     }

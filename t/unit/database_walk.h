@@ -161,7 +161,7 @@ typedef struct walk_t {
     apr_uint64_t seed, random;
     apr_time_t began_at, changed_at;
     int step, rows, is_server, is_plain, looks, is_crowd, is_bare, is_stale, tolerant, wrong, says, users;
-    int state[TABLES], life[TABLES], is_view[TABLES];
+    int state[TABLES], life[TABLES], is_view[TABLES], is_keyless[TABLES];
     int extra;
     watching_t pages[PAGES];
 } walk_t;

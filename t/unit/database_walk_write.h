@@ -300,6 +300,7 @@ static void make_anew(walk_t *w, int table, int how)
 
     must(w, apr_pstrcat(w->pool, w->is_view[table] ? "DROP VIEW " : "DROP TABLE IF EXISTS ", name, NULL));
     w->is_view[table] = how == AS_A_VIEW;
+    w->is_keyless[table] = how == WITHOUT_A_KEY;
     if (how == AS_A_VIEW) {
         must(w, view_of(w, table));
         return;

@@ -170,6 +170,14 @@ $as "$PERL" t/TEST -httpd "$server" -apxs "$APXS" -httpd_conf "$run/t/conf/modul
 code=$?
 
 # ---------------------------------------------------------------- count
+# The tests of a file that failed; also that it ended before its plan, or without one.
+failed_tests() {
+    awk '/^(ok|not ok) / {ran++}
+        /^not ok / && !/# TODO/ {sub(/^not ok [0-9]+ (- )?/, ""); print "not ok - " FILENAME ": " $0; bad++}
+        /^1\.\./ {split($1, plan, /\.\./); planned = plan[2]; skips = /# [Ss][Kk][Ii][Pp]/}
+        END {if (!bad && (planned == "" || planned != ran && !skips)) print "not ok - " FILENAME ": it ran " ran + 0 " tests and ended"}' "$1"
+}
+
 passed=$(find tap -type f -exec cat {} + | grep -cE '^ok ')
 failed=$(find tap -type f -exec cat {} + | grep -E '^not ok ' | grep -cvE '# TODO')
 for report in t/logs/sanitizer.* valgrind/report.*; do
@@ -180,9 +188,17 @@ for report in t/logs/sanitizer.* valgrind/report.*; do
 done
 [ "$code" = 0 ] || [ "$failed" != 0 ] || failed=1
 [ "$passed" != 0 ] || [ "$failed" != 0 ] || failed=1
-if [ "$failed" != 0 ] && [ -f t/logs/error_log ]; then
-    echo "The last lines of the error log ($run/t/logs/error_log):"
-    tail -n 40 t/logs/error_log
+if [ "$failed" != 0 ]; then
+    # A test prints the lines of the error log that it did not expect; where no test ran, httpd did not start.
+    [ "$passed" != 0 ] || [ ! -f t/logs/error_log ] || tail -n 40 t/logs/error_log
+    if [ -n "$keep" ]; then
+        echo "The error log is $keep/logs/error_log."
+    else
+        echo "The error log is $run/t/logs/error_log."
+    fi
+    (cd tap && find * -type f | sort) | while IFS= read -r file; do
+        (cd tap && failed_tests "$file")
+    done
 fi
 if [ -n "$keep" ]; then
     cp -R "$run/t/logs" "$keep/" 2>/dev/null

@@ -6,12 +6,12 @@ for target in $FUZZ_TARGETS; do
     name=$(basename "$target" _fuzz)
     for seed in "$abs_srcdir/t/fuzz/seeds/$name"/*; do
         if [ ! -f "$seed" ]; then
-            echo "$name: there are no inputs in t/fuzz/seeds/$name"
+            echo "not ok - $name: there are no inputs in t/fuzz/seeds/$name"
             failed=$((failed + 1))
         elif "$abs_builddir/$target" "$seed"; then
             passed=$((passed + 1))
         else
-            echo "$name: fails on $seed"
+            echo "not ok - $name: fails on $seed"
             failed=$((failed + 1))
         fi
     done

@@ -47,6 +47,7 @@ makefile_text() {
 }
 
 guard_end() {
+    [ "$guard_failures" = 0 ] || echo "not ok - $(basename "$0" .sh)"
     echo "# tests: $((guard_checks > guard_failures ? guard_checks - guard_failures : 0)) passed, $guard_failures failed"
     [ "$guard_failures" = 0 ] && [ "$guard_checks" -gt 0 ]
     exit

@@ -43,7 +43,7 @@ judge() {
             "$(number '.*elapsed time \([0-9.]*\) seconds')"
     else
         failed=$((failed + 1))
-        echo "FAILED $name $*: something is wrong with the protocol, or with its model"
+        echo "not ok - $name $*: something is wrong with the protocol, or with its model"
         tail -n 25 "$work/log"
     fi
 }
@@ -73,7 +73,7 @@ finds() {
         ;;
     *)
         failed=$((failed + 1))
-        echo "FAILED the model does not find $fault with $*"
+        echo "not ok - the model does not find $fault with $*"
         tail -n 25 "$work/log"
         ;;
     esac

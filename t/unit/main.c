@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the suites of unit.h, all, those named, or all but those named after --without. Prints how many tests
- * passed and failed. */
+/* Runs the suites of unit.h, all, those named, or all but those named after --without. Prints
+ * the names of the tests that failed, and how many passed and failed. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -66,6 +66,19 @@ static int add_wanted(int argc, char **argv)
     return added;
 }
 
+/* A test's failures follow each other in CUnit's list. */
+static void print_failed_tests(void)
+{
+    const CU_Test *last = NULL;
+
+    for (const CU_FailureRecord *failure = CU_get_failure_list(); failure != NULL; failure = failure->pNext) {
+        if (failure->pTest != NULL && failure->pTest != last) {
+            printf("not ok - %s: %s\n", failure->pSuite->pName, failure->pTest->pName);
+        }
+        last = failure->pTest;
+    }
+}
+
 /** @return the exit code: 0 only when tests ran and none failed */
 static int run_and_count(void)
 {
@@ -78,6 +91,7 @@ static int run_and_count(void)
     run = CU_get_number_of_tests_run();
     failed = CU_get_number_of_tests_failed();
     suites_failed = CU_get_number_of_suites_failed();
+    print_failed_tests();
     printf("# tests: %u passed, %u failed\n", run - failed, failed + suites_failed);
     return run == 0 || failed + suites_failed > 0;
 }

@@ -63,8 +63,8 @@ AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
 #include "httpd.h"
 #include "ap_mpm.h"
 static int wanted = AP_MPMQ_CAN_WAITIO + CONN_STATE_ASYNC_WAITIO;]], [[return wanted;]])],
-    [vault_bell=yes], [vault_bell="no (httpd 2.4.63 or later can)"])
-AC_MSG_RESULT([$vault_bell])
+    [vault_parking=yes], [vault_parking="no (httpd 2.4.63 or later can)"])
+AC_MSG_RESULT([$vault_parking])
 CPPFLAGS=$vault_saved_CPPFLAGS
 ])
 

@@ -320,7 +320,7 @@ static void say_limits(vaultctl_doctor_t *d, const json_t *limits)
 {
     const char *mpm = vaultctl_json_text(json_object_get(limits, "MPM"));
 
-    if (json_is_true(json_object_get(limits, "Bell"))) {
+    if (json_is_true(json_object_get(limits, "Parking")) || json_is_true(json_object_get(limits, "Bell"))) {
         vaultctl_doctor_fact(
             d,
             "The %s MPM: polls wait without a thread, %" JSON_INTEGER_FORMAT " in each of %" JSON_INTEGER_FORMAT

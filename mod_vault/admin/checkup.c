@@ -75,9 +75,9 @@ static json_t *limits(void)
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
     vault_mpm_limits_of_child(&mpm);
-    return json_pack("{s:s, s:b, s:i, s:i, s:I, s:I, s:I, s:I, s:i}", "MPM", ap_show_mpm(), "Bell",
-                     vault_server->can_park, "Children", servers, "Threads", threads, "Waiting",
-                     (json_int_t)mpm.waiting, "ByConnections", (json_int_t)mpm.connections, "ByDescriptors",
+    return json_pack("{s:s, s:b, s:b, s:i, s:i, s:I, s:I, s:I, s:I, s:i}", "MPM", ap_show_mpm(), "Parking",
+                     vault_server->can_park, "Bell", vault_server->can_park, "Children", servers, "Threads", threads,
+                     "Waiting", (json_int_t)mpm.waiting, "ByConnections", (json_int_t)mpm.connections, "ByDescriptors",
                      (json_int_t)mpm.descriptors, "WaitingPerClient", (json_int_t)vault_mpm_limits_of_client(&mpm),
                      "LongPollThreads", vault_settings()->threads);
 }

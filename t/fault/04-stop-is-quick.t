@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# apachectl stop while polls wait, in the bell and in threads: the server is gone at once, and its children end as they
+# apachectl stop while polls wait, parked and in threads: the server is gone at once, and its children end as they
 # should.
 use strict;
 use warnings;

@@ -15,7 +15,7 @@ my $after = wait_counter('Runs', $before, 3);
 is($after->{Runs} - $after->{Failures}, $before->{Runs} - $before->{Failures}, 'only the one that fails is tried again');
 ok($poll->is_silent, 'the poll waits meanwhile');
 wait_waiting(1);
-wait_until(sub { status()->{WaitingInThreads} == (have_bell() ? 0 : 1) }, 'without a thread, where the bell is');
+wait_until(sub { status()->{WaitingInThreads} == (have_parking() ? 0 : 1) }, 'without a thread, where polls can be parked');
 
 text_of('/test/set?name=f06&value=second&notify=f06');
 is(VaultTest::Page::text($page->finish_poll($poll)), 'second', 'and brings what the other one has');

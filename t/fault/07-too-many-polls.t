@@ -4,7 +4,7 @@ use strict;
 use warnings;
 use VaultTest;
 
-needs_bell();
+needs_parking();
 
 use_server(VaultTest::Server->start('too-many', config => "VaultMaxWaiting 3\n"));
 my @pages = map { live_page(['/test/rows?name=f07&interest=f07']) } 1 .. 4;

@@ -5,7 +5,7 @@ use warnings;
 use JSON::PP ();
 use VaultTest;
 
-needs_bell();
+needs_parking();
 my $server = use_server(VaultTest::Server->start('limits', config => "VaultMaxWaiting 2\nVaultMaxPagesPerClient 3\n"));
 announce(qr/VLT00008/);
 tolerate(qr/VLT00008/);

@@ -48,7 +48,7 @@ sub has_ended
 
 # How long one takes to go: from when the first of its polls is told so.
 SKIP: {
-    skip 'polls wait in threads', 1 + PAGES unless have_bell();
+    skip 'polls wait in threads', 1 + PAGES unless have_parking();
     my ($pid, @polls);
     wait_until(
         sub {

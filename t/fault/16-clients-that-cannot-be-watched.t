@@ -6,7 +6,7 @@ use warnings;
 use VaultTest;
 
 my $preload = vars('top_dir') . '/modules/preload_unwatched.so';
-needs_bell();
+needs_parking();
 plan(skip_all => 'nothing can be loaded in front of httpd here') if !-f $preload || ($ENV{VAULT_SANITIZER} // 'no') ne 'no';
 use_server(VaultTest::Server->start('unwatched', env => {LD_PRELOAD => $preload},
     config => qq(<Location "/vault/poll">\nVaultLongPollTimeout 20\n</Location>\n<Location "/soon/poll">\nSetHandler vault-poll\nVaultLongPollTimeout 2\n</Location>\n)));

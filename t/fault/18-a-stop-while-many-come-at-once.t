@@ -12,7 +12,7 @@ use VaultTest;
 use VaultTest::Events;
 use VaultTest::Stress;
 
-needs_bell();
+needs_parking();
 
 use constant {THREADS => 4, CROWD => 40, PARTS => 10};
 my $size = 'ThreadLimit ' . THREADS . "\nThreadsPerChild " . THREADS . "\nAsyncRequestWorkerFactor 200\n";

@@ -5,7 +5,7 @@ use strict;
 use warnings;
 use VaultTest;
 
-needs_bell();
+needs_parking();
 
 plan(skip_all => 'httpd has no mod_status') unless have_module('status');
 my $config = qq(Timeout 6\n<LocationMatch "^/(large|vault)/poll">\nSetHandler vault-poll\nVaultMaxOutput 64M\nVaultLongPollTimeout 3\n</LocationMatch>\n)

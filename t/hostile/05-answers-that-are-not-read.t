@@ -6,7 +6,7 @@ use warnings;
 use VaultTest;
 use VaultTest::Events;
 
-needs_bell();
+needs_parking();
 
 use constant {MANY => 60, MB => 1 << 20, UNSENT => 8 << 20};
 

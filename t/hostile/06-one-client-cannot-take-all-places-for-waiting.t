@@ -6,7 +6,7 @@ use warnings;
 use VaultTest;
 use VaultTest::Events;
 
-needs_bell();
+needs_parking();
 
 use constant PLACES => 6;
 

@@ -27,8 +27,8 @@ use VaultTest::Server;
 
 our @EXPORT = (
     @Test::More::EXPORT,
-    qw(announce arrived children connect_in connect_to descriptors error_log_lines finish freeze get graceful_restart have_bell have_http2
-        have_module have_tls live_page needs_bell open_barrier open_page over PATIENCE port_of post read_file server_pid status
+    qw(announce arrived children connect_in connect_to descriptors error_log_lines finish freeze get graceful_restart have_parking have_http2
+        have_module have_tls live_page needs_parking open_barrier open_page over PATIENCE port_of post read_file server_pid status
         status_of_children text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
 );
 
@@ -138,16 +138,16 @@ sub live_page
     return open_page(view_of(@$methods), %with);
 }
 
-# False if every poll waits in a thread: --disable-bell, or httpd before 2.4.63.
-sub have_bell
+# False if every poll waits in a thread: --disable-parking, or httpd before 2.4.63.
+sub have_parking
 {
-    return ($ENV{VAULT_BELL} // 'yes') ne 'no';
+    return ($ENV{VAULT_PARKING} // 'yes') ne 'no';
 }
 
 # For tests with more polls than threads, or about parked connections.
-sub needs_bell
+sub needs_parking
 {
-    plan(skip_all => 'this httpd module was built without the bell') unless have_bell();
+    plan(skip_all => 'this build of the module never parks a poll') unless have_parking();
     return;
 }
 

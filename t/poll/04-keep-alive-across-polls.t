@@ -5,7 +5,7 @@ use strict;
 use warnings;
 use VaultTest;
 
-needs_bell();
+needs_parking();
 
 my $page = live_page(['/test/rows?name=w04&interest=w04']);
 my $connection = connect_to();

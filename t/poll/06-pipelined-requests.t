@@ -29,7 +29,7 @@ is(VaultTest::Page::text($page->finish_poll($c)), "1\n", '  and is answered');
 
 # Half a request: enough to end the poll; the rest may come when it likes. Where the poll waits in a thread
 # it does so too, but httpd itself keeps the answer back until that request is whole.
-if (have_bell()) {
+if (have_parking()) {
     $page->start_poll($c);
     wait_waiting(1);
     $c->send_raw('GET /test/echo?text=ha');

@@ -14,7 +14,7 @@ my $connection = connect_to(%tls);
 for my $n (1 .. 5) {
     my $poll = $page->start_poll($connection);
     wait_waiting(1);
-    is(status()->{WaitingInThreads}, have_bell() ? 0 : 1, 'without a thread, where the bell is') if $n == 1;
+    is(status()->{WaitingInThreads}, have_parking() ? 0 : 1, 'without a thread, where polls can be parked') if $n == 1;
     text_of('/test/add?name=w07&notify=w07');
     is(VaultTest::Page::text($page->finish_poll($poll)), "$n\n", "poll $n on one TLS connection");
 }

@@ -48,6 +48,6 @@ is(status()->{WaitingInThreads}, 0, 'no thread is held any more');
 $page->{with}{poll_path} = '/vault/poll';
 my $ordinary = $page->start_poll;
 wait_waiting(1);
-is(status()->{WaitingInThreads}, have_bell() ? 0 : 1, 'the page\'s next ordinary poll needs none, where the bell is');
+is(status()->{WaitingInThreads}, have_parking() ? 0 : 1, 'the page\'s next ordinary poll needs none, where polls can be parked');
 
 finish();

@@ -5,7 +5,7 @@ use strict;
 use warnings;
 use VaultTest;
 
-needs_bell();
+needs_parking();
 
 my @children = children();
 text_of('/test/set?name=w10&value=0');

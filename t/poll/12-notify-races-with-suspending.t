@@ -5,7 +5,7 @@ use strict;
 use warnings;
 use VaultTest;
 
-needs_bell();
+needs_parking();
 
 # While the method runs: before it asks, between its interest and its look at the data, behind its look.
 for my $where (qw(before between after)) {

@@ -14,7 +14,7 @@ for my $n (0 .. 5) {
     my $running = $n < 2 ? $n + 1 : 2;
     wait_gate('/qos/two/', Running => $running, Queued => $n + 1 - $running);    # so that they come in this order
 }
-is(status()->{WaitingInThreads}, have_bell() ? 0 : 4, 'those that queue have no thread');
+is(status()->{WaitingInThreads}, have_parking() ? 0 : 4, 'those that queue have no thread');
 for my $n (0 .. 5) {
     wait_arrived("q01-$n", 1);
     is(arrived('q01-' . ($n + 2)), 0, 'the next but one has not begun') if $n < 4;

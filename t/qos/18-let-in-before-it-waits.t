@@ -49,7 +49,7 @@ SKIP: {
 
 # It has been listed, and its connection is not where it can be rung yet; or just is, but the MPM has not polled it.
 SKIP: {
-    skip 'polls wait in threads', 6 unless have_bell();
+    skip 'polls wait in threads', 6 unless have_parking();
     for my $where ('Before', 'After') {
         my $inside = held('/one/', "q18-$where");
         wait_gate('/one/', Running => 1);

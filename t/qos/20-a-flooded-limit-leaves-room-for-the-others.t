@@ -7,7 +7,7 @@ use VaultTest::Gate;
 use VaultTest::Vaultctl;
 
 needs_vaultctl();
-needs_bell();
+needs_parking();
 use_server(VaultTest::Server->start('flood', size => "ThreadLimit 32\nThreadsPerChild 32\nMaxRequestWorkers 32\n", config => <<'END'));
 VaultSharedMemory 2M
 VaultMaxPages 50

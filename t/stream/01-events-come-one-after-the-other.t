@@ -15,7 +15,7 @@ like($stream->{beginning}, qr/\Aretry: \d+\n: live\n\n\z/, 'a comment comes at o
 
 for my $n (1 .. 6) {
     wait_waiting(1);
-    is(status()->{WaitingInThreads}, have_bell() ? 0 : 1, 'it waits without a thread, where the bell is') if $n == 1;
+    is(status()->{WaitingInThreads}, have_parking() ? 0 : 1, 'it waits without a thread, where streams and polls can be parked') if $n == 1;
     ok($stream->is_silent, "it says nothing before change $n");
     text_of('/test/add?name=ev01&notify=ev01');
     my $event = $stream->event;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where the bell cannot be used a stream holds a thread: no more of them than VaultLongPollThreads, and who comes then is told to come
+# Where streams cannot be parked, each holds a thread: no more of them than VaultLongPollThreads, and who comes then is told to come
 # later. Under worker, prefork and HTTP/2.
 use strict;
 use warnings;

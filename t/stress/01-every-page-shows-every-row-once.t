@@ -6,7 +6,7 @@ use warnings;
 use VaultTest;
 use VaultTest::Stress;
 
-needs_bell();
+needs_parking();
 
 # Room for more children than there are: else the event MPM of httpd 2.4.71 forgets to stop one when a child is killed just before a
 # graceful restart, and as many threads as connections: else it may deal with one twice as it ends a child (docs/operating.md).

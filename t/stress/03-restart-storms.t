@@ -8,7 +8,7 @@ use Time::HiRes ();
 use VaultTest;
 use VaultTest::Stress;
 
-needs_bell();
+needs_parking();
 
 use constant RESTARTS => 8;
 # The children have many threads, since the event MPM of httpd 2.4.71 may crash when it restarts and more connections have just become

@@ -12,7 +12,7 @@ sub throttled
     my $connection = $with{on} || connect_to();
     $connection->request($method, $path, {'X-Throttle' => "s06-$name", %{$with{headers} || {}}}, $with{body});
     wait_waiting(1);
-    is(status()->{WaitingInThreads}, have_bell() ? 0 : 1, "$name: suspended" . (have_bell() ? ' without a thread' : ''));
+    is(status()->{WaitingInThreads}, have_parking() ? 0 : 1, "$name: suspended" . (have_parking() ? ' without a thread' : ''));
     open_barrier("s06-$name");
     my $answer = $connection->response;
     wait_until(sub { text_of("/test/get?name=s06-$name-completed") eq '1' }, "$name: completed once");

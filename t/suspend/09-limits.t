@@ -8,7 +8,7 @@ use VaultTest::Guest;
 
 my $include = qq(Include "@{[vars('top_dir')]}/t/conf/poll.conf"\n);
 my @rows = (['event', "VaultMaxWaiting 2\n", 'VaultMaxWaiting'], ['worker', "VaultLongPollThreads 2\n", 'VaultLongPollThreads']);
-for my $row (grep { VaultTest::Server::has_mpm($_->[0]) && ($_->[0] ne 'event' || have_bell()) } @rows) {
+for my $row (grep { VaultTest::Server::has_mpm($_->[0]) && ($_->[0] ne 'event' || have_parking()) } @rows) {
     my ($mpm, $limit, $name) = @$row;
     use_server(VaultTest::Server->start("limit-$mpm", mpm => $mpm, config => $include . $limit));
     my @guests = map { VaultTest::Guest->start("s09-$_", calls => 'resume', runs => 3) } 1, 2;
@@ -28,6 +28,6 @@ for my $row (grep { VaultTest::Server::has_mpm($_->[0]) && ($_->[0] ne 'event' |
     is(VaultTest::Guest->start('s09-next', early => 'resume')->facts->{runs}, 2, '  and the next one may wait');
 }
 use_server();
-announce(qr/VLT00008: only 2 polls can wait/) if have_bell();
+announce(qr/VLT00008: only 2 polls can wait/) if have_parking();
 announce(qr/VLT00200: the request cannot be suspended: too many wait: /);
 finish();

@@ -37,7 +37,7 @@ typedef struct host_shared_t {
 } host_shared_t;
 
 static host_shared_t *shared;
-static int bell = -1;
+static int wakeup = -1;
 
 /* What one page has committed. */
 typedef struct host_page_t {
@@ -156,7 +156,7 @@ static apr_status_t host_notify(const char *interest)
     shared->interests[i].stamp = ++shared->clock;
     shared->interests[i].notified++;
     host_unlock();
-    return write(bell, &one, sizeof(one)) == sizeof(one) ? APR_SUCCESS : APR_EGENERAL;
+    return write(wakeup, &one, sizeof(one)) == sizeof(one) ? APR_SUCCESS : APR_EGENERAL;
 }
 
 __attribute__((unused)) static int host_notified(const char *interest)
@@ -179,7 +179,7 @@ static void host_notify_all(void)
         shared->interests[i].notified++;
     }
     host_unlock();
-    (void)!write(bell, &one, sizeof(one));
+    (void)!write(wakeup, &one, sizeof(one));
 }
 
 static const char *host_user_name;
@@ -255,23 +255,23 @@ static const vault_host_t host = {
 /* Wait for the next notify. 0: none came for a minute, which is a failure wherever it is awaited. */
 __attribute__((unused)) static int host_wait(void)
 {
-    struct pollfd descriptor = {.fd = bell, .events = POLLIN};
+    struct pollfd descriptor = {.fd = wakeup, .events = POLLIN};
     apr_uint64_t count;
 
-    return poll(&descriptor, 1, 60 * 1000) == 1 && read(bell, &count, sizeof(count)) == sizeof(count);
+    return poll(&descriptor, 1, 60 * 1000) == 1 && read(wakeup, &count, sizeof(count)) == sizeof(count);
 }
 
 static int host_start(void)
 {
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    bell = eventfd(0, EFD_CLOEXEC);
-    return shared == MAP_FAILED || bell < 0 ? -1 : 0;
+    wakeup = eventfd(0, EFD_CLOEXEC);
+    return shared == MAP_FAILED || wakeup < 0 ? -1 : 0;
 }
 
 static void host_stop(void)
 {
     munmap(shared, sizeof(*shared));
-    close(bell);
+    close(wakeup);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests of waiting polls begin with: a child with a waker, three interests, and ears for the bells. */
+/* What tests of waiting polls begin with: a child with a waker, three interests, and checks of their wakeups. */
 #include "waiters_fixture.h"
 
 #include <poll.h>
@@ -20,7 +20,7 @@ void hall_begin(hall_t *h, unsigned window)
     for (i = 0; i < 3; i++) {
         CU_ASSERT_FATAL(vault_interest_hold(h->f.notifier, name[i], &h->interest[i], &stamp) == APR_SUCCESS);
     }
-    CU_ASSERT_FATAL(vault_waiters_create(&h->w, h->f.notifier, h->slot, window, RING_LIMIT, NULL, NULL, h->f.pool) ==
+    CU_ASSERT_FATAL(vault_waiters_create(&h->w, h->f.notifier, h->slot, window, SIGNAL_LIMIT, NULL, NULL, h->f.pool) ==
                     APR_SUCCESS);
 }
 
@@ -79,18 +79,18 @@ static int is_ready(int fd, int timeout)
     return poll(&p, 1, timeout) == 1;
 }
 
-int hall_rings(const vault_waiter_t *waiting)
+int hall_await_signal(const vault_waiter_t *waiting)
 {
     return is_ready(waiting->wakeup, PATIENCE_MS);
 }
 
-int hall_is_ringing(const vault_waiter_t *waiting)
+int hall_is_signalled(const vault_waiter_t *waiting)
 {
     return is_ready(waiting->wakeup, 0);
 }
 
-/* The waker drains the slot and wakes who is due at each turn, before it rings for clients: two clients that
- * hang up, one after the other, are two turns. Their bells are not the waiters'. */
+/* The waker drains the slot and wakes who is due at each turn, before it signals for clients. So two clients that
+ * hang up, one after the other, are two turns. They have wakeups of their own. */
 void hall_settle(hall_t *h)
 {
     int i;
@@ -102,7 +102,7 @@ void hall_settle(hall_t *h)
         CU_ASSERT_FATAL(vault_waiter_open(h->w, &client) == APR_SUCCESS);
         hall_watch(h, &client, fds);
         close(fds[1]);
-        CU_ASSERT(hall_rings(&client));
+        CU_ASSERT(hall_await_signal(&client));
         vault_waiters_unwatch(h->w, fds[0]);
         close(fds[0]);
         vault_waiter_close(h->w, &client);

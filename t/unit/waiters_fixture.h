@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file waiters_fixture.h
- * What tests of waiting polls begin with: a child with a waker, three interests, and ears for the bells.
+ * What tests of waiting polls begin with: a child with a waker, three interests, and checks of their wakeups.
  */
 #ifndef VAULT_WAITERS_FIXTURE_H
 #define VAULT_WAITERS_FIXTURE_H
@@ -11,8 +11,8 @@
 #include "wait/waiters.h"
 
 #define FAR_OFF (vault_now() + apr_time_from_sec(3600))
-/* How many carried bells ring at a time. */
-#define RING_LIMIT 2
+/* How many carried wakeups are signalled at a time. */
+#define SIGNAL_LIMIT 2
 
 typedef struct hall_t {
     fixture_t f;
@@ -27,7 +27,7 @@ void hall_begin(hall_t *h, unsigned window);
 /** Check that no poll waits any more, and free everything. */
 void hall_end(hall_t *h);
 
-/** Give a poll its bell. Ends the test when that fails. */
+/** Give a poll its wakeup. Ends the test when that fails. */
 void hall_enter(hall_t *h, vault_waiter_t *waiter);
 
 /** Attach the poll on one of the interests, and arm it. */
@@ -47,11 +47,11 @@ unsigned hall_take(hall_t *h, vault_waiter_t *waiter);
  * cannot be made. */
 void hall_watch(hall_t *h, vault_waiter_t *waiter, int fds[2]);
 
-/** Wait until the bell rings, at most ten seconds. @return 1 it does */
-int hall_rings(const vault_waiter_t *waiter);
+/** Wait until the wakeup is signalled, at most ten seconds. @return 1 it is */
+int hall_await_signal(const vault_waiter_t *waiter);
 
-/** Whether the bell rings, without waiting. */
-int hall_is_ringing(const vault_waiter_t *waiter);
+/** Whether the wakeup is signalled, without waiting. */
+int hall_is_signalled(const vault_waiter_t *waiter);
 
 /** Wait until the waker has done all that there was to do. */
 void hall_settle(hall_t *h);

@@ -34,7 +34,7 @@ typedef struct sleeper_t {
     apr_uint64_t seen; /* atomic; of the data */
     apr_uint64_t sleeps, idle;
     unsigned causes; /* all that it was woken for */
-    int quiet[2];    /* a client that does nothing: with one, a sleep ends by a ring only */
+    int quiet[2];    /* a client that does nothing: with it, only a signal ends a sleep */
     int late;        /* atomic; it was woken by its deadline: a notify was lost */
     pthread_t thread;
 } sleeper_t;
@@ -211,7 +211,7 @@ static void a_notify_in_another_process_wakes(void)
             now = vault_interest_arm(h.f.notifier, h.interest[1], h.slot);
             if (now <= stamp) {
                 vault_waiter_finish(h.w, &waiter);
-                CU_ASSERT(hall_rings(&waiter));
+                CU_ASSERT(hall_await_signal(&waiter));
             }
             causes |= vault_waiter_detach(h.w, &waiter);
         } while (now <= stamp && !(causes & VAULT_CAUSE_END));

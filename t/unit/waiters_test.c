@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------------- causes */
 
-static void a_notify_wakes_who_waits_for_it(void)
+static void a_notify_wakes_the_polls_that_wait_for_it(void)
 {
     hall_t h;
     vault_waiter_t a, b;
@@ -25,10 +25,10 @@ static void a_notify_wakes_who_waits_for_it(void)
     hall_come(&h, &b, &on_b, 1, FAR_OFF);
     CU_ASSERT_EQUAL(vault_waiters_count(h.w), 2);
     CU_ASSERT_EQUAL(vault_notifier_notify(h.f.notifier, "a", 0), APR_SUCCESS);
-    CU_ASSERT(hall_rings(&a));
-    CU_ASSERT(!hall_is_ringing(&b));
+    CU_ASSERT(hall_await_signal(&a));
+    CU_ASSERT(!hall_is_signalled(&b));
     CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &a), VAULT_CAUSE_NOTIFY);
-    CU_ASSERT(!hall_is_ringing(&a)); /* silenced */
+    CU_ASSERT(!hall_is_signalled(&a)); /* silenced */
     CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &a), 0);
     CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &b), 0);
     vault_waiter_close(h.w, &a);
@@ -80,7 +80,7 @@ static void a_poll_waits_for_several_interests(void)
             vault_interest_arm(h.f.notifier, waits[k].interest, h.slot);
         }
         vault_notifier_notify_interest(h.f.notifier, h.interest[i], 0);
-        CU_ASSERT(hall_rings(&waiter));
+        CU_ASSERT(hall_await_signal(&waiter));
         CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), VAULT_CAUSE_NOTIFY);
     }
     vault_waiter_close(h.w, &waiter);
@@ -100,7 +100,7 @@ static void a_notify_of_all_wakes_all(void)
     }
     vault_notifier_all(h.f.notifier, 0);
     for (i = 0; i < 3; i++) {
-        CU_ASSERT(hall_rings(&waiter[i]));
+        CU_ASSERT(hall_await_signal(&waiter[i]));
         CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter[i]), VAULT_CAUSE_NOTIFY);
         vault_waiter_close(h.w, &waiter[i]);
     }
@@ -116,7 +116,7 @@ static void deadlines_come_in_order(void)
     apr_time_t first;
     int i;
 
-    hall_begin(&h, 1); /* one at a time, so that the bells tell the order */
+    hall_begin(&h, 1); /* one at a time, so that the wakeups tell the order */
     first = vault_now() + apr_time_from_msec(20);
     for (i = 0; i < 5; i++) {
         hall_come(&h, &waiter[i], &wait[i], 0, FAR_OFF);
@@ -127,7 +127,7 @@ static void deadlines_come_in_order(void)
         int k;
         for (k = 0; order[k] != i; k++) {
         }
-        CU_ASSERT(hall_rings(&waiter[k]));
+        CU_ASSERT(hall_await_signal(&waiter[k]));
         CU_ASSERT(vault_now() >= first + i * 5000);
         CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter[k]), VAULT_CAUSE_DUE);
         vault_waiter_close(h.w, &waiter[k]);
@@ -145,13 +145,13 @@ static void several_causes_come_together(void)
     hall_enter(&h, &first);
     hall_enter(&h, &second);
     hall_sit(&h, &first, &one, 1, 0); /* has its turn, so that the second must wait for its own */
-    CU_ASSERT(hall_rings(&first));
+    CU_ASSERT(hall_await_signal(&first));
     hall_sit(&h, &second, &two, 0, 0);
     vault_notifier_notify(h.f.notifier, "a", 0);
     hall_settle(&h);
-    CU_ASSERT(!hall_is_ringing(&second)); /* it is not its turn */
+    CU_ASSERT(!hall_is_signalled(&second)); /* it is not its turn */
     vault_waiters_stop(h.w);
-    CU_ASSERT(hall_rings(&second)); /* what is only answered needs none */
+    CU_ASSERT(hall_await_signal(&second)); /* what is only answered needs none */
     CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &first), VAULT_CAUSE_DUE | VAULT_CAUSE_STOP);
     vault_waiter_close(h.w, &first);
     CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &second), VAULT_CAUSE_NOTIFY | VAULT_CAUSE_DUE | VAULT_CAUSE_STOP);
@@ -159,7 +159,7 @@ static void several_causes_come_together(void)
     hall_end(&h);
 }
 
-static void whose_time_is_up_needs_no_turn(void)
+static void a_poll_whose_time_is_up_needs_no_turn(void)
 {
     hall_t h;
     vault_waiter_t first, second;
@@ -169,12 +169,12 @@ static void whose_time_is_up_needs_no_turn(void)
     hall_enter(&h, &first);
     hall_enter(&h, &second);
     hall_sit(&h, &first, &one, 1, 0);
-    CU_ASSERT(hall_rings(&first));
+    CU_ASSERT(hall_await_signal(&first));
     two.interest = h.interest[0];
     second.due = 0;
     second.end = vault_now() + apr_time_from_msec(30);
     CU_ASSERT_EQUAL(vault_waiter_attach(h.w, &second, &two, 1), 1);
-    CU_ASSERT(hall_rings(&second));
+    CU_ASSERT(hall_await_signal(&second));
     CU_ASSERT(vault_now() >= second.end);
     CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &second), VAULT_CAUSE_DUE | VAULT_CAUSE_END);
     vault_waiter_close(h.w, &second);
@@ -182,7 +182,7 @@ static void whose_time_is_up_needs_no_turn(void)
     hall_end(&h);
 }
 
-static void who_comes_after_the_stop_may_not_wait(void)
+static void a_poll_after_the_stop_may_not_wait(void)
 {
     hall_t h;
     vault_waiter_t waiter;
@@ -190,7 +190,7 @@ static void who_comes_after_the_stop_may_not_wait(void)
 
     hall_begin_with(&h, &waiter, &wait);
     vault_waiters_stop(h.w);
-    CU_ASSERT(hall_rings(&waiter));
+    CU_ASSERT(hall_await_signal(&waiter));
     CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), VAULT_CAUSE_STOP);
     CU_ASSERT_EQUAL(vault_waiter_attach(h.w, &waiter, &wait, 1), 0);
     CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), 0);
@@ -214,15 +214,15 @@ static void turns(unsigned window)
         hall_come(&h, &waiter[i], &wait[i], 0, FAR_OFF);
     }
     vault_notifier_notify(h.f.notifier, "a", 0);
-    CU_ASSERT(window < MANY || hall_rings(&waiter[0])); /* in a smaller window another may be the first */
+    CU_ASSERT(window < MANY || hall_await_signal(&waiter[0])); /* in a smaller window another may be the first */
     hall_settle(&h);
     while (done < MANY) {
         for (i = 0, at_once = 0; i < MANY; i++) {
-            at_once += waiter[i].wakeup >= 0 && hall_is_ringing(&waiter[i]);
+            at_once += waiter[i].wakeup >= 0 && hall_is_signalled(&waiter[i]);
         }
         most = at_once > most ? at_once : most;
         CU_ASSERT_FATAL(at_once > 0);
-        for (i = 0; waiter[i].wakeup < 0 || !hall_is_ringing(&waiter[i]); i++) {
+        for (i = 0; waiter[i].wakeup < 0 || !hall_is_signalled(&waiter[i]); i++) {
         }
         CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter[i]), VAULT_CAUSE_NOTIFY);
         vault_waiter_close(h.w, &waiter[i]);
@@ -242,7 +242,7 @@ static void a_broadcast_wakes_a_few_at_a_time(void)
 }
 
 /* Attached and armed again before its turn is over: what comes then gives it another turn. */
-static void what_comes_during_a_turn_is_not_lost(void)
+static void a_notify_during_a_turn_is_not_lost(void)
 {
     hall_t h;
     vault_waiter_t waiter, other;
@@ -251,20 +251,20 @@ static void what_comes_during_a_turn_is_not_lost(void)
     hall_begin_with(&h, &waiter, &wait);
     hall_enter(&h, &other);
     vault_notifier_notify(h.f.notifier, "a", 0);
-    CU_ASSERT(hall_rings(&waiter));
+    CU_ASSERT(hall_await_signal(&waiter));
     CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), VAULT_CAUSE_NOTIFY);
     hall_sit(&h, &other, &others, 1, FAR_OFF);
     vault_notifier_notify(h.f.notifier, "b", 0);
     hall_sit(&h, &waiter, &wait, 0, FAR_OFF);
     vault_notifier_notify(h.f.notifier, "a", 0);
     hall_settle(&h);
-    CU_ASSERT(!hall_is_ringing(&waiter) &&
-              !hall_is_ringing(&other)); /* it is the poll's turn, and it has not finished */
+    CU_ASSERT(!hall_is_signalled(&waiter) &&
+              !hall_is_signalled(&other)); /* it is the poll's turn, and it has not finished */
     vault_waiter_finish(h.w, &waiter);
-    CU_ASSERT(hall_rings(&other)); /* who came before goes first */
-    CU_ASSERT(!hall_is_ringing(&waiter));
+    CU_ASSERT(hall_await_signal(&other)); /* who came before goes first */
+    CU_ASSERT(!hall_is_signalled(&waiter));
     vault_waiter_close(h.w, &other);
-    CU_ASSERT(hall_rings(&waiter));
+    CU_ASSERT(hall_await_signal(&waiter));
     CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), VAULT_CAUSE_NOTIFY);
     vault_waiter_finish(h.w, &waiter);
     vault_waiter_finish(h.w, &waiter); /* it is not its turn: nothing */
@@ -272,7 +272,7 @@ static void what_comes_during_a_turn_is_not_lost(void)
     hall_end(&h);
 }
 
-static void who_leaves_the_queue_takes_no_turn(void)
+static void a_poll_that_leaves_the_queue_takes_no_turn(void)
 {
     hall_t h;
     vault_waiter_t waiter[3];
@@ -287,20 +287,20 @@ static void who_leaves_the_queue_takes_no_turn(void)
         vault_notifier_notify_interest(h.f.notifier, h.interest[i], 0);
         hall_settle(&h);
     }
-    CU_ASSERT(hall_is_ringing(&waiter[0]));
+    CU_ASSERT(hall_is_signalled(&waiter[0]));
     CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter[1]),
                     VAULT_CAUSE_NOTIFY); /* its client hung up while it was queued */
     vault_waiter_close(h.w, &waiter[1]);
-    CU_ASSERT(!hall_is_ringing(&waiter[2]));
+    CU_ASSERT(!hall_is_signalled(&waiter[2]));
     vault_waiter_close(h.w, &waiter[0]);
-    CU_ASSERT(hall_rings(&waiter[2]));
+    CU_ASSERT(hall_await_signal(&waiter[2]));
     vault_waiter_close(h.w, &waiter[2]);
     hall_end(&h);
 }
 
-/* --------------------------------------------------------------- bells, clients */
+/* --------------------------------------------------------------- wakeups, clients */
 
-static void a_client_that_hangs_up_rings_once(void)
+static void a_client_that_hangs_up_is_signalled_once(void)
 {
     hall_t h;
     vault_waiter_t waiter;
@@ -313,7 +313,7 @@ static void a_client_that_hangs_up_rings_once(void)
         CU_ASSERT_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
         hall_sit(&h, &waiter, &wait, 0, FAR_OFF);
         if (i == 2) {
-            close(fds[1]); /* before anybody watched */
+            close(fds[1]); /* before the waker watched it */
         }
         CU_ASSERT_EQUAL(vault_waiters_watch(h.w, fds[0], &waiter, 1), APR_SUCCESS);
         if (i == 0) {
@@ -322,10 +322,10 @@ static void a_client_that_hangs_up_rings_once(void)
         else if (i == 1) {
             CU_ASSERT(write(fds[1], "x", 1) == 1);
         }
-        CU_ASSERT(hall_rings(&waiter));
+        CU_ASSERT(hall_await_signal(&waiter));
         CU_ASSERT_EQUAL(vault_waiter_detach(h.w, &waiter), 0);
         hall_settle(&h);
-        CU_ASSERT(!hall_is_ringing(&waiter)); /* once */
+        CU_ASSERT(!hall_is_signalled(&waiter)); /* once */
         vault_waiters_unwatch(h.w, fds[0]);
         if (i == 1) {
             close(fds[1]);
@@ -336,7 +336,7 @@ static void a_client_that_hangs_up_rings_once(void)
     hall_end(&h);
 }
 
-static void a_watch_that_ended_does_not_ring(void)
+static void a_watch_that_ended_signals_nothing(void)
 {
     hall_t h;
     vault_waiter_t waiter;
@@ -348,58 +348,58 @@ static void a_watch_that_ended_does_not_ring(void)
     vault_waiters_unwatch(h.w, fds[0]);
     close(fds[1]);
     hall_settle(&h);
-    CU_ASSERT(!hall_is_ringing(&waiter));
+    CU_ASSERT(!hall_is_signalled(&waiter));
     close(fds[0]);
     vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
-static void bells_are_used_again_and_silent(void)
+static void wakeups_are_used_again_and_cleared(void)
 {
     hall_t h;
     vault_waiter_t waiter;
     apr_uint64_t one = 1;
-    int bell, i;
+    int wakeup, i;
 
     hall_begin(&h, 1);
     hall_enter(&h, &waiter);
-    bell = waiter.wakeup;
+    wakeup = waiter.wakeup;
     vault_waiter_close(h.w, &waiter);
     CU_ASSERT_EQUAL(waiter.wakeup, -1);
     for (i = 0; i < 100; i++) {
-        CU_ASSERT(write(bell, &one, sizeof(one)) == sizeof(one)); /* a ring that comes late */
+        CU_ASSERT(write(wakeup, &one, sizeof(one)) == sizeof(one)); /* a signal that comes late */
         hall_enter(&h, &waiter);
-        CU_ASSERT_EQUAL(waiter.wakeup, bell);
-        CU_ASSERT(!hall_is_ringing(&waiter));
+        CU_ASSERT_EQUAL(waiter.wakeup, wakeup);
+        CU_ASSERT(!hall_is_signalled(&waiter));
         vault_waiter_close(h.w, &waiter);
     }
     hall_end(&h);
 }
 
 /* As httpd's immediate stop does, which closes the sockets of its workers. */
-static void a_bell_that_was_closed_under_its_poll_is_forgotten(void)
+static void a_wakeup_that_was_closed_under_its_poll_is_forgotten(void)
 {
     hall_t h;
     vault_waiter_t waiter, next;
     vault_wait_t wait;
-    int bell;
+    int wakeup;
 
     hall_begin_with(&h, &waiter, &wait);
-    bell = waiter.wakeup;
-    CU_ASSERT_EQUAL(dup2(STDERR_FILENO, bell), bell); /* closed, and the number is somebody else's now */
+    wakeup = waiter.wakeup;
+    CU_ASSERT_EQUAL(dup2(STDERR_FILENO, wakeup), wakeup); /* closed, and the number is another descriptor's now */
     vault_waiter_lose_wakeup(h.w, &waiter);
     vault_waiter_close(h.w, &waiter);
     CU_ASSERT_EQUAL(vault_waiters_count(h.w), 0);
     vault_notifier_notify_interest(h.f.notifier, h.interest[0], 0);
     hall_settle(&h);
     hall_enter(&h, &next);
-    CU_ASSERT_NOT_EQUAL(next.wakeup, bell);
+    CU_ASSERT_NOT_EQUAL(next.wakeup, wakeup);
     vault_waiter_close(h.w, &next);
-    close(bell);
+    close(wakeup);
     hall_end(&h);
 }
 
-static void a_nudge_rings_for_one_whose_bell_is_carried(void)
+static void a_nudge_signals_one_wakeup_that_is_carried(void)
 {
     hall_t h;
     vault_waiter_t waiter[3];
@@ -414,12 +414,12 @@ static void a_nudge_rings_for_one_whose_bell_is_carried(void)
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0); /* they wait in threads */
     vault_waiter_carry(h.w, &waiter[1], 1);
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 1);
-    CU_ASSERT(hall_is_ringing(&waiter[1]) && !hall_is_ringing(&waiter[0]) && !hall_is_ringing(&waiter[2]));
+    CU_ASSERT(hall_is_signalled(&waiter[1]) && !hall_is_signalled(&waiter[0]) && !hall_is_signalled(&waiter[2]));
     vault_waiter_carry(h.w, &waiter[1], 0);
     CU_ASSERT_EQUAL(hall_take(&h, &waiter[1]), 0); /* for nothing: it goes on waiting */
     vault_waiter_carry(h.w, &waiter[1], 1);
     vault_notifier_notify_interest(h.f.notifier, h.interest[0], 0);
-    CU_ASSERT(hall_rings(&waiter[1]));
+    CU_ASSERT(hall_await_signal(&waiter[1]));
     CU_ASSERT_EQUAL(vault_waiters_nudge(h.w), 0); /* it is on its way */
     vault_waiter_carry(h.w, &waiter[1], 0);
     for (i = 0; i < 3; i++) {
@@ -428,8 +428,9 @@ static void a_nudge_rings_for_one_whose_bell_is_carried(void)
     hall_end(&h);
 }
 
-/* What the MPM has closed at a stop at once may be anything by now; who waits in a thread is told all the same. */
-static void a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once(void)
+/* At a stop at once the MPM has closed carried wakeups, and their numbers may be other descriptors by now. A poll that
+ * waits in a thread is woken all the same. */
+static void a_carried_wakeup_is_not_signalled_when_the_process_ends_at_once(void)
 {
     hall_t h;
     vault_waiter_t carried, back, own, client;
@@ -448,12 +449,12 @@ static void a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once(voi
     vault_waiters_halt(h.w);
     close(fds[1]);
     vault_waiters_stop(h.w);
-    CU_ASSERT(hall_rings(&own));
-    CU_ASSERT(hall_rings(&back));
+    CU_ASSERT(hall_await_signal(&own));
+    CU_ASSERT(hall_await_signal(&back));
     CU_ASSERT_NOT_EQUAL(vault_waiter_wake(h.w, &carried, VAULT_CAUSE_RESUME), 0);
     vault_waiters_destroy(h.w); /* the waker has done whatever it would have */
-    CU_ASSERT_FALSE(hall_is_ringing(&carried));
-    CU_ASSERT_FALSE(hall_is_ringing(&client));
+    CU_ASSERT_FALSE(hall_is_signalled(&carried));
+    CU_ASSERT_FALSE(hall_is_signalled(&client));
     close(fds[0]);
     vault_waiter_close(h.w, &carried);
     vault_waiter_close(h.w, &back);
@@ -463,8 +464,8 @@ static void a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once(voi
     fixture_end(&h.f);
 }
 
-/* An extraneous ring wakes for nothing: no cause, and the poll goes on. */
-static void an_extraneous_ring_does_no_harm(void)
+/* An extraneous signal has no cause: the poll goes on. */
+static void an_extraneous_signal_does_no_harm(void)
 {
     hall_t h;
     vault_waiter_t waiter;
@@ -505,7 +506,7 @@ static void an_interest_that_cannot_be_is_no_danger(void)
         vault_interest_arm(h.f.notifier, waits[i].interest, h.slot);
     }
     vault_notifier_notify(h.f.notifier, "a", 0);
-    CU_ASSERT(hall_rings(&waiter));
+    CU_ASSERT(hall_await_signal(&waiter));
     vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
@@ -514,23 +515,23 @@ void vault_waiters_suite(void)
 {
     CU_pSuite suite = CU_add_suite("waiters", NULL, NULL);
 
-    CU_ADD_TEST(suite, a_notify_wakes_who_waits_for_it);
+    CU_ADD_TEST(suite, a_notify_wakes_the_polls_that_wait_for_it);
     CU_ADD_TEST(suite, a_poll_counts_as_waiting_once_it_has_looked);
     CU_ADD_TEST(suite, a_poll_waits_for_several_interests);
     CU_ADD_TEST(suite, a_notify_of_all_wakes_all);
     CU_ADD_TEST(suite, deadlines_come_in_order);
     CU_ADD_TEST(suite, several_causes_come_together);
-    CU_ADD_TEST(suite, whose_time_is_up_needs_no_turn);
-    CU_ADD_TEST(suite, who_comes_after_the_stop_may_not_wait);
+    CU_ADD_TEST(suite, a_poll_whose_time_is_up_needs_no_turn);
+    CU_ADD_TEST(suite, a_poll_after_the_stop_may_not_wait);
     CU_ADD_TEST(suite, a_broadcast_wakes_a_few_at_a_time);
-    CU_ADD_TEST(suite, what_comes_during_a_turn_is_not_lost);
-    CU_ADD_TEST(suite, who_leaves_the_queue_takes_no_turn);
-    CU_ADD_TEST(suite, a_client_that_hangs_up_rings_once);
-    CU_ADD_TEST(suite, a_watch_that_ended_does_not_ring);
-    CU_ADD_TEST(suite, bells_are_used_again_and_silent);
-    CU_ADD_TEST(suite, a_bell_that_was_closed_under_its_poll_is_forgotten);
-    CU_ADD_TEST(suite, a_nudge_rings_for_one_whose_bell_is_carried);
-    CU_ADD_TEST(suite, a_bell_that_is_carried_is_not_rung_when_the_process_ends_at_once);
-    CU_ADD_TEST(suite, an_extraneous_ring_does_no_harm);
+    CU_ADD_TEST(suite, a_notify_during_a_turn_is_not_lost);
+    CU_ADD_TEST(suite, a_poll_that_leaves_the_queue_takes_no_turn);
+    CU_ADD_TEST(suite, a_client_that_hangs_up_is_signalled_once);
+    CU_ADD_TEST(suite, a_watch_that_ended_signals_nothing);
+    CU_ADD_TEST(suite, wakeups_are_used_again_and_cleared);
+    CU_ADD_TEST(suite, a_wakeup_that_was_closed_under_its_poll_is_forgotten);
+    CU_ADD_TEST(suite, a_nudge_signals_one_wakeup_that_is_carried);
+    CU_ADD_TEST(suite, a_carried_wakeup_is_not_signalled_when_the_process_ends_at_once);
+    CU_ADD_TEST(suite, an_extraneous_signal_does_no_harm);
     CU_ADD_TEST(suite, an_interest_that_cannot_be_is_no_danger);
 }

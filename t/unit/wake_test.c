@@ -47,16 +47,16 @@ static void the_first_call_by_name_holds(void)
         CU_ASSERT_EQUAL(hall_take(&h, &waiter), 0);
         CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &waiter, rows[i].first), rows[i].holds);
         CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &waiter, rows[i].second), rows[i].holds);
-        CU_ASSERT(hall_is_ringing(&waiter));
+        CU_ASSERT(hall_is_signalled(&waiter));
         CU_ASSERT_EQUAL(hall_take(&h, &waiter), rows[i].holds);
-        CU_ASSERT(!hall_is_ringing(&waiter));
+        CU_ASSERT(!hall_is_signalled(&waiter));
         CU_ASSERT_EQUAL(hall_take(&h, &waiter), 0);
     }
     vault_waiter_close(h.w, &waiter);
     hall_end(&h);
 }
 
-/* A ring for nothing is silenced, and the poll goes on waiting: what comes next rings again. */
+/* A signal without a cause is cleared, and the poll goes on waiting. The next wake signals it again. */
 static void a_ring_for_nothing_ends_no_wait(void)
 {
     hall_t h;
@@ -67,12 +67,12 @@ static void a_ring_for_nothing_ends_no_wait(void)
     hall_enter(&h, &waiter);
     sit_until(&h, &waiter, FAR_OFF);
     CU_ASSERT_EQUAL(write(waiter.wakeup, &one, sizeof(one)), sizeof(one));
-    CU_ASSERT(hall_is_ringing(&waiter));
+    CU_ASSERT(hall_is_signalled(&waiter));
     CU_ASSERT_EQUAL(hall_take(&h, &waiter), 0);
-    CU_ASSERT(!hall_is_ringing(&waiter));
+    CU_ASSERT(!hall_is_signalled(&waiter));
     CU_ASSERT_EQUAL(vault_waiters_count(h.w), 1);
     CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &waiter, VAULT_CAUSE_RESUME), VAULT_CAUSE_RESUME);
-    CU_ASSERT(hall_is_ringing(&waiter));
+    CU_ASSERT(hall_is_signalled(&waiter));
     CU_ASSERT_EQUAL(hall_take(&h, &waiter), VAULT_CAUSE_RESUME);
     vault_waiter_close(h.w, &waiter);
     hall_end(&h);
@@ -91,9 +91,9 @@ static void the_smaller_time_holds(void)
     vault_waiter_shorten(h.w, &soon, FAR_OFF + apr_time_from_sec(3600));
     vault_waiter_shorten(h.w, &soon, vault_now());
     vault_waiter_shorten(h.w, &soon, FAR_OFF);
-    CU_ASSERT(hall_rings(&soon));
+    CU_ASSERT(hall_await_signal(&soon));
     CU_ASSERT_EQUAL(hall_take(&h, &soon), VAULT_CAUSE_END);
-    CU_ASSERT(!hall_is_ringing(&late));
+    CU_ASSERT(!hall_is_signalled(&late));
     vault_waiter_shorten(h.w, &soon, vault_now()); /* it does not wait: nothing */
     CU_ASSERT_EQUAL(hall_take(&h, &soon), 0);
     vault_waiter_close(h.w, &soon);
@@ -115,12 +115,12 @@ static void it_needs_no_turn_and_no_interest(void)
     hall_enter(&h, &named);
     sit_until(&h, &named, FAR_OFF);
     vault_notifier_all(h.f.notifier, 0);
-    CU_ASSERT(hall_rings(&first) || hall_is_ringing(&second)); /* the one turn is taken */
+    CU_ASSERT(hall_await_signal(&first) || hall_is_signalled(&second)); /* the one turn is taken */
     hall_settle(&h);
-    CU_ASSERT(!hall_is_ringing(&named));
+    CU_ASSERT(!hall_is_signalled(&named));
     CU_ASSERT_EQUAL(hall_take(&h, &named), 0);
     CU_ASSERT_EQUAL(vault_waiter_wake(h.w, &named, VAULT_CAUSE_RESUME), VAULT_CAUSE_RESUME);
-    CU_ASSERT(hall_is_ringing(&named));
+    CU_ASSERT(hall_is_signalled(&named));
     vault_waiter_close(h.w, &named);
     vault_waiter_close(h.w, &first);
     vault_waiter_close(h.w, &second);
@@ -140,7 +140,7 @@ static void a_stop_wakes_it_and_all_can_be_taken_out(void)
     }
     vault_waiters_stop(h.w);
     for (i = 0; i < 3; i++) {
-        CU_ASSERT(hall_rings(&waiter[i]));
+        CU_ASSERT(hall_await_signal(&waiter[i]));
     }
     CU_ASSERT_EQUAL(hall_take(&h, &waiter[1]), VAULT_CAUSE_STOP);
     CU_ASSERT_EQUAL(vault_waiter_attach(h.w, &waiter[1], NULL, 0), 0);

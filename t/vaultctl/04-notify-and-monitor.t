@@ -29,7 +29,7 @@ sub lines_of { return scalar(() = read_file($_[0]{out}) =~ /\n/g) }
 my $monitor = vaultctl_start('monitor', '-n', 4, "v04 \xc3\xa4", 'v04 second');
 wait_waiting(1);
 wait_until(sub { read_file($monitor->{err}) =~ /waiting/ }, 'it says that it waits');
-is(status()->{WaitingInThreads}, have_bell() ? 0 : 1, 'no thread waits for it');
+is(status()->{WaitingInThreads}, have_parking() ? 0 : 1, 'no thread waits for it');
 for my $n (1 .. 2) {
     is(vaultctl('notify', "v04 \xc3\xa4")->{out}, '', 'somebody holds it');
     wait_until(sub { lines_of($monitor) == $n }, "line $n");

@@ -33,7 +33,10 @@ $pages[$_]->finish_poll($polls[$_]) for 0 .. 19;
 my ($pid) = children();
 announce(qr/VLT00004/);
 kill KILL => $pid;
-is_deeply(JSON::PP::decode_json(vaultctl('check', '--json')->{out})->{Wrong}, [], 'a killed child is nothing wrong');
+my $checked = JSON::PP::decode_json(vaultctl('check', '--json')->{out});
+is_deeply($checked->{Wrong}, [], 'a killed child is nothing wrong');
+my $parks = have_parking() ? JSON::PP::true : JSON::PP::false;
+is_deeply([@{$checked->{Limits}}{qw(Parking Bell)}], [$parks, $parks], 'it says whether polls wait without a thread, by the old name as well');
 wait_replaced($pid);
 is(vaultctl('check')->{code}, 0, '... nor when it has been replaced');
 

@@ -139,7 +139,7 @@ my $said = says(doctor("$main$live"), 0, 'a live page',
     'A stream of events begins at once: nothing keeps it back\.', 'A poll waits for news\.', 'An acknowledgement by POST is taken\.',
     'The page is live, and there is nothing to change\.');
 SKIP: {
-    skip 'polls wait in threads here', 1 unless have_bell();
+    skip 'polls wait in threads here', 1 unless have_parking();
     like($said->{out}, qr{^The event MPM: polls wait without a thread, \d+ in each of \d+ children \(connections allow \d+, open files \d+\); those that need a thread are 8 in a child \(VaultLongPollThreads\); one client may have 100000\.$}m, '... in which server');
 }
 my $all = JSON::PP::decode_json(doctor('--json', "$main$live")->{out});

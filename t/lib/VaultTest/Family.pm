@@ -15,12 +15,12 @@ use VaultTest;
 
 our @EXPORT = qw(run_families);
 
-# Polls and suspended requests wait in threads under some of these, as in a build without the bell.
+# Polls and suspended requests wait in threads under some of these, as in a build with --disable-parking.
 my %KINDS = (
-    event => {mpm => 'event', bell => 1},
+    event => {mpm => 'event', parks => 1},
     worker => {mpm => 'worker', config => "VaultLongPollThreads 24\n"},
     prefork => {mpm => 'prefork', config => "VaultLongPollThreads 60\n"},
-    tls => {mpm => 'event', over => 'tls', bell => 1},
+    tls => {mpm => 'event', over => 'tls', parks => 1},
     h2 => {mpm => 'event', over => 'h2', config => "Protocols h2c http/1.1\nVaultLongPollThreads 24\n",
         in_tls => "Protocols h2 http/1.1\n"},
 );
@@ -42,7 +42,7 @@ my %NOT = (
     'poll/07' => [\@OWN],
     'poll/09' => [\@OWN],
     'poll/10' => [['it has more slow clients than threads; t/poll/17 and t/stream/09 have as many as HTTP/2 allows', qw(h2)]],
-    'poll/12' => [['it is about the bell, which no poll of HTTP/2 has', qw(h2)]],
+    'poll/12' => [['it is about parked polls, and no poll of HTTP/2 is parked', qw(h2)]],
     'poll/14' => [\@OWN],
     'poll/15' => [\@OWN],
     'poll/16' => [\@OWN],
@@ -110,7 +110,7 @@ sub run_families
     my ($server, $at) = _server($kind);
     local $ENV{VAULT_AT} = $at;
     local $ENV{VAULT_OVER} = $with->{over} || '';
-    local $ENV{VAULT_BELL} = $with->{bell} && have_bell() ? 'yes' : 'no';
+    local $ENV{VAULT_PARKING} = $with->{parks} && have_parking() ? 'yes' : 'no';
     my @only = split ' ', $ENV{VAULT_ONLY} // '';
     for my $file (sort glob vars('t_dir') . '/{poll,suspend}/*.t') {
         next if @only && !grep { $file =~ m{/\Q$_\E-} } @only;

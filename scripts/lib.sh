@@ -53,6 +53,8 @@ need_to_build() {
     need libapr1-dev apache_tool apr-1-config apr-config
     need libaprutil1-dev apache_tool apu-1-config apu-config
     need libjansson-dev pkg-config --exists 'jansson >= 2.10'
+    need zlib1g-dev pkg-config --exists zlib
+    need libbrotli-dev pkg-config --exists libbrotlienc libbrotlidec
     need libdbi-dev pkg-config --exists dbi
     need libdbd-sqlite3 libdbi_driver sqlite3
     need libsqlite3-dev pkg-config --exists 'sqlite3 >= 3.35'

@@ -56,6 +56,7 @@
     SUITE(wake)                                                                                                        \
     SUITE(mustache)                                                                                                    \
     SUITE(templates)                                                                                                   \
+    SUITE(output_forms)                                                                                                \
     VAULT_DATABASE_SUITES(SUITE)
 
 /* Where libdbi is. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parent: the segment, made once and kept over graceful restarts. Child: slot, waiters, limits. Parent again:
- * recovery. */
+/* In the parent: creates the segment, which is kept over graceful restarts, and recovers what a killed child had. In a
+ * child: claims the slot, starts the waiters, sets the limits. */
 #include "child.h"
 
 #include <signal.h>
@@ -31,15 +31,15 @@
 
 APLOG_USE_MODULE(vault);
 
-/* Raised with every change of what lies in the segment: a server upgraded by a graceful restart then makes a
- * new one. */
+/* Increase this number with every change of the layout of the segment. A server that is upgraded by a graceful restart
+ * then creates a new segment. */
 #define RETAINED "mod_vault segment 6"
 #define HEAP_MIN (256 * 1024)
 #define SCRATCH_KEPT (1024 * 1024)
-/* A child that is to end at once has as long to do so by itself. */
+/* A child that must end at once has this much time to do so by itself. */
 #define ENDS_WITHIN apr_time_from_msec(500)
 
-/* Plain data in the process's pool: it outlives the module's code, which is unloaded at each restart. */
+/* Plain data in the pool of the process: it outlives the code of the module, which is unloaded at each restart. */
 typedef struct retained_t {
     vault_segment_t *segment;
     vault_heap_t *heap;
@@ -58,14 +58,14 @@ static apr_uint64_t tables_take(const vault_limits_t *limits)
            vault_clients_space(limits) + HEAP_MIN;
 }
 
-/* A larger segment has larger tables: what is said to be enough must be. */
+/* A larger segment has larger tables, so the size that the error message recommends is computed until it suffices. */
 static apr_uint64_t tables_need(const vault_limits_t *limits)
 {
     vault_limits_t enough = *limits;
     apr_uint64_t need;
 
     while ((need = tables_take(&enough)) > enough.size) {
-        enough.size = ((need >> 10) + 1) << 10; /* as it is said, in K: the table of passes grows by steps */
+        enough.size = ((need >> 10) + 1) << 10; /* as the message prints it, in K: the table of passes grows in steps */
     }
     return need;
 }
@@ -111,7 +111,8 @@ static int make_segment(retained_t *t, server_rec *s)
     return 1;
 }
 
-/* A restart keeps the segment and all pages in it, so what shapes it changes with a stop and start only. */
+/* A restart keeps the segment with all pages. So settings that determine its layout change only with a stop and
+ * start. */
 static void compare_limits(const retained_t *t, server_rec *s)
 {
     if (vault_mpm_limits_have_changed(&t->limits)) {
@@ -176,9 +177,9 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     return vault_throttle_conf_open(s, pconf) ? OK : HTTP_INTERNAL_SERVER_ERROR;
 }
 
-/* What a dead process had behind gates, in queues and of its clients' limits is void: while the slot is still
- * its own, since its next owner may have some soon. Also of one that left in order: prefork's children end
- * without ending their requests. */
+/* What a dead process had at the gates of VaultQos, in queues, and of the limits of its clients is void. This is
+ * cleared while the slot still belongs to the dead process: its next owner may soon have resources of its own. It is
+ * also done for a process that left in order, because prefork's children end without ending their requests. */
 static void void_shares(pid_t pid)
 {
     unsigned slot = vault_slot_of(vault_server->notifier, pid);
@@ -189,9 +190,9 @@ static void void_shares(pid_t pid)
     }
 }
 
-/* httpd does not say how a child ended: one that did not leave its mark may have died between a write and its
- * notify. (At MPM_CHILD_LOST_SLOT a child has lost its place in the scoreboard only; it still runs, and its
- * EXITED comes.) */
+/* httpd does not say how a child ended. A child that did not leave its mark may have died between a write and its
+ * notify. (At MPM_CHILD_LOST_SLOT a child has only lost its slot in the scoreboard. It still runs, and its EXITED
+ * follows.) */
 static void child_status(server_rec *s, pid_t pid, ap_generation_t gen, int slot, mpm_child_status status)
 {
     unsigned dead = 0;
@@ -210,7 +211,8 @@ static void child_status(server_rec *s, pid_t pid, ap_generation_t gen, int slot
 
 /* --------------------------------------------------------------------- child */
 
-/* The prefork MPM calls child_stopping when its one request has ended, and that may be a poll that waits. */
+/* The prefork MPM calls child_stopping only when the current request of the child has ended, and that may be a poll
+ * that waits. */
 static void notice_stop(vault_waiters_t *waiters)
 {
     int state;
@@ -220,7 +222,7 @@ static void notice_stop(vault_waiters_t *waiters)
     }
 }
 
-/* Does this child take no connections, as the event MPM says while its threads are all busy? */
+/* Does this child accept no connections? The event MPM says so while all of its threads are busy. */
 static int is_closed(void)
 {
     static process_score *own;
@@ -237,10 +239,10 @@ static int is_closed(void)
     return own && own->not_accepting;
 }
 
-/* The listener of httpd 2.4.71's event MPM, when all threads are busy, may come to close the door after the
- * last of them has looked whether it has to be opened again. Nothing then wakes it, and it sleeps until
- * something happens on a connection: with thousands of polls that wait, and no new request that could notify
- * them, for minutes. Any event makes it look again. */
+/* When all threads are busy, the listener of httpd 2.4.71's event MPM closes its listening sockets. It may do that
+ * after the last thread has checked whether they must be opened again. Then nothing wakes the listener until something
+ * happens on a connection. With thousands of polls that wait, and no new request that could notify them, this can take
+ * minutes. Any event makes the listener check again. */
 static void keep_open(vault_waiters_t *waiters)
 {
     if (vault_server->can_park && is_closed()) {
@@ -248,7 +250,7 @@ static void keep_open(vault_waiters_t *waiters)
     }
 }
 
-/* Once a minute in each child: a server that is full, or a client at its limit, evicts again and again. */
+/* Once a minute in each child: a server that is full, or a client at its limit, causes evictions again and again. */
 static void say_evicted(apr_time_t now)
 {
     static apr_uint64_t told;
@@ -278,11 +280,11 @@ static void say_lost(void)
     }
 }
 
-/* This child is to end at once, and the main thread of the event MPM waits for the listener. The listener of httpd
- * 2.4.71 may have more connections to hand out than there were threads, and waits for an idle thread for each of them
- * when all threads have gone. The main thread wakes it for one connection after another, ten times, and sleeps for half
- * a second before each; then it goes on without it. SIGTERM ends such a sleep, and does nothing else by then: httpd
- * sends it as well, when it has waited for three seconds. */
+/* This child must end at once, and the main thread of the event MPM waits for the listener. The listener of httpd
+ * 2.4.71 may have more connections to hand out than there were threads. It waits for an idle thread for each of them,
+ * even when all threads have ended. The main thread wakes it for one connection after the other, ten times, and sleeps
+ * for half a second before each; then it continues without the listener. SIGTERM ends such a sleep and has no other
+ * effect by then: httpd also sends it when it has waited for three seconds. */
 static void hasten_end(void)
 {
     static apr_time_t began;
@@ -294,7 +296,7 @@ static void hasten_end(void)
     }
 }
 
-/* Once a second, in the waker; more often when this child is to end at once. */
+/* The waker calls this once a second, and more often when this child must end at once. */
 static void tick(void *baton)
 {
     vault_waiters_t *waiters = vault_server->waiters;
@@ -329,7 +331,8 @@ static void tick(void *baton)
     }
 }
 
-/* The children of prefork come by here in a signal handler, those of the others when their threads have ended. */
+/* In prefork's children a signal handler calls this; in those of the other MPMs it is called when their threads have
+ * ended. */
 static apr_status_t stop_waiting(void *data)
 {
     vault_server_t *server = vault_server_set();
@@ -351,7 +354,8 @@ static apr_status_t stop_waiting(void *data)
 
 static apr_status_t leave(void *data)
 {
-    /* What has been written, and is not notified any more: without the mark every page looks. */
+    /* Something was committed and will not be notified any more. Without the mark of a clean end, every page checks for
+     * changes. */
     if (vault_server->slot && !vault_notify_limit_is_pending() && !vault_server_in_handlers()) {
         vault_slot_leave(vault_server->notifier, vault_server->slot);
     }
@@ -365,7 +369,7 @@ static apr_status_t start_waiting(apr_pool_t *pchild)
     unsigned runs = (unsigned)vault_settings()->runs, ring_limit;
     apr_status_t rv;
 
-    void_shares(getpid()); /* of an earlier process with this id, whose end was not reported */
+    void_shares(getpid()); /* of an earlier process with the same process id, whose end was not reported */
     rv = vault_slot_claim(vault_server->notifier, getpid(), &server->slot);
 
     if (rv != APR_SUCCESS) {
@@ -390,7 +394,7 @@ static apr_status_t start_waiting(apr_pool_t *pchild)
     return APR_SUCCESS;
 }
 
-/* Turns of polls take their memory here: any thread, and what one large output took is given back. */
+/* The memory in which polls run methods. Any thread uses it; what one large output took is returned to the system. */
 static apr_pool_t *make_scratch(apr_pool_t *pchild)
 {
     apr_allocator_t *allocator;
@@ -407,7 +411,7 @@ static apr_pool_t *make_scratch(apr_pool_t *pchild)
     return pool;
 }
 
-/* What does not go together is said once, by the first child: the MPM has told its sizes then. */
+/* The first child reports combinations of settings that do not fit, once: by then the MPM has reported its sizes. */
 static void set_limits(server_rec *s, int first)
 {
     vault_server_t *server = vault_server_set();
@@ -452,12 +456,12 @@ static void child_init(apr_pool_t *pchild, server_rec *s)
     vault_feed_reports_start(pchild);
 }
 
-/* May run in the main thread, the listener, a worker or a signal handler. */
+/* This may run in the main thread, in the listener, in a worker thread or in a signal handler. */
 static void child_stopping(apr_pool_t *pchild, int graceful)
 {
     if (vault_server->waiters) {
         if (!graceful) {
-            vault_waiters_halt(vault_server->waiters); /* first: the stop rings all */
+            vault_waiters_halt(vault_server->waiters); /* before the stop, which wakes all waiters */
         }
         vault_waiters_stop(vault_server->waiters);
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file notifier.c
- * Interests in shared memory: the hash table, the stamps, and who is told.
+ * Interests in shared memory: the hash table, the stamps, and which children are woken.
  *
- * notifier.h has the rules and notifier_tables.h the layout. Every lookup takes its stripe, also that of a
- * notify which finds nothing: a look without the lock would need a full fence after the writer's commit and
- * another after the reader's insert, and costs no less than an uncontended lock.
+ * notifier.h has the rules and notifier_tables.h the layout. Every lookup takes the lock of its stripe, also that of a
+ * notify that finds nothing. A lookup without the lock would need a full fence after the commit of the writer and
+ * another one after the insert of the reader, and that costs no less than an uncontended lock.
  */
 #include "notify/notifier.h"
 
@@ -22,7 +22,7 @@ static apr_uint32_t record_size(const vault_limits_t *limits)
     return (apr_uint32_t)ALIGN64(sizeof(vault_record_t) + VAULT_MASK_WORDS(limits->slots) * sizeof(apr_uint64_t));
 }
 
-/* Twice as many as interests, so that a name without holders mostly meets an empty bucket. */
+/* Twice as many as interests, so that the bucket of a name without holders is empty most of the time. */
 static apr_uint64_t bucket_count(const vault_limits_t *limits)
 {
     apr_uint64_t count = VAULT_STRIPES;
@@ -97,7 +97,7 @@ apr_status_t vault_notifier_create(vault_notifier_t **notifier, vault_segment_t 
     return rv;
 }
 
-/* max(stamp, floor). The floor is read last: see vault_interest_arm(). */
+/* max(stamp, floor). The floor is read last, see vault_interest_arm(). */
 static apr_uint64_t effective(const vault_notifier_t *n, const vault_record_t *record)
 {
     apr_uint64_t stamp = __atomic_load_n(&record->stamp, __ATOMIC_ACQUIRE);
@@ -106,8 +106,9 @@ static apr_uint64_t effective(const vault_notifier_t *n, const vault_record_t *r
     return stamp > floor ? stamp : floor;
 }
 
-/* Move the stamp and take the bits of those to tell, in this order: who arms in between sees the stamp.
- * The number is taken under the stripe, so the stamp never goes back. @return 0 no child has armed it */
+/* Move the stamp, then take the bits of the children to wake. In this order a child that arms between the two steps
+ * sees the stamp. The number is taken under the lock of the stripe, so the stamp never decreases.
+ * @return 0: no child has armed it */
 static int stamp_locked(vault_notifier_t *n, vault_record_t *record, apr_uint64_t *mask)
 {
     apr_uint64_t any = 0;
@@ -212,10 +213,10 @@ apr_uint64_t vault_interest_arm(vault_notifier_t *n, vault_interest_t interest, 
             vault_notifier_all(n, slot);
         }
     }
-    /* vault_notifier_all() takes no stripe: it raises the floor, then has the child's lists gone through. The
-     * caller put itself into such a list, then the floor is read here. Each side must see the other's store if
-     * its own came later (Dekker), which needs a full fence between store and load on both sides; a release is
-     * not enough. */
+    /* vault_notifier_all() takes no stripe. It raises the floor, then wakes each child, which goes through its lists.
+     * The caller has put itself into such a list, and reads the floor here. If both do this at once, at least one of
+     * them must see the store of the other (Dekker's algorithm). This needs a full fence between the store and the load
+     * on both sides; release and acquire are not enough. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return vault_interest_stamp(n, interest);
 }
@@ -270,7 +271,7 @@ apr_uint32_t vault_interest_count(const vault_notifier_t *n)
 
 /* ------------------------------------------------------------- notification */
 
-/* @return 1 a process had died inside a queue */
+/* @return 1: a process has died while it held the lock of a queue */
 static int push_to(vault_notifier_t *n, const apr_uint64_t *mask, apr_uint32_t index, vault_counters_t *counters)
 {
     unsigned word;
@@ -357,15 +358,16 @@ void vault_notifier_all(vault_notifier_t *n, unsigned slot)
 
         died = 0;
         vault_clock_raise(n->clock);
-        /* The floor is up before we look who is there: a child whose claim we miss reads the floor when it arms. */
+        /* The floor is raised before the slots are read. If this function misses the claim of a child, that child reads
+         * the new floor when it arms. */
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
         for (s = 1; s <= n->last_slot; s++) {
             if (vault_slot_pid(n, s)) {
                 died |= vault_slot_wake(n, s);
             }
         }
-        /* Who died in a queue may have had others yet to tell, some of which were woken before it stamped: once
-         * more. */
+        /* The process that died in a queue may not have woken all the children it had to, and may have woken some of
+         * them before it stamped. So every child is woken once more. */
     } while (died);
 }
 
@@ -378,7 +380,7 @@ static const char *check(vault_notifier_t *n, int live)
 {
     int died = 0;
     const char *wrong = vault_records_check(n, live, &died);
-    apr_uint64_t floor = vault_clock_floor(n->clock); /* before the clock, which may go on meanwhile */
+    apr_uint64_t floor = vault_clock_floor(n->clock); /* read before the clock, which may advance meanwhile */
 
     if (!wrong && floor > vault_notifier_now(n)) {
         wrong = "the floor is ahead of the clock";

@@ -33,7 +33,7 @@
 #include "shm/counters.h"
 #include "shm/segment.h"
 
-typedef struct vault_notifier_t vault_notifier_t; /* handle, made before the fork, the same in every process */
+typedef struct vault_notifier_t vault_notifier_t; /* a handle made before the fork, the same in every process */
 typedef apr_uint32_t vault_interest_t;            /* an interest: 1 and up; 0 is none */
 
 /** The memory of the tables in the segment, in bytes, for these limits (interests and slots), rounded up
@@ -81,14 +81,12 @@ apr_uint32_t vault_interest_count(const vault_notifier_t *n);
 
 /* ------------------------------------------------------------ notification */
 
-/** Tell every page that holds `name` that the event has probably happened. Call it after the commit of what it
- * announces.
+/** Tell every page that holds `name` that the event has probably happened. Call it after the data is committed.
  *
- * @param slot  whose counters to use: the caller's, or 0 (see slot.h)
- * @return APR_SUCCESS   stamped; pages will wake (several notifies may wake them once)
+ * @param slot  the slot whose counters are used: that of the caller, or 0 (see slot.h)
+ * @return APR_SUCCESS   stamped; the pages will wake (several notifies may wake them once)
  *         APR_NOTFOUND  no page holds it: nothing to do, not a failure
- *         APR_EINVAL    empty or too long: nothing was done
- */
+ *         APR_EINVAL    empty or too long: nothing was done */
 apr_status_t vault_notifier_notify(vault_notifier_t *n, const char *name, unsigned slot);
 
 /** Notify an interest by its index; the caller holds it. */
@@ -100,12 +98,12 @@ void vault_notifier_all(vault_notifier_t *n, unsigned slot);
 /** The last number that was taken. */
 apr_uint64_t vault_notifier_now(const vault_notifier_t *n);
 
-/** Check tables, chains and counts. For tests and the stress program, while nothing else runs.
+/** Check tables, chains and counts. For tests and the stress program, while no other thread or process uses the tables.
  * @return NULL, or the first inconsistency */
 const char *vault_notifier_check(vault_notifier_t *n);
 
-/** The same on a running server: each stripe and each queue under its lock; the free list, which has no lock, is
- * only checked for its end. For `vault-status?check`. */
+/** The same check on a running server. It takes the lock of each stripe and of each queue. The free list has no lock:
+ * only its end is checked. For `vault-status?check`. */
 const char *vault_notifier_check_live(vault_notifier_t *n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file notifier_tables.c
- * The table of interests: names, records, stripes; found, made, removed and repaired. notifier_tables.h has the layout.
+ * The table of interests: how records are found, created, removed and repaired. notifier_tables.h has the layout.
  */
 #include "notify/notifier_tables.h"
 
@@ -24,7 +24,7 @@ int vault_key_make(const vault_notifier_t *n, const char *name, vault_key_t *key
 
 /* ------------------------------------------------------------------ records */
 
-/* A record out of the free list, or one never used. */
+/* Takes a record from the free list, or one that was never used. */
 static apr_uint32_t record_take(vault_notifier_t *n)
 {
     vault_tables_t *t = n->tables;
@@ -33,7 +33,8 @@ static apr_uint32_t record_take(vault_notifier_t *n)
     vault_record_t *record;
 
     while ((record = vault_record_at(n, (apr_uint32_t)top)) != NULL) {
-        /* Another thread may take it and fill it while we read `next`: the tag has changed then, and the swap fails. */
+        /* Another thread may take and fill this record while `next` is read. Then the tag has changed, and the swap
+         * fails. */
         apr_uint64_t rest = ((top >> 32) + 1) << 32 | vault_load32(&record->next);
 
         if (__atomic_compare_exchange_n(&t->free, &top, rest, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -72,8 +73,8 @@ static apr_uint32_t *bucket_of(const vault_notifier_t *n, apr_uint64_t hash)
     return &n->buckets[hash & n->bucket_mask];
 }
 
-/* Go over one chain after a death: finish removals that had begun, and cut what leads nowhere.
- * Bounded, so that a knot made by a stray write is cut too; then the count begins again. */
+/* Repairs one chain after the death of a lock owner: finishes removals that had begun, and cuts links that lead to no
+ * record. The number of steps is bounded, so a cycle made by a stray write is cut too. Then the count begins again. */
 static apr_uint32_t repair_chain_locked(vault_notifier_t *n, apr_uint32_t *bucket)
 {
     apr_uint32_t held = 0, index, *link = bucket;
@@ -116,8 +117,8 @@ int vault_stripe_acquire(vault_notifier_t *n, vault_stripe_t *stripe)
     return 1;
 }
 
-/* The hash of a record changes only while it has no holders, and is written before the holders: so once there are
- * holders, either the hash that was read is theirs or it reads differently now. */
+/* The hash of a record changes only while the record has no holders, and it is written before the holders are. So if
+ * there are holders, either the hash that was read is theirs, or it reads differently now. */
 vault_stripe_t *vault_record_lock(vault_notifier_t *n, vault_record_t *record, int *died)
 {
     for (;;) {
@@ -171,8 +172,8 @@ apr_uint32_t vault_record_insert_locked(vault_notifier_t *n, vault_stripe_t *str
     for (word = 0; word < VAULT_MASK_WORDS(n->last_slot); word++) {
         __atomic_store_n(&record->mask[word], 0, __ATOMIC_RELAXED);
     }
-    /* A new number, not the clock as it stands: a notify of the name while it had no holders took none, so a page
-     * that held it before with a stamp equal to the clock would be told that nothing moved. */
+    /* A new number, not the current value of the clock. A notify of this name while it had no holders took no number.
+     * So a page that held the name before, and whose stamp equals the clock, would find that nothing has changed. */
     __atomic_store_n(&record->stamp, vault_clock_tick(n->clock), __ATOMIC_RELAXED);
     __atomic_store_n(&record->next, vault_load32(bucket), __ATOMIC_RELAXED);
     vault_publish32(&record->holders, 1);
@@ -181,7 +182,8 @@ apr_uint32_t vault_record_insert_locked(vault_notifier_t *n, vault_stripe_t *str
     return index;
 }
 
-/* The last holder left. Killed on the way, the record is in the chain without holders, which the repair finishes. */
+/* The last holder has left. If the process is killed before the end, the record stays in the chain without holders, and
+ * the repair finishes the removal. */
 void vault_record_remove_locked(vault_notifier_t *n, vault_stripe_t *stripe, apr_uint32_t index)
 {
     vault_record_t *record = vault_record_at(n, index);
@@ -189,13 +191,15 @@ void vault_record_remove_locked(vault_notifier_t *n, vault_stripe_t *stripe, apr
     apr_uint32_t at, steps = 0;
 
     vault_publish32(&record->holders, 0);
-    /* A page that still has the index sees the stamp move, and asks by name again. */
+    /* A page that still has the index sees that the stamp has moved, and asks by name again. */
     __atomic_store_n(&record->stamp, vault_clock_tick(n->clock), __ATOMIC_RELEASE);
     while ((at = vault_load32(link)) != index) {
         vault_record_t *other = vault_record_at(n, at);
 
         if (!other || steps++ > n->interests) {
-            return; /* it is not in its chain: a stray write was here. Better lost than in two lists */
+            /* a stray write was here, and the record is not in its chain: losing it is better than having it in two
+             * lists */
+            return;
         }
         link = &other->next;
     }
@@ -206,7 +210,7 @@ void vault_record_remove_locked(vault_notifier_t *n, vault_stripe_t *stripe, apr
 
 /* -------------------------------------------------------------------- check */
 
-/* What is wrong with a record in a chain, or NULL. */
+/* The first inconsistency of a record in a chain, or NULL. */
 static const char *check_record_locked(vault_notifier_t *n, apr_uint32_t index, const apr_uint32_t *bucket)
 {
     vault_record_t *record = vault_record_at(n, index);
@@ -259,7 +263,7 @@ static const char *check_stripe_locked(vault_notifier_t *n, vault_stripe_t *stri
     return held == stripe->held ? NULL : "the count of a stripe is not that of its chains";
 }
 
-/* A thread that takes out the record at which we are leads us into a chain, which ends as well. */
+/* If another thread removes the record that is being read, the walk continues in another chain, which ends as well. */
 static const char *check_free(vault_notifier_t *n, int live)
 {
     apr_uint32_t index = (apr_uint32_t)__atomic_load_n(&n->tables->free, __ATOMIC_ACQUIRE);
@@ -279,7 +283,8 @@ static const char *check_free(vault_notifier_t *n, int live)
         }
         index = vault_load32(&record->next);
     }
-    /* Fewer is possible: a process killed between the list and a chain loses the one record it was moving. */
+    /* A smaller count is possible: a process that was killed between the list and a chain loses the one record it was
+     * moving. */
     if (!live && count + vault_interest_count(n) > n->tables->fresh) {
         return "there are more records than were taken";
     }

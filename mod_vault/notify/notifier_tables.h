@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file notifier_tables.h
- * How interests and slots lie in the segment. Internal: for notifier.c, notifier_tables.c, slot.c and their tests.
+ * The layout of interests and slots in the segment. Internal: for notifier.c, notifier_tables.c, slot.c and their
+ * tests.
  *
- * Interests are found by a hash: bucket -> chain of records, linked by index. A bucket belongs to the stripe of
- * the same low bits, whose robust lock guards its chains and the records in them. Each change of a chain is one
- * store that publishes it, so that a process killed in the lock leaves the old chain or the new one; counts are
- * made anew by the next owner. What a killed process can lose is the one record it was moving between the free
+ * Interests are found by a hash: a bucket has a chain of records, which are linked by index. The low bits of the
+ * bucket's number are its stripe, whose robust lock guards the chain and the records in it. Each change of a chain is
+ * published by one store, so a process that is killed under the lock leaves either the old chain or the new one. The
+ * next owner of the lock counts again. A killed process can lose one record: the one it was moving between the free
  * list and a chain.
  *
- * Unused records are in a free list without a lock (index and tag in one word, against ABA); below
- * it, `fresh` says how many were ever used, so that memory that was never needed is not touched.
+ * Unused records are in a free list without a lock. Its head has index and tag in one word, against the ABA problem.
+ * `fresh` says how many records were ever used. The others are not in the list, so their memory is not touched.
  */
 #ifndef VAULT_NOTIFIER_TABLES_H
 #define VAULT_NOTIFIER_TABLES_H
@@ -22,9 +23,9 @@
 
 /** Locks over the interests; a power of two. */
 #define VAULT_STRIPES 128
-/** More than twice the largest ServerLimit that httpd takes (20,000). */
+/** More than twice the largest ServerLimit that httpd accepts (20,000). */
 #define VAULT_SLOTS_MAX 40959
-/** 64-bit words for a bit of each slot; slot 0 has one too, never set. */
+/** The number of 64-bit words that have a bit for each slot. Slot 0 has a bit too, which is never set. */
 #define VAULT_MASK_WORDS(slots) ((slots) / 64 + 1)
 
 typedef struct vault_stripe_t {
@@ -36,13 +37,13 @@ _Static_assert(sizeof(vault_stripe_t) == 64, "a stripe has a cache line of its o
 
 /** An interest. Guarded by the stripe of its hash, once it is in a chain. */
 typedef struct vault_record_t {
-    apr_uint64_t stamp;                /* atomic; only grows, whatever the record means */
-    apr_uint64_t hash;                 /* atomic; written while it has no holders */
+    apr_uint64_t stamp;                /* atomic; never decreases, also when the record becomes another interest */
+    apr_uint64_t hash;                 /* atomic; written only while the record has no holders */
     apr_uint32_t next;                 /* atomic; in the chain or in the free list; 0 ends it */
     apr_uint32_t holders;              /* atomic; 0: not in use */
     apr_uint32_t length;               /* lock; of the name */
     char name[VAULT_INTEREST_MAX + 8]; /* lock; NUL-terminated */
-    apr_uint64_t mask[];               /* atomic; slots to be told of the next notify */
+    apr_uint64_t mask[];               /* atomic; slots to wake at the next notify */
 } vault_record_t;
 
 _Static_assert(sizeof(vault_record_t) % 8 == 0, "the mask follows without a gap");
@@ -50,34 +51,34 @@ _Static_assert(sizeof(vault_record_t) % 8 == 0, "the mask follows without a gap"
 typedef struct vault_tables_t {
     _Alignas(64) apr_uint64_t free;  /* atomic; tag << 32 | first free record */
     _Alignas(64) apr_uint32_t fresh; /* atomic; records 1..fresh have been used */
-    apr_uint32_t deaths;             /* atomic; owners of slots that did not leave in order */
+    apr_uint32_t deaths;             /* atomic; how many owners of slots died without leaving in order */
     vault_stripe_t stripes[VAULT_STRIPES];
 } vault_tables_t;
 
-/** A child's place. Slot 0 uses the counters only. */
+/** The slot of a child. Of slot 0 only the counters are used. */
 typedef struct vault_slot_t {
     _Alignas(64) vault_lock_t lock;
-    apr_uint32_t head;                                /* lock; free-running: the next to take */
-    apr_uint32_t tail;                                /* lock; free-running: where the next goes */
-    apr_uint32_t all;                                 /* lock; everybody must be woken */
-    apr_uint32_t rung;                                /* lock; the eventfd was written for what is queued */
+    apr_uint32_t head;                                /* lock; free-running: the next entry to take */
+    apr_uint32_t tail;                                /* lock; free-running: where the next entry goes */
+    apr_uint32_t all;                                 /* lock; all waiters of the child must be woken */
+    apr_uint32_t rung;                                /* lock; the eventfd was written for the entries in the queue */
     apr_int64_t pid;                                  /* atomic; 0: free */
     apr_uint32_t clean;                               /* atomic; the owner left in order */
-    apr_uint32_t turn;                                /* atomic; raised when an owner is gone: leases name it */
+    apr_uint32_t turn;                                /* atomic; increased when an owner has gone: leases contain it */
     _Alignas(64) apr_uint32_t ring[VAULT_SLOT_QUEUE]; /* lock */
     _Alignas(64) vault_counters_t counters;           /* atomic, each */
 } vault_slot_t;
 
 _Static_assert((VAULT_SLOT_QUEUE & (VAULT_SLOT_QUEUE - 1)) == 0, "positions in the ring run free");
 
-/** The handle: plain data, so that it outlives an unloading of this code. */
+/** The handle. It is plain data, because it outlives the unloading of this code. */
 struct vault_notifier_t {
     vault_clock_t *clock;
     vault_tables_t *tables;
     apr_uint32_t *buckets; /* atomic, each; the first record of a chain */
     char *records;
     vault_slot_t *slots;
-    apr_uint64_t seed;        /* of the hash of names, secret: names come from browsers too */
+    apr_uint64_t seed;        /* key of the hash of names; secret, since browsers also send names */
     apr_uint32_t bucket_mask; /* buckets - 1 */
     apr_uint32_t record_size;
     apr_uint32_t interests;
@@ -92,7 +93,7 @@ static inline apr_uint32_t vault_load32(const apr_uint32_t *word)
     return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/** What was stored before stays before: a process killed around here leaves what was, or what is to be. */
+/** All stores before this one stay before it. A process killed around here leaves the old value or the new one. */
 static inline void vault_publish32(apr_uint32_t *word, apr_uint32_t value)
 {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
@@ -100,7 +101,7 @@ static inline void vault_publish32(apr_uint32_t *word, apr_uint32_t value)
 
 /* ------------------------------------------------------------------- names */
 
-/** A name that was looked at. The low bits of the hash are the stripe, and with more of them the bucket. */
+/** A name and its hash. The low bits of the hash are the stripe; with more bits they are the bucket. */
 typedef struct vault_key_t {
     const char *name; /* borrowed */
     apr_size_t length;
@@ -114,18 +115,19 @@ int vault_key_make(const vault_notifier_t *n, const char *name, vault_key_t *key
 
 vault_stripe_t *vault_stripe_of(const vault_notifier_t *n, apr_uint64_t hash);
 
-/** @return 1  the last owner died inside; it is repaired, and the caller notifies all once it has released the stripe
- *          0  otherwise */
+/** @return 1: the last owner died under the lock. The stripe is repaired; the caller notifies all when it has released
+ *         it.
+ *         0: otherwise */
 int vault_stripe_acquire(vault_notifier_t *n, vault_stripe_t *stripe);
 
-/** Lock the stripe that a record belongs to now.
- * @param died  set to 1 as vault_stripe_acquire() returns it, else left alone
- * @return NULL  the interest has no holders; nothing is locked */
+/** Lock the stripe to which a record belongs now.
+ * @param died  set to 1 if vault_stripe_acquire() returns 1, otherwise left alone
+ * @return NULL: the interest has no holders, and nothing is locked */
 vault_stripe_t *vault_record_lock(vault_notifier_t *n, vault_record_t *record, int *died);
 
 /* ----------------------------------------------------------------- records */
 
-/** The record of an index; NULL for 0 and what is past the table. */
+/** The record of an index; NULL for 0 and for an index beyond the table. */
 static inline vault_record_t *vault_record_at(const vault_notifier_t *n, apr_uint32_t index)
 {
     if (index == 0 || index > n->interests) {
@@ -137,34 +139,36 @@ static inline vault_record_t *vault_record_at(const vault_notifier_t *n, apr_uin
 /** @return 0 the name has no holders */
 apr_uint32_t vault_record_find_locked(const vault_notifier_t *n, const vault_key_t *key);
 
-/** Make an interest that is not there, with one holder. @return 0 the table is full */
+/** Create an interest that does not exist, with one holder. @return 0: the table is full */
 apr_uint32_t vault_record_insert_locked(vault_notifier_t *n, vault_stripe_t *stripe, const vault_key_t *key);
 
-/** Take away an interest whose last holder leaves. */
+/** Remove an interest whose last holder leaves. */
 void vault_record_remove_locked(vault_notifier_t *n, vault_stripe_t *stripe, apr_uint32_t index);
 
-/** The first thing that is wrong with chains, counts and free list, or NULL.
- * @param live  others go on meanwhile
+/** The first inconsistency of chains, counts and free list, or NULL.
+ * @param live  other threads and processes use the tables meanwhile
  * @param died  as of vault_record_lock() */
 const char *vault_records_check(vault_notifier_t *n, int live, int *died);
 
 /* ------------------------------------------------------------------- slots */
 
-/** Make the locks and eventfds of all slots. */
+/** Create the locks and the eventfds of all slots. */
 apr_status_t vault_slot_init(vault_notifier_t *n);
 
-/** Queue an interest for a child and ring it.
- * @return 1  a process had died inside the queue: notify all
- *         0  otherwise */
+/** Queue an interest for a child, and write the eventfd of the child.
+ * @return 1: a process had died while it held the lock of the queue: notify all
+ *         0: otherwise */
 int vault_slot_push(vault_notifier_t *n, unsigned slot, apr_uint32_t interest, vault_counters_t *counters);
 
-/** Have everybody in a child woken, and ring it whether it was rung or not: the last ringer may have died before
- * it rang.
- * @return as vault_slot_push() */
+/**
+ * Have all waiters of a child woken. The eventfd is written even if it was written before: the process that should have
+ * written it may have died before it did.
+ * @return as vault_slot_push()
+ */
 int vault_slot_wake(vault_notifier_t *n, unsigned slot);
 
-/** The first thing that is wrong with the slots, or NULL.
- * @param died  set to 1 as vault_slot_push() returns it, else left alone */
+/** The first inconsistency of the slots, or NULL.
+ * @param died  set to 1 if vault_slot_push() returns 1, otherwise left alone */
 const char *vault_slot_check(vault_notifier_t *n, int *died);
 
 #endif

@@ -3,9 +3,9 @@
  * @file slot.h
  * The slot of a child in the segment: its wake queue, its clean mark and its counters.
  *
- * A slot is not a slot of httpd's scoreboard: a child of the old generation still has waiters while the new one
- * runs. Slot 0 has no owner: the parent counts there, and so do the totals of ended children. Children get
- * slots 1 to limits.slots.
+ * This is not a slot of httpd's scoreboard: a child of the old generation still has waiters while the new generation
+ * runs. Slot 0 has no owner. The parent uses its counters, and the totals of ended children are added to them. Children
+ * get slots 1 to limits.slots.
  */
 #ifndef VAULT_SLOT_H
 #define VAULT_SLOT_H

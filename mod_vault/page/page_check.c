@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is what lies in the table of pages as page.h says it is? Of a running server each page is looked at under its
- * lock, so what is wrong with it is wrong; what only many pages together tell is believed when it stays the
- * same over several counts.
- */
+/* Checks that the table of pages is as page.h describes it. On a running server it reads each page under its lock, so
+ * what it finds in one page is an error. What only a comparison of many pages shows is an error only if several counts
+ * agree. */
 #include "page/page_record.h"
 
 #include <string.h>
@@ -11,14 +10,14 @@
 
 #include "mod_vault/vault.h"
 
-/* A page that goes between its being counted and the look at its interests makes one of them look short. Not so
- * often. */
+/* A page that is dropped after it was counted, and before its interests are read, makes an interest look short. This
+ * does not happen this many times in a row. */
 #define COUNTS 5
 #define BETWEEN_COUNTS apr_time_from_msec(20)
 
 typedef struct check_t {
     vault_pages_t *pages;
-    int live;         /* others go on meanwhile */
+    int live;         /* other threads and processes use the table meanwhile */
     apr_pool_t *pool; /* for one page */
 } check_t;
 
@@ -155,7 +154,7 @@ static const char *check_record_locked(const check_t *c, vault_page_record_t *re
     const char *wrong;
 
     if (!(rec->id[0] | rec->id[1])) {
-        /* What a killed process left of one is found by the next sweep. */
+        /* The next sweep finds what a killed process left of a page. */
         return !c->live && vault_page_record_has_left(rec) ? "a free page has something left" : NULL;
     }
     wrong = check_holds(c, rec, h);
@@ -176,7 +175,7 @@ static const char *check_record(const check_t *c, vault_page_record_t *rec)
     return wrong;
 }
 
-/* A record that a killed process had in its hands is neither free nor a page: lost, and no fault. */
+/* A record that a killed process was handling is neither free nor a page. It is lost, which is not an error. */
 static const char *check_table(vault_pages_t *p)
 {
     apr_uint32_t i, n = 0, used = 0, unused = vault_page_table_free(p);
@@ -223,7 +222,7 @@ const char *vault_pages_check(vault_pages_t *p)
 
 /* ------------------------------------------------------------------ holders */
 
-/* Note by how many each interest is short. @return is one, by as many as before? */
+/* Record by how much each interest is short. @return 1: one of them is short by as much as before */
 static int compare_holders(vault_pages_t *p, const apr_uint32_t *counted, apr_uint32_t *missing, int first)
 {
     apr_uint32_t i, most = vault_notifier_interests(p->notifier);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of pages: how a page comes to be, and how it goes: dropped, expired, or to make room. */
+/* The table of pages: how a page is created, and how it is dropped, by request, by expiry, or to make room for
+ * another. */
 #include "page/page_record.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "mod_vault/vault.h"
 
 #define OWN_PREFIX "page:"
-/* What an ordinary page takes. */
+/* The size of an ordinary page. */
 #define ORDINARY_BYTES 1024
 #define ORDINARY_INTERESTS 8
 #define SWEEP_EVERY (APR_USEC_PER_SEC / 2)
@@ -110,7 +111,7 @@ static void release_record(vault_pages_t *p, apr_uint32_t index)
     vault_lock_release(&p->table->lock);
 }
 
-/* A free record, for the page of that key, or 0. */
+/* A free record for the page with that key, or 0. */
 static apr_uint32_t claim_record(vault_pages_t *p, apr_uint32_t key)
 {
     apr_uint32_t index = 0;
@@ -123,7 +124,7 @@ static apr_uint32_t claim_record(vault_pages_t *p, apr_uint32_t key)
     else if (p->table->fresh < p->max && vault_lock_init(&p->records[p->table->fresh + 1].lock) == APR_SUCCESS) {
         index = p->table->fresh + 1;
         p->records[index].born = 1;
-        vault_store(&p->table->fresh, index); /* its lock is there: a walk over all records may take it */
+        vault_store(&p->table->fresh, index); /* its lock is initialised: a walk over all records may take it */
     }
     if (index) {
         vault_page_ids_add_locked(p, index, key);
@@ -140,7 +141,7 @@ apr_uint32_t vault_pages_count(const vault_pages_t *p)
 
 /* ------------------------------------------------------------ life and death */
 
-/* Last of all: the row stays the client's for as long as the page is charged. */
+/* This is the last step: the row belongs to the client as long as the page is charged to it. */
 static void forget_client_locked(vault_pages_t *p, vault_page_record_t *rec)
 {
     vault_client_row_t row = rec->row;
@@ -168,7 +169,8 @@ static void drop_locked(vault_pages_t *p, vault_page_record_t *rec)
     if (rec->own) {
         vault_interest_t own = rec->own;
         vault_store(&rec->own, 0);
-        if (vault_load(&rec->polled)) { /* else no poll can wait for it: most pages of applications are never polled */
+        /* otherwise no poll can wait for it: most pages of applications are never polled */
+        if (vault_load(&rec->polled)) {
             vault_notifier_notify_interest(p->notifier, own, 0);
         }
         vault_interest_release(p->notifier, own);
@@ -206,7 +208,7 @@ int vault_page_drop_victim(vault_pages_t *p, const vault_victim_t *victim, apr_t
     if (!rec) {
         return 0;
     }
-    drop = victim->lives || vault_page_is_idle(rec, now, idle); /* a poll may have come since it was looked at */
+    drop = victim->lives || vault_page_is_idle(rec, now, idle); /* a poll may have come since the page was selected */
     if (drop) {
         drop_locked(p, rec);
     }
@@ -230,8 +232,8 @@ int vault_page_record_has_left(const vault_page_record_t *rec)
            vault_load(&rec->holds) || vault_load(&rec->row);
 }
 
-/* A record without an id that has something left, and no thread inside: the process that made or dropped the
- * page was killed. */
+/* The record has no id, but still has resources, and no thread uses it: the process that created or dropped the page
+ * was killed. */
 static void finish_drop(vault_pages_t *p, apr_uint32_t index)
 {
     vault_page_record_t *rec = &p->records[index];
@@ -253,7 +255,7 @@ static int is_orphaned(const vault_pages_t *p, const vault_page_record_t *rec, a
     return (apr_time_t)vault_load(&rec->idle_since) > now && vault_lease_is_void(p->notifier, vault_load(&rec->lease));
 }
 
-/* Its poll died with its child and left nothing behind: the page is idle from when that is seen. */
+/* The poll died with its child and left no trace: the page counts as idle from the time when this is noticed. */
 static void end_lease(vault_pages_t *p, const vault_page_t *page, apr_time_t now)
 {
     vault_page_record_t *rec = vault_page_record_lock_page(p, page);
@@ -300,7 +302,7 @@ int vault_pages_claim_sweep(vault_pages_t *p, apr_time_t now)
                                        __ATOMIC_SEQ_CST);
 }
 
-/* What has expired goes before any page makes room for another. */
+/* Pages that have expired are dropped before any page must make room for another. */
 static apr_uint32_t find_record(vault_pages_t *p, apr_uint32_t key, apr_time_t now, apr_interval_time_t idle)
 {
     apr_uint32_t index = claim_record(p, key);

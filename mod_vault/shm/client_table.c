@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file client_table.c
- * What each client has, in the shared segment: taken, given back, recounted, and how often it notifies.
+ * What each client uses, in the shared segment: counts that are raised, lowered and rebuilt, and the rate of its
+ * notifies.
  *
  * client_table.h has the rules and client_rows.h the layout.
  */
@@ -14,7 +15,7 @@
 #include "base/hash.h"
 #include "shm/client_rows.h"
 
-#define ROWS_SPARE 256 /* rows beyond two a page */
+#define ROWS_SPARE 256 /* rows beyond two for each page */
 
 /* ------------------------------------------------------------------- create */
 
@@ -176,7 +177,8 @@ static int admit_locked(vault_row_t *row, unsigned per_second, apr_uint64_t now)
 {
     apr_uint64_t share = APR_USEC_PER_SEC / per_second, busy = row->busy_until;
 
-    if (busy < now || busy - now > APR_USEC_PER_SEC) { /* the clock was set back if it is more than a second */
+    /* a difference of more than a second means that the clock was set back */
+    if (busy < now || busy - now > APR_USEC_PER_SEC) {
         busy = now;
     }
     if (busy + share > now + APR_USEC_PER_SEC) {

@@ -34,17 +34,17 @@
 
 typedef struct vault_clients_t
     vault_clients_t;                     /* handle, made before the fork, the same in every process; plain data */
-typedef apr_uint64_t vault_client_id_t;  /* names a client; 0: none */
-typedef apr_uint32_t vault_client_row_t; /* where its counts are, while it has something; 0: nowhere */
+typedef apr_uint64_t vault_client_id_t;  /* identifies a client; 0: none */
+typedef apr_uint32_t vault_client_row_t; /* the row of its counts, while it uses something; 0: none */
 
 /** What is counted. */
 typedef enum vault_client_kind_t {
     VAULT_CLIENT_PAGES,     /* pages */
     VAULT_CLIENT_BYTES,     /* bytes of the heap in blocks of these pages */
-    VAULT_CLIENT_INTERESTS, /* interests that these pages hold; one that two of them hold counts twice */
-    VAULT_CLIENT_WAITING,   /* polls that wait; of a slot */
-    VAULT_CLIENT_UNSENT,    /* bytes of answers that wait to be written; of a slot */
-    VAULT_CLIENT_BODIES,    /* threads that wait for its bodies; of a slot */
+    VAULT_CLIENT_INTERESTS, /* interests that these pages hold; an interest that two of them hold counts twice */
+    VAULT_CLIENT_WAITING,   /* polls that wait; counted for each slot */
+    VAULT_CLIENT_UNSENT,    /* bytes of answers that wait to be written; counted for each slot */
+    VAULT_CLIENT_BODIES,    /* threads that wait for its bodies; counted for each slot */
     VAULT_CLIENT_KINDS
 } vault_client_kind_t;
 
@@ -55,32 +55,31 @@ typedef enum vault_client_kind_t {
 typedef struct vault_client_claim_t {
     vault_client_id_t id;
     vault_client_kind_t kind;
-    unsigned slot;       /* of this process (slot.h), 1 and up; not used for a kind that is not a slot's */
+    unsigned slot;       /* of this process (slot.h), 1 and up; not used for a kind that is not counted for each slot */
     apr_uint64_t amount; /* 0: nothing is done, and `row` becomes 0 */
     apr_uint64_t most;   /* the limit of its count of this kind, over all slots; APR_UINT64_MAX: none */
 } vault_client_claim_t;
 
-/** What the table needs of a segment, in bytes, for these limits (pages and slots), rounded generously. */
+/** The memory of the table in a segment with these limits (pages and slots), in bytes, rounded up generously. */
 apr_uint64_t vault_clients_space(const vault_limits_t *limits);
 
-/** Make the table and its key.
- * @return APR_SUCCESS; APR_ENOSPC the segment has not so much left; or what the system's random numbers said */
+/** Create the table and its key.
+ * @return APR_SUCCESS; APR_ENOSPC the segment is too small; or the error of the system's random numbers */
 apr_status_t vault_clients_create(vault_clients_t **clients, vault_segment_t *segment, apr_pool_t *pool);
 
-/** The client of that name, "user NAME" or "address ADDRESS", say. Never 0. The same in every process until the
- * server is stopped.
- * Takes no lock. */
+/** The id of the client with this name, for example "user NAME" or "address ADDRESS". Never 0. It is the same in every
+ * process until the server is stopped. Takes no lock. */
 vault_client_id_t vault_client_id(const vault_clients_t *clients, const char *name);
 
-/** Give the client `amount` more, unless it then had more than `most`; both in one step.
- * @param row  receives where it is counted, for vault_clients_give(); valid until all of it was given back
- * @return APR_SUCCESS; or nothing was done, `row` is 0, and
+/** Give the client `amount` more, unless it would then have more than `most`; both in one step.
+ * @param row  receives the row where it is counted, for vault_clients_give(); valid until all of it is given back
+ * @return APR_SUCCESS; otherwise nothing was done, `row` is 0, and the status is
  *         APR_ENOSPC  it would have more than `most`
  *         APR_ENOMEM  all rows are in use: refuse the request as at a limit
  *         APR_EINVAL  there is no such kind or slot, or the id is 0 */
 apr_status_t vault_clients_take(vault_clients_t *clients, vault_client_row_t *row, const vault_client_claim_t *claim);
 
-/** Take `amount` of it away again. More than is there: all. Does nothing for row 0.
+/** Lower the count by `amount`, but not below 0. Does nothing for row 0.
  * @param slot  as in the claim */
 void vault_clients_give(vault_clients_t *clients, vault_client_row_t row, vault_client_kind_t kind, unsigned slot,
                         apr_uint64_t amount);
@@ -100,7 +99,7 @@ void vault_clients_slot_gone(vault_clients_t *clients, unsigned slot);
  * second. */
 void vault_clients_sweep(vault_clients_t *clients, apr_time_t now);
 
-/** Counts of the kinds that are not a slot's: pages, bytes, interests. */
+/** Counts of the kinds that are not counted for each slot: pages, bytes, interests. */
 typedef struct vault_client_counts_t {
     apr_uint64_t held[VAULT_CLIENT_OF_SLOT];
 } vault_client_counts_t;
@@ -110,21 +109,21 @@ typedef struct vault_client_counts_t {
 /** The largest row that was ever in use. */
 vault_client_row_t vault_clients_last(const vault_clients_t *clients);
 
-/** How much the client has, in all slots. */
+/** How much the client uses, in all slots. */
 apr_uint64_t vault_clients_has(vault_clients_t *clients, vault_client_id_t id, vault_client_kind_t kind);
 
-/** The same of a row, without a lock. Of a row that is not in use: 0, or what its next client has. */
+/** The same for a row, without a lock. If the row is not in use: 0, or what its next client uses. */
 apr_uint64_t vault_clients_row_has(const vault_clients_t *clients, vault_client_row_t row, vault_client_kind_t kind);
 
-/** How many clients have something of that kind. Goes through all rows without a lock. */
+/** How many clients use something of that kind. Reads all rows without a lock. */
 apr_uint32_t vault_clients_having(const vault_clients_t *clients, vault_client_kind_t kind);
 
-/** Rows in use, and rows that there are. */
+/** The number of rows in use, and the number of rows. */
 apr_uint32_t vault_clients_count(const vault_clients_t *clients);
 apr_uint32_t vault_clients_capacity(const vault_clients_t *clients);
 
-/** Compare chains, lists and sums. For tests and `vault-status?check`: others may go on meanwhile.
- * @return NULL, or the first thing that is wrong */
+/** Compare chains, lists and sums. For tests and `vault-status?check`: other processes may use the table meanwhile.
+ * @return NULL, or the first inconsistency */
 const char *vault_clients_check(vault_clients_t *clients);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file heap.c
- * Blocks of any size in the shared segment: spans of one size class with a map of their blocks, and runs of
- * whole spans. heap_spans.h has the layout.
+ * Blocks of any size in the shared segment: spans of one size class with a bitmap of their blocks, and runs of whole
+ * spans. heap_spans.h has the layout.
  *
- * What is true is in few words, each changed by a single store: the kind of a span (nothing, a class, the head
- * of a run and its length) and the map of the blocks in use. All else (the counts, the lists of spans with
- * room, the map of taken spans) is derived and made anew when the lock tells of a dead owner. Nothing is kept
- * inside the blocks, so a program that writes past its own block spoils its neighbour's data, not the heap; and
- * a wrong place given to vault_heap_free() is recognised. Single spans are taken from the front and runs from
- * the back, so that small blocks that live long do not lie in the way of large ones, and what was never needed
- * is never touched.
+ * Few words are primary, and each of them is changed by a single store: the kind of a span (unused, a size class, or
+ * the first span of a run with its length), and the bitmap of blocks in use. Everything else (the counts, the lists of
+ * spans with free blocks, the bitmap of spans in use) is derived from these, and is rebuilt when the lock reports that
+ * its owner died. The heap stores nothing inside of blocks. So a program that writes beyond its block damages the data
+ * in the next block, but not the heap, and vault_heap_free() recognises an address that is not a block. Single spans
+ * are allocated from the front and runs from the back, so that small blocks with a long life do not split the space for
+ * large ones, and memory that was never needed is not touched.
  */
 #include "shm/heap.h"
 
@@ -81,7 +81,7 @@ static void mark(vault_heap_t *h, apr_uint32_t span, apr_uint32_t length, int ta
     }
 }
 
-/* The first span that is free. `lowest` moves up as far as it can. */
+/* The first free span. Moves `lowest` up as far as possible. */
 static apr_uint32_t find_span(vault_heap_t *h)
 {
     apr_uint32_t i = h->header->lowest;
@@ -93,7 +93,7 @@ static apr_uint32_t find_span(vault_heap_t *h)
     return i < h->count ? i : VAULT_HEAP_NONE;
 }
 
-/* The last run of so many free spans. */
+/* The last run of this many free spans. */
 static apr_uint32_t find_run(const vault_heap_t *h, apr_uint32_t length)
 {
     apr_uint32_t i = h->count, found = 0;
@@ -151,7 +151,7 @@ static void unlink_room(vault_heap_t *h, apr_uint32_t i, unsigned cls)
 
 /* ------------------------------------------------------------------- repair */
 
-/* What a span stands for, counted: link it if it has room. @return how many spans it covers */
+/* Counts a span, and links it if it has free blocks. @return how many spans it covers */
 static apr_uint32_t recount_span(vault_heap_t *h, apr_uint32_t i)
 {
     vault_span_t *span = &h->spans[i];
@@ -188,8 +188,8 @@ static void repair_locked(vault_heap_t *h)
     }
 }
 
-/* No request waits for a block, so a death here notifies nothing. The parent notifies all when it reaps the child
- * (slot.h). */
+/* No request waits for a block, so the death of the owner loses no notify. The parent notifies all when it reaps the
+ * child (slot.h). */
 void vault_heap_acquire(vault_heap_t *h)
 {
     if (vault_lock_acquire(&h->header->lock)) {
@@ -199,7 +199,7 @@ void vault_heap_acquire(vault_heap_t *h)
 
 /* ------------------------------------------------------------------- blocks */
 
-/* @return VAULT_HEAP_NONE the heap is full */
+/* @return VAULT_HEAP_NONE: the heap is full */
 static apr_uint32_t span_with_room_locked(vault_heap_t *h, unsigned cls)
 {
     apr_uint32_t i = h->header->room[cls];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is the heap consistent? Compares what is derived (counts, lists, the map of taken spans) with the kinds and
- * maps of the spans. */
+/* Checks the consistency of the heap: compares what is derived (counts, lists, the bitmap of spans in use) with the
+ * kinds and bitmaps of the spans. */
 #include "shm/heap_spans.h"
 
 typedef struct census_t {

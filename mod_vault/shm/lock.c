@@ -40,7 +40,7 @@ int vault_lock_acquire(vault_lock_t *lock)
         return 0;
     }
     if (rv != EOWNERDEAD || pthread_mutex_consistent(&lock->mutex)) {
-        /* Only an overwritten mutex gets here. To continue would mean to write into shared memory without the
+        /* This happens only if the mutex was overwritten. To continue would be to write to shared memory without the
          * lock. */
         abort();
     }

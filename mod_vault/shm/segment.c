@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file segment.c
- * The one piece of memory that all children share: one anonymous mapping, cut from the front and never given back.
+ * The memory that all children share: one anonymous mapping, which is allocated from the front and never freed.
  *
- * The handle is plain data: it is kept over graceful restarts, while this code is unloaded and loaded again.
- * The only clean-up on its pool is APR's own. Memory is zero because the system gives it so; it is not written
- * here, so it is not there until it is used.
+ * The handle is plain data: it is kept over graceful restarts, while this code is unloaded and loaded again. The only
+ * cleanup of its pool is APR's own. The system provides zeroed memory, and this file does not write to it, so it takes
+ * no RAM until it is used.
  */
 #include "shm/segment.h"
 
@@ -77,7 +77,7 @@ apr_status_t vault_segment_create(vault_segment_t **segment, const vault_limits_
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    /* APR puts its own header in front, so what it gives is not aligned. */
+    /* APR puts a header of its own in front, so the memory that it returns is not aligned. */
     rv = apr_shm_create(&shm, (apr_size_t)limits->size + SEGMENT_ALIGN, NULL, pool);
     if (rv != APR_SUCCESS) {
         return rv;

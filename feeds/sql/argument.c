@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments of a call that any feed on a database may have. */
+/* Arguments of calls, as any feed on a database may have them. */
 #include "sql/argument.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ apr_status_t sql_arguments_known(sql_call_t *c, const char *const *allowed)
     const char *name;
     json_t *value;
 
-    /* jansson's iterator wants a pointer that is not const; it changes nothing. */
+    /* jansson's iterator takes a pointer that is not const, but changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)c->args, name, value)
     {
         int known = 0;
@@ -38,7 +38,7 @@ apr_status_t sql_arguments_known(sql_call_t *c, const char *const *allowed)
     return APR_SUCCESS;
 }
 
-/* -1: no number, or not from `least` to `most` */
+/* -1: it is not a number, or not from `least` to `most` */
 static json_int_t number_of(const json_t *value, int least, int most)
 {
     json_int_t number = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks tables up in the database's own catalogue, and keeps them until the schema changes. */
+/* Looks up tables in the catalogue of the database, and caches them until the schema changes. */
 #include "sql/catalogue.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "sql/connection.h"
 #include "sql/driver.h"
 
-/* How long tables are believed in where the database does not say that they have changed. */
+/* How long a cached table is used where the database does not report changes of the schema. */
 #define LIFE apr_time_from_sec(1)
 
 const sql_column_t *sql_table_column(const sql_table_t *table, int i)
@@ -82,7 +82,7 @@ static int is_old(const sql_conn_t *conn, const char *generation)
         return 1;
     }
     if (conn->db->driver->define != NULL && !conn->has_worn) {
-        return 0; /* that is found out table by table, until there is memory to be given back */
+        return 0; /* each table is checked by itself, unless there is memory to be freed */
     }
     if (generation != NULL && conn->generation != NULL) {
         return strcmp(conn->generation, generation) != 0;
@@ -90,7 +90,7 @@ static int is_old(const sql_conn_t *conn, const char *generation)
     return !is_young(conn->read_at);
 }
 
-/* Forget what may not be so any more: once a call, since the call relies on what it has found. */
+/* Drops what may be out of date, once for each call: the call relies on what it has found since. */
 static apr_status_t refresh(sql_call_t *c)
 {
     sql_conn_t *conn = c->conn;
@@ -147,7 +147,7 @@ apr_status_t sql_catalogue_assure(sql_call_t *c, apr_status_t rv)
     return rv;
 }
 
-/* A name that is no UTF-8 has no place in JSON. */
+/* A name that is not UTF-8 cannot be in JSON. */
 static int is_utf8(const char *name)
 {
     json_t *string = json_string(name);
@@ -189,7 +189,8 @@ static apr_uint64_t check_of(apr_uint64_t of, apr_time_t at)
     return vault_hash(of, &at, sizeof(at));
 }
 
-/* Has another connection found it to be so, less than LIFE ago? Each of them would else ask once a LIFE. */
+/* Has another connection seen the same definition less than LIFE ago? Otherwise each connection would ask once in a
+ * LIFE. */
 static int was_seen(sql_call_t *c, sql_table_t *table)
 {
     const apr_uint64_t of = sum_of(table);
@@ -205,8 +206,8 @@ static int was_seen(sql_call_t *c, sql_table_t *table)
     return 0;
 }
 
-/* In the place of the last sight of the same, or the oldest. Two may take one place: then one of them is asked for
- * again. */
+/* Overwrites the entry of the same table, or the oldest one. If two threads take the same entry, one table is checked
+ * once more. */
 static void keep_sight(sql_call_t *c, const sql_table_t *table)
 {
     const apr_uint64_t of = sum_of(table);
@@ -224,7 +225,7 @@ static void keep_sight(sql_call_t *c, const sql_table_t *table)
     sights[place].check = check_of(of, table->read_at);
 }
 
-/* Is a table that was read still what it was? */
+/* Is a cached table still the same in the database? */
 static int is_still(sql_call_t *c, sql_table_t *table)
 {
     const sql_driver_t *driver = c->db->driver;
@@ -250,7 +251,7 @@ static apr_status_t load(sql_call_t *c, const char *name, sql_table_t **table)
 {
     const sql_driver_t *driver = c->db->driver;
     apr_pool_t *pool = c->conn->pool;
-    /* Before it is read: if it changes in between, it is read again. */
+    /* This is read before the table: if the table changes in between, it is read again. */
     const char *definition = driver->define != NULL ? driver->define(c, name) : NULL;
     apr_status_t rv = driver->load_table(c, name, table, pool);
 
@@ -263,7 +264,7 @@ static apr_status_t load(sql_call_t *c, const char *name, sql_table_t **table)
     return rv;
 }
 
-/* NULL: there is none of this very name. */
+/* NULL: there is no table with exactly this name. */
 static apr_status_t look_up(sql_call_t *c, const char *name, sql_table_t **table)
 {
     sql_conn_t *conn = c->conn;
@@ -279,7 +280,7 @@ static apr_status_t look_up(sql_call_t *c, const char *name, sql_table_t **table
         return rv;
     }
     if (c->assumes && conn->asked_first != first) {
-        return SQL_STALE; /* what was found before is no more */
+        return SQL_STALE; /* a table that was cached no longer exists */
     }
     *table = apr_hash_get(conn->tables, name, APR_HASH_KEY_STRING);
     if (*table != NULL && !is_still(c, *table)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connecting, and the tables of a database that has none. */
+/* Connects, and creates the tables of a database that has none. */
 #include "sql/connect.h"
 
 #include <errno.h>
@@ -16,15 +16,15 @@
 #include "sql/driver.h"
 #include "sql/script.h"
 
-/* For how long no call asks a server that could not be reached. */
+/* After a failed attempt to connect, calls fail at once for this time. */
 #define PAUSE apr_time_from_msec(300)
 
-/* Of a file of SQLite that is made here. */
+/* Mode of an SQLite file that is created here. */
 #define FILE_MODE (S_IRUSR | S_IWUSR)
 
 /* ------------------------------------------------------------ one attempt at a time */
 
-/* Is it this thread's turn to try? */
+/* Should this thread try to connect? */
 static int may_try(sql_call_t *c, const char **why)
 {
     sql_database_t *db = c->db;
@@ -40,7 +40,7 @@ static int may_try(sql_call_t *c, const char **why)
     return may;
 }
 
-/* `why`: "" when it went well. */
+/* @param why  "": it succeeded */
 static void tried(sql_database_t *db, const char *why)
 {
     int news;
@@ -61,7 +61,7 @@ static apr_status_t unreachable(sql_call_t *c, const char *why)
     return sql_fail(c, APR_EAGAIN, "the database \"%s\" cannot be opened: %s", c->db->database, why);
 }
 
-/* This process's user, as it is called. */
+/* The name of this process's user. */
 static const char *user_name(apr_pool_t *pool)
 {
     char *name;
@@ -123,7 +123,7 @@ static apr_status_t lock_for_init(sql_call_t *c)
     return rv;
 }
 
-/* The script of `init`, once in the life of a database: the process that has the lock looks first whether there
+/* Runs the script of `init`, once in the life of a database: the process that has the lock first checks whether there
  * is a table. */
 static apr_status_t initialise(sql_call_t *c)
 {
@@ -147,7 +147,8 @@ static apr_status_t initialise(sql_call_t *c)
 
 /* ------------------------------------------------------------ connecting */
 
-/* What root makes is for the owner of the folder: else httpd's children, which are not root, could not write to it. */
+/* A file that root creates gets the owner of its folder. Otherwise httpd's children, which are not root, could not
+ * write to it. */
 static void make_file_as_root(const sql_database_t *db)
 {
     struct stat folder;
@@ -156,7 +157,7 @@ static void make_file_as_root(const sql_database_t *db)
     if (stat(db->directory, &folder) != 0) {
         return;
     }
-    /* The owner of the folder can put a link there: only what was made here is given away. */
+    /* The owner of the folder could put a link here. So only a file that was created here changes its owner. */
     file = open(db->database, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
     if (file >= 0) {
         (void)!fchown(file, folder.st_uid, folder.st_gid);
@@ -164,12 +165,13 @@ static void make_file_as_root(const sql_database_t *db)
     }
 }
 
-/* A database that is not there is made for its owner alone, whatever the umask is; one that is there is left as it
- * is. SQLite gives mode and owner of the database to its files -wal, -shm and -journal. An empty file is an empty
+/* A database that does not exist is created for its owner only, whatever the umask; an existing one is left unchanged.
+ * SQLite gives the mode and the owner of the database to its -wal, -shm and -journal files. An empty file is an empty
  * database.
  *
- * Root is vaultctl, a process of one thread. In httpd's children another thread may connect as soon as the file is
- * there, and would lose its locks if this one closed a descriptor of the file: so there it is made without one. */
+ * Only vaultctl, a process with one thread, runs as root. In a child of httpd another thread may connect as soon as the
+ * file exists, and would lose its locks if this thread closed a descriptor of the file. So there the file is created
+ * without a descriptor. */
 static void make_file(const sql_database_t *db)
 {
     if (geteuid() == 0) {
@@ -235,7 +237,7 @@ apr_status_t sql_connect(sql_call_t *c)
         rv = sql_conn_cell(c, db->driver->any_table, &table);
         if (rv == APR_SUCCESS && table == NULL) {
             rv = initialise(c);
-            /* What a script sets for its session, and the lock, ends with this. */
+            /* This ends the session settings of the script, and the lock. */
             sql_conn_close(c->conn);
             rv = rv == APR_SUCCESS ? open_and_prepare(c) : rv;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections to the database: kept, taken, given back. */
+/* The pool of connections to the database. */
 #include "sql/connection.h"
 
 #include <errno.h>
@@ -105,8 +105,9 @@ static apr_status_t guard_stop_cb(void *data)
     return APR_SUCCESS;
 }
 
-/* libdbi ends the client libraries with each of its instances, MariaDB's for the whole process: another feed that is
- * connecting then would crash. So an instance lives as long as the child's pool, whose pre-cleanups stop the feeds. */
+/* Each libdbi instance ends the client libraries when it is shut down, MariaDB's for the whole process. Another feed
+ * that is connecting meanwhile would crash. So an instance lives as long as the pool of the child, whose pre-cleanups
+ * stop the feeds. */
 static apr_status_t dbi_shutdown_cb(void *instance)
 {
     dbi_shutdown_r(instance);
@@ -140,7 +141,7 @@ const char *sql_pool_start(sql_database_t *db, apr_pool_t *pchild)
     if (db->driver->is_server && sql_guard_start(&db->guard, db->pool) != APR_SUCCESS) {
         return "no thread can be made";
     }
-    /* Registered before the list's own, so that it runs after it: the connections need the guard. */
+    /* Registered before the cleanup of the list, so that it runs after that one: the connections need the guard. */
     apr_pool_cleanup_register(db->pool, db, guard_stop_cb, apr_pool_cleanup_null);
     rv = apr_thread_mutex_create(&db->lock, APR_THREAD_MUTEX_DEFAULT, db->pool);
     if (rv == APR_SUCCESS) {
@@ -179,16 +180,17 @@ static apr_status_t absent(sql_call_t *c, apr_status_t why)
     return sql_fail(c, APR_EAGAIN, "the database \"%s\" cannot be reached: %s", c->db->database, reason);
 }
 
-/* Has the other end closed it? A server says nothing by itself to a connection that asks nothing, but that it goes. */
+/* Has the server closed the connection? To a connection without a running statement it sends only that. */
 static int is_dead(const sql_call_t *c)
 {
     struct pollfd descriptor = {.fd = dbi_conn_get_socket(c->conn->dbi), .events = POLLIN};
 
-    /* A background thread may listen: there, news are no sign of death. */
+    /* The connection of a background thread may receive notifications, so readable data does not mean that it is
+     * closed. */
     return c->own == NULL && descriptor.fd >= 0 && poll(&descriptor, 1, 0) != 0;
 }
 
-/* A file may be there or not, and may be another than it was. */
+/* The file may exist or not, and it may have been replaced. */
 static apr_status_t make_file_ready(sql_call_t *c)
 {
     sql_conn_t *conn = c->conn;
@@ -221,7 +223,7 @@ static apr_status_t make_server_ready(sql_call_t *c)
     return conn->dbi != NULL ? APR_SUCCESS : sql_connect(c);
 }
 
-/* Calls that belong to no request are those of one client. */
+/* All calls that belong to no request count as calls of one client. */
 static apr_uint64_t client_of(const sql_call_t *c)
 {
     const vault_host_t *host = c->db->host;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of databases that are supported. */
+/* The databases that are supported. */
 #include "sql/driver.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ const char *sql_driver_check_library(dbi_driver driver, const char *name, sql_fu
                : "libdbi's module uses another client library of the database than the feed is linked with";
 }
 
-/* libdbi has no function for it, but its header for drivers, dbi-dev.h, says where it is. */
+/* libdbi has no function for this, but its header for drivers, dbi-dev.h, documents the field. */
 void *sql_driver_connection(const sql_conn_t *conn)
 {
     return conn->dbi != NULL ? ((dbi_conn_t *)conn->dbi)->connection : NULL;

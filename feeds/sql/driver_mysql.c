@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MariaDB, by libdbi's mysql module.
+/*
+ * MariaDB, by libdbi's mysql driver.
  *
- * That module has no parser of its own and hands statements on as they are. What it does to values: numbers become C's,
- * dates become seconds, texts end at their first NUL, and what comes in the character set "binary" is no string to it.
- * It has one server's name for the port of another: what is not given is not passed on. So here
+ * libdbi's driver does not parse statements: it passes them on. It changes values: numbers become C types, dates become
+ * seconds, texts end at their first NUL, and values in the character set "binary" are not strings to it. libdbi uses
+ * the same option name for different things, so options that the administrator did not give are not passed on.
+ * Therefore
  *
- *   - each cell is text in the connection's character set, made by an expression of the type of its column (driver.h);
- *   - each text goes in as hexadecimal digits with their character set, which reads the same whatever the modes
- *     NO_BACKSLASH_ESCAPES and ANSI_QUOTES say. Such a literal is text wherever it stands; MariaDB finds a
- *     number in any text that it compares with one ("7 dwarfs" is 7, "dwarfs" is 0), hence `reads_numbers`.
+ *   - each cell is text in the character set of the connection, made by an expression for the type of its column
+ *     (driver.h);
+ *   - each text is sent as hexadecimal digits with their character set, which means the same under all SQL modes, also
+ *     under NO_BACKSLASH_ESCAPES and ANSI_QUOTES. Such a literal is text wherever it is used. If MariaDB compares a
+ *     text with a number, it converts the text ("7 dwarfs" is 7, "dwarfs" is 0): see `reads_numbers`.
  */
 #include "sql/driver.h"
 
@@ -84,7 +87,7 @@ static void set_text(dbi_conn dbi, const char *option, const char *value)
     }
 }
 
-/* libdbi's module asks for no TLS. MariaDB's library takes options in the place of a host. */
+/* libdbi's driver does not set up TLS. MariaDB's library accepts options in place of a host. */
 static const char *over_tls(const sql_database_t *db, char *host)
 {
     apr_snprintf(host, TLS_HOST_MAX, "host=%s;ssl-ca=%s;ssl-verify-server-cert=1",
@@ -105,8 +108,9 @@ static void set_options(const sql_database_t *db, dbi_conn dbi)
     dbi_conn_set_option_numeric(dbi, "timeout", db->timeout);
 }
 
-/* Transactions that write lock rows, not the gaps between them, and see what others have committed until then.
- * A wait for a lock ends before the statement does, so that it is told as such. Lists of changes are never cut. */
+/* Transactions that write lock rows and not the gaps between them, and read what others have committed so far. The
+ * time-out for a lock is shorter than that of a statement, so that it is reported as a lock. GROUP_CONCAT never
+ * truncates. */
 static apr_status_t prepare(sql_call_t *c)
 {
     apr_status_t rv = sql_conn_query(c, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", NULL);
@@ -139,7 +143,7 @@ static void append_text(sql_statement_t *sql, const char *text, apr_size_t lengt
     sql_raw(sql, "'");
 }
 
-/* Without a character set: these need be no text. */
+/* Without a character set: the bytes need not be text. */
 static void append_blob(sql_statement_t *sql, const char *bytes, apr_size_t length)
 {
     sql_raw(sql, "X'");
@@ -150,9 +154,10 @@ static void append_blob(sql_statement_t *sql, const char *bytes, apr_size_t leng
 static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
 {
     static const char *const formats[] = {
-        /* A text with a byte that is zero goes in hexadecimal digits; so do others in UCS-2, which is as good. */
+        /* A text that contains a zero byte is sent in hexadecimal digits. So are some other texts in UCS-2, which does
+         * no harm. */
         [SQL_TEXT] = "IF(INSTR(CAST(%r AS BINARY),X'00')>0,CONCAT('H',HEX(CONVERT(%r USING utf8mb4))),CONCAT('T',%r))",
-        [SQL_INTEGER] = "CONCAT('I',%r+0)", /* +0: else a BIT is bytes */
+        [SQL_INTEGER] = "CONCAT('I',%r+0)", /* +0: without it a BIT would be bytes */
         [SQL_REAL] = "CONCAT('R',%r)",
         [SQL_BLOB] = "CONCAT('B',HEX(%r))",
         [SQL_BOOLEAN] = "CONCAT('L',IF(%r,'true','false'))",
@@ -161,8 +166,8 @@ static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e
     sql_add(sql, formats[kind], expression, expression, expression);
 }
 
-/* To look for a NUL takes the expression twice, and MariaDB has each copy of a subquery optimized, and two of
- * three run. */
+/* The search for a NUL needs the expression twice; MariaDB would optimize each copy of a subquery, and run two of
+ * three. */
 static void append_own_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
 {
     sql_add(sql, kind == SQL_TEXT ? "CONCAT('T',%r)" : "CONCAT('I',%r)", expression);
@@ -190,14 +195,15 @@ static void read_type(sql_column_t *column, const char *type)
     for (apr_size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (strcmp(kinds[i].type, type) == 0) {
             column->kind = kinds[i].kind;
-            column->is_integer = column->kind == SQL_INTEGER && strcmp(type, "year") != 0; /* 24 is 2024 in it */
+            /* a year is not: 24 is stored as 2024 */
+            column->is_integer = column->kind == SQL_INTEGER && strcmp(type, "year") != 0;
             column->reads_numbers = kinds[i].reads_numbers;
             column->reads_bytes = strcmp(type, "bit") == 0;
         }
     }
 }
 
-/* By a collation other than these "a" is "A". Blanks at the end count by some of them only: see select.c. */
+/* Under collations other than these, "a" equals "A". Under some of them trailing blanks count: see select.c. */
 static sql_spelling_e spelling_of(const sql_column_t *column, const char *type, const char *collation)
 {
     apr_size_t length = collation != NULL ? strlen(collation) : 0;
@@ -225,13 +231,13 @@ static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *p
     return table;
 }
 
-/* Columns of a result: table, its kind (NULL: it is none), column, its type, generated, key, collation. */
+/* Columns of the result: table, its type (NULL: it does not exist), column, its type, generated, key, collation. */
 static void read_columns(dbi_result result, const char *name, sql_table_t **table, apr_pool_t *pool)
 {
     while (dbi_result_next_row(result)) {
         sql_column_t *column;
 
-        /* The catalogue knows no capitals from small letters. */
+        /* The catalogue compares names without regard to case. */
         if (strcmp(dbi_result_get_string_idx(result, 1), name) != 0 || dbi_result_field_is_null_idx(result, 2)) {
             continue;
         }
@@ -250,7 +256,7 @@ static void read_columns(dbi_result result, const char *name, sql_table_t **tabl
     }
 }
 
-/* The columns of a key are in an order of their own. */
+/* The columns of the primary key have an order of their own. */
 static apr_status_t order_keys(sql_call_t *c, sql_table_t *table, apr_pool_t *pool)
 {
     const sql_statement_t *sql = sql_statement(
@@ -271,7 +277,7 @@ static apr_status_t order_keys(sql_call_t *c, sql_table_t *table, apr_pool_t *po
     return APR_SUCCESS;
 }
 
-/* No join: for that MariaDB makes the columns of all tables of all databases, a file each. */
+/* No join: for a join MariaDB would read the columns of all tables of all databases, a file for each. */
 static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **table, apr_pool_t *pool)
 {
     const sql_statement_t *sql = sql_statement(
@@ -297,14 +303,14 @@ static apr_status_t load_table(sql_call_t *c, const char *name, sql_table_t **ta
     return rv;
 }
 
-/* But for the next number that a row gets. */
+/* The text without the next AUTO_INCREMENT. */
 static const char *define(sql_call_t *c, const char *name)
 {
     static const char number[] = " AUTO_INCREMENT=";
     char *text = sql_conn_ask(c, sql_statement(c, "SHOW CREATE TABLE %t", name)->text, 2);
     char *options, *at;
 
-    /* A view's words are not all that its columns are. */
+    /* The statement that creates a view does not say which columns its tables have. */
     if (text == NULL || strncmp(text, "CREATE TABLE ", strlen("CREATE TABLE ")) != 0) {
         return NULL;
     }
@@ -319,7 +325,7 @@ static const char *define(sql_call_t *c, const char *name)
     return text;
 }
 
-/* The next AUTO_INCREMENT is kept over deletes and restarts; a key that comes from elsewhere has none. */
+/* The next AUTO_INCREMENT is kept over deletes and restarts. Of keys that the application makes there is none. */
 static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
 {
     const sql_statement_t *sql =
@@ -353,7 +359,8 @@ const sql_driver_t sql_driver_mysql = {
     .false_ = "0",
     .any_table = "SELECT TABLE_NAME AS " CELL
                  " FROM information_schema.TABLES WHERE TABLE_SCHEMA=DATABASE() AND TABLE_TYPE='BASE TABLE' LIMIT 1",
-    /* The connection is closed after the script, and so the lock. It is the server's: the database is in its name. */
+    /* The connection is closed after the script, which releases the lock. The lock belongs to the whole server, so its
+     * name contains the database. */
     .init_lock = "SELECT CONCAT('',COALESCE(GET_LOCK(CONCAT('mod_vault init ',MD5(DATABASE())),5),0)) AS " CELL,
     .one_by_one = 1,
     .start = sql_native_mysql_start,

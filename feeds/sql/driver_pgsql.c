@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PostgreSQL, by libdbi's pgsql module.
+/* PostgreSQL, by libdbi's pgsql driver.
  *
- * That module has no parser of its own, hands statements on as they are, and tells SQLSTATEs. What it does to values:
- * numbers become C's, so that numeric loses digits; dates become seconds; a bytea is decoded by its own rules. So here
+ * libdbi's driver does not parse statements: it passes them on. It reports SQLSTATEs. It changes values: numbers become
+ * C types, so that numeric loses digits; dates become seconds; a bytea is decoded by its own rules. Therefore
  *
- *   - each cell is text, made by an expression of the type of its column (driver.h);
- *   - each value is a literal of no type, which PostgreSQL takes for the type of the column it meets, in the notation
- *     E'…' with quotes and backslashes doubled: that reads the same whatever standard_conforming_strings says.
- *     No byte of a character of several bytes is a quote or a backslash in UTF-8, the encoding that `prepare`
- *     asks for.
- */
+ *   - each cell is text, made by an expression for the type of its column (driver.h);
+ *   - each value is a literal without a type, which takes the type of the column that it is used with. It is written as
+ *     E'…' with quotes and backslashes doubled, which means the same for both values of standard_conforming_strings.
+ *     In UTF-8, the encoding that `prepare` sets, no byte of a multibyte character is a quote or a backslash. */
 #include "sql/driver.h"
 
 #include <stdlib.h>
@@ -25,10 +23,10 @@
 
 #define CELL "v"
 #define OF_USERS " n.nspname NOT IN('pg_catalog','information_schema') AND pg_catalog.pg_table_is_visible(c.oid)"
-/* The columns of a table. Prepared once a connection: to plan it takes ten times as long as to run it. The
- * name is compared as text as well: as a name, a long one would be cut. */
+/* Reads the columns of a table. It is prepared once for each connection: to plan it takes ten times as long as to run
+ * it. The name is compared as text too: as type `name`, a long one would be truncated. */
 #define TABLE "mod_vault_table"
-/* That of a domain is that of what it is made of, which few columns need. */
+/* For a domain, the base type. */
 #define TYPE_NAME                                                                                                      \
     "CASE WHEN b.typtype<>'d' THEN b.typname::text ELSE (WITH RECURSIVE d(id) AS (SELECT b.typbasetype UNION ALL"      \
     " SELECT t.typbasetype FROM d JOIN pg_catalog.pg_type t ON t.oid=d.id WHERE t.typtype='d')"                        \
@@ -46,7 +44,7 @@
     " WHERE" OF_USERS " AND c.relkind IN('r','p','f','v','m') AND c.relname=$1::name AND c.relname::text=$1"           \
     " ORDER BY a.attnum"
 
-/* What it reads of a table: that it has not changed is told for less. */
+/* Reads the part of a table's definition that is cheap to read, to find out whether the table has changed. */
 #define DEFINE "mod_vault_define"
 #define PREPARE_DEFINE                                                                                                 \
     ";PREPARE " DEFINE "(text) AS SELECT c.oid::text||c.relkind::text||coalesce((SELECT i.indexrelid::text||':'"       \
@@ -57,27 +55,27 @@
     "::text AS " CELL " FROM pg_catalog.pg_class c"                                                                    \
     " WHERE c.oid=pg_catalog.to_regclass(pg_catalog.quote_ident($1))"
 
-/* SQLSTATEs, or what they begin with; the first that fits decides. */
+/* SQLSTATEs, or their first characters; the first entry that fits decides. */
 static const struct {
     const char *state;
     sql_fault_e fault;
 } faults[] = {
-    {"00000", SQL_FAULT_GONE}, /* the connection failed: libpq has no SQLSTATE for that */
+    {"00000", SQL_FAULT_GONE}, /* the connection failed: libpq has no SQLSTATE for this */
     {"08", SQL_FAULT_GONE},       {"21", SQL_FAULT_REFUSED},
     {"22", SQL_FAULT_REFUSED},    {"23", SQL_FAULT_REFUSED},
     {"25006", SQL_FAULT_GONE},                               /* a standby: the next connection may reach the primary */
-    {"25P03", SQL_FAULT_GONE},    {"26000", SQL_FAULT_GONE}, /* what was prepared is there no more */
+    {"25P03", SQL_FAULT_GONE},    {"26000", SQL_FAULT_GONE}, /* a prepared statement does not exist any more */
     {"40", SQL_FAULT_BUSY},       {"42703", SQL_FAULT_CHANGED},
-    {"42804", SQL_FAULT_REFUSED},                               /* the value's type is not the column's */
+    {"42804", SQL_FAULT_REFUSED},                               /* the type of the value is not that of the column */
     {"42883", SQL_FAULT_REFUSED},                               /* a type that cannot be compared */
     {"42P01", SQL_FAULT_CHANGED}, {"428C9", SQL_FAULT_REFUSED}, /* a generated column */
     {"44", SQL_FAULT_REFUSED},    {"53", SQL_FAULT_GONE},
     {"54", SQL_FAULT_REFUSED},    {"55P03", SQL_FAULT_BUSY},
     {"57014", SQL_FAULT_SLOW},    {"57", SQL_FAULT_GONE},
-    {"58", SQL_FAULT_GONE},       {"P0001", SQL_FAULT_REFUSED}, /* what a trigger raises */
+    {"58", SQL_FAULT_GONE},       {"P0001", SQL_FAULT_REFUSED}, /* raised by a trigger */
 };
 
-/* libdbi's module gives the five digits and letters as a number with 36 as its base. */
+/* libdbi's driver returns the five digits and letters as a number in base 36. */
 static sql_fault_e fault(int error)
 {
     char state[6] = "00000";
@@ -94,7 +92,7 @@ static sql_fault_e fault(int error)
     return SQL_FAULT_OTHER;
 }
 
-/* "83906754: ERROR:  the words": a SQLSTATE in disguise, then how bad it is, in any language. */
+/* "83906754: ERROR:  text": the SQLSTATE as a number, then the severity in the language of the server. */
 static const char *tidy(const char *message)
 {
     const char *number = message + strspn(message, "0123456789");
@@ -113,8 +111,8 @@ static void set_text(dbi_conn dbi, const char *option, const char *value)
     }
 }
 
-/* What begins with pgsql_ goes to libpq. A peer that is gone without a word is noticed by TCP within twice the
- * time-out. */
+/* Options whose names begin with pgsql_ are passed to libpq. TCP notices within twice the time-out that the server does
+ * not answer any more. */
 static void set_options(const sql_database_t *db, dbi_conn dbi)
 {
     set_text(dbi, "dbname", db->database);
@@ -135,9 +133,9 @@ static void set_options(const sql_database_t *db, dbi_conn dbi)
     dbi_conn_set_option_numeric(dbi, "pgsql_keepalives_count", 3);
 }
 
-/* What is not worth a line is not sent. A wait for a lock ends before the statement does, so that it is told as
- * such. What is prepared is planned once: how it is run best does not depend on its values
- * (sql_statement_t::varies). */
+/* The server does not send messages below a warning. The time-out for a lock is shorter than that of a statement, so
+ * that it is reported as a lock. A prepared statement is planned once: the best plan does not depend on the values,
+ * except for sql_statement_t::varies. */
 static apr_status_t prepare(sql_call_t *c)
 {
     sql_native_pgsql_log_notices(c->conn);
@@ -207,8 +205,8 @@ static sql_kind_e kind_of(const char *type)
     return SQL_TEXT;
 }
 
-/* JSON has times with a T, reals without an exponent, lists in its own way; and what depends on IntervalStyle,
- * DateStyle and TimeZone as the writer has set them. */
+/* In the server's JSON, times have a T, reals have no exponent, and arrays are lists of JSON. Some texts depend on the
+ * writer's settings of IntervalStyle, DateStyle and TimeZone. */
 static sql_spelling_e spelling_of(const char *type, int deterministic)
 {
     static const struct {
@@ -228,7 +226,7 @@ static sql_spelling_e spelling_of(const char *type, int deterministic)
                                                                                  : spellings[i].spelling;
         }
     }
-    return type[0] == '_' ? SQL_SPELLING_UNFIT : SQL_SPELLING_ANY; /* a list */
+    return type[0] == '_' ? SQL_SPELLING_UNFIT : SQL_SPELLING_ANY; /* an array */
 }
 
 static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *pool)
@@ -285,7 +283,8 @@ static const char *define(sql_call_t *c, const char *name)
     return sql_conn_ask(c, sql_statement(c, "EXECUTE " DEFINE "(%s)", name)->text, 1);
 }
 
-/* The sequence knows, if there is one that may be read and was used; keys that were given by hand may be larger. */
+/* The last value of the sequence, if there is one that was used and that the user may read. Keys that the application
+ * chose may be larger. */
 static apr_status_t largest_key(sql_call_t *c, apr_int64_t *key)
 {
     const char *table = c->table->name, *key_name = c->table->key;
@@ -317,7 +316,7 @@ const sql_driver_t sql_driver_pgsql = {
     .false_ = "'false'",
     .any_table = "SELECT c.relname::text AS " CELL " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n"
                  " ON n.oid=c.relnamespace WHERE" OF_USERS " AND c.relkind IN('r','p') LIMIT 1",
-    /* The number: "vault" in ASCII. */
+    /* The number is "vault" in ASCII. */
     .init_lock = "SELECT '1' AS " CELL " FROM pg_catalog.pg_advisory_xact_lock(508441226356)",
     .init_end = "",
     .start = sql_native_pgsql_start,

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SQLite, by libdbi's sqlite3 module.
+/*
+ * SQLite, by libdbi's sqlite3 driver.
  *
- * That module reads each statement that has a result with a small parser of its own, to guess types of columns. The
- * parser knows neither strings nor quoted names: a value with " select " and an open bracket in it ends the
- * process, one with " from a, b, c, ..." writes beyond an array, and a column name of 128 bytes beyond another.
- * Reading is not exact either: reals come with 15 digits, dates as seconds, blobs and texts end at their first NUL.
- * So here
+ * libdbi's driver reads each statement that has a result with a small parser of its own, to guess the types of columns.
+ * The parser knows neither strings nor quoted names. A value with " select " and an open bracket in it ends the
+ * process; one with " from a, b, c, ..." writes beyond an array, and a column name of 128 bytes writes beyond another
+ * one. The driver also changes values: reals have 15 digits, dates become seconds, blobs and texts end at their first
+ * NUL. Therefore
  *
- *   - each statement begins with a comment that answers the parser: what is called "v" is an expression, which it
- *     takes for text and reads no further. Without that it would read the whole statement for each cell, and ask
- *     SQLite for the columns of the table by a statement of its own for each. What is called otherwise (a pragma's
- *     answer) it finds to be of sqlite_master; nothing but the whole word "select" or "SELECT" could wake it
- *     again, so the keyword is written "Select", and a name that has that word in it is refused;
- *   - each cell is an expression that gives type and value as one string (driver.h), and is called "v";
- *   - each text goes in as hexadecimal digits, unless it is a word.
+ *   - each statement begins with a comment that satisfies the parser: a column with the name "v" is an expression,
+ *     which
+ *     the parser takes for text, and it reads no further. Without the comment the parser would read the whole statement
+ *     for each cell, and query the columns of the table for each. It finds columns with other names (the result of a
+ *     pragma) in sqlite_master. Only the whole word "select" or "SELECT" makes the parser begin again. So the keyword
+ *     is written "Select", and a name that contains that word is refused;
+ *   - each cell is an expression that returns type and value as one string (driver.h), and is called "v";
+ *   - each text is sent as hexadecimal digits, unless it is a word.
  */
 #include "sql/driver.h"
 
@@ -36,11 +38,11 @@
 #define GUARD "/* () as " CELL " from sqlite_master limit */"
 #define WORD_MAX 64
 
-/* Result codes of SQLite's that are told apart; the rest is SQL_FAULT_OTHER. */
+/* The result codes of SQLite that the feed distinguishes. All others are SQL_FAULT_OTHER. */
 enum {
     CODE_BUSY = 5,
     CODE_LOCKED = 6,
-    CODE_READONLY = 8, /* also when the file was moved away under the connection */
+    CODE_READONLY = 8, /* also if the file was moved while the connection was open */
     CODE_IOERR = 10,
     CODE_CORRUPT = 11,
     CODE_CANTOPEN = 14,
@@ -73,7 +75,7 @@ static sql_fault_e fault(int error)
     }
 }
 
-/* stat, never open: closing any descriptor of the file would drop all locks that this process holds on it. */
+/* By stat, not by open: closing any descriptor of the file would drop all locks that this process holds on it. */
 static apr_status_t identify(const sql_database_t *db, sql_identity_t *identity)
 {
     struct stat found;
@@ -96,7 +98,8 @@ static void set_options(const sql_database_t *db, dbi_conn dbi)
     dbi_conn_set_option_numeric(dbi, "sqlite3_timeout", db->timeout * 1000);
 }
 
-/* Two connections that do this at once do not wait for each other: SQLite says at once that the file is locked. */
+/* If two connections do this at the same time, neither waits for the other: SQLite reports at once that the file is
+ * locked. */
 static apr_status_t write_ahead(sql_call_t *c, const char **mode)
 {
     apr_time_t begin = vault_now();
@@ -134,7 +137,7 @@ static apr_status_t prepare(sql_call_t *c)
 
 /* ------------------------------------------------------------ statements */
 
-/* A word for libdbi's parser ends at a blank, comma or semicolon, and begins after one or after a dot. */
+/* To libdbi's parser a word ends at a blank, comma or semicolon, and begins after one of these or after a dot. */
 static int has_word(const char *name, const char *word)
 {
     apr_size_t length = strlen(word);
@@ -163,7 +166,8 @@ static void append_table(sql_statement_t *sql, const char *name)
     append_name(sql, name);
 }
 
-/* Letters, digits and a few signs, and short: most are. Hexadecimal digits take SQLite longer to read. */
+/* Letters, digits and a few other characters, and short, as most texts are. Hexadecimal digits take SQLite longer to
+ * read. */
 static int is_word(const char *text, apr_size_t length)
 {
     for (apr_size_t i = 0; i < length; i++) {
@@ -174,7 +178,7 @@ static int is_word(const char *text, apr_size_t length)
     return length <= WORD_MAX;
 }
 
-/* To libdbi's parser no word is "select" unless a blank, a comma, a dot or a bracket comes before it. */
+/* libdbi's parser recognises the word "select" only after a blank, a comma, a dot or a bracket. */
 static void append_text(sql_statement_t *sql, const char *text, apr_size_t length)
 {
     if (is_word(text, length)) {
@@ -188,7 +192,7 @@ static void append_text(sql_statement_t *sql, const char *text, apr_size_t lengt
     sql_raw(sql, "' AS TEXT)");
 }
 
-/* SQLite's values have types of their own, whatever the column was declared as. */
+/* Values of SQLite have types of their own, whatever the type of the column. */
 static void append_cell(sql_statement_t *sql, const char *expression, sql_kind_e kind)
 {
     const char *e = expression;
@@ -236,7 +240,7 @@ static int declares(const char *create, const char *keyword)
     return 0;
 }
 
-/* SQLite's own rules ("Determination Of Column Affinity"): of the type's name only parts count. */
+/* SQLite's rules ("Determination Of Column Affinity"): parts of the name of the type decide. */
 static void set_affinity(sql_column_t *column, const char *type)
 {
     column->is_integer = strcasestr(type, "INT") != NULL;
@@ -244,7 +248,7 @@ static void set_affinity(sql_column_t *column, const char *type)
                           strcasestr(type, "TEXT") == NULL && (*type == '\0' || strcasestr(type, "BLOB") != NULL);
 }
 
-/* Columns of a result: name, place in the primary key, kind (1 hidden; 2, 3 generated), type. */
+/* Columns of the result: name, position in the primary key, kind (1 hidden; 2, 3 generated), type. */
 static void read_columns(dbi_result result, sql_table_t *table, apr_pool_t *pool)
 {
     while (dbi_result_next_row(result)) {
@@ -343,7 +347,8 @@ const sql_driver_t sql_driver_sqlite3 = {
     .version_number = "PRAGMA data_version",
     .read_number = sql_native_sqlite3_number,
     .any_table = GUARD "Select name AS " CELL " FROM main.sqlite_master WHERE type='table' LIMIT 1",
-    /* Statements without columns: a script that leaves rows fails here, and libdbi's parser does not see it. */
+    /* These statements have no result. If a script leaves a statement with rows, they fail, before libdbi's parser sees
+     * it. */
     .init_end = "\n;SAVEPOINT vault_init;RELEASE vault_init",
     .run = sql_native_sqlite3_run,
     .forget = sql_native_sqlite3_forget,

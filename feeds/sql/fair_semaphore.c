@@ -5,11 +5,10 @@
 #include "apr_thread_cond.h"
 #include "apr_thread_mutex.h"
 
-/* How many of the latest grants are remembered. A client that had none of these counts as one that had no grant at
- * all. */
+/* How many of the latest grants are recorded. A client without a grant among them counts as one that never had one. */
 #define REMEMBERED 64
 
-/* A call that waits. It lies on the stack of that call. */
+/* A call that waits. It is on the stack of that call. */
 typedef struct waiter_t {
     struct waiter_t *next; /* lock */
     apr_uint64_t client;

@@ -7,7 +7,7 @@
 
 #include "sql/connection.h"
 
-/* Room for a placeholder, beside what the value took. */
+/* Room for a placeholder, in addition to the room that the value took. */
 #define PLACEHOLDER_SPACE 24
 
 static sql_statement_t form_of(const sql_statement_t *sql, sql_placeholder_fn placeholder)
@@ -33,7 +33,7 @@ static sql_statement_t form_of(const sql_statement_t *sql, sql_placeholder_fn pl
     return form;
 }
 
-/* Where it is, or that which was used longest ago. */
+/* The entry with this text, or the one that was used longest ago. */
 static sql_form_t *find(sql_forms_t *forms, const sql_statement_t *text)
 {
     sql_form_t *oldest = &forms->at[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends statements that the server does not end by itself. */
+/* Ends statements that the server does not end itself. */
 #include "sql/guard.h"
 
 #include <fcntl.h>
@@ -16,10 +16,10 @@
 
 struct sql_guard_t {
     apr_thread_t *thread;     /* const after start */
-    apr_thread_mutex_t *lock; /* of all that follows */
+    apr_thread_mutex_t *lock; /* guards all that follows */
     apr_thread_cond_t *wake;
-    sql_guarded_t *first; /* what runs now */
-    int sleeps;           /* until it is woken, not for a step only */
+    sql_guarded_t *first; /* the statements that run */
+    int sleeps;           /* the thread sleeps until it is woken, not just for a step */
     int stops;
 };
 

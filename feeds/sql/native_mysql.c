@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done by MariaDB's library itself, on libdbi's connections: see native_mysql.h. */
+/* Uses MariaDB's client library on libdbi's connections: see native_mysql.h. */
 #include "sql/native_mysql.h"
 
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "sql/connection.h"
 #include "sql/forms.h"
 
-/* What an EXECUTE says that has not begun: other values than the statement has room for, as a query of the model
- * may have question marks of its own; a server that has forgotten the statement; tables that are altered again and
+/* Errors of an EXECUTE that did not begin: the number of values is not that of the placeholders, as a query of the
+ * model may contain question marks; the server has lost the prepared statement; the tables are altered again and
  * again. */
 enum { ERROR_ARGUMENTS = 1210, ERROR_UNKNOWN = 1243, ERROR_ALTERED = 1615 };
 
-/* The library is not fit for threads before this has ended once. */
+/* The library is not thread-safe before this has returned once. */
 const char *sql_native_mysql_start(dbi_driver driver)
 {
     const char *why = sql_driver_check_library(driver, "mysql_init", (sql_function_fn)mysql_init);
@@ -27,8 +27,8 @@ const char *sql_native_mysql_start(dbi_driver driver)
 
 /* ------------------------------------------------------------ the server */
 
-/* @param result  its rows; NULL: it has none, or failed. @return 0, or the error's number, -1 if the library has
- * none */
+/* @param result  the rows; NULL: there are none, or it failed. @return 0, or the number of the error; -1 if the library
+ *         has none */
 static int ask(MYSQL *db, const sql_statement_t *sql, MYSQL_RES **result)
 {
     int failed = mysql_real_query(db, sql->text, sql->length);
@@ -37,17 +37,17 @@ static int ask(MYSQL *db, const sql_statement_t *sql, MYSQL_RES **result)
     if (*result != NULL) {
         return 0;
     }
-    /* Without rows there is an error, or none were to come. */
+    /* Without rows this is an error, or the statement has no rows. */
     return mysql_errno(db) != 0 ? (int)mysql_errno(db) : -failed;
 }
 
-/* As libdbi's module would tell it. */
+/* As libdbi's driver would report it. */
 static void keep_error(sql_conn_t *conn, MYSQL *db)
 {
     dbi_conn_set_error(conn->dbi, (int)mysql_errno(db), "%s", mysql_error(db));
 }
 
-/* A cell has no NUL in it, and the library puts one behind it. */
+/* A cell contains no NUL, and the library appends one. */
 static void give_rows(MYSQL_RES *result, apr_pool_t *pool, sql_row_fn row, void *data)
 {
     const apr_size_t columns = mysql_num_fields(result);
@@ -79,20 +79,20 @@ static sql_ran_e run_text(sql_conn_t *conn, MYSQL *db, const sql_statement_t *sq
 
 /* ------------------------------------------------------------ forms */
 
-/* A number and a text are other forms, by a blank: MariaDB then reads each statement for values of the same types
- * ever after. */
+/* A number and a text make different forms: MariaDB takes the types of the values at the first EXECUTE for all later
+ * ones. */
 static void append_placeholder(sql_statement_t *form, const sql_statement_t *sql, int i)
 {
     sql_raw(form, APR_ARRAY_IDX(sql->values, i, sql_value_t).text != NULL ? "?" : "? ");
 }
 
-/* One of each place, so that no more are on the server than there are places: one takes the place of the other. */
+/* The name is that of the entry, so a new form replaces the old one on the server, too. */
 static void append_name(sql_statement_t *sql, const sql_forms_t *forms, const sql_form_t *form)
 {
     sql_raw(sql, apr_psprintf(sql->pool, "mod_vault_%d", (int)(form - forms->at)));
 }
 
-/* An empty statement, whose values are not for binding. */
+/* An empty statement without a list of values to bind. */
 static sql_statement_t empty(const sql_statement_t *like, apr_size_t space)
 {
     sql_statement_t sql = {.driver = like->driver, .pool = like->pool, .space = space};
@@ -102,7 +102,8 @@ static sql_statement_t empty(const sql_statement_t *like, apr_size_t space)
     return sql;
 }
 
-/* One that fails, since a table is not there, or a lock, is read as text now, and tried again when it comes again. */
+/* A form that cannot be prepared, because a table does not exist or a lock is held, runs as text, and is tried again at
+ * its next use. */
 static void prepare(sql_conn_t *conn, MYSQL *db, sql_form_t *form, const sql_statement_t *like)
 {
     sql_statement_t sql = empty(like, 2 * form->length + 64);
@@ -185,7 +186,7 @@ static sql_ran_e run_form(sql_conn_t *conn, MYSQL *db, const sql_statement_t *sq
     return ran;
 }
 
-/* Begins and ends transactions: has no form, and no rows. */
+/* Begins or ends a transaction: it has neither a form nor rows. */
 static int is_command(const sql_statement_t *sql)
 {
     return sql->values == NULL && (strncmp(sql->text, "START ", 6) == 0 || strcmp(sql->text, "COMMIT") == 0);

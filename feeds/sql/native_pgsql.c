@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done by libpq itself, on libdbi's connections: see native_pgsql.h. */
+/* Uses libpq on libdbi's connections: see native_pgsql.h. */
 #include "sql/native_pgsql.h"
 
 #include <stdlib.h>
@@ -13,17 +13,17 @@
 #include "sql/connection.h"
 #include "sql/forms.h"
 
-/* The result of a prepared statement has other types than when it was prepared. */
+/* The types of a prepared statement's result have changed since it was prepared. */
 #define STATE_OTHER_RESULT "0A000"
-/* What SQLSTATEs of values that are refused begin with. Values have the types of the columns that there were when
- * the statement was prepared: others may take them now. */
+/* The first characters of the SQLSTATEs of refused values. Values get the types that the columns had when the statement
+ * was prepared. If the columns have other types now, they may accept them. */
 #define STATE_VALUE "22"
 
 #define NAME_LENGTH 32
 
-/* A statement is prepared anew after that: what is the best plan for a table that has no rows is none for one that
- * has many. PostgreSQL does so itself when it has analyzed the table, which may be never. What could not be
- * prepared is tried again, too: a table may have been locked. */
+/* After this time a statement is prepared again: the best plan for an empty table is not the best one for a large
+ * table. PostgreSQL does this only after it has analyzed the table, which may never happen. A statement that could not
+ * be prepared is tried again after this time too: its table may have been locked. */
 #define PLAN_LIFE apr_time_from_sec(60)
 
 const char *sql_native_pgsql_start(dbi_driver driver)
@@ -33,7 +33,7 @@ const char *sql_native_pgsql_start(dbi_driver driver)
 
 /* ------------------------------------------------------------ what the server says beside its answers */
 
-/* As when the server ends a connection that asks nothing. libpq would write to httpd's standard error. */
+/* As for the message of a server that ends an idle connection. libpq itself would write to httpd's standard error. */
 static void notice_cb(void *data, const char *message)
 {
     const sql_database_t *db = data;
@@ -63,18 +63,18 @@ int sql_native_pgsql_take_notifications(const sql_conn_t *conn, sql_payload_fn t
 
 static int is_good(const PGresult *result)
 {
-    ExecStatusType status = PQresultStatus(result); /* NULL is a fatal error */
+    ExecStatusType status = PQresultStatus(result); /* NULL: a fatal error */
 
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
-/* NULL: libpq has none, as when the connection failed. */
+/* NULL: libpq has none, for example if the connection failed. */
 static const char *state_of(const PGresult *result)
 {
     return result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
 }
 
-/* As libdbi's module would tell it. */
+/* As libdbi's driver would report it. */
 static void keep_error(sql_conn_t *conn, const PGconn *db, const PGresult *result)
 {
     const char *state = state_of(result);
@@ -116,7 +116,7 @@ static void append_placeholder(sql_statement_t *form, const sql_statement_t *sql
     sql_raw(form, apr_psprintf(form->pool, is_typed ? "$%d::pg_catalog.int8" : "$%d", i + 1));
 }
 
-/* A query of the model may have dollars of its own, which are quotes, or would be taken for values. */
+/* A query of the model may contain dollars, which are quotes, or would be taken for placeholders. */
 static int has_dollars(const sql_form_t *form, const sql_statement_t *sql)
 {
     int count = sql->values != NULL ? sql->values->nelts : 0;
@@ -127,14 +127,14 @@ static int has_dollars(const sql_form_t *form, const sql_statement_t *sql)
     return count != 0;
 }
 
-/* One of each place, so that no more are on the server than there are places. */
+/* The name is that of the entry, so the server has no more statements than there are entries. */
 static const char *name_of(char name[NAME_LENGTH], const sql_forms_t *forms, const sql_form_t *form)
 {
     apr_snprintf(name, NAME_LENGTH, "mod_vault_%d", (int)(form - forms->at));
     return name;
 }
 
-/* form->statement tells that something is on the server by its name. */
+/* form->statement says whether the server has a statement with the name of the entry. */
 static void prepare(PGconn *db, const sql_forms_t *forms, sql_form_t *form)
 {
     char name[NAME_LENGTH], deallocate[2 * NAME_LENGTH];
@@ -195,7 +195,7 @@ static PGresult *exec_prepared(sql_conn_t *conn, PGconn *db, const sql_form_t *f
     return PQexecPrepared(db, name_of(name, conn->prepared, form), count, values, NULL, NULL, 0);
 }
 
-/* Begins and ends transactions: has no form, and no rows. */
+/* Begins or ends a transaction: it has neither a form nor rows. */
 static int is_command(const sql_statement_t *sql)
 {
     return sql->values == NULL && (strncmp(sql->text, "BEGIN", 5) == 0 || strcmp(sql->text, "COMMIT") == 0);

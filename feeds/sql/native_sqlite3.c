@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done by SQLite itself, on libdbi's connections: see native_sqlite3.h.
+/* Uses SQLite's library on libdbi's connections: see native_sqlite3.h.
  *
- * sqlite3_prepare_v2 would make a statement anew by itself when its tables were altered. What was read of the catalogue
- * is of no use then either, so sqlite3_prepare is used: such a statement says so before it does anything, and is made
- * anew here. Why a step failed is told by the reset.
- */
+ * If its tables were altered, a statement of sqlite3_prepare_v2 would be prepared again by SQLite, although what the
+ * feed has read from the catalogue is out of date. So sqlite3_prepare is used: such a statement reports the change
+ * before it does anything, and is prepared again here. The reason why a step failed is returned by sqlite3_reset. */
 #include "sql/native_sqlite3.h"
 
 #include <stdlib.h>
@@ -18,18 +17,18 @@
 
 #include "sql/connection.h"
 
-/* Statements that a connection keeps: some 10 KB each. */
+/* Statements that a connection keeps, about 10 KB each. */
 #define KEPT 32
-/* How often in a row tables may be altered between the reading of a statement and its run. */
+/* How often tables may be altered between preparing a statement and running it, before the feed gives up. */
 #define TRIES 5
 
 typedef struct kept_t {
-    char *form; /* NULL: none is here */
+    char *form; /* NULL: the entry is free */
     apr_size_t length;
     sqlite3_stmt *statement;
-    apr_uint64_t used;     /* the larger, the later */
-    apr_uint64_t ran_at;   /* sql_conn_t::asked when it ran first; 0: it has not, or no call had asked */
-    apr_uint64_t known_at; /* the same of the last time that is later; 0: there is none */
+    apr_uint64_t used;     /* larger: later */
+    apr_uint64_t ran_at;   /* sql_conn_t::asked when it first ran; 0: it has not run, or no call had asked */
+    apr_uint64_t known_at; /* the same for its last run at a later value of `asked`; 0: there was none */
 } kept_t;
 
 typedef struct sql_prepared_t {
@@ -44,8 +43,8 @@ const char *sql_native_sqlite3_start(dbi_driver driver)
 
 /* ------------------------------------------------------------ cells */
 
-/* The cell `kind`, then `length` bytes without a NUL; they are SQLite's from here on. With a NUL at its end, and
- * without a length, it is handed out as it is: else SQLite makes a copy to have one there. */
+/* Returns the cell `kind`, then `length` bytes without a NUL, which SQLite owns from here on. With a terminating NUL
+ * and without a length, SQLite returns it unchanged; otherwise it would make a copy to append a NUL. */
 static void answer(sqlite3_context *context, char kind, const char *bytes, size_t length)
 {
     char *cell = malloc(length + 2);
@@ -71,7 +70,7 @@ static void answer_hex(sqlite3_context *context, char kind, const void *bytes, s
     free(digits);
 }
 
-/* jansson's writer does not obey the locale, as printf does; 17 digits give every double back. It has none for
+/* jansson's writer does not depend on the locale, unlike printf. 17 digits restore every double. It does not write
  * infinity. */
 static void answer_real(sqlite3_context *context, double number)
 {
@@ -83,7 +82,7 @@ static void answer_real(sqlite3_context *context, double number)
     json_decref(real);
 }
 
-/* NULL stays NULL, which is what a function answers that answers nothing. */
+/* NULL stays NULL: that is the result of a function that sets no result. */
 static void cell_cb(sqlite3_context *context, int count, sqlite3_value **values)
 {
     sqlite3_value *value = values[0];
@@ -125,8 +124,8 @@ int sql_native_sqlite3_register(const sql_conn_t *conn)
 
 /* ------------------------------------------------------------ kept */
 
-/* The statement with a question mark for each value: as what the literal is to SQLite, a word without a type or an
- * expression that is text, so that it compares in the same way. */
+/* The statement with a question mark for each value. A value has to compare as its literal does: as a word without a
+ * type, or as an expression that is text. */
 static const char *form_of(const sql_statement_t *sql)
 {
     sql_statement_t form = {.driver = sql->driver, .pool = sql->pool, .space = sql->length + 1};
@@ -167,7 +166,7 @@ void sql_native_sqlite3_forget(sql_conn_t *conn)
     conn->prepared = NULL;
 }
 
-/* Where the statement is, or that which was used longest ago. */
+/* The entry of the statement, or the one that was used longest ago. */
 static kept_t *find(sql_prepared_t *prepared, const char *form, apr_size_t length)
 {
     kept_t *oldest = &prepared->at[0];
@@ -207,14 +206,14 @@ static kept_t *keep(sql_conn_t *conn, const char *form)
     return kept->form != NULL ? kept : NULL;
 }
 
-/* Is it of the schema that conn->tables are of? It had one schema when it ran first and has it still, so the file
- * had it, too, whenever it was asked in between: numbers of schemas only grow. */
+/* Was it prepared for the schema that conn->tables describe? It had one schema when it first ran and still has it, so
+ * the file had this schema whenever it was asked in between: version numbers of schemas only increase. */
 static int is_known(const sql_conn_t *conn, const kept_t *kept)
 {
     return kept->known_at != 0 && kept->known_at >= conn->asked_first;
 }
 
-/* It ran, so its schema is the file's. */
+/* It ran, so its schema is that of the file. */
 static void note_run(const sql_conn_t *conn, kept_t *kept)
 {
     if (kept->ran_at == 0) {
@@ -232,7 +231,7 @@ static int bind_values(sqlite3_stmt *statement, const sql_statement_t *sql)
     int count = sql->values != NULL ? sql->values->nelts : 0;
     int rv = SQLITE_OK;
 
-    /* A query of the model may have question marks of its own. */
+    /* A query of the model may contain question marks. */
     if (sqlite3_bind_parameter_count(statement) != count) {
         return -1;
     }
@@ -245,7 +244,7 @@ static int bind_values(sqlite3_stmt *statement, const sql_statement_t *sql)
     return rv;
 }
 
-/* All rows, until there is an error or `row` wants no more. Whatever happens, the statement holds no lock
+/* Steps through all rows, until there is an error or `row` wants no more. In all cases the statement holds no lock
  * afterwards. */
 static int step_all(sqlite3_stmt *statement, const sql_statement_t *sql, sql_row_fn row, void *data)
 {
@@ -266,7 +265,7 @@ static int step_all(sqlite3_stmt *statement, const sql_statement_t *sql, sql_row
     return wanted ? rv : SQLITE_OK;
 }
 
-/* One try. A statement that SQLite cannot even read is libdbi's, which tells why. */
+/* One attempt. A statement that SQLite cannot even parse is run by libdbi, which reports the reason. */
 static sql_ran_e run_once(kept_t *kept, sqlite3 *db, const sql_statement_t *sql, sql_row_fn row, void *data, int *code)
 {
     if (kept->statement == NULL &&
@@ -280,9 +279,9 @@ static sql_ran_e run_once(kept_t *kept, sqlite3 *db, const sql_statement_t *sql,
     return *code == SQLITE_OK ? SQL_RAN : SQL_RAN_FAILED;
 }
 
-/* With RETURNING foreign keys are looked at in the middle of a statement, and one from the old prepare then ends
- * with SQLITE_ERROR, which says nothing, where others say SQLITE_CONSTRAINT. What it did is undone, so libdbi may
- * run it again to learn why. The word in a value is no harm. */
+/* With RETURNING, foreign keys are checked in the middle of a statement. A statement of the old sqlite3_prepare then
+ * ends with SQLITE_ERROR, which gives no reason, where others end with SQLITE_CONSTRAINT. Its changes are rolled back,
+ * so libdbi may run it again to learn the reason. If a value contains the word, it does no harm. */
 static int tells_nothing(const sql_statement_t *sql, int code)
 {
     return code == SQLITE_ERROR && strstr(sql->text, " RETURNING ") != NULL;
@@ -326,7 +325,7 @@ sql_ran_e sql_native_sqlite3_run(sql_conn_t *conn, const sql_statement_t *sql, s
     return ran;
 }
 
-/* The first row says it. */
+/* Reads the number from the first row. */
 static int take_number_cb(void *data, const char *const *cells)
 {
     *(apr_int64_t *)data = cells[0] != NULL ? apr_strtoi64(cells[0], NULL, 10) : -1;

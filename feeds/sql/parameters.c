@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters that every feed on a database has. */
+/* The parameters that all feeds on a database have. */
 #include "sql/sql.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ const char *sql_parameter_numbers(const sql_number_t *rows, const apr_table_t *g
     return wrong;
 }
 
-/* Loads the module only to see that it is there: the parent keeps no libdbi over the fork. */
+/* Loads libdbi's driver only to check that it exists: the parent does not keep libdbi over the fork. */
 static const char *open_driver(sql_database_t *db, const apr_table_t *given, apr_pool_t *pool)
 {
     const char *name = apr_table_get(given, "driver");
@@ -75,7 +75,7 @@ static const char *open_driver(sql_database_t *db, const apr_table_t *given, apr
                                 db->driver->name, db->driver->package);
 }
 
-/* Is the slot of the host's table there? An older server has it not. */
+/* Does the host have this function? The table of an older server ends before it. */
 static const char *absolute(const sql_database_t *db, const char *path, apr_pool_t *pool)
 {
     int has_slot = db->host->size >= offsetof(vault_host_t, absolute) + sizeof(db->host->absolute);
@@ -162,7 +162,7 @@ static const char *open_init(sql_database_t *db, const apr_table_t *given, apr_p
 
 /* ------------------------------------------------------------ servers */
 
-/* What is in a sentence is on terminals and in logs. */
+/* Sentences are shown on terminals and in logs, so a value is cleaned for them. */
 static const char *shown_value(const apr_table_t *given, const char *name)
 {
     return strcmp(name, "password") == 0 ? "***" : apr_table_get(given, name);
@@ -181,7 +181,7 @@ static const char *refuse_for_file(const sql_database_t *db, const apr_table_t *
     return NULL;
 }
 
-/* The first line of a file that only those can read who may. */
+/* Reads the first line of a file, which others may not be able to read. */
 static const char *open_password_file(sql_database_t *db, const char *path, apr_pool_t *pool)
 {
     apr_finfo_t info;
@@ -223,8 +223,7 @@ static const char *open_port(sql_database_t *db, const apr_table_t *given, apr_p
     return sql_parameter_numbers(port, given, pool);
 }
 
-/* What is checked when httpd starts is what would otherwise be a connection without TLS, or a server that
- * cannot be reached. */
+/* Without these checks at the start of httpd, connections would be made without TLS, or no server could be reached. */
 static const char *open_tls(sql_database_t *db, const apr_table_t *given, apr_pool_t *pool)
 {
     const char *path = given_or_null(given, "tls-ca");

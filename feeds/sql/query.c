@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements on a connection, and what their errors mean. */
+/* Runs statements on a connection, and classifies their errors. */
 #include <string.h>
 
 #include "apr_strings.h"
@@ -22,7 +22,7 @@ const char *sql_conn_message(sql_call_t *c)
     if (c->db->driver->tidy != NULL) {
         message = c->db->driver->tidy(message);
     }
-    /* What comes after the first line repeats the statement. */
+    /* The lines after the first one repeat the statement. */
     length = strcspn(message, "\r\n");
     return apr_pstrndup(c->pool, message, length < MESSAGE_MAX ? length : MESSAGE_MAX);
 }
@@ -57,7 +57,7 @@ static apr_status_t explain(sql_call_t *c)
     }
 }
 
-/* A server ends its statements itself; where it cannot, the guard (guard.h) ends them a little later. */
+/* A server ends its statements itself. If it cannot, the guard (guard.h) ends them this many seconds later. */
 #define GRACE 3
 
 static dbi_result ask(sql_call_t *c, const char *statement)
@@ -75,7 +75,7 @@ static dbi_result ask(sql_call_t *c, const char *statement)
     return answer;
 }
 
-/* The connection may have died since it was used last, and nothing was lost with it yet. */
+/* The connection may have died since its last use, and nothing has been lost with it yet. */
 static int may_ask_again(const sql_call_t *c)
 {
     return c->db->driver->is_server && c->statements == 1 && !c->conn->is_new;
@@ -129,7 +129,8 @@ void sql_result_rows(dbi_result result, apr_pool_t *pool, sql_row_fn row, void *
     }
 }
 
-/* Past libdbi; a statement that was made of tables which may have changed only if it is sure to notice that. */
+/* Runs a statement by the client library. If the cached tables may be out of date, it is run only if it is certain to
+ * notice that. */
 static sql_ran_e run_past(sql_call_t *c, const sql_statement_t *sql, sql_row_fn row, void *data)
 {
     sql_guard_t *guard = c->db->guard;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results to JSON. */
+/* Converts results to JSON. */
 #include "sql/rows.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@
 
 static int hex_value(char digit)
 {
-    return (digit <= '9' ? digit : digit + 9) & 15; /* something, should it be none */
+    return (digit <= '9' ? digit : digit + 9) & 15; /* some value, if it is no hexadecimal digit */
 }
 
-/* NULL: out of memory. To be freed. */
+/* @return NULL: out of memory; otherwise to be freed */
 static char *from_hex(const char *digits, size_t *length)
 {
     char *bytes;
@@ -31,7 +31,7 @@ static char *from_hex(const char *digits, size_t *length)
     return bytes;
 }
 
-/* The length of the UTF-8 character at `at`, 0 when there is none. NUL is none, since HTML has no way to say it. */
+/* The length of the UTF-8 character at `at`; 0: it is none. NUL counts as none, since HTML cannot represent it. */
 static size_t character(const unsigned char *at, size_t left)
 {
     size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf5 ? 4 : 0;
@@ -101,7 +101,7 @@ static json_t *blob_json(const char *digits)
     return string;
 }
 
-/* jansson's reader does not obey the locale, as strtod does. */
+/* jansson's parser does not depend on the locale, unlike strtod. */
 static json_t *real_json(const char *digits)
 {
     json_t *number = json_loads(digits, JSON_DECODE_ANY, NULL);
@@ -115,7 +115,7 @@ static json_t *real_json(const char *digits)
     return number != NULL ? number : json_null();
 }
 
-/* Unsigned ones may be larger than JSON's are here: then their digits are the value. */
+/* An unsigned integer may be too large for JSON integers here: then the value is its digits, as text. */
 static json_t *integer_json(const char *digits)
 {
     apr_int64_t number;
@@ -128,7 +128,7 @@ static json_t *integer_json(const char *digits)
 
 json_t *sql_cell_json(const char *cell)
 {
-    /* Each begins with its kind, which who writes vault_changes by hand may forget. */
+    /* Each cell begins with its type, which may be missing if a user writes to vault_changes by hand. */
     if (cell == NULL || cell[0] == '\0') {
         return json_null();
     }
@@ -148,14 +148,14 @@ json_t *sql_cell_json(const char *cell)
     }
 }
 
-/* Rows that arrive one by one. */
+/* Collects rows one by one. */
 typedef struct arriving_t {
     const char *const *names;
     json_t *rows; /* NULL: out of memory */
     int most;
-    apr_size_t room; /* bytes; 0: any number */
+    apr_size_t room; /* bytes; 0: no limit */
     apr_size_t used;
-    int over; /* there are more */
+    int over; /* there are more rows */
 } arriving_t;
 
 json_t *sql_row_json(const char *const *names, const char *const *cells)
@@ -163,7 +163,7 @@ json_t *sql_row_json(const char *const *names, const char *const *cells)
     json_t *row = json_object();
 
     for (unsigned i = 0; row != NULL && names[i] != NULL; i++) {
-        /* A NULL value, too, is refused here; a name that is no UTF-8 gets no place in JSON. */
+        /* This also fails for a NULL value. A name that is not UTF-8 cannot be in JSON. */
         if (json_object_set_new(row, names[i], sql_cell_json(cells[i])) != 0) {
             json_decref(row);
             row = NULL;
@@ -172,13 +172,13 @@ json_t *sql_row_json(const char *const *names, const char *const *cells)
     return row;
 }
 
-/* How long the cell is as JSON, at least. */
+/* The least length of the cell in JSON. */
 static apr_size_t least_length(const char *cell)
 {
     apr_size_t length = cell != NULL && cell[0] != '\0' ? strlen(cell + 1) : 0;
 
     switch (length != 0 ? cell[0] : '\0') {
-    case 'H': /* two digits a byte */
+    case 'H': /* two digits for each byte */
         return length / 2;
     case 'B': /* base64 has four letters for three bytes */
         return length / 3 * 2;
@@ -234,7 +234,7 @@ const char *const *sql_column_names(sql_call_t *c)
     return names;
 }
 
-/* How many bytes the rows may have; 0: any number. */
+/* The limit of the rows in bytes; 0: none. */
 static apr_size_t room_of(const sql_call_t *c)
 {
     const vault_host_t *host = c->db->host;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scripts of SQL: where strings and comments end, and so statements. */
+/* Splits SQL scripts into statements: finds the ends of strings and comments. */
 #include "sql/script.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uses of the database: by calls of methods, and by background threads. */
+/* One use of the database: by a method call, or by a background thread. */
 #include "sql/sql.h"
 
 #include <stdarg.h>
@@ -91,7 +91,7 @@ const char *sql_shown(sql_call_t *c, const char *name)
     apr_size_t length = strlen(shown);
 
     if (length == SHOWN_MAX && name[length] != '\0') {
-        /* Not in the middle of a character. */
+        /* Not in the middle of a multibyte character. */
         while (length > 0 && (name[length] & 0xc0) == 0x80) {
             length--;
         }

@@ -64,74 +64,76 @@ typedef struct sql_conn_t sql_conn_t;
 typedef struct sql_driver_t sql_driver_t;
 typedef struct sql_table_t sql_table_t;
 
-/** A table was found to be what it was; see catalogue.c. One that is half written is of no table. */
+/** An entry says that a table was found unchanged; see catalogue.c. An entry that is half written matches no table. */
 typedef struct sql_sight_t {
-    _Atomic apr_uint64_t check; /* atomic: of the table's name and definition, and of `at` */
-    _Atomic apr_time_t at;      /* atomic: before it was asked for; 0: none */
+    _Atomic apr_uint64_t check; /* atomic: a hash of the table's name, of its definition, and of `at` */
+    _Atomic apr_time_t at;      /* atomic: a time before the definition was read; 0: the entry is free */
 } sql_sight_t;
 
 #define SQL_SIGHTS 16
 
-/** The database of one VaultFeed. A feed has one of these in what its `open` makes. */
+/** The database of one VaultFeed. A feed has one of these in the object that its `open` creates. */
 struct sql_database_t {
     const vault_host_t *host;   /* const after open */
     const sql_driver_t *driver; /* const after open */
-    const char *database;       /* const after open: a path, or the name that a server knows */
+    const char *database;       /* const after open: a path, or the name of a database on a server */
     const char *directory;      /* const after open: the part of `database` before its last slash */
     const char *file;           /* const after open: the part after it */
-    const char *server;         /* const after open: host name or socket; NULL: the driver's own */
-    const char *port;           /* const after open: NULL: the driver's own */
-    const char *user;           /* const after open: NULL: the driver's own */
+    const char *server;         /* const after open: host name or socket; NULL: the driver's default */
+    const char *port;           /* const after open: NULL: the driver's default */
+    const char *user;           /* const after open: NULL: the driver's default */
     const char *password;       /* const after open: NULL: none */
-    const char *tls_ca;         /* const after open: NULL: TLS is not asked for */
+    const char *tls_ca;         /* const after open: NULL: no TLS */
     const char *init_path;      /* const after open: NULL: none */
-    const char *init_sql;       /* const after open: what is in init_path */
+    const char *init_sql;       /* const after open: the content of init_path */
     int timeout;                /* const after open: seconds */
-    int connections;            /* const after open: at most so many in each child */
-    int rows;                   /* const after open: at most so many in one answer */
-    int makes_file;             /* const after open: the feed's: a missing file is a new database */
-    /* const after open: SQL_SIGHTS of this process, or the feed's, of all children: tables found to be still
-     * the same */
+    int connections;            /* const after open: the most connections of a child */
+    int rows;                   /* const after open: the most rows of an answer */
+    int makes_file;             /* const after open; set by the feed: create a missing file, as a new database */
+    /* const after open: SQL_SIGHTS entries, of this process or, in memory of the feed, of all children: tables that
+     * were found unchanged */
     sql_sight_t *sights;
-    apr_status_t (*connected)(sql_call_t *); /* const after open: the feed's, for each new connection; NULL: none */
+    /* const after open; set by the feed: called for each new connection; NULL: none */
+    apr_status_t (*connected)(sql_call_t *);
 
-    dbi_inst dbi;                       /* const after sql_pool_start; its list of connections: `lock` */
+    dbi_inst dbi;                       /* const after sql_pool_start; `lock` guards its list of connections */
     struct sql_guard_t *guard;          /* const after sql_pool_start; NULL: not a server */
-    apr_thread_mutex_t *lock;           /* held for dbi_conn_new_r, dbi_conn_close and the next three */
-    char why[SQL_SAID_MAX];             /* lock: why the server could not be reached; "": it could */
+    apr_thread_mutex_t *lock;           /* held for dbi_conn_new_r and dbi_conn_close; guards the next three */
+    char why[SQL_SAID_MAX];             /* lock: why the server could not be reached; "": it was reached */
     apr_time_t failed_at;               /* lock: when that was */
     int trying;                         /* lock: a call tries to connect again */
-    sql_sight_t own_sights[SQL_SIGHTS]; /* what `sights` is at first */
+    sql_sight_t own_sights[SQL_SIGHTS]; /* `sights` points here at first */
     apr_reslist_t *free_connections;    /* const after sql_pool_start; has its own lock */
     struct sql_semaphore_t *semaphore;  /* const after sql_pool_start: one permit for each connection */
     apr_pool_t *pool;                   /* of the three above */
 };
 
-/** One use of the database, on one thread. */
+/** One use of the database, by one thread. */
 struct sql_call_t {
     sql_database_t *db;
     vault_call_t *call; /**< NULL: a background thread */
     const json_t *args; /**< of `call`, borrowed */
-    /** What begins sentences while there is a connection, as query "bids"; NULL: nothing does. */
+    /** The beginning of error sentences while there is a connection, as in: query "bids"; NULL: none. */
     struct {
-        const char *kind, *name; /* "query", its name */
+        const char *kind, *name; /* "query", and its name */
         const char *part;        /* of an entity: a collection; or NULL */
     } about;
     apr_pool_t
-        *pool; /**< of the call: cleared when it ends; of a background thread: when it gives its connection back */
-    sql_conn_t *conn;         /**< taken */
-    apr_uint64_t client;      /**< the client that has acquired the permit */
-    const sql_table_t *table; /**< what sql_catalogue_find found last; valid while `conn` is taken */
+        *pool; /**< of the call: cleared when it ends; of a background thread: when it gives back its connection */
+    sql_conn_t *conn;         /**< the connection that was taken */
+    apr_uint64_t client;      /**< the client to which the permit was granted */
+    const sql_table_t *table; /**< the last result of sql_catalogue_find(); valid while `conn` is taken */
 
-    sql_conn_t *own;         /**< a background thread's connection, which no other thread takes */
-    int statements;          /**< how many ran since `conn` was taken */
-    int catalogue_is_fresh;  /**< sql_catalogue_find has looked for changes since then */
-    int assumes;             /**< it need not: sql_catalogue_assume was called */
-    int failed;              /**< sql_fail was called since `conn` was taken */
-    char said[SQL_SAID_MAX]; /**< a background thread's last sentence, "" when all is well */
+    sql_conn_t *own;        /**< the connection of a background thread, which no other thread takes */
+    int statements;         /**< statements that ran since `conn` was taken */
+    int catalogue_is_fresh; /**< sql_catalogue_find() has checked for changes since then */
+    int assumes;            /**< sql_catalogue_assume() was called: it need not check */
+    int failed;             /**< sql_fail was called since `conn` was taken */
+    /** the last sentence of a background thread, so that it is logged once; "": the last use succeeded */
+    char said[SQL_SAID_MAX];
 };
 
-/** The rows of vault_feed_t::params for sql_database_open; the feed's own may come before or after. */
+/** The rows of vault_feed_t::params for sql_database_open(). A feed may put its own rows before or after them. */
 #define SQL_PARAMS                                                                                                     \
     {"driver", "sqlite3", "the kind of database: sqlite3, pgsql, mysql", 0},                                           \
         {"database", NULL, "the path of the database file; for pgsql and mysql the name of the database", 0},          \
@@ -150,10 +152,10 @@ struct sql_call_t {
         "init", "", "a file of SQL that makes the tables of a database that has none", VAULT_PARAM_PATH                \
     }
 
-/** Check the parameters of SQL_PARAMS; for vault_feed_t::open. Sets every field that is const after open but the
- * feed's own.
+/** Check the parameters of SQL_PARAMS; for vault_feed_t::open. Sets every field that is const after open, except those
+ * that the feed sets.
  * @param db    zeroed
- * @return NULL, or a sentence for the admin */
+ * @return NULL, or a sentence for the administrator */
 const char *sql_database_open(sql_database_t *db, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool);
 
 /** A parameter that is a whole number. */
@@ -163,27 +165,29 @@ typedef struct sql_number_t {
     int least, most;
 } sql_number_t;
 
-/** Take such parameters. @param rows  ends with a NULL for a name @return NULL, or a sentence for the admin */
+/** Read such parameters. @param rows  ends with a row whose name is NULL @return NULL, or a sentence for the
+ * administrator */
 const char *sql_parameter_numbers(const sql_number_t *rows, const apr_table_t *given, apr_pool_t *pool);
 
-/** Begin a use of `db` by a call of a method. No connection is taken yet. @return APR_SUCCESS; APR_ENOMEM */
+/** Begin a use of `db` by a method call. It takes no connection yet. @return APR_SUCCESS; APR_ENOMEM */
 apr_status_t sql_call_begin(sql_call_t *c, sql_database_t *db, vault_call_t *call, const json_t *args);
-/** End it: gives its connection back, frees c->pool. */
+/** End it: gives its connection back and frees c->pool. */
 void sql_call_end(sql_call_t *c);
 
-/** Begin the use of `db` by a thread of the feed's own, with a connection that is not one of `connections`.
+/** Begin a use of `db` by a background thread of the feed, with a connection that does not count as one of
+ * `connections`.
  *
- * As in a method, sql_conn_take makes it (again) if need be, and sql_conn_give_back closes it when it is broken;
- * in between it may be held as long as the thread likes. Sentences go to the log, each once until a use went well.
- * @return APR_SUCCESS; APR_ENOMEM After sql_pool_start; sql_background_end, on the same thread, before
- * sql_pool_stop. */
+ * As in a method, sql_conn_take() connects if necessary, and sql_conn_give_back() closes a broken connection. The
+ * thread may hold the connection as long as it likes. A reason is logged, once until a use succeeds.
+ * @return APR_SUCCESS; APR_ENOMEM. Call it after sql_pool_start; call sql_background_end on the same thread, before
+ *         sql_pool_stop. */
 apr_status_t sql_background_begin(sql_call_t *c, sql_database_t *db);
 void sql_background_end(sql_call_t *c);
 
-/** Say why something failed: vault_host_t::fail in a call, the log in a background thread. @return status */
+/** Set the reason of a failure: by vault_host_t::fail in a call, in the log in a background thread. @return status */
 apr_status_t sql_fail(sql_call_t *c, apr_status_t status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/** `name` fit for a sentence: at most 60 bytes, control characters shown as "?". In c->pool. */
+/** `name` for use in a sentence: at most 60 bytes, with "?" for control characters. In c->pool. */
 const char *sql_shown(sql_call_t *c, const char *name);
 
 #endif

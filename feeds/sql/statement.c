@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements, put together from constants, quoted names and quoted values. */
+/* Builds statements from constants, quoted names and quoted values. */
 #include "sql/statement.h"
 
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "sql/catalogue.h"
 #include "sql/driver.h"
 
-/* What most statements have room in, and most names. */
+/* Enough for most statements, and for most names. */
 #define FIRST_SPACE 1024
 #define NAME_SPACE 64
 
@@ -91,7 +91,7 @@ void sql_hex(sql_statement_t *sql, const char *bytes, apr_size_t length)
     sql->text[sql->length] = '\0';
 }
 
-/* What was appended from `begin` on is a value. NULL: the driver binds none. */
+/* The text from `begin` on is a value. NULL: the driver does not bind values. */
 static sql_value_t *note_value(sql_statement_t *sql, apr_size_t begin)
 {
     sql_value_t *value;
@@ -194,7 +194,7 @@ void sql_cell_of(sql_statement_t *sql, const char *constant, sql_kind_e kind)
 
 /* ------------------------------------------------------------ formats */
 
-/* `at` is behind a "{". @return behind the "}" */
+/* `at` points behind a "{". @return behind the "}" */
 static const char *add_cell(sql_statement_t *sql, const char *at)
 {
     const char *end = strchr(at, '}');
@@ -327,7 +327,7 @@ void sql_own_cell(sql_statement_t *sql, const char *alias, const char *column, s
 
 static const char *append_real(sql_statement_t *sql, const json_t *value)
 {
-    /* jansson's own writer, since printf obeys the locale. 17 digits give every double back. */
+    /* By jansson's writer, since printf depends on the locale. 17 digits restore every double. */
     char *digits = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
     apr_size_t begin = sql->length;
 
@@ -402,7 +402,7 @@ const char *sql_value_of(sql_statement_t *sql, const sql_column_t *column, const
         if (column->reads_numbers && !is_number(text)) {
             return "is not a number";
         }
-        /* A number is nothing else in SQL either. */
+        /* For such a column SQL would not take a number for its digits either. */
         if (column->reads_bytes && is_number(text)) {
             sql_bytes(sql, text, strlen(text));
             return NULL;

@@ -59,6 +59,26 @@ static int is_word(const char *token, const char *const *words)
     return 0;
 }
 
+static int is_blank(database_piece_e kind, const database_piece_t *piece)
+{
+    const char first = piece->text[0];
+
+    return kind == DATABASE_PIECE_QUOTED ? first == '/' || first == '-'
+                                         : kind == DATABASE_PIECE_SQL && apr_isspace(first);
+}
+
+/* The first character of what comes next, behind blanks and comments. */
+static char next_char(const scan_t *scan)
+{
+    const char *at = scan->at, *next;
+    database_piece_t piece = {.text = ""};
+
+    do {
+        next = at;
+    } while (is_blank(database_query_piece(&at, &piece), &piece));
+    return *next;
+}
+
 static const char *in_quotes(const char *format, const char *name, apr_pool_t *pool)
 {
     return apr_psprintf(pool, format, name);
@@ -71,7 +91,7 @@ static void meet(scan_t *scan, database_thing_t *thing)
         database_reads_add(scan->reads, thing->name, scan->pool);
         break;
     case DATABASE_THING_FUNCTION:
-        if (scan->at[strspn(scan->at, " \t\r\n")] == '(') {
+        if (next_char(scan) == '(') {
             database_reads_doubt(scan->reads, in_quotes("it calls the function \"%s\"", thing->name, scan->pool));
         }
         break;
@@ -124,7 +144,7 @@ static void take_name(scan_t *scan, const char *name)
     static const char *const from[] = {"from", "join", "straight_join", NULL};
     int is_after_dot = strcmp(scan->last, ".") == 0;
 
-    if (!is_after_dot && scan->at[strspn(scan->at, " \t\r\n")] == '.') {
+    if (!is_after_dot && next_char(scan) == '.') {
         if (is_word(scan->leading, from) && strcasecmp(name, scan->database) != 0) {
             database_reads_doubt(scan->reads, in_quotes("it reads a table of the database \"%s\"", name, scan->pool));
         }
@@ -140,8 +160,7 @@ static void take_piece(scan_t *scan, database_piece_e kind, const database_piece
     const char first = piece->text[0];
     const char *token = apr_pstrmemdup(scan->pool, piece->text, piece->length);
 
-    if ((kind == DATABASE_PIECE_SQL && apr_isspace(first)) ||
-        (kind == DATABASE_PIECE_QUOTED && (first == '/' || first == '-'))) {
+    if (is_blank(kind, piece)) {
         return;
     }
     if (kind == DATABASE_PIECE_QUOTED && first == '`') {

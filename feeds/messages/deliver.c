@@ -89,11 +89,10 @@ apr_status_t messages_deliver_history(messages_call_t *m, apr_int64_t channel, a
     sql_statement_t *sql;
     apr_status_t rv = messages_select(&m->sql, &rows, m->limit,
                                       "Select {t.serial} FROM vault_message_texts AS t"
-                                      " WHERE t.channel_id=%d AND t.serial>%d AND NOT EXISTS(Select 1"
-                                      " FROM vault_message_deliveries AS d"
-                                      " WHERE d.user_id=%d AND d.channel_id=t.channel_id AND d.message=t.serial)"
+                                      " WHERE t.channel_id=%d AND t.serial>%d AND t.serial NOT IN(Select d.message"
+                                      " FROM vault_message_deliveries AS d WHERE d.user_id=%d AND d.channel_id=%d)"
                                       " ORDER BY t.serial",
-                                      channel, serial - m->limit, user->id);
+                                      channel, serial - m->limit, user->id, channel);
 
     if (rv != APR_SUCCESS || json_array_size(rows) == 0) {
         return rv;

@@ -25,7 +25,7 @@ static apr_status_t run(void *self, vault_call_t *call, const json_t *args, json
     if (rv == APR_SUCCESS) {
         rv = body(&m);
     }
-    if (rv != APR_SUCCESS && rv != APR_EINVAL && m.sql.conn != NULL) {
+    if (rv != APR_SUCCESS && rv != APR_EINVAL && rv != APR_EBUSY && m.sql.conn != NULL) {
         /* The tables may be gone: they are looked for, and made, on a new connection. */
         m.sql.conn->broken = 1;
     }

@@ -91,27 +91,43 @@ apr_status_t messages_find_or_make_user(messages_call_t *m, apr_int64_t *id)
     return rv;
 }
 
-apr_status_t messages_count_rate(messages_call_t *m, apr_int64_t user)
+static apr_int64_t this_minute(void)
 {
-    const apr_int64_t minute = apr_time_sec(apr_time_now()) / 60;
-    const json_t *row;
-    apr_status_t rv = messages_select_row(&m->sql, &row,
-                                          "Select {u.rate_minute},{u.rate_posts} FROM vault_message_users AS u"
-                                          " WHERE u.id=%d",
-                                          user);
-    apr_int64_t times = messages_integer(row, "rate_minute") == minute ? messages_integer(row, "rate_posts") : 0;
+    return apr_time_sec(apr_time_now()) / 60;
+}
 
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    if (times >= m->feed->limits.rate) {
+static apr_int64_t times_in(const json_t *user, apr_int64_t minute)
+{
+    return messages_integer(user, "rate_minute") == minute ? messages_integer(user, "rate_posts") : 0;
+}
+
+apr_status_t messages_check_rate(messages_call_t *m, const json_t *user)
+{
+    if (times_in(user, this_minute()) >= m->feed->limits.rate) {
         return sql_fail(
             &m->sql, APR_EBUSY,
             "\"%s\" has posted messages, or made or left channels, %d times in this minute: no more are accepted",
             sql_shown(&m->sql, m->user), m->feed->limits.rate);
     }
-    return sql_execute(&m->sql, "UPDATE vault_message_users SET rate_minute=%d,rate_posts=%d WHERE id=%d", minute,
-                       times + 1, user);
+    return APR_SUCCESS;
+}
+
+apr_status_t messages_count_rate(messages_call_t *m, apr_int64_t user)
+{
+    const apr_int64_t minute = this_minute();
+    const json_t *row;
+    apr_status_t rv = messages_select_row(&m->sql, &row,
+                                          "Select {u.rate_minute},{u.rate_posts} FROM vault_message_users AS u"
+                                          " WHERE u.id=%d",
+                                          user);
+
+    if (rv == APR_SUCCESS) {
+        rv = messages_check_rate(m, row);
+    }
+    return rv != APR_SUCCESS
+               ? rv
+               : sql_execute(&m->sql, "UPDATE vault_message_users SET rate_minute=%d,rate_posts=%d WHERE id=%d", minute,
+                             times_in(row, minute) + 1, user);
 }
 
 static apr_status_t create_user_body(messages_call_t *m)

@@ -23,21 +23,19 @@ static apr_status_t answer(messages_call_t *m, apr_int64_t channel, apr_int64_t 
     return m->rows != NULL ? APR_SUCCESS : sql_fail(&m->sql, APR_ENOMEM, "out of memory");
 }
 
-/* @param poster  the id of m->user */
-static apr_status_t check_subscribed(messages_call_t *m, apr_int64_t channel, apr_int64_t *poster)
+/* @param poster  the row of m->user */
+static apr_status_t check_subscribed(messages_call_t *m, apr_int64_t channel, const json_t **poster)
 {
-    const json_t *row;
-    apr_status_t rv = messages_select_row(&m->sql, &row,
-                                          "Select {u.id} FROM vault_message_users AS u"
+    apr_status_t rv = messages_select_row(&m->sql, poster,
+                                          "Select {u.id},{u.rate_minute},{u.rate_posts} FROM vault_message_users AS u"
                                           " JOIN vault_message_subscriptions AS s ON s.user_id=u.id"
                                           " WHERE u.name=%s AND s.channel_id=%d",
                                           m->user, channel);
 
-    if (rv == APR_SUCCESS && row == NULL) {
+    if (rv == APR_SUCCESS && *poster == NULL) {
         return sql_fail(&m->sql, APR_EINVAL, "\"%s\" is not subscribed to channel \"%s\"", sql_shown(&m->sql, m->user),
                         sql_shown(&m->sql, m->channel));
     }
-    *poster = messages_integer(row, "id");
     return rv;
 }
 
@@ -81,7 +79,7 @@ static apr_status_t post_body(messages_call_t *m)
     apr_int64_t channel;
     apr_int64_t newest;
     apr_int64_t posted = 0;
-    apr_int64_t poster = 0;
+    const json_t *poster = NULL;
     apr_status_t rv = messages_lock_channel(m, &channel, &newest);
 
     if (rv == APR_SUCCESS) {
@@ -94,10 +92,13 @@ static apr_status_t post_body(messages_call_t *m)
         return answer(m, channel, posted, 0);
     }
     if (rv == APR_SUCCESS) {
+        rv = messages_check_rate(m, poster);
+    }
+    if (rv == APR_SUCCESS) {
         rv = insert(m, channel, newest + 1);
     }
     if (rv == APR_SUCCESS) {
-        rv = messages_deliver_to_all(m, channel, newest + 1, poster);
+        rv = messages_deliver_to_all(m, channel, newest + 1, messages_integer(poster, "id"));
     }
     return rv != APR_SUCCESS ? rv : answer(m, channel, newest + 1, 1);
 }

@@ -236,6 +236,41 @@ sub test_rate
     return;
 }
 
+# A user who has reached the rate is refused before anything is done: also while a subscriber is locked, whom a message would have to wait for.
+sub test_refused_at_once
+{
+    return if !$db->is_server;
+    my $holder = $db->session('messages_owners_seldom');
+    my $told;
+    do {
+        my $minute = int(time / 60);
+        in_database('seldom', "UPDATE vault_message_users SET rate_minute=$minute,rate_posts=4 WHERE name='cid'");
+        $holder->does($_) for 'BEGIN', "SELECT serial FROM vault_message_users WHERE name='ann' FOR UPDATE";
+        my $call = connect_to();
+        $call->request(GET => '/closed/call?feed=seldom&method=post_message&args=%7B%22user%22%3A%22cid%22%2C%22channel%22%3A%22lobby%22%2C%22text%22%3A%22x%22%7D');
+        wait_until(sub { !$call->is_silent || transactions_waiting('seldom') }, 'the call is answered, or waits');
+        my $waits = $call->is_silent;
+        $holder->does('COMMIT');
+        my $answer = $call->response->{body};
+        $told = $waits ? 'it waits' : $answer if int(time / 60) == $minute;    # else the count may have begun anew meanwhile
+    } until $told;
+    like($told, qr/4 times in this minute/, 'who has reached the rate waits for no subscriber');
+    return;
+}
+
+# The connection of a call that was refused is used again.
+sub test_refused_cheaply
+{
+    return if $db->driver ne 'mysql';
+    my $connections = sub { return ((in_database('seldom', "SHOW GLOBAL STATUS LIKE 'Connections'"))[0] =~ /(\d+)$/)[0] };
+    my $before = $connections->();
+    my $refused = grep { ($_->{error} // '') =~ /times in this minute/ } map { as('cid', 'seldom', 'post_message', {channel => 'lobby', text => 'x'}) } 1 .. 30;
+    my $made = $connections->() - $before;
+    cmp_ok($refused, '>=', 20, 'posts of a user who has reached the rate');
+    cmp_ok($made, '<', 15, "... make no connection each: $made in all");
+    return;
+}
+
 for_each_database(
     sub {
         ($db) = @_;
@@ -254,6 +289,8 @@ for_each_database(
         test_new_users();
         test_neighbours();
         test_rate();
+        test_refused_at_once();
+        test_refused_cheaply();
         test_idle();
         test_idle_makes_room();
         test_subscribed_meanwhile();

@@ -23,7 +23,7 @@ typedef struct lines_t {
     apr_thread_mutex_t *lock;
     apr_thread_cond_t *wake;
     int stopping;   /* lock */
-    apr_off_t size; /* lock: of the file at the last look; -1: it is not there */
+    apr_off_t size; /* lock; of the file at the last check; -1: it does not exist */
 } lines_t;
 
 static const vault_feed_param_t params[] = {
@@ -42,7 +42,7 @@ static int parse(apr_int64_t *number, const char *text, apr_int64_t most)
     return *text && !*end && *number >= 1 && *number <= most;
 }
 
-/* What is no UTF-8 has no place in JSON. */
+/* A text that is not UTF-8 cannot be in JSON. */
 static json_t *line_of(char *text, apr_size_t length)
 {
     json_t *string = json_stringn(text, length);
@@ -56,7 +56,7 @@ static json_t *line_of(char *text, apr_size_t length)
     return string ? string : json_stringn(text, length);
 }
 
-/* A row for each whole line between `at`, a place in the file, and the end of the chunk. @return the bytes taken */
+/* A row for each whole line of the chunk; `at` is the offset of the chunk in the file. @return the bytes used */
 static apr_size_t split(json_t *rows, char *chunk, apr_size_t length, apr_off_t at)
 {
     apr_size_t begin = 0;
@@ -75,7 +75,8 @@ static apr_size_t split(json_t *rows, char *chunk, apr_size_t length, apr_off_t 
     return begin;
 }
 
-/* Where this page goes on. The cursor is "INODE OFFSET". A file that was replaced or cut is new from its beginning. */
+/* Where this page continues. The cursor is "INODE OFFSET". A file that was replaced or truncated is read from its
+ * beginning. */
 static apr_off_t place(const char *cursor, const apr_finfo_t *info)
 {
     char *rest = NULL;
@@ -121,13 +122,13 @@ static apr_status_t read_lines(lines_t *f, vault_call_t *call, apr_file_t *file,
     }
     at += (apr_off_t)taken;
     if (length == CHUNK && at < info.size) {
-        f->host->notify(f->interest); /* this page has more to come: let it look again */
+        f->host->notify(f->interest); /* this page has more lines to read: run its method again */
     }
     return f->host->cursor_set(call,
                                apr_psprintf(pool, "%" APR_INT64_T_FMT " %" APR_OFF_T_FMT, (apr_int64_t)info.inode, at));
 }
 
-/* Of a page each value is text; Lua and C may say a number, or what makes no sense here. @return 0: wrong */
+/* The values of a page are texts. Lua and C may pass a number, or another type. @return 0: it is wrong */
 static int take_limit(apr_int64_t *most, const json_t *args)
 {
     const json_t *limit = json_object_get(args, "limit");
@@ -181,7 +182,7 @@ static const vault_feed_method_t methods[] = {{"get_new_lines", 0, get_new_lines
 
 /* ------------------------------------------------------------------ watching */
 
-/* The first look counts as a change: the file was not watched while the server was restarted. */
+/* The first check counts as a change: the file was not watched while the server was restarted. */
 static void look(lines_t *f, apr_finfo_t *last, apr_pool_t *pool)
 {
     apr_finfo_t now = {0};
@@ -225,7 +226,7 @@ static const vault_feed_figure_t figures[] = {
     {NULL, NULL, 0},
 };
 
-/* The watcher holds the lock for a moment only, and not while it looks. */
+/* The watcher holds the lock for a moment only, and not while it reads the file. */
 static json_t *report(void *self)
 {
     lines_t *f = self;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tailer's statement, and what it has read: see batch.h. */
+/* Builds the tailer's statement and reads its result: see batch.h. */
 #include "log/batch.h"
 
 #include <limits.h>
@@ -10,12 +10,12 @@
 #include "sql/driver.h"
 #include "sql/rows.h"
 
-/* Changes that one statement reads. */
+/* The most changes that one statement reads. */
 #define AT_ONCE 500
 
 /* ------------------------------------------------------------ the statement */
 
-/* One row says where the database is; the others are changes. */
+/* One row of the result is the state of the database; the others are changes. */
 static const char *const names[] = {"now",    "watchings", "pruned", "tbl", "op",      "key", "id",
                                     "number", "order",     "old",    "new", "altered", NULL};
 enum { OF_STATE = 3, OF_CHANGE = 9 };
@@ -87,7 +87,7 @@ static void append_change(sql_statement_t *sql, const log_dialect_t *dialect, co
     append_images(sql, dialect, images);
 }
 
-/* Where changes are found by the table that they are of. */
+/* For databases that find changes by their table. */
 static void append_tables(sql_statement_t *sql, const json_t *tables)
 {
     for (size_t i = 0; i < json_array_size(tables); i++) {
@@ -127,7 +127,7 @@ static sql_statement_t *make_statement(sql_call_t *c, const char *since, const j
     append_state(sql, dialect);
     if (since != NULL) {
         sql_raw(sql, " UNION ALL ");
-        if (!is_server) { /* SQLite takes no brackets there */
+        if (!is_server) { /* SQLite does not allow brackets there */
             sql_raw(sql, sql->driver->select);
             sql_raw(sql, " * FROM ");
         }
@@ -147,7 +147,7 @@ static const char *copy_of(const json_t *row, const char *name, apr_pool_t *pool
     return apr_pstrdup(pool, text != NULL ? text : "");
 }
 
-/* Take the row of the state out of the others. */
+/* Removes the row with the state from the others. */
 static apr_status_t take_state(sql_call_t *c, log_batch_t *batch)
 {
     const log_dialect_t *dialect = log_dialect_of(c->db);
@@ -170,7 +170,7 @@ static apr_status_t take_state(sql_call_t *c, log_batch_t *batch)
     return APR_SUCCESS;
 }
 
-/* One more is read than a batch has. */
+/* The statement reads one change more than a batch has. */
 static void cut(log_batch_t *batch, apr_pool_t *pool)
 {
     if (json_array_size(batch->rows) > AT_ONCE) {

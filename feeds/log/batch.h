@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file batch.h
- * What the tailer reads from the database with one statement, which is one snapshot: where the database is, which
- * tables are watched, and the first changes after a position, of all watched tables.
+ * What the tailer reads from the database with one statement, which is one snapshot: the position of the database, the
+ * set of watched tables, and the first changes after a position, of all watched tables.
  *
- * Only the thread of the tailer.
+ * Only the thread of the tailer uses it.
  */
 #ifndef LOG_BATCH_H
 #define LOG_BATCH_H
@@ -15,18 +15,18 @@
 
 typedef struct log_batch_t {
     json_t *rows;          /**< the changes, oldest first: tbl, op, key, id, number, old, new, altered; a reference */
-    const char *told;      /**< where the database is, as it tells it */
-    const char *now;       /**< the same as a position */
-    const char *watchings; /**< another text whenever other tables are watched; "" if none is */
-    const char *pruned;    /**< up to where changes are gone; "": none are */
-    const char *last;      /**< the order of the last change if there are more; else NULL */
+    const char *told;      /**< the position of the database, in the database's own form */
+    const char *now;       /**< the same as a position (position.h) */
+    const char *watchings; /**< a text that differs whenever other tables are watched; "" if none is */
+    const char *pruned;    /**< the position up to which changes have been pruned; "": none have been */
+    const char *last;      /**< if there are more changes: the order of the last one in this batch; else NULL */
 } log_batch_t;
 
-/** Read one. On the connection that `c` has taken.
- * @param since   a position; NULL: no changes are wanted
+/** Read one batch, on the connection that `c` has taken.
+ * @param since   a position; NULL: read no changes
  * @param tables  the watched tables: a list of objects with `tbl`; only with `since`
- * @param images  of const sql_table_t *: those whose images are wanted; NULL: none are
- * @return as sql_conn_query; to be freed in any case */
+ * @param images  of const sql_table_t *: the tables whose images are read; NULL: none
+ * @return as sql_conn_query(); log_batch_t must be freed in any case */
 apr_status_t log_batch_read(sql_call_t *c, log_batch_t *batch, const char *since, const json_t *tables,
                             const apr_array_header_t *images);
 void log_batch_free(log_batch_t *batch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of databases whose tables can be watched, and what is the same for all. */
+/* The databases whose tables can be watched, and what is the same for all of them. */
 #include "log/dialect.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ void log_dialect_push(apr_array_header_t *statements, const sql_statement_t *sql
     APR_ARRAY_PUSH(statements, const char *) = sql->text + strlen(sql->driver->guard);
 }
 
-/* Escapes differ between databases and jansson, and so do digits of reals. */
+/* Databases and jansson differ in escapes and in the digits of reals. */
 int log_dialect_is_plain(const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -74,7 +74,7 @@ int log_dialect_is_plain(const char *text)
     return 1;
 }
 
-/* Fifteen digits: no database makes a rounded number of these. */
+/* At most fifteen digits: no database rounds such a number. */
 int log_dialect_is_number(const sql_column_t *column, const char *value)
 {
     apr_size_t digits = strspn(value, "0123456789");
@@ -83,7 +83,7 @@ int log_dialect_is_number(const sql_column_t *column, const char *value)
            (value[0] != '0' || digits == 1);
 }
 
-/* Tells one watching of a table from the next, so that no position outlives it. */
+/* Identifies one watching of a table, so that positions become void when the table is watched again. */
 static const char *make_watch_id(apr_pool_t *pool)
 {
     unsigned char bytes[8];
@@ -120,22 +120,22 @@ static const char *list_columns(const sql_call_t *c, const sql_table_t *table)
         }
     }
     if (table->key == NULL && table->keys->nelts > 0) {
-        json_array_append_new(names, list_keys(table)); /* in another order it is another key */
+        json_array_append_new(names, list_keys(table)); /* the same columns in another order are another key */
     }
     columns = sql_json_text(names, JSON_COMPACT, c->conn->pool);
     json_decref(names);
     return columns;
 }
 
-/* What is known of a table on one connection. */
+/* What a connection knows of a table. */
 typedef struct note_t {
-    const char *columns;      /* NULL: not yet */
-    const char *watched_with; /* columns; NULL: not known yet */
-    apr_time_t watched_at;    /* when it was watched; 0: not known yet */
-    apr_uint64_t shape;       /* 0: not yet */
+    const char *columns;      /* NULL: not read yet */
+    const char *watched_with; /* the columns; NULL: not known yet */
+    apr_time_t watched_at;    /* when the table was last found to be watched; 0: not known yet */
+    apr_uint64_t shape;       /* 0: not computed yet */
 } note_t;
 
-/* How long that is believed. */
+/* How long that stays valid. */
 #define WATCHED_FOR apr_time_from_sec(1)
 
 static note_t *note_of(sql_call_t *c, const sql_table_t *table)
@@ -227,7 +227,7 @@ void log_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
     log_dialect_push(statements, sql_statement(c, "%r vault_watched(tbl,epoch,pruned,columns)VALUES(%s,'%r','',%s)",
                                                dialect->replace != NULL ? dialect->replace : "INSERT INTO", name,
                                                make_watch_id(c->pool), log_dialect_columns(c, c->table)));
-    /* Pages have positions in another watching: the tailer is to tell them. */
+    /* Pages have positions of the old watching: the tailer will notify them. */
     log_dialect_push(statements, sql_statement(c, "INSERT INTO vault_changes(tbl,op)VALUES(%s,'W')", name));
     if (dialect->notify != NULL) {
         APR_ARRAY_PUSH(statements, const char *) = dialect->notify;
@@ -236,7 +236,7 @@ void log_dialect_watch(sql_call_t *c, apr_array_header_t *statements)
 
 void log_dialect_unwatch(sql_call_t *c, apr_array_header_t *statements)
 {
-    /* First: on MariaDB each of the others is for good when it is done, and with some of its triggers a table is
+    /* This comes first: MariaDB commits after each of the others, and with only some of its triggers a table counts as
      * not watched. */
     forget(c, statements);
     log_dialect_of(c->db)->unwatch(c, c->table, statements);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watching tables of MariaDB: the change table, its triggers, and images. Changes get numbers (numbering_mysql.h),
- * of which positions are made. */
+/* Watching tables of MariaDB: the change table, its triggers, and images. Positions are made of the numbers of changes
+ * (numbering_mysql.h). */
 #include "log/dialect.h"
 
 #include <string.h>
@@ -29,8 +29,7 @@ static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription VARCHAR(40) NOT NULL PRIMARY KEY, place TEXT NOT "
     "NULL, "
     "reached BIGINT NOT NULL, used BIGINT NOT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
-    /* What is numbered already has smaller numbers, and positions have no larger ones, also where only this table
-     * was dropped. */
+    /* Numbered changes have smaller numbers, and no position has a larger one, also if only this table was dropped. */
     "INSERT IGNORE INTO vault_watched(tbl,epoch,pruned,columns) SELECT "
     "'','',COALESCE(MAX(pos)+" LOG_NUMBERING_MYSQL_AT_ONCE ",0),'[]' FROM "
     "vault_changes",
@@ -53,7 +52,7 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
     for (int i = 0; i < table->columns->nelts; i++) {
         const sql_column_t *column = sql_table_column(table, i);
 
-        /* Columns may have different character sets, which JSON_OBJECT refuses to mix. */
+        /* Columns may have different character sets, which JSON_OBJECT cannot combine. */
         sql_add(sql, i == 0 ? "%r,CONVERT(" : ",%r,CONVERT(", log_dialect_literal(sql, column->name));
         sql->driver->append_cell(sql, column_of(sql, row, column->name), column->kind);
         sql_raw(sql, " USING utf8mb4)");
@@ -61,8 +60,8 @@ static void append_row(sql_statement_t *sql, const sql_table_t *table, const cha
     sql_raw(sql, ")");
 }
 
-/* As cells are (driver_mysql.c): without the zeros of ZEROFILL, a BIT as a number, bytes in base64, which MariaDB
- * breaks into lines. */
+/* In the form of cells (driver_mysql.c): without the zeros of ZEROFILL, a BIT as a number, bytes in base64, which
+ * MariaDB breaks into lines. */
 static void append_key_part(sql_statement_t *sql, const sql_column_t *key, const char *row)
 {
     sql_raw(sql, key->kind == SQL_BLOB ? "REPLACE(TO_BASE64(" : "CONCAT('',");
@@ -70,7 +69,7 @@ static void append_key_part(sql_statement_t *sql, const sql_column_t *key, const
     sql_raw(sql, key->kind == SQL_BLOB ? "),'\\n','')" : key->is_integer ? "+0)" : ")");
 }
 
-/* As text: catalogue.h. */
+/* The key as text: see catalogue.h. */
 static void append_key(sql_statement_t *sql, const sql_table_t *table, const char *row)
 {
     for (int i = 0; i < table->keys->nelts; i++) {
@@ -94,7 +93,7 @@ static void append_record(sql_statement_t *sql, const sql_table_t *table, const 
     log_dialect_append_record(sql, table, op, append_key, append_row);
 }
 
-/* Also a change of case is one. */
+/* A change of case is a change. */
 static void append_differs(sql_statement_t *sql, const char *column)
 {
     sql_add(sql, "NOT(CAST(OLD.%n AS BINARY)<=>CAST(NEW.%n AS BINARY))", column, column);
@@ -102,7 +101,7 @@ static void append_differs(sql_statement_t *sql, const char *column)
 
 static const char *const triggers[] = {"insert", "update", "delete"};
 
-/* A name has 64 characters at most. */
+/* A name has at most 64 characters. */
 static const char *trigger_name(const sql_table_t *table, const char *what, apr_pool_t *pool)
 {
     const char *name = apr_pstrcat(pool, "vault_", table->name, "_", what, NULL);
@@ -112,9 +111,8 @@ static const char *trigger_name(const sql_table_t *table, const char *what, apr_
                : apr_pstrcat(pool, "vault_", log_digest(table->name, pool), "_", what, NULL);
 }
 
-/* A table that was dropped and made again has lost its triggers. Until it has all of them again, writes to it are
- * not all recorded: pages must not take what the first of them records for all that has happened since their last
- * read. */
+/* A table that was dropped and created again has lost its triggers. While it has only some of them, not all writes are
+ * recorded. Pages must not take the changes of that time for all that has happened since their last read. */
 static void forget_another(sql_call_t *c, const sql_table_t *table, apr_array_header_t *statements)
 {
     sql_statement_t *sql = sql_statement_make(c);
@@ -134,7 +132,7 @@ static void forget_another(sql_call_t *c, const sql_table_t *table, apr_array_he
 
 static sql_statement_t *begin_trigger(sql_call_t *c, const sql_table_t *table, const char *what, const char *event)
 {
-    /* There is no moment without it, since no transaction would take its end back. */
+    /* The trigger is never absent: MariaDB could not roll back its removal. */
     return sql_statement(c, "CREATE OR REPLACE TRIGGER %n AFTER %r ON %t FOR EACH ROW BEGIN",
                          trigger_name(table, what, c->pool), event, table->name);
 }
@@ -197,7 +195,7 @@ static int is_plain(const char *text)
     return 1;
 }
 
-/* As JSON_OBJECT writes it. */
+/* In the form that JSON_OBJECT writes. */
 static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
 {
     static const char *const types[] = {
@@ -216,8 +214,8 @@ const log_dialect_t log_dialect_mysql = {
     .position = &log_position_mysql,
     .tables = tables,
     .order = "COALESCE(c.pos,4611686018427387904+c.id)",
-    /* IGNORE would lock a row that is there for readers only: to write it then, it may have to wait for who waits
-     * for it. */
+    /* IGNORE would take a shared lock on an existing row. To write the row then could be a deadlock with another
+     * transaction that does the same. */
     .unless_there = " ON DUPLICATE KEY UPDATE used=used",
     .replace = "REPLACE INTO",
     .watch = watch,

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watching tables of PostgreSQL: the change table, its trigger, who is told, and images. Positions are those of
- * position_pgsql.c.
+/* Watching tables of PostgreSQL: the change table, its trigger, notifications, and images. position_pgsql.c has the
+ * positions.
  *
- * One trigger function serves all tables: it keeps rows as JSON, whatever columns they have. Images are made of
- * that when they are read, by the type that the table has then.
- */
+ * One trigger function serves all tables: it stores rows as JSON, whatever their columns. When an image is read, it is
+ * decoded with the type that the table has then. */
 #include "log/dialect.h"
 
 #include <stdlib.h>
@@ -20,13 +19,13 @@
 #include "sql/native_pgsql.h"
 
 /* The key of a row in JSON, as text (catalogue.h). The arguments of a trigger are the table, and for each column of the
- * key its name and what its text has not at its end, and its JSON has. */
+ * key its name and the trailing characters that its JSON has and its text does not. */
 #define KEY_OF(row) "CASE WHEN TG_NARGS<4 THEN pg_catalog.rtrim(" row "->>k,p) ELSE vault_key(" row ",TG_ARGV) END"
 #define OLD_KEY KEY_OF("o")
 #define NEW_KEY KEY_OF("n")
 
 static const char *const tables[] = {
-    /* Until the end of the transaction: IF NOT EXISTS fails where vaultctl and a messages feed make the same at
+    /* Until the end of the transaction. IF NOT EXISTS fails if vaultctl and a messages feed create the same table at
      * once. */
     "Select pg_advisory_xact_lock(7760757)",
     "CREATE TABLE IF NOT EXISTS vault_changes(id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
@@ -41,19 +40,19 @@ static const char *const tables[] = {
     "NULL)",
     "CREATE TABLE IF NOT EXISTS vault_subscriptions(subscription TEXT NOT NULL PRIMARY KEY, place TEXT NOT NULL, "
     "reached BIGINT NOT NULL, used BIGINT NOT NULL)",
-    /* Of several columns. It calls nothing that another user may have made. */
+    /* For keys of several columns. It calls no function that another user may have created. */
     "CREATE OR REPLACE FUNCTION vault_key(r jsonb, a text[]) RETURNS text LANGUAGE sql IMMUTABLE AS $vault$"
     "SELECT pg_catalog.string_agg(pg_catalog.replace(pg_catalog.replace(pg_catalog.rtrim(r->>a[i],a[i+1]),"
     "E'\\\\',E'\\\\\\\\'),',',E'\\\\,'),',' ORDER BY i) FROM pg_catalog.generate_series("
     "pg_catalog.array_lower(a,1)+1,pg_catalog.array_upper(a,1),2) AS i$vault$",
-    /* It runs with the rights of its owner: a user who writes the table need not be able to write these. So it
-     * uses nothing that another user may have made: no temporary table, which would come first, no function that
-     * fits a row better, and no trigger of other tables calls it. */
+    /* It runs with the rights of its owner, so a user who writes the table need not be able to write these tables. So
+     * it uses nothing that another user may have created: no temporary table, which would be found first, no function
+     * that matches the arguments better. No trigger of another table calls it. */
     "CREATE OR REPLACE FUNCTION vault_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $vault$\n"
     "DECLARE o jsonb; n jsonb; ok text; nk text; t text := TG_ARGV[0]; k text := TG_ARGV[1]; p text := "
     "coalesce(TG_ARGV[2],'');\n"
     "BEGIN\n"
-    /* Once, for ever: see position_pgsql.c. */
+    /* Once: see position_pgsql.c. */
     "  IF pg_catalog.current_setting('synchronous_commit') = 'off' AND "
     "NOT EXISTS(SELECT FROM vault_changes WHERE tbl='') THEN\n"
     "    INSERT INTO vault_changes(tbl,op) VALUES('','A');\n"
@@ -89,13 +88,13 @@ static const char *const tables[] = {
 
 /* ------------------------------------------------------------ crashes */
 
-/* The statistics begin anew when the server has recovered from a crash, also from that of a single backend, after
- * which the postmaster goes on. */
+/* The statistics start again when the server has recovered from a crash, also from that of a single backend, which the
+ * postmaster survives. */
 #define INCARNATION                                                                                                    \
     "pg_catalog.concat(extract(epoch FROM pg_catalog.pg_postmaster_start_time()),'.',"                                 \
     "extract(epoch FROM pg_catalog.pg_stat_get_bgwriter_stat_reset_time()))"
 
-/* The largest recorded transaction of the table that this snapshot sees, and the snapshot. What was pruned counts. */
+/* The largest recorded transaction of the table that this snapshot sees, and the snapshot. Pruned changes count. */
 static const char *now_of(const sql_statement_t *sql, const sql_table_t *table)
 {
     sql_statement_t *made = sql_expression_make(sql);
@@ -151,7 +150,7 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
     unwatch(c, table, statements);
     for (apr_size_t i = 0; i < TRIGGERS; i++) {
         push_trigger(c, table, &triggers[i], statements);
-        /* Also what logical replication writes. */
+        /* Fires also for writes of logical replication. */
         log_dialect_push(statements,
                          sql_statement(c, "ALTER TABLE %t ENABLE ALWAYS TRIGGER %r", table->name, triggers[i].name));
     }
@@ -164,14 +163,14 @@ static apr_status_t listen_(sql_call_t *c)
     return sql_conn_query(c, "LISTEN vault_changes", NULL);
 }
 
-/* What notifications have told. */
+/* The content of notifications. */
 typedef struct told_t {
-    log_position_t position; /* of who is told */
-    int is_set;              /* the position is one */
+    log_position_t position; /* the position of the receiver */
+    int is_set;              /* `position` is valid */
     int is_new;
 } told_t;
 
-/* A trigger tells its transaction. Those of an older vaultctl, and `notify`, tell nothing. */
+/* A trigger sends its transaction. Triggers of an older vaultctl, and `notify`, send nothing. */
 static void take_cb(void *data, const char *payload)
 {
     const log_change_id_t change = {.number = apr_strtoi64(payload, NULL, 10)};
@@ -180,7 +179,7 @@ static void take_cb(void *data, const char *payload)
     told->is_new |= !told->is_set || change.number <= 0 || !log_position_pgsql.contains(&told->position, &change);
 }
 
-/* Whatever the notifications tell was committed: the next snapshot shows it. */
+/* The changes of all notifications are committed: the next snapshot has them. */
 static int take_notifications(const sql_conn_t *conn, const char *position)
 {
     told_t told = {.is_new = 0};
@@ -210,7 +209,7 @@ static void append_is_same(sql_statement_t *sql, const sql_table_t *table)
     sql_constant(sql, table->shape);
 }
 
-/* A table is believed in for a second, and triggers keep all columns. */
+/* A table is cached for a second, and triggers store all columns. */
 static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
 {
     sql_statement_t *made = sql_expression_make(sql);
@@ -221,8 +220,8 @@ static const char *columns(const sql_statement_t *sql, const sql_table_t *table)
     return made->text;
 }
 
-/* A statement that stays prepared is read again when a table that it names is altered or made anew. The type of a
- * table's rows does not count as its name, so it is named once more. */
+/* A prepared statement is planned again when a table in it was altered or created again. The row type of a table does
+ * not count as the table, so the statement contains the table once more. */
 static void append_image_of(sql_statement_t *sql, const sql_table_t *table, const char *column)
 {
     sql_add(sql, "CASE WHEN c.%r IS NOT NULL AND ", column);
@@ -246,7 +245,7 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
     sql_raw(sql, " AS v");
 }
 
-/* The type of an image is that of its table. */
+/* The type of an image is the row type of its table. */
 static void append_images(sql_statement_t *sql, const apr_array_header_t *of, const char *column)
 {
     sql_raw(sql, of->nelts > 0 ? "CASE c.tbl" : "NULL");
@@ -259,7 +258,7 @@ static void append_images(sql_statement_t *sql, const apr_array_header_t *of, co
     sql_raw(sql, of->nelts > 0 ? " END AS v" : " AS v");
 }
 
-/* Asked once for each table that there are changes of. */
+/* Checked once for each table that has changes. */
 static void append_altered(sql_statement_t *sql, const apr_array_header_t *of)
 {
     sql_raw(sql, of->nelts > 0 ? "CASE c.tbl" : "NULL");
@@ -292,7 +291,8 @@ const log_dialect_t log_dialect_pgsql = {
     .name = "pgsql",
     .position = &log_position_pgsql,
     .tables = tables,
-    .order = "c.id+0", /* else a planner may take rows by the index of ids, and pass over all that were seen */
+    /* "+0": otherwise a planner may read rows by the index of ids, and skip all those that were seen */
+    .order = "c.id+0",
     .adapts = 1,
     .unless_there = " ON CONFLICT DO NOTHING",
     .watch = watch,

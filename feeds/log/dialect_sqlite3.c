@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Watching tables of SQLite.
  *
- * Foreign key actions fire triggers, too; a REPLACE that removes a row fires its delete trigger only
- * under `PRAGMA recursive_triggers=ON`, which the docs say.
- */
+ * Foreign key actions also fire triggers. A REPLACE that removes a row fires its delete trigger only under `PRAGMA
+ * recursive_triggers=ON`, as the documentation says. */
 #include "log/dialect.h"
 
 #include <stdlib.h>
@@ -35,7 +34,7 @@ static const char *const tables[] = {
 
 /* ------------------------------------------------------------ triggers */
 
-/* `name` as a string of JSON. */
+/* `name` as a JSON string. */
 static const char *as_json(const char *name, apr_pool_t *pool)
 {
     const char *at = name;
@@ -46,7 +45,7 @@ static const char *as_json(const char *name, apr_pool_t *pool)
         at++;
     }
     if (*at == '\0') {
-        return apr_pstrcat(pool, "\"", name, "\"", NULL); /* as most are */
+        return apr_pstrcat(pool, "\"", name, "\"", NULL); /* most names need no escape */
     }
     string = json_string(name);
     copy = sql_json_text(string, JSON_ENCODE_ANY, pool);
@@ -54,7 +53,7 @@ static const char *as_json(const char *name, apr_pool_t *pool)
     return copy;
 }
 
-/* The image of OLD or NEW: a JSON object, put together as text, since json_object takes 63 columns only. */
+/* The image of OLD or NEW: a JSON object, built as text, since json_object takes at most 63 columns. */
 static void append_row(sql_statement_t *sql, const sql_table_t *table, const char *row)
 {
     for (int i = 0; i < table->columns->nelts; i++) {
@@ -77,7 +76,7 @@ static void append_key_part(sql_statement_t *sql, const sql_table_t *table, int 
     sql_add(sql, "CAST(%r.%n AS TEXT)", row, sql_table_key_column(table, i));
 }
 
-/* As text: catalogue.h. */
+/* The key as text: see catalogue.h. */
 static void append_key(sql_statement_t *sql, const sql_table_t *table, const char *row)
 {
     if (table->key != NULL) {
@@ -113,7 +112,7 @@ static void end_trigger(sql_statement_t *sql, apr_array_header_t *statements)
     log_dialect_push(statements, sql);
 }
 
-/* Also a change of case, or from 1 to '1', is one. */
+/* A change of case is a change, and so is one from 1 to '1'. */
 static void append_differs(sql_statement_t *sql, const char *column)
 {
     sql_add(sql, "OLD.%n COLLATE BINARY IS NOT NEW.%n OR typeof(OLD.%n)<>typeof(NEW.%n)", column, column, column,
@@ -179,7 +178,7 @@ static void watch(sql_call_t *c, const sql_table_t *table, apr_array_header_t *s
 
 /* ------------------------------------------------------------ pruning */
 
-/* Up to which id changes are to go; NULL: none. Ids are in the order of time. */
+/* The id up to which changes are removed; NULL: none are. Ids are in the order of time. */
 static apr_status_t find_horizon(sql_call_t *c, apr_int64_t before, int most, const char **horizon)
 {
     const sql_statement_t *sql =
@@ -229,8 +228,8 @@ static void append_image(sql_statement_t *sql, const sql_table_t *table, const c
     sql_own_cell(sql, "c", column, SQL_TEXT);
 }
 
-/* Any type may be in any column, so the value may be there as a number or as a text; but not a number as a text
- * where the column makes a number of that. */
+/* A column may contain values of any type, so the value may be stored as a number or as a text; but not as a text that
+ * looks like a number if the column converts such texts. */
 static void append_has(sql_statement_t *sql, const char *row, const sql_column_t *column, const char *value)
 {
     const char *begin = apr_pstrcat(sql->pool, as_json(column->name, sql->pool), ":\"", NULL);
@@ -243,8 +242,8 @@ static void append_has(sql_statement_t *sql, const char *row, const sql_column_t
     sql_raw(sql, count > 0 ? ")" : "1=1");
 }
 
-/* The sequence keeps ids that are pruned. A statement that fails and leaves what it did so far (INSERT OR FAIL)
- * leaves the sequence behind the ids that it gave. */
+/* The sequence counts the ids of pruned changes. A statement that fails without a rollback (INSERT OR FAIL) may leave
+ * the sequence behind the ids that it has assigned. */
 #define NOW                                                                                                            \
     "max(coalesce((Select seq FROM main.sqlite_sequence WHERE name='vault_changes'),0),"                               \
     "coalesce((Select max(id) FROM main.vault_changes),0))"

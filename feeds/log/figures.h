@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file figures.h
- * What a feed that has a log reports of it to the status: what the tailer does, up to where it has read, and the ring.
+ * What a feed with a log reports to the status: what the tailer does, the position up to which it has read, and the
+ * ring.
  */
 #ifndef LOG_FIGURES_H
 #define LOG_FIGURES_H
@@ -19,7 +20,7 @@
         "RingOldestSeconds", "age of the oldest change in the ring", VAULT_FIGURE_GAUGE                                \
     }
 
-/** vault_feed_t::report, where these are all figures: from shared memory, without SQL and without waiting.
+/** vault_feed_t::report for a feed that has no other figures: from shared memory, without SQL and without waiting.
  * @param log  a change_log_t */
 json_t *log_report(void *log);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An inotify with one file: see file_notify.h. */
+/* Watches one file with inotify: see file_notify.h. */
 #include "log/file_notify.h"
 
 #include <sys/inotify.h>
 #include <unistd.h>
 
-/* It is written or cut, or it is the file of that name no more. */
+/* The file is written or truncated, or it no longer has this name. */
 #define DONE_TO_IT (IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF)
 
 void log_file_notify_open(log_file_notify_t *file_notify)
@@ -37,7 +37,7 @@ int log_file_notify_listen(log_file_notify_t *file_notify, const char *file)
     if (file_notify->fd < 0) {
         return 0;
     }
-    /* The same number as long as it is the same file. */
+    /* inotify returns the same number as long as it is the same file. */
     file_notify->file = inotify_add_watch(file_notify->fd, file, DONE_TO_IT);
     if (was >= 0 && was != file_notify->file) {
         (void)inotify_rm_watch(file_notify->fd, was);

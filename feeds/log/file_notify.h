@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file file_notify.h
- * Being told by the kernel (inotify) that a file is written to: how the tailer of a database without a server sleeps
- * while there are no writes, and at once reads what another program writes.
+ * Notifications of the kernel (inotify) that a file is written to. With these the tailer of a database without a server
+ * sleeps while there are no writes, and immediately reads what another program writes.
  *
- * Without notifications (no inotify, no instance left for the user, no such file yet) the tailer polls by the
- * clock.
+ * If there are no notifications (no inotify, no inotify instance left for the user, no such file yet), the tailer polls
+ * at intervals.
  */
 #ifndef LOG_FILE_NOTIFY_H
 #define LOG_FILE_NOTIFY_H
 
-/** Of one thread. */
+/** One thread uses it. */
 typedef struct log_file_notify_t {
     int fd;   /**< readable when the kernel has notified; -1: none */
-    int file; /**< what inotify calls the file; -1: none */
+    int file; /**< inotify's number of the file; -1: none */
 } log_file_notify_t;
 
 void log_file_notify_open(log_file_notify_t *file_notify);
 void log_file_notify_close(log_file_notify_t *file_notify);
 
-/** From now on, tell of what is done to the file that has this name now, in place of the one before, and forget what
- * was told. Call it before the file is read.
- * @return 1: the descriptor tells; 0: nothing does */
+/** Watch the file that has this name now in place of the previous one, and drop the notifications that have arrived.
+ * Call it before the file is read.
+ * @return 1: the descriptor will be readable after a write; 0: there are no notifications */
 int log_file_notify_listen(log_file_notify_t *file_notify, const char *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images of rows, as the change table keeps them. */
+/* Decodes images of rows, as the change table stores them. */
 #include "log/image.h"
 
 #include "sql/rows.h"
@@ -23,7 +23,7 @@ json_t *log_image_row(const char *image)
     return cells;
 }
 
-/* Replace an image by the row that it shows. -1: it cannot be read. */
+/* Replaces an image by the row that it describes. -1: it cannot be read. */
 static int decode(json_t *change, const char *name)
 {
     json_t *image = json_object_get(change, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers the changes of MariaDB: see numbering_mysql.h. */
+/* Assigns numbers to the changes of MariaDB: see numbering_mysql.h. */
 #include "log/numbering_mysql.h"
 
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "log/position.h"
 #include "sql/connection.h"
 
-/* How many statements number changes at once. */
+/* The most statements of one call. */
 #define ROUNDS 50
 #define LOCK "CONCAT('mod_vault place ',MD5(DATABASE()))"
 
-/* Of ids with commas between. Not of "". */
+/* The number of ids in a list with commas, which is not empty. */
 static int count_of(const char *ids)
 {
     int count = 1;
@@ -25,9 +25,9 @@ static int count_of(const char *ids)
     return count;
 }
 
-/* With the row locked that has the last number.
- * @param known  as log_dialect_t::assign_numbers
- * @param count  of the changes that were numbered */
+/* The row with the last number is locked.
+ * @param known  as in log_dialect_t::assign_numbers
+ * @param count  how many changes were numbered */
 static apr_status_t give_numbers(sql_call_t *c, const char *known, int *count)
 {
     log_span_t span = {.since = known, .pruned = ""};
@@ -64,7 +64,7 @@ static apr_status_t give_numbers(sql_call_t *c, const char *known, int *count)
     return rv;
 }
 
-/* Number what is committed. @param more  there may be more */
+/* Numbers changes that are committed. @param more  there may be more */
 static apr_status_t number_some(sql_call_t *c, const char *known, int *more)
 {
     int count = 0;
@@ -77,8 +77,8 @@ static apr_status_t number_some(sql_call_t *c, const char *known, int *more)
     return rv;
 }
 
-/* The process that has the lock numbers the changes for all. No process waits while a position has room for those
- * without a number. The lock is taken only where a change has no number. */
+/* The process that has the lock numbers the changes for all. No process waits as long as a position has room for the
+ * changes without a number. The lock is taken only if there is a change without a number. */
 apr_status_t log_numbering_mysql_assign(sql_call_t *c, int seconds, const char *known)
 {
     const char *cell;
@@ -98,7 +98,7 @@ apr_status_t log_numbering_mysql_assign(sql_call_t *c, int seconds, const char *
         rv = number_some(c, known, &more);
     }
     if (sql_conn_cell(c, "SELECT CONCAT('',RELEASE_LOCK(" LOCK ")) AS v", &cell) != APR_SUCCESS) {
-        /* The lock goes with the connection. */
+        /* The lock ends with the connection. */
         c->conn->broken = 1;
     }
     return rv;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What positions of all kinds have in common: a sorted list of exceptions. See position.h. */
+/* What the positions of all databases have in common: a sorted list of exceptions. See position.h. */
 #include "log/position.h"
 
 #include <string.h>
 
-/* The index of `value` in the list, or where it would be. */
+/* The index of `value` in the list, or the index where it would be inserted. */
 static int index_of(const log_position_t *position, apr_int64_t value)
 {
     int from = 0, to = position->count;

@@ -11,14 +11,15 @@
 #include "log/dialect.h"
 #include "sql/connection.h"
 
-/* The longest list of ids in a position; two are to fit into a cursor. */
+/* The longest list of ids in a position. A cursor has room for two. */
 #define IDS_MAX 1800
-/* How the ids in a position within a batch begin: some of them may have numbers that it has, too. */
+/* The list of ids in a position within a batch begins with this: some of these changes may also have numbers up to that
+ * of the position. */
 #define WITHIN "0,"
-/* What is not yet numbered comes after all that is. */
+/* Changes without a number come after all that have one. */
 #define UNNUMBERED (APR_INT64_C(1) << 62)
 
-/* With commas between; "" if there are none. */
+/* The list of ids, with commas; "" if there is none. */
 static const char *ids_of(const char *text)
 {
     const char *semicolon = strchr(text, ';');
@@ -33,7 +34,7 @@ int log_position_mysql_is_long(const char *told)
 
 /* ------------------------------------------------------------ sets */
 
-/* @return what comes after it; NULL: there is none, or it is too large */
+/* @return the text after the number; NULL: there is none, or it is too large */
 static const char *read_number(const char *at, apr_int64_t *number)
 {
     if (!apr_isdigit(*at)) {
@@ -50,7 +51,7 @@ static const char *read_number(const char *at, apr_int64_t *number)
     return at;
 }
 
-/* `NUMBER;ID,ID,...`, in any order, some perhaps twice. */
+/* `NUMBER;ID,ID,...`: the ids in any order, some perhaps twice. */
 static int read_any(log_position_t *position, const char *text)
 {
     const char *at = read_number(text, &position->end);
@@ -95,7 +96,7 @@ static int contains(const log_position_t *position, const log_change_id_t *chang
     return (change->number > 0 && change->number <= position->end) || log_position_excepts(position, change->id);
 }
 
-/* An id of the one may have a number that the other contains, which is correct and only longer. */
+/* An id of one position may have a number that the other one contains. The result is correct, and only longer. */
 static int merge(log_position_t *position, const log_position_t *other)
 {
     position->end = other->end > position->end ? other->end : position->end;
@@ -121,8 +122,8 @@ static apr_int64_t number(const char *text)
     return apr_isdigit(text[0]) ? apr_strtoi64(text, NULL, 10) : -1;
 }
 
-/* Ids that are gone have got numbers, each one of its own: are there more of them? Then the database is one that was
- * put back, or has lost in a crash what was committed last. */
+/* Ids that are no longer in the list have got numbers, each one its own. Are there more such ids than new numbers? Then
+ * the database was restored, or has lost its last commits in a crash. */
 static int has_gone(const log_span_t *span)
 {
     log_position_t since, now;
@@ -147,13 +148,13 @@ static int is_lost(apr_pool_t *pool, const log_span_t *span)
 
 static void append_since(sql_statement_t *sql, const char *since)
 {
-    /* Values, so that the statement is always the same. */
+    /* As values, so that the text of the statement is always the same. */
     sql_add(sql, "(c.pos>%d OR c.pos IS NULL) AND FIND_IN_SET(c.id,%s)=0", number(since), ids_of(since));
 }
 
-/* The position of a reader that has seen `seen`, what has a number, and of the other changes those up to `most`. It
- * has ids of `now` only: one that is in `seen` alone has got a number since. So the list does not grow from batch to
- * batch. */
+/* The position of a reader that has seen `seen`, all changes with a number, and of the other changes those up to
+ * `most`. It contains only ids of `now`: an id that is only in `seen` has got a number since. So the list does not grow
+ * from batch to batch. */
 static const char *within_unnumbered(const log_position_t *seen, const char *now, apr_int64_t most, apr_pool_t *pool)
 {
     char *text = apr_pstrdup(pool, now), *to = strchr(text, ';') + 1, *rest;

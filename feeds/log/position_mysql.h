@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file position_mysql.h
- * What the dialect of MariaDB needs of positions beside log_position_mysql. The last number given stands in
- * vault_watched, in a row of no table.
+ * What the dialect of MariaDB needs of positions in addition to log_position_mysql. The last assigned number is in
+ * vault_watched, in a row whose table does not exist.
  */
 #ifndef LOG_POSITION_MYSQL_H
 #define LOG_POSITION_MYSQL_H
@@ -14,7 +14,7 @@
     "CONCAT(COALESCE((SELECT pruned FROM vault_watched WHERE tbl=''),'0'),';',"                                        \
     "COALESCE((SELECT GROUP_CONCAT(id ORDER BY id) FROM vault_changes WHERE pos IS NULL),''))"
 
-/** Is the list of ids so long that changes should be numbered before a position is made of it? */
+/** Is the list of ids so long that changes should be numbered before it becomes a position? */
 int log_position_mysql_is_long(const char *told);
 
 /** log_dialect_t::prune */

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Positions of PostgreSQL: which transactions a reader has seen.
  *
- * Ids are taken before a transaction commits, in any order, so a position is a snapshot: it says exactly which
- * transactions a reader has seen. A change carries its transaction. New is what the reader's snapshot did not see and
- * the present one does. Where a batch was cut the text is `OLD|NEW|ID`: between the two snapshots, and beyond that id.
+ * PostgreSQL assigns ids before a transaction commits, so they become visible in any order. So a position is a
+ * snapshot, which says exactly which transactions a reader has seen. Each change contains its transaction. A change is
+ * new if the reader's snapshot did not see its transaction and the current one does. If a batch was cut, the text is
+ * `OLD|NEW|ID`: between the two snapshots, and beyond that id.
  *
- * A crash of PostgreSQL: an id that a transaction took and rolled back, or had not committed yet, may be in no log on
- * disk. After the crash the server gives it to another transaction. A snapshot counts such an id as seen as soon as the
- * transaction has ended. So what the database tells a reader has the largest id of a recorded change that the snapshot
- * sees, `XMIN:XMAX:LIST/LAST`, and the position that is made of it ends there: it claims no id above LAST. LAST was
- * committed, so it is on disk, and PostgreSQL gives neither it nor a smaller id again. Nothing comes twice: the
- * position contains each recorded change that the snapshot saw, and excepts each transaction below LAST that was in
- * progress.
+ * A crash of PostgreSQL: if a transaction was rolled back or not yet committed, its id may not be on disk. After the
+ * crash the server assigns this id to another transaction. But a snapshot counts an id as seen as soon as its
+ * transaction has ended. So the database returns, with a snapshot, the largest id of a recorded change that the
+ * snapshot sees, `XMIN:XMAX:LIST/LAST`. The position that is made of it ends there: it contains no id above LAST. LAST
+ * was committed, so it is on disk, and PostgreSQL assigns neither it nor a smaller id again. No change is read twice:
+ * the position contains each recorded change that the snapshot saw, and its exceptions are the transactions below LAST
+ * that were in progress.
  *
- * With synchronous_commit=off a commit is seen before it is on disk, so a crash can take LAST itself back. The trigger
- * function leaves a change A, of no table, when a transaction does that. From then on the id of each watching ends
- * with the incarnation of the server (log_dialect_t::watch_id), and a position from before a crash is of another
- * watching: its page is shown everything anew.
- */
+ * With synchronous_commit=off a commit is visible before it is on disk, so a crash can revoke LAST itself. If a
+ * transaction does that, the trigger function records a change A, which belongs to no table. From then on the id of
+ * each watching ends with the incarnation of the server (log_dialect_t::watch_id). A position from before a crash then
+ * belongs to another watching, and its page gets a first view again. */
 #include "log/position_pgsql.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@
 
 /* ------------------------------------------------------------ sets */
 
-/* Only what was seen up to `last`, a transaction. */
+/* Keeps only what was seen up to the transaction `last`. */
 static void cut(log_position_t *position, apr_int64_t last)
 {
     position->end = last < position->end ? last + 1 : position->end;
@@ -38,9 +38,9 @@ static void cut(log_position_t *position, apr_int64_t last)
     }
 }
 
-/* A list of distances as a position has it, or of transactions as PostgreSQL tells it, in order. With `/LAST` after it
- * the set ends there. One with too many exceptions ends at the first for which there is no room.
- * @param is_whole  0: it does */
+/* Reads a sorted list: of distances, as in a position, or of transactions, as PostgreSQL returns them. A `/LAST` behind
+ * it is the end of the set. A set with too many exceptions ends at the first one for which there is no room.
+ * @param is_whole  0: the set was cut for want of room */
 static int read_some(log_position_t *position, const char *text, int *is_whole)
 {
     const char *slash = strchr(text, '/');
@@ -93,7 +93,7 @@ static apr_int64_t first_of(const log_position_t *position)
     return position->count > 0 ? position->exceptions[0] : position->end;
 }
 
-/* @param fit  so many exceptions are in the text */
+/* @param fit  how many exceptions are in the text */
 static const char *write_some(const log_position_t *position, int *fit, apr_pool_t *pool)
 {
     apr_int64_t last = first_of(position);
@@ -121,9 +121,9 @@ static const char *text_of(const log_position_t *position, apr_pool_t *pool)
     return fit == position->count ? text : NULL;
 }
 
-/* A snapshot has each transaction that is in progress. A position has those before its end, each as the distance from
- * the one before: `.0.1.1.17`, two or three bytes for each. Where they do not fit all the same it ends at one of them:
- * what has committed beyond is seen again then, and none is lost. */
+/* A snapshot lists each transaction in progress. A position has those before its end, each as the distance from the
+ * previous one: `.0.1.1.17`, two or three bytes for each. If they do not fit, the position ends at one of them: changes
+ * that were committed beyond it are read again, and none is lost. */
 const char *log_position_pgsql_of(const char *told, apr_pool_t *pool)
 {
     log_position_t position;
@@ -131,7 +131,7 @@ const char *log_position_pgsql_of(const char *told, apr_pool_t *pool)
     int fit;
 
     if (!read_some(&position, told, &fit)) {
-        return ""; /* no position */
+        return ""; /* not a position */
     }
     text = write_some(&position, &fit, pool);
     if (fit == position.count) {
@@ -152,7 +152,7 @@ static int contains(const log_position_t *position, const log_change_id_t *chang
     return has(position, change->number);
 }
 
-/* What the set with the larger end excepts, and the other one does not contain either. */
+/* Keeps the exceptions of the set with the larger end that are not in the other set. */
 static int merge(log_position_t *position, const log_position_t *other)
 {
     log_position_t merged = position->end >= other->end ? *position : *other;
@@ -173,17 +173,17 @@ static int merge(log_position_t *position, const log_position_t *other)
 
 #define SNAPSHOT "::pg_catalog.pg_snapshot"
 
-/* Parts of a position. `until` is NULL when no batch was cut. */
+/* The parts of a position. `until` is NULL if no batch was cut. */
 typedef struct bounds_t {
     const char *since, *until, *id;
 } bounds_t;
 
-/* 0: it is none. */
+/* @return 0: it is not a position */
 static int parse(bounds_t *bounds, const char *text, apr_pool_t *pool)
 {
     log_position_t position;
     char *copy = apr_pstrdup(pool, text);
-    char *rest = copy; /* apr_strtok leaves it alone where there is nothing */
+    char *rest = copy; /* apr_strtok does not set it if the text is empty */
 
     memset(bounds, 0, sizeof(*bounds));
     if (text[strspn(text, "0123456789:.|")] != '\0') {
@@ -202,7 +202,7 @@ static apr_int64_t xmax(const char *snapshot)
     return apr_strtoi64(strchr(snapshot, ':') + 1, NULL, 10);
 }
 
-/* As PostgreSQL reads it. */
+/* In the form that PostgreSQL reads. */
 static const char *snapshot_of(const char *text, apr_pool_t *pool)
 {
     log_position_t position;
@@ -217,8 +217,8 @@ static const char *snapshot_of(const char *text, apr_pool_t *pool)
                         apr_array_pstrcat(pool, list, ','));
 }
 
-/* Nothing that is seen is as large as the end of the snapshot: said so that a planner who knows no values takes this
- * for a short range, however large the table is, and reads it by its index. */
+/* A transaction that was seen is smaller than the end of the snapshot. The condition says so, because then a planner
+ * that does not know the values assumes a short range, however large the table is, and uses the index. */
 static void append_since(sql_statement_t *sql, const char *since)
 {
     bounds_t bounds;
@@ -251,7 +251,7 @@ static const char *next(apr_pool_t *pool, const log_span_t *span, const char *la
 
 /* ------------------------------------------------------------ what is gone */
 
-/* May changes be pruned that `since` does not contain? Those of transactions that are still in progress are not. */
+/* May changes that are not in `since` have been pruned? Changes of transactions in progress are not pruned. */
 static int is_pruned(const char *since, const char *now, apr_int64_t pruned)
 {
     log_position_t seen, present;
@@ -296,7 +296,7 @@ const log_position_type_t log_position_pgsql = {
 
 apr_status_t log_position_pgsql_prune(sql_call_t *c, apr_int64_t before, int most, const char *seen)
 {
-    /* One statement: what is removed is what `pruned` tells of. */
+    /* One statement, so that `pruned` covers exactly what is removed. */
     return sql_execute(
         c,
         "WITH gone AS (DELETE FROM vault_changes WHERE pg_catalog.pg_visible_in_snapshot(xid,%s" SNAPSHOT

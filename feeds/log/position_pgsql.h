@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file position_pgsql.h
- * What the dialect of PostgreSQL needs of positions beside log_position_pgsql.
+ * What the dialect of PostgreSQL needs of positions in addition to log_position_pgsql.
  */
 #ifndef LOG_POSITION_PGSQL_H
 #define LOG_POSITION_PGSQL_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Positions of SQLite: the last id. SQLite has one writer at a time, so ids become visible in their order, and
- * AUTOINCREMENT gives none twice. */
+/* Positions of SQLite: the last id. SQLite has one writer at a time, so ids become visible in order, and AUTOINCREMENT
+ * does not assign an id twice. */
 #include "log/position.h"
 
 #include "apr_strings.h"
 
-/* -1: it is no number. */
+/* @return -1: it is not a number */
 static apr_int64_t number(const char *text)
 {
     char *end;

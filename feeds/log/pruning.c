@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removes what is too old: see pruning.h. */
+/* Removes old changes, results and positions: see pruning.h. */
 #include "log/pruning.h"
 
 #include "base/now.h"
@@ -25,7 +25,7 @@ apr_status_t log_prune(log_pruning_t *pruning, sql_call_t *c, const char *positi
     pruning->pruned_at = now;
     rv = log_dialect_of(c->db)->prune(c, today - feed->keep, feed->changes, position);
     if (rv != APR_SUCCESS || feed->is_own) {
-        return rv; /* results and positions are the database feed's */
+        return rv; /* vault_results and the positions of users belong to the database feed */
     }
     rv = forget(c, "vault_results", today - feed->keep);
     return rv == APR_SUCCESS ? forget(c, "vault_subscriptions", today - feed->keep_positions) : rv;

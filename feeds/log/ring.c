@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ring of changes in shared memory: see ring.h. */
+/* A ring buffer of changes in shared memory: see ring.h. */
 #include "log/ring.h"
 
 #include <stdatomic.h>
@@ -9,8 +9,7 @@
 #include "apr_strings.h"
 
 #define WORD sizeof(apr_uint64_t)
-/* An entry: its length in words with a bit for each text that it has, four numbers, the texts, each with a NUL at its
- * end. */
+/* An entry: its length in words with a bit for each text that it has, four numbers, and the texts, each with a NUL. */
 enum { WORD_LENGTH, WORD_ID, WORD_NUMBER, WORD_SHAPE, WORD_AT, WORD_TEXTS };
 enum { TEXT_TABLE, TEXT_OP, TEXT_KEY, TEXT_OLD, TEXT_NEW, TEXTS };
 #define MASK_SHIFT 48
@@ -21,10 +20,10 @@ typedef _Atomic apr_uint64_t word_t;
 
 struct log_ring_t {
     word_t size;      /* const: words of entries */
-    word_t published; /* how often a head was published: the last one is in slot published % 2 */
+    word_t published; /* how many heads were published: the last one is in slot published % 2 */
     word_t heads[2][HEAD_WORDS];
     word_t tail; /* the offset of the oldest whole entry */
-    word_t next; /* the tailer: where it appends */
+    word_t next; /* written by the tailer: where it appends */
     word_t words[];
 };
 
@@ -76,7 +75,7 @@ void log_ring_publish(log_ring_t *ring, log_head_t *head)
     apr_uint64_t published = get(&ring->published) + 1;
 
     made.head.end = head->end = get(&ring->next);
-    /* A reader that finds a word of this head in its slot then finds that the one after its own was published. */
+    /* A reader that finds a word of this head in the wrong slot then also finds that the next head was published. */
     atomic_thread_fence(memory_order_release);
     for (apr_size_t i = 0; i < HEAD_WORDS; i++) {
         put(&ring->heads[published % 2][i], made.words[i]);
@@ -84,7 +83,7 @@ void log_ring_publish(log_ring_t *ring, log_head_t *head)
     atomic_store_explicit(&ring->published, published, memory_order_release);
 }
 
-/* The slot is written again after the next head was published. */
+/* The tailer overwrites the slot only after the next head was published. */
 void log_ring_head(const log_ring_t *ring, log_head_t *head)
 {
     apr_uint64_t before, after;
@@ -103,7 +102,7 @@ void log_ring_head(const log_ring_t *ring, log_head_t *head)
 
 /* ------------------------------------------------------------ boots */
 
-/* A random number of the ring, above the number of the boot. */
+/* A boot is a number, and below it these random bits of the ring. */
 #define LIFE_BITS 24
 
 apr_uint64_t log_ring_next_boot(const log_head_t *head)
@@ -124,8 +123,8 @@ int log_ring_has_lost(const log_head_t *head, apr_uint64_t boot)
 
 /* ------------------------------------------------------------ append */
 
-/* What was appended behind the head is written again. Where that went once round the ring, nothing before it is whole
- * any more. */
+/* Entries behind the head are written again. If they have wrapped around the whole ring, no entry before them is
+ * complete any more. */
 void log_ring_take_over(log_ring_t *ring)
 {
     log_head_t head;
@@ -135,7 +134,7 @@ void log_ring_take_over(log_ring_t *ring)
     put(&ring->next, head.end > tail ? head.end : tail);
 }
 
-/* Before anything of it is overwritten. */
+/* Called before any entry is overwritten. */
 static void make_room(log_ring_t *ring, apr_uint64_t length)
 {
     apr_uint64_t next = get(&ring->next), tail = get(&ring->tail);
@@ -190,8 +189,8 @@ static apr_uint64_t mask_of(const char *const *texts)
     return mask;
 }
 
-/* The tail is at an entry, or at `next`, wherever the tailer is killed: it goes from entry to entry, and `next` goes
- * beyond one that is written as a whole. */
+/* Wherever the tailer is killed, the tail is at an entry or at `next`: the tail moves from entry to entry, and `next`
+ * moves only behind an entry that is complete. */
 void log_ring_append(log_ring_t *ring, const log_entry_t *entry)
 {
     const char *texts[TEXTS] = {entry->table, entry->op, entry->key, entry->old, entry->new};
@@ -214,7 +213,7 @@ void log_ring_append(log_ring_t *ring, const log_entry_t *entry)
 
 /* ------------------------------------------------------------ read */
 
-/* Is what was copied from there whole? */
+/* Is the copy of the entry at this offset valid? */
 static int is_whole(const log_ring_t *ring, apr_uint64_t offset)
 {
     atomic_thread_fence(memory_order_acquire);

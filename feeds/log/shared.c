@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock, tickets and the ring in memory that children share. */
+/* Memory that the children share: a lock, tickets and the ring. */
 #include "log/shared.h"
 
 #include <errno.h>
@@ -22,19 +22,19 @@
 #include "log/dialect.h"
 #include "log/digest.h"
 
-/* Of what is in it, and what it means: children of two versions do not share one. */
+/* The version of the layout and of its meaning: children with different versions use different memory. */
 #define SHARED_VERSION 9
-/* Of an incarnation, with its NUL. */
+/* Room for the text of an incarnation, with its NUL. */
 #define INCARNATION_BYTES 64
 
 struct log_shared_t {
-    char incarnation[INCARNATION_BYTES];   /* the tailer */
-    _Atomic pid_t tailer;                  /* atomic: the tailer, when it has said so; 0: there is none */
+    char incarnation[INCARNATION_BYTES];   /* written by the tailer */
+    _Atomic pid_t tailer;                  /* atomic: the process that is the tailer, once it has registered; 0: none */
     _Atomic int reading;                   /* atomic: a log_reading_t */
     _Atomic apr_uint32_t asked;            /* atomic: how many tickets were taken */
     _Atomic apr_uint32_t served;           /* atomic: the last ticket that was served; a futex */
-    _Atomic apr_uint64_t from_ring;        /* atomic */
-    _Atomic apr_uint64_t by_sql[LOG_WHYS]; /* atomic, each */
+    _Atomic apr_uint64_t from_ring;        /* atomic: reads of pages from the ring */
+    _Atomic apr_uint64_t by_sql[LOG_WHYS]; /* atomic, each: reads of pages by SQL, by their reason */
     sql_sight_t sights[SQL_SIGHTS];        /* atomic, each */
     apr_uint64_t ring[];                   /* ring.h */
 };
@@ -65,7 +65,7 @@ const char *log_parameter_poll(change_log_t *log, const apr_table_t *given, int 
     return wrong != NULL && may_be_off ? apr_pstrcat(pool, wrong, ", and 0", NULL) : wrong;
 }
 
-/* The pool of the whole process: its data outlive restarts. */
+/* The pool of the process: its data outlive restarts. */
 static apr_pool_t *lasting_pool(apr_pool_t *pool)
 {
     apr_pool_t *parent = apr_pool_parent_get(pool);
@@ -77,7 +77,8 @@ static apr_pool_t *lasting_pool(apr_pool_t *pool)
     return pool;
 }
 
-/* Names a VaultFeed over restarts: as long as its parameters and what it touches stay, so does its memory. */
+/* Identifies a VaultFeed over restarts: its shared memory is kept as long as its parameters, and the interests that it
+ * touches, are the same. */
 static const char *key_of(const change_log_t *feed, const apr_table_t *given, const char *touches, apr_pool_t *pool)
 {
     const apr_array_header_t *list = apr_table_elts(given);
@@ -108,19 +109,19 @@ static int make_poke(void)
     return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-/* What the process keeps of a VaultFeed over restarts. It is in the pool of the process: this object is
+/* What the process keeps of a VaultFeed over restarts. It is in the pool of the process, because this shared object is
  * unloaded meanwhile. */
 typedef struct kept_t {
-    const char *key; /* NULL: nothing is kept here */
+    const char *key; /* NULL: this entry is free */
     int shared_fd, poke;
     int users;     /* feeds that are open */
-    unsigned used; /* the last configuration that had such a feed */
+    unsigned used; /* the number of the last configuration that had such a feed */
 } kept_t;
 
 typedef struct keeper_t {
     apr_array_header_t *all; /* of kept_t * */
     unsigned configuration;
-    int is_closing; /* a feed was closed since one was opened: another configuration comes */
+    int is_closing; /* a feed was closed since one was opened: a new configuration begins */
 } keeper_t;
 
 static keeper_t *keeper_of(apr_pool_t *pool)
@@ -150,8 +151,8 @@ static void let_go(kept_t *kept)
     *kept = (kept_t){.shared_fd = -1, .poke = -1};
 }
 
-/* What neither this configuration nor the one before has had goes. Children of an earlier one have descriptors
- * of their own. */
+/* Frees what neither this configuration nor the previous one uses. Children of an earlier configuration have duplicates
+ * of the descriptors. */
 static void let_old_go(const keeper_t *keeper)
 {
     for (int i = 0; i < keeper->all->nelts; i++) {
@@ -175,7 +176,7 @@ static kept_t *find_kept(const keeper_t *keeper, const char *key)
     return NULL;
 }
 
-/* NULL: there is no memory for it. */
+/* @return NULL: there is no memory for it */
 static kept_t *keep(const change_log_t *feed, keeper_t *keeper, const char *key, apr_pool_t *pool)
 {
     kept_t *kept;
@@ -198,7 +199,7 @@ static kept_t *keep(const change_log_t *feed, keeper_t *keeper, const char *key,
     return kept;
 }
 
-/* A feed, open in one configuration. */
+/* A feed that is open in one configuration. */
 typedef struct opened_t {
     change_log_t *feed;
     keeper_t *keeper;
@@ -215,7 +216,7 @@ static apr_status_t close_cb(void *data)
     return APR_SUCCESS;
 }
 
-/* It lies beside the file that a link leads to, not beside the link. */
+/* The journal is beside the file that a link points to, not beside the link. */
 static const char *journal_of(const change_log_t *feed, apr_pool_t *pool)
 {
     const log_dialect_t *dialect = log_dialect_of(&feed->sql);
@@ -258,7 +259,7 @@ const char *log_shared_open(change_log_t *feed, const apr_table_t *given, const 
 
 /* ------------------------------------------------------------ the lock */
 
-/* Of the process, not of the descriptor that children inherit: it goes when the process does. */
+/* A lock of the process, not of the inherited descriptor: it is released when the process ends. */
 static int set_lock(const change_log_t *feed, short type)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_len = 1};
@@ -289,8 +290,8 @@ int log_shared_await(const change_log_t *feed)
     return tailer > 0 ? (int)syscall(SYS_pidfd_open, tailer, 0) : -1;
 }
 
-/* A process that was killed could not take back what it had said. The kernel knows, but does not name the process
- * that asks. */
+/* A process that was killed could not clear its registration. The kernel knows whether the lock is held, but does not
+ * name the process that calls. */
 pid_t log_shared_tailer(const change_log_t *feed)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -301,7 +302,7 @@ pid_t log_shared_tailer(const change_log_t *feed)
     return fcntl(feed->shared_fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
 }
 
-/* One that is half written, by a process that was killed then, is no database's. */
+/* If a process was killed while it wrote the text, the text matches no database. */
 int log_shared_is_of(const change_log_t *feed, const char *incarnation)
 {
     return incarnation == NULL || strncmp(feed->shared->incarnation, incarnation, INCARNATION_BYTES - 1) == 0;
@@ -332,7 +333,7 @@ static int is_served(const log_shared_t *shared, apr_uint32_t ticket)
     return (apr_int32_t)(shared->served - ticket) >= 0;
 }
 
-/* Until the last ticket that was served is another one than `served`, or that time. */
+/* Waits until the last ticket that was served is not `served` any more, or until the time is over. */
 static void wait_for_change(log_shared_t *shared, apr_uint32_t served, apr_time_t left)
 {
     const struct timespec time = {.tv_sec = left / APR_USEC_PER_SEC, .tv_nsec = left % APR_USEC_PER_SEC * 1000};
@@ -347,7 +348,7 @@ int log_shared_ask(const change_log_t *feed)
     apr_time_t until = vault_now() + apr_time_from_msec(LOG_WRITER_WAIT), now;
     apr_uint32_t ticket = ++shared->asked;
 
-    (void)!write(feed->poke, &one, sizeof(one)); /* one that found nothing to read finds the table watched now */
+    (void)!write(feed->poke, &one, sizeof(one)); /* if the tailer has found no watched table, it now finds one */
     if (shared->reading != LOG_READING_DONE) {
         return 0;
     }

@@ -17,7 +17,7 @@
 #include "sql/driver.h"
 #include "sql/rows.h"
 
-/* Changes that one read takes, and no batch more: while it reads on, no page is told of anything. */
+/* A read ends with the batch in which it has read this many changes: no page is notified before the read has ended. */
 #define MOST 10000
 
 void log_tail_take_over(log_tail_t *tail)
@@ -31,7 +31,7 @@ void log_tail_take_over(log_tail_t *tail)
     tail->version = -1;
 }
 
-/* What this connection reaches may have been restored to what it was before. */
+/* The database behind a new connection may have been restored to an earlier state. */
 void log_tail_connect(log_tail_t *tail, const char *incarnation)
 {
     if (tail->has_connected || !log_shared_is_of(tail->feed, incarnation)) {
@@ -74,7 +74,7 @@ typedef struct known_t {
     apr_uint64_t shape; /* 0: its triggers do not know its columns */
 } known_t;
 
-/* Adds it, if it is there. */
+/* Adds the table, if it exists. */
 static apr_status_t find_table(log_tail_t *tail, sql_call_t *c, const json_t *watched, apr_array_header_t *known)
 {
     const char *name = json_string_value(json_object_get(watched, "tbl"));
@@ -103,7 +103,7 @@ static apr_status_t find_table(log_tail_t *tail, sql_call_t *c, const json_t *wa
     return APR_SUCCESS;
 }
 
-/* As they are now. @param known  of known_t, in c->pool */
+/* Reads the tables as they are now. @param known  of known_t, in c->pool */
 static apr_status_t find_tables(log_tail_t *tail, sql_call_t *c, apr_array_header_t **known)
 {
     apr_status_t rv = APR_SUCCESS;
@@ -127,7 +127,7 @@ static const known_t *find_known(const apr_array_header_t *known, const char *ta
     return NULL;
 }
 
-/* A number that stands for the watched tables, each with the id of its watching and its columns. */
+/* A number that identifies the watched tables, each with the id of its watching and its columns. */
 static apr_uint64_t number_of_tables(const char *watchings, const apr_array_header_t *known)
 {
     apr_uint64_t sum = vault_hash_text(1, watchings);
@@ -153,8 +153,8 @@ static apr_status_t touch_all(const log_tail_t *tail, sql_call_t *c, log_touched
     return rv;
 }
 
-/* Where the database is, and then the tables that are watched. In this order: a table that is watched in between makes
- * another text of batch->watchings, so the next read begins another boot, with that table. */
+/* Reads the position of the database, and then the watched tables. In this order: if a table is watched in between,
+ * batch->watchings changes, so the next read begins a new boot with that table. */
 static apr_status_t read_state(log_tail_t *tail, sql_call_t *c, apr_array_header_t **known, log_batch_t *batch)
 {
     json_t *tables = NULL;
@@ -182,7 +182,7 @@ static void begin_with(log_tail_t *tail, const log_batch_t *batch, const apr_arr
     log_ring_publish(log_shared_ring(tail->feed), head);
 }
 
-/* Was the database restored to what it was before, or are changes gone that were not read? */
+/* Was the database restored to an earlier state, or were changes pruned that the tailer has not read? */
 static int is_lost(const log_tail_t *tail, sql_call_t *c, const log_batch_t *batch, const char *since)
 {
     const log_span_t span = {.since = since, .now = batch->now, .told = batch->told, .pruned = batch->pruned};
@@ -190,9 +190,10 @@ static int is_lost(const log_tail_t *tail, sql_call_t *c, const log_batch_t *bat
     return tail->dialect->position->is_lost(c->pool, &span);
 }
 
-/* From where the database is now on: what happened before, pages find by SQL, unless the database has lost it;
- * then they begin anew. Or, where other tables are watched or one has other columns, from the same position on:
- * what was recorded since is read next, and told then; of a table that is watched anew a change W. */
+/* Begins a new boot of the ring. Either from the current position of the database: pages find earlier changes by SQL,
+ * unless the database has lost them; then the pages begin anew. Or, if other tables are watched or columns have
+ * changed, from the same position: the changes since are read next, with a change W for each table that is watched
+ * anew. */
 static apr_status_t begin_life(log_tail_t *tail, sql_call_t *c, int is_same)
 {
     log_touched_t *touched = log_touched_make(tail->feed, c->pool);
@@ -218,17 +219,17 @@ static apr_status_t begin_life(log_tail_t *tail, sql_call_t *c, int is_same)
 
 /* ------------------------------------------------------------ reading on */
 
-/* All changes since the position, in batches. */
+/* Reads all changes since a position, in batches. */
 typedef struct reading_t {
     log_tail_t *tail;
     sql_call_t *c;
     const apr_array_header_t *known;  /* of known_t */
-    const apr_array_header_t *tables; /* of const sql_table_t *; NULL: images cannot be read */
+    const apr_array_header_t *tables; /* of const sql_table_t *; NULL: images cannot be decoded */
     log_touched_t *touched;
-    const char *position; /* up to where all was appended */
-    int count;            /* of changes */
-    int is_over;          /* a new boot has to begin: from where the database is now on, */
-    int is_other;         /* or from the same position on, with other tables */
+    const char *position; /* all changes up to here were appended */
+    int count;            /* number of changes */
+    int is_over;          /* a new boot must begin, from the current position of the database */
+    int is_other;         /* a new boot must begin, from the same position, with other tables */
 } reading_t;
 
 static const char *text_in(const json_t *row, const char *name)
@@ -253,9 +254,8 @@ static void append_entry(const reading_t *reading, const json_t *row, const know
     log_ring_append(log_shared_ring(reading->tail->feed), &entry);
 }
 
-/* It is not known which rows a change is of that cannot be read. No page is notified of a table that is not
- * watched, or not yet.
- */
+/* If a change cannot be decoded, it is unknown which rows it concerns. No page is notified of a table that is not
+ * watched, or not yet. */
 static apr_status_t touch(const reading_t *reading, const json_t *row, const known_t *known)
 {
     return known != NULL ? reading->tail->feed->touch(reading->c, reading->touched, text_in(row, "tbl"),
@@ -289,7 +289,7 @@ static const char *advance(const reading_t *reading, const log_batch_t *batch, i
     return reading->tail->dialect->position->next(reading->c->pool, &span, batch->last, again);
 }
 
-/* Was one of the tables altered since its columns were read? Then they are read again. */
+/* Was one of the tables altered since its columns were read? Then the columns are read again. */
 static int is_altered(const reading_t *reading, const log_batch_t *batch)
 {
     for (size_t i = 0; i < json_array_size(batch->rows); i++) {
@@ -301,7 +301,7 @@ static int is_altered(const reading_t *reading, const log_batch_t *batch)
     return 0;
 }
 
-/* @param again  1: there are more, or may be */
+/* @param again  1: there are more changes, or may be */
 static apr_status_t read_on(reading_t *reading, int *again)
 {
     const log_tail_t *tail = reading->tail;
@@ -333,7 +333,7 @@ static apr_array_header_t *tables_of(sql_call_t *c, const apr_array_header_t *kn
     return tables;
 }
 
-/* What was appended is published with its position, and then told. */
+/* Publishes what was appended with its position, and then notifies. */
 static void publish(const reading_t *reading)
 {
     log_tail_t *tail = reading->tail;
@@ -345,9 +345,9 @@ static void publish(const reading_t *reading)
     (void)log_touched_notify(reading->touched);
 }
 
-/* Where a program writes many changes, or writes faster than the tailer reads, a new life of the ring begins, and each
- * page asks the database for what concerns it.
- * @param reading  `known` and `tables` are given */
+/* If a program writes very many changes, or writes faster than the tailer reads, a new boot of the ring begins, and
+ * each page queries the database for its changes.
+ * @param reading  `known` and `tables` are set */
 static apr_status_t read_all(reading_t *reading)
 {
     log_tail_t *tail = reading->tail;
@@ -357,7 +357,7 @@ static apr_status_t read_all(reading_t *reading)
     reading->touched = log_touched_make(tail->feed, reading->c->pool);
     reading->position = tail->head.position;
     reading->count = 0;
-    log_ring_take_over(log_shared_ring(tail->feed)); /* what a read that failed has appended counts for nothing */
+    log_ring_take_over(log_shared_ring(tail->feed)); /* entries of a read that failed are overwritten */
     do {
         rv = read_on(reading, &again);
         reading->is_over |= again && reading->count >= MOST;
@@ -368,7 +368,7 @@ static apr_status_t read_all(reading_t *reading)
     return rv;
 }
 
-/* Nothing was committed since the last read, as far as the driver can tell for less than a read costs. */
+/* Was nothing committed since the last read, as far as the driver can tell at a lower cost than that of a read? */
 static int is_same_version(log_tail_t *tail, sql_call_t *c, apr_int64_t *version)
 {
     const sql_driver_t *driver = c->db->driver;
@@ -380,8 +380,8 @@ static int is_same_version(log_tail_t *tail, sql_call_t *c, apr_int64_t *version
     return *version >= 0 && *version == tail->version;
 }
 
-/* Images that cannot be read are left to the pages, each by SQL: what was recorded before a table was altered may not
- * fit its columns. */
+/* If images cannot be decoded, each page reads them by SQL: changes from before a table was altered may not fit its
+ * columns. */
 static apr_status_t read_changes(reading_t *reading)
 {
     log_tail_t *tail = reading->tail;
@@ -405,7 +405,7 @@ static apr_status_t read_changes(reading_t *reading)
     return rv;
 }
 
-/* Numbers that are given now may be those that the database has lost. */
+/* Numbers that are assigned now may be equal to some that the database has lost. */
 static apr_status_t assign_numbers(log_tail_t *tail, sql_call_t *c)
 {
     const char *position = tail->head.position;

@@ -15,17 +15,19 @@
 #include "sql/catalogue.h"
 #include "sql/connection.h"
 
-/* A tailer that is notified of commits also reads without a notification, this often, or every `poll` if that is
- * less often, in milliseconds: the connection may be dead, and the kernel may have told of nothing. */
+/* A tailer that is notified of commits also reads without a notification, at this interval or at `poll` if that is
+ * longer, in milliseconds: the connection may be dead, or the kernel may have sent no notification. */
 #define ASK_ANYHOW 2000
-/* The kernel tells of a write before it can be read. In milliseconds. */
+/* The kernel reports a write before it can be read. In milliseconds. */
 #define AFTER_TOLD 3
-/* So many milliseconds later it reads again if there was nothing, and then after so many times as long. */
+/* If a read after a notification finds nothing, it is repeated after so many milliseconds, and then after intervals
+ * that grow by this factor. */
 #define DOUBT 8
-/* How often at most a database without a watched table is asked for one, and who is not the tailer tries to become it,
- * in milliseconds. */
+/* The interval in milliseconds at which a database without a watched table is asked for one, and at which a process
+ * that is not the tailer tries to become it. */
 #define ASK_SELDOM 1000
-/* The same for a process that is told when the tailer's process ends: the tailer may have stopped in another way. */
+/* The same for a process that is notified when the process of the tailer ends: the tailer may have stopped in another
+ * way. */
 #define TRY_SELDOM 10000
 
 struct log_tailer_t {
@@ -34,12 +36,15 @@ struct log_tailer_t {
     apr_thread_t *thread;         /* const after start */
     int stop;                     /* const after start: an eventfd */
     int holds;                    /* thread: this process is the tailer */
-    int holder;                   /* thread: tells when the process ends that is; -1: nothing does */
+    int holder;                   /* thread: a descriptor, readable when the process of the tailer ends; -1: none */
     sql_call_t c;                 /* thread */
-    int listens;                  /* thread: on the connection that there is; a read that fails may have made another */
-    int is_told;                  /* thread: by `file_notify` */
-    int was_told;                 /* thread: before this read, by `file_notify`, and no writer asked */
-    int doubt; /* thread: milliseconds until a read that may find what the kernel has told of; 0: none is due */
+    /* thread: the current connection has subscribed to notifications; a read that fails may have replaced it */
+    int listens;
+    int is_told; /* thread: `file_notify` has reported a write */
+    /* thread: before this read `file_notify` had reported a write, and no writer had taken a ticket */
+    int was_told;
+    /* thread: milliseconds until the read that is repeated because the kernel reported a write; 0: none is due */
+    int doubt;
     log_file_notify_t file_notify; /* thread */
     log_tail_t tail;               /* thread */
     log_pruning_t pruning;         /* thread */
@@ -47,7 +52,7 @@ struct log_tailer_t {
 
 /* ------------------------------------------------------------ reading */
 
-/* On a new connection, the first one too. */
+/* For each new connection, also the first one. */
 static apr_status_t listen_again(log_tailer_t *t)
 {
     const char *incarnation = NULL;
@@ -64,8 +69,8 @@ static apr_status_t listen_again(log_tailer_t *t)
     return rv;
 }
 
-/* The database notifies of each commit, also of one that was read before its notification came, as those of this
- * server's writers are. */
+/* The database notifies of each commit, also of those that were read before the notification came, such as those of
+ * this server's writers. */
 static int has_news(const log_tailer_t *t)
 {
     return t->dialect->take_notifications != NULL && t->dialect->take_notifications(t->c.own, t->tail.head.position);
@@ -76,10 +81,10 @@ static int seldom(const log_tailer_t *t)
     return t->feed->poll > ASK_SELDOM ? t->feed->poll : ASK_SELDOM;
 }
 
-/* The kernel tells of a write to the journal, and of nothing when the commit can be read, which may be later than
- * AFTER_TOLD: a read that finds nothing is made again, each time after a longer while.
- * @param is_new  this read found something
- * @param wait    until the next read, else */
+/* The kernel reports the write to the journal, but not when the commit becomes readable, which may be later than
+ * AFTER_TOLD. So a read that finds nothing is repeated, each time after a longer interval.
+ * @param is_new  this read has found changes
+ * @param wait    the time until the next read, otherwise */
 static void doubt(log_tailer_t *t, int is_new, int *wait)
 {
     t->doubt = is_new ? 0 : t->was_told ? DOUBT : t->doubt * DOUBT;
@@ -89,9 +94,9 @@ static void doubt(log_tailer_t *t, int is_new, int *wait)
     *wait = t->doubt != 0 ? t->doubt : *wait;
 }
 
-/* With a connection.
- * @param wait   how many milliseconds until the next read
- * @param again  1: another boot of the ring has begun, and what was recorded since the last read is read next */
+/* Reads, with a connection.
+ * @param wait   milliseconds until the next read
+ * @param again  1: a new boot of the ring has begun, and changes since the last read must be read next */
 static log_reading_t read_now(log_tailer_t *t, int *wait, int *again)
 {
     sql_call_t *c = &t->c;
@@ -117,12 +122,12 @@ static log_reading_t read_now(log_tailer_t *t, int *wait, int *again)
         doubt(t, t->tail.version != version, wait);
     }
     if (rv == APR_SUCCESS && has_news(t)) {
-        *wait = 0; /* what came with the answers the socket tells no more */
+        *wait = 0; /* notifications that came together with results do not make the socket readable */
     }
     return rv != APR_SUCCESS ? LOG_READING_UNREACHABLE : watched ? LOG_READING_DONE : LOG_READING_UNWATCHED;
 }
 
-/* One read, and those are served who asked before. @return how many milliseconds until the next */
+/* Reads once, and serves the tickets that were taken before. @return milliseconds until the next read */
 static int read_and_serve(log_tailer_t *t)
 {
     int wait = t->feed->poll, again = 0;
@@ -137,7 +142,7 @@ static int read_and_serve(log_tailer_t *t)
     }
     if (!again || reading != LOG_READING_DONE) {
         log_shared_set_reading(t->feed, reading);
-        log_shared_serve(t->feed, ticket); /* also writers whose change was not read: they wait no longer */
+        log_shared_serve(t->feed, ticket); /* also writers whose change could not be read: they wait no longer */
     }
     return wait;
 }
@@ -158,7 +163,7 @@ static void take_over(log_tailer_t *t)
     t->feed->sql.host->log(7, "this child reads the changes of \"%s\"", t->feed->sql.database);
 }
 
-/* Become the tailer, or wait for who is. @return how many milliseconds until the next attempt */
+/* Becomes the tailer, or waits for the process that is. @return milliseconds until the next attempt */
 static int try_to_hold(log_tailer_t *t)
 {
     forget_holder(t);
@@ -171,7 +176,7 @@ static int try_to_hold(log_tailer_t *t)
     return t->holder >= 0 && seldom(t) < TRY_SELDOM ? TRY_SELDOM : seldom(t);
 }
 
-/* What has something to say of the database, or of who is the tailer; -1: nothing has. */
+/* The descriptor that reports changes of the database, or the end of the tailer; -1: none. */
 static int teller(const log_tailer_t *t)
 {
     if (!t->holds) {
@@ -183,7 +188,7 @@ static int teller(const log_tailer_t *t)
     return t->dialect->listen != NULL && t->c.own->dbi != NULL ? dbi_conn_get_socket(t->c.own->dbi) : -1;
 }
 
-/* Wait until that time, or until a writer asks, the child stops, or the database notifies. @return 0: stop */
+/* Waits for that time, or until a writer takes a ticket, the child stops, or the database notifies. @return 0: stop */
 static int wait_for(log_tailer_t *t, int milliseconds)
 {
     int found;

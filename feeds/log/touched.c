@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interests to be notified together: see touched.h. */
+/* Interests that are notified together: see touched.h. */
 #include "log/touched.h"
 
 #include <stddef.h>

@@ -14,16 +14,16 @@ struct log_touched_t {
     const change_log_t *log;
     apr_pool_t *pool;
     apr_hash_t *names;
-    apr_hash_t *asked; /**< the feed's own: what it has asked the database for on the way */
-    int all;           /**< it is not known what was touched */
+    apr_hash_t *asked; /**< for the feed: what it has queried from the database meanwhile */
+    int all;           /**< it is unknown what was touched */
 };
 
 log_touched_t *log_touched_make(const change_log_t *log, apr_pool_t *pool);
 /** Add an interest. @param name  lives as long as `touched`; NULL: none */
 void log_touched_name(log_touched_t *touched, const char *name);
-/** Add every interest there is. */
+/** Add all interests. */
 void log_touched_all(log_touched_t *touched);
-/** @return whether all were announced */
+/** @return 0: not all could be notified */
 int log_touched_notify(const log_touched_t *touched);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arguments of a call: who asks, for what. */
+/* Checks the arguments of a call, and finds out for which user it is made. */
 #include "messages/arguments.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 typedef struct row_t {
     const char *name;
-    unsigned bits; /* of those that make it an argument; 0: always */
+    unsigned bits; /* the methods that take it; 0: all */
 } row_t;
 
 static const row_t known[] = {
@@ -39,7 +39,7 @@ static apr_status_t refuse_unknown(messages_call_t *m, unsigned takes)
 
 /* ------------------------------------------------------------ names and texts */
 
-/* `*at` is valid UTF-8, and moves on. */
+/* Decodes one character. `*at` is valid UTF-8, and is advanced. */
 static unsigned code_point(const unsigned char **at)
 {
     const unsigned char *s = *at;
@@ -53,8 +53,8 @@ static unsigned code_point(const unsigned char **at)
     return code;
 }
 
-/* Characters that show nothing, or turn the direction of what follows, and blanks that are not the common one: two
- * names with them could look like one. */
+/* Characters that are invisible, or that change the direction of text, and blanks other than U+0020: names with them
+ * could look the same as others. */
 static int is_invisible(unsigned code)
 {
     static const struct {
@@ -95,7 +95,7 @@ static const char *wrong_name(const char *name, size_t length)
     return NULL;
 }
 
-/* Borrowed from the arguments. NULL when it is not given and need not be. */
+/* Borrowed from the arguments. NULL if it is missing and optional. */
 static apr_status_t take_name(messages_call_t *m, const char *argument, int must, const char **name)
 {
     const json_t *value = json_object_get(m->sql.args, argument);
@@ -152,7 +152,7 @@ static apr_status_t take_text(messages_call_t *m)
 
 /* ------------------------------------------------------------ on whose behalf */
 
-/* httpd takes any bytes for a name. */
+/* httpd accepts any bytes in a name. */
 static int is_utf8(const char *name)
 {
     json_t *string = json_string(name);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels: made, deleted by their owner, removed when they are idle and empty.
+/* Creates channels, deletes those of an owner, and removes those that are idle and empty.
  *
- * `used` of a channel is the time of the last event that shows that it is in use: it was made, asked for again, or
- * left by a subscriber. It is NULL where there is no owner: such a channel never expires. */
+ * The column `used` of a channel is the time of the last event that shows that it is in use: it was created, a call
+ * asked to create it again, or a subscriber left it. It is NULL if the channel has no owner: such a channel never
+ * expires. */
 #include "messages/channels.h"
 
 #include <string.h>
@@ -16,10 +17,10 @@
 #include "messages/store.h"
 #include "sql/connection.h"
 
-/* How many idle channels one create_channel looks at. */
+/* The most idle channels that one create_channel checks. */
 #define IDLE_AT_ONCE 32
 
-/* What these methods answer: whether this call has changed anything. */
+/* The result of these methods: whether this call has changed anything. */
 static apr_status_t answer(messages_call_t *m, int changed)
 {
     m->changes |= changed;
@@ -64,7 +65,7 @@ apr_status_t messages_touch_channel(messages_call_t *m, apr_int64_t id)
                        (apr_int64_t)apr_time_now(), id);
 }
 
-/* Could it be idle soon? */
+/* Will it soon be idle? */
 static int is_old(const messages_call_t *m, const json_t *channel)
 {
     const apr_int64_t used = messages_integer(channel, "used");
@@ -74,7 +75,7 @@ static int is_old(const messages_call_t *m, const json_t *channel)
 
 /* ------------------------------------------------------------ idle channels */
 
-/* The ids of rows, to follow IN. */
+/* The ids of the rows, to follow IN. */
 static void append_ids(sql_statement_t *sql, const json_t *rows)
 {
     const json_t *row;
@@ -87,7 +88,7 @@ static void append_ids(sql_statement_t *sql, const json_t *rows)
     sql_add(sql, ")");
 }
 
-/* Lock those of `found` that are still idle. */
+/* Locks those of `found` that are still idle. */
 static apr_status_t lock_idle(messages_call_t *m, const json_t *found, apr_int64_t before, const json_t **rows)
 {
     sql_statement_t *sql =
@@ -99,8 +100,8 @@ static apr_status_t lock_idle(messages_call_t *m, const json_t *found, apr_int64
     return messages_fetch(&m->sql, sql, IDLE_AT_ONCE, rows);
 }
 
-/* Those of `rows`, which are locked, that have a subscriber or a message. A statement of its own, after the lock:
- * the one that locked may not have seen what was committed while it waited. */
+/* Finds those of `rows`, which are locked, that have a subscriber or a message. It is a statement of its own, after the
+ * lock: the one that locked may not have seen what was committed while it waited. */
 static apr_status_t find_full(messages_call_t *m, const json_t *rows, const json_t **full)
 {
     sql_statement_t *sql = sql_statement(
@@ -126,7 +127,7 @@ static int has_id(const json_t *rows, apr_int64_t id)
     return 0;
 }
 
-/* A channel that is in use is not looked at again before it could be idle. */
+/* A channel that is in use is not checked again before it can be idle. */
 static apr_status_t remove_empty(messages_call_t *m, const json_t *rows, const json_t *full)
 {
     apr_status_t rv = APR_SUCCESS;
@@ -148,7 +149,7 @@ static apr_status_t remove_empty(messages_call_t *m, const json_t *rows, const j
     return rv;
 }
 
-/* Remove channels that have been idle and empty for too long. Locks channels only; no user may be locked yet. */
+/* Removes channels that have been idle and empty for too long. It locks channels only; no user may be locked yet. */
 static apr_status_t remove_idle(messages_call_t *m)
 {
     const apr_int64_t before = apr_time_now() - idle_time(m);
@@ -171,10 +172,10 @@ static apr_status_t remove_idle(messages_call_t *m)
 
 /* ------------------------------------------------------------ create_channel */
 
-/* The channel that a call is about to make. */
+/* The channel that a call is creating. */
 typedef struct making_t {
     apr_int64_t owner;   /* the id of a user; 0: none */
-    apr_int64_t created; /* tells a row that this call inserted from that of another call */
+    apr_int64_t created; /* distinguishes a row that this call inserted from that of another call */
 } making_t;
 
 /* @param made  whether the channel is among those that are counted */
@@ -219,8 +220,8 @@ static apr_status_t insert_channel(messages_call_t *m, const making_t *making)
     return sql_conn_query(&m->sql, sql->text, NULL);
 }
 
-/* The channel was inserted, by this call or at the same time by another one. Lock the owner and count again: now
- * the calls of this owner come one after the other, and each counts what those before it have made. */
+/* The channel was inserted, by this call or at the same time by another one. Lock the owner and count again: from here
+ * on the calls of this owner run one after the other, and each counts the channels of those before it. */
 static apr_status_t settle_channel(messages_call_t *m, const making_t *making)
 {
     messages_user_t owner;
@@ -247,8 +248,8 @@ static apr_status_t settle_channel(messages_call_t *m, const making_t *making)
     return rv != APR_SUCCESS ? rv : answer(m, 1);
 }
 
-/* The row is inserted before its owner is locked, as all lock channels before users. Of MariaDB the insert may
- * wait for a neighbour in the index of names, and the call that has locked that one may wait for this user. */
+/* The row is inserted before its owner is locked, because all calls lock channels before users. On MariaDB the insert
+ * may wait for a lock on the next name in the index, and the call that holds that lock may wait for this user. */
 static apr_status_t make_channel(messages_call_t *m)
 {
     making_t making = {0, apr_time_now()};
@@ -264,7 +265,7 @@ static apr_status_t make_channel(messages_call_t *m)
     return rv != APR_SUCCESS ? rv : settle_channel(m, &making);
 }
 
-/* Find the channel. One that may be about to be removed is waited for, and kept. */
+/* Finds the channel. If a call is about to remove it, waits for that call, and keeps the channel if it still exists. */
 static apr_status_t find_to_use(messages_call_t *m, const json_t **row)
 {
     apr_status_t rv = find_channel(m, "", row);
@@ -309,7 +310,7 @@ static apr_status_t check_owner(messages_call_t *m, const json_t *channel)
     if (m->is_admin) {
         return APR_SUCCESS;
     }
-    /* Not locked: users are locked in the order of their ids, and only if there are messages to withdraw. */
+    /* It is not locked: users are locked in the order of their ids, and only if there are messages to withdraw. */
     rv = messages_select_row(&m->sql, &owner, "Select {$u.name} FROM vault_message_users AS u WHERE u.id=%d",
                              messages_integer(channel, "owner_id"));
     if (rv != APR_SUCCESS || (owner != NULL && strcmp(messages_string(owner, "name"), m->user) == 0)) {
@@ -322,9 +323,9 @@ static apr_status_t check_owner(messages_call_t *m, const json_t *channel)
                     sql_shown(&m->sql, m->channel));
 }
 
-/* What users were given of it stays as numbers without a text, until later messages take that place. A last number
- * of that kind is given to each subscriber: a page that reads it gets a first view again, without the messages of
- * this channel. */
+/* The messages of the channel that were delivered to users stay as serials without a text, until pruning removes them.
+ * Each subscriber gets one more serial without a text: a page that reads it gets a first view again, without the
+ * messages of this channel. */
 static apr_status_t delete_rows(messages_call_t *m, apr_int64_t id, apr_int64_t serial)
 {
     static const char *const statements[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages to users, many in one statement. */
+/* Delivers messages to users, many in one statement. */
 #include "messages/deliver.h"
 
 #include "apr_strings.h"
@@ -8,9 +8,9 @@
 #include "messages/store.h"
 #include "sql/connection.h"
 
-/* Users in one statement. */
+/* The most users of one statement. */
 #define BATCH 500
-/* Of what is kept no more, so much may wait for the next time. */
+/* So many old messages may remain until the next pruning. */
 #define PRUNE_AT_ONCE 32
 
 static const messages_user_t *user_at(const apr_array_header_t *users, int i)
@@ -42,7 +42,7 @@ static apr_array_header_t *due_for_pruning(messages_call_t *m, const apr_array_h
     return due;
 }
 
-/* `users` have the serials that they have now. */
+/* The serials in `users` are up to date. */
 static apr_status_t prune(messages_call_t *m, const apr_array_header_t *users)
 {
     const apr_int64_t keep = m->feed->limits.keep;
@@ -109,7 +109,7 @@ apr_status_t messages_deliver_history(messages_call_t *m, apr_int64_t channel, a
 
 /* ------------------------------------------------------------ one message to many */
 
-/* Subscribers beyond the id `after`, in the order of their ids; only the id is known. */
+/* Subscribers with ids above `after`, in the order of their ids. Only their ids are set. */
 static apr_status_t next_batch(messages_call_t *m, apr_int64_t channel, apr_int64_t after, apr_array_header_t *users)
 {
     const json_t *rows;
@@ -130,8 +130,8 @@ static apr_status_t next_batch(messages_call_t *m, apr_int64_t channel, apr_int6
     return rv;
 }
 
-/* Lock them in the order of their ids (InnoDB locks as it scans the primary key, PostgreSQL what was sorted), and
- * learn the rest. */
+/* Locks them in the order of their ids (InnoDB locks in the order of the primary key, PostgreSQL in that of the sort),
+ * and sets their other fields. */
 static apr_status_t lock_batch(messages_call_t *m, apr_array_header_t *users)
 {
     sql_statement_t *sql =

@@ -13,7 +13,8 @@
 #include "messages/touch.h"
 #include "sql/connection.h"
 
-/* How long changes are kept, in seconds, and how many: servers that have not read one until then notify all pages. */
+/* How long changes are kept, in seconds, and how many. A server that has not read a change by then notifies all
+ * pages. */
 #define KEEP_CHANGES 3600
 #define CHANGES 100000
 
@@ -75,7 +76,7 @@ static const char *open_admin(const char **admin, const apr_table_t *given, apr_
                          : apr_psprintf(pool, "admin=%s: the name of a user is accepted, and this %s", *admin, wrong);
 }
 
-/* The tailer is needed: nothing else notifies pages. No page reads the ring, so it is as small as can be. */
+/* The tailer is needed: only it notifies pages. No page reads the ring, so it has the smallest size. */
 static const char *open_log(change_log_t *log, const apr_table_t *given, apr_pool_t *pool)
 {
     const char *wrong = log_parameter_poll(log, given, 0, pool);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users, and who is subscribed to what. */
+/* Users, and their subscriptions. */
 #include "messages/members.h"
 
 #include "apr_strings.h"
@@ -11,7 +11,7 @@
 #include "messages/store.h"
 #include "sql/connection.h"
 
-/* What all these methods answer: what there is now, and whether this call has changed anything. */
+/* The result of all these methods: the name of the object, and whether this call has changed anything. */
 static apr_status_t answer(messages_call_t *m, const char *what, const char *name, int changed)
 {
     m->changes |= changed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The methods: arguments, then the body, then the connection is given back. */
+/* The methods: check the arguments, run the body, give the connection back. */
 #include "messages/methods.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static apr_status_t run(void *self, vault_call_t *call, const json_t *args, json
         rv = body(&m);
     }
     if (rv != APR_SUCCESS && rv != APR_EINVAL && rv != APR_EBUSY && m.sql.conn != NULL) {
-        /* The tables may be gone: they are looked for, and made, on a new connection. */
+        /* The tables may have been dropped: a new connection checks for them, and creates them. */
         m.sql.conn->broken = 1;
     }
     sql_call_end(&m.sql);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file methods.h
- * What the feed can be asked. docs/messages.md describes each method for those who call it.
+ * The methods of the feed. docs/messages.md describes each of them for its callers.
  */
 #ifndef MESSAGES_METHODS_H
 #define MESSAGES_METHODS_H
 
 #include "messages/messages.h"
 
-/** Interests: of a user's messages, of the list of channels, of a channel's list of subscribers; a name follows. */
+/** Interests, each followed by a name: the messages of a user, the list of channels, the subscribers of a channel. */
 #define MESSAGES_OF_USER "message-"
 #define MESSAGES_CHANNELS "messages-channels"
 #define MESSAGES_OF_CHANNEL "messages-channel-"
 
 extern const vault_feed_method_t messages_methods[];
 
-/* The bodies of the methods. The arguments are checked; the body takes a connection. Each sets m->rows, or leaves
+/* The bodies of the methods. The arguments have been checked; the body takes a connection. Each sets m->rows, or leaves
  * it NULL. */
 apr_status_t messages_create_user(messages_call_t *m);
 apr_status_t messages_create_channel(messages_call_t *m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A message to all subscribers of a channel, in one transaction. */
+/* Posts a message to all subscribers of a channel, in one transaction. */
 #include <string.h>
 
 #include "apr_strings.h"
@@ -12,7 +12,7 @@
 #include "messages/store.h"
 #include "sql/connection.h"
 
-/* Messages of a channel among which `once` is looked for. */
+/* How many messages of a channel are searched for `once`. */
 #define ONCE_AMONG 1000
 
 static apr_status_t answer(messages_call_t *m, apr_int64_t channel, apr_int64_t serial, int changed)
@@ -39,7 +39,7 @@ static apr_status_t check_subscribed(messages_call_t *m, apr_int64_t channel, co
     return rv;
 }
 
-/* The message that this user has posted with this `once` before. @param posted  0: none */
+/* The message that this user has posted with the same `once` before. @param posted  0: none */
 static apr_status_t find_once(messages_call_t *m, apr_int64_t channel, apr_int64_t newest, apr_int64_t *posted)
 {
     const json_t *row = NULL;

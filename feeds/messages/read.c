@@ -12,15 +12,16 @@
 
 /* ------------------------------------------------------------ the page's position */
 
-/* "CREATED.SERIAL.POSTED.CHANNEL": when the user was made, so that the place of a namesake in another database is
- * none here, the newest message seen, when that was posted, since a database that was restored gives serials
- * again, and the channel that the page is confined to, since one that was deleted may be made again under the same
- * name. A user who is not there yet has "0.0.0.0". */
+/* "CREATED.SERIAL.POSTED.CHANNEL". CREATED is when the user was created, so that the position of a user with the same
+ * name in another database is not valid here. SERIAL is the newest message that was seen. POSTED is when that was
+ * posted, since a restored database assigns serials again. CHANNEL is the channel that the page is confined to, since a
+ * deleted channel may be created again under the same name. A user who does not exist yet has "0.0.0.0". */
 typedef struct position_t {
     apr_int64_t created;
     apr_int64_t serial;
-    apr_int64_t posted;  /* 0: that is not known */
-    apr_int64_t channel; /* 0: there was none, or the page is not confined, or an earlier version has set this */
+    apr_int64_t posted; /* 0: unknown */
+    /* 0: the channel did not exist, or the page is not confined, or an earlier version has set this */
+    apr_int64_t channel;
 } position_t;
 
 static int get_position(const messages_call_t *m, position_t *position)
@@ -40,7 +41,8 @@ static int get_position(const messages_call_t *m, position_t *position)
     return *end == '\0';
 }
 
-/* As `row` has it: `serial` is the name of the cell that the page has seen up to, `posted` that of its time. */
+/* Sets the position from `row`: `serial` is the name of the cell with the last serial that was seen, `posted` that of
+ * its time. */
 static apr_status_t set_position(messages_call_t *m, const json_t *row, const char *serial, const char *posted)
 {
     apr_status_t rv = m->sql.db->host->cursor_set(
@@ -54,8 +56,8 @@ static apr_status_t set_position(messages_call_t *m, const json_t *row, const ch
 
 /* ------------------------------------------------------------ one query */
 
-/* The user, and the messages beyond `after` in their order; without `after` (-1) the newest that have a text,
- * backwards. Each row begins with the state of the user, also if there is no message: `tip` is when the newest was
+/* Selects the user, and the messages beyond `after` in order; without `after` (-1) the newest ones that have a text, in
+ * reverse order. Each row begins with the state of the user, also if there is no message: `tip` is when the newest was
  * posted, `seen` when that of `after` was, `only` the channel that the page is confined to. */
 static apr_status_t query(messages_call_t *m, apr_int64_t after, int most, const json_t **rows)
 {
@@ -95,8 +97,8 @@ static int has_message(const json_t *row)
     return json_is_integer(json_object_get(row, "serial"));
 }
 
-/* A message that is kept no more, though the page has not seen it, or that was withdrawn with its channel, though
- * the page may show others of it. */
+/* Was a message pruned that the page has not seen, or was one withdrawn together with its channel, of which the page
+ * may show others? */
 static int has_hole(const json_t *rows)
 {
     const json_t *row;
@@ -111,7 +113,7 @@ static int has_hole(const json_t *rows)
     return 0;
 }
 
-/* What is kept no more cannot be told from what it was. */
+/* For pruned messages this cannot be found out. */
 static int is_another(const position_t *position, const json_t *state)
 {
     const apr_int64_t seen = messages_integer(state, "seen");
@@ -119,7 +121,7 @@ static int is_another(const position_t *position, const json_t *state)
     return position->posted != 0 && seen != 0 && seen != position->posted;
 }
 
-/* The channel that the page is confined to was deleted, also if there is one of that name again. */
+/* Was the channel that the page is confined to deleted? Also if there is a new channel with the same name. */
 static int has_lost_channel(const position_t *position, const json_t *state)
 {
     return position->channel != 0 && position->channel != messages_integer(state, "only");
@@ -132,7 +134,7 @@ static int is_usable(const position_t *position, const json_t *rows)
     if (state == NULL) {
         return position->created == 0;
     }
-    /* Who was not there yet has missed nothing but what is kept no more. */
+    /* A user who did not exist yet has missed only messages that were pruned. */
     return (position->created == messages_integer(state, "created") || position->created == 0) &&
            position->serial <= messages_integer(state, "newest") &&
            position->serial >= messages_integer(state, "pruned") && !is_another(position, state) &&
@@ -166,7 +168,7 @@ static json_t *message_json(const messages_call_t *m, const json_t *row)
                      time_json(messages_integer(row, "posted")), "own", strcmp(sender, m->user) == 0);
 }
 
-/* The first `most` of these rows; the others come with the next answer. None is "nothing new". */
+/* Returns the first `most` of these rows; the next answer returns the others. No row means "nothing new". */
 static apr_status_t show(messages_call_t *m, const json_t *rows, size_t most, int backward)
 {
     size_t count = json_array_size(rows) < most ? json_array_size(rows) : most;
@@ -203,8 +205,8 @@ static apr_status_t first_view(messages_call_t *m)
     return set_position(m, state, "newest", "tip");
 }
 
-/* What the page has missed is kept no more, or its place is from another database: the first view takes the place
- * of what it shows. */
+/* Messages that the page has missed were pruned, or its position belongs to another database: a first view replaces
+ * what the page shows. */
 static apr_status_t first_view_again(messages_call_t *m)
 {
     const vault_host_t *host = m->sql.db->host;
@@ -245,7 +247,7 @@ static apr_status_t read_new(messages_call_t *m, const char *interest)
     if (json_array_size(rows) <= (size_t)most) {
         return set_position(m, last, "newest", "tip");
     }
-    /* Announce what was left out: a number later than this run's stamp makes the page read again. */
+    /* Notify of the rows that were left out: the new stamp is later than that of this run, so the page reads again. */
     last = json_array_get(rows, (size_t)most - 1);
     rv = set_position(m, last, "serial", "posted");
     (void)m->sql.db->host->notify(interest);
@@ -257,7 +259,7 @@ apr_status_t messages_get_new(messages_call_t *m)
     const char *interest = apr_pstrcat(m->sql.pool, MESSAGES_OF_USER, m->user, NULL);
     apr_status_t rv;
 
-    /* Before anything is read: what is committed from here on is announced to this page. */
+    /* This is done before the data is read: the page will be notified of what is committed from here on. */
     if (!m->sql.db->host->create_interest(m->sql.call, interest)) {
         return APR_SUCCESS;
     }
@@ -327,7 +329,7 @@ apr_status_t messages_get_channels(messages_call_t *m)
                               m->user, m->user, (apr_int64_t)m->sql.db->rows));
 }
 
-/* Only subscribers may know: a user who is not subscribed sees an empty list. */
+/* Only subscribers may read the list: a user who is not subscribed gets an empty list. */
 apr_status_t messages_get_subscribers(messages_call_t *m)
 {
     return list(m, apr_pstrcat(m->sql.pool, MESSAGES_OF_CHANNEL, m->channel, NULL),

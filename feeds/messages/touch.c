@@ -21,7 +21,7 @@ static void touch_lists(log_touched_t *touched, const char *channel)
     touch(touched, MESSAGES_OF_CHANNEL, channel);
 }
 
-/* Many messages of a channel, or changes of its subscriptions, are often read at once: one query does for all of
+/* Many messages of a channel, or changes of its subscriptions, are often read at once: one query is enough for all of
  * them. */
 static int is_first(log_touched_t *touched, const char *what, apr_int64_t id)
 {
@@ -78,7 +78,7 @@ static apr_status_t touch_channel(sql_call_t *c, log_touched_t *touched, const j
 
 /* ------------------------------------------------------------ subscriptions */
 
-/* A channel that is gone has a recorded change of its own. */
+/* If the channel was deleted, that is a recorded change of its own. */
 static apr_status_t touch_lists_of(sql_call_t *c, log_touched_t *touched, apr_int64_t channel)
 {
     const json_t *row = NULL;
@@ -125,7 +125,7 @@ apr_status_t messages_touch(sql_call_t *c, log_touched_t *touched, const char *t
     const json_t *new = json_object_get(change, "new");
     apr_status_t rv;
 
-    /* It is not known what was changed, or the table is watched anew. */
+    /* It is unknown what was changed, or the table is watched anew. */
     if (!json_is_object(old) && !json_is_object(new)) {
         log_touched_all(touched);
         return APR_SUCCESS;

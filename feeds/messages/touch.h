@@ -3,15 +3,15 @@
  * @file touch.h
  * Which interests a recorded change touches.
  *
- *   a channel whose serial was raised: a post   `message-USER` of each user who is subscribed to it now
- *   a subscription that began or ended          `message-USER` of its user, and the lists
- *   a channel that came, went, or is another's  the lists
+ *   a channel whose serial was increased: a post      `message-USER` of each user who is subscribed to it now
+ *   a subscription that began or ended                `message-USER` of its user, and the lists
+ *   a channel that was created, deleted or handed on  the lists
  *
  * The lists are `messages-channels` and `messages-channel-CHANNEL`.
  *
- * A user who was subscribed when a message was posted, and is not when the tailer looks, is not missed: the end of the
- * subscription was committed after the post, so the tailer reads it too. One whose subscription began in between is
- * notified without need.
+ * A user may have been subscribed when a message was posted, and not any more when the tailer reads the post. This
+ * loses no notify: the end of the subscription was committed after the post, so the tailer reads it too. A user whose
+ * subscription began in between is notified without need.
  */
 #ifndef MESSAGES_TOUCH_H
 #define MESSAGES_TOUCH_H

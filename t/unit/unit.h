@@ -49,6 +49,8 @@
     SUITE(page_model)                                                                                                  \
     SUITE(page_kill)                                                                                                   \
     SUITE(page_step)                                                                                                   \
+    SUITE(output_store)                                                                                                \
+    SUITE(output_room)                                                                                                 \
     SUITE(wait_state)                                                                                                  \
     SUITE(waiters)                                                                                                     \
     SUITE(waiters_wakeups)                                                                                             \

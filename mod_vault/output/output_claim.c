@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The compressed forms of a body: each is made once, by the child that claims it. */
+#include "output/output_table.h"
+
+#include <string.h>
+
+static int is_form(vault_output_form_t form)
+{
+    return form > VAULT_OUTPUT_PLAIN && form < VAULT_OUTPUT_FORMS;
+}
+
+/* A claim ends with its child; what that child wrote is removed. */
+static void end_void_claim(vault_outputs_t *o, const vault_output_ref_t *ref, vault_output_form_t form,
+                           output_after_t *after)
+{
+    output_body_t *body = &output_at(o, ref->index)->body[form];
+
+    if ((body->state == OUTPUT_CLAIMED || body->state == OUTPUT_RESERVED) &&
+        vault_lease_is_void(o->notifier, body->lease)) {
+        after->item[after->count].ref = *ref;
+        after->item[after->count++].files = (unsigned)output_free_body(o, body) << form;
+    }
+}
+
+int vault_output_claim_form(vault_outputs_t *o, const vault_output_entry_t *entry, vault_output_form_t form)
+{
+    vault_lease_t lease = vault_slot_lease(o->notifier, o->slot);
+    output_after_t after = {0};
+    output_record_t *rec;
+    int claimed = 0;
+
+    if (!lease || !is_form(form)) {
+        return 0;
+    }
+    output_lock(o);
+    rec = output_find(o, &entry->ref, OUTPUT_KEPT);
+    if (rec) {
+        end_void_claim(o, &entry->ref, form, &after);
+        claimed = rec->body[form].state == OUTPUT_ABSENT;
+    }
+    if (claimed) {
+        rec->body[form].lease = lease;
+        output_store(&rec->body[form].state, OUTPUT_CLAIMED);
+    }
+    output_unlock(o, &after);
+    return claimed;
+}
+
+/* The form, if this child claimed it and the entry is still there; NULL: neither. */
+static output_body_t *find_claim(vault_outputs_t *o, const vault_output_ref_t *ref, vault_output_form_t form,
+                                 apr_uint64_t state)
+{
+    output_record_t *rec = output_find(o, ref, OUTPUT_KEPT);
+    output_body_t *body = rec ? &rec->body[form] : NULL;
+
+    return body && body->state == state && body->lease == vault_slot_lease(o->notifier, o->slot) ? body : NULL;
+}
+
+/* What fits into memory is copied at once. A larger one is RESERVED: its file is written without the lock. */
+static apr_status_t reserve_locked(vault_outputs_t *o, const vault_output_ref_t *ref, vault_output_form_t form,
+                                   const char *text, apr_size_t size, output_after_t *after)
+{
+    output_body_t *body = find_claim(o, ref, form, OUTPUT_CLAIMED);
+    apr_status_t rv;
+
+    if (!body) {
+        return APR_NOTFOUND;
+    }
+    rv = text && size ? output_reserve(o, output_at(o, ref->index), form, size, after) : APR_ENOSPC;
+    if (rv == APR_SUCCESS && body->block) {
+        memcpy(vault_heap_at(o->heap, body->block), text, size);
+        output_store(&body->state, OUTPUT_READY);
+    }
+    else if (rv != APR_SUCCESS && !output_may_retry(rv, after)) {
+        output_store(&body->state, OUTPUT_REFUSED);
+    }
+    return rv;
+}
+
+static void write_file(vault_outputs_t *o, const vault_output_ref_t *ref, vault_output_form_t form, const char *text,
+                       apr_size_t size)
+{
+    apr_status_t rv = output_file_write(o, ref, form, text, size);
+    output_body_t *body;
+
+    output_lock(o);
+    body = find_claim(o, ref, form, OUTPUT_RESERVED);
+    if (body && rv == APR_SUCCESS) {
+        output_store(&body->state, OUTPUT_READY);
+    }
+    else if (body) {
+        output_free_body(o, body);
+        output_store(&body->state, OUTPUT_REFUSED);
+    }
+    output_unlock(o, NULL);
+    if (!body) { /* the entry has gone meanwhile, perhaps before there was a file */
+        output_file_remove(o, ref, 1u << form);
+    }
+}
+
+void vault_output_add_form(vault_outputs_t *o, const vault_output_entry_t *entry, vault_output_form_t form,
+                           const char *text, apr_size_t size)
+{
+    output_after_t after = {0};
+    apr_status_t rv;
+    int again;
+
+    if (!is_form(form)) {
+        return;
+    }
+    do {
+        output_lock(o);
+        rv = reserve_locked(o, &entry->ref, form, text, size, &after);
+        again = output_may_retry(rv, &after);
+        output_unlock(o, &after);
+    } while (again);
+    if (rv == APR_SUCCESS && size > o->memory_max) {
+        write_file(o, &entry->ref, form, text, size);
+    }
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How an entry is made: one request leads, lets the entry depend on interests, and keeps the output or abandons it.
+ *
+ * Memory for an output is reserved under the lock and filled without it: no other process touches a record that is
+ * being made, as long as the child lives whose lease it has. */
+#include "output/output_table.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "base/hash.h"
+#include "base/now.h"
+#include "mod_vault/vault.h"
+
+#define REASON_MAX 100
+/* The same on every server, so that their ETags agree. */
+#define ETAG_SEED APR_UINT64_C(0x7661756c742d6f75)
+
+/* --------------------------------------------------------------------- lead */
+
+/* What a request asks to lead for. */
+typedef struct wanted_t {
+    const char *key;
+    apr_size_t length;
+    apr_uint64_t hash, variant;
+    vault_lease_t lease;
+} wanted_t;
+
+static void set_ref(const vault_outputs_t *o, const output_record_t *rec, vault_output_lead_t *lead)
+{
+    lead->ref.index = output_index(o, rec);
+    lead->ref.number = output_number(rec);
+    lead->waiters = rec->waiters;
+}
+
+/* The interest is created by the first request that waits. */
+static apr_status_t join_locked(vault_outputs_t *o, output_record_t *rec, vault_output_lead_t *lead)
+{
+    char name[64];
+    apr_uint64_t stamp;
+    vault_interest_t waiters;
+    apr_status_t rv;
+
+    if (!rec->waiters) {
+        apr_snprintf(name, sizeof(name), "vault-output:%u:%" APR_UINT64_T_FMT, output_index(o, rec),
+                     output_number(rec));
+        if ((rv = vault_interest_hold(o->notifier, name, &waiters, &stamp)) != APR_SUCCESS) {
+            return APR_ENOSPC;
+        }
+        output_store(&rec->waiters, waiters);
+    }
+    set_ref(o, rec, lead);
+    return APR_EBUSY;
+}
+
+/* Looks at what the key has: a lead of the same variant, or the mark that it is personal. What has ended goes.
+ * @return APR_SUCCESS: the way is free */
+static apr_status_t look_locked(vault_outputs_t *o, const wanted_t *w, vault_output_lead_t *lead, output_after_t *after)
+{
+    output_record_t *rec = output_next(o, NULL, w->hash, w->key, w->length), *next;
+
+    for (; rec; rec = next) {
+        next = output_next(o, rec, w->hash, w->key, w->length);
+        if (output_state(rec) == OUTPUT_PERSONAL && rec->until > vault_now()) {
+            return APR_ENOSPC;
+        }
+        if (output_state(rec) == OUTPUT_MAKING && rec->variant == w->variant) {
+            if (!vault_lease_is_void(o->notifier, rec->lease)) {
+                return join_locked(o, rec, lead);
+            }
+            if (after->count == OUTPUT_AFTER) {
+                return APR_ENOMEM;
+            }
+            output_free(o, rec, after);
+        }
+    }
+    return APR_SUCCESS;
+}
+
+static output_record_t *claim_locked(vault_outputs_t *o, const wanted_t *w, vault_off_t key, output_after_t *after)
+{
+    output_record_t *rec;
+
+    do {
+        rec = output_claim(o, w->hash, key, w->length);
+    } while (!rec && output_evict(o, NULL, 0, after));
+    return rec;
+}
+
+static apr_status_t lead_locked(vault_outputs_t *o, const wanted_t *w, vault_output_lead_t *lead, output_after_t *after)
+{
+    output_record_t *rec;
+    vault_off_t key;
+    apr_status_t rv = look_locked(o, w, lead, after);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    key = output_alloc(o, w->key, w->length, NULL, after);
+    rec = key ? claim_locked(o, w, key, after) : NULL;
+    if (!rec) {
+        vault_heap_free(o->heap, key);
+        return APR_ENOMEM;
+    }
+    rec->variant = w->variant;
+    output_store(&rec->lease, w->lease);
+    output_store(&rec->life, output_life(++o->table->numbers, OUTPUT_MAKING));
+    o->table->misses++;
+    set_ref(o, rec, lead);
+    return APR_SUCCESS;
+}
+
+apr_status_t vault_output_lead(vault_outputs_t *o, const char *key, apr_size_t length, apr_uint64_t variant,
+                               unsigned slot, vault_output_lead_t *lead)
+{
+    wanted_t w = {key, length, 0, variant, vault_slot_lease(o->notifier, slot)};
+    output_after_t after = {0};
+    apr_status_t rv;
+    int again;
+
+    memset(lead, 0, sizeof(*lead));
+    if (!length || length > VAULT_OUTPUT_KEY_MAX || !w.lease) {
+        return APR_ENOSPC;
+    }
+    w.hash = output_hash(o, key, length);
+    do {
+        output_lock(o);
+        rv = lead_locked(o, &w, lead, &after);
+        again = output_may_retry(rv, &after);
+        output_unlock(o, &after);
+    } while (again);
+    return rv == APR_ENOMEM ? APR_ENOSPC : rv;
+}
+
+/* --------------------------------------------------------------------- hold */
+
+static vault_dep_t *find_dep(output_record_t *rec, vault_interest_t interest)
+{
+    unsigned i;
+
+    for (i = 0; i < output_deps(rec); i++) {
+        if (rec->deps[i].interest == interest) {
+            return &rec->deps[i];
+        }
+    }
+    return NULL;
+}
+
+/* Entries create no interests that few are left of: pages need them. */
+static int has_room(const vault_outputs_t *o, const output_record_t *rec, vault_interest_t interest)
+{
+    return rec->dep_count < VAULT_OUTPUT_INTERESTS &&
+           (vault_interest_holders(o->notifier, interest) > 1 || !output_is_crowded(o));
+}
+
+/* @param stamp  0: the one that is read now; else an older one */
+static apr_status_t hold_locked(vault_outputs_t *o, output_record_t *rec, const char *name, apr_uint64_t stamp)
+{
+    vault_dep_t dep, *known;
+    apr_status_t rv = vault_interest_hold(o->notifier, name, &dep.interest, &dep.stamp);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    dep.stamp = stamp ? stamp : dep.stamp;
+    known = find_dep(rec, dep.interest);
+    if (!known && has_room(o, rec, dep.interest)) {
+        rec->deps[rec->dep_count] = dep;
+        output_store(&rec->dep_count, rec->dep_count + 1);
+        return APR_SUCCESS;
+    }
+    vault_interest_release(o->notifier, dep.interest);
+    if (known && dep.stamp < known->stamp) {
+        known->stamp = dep.stamp;
+    }
+    return known ? APR_SUCCESS : APR_ENOSPC;
+}
+
+apr_status_t vault_output_hold(vault_outputs_t *o, const vault_output_lead_t *lead, const char *interest)
+{
+    output_record_t *rec;
+    apr_status_t rv;
+
+    output_lock(o);
+    rec = output_find(o, &lead->ref, OUTPUT_MAKING);
+    rv = rec ? hold_locked(o, rec, interest, 0) : APR_ENOSPC;
+    output_unlock(o, NULL);
+    return rv;
+}
+
+/* An interest without a name has no holder any more, so the other entry has gone and is not to be built on. If another
+ * interest has its index by now, its stamp is newer than the one of the entry. */
+static apr_status_t hold_part_locked(vault_outputs_t *o, output_record_t *rec, const vault_dep_t *dep)
+{
+    char name[VAULT_INTEREST_MAX + 1];
+
+    vault_interest_name(o->notifier, dep->interest, name, sizeof(name));
+    if (!name[0]) {
+        rec->void_deps = 1;
+        return APR_SUCCESS;
+    }
+    return hold_locked(o, rec, name, dep->stamp);
+}
+
+apr_status_t vault_output_hold_all(vault_outputs_t *o, const vault_output_lead_t *lead,
+                                   const vault_output_entry_t *part)
+{
+    output_record_t *rec;
+    apr_status_t rv;
+    unsigned i;
+
+    output_lock(o);
+    rec = output_find(o, &lead->ref, OUTPUT_MAKING);
+    rv = rec ? APR_SUCCESS : APR_ENOSPC;
+    for (i = 0; i < part->dep_count && rv == APR_SUCCESS; i++) {
+        rv = hold_part_locked(o, rec, &part->deps[i]);
+    }
+    if (rv == APR_SUCCESS && part->until && (!rec->until || part->until < rec->until)) {
+        rec->until = part->until;
+    }
+    output_unlock(o, NULL);
+    return rv;
+}
+
+/* --------------------------------------------------------------------- keep */
+
+static int is_void(const vault_outputs_t *o, const output_record_t *rec)
+{
+    return rec->dropped || rec->void_deps || output_moved(o, rec);
+}
+
+static apr_status_t reserve_locked(vault_outputs_t *o, output_record_t *rec, const vault_output_content_t *c,
+                                   output_after_t *after)
+{
+    if (!rec || is_void(o, rec)) {
+        return APR_EAGAIN;
+    }
+    if (c->facts_size && !rec->facts) {
+        rec->facts_size = (apr_uint32_t)c->facts_size;
+        output_store(&rec->facts, output_alloc(o, NULL, c->facts_size, rec, after));
+        if (!rec->facts) {
+            return APR_ENOMEM;
+        }
+    }
+    return output_reserve(o, rec, VAULT_OUTPUT_PLAIN, c->body_size, after);
+}
+
+static apr_status_t reserve(vault_outputs_t *o, const vault_output_ref_t *ref, const vault_output_content_t *c)
+{
+    output_after_t after = {0};
+    apr_status_t rv;
+    int again;
+
+    do {
+        output_lock(o);
+        rv = reserve_locked(o, output_find(o, ref, OUTPUT_MAKING), c, &after);
+        again = output_may_retry(rv, &after);
+        output_unlock(o, &after);
+    } while (again);
+    return rv;
+}
+
+/* Without the lock. */
+static apr_status_t fill(vault_outputs_t *o, const vault_output_ref_t *ref, const vault_output_content_t *c)
+{
+    output_record_t *rec = output_at(o, ref->index);
+    const output_body_t *body = &rec->body[VAULT_OUTPUT_PLAIN];
+
+    rec->etag = vault_hash(ETAG_SEED, c->body, c->body_size);
+    rec->etag += !rec->etag;
+    if (rec->facts) {
+        memcpy(vault_heap_at(o->heap, rec->facts), c->facts, c->facts_size);
+    }
+    if (body->disk) {
+        return output_file_write(o, ref, VAULT_OUTPUT_PLAIN, c->body, c->body_size);
+    }
+    if (body->block) {
+        memcpy(vault_heap_at(o->heap, body->block), c->body, c->body_size);
+    }
+    return APR_SUCCESS;
+}
+
+/* An older entry of the variant is replaced: the new one knows by which interest it ended. */
+static void succeed(vault_outputs_t *o, output_record_t *rec, const output_record_t *old)
+{
+    const vault_dep_t *moved = output_moved(o, old);
+    char name[VAULT_INTEREST_MAX + 1];
+
+    rec->renewed = old->renewed + 1;
+    o->table->renewed++;
+    if (moved) {
+        vault_interest_name(o->notifier, moved->interest, name, sizeof(name));
+        output_note(o, rec, name, VAULT_INTEREST_MAX);
+    }
+}
+
+/* Removes what the new entry replaces, and the least recently used one if there are too many of the key. */
+static void replace_locked(vault_outputs_t *o, output_record_t *rec, output_after_t *after)
+{
+    const char *key = vault_heap_at(o->heap, rec->key);
+    output_record_t *at, *next, *least = NULL;
+    unsigned kept = 0;
+
+    for (at = output_next(o, NULL, rec->hash, key, rec->key_length); at; at = next) {
+        next = output_next(o, at, rec->hash, key, rec->key_length);
+        if (at == rec || output_state(at) == OUTPUT_MAKING || after->count > OUTPUT_AFTER - 3) {
+            continue;
+        }
+        if (output_state(at) == OUTPUT_KEPT && at->variant == rec->variant) {
+            succeed(o, rec, at);
+        }
+        else if (output_state(at) == OUTPUT_KEPT) {
+            kept++;
+            least = least && least->use < at->use ? least : at;
+            continue;
+        }
+        output_free(o, at, after);
+    }
+    if (kept >= VAULT_OUTPUT_VARIANTS) {
+        output_free(o, least, after);
+        o->table->evicted++;
+    }
+}
+
+static apr_status_t publish_locked(vault_outputs_t *o, output_record_t *rec, const vault_output_content_t *c,
+                                   output_after_t *after)
+{
+    if (is_void(o, rec)) {
+        return APR_EAGAIN;
+    }
+    rec->until = c->until && (!rec->until || c->until < rec->until) ? c->until : rec->until;
+    rec->made = vault_now();
+    output_store(&rec->body[VAULT_OUTPUT_PLAIN].state, OUTPUT_READY);
+    replace_locked(o, rec, after);
+    output_become(o, rec, OUTPUT_KEPT, after);
+    output_use(o, rec);
+    o->table->kept++;
+    return APR_SUCCESS;
+}
+
+apr_status_t vault_output_keep(vault_outputs_t *o, const vault_output_lead_t *lead,
+                               const vault_output_content_t *content)
+{
+    output_after_t after = {0};
+    output_record_t *rec;
+    apr_status_t rv = reserve(o, &lead->ref, content);
+
+    if (rv == APR_SUCCESS) {
+        rv = fill(o, &lead->ref, content);
+    }
+    output_lock(o);
+    rec = output_find(o, &lead->ref, OUTPUT_MAKING);
+    if (rec && rv == APR_SUCCESS) {
+        rv = publish_locked(o, rec, content, &after);
+    }
+    if (rec && rv != APR_SUCCESS) {
+        output_free(o, rec, &after);
+    }
+    output_unlock(o, &after);
+    return rv == APR_SUCCESS || rv == APR_EAGAIN ? rv : APR_ENOSPC;
+}
+
+/* ------------------------------------------------------------------ abandon */
+
+/* Of several marks of a key, only the newest is needed. */
+static void mark_personal(vault_outputs_t *o, output_record_t *rec, const char *reason, output_after_t *after)
+{
+    const char *key = vault_heap_at(o->heap, rec->key);
+    output_record_t *at, *next;
+
+    for (at = output_next(o, NULL, rec->hash, key, rec->key_length); at; at = next) {
+        next = output_next(o, at, rec->hash, key, rec->key_length);
+        if (output_state(at) == OUTPUT_PERSONAL && after->count < OUTPUT_AFTER - 1) {
+            output_free(o, at, after);
+        }
+    }
+    output_release_deps(o, rec);
+    output_note(o, rec, reason, REASON_MAX);
+    rec->until = vault_now() + VAULT_OUTPUT_PERSONAL_FOR;
+    output_become(o, rec, OUTPUT_PERSONAL, after);
+    o->table->personal++;
+}
+
+void vault_output_abandon(vault_outputs_t *o, const vault_output_lead_t *lead, const char *personal)
+{
+    output_after_t after = {0};
+    output_record_t *rec;
+
+    output_lock(o);
+    rec = output_find(o, &lead->ref, OUTPUT_MAKING);
+    if (rec && personal) {
+        mark_personal(o, rec, personal, &after);
+    }
+    else if (rec) {
+        output_free(o, rec, &after);
+    }
+    output_unlock(o, &after);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The records of the output store under its lock: how they are found and ordered, what they hold, and how they are
+ * rebuilt after a process died inside. */
+#include "output/output_table.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/now.h"
+
+/* ------------------------------------------------------------------- blocks */
+
+void output_free_block(vault_outputs_t *o, vault_off_t *place)
+{
+    vault_off_t block = *place;
+
+    output_store(place, 0);
+    vault_heap_free(o->heap, block);
+}
+
+int output_free_body(vault_outputs_t *o, output_body_t *body)
+{
+    apr_uint64_t disk = body->disk;
+
+    output_store(&body->state, OUTPUT_ABSENT);
+    output_free_block(o, &body->block);
+    output_store(&body->disk, 0);
+    o->table->files -= disk;
+    return disk != 0;
+}
+
+void output_release_deps(vault_outputs_t *o, output_record_t *rec)
+{
+    unsigned i = output_deps(rec);
+
+    while (i--) {
+        vault_interest_t interest = rec->deps[i].interest;
+
+        output_store(&rec->dep_count, i);
+        vault_interest_release(o->notifier, interest);
+    }
+}
+
+/* @return a bit for each form that has a file */
+static unsigned release_all(vault_outputs_t *o, output_record_t *rec)
+{
+    unsigned form, files = 0;
+
+    output_release_deps(o, rec);
+    for (form = 0; form < VAULT_OUTPUT_FORMS; form++) {
+        files |= (unsigned)output_free_body(o, &rec->body[form]) << form;
+    }
+    output_free_block(o, &rec->key);
+    output_free_block(o, &rec->facts);
+    output_free_block(o, &rec->note);
+    return files;
+}
+
+void output_note(vault_outputs_t *o, output_record_t *rec, const char *text, apr_size_t most)
+{
+    apr_size_t length = strnlen(text, most);
+    vault_off_t block = vault_heap_alloc(o->heap, length + 1);
+    char *note = vault_heap_at(o->heap, block);
+
+    output_free_block(o, &rec->note);
+    if (note) {
+        memcpy(note, text, length);
+        note[length] = '\0';
+        output_store(&rec->note, block);
+    }
+}
+
+/* ------------------------------------------------------------- order of use */
+
+static void link_use(vault_outputs_t *o, output_record_t *rec)
+{
+    output_table_t *t = o->table;
+    apr_uint32_t index = output_index(o, rec);
+
+    rec->newer = 0;
+    rec->older = t->newest;
+    if (t->newest) {
+        o->records[t->newest].newer = index;
+    }
+    else {
+        t->oldest = index;
+    }
+    t->newest = index;
+}
+
+static void unlink_use(vault_outputs_t *o, output_record_t *rec)
+{
+    output_table_t *t = o->table;
+
+    *(rec->newer ? &o->records[rec->newer].older : &t->newest) = rec->older;
+    *(rec->older ? &o->records[rec->older].newer : &t->oldest) = rec->newer;
+}
+
+void output_use(vault_outputs_t *o, output_record_t *rec)
+{
+    rec->used = vault_now();
+    rec->use = ++o->table->uses;
+    unlink_use(o, rec);
+    link_use(o, rec);
+}
+
+/* ------------------------------------------------------------------ buckets */
+
+apr_uint64_t output_hash(const vault_outputs_t *o, const char *key, apr_size_t length)
+{
+    return vault_hash(o->seed, key, length);
+}
+
+static apr_uint32_t *bucket_of(const vault_outputs_t *o, const output_record_t *rec)
+{
+    return &o->buckets[rec->hash & o->mask];
+}
+
+static void link_bucket(vault_outputs_t *o, output_record_t *rec)
+{
+    rec->next = *bucket_of(o, rec);
+    *bucket_of(o, rec) = output_index(o, rec);
+}
+
+static void unlink_bucket(vault_outputs_t *o, output_record_t *rec)
+{
+    apr_uint32_t *link = bucket_of(o, rec), index = output_index(o, rec);
+
+    while (*link && *link != index) {
+        link = &o->records[*link].next;
+    }
+    if (*link) {
+        *link = rec->next;
+    }
+}
+
+output_record_t *output_next(const vault_outputs_t *o, const output_record_t *rec, apr_uint64_t hash, const char *key,
+                             apr_size_t length)
+{
+    apr_uint32_t i = rec ? rec->next : o->buckets[hash & o->mask];
+
+    for (; i; i = o->records[i].next) {
+        output_record_t *at = &o->records[i];
+        const void *stored = at->hash == hash && at->key_length == length ? vault_heap_at(o->heap, at->key) : NULL;
+
+        if (stored && !memcmp(stored, key, length)) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------- repair */
+
+static void put_free(vault_outputs_t *o, output_record_t *rec)
+{
+    rec->next = o->table->free;
+    o->table->free = output_index(o, rec);
+}
+
+/* The process died while it freed this record, or before it published it: this finishes the first, and undoes the
+ * second. A file that is left is found by output_files_clean(). */
+static void repair_free(vault_outputs_t *o, output_record_t *rec)
+{
+    vault_interest_t waiters = rec->waiters;
+
+    output_store(&rec->waiters, 0);
+    if (waiters) {
+        vault_interest_release(o->notifier, waiters);
+    }
+    release_all(o, rec);
+    put_free(o, rec);
+}
+
+static void repair_used(vault_outputs_t *o, output_record_t *rec)
+{
+    unsigned form;
+
+    link_bucket(o, rec);
+    link_use(o, rec);
+    o->table->count[output_state(rec)]++;
+    for (form = 0; form < VAULT_OUTPUT_FORMS; form++) {
+        o->table->files += rec->body[form].disk;
+    }
+}
+
+/* The order of use starts again from that of the records. */
+static void repair(vault_outputs_t *o)
+{
+    output_table_t *t = o->table;
+    apr_uint32_t i;
+
+    t->free = t->newest = t->oldest = 0;
+    memset(t->count, 0, sizeof(t->count));
+    memset(o->buckets, 0, ((apr_size_t)o->mask + 1) * sizeof(*o->buckets));
+    for (i = t->fresh; i >= 1; i--) {
+        if (output_state(&o->records[i]) == OUTPUT_FREE) {
+            repair_free(o, &o->records[i]);
+        }
+    }
+    t->files = 0;
+    for (i = 1; i <= t->fresh; i++) {
+        if (output_state(&o->records[i]) != OUTPUT_FREE) {
+            repair_used(o, &o->records[i]);
+        }
+    }
+}
+
+void output_lock(vault_outputs_t *o)
+{
+    if (vault_lock_acquire(&o->table->lock)) {
+        repair(o);
+        vault_notifier_all(o->notifier, 0);
+    }
+}
+
+void output_unlock(vault_outputs_t *o, output_after_t *after)
+{
+    unsigned i;
+
+    vault_lock_release(&o->table->lock);
+    for (i = 0; after && i < after->count; i++) {
+        if (after->item[i].waiters) {
+            vault_notifier_notify_interest(o->notifier, after->item[i].waiters, o->slot);
+            vault_interest_release(o->notifier, after->item[i].waiters);
+        }
+        output_file_remove(o, &after->item[i].ref, after->item[i].files);
+    }
+    if (after) {
+        after->count = 0;
+    }
+}
+
+/* ------------------------------------------------------------------ records */
+
+static output_record_t *take_free(vault_outputs_t *o)
+{
+    output_table_t *t = o->table;
+    output_record_t *rec = output_at(o, t->free);
+
+    if (rec) {
+        t->free = rec->next;
+    }
+    else if (t->fresh < o->max) {
+        rec = &o->records[t->fresh + 1];
+        output_store(&t->fresh, t->fresh + 1);
+    }
+    return rec;
+}
+
+/* What is free has no block, no interest and no file. */
+static void reset(output_record_t *rec)
+{
+    rec->variant = rec->etag = rec->hits = rec->renewed = 0;
+    rec->facts_size = rec->void_deps = rec->dropped = 0;
+    rec->until = rec->stale_since = 0;
+    memset(rec->body, 0, sizeof(rec->body));
+}
+
+output_record_t *output_claim(vault_outputs_t *o, apr_uint64_t hash, vault_off_t key, apr_size_t length)
+{
+    output_record_t *rec = take_free(o);
+
+    if (rec) {
+        reset(rec);
+        output_store(&rec->key, key);
+        rec->key_length = (apr_uint32_t)length;
+        rec->hash = hash;
+        rec->made = rec->used = vault_now();
+        rec->use = ++o->table->uses;
+        link_bucket(o, rec);
+        link_use(o, rec);
+        o->table->count[OUTPUT_MAKING]++;
+    }
+    return rec;
+}
+
+/* Who waits is told after the lock was released. */
+static void tell_waiters(const vault_outputs_t *o, output_record_t *rec, output_after_t *after, unsigned files)
+{
+    vault_interest_t waiters = rec->waiters;
+
+    if (waiters || files) {
+        output_store(&rec->waiters, 0);
+        after->item[after->count].ref = (vault_output_ref_t){output_index(o, rec), output_number(rec)};
+        after->item[after->count].waiters = waiters;
+        after->item[after->count++].files = files;
+    }
+}
+
+void output_become(vault_outputs_t *o, output_record_t *rec, unsigned state, output_after_t *after)
+{
+    o->table->count[output_state(rec)]--;
+    o->table->count[state]++;
+    output_store(&rec->life, output_life(output_number(rec), state));
+    tell_waiters(o, rec, after, 0);
+}
+
+void output_free(vault_outputs_t *o, output_record_t *rec, output_after_t *after)
+{
+    o->table->count[output_state(rec)]--;
+    output_store(&rec->life, output_life(output_number(rec), OUTPUT_FREE));
+    unlink_bucket(o, rec);
+    unlink_use(o, rec);
+    tell_waiters(o, rec, after, release_all(o, rec));
+    put_free(o, rec);
+}
+
+/* ------------------------------------------------------------ dependencies */
+
+const vault_dep_t *output_moved(const vault_outputs_t *o, const output_record_t *rec)
+{
+    unsigned i;
+
+    for (i = 0; i < output_deps(rec); i++) {
+        if (vault_interest_stamp(o->notifier, rec->deps[i].interest) != rec->deps[i].stamp) {
+            return &rec->deps[i];
+        }
+    }
+    return NULL;
+}
+
+int output_is_stale(const vault_outputs_t *o, const output_record_t *rec, apr_time_t now)
+{
+    return (rec->until && rec->until <= now) || output_moved(o, rec);
+}
+
+int output_is_crowded(const vault_outputs_t *o)
+{
+    return vault_interest_count(o->notifier) > vault_notifier_interests(o->notifier) / 4 * 3;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file output_store.h
+ * The output store: what was rendered, kept in shared memory together with what it depends on.
+ *
+ * An entry has a key, facts, a body, and dependencies. The key is any string of bytes; several entries may have the
+ * same key (variants), and the caller tells by their facts which one it can use. The facts are opaque here. The
+ * body is kept as it was written and, if a caller adds them, in compressed forms. A body above a threshold is kept in a
+ * file. The dependencies are interests, each with the stamp that was captured before the data were read, and
+ * optionally a time. The store holds these interests as a page does, so a notify moves their stamps.
+ *
+ * An entry may be used only while vault_output_is_current() says so *after* the user of the entry holds the
+ * interests itself, and the user continues from the stamps of the entry, never from newer ones. Then an answer made
+ * from the entry can be outdated only if the writer's notify had not taken its number yet; the user has the older
+ * stamp, so it is told of that notify (protocol.md in docs/, section 5).
+ *
+ * One request makes an entry: it leads. Others with the same key and the same variant are told to wait. The lead is a
+ * lease of the child: if the child dies, the next request leads.
+ *
+ * The store is bounded by its memory, by its number of entries, and by the size of its files. The least recently used
+ * entry is removed first; one that is being made is not.
+ *
+ * Interests are shared with pages: while the notifier's table is more than three quarters full, entries create no new
+ * ones, and each sweep evicts some.
+ *
+ * A process that is killed inside loses at most the block or the hold that it was handling (heap.h).
+ *
+ * All times are by vault_now() (base/now.h).
+ *
+ * Threads: the parent calls create before any fork. Any thread of any process may call all other functions. One
+ * robust lock protects the table; it is held for some tens of instructions, and while a body is copied. Lock order:
+ * outputs > heap; outputs > stripe. No page lock is held when a function of this file is called.
+ */
+#ifndef VAULT_OUTPUT_STORE_H
+#define VAULT_OUTPUT_STORE_H
+
+#include "apr_file_io.h"
+#include "apr_time.h"
+
+#include "notify/slot.h"
+#include "output/output_forms.h"
+#include "page/state.h"
+
+/** The most interests of one entry. */
+#define VAULT_OUTPUT_INTERESTS 32
+/** The longest key, in bytes. */
+#define VAULT_OUTPUT_KEY_MAX 8192
+/** The most entries with one key. */
+#define VAULT_OUTPUT_VARIANTS 8
+
+typedef struct vault_outputs_t vault_outputs_t; /* handle, made before the fork, the same in every process */
+
+/** The limits. Fixed until the server is stopped. */
+typedef struct vault_output_limits_t {
+    apr_uint64_t memory;     /* bytes in the segment, for blocks */
+    apr_uint32_t entries;    /* at a time */
+    apr_uint64_t memory_max; /* a body above this size is kept in a file; at most VAULT_HEAP_BLOCK_MAX */
+    const char *root;        /* folder for these files; NULL: such a body is not kept */
+    apr_uint64_t files;      /* bytes in these files */
+} vault_output_limits_t;
+
+/** Names an entry. The number is never used again, so the name of a removed entry finds nothing. */
+typedef struct vault_output_ref_t {
+    apr_uint32_t index; /* 1 and up; 0: none */
+    apr_uint64_t number;
+} vault_output_ref_t;
+
+/** What the store needs of a segment, in bytes, rounded generously. */
+apr_uint64_t vault_outputs_space(const vault_output_limits_t *limits);
+
+/** Make the store. Removes files that an earlier server left in `root`; no other server may use this folder.
+ * @return APR_SUCCESS; APR_ENOSPC the segment has not so much left; APR_EINVAL no entries, or memory_max is too
+ *         large; or why `root` cannot be read */
+apr_status_t vault_outputs_create(vault_outputs_t **outputs, vault_segment_t *segment, vault_notifier_t *notifier,
+                                  const vault_output_limits_t *limits, apr_pool_t *pool);
+
+/** The slot of this process, for vault_output_claim_form(). A child calls it once, before its first request. */
+void vault_outputs_set_slot(vault_outputs_t *outputs, unsigned slot);
+
+/* ----------------------------------------------------------------- looking */
+
+/** An entry as it was found: a copy. */
+typedef struct vault_output_entry_t {
+    vault_output_ref_t ref;
+    const void *facts;
+    apr_size_t facts_size;
+    apr_size_t body_size;   /* of the plain form */
+    apr_uint64_t etag;      /* a hash of the plain body, the same on all servers; never 0 */
+    apr_time_t made, until; /* until 0: no limit by time */
+    vault_dep_t deps[VAULT_OUTPUT_INTERESTS];
+    unsigned dep_count;
+} vault_output_entry_t;
+
+/** What is known about a key. */
+typedef enum vault_output_found_t {
+    VAULT_OUTPUT_NONE,    /* no (further) entry has this key */
+    VAULT_OUTPUT_ENTRY,   /* `entry` is set */
+    VAULT_OUTPUT_PERSONAL /* an output of this key was found to be personal, a short while ago: do not lead */
+} vault_output_found_t;
+
+/** Find the next entry with this key, the one made last first, outdated ones too.
+ * @param entry  zeroed before the first call; then the result of the last one */
+vault_output_found_t vault_outputs_find(vault_outputs_t *outputs, const char *key, apr_size_t length,
+                                        vault_output_entry_t *entry, apr_pool_t *pool);
+
+/** Do all stamps and the time still hold? Takes no lock. */
+int vault_output_is_current(vault_outputs_t *outputs, const vault_output_entry_t *entry, apr_time_t now);
+
+/** The body of an entry, in one form. */
+typedef struct vault_output_body_t {
+    const char *text; /* in the pool; NULL: it is in the file */
+    apr_file_t *file; /* open for reading, closed with the pool; NULL: it is in `text` */
+    apr_size_t size;
+} vault_output_body_t;
+
+/** Read the body and count a use.
+ * @return APR_SUCCESS; APR_NOTFOUND the entry is gone, or it does not have this form; or why the file cannot be read */
+apr_status_t vault_output_body(vault_outputs_t *outputs, const vault_output_entry_t *entry, vault_output_form_t form,
+                               vault_output_body_t *body, apr_pool_t *pool);
+
+/** Is it the caller's turn to make this form? The answer is yes once for each entry and form (again if that child
+ * dies). */
+int vault_output_claim_form(vault_outputs_t *outputs, const vault_output_entry_t *entry, vault_output_form_t form);
+
+/** Add the form that the caller has claimed. @param text  NULL: it could not be made, or is no smaller */
+void vault_output_add_form(vault_outputs_t *outputs, const vault_output_entry_t *entry, vault_output_form_t form,
+                           const char *text, apr_size_t size);
+
+/* ------------------------------------------------------------------ making */
+
+/** The right to make an entry, and the duty to end it by vault_output_keep() or vault_output_abandon(). */
+typedef struct vault_output_lead_t {
+    vault_output_ref_t ref; /* of the entry to be */
+    vault_interest_t
+        waiters; /* is notified when the lead ends; held by the store until then. 0 for the one who leads */
+} vault_output_lead_t;
+
+/** Lead for a key.
+ * @param variant  a hash of all that the output may depend on beside the key: a request with the same key and
+ *                 variant waits for this one, others do not
+ * @param slot     of this process; 0: it cannot lead
+ * @return APR_SUCCESS  the caller leads
+ *         APR_EBUSY    another request leads: wait until `lead->waiters` is notified, and look again. Arm this interest
+ *                      first, and then call vault_output_is_being_made()
+ *         APR_ENOSPC   there is no room, the key is empty or too long, or its outputs are personal: render without the
+ *                      store */
+apr_status_t vault_output_lead(vault_outputs_t *outputs, const char *key, apr_size_t length, apr_uint64_t variant,
+                               unsigned slot, vault_output_lead_t *lead);
+
+/** Is the lead still open, in a child that lives? Takes no lock. */
+int vault_output_is_being_made(vault_outputs_t *outputs, const vault_output_ref_t *ref);
+
+/** Let the entry depend on an interest. Call it before the data are read. The first call for an interest captures its
+ * stamp.
+ * @return APR_SUCCESS; APR_ENOSPC too many, or the notifier's table is full: abandon the lead; APR_EINVAL as
+ *         vault_interest_hold() */
+apr_status_t vault_output_hold(vault_outputs_t *outputs, const vault_output_lead_t *lead, const char *interest);
+
+/** Let the entry depend on what another one depends on, with the stamps of that one, as its output is part of this
+ * one, and no longer than that. If the other one has gone meanwhile, vault_output_keep() returns APR_EAGAIN.
+ * @return as vault_output_hold() */
+apr_status_t vault_output_hold_all(vault_outputs_t *outputs, const vault_output_lead_t *lead,
+                                   const vault_output_entry_t *part);
+
+/** What is to be kept. */
+typedef struct vault_output_content_t {
+    const void *facts;
+    apr_size_t facts_size;
+    const char *body;
+    apr_size_t body_size;
+    apr_time_t until; /* 0: no limit by time */
+} vault_output_content_t;
+
+/** End the lead: keep the output, and let those who wait look again. An older entry of the same variant is replaced.
+ * @return APR_SUCCESS
+ *         APR_EAGAIN  a dependency has moved meanwhile, or the entry was dropped: nothing is kept
+ *         APR_ENOSPC  it does not fit, or the file cannot be written: nothing is kept */
+apr_status_t vault_output_keep(vault_outputs_t *outputs, const vault_output_lead_t *lead,
+                               const vault_output_content_t *content);
+
+/** End the lead without an entry, and let those who wait look again.
+ * @param personal  half a sentence why outputs of this key are personal, at most 100 bytes are kept: for
+ *                  VAULT_OUTPUT_PERSONAL_FOR nobody leads for it. NULL: the output failed */
+void vault_output_abandon(vault_outputs_t *outputs, const vault_output_lead_t *lead, const char *personal);
+#define VAULT_OUTPUT_PERSONAL_FOR apr_time_from_sec(60)
+
+/* --------------------------------------------------------------- upkeep, status */
+
+/** Remove entries that have not been current for VAULT_OUTPUT_STALE_FOR, or were not used for `idle` (0: no limit), end
+ * leads of children that have died, and forget what was found to be personal long ago. Each child calls it about once
+ * a second; one of them does the work, at most every half second.
+ *
+ * An outdated entry stays for a while so that vault_outputs_list() can say which interest has ended it. */
+#define VAULT_OUTPUT_STALE_FOR apr_time_from_sec(10)
+void vault_outputs_sweep(vault_outputs_t *outputs, apr_time_t now, apr_interval_time_t idle);
+
+/** Remove the entries whose key contains `text`; NULL: all. Entries that are being made are removed when they are
+ * kept. @return how many */
+unsigned vault_outputs_drop(vault_outputs_t *outputs, const char *text);
+
+/** Figures of the whole store. */
+typedef struct vault_output_totals_t {
+    apr_uint32_t entries, making;
+    apr_uint64_t memory, files; /* bytes in use */
+    apr_uint64_t kept;          /* entries, since the start, as all below */
+    apr_uint64_t hits;          /* bodies that were read */
+    apr_uint64_t misses;        /* leads */
+    apr_uint64_t renewed;       /* entries that replaced one of the same key and variant */
+    apr_uint64_t evicted;       /* entries that made room for others */
+    apr_uint64_t personal;      /* leads that ended with the mark that the output is personal */
+    apr_uint64_t write_errors;  /* files that could not be written */
+    apr_status_t write_error;   /* why, the last time; APR_SUCCESS: never */
+} vault_output_totals_t;
+void vault_outputs_totals(vault_outputs_t *outputs, vault_output_totals_t *totals);
+
+/** One row of a listing. */
+typedef struct vault_output_row_t {
+    const char *key;
+    apr_size_t key_length;
+    int making;
+    const char *personal; /* why; NULL: it is not */
+    apr_uint64_t size, hits, renewed;
+    apr_time_t made, used;
+    const char *renewed_by; /* the name of the interest that ended the last entry of this key; NULL: none, unknown */
+} vault_output_row_t;
+
+/** The rows of all entries, the most recently used ones first, at most `most`. */
+apr_array_header_t *vault_outputs_list(vault_outputs_t *outputs, unsigned most, apr_pool_t *pool);
+
+/** Compare chains, counts, holds and blocks. For tests and `vault-status?check`.
+ * @return NULL, or the first thing that is wrong */
+const char *vault_outputs_check(vault_outputs_t *outputs);
+
+#endif

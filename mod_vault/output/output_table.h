@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file output_table.h
+ * How the output store lies in the segment. Internal: for the files of this folder and their tests.
+ *
+ * An array of records, which are found by a hash of their key, and a heap for keys, facts, and bodies. The array is
+ * type-stable: an index always means a record, and the number in it says of which entry. Words marked "truth" are
+ * changed by one store each, so a process that is killed leaves the old value or the new one. Words marked "derived"
+ * are rebuilt from them by output_lock() when the owner of the lock died.
+ *
+ * A record names a block or an interest before other words depend on it, and clears the name before it gives the
+ * block or the interest back. So a killed process leaks at most one of them, and gives nothing back twice.
+ */
+#ifndef VAULT_OUTPUT_TABLE_H
+#define VAULT_OUTPUT_TABLE_H
+
+#include "output/output_store.h"
+#include "shm/heap.h"
+#include "shm/lock.h"
+
+/** The state of a record. */
+enum { OUTPUT_FREE, OUTPUT_MAKING, OUTPUT_KEPT, OUTPUT_PERSONAL };
+
+/** How far a form of a body is. */
+enum {
+    OUTPUT_ABSENT,   /* not made */
+    OUTPUT_CLAIMED,  /* the child of `lease` makes it */
+    OUTPUT_RESERVED, /* the child of `lease` writes it: into the block, or into the file */
+    OUTPUT_READY,
+    OUTPUT_REFUSED /* it cannot be made */
+};
+
+typedef struct output_body_t {
+    vault_lease_t lease; /* lock */
+    apr_uint64_t size;   /* lock */
+    vault_off_t block;   /* lock; truth; 0: none */
+    apr_uint64_t disk;   /* lock; truth; bytes in the file, or reserved for it; 0: no file */
+    apr_uint64_t state;  /* lock; truth */
+} output_body_t;
+
+typedef struct output_record_t {
+    apr_uint64_t life;        /* lock; atomic; truth; number << 2 | state */
+    vault_lease_t lease;      /* lock; atomic; of the child that leads */
+    apr_uint64_t hash;        /* lock; of the key */
+    apr_uint64_t variant;     /* lock */
+    vault_off_t key;          /* lock; truth */
+    vault_off_t facts;        /* lock; truth; 0: none */
+    vault_off_t note;         /* lock; truth; a string: why it is personal, or the interest that ended the last entry */
+    apr_uint32_t key_length;  /* lock */
+    apr_uint32_t facts_size;  /* lock */
+    vault_interest_t waiters; /* lock; truth; 0: no request waits */
+    apr_uint32_t dep_count;   /* lock; truth */
+    apr_uint32_t void_deps;   /* lock; a dependency moved before the store could hold it: nothing is to be kept */
+    apr_uint32_t dropped;     /* lock; nothing is to be kept */
+    apr_uint64_t etag;        /* lock */
+    apr_time_t made, until;   /* lock */
+    apr_time_t stale_since;   /* lock; when a sweep first found it outdated; 0: it has not */
+    apr_time_t used;          /* lock */
+    apr_uint64_t use;         /* lock; the number of the last use: a higher one is more recent */
+    apr_uint64_t hits;        /* lock */
+    apr_uint64_t renewed;     /* lock; how many entries of the same key and variant it comes after */
+    apr_uint32_t next;        /* lock; derived; in its bucket, or in the free list */
+    apr_uint32_t newer, older; /* lock; derived; in the order of use */
+    apr_uint32_t unused;
+    output_body_t body[VAULT_OUTPUT_FORMS];
+    vault_dep_t deps[VAULT_OUTPUT_INTERESTS]; /* lock; held by the store */
+} output_record_t;
+
+_Static_assert(sizeof(output_record_t) % 8 == 0, "the record is part of the layout: raise RETAINED in child.c with it");
+
+typedef struct output_table_t {
+    vault_lock_t lock;
+    apr_uint64_t numbers;      /* lock; the last number given to an entry */
+    apr_uint64_t uses;         /* lock; the last number given to a use */
+    apr_uint32_t fresh;        /* lock; atomic; truth; records above this one have never been used */
+    apr_uint32_t free;         /* lock; derived; the first free record */
+    apr_uint32_t newest;       /* lock; derived; the most recently used record */
+    apr_uint32_t oldest;       /* lock; derived */
+    apr_uint32_t count[4];     /* lock; derived; records by state, without the free ones */
+    apr_uint64_t files;        /* lock; derived; bytes in files */
+    apr_uint64_t swept;        /* atomic; when a child last swept */
+    apr_uint32_t deaths;       /* atomic; children that had been killed when files were last compared with entries */
+    apr_status_t write_error;  /* atomic; why a file could not be written, the last time */
+    apr_uint64_t write_errors; /* atomic; how often */
+    apr_uint64_t kept, hits, misses, renewed, evicted, personal; /* lock; since the start */
+} output_table_t;
+
+/** The handle. `slot` belongs to the process, the rest is the same in all of them. */
+struct vault_outputs_t {
+    vault_notifier_t *notifier;
+    vault_heap_t *heap;
+    output_table_t *table;
+    output_record_t *records; /* 1..max; 0 is not used */
+    apr_uint32_t *buckets;    /* lock; derived */
+    apr_uint32_t max;
+    apr_uint32_t mask; /* one less than there are buckets, a power of two */
+    apr_uint64_t seed; /* of the hash of keys, secret: keys come from browsers too */
+    apr_uint64_t memory_max, files_max;
+    const char *root; /* NULL: no files */
+    unsigned slot;
+};
+
+#define output_load(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
+#define output_store(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
+
+static inline apr_uint64_t output_life(apr_uint64_t number, unsigned state)
+{
+    return number << 2 | state;
+}
+
+static inline unsigned output_state(const output_record_t *rec)
+{
+    return (unsigned)(output_load(&rec->life) & 3);
+}
+
+static inline apr_uint64_t output_number(const output_record_t *rec)
+{
+    return output_load(&rec->life) >> 2;
+}
+
+/** NULL for 0 and for indexes beyond the table. */
+static inline output_record_t *output_at(const vault_outputs_t *o, apr_uint32_t index)
+{
+    return index >= 1 && index <= o->max ? &o->records[index] : NULL;
+}
+
+/** The record of an entry in that state; NULL: the entry is gone, or is in another one. */
+static inline output_record_t *output_find(const vault_outputs_t *o, const vault_output_ref_t *ref, unsigned state)
+{
+    output_record_t *rec = output_at(o, ref->index);
+
+    return rec && output_load(&rec->life) == output_life(ref->number, state) ? rec : NULL;
+}
+
+static inline apr_uint32_t output_index(const vault_outputs_t *o, const output_record_t *rec)
+{
+    return (apr_uint32_t)(rec - o->records);
+}
+
+/** How many stamps an entry has; a stray write does not lead beyond the array. */
+static inline unsigned output_deps(const output_record_t *rec)
+{
+    return rec->dep_count <= VAULT_OUTPUT_INTERESTS ? rec->dep_count : VAULT_OUTPUT_INTERESTS;
+}
+
+/* -------------------------------------------------------------------- lock */
+
+/** What is to be done when the lock has been released: wake requests and remove files. Zeroed by the caller. */
+#define OUTPUT_AFTER 16
+typedef struct output_after_t {
+    unsigned count;
+    struct {
+        vault_output_ref_t ref;
+        vault_interest_t waiters; /* notify and release it; 0: none */
+        unsigned files;           /* a bit for each form that has a file */
+    } item[OUTPUT_AFTER];
+} output_after_t;
+
+/** Take the lock. If its last owner died, rebuild what is derived, finish what it gave back, and notify all. */
+void output_lock(vault_outputs_t *o);
+
+/** Release the lock, and do what is left. `after` is empty then. NULL: nothing is left. */
+void output_unlock(vault_outputs_t *o, output_after_t *after);
+
+/* ----------------------------------------------------------------- records; all of these under the lock */
+
+/** A free record for this key, in its bucket, being made. @return NULL: there is none */
+output_record_t *output_claim(vault_outputs_t *o, apr_uint64_t hash, vault_off_t key, apr_size_t length);
+
+/** Free a record with everything that it has. `after` has room. */
+void output_free(vault_outputs_t *o, output_record_t *rec, output_after_t *after);
+
+/** Change the state of a record that is in use. Those who wait for it are told; `after` has room. */
+void output_become(vault_outputs_t *o, output_record_t *rec, unsigned state, output_after_t *after);
+
+/** Release the interests that an entry depends on. */
+void output_release_deps(vault_outputs_t *o, output_record_t *rec);
+
+/** Give back a block that the record names at `place`. */
+void output_free_block(vault_outputs_t *o, vault_off_t *place);
+
+/** Give back a form's block and its bytes in files. @return 1: its file is to be removed */
+int output_free_body(vault_outputs_t *o, output_body_t *body);
+
+/** Count a use: the record becomes the most recently used one. */
+void output_use(vault_outputs_t *o, output_record_t *rec);
+
+/** The hash of a key. */
+apr_uint64_t output_hash(const vault_outputs_t *o, const char *key, apr_size_t length);
+
+/** The next record with this key. @param rec  NULL: the first one. @return NULL: there are no more */
+output_record_t *output_next(const vault_outputs_t *o, const output_record_t *rec, apr_uint64_t hash, const char *key,
+                             apr_size_t length);
+
+/** The dependency that has moved; NULL: all stamps still hold. */
+const vault_dep_t *output_moved(const vault_outputs_t *o, const output_record_t *rec);
+
+/** Is it outdated, by its stamps or by its time? */
+int output_is_stale(const vault_outputs_t *o, const output_record_t *rec, apr_time_t now);
+
+/** Are few interests left? Takes no lock. */
+int output_is_crowded(const vault_outputs_t *o);
+
+/** Keep a string with the record, cut after `most` bytes. Without memory there is none. */
+void output_note(vault_outputs_t *o, output_record_t *rec, const char *text, apr_size_t most);
+
+/* ---------------------------------------------------------------- eviction; under the lock */
+
+/** Evict the least recently used entry, but not `except`, and none that is being made.
+ * @param disk  only an entry that has a file
+ * @return 0: there is none, or `after` is full */
+int output_evict(vault_outputs_t *o, const output_record_t *except, int disk, output_after_t *after);
+
+/** Copy `size` bytes into a block; evicts entries but `except`.
+ * @param data  NULL: the caller fills the block
+ * @return 0: there is no room */
+vault_off_t output_alloc(vault_outputs_t *o, const void *data, apr_size_t size, const output_record_t *except,
+                         output_after_t *after);
+
+/** Reserve memory or bytes of a file for a form, which is then RESERVED; evicts other entries.
+ * @return APR_SUCCESS; APR_ENOMEM there is no room (now, if `after` is full); APR_ENOSPC it does not fit */
+apr_status_t output_reserve(vault_outputs_t *o, output_record_t *rec, vault_output_form_t form, apr_size_t size,
+                            output_after_t *after);
+
+/** Another try after APR_ENOMEM makes sense: `after` was full. */
+static inline int output_may_retry(apr_status_t rv, const output_after_t *after)
+{
+    return rv == APR_ENOMEM && after->count == OUTPUT_AFTER;
+}
+
+/* ------------------------------------------------------------------- files; without the lock */
+
+#define OUTPUT_FILE_NAME 64
+
+/** Write the file of a form: as a whole, or not at all. Errors are counted. */
+apr_status_t output_file_write(vault_outputs_t *o, const vault_output_ref_t *ref, vault_output_form_t form,
+                               const char *text, apr_size_t size);
+
+/** Open it for reading. @return APR_NOTFOUND it is gone, or has another size */
+apr_status_t output_file_open(const vault_outputs_t *o, const vault_output_ref_t *ref, vault_output_form_t form,
+                              apr_uint64_t size, apr_file_t **file, apr_pool_t *pool);
+
+/** Remove the files of these forms. */
+void output_file_remove(const vault_outputs_t *o, const vault_output_ref_t *ref, unsigned forms);
+
+/** Remove the files that no entry has: all at the start, later those that killed processes left.
+ * @return APR_SUCCESS; or why the folder cannot be read */
+apr_status_t output_files_clean(const vault_outputs_t *o);
+
+#endif

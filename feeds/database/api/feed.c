@@ -31,8 +31,8 @@ static const vault_feed_param_t params[] = {
     {NULL, NULL, NULL, 0},
 };
 
-/* What the tailer touches depends on the model: the old generation's, still there after a restart, is not this
- * one's. */
+/* Which interests the tailer touches depends on the model. After a restart the tailer of the old generation runs on for
+ * a while, with the old model, so it must not be the tailer of the new generation. */
 static const char *digest_of_model(const database_t *feed, apr_pool_t *pool)
 {
     const json_t *entities = feed->model != NULL ? feed->model->entities : NULL;

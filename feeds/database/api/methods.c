@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The methods: all and filter, get_new_instances, and the table of all there are. */
+/* The methods all, filter and get_new_instances, and the table of all methods. */
 #include "database/api/methods.h"
 
 #include <errno.h>
@@ -25,10 +25,10 @@
 
 #define INTEREST_PREFIX "DB-"
 
-/* `first`: the argument that comes first among those allowed; if it is the table, a call may name it. */
+/* `first`: the required argument; if it is the table, it is one that a call may name. */
 typedef apr_status_t (*method_body_fn)(sql_call_t *c, const char *first, json_t **rows);
 
-/* Every method: check the arguments, run the body, give the connection back. */
+/* Runs any method: checks the arguments, runs the body, gives the connection back. */
 static apr_status_t run(void *self, vault_call_t *call, const json_t *args, json_t **rows, const char *const *allowed,
                         method_body_fn body)
 {
@@ -56,7 +56,7 @@ static apr_status_t run(void *self, vault_call_t *call, const json_t *args, json
     return rv;
 }
 
-/* Take a connection and find the table. */
+/* Takes a connection and finds the table. */
 static apr_status_t reach(sql_call_t *c, const char *table)
 {
     apr_status_t rv = sql_conn_take(c);
@@ -105,7 +105,7 @@ static apr_status_t filter_body(sql_call_t *c, const char *table, json_t **rows)
 
 /* ------------------------------------------------------------ get_new_instances */
 
-/* The key in a cursor; -1: there is none, or it is not of this feed. */
+/* The key in a cursor; -1: there is none, or it is not a cursor of this feed. */
 static apr_int64_t cursor_key(sql_call_t *c)
 {
     const char *cursor = c->db->host->cursor_get(c->call);
@@ -127,8 +127,8 @@ static apr_status_t set_cursor(sql_call_t *c, apr_int64_t key)
     return rv == APR_SUCCESS ? rv : sql_fail(c, APR_EGENERAL, "the page's position cannot be kept");
 }
 
-/* Rows in the order of their keys: the newest `most` when `after` is -1, else the oldest `most` beyond it.
- * `more`: there are others beyond. */
+/* Selects rows in the order of their keys: the newest `most` if `after` is -1, otherwise the oldest `most` beyond it.
+ * `more`: there are more rows beyond these. */
 static apr_status_t fetch_new(sql_call_t *c, apr_int64_t after, int most, json_t **rows, int *more)
 {
     sql_statement_t *sql = sql_statement_make(c);
@@ -159,7 +159,7 @@ static apr_int64_t last_key(const sql_call_t *c, const json_t *rows)
     return json_integer_value(json_object_get(json_array_get(rows, json_array_size(rows) - 1), c->table->key));
 }
 
-/* A page that is beyond every key ever given has its position from a table that is there no more. */
+/* If a page is beyond every key that was ever assigned, its position belongs to a table that has been replaced. */
 static apr_status_t is_from_another_life(sql_call_t *c, apr_int64_t after, int *another)
 {
     apr_int64_t largest;
@@ -201,13 +201,14 @@ static apr_status_t read_new(sql_call_t *c, const char *interest, int limit, jso
     }
     rv = set_cursor(c, last_key(c, *rows));
     if (more) {
-        /* Announce what was left out: a number later than this run's stamp makes the page read again. */
+        /* Notify of the rows that were left out: the new stamp is later than that of this run, so the page reads
+         * again. */
         (void)c->db->host->notify(interest);
     }
     return rv;
 }
 
-/* Said aloud: what is committed behind a larger key is not to be found. */
+/* A caller must ask for this mode, because it does not find rows that are committed after one with a larger key. */
 static apr_status_t argument_cursor(sql_call_t *c, int *largest_key)
 {
     const json_t *value = json_object_get(c->args, "cursor");
@@ -257,8 +258,8 @@ static apr_status_t get_new_instances_body(sql_call_t *c, const char *table, jso
     if (strlen(interest) > VAULT_INTEREST_MAX) {
         return sql_fail(c, APR_EINVAL, "argument \"table\": the name is too long for an interest");
     }
-    /* Before anything is read: what is committed from here on is announced to this page. A name that is no table's
-     * does no harm, since a run that fails contributes nothing. */
+    /* This is done before the data is read: the page will be notified of what is committed from here on. A name that is
+     * not a table does no harm, since a run that fails creates no interest. */
     if (!host->create_interest(c->call, interest)) {
         return APR_SUCCESS;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file methods.h
- * What the feed can be asked. docs/feeds.md describes each method for those who call it.
+ * The methods of the feed. docs/feeds.md describes each of them for its callers.
  */
 #ifndef DATABASE_METHODS_H
 #define DATABASE_METHODS_H

@@ -5,7 +5,7 @@
 #include "log/figures.h"
 #include "log/shared.h"
 
-/* Where the figures of LOG_WHY_... begin. */
+/* The index of the first figure of LOG_WHY_.... */
 #define WHYS 8
 #define WHY(why, name, meaning) [WHYS + LOG_WHY_##why] = {name, "of these: " meaning, VAULT_FIGURE_COUNTER}
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file report.h
- * What the feed reports to the status: how the change log is read, and what pages ask the database for all the same.
+ * What the feed reports to the status: how the change log is read, and why pages query the database nevertheless.
  */
 #ifndef DATABASE_REPORT_H
 #define DATABASE_REPORT_H

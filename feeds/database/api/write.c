@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* save, update, delete: rows as they were and as they became say what is to be announced. */
+/* save, update, delete. The rows before and after the write determine which interests are notified. */
 #include "database/api/write.h"
 
 #include <string.h>
@@ -18,13 +18,13 @@
 #include "sql/connection.h"
 #include "sql/rows.h"
 
-/* A statement in a transaction. */
+/* A write in a transaction. */
 typedef struct write_t {
     sql_call_t *c;
     log_touched_t *touched;
-    int is_watched;   /* the tailer tells what was written */
+    int is_watched;   /* the tailer notifies of the write */
     json_t *answer;   /* a reference */
-    json_t *inserted; /* a reference: the row; NULL: none, or it is not known */
+    json_t *inserted; /* a reference: the row; NULL: none, or it is unknown */
 } write_t;
 
 typedef apr_status_t (*write_fn)(write_t *w);
@@ -43,9 +43,9 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
     return rv;
 }
 
-/* Of a watched table the tailer tells, and with it what triggers have written elsewhere. Without a tailer, and of
- * other tables, the writer does, also when it is not known whether the commit happened: too much rather than too
- * little. */
+/* If the table is watched, the tailer notifies, also of what triggers have written to other tables. Without a tailer,
+ * and for other tables, the writer notifies. It does so also if it is unknown whether the commit succeeded: an
+ * extraneous notify does no harm, a lost one does. */
 static apr_status_t commit(write_t *w)
 {
     const change_log_t *feed = (const change_log_t *)w->c->db;
@@ -55,7 +55,7 @@ static apr_status_t commit(write_t *w)
     if (rv == APR_SUCCESS) {
         sql_conn_give_back(w->c); /* the calls of others need not wait for the tailer */
     }
-    /* In another boot of the ring the table may no longer be watched. */
+    /* In another boot of the ring the table may not be watched any more. */
     if (rv != APR_SUCCESS || !w->is_watched || !log_shared_ask(feed) || log_shared_boot(feed) != boot) {
         (void)log_touched_notify(w->touched);
     }
@@ -75,7 +75,7 @@ static void touch_inserted(write_t *w)
     json_decref(w->inserted);
 }
 
-/* Is the table watched, and is there a tailer? */
+/* Finds out whether the table is watched and there is a tailer. */
 static apr_status_t find_whether_watched(write_t *w)
 {
     int has = 0;
@@ -88,8 +88,8 @@ static apr_status_t find_whether_watched(write_t *w)
     return rv == APR_SUCCESS && has ? log_dialect_is_watched(w->c, &w->is_watched) : rv;
 }
 
-/* The table is looked up in the transaction, where that costs less, and what is found stays so until its end.
- * @param by_key  rows have to be told apart */
+/* The table is looked up within the transaction, which costs less; the result is valid until its end.
+ * @param by_key  the table must have a primary key */
 static apr_status_t write_in_transaction(write_t *w, const char *table, int by_key, write_fn body)
 {
     sql_call_t *c = w->c;
@@ -115,8 +115,8 @@ static apr_status_t write_in_transaction(write_t *w, const char *table, int by_k
     return rv;
 }
 
-/* Tables are forgotten when a statement does not find what they had. Where that is a trigger's, each write fails
- * until vaultctl watch makes it anew. */
+/* The cached tables are dropped when a statement does not find one of their columns. If a trigger does not find a
+ * column, each write fails until vaultctl watch creates the trigger again. */
 static int may_be_altered(const sql_call_t *c, apr_status_t rv)
 {
     return rv == APR_EAGAIN && c->table != NULL && c->conn->tables == NULL && !c->conn->broken;
@@ -146,11 +146,11 @@ static apr_status_t write_rows(sql_call_t *c, const char *table, int by_key, wri
 
 /* ------------------------------------------------------------ save */
 
-/* The row, as it arrives. */
+/* Takes the inserted row. */
 typedef struct arriving_t {
     write_t *w;
     const char *const *names;
-    int failed; /* for want of memory */
+    int failed; /* out of memory */
 } arriving_t;
 
 static int take_cb(void *data, const char *const *cells)
@@ -200,7 +200,7 @@ apr_status_t database_save_body(sql_call_t *c, const char *table, json_t **rows)
 
 /* ------------------------------------------------------------ update, delete */
 
-/* The rows that are meant, locked until the end of the transaction. */
+/* Selects the rows of the call, and locks them until the end of the transaction. */
 static apr_status_t select_meant(write_t *w, json_t **rows)
 {
     sql_call_t *c = w->c;
@@ -216,7 +216,7 @@ static apr_status_t select_meant(write_t *w, json_t **rows)
     return database_select(c, sql, rows);
 }
 
-/* SQLite has rows without a key: nothing finds them by it. */
+/* The keys of rows. SQLite has rows without a key, which are left out. */
 static json_t *keys_of(const write_t *w, const json_t *rows)
 {
     json_t *keys = json_array();
@@ -231,7 +231,7 @@ static json_t *keys_of(const write_t *w, const json_t *rows)
     return keys;
 }
 
-/* Run `head` and what `append` adds on all rows with these keys. */
+/* Runs `verb` on all rows with these keys. */
 static apr_status_t run_on_keys(write_t *w, const char *verb, const json_t *keys)
 {
     sql_call_t *c = w->c;
@@ -282,7 +282,7 @@ static apr_status_t delete_rows(write_t *w)
     return rv;
 }
 
-/* A key may change, too: the old row is gone then, and the new one came. */
+/* If a key changes, this counts as one row that was deleted and one that was inserted. */
 static void touch_updated(write_t *w, const json_t *old_rows, const json_t *new_rows)
 {
     const char *table = w->c->table->name;
@@ -311,7 +311,7 @@ static void touch_updated(write_t *w, const json_t *old_rows, const json_t *new_
     }
 }
 
-/* The keys to look for after the update: those before, and what each became by the values that were set. */
+/* Adds the keys that the rows have after the update: each old key with the values that were set. */
 static void add_new_keys(const write_t *w, json_t *keys)
 {
     const apr_array_header_t *columns = w->c->table->keys;
@@ -328,7 +328,7 @@ static void add_new_keys(const write_t *w, json_t *keys)
                 json_array_set(key, (size_t)k, value);
             }
         }
-        /* All that were set to the same key have it once. */
+        /* If several rows were set to the same key, it is added once. */
         if (!json_equal(key, json_array_get(keys, i)) &&
             !json_equal(key, json_array_get(keys, json_array_size(keys) - 1))) {
             json_array_append(keys, key);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file write.h
- * The methods that write: save, update, delete. Each in a transaction, and every row that it changed is announced
- * after the commit.
+ * The methods that write: save, update, delete. Each runs in a transaction, and notifies of every row that it has
+ * changed after the commit.
  */
 #ifndef DATABASE_WRITE_H
 #define DATABASE_WRITE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells of a statement: see cells.h. */
+/* Builds the cells of a statement: see cells.h. */
 #include "database/changes/cells.h"
 
 #include "sql/catalogue.h"

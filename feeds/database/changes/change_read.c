@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a page finds its position in the changes of a table: see change_read.h. */
+/* Finds the position of a page in the changes of a table: see change_read.h. */
 #include "database/changes/change_read.h"
 
 #include <stddef.h>
@@ -17,11 +17,12 @@
 #include "sql/connection.h"
 #include "sql/driver.h"
 
-/* A cursor of a watched table: this, the id of the watching, a colon, the offset in the ring, a colon, the position. */
+/* A cursor of a watched table: this letter, the id of the watching, a colon, the offset in the ring, a colon, the
+ * position. */
 #define CURSOR_MARK 'w'
-/* A cursor of what is not there begins with this instead. */
+/* The cursor of a row that does not exist begins with this letter instead. */
 #define ABSENT_MARK 'a'
-/* Before either of them: this, what the caller keeps with it, a colon. */
+/* In front of either: this letter, the note of the caller, a colon. */
 #define NOTE_MARK 'n'
 
 /* ------------------------------------------------------------ reading from a position on */
@@ -34,8 +35,8 @@ static apr_status_t open_snapshot(sql_call_t *c, database_change_read_t *read)
     return rv;
 }
 
-/* Was the table watched again since it was read? Where the database does not tell that tables have changed they
- * are believed for a while. */
+/* May the table have been watched again since it was read? Where the database does not report changes of the schema,
+ * tables are cached for a while. */
 static int may_be_read_again(sql_call_t *c, const database_change_read_t *read)
 {
     return log_dialect_keep_watched(c, c->table, read->columns) && read->altered && c->db->driver->define != NULL &&
@@ -55,7 +56,7 @@ static apr_status_t understand_watched(sql_call_t *c, database_change_read_t *re
     }
     read->altered = strcmp(read->columns, log_dialect_columns(c, c->table)) != 0;
     if (may_be_read_again(c, read) || (read->altered && c->assumes)) {
-        c->conn->tables = NULL; /* a call that assumes its tables does not see another key */
+        c->conn->tables = NULL; /* a call that assumes its cached tables would not notice a changed key */
         return SQL_STALE;
     }
     if (read->dialect->position_of != NULL) {
@@ -64,7 +65,7 @@ static apr_status_t understand_watched(sql_call_t *c, database_change_read_t *re
     return APR_SUCCESS;
 }
 
-/* It had one when it was watched: it was altered, or another one has its name now, which may be a view. */
+/* The table had a primary key when it was watched. It was altered, or another table or view has its name now. */
 static apr_status_t refuse_without_key(sql_call_t *c, const char *table)
 {
     return sql_fail(c, APR_EGENERAL,
@@ -103,7 +104,7 @@ static void forget_with(database_change_read_t *read)
     }
 }
 
-/* In the snapshot of the read: what is new in wanted->with, too. The ids of both watchings count. */
+/* Also reads the changes of wanted->with, in the same snapshot. The ids of both watchings count. */
 static apr_status_t understand_tables(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted)
 {
     const database_wanted_t its = {.most = wanted->most, .with = c->table->name};
@@ -117,7 +118,7 @@ static apr_status_t understand_tables(sql_call_t *c, database_change_read_t *rea
     read->with = apr_pcalloc(c->pool, sizeof(*read->with));
     read->with->dialect = read->dialect;
     read->with->span.since = read->span.since;
-    read->with->is_numbered = 1; /* or it would have been crowded */
+    read->with->is_numbered = 1; /* otherwise `read` would have been marked as crowded */
     read->with->began = read->began;
     c->table = read->with_table;
     rv = read_with_table(c, read->with, &its);
@@ -128,14 +129,14 @@ static apr_status_t understand_tables(sql_call_t *c, database_change_read_t *rea
     return rv;
 }
 
-/* Can the rows of a first view come with its position? */
+/* Can the rows of a first view be read together with its position? */
 static int comes_at_once(const sql_call_t *c, const database_wanted_t *wanted)
 {
     return wanted->alone && database_key_missing(wanted->members->columns, c->table) == NULL;
 }
 
-/* Without a position, or where all is to be read: in one statement with the elements, or in a snapshot that stays
- * open. */
+/* If there is no position, or everything must be read: reads it in one statement with the elements, or in a snapshot
+ * that stays open. */
 static apr_status_t read_anew(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted)
 {
     int at_once = comes_at_once(c, wanted);
@@ -154,7 +155,7 @@ static apr_status_t read_anew(sql_call_t *c, database_change_read_t *read, const
     return rv;
 }
 
-/* Can it be told what happened since read->span.since, a position of `watch_id`? */
+/* Are the changes since read->span.since, a position of `watch_id`, still known? */
 static int reaches_back(sql_call_t *c, const database_change_read_t *read, const char *watch_id)
 {
     return !read->is_crowded && strcmp(read->watch_id, watch_id) == 0 &&
@@ -162,7 +163,7 @@ static int reaches_back(sql_call_t *c, const database_change_read_t *read, const
            (read->with == NULL || !read->dialect->position->is_lost(c->pool, &read->with->span));
 }
 
-/* More than an answer may have? */
+/* Are there more changes than an answer may have? */
 static int is_too_much(const database_change_read_t *read, const database_wanted_t *wanted, const json_t *rows)
 {
     return !wanted->cut && (json_array_size(rows) > (size_t)wanted->most ||
@@ -181,7 +182,7 @@ static apr_status_t understand_changes(sql_call_t *c, database_change_read_t *re
                : rv;
 }
 
-/* What happened since the cursor, or that it cannot be told. */
+/* Reads the changes since the cursor, or finds that they are not known any more. */
 static apr_status_t read_since(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted,
                                const database_cursor_t *cursor)
 {
@@ -205,7 +206,7 @@ static apr_status_t read_since(sql_call_t *c, database_change_read_t *read, cons
     return rv;
 }
 
-/* What was recorded before the table was altered may not fit its columns: then the past cannot be told. */
+/* Changes from before the table was altered may not fit its columns: then they are treated as unknown. */
 static apr_status_t give_up_changes(sql_call_t *c, database_change_read_t *read)
 {
     if (read->open) {
@@ -245,7 +246,7 @@ static int find_in_ring(sql_call_t *c, database_change_read_t *read, const datab
     return 1;
 }
 
-/* The database has answered. */
+/* Called when the database has answered. */
 static void count_sql(const sql_call_t *c, const database_change_read_t *read)
 {
     log_shared_count_sql((const change_log_t *)c->db, read->watch_id != NULL ? read->why : LOG_WHY_UNWATCHED);
@@ -268,7 +269,7 @@ const char *database_change_read_note(const sql_call_t *c)
     return end != NULL ? apr_pstrmemdup(c->pool, text + 1, (apr_size_t)(end - text) - 1) : NULL;
 }
 
-/* A page that has no cursor yet may be of a user who was here before. */
+/* A page without a cursor may belong to a user with a stored position. */
 static apr_status_t find_page(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted)
 {
     const char *own = own_cursor(c);
@@ -287,7 +288,7 @@ static apr_status_t find_page(sql_call_t *c, database_change_read_t *read, const
     if (wanted->anew || log_ring_has_lost(&read->head, cursor.boot)) {
         cursor.position = NULL;
     }
-    cursor.boot = own != NULL ? cursor.boot : 0; /* the first view of a page shows what there is now */
+    cursor.boot = own != NULL ? cursor.boot : 0; /* the first view of a page shows the current rows */
     if (!read->is_numbered && find_in_ring(c, read, wanted, &cursor)) {
         return APR_SUCCESS;
     }
@@ -305,7 +306,7 @@ static apr_status_t find_page(sql_call_t *c, database_change_read_t *read, const
     return rv;
 }
 
-/* find_page, where positions may have to be made short first. */
+/* Calls find_page. On MariaDB changes may have to be numbered first, to make positions short. */
 static apr_status_t find_page_numbered(sql_call_t *c, database_change_read_t *read, const database_wanted_t *wanted)
 {
     database_change_read_t again = *read;
@@ -322,7 +323,7 @@ static apr_status_t find_page_numbered(sql_call_t *c, database_change_read_t *re
     return rv;
 }
 
-/* On a connection that was taken. */
+/* The connection has been taken. */
 static apr_status_t begin(sql_call_t *c, database_change_read_t *read, const char *table,
                           const database_wanted_t *wanted)
 {
@@ -421,7 +422,7 @@ void database_call_reset(sql_call_t *c)
     }
 }
 
-/* A cut position is no set: its page asks the database again. */
+/* A position within a batch is not a set: its page queries the database again. */
 static const char *offset_in_ring(const sql_call_t *c, const database_change_read_t *read)
 {
     const log_position_type_t *type = read->dialect->position;
@@ -442,7 +443,8 @@ apr_status_t database_change_read_keep(sql_call_t *c, const database_change_read
     if (read->reset) {
         database_call_reset(c);
     }
-    /* MariaDB: they have no numbers, since another process was numbering changes until now. The page asks again. */
+    /* MariaDB: many changes have no number, because another process was numbering changes until now. The page asks
+     * again. */
     if (strlen(cursor) > VAULT_PROPERTY_VALUE_MAX) {
         return sql_fail(c, APR_EAGAIN, "more changes were committed at once than a position can hold");
     }

@@ -28,11 +28,11 @@ const char *database_cursor_offset(const log_head_t *head, apr_pool_t *pool)
                            : apr_psprintf(pool, "%" PRIx64 ".%" PRIu64, (uint64_t)head->boot, (uint64_t)head->end);
 }
 
-/* Goes through the ring. */
+/* Reads the ring from the page's position to its head. */
 typedef struct walk_t {
     sql_call_t *c;
     const database_wanted_t *wanted;
-    const char *within; /* an image without this text has another key there; NULL: not known */
+    const char *within; /* an image that does not contain this text has another key; NULL: unknown */
     const log_position_type_t *type;
     log_position_t position; /* the page's */
     json_t *changes;
@@ -40,7 +40,7 @@ typedef struct walk_t {
     log_why_t why;
 } walk_t;
 
-/* A text that every database writes in JSON without escapes. */
+/* Is it a text that every database writes in JSON without escapes? */
 static int is_simple(const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -51,7 +51,7 @@ static int is_simple(const char *text)
     return 1;
 }
 
-/* A value that an image of a row with this key has in it. */
+/* A value that is in each image of a row with this key. */
 static const char *within(const sql_table_t *table, const database_key_t *members)
 {
     for (int i = 0; members != NULL && i < members->columns->nelts; i++) {
@@ -69,7 +69,7 @@ static int has_text(const char *image, const char *text)
     return image != NULL && strstr(image, text) != NULL;
 }
 
-/* May the change be wanted, as far as can be told before its images are read? */
+/* May the change be wanted? Decided without reading its images. */
 static int may_be_wanted(const walk_t *walk, const log_entry_t *entry)
 {
     const database_wanted_t *wanted = walk->wanted;
@@ -119,7 +119,7 @@ static int take_change(walk_t *walk, const log_entry_t *entry)
     return json_array_append_new(walk->changes, change) == 0;
 }
 
-/* @return 0: the database has to be asked */
+/* @return 0: the database must be queried */
 static int take_entry(walk_t *walk, const log_entry_t *entry)
 {
     const char *with = walk->wanted->with;
@@ -165,7 +165,7 @@ static int walk_through(walk_t *walk, const log_ring_t *ring, apr_uint64_t from,
     return good;
 }
 
-/* The position after that. What has got a number meanwhile is told by the entries. */
+/* The position after these entries. Entries also contain the numbers that changes have got meanwhile. */
 static const char *position_after(walk_t *walk, const log_ring_t *ring, apr_uint64_t from, const log_head_t *head)
 {
     log_position_t reached;
@@ -191,7 +191,7 @@ static const char *position_after(walk_t *walk, const log_ring_t *ring, apr_uint
     return walk->type->text(&walk->position, walk->c->pool);
 }
 
-/* The changes that are new in c->table. NULL: the database has to be asked. */
+/* The new changes of c->table. NULL: the database must be queried. */
 static json_t *collect(walk_t *walk, const database_cursor_t *cursor, database_change_read_t *read)
 {
     const log_ring_t *ring = log_shared_ring((const change_log_t *)walk->c->db);

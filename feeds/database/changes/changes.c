@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements that read the change table: see changes.h. */
+/* Builds the statements that read the change table: see changes.h. */
 #include "database/changes/changes.h"
 
 #include <limits.h>
@@ -21,7 +21,7 @@ static void append_change(database_cells_t *cells, const log_dialect_t *dialect,
     database_cells_begin(cells, "op");
     sql_own_cell_of(cells->sql, "c.op", SQL_TEXT);
     database_cells_begin(cells, "key");
-    sql_cell(cells->sql, "c", "row_key", SQL_TEXT); /* of a key that is text it may have a NUL */
+    sql_cell(cells->sql, "c", "row_key", SQL_TEXT); /* a key that is text may contain a NUL */
     database_cells_begin(cells, "old");
     dialect->append_image(cells->sql, table, "old_row");
     database_cells_begin(cells, "new");
@@ -30,7 +30,7 @@ static void append_change(database_cells_t *cells, const log_dialect_t *dialect,
     sql_own_cell_of(cells->sql, dialect->order, SQL_INTEGER);
 }
 
-/* One of the two images has this value. */
+/* The condition that one of the two images has this value. */
 static void append_has(sql_statement_t *sql, const log_dialect_t *dialect, const sql_column_t *column,
                        const char *value)
 {
@@ -41,7 +41,7 @@ static void append_has(sql_statement_t *sql, const log_dialect_t *dialect, const
     sql_raw(sql, ")");
 }
 
-/* The condition for changes of `table` that are wanted. */
+/* The condition for the wanted changes of `table`. */
 static void append_wanted(sql_statement_t *sql, const log_dialect_t *dialect, const sql_table_t *table,
                           const database_wanted_t *wanted)
 {
@@ -76,13 +76,13 @@ void database_changes_hear(sql_call_t *c, database_change_read_t *read, const ch
     read->told = apr_pstrdup(c->pool, cells[3]);
 }
 
-/* What arrives: cells of the watching, those of a change, all NULL where there is none. */
+/* Takes a row: cells of the watching, then those of a change, which are all NULL if there is none. */
 typedef struct arriving_t {
     sql_call_t *c;
     database_change_read_t *read;
     const char *const *names;
     json_t *rows;
-    int failed; /* for want of memory */
+    int failed; /* out of memory */
 } arriving_t;
 
 static int take_cb(void *data, const char *const *cells)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All elements of a collection: see elements.h. */
+/* Reads all elements of a collection: see elements.h. */
 #include "database/changes/elements.h"
 
 #include <string.h>
@@ -16,14 +16,14 @@
 #include "sql/driver.h"
 #include "sql/rows.h"
 
-/* What arrives: cells of the watching, the foreign key, the key if it has several columns, the element. */
+/* Takes a row: cells of the watching, the foreign key, the key if it has several columns, the element. */
 typedef struct arriving_t {
     sql_call_t *c;
     database_change_read_t *read;
     const database_key_t *foreign; /* the foreign key */
-    const char *const *names;      /* of the cells of an element */
+    const char *const *names;      /* names of the cells of an element */
     const json_t *properties;
-    int failed; /* for want of memory */
+    int failed; /* out of memory */
 } arriving_t;
 
 static const char *key_of_cells(const arriving_t *arriving, const char *const *cells, int count)
@@ -39,7 +39,8 @@ static const char *key_of_cells(const arriving_t *arriving, const char *const *c
     return key;
 }
 
-/* A foreign key that the database takes for the value, but writes in another way: its interest would be another. */
+/* Compares the foreign key in the row with the value that was asked for. If the database treats them as equal but
+ * writes another text, the interest has that text in its name. */
 static void compare(const arriving_t *arriving, const char *const *cells)
 {
     const database_key_t *foreign = arriving->foreign;
@@ -55,7 +56,7 @@ static void compare(const arriving_t *arriving, const char *const *cells)
     }
 }
 
-/* How many cells come before those that have a name: of a key of several columns, which is shown as one text. */
+/* How many cells come before those with a name: the columns of a key of several columns, which is shown as one text. */
 static int key_cells(const arriving_t *arriving)
 {
     const sql_table_t *table = arriving->c->table;
@@ -87,7 +88,7 @@ static int take_cb(void *data, const char *const *cells)
     const char *const *own = cells + DATABASE_CELLS_WATCHED;
 
     database_changes_hear(arriving->c, arriving->read, cells);
-    /* Where there is no element all its cells are NULL; the foreign key of one is not. */
+    /* If there is no element, all its cells are NULL. The foreign key of an element is not NULL. */
     if (own[0] != NULL) {
         compare(arriving, own);
         arriving->failed = !take_element(arriving, own + arriving->foreign->columns->nelts);
@@ -105,14 +106,14 @@ static void append_cells(sql_call_t *c, sql_statement_t *sql, const apr_array_he
     }
 }
 
-/* The cell `name` of an element. */
+/* Appends the cell `name` of an element. */
 static void append_property(sql_call_t *c, sql_statement_t *sql, const char **names, const char *name,
                             const char *column)
 {
     const sql_column_t *found = column != NULL ? sql_table_column_named(c->table, column) : NULL;
 
     if (found == NULL) {
-        return; /* which is reported when the read is done */
+        return; /* the caller reports it after the read */
     }
     while (*names != NULL) {
         names++;
@@ -136,14 +137,14 @@ static void append_element(arriving_t *arriving, sql_statement_t *sql, const dat
     else {
         append_cells(c, sql, c->table->keys);
     }
-    /* jansson's iterator wants a pointer that is not const; it changes nothing. */
+    /* jansson's iterator takes a pointer that is not const, but changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)wanted->properties, name, column)
     {
         append_property(c, sql, names, name, database_property_column(column));
     }
 }
 
-/* A table that is watched has one row at least: that of what is said of the watching. */
+/* For a watched table there is at least one row, which has the cells of the watching. */
 static apr_status_t append_from(const arriving_t *arriving, database_cells_t *cells, const database_wanted_t *wanted)
 {
     sql_call_t *c = arriving->c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps where users are, over their visits. */
+/* Stores positions of users between their visits. */
 #include "database/changes/subscription.h"
 
 #include <stddef.h>
@@ -21,7 +21,7 @@
 
 /* ------------------------------------------------------------ names */
 
-/* The call, whatever it shows at first. */
+/* The name of the call, without the arguments that concern only the first view. */
 static const char *name_call(sql_call_t *c, const char *user)
 {
     json_t *args = json_copy((json_t *)(uintptr_t)c->args);
@@ -90,7 +90,8 @@ static apr_status_t insert(sql_call_t *c, const char *id, const char *cursor)
                        log_dialect_of(c->db)->unless_there);
 }
 
-/* Never back. What was reached in another watching of the table says nothing: its id is the first part of a cursor. */
+/* A position never moves back. A position in another watching of the table is not comparable: the id of the watching is
+ * the first part of a cursor. */
 static apr_status_t update(sql_call_t *c, const char *id, const char *cursor, apr_int64_t reached)
 {
     const char *colon = strchr(cursor, ':');
@@ -135,7 +136,8 @@ static void store(sql_call_t *c, const char *id, const char *cursor, apr_int64_t
     (void)sql_conn_end(c, rv);
 }
 
-/* A database that is away now keeps the older position: what is shown twice at the next visit is not lost. */
+/* If the database is unreachable now, the older position is kept: then some changes are shown again at the next visit,
+ * and none is lost. */
 void database_subscription_acked(void *self, const char *data)
 {
     database_t *feed = self;

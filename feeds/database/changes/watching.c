@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks without a page: see change_read.h. */
+/* Reads the watching of a table without a page: see change_read.h. */
 #include "database/changes/change_read.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "database/changes/changes.h"
 #include "sql/catalogue.h"
 
-/* How c->table is watched; read->watch_id stays NULL where it is not. */
+/* Reads how c->table is watched; read->watch_id stays NULL if it is not watched. */
 static apr_status_t read_watching(sql_call_t *c, database_change_read_t *read)
 {
     const database_wanted_t wanted = {0};

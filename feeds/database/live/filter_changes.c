@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of a filter, live.
  *
- * What is new is told from the changes since the last read of the page, where they leave no doubt: the old and the
- * new image of a row say whether it was, and is, one that the page shows. In a window (limit, offset) a row that
- * comes or goes moves others, in an order each row has a place, and some conditions only the database can decide.
- * Then the rows are selected again. The page keeps a digest of what was selected: if that is the same, the page
- * has what there is, else it is shown everything anew.
+ * If the changes since the last read of the page are enough to know what is new, they are used: the old and the new
+ * image of a row say whether the page shows it before and after. They are not enough in these cases: in a window
+ * (limit, offset) a row that is inserted or deleted moves others; with an order a row may have to move; some conditions
+ * only the database can evaluate. Then the rows are selected again. The page stores a digest of the selected rows: if
+ * it is the same, the page is up to date, otherwise it gets a first view again.
  *
- * With its position the page keeps a note: what it waits for ('v': the rows that have a value; 't': all of the
- * table), whether it has all rows of the filter ('a') or a window ('w'), and the digest, which is not there any
- * more once changes were told.
- */
+ * With its position the page stores a note: what it waits for ('v': the rows with a value; 't': all rows of the table),
+ * whether it shows all rows of the filter ('a') or a window ('w'), and the digest, which is dropped once changes were
+ * shown. */
 #include "database/live/filter_changes.h"
 
 #include <stdlib.h>
@@ -38,15 +37,15 @@ typedef struct view_t {
     sql_call_t *c;
     database_filter_t filter;
     database_window_t window;
-    const char *note;                /* that of the page; NULL: a first view */
-    const apr_array_header_t *named; /* the columns whose values name the interest; NULL: none */
-    json_t *values;                  /* a reference: those values */
-    int is_unsure;                   /* what is new cannot be told from the changes */
+    const char *note;                /* the note of the page; NULL: a first view */
+    const apr_array_header_t *named; /* the columns whose values are in the name of the interest; NULL: none */
+    json_t *values;                  /* a reference: these values */
+    int is_unsure;                   /* the changes are not enough to know what is new */
 } view_t;
 
 /* ------------------------------------------------------------ interests */
 
-/* The values that the conditions demand of these columns. NULL: they do not demand one of each. */
+/* The values that the conditions require of these columns. NULL: they do not require exactly one value of each. */
 static json_t *values_of(const view_t *view, const apr_array_header_t *columns)
 {
     const json_t *where = json_object_get(view->c->args, "where");
@@ -64,7 +63,8 @@ static json_t *values_of(const view_t *view, const apr_array_header_t *columns)
     return values;
 }
 
-/* Rows are announced by the columns by which collections are found. */
+/* Finds an interest that is narrower than that of the table. Writers notify interests with the columns by which
+ * collections are found. */
 static void find_name(view_t *view, const char *table)
 {
     const apr_array_header_t *links = database_model_links(((const database_t *)view->c->db)->model, table);
@@ -78,7 +78,7 @@ static void find_name(view_t *view, const char *table)
     }
 }
 
-/* Before the table is known there may be need of both. */
+/* Before the table has been read it is unknown which of the two is needed. */
 static apr_status_t create_interests(view_t *view, const char *table, int *needed)
 {
     sql_call_t *c = view->c;
@@ -97,7 +97,7 @@ static apr_status_t create_interests(view_t *view, const char *table, int *neede
     return rv;
 }
 
-/* Is the name enough? Of a whole number there is one spelling, where a column holds nothing else. */
+/* Is the interest with the values sufficient? A whole number has only one spelling, in a column of integers. */
 static int is_named(const view_t *view)
 {
     for (int i = 0; view->named != NULL && i < view->named->nelts; i++) {
@@ -113,7 +113,7 @@ static int is_named(const view_t *view)
 
 /* ------------------------------------------------------------ rows */
 
-/* SQLite has rows without a key, which no change can name. */
+/* SQLite has rows without a key, which no change identifies. */
 static void append_key(const view_t *view, sql_statement_t *sql)
 {
     const apr_array_header_t *keys = view->c->table->keys;
@@ -161,7 +161,7 @@ static const char *make_note(const view_t *view, int window, const char *digest)
     return apr_psprintf(view->c->pool, "%c%c%s", is_named(view) ? 'v' : 't', window ? 'w' : 'a', digest);
 }
 
-/* Everything, in a snapshot; or nothing, if the page has that already. */
+/* Shows everything, in a snapshot; or nothing, if the page is up to date. */
 static apr_status_t show_all(const view_t *view, database_change_read_t *read, json_t **rows)
 {
     json_t *found = NULL;
@@ -189,7 +189,7 @@ static apr_status_t show_all(const view_t *view, database_change_read_t *read, j
 
 /* ------------------------------------------------------------ changes */
 
-/* Does a change of this row leave it where it is in the order? */
+/* Does the row keep its place in the order after this change? */
 static int keeps_order(const view_t *view, const json_t *old, const json_t *new)
 {
     json_t *names = database_argument_list(json_object_get(view->c->args, "order_by"));
@@ -205,7 +205,7 @@ static int keeps_order(const view_t *view, const json_t *old, const json_t *new)
     return keeps;
 }
 
-/* @return 0: that cannot be told */
+/* @return 0: the changes are not enough to know */
 static int add_change(const view_t *view, const database_fold_t *row, database_delta_t *delta)
 {
     database_match_e was =
@@ -258,7 +258,7 @@ static apr_status_t see(view_t *view, database_change_read_t *read, json_t **row
     apr_status_t rv = database_filter_read(view->c, &view->filter);
 
     if (rv == APR_SUCCESS && view->note != NULL && view->note[0] == 'v' && view->named != NULL && !is_named(view)) {
-        view->named = NULL; /* the column has another type now, so the name is not enough */
+        view->named = NULL; /* the column has another type now, so the interest with the values is not sufficient */
         view->is_unsure = 1;
         return APR_SUCCESS;
     }
@@ -268,7 +268,7 @@ static apr_status_t see(view_t *view, database_change_read_t *read, json_t **row
     return read->span.since != NULL && view->note != NULL ? show_changes(view, read, rows) : show_all(view, read, rows);
 }
 
-/* @param anew  whatever the changes say */
+/* @param anew  show everything, whatever the changes are */
 static apr_status_t see_once(view_t *view, const char *table, int anew, json_t **rows)
 {
     const database_wanted_t wanted = {.most = view->c->db->rows, .anew = anew};
@@ -301,7 +301,7 @@ apr_status_t database_filter_changes_body(sql_call_t *c, const char *table, json
     apr_status_t rv = database_argument_window(c, &view.window);
 
     if (view.note != NULL && strlen(view.note) < 2) {
-        view.note = NULL; /* that of another method */
+        view.note = NULL; /* the note of another method */
     }
     if (rv == APR_SUCCESS) {
         find_name(&view, table);

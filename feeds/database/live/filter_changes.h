@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file filter_changes.h
- * get_filter_changes: rows that come into a filter, go out of it, and change in it.
+ * get_filter_changes: rows that are new in a filter, that are no longer in it, and that have changed in it.
  */
 #ifndef DATABASE_FILTER_CHANGES_H
 #define DATABASE_FILTER_CHANGES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New rows, a row that changed, an attribute that changed. */
+/* New rows, changes of one row, changes of one attribute. */
 #include "database/live/instances.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 /* ------------------------------------------------------------ new rows */
 
-/* The keys of rows that were inserted, in that order, each once. */
+/* The keys of rows that were inserted, in this order, each once. */
 static json_t *keys_of(sql_call_t *c, const json_t *changes)
 {
     apr_hash_t *seen = apr_hash_make(c->pool);
@@ -42,7 +42,7 @@ static json_t *keys_of(sql_call_t *c, const json_t *changes)
     return keys;
 }
 
-/* Put rows into the order of `keys`; those that are there no more are left out. */
+/* Sorts rows into the order of `keys`. Keys of deleted rows are left out. */
 static json_t *in_order(sql_call_t *c, json_t *rows, const json_t *keys)
 {
     apr_hash_t *by_key = apr_hash_make(c->pool);
@@ -67,8 +67,8 @@ static json_t *in_order(sql_call_t *c, json_t *rows, const json_t *keys)
     return ordered;
 }
 
-/* The rows as their last changes left them, where the changes are all that is known. Of several rows with one key
- * the last one counts, as in_order takes them. */
+/* The rows as in their last images, for a read that has only the changes. If several rows have one key, the last one
+ * counts, as in in_order(). */
 static json_t *last_rows(const json_t *changes)
 {
     json_t *rows = json_array(), *by_key = json_object(), *row;
@@ -123,7 +123,8 @@ apr_status_t database_instances_new(sql_call_t *c, database_change_read_t *read,
         *rows = NULL;
     }
     if (rv == APR_SUCCESS && read->again) {
-        /* Announce what was left out: a number later than this run's stamp makes the page read again. */
+        /* Notify of the rows that were left out: the new stamp is later than that of this run, so the page reads
+         * again. */
         (void)c->db->host->notify(interest);
     }
     return rv;
@@ -209,7 +210,8 @@ apr_status_t database_see_row(sql_call_t *c, const char *table, const char *key,
     }
     rv = see_once(c, table, key, was_absent, seen);
     if (rv == APR_SUCCESS && seen->is_absent && !was_absent) {
-        /* It may come under another name: read again, now that this interest is held. */
+        /* The row may be inserted with a key that is written in another way. Read again, now that the page holds this
+         * interest. */
         database_seen_free(seen);
         sql_conn_give_back(c);
         memset(seen, 0, sizeof(*seen));
@@ -263,7 +265,7 @@ static apr_status_t check_attribute(sql_call_t *c, const char *attribute)
                           sql_shown(c, c->table->name), sql_shown(c, attribute));
 }
 
-/* Of one row. */
+/* The attribute of one row. */
 static apr_status_t see_attribute(sql_call_t *c, const char *table, const char *key, const char *attribute,
                                   json_t **rows)
 {
@@ -285,7 +287,7 @@ static apr_status_t see_attribute(sql_call_t *c, const char *table, const char *
     return rv;
 }
 
-/* Say what a row was and is. @param old, new  rows; NULL: there was none, there is none */
+/* Describes a row before and after. @param old, new  rows; NULL: the row did not exist, does not exist */
 static void say_attribute(const sql_call_t *c, const char *attribute, const json_t *old, const json_t *new,
                           json_t *rows)
 {
@@ -303,7 +305,7 @@ static void say_attribute(const sql_call_t *c, const char *attribute, const json
     json_array_append_new(rows, said);
 }
 
-/* As at a first view. SQLite has rows without a key, which no call can name. */
+/* As for a first view. SQLite has rows without a key, which no call identifies. */
 static apr_status_t say_all(sql_call_t *c, const char *attribute, int most, json_t *said)
 {
     json_t *rows = NULL;
@@ -353,7 +355,7 @@ static apr_status_t see_column(sql_call_t *c, const database_change_read_t *read
     return rv;
 }
 
-/* Of all rows. */
+/* The attribute of all rows. */
 static apr_status_t see_attributes(sql_call_t *c, const char *table, const char *attribute, json_t **rows)
 {
     const database_wanted_t wanted = {.attribute = attribute, .most = c->db->rows};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collections through a table of links: see links.h. */
+/* Collections by a link table: see links.h. */
 #include "database/live/links.h"
 
 #include <string.h>
@@ -37,15 +37,15 @@ static void append_columns(sql_statement_t *sql, const apr_array_header_t *colum
     }
 }
 
-/* The links of the object AS t. c->table is theirs. */
+/* Selects the links of the object AS t, from c->table, which is the link table. */
 static apr_status_t append_links(sql_call_t *c, sql_statement_t *sql, const database_links_t *links)
 {
     sql_raw(sql, " WHERE ");
     return database_append_equals(c, sql, links->owner);
 }
 
-/* A link that the database finds, and that has the key of the object in another spelling: its interest is another
- * one. */
+/* Compares the key of the object in a link with the one that was asked for. If the database treats them as equal but
+ * writes another text, the interest has that text in its name. */
 static apr_status_t compare_spelling(sql_call_t *c, const database_links_t *links, const char **odd)
 {
     sql_statement_t *sql = sql_statement_make(c);
@@ -91,13 +91,13 @@ apr_status_t database_links_all(sql_call_t *c, const database_links_t *links, in
 
 /* ------------------------------------------------------------ what changed */
 
-/* An element that may have come, gone, or become different. */
+/* An element that may have become a member, left the collection, or changed. */
 typedef struct mark_t {
     const char *key;
-    json_t *values;  /* of the key; a reference is in fold_t::held */
-    int came, went;  /* links between two reads */
-    int links;       /* now */
-    int has_changed; /* its row has: from `old` to `new` */
+    json_t *values;  /* the values of the key; fold_t::held owns the reference */
+    int came, went;  /* links that were inserted and deleted between two reads */
+    int links;       /* number of links now */
+    int has_changed; /* its row has changed from `old` to `new` */
     const json_t *old, *new;
 } mark_t;
 
@@ -106,10 +106,10 @@ typedef struct fold_t {
     const database_links_t *links;
     apr_array_header_t *marks; /* of mark_t *, in the order in which they first changed */
     apr_hash_t *by_key;
-    json_t *held; /* a list of what marks have references to */
+    json_t *held; /* a list that owns the references of marks */
 } fold_t;
 
-/* NULL: one of the columns is null, or there is no row. */
+/* @return NULL: one of the columns is null, or there is no row */
 static mark_t *mark_of(fold_t *fold, const apr_array_header_t *columns, const json_t *row)
 {
     json_t *values = row != NULL ? database_key_values(columns, row) : NULL;
@@ -162,7 +162,7 @@ static void mark_elements(fold_t *fold, const json_t *changes)
     }
 }
 
-/* The keys of those marks for which `is_wanted` says so. */
+/* The keys of the marks that `is_wanted` accepts. */
 static json_t *keys_of(const fold_t *fold, int (*is_wanted)(const mark_t *mark))
 {
     json_t *keys = json_array();
@@ -182,7 +182,7 @@ static int any(const mark_t *mark)
     return 1;
 }
 
-/* In the collection now or before, and the changes do not say what its row is. */
+/* Is the element in the collection now or before, and is its row not in the changes? */
 static int is_unknown(const mark_t *mark)
 {
     return !mark->has_changed && (mark->links > 0 || mark->went > 0);
@@ -195,7 +195,7 @@ static mark_t *mark_at(const fold_t *fold, const apr_array_header_t *columns, co
     return key != NULL ? apr_hash_get(fold->by_key, key, APR_HASH_KEY_STRING) : NULL;
 }
 
-/* How many links each of them has now. */
+/* Counts the links that each of them has now. */
 static apr_status_t count_links(fold_t *fold)
 {
     sql_call_t *c = fold->c;
@@ -226,7 +226,7 @@ static apr_status_t count_links(fold_t *fold)
     return rv;
 }
 
-/* The rows that the changes do not tell, which are what they were. */
+/* Reads the rows that are not in the changes, and so have not changed. */
 static apr_status_t read_rows(fold_t *fold)
 {
     sql_call_t *c = fold->c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Properties and collections: views of columns and of foreign keys, so that all views of one agree. */
+/* Properties and collections: views of columns and of foreign keys, so that all views of one column agree. */
 #include "database/live/objects.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static apr_status_t find_entity(sql_call_t *c, const char *name, const json_t **
                     model != NULL ? "the model has no" : "this feed has no model=FILE, so no", sql_shown(c, name));
 }
 
-/* Is every column of the entity in its table, which is c->table? */
+/* Does c->table, the table of the entity, have every column of the entity? */
 static apr_status_t check_columns(sql_call_t *c, const json_t *properties)
 {
     const char *property;
@@ -73,7 +73,7 @@ static json_t *element(const sql_call_t *c, const json_t *entity, const json_t *
 
 /* ------------------------------------------------------------ properties */
 
-/* @param given  gets the name */
+/* @param given  receives the name */
 static apr_status_t check_property(sql_call_t *c, const json_t *properties, const char *name, apr_hash_t *given)
 {
     if (json_object_get(properties, name) == NULL) {
@@ -86,7 +86,7 @@ static apr_status_t check_property(sql_call_t *c, const json_t *properties, cons
     return APR_SUCCESS;
 }
 
-/* What is to be said of one. NULL: it did not change. */
+/* What is new of one property. NULL: it did not change. */
 static json_t *say_property(const sql_call_t *c, const json_t *property, const char *name, const database_seen_t *seen)
 {
     json_t *said = database_seen_attribute(seen, database_property_column(property), "property", name);
@@ -97,7 +97,7 @@ static json_t *say_property(const sql_call_t *c, const json_t *property, const c
     }
     json_object_set_new(said, "old", database_property_value(property, old, c->pool));
     json_object_set_new(said, "new", database_property_value(property, new, c->pool));
-    /* The column may write in several ways what the property shows in one. */
+    /* The column may contain different values that the property shows as the same. */
     if (!seen->first && seen->old != NULL && seen->row != NULL &&
         json_equal(json_object_get(said, "old"), json_object_get(said, "new"))) {
         json_decref(said);
@@ -106,7 +106,7 @@ static json_t *say_property(const sql_call_t *c, const json_t *property, const c
     return said;
 }
 
-/* Append what is to be said of the properties in `names`, which are parted by commas. */
+/* Appends what is new of the properties in `names`, which are separated by commas. */
 static apr_status_t say_properties(sql_call_t *c, const json_t *properties, const char *names,
                                    const database_seen_t *seen, json_t *said)
 {
@@ -168,11 +168,12 @@ apr_status_t database_property_changes_body(sql_call_t *c, const char *entity, j
 /* A collection of one object. */
 typedef struct collection_t {
     const char *name;
-    const json_t *element;          /* the elements' entity */
-    const char *elements;           /* their table */
-    const char *table;              /* of the foreign key: the elements', or that of links */
-    database_key_t key;             /* the foreign key: the object's id */
-    const apr_array_header_t *link; /* what a link has of the element; NULL: there are no links */
+    const json_t *element; /* the entity of the elements */
+    const char *elements;  /* the table of the elements */
+    const char *table;     /* the table of the foreign key: that of the elements, or the link table */
+    database_key_t key;    /* the foreign key: the id of the object */
+    /* the columns of the link table with the element's key; NULL: there is no link table */
+    const apr_array_header_t *link;
 } collection_t;
 
 static apr_status_t find_collection(sql_call_t *c, const char *entity, collection_t *of)
@@ -208,7 +209,7 @@ static apr_status_t find_collection(sql_call_t *c, const char *entity, collectio
     return rv;
 }
 
-/* All elements, as at a first view. */
+/* Shows all elements, as at a first view. */
 static apr_status_t take_elements(sql_call_t *c, const database_change_read_t *read, const collection_t *of,
                                   database_delta_t *delta)
 {
@@ -219,7 +220,7 @@ static apr_status_t take_elements(sql_call_t *c, const database_change_read_t *r
                           sql_shown(c, of->key.text), sql_shown(c, read->odd));
 }
 
-/* An element stays what it was when only columns that are no property changed. */
+/* An element has not changed if only columns that no property shows have. */
 static void add_folded(const sql_call_t *c, const collection_t *of, const database_fold_t *row, database_delta_t *delta)
 {
     json_t *old = row->old != NULL ? element(c, of->element, row->old) : NULL;
@@ -270,7 +271,7 @@ static apr_status_t fold_changes(sql_call_t *c, const database_change_read_t *re
     return rv;
 }
 
-/* A first view of what is found through links: read->elements, as it is where they are found by a column. */
+/* A first view of a collection by a link table: sets read->elements, as for a collection by a column. */
 static apr_status_t read_linked(sql_call_t *c, database_change_read_t *read, const collection_t *of)
 {
     const database_links_t links = links_of(read, of);
@@ -286,7 +287,7 @@ static apr_status_t read_linked(sql_call_t *c, database_change_read_t *read, con
     return rv;
 }
 
-/* Can the collection be what the model says of it? */
+/* Does the collection fit the model? */
 static apr_status_t check_collection(sql_call_t *c, const database_change_read_t *read, const collection_t *of)
 {
     const database_links_t links = links_of(read, of);
@@ -359,7 +360,7 @@ static apr_status_t see_collection_once(sql_call_t *c, const collection_t *of, i
     return rv;
 }
 
-/* All elements of all objects: of each column, since an element may come by a change of one of them. */
+/* For the elements of all objects. An interest for each column, since a change of any of them may add an element. */
 static apr_status_t create_columns(sql_call_t *c, const collection_t *of, int *needed)
 {
     apr_status_t rv = APR_SUCCESS;
@@ -399,7 +400,8 @@ apr_status_t database_collection_changes_body(sql_call_t *c, const char *entity,
     c->about.part = of.name;
     rv = see_collection_once(c, &of, was_absent, &is_absent, rows);
     if (rv == APR_SUCCESS && is_absent && !was_absent) {
-        /* Elements may come under another name: read again, now that this interest is held. */
+        /* Elements may be added with a key that is written in another way. Read again, now that the page holds this
+         * interest. */
         sql_conn_give_back(c);
         rv = create_columns(c, &of, &of_column);
         rv = rv == APR_SUCCESS ? see_collection_once(c, &of, 1, &is_absent, rows) : rv;

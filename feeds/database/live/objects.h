@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file objects.h
- * What a page asks of objects: properties and collections of entities.
+ * The methods for objects: properties and collections of entities.
  */
 #ifndef DATABASE_OBJECTS_H
 #define DATABASE_OBJECTS_H

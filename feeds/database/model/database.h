@@ -50,12 +50,12 @@
 
 typedef struct database_known_reads_t database_known_reads_t;
 
-/** A VaultFeed of this kind. `log` is its first field: a sql_call_t's `db` is the feed, too. */
+/** A VaultFeed of this kind. `log` is its first field, so the `db` of a sql_call_t points to the feed too. */
 typedef struct database_t {
     change_log_t log;                 /* const after open */
     const database_model_t *model;    /* const after open: NULL: none */
-    const apr_array_header_t *tables; /* const after open: those that calls may name; NULL: all */
-    database_known_reads_t *reads;    /* const after child_start: what queries read */
+    const apr_array_header_t *tables; /* const after open: the tables that calls may name; NULL: all */
+    database_known_reads_t *reads;    /* const after child_start: the tables that queries read */
 } database_t;
 
 #endif

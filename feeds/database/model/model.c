@@ -16,12 +16,12 @@ typedef struct shown_t {
     const char *where, *type;
 } shown_t;
 
-/* What is being checked, for sentences. */
+/* What is being checked, for error sentences. */
 typedef struct checker_t {
     apr_pool_t *pool;
     const char *where; /* `entity "Profile"` */
     const char *wrong; /* the first sentence */
-    apr_hash_t *shown; /* by table and column, the first property that shows it: of shown_t */
+    apr_hash_t *shown; /* the first property that shows a column, by table and column: of shown_t */
 } checker_t;
 
 static int complain(checker_t *k, const char *wrong)
@@ -38,7 +38,7 @@ static int is_name(const json_t *value)
            strlen(json_string_value(value)) == json_string_length(value);
 }
 
-/* No member of `object` but these. */
+/* Does `object` have only these members? */
 static int knows_members(checker_t *k, const json_t *object, const char *const *known)
 {
     const char *name;
@@ -68,7 +68,7 @@ static int has_name(checker_t *k, const json_t *object, const char *member, int 
     return complain(k, apr_psprintf(k->pool, "\"%s\" takes a name", member));
 }
 
-/* The name of a table that is not a feed's own. */
+/* Is it the name of a table that does not belong to a feed of mod_vault? */
 static int is_of_the_site(checker_t *k, const json_t *table)
 {
     if (!database_table_is_own(json_string_value(table))) {
@@ -79,7 +79,7 @@ static int is_of_the_site(checker_t *k, const json_t *table)
                         json_string_value(table)));
 }
 
-/* A list of names, at least one. */
+/* Is it a list of names, with at least one? */
 static int has_names(checker_t *k, const json_t *object, const char *member)
 {
     const json_t *list = json_object_get(object, member);
@@ -91,7 +91,7 @@ static int has_names(checker_t *k, const json_t *object, const char *member)
     return good || complain(k, apr_psprintf(k->pool, "\"%s\" takes a list of names", member));
 }
 
-/* A name, or a list of names: the columns of a key of several. */
+/* Is it a name, or a list of names, which are the columns of a key? */
 static int has_columns(checker_t *k, const json_t *object, const char *member)
 {
     return json_is_array(json_object_get(object, member)) ? has_names(k, object, member)
@@ -105,7 +105,7 @@ static const char *type_shown(checker_t *k, const char *type)
     return type != NULL ? apr_psprintf(k->pool, "of the type %s", type) : "without a type";
 }
 
-/* Two properties that show one column show the same values. */
+/* Properties that show the same column must show the same values. */
 static int check_agreement(checker_t *k, const char *table, const char *name, const json_t *property)
 {
     const char *column = database_property_column(property);
@@ -131,7 +131,7 @@ static int check_agreement(checker_t *k, const char *table, const char *name, co
                                  name, column, table, type_shown(k, type), first->where, type_shown(k, first->type)));
 }
 
-/* The name of a column, or an object that has it, and a type. */
+/* Is it the name of a column, or an object with a column and a type? */
 static int is_property(const json_t *property)
 {
     const json_t *type = json_object_get(property, "type");
@@ -167,7 +167,7 @@ static int check_properties(checker_t *k, const json_t *entity)
     return 1;
 }
 
-/* How elements are found: by a column of theirs, or through a table of links. */
+/* Checks how elements are found: by a column of their table, or by a link table. */
 static int check_found_by(checker_t *k, const json_t *collection)
 {
     static const char *const known[] = {"table", "column", "element", NULL};
@@ -247,7 +247,7 @@ static int check_entities(checker_t *k, const json_t *entities)
 
 /* ------------------------------------------------------------ queries */
 
-/* An object of names and types. */
+/* Is it an object of names and types? */
 static int check_types(checker_t *k, const json_t *query, const char *member, int needed)
 {
     static const char *const types[] = {"integer", "real", "text", "boolean", "blob", NULL};
@@ -262,7 +262,7 @@ static int check_types(checker_t *k, const json_t *query, const char *member, in
     {
         int found = 0;
 
-        /* A blob comes out, but does not go in. */
+        /* A blob can be a column of the result, but not a parameter. */
         for (int i = 0; types[i] != NULL && (needed || strcmp(types[i], "blob") != 0); i++) {
             found |= json_is_string(type) && strcmp(types[i], json_string_value(type)) == 0;
         }
@@ -297,7 +297,7 @@ static int check_text(checker_t *k, const json_t *query)
     return 1;
 }
 
-/* The key's columns are columns of the result. */
+/* Are the columns of the key columns of the result? */
 static int check_key(checker_t *k, const json_t *query)
 {
     const json_t *key = json_object_get(query, "key");
@@ -356,7 +356,7 @@ static apr_status_t drop(void *data)
     return APR_SUCCESS;
 }
 
-/* The object under `member`, or an empty one. */
+/* The object of `member`, or an empty one. */
 static const json_t *part(json_t *file, const char *member)
 {
     if (json_object_get(file, member) == NULL) {
@@ -393,7 +393,7 @@ static void add_link(database_model_t *model, const json_t *collection, apr_pool
         database_model_columns(json_object_get(through != NULL ? through : collection, "column"), pool);
 }
 
-/* Every change is asked for them. */
+/* They are looked up for every change, so they are computed once. */
 static void find_links(database_model_t *model, apr_pool_t *pool)
 {
     const char *name, *of;

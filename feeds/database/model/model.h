@@ -30,20 +30,22 @@ typedef struct database_model_t {
     const json_t *entities; /* const after open: an object, which may be empty */
     const json_t *queries;  /* const after open: by name */
     apr_hash_t
-        *links; /* const after open: by table, an array of arrays of columns: what its rows are found by as elements */
+        /* const after open: by table, an array of arrays of columns: those by which collections find its rows as
+         * elements */
+        *links;
 } database_model_t;
 
 /** Read and check a model file.
  * @param model  lives as long as `pool`
- * @return NULL, or a sentence */
+ * @return NULL, or a sentence for the administrator */
 const char *database_model_read(const database_model_t **model, const char *path, apr_pool_t *pool);
 
-/** The columns that a name, or a list of names, stands for: an array of const char *, which live as long as the model.
- * In `pool`. */
+/** The columns of a name, or of a list of names: an array of const char *, which live as long as the model. In
+ * `pool`. */
 const apr_array_header_t *database_model_columns(const json_t *names, apr_pool_t *pool);
 
-/** By what columns rows of `table` are found as elements of collections: an array of such arrays, or NULL.
- * `model` may be NULL. */
+/** The columns by which collections find rows of `table` as elements: an array of such arrays, or NULL. `model` may be
+ * NULL. */
 const apr_array_header_t *database_model_links(const database_model_t *model, const char *table);
 
 #endif

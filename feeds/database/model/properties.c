@@ -6,7 +6,7 @@
 
 #include "sql/rows.h"
 
-/* Below it each whole number is a double of its own. */
+/* Each whole number below it is exactly one double. */
 #define EXACT_MAX 9007199254740992.0
 
 const char *database_property_column(const json_t *property)
@@ -19,7 +19,7 @@ const char *database_property_type(const json_t *property)
     return json_string_value(json_object_get(property, "type"));
 }
 
-/* A decimal is text, as the database writes it. */
+/* A decimal is a text in the form of the database. */
 static json_t *number_of(json_t *value)
 {
     json_t *number =
@@ -38,7 +38,7 @@ static json_t *number_of(json_t *value)
     return number;
 }
 
-/* Each NULL: it is none. */
+/* @return NULL: it is none */
 static json_t *integer_of(json_t *value, apr_pool_t *pool)
 {
     json_t *number = number_of(value);
@@ -111,7 +111,7 @@ void database_properties_show(const json_t *properties, json_t *row, apr_pool_t 
     const char *name;
     json_t *property;
 
-    /* jansson's iterator wants a pointer that is not const; it changes nothing. */
+    /* jansson's iterator takes a pointer that is not const, but changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)properties, name, property)
     {
         if (database_property_type(property) != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes a query to pieces. */
+/* Splits a query into tokens. */
 #include "database/model/query_text.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static int is_word(char c)
     return apr_isalnum(c) || c == '_' || (c & 0x80) != 0;
 }
 
-/* The end of what is quoted at `at`; `at` itself if nothing is. */
+/* The end of the quoted text that begins at `at`; `at` itself if there is none. */
 static const char *end_of_quoted(const char *at)
 {
     const char *end;
@@ -80,7 +80,7 @@ static int is_comment(const database_piece_t *piece)
     return piece->text[0] == '-' || piece->text[0] == '/';
 }
 
-/* Nothing that says what the statement does. */
+/* Is it a token that does not determine the kind of the statement? */
 static int is_before_the_word(database_piece_e kind, const database_piece_t *piece)
 {
     return kind == DATABASE_PIECE_QUOTED

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file query_text.h
- * A query of the model taken to pieces: enough to put values in, and to let libdbi alone. No database here.
+ * Splits a query of the model into tokens, in order to insert values, and to keep libdbi's parsers away from it. It
+ * uses no database.
  */
 #ifndef DATABASE_QUERY_TEXT_H
 #define DATABASE_QUERY_TEXT_H
@@ -24,7 +25,7 @@ typedef struct database_piece_t {
 /** Is the first word of `sql` SELECT or WITH? Comments and brackets may come before it. */
 int database_query_reads(const char *sql);
 
-/** Take the next piece. @param at  moves on */
+/** Read the next token. @param at  is advanced */
 database_piece_e database_query_piece(const char **at, database_piece_t *piece);
 
 #endif

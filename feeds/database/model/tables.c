@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tables a call may name. */
+/* Checks which tables a call may name. */
 #include "database/model/tables.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ int database_table_is_own(const char *name)
     return strncasecmp(name, LOG_OWN_TABLES, strlen(LOG_OWN_TABLES)) == 0;
 }
 
-/* What is wrong with one of `tables`; NULL: nothing. */
+/* What is wrong with a name in `tables`; NULL: nothing. */
 static const char *fault_of(const apr_array_header_t *tables, const char *name, apr_pool_t *pool)
 {
     if (name[0] == '\0' || apr_isspace(name[0]) || apr_isspace(name[strlen(name) - 1])) {
@@ -52,7 +52,7 @@ const char *database_tables_open(const apr_array_header_t **tables, const apr_ta
     return wrong != NULL ? apr_psprintf(pool, "tables=%s: %s", value, wrong) : NULL;
 }
 
-/* `names`: for a sentence, so not more of them than can be read. */
+/* A list of names for an error sentence, which is cut if there are too many. */
 static const char *listed(sql_call_t *c, const apr_array_header_t *names)
 {
     return sql_shown(c, apr_array_pstrcat(c->pool, names, ','));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a query of MariaDB may read: see names_mysql.h. */
+/* Finds what a query of MariaDB may read: see names_mysql.h. */
 #include "database/query/names_mysql.h"
 
 #include <string.h>
@@ -10,21 +10,21 @@
 
 #include "database/model/query_text.h"
 
-/* Goes through one text. */
+/* Reads one text. */
 typedef struct scan_t {
     const char *database;
     apr_array_header_t *things;
     database_reads_t *reads;
     apr_pool_t *pool;
     const char *at;
-    const char *last;      /* the token before, without blanks and comments; "" at first */
-    const char *qualifier; /* that before a dot, where the last one is a dot */
-    const char *leading;   /* the last one that is not an opening bracket */
+    const char *last;      /* the previous token, without blanks and comments; "" at first */
+    const char *qualifier; /* the token before a dot, if the previous token is a dot */
+    const char *leading;   /* the previous token that is not an opening bracket */
 } scan_t;
 
-/* Is there something that may make the pieces of the text others than MariaDB's? A quote that is escaped, a
- * comment that it runs, one that is none to it, or one that is none to the tokenizer; a name with a dollar sign
- * or with its quote in it. */
+/* Does the text contain something that MariaDB may split into tokens in another way? A quote that is escaped; a comment
+ * that MariaDB executes, or that only one of the two treats as a comment; a name with a dollar sign, or with its own
+ * quote in it. */
 static int is_unclear(const char *text)
 {
     database_piece_t piece;
@@ -67,7 +67,7 @@ static int is_blank(database_piece_e kind, const database_piece_t *piece)
                                          : kind == DATABASE_PIECE_SQL && apr_isspace(first);
 }
 
-/* The first character of what comes next, behind blanks and comments. */
+/* The first character that follows, after blanks and comments. */
 static char next_char(const scan_t *scan)
 {
     const char *at = scan->at, *next;
@@ -115,7 +115,7 @@ static void meet(scan_t *scan, database_thing_t *thing)
     }
 }
 
-/* Every thing of this name: the file system may know capitals from small letters. */
+/* Adds every object with this name. Compared without regard to case, since the file system may ignore case. */
 static void look_up(scan_t *scan, const char *name, int schemas)
 {
     int found = 0;
@@ -132,13 +132,15 @@ static void look_up(scan_t *scan, const char *name, int schemas)
         database_reads_doubt(scan->reads, in_quotes("it may read a table of the database \"%s\"", name, scan->pool));
     }
     for (const char *at = name; *at != '\0' && !found && !schemas; at++) {
-        if ((*at & 0x80) != 0) { /* strcasecmp knows no other small letters than MariaDB may */
+        /* MariaDB may also compare such letters without regard to case, which strcasecmp does not */
+        if ((*at & 0x80) != 0) {
             database_reads_doubt(scan->reads, in_quotes("it has the name \"%s\"", name, scan->pool));
         }
     }
 }
 
-/* A name. Behind a dot it is a table only if the name before the dot is the database's; behind AS it is none. */
+/* Reads a name. After a dot it is a table only if the name before the dot is that of the database; after AS it is no
+ * table. */
 static void take_name(scan_t *scan, const char *name)
 {
     static const char *const from[] = {"from", "join", "straight_join", NULL};
@@ -165,7 +167,7 @@ static void take_piece(scan_t *scan, database_piece_e kind, const database_piece
     }
     if (kind == DATABASE_PIECE_QUOTED && first == '`') {
         token = piece->length > 2 ? apr_pstrmemdup(scan->pool, piece->text + 1, piece->length - 2) : "";
-        if (scan->at[0] == '(') { /* as MariaDB writes functions that are stored, and no table */
+        if (scan->at[0] == '(') { /* MariaDB writes a call of a stored function so, and never a table */
             database_reads_doubt(scan->reads, in_quotes("it calls the function \"%s\"", token, scan->pool));
         }
     }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Named queries: what came in, what went out, what changed.
+/* Named queries: rows that were added, were removed, and have changed.
  *
- * A query may join, group and limit as it likes, so its changes cannot be told from those of its tables. The
- * cursor is the digest of the result that the page has; the result itself is kept once, for all pages that have
- * the same. */
+ * A query may join, group and limit, so its changes cannot be computed from those of its tables. The cursor contains
+ * the digest of the result that the page has. The result itself is stored once for all pages with the same result. */
 #include "database/query/queries.h"
 
 #include <stdlib.h>
@@ -39,14 +38,15 @@ typedef struct query_t {
     json_t *rows;             /* a reference: the result, in the order of the query */
     const char *text;         /* the result, in the order of its keys */
     const char *digest;       /* of `text` */
-    const char *before;       /* of what the page has; "": not known; NULL: nothing */
-    database_cursor_t cursor; /* the page's: `boot` and `offset` */
+    const char *before;       /* digest of the result that the page has; "": unknown; NULL: none */
+    database_cursor_t cursor; /* of the page: `boot` and `offset` */
     log_head_t head;          /* of the ring, before anything was read */
     database_reads_t reads;
-    const apr_array_header_t *tables; /* of const char *: whose changes run the query again; NULL: not known yet */
-    const char *waited_for;           /* number_of_tables at the last read of the page; NULL: not known */
-    const char *subscription;         /* names the user's position; NULL: only the page has one */
-    int is_back;                      /* `before` is of the user's last visit */
+    /* of const char *: tables whose changes make the query run again; NULL: not known yet */
+    const apr_array_header_t *tables;
+    const char *waited_for;   /* number_of_tables() at the last read of the page; NULL: unknown */
+    const char *subscription; /* identifies the user's stored position; NULL: there is none */
+    int is_back;              /* `before` is from the user's last visit */
 } query_t;
 
 /* ------------------------------------------------------------ the result */
@@ -59,7 +59,7 @@ static const char *key_of(const query_t *q, const json_t *row)
     for (size_t i = 0; i < json_array_size(key); i++) {
         const char *part = sql_text_of(json_object_get(row, json_string_value(json_array_get(key, i))), q->c->pool);
 
-        /* A length before each part, since a part may have any character. */
+        /* Each part is preceded by its length, since a part may contain any character. */
         text = apr_psprintf(q->c->pool, "%s%" APR_SIZE_T_FMT ":%s", text, part != NULL ? strlen(part) : 0,
                             part != NULL ? part : "");
     }
@@ -89,7 +89,7 @@ static int by_key_cb(const void *one, const void *two)
     return strcmp(((const keyed_t *)one)->key, ((const keyed_t *)two)->key);
 }
 
-/* One text for one set of rows, whatever order they came in. */
+/* The same text for the same rows, whatever their order. */
 static apr_status_t digest(query_t *q)
 {
     size_t count = json_array_size(q->rows);
@@ -117,7 +117,7 @@ static apr_status_t digest(query_t *q)
     return APR_SUCCESS;
 }
 
-/* From here on sentences are about the query, not about the arguments of the call. */
+/* From here on error sentences are about the query, and not about the arguments of the call. */
 static void begin_about(const query_t *q)
 {
     q->c->about.kind = "query";
@@ -167,7 +167,7 @@ static void compare(const query_t *q, const char *before, database_delta_t *delt
     json_decref(set);
 }
 
-/* The position of a user also has the id of the watching: a position of another watching is never behind. */
+/* The stored position contains the id of the watching: positions of different watchings are not compared. */
 static apr_status_t keep_user(const query_t *q, const database_watching_t *where)
 {
     apr_pool_t *pool = q->c->pool;
@@ -176,7 +176,7 @@ static apr_status_t keep_user(const query_t *q, const database_watching_t *where
         q->c, q->subscription, apr_pstrcat(pool, CURSOR_MARK, where->watch_id, ":", q->digest, NULL), where->position);
 }
 
-/* A number that stands for the tables that the query reads. */
+/* A number that identifies the tables of the query. */
 static const char *number_of_tables(const query_t *q)
 {
     apr_uint64_t sum = 1;
@@ -187,7 +187,7 @@ static const char *number_of_tables(const query_t *q)
     return apr_psprintf(q->c->pool, "%x", (unsigned)sum);
 }
 
-/* Where the page is in the ring, which tables it waits for, and what it has. */
+/* Stores the page's offset in the ring, the tables that it waits for, and its result. */
 static apr_status_t keep_page(const query_t *q, const char *digest)
 {
     sql_call_t *c = q->c;
@@ -206,7 +206,7 @@ static apr_status_t keep_positions(const query_t *q, const database_watching_t *
     return rv == APR_SUCCESS && q->subscription != NULL ? keep_user(q, where) : rv;
 }
 
-/* What the user had at the last visit is what a page has that has nothing yet. */
+/* A page without a result begins with the one that the user had at the last visit. */
 static apr_status_t recall_user(query_t *q)
 {
     const char *cursor, *colon;
@@ -220,7 +220,8 @@ static apr_status_t recall_user(query_t *q)
     return rv;
 }
 
-/* In a snapshot. @param has, had  the result that there is, and that of the page, as they are kept; NULL: it is not */
+/* Within a snapshot. @param has, had  the current result, and that of the page, as they are stored; NULL: it is not
+ * stored */
 static apr_status_t see(query_t *q, const char **had, const char **has, int *stale, database_watching_t *where)
 {
     sql_call_t *c = q->c;
@@ -277,7 +278,7 @@ static apr_status_t see_and_answer(query_t *q, json_t **rows)
     return rv;
 }
 
-/* What the page has, and where it is in the ring, from its cursor. */
+/* Reads the page's result and its offset in the ring from its cursor. */
 static void recall_page(query_t *q)
 {
     const char *cursor = q->c->db->host->cursor_get(q->c->call);
@@ -312,8 +313,8 @@ static apr_status_t check_parameters(sql_call_t *c, const query_t *q)
     return APR_SUCCESS;
 }
 
-/* An interest in each table first.
- * @param needed  something may have happened in one of them; or the page waited for others, or they are not known */
+/* Creates an interest for each table, before anything is read.
+ * @param needed  one of them was notified, or the page waited for other tables, or the tables are not known */
 static apr_status_t create_interests(sql_call_t *c, const query_t *q, int *needed)
 {
     apr_status_t rv = APR_SUCCESS;
@@ -329,7 +330,7 @@ static apr_status_t create_interests(sql_call_t *c, const query_t *q, int *neede
     return rv;
 }
 
-/* Writers of a table that is not watched would be seen now and then only. */
+/* If a table is not watched, only writes by this feed would be noticed. */
 static apr_status_t check_watched(sql_call_t *c, const char *table)
 {
     int is_watched = 0;
@@ -341,7 +342,7 @@ static apr_status_t check_watched(sql_call_t *c, const char *table)
     return rv != APR_SUCCESS || is_watched ? rv : database_change_read_not_watched(c, table);
 }
 
-/* The tables that are read and written. */
+/* Checks the tables that the query reads. */
 static apr_status_t reach(sql_call_t *c, const query_t *q)
 {
     apr_status_t rv = APR_SUCCESS;
@@ -368,8 +369,8 @@ static apr_status_t reach(sql_call_t *c, const query_t *q)
     return rv;
 }
 
-/* A connection, and what the query reads. Where these are other tables than it was before, the page waits for
- * them from here on, and the ring is read from here on. */
+/* Takes a connection, and finds the tables of the query. If these are others than before, the page waits for them from
+ * here on, and reads the ring from here on. */
 static apr_status_t find_tables(sql_call_t *c, query_t *q)
 {
     const apr_array_header_t *tables = NULL;
@@ -393,7 +394,7 @@ static apr_status_t find_tables(sql_call_t *c, query_t *q)
     return rv;
 }
 
-/* @return 1: nothing has happened since that could have changed what the page has */
+/* @return 1: no change since could have changed the page's result */
 static int is_same(sql_call_t *c, const query_t *q)
 {
     const change_log_t *feed = (const change_log_t *)c->db;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a simple query demands: see query_conditions.h. */
+/* Finds what a simple query requires of rows: see query_conditions.h. */
 #include "database/query/query_conditions.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 
 #include "database/model/query_text.h"
 
-/* A piece of the query that is no blank. */
+/* A token of the query, without blanks and comments. */
 typedef struct token_t {
     database_piece_e kind;
-    const char *text; /* with its quotes; of a parameter its name */
-    int depth;        /* brackets around it */
+    const char *text; /* with its quotes; for a parameter its name */
+    int depth;        /* number of brackets around it */
 } token_t;
 
 typedef struct reader_t {
@@ -26,10 +26,11 @@ typedef struct reader_t {
     database_conditions_t *conditions;
 } reader_t;
 
-/* Words with which a query has more than one SELECT, or tables that are no names. */
+/* With these words a query may have more than one SELECT, or tables without names. */
 static const char *const not_simple[] = {"with",  "table", "values",  "union", "intersect", "except",
                                          "minus", "into",  "lateral", "only",  NULL};
-/* With these, in WHERE or behind it, an AND may be part of something else, or less than all of the condition. */
+/* After one of these words, an AND may be part of something else, or the condition may be only a part of an
+ * alternative. */
 static const char *const not_and[] = {"or", "xor", "between", "case", NULL};
 static const char *const joins[] = {"natural", "inner", "cross", "left",          "right",
                                     "full",    "outer", "join",  "straight_join", NULL};
@@ -73,8 +74,8 @@ static int skip(reader_t *reader, const char *word)
 
 /* ------------------------------------------------------------ tokens */
 
-/* Where the databases and this file may part the text in another way: escapes, quotes of other kinds, comments,
- * lists, OR as a sign. */
+/* The databases and this file may split the text in different ways: at escapes, other quotes, comments, lists, and the
+ * operator || for OR. */
 static int is_clear(const reader_t *reader, database_piece_e kind, const database_piece_t *piece)
 {
     const char first = piece->text[0];
@@ -112,7 +113,7 @@ static int read_tokens(reader_t *reader, const char *sql)
     return depth == 0 && selects == 1 && token(reader, 0)->kind == DATABASE_PIECE_SELECT;
 }
 
-/* SQLite reads a table that stands behind IN without brackets. */
+/* SQLite accepts a table after IN without brackets. */
 static int has_bare_in(const reader_t *reader)
 {
     for (int i = 0; i < reader->tokens->nelts; i++) {
@@ -123,7 +124,7 @@ static int has_bare_in(const reader_t *reader)
     return 0;
 }
 
-/* The next one of these outside of brackets, or the end. */
+/* The next one of these words that is not in brackets, or the end. */
 static int find(const reader_t *reader, int from, const char *const *words)
 {
     int i = from;
@@ -142,7 +143,7 @@ static int is_word(const token_t *token)
            (apr_isalpha(token->text[0]) || token->text[0] == '_' || (token->text[0] & 0x80) != 0);
 }
 
-/* A name, without its quotes. NULL: it is none. */
+/* A name, without its quotes. NULL: it is not a name. */
 static const char *name_of(const reader_t *reader, const token_t *token)
 {
     apr_size_t length = strlen(token->text);
@@ -181,7 +182,7 @@ static int take_value(const reader_t *reader, const token_t *token, database_dem
     return token->kind == DATABASE_PIECE_SQL && length > 0 && strspn(token->text, "0123456789") == length;
 }
 
-/* Tokens that are a column; its count: 1, or 3 behind an alias and a dot. */
+/* Reads the tokens of a column; `count` is 1, or 3 with an alias and a dot. */
 static int take_column(const reader_t *reader, int from, int count, database_demand_t *demand)
 {
     demand->column = name_of(reader, token(reader, from + count - 1));
@@ -192,7 +193,7 @@ static int take_column(const reader_t *reader, int from, int count, database_dem
 
 /* ------------------------------------------------------------ FROM */
 
-/* Does the next join begin here? LEFT and RIGHT are functions as well. */
+/* Does the next join begin here? LEFT and RIGHT are also functions. */
 static int is_join(const reader_t *reader)
 {
     static const char *const functions[] = {"left", "right", NULL};
@@ -201,7 +202,7 @@ static int is_join(const reader_t *reader)
            !(is_one_of(here(reader), functions) && is(token(reader, reader->at + 1), "("));
 }
 
-/* ON with a condition, or USING with columns: the join's own business. */
+/* Skips ON with a condition, or USING with columns, which concern only the join. */
 static void skip_join_condition(reader_t *reader)
 {
     static const char *const stops[] = {",", "where", "", NULL};
@@ -214,7 +215,7 @@ static void skip_join_condition(reader_t *reader)
     }
 }
 
-/* A table's name, and its alias if it has one. */
+/* Reads the name of a table, and its alias if it has one. */
 static int take_source(reader_t *reader)
 {
     static const char *const no_alias[] = {"on", "using", "where", "from", NULL};
@@ -235,7 +236,7 @@ static int take_source(reader_t *reader)
     return source.alias != NULL;
 }
 
-/* @return 1: another table comes; 0: WHERE does; -1: this is not understood */
+/* @return 1: another table follows; 0: WHERE follows; -1: the text is not understood */
 static int take_separator(reader_t *reader)
 {
     if (skip(reader, "where")) {
@@ -268,7 +269,7 @@ static int read_sources(reader_t *reader)
 
 /* ------------------------------------------------------------ WHERE */
 
-/* What stands between two ANDs. */
+/* Reads the condition between two ANDs. */
 static void take_demand(reader_t *reader, int from, int to)
 {
     database_demand_t demand = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes that cannot concern a query: see query_ring.h. */
+/* Finds changes that cannot concern a query: see query_ring.h. */
 #include "database/query/query_ring.h"
 
 #include <string.h>
@@ -15,18 +15,18 @@
 #include "sql/driver.h"
 #include "sql/rows.h"
 
-/* What a row of a table must have, to be one that the query sees. */
+/* A value that a row of a table must have to concern the query. */
 typedef struct must_t {
     const sql_column_t *column;
-    const char *text; /* without blanks at its end, where they do not count */
+    const char *text; /* without trailing blanks, if the collation ignores them */
 } must_t;
 
-/* A table of the query, under one of its aliases. */
+/* A table of the query, with one of its aliases. */
 typedef struct source_t {
     const char *alias;
     const sql_table_t *table;
     apr_uint64_t shape;
-    apr_array_header_t *musts; /* of must_t; none: any row will do */
+    apr_array_header_t *musts; /* of must_t; empty: any row concerns the query */
 } source_t;
 
 /* ------------------------------------------------------------ tables */
@@ -41,7 +41,7 @@ static int is_source(const apr_array_header_t *sources, const char *table)
     return 0;
 }
 
-/* As it is now: it may be gone since it was found. */
+/* Finds the table as it is now. It may have been dropped meanwhile. */
 static int find_table(sql_call_t *c, const char *name)
 {
     int has = 0;
@@ -50,8 +50,8 @@ static int find_table(sql_call_t *c, const char *name)
            !c->table->is_view;
 }
 
-/* The tables in FROM that the query reads. If it reads others, as a view does, or a policy, the conditions say
- * nothing of these: then NULL. */
+/* The tables in FROM. If the query also reads others, by a view or a policy, the conditions do not cover these: then
+ * NULL. */
 static apr_array_header_t *sources_of(sql_call_t *c, const database_reads_t *reads,
                                       const database_conditions_t *conditions)
 {
@@ -83,7 +83,7 @@ static apr_array_header_t *sources_of(sql_call_t *c, const database_reads_t *rea
 
 /* ------------------------------------------------------------ demands */
 
-/* @param count  how many columns have this name, in any letters */
+/* @param count  how many columns have this name, without regard to case */
 static const sql_column_t *find_column(const sql_table_t *table, const char *name, int *count)
 {
     const sql_column_t *found = NULL;
@@ -97,7 +97,7 @@ static const sql_column_t *find_column(const sql_table_t *table, const char *nam
     return found;
 }
 
-/* The one source and column that the demand can mean. NULL: there are others, or none. */
+/* The only table and column that the condition can refer to. NULL: there are several, or none. */
 static source_t *find_source(const apr_array_header_t *sources, const database_demand_t *demand,
                              const sql_column_t **column)
 {
@@ -138,7 +138,7 @@ static const char *value_of(sql_call_t *c, const json_t *query, const database_d
     return text;
 }
 
-/* Some collations of MariaDB do not count blanks at the end. */
+/* Some collations of MariaDB ignore trailing blanks. */
 static const char *trimmed(const sql_call_t *c, const char *text, apr_pool_t *pool)
 {
     apr_size_t length = strlen(text);
@@ -149,7 +149,7 @@ static const char *trimmed(const sql_call_t *c, const char *text, apr_pool_t *po
     return apr_pstrmemdup(pool, text, length);
 }
 
-/* Is nothing but this text equal to it, as images have it? */
+/* Is this text the only one that is equal to the value, in the form of images? */
 static int is_sure(const sql_column_t *column, const char *value, int is_text)
 {
     return !column->generated && !column->reads_bytes &&
@@ -175,7 +175,7 @@ static void add_demands(sql_call_t *c, const json_t *query, const apr_array_head
 
 /* ------------------------------------------------------------ changes */
 
-/* Goes through the ring. */
+/* Reads the ring from the page's position to its head. */
 typedef struct walk_t {
     sql_call_t *c;
     const apr_array_header_t *sources; /* of source_t */
@@ -199,7 +199,7 @@ static int may_be_seen(const walk_t *walk, const source_t *source, const char *i
     return may;
 }
 
-/* A table that is watched anew has an entry, too, without a row. */
+/* The entry of a table that is watched anew has no row. */
 static int is_of_rows(const log_entry_t *entry)
 {
     return strchr("IUD", entry->op[0]) != NULL && (entry->old != NULL || entry->new != NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The statement that runs a query of the model: see query_sql.h. */
+/* Builds the statement that runs a query of the model: see query_sql.h. */
 #include "database/query/query_sql.h"
 
 #include <string.h>
@@ -58,7 +58,8 @@ static apr_status_t append_parameter(sql_call_t *c, const json_t *query, sql_sta
     return wrong == NULL ? APR_SUCCESS : sql_fail(c, APR_EINVAL, "argument \"parameters.%s\" %s", name, wrong);
 }
 
-/* Is the query itself cut, not only one within its brackets? Both words are reserved where this is asked. */
+/* Is the query itself limited, and not only a query in its brackets? Both words are reserved in the databases
+ * concerned. */
 static int is_cut(const char *at)
 {
     database_piece_t piece;
@@ -78,7 +79,7 @@ static int is_cut(const char *at)
     return 0;
 }
 
-/* What the model has. @param placeholder  stands for each value; NULL: the values of this call do */
+/* Appends the text of the query. @param placeholder  is put for each value; NULL: the values of this call are */
 static apr_status_t append_text(sql_call_t *c, const json_t *query, sql_statement_t *sql, const char *placeholder)
 {
     const char *at = json_string_value(json_object_get(query, "sql"));
@@ -94,14 +95,14 @@ static apr_status_t append_text(sql_call_t *c, const json_t *query, sql_statemen
             rv = append_parameter(c, query, sql, &piece);
         }
         else if (kind == DATABASE_PIECE_SELECT) {
-            /* As libdbi's modules like it best; driver.h. */
+            /* The form that libdbi's drivers need: see driver.h. */
             sql_raw(sql, c->db->driver->select);
         }
         else {
             sql_bytes(sql, piece.text, piece.length);
         }
     }
-    /* Should the query end with a comment. */
+    /* The query may end with a comment. */
     sql_raw(sql, "\n");
     return rv;
 }
@@ -165,8 +166,8 @@ apr_status_t database_query_append(sql_call_t *c, const json_t *query, sql_state
     return append_all(c, query, sql, NULL);
 }
 
-/* An unknown value is NULL to PostgreSQL, which only reads the statement, and a placeholder to SQLite, which
- * also makes a plan of it. */
+/* PostgreSQL, which only parses the statement, takes NULL for an unknown value; SQLite, which also plans it, takes a
+ * placeholder. */
 void database_query_append_form(sql_call_t *c, const json_t *query, sql_statement_t *sql)
 {
     (void)append_all(c, query, sql, c->db->driver->is_server ? "NULL" : "?");

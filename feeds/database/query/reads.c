@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tables a query reads: see reads.h. */
+/* Finds out which tables a query reads: see reads.h. */
 #include "database/query/reads.h"
 
 #include <stdlib.h>
@@ -16,17 +16,17 @@
 
 #define LIFE apr_time_from_sec(1)
 
-/* What was found of one query. */
+/* What is known of one query. */
 typedef struct known_t {
     json_t *tables; /* NULL: nothing yet */
     char *unsure;
-    char *schema;      /* what database_reader_t::schema told before the database was asked */
-    apr_time_t at;     /* when that was the same last */
-    apr_uint64_t boot; /* and in which boot of the ring */
+    char *schema;      /* the text of database_reader_t::schema before the database was asked */
+    apr_time_t at;     /* when the text was last the same */
+    apr_uint64_t boot; /* the boot of the ring at that time */
 } known_t;
 
 struct database_known_reads_t {
-    apr_thread_mutex_t *lock; /* of all known_t */
+    apr_thread_mutex_t *lock; /* guards all known_t */
     apr_hash_t *of;           /* const after start: known_t by the query's name */
 };
 
@@ -110,7 +110,7 @@ static int recall(sql_call_t *c, const char *name, known_t *known, database_read
     return known->tables != NULL;
 }
 
-/* @param reads  NULL: what is known is still so */
+/* @param reads  NULL: what is known has been confirmed */
 static void keep(const sql_call_t *c, const char *name, const char *schema, const known_t *when,
                  const database_reads_t *reads)
 {
@@ -164,7 +164,8 @@ static apr_status_t ask_schema(sql_call_t *c, const char **schema)
     return rv;
 }
 
-/* What could not be found out may be found out a second later: it is kept with a schema that there is not. */
+/* If the database could not be asked, a second later it may be possible: so the result is stored with a schema that
+ * does not exist. */
 static apr_status_t ask(sql_call_t *c, const char *name, const json_t *query, const known_t *when, const char *schema,
                         database_reads_t *reads)
 {
@@ -179,7 +180,7 @@ static apr_status_t ask(sql_call_t *c, const char *name, const json_t *query, co
     return rv;
 }
 
-/* For a second a server is not asked again: unless what is known makes the call fail, and the server can tell why. */
+/* A server is not asked again for a second, unless what is known makes the call fail: then the server can say why. */
 static int is_believed(const sql_call_t *c, const known_t *known, const known_t *when, const database_reads_t *reads)
 {
     int is_good = known->schema[0] == '\0' || (reads->unsure == NULL && reads->tables->nelts > 0);
@@ -221,7 +222,8 @@ const apr_array_header_t *database_reads_known(sql_call_t *c, const char *name, 
     return recall(c, name, &known, &reads) && reads.unsure == NULL && reads.tables->nelts > 0 ? reads.tables : NULL;
 }
 
-/* A table that is named and not read costs a run now and then, and may be one that cannot be found out. */
+/* A table that the model names and the query does not read causes unnecessary runs. It may be one that could not be
+ * found out. */
 static apr_status_t compare(sql_call_t *c, const database_reads_t *reads, const apr_array_header_t *given)
 {
     for (int i = 0; i < reads->tables->nelts; i++) {

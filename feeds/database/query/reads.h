@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file reads.h
- * Which tables a query of the model reads: the database is asked, once for each query, by each child.
+ * Finds out which tables a query of the model reads, by asking the database, once for each query and child.
  *
- * What is found must not be less than what the query can read with any values of its parameters: a page is told
- * of changes of these tables only. So the database is not asked for a plan with values, from which it may have
- * left tables out. Where that is uncertain the model has to name the tables.
+ * The result must contain all tables that the query can read, with any values of its parameters: a page is notified of
+ * changes of these tables only. So the database is not asked for a plan with values, in which it may have omitted
+ * tables. If the result is uncertain, the model has to name the tables.
  *
- * What was found counts as long as the ring has the same boot, and a text that the database tells is the same: it is
- * another one when tables, views, functions or rules have changed (schema, below). A server is asked for it once a
- * second. There is room for each query of the model once: a client cannot add any.
+ * The result is valid as long as the ring has the same boot, and as long as a text from the database is the same: it
+ * differs when tables, views, functions or rules have changed (schema, below). A server is asked for this text once a
+ * second. There is one entry for each query of the model: a client cannot add any.
  */
 #ifndef DATABASE_READS_H
 #define DATABASE_READS_H
@@ -19,29 +19,30 @@
 #include "database/model/database.h"
 
 typedef struct database_reads_t {
-    apr_array_header_t *tables; /**< of const char *: those that the database tells, by their names there, each once */
-    const char *unsure; /**< NULL: these are all. Else why there may be more, as "it calls the function \"f\"" */
+    apr_array_header_t *tables; /**< of const char *: the tables that the database reports, by its names, each once */
+    /** NULL: these are all. Otherwise why there may be more, as in "it calls the function \"f\"" */
+    const char *unsure;
 } database_reads_t;
 
-/** For database_reader_t::find: add a table, unless it is there; and say why there may be others. */
+/** For database_reader_t::find: add a table, unless it is in the list; and say why there may be others. */
 void database_reads_add(database_reads_t *reads, const char *table, apr_pool_t *pool);
 void database_reads_doubt(database_reads_t *reads, const char *why);
 
-/** In a child, before anything else here. @return NULL, or a sentence */
+/** In a child, before all other functions of this file. @return NULL, or a sentence that says what failed */
 const char *database_reads_start(database_t *feed, apr_pool_t *pchild);
 
-/** Without a connection: the tables whose changes make the query run again, those of the model or those that were
- * found last.
+/** Without a connection: the tables whose changes make the query run again, which are those of the model, or those that
+ * were found last.
  * @return of const char *, in c->pool; NULL: they are not known yet */
 const apr_array_header_t *database_reads_known(sql_call_t *c, const char *name, const json_t *query);
 
-/** On a connection: the same, after the database was asked, if need be.
+/** With a connection: the same, but the database is asked if necessary.
  * @param boot    the boot of the ring
  * @param reads   what the query reads
- * @param tables  whose changes make it run again
+ * @param tables  tables whose changes make it run again
  * @return APR_SUCCESS
- *         APR_EINVAL  the model lacks one of them, or has to name them; a sentence was given
- *         other       as sql_conn_query */
+ *         APR_EINVAL  the model lacks one of them, or has to name them; the reason is set
+ *         other       as sql_conn_query() */
 apr_status_t database_reads_find(sql_call_t *c, const char *name, const json_t *query, apr_uint64_t boot,
                                  database_reads_t *reads, const apr_array_header_t **tables);
 
@@ -49,10 +50,11 @@ apr_status_t database_reads_find(sql_call_t *c, const char *name, const json_t *
 typedef struct database_reader_t {
     const char *name; /**< of the driver */
     /** Find the tables that a query of the model reads.
-     * @param is_answer  set to 0: the database could not be asked, and may be a little later; then there is a doubt
-     * @return as sql_conn_query */
+     * @param is_answer  set to 0: the database could not be asked now, and the result is uncertain
+     * @return as sql_conn_query() */
     apr_status_t (*find)(sql_call_t *c, const json_t *query, database_reads_t *reads, int *is_answer);
-    /** A statement with a text that is another one when `find` may find something else. NULL: the catalogue has one. */
+    /** A statement that returns a text, which differs if the result of `find` may differ. NULL: the catalogue has
+     * one. */
     const char *schema;
 } database_reader_t;
 

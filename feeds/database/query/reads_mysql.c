@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tables a query reads, in MariaDB: those that its text names; see names_mysql.h. */
+/* Finds out which tables a query of MariaDB reads, by the names in its text; see names_mysql.h. */
 #include "database/query/reads.h"
 
 #include "apr_strings.h"
@@ -8,7 +8,7 @@
 #include "sql/driver.h"
 #include "sql/rows.h"
 
-/* All that a name may be of. */
+/* All objects that a name may refer to. */
 #define THINGS                                                                                                         \
     "SELECT CASE TABLE_TYPE WHEN 'SEQUENCE' THEN 'O' ELSE 'T' END AS kind,TABLE_NAME AS name,NULL AS definition"       \
     " FROM information_schema.TABLES WHERE TABLE_SCHEMA=DATABASE() AND TABLE_TYPE<>'VIEW'"                             \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tables a query reads, in PostgreSQL: those that a view of it depends on.
+/* Finds out which tables a query of PostgreSQL reads: those that a view of it depends on.
  *
- * A plan would not do: tables are left out of it by constant conditions, and functions hide theirs. The server
- * notes of a view all that it refers to, before it makes any plan: tables, other views, functions, also those
- * behind operators. So the query becomes a temporary view, in a transaction that is rolled back. A function that
- * is not IMMUTABLE may read any table. Of functions that come with the server nothing is noted; those that read
- * tables by their names are looked for in the text of the views. */
+ * A plan is not enough: constant conditions remove tables from it, and it does not show those of functions. For a view
+ * the server records all that it refers to, before it makes a plan: tables, other views, functions, also those of
+ * operators. So the query is made a temporary view, in a transaction that is rolled back. A function that is not
+ * IMMUTABLE may read any table. For functions that come with the server nothing is recorded; those that read tables by
+ * name are searched for in the text of the views. */
 #include "database/query/reads.h"
 
 #include <string.h>
@@ -20,9 +20,9 @@
 
 #define VIEW "vault_query"
 
-/* What the view refers to, and what that refers to: (class, obj) as pg_depend has them. Policies of tables are
- * conditions that the server adds. Triggers record what a partition gets as a change of the table that it is of,
- * unless the partition itself is watched; of a table that inherits, only its own. */
+/* What the view refers to, and what that refers to: (class, obj) as in pg_depend. Policies of tables are conditions
+ * that the server adds. A change of a partition is recorded as one of the table that it belongs to, unless the
+ * partition itself is watched; a change of a table that inherits is recorded only for that table. */
 #define REFERENCES                                                                                                     \
     "WITH RECURSIVE n(class,obj) AS (SELECT 'pg_catalog.pg_class'::regclass::oid,'pg_temp." VIEW "'::regclass::oid"    \
     " UNION SELECT e.class,e.obj FROM n,LATERAL("                                                                      \
@@ -83,8 +83,8 @@ static apr_status_t list(sql_call_t *c, database_reads_t *reads)
     return rv;
 }
 
-/* A query that has a plan may run, so it was the view that PostgreSQL refused. Without a plan the query itself is
- * wrong, and naming its tables would not help. */
+/* If the query has a plan, it can be run, and PostgreSQL has refused only the view. If it has none, the query itself is
+ * wrong, and it would not help to name its tables. */
 static apr_status_t plan(sql_call_t *c, const json_t *query)
 {
     sql_statement_t *sql = sql_statement(c, "EXPLAIN ");
@@ -114,7 +114,7 @@ static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *r
     return *is_answer ? rv : plan(c, query);
 }
 
-/* Rows get another xmin when they are written again. */
+/* A row gets another xmin when it is written again. */
 #define SUM(table, which)                                                                                              \
     "(SELECT count(*)||'.'||coalesce(sum(x.xmin::text::bigint),0) FROM pg_catalog." table " AS x WHERE " which ")"
 #define RULES SUM("pg_rewrite", "x.oid>=16384") "," SUM("pg_policy", "true") "," SUM("pg_inherits", "true")

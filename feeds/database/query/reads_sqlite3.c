@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which tables a query reads, in SQLite: those whose pages its program opens.
+/* Finds out which tables a query of SQLite reads: those whose pages its program opens.
  *
- * EXPLAIN gives the program. Values are placeholders in it, so it is the program for all values. A table that it
- * does not open cannot change the result: SQLite leaves out an outer join that gives neither columns nor rows.
- * Functions read no tables, as none is registered that does. */
+ * EXPLAIN returns the program. It has placeholders for values, so it is the program for all values. A table that the
+ * program does not open cannot change the result: SQLite omits an outer join that contributes neither columns nor rows.
+ * No registered function reads tables. */
 #include "database/query/reads.h"
 
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #include "sql/driver.h"
 #include "sql/rows.h"
 
-/* Columns of EXPLAIN, from 1 on. */
+/* Columns of EXPLAIN, from 1. */
 enum { OPCODE = 2, P2 = 4, P3 = 5 };
 
-/* The pages at which the program's tables and indexes begin. */
+/* Collects the root pages of the tables and indexes that the program opens. */
 static apr_status_t find_roots(sql_call_t *c, const json_t *query, apr_array_header_t *roots, int *is_virtual,
                                database_reads_t *reads)
 {
@@ -60,7 +60,7 @@ static const char *name_in(const json_t *rows, size_t i)
     return json_string_value(json_object_get(json_array_get(rows, i), "name"));
 }
 
-/* An index begins at a page of its own. */
+/* An index has a root page of its own. */
 static apr_status_t add_tables(sql_call_t *c, const apr_array_header_t *roots, database_reads_t *reads)
 {
     sql_statement_t *condition = sql_expression_make(sql_statement_make(c));
@@ -95,9 +95,9 @@ static apr_status_t count_virtual(sql_call_t *c, size_t *count)
     return rv;
 }
 
-/* Where the schema has no virtual table, one that the program opens is made by SQLite of its arguments, as json_each.
- * They are counted first: EXPLAIN takes the schema as the connection knows it, and does not look whether that is still
- * so. A statement that runs does. */
+/* If the schema has no virtual table, a virtual table that the program opens is made by SQLite from its arguments, like
+ * json_each. The virtual tables are counted first: EXPLAIN uses the schema that the connection has cached, and does not
+ * check whether it has changed. A statement that runs does. */
 static apr_status_t find_in_snapshot(sql_call_t *c, const json_t *query, database_reads_t *reads)
 {
     apr_array_header_t *roots = apr_array_make(c->pool, 8, sizeof(apr_int64_t));

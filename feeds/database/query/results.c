@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results of queries that pages have: see results.h. */
+/* Stores results of queries that pages have: see results.h. */
 #include "database/query/results.h"
 
 #include "apr_strings.h"
@@ -12,7 +12,7 @@
 #include "sql/statement.h"
 
 #define TABLE "vault_results"
-/* A result that is still in use is marked so again after this many seconds. */
+/* A result that is still used is marked so again after this many seconds. */
 #define MARK_AFTER 3600
 
 apr_status_t database_result_recall(sql_call_t *c, const char *digest, const char **text, int *stale)

@@ -12,7 +12,7 @@
 #include "sql/argument.h"
 #include "sql/catalogue.h"
 
-/* Rows that are passed over, at most. */
+/* The largest offset. */
 #define OFFSET_MAX 1000000
 
 apr_status_t database_argument_text(sql_call_t *c, const char *name, const char **text)
@@ -56,11 +56,11 @@ apr_status_t database_argument_no_column(sql_call_t *c, const char *argument, co
 
 /* ------------------------------------------------------------ order_by, limit, offset */
 
-/* The columns of an order: the key makes an order of rows that are equal otherwise. */
+/* Collects the columns of an order. The key makes the order of otherwise equal rows definite. */
 typedef struct order_t {
     sql_call_t *c;
     sql_statement_t *sql;
-    apr_hash_t *given; /* names of columns */
+    apr_hash_t *given; /* names of columns that were given */
 } order_t;
 
 static void append_order(order_t *order, const char *column, int descending)
@@ -162,7 +162,7 @@ void database_append_window(sql_call_t *c, sql_statement_t *sql, const database_
 
 /* ------------------------------------------------------------ where */
 
-/* The object of column names and values under `argument`; NULL: there is none, or it is empty. */
+/* The object of column names and values in `argument`; NULL: it is missing or empty. */
 static json_t *columns_of(sql_call_t *c, const char *argument)
 {
     json_t *object = json_object_get(c->args, argument);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has changed in a list of rows, as an answer: see delta.h. */
+/* Makes an answer of the changes of a list of rows: see delta.h. */
 #include "database/rows/delta.h"
 
 void database_delta_make(database_delta_t *delta)

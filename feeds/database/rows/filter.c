@@ -10,22 +10,22 @@
 #include "sql/catalogue.h"
 #include "sql/driver.h"
 
-/* Bounds of what one statement takes: conditions, values of one __in, bytes of a pattern. */
+/* Limits of one statement: conditions, values of one __in, bytes of a pattern. */
 #define CONDITIONS_MAX 100
 #define VALUES_MAX 200
 #define PATTERN_MAX 1000
 
 /* ------------------------------------------------------------ as SQL */
 
-/* What a cell is, compared with a value: a set of these. */
+/* How a cell compares with a value: a set of these. */
 enum { LESS = 1, EQUAL = 2, GREATER = 4, DIFFERENT = LESS | GREATER, UNKNOWN = LESS | EQUAL | GREATER };
 
-/* What comes behind the column, `COLUMN__NAME`. */
+/* An operator, `COLUMN__NAME`. */
 typedef struct operator_t {
     const char *name;
     const char *text; /* in SQL */
-    int holds;        /* of which comparisons it is true; 0: only the database knows */
-    /* Append what comes after the column. @return NULL, or what is wrong with the value; then nothing has come of it */
+    int holds;        /* the comparisons for which it is true; 0: only the database can evaluate it */
+    /* Append what follows the column. @return NULL, or what is wrong with the value; then nothing was appended */
     const char *(*append)(sql_statement_t *sql, const char *text, const sql_column_t *column, const json_t *value);
 } operator_t;
 
@@ -66,7 +66,7 @@ static const char *append_list(sql_statement_t *sql, const char *text, const sql
     return wrong;
 }
 
-/* Databases have different opinions of a pattern that ends with half of an escape. */
+/* The databases differ in their treatment of a pattern that ends with an incomplete escape. */
 static const char *append_pattern(sql_statement_t *sql, const char *text, const sql_column_t *column,
                                   const json_t *value)
 {
@@ -134,7 +134,7 @@ static const operator_t *operator_named(const char *name)
     return NULL;
 }
 
-/* A name that a column has is that column's, whatever it ends with. */
+/* If a column has this very name, the name means that column, whatever it ends with. */
 static apr_status_t find(sql_call_t *c, condition_t *condition)
 {
     const char *name = condition->name, *end = name, *column;
@@ -199,7 +199,7 @@ apr_status_t database_filter_append(sql_call_t *c, const database_filter_t *filt
         if (wrong != NULL) {
             return sql_fail(c, APR_EINVAL, "argument \"where.%s\" %s", sql_shown(c, condition->name), wrong);
         }
-        /* Rows of a common value are found in another way than those of a rare one. */
+        /* The best plan for a common value differs from that for a rare one. */
         sql->varies |=
             condition->op != &equals || c->table->key == NULL || strcmp(condition->column->name, c->table->key) != 0;
     }
@@ -208,7 +208,7 @@ apr_status_t database_filter_append(sql_call_t *c, const database_filter_t *filt
 
 /* ------------------------------------------------------------ rows that are here */
 
-/* Fifteen digits: no database makes a rounded number of these. */
+/* At most fifteen digits: no database rounds such a number. */
 static int read_whole(const json_t *value, json_int_t *number)
 {
     const char *text = json_string_value(value), *digits;
@@ -224,7 +224,7 @@ static int read_whole(const json_t *value, json_int_t *number)
     return length > 0 && length <= 15 && (apr_size_t)(digits - text) + length == json_string_length(value);
 }
 
-/* Blanks at the end: some collations of MariaDB do not count them. */
+/* Some collations of MariaDB ignore trailing blanks. */
 static int is_same_trimmed(const char *one, const char *two)
 {
     apr_size_t common = 0;
@@ -235,7 +235,7 @@ static int is_same_trimmed(const char *one, const char *two)
     return one[common + strspn(one + common, " ")] == '\0' && two[common + strspn(two + common, " ")] == '\0';
 }
 
-/* Where SQLite has a blob, an image has a text as well. What is no character is U+FFFD in images. */
+/* An image has a text also for a blob of SQLite. Bytes that are not UTF-8 are U+FFFD in images. */
 static int compare_texts(const sql_call_t *c, const sql_column_t *column, const char *cell, const char *value)
 {
     if (column->kind != SQL_TEXT || !c->db->driver->is_server || strstr(cell, "\xEF\xBF\xBD") != NULL) {
@@ -248,7 +248,7 @@ static int compare_texts(const sql_call_t *c, const sql_column_t *column, const 
                                                                                                             : UNKNOWN;
 }
 
-/* What the cell can be, compared with the value; neither is null. */
+/* The possible results of comparing the cell with the value; neither is null. */
 static int compare(const sql_call_t *c, const sql_column_t *column, const json_t *cell, const json_t *value)
 {
     json_int_t number;
@@ -296,7 +296,7 @@ static database_match_e match(const sql_call_t *c, const condition_t *condition,
     const operator_t *op = condition->op;
 
     if (cell == NULL) {
-        return DATABASE_MATCH_UNSURE; /* the table had other columns */
+        return DATABASE_MATCH_UNSURE; /* the columns of the table were different then */
     }
     if (op->append == append_is_null) {
         return json_is_null(cell) == is_true(condition->value);

@@ -11,7 +11,7 @@ static const json_t *row_of(const json_t *change, const char *name)
     return json_is_object(row) ? row : NULL;
 }
 
-/* The row if it is an element, else NULL. */
+/* The row if it belongs to the collection, otherwise NULL. */
 static const json_t *member(const json_t *row, const database_key_t *members, apr_pool_t *pool)
 {
     return row == NULL || members == NULL || database_key_is_in(members, row, pool) ? row : NULL;

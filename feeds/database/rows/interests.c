@@ -12,7 +12,7 @@
 
 #define PREFIX "DB-"
 
-/* `head` and `tail`, or the digest of `tail` where that is too long. */
+/* `head` and `tail`. If that is too long, `head` and the digest of `tail`. */
 static const char *join(const char *head, const char *tail, apr_pool_t *pool)
 {
     const char *name = apr_pstrcat(pool, head, tail, NULL);
@@ -64,7 +64,7 @@ void database_touched_table(log_touched_t *touched, const char *table)
     log_touched_name(touched, database_interest_table(table, touched->pool));
 }
 
-/* Those of an element's collection learn of every change of it. */
+/* Collections are notified of every change of their elements. */
 static void add_members(log_touched_t *touched, const char *table, const json_t *row)
 {
     const apr_array_header_t *links = database_model_links(((const database_t *)touched->log)->model, table);
@@ -90,7 +90,7 @@ void database_touched_row(log_touched_t *touched, const char *table, const char 
     if (key != NULL) {
         log_touched_name(touched, database_interest_row(table, key, touched->pool));
     }
-    /* jansson's iterator wants a pointer that is not const; it changes nothing. */
+    /* jansson's iterator takes a pointer that is not const, but changes nothing. */
     json_object_foreach((json_t *)(uintptr_t)row, column, value)
     {
         const json_t *was = json_object_get(old, column);
@@ -111,7 +111,8 @@ static const json_t *row_in(const json_t *change, const char *which)
     return json_is_object(row) ? row : NULL;
 }
 
-/* Watched anew: pages of all its rows, whose interests have no end, have their positions in another watching. */
+/* If the table is watched anew, all its pages have positions of the old watching, and the names of their interests
+ * cannot be listed: so all interests are notified. */
 void database_touched_change(log_touched_t *touched, const char *table, const json_t *change)
 {
     const char *op = json_string_value(json_object_get(change, "op"));

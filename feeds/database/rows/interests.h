@@ -8,8 +8,8 @@
  *   DB-TABLE.COLUMN        this column, in any row
  *   DB-TABLE.COLUMN=VALUE  the rows with this value, before or after: a collection; of several columns: C,D=KEY
  *
- * A key or value that would make a name longer than VAULT_INTEREST_MAX stands there as "#" and its SHA-1. All of
- * this is a function of the names alone: readers and writers in any process agree.
+ * If a key or value would make a name longer than VAULT_INTEREST_MAX, it is replaced by "#" and its SHA-1. The names
+ * are a pure function of the data, so readers and writers in all processes use the same names.
  */
 #ifndef DATABASE_INTERESTS_H
 #define DATABASE_INTERESTS_H
@@ -17,22 +17,22 @@
 #include "database/model/database.h"
 #include "log/touched.h"
 
-/** Each NULL when the table's name is too long. In `pool`. */
+/** Each is NULL if the name of the table is too long. In `pool`. */
 const char *database_interest_table(const char *table, apr_pool_t *pool);
 const char *database_interest_row(const char *table, const char *key, apr_pool_t *pool);
 const char *database_interest_column(const char *table, const char *column, apr_pool_t *pool);
 const char *database_interest_members(const char *table, const apr_array_header_t *columns, const char *key,
                                       apr_pool_t *pool);
 
-/** Create an interest for the page of this call, before anything is read.
- * @param announced  0: nothing was announced since the page's cursor; else 1
- * @return APR_SUCCESS; APR_EINVAL: `interest` is NULL; a sentence was given */
+/** Create an interest for the page of this call, before the data is read.
+ * @param announced  0: it was not notified since the page's cursor was set; otherwise 1
+ * @return APR_SUCCESS; APR_EINVAL: `interest` is NULL, and the reason is set */
 apr_status_t database_interest_create(sql_call_t *c, const char *interest, int *announced);
 
 /** Add the interests of one changed row.
  * @param key  as text; NULL: none
- * @param old  the row before; NULL: there was none
- * @param new  after; NULL: there is none */
+ * @param old  the row before; NULL: it did not exist
+ * @param new  the row after; NULL: it does not exist */
 void database_touched_row(log_touched_t *touched, const char *table, const char *key, const json_t *old,
                           const json_t *new);
 void database_touched_table(log_touched_t *touched, const char *table);

@@ -79,7 +79,7 @@ const char *database_key_of(const apr_array_header_t *columns, const json_t *row
     json_t *values;
     const char *key;
 
-    if (columns->nelts == 1) { /* as most are */
+    if (columns->nelts == 1) { /* most keys have one column */
         return sql_text_of(json_object_get(row, database_key_column(columns, 0)), pool);
     }
     values = database_key_values(columns, row);
@@ -105,8 +105,8 @@ int database_key_is_in(const database_key_t *key, const json_t *row, apr_pool_t 
 
 /* ------------------------------------------------------------ taken to pieces */
 
-/* The value that `*at` begins with; goes beyond it and its comma, or to NULL. NULL: a backslash is before something
- * else. */
+/* The value that begins at `*at`, which moves behind the value and its comma, or becomes NULL. NULL: a backslash
+ * precedes another character. */
 static const char *take_value(const char **at, apr_pool_t *pool)
 {
     char *value = apr_palloc(pool, strlen(*at) + 1);

@@ -17,9 +17,9 @@
 #include "sql/driver.h"
 #include "sql/rows.h"
 
-/* Keys in one statement: bounds its length. */
+/* The most keys of one statement, which limits its length. */
 #define KEYS_AT_ONCE 200
-/* Below it a double is exact. */
+/* A double is exact below this. */
 #define EXACT_MAX 9007199254740992.0
 
 apr_status_t database_select(sql_call_t *c, const sql_statement_t *sql, json_t **rows)
@@ -37,7 +37,7 @@ apr_status_t database_select_newest(sql_call_t *c, int most, json_t **rows)
     return sql_fetch_table(c, sql, most, 1, rows);
 }
 
-/* A key as rows have it: of bytes in base64. */
+/* Appends a key in the form of rows: a blob is in base64. */
 static void append_key(sql_statement_t *sql, const sql_column_t *column, const json_t *key)
 {
     const char *text = column->kind == SQL_BLOB ? json_string_value(key) : NULL;
@@ -52,7 +52,7 @@ static void append_key(sql_statement_t *sql, const sql_column_t *column, const j
     (void)sql_value_of(sql, column, key);
 }
 
-/* The only form of a list of pairs that all three databases find by an index. */
+/* Of all forms of a condition for a list of pairs, this is the only one for which all three databases use an index. */
 static void append_whole_key(sql_call_t *c, sql_statement_t *sql, const apr_array_header_t *columns, const json_t *key)
 {
     for (int i = 0; i < columns->nelts; i++) {
@@ -118,7 +118,7 @@ apr_status_t database_select_keys(sql_call_t *c, const json_t *keys, const char 
     return rv;
 }
 
-/* A whole number as databases write it; NULL: the text is none. */
+/* A whole number in the form that databases write; NULL: the text is none. */
 static const char *whole_number(const char *text, apr_pool_t *pool)
 {
     char *end;
@@ -144,7 +144,7 @@ static apr_status_t not_as_written(sql_call_t *c, const char *value, const char 
                     sql_shown(c, value), written);
 }
 
-/* "007" finds row 7, but would wait for an interest that is never announced. */
+/* "007" would find row 7, but its page would wait for an interest that is never notified. */
 static apr_status_t check_written(sql_call_t *c, const char *column, const char *value)
 {
     const char *number = sql_table_column_named(c->table, column)->is_integer ? whole_number(value, c->pool) : NULL;
@@ -152,7 +152,8 @@ static apr_status_t check_written(sql_call_t *c, const char *column, const char 
     return number == NULL || strcmp(number, value) == 0 ? APR_SUCCESS : not_as_written(c, value, number);
 }
 
-/* As it is written; NULL: the text is none. Databases take capitals, braces, and dashes elsewhere. */
+/* A UUID in the form that databases write; NULL: the text is none. Databases also accept capitals, braces, and dashes
+ * in other places. */
 static const char *uuid(const char *text, apr_pool_t *pool)
 {
     static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
@@ -220,7 +221,7 @@ int database_has_spellings(const sql_call_t *c, const database_key_t *key)
     return 0;
 }
 
-/* A number that is one there, too: it is shown, and announced, as the text is. */
+/* Adds the number, if the text is a number: such a row is shown, and its interests are notified, with the same text. */
 static void append_or_number(sql_statement_t *sql, const char *column, const char *value)
 {
     const char *number = whole_number(value, sql->pool);

@@ -35,7 +35,7 @@ wakes(
     }
 );
 announce(qr/AH00052|VLT00004/);
-my ($here, $there) = children();
+my ($here, $there) = children(2);
 my $victim = connect_in($there);
 wakes($page, 'a child that died', sub { $victim->request('POST', '/after/add?name=c05&die=1', {'Content-Length' => 0}) }, connect_in($here));
 wait_replaced($there);

@@ -13,7 +13,7 @@ use_server($server);
 
 my $HEADERS = 'header=Vault-Poll:/one/echo&header=Vault-Interest:x';
 for my $path (map { "$_/echo?text=x&$HEADERS" } '/one', '/two', '/two/inside') {
-    for my $child ((children())[0, 1]) {
+    for my $child ((children(2))[0, 1]) {
         my $connection = connect_in($child);
         for my $n (1 .. 4) {
             $connection->request(GET => $path);

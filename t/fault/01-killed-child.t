@@ -5,7 +5,7 @@ use strict;
 use warnings;
 use VaultTest;
 
-my @children = children();
+my @children = children(3);
 my ($victim, @others) = @children;
 my $page_there = live_page(['/test/rows?name=f01&interest=f01']);
 my @pages = map { live_page(['/test/rows?name=f01&interest=f01']) } @others;
@@ -31,7 +31,7 @@ is(VaultTest::Page::text($pages[$_]->finish_poll($polls[$_])), "1\n", 'the other
 
 # Several times more, with a poll in the child that is killed and one outside: nothing is lost on the way.
 for my $n (2 .. 4) {
-    my ($next, $safe) = children();
+    my ($next, $safe) = children(2);
     my $inside = $page_there->start_poll(connect_in($next));
     my $outside = $pages[0]->start_poll(connect_in($safe));
     wait_waiting(2);

@@ -7,7 +7,7 @@ use VaultTest;
 my $page = live_page(['/test/rows?name=f02&interest=f02']);
 my $n = 0;
 for (1 .. 3) {
-    my ($writer, $reader) = children();
+    my ($writer, $reader) = children(2);
     my $poll = $page->start_poll(connect_in($reader));
     wait_waiting(1);
     my $connection = connect_in($writer);

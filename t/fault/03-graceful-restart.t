@@ -11,7 +11,7 @@ text_of(q(/test/add?name=f03&notify=f03));
 is(VaultTest::Page::text($_->poll), "1\n", 'a page before the restart') for @pages;
 
 for my $n (2 .. 3) {
-    my @old = children();
+    my @old = children(3);
     my @polls = map { $_->start_poll } @pages;
     wait_waiting(scalar @pages);
     my $begin = Time::HiRes::time();

@@ -23,10 +23,10 @@ is(texts($page->poll), 'old', 'a page with a state of 40 KB');
 is(status()->{HeapLost}, 0, 'nothing is lost');
 
 my ($kills, $lost) = (0, 0);
-my ($safe) = children();
+my ($safe) = children(3);
 my $poll = $page->start_poll(connect_in($safe));
 until (warnings_of_lost() || $kills == 20) {
-    my ($victim) = grep { $_ != $safe } children();
+    my ($victim) = grep { $_ != $safe } children(2);
     my $writer = connect_in($victim);
     wait_waiting(1);
     open my $file, '>', $waking or die "$waking: $!\n";

@@ -69,7 +69,7 @@ site_file('/feed/heals.html', 'new {{#rows}}{{x}}{{/rows}}');
 $page = open_page('/feed/healing.shtml');
 like(VaultTest::Page::text($page->poll), qr{<template>new 1</template>}, 'a template that was changed is used as it is now');
 site_file('/feed/shown.shtml', qq(<!--#feed $echo template="heals.html" -->\n));
-for my $pid (children()) {
+for my $pid (children(3)) {
     my $connection = connect_in($pid);
     is($connection->request(GET => '/feed/shown.shtml')->response->{body}, "new 1\n", 'in this child, too');
     site_file('/feed/heals.html', "new 1");

@@ -14,7 +14,7 @@ SKIP: {
     live_tag('/feed/race', $tag);
 
     # Two connections, each to a child of its own. One that is busy when the other is looked for ends those that idle: then once more.
-    my ($one, $two) = children();
+    my ($one, $two) = children(2);
     my (@writers, @pids);
     wait_until(
         sub {

@@ -31,7 +31,7 @@ sub open_inbox
 sub race
 {
     join_channel('chat', $_, @{$channels{$_}}) for sort keys %channels;
-    my @children = (children())[0, 1];
+    my @children = (children(2))[0, 1];
     my @posters = map { connect_in($_) } @children;
     my @of = (['ann', 'left', 'both'], ['cid', 'right', 'both']);
     my @pages = map { open_inbox($_) } @readers;

@@ -98,7 +98,7 @@ sub test_limit_when_calls_meet
     my $holder = $db->session('messages_owners_many');
     $holder->does($_) for 'BEGIN', "SELECT serial FROM vault_message_users WHERE name='ann' FOR UPDATE";
     my @two;
-    for my $child ((children())[0, 1]) {
+    for my $child ((children(2))[0, 1]) {
         push @two, connect_in($child);    # which is used at once: a busy child closes connections that idle
         $two[-1]->request(GET => "/closed/call?feed=many&method=create_channel&args=%7B%22user%22%3A%22ann%22%2C%22channel%22%3A%22two$#two%22%7D");
     }

@@ -79,13 +79,13 @@ for my $server (has_database() ? databases(qw(pgsql mysql)) : ()) {
     $db->watch('dies', qw(walls posts));
     use_server(VaultTest::Server->start("dies-$driver", size => $SIZE, env => {LD_PRELOAD => $preload, VAULT_KILL_ONCE => $once},
         config => $db->feed('dies', 'dies', "poll=100 timeout=20 model=$model") . live_folder('/feed')));
-    wait_until(sub { my @now = children(); @now >= 3 }, 'three children');
+    children(3);
     $page{$_} = open_page("/feed/dies-$_.shtml") for keys %PAGES;
 
     my $n = 0;
     for my $when (qw(read waking)) {
         my $tailer = tailer();
-        my ($reader) = grep { $_ != $tailer } children();
+        my ($reader) = grep { $_ != $tailer } children(3);
         $poll{$_} = $page{$_}->start_poll(connect_in($reader)) for keys %PAGES;
         wait_waiting(2);
         $n++;
@@ -108,8 +108,8 @@ for my $server (has_database() ? databases(qw(pgsql mysql)) : ()) {
         for my $who (qw(another tailer)) {
             my $why = "$driver: $when, " . ($who eq 'tailer' ? 'by the tailer' : 'by another child');
             my $tailer = tailer();
-            my ($writer) = $who eq 'tailer' ? $tailer : grep { $_ != $tailer } children();
-            my ($reader) = grep { $_ != $writer && $_ != $tailer } children();
+            my ($writer) = $who eq 'tailer' ? $tailer : grep { $_ != $tailer } children(3);
+            my ($reader) = grep { $_ != $writer && $_ != $tailer } children(3);
             $poll{$_} = $page{$_}->start_poll(connect_in($reader)) for keys %PAGES;
             wait_waiting(2);
 

@@ -44,7 +44,7 @@ for my $db (has_database() ? databases() : ()) {
     my $others = $db->feed('idle', 'idle') . $db->feed('blind', 'reports', 'poll=0')
         . $db->make('chat')->feed('chat', 'chat', 'timeout=20', vars('top_dir') . '/modules/vault_feed_messages.so');
     use_server(wall_server($db, 'reports', 'poll=50 ring=64 timeout=2', size => $TWO, more => $others));
-    my @children = wait_until(sub { my @all = children(); @all == 2 && \@all }, 'two children')->@*;
+    my @children = children(2);
 
     # The tailer, told alike by both.
     state_is('the tailer reads the changes', "$driver: a feed with a tailer");

@@ -7,7 +7,7 @@ use VaultTest;
 
 use constant {WAVES => 40, WAVE => 250};
 
-my @children = children();
+my @children = children(3);
 my $page = live_page(['/test/rows?name=h02&interest=h02']);
 my @flighty = map { live_page(['/test/rows?name=h02&interest=h02none']) } 1 .. 10;
 my @ways = (
@@ -30,7 +30,7 @@ cmp_ok($after->{Interests}, '<=', $before->{Interests}, '  and no interest');
 ok($poll->is_silent, 'the poll of another page waits on');
 text_of('/test/add?name=h02&notify=h02');
 is(VaultTest::Page::text($page->finish_poll($poll)), "1\n", '  and is answered');
-is_deeply([children()], \@children, 'the same children serve');
+is_deeply([children(3)], \@children, 'the same children serve');
 wait_until(sub { descriptors($_) <= $kept{$_} + 2 * @flighty }, "child $_ keeps no descriptor of theirs") for @children;
 pass('their connections are gone');
 my @polls = map { $_->start_poll } @flighty;

@@ -5,7 +5,7 @@ use strict;
 use warnings;
 use VaultTest;
 
-my @children = children();
+my @children = children(2);
 my $slow = '/test/rows?name=h04&interest=h04&between=h04';
 my $other = live_page(['/test/rows?name=h04other&interest=h04other']);
 

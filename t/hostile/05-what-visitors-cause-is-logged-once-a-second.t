@@ -8,7 +8,7 @@ use VaultTest;
 use VaultTest::Site;
 
 my $REQUESTS = 60;
-my $CHILDREN = scalar(my @children = children());
+my $CHILDREN = scalar(my @children = children(3));
 
 sub as { my ($user) = @_; return (headers => {Authorization => 'Basic ' . MIME::Base64::encode_base64("$user:secret", '')}) }
 

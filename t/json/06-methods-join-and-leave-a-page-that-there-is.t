@@ -71,7 +71,7 @@ is_deeply(lines($page->poll), {$url => ['lost'], "$echo?x=4" => ['4']}, 'what wa
 
 # In any child.
 my $joined = 5;
-for my $pid (children()) {
+for my $pid (children(3)) {
     my $connection = connect_in($pid);
     $poll = $page->start_poll($connection);
     wait_waiting(1);

@@ -28,7 +28,7 @@ use VaultTest::Server;
 our @EXPORT = (
     @Test::More::EXPORT,
     qw(announce arrived children connect_in connect_to descriptors error_log_lines finish freeze get graceful_restart have_parking have_http2
-        have_module have_tls live_page needs_parking open_barrier open_page over PATIENCE port_of post read_file server_pid status
+        have_module have_tls live_page needs_parking open_barrier open_page over PATIENCE poll_in port_of post read_file server_pid status
         status_of_children text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
 );
 
@@ -187,10 +187,13 @@ sub _known
     return sort { $a <=> $b } map { $_->{Pid} } @{status_of_children()->{Children}};
 }
 
-# The serving children, without those of an older generation, which end by themselves.
+# The serving children, without those of an older generation, which end by themselves: waits until there are N, or one. Children
+# of a server that has started, or has lost some, come one after the other.
 sub children
 {
-    return grep { _listens($_) } _known();
+    my ($n) = @_;
+    $n //= 1;
+    return @{wait_until(sub { my @now = _listening(_known()); @now >= $n && \@now }, "$n children serve")};
 }
 
 # A keep-alive connection to this child: opens and holds others until one gets there. Use it at once, since a busy
@@ -209,6 +212,19 @@ sub connect_in
         },
         "a connection to child $pid"
     );
+}
+
+# A poll of this page that waits in this child: sent again if the child closed the connection while it idled.
+sub poll_in
+{
+    my ($pid, $page) = @_;
+    my $before = status()->{Waiting};
+    while (1) {
+        my $poll = $page->start_poll(connect_in($pid));
+        my $how = wait_until(sub { !$poll->is_silent ? 'answered' : status()->{Waiting} > $before && 'waits' }, "a poll waits in child $pid");
+        return $poll if $how eq 'waits';
+        die "a poll in child $pid is answered instead of waiting\n" if !$poll->is_closed;
+    }
 }
 
 # The number of open descriptors of a process.
@@ -281,7 +297,7 @@ sub server_pid
 # The processes that accept connections for the server.
 sub _accepting
 {
-    return grep { _is_child_of($_, server_pid()) && _listens($_) } map { m{(\d+)$} } glob '/proc/[0-9]*';
+    return _listening(grep { _is_child_of($_, server_pid()) } map { m{(\d+)$} } glob '/proc/[0-9]*');
 }
 
 sub _is_child_of
@@ -291,13 +307,12 @@ sub _is_child_of
     return (readline($stat) // '') =~ /\) \S (\d+) / && $1 == $parent;
 }
 
-# Does a process have a listening socket? An ended one has none.
-sub _listens
+# Those of these processes that have a listening socket. An ended one has none.
+sub _listening
 {
-    my ($pid) = @_;
-    my %listening = map { $_ => 1 } map { _listening_sockets("/proc/$pid/net/$_") } qw(tcp tcp6);
-    opendir my $dir, "/proc/$pid/fd" or return 0;
-    return scalar grep { (readlink("/proc/$pid/fd/$_") // '') =~ /^socket:\[(\d+)\]$/ && $listening{$1} } readdir $dir;
+    my @pids = @_;
+    my %sockets = map { ("socket:[$_]" => 1) } map { _listening_sockets("/proc/net/$_") } qw(tcp tcp6);
+    return grep { grep { $sockets{readlink($_) // ''} } glob "/proc/$_/fd/*" } @pids;
 }
 
 # The inodes of listening sockets (state 0A).
@@ -316,7 +331,7 @@ sub graceful_restart
     my @old = _accepting();    # none, where a test has killed them all
     kill USR1 => server_pid();
     wait_until(sub { (grep { /resuming normal operations/ } error_log_lines()) > $before }, 'the server has restarted');
-    wait_until(sub { !grep { _listens($_) } @old }, 'the old children take no connections any more');
+    wait_until(sub { !_listening(@old) }, 'the old children take no connections any more');
     wait_until(sub { eval { get('/test/pid')->{status} == 200 } }, 'the new generation answers');
     return;
 }

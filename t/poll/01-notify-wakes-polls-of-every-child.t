@@ -4,7 +4,7 @@ use strict;
 use warnings;
 use VaultTest;
 
-my @children = children();
+my @children = children(3);
 is(scalar @children, 3, 'three children serve');
 my $others = live_page(['/test/rows?name=w01other&interest=w01other']);
 

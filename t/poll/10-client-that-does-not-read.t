@@ -7,7 +7,7 @@ use VaultTest;
 
 needs_parking();
 
-my @children = children();
+my @children = children(3);
 text_of('/test/set?name=w10&value=0');
 my @slow = map { live_page(['/test/rows?name=w10&interest=w10'], poll_path => '/large/poll', receive_buffer => 4096) } 1 .. 12;
 my $quick = live_page(['/test/rows?name=w10quick&interest=w10quick']);

@@ -5,7 +5,7 @@ use warnings;
 use VaultTest;
 use VaultTest::Gate;
 
-my @children = children();
+my @children = children(3);
 is(scalar @children, 3, 'three children');
 my $before = gate('/qos/two/');
 my (@requests, %of);

@@ -26,7 +26,7 @@ my @rows = (
     [{'X-Rank' => 9}, '', 9, 'the highest rank, later'],
 );
 for my $children (1, 3) {
-    my @children = children();
+    my @children = children($children);
     my $name = "q02-$children";
     my $first = held('/qos/ranked/', $name);
     wait_gate('/qos/ranked/', Running => 1);

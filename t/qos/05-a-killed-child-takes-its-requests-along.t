@@ -7,7 +7,7 @@ use VaultTest;
 use VaultTest::Gate;
 
 for my $round (1 .. 3) {
-    my ($victim, $second, $third) = children();
+    my ($victim, $second, $third) = children(3);
     my $name = "q05-$round";
     my @dead = map { held('/qos/kill/', "$name-never", on => connect_in($victim)) } 1, 2;
     wait_gate('/qos/kill/', Running => 2);
@@ -35,7 +35,7 @@ for my $round (1 .. 3) {
 }
 
 # A child that only queues.
-my ($runs, $queues) = children();
+my ($runs, $queues) = children(2);
 my @in = map { held('/qos/kill/', 'q05-in', on => connect_in($runs)) } 1, 2;
 wait_gate('/qos/kill/', Running => 2);
 my $dead = held('/qos/kill/', 'q05-in', on => connect_in($queues));

@@ -6,7 +6,7 @@ use warnings;
 use VaultTest;
 use VaultTest::Gate;
 
-my @old = children();
+my @old = children(3);
 my $running = held('/qos/restart/', 'q06');
 wait_gate('/qos/restart/', Running => 1);
 my @queued = map { my $c = connect_in($old[$_ % @old]); $c->request(GET => '/qos/restart/add?name=q06'); wait_gate('/qos/restart/', Queued => $_); $c } 1 .. 6;

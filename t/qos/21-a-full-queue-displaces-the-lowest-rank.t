@@ -27,7 +27,7 @@ sub is_refused
 }
 
 for my $round (1 .. 3) {
-    my ($one, $two, $three) = children();
+    my ($one, $two, $three) = children(3);
     my $name = "q21-$round";
     my $before = gate(PLACE);
     my $first = held(PLACE, $name);
@@ -57,7 +57,7 @@ for my $round (1 .. 3) {
 }
 
 # The child of the displaced request is stopped, and then dies.
-my ($runs, $stopped) = children();
+my ($runs, $stopped) = children(2);
 my $first = held(PLACE, 'q21-stop', on => connect_in($runs));
 wait_gate(PLACE, Running => 1);
 my @low = map { my $c = comes(1, 'q21-stop', $stopped); wait_gate(PLACE, Queued => $_); $c } 1 .. 3;

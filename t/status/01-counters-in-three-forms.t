@@ -58,7 +58,7 @@ my $sum_of = sub {
     $sum += $_->{$name} for @{$s->{Children}};
     return $sum;
 };
-my ($one, $two) = children();
+my ($one, $two) = children(3);
 my $child = sub {
     my ($s, $pid) = @_;
     return (grep { $_->{Pid} == $pid } @{$s->{Children}})[0];

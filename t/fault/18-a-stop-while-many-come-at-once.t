@@ -31,7 +31,7 @@ sub answered
 {
     my ($n, $child) = @_;
     my @pages = map { live_page(['/test/rows?name=f18-idle&interest=f18-idle']) } 1 .. $n;
-    my @polls = map { $_->start_poll($child && connect_in($child)) } @pages;
+    my @polls = map { $child ? poll_in($child, $_) : $_->start_poll } @pages;
     wait_waiting($n);
     text_of('/test/add?name=f18-idle&notify=f18-idle');
     $pages[$_]->finish_poll($polls[$_]) for 0 .. $#pages;
@@ -49,9 +49,9 @@ sub stopped
 # All threads of a child are busy when the crowd comes. When they are free, its listener hands out what it has, and all
 # threads are busy again.
 my $server = use_server(VaultTest::Server->start('crowd', size => $two));
-my ($child) = wait_until(sub { my @both = children(); @both == 2 && \@both }, 'both children run')->[0];
-my @crowd = answered(CROWD, $child);
-my @busy = map { connect_in($child) } 1 .. THREADS;
+my ($child) = children(2);
+my @crowd = answered(THREADS + CROWD, $child);
+my @busy = splice @crowd, 0, THREADS;
 $_->request(GET => '/test/wait?before=f18-first') for @busy;
 wait_arrived('f18-first', THREADS);
 $_->request(GET => '/test/wait?before=f18-second') for @crowd;

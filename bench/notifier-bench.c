@@ -213,7 +213,7 @@ static apr_status_t fill(bench_t *b, apr_pool_t *pool)
 
 static apr_status_t set_up(bench_t *b, apr_pool_t *pool)
 {
-    vault_limits_t limits = {0, HELD + NAMES, 1, SLOTS};
+    vault_limits_t limits = {0, HELD + NAMES, 1, SLOTS, 0};
     vault_segment_t *segment;
     apr_status_t rv;
 

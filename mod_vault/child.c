@@ -21,6 +21,7 @@
 #include "page/page.h"
 #include "server/mpm_limits.h"
 #include "server/log.h"
+#include "server/outputs.h"
 #include "server/server.h"
 #include "server/settings.h"
 #include "shm/heap.h"
@@ -33,7 +34,7 @@ APLOG_USE_MODULE(vault);
 
 /* Increase this number with every change of the layout of the segment. A server that is upgraded by a graceful restart
  * then creates a new segment. */
-#define RETAINED "mod_vault segment 6"
+#define RETAINED "mod_vault segment 7"
 #define HEAP_MIN (256 * 1024)
 #define SCRATCH_KEPT (1024 * 1024)
 /* A child that must end at once has this much time to do so by itself. */
@@ -47,6 +48,7 @@ typedef struct retained_t {
     vault_pages_t *pages;
     vault_clients_t *clients;
     vault_qos_t *qos;
+    vault_outputs_t *outputs;
     vault_limits_t limits;
 } retained_t;
 
@@ -78,7 +80,8 @@ static apr_status_t make_tables(retained_t *t, apr_pool_t *pool)
         (rv = vault_notifier_create(&t->notifier, t->segment, pool)) != APR_SUCCESS ||
         (rv = vault_clients_create(&t->clients, t->segment, pool)) != APR_SUCCESS ||
         (rv = vault_qos_create(&t->qos, t->segment, t->notifier, pool)) != APR_SUCCESS ||
-        (rv = vault_heap_create(&t->heap, t->segment, vault_segment_left(t->segment) - vault_pages_space(&t->limits),
+        (rv = vault_heap_create(&t->heap, t->segment,
+                                vault_segment_left(t->segment) - vault_pages_space(&t->limits) - t->limits.outputs,
                                 pool)) != APR_SUCCESS) {
         return rv;
     }
@@ -92,6 +95,7 @@ static int make_segment(retained_t *t, server_rec *s)
 
     t->limits = vault_settings()->limits;
     t->limits.slots = vault_mpm_limits_slots();
+    t->limits.outputs = vault_server_outputs_space();
     need = tables_need(&t->limits);
     if (need > t->limits.size) {
         ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
@@ -160,8 +164,9 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     }
     if (t->segment) {
         compare_limits(t, s);
+        vault_server_outputs_compare(t->outputs, s);
     }
-    else if (!make_segment(t, s)) {
+    else if (!make_segment(t, s) || !vault_server_outputs_make(&t->outputs, t->segment, t->notifier, s)) {
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     server->segment = t->segment;
@@ -171,6 +176,7 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     server->clients = t->clients;
     set_page_limits(t);
     server->qos = t->qos;
+    server->outputs = t->outputs;
     server->counters = vault_slot_counters(t->notifier, 0);
     server->s = s;
     warn_of_prefork(s, ptemp);
@@ -318,6 +324,7 @@ static void tick(void *baton)
     }
     keep_open(waiters);
     say_evicted(now);
+    vault_server_outputs_sweep(now);
     if (!vault_pages_claim_sweep(vault_server->pages, now)) {
         return;
     }
@@ -379,6 +386,7 @@ static apr_status_t start_waiting(apr_pool_t *pchild)
     apr_pool_cleanup_register(pchild, NULL, leave, apr_pool_cleanup_null);
     server->counters = vault_slot_counters(vault_server->notifier, vault_server->slot);
     vault_pages_set_slot(vault_server->pages, vault_server->slot);
+    vault_server_outputs_start();
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     ring_limit = threads > 2 ? (unsigned)threads / 2 : 1;
     if (!runs) {

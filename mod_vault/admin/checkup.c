@@ -12,6 +12,7 @@
 
 #include "admin/metrics_rows.h"
 #include "base/now.h"
+#include "output/output_store.h"
 #include "page/page.h"
 #include "qos/qos.h"
 #include "request/reply.h"
@@ -91,6 +92,9 @@ int vault_checkup(request_rec *r)
     add_wrong(wrong, "pages", vault_pages_check_live(vault_server->pages, r->pool));
     add_wrong(wrong, "clients", vault_clients_check(vault_server->clients));
     add_wrong(wrong, "VaultQosLimit", vault_qos_check(vault_server->qos));
+    if (vault_server->outputs) {
+        add_wrong(wrong, "outputs", vault_outputs_check(vault_server->outputs));
+    }
     look_at_children(wrong);
     return vault_reply_json(r, HTTP_OK,
                             json_pack("{s:o, s:o, s:o, s:I, s:I, s:I}", "Wrong", wrong, "Warnings",

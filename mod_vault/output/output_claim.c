@@ -114,7 +114,7 @@ void vault_output_add_form(vault_outputs_t *o, const vault_output_entry_t *entry
         again = output_may_retry(rv, &after);
         output_unlock(o, &after);
     } while (again);
-    if (rv == APR_SUCCESS && size > o->memory_max) {
+    if (rv == APR_SUCCESS && size > o->limits.memory_max) {
         write_file(o, &entry->ref, form, text, size);
     }
 }

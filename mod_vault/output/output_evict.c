@@ -54,10 +54,10 @@ vault_off_t output_alloc(vault_outputs_t *o, const void *data, apr_size_t size, 
 static apr_status_t reserve_file(vault_outputs_t *o, output_record_t *rec, output_body_t *body, apr_size_t size,
                                  output_after_t *after)
 {
-    if (!o->root || size > o->files_max) {
+    if (!o->limits.root || size > o->limits.files) {
         return APR_ENOSPC;
     }
-    while (o->table->files > o->files_max - size) {
+    while (o->table->files > o->limits.files - size) {
         if (!output_evict(o, rec, 1, after)) {
             return APR_ENOMEM;
         }
@@ -73,7 +73,7 @@ apr_status_t output_reserve(vault_outputs_t *o, output_record_t *rec, vault_outp
     output_body_t *body = &rec->body[form];
     apr_status_t rv = APR_SUCCESS;
 
-    if (size > o->memory_max) {
+    if (size > o->limits.memory_max) {
         rv = reserve_file(o, rec, body, size, after);
     }
     else if (size) {

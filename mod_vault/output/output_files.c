@@ -15,7 +15,7 @@ static const char *const suffix[VAULT_OUTPUT_FORMS] = {"plain", "gz", "br"};
 
 static char *name_of(const vault_outputs_t *o, const vault_output_ref_t *ref, unsigned form, apr_pool_t *pool)
 {
-    return apr_psprintf(pool, "%s/" PREFIX "%x-%" APR_UINT64_T_HEX_FMT ".%s", o->root, ref->index, ref->number,
+    return apr_psprintf(pool, "%s/" PREFIX "%x-%" APR_UINT64_T_HEX_FMT ".%s", o->limits.root, ref->index, ref->number,
                         suffix[form]);
 }
 
@@ -60,14 +60,22 @@ apr_status_t output_file_write(vault_outputs_t *o, const vault_output_ref_t *ref
     return rv;
 }
 
+apr_uint64_t vault_outputs_write_errors(vault_outputs_t *o, apr_status_t *why)
+{
+    apr_uint64_t errors = output_load(&o->table->write_errors);
+
+    *why = output_load(&o->table->write_error);
+    return errors - __atomic_exchange_n(&o->table->errors_told, errors, __ATOMIC_SEQ_CST);
+}
+
 apr_status_t output_file_open(const vault_outputs_t *o, const vault_output_ref_t *ref, vault_output_form_t form,
                               apr_uint64_t size, apr_file_t **file, apr_pool_t *pool)
 {
     apr_finfo_t info;
-    apr_status_t rv = o->root ? apr_file_open(file, name_of(o, ref, form, pool),
-                                              APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,
-                                              APR_FPROT_OS_DEFAULT, pool)
-                              : APR_NOTFOUND;
+    apr_status_t rv = o->limits.root ? apr_file_open(file, name_of(o, ref, form, pool),
+                                                     APR_FOPEN_READ | APR_FOPEN_BINARY | APR_FOPEN_SENDFILE_ENABLED,
+                                                     APR_FPROT_OS_DEFAULT, pool)
+                                     : APR_NOTFOUND;
 
     if (rv == APR_SUCCESS &&
         (apr_file_info_get(&info, APR_FINFO_SIZE, *file) != APR_SUCCESS || (apr_uint64_t)info.size != size)) {
@@ -85,7 +93,7 @@ void output_file_remove(const vault_outputs_t *o, const vault_output_ref_t *ref,
     apr_pool_t *pool;
     unsigned form;
 
-    if (!forms || !o->root || apr_pool_create(&pool, NULL) != APR_SUCCESS) {
+    if (!forms || !o->limits.root || apr_pool_create(&pool, NULL) != APR_SUCCESS) {
         return;
     }
     for (form = 0; form < VAULT_OUTPUT_FORMS; form++) {
@@ -140,15 +148,15 @@ apr_status_t output_files_clean(const vault_outputs_t *o)
     apr_dir_t *dir;
     apr_finfo_t info;
     vault_output_ref_t ref;
-    apr_status_t rv = o->root ? apr_pool_create(&pool, NULL) : APR_SUCCESS;
+    apr_status_t rv = o->limits.root ? apr_pool_create(&pool, NULL) : APR_SUCCESS;
 
-    if (!o->root || rv != APR_SUCCESS) {
+    if (!o->limits.root || rv != APR_SUCCESS) {
         return rv;
     }
-    rv = apr_dir_open(&dir, o->root, pool);
+    rv = apr_dir_open(&dir, o->limits.root, pool);
     while (rv == APR_SUCCESS && apr_dir_read(&info, APR_FINFO_NAME, dir) == APR_SUCCESS) {
         if (parse_name(info.name, &ref) && !has_entry(o, &ref)) {
-            apr_file_remove(apr_pstrcat(pool, o->root, "/", info.name, NULL), pool);
+            apr_file_remove(apr_pstrcat(pool, o->limits.root, "/", info.name, NULL), pool);
         }
     }
     apr_pool_destroy(pool);

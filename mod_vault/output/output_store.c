@@ -78,15 +78,19 @@ apr_status_t vault_outputs_create(vault_outputs_t **outputs, vault_segment_t *se
     o->max = limits->entries;
     o->mask = buckets_of(limits) - 1;
     o->seed = vault_segment_boot(segment);
-    o->memory_max = limits->memory_max;
-    o->files_max = limits->files;
-    o->root = limits->root ? apr_pstrdup(pool, limits->root) : NULL;
+    o->limits = *limits;
+    o->limits.root = limits->root ? apr_pstrdup(pool, limits->root) : NULL;
     if ((rv = carve_tables(o, segment, limits, pool)) != APR_SUCCESS ||
         (rv = vault_lock_init(&o->table->lock)) != APR_SUCCESS || (rv = output_files_clean(o)) != APR_SUCCESS) {
         return rv;
     }
     *outputs = o;
     return APR_SUCCESS;
+}
+
+const vault_output_limits_t *vault_outputs_limits(const vault_outputs_t *o)
+{
+    return &o->limits;
 }
 
 void vault_outputs_set_slot(vault_outputs_t *o, unsigned slot)
@@ -210,14 +214,14 @@ apr_status_t vault_output_body(vault_outputs_t *o, const vault_output_entry_t *e
 
     memset(body, 0, sizeof(*body));
     do { /* memory is taken without the lock; a size above memory_max is that of a file */
-        if (size > room && size <= o->memory_max) {
+        if (size > room && size <= o->limits.memory_max) {
             room = (apr_size_t)size;
             text = apr_palloc(pool, room);
         }
         output_lock(o);
         rv = read_locked(o, &entry->ref, form, text, room, &size, &on_disk);
         output_unlock(o, NULL);
-    } while (rv == APR_INCOMPLETE && size <= o->memory_max);
+    } while (rv == APR_INCOMPLETE && size <= o->limits.memory_max);
     if (rv == APR_SUCCESS && on_disk) {
         rv = output_file_open(o, &entry->ref, form, size, &body->file, pool);
     }

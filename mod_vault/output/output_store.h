@@ -74,6 +74,9 @@ apr_uint64_t vault_outputs_space(const vault_output_limits_t *limits);
 apr_status_t vault_outputs_create(vault_outputs_t **outputs, vault_segment_t *segment, vault_notifier_t *notifier,
                                   const vault_output_limits_t *limits, apr_pool_t *pool);
 
+/** What it was made for. */
+const vault_output_limits_t *vault_outputs_limits(const vault_outputs_t *outputs);
+
 /** The slot of this process, for vault_output_claim_form(). A child calls it once, before its first request. */
 void vault_outputs_set_slot(vault_outputs_t *outputs, unsigned slot);
 
@@ -212,6 +215,10 @@ typedef struct vault_output_totals_t {
     apr_status_t write_error;   /* why, the last time; APR_SUCCESS: never */
 } vault_output_totals_t;
 void vault_outputs_totals(vault_outputs_t *outputs, vault_output_totals_t *totals);
+
+/** How many files could not be written since the last call, in whichever process that was.
+ * @param why  the last reason */
+apr_uint64_t vault_outputs_write_errors(vault_outputs_t *outputs, apr_status_t *why);
 
 /** One row of a listing. */
 typedef struct vault_output_row_t {

@@ -82,6 +82,7 @@ typedef struct output_table_t {
     apr_uint32_t deaths;       /* atomic; children that had been killed when files were last compared with entries */
     apr_status_t write_error;  /* atomic; why a file could not be written, the last time */
     apr_uint64_t write_errors; /* atomic; how often */
+    apr_uint64_t errors_told;  /* atomic; of these, what vault_outputs_write_errors() has returned */
     apr_uint64_t kept, hits, misses, renewed, evicted, personal; /* lock; since the start */
 } output_table_t;
 
@@ -95,8 +96,7 @@ struct vault_outputs_t {
     apr_uint32_t max;
     apr_uint32_t mask; /* one less than there are buckets, a power of two */
     apr_uint64_t seed; /* of the hash of keys, secret: keys come from browsers too */
-    apr_uint64_t memory_max, files_max;
-    const char *root; /* NULL: no files */
+    vault_output_limits_t limits;
     unsigned slot;
 };
 

@@ -16,6 +16,7 @@ extern module AP_MODULE_DECLARE_DATA vault_module;
 /* Files that use one of these tables include its header. */
 typedef struct vault_clients_t vault_clients_t;
 typedef struct vault_heap_t vault_heap_t;
+typedef struct vault_outputs_t vault_outputs_t;
 typedef struct vault_pages_t vault_pages_t;
 typedef struct vault_qos_t vault_qos_t;
 typedef struct vault_waiters_t vault_waiters_t;
@@ -28,6 +29,7 @@ typedef struct vault_server_t {
     vault_pages_t *pages;        /* const after post_config */
     vault_clients_t *clients;    /* const after post_config */
     vault_qos_t *qos;            /* const after post_config */
+    vault_outputs_t *outputs;    /* const after post_config; NULL: VaultCacheMemory is 0 */
     vault_waiters_t *waiters;    /* const after child_init; NULL: nothing can wait in this process */
     vault_counters_t *counters;  /* const after child_init; never NULL after post_config */
     unsigned slot;               /* const after child_init; 0: none */

@@ -3,10 +3,12 @@
  * value and the accepted range. */
 #include "server/settings.h"
 
+#include "apr_file_info.h"
 #include "apr_strings.h"
 #include "http_core.h"
 
 #include "page/page.h"
+#include "shm/heap.h"
 
 static vault_settings_t settings;
 
@@ -23,6 +25,9 @@ void vault_settings_reset(void)
         .max_client_pages = 1000,
         .max_page_interests = VAULT_PAGE_INTERESTS,
         .threads = 8,
+        .cache_memory = 16 * 1024 * 1024,
+        .cache_memory_max = 128 * 1024,
+        .cache_root_size = 1024 * 1024 * 1024,
     };
 
     settings = defaults;
@@ -83,6 +88,53 @@ static const char *set_client_size(cmd_parms *cmd, void *dir, const char *value)
                  : vault_conf_size(cmd, value, VAULT_CONF_CLIENT_BYTES_MIN, VAULT_CONF_CLIENT_BYTES_MAX, cmd->info);
 }
 
+#define CACHE_SIZE_MIN (1024 * 1024)
+
+static const char *set_cache_memory(cmd_parms *cmd, void *dir, const char *value)
+{
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    if (error) {
+        return error;
+    }
+    if (!strcmp(value, "0")) {
+        settings.cache_memory = 0;
+        return NULL;
+    }
+    error = vault_conf_size(cmd, value, CACHE_SIZE_MIN, (apr_off_t)64 << 30, &settings.cache_memory);
+    return error ? apr_pstrcat(cmd->pool, error, "; or 0, to keep no outputs", NULL) : NULL;
+}
+
+static const char *set_cache_memory_max(cmd_parms *cmd, void *dir, const char *value)
+{
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    return error ? error : vault_conf_size(cmd, value, 1024, VAULT_HEAP_BLOCK_MAX, &settings.cache_memory_max);
+}
+
+static const char *set_cache_root(cmd_parms *cmd, void *dir, const char *value)
+{
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    const char *root = error ? NULL : ap_server_root_relative(cmd->pool, value);
+    apr_finfo_t info;
+
+    if (error) {
+        return error;
+    }
+    if (!root || apr_stat(&info, root, APR_FINFO_TYPE, cmd->pool) != APR_SUCCESS || info.filetype != APR_DIR) {
+        return apr_psprintf(cmd->pool, "VaultCacheRoot %s: an existing folder is accepted", value);
+    }
+    settings.cache_root = root;
+    return NULL;
+}
+
+static const char *set_cache_root_size(cmd_parms *cmd, void *dir, const char *value)
+{
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    return error ? error : vault_conf_size(cmd, value, CACHE_SIZE_MIN, (apr_off_t)64 << 30, &settings.cache_root_size);
+}
+
 #define INFO(n) ((void *)(apr_uintptr_t) & (n))
 
 const command_rec vault_server_directives[] = {
@@ -108,4 +160,11 @@ const command_rec vault_server_directives[] = {
                   "how many polls may wait in a thread each, in one child"),
     AP_INIT_TAKE1("VaultLongPollRuns", set_number, INFO(RUNS), RSRC_CONF,
                   "how many woken polls run at a time in one child"),
+    AP_INIT_TAKE1("VaultCacheMemory", set_cache_memory, NULL, RSRC_CONF,
+                  "size of the shared memory for rendered outputs, in bytes, with K, M or G; 0: none are kept"),
+    AP_INIT_TAKE1("VaultCacheMemoryMax", set_cache_memory_max, NULL, RSRC_CONF,
+                  "the largest output that is kept in memory, in bytes, with K"),
+    AP_INIT_TAKE1("VaultCacheRoot", set_cache_root, NULL, RSRC_CONF, "the folder for larger outputs"),
+    AP_INIT_TAKE1("VaultCacheRootSize", set_cache_root_size, NULL, RSRC_CONF,
+                  "how many bytes of outputs may be in that folder, with K, M or G"),
     {.name = NULL}};

@@ -22,6 +22,11 @@ typedef struct vault_settings_t {
     apr_off_t max_client_memory; /* VaultMaxMemoryPerClient, bytes; 0: not configured */
     int max_client_interests;    /* VaultMaxInterestsPerClient; 0: not configured */
     int max_client_waiting;      /* VaultMaxWaitingPerClient; 0: a quarter of what can wait in all children */
+
+    apr_off_t cache_memory;     /* VaultCacheMemory, bytes; 0: no output store */
+    apr_off_t cache_memory_max; /* VaultCacheMemoryMax, bytes */
+    const char *cache_root;     /* VaultCacheRoot; NULL: not configured */
+    apr_off_t cache_root_size;  /* VaultCacheRootSize, bytes */
 } vault_settings_t;
 
 /** The values in effect in this process; const once the configuration has been read. */

@@ -25,17 +25,23 @@ for my $number (@numbers) {
     refuses("$name\n", qr/^\Q$name takes one argument\E/, "$name without a value");
 }
 
-my @sizes = (['VaultMaxOutput', 1024, 1 << 30], ['VaultMaxAnswer', 1024, 1 << 30], ['VaultMaxUnsentPerClient', 64 << 10, 64 << 30], ['VaultSharedMemory', 1 << 20, 64 << 30], ['VaultMaxMemoryPerClient', 1 << 16, 64 << 30], ['VaultMaxPollBody', 4096, 1 << 20]);
-accepts("VaultMaxOutput 1024\nVaultMaxAnswer 1K\nVaultMaxUnsentPerClient 64K\nVaultSharedMemory 1M\nVaultMaxPollBody 4K\n", 'the smallest sizes');
-accepts("VaultMaxOutput 1G\nVaultMaxAnswer 1G\nVaultMaxUnsentPerClient 64G\nVaultSharedMemory 64G\nVaultMaxPollBody 1M\n", 'the largest sizes');
+my @sizes = (['VaultMaxOutput', 1024, 1 << 30], ['VaultMaxAnswer', 1024, 1 << 30], ['VaultMaxUnsentPerClient', 64 << 10, 64 << 30], ['VaultSharedMemory', 1 << 20, 64 << 30], ['VaultMaxMemoryPerClient', 1 << 16, 64 << 30], ['VaultMaxPollBody', 4096, 1 << 20],
+    ['VaultCacheMemory', 1 << 20, 64 << 30, '; or 0, to keep no outputs'], ['VaultCacheMemoryMax', 1 << 10, 256 << 10], ['VaultCacheRootSize', 1 << 20, 64 << 30]);
+accepts("VaultMaxOutput 1024\nVaultMaxAnswer 1K\nVaultMaxUnsentPerClient 64K\nVaultSharedMemory 1M\nVaultMaxPollBody 4K\nVaultCacheMemory 1M\nVaultCacheMemoryMax 1K\nVaultCacheRootSize 1M\n", 'the smallest sizes');
+accepts("VaultMaxOutput 1G\nVaultMaxAnswer 1G\nVaultMaxUnsentPerClient 64G\nVaultSharedMemory 64G\nVaultMaxPollBody 1M\nVaultCacheMemory 64G\nVaultCacheMemoryMax 256K\nVaultCacheRootSize 64G\n", 'the largest sizes');
 accepts("VaultMaxOutput 64k\nVaultSharedMemory 2097152\n", 'small letters, and bytes');
+accepts("VaultCacheMemory 0\n", 'no output store');
 for my $size (@sizes) {
-    my ($name, $min, $max) = @$size;
-    my $range = "a size from $min to $max bytes is accepted, as a whole number with or without K, M or G";
+    my ($name, $min, $max, $or) = (@$size, '');
+    my $range = "a size from $min to $max bytes is accepted, as a whole number with or without K, M or G$or";
     for my $value ($min - 1, $max + 1, '65G', '8589934593G', '1T', '1MB', '-1', 'M', '1.5M', 'big') {
         refuses("$name $value\n", qr/^\Q$name $value: $range\E$/, "$name $value");
     }
 }
+
+my $log = vars('t_logs');
+accepts("VaultCacheRoot \"$log\"\n", 'a folder');
+refuses("VaultCacheRoot $_\n", qr{^VaultCacheRoot \Q$_\E: an existing folder is accepted$}, "VaultCacheRoot $_") for '/nonexistent/folder', '/etc/passwd';
 
 for my $path ('vault', '/', '/vault/', '/va ult', '/vault?x', '/va"ult', "/va'ult", '/<vault>', '/vault#x', '/a&b', 'http://x/vault') {
     (my $quoted = $path) =~ s/"/\\"/g;

@@ -7,7 +7,7 @@ use VaultTest::Config;
 use VaultTest::Site;
 
 my @global = ('VaultSharedMemory 8M', 'VaultMaxPages 10', 'VaultMaxPagesPerClient 5', 'VaultMaxWaitingPerClient 20', 'VaultMaxUnsentPerClient 1M', 'VaultMaxMemoryPerClient 1M', 'VaultMaxInterestsPerClient 50', 'VaultMaxInterests 100', 'VaultPageTimeout 60', 'VaultMaxPageInterests 8', 'VaultNotifyRate 5', 'VaultMaxWaiting 10',
-    'VaultLongPollThreads 1', 'VaultLongPollRuns 1', 'VaultFeed tests "' . feed_path('test') . '" word=hello');
+    'VaultCacheMemory 0', 'VaultCacheMemoryMax 2K', 'VaultCacheRoot "' . vars('t_logs') . '"', 'VaultCacheRootSize 1M', 'VaultLongPollThreads 1', 'VaultLongPollRuns 1', 'VaultFeed tests "' . feed_path('test') . '" word=hello');
 for my $line (@global) {
     my ($name) = $line =~ /^(\w+)/;
     accepts("$line\n", "$name in the main server");

@@ -19,7 +19,7 @@
 
 static vault_clients_t *begin(fixture_t *f, apr_uint32_t pages)
 {
-    vault_limits_t limits = {0, 16, pages, SLOTS};
+    vault_limits_t limits = {0, 16, pages, SLOTS, 0};
     vault_clients_t *clients;
 
     memset(f, 0, sizeof(*f));

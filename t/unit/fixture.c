@@ -26,7 +26,7 @@ void fixture_sound(const char *first, unsigned line, const char *file)
 
 void fixture_begin(fixture_t *f, apr_uint32_t interests, apr_uint32_t slots, apr_uint64_t heap_bytes)
 {
-    vault_limits_t limits = {0, interests, 1, slots};
+    vault_limits_t limits = {0, interests, 1, slots, 0};
 
     memset(f, 0, sizeof(*f));
     limits.size = vault_notifier_space(&limits) + heap_bytes + SHARED_BYTES;

@@ -390,13 +390,13 @@ static void what_does_not_fit_is_refused(void)
         apr_status_t rv;
         const char *why;
     } rows[] = {
-        {{4096, 100, 1, 2}, APR_ENOSPC, "too small"},
-        {{1024 * 1024, MANY, 1, 2}, APR_ENOSPC, "too small for so many interests"},
-        {{1024 * 1024, 0xffffffffu, 1, 2}, APR_EINVAL, "more interests than an index can say"},
-        {{1024 * 1024, 0, 1, 2}, APR_EINVAL, "no interests"},
-        {{1024 * 1024, 100, 1, 0}, APR_EINVAL, "no slots"},
-        {{1024 * 1024, 100, 1, VAULT_SLOTS_MAX + 1}, APR_EINVAL, "too many slots"},
-        {{1024 * 1024, 100, 1, 1000}, APR_ENOSPC, "too small for so many slots"},
+        {{4096, 100, 1, 2, 0}, APR_ENOSPC, "too small"},
+        {{1024 * 1024, MANY, 1, 2, 0}, APR_ENOSPC, "too small for so many interests"},
+        {{1024 * 1024, 0xffffffffu, 1, 2, 0}, APR_EINVAL, "more interests than an index can say"},
+        {{1024 * 1024, 0, 1, 2, 0}, APR_EINVAL, "no interests"},
+        {{1024 * 1024, 100, 1, 0, 0}, APR_EINVAL, "no slots"},
+        {{1024 * 1024, 100, 1, VAULT_SLOTS_MAX + 1, 0}, APR_EINVAL, "too many slots"},
+        {{1024 * 1024, 100, 1, 1000, 0}, APR_ENOSPC, "too small for so many slots"},
     };
     unsigned i;
 

@@ -29,7 +29,7 @@ static void set_limits(store_t *s, const vault_output_limits_t *limits)
 
 void store_begin(store_t *s, const vault_output_limits_t *limits)
 {
-    vault_limits_t of_segment = {0, INTERESTS, 1, SLOTS};
+    vault_limits_t of_segment = {0, INTERESTS, 1, SLOTS, 0};
     fixture_t *f = &s->f;
     unsigned i;
 

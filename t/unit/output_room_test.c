@@ -234,6 +234,9 @@ static void a_full_disk_leaves_nothing(void)
     CU_ASSERT_EQUAL(store_totals(&s).files, 0);
     CU_ASSERT_EQUAL(store_totals(&s).write_errors, 1);
     CU_ASSERT_NOT_EQUAL(store_totals(&s).write_error, APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_outputs_write_errors(s.o, &rv), 1);
+    CU_ASSERT_NOT_EQUAL(rv, APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_outputs_write_errors(s.o, &rv), 0);
     CU_ASSERT_EQUAL(vault_interest_count(s.f.notifier), 0);
     CU_ASSERT_PTR_NULL(store_read(&s, "k"));
     store_make(&s, "k", 0, NULL, text);

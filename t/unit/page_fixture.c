@@ -8,7 +8,7 @@
 
 void pages_begin(fixture_t *f, vault_pages_t **pages, apr_uint32_t max, apr_uint64_t heap_bytes)
 {
-    vault_limits_t limits = {0, 600, max, SLOTS};
+    vault_limits_t limits = {0, 600, max, SLOTS, 0};
     vault_page_tables_t tables;
 
     memset(f, 0, sizeof(*f));

@@ -10,7 +10,7 @@
 
 static vault_segment_t *segment_of(apr_pool_t **pool, apr_uint64_t size)
 {
-    vault_limits_t limits = {size, 3, 4, 5};
+    vault_limits_t limits = {size, 3, 4, 5, 0};
     vault_segment_t *segment;
 
     CU_ASSERT_FATAL(apr_pool_create(pool, NULL) == APR_SUCCESS);
@@ -84,7 +84,7 @@ static void places_outside_have_no_address(void)
 
 static void sizes_that_cannot_be_are_refused(void)
 {
-    vault_limits_t limits = {8, 1, 1, 1};
+    vault_limits_t limits = {8, 1, 1, 1, 0};
     vault_segment_t *segment;
     apr_pool_t *pool;
 
@@ -94,6 +94,23 @@ static void sizes_that_cannot_be_are_refused(void)
     CU_ASSERT_EQUAL(vault_segment_create(&segment, &limits, pool), APR_ENOMEM);
     CU_ASSERT_PTR_NULL(segment);
     apr_pool_destroy(pool);
+}
+
+static void outputs_have_memory_beside_the_rest(void)
+{
+    vault_limits_t limits = {SIZE, 3, 4, 5, SIZE};
+    vault_segment_t *segment, *other;
+    apr_pool_t *pool, *other_pool;
+
+    CU_ASSERT_FATAL(apr_pool_create(&pool, NULL) == APR_SUCCESS);
+    CU_ASSERT_FATAL(vault_segment_create(&segment, &limits, pool) == APR_SUCCESS);
+    other = segment_of(&other_pool, SIZE);
+    CU_ASSERT_EQUAL(vault_segment_left(segment), vault_segment_left(other) + SIZE);
+    CU_ASSERT_EQUAL(vault_segment_limits(segment)->size, SIZE);
+    limits.outputs = APR_UINT64_MAX;
+    CU_ASSERT_EQUAL(vault_segment_create(&segment, &limits, pool), APR_ENOMEM);
+    apr_pool_destroy(pool);
+    apr_pool_destroy(other_pool);
 }
 
 static void it_tells_what_it_was_made_for(void)
@@ -133,6 +150,7 @@ void vault_segment_suite(void)
     CU_ADD_TEST(suite, it_gives_what_is_left_and_no_more);
     CU_ADD_TEST(suite, places_outside_have_no_address);
     CU_ADD_TEST(suite, sizes_that_cannot_be_are_refused);
+    CU_ADD_TEST(suite, outputs_have_memory_beside_the_rest);
     CU_ADD_TEST(suite, it_tells_what_it_was_made_for);
     CU_ADD_TEST(suite, the_floor_never_sinks);
 }

@@ -119,7 +119,7 @@ static int add_long_poll(lua_State *L)
     case APR_EACCES:
         return failure(L, HTTP_FORBIDDEN, "VaultLongPoll is off here");
     case APR_EINIT:
-        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "the page's header is on its way: add long polls first");
+        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "the header of the page has been sent: add long polls first");
     case APR_ENOSPC:
         return failure(L, HTTP_SERVICE_UNAVAILABLE, "no more pages, or no more methods on this page, are allowed");
     default:

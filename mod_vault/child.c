@@ -210,7 +210,7 @@ static void child_status(server_rec *s, pid_t pid, ap_generation_t gen, int slot
     if (vault_slot_exited(vault_server->notifier, pid, &dead)) {
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
                      VLTNO(00004) "child %" APR_PID_T_FMT
-                                  " (slot %u) ended without cleaning up; every page looks again",
+                                  " (slot %u) ended without cleaning up: every page checks for changes",
                      pid, dead);
     }
 }
@@ -267,7 +267,8 @@ static void say_evicted(apr_time_t now)
         return;
     }
     ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, vault_server->s,
-                 VLTNO(00280) "%" APR_UINT64_T_FMT " pages made room for others: VaultSharedMemory, VaultMaxPages or "
+                 VLTNO(00280) "%" APR_UINT64_T_FMT
+                              " pages were evicted to make room for others: VaultSharedMemory, VaultMaxPages or "
                               "VaultMaxInterests is full, or a client is at its limit",
                  evicted - told);
     told = evicted;
@@ -432,7 +433,7 @@ static void set_limits(server_rec *s, int first)
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, s,
             VLTNO(00008) "only %u polls can wait in each child, by ThreadsPerChild and AsyncRequestWorkerFactor or "
-                         "VaultMaxWaiting: the others are told to come again; see docs/operating.md",
+                         "VaultMaxWaiting: the others are told to retry; see docs/operating.md",
             mpm.waiting);
     }
     if (first && vault_mpm_limits_are_exceeded(&mpm)) {

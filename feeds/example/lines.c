@@ -28,7 +28,7 @@ typedef struct lines_t {
 
 static const vault_feed_param_t params[] = {
     {"file", NULL, "the path of a text file that grows", VAULT_PARAM_PATH},
-    {"pause", "1", "seconds between two looks at the file, 1 to 3600", 0},
+    {"pause", "1", "seconds between two checks of the file, 1 to 3600", 0},
     {NULL, NULL, NULL, 0},
 };
 
@@ -222,7 +222,7 @@ static void *APR_THREAD_FUNC watch(apr_thread_t *thread, void *self)
 
 static const vault_feed_figure_t figures[] = {
     {"File", "the file that is watched", VAULT_FIGURE_FACT},
-    {"Size", "bytes of the file at the last look", VAULT_FIGURE_GAUGE},
+    {"Size", "bytes of the file at the last check", VAULT_FIGURE_GAUGE},
     {NULL, NULL, 0},
 };
 

@@ -164,7 +164,7 @@ static apr_status_t take_state(sql_call_t *c, log_batch_t *batch)
         }
     }
     if (batch->told == NULL) {
-        return sql_fail(c, APR_EGENERAL, "the database says nothing of its state");
+        return sql_fail(c, APR_EGENERAL, "the database has returned no state");
     }
     batch->now = dialect->position_of != NULL ? dialect->position_of(batch->told, c->pool) : batch->told;
     return APR_SUCCESS;

@@ -37,7 +37,7 @@
 
 /** Rows of vault_feed_t::params for log_parameter_poll(). */
 #define LOG_PARAM_POLL(unless)                                                                                         \
-    {"poll", "200", "milliseconds between two polls for what others wrote, 10 to 60000" unless, 0},                    \
+    {"poll", "200", "milliseconds between two polls for changes by other programs, 10 to 60000" unless, 0},            \
     {                                                                                                                  \
         "look", "", "the old name of poll", 0                                                                          \
     }

@@ -14,7 +14,7 @@
     {"State", "what the tailer does", VAULT_FIGURE_FACT},                                                              \
         {"TailerPid", "the process that is the tailer; 0: none is", VAULT_FIGURE_FACT},                                \
         {"TailerReads", "a tailer reads the changes of watched tables: 1; else 0", VAULT_FIGURE_GAUGE},                \
-        {"Position", "up to where the tailer has read the changes", VAULT_FIGURE_FACT},                                \
+        {"Position", "the position up to which the tailer has read the changes", VAULT_FIGURE_FACT},                   \
         {"RingBytes", "bytes of memory for changes that were read", VAULT_FIGURE_GAUGE},                               \
     {                                                                                                                  \
         "RingOldestSeconds", "age of the oldest change in the ring", VAULT_FIGURE_GAUGE                                \

@@ -42,7 +42,7 @@ apr_status_t log_image_decode(sql_call_t *c, json_t *changes)
         json_t *change = json_array_get(changes, i);
 
         if (decode(change, "old") != 0 || decode(change, "new") != 0) {
-            return sql_fail(c, APR_EGENERAL, "the change table cannot be read: it holds a row that is none");
+            return sql_fail(c, APR_EGENERAL, "the change table cannot be read: an image in it is not valid");
         }
     }
     return APR_SUCCESS;

@@ -86,7 +86,7 @@ static apr_status_t find_table(log_tail_t *tail, sql_call_t *c, const json_t *wa
         return rv;
     }
     if (!is_there) {
-        complain(tail, c, name, "is gone: vaultctl unwatch has what was recorded of it removed");
+        complain(tail, c, name, "does not exist any more: vaultctl unwatch removes its recorded changes");
         return APR_SUCCESS;
     }
     rv = sql_catalogue_find(c, name);

@@ -89,7 +89,7 @@ static const char *wrong_name(const char *name, size_t length)
     }
     while (*at != '\0') {
         if (is_invisible(code_point(&at))) {
-            return "has a character in it that cannot be seen";
+            return "has an invisible character";
         }
     }
     return NULL;
@@ -120,7 +120,7 @@ static const char *wrong_text(const char *text, size_t length)
         return "has a NUL in it";
     }
     if (text[strspn(text, " \t\r\n")] == '\0') {
-        return "is missing: what is to be said";
+        return "is missing: the text of the message";
     }
     for (; *text != '\0'; text++) {
         if (*text == 0x7f || ((unsigned char)*text < ' ' && strchr("\t\r\n", *text) == NULL)) {

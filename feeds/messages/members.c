@@ -65,7 +65,7 @@ apr_status_t messages_lock_user(messages_call_t *m, messages_user_t *user, int *
         }
     }
     if (rv == APR_SUCCESS && row == NULL) {
-        return sql_fail(&m->sql, APR_EAGAIN, "the user \"%s\" is being made by somebody else",
+        return sql_fail(&m->sql, APR_EAGAIN, "the user \"%s\" is being created by another call",
                         sql_shown(&m->sql, m->user));
     }
     user->id = messages_integer(row, "id");

@@ -171,7 +171,7 @@ static apr_status_t check_names(sql_call_t *c, sql_table_t *table)
 
         if (!sql_catalogue_is_safe(c, name) || !is_utf8(name)) {
             return sql_fail(c, APR_EGENERAL,
-                            "table \"%s\" cannot be used: libdbi's %s cannot carry the name of its column \"%s\"",
+                            "table \"%s\" cannot be used: libdbi's %s cannot handle the name of its column \"%s\"",
                             sql_shown(c, table->name), c->db->driver->name, sql_shown(c, name));
         }
     }

@@ -118,7 +118,7 @@ static apr_status_t lock_for_init(sql_call_t *c)
     }
     rv = sql_conn_cell(c, c->db->driver->init_lock, &locked);
     if (rv == APR_SUCCESS && (locked == NULL || strcmp(locked, "1") != 0)) {
-        return sql_fail(c, APR_EAGAIN, "somebody else makes the tables of \"%s\"", c->db->database);
+        return sql_fail(c, APR_EAGAIN, "another process creates the tables of \"%s\"", c->db->database);
     }
     return rv;
 }

@@ -255,7 +255,7 @@ static apr_status_t acquire(sql_call_t *c)
     rv = apr_reslist_acquire(db->free_connections, &resource);
     if (rv != APR_SUCCESS) {
         sql_semaphore_release(db->semaphore, c->client);
-        return sql_fail(c, APR_EAGAIN, "no connection to \"%s\" can be had: out of memory", db->database);
+        return sql_fail(c, APR_EAGAIN, "no connection to \"%s\" is made: out of memory", db->database);
     }
     c->conn = resource;
     return APR_SUCCESS;

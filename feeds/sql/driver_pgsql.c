@@ -238,8 +238,8 @@ static sql_table_t *make_table(const char *name, const char *kind, apr_pool_t *p
     table->keys = apr_array_make(pool, 2, sizeof(const char *));
     table->is_view = strchr("vm", kind[0]) != NULL;
     table->not_serial =
-        "PostgreSQL numbers rows before they are committed, so that a row may come in behind a larger key: "
-        "watch the table (vaultctl watch), or say cursor=largest-key if no two writers are ever at work";
+        "PostgreSQL numbers rows before they are committed, so a row may be committed after one with a larger key: "
+        "watch the table (vaultctl watch), or use cursor=largest-key if there are never two writers at a time";
     return table;
 }
 

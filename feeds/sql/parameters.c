@@ -174,7 +174,7 @@ static const char *refuse_for_file(const sql_database_t *db, const apr_table_t *
 
     for (apr_size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (given_or_null(given, names[i]) != NULL) {
-            return apr_psprintf(pool, "%s=%s: driver=%s has no use for it; it is accepted for %s", names[i],
+            return apr_psprintf(pool, "%s=%s: driver=%s does not use it; it is accepted for %s", names[i],
                                 shown_value(given, names[i]), db->driver->name, sql_driver_servers(pool));
         }
     }
@@ -190,7 +190,7 @@ static const char *open_password_file(sql_database_t *db, const char *path, apr_
     apr_status_t rv = apr_stat(&info, path, APR_FINFO_PROT, pool);
 
     if (rv == APR_SUCCESS && (info.protection & APR_FPROT_WREAD)) {
-        return apr_psprintf(pool, "password-file=%s: everybody can read it; take that away with chmod o-r", path);
+        return apr_psprintf(pool, "password-file=%s: all users can read it: run chmod o-r", path);
     }
     if (rv == APR_SUCCESS) {
         rv = read_whole(&password, path, pool);

@@ -49,7 +49,7 @@ static apr_status_t explain(sql_call_t *c)
                         c->db->driver->is_server ? message : sql_file_why(c, message));
     case SQL_FAULT_CHANGED:
         c->conn->tables = NULL;
-        return sql_fail(c, APR_EAGAIN, "the tables of \"%s\" have changed meanwhile: error %s", name, message);
+        return sql_fail(c, APR_EAGAIN, "the tables of \"%s\" were altered meanwhile: error %s", name, message);
     case SQL_FAULT_REFUSED:
         return sql_fail(c, APR_EINVAL, "the database refuses the values: error %s", message);
     default:

@@ -141,15 +141,15 @@ struct sql_call_t {
          0},                                                                                                           \
         {"port", "", "the server's port, 1 to 65535", 0}, {"user", "", "who connects", 0},                             \
         {"password", "", "the password of that user", 0},                                                              \
-        {"password-file", "", "a file with the password in its first line, not readable by everybody",                 \
+        {"password-file", "", "a file with the password in its first line, not readable by all users",                 \
          VAULT_PARAM_PATH},                                                                                            \
-        {"tls-ca", "", "a file with the certificate of the authority that the server's is of: TLS only",               \
+        {"tls-ca", "", "a file with the certificate of the authority that has signed the server's: TLS only",          \
          VAULT_PARAM_PATH},                                                                                            \
         {"timeout", "5", "seconds that a statement may take or wait for a lock, 1 to 60", 0},                          \
         {"connections", "4", "connections of each child process, 1 to 64", 0},                                         \
         {"rows", "1000", "the most rows of one answer, 1 to 100000", 0},                                               \
     {                                                                                                                  \
-        "init", "", "a file of SQL that makes the tables of a database that has none", VAULT_PARAM_PATH                \
+        "init", "", "a file of SQL that creates the tables of a database without tables", VAULT_PARAM_PATH             \
     }
 
 /** Check the parameters of SQL_PARAMS; for vault_feed_t::open. Sets every field that is const after open, except those

@@ -71,15 +71,15 @@ static apr_uint64_t qos_shortages(void)
 #define GAUGE(field, name, meaning) {name, meaning, 0, NULL, offsetof(vault_counters_t, field)},
 static const vault_metrics_row_t rows[] = {
     {"Pages", "pages now", 0, pages_now, 0},
-    {"PagesMax", "pages that there may be: VaultMaxPages", 0, pages_max, 0},
+    {"PagesMax", "the most pages: VaultMaxPages", 0, pages_max, 0},
     {"Interests", "interests that are held now", 0, interests_now, 0},
-    {"InterestsMax", "interests that there may be: VaultMaxInterests", 0, interests_max, 0},
-    {"HeapUsed", "bytes of shared memory that the states of pages take", 0, heap_used, 0},
-    {"HeapSize", "bytes of shared memory that there are for them", 0, heap_size, 0},
+    {"InterestsMax", "the most interests: VaultMaxInterests", 0, interests_max, 0},
+    {"HeapUsed", "bytes of shared memory in use for the states of pages", 0, heap_used, 0},
+    {"HeapSize", "bytes of shared memory for the states of pages", 0, heap_size, 0},
     {"HeapLost", "bytes of HeapUsed that were lost with killed children, until the server is stopped", 0, heap_lost, 0},
     {"QosPasses", "requests that are handled or queued at all VaultQosLimit now", 0, qos_passes, 0},
     {"QosPassesMax", "requests of this kind that the shared memory has room for", 0, qos_passes_max, 0},
-    {"QosShortages", "requests that found no room for them at their VaultQosLimit", 1, qos_shortages, 0},
+    {"QosShortages", "requests refused because their VaultQosLimit had no room in it", 1, qos_shortages, 0},
     VAULT_COUNTERS(COUNTER, GAUGE)};
 #undef GAUGE
 #undef COUNTER

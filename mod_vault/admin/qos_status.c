@@ -29,8 +29,9 @@ static const column_t columns[] = {
     {"Admitted", "admitted", "requests let in", 1, AT(admitted)},
     {"Refused", "refused", "requests answered with 503: the queue was full, or they could not wait", 1, AT(refused)},
     {"Displaced", "displaced",
-     "waiting requests answered with 503: others of a higher rank, or of clients with fewer, took their places", 1,
-     AT(displaced)},
+     "waiting requests answered with 503: requests of a higher rank, or of clients with fewer requests, took their "
+     "places",
+     1, AT(displaced)},
     {"TimedOut", "timed_out", "requests answered with 503: VaultQosTimeout", 1, AT(timeouts)},
     {"Gone", "gone", "clients that went away while they waited", 1, AT(gone)},
 };

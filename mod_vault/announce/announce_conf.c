@@ -81,5 +81,5 @@ const command_rec vault_announce_directives[] = {
     AP_INIT_ITERATE("VaultNotifyAfter", add_notify_after, NULL, OR_OPTIONS,
                     "interests that are notified when a request that may have written ends, however it ends; or Off"),
     AP_INIT_TAKE1("VaultNotifyRate", set_rate, NULL, RSRC_CONF,
-                  "how many notifies a second of one client are told at once; 0: all"),
+                  "how many notifies a second of one client are sent at once; 0: all"),
     {.name = NULL}};

@@ -138,11 +138,11 @@ const vault_feed_value_t *vault_feed_values(const char **error, const vault_feed
         return values;
     }
     if (!json_is_object(said)) {
-        *error = "it cannot tell its figures now";
+        *error = "it has no figures now";
     }
     for (i = 0; i < count; i++) {
         if (!take_value(&values[i], &figures[i], json_object_get(said, figures[i].name), pool)) {
-            *error = apr_psprintf(pool, "what it says of %s is no value of such a figure", figures[i].name);
+            *error = apr_psprintf(pool, "its value of %s is not valid for this figure", figures[i].name);
         }
     }
     return values;

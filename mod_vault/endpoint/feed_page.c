@@ -10,11 +10,12 @@
 #define RETRY_AFTER 5
 
 #define OVER                                                                                                           \
-    "the run that Vault-Page names is over: nothing was kept; a feed is asked before the answer to httpd is complete"
+    "the run that Vault-Page names has ended, and nothing was stored: call a feed before the answer to httpd is "      \
+    "complete"
 #define NO_RUN                                                                                                         \
-    "this Vault-Page names no run: rows for a page are asked for while its method or the page itself is rendered, "    \
+    "this Vault-Page names no run: rows for a page can be requested while its method or the page itself is rendered, " \
     "with the value of Vault-Page as httpd has sent it"
-#define TWICE "this run has asked for just this already: keep the rows and use them again"
+#define TWICE "this run has made the same call already: keep its rows and use them again"
 
 static int refuse(request_rec *r, apr_status_t rv)
 {

@@ -363,7 +363,7 @@ static int handle(request_rec *r, const vault_exposed_t *e)
         return refuse(r, status, VAULT_REPLY_FORM_ONLY);
     }
     if (status != OK) {
-        return refuse(r, status, "the form is too long or broke off");
+        return refuse(r, status, "the form is too long or incomplete");
     }
     args = json_object();
     wrong = read_arguments(args, fields, r->pool);

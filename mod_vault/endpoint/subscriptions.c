@@ -76,7 +76,7 @@ static int report(request_t *q, vault_output_t *o)
  * runs it. */
 static void leave_out(request_t *q, const char *url)
 {
-    refuse(q, url, HTTP_SERVICE_UNAVAILABLE, "the answer has no room for more (VaultMaxAnswer): it comes with a poll");
+    refuse(q, url, HTTP_SERVICE_UNAVAILABLE, "the answer is full (VaultMaxAnswer): the rest comes with a poll");
 }
 
 /* Runs a method of the new page. */

@@ -256,10 +256,10 @@ void vault_feeds_acked(const char *feed, const char *data)
         static apr_time_t said;
         int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
         ap_log_error(APLOG_MARK, level, 0, vault_server->s,
-                     VLTNO(00060) "feed %s cannot be told that a browser has shown its data: %s", feed,
+                     VLTNO(00060) "feed %s cannot be notified that a browser has acknowledged its data: %s", feed,
                      !f          ? "it is not loaded any more"
                      : f->broken ? f->broken
-                                 : "it has no function for that any more");
+                                 : "it does not have that function any more");
         return;
     }
     f->vtable->acked(f->self, data);

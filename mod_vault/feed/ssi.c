@@ -72,7 +72,7 @@ static const char *why_no_poll(apr_status_t rv)
     case APR_EINVAL:
         return "a path of this server is needed, percent-encoded";
     case APR_EINIT:
-        return "the page's header is on its way; put the tag nearer to the top";
+        return "the header of the page has been sent: move the tag nearer to the top";
     case APR_ENOSPC:
         return "no more pages, or no more methods on this page, are allowed";
     default:

@@ -306,13 +306,13 @@ static const char *check_queue_locked(vault_notifier_t *n, unsigned slot)
     apr_uint32_t i;
 
     if (q->tail - q->head > VAULT_SLOT_QUEUE) {
-        return "a queue holds more than it can";
+        return "a queue holds more entries than it has room for";
     }
     for (i = q->head; i != q->tail; i++) {
         apr_uint32_t entry = q->ring[i % VAULT_SLOT_QUEUE];
 
         if (!vault_record_at(n, entry)) {
-            return "a queue holds an interest that cannot be";
+            return "a queue holds an impossible interest";
         }
     }
     /* In this order: a child that leaves in order has its slot, and the slot is freed under the lock. */

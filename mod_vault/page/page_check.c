@@ -51,7 +51,7 @@ static const char *check_holds(const check_t *c, const vault_page_record_t *rec,
         return "a page does not hold its own interest";
     }
     if (rec->holds && (!h || h->count > h->room || h->room > VAULT_PAGE_INTERESTS_MAX)) {
-        return "the list of what a page holds is none";
+        return "the list of interests that a page holds is not valid";
     }
     for (i = 0; h && i < h->count; i++) {
         if (!is_in_use(c, h->interest[i])) {
@@ -85,7 +85,7 @@ static const char *check_deps(const check_t *c, const apr_array_header_t *deps, 
 static const char *check_state(const check_t *c, vault_off_t block, const vault_holds_t *h)
 {
     const vault_state_t *s = block ? vault_page_record_read(c->pages, block, c->pool) : NULL;
-    const char *wrong = block && !s ? "what a page has stored is no state" : NULL;
+    const char *wrong = block && !s ? "the stored state of a page is not valid" : NULL;
     int i;
 
     for (i = 0; s && i < s->methods->nelts && !wrong; i++) {
@@ -102,11 +102,11 @@ static const char *check_place(const check_t *c, vault_page_record_t *rec, const
     const vault_off_t *other;
 
     if (*place == rec->base) {
-        return "a block is in two places";
+        return "a block is used twice";
     }
     for (other = rec->staged; other < place; other++) {
         if (*other == *place) {
-            return "a block is in two places";
+            return "a block is used twice";
         }
     }
     if (vault_page_record_seq(c->pages, *place) > rec->last_seq) {
@@ -120,10 +120,10 @@ static const char *check_place(const check_t *c, vault_page_record_t *rec, const
 static const char *check_calls(const check_t *c, const vault_page_record_t *rec, const vault_holds_t *h)
 {
     if (rec->calls && rec->calls_open == VAULT_CALLS_CLOSED) {
-        return "a page keeps what calls have added to a run that is over";
+        return "a page keeps the additions of calls to a run that has ended";
     }
     if (rec->calls && rec->calls == rec->base) {
-        return "a block is in two places";
+        return "a block is used twice";
     }
     return check_state(c, rec->calls, h);
 }
@@ -155,7 +155,7 @@ static const char *check_record_locked(const check_t *c, vault_page_record_t *re
 
     if (!(rec->id[0] | rec->id[1])) {
         /* The next sweep finds what a killed process left of a page. */
-        return !c->live && vault_page_record_has_left(rec) ? "a free page has something left" : NULL;
+        return !c->live && vault_page_record_has_left(rec) ? "a free page still has resources" : NULL;
     }
     wrong = check_holds(c, rec, h);
     return wrong ? wrong : check_states(c, rec, h);

@@ -88,7 +88,7 @@ const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool)
         for (kind = 0; kind < VAULT_CLIENT_OF_SLOT; kind++) {
             if (!is_right(vault_clients_row_has(p->clients, row, (vault_client_kind_t)kind), counts[row].held[kind],
                           is_exact)) {
-                return "a client has not what its pages come to";
+                return "the counts of a client are not the sums of its pages";
             }
         }
     }

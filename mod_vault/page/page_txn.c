@@ -419,14 +419,14 @@ apr_status_t vault_page_txn_on_ack(vault_page_txn_t *txn, const char *feed, cons
     vault_ack_t *a;
 
     if (strlen(data) > VAULT_PROPERTY_VALUE_MAX) {
-        vault_page_txn_fail(txn, "what it wants to hear of when the answer is acknowledged is too long");
+        vault_page_txn_fail(txn, "the data of its on_ack is too long");
         return APR_EINVAL;
     }
     if (vault_acks_have(txn->acks, &(vault_ack_t){feed, data})) {
         return APR_SUCCESS;
     }
     if (txn->acks->nelts >= VAULT_ACKS_MAX) {
-        vault_page_txn_fail(txn, "it wants to hear of too much when the answer is acknowledged");
+        vault_page_txn_fail(txn, "it calls on_ack for too many data");
         return APR_ENOSPC;
     }
     a = apr_array_push(txn->acks);
@@ -462,7 +462,7 @@ static void take_cursor(vault_page_txn_t *txn, const vault_cursor_t *made)
     vault_cursor_t *c;
 
     if (find_captured(txn, made->key)) {
-        vault_page_txn_fail(txn, "the same call of a feed was made inside and by the application");
+        vault_page_txn_fail(txn, "the same call of a feed was made by mod_vault and by the application");
         return;
     }
     c = apr_array_push(txn->cursors);

@@ -126,7 +126,7 @@ static const char *judge(request_rec *sub, int rv, const capture_t *c, apr_pool_
         return apr_psprintf(pool, "its status is %d", sub->status);
     }
     if (vault_headers_say_compressed(sub)) {
-        return "its output is compressed, though nobody has asked for that";
+        return "its output is compressed, which the request did not ask for";
     }
     return NULL;
 }

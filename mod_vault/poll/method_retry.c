@@ -95,7 +95,7 @@ static void report_refusal(const vault_method_retry_t *retry, const char *url, i
 
     ap_log_rerror(APLOG_MARK, level, 0, retry->r,
                   VLTNO(00333) "method %s is refused with status %d, for instance because the visitor has signed out: "
-                               "the page is told, and the method is tried again later",
+                               "the page is notified, and the method is tried again later",
                   vault_page_shorten(url, retry->r->pool), status);
 }
 

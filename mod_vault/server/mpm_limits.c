@@ -106,7 +106,7 @@ const char *vault_mpm_limits_prefork(apr_pool_t *pool)
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &servers);
     return apr_psprintf(pool,
                         "with the prefork MPM each poll that waits holds one of %d processes: VaultLongPollThreads %d "
-                        "may wait in all, the others are told to come again; the event MPM needs none, see "
+                        "may wait in all, the others are told to retry; the event MPM needs none, see "
                         "docs/operating.md",
                         servers, vault_settings()->threads);
 }

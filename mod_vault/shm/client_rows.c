@@ -267,14 +267,15 @@ static const char *check_shares_locked(const vault_clients_t *c, apr_uint32_t in
         const vault_share_t *share = vault_share_at(c, i);
 
         if (!share || share->row != index || ++*listed > c->header->fresh_share) {
-            return "a client's list of shares leads elsewhere";
+            return "a client's list of shares leads to another client";
         }
         for (k = 0; k < VAULT_SLOT_KINDS; k++) {
             sums[k] += share->held[k];
         }
     }
-    return memcmp(sums, &row->held[VAULT_CLIENT_OF_SLOT], sizeof(sums)) ? "a client has not what its shares sum up to"
-                                                                        : NULL;
+    return memcmp(sums, &row->held[VAULT_CLIENT_OF_SLOT], sizeof(sums))
+               ? "the counts of a client are not the sums of its shares"
+               : NULL;
 }
 
 static const char *check_locked(const vault_clients_t *c)

@@ -18,24 +18,24 @@
     GAUGE(threads_held, "ThreadsHeld", "threads that polls and suspended requests hold, VaultLongPollThreads")         \
     COUNTER(polls, "Polls", "poll requests taken")                                                                     \
     COUNTER(answers, "Answers", "polls answered with updates")                                                         \
-    COUNTER(timeouts, "Timeouts", "polls answered with 204: time was up")                                              \
+    COUNTER(timeouts, "Timeouts", "polls answered with 204: their time-out has passed")                                \
     COUNTER(gone, "ClientsGone", "clients that went away while waiting")                                               \
     COUNTER(expired, "Expired", "polls answered with 410")                                                             \
     COUNTER(refused, "Refused", "polls, page views and requests to be suspended, refused at a limit")                  \
     COUNTER(superseded, "Superseded", "polls ended by a newer one of the same page")                                   \
-    COUNTER(redelivered, "Redelivered", "answers that were made again because the first never arrived")                \
+    COUNTER(redelivered, "Redelivered", "answers that were sent again because they were not acknowledged")             \
     COUNTER(notifies, "Notifies", "notify calls")                                                                      \
-    COUNTER(notifies_held, "NotifiesHeld", "of these, for an interest that somebody holds")                            \
-    COUNTER(delayed, "NotifiesDelayed", "notifies past VaultNotifyRate, told within a second")                         \
-    COUNTER(notify_alls, "NotifyAlls", "times everybody was notified: recovery")                                       \
+    COUNTER(notifies_held, "NotifiesHeld", "of these, for an interest that a page holds")                              \
+    COUNTER(delayed, "NotifiesDelayed", "notifies beyond VaultNotifyRate, sent within a second")                       \
+    COUNTER(notify_alls, "NotifyAlls", "times that all pages were notified: recovery")                                 \
     COUNTER(wakeups, "WakeUps", "waiting polls woken")                                                                 \
-    COUNTER(idle_wakeups, "IdleWakeUps", "of these, woken for nothing")                                                \
+    COUNTER(idle_wakeups, "IdleWakeUps", "of these, without a change")                                                 \
     COUNTER(overflows, "QueueOverflows", "full wake queues")                                                           \
     COUNTER(runs, "Runs", "methods run")                                                                               \
     COUNTER(failures, "Failures", "methods that failed")                                                               \
     COUNTER(method_refusals, "MethodsRefused", "methods that answered 401, 403 or a redirect")                         \
     COUNTER(pages_made, "PagesCreated", "pages created")                                                               \
     COUNTER(pages_dropped, "PagesExpired", "pages expired")                                                            \
-    COUNTER(pages_evicted, "PagesEvicted", "pages that made room for others")
+    COUNTER(pages_evicted, "PagesEvicted", "pages that were evicted to make room for others")
 
 #endif

@@ -20,7 +20,7 @@ static const char *check_run_locked(vault_heap_t *h, apr_uint32_t i, census_t *c
     }
     census->bytes += (apr_uint64_t)length * VAULT_HEAP_SPAN_SIZE;
     census->covered = length;
-    return length ? NULL : "a run has a length that cannot be";
+    return length ? NULL : "a run has an impossible length";
 }
 
 static const char *check_span_locked(vault_heap_t *h, apr_uint32_t i, census_t *census)
@@ -40,7 +40,7 @@ static const char *check_span_locked(vault_heap_t *h, apr_uint32_t i, census_t *
     }
     if (span->kind > VAULT_HEAP_CLASSES || used == 0 || used != span->used ||
         used > VAULT_HEAP_CAPACITY(span->kind - 1)) {
-        return "a span has a kind that cannot be, or a count that is not that of its map";
+        return "a span has an impossible kind, or its count does not fit its map";
     }
     census->bytes += (apr_uint64_t)used * vault_heap_class_size[span->kind - 1];
     census->with_room += used < VAULT_HEAP_CAPACITY(span->kind - 1);

@@ -142,10 +142,9 @@ static void report_unwatched(apr_status_t rv)
     static apr_time_t said;
     int level = vault_log_seldom(&said, vault_now(), APLOG_WARNING);
 
-    ap_log_error(
-        APLOG_MARK, level, rv, vault_server->s,
-        VLTNO(00035) "the socket of a client cannot be watched: that it hangs up is not seen before its time is "
-                     "up");
+    ap_log_error(APLOG_MARK, level, rv, vault_server->s,
+                 VLTNO(00035) "the socket of a client cannot be watched: its hang-up is not noticed before the "
+                              "time-out of the poll");
 }
 
 /* The MPM is about to poll: give it the wakeup, and the client's socket to the waker. */

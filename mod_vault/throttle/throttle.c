@@ -217,7 +217,7 @@ static int refuse_entry(request_rec *r, const vault_throttle_t *throttle, const 
 
     if (rv == APR_EBUSY) {
         ap_log_rerror(APLOG_MARK, level, 0, r,
-                      VLTNO(00301) "%s: its client has what one client may have of %s (VaultQosLimit %d %d, "
+                      VLTNO(00301) "%s: its client has reached its share of %s (VaultQosLimit %d %d, "
                                    "VaultQosQueuePerClient %u): it is refused; if that client is a proxy of many, "
                                    "mod_remoteip tells them apart",
                       r->uri, throttle->name, throttle->limit, throttle->each, who->share);
@@ -228,14 +228,15 @@ static int refuse_entry(request_rec *r, const vault_throttle_t *throttle, const 
                       throttle->name, throttle->limit, who->queue, r->uri);
     }
     else if (rv == APR_ENOMEM) {
-        ap_log_rerror(APLOG_MARK, level, 0, r,
-                      VLTNO(00256) "the shared memory has room for %u requests behind and before all VaultQosLimit: %s "
-                                   "is refused; a larger VaultSharedMemory has room for more",
-                      vault_qos_passes(vault_server->qos), r->uri);
+        ap_log_rerror(
+            APLOG_MARK, level, 0, r,
+            VLTNO(00256) "the shared memory has room for %u requests that run or wait at all VaultQosLimit: %s "
+                         "is refused; a larger VaultSharedMemory has room for more",
+            vault_qos_passes(vault_server->qos), r->uri);
     }
     else {
         ap_log_rerror(APLOG_MARK, level, rv, r,
-                      VLTNO(00257) "this child has no place in the shared memory: %s is refused", r->uri);
+                      VLTNO(00257) "this child has no slot in the shared memory: %s is refused", r->uri);
     }
     return refuse(r);
 }

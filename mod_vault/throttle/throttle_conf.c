@@ -208,7 +208,7 @@ int vault_throttle_conf_open(server_rec *s, apr_pool_t *pconf)
 
     if (throttles->nelts > VAULT_QOS_GATES) {
         ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
-                     VLTNO(00261) "VaultQosLimit stands in %d places: at most %d are accepted", throttles->nelts,
+                     VLTNO(00261) "VaultQosLimit is set in %d places: at most %d are accepted", throttles->nelts,
                      VAULT_QOS_GATES);
         return 0;
     }

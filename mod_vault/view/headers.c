@@ -71,16 +71,18 @@ static int counts(const take_t *t)
 static const char *decode(take_t *t, const char *piece, const char **text)
 {
     *text = vault_header_decode(piece, t->r->pool);
-    return *text ? NULL : "a percent sign stands before two hexadecimal digits, and not for a NUL; alone it is %25";
+    return *text ? NULL
+                 : "two hexadecimal digits must follow a percent sign, and they must not be 00; the sign itself is "
+                   "written %25";
 }
 
 static const char *why_no_poll(const take_t *t, apr_status_t rv)
 {
     switch (rv) {
     case APR_EINVAL:
-        return "it is no path of this server; it begins with a slash, and a comma in it is %2C";
+        return "it is not a path of this server: a path begins with a slash, and a comma in it is written %2C";
     case APR_EINIT:
-        return "it comes too late: the page is on its way";
+        return "it comes too late: the page is being sent";
     case APR_EACCES:
         return "VaultLongPoll is off for the page";
     case APR_NOTFOUND:
@@ -202,7 +204,7 @@ static const char *act_notify(take_t *t, const char *piece)
     apr_status_t rv;
 
     if (!wrong && in_method(t) && vault_page_txn_waits_for(t->x->txn, interest)) {
-        return "it would wake itself for ever";
+        return "it would notify itself again and again";
     }
     if (wrong) {
         return wrong;

@@ -117,14 +117,14 @@ static const char *set_feed_key(cmd_parms *cmd, void *dir, const char *path)
 }
 
 const command_rec vault_view_directives[] = {
-    AP_INIT_FLAG("VaultLongPoll", set_long_poll, NULL, OR_OPTIONS, "On or Off: pages made here may ask for news"),
+    AP_INIT_FLAG("VaultLongPoll", set_long_poll, NULL, OR_OPTIONS, "On or Off: pages made here may poll for updates"),
     AP_INIT_TAKE1("VaultMaxMethods", set_max_methods, NULL, OR_OPTIONS, "how many methods a page may have (1 to 100)"),
     AP_INIT_TAKE1("VaultPath", set_path, NULL, OR_OPTIONS, "the URL path below which browsers find poll and vault.js"),
     AP_INIT_TAKE12("VaultPoll", set_poll, NULL, OR_OPTIONS,
-                   "a path that the pages made here ask for news, and the condition under which they do; or Off"),
+                   "a path that the pages made here poll for updates, and the condition under which they do; or Off"),
     AP_INIT_TAKE12(
         "VaultInterest", set_interest, NULL, OR_OPTIONS,
-        "an interest that has the methods here run again, and the condition under which they wait for it; or Off"),
+        "an interest that makes the methods here run again, and the condition under which they wait for it; or Off"),
     AP_INIT_TAKE1("VaultFeedKeyFile", set_feed_key, NULL, RSRC_CONF,
                   "a file with the key by which applications call feeds from server to server; or Off"),
     {.name = NULL}};

@@ -57,7 +57,7 @@ SKIP: {
     my $on_file = qq(VaultFeed database "$database" database=x.db);
     refuses("$on_file look=$_\n", "look=$_: a whole number from 10 to 60000 is accepted, and 0", "... with look=$_") for 5, 60001, 'x';
     accepts(qq($on_file $_\n), "... with $_") for 'tables=news', 'tables=news,items', 'tables=*', '"tables=my news,items"', 'tables=News,news';
-    my $names = 'names of tables, parted by commas without blanks, are accepted';
+    my $names = 'names of tables, separated by commas without blanks, are accepted';
     refuses(qq($on_file "tables=$_->[0]"\n), "tables=$_->[0]: $_->[1]", qq(... with "tables=$_->[0]")) for
         ['', $names], [',', $names], ['news,', $names], [',news', $names], ['news,,items', $names], ['news, items', $names], ['news ', $names],
         ['news,items,news', '"news" is given twice'],

@@ -61,9 +61,9 @@ for my $row (
     [view('x', '&type=text/plain'), 'is not HTML', 'plain text'],
     [view('x', '&type=text/html;charset=UTF-16'), 'UTF-16', 'another encoding'],
     [view('x', '&header=Content-Encoding:gzip'), 'is compressed', 'compressed by the application'],
-    [view('x', ',2'), 'it begins with a slash, and a comma in it is %2C', 'a comma in an URL', 1],
-    ['/test/echo?text=x&header=Vault-Poll://example.com/', 'it is no path of this server', 'another server'],
-    ['/test/echo?text=x&header=Vault-Poll:http://example.com/', 'it is no path of this server', 'another server, in full'],
+    [view('x', ',2'), 'a path begins with a slash, and a comma in it is written %2C', 'a comma in an URL', 1],
+    ['/test/echo?text=x&header=Vault-Poll://example.com/', 'it is not a path of this server', 'another server'],
+    ['/test/echo?text=x&header=Vault-Poll:http://example.com/', 'it is not a path of this server', 'another server, in full'],
 ) {
     my ($path, $sentence, $why, $page) = @$row;
     announce(qr/VLT00062: Vault-Poll: .*\Q$sentence\E/);

@@ -89,11 +89,11 @@ for my $row (
 
 # What a method says wrongly fails it, since it may be what it waits for.
 for my $row (
-    ['Vault-Interest:100%25x', 'Vault-Interest: 100%x: a percent sign', 'half an escape'],
+    ['Vault-Interest:100%25x', 'Vault-Interest: 100%x: two hexadecimal digits must follow', 'half an escape'],
     ['Vault-Interest:' . 'i' x 201, 'cannot be kept: its name is empty or too long', 'a name that is too long'],
     ['Vault-Property:nonsense', 'Vault-Property: nonsense: key=value', 'no property'],
     ['Vault-Poll:/test/echo?text=new', 'not a method\'s', 'a method of a method'],
-    ['Vault-Interest:self&header=Vault-Notify:self', 'wake itself for ever', 'itself'],
+    ['Vault-Interest:self&header=Vault-Notify:self', 'notify itself again and again', 'itself'],
 ) {
     my ($header, $sentence, $why) = @$row;
     announce(qr/VLT00030: method .*\Q$sentence\E/);

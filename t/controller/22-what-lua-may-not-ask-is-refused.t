@@ -124,7 +124,7 @@ is(lua_in('off', 'return vault.script(r), vault.get(r, "k"), vault.create_intere
 is(lua_in('off', 'return vault.set(r, "k", "v")'), 'nil "there is no page to keep a property for" 500', '... and nothing to keep a property for');
 is(lua_in('off', 'return vault.feed("tests"):echo(r, {x = 1})'), '{{x=1}}', '... but a feed answers');
 is(lua_in('server', 'r:puts(("x"):rep(100000)) r:flush() return vault.add_long_poll(r, "/x")') =~ s/^x+//r,
-    q{nil "the page's header is on its way: add long polls first" 500}, 'a long poll that comes too late');
+    q{nil "the header of the page has been sent: add long polls first" 500}, 'a long poll that comes too late');
 like(lua_in('server', 'for i = 1, 17 do local ok, why, status = vault.add_long_poll(r, "/x?" .. i) if not ok then return i, why, status end end'),
     qr/^17 "no more pages, or no more methods on this page, are allowed" 503$/, 'more methods than VaultMaxMethods');
 

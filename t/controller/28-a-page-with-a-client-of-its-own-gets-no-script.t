@@ -53,7 +53,7 @@ for my $more ('&fail=404', '&fail=204', '&fail=302') {
 }
 tolerate(qr/VLT00064/);
 is(vault_headers(get("/closed/said?header=Vault-Stream:$METHOD")), '', 'where VaultLongPoll is off it is taken out, too');
-announce(qr/VLT00062: Vault-Stream: latest: it is no path of this server/);
+announce(qr/VLT00062: Vault-Stream: latest: it is not a path of this server/);
 get('/test/said?header=Vault-Stream:latest');
 
 finish();

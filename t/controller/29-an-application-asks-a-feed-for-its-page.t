@@ -115,7 +115,7 @@ is(notify('c29-g'), 'nobody', '... but not what a call waits for that was refuse
 # Late: the run is over, and another one runs.
 my $late = ask($told[0], count('c29-g'));
 is($late->{status}, 409, 'a call that comes late');
-like($late->{body}, qr/"error":"the run that Vault-Page names is over/, '... is told why');
+like($late->{body}, qr/"error":"the run that Vault-Page names has ended/, '... is told why');
 text_of('/test/close?name=c29-e0');
 my $next = $pages[0]->start_poll;    # runs once more: an interest was notified
 wait_arrived('c29-e0', 1);

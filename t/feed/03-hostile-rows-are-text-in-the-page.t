@@ -50,7 +50,7 @@ SKIP: {
     site_file('/feed/table.shtml', qq(<!--#feed name="database" method="all" table="logs&quot;" template="hostile.html" -->\n));
     is(text_of('/feed/table.shtml'), "[ssi error]\n", 'a hostile table in a tag');
 
-    announce(qr/VLT00040: .*new rows of table "plain" cannot be told from old ones/);
+    announce(qr/VLT00040: .*new rows of table "plain" cannot be distinguished from old ones/);
     site_file('/feed/plain.shtml', qq(<!--#feed name="database" method="get_new_instances" table="plain" template="hostile.html" -->\n));
     is(text_of('/feed/plain.shtml'), "[ssi error]\n", 'a table whose keys are used again is refused');
 }

@@ -243,9 +243,9 @@ for my $db (has_database() ? databases() : ()) {
     my $answer = calls_feed('each', 'get_new_instances', {table => 'logs', limit => 1, ($driver eq 'sqlite3' ? () : (cursor => 'largest-key'))});
     is($answer->{rows}[0]{id} // $answer->{error}, $driver eq 'sqlite3' ? 7 : scalar(($db->does('samples', 'SELECT max(id) FROM logs'))[0]), "$driver: the newest row");
     $check->(get_new_instances => {table => 'logs', cursor => 'smallest-key'}, qr/^22: .*"cursor" takes "largest-key" only/, 'no other cursor');
-    $check->(get_new_instances => {table => 'names', cursor => 'largest-key'}, qr/^22: .*cannot be told from old ones/, 'no key of text');
-    $check->(get_new_instances => {table => 'seen', cursor => 'largest-key'}, qr/^22: .*cannot be told from old ones/, 'no view');
-    $check->(get_new_instances => {table => 'logs'}, qr/^22: .*watch the table \(vaultctl watch\), or say cursor=largest-key/, 'not unless it is said')
+    $check->(get_new_instances => {table => 'names', cursor => 'largest-key'}, qr/^22: .*cannot be distinguished from old ones/, 'no key of text');
+    $check->(get_new_instances => {table => 'seen', cursor => 'largest-key'}, qr/^22: .*cannot be distinguished from old ones/, 'no view');
+    $check->(get_new_instances => {table => 'logs'}, qr/^22: .*watch the table \(vaultctl watch\), or use cursor=largest-key/, 'not unless it is said')
         if $db->is_server;
     use_server(undef);
 }

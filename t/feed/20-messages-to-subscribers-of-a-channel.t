@@ -105,7 +105,7 @@ sub test_hostile
         $call->('x' x 181, 'takes a name of 1 to 180 bytes', "a long $argument");
         $call->('日' x 61, 'takes a name of 1 to 180 bytes', '... bytes, not characters');
         $call->("a\0b", 'has a NUL', 'NUL');
-        $call->("a$_->[0]b", 'has a character in it that cannot be seen', $_->[1])
+        $call->("a$_->[0]b", 'has an invisible character', $_->[1])
             for ["\n", 'a new line'], ["\x7f", 'DEL'], ["\x{85}", 'a control character beyond ASCII'], ["\x{202e}", 'right to left'],
             ["\x{200b}", 'no width'], ["\x{feff}", 'a byte order mark'], ["\x{e0041}", 'a tag'], ["\x{a0}", 'a blank that is none'],
             ["\x{2003}", 'a wide one'], ["\x{3000}", 'a wider one'], ["\x{205f}", 'one of formulas'], ["\x{2800}", 'no dots of Braille'], ["\x{34f}", 'a joiner'];

@@ -75,7 +75,7 @@ SKIP: {
             is(call('carl', 'delete_channel', channel => 'official')->{json}[0]{changed}, JSON::PP::true(), 'the administrator deletes what has no owner');
 
             is(call("andr\xe9", 'subscribe', channel => 'lobby')->{json}{error}, 'the name of the user who has logged in is not UTF-8', 'a name that is no text');
-            like(call("a\x{1b}b", 'subscribe', channel => 'lobby')->{json}{error}, qr/^the name of the user who has logged in has a character in it that cannot be seen$/, 'a name with a control character');
+            like(call("a\x{1b}b", 'subscribe', channel => 'lobby')->{json}{error}, qr/^the name of the user who has logged in has an invisible character$/, 'a name with a control character');
 
             my $tag = '<!--#feed name="chat" method="get_new_messages" template="user.html" append="list" -->';
             site_file('/feed/user.html', '{{#rows}}[{{sender}}:{{text}}]{{/rows}}');

@@ -60,7 +60,7 @@ for my $db (has_database() ? databases() : ()) {
     }
 
     for my $table (@OWN) {
-        my @wrong = grep { said($_, $table) !~ /^400 table "\Q$table\E" is not to be had: names that begin with vault_ are of mod_vault's own tables$/ } @METHODS;
+        my @wrong = grep { said($_, $table) !~ /^400 table "\Q$table\E" cannot be used: names that begin with vault_ are of mod_vault's own tables$/ } @METHODS;
         is("@wrong", '', "$table: refused by every method");
     }
     for my $table (@NONE) {
@@ -73,7 +73,7 @@ for my $db (has_database() ? databases() : ()) {
         my @wrong = grep { said($_, $table, 'some') !~ /^400 table "$table" is not one of those of tables=news,items$/ } @METHODS;
         is("@wrong", '', "$table: not one that methods of this feed take");
     }
-    like(said('all', 'vault_changes', 'some'), qr/^400 table "vault_changes" is not to be had/, 'still not');
+    like(said('all', 'vault_changes', 'some'), qr/^400 table "vault_changes" cannot be used/, 'still not');
     like(said('all', $_, 'some'), qr/^200 /, "$_: one that they take") for qw(news items);
     like(text_of('/vault/feed/some/get_property_changes?entity=User&id=1&property=password'), qr/"new": ?"secret"/, 'what the model shows it shows');
     like(text_of('/vault/feed/some/get_query_changes?query=users'), qr/"added": ?\[\{"id": ?1/, '  of queries as well');

@@ -68,28 +68,28 @@ my %QUERIES = (
 );
 my %OF = (
     sqlite3 => {
-        words => ['SELECT rowid AS id FROM words', qr/since it may read a virtual table, /, 'a virtual table'],
-        numbered => ['SELECT seq AS id FROM sqlite_sequence', qr/reads? no table|since it reads a table of SQLite's own/, "SQLite's own"],
+        words => ['SELECT rowid AS id FROM words', qr/because it may read a virtual table, /, 'a virtual table'],
+        numbered => ['SELECT seq AS id FROM sqlite_sequence', qr/reads? no table|because it reads a table of SQLite's own/, "SQLite's own"],
         unused => ['SELECT b.id FROM bids b LEFT JOIN items i ON i.id=b.item', 'bids', 'a join that adds nothing'],
     },
     pgsql => {
-        counted => ['SELECT id FROM bids WHERE id<=counted()', qr/since it calls the function "counted", which is not IMMUTABLE: name them in "tables"/, 'a function'],
+        counted => ['SELECT id FROM bids WHERE id<=counted()', qr/because it calls the function "counted", which is not IMMUTABLE: name them in "tables"/, 'a function'],
         wrong => ['SELECT id FRM bids', qr/answers with error syntax error at or near "bids"/, 'no query at all'],
         pure => ['SELECT id FROM bids WHERE pure(id)>0', 'bids', 'a function that reads nothing'],
-        operator => ['SELECT id FROM bids WHERE id=~=item', qr/since it calls the function "same"/, 'behind an operator'],
+        operator => ['SELECT id FROM bids WHERE id=~=item', qr/because it calls the function "same"/, 'behind an operator'],
         part => ['SELECT id FROM part_one', qr/table "parted" is not watched/, 'a partition: its table'],
         child => ['SELECT id FROM stock', qr/it reads the table "child", which is not one of its "tables"/, 'a table that inherits', 'stock'],
-        kept => ['SELECT id FROM kept', qr/since it reads "kept", whose changes are not recorded/, 'a materialized view'],
-        other => ['SELECT id FROM hidden', qr/since it reads the table "bids", which is in a schema/, 'another schema'],
-        by_name => ['SELECT id FROM by_name', qr/since it calls a function that reads tables by their names/, 'by a name in a text'],
+        kept => ['SELECT id FROM kept', qr/because it reads "kept", whose changes are not recorded/, 'a materialized view'],
+        other => ['SELECT id FROM hidden', qr/because it reads the table "bids", which is in a schema/, 'another schema'],
+        by_name => ['SELECT id FROM by_name', qr/because it calls a function that reads tables by their names/, 'by a name in a text'],
         ruled => ['SELECT id FROM ruled', qr/table "ruled" is not watched/, 'a policy'],
     },
     mysql => {
-        counted => ['SELECT id FROM bids WHERE id<=counted()', qr/since it calls the function "counted": name them in "tables"/, 'a function'],
-        sums => ['SELECT id FROM sums', qr/since it calls the function "counted"/, 'in a view'],
-        numbers => ['SELECT NEXT VALUE FOR numbers AS id', qr/since it reads "numbers", whose changes are not recorded/, 'a sequence'],
-        other => ['SELECT user AS id FROM mysql.user', qr/since it reads a table of the database "mysql"/, 'another database'],
-        escaped => [q{SELECT id FROM bids WHERE 'a'<>'\\''}, qr/since its text, /, 'an escape'],
+        counted => ['SELECT id FROM bids WHERE id<=counted()', qr/because it calls the function "counted": name them in "tables"/, 'a function'],
+        sums => ['SELECT id FROM sums', qr/because it calls the function "counted"/, 'in a view'],
+        numbers => ['SELECT NEXT VALUE FOR numbers AS id', qr/because it reads "numbers", whose changes are not recorded/, 'a sequence'],
+        other => ['SELECT user AS id FROM mysql.user', qr/because it reads a table of the database "mysql"/, 'another database'],
+        escaped => [q{SELECT id FROM bids WHERE 'a'<>'\\''}, qr/because its text /, 'an escape'],
     },
 );
 

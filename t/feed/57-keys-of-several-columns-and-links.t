@@ -71,7 +71,7 @@ for my $db (has_database() ? databases() : ()) {
         }
     }
     my $refused = calls_feed('links', 'get_modified_instance', {table => 'people', key => 'x'});
-    like($refused->{error} // '', qr/"x" is not 2 values \(code,shop\) parted by commas/, '... half a key is refused');
+    like($refused->{error} // '', qr/"x" is not 2 values \(code,shop\) separated by commas/, '... half a key is refused');
     use_server(undef);
 }
 finish();

@@ -88,7 +88,7 @@ my @answers = map { $honest[$_]->finish_poll($polls[$_]) } 0 .. $#honest;
 is(scalar(grep { $_->{status} == 200 && VaultTest::Page::text($_) =~ /1\n\z/ } @answers), 60, 'each page that was there and each new one is answered');
 cmp_ok(status()->{PagesEvicted}, '>', 0, 'pages of his made room');
 
-wait_until(sub { grep { /VLT00280: \d+ pages made room for others/ } error_log_lines() }, 'the log says that pages make room');
+wait_until(sub { grep { /VLT00280: \d+ pages were evicted to make room for others/ } error_log_lines() }, 'the log says that pages make room');
 
 announce(qr/VLT00011: the page cannot be kept live: its client has VaultMaxMemoryPerClient 524288/);
 announce(qr/VLT00011: the page cannot be kept live: its state does not fit in the shared memory/);

@@ -47,7 +47,7 @@ for my $path (qw(/vault/poll /vault/page /vault/feed/tests/echo)) {
     is($poll->response->{status}, 200, '... so are polls whose form is there');
     text_of('/test/set?name=h06&value=0');
     my $answer = $refused[0]->response;
-    is($answer->{status}, 503, '... the others are told to come again');
+    is($answer->{status}, 503, '... the others are told to retry');
     like($answer->{headers}{'retry-after'}, qr/^\d+$/, '... and when');
     if ($path eq '/vault/poll') {
         my @waiting = grep { my $c = $_; !grep { $_ == $c } @refused, @more } @own, @others;
@@ -107,7 +107,7 @@ SKIP: {
     my @own = map { slow('POST', '/vault/poll', from => '127.0.0.2') } 1 .. $PROCESSES / 4 + 2;
     my @refused;
     wait_until(sub { @refused = grep { !$_->is_silent } @own; @refused >= 2 }, 'all but a quarter of the processes are free of one client');
-    is($_->response->{status}, 503, '... the others are told to come again') for @refused;
+    is($_->response->{status}, 503, '... the others are told to retry') for @refused;
     text_of('/test/echo?text=meanwhile');
     is(scalar(grep { $_->is_silent } @own), $PROCESSES / 4, "... of $PROCESSES a quarter waits");
     $_->close for @own;

@@ -57,7 +57,7 @@ cmp_ok(length $answer->{body}, '<', ROOM + 5 * 1200, '  has an answer within the
 my @shown = map { $_->{method} } @{$made->{updates}};
 is(scalar @shown, 2, '  with as many as have room');
 is_deeply([map { "$_->{status}" } @{$made->{refused}}], [503, 503, 503], '  the others are told to wait');
-like($made->{refused}[0]{error}, qr/^the answer has no room for more \(VaultMaxAnswer\): it comes with a poll$/, '  with a sentence');
+like($made->{refused}[0]{error}, qr/^the answer is full \(VaultMaxAnswer\): the rest comes with a poll$/, '  with a sentence');
 my $page = VaultTest::Page->of($made);
 push @shown, map { $_->{method} } @{$page->poll->{updates}} for 1, 2;
 is_deeply([sort @shown], \@urls, '  and come with its first polls, each once');

@@ -34,7 +34,7 @@ refuses("VaultQosPriority \"%{HTTP\"\n", qr/^VaultQosPriority: "%\{HTTP" is not 
 refuses("VaultQosPriority 1 2 3\n", qr/^VaultQosPriority takes 1-2 arguments/, 'three');
 
 my $places = sub { join '', map { "<Location /place-$_>\nVaultQosLimit 1\n</Location>\n" } 1 .. $_[0] };
-starts_not($places->(257), qr/VLT00261: VaultQosLimit stands in 257 places: at most 256 are accepted/, 'too many places');
+starts_not($places->(257), qr/VLT00261: VaultQosLimit is set in 257 places: at most 256 are accepted/, 'too many places');
 use_server(VaultTest::Server->start('qos-places', config => $places->(256) . "<Location /place-1>\nVaultQosLimit Off\n</Location>\n"));
 is(scalar @{status_of_children()->{Qos}}, 256, 'as many as there may be');
 use_server();

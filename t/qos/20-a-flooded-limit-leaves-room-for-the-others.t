@@ -63,6 +63,6 @@ for my $place ('/flood/', '/calm/') {
 is(status()->{QosPasses}, 0, 'all passes have gone back');
 cmp_ok(status()->{QosShortages}, '>=', 2, 'the shortages were counted');
 
-announce(qr/VLT00256: the shared memory has room for 512 requests behind and before all VaultQosLimit: \/flood\/echo is refused/);
+announce(qr/VLT00256: the shared memory has room for 512 requests that run or wait at all VaultQosLimit: \/flood\/echo is refused/);
 tolerate(qr/VLT00256: .*\/calm\/echo is refused/);    # once a second at most
 finish();

@@ -71,6 +71,6 @@ open_barrier('q22-four');
 is($_->response->{status}, 200, '  all are answered') for @slow;
 wait_gate($place, Running => 0, Queued => 0);
 
-announce(qr/VLT00301: \/qos\/share\/add: its client has what one client may have of \S+ \/qos\/share\/ \(VaultQosLimit 1 1, VaultQosQueuePerClient 2\): it is refused/);
+announce(qr/VLT00301: \/qos\/share\/add: its client has reached its share of \S+ \/qos\/share\/ \(VaultQosLimit 1 1, VaultQosQueuePerClient 2\): it is refused/);
 tolerate(qr/VLT00300: \/qos\/share\/add waited for /, qr/VLT00255: \S+ \/qos\/share\//);
 finish();

@@ -72,14 +72,14 @@ like($metrics, qr/^vault_feed_up\{feed="tests"\} 1$/m, '... and that the feed re
 my $report = "$journal.report";
 my %none = (%$wanted, map { $_ => undef } qw(Fact Gauge Counter Raw));
 for my $row (
-    ['{"Fact": ["x"], "Gauge": 1}', {%none, Gauge => 1, Error => 'what it says of Fact is no value of such a figure'}, 'a list'],
-    ['{"Gauge": "7", "Fact": 3}', {%none, Fact => 3, Error => 'what it says of Gauge is no value of such a figure'}, 'a text of a gauge'],
-    ['{"Gauge": 1.5}', {%none, Error => 'what it says of Gauge is no value of such a figure'}, 'half a number'],
-    ['{"Counter": -1}', {%none, Error => 'what it says of Counter is no value of such a figure'}, 'a counter below 0'],
+    ['{"Fact": ["x"], "Gauge": 1}', {%none, Gauge => 1, Error => 'its value of Fact is not valid for this figure'}, 'a list'],
+    ['{"Gauge": "7", "Fact": 3}', {%none, Fact => 3, Error => 'its value of Gauge is not valid for this figure'}, 'a text of a gauge'],
+    ['{"Gauge": 1.5}', {%none, Error => 'its value of Gauge is not valid for this figure'}, 'half a number'],
+    ['{"Counter": -1}', {%none, Error => 'its value of Counter is not valid for this figure'}, 'a counter below 0'],
     ['{"Other": 1, "Counter": null}', \%none, 'a figure that is not declared, and none of one that is'],
     ['{"Gauge": -9223372036854775808, "Counter": 9223372036854775807}', {%none, Gauge => '-9223372036854775808', Counter => '9223372036854775807'}, 'the smallest and the largest number'],
-    ['[1]', {%none, Error => 'it cannot tell its figures now'}, 'no object'],
-    ['no JSON', {%none, Error => 'it cannot tell its figures now'}, 'nothing'],
+    ['[1]', {%none, Error => 'it has no figures now'}, 'no object'],
+    ['no JSON', {%none, Error => 'it has no figures now'}, 'nothing'],
     [JSON::PP::encode_json({Fact => 'x' x 100_000}), {%none, Fact => 'x' x 4096}, 'a long text is cut'],
 ) {
     my ($text, $shown, $why) = @$row;

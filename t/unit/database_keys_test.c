@@ -124,11 +124,12 @@ static void test_row(void)
         char sentence[1024];
 
         CU_ASSERT_EQUAL(ask_json(&s.feed, NULL, "get_modified_instance", args, &rows, sentence), APR_EINVAL);
-        check(sentence,
-              apr_psprintf(suite_pool,
-                           "argument \"key\": \"%s\" is not 2 values (shop,number) parted by commas, with a backslash",
-                           wrong[i]),
-              wrong[i], "no key of two columns");
+        check(
+            sentence,
+            apr_psprintf(suite_pool,
+                         "argument \"key\": \"%s\" is not 2 values (shop,number) separated by commas, with a backslash",
+                         wrong[i]),
+            wrong[i], "no key of two columns");
         json_decref(args);
     }
     check(ask(&s.feed, NULL, "get_modified_instance", "{\"table\":\"orders\",\"key\":\"a\\\\,b,01\"}"),
@@ -203,7 +204,7 @@ static void test_members(void)
     keys_begin(&s, "members.db");
     run_steps(&s, "get_collection_changes", args, "DB-lines.shop,number=a\\,b,1", steps);
     check(ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Order\",\"id\":\"1\",\"collection\":\"lines\"}"),
-          "EINVAL: argument \"id\": \"1\" is not 2 values (shop,number) parted by commas", "1", "half a key");
+          "EINVAL: argument \"id\": \"1\" is not 2 values (shop,number) separated by commas", "1", "half a key");
     check(
         ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Order\",\"id\":\"a,1\",\"collection\":\"short\"}"),
         "EINVAL: entity \"Order\", collection \"short\": table \"lines\" has no column \"nowhere\"", "short",

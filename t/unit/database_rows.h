@@ -162,10 +162,12 @@ static const struct {
      "its order is the key's"},
     {"get_new_instances", "{\"table\":\"nosuch\"}", "EINVAL: there is no table \"nosuch\"", "unknown"},
     {"get_new_instances", "{\"table\":\"plain\"}",
-     "EINVAL: new rows of table \"plain\" cannot be told from old ones: watch the table (vaultctl watch), or declare",
+     "EINVAL: new rows of table \"plain\" cannot be distinguished from old ones: watch the table (vaultctl watch), or "
+     "declare",
      "the word AUTOINCREMENT in a comment and in a text declares nothing"},
-    {"get_new_instances", "{\"table\":\"odd \\\"name, (\"}", "cannot be told", "nor does it as a column's name"},
-    {"get_new_instances", "{\"table\":\"seen\"}", "cannot be told", "a view has no key"},
+    {"get_new_instances", "{\"table\":\"odd \\\"name, (\"}", "cannot be distinguished",
+     "nor does it as a column's name"},
+    {"get_new_instances", "{\"table\":\"seen\"}", "cannot be distinguished", "a view has no key"},
     {"get_new_instances",
      "{\"table\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}",

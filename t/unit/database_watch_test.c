@@ -421,7 +421,7 @@ static void test_writes(void)
         {"update", "{\"table\":\"pair\",\"key\":\"1,2\",\"values\":{\"b\":4}}", "[{\"updated\":0}]", "",
          "DB-pair DB-pair-1,3", "no row is meant"},
         {"delete", "{\"table\":\"pair\",\"key\":\"1\"}",
-         "EINVAL: argument \"key\": \"1\" is not 2 values (a,b) parted by commas", "", "DB-pair", "half a key"},
+         "EINVAL: argument \"key\": \"1\" is not 2 values (a,b) separated by commas", "", "DB-pair", "half a key"},
         {"delete", "{\"table\":\"pair\",\"key\":\"1,3\"}", "[{\"deleted\":1}]", "DB-pair DB-pair-1,3", "DB-pair-1,2",
          "by its key"},
     };

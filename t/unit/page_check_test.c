@@ -59,11 +59,11 @@ static void each_fault_is_seen(void)
     } while (0)
     SEES(rec->own, 599, "its own interest");
     SEES(holds->count, 0, "does not hold an interest that its state names");
-    SEES(holds->count, holds->room + 1, "is none");
+    SEES(holds->count, holds->room + 1, "is not valid");
     SEES(holds->interest[0], 598, "not in use");
-    SEES(rec->base, 7, "no state");
+    SEES(rec->base, 7, "stored state of a page");
     SEES(rec->last_seq, 0, "never given");
-    SEES(rec->staged[0], rec->base, "two places");
+    SEES(rec->staged[0], rec->base, "used twice");
     SEES(pages->table->count, 7, "count of pages");
     SEES(pages->table->free, page.index, "in use and free");
     SEES(pages->buckets[rec->key & pages->mask], 0, "not found by its id");

@@ -21,7 +21,7 @@ my @damages = (
     ['to-be-damaged', -4, 1, 'interests and queues: a name does not fit its length or hash', "an interest's length"],
     ['to-be-damaged', 0, 32, 'interests and queues: a name does not fit its length or hash', "an interest's name"],
     ['to-be-damaged', -21, 64, 'interests and queues: a stamp is ahead of the clock', 'a stamp'],
-    ['shown-damaged', -2, 255, 'pages: what a page has stored is no state', 'the state of a page'],
+    ['shown-damaged', -2, 255, 'pages: the stored state of a page is not valid', 'the state of a page'],
 );
 for my $damage (@damages) {
     my ($word, $at, $bits, $wrong, $what) = @$damage;

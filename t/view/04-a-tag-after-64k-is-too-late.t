@@ -15,14 +15,14 @@ ok(is_kept($answer->{body}), 'and the page is live');
 like($answer->{body}, qr/^x{1023}\n.*x{1023}\n$/s, 'with all of its HTML');
 is(length($answer->{body}) - length(($answer->{body} =~ /(<script.*?<\/script>)/)[0]), 120 * 1024 + 1, 'no byte lost');
 
-announce(qr{VLT00040: vault poll="/test/value": the page's header is on its way; put the tag nearer to the top in \S+/late\.shtml});
+announce(qr{VLT00040: vault poll="/test/value": the header of the page has been sent: move the tag nearer to the top in \S+/late\.shtml});
 site_file('/view/late.shtml', '<!--#include virtual="/test/big?bytes=100000" -->' x 2 . "$POLL\n");
 $answer = keeps(0, sub { get('/view/late.shtml') }, 'a tag after 200 KB makes no page');
 is($answer->{status}, 200, 'the page is shown');
 like($answer->{body}, qr/\[ssi error\]\n$/, 'with an error in its place');
 unlike($answer->{body}, qr/data-vault-page/, 'and no script');
 
-announce(qr{VLT00040: vault poll="/test/value": the page's header is on its way; put the tag nearer to the top in \S+/flushed\.shtml});
+announce(qr{VLT00040: vault poll="/test/value": the header of the page has been sent: move the tag nearer to the top in \S+/flushed\.shtml});
 site_file('/view/flushed.shtml', qq(top <!--#include virtual="/test/flush" -->$POLL\n));
 $answer = keeps(0, sub { get('/view/flushed.shtml') }, 'a tag after a flush makes no page');
 like($answer->{body}, qr/^top \[ssi error\]$/, 'and says so');

@@ -24,9 +24,9 @@ static const vault_feed_param_t params[] = {
     LOG_PARAM_POLL(", or 0: there is no tailer"),
     {"ring", "1024", "kilobytes of memory for the changes that were read last, 64 to 1048576", 0},
     {"keep", "86400", "seconds that changes are kept, 60 to 31536000", 0},
-    {"keep-places", "7776000", "seconds that the position of a user who does not come is kept, 60 to 315360000", 0},
-    {"changes", "100000", "changes that are kept at most, 1000 to 100000000", 0},
-    {"tables", "*", "the tables that methods take, parted by commas; *: all but mod_vault's own", 0},
+    {"keep-places", "7776000", "seconds that the position of an absent user is kept, 60 to 315360000", 0},
+    {"changes", "100000", "the most changes that are kept, 1000 to 100000000", 0},
+    {"tables", "*", "the tables that methods accept, separated by commas; *: all but mod_vault's own", 0},
     {"model", "", "a file of JSON that declares entities and queries", VAULT_PARAM_PATH},
     {NULL, NULL, NULL, 0},
 };

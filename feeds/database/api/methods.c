@@ -228,7 +228,7 @@ static apr_status_t check_key(sql_call_t *c, int largest_key)
         (c->table->key_is_serial || (largest_key && sql_table_column_named(c->table, key)->kind == SQL_INTEGER))) {
         return APR_SUCCESS;
     }
-    return sql_fail(c, APR_EINVAL, "new rows of table \"%s\" cannot be told from old ones: %s",
+    return sql_fail(c, APR_EINVAL, "new rows of table \"%s\" cannot be distinguished from old ones: %s",
                     sql_shown(c, c->table->name), c->table->not_serial);
 }
 

@@ -11,12 +11,12 @@
 
 const vault_feed_figure_t database_figures[] = {
     LOG_FIGURES,
-    {"RingReads", "reads of pages that the ring has answered", VAULT_FIGURE_COUNTER},
-    {"SqlReads", "reads of pages that the database has answered", VAULT_FIGURE_COUNTER},
+    {"RingReads", "reads of pages that were answered from the ring", VAULT_FIGURE_COUNTER},
+    {"SqlReads", "reads of pages that were answered by SQL", VAULT_FIGURE_COUNTER},
     WHY(FIRST, "SqlFirstView", "first views"),
     WHY(UNWATCHED, "SqlUnwatched", "the table is not watched"),
     WHY(NOT_IN_RING, "SqlNotInRing", "the page has no offset in the ring"),
-    WHY(BOOT, "SqlOtherRing", "the ring was begun anew, or is another server's"),
+    WHY(BOOT, "SqlOtherRing", "the ring has begun again, or belongs to another server"),
     WHY(OVERWRITTEN, "SqlOverwritten", "changes in the ring were overwritten"),
     WHY(TOO_LARGE, "SqlTooLarge", "the ring could not hold a change with its columns"),
     WHY(LINKS, "SqlLinks", "elements are found through links, and a link or an element has changed"),

@@ -37,7 +37,7 @@ static apr_status_t find_table(sql_call_t *c, const char *table, int by_key)
         rv = sql_fail(c, APR_EINVAL, "\"%s\" is a view: rows are saved in tables", sql_shown(c, table));
     }
     if (rv == APR_SUCCESS && by_key && c->table->keys->nelts == 0) {
-        rv = sql_fail(c, APR_EINVAL, "table \"%s\" has no primary key, so its rows cannot be told apart",
+        rv = sql_fail(c, APR_EINVAL, "table \"%s\" has no primary key, so its rows cannot be identified",
                       sql_shown(c, table));
     }
     return rv;

@@ -69,7 +69,7 @@ static apr_status_t understand_watched(sql_call_t *c, database_change_read_t *re
 static apr_status_t refuse_without_key(sql_call_t *c, const char *table)
 {
     return sql_fail(c, APR_EGENERAL,
-                    "the watched table \"%s\" has no primary key any more, so its rows cannot be told apart",
+                    "the watched table \"%s\" has no primary key any more, so its rows cannot be identified",
                     sql_shown(c, table));
 }
 
@@ -380,7 +380,7 @@ apr_status_t database_change_read_begin(sql_call_t *c, database_change_read_t *r
         return database_change_read_end(c, read, refuse_without_key(c, table));
     }
     return rv != SQL_STALE ? rv
-                           : sql_fail(c, APR_EAGAIN, "the tables of \"%s\" have changed meanwhile", c->db->database);
+                           : sql_fail(c, APR_EAGAIN, "the tables of \"%s\" were altered meanwhile", c->db->database);
 }
 
 apr_status_t database_change_read_not_watched(sql_call_t *c, const char *table)
@@ -446,7 +446,7 @@ apr_status_t database_change_read_keep(sql_call_t *c, const database_change_read
     /* MariaDB: many changes have no number, because another process was numbering changes until now. The page asks
      * again. */
     if (strlen(cursor) > VAULT_PROPERTY_VALUE_MAX) {
-        return sql_fail(c, APR_EAGAIN, "more changes were committed at once than a position can hold");
+        return sql_fail(c, APR_EAGAIN, "more changes were committed at once than a position has room for");
     }
     if (c->db->host->cursor_set(c->call, cursor) != APR_SUCCESS) {
         return sql_fail(c, APR_EGENERAL, "the page's position cannot be kept");

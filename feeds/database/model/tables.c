@@ -19,7 +19,7 @@ int database_table_is_own(const char *name)
 static const char *fault_of(const apr_array_header_t *tables, const char *name, apr_pool_t *pool)
 {
     if (name[0] == '\0' || apr_isspace(name[0]) || apr_isspace(name[strlen(name) - 1])) {
-        return "names of tables, parted by commas without blanks, are accepted";
+        return "names of tables, separated by commas without blanks, are accepted";
     }
     if (database_table_is_own(name)) {
         return apr_psprintf(pool, "\"%s\": names that begin with " LOG_OWN_TABLES " are of mod_vault's own tables",
@@ -64,7 +64,7 @@ apr_status_t database_table_check(sql_call_t *c, const char *name)
 
     if (database_table_is_own(name)) {
         return sql_fail(c, APR_EINVAL,
-                        "table \"%s\" is not to be had: names that begin with " LOG_OWN_TABLES
+                        "table \"%s\" cannot be used: names that begin with " LOG_OWN_TABLES
                         " are of mod_vault's own tables",
                         sql_shown(c, name));
     }

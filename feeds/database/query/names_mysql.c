@@ -194,8 +194,8 @@ void database_names_mysql(const char *text, const char *database, apr_array_head
     database_piece_e kind;
 
     if (is_unclear(text)) {
-        database_reads_doubt(reads, "its text, or that of a view, has a character (\\ before a quote, #, $) or a "
-                                    "comment that mod_vault does not understand");
+        database_reads_doubt(reads, "its text or that of a view has a character (\\ before a quote, #, $) or a "
+                                    "comment that mod_vault cannot parse");
     }
     while ((kind = database_query_piece(&scan.at, &piece)) != DATABASE_PIECE_END) {
         take_piece(&scan, kind, &piece);

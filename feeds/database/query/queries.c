@@ -136,7 +136,7 @@ static apr_status_t fetch(query_t *q)
         rv = sql_fetch(c, sql, names, c->db->rows + 1, &q->rows);
     }
     if (rv == APR_SUCCESS && json_array_size(q->rows) > (size_t)c->db->rows) {
-        rv = sql_fail(c, APR_EGENERAL, "it gives more than %d rows: let it have a LIMIT, or raise rows=", c->db->rows);
+        rv = sql_fail(c, APR_EGENERAL, "it returns more than %d rows: add a LIMIT, or raise rows=", c->db->rows);
     }
     return rv == APR_SUCCESS ? digest(q) : rv;
 }

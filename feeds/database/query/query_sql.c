@@ -116,7 +116,7 @@ apr_status_t database_query_check(sql_call_t *c, const json_t *query)
     while ((kind = database_query_piece(&at, &piece)) != DATABASE_PIECE_END) {
         if (kind == DATABASE_PIECE_QUOTED &&
             !sql_catalogue_is_safe(c, apr_pstrmemdup(c->pool, piece.text, piece.length))) {
-            return sql_fail(c, APR_EINVAL, "libdbi cannot carry the word \"select\" between quotes");
+            return sql_fail(c, APR_EINVAL, "libdbi cannot handle the word \"select\" between quotes");
         }
     }
     return APR_SUCCESS;

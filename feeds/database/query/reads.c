@@ -69,7 +69,7 @@ const char *database_reads_start(database_t *feed, apr_pool_t *pchild)
     json_t *query;
 
     if (apr_thread_mutex_create(&all->lock, APR_THREAD_MUTEX_DEFAULT, pchild) != APR_SUCCESS) {
-        return "there is no memory for a lock";
+        return "out of memory for a lock";
     }
     all->of = apr_hash_make(pchild);
     if (feed->model != NULL) {
@@ -252,7 +252,7 @@ apr_status_t database_reads_find(sql_call_t *c, const char *name, const json_t *
     }
     *tables = reads->tables;
     if (reads->unsure != NULL) {
-        return sql_fail(c, APR_EINVAL, "which tables it reads cannot be told, since %s: name them in \"tables\"",
+        return sql_fail(c, APR_EINVAL, "the tables that it reads are uncertain, because %s: name them in \"tables\"",
                         reads->unsure);
     }
     return reads->tables->nelts > 0 ? APR_SUCCESS : sql_fail(c, APR_EINVAL, "it reads no table");

@@ -249,7 +249,7 @@ apr_status_t database_argument_set(sql_call_t *c, sql_statement_t *sql)
     json_t *value;
 
     if (values == NULL) {
-        return sql_fail(c, APR_EINVAL, "argument \"values.COLUMN\" is missing: what is to be set");
+        return sql_fail(c, APR_EINVAL, "argument \"values.COLUMN\" is missing: the values to be set");
     }
     json_object_foreach(values, name, value)
     {

@@ -148,7 +148,7 @@ apr_status_t database_key_parse(sql_call_t *c, const char *argument, const apr_a
                ? APR_SUCCESS
                : sql_fail(
                      c, APR_EINVAL,
-                     "argument \"%s\": \"%s\" is not %d values (%s) parted by commas, with a backslash before each "
+                     "argument \"%s\": \"%s\" is not %d values (%s) separated by commas, with a backslash before each "
                      "comma and backslash in a value",
                      argument, sql_shown(c, text), columns->nelts, sql_shown(c, listed(columns, c->pool)));
 }

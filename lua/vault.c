@@ -143,6 +143,14 @@ static int stream_url(lua_State *L)
     return 1;
 }
 
+static int bundle_url(lua_State *L)
+{
+    request_rec *r = vault_lua_request(L, 1);
+
+    lua_pushstring(L, VAULT(L, vault_bundle_url)(r, text(L, 2))); /* NULL becomes nil */
+    return 1;
+}
+
 static int get(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
@@ -418,6 +426,7 @@ static const luaL_Reg functions[] = {
     {"script", script},
     {"set", set},
     {"stream_url", stream_url},
+    {"bundle_url", bundle_url},
     {NULL, NULL},
 };
 

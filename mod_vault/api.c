@@ -7,6 +7,7 @@
 #include "apr_strings.h"
 #include "util_filter.h"
 
+#include "bundle/bundle.h"
 #include "feed/feedcall.h"
 #include "feed/render.h"
 #include "mod_vault/vault.h"
@@ -96,6 +97,7 @@ void vault_api_register(void)
     APR_REGISTER_OPTIONAL_FN(vault_add_long_poll);
     APR_REGISTER_OPTIONAL_FN(vault_page_script);
     APR_REGISTER_OPTIONAL_FN(vault_stream_url);
+    APR_REGISTER_OPTIONAL_FN(vault_bundle_url);
     APR_REGISTER_OPTIONAL_FN(vault_page_get);
     APR_REGISTER_OPTIONAL_FN(vault_page_set);
     APR_REGISTER_OPTIONAL_FN(vault_create_interest);

@@ -14,6 +14,7 @@
 #include "announce/notify.h"
 #include "announce/notify_after.h"
 #include "api.h"
+#include "bundle/bundle.h"
 #include "child.h"
 #include "directives.h"
 #include "endpoint/feedurl.h"
@@ -62,6 +63,7 @@ static void register_hooks(apr_pool_t *p)
     vault_view_hooks(p);
     vault_method_hooks();
     vault_metrics_hooks();
+    vault_bundle_hooks();
     vault_ssi_hooks();
     vault_feedlog_hooks();
     vault_headers_hooks();

@@ -294,6 +294,14 @@ extern __attribute__((visibility("default"))) const vault_feed_t vault_feed;
  * The thread that owns `r`. */
 APR_DECLARE_OPTIONAL_FN(const char *, vault_stream_url, (request_rec * r));
 
+/** The URL of the present content of a bundle, with a hash that lets browsers cache it for a year.
+ *
+ * @param url  the URL of a VaultBundle of this virtual host: "/site.css"
+ * @return in r->pool; `url` itself if a file of the bundle cannot be read, which is logged; NULL: there is no such
+ *         bundle
+ * The thread that owns `r`. Asks the file system about each file of the bundle, and reads those that have changed. */
+APR_DECLARE_OPTIONAL_FN(const char *, vault_bundle_url, (request_rec * r, const char *url));
+
 /** Make the page that request `r` renders, or that has sent it (X-Vault-Page), poll `url`.
  *
  * @param r    a request that renders HTML, or a subrequest of one, where `VaultLongPoll on` holds, before its

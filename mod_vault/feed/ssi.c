@@ -10,6 +10,7 @@
 #include "mod_include.h"
 
 #include "base/now.h"
+#include "bundle/bundle.h"
 #include "feed/feedcall.h"
 #include "feed/render.h"
 #include "server/log.h"
@@ -80,36 +81,67 @@ static const char *why_no_poll(apr_status_t rv)
     }
 }
 
-/* <!--#vault poll="URL" -->, with several URLs if needed; the first tag of a page inserts the script. With
- * stream="URL" another client takes the page's stream, and the script is not inserted. */
+/* @return NULL, or a sentence that says what is wrong with the attribute */
+static const char *add_poll(include_ctx_t *ctx, ap_filter_t *f, const char *tag, const char *url)
+{
+    apr_status_t rv = vault_view_add_long_poll(f->r, url);
+
+    if (rv != APR_SUCCESS) {
+        return apr_psprintf(ctx->dpool, "vault %s=\"%s\": %s", tag, url, why_no_poll(rv));
+    }
+    if (!strcmp(tag, "stream")) {
+        vault_context_get(f->r)->has_stream = 1;
+    }
+    return NULL;
+}
+
+static const char *write_bundle(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb, const char *url)
+{
+    const char *present = vault_bundle_url(f->r, url);
+
+    if (!present) {
+        return apr_psprintf(ctx->dpool, "vault bundle=\"%s\": there is no VaultBundle of this URL", url);
+    }
+    write_text(f, bb, present);
+    return NULL;
+}
+
+/* @return NULL, or a sentence that says what is wrong with the attribute */
+static const char *read_vault_attribute(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb, const char *tag,
+                                        const char *value)
+{
+    if (!strcmp(tag, "poll") || !strcmp(tag, "stream")) {
+        return add_poll(ctx, f, tag, value);
+    }
+    if (!strcmp(tag, "bundle")) {
+        return write_bundle(ctx, f, bb, value);
+    }
+    return apr_psprintf(ctx->dpool, "vault: unknown attribute \"%s\"", tag);
+}
+
+/* <!--#vault poll="URL" -->, with several URLs if needed; the first such tag of a page inserts the script. With
+ * stream="URL" another client takes the page's stream, and the script is not inserted. bundle="URL" writes the URL of
+ * the present content of a bundle. */
 static apr_status_t handle_vault(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb)
 {
     vault_context_t *x = vault_context_get(f->r);
     int had_poll = x && x->has_poll;
-    const char *value, *script;
-    apr_status_t rv;
+    const char *value, *script, *error;
     char *tag;
 
     if (!(ctx->flags & SSI_FLAG_PRINTING)) {
         return APR_SUCCESS;
     }
     if (!ctx->argc) {
-        return fail(ctx, f, bb, "vault: the attribute poll=\"URL\" or stream=\"URL\" is missing");
+        return fail(ctx, f, bb, "vault: the attribute poll=\"URL\", stream=\"URL\" or bundle=\"URL\" is missing");
     }
     while (next_attribute(ctx, &tag, &value)) {
-        int stream = !strcmp(tag, "stream");
-        if (!stream && strcmp(tag, "poll")) {
-            return fail(ctx, f, bb, apr_psprintf(ctx->dpool, "vault: unknown attribute \"%s\"", tag));
-        }
-        if ((rv = vault_view_add_long_poll(f->r, value)) != APR_SUCCESS) {
-            return fail(ctx, f, bb, apr_psprintf(ctx->dpool, "vault %s=\"%s\": %s", tag, value, why_no_poll(rv)));
-        }
-        if (stream) {
-            vault_context_get(f->r)->has_stream = 1;
+        if ((error = read_vault_attribute(ctx, f, bb, tag, value))) {
+            return fail(ctx, f, bb, error);
         }
     }
     x = vault_context_get(f->r);
-    if (!had_poll && !x->has_stream && (script = vault_view_script(f->r))) {
+    if (!had_poll && x && x->has_poll && !x->has_stream && (script = vault_view_script(f->r))) {
         write_text(f, bb, script);
     }
     return APR_SUCCESS;

@@ -14,6 +14,7 @@ APLOG_USE_MODULE(vault);
 const vault_own_handler_t *vault_own_handler(const request_rec *r)
 {
     static const vault_own_handler_t handlers[] = {
+        {.name = "vault-bundle"},
         {.name = "vault-feed", .answers_origins = 1, .of_server = 1},
         {.name = "vault-notify", .answers_origins = 1, .skips_queue = 1, .of_server = 1},
         {.name = "vault-page", .answers_origins = 1},

@@ -18,6 +18,7 @@
 typedef enum vault_conf_id_t {
     VAULT_CONF_REQUEST,
     VAULT_CONF_ANNOUNCE,
+    VAULT_CONF_BUNDLE,
     VAULT_CONF_VIEW,
     VAULT_CONF_FEED,
     VAULT_CONF_POLL,

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file bundle_tool.h
+ * Runs a program that compacts a text: the text is its standard input, the result its standard output.
+ *
+ * The program is run without a shell, with the environment of httpd. It is killed when its time is up.
+ */
+#ifndef VAULT_BUNDLE_TOOL_H
+#define VAULT_BUNDLE_TOOL_H
+
+#include "apr_pools.h"
+#include "apr_time.h"
+
+/** A configured command: const. */
+typedef struct vault_bundle_tool_t {
+    const char *command;     /* as configured; NULL: Off */
+    const char *program;     /* the absolute path of the program */
+    const char *const *argv; /* ends with NULL */
+    apr_uint64_t identity;   /* of the command and of the program's file: another version has another one */
+} vault_bundle_tool_t;
+
+/** Take a command line apart and find its program, in PATH unless its name has a slash.
+ * @return NULL; or half a sentence: what is wrong */
+const char *vault_bundle_tool_parse(vault_bundle_tool_t *tool, const char *command, apr_pool_t *pool);
+
+/** What a program has written. In the pool. */
+typedef struct vault_bundle_run_t {
+    char *text;
+    apr_size_t size;
+    char *said; /* the beginning of its standard error, "" for nothing */
+} vault_bundle_run_t;
+
+/** Run the program and wait for its end, at most for `limit`. Blocks. Any thread.
+ * @param run  `said` is also set on failure
+ * @return NULL; or half a sentence: why it has failed */
+const char *vault_bundle_tool_run(const vault_bundle_tool_t *tool, const char *text, apr_size_t size,
+                                  apr_interval_time_t limit, vault_bundle_run_t *run, apr_pool_t *pool);
+
+#endif

@@ -19,6 +19,7 @@
 #include "directives.h"
 #include "endpoint/feedurl.h"
 #include "endpoint/subscriptions.h"
+#include "feed/feed_versions.h"
 #include "feed/feedlog.h"
 #include "feed/ssi.h"
 #include "poll/dispatcher.h"
@@ -64,6 +65,7 @@ static void register_hooks(apr_pool_t *p)
     vault_method_hooks();
     vault_metrics_hooks();
     vault_bundle_hooks();
+    vault_feed_versions_hooks();
     vault_ssi_hooks();
     vault_feedlog_hooks();
     vault_headers_hooks();

@@ -154,6 +154,7 @@ const char *vault_feeds_load(const char *name, const char *path, const apr_table
         return apr_psprintf(pconf, "VaultFeed %s: the path of the feed is not valid", name);
     }
     f->name = apr_pstrdup(pconf, name);
+    f->path = path;
     if ((error = load_object(&f->vtable, name, path, pconf)) || (error = complete_params(&all, f, params, pconf))) {
         return error;
     }

@@ -12,7 +12,7 @@
 
 /** A loaded feed. */
 typedef struct vault_loaded_feed_t {
-    const char *name;           /**< const after load */
+    const char *name, *path;    /**< const after load */
     const vault_feed_t *vtable; /**< const after load */
     void *self;                 /**< const after load: the feed's own */
     const char *broken;         /**< const after start: why it does not work in this child; NULL: it works */

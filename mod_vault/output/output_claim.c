@@ -9,17 +9,20 @@ static int is_form(vault_output_form_t form)
     return form > VAULT_OUTPUT_PLAIN && form < VAULT_OUTPUT_FORMS;
 }
 
-/* A claim ends with its child; what that child wrote is removed. */
-static void end_void_claim(vault_outputs_t *o, const vault_output_ref_t *ref, vault_output_form_t form,
-                           output_after_t *after)
+/* What the child wrote is removed. */
+void output_end_void_claims(vault_outputs_t *o, output_record_t *rec, output_after_t *after)
 {
-    output_body_t *body = &output_at(o, ref->index)->body[form];
+    unsigned form, files = 0;
 
-    if ((body->state == OUTPUT_CLAIMED || body->state == OUTPUT_RESERVED) &&
-        vault_lease_is_void(o->notifier, body->lease)) {
-        after->item[after->count].ref = *ref;
-        after->item[after->count++].files = (unsigned)output_free_body(o, body) << form;
+    for (form = VAULT_OUTPUT_PLAIN + 1; form < VAULT_OUTPUT_FORMS; form++) {
+        output_body_t *body = &rec->body[form];
+
+        if ((body->state == OUTPUT_CLAIMED || body->state == OUTPUT_RESERVED) &&
+            vault_lease_is_void(o->notifier, body->lease)) {
+            files |= (unsigned)output_free_body(o, body) << form;
+        }
     }
+    output_leave(o, rec, 0, files, after);
 }
 
 int vault_output_claim_form(vault_outputs_t *o, const vault_output_entry_t *entry, vault_output_form_t form)
@@ -35,7 +38,7 @@ int vault_output_claim_form(vault_outputs_t *o, const vault_output_entry_t *entr
     output_lock(o);
     rec = output_find(o, &entry->ref, OUTPUT_KEPT);
     if (rec) {
-        end_void_claim(o, &entry->ref, form, &after);
+        output_end_void_claims(o, rec, &after);
         claimed = rec->body[form].state == OUTPUT_ABSENT;
     }
     if (claimed) {

@@ -120,6 +120,17 @@ static int has_ended(const vault_outputs_t *o, output_record_t *rec, apr_time_t 
     }
 }
 
+static void sweep_locked(vault_outputs_t *o, output_record_t *rec, apr_time_t now, apr_interval_time_t idle,
+                         output_after_t *after)
+{
+    if (has_ended(o, rec, now, idle)) {
+        output_free(o, rec, after);
+    }
+    else if (output_state(rec) == OUTPUT_KEPT) {
+        output_end_void_claims(o, rec, after);
+    }
+}
+
 /* Pages need interests more than outputs do. */
 static void give_interests_back(vault_outputs_t *o)
 {
@@ -165,9 +176,7 @@ void vault_outputs_sweep(vault_outputs_t *o, apr_time_t now, apr_interval_time_t
 
         output_lock(o);
         for (end = i + STEP; i < end && i <= o->table->fresh && after.count < OUTPUT_AFTER; i++) {
-            if (has_ended(o, &o->records[i], now, idle)) {
-                output_free(o, &o->records[i], &after);
-            }
+            sweep_locked(o, &o->records[i], now, idle, &after);
         }
         output_unlock(o, &after);
     }

@@ -78,29 +78,30 @@ static apr_status_t look_locked(vault_outputs_t *o, const wanted_t *w, vault_out
     return APR_SUCCESS;
 }
 
-static output_record_t *claim_locked(vault_outputs_t *o, const wanted_t *w, vault_off_t key, output_after_t *after)
+/* The record is free before the key has a block: so no block is without a record while entries are evicted. */
+static output_record_t *claim_locked(vault_outputs_t *o, const wanted_t *w, output_after_t *after)
 {
-    output_record_t *rec;
+    vault_off_t key;
 
-    do {
-        rec = output_claim(o, w->hash, key, w->length);
-    } while (!rec && output_evict(o, NULL, 0, after));
-    return rec;
+    while (!output_has_free(o)) {
+        if (!output_evict(o, NULL, 0, after)) {
+            return NULL;
+        }
+    }
+    key = output_alloc(o, w->key, w->length, NULL, after);
+    return key ? output_claim(o, w->hash, key, w->length) : NULL;
 }
 
 static apr_status_t lead_locked(vault_outputs_t *o, const wanted_t *w, vault_output_lead_t *lead, output_after_t *after)
 {
     output_record_t *rec;
-    vault_off_t key;
     apr_status_t rv = look_locked(o, w, lead, after);
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    key = output_alloc(o, w->key, w->length, NULL, after);
-    rec = key ? claim_locked(o, w, key, after) : NULL;
+    rec = claim_locked(o, w, after);
     if (!rec) {
-        vault_heap_free(o->heap, key);
         return APR_ENOMEM;
     }
     rec->variant = w->variant;
@@ -332,8 +333,8 @@ static apr_status_t publish_locked(vault_outputs_t *o, output_record_t *rec, con
     rec->until = c->until && (!rec->until || c->until < rec->until) ? c->until : rec->until;
     rec->made = vault_now();
     output_store(&rec->body[VAULT_OUTPUT_PLAIN].state, OUTPUT_READY);
+    output_become(o, rec, OUTPUT_KEPT, after); /* first: else a process killed here leaves neither */
     replace_locked(o, rec, after);
-    output_become(o, rec, OUTPUT_KEPT, after);
     output_use(o, rec);
     o->table->kept++;
     return APR_SUCCESS;

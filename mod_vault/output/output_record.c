@@ -150,6 +150,14 @@ output_record_t *output_next(const vault_outputs_t *o, const output_record_t *re
     return NULL;
 }
 
+static vault_interest_t take_waiters(output_record_t *rec)
+{
+    vault_interest_t waiters = rec->waiters;
+
+    output_store(&rec->waiters, 0);
+    return waiters;
+}
+
 /* ------------------------------------------------------------------- repair */
 
 static void put_free(vault_outputs_t *o, output_record_t *rec)
@@ -162,9 +170,8 @@ static void put_free(vault_outputs_t *o, output_record_t *rec)
  * second. A file that is left is found by output_files_clean(). */
 static void repair_free(vault_outputs_t *o, output_record_t *rec)
 {
-    vault_interest_t waiters = rec->waiters;
+    vault_interest_t waiters = take_waiters(rec);
 
-    output_store(&rec->waiters, 0);
     if (waiters) {
         vault_interest_release(o->notifier, waiters);
     }
@@ -233,6 +240,11 @@ void output_unlock(vault_outputs_t *o, output_after_t *after)
 
 /* ------------------------------------------------------------------ records */
 
+int output_has_free(const vault_outputs_t *o)
+{
+    return o->table->free || o->table->fresh < o->max;
+}
+
 static output_record_t *take_free(vault_outputs_t *o)
 {
     output_table_t *t = o->table;
@@ -275,13 +287,10 @@ output_record_t *output_claim(vault_outputs_t *o, apr_uint64_t hash, vault_off_t
     return rec;
 }
 
-/* Who waits is told after the lock was released. */
-static void tell_waiters(const vault_outputs_t *o, output_record_t *rec, output_after_t *after, unsigned files)
+void output_leave(const vault_outputs_t *o, const output_record_t *rec, vault_interest_t waiters, unsigned files,
+                  output_after_t *after)
 {
-    vault_interest_t waiters = rec->waiters;
-
     if (waiters || files) {
-        output_store(&rec->waiters, 0);
         after->item[after->count].ref = (vault_output_ref_t){output_index(o, rec), output_number(rec)};
         after->item[after->count].waiters = waiters;
         after->item[after->count++].files = files;
@@ -293,16 +302,19 @@ void output_become(vault_outputs_t *o, output_record_t *rec, unsigned state, out
     o->table->count[output_state(rec)]--;
     o->table->count[state]++;
     output_store(&rec->life, output_life(output_number(rec), state));
-    tell_waiters(o, rec, after, 0);
+    output_leave(o, rec, take_waiters(rec), 0, after);
 }
 
 void output_free(vault_outputs_t *o, output_record_t *rec, output_after_t *after)
 {
+    unsigned files;
+
     o->table->count[output_state(rec)]--;
     output_store(&rec->life, output_life(output_number(rec), OUTPUT_FREE));
     unlink_bucket(o, rec);
     unlink_use(o, rec);
-    tell_waiters(o, rec, after, release_all(o, rec));
+    files = release_all(o, rec);
+    output_leave(o, rec, take_waiters(rec), files, after);
     put_free(o, rec);
 }
 

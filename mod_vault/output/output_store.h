@@ -190,8 +190,8 @@ void vault_output_abandon(vault_outputs_t *outputs, const vault_output_lead_t *l
 /* --------------------------------------------------------------- upkeep, status */
 
 /** Remove entries that have not been current for VAULT_OUTPUT_STALE_FOR, or were not used for `idle` (0: no limit), end
- * leads of children that have died, and forget what was found to be personal long ago. Each child calls it about once
- * a second; one of them does the work, at most every half second.
+ * leads and claims of children that have died, and forget what was found to be personal long ago. Each child calls it
+ * about once a second; one of them does the work, at most every half second.
  *
  * An outdated entry stays for a while so that vault_outputs_list() can say which interest has ended it. */
 #define VAULT_OUTPUT_STALE_FOR apr_time_from_sec(10)

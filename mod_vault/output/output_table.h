@@ -164,6 +164,9 @@ void output_unlock(vault_outputs_t *o, output_after_t *after);
 
 /* ----------------------------------------------------------------- records; all of these under the lock */
 
+/** Is there a free record? */
+int output_has_free(const vault_outputs_t *o);
+
 /** A free record for this key, in its bucket, being made. @return NULL: there is none */
 output_record_t *output_claim(vault_outputs_t *o, apr_uint64_t hash, vault_off_t key, apr_size_t length);
 
@@ -172,6 +175,13 @@ void output_free(vault_outputs_t *o, output_record_t *rec, output_after_t *after
 
 /** Change the state of a record that is in use. Those who wait for it are told; `after` has room. */
 void output_become(vault_outputs_t *o, output_record_t *rec, unsigned state, output_after_t *after);
+
+/** Leave it to output_unlock() to notify those who wait, and to remove files. `after` has room. */
+void output_leave(const vault_outputs_t *o, const output_record_t *rec, vault_interest_t waiters, unsigned files,
+                  output_after_t *after);
+
+/** End the claims on forms of children that have ended. `after` has room. */
+void output_end_void_claims(vault_outputs_t *o, output_record_t *rec, output_after_t *after);
 
 /** Release the interests that an entry depends on. */
 void output_release_deps(vault_outputs_t *o, output_record_t *rec);

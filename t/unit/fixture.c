@@ -7,8 +7,10 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 
 #define SHARED_BYTES (64 * 1024)
 #define PATIENCE_MS 10000
+#define POINTS 24
 
 static int ready_fd = -1; /* in a forked process: where to report that it is ready */
 
@@ -102,6 +105,40 @@ int fixture_wait(pid_t pid)
 
     CU_ASSERT(waitpid(pid, &status, 0) == pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+long fixture_step(void (*call)(void *baton), void *baton, long instructions)
+{
+    pid_t pid = fork();
+    long done = 0;
+    int status;
+
+    if (pid == 0) {
+        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+        raise(SIGSTOP);
+        call(baton);
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    CU_ASSERT_FATAL(pid > 0 && waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
+    while (done != instructions && ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0 && waitpid(pid, &status, 0) == pid &&
+           WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) {
+        done++;
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, &status, 0);
+    return done;
+}
+
+long fixture_step_points(long total, long steps)
+{
+    const char *wanted = getenv("VAULT_KILL_POINTS");
+    long points = wanted ? atol(wanted) : POINTS;
+
+    if (!wanted && points * total / 2 > steps) {
+        points = steps * 2 / total;
+    }
+    return points < 1 ? 1 : points < total ? points : total;
 }
 
 static int poll_slot(fixture_t *f, unsigned slot, int timeout)

@@ -51,6 +51,17 @@ void fixture_kill(pid_t pid);
 /** Wait until a forked process ends by itself. @return its exit code; -1: it was killed by a signal */
 int fixture_wait(pid_t pid);
 
+/** Run `call(baton)` in a process of its own, which is killed after that many instructions; 0: before the first one.
+ * @return how many it ran: fewer if the call ended before; 0 also: this program may not trace a process */
+long fixture_step(void (*call)(void *baton), void *baton, long instructions);
+
+/** Of a longer call only so many instructions are stepped: the thread sanitizer makes calls ten times as long. */
+#define FIXTURE_STEPS_MOST 30000
+
+/** At how many points a test kills within a call of `total` instructions: 24, or fewer if that takes more than `steps`
+ * in all. VAULT_KILL_POINTS in the environment says another number. */
+long fixture_step_points(long total, long steps);
+
 /** Wait at most ten seconds until the eventfd of a slot is readable, and read it. @return 1: it was */
 int fixture_rung(fixture_t *f, unsigned slot);
 

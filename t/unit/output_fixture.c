@@ -66,10 +66,13 @@ void store_end(store_t *s)
     CU_ASSERT_EQUAL(vault_interest_count(s->f.notifier), 0);
     CU_ASSERT_EQUAL(store_files(s), 0);
     CHECK_STORE(s);
-    if (s->root[0]) {
-        rmdir(s->root);
-    }
+    store_remove_folder(s);
     fixture_end(&s->f);
+}
+
+void store_remove_folder(store_t *s)
+{
+    CU_ASSERT(!s->root[0] || rmdir(s->root) == 0);
 }
 
 apr_status_t store_lead(store_t *s, const char *key, apr_uint64_t variant, vault_output_lead_t *lead)

@@ -26,6 +26,9 @@ void store_begin(store_t *s, const vault_output_limits_t *limits);
 /** Check everything, drop all entries, check that nothing is held, stored, or on disk any more, and free everything. */
 void store_end(store_t *s);
 
+/** Remove the folder, which is empty. */
+void store_remove_folder(store_t *s);
+
 /** Check all invariants. */
 void store_sound(store_t *s, unsigned line, const char *file);
 #define CHECK_STORE(s) store_sound(s, __LINE__, __FILE__)

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of pages whose user is killed at a chosen instruction: it is stepped so far into a call, and killed there. */
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "page_fixture.h"
 #include "unit.h"
 
 #define HEAP (512 * 1024)
-#define POINTS 24     /* VAULT_KILL_POINTS in the environment says another number */
-#define LOST 2048     /* bytes, at most, with a process that is killed: it rewrites three states */
-#define STEPS 100000  /* at most, in one test */
-#define LONGEST 30000 /* the thread sanitizer makes calls ten times as long: of a longer call only so much is stepped */
-#define CHILD 4000    /* what the parent takes the process for */
+#define STEPS 100000 /* at most, in one test */
+#define LOST 2048    /* bytes, at most, with a process that is killed: it rewrites three states */
+#define CHILD 4000   /* what the parent takes the process for */
 
 /* What the process does before it is killed; all prepared before the fork. */
 typedef struct call_t {
@@ -136,29 +129,21 @@ static void prepare(fixture_t *f, call_t *c)
     CU_ASSERT_FATAL(vault_page_calls_add(c->pages, &c->calls, c->added, f->pool) == APR_SUCCESS);
 }
 
-/* Run so many instructions of the call in a process, which is killed then. @return how many it had, if these
- * were fewer */
+typedef struct stepped_t {
+    call_t *call;
+    void (*run)(call_t *);
+} stepped_t;
+
+static void run_stepped(void *baton)
+{
+    stepped_t *stepped = baton;
+
+    stepped->run(stepped->call);
+}
+
 static long step(call_t *c, void (*call)(call_t *), long instructions)
 {
-    pid_t pid = fork();
-    long done = 0;
-    int status;
-
-    if (pid == 0) {
-        ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-        raise(SIGSTOP);
-        call(c);
-        raise(SIGSTOP);
-        _exit(0);
-    }
-    CU_ASSERT_FATAL(pid > 0 && waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
-    while (done != instructions && ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0 && waitpid(pid, &status, 0) == pid &&
-           WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) {
-        done++;
-    }
-    kill(pid, SIGKILL);
-    waitpid(pid, &status, 0);
-    return done;
+    return fixture_step(run_stepped, &(stepped_t){c, call}, instructions);
 }
 
 /* Whatever was done or not, the page has a whole state and goes on, and what it holds it gives back once. */
@@ -187,17 +172,6 @@ static void go_on(fixture_t *f, call_t *c)
     CHECK_PAGES(f, c->pages);
 }
 
-static long points_of(long total)
-{
-    const char *wanted = getenv("VAULT_KILL_POINTS");
-    long points = wanted ? atol(wanted) : POINTS;
-
-    if (!wanted && points * total / 2 > STEPS) {
-        points = STEPS * 2 / total;
-    }
-    return points < 1 ? 1 : points < total ? points : total;
-}
-
 /* Another page holds x and y all the time: a hold given back twice would be one of its. */
 static void killed_within(void (*call)(call_t *))
 {
@@ -212,9 +186,9 @@ static void killed_within(void (*call)(call_t *))
 
     pages_begin(&f, &c.pages, 30000, HEAP);
     prepare(&f, &c);
-    total = step(&c, call, LONGEST);
+    total = step(&c, call, FIXTURE_STEPS_MOST);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    CU_ASSERT(total < LONGEST);
+    CU_ASSERT(total < FIXTURE_STEPS_MOST);
 #endif
     go_on(&f, &c);
     if (total == 0) {
@@ -226,7 +200,7 @@ static void killed_within(void (*call)(call_t *))
     vault_page_hold(c.pages, &other, "x", &x, &stamp);
     vault_page_hold(c.pages, &other, "y", &y, &stamp);
     used = vault_heap_used(f.heap) - vault_pages_lost(c.pages);
-    points = points_of(total);
+    points = fixture_step_points(total, STEPS);
     for (i = 0; i < points; i++) {
         before = vault_pages_lost(c.pages);
         prepare(&f, &c);

@@ -51,6 +51,8 @@
     SUITE(page_step)                                                                                                   \
     SUITE(output_store)                                                                                                \
     SUITE(output_room)                                                                                                 \
+    SUITE(output_race)                                                                                                 \
+    SUITE(output_step)                                                                                                 \
     SUITE(wait_state)                                                                                                  \
     SUITE(waiters)                                                                                                     \
     SUITE(waiters_wakeups)                                                                                             \

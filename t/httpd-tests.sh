@@ -6,7 +6,7 @@
 # VAULT_VERBOSE  not empty: each test's lines
 # VAULT_VALGRIND not empty: httpd runs under valgrind
 #
-# httpd's children may not be root, so root's run is somebody else's: nobody, in a folder that this user can reach.
+# httpd's children may not be root, so root runs the tests as the user nobody, in a folder that this user can reach.
 # Exit code: 0 all passed, 77 not run and why, 1 otherwise.
 set -u
 

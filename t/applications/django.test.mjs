@@ -47,7 +47,7 @@ describe('Django', { skip: why }, () => {
     return page;
   }
 
-  /** A live page in the second browser, of somebody who only looks. */
+  /** A live page in the second browser, of a visitor who only reads. */
   async function look(path) {
     const page = await visit(path, 1);
     await page.waitForFunction(() => window.vault?.state === 'waiting');

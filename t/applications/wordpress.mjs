@@ -103,7 +103,7 @@ export class Blog {
     if (process.getuid() === 0) await this.place.run('chown', ['-R', 'nobody', site]);
   }
 
-  /** From here on MariaDB records all changes of posts and comments, whoever makes them. */
+  /** From here on MariaDB records all changes of posts and comments, by any program. */
   async watch() {
     await this.place.run(`${BUILD}/vaultctl/vaultctl`, ['watch', '-y', ...this.#feed().split(' '), 'wp_comments', 'wp_posts']);
     this.place.write('site/watched', '');

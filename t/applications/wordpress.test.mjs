@@ -86,7 +86,7 @@ describe('WordPress', { skip: why }, () => {
     await entry.locator(link).click();
   }
 
-  /** Somebody in the second browser sends the form below a post. */
+  /** A visitor in the second browser sends the form below a post. */
   async function comment(path, author, text) {
     const page = await newPage(1);
     await page.goto(blog.at(path));
@@ -128,8 +128,8 @@ echo wp_insert_comment(['comment_post_ID' => ${id}, 'comment_author' => 'program
     const { Notifies } = await blog.place.status();
     await insertComment(it, 'buy now', 'spam');
     assert.equal((await blog.place.status()).Notifies, Notifies, 'what visitors do not see wakes no page');
-    await insertComment(it, 'of somebody else');
-    await shown(reader, 'of somebody else').waitFor();
+    await insertComment(it, 'of another visitor');
+    await shown(reader, 'of another visitor').waitFor();
     assert.equal(await shown(reader, 'first words').count(), 0);
 
     const desk = await admin('wp-admin/edit-comments.php?comment_status=moderated');

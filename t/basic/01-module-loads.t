@@ -8,7 +8,7 @@ my $status = get('/vault/status?auto');
 is($status->{status}, 200, 'the status page answers');
 like($status->{headers}{'content-type'}, qr{^text/plain}, 'the machine-readable one is plain text');
 my $counters = status();
-cmp_ok($counters->{Waiting}, '==', 0, 'nobody waits yet');
+cmp_ok($counters->{Waiting}, '==', 0, 'no poll waits yet');
 ok(defined $counters->{$_}, "$_ is counted") for qw(Polls Answers Notifies WakeUps Runs);
 
 my $pid = text_of('/test/pid');

@@ -226,7 +226,7 @@ const clocks = new WeakSet();
  * stands still, as that of all tabs with `clock`; with `random`, Math.random() is that. Pages of one `context` are tabs of one user. */
 export async function open(context, url, { clock = false, random } = {}) {
   const page = await context.newPage();
-  page.problems = []; // what the console shows as errors, and exceptions that nobody caught
+  page.problems = []; // what the console shows as errors, and exceptions that were not caught
   page.on('console', (message) => { if (message.type() === 'error') page.problems.push(message.text()); });
   page.on('pageerror', (error) => page.problems.push(String(error)));
   if (clock && !clocks.has(context)) {

@@ -247,7 +247,7 @@ describe('trouble', () => {
     });
   }
 
-  test('403 of the server: said, and not asked again before somebody looks; of somebody in between: tried again', async () => {
+  test('403 of the server: said, and not asked again before the page is visible again; of a proxy in between: tried again', async () => {
     const page = await stage.open({ clock: true, random: 0 });
     (await stage.site.polls.next()).end(403, { 'Content-Type': 'text/html' }, '<title>Forbidden</title>');
     await seen(page, { name: 'timer', ms: 0 });

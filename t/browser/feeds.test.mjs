@@ -175,7 +175,7 @@ describe('subscriptions of a plain file', () => {
     assert.deepEqual((await stage.site.changes.next()).add, [LOGS, NOTES], 'until it is started again');
   });
 
-  test('403: said, and made anew for whoever starts it again', async () => {
+  test('403: said, and made anew when a script starts it again', async () => {
     const page = await stage.open();
     (await stage.site.changes.next()).grant('p1', [[LOGS, [1]], [NOTES, []]]);
     (await stage.site.polls.next()).end(403, {}, '{"error":"the page belongs to another user"}');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Updates on pages that have Hotwire's Turbo or htmx, the real ones: each is applied once, by whoever's it is. */
+/* Updates on pages that have Hotwire's Turbo or htmx, the real ones: each is applied once, by the library that it is meant for. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { beforeEach, describe } from 'node:test';

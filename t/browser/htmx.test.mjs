@@ -12,7 +12,7 @@ for (const [version, path, swapped] of [
   [4, 'htmx.org/dist/htmx.min.js', 'htmx:after:swap'],
 ]) {
   describe(`htmx ${version} and the live log`, { skip }, () => {
-    /** The page has this htmx, and somebody who counts. */
+    /** The page has this htmx, and a script that counts. */
     async function prepare(page) {
       const script = (body) => ({ contentType: 'text/javascript', body });
       await page.route('**/htmx/htmx.js', async (route) => route.fulfill(script(await library(path))));

@@ -15,7 +15,7 @@ describe('expiry', () => {
     assert.equal(second.page, 'id-2');
     assert.equal(second.seq, 0);
     assert.notEqual(second.tab, first.tab);
-    assert.equal(stage.site.acks.count, 0, 'nobody is there to tell');
+    assert.equal(stage.site.acks.count, 0, 'no server is there to tell');
   });
 
   test('vault:expired can be cancelled: the page stays as it is', async () => {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several tabs of one browser: one of them asks for all, and each shows what is its own, once, whoever of them goes. */
+/* Several tabs of one browser: one of them polls for all, and each shows its own updates, once, whichever of them is closed. */
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { all, forget, launch, open, seen } from './browser.mjs';
@@ -272,7 +272,7 @@ describe('tabs share', () => {
     await seen(one, { name: 'timer', ms: 3_600_000 });
   });
 
-  test('403 is the last word on one of them, until somebody looks at it again; the others go on', async () => {
+  test('403 ends the updates of one of them until it is visible again; the others go on', async () => {
     const { one, two, poll } = await stillTabs();
     poll.answerSome({ page: 'b', status: 403, error: 'the page belongs to another user' });
     const error = await seen(two, { name: 'vault:error' });
@@ -311,7 +311,7 @@ describe('tabs share', () => {
     assert.deepEqual(pages(await stage.site.polls.next()), ['b']);
   });
 
-  test('not where locks are refused: a frame of nobody', async () => {
+  test('not where locks are refused: a frame without an origin', async () => {
     stage.site.file('/frame', `<!doctype html><title>frame</title>${LIST}<script src="/vault/vault.js" data-vault-page="a" defer></script>`);
     stage.site.file('/', '<!doctype html><title>x</title><iframe name="frame" sandbox="allow-scripts" src="/frame"></iframe>');
     const page = await open(stage.context, `${stage.site.url}/`);
@@ -464,7 +464,7 @@ describe('the tab that asks for all', () => {
     assert.equal(stage.site.polls.unread, 0);
   });
 
-  test('crashes: likewise', async () => {
+  test('crashes: the same', async () => {
     const { tabs: [one, two], poll } = await tabsOf('a', 'b');
     poll.begin();
     const crashed = new Promise((resolve) => { one.once('crash', resolve); });
@@ -475,7 +475,7 @@ describe('the tab that asks for all', () => {
     await two.getByText('alive').waitFor();
   });
 
-  test('goes to another page: likewise, and a member that goes is asked for no more', async () => {
+  test('goes to another page: the same, and a member that goes is asked for no more', async () => {
     const { tabs: [one, two], poll } = await tabsOf('a', 'b');
     stage.site.file('/away', '<!doctype html><title>away</title>');
     await one.goto(`${stage.site.url}/away`);

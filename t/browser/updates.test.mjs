@@ -131,7 +131,7 @@ describe('updates', () => {
   const failing = [
     // update, what the error says, why it fails
     [html(stream('append', 'nowhere', '<li>x</li>')), /no element with the id "nowhere" to append/, 'no target'],
-    [html(stream('morph', 'list', '<li>x</li>')), /unknown action "morph"/, 'an action nobody knows'],
+    [html(stream('morph', 'list', '<li>x</li>')), /unknown action "morph"/, 'an unknown action'],
     [html(stream('constructor', 'list', '<li>x</li>')), /unknown action "constructor"/, 'no action either'],
     [html('<turbo-stream action="update" target="list"></turbo-stream>'), /without a template/, 'no template'],
     [html('<turbo-stream action="remove" targets="li["></turbo-stream>'), /not a valid selector/, 'no selector'],

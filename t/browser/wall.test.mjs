@@ -103,7 +103,7 @@ describe('the wall', { skip }, () => {
     assert.equal(await posts(page, text).count(), 1);
   });
 
-  test('somebody who is not there', limit, async () => {
+  test('a profile that does not exist', limit, async () => {
     const page = await visit('/wall/?99');
     assert.match(await page.locator('.profile').innerText(), /Nobody lives here/);
   });

@@ -37,7 +37,7 @@ SKIP: {
     accepts("$feed_on_file anonymous=yes rate=1 keep=100000\n", 'the messages feed, before there is a database');
     accepts("$feed_on_file admin=anna owner_channels=1 idle=87600\n", '... with an administrator');
     refuses(qq($feed_on_file "admin=anna "\n), 'admin=anna : the name of a user is accepted, and this begins or ends with a blank', '... whose name no user has');
-    refuses("$feed_on_file anonymous=on\n", 'anonymous=on: yes or no is accepted', '... for somebody unknown');
+    refuses("$feed_on_file anonymous=on\n", 'anonymous=on: yes or no is accepted', '... neither yes nor no');
     refuses("$feed_on_file $_->[0]=$_->[1]\n", "$_->[0]=$_->[1]: a whole number from 1 to $_->[2] is accepted", "... with $_->[0]=$_->[1]") for
         ['message_bytes', 65537, 65536], ['keep', 0, 100000], ['users', 'many', 10000000], ['channels', -1, 1000000], ['user_channels', '', 1000000],
         ['owner_channels', 0, 1000000], ['idle', 87601, 87600],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# With conf/vault.conf alone nobody can notify, and nobody but this machine sees the status, in none of its forms.
+# With conf/vault.conf alone no client can notify, and only clients on this machine see the status, in any of its forms.
 use strict;
 use warnings;
 use VaultTest;
@@ -22,7 +22,7 @@ for my $form ('', '?auto', '?json', '?metrics', '?page=' . '0' x 40, '?pages', '
 is(post('/vault/status?monitor=x', '', headers => \%elsewhere)->{status}, 403, '... nor waits for an interest there');
 is(get('/vault/status?auto', headers => {'X-Forwarded-For' => '127.0.0.1'})->{status}, 403, 'nor does a visitor whom a proxy on this machine passes on');
 for my $headers ({}, \%elsewhere) {
-    is(post('/vault/notify', 'interest=x', headers => $headers)->{status}, 404, 'nobody notifies');
+    is(post('/vault/notify', 'interest=x', headers => $headers)->{status}, 404, 'no client notifies');
 }
 is(get('/vault/poll?page=' . '0' x 40 . '&seq=0', headers => \%elsewhere)->{status}, 410, 'everybody polls');
 is(get('/vault/feed/database/all?table=users', headers => \%elsewhere)->{status}, 404, 'no feed is exposed');

@@ -15,7 +15,7 @@ for my $name (
         like($answer->{body}, qr/^X-Else: kept$/m, '... and others do');
     }
 }
-is(get('/test/said?name=Vault-Token', headers => {'Vault-Token' => 'x'})->{body}, 'x', 'a header of somebody else\'s');
+is(get('/test/said?name=Vault-Token', headers => {'Vault-Token' => 'x'})->{body}, 'x', 'a header of another module');
 
 # Through a method: what the poll was sent with does not come to it either.
 my $page = live_page(['/test/said?name=Vault-Property-user', '/test/said?name=Vault-Page']);
@@ -50,7 +50,7 @@ like($alive->request('GET', '/test/said', {Connection => 'keep-alive, Vault-Page
 # After a redirect within.
 unlike(get('/errors/wait?fail=500', headers => {'Vault-Page' => $id})->{body}, qr/$id/, 'nor after an internal redirect');
 
-# Trailers, where they are merged: told to nobody, and what is true is still told.
+# Trailers, where they are merged: told to no application, and what is true is still told.
 SKIP: {
     skip 'no chunks', 5 unless port_of('merge_trailers');
     my $own = open_page('/test/page?poll=/test/echo?text=', vhost => 'merge_trailers');

@@ -26,7 +26,7 @@ my $before = status();
 $poll = $page->start_poll;
 wait_waiting(1);
 is(from($page, '/test/property?key=colour&value=blue')->{status}, 200, 'the same once more');
-is(status()->{Runs}, $before->{Runs}, 'changes nothing and wakes nobody');
+is(status()->{Runs}, $before->{Runs}, 'changes nothing and wakes no poll');
 is(from($page, '/test/echo?text=x&header=Vault-Property:colour=')->{status}, 200, 'removed');
 is(from($page, '/test/said?name=Vault-Property-colour')->{body}, '', '... it is gone');
 
@@ -59,7 +59,7 @@ is(from($annas, '/users/said?name=Vault-Page', headers => $user->('bert'))->{bod
 from($annas, '/users/property?key=n&value=1', headers => $user->('bert'));
 from($annas, '/users/echo?text=x&header=Vault-Property:n=1', headers => $user->('bert'));
 from($annas, '/test/property?key=n&value=1');
-is(from($annas, '/users/said?name=Vault-Property-n', headers => $user->('anna'))->{body}, '', 'neither he nor nobody sets anything');
+is(from($annas, '/users/said?name=Vault-Property-n', headers => $user->('anna'))->{body}, '', 'neither he nor a visitor without a login sets anything');
 is(from($page, '/closed/said?name=Vault-Page')->{body}, '', 'where VaultLongPoll is off nothing is told');
 is(from($page, '/closed/property?key=n&value=1')->{status}, 409, 'or set');
 for my $id ('', 'x', '0' x 40, 'f' x 40, $page->id . '0', substr($page->id, 1), uc $page->id) {

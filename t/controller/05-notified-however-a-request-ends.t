@@ -57,7 +57,7 @@ is(status()->{Notifies} - $before->{Notifies}, 2, 'each interest once');
 for my $method (qw(GET HEAD OPTIONS)) {
     $before = status();
     get('/after/add?name=c05', method => $method);
-    is(status()->{Notifies}, $before->{Notifies}, "$method notifies nobody");
+    is(status()->{Notifies}, $before->{Notifies}, "$method notifies no page");
 }
 $before = status();
 get('/after/off/add?name=c05', method => 'POST');

@@ -24,7 +24,7 @@ for my $scope (SCOPES) {
     my $first = add($scope, "before-$scope");
     my $page = open_page("/$scope/");
     like($page->html, qr{<script src="/vault/vault\.js" data-vault-page="[0-9a-f]{40}" defer></script>}, "$scope: the page starts the client");
-    is($page->{answer}{headers}{'cache-control'}, 'private, no-store', '  and is nobody else\'s');
+    is($page->{answer}{headers}{'cache-control'}, 'private, no-store', '  and is for this visitor only');
     like($page->html, qr{<tr id="log-$first"><td>\S+</td><td>200</td><td>before-$scope</td></tr>\s*</tbody>}s, '  the rows that are there are in it');
     unlike($page->html, qr/turbo-stream/, '  bare');
     my $other = open_page("/$scope/index.lua");

@@ -54,7 +54,7 @@ for my $application (@applications) {
     is(join('|', @lines), join('|', map { "line $_" } 1 .. 5), "$name: several lines, each once and in order");
     is(rows(open_page("$base/")->html) =~ tr/|//, 8, "$name: and all of them are in a page that is loaded now");
 
-    # Somebody writes to the log without a lock, and has written half a line.
+    # Another program writes to the log without a lock, and has written half a line.
     my $watching = open_page("$base/");
     $poll = $watching->start_poll;
     wait_waiting(1);

@@ -57,7 +57,7 @@ for my $row (
 is(lua_in('server', 'return vault.feed("tests").echo(r, {})'), 'a method of a feed is called with a colon, as in feed:echo(r, {...})', 'refused: a dot where a colon is needed');
 like(lua_in('server', 'vault.feed("tests").x = 1'), qr/^attempt to index a (?:userdata|vault\.feed) value/, 'refused: to write into a feed');
 is(lua_in('server', 'return tostring(vault.feed("tests")), getmetatable(vault.feed("tests")), getmetatable(vault.null)'),
-    '"the feed \"tests\"" false false', 'a feed says what it is; nobody changes how it works');
+    '"the feed \"tests\"" false false', 'a feed says what it is; no script changes how it works');
 
 # ---------------------------------------------------------------- what a good script may meet
 my $long = 'x' x 201;

@@ -41,9 +41,9 @@ my $page = open_page(code_url('one', qq{vault.add_long_poll(r, "$method") r:puts
 is(VaultTest::Page::text($page->poll), 'nil', 'the first run of a method');
 my $poll = $page->start_poll;
 wait_waiting(1);
-is(lua_in('one', 'return vault.notify("lua-kept")'), 'true', 'somebody holds the interest');
+is(lua_in('one', 'return vault.notify("lua-kept")'), 'true', 'a page holds the interest');
 like(VaultTest::Page::text($page->finish_poll($poll)), qr/\Q$over\E/, 'the next run finds out that the request of the first is over');
-is(lua_in('one', 'return vault.notify("lua-nobody")'), 'false', 'nobody holds another');
+is(lua_in('one', 'return vault.notify("lua-nobody")'), 'false', 'no page holds another');
 
 # ---------------------------------------------------------------- properties, and the loop that cannot miss a change
 $method = code_url('thread', 'if vault.create_interest(r, "lua-count") then local n = math.tointeger(vault.get(r, "n")) + 1 '

@@ -94,7 +94,7 @@ for my $application (@applications) {
     }
     is($application->notify('unheard', "$url/vault"), 'false', "$name: a program that notifies in vain is told");
     like($application->notify('x', "$url/test"), qr{^\Q$url\E/test did not notify "x": }, "$name: ... and so is one that asks something else");
-    like($application->notify('x', 'http://127.0.0.1:1/'), qr/127\.0\.0\.1:1/, "$name: ... or nobody");
+    like($application->notify('x', 'http://127.0.0.1:1/'), qr/127\.0\.0\.1:1/, "$name: ... or no server");
 }
 
 # Rows of a feed, of which httpd keeps the page's place: the application says neither an interest nor a property.

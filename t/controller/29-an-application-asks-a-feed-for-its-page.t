@@ -71,14 +71,14 @@ notify('c29-a');
 is(counted($page->finish_poll($poll)), '3', 'once each');
 is(status()->{Runs} - $before->{Runs}, 1, '... with one run each');
 
-# Nothing new: another method of the page has moved, and this one is asked, too, since somebody wrote to the page.
+# Nothing new: another method of the page has moved, and this one is asked, too, since a call wrote to the page.
 my $own = live_page([$asking->path('call:' . count('c29-quiet'))]);
 is(counted($own->poll), '1', 'a method that has had its rows');
 my $waits = $own->start_poll;
 wait_waiting(1);
 $before = () = calls();
 post('/test/property?key=n&value=1', '', headers => {'X-Vault-Page' => $own->id});
-wait_until(sub { (() = calls()) > $before }, 'runs again when somebody writes to its page');
+wait_until(sub { (() = calls()) > $before }, 'runs again when a call writes to its page');
 is((calls())[-1], '204', '... and is told that there is nothing new');
 wait_waiting(1);
 is(get($own->path . '&ack=1')->{status}, 204, '... so the page is as it was');
@@ -136,7 +136,7 @@ open_barrier('c29-h');
 is($older->response->{headers}{'vault-superseded'}, 1, '... and so is the poll');
 is(counted($over->finish_poll($newer)), '1', 'the newer one shows the rows, once');
 
-# Somebody writes to the page meanwhile: the application is told that its run is over, and fails. That is no failure of the method, which runs
+# A request writes to the page meanwhile: the application is told that its run is over, and fails. That is no failure of the method, which runs
 # again at once.
 my $written = live_page([$asking->path('get:/test/wait?after=c29-w', 'call:' . count('c29-w'))]);
 $poll = $written->start_poll;

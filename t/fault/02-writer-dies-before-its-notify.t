@@ -18,11 +18,11 @@ for (1 .. 3) {
     wait_replaced($writer);
 }
 
-# Nobody waits at that moment: the next poll sees it.
+# No poll waits at that moment: the next poll sees it.
 my ($writer) = children();
 my $connection = connect_in($writer);
 $connection->request(GET => '/test/add?name=f02&notify=f02&die=1');
-ok($connection->is_closed, 'dead while nobody waits');
+ok($connection->is_closed, 'dead while no poll waits');
 is(VaultTest::Page::text($page->poll), "4\n", '  the row comes with the next poll');
 wait_replaced($writer);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A method that failed is tried again after a second, then after two: without anybody's notify, and with nothing lost.
+# A method that failed is tried again after a second, then after two: without a notify, and with nothing lost.
 use strict;
 use warnings;
 use VaultTest;
@@ -28,7 +28,7 @@ $before = status();
 $poll = $broken->start_poll;
 wait_counter('Failures', $before, 1);
 text_of('/test/set?name=f06status&value=0');
-is(VaultTest::Page::text($broken->finish_poll($poll)), "1\n", 'a method that recovers brings what it has, though nobody notifies');
+is(VaultTest::Page::text($broken->finish_poll($poll)), "1\n", 'a method that recovers brings what it has, without a notify');
 
 # It recovers, and has nothing to say: the poll goes on waiting, and is not woken again and again.
 text_of('/test/set?name=f06silent&value=500');

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # More pages than VaultMaxPages: a view is shown all the same, but is not live, and one log line says so. Pages that
-# nobody has polled for a while make room first; a page that is polled never does.
+# no client has polled for a while make room first; a page that is polled never does.
 use strict;
 use warnings;
 use Time::HiRes ();

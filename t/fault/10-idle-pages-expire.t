@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A page that nobody polls for VaultPageTimeout is forgotten: 410 to whoever comes later. One whose poll waits is not
+# A page that no client polls for VaultPageTimeout expires: later polls are answered with 410. One whose poll waits is not
 # idle.
 use strict;
 use warnings;
@@ -25,7 +25,7 @@ is($before->{Pages}, 2, 'two pages');
 my $poll = $held->start_poll;
 wait_waiting(1);
 wait_counter('PagesExpired', $before, 1);
-is(status()->{Pages}, 1, 'the one that nobody polls has expired');
+is(status()->{Pages}, 1, 'the one that no client polls has expired');
 is($idle->poll->{status}, 410, 'and is told so');
 wait_until(sub { status()->{Interests} <= $before->{Interests} - 1 }, 'what it alone held is let go');
 ok($poll->is_silent, 'the one that waits is not idle');

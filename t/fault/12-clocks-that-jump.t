@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Somebody sets the clock, an hour forward and an hour back, while polls wait: they go on waiting, are woken, end when they should, and no
+# An administrator sets the clock, an hour forward and an hour back, while polls wait: they go on waiting, are woken, end when they should, and no
 # page expires. httpd's own time-outs do see the clock: it may close a connection, and the page polls again.
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# MaxConnectionsPerChild: a child that has had its connections goes while polls wait in it. They are told to ask again, nobody gets an
+# MaxConnectionsPerChild: a child that has had its connections goes while polls wait in it. They are told to ask again, no client gets an
 # error, no row is lost or doubled, and the child is gone before their time is up.
 use strict;
 use warnings;

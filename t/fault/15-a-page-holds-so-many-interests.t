@@ -13,6 +13,6 @@ text_of('/test/add?name=f15-2&notify=f15-2');
 my $answer = $page->finish_poll($poll);
 is(scalar @{$answer->{updates}}, 1, 'another method answers');
 is($answer->{updates}[0]{body}, "1\n", '... what is new');
-is(text_of('/test/notify?interest=f15-3'), 'nobody', 'nobody holds the third interest');
+is(text_of('/test/notify?interest=f15-3'), 'nobody', 'no page holds the third interest');
 
 finish();

@@ -32,7 +32,7 @@ my @wrong = (
     [qq(name="x" $echo), qr{feed: name is given twice; an argument of that name cannot be in a tag}, 'an argument that is called as an attribute'],
     [qq($echo method="x"), qr{feed: method is given twice}, 'another'],
     [qq($echo template="good.html" template="good.html"), qr{feed: template is given twice}, 'the same twice'],
-    [qq($echo format="htmx" format="htmx"), qr{feed: format is given twice}, 'likewise'],
+    [qq($echo format="htmx" format="htmx"), qr{feed: format is given twice}, 'the same format twice'],
     [qq($echo append="a" append="a"), qr{feed: both append and append are given}, 'an action twice'],
     [qq($echo append="a" prepend="b"), qr{feed: both append and prepend are given}, 'two actions'],
     ["name=\"tests\" method=\"echo\" x=\"\xff\"", qr{feed: the argument x=".*" is not UTF-8}, 'bytes that are no text'],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Whatever is in the database, and whoever wrote it there: in the page it is text.
+# Whatever is in the database, and whichever program wrote it: in the page it is text.
 use strict;
 use warnings;
 use JSON::PP ();

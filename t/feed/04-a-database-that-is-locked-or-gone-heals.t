@@ -20,7 +20,7 @@ SKIP: {
     like($answer->{body}, qr{<p>\[ssi error\]</p>}, '... with an error in the place of its rows');
     wait_until(sub { !is_kept($answer->{body}) }, 'it is not live: the browser loads it again');
 
-    # Locked before anybody has connected: readers wait as well.
+    # Locked before the first connection: readers wait as well.
     fresh_table('hasty');
     my $lock = lock_database('hasty');
     announce(qr/VLT00040: feed hasty, method get_new_instances: the database is locked: waited 1 s/, qr/VLT00011: .*the database is locked/);

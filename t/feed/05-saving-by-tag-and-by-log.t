@@ -86,7 +86,7 @@ SKIP: {
 
     # A feed that refuses: the request was answered, and the log names the line.
     announce(qr/VLT00050: VaultFeedLog database save \(\S+site\.conf:\d+\): .*has no column "nonsense"/);
-    is(get('/logged/wrong/echo?text=x')->{status}, 200, 'a request that cannot be logged is answered as ever');
+    is(get('/logged/wrong/echo?text=x')->{status}, 200, 'a request that cannot be logged is answered as usual');
     wait_until(sub { grep { /VLT00050/ } error_log_lines() }, 'and the error log says why');
 }
 finish();

@@ -113,7 +113,7 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     is($answer->{status}, 11, "$driver: a server that is frozen");
     wait_until(sub { !asks(all => {table => 'logs'})->{error} }, 'and is not any more');
 
-    # Locked by somebody else, and slow.
+    # Locked by another program, and slow.
     my $other = $db->session('healing');
     $other->does('BEGIN');
     $other->does(q{UPDATE logs SET line='locked' WHERE id=1});

@@ -167,7 +167,7 @@ for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : 
     $db->does('watched', q{INSERT INTO logs(line) VALUES('while nobody looked')});
     $poll{'w-new'}->close;
     $poll{'w-new'} = $page{'w-new'}->start_poll;
-    $sees->('w-new', '[while nobody looked]', 'nothing is passed over when the child that looks is killed');
+    $sees->('w-new', '[while nobody looked]', 'no change is missed when the child that is the tailer is killed');
 
     # The database is restarted.
     if ($driver ne 'sqlite3') {

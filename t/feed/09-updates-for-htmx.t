@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# <!--#feed … format="htmx" -->: in a view in place, as ever; in a method an element that htmx swaps out of band, and the answer says so.
+# <!--#feed … format="htmx" -->: in a view in place, as usual; in a method an element that htmx swaps out of band, and the answer says so.
 use strict;
 use warnings;
 use VaultTest;

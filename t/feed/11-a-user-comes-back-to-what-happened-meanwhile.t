@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# persistent="yes": a user's position is kept in the database, and moves when the browser has acknowledged. Whoever comes back is shown
+# persistent="yes": a user's position is kept in the database, and moves when the browser has acknowledged. A user who comes back is shown
 # what happened meanwhile, once; what was sent and never acknowledged comes again; others have positions of their own.
 use strict;
 use warnings;

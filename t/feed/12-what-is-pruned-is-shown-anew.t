@@ -83,9 +83,9 @@ for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : 
     $db->does('pruned', 'INSERT INTO logs(line) VALUES' . join ',', map { "('p$_')" } 1 .. 1200);
     wait_until(sub { defined tailer($driver) }, 'a child is the tailer');
     kill KILL => tailer($driver);
-    wait_until(sub { $count->('vault_changes') <= 1000 }, 'whoever takes over prunes');
+    wait_until(sub { $count->('vault_changes') <= 1000 }, 'the next tailer prunes');
     wait_until(sub { $count->('vault_subscriptions') == 1 }, '... and forgets who has not come for long');
-    is(($db->does('pruned', 'SELECT subscription FROM vault_subscriptions'))[0], 'here', "$driver: ... and nobody else");
+    is(($db->does('pruned', 'SELECT subscription FROM vault_subscriptions'))[0], 'here', "$driver: ... and no other user");
 
     my $answer = $page{'p-new'}->finish_poll($page{'p-new'}->start_poll);
     is(said($answer), 'update [p1199][p1200]', "$driver: a page that would need what is gone is shown everything anew");
@@ -111,7 +111,7 @@ for my $db (has_database() ? databases(split / /, $ENV{VAULT_DRIVERS} // q{}) : 
     $db->does('pruned', q{INSERT INTO posts VALUES(5,1,'x')});
     $sees->('p-one', 'append +5:x', 'a row');
     $db->watch('pruned', 'posts');
-    $sees->('p-one', 'update +5:x', 'watched anew, pages are shown everything anew, without anybody asking');
+    $sees->('p-one', 'update +5:x', 'watched anew, pages are shown everything anew, without a request');
     $db->does('pruned', q{UPDATE profiles SET full_name='Anna' WHERE id=1});
     $sees->('p-row', 'update [Anna]', 'the other tables are watched as before');
     $_->close for values %poll;

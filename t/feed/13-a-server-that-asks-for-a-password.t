@@ -76,7 +76,7 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     unlike($answer->{error}, qr/wr0ng/, '... but not by which');
     $answer = calls_feed('plain', 'all', {table => 'logs'});
     is($answer->{status}, 11, "$driver: without TLS a call is told to come again");
-    like($answer->{error}, qr/^the database "remote" cannot be opened: .*(?:reject|denied)/, '... and that the server lets nobody in so');
+    like($answer->{error}, qr/^the database "remote" cannot be opened: .*(?:reject|denied)/, '... and that the server lets no client in so');
     $answer = calls_feed('stranger', 'all', {table => 'logs'});
     is($answer->{status}, 11, "$driver: with a server that the authority does not know a call is told to come again");
     like($answer->{error}, qr/^the database "remote" cannot be opened: .*certificate/, '... and why');

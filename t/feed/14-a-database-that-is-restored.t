@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A database is put back to what it was some time ago, under the feet of httpd, and somebody writes into it before httpd is connected
+# A database is put back to what it was some time ago, while httpd runs, and another program writes into it before httpd is connected
 # again: its numbers are given a second time, to other changes. When its tables are watched again, as the manual says, who waits is told.
 use strict;
 use warnings;

@@ -55,8 +55,8 @@ my @ROWS = (
     [whose => {whose => 'x'}, '5', 'a parameter that stands there twice'],
     [whose => {whose => undef}, '9', 'null'],
     [wrong => {}, qr/^\d+: query "wrong": the database "\S+" answers with error .*FROM/, 'which query is wrong'],
-    [lost => {}, qr/^\d+: query "lost": the (?:database|tables) .* error .*losses/, 'likewise'],
-    [noted => {}, qr/^22: query "noted": table "notes" is not watched, so its changes are not known: vaultctl watch notes/, 'nobody would be told of it'],
+    [lost => {}, qr/^\d+: query "lost": the (?:database|tables) .* error .*losses/, 'a column that does not exist'],
+    [noted => {}, qr/^22: query "noted": table "notes" is not watched, so its changes are not known: vaultctl watch notes/, 'no page would be notified of its changes'],
 );
 
 sub model

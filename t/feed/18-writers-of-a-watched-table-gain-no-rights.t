@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# PostgreSQL records changes with the rights of whoever ran vaultctl. Who may write a watched table, and no more, can neither hide from
+# PostgreSQL records changes with the rights of the user who ran vaultctl. A user who may only write a watched table can neither hide from
 # that, nor have code of their own run by it, nor have it record what never happened.
 use strict;
 use warnings;
@@ -19,7 +19,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     $mallory->does('CREATE TEMP TABLE caught(who TEXT)');
     $mallory->does(q{CREATE TEMP TABLE vault_changes(tbl TEXT,op TEXT,row_key TEXT,old_row JSONB,new_row JSONB,who TEXT DEFAULT current_user)});
     $mallory->does(q{INSERT INTO logs(line) VALUES('one')});
-    is(join(' ', $mallory->does('SELECT who FROM vault_changes')), '', 'a temporary table of the same name has nothing evaluated by somebody else');
+    is(join(' ', $mallory->does('SELECT who FROM vault_changes')), '', 'a temporary table of the same name has nothing evaluated with the rights of another user');
     is($recorded->(), 'I1:one', '... and hides no change');
 
     $mallory->does(q{CREATE FUNCTION public.to_jsonb(logs) RETURNS JSONB LANGUAGE sql AS $f$INSERT INTO caught VALUES(current_user) RETURNING '{"id":9}'::jsonb$f$});
@@ -29,7 +29,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     $mallory = $db->session('rights');
     $mallory->does('SET ROLE mallory; CREATE TEMP TABLE forger(id BIGINT,line TEXT)');
     eval { $mallory->does(q{CREATE TRIGGER forge AFTER INSERT ON forger FOR EACH ROW EXECUTE FUNCTION vault_record('logs','id','')}) };
-    like($@, qr/permission denied for function vault_record/, 'nobody else has a trigger that records');
+    like($@, qr/permission denied for function vault_record/, 'no other user has a trigger that records');
     undef $mallory;
     $db->does('rights', 'DROP OWNED BY mallory; DROP ROLE mallory');
 }

@@ -14,7 +14,7 @@ sub test_posting
     my $made = must('ann', 'chat', 'create_channel', {channel => 'lobby'});
     is_deeply($made, [{channel => 'lobby', changed => JSON::PP::true()}], 'a channel is made');
     $made = must('bob', 'chat', 'create_channel', {channel => 'lobby'});
-    ok(!$made->[0]{changed}, '... once, whoever makes it');
+    ok(!$made->[0]{changed}, '... once, whichever user makes it');
     ok(must('amy', 'chat', 'create_user')->[0]{changed}, 'a user is made');
     ok(!must($_, 'chat', 'create_user')->[0]{changed}, "$_: ... once, also by making a channel") for qw(amy ann);
     ok(must('ann', 'chat', 'subscribe', {channel => 'lobby'})->[0]{changed}, 'a user subscribes');
@@ -130,7 +130,7 @@ sub test_hostile
     refused('ann', 'chat', 'subscribe', {channel => 'elsewhere'}, qr/^there is no channel/, '... to subscribe to');
     refused('ann', 'chat', 'get_new_messages', {limit => $_}, qr/^argument "limit" takes a whole number from 1 to 500/, "limit $_") for 0, -1, 501, '1x', '1e2';
     refused('ann', 'chat', 'subscribe', {channel => 'lobby', history => 'all'}, qr/^argument "history" takes/, 'history');
-    refused(undef, 'chat', 'get_new_messages', {}, qr/^argument "user" is missing/, 'nobody');
+    refused(undef, 'chat', 'get_new_messages', {}, qr/^argument "user" is missing/, 'no user');
     refused('ann', 'closed', 'get_new_messages', {}, qr/^this is for users who have logged in \(parameter anonymous\)$/, 'a feed that is not for anonymous use');
     return;
 }

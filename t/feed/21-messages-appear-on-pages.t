@@ -156,7 +156,7 @@ sub test_lists
     my $poll = $page->start_poll;
     wait_waiting(1);
     must('bob', 'chat', 'subscribe', {channel => 'list'});
-    is(shown($page->finish_poll($poll)), '[ann!][bob]', '... is shown anew when somebody comes');
+    is(shown($page->finish_poll($poll)), '[ann!][bob]', '... is shown anew when a user subscribes');
     must('ann', 'chat', 'unsubscribe', {channel => 'list'});
     is(VaultTest::Page::text($page->poll), '<turbo-stream action="update" target="who"><template></template></turbo-stream>', '... and is empty for who leaves');
     return;

@@ -47,7 +47,7 @@ sub race
         $polls[$i]->close;
         $polls[$i] = $pages[$i]->start_poll;
     };
-    # httpd ends idle connections when it is busy: then nobody knows whether it was posted, so it is sent again.
+    # httpd ends idle connections when it is busy: then the client does not know whether it was posted, so it sends it again.
     my $finish = sub {
         my ($p, $path) = @_;
         my $answer = eval { $posters[$p]->response };
@@ -116,7 +116,7 @@ sub meet
     $posts[0]->request(GET => post_path('ann', 'left', 'meets'));
     $posts[1]->request(GET => post_path('cid', 'right', 'meets'));
     wait_until(sub { ($db->does($name, $waiting{$db->driver}))[0] == 2 }, 'both posts wait');
-    ok($_->is_silent, 'nobody sees what is not committed') for @polls;
+    ok($_->is_silent, 'no page sees what is not committed') for @polls;
     $holder->does('COMMIT');
     like($_->response->{body}, qr/"changed":true/, 'posted') for @posts;
     my $text = sub { my ($i) = @_; return VaultTest::Page::text($pages[$i]->finish_poll($polls[$i])) };

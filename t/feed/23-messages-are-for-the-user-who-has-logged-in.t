@@ -50,7 +50,7 @@ SKIP: {
             messages_server('users', $db, {chat => 'anonymous=no admin=carl', open => 'anonymous=yes admin=carl'}, config => $config);
 
             is(call('anna', 'create_channel', channel => 'lobby')->{status}, 200, 'anna makes a channel');
-            is(call(undef, 'create_channel', channel => 'mine')->{status}, 401, 'nobody cannot');
+            is(call(undef, 'create_channel', channel => 'mine')->{status}, 401, 'a visitor without a login cannot');
             is(call($_, 'subscribe', channel => 'lobby')->{status}, 200, "$_ subscribes") for qw(anna bert);
             is(call('anna', 'post_message', channel => 'lobby', text => 'hello')->{status}, 200, 'anna posts');
             my $answer = call('anna', 'post_message', channel => 'lobby', text => 'x', user => 'bert');
@@ -83,8 +83,8 @@ SKIP: {
             my $page = open_page('/feed/user.shtml', login('bert'));
             like($page->html, qr{<p>\[anna:hello\]\[anna:again\]</p>}, 'on a page the user is the one who looks at it');
             announce(qr/VLT00032/) if $db->driver eq 'sqlite3';
-            is(get($page->path, login('anna'))->{status}, 403, 'which answers to nobody else');
-            is(get($page->path)->{status}, 401, '... and not to nobody');
+            is(get($page->path, login('anna'))->{status}, 403, 'which answers to no other user');
+            is(get($page->path)->{status}, 401, '... and not without a login');
             my $connection = connect_to();
             my %bert = login('bert');
             $connection->request('GET', $page->path, $bert{headers});
@@ -92,7 +92,7 @@ SKIP: {
             call('anna', 'post_message', channel => 'lobby', text => 'live');
             like(VaultTest::Page::text($page->finish_poll($connection)), qr/\[anna:live\]/, 'his poll gets what comes');
 
-            # Where nobody logs in, a feed for anonymous use believes the argument; where somebody does, it does not.
+            # Without a login, a feed for anonymous use takes the user from the argument; with a login it does not.
             must('bert', 'open', 'create_channel', {channel => 'lobby'});
             is(calls_feed('open', 'subscribe', {channel => 'lobby', user => 'zoe'})->{status}, 0, 'an anonymous user has a name of their own choice');
             is(calls_feed('chat', 'get_new_messages', {user => 'anna'})->{error}, 'this is for users who have logged in (parameter anonymous)', '... which other feeds do not believe');

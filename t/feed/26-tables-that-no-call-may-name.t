@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Whoever may call a method names the table. The feeds' own tables are not to be had: they hold rows of every watched table, deleted ones as
+# The caller of a method names the table. The feeds' own tables cannot be used: they hold rows of every watched table, deleted ones as
 # well, and what users say to each other. Nor are those of the database itself, nor those that the parameter `tables` does not name.
 use strict;
 use warnings;

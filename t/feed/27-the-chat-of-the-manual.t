@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The chat in docs/messages.md is one to copy: its configuration lets users do what its script does, in that order, and nobody else. Past
+# The chat in docs/messages.md is one to copy: its configuration lets users who have logged in do what its script does, in that order. Past
 # the rate a post is answered 429.
 use strict;
 use warnings;
@@ -47,7 +47,7 @@ SKIP: {
     is(join(' ', grep { !/get_/ } @calls), 'create_channel subscribe post_message', '... in that order');
     like($manual{html}, qr{<script src="/vault/vault\.js" defer></script>\n<script src="chat\.js" defer>}, 'the page loads the client first');
 
-    is(call(undef, 'create_channel', channel => 'lobby')->{status}, 401, 'nobody who has not logged in');
+    is(call(undef, 'create_channel', channel => 'lobby')->{status}, 401, 'no visitor who has not logged in');
     for my $user (qw(anna bert)) {
         is(call($user, 'post_message', channel => 'lobby', text => 'early')->{status}, 400, "$user cannot post before");
         is(call($user, 'create_channel', channel => 'lobby')->{status}, 200, "$user: the channel");

@@ -35,7 +35,7 @@ for my $db (has_database() ? databases() : ()) {
         $apply->($page, $page->{page}->html);
         $page->{poll} = $page->{page}->start_poll;
     }
-    # Until each page shows what there is. A poll that nobody answers for long has missed something.
+    # Until each page shows what there is. A poll that is not answered for long has missed something.
     my $converge = sub {
         for my $page (@pages) {
             while (wall_shown($page->{has}) ne $wanted->($page->{wall})) {
@@ -51,7 +51,7 @@ for my $db (has_database() ? databases() : ()) {
     # SQLite has one writer at a time.
     my @strangers = map { {session => $db->session('mixed'), change => undef} } 1 .. ($db->is_server ? STRANGERS : 1);
     my %locked;
-    # What is to be done, to a row that nobody else has changed: [id, wall, body]; without a wall it is to go.
+    # What is to be done, to a row that no other writer has changed: [id, wall, body]; without a wall it is to go.
     my $draw = sub {
         my @free = sort { $a <=> $b } grep { !$locked{$_} } keys %rows;
         my $what = random(5);
@@ -99,7 +99,7 @@ for my $db (has_database() ? databases() : ()) {
             my $change = delete $stranger->{change};
             $commit->($change) if !$undone;
             delete $locked{$change->[0]};
-            # What is written next to this row comes last, whoever is told of it first.
+            # What is written next to this row comes last, whichever page is told of it first.
             $write->([$change->[0], 1 + random(2), 'at once ' . random(1000)]) if random(2) && $rows{$change->[0]};
         }
         else {

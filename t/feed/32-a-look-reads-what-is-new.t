@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A server keeps many thousand changes. Whoever looks, or writes, reads those that are new to it, not all of them again.
+# A server keeps many thousand changes. A page that reads, or a writer, reads those that are new to it, not all of them again.
 use strict;
 use warnings;
 use VaultTest;
@@ -70,7 +70,7 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     my ($after) = $db->does('many', $READ{$driver});
     my $read = $after - ($driver eq 'pgsql' ? 0 : $before);
     # PostgreSQL counts from the beginning; what is pruned once a minute is looked for among all.
-    cmp_ok($read, '<', 4 * KEPT, "$driver: @{[3 * ROUNDS]} changes made nobody read all of them again and again");
+    cmp_ok($read, '<', 4 * KEPT, "$driver: @{[3 * ROUNDS]} changes made no process read all of them again and again");
     note("$driver: $read were read");
 }
 finish();

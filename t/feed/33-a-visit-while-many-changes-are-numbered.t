@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Changes of MariaDB are numbered after they were committed. A page that is opened while somebody else numbers more of them than it could keep
+# Changes of MariaDB are numbered after they were committed. A page that is opened while another process numbers more of them than it could keep
 # waits for that, and is told of nothing twice. Where that takes longer than `timeout`, it is told so, and asks again.
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A dump is read in, or the table of changes is emptied, while httpd stays connected: what its children have kept of what is no more is told to nobody, and
+# A dump is read in, or the table of changes is emptied, while httpd stays connected: no page is shown what its children have kept of deleted rows, and
 # each row that is written from then on is told once, also when it gets the number of one that was written before.
 use strict;
 use warnings;
@@ -60,7 +60,7 @@ for my $db (has_database() ? databases('mysql') : ()) {
         is($told->(), '+1:kept 1;+2:kept 2;+3:kept 3;', '... and once more');
         $id = 3;
     }
-    # Before anybody looks somebody writes as many rows as were lost: with numbers these would be what the tailer has seen.
+    # Before the tailer looks, another program writes as many rows as were lost: with numbers these would be what the tailer has seen.
     my $ends = sub { map { "KILL $_" } $db->does('dumped', q{SELECT id FROM information_schema.processlist WHERE db='dumped' AND id<>CONNECTION_ID()}) };
     for my $case (['connected' => sub { () }], ['not connected' => $ends]) {
         my ($how, $then) = @$case;

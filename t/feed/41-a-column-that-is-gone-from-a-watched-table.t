@@ -55,12 +55,12 @@ for my $db (has_database() ? databases('mysql') : ()) {
         like($seen, qr/\[before $alter\].*\[after $alter\]/, 'the page has all of it');
     }
 
-    # No watching helps against a trigger of somebody's own.
+    # No watching helps against a trigger that the site itself has made.
     $db->does('gone', 'ALTER TABLE plain DROP COLUMN more');
     for my $kind ('not watched', 'watched') {
         $db->watch('gone', 'plain') if $kind eq 'watched';
         my $answer = calls_feed('gone', 'save', {table => 'plain', values => {line => 'x'}});
-        like("$answer->{status} $answer->{error}", qr/^11 the tables of "gone" were altered meanwhile: error 1054/, "a trigger of somebody's own: $kind");
+        like("$answer->{status} $answer->{error}", qr/^11 the tables of "gone" were altered meanwhile: error 1054/, "a trigger that the site has made: $kind");
     }
     use_server(undef);
 }

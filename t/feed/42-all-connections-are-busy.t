@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each child has so many connections to a database. Whoever finds all of them in use waits for one, no longer than for a statement, and is told why it was in
+# Each child has so many connections to a database. A call that finds all of them in use waits for one, no longer than for a statement, and is told why it was in
 # vain; when they are free again all goes on.
 use strict;
 use warnings;
@@ -41,7 +41,7 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     my @told = map { told($_) } @savers;
     is($told[0], LOCKED, "$driver: who has the connection waits for the lock");
     ok((grep { $_ eq BUSY } @told), 'who gets none is told so');
-    is_deeply([grep { $_ ne BUSY && $_ ne LOCKED } @told], [], '... and nobody anything else');
+    is_deeply([grep { $_ ne BUSY && $_ ne LOCKED } @told], [], '... and no call anything else');
 
     $other->does('ROLLBACK');
     $_->request(GET => $SAVE) for @savers[0 .. 1];

@@ -136,10 +136,10 @@ for my $server (has_database() ? databases(qw(pgsql mysql)) : ()) {
             wait_replaced($writer);
         }
 
-        # Nobody waits at that moment.
+        # No poll waits at that moment.
         my $body = "kill-$when alone";
         my ($writer) = children();
-        ok(dies($writer, $body), "$driver: $when, while nobody waits: the writer is killed");
+        ok(dies($writer, $body), "$driver: $when, while no poll waits: the writer is killed");
         for my $name (sort keys %PAGES) {
             $poll{$name} = $page{$name}->start_poll;
             is(told($name, $body), "[$body]", "... the row comes with the next poll of the page of a $name");

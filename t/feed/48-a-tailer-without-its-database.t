@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tailer is without its database: its connection is cut, the database is away, or its statement waits for a lock. Pages wait meanwhile, a
 # writer is refused with a sentence, and what needs no database is done at once. When the database is there again, pages show what another program
-# has written, once, though nobody has told httpd.
+# has written, once, without a notify to httpd.
 use strict;
 use warnings;
 use VaultTest;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Pages that show one column of all rows, or the rows of a filter, on SQLite, PostgreSQL and MariaDB alike: whoever writes, each page is told of the rows in
+# Pages that show one column of all rows, or the rows of a filter, on SQLite, PostgreSQL and MariaDB alike: whichever program writes, each page is told of the rows in
 # which the column changed, and of those that come into the filter, go out of it and change in it. Where that cannot be told, everything is shown anew.
 use strict;
 use warnings;

@@ -50,7 +50,7 @@ sub test_pruning
     return;
 }
 
-# What an earlier feed has left: its tables are complete, and nobody records what is done to them.
+# What an earlier feed has left: its tables are complete, and their changes are not recorded.
 sub test_earlier
 {
     my ($db) = @_;

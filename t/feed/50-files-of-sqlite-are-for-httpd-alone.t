@@ -19,7 +19,7 @@ print $sql "CREATE TABLE items(id INTEGER PRIMARY KEY AUTOINCREMENT,name TEXT);\
 close $sql or die "$init: $!\n";
 mkdir $folder or -d $folder or die "$folder: $!\n";
 unlink glob "$folder/*";
-chmod 0777, $folder;    # for httpd's children, whoever they are
+chmod 0777, $folder;    # for httpd's children, whatever their user is
 open my $old, '>', "$folder/old.db" or die "$folder/old.db: $!\n";
 close $old;
 chmod 0666, "$folder/old.db";

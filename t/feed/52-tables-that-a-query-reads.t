@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The database tells which tables a query reads, and a model need not name them: behind views, in expressions, ruled out by conditions. Where nobody can be
+# The database tells which tables a query reads, and a model need not name them: behind views, in expressions, ruled out by conditions. Where it cannot be
 # sure a sentence says so. Names that a model has are compared. A page is told of changes of tables that came with another view.
 use strict;
 use warnings;
@@ -99,7 +99,7 @@ sub without
     return grep { $_ ne $table } @TABLES;
 }
 
-# Each query without names of tables, with those that it reads, with one more, and with each of them missing; or, where nobody can be sure, with a name.
+# Each query without names of tables, with those that it reads, with one more, and with each of them missing; or, where it cannot be certain, with a name.
 sub model
 {
     my ($queries) = @_;

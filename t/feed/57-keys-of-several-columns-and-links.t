@@ -43,7 +43,7 @@ my @STEPS = (
     [[save => {table => 'members', values => {club => 1, shop => 'c', code => 'y', since => ''}}], {people => '+y,c:Bob '}, 'by the feed'],
     [q{UPDATE people SET name='Anna' WHERE name='Ann'}, {row => 'Anna', people => '=x,a\\,b:Anna '}, 'an element changed'],
     [[update => {table => 'clubs', key => 1, values => {title => 'CHESS'}}], {clubs => '=1:CHESS '}, 'on the other side'],
-    [[update => {table => 'members', key => '2,a\\,b,x', values => {club => 1, shop => 'd'}}], {clubs => '-2:choir '}, 'a link was moved to nobody'],
+    [[update => {table => 'members', key => '2,a\\,b,x', values => {club => 1, shop => 'd'}}], {clubs => '-2:choir '}, 'a link was moved to a row that does not exist'],
     [q{INSERT INTO people VALUES('d','x','Dan')}, {people => '+x,d:Dan '}, 'who comes after it'],
     [[delete => {table => 'members', key => '1,a\\,b,x'}], {clubs => '-1:CHESS ', people => '-x,a\\,b:Anna '}, 'a link was removed, by its key of three columns'],
     [q{UPDATE people SET shop='e' WHERE name='Anna'}, {row => 'none'}, 'another key'],

@@ -18,7 +18,7 @@ all_in "HTTPD_POLLS" "HTTPD_TEST_FAMILIES" "HTTPD_POLLS in t/Makefile.am names t
 makefiles | sed -n 's/^UNIT_RACES *=//p' | tr ' ' '\n' | grep . | list "UNIT_RACES"
 all_in "UNIT_RACES" "t/unit/unit.h" "UNIT_RACES in t/unit/Makefile.am names this suite, but t/unit/unit.h has no SUITE row for it: t/unit/others.sh does not leave it out"
 xargs grep -lE '^finish\(' <"$(file_of "httpd tests")" | list "tests that finish"
-all_in "httpd tests" "tests that finish" "this test does not end with finish(): nobody looks at what it left in the error log"
+all_in "httpd tests" "tests that finish" "this test does not end with finish(), which checks the error log"
 
 find t/applications t/browser -maxdepth 1 -name '*.mjs' | xargs grep -lE '^ *(test|describe|it)\(' | list "browser tests"
 find t/applications t/browser -maxdepth 1 -name '*.test.mjs' | list "browser tests that npm test finds"

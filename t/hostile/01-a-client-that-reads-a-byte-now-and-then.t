@@ -18,7 +18,7 @@ wait_waiting(scalar @slow);
 my $before = status();
 text_of('/test/set?name=h01&value=300000&notify=h01');
 wait_counter('Answers', $before, scalar @slow);
-pass('every answer is made, though nobody has read a byte');
+pass('every answer is made, though no client has read a byte');
 
 # Half of them read a byte whenever another page has had its answer; the rest never read.
 for my $n (1 .. 8) {

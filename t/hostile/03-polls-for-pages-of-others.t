@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Somebody polls for pages that are not his: with ids near those that exist, with an id that he has seen but as another user, from another
+# A client polls for pages that are not its own: with ids near those that exist, with an id that it has seen but as another user, from another
 # tab, with acknowledgements of what was never sent. He is told 410 or 403, and the page notices nothing: its poll waits on, what was sent
 # to it counts.
 use strict;
@@ -38,11 +38,11 @@ my %wrong = (
 );
 is(get($wrong{$_})->{status}, 410, "$_: 410") for sort keys %wrong;
 ok($poll->is_silent, 'the poll of the page waits on');
-is(status()->{Superseded}, $before->{Superseded}, '  nobody has taken it over');
+is(status()->{Superseded}, $before->{Superseded}, '  no client has taken it over');
 text_of('/test/add?name=h03&notify=h03');
 is(VaultTest::Page::text($page->finish_poll($poll)), "2\n", '  and is answered');
 
-# An answer on its way stays what it is, whoever asks meanwhile.
+# An answer on its way stays what it is, whichever client asks meanwhile.
 $poll = $page->start_poll;
 wait_waiting(1);
 text_of('/test/add?name=h03&notify=h03');
@@ -65,8 +65,8 @@ SKIP: {
     for my $seq (0, $annas->seq) {
         is(get($wait->($seq), headers => as('bert'))->{status}, 403, "bert, with seq $seq: 403");
         is(get($wait->($seq) . '&ack=1', headers => as('bert'))->{status}, 403, '  his acknowledgement as well');
-        is(get($wait->($seq))->{status}, 401, '  nobody: 401');
-        is(get('/vault/poll?page=' . $annas->id . "&seq=$seq")->{status}, 403, '  nobody, where all may poll: 403');
+        is(get($wait->($seq))->{status}, 401, '  without a login: 401');
+        is(get('/vault/poll?page=' . $annas->id . "&seq=$seq")->{status}, 403, '  without a login, where all may poll: 403');
     }
     ok($poll->is_silent, 'her poll waits on');
     text_of('/test/add?name=h03&notify=h03');

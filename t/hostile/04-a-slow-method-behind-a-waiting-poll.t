@@ -9,7 +9,7 @@ my @children = children(2);
 my $slow = '/test/rows?name=h04&interest=h04&between=h04';
 my $other = live_page(['/test/rows?name=h04other&interest=h04other']);
 
-# Opened at first, so that the polls come to wait; then closed: whoever is woken stops there.
+# Opened at first, so that the polls come to wait; then closed: a poll that is woken stops there.
 sub waiting_behind
 {
     my ($child) = @_;

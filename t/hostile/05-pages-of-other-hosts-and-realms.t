@@ -134,7 +134,7 @@ SKIP: {
     is(get(poll_path($annas, '/a'), headers => {as('anna'), host('one')})->{status}, 410, 'the same realm on another host');
     announce(qr/VLT00032: the page belongs to another user than anna, or to one of another AuthType or AuthName/);
 
-    # Whoever can choose the name "anna" on another host, or in another realm, takes nothing of what this one may have.
+    # A client that can choose the name "anna" on another host, or in another realm, takes nothing from the share of this one.
     my $is_live = sub { my ($path, @who) = @_; return get("$path?poll=/test/rows%3Fname=h05", headers => {@who})->{body} =~ /data-vault-page/ ? 1 : 0 };
     is(join('', map { $is_live->('/b/page', %see) } 1 .. $MOST + 1), '1' x $MOST . '0', 'anna of another realm has as many pages as she may');
     is(join('', map { $is_live->('/b/page', as('anna'), host('one')) } 1 .. $MOST + 1), '1' x $MOST . '0', '... and on another host');

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# GET VaultPath/feed/NAME/METHOD?argument=value: rows as JSON, for nobody's cache.
+# GET VaultPath/feed/NAME/METHOD?argument=value: rows as JSON, which no cache keeps.
 use strict;
 use warnings;
 use JSON::PP ();

@@ -36,7 +36,7 @@ for my $row (
 ) {
     refused(get($row->[0]), 404, $none, $row->[1]);
 }
-refused(post('/vault/feed/tests/tick', 'x=1'), 404, $none, 'likewise by POST, whose body is read');
+refused(post('/vault/feed/tests/tick', 'x=1'), 404, $none, 'the same by POST, whose body is read');
 
 for my $row (
     ['x=1&x=2', qr/^the argument x is given twice$/, 'an argument twice'],

@@ -34,7 +34,7 @@ is($answer->{status}, 413, 'one byte more: 413');
 like($answer->{body}, qr/^\{"error":"the answer has more than 4096 bytes, VaultMaxAnswer: ask for less/, '  with a sentence');
 my $form = post('/vault/feed/tests/echo', 'x=' . 'a' x 8000);
 is($form->{status}, 413, 'a form that brings more than that: the same');
-is(text_of('/vault/feed/tests/echo?x=1'), '[{"x":"1"}]', 'and the next call is answered as ever');
+is(text_of('/vault/feed/tests/echo?x=1'), '[{"x":"1"}]', 'and the next call is answered as usual');
 
 SKIP: {
     skip 'the database feed was not built', 6 unless has_database();

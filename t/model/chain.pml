@@ -4,7 +4,7 @@
  * A writer appends rows to a list. A state says how many of them the page shows, and waits for the row after these; the interest of that
  * row is learnt when the data have been read. Servers take polls and streams and run rounds in steps; the browser shows what comes,
  * acknowledges beside its stream, hangs up at any point, asks again with the number of what it shows, as a stream or as a poll. Requests
- * nobody listens to come late. A child is killed with what it serves. The HTML is published while requests may be there already.
+ * no client waits for come late. A child is killed with what it serves. The HTML is published while requests may be there already.
  *
  * Always:       an event goes on exactly from what is shown (nothing is lost, nothing comes twice);
  *               the page holds what its states name; after a round, that alone;
@@ -31,7 +31,7 @@
 #define KILLS 0
 #endif
 #ifndef LATE
-#define LATE 0 /* requests that come late, and nobody listens */
+#define LATE 0 /* requests that come late, and whose answers no client waits for */
 #endif
 #define SERVERS 2
 #define SIBLINGS 2
@@ -257,7 +257,7 @@ inline notify(row) { d_step {
            fi
        }
        k_ = 0
-    :: else /* nobody holds it: nothing happens */
+    :: else /* no page holds it: nothing happens */
     fi
 } }
 
@@ -335,7 +335,7 @@ end:
     od
 }
 
-/* Killed: nobody has the page. What it has sent may still arrive. */
+/* Killed: no child serves the page. What it has sent may still arrive. */
 #define DIE \
     :: d_step { kills > 0 -> kills--; \
        if :: owner == me -> polled = 0 :: else fi } \
@@ -554,7 +554,7 @@ end:
     od
 }
 
-/* Says what the browser shows or showed, and nobody listens. */
+/* Says what the browser shows or showed; no client waits for the answer. */
 proctype latecomer() {
     byte number;
 end:

@@ -54,7 +54,7 @@ holds() {
     judge holds "$@"
 }
 
-# In each run all is shown in the end, whoever is let go on before others.
+# In each run all is shown in the end, in whatever order the processes run.
 settles() {
     search -O2 -a "$@"
     judge settles "$@"

@@ -7,7 +7,7 @@
  * ring cannot answer, from the database in one snapshot, as for its first view. When the connection of the tailer has
  * broken, a new life of the ring begins.
  *
- * A position is the set of changes that somebody has seen: that is what all three kinds are. A change is a bit.
+ * A position is the set of changes that a reader has seen: that is what all three kinds are. A change is a bit.
  *
  * What must always be so:   no page is shown a change twice, nor one that is in no entry that it has read whole.
  * In the end:               each page shows what the database has, when nothing can move any more.
@@ -35,7 +35,7 @@
 
 /* ---------------------------------------------------------------- the database */
 byte committed;    /* bits: of changes */
-byte begun;        /* likewise */
+byte begun;        /* the same */
 bit dirty = 1;     /* something was committed since the tailer looked */
 bit cut;           /* its connection has broken */
 bit killed;        /* the tailer is: it takes no further step */

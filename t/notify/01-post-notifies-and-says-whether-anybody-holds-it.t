@@ -10,9 +10,9 @@ my $notify = sub { post('/vault/notify', @_) };
 my $held = sub { JSON::PP::decode_json($_[0]{body})->{held} ? 1 : 0 };
 
 my $answer = $notify->('interest=nobody');
-is($answer->{status}, 200, 'an interest that nobody holds');
+is($answer->{status}, 200, 'an interest that no page holds');
 is($answer->{headers}{'content-type'}, 'application/json', 'is answered in JSON');
-is($answer->{headers}{'cache-control'}, 'no-store', 'that nobody keeps');
+is($answer->{headers}{'cache-control'}, 'no-store', 'that no cache keeps');
 is($answer->{body}, '{"held":false}', 'and says so');
 
 text_of('/test/set?name=out&value=0');

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# VaultNotifyRate: what one client notifies past it is told together within a second; nobody else is held up, and nothing is lost.
+# VaultNotifyRate: what one client notifies past it is sent together within a second; no other client is held up, and nothing is lost.
 use strict;
 use warnings;
 use JSON::PP ();

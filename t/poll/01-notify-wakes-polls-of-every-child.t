@@ -33,6 +33,6 @@ for my $writer (@children) {
     text_of('/test/add?name=w01other&notify=w01other');
     is(VaultTest::Page::text($others->finish_poll($untouched)), "$n\n", '  until its own is notified');
 }
-is(text_of('/test/notify?interest=w01-nobody'), 'nobody', 'notifying what nobody holds is no failure');
+is(text_of('/test/notify?interest=w01-nobody'), 'nobody', 'notifying an interest without pages is no failure');
 
 finish();

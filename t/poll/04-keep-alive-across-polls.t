@@ -32,6 +32,6 @@ for my $n (1 .. 3) {
     my @wrong = grep { VaultTest::Page::text($pages[$_]->finish_poll($connections[$_])) ne "$n\n" } 0 .. $#pages;
     is("@wrong", '', "broadcast $n reaches all, each on the connection it has had from the first");
 }
-is(status()->{Waiting}, 0, 'nobody waits any more');
+is(status()->{Waiting}, 0, 'no poll waits any more');
 
 finish();

@@ -18,7 +18,7 @@ wait_waiting(scalar @slow);
 my $before = status();
 text_of('/test/set?name=w10&value=300000&notify=w10');
 my $after = wait_counter('Answers', $before, scalar @slow);
-is($after->{Answers} - $before->{Answers}, scalar @slow, 'all turns have come, though nobody has read a byte');
+is($after->{Answers} - $before->{Answers}, scalar @slow, 'all turns have come, though no client has read a byte');
 
 my $connection = connect_in($children[0]);
 for my $n (1 .. 5) {

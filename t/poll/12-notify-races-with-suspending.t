@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A change may come at any moment between a poll's request and its sleep. Barriers stop the poll at each of these
-# moments, the change comes, and the poll must bring it without anybody's further help.
+# moments, the change comes, and the poll must bring it without a further notify.
 use strict;
 use warnings;
 use VaultTest;
@@ -39,7 +39,7 @@ for my $header (qw(X-Suspend-Before X-Suspend-After)) {
     wait_arrived($name, 1);
     text_of("/test/add?name=$name&notify=$name");
     open_barrier($name);
-    is(VaultTest::Page::text($page->finish_poll($poll)), "1\n", "$header: a notify rings though nobody polls for it yet");
+    is(VaultTest::Page::text($page->finish_poll($poll)), "1\n", "$header: a notify signals the eventfd though the MPM does not poll for it yet");
 
     text_of("/test/close?name=$name");
     $poll = $page->start_poll(undef, $header => $name);

@@ -101,7 +101,7 @@ for my $round (0 .. 2) {
     text_of('/test/set?name=w17slow&value=' . ROWS . '&notify=w17slow');
     wait_counter('Answers', $before, THREADS);
     wait_waiting(0);
-    is(status()->{WaitingInThreads}, 0, 'so many are answered as may wait in threads, though nobody lets a byte come: round ' . ($round + 1));
+    is(status()->{WaitingInThreads}, 0, 'so many are answered as may wait in threads, though no byte arrives: round ' . ($round + 1));
 }
 my $quick = live_page(['/test/rows?name=w17quick&interest=w17quick']);
 $connection = http2();

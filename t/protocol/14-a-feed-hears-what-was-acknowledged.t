@@ -24,7 +24,7 @@ sub counted { my ($answer) = @_; return join ' ', VaultTest::Page::text($answer)
 
 my $page = live_page([count_method('ack-1')]);
 is(counted($page->poll), '1', 'a method runs with the first poll');
-is(heard(), '', 'what it rendered is on its way: nobody knows whether it arrives');
+is(heard(), '', 'what it rendered is on its way: it is unknown whether it arrives');
 
 my $poll = $page->start_poll;
 wait_waiting(1);
@@ -73,7 +73,7 @@ is(heard(), '', 'which knows only');
 my $first = $view->start_poll;
 wait_until(sub { heard() eq '1' }, 'with the first poll that the HTML has arrived');
 
-# HTML that was an error, or of which nobody polls, is never heard of.
+# HTML that was an error, or that no client polls, is never acknowledged.
 unlink $journal;
 get('/test/page?poll=/test/echo?text=&feed=tests&method=count&args={}&fail=404');
 text_of('/test/page?feed=tests&method=count&args={}');

@@ -44,7 +44,7 @@ my $poll = $page->start_poll;
 wait_waiting(1);
 pass('and there is nothing more');
 grow($names[3]);
-is_deeply([map { show_rows($_) } @{$page->finish_poll($poll)->{updates}}], [$names[3]], 'a poll that waits is woken as ever');
+is_deeply([map { show_rows($_) } @{$page->finish_poll($poll)->{updates}}], [$names[3]], 'a poll that waits is woken as usual');
 
 grow(@names);
 my $runs = status()->{Runs};

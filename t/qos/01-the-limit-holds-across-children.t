@@ -36,7 +36,7 @@ wait_gate('/qos/two/', Running => 2);
 my $inner = connect_to();
 $inner->request(GET => '/qos/two/inner/echo?text=inner');
 wait_gate('/qos/two/', Running => 2, Queued => 1);
-is(text_of('/qos/two/free/echo?text=free'), 'free', 'VaultQosLimit Off: nobody waits there');
+is(text_of('/qos/two/free/echo?text=free'), 'free', 'VaultQosLimit Off: no request waits there');
 is(text_of('/qos/echo?text=outside'), 'outside', 'nor outside');
 open_barrier('q01-a');
 is($_->response->{status}, 200, 'those that were in are answered') for @held;

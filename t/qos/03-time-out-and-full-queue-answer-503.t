@@ -48,7 +48,7 @@ is($next->response->{body}, 'next', '  are answered, also one that got the place
 $first = held('/qos/none/', 'q03-none');
 wait_gate('/qos/none/', Running => 1);
 my $refused = get('/qos/none/pid');
-is($refused->{status}, 503, 'VaultQosQueue 0: nobody waits');
+is($refused->{status}, 503, 'VaultQosQueue 0: no request waits');
 like($refused->{body}, qr/503 Service Unavailable/, '  httpd says so');
 open_barrier('q03-none');
 is($first->response->{status}, 200, '  the one that was in is answered');

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Twenty-four connections ask as quickly as they can, in three children, where two may be in: never are there more, nobody is
+# Twenty-four connections ask as quickly as they can, in three children, where two may be in: never are there more, no request is
 # forgotten in the queue, and the counts add up.
 use strict;
 use warnings;

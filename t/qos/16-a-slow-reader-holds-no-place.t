@@ -6,7 +6,7 @@ use VaultTest;
 use VaultTest::Gate;
 use VaultTest::Guest;
 
-# With so small buffers on the way most of an answer stays with httpd until somebody reads.
+# With so small buffers on the way most of an answer stays with httpd until the client reads.
 my $config = qq(SendBufferSize 4096\n<Location "/limited/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosQueue 0\n</Location>\n)
     . qq(<Location "/suspended/">\nSetHandler vault-suspend-test\nVaultQosLimit 1\nVaultQosQueue 0\n</Location>\n);
 use_server(VaultTest::Server->start('qos-reader', config => $config));
@@ -25,7 +25,7 @@ wait_gate('/limited/', Running => 0);
 my $guest = VaultTest::Guest->start('q16', path => '/suspended/x', on => connect_to(receive_buffer => 2048), before => 60000, calls => 'complete');
 wait_gate('/suspended/', Running => 1);
 open_barrier('q16');
-$guest->wait_hooks('1 0 1', 'a request with an answer that nobody reads is completed');
+$guest->wait_hooks('1 0 1', 'a request with an answer that no client reads is completed');
 is(text_of('/suspended/echo?name=q16b&runs=1') =~ /^runs=1 /, 1, '  and the next is let in');
 is(length $guest->response->{body}, 60000, '  its client gets all of it');
 use_server();

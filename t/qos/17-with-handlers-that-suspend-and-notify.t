@@ -38,7 +38,7 @@ $post->request(POST => '/qos/after/add?name=q17', {}, '');
 wait_gate('/qos/after/', Queued => 1);
 my $poll = $page->start_poll;
 wait_until(sub { status()->{Waiting} == 2 }, 'a poll waits, and the POST queues');
-ok($poll->is_silent, 'a POST that queues has notified nobody');
+ok($poll->is_silent, 'a POST that queues has notified no page');
 open_barrier('q17-after');
 is($first->response->{status}, 200, 'the one before it');
 is($post->response->{body}, 1, 'the POST is handled');

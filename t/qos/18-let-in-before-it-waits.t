@@ -10,7 +10,7 @@ my $preload = vars('top_dir') . '/modules/preload_stop.so';
 my $stop = vars('t_logs') . "/stop-$$";
 my $can_stop = -f $preload && ($ENV{VAULT_SANITIZER} // 'no') eq 'no';    # a sanitizer must be loaded first itself
 
-# One child: whoever frees the place tells its waker, and in the order in which it was told that tells what else it has to.
+# One child: the request that frees the place tells the waker of the child, which tells others in the order in which it was told.
 use_server(VaultTest::Server->start('early',
     config => qq(<Location "/one/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosTimeout 60\n</Location>\n),
     env => $can_stop ? {LD_PRELOAD => $preload, VAULT_TEST_STOP => $stop} : {}));

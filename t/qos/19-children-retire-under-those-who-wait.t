@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # MaxConnectionsPerChild: a child that has had its connections goes while requests queue in it. They wait on, in their order and before those that
-# come to the next child later, nobody gets an error, and then the child is gone.
+# come to the next child later, no client gets an error, and then the child is gone.
 use strict;
 use warnings;
 use VaultTest;
@@ -40,7 +40,7 @@ wait_gate('/retire/', Running => 1, Queued => QUEUED + 1);
 ok($_->is_silent, 'who queues in the old child waits on') for @queued;
 ok(kill(0, $pid), '... which is still there');
 
-# One of them loses its patience: its place in the queue is nobody's.
+# One of them hangs up: its place in the queue becomes free.
 (my $gone) = splice @queued, 2, 1;
 $gone->close;
 wait_gate('/retire/', Running => 1, Queued => QUEUED);

@@ -13,14 +13,14 @@ my @counters = qw(Waiting WaitingInThreads Unsent ThreadsHeld Polls Answers Time
 my $auto = get('/vault/status?auto');
 is($auto->{status}, 200, '?auto');
 is($auto->{headers}{'content-type'}, 'text/plain; charset=utf-8', '... is text');
-is($auto->{headers}{'cache-control'}, 'no-store', '... that nobody keeps');
+is($auto->{headers}{'cache-control'}, 'no-store', '... that no cache keeps');
 unlike($auto->{body}, qr/^(?!\w+: \d+$|Qos\d+Location: \S|Feed\d+[A-Z]\w*: \S)./m, '... of lines "key: number", names of locations, what feeds report, and nothing else');
 my %auto = $auto->{body} =~ /^(\w+): (\d+)$/mg;
 ok(defined $auto{$_}, "... has $_") for @tables, @counters, 'Children';
 
 my $json = get('/vault/status?json');
 is($json->{headers}{'content-type'}, 'application/json', '?json');
-is($json->{headers}{'cache-control'}, 'no-store', '... that nobody keeps');
+is($json->{headers}{'cache-control'}, 'no-store', '... that no cache keeps');
 my $data = JSON::PP::decode_json($json->{body});
 ok(exists $data->{$_}, "... has $_") for @tables, @counters;
 is(ref $data->{Children}, 'ARRAY', '... and its children');
@@ -28,7 +28,7 @@ is(scalar @{$data->{Children}}, $auto{Children}, '... as many as ?auto says');
 
 my $html = get('/vault/status');
 is($html->{headers}{'content-type'}, 'text/html; charset=utf-8', 'without a query: HTML');
-is($html->{headers}{'cache-control'}, 'no-store', '... that nobody keeps');
+is($html->{headers}{'cache-control'}, 'no-store', '... that no cache keeps');
 like($html->{body}, qr{<th>$_</th><td>\d+</td>}, "... has $_") for @tables, @counters;
 my ($children) = $html->{body} =~ m{<h2>Children</h2>\n<table>\n(.*?)</table>}s;
 is(scalar(() = $children =~ /<tr><td>/g), $auto{Children}, '... a row for each child');

@@ -20,7 +20,7 @@ for my $what (sort keys %ask) {
     SKIP: {
         skip 'httpd has no basic authentication', 4 unless $auth;
         announce(qr{AH01631: user bert: authorization failure for "/private/$what"});
-        is($ask{$what}->('private')->{status}, 401, "$what: nobody");
+        is($ask{$what}->('private')->{status}, 401, "$what: without a login");
         is($ask{$what}->('private', $of{bert})->{status}, 401, "$what: the wrong user");
         is(status()->{Notifies}, $before, '... and nothing was notified');
         is($ask{$what}->('private', $of{anna})->{status}, 200, "$what: the right user");

@@ -7,7 +7,7 @@ use VaultTest;
 my $metrics = get('/vault/status?metrics');
 is($metrics->{status}, 200, '?metrics');
 is($metrics->{headers}{'content-type'}, 'application/openmetrics-text; version=1.0.0; charset=utf-8', '... is OpenMetrics');
-is($metrics->{headers}{'cache-control'}, 'no-store', '... that nobody keeps');
+is($metrics->{headers}{'cache-control'}, 'no-store', '... that no cache keeps');
 like($metrics->{body}, qr/\n# EOF\n\z/, '... and ends as it must');
 
 # Each figure is three lines: type, help, one sample, whose name ends in _total exactly if it is a counter.

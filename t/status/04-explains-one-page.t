@@ -10,7 +10,7 @@ sub explained
 {
     my ($id) = @_;
     my $answer = get("/vault/status?page=$id");
-    is($answer->{headers}{'cache-control'}, 'no-store', 'nobody keeps it');
+    is($answer->{headers}{'cache-control'}, 'no-store', 'no cache keeps it');
     return JSON::PP::decode_json($answer->{body});
 }
 
@@ -22,7 +22,7 @@ is(explained($_)->{Page}, $name, "... which finds it, too: $_") for $name, subst
 is(get('/vault/status?page=' . substr $page->id, 0, $_)->{status}, 400, "but $_ digits do not: nothing finds out a digit more") for 13, 16, 39;
 is($facts->{State}, 'never polled', 'before its first poll');
 is($facts->{Seq}, 0, 'it shows its HTML');
-is($facts->{Owner}, undef, 'it is nobody\'s in particular');
+is($facts->{Owner}, undef, 'it has no owner');
 is($facts->{Methods}[0]{url}, '/test/rows?name=s04&interest=s04', 'its method');
 is($facts->{Methods}[0]{state}, 'never run', '... has not run');
 is($facts->{LastWake}{seconds}, undef, 'nothing has woken it');

@@ -11,7 +11,7 @@ my $stream = VaultTest::Events->open([$page]);
 is($stream->{headers}{'content-type'}, 'text/event-stream', 'a stream of events');
 is($stream->{headers}{'cache-control'}, 'no-store', 'that no cache keeps');
 is($stream->{headers}{'x-accel-buffering'}, 'no', 'nor a proxy keeps back');
-like($stream->{beginning}, qr/\Aretry: \d+\n: live\n\n\z/, 'a comment comes at once: nobody in between holds it back');
+like($stream->{beginning}, qr/\Aretry: \d+\n: live\n\n\z/, 'a comment comes at once: no proxy or filter holds it back');
 
 for my $n (1 .. 6) {
     wait_waiting(1);
@@ -32,7 +32,7 @@ wait_waiting(1);
 text_of('/test/add?name=ev01&notify=ev01');
 is(VaultTest::Page::text($stream->event), "7\n", '  does not end it');
 
-is(get($page->path . '&ack=1', headers => {Accept => 'text/event-stream'})->{status}, 204, 'to acknowledge is no stream, whoever asks');
+is(get($page->path . '&ack=1', headers => {Accept => 'text/event-stream'})->{status}, 204, 'to acknowledge is no stream, whatever the client accepts');
 is(get('/vault/poll?page=unknown&seq=0', headers => {Accept => 'text/event-stream'})->{status}, 410,
     'a stream of an unknown page: 410, where an event source stops');
 is(get($page->path, headers => {Accept => 'text/event-stream', 'Last-Event-ID' => $_})->{status}, 400, "Last-Event-ID \"$_\": 400")

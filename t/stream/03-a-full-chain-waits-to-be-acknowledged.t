@@ -18,7 +18,7 @@ my $runs = status()->{Runs};
 $change->() for 1 .. 3;
 wait_waiting(1);
 ok($stream->is_silent, 'the ninth does not');
-is(status()->{Runs}, $runs, '  and nobody runs for it');
+is(status()->{Runs}, $runs, '  and no method runs for it');
 is($acknowledge->(2), 204, 'the client has two of them');
 my $event = $stream->event;
 is(VaultTest::Page::text($event), "9\n10\n11\n", '  and what happened meanwhile goes out, in one event');

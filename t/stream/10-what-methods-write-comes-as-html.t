@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# as=html: what methods wrote is the data of events, byte for byte but for line ends, which are LF for whoever reads an event stream.
+# as=html: what methods wrote is the data of events, byte for byte but for line ends, which every reader of an event stream takes for LF.
 use strict;
 use warnings;
 use VaultTest;
@@ -49,7 +49,7 @@ my @events = map { $mixed->html } 1 .. 3;
 is(join('|', sort map { "$_->{type} $_->{data}" } @events),
     qq(comments <li>a\nb</li>|message <turbo-stream action="remove" target="x"></turbo-stream>|message {"n": 1}),
     'Vault-Update names the event, else it is a message; JSON is as it is');
-is(join(' ', map { $_->{id} } @events), '0 0 1', 'the last event of an answer has its number: whoever misses that gets the whole answer again');
+is(join(' ', map { $_->{id} } @events), '0 0 1', 'the last event of an answer has its number: a client that misses it gets the whole answer again');
 wait_waiting(2);
 ok($mixed->is_silent, 'and that is all');
 $mixed->reset;

@@ -16,7 +16,7 @@ for my $n (1 .. 20) {
     wait_waiting(1);
     change('ev11');
     my $event = $stream->html;
-    is($event->{data}, "$n\n", "answer $n goes out, and nobody acknowledges any");
+    is($event->{data}, "$n\n", "answer $n goes out, and the client acknowledges none");
     push @ids, $event->{id};
 }
 is("@ids", join(' ', 1 .. 20), 'each has its number');
@@ -42,7 +42,7 @@ is($fresh->html->{data}, "21\n", 'without an id: what is new');
 is($fresh->{id}, 23, '... after what was written before');
 wait_waiting(1);
 
-# The server does not know what the client shows: whoever it is, it is told in an answer that an EventSource reads.
+# The server does not know what the client shows: every client is told in an answer that an EventSource can read.
 my $expired = qq(retry: 30000\nevent: vault-expired\ndata: load the page again\n\ndata: <turbo-stream action="refresh"></turbo-stream>\n\n);
 my $url = '/vault/poll?as=html&page=';
 for my $row (

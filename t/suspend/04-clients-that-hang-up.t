@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# A client that goes away while its request is suspended: the handler does not run again, the module is told, and whoever looks for the
-# request finds nobody.
+# A client that goes away while its request is suspended: the handler does not run again, the module is told, and a thread that looks for the
+# request finds none.
 use strict;
 use warnings;
 use VaultTest;
 use VaultTest::Guest;
 
 for my $way (qw(close reset half_close)) {
-    for my $more ({}, {method => 'POST', content => 'a body that nobody has read'}) {
+    for my $more ({}, {method => 'POST', content => 'a body that no handler has read'}) {
         my $name = "s04-$way" . ($more->{method} || '');
         my $before = status();
         my $guest = VaultTest::Guest->start($name, calls => 'resume', %$more);
@@ -17,7 +17,7 @@ for my $way (qw(close reset half_close)) {
         wait_counter(ClientsGone => $before, 1);
         $guest->wait_hooks('1 0 1', ($more->{method} || 'GET') . ", $way: completed without its handler");
         open_barrier($name);
-        is($guest->calls, 'other', '  and nobody finds it any more');
+        is($guest->calls, 'other', '  and no thread finds it any more');
     }
 }
 

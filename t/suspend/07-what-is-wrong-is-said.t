@@ -87,7 +87,7 @@ $connection = connect_to();
 my $done = guest('done', early => 'resume', calls => 'resume,complete,resume');
 is($done->facts->{runs}, 2, 'a request that is over');
 open_barrier('s07-done');
-is($done->calls, 'other,other,other', '  is found by nobody who looks under the lock');
+is($done->calls, 'other,other,other', '  is found by no thread that looks under the lock');
 
 wait_waiting(0);
 announce(qr/VLT00200: the request cannot be suspended: the time-out is not above 0: /, qr/VLT00200: .*: this thread does not run a handler of it: /,

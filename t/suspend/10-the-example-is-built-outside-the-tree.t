@@ -49,7 +49,7 @@ for my $mpm (grep { VaultTest::Server::has_mpm($_) } qw(event worker)) {
     for my $value ('I am here', "bytes \0\n", '') {
         $connection->request(GET => '/meet/anna');
         wait_waiting(1);
-        is(post('/meet/berta', 'not for anna')->{body}, "0\n", "$mpm: nobody waits elsewhere");
+        is(post('/meet/berta', 'not for anna')->{body}, "0\n", "$mpm: no request waits elsewhere");
         ok($connection->is_silent, '  and the request that waits here does not mind');
         is(post('/meet/anna', $value)->{body}, "1\n", '  one waits here');
         is($connection->response->{body}, $value, '  and gets what is posted');
@@ -60,7 +60,7 @@ for my $mpm (grep { VaultTest::Server::has_mpm($_) } qw(event worker)) {
     is($_->response->{body}, 'all', '  and each gets it') for @many;
 
     $connection->request(GET => '/meet/nobody');
-    is($connection->response->{status}, 204, 'nobody comes in time');
+    is($connection->response->{status}, 204, 'no other request comes in time');
 
     $connection->request(GET => '/meet/gone');
     wait_waiting(1);
@@ -75,7 +75,7 @@ for my $mpm (grep { VaultTest::Server::has_mpm($_) } qw(event worker)) {
         wait_waiting(1);
         $client->$way;
         wait_waiting(0);
-        is(post('/meet/lost', 'x')->{body}, "0\n", "a client that is gone ($way) is found by nobody");
+        is(post('/meet/lost', 'x')->{body}, "0\n", "a client that is gone ($way) is not found any more");
     }
     is(post('/meet/anna', 'x' x 1025)->{status}, 413, 'what is too long is refused');
 

@@ -57,7 +57,7 @@ int stop_at(act_t *act, const char *where)
     apr_status_t rv = barrier ? shared_barrier_wait(barrier) : APR_SUCCESS;
 
     if (rv != APR_SUCCESS) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, act->r, "vault-test: nobody opened the barrier \"%s\"", barrier);
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, act->r, "vault-test: no request opened the barrier \"%s\"", barrier);
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     return OK;

@@ -8,8 +8,8 @@
  *   timeout=MS     the time-out (20000)
  *   shorter=MS     suspends once more in the same run, with this time-out
  *   runs=K         suspends in each run but the last of K (2)
- *   calls=LIST     resume,complete,…: called by a thread of the module's when somebody opens the barrier N; what they return is N-calls.
- *                  The barrier is opened also when the request needs no call any more: the thread then finds nobody
+ *   calls=LIST     resume,complete,…: called by a thread of the module when a request opens the barrier N; what they return is N-calls.
+ *                  The barrier is opened also when the request needs no call any more: the thread then finds no request
  *   early=LIST     the same in the handler, before it returns
  *   before=N       writes N bytes, not flushed, before it suspends
  *   say=T          writes T, flushed, before it suspends
@@ -21,7 +21,7 @@
  *   body=1         reads the body of the request when it goes on, and writes it
  *   bytes=N        writes so many bytes when it goes on
  *
- * Any request with the header X-Throttle: N is suspended before its own handler has seen it, in a hook before all others, until somebody
+ * Any request with the header X-Throttle: N is suspended before its own handler has seen it, in a hook before all others, until a request
  * opens the barrier N; then that handler has it. X-Throttle-Time: MS is the time-out, 503. Behind a proxy the header does not count.
  */
 #include "suspend.h"

@@ -169,7 +169,7 @@ static const char *ask(feed_t *feed, host_page_t *page, const char *method, cons
 /* Keeps the parser of libdbi's module away from a statement with a result; see driver_sqlite3.c. */
 #define GUARD "/* from sqlite_master limit */"
 
-/* Somebody else's connection to the same file, which waits for its turn to write. */
+/* The connection of another program to the same file, which waits for its turn to write. */
 static dbi_conn stranger(dbi_inst *instance, const char *name)
 {
     dbi_conn other;

@@ -128,7 +128,7 @@ static apr_status_t host_page_set(vault_call_t *call, const char *key, const cha
     return APR_NOTFOUND;
 }
 
-/* What somebody else does between a commit of this thread and its announcement, once; NULL: nothing. */
+/* What another program does between a commit of this thread and its notify, once; NULL: nothing. */
 __attribute__((unused)) static __thread void (*host_meanwhile)(void *);
 static __thread void *host_meanwhile_data;
 

@@ -309,7 +309,7 @@ static void test_filter_unsure(void)
 {
     static const step_t steps[] = {
         {"INSERT INTO strict_one VALUES(NULL),('b')", ADDED("{\"name\":\"b\"}"),
-         "the first view: a row without a key is nobody's"},
+         "the first view: a row without a key belongs to no object"},
         {"INSERT INTO strict_one VALUES('c')", "nothing", "another name"},
         {"INSERT INTO strict_one VALUES('B')", ANEW("{\"name\":\"B\"},{\"name\":\"b\"}"),
          "LIKE of SQLite takes capitals, too"},

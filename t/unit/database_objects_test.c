@@ -92,7 +92,7 @@ static void test_first_views(void)
     check(ask(&s.feed, NULL, "get_collection_changes", first), shown, "schema", "prepared anew");
     check(
         ask(&s.feed, NULL, "get_collection_changes", "{\"entity\":\"Profile\",\"id\":\"9\",\"collection\":\"posts\"}"),
-        "{\"added\":[],\"removed\":[],\"changed\":[]}", "9", "nobody's: empty, but watched");
+        "{\"added\":[],\"removed\":[],\"changed\":[]}", "9", "an object that does not exist: empty, but watched");
     with_statements(&s.feed, "posts", log_dialect_unwatch);
     check(ask(&s.feed, NULL, "get_collection_changes", first),
           "EINVAL: entity \"Profile\", collection \"posts\": table \"posts\" is not watched", "unwatched",
@@ -100,7 +100,7 @@ static void test_first_views(void)
     scene_end(&s);
 }
 
-/* Tables are believed in as long as the statements made of them run. Whoever alters one, the very next call knows. */
+/* Cached tables are used as long as the statements made of them run. If any program alters one, the next call notices. */
 static void test_altered_while_known(void)
 {
     static const char first[] = "{\"entity\":\"Profile\",\"id\":\"1\",\"collection\":\"posts\"}";
@@ -146,7 +146,7 @@ static void test_altered_while_known(void)
     scene_end(&s);
 }
 
-/* Each page goes on from what it was shown, whoever writes. */
+/* Each page continues from what it was shown, whichever program writes. */
 static void test_views_in_turn(void)
 {
     static const char *const views[] = {"\"id\":\"1\",\"collection\":\"posts\"", "\"id\":2,\"collection\":\"posts\"",
@@ -200,7 +200,7 @@ static void test_views_of_nothing(void)
                                         is_empty ? "9" : "1", lists[i % 2]);
 
         check(ask(&s.feed, NULL, "get_collection_changes", args), is_empty ? none : shown[i % 2], args,
-              "one with elements, then nobody's");
+              "one with elements, then an object that does not exist");
     }
     scene_end(&s);
 }

@@ -357,7 +357,7 @@ static void test_merge(void)
          "missing in the longer one, before and behind the end of the other"},
         {'p', "750:770:.3", "750:770:.5", "770:770:", "each has what the other misses"},
         {'m', "10;", "12;", "12;", "the larger one"},
-        {'m', "10;21", "12;", "12;21", "an id whose number nobody has told"},
+        {'m', "10;21", "12;", "12;21", "an id whose number is unknown"},
         {'m', "10;21", "10;22", "10;21,22", "both lists"},
     };
 

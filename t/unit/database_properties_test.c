@@ -17,7 +17,7 @@ static void test_types(void)
         const char *type, *value, *shown, *why;
     } rows[] = {
         {"boolean", "[1]", "[true]", "as MariaDB and SQLite have it"},
-        {"boolean", "[0]", "[false]", "likewise"},
+        {"boolean", "[0]", "[false]", "0 is false"},
         {"boolean", "[true]", "[true]", "as PostgreSQL has it"},
         {"boolean", "[\"0.0\"]", "[false]", "a decimal"},
         {"boolean", "[\"no\"]", "[\"no\"]", "a word is none"},
@@ -35,7 +35,7 @@ static void test_types(void)
         {"text", "[\"7\"]", "[\"7\"]", "a text"},
         {"text", "[false]", "[\"false\"]", "a boolean"},
         {"text", "[null]", "[null]", "null stays null"},
-        {"integer", "[null]", "[null]", "likewise"},
+        {"integer", "[null]", "[null]", "null stays null"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -98,7 +98,7 @@ static void test_agreement(void)
     }
 }
 
-/* A change of the column, whoever makes it, is seen by pages of both entities, which show the same. */
+/* A change of the column, by any program, is seen by pages of both entities, which show the same. */
 static void test_seen_by_both(void)
 {
     static const char of_login[] = "{\"entity\":\"Login\",\"id\":\"1\",\"property\":\"on\"}";

@@ -12,7 +12,7 @@
 
 void vault_database_report_suite(void);
 
-/* A feed that no child has started: nobody is its tailer, and nothing reaches a database. */
+/* A feed that no child has started: it has no tailer, and nothing reaches a database. */
 static change_log_t *open_only(const char *given)
 {
     void *self = NULL;

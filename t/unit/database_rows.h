@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file database_rows.h
- * The rows of database_test.c: calls on the fixture, one after the other, and values that somebody might try.
+ * The rows of database_test.c: calls on the fixture, one after the other, and values that a caller might try.
  *
  * `expected`: the whole answer when it begins with "[", else a part of the answer or of "STATUS: sentence".
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file database_scene.h
- * A feed with watched tables, somebody else who writes into them, and steps in which both do something and a
+ * A feed with watched tables, another program that writes into them, and steps in which both do something and a
  * page looks.
  */
 #ifndef DATABASE_SCENE_H
@@ -34,7 +34,7 @@ __attribute__((unused)) static void with_statements(feed_t *feed, const char *ta
     sql_background_end(&c);
 }
 
-/* A feed with these tables watched, and somebody else's connection to the file. */
+/* A feed with these tables watched, and another program's connection to the file. */
 typedef struct scene_t {
     feed_t feed;
     dbi_inst instance;
@@ -93,7 +93,7 @@ __attribute__((unused)) static void scene_end(scene_t *s)
     feed_close(&s->feed);
 }
 
-/* What somebody else does, then what a page that is woken sees of it. */
+/* What another program does, then what a page that is woken sees of it. */
 typedef struct step_t {
     const char *does, *expected, *why;
 } step_t;

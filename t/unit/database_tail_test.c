@@ -199,7 +199,7 @@ static void test_writer_killed(void)
         _exit(0);
     }
     CU_ASSERT_FATAL(pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
-    check_told(&s.feed, &page, "", "nobody has been notified");
+    check_told(&s.feed, &page, "", "no page has been notified");
     tailer_reads(&t);
     check_told(&s.feed, &page, "a ", "the trigger has recorded it");
     tailer_end(&t);

@@ -369,7 +369,7 @@ static void test_gone(void)
     feed_open(&feed, apr_psprintf(suite_pool, "database=%s", path_of("gone.db")));
     check(ask(&feed, &page, "get_new_instances", look), "three", "first", "there are rows");
     remove_database("gone.db");
-    check(ask(&feed, &page, "get_new_instances", look), "nothing", "unannounced", "then nobody even looks");
+    check(ask(&feed, &page, "get_new_instances", look), "nothing", "unannounced", "then the page does not even read");
     host_notify("DB-logs");
     check(ask(&feed, &page, "get_new_instances", look), "EAGAIN: the database", "gone", "the file is not there");
     CU_ASSERT_EQUAL(access(path_of("gone.db"), F_OK), -1);
@@ -434,7 +434,7 @@ static void test_made_by_root(void)
     feed_t feed;
 
     if (geteuid() != 0) {
-        return; /* nobody else can give files away */
+        return; /* no other user can give files away */
     }
     CU_ASSERT_EQUAL_FATAL(mkdir(place, 0755), 0);
     CU_ASSERT_EQUAL_FATAL(chown(place, 1234, 5678), 0);
@@ -449,7 +449,7 @@ static void test_made_by_root(void)
     feed_close(&feed);
 }
 
-/* A file of somebody else's says whose it has to be. */
+/* The sentence on another user's file says which user it has to belong to. */
 static void test_readonly(void)
 {
     feed_t feed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watched tables of SQLite: whoever writes, each page sees each change once. */
+/* Watched tables of SQLite: whichever program writes, each page sees each change once. */
 #include <CUnit/CUnit.h>
 
 #include "database_scene.h"
@@ -158,7 +158,7 @@ static void test_modified_instance(void)
           "EINVAL: the key \"007\" must be given as the database writes it: \"7\"", "007",
           "also when there is no such row: one that comes later would not be announced");
     check(ask(&s.feed, NULL, "get_modified_instance", "{\"table\":\"logs\",\"key\":\"7.0\"}"), "\"7\"", "7.0",
-          "likewise");
+          "the same for this key");
     check(ask(&s.feed, NULL, "get_modified_instance", "{\"table\":\"plain\",\"key\":\"1\"}"),
           "EINVAL: table \"plain\" is not watched, so its changes are not known: vaultctl watch plain", "plain",
           "unwatched");
@@ -542,7 +542,7 @@ void vault_database_watch_suite(void)
 
     CU_add_test(suite, "changes of rows are folded", test_fold);
     CU_add_test(suite, "names of interests", test_interest_names);
-    CU_add_test(suite, "new rows, whoever wrote them", test_new_instances);
+    CU_add_test(suite, "new rows, written by any program", test_new_instances);
     CU_add_test(suite, "rows without a key", test_no_key);
     CU_add_test(suite, "writes to rows without a key", test_writes_without_a_key);
     CU_add_test(suite, "a watched table that has no key any more", test_key_is_gone);

@@ -35,7 +35,7 @@ static void test_declared(void)
         {{{"Ring_Size", "", 0}, {NULL}}, "is not named", "what is neither letter nor digit"},
         {{{"Gr\303\266sse", "", 0}, {NULL}}, "is not named", "a letter that is not ASCII"},
         {{{"Name", "", 0}, {NULL}}, "is not named", "what the status says itself"},
-        {{{"Error", "", 0}, {NULL}}, "is not named", "likewise"},
+        {{{"Error", "", 0}, {NULL}}, "is not named", "another reserved name"},
         {{{"ReadsTotal", "", VAULT_FIGURE_GAUGE}, {NULL}}, "is not named", "samples of a counter Reads have this name"},
         {{{"Size", "", 0}, {"Size", "", 0}, {NULL}}, "it has two figures", "one name twice"},
         {{{"Size", NULL, 0}, {NULL}}, "has no meaning", "no meaning"},

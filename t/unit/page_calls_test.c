@@ -414,7 +414,7 @@ static void the_death_of_another_child_takes_nothing(void)
     scene_end(&s);
 }
 
-/* Only what nobody needs is let go: what was added to the open run has still to be published. */
+/* Only what no run needs is released: what was added to the open run has still to be published. */
 static void what_was_added_is_held_while_the_run_is_open(void)
 {
     scene_t s;

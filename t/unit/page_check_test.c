@@ -216,7 +216,7 @@ static void what_the_dead_have_lost_is_counted(void)
     CU_ASSERT_EQUAL(vault_pages_lost(pages), 0);
     CU_ASSERT(vault_heap_alloc(f.heap, 100) != 0);
     CU_ASSERT_EQUAL(vault_pages_count_lost(pages), 0);
-    CU_ASSERT_EQUAL(vault_pages_lost(pages), 0); /* nobody died, so it is not counted */
+    CU_ASSERT_EQUAL(vault_pages_lost(pages), 0); /* no child died, so it is not counted */
     lost = vault_heap_takes(100);
     for (i = 0; lost <= vault_heap_size(f.heap) / 8; i++) {
         CU_ASSERT_EQUAL(vault_pages_count_lost(pages), 0);

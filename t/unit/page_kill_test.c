@@ -24,7 +24,7 @@
 typedef struct field_t {
     fixture_t *f;
     vault_pages_t *pages;
-    vault_page_t page[SHARED]; /* made by the parent; dropped by anybody */
+    vault_page_t page[SHARED]; /* made by the parent; dropped by any process */
     apr_uint64_t steps;        /* atomic */
 } field_t;
 

@@ -270,7 +270,7 @@ static void a_waiting_poll_is_told_what_becomes_of_its_page(void)
     disarm(&f, slot);
     slot = arm(&f, &newer);
     CU_ASSERT_EQUAL(page_poll(pages, &page, 9, 0, &t), APR_EMISMATCH);
-    CU_ASSERT(!fixture_is_rung(&f, slot)); /* who is refused wakes nobody */
+    CU_ASSERT(!fixture_is_rung(&f, slot)); /* a refused page wakes no other */
     CU_ASSERT_EQUAL(vault_page_stage(pages, &newer, page_state(f.pool, "1", 0, 0)), APR_SUCCESS);
     CU_ASSERT_EQUAL(page_acknowledge(pages, &page, &take), APR_SUCCESS);
     CU_ASSERT(fixture_rung(&f, slot)); /* it has no right to the page any more */

@@ -82,7 +82,7 @@ static void who_loads_without_end_pushes_out_no_other_client(void)
     fixture_end(&f);
 }
 
-/* Pages that he has polled once look like anybody's; but he has many. */
+/* Pages that the hog has polled once look like those of other clients; but it has many. */
 static void who_has_the_most_loses_first(void)
 {
     fixture_t f;
@@ -109,7 +109,7 @@ static void who_has_the_most_loses_first(void)
     for (i = 0; i < SHARE; i++) {
         left += is_there(pages, &his[i]);
     }
-    CU_ASSERT_EQUAL(left, 1); /* as many as anybody */
+    CU_ASSERT_EQUAL(left, 1); /* as many as any other client */
     CHECK_PAGES(&f, pages);
     fixture_end(&f);
 }

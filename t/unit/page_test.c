@@ -379,8 +379,8 @@ static void a_page_is_its_owners(void)
         apr_status_t taken;
         const char *why;
     } rows[] = {
-        {{0}, {0}, APR_SUCCESS, "anybody's page"},
-        {{0}, {.user = "ann"}, APR_SUCCESS, "anybody's page, and a user"},
+        {{0}, {0}, APR_SUCCESS, "a page without an owner"},
+        {{0}, {.user = "ann"}, APR_SUCCESS, "a page without an owner, and a user"},
         {{.user = "ann"}, {.user = "ann"}, APR_SUCCESS, "her own"},
         {{.user = "ann"}, {.user = "bob"}, APR_EACCES, "another's"},
         {{.user = "ann"}, {0}, APR_EACCES, "not logged in any more"},
@@ -392,8 +392,8 @@ static void a_page_is_its_owners(void)
         {{.realm = 1, .user = "ann"}, {.realm = 1, .user = "ann"}, APR_SUCCESS, "her own, in her realm"},
         {{.realm = 1, .user = "ann"}, {.realm = 2, .user = "ann"}, APR_EACCES, "ann of another realm"},
         {{.realm = 1, .user = "ann"}, {.user = "ann"}, APR_EACCES, "ann of none"},
-        {{0}, {.realm = 2, .user = "ann"}, APR_SUCCESS, "anybody's page, and a user of a realm"},
-        {{.host = 1}, {.host = 1}, APR_SUCCESS, "anybody's page, on its host"},
+        {{0}, {.realm = 2, .user = "ann"}, APR_SUCCESS, "a page without an owner, and a user of a realm"},
+        {{.host = 1}, {.host = 1}, APR_SUCCESS, "a page without an owner, on its host"},
         {{.host = 1}, {.host = 2}, APR_NOTFOUND, "on another host there is no such page"},
         {{.host = 1}, {0}, APR_NOTFOUND, "nor on none"},
         {{.host = 1, .user = "ann"}, {.host = 2, .user = "ann"}, APR_NOTFOUND, "nor for its user"},

@@ -219,7 +219,7 @@ static void *run_race(void *baton)
     return NULL;
 }
 
-/* @return 0 the round gave the request to nobody, or to more than one */
+/* @return 0 the round gave the request to no thread, or to more than one */
 static int is_right(const race_t *race, vault_wait_state_t before)
 {
     long owners = race->won[VAULT_DO_RUN] + race->won[VAULT_DO_ABANDON];

@@ -101,7 +101,7 @@ static void the_smaller_time_holds(void)
     hall_end(&h);
 }
 
-/* Calls by name take no turn: whoever calls decides how many go. And a notify of all is not meant for those
+/* Calls by name take no turn: the caller decides how many go. And a notify of all is not meant for those
  * that wait for none. */
 static void it_needs_no_turn_and_no_interest(void)
 {

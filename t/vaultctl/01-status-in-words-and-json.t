@@ -46,7 +46,7 @@ $said = vaultctl('status', '--url', "$nowhere/denied");
 is($said->{code}, 2, 'who may not');
 like($said->{err}, qr{/denied/status\?json: 403: .*Require}, '... is told why');
 $said = vaultctl('status', '--url', 'http://127.0.0.1:1/');
-is($said->{code}, 2, 'where nobody listens');
+is($said->{code}, 2, 'where no server listens');
 like($said->{err}, qr{^vaultctl: http://127\.0\.0\.1:1/status\?json: .*onnect}, '... it says so');
 
 SKIP: {

@@ -15,7 +15,7 @@ wait_waiting(1);
 text_of('/test/add?name=v04');
 my $said = vaultctl('notify', "v04 \xc3\xa4", 'v04 nobody');
 is($said->{code}, 0, 'notify') or diag($said->{err});
-is($said->{out}, "v04 nobody: no page holds it\n", '... says what nobody holds');
+is($said->{out}, "v04 nobody: no page holds it\n", '... says which interest no page holds');
 is(VaultTest::Page::text($page->finish_poll($poll)), "2\n", '... and wakes the page');
 is_deeply(JSON::PP::decode_json(vaultctl('notify', '--json', 'v04 nobody')->{out}), {held => JSON::PP::false(), interest => 'v04 nobody'}, 'in JSON');
 is(vaultctl('notify', 'x' x 201)->{code}, 2, 'a name that is too long');
@@ -31,7 +31,7 @@ wait_waiting(1);
 wait_until(sub { read_file($monitor->{err}) =~ /waiting/ }, 'it says that it waits');
 is(status()->{WaitingInThreads}, have_parking() ? 0 : 1, 'no thread waits for it');
 for my $n (1 .. 2) {
-    is(vaultctl('notify', "v04 \xc3\xa4")->{out}, '', 'somebody holds it');
+    is(vaultctl('notify', "v04 \xc3\xa4")->{out}, '', 'a page holds it');
     wait_until(sub { lines_of($monitor) == $n }, "line $n");
 }
 graceful_restart();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Somebody else has written into the shared memory of a running server: vaultctl check says what is wrong with it, and that all is well when it
+# A stray write has damaged the shared memory of a running server: vaultctl check says what is wrong with it, and that all is well when it
 # has been put back.
 use strict;
 use warnings;

@@ -55,7 +55,7 @@ ok($terminal->echoes && $terminal->by_lines, '... and the terminal is as it was'
 
 # A server that is gone.
 $terminal = VaultTest::Terminal->start([vaultctl_command('top', '--url', 'http://127.0.0.1:' . VaultTest::Server::free_port() . '/')]);
-is($terminal->end, 2, 'nobody answers');
+is($terminal->end, 2, 'no server answers');
 ok($terminal->echoes && $terminal->by_lines, '... and the terminal is as it was');
 
 finish();

@@ -10,12 +10,12 @@ use VaultTest::Vaultctl;
 needs_vaultctl();
 my $program = vars('top_dir') . '/vaultctl';
 
-# Nobody listens there; and nobody has said that it is there.
+# No server listens there; and the user has not given that URL.
 my $nowhere = 'http://127.0.0.1:' . VaultTest::Server::free_port() . '/';
 my $hint = qr/; if the server is elsewhere, --url or VAULTCTL_URL says where$/m;
 unlike(vaultctl('status', '--url', $nowhere)->{err}, $hint, 'who says --url knows');
 SKIP: {
-    skip 'somebody listens on port 80 here', 2 if IO::Socket::INET->new(PeerAddr => 'localhost', PeerPort => 80, Timeout => 2);
+    skip 'a server listens on port 80 here', 2 if IO::Socket::INET->new(PeerAddr => 'localhost', PeerPort => 80, Timeout => 2);
     for my $command ('status', 'notify x') {
         my $said = qx(env -u VAULTCTL_URL -u http_proxy -u HTTP_PROXY -u all_proxy -u ALL_PROXY $program $command 2>&1);
         like($said, qr{^vaultctl: http://localhost/vault/\w+(?:\?\w+)?: .*$hint}, "$command without --url");
@@ -37,7 +37,7 @@ SKIP: {
     is(vaultctl('unwatch', '-y', @where, 'bids')->{out}, "bids: watched no more\n", 'unwatch -y as well');
     unlike(vaultctl('watch', '--dry-run', @where, 'bids')->{out}, qr/watched$/m, 'a dry run has done nothing');
     $said = vaultctl('watch', @where, 'bids');
-    is($said->{code}, 1, 'nobody answers the question');
+    is($said->{code}, 1, 'the question is not answered');
     unlike($said->{out}, qr/watched$/m, '... and nothing is said to be done');
     unlink $database, $init;
 }

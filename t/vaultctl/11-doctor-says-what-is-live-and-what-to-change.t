@@ -228,7 +228,7 @@ for my $row (
     note_sections($said->{out});
 }
 
-# Nobody else is told the login and the headers of the command.
+# No other server gets the login and the headers of the command.
 $said = says(doctor('-u', 'anna:secret', '-H', 'X-Secret: hush', "$site/away"), 1, 'a redirect to another origin',
     qr{\Q$site\E/away leads to http://localhost:\d+/index\.html \(302\), another origin, which is not told the login and the headers of this command\.});
 my @access = split /\n/, read_file("$root/access");
@@ -265,7 +265,7 @@ SKIP: {
     skip 'httpd has no TLS', 4 unless have_tls();
     my $tls = 'https://localhost:' . VaultTest::port_of('vault_tls');
     $said = doctor("$tls$live");
-    is($said->{code}, 2, 'a certificate that nobody knows');
+    is($said->{code}, 2, 'a certificate of an unknown authority');
     like($said->{err}, qr{^vaultctl: \Q$tls$live\E: .*certificate}, '... it says so');
     my ($version, @changes) = have_http2() && qx(curl --version) =~ /nghttp2/ ? ('2', 'change: httpd speaks HTTP/2 itself, so each poll that waits holds a thread: .*') : ('1\.1');
     $said = says(doctor('--cacert', vars('top_dir') . '/certificate.pem', "$tls$live"), @changes ? 1 : 0, 'a page over TLS', qr{\S+ answers 200 over HTTP/$version, .*}, @changes);

@@ -34,6 +34,6 @@ ok(is_kept($posted->{body}), 'a view by POST of another handler, too');
 is($posted->{headers}{'cache-control'}, 'private, no-store', 'and no cache may keep it');
 
 site_file('/view/still.shtml', "still\n");
-unlike(get('/view/still.shtml')->{headers}{'cache-control'} // '', qr/no-store/, 'HTML without a page may be cached as ever');
+unlike(get('/view/still.shtml')->{headers}{'cache-control'} // '', qr/no-store/, 'HTML without a page may be cached as usual');
 
 finish();

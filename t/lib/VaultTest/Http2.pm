@@ -88,7 +88,7 @@ sub request
 }
 
 # A part of the body of the request that was asked last; `last`: nothing comes behind it. What the server does not let us send now goes
-# when it does and somebody looks.
+# when it does and the client reads.
 sub send_body
 {
     my ($self, $bytes, $last) = @_;

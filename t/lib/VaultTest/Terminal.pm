@@ -42,7 +42,7 @@ sub start
     my ($class, $command, %with) = @_;
     my ($master, $path) = _open();
     ioctl $master, TIOCSWINSZ, pack('S4', $with{rows} // 24, 80, 0, 0) or die "TIOCSWINSZ: $!\n";
-    # Held open: without anybody on the other side what was shown could not be read any more.
+    # Held open: without a process on the other side what was shown could not be read any more.
     sysopen my $other, $path, O_RDWR | O_NOCTTY or die "$path: $!\n";
     my $pid = fork;
     die "fork: $!\n" unless defined $pid;

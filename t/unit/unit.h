@@ -46,6 +46,7 @@
     SUITE(page_life)                                                                                                   \
     SUITE(page_room)                                                                                                   \
     SUITE(page_txn)                                                                                                    \
+    SUITE(page_txn_methods)                                                                                            \
     SUITE(page_model)                                                                                                  \
     SUITE(page_kill)                                                                                                   \
     SUITE(page_step)                                                                                                   \

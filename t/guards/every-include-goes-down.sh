@@ -40,6 +40,12 @@ done <"$guard_dir/upward"
 awk '$1 != $2 {print $1, $2}' "$edges" | sort -u | tsort >/dev/null 2>"$guard_dir/cycles" ||
     complain "folders include each other: $(sed '1d; s/^tsort: //' "$guard_dir/cycles" | tr '\n' ' ')"
 
+# Within a folder a header may be included by another one, and not the other way round as well.
+awk '$3 ~ /\.h$/ && $5 ~ /\.h$/ {print $3, $5}' "$edges" | sort -u >"$guard_dir/headers"
+sed 's/ / includes /' "$guard_dir/headers" | list "headers that include others"
+tsort "$guard_dir/headers" >/dev/null 2>"$guard_dir/cycles" ||
+    complain "headers include each other: $(sed '1d; s/^tsort: //' "$guard_dir/cycles" | tr '\n' ' ')"
+
 # Which file an include means must not depend on where it stands.
 awk '$3 ~ /^(mod_vault|feeds)\// && $2 != "httpd" {
     path = $5

@@ -205,20 +205,34 @@ static apr_status_t check_settable(sql_call_t *c, const char *name)
     return APR_SUCCESS;
 }
 
+/* @param what  the values, for the sentence that they are missing */
+static apr_status_t take_values(sql_call_t *c, const char *what, json_t **values)
+{
+    *values = columns_of(c, "values");
+    return *values != NULL ? APR_SUCCESS : sql_fail(c, APR_EINVAL, "argument \"values.COLUMN\" is missing: %s", what);
+}
+
+static apr_status_t append_value(sql_call_t *c, sql_statement_t *sql, const char *name, const json_t *value)
+{
+    const char *wrong = sql_value_of(sql, sql_table_column_named(c->table, name), value);
+
+    return wrong == NULL ? APR_SUCCESS : unfit_value(c, "values", name, wrong);
+}
+
 apr_status_t database_argument_values(sql_call_t *c, sql_statement_t *sql)
 {
-    json_t *values = columns_of(c, "values");
     const char *separator = "(";
     const char *name;
+    json_t *values;
     json_t *value;
+    apr_status_t rv = take_values(c, "the row to be saved", &values);
 
-    if (values == NULL) {
-        return sql_fail(c, APR_EINVAL, "argument \"values.COLUMN\" is missing: the row to be saved");
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
     json_object_foreach(values, name, value)
     {
-        apr_status_t rv = check_settable(c, name);
-
+        rv = check_settable(c, name);
         if (rv != APR_SUCCESS) {
             return rv;
         }
@@ -228,12 +242,10 @@ apr_status_t database_argument_values(sql_call_t *c, sql_statement_t *sql)
     separator = ")VALUES(";
     json_object_foreach(values, name, value)
     {
-        const char *wrong;
-
         sql_raw(sql, separator);
-        wrong = sql_value_of(sql, sql_table_column_named(c->table, name), value);
-        if (wrong != NULL) {
-            return unfit_value(c, "values", name, wrong);
+        rv = append_value(c, sql, name, value);
+        if (rv != APR_SUCCESS) {
+            return rv;
         }
         separator = ",";
     }
@@ -243,26 +255,25 @@ apr_status_t database_argument_values(sql_call_t *c, sql_statement_t *sql)
 
 apr_status_t database_argument_set(sql_call_t *c, sql_statement_t *sql)
 {
-    json_t *values = columns_of(c, "values");
     const char *separator = " SET ";
     const char *name;
+    json_t *values;
     json_t *value;
+    apr_status_t rv = take_values(c, "the values to be set", &values);
 
-    if (values == NULL) {
-        return sql_fail(c, APR_EINVAL, "argument \"values.COLUMN\" is missing: the values to be set");
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
     json_object_foreach(values, name, value)
     {
-        const char *wrong;
-        apr_status_t rv = check_settable(c, name);
-
+        rv = check_settable(c, name);
         if (rv != APR_SUCCESS) {
             return rv;
         }
         sql_add(sql, "%r%n=", separator, name);
-        wrong = sql_value_of(sql, sql_table_column_named(c->table, name), value);
-        if (wrong != NULL) {
-            return unfit_value(c, "values", name, wrong);
+        rv = append_value(c, sql, name, value);
+        if (rv != APR_SUCCESS) {
+            return rv;
         }
         separator = ",";
     }

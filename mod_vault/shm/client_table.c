@@ -262,8 +262,3 @@ apr_uint32_t vault_clients_count(const vault_clients_t *c)
 {
     return vault_row_load(&c->header->used);
 }
-
-apr_uint32_t vault_clients_capacity(const vault_clients_t *c)
-{
-    return c->capacity;
-}

@@ -118,9 +118,8 @@ apr_uint64_t vault_clients_row_has(const vault_clients_t *clients, vault_client_
 /** How many clients use something of that kind. Reads all rows without a lock. */
 apr_uint32_t vault_clients_having(const vault_clients_t *clients, vault_client_kind_t kind);
 
-/** The number of rows in use, and the number of rows. */
+/** The number of rows in use. */
 apr_uint32_t vault_clients_count(const vault_clients_t *clients);
-apr_uint32_t vault_clients_capacity(const vault_clients_t *clients);
 
 /** Compare chains, lists and sums. For tests and `vault-status?check`: other processes may use the table meanwhile.
  * @return NULL, or the first inconsistency */

@@ -111,7 +111,7 @@ static void what_is_not_there_cannot_be_given_back(void)
     vault_clients_give(c, row, VAULT_CLIENT_WAITING, 2, 1);
     vault_clients_give(c, row, VAULT_CLIENT_PAGES, 0, 5);
     vault_clients_give(c, 0, VAULT_CLIENT_WAITING, 1, 1);
-    vault_clients_give(c, vault_clients_capacity(c) + 1, VAULT_CLIENT_WAITING, 1, 1);
+    vault_clients_give(c, c->capacity + 1, VAULT_CLIENT_WAITING, 1, 1);
     CU_ASSERT_EQUAL(vault_clients_row_has(c, row, VAULT_CLIENT_WAITING), 1);
     CU_ASSERT_EQUAL(vault_clients_row_has(c, row, VAULT_CLIENT_PAGES), 0);
     vault_clients_give(c, row, VAULT_CLIENT_WAITING, 1, 5);
@@ -124,7 +124,7 @@ static void a_client_too_many_is_refused_until_one_goes(void)
     fixture_t f;
     vault_clients_t *c = begin(&f, 4);
     vault_client_row_t row, last = 0;
-    apr_uint32_t i, capacity = vault_clients_capacity(c);
+    apr_uint32_t i, capacity = c->capacity;
 
     CU_ASSERT(capacity >= 8);
     for (i = 1; i <= capacity; i++) {
@@ -248,8 +248,8 @@ static void who_notifies_leaves_room_for_pages(void)
 
     for (id = 1; vault_clients_admit(c, id, 10, NOW); id++) {
     }
-    CU_ASSERT_EQUAL(vault_clients_count(c), vault_clients_capacity(c) / 2);
-    CU_ASSERT(vault_clients_capacity(c) / 2 >= 100);
+    CU_ASSERT_EQUAL(vault_clients_count(c), c->capacity / 2);
+    CU_ASSERT(c->capacity / 2 >= 100);
     CU_ASSERT_EQUAL(take(c, &row, id, VAULT_CLIENT_PAGES, 0), APR_SUCCESS);
     CU_ASSERT(vault_clients_admit(c, id, 10, NOW)); /* who has a row may */
     vault_clients_give(c, row, VAULT_CLIENT_PAGES, 0, 1);

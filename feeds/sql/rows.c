@@ -10,13 +10,9 @@
 #include "apr_base64.h"
 #include "apr_strings.h"
 
+#include "base/hex.h"
 #include "sql/catalogue.h"
 #include "sql/connection.h"
-
-static int hex_value(char digit)
-{
-    return (digit <= '9' ? digit : digit + 9) & 15; /* some value, if it is no hexadecimal digit */
-}
 
 /* @return NULL: out of memory; otherwise to be freed */
 static char *from_hex(const char *digits, size_t *length)
@@ -26,7 +22,8 @@ static char *from_hex(const char *digits, size_t *length)
     *length = strlen(digits) / 2;
     bytes = malloc(*length + 1);
     for (size_t i = 0; bytes != NULL && i < *length; i++) {
-        bytes[i] = (char)(hex_value(digits[2 * i]) << 4 | hex_value(digits[2 * i + 1]));
+        /* If it is no digit, some value. */
+        bytes[i] = (char)((vault_hex_value(digits[2 * i]) & 15) << 4 | (vault_hex_value(digits[2 * i + 1]) & 15));
     }
     return bytes;
 }

@@ -7,6 +7,8 @@
 #include "apr_lib.h"
 #include "apr_strings.h"
 
+#include "base/hex.h"
+
 static int is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -27,24 +29,20 @@ const char *vault_header_piece(const char **rest, apr_pool_t *pool)
     return end > begin ? apr_pstrmemdup(pool, begin, (apr_size_t)(end - begin)) : NULL;
 }
 
-static int digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 const char *vault_header_decode(const char *text, apr_pool_t *pool)
 {
     char *decoded = apr_palloc(pool, strlen(text) + 1), *to = decoded;
 
     for (; *text; text++) {
+        int high, low;
+
         if (*text != '%') {
             *to++ = *text;
             continue;
         }
-        if (digit(text[1]) < 0 || digit(text[2]) < 0 || !(*to = (char)(digit(text[1]) << 4 | digit(text[2])))) {
+        high = vault_hex_value(text[1]);
+        low = high < 0 ? -1 : vault_hex_value(text[2]);
+        if (low < 0 || !(*to = (char)(high << 4 | low))) {
             return NULL;
         }
         to++;

@@ -7,6 +7,7 @@
 
 #include "apr_strings.h"
 
+#include "base/hex.h"
 #include "base/now.h"
 
 apr_status_t vault_page_hold(vault_pages_t *p, const vault_page_t *page, const char *name, vault_interest_t *interest,
@@ -420,21 +421,17 @@ void vault_page_format(const vault_page_t *page, char id[VAULT_PAGE_ID_LEN + 1])
                  page->id[1], page->key);
 }
 
+/* An id has one spelling, without capital letters. */
 static int parse_hex(apr_uint64_t *value, const char *text, int digits)
 {
     *value = 0;
     for (; digits > 0; digits--, text++) {
-        int c = *text;
-        if (c >= '0' && c <= '9') {
-            c -= '0';
-        }
-        else if (c >= 'a' && c <= 'f') {
-            c -= 'a' - 10;
-        }
-        else {
+        int digit = vault_hex_value(*text);
+
+        if (digit < 0 || (*text >= 'A' && *text <= 'F')) {
             return 0;
         }
-        *value = *value << 4 | (apr_uint64_t)c;
+        *value = *value << 4 | (apr_uint64_t)digit;
     }
     return 1;
 }

@@ -26,7 +26,7 @@ wait_until(sub { !grep { kill 0, $_ } @old }, 'the old children go');
 # Another limit; in a server of its own.
 my $config = sub {
     my ($limit) = @_;
-    return qq(<Location "/limited/">\nSetHandler vault-test\nVaultQosTimeout 60\nVaultQosLimit $limit $limit\n</Location>\n);
+    return qq(<Location "/limited/">\nSetHandler vault-test\nVaultQosTimeout 120\nVaultQosLimit $limit $limit\n</Location>\n);
 };
 my $server = use_server(VaultTest::Server->start('qos-restart', config => $config->(1)));
 my @held = map { my $c = held('/limited/', 'q06-limit'); wait_gate('/limited/', Queued => $_ - 1); $c } 1 .. 6;

@@ -5,7 +5,7 @@ use warnings;
 use VaultTest;
 use VaultTest::Gate;
 
-my $config = qq(VaultLongPollThreads 2\n<Location "/limited/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosTimeout 60\n</Location>\n);
+my $config = qq(VaultLongPollThreads 2\n<Location "/limited/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosTimeout 120\n</Location>\n);
 for my $mpm (qw(prefork worker)) {
     next unless VaultTest::Server::has_mpm($mpm);
     # With room for one child only, the worker MPM may start no new child after a graceful restart before the old one has

@@ -9,7 +9,7 @@ my %figures = (
     Limit => 'limit', PerClient => 'per_client', Running => 'running', Queued => 'queued', Admitted => 'admitted_total', Refused => 'refused_total',
     TimedOut => 'timed_out_total', Gone => 'gone_total', Displaced => 'displaced_total',
 );
-my $config = qq(<Location "/a&b">\nSetHandler vault-test\nVaultQosLimit 2\nVaultQosTimeout 60\nVaultQosQueue 1\n</Location>\n);
+my $config = qq(<Location "/a&b">\nSetHandler vault-test\nVaultQosLimit 2\nVaultQosTimeout 120\nVaultQosQueue 1\n</Location>\n);
 use_server(VaultTest::Server->start('qos-status', config => $config));
 my @held = map { my $c = held('/a&b/', 'q13'); wait_gate('/a&b', Running => $_ < 3 ? $_ : 2, Queued => $_ < 3 ? 0 : 1); $c } 1 .. 3;
 is(get('/a&b/pid')->{status}, 503, 'two run, one queues, one is refused');

@@ -12,7 +12,7 @@ my $can_stop = -f $preload && ($ENV{VAULT_SANITIZER} // 'no') eq 'no';    # a sa
 
 # One child: the request that frees the place tells the waker of the child, which tells others in the order in which it was told.
 use_server(VaultTest::Server->start('early',
-    config => qq(<Location "/one/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosTimeout 60\n</Location>\n),
+    config => qq(<Location "/one/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosTimeout 120\n</Location>\n),
     env => $can_stop ? {LD_PRELOAD => $preload, VAULT_TEST_STOP => $stop} : {}));
 my $page = live_page(['/test/rows?name=q18&interest=q18']);
 my $rows = 0;

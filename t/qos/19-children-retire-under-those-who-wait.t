@@ -9,7 +9,7 @@ use VaultTest::Gate;
 use constant QUEUED => 6;
 
 use_server(VaultTest::Server->start('retire-queue', size => "ServerLimit 16\nMaxConnectionsPerChild 120\n",
-    config => qq(VaultLongPollThreads 7\n<Location "/retire/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosTimeout 60\n</Location>\n)));
+    config => qq(VaultLongPollThreads 7\n<Location "/retire/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosTimeout 120\n</Location>\n)));
 
 # One that is inside and others behind it, in one child that takes connections all the while. The barriers have names of their own.
 my ($pid, $inside, @queued, $barrier);

@@ -15,13 +15,13 @@ VaultMaxInterests 100
 <Location "/flood/">
     SetHandler vault-test
     VaultQosLimit 1
-    VaultQosTimeout 60
+    VaultQosTimeout 120
     VaultQosQueue 65536
 </Location>
 <Location "/calm/">
     SetHandler vault-test
     VaultQosLimit 1
-    VaultQosTimeout 60
+    VaultQosTimeout 120
 </Location>
 END
 my $room = status()->{QosPassesMax};

@@ -6,7 +6,7 @@ use POSIX ();
 use VaultTest;
 use VaultTest::Gate;
 
-my $config = qq(VaultLongPollThreads 2\n<Location "/limited/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosTimeout 60\nVaultQosQueue 1\n)
+my $config = qq(VaultLongPollThreads 2\n<Location "/limited/">\nSetHandler vault-test\nVaultQosLimit 1\nVaultQosTimeout 120\nVaultQosQueue 1\n)
     . "VaultQosPriority %{HTTP:X-Rank}\n</Location>\n";
 for my $mpm (qw(prefork worker)) {
     next unless VaultTest::Server::has_mpm($mpm);

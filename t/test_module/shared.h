@@ -30,7 +30,7 @@ apr_status_t shared_set(const char *name, const char *value);
 long shared_add(const char *name, long step);
 
 /** Stop at the barrier until it is opened (or is open already).
- * @return APR_SUCCESS; APR_TIMEUP it was not opened within 30 s, so that a broken test ends; others as
+ * @return APR_SUCCESS; APR_TIMEUP it was not opened within BARRIER_SECONDS, so that a broken test ends; others as
  *         shared_set() */
 apr_status_t shared_barrier_wait(const char *name);
 

@@ -224,7 +224,7 @@ static int wait_for_end(pipes_t *p, apr_time_t end, int *code, apr_exit_why_e *h
 {
     while (apr_proc_wait(&p->proc, code, how, APR_NOWAIT) == APR_CHILD_NOTDONE) {
         if (vault_now() >= end) {
-            kill(p->proc.pid, SIGKILL); /* the threads of httpd block SIGTERM, and a program inherits that */
+            kill(p->proc.pid, SIGKILL); /* a program may ignore SIGTERM */
             apr_proc_wait(&p->proc, code, how, APR_WAIT);
             return 0;
         }

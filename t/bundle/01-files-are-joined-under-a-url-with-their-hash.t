@@ -10,6 +10,7 @@ site_file('/bundle/a.css', "\xef\xbb\xbf\@charset \"utf-8\";\n\@import url(base.
 site_file('/bundle/b.css', "/* b */ b { color: blue }");
 site_file('/bundle/one.js', "let one = 1 // no line end");
 site_file('/bundle/two.js', "(function () { return 2 })()\n");
+site_file('/bundle/empty.css', '');
 site_file('/bundle/head.html', "<b>caf\xc3\xa9</b>");
 site_file('/bundle/page.shtml', qq(<link rel="stylesheet" href="<!--#vault bundle="/bundle/site.css" -->">\n));
 site_file('/bundle/lua.lua', "local vault = require 'vault'\nfunction handle(r) r:puts(tostring(vault.bundle_url(r, '/bundle/site.css')), ' ', "
@@ -23,6 +24,7 @@ close $file;
 my $server = VaultTest::Server->start('bundle', config => <<"END");
 VaultBundle /bundle/site.css bundle/a.css bundle/b.css
 VaultBundle /bundle/app.js bundle/one.js "$outside" bundle/two.js
+VaultBundle /bundle/empty.css bundle/empty.css
 VaultBundle /bundle/parts.html bundle/head.html
 <Directory "@{[vars('documentroot')]}">
     Require all granted
@@ -57,6 +59,9 @@ is($js->{headers}{'content-type'}, 'text/javascript; charset=utf-8', '  and its 
 is($js->{headers}{'x-section'}, 'app', 'a section of the configuration applies to its URL');
 my $html = get('/bundle/parts.html');
 is("$html->{headers}{'content-type'} $html->{body}", "text/html; charset=utf-8 <b>caf\xc3\xa9</b>", 'HTML');
+
+my $empty = get('/bundle/empty.css', headers => {'Accept-Encoding' => 'gzip'});
+is("$empty->{status} $empty->{headers}{'content-length'}", '200 0', 'an empty file');
 
 # ---------------------------------------------------------------- the URL with a hash
 my $tag = qr{<link rel="stylesheet" href="(/bundle/site-[0-9a-f]{16}\.css)">};
@@ -106,6 +111,16 @@ is(get($new)->{headers}{'cache-control'}, 'max-age=31536000, immutable', '  for 
 my $old = get($url, headers => {'If-None-Match' => $hashed->{headers}{etag}});
 is("$old->{status} $old->{headers}{'cache-control'}", '200 max-age=60', 'the old URL has the new content, for a minute');
 like($old->{body}, qr/green/, '  and no 304');
+
+# Changes in place, of the same length, within a tick of the file system's clock.
+my $stale = 0;
+for my $n (10 .. 29) {
+    open my $css, '+<', site_path('/bundle/b.css') or die "b.css: $!\n";
+    print $css sprintf 'b { order: %2d     }', $n;
+    close $css;
+    $stale++ unless text_of('/bundle/site.css') =~ /order: $n/;
+}
+is($stale, 0, 'twenty changes, each as soon as the one before was read, are all seen');
 
 # A file that is gone, and one that is no CSS any more.
 announce(qr{VLT00411: VaultBundle /bundle/app.js: \Q$outside\E: No such file});

@@ -191,6 +191,12 @@ static int same_origin(lua_State *L)
     return 1;
 }
 
+static int share(lua_State *L)
+{
+    VAULT(L, vault_share)(vault_lua_request(L, 1));
+    return 0;
+}
+
 /* ------------------------------------------------------------------- interests */
 
 static int create_interest(lua_State *L)
@@ -425,6 +431,7 @@ static const luaL_Reg functions[] = {
     {"same_origin", same_origin},
     {"script", script},
     {"set", set},
+    {"share", share},
     {"stream_url", stream_url},
     {"bundle_url", bundle_url},
     {NULL, NULL},

@@ -11,11 +11,13 @@
 #include "feed/feedcall.h"
 #include "feed/render.h"
 #include "mod_vault/vault.h"
+#include "recording/judge.h"
 #include "request/origin.h"
 #include "server/server.h"
 #include "suspend/suspend.h"
 #include "view/context.h"
 #include "view/page_request.h"
+#include "view/recorded.h"
 #include "view/view.h"
 
 static apr_status_t vault_add_long_poll(request_rec *r, const char *url)
@@ -36,7 +38,7 @@ static const char *vault_stream_url(request_rec *r)
 static const char *vault_page_get(request_rec *r, const char *key)
 {
     const vault_context_t *x = vault_context_get(r);
-    const char *value = x && x->txn ? vault_page_txn_get(x->txn, key) : vault_page_request_get(r, key);
+    const char *value = x && x->txn ? vault_recorded_get(r, x->txn, key) : vault_page_request_get(r, key);
 
     return value ? apr_pstrdup(r->pool, value) : NULL;
 }
@@ -52,7 +54,7 @@ static int vault_create_interest(request_rec *r, const char *interest, const cha
 {
     vault_page_txn_t *txn = vault_context_txn(r, NULL);
 
-    return txn ? vault_page_txn_create_interest(txn, cursor, interest) : 1;
+    return vault_recorded_create_interest(r, txn, cursor, interest);
 }
 
 static apr_status_t vault_notify(const char *interest)
@@ -87,6 +89,11 @@ static apr_status_t vault_render(request_rec *r, const vault_render_t *what, con
     return rv;
 }
 
+static void vault_share(request_rec *r)
+{
+    vault_judge_share(vault_recorded(r), r);
+}
+
 static int vault_same_origin(const request_rec *r)
 {
     return vault_origin_is_same(r);
@@ -105,6 +112,7 @@ void vault_api_register(void)
     APR_REGISTER_OPTIONAL_FN(vault_feed_call);
     APR_REGISTER_OPTIONAL_FN(vault_feed_is_reset);
     APR_REGISTER_OPTIONAL_FN(vault_render);
+    APR_REGISTER_OPTIONAL_FN(vault_share);
     APR_REGISTER_OPTIONAL_FN(vault_request_suspend);
     APR_REGISTER_OPTIONAL_FN(vault_request_resume);
     APR_REGISTER_OPTIONAL_FN(vault_request_complete);

@@ -386,6 +386,7 @@ static apr_status_t start_waiting(apr_pool_t *pchild)
     }
     apr_pool_cleanup_register(pchild, NULL, leave, apr_pool_cleanup_null);
     server->counters = vault_slot_counters(vault_server->notifier, vault_server->slot);
+    ap_mpm_query(AP_MPMQ_GENERATION, &server->generation);
     vault_pages_set_slot(vault_server->pages, vault_server->slot);
     vault_server_outputs_start();
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);

@@ -6,6 +6,7 @@
 
 #include "announce/announce_conf.h"
 #include "bundle/bundle_conf.h"
+#include "cache/cache_conf.h"
 #include "endpoint/endpoint_conf.h"
 #include "feed/feed_conf.h"
 #include "feed/feeds.h"
@@ -19,9 +20,9 @@
 #define ROWS_MAX 64
 
 static const command_rec *const rows[] = {
-    vault_server_directives, vault_request_directives,  vault_announce_directives,
-    vault_bundle_directives, vault_view_directives,     vault_feed_directives,
-    vault_poll_directives,   vault_endpoint_directives, vault_throttle_directives,
+    vault_server_directives,   vault_request_directives, vault_announce_directives, vault_bundle_directives,
+    vault_view_directives,     vault_feed_directives,    vault_poll_directives,     vault_endpoint_directives,
+    vault_throttle_directives, vault_cache_directives,
 };
 
 static const vault_conf_t *const parts[VAULT_CONF_COUNT] = {
@@ -29,6 +30,7 @@ static const vault_conf_t *const parts[VAULT_CONF_COUNT] = {
     [VAULT_CONF_BUNDLE] = &vault_bundle_conf,     [VAULT_CONF_VIEW] = &vault_view_conf,
     [VAULT_CONF_FEED] = &vault_feed_conf,         [VAULT_CONF_POLL] = &vault_poll_conf,
     [VAULT_CONF_ENDPOINT] = &vault_endpoint_conf, [VAULT_CONF_THROTTLE] = &vault_throttle_conf,
+    [VAULT_CONF_CACHE] = &vault_cache_conf,
 };
 
 command_rec vault_directives[ROWS_MAX + 1];

@@ -15,6 +15,7 @@
 #include "announce/notify_after.h"
 #include "api.h"
 #include "bundle/bundle.h"
+#include "cache/cache_handler.h"
 #include "child.h"
 #include "directives.h"
 #include "endpoint/feedurl.h"
@@ -36,6 +37,7 @@
 #include "view/declared.h"
 #include "view/headers.h"
 #include "view/page_request.h"
+#include "view/recorded.h"
 #include "view/view.h"
 
 static int pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
@@ -61,6 +63,7 @@ static void register_hooks(apr_pool_t *p)
     vault_suspension_hooks();
     vault_redispatch_hooks();
     vault_throttle_hooks();
+    vault_cache_hooks();
     vault_view_hooks(p);
     vault_method_hooks();
     vault_metrics_hooks();
@@ -69,6 +72,7 @@ static void register_hooks(apr_pool_t *p)
     vault_ssi_hooks();
     vault_feedlog_hooks();
     vault_headers_hooks();
+    vault_recorded_hooks();
     vault_declared_hooks();
     vault_page_request_hooks();
     vault_origin_hooks();

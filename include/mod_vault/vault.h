@@ -387,6 +387,18 @@ typedef struct vault_render_t {
  * The thread that owns `r`. */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_render, (request_rec * r, const vault_render_t *what, const char **error));
 
+/* ------------------------------------------- outputs that are used again */
+
+/** Say that what the handler writes for `r` is the same for everyone who may see it, so that the module can keep it
+ * and use it again, as a method's output for other pages, or as a page where VaultCache is On (docs/caching.md). The
+ * same as the response header `Vault-Shared: yes`.
+ *
+ * The output may depend on the URL, on what feeds answer, on page properties, and on interests. Of these the module
+ * knows: create each interest before you read its data. It must not depend on the user, on cookies and other headers,
+ * on the id of the page, on the time, or on chance. Call it before the first byte is written. Does nothing if the
+ * output is not to be kept anyway. The thread that owns `r`. */
+APR_DECLARE_OPTIONAL_FN(void, vault_share, (request_rec * r));
+
 /* ------------------------------------------- requests that change something */
 
 /** Was this request sent by a page of this origin, by the visitor (a typed address, a bookmark), or by a program

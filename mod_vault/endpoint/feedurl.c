@@ -24,6 +24,7 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "view/context.h"
+#include "view/recorded.h"
 #include "view/feed_key.h"
 #include "view/view_conf.h"
 
@@ -223,6 +224,7 @@ static int answer_rows(request_rec *r, json_t *rows, char **text)
     vault_context_t *x = vault_context_get(r);
 
     if (x->in_method && x->txn) {
+        vault_recording_first(x->recording, vault_page_txn_is_first(x->txn));
         if (vault_page_txn_is_first(x->txn) || (rows && vault_feedcall_is_reset(r, rows))) {
             x->format = "first";
         }

@@ -14,6 +14,7 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "view/context.h"
+#include "view/recorded.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -29,6 +30,7 @@ struct vault_call_t {
     const json_t *args;
     const char *error;
     int reset;
+    int interests; /* how many it has created */
     apr_pool_t *pool;
 };
 
@@ -52,9 +54,15 @@ static const char *cursor_of(vault_call_t *call)
     return call->cursor;
 }
 
+static vault_recording_t *recording_of(const vault_call_t *call)
+{
+    return call->r ? vault_recorded(call->r) : NULL;
+}
+
 static int host_create_interest(vault_call_t *call, const char *interest)
 {
-    return txn_of(call) ? vault_page_txn_create_interest(call->txn, cursor_of(call), interest) : 1;
+    call->interests++;
+    return call->r ? vault_recorded_create_interest(call->r, txn_of(call), cursor_of(call), interest) : 1;
 }
 
 static void host_remove_interest(vault_call_t *call, const char *interest)
@@ -76,7 +84,7 @@ static apr_status_t host_cursor_set(vault_call_t *call, const char *value)
 
 static const char *host_page_get(vault_call_t *call, const char *key)
 {
-    return call->txn ? vault_page_txn_get(call->txn, key) : NULL;
+    return call->txn ? vault_recorded_get(call->r, call->txn, key) : NULL;
 }
 
 static apr_status_t host_page_set(vault_call_t *call, const char *key, const char *value)
@@ -97,6 +105,7 @@ static const vault_calls_base_t *outside(const vault_call_t *call)
 
 static const char *host_user(vault_call_t *call)
 {
+    vault_recording_personal(recording_of(call), "a feed asks who the visitor is");
     return outside(call) ? outside(call)->user : call->r ? vault_main_request(call->r)->user : NULL;
 }
 
@@ -248,6 +257,24 @@ static void fail_txn(const vault_context_t *x, const vault_call_t *call, int rea
     }
 }
 
+/* What a call reads of the page is its cursor. What it is told to write it must write each time; and without an
+ * interest nothing would tell that its rows have changed. */
+static void record(const vault_context_t *x, vault_call_t *call, int reads)
+{
+    if (!x || !x->recording) {
+        return;
+    }
+    if (!reads) {
+        vault_recording_personal(x->recording, "it writes through a feed");
+    }
+    else if (!call->interests) {
+        vault_recording_personal(x->recording, "it asks a feed that names no interest");
+    }
+    else if (call->txn) {
+        vault_recording_cursor(x->recording, cursor_of(call), vault_page_txn_committed(call->txn, cursor_of(call)));
+    }
+}
+
 apr_status_t vault_feedcall_run(request_rec *r, const char *feed, const char *method, const json_t *args, json_t **rows,
                                 const char **error, apr_pool_t *pool)
 {
@@ -276,6 +303,7 @@ apr_status_t vault_feedcall_run(request_rec *r, const char *feed, const char *me
         return APR_SUCCESS;
     }
     rv = run_method(m, &call, rows);
+    record(x, &call, reads);
     if (rv != APR_SUCCESS) {
         fail_txn(x, &call, reads);
     }

@@ -8,6 +8,7 @@
 #include "feed/feedcall.h"
 #include "template/templates.h"
 #include "view/context.h"
+#include "view/recorded.h"
 
 static vault_templates_t *templates;
 
@@ -161,16 +162,28 @@ static void write_text(apr_bucket_brigade *bb, const char *text)
     apr_brigade_write(bb, NULL, NULL, text, strlen(text));
 }
 
+typedef struct sink_t {
+    apr_bucket_brigade *out;
+    request_rec *r;
+} sink_t;
+
 static apr_status_t write_cb(void *baton, const char *text, apr_size_t len)
 {
-    return apr_brigade_write(baton, NULL, NULL, text, len);
+    return apr_brigade_write(((sink_t *)baton)->out, NULL, NULL, text, len);
 }
 
-static apr_status_t render_file(apr_bucket_brigade *out, const char *path, const vault_render_t *what,
+static void uses_cb(void *baton, const char *path)
+{
+    vault_recording_path(vault_recorded(((sink_t *)baton)->r), path);
+}
+
+static apr_status_t render_file(apr_bucket_brigade *out, request_rec *r, const char *path, const vault_render_t *what,
                                 const char **error, apr_pool_t *pool)
 {
+    sink_t to = {out, r};
+    const vault_template_sink_t sink = {.write = write_cb, .uses = uses_cb, .baton = &to};
     json_t *context = make_context(what);
-    apr_status_t rv = vault_templates_render(templates, path, context, write_cb, out, error, pool);
+    apr_status_t rv = vault_templates_render(templates, path, context, &sink, error, pool);
 
     json_decref(context);
     if (rv != APR_SUCCESS && !*error) {
@@ -179,23 +192,23 @@ static apr_status_t render_file(apr_bucket_brigade *out, const char *path, const
     return rv;
 }
 
-static apr_status_t render_stream(apr_bucket_brigade *out, const char *path, const vault_render_t *what,
+static apr_status_t render_stream(apr_bucket_brigade *out, request_rec *r, const char *path, const vault_render_t *what,
                                   const char **error, apr_pool_t *pool)
 {
     apr_status_t rv;
 
     write_text(out, apr_psprintf(pool, "<turbo-stream action=\"%s\" target=\"%s\"><template>", what->action,
                                  ap_escape_html(pool, what->target)));
-    rv = render_file(out, path, what, error, pool);
+    rv = render_file(out, r, path, what, error, pool);
     write_text(out, "</template></turbo-stream>");
     return rv;
 }
 
-static apr_status_t render_swap(apr_bucket_brigade *out, const char *path, const vault_render_t *what,
+static apr_status_t render_swap(apr_bucket_brigade *out, request_rec *r, const char *path, const vault_render_t *what,
                                 const char **error, apr_pool_t *pool)
 {
     apr_bucket_brigade *content = apr_brigade_create(out->p, out->bucket_alloc);
-    apr_status_t rv = render_file(content, path, what, error, pool);
+    apr_status_t rv = render_file(content, r, path, what, error, pool);
     const char *wrapper, *selector = escape_id(what->target, pool);
     char begin[64];
     apr_size_t length = sizeof(begin) - 1;
@@ -211,12 +224,12 @@ static apr_status_t render_swap(apr_bucket_brigade *out, const char *path, const
 }
 
 /* The output of a method, for the browser. */
-static apr_status_t render_update(apr_bucket_brigade *out, const char *path, const vault_render_t *what,
+static apr_status_t render_update(apr_bucket_brigade *out, request_rec *r, const char *path, const vault_render_t *what,
                                   const char **error, apr_pool_t *pool)
 {
-    return !what->action  ? render_file(out, path, what, error, pool)
-           : what->format ? render_swap(out, path, what, error, pool)
-                          : render_stream(out, path, what, error, pool);
+    return !what->action  ? render_file(out, r, path, what, error, pool)
+           : what->format ? render_swap(out, r, path, what, error, pool)
+                          : render_stream(out, r, path, what, error, pool);
 }
 
 /* All updates of a method have the same format. @return 1: it is this one */
@@ -258,7 +271,7 @@ apr_status_t vault_render_to(apr_bucket_brigade *out, request_rec *r, const vaul
         return APR_EINVAL;
     }
     bb = apr_brigade_create(out->p, out->bucket_alloc);
-    rv = (in_method ? render_update : render_file)(bb, path, &wish, error, pool);
+    rv = (in_method ? render_update : render_file)(bb, r, path, &wish, error, pool);
     if (rv == APR_SUCCESS) {
         APR_BRIGADE_CONCAT(out, bb);
     }

@@ -36,7 +36,7 @@ static int find(const vault_interest_set_t *set, vault_interest_t interest)
     return -1;
 }
 
-static void add(vault_interest_set_t *set, vault_interest_t interest)
+void vault_interest_set_add_one(vault_interest_set_t *set, vault_interest_t interest)
 {
     if (set->count < set->room && find(set, interest) < 0) {
         set->waits[set->count++].interest = interest;
@@ -56,11 +56,11 @@ void vault_interest_set_add(vault_interest_set_t *set, vault_interest_t own, con
 {
     int i, k;
 
-    add(set, own);
+    vault_interest_set_add_one(set, own);
     for (i = 0; base && i < base->methods->nelts; i++) {
         const vault_method_t *m = &APR_ARRAY_IDX(base->methods, i, vault_method_t);
         for (k = 0; m->deps && !vault_method_rests(m, at) && k < m->deps->nelts; k++) {
-            add(set, APR_ARRAY_IDX(m->deps, k, vault_dep_t).interest);
+            vault_interest_set_add_one(set, APR_ARRAY_IDX(m->deps, k, vault_dep_t).interest);
         }
     }
 }

@@ -37,6 +37,9 @@ void vault_interest_set_clear(vault_interest_set_t *set, unsigned max, apr_pool_
  *              are left out */
 void vault_interest_set_add(vault_interest_set_t *set, vault_interest_t own, const vault_state_t *base, apr_time_t at);
 
+/** Add one more interest. There is room for it as for those of a page. */
+void vault_interest_set_add_one(vault_interest_set_t *set, vault_interest_t interest);
+
 /** Arm all interests for the child with this slot, and read their stamps.
  * @param slot     0: the child cannot be woken; only read the stamps
  * @param scratch  lives as long as the set is compared */

@@ -134,6 +134,9 @@ void vault_pages_default_limits(const vault_pages_t *p, vault_page_limits_t *lim
 void vault_pages_set_limits(vault_pages_t *p, const vault_page_limits_t *limits);
 const vault_page_limits_t *vault_pages_limits(const vault_pages_t *p);
 
+/** The notifier whose interests the pages hold. */
+vault_notifier_t *vault_pages_notifier(const vault_pages_t *p);
+
 /** Set the slot of this process (slot.h): the claims of its polls are void when it is known to have ended.
  * Child, before its first poll. */
 void vault_pages_set_slot(vault_pages_t *p, unsigned slot);

@@ -47,6 +47,11 @@ apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment,
     return vault_lock_init(&p->table->lock);
 }
 
+vault_notifier_t *vault_pages_notifier(const vault_pages_t *p)
+{
+    return p->notifier;
+}
+
 void vault_pages_set_slot(vault_pages_t *p, unsigned slot)
 {
     p->slot = slot;

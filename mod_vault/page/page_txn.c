@@ -29,6 +29,7 @@ struct vault_page_txn_t {
     apr_array_header_t *cursors; /* of vault_cursor_t: captured and set */
     apr_array_header_t *writes;  /* of vault_property_t; value NULL: removed */
     apr_array_header_t *acks;    /* of vault_ack_t: to be reported to feeds */
+    apr_array_header_t *answers; /* of vault_txn_answer_t */
 };
 
 /* Copies the arrays but not what they point to, which is never changed. The acknowledgements to report belong
@@ -91,6 +92,12 @@ void vault_page_txn_begin(vault_page_txn_t *txn, const char *url)
     txn->cursors = apr_array_make(txn->pool, 1, sizeof(vault_cursor_t));
     txn->writes = apr_array_make(txn->pool, 1, sizeof(vault_property_t));
     txn->acks = apr_array_make(txn->pool, 1, sizeof(vault_ack_t));
+    txn->answers = apr_array_make(txn->pool, 1, sizeof(vault_txn_answer_t));
+}
+
+const char *vault_page_txn_url(const vault_page_txn_t *txn)
+{
+    return txn->url;
 }
 
 void vault_page_txn_fail(vault_page_txn_t *txn, const char *reason)
@@ -241,7 +248,7 @@ int vault_page_txn_is_first(const vault_page_txn_t *txn)
 }
 
 /* The committed cursor of this method, or else of the view. */
-static const vault_cursor_t *committed(const vault_page_txn_t *txn, const char *cursor)
+const vault_cursor_t *vault_page_txn_committed(const vault_page_txn_t *txn, const char *cursor)
 {
     const vault_cursor_t *c = vault_state_cursor(txn->base, txn->url, cursor);
 
@@ -250,7 +257,7 @@ static const vault_cursor_t *committed(const vault_page_txn_t *txn, const char *
 
 int vault_page_txn_knows(const vault_page_txn_t *txn, const char *cursor)
 {
-    return committed(txn, cursor) != NULL;
+    return vault_page_txn_committed(txn, cursor) != NULL;
 }
 
 static vault_cursor_t *find_captured(const vault_page_txn_t *txn, const char *cursor)
@@ -274,7 +281,7 @@ static vault_cursor_t *captured(vault_page_txn_t *txn, const char *cursor)
     if (c) {
         return c;
     }
-    before = committed(txn, cursor);
+    before = vault_page_txn_committed(txn, cursor);
     c = apr_array_push(txn->cursors);
     c->scope = txn->url;
     c->key = apr_pstrdup(txn->pool, cursor);
@@ -306,6 +313,27 @@ static int hold(vault_page_txn_t *txn, const char *interest, vault_interest_t *i
     return rv == APR_SUCCESS;
 }
 
+int vault_page_txn_hold_deps(vault_page_txn_t *txn, const vault_dep_t *deps, unsigned count)
+{
+    char name[VAULT_INTEREST_MAX + 1];
+    vault_interest_t same;
+    apr_uint64_t stamp;
+    unsigned i;
+
+    for (i = 0; i < count; i++) {
+        vault_interest_name(vault_pages_notifier(txn->pages), deps[i].interest, name, sizeof(name));
+        if (!name[0] || hold_for(txn, name, &same, &stamp) != APR_SUCCESS || same != deps[i].interest) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+apr_pool_t *vault_page_txn_pool(const vault_page_txn_t *txn)
+{
+    return txn->pool;
+}
+
 void vault_page_txn_learn_interest(vault_page_txn_t *txn, const char *interest)
 {
     const vault_dep_t *seen;
@@ -326,21 +354,37 @@ int vault_page_txn_waits_for(vault_page_txn_t *txn, const char *interest)
     return txn->deps->nelts && hold_for(txn, interest, &i, &stamp) == APR_SUCCESS && vault_deps_find(txn->deps, i);
 }
 
+int vault_page_txn_has_moved(const vault_page_txn_t *txn, const char *cursor, vault_interest_t interest,
+                             apr_uint64_t stamp)
+{
+    const vault_cursor_t *before = vault_page_txn_committed(txn, cursor);
+    const vault_dep_t *seen = before ? vault_deps_find(before->deps, interest) : NULL;
+
+    return !(seen && stamp <= seen->stamp);
+}
+
+const apr_array_header_t *vault_page_txn_answers(const vault_page_txn_t *txn)
+{
+    return txn->answers;
+}
+
 int vault_page_txn_create_interest(vault_page_txn_t *txn, const char *cursor, const char *interest)
 {
-    const vault_cursor_t *before;
-    const vault_dep_t *seen;
+    vault_txn_answer_t *answer;
     vault_interest_t i;
     apr_uint64_t stamp;
 
     if (!hold(txn, interest, &i, &stamp)) {
         return 1;
     }
-    before = committed(txn, cursor);
-    seen = before ? vault_deps_find(before->deps, i) : NULL;
+    answer = apr_array_push(txn->answers);
+    answer->cursor = captured(txn, cursor)->key;
+    answer->interest = i;
+    answer->stamp = stamp;
+    answer->moved = vault_page_txn_has_moved(txn, cursor, i, stamp);
     vault_deps_add(captured(txn, cursor)->deps, i, stamp);
     vault_deps_add(txn->deps, i, stamp);
-    return !(seen && stamp <= seen->stamp);
+    return answer->moved;
 }
 
 void vault_page_txn_remove_interest(vault_page_txn_t *txn, const char *interest)
@@ -360,7 +404,7 @@ void vault_page_txn_remove_interest(vault_page_txn_t *txn, const char *interest)
 
 const char *vault_page_txn_cursor(const vault_page_txn_t *txn, const char *cursor)
 {
-    const vault_cursor_t *c = committed(txn, cursor);
+    const vault_cursor_t *c = vault_page_txn_committed(txn, cursor);
 
     return c ? c->value : NULL;
 }

@@ -34,11 +34,12 @@ vault_page_txn_t *vault_page_txn_create(vault_pages_t *pages, const vault_page_t
 vault_page_txn_t *vault_page_txn_create_call(vault_pages_t *pages, const vault_calls_t *calls,
                                              const vault_calls_base_t *b, apr_pool_t *pool);
 
-/** The results of an external call so far, for vault_page_calls_add(). A property is written as "=value", or "" if it
- * is removed. */
+/** The results of the current method, or of an external call, so far, for vault_page_txn_take(). A property is
+ * written as "=value", or "" if it is removed. */
 vault_state_t *vault_page_txn_made(const vault_page_txn_t *txn);
 
-/** Merge the results of external calls into the current method, as if it had made the calls itself.
+/** Merge results that others have made into the current method, as if it had made them itself: those of its external
+ * calls, or those of an output that is used again (output_store.h).
  * @param made  in memory that lives as long as the transaction */
 void vault_page_txn_take(vault_page_txn_t *txn, const vault_state_t *made);
 
@@ -80,14 +81,42 @@ void vault_page_txn_remove_method(vault_page_txn_t *txn, const char *url);
 /** Let the next transaction of the page begin with this method, and continue with those that follow it. */
 void vault_page_txn_begin_with(vault_page_txn_t *txn, const char *url);
 
+/** The URL of the current method; "": the view. */
+const char *vault_page_txn_url(const vault_page_txn_t *txn);
+
+/** The committed cursor of this name that the current method continues from; NULL: there is none. */
+const vault_cursor_t *vault_page_txn_committed(const vault_page_txn_t *txn, const char *cursor);
+
 /** Does the page have a cursor of this name? If so, the rows of the call are new ones; otherwise they are a
  * first view. */
 int vault_page_txn_knows(const vault_page_txn_t *txn, const char *cursor);
+
+/** An answer of vault_page_txn_create_interest(). */
+typedef struct vault_txn_answer_t {
+    const char *cursor;
+    vault_interest_t interest;
+    apr_uint64_t stamp; /* of the interest, at that moment */
+    int moved;          /* what was answered */
+} vault_txn_answer_t;
+
+/** What create_interest() answers for an interest with this stamp. */
+int vault_page_txn_has_moved(const vault_page_txn_t *txn, const char *cursor, vault_interest_t interest,
+                             apr_uint64_t stamp);
+
+/** The answers that the current method has got, of vault_txn_answer_t. */
+const apr_array_header_t *vault_page_txn_answers(const vault_page_txn_t *txn);
 
 /** Create an interest for `cursor`.
  * @return 0: the committed state has this cursor with a stamp as new as the interest's, so there is nothing to
  *         read; 1: read the data, or the page cannot hold the interest and the method has failed */
 int vault_page_txn_create_interest(vault_page_txn_t *txn, const char *cursor, const char *interest);
+
+/** Hold the interests of another holder for the page as well; nothing depends on them yet.
+ * @return 1: the page holds them, and they are still the same interests; 0: it does not hold all of them */
+int vault_page_txn_hold_deps(vault_page_txn_t *txn, const vault_dep_t *deps, unsigned count);
+
+/** The pool that lives as long as the transaction. */
+apr_pool_t *vault_page_txn_pool(const vault_page_txn_t *txn);
 
 /** Carry over the acknowledgements to report from the base, which no browser has acknowledged yet: a browser
  * that shows the new state has shown the base, too. */

@@ -11,6 +11,7 @@
 #include "util_filter.h"
 
 #include "base/utf8.h"
+#include "poll/method_reuse.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "view/context.h"
@@ -114,7 +115,7 @@ static void tell_page(request_rec *sub)
     }
 }
 
-static const char *judge(request_rec *sub, int rv, const capture_t *c, apr_pool_t *pool)
+static const char *judge(const request_rec *sub, int rv, const capture_t *c, apr_pool_t *pool)
 {
     if (c->failed) {
         return c->failed;
@@ -179,12 +180,30 @@ static request_rec *make_request(request_rec *r, const char *url, ap_filter_t *c
     return sub;
 }
 
-static const char *run_captured(request_rec *r, ap_filter_t *capture, vault_output_t *output, apr_pool_t *pool)
+static const char *run_handler(request_rec *sub, const capture_t *c, vault_output_t *output, apr_pool_t *pool)
 {
-    capture_t *c = capture->ctx;
-    request_rec *sub = make_request(r, output->url, capture, pool), *last;
+    const request_rec *last;
     const char *failed;
     int rv;
+
+    tell_page(sub);
+    rv = ap_run_sub_req(sub);
+    for (last = sub; last->next; last = last->next) {
+    }
+    failed = judge(last, rv, c, pool);
+    output->status = rv != OK && rv != DONE ? rv : last->status;
+    output->format = vault_context_get(sub)->format;
+    if (!c->failed && output->status != HTTP_NO_CONTENT && !is_blank(c)) {
+        output->type = media_type(last, pool);
+        output->body = vault_utf8_clean(c->text, c->length, &output->length, pool);
+    }
+    return failed;
+}
+
+static const char *run_captured(request_rec *r, ap_filter_t *capture, vault_output_t *output, apr_pool_t *pool)
+{
+    request_rec *sub = make_request(r, output->url, capture, pool);
+    const char *failed = NULL;
 
     output->status = sub->status;
     if (sub->status != HTTP_OK) {
@@ -192,15 +211,15 @@ static const char *run_captured(request_rec *r, ap_filter_t *capture, vault_outp
     }
     else {
         replace_poll_headers(sub);
-        tell_page(sub);
-        rv = ap_run_sub_req(sub);
-        for (last = sub; last->next; last = last->next) {
-        }
-        failed = judge(last, rv, c, pool);
-        output->status = rv != OK && rv != DONE ? rv : last->status;
-        if (!c->failed && output->status != HTTP_NO_CONTENT && !is_blank(c)) {
-            output->type = media_type(last, pool);
-            output->body = vault_utf8_clean(c->text, c->length, &output->length, pool);
+        switch (vault_method_reuse(vault_context_get(r), sub, output)) {
+        case VAULT_REUSE_DONE:
+            output->reused = 1;
+            break;
+        case VAULT_REUSE_BUSY:
+            break;
+        case VAULT_REUSE_NONE:
+        case VAULT_REUSE_LEADS:
+            failed = run_handler(sub, capture->ctx, output, pool);
         }
     }
     ap_destroy_sub_req(sub);
@@ -213,17 +232,12 @@ const char *vault_method_run(request_rec *r, const char *url, apr_off_t max, vau
     capture_t c = {.text = none, .max = (apr_size_t)max, .pool = pool};
     ap_filter_t capture = {.frec = capture_filter, .ctx = &c, .r = r, .c = r->connection};
     vault_context_t *x = vault_context_make(r);
-    const char *failed;
 
+    memset(output, 0, sizeof(*output));
     output->url = url;
-    output->body = NULL;
-    output->length = 0;
-    output->status = 0;
     x->format = NULL;
     x->rendered = NULL;
-    failed = run_captured(r, &capture, output, pool);
-    output->format = x->format;
-    return failed;
+    return run_captured(r, &capture, output, pool);
 }
 
 int vault_method_is_refusal(int status)

@@ -8,11 +8,13 @@
 #include "base/now.h"
 #include "page/page_name.h"
 #include "poll/method.h"
+#include "poll/method_reuse.h"
 #include "poll/poll_conf.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "view/context.h"
 #include "view/feed_key.h"
+#include "view/recorded.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -100,7 +102,7 @@ static void report_refusal(const vault_method_retry_t *retry, const char *url, i
 }
 
 /* The result of running a method. */
-typedef enum end_t { COUNTS, FAILED, REFUSED, LEFT_OUT } end_t;
+typedef enum end_t { COUNTS, FAILED, REFUSED, LEFT_OUT, BUSY } end_t;
 
 static end_t fail(vault_method_retry_t *retry, const vault_page_txn_t *txn, const char *url)
 {
@@ -166,9 +168,28 @@ static int close_calls(vault_context_t *x, const vault_method_round_t *round)
         vault_page_txn_fail(x->txn, "a call of a feed by the application failed");
     }
     else if (rv == APR_SUCCESS && made) {
+        vault_recording_personal(x->recording, "its application calls a feed for the page");
         vault_page_txn_take(x->txn, made);
     }
     return rv == APR_SUCCESS || rv == APR_EGENERAL;
+}
+
+static end_t wait_for_other(const vault_method_retry_t *retry, vault_context_t *x, const vault_output_t *output,
+                            const vault_method_round_t *round)
+{
+    vault_page_txn_end(x->txn, 0);
+    vault_busy_note(round->busy, output->url, &output->busy, retry->r->pool);
+    return BUSY;
+}
+
+static void count_run(const vault_output_t *output)
+{
+    if (output->reused) {
+        vault_tally(shared, 1);
+    }
+    else {
+        vault_tally(runs, 1); /* counted last, so that the count of failures is never behind that of runs */
+    }
 }
 
 static end_t run_method(vault_method_retry_t *retry, vault_context_t *x, const char *url, vault_method_round_t *round)
@@ -176,6 +197,7 @@ static end_t run_method(vault_method_retry_t *retry, vault_context_t *x, const c
     vault_output_t output;
     const char *failed;
     end_t end = COUNTS;
+    int valid;
 
     x->results = NULL;
     vault_page_txn_begin(x->txn, url);
@@ -186,7 +208,12 @@ static end_t run_method(vault_method_retry_t *retry, vault_context_t *x, const c
     if (failed) {
         vault_page_txn_fail(x->txn, failed);
     }
-    if (!close_calls(x, round)) {
+    valid = close_calls(x, round);
+    vault_method_reuse_end(retry->r, x, &output, valid && !failed);
+    if (output.busy.ref.index) {
+        return wait_for_other(retry, x, &output, round);
+    }
+    if (!valid) {
         vault_page_txn_end(x->txn, 0);
         end = LEFT_OUT;
     }
@@ -201,7 +228,7 @@ static end_t run_method(vault_method_retry_t *retry, vault_context_t *x, const c
     else if (!vault_page_txn_end(x->txn, 1)) {
         end = fail(retry, x->txn, url);
     }
-    vault_tally(runs, 1); /* counted last, so that the count of failures is never behind that of runs */
+    count_run(&output);
     return end;
 }
 
@@ -220,7 +247,7 @@ static void run_methods(vault_method_retry_t *retry, vault_context_t *x, vault_m
             vault_page_txn_begin_with(x->txn, url);
             break;
         }
-        round->ran++;
+        round->ran += end != BUSY;
         round->failed += end == FAILED;
     }
 }

@@ -13,6 +13,7 @@
 #include "httpd.h"
 
 #include "page/page_txn.h"
+#include "poll/busy.h"
 #include "poll/poll_conf.h"
 #include "poll/updates.h"
 #include "server/settings.h"
@@ -36,12 +37,13 @@ int vault_method_retry_is_delayed(const vault_method_retry_t *retry, const char 
  * @return 1: there were too many without a wait; these methods are delayed, and must not run now */
 int vault_method_retry_too_many(vault_method_retry_t *retry, const apr_array_header_t *moved);
 
-/** One round. The caller sets the first four fields. */
+/** One round. The caller sets the first five fields. */
 typedef struct vault_method_round_t {
     const vault_ticket_t *ticket;    /* of the poll */
     const apr_array_header_t *moved; /* of const char *: the URLs of its methods; its pool is used for the round */
     vault_updates_t *updates;        /* receives the output of the methods */
     vault_answer_budget_t *budget;   /* limits that output */
+    vault_busy_t *busy;              /* receives the methods that another request is running */
     apr_time_t began; /* refusals count from here, so that the methods refused in a round are tried again together */
     unsigned ran;     /* how many methods ran */
     unsigned failed;  /* how many of these failed */

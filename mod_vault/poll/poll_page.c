@@ -161,7 +161,8 @@ static int is_told(const vault_poll_page_t *page, const vault_interest_set_t *in
     return vault_interest_set_has_moved(interests, page->ticket.interest, page->ticket.heard);
 }
 
-/* Lists the methods to run now, without those that wait for their retry after a failure or a refusal. */
+/* Lists the methods to run now, without those that wait for their retry after a failure or a refusal, and those that
+ * another request is running. */
 static void list_moved(vault_poll_page_t *page, const vault_interest_set_t *interests)
 {
     int i;
@@ -169,7 +170,7 @@ static void list_moved(vault_poll_page_t *page, const vault_interest_set_t *inte
     for (i = 0; i < page->base->methods->nelts; i++) {
         const vault_method_t *m = &APR_ARRAY_IDX(page->base->methods, i, vault_method_t);
         if (!vault_method_retry_is_delayed(&page->retry, m->url) && !vault_method_rests(m, page->retry.came) &&
-            vault_interest_set_method_moved(interests, m)) {
+            vault_interest_set_method_moved(interests, m) && !vault_busy_is(&page->busy, m->url)) {
             APR_ARRAY_PUSH(page->moved, const char *) = m->url;
         }
     }
@@ -258,8 +259,11 @@ static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_i
 {
     apr_pool_t *pool = page->moved->pool;
     vault_page_txn_t *txn = vault_page_txn_create(vault_server->pages, &page->ticket.page, page->base, pool);
-    vault_method_round_t round = {
-        .ticket = &page->ticket, .moved = page->moved, .updates = &page->updates, .budget = budget};
+    vault_method_round_t round = {.ticket = &page->ticket,
+                                  .moved = page->moved,
+                                  .updates = &page->updates,
+                                  .budget = budget,
+                                  .busy = &page->busy};
     vault_state_t *next;
 
     vault_updates_begin(&page->updates, pool, page->html);
@@ -269,6 +273,9 @@ static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_i
     }
     vault_method_retry_run(&page->retry, txn, &round);
     note_round(page, &round);
+    if (!round.ran && !budget->full) {
+        return VAULT_POLL_PAGE_AGAIN; /* other requests run all of them */
+    }
     next = vault_page_txn_state(txn);
     if (page->retry.r->connection->aborted) {
         return VAULT_POLL_PAGE_CUT; /* httpd discards the output after the client has disconnected, so empty output does not mean that nothing is new */

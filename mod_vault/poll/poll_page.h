@@ -43,6 +43,7 @@ typedef struct vault_poll_page_t {
     const char *id; /* as the client has sent it */
     vault_ticket_t ticket;
     vault_method_retry_t retry;
+    vault_busy_t busy;
     vault_poll_page_status_t status; /* the result of the last step */
     vault_state_t *base;       /* this turn: the committed state, or the head of a stream; NULL: not published yet */
     apr_array_header_t *moved; /* this turn: the URLs of the methods to run, of const char * */

@@ -47,6 +47,7 @@ static void list(vault_poll_pages_t *pages, unsigned most)
         if (vault_poll_page_is_taken(page)) {
             vault_interest_set_add(&pages->interests, page->ticket.interest, page->ticket.full ? NULL : page->base,
                                    page->retry.came);
+            vault_busy_list(&page->busy, &pages->interests);
         }
     }
 }
@@ -58,7 +59,7 @@ void vault_poll_pages_read(vault_poll_pages_t *pages, apr_pool_t *scratch)
     for (i = 0; i < pages->count; i++) {
         vault_poll_page_t *page = &pages->page[i];
         if (vault_poll_page_is_taken(page) && vault_poll_page_read(page, scratch) == VAULT_POLL_PAGE_WAITS) {
-            most += vault_interest_set_max(page->base);
+            most += vault_interest_set_max(page->base) + vault_busy_max(&page->busy);
         }
     }
     if (!vault_poll_pages_any(pages, vault_answer_has)) {

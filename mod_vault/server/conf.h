@@ -24,6 +24,7 @@ typedef enum vault_conf_id_t {
     VAULT_CONF_POLL,
     VAULT_CONF_ENDPOINT,
     VAULT_CONF_THROTTLE,
+    VAULT_CONF_CACHE,
     VAULT_CONF_COUNT
 } vault_conf_id_t;
 

@@ -33,6 +33,7 @@ typedef struct vault_server_t {
     vault_waiters_t *waiters;    /* const after child_init; NULL: nothing can wait in this process */
     vault_counters_t *counters;  /* const after child_init; never NULL after post_config */
     unsigned slot;               /* const after child_init; 0: none */
+    int generation;              /* const after child_init: of httpd's configuration */
     unsigned max_waiting;        /* const after child_init */
     unsigned max_client_waiting; /* const after child_init; in all children */
     apr_pool_t *scratch;         /* const after child_init; parent of short-lived pools of any thread */

@@ -32,6 +32,8 @@
     COUNTER(idle_wakeups, "IdleWakeUps", "of these, without a change")                                                 \
     COUNTER(overflows, "QueueOverflows", "full wake queues")                                                           \
     COUNTER(runs, "Runs", "methods run")                                                                               \
+    COUNTER(cached, "Cached", "responses answered from the output store")                                              \
+    COUNTER(shared, "Shared", "methods answered from the output of another run")                                       \
     COUNTER(failures, "Failures", "methods that failed")                                                               \
     COUNTER(method_refusals, "MethodsRefused", "methods that answered 401, 403 or a redirect")                         \
     COUNTER(pages_made, "PagesCreated", "pages created")                                                               \

@@ -26,17 +26,24 @@ typedef struct vault_templates_t vault_templates_t;
  * destroys it. */
 apr_status_t vault_templates_create(vault_templates_t **cache, apr_pool_t *pool);
 
+/** Where a rendering goes. */
+typedef struct vault_template_sink_t {
+    vault_mustache_write_fn write;
+    void (*uses)(void *baton, const char *path); /* told of each file before it is read, the partials that do not exist
+                                                  * included; NULL: the caller does not ask */
+    void *baton;                                 /* for both */
+} vault_template_sink_t;
+
 /** Render a template file.
  * @param path   absolute
  * @param error  on failure a sentence that begins with the path
  * @return APR_SUCCESS
  *         APR_ENOENT or another system error: the file cannot be read
  *         APR_EINVAL: a syntax error in the file or in a partial
- *         APR_EGENERAL, or a result of `write`
+ *         APR_EGENERAL, or a result of `sink->write`
  * Any thread; blocks only to read files. After a failure, a part of the output may have been written. */
 apr_status_t vault_templates_render(vault_templates_t *cache, const char *path, const json_t *context,
-                                    vault_mustache_write_fn write, void *baton, const char **error,
-                                    apr_pool_t *scratch);
+                                    const vault_template_sink_t *sink, const char **error, apr_pool_t *scratch);
 
 /** The number of files that are kept compiled now. Any thread. */
 apr_size_t vault_templates_count(vault_templates_t *cache);

@@ -13,8 +13,7 @@ typedef struct rendering_t {
     vault_template_file_t *file;
     const char *path;
     apr_hash_t *partials; /* vault_template_file_t by name, each held until the end; NULL before the first */
-    vault_mustache_write_fn write;
-    void *write_baton;
+    const vault_template_sink_t *sink;
     apr_status_t status; /* the first failure of a partial or of `write` */
     const char *error;
     apr_pool_t *scratch;
@@ -29,7 +28,7 @@ static apr_status_t write_cb(void *baton, const char *text, apr_size_t len)
     char reason[200];
 
     if (r->status == APR_SUCCESS) {
-        r->status = r->write(r->write_baton, text, len);
+        r->status = r->sink->write(r->sink->baton, text, len);
         if (r->status != APR_SUCCESS) {
             r->error = apr_psprintf(r->scratch, "%s: what it renders cannot be written: %s", r->path,
                                     apr_strerror(r->status, reason, sizeof reason));
@@ -45,6 +44,14 @@ static const char *partial_path(const rendering_t *r, const char *name)
 
     return apr_pstrcat(r->scratch, apr_pstrmemdup(r->scratch, r->path, (apr_size_t)(base - r->path)), name,
                        extension && extension != base ? extension : "", NULL);
+}
+
+static apr_status_t acquire(const rendering_t *r, vault_template_file_t **file, const char *path, const char **error)
+{
+    if (r->sink->uses) {
+        r->sink->uses(r->sink->baton, path);
+    }
+    return vault_templates_acquire(r->cache, file, path, error, r->scratch);
 }
 
 static vault_template_file_t *acquire_partial(rendering_t *r, const char *name)
@@ -64,7 +71,7 @@ static vault_template_file_t *acquire_partial(rendering_t *r, const char *name)
     if (!strcmp(path, r->path)) { /* a template that includes itself gets the version being rendered, not a newer one */
         return r->file;
     }
-    status = vault_templates_acquire(r->cache, &file, path, &error, r->scratch);
+    status = acquire(r, &file, path, &error);
     if (status != APR_SUCCESS && !APR_STATUS_IS_ENOENT(status)) {
         r->status = status;
         r->error = error;
@@ -129,9 +136,9 @@ static apr_status_t render(rendering_t *r, const json_t *context)
 }
 
 apr_status_t vault_templates_render(vault_templates_t *cache, const char *path, const json_t *context,
-                                    vault_mustache_write_fn write, void *baton, const char **error, apr_pool_t *scratch)
+                                    const vault_template_sink_t *sink, const char **error, apr_pool_t *scratch)
 {
-    rendering_t r = {.cache = cache, .path = path, .write = write, .write_baton = baton, .scratch = scratch};
+    rendering_t r = {.cache = cache, .path = path, .sink = sink, .scratch = scratch};
     apr_status_t status;
 
     *error = NULL;
@@ -139,7 +146,7 @@ apr_status_t vault_templates_render(vault_templates_t *cache, const char *path, 
         *error = apr_pstrcat(scratch, path, ": not an absolute path", NULL);
         return APR_EBADPATH;
     }
-    status = vault_templates_acquire(cache, &r.file, path, error, scratch);
+    status = acquire(&r, &r.file, path, error);
     if (status != APR_SUCCESS) {
         return status;
     }

@@ -19,11 +19,13 @@
 #include "announce/notify_limit.h"
 #include "base/header_text.h"
 #include "base/now.h"
+#include "recording/judge.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "view/context.h"
 #include "view/declared.h"
 #include "view/page_request.h"
+#include "view/recorded.h"
 #include "view/script_filter.h"
 #include "view/view.h"
 #include "view/view_conf.h"
@@ -146,15 +148,19 @@ static const char *act_stream(take_t *t, const char *piece)
     return refused;
 }
 
-/* Of the view there is nothing to note: each method runs with the page's first poll. */
+/* Of the view's page there is nothing to note: each method runs with its first poll. A view that is kept
+ * depends on it. */
 static const char *act_interest(take_t *t, const char *piece)
 {
     const char *interest, *wrong = decode(t, piece, &interest);
 
-    if (wrong || !in_method(t) || !counts(t)) {
+    if (wrong || !counts(t)) {
         return wrong;
     }
-    vault_page_txn_learn_interest(t->x->txn, interest);
+    vault_recording_late_interest(vault_recorded(t->r), interest);
+    if (in_method(t)) {
+        vault_page_txn_learn_interest(t->x->txn, interest);
+    }
     return NULL;
 }
 
@@ -196,6 +202,15 @@ static const char *act_update(take_t *t, const char *piece)
     return NULL;
 }
 
+static const char *act_shared(take_t *t, const char *piece)
+{
+    if (ap_cstr_casecmp(piece, "yes")) {
+        return "the only value is yes";
+    }
+    vault_judge_share(vault_recorded(t->r), t->r);
+    return NULL;
+}
+
 /* Applies whatever the status is, since the data has been written. A method must not notify its own interest,
  * since it would run for ever. */
 static const char *act_notify(take_t *t, const char *piece)
@@ -221,6 +236,14 @@ static int has_live_pages(const request_rec *r)
     return vault_view_conf_of(r)->long_poll == 1;
 }
 
+/* A response may be kept without a live page. */
+static int has_live_pages_or_is_kept(const request_rec *r)
+{
+    const vault_context_t *x = vault_context_get((request_rec *)r);
+
+    return has_live_pages(r) || (x && x->may_be_kept);
+}
+
 /* Programs that write, for instance the administration of an application, often are outside of the locations
  * with live pages. */
 static int may_notify(const request_rec *r)
@@ -239,8 +262,9 @@ static const struct {
     {"Vault-Stream", act_stream, has_live_pages, "VaultLongPoll"},
     {"Vault-Poll", act_poll, has_live_pages, "VaultLongPoll"},
     {"Vault-Property", act_property, has_live_pages, "VaultLongPoll"},
-    {"Vault-Interest", act_interest, has_live_pages, "VaultLongPoll"},
+    {"Vault-Interest", act_interest, has_live_pages_or_is_kept, "VaultLongPoll"},
     {"Vault-Update", act_update, has_live_pages, "VaultLongPoll"},
+    {"Vault-Shared", act_shared, has_live_pages_or_is_kept, "VaultCache"},
     {"Vault-Notify", act_notify, may_notify, "VaultNotify"},
 };
 #define HEADERS (sizeof(headers) / sizeof(headers[0]))
@@ -423,6 +447,7 @@ static void take_declared(request_rec *r)
         const char *value = APR_ARRAY_IDX(values, i, const char *);
         const char *wrong = NULL;
         if (method) {
+            vault_recording_late_interest(t.x->recording, value);
             vault_page_txn_learn_interest(t.x->txn, value);
         }
         else {
@@ -488,7 +513,7 @@ static void insert_headers(request_rec *r)
 
 void vault_headers_hooks(void)
 {
-    headers_filter = ap_register_output_filter("VAULT_HEADERS", filter_headers, NULL, AP_FTYPE_CONTENT_SET - 3);
+    headers_filter = ap_register_output_filter("VAULT_HEADERS", filter_headers, NULL, AP_FTYPE_CONTENT_SET - 4);
     ap_hook_post_config(share_told, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_insert_filter(insert_headers, NULL, NULL, APR_HOOK_LAST);
     ap_hook_insert_error_filter(take, NULL, NULL, APR_HOOK_FIRST);

@@ -2,7 +2,7 @@
 /**
  * @file headers.h
  * The response headers by which an application controls pages: Vault-Poll, Vault-Interest, Vault-Notify,
- * Vault-Property, Vault-Update.
+ * Vault-Property, Vault-Update, Vault-Shared.
  *
  * The module removes them from every response of the server, and applies them only where `VaultLongPoll on`
  * holds for the handler's location. In a view they create a page, and the page's script element is inserted

@@ -177,5 +177,5 @@ void vault_script_insert(request_rec *r)
 
 void vault_script_hooks(void)
 {
-    script_filter = ap_register_output_filter("VAULT_SCRIPT", filter_script, NULL, AP_FTYPE_CONTENT_SET - 2);
+    script_filter = ap_register_output_filter("VAULT_SCRIPT", filter_script, NULL, AP_FTYPE_CONTENT_SET - 3);
 }

@@ -27,6 +27,7 @@ typedef struct output_t {
     char text[OUTPUT_MAX + 1];
     apr_size_t len;
     void (*before)(void); /* called before the first write */
+    char used[200];       /* the names of the files that the rendering told of, each after a space */
 } output_t;
 
 /* Of one test; setup() and teardown() are called around each. */
@@ -114,11 +115,21 @@ static apr_status_t write_cb(void *baton, const char *text, apr_size_t len)
     return APR_SUCCESS;
 }
 
+static void note_used(void *baton, const char *path)
+{
+    output_t *output = baton;
+
+    strcat(strcat(output->used, " "), strrchr(path, '/') + 1);
+}
+
 static apr_status_t render_into(output_t *output, const char *name, const json_t *data)
 {
+    const vault_template_sink_t sink = {.write = write_cb, .uses = note_used, .baton = output};
+
     output->len = 0;
     output->text[0] = '\0';
-    return vault_templates_render(cache, path_of(name), data, write_cb, output, &error, pool);
+    output->used[0] = '\0';
+    return vault_templates_render(cache, path_of(name), data, &sink, &error, pool);
 }
 
 /* What it renders, or "!" and the sentence without the folder. */
@@ -214,10 +225,28 @@ static void errors_are_sentences(void)
     put("d.html", "{{> pipe}}");
     CU_ASSERT_EQUAL(rename(path_of("pipe"), path_of("pipe.html")), 0);
     expect_error("d.html", ENODEV, "!pipe.html: cannot be read: not a plain file");
-    CU_ASSERT_EQUAL(vault_templates_render(cache, "a.html", NULL, write_cb, NULL, &error, pool), APR_EBADPATH);
+    CU_ASSERT_EQUAL(
+        vault_templates_render(cache, "a.html", NULL, &(vault_template_sink_t){write_cb, NULL, NULL}, &error, pool),
+        APR_EBADPATH);
     CU_ASSERT_STRING_EQUAL(error, "a.html: not an absolute path");
     put("a.html", "mended");
     CU_ASSERT_STRING_EQUAL(render("b.html"), "xmendedy");
+    teardown();
+}
+
+static void tells_which_files_it_uses(void)
+{
+    output_t output = {.before = NULL};
+    json_t *data = json_pack("{s:[i,i]}", "l", 1, 2);
+
+    setup();
+    put("a.html", "{{#l}}{{> b}}{{/l}}{{> none}}{{> c}}{{> a.}}");
+    put("b.html", "b");
+    put("c.html", "{{> b}}");
+    CU_ASSERT_EQUAL(render_into(&output, "a.html", data), APR_SUCCESS);
+    CU_ASSERT_STRING_EQUAL(output.text, "bbb");
+    CU_ASSERT_STRING_EQUAL(output.used, " a.html b.html none.html c.html a..html");
+    json_decref(data);
     teardown();
 }
 
@@ -406,6 +435,7 @@ static void *APR_THREAD_FUNC render_often(apr_thread_t *thread, void *data)
 {
     int *count = data;
     output_t output = {.before = NULL};
+    const vault_template_sink_t sink = {.write = write_cb, .baton = &output};
     json_t *list = json_pack("{s:[i,i,i]}", "l", 1, 2, 3);
     const char *path = apr_pstrcat(apr_thread_pool_get(thread), folder, "/a.html", NULL), *sentence;
     apr_pool_t *scratch;
@@ -414,7 +444,7 @@ static void *APR_THREAD_FUNC render_often(apr_thread_t *thread, void *data)
     apr_pool_create_unmanaged_ex(&scratch, NULL, NULL);
     while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
         output.len = 0;
-        status = vault_templates_render(cache, path, list, write_cb, &output, &sentence, scratch);
+        status = vault_templates_render(cache, path, list, &sink, &sentence, scratch);
         if (status != APR_SUCCESS || !is_whole(output.text)) {
             __atomic_add_fetch(&broken, 1, __ATOMIC_RELAXED);
         }
@@ -479,6 +509,7 @@ void vault_templates_suite(void)
     CU_add_test(suite, "partials are beside the template", partials_are_beside);
     CU_add_test(suite, "a partial is never elsewhere", no_partial_elsewhere);
     CU_add_test(suite, "errors are sentences", errors_are_sentences);
+    CU_add_test(suite, "a rendering tells which files it uses", tells_which_files_it_uses);
     CU_add_test(suite, "writing may fail", writing_may_fail);
     CU_add_test(suite, "loops have an end", loops_have_an_end);
     CU_add_test(suite, "a byte order mark is skipped", byte_order_mark_is_skipped);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The directives on cached responses. */
+#include "cache/cache_conf.h"
+
+#include "apr_strings.h"
+#include "http_log.h"
+
+#include "server/server.h"
+
+APLOG_USE_MODULE(vault);
+
+static vault_cache_conf_t *part_of(void *dir)
+{
+    return vault_conf_part(dir, VAULT_CONF_CACHE);
+}
+
+static void init(void *part)
+{
+    ((vault_cache_conf_t *)part)->on = -1;
+}
+
+static void merge(void *part, const void *outer, const void *inner)
+{
+    const vault_cache_conf_t *o = outer, *i = inner;
+    vault_cache_conf_t *l = part;
+
+    VAULT_CONF_MERGE(l, o, i, on, -1);
+    VAULT_CONF_MERGE(l, o, i, key, NULL);
+}
+
+const vault_conf_t vault_cache_conf = {sizeof(vault_cache_conf_t), init, merge};
+
+const vault_cache_conf_t *vault_cache_conf_of(const request_rec *r)
+{
+    return vault_conf_of(r, VAULT_CONF_CACHE);
+}
+
+/* ----------------------------------------------------------------- directives */
+
+static const char *set_on(cmd_parms *cmd, void *dir, int on)
+{
+    part_of(dir)->on = on;
+    return NULL;
+}
+
+static const char *set_key(cmd_parms *cmd, void *dir, const char *value)
+{
+    const char *wrong = NULL;
+
+    part_of(dir)->key = ap_expr_parse_cmd(cmd, value, AP_EXPR_FLAG_STRING_RESULT, &wrong, NULL);
+    return wrong
+               ? apr_psprintf(cmd->pool,
+                              "%s \"%.100s\": an expression is accepted that gives all that the answers vary by, such "
+                              "as \"%%{HTTP:Accept-Language}\"; %s",
+                              cmd->cmd->name, value, wrong)
+               : NULL;
+}
+
+const command_rec vault_cache_directives[] = {
+    AP_INIT_FLAG("VaultCache", set_on, NULL, OR_OPTIONS,
+                 "On or Off: responses are kept and used again until what they "
+                 "depend on changes"),
+    AP_INIT_TAKE1("VaultCacheKey", set_key, NULL, OR_OPTIONS,
+                  "An expression that gives all that responses made here vary by"),
+    {NULL},
+};

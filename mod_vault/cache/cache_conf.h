@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file cache_conf.h
+ * The directives on cached responses.
+ */
+#ifndef VAULT_CACHE_CONF_H
+#define VAULT_CACHE_CONF_H
+
+#include "ap_expr.h"
+
+#include "server/conf.h"
+
+/** The values of these directives in a section. */
+typedef struct vault_cache_conf_t {
+    int on;              /* VaultCache; -1: not set: views of live pages whose handlers report all that they read */
+    ap_expr_info_t *key; /* VaultCacheKey; NULL: not set */
+} vault_cache_conf_t;
+
+extern const vault_conf_t vault_cache_conf;
+extern const command_rec vault_cache_directives[];
+
+/** The values for `r`; NULL: httpd has not merged the sections of the request yet. */
+const vault_cache_conf_t *vault_cache_conf_of(const request_rec *r);
+
+#endif

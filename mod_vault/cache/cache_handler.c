@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which requests are answered from the output store, which lead, and which wait. */
+#include "cache/cache_handler.h"
+
+#include "apr_strings.h"
+#include "http_core.h"
+#include "http_log.h"
+#include "http_protocol.h"
+
+#include "base/hash.h"
+#include "base/now.h"
+#include "cache/cache_conf.h"
+#include "cache/cache_headers.h"
+#include "cache/cache_interests.h"
+#include "cache/cache_keep.h"
+#include "cache/cache_serve.h"
+#include "recording/judge.h"
+#include "request/own_handlers.h"
+#include "request/realm.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "suspend/suspend.h"
+#include "view/context.h"
+#include "view/recorded.h"
+#include "view/view_conf.h"
+
+APLOG_USE_MODULE(vault);
+
+/* After VaultQosLimit, before all handlers. */
+#define BEFORE_HANDLERS (APR_HOOK_REALLY_FIRST - 4)
+/* A request that waits for another one so long renders for itself. */
+#define WAITS_MOST apr_time_from_sec(10)
+#define WAITED "vault-cache-waited"
+
+static int is_on(const request_rec *r)
+{
+    return vault_cache_conf_of(r)->on == 1;
+}
+
+/* Without VaultCache, views of live pages are kept whose handlers report all that they read. */
+static int is_eligible(const request_rec *r)
+{
+    return is_on(r) ||
+           (vault_cache_conf_of(r)->on < 0 && vault_view_conf_of(r)->long_poll == 1 && vault_judge_knows(r));
+}
+
+static int is_candidate(request_rec *r)
+{
+    const vault_context_t *x = vault_context_get(r);
+
+    return vault_server->outputs && r->method_number == M_GET && r->status == HTTP_OK && !r->user && is_eligible(r) &&
+           !vault_own_handler(r) && !vault_judge_is_plain_file(r) &&
+           !(x && (x->own || x->recording || x->txn || x->refused));
+}
+
+/* Everything that httpd has decided about the request. A new configuration may decide otherwise, so the generation
+ * counts. @return NULL: VaultCacheKey cannot be evaluated */
+static const char *key_of(request_rec *r)
+{
+    const vault_cache_conf_t *conf = vault_cache_conf_of(r);
+    const char *error = NULL, *own = conf->key ? ap_expr_str_exec(r, conf->key, &error) : "";
+
+    if (error) {
+        static apr_time_t said;
+        int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+        ap_log_rerror(APLOG_MARK, level, 0, r, VLTNO(00397) "VaultCacheKey cannot be evaluated: %s", error);
+        return NULL;
+    }
+    return apr_psprintf(r->pool, "page %" APR_UINT64_T_HEX_FMT " %d %s%s %s\n%s\n%s%s?%s\n%s\n%s",
+                        vault_realm_owner(r).host, vault_server->generation, ap_http_scheme(r),
+                        apr_table_get(r->subprocess_env, "no-vault-page") ? " no-vault-page" : "", r->uri,
+                        r->handler ? r->handler : "", r->filename ? r->filename : "", r->path_info ? r->path_info : "",
+                        r->args ? r->args : "", r->content_type ? r->content_type : "", own);
+}
+
+/* A page that is not kept by VaultCache is compared with its data each time. */
+static int asks_anew(const request_rec *r)
+{
+    return is_on(r) && vault_cache_headers_ask_anew(r);
+}
+
+/* --------------------------------------------------------------------- finding */
+
+typedef enum found_t { ANSWERED, PERSONAL, RENDER } found_t;
+
+/* @param any  set to whether there is any response with this key, usable or not */
+static found_t find(request_rec *r, const char *key, int *status, int *any)
+{
+    vault_output_entry_t entry;
+
+    memset(&entry, 0, sizeof(entry));
+    for (;;) {
+        switch (vault_outputs_find(vault_server->outputs, key, strlen(key), &entry, r->pool)) {
+        case VAULT_OUTPUT_ENTRY:
+            *any = 1;
+            if (vault_cache_serve(r, &entry, status)) {
+                return ANSWERED;
+            }
+            break;
+        case VAULT_OUTPUT_PERSONAL:
+            return PERSONAL;
+        case VAULT_OUTPUT_NONE:
+            return RENDER;
+        }
+    }
+}
+
+/* --------------------------------------------------------------------- leading */
+
+/* The response is to be whole, as it is kept. */
+static void ask_for_whole(request_rec *r)
+{
+    static const char *const names[] = {"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+                                        "If-Range", "Range"};
+    unsigned i;
+
+    if (is_on(r)) {
+        for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+            apr_table_unset(r->headers_in, names[i]);
+        }
+    }
+}
+
+static void lead(request_rec *r, const char *key, const vault_output_lead_t *right)
+{
+    vault_context_t *x = vault_context_make(r);
+
+    x->recording = vault_recording_begin(right, NULL, r->pool);
+    ask_for_whole(r);
+    vault_cache_interests_hold(x->recording, key);
+    vault_recorded_judge(r, vault_cache_conf_of(r)->key != NULL);
+    vault_cache_keep_insert(r, key);
+}
+
+/* Each request has a variant of its own as long as no response of an opaque handler was ever kept: most such handlers
+ * are personal, and nobody is to wait for them. */
+static apr_uint64_t variant_of(const request_rec *r, int any)
+{
+    return any || vault_judge_knows(r) ? 0 : vault_hash(vault_server->slot, &r, sizeof(r));
+}
+
+/* --------------------------------------------------------------------- waiting */
+
+/* @return SUSPENDED; DECLINED: it cannot wait, so it renders for itself */
+static int wait_for(request_rec *r, const vault_output_lead_t *other)
+{
+    apr_table_setn(r->notes, WAITED, "1");
+    if (vault_suspension_await(r, WAITS_MOST, other->waiters) != APR_SUCCESS) {
+        return DECLINED;
+    }
+    if (!vault_output_is_being_made(vault_server->outputs, &other->ref)) {
+        vault_request_resume(r);
+    }
+    return SUSPENDED;
+}
+
+/* --------------------------------------------------------------------- handler */
+
+/* @return DECLINED: this request leads, or renders for itself */
+static int lead_or_wait(request_rec *r, const char *key, int any)
+{
+    vault_output_lead_t right;
+    int status = OK;
+    apr_status_t rv =
+        vault_output_lead(vault_server->outputs, key, strlen(key), variant_of(r, any), vault_server->slot, &right);
+
+    if (rv == APR_EBUSY) {
+        return apr_table_get(r->notes, WAITED) ? DECLINED : wait_for(r, &right);
+    }
+    if (rv != APR_SUCCESS) {
+        return DECLINED;
+    }
+    if (!asks_anew(r) && find(r, key, &status, &any) == ANSWERED) { /* made between the two looks */
+        vault_output_abandon(vault_server->outputs, &right, NULL);
+        return status;
+    }
+    lead(r, key, &right);
+    return DECLINED;
+}
+
+static int answer_or_lead(request_rec *r, const char *key)
+{
+    int status = OK, any = 0;
+
+    if (!asks_anew(r)) {
+        switch (find(r, key, &status, &any)) {
+        case ANSWERED:
+            return status;
+        case PERSONAL:
+            return DECLINED;
+        case RENDER:
+            break;
+        }
+    }
+    return r->header_only ? DECLINED : lead_or_wait(r, key, any);
+}
+
+static int before_handlers(request_rec *r)
+{
+    const char *key;
+
+    if (apr_table_get(r->notes, WAITED)) {
+        vault_suspension_settle(r);
+    }
+    if (!vault_cache_conf_of(r) || r->main) {
+        return DECLINED;
+    }
+    if (is_on(r)) {
+        vault_context_make(r)->may_be_kept = 1;
+    }
+    if (!is_candidate(r) || !(key = key_of(r))) {
+        return DECLINED;
+    }
+    return answer_or_lead(r, key);
+}
+
+void vault_cache_hooks(void)
+{
+    ap_hook_handler(before_handlers, NULL, NULL, BEFORE_HANDLERS);
+    vault_cache_keep_hooks();
+}

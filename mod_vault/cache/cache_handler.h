@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file cache_handler.h
+ * Responses that are rendered once: views of live pages, and everything where VaultCache is on.
+ *
+ * A handler hook before the others answers from the output store, or lets the request lead: its response is recorded
+ * and kept. Other requests for the same response wait for it without a thread.
+ */
+#ifndef VAULT_CACHE_HANDLER_H
+#define VAULT_CACHE_HANDLER_H
+
+/** Register the hook. */
+void vault_cache_hooks(void);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What headers say about a cached response. */
+#include "cache/cache_headers.h"
+
+#include "apr_date.h"
+#include "apr_strings.h"
+#include "http_protocol.h"
+
+#include "base/now.h"
+
+/* ---------------------------------------------------------------- the request */
+
+int vault_cache_headers_ask_anew(const request_rec *r)
+{
+    const char *control = apr_table_get(r->headers_in, "Cache-Control");
+    const char *pragma = apr_table_get(r->headers_in, "Pragma");
+
+    return (control && (ap_find_token(r->pool, control, "no-cache") || ap_find_token(r->pool, control, "no-store"))) ||
+           (!control && pragma && ap_find_token(r->pool, pragma, "no-cache"));
+}
+
+/* --------------------------------------------------------------- the response */
+
+static const char *header_of(const request_rec *r, const char *name)
+{
+    const char *value = apr_table_get(r->err_headers_out, name);
+
+    return value ? value : apr_table_get(r->headers_out, name);
+}
+
+/* The number of seconds of a directive of Cache-Control, or -1. */
+static apr_int64_t seconds_of(const char *control, const char *name)
+{
+    apr_size_t length = strlen(name);
+    const char *at = control;
+
+    while ((at = ap_strcasestr(at, name))) {
+        if ((at == control || strchr(", \t", at[-1])) && at[length] == '=') {
+            return apr_atoi64(at + length + 1 + (at[length + 1] == '"'));
+        }
+        at += length;
+    }
+    return -1;
+}
+
+static void read_control(vault_recording_t *rec, const char *control)
+{
+    static const char *const personal[] = {"no-store", "private", "no-cache"};
+    apr_int64_t seconds = seconds_of(control, "s-maxage");
+    unsigned i;
+
+    for (i = 0; i < sizeof(personal) / sizeof(personal[0]); i++) {
+        if (ap_strcasestr(control, personal[i])) {
+            vault_recording_personal(rec, apr_psprintf(rec->pool, "its answer says Cache-Control: %s", personal[i]));
+        }
+    }
+    if (seconds < 0) {
+        seconds = seconds_of(control, "max-age");
+    }
+    if (seconds >= 0) {
+        vault_recording_until(rec, vault_now() + apr_time_from_sec(seconds));
+    }
+}
+
+static void read_expires(vault_recording_t *rec, const request_rec *r, const char *expires)
+{
+    apr_time_t until = apr_date_parse_http(expires);
+
+    vault_recording_until(rec, until == APR_DATE_BAD ? 1 : vault_now() + until - r->request_time);
+}
+
+static void read_vary(vault_recording_t *rec, const request_rec *r, const char *vary)
+{
+    const char *name;
+
+    while ((name = ap_get_list_item(rec->pool, &vary))) {
+        if (!strcmp(name, "*")) {
+            vault_recording_personal(rec, "its answer varies by everything");
+        }
+        else if (strcmp(name, "accept-encoding")) { /* the answer is kept as it is before compression */
+            vault_facts_read(rec->facts.request, name, apr_table_get(r->headers_in, name));
+        }
+    }
+}
+
+static int keep_one(void *baton, const char *name, const char *value)
+{
+    static const char *const left[] = {"Date",       "Server",        "Content-Length", "Transfer-Encoding",
+                                       "Connection", "Keep-Alive",    "Trailer",        "Upgrade",
+                                       "Age",        "Accept-Ranges", "Set-Cookie",     NULL};
+    vault_recording_t *rec = baton;
+    const char *const *other;
+    vault_property_t *p;
+
+    for (other = left; *other; other++) {
+        if (!ap_cstr_casecmp(name, *other)) {
+            return 1;
+        }
+    }
+    p = apr_array_push(rec->facts.headers);
+    p->key = name;
+    p->value = value;
+    return 1;
+}
+
+/* `public` and s-maxage speak of caches that many share (RFC 9111, section 5.2.2). */
+static int says_public(const char *control)
+{
+    return control && (ap_strcasestr(control, "public") || seconds_of(control, "s-maxage") >= 0);
+}
+
+void vault_cache_headers_read(vault_recording_t *rec, request_rec *r)
+{
+    const char *control = header_of(r, "Cache-Control"), *expires = header_of(r, "Expires");
+    const char *vary = header_of(r, "Vary");
+
+    if (header_of(r, "Set-Cookie") || header_of(r, "Set-Cookie2")) {
+        vault_recording_personal(rec, "its answer sets a cookie");
+    }
+    if (apr_table_get(r->headers_in, "Authorization") && !says_public(control)) {
+        vault_recording_personal(rec, "its request has credentials");
+    }
+    if (control) {
+        read_control(rec, control);
+    }
+    if (expires && (!control || (seconds_of(control, "max-age") < 0 && seconds_of(control, "s-maxage") < 0))) {
+        read_expires(rec, r, expires);
+    }
+    if (vary) {
+        read_vary(rec, r, vary);
+    }
+    apr_table_do(keep_one, rec, r->headers_out, NULL);
+    apr_table_do(keep_one, rec, r->err_headers_out, NULL);
+}
+
+int vault_cache_headers_fit(const vault_output_facts_t *facts, const request_rec *r)
+{
+    int i;
+
+    for (i = 0; i < facts->request->nelts; i++) {
+        const vault_property_t *p = &APR_ARRAY_IDX(facts->request, i, vault_property_t);
+        const char *value = apr_table_get(r->headers_in, p->key);
+        if (!value || !p->value ? value != p->value : strcmp(value, p->value)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void add_validators(request_rec *r, const vault_output_entry_t *entry)
+{
+    if (!apr_table_get(r->headers_out, "ETag")) {
+        apr_table_setn(r->headers_out, "ETag", apr_psprintf(r->pool, "\"%" APR_UINT64_T_HEX_FMT "\"", entry->etag));
+    }
+    if (entry->until) {
+        apr_time_t age = apr_time_sec(vault_now() - entry->made);
+        apr_table_setn(r->headers_out, "Age", apr_psprintf(r->pool, "%" APR_TIME_T_FMT, age > 0 ? age : 0));
+    }
+}
+
+void vault_cache_headers_write(request_rec *r, const vault_output_facts_t *facts, const vault_output_entry_t *entry,
+                               int live)
+{
+    int i;
+
+    for (i = 0; i < facts->headers->nelts; i++) {
+        const vault_property_t *p = &APR_ARRAY_IDX(facts->headers, i, vault_property_t);
+        apr_table_addn(r->headers_out, p->key, p->value);
+    }
+    if (!live) {
+        add_validators(r, entry);
+    }
+}

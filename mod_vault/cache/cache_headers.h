@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file cache_headers.h
+ * HTTP caching (RFC 9111) of responses in the output store: which response may be kept and until when, by its headers;
+ * which one fits a request; and what a kept response is sent with.
+ *
+ * Thread: the one that owns the request.
+ */
+#ifndef VAULT_CACHE_HEADERS_H
+#define VAULT_CACHE_HEADERS_H
+
+#include "httpd.h"
+
+#include "recording/recording.h"
+
+/** Does the client ask for a response that is made for it: Cache-Control no-cache or no-store, or Pragma no-cache? */
+int vault_cache_headers_ask_anew(const request_rec *r);
+
+/** The response of `r` is complete: record its headers, until when it is fresh, and what it varies by; or that it is
+ * personal. */
+void vault_cache_headers_read(vault_recording_t *rec, request_rec *r);
+
+/** Has `r` the headers that the kept response varies by? */
+int vault_cache_headers_fit(const vault_output_facts_t *facts, const request_rec *r);
+
+/** Send the kept headers with the response to `r`.
+ * @param live  the response is a live page, which has no validators */
+void vault_cache_headers_write(request_rec *r, const vault_output_facts_t *facts, const vault_output_entry_t *entry,
+                               int live);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collects a response for the output store. */
+#include "cache/cache_keep.h"
+
+#include "apr_strings.h"
+#include "http_log.h"
+#include "http_protocol.h"
+#include "util_filter.h"
+
+#include "cache/cache_headers.h"
+#include "cache/cache_interests.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "view/context.h"
+#include "view/headers.h"
+#include "view/recorded.h"
+
+APLOG_USE_MODULE(vault);
+
+/* After VAULT_SCRIPT and before VAULT_VIEW. */
+#define KEEP_TYPE (AP_FTYPE_CONTENT_SET - 2)
+/* A longer response is not kept. */
+#define LONGEST (8 * 1024 * 1024)
+
+static ap_filter_rec_t *keep_filter;
+
+typedef struct keep_t {
+    apr_bucket_brigade *all;
+    apr_off_t length;
+    const char *key;
+    int begun; /* the headers have been read */
+} keep_t;
+
+static void end_recording(request_rec *r, const char *body, apr_size_t length)
+{
+    vault_context_t *x = vault_context_get(r);
+    vault_recording_t *rec = x->recording;
+
+    const char *why;
+
+    x->recording = NULL;
+    if ((why = vault_recording_end(rec, body, length))) {
+        ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, VLTNO(00398) "%s is not kept: %s", r->uri, why);
+    }
+}
+
+/* ------------------------------------------------------------------- the facts */
+
+static void list_polls(vault_recording_t *rec, const vault_page_txn_t *txn)
+{
+    const apr_array_header_t *methods = vault_page_txn_state((vault_page_txn_t *)txn)->methods;
+    int i;
+
+    for (i = 0; i < methods->nelts; i++) {
+        vault_facts_read(rec->facts.polls, APR_ARRAY_IDX(methods, i, vault_method_t).url, NULL);
+    }
+}
+
+/* The application may have the id in places of its own, such as the URL of the page's stream. */
+static void list_holes(vault_recording_t *rec, const vault_context_t *x, const char *body, apr_size_t length)
+{
+    char id[VAULT_PAGE_ID_LEN + 1];
+    const char *at = body, *end = body + length;
+
+    vault_page_format(&x->page, id);
+    while ((apr_size_t)(end - at) >= VAULT_PAGE_ID_LEN && (at = memchr(at, id[0], (apr_size_t)(end - at)))) {
+        if ((apr_size_t)(end - at) >= VAULT_PAGE_ID_LEN && !memcmp(at, id, VAULT_PAGE_ID_LEN)) {
+            *(apr_uint32_t *)apr_array_push(rec->facts.holes) = (apr_uint32_t)(at - body);
+            at += VAULT_PAGE_ID_LEN;
+        }
+        else {
+            at++;
+        }
+    }
+}
+
+/* An answer that nothing makes stale would be kept for ever. */
+static int has_an_end(const vault_recording_t *rec)
+{
+    return rec->held->nelts || rec->facts.files->nelts || rec->until;
+}
+
+static void describe(vault_recording_t *rec, request_rec *r, const char *body, apr_size_t length)
+{
+    const vault_context_t *x = vault_context_get(r);
+
+    rec->facts.flags = (x->has_script ? VAULT_FACTS_SCRIPT : 0) | (x->has_stream ? VAULT_FACTS_STREAM : 0);
+    if (x->txn && x->has_poll) {
+        rec->facts.made = vault_page_txn_made(x->txn);
+        list_polls(rec, x->txn);
+        list_holes(rec, x, body, length);
+    }
+    if (x->refused || r->status != HTTP_OK || vault_headers_say_compressed(r) ||
+        (x->txn && vault_page_txn_failed(x->txn))) {
+        vault_recording_drop(rec);
+    }
+    if (!has_an_end(rec)) {
+        vault_recording_personal(rec, "nothing says when its answer changes: it has no interest and no max-age");
+    }
+}
+
+/* -------------------------------------------------------------------- filter */
+
+static void finish(ap_filter_t *f, keep_t *k)
+{
+    vault_recording_t *rec = vault_recorded(f->r);
+    apr_size_t length = 0;
+    char *body = NULL;
+
+    if (rec && k->all && !f->r->connection->aborted &&
+        apr_brigade_pflatten(k->all, &body, &length, f->r->pool) == APR_SUCCESS) {
+        describe(rec, f->r, body, length);
+        vault_cache_interests_keep(rec, k->key);
+        end_recording(f->r, body ? body : "", length);
+    }
+    else if (rec) {
+        end_recording(f->r, NULL, 0);
+    }
+}
+
+static void give_up(ap_filter_t *f, keep_t *k)
+{
+    if (k->all) {
+        apr_brigade_destroy(k->all);
+        k->all = NULL;
+    }
+    if (vault_recorded(f->r)) {
+        end_recording(f->r, NULL, 0);
+    }
+}
+
+/* @return 0: the response cannot be kept */
+static int collect(ap_filter_t *f, keep_t *k, apr_bucket *b)
+{
+    const char *data;
+    apr_size_t length;
+
+    if (AP_BUCKET_IS_ERROR(b)) {
+        return 0;
+    }
+    if (APR_BUCKET_IS_METADATA(b)) {
+        return 1;
+    }
+    if (apr_bucket_read(b, &data, &length, APR_BLOCK_READ) != APR_SUCCESS ||
+        (k->length += (apr_off_t)length) > LONGEST) {
+        return 0;
+    }
+    apr_brigade_write(k->all, NULL, NULL, data, length);
+    return 1;
+}
+
+/* The headers are complete before the first byte, and VAULT_VIEW has not changed them yet. */
+static void read_head(request_rec *r)
+{
+    vault_recording_t *rec = vault_recorded(r);
+
+    rec->facts.type = r->content_type;
+    vault_cache_headers_read(rec, r);
+}
+
+static apr_status_t filter_keep(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    keep_t *k = f->ctx;
+    apr_bucket *b;
+
+    if (!k->begun && vault_recorded(f->r)) {
+        read_head(f->r);
+        k->begun = 1;
+    }
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b)) {
+        if (APR_BUCKET_IS_EOS(b)) {
+            finish(f, k);
+            ap_remove_output_filter(f);
+            break;
+        }
+        if (!k->all || !collect(f, k, b)) {
+            give_up(f, k);
+            ap_remove_output_filter(f);
+            break;
+        }
+    }
+    return ap_pass_brigade(f->next, bb);
+}
+
+void vault_cache_keep_insert(request_rec *r, const char *key)
+{
+    keep_t *k = apr_pcalloc(r->pool, sizeof(*k));
+
+    k->key = key;
+    k->all = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    ap_add_output_filter_handle(keep_filter, k, r, r->connection);
+}
+
+struct ap_filter_t *vault_cache_keep_next(request_rec *r)
+{
+    ap_filter_t *f = r->output_filters;
+
+    while (f && f->frec->ftype <= KEEP_TYPE) {
+        f = f->next;
+    }
+    return f;
+}
+
+void vault_cache_keep_hooks(void)
+{
+    keep_filter = ap_register_output_filter("VAULT_KEEP", filter_keep, NULL, KEEP_TYPE);
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Facts as a block: magic, status, flags | type, format | the lists, each a count and its items | made. A text is
+ * (u32 length, bytes, NUL) padded to 8; the length NONE means NULL. Everything is aligned to 8.
+ */
+#include "output/output_facts.h"
+
+#include <string.h>
+
+#include "apr_strings.h"
+
+#include "base/hash.h"
+
+#define FACTS_MAGIC 0x76466331u /* "vFc1" */
+#define NONE 0xffffffffu
+#define ALIGN8(n) (((apr_size_t)(n) + 7) & ~(apr_size_t)7)
+
+#define AT(array, type, i) (&((type *)(array)->elts)[i])
+
+void vault_facts_init(vault_output_facts_t *facts, apr_pool_t *pool)
+{
+    memset(facts, 0, sizeof(*facts));
+    facts->status = 200;
+    facts->properties = apr_array_make(pool, 2, sizeof(vault_property_t));
+    facts->cursors = apr_array_make(pool, 2, sizeof(vault_property_t));
+    facts->answers = apr_array_make(pool, 2, sizeof(vault_txn_answer_t));
+    facts->headers = apr_array_make(pool, 4, sizeof(vault_property_t));
+    facts->request = apr_array_make(pool, 1, sizeof(vault_property_t));
+    facts->polls = apr_array_make(pool, 1, sizeof(vault_property_t));
+    facts->files = apr_array_make(pool, 2, sizeof(vault_output_file_t));
+    facts->holes = apr_array_make(pool, 2, sizeof(apr_uint32_t));
+}
+
+/* ------------------------------------------------------------------ writing */
+
+/* The same code measures (at == NULL) and writes. */
+typedef struct writer_t {
+    char *at;
+    apr_size_t size;
+} writer_t;
+
+static void put_pair(writer_t *w, apr_uint32_t a, apr_uint32_t b)
+{
+    const apr_uint32_t pair[2] = {a, b};
+
+    if (w->at) {
+        memcpy(w->at + w->size, pair, sizeof(pair));
+    }
+    w->size += sizeof(pair);
+}
+
+static void put_u64(writer_t *w, apr_uint64_t n)
+{
+    if (w->at) {
+        memcpy(w->at + w->size, &n, sizeof(n));
+    }
+    w->size += sizeof(n);
+}
+
+static void put_text(writer_t *w, const char *s)
+{
+    apr_size_t length = s ? strlen(s) : 0, padded = ALIGN8(sizeof(apr_uint32_t) + length + 1);
+    apr_uint32_t n = s ? (apr_uint32_t)length : NONE;
+
+    if (w->at) {
+        memset(w->at + w->size + padded - 8, 0, 8);
+        memcpy(w->at + w->size, &n, sizeof(n));
+        memcpy(w->at + w->size + sizeof(n), s ? s : "", length + 1);
+    }
+    w->size += padded;
+}
+
+static void put_properties(writer_t *w, const apr_array_header_t *list)
+{
+    int i;
+
+    put_pair(w, (apr_uint32_t)list->nelts, 0);
+    for (i = 0; i < list->nelts; i++) {
+        put_text(w, AT(list, vault_property_t, i)->key);
+        put_text(w, AT(list, vault_property_t, i)->value);
+    }
+}
+
+static void put_answers(writer_t *w, const apr_array_header_t *answers)
+{
+    int i;
+
+    put_pair(w, (apr_uint32_t)answers->nelts, 0);
+    for (i = 0; i < answers->nelts; i++) {
+        const vault_txn_answer_t *a = AT(answers, vault_txn_answer_t, i);
+        put_text(w, a->cursor);
+        put_pair(w, a->interest, (apr_uint32_t)a->moved);
+        put_u64(w, a->stamp);
+    }
+}
+
+static void put_files(writer_t *w, const apr_array_header_t *files)
+{
+    int i;
+
+    put_pair(w, (apr_uint32_t)files->nelts, 0);
+    for (i = 0; i < files->nelts; i++) {
+        const vault_output_file_t *f = AT(files, vault_output_file_t, i);
+        put_text(w, f->path);
+        put_u64(w, f->device);
+        put_u64(w, f->inode);
+        put_u64(w, f->mtime);
+        put_u64(w, f->size);
+    }
+}
+
+static void put_made(writer_t *w, const vault_state_t *made)
+{
+    apr_size_t size = made ? vault_state_size(made) : 0;
+
+    put_pair(w, (apr_uint32_t)size, 0);
+    if (w->at && made) {
+        vault_state_encode(made, w->at + w->size, size);
+    }
+    w->size += ALIGN8(size);
+}
+
+static void put_all(writer_t *w, const vault_output_facts_t *facts)
+{
+    int i;
+
+    put_pair(w, FACTS_MAGIC, facts->status);
+    put_pair(w, facts->flags, 0);
+    put_text(w, facts->type);
+    put_text(w, facts->format);
+    put_properties(w, facts->properties);
+    put_properties(w, facts->cursors);
+    put_answers(w, facts->answers);
+    put_properties(w, facts->headers);
+    put_properties(w, facts->request);
+    put_properties(w, facts->polls);
+    put_files(w, facts->files);
+    put_pair(w, (apr_uint32_t)facts->holes->nelts, 0);
+    for (i = 0; i < facts->holes->nelts; i++) {
+        put_u64(w, *AT(facts->holes, apr_uint32_t, i));
+    }
+    put_made(w, facts->made);
+}
+
+const void *vault_facts_encode(const vault_output_facts_t *facts, apr_size_t *size, apr_pool_t *pool)
+{
+    writer_t w = {NULL, 0};
+
+    put_all(&w, facts);
+    w.at = apr_pcalloc(pool, w.size);
+    w.size = 0;
+    put_all(&w, facts);
+    *size = w.size;
+    return w.at;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+typedef struct reader_t {
+    const char *at;
+    apr_size_t left;
+    int bad;
+} reader_t;
+
+static const char *take(reader_t *r, apr_size_t n)
+{
+    const char *at = r->at;
+
+    if (r->bad || n > r->left) {
+        r->bad = 1;
+        return NULL;
+    }
+    r->at += n;
+    r->left -= n;
+    return at;
+}
+
+static apr_uint32_t take_u32(reader_t *r, apr_uint32_t *second)
+{
+    apr_uint32_t pair[2] = {0, 0};
+    const char *at = take(r, sizeof(pair));
+
+    if (at) {
+        memcpy(pair, at, sizeof(pair));
+    }
+    if (second) {
+        *second = pair[1];
+    }
+    return pair[0];
+}
+
+static apr_uint64_t take_u64(reader_t *r)
+{
+    apr_uint64_t n = 0;
+    const char *at = take(r, sizeof(n));
+
+    if (at) {
+        memcpy(&n, at, sizeof(n));
+    }
+    return n;
+}
+
+static const char *take_text(reader_t *r)
+{
+    apr_uint32_t n = 0;
+    const char *at;
+
+    if (r->bad || r->left < 8) {
+        r->bad = 1;
+        return NULL;
+    }
+    memcpy(&n, r->at, sizeof(n));
+    at = take(r, ALIGN8(sizeof(n) + (apr_size_t)(n == NONE ? 0 : n) + 1));
+    if (!at || n == NONE) {
+        return NULL;
+    }
+    if (at[sizeof(n) + n] != '\0') {
+        r->bad = 1;
+        return NULL;
+    }
+    return at + sizeof(n);
+}
+
+static void take_properties(reader_t *r, apr_array_header_t *list)
+{
+    apr_uint32_t n = take_u32(r, NULL);
+
+    for (; n && !r->bad; n--) {
+        vault_property_t *p = apr_array_push(list);
+        p->key = take_text(r);
+        p->value = take_text(r);
+        r->bad |= !p->key;
+    }
+}
+
+static void take_answers(reader_t *r, apr_array_header_t *answers)
+{
+    apr_uint32_t n = take_u32(r, NULL), moved;
+
+    for (; n && !r->bad; n--) {
+        vault_txn_answer_t *a = apr_array_push(answers);
+        a->cursor = take_text(r);
+        a->interest = take_u32(r, &moved);
+        a->moved = moved != 0;
+        a->stamp = take_u64(r);
+        r->bad |= !a->cursor;
+    }
+}
+
+static void take_files(reader_t *r, apr_array_header_t *files)
+{
+    apr_uint32_t n = take_u32(r, NULL);
+
+    for (; n && !r->bad; n--) {
+        vault_output_file_t *f = apr_array_push(files);
+        f->path = take_text(r);
+        f->device = take_u64(r);
+        f->inode = take_u64(r);
+        f->mtime = take_u64(r);
+        f->size = take_u64(r);
+        r->bad |= !f->path;
+    }
+}
+
+static void take_holes(reader_t *r, apr_array_header_t *holes)
+{
+    apr_uint32_t n = take_u32(r, NULL);
+
+    for (; n && !r->bad; n--) {
+        *(apr_uint32_t *)apr_array_push(holes) = (apr_uint32_t)take_u64(r);
+    }
+}
+
+static const vault_state_t *take_made(reader_t *r, apr_pool_t *pool)
+{
+    apr_uint32_t size = take_u32(r, NULL);
+    const char *at = take(r, ALIGN8(size));
+    const vault_state_t *made = at && size ? vault_state_decode(at, size, pool) : NULL;
+
+    r->bad |= size && !made;
+    return made;
+}
+
+int vault_facts_decode(vault_output_facts_t *facts, const void *block, apr_size_t size, apr_pool_t *pool)
+{
+    reader_t r = {block, size, 0};
+
+    vault_facts_init(facts, pool);
+    r.bad = take_u32(&r, &facts->status) != FACTS_MAGIC;
+    facts->flags = take_u32(&r, NULL);
+    facts->type = take_text(&r);
+    facts->format = take_text(&r);
+    take_properties(&r, facts->properties);
+    take_properties(&r, facts->cursors);
+    take_answers(&r, facts->answers);
+    take_properties(&r, facts->headers);
+    take_properties(&r, facts->request);
+    take_properties(&r, facts->polls);
+    take_files(&r, facts->files);
+    take_holes(&r, facts->holes);
+    facts->made = take_made(&r, pool);
+    return !r.bad && !r.left;
+}
+
+/* -------------------------------------------------------------------- reads */
+
+void vault_facts_read(apr_array_header_t *list, const char *key, const char *value)
+{
+    vault_property_t *p;
+    int i;
+
+    for (i = 0; i < list->nelts; i++) {
+        if (!strcmp(AT(list, vault_property_t, i)->key, key)) {
+            return;
+        }
+    }
+    p = apr_array_push(list);
+    p->key = apr_pstrdup(list->pool, key);
+    p->value = value ? apr_pstrdup(list->pool, value) : NULL;
+}
+
+const char *vault_facts_cursor(const vault_cursor_t *cursor, apr_pool_t *pool)
+{
+    return !cursor ? NULL : !cursor->value ? "" : apr_pstrcat(pool, "=", cursor->value, NULL);
+}
+
+static apr_uint64_t hash_of(apr_uint64_t hash, const char *text)
+{
+    return vault_hash(hash, text ? text : "", text ? strlen(text) + 1 : 0);
+}
+
+/* A sum, because the order of the list has no meaning. */
+static apr_uint64_t hash_properties(const vault_state_t *base)
+{
+    apr_uint64_t sum = 0;
+    int i;
+
+    for (i = 0; i < base->properties->nelts; i++) {
+        const vault_property_t *p = AT(base->properties, vault_property_t, i);
+        sum += hash_of(hash_of(1, p->key), p->value);
+    }
+    return sum;
+}
+
+static int same(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+const char *vault_facts_all(const vault_state_t *base, apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "%" APR_UINT64_T_HEX_FMT, hash_properties(base));
+}
+
+static const char *property_of(const vault_page_txn_t *txn, const char *key, apr_pool_t *pool)
+{
+    const vault_property_t *p = vault_state_property(vault_page_txn_base(txn), key);
+
+    return !key[0] ? vault_facts_all(vault_page_txn_base(txn), pool) : p ? p->value : NULL;
+}
+
+static const char *cursor_of(const vault_page_txn_t *txn, const char *key, apr_pool_t *pool)
+{
+    return key[0]                         ? vault_facts_cursor(vault_page_txn_committed(txn, key), pool)
+           : vault_page_txn_is_first(txn) ? ""
+                                          : NULL;
+}
+
+int vault_facts_fit(const vault_output_facts_t *facts, const vault_page_txn_t *txn, apr_pool_t *pool)
+{
+    int i;
+
+    for (i = 0; i < facts->properties->nelts; i++) {
+        const vault_property_t *read = AT(facts->properties, vault_property_t, i);
+        if (!same(read->value, property_of(txn, read->key, pool))) {
+            return 0;
+        }
+    }
+    for (i = 0; i < facts->cursors->nelts; i++) {
+        const vault_property_t *read = AT(facts->cursors, vault_property_t, i);
+        if (!same(read->value, cursor_of(txn, read->key, pool))) {
+            return 0;
+        }
+    }
+    for (i = 0; i < facts->answers->nelts; i++) {
+        const vault_txn_answer_t *a = AT(facts->answers, vault_txn_answer_t, i);
+        if (vault_page_txn_has_moved(txn, a->cursor, a->interest, a->stamp) != a->moved) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+apr_uint64_t vault_facts_variant(const vault_page_txn_t *txn)
+{
+    const vault_state_t *base = vault_page_txn_base(txn);
+    const char *url = vault_page_txn_url(txn);
+    apr_uint64_t sum = hash_properties(base);
+    int i;
+
+    for (i = 0; i < base->cursors->nelts; i++) {
+        const vault_cursor_t *c = AT(base->cursors, vault_cursor_t, i);
+        if (!strcmp(c->scope, url) || (!c->scope[0] && !vault_state_cursor(base, url, c->key))) {
+            sum += hash_of(hash_of(2, c->key), c->value);
+        }
+    }
+    return sum;
+}
+
+/* -------------------------------------------------------------------- files */
+
+static vault_output_file_t describe(const char *path, const apr_finfo_t *finfo)
+{
+    vault_output_file_t f = {.path = path};
+
+    if (finfo) {
+        f.device = (apr_uint64_t)finfo->device;
+        f.inode = (apr_uint64_t)finfo->inode;
+        f.mtime = (apr_uint64_t)finfo->mtime;
+        f.size = (apr_uint64_t)finfo->size;
+    }
+    return f;
+}
+
+void vault_facts_add_file(vault_output_facts_t *facts, const char *path, const apr_finfo_t *finfo, apr_pool_t *pool)
+{
+    int i;
+
+    for (i = 0; i < facts->files->nelts; i++) {
+        if (!strcmp(AT(facts->files, vault_output_file_t, i)->path, path)) {
+            return;
+        }
+    }
+    *(vault_output_file_t *)apr_array_push(facts->files) = describe(apr_pstrdup(pool, path), finfo);
+}
+
+int vault_facts_files_hold(const vault_output_facts_t *facts, apr_pool_t *pool)
+{
+    apr_finfo_t finfo;
+    int i;
+
+    for (i = 0; i < facts->files->nelts; i++) {
+        const vault_output_file_t *was = AT(facts->files, vault_output_file_t, i);
+        apr_status_t rv = apr_stat(&finfo, was->path, VAULT_FACTS_STAT, pool);
+        vault_output_file_t is = describe(was->path, rv == APR_SUCCESS ? &finfo : NULL);
+        if (is.device != was->device || is.inode != was->inode || is.mtime != was->mtime || is.size != was->size) {
+            return 0;
+        }
+    }
+    return 1;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scans for elements `<!--#name attribute="value" … -->`. mod_include decides where an element ends by its quotes;
+ * here the scan reads on to `-->` regardless of quotes, and a dollar sign anywhere before it counts. That can only find too
+ * much to be personal, except for a `-->` inside of quotes, which makes the element personal.
+ */
+#include "output/ssi_elements.h"
+
+#include <string.h>
+
+#include "apr_lib.h"
+#include "apr_strings.h"
+
+typedef struct element_t {
+    const char *name;
+    apr_size_t name_length;
+    const char *rest; /* the attributes */
+    apr_size_t rest_length;
+} element_t;
+
+static const char *find(const char *text, apr_size_t length, const char *what)
+{
+    apr_size_t n = strlen(what);
+    const char *at;
+
+    while (length >= n && (at = memchr(text, what[0], length - n + 1))) {
+        if (!memcmp(at, what, n)) {
+            return at;
+        }
+        length -= (apr_size_t)(at + 1 - text);
+        text = at + 1;
+    }
+    return NULL;
+}
+
+/* @return where to search for the next element; NULL: there are no more, or `element` has no end */
+static const char *next_element(const char *text, const char *end, element_t *element, int *broken)
+{
+    const char *at = find(text, (apr_size_t)(end - text), "<!--#"), *stop;
+
+    if (!at) {
+        return NULL;
+    }
+    at += 5;
+    stop = find(at, (apr_size_t)(end - at), "-->");
+    if (!stop) {
+        *broken = 1;
+        return NULL;
+    }
+    while (at < stop && apr_isspace(*at)) {
+        at++;
+    }
+    element->name = at;
+    while (at < stop && !apr_isspace(*at)) {
+        at++;
+    }
+    element->name_length = (apr_size_t)(at - element->name);
+    element->rest = at;
+    element->rest_length = (apr_size_t)(stop - at);
+    return stop + 3;
+}
+
+static int is_one_of(const char *text, apr_size_t length, const char *const *names)
+{
+    for (; *names; names++) {
+        if (strlen(*names) == length && !strncasecmp(text, *names, length)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Is there an unquoted end, so that what was found is all of the element? */
+static int is_whole(const element_t *e)
+{
+    char quote = 0;
+    apr_size_t i;
+
+    for (i = 0; i < e->rest_length; i++) {
+        char c = e->rest[i];
+        if (c == '\\') {
+            i++;
+        }
+        else if (quote ? c == quote : c == '"' || c == '\'' || c == '`') {
+            quote = quote ? 0 : c;
+        }
+    }
+    return !quote;
+}
+
+/* Does `echo` write only variables that follow from the URL or from the file? */
+static int echoes_known(const element_t *e)
+{
+    static const char *const known[] = {"DOCUMENT_NAME", "DOCUMENT_URI",           "LAST_MODIFIED",
+                                        "QUERY_STRING",  "QUERY_STRING_UNESCAPED", NULL};
+    const char *at = e->rest, *end = e->rest + e->rest_length, *value;
+
+    while ((value = find(at, (apr_size_t)(end - at), "var"))) {
+        for (value += 3; value < end && apr_isspace(*value); value++) {
+        }
+        if (value == end || *value++ != '=') {
+            return 0;
+        }
+        while (value < end && (apr_isspace(*value) || *value == '"' || *value == '\'')) {
+            value++;
+        }
+        for (at = value; at < end && (apr_isalnum(*at) || *at == '_'); at++) {
+        }
+        if (!is_one_of(value, (apr_size_t)(at - value), known)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int is_accepted(const element_t *e)
+{
+    static const char *const plain[] = {"feed", "vault", "include", "comment", "config", NULL};
+    static const char *const echo[] = {"echo", NULL};
+
+    if (memchr(e->rest, '$', e->rest_length) || !is_whole(e)) {
+        return 0;
+    }
+    return is_one_of(e->name, e->name_length, plain) || (is_one_of(e->name, e->name_length, echo) && echoes_known(e));
+}
+
+const char *vault_ssi_personal(const char *text, apr_size_t length, apr_pool_t *pool)
+{
+    const char *at = text, *end = text + length;
+    element_t e = {.name = NULL};
+    int broken = 0;
+
+    while ((at = next_element(at, end, &e, &broken))) {
+        if (!is_accepted(&e)) {
+            return apr_psprintf(pool, "its SSI element %.*s may depend on the request or on the time",
+                                (int)(e.name_length < 20 ? e.name_length : 20), e.name);
+        }
+    }
+    return broken ? "an SSI element in it has no end" : NULL;
+}

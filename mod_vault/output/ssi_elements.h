@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file ssi_elements.h
+ * Tells from the text of a document of mod_include whether its output can differ between two requests although
+ * neither files nor data have changed.
+ *
+ * Elements whose output follows from files and feeds are accepted: `feed`, `vault`, `include`, `comment`, `config`,
+ * `endif`, and `echo` of a variable that follows from the URL or from the file. Everything else may depend on the
+ * request, on the time or on other programs, and an attribute with a dollar sign may contain any variable.
+ *
+ * Pure function.
+ */
+#ifndef VAULT_SSI_ELEMENTS_H
+#define VAULT_SSI_ELEMENTS_H
+
+#include "apr_pools.h"
+
+/** @return NULL, or half a sentence, in `pool`, that says which element makes the output personal */
+const char *vault_ssi_personal(const char *text, apr_size_t length, apr_pool_t *pool);
+
+#endif

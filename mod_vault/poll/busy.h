@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file busy.h
+ * The methods of a page that another request is running now: the poll waits for the output of that request, without a
+ * thread, as it waits for any interest.
+ *
+ * The order is that of all waiting: arm the interest, then look. A poll that arms `waiters` and then finds that the
+ * output is still being made is notified when that ends (output_store.h).
+ *
+ * Thread: the one that owns the request.
+ */
+#ifndef VAULT_BUSY_H
+#define VAULT_BUSY_H
+
+#include "apr_tables.h"
+
+#include "output/output_store.h"
+#include "page/interest_set.h"
+
+/** Zeroed at first. The memory is the poll's. */
+typedef struct vault_busy_t {
+    apr_array_header_t *methods; /* one for each URL that ever was busy; NULL: none was */
+} vault_busy_t;
+
+/** Another request runs the method. */
+void vault_busy_note(vault_busy_t *busy, const char *url, const vault_output_lead_t *lead, apr_pool_t *pool);
+
+/** Does the other request still run it? */
+int vault_busy_is(vault_busy_t *busy, const char *url);
+
+/** How many interests vault_busy_list() adds at most. */
+unsigned vault_busy_max(const vault_busy_t *busy);
+
+/** Add the interests that are notified when the methods are no longer busy. */
+void vault_busy_list(const vault_busy_t *busy, vault_interest_set_t *interests);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps and reuses the outputs of methods. */
+#include "poll/method_reuse.h"
+
+#include "apr_strings.h"
+#include "http_log.h"
+
+#include "base/hash.h"
+#include "base/now.h"
+#include "output/output_facts.h"
+#include "page/page.h"
+#include "page/page_name.h"
+#include "recording/judge.h"
+#include "request/realm.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "view/recorded.h"
+
+APLOG_USE_MODULE(vault);
+
+/* Everything that httpd has decided about the URL. A new configuration may decide otherwise, so the generation
+ * counts. */
+static const char *key_of(request_rec *sub, const char *url, apr_pool_t *pool)
+{
+    return apr_psprintf(pool, "method %" APR_UINT64_T_HEX_FMT " %d %s\n%s\n%s%s?%s\n%s", vault_realm_owner(sub).host,
+                        vault_server->generation, url, sub->handler ? sub->handler : "",
+                        sub->filename ? sub->filename : "", sub->path_info ? sub->path_info : "",
+                        sub->args ? sub->args : "", sub->content_type ? sub->content_type : "");
+}
+
+/* @return 0: the entry cannot be used */
+static int use(vault_context_t *x, const vault_output_entry_t *entry, vault_output_t *output)
+{
+    apr_pool_t *kept = vault_page_txn_pool(x->txn);
+    vault_output_facts_t facts;
+    vault_output_body_t body;
+
+    if (!vault_facts_decode(&facts, entry->facts, entry->facts_size, kept) ||
+        !vault_facts_fit(&facts, x->txn, x->pool) || !vault_facts_files_hold(&facts, x->pool) ||
+        !vault_page_txn_hold_deps(x->txn, entry->deps, entry->dep_count) ||
+        !vault_output_is_current(vault_server->outputs, entry, vault_now()) ||
+        vault_output_body(vault_server->outputs, entry, VAULT_OUTPUT_PLAIN, &body, x->pool) != APR_SUCCESS ||
+        !body.text) {
+        return 0;
+    }
+    output->status = (int)facts.status;
+    output->type = facts.type;
+    output->format = facts.format;
+    output->length = body.size;
+    output->body = body.size ? body.text : NULL;
+    vault_page_txn_take(x->txn, facts.made);
+    return 1;
+}
+
+/* @param any  set to whether there was any output with this key, usable or not
+ * @return DONE; NONE: the outputs of this key are personal; LEADS: there is none that can be used */
+static vault_reuse_t find(vault_context_t *x, const char *key, vault_output_t *output, int *any)
+{
+    vault_output_entry_t entry;
+
+    memset(&entry, 0, sizeof(entry));
+    for (;;) {
+        switch (vault_outputs_find(vault_server->outputs, key, strlen(key), &entry, vault_page_txn_pool(x->txn))) {
+        case VAULT_OUTPUT_ENTRY:
+            *any = 1;
+            if (use(x, &entry, output)) {
+                return VAULT_REUSE_DONE;
+            }
+            break;
+        case VAULT_OUTPUT_PERSONAL:
+            return VAULT_REUSE_NONE;
+        case VAULT_OUTPUT_NONE:
+            return VAULT_REUSE_LEADS;
+        }
+    }
+}
+
+/* A handler that names its interests in the response header names most of them each time: they are held before it reads
+ * its data. */
+static void hold_previous(const vault_context_t *x)
+{
+    const vault_method_t *m = vault_state_method(vault_page_txn_base(x->txn), vault_page_txn_url(x->txn));
+
+    if (m && m->deps) {
+        vault_recording_deps(x->recording, m->deps);
+    }
+}
+
+/* As long as no output of an opaque handler was ever kept, no request waits for another one: most such handlers are
+ * personal. */
+static apr_uint64_t variant_of(const vault_context_t *x, request_rec *sub, int known)
+{
+    apr_uint64_t variant = vault_facts_variant(x->txn);
+
+    return known ? variant : vault_hash(variant + vault_server->slot, &sub->main, sizeof(sub->main));
+}
+
+/* Lead, unless another request has made the output since find(). */
+static vault_reuse_t begin(vault_context_t *x, const char *key, const vault_output_lead_t *lead, vault_output_t *output)
+{
+    int any = 0;
+    vault_reuse_t found = find(x, key, output, &any);
+
+    if (found != VAULT_REUSE_LEADS) {
+        vault_output_abandon(vault_server->outputs, lead, NULL);
+        return found;
+    }
+    x->recording = vault_recording_begin(lead, NULL, x->pool);
+    hold_previous(x);
+    return VAULT_REUSE_LEADS;
+}
+
+vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_output_t *output)
+{
+    int known = vault_judge_knows(sub);
+    vault_output_lead_t lead;
+    vault_reuse_t found;
+    const char *key;
+    apr_status_t rv;
+
+    if (!vault_server->outputs || !x->txn) {
+        return VAULT_REUSE_NONE;
+    }
+    key = key_of(sub, output->url, x->pool);
+    if ((found = find(x, key, output, &known)) != VAULT_REUSE_LEADS) {
+        return found;
+    }
+    rv = vault_output_lead(vault_server->outputs, key, strlen(key), variant_of(x, sub, known), vault_server->slot,
+                           &lead);
+    if (rv == APR_EBUSY) {
+        output->busy = lead;
+        return VAULT_REUSE_BUSY;
+    }
+    return rv == APR_SUCCESS ? begin(x, key, &lead, output) : VAULT_REUSE_NONE;
+}
+
+void vault_method_reuse_end(request_rec *r, vault_context_t *x, const vault_output_t *output, int ok)
+{
+    vault_recording_t *rec = x->recording;
+    const char *why;
+
+    x->recording = NULL;
+    if (!rec) {
+        return;
+    }
+    rec->facts.status = (apr_uint32_t)output->status;
+    rec->facts.type = output->type;
+    rec->facts.format = output->format;
+    rec->facts.made = vault_page_txn_made(x->txn);
+    apr_array_cat(rec->facts.answers, vault_page_txn_answers(x->txn));
+    ok = ok && !vault_page_txn_failed(x->txn) && !r->connection->aborted;
+    why = vault_recording_end(rec, !ok ? NULL : output->body ? output->body : "", output->body ? output->length : 0);
+    if (why) {
+        ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, VLTNO(00399) "the output of method %s is not kept: %s",
+                      vault_page_shorten(output->url, r->pool), why);
+    }
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which handlers and filters make an output personal. */
+#include "recording/judge.h"
+
+#include "apr_strings.h"
+#include "http_config.h"
+#include "http_request.h"
+#include "util_filter.h"
+
+#include "output/ssi_elements.h"
+#include "request/own_handlers.h"
+
+/* A longer document is not scanned: its output is personal. */
+#define SCAN_MAX (1024 * 1024)
+#define OPAQUE "vault-opaque"
+
+/* The filters of httpd and of this module whose output depends on their input only. */
+static int is_known_filter(const ap_filter_t *f)
+{
+    static const char *const known[] = {"includes",  "byterange",       "content_length", "subreq_core",
+                                        "old_write", "brotli_compress", "deflate",        NULL};
+    const char *const *name;
+
+    if (f->frec->ftype >= AP_FTYPE_PROTOCOL || !strncmp(f->frec->name, "vault_", 6)) {
+        return 1;
+    }
+    for (name = known; *name; name++) {
+        if (!strcmp(f->frec->name, *name)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int has_filter(const request_rec *r, const char *name)
+{
+    const ap_filter_t *f;
+
+    for (f = r->output_filters; f; f = f->next) {
+        if (!strcmp(f->frec->name, name)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void judge_filters(vault_recording_t *rec, const request_rec *r)
+{
+    const ap_filter_t *f;
+
+    for (f = r->output_filters; f; f = f->next) {
+        if (!is_known_filter(f)) {
+            vault_recording_personal(
+                rec, apr_psprintf(rec->pool, "its output filter %s may depend on the request", f->frec->name));
+        }
+    }
+}
+
+/* Is the answer the content of the file that the URL names? */
+static int is_file(const request_rec *r)
+{
+    const char *handler = r->handler;
+
+    return r->finfo.filetype == APR_REG &&
+           (!handler || !strcmp(handler, "default-handler") || !strcmp(handler, "server-parsed") ||
+            (r->content_type && !strcmp(handler, r->content_type)));
+}
+
+static const char *scan(const request_rec *r, apr_pool_t *pool)
+{
+    apr_size_t length = (apr_size_t)r->finfo.size;
+    apr_file_t *file;
+    char *text;
+
+    if (r->finfo.size > SCAN_MAX) {
+        return "its SSI document is too long to be scanned";
+    }
+    if (apr_file_open(&file, r->filename, APR_READ, APR_OS_DEFAULT, pool) != APR_SUCCESS) {
+        return "its SSI document cannot be read";
+    }
+    text = apr_palloc(pool, length + 1);
+    if (apr_file_read_full(file, text, length, &length) != APR_SUCCESS) {
+        length = 0;
+    }
+    apr_file_close(file);
+    return length == (apr_size_t)r->finfo.size ? vault_ssi_personal(text, length, pool)
+                                               : "its SSI document cannot be read";
+}
+
+static void judge_file(vault_recording_t *rec, request_rec *r)
+{
+    const char *personal = has_filter(r, "includes") ? scan(r, rec->pool) : NULL;
+
+    vault_recording_file(rec, r->filename, &r->finfo);
+    if (personal) {
+        vault_recording_personal(rec, personal);
+    }
+}
+
+int vault_judge_knows(const request_rec *r)
+{
+    return is_file(r) || vault_own_handler(r);
+}
+
+int vault_judge_is_plain_file(const request_rec *r)
+{
+    return is_file(r) && !has_filter(r, "includes");
+}
+
+int vault_judge(vault_recording_t *rec, request_rec *r, int declared)
+{
+    if (r->user) {
+        vault_recording_personal(rec, "its visitor has logged in");
+    }
+    judge_filters(rec, r);
+    if (is_file(r)) {
+        judge_file(rec, r);
+    }
+    if (vault_judge_knows(r)) {
+        return 0;
+    }
+    if (!declared) {
+        apr_table_setn(r->notes, OPAQUE, "1");
+        vault_recording_opaque(rec, apr_psprintf(rec->pool, "its handler %.60s has not said Vault-Shared: yes",
+                                                 r->handler ? r->handler : "of httpd"));
+    }
+    return 1;
+}
+
+void vault_judge_share(vault_recording_t *rec, request_rec *r)
+{
+    if (rec && apr_table_get(r->notes, OPAQUE)) {
+        apr_table_unset(r->notes, OPAQUE);
+        vault_recording_share(rec);
+    }
+}

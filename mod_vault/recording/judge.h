@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file judge.h
+ * Decides for each request that contributes to a recorded output whether its handler and filters can make the output
+ * personal.
+ *
+ *   - A file is shared, and the output depends on the file. With the filter INCLUDES its elements decide
+ *     (output/ssi_elements.h), and each included request is judged like this one.
+ *   - The module's own handlers report what they read.
+ *   - Every other handler is opaque: its output is personal, unless it says `Vault-Shared: yes`, calls vault_share()
+ *     (vault.h), or VaultCacheKey names what it varies by.
+ *   - A user who has logged in, and every output filter that is not known here, make the output personal.
+ */
+#ifndef VAULT_JUDGE_H
+#define VAULT_JUDGE_H
+
+#include "recording/recording.h"
+
+/** Judge a request, whose filters have been inserted and whose handler is about to run.
+ * @param declared  the configuration says by VaultCacheKey what the handler varies by
+ * @return 1: the handler is opaque; 0: everything that it reads is recorded */
+int vault_judge(vault_recording_t *rec, request_rec *r, int declared);
+
+/** Is everything that the handler of `r` reads recorded, so that it is not opaque? */
+int vault_judge_knows(const request_rec *r);
+
+/** Is the answer to `r` a file as it is, which httpd serves best itself? Filters have been inserted. */
+int vault_judge_is_plain_file(const request_rec *r);
+
+/** The handler of `r` says that its output is shared. */
+void vault_judge_share(vault_recording_t *rec, request_rec *r);
+
+#endif

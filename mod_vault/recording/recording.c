@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an output depends on, collected while it is rendered. */
+#include "recording/recording.h"
+
+#include "apr_strings.h"
+
+#include "mod_vault/vault.h"
+#include "server/server.h"
+
+static apr_status_t end_unfinished(void *data)
+{
+    vault_recording_t *rec = data;
+
+    if (!vault_server->ends) {
+        vault_output_abandon(vault_server->outputs, &rec->lead, NULL);
+    }
+    return APR_SUCCESS;
+}
+
+vault_recording_t *vault_recording_begin(const vault_output_lead_t *lead, vault_recording_t *outer, apr_pool_t *pool)
+{
+    vault_recording_t *rec = apr_pcalloc(pool, sizeof(*rec));
+
+    rec->lead = *lead;
+    rec->outer = outer;
+    rec->pool = pool;
+    rec->held = apr_array_make(pool, 2, sizeof(const char *));
+    rec->late = apr_array_make(pool, 1, sizeof(const char *));
+    vault_facts_init(&rec->facts, pool);
+    apr_pool_cleanup_register(pool, rec, end_unfinished, apr_pool_cleanup_null);
+    return rec;
+}
+
+const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_size_t length)
+{
+    const char *personal = rec->personal ? rec->personal : rec->opaque ? rec->opaque_why : NULL;
+    vault_output_content_t content = {.body = body, .body_size = length, .until = rec->until};
+    apr_status_t rv;
+
+    apr_pool_cleanup_kill(rec->pool, rec, end_unfinished);
+    if (!body || rec->dropped || personal) {
+        personal = body && !rec->dropped ? personal : NULL;
+        vault_output_abandon(vault_server->outputs, &rec->lead, personal);
+        return personal ? personal : !body ? "it failed" : "it depends on something that was not known before";
+    }
+    content.facts = vault_facts_encode(&rec->facts, &content.facts_size, rec->pool);
+    rv = vault_output_keep(vault_server->outputs, &rec->lead, &content);
+    return rv == APR_SUCCESS ? NULL : rv == APR_EAGAIN ? "what it depends on has changed" : "there is no room for it";
+}
+
+static int is_held(const vault_recording_t *rec, const char *interest)
+{
+    int i;
+
+    for (i = 0; i < rec->held->nelts; i++) {
+        if (!strcmp(APR_ARRAY_IDX(rec->held, i, const char *), interest)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void vault_recording_interest(vault_recording_t *rec, const char *interest)
+{
+    for (; rec; rec = rec->outer) {
+        if (is_held(rec, interest)) {
+            continue;
+        }
+        if (vault_output_hold(vault_server->outputs, &rec->lead, interest) == APR_SUCCESS) {
+            APR_ARRAY_PUSH(rec->held, const char *) = apr_pstrdup(rec->pool, interest);
+        }
+        else {
+            rec->dropped = 1;
+        }
+    }
+}
+
+void vault_recording_deps(vault_recording_t *rec, const apr_array_header_t *deps)
+{
+    char name[VAULT_INTEREST_MAX + 1];
+    int i;
+
+    for (i = 0; i < deps->nelts; i++) {
+        vault_interest_name(vault_server->notifier, APR_ARRAY_IDX(deps, i, vault_dep_t).interest, name, sizeof(name));
+        vault_recording_interest(rec, name);
+    }
+}
+
+void vault_recording_late_interest(vault_recording_t *rec, const char *interest)
+{
+    for (; rec; rec = rec->outer) {
+        if (!is_held(rec, interest)) {
+            APR_ARRAY_PUSH(rec->late, const char *) = apr_pstrdup(rec->pool, interest);
+            rec->dropped = 1;
+        }
+    }
+}
+
+void vault_recording_property(vault_recording_t *rec, const char *key, const char *value)
+{
+    for (; rec; rec = rec->outer) {
+        vault_facts_read(rec->facts.properties, key, value);
+    }
+}
+
+void vault_recording_cursor(vault_recording_t *rec, const char *key, const vault_cursor_t *cursor)
+{
+    for (; rec; rec = rec->outer) {
+        vault_facts_read(rec->facts.cursors, key, vault_facts_cursor(cursor, rec->pool));
+    }
+}
+
+void vault_recording_first(vault_recording_t *rec, int first)
+{
+    for (; rec; rec = rec->outer) {
+        vault_facts_read(rec->facts.cursors, "", first ? "" : NULL);
+    }
+}
+
+void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo)
+{
+    for (; rec; rec = rec->outer) {
+        vault_facts_add_file(&rec->facts, path, finfo, rec->pool);
+    }
+}
+
+void vault_recording_path(vault_recording_t *rec, const char *path)
+{
+    apr_finfo_t finfo;
+
+    if (rec) {
+        apr_status_t rv = apr_stat(&finfo, path, VAULT_FACTS_STAT, rec->pool);
+        vault_recording_file(rec, path, rv == APR_SUCCESS ? &finfo : NULL);
+    }
+}
+
+void vault_recording_personal(vault_recording_t *rec, const char *why)
+{
+    for (; rec; rec = rec->outer) {
+        if (!rec->personal) {
+            rec->personal = apr_pstrdup(rec->pool, why);
+        }
+    }
+}
+
+void vault_recording_opaque(vault_recording_t *rec, const char *why)
+{
+    for (; rec; rec = rec->outer) {
+        if (!rec->opaque++) {
+            rec->opaque_why = apr_pstrdup(rec->pool, why);
+        }
+    }
+}
+
+void vault_recording_share(vault_recording_t *rec)
+{
+    for (; rec; rec = rec->outer) {
+        rec->opaque--;
+    }
+}
+
+void vault_recording_drop(vault_recording_t *rec)
+{
+    for (; rec; rec = rec->outer) {
+        rec->dropped = 1;
+    }
+}
+
+void vault_recording_until(vault_recording_t *rec, apr_time_t until)
+{
+    for (; rec; rec = rec->outer) {
+        if (!rec->until || until < rec->until) {
+            rec->until = until;
+        }
+    }
+}
+
+static void add_facts(vault_recording_t *rec, const vault_output_facts_t *facts)
+{
+    int i;
+
+    for (i = 0; i < facts->properties->nelts; i++) {
+        const vault_property_t *p = &APR_ARRAY_IDX(facts->properties, i, vault_property_t);
+        vault_facts_read(rec->facts.properties, p->key, p->value);
+    }
+    for (i = 0; i < facts->cursors->nelts; i++) {
+        const vault_property_t *c = &APR_ARRAY_IDX(facts->cursors, i, vault_property_t);
+        vault_facts_read(rec->facts.cursors, c->key, c->value);
+    }
+    for (i = 0; i < facts->files->nelts; i++) {
+        vault_output_file_t *f = apr_array_push(rec->facts.files);
+        *f = APR_ARRAY_IDX(facts->files, i, vault_output_file_t);
+        f->path = apr_pstrdup(rec->pool, f->path);
+    }
+}
+
+void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *part, const vault_output_facts_t *facts)
+{
+    for (; rec; rec = rec->outer) {
+        rec->dropped |= vault_output_hold_all(vault_server->outputs, &rec->lead, part) != APR_SUCCESS;
+        if (part->until) {
+            rec->until = !rec->until || part->until < rec->until ? part->until : rec->until;
+        }
+        add_facts(rec, facts);
+    }
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file recording.h
+ * Records what the output of a request depends on while it is rendered, so that the output store can keep it.
+ *
+ * A recording begins before the handler runs and ends when the output is complete. It has the lead of its entry
+ * (output_store.h). Everything that a run can read through the module reports it here: interests before their data are
+ * read, properties and cursors of the page, files. judge.h looks at handlers and filters. What cannot be recorded makes
+ * the output personal: it is not kept, and the store remembers the reason for a while.
+ *
+ * Recordings nest: a part of a page has its own, and everything reported to it also counts for the outer ones.
+ *
+ * All functions accept NULL as the recording and do nothing then. Thread: the one that owns the request.
+ */
+#ifndef VAULT_RECORDING_H
+#define VAULT_RECORDING_H
+
+#include "httpd.h"
+
+#include "output/output_facts.h"
+#include "output/output_store.h"
+
+typedef struct vault_recording_t {
+    vault_output_lead_t lead;
+    vault_output_facts_t facts;
+    struct vault_recording_t *outer; /* NULL: none */
+    apr_array_header_t *held;        /* of const char *: the interests held for the entry */
+    apr_array_header_t *late;        /* of const char *: those that were named too late to be held */
+    const char *personal;            /* why the output is personal; NULL: it is not, so far */
+    int dropped;                     /* this output is not kept, but the next one may be */
+    int opaque;                      /* handlers that have not said (yet) that their output is shared */
+    const char *opaque_why;          /* what makes the output personal as long as there are any */
+    apr_time_t until;                /* the output may be used until then; 0: no limit */
+    apr_pool_t *pool;
+} vault_recording_t;
+
+/** Begin. @param lead  taken over: vault_recording_end() ends it */
+vault_recording_t *vault_recording_begin(const vault_output_lead_t *lead, vault_recording_t *outer, apr_pool_t *pool);
+
+/** End: keep the output, unless it is personal or was dropped.
+ * @param body  NULL: the request failed, nothing is kept
+ * @return NULL: it is kept; otherwise half a sentence why not */
+const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_size_t length);
+
+/** An interest is about to be created, and then its data are read. */
+void vault_recording_interest(vault_recording_t *rec, const char *interest);
+
+/** The same for these interests, of vault_dep_t, which the caller holds. */
+void vault_recording_deps(vault_recording_t *rec, const apr_array_header_t *deps);
+
+/** An interest was named after its data were read. Unless it was held before, the output is not kept, and `late` lists
+ * the interest, so that it can be held the next time. */
+void vault_recording_late_interest(vault_recording_t *rec, const char *interest);
+
+/** A property of the page was read. @param value  NULL: it is not set */
+void vault_recording_property(vault_recording_t *rec, const char *key, const char *value);
+
+/** A cursor of the page was read. */
+void vault_recording_cursor(vault_recording_t *rec, const char *key, const vault_cursor_t *cursor);
+
+/** It was asked whether the method has never run before. */
+void vault_recording_first(vault_recording_t *rec, int first);
+
+/** The output depends on a file. @param finfo  as when it was opened; NULL: there is no such file */
+void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo);
+
+/** The same; looks the file up. */
+void vault_recording_path(vault_recording_t *rec, const char *path);
+
+/** The output is personal. @param why  half a sentence that begins with "its", "it" or a noun; a constant, or in the
+ * recording's pool; the first reason is kept */
+void vault_recording_personal(vault_recording_t *rec, const char *why);
+
+/** The output is personal unless this handler says that its part is shared (vault_recording_share()). */
+void vault_recording_opaque(vault_recording_t *rec, const char *why);
+
+/** A handler of vault_recording_opaque() says that its output is the same for everyone who may see it. */
+void vault_recording_share(vault_recording_t *rec);
+
+/** This output is not kept. */
+void vault_recording_drop(vault_recording_t *rec);
+
+/** The output may be used until then. */
+void vault_recording_until(vault_recording_t *rec, apr_time_t until);
+
+/** The output contains that of another entry: it depends on the same. */
+void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *part, const vault_output_facts_t *facts);
+
+#endif

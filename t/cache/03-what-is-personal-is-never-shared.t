@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each personal input in turn: no visitor ever sees what was rendered for another one.
+use strict;
+use warnings;
+use VaultTest;
+use VaultTest::Site;
+
+my $FEED = '<!--#feed name="database" method="get_new_instances" table="race" template="empty.html" -->';
+my $n = 0;
+
+# Views of a page with this element: whether the second one came from the store.
+sub shared
+{
+    my ($element, %with) = @_;
+    my $path = '/cache/personal-' . ++$n;
+    live_tag($path, $FEED, ($with{text} // '') . "<p>%s</p>" . $element =~ s/%/%%/gr);
+    open_page("$path.shtml" . ($with{query} // ''));
+    my $before = status()->{Cached};
+    open_page("$path.shtml" . ($with{query} // ''));
+    return status()->{Cached} - $before;
+}
+
+SKIP: {
+    skip 'the database feed was not built', 1 unless has_database();
+    site_file('/cache/empty.html', '');
+    site_file('/cache/plain.html', 'a file');
+    site_file('/cache/inner.shtml', '<!--#echo var="REMOTE_ADDR" -->');
+    site_file('/cache/inner-plain.shtml', '<!--#include virtual="plain.html" -->');
+
+    my @shared = (
+        'nothing else' => '',
+        'an include of a file' => '<!--#include virtual="plain.html" -->',
+        'an include of SSI' => '<!--#include virtual="inner-plain.shtml" -->',
+        'the name of the document' => '<!--#echo var="DOCUMENT_NAME" -->',
+    );
+    while (my ($what, $element) = splice @shared, 0, 2) {
+        is(shared($element), 1, "$what: shared");
+    }
+    my @personal = (
+        'the address' => '<!--#echo var="REMOTE_ADDR" -->',
+        'the browser' => '<!--#echo var="HTTP_USER_AGENT" -->',
+        'a cookie' => '<!--#echo var="HTTP_COOKIE" -->',
+        'the time' => '<!--#echo var="DATE_LOCAL" -->',
+        'two variables' => '<!--#echo var="DOCUMENT_NAME" var="REMOTE_ADDR" -->',
+        'a condition' => '<!--#if expr="%{HTTP_COOKIE} == \'x\'" -->x<!--#endif -->',
+        'all variables' => '<!--#printenv -->',
+        'a variable in an attribute' => '<!--#include virtual="plain.html?$HTTP_COOKIE" -->',
+        'a variable that is set' => '<!--#set var="x" value="$HTTP_COOKIE" -->',
+        'an include that is personal' => '<!--#include virtual="inner.shtml" -->',
+        'another handler' => '<!--#include virtual="/test/pid" -->',
+        'a feed that names no interest' => '<!--#feed name="tests" method="echo" x="1" template="empty.html" -->',
+        'an element in capitals' => '<!--#ECHO var="REMOTE_ADDR" -->',
+    );
+    while (my ($what, $element) = splice @personal, 0, 2) {
+        is(shared($element), 0, "$what: personal");
+    }
+
+    # The URL is part of what is kept.
+    live_tag('/cache/query', $FEED, '<p>%s</p><!--#echo var="QUERY_STRING" -->');
+    for my $query ('a', 'b', 'a') {
+        like(open_page("/cache/query.shtml?$query")->html, qr{</p>$query}, "the answer to ?$query");
+    }
+}
+finish();

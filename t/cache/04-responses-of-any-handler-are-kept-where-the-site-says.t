@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+# VaultCache On: the responses of any handler, until what they depend on changes, by the rules of an HTTP cache.
+use strict;
+use warnings;
+use VaultTest;
+
+use constant WAITERS => 20;
+
+my $users = vars('top_dir') . '/t/conf/site.users';
+my $server = VaultTest::Server->start('kept', config => <<"END");
+<Location "/kept/">
+    SetHandler vault-test
+    VaultCache On
+</Location>
+<Location "/kept/keyed/">
+    VaultCacheKey "%{HTTP:Accept-Language}"
+</Location>
+<Location "/kept/users/">
+    AuthType Basic
+    AuthName tests
+    AuthUserFile "$users"
+    Require valid-user
+</Location>
+<Location "/plain/">
+    SetHandler vault-test
+</Location>
+END
+use_server($server);
+
+my $SHARED = 'header=Vault-Shared:yes';
+my $LONG = "$SHARED&header=Cache-Control:max-age=1000";
+
+# A request, and whether the store answered.
+sub ask
+{
+    my ($path, %with) = @_;
+    my $before = status()->{Cached};
+    my $answer = get($path, %with);
+    return ($answer, status()->{Cached} - $before);
+}
+
+# How often the store answered of three requests.
+sub kept
+{
+    my ($path, %with) = @_;
+    my $n = 0;
+    $n += (ask($path, %with))[1] for 1 .. 3;
+    return $n;
+}
+
+# ---------------------------------------------------------------- who is kept
+is(kept('/kept/echo?text=a&header=Cache-Control:max-age=1000'), 0, 'a handler that does not say that its answer is shared is not kept');
+is(kept("/kept/echo?text=b&$SHARED"), 0, '... nor one of which nothing says when it changes');
+is(kept("/kept/echo?text=c&$LONG"), 2, 'one that says both is');
+is(kept('/kept/echo?text=d&header=Cache-Control:public,max-age=1000'), 0, '... not by Cache-Control: public alone');
+is(kept("/kept/echo?text=e&$LONG&header=Set-Cookie:a=b"), 0, 'not with a cookie');
+is(kept("/kept/echo?text=f&$SHARED&header=Cache-Control:private,max-age=1000"), 0, 'not if it is private');
+is(kept("/kept/echo?text=g&$SHARED&header=Cache-Control:max-age=0"), 0, 'not if it is stale at once');
+is(kept("/kept/echo?text=h&$LONG", headers => {Authorization => 'Basic YTpi'}), 0, 'not with credentials that the handler may read');
+is(kept("/kept/echo?text=i&$LONG", method => 'POST', body => ''), 0, 'not for POST');
+is(kept("/kept/status?code=503&$LONG"), 0, 'not if it failed');
+is(kept("/plain/echo?text=j&header=Cache-Control:max-age=1000"), 0, 'not where VaultCache is off');
+is(kept("/kept/users/echo?text=k&$LONG", headers => {Authorization => 'Basic YW5uYTpzZWNyZXQ='}), 0, 'not if the visitor has logged in');
+
+# ---------------------------------------------------------------- HTTP
+my ($answer, $cached) = ask("/kept/echo?text=c&$LONG");
+is($cached, 1, 'the kept answer');
+is($answer->{body}, 'c', '... has the body');
+is($answer->{headers}{'content-length'}, 1, '... its length');
+like($answer->{headers}{age}, qr/^\d+$/, '... its age');
+my $etag = $answer->{headers}{etag};
+like($etag, qr/^"[0-9a-f]+"$/, '... and a strong entity tag');
+is((ask("/kept/echo?text=c&$LONG", headers => {'If-None-Match' => $etag}))[0]{status}, 304, 'it is not sent again');
+is((ask("/kept/echo?text=c&$LONG", headers => {'If-None-Match' => '"0"'}))[0]{status}, 200, '... unless it is another one');
+($answer, $cached) = ask("/kept/echo?text=c&$LONG", method => 'HEAD');
+is("$cached $answer->{headers}{'content-length'} [$answer->{body}]", '1 1 []', 'HEAD');
+ask("/kept/echo?text=0123456789&$LONG");
+($answer, $cached) = ask("/kept/echo?text=0123456789&$LONG", headers => {Range => 'bytes=2-4'});
+is("$cached $answer->{status} $answer->{body}", '1 206 234', 'a range');
+is((ask("/kept/echo?text=c&$LONG", headers => {'Cache-Control' => 'no-cache'}))[1], 0, 'a client may ask for a new one');
+is((ask("/kept/echo?text=c&$LONG", headers => {'Pragma' => 'no-cache'}))[1], 0, '... as in HTTP/1.0');
+
+for my $language (qw(de en de en)) {
+    ($answer, $cached) = ask("/kept/said?name=Accept-Language&$LONG&header=Vary:Accept-Language", headers => {'Accept-Language' => $language});
+    is($answer->{body}, $language, "Vary: the answer for $language");
+}
+is($cached, 1, '... which is kept');
+for my $language (qw(de en de en)) {
+    ($answer, $cached) = ask('/kept/keyed/said?name=Accept-Language&header=Cache-Control:max-age=1000', headers => {'Accept-Language' => $language});
+    is($answer->{body}, $language, "VaultCacheKey: the answer for $language");
+}
+is($cached, 1, '... which is kept, although its handler says nothing');
+is(kept("/kept/said?name=X&$LONG&header=Vary:*"), 0, 'Vary: * is not kept');
+
+# ---------------------------------------------------------------- interests
+my $value = "/kept/value?name=v&$SHARED&header=Vault-Interest:value";
+sub set_value { return text_of("/plain/set?name=v&value=$_[0]") }
+set_value('one');
+is((ask($value))[0]{body}, 'one', 'the first answer names its interest');
+is((ask($value))[1], 0, '... which is held from the next one on');
+is((ask($value))[1], 1, '... and then it is kept');
+set_value('two');
+is((ask($value))[0]{body}, 'one', 'as long as nobody notifies');
+text_of('/plain/notify?interest=value');
+is((ask($value))[0]{body}, 'two', 'after a notify it is never the old one');
+is((ask($value))[1], 1, '... and kept again');
+
+# ---------------------------------------------------------------- one renders, the others wait without a thread
+SKIP: {
+    skip 'no request can wait without a thread', 3 unless have_parking();
+    my $slow = "/kept/wait?before=gate&$SHARED&header=Vault-Interest:slow";
+    open_barrier('gate');
+    get($slow) for 1 .. 2;    # it is known to be shared from the second one on
+    text_of('/plain/close?name=gate');
+    text_of('/plain/notify?interest=slow');
+    my @all = map { my $c = connect_to(); $c->request(GET => $slow); $c } 1 .. WAITERS;
+    wait_arrived('gate', 1);
+    wait_waiting(WAITERS - 1);
+    is(arrived('gate'), 1, 'one of them renders');
+    open_barrier('gate');
+    is_deeply([map { $_->response->{status} } @all], [(200) x WAITERS], 'all are answered');
+    is(arrived('gate'), 1, 'nobody has rendered it again');
+}
+finish();

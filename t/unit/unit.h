@@ -51,7 +51,9 @@
     SUITE(page_kill)                                                                                                   \
     SUITE(page_step)                                                                                                   \
     SUITE(output_store)                                                                                                \
+    SUITE(output_lead)                                                                                                 \
     SUITE(output_room)                                                                                                 \
+    SUITE(output_files)                                                                                                \
     SUITE(output_race)                                                                                                 \
     SUITE(output_step)                                                                                                 \
     SUITE(wait_state)                                                                                                  \

@@ -166,7 +166,7 @@ done
 
 # shellcheck disable=SC2086 # families are words
 $as "$PERL" t/TEST -httpd "$server" -apxs "$APXS" -httpd_conf "$run/t/conf/modules.conf" -top_dir "$run" -t_dir "$run/t" \
-    -port "${port:-select}" -startup_timeout "${VAULT_VALGRIND:+1}20" ${VAULT_VERBOSE:+-verbose} ${VAULT_TESTS:-$HTTPD_TEST_FAMILIES}
+    -port "${port:-select}" -startup_timeout "${VAULT_VALGRIND:+1}60" ${VAULT_VERBOSE:+-verbose} ${VAULT_TESTS:-$HTTPD_TEST_FAMILIES}
 code=$?
 
 # ---------------------------------------------------------------- count

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { launch } from '../browser/browser.mjs';
 import { DjangoSite, PACKAGE, PASSWORD, PYTHON, missing } from './django.mjs';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 120_000 };
 const why = missing();
 if (why && process.env.VAULT_ALL_APPLICATIONS) throw new Error(`${why}, and VAULT_ALL_APPLICATIONS says that they should be there`);
 

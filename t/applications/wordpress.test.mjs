@@ -8,7 +8,7 @@ import { launch } from '../browser/browser.mjs';
 import { until } from './server.mjs';
 import { Blog, PASSWORD, missing } from './wordpress.mjs';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 120_000 };
 const why = missing();
 if (why && process.env.VAULT_ALL_APPLICATIONS) throw new Error(`${why}, and VAULT_ALL_APPLICATIONS says that it should be there`);
 

@@ -5,7 +5,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { launch } from './browser.mjs';
 import { listen, live, photograph, showsItsCode, skip, unique as word, url } from './demo.mjs';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 120_000 };
 
 const unique = (what) => word(`${what} `);
 const messages = (page, text) => page.locator('#messages > li', text ? { hasText: text } : {});

@@ -16,7 +16,7 @@ const DEMO = process.env.VAULT_DEMO_URL;
 const TOP = process.env.VAULT_DEMO_SOURCES ?? fileURLToPath(new URL('../..', import.meta.url));
 
 export const skip = DEMO ? false : 'VAULT_DEMO_URL is not set: no demo server to look at';
-export const limit = { timeout: 30_000 };
+export const limit = { timeout: 120_000 };
 export const url = (path) => new URL(path, DEMO).href;
 
 /** A word that no other test says. */

@@ -40,7 +40,7 @@ describe('the live log', { skip }, () => {
     assert.deepEqual(polls, [], 'the request that there was goes on');
   });
 
-  test('ten tabs are live by one connection, and go on when the first is closed', { timeout: 60_000 }, async () => {
+  test('ten tabs are live by one connection, and go on when the first is closed', { timeout: 120_000 }, async () => {
     const tabs = [await visit()];
     while (tabs.length < 10) {
       const page = await tabs[0].context().newPage();

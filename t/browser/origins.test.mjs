@@ -10,7 +10,7 @@ import { launch } from './browser.mjs';
 const DEMO = process.env.VAULT_DEMO_URL;
 const ORIGIN = process.env.VAULT_DEMO_ORIGIN; // the one that the demo's VaultLongPollOrigin names
 const skip = DEMO && ORIGIN ? false : 'VAULT_DEMO_URL and VAULT_DEMO_ORIGIN are not set: no demo server that lets another origin in';
-const limit = { timeout: 30_000 };
+const limit = { timeout: 120_000 };
 const server = DEMO && new URL(DEMO);
 
 const html = (attributes) => `<!DOCTYPE html><title>another origin</title><ul id="list"></ul>

@@ -16,7 +16,7 @@ export const stage = {
   },
 };
 
-export const test = (name, body) => runner.test(name, { timeout: 60_000 }, body);
+export const test = (name, body) => runner.test(name, { timeout: 120_000 }, body);
 
 runner.before(async () => { stage.browser = await launch(); });
 runner.after(() => stage.browser?.close());

@@ -55,7 +55,7 @@ static void test_woken(void)
         apr_sleep(1000);
     }
     with_statements(&owner, "logs", log_dialect_watch);
-    end = apr_time_now() + apr_time_from_sec(30);
+    end = apr_time_now() + apr_time_from_sec(60);
     while (!is_served && apr_time_now() < end) {
         is_served = log_shared_ask(feed.self);
         apr_sleep(1000);

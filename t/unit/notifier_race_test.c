@@ -65,7 +65,7 @@ static void jitter(unsigned *seed)
 static int sleep_until_told(race_t *race)
 {
     vault_interest_t list[VAULT_SLOT_QUEUE];
-    apr_time_t patience = apr_time_now() + apr_time_from_sec(10);
+    apr_time_t patience = apr_time_now() + apr_time_from_sec(60);
     unsigned count, i;
 
     race->sleeps++;

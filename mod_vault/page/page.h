@@ -118,6 +118,7 @@ typedef struct vault_page_tables_t {
 
 /** The limits. */
 typedef struct vault_page_limits_t {
+    apr_uint32_t sessions;                        /* how many of the records may be sessions; 0: all */
     apr_uint32_t interests;                       /* of one page: 1 to VAULT_PAGE_INTERESTS_MAX */
     apr_uint64_t of_client[VAULT_CLIENT_OF_SLOT]; /* pages, bytes and interests of one client; 0: no limit */
 } vault_page_limits_t;
@@ -126,8 +127,8 @@ typedef struct vault_page_limits_t {
 apr_status_t vault_pages_create(vault_pages_t **pages, vault_segment_t *segment, const vault_page_tables_t *tables,
                                 apr_pool_t *pool);
 
-/** Set the limits of a client for bytes and interests where they are 0: a sixteenth of the heap, an eighth of
- * the interests; or, if that is more, what the pages that it may have usually need. */
+/** Set the limits that are 0: half of the records may be sessions. A client may have a sixteenth of the heap and an
+ * eighth of the interests or, if that is more, what the pages that it may have usually need. */
 void vault_pages_default_limits(const vault_pages_t *p, vault_page_limits_t *limits);
 
 /** Set the limits. Parent, before it forks the children that use them. */
@@ -284,8 +285,9 @@ int vault_pages_count_lost(vault_pages_t *p);
 /** The result of the last count, in bytes. */
 apr_uint64_t vault_pages_lost(const vault_pages_t *p);
 
-/** The current number of pages. */
+/** The current number of pages. Sessions (session.h) take as many more of the records. */
 apr_uint32_t vault_pages_count(const vault_pages_t *p);
+apr_uint32_t vault_sessions_count(const vault_pages_t *p);
 
 void vault_page_format(const vault_page_t *page, char id[VAULT_PAGE_ID_LEN + 1]);
 /** @return 1: `id` has the form of an id. The name has no index yet, so it finds its page only after

@@ -44,6 +44,7 @@ void vault_page_count_charges(vault_pages_t *p, vault_page_record_t *rec, vault_
     unsigned i;
 
     counts->held[VAULT_CLIENT_PAGES]++;
+    counts->held[VAULT_CLIENT_SESSIONS] += (apr_uint64_t)vault_record_is_session(rec);
     counts->held[VAULT_CLIENT_INTERESTS] += (rec->own ? 1 : 0) + (h ? h->count : 0);
     counts->held[VAULT_CLIENT_BYTES] +=
         vault_heap_block_takes(p->heap, rec->base) + vault_heap_block_takes(p->heap, rec->owner) +

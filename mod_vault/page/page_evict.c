@@ -15,6 +15,11 @@
  * never evicts another client's page that is alive, and a client within its fair share never loses one.
  *
  * A client at its own limit loses only its own pages, and none that is alive.
+ *
+ * A session is alive for VAULT_PAGE_EVICTABLE after a request, and rests after that: its browser may come back at any
+ * time. So of one client a resting session goes after the idle pages, and for another session only, if the client is
+ * at its own limit. Of a client within its fair share it goes last of all, and only for a session whose client stays
+ * within its own. If there are as many sessions as there may be, only sessions go.
  */
 #include "page/page_record.h"
 
@@ -24,7 +29,7 @@
 #define EVICTED_MAX 256
 #define SCANS_MAX 32
 
-typedef enum { NEVER_POLLED, IDLE, LIVING } life_t;
+typedef enum { NEVER_POLLED, IDLE, RESTING, LIVING } life_t;
 
 /* A page that may be evicted, and its rank. */
 typedef struct candidate_t {
@@ -40,7 +45,7 @@ typedef struct scan_t {
     vault_pages_t *p;
     vault_eviction_t *eviction;
     apr_uint64_t share;
-    int takes_living; /* the client that needs memory stays within its share */
+    int is_within; /* the client that needs memory stays within its share */
 } scan_t;
 
 void vault_eviction_need(vault_eviction_t *eviction, const vault_page_record_t *rec, vault_client_kind_t kind,
@@ -60,9 +65,10 @@ void vault_eviction_need(vault_eviction_t *eviction, const vault_page_record_t *
 
 static apr_uint64_t capacity(const vault_pages_t *p, vault_client_kind_t kind)
 {
-    return kind == VAULT_CLIENT_PAGES   ? p->max
-           : kind == VAULT_CLIENT_BYTES ? vault_heap_size(p->heap)
-                                        : vault_notifier_interests(p->notifier);
+    return kind == VAULT_CLIENT_PAGES      ? p->max
+           : kind == VAULT_CLIENT_SESSIONS ? p->limits.sessions
+           : kind == VAULT_CLIENT_BYTES    ? vault_heap_size(p->heap)
+                                           : vault_notifier_interests(p->notifier);
 }
 
 static void begin_scan(scan_t *s, vault_pages_t *p, vault_eviction_t *eviction)
@@ -73,7 +79,8 @@ static void begin_scan(scan_t *s, vault_pages_t *p, vault_eviction_t *eviction)
     s->p = p;
     s->eviction = eviction;
     s->share = capacity(p, eviction->kind) / (clients ? clients : 1);
-    s->takes_living = eviction->client && !eviction->own && has + eviction->amount <= s->share;
+    s->share += !s->share; /* as many clients as records: each may have one */
+    s->is_within = eviction->client && !eviction->own && has + eviction->amount <= s->share;
 }
 
 static life_t life_of(const vault_page_record_t *rec, apr_time_t now)
@@ -81,7 +88,25 @@ static life_t life_of(const vault_page_record_t *rec, apr_time_t now)
     if (!vault_page_is_idle(rec, now, VAULT_PAGE_EVICTABLE)) {
         return LIVING;
     }
-    return vault_load(&rec->polled) ? IDLE : NEVER_POLLED;
+    return vault_record_is_session(rec) ? RESTING : vault_load(&rec->polled) ? IDLE : NEVER_POLLED;
+}
+
+/* May a page or session of that client go, which is in that state of life? */
+static int may_go(const scan_t *s, const candidate_t *c, vault_client_id_t client)
+{
+    int for_session = s->eviction->kind_asks == VAULT_RECORD_SESSION;
+
+    if (s->eviction->own) {
+        return client == s->eviction->client && (c->life < RESTING || (c->life == RESTING && for_session));
+    }
+    switch (c->life) {
+    case LIVING:
+        return c->over && s->is_within && client != s->eviction->client;
+    case RESTING:
+        return c->over || (for_session && s->is_within);
+    default:
+        return 1;
+    }
 }
 
 /* @return 1: the page may be evicted */
@@ -90,7 +115,8 @@ static int is_candidate(const scan_t *s, apr_uint32_t index, candidate_t *c)
     const vault_page_record_t *rec = &s->p->records[index];
     vault_client_id_t client = vault_load(&rec->client);
 
-    if (index == s->eviction->asks || !vault_page_at(s->p, index, &c->victim.page)) {
+    if (index == s->eviction->asks || !vault_page_record_at(s->p, index, &c->victim.page) ||
+        (s->eviction->kind == VAULT_CLIENT_SESSIONS && !vault_record_is_session(rec))) {
         return 0;
     }
     c->has = vault_clients_row_has(s->p->clients, vault_load(&rec->row), s->eviction->kind);
@@ -98,10 +124,7 @@ static int is_candidate(const scan_t *s, apr_uint32_t index, candidate_t *c)
     c->life = life_of(rec, s->eviction->now);
     c->idle_since = vault_load(&rec->idle_since);
     c->victim.lives = c->life == LIVING;
-    if (s->eviction->own) {
-        return client == s->eviction->client && c->life != LIVING;
-    }
-    return c->life != LIVING || (c->over && s->takes_living && client != s->eviction->client);
+    return may_go(s, c, client);
 }
 
 static int goes_before(const candidate_t *a, const candidate_t *b)

@@ -48,6 +48,11 @@ int vault_page_is_elsewhere(vault_pages_t *p, const vault_page_t *page, apr_uint
 
 int vault_page_at(const vault_pages_t *p, apr_uint32_t index, vault_page_t *page)
 {
+    return vault_page_record_at(p, index, page) && !vault_record_is_session(&p->records[page->index]);
+}
+
+int vault_page_record_at(const vault_pages_t *p, apr_uint32_t index, vault_page_t *page)
+{
     page->index = index <= p->max ? index : 0;
     page->id[0] = vault_load(&p->records[page->index].id[0]);
     page->id[1] = vault_load(&p->records[page->index].id[1]);

@@ -22,12 +22,13 @@ static apr_uint32_t *bucket_of(const vault_pages_t *p, apr_uint32_t key)
 
 /* The index of the page's record; 0: not found. A killed process may have left a cycle in the chain, so the loop has a
  * limit. */
-static apr_uint32_t find_locked(const vault_pages_t *p, const vault_page_t *page)
+static apr_uint32_t find_locked(const vault_pages_t *p, const vault_page_t *page, vault_record_kind_t kind)
 {
     apr_uint32_t i = *bucket_of(p, page->key), n;
 
     for (n = 0; i && i <= p->max && n < p->max; i = p->records[i].chain, n++) {
-        if (p->records[i].key == page->key && vault_page_record_is(&p->records[i], page)) {
+        if (p->records[i].key == page->key && p->records[i].kind == (apr_uint32_t)kind &&
+            vault_page_record_is(&p->records[i], page)) {
             return i;
         }
     }
@@ -94,9 +95,33 @@ const char *vault_page_ids_check(const vault_pages_t *p)
     return NULL;
 }
 
-void vault_page_locate(vault_pages_t *p, vault_page_t *page)
+void vault_page_record_locate(vault_pages_t *p, vault_page_t *page, vault_record_kind_t kind)
 {
     vault_page_table_lock(p);
-    page->index = find_locked(p, page);
+    page->index = find_locked(p, page, kind);
     vault_lock_release(&p->table->lock);
+}
+
+void vault_page_locate(vault_pages_t *p, vault_page_t *page)
+{
+    vault_page_record_locate(p, page, VAULT_RECORD_PAGE);
+}
+
+/* Without an id while the index changes: a process that is killed meanwhile leaves a record that the sweep drops, never
+ * one that no id finds. */
+void vault_page_record_rename(vault_pages_t *p, vault_page_t *page, const vault_page_t *drawn)
+{
+    vault_page_record_t *rec = &p->records[page->index];
+
+    vault_page_table_lock(p);
+    vault_store(&rec->id[0], 0);
+    vault_store(&rec->id[1], 0);
+    vault_page_ids_remove_locked(p, page->index);
+    vault_page_ids_add_locked(p, page->index, drawn->key);
+    vault_store(&rec->id[1], drawn->id[1]);
+    vault_store(&rec->id[0], drawn->id[0]);
+    vault_lock_release(&p->table->lock);
+    page->id[0] = drawn->id[0];
+    page->id[1] = drawn->id[1];
+    page->key = drawn->key;
 }

@@ -3,8 +3,9 @@
  * @file page_record.h
  * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on
  * their way), page_calls.c (what calls from outside add to a run), page_write.c (what others do to it),
- * page_facts.c (what it tells), page_clients.c (what its client has), page_lost.c (what killed processes have
- * lost), page_check.c (is it sound), page_table.c (how it comes and goes), page_ids.c (how an id finds it),
+ * page_facts.c (what it tells), session.c (a record that is a session), page_clients.c (what its client has), page_lost.c (what killed processes have
+ * lost), page_check.c (is it sound), page_table.c (how it comes and goes), page_claim.c (which record is free),
+ * page_ids.c (how an id finds it),
  * page_evict.c (which one is evicted) and page_record.c (its lock, its blocks, its holds); for no other file.
  *
  * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when
@@ -21,6 +22,9 @@
 #include "shm/lock.h"
 
 typedef struct vault_eviction_t vault_eviction_t;
+
+/** What a record is. The id of one kind never finds a record of another. */
+typedef enum vault_record_kind_t { VAULT_RECORD_PAGE, VAULT_RECORD_SESSION } vault_record_kind_t;
 
 typedef struct vault_page_record_t {
     vault_lock_t lock;
@@ -52,6 +56,9 @@ typedef struct vault_page_record_t {
     apr_uint32_t key;         /* table lock; atomic; hash key, part of its id; 0: not in the index of ids */
     apr_uint32_t chain;       /* table lock; the next record of its bucket */
     apr_uint32_t born;        /* table lock; the record's lock has been made */
+    apr_uint32_t kind;        /* table lock; atomic; vault_record_kind_t */
+    apr_uint64_t idle_most;   /* atomic; session: it expires after that long without a request, in microseconds */
+    apr_uint64_t address;     /* lock; session: identifies the address from which it was made */
 } vault_page_record_t;
 
 /* Values of calls_open: no run, the page's view, or VAULT_CALLS_METHOD plus the method's index in the state from which
@@ -70,12 +77,13 @@ typedef struct vault_holds_t {
 
 typedef struct vault_page_table_t {
     vault_lock_t lock;
-    apr_uint32_t free;   /* lock; first free record, 0: none */
-    apr_uint32_t fresh;  /* lock; atomic; records never used begin after this one */
-    apr_uint32_t count;  /* atomic */
-    apr_uint64_t swept;  /* atomic; when a child last looked for expired pages */
-    apr_uint64_t lost;   /* atomic; bytes of the heap that no page has, when they were last counted */
-    apr_uint32_t deaths; /* atomic; children that had been killed by then */
+    apr_uint32_t free;     /* lock; first free record, 0: none */
+    apr_uint32_t fresh;    /* lock; atomic; records never used begin after this one */
+    apr_uint32_t count;    /* atomic; records in use */
+    apr_uint32_t sessions; /* atomic; those of them that are sessions */
+    apr_uint64_t swept;    /* atomic; when a child last looked for expired pages */
+    apr_uint64_t lost;     /* atomic; bytes of the heap that no page has, when they were last counted */
+    apr_uint32_t deaths;   /* atomic; children that had been killed by then */
 } vault_page_table_t;
 
 struct vault_pages_t {
@@ -93,6 +101,37 @@ struct vault_pages_t {
 
 #define vault_load(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
 #define vault_store(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
+
+static inline int vault_record_is_session(const vault_page_record_t *rec)
+{
+    return vault_load(&rec->kind) == VAULT_RECORD_SESSION;
+}
+
+/** As vault_page_at(), for records of any kind. */
+int vault_page_record_at(const vault_pages_t *p, apr_uint32_t index, vault_page_t *page);
+
+/** As vault_page_locate(), for a record of that kind. */
+void vault_page_record_locate(vault_pages_t *p, vault_page_t *page, vault_record_kind_t kind);
+
+/** Create a record of the eviction's kind, evicting others if need be; else as vault_page_create_drawn().
+ * @param idle  as there, for the pages that may have expired */
+apr_status_t vault_page_record_create(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner,
+                                      apr_interval_time_t idle, vault_eviction_t *eviction);
+
+/** Store the name of the user with the record. Locked. @return APR_SUCCESS; APR_ENOSPC */
+apr_status_t vault_page_record_store_owner(vault_pages_t *p, vault_page_record_t *rec, const char *user,
+                                           vault_eviction_t *eviction);
+
+/** Give the record another id. Its index, its states and its interest stay. If the process is killed meanwhile, the
+ * record is dropped by the next sweep. Locked. */
+void vault_page_record_rename(vault_pages_t *p, vault_page_t *page, const vault_page_t *drawn);
+
+/** As vault_page_write(), once its arguments have been checked. Locked. */
+apr_status_t vault_page_record_write(vault_pages_t *p, vault_page_record_t *rec, const vault_write_t *write,
+                                     vault_eviction_t *eviction, apr_pool_t *pool);
+
+/** Can these keys and values be stored? */
+int vault_page_write_is_valid(const vault_write_t *write);
 
 /** Does the record carry this page? Takes no lock. */
 int vault_page_record_is(const vault_page_record_t *rec, const vault_page_t *page);
@@ -204,12 +243,13 @@ typedef struct vault_victim_t {
 #define VAULT_EVICTION_VICTIMS 16
 struct vault_eviction_t {
     apr_uint32_t asks; /* index of the page that needs memory, which is not evicted itself; 0: it has no index yet */
-    vault_client_id_t client; /* the client of that page; 0: it belongs to no client */
-    int lacks;                /* 1: the last attempt failed for want of something that an eviction frees */
-    vault_client_kind_t kind; /* of this resource */
-    apr_uint64_t amount;      /* this amount was lacking */
-    int own;                  /* the client is at its own limit: evict only its own pages */
-    apr_uint64_t share;       /* the fair share of one client */
+    vault_client_id_t client;      /* the client of that page; 0: it belongs to no client */
+    vault_record_kind_t kind_asks; /* what needs it, a page or a session */
+    int lacks;                     /* 1: the last attempt failed for want of something that an eviction frees */
+    vault_client_kind_t kind;      /* of this resource */
+    apr_uint64_t amount;           /* this amount was lacking */
+    int own;                       /* the client is at its own limit: evict only its own pages */
+    apr_uint64_t share;            /* the fair share of one client */
     apr_time_t now;
     unsigned evicted;                               /* how many pages were evicted */
     unsigned count, next;                           /* how many victims there are, and the next one to evict */
@@ -246,6 +286,16 @@ void vault_page_ids_mend_locked(vault_pages_t *p);
 
 /** Does it find each page? For vault_pages_check(). Table lock. @return NULL, or what is wrong */
 const char *vault_page_ids_check(const vault_pages_t *p);
+
+/** Claim a free record for the page or session of that key. @return its index; 0: none is free, or there are as many
+ * sessions as there may be */
+apr_uint32_t vault_page_record_claim(vault_pages_t *p, apr_uint32_t key, vault_record_kind_t kind);
+
+/** Free a record, once nothing is left in it. */
+void vault_page_record_release(vault_pages_t *p, apr_uint32_t index);
+
+/** Are there as many sessions as there may be? The answer may be outdated when this returns. */
+int vault_sessions_are_full(const vault_pages_t *p);
 
 /** How long the chain of free records is. A chain that leads nowhere ends where it cannot be longer. Table lock. */
 apr_uint32_t vault_page_table_free(const vault_pages_t *p);

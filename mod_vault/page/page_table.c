@@ -10,10 +10,14 @@
 
 #include "mod_vault/vault.h"
 
-#define OWN_PREFIX "page:"
+/* What comes before the name of the interest of a page, and of a session. */
+#define PAGE_PREFIX "page:"
+#define SESSION_PREFIX "session:"
 /* The size of an ordinary page. */
 #define ORDINARY_BYTES 1024
 #define ORDINARY_INTERESTS 8
+/* Digits at random in the name of a session's interest. */
+#define SESSION_NAME_LEN 12
 #define SWEEP_EVERY (APR_USEC_PER_SEC / 2)
 
 apr_uint64_t vault_pages_space(const vault_limits_t *limits)
@@ -66,6 +70,9 @@ void vault_pages_default_limits(const vault_pages_t *p, vault_page_limits_t *lim
 {
     apr_uint64_t *most = limits->of_client, pages = most[VAULT_CLIENT_PAGES];
 
+    if (!limits->sessions) {
+        limits->sessions = (p->max + 1) / 2;
+    }
     if (!most[VAULT_CLIENT_BYTES]) {
         most[VAULT_CLIENT_BYTES] = largest(vault_heap_size(p->heap) / 16, pages * ORDINARY_BYTES);
     }
@@ -84,66 +91,6 @@ const vault_page_limits_t *vault_pages_limits(const vault_pages_t *p)
     return &p->limits;
 }
 
-/* ------------------------------------------------------------------ records */
-
-apr_uint32_t vault_page_table_free(const vault_pages_t *p)
-{
-    apr_uint32_t i = p->table->free, n = 0;
-
-    while (i && i <= p->max && n <= p->table->fresh) {
-        i = p->records[i].next;
-        n++;
-    }
-    return n;
-}
-
-void vault_page_table_lock(vault_pages_t *p)
-{
-    if (vault_lock_acquire(&p->table->lock)) {
-        vault_store(&p->table->count, p->table->fresh - vault_page_table_free(p));
-        vault_page_ids_mend_locked(p);
-        vault_notifier_all(p->notifier, 0);
-    }
-}
-
-static void release_record(vault_pages_t *p, apr_uint32_t index)
-{
-    vault_page_table_lock(p);
-    vault_page_ids_remove_locked(p, index);
-    p->records[index].next = p->table->free;
-    p->table->free = index;
-    __atomic_fetch_sub(&p->table->count, 1, __ATOMIC_RELAXED);
-    vault_lock_release(&p->table->lock);
-}
-
-/* A free record for the page with that key, or 0. */
-static apr_uint32_t claim_record(vault_pages_t *p, apr_uint32_t key)
-{
-    apr_uint32_t index = 0;
-
-    vault_page_table_lock(p);
-    if (p->table->free) {
-        index = p->table->free;
-        p->table->free = p->records[index].next;
-    }
-    else if (p->table->fresh < p->max && vault_lock_init(&p->records[p->table->fresh + 1].lock) == APR_SUCCESS) {
-        index = p->table->fresh + 1;
-        p->records[index].born = 1;
-        vault_store(&p->table->fresh, index); /* its lock is initialised: a walk over all records may take it */
-    }
-    if (index) {
-        vault_page_ids_add_locked(p, index, key);
-        __atomic_fetch_add(&p->table->count, 1, __ATOMIC_RELAXED);
-    }
-    vault_lock_release(&p->table->lock);
-    return index;
-}
-
-apr_uint32_t vault_pages_count(const vault_pages_t *p)
-{
-    return vault_load(&p->table->count);
-}
-
 /* ------------------------------------------------------------ life and death */
 
 /* This is the last step: the row belongs to the client as long as the page is charged to it. */
@@ -153,6 +100,7 @@ static void forget_client_locked(vault_pages_t *p, vault_page_record_t *rec)
 
     vault_store(&rec->client, 0);
     vault_store(&rec->row, 0);
+    vault_clients_give(p->clients, row, VAULT_CLIENT_SESSIONS, 0, (apr_uint64_t)vault_record_is_session(rec));
     vault_clients_give(p->clients, row, VAULT_CLIENT_PAGES, 0, 1);
 }
 
@@ -191,7 +139,7 @@ void vault_page_drop(vault_pages_t *p, const vault_page_t *page)
     if (rec) {
         drop_locked(p, rec);
         vault_lock_release(&rec->lock);
-        release_record(p, page->index);
+        vault_page_record_release(p, page->index);
     }
 }
 
@@ -200,9 +148,12 @@ int vault_page_is_idle(const vault_page_record_t *rec, apr_time_t now, apr_inter
     return (apr_time_t)vault_load(&rec->idle_since) + idle < now;
 }
 
-static int is_expired(const vault_page_record_t *rec, apr_time_t now, apr_interval_time_t idle)
+/* After how long without a poll, or of a session without a request, it expires. */
+static apr_interval_time_t idle_most(const vault_page_record_t *rec, apr_interval_time_t idle)
 {
-    return vault_page_is_idle(rec, now, vault_load(&rec->polled) ? idle : VAULT_PAGE_UNPOLLED);
+    return vault_record_is_session(rec) ? (apr_interval_time_t)vault_load(&rec->idle_most)
+           : vault_load(&rec->polled)   ? idle
+                                        : VAULT_PAGE_UNPOLLED;
 }
 
 int vault_page_drop_victim(vault_pages_t *p, const vault_victim_t *victim, apr_time_t now, apr_interval_time_t idle)
@@ -219,7 +170,7 @@ int vault_page_drop_victim(vault_pages_t *p, const vault_victim_t *victim, apr_t
     }
     vault_lock_release(&rec->lock);
     if (drop) {
-        release_record(p, victim->page.index);
+        vault_page_record_release(p, victim->page.index);
     }
     return drop;
 }
@@ -251,7 +202,7 @@ static void finish_drop(vault_pages_t *p, apr_uint32_t index)
     }
     vault_lock_release(&rec->lock);
     if (left) {
-        release_record(p, index);
+        vault_page_record_release(p, index);
     }
 }
 
@@ -282,7 +233,7 @@ unsigned vault_pages_sweep(vault_pages_t *p, apr_time_t now, apr_interval_time_t
 
     for (i = 1; i <= last; i++) {
         vault_victim_t v = {.lives = 0};
-        if (!vault_page_at(p, i, &v.page)) {
+        if (!vault_page_record_at(p, i, &v.page)) {
             if (vault_page_record_has_left(&p->records[i])) {
                 finish_drop(p, i);
             }
@@ -290,9 +241,8 @@ unsigned vault_pages_sweep(vault_pages_t *p, apr_time_t now, apr_interval_time_t
         else if (is_orphaned(p, &p->records[i], now)) {
             end_lease(p, &v.page, now);
         }
-        else if (is_expired(&p->records[i], now, idle)) {
-            dropped += (unsigned)vault_page_drop_victim(p, &v, now,
-                                                        vault_load(&p->records[i].polled) ? idle : VAULT_PAGE_UNPOLLED);
+        else if (vault_page_is_idle(&p->records[i], now, idle_most(&p->records[i], idle))) {
+            dropped += (unsigned)vault_page_drop_victim(p, &v, now, idle_most(&p->records[i], idle));
         }
     }
     return dropped;
@@ -307,19 +257,20 @@ int vault_pages_claim_sweep(vault_pages_t *p, apr_time_t now)
                                        __ATOMIC_SEQ_CST);
 }
 
-/* Pages that have expired are dropped before any page must make room for another. */
-static apr_uint32_t find_record(vault_pages_t *p, apr_uint32_t key, apr_time_t now, apr_interval_time_t idle)
+/* What has expired goes before any page makes room for another. */
+static apr_uint32_t find_record(vault_pages_t *p, apr_uint32_t key, apr_interval_time_t idle,
+                                const vault_eviction_t *eviction)
 {
-    apr_uint32_t index = claim_record(p, key);
+    apr_uint32_t index = vault_page_record_claim(p, key, eviction->kind_asks);
 
-    if (!index && vault_pages_sweep(p, now, idle)) {
-        index = claim_record(p, key);
+    if (!index && vault_pages_sweep(p, eviction->now, idle)) {
+        index = vault_page_record_claim(p, key, eviction->kind_asks);
     }
     return index;
 }
 
-static apr_status_t store_owner_locked(vault_pages_t *p, vault_page_record_t *rec, const char *user,
-                                       vault_eviction_t *eviction)
+apr_status_t vault_page_record_store_owner(vault_pages_t *p, vault_page_record_t *rec, const char *user,
+                                           vault_eviction_t *eviction)
 {
     vault_off_t block = vault_page_record_alloc(p, rec, strlen(user) + 1, eviction);
 
@@ -341,25 +292,52 @@ static void reset_record(vault_page_record_t *rec, const vault_owner_t *owner, a
     rec->written = 0;
     rec->head = 0;
     rec->streams = 0;
+    rec->address = 0;
     memset(&rec->last, 0, sizeof(rec->last));
     vault_store(&rec->polled, 0);
+    vault_store(&rec->idle_most, (apr_uint64_t)VAULT_PAGE_UNPOLLED);
     vault_store(&rec->idle_since, (apr_uint64_t)now);
+}
+
+/* The name of the interest of a page is its id. That of a session is not: the id is a secret of the browser, and must
+ * be in no list of interests and in no log. */
+static const char *name_own(const vault_page_t *page, vault_record_kind_t kind, char *name)
+{
+    vault_page_t other;
+
+    if (kind == VAULT_RECORD_PAGE) {
+        strcpy(name, PAGE_PREFIX);
+        vault_page_format(page, name + strlen(PAGE_PREFIX));
+        return name;
+    }
+    if (vault_page_draw(&other) != APR_SUCCESS) {
+        return NULL;
+    }
+    strcpy(name, SESSION_PREFIX);
+    vault_page_format(&other, name + strlen(SESSION_PREFIX));
+    name[strlen(SESSION_PREFIX) + SESSION_NAME_LEN] = '\0';
+    return name;
 }
 
 static apr_status_t fill_locked(vault_pages_t *p, vault_page_record_t *rec, const vault_page_t *page,
                                 const vault_owner_t *owner, vault_eviction_t *eviction)
 {
-    char name[sizeof(OWN_PREFIX) + VAULT_PAGE_ID_LEN] = OWN_PREFIX;
+    char name[sizeof(SESSION_PREFIX) + VAULT_PAGE_ID_LEN];
     apr_status_t rv;
 
-    vault_page_format(page, name + strlen(OWN_PREFIX));
     reset_record(rec, owner, eviction->now);
-    rv = vault_page_charge(p, rec, VAULT_CLIENT_PAGES, 1, eviction);
+    rv = name_own(page, eviction->kind_asks, name) ? APR_SUCCESS : APR_EGENERAL;
+    if (rv == APR_SUCCESS) {
+        rv = vault_page_charge(p, rec, VAULT_CLIENT_PAGES, 1, eviction);
+    }
+    if (rv == APR_SUCCESS && eviction->kind_asks == VAULT_RECORD_SESSION) {
+        rv = vault_page_charge(p, rec, VAULT_CLIENT_SESSIONS, 1, eviction);
+    }
     if (rv == APR_SUCCESS) {
         rv = vault_page_record_hold_own(p, rec, name, eviction);
     }
     if (rv == APR_SUCCESS && owner && owner->user) {
-        rv = store_owner_locked(p, rec, owner->user, eviction);
+        rv = vault_page_record_store_owner(p, rec, owner->user, eviction);
     }
     if (rv == APR_SUCCESS) {
         vault_store(&rec->id[1], page->id[1]);
@@ -375,10 +353,13 @@ static apr_status_t create(vault_pages_t *p, vault_page_t *page, const vault_own
                            vault_eviction_t *eviction)
 {
     vault_page_record_t *rec;
+    vault_client_kind_t kind;
     apr_status_t rv;
 
-    if (!(page->index = find_record(p, page->key, eviction->now, idle))) {
-        vault_eviction_need(eviction, NULL, VAULT_CLIENT_PAGES, 1, 0);
+    if (!(page->index = find_record(p, page->key, idle, eviction))) {
+        kind = eviction->kind_asks == VAULT_RECORD_SESSION && vault_sessions_are_full(p) ? VAULT_CLIENT_SESSIONS
+                                                                                         : VAULT_CLIENT_PAGES;
+        vault_eviction_need(eviction, NULL, kind, 1, 0);
         return APR_ENOSPC;
     }
     rec = &p->records[page->index];
@@ -386,7 +367,7 @@ static apr_status_t create(vault_pages_t *p, vault_page_t *page, const vault_own
     rv = fill_locked(p, rec, page, owner, eviction);
     vault_lock_release(&rec->lock);
     if (rv != APR_SUCCESS) {
-        release_record(p, page->index);
+        vault_page_record_release(p, page->index);
     }
     return rv;
 }
@@ -407,15 +388,19 @@ apr_status_t vault_page_create_drawn(vault_pages_t *p, vault_page_t *page, const
                                      apr_interval_time_t idle)
 {
     vault_eviction_t eviction = {.client = owner ? owner->client : 0, .now = now};
-    apr_status_t rv;
 
     vault_page_locate(p, page);
-    if (page->index) {
-        return APR_EEXIST;
-    }
+    return page->index ? APR_EEXIST : vault_page_record_create(p, page, owner, idle, &eviction);
+}
+
+apr_status_t vault_page_record_create(vault_pages_t *p, vault_page_t *page, const vault_owner_t *owner,
+                                      apr_interval_time_t idle, vault_eviction_t *eviction)
+{
+    apr_status_t rv;
+
     do {
-        rv = create(p, page, owner, idle, &eviction);
-    } while (rv == APR_ENOSPC && vault_evict_page(p, &eviction));
+        rv = create(p, page, owner, idle, eviction);
+    } while (rv == APR_ENOSPC && vault_evict_page(p, eviction));
     return rv;
 }
 

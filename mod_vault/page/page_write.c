@@ -103,7 +103,7 @@ static int drop_method(vault_state_t *s, const char *url)
 typedef struct writing_t {
     const vault_write_t *what;
     vault_page_record_t *rec; /* locked */
-    vault_eviction_t eviction;
+    vault_eviction_t *eviction;
     apr_pool_t *pool;
 } writing_t;
 
@@ -122,7 +122,7 @@ static apr_status_t rewrite(vault_pages_t *p, vault_off_t block, writing_t *w, v
     if ((rv = write_method(s, write, &changed)) != APR_SUCCESS || !changed) {
         return rv;
     }
-    *made = vault_page_record_store(p, w->rec, s, &w->eviction);
+    *made = vault_page_record_store(p, w->rec, s, w->eviction);
     if (!*made) {
         return APR_ENOSPC;
     }
@@ -196,7 +196,13 @@ static apr_status_t lock_for(vault_pages_t *p, const vault_page_t *page, const v
     return rv;
 }
 
-static int is_valid(const vault_write_t *write)
+apr_status_t vault_page_record_write(vault_pages_t *p, vault_page_record_t *rec, const vault_write_t *write,
+                                     vault_eviction_t *eviction, apr_pool_t *pool)
+{
+    return write_through(p, &(writing_t){.what = write, .rec = rec, .eviction = eviction, .pool = pool});
+}
+
+int vault_page_write_is_valid(const vault_write_t *write)
 {
     int i;
 
@@ -213,18 +219,19 @@ static int is_valid(const vault_write_t *write)
 apr_status_t vault_page_write(vault_pages_t *p, const vault_page_t *page, const vault_owner_t *owner,
                               const vault_write_t *write, apr_pool_t *pool)
 {
-    writing_t w = {.what = write, .eviction = {.asks = page->index, .now = vault_now()}, .pool = pool};
+    vault_eviction_t eviction = {.asks = page->index, .now = vault_now()};
+    vault_page_record_t *rec;
     apr_status_t rv;
 
-    if (!is_valid(write)) {
+    if (!vault_page_write_is_valid(write)) {
         return APR_EINVAL;
     }
     do {
-        if ((rv = lock_for(p, page, owner, &w.rec)) == APR_SUCCESS) {
-            rv = write_through(p, &w);
-            vault_lock_release(&w.rec->lock);
+        if ((rv = lock_for(p, page, owner, &rec)) == APR_SUCCESS) {
+            rv = vault_page_record_write(p, rec, write, &eviction, pool);
+            vault_lock_release(&rec->lock);
         }
-    } while (rv == APR_ENOSPC && vault_evict_page(p, &w.eviction));
+    } while (rv == APR_ENOSPC && vault_evict_page(p, &eviction));
     return rv;
 }
 

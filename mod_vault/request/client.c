@@ -22,15 +22,22 @@ static int is_ipv6(const apr_sockaddr_t *address)
            !IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)address->ipaddr_ptr);
 }
 
-const char *vault_client_name(request_rec *top, apr_pool_t *pool)
+static const char *name_address(request_rec *top, apr_pool_t *pool)
 {
-    if (top->user) {
-        return apr_pstrcat(pool, "user ", top->user, NULL);
-    }
     if (!is_ipv6(top->useragent_addr)) {
         return apr_pstrcat(pool, "address ", top->useragent_ip, NULL);
     }
     return apr_pstrcat(pool, "network ", apr_pescape_hex(pool, top->useragent_addr->ipaddr_ptr, 8, 0), NULL);
+}
+
+const char *vault_client_name(request_rec *top, apr_pool_t *pool)
+{
+    return top->user ? apr_pstrcat(pool, "user ", top->user, NULL) : name_address(top, pool);
+}
+
+vault_client_id_t vault_client_address(request_rec *r)
+{
+    return vault_client_id(vault_server->clients, name_address(vault_main_request(r), r->pool));
 }
 
 /* The same user name on another virtual host or in another realm can belong to another person, and there any
@@ -52,7 +59,7 @@ vault_client_id_t vault_client_of(request_rec *r)
 const char *vault_client_limit(request_rec *r, apr_size_t bytes)
 {
     static const char *const names[] = {"VaultMaxPagesPerClient", "VaultMaxMemoryPerClient",
-                                        "VaultMaxInterestsPerClient"};
+                                        "VaultMaxInterestsPerClient", NULL /* sessions */};
     const vault_page_limits_t *limits = vault_pages_limits(vault_server->pages);
     vault_client_id_t client = vault_client_of(r);
     unsigned kind;
@@ -61,7 +68,7 @@ const char *vault_client_limit(request_rec *r, apr_size_t bytes)
         apr_uint64_t has = vault_clients_has(vault_server->clients, client, (vault_client_kind_t)kind);
         apr_uint64_t more = kind == VAULT_CLIENT_BYTES ? vault_heap_takes(bytes > SMALL ? bytes : SMALL) : 1;
 
-        if (has + more > limits->of_client[kind]) {
+        if (names[kind] && has + more > limits->of_client[kind]) {
             return apr_psprintf(r->pool, "%s %" APR_UINT64_T_FMT, names[kind], limits->of_client[kind]);
         }
     }

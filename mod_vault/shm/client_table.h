@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file client_table.h
- * Counts exactly, over all children, what each client uses: pages, bytes of the heap, interests, waiting polls,
- * unsent bytes of answers, threads that wait for its bodies, and how often it notifies.
+ * Counts exactly, over all children, what each client uses: pages and sessions, bytes of the heap, interests, waiting
+ * polls, unsent bytes of answers, threads that wait for its bodies, and how often it notifies.
  *
  * A client is an authenticated user or, without a login, an IP address. The table knows a client by a 64-bit SipHash
  * of its whole name. The key is random and never leaves the segment, so an attacker cannot choose two names with the
@@ -39,9 +39,10 @@ typedef apr_uint32_t vault_client_row_t; /* the row of its counts, while it uses
 
 /** What is counted. */
 typedef enum vault_client_kind_t {
-    VAULT_CLIENT_PAGES,     /* pages */
+    VAULT_CLIENT_PAGES,     /* pages and sessions */
     VAULT_CLIENT_BYTES,     /* bytes of the heap in blocks of these pages */
     VAULT_CLIENT_INTERESTS, /* interests that these pages hold; an interest that two of them hold counts twice */
+    VAULT_CLIENT_SESSIONS,  /* the sessions among PAGES */
     VAULT_CLIENT_WAITING,   /* polls that wait; counted for each slot */
     VAULT_CLIENT_UNSENT,    /* bytes of answers that wait to be written; counted for each slot */
     VAULT_CLIENT_BODIES,    /* threads that wait for its bodies; counted for each slot */
@@ -99,7 +100,7 @@ void vault_clients_slot_gone(vault_clients_t *clients, unsigned slot);
  * second. */
 void vault_clients_sweep(vault_clients_t *clients, apr_time_t now);
 
-/** Counts of the kinds that are not counted for each slot: pages, bytes, interests. */
+/** Counts of the kinds that are not counted for each slot: pages, bytes, interests, sessions. */
 typedef struct vault_client_counts_t {
     apr_uint64_t held[VAULT_CLIENT_OF_SLOT];
 } vault_client_counts_t;

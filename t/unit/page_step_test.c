@@ -2,6 +2,7 @@
 /* Tests of pages whose user is killed at a chosen instruction: it is stepped so far into a call, and killed there. */
 #include <string.h>
 
+#include "page/session.h"
 #include "page_fixture.h"
 #include "unit.h"
 
@@ -20,6 +21,8 @@ typedef struct call_t {
     vault_calls_t calls;  /* the run that is open */
     vault_state_t *added; /* what a call adds to it */
     apr_array_header_t *outside;
+    vault_page_t session; /* of a visitor who has not logged in */
+    vault_visitor_t ann;
     apr_pool_t *pool;
 } call_t;
 
@@ -101,6 +104,35 @@ static void publish_new(call_t *c)
     }
 }
 
+static void make_session(call_t *c)
+{
+    vault_page_t session;
+
+    vault_session_create(c->pages, &session, &c->ann, c->outside, IDLE, c->pool);
+}
+
+static void log_in(call_t *c)
+{
+    vault_session_login(c->pages, &c->session, &c->ann);
+}
+
+static void write_session(call_t *c)
+{
+    vault_session_write(c->pages, &c->session, &c->ann, c->outside, c->pool);
+}
+
+/* The sessions that there are expire with their pages. */
+static void prepare_session(fixture_t *f, call_t *c)
+{
+    vault_visitor_t visitor = {.timeout = IDLE, .now = NOW};
+
+    CU_ASSERT_FATAL(vault_session_create(c->pages, &c->session, &visitor,
+                                         apr_array_make(f->pool, 1, sizeof(vault_property_t)), IDLE,
+                                         f->pool) == APR_SUCCESS);
+    c->ann = visitor;
+    c->ann.owner.user = "ann";
+}
+
 /* A page with a base that names x, two staged answers that name x and y, and holds that no state names. */
 static void prepare(fixture_t *f, call_t *c)
 {
@@ -121,6 +153,7 @@ static void prepare(fixture_t *f, call_t *c)
     vault_page_hold(c->pages, &c->page, "v", &interest, &stamp);
     c->next = page_state(f->pool, "next", c->y, stamp);
     c->outside = c->next->properties;
+    prepare_session(f, c);
     c->pool = f->pool;
     c->html = page_state(f->pool, "0", 0, 0);
     c->calls.key = 1;
@@ -146,6 +179,21 @@ static long step(call_t *c, void (*call)(call_t *), long instructions)
     return fixture_step(run_stepped, &(stepped_t){c, call}, instructions);
 }
 
+/* The session has its old id or another one, and a whole state, or is gone. */
+static void check_session(fixture_t *f, call_t *c)
+{
+    vault_page_t session = c->session;
+    apr_array_header_t *properties;
+    vault_session_t found;
+
+    c->ann.now = NOW;
+    if (vault_session_find(c->pages, &session, &c->ann, &found) == APR_SUCCESS) {
+        CU_ASSERT_EQUAL(vault_session_read(c->pages, &session, &c->ann, &properties, f->pool), APR_SUCCESS);
+        CU_ASSERT(properties->nelts <= 1);
+        CU_ASSERT_EQUAL(vault_session_write(c->pages, &session, &c->ann, c->outside, f->pool), APR_SUCCESS);
+    }
+}
+
 /* Whatever was done or not, the page has a whole state and goes on, and what it holds it gives back once. */
 static void go_on(fixture_t *f, call_t *c)
 {
@@ -159,6 +207,7 @@ static void go_on(fixture_t *f, call_t *c)
     CU_ASSERT_EQUAL(vault_slot_exited(f->notifier, CHILD, &slot), 1);
     vault_pages_sweep(c->pages, NOW, IDLE);
     vault_pages_count_lost(c->pages);
+    check_session(f, c);
     do {
         rv = page_poll(c->pages, &c->page, seq++, 0, &t);
     } while (rv == APR_EMISMATCH && seq < 5);
@@ -212,6 +261,7 @@ static void killed_within(void (*call)(call_t *))
         /* There is the other's own, x and y, and at most one for each killed process, that of the first call
          * included. */
         CU_ASSERT(vault_interest_count(f.notifier) <= 3 + 2 + i);
+        CU_ASSERT(vault_sessions_count(c.pages) <= (apr_uint32_t)i + 2); /* the same of records */
         CU_ASSERT(vault_interest_holders(f.notifier, x) >= 1 && vault_interest_holders(f.notifier, y) >= 1);
     }
     CU_ASSERT_EQUAL(vault_notifier_notify(f.notifier, "x", 0), APR_SUCCESS);
@@ -238,6 +288,9 @@ STEP_TEST(killed_while_a_call_is_added, add_a_call)
 STEP_TEST(killed_while_it_closes_the_run, close_the_run)
 STEP_TEST(killed_while_it_opens_another, open_another_run)
 STEP_TEST(killed_while_it_makes_a_page, publish_new)
+STEP_TEST(killed_while_it_makes_a_session, make_session)
+STEP_TEST(killed_while_a_visitor_logs_in, log_in)
+STEP_TEST(killed_while_it_writes_to_a_session, write_session)
 
 void vault_page_step_suite(void)
 {
@@ -254,4 +307,7 @@ void vault_page_step_suite(void)
     CU_ADD_TEST(suite, killed_while_it_closes_the_run);
     CU_ADD_TEST(suite, killed_while_it_opens_another);
     CU_ADD_TEST(suite, killed_while_it_makes_a_page);
+    CU_ADD_TEST(suite, killed_while_it_makes_a_session);
+    CU_ADD_TEST(suite, killed_while_a_visitor_logs_in);
+    CU_ADD_TEST(suite, killed_while_it_writes_to_a_session);
 }

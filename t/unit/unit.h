@@ -44,6 +44,7 @@
     SUITE(page_calls)                                                                                                  \
     SUITE(page_write)                                                                                                  \
     SUITE(page_life)                                                                                                   \
+    SUITE(session)                                                                                                     \
     SUITE(page_room)                                                                                                   \
     SUITE(page_txn)                                                                                                    \
     SUITE(page_txn_methods)                                                                                            \

@@ -183,6 +183,50 @@ static int set(lua_State *L)
     }
 }
 
+static int session_get(lua_State *L)
+{
+    request_rec *r = vault_lua_request(L, 1);
+    const char *key = text(L, 2);
+
+    if (!key) {
+        return FAILED;
+    }
+    lua_pushstring(L, VAULT(L, vault_session_get)(r, key)); /* NULL becomes nil */
+    return 1;
+}
+
+static int session_set(lua_State *L)
+{
+    request_rec *r = vault_lua_request(L, 1);
+    const char *key = text(L, 2), *value = NULL;
+
+    if (!key || (!lua_isnoneornil(L, 3) && !(value = text(L, 3)))) {
+        return FAILED;
+    }
+    switch (VAULT(L, vault_session_set)(r, key, value)) {
+    case APR_SUCCESS:
+        return done(L);
+    case APR_EINVAL:
+        lua_pushfstring(L, "a session property has a key of 1 to %d bytes and a value of at most %d",
+                        VAULT_PROPERTY_KEY_MAX, VAULT_PROPERTY_VALUE_MAX);
+        return failure(L, HTTP_BAD_REQUEST, lua_tostring(L, -1));
+    case APR_EACCES:
+        return failure(L, HTTP_FORBIDDEN, "VaultSession is off here");
+    case APR_EINIT:
+        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "the header is on its way: set session properties first");
+    case APR_NOTFOUND:
+        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "a method of a poll can read the session, but not change it");
+    default:
+        return failure(L, HTTP_SERVICE_UNAVAILABLE, "there is no room for the session");
+    }
+}
+
+static int session_remove(lua_State *L)
+{
+    lua_settop(L, 2);
+    return session_set(L);
+}
+
 static int same_origin(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
@@ -430,6 +474,9 @@ static const luaL_Reg functions[] = {
     {"render", render},
     {"same_origin", same_origin},
     {"script", script},
+    {"session_get", session_get},
+    {"session_remove", session_remove},
+    {"session_set", session_set},
     {"set", set},
     {"share", share},
     {"stream_url", stream_url},

@@ -14,6 +14,7 @@
 #include "recording/judge.h"
 #include "request/origin.h"
 #include "server/server.h"
+#include "session/session_request.h"
 #include "suspend/suspend.h"
 #include "view/context.h"
 #include "view/page_request.h"
@@ -48,6 +49,23 @@ static apr_status_t vault_page_set(request_rec *r, const char *key, const char *
     vault_page_txn_t *txn = vault_context_txn(r, NULL);
 
     return txn ? vault_page_txn_set(txn, key, value) : vault_page_request_set(r, key, value);
+}
+
+static const char *vault_session_get(request_rec *r, const char *key)
+{
+    const char *value = vault_session_request_get(r, key);
+
+    return value ? apr_pstrdup(r->pool, value) : NULL;
+}
+
+static apr_status_t vault_session_set(request_rec *r, const char *key, const char *value)
+{
+    return vault_session_request_set(r, key, value);
+}
+
+static apr_status_t vault_session_remove(request_rec *r, const char *key)
+{
+    return vault_session_request_set(r, key, NULL);
 }
 
 static int vault_create_interest(request_rec *r, const char *interest, const char *cursor)
@@ -107,6 +125,9 @@ void vault_api_register(void)
     APR_REGISTER_OPTIONAL_FN(vault_bundle_url);
     APR_REGISTER_OPTIONAL_FN(vault_page_get);
     APR_REGISTER_OPTIONAL_FN(vault_page_set);
+    APR_REGISTER_OPTIONAL_FN(vault_session_get);
+    APR_REGISTER_OPTIONAL_FN(vault_session_set);
+    APR_REGISTER_OPTIONAL_FN(vault_session_remove);
     APR_REGISTER_OPTIONAL_FN(vault_create_interest);
     APR_REGISTER_OPTIONAL_FN(vault_notify);
     APR_REGISTER_OPTIONAL_FN(vault_feed_call);

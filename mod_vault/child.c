@@ -34,7 +34,7 @@ APLOG_USE_MODULE(vault);
 
 /* Increase this number with every change of the layout of the segment. A server that is upgraded by a graceful restart
  * then creates a new segment. */
-#define RETAINED "mod_vault segment 7"
+#define RETAINED "mod_vault segment 8"
 #define HEAP_MIN (256 * 1024)
 #define SCRATCH_KEPT (1024 * 1024)
 /* A child that must end at once has this much time to do so by itself. */
@@ -132,7 +132,8 @@ static void compare_limits(const retained_t *t, server_rec *s)
 static void set_page_limits(const retained_t *t)
 {
     const vault_settings_t *s = vault_settings();
-    vault_page_limits_t limits = {.interests = (apr_uint32_t)s->max_page_interests};
+    vault_page_limits_t limits = {.sessions = (apr_uint32_t)s->max_sessions,
+                                  .interests = (apr_uint32_t)s->max_page_interests};
 
     limits.of_client[VAULT_CLIENT_PAGES] = (apr_uint64_t)s->max_client_pages;
     limits.of_client[VAULT_CLIENT_BYTES] = (apr_uint64_t)s->max_client_memory;

@@ -14,6 +14,7 @@
 #include "request/request_conf.h"
 #include "server/conf.h"
 #include "server/settings.h"
+#include "session/session_conf.h"
 #include "throttle/throttle_conf.h"
 #include "view/view_conf.h"
 
@@ -22,7 +23,7 @@
 static const command_rec *const rows[] = {
     vault_server_directives,   vault_request_directives, vault_announce_directives, vault_bundle_directives,
     vault_view_directives,     vault_feed_directives,    vault_poll_directives,     vault_endpoint_directives,
-    vault_throttle_directives, vault_cache_directives,
+    vault_throttle_directives, vault_cache_directives,   vault_session_directives,
 };
 
 static const vault_conf_t *const parts[VAULT_CONF_COUNT] = {
@@ -30,7 +31,7 @@ static const vault_conf_t *const parts[VAULT_CONF_COUNT] = {
     [VAULT_CONF_BUNDLE] = &vault_bundle_conf,     [VAULT_CONF_VIEW] = &vault_view_conf,
     [VAULT_CONF_FEED] = &vault_feed_conf,         [VAULT_CONF_POLL] = &vault_poll_conf,
     [VAULT_CONF_ENDPOINT] = &vault_endpoint_conf, [VAULT_CONF_THROTTLE] = &vault_throttle_conf,
-    [VAULT_CONF_CACHE] = &vault_cache_conf,
+    [VAULT_CONF_CACHE] = &vault_cache_conf,       [VAULT_CONF_SESSION] = &vault_session_conf,
 };
 
 command_rec vault_directives[ROWS_MAX + 1];

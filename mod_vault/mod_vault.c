@@ -31,6 +31,7 @@
 #include "request/realm.h"
 #include "request/request_line.h"
 #include "server/server.h"
+#include "session/session_request.h"
 #include "suspend/park.h"
 #include "suspend/redispatch.h"
 #include "throttle/throttle.h"
@@ -74,6 +75,7 @@ static void register_hooks(apr_pool_t *p)
     vault_headers_hooks();
     vault_recorded_hooks();
     vault_declared_hooks();
+    vault_session_request_hooks();
     vault_page_request_hooks();
     vault_origin_hooks();
     vault_notify_after_hooks();

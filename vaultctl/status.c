@@ -22,6 +22,7 @@ static const struct {
     const char *name, *most, *label;
 } rooms[] = {
     {"Pages", "PagesMax", "Pages"},
+    {"Sessions", "SessionsMax", "Sessions"},
     {"Interests", "InterestsMax", "Interests"},
     {"HeapUsed", "HeapSize", "Bytes of states"},
     {"QosPasses", "QosPassesMax", "Qos passes"},

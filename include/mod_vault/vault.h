@@ -331,6 +331,24 @@ APR_DECLARE_OPTIONAL_FN(const char *, vault_page_get, (request_rec * r, const ch
  *         large */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_page_set, (request_rec * r, const char *key, const char *value));
 
+/** A property of the session of `r`: of the browser that has sent it, for all of its pages. NULL: not set, no session,
+ * or `VaultSession` is off here. In r->pool. A method that runs where `VaultSession` is on runs again when a property of
+ * its session has changed. */
+APR_DECLARE_OPTIONAL_FN(const char *, vault_session_get, (request_rec * r, const char *key));
+
+/** Set a property of the session; NULL removes it. The first property makes the session and sets its cookie. It takes
+ * effect at once, and methods of the session's pages run again if it has changed.
+ * @return APR_SUCCESS
+ *         APR_EACCES    `VaultSession` is off here
+ *         APR_NOTFOUND  a method of a poll can read the session, but not change it
+ *         APR_EINVAL    key empty or too long, or value too long
+ *         APR_EINIT     there is no session, and it is too late for a cookie: the header has been sent
+ *         APR_ENOSPC    no room for another session, or its state gets too large */
+APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_session_set, (request_rec * r, const char *key, const char *value));
+
+/** Remove a property of the session. @return as vault_session_set() */
+APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_session_remove, (request_rec * r, const char *key));
+
 /** Create an interest for the page of `r`: as vault_host_t::create_interest, for a module that reads its own
  * data.
  * @param cursor  names this use of the interest on this page, e.g. "mymodule/rows"

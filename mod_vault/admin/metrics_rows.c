@@ -19,6 +19,16 @@ static apr_uint64_t pages_max(void)
     return vault_segment_limits(vault_server->segment)->pages;
 }
 
+static apr_uint64_t sessions_now(void)
+{
+    return vault_sessions_count(vault_server->pages);
+}
+
+static apr_uint64_t sessions_max(void)
+{
+    return vault_pages_limits(vault_server->pages)->sessions;
+}
+
 static apr_uint64_t interests_now(void)
 {
     return vault_interest_count(vault_server->notifier);
@@ -71,7 +81,9 @@ static apr_uint64_t qos_shortages(void)
 #define GAUGE(field, name, meaning) {name, meaning, 0, NULL, offsetof(vault_counters_t, field)},
 static const vault_metrics_row_t rows[] = {
     {"Pages", "pages now", 0, pages_now, 0},
-    {"PagesMax", "the most pages: VaultMaxPages", 0, pages_max, 0},
+    {"PagesMax", "the most pages and sessions: VaultMaxPages", 0, pages_max, 0},
+    {"Sessions", "sessions now", 0, sessions_now, 0},
+    {"SessionsMax", "the most sessions: VaultMaxSessions", 0, sessions_max, 0},
     {"Interests", "interests that are held now", 0, interests_now, 0},
     {"InterestsMax", "the most interests: VaultMaxInterests", 0, interests_max, 0},
     {"HeapUsed", "bytes of shared memory in use for the states of pages", 0, heap_used, 0},

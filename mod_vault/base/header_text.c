@@ -123,7 +123,7 @@ int vault_header_is_reserved(const char *name)
             return 1;
         }
     }
-    return begins(name, "vault-property") != NULL;
+    return begins(name, "vault-property") || begins(name, "vault-session");
 }
 
 const char *vault_header_others(const char *list, apr_pool_t *pool)

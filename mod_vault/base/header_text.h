@@ -36,7 +36,7 @@ int vault_header_property(const char *piece, const char **key, const char **valu
 int vault_header_is_key(const char *key);
 
 /** Could an application mistake a request header of this name for one of the module's own (Vault-Page,
- * Vault-New-Page, Vault-Stream, Vault-Property-…)? CGI and similar interfaces turn header names that differ
+ * Vault-New-Page, Vault-Stream, Vault-Property-…, Vault-Session-…)? CGI and similar interfaces turn header names that differ
  * only in case into the same variable. Some do the same with other characters in place of the hyphen. */
 int vault_header_is_reserved(const char *name);
 

@@ -6,6 +6,7 @@
 #include "apr_strings.h"
 
 #include "feed/feedcall.h"
+#include "session/session_request.h"
 #include "template/templates.h"
 #include "view/context.h"
 #include "view/recorded.h"
@@ -148,13 +149,35 @@ static const char *action_of(request_rec *r, const vault_render_t *what)
     return adds && (what->anew || vault_feedcall_is_reset(r, what->data)) ? "update" : what->action;
 }
 
-/* The template sees a list as `rows`, and an object by the names of its members. */
-static json_t *make_context(const vault_render_t *what)
+static json_t *session_json(const apr_array_header_t *properties)
 {
-    if (!what->data) {
-        return json_pack("{s:[]}", "rows");
+    json_t *session = json_object();
+    int i;
+
+    for (i = 0; i < properties->nelts; i++) {
+        const vault_property_t *p = &APR_ARRAY_IDX(properties, i, vault_property_t);
+        json_object_set_new(session, p->key, json_string(p->value));
     }
-    return json_is_object(what->data) ? json_incref((json_t *)what->data) : json_pack("{s:O}", "rows", what->data);
+    return session;
+}
+
+/* The template sees a list as `rows`, an object by the names of its members, and session properties as `session`. A
+ * member of that name comes first. */
+static json_t *make_context(request_rec *r, const vault_render_t *what)
+{
+    const apr_array_header_t *properties = vault_session_request_properties(r);
+    json_t *context = !what->data                  ? json_pack("{s:[]}", "rows")
+                      : json_is_object(what->data) ? json_incref((json_t *)what->data)
+                                                   : json_pack("{s:O}", "rows", what->data);
+
+    if (properties && !json_object_get(context, "session")) {
+        if (context == what->data) {
+            json_decref(context);
+            context = json_copy((json_t *)what->data);
+        }
+        json_object_set_new(context, "session", session_json(properties));
+    }
+    return context;
 }
 
 static void write_text(apr_bucket_brigade *bb, const char *text)
@@ -182,10 +205,8 @@ static apr_status_t render_file(apr_bucket_brigade *out, request_rec *r, const c
 {
     sink_t to = {out, r};
     const vault_template_sink_t sink = {.write = write_cb, .uses = uses_cb, .baton = &to};
-    json_t *context = make_context(what);
-    apr_status_t rv = vault_templates_render(templates, path, context, &sink, error, pool);
+    apr_status_t rv = vault_templates_render(templates, path, what->data, &sink, error, pool);
 
-    json_decref(context);
     if (rv != APR_SUCCESS && !*error) {
         *error = apr_psprintf(pool, "%s: it cannot be rendered", path);
     }
@@ -253,6 +274,7 @@ apr_status_t vault_render_to(apr_bucket_brigade *out, request_rec *r, const vaul
     vault_render_t wish = *what;
     apr_bucket_brigade *bb;
     const char *path;
+    json_t *context;
     apr_status_t rv;
 
     if ((*error = find_wrong(what, pool))) {
@@ -270,11 +292,13 @@ apr_status_t vault_render_to(apr_bucket_brigade *out, request_rec *r, const vaul
         *error = "turbo-stream elements and the format htmx do not go together in one method";
         return APR_EINVAL;
     }
+    wish.data = context = make_context(r, what);
     bb = apr_brigade_create(out->p, out->bucket_alloc);
     rv = (in_method ? render_update : render_file)(bb, r, path, &wish, error, pool);
     if (rv == APR_SUCCESS) {
         APR_BRIGADE_CONCAT(out, bb);
     }
     apr_brigade_destroy(bb);
+    json_decref(context);
     return rv;
 }

@@ -15,6 +15,7 @@
 #include "feed/render.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "session/session_request.h"
 #include "view/context.h"
 #include "view/view.h"
 
@@ -106,26 +107,68 @@ static const char *write_bundle(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_b
     return NULL;
 }
 
-/* @return NULL, or a sentence that says what is wrong with the attribute */
-static const char *read_vault_attribute(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb, const char *tag,
-                                        const char *value)
+/* A `vault` tag that is being read. */
+typedef struct vault_tag_t {
+    include_ctx_t *ctx;
+    ap_filter_t *f;
+    apr_bucket_brigade *bb;
+    const char *session; /* the key of the last session="KEY", which has neither been shown nor set yet; NULL: none */
+} vault_tag_t;
+
+/* session="KEY" shows a property of the session. */
+static void show_session(vault_tag_t *t)
 {
+    const char *value = t->session ? vault_session_request_get(t->f->r, t->session) : NULL;
+
+    if (value) {
+        write_text(t->f, t->bb, ap_escape_html(t->ctx->dpool, value));
+    }
+    t->session = NULL;
+}
+
+/* session="KEY" value="VALUE" sets it; an empty value removes it. */
+static const char *set_session(vault_tag_t *t, const char *value)
+{
+    const char *key = t->session;
+    apr_status_t rv = key ? vault_session_request_set(t->f->r, key, *value ? value : NULL) : APR_EINVAL;
+
+    t->session = NULL;
+    if (!key) {
+        return "vault: value=\"VALUE\" is accepted after session=\"KEY\"";
+    }
+    return rv == APR_SUCCESS
+               ? NULL
+               : apr_psprintf(t->ctx->dpool, "vault session=\"%s\": %s", key, vault_session_request_why(rv));
+}
+
+/* @return NULL, or a sentence that says what is wrong with the attribute */
+static const char *read_vault_attribute(vault_tag_t *t, const char *tag, const char *value)
+{
+    if (!strcmp(tag, "value")) {
+        return set_session(t, value);
+    }
+    show_session(t);
+    if (!strcmp(tag, "session")) {
+        t->session = value;
+        return NULL;
+    }
     if (!strcmp(tag, "poll") || !strcmp(tag, "stream")) {
-        return add_poll(ctx, f, tag, value);
+        return add_poll(t->ctx, t->f, tag, value);
     }
     if (!strcmp(tag, "bundle")) {
-        return write_bundle(ctx, f, bb, value);
+        return write_bundle(t->ctx, t->f, t->bb, value);
     }
-    return apr_psprintf(ctx->dpool, "vault: unknown attribute \"%s\"", tag);
+    return apr_psprintf(t->ctx->dpool, "vault: unknown attribute \"%s\"", tag);
 }
 
 /* <!--#vault poll="URL" -->, with several URLs if needed; the first such tag of a page inserts the script. With
  * stream="URL" another client takes the page's stream, and the script is not inserted. bundle="URL" writes the URL of
- * the present content of a bundle. */
+ * the present content of a bundle. session="KEY" writes a session property, or sets it with value="VALUE". */
 static apr_status_t handle_vault(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb)
 {
     vault_context_t *x = vault_context_get(f->r);
     int had_poll = x && x->has_poll;
+    vault_tag_t t = {.ctx = ctx, .f = f, .bb = bb};
     const char *value, *script, *error;
     char *tag;
 
@@ -133,13 +176,15 @@ static apr_status_t handle_vault(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_
         return APR_SUCCESS;
     }
     if (!ctx->argc) {
-        return fail(ctx, f, bb, "vault: the attribute poll=\"URL\", stream=\"URL\" or bundle=\"URL\" is missing");
+        return fail(ctx, f, bb,
+                    "vault: the attribute poll=\"URL\", stream=\"URL\", bundle=\"URL\" or session=\"KEY\" is missing");
     }
     while (next_attribute(ctx, &tag, &value)) {
-        if ((error = read_vault_attribute(ctx, f, bb, tag, value))) {
+        if ((error = read_vault_attribute(&t, tag, value))) {
             return fail(ctx, f, bb, error);
         }
     }
+    show_session(&t);
     x = vault_context_get(f->r);
     if (!had_poll && x && x->has_poll && !x->has_stream && (script = vault_view_script(f->r))) {
         write_text(f, bb, script);

@@ -160,6 +160,9 @@ static verdict_t compare(dispatch_t *d, apr_pool_t *scratch)
     if (vault_poll_pages_any(&d->pages, vault_answer_has)) {
         return ANSWER;
     }
+    if (vault_poll_pages_any(&d->pages, vault_poll_page_is_outdated)) {
+        return STOPPING;
+    }
     return vault_poll_pages_any(&d->pages, vault_poll_page_has_moved) ? RUN : WAIT;
 }
 

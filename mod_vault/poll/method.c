@@ -14,6 +14,7 @@
 #include "poll/method_reuse.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "session/session_request.h"
 #include "view/context.h"
 #include "view/feed_key.h"
 #include "view/headers.h"
@@ -102,11 +103,14 @@ static void replace_poll_headers(request_rec *sub)
     apr_table_setn(sub->headers_in, "Accept", ACCEPT);
 }
 
-/* Describes the page to the method's handler by headers. */
+/* Describes the session and the page to the method's handler by headers. */
 static void tell_page(request_rec *sub)
 {
     const vault_context_t *x = vault_context_get(sub);
 
+    if (x && x->txn) {
+        vault_session_request_enter_method(sub, x->txn);
+    }
     if (x && x->txn && vault_view_conf_of(sub)->long_poll == 1) {
         vault_page_request_tell(sub->headers_in, &x->page, vault_page_txn_base(x->txn)->properties, sub->pool);
         if (x->calls.run) {

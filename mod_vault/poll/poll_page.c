@@ -68,6 +68,7 @@ vault_poll_page_status_t vault_poll_page_take(vault_poll_page_t *page, request_r
     page->retry.r = r;
     page->retry.location = vault_poll_conf_of(r);
     page->retry.came = vault_now();
+    vault_session_watch_begin(&page->session);
     if (is_late(r, asked)) {
         return page->status = VAULT_POLL_PAGE_SUPERSEDED;
     }
@@ -99,6 +100,11 @@ int vault_poll_page_is_cut(const vault_poll_page_t *page)
 int vault_poll_page_has_moved(const vault_poll_page_t *page)
 {
     return page->status == VAULT_POLL_PAGE_MOVED;
+}
+
+int vault_poll_page_is_outdated(const vault_poll_page_t *page)
+{
+    return page->status == VAULT_POLL_PAGE_OUTDATED;
 }
 
 void vault_poll_page_leave(const vault_poll_page_t *page)
@@ -161,19 +167,29 @@ static int is_told(const vault_poll_page_t *page, const vault_interest_set_t *in
     return vault_interest_set_has_moved(interests, page->ticket.interest, page->ticket.heard);
 }
 
-/* Lists the methods to run now, without those that wait for their retry after a failure or a refusal, and those that
- * another request is running. */
-static void list_moved(vault_poll_page_t *page, const vault_interest_set_t *interests)
+/* Lists the methods to run now, without those that wait for their retry after a failure or a refusal, and
+ * those that another request is running.
+ * @return 0: a method needs the session that the browser has now, which this poll cannot tell */
+static int list_moved(vault_poll_page_t *page, const vault_interest_set_t *interests)
 {
+    vault_session_watch_result_t session;
     int i;
 
     for (i = 0; i < page->base->methods->nelts; i++) {
         const vault_method_t *m = &APR_ARRAY_IDX(page->base->methods, i, vault_method_t);
-        if (!vault_method_retry_is_delayed(&page->retry, m->url) && !vault_method_rests(m, page->retry.came) &&
-            vault_interest_set_method_moved(interests, m) && !vault_busy_is(&page->busy, m->url)) {
+        if (vault_method_retry_is_delayed(&page->retry, m->url) || vault_method_rests(m, page->retry.came)) {
+            continue;
+        }
+        session = vault_session_watch_compare(&page->session, page->retry.r, page->base, m, interests);
+        if (session == VAULT_SESSION_WATCH_OUTDATED) {
+            return 0;
+        }
+        if ((session == VAULT_SESSION_WATCH_OTHER || vault_interest_set_method_moved(interests, m)) &&
+            !vault_busy_is(&page->busy, m->url)) {
             APR_ARRAY_PUSH(page->moved, const char *) = m->url;
         }
     }
+    return 1;
 }
 
 vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const vault_interest_set_t *interests)
@@ -189,8 +205,10 @@ vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const 
     else if (page->ticket.full) {
         moved = is_told(page, interests); /* an acknowledgement makes room, and notifies the page's own interest */
     }
+    else if (!list_moved(page, interests)) {
+        return page->status = VAULT_POLL_PAGE_OUTDATED;
+    }
     else {
-        list_moved(page, interests);
         moved =
             page->moved->nelts || vault_page_rewritten(vault_server->pages, &page->ticket) || is_told(page, interests);
     }

@@ -24,11 +24,13 @@
 #include "page/interest_set.h"
 #include "poll/poll_request.h"
 #include "poll/method_retry.h"
+#include "poll/session_watch.h"
 
 /** The result of the last step. */
 typedef enum vault_poll_page_status_t {
     VAULT_POLL_PAGE_WAITS,      /* no interest has moved */
     VAULT_POLL_PAGE_MOVED,      /* run its methods; if `moved` is empty, read it again */
+    VAULT_POLL_PAGE_OUTDATED,   /* its request names no session any more (session_watch.h): end the poll */
     VAULT_POLL_PAGE_AGAIN,      /* the methods wrote nothing, or the round is void: read it again */
     VAULT_POLL_PAGE_STAGED,     /* `updates` are staged as answer `seq` */
     VAULT_POLL_PAGE_GONE,       /* the page does not exist */
@@ -42,6 +44,7 @@ typedef enum vault_poll_page_status_t {
 typedef struct vault_poll_page_t {
     const char *id; /* as the client has sent it */
     vault_ticket_t ticket;
+    vault_session_watch_t session;
     vault_method_retry_t retry;
     vault_busy_t busy;
     vault_poll_page_status_t status; /* the result of the last step */
@@ -66,7 +69,7 @@ vault_poll_page_status_t vault_poll_page_take_status(request_rec *r, const vault
  * @param scratch  valid during this turn */
 vault_poll_page_status_t vault_poll_page_read(vault_poll_page_t *page, apr_pool_t *scratch);
 
-/** Compare the armed interests with the state. @return WAITS, MOVED or SUPERSEDED */
+/** Compare the armed interests with the state. @return WAITS, MOVED, OUTDATED or SUPERSEDED */
 vault_poll_page_status_t vault_poll_page_compare(vault_poll_page_t *page, const vault_interest_set_t *interests);
 
 /** The earlier of `at` and the time when a refused method may be tried again. The poll ends then, because a
@@ -85,9 +88,10 @@ void vault_poll_page_stream(const vault_poll_page_t *page);
 /** Does the poll still have this page? */
 int vault_poll_page_is_taken(const vault_poll_page_t *page);
 
-/** The last step left it CUT; MOVED. */
+/** The last step left it CUT; MOVED; OUTDATED. */
 int vault_poll_page_is_cut(const vault_poll_page_t *page);
 int vault_poll_page_has_moved(const vault_poll_page_t *page);
+int vault_poll_page_is_outdated(const vault_poll_page_t *page);
 
 /** The poll has ended for this page. */
 void vault_poll_page_leave(const vault_poll_page_t *page);

@@ -16,6 +16,9 @@
  * realm or, without a user, its address. Call it after authentication. */
 vault_client_id_t vault_client_of(request_rec *r);
 
+/** The address of the client, or its network, as the table of clients knows it; also if it has a user. */
+vault_client_id_t vault_client_address(request_rec *r);
+
 /** The client in words: the user name or the address. For IPv6 it is the network, since one customer has at
  * least 2^64 addresses.
  * @param top  the main request */

@@ -214,7 +214,8 @@ apr_array_header_t *vault_mpm_limits_warnings(request_rec *r)
         warn(warnings, "VaultSharedMemory, VaultMaxInterests, VaultMaxPages or ServerLimit were changed, which counts "
                        "from the next stop and start on (VLT00003)");
     }
-    look_at_room(warnings, "the table of pages (VaultMaxPages)", vault_pages_count(vault_server->pages), limits->pages);
+    look_at_room(warnings, "the table of pages (VaultMaxPages)",
+                 vault_pages_count(vault_server->pages) + vault_sessions_count(vault_server->pages), limits->pages);
     look_at_room(warnings, "the table of interests (VaultMaxInterests)", vault_interest_count(vault_server->notifier),
                  limits->interests);
     look_at_room(warnings, "the shared memory for states (VaultSharedMemory, bytes)",

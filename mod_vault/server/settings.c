@@ -42,6 +42,7 @@ typedef struct number_t {
 static int max_pages, max_interests; /* copied into settings.limits */
 
 static const number_t PAGE_TIMEOUT = {&settings.page_timeout, 1, 86400};
+static const number_t MAX_SESSIONS = {&settings.max_sessions, 1, 1000000};
 static const number_t CLIENT_PAGES = {&settings.max_client_pages, 1, 1000000};
 static const number_t CLIENT_WAITING = {&settings.max_client_waiting, 1, 1000000};
 static const number_t PAGE_INTERESTS = {&settings.max_page_interests, 1, VAULT_PAGE_INTERESTS_MAX};
@@ -141,8 +142,10 @@ const command_rec vault_server_directives[] = {
     AP_INIT_TAKE1("VaultSharedMemory", set_memory, NULL, RSRC_CONF,
                   "size of the memory shared by all children, in bytes, with K, M or G"),
     AP_INIT_TAKE1("VaultMaxPages", set_number, INFO(MAX_PAGES), RSRC_CONF, "how many pages there may be at a time"),
+    AP_INIT_TAKE1("VaultMaxSessions", set_number, INFO(MAX_SESSIONS), RSRC_CONF,
+                  "how many of VaultMaxPages may be sessions"),
     AP_INIT_TAKE1("VaultMaxPagesPerClient", set_number, INFO(CLIENT_PAGES), RSRC_CONF,
-                  "how many pages one user or, without login, one address may have at a time"),
+                  "how many pages and sessions one user or, without login, one address may have at a time"),
     AP_INIT_TAKE1("VaultMaxMemoryPerClient", set_client_size, &settings.max_client_memory, RSRC_CONF,
                   "how much of the shared memory the pages of one client may take, in bytes, with K, M or G"),
     AP_INIT_TAKE1("VaultMaxInterestsPerClient", set_number, INFO(CLIENT_INTERESTS), RSRC_CONF,

@@ -14,6 +14,7 @@ typedef struct vault_settings_t {
     vault_limits_t limits;  /* VaultSharedMemory, VaultMaxInterests, VaultMaxPages; slots from the MPM */
     int page_timeout;       /* VaultPageTimeout, seconds */
     int max_client_pages;   /* VaultMaxPagesPerClient */
+    int max_sessions;       /* VaultMaxSessions; 0: half of VaultMaxPages */
     int max_page_interests; /* VaultMaxPageInterests */
     int max_waiting;        /* VaultMaxWaiting; 0: the limit of the MPM and of the descriptors */
     int threads;            /* VaultLongPollThreads */

@@ -106,8 +106,9 @@ static void say_full(request_rec *top, apr_status_t rv)
     ap_log_rerror(APLOG_MARK, level, rv, top,
                   VLTNO(00010) "no page can be made: %u of VaultMaxPages %u are in use, %" APR_UINT64_T_FMT
                                "K of %" APR_UINT64_T_FMT "K shared memory",
-                  vault_pages_count(vault_server->pages), vault_segment_limits(vault_server->segment)->pages,
-                  vault_heap_used(vault_server->heap) >> 10, vault_heap_size(vault_server->heap) >> 10);
+                  vault_pages_count(vault_server->pages) + vault_sessions_count(vault_server->pages),
+                  vault_segment_limits(vault_server->segment)->pages, vault_heap_used(vault_server->heap) >> 10,
+                  vault_heap_size(vault_server->heap) >> 10);
 }
 
 static void say_client_is_full(request_rec *top, const char *limit)

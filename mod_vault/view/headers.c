@@ -6,8 +6,6 @@
 
 #include "httpd.h"
 
-#include "apr_hash.h"
-#include "apr_shm.h"
 #include "apr_strings.h"
 #include "http_core.h"
 #include "http_log.h"
@@ -22,11 +20,14 @@
 #include "recording/judge.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "session/session_conf.h"
+#include "session/session_request.h"
 #include "view/context.h"
 #include "view/declared.h"
 #include "view/page_request.h"
 #include "view/recorded.h"
 #include "view/script_filter.h"
+#include "view/told.h"
 #include "view/view.h"
 #include "view/view_conf.h"
 
@@ -35,13 +36,7 @@ APLOG_USE_MODULE(vault);
 /* The longest value of Vault-Update. */
 #define FORMAT_MAX 32
 
-/* A warning is logged for at most so many locations where an application sends the headers but VaultLongPoll is
- * off. */
-#define TOLD_MAX 64
-
 static ap_filter_rec_t *headers_filter;
-static apr_uint64_t own_told[TOLD_MAX],
-    *told = own_told; /* atomic; hashes of the locations that were logged; 0: free */
 
 typedef struct take_t take_t;
 
@@ -52,6 +47,7 @@ struct take_t {
     request_rec *r;                 /* the request that is being answered */
     vault_context_t *x;             /* the context of its main request; may be NULL */
     apr_array_header_t *properties; /* of vault_property_t: to be written to the page that has sent the request */
+    apr_array_header_t *session;    /* of vault_property_t: to be written to the session */
     const char *name;               /* the name of the header */
 };
 
@@ -164,27 +160,51 @@ static const char *act_interest(take_t *t, const char *piece)
     return NULL;
 }
 
+static const char *read_property(const take_t *t, const char *piece, const char **key, const char **value)
+{
+    return vault_header_property(piece, key, value, t->r->pool)
+               ? NULL
+               : "key=value is needed; the key of letters, digits and hyphens; in the value a comma is %2C and a "
+                 "percent sign %25";
+}
+
+static void add_property(apr_array_header_t *list, const char *key, const char *value)
+{
+    vault_property_t *p = apr_array_push(list);
+
+    p->key = key;
+    p->value = value;
+}
+
 static const char *act_property(take_t *t, const char *piece)
 {
-    vault_property_t *p;
-    const char *key, *value;
+    const char *key, *value, *wrong = read_property(t, piece, &key, &value);
 
-    if (!vault_header_property(piece, &key, &value, t->r->pool)) {
-        return "key=value is needed; the key of letters, digits and hyphens; in the value a comma is %2C and a percent "
-               "sign %25";
-    }
-    if (!counts(t)) {
-        return NULL;
+    if (wrong || !counts(t)) {
+        return wrong;
     }
     if (vault_page_request_page(t->r)) {
-        p = apr_array_push(t->properties);
-        p->key = key;
-        p->value = value;
+        add_property(t->properties, key, value);
         return NULL;
     }
     if (t->x && t->x->txn && vault_page_txn_set(t->x->txn, key, value) != APR_SUCCESS) {
         return "its key or its value is too long";
     }
+    return NULL;
+}
+
+/* A form that has changed the session usually answers by a redirect, so redirects count. */
+static const char *act_session(take_t *t, const char *piece)
+{
+    const char *key, *value, *wrong = read_property(t, piece, &key, &value);
+
+    if (wrong || t->r->status >= HTTP_BAD_REQUEST || t->r->header_only) {
+        return wrong;
+    }
+    if (in_method(t)) {
+        return vault_session_request_why(APR_NOTFOUND);
+    }
+    add_property(t->session, key, value);
     return NULL;
 }
 
@@ -244,6 +264,11 @@ static int has_live_pages_or_is_kept(const request_rec *r)
     return has_live_pages(r) || (x && x->may_be_kept);
 }
 
+static int has_sessions(const request_rec *r)
+{
+    return vault_session_conf_is_on(r);
+}
+
 /* Programs that write, for instance the administration of an application, often are outside of the locations
  * with live pages. */
 static int may_notify(const request_rec *r)
@@ -262,6 +287,7 @@ static const struct {
     {"Vault-Stream", act_stream, has_live_pages, "VaultLongPoll"},
     {"Vault-Poll", act_poll, has_live_pages, "VaultLongPoll"},
     {"Vault-Property", act_property, has_live_pages, "VaultLongPoll"},
+    {"Vault-Session", act_session, has_sessions, "VaultSession"},
     {"Vault-Interest", act_interest, has_live_pages_or_is_kept, "VaultLongPoll"},
     {"Vault-Update", act_update, has_live_pages, "VaultLongPoll"},
     {"Vault-Shared", act_shared, has_live_pages_or_is_kept, "VaultCache"},
@@ -311,51 +337,22 @@ static void write_properties(take_t *t)
     }
 }
 
+static void write_session(take_t *t)
+{
+    static apr_time_t said;
+    apr_status_t rv = t->session->nelts ? vault_session_request_write(t->r, t->session) : APR_SUCCESS;
+
+    if (rv != APR_SUCCESS) {
+        int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+        ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00401) "session properties of %s cannot be set: %s", t->r->uri,
+                      vault_session_request_why(rv));
+    }
+}
+
 static int gather(void *baton, const char *name, const char *value)
 {
     APR_ARRAY_PUSH((apr_array_header_t *)baton, const char *) = value;
     return 1;
-}
-
-/* A hash of the configuration section that `r` was handled in; never 0. It is made from the section's name,
- * since an .htaccess file is parsed anew for each request. */
-static apr_uint64_t place_of(const request_rec *r)
-{
-    const core_dir_config *core = r->per_dir_config ? ap_get_core_module_config(r->per_dir_config) : NULL;
-    apr_ssize_t length = APR_HASH_KEY_STRING;
-    apr_uint64_t name = core && core->d ? apr_hashfunc_default(core->d, &length) : 0;
-
-    return (name << 32 ^ (apr_uint64_t)(apr_uintptr_t)r->server) | 1;
-}
-
-/* Has any child logged a warning for this location? If the list is full, the answer is yes. */
-static int was_told(const request_rec *r)
-{
-    apr_uint64_t place = place_of(r), there;
-    unsigned i;
-
-    for (i = 0; i < TOLD_MAX; i++) {
-        there = 0;
-        if (__atomic_compare_exchange_n(&told[i], &there, place, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-            return 0;
-        }
-        if (there == place) {
-            return 1;
-        }
-    }
-    return 1;
-}
-
-/* The list is shared by the children. Without shared memory each child has its own. */
-static int share_told(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
-{
-    apr_shm_t *shm;
-
-    told = own_told;
-    if (apr_shm_create(&shm, sizeof(own_told), NULL, pconf) == APR_SUCCESS) {
-        told = memset(apr_shm_baseaddr_get(shm), 0, sizeof(own_told));
-    }
-    return OK;
 }
 
 /* Without this line an administrator would only see that pages are not live. VaultNotify is off only where the
@@ -363,7 +360,7 @@ static int share_told(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, se
 static void say_off(const take_t *t, const char *directive, int expected)
 {
     /* Computed here, since the log macro evaluates its argument twice. */
-    int level = expected || was_told(t->r) ? APLOG_INFO : APLOG_WARNING;
+    int level = expected || vault_told_before(t->r) ? APLOG_INFO : APLOG_WARNING;
 
     ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00064) "%s of %s has no effect: %s is off there", t->name,
                   t->r->uri, directive);
@@ -410,13 +407,17 @@ static void take_one(take_t *t, apr_table_t *table, unsigned i, int accepted)
 
 static void take_table(request_rec *r, apr_table_t *table, int before)
 {
-    take_t t = {.r = r, .x = vault_context_get(r), .properties = apr_array_make(r->pool, 1, sizeof(vault_property_t))};
+    take_t t = {.r = r,
+                .x = vault_context_get(r),
+                .properties = apr_array_make(r->pool, 1, sizeof(vault_property_t)),
+                .session = apr_array_make(r->pool, 1, sizeof(vault_property_t))};
     unsigned i;
 
     for (i = 0; i < HEADERS; i++) {
         take_one(&t, table, i, is_accepted(r, before, i));
     }
     write_properties(&t);
+    write_session(&t);
 }
 
 /* Applies VaultPoll and VaultInterest. A view polls the URLs of VaultPoll if its answer can have a page; images
@@ -469,6 +470,7 @@ static void take(request_rec *r)
         take_table(before, before->headers_out, 0);
     }
     take_table(r, r->err_headers_out, 1);
+    vault_session_request_mark(r);
     if (r->per_dir_config) {
         take_declared(r);
     }
@@ -514,7 +516,7 @@ static void insert_headers(request_rec *r)
 void vault_headers_hooks(void)
 {
     headers_filter = ap_register_output_filter("VAULT_HEADERS", filter_headers, NULL, AP_FTYPE_CONTENT_SET - 4);
-    ap_hook_post_config(share_told, NULL, NULL, APR_HOOK_MIDDLE);
+    vault_told_hooks();
     ap_hook_insert_filter(insert_headers, NULL, NULL, APR_HOOK_LAST);
     ap_hook_insert_error_filter(take, NULL, NULL, APR_HOOK_FIRST);
 }

@@ -6,6 +6,7 @@
 #include "http_request.h"
 
 #include "recording/judge.h"
+#include "session/session_conf.h"
 #include "view/context.h"
 #include "view/view_conf.h"
 
@@ -20,6 +21,10 @@ void vault_recorded_judge(request_rec *r, int declared)
 {
     const vault_context_t *x = vault_context_get(r);
 
+    if (x && x->recording && vault_session_conf_is_on(r)) {
+        vault_recording_personal(x->recording,
+                                 "it may show a session: VaultSession is on"); /* whatever its handler says */
+    }
     if (x && x->recording && vault_judge(x->recording, r, declared) && x->txn) {
         vault_recording_property(x->recording, "", vault_facts_all(vault_page_txn_base(x->txn), x->recording->pool));
     }

@@ -6,7 +6,7 @@ use JSON::PP ();
 use VaultTest;
 use VaultTest::Site;
 
-my @tables = qw(Pages PagesMax Interests InterestsMax HeapUsed HeapSize HeapLost QosPasses QosPassesMax QosShortages);
+my @tables = qw(Pages PagesMax Sessions SessionsMax Interests InterestsMax HeapUsed HeapSize HeapLost QosPasses QosPassesMax QosShortages);
 my @counters = qw(Waiting WaitingInThreads Unsent ThreadsHeld Polls Answers Timeouts ClientsGone Expired Refused Superseded Redelivered Notifies NotifiesHeld
     NotifiesDelayed NotifyAlls WakeUps IdleWakeUps QueueOverflows Runs Failures MethodsRefused PagesCreated PagesExpired PagesEvicted);
 

@@ -19,6 +19,9 @@ typedef struct offers_t {
     APR_OPTIONAL_FN_TYPE(vault_page_script) * page_script;
     APR_OPTIONAL_FN_TYPE(vault_page_get) * page_get;
     APR_OPTIONAL_FN_TYPE(vault_page_set) * page_set;
+    APR_OPTIONAL_FN_TYPE(vault_session_get) * session_get;
+    APR_OPTIONAL_FN_TYPE(vault_session_set) * session_set;
+    APR_OPTIONAL_FN_TYPE(vault_session_remove) * session_remove;
     APR_OPTIONAL_FN_TYPE(vault_create_interest) * create_interest;
     APR_OPTIONAL_FN_TYPE(vault_notify) * notify;
     APR_OPTIONAL_FN_TYPE(vault_feed_call) * feed_call;

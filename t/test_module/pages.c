@@ -37,6 +37,40 @@ static int act_property(act_t *act)
     return rv == APR_SUCCESS ? OK : rv == APR_NOTFOUND ? HTTP_CONFLICT : HTTP_BAD_REQUEST;
 }
 
+static int session_status(apr_status_t rv)
+{
+    switch (rv) {
+    case APR_SUCCESS:
+        return OK;
+    case APR_EACCES:
+        return HTTP_FORBIDDEN;
+    case APR_NOTFOUND:
+        return HTTP_CONFLICT;
+    case APR_EINIT:
+        return HTTP_GONE;
+    case APR_ENOSPC:
+        return HTTP_SERVICE_UNAVAILABLE;
+    default:
+        return HTTP_BAD_REQUEST;
+    }
+}
+
+static int act_session(act_t *act)
+{
+    const char *key = query_get(act, "key", ""), *value = query_get(act, "value", NULL);
+
+    if (value) {
+        return session_status(vault.session_set(act->r, key, value));
+    }
+    if (query_get(act, "remove", NULL)) {
+        return session_status(vault.session_remove(act->r, key));
+    }
+    if ((value = vault.session_get(act->r, key))) {
+        ap_rputs(value, act->r);
+    }
+    return OK;
+}
+
 /** The value of this variable that the page showed last; its key is the name of the variable. */
 static const char *shown(act_t *act, const char *name)
 {
@@ -147,6 +181,11 @@ static int act_page(act_t *act)
 }
 
 const action_t page_actions[] = {
-    {"count", "text/html", act_count}, {"page", "text/html", act_page},   {"property", "text/plain", act_property},
-    {"rows", "text/html", act_rows},   {"value", "text/html", act_value}, {NULL, NULL, NULL},
+    {"count", "text/html", act_count},
+    {"page", "text/html", act_page},
+    {"property", "text/plain", act_property},
+    {"rows", "text/html", act_rows},
+    {"session", "text/html", act_session},
+    {"value", "text/html", act_value},
+    {NULL, NULL, NULL},
 };

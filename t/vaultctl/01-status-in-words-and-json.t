@@ -15,7 +15,7 @@ my $said = vaultctl('status');
 is($said->{code}, 0, 'status') or diag($said->{err});
 like($said->{out}, qr/^Pages +\d+ of 1000 \(\d+ %\)$/m, 'a room and how full it is');
 like($said->{out}, qr/^Waiting +1$/m, 'the poll that waits');
-for my $name (grep { !/^(?:Pages|Interests|Heap|QosPasses|Child|Qos\d|Feed\d)/ } sort keys %{status()}) {
+for my $name (grep { !/^(?:Pages|Sessions|Interests|Heap|QosPasses|Child|Qos\d|Feed\d)/ } sort keys %{status()}) {
     like($said->{out}, qr/^\Q$name\E +\d+$/m, "the figure $name");
 }
 like($said->{out}, qr/^\d+ +$_\b/m, "child $_") for children();

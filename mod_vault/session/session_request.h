@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file session_request.h
+ * The session of a request: where `VaultSession On` holds, the one whose id the browser has sent in its cookie.
+ *
+ * A session is made when its first property is set, and gets another id when its visitor logs in. Both happen in
+ * requests of the visitor, never in a poll: a poll's request was sent long ago, so its cookie and its login may be
+ * outdated, and its answer can be late.
+ *
+ * A method of a poll can read the session. It depends on the session's interest, so it runs again when a property has
+ * changed. Without a session it depends on an interest of the client's address, which is notified when a session is made
+ * there. With each poll it is compared which session the browser has and which one the method has seen.
+ *
+ * Thread: the one that owns the request.
+ */
+#ifndef VAULT_SESSION_REQUEST_H
+#define VAULT_SESSION_REQUEST_H
+
+#include "httpd.h"
+
+#include "page/page_txn.h"
+
+/** The properties of the session, of vault_property_t; NULL: `VaultSession` is off for `r`, or there is no session. */
+const apr_array_header_t *vault_session_request_properties(request_rec *r);
+
+/** One of them, in r->pool; NULL: not set. */
+const char *vault_session_request_get(request_rec *r, const char *key);
+
+/** Change properties, and make the session if there is none.
+ * @param properties  of vault_property_t; NULL as a value removes
+ * @return APR_SUCCESS
+ *         APR_EACCES    `VaultSession` is off for `r`
+ *         APR_NOTFOUND  `r` belongs to a poll
+ *         APR_EINVAL    a key or a value is empty or too long
+ *         APR_EINIT     there is no session, and it is too late for a cookie: the header has been sent
+ *         APR_ENOSPC    no room for another session, or for the property */
+apr_status_t vault_session_request_write(request_rec *r, const apr_array_header_t *properties);
+
+/** The same with one property. NULL removes it. */
+apr_status_t vault_session_request_set(request_rec *r, const char *key, const char *value);
+
+/** What vault_session_request_write() has refused, as half a sentence. */
+const char *vault_session_request_why(apr_status_t rv);
+
+/** Set the headers `Vault-Session-KEY` of a request for its handler.
+ * @param headers  of the request; not shared with a request that must not have them */
+void vault_session_request_tell(request_rec *r, apr_table_t *headers);
+
+/** A method of a poll is about to run as `sub`: let it depend on the session, and tell its handler of it. */
+void vault_session_request_enter_method(request_rec *sub, vault_page_txn_t *txn);
+
+/** What a method has seen of sessions, compared with what the poll's request has. */
+typedef enum vault_session_seen_t {
+    VAULT_SESSION_NOT_READ, /* the method runs where `VaultSession` is off, or has never run */
+    VAULT_SESSION_SAME,     /* the session that it has seen */
+    VAULT_SESSION_STILL_NONE,
+    VAULT_SESSION_OTHER, /* another one, or one where it has seen none */
+    VAULT_SESSION_LOST   /* none, where it has seen one */
+} vault_session_seen_t;
+
+/** @param seen  what the method depends on for it, of vault_dep_t; unchanged if NOT_READ */
+vault_session_seen_t vault_session_request_compare(request_rec *poll, const vault_state_t *base,
+                                                   const vault_method_t *method, const apr_array_header_t **seen);
+
+/** An answer that depends on a session is for its browser only: no shared cache may store it. */
+void vault_session_request_mark(request_rec *r);
+
+void vault_session_request_hooks(void);
+
+#endif

@@ -165,7 +165,7 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     }
     if (t->segment) {
         compare_limits(t, s);
-        vault_server_outputs_compare(t->outputs, s);
+        vault_server_outputs_restart(t->outputs, s);
     }
     else if (!make_segment(t, s) || !vault_server_outputs_make(&t->outputs, t->segment, t->notifier, s)) {
         return HTTP_INTERNAL_SERVER_ERROR;

@@ -112,7 +112,8 @@ static int has_ended(const vault_outputs_t *o, output_record_t *rec, apr_time_t 
     case OUTPUT_MAKING:
         return vault_lease_is_void(o->notifier, rec->lease);
     case OUTPUT_KEPT:
-        return has_idled(rec, now, idle) || has_gone_stale(o, rec, now);
+        return rec->epoch != (apr_uint32_t)output_load(&o->table->epoch) || has_idled(rec, now, idle) ||
+               has_gone_stale(o, rec, now);
     case OUTPUT_PERSONAL:
         return rec->until <= now;
     default:

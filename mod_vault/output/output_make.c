@@ -105,6 +105,7 @@ static apr_status_t lead_locked(vault_outputs_t *o, const wanted_t *w, vault_out
         return APR_ENOMEM;
     }
     rec->variant = w->variant;
+    rec->epoch = o->epoch;
     output_store(&rec->lease, w->lease);
     output_store(&rec->life, output_life(++o->table->numbers, OUTPUT_MAKING));
     o->table->misses++;

@@ -96,6 +96,12 @@ const vault_output_limits_t *vault_outputs_limits(const vault_outputs_t *o)
 void vault_outputs_set_slot(vault_outputs_t *o, unsigned slot)
 {
     o->slot = slot;
+    o->epoch = (apr_uint32_t)output_load(&o->table->epoch);
+}
+
+void vault_outputs_outdate(vault_outputs_t *o)
+{
+    __atomic_add_fetch(&o->table->epoch, 1, __ATOMIC_SEQ_CST);
 }
 
 /* ------------------------------------------------------------------ looking */

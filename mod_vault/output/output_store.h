@@ -80,6 +80,10 @@ const vault_output_limits_t *vault_outputs_limits(const vault_outputs_t *outputs
 /** The slot of this process, for vault_output_claim_form(). A child calls it once, before its first request. */
 void vault_outputs_set_slot(vault_outputs_t *outputs, unsigned slot);
 
+/** The configuration has changed: let the next sweep remove all entries of the processes that have begun before, and
+ * those that they still make. Parent, before it forks the new children. */
+void vault_outputs_outdate(vault_outputs_t *outputs);
+
 /* ----------------------------------------------------------------- looking */
 
 /** An entry as it was found: a copy. */

@@ -61,7 +61,7 @@ typedef struct output_record_t {
     apr_uint64_t renewed;     /* lock; how many entries of the same key and variant it comes after */
     apr_uint32_t next;        /* lock; derived; in its bucket, or in the free list */
     apr_uint32_t newer, older; /* lock; derived; in the order of use */
-    apr_uint32_t unused;
+    apr_uint32_t epoch;       /* lock; of the child that leads or has led */
     output_body_t body[VAULT_OUTPUT_FORMS];
     vault_dep_t deps[VAULT_OUTPUT_INTERESTS]; /* lock; held by the store */
 } output_record_t;
@@ -78,6 +78,7 @@ typedef struct output_table_t {
     apr_uint32_t oldest;       /* lock; derived */
     apr_uint32_t count[4];     /* lock; derived; records by state, without the free ones */
     apr_uint64_t files;        /* lock; derived; bytes in files */
+    apr_uint64_t epoch;        /* atomic; the number of times that all entries were outdated */
     apr_uint64_t swept;        /* atomic; when a child last swept */
     apr_uint32_t deaths;       /* atomic; children that had been killed when files were last compared with entries */
     apr_status_t write_error;  /* atomic; why a file could not be written, the last time */
@@ -86,7 +87,7 @@ typedef struct output_table_t {
     apr_uint64_t kept, hits, misses, renewed, evicted, personal; /* lock; since the start */
 } output_table_t;
 
-/** The handle. `slot` belongs to the process, the rest is the same in all of them. */
+/** The handle. `slot` and `epoch` belong to the process, the rest is the same in all of them. */
 struct vault_outputs_t {
     vault_notifier_t *notifier;
     vault_heap_t *heap;
@@ -98,6 +99,7 @@ struct vault_outputs_t {
     apr_uint64_t seed; /* of the hash of keys, secret: keys come from browsers too */
     vault_output_limits_t limits;
     unsigned slot;
+    apr_uint32_t epoch; /* of the table, when the process began */
 };
 
 #define output_load(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)

@@ -69,8 +69,11 @@ static int have_changed(const vault_outputs_t *outputs)
            strcmp(made->root ? made->root : "", l.root ? l.root : "");
 }
 
-void vault_server_outputs_compare(const vault_outputs_t *outputs, server_rec *s)
+void vault_server_outputs_restart(vault_outputs_t *outputs, server_rec *s)
 {
+    if (outputs) {
+        vault_outputs_outdate(outputs);
+    }
     if (have_changed(outputs)) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
                      VLTNO(00393) "VaultCacheMemory, VaultCacheMemoryMax, VaultCacheRoot and VaultCacheRootSize count "

@@ -21,8 +21,9 @@ apr_uint64_t vault_server_outputs_space(void);
 int vault_server_outputs_make(vault_outputs_t **outputs, vault_segment_t *segment, vault_notifier_t *notifier,
                               server_rec *s);
 
-/** After a restart: warn if another store is configured than the one that was kept. */
-void vault_server_outputs_compare(const vault_outputs_t *outputs, server_rec *s);
+/** After a restart: what was kept was made by the previous configuration. Warns if another store is configured than
+ * the one that was kept. */
+void vault_server_outputs_restart(vault_outputs_t *outputs, server_rec *s);
 
 /** In a child that has its slot. */
 void vault_server_outputs_start(void);

@@ -193,6 +193,29 @@ static void the_sweep_removes_what_has_ended(void)
     store_end(&s);
 }
 
+/* A lead of a process of the old configuration may end after the restart. */
+static void a_restart_outdates_all(void)
+{
+    const apr_time_t now = vault_now();
+    vault_output_content_t content = {.body = "t", .body_size = 1};
+    vault_output_lead_t lead;
+    store_t s;
+
+    store_begin(&s, DEFAULTS);
+    store_make(&s, "before", 0, "x", "body");
+    CU_ASSERT_EQUAL(store_lead(&s, "late", 0, &lead), APR_SUCCESS);
+    vault_outputs_outdate(s.o);
+    CU_ASSERT_EQUAL(vault_output_keep(s.o, &lead, &content), APR_SUCCESS);
+    vault_outputs_sweep(s.o, now + apr_time_from_sec(10), 0);
+    CU_ASSERT_EQUAL(store_totals(&s).entries, 0);
+    CU_ASSERT_EQUAL(vault_interest_count(s.f.notifier), 0);
+    vault_outputs_set_slot(s.o, s.slot[1]);
+    store_make(&s, "after", 0, "x", "body");
+    vault_outputs_sweep(s.o, now + apr_time_from_sec(20), 0);
+    CU_ASSERT_EQUAL(store_totals(&s).entries, 1);
+    store_end(&s);
+}
+
 /* More than one step of the walk. */
 static void one_of_the_children_sweeps(void)
 {
@@ -276,6 +299,7 @@ void vault_output_room_suite(void)
     CU_ADD_TEST(suite, a_key_has_so_many_variants);
     CU_ADD_TEST(suite, interests_are_left_for_pages);
     CU_ADD_TEST(suite, the_sweep_removes_what_has_ended);
+    CU_add_test(suite, "a restart outdates all", a_restart_outdates_all);
     CU_ADD_TEST(suite, one_of_the_children_sweeps);
     CU_ADD_TEST(suite, entries_are_dropped_by_their_keys);
     CU_ADD_TEST(suite, a_renewal_names_its_cause);

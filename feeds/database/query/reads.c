@@ -169,13 +169,12 @@ static apr_status_t ask_schema(sql_call_t *c, const char **schema)
 static apr_status_t ask(sql_call_t *c, const char *name, const json_t *query, const known_t *when, const char *schema,
                         database_reads_t *reads)
 {
-    int is_answer = 1;
     apr_status_t rv;
 
     *reads = (database_reads_t){.tables = apr_array_make(c->pool, 4, sizeof(const char *))};
-    rv = reader_of(c->db)->find(c, query, reads, &is_answer);
+    rv = reader_of(c->db)->find(c, query, reads, &schema);
     if (rv == APR_SUCCESS) {
-        keep(c, name, is_answer ? schema : "", when, reads);
+        keep(c, name, schema, when, reads);
     }
     return rv;
 }

@@ -50,9 +50,10 @@ apr_status_t database_reads_find(sql_call_t *c, const char *name, const json_t *
 typedef struct database_reader_t {
     const char *name; /**< of the driver */
     /** Find the tables that a query of the model reads.
-     * @param is_answer  set to 0: the database could not be asked now, and the result is uncertain
+     * @param schema  what `schema` told before. Set to another text where the result is of another schema; to "": the
+     *                database could not be asked now, and the result is uncertain
      * @return as sql_conn_query() */
-    apr_status_t (*find)(sql_call_t *c, const json_t *query, database_reads_t *reads, int *is_answer);
+    apr_status_t (*find)(sql_call_t *c, const json_t *query, database_reads_t *reads, const char **schema);
     /** A statement that returns a text, which differs if the result of `find` may differ. NULL: the catalogue has
      * one. */
     const char *schema;

@@ -17,18 +17,29 @@
     " WHERE ROUTINE_SCHEMA=DATABASE() AND ROUTINE_TYPE='FUNCTION'"                                                     \
     " UNION ALL SELECT 'S',SCHEMA_NAME,NULL FROM information_schema.SCHEMATA WHERE SCHEMA_NAME<>DATABASE()"
 
-static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *reads, int *is_answer)
+/* One of them, as a number. */
+#define SUM "CRC32(CONCAT_WS('/',t.kind,t.name,t.definition))"
+
+/* Names and texts are read without a snapshot, and a table may be dropped and made again in between. So what was found
+ * is kept with a number that stands for what was read, and not for what there was before. */
+static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *reads, const char **schema)
 {
     const char *text = json_string_value(json_object_get(query, "sql"));
     apr_array_header_t *things = apr_array_make(c->pool, 32, sizeof(database_thing_t));
+    apr_int64_t sum = 0;
     json_t *rows = NULL;
     apr_status_t rv = sql_fetch(
-        c, sql_statement(c, "SELECT {$t.kind},{$t.name},{$t.definition} FROM (" THINGS ") AS t"), NULL, 1000000, &rows);
+        c,
+        sql_statement(c,
+                      "SELECT {$s.kind},{$s.name},{$s.definition},{s.sum} FROM (SELECT t.kind,t.name,t.definition," SUM
+                      " AS sum FROM (" THINGS ") AS t) AS s"),
+        NULL, 1000000, &rows);
 
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
         const char *definition = json_string_value(json_object_get(row, "definition"));
 
+        sum += json_integer_value(json_object_get(row, "sum"));
         APR_ARRAY_PUSH(things, database_thing_t) = (database_thing_t){
             .kind = (database_thing_e)json_string_value(json_object_get(row, "kind"))[0],
             .name = json_string_value(json_object_get(row, "name")),
@@ -36,20 +47,14 @@ static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *r
         };
     }
     if (rv == APR_SUCCESS) {
+        *schema = apr_psprintf(c->pool, "%d.%" APR_INT64_T_FMT, things->nelts, sum);
         database_names_mysql(text, c->db->database, things, reads, c->pool);
     }
     json_decref(rows);
     return rv;
 }
 
-#define SUM(table, what, which)                                                                                        \
-    "(SELECT CONCAT(COUNT(*),'.',COALESCE(SUM(CRC32(" what ")),0)) FROM information_schema." table " WHERE " which ")"
-#define TABLES SUM("TABLES", "CONCAT(TABLE_NAME,'/',TABLE_TYPE)", "TABLE_SCHEMA=DATABASE()")
-#define VIEWS SUM("VIEWS", "CONCAT(TABLE_NAME,'/',VIEW_DEFINITION)", "TABLE_SCHEMA=DATABASE()")
-#define FUNCTIONS SUM("ROUTINES", "ROUTINE_NAME", "ROUTINE_SCHEMA=DATABASE()")
-#define SCHEMATA SUM("SCHEMATA", "SCHEMA_NAME", "1=1")
-
 const database_reader_t database_reader_mysql = {.name = "mysql",
                                                  .find = find,
-                                                 .schema = "SELECT CONCAT_WS('/'," TABLES "," VIEWS "," FUNCTIONS
-                                                           "," SCHEMATA ") AS v"};
+                                                 .schema = "SELECT CONCAT(COUNT(*),'.',COALESCE(SUM(" SUM
+                                                           "),0)) AS v FROM (" THINGS ") AS t"};

@@ -93,25 +93,27 @@ static apr_status_t plan(sql_call_t *c, const json_t *query)
     return sql_conn_query(c, sql->text, NULL);
 }
 
-static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *reads, int *is_answer)
+static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *reads, const char **schema)
 {
     sql_statement_t *sql = sql_statement(c, "CREATE TEMPORARY VIEW " VIEW " AS SELECT 1 AS v FROM (");
     apr_status_t rv = sql_conn_begin_write(c);
+    int is_answer;
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
     database_query_append_form(c, query, sql);
     sql_raw(sql, ") AS r");
-    *is_answer = sql_conn_try(c, sql->text);
-    if (*is_answer) {
+    is_answer = sql_conn_try(c, sql->text);
+    if (is_answer) {
         rv = list(c, reads);
     }
     else {
+        *schema = "";
         database_reads_doubt(reads, apr_psprintf(c->pool, "PostgreSQL makes no view of it: %s", sql_conn_message(c)));
     }
     sql_conn_rollback(c);
-    return *is_answer ? rv : plan(c, query);
+    return is_answer ? rv : plan(c, query);
 }
 
 /* A row gets another xmin when it is written again. */

@@ -117,7 +117,7 @@ static apr_status_t find_in_snapshot(sql_call_t *c, const json_t *query, databas
     return rv;
 }
 
-static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *reads, int *is_answer)
+static apr_status_t find(sql_call_t *c, const json_t *query, database_reads_t *reads, const char **schema)
 {
     apr_status_t rv = sql_conn_begin_read(c);
 

@@ -13,6 +13,7 @@
 #include "bundle/bundle_body.h"
 #include "bundle/bundle_conf.h"
 #include "server/server.h"
+#include "view/recorded.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -70,6 +71,16 @@ static const char *hash_text(apr_uint64_t hash, apr_pool_t *pool)
     return apr_psprintf(pool, "%0*" APR_UINT64_T_HEX_FMT, HASH_DIGITS, hash);
 }
 
+/* An output with the URL is outdated when a file changes. */
+static void record_files(request_rec *r, const vault_bundle_t *b)
+{
+    int i;
+
+    for (i = 0; i < b->files.paths->nelts; i++) {
+        vault_recording_path(vault_recorded(r), APR_ARRAY_IDX(b->files.paths, i, const char *));
+    }
+}
+
 const char *vault_bundle_url(request_rec *r, const char *url)
 {
     const char *asked = NULL, *error;
@@ -80,6 +91,7 @@ const char *vault_bundle_url(request_rec *r, const char *url)
     if (!b || *asked) {
         return NULL;
     }
+    record_files(r, b);
     if ((error = vault_bundle_body_hash(r, b, &stats, &hash))) {
         vault_bundle_body_complain(r, b, error);
         return b->url;

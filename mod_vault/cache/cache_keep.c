@@ -25,7 +25,8 @@ APLOG_USE_MODULE(vault);
 static ap_filter_rec_t *keep_filter;
 
 typedef struct keep_t {
-    apr_bucket_brigade *all;
+    apr_bucket_brigade *all;  /* a copy of the response so far; NULL: it cannot be kept */
+    apr_bucket_brigade *held; /* what is held back of it */
     apr_off_t length;
     const char *key;
     int begun; /* the headers have been read */
@@ -158,26 +159,43 @@ static void read_head(request_rec *r)
     vault_cache_headers_read(rec, r);
 }
 
+/* @return 1: the recording has ended, or what there is so far is to be sent */
+static int take(ap_filter_t *f, keep_t *k, const apr_bucket_brigade *bb, int *ended)
+{
+    apr_bucket *b;
+    int send = 0;
+
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb) && !*ended; b = APR_BUCKET_NEXT(b)) {
+        send |= APR_BUCKET_IS_FLUSH(b);
+        if (APR_BUCKET_IS_EOS(b)) {
+            finish(f, k);
+            *ended = 1;
+        }
+        else if (!collect(f, k, b)) {
+            give_up(f, k);
+            *ended = 1;
+        }
+    }
+    return send || *ended;
+}
+
+/* Others wait for the end of the recording, and the client of this request may be slow to read. So the response is held
+ * back until it is complete, unless its handler flushes it. */
 static apr_status_t filter_keep(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     keep_t *k = f->ctx;
-    apr_bucket *b;
+    int ended = 0;
 
     if (!k->begun && vault_recorded(f->r)) {
         read_head(f->r);
         k->begun = 1;
     }
-    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b)) {
-        if (APR_BUCKET_IS_EOS(b)) {
-            finish(f, k);
-            ap_remove_output_filter(f);
-            break;
-        }
-        if (!k->all || !collect(f, k, b)) {
-            give_up(f, k);
-            ap_remove_output_filter(f);
-            break;
-        }
+    if (!take(f, k, bb, &ended)) {
+        return ap_save_brigade(f, &k->held, &bb, f->r->pool);
+    }
+    APR_BRIGADE_PREPEND(bb, k->held);
+    if (ended) {
+        ap_remove_output_filter(f);
     }
     return ap_pass_brigade(f->next, bb);
 }
@@ -188,6 +206,7 @@ void vault_cache_keep_insert(request_rec *r, const char *key)
 
     k->key = key;
     k->all = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    k->held = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     ap_add_output_filter_handle(keep_filter, k, r, r->connection);
 }
 

@@ -66,11 +66,11 @@ static const char *key_of(request_rec *r)
         ap_log_rerror(APLOG_MARK, level, 0, r, VLTNO(00397) "VaultCacheKey cannot be evaluated: %s", error);
         return NULL;
     }
-    return apr_psprintf(r->pool, "page %" APR_UINT64_T_HEX_FMT " %d %s%s %s\n%s\n%s%s?%s\n%s\n%s",
+    return apr_psprintf(r->pool, "page %" APR_UINT64_T_HEX_FMT " %d %s%s %s\n%s\n%s%s?%s\n%s\n%s\n%s",
                         vault_realm_owner(r).host, vault_server->generation, ap_http_scheme(r),
                         apr_table_get(r->subprocess_env, "no-vault-page") ? " no-vault-page" : "", r->uri,
                         r->handler ? r->handler : "", r->filename ? r->filename : "", r->path_info ? r->path_info : "",
-                        r->args ? r->args : "", r->content_type ? r->content_type : "", own);
+                        r->args ? r->args : "", r->content_type ? r->content_type : "", vault_judge_filters(r), own);
 }
 
 /* A page that is not kept by VaultCache is compared with its data each time. */

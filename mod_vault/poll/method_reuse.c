@@ -22,10 +22,11 @@ APLOG_USE_MODULE(vault);
  * counts. */
 static const char *key_of(request_rec *sub, const char *url, apr_pool_t *pool)
 {
-    return apr_psprintf(pool, "method %" APR_UINT64_T_HEX_FMT " %d %s\n%s\n%s%s?%s\n%s", vault_realm_owner(sub).host,
-                        vault_server->generation, url, sub->handler ? sub->handler : "",
+    return apr_psprintf(pool, "method %" APR_UINT64_T_HEX_FMT " %d %s\n%s\n%s%s?%s\n%s\n%s",
+                        vault_realm_owner(sub).host, vault_server->generation, url, sub->handler ? sub->handler : "",
                         sub->filename ? sub->filename : "", sub->path_info ? sub->path_info : "",
-                        sub->args ? sub->args : "", sub->content_type ? sub->content_type : "");
+                        sub->args ? sub->args : "", sub->content_type ? sub->content_type : "",
+                        vault_judge_filters(sub));
 }
 
 /* @return 0: the entry cannot be used */

@@ -4,6 +4,7 @@
 
 #include "apr_strings.h"
 #include "http_config.h"
+#include "http_core.h"
 #include "http_request.h"
 #include "util_filter.h"
 
@@ -116,6 +117,9 @@ int vault_judge(vault_recording_t *rec, request_rec *r, int declared)
     if (is_file(r)) {
         judge_file(rec, r);
     }
+    else if (has_filter(r, "includes")) {
+        vault_recording_personal(rec, "its handler writes SSI, which cannot be scanned before");
+    }
     if (vault_judge_knows(r)) {
         return 0;
     }
@@ -125,6 +129,20 @@ int vault_judge(vault_recording_t *rec, request_rec *r, int declared)
                                                  r->handler ? r->handler : "of httpd"));
     }
     return 1;
+}
+
+const char *vault_judge_filters(const request_rec *r)
+{
+    const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
+    const char *names = core->output_filters ? core->output_filters : "";
+    const ap_filter_t *f;
+
+    for (f = r->main ? NULL : r->output_filters; f && f->frec->ftype < AP_FTYPE_PROTOCOL; f = f->next) {
+        if (strncmp(f->frec->name, "vault_", 6)) {
+            names = apr_pstrcat(r->pool, names, ";", f->frec->name, NULL);
+        }
+    }
+    return names;
 }
 
 void vault_judge_share(vault_recording_t *rec, request_rec *r)

@@ -27,6 +27,11 @@ int vault_judge_knows(const request_rec *r);
 /** Is the answer to `r` a file as it is, which httpd serves best itself? Filters have been inserted. */
 int vault_judge_is_plain_file(const request_rec *r);
 
+/** The output filters that the configuration has chosen for `r`, for a key: a section such as <If> may choose others for
+ * other requests. Before httpd has inserted them (a method that was looked up), those of SetOutputFilter.
+ * @return in the request's pool */
+const char *vault_judge_filters(const request_rec *r);
+
 /** The handler of `r` says that its output is shared. */
 void vault_judge_share(vault_recording_t *rec, request_rec *r);
 

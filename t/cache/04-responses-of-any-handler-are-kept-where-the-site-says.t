@@ -21,6 +21,12 @@ my $server = VaultTest::Server->start('kept', config => <<"END");
     AuthUserFile "$users"
     Require valid-user
 </Location>
+<Location "/kept/filtered/">
+    Options +Includes
+    <If "%{HTTP:X-Filter} == '1'">
+        SetOutputFilter INCLUDES
+    </If>
+</Location>
 <Location "/plain/">
     SetHandler vault-test
 </Location>
@@ -91,6 +97,13 @@ for my $language (qw(de en de en)) {
 }
 is($cached, 1, '... which is kept, although its handler says nothing');
 is(kept("/kept/said?name=X&$LONG&header=Vary:*"), 0, 'Vary: * is not kept');
+
+# ---------------------------------------------------------------- filters that some requests have
+my $element = '%3C%21--%23echo+var%3D%22REMOTE_ADDR%22+--%3E';
+is(kept("/kept/filtered/echo?text=$element&$LONG"), 2, 'without the filter: kept');
+($answer, $cached) = ask("/kept/filtered/echo?text=$element&$LONG", headers => {'X-Filter' => 1});
+is("$cached $answer->{body}", '0 127.0.0.1', 'with it: another response');
+is(kept("/kept/filtered/echo?text=$element&$LONG", headers => {'X-Filter' => 1}), 0, '... which is personal, as a handler has written the SSI');
 
 # ---------------------------------------------------------------- interests
 my $value = "/kept/value?name=v&$SHARED&header=Vault-Interest:value";

@@ -30,7 +30,7 @@ APLOG_USE_MODULE(vault);
 #define BEFORE_HANDLERS (APR_HOOK_REALLY_FIRST - 4)
 /* A request that waits for another one so long renders for itself. */
 #define WAITS_MOST apr_time_from_sec(10)
-#define DEADLINE "mod_vault cache deadline"
+#define WAITED "vault-cache-waited"
 
 static int is_on(const request_rec *r)
 {
@@ -141,33 +141,15 @@ static apr_uint64_t variant_of(const request_rec *r, int any)
 
 /* --------------------------------------------------------------------- waiting */
 
-/* Until when the request may wait for others, in all; NULL: it has not waited. */
-static apr_time_t *deadline_of(const request_rec *r)
-{
-    void *deadline = NULL;
-
-    apr_pool_userdata_get(&deadline, DEADLINE, r->pool);
-    return deadline;
-}
-
-static apr_time_t *set_deadline(request_rec *r)
-{
-    apr_time_t *deadline = apr_palloc(r->pool, sizeof(*deadline));
-
-    *deadline = vault_now() + WAITS_MOST;
-    apr_pool_userdata_setn(deadline, DEADLINE, NULL, r->pool);
-    return deadline;
-}
-
-/* @return SUSPENDED; DECLINED: it cannot wait, or has waited for too long, so it renders for itself */
+/* A request waits once. If the other one has made nothing that can be used, all that have waited render: waiting for
+ * one another in turn would take longer.
+ * @return SUSPENDED; DECLINED: it cannot wait, or has waited before, so it renders for itself */
 static int wait_for(request_rec *r, const vault_output_lead_t *other)
 {
-    const apr_time_t *deadline = deadline_of(r) ? deadline_of(r) : set_deadline(r);
-    apr_time_t now = vault_now();
-
-    if (*deadline <= now || vault_suspension_await(r, *deadline - now, other->waiters) != APR_SUCCESS) {
+    if (apr_table_get(r->notes, WAITED) || vault_suspension_await(r, WAITS_MOST, other->waiters) != APR_SUCCESS) {
         return DECLINED;
     }
+    apr_table_setn(r->notes, WAITED, "1");
     if (!vault_output_is_being_made(vault_server->outputs, &other->ref)) {
         vault_request_resume(r);
     }
@@ -219,7 +201,7 @@ static int before_handlers(request_rec *r)
 {
     const char *key;
 
-    if (deadline_of(r)) {
+    if (apr_table_get(r->notes, WAITED)) {
         vault_suspension_settle(r);
     }
     if (!vault_cache_conf_of(r) || r->main) {

@@ -17,6 +17,7 @@
 #include "server/server.h"
 #include "session/session_request.h"
 #include "view/context.h"
+#include "view/recorded.h"
 #include "view/view.h"
 
 APLOG_USE_MODULE(vault);
@@ -31,7 +32,7 @@ typedef struct feed_tag_t {
     json_t *args;
 } feed_tag_t;
 
-/* A page shows mod_include's error text in place of the tag; a method fails as a whole. */
+/* A page shows mod_include's error text in place of the tag, and is not kept; a method fails as a whole. */
 static apr_status_t fail(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb, const char *why)
 {
     static apr_time_t said;
@@ -39,6 +40,7 @@ static apr_status_t fail(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade 
     int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
 
     ap_log_rerror(APLOG_MARK, level, 0, f->r, VLTNO(00040) "%s in %s", why, f->r->filename);
+    vault_recording_drop(vault_recorded(f->r));
     if (x && x->in_method && x->txn) {
         vault_page_txn_fail(x->txn, why);
     }

@@ -10,6 +10,7 @@
 typedef struct busy_t {
     const char *url;
     vault_output_lead_t lead; /* ref.index 0: it is not busy */
+    int waited;
 } busy_t;
 
 static busy_t *find(const vault_busy_t *busy, const char *url)
@@ -37,6 +38,7 @@ void vault_busy_note(vault_busy_t *busy, const char *url, const vault_output_lea
         b->url = apr_pstrdup(pool, url);
     }
     b->lead = *lead;
+    b->waited = 1;
 }
 
 int vault_busy_is(vault_busy_t *busy, const char *url)
@@ -47,6 +49,17 @@ int vault_busy_is(vault_busy_t *busy, const char *url)
         b->lead.ref.index = 0;
     }
     return b && b->lead.ref.index;
+}
+
+int vault_busy_has_waited(vault_busy_t *busy, const char *url)
+{
+    busy_t *b = find(busy, url);
+    int waited = b && b->waited;
+
+    if (waited) {
+        b->waited = 0;
+    }
+    return waited;
 }
 
 unsigned vault_busy_max(const vault_busy_t *busy)

@@ -28,6 +28,11 @@ void vault_busy_note(vault_busy_t *busy, const char *url, const vault_output_lea
 /** Does the other request still run it? */
 int vault_busy_is(vault_busy_t *busy, const char *url);
 
+/** Has the poll waited for another request that ran the method, since it last ran it itself? It does not wait again
+ * then: that request has made nothing that it can use, and waiting for one another in turn would take longer than
+ * running the method. Forgets it. */
+int vault_busy_has_waited(vault_busy_t *busy, const char *url);
+
 /** How many interests vault_busy_list() adds at most. */
 unsigned vault_busy_max(const vault_busy_t *busy);
 

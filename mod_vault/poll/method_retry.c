@@ -200,6 +200,7 @@ static end_t run_method(vault_method_retry_t *retry, vault_context_t *x, const c
     int valid;
 
     x->results = NULL;
+    x->waits_for_none = vault_busy_has_waited(round->busy, url);
     vault_page_txn_begin(x->txn, url);
     if (!open_calls(retry, x, url, round)) {
         return LEFT_OUT;

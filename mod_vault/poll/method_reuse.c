@@ -128,7 +128,7 @@ vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_out
     }
     rv = vault_output_lead(vault_server->outputs, key, strlen(key), variant_of(x, sub, known), vault_server->slot,
                            &lead);
-    if (rv == APR_EBUSY) {
+    if (rv == APR_EBUSY && !x->waits_for_none) {
         output->busy = lead;
         return VAULT_REUSE_BUSY;
     }

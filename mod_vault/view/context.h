@@ -43,6 +43,7 @@ typedef struct vault_context_t {
     const char *said_page;             /* the value of Vault-Page in a request with a key; NULL: none */
     int trusted;                       /* the request has the key of VaultFeedKeyFile */
     apr_size_t room;                   /* a feed method called by URL: the largest answer, in bytes; 0: no limit here */
+    int waits_for_none;                /* method: it does not wait for another request that runs it */
     int may_be_kept;                   /* VaultCache is On for it, so headers about keeping it count */
     struct vault_recording_t *recording; /* what the output depends on is recorded here (recorded.h); NULL: nowhere */
     apr_hash_t *results;                 /* of json_t: the rows of the feed calls of this method or view, by call */

@@ -50,6 +50,8 @@ SKIP: {
         'another handler' => '<!--#include virtual="/test/pid" -->',
         'a feed that names no interest' => '<!--#feed name="tests" method="echo" x="1" template="empty.html" -->',
         'an element in capitals' => '<!--#ECHO var="REMOTE_ADDR" -->',
+        'a tag that fails' => '<!--#feed name="tests" method="none" -->',
+        'a feed that fails' => '<!--#feed name="tests" method="fail" -->',
     );
     while (my ($what, $element) = splice @personal, 0, 2) {
         is(shared($element), 0, "$what: personal");
@@ -60,5 +62,6 @@ SKIP: {
     for my $query ('a', 'b', 'a') {
         like(open_page("/cache/query.shtml?$query")->html, qr{</p>$query}, "the answer to ?$query");
     }
+    announce(qr/VLT00040: feed tests, method none/, qr/VLT00040: feed tests, method fail/, qr/VLT00011: the page cannot be kept live: it was told to fail/);
 }
 finish();

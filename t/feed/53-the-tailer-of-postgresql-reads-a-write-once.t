@@ -28,7 +28,9 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     }
     my $after = reads($db);
     cmp_ok($after - $before, '>=', WRITES / 2, 'the tailer reads what the feed writes');
-    cmp_ok($after - $before, '<', 1.5 * WRITES, '  once, for all that PostgreSQL tells of it');
+
+    # On a loaded machine some notifications come after the next write has begun; those are read. Without the rule all are: 2 * WRITES.
+    cmp_ok($after - $before, '<', 1.9 * WRITES, '  once, for all that PostgreSQL tells of it in time');
 
     $before = reads($db);
     $db->does('once', "INSERT INTO notes(body) VALUES('by another program')");

@@ -12,7 +12,7 @@
 
 /** The values of these directives in a section. */
 typedef struct vault_cache_conf_t {
-    int on;              /* VaultCache; -1: not set: views of live pages whose handlers report all that they read */
+    int on;              /* VaultCache; -1: not set, as Off */
     ap_expr_info_t *key; /* VaultCacheKey; NULL: not set */
 } vault_cache_conf_t;
 

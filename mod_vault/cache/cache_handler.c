@@ -31,26 +31,26 @@ APLOG_USE_MODULE(vault);
 /* A request that waits for another one so long renders for itself. */
 #define WAITS_MOST apr_time_from_sec(10)
 #define WAITED "vault-cache-waited"
+#define WAITS "vault-cache-waits"
 
 static int is_on(const request_rec *r)
 {
     return vault_cache_conf_of(r)->on == 1;
 }
 
-/* Without VaultCache, views of live pages are kept whose handlers report all that they read. */
-static int is_eligible(const request_rec *r)
+/* A request with a body may take as long to send it as mod_reqtimeout allows, and a handler may read it. */
+static int has_body(const request_rec *r)
 {
-    return is_on(r) ||
-           (vault_cache_conf_of(r)->on < 0 && vault_view_conf_of(r)->long_poll == 1 && vault_judge_knows(r));
+    return apr_table_get(r->headers_in, "Content-Length") || apr_table_get(r->headers_in, "Transfer-Encoding");
 }
 
 static int is_candidate(request_rec *r)
 {
     const vault_context_t *x = vault_context_get(r);
 
-    return vault_server->outputs && r->method_number == M_GET && r->status == HTTP_OK && !r->user && is_eligible(r) &&
-           !vault_own_handler(r) && !vault_judge_is_plain_file(r) &&
-           !(x && (x->own || x->recording || x->txn || x->refused));
+    return vault_server->outputs && is_on(r) && r->method_number == M_GET && r->status == HTTP_OK && !r->user &&
+           !has_body(r) && !apr_table_get(r->headers_in, "Authorization") && !vault_own_handler(r) &&
+           !vault_judge_is_plain_file(r) && !(x && (x->own || x->recording || x->txn || x->refused));
 }
 
 /* Everything that httpd has decided about the request. A new configuration may decide otherwise, so the generation
@@ -66,11 +66,12 @@ static const char *key_of(request_rec *r)
         ap_log_rerror(APLOG_MARK, level, 0, r, VLTNO(00397) "VaultCacheKey cannot be evaluated: %s", error);
         return NULL;
     }
-    return apr_psprintf(r->pool, "page %" APR_UINT64_T_HEX_FMT " %d %s%s %s\n%s\n%s%s?%s\n%s\n%s\n%s",
-                        vault_realm_owner(r).host, vault_server->generation, ap_http_scheme(r),
-                        apr_table_get(r->subprocess_env, "no-vault-page") ? " no-vault-page" : "", r->uri,
-                        r->handler ? r->handler : "", r->filename ? r->filename : "", r->path_info ? r->path_info : "",
-                        r->args ? r->args : "", r->content_type ? r->content_type : "", vault_judge_filters(r), own);
+    return apr_psprintf(
+        r->pool, "page %" APR_UINT64_T_HEX_FMT " %d %s://%s%s %s\n%s\n%s\n%s%s?%s\n%s\n%s\n%s",
+        vault_realm_owner(r).host, vault_server->generation, ap_http_scheme(r), r->hostname ? r->hostname : "",
+        apr_table_get(r->subprocess_env, "no-vault-page") ? " no-vault-page" : "", r->uri, r->unparsed_uri,
+        r->handler ? r->handler : "", r->filename ? r->filename : "", r->path_info ? r->path_info : "",
+        r->args ? r->args : "", r->content_type ? r->content_type : "", vault_judge_filters(r), own);
 }
 
 /* A page that is not kept by VaultCache is compared with its data each time. */
@@ -147,9 +148,11 @@ static apr_uint64_t variant_of(const request_rec *r, int any)
 static int wait_for(request_rec *r, const vault_output_lead_t *other)
 {
     if (apr_table_get(r->notes, WAITED) || vault_suspension_await(r, WAITS_MOST, other->waiters) != APR_SUCCESS) {
+        apr_table_unset(r->err_headers_out, "Retry-After");
         return DECLINED;
     }
     apr_table_setn(r->notes, WAITED, "1");
+    apr_table_setn(r->notes, WAITS, "1");
     if (!vault_output_is_being_made(vault_server->outputs, &other->ref)) {
         vault_request_resume(r);
     }
@@ -201,7 +204,8 @@ static int before_handlers(request_rec *r)
 {
     const char *key;
 
-    if (apr_table_get(r->notes, WAITED)) {
+    if (apr_table_get(r->notes, WAITS)) {
+        apr_table_unset(r->notes, WAITS);
         vault_suspension_settle(r);
     }
     if (!vault_cache_conf_of(r) || r->main) {

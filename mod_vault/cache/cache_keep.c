@@ -22,11 +22,10 @@ APLOG_USE_MODULE(vault);
 /* A longer response is not kept. */
 #define LONGEST (8 * 1024 * 1024)
 
-static ap_filter_rec_t *keep_filter;
+static ap_filter_rec_t *keep_filter, *hold_filter;
 
 typedef struct keep_t {
-    apr_bucket_brigade *all;  /* a copy of the response so far; NULL: it cannot be kept */
-    apr_bucket_brigade *held; /* what is held back of it */
+    apr_bucket_brigade *all; /* a copy of the response so far; NULL: it cannot be kept */
     apr_off_t length;
     const char *key;
     int begun; /* the headers have been read */
@@ -81,6 +80,20 @@ static int has_an_end(const vault_recording_t *rec)
     return rec->held->nelts || rec->facts.files->nelts || rec->until;
 }
 
+static int names_page(const vault_recording_t *rec, const vault_context_t *x)
+{
+    char id[VAULT_PAGE_ID_LEN + 1];
+    int i;
+
+    vault_page_format(&x->page, id);
+    for (i = 0; i < rec->facts.headers->nelts; i++) {
+        if (ap_strstr_c(APR_ARRAY_IDX(rec->facts.headers, i, vault_property_t).value, id)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void describe(vault_recording_t *rec, request_rec *r, const char *body, apr_size_t length)
 {
     const vault_context_t *x = vault_context_get(r);
@@ -90,6 +103,12 @@ static void describe(vault_recording_t *rec, request_rec *r, const char *body, a
         rec->facts.made = vault_page_txn_made(x->txn);
         list_polls(rec, x->txn);
         list_holes(rec, x, body, length);
+    }
+    if (x->calls.run) {
+        vault_recording_personal(rec, "its application calls feeds for the page");
+    }
+    if (names_page(rec, x)) {
+        vault_recording_personal(rec, "its headers name the page");
     }
     if (x->refused || r->status != HTTP_OK || vault_headers_say_compressed(r) ||
         (x->txn && vault_page_txn_failed(x->txn))) {
@@ -157,44 +176,60 @@ static void read_head(request_rec *r)
 
     rec->facts.type = r->content_type;
     vault_cache_headers_read(rec, r);
-}
-
-/* @return 1: the recording has ended, or what there is so far is to be sent */
-static int take(ap_filter_t *f, keep_t *k, const apr_bucket_brigade *bb, int *ended)
-{
-    apr_bucket *b;
-    int send = 0;
-
-    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb) && !*ended; b = APR_BUCKET_NEXT(b)) {
-        send |= APR_BUCKET_IS_FLUSH(b);
-        if (APR_BUCKET_IS_EOS(b)) {
-            finish(f, k);
-            *ended = 1;
-        }
-        else if (!collect(f, k, b)) {
-            give_up(f, k);
-            *ended = 1;
-        }
+    if (rec->personal || rec->opaque) {
+        end_recording(r, "", 0); /* nobody is to wait for it */
     }
-    return send || *ended;
 }
 
-/* Others wait for the end of the recording, and the client of this request may be slow to read. So the response is held
- * back until it is complete, unless its handler flushes it. */
 static apr_status_t filter_keep(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     keep_t *k = f->ctx;
-    int ended = 0;
+    apr_bucket *b;
 
     if (!k->begun && vault_recorded(f->r)) {
         read_head(f->r);
         k->begun = 1;
     }
-    if (!take(f, k, bb, &ended)) {
-        return ap_save_brigade(f, &k->held, &bb, f->r->pool);
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b)) {
+        if (APR_BUCKET_IS_EOS(b)) {
+            finish(f, k);
+            ap_remove_output_filter(f);
+            break;
+        }
+        if (!vault_recorded(f->r) || !collect(f, k, b)) {
+            give_up(f, k);
+            ap_remove_output_filter(f);
+            break;
+        }
     }
-    APR_BRIGADE_PREPEND(bb, k->held);
-    if (ended) {
+    return ap_pass_brigade(f->next, bb);
+}
+
+static int has_flush(const apr_bucket_brigade *bb)
+{
+    const apr_bucket *b;
+
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b)) {
+        if (APR_BUCKET_IS_FLUSH(b)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Others wait for the end of the recording, and the client of this request may be slow to read. So the response is held
+ * back until it is complete, unless its handler flushes it. After VAULT_VIEW, which decides by what has passed. */
+static apr_status_t filter_hold(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    apr_bucket_brigade **held = (apr_bucket_brigade **)&f->ctx;
+
+    if (vault_recorded(f->r) && !has_flush(bb)) {
+        return ap_save_brigade(f, held, &bb, f->r->pool);
+    }
+    if (*held) {
+        APR_BRIGADE_PREPEND(bb, *held);
+    }
+    if (!vault_recorded(f->r)) {
         ap_remove_output_filter(f);
     }
     return ap_pass_brigade(f->next, bb);
@@ -206,8 +241,8 @@ void vault_cache_keep_insert(request_rec *r, const char *key)
 
     k->key = key;
     k->all = apr_brigade_create(r->pool, r->connection->bucket_alloc);
-    k->held = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     ap_add_output_filter_handle(keep_filter, k, r, r->connection);
+    ap_add_output_filter_handle(hold_filter, NULL, r, r->connection);
 }
 
 struct ap_filter_t *vault_cache_keep_next(request_rec *r)
@@ -223,4 +258,5 @@ struct ap_filter_t *vault_cache_keep_next(request_rec *r)
 void vault_cache_keep_hooks(void)
 {
     keep_filter = ap_register_output_filter("VAULT_KEEP", filter_keep, NULL, KEEP_TYPE);
+    hold_filter = ap_register_output_filter("VAULT_HOLD", filter_hold, NULL, AP_FTYPE_CONTENT_SET);
 }

@@ -87,40 +87,11 @@ static int is_whole(const element_t *e)
     return !quote;
 }
 
-/* Does `echo` write only variables that follow from the URL or from the file? */
-static int echoes_known(const element_t *e)
-{
-    static const char *const known[] = {"DOCUMENT_NAME", "DOCUMENT_URI",           "LAST_MODIFIED",
-                                        "QUERY_STRING",  "QUERY_STRING_UNESCAPED", NULL};
-    const char *at = e->rest, *end = e->rest + e->rest_length, *value;
-
-    while ((value = find(at, (apr_size_t)(end - at), "var"))) {
-        for (value += 3; value < end && apr_isspace(*value); value++) {
-        }
-        if (value == end || *value++ != '=') {
-            return 0;
-        }
-        while (value < end && (apr_isspace(*value) || *value == '"' || *value == '\'')) {
-            value++;
-        }
-        for (at = value; at < end && (apr_isalnum(*at) || *at == '_'); at++) {
-        }
-        if (!is_one_of(value, (apr_size_t)(at - value), known)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 static int is_accepted(const element_t *e)
 {
-    static const char *const plain[] = {"feed", "vault", "include", "comment", "config", NULL};
-    static const char *const echo[] = {"echo", NULL};
+    static const char *const plain[] = {"feed", "vault", "comment", "config", NULL};
 
-    if (memchr(e->rest, '$', e->rest_length) || !is_whole(e)) {
-        return 0;
-    }
-    return is_one_of(e->name, e->name_length, plain) || (is_one_of(e->name, e->name_length, echo) && echoes_known(e));
+    return !memchr(e->rest, '$', e->rest_length) && is_whole(e) && is_one_of(e->name, e->name_length, plain);
 }
 
 const char *vault_ssi_personal(const char *text, apr_size_t length, apr_pool_t *pool)

@@ -4,9 +4,9 @@
  * Tells from the text of a document of mod_include whether its output can differ between two requests although
  * neither files nor data have changed.
  *
- * Elements whose output follows from files and feeds are accepted: `feed`, `vault`, `include`, `comment`, `config`,
- * `endif`, and `echo` of a variable that follows from the URL or from the file. Everything else may depend on the
- * request, on the time or on other programs, and an attribute with a dollar sign may contain any variable.
+ * Elements whose output follows from feeds are accepted: `feed`, `vault`, `comment`, `config`. Everything else may
+ * depend on the request, on the time or on other programs, and an attribute with a dollar sign may contain any variable.
+ * `include` is not accepted: httpd decides anew for each request whether and what it includes.
  *
  * Pure function.
  */

@@ -3,10 +3,12 @@
 #include "poll/method_reuse.h"
 
 #include "apr_strings.h"
+#include "http_core.h"
 #include "http_log.h"
+#include "http_protocol.h"
 
-#include "base/hash.h"
 #include "base/now.h"
+#include "cache/cache_conf.h"
 #include "output/output_facts.h"
 #include "page/page.h"
 #include "page/page_name.h"
@@ -22,11 +24,11 @@ APLOG_USE_MODULE(vault);
  * counts. */
 static const char *key_of(request_rec *sub, const char *url, apr_pool_t *pool)
 {
-    return apr_psprintf(pool, "method %" APR_UINT64_T_HEX_FMT " %d %s\n%s\n%s%s?%s\n%s\n%s",
-                        vault_realm_owner(sub).host, vault_server->generation, url, sub->handler ? sub->handler : "",
-                        sub->filename ? sub->filename : "", sub->path_info ? sub->path_info : "",
-                        sub->args ? sub->args : "", sub->content_type ? sub->content_type : "",
-                        vault_judge_filters(sub));
+    return apr_psprintf(
+        pool, "method %" APR_UINT64_T_HEX_FMT " %d %s://%s %s\n%s\n%s%s?%s\n%s\n%s", vault_realm_owner(sub).host,
+        vault_server->generation, ap_http_scheme(sub), sub->hostname ? sub->hostname : "", url,
+        sub->handler ? sub->handler : "", sub->filename ? sub->filename : "", sub->path_info ? sub->path_info : "",
+        sub->args ? sub->args : "", sub->content_type ? sub->content_type : "", vault_judge_filters(sub));
 }
 
 /* @return 0: the entry cannot be used */
@@ -53,9 +55,8 @@ static int use(vault_context_t *x, const vault_output_entry_t *entry, vault_outp
     return 1;
 }
 
-/* @param any  set to whether there was any output with this key, usable or not
- * @return DONE; NONE: the outputs of this key are personal; LEADS: there is none that can be used */
-static vault_reuse_t find(vault_context_t *x, const char *key, vault_output_t *output, int *any)
+/* @return DONE; NONE: the outputs of this key are personal; LEADS: there is none that can be used */
+static vault_reuse_t find(vault_context_t *x, const char *key, vault_output_t *output)
 {
     vault_output_entry_t entry;
 
@@ -63,7 +64,6 @@ static vault_reuse_t find(vault_context_t *x, const char *key, vault_output_t *o
     for (;;) {
         switch (vault_outputs_find(vault_server->outputs, key, strlen(key), &entry, vault_page_txn_pool(x->txn))) {
         case VAULT_OUTPUT_ENTRY:
-            *any = 1;
             if (use(x, &entry, output)) {
                 return VAULT_REUSE_DONE;
             }
@@ -76,57 +76,35 @@ static vault_reuse_t find(vault_context_t *x, const char *key, vault_output_t *o
     }
 }
 
-/* A handler that names its interests in the response header names most of them each time: they are held before it reads
- * its data. */
-static void hold_previous(const vault_context_t *x)
-{
-    const vault_method_t *m = vault_state_method(vault_page_txn_base(x->txn), vault_page_txn_url(x->txn));
-
-    if (m && m->deps) {
-        vault_recording_deps(x->recording, m->deps);
-    }
-}
-
-/* As long as no output of an opaque handler was ever kept, no request waits for another one: most such handlers are
- * personal. */
-static apr_uint64_t variant_of(const vault_context_t *x, request_rec *sub, int known)
-{
-    apr_uint64_t variant = vault_facts_variant(x->txn);
-
-    return known ? variant : vault_hash(variant + vault_server->slot, &sub->main, sizeof(sub->main));
-}
-
 /* Lead, unless another request has made the output since find(). */
 static vault_reuse_t begin(vault_context_t *x, const char *key, const vault_output_lead_t *lead, vault_output_t *output)
 {
-    int any = 0;
-    vault_reuse_t found = find(x, key, output, &any);
+    vault_reuse_t found = find(x, key, output);
 
     if (found != VAULT_REUSE_LEADS) {
         vault_output_abandon(vault_server->outputs, lead, NULL);
         return found;
     }
     x->recording = vault_recording_begin(lead, NULL, x->pool);
-    hold_previous(x);
     return VAULT_REUSE_LEADS;
 }
 
 vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_output_t *output)
 {
-    int known = vault_judge_knows(sub);
     vault_output_lead_t lead;
     vault_reuse_t found;
     const char *key;
     apr_status_t rv;
 
-    if (!vault_server->outputs || !x->txn) {
+    if (!vault_server->outputs || !x->txn || vault_cache_conf_of(sub)->on != 1 || sub->user || sub->main->user ||
+        !vault_judge_knows(sub)) {
         return VAULT_REUSE_NONE;
     }
     key = key_of(sub, output->url, x->pool);
-    if ((found = find(x, key, output, &known)) != VAULT_REUSE_LEADS) {
+    if ((found = find(x, key, output)) != VAULT_REUSE_LEADS) {
         return found;
     }
-    rv = vault_output_lead(vault_server->outputs, key, strlen(key), variant_of(x, sub, known), vault_server->slot,
+    rv = vault_output_lead(vault_server->outputs, key, strlen(key), vault_facts_variant(x->txn), vault_server->slot,
                            &lead);
     if (rv == APR_EBUSY && !x->waits_for_none) {
         output->busy = lead;

@@ -57,14 +57,36 @@ static void judge_filters(vault_recording_t *rec, const request_rec *r)
     }
 }
 
+/* httpd takes the media type for the name of a handler when there is none: `AddType application/x-httpd-php`. */
+static int is_type_of_files(const char *type)
+{
+    static const char *const plain[] = {"text/html", "text/css", "text/plain", "text/javascript", "image/", NULL};
+    const char *const *begin;
+
+    for (begin = plain; type && *begin; begin++) {
+        if (!strncmp(type, *begin, strlen(*begin))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Is the answer the content of the file that the URL names? */
 static int is_file(const request_rec *r)
 {
-    const char *handler = r->handler;
+    return r->finfo.filetype == APR_REG && is_type_of_files(r->content_type) &&
+           (!r->handler || !strcmp(r->handler, "default-handler") || !strcmp(r->handler, "server-parsed") ||
+            !strcmp(r->handler, r->content_type));
+}
 
-    return r->finfo.filetype == APR_REG &&
-           (!handler || !strcmp(handler, "default-handler") || !strcmp(handler, "server-parsed") ||
-            (r->content_type && !strcmp(handler, r->content_type)));
+static int has_directive(const ap_directive_t *d, const char *name)
+{
+    for (; d; d = d->next) {
+        if (!ap_cstr_casecmp(d->directive, name) || has_directive(d->first_child, name)) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 static const char *scan(const request_rec *r, apr_pool_t *pool)
@@ -73,6 +95,9 @@ static const char *scan(const request_rec *r, apr_pool_t *pool)
     apr_file_t *file;
     char *text;
 
+    if (has_directive(ap_conftree, "SSIStartTag") || has_directive(ap_conftree, "SSIEndTag")) {
+        return "its SSI elements have tags of the site's own";
+    }
     if (r->finfo.size > SCAN_MAX) {
         return "its SSI document is too long to be scanned";
     }

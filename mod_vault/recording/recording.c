@@ -4,7 +4,6 @@
 
 #include "apr_strings.h"
 
-#include "mod_vault/vault.h"
 #include "server/server.h"
 
 static apr_status_t end_unfinished(void *data)
@@ -72,17 +71,6 @@ void vault_recording_interest(vault_recording_t *rec, const char *interest)
         else {
             rec->dropped = 1;
         }
-    }
-}
-
-void vault_recording_deps(vault_recording_t *rec, const apr_array_header_t *deps)
-{
-    char name[VAULT_INTEREST_MAX + 1];
-    int i;
-
-    for (i = 0; i < deps->nelts; i++) {
-        vault_interest_name(vault_server->notifier, APR_ARRAY_IDX(deps, i, vault_dep_t).interest, name, sizeof(name));
-        vault_recording_interest(rec, name);
     }
 }
 

@@ -45,9 +45,6 @@ const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_si
 /** An interest is about to be created, and then its data are read. */
 void vault_recording_interest(vault_recording_t *rec, const char *interest);
 
-/** The same for these interests, of vault_dep_t, which the caller holds. */
-void vault_recording_deps(vault_recording_t *rec, const apr_array_header_t *deps);
-
 /** An interest was named after its data were read. Unless it was held before, the output is not kept, and `late` lists
  * the interest, so that it can be held the next time. */
 void vault_recording_late_interest(vault_recording_t *rec, const char *interest);

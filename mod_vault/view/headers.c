@@ -36,6 +36,9 @@ APLOG_USE_MODULE(vault);
 /* The longest value of Vault-Update. */
 #define FORMAT_MAX 32
 
+/* The page's stamp of such an interest may be older than the one that the store would keep. */
+#define LATE "it names an interest after it has read its data"
+
 static ap_filter_rec_t *headers_filter;
 
 typedef struct take_t take_t;
@@ -155,6 +158,7 @@ static const char *act_interest(take_t *t, const char *piece)
     }
     vault_recording_late_interest(vault_recorded(t->r), interest);
     if (in_method(t)) {
+        vault_recording_personal(t->x->recording, LATE);
         vault_page_txn_learn_interest(t->x->txn, interest);
     }
     return NULL;
@@ -217,7 +221,7 @@ static const char *act_update(take_t *t, const char *piece)
         return "one word of at most 32 letters, digits and hyphens is needed";
     }
     if (in_method(t) && counts(t)) {
-        t->x->format = key;
+        t->x->format = apr_pstrdup(t->x->pool, key); /* the memory of the subrequest ends before that of the method */
     }
     return NULL;
 }
@@ -448,7 +452,7 @@ static void take_declared(request_rec *r)
         const char *value = APR_ARRAY_IDX(values, i, const char *);
         const char *wrong = NULL;
         if (method) {
-            vault_recording_late_interest(t.x->recording, value);
+            vault_recording_personal(t.x->recording, LATE);
             vault_page_txn_learn_interest(t.x->txn, value);
         }
         else {

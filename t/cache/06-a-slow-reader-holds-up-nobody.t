@@ -3,30 +3,25 @@
 use strict;
 use warnings;
 use VaultTest;
-use VaultTest::Site;
 
 use constant SIZE => 6_000_000;    # more than the buffers of a connection hold
 
 my $root = vars('t_logs') . '/kept-files';
 mkdir $root or die "$root: $!\n";
-my $folder = site_path('/slow');
-site_file('/slow/large.html', 'x' x SIZE);
-site_file('/slow/page.shtml', '<!--#include virtual="large.html" -->');
 use_server(VaultTest::Server->start('slow', config => <<"END"));
 VaultCacheRoot "$root"
-<Directory "$folder">
-    Options +Includes
-    AddType text/html .shtml .html
-    AddOutputFilter INCLUDES .shtml
+<Location "/slow/">
+    SetHandler vault-test
     VaultCache On
-</Directory>
+</Location>
 END
 
+my $PATH = '/slow/big?bytes=' . SIZE . '&early-header=Vault-Shared:yes&early-header=Cache-Control:max-age=1000';
 my $before = status()->{Cached};
 my $slow = connect_to();
-$slow->request(GET => '/slow/page.shtml');
+$slow->request(GET => $PATH);
 $slow->read_bytes(100);
-my $answer = get('/slow/page.shtml');
+my $answer = get($PATH);
 is($answer->{status}, 200, 'another client is answered');
 is(length $answer->{body}, SIZE, '... with all of it');
 is(status()->{Cached} - $before, 1, '... from the store');

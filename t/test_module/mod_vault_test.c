@@ -38,7 +38,8 @@
  * Any action stops at a barrier when it is told so: before=B first of all; between=B after the interest was created and before the data
  * are read (`value` and `rows`), or before it notifies (`add`); after=B when everything is written. A child that is to end at once stops at none any
  * more. type=T sets the content type; fail=N answers N when everything is done;
- * header=NAME:VALUE and err-header=NAME:VALUE set headers of the answer, when all else is done, as late as a handler can.
+ * header=NAME:VALUE and err-header=NAME:VALUE set headers of the answer, when all else is done, as late as a handler can;
+ * early-header=NAME:VALUE before anything is written.
  * fail-as=V answers what the variable V says, unless that is 0.
  *
  * The connection of any request stops where its header says, when the MPM is about to poll for it: X-Suspend-Before: B before mod_vault's
@@ -103,14 +104,14 @@ static const action_t *find_action(const char *uri)
     return NULL;
 }
 
-static void set_headers(act_t *act)
+static void set_headers(act_t *act, const char *which)
 {
     for (int i = 0; i < act->query->nelts; i++) {
         query_t *q = &APR_ARRAY_IDX(act->query, i, query_t);
-        int error = !strcmp(q->name, "err-header");
+        int error = strcmp(which, "early-header") && !strcmp(q->name, "err-header");
         const char *colon = strchr(q->value, ':');
 
-        if (colon && (error || !strcmp(q->name, "header"))) {
+        if (colon && (error || !strcmp(q->name, which))) {
             const char *name = apr_pstrmemdup(act->r->pool, q->value, (apr_size_t)(colon - q->value));
             apr_table_addn(error ? act->r->err_headers_out : act->r->headers_out, name, colon + 1);
         }
@@ -147,13 +148,14 @@ static int handler(request_rec *r)
     query_parse(&act);
     ap_set_content_type(r, apr_pstrdup(r->pool, query_get(&act, "type", action->type)));
     status = stop_at(&act, "before");
+    set_headers(&act, "early-header");
     if (status == OK) {
         status = action->act(&act);
     }
     if (status == OK) {
         status = stop_at(&act, "after");
     }
-    set_headers(&act);
+    set_headers(&act, "header");
     return status == OK ? wanted_failure(&act) : status;
 }
 

@@ -407,9 +407,9 @@ APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_render, (request_rec * r, const vaul
 
 /* ------------------------------------------- outputs that are used again */
 
-/** Say that what the handler writes for `r` is the same for everyone who may see it, so that the module can keep it
- * and use it again, as a method's output for other pages, or as a page where VaultCache is On (docs/caching.md). The
- * same as the response header `Vault-Shared: yes`.
+/** Say that what the handler writes for `r` is the same for everyone who may see it, so that the module can keep the
+ * response and use it again where VaultCache is On (docs/caching.md). The same as the response header
+ * `Vault-Shared: yes`. It has no effect in a method, which runs for each page.
  *
  * The output may depend on the URL, on what feeds answer, on page properties, and on interests. Of these the module
  * knows: create each interest before you read its data. It must not depend on the user, on cookies and other headers,

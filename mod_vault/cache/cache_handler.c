@@ -22,7 +22,6 @@
 #include "suspend/suspend.h"
 #include "view/context.h"
 #include "view/recorded.h"
-#include "view/view_conf.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -74,12 +73,6 @@ static const char *key_of(request_rec *r)
         r->args ? r->args : "", r->content_type ? r->content_type : "", vault_judge_filters(r), own);
 }
 
-/* A page that is not kept by VaultCache is compared with its data each time. */
-static int asks_anew(const request_rec *r)
-{
-    return is_on(r) && vault_cache_headers_ask_anew(r);
-}
-
 /* --------------------------------------------------------------------- finding */
 
 typedef enum found_t { ANSWERED, PERSONAL, RENDER } found_t;
@@ -115,10 +108,8 @@ static void ask_for_whole(request_rec *r)
                                         "If-Range", "Range"};
     unsigned i;
 
-    if (is_on(r)) {
-        for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-            apr_table_unset(r->headers_in, names[i]);
-        }
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        apr_table_unset(r->headers_in, names[i]);
     }
 }
 
@@ -134,7 +125,7 @@ static void lead(request_rec *r, const char *key, const vault_output_lead_t *rig
 }
 
 /* Each request has a variant of its own as long as no response of an opaque handler was ever kept: most such handlers
- * are personal, and nobody is to wait for them. */
+ * are personal, so no request should wait for them. */
 static apr_uint64_t variant_of(const request_rec *r, int any)
 {
     return any || vault_judge_knows(r) ? 0 : vault_hash(vault_server->slot, &r, sizeof(r));
@@ -175,7 +166,7 @@ static int lead_or_wait(request_rec *r, const char *key, int any)
     if (rv != APR_SUCCESS) {
         return DECLINED;
     }
-    if (!asks_anew(r) && find(r, key, &status, &any) == ANSWERED) { /* made between the two looks */
+    if (!vault_cache_headers_ask_anew(r) && find(r, key, &status, &any) == ANSWERED) { /* made between the two looks */
         vault_output_abandon(vault_server->outputs, &right, NULL);
         return status;
     }
@@ -187,7 +178,7 @@ static int answer_or_lead(request_rec *r, const char *key)
 {
     int status = OK, any = 0;
 
-    if (!asks_anew(r)) {
+    if (!vault_cache_headers_ask_anew(r)) {
         switch (find(r, key, &status, &any)) {
         case ANSWERED:
             return status;

@@ -35,7 +35,6 @@ static void end_recording(request_rec *r, const char *body, apr_size_t length)
 {
     vault_context_t *x = vault_context_get(r);
     vault_recording_t *rec = x->recording;
-
     const char *why;
 
     x->recording = NULL;
@@ -177,7 +176,7 @@ static void read_head(request_rec *r)
     rec->facts.type = r->content_type;
     vault_cache_headers_read(rec, r);
     if (rec->personal || rec->opaque) {
-        end_recording(r, "", 0); /* nobody is to wait for it */
+        end_recording(r, "", 0); /* now, since others may wait for its end */
     }
 }
 

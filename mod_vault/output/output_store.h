@@ -187,7 +187,7 @@ apr_status_t vault_output_keep(vault_outputs_t *outputs, const vault_output_lead
 
 /** End the lead without an entry, and let those who wait look again.
  * @param personal  half a sentence why outputs of this key are personal, at most 100 bytes are kept: for
- *                  VAULT_OUTPUT_PERSONAL_FOR nobody leads for it. NULL: the output failed */
+ *                  VAULT_OUTPUT_PERSONAL_FOR no request leads for it. NULL: the output failed */
 void vault_output_abandon(vault_outputs_t *outputs, const vault_output_lead_t *lead, const char *personal);
 #define VAULT_OUTPUT_PERSONAL_FOR apr_time_from_sec(60)
 

@@ -5,7 +5,7 @@
  * neither files nor data have changed.
  *
  * Elements whose output follows from feeds are accepted: `feed`, `vault`, `comment`, `config`. Everything else may
- * depend on the request, on the time or on other programs, and an attribute with a dollar sign may contain any variable.
+ * depend on the request, on the time or on other programs. An attribute with a dollar sign may contain any variable.
  * `include` is not accepted: httpd decides anew for each request whether and what it includes.
  *
  * Pure function.

@@ -5,7 +5,7 @@
  * personal.
  *
  *   - A file is shared, and the output depends on the file. With the filter INCLUDES its elements decide
- *     (output/ssi_elements.h), and each included request is judged like this one.
+ *     (output/ssi_elements.h).
  *   - The module's own handlers report what they read.
  *   - Every other handler is opaque: its output is personal, unless it says `Vault-Shared: yes`, calls vault_share()
  *     (vault.h), or VaultCacheKey names what it varies by.
@@ -27,8 +27,8 @@ int vault_judge_knows(const request_rec *r);
 /** Is the answer to `r` a file as it is, which httpd serves best itself? Filters have been inserted. */
 int vault_judge_is_plain_file(const request_rec *r);
 
-/** The output filters that the configuration has chosen for `r`, for a key: a section such as <If> may choose others for
- * other requests. Before httpd has inserted them (a method that was looked up), those of SetOutputFilter.
+/** The output filters that the configuration has chosen for `r`, for a key: a section such as <If> may choose others
+ * for other requests. Before httpd has inserted them (a method that was looked up), those of SetOutputFilter.
  * @return in the request's pool */
 const char *vault_judge_filters(const request_rec *r);
 

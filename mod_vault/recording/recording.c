@@ -162,33 +162,3 @@ void vault_recording_until(vault_recording_t *rec, apr_time_t until)
         }
     }
 }
-
-static void add_facts(vault_recording_t *rec, const vault_output_facts_t *facts)
-{
-    int i;
-
-    for (i = 0; i < facts->properties->nelts; i++) {
-        const vault_property_t *p = &APR_ARRAY_IDX(facts->properties, i, vault_property_t);
-        vault_facts_read(rec->facts.properties, p->key, p->value);
-    }
-    for (i = 0; i < facts->cursors->nelts; i++) {
-        const vault_property_t *c = &APR_ARRAY_IDX(facts->cursors, i, vault_property_t);
-        vault_facts_read(rec->facts.cursors, c->key, c->value);
-    }
-    for (i = 0; i < facts->files->nelts; i++) {
-        vault_output_file_t *f = apr_array_push(rec->facts.files);
-        *f = APR_ARRAY_IDX(facts->files, i, vault_output_file_t);
-        f->path = apr_pstrdup(rec->pool, f->path);
-    }
-}
-
-void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *part, const vault_output_facts_t *facts)
-{
-    for (; rec; rec = rec->outer) {
-        rec->dropped |= vault_output_hold_all(vault_server->outputs, &rec->lead, part) != APR_SUCCESS;
-        if (part->until) {
-            rec->until = !rec->until || part->until < rec->until ? part->until : rec->until;
-        }
-        add_facts(rec, facts);
-    }
-}

@@ -10,7 +10,7 @@
  *
  * Recordings nest: a part of a page has its own, and everything reported to it also counts for the outer ones.
  *
- * All functions accept NULL as the recording and do nothing then. Thread: the one that owns the request.
+ * All functions but vault_recording_end() accept NULL as the recording and do nothing then. Thread: the one that owns the request.
  */
 #ifndef VAULT_RECORDING_H
 #define VAULT_RECORDING_H
@@ -79,8 +79,5 @@ void vault_recording_drop(vault_recording_t *rec);
 
 /** The output may be used until then. */
 void vault_recording_until(vault_recording_t *rec, apr_time_t until);
-
-/** The output contains that of another entry: it depends on the same. */
-void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *part, const vault_output_facts_t *facts);
 
 #endif

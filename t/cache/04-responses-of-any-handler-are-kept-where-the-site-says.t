@@ -98,6 +98,11 @@ for my $language (qw(de en de en)) {
 is($cached, 1, '... which is kept, although its handler says nothing');
 is(kept("/kept/said?name=X&$LONG&header=Vary:*"), 0, 'Vary: * is not kept');
 
+is((ask("/kept/echo?text=c&$LONG"))[1], 1, 'it is kept for this name');
+is((ask("/kept/echo?text=c&$LONG", headers => {Host => 'another.example'}))[1], 0, '... and not for another one, which its handler may have written');
+is((ask("/kept//echo?text=c&$LONG"))[1], 0, '... nor for another spelling of the path');
+is(kept("/kept/echo?text=body&$LONG", headers => {'Content-Length' => 0}), 0, 'a request with a body is not answered from the store');
+
 # ---------------------------------------------------------------- filters that some requests have
 my $element = '%3C%21--%23echo+var%3D%22REMOTE_ADDR%22+--%3E';
 is(kept("/kept/filtered/echo?text=$element&$LONG"), 2, 'without the filter: kept');

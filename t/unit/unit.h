@@ -20,6 +20,7 @@
     SUITE(lock)                                                                                                        \
     SUITE(segment)                                                                                                     \
     SUITE(heap)                                                                                                        \
+    SUITE(journal)                                                                                                     \
     SUITE(notifier)                                                                                                    \
     SUITE(slot)                                                                                                        \
     SUITE(notifier_race)                                                                                               \

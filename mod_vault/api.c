@@ -77,7 +77,7 @@ static int vault_create_interest(request_rec *r, const char *interest, const cha
 
 static apr_status_t vault_notify(const char *interest)
 {
-    return vault_notifier_notify(vault_server->notifier, interest, vault_server->slot);
+    return vault_server_notify(interest);
 }
 
 static apr_status_t vault_feed_call(request_rec *r, const char *feed, const char *method, const json_t *args,

@@ -19,7 +19,7 @@ static void notify_all_of(const apr_array_header_t *names)
     int i;
 
     for (i = 0; i < names->nelts; i++) {
-        vault_notifier_notify(vault_server->notifier, APR_ARRAY_IDX(names, i, const char *), vault_server->slot);
+        vault_server_notify(APR_ARRAY_IDX(names, i, const char *));
     }
 }
 

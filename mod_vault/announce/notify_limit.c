@@ -73,7 +73,7 @@ apr_status_t vault_notify_limit_send(request_rec *r, const char *interest)
     apr_status_t rv;
 
     if (!length || length > VAULT_INTEREST_MAX || is_admitted(r)) {
-        return vault_notifier_notify(vault_server->notifier, interest, vault_server->slot);
+        return vault_server_notify(interest);
     }
     pthread_mutex_lock(&gathered.lock);
     rv = gather_locked(interest);
@@ -103,7 +103,7 @@ void vault_notify_limit_flush(void)
         return;
     }
     for (i = apr_hash_first(pool, names); i; i = apr_hash_next(i)) {
-        vault_notifier_notify(vault_server->notifier, apr_hash_this_val(i), vault_server->slot);
+        vault_server_notify(apr_hash_this_val(i));
     }
     __atomic_store_n(&gathered.telling, 0, __ATOMIC_SEQ_CST);
     apr_pool_destroy(pool);

@@ -14,7 +14,7 @@
 
 /** Notify, now or within a second. Call it only after the change has been committed.
  * @param r  identifies the client: its user or, without one, its address
- * @return as vault_notifier_notify(); or
+ * @return as vault_server_notify(); or
  *         APR_EAGAIN  it will be sent within a second
  *         APR_ENOSPC  too many are pending: nothing was done */
 apr_status_t vault_notify_limit_send(request_rec *r, const char *interest);

@@ -94,7 +94,7 @@ static apr_status_t host_page_set(vault_call_t *call, const char *key, const cha
 
 static apr_status_t host_notify(const char *interest)
 {
-    return vault_notifier_notify(vault_server->notifier, interest, vault_server->slot);
+    return vault_server_notify(interest);
 }
 
 /* An external call belongs to the page that it names. */

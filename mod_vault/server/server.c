@@ -12,6 +12,11 @@ vault_server_t *vault_server_set(void)
     return &server;
 }
 
+apr_status_t vault_server_notify(const char *interest)
+{
+    return vault_notifier_notify(server.notifier, interest, server.slot);
+}
+
 void vault_server_enter_handlers(void)
 {
     __atomic_add_fetch(&in_handlers, 1, __ATOMIC_SEQ_CST);

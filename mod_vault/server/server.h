@@ -48,6 +48,10 @@ extern const vault_server_t *const vault_server;
 /** Write access, for child.c only. */
 vault_server_t *vault_server_set(void);
 
+/** Notify every page that holds the interest. Call it after the change has been committed. Any thread.
+ * @return as vault_notifier_notify() */
+apr_status_t vault_server_notify(const char *interest);
+
 /** Count threads that run handlers and would wait inside of them (prefork, HTTP/2). Any thread. */
 void vault_server_enter_handlers(void);
 void vault_server_leave_handlers(void);

@@ -147,7 +147,7 @@ static const char *interest_of_address(request_rec *r)
 static apr_status_t notify_cb(void *interest)
 {
     if (!vault_server->ends) {
-        vault_notifier_notify(vault_server->notifier, interest, vault_server->slot);
+        vault_server_notify(interest);
     }
     return APR_SUCCESS;
 }

@@ -250,7 +250,7 @@ static const char *act_notify(take_t *t, const char *piece)
     }
     rv = vault_notify_limit_send(t->r, interest);
     if (rv == APR_ENOSPC) { /* the application cannot be told to try again */
-        rv = vault_notifier_notify(vault_server->notifier, interest, vault_server->slot);
+        rv = vault_server_notify(interest);
     }
     return rv == APR_EINVAL ? "the name of an interest has 1 to 200 bytes" : NULL;
 }

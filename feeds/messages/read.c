@@ -6,9 +6,11 @@
 #include "apr_strings.h"
 #include "apr_time.h"
 
+#include "log/digest.h"
 #include "messages/methods.h"
 #include "messages/store.h"
 #include "sql/connection.h"
+#include "sql/rows.h"
 
 /* ------------------------------------------------------------ the page's position */
 
@@ -269,11 +271,30 @@ apr_status_t messages_get_new(messages_call_t *m)
 
 /* ------------------------------------------------------------ lists */
 
+/* Does the page have this list? A notification may come after the page has read the change: the tailer announces
+ * changes after their commit. The cursor of a list is its digest. */
+static apr_status_t compare_list(messages_call_t *m, const json_t *shown, int *has)
+{
+    const vault_host_t *host = m->sql.db->host;
+    const char *text = sql_json_text(shown, JSON_COMPACT, m->sql.pool);
+    const char *digest = log_digest(text, m->sql.pool);
+    const char *cursor = host->cursor_get(m->sql.call);
+
+    if (text[0] == '\0') {
+        return sql_fail(&m->sql, APR_ENOMEM, "out of memory for the list");
+    }
+    *has = cursor != NULL && strcmp(cursor, digest) == 0;
+    return host->cursor_set(m->sql.call, digest) == APR_SUCCESS
+               ? APR_SUCCESS
+               : sql_fail(&m->sql, APR_EGENERAL, "the page's position cannot be kept");
+}
+
 static apr_status_t show_list(messages_call_t *m, sql_statement_t *sql)
 {
     const json_t *rows;
     const json_t *row;
     size_t i;
+    int has;
     apr_status_t rv = messages_fetch(&m->sql, sql, m->sql.db->rows, &rows);
 
     if (rv != APR_SUCCESS) {
@@ -296,7 +317,12 @@ static apr_status_t show_list(messages_call_t *m, sql_statement_t *sql)
             return sql_fail(&m->sql, APR_ENOMEM, "out of memory for the list");
         }
     }
-    return APR_SUCCESS;
+    rv = compare_list(m, m->rows, &has);
+    if (rv == APR_SUCCESS && has) {
+        json_decref(m->rows);
+        m->rows = NULL;
+    }
+    return rv;
 }
 
 static apr_status_t list(messages_call_t *m, const char *interest, sql_statement_t *sql)

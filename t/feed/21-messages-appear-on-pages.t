@@ -153,8 +153,16 @@ sub test_lists
     site_file('/feed/members-new.shtml', '<!--#feed name="chat" method="get_subscribers" user="ann" channel="list" template="members.html" update="who" -->');
     my $page = open_page(live_shtml('/feed/members.shtml', '/feed/members-new.shtml', '<p><!--#include virtual="/feed/members-new.shtml" --></p>'));
     is(history($page), '[ann!]', 'a list of subscribers');
+
+    # As when the tailer announces a change that the page has read.
     my $poll = $page->start_poll;
     wait_waiting(1);
+    my $before = status();
+    post('/vault/notify', 'interest=messages-channel-list');
+    wait_counter(Runs => $before, 1);
+    wait_waiting(1);
+    ok($poll->is_silent, '... is not shown again when it is the same');
+
     must('bob', 'chat', 'subscribe', {channel => 'list'});
     is(shown($page->finish_poll($poll)), '[ann!][bob]', '... is shown anew when a user subscribes');
     must('ann', 'chat', 'unsubscribe', {channel => 'list'});

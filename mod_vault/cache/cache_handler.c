@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/now.h"
 #include "cache/cache_conf.h"
+#include "cache/cache_forms.h"
 #include "cache/cache_headers.h"
 #include "cache/cache_interests.h"
 #include "cache/cache_keep.h"
@@ -215,4 +216,5 @@ void vault_cache_hooks(void)
 {
     ap_hook_handler(before_handlers, NULL, NULL, BEFORE_HANDLERS);
     vault_cache_keep_hooks();
+    vault_cache_forms_hooks();
 }

@@ -8,6 +8,7 @@
 #include "util_filter.h"
 
 #include "base/now.h"
+#include "cache/cache_forms.h"
 #include "cache/cache_headers.h"
 #include "cache/cache_keep.h"
 #include "output/output_facts.h"
@@ -48,62 +49,140 @@ static void undo_page(request_rec *r, const vault_output_facts_t *facts)
     }
 }
 
-/* The page becomes what the kept run has made of its own. */
-static void fill_page(request_rec *r, const vault_output_facts_t *facts, char *text, apr_size_t size)
+static int has_form(const vault_output_entry_t *entry, vault_output_form_t form)
 {
-    vault_context_t *x = vault_context_get(r);
-    char id[VAULT_PAGE_ID_LEN + 1];
-    int i;
+    return (entry->forms & VAULT_OUTPUT_FORM_BIT(form)) != 0;
+}
 
-    vault_page_txn_take(x->txn, facts->made);
-    vault_page_format(&x->page, id);
-    for (i = 0; i < facts->holes->nelts; i++) {
-        apr_uint32_t at = APR_ARRAY_IDX(facts->holes, i, apr_uint32_t);
-        if (size >= VAULT_PAGE_ID_LEN && at <= size - VAULT_PAGE_ID_LEN) {
-            memcpy(text + at, id, VAULT_PAGE_ID_LEN);
-        }
+/* Add a part of the body to what is sent. */
+static void add_part(apr_bucket_brigade *bb, const vault_output_body_t *body, apr_size_t from, apr_size_t to)
+{
+    if (from >= to) {
+        return;
+    }
+    if (body->file) {
+        apr_brigade_insert_file(bb, body->file, (apr_off_t)from, (apr_off_t)(to - from), bb->p);
+    }
+    else {
+        APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_pool_create(body->text + from, to - from, bb->p, bb->bucket_alloc));
     }
 }
 
-static apr_status_t write_body(request_rec *r, const vault_output_body_t *body)
+/* @param holes  where the id of the request's page goes, ascending */
+static apr_status_t write_body(request_rec *r, const vault_output_body_t *body, const apr_array_header_t *holes)
 {
-    apr_bucket_alloc_t *alloc = r->connection->bucket_alloc;
-    apr_bucket_brigade *bb = apr_brigade_create(r->pool, alloc);
+    apr_bucket_brigade *bb = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    char *id = apr_palloc(r->pool, VAULT_PAGE_ID_LEN + 1);
+    apr_size_t at = 0;
+    int i;
 
-    if (body->file) {
-        apr_brigade_insert_file(bb, body->file, 0, (apr_off_t)body->size, r->pool);
+    if (holes->nelts) {
+        vault_page_format(&vault_context_get(r)->page, id);
     }
-    else if (body->size) {
-        APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_pool_create(body->text, body->size, r->pool, alloc));
+    for (i = 0; i < holes->nelts; i++) {
+        apr_size_t hole = APR_ARRAY_IDX(holes, i, apr_uint32_t);
+        if (hole >= at && hole + VAULT_PAGE_ID_LEN <= body->size) {
+            add_part(bb, body, at, hole);
+            APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_pool_create(id, VAULT_PAGE_ID_LEN, r->pool, bb->bucket_alloc));
+            at = hole + VAULT_PAGE_ID_LEN;
+        }
     }
-    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(alloc));
+    add_part(bb, body, at, body->size);
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
     return ap_pass_brigade(vault_cache_keep_next(r), bb);
 }
 
-static int send_all(request_rec *r, const vault_output_facts_t *facts, const vault_output_entry_t *entry,
-                    const vault_output_body_t *body, int live)
+/* A form is another representation: it has its own tag, and caches must know what chooses it. */
+static void write_form(request_rec *r, const vault_output_entry_t *entry, vault_output_form_t form)
 {
-    ap_set_content_type(r, apr_pstrdup(r->pool, facts->type));
-    vault_cache_headers_write(r, facts, entry, live);
-    ap_set_content_length(r, (apr_off_t)body->size);
-    if (!live) {
-        int status = ap_meets_conditions(r);
-        if (status != OK) {
-            return status;
-        }
+    const char *etag = apr_table_get(r->headers_out, "ETag");
+
+    if (etag && form != VAULT_OUTPUT_PLAIN) {
+        apr_table_setn(r->headers_out, "ETag", vault_cache_forms_tag(etag, form, r->pool));
     }
-    return write_body(r, body) == APR_SUCCESS ? OK : AP_FILTER_ERROR;
+    if (entry->forms != VAULT_OUTPUT_FORM_BIT(VAULT_OUTPUT_PLAIN)) {
+        apr_table_mergen(r->headers_out, "Vary", "Accept-Encoding");
+    }
+}
+
+/* The filters of httpd must not add to the tag again. */
+static int not_sent(request_rec *r, int status)
+{
+    apr_table_setn(r->subprocess_env, "no-gzip", "1");
+    apr_table_setn(r->subprocess_env, "no-brotli", "1");
+    return status;
+}
+
+/* @param form  that the client is to have, whether it was made yet or not
+ * @return OK: the body is to be sent */
+static int begin_form(request_rec *r, const vault_output_entry_t *entry, vault_output_form_t form)
+{
+    const char *plain_tag = apr_table_get(r->headers_out, "ETag");
+    int status;
+
+    write_form(r, entry, form);
+    if ((status = ap_meets_conditions(r)) != OK) {
+        return form == VAULT_OUTPUT_PLAIN ? status : not_sent(r, status);
+    }
+    if (has_form(entry, form)) {
+        r->content_encoding = vault_output_form_coding(form);
+    }
+    else {
+        if (plain_tag) {
+            apr_table_setn(r->headers_out, "ETag", plain_tag);
+        }
+        vault_cache_forms_keep(r, entry, form);
+    }
+    if (r->content_encoding) {
+        apr_table_unset(r->headers_out, "Content-MD5");
+    }
+    return OK;
 }
 
 /* @return 0: it is gone, or no longer current */
-static int read_body(const request_rec *r, const vault_output_entry_t *entry, vault_output_body_t *body)
+static int read_body(const request_rec *r, const vault_output_entry_t *entry, vault_output_form_t form,
+                     vault_output_body_t *body)
 {
     return vault_output_is_current(vault_server->outputs, entry, vault_now()) &&
-           vault_output_body(vault_server->outputs, entry, VAULT_OUTPUT_PLAIN, body, r->pool) == APR_SUCCESS;
+           vault_output_body(vault_server->outputs, entry, has_form(entry, form) ? form : VAULT_OUTPUT_PLAIN, body,
+                             r->pool) == APR_SUCCESS;
+}
+
+static apr_status_t write_all(request_rec *r, const vault_output_facts_t *facts, vault_output_form_t form,
+                              const vault_output_body_t *body, int live)
+{
+    const char *accept = live ? NULL : vault_cache_forms_narrow(r, form);
+    apr_status_t rv = write_body(r, body, facts->holes);
+
+    if (accept) {
+        apr_table_setn(r->headers_in, "Accept-Encoding", accept);
+    }
+    return rv;
+}
+
+static int send_all(request_rec *r, const vault_output_facts_t *facts, const vault_output_entry_t *entry,
+                    vault_output_form_t form, const vault_output_body_t *body)
+{
+    int live = facts->polls->nelts > 0, status = OK;
+
+    ap_set_content_type(r, apr_pstrdup(r->pool, facts->type));
+    vault_cache_headers_write(r, facts, entry, live);
+    ap_set_content_length(r, (apr_off_t)body->size);
+    if (live) { /* the page becomes what the kept run has made of its own */
+        vault_page_txn_take(vault_context_get(r)->txn, facts->made);
+    }
+    else {
+        status = begin_form(r, entry, form);
+    }
+    if (status != OK) {
+        return status;
+    }
+    return write_all(r, facts, form, body, live) == APR_SUCCESS ? OK : AP_FILTER_ERROR;
 }
 
 int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int *status)
 {
+    vault_output_form_t form = VAULT_OUTPUT_PLAIN;
     vault_output_facts_t facts;
     vault_output_body_t body;
     int live;
@@ -120,14 +199,14 @@ int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int *st
         undo_page(r, &facts);
         return 0;
     }
-    if (!read_body(r, entry, &body) || (live && !body.text)) { /* current, now that the page holds the interests */
+    if (!live) {
+        form = vault_cache_forms_choose(r, facts.type, entry);
+    }
+    if (!read_body(r, entry, form, &body)) { /* current, now that the page holds the interests */
         undo_page(r, &facts);
         return 0;
     }
-    if (live) {
-        fill_page(r, &facts, (char *)body.text, body.size);
-    }
     vault_tally(cached, 1);
-    *status = send_all(r, &facts, entry, &body, live);
+    *status = send_all(r, &facts, entry, form, &body);
     return 1;
 }

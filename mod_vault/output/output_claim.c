@@ -121,3 +121,18 @@ void vault_output_add_form(vault_outputs_t *o, const vault_output_entry_t *entry
         write_file(o, &entry->ref, form, text, size);
     }
 }
+
+void vault_output_abandon_form(vault_outputs_t *o, const vault_output_entry_t *entry, vault_output_form_t form)
+{
+    output_body_t *body;
+
+    if (!is_form(form)) {
+        return;
+    }
+    output_lock(o);
+    body = find_claim(o, &entry->ref, form, OUTPUT_CLAIMED);
+    if (body) {
+        output_store(&body->state, OUTPUT_ABSENT);
+    }
+    output_unlock(o, NULL);
+}

@@ -106,6 +106,16 @@ void vault_outputs_outdate(vault_outputs_t *o)
 
 /* ------------------------------------------------------------------ looking */
 
+static unsigned forms_in(const output_record_t *rec, apr_uint64_t state)
+{
+    unsigned form, set = 0;
+
+    for (form = 0; form < VAULT_OUTPUT_FORMS; form++) {
+        set |= rec->body[form].state == state ? VAULT_OUTPUT_FORM_BIT(form) : 0;
+    }
+    return set;
+}
+
 static void copy_entry(const vault_outputs_t *o, const output_record_t *rec, vault_output_entry_t *entry,
                        apr_pool_t *pool)
 {
@@ -116,6 +126,8 @@ static void copy_entry(const vault_outputs_t *o, const output_record_t *rec, vau
     entry->facts = facts ? apr_pmemdup(pool, facts, rec->facts_size) : "";
     entry->facts_size = facts ? rec->facts_size : 0;
     entry->body_size = (apr_size_t)rec->body[VAULT_OUTPUT_PLAIN].size;
+    entry->forms = forms_in(rec, OUTPUT_READY);
+    entry->refused = forms_in(rec, OUTPUT_REFUSED);
     entry->etag = rec->etag;
     entry->made = rec->made;
     entry->until = rec->until;

@@ -92,6 +92,8 @@ typedef struct vault_output_entry_t {
     const void *facts;
     apr_size_t facts_size;
     apr_size_t body_size;   /* of the plain form */
+    unsigned forms;         /* a set: those that can be read */
+    unsigned refused;       /* a set: those that cannot be made */
     apr_uint64_t etag;      /* a hash of the plain body, the same on all servers; never 0 */
     apr_time_t made, until; /* until 0: no limit by time */
     vault_dep_t deps[VAULT_OUTPUT_INTERESTS];
@@ -132,6 +134,10 @@ int vault_output_claim_form(vault_outputs_t *outputs, const vault_output_entry_t
 /** Add the form that the caller has claimed. @param text  NULL: it could not be made, or is no smaller */
 void vault_output_add_form(vault_outputs_t *outputs, const vault_output_entry_t *entry, vault_output_form_t form,
                            const char *text, apr_size_t size);
+
+/** Give back the claim on a form that was not made, so that another request can make it. After
+ * vault_output_add_form() this does nothing. */
+void vault_output_abandon_form(vault_outputs_t *outputs, const vault_output_entry_t *entry, vault_output_form_t form);
 
 /* ------------------------------------------------------------------ making */
 

@@ -15,6 +15,14 @@
 #define SCAN_MAX (1024 * 1024)
 #define OPAQUE "vault-opaque"
 
+/* The name of a filter. AddOutputFilterByType puts another one in its place, which calls it if the media type fits. */
+static const char *name_of(const ap_filter_t *f)
+{
+    static const char by_type[] = "BYTYPE:";
+
+    return strncmp(f->frec->name, by_type, sizeof(by_type) - 1) ? f->frec->name : f->frec->name + sizeof(by_type) - 1;
+}
+
 /* The filters of httpd and of this module whose output depends on their input only. */
 static int is_known_filter(const ap_filter_t *f)
 {
@@ -26,19 +34,19 @@ static int is_known_filter(const ap_filter_t *f)
         return 1;
     }
     for (name = known; *name; name++) {
-        if (!strcmp(f->frec->name, *name)) {
+        if (!ap_cstr_casecmp(name_of(f), *name)) {
             return 1;
         }
     }
     return 0;
 }
 
-static int has_filter(const request_rec *r, const char *name)
+int vault_judge_has_filter(const request_rec *r, const char *name)
 {
     const ap_filter_t *f;
 
     for (f = r->output_filters; f; f = f->next) {
-        if (!strcmp(f->frec->name, name)) {
+        if (!ap_cstr_casecmp(name_of(f), name)) {
             return 1;
         }
     }
@@ -115,7 +123,7 @@ static const char *scan(const request_rec *r, apr_pool_t *pool)
 
 static void judge_file(vault_recording_t *rec, request_rec *r)
 {
-    const char *personal = has_filter(r, "includes") ? scan(r, rec->pool) : NULL;
+    const char *personal = vault_judge_has_filter(r, "includes") ? scan(r, rec->pool) : NULL;
 
     vault_recording_file(rec, r->filename, &r->finfo);
     if (personal) {
@@ -130,7 +138,7 @@ int vault_judge_knows(const request_rec *r)
 
 int vault_judge_is_plain_file(const request_rec *r)
 {
-    return is_file(r) && !has_filter(r, "includes");
+    return is_file(r) && !vault_judge_has_filter(r, "includes");
 }
 
 int vault_judge(vault_recording_t *rec, request_rec *r, int declared)
@@ -142,7 +150,7 @@ int vault_judge(vault_recording_t *rec, request_rec *r, int declared)
     if (is_file(r)) {
         judge_file(rec, r);
     }
-    else if (has_filter(r, "includes")) {
+    else if (vault_judge_has_filter(r, "includes")) {
         vault_recording_personal(rec, "its handler writes SSI, which cannot be scanned before");
     }
     if (vault_judge_knows(r)) {

@@ -24,6 +24,10 @@ int vault_judge(vault_recording_t *rec, request_rec *r, int declared);
 /** Is everything that the handler of `r` reads recorded, so that it is not opaque? */
 int vault_judge_knows(const request_rec *r);
 
+/** Is this output filter in the chain of `r`, by itself or by AddOutputFilterByType? The names of filters do not depend
+ * on case. */
+int vault_judge_has_filter(const request_rec *r, const char *name);
+
 /** Is the answer to `r` a file as it is, which httpd serves best itself? Filters have been inserted. */
 int vault_judge_is_plain_file(const request_rec *r);
 

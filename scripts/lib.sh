@@ -81,6 +81,7 @@ need_to_test() {
     need mariadb-client-core server_program mariadb
     need nodejs command -v node
     need esbuild command -v esbuild
+    need minify command -v minify
     need curl command -v curl
     need npm command -v npm
     need php-fpm ls /usr/sbin/php-fpm*

@@ -8,6 +8,7 @@
 #include "apr_strings.h"
 #include "http_core.h"
 
+#include "output/output_store.h"
 #include "server/log.h"
 #include "server/server.h"
 
@@ -228,7 +229,11 @@ static const char *check(vault_bundle_t *b, apr_pool_t *pconf, apr_pool_t *ptemp
     if (!wrong) {
         wrong = vault_bundle_files_join(&b->files, &stats, &joined, ptemp);
     }
-    return wrong ? wrong : joined.warning;
+    if (wrong) {
+        return wrong;
+    }
+    b->size = joined.size;
+    return joined.warning;
 }
 
 /* When the configuration has been read, as a DocumentRoot may follow the bundles. `httpd -t` calls it as well. */
@@ -248,9 +253,35 @@ static int check_all(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, ser
     return status;
 }
 
-static int tell_without_store(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+/* A command may make the bundle small enough for memory. */
+static void tell_without_folder(server_rec *s)
 {
-    if (all->nelts && !vault_server->outputs && ap_state_query(AP_SQ_MAIN_STATE) != AP_SQ_MS_CREATE_PRE_CONFIG) {
+    const vault_output_limits_t *limits = vault_outputs_limits(vault_server->outputs);
+    int i;
+
+    for (i = 0; i < all->nelts && !limits->root; i++) {
+        const vault_bundle_t *b = APR_ARRAY_IDX(all, i, vault_bundle_t *);
+
+        if (b->size > limits->memory_max) {
+            ap_log_error(
+                APLOG_MARK, APLOG_WARNING, 0, s,
+                VLTNO(00440) "VaultBundle %s: its files have %" APR_SIZE_T_FMT
+                             " bytes: unless a command makes them smaller than VaultCacheMemoryMax %" APR_UINT64_T_FMT
+                             "K, they are kept in VaultCacheRoot only, which is not set",
+                b->url, b->size, limits->memory_max >> 10);
+        }
+    }
+}
+
+static int tell_what_is_not_kept(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, server_rec *s)
+{
+    if (!all->nelts || ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
+        return OK;
+    }
+    if (vault_server->outputs) {
+        tell_without_folder(s);
+    }
+    else {
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
                      VLTNO(00415) "VaultCacheMemory is 0: bundles are joined, but neither compacted nor compressed");
     }
@@ -259,6 +290,6 @@ static int tell_without_store(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *p
 
 void vault_bundle_conf_hooks(void)
 {
-    ap_hook_post_config(tell_without_store, NULL, NULL, APR_HOOK_LAST);
+    ap_hook_post_config(tell_what_is_not_kept, NULL, NULL, APR_HOOK_LAST);
     ap_hook_check_config(check_all, NULL, NULL, APR_HOOK_MIDDLE);
 }

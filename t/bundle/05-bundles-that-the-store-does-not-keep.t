@@ -42,6 +42,8 @@ is(runs(), 0, 'the command does not run');
 
 # ---------------------------------------------------------------- too large
 use_server(VaultTest::Server->start('bundle-too-large', config => "VaultCacheMemoryMax 4K\n" . config('large')));
+announce(qr{VLT00440: VaultBundle /unkept\.css: its files have \d+ bytes: unless a command makes them smaller than VaultCacheMemoryMax 4K, });
+is(scalar(grep { /VLT00440: / } error_log_lines()), 1, 'the start says that a folder is missing');
 announce(qr{VLT00416: VaultBundle /unkept\.css: the output store has no room for its \d+ bytes: });
 my $url = text_of('/unkept/page.shtml');
 my $first = get($url);
@@ -52,4 +54,11 @@ is(scalar(grep { $_->{headers}{'cache-control'} eq 'max-age=60' } @others), 5, '
 is(runs(), 1, '  and the command does not run for them');
 is(scalar(grep { /VLT00416/ } error_log_lines()), 1, '  and the log says so once');
 
+# ---------------------------------------------------------------- too large for memory, in a file
+mkdir "$dir/root" or -d "$dir/root" or die "$dir/root: $!\n";
+unlink "$dir/runs";
+use_server(VaultTest::Server->start('bundle-in-a-file', config => qq(VaultCacheMemoryMax 4K\nVaultCacheRoot "$dir/root"\n) . config('large')));
+@others = map { get($url) } 1 .. 5;
+is(scalar(grep { $_->{body} eq $first->{body} && $_->{headers}{'cache-control'} =~ /immutable/ } @others), 5, 'with VaultCacheRoot all have what the command makes');
+is(runs(), 1, '  which has run once');
 finish();

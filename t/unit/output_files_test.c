@@ -209,6 +209,38 @@ static void a_form_is_made_once(void)
     store_end(&s);
 }
 
+static unsigned bits(vault_output_form_t a, vault_output_form_t b)
+{
+    return VAULT_OUTPUT_FORM_BIT(a) | VAULT_OUTPUT_FORM_BIT(b);
+}
+
+static void an_entry_says_which_forms_it_has(void)
+{
+    store_t s;
+    vault_output_entry_t entry;
+
+    store_begin(&s, DEFAULTS);
+    store_make(&s, "k", 0, NULL, "body");
+    CU_ASSERT_FATAL(store_find(&s, "k", &entry));
+    CU_ASSERT(entry.forms == VAULT_OUTPUT_FORM_BIT(VAULT_OUTPUT_PLAIN) && !entry.refused);
+    CU_ASSERT_EQUAL(vault_output_claim_form(s.o, &entry, VAULT_OUTPUT_GZIP), 1);
+    CU_ASSERT_EQUAL(vault_output_claim_form(s.o, &entry, VAULT_OUTPUT_BROTLI), 1);
+    vault_output_abandon_form(s.o, &entry, VAULT_OUTPUT_GZIP);
+    vault_output_abandon_form(s.o, &entry, VAULT_OUTPUT_PLAIN);
+    vault_output_add_form(s.o, &entry, VAULT_OUTPUT_GZIP, "gz", 2); /* it has no claim any more */
+    vault_output_add_form(s.o, &entry, VAULT_OUTPUT_BROTLI, NULL, 0);
+    CU_ASSERT_FATAL(store_find(&s, "k", &entry));
+    CU_ASSERT_EQUAL(entry.forms, VAULT_OUTPUT_FORM_BIT(VAULT_OUTPUT_PLAIN));
+    CU_ASSERT_EQUAL(entry.refused, VAULT_OUTPUT_FORM_BIT(VAULT_OUTPUT_BROTLI));
+    CU_ASSERT_EQUAL(vault_output_claim_form(s.o, &entry, VAULT_OUTPUT_GZIP), 1);
+    vault_output_add_form(s.o, &entry, VAULT_OUTPUT_GZIP, "gz", 2);
+    vault_output_abandon_form(s.o, &entry, VAULT_OUTPUT_GZIP); /* what was made stays */
+    CU_ASSERT_FATAL(store_find(&s, "k", &entry));
+    CU_ASSERT_EQUAL(entry.forms, bits(VAULT_OUTPUT_PLAIN, VAULT_OUTPUT_GZIP));
+    CU_ASSERT_STRING_EQUAL(read_form(&s, &entry, VAULT_OUTPUT_GZIP), "gz");
+    store_end(&s);
+}
+
 static void a_claim_ends_with_its_child(void)
 {
     store_t s;
@@ -268,6 +300,7 @@ void vault_output_files_suite(void)
     CU_ADD_TEST(suite, only_files_of_the_store_are_removed);
     CU_ADD_TEST(suite, a_file_that_is_not_whole_is_not_read);
     CU_ADD_TEST(suite, a_form_is_made_once);
+    CU_ADD_TEST(suite, an_entry_says_which_forms_it_has);
     CU_ADD_TEST(suite, a_claim_ends_with_its_child);
     CU_ADD_TEST(suite, forms_may_be_files);
 }

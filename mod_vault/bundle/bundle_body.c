@@ -108,7 +108,7 @@ static void want(wanted_t *w, request_rec *r, const vault_bundle_t *b, const vau
     w->r = r;
     w->b = b;
     w->tool = vault_bundle_conf_tool(vault_bundle_conf_of(r), b);
-    w->key = apr_psprintf(r->pool, "bundle:%s:%u:%s", s->server_hostname ? s->server_hostname : "",
+    w->key = apr_psprintf(r->pool, "bundle //%s:%u%s", s->server_hostname ? s->server_hostname : "",
                           s->addrs ? s->addrs->host_port : s->port, b->url);
     identify(w, stats);
 }

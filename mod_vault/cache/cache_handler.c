@@ -16,8 +16,8 @@
 #include "cache/cache_keep.h"
 #include "cache/cache_serve.h"
 #include "recording/judge.h"
+#include "recording/output_key.h"
 #include "request/own_handlers.h"
-#include "request/realm.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "suspend/suspend.h"
@@ -48,13 +48,19 @@ static int is_candidate(request_rec *r)
 {
     const vault_context_t *x = vault_context_get(r);
 
-    return vault_server->outputs && is_on(r) && r->method_number == M_GET && r->status == HTTP_OK && !r->user &&
-           !has_body(r) && !apr_table_get(r->headers_in, "Authorization") && !vault_own_handler(r) &&
-           !vault_judge_is_plain_file(r) && !(x && (x->own || x->recording || x->txn || x->refused));
+    return vault_server->outputs && is_on(r) && r->method_number == M_GET && r->status == HTTP_OK &&
+           !vault_own_handler(r) && !vault_judge_is_plain_file(r) &&
+           !(x && (x->own || x->recording || x->txn || x->refused));
 }
 
-/* Everything that httpd has decided about the request. A new configuration may decide otherwise, so the generation
- * counts. @return NULL: VaultCacheKey cannot be evaluated */
+static vault_personal_t personal_of(const request_rec *r)
+{
+    return r->user                                                        ? VAULT_PERSONAL_USER
+           : has_body(r) || apr_table_get(r->headers_in, "Authorization") ? VAULT_PERSONAL_REQUEST
+                                                                          : VAULT_PERSONAL_NOT;
+}
+
+/* @return NULL: VaultCacheKey cannot be evaluated */
 static const char *key_of(request_rec *r)
 {
     const vault_cache_conf_t *conf = vault_cache_conf_of(r);
@@ -66,12 +72,9 @@ static const char *key_of(request_rec *r)
         ap_log_rerror(APLOG_MARK, level, 0, r, VLTNO(00397) "VaultCacheKey cannot be evaluated: %s", error);
         return NULL;
     }
-    return apr_psprintf(
-        r->pool, "page %" APR_UINT64_T_HEX_FMT " %d %s://%s%s %s\n%s\n%s\n%s%s?%s\n%s\n%s\n%s",
-        vault_realm_owner(r).host, vault_server->generation, ap_http_scheme(r), r->hostname ? r->hostname : "",
-        apr_table_get(r->subprocess_env, "no-vault-page") ? " no-vault-page" : "", r->uri, r->unparsed_uri,
-        r->handler ? r->handler : "", r->filename ? r->filename : "", r->path_info ? r->path_info : "",
-        r->args ? r->args : "", r->content_type ? r->content_type : "", vault_judge_filters(r), own);
+    own =
+        apr_pstrcat(r->pool, apr_table_get(r->subprocess_env, "no-vault-page") ? "no-vault-page" : "", "\n", own, NULL);
+    return vault_output_key(r, "page", r->unparsed_uri, own, r->pool);
 }
 
 /* --------------------------------------------------------------------- finding */
@@ -93,6 +96,7 @@ static found_t find(request_rec *r, const char *key, int *status, int *any)
             }
             break;
         case VAULT_OUTPUT_PERSONAL:
+            vault_tally(personal[entry.personal], 1);
             return PERSONAL;
         case VAULT_OUTPUT_NONE:
             return RENDER;
@@ -194,6 +198,7 @@ static int answer_or_lead(request_rec *r, const char *key)
 
 static int before_handlers(request_rec *r)
 {
+    vault_personal_t reason;
     const char *key;
 
     if (apr_table_get(r->notes, WAITS)) {
@@ -206,7 +211,14 @@ static int before_handlers(request_rec *r)
     if (is_on(r)) {
         vault_context_make(r)->may_be_kept = 1;
     }
-    if (!is_candidate(r) || !(key = key_of(r))) {
+    if (!is_candidate(r)) {
+        return DECLINED;
+    }
+    if ((reason = personal_of(r))) {
+        vault_tally(personal[reason], 1);
+        return DECLINED;
+    }
+    if (!(key = key_of(r))) {
         return DECLINED;
     }
     return answer_or_lead(r, key);

@@ -51,7 +51,8 @@ static void read_control(vault_recording_t *rec, const char *control)
 
     for (i = 0; i < sizeof(personal) / sizeof(personal[0]); i++) {
         if (ap_strcasestr(control, personal[i])) {
-            vault_recording_personal(rec, apr_psprintf(rec->pool, "its answer says Cache-Control: %s", personal[i]));
+            vault_recording_personal(rec, VAULT_PERSONAL_RESPONSE,
+                                     apr_psprintf(rec->pool, "its answer says Cache-Control: %s", personal[i]));
         }
     }
     if (seconds < 0) {
@@ -75,7 +76,7 @@ static void read_vary(vault_recording_t *rec, const request_rec *r, const char *
 
     while ((name = ap_get_list_item(rec->pool, &vary))) {
         if (!strcmp(name, "*")) {
-            vault_recording_personal(rec, "its answer varies by everything");
+            vault_recording_personal(rec, VAULT_PERSONAL_RESPONSE, "its answer varies by everything");
         }
         else if (strcmp(name, "accept-encoding")) { /* the answer is kept as it is before compression */
             vault_facts_read(rec->facts.request, name, apr_table_get(r->headers_in, name));
@@ -115,10 +116,10 @@ void vault_cache_headers_read(vault_recording_t *rec, request_rec *r)
     const char *vary = header_of(r, "Vary");
 
     if (header_of(r, "Set-Cookie") || header_of(r, "Set-Cookie2")) {
-        vault_recording_personal(rec, "its answer sets a cookie");
+        vault_recording_personal(rec, VAULT_PERSONAL_RESPONSE, "its answer sets a cookie");
     }
     if (apr_table_get(r->headers_in, "Authorization") && !says_public(control)) {
-        vault_recording_personal(rec, "its request has credentials");
+        vault_recording_personal(rec, VAULT_PERSONAL_REQUEST, "its request has credentials");
     }
     if (control) {
         read_control(rec, control);

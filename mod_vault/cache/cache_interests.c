@@ -12,7 +12,7 @@
 
 static const char *key_of(const vault_recording_t *rec, const char *key)
 {
-    return apr_pstrcat(rec->pool, "interests of ", key, NULL);
+    return apr_pstrcat(rec->pool, "interests", ap_strchr_c(key, ' '), NULL);
 }
 
 static const char *list_of(const vault_recording_t *rec)

@@ -104,17 +104,18 @@ static void describe(vault_recording_t *rec, request_rec *r, const char *body, a
         list_holes(rec, x, body, length);
     }
     if (x->calls.run) {
-        vault_recording_personal(rec, "its application calls feeds for the page");
+        vault_recording_personal(rec, VAULT_PERSONAL_PAGE, "its application calls feeds for the page");
     }
     if (names_page(rec, x)) {
-        vault_recording_personal(rec, "its headers name the page");
+        vault_recording_personal(rec, VAULT_PERSONAL_PAGE, "its headers name the page");
     }
     if (x->refused || r->status != HTTP_OK || vault_headers_say_compressed(r) ||
         (x->txn && vault_page_txn_failed(x->txn))) {
         vault_recording_drop(rec);
     }
     if (!has_an_end(rec)) {
-        vault_recording_personal(rec, "nothing says when its answer changes: it has no interest and no max-age");
+        vault_recording_personal(rec, VAULT_PERSONAL_ENDLESS,
+                                 "nothing says when its answer changes: it has no interest and no max-age");
     }
 }
 

@@ -105,7 +105,7 @@ static const vault_calls_base_t *outside(const vault_call_t *call)
 
 static const char *host_user(vault_call_t *call)
 {
-    vault_recording_personal(recording_of(call), "a feed asks who the visitor is");
+    vault_recording_personal(recording_of(call), VAULT_PERSONAL_VISITOR, "a feed asks who the visitor is");
     return outside(call) ? outside(call)->user : call->r ? vault_main_request(call->r)->user : NULL;
 }
 
@@ -265,10 +265,10 @@ static void record(const vault_context_t *x, vault_call_t *call, int reads)
         return;
     }
     if (!reads) {
-        vault_recording_personal(x->recording, "it writes through a feed");
+        vault_recording_personal(x->recording, VAULT_PERSONAL_CALL, "it writes through a feed");
     }
     else if (!call->interests) {
-        vault_recording_personal(x->recording, "it asks a feed that names no interest");
+        vault_recording_personal(x->recording, VAULT_PERSONAL_CALL, "it asks a feed that names no interest");
     }
     else if (call->txn) {
         vault_recording_cursor(x->recording, cursor_of(call), vault_page_txn_committed(call->txn, cursor_of(call)));

@@ -67,11 +67,16 @@ apr_status_t vault_slot_init(vault_notifier_t *n)
 /* Counters are added to slot 0. Gauges are dropped, since what they measured ended with the child. */
 static void fold_counters(vault_counters_t *total, vault_counters_t *dead)
 {
+    unsigned i;
+
 #define FOLD(field, name, meaning) vault_count(total, field, __atomic_exchange_n(&dead->field, 0, __ATOMIC_RELAXED));
 #define DROP(field, name, meaning) __atomic_store_n(&dead->field, 0, __ATOMIC_RELAXED);
     VAULT_COUNTERS(FOLD, DROP)
 #undef FOLD
 #undef DROP
+    for (i = 0; i < VAULT_PERSONAL_COUNT; i++) {
+        vault_count(total, personal[i], __atomic_exchange_n(&dead->personal[i], 0, __ATOMIC_RELAXED));
+    }
 }
 
 /* The queue was meant for the waiters of the last owner. */

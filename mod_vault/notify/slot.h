@@ -18,6 +18,7 @@ typedef struct vault_counters_t {
 #define FIELD(field, name, meaning) apr_uint64_t field; /* atomic */
     VAULT_COUNTERS(FIELD, FIELD)
 #undef FIELD
+    apr_uint64_t personal[VAULT_PERSONAL_COUNT]; /* atomic; by reason: outputs that were not shared */
 } vault_counters_t;
 
 /** Claim a free slot for the process `pid`: empties its queue and resets the clean mark and the counters. A

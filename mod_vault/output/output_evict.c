@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-/* How many records one step of a walk looks at: the lock is released in between. */
-#define STEP 64
 #define SWEEP_EVERY (APR_USEC_PER_SEC / 2)
 
 /* ------------------------------------------------------------- to make room */
@@ -176,7 +174,7 @@ void vault_outputs_sweep(vault_outputs_t *o, apr_time_t now, apr_interval_time_t
         output_after_t after = {0};
 
         output_lock(o);
-        for (end = i + STEP; i < end && i <= o->table->fresh && after.count < OUTPUT_AFTER; i++) {
+        for (end = i + OUTPUT_STEP; i < end && i <= o->table->fresh && after.count < OUTPUT_AFTER; i++) {
             sweep_locked(o, &o->records[i], now, idle, &after);
         }
         output_unlock(o, &after);
@@ -187,22 +185,10 @@ void vault_outputs_sweep(vault_outputs_t *o, apr_time_t now, apr_interval_time_t
 
 /* --------------------------------------------------------------- on request */
 
-static int contains(const char *key, apr_size_t length, const char *text)
+static unsigned drop_locked(vault_outputs_t *o, output_record_t *rec, const vault_output_filter_t *filter,
+                            output_after_t *after)
 {
-    apr_size_t wanted = strlen(text), i;
-
-    for (i = 0; key && wanted <= length && i <= length - wanted; i++) {
-        if (!memcmp(key + i, text, wanted)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static unsigned drop_locked(vault_outputs_t *o, output_record_t *rec, const char *text, output_after_t *after)
-{
-    if (output_state(rec) == OUTPUT_FREE ||
-        (text && !contains(vault_heap_at(o->heap, rec->key), rec->key_length, text))) {
+    if (!output_fits(o, rec, filter)) {
         return 0;
     }
     if (output_state(rec) == OUTPUT_MAKING) {
@@ -213,7 +199,7 @@ static unsigned drop_locked(vault_outputs_t *o, output_record_t *rec, const char
     return 1;
 }
 
-unsigned vault_outputs_drop(vault_outputs_t *o, const char *text)
+unsigned vault_outputs_drop(vault_outputs_t *o, const vault_output_filter_t *filter)
 {
     apr_uint32_t i = 1, end;
     unsigned dropped = 0;
@@ -222,8 +208,8 @@ unsigned vault_outputs_drop(vault_outputs_t *o, const char *text)
         output_after_t after = {0};
 
         output_lock(o);
-        for (end = i + STEP; i < end && i <= o->table->fresh && after.count < OUTPUT_AFTER; i++) {
-            dropped += drop_locked(o, &o->records[i], text, &after);
+        for (end = i + OUTPUT_STEP; i < end && i <= o->table->fresh && after.count < OUTPUT_AFTER; i++) {
+            dropped += drop_locked(o, &o->records[i], filter, &after);
         }
         output_unlock(o, &after);
     }

@@ -2,9 +2,12 @@
 /* What the status pages show of the output store. */
 #include "output/output_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
+
+#include "base/now.h"
 
 void vault_outputs_totals(vault_outputs_t *o, vault_output_totals_t *totals)
 {
@@ -21,69 +24,168 @@ void vault_outputs_totals(vault_outputs_t *o, vault_output_totals_t *totals)
     totals->renewed = t->renewed;
     totals->evicted = t->evicted;
     totals->personal = t->personal;
+    totals->waits = t->waits;
     totals->write_errors = output_load(&t->write_errors);
     totals->write_error = output_load(&t->write_error);
     output_unlock(o, NULL);
 }
 
-/* @return how many */
-static unsigned collect(vault_outputs_t *o, vault_output_ref_t *refs, unsigned most)
-{
-    const output_record_t *rec;
-    unsigned count = 0;
+/* -------------------------------------------------------------------- names */
 
-    output_lock(o);
-    for (rec = output_at(o, o->table->newest); rec && count < most; rec = output_at(o, rec->older)) {
-        refs[count].index = output_index(o, rec);
-        refs[count++].number = output_number(rec);
+const char *output_name(const vault_outputs_t *o, const output_record_t *rec, apr_size_t *length)
+{
+    const char *key = vault_heap_at(o->heap, rec->key), *end = key ? memchr(key, '\n', rec->key_length) : NULL;
+
+    *length = end ? (apr_size_t)(end - key) : key ? rec->key_length : 0;
+    return key ? key : "";
+}
+
+static int contains(const char *name, apr_size_t length, const char *part)
+{
+    return memmem(name, length, part, strlen(part)) != NULL;
+}
+
+/* @param url  "scheme://host/path?query", or a path that the URL ends with */
+static int is_url(const char *name, apr_size_t length, const char *url)
+{
+    const char *at = memchr(name, ' ', length), *host;
+    apr_size_t wanted = strlen(url);
+
+    if (!at) {
+        return 0;
     }
-    output_unlock(o, NULL);
-    return count;
+    length -= (apr_size_t)(++at - name);
+    if (*url == '/' && url[1] != '/' && (host = memmem(at, length, "//", 2))) {
+        const char *path = memchr(host + 2, '/', length - (apr_size_t)(host + 2 - at));
+        length -= path ? (apr_size_t)(path - at) : length;
+        at = path;
+    }
+    return length == wanted && !memcmp(at, url, wanted);
+}
+
+int output_fits(const vault_outputs_t *o, const output_record_t *rec, const vault_output_filter_t *filter)
+{
+    apr_size_t length;
+    const char *name = output_name(o, rec, &length);
+
+    return output_state(rec) != OUTPUT_FREE && (!filter || ((!filter->part || contains(name, length, filter->part)) &&
+                                                            (!filter->url || is_url(name, length, filter->url))));
+}
+
+/* --------------------------------------------------------------------- rows */
+
+/* An entry before its row is made. */
+typedef struct found_t {
+    vault_output_ref_t ref;
+    apr_uint64_t value; /* by which it is ordered */
+} found_t;
+
+static apr_uint64_t value_of(const output_record_t *rec, vault_output_order_t order)
+{
+    apr_uint64_t size = 0;
+    unsigned form;
+
+    switch (order) {
+    case VAULT_OUTPUT_BY_HITS:
+        return rec->hits;
+    case VAULT_OUTPUT_BY_RENEWALS:
+        return rec->renewed;
+    case VAULT_OUTPUT_BY_AGE:
+        return ~(apr_uint64_t)rec->made;
+    case VAULT_OUTPUT_BY_SIZE:
+        for (form = 0; form < VAULT_OUTPUT_FORMS; form++) {
+            size += rec->body[form].state == OUTPUT_READY ? rec->body[form].size : 0;
+        }
+        return size;
+    case VAULT_OUTPUT_BY_USE:
+        break;
+    }
+    return rec->use;
+}
+
+static apr_array_header_t *collect(vault_outputs_t *o, const vault_output_filter_t *filter, vault_output_order_t order,
+                                   apr_pool_t *pool)
+{
+    apr_array_header_t *all = apr_array_make(pool, OUTPUT_STEP, sizeof(found_t));
+    apr_uint32_t i = 1, end;
+
+    while (i <= output_load(&o->table->fresh)) {
+        output_lock(o);
+        for (end = i + OUTPUT_STEP; i < end && i <= o->table->fresh; i++) {
+            const output_record_t *rec = &o->records[i];
+            if (output_fits(o, rec, filter)) {
+                found_t *found = apr_array_push(all);
+                found->ref = (vault_output_ref_t){i, output_number(rec)};
+                found->value = value_of(rec, order);
+            }
+        }
+        output_unlock(o, NULL);
+    }
+    return all;
+}
+
+/* The highest value first, and of several the one made last. */
+static int compare(const void *a, const void *b)
+{
+    const found_t *x = a, *y = b;
+
+    if (x->value != y->value) {
+        return x->value < y->value ? 1 : -1;
+    }
+    return x->ref.number < y->ref.number ? 1 : -1;
 }
 
 static void copy_row(const vault_outputs_t *o, const output_record_t *rec, vault_output_row_t *row, apr_pool_t *pool)
 {
-    const char *note = vault_heap_at(o->heap, rec->note), *key = vault_heap_at(o->heap, rec->key);
+    const char *note = vault_heap_at(o->heap, rec->note);
+    apr_size_t length;
+    const char *name = output_name(o, rec, &length);
     unsigned form;
 
     memset(row, 0, sizeof(*row));
     note = note ? apr_pstrndup(pool, note, vault_heap_block_takes(o->heap, rec->note)) : NULL;
-    row->key = key ? apr_pmemdup(pool, key, rec->key_length) : "";
-    row->key_length = key ? rec->key_length : 0;
+    row->name = apr_pstrndup(pool, name, length);
     row->making = output_state(rec) == OUTPUT_MAKING;
+    row->waits = rec->waits;
     row->hits = rec->hits;
     row->renewed = rec->renewed;
     row->made = rec->made;
     row->used = rec->used;
+    row->until = rec->until;
     if (output_state(rec) == OUTPUT_PERSONAL) {
         row->personal = note ? note : "";
     }
     else {
         row->renewed_by = note;
+        row->stale = output_state(rec) == OUTPUT_KEPT && output_is_stale(o, rec, vault_now());
     }
     for (form = 0; form < VAULT_OUTPUT_FORMS; form++) {
-        row->size += rec->body[form].state == OUTPUT_READY ? rec->body[form].size : 0;
+        row->size[form] = rec->body[form].state == OUTPUT_READY ? rec->body[form].size : 0;
+        row->in_file[form] = rec->body[form].disk != 0;
     }
 }
 
-/* The lock is released between the rows, so an entry that goes meanwhile is not in the list. */
-apr_array_header_t *vault_outputs_list(vault_outputs_t *o, unsigned most, apr_pool_t *pool)
+/* An entry that goes meanwhile is not in the list. */
+apr_array_header_t *vault_outputs_list(vault_outputs_t *o, const vault_output_filter_t *filter,
+                                       vault_output_order_t order, unsigned most, unsigned *total, apr_pool_t *pool)
 {
     apr_array_header_t *rows = apr_array_make(pool, 16, sizeof(vault_output_row_t));
-    vault_output_ref_t *refs;
-    unsigned i, count;
+    apr_array_header_t *all = collect(o, filter, order, pool);
+    const found_t *found = (const found_t *)(const void *)all->elts;
+    unsigned i;
 
-    most = most < o->max ? most : o->max;
-    refs = apr_palloc(pool, (most + 1) * sizeof(*refs));
-    count = collect(o, refs, most);
-    for (i = 0; i < count; i++) {
-        const output_record_t *rec = output_at(o, refs[i].index);
+    qsort(all->elts, (size_t)all->nelts, sizeof(*found), compare);
+    for (i = 0; i < (unsigned)all->nelts && (unsigned)rows->nelts < most; i++) {
+        const output_record_t *rec = output_at(o, found[i].ref.index);
 
         output_lock(o);
-        if (output_number(rec) == refs[i].number && output_state(rec) != OUTPUT_FREE) {
+        if (output_number(rec) == found[i].ref.number && output_state(rec) != OUTPUT_FREE) {
             copy_row(o, rec, apr_array_push(rows), pool);
         }
         output_unlock(o, NULL);
+    }
+    if (total) {
+        *total = (unsigned)all->nelts;
     }
     return rows;
 }

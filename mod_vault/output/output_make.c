@@ -50,6 +50,8 @@ static apr_status_t join_locked(vault_outputs_t *o, output_record_t *rec, vault_
         }
         output_store(&rec->waiters, waiters);
     }
+    rec->waits++;
+    o->table->waits++;
     set_ref(o, rec, lead);
     return APR_EBUSY;
 }
@@ -289,6 +291,7 @@ static void succeed(vault_outputs_t *o, output_record_t *rec, const output_recor
     const vault_dep_t *moved = output_moved(o, old);
     char name[VAULT_INTEREST_MAX + 1];
 
+    rec->hits += old->hits;
     rec->renewed = old->renewed + 1;
     o->table->renewed++;
     if (moved) {
@@ -366,7 +369,8 @@ apr_status_t vault_output_keep(vault_outputs_t *o, const vault_output_lead_t *le
 /* ------------------------------------------------------------------ abandon */
 
 /* Of several marks of a key, only the newest is needed. */
-static void mark_personal(vault_outputs_t *o, output_record_t *rec, const char *reason, output_after_t *after)
+static void mark_personal(vault_outputs_t *o, output_record_t *rec, const vault_output_personal_t *personal,
+                          output_after_t *after)
 {
     const char *key = vault_heap_at(o->heap, rec->key);
     output_record_t *at, *next;
@@ -378,13 +382,14 @@ static void mark_personal(vault_outputs_t *o, output_record_t *rec, const char *
         }
     }
     output_release_deps(o, rec);
-    output_note(o, rec, reason, REASON_MAX);
+    output_note(o, rec, personal->why, REASON_MAX);
+    rec->personal = personal->reason;
     rec->until = vault_now() + VAULT_OUTPUT_PERSONAL_FOR;
     output_become(o, rec, OUTPUT_PERSONAL, after);
     o->table->personal++;
 }
 
-void vault_output_abandon(vault_outputs_t *o, const vault_output_lead_t *lead, const char *personal)
+void vault_output_abandon(vault_outputs_t *o, const vault_output_lead_t *lead, const vault_output_personal_t *personal)
 {
     output_after_t after = {0};
     output_record_t *rec;

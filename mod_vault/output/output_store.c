@@ -148,13 +148,13 @@ vault_output_found_t vault_outputs_find(vault_outputs_t *o, const char *key, apr
 {
     apr_uint64_t hash = output_hash(o, key, length), before = entry->ref.number;
     output_record_t *rec, *found = NULL;
-    int personal = 0;
+    apr_uint32_t personal = 0;
 
     output_lock(o);
     for (rec = output_next(o, NULL, hash, key, length); rec; rec = output_next(o, rec, hash, key, length)) {
         apr_uint64_t number = output_number(rec);
 
-        personal |= is_personal(rec);
+        personal = is_personal(rec) ? rec->personal : personal;
         if (output_state(rec) == OUTPUT_KEPT && (!before || number < before) &&
             (!found || number > output_number(found))) {
             found = rec;
@@ -164,6 +164,7 @@ vault_output_found_t vault_outputs_find(vault_outputs_t *o, const char *key, apr
         copy_entry(o, found, entry, pool);
     }
     output_unlock(o, NULL);
+    entry->personal = personal < VAULT_PERSONAL_COUNT ? (vault_personal_t)personal : VAULT_PERSONAL_NOT;
     return found ? VAULT_OUTPUT_ENTRY : personal ? VAULT_OUTPUT_PERSONAL : VAULT_OUTPUT_NONE;
 }
 

@@ -4,7 +4,9 @@
  * The output store: what was rendered, kept in shared memory together with what it depends on.
  *
  * An entry has a key, facts, a body, and dependencies. The key is any string of bytes; several entries may have the
- * same key (variants), and the caller tells by their facts which one it can use. The facts are opaque here. The
+ * same key (variants), and the caller tells by their facts which one it can use. The first line of a key is its name:
+ * one word for the kind of the output, a space, and its URL. An administrator sees and names entries by it. What follows
+ * is shown nowhere, since it may contain what a request has sent. The facts are opaque here. The
  * body is kept as it was written and, if a caller adds them, in compressed forms. A body above a threshold is kept in a
  * file. The dependencies are interests, each with the stamp that was captured before the data were read, and
  * optionally a time. The store holds these interests as a page does, so a notify moves their stamps.
@@ -98,13 +100,15 @@ typedef struct vault_output_entry_t {
     apr_time_t made, until; /* until 0: no limit by time */
     vault_dep_t deps[VAULT_OUTPUT_INTERESTS];
     unsigned dep_count;
+    vault_personal_t personal; /* set with VAULT_OUTPUT_PERSONAL: why */
 } vault_output_entry_t;
 
 /** What is known about a key. */
 typedef enum vault_output_found_t {
     VAULT_OUTPUT_NONE,    /* no (further) entry has this key */
     VAULT_OUTPUT_ENTRY,   /* `entry` is set */
-    VAULT_OUTPUT_PERSONAL /* an output of this key was found to be personal, a short while ago: do not lead */
+    VAULT_OUTPUT_PERSONAL /* an output of this key was found to be personal, a short while ago: do not lead.
+                             entry->personal says why */
 } vault_output_found_t;
 
 /** Find the next entry with this key, the one made last first, outdated ones too.
@@ -191,10 +195,16 @@ typedef struct vault_output_content_t {
 apr_status_t vault_output_keep(vault_outputs_t *outputs, const vault_output_lead_t *lead,
                                const vault_output_content_t *content);
 
+/** Why outputs of a key are personal. */
+typedef struct vault_output_personal_t {
+    vault_personal_t reason;
+    const char *why; /* half a sentence with the details; at most 100 bytes are kept */
+} vault_output_personal_t;
+
 /** End the lead without an entry, and let those who wait look again.
- * @param personal  half a sentence why outputs of this key are personal, at most 100 bytes are kept: for
- *                  VAULT_OUTPUT_PERSONAL_FOR no request leads for it. NULL: the output failed */
-void vault_output_abandon(vault_outputs_t *outputs, const vault_output_lead_t *lead, const char *personal);
+ * @param personal  for VAULT_OUTPUT_PERSONAL_FOR no request leads for this key. NULL: the output failed */
+void vault_output_abandon(vault_outputs_t *outputs, const vault_output_lead_t *lead,
+                          const vault_output_personal_t *personal);
 #define VAULT_OUTPUT_PERSONAL_FOR apr_time_from_sec(60)
 
 /* --------------------------------------------------------------- upkeep, status */
@@ -207,9 +217,16 @@ void vault_output_abandon(vault_outputs_t *outputs, const vault_output_lead_t *l
 #define VAULT_OUTPUT_STALE_FOR apr_time_from_sec(10)
 void vault_outputs_sweep(vault_outputs_t *outputs, apr_time_t now, apr_interval_time_t idle);
 
-/** Remove the entries whose key contains `text`; NULL: all. Entries that are being made are removed when they are
- * kept. @return how many */
-unsigned vault_outputs_drop(vault_outputs_t *outputs, const char *text);
+/** Which entries, by the names of their keys. */
+typedef struct vault_output_filter_t {
+    const char *part; /* the name contains it; NULL: any name */
+    const char *url;  /* the URL, with its query; or its path and query, on any host; NULL: any */
+} vault_output_filter_t;
+
+/** Remove entries. Those that are being made are removed when they are kept.
+ * @param filter  NULL: all
+ * @return how many */
+unsigned vault_outputs_drop(vault_outputs_t *outputs, const vault_output_filter_t *filter);
 
 /** Figures of the whole store. */
 typedef struct vault_output_totals_t {
@@ -221,6 +238,7 @@ typedef struct vault_output_totals_t {
     apr_uint64_t renewed;       /* entries that replaced one of the same key and variant */
     apr_uint64_t evicted;       /* entries that made room for others */
     apr_uint64_t personal;      /* leads that ended with the mark that the output is personal */
+    apr_uint64_t waits;         /* requests that were told to wait for another one */
     apr_uint64_t write_errors;  /* files that could not be written */
     apr_status_t write_error;   /* why, the last time; APR_SUCCESS: never */
 } vault_output_totals_t;
@@ -232,17 +250,34 @@ apr_uint64_t vault_outputs_write_errors(vault_outputs_t *outputs, apr_status_t *
 
 /** One row of a listing. */
 typedef struct vault_output_row_t {
-    const char *key;
-    apr_size_t key_length;
-    int making;
-    const char *personal; /* why; NULL: it is not */
-    apr_uint64_t size, hits, renewed;
-    apr_time_t made, used;
+    const char *name;                      /* of the key: its kind and its URL */
+    int making;                            /* a request leads */
+    apr_uint32_t waits;                    /* requests that were told to wait for it */
+    const char *personal;                  /* why; NULL: it is not */
+    apr_uint64_t size[VAULT_OUTPUT_FORMS]; /* 0: there is no such form, or it is empty */
+    int in_file[VAULT_OUTPUT_FORMS];       /* else in memory */
+    apr_uint64_t hits, renewed;            /* also of the entries of the same variant that it has replaced */
+    apr_time_t made, used, until;          /* until 0: no limit by time */
+    int stale;                             /* a dependency has moved, or its time is over */
     const char *renewed_by; /* the name of the interest that ended the last entry of this key; NULL: none, unknown */
 } vault_output_row_t;
 
-/** The rows of all entries, the most recently used ones first, at most `most`. */
-apr_array_header_t *vault_outputs_list(vault_outputs_t *outputs, unsigned most, apr_pool_t *pool);
+/** By what rows are ordered; the highest value comes first. */
+typedef enum vault_output_order_t {
+    VAULT_OUTPUT_BY_USE, /* the most recently used one first */
+    VAULT_OUTPUT_BY_HITS,
+    VAULT_OUTPUT_BY_SIZE, /* of all forms together */
+    VAULT_OUTPUT_BY_RENEWALS,
+    VAULT_OUTPUT_BY_AGE /* the oldest one first */
+} vault_output_order_t;
+
+/** List entries. The lock is released between every 64 entries, so the rows are not a snapshot.
+ * @param filter  NULL: all
+ * @param most    the most rows
+ * @param total   how many there are; NULL: not needed
+ * @return of vault_output_row_t, in `pool` */
+apr_array_header_t *vault_outputs_list(vault_outputs_t *outputs, const vault_output_filter_t *filter,
+                                       vault_output_order_t order, unsigned most, unsigned *total, apr_pool_t *pool);
 
 /** Compare chains, counts, holds and blocks. For tests and `vault-status?check`.
  * @return NULL, or the first thing that is wrong */

@@ -52,6 +52,8 @@ typedef struct output_record_t {
     apr_uint32_t dep_count;   /* lock; truth */
     apr_uint32_t void_deps;   /* lock; a dependency moved before the store could hold it: nothing is to be kept */
     apr_uint32_t dropped;     /* lock; nothing is to be kept */
+    apr_uint32_t waits;       /* lock; requests that were told to wait */
+    apr_uint32_t personal;    /* lock; why, if it is: vault_personal_t */
     apr_uint64_t etag;        /* lock */
     apr_time_t made, until;   /* lock */
     apr_time_t stale_since;   /* lock; when a sweep first found it outdated; 0: it has not */
@@ -61,7 +63,7 @@ typedef struct output_record_t {
     apr_uint64_t renewed;     /* lock; how many entries of the same key and variant it comes after */
     apr_uint32_t next;        /* lock; derived; in its bucket, or in the free list */
     apr_uint32_t newer, older; /* lock; derived; in the order of use */
-    apr_uint32_t epoch;       /* lock; of the child that leads or has led */
+    apr_uint32_t epoch;        /* lock; of the child that leads or has led */
     output_body_t body[VAULT_OUTPUT_FORMS];
     vault_dep_t deps[VAULT_OUTPUT_INTERESTS]; /* lock; held by the store */
 } output_record_t;
@@ -84,7 +86,7 @@ typedef struct output_table_t {
     apr_status_t write_error;  /* atomic; why a file could not be written, the last time */
     apr_uint64_t write_errors; /* atomic; how often */
     apr_uint64_t errors_told;  /* atomic; of these, what vault_outputs_write_errors() has returned */
-    apr_uint64_t kept, hits, misses, renewed, evicted, personal; /* lock; since the start */
+    apr_uint64_t kept, hits, misses, renewed, evicted, personal, waits; /* lock; since the start */
 } output_table_t;
 
 /** The handle. `slot` and `epoch` belong to the process, the rest is the same in all of them. */
@@ -212,6 +214,15 @@ int output_is_stale(const vault_outputs_t *o, const output_record_t *rec, apr_ti
 
 /** Are few interests left? Takes no lock. */
 int output_is_crowded(const vault_outputs_t *o);
+
+/** How many records one step of a walk over all of them looks at: the lock is released in between. */
+#define OUTPUT_STEP 64
+
+/** Is the record in use, and does its key fit? @param filter  NULL: all fit */
+int output_fits(const vault_outputs_t *o, const output_record_t *rec, const vault_output_filter_t *filter);
+
+/** The name of a record's key, in shared memory. @param length  receives its length */
+const char *output_name(const vault_outputs_t *o, const output_record_t *rec, apr_size_t *length);
 
 /** Keep a string with the record, cut after `most` bytes. Without memory there is none. */
 void output_note(vault_outputs_t *o, output_record_t *rec, const char *text, apr_size_t most);

@@ -16,10 +16,11 @@ typedef struct vault_output_t {
     const char *type; /* media type, without parameters */
     const char *body; /* UTF-8 (invalid bytes replaced), not NUL-terminated; NULL: nothing new */
     apr_size_t length;
-    int status;               /* of HTTP */
-    const char *format;       /* the value of Vault-Update; NULL: none */
-    int reused;               /* the method did not run: another run has made this output (method_reuse.h) */
-    vault_output_lead_t busy; /* ref.index not 0: another request is running it, there is no output yet */
+    int status;                /* of HTTP */
+    const char *format;        /* the value of Vault-Update; NULL: none */
+    vault_personal_t personal; /* why it is for this page alone, where VaultCache is on */
+    int reused;                /* the method did not run: another run has made this output (method_reuse.h) */
+    vault_output_lead_t busy;  /* ref.index not 0: another request is running it, there is no output yet */
 } vault_output_t;
 
 /** Run the method, or use the output of another run; or find that another request runs it. It has nothing new if

@@ -168,7 +168,7 @@ static int close_calls(vault_context_t *x, const vault_method_round_t *round)
         vault_page_txn_fail(x->txn, "a call of a feed by the application failed");
     }
     else if (rv == APR_SUCCESS && made) {
-        vault_recording_personal(x->recording, "its application calls a feed for the page");
+        vault_recording_personal(x->recording, VAULT_PERSONAL_PAGE, "its application calls a feed for the page");
         vault_page_txn_take(x->txn, made);
     }
     return rv == APR_SUCCESS || rv == APR_EGENERAL;

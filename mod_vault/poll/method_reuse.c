@@ -3,9 +3,7 @@
 #include "poll/method_reuse.h"
 
 #include "apr_strings.h"
-#include "http_core.h"
 #include "http_log.h"
-#include "http_protocol.h"
 
 #include "base/now.h"
 #include "cache/cache_conf.h"
@@ -13,23 +11,12 @@
 #include "page/page.h"
 #include "page/page_name.h"
 #include "recording/judge.h"
-#include "request/realm.h"
+#include "recording/output_key.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "view/recorded.h"
 
 APLOG_USE_MODULE(vault);
-
-/* Everything that httpd has decided about the URL. A new configuration may decide otherwise, so the generation
- * counts. */
-static const char *key_of(request_rec *sub, const char *url, apr_pool_t *pool)
-{
-    return apr_psprintf(
-        pool, "method %" APR_UINT64_T_HEX_FMT " %d %s://%s %s\n%s\n%s%s?%s\n%s\n%s", vault_realm_owner(sub).host,
-        vault_server->generation, ap_http_scheme(sub), sub->hostname ? sub->hostname : "", url,
-        sub->handler ? sub->handler : "", sub->filename ? sub->filename : "", sub->path_info ? sub->path_info : "",
-        sub->args ? sub->args : "", sub->content_type ? sub->content_type : "", vault_judge_filters(sub));
-}
 
 /* @return 0: the entry cannot be used */
 static int use(vault_context_t *x, const vault_output_entry_t *entry, vault_output_t *output)
@@ -55,6 +42,13 @@ static int use(vault_context_t *x, const vault_output_entry_t *entry, vault_outp
     return 1;
 }
 
+static vault_reuse_t run_for_itself(vault_output_t *output, vault_personal_t reason)
+{
+    output->personal = reason;
+    vault_tally(personal[reason], 1);
+    return VAULT_REUSE_NONE;
+}
+
 /* @return DONE; NONE: the outputs of this key are personal; LEADS: there is none that can be used */
 static vault_reuse_t find(vault_context_t *x, const char *key, vault_output_t *output)
 {
@@ -69,7 +63,7 @@ static vault_reuse_t find(vault_context_t *x, const char *key, vault_output_t *o
             }
             break;
         case VAULT_OUTPUT_PERSONAL:
-            return VAULT_REUSE_NONE;
+            return run_for_itself(output, entry.personal);
         case VAULT_OUTPUT_NONE:
             return VAULT_REUSE_LEADS;
         }
@@ -96,11 +90,16 @@ vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_out
     const char *key;
     apr_status_t rv;
 
-    if (!vault_server->outputs || !x->txn || vault_cache_conf_of(sub)->on != 1 || sub->user || sub->main->user ||
-        !vault_judge_knows(sub)) {
+    if (!vault_server->outputs || !x->txn || vault_cache_conf_of(sub)->on != 1) {
         return VAULT_REUSE_NONE;
     }
-    key = key_of(sub, output->url, x->pool);
+    if (sub->user || sub->main->user) {
+        return run_for_itself(output, VAULT_PERSONAL_USER);
+    }
+    if (!vault_judge_knows(sub)) {
+        return run_for_itself(output, VAULT_PERSONAL_HANDLER);
+    }
+    key = vault_output_key(sub, "method", output->url, "", x->pool);
     if ((found = find(x, key, output)) != VAULT_REUSE_LEADS) {
         return found;
     }
@@ -113,7 +112,7 @@ vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_out
     return rv == APR_SUCCESS ? begin(x, key, &lead, output) : VAULT_REUSE_NONE;
 }
 
-void vault_method_reuse_end(request_rec *r, vault_context_t *x, const vault_output_t *output, int ok)
+void vault_method_reuse_end(request_rec *r, vault_context_t *x, vault_output_t *output, int ok)
 {
     vault_recording_t *rec = x->recording;
     const char *why;
@@ -129,6 +128,7 @@ void vault_method_reuse_end(request_rec *r, vault_context_t *x, const vault_outp
     apr_array_cat(rec->facts.answers, vault_page_txn_answers(x->txn));
     ok = ok && !vault_page_txn_failed(x->txn) && !r->connection->aborted;
     why = vault_recording_end(rec, !ok ? NULL : output->body ? output->body : "", output->body ? output->length : 0);
+    output->personal = rec->reason;
     if (why) {
         ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, VLTNO(00399) "the output of method %s is not kept: %s",
                       vault_page_shorten(output->url, r->pool), why);

@@ -28,8 +28,8 @@ typedef enum vault_reuse_t {
  * @param sub  the method's subrequest, as httpd has looked it up */
 vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_output_t *output);
 
-/** The method has run, and its external calls are closed: keep its output if it is not personal.
+/** The method has run, and its external calls are closed: keep its output if it is not personal. Sets output->personal.
  * @param ok  0: it failed */
-void vault_method_reuse_end(request_rec *r, vault_context_t *x, const vault_output_t *output, int ok);
+void vault_method_reuse_end(request_rec *r, vault_context_t *x, vault_output_t *output, int ok);
 
 #endif

@@ -60,7 +60,8 @@ static void judge_filters(vault_recording_t *rec, const request_rec *r)
     for (f = r->output_filters; f; f = f->next) {
         if (!is_known_filter(f)) {
             vault_recording_personal(
-                rec, apr_psprintf(rec->pool, "its output filter %s may depend on the request", f->frec->name));
+                rec, VAULT_PERSONAL_FILTER,
+                apr_psprintf(rec->pool, "its output filter %s may depend on the request", f->frec->name));
         }
     }
 }
@@ -127,7 +128,7 @@ static void judge_file(vault_recording_t *rec, request_rec *r)
 
     vault_recording_file(rec, r->filename, &r->finfo);
     if (personal) {
-        vault_recording_personal(rec, personal);
+        vault_recording_personal(rec, VAULT_PERSONAL_SSI, personal);
     }
 }
 
@@ -144,14 +145,14 @@ int vault_judge_is_plain_file(const request_rec *r)
 int vault_judge(vault_recording_t *rec, request_rec *r, int declared)
 {
     if (r->user) {
-        vault_recording_personal(rec, "its visitor has logged in");
+        vault_recording_personal(rec, VAULT_PERSONAL_USER, "its visitor has logged in");
     }
     judge_filters(rec, r);
     if (is_file(r)) {
         judge_file(rec, r);
     }
     else if (vault_judge_has_filter(r, "includes")) {
-        vault_recording_personal(rec, "its handler writes SSI, which cannot be scanned before");
+        vault_recording_personal(rec, VAULT_PERSONAL_SSI, "its handler writes SSI, which cannot be scanned before");
     }
     if (vault_judge_knows(r)) {
         return 0;

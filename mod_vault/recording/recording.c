@@ -32,15 +32,23 @@ vault_recording_t *vault_recording_begin(const vault_output_lead_t *lead, vault_
 
 const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_size_t length)
 {
-    const char *personal = rec->personal ? rec->personal : rec->opaque ? rec->opaque_why : NULL;
+    vault_output_personal_t personal = {rec->reason, rec->personal};
     vault_output_content_t content = {.body = body, .body_size = length, .until = rec->until};
     apr_status_t rv;
 
     apr_pool_cleanup_kill(rec->pool, rec, end_unfinished);
-    if (!body || rec->dropped || personal) {
-        personal = body && !rec->dropped ? personal : NULL;
-        vault_output_abandon(vault_server->outputs, &rec->lead, personal);
-        return personal ? personal : !body ? "it failed" : "it depends on something that was not known before";
+    if (!rec->reason && rec->opaque) {
+        personal = (vault_output_personal_t){VAULT_PERSONAL_HANDLER, rec->opaque_why};
+    }
+    rec->reason = body && !rec->dropped ? personal.reason : VAULT_PERSONAL_NOT;
+    if (rec->reason) {
+        vault_tally(personal[rec->reason], 1);
+        vault_output_abandon(vault_server->outputs, &rec->lead, &personal);
+        return personal.why;
+    }
+    if (!body || rec->dropped) {
+        vault_output_abandon(vault_server->outputs, &rec->lead, NULL);
+        return body ? "it depends on something that was not known before" : "it failed";
     }
     content.facts = vault_facts_encode(&rec->facts, &content.facts_size, rec->pool);
     rv = vault_output_keep(vault_server->outputs, &rec->lead, &content);
@@ -122,10 +130,11 @@ void vault_recording_path(vault_recording_t *rec, const char *path)
     }
 }
 
-void vault_recording_personal(vault_recording_t *rec, const char *why)
+void vault_recording_personal(vault_recording_t *rec, vault_personal_t reason, const char *why)
 {
     for (; rec; rec = rec->outer) {
-        if (!rec->personal) {
+        if (!rec->reason) {
+            rec->reason = reason;
             rec->personal = apr_pstrdup(rec->pool, why);
         }
     }

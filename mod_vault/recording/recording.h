@@ -26,7 +26,8 @@ typedef struct vault_recording_t {
     struct vault_recording_t *outer; /* NULL: none */
     apr_array_header_t *held;        /* of const char *: the interests held for the entry */
     apr_array_header_t *late;        /* of const char *: those that were named too late to be held */
-    const char *personal;            /* why the output is personal; NULL: it is not, so far */
+    vault_personal_t reason;         /* why the output is personal; NOT: it is not, so far, or it was kept or dropped */
+    const char *personal;            /* the same with its details */
     int dropped;                     /* this output is not kept, but the next one may be */
     int opaque;                      /* handlers that have not said (yet) that their output is shared */
     const char *opaque_why;          /* what makes the output personal as long as there are any */
@@ -37,7 +38,7 @@ typedef struct vault_recording_t {
 /** Begin. @param lead  taken over: vault_recording_end() ends it */
 vault_recording_t *vault_recording_begin(const vault_output_lead_t *lead, vault_recording_t *outer, apr_pool_t *pool);
 
-/** End: keep the output, unless it is personal or was dropped.
+/** End: keep the output, unless it is personal or was dropped. A personal output is counted.
  * @param body  NULL: the request failed, nothing is kept
  * @return NULL: it is kept; otherwise half a sentence why not */
 const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_size_t length);
@@ -64,9 +65,9 @@ void vault_recording_file(vault_recording_t *rec, const char *path, const apr_fi
 /** The same; looks the file up. */
 void vault_recording_path(vault_recording_t *rec, const char *path);
 
-/** The output is personal. @param why  half a sentence that begins with "its", "it" or a noun; a constant, or in the
+/** The output is personal. @param why  the details: half a sentence that begins with "its", "it" or a noun; a constant, or in the
  * recording's pool; the first reason is kept */
-void vault_recording_personal(vault_recording_t *rec, const char *why);
+void vault_recording_personal(vault_recording_t *rec, vault_personal_t reason, const char *why);
 
 /** The output is personal unless this handler says that its part is shared (vault_recording_share()). */
 void vault_recording_opaque(vault_recording_t *rec, const char *why);

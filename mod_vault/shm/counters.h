@@ -40,4 +40,28 @@
     COUNTER(pages_dropped, "PagesExpired", "pages expired")                                                            \
     COUNTER(pages_evicted, "PagesEvicted", "pages that were evicted to make room for others")
 
+/* REASON(NAME, "label", "meaning"): why an output is personal, and so not kept for others (docs/caching.md). The stored
+ * states of pages have the numbers. */
+#define VAULT_PERSONAL_REASONS(REASON)                                                                                 \
+    REASON(USER, "user", "the visitor has logged in")                                                                  \
+    REASON(SESSION, "session", "VaultSession is on for the request, or for one that it includes")                      \
+    REASON(HANDLER, "handler", "a handler of another module has not said that its output is shared")                   \
+    REASON(INTEREST, "interest", "a method names an interest in its header, or by VaultInterest")                      \
+    REASON(SSI, "ssi", "an SSI element may depend on the request or on the time, or cannot be scanned")                \
+    REASON(VISITOR, "visitor", "a feed asks who the visitor is")                                                       \
+    REASON(CALL, "call", "a call of a feed names no interest, or writes")                                              \
+    REASON(FILTER, "filter", "an output filter may depend on the request")                                             \
+    REASON(RESPONSE, "response", "the response sets a cookie, or forbids caches to share it")                          \
+    REASON(REQUEST, "request", "the request has Authorization, or a body")                                             \
+    REASON(PAGE, "page", "an application calls feeds for the page with a key, or the headers name the page")           \
+    REASON(ENDLESS, "endless", "the response has no interest, no file and no max-age, so nothing says when it changes")
+
+typedef enum vault_personal_t {
+    VAULT_PERSONAL_NOT, /* it is not personal */
+#define NAME(name, label, meaning) VAULT_PERSONAL_##name,
+    VAULT_PERSONAL_REASONS(NAME)
+#undef NAME
+        VAULT_PERSONAL_COUNT
+} vault_personal_t;
+
 #endif

@@ -158,7 +158,7 @@ static const char *act_interest(take_t *t, const char *piece)
     }
     vault_recording_late_interest(vault_recorded(t->r), interest);
     if (in_method(t)) {
-        vault_recording_personal(t->x->recording, LATE);
+        vault_recording_personal(t->x->recording, VAULT_PERSONAL_INTEREST, LATE);
         vault_page_txn_learn_interest(t->x->txn, interest);
     }
     return NULL;
@@ -452,7 +452,7 @@ static void take_declared(request_rec *r)
         const char *value = APR_ARRAY_IDX(values, i, const char *);
         const char *wrong = NULL;
         if (method) {
-            vault_recording_personal(t.x->recording, LATE);
+            vault_recording_personal(t.x->recording, VAULT_PERSONAL_INTEREST, LATE);
             vault_page_txn_learn_interest(t.x->txn, value);
         }
         else {

@@ -22,7 +22,7 @@ void vault_recorded_judge(request_rec *r, int declared)
     const vault_context_t *x = vault_context_get(r);
 
     if (x && x->recording && vault_session_conf_is_on(r)) {
-        vault_recording_personal(x->recording,
+        vault_recording_personal(x->recording, VAULT_PERSONAL_SESSION,
                                  "it may show a session: VaultSession is on"); /* whatever its handler says */
     }
     if (x && x->recording && vault_judge(x->recording, r, declared) && x->txn) {

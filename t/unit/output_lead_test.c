@@ -34,7 +34,8 @@ static void one_leads_and_others_wait(void)
 
 static void a_failure_wakes_those_who_wait(void)
 {
-    static const char *const personal[] = {NULL, "it reads a cookie"};
+    static const vault_output_personal_t cookie = {VAULT_PERSONAL_RESPONSE, "it reads a cookie"};
+    static const vault_output_personal_t *const personal[] = {NULL, &cookie};
     unsigned i;
 
     for (i = 0; i < 2; i++) {
@@ -160,11 +161,12 @@ static void what_is_personal_is_known_for_a_while(void)
     store_begin(&s, DEFAULTS);
     CU_ASSERT_EQUAL(store_lead(&s, "k", 0, &lead), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_output_hold(s.o, &lead, "x"), APR_SUCCESS);
-    vault_output_abandon(s.o, &lead, store_text(&s, 200, 'r'));
+    vault_output_abandon(s.o, &lead, &(vault_output_personal_t){VAULT_PERSONAL_FILTER, store_text(&s, 200, 'r')});
     CU_ASSERT_EQUAL(vault_interest_count(s.f.notifier), 0);
     CU_ASSERT_EQUAL(vault_outputs_find(s.o, "k", 1, &entry, s.f.pool), VAULT_OUTPUT_PERSONAL);
+    CU_ASSERT_EQUAL(entry.personal, VAULT_PERSONAL_FILTER);
     CU_ASSERT_EQUAL(store_lead(&s, "k", 5, &lead), APR_ENOSPC);
-    rows = vault_outputs_list(s.o, 10, s.f.pool);
+    rows = vault_outputs_list(s.o, NULL, VAULT_OUTPUT_BY_USE, 10, NULL, s.f.pool);
     CU_ASSERT_EQUAL_FATAL(rows->nelts, 1);
     row = &((vault_output_row_t *)rows->elts)[0];
     CU_ASSERT(row->personal && strlen(row->personal) == 100 && !row->renewed_by);
@@ -190,7 +192,7 @@ static void entries_come_before_the_mark(void)
     CU_ASSERT_EQUAL(store_lead(&s, "k", 2, &b), APR_SUCCESS);
     CU_ASSERT_EQUAL(store_lead(&s, "k", 3, &c), APR_SUCCESS);
     CU_ASSERT_EQUAL(store_keep(&s, &a, "a"), APR_SUCCESS);
-    vault_output_abandon(s.o, &b, "one");
+    vault_output_abandon(s.o, &b, &(vault_output_personal_t){VAULT_PERSONAL_FILTER, "one"});
     CU_ASSERT_EQUAL(vault_outputs_find(s.o, "k", 1, &entry, s.f.pool), VAULT_OUTPUT_ENTRY);
     CU_ASSERT_EQUAL(vault_outputs_find(s.o, "k", 1, &entry, s.f.pool), VAULT_OUTPUT_PERSONAL);
     CU_ASSERT_EQUAL(store_keep(&s, &c, "c"), APR_SUCCESS);

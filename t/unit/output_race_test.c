@@ -275,7 +275,7 @@ static void use_store(member_t *m, apr_pool_t *pool)
 
     switch (rand_r(&m->seed) % 64) {
     case 0:
-        vault_outputs_drop(m->x->s->o, key);
+        vault_outputs_drop(m->x->s->o, &(vault_output_filter_t){.part = key});
         break;
     case 1:
         vault_outputs_sweep(m->x->s->o, vault_now(), 0);

@@ -236,22 +236,43 @@ static void one_of_the_children_sweeps(void)
     store_end(&s);
 }
 
-static void entries_are_dropped_by_their_keys(void)
+static unsigned drop_url(store_t *s, const char *url)
+{
+    return vault_outputs_drop(s->o, &(vault_output_filter_t){.url = url});
+}
+
+static unsigned drop_part(store_t *s, const char *part)
+{
+    return vault_outputs_drop(s->o, &(vault_output_filter_t){.part = part});
+}
+
+static void entries_are_dropped_by_their_names(void)
 {
     store_t s;
     vault_output_lead_t lead, other;
 
     store_begin(&s, DEFAULTS);
-    store_make(&s, "/logs/latest", 0, "x", "1");
-    store_make(&s, "/logs/oldest", 0, "x", "2");
-    store_make(&s, "/blog", 0, "x", "3");
-    CU_ASSERT_EQUAL(vault_output_lead(s.o, "/a\0logs/", 8, 0, s.slot[1], &lead), APR_SUCCESS);
-    CU_ASSERT_EQUAL(store_lead(&s, "/shop", 0, &other), APR_SUCCESS);
-    CU_ASSERT_EQUAL(vault_outputs_drop(s.o, "nowhere"), 0);
-    CU_ASSERT_EQUAL(vault_outputs_drop(s.o, "logs/"), 2);
+    store_make(&s, "page http://a/logs?x\nsecret", 0, "x", "1");
+    store_make(&s, "page http://a/logs?x\nother", 0, "x", "1");
+    store_make(&s, "page http://b/logs?x\nsecret", 0, "x", "2");
+    store_make(&s, "page http://b/logs?xy", 0, "x", "3");
+    store_make(&s, "bundle //b:80/site.css", 0, "x", "4");
+    store_make(&s, "/", 0, "x", "5");
+    CU_ASSERT_EQUAL(vault_output_lead(s.o, "page \0logs", 10, 0, s.slot[1], &lead), APR_SUCCESS);
+    CU_ASSERT_EQUAL(store_lead(&s, "shop", 0, &other), APR_SUCCESS);
+    CU_ASSERT_EQUAL(drop_part(&s, "nowhere"), 0);
+    CU_ASSERT_EQUAL(drop_part(&s, "secret"), 0); /* it is not in a name */
+    CU_ASSERT_EQUAL(drop_url(&s, "http://a/logs"), 0);
+    CU_ASSERT_EQUAL(drop_url(&s, "a/logs?x"), 0);
+    CU_ASSERT_EQUAL(drop_url(&s, "/"), 0);
+    CU_ASSERT_EQUAL(drop_url(&s, ""), 0);
+    CU_ASSERT_EQUAL(drop_url(&s, "http://a/logs?x"), 2);
+    CU_ASSERT_EQUAL(drop_url(&s, "/logs?x"), 1);
+    CU_ASSERT_EQUAL(drop_url(&s, "/site.css"), 1);
+    CU_ASSERT_EQUAL(drop_part(&s, "logs"), 1);
     CU_ASSERT_EQUAL(store_keep(&s, &lead, "made before"), APR_EAGAIN);
     CU_ASSERT_EQUAL(store_keep(&s, &other, "made before"), APR_SUCCESS);
-    CU_ASSERT_STRING_EQUAL(store_read(&s, "/blog"), "3");
+    CU_ASSERT_STRING_EQUAL(store_read(&s, "/"), "5");
     CU_ASSERT_EQUAL(vault_outputs_drop(s.o, NULL), 2);
     store_end(&s);
 }
@@ -261,30 +282,79 @@ static void a_renewal_names_its_cause(void)
     store_t s;
     vault_output_row_t *row;
     apr_array_header_t *rows;
-    vault_output_lead_t lead;
+    vault_output_lead_t lead, other;
+    unsigned total;
 
     store_begin(&s, DEFAULTS);
     store_make(&s, "k", 0, "DB-logs", "1");
+    store_read(&s, "k");
     vault_notifier_notify(s.f.notifier, "DB-logs", 0);
     store_make(&s, "k", 0, "DB-logs", "22");
     store_make(&s, "first", 0, NULL, "1");
     store_read(&s, "k");
-    CU_ASSERT_EQUAL(store_lead(&s, "making", 0, &lead), APR_SUCCESS);
-    rows = vault_outputs_list(s.o, 10, s.f.pool);
+    CU_ASSERT_EQUAL(store_lead(&s, "making\nsecret", 0, &lead), APR_SUCCESS);
+    CU_ASSERT_EQUAL(store_lead(&s, "making\nsecret", 0, &other), APR_EBUSY);
+    rows = vault_outputs_list(s.o, NULL, VAULT_OUTPUT_BY_USE, 10, &total, s.f.pool);
     CU_ASSERT_EQUAL_FATAL(rows->nelts, 3);
+    CU_ASSERT_EQUAL(total, 3);
     row = (vault_output_row_t *)rows->elts;
-    CU_ASSERT(row[0].making && !memcmp(row[0].key, "making", 6) && row[0].key_length == 6);
-    CU_ASSERT(!row[1].making && row[1].renewed == 1 && row[1].hits == 1 && row[1].size == 2 && row[1].key[0] == 'k');
+    CU_ASSERT_STRING_EQUAL(row[0].name, "making");
+    CU_ASSERT(row[0].making && row[0].waits == 1 && row[0].size[VAULT_OUTPUT_PLAIN] == 0);
+    CU_ASSERT(!row[1].making && row[1].renewed == 1 && row[1].size[VAULT_OUTPUT_PLAIN] == 2);
+    CU_ASSERT_EQUAL(row[1].hits, 2); /* one of them is that of the entry before */
+    CU_ASSERT_STRING_EQUAL(row[1].name, "k");
     CU_ASSERT_STRING_EQUAL(row[1].renewed_by, "DB-logs");
-    CU_ASSERT(row[1].used >= row[1].made && !row[1].personal);
+    CU_ASSERT(row[1].used >= row[1].made && !row[1].personal && !row[1].stale);
     CU_ASSERT(!row[2].renewed && !row[2].renewed_by);
-    CU_ASSERT_EQUAL(vault_outputs_list(s.o, 2, s.f.pool)->nelts, 2);
-    CU_ASSERT_EQUAL(vault_outputs_list(s.o, 0, s.f.pool)->nelts, 0);
+    vault_notifier_notify(s.f.notifier, "DB-logs", 0);
+    rows = vault_outputs_list(s.o, &(vault_output_filter_t){.part = "k"}, VAULT_OUTPUT_BY_USE, 1, &total, s.f.pool);
+    CU_ASSERT_EQUAL_FATAL(rows->nelts, 1);
+    CU_ASSERT_EQUAL(total, 2);
+    CU_ASSERT(!((vault_output_row_t *)rows->elts)[0].stale);
+    rows = vault_outputs_list(s.o, &(vault_output_filter_t){.part = "k"}, VAULT_OUTPUT_BY_HITS, 1, &total, s.f.pool);
+    CU_ASSERT(((vault_output_row_t *)rows->elts)[0].stale);
     vault_output_abandon(s.o, &lead, NULL);
     CU_ASSERT_EQUAL(store_totals(&s).renewed, 1);
     CU_ASSERT_EQUAL(store_totals(&s).kept, 3);
-    CU_ASSERT_EQUAL(store_totals(&s).hits, 1);
+    CU_ASSERT_EQUAL(store_totals(&s).hits, 2);
     CU_ASSERT_EQUAL(store_totals(&s).misses, 4);
+    CU_ASSERT_EQUAL(store_totals(&s).waits, 1);
+    store_end(&s);
+}
+
+/* The names in the order of the rows. */
+static const char *listed(store_t *s, vault_output_order_t order, unsigned most)
+{
+    const apr_array_header_t *rows = vault_outputs_list(s->o, NULL, order, most, NULL, s->f.pool);
+    const char *names = "";
+    int i;
+
+    for (i = 0; i < rows->nelts; i++) {
+        names = apr_pstrcat(s->f.pool, names, APR_ARRAY_IDX(rows, i, vault_output_row_t).name, NULL);
+    }
+    return names;
+}
+
+static void rows_are_ordered(void)
+{
+    store_t s;
+
+    store_begin(&s, DEFAULTS);
+    store_make(&s, "a", 0, NULL, "1");
+    store_make(&s, "b", 0, "x", "1");
+    store_make(&s, "c", 0, NULL, "333");
+    vault_notifier_notify(s.f.notifier, "x", 0);
+    store_make(&s, "b", 0, "x", "22");
+    store_read(&s, "a");
+    store_read(&s, "a");
+    store_read(&s, "c");
+    CU_ASSERT_STRING_EQUAL(listed(&s, VAULT_OUTPUT_BY_USE, 9), "cab");
+    CU_ASSERT_STRING_EQUAL(listed(&s, VAULT_OUTPUT_BY_HITS, 9), "acb");
+    CU_ASSERT_STRING_EQUAL(listed(&s, VAULT_OUTPUT_BY_SIZE, 9), "cba");
+    CU_ASSERT_STRING_EQUAL(listed(&s, VAULT_OUTPUT_BY_RENEWALS, 1), "b");
+    CU_ASSERT_STRING_EQUAL(listed(&s, VAULT_OUTPUT_BY_AGE, 1), "a");
+    CU_ASSERT_STRING_EQUAL(listed(&s, VAULT_OUTPUT_BY_USE, 2), "ca");
+    CU_ASSERT_STRING_EQUAL(listed(&s, VAULT_OUTPUT_BY_USE, 0), "");
     store_end(&s);
 }
 
@@ -301,6 +371,7 @@ void vault_output_room_suite(void)
     CU_ADD_TEST(suite, the_sweep_removes_what_has_ended);
     CU_add_test(suite, "a restart outdates all", a_restart_outdates_all);
     CU_ADD_TEST(suite, one_of_the_children_sweeps);
-    CU_ADD_TEST(suite, entries_are_dropped_by_their_keys);
+    CU_ADD_TEST(suite, entries_are_dropped_by_their_names);
     CU_ADD_TEST(suite, a_renewal_names_its_cause);
+    CU_ADD_TEST(suite, rows_are_ordered);
 }

@@ -83,7 +83,7 @@ static void give_up(call_t *c)
 
 static void mark_personal(call_t *c)
 {
-    vault_output_abandon(c->s.o, &c->lead, "it reads a cookie");
+    vault_output_abandon(c->s.o, &c->lead, &(vault_output_personal_t){VAULT_PERSONAL_FILTER, "it reads a cookie"});
 }
 
 static void add_in_memory(call_t *c)
@@ -107,7 +107,7 @@ static void read_it(call_t *c)
 
 static void drop(call_t *c)
 {
-    vault_outputs_drop(c->s.o, "fill-1");
+    vault_outputs_drop(c->s.o, &(vault_output_filter_t){.part = "fill-1"});
 }
 
 /* ---------------------------------------------------------------- the scene */
@@ -181,7 +181,7 @@ static void go_on(call_t *c)
         vault_output_claim_form(s->o, &c->entry, VAULT_OUTPUT_GZIP);
         vault_output_add_form(s->o, &c->entry, VAULT_OUTPUT_GZIP, c->large, IN_FILE);
     }
-    vault_outputs_drop(s->o, "k");
+    vault_outputs_drop(s->o, &(vault_output_filter_t){.part = "k"});
     store_make(s, "k", 0, "x", c->large);
     store_make(s, "m", 0, "x", c->small);
     CHECK_STORE(s);

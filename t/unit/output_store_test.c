@@ -188,7 +188,7 @@ static void an_entry_that_has_gone_is_not_current_again(void)
     store_begin(&s, DEFAULTS);
     store_make(&s, "k", 0, "x", "body");
     CU_ASSERT_FATAL(store_find(&s, "k", &entry));
-    CU_ASSERT_EQUAL(vault_outputs_drop(s.o, "k"), 1);
+    CU_ASSERT_EQUAL(vault_outputs_drop(s.o, &(vault_output_filter_t){.part = "k"}), 1);
     CU_ASSERT_EQUAL(vault_output_is_current(s.o, &entry, vault_now()), 0);
     CU_ASSERT_EQUAL(vault_interest_hold(s.f.notifier, "y", &other, &stamp), APR_SUCCESS);
     CU_ASSERT_EQUAL(other, entry.deps[0].interest);
@@ -291,7 +291,7 @@ static void a_whole_has_the_stamps_of_its_parts(void)
             vault_notifier_notify(s.f.notifier, rows[i].notified, 0);
         }
         if (rows[i].dropped) {
-            vault_outputs_drop(s.o, "part");
+            vault_outputs_drop(s.o, &(vault_output_filter_t){.part = "part"});
         }
         CHECK_ROW(vault_output_hold_all(s.o, &lead, &part) == APR_SUCCESS, rows[i].why);
         CHECK_ROW(store_keep(&s, &lead, "whole") == rows[i].rv, rows[i].why);

@@ -26,6 +26,9 @@ static const struct {
     {"Interests", "InterestsMax", "Interests"},
     {"HeapUsed", "HeapSize", "Bytes of states"},
     {"QosPasses", "QosPassesMax", "Qos passes"},
+    {"Outputs", "OutputsMax", "Outputs"},
+    {"OutputMemory", "OutputMemoryMax", "Bytes of outputs"},
+    {"OutputFiles", "OutputFilesMax", "Bytes in files"},
 };
 #define ROOMS (sizeof(rooms) / sizeof(rooms[0]))
 
@@ -166,6 +169,30 @@ static void print_locations(screen_t *s)
             vaultctl_print("%9" JSON_INTEGER_FORMAT " ", number(location, of_locations[k]));
         }
         vaultctl_print("%s\n", vaultctl_json_text(json_object_get(location, "Location")));
+    }
+}
+
+/* ------------------------------------------------------------------ personal */
+
+/* Why outputs were not shared, without the reasons that never occurred. */
+static void print_personal(screen_t *s)
+{
+    const char *reason;
+    const json_t *count;
+    int lines = 0;
+
+    json_object_foreach(json_object_get(s->now, "Personal"), reason, count)
+    {
+        if (json_integer_value(count) == 0 || s->rows < 3) {
+            continue;
+        }
+        if (lines++ == 0) {
+            s->rows -= 2;
+            putchar('\n');
+            vaultctl_print("Personal outputs, by reason\n");
+        }
+        s->rows--;
+        vaultctl_print("%-18s %12" JSON_INTEGER_FORMAT "\n", reason, json_integer_value(count));
     }
 }
 
@@ -339,6 +366,7 @@ int vaultctl_status(const vaultctl_options_t *options, char *const *words, int c
         s.now = now;
         print_figures(&s);
         print_locations(&s);
+        print_personal(&s);
         print_children(&s);
         print_feeds(&s);
     }

@@ -17,7 +17,7 @@ _vaultctl()
         COMPREPLY=($(compgen -f -- "$cur"))
         return
         ;;
-    --url | -u | --user | -H | --header | -m | --max-time | -d | --delay | -n | --count | --name | --owner | --interest)
+    --url | -u | --user | -H | --header | -m | --max-time | -d | --delay | -n | --count | --name | --owner | --interest | --match | --sort | --limit)
         return
         ;;
     esac

@@ -27,6 +27,8 @@ static const command_t commands[] = {
     {"top", vaultctl_top, OF_SERVER | VAULTCTL_OF_TOP, "", "the same, live"},
     {"pages", vaultctl_pages, OF_SERVER | VAULTCTL_OF_JSON | VAULTCTL_OF_PAGES, "[ID]",
      "the pages that there are, or all that is known of one"},
+    {"cache", vaultctl_cache, OF_SERVER | VAULTCTL_OF_JSON | VAULTCTL_OF_CACHE, "[drop [URL ...]]",
+     "the outputs that are kept, or drop some of them"},
     {"notify", vaultctl_notify, OF_SERVER | VAULTCTL_OF_JSON, "INTEREST ...",
      "tell the pages that hold these interests"},
     {"monitor", vaultctl_monitor, OF_SERVER | VAULTCTL_OF_JSON | VAULTCTL_OF_MONITOR, "INTEREST ...",

@@ -13,6 +13,7 @@
  *  status.c    status, top
  *  notify.c    notify
  *  pages.c     pages: the list, and one page
+ *  cache.c     cache: what the output store keeps, and dropping it
  *  monitor.c   monitor
  *  check.c     check
  *  doctor.c    doctor: the page
@@ -48,7 +49,8 @@ enum {
     VAULTCTL_OF_PAGES = 1 << 3, /**< a filter for pages */
     VAULTCTL_OF_MONITOR = 1 << 4,
     VAULTCTL_OF_TOP = 1 << 5,
-    VAULTCTL_OF_ALL = 1 << 6
+    VAULTCTL_OF_ALL = 1 << 6,
+    VAULTCTL_OF_CACHE = 1 << 7 /**< a filter for outputs */
 };
 
 typedef struct vaultctl_options_t {
@@ -72,6 +74,10 @@ typedef struct vaultctl_options_t {
     int waiting;          /**< pages whose poll is waiting */
     int idle;             /**< pages without a waiting poll */
     int quiet;
+    const char *match; /**< text in the URLs of outputs; NULL: any */
+    const char *sort;  /**< the order of outputs; NULL: the default */
+    int limit;         /**< the most outputs; 0: the default */
+    int all;           /**< drop all outputs */
     /* about the database */
     const char *file;        /**< -f; NULL: none */
     const char *feed;        /**< -n; NULL: the only one */
@@ -99,6 +105,7 @@ void vaultctl_options_print(unsigned groups);
  * @return NULL, or a sentence */
 const char *vaultctl_conf_read(vaultctl_options_t *options, apr_pool_t *pool);
 
+vaultctl_command_fn vaultctl_cache;
 vaultctl_command_fn vaultctl_check;
 vaultctl_command_fn vaultctl_doctor;
 vaultctl_command_fn vaultctl_notify;

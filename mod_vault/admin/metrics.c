@@ -7,6 +7,7 @@
 #include "http_protocol.h"
 #include "mod_status.h"
 
+#include "admin/cache_status.h"
 #include "admin/feed_status.h"
 #include "admin/metrics_rows.h"
 #include "admin/qos_status.h"
@@ -31,6 +32,7 @@ int vault_metrics_write(request_rec *r)
                    rows[i].grows ? "counter" : "gauge", metric, rows[i].meaning, metric, rows[i].grows ? "_total" : "",
                    vault_metrics_row_total(&rows[i]));
     }
+    vault_cache_status_metrics(r);
     vault_qos_status_metrics(r);
     vault_feed_status_metrics(r, vault_feed_reports(r->pool));
     ap_rputs("# EOF\n", r);

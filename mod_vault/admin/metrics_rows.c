@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "output/output_store.h"
 #include "page/page.h"
 #include "qos/qos.h"
 #include "server/server.h"
@@ -77,6 +78,78 @@ static apr_uint64_t qos_shortages(void)
     return qos_usage().shortages;
 }
 
+/* ------------------------------------------------------------- the output store */
+
+static vault_output_totals_t output_totals(void)
+{
+    vault_output_totals_t totals = {0};
+
+    if (vault_server->outputs) {
+        vault_outputs_totals(vault_server->outputs, &totals);
+    }
+    return totals;
+}
+
+static vault_output_limits_t output_limits(void)
+{
+    return vault_server->outputs ? *vault_outputs_limits(vault_server->outputs) : (vault_output_limits_t){0};
+}
+
+static apr_uint64_t outputs_now(void)
+{
+    return output_totals().entries;
+}
+
+static apr_uint64_t outputs_max(void)
+{
+    return output_limits().entries;
+}
+
+static apr_uint64_t output_memory(void)
+{
+    return output_totals().memory;
+}
+
+static apr_uint64_t output_memory_max(void)
+{
+    return output_limits().memory;
+}
+
+static apr_uint64_t output_files(void)
+{
+    return output_totals().files;
+}
+
+static apr_uint64_t output_files_max(void)
+{
+    return output_limits().root ? output_limits().files : 0;
+}
+
+static apr_uint64_t output_hits(void)
+{
+    return output_totals().hits;
+}
+
+static apr_uint64_t output_misses(void)
+{
+    return output_totals().misses;
+}
+
+static apr_uint64_t output_waits(void)
+{
+    return output_totals().waits;
+}
+
+static apr_uint64_t output_renewals(void)
+{
+    return output_totals().renewed;
+}
+
+static apr_uint64_t output_evictions(void)
+{
+    return output_totals().evicted;
+}
+
 #define COUNTER(field, name, meaning) {name, meaning, 1, NULL, offsetof(vault_counters_t, field)},
 #define GAUGE(field, name, meaning) {name, meaning, 0, NULL, offsetof(vault_counters_t, field)},
 static const vault_metrics_row_t rows[] = {
@@ -92,6 +165,17 @@ static const vault_metrics_row_t rows[] = {
     {"QosPasses", "requests that are handled or queued at all VaultQosLimit now", 0, qos_passes, 0},
     {"QosPassesMax", "requests of this kind that the shared memory has room for", 0, qos_passes_max, 0},
     {"QosShortages", "requests refused because their VaultQosLimit had no room in it", 1, qos_shortages, 0},
+    {"Outputs", "outputs in the output store now", 0, outputs_now, 0},
+    {"OutputsMax", "the most outputs that it has room for", 0, outputs_max, 0},
+    {"OutputMemory", "bytes of outputs in its memory", 0, output_memory, 0},
+    {"OutputMemoryMax", "the most bytes in its memory: VaultCacheMemory", 0, output_memory_max, 0},
+    {"OutputFiles", "bytes of outputs in files", 0, output_files, 0},
+    {"OutputFilesMax", "the most bytes in files: VaultCacheRootSize", 0, output_files_max, 0},
+    {"OutputHits", "kept outputs that were used", 1, output_hits, 0},
+    {"OutputMisses", "outputs that were rendered to be kept", 1, output_misses, 0},
+    {"OutputWaits", "requests that were told to wait for another one that renders", 1, output_waits, 0},
+    {"OutputRenewals", "outputs that took the place of an outdated one", 1, output_renewals, 0},
+    {"OutputEvictions", "outputs that were evicted to make room for others", 1, output_evictions, 0},
     VAULT_COUNTERS(COUNTER, GAUGE)};
 #undef GAUGE
 #undef COUNTER

@@ -8,6 +8,8 @@
 #include "http_core.h"
 #include "http_protocol.h"
 
+#include "admin/cache_listing.h"
+#include "admin/cache_status.h"
 #include "admin/checkup.h"
 #include "admin/explain.h"
 #include "admin/feed_status.h"
@@ -90,6 +92,7 @@ static int write_auto(request_rec *r)
     }
     json_decref(total);
     json_decref(children);
+    vault_cache_status_auto(r);
     vault_qos_status_auto(r);
     vault_feed_status_auto(r, vault_feed_reports(r->pool));
     return OK;
@@ -144,6 +147,7 @@ static int write_html(request_rec *r)
                    vault_metrics_row_total(&rows[i]), rows[i].meaning);
     }
     ap_rputs("</table>\n", r);
+    vault_cache_status_html(r);
     vault_qos_status_html(r);
     vault_feed_status_html(r, vault_feed_reports(r->pool));
     write_children(r);
@@ -157,6 +161,7 @@ static int write_json(request_rec *r)
 {
     json_t *total = total_json();
 
+    json_object_set_new(total, "Personal", vault_cache_status_json());
     json_object_set_new(total, "Qos", vault_qos_status_json(r->pool));
     json_object_set_new(total, "Feeds", vault_feed_status_json(vault_feed_reports(r->pool)));
     json_object_set_new(total, "Children", children_json());
@@ -191,9 +196,16 @@ static const struct form_t {
     int (*write)(request_rec *r);
     int by_any; /* the function checks the HTTP method itself */
 } forms[] = {
-    {"auto", write_auto, 0},       {"json", write_json, 0},     {"metrics", vault_metrics_write, 0},
-    {"page", write_page, 0},       {"pages", vault_listing, 0}, {"check", vault_checkup, 0},
-    {"monitor", vault_monitor, 1}, {"tail", vault_monitor, 1},  {"poll", poll_page, 1},
+    {"auto", write_auto, 0},
+    {"json", write_json, 0},
+    {"metrics", vault_metrics_write, 0},
+    {"page", write_page, 0},
+    {"pages", vault_listing, 0},
+    {"check", vault_checkup, 0},
+    {"cache", vault_cache_listing, 1},
+    {"monitor", vault_monitor, 1},
+    {"tail", vault_monitor, 1},
+    {"poll", poll_page, 1},
 };
 
 static const struct form_t *form_asked(const request_rec *r)

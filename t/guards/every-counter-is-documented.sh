@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every figure of the status is in the table "All figures" of docs/operating.md, every figure that the database feed reports is in the table "What the status
-# shows" of docs/feeds.md, and the other way round.
+# shows" of docs/feeds.md, every reason why an output is personal is in the table "What is personal" of docs/caching.md, and the other way round.
 . "${srcdir:-.}/t/guards/guard.sh"
 
 {
@@ -17,4 +17,10 @@ sed -n '/^### What the status shows/,/^##* [^#]/p' docs/feeds.md | grep -oE '^\|
 
 all_in "the database feed" "docs/feeds.md" "this figure is not in the table \"What the status shows\" of docs/feeds.md"
 all_in "docs/feeds.md" "the database feed" "docs/feeds.md has this figure, but the feed does not report it"
+
+grep -oE '^ +REASON\([A-Z]+, *"[a-z]+"' mod_vault/shm/counters.h | grep -oE '"[a-z]+"' | tr -d '"' | list "the reasons"
+sed -n '/^## What is personal/,/^##* [^#]/p' docs/caching.md | grep -oE '^\| `[a-z]+`' | tr -d '|` ' | list "docs/caching.md"
+
+all_in "the reasons" "docs/caching.md" "this reason is not in the table \"What is personal\" of docs/caching.md"
+all_in "docs/caching.md" "the reasons" "docs/caching.md has this reason, but counters.h has not"
 guard_end

@@ -12,7 +12,7 @@ like($metrics->{body}, qr/\n# EOF\n\z/, '... and ends as it must');
 
 # Each figure is three lines: type, help, one sample, whose name ends in _total exactly if it is a counter.
 # (Those of single locations are in t/qos, those of feeds in 07.)
-my $located = join '|', $metrics->{body} =~ /^(vault_(?:qos|feed)_\w+?)(?:_total)?\{/mg;
+my $located = join '|', $metrics->{body} =~ /^(vault_(?:qos_\w+?|feed_\w+?|personal))(?:_total)?\{/mg;
 my @lines = grep { !/\b(?:$located)(?:_total)?\b/ } split /\n/, $metrics->{body};
 pop @lines;
 is(@lines % 3, 0, 'three lines a figure');
@@ -27,7 +27,7 @@ while (my ($type, $help, $sample) = splice @lines, 0, 3) {
 is_deeply(\@bad, [], 'all of them are well formed');
 
 my %auto = get('/vault/status?auto')->{body} =~ /^(\w+): (\d+)$/mg;
-for my $name (grep { !/^(?:Child|Qos\d|Feed\d)/ } sort keys %auto) {
+for my $name (grep { !/^(?:Child|Qos\d|Feed\d|Personal)/ } sort keys %auto) {
     my $metric = 'vault' . $name =~ s/([A-Z])/_\l$1/gr;
     ok(exists $value{$metric}, "$name is there as $metric");
 }

@@ -15,9 +15,10 @@ my $said = vaultctl('status');
 is($said->{code}, 0, 'status') or diag($said->{err});
 like($said->{out}, qr/^Pages +\d+ of 1000 \(\d+ %\)$/m, 'a room and how full it is');
 like($said->{out}, qr/^Waiting +1$/m, 'the poll that waits');
-for my $name (grep { !/^(?:Pages|Sessions|Interests|Heap|QosPasses|Child|Qos\d|Feed\d)/ } sort keys %{status()}) {
+for my $name (grep { !/^(?:Pages|Sessions|Interests|Heap|QosPasses|Outputs|OutputMemory|OutputFiles|Personal|Child|Qos\d|Feed\d)/ } sort keys %{status()}) {
     like($said->{out}, qr/^\Q$name\E +\d+$/m, "the figure $name");
 }
+like($said->{out}, qr/^Outputs +\d+ of \d+ \(\d+ %\)$/m, 'the output store');
 like($said->{out}, qr/^\d+ +$_\b/m, "child $_") for children();
 like($said->{out}, qr{^ +Limit +PerClient +Running +Queued .* VaultQosLimit\n(?: +\d.*\n)* +2 +2 +0 +0 .* \S+ /qos/two/$}m, 'a location with VaultQosLimit');
 

@@ -131,6 +131,19 @@ static void print_interests(const json_t *interests)
     }
 }
 
+/* Whether the output of another run was used for the page, or why that cannot be. */
+static void print_sharing(const json_t *method)
+{
+    json_int_t shared = number(method, "shared");
+
+    if (shared > 0) {
+        vaultctl_print("    shared %" JSON_INTEGER_FORMAT " time%s\n", shared, shared == 1 ? "" : "s");
+    }
+    if (json_is_string(json_object_get(method, "personal"))) {
+        vaultctl_print("    personal because %s\n", text(method, "personal"));
+    }
+}
+
 static void print_methods(const json_t *methods)
 {
     const json_t *method;
@@ -139,6 +152,7 @@ static void print_methods(const json_t *methods)
     json_array_foreach(methods, i, method)
     {
         vaultctl_print("  %s: %s\n", text(method, "url"), text(method, "state"));
+        print_sharing(method);
         print_interests(json_object_get(method, "interests"));
     }
 }

@@ -34,6 +34,11 @@ static apr_uint64_t total_of(unsigned reason)
     return sum;
 }
 
+const char *vault_cache_status_meaning(unsigned reason)
+{
+    return reason < VAULT_PERSONAL_COUNT ? reasons[reason].meaning : NULL;
+}
+
 json_t *vault_cache_status_json(void)
 {
     json_t *personal = json_object();

@@ -11,6 +11,9 @@
 
 #include "httpd.h"
 
+/** Why an output is personal, in plain words. NULL: it is not. @param reason  a vault_personal_t */
+const char *vault_cache_status_meaning(unsigned reason);
+
 /** An object with a number for each reason. */
 json_t *vault_cache_status_json(void);
 

@@ -6,6 +6,7 @@
 
 #include "apr_strings.h"
 
+#include "admin/cache_status.h"
 #include "base/now.h"
 #include "base/utf8.h"
 #include "mod_vault/vault.h"
@@ -116,11 +117,11 @@ static json_t *methods_json(const vault_state_t *s)
 
     for (i = 0; i < s->methods->nelts; i++) {
         const vault_method_t *m = &APR_ARRAY_IDX(s->methods, i, vault_method_t);
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:o, s:o}", "url", vault_explain_text(m->url, s->methods->pool),
-                                        "state", method_state(m, s->methods->pool), "refused",
-                                        m->refusal.status ? json_integer(m->refusal.status) : json_null(), "interests",
-                                        deps_json(m->deps)));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o, s:i, s:s?, s:o}", "url", vault_explain_text(m->url, s->methods->pool),
+                            "state", method_state(m, s->methods->pool), "refused",
+                            m->refusal.status ? json_integer(m->refusal.status) : json_null(), "shared", (int)m->shared,
+                            "personal", vault_cache_status_meaning(m->personal), "interests", deps_json(m->deps)));
     }
     return list;
 }

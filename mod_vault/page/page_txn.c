@@ -25,6 +25,8 @@ struct vault_page_txn_t {
     /* of the current method */
     const char *url;
     const char *failed;
+    int shared;                  /* its output is that of another run */
+    vault_personal_t personal;   /* why it is not */
     apr_array_header_t *deps;    /* of vault_dep_t: the interests that the method waits for */
     apr_array_header_t *cursors; /* of vault_cursor_t: captured and set */
     apr_array_header_t *writes;  /* of vault_property_t; value NULL: removed */
@@ -88,6 +90,8 @@ void vault_page_txn_begin(vault_page_txn_t *txn, const char *url)
 {
     txn->url = url;
     txn->failed = NULL;
+    txn->shared = 0;
+    txn->personal = VAULT_PERSONAL_NOT;
     txn->deps = apr_array_make(txn->pool, 2, sizeof(vault_dep_t));
     txn->cursors = apr_array_make(txn->pool, 1, sizeof(vault_cursor_t));
     txn->writes = apr_array_make(txn->pool, 1, sizeof(vault_property_t));
@@ -105,6 +109,12 @@ void vault_page_txn_fail(vault_page_txn_t *txn, const char *reason)
     if (!txn->failed) {
         txn->failed = apr_pstrdup(txn->pool, reason);
     }
+}
+
+void vault_page_txn_share(vault_page_txn_t *txn, int shared, vault_personal_t personal)
+{
+    txn->shared = shared != 0;
+    txn->personal = personal;
 }
 
 const char *vault_page_txn_failed(const vault_page_txn_t *txn)
@@ -136,6 +146,8 @@ static void merge_method(vault_page_txn_t *txn)
     if (m) {
         m->deps = txn->deps;
         memset(&m->refusal, 0, sizeof(m->refusal));
+        m->shared += (apr_uint32_t)txn->shared;
+        m->personal = txn->personal;
     }
 }
 

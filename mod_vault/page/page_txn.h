@@ -68,6 +68,10 @@ void vault_page_txn_fail(vault_page_txn_t *txn, const char *reason);
 /** The first reason why the current method failed; NULL: it did not. */
 const char *vault_page_txn_failed(const vault_page_txn_t *txn);
 
+/** Note for the status whether the output of the current method is that of another run, and if not, why it is for this
+ * page alone. */
+void vault_page_txn_share(vault_page_txn_t *txn, int shared, vault_personal_t personal);
+
 /** Add a long-poll method to the page.
  * @return APR_SUCCESS, also if the page has it already; APR_ENOSPC the page has `max` methods */
 apr_status_t vault_page_txn_add_method(vault_page_txn_t *txn, const char *url, int max);

@@ -5,7 +5,8 @@
  * A string is (u32 length, bytes, NUL) padded to 8; a length of NONE means NULL. The scope of a cursor is
  * usually the URL of one of the methods. It is then stored as (u32 SCOPE + number of the method, u32 0), since
  * URLs can be long. Dependencies are (u32 count, u32 0) and pairs of u64; a count of NONE means NULL. A refusal
- * is (u32 status, u32 seconds) and, if the status is not 0, the u64 `until`.
+ * is (u32 status, u32 seconds) and, if the status is not 0, the u64 `until`. After it a method has (u32 shared,
+ * u32 personal).
  * The order is that of the arrays. The acks come last, so that setting their number to 0 removes them.
  */
 #include "page/state.h"
@@ -14,7 +15,7 @@
 
 #include "apr_strings.h"
 
-#define STATE_MAGIC 0x76537434u /* "vSt4" */
+#define STATE_MAGIC 0x76537435u /* "vSt5" */
 #define NONE 0xffffffffu
 #define SCOPE 0x80000000u /* larger than the length of any string */
 #define ALIGN8(n) (((apr_size_t)(n) + 7) & ~(apr_size_t)7)
@@ -157,6 +158,7 @@ static void put_lists(writer_t *w, const vault_state_t *s)
         put_string(w, AT(s->methods, vault_method_t, i)->url);
         put_deps(w, AT(s->methods, vault_method_t, i)->deps);
         put_refusal(w, &AT(s->methods, vault_method_t, i)->refusal);
+        put_pair(w, AT(s->methods, vault_method_t, i)->shared, AT(s->methods, vault_method_t, i)->personal);
     }
     for (i = 0; i < s->cursors->nelts; i++) {
         vault_cursor_t *c = AT(s->cursors, vault_cursor_t, i);
@@ -320,6 +322,19 @@ static vault_refusal_t take_refusal(reader_t *r)
     return refusal;
 }
 
+static void take_sharing(reader_t *r, vault_method_t *m)
+{
+    apr_uint32_t pair[2] = {0};
+    const char *at = take(r, sizeof(pair));
+
+    if (at) {
+        memcpy(pair, at, sizeof(pair));
+    }
+    m->shared = pair[0];
+    m->personal = pair[1];
+    r->bad |= m->personal >= VAULT_PERSONAL_COUNT;
+}
+
 static void take_lists(reader_t *r, vault_state_t *s, const header_t *h)
 {
     apr_uint32_t i;
@@ -334,6 +349,7 @@ static void take_lists(reader_t *r, vault_state_t *s, const header_t *h)
         m->url = take_name(r);
         m->deps = take_deps(r);
         m->refusal = take_refusal(r);
+        take_sharing(r, m);
     }
     for (i = 0; i < h->cursors && !r->bad; i++) {
         vault_cursor_t *c = apr_array_push(s->cursors);

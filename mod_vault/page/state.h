@@ -57,6 +57,8 @@ typedef struct vault_method_t {
     const char *url;
     apr_array_header_t *deps; /* of vault_dep_t; NULL: it has never run */
     vault_refusal_t refusal;
+    apr_uint32_t shared;   /* how often another run's output was used for the page */
+    apr_uint32_t personal; /* why the last output was for this page alone: a vault_personal_t */
 } vault_method_t;
 
 /** A report to a feed that is due when the browser has acknowledged this state. */

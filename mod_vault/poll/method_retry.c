@@ -214,6 +214,7 @@ static end_t run_method(vault_method_retry_t *retry, vault_context_t *x, const c
     if (output.busy.ref.index) {
         return wait_for_other(retry, x, &output, round);
     }
+    vault_page_txn_share(x->txn, output.reused, output.personal);
     if (!valid) {
         vault_page_txn_end(x->txn, 0);
         end = LEFT_OUT;

@@ -2,8 +2,10 @@
 # A method of SSI, feed and template runs once for all pages that it has the same to say to; each page still gets each row once.
 use strict;
 use warnings;
+use JSON::PP ();
 use VaultTest;
 use VaultTest::Site;
+use VaultTest::Vaultctl;
 
 use constant PAGES => 20;
 
@@ -33,6 +35,18 @@ SKIP: {
         is($after->{Shared} - $before->{Shared}, PAGES - 1, '... for all pages');
     }
 
+    # What the status says of the method: of both rows all pages but one have used the run of another one.
+    my $explained = sub { JSON::PP::decode_json(text_of('/vault/status?page=' . $_[0]->id))->{Methods}[0] };
+    my $shared = 0;
+    for my $i (0 .. PAGES - 1) { # the poll that waits has acknowledged what is counted here
+        my $method = $explained->($pages[$i]);
+        $shared += $method->{shared};
+        is($method->{personal}, undef, "page $i: its method is not personal");
+    }
+    is($shared, 3 * (PAGES - 1), 'how often the runs of others were used');
+    my ($sharer) = grep { $explained->($_)->{shared} == 3 } @pages;
+    like(vaultctl('pages', $sharer->id)->{out}, qr/^  \S+once-new\.shtml: waits\n    shared 3 times\n/m, '... in words') if -x vars('top_dir') . '/vaultctl';
+
     # A page at another position gets what it has not seen.
     my $late = open_page('/cache/once.shtml');
     insert('c');
@@ -41,6 +55,17 @@ SKIP: {
     for my $i (0 .. PAGES - 1) {
         is(VaultTest::Page::text($pages[$i]->finish_poll($polls[$i])) =~ s/.*(\[.*\]).*/$1/sr, '[c]', "page $i, too");
     }
+
+    # A method that is personal.
+    live_tag('/cache/once-personal', $tag . '<!--#echo var="REMOTE_ADDR" -->');
+    my @personal = map { open_page('/cache/once-personal.shtml') } 1 .. 2;
+    my @waiting = map { $_->start_poll } @personal;
+    wait_waiting(2);
+    my $why = 'an SSI element may depend on the request or on the time, or cannot be scanned';
+    is($explained->($_)->{personal}, $why, 'a method that shows the address is personal, found out or known') for @personal;
+    like(vaultctl('pages', $personal[0]->id)->{out}, qr/^    personal because \Q$why\E$/m, '... in words') if -x vars('top_dir') . '/vaultctl';
+    $_->close for @waiting;
+    wait_waiting(0);
 
     # The template is a dependency.
     site_file('/cache/once.html', '{{#rows}}<{{line}}>{{/rows}}');

@@ -9,7 +9,7 @@
 
 #include "fuzz.h"
 
-#define MAGIC 0x76537434u
+#define MAGIC 0x76537435u
 
 static void read_again(const vault_state_t *state, apr_pool_t *pool)
 {

@@ -206,6 +206,38 @@ static void a_method_that_is_refused_contributes_nothing_and_rests(void)
     scene_end(&s);
 }
 
+/* Runs /m once, and ends it with `ok`. */
+static const vault_method_t *share(scene_t *s, int shared, vault_personal_t personal, int ok)
+{
+    vault_page_txn_begin(s->txn, "/m");
+    vault_page_txn_share(s->txn, shared, personal);
+    vault_page_txn_end(s->txn, ok);
+    commit_round(s);
+    return vault_state_method(vault_page_txn_base(s->txn), "/m");
+}
+
+static void outputs_of_other_runs_are_counted(void)
+{
+    const vault_method_t *m;
+    scene_t s;
+
+    scene_begin(&s);
+    m = share(&s, 1, VAULT_PERSONAL_NOT, 1);
+    CU_ASSERT(m->shared == 1 && !m->personal);
+    m = share(&s, 0, VAULT_PERSONAL_NOT, 1);
+    CU_ASSERT(m->shared == 1 && !m->personal);
+    m = share(&s, 1, VAULT_PERSONAL_NOT, 0); /* a failed one contributes nothing */
+    CU_ASSERT_EQUAL(m->shared, 1);
+    m = share(&s, 0, VAULT_PERSONAL_USER, 1);
+    CU_ASSERT(m->shared == 1 && m->personal == VAULT_PERSONAL_USER);
+    m = share(&s, 1, VAULT_PERSONAL_NOT, 1);
+    CU_ASSERT(m->shared == 2 && !m->personal);
+    vault_page_txn_begin(s.txn, "/m"); /* what was noted is forgotten */
+    vault_page_txn_end(s.txn, 1);
+    CU_ASSERT_EQUAL(vault_state_method(vault_page_txn_state(s.txn), "/m")->shared, 2);
+    scene_end(&s);
+}
+
 static void a_write_from_outside_ends_its_rest(void)
 {
     vault_property_t property = {"user", "anna"};
@@ -374,6 +406,7 @@ void vault_page_txn_suite(void)
     CU_ADD_TEST(suite, an_interest_made_anew_has_moved);
     CU_ADD_TEST(suite, a_method_that_failed_contributes_nothing);
     CU_ADD_TEST(suite, a_method_that_is_refused_contributes_nothing_and_rests);
+    CU_ADD_TEST(suite, outputs_of_other_runs_are_counted);
     CU_ADD_TEST(suite, a_write_from_outside_ends_its_rest);
     CU_ADD_TEST(suite, what_a_method_that_rests_waits_for_is_not_watched);
     CU_ADD_TEST(suite, what_cannot_be_kept_fails_the_method);

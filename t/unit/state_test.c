@@ -96,6 +96,14 @@ static void refusals(vault_state_t *s)
     refuse(add_method(s, "/need-not-rest", NULL), 302, 0, 0);
 }
 
+static void sharing(vault_state_t *s)
+{
+    vault_method_t *m = add_method(s, "/shared", make_deps(s->pool, 1, 2));
+
+    m->shared = APR_UINT32_MAX;
+    add_method(s, "/personal", NULL)->personal = VAULT_PERSONAL_COUNT - 1;
+}
+
 static void acks(vault_state_t *s)
 {
     static const char *const data[] = {"", "7", "message-ann 12", "\xff<\""};
@@ -142,6 +150,7 @@ static void usual(vault_state_t *s)
     add_method(s, "/logs", make_deps(s->pool, 3, 2));
     nulls(s);
     refusals(s);
+    sharing(s);
     acks(s);
 }
 
@@ -154,6 +163,7 @@ static const struct {
     {properties, "properties, one of them empty"},
     {nulls, "values and dependencies that are not there are not empty ones"},
     {refusals, "methods that are refused, and one that is not"},
+    {sharing, "a method whose output is shared, and one whose output is personal"},
     {acks, "what feeds wait to hear of"},
     {many_deps, "many dependencies, named twice"},
     {longest, "the longest strings, the largest indexes"},
@@ -206,6 +216,7 @@ static int same_lists(const vault_state_t *a, const vault_state_t *b)
     for (i = 0; i < a->methods->nelts; i++) {
         const vault_method_t *m = AT(a->methods, vault_method_t, i), *n = AT(b->methods, vault_method_t, i);
         same &= same_string(m->url, n->url) && same_deps(m->deps, n->deps) && same_refusal(&m->refusal, &n->refusal);
+        same &= m->shared == n->shared && m->personal == n->personal;
     }
     for (i = 0; i < a->acks->nelts; i++) {
         const vault_ack_t *c = AT(a->acks, vault_ack_t, i), *d = AT(b->acks, vault_ack_t, i);
@@ -511,6 +522,22 @@ static void a_refusal_that_cannot_be_is_refused(void)
     apr_pool_destroy(pool);
 }
 
+static void a_reason_that_cannot_be_is_refused(void)
+{
+    apr_pool_t *pool;
+    vault_state_t *s;
+    apr_size_t size;
+    char *block;
+
+    CU_ASSERT_FATAL(apr_pool_create(&pool, NULL) == APR_SUCCESS);
+    s = vault_state_create(pool);
+    add_method(s, "/m", NULL)->personal = VAULT_PERSONAL_COUNT;
+    block = encode(s, &size);
+    CU_ASSERT_PTR_NULL(vault_state_decode(block, size, pool));
+    free(block);
+    apr_pool_destroy(pool);
+}
+
 /* -------------------------------------------------------------------- look-up */
 
 static void a_refused_method_rests_until_its_time(void)
@@ -593,6 +620,7 @@ void vault_state_suite(void)
     CU_ADD_TEST(suite, every_truncation_is_refused);
     CU_ADD_TEST(suite, no_mutation_does_harm);
     CU_ADD_TEST(suite, a_refusal_that_cannot_be_is_refused);
+    CU_ADD_TEST(suite, a_reason_that_cannot_be_is_refused);
     CU_ADD_TEST(suite, a_refused_method_rests_until_its_time);
     CU_ADD_TEST(suite, a_property_is_set_changed_and_removed);
     CU_ADD_TEST(suite, what_is_not_there_is_not_found);

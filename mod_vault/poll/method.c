@@ -12,6 +12,7 @@
 
 #include "base/utf8.h"
 #include "poll/method_reuse.h"
+#include "request/subrequest.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "session/session_request.h"
@@ -88,21 +89,6 @@ static int is_blank(const capture_t *c)
     return 1;
 }
 
-/* Removes the poll's headers that are about the response to the poll. */
-static void replace_poll_headers(request_rec *sub)
-{
-    static const char *const names[] = {"If-Match",     "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
-                                        "If-Range",     "Range",         "Accept-Encoding",   "Content-Length",
-                                        "Content-Type", "Expect",        "Transfer-Encoding"};
-    unsigned i;
-
-    sub->headers_in = apr_table_copy(sub->pool, sub->headers_in);
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        apr_table_unset(sub->headers_in, names[i]);
-    }
-    apr_table_setn(sub->headers_in, "Accept", ACCEPT);
-}
-
 /* Describes the session and the page to the method's handler by headers. */
 static void tell_page(request_rec *sub)
 {
@@ -144,46 +130,6 @@ static const char *media_type(const request_rec *sub, apr_pool_t *pool)
     return vault_utf8_clean(apr_pstrmemdup(pool, type, length), length, &length, pool);
 }
 
-static const char *path_of(const char *url, apr_pool_t *pool)
-{
-    char *path = apr_pstrmemdup(pool, url, strcspn(url, "?"));
-
-    ap_unescape_url(path);
-    return path;
-}
-
-/* The parent of the subrequest: a copy of the poll with two differences. First, another pool: a subrequest
- * allocates from its parent's pool, and the poll's lives as long as the browser waits. Second, the method's
- * request line: a subrequest inherits it, and REQUEST_URI (CGI, FastCGI, WSGI) and THE_REQUEST (mod_rewrite)
- * are made from it, so that a front controller would otherwise route the URL of the poll. */
-static request_rec *make_parent(const request_rec *r, const char *url, apr_pool_t *pool)
-{
-    request_rec *parent = apr_pmemdup(pool, r, sizeof(*r));
-
-    parent->pool = pool;
-    parent->the_request = apr_pstrcat(pool, "GET ", url, " ", r->protocol, NULL);
-    return parent;
-}
-
-/* Makes the subrequest look like a direct request for the URL. httpd sets the protocol of a subrequest to
- * "INCLUDED", which applications do not know, does not copy the port of the Host header, which becomes
- * SERVER_PORT, and mod_rewrite uses the URL of the main request. */
-static request_rec *make_request(request_rec *r, const char *url, ap_filter_t *capture, apr_pool_t *pool)
-{
-    request_rec *sub = ap_sub_req_method_uri("GET", url, make_parent(r, url, pool), capture);
-
-    sub->protocol = r->protocol;
-    sub->proto_num = r->proto_num;
-    sub->parsed_uri.port = r->parsed_uri.port;
-    sub->parsed_uri.port_str = r->parsed_uri.port_str;
-    if (apr_table_get(sub->subprocess_env, "SCRIPT_URL")) {
-        const char *path = path_of(url, sub->pool);
-        apr_table_setn(sub->subprocess_env, "SCRIPT_URL", path);
-        apr_table_setn(sub->subprocess_env, "SCRIPT_URI", ap_construct_url(sub->pool, path, sub));
-    }
-    return sub;
-}
-
 static const char *run_handler(request_rec *sub, const capture_t *c, vault_output_t *output, apr_pool_t *pool)
 {
     const request_rec *last;
@@ -206,7 +152,7 @@ static const char *run_handler(request_rec *sub, const capture_t *c, vault_outpu
 
 static const char *run_captured(request_rec *r, ap_filter_t *capture, vault_output_t *output, apr_pool_t *pool)
 {
-    request_rec *sub = make_request(r, output->url, capture, pool);
+    request_rec *sub = vault_subrequest_make(r, output->url, capture, pool);
     const char *failed = NULL;
 
     output->status = sub->status;
@@ -214,7 +160,8 @@ static const char *run_captured(request_rec *r, ap_filter_t *capture, vault_outp
         failed = apr_psprintf(pool, "its status is %d", sub->status);
     }
     else {
-        replace_poll_headers(sub);
+        vault_subrequest_unset_headers(sub);
+        apr_table_setn(sub->headers_in, "Accept", ACCEPT);
         switch (vault_method_reuse(vault_context_get(r), sub, output)) {
         case VAULT_REUSE_DONE:
             output->reused = 1;

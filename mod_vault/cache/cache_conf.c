@@ -5,6 +5,8 @@
 #include "apr_strings.h"
 #include "http_log.h"
 
+#include "base/now.h"
+#include "server/log.h"
 #include "server/server.h"
 
 APLOG_USE_MODULE(vault);
@@ -33,6 +35,20 @@ const vault_conf_t vault_cache_conf = {sizeof(vault_cache_conf_t), init, merge};
 const vault_cache_conf_t *vault_cache_conf_of(const request_rec *r)
 {
     return vault_conf_of(r, VAULT_CONF_CACHE);
+}
+
+const char *vault_cache_conf_varies(request_rec *r)
+{
+    const vault_cache_conf_t *conf = vault_cache_conf_of(r);
+    const char *error = NULL, *varies = conf->key ? ap_expr_str_exec(r, conf->key, &error) : "";
+
+    if (error) {
+        static apr_time_t said;
+        int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
+        ap_log_rerror(APLOG_MARK, level, 0, r, VLTNO(00397) "VaultCacheKey cannot be evaluated: %s", error);
+        return NULL;
+    }
+    return varies;
 }
 
 /* ----------------------------------------------------------------- directives */

@@ -22,4 +22,7 @@ extern const command_rec vault_cache_directives[];
 /** The values for `r`; NULL: httpd has not merged the sections of the request yet. */
 const vault_cache_conf_t *vault_cache_conf_of(const request_rec *r);
 
+/** Evaluate VaultCacheKey. @return in the request's pool; "": there is none; NULL: it fails, which was logged */
+const char *vault_cache_conf_varies(request_rec *r);
+
 #endif

@@ -14,11 +14,11 @@
 #include "cache/cache_headers.h"
 #include "cache/cache_interests.h"
 #include "cache/cache_keep.h"
+#include "cache/cache_part.h"
 #include "cache/cache_serve.h"
 #include "recording/judge.h"
 #include "recording/output_key.h"
 #include "request/own_handlers.h"
-#include "server/log.h"
 #include "server/server.h"
 #include "suspend/suspend.h"
 #include "view/context.h"
@@ -63,13 +63,9 @@ static vault_personal_t personal_of(const request_rec *r)
 /* @return NULL: VaultCacheKey cannot be evaluated */
 static const char *key_of(request_rec *r)
 {
-    const vault_cache_conf_t *conf = vault_cache_conf_of(r);
-    const char *error = NULL, *own = conf->key ? ap_expr_str_exec(r, conf->key, &error) : "";
+    const char *own = vault_cache_conf_varies(r);
 
-    if (error) {
-        static apr_time_t said;
-        int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
-        ap_log_rerror(APLOG_MARK, level, 0, r, VLTNO(00397) "VaultCacheKey cannot be evaluated: %s", error);
+    if (!own) {
         return NULL;
     }
     own =
@@ -229,4 +225,5 @@ void vault_cache_hooks(void)
     ap_hook_handler(before_handlers, NULL, NULL, BEFORE_HANDLERS);
     vault_cache_keep_hooks();
     vault_cache_forms_hooks();
+    vault_cache_part_hooks();
 }

@@ -79,7 +79,7 @@ static void read_vary(vault_recording_t *rec, const request_rec *r, const char *
             vault_recording_personal(rec, VAULT_PERSONAL_RESPONSE, "its answer varies by everything");
         }
         else if (strcmp(name, "accept-encoding")) { /* the answer is kept as it is before compression */
-            vault_facts_read(rec->facts.request, name, apr_table_get(r->headers_in, name));
+            vault_recording_header(rec, name, apr_table_get(r->headers_in, name));
         }
     }
 }
@@ -110,7 +110,7 @@ static int says_public(const char *control)
     return control && (ap_strcasestr(control, "public") || seconds_of(control, "s-maxage") >= 0);
 }
 
-void vault_cache_headers_read(vault_recording_t *rec, request_rec *r)
+void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r)
 {
     const char *control = header_of(r, "Cache-Control"), *expires = header_of(r, "Expires");
     const char *vary = header_of(r, "Vary");
@@ -130,6 +130,11 @@ void vault_cache_headers_read(vault_recording_t *rec, request_rec *r)
     if (vary) {
         read_vary(rec, r, vary);
     }
+}
+
+void vault_cache_headers_read(vault_recording_t *rec, request_rec *r)
+{
+    vault_cache_headers_judge(rec, r);
     apr_table_do(keep_one, rec, r->headers_out, NULL);
     apr_table_do(keep_one, rec, r->err_headers_out, NULL);
 }

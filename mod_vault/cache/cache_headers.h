@@ -16,8 +16,11 @@
 /** Does the client ask for a response that is made for it: Cache-Control no-cache or no-store, or Pragma no-cache? */
 int vault_cache_headers_ask_anew(const request_rec *r);
 
-/** The response of `r` is complete: record its headers, until when it is fresh, and what it varies by; or that it is
+/** The headers of the response to `r` are complete: record until when it is fresh, and what it varies by; or that it is
  * personal. */
+void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r);
+
+/** The same, and record the headers. */
 void vault_cache_headers_read(vault_recording_t *rec, request_rec *r);
 
 /** Has `r` the headers that the kept response varies by? */

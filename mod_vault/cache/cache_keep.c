@@ -73,12 +73,6 @@ static void list_holes(vault_recording_t *rec, const vault_context_t *x, const c
     }
 }
 
-/* An answer that nothing makes stale would be kept for ever. */
-static int has_an_end(const vault_recording_t *rec)
-{
-    return rec->held->nelts || rec->facts.files->nelts || rec->until;
-}
-
 static int names_page(const vault_recording_t *rec, const vault_context_t *x)
 {
     char id[VAULT_PAGE_ID_LEN + 1];
@@ -113,7 +107,7 @@ static void describe(vault_recording_t *rec, request_rec *r, const char *body, a
         (x->txn && vault_page_txn_failed(x->txn))) {
         vault_recording_drop(rec);
     }
-    if (!has_an_end(rec)) {
+    if (!vault_recording_has_end(rec)) {
         vault_recording_personal(rec, VAULT_PERSONAL_ENDLESS,
                                  "nothing says when its answer changes: it has no interest and no max-age");
     }

@@ -12,6 +12,7 @@
 #include "cache/cache_headers.h"
 #include "cache/cache_keep.h"
 #include "output/output_facts.h"
+#include "recording/includes.h"
 #include "server/server.h"
 #include "view/context.h"
 #include "view/view_conf.h"
@@ -188,7 +189,7 @@ int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int *st
     int live;
 
     if (!vault_facts_decode(&facts, entry->facts, entry->facts_size, r->pool) || !vault_cache_headers_fit(&facts, r) ||
-        !vault_facts_files_hold(&facts, r->pool)) {
+        !vault_facts_files_hold(&facts, r->pool) || !vault_includes_hold(&facts, r)) {
         return 0;
     }
     live = facts.polls->nelts > 0;

@@ -300,6 +300,7 @@ apr_status_t vault_feedcall_run(request_rec *r, const char *feed, const char *me
     call.args = args;
     call.txn = !r ? NULL : reads ? vault_context_txn(r, NULL) : x->txn;
     if (call.txn && reads && recall(x, cursor_of(&call), rows)) {
+        vault_recording_recalled(x->recording, cursor_of(&call));
         return APR_SUCCESS;
     }
     rv = run_method(m, &call, rows);
@@ -309,6 +310,7 @@ apr_status_t vault_feedcall_run(request_rec *r, const char *feed, const char *me
         fail_txn(x, &call, reads);
     }
     if (rv == APR_SUCCESS && call.txn && reads) {
+        vault_recorded_conflict(r, cursor_of(&call));
         remember(x, &call, *rows);
     }
     *error = call.error ? call.error : rv == APR_SUCCESS ? NULL : "it gave no reason";

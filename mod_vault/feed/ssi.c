@@ -11,6 +11,7 @@
 
 #include "base/now.h"
 #include "bundle/bundle.h"
+#include "cache/cache_part.h"
 #include "feed/feedcall.h"
 #include "feed/render.h"
 #include "server/log.h"
@@ -109,6 +110,13 @@ static const char *write_bundle(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_b
     return NULL;
 }
 
+static const char *write_cached(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb, const char *url)
+{
+    const char *wrong = vault_cache_part(f->r, url, (ctx->flags & SSI_FLAG_NO_EXEC) != 0, bb, f->next);
+
+    return wrong ? apr_psprintf(ctx->dpool, "vault cached=\"%.100s\": %s", url, wrong) : NULL;
+}
+
 /* A `vault` tag that is being read. */
 typedef struct vault_tag_t {
     include_ctx_t *ctx;
@@ -160,12 +168,15 @@ static const char *read_vault_attribute(vault_tag_t *t, const char *tag, const c
     if (!strcmp(tag, "bundle")) {
         return write_bundle(t->ctx, t->f, t->bb, value);
     }
+    if (!strcmp(tag, "cached")) {
+        return write_cached(t->ctx, t->f, t->bb, value);
+    }
     return apr_psprintf(t->ctx->dpool, "vault: unknown attribute \"%s\"", tag);
 }
 
 /* <!--#vault poll="URL" -->, with several URLs if needed; the first such tag of a page inserts the script. With
  * stream="URL" another client takes the page's stream, and the script is not inserted. bundle="URL" writes the URL of
- * the present content of a bundle. session="KEY" writes a session property, or sets it with value="VALUE". */
+ * the present content of a bundle. cached="URL" writes a part. session="KEY" writes a session property, or sets it with value="VALUE". */
 static apr_status_t handle_vault(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade *bb)
 {
     vault_context_t *x = vault_context_get(f->r);
@@ -178,8 +189,10 @@ static apr_status_t handle_vault(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_
         return APR_SUCCESS;
     }
     if (!ctx->argc) {
-        return fail(ctx, f, bb,
-                    "vault: the attribute poll=\"URL\", stream=\"URL\", bundle=\"URL\" or session=\"KEY\" is missing");
+        return fail(
+            ctx, f, bb,
+            "vault: the attribute poll=\"URL\", stream=\"URL\", bundle=\"URL\", cached=\"URL\" or session=\"KEY\" "
+            "is missing");
     }
     while (next_attribute(ctx, &tag, &value)) {
         if ((error = read_vault_attribute(&t, tag, value))) {

@@ -27,6 +27,7 @@ void vault_facts_init(vault_output_facts_t *facts, apr_pool_t *pool)
     facts->request = apr_array_make(pool, 1, sizeof(vault_property_t));
     facts->polls = apr_array_make(pool, 1, sizeof(vault_property_t));
     facts->files = apr_array_make(pool, 2, sizeof(vault_output_file_t));
+    facts->includes = apr_array_make(pool, 1, sizeof(vault_property_t));
     facts->holes = apr_array_make(pool, 2, sizeof(apr_uint32_t));
 }
 
@@ -134,6 +135,7 @@ static void put_all(writer_t *w, const vault_output_facts_t *facts)
     put_properties(w, facts->request);
     put_properties(w, facts->polls);
     put_files(w, facts->files);
+    put_properties(w, facts->includes);
     put_pair(w, (apr_uint32_t)facts->holes->nelts, 0);
     for (i = 0; i < facts->holes->nelts; i++) {
         put_u64(w, *AT(facts->holes, apr_uint32_t, i));
@@ -296,6 +298,7 @@ int vault_facts_decode(vault_output_facts_t *facts, const void *block, apr_size_
     take_properties(&r, facts->request);
     take_properties(&r, facts->polls);
     take_files(&r, facts->files);
+    take_properties(&r, facts->includes);
     take_holes(&r, facts->holes);
     facts->made = take_made(&r, pool);
     return !r.bad && !r.left;

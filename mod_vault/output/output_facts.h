@@ -32,8 +32,11 @@ typedef struct vault_output_facts_t {
     apr_array_header_t *request;    /* of vault_property_t: headers of the request that were read (Vary) */
     apr_array_header_t *polls;      /* of vault_property_t: the long-poll methods of a view's page, the URLs as keys */
     apr_array_header_t *files;      /* of vault_output_file_t */
-    apr_array_header_t *holes;      /* of apr_uint32_t: where in the body the id of the page goes, ascending */
-    const vault_state_t *made;      /* what the run did for its page, as vault_page_txn_made(); NULL: no page */
+    apr_array_header_t
+        *includes;             /* of vault_property_t: the paths that the output includes, and what httpd made of each
+                                     * (recording/includes.h) */
+    apr_array_header_t *holes; /* of apr_uint32_t: where in the body the id of the page goes, ascending */
+    const vault_state_t *made; /* what the run did for its page, as vault_page_txn_made(); NULL: no page */
 } vault_output_facts_t;
 
 /** Of a view: the script element is in the HTML; another client than vault.js takes the stream. */

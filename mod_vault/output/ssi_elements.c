@@ -94,14 +94,65 @@ static int is_accepted(const element_t *e)
     return !memchr(e->rest, '$', e->rest_length) && is_whole(e) && is_one_of(e->name, e->name_length, plain);
 }
 
-const char *vault_ssi_personal(const char *text, apr_size_t length, apr_pool_t *pool)
+static apr_size_t skip_space(const element_t *e, apr_size_t at)
 {
-    const char *at = text, *end = text + length;
+    while (at < e->rest_length && apr_isspace(e->rest[at])) {
+        at++;
+    }
+    return at;
+}
+
+/* Characters that mod_include decodes, and those that no URL has. */
+static int is_plain(const char *url, apr_size_t length)
+{
+    apr_size_t i;
+
+    for (i = 0; i < length; i++) {
+        if (!apr_isgraph(url[i]) || strchr("&\\$<>\"'`#", url[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The URL of `include virtual="URL"`; NULL: the element has another form. mod_include takes the scheme of a URL for a
+ * part of its path. */
+static const char *included(const element_t *e, apr_pool_t *pool)
+{
+    static const char attribute[] = "virtual=\"";
+    apr_size_t at = skip_space(e, 0), n = sizeof(attribute) - 1;
+    const char *url, *end;
+
+    if (at + n > e->rest_length || memcmp(e->rest + at, attribute, n)) {
+        return NULL;
+    }
+    url = e->rest + at + n;
+    end = memchr(url, '"', e->rest_length - at - n);
+    if (!end || end == url || (url[0] == '/' && url[1] == '/') || !is_plain(url, (apr_size_t)(end - url)) ||
+        skip_space(e, (apr_size_t)(end + 1 - e->rest)) != e->rest_length) {
+        return NULL;
+    }
+    return apr_pstrmemdup(pool, url, (apr_size_t)(end - url));
+}
+
+static int is_include(const element_t *e)
+{
+    static const char *const include[] = {"include", NULL};
+
+    return is_one_of(e->name, e->name_length, include);
+}
+
+const char *vault_ssi_personal(const char *text, apr_size_t length, apr_array_header_t *includes, apr_pool_t *pool)
+{
+    const char *at = text, *end = text + length, *url;
     element_t e = {.name = NULL};
     int broken = 0;
 
     while ((at = next_element(at, end, &e, &broken))) {
-        if (!is_accepted(&e)) {
+        if (is_include(&e) && (url = included(&e, pool))) {
+            APR_ARRAY_PUSH(includes, const char *) = url;
+        }
+        else if (!is_accepted(&e)) {
             return apr_psprintf(pool, "its SSI element %.*s may depend on the request or on the time",
                                 (int)(e.name_length < 20 ? e.name_length : 20), e.name);
         }

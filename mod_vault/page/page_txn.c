@@ -86,17 +86,22 @@ void vault_page_txn_saw(vault_page_txn_t *txn, const apr_array_header_t *seen)
     txn->seen = seen;
 }
 
+static void begin_overlay(vault_page_txn_t *txn)
+{
+    txn->deps = apr_array_make(txn->pool, 2, sizeof(vault_dep_t));
+    txn->cursors = apr_array_make(txn->pool, 1, sizeof(vault_cursor_t));
+    txn->writes = apr_array_make(txn->pool, 1, sizeof(vault_property_t));
+    txn->acks = apr_array_make(txn->pool, 1, sizeof(vault_ack_t));
+    txn->answers = apr_array_make(txn->pool, 1, sizeof(vault_txn_answer_t));
+}
+
 void vault_page_txn_begin(vault_page_txn_t *txn, const char *url)
 {
     txn->url = url;
     txn->failed = NULL;
     txn->shared = 0;
     txn->personal = VAULT_PERSONAL_NOT;
-    txn->deps = apr_array_make(txn->pool, 2, sizeof(vault_dep_t));
-    txn->cursors = apr_array_make(txn->pool, 1, sizeof(vault_cursor_t));
-    txn->writes = apr_array_make(txn->pool, 1, sizeof(vault_property_t));
-    txn->acks = apr_array_make(txn->pool, 1, sizeof(vault_ack_t));
-    txn->answers = apr_array_make(txn->pool, 1, sizeof(vault_txn_answer_t));
+    begin_overlay(txn);
 }
 
 const char *vault_page_txn_url(const vault_page_txn_t *txn)
@@ -511,14 +516,37 @@ vault_state_t *vault_page_txn_made(const vault_page_txn_t *txn)
     return made;
 }
 
-/* If the method has made the same call itself, both results are shown, but the page could continue from only
- * one of them. So the method fails. */
+static int is_same(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+int vault_page_txn_may_take(const vault_page_txn_t *txn, const vault_state_t *made)
+{
+    const vault_cursor_t *c, *own;
+    int i;
+
+    for (i = 0; i < made->cursors->nelts; i++) {
+        c = AT(made->cursors, vault_cursor_t, i);
+        if ((own = find_captured(txn, c->key)) && !is_same(own->value, c->value)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* If the method has made the same call itself, both results are shown. They are the same if both got to the same
+ * position. Otherwise the page could continue from only one of them, so the method fails. */
 static void take_cursor(vault_page_txn_t *txn, const vault_cursor_t *made)
 {
-    vault_cursor_t *c;
+    vault_cursor_t *c = find_captured(txn, made->key);
 
-    if (find_captured(txn, made->key)) {
-        vault_page_txn_fail(txn, "the same call of a feed was made by mod_vault and by the application");
+    if (c && !is_same(c->value, made->value)) {
+        vault_page_txn_fail(txn, VAULT_TXN_SAME_CALL);
+        return;
+    }
+    if (c) {
+        vault_deps_add_all(c->deps, made->deps);
         return;
     }
     c = apr_array_push(txn->cursors);
@@ -545,4 +573,38 @@ void vault_page_txn_take(vault_page_txn_t *txn, const vault_state_t *made)
     for (i = 0; i < made->acks->nelts; i++) {
         vault_page_txn_on_ack(txn, AT(made->acks, vault_ack_t, i)->feed, AT(made->acks, vault_ack_t, i)->data);
     }
+}
+
+/* ------------------------------------------------------------------ parts */
+
+void vault_page_txn_enter_part(vault_page_txn_t *txn, vault_page_txn_outer_t *outer)
+{
+    *outer = (vault_page_txn_outer_t){txn->deps, txn->cursors, txn->writes, txn->acks, txn->answers};
+    begin_overlay(txn);
+}
+
+vault_state_t *vault_page_txn_leave_part(vault_page_txn_t *txn, const vault_page_txn_outer_t *outer)
+{
+    vault_state_t *made = vault_page_txn_made(txn);
+
+    apr_array_cat(outer->answers, txn->answers);
+    txn->deps = outer->deps;
+    txn->cursors = outer->cursors;
+    txn->writes = outer->writes;
+    txn->acks = outer->acks;
+    txn->answers = outer->answers;
+    vault_page_txn_take(txn, made);
+    return made;
+}
+
+int vault_page_txn_has_written(const vault_page_txn_t *txn)
+{
+    return txn->writes->nelts > 0;
+}
+
+const char *vault_page_txn_position(const vault_page_txn_t *txn, const char *cursor)
+{
+    const vault_cursor_t *c = find_captured(txn, cursor);
+
+    return c ? c->value : vault_page_txn_cursor(txn, cursor);
 }

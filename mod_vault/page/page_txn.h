@@ -23,6 +23,9 @@
 
 typedef struct vault_page_txn_t vault_page_txn_t;
 
+/** Why a method fails that has got two results of one call, from which the page could not continue both. */
+#define VAULT_TXN_SAME_CALL "the same call of a feed was made twice, at two positions in its data"
+
 /** Begin a transaction.
  * @param base  borrowed; must outlive the transaction */
 vault_page_txn_t *vault_page_txn_create(vault_pages_t *pages, const vault_page_t *page, const vault_state_t *base,
@@ -42,6 +45,28 @@ vault_state_t *vault_page_txn_made(const vault_page_txn_t *txn);
  * calls, or those of an output that is used again (output_store.h).
  * @param made  in memory that lives as long as the transaction */
 void vault_page_txn_take(vault_page_txn_t *txn, const vault_state_t *made);
+
+/** Would vault_page_txn_take() make the method fail: has it made a call of a feed itself that `made` has made too, and got
+ * to another position in its data? */
+int vault_page_txn_may_take(const vault_page_txn_t *txn, const vault_state_t *made);
+
+/** What the current method has done before a part of its output began. */
+typedef struct vault_page_txn_outer_t {
+    apr_array_header_t *deps, *cursors, *writes, *acks, *answers;
+} vault_page_txn_outer_t;
+
+/** A part of the output of the current method begins, whose results are to be known by themselves. */
+void vault_page_txn_enter_part(vault_page_txn_t *txn, vault_page_txn_outer_t *outer);
+
+/** The part ends: merge its results into those of the method.
+ * @return the results of the part, as vault_page_txn_made() */
+vault_state_t *vault_page_txn_leave_part(vault_page_txn_t *txn, const vault_page_txn_outer_t *outer);
+
+/** Has the current method set or removed a property? */
+int vault_page_txn_has_written(const vault_page_txn_t *txn);
+
+/** The value that the current method has set for a cursor, or the committed one that it continues from; NULL: none. */
+const char *vault_page_txn_position(const vault_page_txn_t *txn, const char *cursor);
 
 /** The state that the transaction starts from. */
 const vault_state_t *vault_page_txn_base(const vault_page_txn_t *txn);

@@ -10,6 +10,7 @@
 #include "output/output_facts.h"
 #include "page/page.h"
 #include "page/page_name.h"
+#include "recording/includes.h"
 #include "recording/judge.h"
 #include "recording/output_key.h"
 #include "server/log.h"
@@ -19,7 +20,7 @@
 APLOG_USE_MODULE(vault);
 
 /* @return 0: the entry cannot be used */
-static int use(vault_context_t *x, const vault_output_entry_t *entry, vault_output_t *output)
+static int use(vault_context_t *x, request_rec *sub, const vault_output_entry_t *entry, vault_output_t *output)
 {
     apr_pool_t *kept = vault_page_txn_pool(x->txn);
     vault_output_facts_t facts;
@@ -27,7 +28,7 @@ static int use(vault_context_t *x, const vault_output_entry_t *entry, vault_outp
 
     if (!vault_facts_decode(&facts, entry->facts, entry->facts_size, kept) ||
         !vault_facts_fit(&facts, x->txn, x->pool) || !vault_facts_files_hold(&facts, x->pool) ||
-        !vault_page_txn_hold_deps(x->txn, entry->deps, entry->dep_count) ||
+        !vault_includes_hold(&facts, sub) || !vault_page_txn_hold_deps(x->txn, entry->deps, entry->dep_count) ||
         !vault_output_is_current(vault_server->outputs, entry, vault_now()) ||
         vault_output_body(vault_server->outputs, entry, VAULT_OUTPUT_PLAIN, &body, x->pool) != APR_SUCCESS ||
         !body.text) {
@@ -50,7 +51,7 @@ static vault_reuse_t run_for_itself(vault_output_t *output, vault_personal_t rea
 }
 
 /* @return DONE; NONE: the outputs of this key are personal; LEADS: there is none that can be used */
-static vault_reuse_t find(vault_context_t *x, const char *key, vault_output_t *output)
+static vault_reuse_t find(vault_context_t *x, request_rec *sub, const char *key, vault_output_t *output)
 {
     vault_output_entry_t entry;
 
@@ -58,7 +59,7 @@ static vault_reuse_t find(vault_context_t *x, const char *key, vault_output_t *o
     for (;;) {
         switch (vault_outputs_find(vault_server->outputs, key, strlen(key), &entry, vault_page_txn_pool(x->txn))) {
         case VAULT_OUTPUT_ENTRY:
-            if (use(x, &entry, output)) {
+            if (use(x, sub, &entry, output)) {
                 return VAULT_REUSE_DONE;
             }
             break;
@@ -71,9 +72,10 @@ static vault_reuse_t find(vault_context_t *x, const char *key, vault_output_t *o
 }
 
 /* Lead, unless another request has made the output since find(). */
-static vault_reuse_t begin(vault_context_t *x, const char *key, const vault_output_lead_t *lead, vault_output_t *output)
+static vault_reuse_t begin(vault_context_t *x, request_rec *sub, const char *key, const vault_output_lead_t *lead,
+                           vault_output_t *output)
 {
-    vault_reuse_t found = find(x, key, output);
+    vault_reuse_t found = find(x, sub, key, output);
 
     if (found != VAULT_REUSE_LEADS) {
         vault_output_abandon(vault_server->outputs, lead, NULL);
@@ -100,7 +102,7 @@ vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_out
         return run_for_itself(output, VAULT_PERSONAL_HANDLER);
     }
     key = vault_output_key(sub, "method", output->url, "", x->pool);
-    if ((found = find(x, key, output)) != VAULT_REUSE_LEADS) {
+    if ((found = find(x, sub, key, output)) != VAULT_REUSE_LEADS) {
         return found;
     }
     rv = vault_output_lead(vault_server->outputs, key, strlen(key), vault_facts_variant(x->txn), vault_server->slot,
@@ -109,7 +111,7 @@ vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_out
         output->busy = lead;
         return VAULT_REUSE_BUSY;
     }
-    return rv == APR_SUCCESS ? begin(x, key, &lead, output) : VAULT_REUSE_NONE;
+    return rv == APR_SUCCESS ? begin(x, sub, key, &lead, output) : VAULT_REUSE_NONE;
 }
 
 void vault_method_reuse_end(request_rec *r, vault_context_t *x, vault_output_t *output, int ok)

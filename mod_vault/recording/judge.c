@@ -9,6 +9,7 @@
 #include "util_filter.h"
 
 #include "output/ssi_elements.h"
+#include "recording/includes.h"
 #include "request/own_handlers.h"
 
 /* A longer document is not scanned: its output is personal. */
@@ -98,7 +99,8 @@ static int has_directive(const ap_directive_t *d, const char *name)
     return 0;
 }
 
-static const char *scan(const request_rec *r, apr_pool_t *pool)
+/* @param includes  of const char *: the URLs that the document includes are added */
+static const char *scan(const request_rec *r, apr_array_header_t *includes, apr_pool_t *pool)
 {
     apr_size_t length = (apr_size_t)r->finfo.size;
     apr_file_t *file;
@@ -118,17 +120,34 @@ static const char *scan(const request_rec *r, apr_pool_t *pool)
         length = 0;
     }
     apr_file_close(file);
-    return length == (apr_size_t)r->finfo.size ? vault_ssi_personal(text, length, pool)
+    return length == (apr_size_t)r->finfo.size ? vault_ssi_personal(text, length, includes, pool)
                                                : "its SSI document cannot be read";
 }
 
+static int can_be_read(const request_rec *r, apr_pool_t *pool)
+{
+    apr_file_t *file;
+    apr_status_t rv = apr_file_open(&file, r->filename, APR_READ, APR_OS_DEFAULT, pool);
+
+    return rv == APR_SUCCESS && apr_file_close(file) == APR_SUCCESS;
+}
+
+/* A file that cannot be read fails only when its handler runs, and so mod_include shows its error text in its place. */
 static void judge_file(vault_recording_t *rec, request_rec *r)
 {
-    const char *personal = vault_judge_has_filter(r, "includes") ? scan(r, rec->pool) : NULL;
+    apr_array_header_t *includes = apr_array_make(rec->pool, 1, sizeof(const char *));
+    const char *personal = vault_judge_has_filter(r, "includes") ? scan(r, includes, rec->pool)
+                           : can_be_read(r, rec->pool)           ? NULL
+                                                                 : "its file cannot be read";
+    int i;
 
     vault_recording_file(rec, r->filename, &r->finfo);
     if (personal) {
         vault_recording_personal(rec, VAULT_PERSONAL_SSI, personal);
+        return;
+    }
+    for (i = 0; i < includes->nelts; i++) {
+        vault_includes_record(rec, r, APR_ARRAY_IDX(includes, i, const char *));
     }
 }
 

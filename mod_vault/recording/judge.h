@@ -5,7 +5,7 @@
  * personal.
  *
  *   - A file is shared, and the output depends on the file. With the filter INCLUDES its elements decide
- *     (output/ssi_elements.h).
+ *     (output/ssi_elements.h), and each request that it includes is judged like this one.
  *   - The module's own handlers report what they read.
  *   - Every other handler is opaque: its output is personal, unless it says `Vault-Shared: yes`, calls vault_share()
  *     (vault.h), or VaultCacheKey names what it varies by.

@@ -140,6 +140,35 @@ void vault_recording_personal(vault_recording_t *rec, vault_personal_t reason, c
     }
 }
 
+void vault_recording_of_page(vault_recording_t *rec, const char *why)
+{
+    if (rec && rec->is_part && !rec->personal) {
+        rec->reason = VAULT_PERSONAL_PART;
+        rec->personal = apr_pstrdup(rec->pool, why);
+    }
+}
+
+static int has_read(const apr_array_header_t *list, const char *key)
+{
+    int i;
+
+    for (i = 0; i < list->nelts; i++) {
+        if (!strcmp(APR_ARRAY_IDX(list, i, vault_property_t).key, key)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void vault_recording_recalled(vault_recording_t *rec, const char *cursor)
+{
+    for (; rec; rec = rec->outer) {
+        if (!has_read(rec->facts.cursors, cursor)) {
+            vault_recording_of_page(rec, "its page has made the same call of a feed before");
+        }
+    }
+}
+
 void vault_recording_opaque(vault_recording_t *rec, const char *why)
 {
     for (; rec; rec = rec->outer) {
@@ -169,5 +198,60 @@ void vault_recording_until(vault_recording_t *rec, apr_time_t until)
         if (!rec->until || until < rec->until) {
             rec->until = until;
         }
+    }
+}
+
+void vault_recording_header(vault_recording_t *rec, const char *name, const char *value)
+{
+    for (; rec; rec = rec->outer) {
+        vault_facts_read(rec->facts.request, name, value);
+    }
+}
+
+int vault_recording_has_end(const vault_recording_t *rec)
+{
+    return rec->held->nelts || rec->facts.files->nelts || rec->until;
+}
+
+void vault_recording_include(vault_recording_t *rec, const char *path, const char *made)
+{
+    for (; rec; rec = rec->outer) {
+        vault_facts_read(rec->facts.includes, path, made);
+    }
+}
+
+static void read_all(apr_array_header_t *list, const apr_array_header_t *more)
+{
+    int i;
+
+    for (i = 0; i < more->nelts; i++) {
+        const vault_property_t *p = &APR_ARRAY_IDX(more, i, vault_property_t);
+        vault_facts_read(list, p->key, p->value);
+    }
+}
+
+static void add_files(vault_recording_t *rec, const apr_array_header_t *files)
+{
+    int i;
+
+    for (i = 0; i < files->nelts; i++) {
+        vault_output_file_t *f = apr_array_push(rec->facts.files);
+        *f = APR_ARRAY_IDX(files, i, vault_output_file_t);
+        f->path = apr_pstrdup(rec->pool, f->path);
+    }
+}
+
+void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *part, const vault_output_facts_t *facts)
+{
+    if (part->until) {
+        vault_recording_until(rec, part->until);
+    }
+    for (; rec; rec = rec->outer) {
+        rec->dropped |= vault_output_hold_all(vault_server->outputs, &rec->lead, part) != APR_SUCCESS;
+        read_all(rec->facts.properties, facts->properties);
+        read_all(rec->facts.cursors, facts->cursors);
+        read_all(rec->facts.request, facts->request);
+        read_all(rec->facts.includes, facts->includes);
+        add_files(rec, facts->files);
     }
 }

@@ -8,9 +8,11 @@
  * read, properties and cursors of the page, files. judge.h looks at handlers and filters. What cannot be recorded makes
  * the output personal: it is not kept, and the store remembers the reason for a while.
  *
- * Recordings nest: a part of a page has its own, and everything reported to it also counts for the outer ones.
+ * Recordings nest: a part of a page (cache/cache_part.h) has its own, and what is reported to it also counts for the
+ * outer ones, since their outputs contain the part.
  *
- * All functions but vault_recording_end() accept NULL as the recording and do nothing then. Thread: the one that owns the request.
+ * All functions but vault_recording_end() accept NULL as the recording and do nothing then. Thread: the one that owns
+ * the request.
  */
 #ifndef VAULT_RECORDING_H
 #define VAULT_RECORDING_H
@@ -28,6 +30,7 @@ typedef struct vault_recording_t {
     apr_array_header_t *late;        /* of const char *: those that were named too late to be held */
     vault_personal_t reason;         /* why the output is personal; NOT: it is not, so far, or it was kept or dropped */
     const char *personal;            /* the same with its details */
+    int is_part;                     /* its output is a part of a page, which other pages are to contain as well */
     int dropped;                     /* this output is not kept, but the next one may be */
     int opaque;                      /* handlers that have not said (yet) that their output is shared */
     const char *opaque_why;          /* what makes the output personal as long as there are any */
@@ -69,6 +72,14 @@ void vault_recording_path(vault_recording_t *rec, const char *path);
  * recording's pool; the first reason is kept */
 void vault_recording_personal(vault_recording_t *rec, vault_personal_t reason, const char *why);
 
+/** The output is a part that depends on the page around it, so that it can be no part of other pages. Outer recordings
+ * are not concerned, and neither is one that is not of a part. @param why  as vault_recording_personal() */
+void vault_recording_of_page(vault_recording_t *rec, const char *why);
+
+/** The page has made this call of a feed before, so that the call is not made again: a part that has not made it itself
+ * does not know what its rows depend on. @param cursor  names the call */
+void vault_recording_recalled(vault_recording_t *rec, const char *cursor);
+
 /** The output is personal unless this handler says that its part is shared (vault_recording_share()). */
 void vault_recording_opaque(vault_recording_t *rec, const char *why);
 
@@ -77,6 +88,18 @@ void vault_recording_share(vault_recording_t *rec);
 
 /** This output is not kept. */
 void vault_recording_drop(vault_recording_t *rec);
+
+/** The output varies by a header of the request. @param value  NULL: the request does not have it */
+void vault_recording_header(vault_recording_t *rec, const char *name, const char *value);
+
+/** Does something say when the output changes: an interest, a file or a time? Otherwise it would be kept for ever. */
+int vault_recording_has_end(const vault_recording_t *rec);
+
+/** The output includes that of a path of the site. @param made  what httpd has made of the path (includes.h) */
+void vault_recording_include(vault_recording_t *rec, const char *path, const char *made);
+
+/** The output contains that of another entry, with these facts: it depends on the same. */
+void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *part, const vault_output_facts_t *facts);
 
 /** The output may be used until then. */
 void vault_recording_until(vault_recording_t *rec, apr_time_t until);

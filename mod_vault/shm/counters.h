@@ -33,6 +33,7 @@
     COUNTER(overflows, "QueueOverflows", "full wake queues")                                                           \
     COUNTER(runs, "Runs", "methods run")                                                                               \
     COUNTER(cached, "Cached", "responses answered from the output store")                                              \
+    COUNTER(parts, "Parts", "parts of pages taken from the output store")                                              \
     COUNTER(shared, "Shared", "methods answered from the output of another run")                                       \
     COUNTER(failures, "Failures", "methods that failed")                                                               \
     COUNTER(method_refusals, "MethodsRefused", "methods that answered 401, 403 or a redirect")                         \
@@ -54,7 +55,9 @@
     REASON(RESPONSE, "response", "the response sets a cookie, or forbids caches to share it")                          \
     REASON(REQUEST, "request", "the request has Authorization, or a body")                                             \
     REASON(PAGE, "page", "an application calls feeds for the page with a key, or the headers name the page")           \
-    REASON(ENDLESS, "endless", "the response has no interest, no file and no max-age, so nothing says when it changes")
+    REASON(ENDLESS, "endless",                                                                                         \
+           "the response has no interest, no file and no max-age, so nothing says when it changes")                    \
+    REASON(PART, "part", "a part of it is personal, or it is a part that depends on its page")
 
 typedef enum vault_personal_t {
     VAULT_PERSONAL_NOT, /* it is not personal */

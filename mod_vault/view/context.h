@@ -18,6 +18,12 @@
 #include "page/page_calls.h"
 #include "page/page_txn.h"
 
+/** A cursor of the page that comes from a kept part (cache/cache_part.h). */
+typedef struct vault_taken_t {
+    const char *position; /* its value; NULL: none */
+    const char *part;     /* the key of the part */
+} vault_taken_t;
+
 typedef struct vault_context_t {
     vault_page_txn_t *txn;   /* the transaction of the view or of the poll; NULL: no page */
     apr_pool_t *pool;        /* lives as long as the view or the method */
@@ -46,6 +52,7 @@ typedef struct vault_context_t {
     int waits_for_none;                /* method: it does not wait for another request that runs it */
     int may_be_kept;                   /* VaultCache is On for it, so headers about keeping it count */
     struct vault_recording_t *recording; /* what the output depends on is recorded here (recorded.h); NULL: nowhere */
+    apr_hash_t *taken;                   /* view: of vault_taken_t, by call; NULL: there is no kept part with a call */
     apr_hash_t *results;                 /* of json_t: the rows of the feed calls of this method or view, by call */
 } vault_context_t;
 

@@ -2,10 +2,12 @@
 /* Connects requests with recordings. Each subrequest is judged when its filters have been inserted. */
 #include "view/recorded.h"
 
+#include "apr_strings.h"
 #include "http_config.h"
 #include "http_request.h"
 
 #include "recording/judge.h"
+#include "server/server.h"
 #include "session/session_conf.h"
 #include "view/context.h"
 #include "view/view_conf.h"
@@ -45,11 +47,44 @@ int vault_recorded_create_interest(request_rec *r, vault_page_txn_t *txn, const 
     return txn ? vault_page_txn_create_interest(txn, cursor, interest) : 1;
 }
 
+/* The headers of a part count; those of an included request do not, and so it cannot say that its output is shared. */
 static void judge_subrequest(request_rec *r)
 {
-    if (r->main) {
-        vault_recorded_judge(r, 0);
+    if (!r->main || !vault_recorded(r)) {
+        return;
     }
+    if (!vault_judge_knows(r) && !apr_table_get(r->notes, VAULT_RECORDED_PART)) {
+        vault_recording_personal(vault_recorded(r), VAULT_PERSONAL_PART,
+                                 "it includes the output of a handler of another module");
+    }
+    vault_recorded_judge(r, apr_table_get(r->notes, VAULT_RECORDED_DECLARED) != NULL);
+}
+
+/* The kept part goes, and no request makes it again for a while. A key begins with a word and the URL, on one line. */
+static void give_up_part(const char *key, apr_pool_t *pool)
+{
+    static const vault_output_personal_t same_call = {VAULT_PERSONAL_PART, "its page makes the same call of a feed"};
+    const char *url = strchr(key, ' ') + 1;
+    vault_output_filter_t filter = {.url = apr_pstrmemdup(pool, url, strcspn(url, "\n"))};
+    vault_output_lead_t lead;
+
+    vault_outputs_drop(vault_server->outputs, &filter);
+    if (vault_output_lead(vault_server->outputs, key, strlen(key), 0, vault_server->slot, &lead) == APR_SUCCESS) {
+        vault_output_abandon(vault_server->outputs, &lead, &same_call);
+    }
+}
+
+void vault_recorded_conflict(request_rec *r, const char *cursor)
+{
+    const vault_context_t *x = vault_context_get(r);
+    const vault_taken_t *taken = x->taken ? apr_hash_get(x->taken, cursor, APR_HASH_KEY_STRING) : NULL;
+    const char *position = taken ? vault_page_txn_position(x->txn, cursor) : NULL;
+
+    if (!taken || (position && taken->position ? !strcmp(position, taken->position) : position == taken->position)) {
+        return;
+    }
+    vault_page_txn_fail(x->txn, VAULT_TXN_SAME_CALL);
+    give_up_part(taken->part, r->pool);
 }
 
 void vault_recorded_hooks(void)

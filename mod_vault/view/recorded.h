@@ -26,6 +26,15 @@ const char *vault_recorded_get(request_rec *r, const vault_page_txn_t *txn, cons
  * @param txn  NULL: there is no page, so the answer is 1 */
 int vault_recorded_create_interest(request_rec *r, vault_page_txn_t *txn, const char *cursor, const char *interest);
 
+/** A note of a subrequest: what its handler says of its output (`Vault-Shared: yes`) counts, as for a main request.
+ * VaultCacheKey says what it varies by. */
+#define VAULT_RECORDED_PART "vault-part"
+#define VAULT_RECORDED_DECLARED "vault-part-declared"
+
+/** The page has made a call of a feed. If it has got the rows of the same call with a kept part, at another position in
+ * their data, the page fails. The part is personal for a while, so that it is rendered as a piece of the page the next time. */
+void vault_recorded_conflict(request_rec *r, const char *cursor);
+
 void vault_recorded_hooks(void);
 
 #endif

@@ -18,6 +18,7 @@
 #include "view/context.h"
 #include "view/headers.h"
 #include "view/page_request.h"
+#include "view/recorded.h"
 #include "view/script_filter.h"
 #include "view/view_conf.h"
 
@@ -205,6 +206,7 @@ apr_status_t vault_view_add_long_poll(request_rec *r, const char *url)
     if (!path) {
         return APR_EINVAL;
     }
+    vault_recording_of_page(x->recording, "it makes its page live");
     if (x->in_method) {
         return APR_NOTFOUND;
     }

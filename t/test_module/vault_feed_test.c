@@ -105,6 +105,20 @@ static apr_status_t count(void *self, vault_call_t *call, const json_t *args, js
     return APR_SUCCESS;
 }
 
+/** A row with a position that no other call has got to; args.interest would say that there are more. */
+static apr_status_t later(void *self, vault_call_t *call, const json_t *args, json_t **rows)
+{
+    feed_t *f = self;
+    const char *now =
+        apr_psprintf(f->host->pool(call), "%d.%d", (int)getpid(), __atomic_add_fetch(&f->ticks, 1, __ATOMIC_SEQ_CST));
+
+    if (f->host->create_interest(call, json_string_value(json_object_get(args, "interest")))) {
+        f->host->cursor_set(call, now);
+        *rows = json_pack("[{s:s}]", "at", now);
+    }
+    return APR_SUCCESS;
+}
+
 /** @return 1: this is the first time in any child */
 static int is_first(const feed_t *f)
 {
@@ -189,8 +203,9 @@ static json_t *report(void *self)
 }
 
 static const vault_feed_method_t methods[] = {
-    {"tick", 0, tick},   {"echo", 0, echo}, {"empty", 0, empty},         {"nothing", 0, nothing}, {"anew", 0, anew},
-    {"again", 0, again}, {"fail", 0, fail}, {"overreach", 0, overreach}, {"count", 0, count},     {NULL, 0, NULL},
+    {"tick", 0, tick},   {"echo", 0, echo},   {"empty", 0, empty}, {"nothing", 0, nothing},
+    {"anew", 0, anew},   {"again", 0, again}, {"fail", 0, fail},   {"overreach", 0, overreach},
+    {"count", 0, count}, {"later", 0, later}, {NULL, 0, NULL},
 };
 
 static const char *open_feed(void **self, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)

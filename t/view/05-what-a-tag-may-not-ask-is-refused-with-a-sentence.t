@@ -19,7 +19,7 @@ my @refused = (
     ['poll="/a#b"', 'vault poll="/a#b": a path of this server', 'a fragment'],
     ['poll=""', 'vault poll="": a path of this server', 'nothing'],
     ['poll="/' . 'x' x 1024 . '"', 'vault poll="/' . 'x' x 1024 . '": a path of this server', 'a URL longer than 1024 bytes'],
-    ['', 'vault: the attribute poll="URL", stream="URL", bundle="URL" or session="KEY" is missing', 'no attribute'],
+    ['', 'vault: the attribute poll="URL", stream="URL", bundle="URL", cached="URL" or session="KEY" is missing', 'no attribute'],
     ['bundle="/none.css"', 'vault bundle="/none.css": there is no VaultBundle of this URL', 'a bundle that there is not'],
     ['page="/x"', 'vault: unknown attribute "page"', 'an attribute that there is not'],
 );

@@ -96,6 +96,7 @@ need_to_test() {
     need python3-django /usr/bin/python3 -c 'import django'
     need python3-psycopg2 /usr/bin/python3 -c 'import psycopg2'
     need chromium chromium_program
+    need firefox-esr firefox_program
     need build-essential dpkg -s build-essential
     need debhelper command -v dh
     need git command -v git
@@ -114,11 +115,20 @@ server_program() {
     command -v "$program"
 }
 
-chromium_program() {
-    for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome; do
+# first_program NAME…: where the first of them is that is there
+first_program() {
+    for name in "$@"; do
         [ -n "$name" ] && command -v "$name" && return 0
     done
     return 1
+}
+
+chromium_program() {
+    first_program "${CHROMIUM:-}" chromium chromium-browser google-chrome
+}
+
+firefox_program() {
+    first_program "${FIREFOX:-}" firefox-esr firefox
 }
 
 as_root() {

@@ -134,7 +134,7 @@ export class Place {
     return this.write('vault.conf', text.replaceAll(share, this.path('share')).replaceAll(`${modules}/mod_vault.so`, `${BUILD}/.libs/mod_vault.so`));
   }
 
-  /** Start httpd with vault.conf and this configuration, on port(). */
+  /** Start httpd with vault.conf and this configuration, on port(). @return its process */
   async httpd({ modules = [], config }) {
     const usual = ['mpm_event', 'unixd', 'authz_core', 'authz_host', 'mime', 'dir', 'alias', 'headers', 'filter', 'setenvif', 'env'];
     const folder = built('APACHE_LIBEXECDIR');
@@ -168,6 +168,7 @@ ${config}
       if (child.exitCode !== null) throw new Error(`httpd did not start:\n${this.log('httpd')}${this.log('error')}`);
       return fetch(`${this.url}vault/status?auto`).then((answer) => answer.ok, () => false);
     }, 'httpd answers');
+    return child;
   }
 
   get url() {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the browser tests share: a real Chromium, and a small web server whose polls the test answers by hand.
+/* What the browser tests share: a real Chromium or Firefox, and a small web server whose polls the test answers by hand.
  *
  * In this folder, or a copy of it, with VAULT_JS the client as `make client/vault.js` has put it together (when not set: in the source tree):
  *
@@ -10,8 +10,10 @@
  * htmx, sse                the demo with the files of site/ in it, and the real Turbo and htmx: they need $VAULT_DEMO_URL.
  * logs, plain, chat, auction, wall  the demo: they need $VAULT_DEMO_URL, e.g. http://localhost:8080/ (skipped when it is not set).
  * origins                  a page of another origin and the demo: also $VAULT_DEMO_ORIGIN, what ORIGIN said to scripts/demo.
+ * server                   an httpd of its own, which it restarts: needs $VAULT_BUILD, the folder that mod_vault was built in.
+ * firefox                  the tests of the other files that are marked `everywhere`, in Firefox.
  *
- * Environment: CHROMIUM the browser (/usr/bin/chromium); VAULT_ARTIFACTS a folder for screenshots.
+ * Environment: CHROMIUM, FIREFOX the browsers (/usr/bin/chromium, /usr/bin/firefox-esr); VAULT_ARTIFACTS a folder for screenshots.
  *
  * Nothing here sleeps. A test waits for facts: a poll that arrived, a connection that closed, an event that was seen;
  * and where vault.js waits for time, the page's clock stands still and the test moves it.
@@ -20,18 +22,39 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import http from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { chromium, firefox } from 'playwright-core';
 
 const VAULT_JS = process.env.VAULT_JS ?? fileURLToPath(new URL('../../client/vault.js', import.meta.url));
 const CSP = "default-src 'self'";
 
-/** A browser with a fresh profile. `backForwardCache`: Playwright turns it off unless it is told not to. */
+/** The browser of this process: firefox.test.mjs sets it before it loads the other files. */
+export const BROWSER = process.env.VAULT_BROWSER ?? 'chromium';
+
+/** A browser with a fresh profile. `backForwardCache`: Playwright turns that of Chromium off unless it is told not to. */
 export function launch({ backForwardCache = false } = {}) {
+  return BROWSER === 'firefox' ? launchFirefox() : launchChromium(backForwardCache);
+}
+
+function launchChromium(backForwardCache) {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
       '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     ignoreDefaultArgs: backForwardCache ? ['--disable-back-forward-cache'] : [],
+  });
+}
+
+/* A Firefox as Debian has it, by WebDriver BiDi: what Playwright calls "firefox" else is a build of its own. Playwright lets timers of
+ * background tabs run as those of others; here they are as slow as for visitors. */
+function launchFirefox() {
+  return firefox.launch({
+    channel: 'moz-firefox',
+    executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
+    firefoxUserPrefs: {
+      'dom.min_background_timeout_value': 1_000,
+      'dom.min_background_timeout_value_without_budget_throttling': 1_000,
+      'dom.timeout.enable_budget_timer_throttling': true,
+    },
   });
 }
 

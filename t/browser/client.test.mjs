@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { all, forget, seen, slept } from './browser.mjs';
-import { html, inner, json, LIST, stage, stream, test } from './stage.mjs';
+import { LIST, everywhere, html, inner, json, stage, stream, test } from './stage.mjs';
 
 describe('polling', () => {
   test('begins after load, with seq=0, the page and a 128-bit nonce', async () => {
@@ -27,7 +27,7 @@ describe('polling', () => {
     await loading;
   });
 
-  test('an answer is shown and acknowledged by the next poll; nothing offends a strict CSP', async () => {
+  everywhere('an answer is shown and acknowledged by the next poll; nothing offends a strict CSP', async () => {
     const page = await stage.open();
     const first = await stage.site.polls.next();
     first.answer(41, html(stream('append', 'list', '<li id="c">&lt;c&gt;</li>')));

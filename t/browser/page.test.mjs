@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { all, begun, launch, open, seen, Site } from './browser.mjs';
-import { html, inner, json, LIST, stage, stream, test } from './stage.mjs';
+import { LIST, everywhere, html, inner, json, stage, stream, test } from './stage.mjs';
 
 describe('expiry', () => {
-  test('410 says vault:expired and loads the page again', async () => {
+  everywhere('410 says vault:expired and loads the page again', async () => {
     await stage.open();
     const first = await stage.site.polls.next();
     stage.site.page('/', 'id-2', LIST);
@@ -113,7 +113,7 @@ describe('the life of a page', () => {
     assert.equal(stage.site.polls.count, 1);
   });
 
-  test('leaving the page ends the poll and acknowledges the last answer', async () => {
+  everywhere('leaving the page ends the poll and acknowledges the last answer', async () => {
     stage.site.file('/elsewhere', '<!doctype html><title>elsewhere</title>');
     const page = await stage.open();
     (await stage.site.polls.next()).answer(3, json(1));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where each test of vault.js plays: one browser for the file, a fresh site and a fresh user for the test. */
 import * as runner from 'node:test';
-import { launch, open, Site } from './browser.mjs';
+import { BROWSER, launch, open, Site } from './browser.mjs';
 
 export const LIST = '<ul id="list"><li id="a">a</li><li id="b">b</li></ul>';
 
@@ -16,7 +16,16 @@ export const stage = {
   },
 };
 
-export const test = (name, body) => runner.test(name, { timeout: 120_000 }, body);
+const limit = { timeout: 120_000 };
+
+/** A test in each browser. */
+export const everywhere = (name, body) => runner.test(BROWSER === 'chromium' ? name : `${name} (${BROWSER})`, limit, body);
+
+/** A test in one browser. */
+export const only = (browser, name, body) => { if (BROWSER === browser) everywhere(name, body); };
+
+/** The same, in Chromium. */
+export const test = (name, body) => only('chromium', name, body);
 
 runner.before(async () => { stage.browser = await launch(); });
 runner.after(() => stage.browser?.close());
@@ -24,7 +33,7 @@ runner.after(() => stage.browser?.close());
 runner.beforeEach(async () => {
   stage.site = await Site.start();
   stage.site.page('/', 'id-1', LIST);
-  stage.context = await stage.browser.newContext();
+  stage.context = await stage.browser.newContext({ ignoreHTTPSErrors: true });
 });
 
 runner.afterEach(async () => {

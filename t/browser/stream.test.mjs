@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { describe } from 'node:test';
 import { all, begun, forget, open, seen } from './browser.mjs';
-import { html, inner, json, LIST, stage, stream, test } from './stage.mjs';
+import { LIST, everywhere, html, inner, json, stage, stream, test } from './stage.mjs';
 
 const row = (text) => html(stream('append', 'list', `<li>${text}</li>`));
 const shown = (page) => page.locator('#list').innerText().then((text) => text.split('\n').slice(2).join(' '));
@@ -39,7 +39,7 @@ async function bufferingProxy() {
 }
 
 describe('streams', () => {
-  test('are asked for, and events are applied as they come, on one connection', async () => {
+  everywhere('are asked for, and events are applied as they come, on one connection', async () => {
     const page = await stage.open();
     const poll = await stage.site.polls.next();
     assert.ok(poll.streams, 'it accepts a stream');
@@ -109,7 +109,7 @@ describe('streams', () => {
     assert.equal((await stage.site.polls.next()).seq, 5);
   });
 
-  test('one that breaks off in an event leaves no trace of that', async () => {
+  everywhere('one that breaks off in an event leaves no trace of that', async () => {
     const page = await stage.open({ random: 0 });
     const first = await stage.site.polls.next();
     first.begin().event('id-1', 1, row('one'));

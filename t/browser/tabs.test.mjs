@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { all, forget, launch, open, seen } from './browser.mjs';
-import { html, LIST, stage, stream, test } from './stage.mjs';
+import { LIST, everywhere, html, stage, stream, test } from './stage.mjs';
 
 const row = (text) => html(stream('append', 'list', `<li>${text}</li>`));
 const shown = (page) => page.locator('#list').innerText().then((text) => text.split('\n').slice(2).join(' '));
@@ -173,7 +173,7 @@ describe('tabs share', () => {
     assert.deepEqual([await shown(one), await shown(two)], ['for a', 'for b more']);
   });
 
-  test('one stream, and one acknowledgement', async () => {
+  everywhere('one stream, and one acknowledgement', async () => {
     const { tabs: [one, two], poll } = await tabsOf('a', 'b');
     poll.begin().say(part('a', 1, 'one')).say(part('b', 1, 'two'));
     await Promise.all([one.getByText('one').waitFor(), two.getByText('two').waitFor()]);
@@ -340,7 +340,7 @@ describe('tabs share', () => {
 });
 
 describe('the tab that asks for all', () => {
-  test('is closed: another one goes on at once, and nothing is lost or doubled', async () => {
+  everywhere('is closed: another one goes on at once, and nothing is lost or doubled', async () => {
     const { tabs: [one, two, three], poll } = await tabsOf('a', 'b', 'c');
     poll.begin().say(part('b', 3, 'b3')).say(part('c', 4, 'c4'));
     await Promise.all([two.getByText('b3').waitFor(), three.getByText('c4').waitFor()]);
@@ -475,7 +475,7 @@ describe('the tab that asks for all', () => {
     await two.getByText('alive').waitFor();
   });
 
-  test('goes to another page: the same, and a member that goes is asked for no more', async () => {
+  everywhere('goes to another page: the same, and a member that goes is asked for no more', async () => {
     const { tabs: [one, two], poll } = await tabsOf('a', 'b');
     stage.site.file('/away', '<!doctype html><title>away</title>');
     await one.goto(`${stage.site.url}/away`);

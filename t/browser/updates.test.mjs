@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { all } from './browser.mjs';
-import { html, inner, json, LIST, stage, stream, test } from './stage.mjs';
+import { LIST, everywhere, html, inner, json, stage, stream, test } from './stage.mjs';
 
 describe('updates', () => {
   const rows = [
@@ -25,7 +25,7 @@ describe('updates', () => {
     });
   }
 
-  test('replace, before, after and remove of elements; several streams in one body, in order', async () => {
+  everywhere('replace, before, after and remove of elements; several streams in one body, in order', async () => {
     const page = await stage.open();
     (await stage.site.polls.next()).answer(1, html(
       'ignored <b>text</b>',

@@ -43,4 +43,9 @@ int vaultctl_doctor_is_id(const char *id);
  * server is it? Sets `live`. */
 void vaultctl_doctor_polls(vaultctl_doctor_t *d);
 
+/** Report what the server's status says, if it can be asked. Call it while the page's poll waits, so that the status
+ * shows it.
+ * @param poll  the URL of the page's polls */
+void vaultctl_doctor_server(vaultctl_doctor_t *d, const char *poll);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* doctor, after the HTML: checks the script, which server answers its URLs or the stream of another client,
- * whether streams and polls get through, and the server's status if that is accessible.
+ * and whether streams and polls get through.
  */
 #include "doctor.h"
 
@@ -16,8 +16,6 @@
 #define HELLO 5.0
 /* A poll without an answer by then is being held. */
 #define WAITS 0.5
-/* The length of the name by which the status identifies a page. */
-#define NAME_LENGTH 12
 #define PROXIES "operating.md, \"Proxies in front\""
 
 /* ------------------------------------------------------------------- answers */
@@ -53,11 +51,6 @@ static int news_in(const vaultctl_visit_t *visit, json_int_t *seq)
     *seq = count >= 0 ? json_integer_value(number) : *seq;
     json_decref(body);
     return count;
-}
-
-static json_int_t number(const json_t *object, const char *name)
-{
-    return json_integer_value(json_object_get(object, name));
 }
 
 static int has_type(const vaultctl_visit_t *visit, const char *type)
@@ -217,7 +210,8 @@ static void say_refused_methods(vaultctl_doctor_t *d, const vaultctl_visit_t *po
         vaultctl_doctor_change(d, "controllers.md, \"When the visitor signs out\"",
                                "The method %s answers %" JSON_INTEGER_FORMAT
                                " to the poll: it needs a login that the page and its poll do not bring",
-                               vaultctl_json_text(json_object_get(refused, "method")), number(refused, "status"));
+                               vaultctl_json_text(json_object_get(refused, "method")),
+                               json_integer_value(json_object_get(refused, "status")));
     }
     json_decref(body);
 }
@@ -277,128 +271,6 @@ static void check_acknowledgement(vaultctl_doctor_t *d, const char *poll)
     }
 }
 
-/* -------------------------------------------------------------------- server */
-
-/* Requests the status, and stores the error for the caller.
- * @return to be released by the caller; NULL: the answer is not 200 with JSON */
-static json_t *ask_status(const vaultctl_options_t *options, const char *path, const char **why, apr_pool_t *pool)
-{
-    vaultctl_http_t *http = vaultctl_http_open(options, pool);
-    vaultctl_answer_t answer = {.status = 0};
-    json_t *json;
-
-    *why = http != NULL ? vaultctl_http_ask(http, &answer, path, NULL, 0, pool) : "libcurl cannot be used";
-    if (*why != NULL) {
-        return NULL;
-    }
-    json = answer.status == 200 ? vaultctl_http_object(&answer) : NULL;
-    if (json == NULL) {
-        *why = apr_psprintf(pool, "%s answers %ld", answer.url, answer.status);
-    }
-    return json;
-}
-
-/* The URL of the status: --url, or else beside the poll. Only the page's own origin gets a login. */
-static vaultctl_options_t options_of_status(const vaultctl_doctor_t *d, const char *poll)
-{
-    vaultctl_options_t o = *d->options;
-
-    if (o.unsaid) {
-        o.url = vaultctl_url_resolve(poll, ".", d->pool);
-        o.unsaid = 0;
-        if (!vaultctl_visitor_knows(d->visitor, poll)) {
-            o.user = NULL;
-            o.netrc = 0;
-            o.netrc_file = NULL;
-            o.headers = apr_array_make(d->pool, 1, sizeof(const char *));
-        }
-    }
-    return o;
-}
-
-static void say_limits(vaultctl_doctor_t *d, const json_t *limits)
-{
-    const char *mpm = vaultctl_json_text(json_object_get(limits, "MPM"));
-
-    if (json_is_true(json_object_get(limits, "Parking")) || json_is_true(json_object_get(limits, "Bell"))) {
-        vaultctl_doctor_fact(
-            d,
-            "The %s MPM: polls wait without a thread, %" JSON_INTEGER_FORMAT " in each of %" JSON_INTEGER_FORMAT
-            " children (connections allow %" JSON_INTEGER_FORMAT ", open files %" JSON_INTEGER_FORMAT
-            "); those that need a thread are %" JSON_INTEGER_FORMAT
-            " in a child (VaultLongPollThreads); one client may have %" JSON_INTEGER_FORMAT ".",
-            mpm, number(limits, "Waiting"), number(limits, "Children"), number(limits, "ByConnections"),
-            number(limits, "ByDescriptors"), number(limits, "LongPollThreads"), number(limits, "WaitingPerClient"));
-        return;
-    }
-    vaultctl_doctor_fact(d,
-                         "The %s MPM: each poll that waits holds a thread, of %" JSON_INTEGER_FORMAT
-                         " in each of %" JSON_INTEGER_FORMAT " children; %" JSON_INTEGER_FORMAT
-                         " may (VaultLongPollThreads).",
-                         mpm, number(limits, "Threads"), number(limits, "Children"), number(limits, "LongPollThreads"));
-    if (strcmp(mpm, "prefork") != 0) { /* for prefork the check has a warning */
-        vaultctl_doctor_change(d, "operating.md, \"Prefork, worker, old httpd\"",
-                               "The event MPM of httpd 2.4.63 and later lets polls wait without a thread");
-    }
-}
-
-static void say_list(vaultctl_doctor_t *d, const json_t *check, const char *name, const char *manual)
-{
-    const json_t *list = json_object_get(check, name), *text;
-    size_t i;
-
-    json_array_foreach(list, i, text)
-    {
-        vaultctl_doctor_change(d, manual, "vaultctl check: %s", vaultctl_json_text(text));
-    }
-}
-
-static void check_threads(vaultctl_doctor_t *d, const json_t *status)
-{
-    if (strcmp(d->page.version, "HTTP/2") == 0 && number(status, "WaitingInThreads") > 0) {
-        vaultctl_doctor_change(d, "operating.md, \"HTTP/2 and TLS\"",
-                               "httpd speaks HTTP/2 itself, so each poll that waits holds a thread: Protocols http/1.1 "
-                               "where live pages are, or a proxy in front");
-    }
-}
-
-/* Runs while the page's poll waits, so that the status shows it. */
-static void check_server(vaultctl_doctor_t *d, const char *poll)
-{
-    vaultctl_options_t options = options_of_status(d, poll);
-    const char *why, *path = "status?check";
-    json_t *check, *status, *page;
-
-    d->asked = 1;
-    check = ask_status(&options, path, &why, d->pool);
-    if (check == NULL) {
-        vaultctl_doctor_fact(d,
-                             "What kind of server it is cannot be asked from here (%s): on its own machine "
-                             "--url says where its status is.",
-                             why);
-        return;
-    }
-    if (d->html.page != NULL) {
-        path = apr_psprintf(d->pool, "status?page=%.*s", NAME_LENGTH, d->html.page);
-        page = ask_status(&options, path, &why, d->pool);
-        if (page == NULL) {
-            vaultctl_doctor_fact(
-                d, "The status at %s does not know the page: it is that of another server, or no page was kept.",
-                options.url);
-            json_decref(check);
-            return;
-        }
-        json_decref(page);
-    }
-    say_limits(d, json_object_get(check, "Limits"));
-    say_list(d, check, "Wrong", "vaultctl.md, \"check\"");
-    say_list(d, check, "Warnings", "operating.md, \"How many polls can wait\"");
-    status = ask_status(&options, "status?json", &why, d->pool);
-    check_threads(d, status);
-    json_decref(status);
-    json_decref(check);
-}
-
 /* ---------------------------------------------------------------------- both */
 
 /* @return 1: there were updates, so the next poll has to be tried */
@@ -410,7 +282,7 @@ static int ask_poll(vaultctl_doctor_t *d, const char *poll)
 
     vaultctl_visit_begin(d->visitor, &request);
     if (!vaultctl_visit_wait(d->visitor, WAITS, 0)) {
-        check_server(d, poll);
+        vaultctl_doctor_server(d, poll);
     }
     why = vaultctl_visit_end(d->visitor, &visit, d->pool);
     if (why != NULL) {
@@ -427,7 +299,7 @@ static void check_poll(vaultctl_doctor_t *d, const char *poll)
         ask_poll(d, poll); /* all pending updates have been received */
     }
     if (!d->asked) {
-        check_server(d, poll);
+        vaultctl_doctor_server(d, poll);
     }
     if (d->live) {
         check_acknowledgement(d, poll);
@@ -445,7 +317,7 @@ static void check_html_stream(vaultctl_doctor_t *d)
 
     vaultctl_visit_begin(d->visitor, &request);
     vaultctl_visit_wait(d->visitor, HELLO, 1);
-    check_server(d, d->stream);
+    vaultctl_doctor_server(d, d->stream);
     why = vaultctl_visit_end(d->visitor, &stream, d->pool);
     if (why != NULL) {
         vaultctl_doctor_change(d, PROXIES, "The stream broke off: %s", why);
@@ -501,6 +373,6 @@ void vaultctl_doctor_polls(vaultctl_doctor_t *d)
     }
     else {
         d->live = is_mod_vault(d, vaultctl_url_resolve(d->script, "page", d->pool), "{}", 400);
-        check_server(d, poll);
+        vaultctl_doctor_server(d, poll);
     }
 }

@@ -20,7 +20,8 @@ typedef struct vaultctl_doctor_t {
     const char *script; /* URL of vault.js; NULL: the HTML has none */
     const char *stream; /* the URL of polls, used by another client than vault.js for a stream of HTML; NULL: none */
     json_int_t seq;     /* the number that the next poll sends as its seq */
-    int live;           /* mod_vault answers its polls */
+    int live;           /* mod_vault answers its polls, and not all of its methods fail */
+    int broken;         /* all of its methods fail */
     int asked;          /* the server has been asked for its limits */
     json_t *facts, *changes; /* sentences */
 } vaultctl_doctor_t;

@@ -222,7 +222,7 @@ static int judge_poll(vaultctl_doctor_t *d, const vaultctl_visit_t *poll)
     const char *error = refusal(poll, d->pool);
     int news = news_in(poll, &d->seq), waits = !poll->ended && !poll->status;
 
-    d->live = waits || news >= 0 || poll->status == 204;
+    d->live = !d->broken && (waits || news >= 0 || poll->status == 204);
     if (waits) {
         vaultctl_doctor_fact(d, "A poll waits for news.");
     }
@@ -329,7 +329,7 @@ static void check_html_stream(vaultctl_doctor_t *d)
                                "rendered, and VLT00011 in the error log says what");
     }
     else if (has_type(&stream, STREAM) && stream.length > 0) {
-        d->live = 1;
+        d->live = !d->broken;
         vaultctl_doctor_fact(d, "A stream of HTML begins at once: nothing keeps it back.");
     }
     else if (!stream.ended) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doctor: reports what the server's status says: its MPM and limits, the warnings of check, and whether it knows the page. */
+/* doctor: reports what the server's status says: its MPM and limits, the warnings of check, and which methods of the
+ * page fail.
+ */
 #include "doctor.h"
 
 #include <string.h>
@@ -10,6 +12,9 @@
 
 /* The length of the name by which the status identifies a page. */
 #define NAME_LENGTH 12
+/* The status is asked for the page this often, with pauses of so many seconds, until the page's methods have run. */
+#define LOOKS 10
+#define PAUSE 0.5
 
 static json_int_t number(const json_t *object, const char *name)
 {
@@ -99,24 +104,88 @@ static void check_threads(vaultctl_doctor_t *d, const json_t *status)
     }
 }
 
+/* ---------------------------------------------------------------------- page */
+
+/* After a run, only a method that failed is due. */
+static int is_due(const json_t *method)
+{
+    const char *state = vaultctl_json_text(json_object_get(method, "state"));
+
+    return strcmp(state, "never run") == 0 || strcmp(state, "to be run") == 0;
+}
+
+static size_t count_due(const json_t *methods)
+{
+    const json_t *method;
+    size_t i, count = 0;
+
+    json_array_foreach(methods, i, method)
+    {
+        count += is_due(method);
+    }
+    return count;
+}
+
+static int has_run(const json_t *page)
+{
+    return json_is_number(json_object_get(json_object_get(page, "LastRound"), "seconds")) ||
+           !count_due(json_object_get(page, "Methods"));
+}
+
+/* The page, after a run of its methods. A run that takes long, or a poll that has ended, is not waited for.
+ * @return to be released by the caller; NULL: the status does not know it */
+static json_t *ask_page(vaultctl_doctor_t *d, const vaultctl_options_t *options)
+{
+    const char *path = apr_psprintf(d->pool, "status?page=%.*s", NAME_LENGTH, d->html.page), *why;
+    json_t *page = ask_status(options, path, &why, d->pool);
+
+    for (int i = 1; i < LOOKS && page != NULL && !has_run(page) && !vaultctl_visit_wait(d->visitor, PAUSE, 0); i++) {
+        json_decref(page);
+        page = ask_status(options, path, &why, d->pool);
+    }
+    return page;
+}
+
+static void say_failed_methods(vaultctl_doctor_t *d, const json_t *page)
+{
+    const json_t *methods = json_object_get(page, "Methods"), *method;
+    size_t i;
+
+    if (number(json_object_get(page, "LastRound"), "failed") == 0) {
+        return;
+    }
+    json_array_foreach(methods, i, method)
+    {
+        if (is_due(method)) {
+            vaultctl_doctor_change(d, "protocol.md, \"Methods\"",
+                                   "The method %s fails when the poll runs it, so the page shows none of its updates: "
+                                   "VLT00030 in the error log says why",
+                                   vaultctl_json_text(json_object_get(method, "url")));
+        }
+    }
+    d->broken = count_due(methods) == json_array_size(methods);
+}
+
+/* -------------------------------------------------------------------- status */
+
 void vaultctl_doctor_server(vaultctl_doctor_t *d, const char *poll)
 {
     vaultctl_options_t options = options_of_status(d, poll);
-    const char *why, *path = "status?check";
+    const char *why;
     json_t *check, *status, *page;
 
     d->asked = 1;
-    check = ask_status(&options, path, &why, d->pool);
+    check = ask_status(&options, "status?check", &why, d->pool);
     if (check == NULL) {
-        vaultctl_doctor_fact(d,
-                             "What kind of server it is cannot be asked from here (%s): on its own machine "
-                             "--url says where its status is.",
-                             why);
+        vaultctl_doctor_fact(
+            d,
+            "What kind of server it is, and whether the page's methods fail, cannot be asked from here "
+            "(%s): on its own machine --url says where its status is.",
+            why);
         return;
     }
     if (d->html.page != NULL) {
-        path = apr_psprintf(d->pool, "status?page=%.*s", NAME_LENGTH, d->html.page);
-        page = ask_status(&options, path, &why, d->pool);
+        page = ask_page(d, &options);
         if (page == NULL) {
             vaultctl_doctor_fact(
                 d, "The status at %s does not know the page: it is that of another server, or no page was kept.",
@@ -124,6 +193,7 @@ void vaultctl_doctor_server(vaultctl_doctor_t *d, const char *poll)
             json_decref(check);
             return;
         }
+        say_failed_methods(d, page);
         json_decref(page);
     }
     say_limits(d, json_object_get(check, "Limits"));

@@ -152,6 +152,16 @@ $said = says(doctor($main . view_of('/test/status?code=302', '/test/echo?text=hi
     'change: The method /test/status\?code=302 answers 302 to the poll: it needs a login that the page and its poll do not bring; .*');
 note_sections($said->{out});
 is(() = $said->{out} =~ /^change: /mg, 1, '... said once');
+announce(qr{VLT00030: .*method /test/status\?code=404});
+for my $row ([0, 'not live', '/test/status?code=404'], [1, 'live', '/test/status?code=404', '/test/rows?name=v11&interest=v11']) {
+    my ($lives, $word, @methods) = @$row;
+    $said = says(doctor($main . view_of(@methods)), 1, "a page with a method that answers 404, of " . @methods, 'A poll waits for news\.',
+        'change: The method /test/status\?code=404 fails when the poll runs it, so the page shows none of its updates: VLT00030 .*',
+        "The page is $word, and there is something to change\\.");
+    note_sections($said->{out});
+    is(() = $said->{out} =~ /^change: /mg, 1, '... and no other change');
+    is($said->{out} =~ /^An acknowledgement by POST is taken/m ? 1 : 0, $lives, '... a page that is live acknowledges');
+}
 says(doctor("$site/plain.html"), 0, 'a plain file', qr{Its HTML is a plain file with the script \Q$site\E/vault/vault\.js, which asks for a page\.},
     qr{mod_vault answers \Q$site\E/vault/page\.});
 says(doctor($live =~ s{^}{127.0.0.1:@{[VaultTest::port_of()]}}r), 0, 'a URL without a scheme', 'A poll waits for news\.');
@@ -239,7 +249,7 @@ is_deeply([grep { m{^/(?:away|index\.html) } } @access[-2, -1]], ['/away hush -'
 announce(qr{AH01630: client denied by server configuration: \S+/denied});
 says(doctor('--url', "$site/vault/", "$main$live"), 0, 'the status of another server', qr{The status at \Q$site\E/vault/ does not know the page: it is that of another server, or no page was kept\.});
 says(doctor('--url', "$main/denied", "$main$live"), 0, 'a status that is closed',
-    qr{What kind of server it is cannot be asked from here \(\Q$main\E/denied/status\?check answers 403\): .*});
+    qr{What kind of server it is, and whether the page's methods fail, cannot be asked from here \(\Q$main\E/denied/status\?check answers 403\): .*});
 
 $said = says(doctor('http://127.0.0.1:' . $front->port . view_of('/test/rows?name=v11-front&interest=v11-front')), 1, 'through a proxy', qr/A proxy is in between \(Via: 1\.1 .*\)\./,
     'change: A POST of the page is refused \(".*"\): a proxy must pass on the Host header of the browser .*',

@@ -54,6 +54,7 @@ static options_t options = {
 static long *truth;
 static long empty_heap;
 static long lost_interests, lost_bytes; /* of the shared memory, with killed children */
+static long shared_runs;                /* runs whose output another page has used */
 static int faults;
 static long waves;
 
@@ -267,6 +268,7 @@ static void leave(void)
 {
     long orphans = options.patience > UNPOLLED ? 0 : readers_counts.orphans;
 
+    shared_runs = control_number(control_get("/vault/status?auto"), "Shared");
     readers_leave();
     await_number("Waiting", 0);
     if (options.varied != NULL) {
@@ -327,6 +329,7 @@ static void print_counts(void)
                 {"Restarts", violence_counts.restarts},
                 {"Reloads", violence_counts.reloads},
                 {"Waves", waves},
+                {"Shared", shared_runs},
                 {"RowsDoubled", shown_counts.doubled},
                 {"RowsLost", shown_counts.lost}};
 

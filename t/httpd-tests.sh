@@ -67,7 +67,9 @@ MAKEFLAGS='' $MAKE -s -C "$abs_builddir" DESTDIR="$run/installed" \
     install-nobase_dist_docDATA install-nobase_dist_scriptexampleSCRIPTS >/dev/null || exit 1
 [ -f "$run/modules/mod_vault.so" ] || { echo "httpd-tests: there is no .libs/mod_vault.so; run make first"; exit 1; }
 [ -f "$abs_builddir/vaultctl/vaultctl" ] && { cp -L "$abs_builddir/vaultctl/vaultctl" "$run/" || exit 1; }
-[ -f "$abs_builddir/bench/stress" ] && { cp -L "$abs_builddir/bench/stress" "$run/" || exit 1; }
+for name in stress stale; do
+    [ -f "$abs_builddir/bench/$name" ] && { cp -L "$abs_builddir/bench/$name" "$run/" || exit 1; }
+done
 [ -f "$abs_builddir/t/unit/unit" ] && { cp -L "$abs_builddir/t/unit/unit" "$run/" || exit 1; }
 
 # The modules of httpd that the tests use, as far as they are there.

@@ -13,7 +13,7 @@ my $figures = stress(
     seed => $seed, seconds => 5, pages => 20, interests => 110, shared => 10, tables => 2, writes => 100, violence => 2, mischief => 20,
     size => "StartServers 3\nServerLimit 16\nThreadLimit 32\nThreadsPerChild 32\nMinSpareThreads 16\nMaxSpareThreads 1000\n"
         . "MaxRequestWorkers 512\n",
-    config => "VaultLongPollThreads 24\n",
+    config => "VaultLongPollThreads 24\n", cache => 'On',
 );
 cmp_ok($figures->{Answers} // 0, '>', 50, '  after many answers');
 finish();

@@ -33,7 +33,7 @@ my $figures = stress(
     seed => $seed, seconds => 6, pages => 300, interests => 620, shared => 20, tables => 2, violence => 0, mischief => 0, writes => 60,
     size => "StartServers 3\nServerLimit 16\nThreadLimit 64\nThreadsPerChild 64\nMinSpareThreads 64\nMaxSpareThreads 1000\n"
         . "MaxRequestWorkers 1024\nAsyncRequestWorkerFactor 60\n",
-    meanwhile => \&storm,
+    meanwhile => \&storm, cache => 'On',
 );
 is(scalar @took, RESTARTS, 'all restarts were done');
 note(sprintf 'the old children were gone after %s s', join ', ', map { sprintf '%.2f', $_ } @took);

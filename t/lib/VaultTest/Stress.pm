@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# The stress program (bench/stress) on a server of the test's own.
+# The stress programs (bench/stress, bench/stale) on a server of the test's own.
 #
 #     stress(event => seed => 7, pages => 60, …);      # options of the program by name
 #     stress(event => …, meanwhile => sub { … });      # called when all pages are loaded, while the program runs
+#     stale(event => seed => 7, readers => 300, …, before_stop => sub { … })
 #
 # The seeds are fixed, so that a run that fails says something about the change. VAULT_STRESS_SEED=random make check-httpd T=t/stress tries new
-# ones; a failure is run again with the seed that was printed: VAULT_STRESS_SEED=N.
+# ones; a failure is run again with the seed that was printed: VAULT_STRESS_SEED=N. VAULT_STRESS_SECONDS=600 VAULT_STRESS_READERS=2000 make check-httpd
+# T=t/stress/04-nothing-stale-is-served.t looks for longer.
 package VaultTest::Stress;
 use strict;
 use warnings;
 use Exporter 'import';
 use VaultTest;
+use VaultTest::Site qw(live_folder live_tag site_file site_path);
 
-our @EXPORT = qw(seed stress);
+our @EXPORT = qw(seed stale stress);
 
 # What a server must say when its children are killed and its methods fail, and may say when it is restarted all the time.
 my @VIOLENT = (
@@ -58,6 +61,7 @@ sub _write_files
 {
     my ($dir, $tables) = @_;
     mkdir $dir or -d $dir or die "$dir: $!\n";
+    mkdir "$dir/kept" or -d "$dir/kept" or die "$dir/kept: $!\n";
     unlink glob "$dir/stress.db*";
     open my $sql, '>', "$dir/stress.sql" or die "$dir/stress.sql: $!\n";
     for my $table (0 .. $tables - 1) {
@@ -69,33 +73,73 @@ sub _write_files
     return;
 }
 
-# stress(MPM, OPTION => VALUE, …): 1 when it found no fault
-sub stress
+# Starts a server, runs a program on it, and stops it. Returns the lines that the program wrote.
+sub _run
 {
-    my ($mpm, %with) = @_;
-    my ($size, $config, $meanwhile) = (delete $with{size} // '', delete $with{config} // '', delete $with{meanwhile});
-    my $name = "stress-$mpm-$with{seed}";
+    my ($program, $mpm, $what, %with) = @_;
+    my %own = map { $_ => delete $with{$_} } qw(size config meanwhile before_stop);
+    my $name = "$program-$mpm-$with{seed}";
     my $dir = vars('t_logs') . "/$name";
-    $with{tables} = 0 unless -f vars('top_dir') . '/modules/vault_feed_database.so';
-    _write_files($dir, $with{tables} // 0);
-    my $server = use_server(VaultTest::Server->start($name, without_cgid => 1, mpm => $mpm, size => $size, config => _config($dir, $config)));
-    my @arguments = (vars('top_dir') . '/stress', '--port', $server->port, '--parent', $server->pid, '--vary', "$dir/varied.conf",
-        '--patience', PATIENCE, map { $with{$_} eq '' ? "--$_" : ("--$_", $with{$_}) } sort keys %with);
+    _write_files($dir, $with{tables} // 1);
+    my $config = _config($dir, ($own{config} // '') =~ s/\@dir\@/$dir/gr);
+    my $server = use_server(VaultTest::Server->start($name, without_cgid => 1, mpm => $mpm, size => $own{size} // '', config => $config));
+    my @arguments = (vars('top_dir') . "/$program", '--port', $server->port, '--parent', $server->pid, '--patience', PATIENCE,
+        $program eq 'stress' ? ('--vary', "$dir/varied.conf") : (), map { $with{$_} eq '' ? "--$_" : ("--$_", $with{$_}) } sort keys %with);
     note("@arguments");
     open my $out, '-|', @arguments or die "$arguments[0]: $!\n";
     my @said;
     while (defined(my $line = readline $out)) {
         push @said, $line;
-        $meanwhile->() if $meanwhile && $line =~ /^Loaded:/;
+        $own{meanwhile}->() if $own{meanwhile} && $line =~ /^Loaded:/;
     }
     close $out;
     my $good = $? == 0;
-    ok($good, "seed $with{seed}: every page shows every row once") or diag(@said);
+    ok($good, "seed $with{seed}: $what") or diag(@said);
     note(@said);
+    my $figures = {map { /^(\w+): (\S+)$/ } @said};
+    $own{before_stop}->($figures, $dir) if $own{before_stop};
     tolerate(@VIOLENT);
     $server->stop;
     use_server();
-    return {map { /^(\w+): (\S+)$/ } @said};
+    return $figures;
+}
+
+# stress(MPM, OPTION => VALUE, …): the figures that it printed. cache => 'On': outputs are kept
+sub stress
+{
+    my ($mpm, %with) = @_;
+    $with{config} = ($with{config} // '') . qq(<LocationMatch "^/(test|vault/feed)/">\nVaultCache @{[delete $with{cache} // 'Off']}\n</LocationMatch>\n);
+    $with{tables} = 0 unless -f vars('top_dir') . '/modules/vault_feed_database.so';
+    return _run('stress', $mpm, 'every page shows every row once', %with);
+}
+
+# stale(MPM, OPTION => VALUE, …): the same of bench/stale, on the site that it asks for
+sub stale
+{
+    my ($mpm, %with) = @_;
+    my $tag = '<!--#feed name="database" method="get_new_instances" table="t0" limit="1" template="row.html" -->';
+    site_file('/stale/row.html', '{{#rows}}[{{id}}]{{/rows}}');
+    site_file('/stale/response.shtml', "<p>$tag</p>" . 'x' x 2000);    # more than is kept in memory
+    live_tag('/stale/page', $tag);
+    $with{config} = live_folder('/stale') . <<"END";
+VaultSharedMemory 128M
+VaultMaxPages 20000
+VaultMaxPagesPerClient 20000
+VaultPageTimeout 30
+VaultMaxMemoryPerClient 128M
+VaultMaxWaitingPerClient 20000
+SSIErrorMsg "[ssi error]"
+VaultCacheMemoryMax 1K
+VaultCacheRoot "\@dir\@/kept"
+<Directory "@{[site_path('/stale')]}">
+    VaultCache On
+</Directory>
+<Location "/shared/">
+    SetHandler vault-test
+    VaultCache On
+</Location>
+END
+    return _run('stale', $mpm, 'nothing outdated is served', %with);
 }
 
 1;

@@ -16,6 +16,9 @@
  *
  * A client at its own limit loses only its own pages, and none that is alive.
  *
+ * If the table is full, one scan evicts several idle pages that were never polled: otherwise each view would scan the
+ * whole table, as long as visitors come who never poll.
+ *
  * A session is alive for VAULT_PAGE_EVICTABLE after a request, and rests after that: its browser may come back at any
  * time. So of one client a resting session goes after the idle pages, and for another session only, if the client is
  * at its own limit. Of a client within its fair share it goes last of all, and only for a session whose client stays
@@ -28,6 +31,8 @@
 /* How many pages one attempt evicts, and how often it scans the table, at most. */
 #define EVICTED_MAX 256
 #define SCANS_MAX 32
+/* If the table is full, one attempt evicts up to this part of it. */
+#define AT_ONCE 128
 
 typedef enum { NEVER_POLLED, IDLE, RESTING, LIVING } life_t;
 
@@ -115,6 +120,9 @@ static int is_candidate(const scan_t *s, apr_uint32_t index, candidate_t *c)
     const vault_page_record_t *rec = &s->p->records[index];
     vault_client_id_t client = vault_load(&rec->client);
 
+    if (s->eviction->own && client != s->eviction->client) {
+        return 0;
+    }
     if (index == s->eviction->asks || !vault_page_record_at(s->p, index, &c->victim.page) ||
         (s->eviction->kind == VAULT_CLIENT_SESSIONS && !vault_record_is_session(rec))) {
         return 0;
@@ -124,6 +132,7 @@ static int is_candidate(const scan_t *s, apr_uint32_t index, candidate_t *c)
     c->life = life_of(rec, s->eviction->now);
     c->idle_since = vault_load(&rec->idle_since);
     c->victim.lives = c->life == LIVING;
+    c->victim.unpolled = c->life == NEVER_POLLED;
     return may_go(s, c, client);
 }
 
@@ -190,19 +199,37 @@ static int may_go_still(vault_pages_t *p, const vault_eviction_t *eviction, cons
     return !victim->lives || vault_clients_row_has(p->clients, row, eviction->kind) > eviction->share;
 }
 
+/* @return whether the next victim went */
 static int drop_next(vault_pages_t *p, vault_eviction_t *eviction)
 {
-    while (eviction->next < eviction->count) {
-        const vault_victim_t *victim = &eviction->victims[eviction->next++];
+    const vault_victim_t *victim = &eviction->victims[eviction->next++];
 
-        if (may_go_still(p, eviction, victim) &&
-            vault_page_drop_victim(p, victim, eviction->now, VAULT_PAGE_EVICTABLE)) {
-            eviction->evicted++;
-            vault_count(vault_slot_counters(p->notifier, p->slot), pages_evicted, 1);
+    if (!may_go_still(p, eviction, victim) || !vault_page_drop_victim(p, victim, eviction->now, VAULT_PAGE_EVICTABLE)) {
+        return 0;
+    }
+    eviction->evicted++;
+    vault_count(vault_slot_counters(p->notifier, p->slot), pages_evicted, 1);
+    return 1;
+}
+
+static int drop_one(vault_pages_t *p, vault_eviction_t *eviction)
+{
+    while (eviction->next < eviction->count) {
+        if (drop_next(p, eviction)) {
             return 1;
         }
     }
     return 0;
+}
+
+/* The next views find free records. */
+static void drop_ahead(vault_pages_t *p, vault_eviction_t *eviction)
+{
+    apr_uint32_t n = eviction->kind == VAULT_CLIENT_PAGES && !eviction->own ? p->max / AT_ONCE : 0;
+
+    for (; n > 1 && eviction->next < eviction->count && eviction->victims[eviction->next].unpolled; n--) {
+        drop_next(p, eviction);
+    }
 }
 
 int vault_evict_page(vault_pages_t *p, vault_eviction_t *eviction)
@@ -214,7 +241,8 @@ int vault_evict_page(vault_pages_t *p, vault_eviction_t *eviction)
     }
     eviction->lacks = 0;
     for (scans = 0; scans < SCANS_MAX; scans++) {
-        if (drop_next(p, eviction)) {
+        if (drop_one(p, eviction)) {
+            drop_ahead(p, eviction);
             return 1;
         }
         list_victims(p, eviction);

@@ -238,9 +238,10 @@ const char *vault_page_clients_check(vault_pages_t *p, apr_pool_t *pool);
  * serves one call of a public function, which repeats its attempt for as long as vault_evict_page() evicts a page. */
 typedef struct vault_victim_t {
     vault_page_t page;
-    int lives; /* the page is alive: a poll has it, or had it a moment ago */
+    int lives;    /* the page is alive: a poll has it, or had it a moment ago */
+    int unpolled; /* it is idle and was never polled */
 } vault_victim_t;
-#define VAULT_EVICTION_VICTIMS 16
+#define VAULT_EVICTION_VICTIMS 64
 struct vault_eviction_t {
     apr_uint32_t asks; /* index of the page that needs memory, which is not evicted itself; 0: it has no index yet */
     vault_client_id_t client;      /* the client of that page; 0: it belongs to no client */

@@ -19,6 +19,8 @@
 /* Digits at random in the name of a session's interest. */
 #define SESSION_NAME_LEN 12
 #define SWEEP_EVERY (APR_USEC_PER_SEC / 2)
+/* A table that was swept so recently needs no other sweep to make room. */
+#define SWEPT_LATELY (2 * APR_USEC_PER_SEC)
 
 apr_uint64_t vault_pages_space(const vault_limits_t *limits)
 {
@@ -257,13 +259,19 @@ int vault_pages_claim_sweep(vault_pages_t *p, apr_time_t now)
                                        __ATOMIC_SEQ_CST);
 }
 
-/* What has expired goes before any page makes room for another. */
+static int is_swept(const vault_pages_t *p, apr_time_t now)
+{
+    return (apr_time_t)vault_load(&p->table->swept) + SWEPT_LATELY > now;
+}
+
+/* What has expired goes before any page makes room for another. The children sweep about once a second: what has expired
+ * since then is not worth a scan of the whole table for each page. */
 static apr_uint32_t find_record(vault_pages_t *p, apr_uint32_t key, apr_interval_time_t idle,
                                 const vault_eviction_t *eviction)
 {
     apr_uint32_t index = vault_page_record_claim(p, key, eviction->kind_asks);
 
-    if (!index && vault_pages_sweep(p, eviction->now, idle)) {
+    if (!index && !is_swept(p, eviction->now) && vault_pages_sweep(p, eviction->now, idle)) {
         index = vault_page_record_claim(p, key, eviction->kind_asks);
     }
     return index;

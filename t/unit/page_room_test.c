@@ -169,6 +169,62 @@ static void a_client_at_its_limit_loses_its_own_oldest_page(void)
     fixture_end(&f);
 }
 
+#define MANY 512
+#define AT_ONCE (MANY / 128)
+
+/* Else each view would scan a full table, as long as visitors come who never poll. */
+static void a_full_table_makes_room_for_several_pages_at_once(void)
+{
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t polled, first, page;
+    apr_time_t later = NOW + 2 * VAULT_PAGE_EVICTABLE;
+    int i;
+
+    pages_begin(&f, &pages, MANY, HEAP);
+    polled = loaded(pages, 0, NOW);
+    poll(pages, &polled, NOW);
+    first = loaded(pages, 0, NOW);
+    for (i = 2; i < MANY; i++) {
+        page = loaded(pages, 0, NOW + 1);
+    }
+    CU_ASSERT_EQUAL(vault_pages_count(pages), MANY);
+    loaded(pages, 0, later);
+    CU_ASSERT_EQUAL(vault_pages_count(pages), MANY - AT_ONCE + 1);
+    CU_ASSERT(!is_there(pages, &first) && is_there(pages, &page) && is_there(pages, &polled));
+    for (i = 1; i < AT_ONCE; i++) {
+        loaded(pages, 0, later);
+    }
+    CU_ASSERT_EQUAL(vault_pages_count(pages), MANY);
+    CHECK_PAGES(&f, pages);
+    fixture_end(&f);
+}
+
+/* The children sweep all the time: it needs no other sweep to make room. */
+static void a_table_that_was_swept_lately_is_not_swept_to_make_room(void)
+{
+    fixture_t f;
+    vault_pages_t *pages;
+    vault_page_t page;
+    apr_time_t later = NOW + SECONDS(3600);
+    int i;
+
+    pages_begin(&f, &pages, MANY, HEAP);
+    for (i = 0; i < MANY; i++) {
+        page = loaded(pages, 0, NOW);
+    }
+    CU_ASSERT_EQUAL(vault_pages_claim_sweep(pages, later), 1);
+    CU_ASSERT_EQUAL(load(pages, &page, 0, later + SECONDS(1)), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_pages_count(pages), MANY - AT_ONCE + 1);
+    for (i = 1; i < AT_ONCE; i++) {
+        loaded(pages, 0, later + SECONDS(1));
+    }
+    CU_ASSERT_EQUAL(load(pages, &page, 0, later + SECONDS(3)), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_pages_count(pages), AT_ONCE + 1); /* no sweep for so long: what has expired has gone */
+    CHECK_PAGES(&f, pages);
+    fixture_end(&f);
+}
+
 /* --------------------------------------------------------------------- heap */
 
 /* A page of `client` with so large a state, which a poll has. By the clock, as the heap is when it makes room. */
@@ -391,6 +447,8 @@ void vault_page_room_suite(void)
     CU_ADD_TEST(suite, who_has_the_most_loses_first);
     CU_ADD_TEST(suite, who_has_more_than_its_share_makes_room_for_who_has_less);
     CU_ADD_TEST(suite, a_client_at_its_limit_loses_its_own_oldest_page);
+    CU_ADD_TEST(suite, a_full_table_makes_room_for_several_pages_at_once);
+    CU_ADD_TEST(suite, a_table_that_was_swept_lately_is_not_swept_to_make_room);
     CU_ADD_TEST(suite, who_fills_the_heap_pushes_out_no_other_client);
     CU_ADD_TEST(suite, a_client_has_so_many_bytes_and_no_more);
     CU_ADD_TEST(suite, one_client_alone_cannot_take_more_than_a_few_per_cent);

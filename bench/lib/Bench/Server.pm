@@ -11,7 +11,7 @@ use IO::Socket::INET;
 use POSIX qw(WNOHANG);
 use Time::HiRes qw(clock_gettime);
 
-our @EXPORT = qw(cpu_seconds set_up find_built base_configuration common_configuration bench_pages start_server await_quiet stop_server stop_all
+our @EXPORT = qw(cpu_seconds set_up find_built base_configuration common_configuration bench_pages start_server start_program await_quiet stop_server stop_all
     report_log run_program figures_of account free_port give_away read_file write_file %place);
 
 our %place;    # source, build, dir (temporary; $dir/htdocs is what is served), httpd, modules
@@ -175,18 +175,34 @@ END
     return $server;
 }
 
+# Another server, which answers on a port of its own when it has started, and ends by SIGTERM.
+sub start_program
+{
+    my ($named, $port, $log, @command) = @_;
+    my $pid = fork() // die "bench/run: no process: $!\n";
+    if ($pid == 0) {
+        open STDOUT, '>', $log;
+        open STDERR, '>&', \*STDOUT;
+        exec @command or POSIX::_exit(127);
+    }
+    $running{$pid} = 1;
+    my $server = {pid => $pid, port => $port, log => $log, named => $named};
+    await_server($server, 1);
+    return $server;
+}
+
 sub await_server
 {
     my ($server, $children) = @_;
     for (1 .. 500) {
         if (waitpid($server->{pid}, WNOHANG) == $server->{pid}) {
             delete $running{$server->{pid}};
-            die "bench/run: httpd did not start:\n", read_file($server->{log});
+            die "bench/run: $server->{named} did not start:\n", read_file($server->{log});
         }
         return if children_of($server->{pid}) >= $children && answers($server->{port});
         select undef, undef, undef, 0.02;
     }
-    die "bench/run: httpd did not answer GET /vault/status?auto within 10 s:\n", read_file($server->{log});
+    die "bench/run: $server->{named} did not answer GET /vault/status?auto within 10 s:\n", read_file($server->{log});
 }
 
 # The clients have hung up: a stop among a hundred hang-ups takes httpd's listener some seconds.

@@ -143,7 +143,7 @@ static void ask(user_t *user)
         client_poll(&user->news, user->id, user->seq);
     }
     else if (all->news == BIDDERS_RELOAD) {
-        send_get(&user->news, "/bids/page?item=%d", user->item, 0);
+        send_get(&user->news, all->page, user->item, 0);
     }
     else {
         send_get(&user->news, "/bids/news?item=%d&after=%ld", user->item, user->last_id);
@@ -153,7 +153,7 @@ static void ask(user_t *user)
 static void send_page(user_t *user)
 {
     user->bidding = NONE;
-    send_get(&user->main, "/bids/page?item=%d", user->item, 0);
+    send_get(&user->main, all->page, user->item, 0);
 }
 
 /* As in a browser: a pending request of the old page is given up, which closes its connection. */
@@ -196,7 +196,7 @@ static void send_bid(user_t *user)
 static void ask_for_bid(user_t *user)
 {
     user->asking = 1;
-    send_get(&user->main, "/bids/page?item=%d", bids[user->bidding].item, 0);
+    send_get(&user->main, all->page, bids[user->bidding].item, 0);
 }
 
 static int has_bid(const user_t *user, const char *history)

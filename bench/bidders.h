@@ -23,6 +23,7 @@ typedef enum bidders_news_t {
 
 typedef struct bidders_t {
     bidders_news_t news;
+    const char *page; /**< the path of the history of an item, as a format for its number */
     int users;
     int items;      /**< the users view items first_item … first_item + items - 1 */
     int first_item; /**< no earlier run has bid for these items */

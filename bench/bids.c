@@ -17,6 +17,9 @@
 #include "option.h"
 #include "wire.h"
 
+#define PAGE "/bids/page?item=%d"
+#define SSI_PAGE "/items/%d.shtml"
+
 static gauge_t server, database;
 static bidders_t bidders = {
     .users = 50, .items = 10, .first_item = 1, .seconds = 5, .think = 7, .writes = 0.2, .seed = 1};
@@ -24,13 +27,13 @@ static int port, parent, database_parent;
 
 static void usage(void)
 {
-    fputs(
-        "usage: bids --port N --parent PID --way none|reload|poll|hand|feed [--users N] [--items N] [--first-item N]\n"
-        "            [--seconds S] [--think S] [--seed N] [--database PID]\n"
-        "  --first-item  items FIRST to FIRST + N - 1 are looked at; no run before has bid for them\n"
-        "  --think       mean time between two acts of a user (7); 4 of 5 look at another item, 1 bids\n"
-        "  --database    the parent process of a database server, whose CPU counts, too\n",
-        stderr);
+    fputs("usage: bids --port N --parent PID --way none|reload|poll|hand|feed|ssi|kept [--users N] [--items N] "
+          "[--first-item N]\n"
+          "            [--seconds S] [--think S] [--seed N] [--database PID]\n"
+          "  --first-item  items FIRST to FIRST + N - 1 are looked at; no run before has bid for them\n"
+          "  --think       mean time between two acts of a user (7); 4 of 5 look at another item, 1 bids\n"
+          "  --database    the parent process of a database server, whose CPU counts, too\n",
+          stderr);
     exit(2);
 }
 
@@ -39,18 +42,18 @@ static bidders_news_t way_option(const char *text)
     static const struct {
         const char *name;
         bidders_news_t news;
-    } ways[] = {{"none", BIDDERS_NONE},
-                {"reload", BIDDERS_RELOAD},
-                {"poll", BIDDERS_ASK},
-                {"hand", BIDDERS_POLL},
-                {"feed", BIDDERS_POLL}};
+        const char *page;
+    } ways[] = {{"none", BIDDERS_NONE, PAGE},    {"reload", BIDDERS_RELOAD, PAGE}, {"poll", BIDDERS_ASK, PAGE},
+                {"hand", BIDDERS_POLL, PAGE},    {"feed", BIDDERS_POLL, PAGE},     {"ssi", BIDDERS_POLL, SSI_PAGE},
+                {"kept", BIDDERS_POLL, SSI_PAGE}};
 
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         if (strcmp(text, ways[i].name) == 0) {
+            bidders.page = ways[i].page;
             return ways[i].news;
         }
     }
-    wire_die("--way %s: none, reload, poll, hand or feed is expected", text);
+    wire_die("--way %s: none, reload, poll, hand, feed, ssi or kept is expected", text);
 }
 
 static void read_options(int argc, char **argv)

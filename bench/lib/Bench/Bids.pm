@@ -12,6 +12,7 @@ our @EXPORT = qw(bids_ways run_bids start_bids);
 
 use constant {
     WAYS    => [qw(none reload poll hand feed)],
+    MORE    => [qw(ssi kept)],              # only where they are named
     VIEWERS => 5,                           # users that look at an item, on average
     KNOWN   => 10,                          # bids that an item has before a run
     BOUND   => 10,                          # percent that the feed may cost more than by hand
@@ -29,7 +30,7 @@ sub bids_ways
 {
     my ($names) = @_;
     my %wanted = map { $_ => 1 } split /,/, $names;
-    my @found = grep { delete $wanted{$_} } @{WAYS()};
+    my @found = grep { delete $wanted{$_} } @{WAYS()}, @{MORE()};
     return %wanted ? () : @found;
 }
 
@@ -64,6 +65,11 @@ sub run_bids
         push @rows, summary($users, $runs) if $runs;
         print_rows($rows[-1]) if $runs;
     }
+    for my $way (grep { /^kept/ } @ways) {
+        my $status = server_status($server{$way});
+        printf "%s: methods were run %d times, and %d times an output that was kept was used; %d views were kept ones\n", $way,
+            @$status{qw(Runs Shared Cached)};
+    }
     for my $way (@ways) {
         stop_server($server{$way});
         report_log($server{$way}, "bids $way");
@@ -76,12 +82,14 @@ sub run_bids
 
 sub write_template
 {
-    mkdir "$place{dir}/htdocs/bids";
-    write_file("$place{dir}/htdocs/bids/bid.html", <<'END');
+    for my $folder (qw(bids items)) {
+        mkdir "$place{dir}/htdocs/$folder";
+        write_file("$place{dir}/htdocs/$folder/bid.html", <<'END');
 {{#added}}
 <tr><td>{{bidder}}</td><td>#{{id}} EUR {{amount}}</td></tr>
 {{/added}}
 END
+    }
     write_file("$place{dir}/bids.json", <<'END');
 {
   "entities": {
@@ -113,6 +121,40 @@ END
     return $sql . "COMMIT;\n";
 }
 
+# The history of each item as a page of SSI, with the method that it polls.
+sub write_items
+{
+    my ($items) = @_;
+    for my $item (1 .. $items) {
+        my $tag = qq{<!--#feed name="bids" method="get_collection_changes" entity="Item" id="$item" collection="bids" template="bid.html" }
+            . 'append="bids" -->';
+        write_file("$place{dir}/htdocs/items/$item-news.shtml", $tag);
+        write_file("$place{dir}/htdocs/items/$item.shtml", <<"END");
+<!DOCTYPE html>
+<html lang="en"><head><title>Bid history</title></head><body><h1>Bid history</h1><table><tbody id="bids">
+$tag</tbody></table><!--#vault poll="/items/$item-news.shtml" --></body></html>
+END
+    }
+}
+
+sub items_configuration
+{
+    my ($cache) = @_;
+    my $load = join '', map { "LoadModule ${_}_module $place{modules}/mod_$_.so\n" } qw(filter include);
+    return <<"END";
+$load<Directory "$place{dir}/htdocs">
+    Options +Includes
+    Require all granted
+</Directory>
+<Location /items>
+    ForceType text/html
+    SetOutputFilter INCLUDES
+    VaultLongPoll On
+    VaultCache $cache
+</Location>
+END
+}
+
 sub start_way
 {
     my ($way, $kind, $items) = @_;
@@ -127,16 +169,21 @@ sub start_bids
     my ($way, $kind, $items, $named) = @_;
     $named = "bids_$way" . ($named // '');
     write_template();
-    my ($database, $pid) = make_database_apart($kind, $named, tables($items), $way eq 'feed' ? 'bids' : ());
+    my $is_ssi = grep { $way eq $_ } @{MORE()};
+    my $is_feed = $is_ssi || $way eq 'feed';
+    write_items($items) if $is_ssi;
+    my ($database, $pid) = make_database_apart($kind, $named, tables($items), $is_feed ? 'bids' : ());
     my ($module, $feed) = (find_built('mod_vault_bids.so'), find_built('vault_feed_database.so'));
     # The other ways save through the feed, too, but without a watched table.
-    my $more = $way eq 'feed' ? "model=$place{dir}/bids.json" : 'look=0';
+    my $more = $is_feed ? "model=$place{dir}/bids.json" : 'look=0';
+    my $own = $is_feed ? 'feed' : $way;
+    my $items_conf = $is_ssi ? items_configuration($way eq 'kept' ? 'On' : 'Off') : '';
     my $server = start_server("$kind-$named", 2, base_configuration(2, <<"END"));
 LoadModule vault_bids_module "$module"
 VaultFeed bids "$feed" $database $more
 BidsDatabase $database
-BidsWay $way
-<Location /bids>
+BidsWay $own
+${items_conf}<Location /bids>
     VaultLongPoll On
     SetHandler vault-bids
 </Location>

@@ -4,7 +4,6 @@ package Bench::Cache;
 use strict;
 use warnings;
 use Exporter 'import';
-use IO::Socket::INET;
 use Bench::Database;
 use Bench::Figures;
 use Bench::Server;
@@ -123,8 +122,8 @@ END
     );
     my $site = {kind => $kind, database => $pid, server => \%server};
     $server{varnish} = start_varnish($kind, $server{without});
-    write_file("$place{dir}/htdocs/file/page.html", body_of($server{without}, '/off/page.shtml'));
-    write_file("$place{dir}/htdocs/file/live.html", body_of($server{without}, '/dead/page.shtml'));
+    write_file("$place{dir}/htdocs/file/page.html", server_answer($server{without}, '/off/page.shtml'));
+    write_file("$place{dir}/htdocs/file/live.html", server_answer($server{without}, '/dead/page.shtml'));
     return $site;
 }
 
@@ -167,17 +166,6 @@ sub stop_site
         stop_server($server);
         report_log($server, "cache $site->{kind}") if $server->{log} =~ /error_log$/;
     }
-}
-
-sub body_of
-{
-    my ($server, $path) = @_;
-    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $server->{port}, Timeout => 10)
-        or die "bench/run: no connection to port $server->{port}: $!\n";
-    print $socket "GET $path HTTP/1.0\r\nHost: localhost\r\n\r\n";
-    my $answer = do { local $/; <$socket> } // '';
-    die "bench/run: GET $path was answered: $answer\n" if $answer !~ m{^HTTP/1\.[01] 200 };
-    return $answer =~ s/^.*?\r\n\r\n//sr;
 }
 
 # ---------------------------------------------------------------- measuring
@@ -254,7 +242,7 @@ sub request
 sub status_of
 {
     my ($server) = @_;
-    return $server->{named} eq 'varnishd' ? {Cached => 0} : figures_of(body_of($server, '/vault/status?auto'));
+    return $server->{named} eq 'varnishd' ? {Cached => 0} : server_status($server);
 }
 
 sub renew

@@ -11,7 +11,7 @@ use IO::Socket::INET;
 use POSIX qw(WNOHANG);
 use Time::HiRes qw(clock_gettime);
 
-our @EXPORT = qw(cpu_seconds set_up find_built base_configuration common_configuration bench_pages start_server start_program await_quiet stop_server stop_all
+our @EXPORT = qw(cpu_seconds set_up find_built base_configuration common_configuration bench_pages start_server start_program server_answer server_status await_quiet stop_server stop_all
     report_log run_program figures_of account free_port give_away read_file write_file %place);
 
 our %place;    # source, build, dir (temporary; $dir/htdocs is what is served), httpd, modules
@@ -276,6 +276,21 @@ sub free_port
         or die "bench/run: no free port: $!\n";
     return $socket->sockport;
 }
+
+# The body of a page that must be there.
+sub server_answer
+{
+    my ($server, $path) = @_;
+    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $server->{port}, Timeout => 10)
+        or die "bench/run: no connection to port $server->{port}: $!\n";
+    print $socket "GET $path HTTP/1.0\r\nHost: localhost\r\n\r\n";
+    my $answer = do { local $/; <$socket> } // '';
+    die "bench/run: GET $path was answered: $answer\n" if $answer !~ m{^HTTP/1\.[01] 200 };
+    return $answer =~ s/^.*?\r\n\r\n//sr;
+}
+
+# The counters, summed over the children.
+sub server_status { return figures_of(server_answer($_[0], '/vault/status?auto')) }
 
 # A server that complains is not what is to be measured. AH00484 (all threads were busy) is what a broadcast asks for.
 sub report_log

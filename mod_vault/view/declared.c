@@ -9,6 +9,7 @@
 #include "server/log.h"
 #include "server/rules.h"
 #include "server/server.h"
+#include "view/header_acts.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -35,10 +36,9 @@ apr_array_header_t *vault_declared(request_rec *r, const apr_array_header_t *rul
  * it does not, or the action removes the header. */
 static const char *own_header(const char *args, apr_pool_t *pool)
 {
-    static const char *const names[] = {"Vault-Poll", "Vault-Interest", "Vault-Property", "Vault-Notify",
-                                        "Vault-Update"};
     const char *word = ap_getword_conf(pool, &args);
-    unsigned i;
+    unsigned count, i;
+    const vault_header_row_t *rows = vault_header_rows(&count);
 
     if (!ap_cstr_casecmp(word, "always") || !ap_cstr_casecmp(word, "onsuccess")) {
         word = ap_getword_conf(pool, &args);
@@ -47,9 +47,9 @@ static const char *own_header(const char *args, apr_pool_t *pool)
         return NULL;
     }
     word = ap_getword_conf(pool, &args);
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (!ap_cstr_casecmp(word, names[i])) {
-            return names[i];
+    for (i = 0; i < count; i++) {
+        if (!ap_cstr_casecmp(word, rows[i].name)) {
+            return rows[i].name;
         }
     }
     return NULL;
@@ -60,6 +60,7 @@ static const char *remedy(const char *header)
     return !strcmp(header, "Vault-Poll")       ? "VaultPoll"
            : !strcmp(header, "Vault-Interest") ? "VaultInterest"
            : !strcmp(header, "Vault-Notify")   ? "VaultNotifyAfter"
+           : !strcmp(header, "Vault-Shared")   ? "VaultCacheKey"
                                                : "a header that the application sends";
 }
 

@@ -67,7 +67,8 @@ refuses('VaultInterest ' . 'x' x 201 . "\n", qr/^VaultInterest "x{40}": the name
 my $headers = "LoadModule headers_module \"@{[VaultTest::Server::_modules_dir()]}/mod_headers.so\"\n";
 for my $row (
     ['set Vault-Poll /x', 'VaultPoll'], ['always append Vault-Interest x', 'VaultInterest'], ['onsuccess add "vault-notify" x', 'VaultNotifyAfter'],
-    ['setifempty Vault-Property a=b', 'a header that the application sends'],
+    ['setifempty Vault-Property a=b', 'a header that the application sends'], ['set Vault-Session a=b', 'a header that the application sends'],
+    ['set Vault-Stream /x', 'a header that the application sends'], ['merge Vault-Shared yes', 'VaultCacheKey'],
 ) {
     my ($words, $remedy) = @$row;
     my ($code, $said) = checks("$headers<Location /x>\n<IfModule vault_module>\nHeader $words\n</IfModule>\n</Location>\n");

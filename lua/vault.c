@@ -12,81 +12,19 @@
 #include <lauxlib.h>
 #include <string.h>
 
+#include "args.h"
 #include "json.h"
 #include "mod_vault/vault.h"
 #include "request.h"
+#include "session.h"
 
 #define FEED "vault.feed"
 #define ANEW "vault.anew" /* weak table of the rows that are a first view again */
 
 int luaopen_vault(lua_State *L);
 
-/* Looked up at each call, since httpd may have been restarted without mod_vault. */
-static apr_opt_fn_t *retrieve(lua_State *L, const char *name)
-{
-    apr_opt_fn_t *function = apr_dynamic_fn_retrieve(name);
-
-    if (!function) {
-        luaL_error(L, "mod_vault is not loaded, or has no %s: the LoadModule of vault_module is needed", name);
-    }
-    return function;
-}
-
-#define VAULT(L, name) ((APR_OPTIONAL_FN_TYPE(name) *)retrieve(L, #name))
-
-/* ------------------------------------------------------- arguments and results */
-
-/* Checks that the string at `index` is valid for C and for mod_vault. @return NULL, or what is wrong */
-static const char *wrong_text(lua_State *L, int index)
-{
-    size_t length;
-    const char *s = lua_tolstring(L, index, &length);
-    json_t *good = json_stringn(s, length);
-
-    json_decref(good);
-    return !good ? "text that is not UTF-8" : strlen(s) != length ? "text with a NUL in it" : NULL;
-}
-
-/* The number of values that failure() pushes. */
-#define FAILED 3
-
-/* Pushes nil, a sentence, and an HTTP status for the handler to return. */
-static int failure(lua_State *L, int status, const char *why)
-{
-    lua_pushnil(L);
-    lua_pushstring(L, why);
-    lua_pushinteger(L, status);
-    return FAILED;
-}
-
-/* The string at `arg`, which may be a number. @return NULL: not valid; the caller returns FAILED */
-static const char *text(lua_State *L, int arg)
-{
-    const char *s = luaL_checkstring(L, arg), *wrong = wrong_text(L, arg);
-
-    if (wrong) {
-        failure(L, HTTP_BAD_REQUEST, lua_pushfstring(L, "argument %d: %s", arg, wrong));
-        return NULL;
-    }
-    return s;
-}
-
-/* A name that is part of the script, not of a visitor's data. */
-static const char *own_name(lua_State *L, int arg)
-{
-    const char *s = luaL_checkstring(L, arg), *wrong = wrong_text(L, arg);
-
-    return wrong ? (luaL_argerror(L, arg, wrong), NULL) : s;
-}
-
-static int done(lua_State *L)
-{
-    lua_pushboolean(L, 1);
-    return 1;
-}
-
 /* The table at `arg` as JSON. Raises a Lua error if the script is wrong. @return 0: a value is wrong; the
- * caller returns FAILED */
+ * caller returns VAULT_LUA_FAILED */
 static int take_json(lua_State *L, int arg, json_t **box, int empty_list)
 {
     int by_value;
@@ -96,7 +34,7 @@ static int take_json(lua_State *L, int arg, json_t **box, int empty_list)
         luaL_argerror(L, arg, wrong);
     }
     if (wrong) {
-        failure(L, HTTP_BAD_REQUEST, wrong);
+        vault_lua_failure(L, HTTP_BAD_REQUEST, wrong);
     }
     return !wrong;
 }
@@ -106,24 +44,26 @@ static int take_json(lua_State *L, int arg, json_t **box, int empty_list)
 static int add_long_poll(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
-    const char *url = text(L, 2);
+    const char *url = vault_lua_text(L, 2);
 
     if (!url) {
-        return FAILED;
+        return VAULT_LUA_FAILED;
     }
-    switch (VAULT(L, vault_add_long_poll)(r, url)) {
+    switch (VAULT_LUA_CALL(L, vault_add_long_poll)(r, url)) {
     case APR_SUCCESS:
-        return done(L);
+        return vault_lua_done(L);
     case APR_EINVAL:
-        return failure(L, HTTP_BAD_REQUEST, "a long poll needs a path of this server, percent-encoded");
+        return vault_lua_failure(L, HTTP_BAD_REQUEST, "a long poll needs a path of this server, percent-encoded");
     case APR_EACCES:
-        return failure(L, HTTP_FORBIDDEN, "VaultLongPoll is off here");
+        return vault_lua_failure(L, HTTP_FORBIDDEN, "VaultLongPoll is off here");
     case APR_EINIT:
-        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "the header of the page has been sent: add long polls first");
+        return vault_lua_failure(L, HTTP_INTERNAL_SERVER_ERROR,
+                                 "the header of the page has been sent: add long polls first");
     case APR_ENOSPC:
-        return failure(L, HTTP_SERVICE_UNAVAILABLE, "no more pages, or no more methods on this page, are allowed");
+        return vault_lua_failure(L, HTTP_SERVICE_UNAVAILABLE,
+                                 "no more pages, or no more methods on this page, are allowed");
     default:
-        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "this request is no page view");
+        return vault_lua_failure(L, HTTP_INTERNAL_SERVER_ERROR, "this request is no page view");
     }
 }
 
@@ -131,7 +71,7 @@ static int add_long_poll(lua_State *L)
 static int script(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
-    const char *html = VAULT(L, vault_page_script)(r);
+    const char *html = VAULT_LUA_CALL(L, vault_page_script)(r);
 
     lua_pushstring(L, html ? html : "");
     return 1;
@@ -139,7 +79,7 @@ static int script(lua_State *L)
 
 static int stream_url(lua_State *L)
 {
-    lua_pushstring(L, VAULT(L, vault_stream_url)(vault_lua_request(L, 1))); /* NULL becomes nil */
+    lua_pushstring(L, VAULT_LUA_CALL(L, vault_stream_url)(vault_lua_request(L, 1))); /* NULL becomes nil */
     return 1;
 }
 
@@ -147,97 +87,53 @@ static int bundle_url(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
 
-    lua_pushstring(L, VAULT(L, vault_bundle_url)(r, text(L, 2))); /* NULL becomes nil */
+    lua_pushstring(L, VAULT_LUA_CALL(L, vault_bundle_url)(r, vault_lua_text(L, 2))); /* NULL becomes nil */
     return 1;
 }
 
 static int get(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
-    const char *key = text(L, 2);
+    const char *key = vault_lua_text(L, 2);
 
     if (!key) {
-        return FAILED;
+        return VAULT_LUA_FAILED;
     }
-    lua_pushstring(L, VAULT(L, vault_page_get)(r, key)); /* NULL becomes nil */
+    lua_pushstring(L, VAULT_LUA_CALL(L, vault_page_get)(r, key)); /* NULL becomes nil */
     return 1;
 }
 
 static int set(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
-    const char *key = text(L, 2), *value = NULL;
+    const char *key = vault_lua_text(L, 2), *value = NULL;
 
-    if (!key || (!lua_isnoneornil(L, 3) && !(value = text(L, 3)))) {
-        return FAILED;
+    if (!key || (!lua_isnoneornil(L, 3) && !(value = vault_lua_text(L, 3)))) {
+        return VAULT_LUA_FAILED;
     }
-    switch (VAULT(L, vault_page_set)(r, key, value)) {
+    switch (VAULT_LUA_CALL(L, vault_page_set)(r, key, value)) {
     case APR_SUCCESS:
-        return done(L);
+        return vault_lua_done(L);
     case APR_EINVAL:
         lua_pushfstring(L, "a page property has a key of 1 to %d bytes and a value of at most %d",
                         VAULT_PROPERTY_KEY_MAX, VAULT_PROPERTY_VALUE_MAX);
-        return failure(L, HTTP_BAD_REQUEST, lua_tostring(L, -1));
+        return vault_lua_failure(L, HTTP_BAD_REQUEST, lua_tostring(L, -1));
     default:
-        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "there is no page to keep a property for");
+        return vault_lua_failure(L, HTTP_INTERNAL_SERVER_ERROR, "there is no page to keep a property for");
     }
-}
-
-static int session_get(lua_State *L)
-{
-    request_rec *r = vault_lua_request(L, 1);
-    const char *key = text(L, 2);
-
-    if (!key) {
-        return FAILED;
-    }
-    lua_pushstring(L, VAULT(L, vault_session_get)(r, key)); /* NULL becomes nil */
-    return 1;
-}
-
-static int session_set(lua_State *L)
-{
-    request_rec *r = vault_lua_request(L, 1);
-    const char *key = text(L, 2), *value = NULL;
-
-    if (!key || (!lua_isnoneornil(L, 3) && !(value = text(L, 3)))) {
-        return FAILED;
-    }
-    switch (VAULT(L, vault_session_set)(r, key, value)) {
-    case APR_SUCCESS:
-        return done(L);
-    case APR_EINVAL:
-        lua_pushfstring(L, "a session property has a key of 1 to %d bytes and a value of at most %d",
-                        VAULT_PROPERTY_KEY_MAX, VAULT_PROPERTY_VALUE_MAX);
-        return failure(L, HTTP_BAD_REQUEST, lua_tostring(L, -1));
-    case APR_EACCES:
-        return failure(L, HTTP_FORBIDDEN, "VaultSession is off here");
-    case APR_EINIT:
-        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "the header is on its way: set session properties first");
-    case APR_NOTFOUND:
-        return failure(L, HTTP_INTERNAL_SERVER_ERROR, "a method of a poll can read the session, but not change it");
-    default:
-        return failure(L, HTTP_SERVICE_UNAVAILABLE, "there is no room for the session");
-    }
-}
-
-static int session_remove(lua_State *L)
-{
-    lua_settop(L, 2);
-    return session_set(L);
 }
 
 static int same_origin(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
 
-    lua_pushboolean(L, VAULT(L, vault_same_origin)(r));
+    lua_pushboolean(L, VAULT_LUA_CALL(L, vault_same_origin)(r));
     return 1;
 }
 
 static int share(lua_State *L)
 {
-    VAULT(L, vault_share)(vault_lua_request(L, 1));
+    VAULT_LUA_CALL(L, vault_share)(vault_lua_request(L, 1));
     return 0;
 }
 
@@ -246,30 +142,30 @@ static int share(lua_State *L)
 static int create_interest(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
-    const char *name = text(L, 2), *cursor = name;
+    const char *name = vault_lua_text(L, 2), *cursor = name;
 
-    if (!name || (!lua_isnoneornil(L, 3) && !(cursor = text(L, 3)))) {
-        return FAILED;
+    if (!name || (!lua_isnoneornil(L, 3) && !(cursor = vault_lua_text(L, 3)))) {
+        return VAULT_LUA_FAILED;
     }
-    lua_pushboolean(L, VAULT(L, vault_create_interest)(r, name, cursor));
+    lua_pushboolean(L, VAULT_LUA_CALL(L, vault_create_interest)(r, name, cursor));
     return 1;
 }
 
 static int notify(lua_State *L)
 {
-    const char *name = text(L, 1);
+    const char *name = vault_lua_text(L, 1);
     apr_status_t rv;
 
     if (!name) {
-        return FAILED;
+        return VAULT_LUA_FAILED;
     }
-    rv = VAULT(L, vault_notify)(name);
+    rv = VAULT_LUA_CALL(L, vault_notify)(name);
     if (rv == APR_EINVAL) {
         lua_pushfstring(L, "an interest has a name of 1 to %d bytes", VAULT_INTEREST_MAX);
-        return failure(L, HTTP_BAD_REQUEST, lua_tostring(L, -1));
+        return vault_lua_failure(L, HTTP_BAD_REQUEST, lua_tostring(L, -1));
     }
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
-        return failure(L, HTTP_SERVICE_UNAVAILABLE, "the interest cannot be notified now");
+        return vault_lua_failure(L, HTTP_SERVICE_UNAVAILABLE, "the interest cannot be notified now");
     }
     lua_pushboolean(L, rv == APR_SUCCESS);
     return 1;
@@ -303,7 +199,7 @@ static int push_rows(lua_State *L, json_t **rows, int anew)
         lua_rawset(L, -3);
         lua_pop(L, 1);
     }
-    return ok ? 1 : failure(L, HTTP_INTERNAL_SERVER_ERROR, "what the feed answers is nested too deep");
+    return ok ? 1 : vault_lua_failure(L, HTTP_INTERNAL_SERVER_ERROR, "what the feed answers is nested too deep");
 }
 
 /* Is the value at `index` a table of rows that are a first view again? */
@@ -348,22 +244,22 @@ static int call_method(lua_State *L)
     args = vault_lua_json_box(L);
     rows = vault_lua_json_box(L);
     if (!take_json(L, 3, args, 0)) {
-        return FAILED;
+        return VAULT_LUA_FAILED;
     }
     luaL_argcheck(L, json_is_object(*args), 3, "arguments have names, as in {table = \"logs\"}");
-    rv = VAULT(L, vault_feed_call)(r, name, method, *args, rows, &error);
+    rv = VAULT_LUA_CALL(L, vault_feed_call)(r, name, method, *args, rows, &error);
     vault_lua_json_drop(args);
     if (rv != APR_SUCCESS) {
-        return failure(L, status_of(rv), error);
+        return vault_lua_failure(L, status_of(rv), error);
     }
-    return push_rows(L, rows, *rows && VAULT(L, vault_feed_is_reset)(r, *rows));
+    return push_rows(L, rows, *rows && VAULT_LUA_CALL(L, vault_feed_is_reset)(r, *rows));
 }
 
 static int find_method(lua_State *L)
 {
     luaL_checkudata(L, 1, FEED);
     luaL_argcheck(L, lua_type(L, 2) == LUA_TSTRING, 2, "a feed has methods, and they have names");
-    own_name(L, 2);
+    vault_lua_name(L, 2);
     lua_pushvalue(L, 2);
     lua_pushcclosure(L, call_method, 1);
     return 1;
@@ -377,7 +273,7 @@ static int describe_feed(lua_State *L)
 
 static int feed(lua_State *L)
 {
-    const char *name = own_name(L, 1);
+    const char *name = vault_lua_name(L, 1);
     size_t size = strlen(name) + 1;
 
     memcpy(lua_newuserdata(L, size), name, size);
@@ -397,8 +293,8 @@ static int read_options(lua_State *L, int arg, vault_render_t *what)
     for (lua_pushnil(L); lua_next(L, arg); lua_pop(L, 1)) {
         int texts = lua_type(L, -2) == LUA_TSTRING && lua_type(L, -1) == LUA_TSTRING;
         luaL_argcheck(L, texts, arg, "an action and the id of an element are needed, as in {append = \"list\"}");
-        if (wrong_text(L, -2) || wrong_text(L, -1)) {
-            failure(L, HTTP_BAD_REQUEST, "the id of an element: text that is not UTF-8, or has a NUL in it");
+        if (vault_lua_wrong_text(L, -2) || vault_lua_wrong_text(L, -1)) {
+            vault_lua_failure(L, HTTP_BAD_REQUEST, "the id of an element: text that is not UTF-8, or has a NUL in it");
             return 0;
         }
         if (!strcmp(lua_tostring(L, -2), "format")) {
@@ -415,27 +311,27 @@ static int read_options(lua_State *L, int arg, vault_render_t *what)
 static int render(lua_State *L)
 {
     request_rec *r = vault_lua_request(L, 1);
-    vault_render_t what = {.file = own_name(L, 2)};
+    vault_render_t what = {.file = vault_lua_name(L, 2)};
     const char *error = NULL;
     json_t **data;
     apr_status_t rv;
 
     lua_settop(L, 4);
     if (!read_options(L, 4, &what)) {
-        return FAILED;
+        return VAULT_LUA_FAILED;
     }
     data = vault_lua_json_box(L);
     if (!lua_isnil(L, 3)) {
         luaL_checktype(L, 3, LUA_TTABLE);
         if (!take_json(L, 3, data, 1)) {
-            return FAILED;
+            return VAULT_LUA_FAILED;
         }
     }
     what.data = *data;
     what.anew = is_anew(L, 3);
-    rv = VAULT(L, vault_render)(r, &what, &error);
+    rv = VAULT_LUA_CALL(L, vault_render)(r, &what, &error);
     vault_lua_json_drop(data);
-    return rv == APR_SUCCESS ? done(L) : failure(L, HTTP_INTERNAL_SERVER_ERROR, error);
+    return rv == APR_SUCCESS ? vault_lua_done(L) : vault_lua_failure(L, HTTP_INTERNAL_SERVER_ERROR, error);
 }
 
 /* ----------------------------------------------------------------------- tables */
@@ -474,9 +370,6 @@ static const luaL_Reg functions[] = {
     {"render", render},
     {"same_origin", same_origin},
     {"script", script},
-    {"session_get", session_get},
-    {"session_remove", session_remove},
-    {"session_set", session_set},
     {"set", set},
     {"share", share},
     {"stream_url", stream_url},
@@ -512,6 +405,7 @@ int luaopen_vault(lua_State *L)
     vault_lua_request_open(L);
     open_feeds(L);
     luaL_newlib(L, functions);
+    vault_lua_session_add(L);
     vault_lua_json_push_null(L);
     lua_setfield(L, -2, "null");
     lua_pushliteral(L, VAULT_VERSION);

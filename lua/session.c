@@ -57,11 +57,19 @@ static int session_remove(lua_State *L)
     return session_set(L);
 }
 
+static int session_renew(lua_State *L)
+{
+    request_rec *r = vault_lua_request(L, 1);
+
+    return changed(L, VAULT_LUA_CALL(L, vault_session_renew)(r));
+}
+
 void vault_lua_session_add(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         {"session_get", session_get},
         {"session_remove", session_remove},
+        {"session_renew", session_renew},
         {"session_set", session_set},
         {NULL, NULL},
     };

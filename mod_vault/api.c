@@ -68,6 +68,11 @@ static apr_status_t vault_session_remove(request_rec *r, const char *key)
     return vault_session_request_set(r, key, NULL);
 }
 
+static apr_status_t vault_session_renew(request_rec *r)
+{
+    return vault_session_request_renew(r);
+}
+
 static int vault_create_interest(request_rec *r, const char *interest, const char *cursor)
 {
     vault_page_txn_t *txn = vault_context_txn(r, NULL);
@@ -128,6 +133,7 @@ void vault_api_register(void)
     APR_REGISTER_OPTIONAL_FN(vault_session_get);
     APR_REGISTER_OPTIONAL_FN(vault_session_set);
     APR_REGISTER_OPTIONAL_FN(vault_session_remove);
+    APR_REGISTER_OPTIONAL_FN(vault_session_renew);
     APR_REGISTER_OPTIONAL_FN(vault_create_interest);
     APR_REGISTER_OPTIONAL_FN(vault_notify);
     APR_REGISTER_OPTIONAL_FN(vault_feed_call);

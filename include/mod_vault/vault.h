@@ -349,6 +349,12 @@ APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_session_set, (request_rec * r, const
 /** Remove a property of the session. @return as vault_session_set() */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_session_remove, (request_rec * r, const char *key));
 
+/** Give the session of `r` another id: when a visitor logs in to the application, or gets other rights in it. An id that
+ * another person may have brought into the browser before is void from then on. The properties stay. Without a session
+ * there is nothing to do.
+ * @return APR_SUCCESS; otherwise as vault_session_set(), and the session is as it was */
+APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_session_renew, (request_rec * r));
+
 /** Create an interest for the page of `r`: as vault_host_t::create_interest, for a module that reads its own
  * data.
  * @param cursor  names this use of the interest on this page, e.g. "mymodule/rows"

@@ -157,25 +157,28 @@ apr_status_t vault_session_write(vault_pages_t *p, const vault_page_t *session, 
     return rv;
 }
 
-static apr_status_t login_locked(vault_pages_t *p, vault_page_t *session, vault_page_record_t *rec,
+/* The state stays, and so does the interest. */
+static apr_status_t renew_locked(vault_pages_t *p, vault_page_t *session, vault_page_record_t *rec,
                                  const vault_owner_t *owner, vault_eviction_t *eviction)
 {
     vault_page_t drawn;
     apr_status_t rv;
 
-    if (rec->owner) {
-        return APR_SUCCESS; /* it is the visitor's already */
-    }
-    if ((rv = vault_page_draw(&drawn)) != APR_SUCCESS ||
-        (rv = vault_page_record_store_owner(p, rec, owner->user, eviction)) != APR_SUCCESS) {
+    if ((rv = vault_page_draw(&drawn)) != APR_SUCCESS) {
         return rv;
     }
-    rec->realm = owner->realm;
+    if (!rec->owner && owner->user) {
+        if ((rv = vault_page_record_store_owner(p, rec, owner->user, eviction)) != APR_SUCCESS) {
+            return rv;
+        }
+        rec->realm = owner->realm;
+    }
     vault_page_record_rename(p, session, &drawn);
     return APR_SUCCESS;
 }
 
-apr_status_t vault_session_login(vault_pages_t *p, vault_page_t *session, const vault_visitor_t *visitor)
+/* @param always  0: only if it is not the visitor's own yet */
+static apr_status_t renew(vault_pages_t *p, vault_page_t *session, const vault_visitor_t *visitor, int always)
 {
     vault_eviction_t eviction = {.asks = session->index, .kind_asks = VAULT_RECORD_SESSION, .now = visitor->now};
     vault_page_record_t *rec;
@@ -183,11 +186,21 @@ apr_status_t vault_session_login(vault_pages_t *p, vault_page_t *session, const 
 
     do {
         if ((rv = lock_for(p, session, visitor, &rec)) == APR_SUCCESS) {
-            rv = login_locked(p, session, rec, &visitor->owner, &eviction);
+            rv = always || !rec->owner ? renew_locked(p, session, rec, &visitor->owner, &eviction) : APR_SUCCESS;
             vault_lock_release(&rec->lock);
         }
     } while (rv == APR_ENOSPC && vault_evict_page(p, &eviction));
     return rv;
+}
+
+apr_status_t vault_session_login(vault_pages_t *p, vault_page_t *session, const vault_visitor_t *visitor)
+{
+    return renew(p, session, visitor, 0);
+}
+
+apr_status_t vault_session_renew(vault_pages_t *p, vault_page_t *session, const vault_visitor_t *visitor)
+{
+    return renew(p, session, visitor, 1);
 }
 
 void vault_session_drop(vault_pages_t *p, const vault_page_t *session)

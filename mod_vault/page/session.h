@@ -7,8 +7,8 @@
  * properties, but no methods and no polls. So it has the pages' lock, blocks, limits of clients, eviction, repair after
  * a killed process, and its place in the segment, which is kept over graceful restarts.
  *
- * The id is a secret of the browser, and comes in a cookie. It is drawn when the session is made and when its visitor
- * logs in. An id from elsewhere names nothing, and never becomes the id of a session. The interest of a session has a
+ * The id is a secret of the browser, and comes in a cookie. It is drawn when the session is made, when its visitor
+ * logs in, and when the application asks for it. An id from elsewhere names nothing, and never becomes the id of a session. The interest of a session has a
  * name that says nothing about the id, and stays the same when the id changes. It is notified when a property changes,
  * and when the session is removed.
  *
@@ -73,6 +73,10 @@ apr_status_t vault_session_write(vault_pages_t *p, const vault_page_t *session, 
  * @param session  becomes its new id
  * @return as vault_session_find(), and then nothing was done; also APR_ENOSPC */
 apr_status_t vault_session_login(vault_pages_t *p, vault_page_t *session, const vault_visitor_t *visitor);
+
+/** Give the session another id, since what it stands for has changed, as by a login that the application does. The old
+ * id is void when this returns. As vault_session_login() in all else. */
+apr_status_t vault_session_renew(vault_pages_t *p, vault_page_t *session, const vault_visitor_t *visitor);
 
 /** Remove it. */
 void vault_session_drop(vault_pages_t *p, const vault_page_t *session);

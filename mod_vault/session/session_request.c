@@ -249,6 +249,34 @@ apr_status_t vault_session_request_set(request_rec *r, const char *key, const ch
     return vault_session_request_write(r, properties);
 }
 
+/* An id that this request has drawn is known to its browser only, once that has the answer. */
+apr_status_t vault_session_request_renew(request_rec *r)
+{
+    current_t *c = current_of(r);
+    apr_status_t rv;
+    vault_visitor_t v;
+
+    if (!c || is_poll(r)) {
+        return c ? APR_NOTFOUND : APR_EACCES;
+    }
+    if (!c->is_there || c->was_sent) {
+        return APR_SUCCESS;
+    }
+    if (vault_main_request(r)->sent_bodyct) {
+        return APR_EINIT;
+    }
+    v = visitor_of(r, c->bound);
+    rv = vault_session_renew(vault_server->pages, &c->id, &v);
+    if (rv == APR_SUCCESS) {
+        send_cookie(r, c);
+    }
+    else if (rv != APR_ENOSPC) { /* another request has renewed or removed it meanwhile */
+        c->is_there = 0;
+        rv = APR_SUCCESS;
+    }
+    return rv;
+}
+
 const char *vault_session_request_why(apr_status_t rv)
 {
     switch (rv) {
@@ -259,7 +287,7 @@ const char *vault_session_request_why(apr_status_t rv)
     case APR_EINVAL:
         return "its key or its value is too long";
     case APR_EINIT:
-        return "there is no session yet, and it is too late for its cookie: the page is on its way";
+        return "it is too late for a cookie: the page is on its way";
     default:
         return "there is no room for it in the shared memory";
     }
@@ -292,7 +320,7 @@ void vault_session_request_mark(request_rec *r)
 
 /* The visitor has logged in since the session was made: an id that another person may have brought into the browser
  * before the login must be of no use to that person. */
-static void renew(request_rec *r, current_t *c)
+static void take_login(request_rec *r, current_t *c)
 {
     vault_visitor_t v = visitor_of(r, c->bound);
     apr_status_t rv = vault_session_login(vault_server->pages, &c->id, &v);
@@ -315,7 +343,7 @@ static int tell(request_rec *r)
 
     if (c && c->is_there) {
         if (r->user && !c->found.has_user) {
-            renew(r, c);
+            take_login(r, c);
         }
         vault_session_request_tell(r, r->headers_in);
     }

@@ -39,7 +39,12 @@ apr_status_t vault_session_request_write(request_rec *r, const apr_array_header_
 /** The same with one property. NULL removes it. */
 apr_status_t vault_session_request_set(request_rec *r, const char *key, const char *value);
 
-/** What vault_session_request_write() has refused, as half a sentence. */
+/** Give the session another id, and send its cookie. Without a session there is nothing to do.
+ * @return APR_SUCCESS, and the id that the request came with names nothing any more; otherwise as
+ *         vault_session_request_write(), and the session is as it was */
+apr_status_t vault_session_request_renew(request_rec *r);
+
+/** What vault_session_request_write() or vault_session_request_renew() has refused, as half a sentence. */
 const char *vault_session_request_why(apr_status_t rv);
 
 /** Set the headers `Vault-Session-KEY` of a request for its handler.

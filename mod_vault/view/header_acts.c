@@ -174,6 +174,25 @@ static const char *act_session(vault_header_take_t *t, const char *piece)
     return NULL;
 }
 
+static const char *is_yes(const char *piece)
+{
+    return ap_cstr_casecmp(piece, "yes") ? "the only value is yes" : NULL;
+}
+
+static const char *act_session_renew(vault_header_take_t *t, const char *piece)
+{
+    const char *wrong = is_yes(piece);
+
+    if (wrong || t->r->status >= HTTP_BAD_REQUEST || t->r->header_only) {
+        return wrong;
+    }
+    if (vault_header_in_method(t)) {
+        return vault_session_request_why(APR_NOTFOUND);
+    }
+    t->renews = 1;
+    return NULL;
+}
+
 static const char *act_update(vault_header_take_t *t, const char *piece)
 {
     const char *key, *value;
@@ -190,11 +209,12 @@ static const char *act_update(vault_header_take_t *t, const char *piece)
 
 static const char *act_shared(vault_header_take_t *t, const char *piece)
 {
-    if (ap_cstr_casecmp(piece, "yes")) {
-        return "the only value is yes";
+    const char *wrong = is_yes(piece);
+
+    if (!wrong) {
+        vault_judge_share(vault_recorded(t->r), t->r);
     }
-    vault_judge_share(vault_recorded(t->r), t->r);
-    return NULL;
+    return wrong;
 }
 
 /* Applies whatever the status is, since the data has been written. A method must not notify its own interest,
@@ -249,6 +269,7 @@ static const vault_header_row_t headers[] = {
     {"Vault-Poll", vault_header_act_poll, has_live_pages, "VaultLongPoll", 0},
     {"Vault-Property", act_property, has_live_pages, "VaultLongPoll", 0},
     {"Vault-Session", act_session, has_sessions, "VaultSession", 0},
+    {"Vault-Session-Renew", act_session_renew, has_sessions, "VaultSession", 0},
     {"Vault-Interest", act_interest, has_live_pages_or_is_kept, "VaultLongPoll", 0},
     {"Vault-Update", act_update, has_live_pages, "VaultLongPoll", 0},
     {"Vault-Shared", act_shared, has_live_pages_or_is_kept, "VaultCache", 0},

@@ -19,6 +19,7 @@ typedef struct vault_header_take_t {
     vault_context_t *x;             /* the context of its main request; may be NULL */
     apr_array_header_t *properties; /* of vault_property_t: to be written to the page that has sent the request */
     apr_array_header_t *session;    /* of vault_property_t: to be written to the session */
+    int renews;                     /* the session is to get another id */
     const char *name;               /* the name of the header */
 } vault_header_take_t;
 

@@ -75,11 +75,14 @@ static void write_properties(vault_header_take_t *t)
 static void write_session(vault_header_take_t *t)
 {
     static apr_time_t said;
-    apr_status_t rv = t->session->nelts ? vault_session_request_write(t->r, t->session) : APR_SUCCESS;
+    apr_status_t rv = t->renews ? vault_session_request_renew(t->r) : APR_SUCCESS;
 
+    if (rv == APR_SUCCESS && t->session->nelts) {
+        rv = vault_session_request_write(t->r, t->session);
+    }
     if (rv != APR_SUCCESS) {
         int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
-        ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00401) "session properties of %s cannot be set: %s", t->r->uri,
+        ap_log_rerror(APLOG_MARK, level, 0, t->r, VLTNO(00401) "the session of %s cannot be changed: %s", t->r->uri,
                       vault_session_request_why(rv));
     }
 }

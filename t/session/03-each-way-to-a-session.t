@@ -36,7 +36,7 @@ is(texts($page->finish_poll($poll)), '<p>nut</p>something', '... again when it h
 
 # Too late for a cookie: the header is on its way.
 site_file("$path-late.shtml", q(top <!--#include virtual="/test/flush" --><!--#vault session="late" value="1" -->));
-announce(qr/VLT00040: vault session="late": there is no session yet, and it is too late for its cookie/);
+announce(qr/VLT00040: vault session="late": it is too late for a cookie: the page is on its way/);
 like(VaultTest::Browser->new->text("$path-late.shtml"), qr/^top \[ssi error\]$/, 'after the header no session can be made');
 is($ann->get("$path-late.shtml")->{status}, 200, '... one that is there');
 is($ann->text('/shop/session?key=late'), '1', '... can be changed');
@@ -59,7 +59,7 @@ is($ann->text('/shop/session?key=basket'), 'redirected', '... nor does it where 
 announce(qr/VLT00064: Vault-Session of \S+ has no effect: VaultSession is off there/);
 announce(qr/VLT00062: Vault-Session: nonsense: key=value is needed/);
 is($ann->get('/shop/echo?text=x&header=Vault-Session:nonsense')->{status}, 200, 'what is no property is logged');
-announce(qr/VLT00401: session properties of \S+ cannot be set: its key or its value is too long/);
+announce(qr/VLT00401: the session of \S+ cannot be changed: its key or its value is too long/);
 $ann->get('/shop/echo?text=x&header=Vault-Session:basket=' . 'v' x 4097);
 is($ann->text('/shop/session?key=basket'), 'redirected', '... as is one that is too long');
 my $new = VaultTest::Browser->new;

@@ -45,13 +45,19 @@ for my $script (@says) {
 }
 
 SKIP: {
-    skip 'no Lua', 9 unless $lua;
+    skip 'no Lua', 14 unless $lua;
     my $in = sub { return $ann->text('/once/eval.lua?' . VaultTest::_escape($_[0])) };
     is($in->('return vault.session_get(r, "basket")'), qq("of $says[-1]{name}, 1"), 'Lua reads it');
     is($in->('return vault.session_set(r, "basket", "of Lua")'), 'true', '... and sets it');
     is($ann->text('/shop/session?key=basket'), 'of Lua', '... for all');
     is($in->('return vault.session_remove(r, "basket")'), 'true', '... and removes it');
     is($in->('return vault.session_get(r, "basket")'), 'nil', '... it is gone');
+    is($in->('return vault.session_set(r, "basket", "of Lua")'), 'true', 'Lua sets it again');
+    my $old = $ann->id;
+    is($in->('return vault.session_renew(r)'), 'true', '... and renews the session');
+    isnt($ann->id, $old, '... which gets another id');
+    is(VaultTest::Browser->new(id => $old)->text('/shop/session?key=basket'), '', '... the old one is void');
+    is($in->('return vault.session_get(r, "basket")'), '"of Lua"', '... and all that is in it stays');
     is($in->('return vault.session_set(r, "basket", 5), vault.session_set(r, "basket", nil), vault.session_get(r, "basket")'), 'true true nil', 'nil removes as well');
     like($in->('return vault.session_set(r, "basket", ("v"):rep(4097))'), qr/^nil "a session property has a key of 1 to 64 bytes and a value of at most 4096" 400$/, 'what is too long is said');
     like($in->('return vault.session_get(r, "\\255")'), qr/^nil "argument 2: text that is not UTF-8" 400$/, '... as is what is no text');

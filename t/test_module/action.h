@@ -22,6 +22,7 @@ typedef struct offers_t {
     APR_OPTIONAL_FN_TYPE(vault_session_get) * session_get;
     APR_OPTIONAL_FN_TYPE(vault_session_set) * session_set;
     APR_OPTIONAL_FN_TYPE(vault_session_remove) * session_remove;
+    APR_OPTIONAL_FN_TYPE(vault_session_renew) * session_renew;
     APR_OPTIONAL_FN_TYPE(vault_create_interest) * create_interest;
     APR_OPTIONAL_FN_TYPE(vault_notify) * notify;
     APR_OPTIONAL_FN_TYPE(vault_feed_call) * feed_call;

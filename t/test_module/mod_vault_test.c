@@ -20,7 +20,7 @@
  *   numbers?count=N         writes the variables #0, #1, … of which there are N, one a line
  *   said?name=NAME          writes a header of the request; without a name all, one a line; body=1: when it has read the body
  *   property?key=K&value=V  sets a page property; without a value, writes it
- *   session?key=K&value=V   sets a session property, or removes it with remove=1; without either, writes it
+ *   session?key=K&value=V   sets a session property, or removes it with remove=1; renew=1: another id; without any, writes it
  *   notify?interest=I       notifies; writes "held" or "nobody"
  *   wait                    nothing but the barrier below
  *   open?name=B close?name=B arrived?name=B   a barrier: let all through, stop the next ones, how many came
@@ -74,6 +74,7 @@ static void retrieve(void)
     vault.session_get = APR_RETRIEVE_OPTIONAL_FN(vault_session_get);
     vault.session_set = APR_RETRIEVE_OPTIONAL_FN(vault_session_set);
     vault.session_remove = APR_RETRIEVE_OPTIONAL_FN(vault_session_remove);
+    vault.session_renew = APR_RETRIEVE_OPTIONAL_FN(vault_session_renew);
     vault.create_interest = APR_RETRIEVE_OPTIONAL_FN(vault_create_interest);
     vault.notify = APR_RETRIEVE_OPTIONAL_FN(vault_notify);
     vault.feed_call = APR_RETRIEVE_OPTIONAL_FN(vault_feed_call);
@@ -84,8 +85,8 @@ static void retrieve(void)
 static int has_all_offers(void)
 {
     return vault.add_long_poll && vault.page_script && vault.page_get && vault.page_set && vault.session_get &&
-           vault.session_set && vault.session_remove && vault.create_interest && vault.notify && vault.feed_call &&
-           vault.is_reset && vault.render;
+           vault.session_set && vault.session_remove && vault.session_renew && vault.create_interest && vault.notify &&
+           vault.feed_call && vault.is_reset && vault.render;
 }
 
 static const action_t *const tables[] = {answer_actions, variable_actions, page_actions, feed_actions};

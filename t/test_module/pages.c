@@ -59,6 +59,9 @@ static int act_session(act_t *act)
 {
     const char *key = query_get(act, "key", ""), *value = query_get(act, "value", NULL);
 
+    if (query_get(act, "renew", NULL)) {
+        return session_status(vault.session_renew(act->r));
+    }
     if (value) {
         return session_status(vault.session_set(act->r, key, value));
     }

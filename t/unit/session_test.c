@@ -176,6 +176,38 @@ static void a_login_voids_the_old_id(void)
     pages_end(&s.f, s.pages, &session);
 }
 
+static void an_application_voids_the_old_id(void)
+{
+    vault_visitor_t visits = visitor(NULL), ann = visitor("ann"), bob = visitor("bob");
+    vault_page_t session, before, first;
+    vault_session_t was, is;
+    scene_t s;
+
+    scene_begin(&s, 4);
+    CU_ASSERT_EQUAL(make(&s, &session, &visits), APR_SUCCESS);
+    first = before = session;
+    CU_ASSERT_EQUAL(vault_session_find(s.pages, &session, &visits, &was), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_session_renew(s.pages, &session, &visits), APR_SUCCESS);
+    CU_ASSERT_STRING_EQUAL(read_as(&s, &before, &visits), "unknown");
+    CU_ASSERT_STRING_EQUAL(read_as(&s, &session, &visits), "apple");
+    CU_ASSERT_EQUAL(vault_session_renew(s.pages, &before, &visits), APR_NOTFOUND);
+    CU_ASSERT_EQUAL(vault_session_find(s.pages, &session, &visits, &is), APR_SUCCESS);
+    CU_ASSERT_FALSE(is.has_user);
+    CU_ASSERT_STRING_EQUAL(is.interest, was.interest);
+    before = session;
+    CU_ASSERT_EQUAL(vault_session_renew(s.pages, &session, &ann), APR_SUCCESS); /* a login as well */
+    CU_ASSERT_STRING_EQUAL(read_as(&s, &before, &ann), "unknown");
+    CU_ASSERT_STRING_EQUAL(read_as(&s, &session, &visits), "refused");
+    CU_ASSERT_EQUAL(vault_session_renew(s.pages, &session, &bob), APR_EACCES);
+    before = session;
+    CU_ASSERT_EQUAL(vault_session_renew(s.pages, &session, &ann), APR_SUCCESS); /* it has its user already */
+    CU_ASSERT(memcmp(session.id, before.id, sizeof(session.id)) != 0);
+    CU_ASSERT_STRING_EQUAL(read_as(&s, &session, &ann), "apple");
+    CU_ASSERT_STRING_EQUAL(read_as(&s, &first, &ann), "unknown");
+    CU_ASSERT_EQUAL(vault_sessions_count(s.pages), 1);
+    pages_end(&s.f, s.pages, &session);
+}
+
 /* The id is a secret; the name of the interest is in lists and logs. */
 static void the_interest_does_not_tell_the_id(void)
 {
@@ -391,6 +423,7 @@ void vault_session_suite(void)
     CU_ADD_TEST(suite, who_may_use_a_session);
     CU_ADD_TEST(suite, a_name_of_a_user_in_another_realm_is_another_user);
     CU_ADD_TEST(suite, a_login_voids_the_old_id);
+    CU_ADD_TEST(suite, an_application_voids_the_old_id);
     CU_ADD_TEST(suite, the_interest_does_not_tell_the_id);
     CU_ADD_TEST(suite, what_changes_a_session_notifies_it);
     CU_ADD_TEST(suite, a_session_expires_without_a_request);

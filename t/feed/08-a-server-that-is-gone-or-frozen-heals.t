@@ -80,6 +80,7 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     # Gone while a method has to run.
     announce(qr/VLT00030: method \/feed\/healing-new\.shtml failed: .*"healing" cannot be .*; it is tried again in 1 s/,
         qr/VLT00040: feed healing, .*"healing" cannot be .* in \S+healing-new\.shtml/);
+    tolerate(qr/VLT00030: method \/feed\/healing-new\.shtml failed: .*"healing" cannot be .*; it is tried again in (?:[248]|16|30) s/);    # and again
     my $poll = $page->start_poll;
     wait_waiting(1);
     $db->crash;
@@ -91,7 +92,7 @@ for my $db (has_database() ? databases(qw(pgsql mysql)) : ()) {
     my $began = time;
     my @answers = map { asks(all => {table => 'logs'})->{status} } 1 .. 20;
     is_deeply([grep { $_ != 11 } @answers], [], 'each call is told to come again');
-    ok(time - $began < 10, '... and soon');
+    ok(time - $began < 20, '... and soon: none of them waits for a second');
     # The row is there before the page can look again: with poll=0 nothing tells the page of it.
     my @children = children();
     freeze(@children);

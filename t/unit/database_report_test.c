@@ -3,7 +3,9 @@
 #include <CUnit/CUnit.h>
 
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/now.h"
 #include "log/shared.h"
@@ -65,6 +67,38 @@ static void test_all_are_told(void)
     check_report(feed, "Position", "null");
     check_report(feed, "RingBytes", "1048576");
     check_report(feed, "RingOldestSeconds", "null");
+}
+
+/* Like `mv`, so that no process sees half a file. */
+static void write_model(const char *path, const char *text)
+{
+    const char *other = apr_pstrcat(suite_pool, path, ".new", NULL);
+    FILE *file = fopen(other, "w");
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fputs(text, file);
+    fclose(file);
+    CU_ASSERT_EQUAL_FATAL(rename(other, path), 0);
+}
+
+static void test_a_changed_model_is_told(void)
+{
+    char path[] = "/tmp/vault-unit-XXXXXX";
+    change_log_t *feed;
+    int fd = mkstemp(path);
+
+    CU_ASSERT_FATAL(fd >= 0);
+    close(fd);
+    check_report(open_only("database=/nowhere/a.db"), "Model", "null");
+    write_model(path, "{\"entities\": {}}");
+    feed = open_only(apr_psprintf(suite_pool, "database=/nowhere/a.db model=%s", path));
+    check_report(feed, "Model", "as the file is");
+    write_model(path, "{\"queries\": {} }");
+    check_report(feed, "Model", "the file has changed: a graceful restart takes it up");
+    check_report(open_only(apr_psprintf(suite_pool, "database=/nowhere/a.db model=%s", path)), "Model",
+                 "as the file is");
+    CU_ASSERT_EQUAL(unlink(path), 0);
+    check_report(feed, "Model", "the file cannot be read any more: a restart would fail");
 }
 
 /* ------------------------------------------------------------ the tailer */
@@ -189,7 +223,8 @@ void vault_database_report_suite(void)
 {
     CU_pSuite suite = CU_add_suite("database_report", scene_suite_start, scene_suite_stop);
 
-    CU_add_test(suite, "every figure is told", test_all_are_told);
+    CU_add_test(suite, "a model that has changed", test_all_are_told);
+    CU_add_test(suite, "every figure is told", test_a_changed_model_is_told);
     CU_add_test(suite, "what the tailer does, also when it was killed", test_tailer);
     CU_add_test(suite, "no tailer", test_no_tailer);
     CU_add_test(suite, "the position and the ring", test_ring);

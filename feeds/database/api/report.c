@@ -7,6 +7,7 @@
 
 /* The index of the first figure of LOG_WHY_.... */
 #define WHYS 8
+#define MODEL (WHYS + LOG_WHYS)
 #define WHY(why, name, meaning) [WHYS + LOG_WHY_##why] = {name, "of these: " meaning, VAULT_FIGURE_COUNTER}
 
 const vault_feed_figure_t database_figures[] = {
@@ -22,15 +23,17 @@ const vault_feed_figure_t database_figures[] = {
     WHY(LINKS, "SqlLinks", "elements are found through links, and a link or an element has changed"),
     WHY(TOO_MANY, "SqlTooMany", "more changes than an answer may have"),
     WHY(QUERY, "SqlQuery", "a change of a row that a query may show"),
+    [MODEL] = {"Model", "is the model the one of its file?", VAULT_FIGURE_FACT},
     {NULL, NULL, 0},
 };
 
-_Static_assert(sizeof(database_figures) / sizeof(database_figures[0]) == WHYS + LOG_WHYS + 1, "a figure for each");
+_Static_assert(sizeof(database_figures) / sizeof(database_figures[0]) == MODEL + 2, "a figure for each");
 
 json_t *database_report(void *self)
 {
     database_t *feed = self;
     json_t *report = log_report(&feed->log);
+    const char *model = database_model_is_current(feed->model);
     log_figures_t figures;
     json_int_t all = 0;
 
@@ -41,5 +44,6 @@ json_t *database_report(void *self)
     }
     json_object_set_new(report, "SqlReads", json_integer(all));
     json_object_set_new(report, "RingReads", json_integer((json_int_t)figures.from_ring));
+    json_object_set_new(report, database_figures[MODEL].name, model != NULL ? json_string(model) : json_null());
     return report;
 }

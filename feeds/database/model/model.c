@@ -415,8 +415,11 @@ const char *database_model_read(const database_model_t **model, const char *path
     database_model_t *made = apr_pcalloc(pool, sizeof(*made));
     checker_t k = {.pool = pool, .where = "", .shown = apr_hash_make(pool)};
     json_error_t error;
-    json_t *file = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    json_t *file;
 
+    made->path = apr_pstrdup(pool, path);
+    stat(path, &made->state); /* before it is read: a change in between shows */
+    file = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (file == NULL) {
         return error.line > 0 ? apr_psprintf(pool, "model=%s: line %d: %s", path, error.line, error.text)
                               : apr_psprintf(pool, "model=%s: the file cannot be read: %s", path, error.text);
@@ -438,4 +441,21 @@ const char *database_model_read(const database_model_t **model, const char *path
 const apr_array_header_t *database_model_links(const database_model_t *model, const char *table)
 {
     return model != NULL ? apr_hash_get(model->links, table, APR_HASH_KEY_STRING) : NULL;
+}
+
+const char *database_model_is_current(const database_model_t *model)
+{
+    struct stat now;
+
+    if (model == NULL) {
+        return NULL;
+    }
+    if (stat(model->path, &now) != 0) {
+        return "the file cannot be read any more: a restart would fail";
+    }
+    return now.st_ino == model->state.st_ino && now.st_dev == model->state.st_dev &&
+                   now.st_size == model->state.st_size && now.st_mtim.tv_sec == model->state.st_mtim.tv_sec &&
+                   now.st_mtim.tv_nsec == model->state.st_mtim.tv_nsec
+               ? "as the file is"
+               : "the file has changed: a graceful restart takes it up";
 }

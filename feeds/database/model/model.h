@@ -21,6 +21,7 @@
 #define DATABASE_MODEL_H
 
 #include <jansson.h>
+#include <sys/stat.h>
 
 #include "apr_hash.h"
 #include "apr_pools.h"
@@ -33,12 +34,21 @@ typedef struct database_model_t {
         /* const after open: by table, an array of arrays of columns: those by which collections find its rows as
          * elements */
         *links;
+    const char *path;  /* const after open */
+    struct stat state; /* const after open: of the file that was read */
 } database_model_t;
 
 /** Read and check a model file.
  * @param model  lives as long as `pool`
  * @return NULL, or a sentence for the administrator */
 const char *database_model_read(const database_model_t **model, const char *path, apr_pool_t *pool);
+
+/** Is the file still the one that was read?
+ *
+ * A changed file is read at a restart only. All children and the tailer have to change over to it together: the tailer
+ * touches the interests that follow from its own model, so a page in a child with a newer one would miss changes.
+ * @return a sentence for the administrator, a constant; NULL: there is no model. Any thread */
+const char *database_model_is_current(const database_model_t *model);
 
 /** The columns of a name, or of a list of names: an array of const char *, which live as long as the model. In
  * `pool`. */

@@ -2,6 +2,7 @@
 /* A feed for tests: answers and fails as its arguments say. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -168,6 +169,37 @@ static apr_status_t again(void *self, vault_call_t *call, const json_t *args, js
     return APR_SUCCESS;
 }
 
+/** The word in the file JOURNAL.value, each time that args.interest was notified. When it has read it, it writes "read PID" to the journal and
+ * stops as long as there is the FIFO JOURNAL.gate and nothing has opened that for writing. */
+static apr_status_t value(void *self, vault_call_t *call, const json_t *args, json_t **rows)
+{
+    feed_t *f = self;
+    char path[1024], word[32] = "";
+    FILE *file;
+    int fd;
+
+    if (!f->host->create_interest(call, json_string_value(json_object_get(args, "interest")))) {
+        return APR_SUCCESS;
+    }
+    apr_snprintf(path, sizeof(path), "%s.value", f->journal);
+    file = fopen(path, "r");
+    if (!file || fscanf(file, "%31s", word) != 1) {
+        word[0] = '\0';
+    }
+    if (file) {
+        fclose(file);
+    }
+    write_journal(f, "read", (int)getpid());
+    apr_snprintf(path, sizeof(path), "%s.gate", f->journal);
+    fd = open(path, O_RDONLY);
+    if (fd >= 0) {
+        close(fd);
+    }
+    f->host->cursor_set(call, word);
+    *rows = json_pack("[{s:s}]", "word", word);
+    return APR_SUCCESS;
+}
+
 static const vault_feed_figure_t figures[] = {
     {"Fact", "what is \"so\"", VAULT_FIGURE_FACT},
     {"Gauge", "what rises & falls", VAULT_FIGURE_GAUGE},
@@ -205,7 +237,7 @@ static json_t *report(void *self)
 static const vault_feed_method_t methods[] = {
     {"tick", 0, tick},   {"echo", 0, echo},   {"empty", 0, empty}, {"nothing", 0, nothing},
     {"anew", 0, anew},   {"again", 0, again}, {"fail", 0, fail},   {"overreach", 0, overreach},
-    {"count", 0, count}, {"later", 0, later}, {NULL, 0, NULL},
+    {"count", 0, count}, {"later", 0, later}, {"value", 0, value}, {NULL, 0, NULL},
 };
 
 static const char *open_feed(void **self, const vault_host_t *host, const apr_table_t *given, apr_pool_t *pool)

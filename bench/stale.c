@@ -209,7 +209,8 @@ static void answered(wire_conn_t *conn, const wire_answer_t *answer)
     }
 }
 
-/* A child was killed, or ends. A page whose HTML was lost is another one when it is loaded again. */
+/* A child was killed, or has closed an idle connection because it ends or all of its threads are busy. A page whose HTML
+ * was lost is another one when it is loaded again. */
 static void closed(wire_conn_t *conn, int lost)
 {
     counts.closed += lost;

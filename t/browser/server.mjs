@@ -35,8 +35,20 @@ export class Server {
   static async start({ shop = false } = {}) {
     const server = new Server();
     server.shop = shop;
-    const place = server.place = await Place.make('browser');
-    server.tls = await freePort();
+    server.place = await Place.make('browser');
+    try {
+      await server.#prepare();
+      await server.#httpd();
+    } catch (error) {
+      await server.place.stop();
+      throw error;
+    }
+    return server;
+  }
+
+  async #prepare() {
+    const { place } = this;
+    this.tls = await freePort();
     mkdirSync(place.path('site', 'shop'), { recursive: true });
     mkdirSync(place.path('data'));
     for (const [name, text] of Object.entries(FILES)) place.write(`site/${name}`, text);
@@ -47,8 +59,6 @@ export class Server {
       '-subj', '/CN=localhost', '-keyout', 'key.pem', '-out', 'certificate.pem']);
     await place.run(`${BUILD}/vaultctl/vaultctl`, ['watch', '-y', `database=${place.path('data', 'notes.db')}`, `init=${place.path('notes.sql')}`, 'notes']);
     if (process.getuid() === 0) await place.run('chown', ['-R', 'nobody', place.path('data')]);
-    await server.#httpd();
-    return server;
   }
 
   async #httpd() {
@@ -100,6 +110,10 @@ ${this.shop ? this.#shop() : ''}</VirtualHost>
             Require valid-user
         </If>
     </LocationMatch>
+    # A tab whose poll was faster than the cookie of a session shows the basket with its next poll (docs/sessions.md).
+    <Location "/vault/poll">
+        VaultStreamTimeout 3
+    </Location>
     <Location "/login">
         SetHandler form-login-handler
         AuthFormLoginSuccessLocation "/shop/"

@@ -56,6 +56,7 @@
     SUITE(output_lead)                                                                                                 \
     SUITE(output_room)                                                                                                 \
     SUITE(output_files)                                                                                                \
+    SUITE(output_packet)                                                                                               \
     SUITE(output_race)                                                                                                 \
     SUITE(output_step)                                                                                                 \
     SUITE(wait_state)                                                                                                  \

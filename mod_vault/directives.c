@@ -15,6 +15,7 @@
 #include "server/conf.h"
 #include "server/settings.h"
 #include "session/session_conf.h"
+#include "socache/socache.h"
 #include "throttle/throttle_conf.h"
 #include "view/view_conf.h"
 
@@ -23,7 +24,7 @@
 static const command_rec *const rows[] = {
     vault_server_directives,   vault_request_directives, vault_announce_directives, vault_bundle_directives,
     vault_view_directives,     vault_feed_directives,    vault_poll_directives,     vault_endpoint_directives,
-    vault_throttle_directives, vault_cache_directives,   vault_session_directives,
+    vault_throttle_directives, vault_cache_directives,   vault_session_directives,  vault_socache_directives,
 };
 
 static const vault_conf_t *const parts[VAULT_CONF_COUNT] = {
@@ -96,6 +97,7 @@ void *vault_directives_merge(apr_pool_t *p, void *outer, void *inner)
 void vault_directives_reset(apr_pool_t *pconf)
 {
     vault_settings_reset();
+    vault_socache_reset();
     vault_announce_conf_reset();
     vault_poll_conf_reset();
     vault_bundle_conf_reset(pconf);

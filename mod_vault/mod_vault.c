@@ -32,6 +32,7 @@
 #include "request/request_line.h"
 #include "server/server.h"
 #include "session/session_request.h"
+#include "socache/socache.h"
 #include "suspend/park.h"
 #include "suspend/redispatch.h"
 #include "throttle/throttle.h"
@@ -68,6 +69,7 @@ static void register_hooks(apr_pool_t *p)
     vault_view_hooks(p);
     vault_method_hooks();
     vault_metrics_hooks();
+    vault_socache_hooks();
     vault_bundle_hooks();
     vault_feed_versions_hooks();
     vault_ssi_hooks();

@@ -82,6 +82,7 @@ need_to_test() {
     need nodejs command -v node
     need esbuild command -v esbuild
     need minify command -v minify
+    need redis-server command -v redis-server
     need curl command -v curl
     need npm command -v npm
     need php-fpm ls /usr/sbin/php-fpm*

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "apr_sha1.h"
 #include "apr_strings.h"
 
 #include "base/hash.h"
@@ -11,6 +12,7 @@
 #include "output/output_store.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "socache/socache.h"
 #include "suspend/suspend.h"
 
 APLOG_USE_MODULE(vault);
@@ -21,6 +23,8 @@ APLOG_USE_MODULE(vault);
 /* A command that has failed is run again after this time, or when a file has changed. */
 #define RETRY_AFTER apr_time_from_sec(60)
 #define DEADLINE "mod_vault bundle"
+/* Other servers need what the command has made when they start, or when they have the same files a little later. */
+#define SHARED_FOR apr_time_from_sec(7 * 24 * 3600)
 
 /* What an entry of the store says of itself. */
 typedef struct facts_t {
@@ -246,6 +250,45 @@ static int is_full(const vault_bundle_t *b)
     return vault_now() < __atomic_load_n(b->not_before, __ATOMIC_RELAXED);
 }
 
+/* What the command makes of this text, on each server. */
+static const char *shared_key(const wanted_t *w, const vault_bundle_text_t *joined)
+{
+    unsigned char digest[APR_SHA1_DIGESTSIZE];
+    char text[2 * APR_SHA1_DIGESTSIZE + 1];
+    apr_sha1_ctx_t sha;
+
+    apr_sha1_init(&sha);
+    apr_sha1_update(&sha, joined->text, (unsigned)joined->size);
+    apr_sha1_final(digest, &sha);
+    ap_bin2hex(digest, sizeof(digest), text);
+    return apr_psprintf(w->r->pool, "bundle %s %d %" APR_UINT64_T_HEX_FMT " %s", text, (int)w->b->kind,
+                        w->tool->version, w->tool->command);
+}
+
+/* The command runs on one of the servers that share outputs. */
+static int compact_once(const wanted_t *w, const vault_bundle_text_t *joined, vault_bundle_run_t *run)
+{
+    vault_output_packet_t p = {.key = shared_key(w, joined)};
+    apr_time_t now = vault_now();
+
+    p.key_size = strlen(p.key);
+    if (vault_socache_fetch(&p, w->r->pool)) {
+        vault_tally(fetched, 1);
+        run->text = (char *)p.body; /* in the request's pool */
+        run->size = p.body_size;
+        return 1;
+    }
+    if (!compact(w, joined, run)) {
+        return 0;
+    }
+    p.body = run->text;
+    p.body_size = run->size;
+    p.made = now;
+    p.until = now + SHARED_FOR;
+    vault_socache_give(&p);
+    return 1;
+}
+
 static void fill(wanted_t *w, const vault_bundle_text_t *joined, vault_output_content_t *content)
 {
     vault_bundle_run_t run = {.text = NULL};
@@ -253,7 +296,7 @@ static void fill(wanted_t *w, const vault_bundle_text_t *joined, vault_output_co
     content->body = joined->text;
     content->body_size = joined->size;
     w->facts.is_final = 1;
-    if (w->tool && compact(w, joined, &run)) {
+    if (w->tool && compact_once(w, joined, &run)) {
         content->body = run.text;
         content->body_size = run.size;
     }

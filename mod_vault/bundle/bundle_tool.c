@@ -75,6 +75,7 @@ const char *vault_bundle_tool_parse(vault_bundle_tool_t *tool, const char *comma
     facts[2] = (apr_uint64_t)info.size;
     facts[3] = (apr_uint64_t)info.mtime;
     tool->identity = vault_hash(vault_hash_text(SEED, command), facts, sizeof(facts));
+    tool->version = vault_hash(vault_hash_text(SEED, command), &facts[2], 2 * sizeof(facts[0]));
     return NULL;
 }
 

@@ -17,6 +17,7 @@ typedef struct vault_bundle_tool_t {
     const char *program;     /* the absolute path of the program */
     const char *const *argv; /* ends with NULL */
     apr_uint64_t identity;   /* of the command and of the program's file: another version has another one */
+    apr_uint64_t version;    /* the same on all servers that have the program from the same package */
 } vault_bundle_tool_t;
 
 /** Take a command line apart and find its program, in PATH unless its name has a slash.

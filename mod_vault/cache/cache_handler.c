@@ -16,10 +16,12 @@
 #include "cache/cache_keep.h"
 #include "cache/cache_part.h"
 #include "cache/cache_serve.h"
+#include "cache/cache_socache.h"
 #include "recording/judge.h"
 #include "recording/output_key.h"
 #include "request/own_handlers.h"
 #include "server/server.h"
+#include "socache/socache.h"
 #include "suspend/suspend.h"
 #include "view/context.h"
 #include "view/recorded.h"
@@ -60,17 +62,27 @@ static vault_personal_t personal_of(const request_rec *r)
                                                                           : VAULT_PERSONAL_NOT;
 }
 
-/* @return NULL: VaultCacheKey cannot be evaluated */
-static const char *key_of(request_rec *r)
+/* The keys of a response. */
+typedef struct keys_t {
+    const char *own;    /* in the output store */
+    const char *shared; /* in the cache that servers share; NULL: there is none */
+} keys_t;
+
+/* Whether the configuration says by VaultCacheKey what an opaque handler varies by belongs to what servers share.
+ * @return 0: VaultCacheKey cannot be evaluated */
+static int find_keys(request_rec *r, keys_t *keys)
 {
+    vault_output_what_t what = {.kind = "page", .url = r->unparsed_uri};
     const char *own = vault_cache_conf_varies(r);
 
     if (!own) {
-        return NULL;
+        return 0;
     }
-    own =
-        apr_pstrcat(r->pool, apr_table_get(r->subprocess_env, "no-vault-page") ? "no-vault-page" : "", "\n", own, NULL);
-    return vault_output_key(r, "page", r->unparsed_uri, own, r->pool);
+    what.varies = apr_pstrcat(r->pool, apr_table_get(r->subprocess_env, "no-vault-page") ? "no-vault-page" : "",
+                              vault_cache_conf_of(r)->key ? "\nkey " : "\n", own, NULL);
+    keys->own = vault_output_key(r, &what, r->pool);
+    keys->shared = vault_socache_is_on() ? vault_output_shared_key(r, &what, r->pool) : NULL;
+    return 1;
 }
 
 /* --------------------------------------------------------------------- finding */
@@ -114,15 +126,15 @@ static void ask_for_whole(request_rec *r)
     }
 }
 
-static void lead(request_rec *r, const char *key, const vault_output_lead_t *right)
+static void lead(request_rec *r, const keys_t *keys, const vault_output_lead_t *right)
 {
     vault_context_t *x = vault_context_make(r);
 
     x->recording = vault_recording_begin(right, NULL, r->pool);
     ask_for_whole(r);
-    vault_cache_interests_hold(x->recording, key);
+    vault_cache_interests_hold(x->recording, keys->own);
     vault_recorded_judge(r, vault_cache_conf_of(r)->key != NULL);
-    vault_cache_keep_insert(r, key);
+    vault_cache_keep_insert(r, keys->own, keys->shared);
 }
 
 /* Each request has a variant of its own as long as no response of an opaque handler was ever kept: most such handlers
@@ -153,13 +165,36 @@ static int wait_for(request_rec *r, const vault_output_lead_t *other)
 
 /* --------------------------------------------------------------------- handler */
 
+/* This request has the right to lead: is there a response after all? It may have been made between the two looks, or by
+ * another server.
+ * @return 0: the lead goes on */
+static int find_late(request_rec *r, const keys_t *keys, const vault_output_lead_t *right, int *status)
+{
+    int any = 0;
+
+    if (vault_cache_headers_ask_anew(r)) {
+        return 0;
+    }
+    if (find(r, keys->own, status, &any) == ANSWERED) {
+        vault_output_abandon(vault_server->outputs, right, NULL);
+        return 1;
+    }
+    if (!keys->shared || !vault_cache_socache_fetch(r, keys->shared, right)) {
+        return 0;
+    }
+    if (find(r, keys->own, status, &any) != ANSWERED) { /* the request renders for itself */
+        *status = DECLINED;
+    }
+    return 1;
+}
+
 /* @return DECLINED: this request leads, or renders for itself */
-static int lead_or_wait(request_rec *r, const char *key, int any)
+static int lead_or_wait(request_rec *r, const keys_t *keys, int any)
 {
     vault_output_lead_t right;
     int status = OK;
-    apr_status_t rv =
-        vault_output_lead(vault_server->outputs, key, strlen(key), variant_of(r, any), vault_server->slot, &right);
+    apr_status_t rv = vault_output_lead(vault_server->outputs, keys->own, strlen(keys->own), variant_of(r, any),
+                                        vault_server->slot, &right);
 
     if (rv == APR_EBUSY) {
         return wait_for(r, &right);
@@ -167,20 +202,19 @@ static int lead_or_wait(request_rec *r, const char *key, int any)
     if (rv != APR_SUCCESS) {
         return DECLINED;
     }
-    if (!vault_cache_headers_ask_anew(r) && find(r, key, &status, &any) == ANSWERED) { /* made between the two looks */
-        vault_output_abandon(vault_server->outputs, &right, NULL);
+    if (find_late(r, keys, &right, &status)) {
         return status;
     }
-    lead(r, key, &right);
+    lead(r, keys, &right);
     return DECLINED;
 }
 
-static int answer_or_lead(request_rec *r, const char *key)
+static int answer_or_lead(request_rec *r, const keys_t *keys)
 {
     int status = OK, any = 0;
 
     if (!vault_cache_headers_ask_anew(r)) {
-        switch (find(r, key, &status, &any)) {
+        switch (find(r, keys->own, &status, &any)) {
         case ANSWERED:
             return status;
         case PERSONAL:
@@ -189,13 +223,13 @@ static int answer_or_lead(request_rec *r, const char *key)
             break;
         }
     }
-    return r->header_only ? DECLINED : lead_or_wait(r, key, any);
+    return r->header_only ? DECLINED : lead_or_wait(r, keys, any);
 }
 
 static int before_handlers(request_rec *r)
 {
     vault_personal_t reason;
-    const char *key;
+    keys_t keys;
 
     if (apr_table_get(r->notes, WAITS)) {
         apr_table_unset(r->notes, WAITS);
@@ -214,10 +248,7 @@ static int before_handlers(request_rec *r)
         vault_tally(personal[reason], 1);
         return DECLINED;
     }
-    if (!(key = key_of(r))) {
-        return DECLINED;
-    }
-    return answer_or_lead(r, key);
+    return find_keys(r, &keys) ? answer_or_lead(r, &keys) : DECLINED;
 }
 
 void vault_cache_hooks(void)

@@ -9,6 +9,7 @@
 
 #include "cache/cache_headers.h"
 #include "cache/cache_interests.h"
+#include "cache/cache_socache.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "view/context.h"
@@ -28,10 +29,14 @@ typedef struct keep_t {
     apr_bucket_brigade *all; /* a copy of the response so far; NULL: it cannot be kept */
     apr_off_t length;
     const char *key;
-    int begun; /* the headers have been read */
+    const char *shared; /* the key for other servers; NULL: there are none */
+    vault_output_ref_t ref;
+    const char *body; /* once it is kept, until other servers have it */
+    int begun;        /* the headers have been read */
 } keep_t;
 
-static void end_recording(request_rec *r, const char *body, apr_size_t length)
+/* @return 1: the response is kept */
+static int end_recording(request_rec *r, const char *body, apr_size_t length)
 {
     vault_context_t *x = vault_context_get(r);
     vault_recording_t *rec = x->recording;
@@ -41,6 +46,7 @@ static void end_recording(request_rec *r, const char *body, apr_size_t length)
     if ((why = vault_recording_end(rec, body, length))) {
         ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, VLTNO(00398) "%s is not kept: %s", r->uri, why);
     }
+    return !why;
 }
 
 /* ------------------------------------------------------------------- the facts */
@@ -125,7 +131,9 @@ static void finish(ap_filter_t *f, keep_t *k)
         apr_brigade_pflatten(k->all, &body, &length, f->r->pool) == APR_SUCCESS) {
         describe(rec, f->r, body, length);
         vault_cache_interests_keep(rec, k->key);
-        end_recording(f->r, body ? body : "", length);
+        k->ref = rec->lead.ref;
+        body = body ? body : apr_pstrdup(f->r->pool, "");
+        k->body = end_recording(f->r, body, length) ? body : NULL;
     }
     else if (rec) {
         end_recording(f->r, NULL, 0);
@@ -175,6 +183,17 @@ static void read_head(request_rec *r)
     }
 }
 
+/* After the response was passed on: the client does not wait for the other servers. */
+static apr_status_t pass(ap_filter_t *f, keep_t *k, apr_bucket_brigade *bb)
+{
+    apr_status_t rv = ap_pass_brigade(f->next, bb);
+
+    if (k->body && k->shared) {
+        vault_cache_socache_give(f->r, k->key, k->shared, &k->ref, k->body);
+    }
+    return rv;
+}
+
 static apr_status_t filter_keep(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     keep_t *k = f->ctx;
@@ -196,7 +215,7 @@ static apr_status_t filter_keep(ap_filter_t *f, apr_bucket_brigade *bb)
             break;
         }
     }
-    return ap_pass_brigade(f->next, bb);
+    return pass(f, k, bb);
 }
 
 static int has_flush(const apr_bucket_brigade *bb)
@@ -229,11 +248,12 @@ static apr_status_t filter_hold(ap_filter_t *f, apr_bucket_brigade *bb)
     return ap_pass_brigade(f->next, bb);
 }
 
-void vault_cache_keep_insert(request_rec *r, const char *key)
+void vault_cache_keep_insert(request_rec *r, const char *key, const char *shared)
 {
     keep_t *k = apr_pcalloc(r->pool, sizeof(*k));
 
     k->key = key;
+    k->shared = shared;
     k->all = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     ap_add_output_filter_handle(keep_filter, k, r, r->connection);
     ap_add_output_filter_handle(hold_filter, NULL, r, r->connection);

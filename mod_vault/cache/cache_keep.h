@@ -13,8 +13,9 @@
 
 #include "httpd.h"
 
-/** Collect the response of the main request `r`, whose context has a recording for this key. */
-void vault_cache_keep_insert(request_rec *r, const char *key);
+/** Collect the response of the main request `r`, whose context has a recording for this key.
+ * @param shared  the key in the cache that servers share; NULL: there is none */
+void vault_cache_keep_insert(request_rec *r, const char *key, const char *shared);
 
 /** The filter after which a kept response is written: the first one that is not before VAULT_KEEP. */
 struct ap_filter_t *vault_cache_keep_next(request_rec *r);

@@ -335,7 +335,7 @@ static apr_status_t publish_locked(vault_outputs_t *o, output_record_t *rec, con
         return APR_EAGAIN;
     }
     rec->until = c->until && (!rec->until || c->until < rec->until) ? c->until : rec->until;
-    rec->made = vault_now();
+    rec->made = c->made ? c->made : vault_now();
     output_store(&rec->body[VAULT_OUTPUT_PLAIN].state, OUTPUT_READY);
     output_become(o, rec, OUTPUT_KEPT, after); /* first: else a process killed here leaves neither */
     replace_locked(o, rec, after);

@@ -186,6 +186,7 @@ typedef struct vault_output_content_t {
     const char *body;
     apr_size_t body_size;
     apr_time_t until; /* 0: no limit by time */
+    apr_time_t made;  /* 0: now */
 } vault_output_content_t;
 
 /** End the lead: keep the output, and let those who wait look again. An older entry of the same variant is replaced.

@@ -101,7 +101,7 @@ vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_out
     if (!vault_judge_knows(sub)) {
         return run_for_itself(output, VAULT_PERSONAL_HANDLER);
     }
-    key = vault_output_key(sub, "method", output->url, "", x->pool);
+    key = vault_output_key(sub, &(vault_output_what_t){"method", output->url, ""}, x->pool);
     if ((found = find(x, sub, key, output)) != VAULT_REUSE_LEADS) {
         return found;
     }

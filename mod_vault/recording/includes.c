@@ -29,7 +29,7 @@ static const char *filters_of(const request_rec *sub, apr_pool_t *pool)
 
 const char *vault_includes_made(request_rec *sub, const char *kind, apr_pool_t *pool)
 {
-    return vault_output_key(sub, kind, sub->unparsed_uri, filters_of(sub, pool), pool);
+    return vault_output_key(sub, &(vault_output_what_t){kind, sub->unparsed_uri, filters_of(sub, pool)}, pool);
 }
 
 /* Does `made` say that the path is that of a part? */

@@ -9,12 +9,20 @@
 
 #include "httpd.h"
 
+/** What an output is. */
+typedef struct vault_output_what_t {
+    const char *kind;   /* one word */
+    const char *url;    /* the path and query as they were sent */
+    const char *varies; /* what else tells outputs apart; not shown to administrators */
+} vault_output_what_t;
+
 /** The key of the output of `r`. The virtual host, the file, the handler, the media type and the output filters that
  * httpd has chosen are part of it, and so is the generation of the configuration, as another one may choose otherwise.
- * @param kind    one word
- * @param url     the path and query as they were sent
- * @param varies  what else tells outputs apart; not shown to administrators
  * @return in `pool` */
-const char *vault_output_key(request_rec *r, const char *kind, const char *url, const char *varies, apr_pool_t *pool);
+const char *vault_output_key(request_rec *r, const vault_output_what_t *what, apr_pool_t *pool);
+
+/** The same for servers that share outputs (socache.h): the virtual host is known by its name and ports, and the
+ * generation does not count. */
+const char *vault_output_shared_key(request_rec *r, const vault_output_what_t *what, apr_pool_t *pool);
 
 #endif

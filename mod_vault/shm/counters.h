@@ -34,6 +34,7 @@
     COUNTER(runs, "Runs", "methods run")                                                                               \
     COUNTER(cached, "Cached", "responses answered from the output store")                                              \
     COUNTER(parts, "Parts", "parts of pages taken from the output store")                                              \
+    COUNTER(fetched, "Fetched", "outputs taken over from VaultCacheSocache")                                           \
     COUNTER(shared, "Shared", "methods answered from the output of another run")                                       \
     COUNTER(failures, "Failures", "methods that failed")                                                               \
     COUNTER(method_refusals, "MethodsRefused", "methods that answered 401, 403 or a redirect")                         \

@@ -42,7 +42,7 @@ like($answer->{headers}{'retry-after'}, qr/^\d+$/, '  and the client is told whe
 is(status()->{Refused} - $before->{Refused}, 1, '  it is counted');
 
 # A restart keeps the memory and all that is in it; with a short VaultPageTimeout the other pages soon expire.
-$server->reconfigure("${limits}VaultPageTimeout 1\n");
+$server->reconfigure("${limits}VaultPageTimeout 6\n");
 wait_until(sub { $answer = $page->poll; $answer->{status} == 200 }, 'the other pages expire, and there is room again');
 is(VaultTest::Page::text($answer), $large x 6, 'the answer comes, and nothing is lost');
 $poll = $page->start_poll;

@@ -13,7 +13,7 @@ close $file;
 chmod 0640, $key_file;
 
 my $asking = VaultTest::Application->asking('k' x 32);
-use_server(VaultTest::Server->start('idle', config => qq(VaultPageTimeout 1\nVaultFeedKeyFile "$key_file"\n) . VaultTest::Application->config($asking)));
+use_server(VaultTest::Server->start('idle', config => qq(VaultPageTimeout 4\nVaultFeedKeyFile "$key_file"\n) . VaultTest::Application->config($asking)));
 my @methods = ('/test/rows?name=f10&interest=f10');
 my $held = live_page(\@methods);
 my $idle = live_page(\@methods);

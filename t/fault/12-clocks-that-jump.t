@@ -50,8 +50,7 @@ for my $jump (3600, 0, -3600, 0) {
     my $ends = live_page(['/test/rows?name=f12&interest=f12-other'], poll_path => '/short/poll');
     is(VaultTest::Page::text($ends->poll), $rows, 'another');
     my $begin = Time::HiRes::time();
-    my $short = $ends->start_poll;
-    wait_waiting(5);
+    my ($short, $over) = waiting_poll($ends, 5);
 
     set_clock($jump);
     cmp_ok(abs(server_time() - time - $jump), '<', 60, "the server's clock is $jump s off");
@@ -69,7 +68,7 @@ for my $jump (3600, 0, -3600, 0) {
     cmp_ok($took, '<', PATIENCE, '  then, and not when the clock says so');
     cmp_ok($took, '>', 3, '  nor before') if $answer;
     my $after = status();
-    cmp_ok($after->{Timeouts} - $before->{Timeouts}, '<=', 1, '  no other poll ends');
+    cmp_ok($after->{Timeouts} - $before->{Timeouts}, '<=', 1 + $over, '  no other poll ends');
     is($after->{PagesExpired}, $before->{PagesExpired}, '  no page expires');
     cmp_ok($after->{Runs} - $before->{Runs}, '<', 50, '  and nothing runs for nothing');
 }

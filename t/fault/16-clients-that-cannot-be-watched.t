@@ -24,8 +24,7 @@ is(VaultTest::Page::text($page->finish_poll($poll)), "2\n", 'and the next one, o
 
 my $soon = live_page(['/test/rows?name=f16&interest=f16'], poll_path => '/soon/poll');
 is(VaultTest::Page::text($soon->poll), "1\n2\n", 'another page has what there was');
-my $gone = $soon->start_poll;
-wait_waiting(1);
+my ($gone) = waiting_poll($soon, 1);
 $gone->close;
 wait_waiting(0);
 pass('a client that has hung up is forgotten when its time is up');

@@ -29,7 +29,8 @@ our @EXPORT = (
     @Test::More::EXPORT,
     qw(announce arrived children connect_in connect_to descriptors error_log_lines finish freeze get graceful_restart have_parking have_http2
         have_module have_tls live_page needs_parking open_barrier open_page over PATIENCE poll_in port_of post read_file server_pid status
-        status_of_children text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting with_deadline)
+        status_of_children text_of tolerate use_server vars view_of wait_arrived wait_counter wait_replaced wait_until wait_waiting waiting_poll
+        with_deadline)
 );
 
 # The timeout of a fact: much longer than it ever takes, even under a sanitizer on a busy machine.
@@ -281,6 +282,19 @@ sub wait_waiting
 {
     my ($n) = @_;
     return wait_until(sub { my $s = status(); ($s->{Waiting} // -1) == $n }, "$n polls wait");
+}
+
+# A poll of this page that waits as the Nth, before its own short time is up: sent again if that was up before the status was read.
+# Returns it, and how many were answered with nothing.
+sub waiting_poll
+{
+    my ($page, $n) = @_;
+    for (my $over = 0; ; $over++) {
+        my $poll = $page->start_poll;
+        my $how = wait_until(sub { status()->{Waiting} == $n ? 'waits' : !$poll->is_silent && 'over' }, "a poll waits as number $n");
+        return ($poll, $over) if $how eq 'waits';
+        die "a poll is answered with $_ instead of waiting\n" for grep { $_ != 204 } $page->read_poll($poll)->{status};
+    }
 }
 
 # with_deadline(SECONDS, sub { … }): dies if it takes longer

@@ -21,24 +21,23 @@ my $next = VaultTest::Events->open([$page], path => '/beat/poll', last => 1, con
 is(VaultTest::Page::text($next->event), "2\n", 'the next one goes on where it was, on the same connection');
 
 # A page is not idle while a stream waits for it: more heart-beats than VaultPageTimeout is long.
-my $server = VaultTest::Server->start('stream-idle', config => <<'END');
-VaultPageTimeout 2
+my $beats = <<'END';
 <Location "/beat/poll">
     SetHandler vault-poll
     VaultLongPollTimeout 1
     VaultStreamTimeout 60
 </Location>
 END
-use_server($server);
+my $server = use_server(VaultTest::Server->start('stream-idle', config => "VaultPageTimeout 4\n$beats"));
 $page = live_page(['/test/rows?name=ev04&interest=ev04']);
 $stream = VaultTest::Events->open([$page], path => '/beat/poll');
-$stream->beat for 1 .. 5;
+$stream->beat for 1 .. 6;
 text_of('/test/add?name=ev04&notify=ev04');
 is(VaultTest::Page::text($stream->event), "1\n", 'a page is not idle while its stream is open');
 
-# Out of its client's sight the child stops.
+# Out of its client's sight the child stops. The page is not to expire before the client has asked again.
 my $before = Time::HiRes::time();
-graceful_restart();
+$server->reconfigure($beats);
 is($stream->event, undef, 'a restart ends the stream');
 cmp_ok(Time::HiRes::time() - $before, '<', PATIENCE / 2, '  at once');
 text_of('/test/add?name=ev04&notify=ev04');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { all, begun, launch, open, seen, Site } from './browser.mjs';
-import { LIST, everywhere, html, inner, json, only, stage, stream, test } from './stage.mjs';
+import { LIST, everywhere, html, inner, json, stage, stream, test } from './stage.mjs';
 
 describe('expiry', () => {
   everywhere('410 says vault:expired and loads the page again', async () => {
@@ -202,17 +202,6 @@ describe('the life of a page', () => {
     third.answer(2, html(stream('append', 'list', '<li>back</li>')));
     assert.equal(await told, '/shown?abback');
     assert.equal(stage.site.loads('/'), 1, 'not loaded again');
-  });
-
-  only('firefox', 'going back is a new loading: an open request or a lock keeps a page out of the back/forward cache', async () => {
-    stage.site.file('/away', '<!doctype html><title>away</title>');
-    const page = await stage.open();
-    const first = await stage.site.polls.next();
-    await page.goto(`${stage.site.url}/away`);
-    await page.goBack();
-    const second = await stage.site.polls.next();
-    assert.deepEqual([second.page, second.seq], [first.page, 0]);
-    assert.notEqual(second.tab, first.tab);
   });
 
   test('a page that its author stopped stays stopped, also on return', async () => {

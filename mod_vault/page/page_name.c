@@ -18,16 +18,31 @@ void vault_page_name(const vault_page_t *page, char name[VAULT_PAGE_NAME_LEN + 1
     apr_cpystrn(name, id, VAULT_PAGE_NAME_LEN + 1);
 }
 
-/* The start of the next id in `text` and its number of digits; NULL: there is none. */
+static int is_digit(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+/* The start of the next id in `text` and its number of digits; NULL: there is none. Each request line is searched, so
+ * this is one pass: strspn() sets up a table in each call. */
 static const char *next_id(const char *text, apr_size_t *digits)
 {
-    for (; *text; text += *digits + (text[*digits] != '\0')) {
-        *digits = strspn(text, DIGITS);
-        if (*digits >= VAULT_PAGE_ID_LEN) {
-            return text;
+    apr_size_t n = 0;
+
+    for (;; text++) {
+        if (is_digit(*text)) {
+            n++;
+            continue;
         }
+        if (n >= VAULT_PAGE_ID_LEN) {
+            *digits = n;
+            return text - n;
+        }
+        if (!*text) {
+            return NULL;
+        }
+        n = 0;
     }
-    return NULL;
 }
 
 const char *vault_page_shorten(const char *text, apr_pool_t *pool)

@@ -28,6 +28,9 @@
 
 APLOG_USE_MODULE(vault);
 
+/* Of the names of all headers. */
+#define PREFIX "Vault-"
+
 static ap_filter_rec_t *headers_filter;
 
 /* -------------------------------------------------------------------- taking */
@@ -143,15 +146,32 @@ static void take_one(vault_header_take_t *t, apr_table_t *table, const vault_hea
     }
 }
 
+/* Most responses have none of these headers, and a search for each by its name takes much longer. */
+static int has_any(const apr_table_t *table)
+{
+    const apr_array_header_t *list = apr_table_elts(table);
+    int i;
+
+    for (i = 0; i < list->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(list, i, apr_table_entry_t).key;
+        if (name && !ap_cstr_casecmpn(name, PREFIX, sizeof(PREFIX) - 1)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void take_table(request_rec *r, apr_table_t *table, int before)
 {
-    vault_header_take_t t = {.r = r,
-                             .x = vault_context_get(r),
-                             .properties = apr_array_make(r->pool, 1, sizeof(vault_property_t)),
-                             .session = apr_array_make(r->pool, 1, sizeof(vault_property_t))};
+    vault_header_take_t t = {.r = r, .x = vault_context_get(r)};
     unsigned count, i;
     const vault_header_row_t *rows = vault_header_rows(&count);
 
+    if (!has_any(table)) {
+        return;
+    }
+    t.properties = apr_array_make(r->pool, 1, sizeof(vault_property_t));
+    t.session = apr_array_make(r->pool, 1, sizeof(vault_property_t));
     for (i = 0; i < count; i++) {
         take_one(&t, table, &rows[i], is_accepted(r, before, &rows[i]));
     }

@@ -18,13 +18,18 @@ static const char *path_of(const char *url)
     return path ? path : url;
 }
 
+static const char *text_of(const char *text)
+{
+    return text ? text : "";
+}
+
+/* By apr_pstrcat(), since apr_psprintf() copies texts byte by byte, and each request that may be kept has a key. */
 static const char *make(request_rec *r, const vault_output_what_t *w, const char *where, apr_pool_t *pool)
 {
-    return apr_psprintf(pool, "%s %s://%s%s\n%s\n%s\n%s\n%s\n%s%s?%s\n%s\n%s\n%s", w->kind, ap_http_scheme(r),
-                        r->hostname ? r->hostname : "", path_of(w->url), w->url, where, r->uri,
-                        r->handler ? r->handler : "", r->filename ? r->filename : "", r->path_info ? r->path_info : "",
-                        r->args ? r->args : "", r->content_type ? r->content_type : "", vault_judge_filters(r),
-                        w->varies);
+    return apr_pstrcat(pool, w->kind, " ", ap_http_scheme(r), "://", text_of(r->hostname), path_of(w->url), "\n",
+                       w->url, "\n", where, "\n", r->uri, "\n", text_of(r->handler), "\n", text_of(r->filename),
+                       text_of(r->path_info), "?", text_of(r->args), "\n", text_of(r->content_type), "\n",
+                       vault_judge_filters(r), "\n", w->varies, NULL);
 }
 
 const char *vault_output_key(request_rec *r, const vault_output_what_t *what, apr_pool_t *pool)

@@ -30,7 +30,7 @@ typedef struct field_t {
     apr_uint64_t told;    /* atomic; the last number whose notify has returned */
     apr_uint32_t leaders; /* atomic; who lead for the key of the race */
     apr_uint32_t twice;   /* atomic; how often two led at a time */
-    apr_uint32_t torn;    /* atomic; bodies that are not what was written */
+    apr_uint32_t torn;    /* atomic; bodies and names that are not what was written */
     apr_uint32_t stale;   /* atomic; entries that were current and older than the last notify */
     apr_uint32_t served;  /* atomic; entries that were current */
     apr_uint64_t steps;   /* atomic */
@@ -268,6 +268,20 @@ static void change_data(field_t *x)
     }
 }
 
+/* What is listed is whole, whatever happens meanwhile. */
+static void list(member_t *m, apr_pool_t *pool)
+{
+    vault_output_filter_t filter = {.part = "name-"};
+    apr_array_header_t *rows = vault_outputs_list(m->x->s->o, &filter, VAULT_OUTPUT_BY_HITS, NAMES, NULL, pool);
+    int i;
+
+    for (i = 0; i < rows->nelts; i++) {
+        if (strncmp(APR_ARRAY_IDX(rows, i, vault_output_row_t).name, "name-", 5) != 0) {
+            add(&m->x->torn, 1);
+        }
+    }
+}
+
 static void use_store(member_t *m, apr_pool_t *pool)
 {
     unsigned name = (unsigned)rand_r(&m->seed) % NAMES;
@@ -283,6 +297,9 @@ static void use_store(member_t *m, apr_pool_t *pool)
     case 2:
     case 3:
         change_data(m->x);
+        break;
+    case 4:
+        list(m, pool);
         break;
     default:
         if (!serve(m, key, name, pool)) {

@@ -43,9 +43,9 @@ SKIP: {
         $shared += $method->{shared};
         is($method->{personal}, undef, "page $i: its method is not personal");
     }
-    is($shared, 3 * (PAGES - 1), 'how often the runs of others were used');
-    my ($sharer) = grep { $explained->($_)->{shared} == 3 } @pages;
-    like(vaultctl('pages', $sharer->id)->{out}, qr/^  \S+once-new\.shtml: waits\n    shared 3 times\n/m, '... in words') if -x vars('top_dir') . '/vaultctl';
+    cmp_ok($shared, '>=', 3 * (PAGES - 1), 'how often the runs of others were used');
+    my ($sharer) = grep { $explained->($_)->{shared} >= 3 } @pages;
+    like(vaultctl('pages', $sharer->id)->{out}, qr/^  \S+once-new\.shtml: [^\n]+\n    shared \d+ times\n/m, '... in words') if -x vars('top_dir') . '/vaultctl';
 
     # A page at another position gets what it has not seen.
     my $late = open_page('/cache/once.shtml');
@@ -60,9 +60,12 @@ SKIP: {
     live_tag('/cache/once-personal', $tag . '<!--#echo var="REMOTE_ADDR" -->');
     my @personal = map { open_page('/cache/once-personal.shtml') } 1 .. 2;
     my @waiting = map { $_->start_poll } @personal;
-    wait_waiting(2);
+    for my $i (0, 1) { # the address is news each time that the method runs; the next poll acknowledges it
+        like(VaultTest::Page::text($personal[$i]->finish_poll($waiting[$i])), qr/127\.0\.0\.1/, 'a method that shows the address');
+        $waiting[$i] = $personal[$i]->start_poll($waiting[$i]);
+    }
     my $why = 'an SSI element may depend on the request or on the time, or cannot be scanned';
-    is($explained->($_)->{personal}, $why, 'a method that shows the address is personal, found out or known') for @personal;
+    is(wait_until(sub { $explained->($_)->{personal} }, 'the answer is acknowledged'), $why, '... is personal, found out or known') for @personal;
     like(vaultctl('pages', $personal[0]->id)->{out}, qr/^    personal because \Q$why\E$/m, '... in words') if -x vars('top_dir') . '/vaultctl';
     $_->close for @waiting;
     wait_waiting(0);

@@ -242,12 +242,12 @@ static int has_live_pages(const request_rec *r)
     return vault_view_conf_of(r)->long_poll == 1;
 }
 
-/* A response may be kept without a live page. */
+/* A response may be kept without a live page, and a part without the page that contains it. */
 static int has_live_pages_or_is_kept(const request_rec *r)
 {
     const vault_context_t *x = vault_context_get((request_rec *)r);
 
-    return has_live_pages(r) || (x && x->may_be_kept);
+    return has_live_pages(r) || (x && x->may_be_kept) || apr_table_get(r->notes, VAULT_RECORDED_PART);
 }
 
 static int has_sessions(const request_rec *r)

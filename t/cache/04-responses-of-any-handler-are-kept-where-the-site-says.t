@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use VaultTest;
+use VaultTest::Site;
 
 use constant WAITERS => 20;
 
@@ -30,6 +31,11 @@ my $server = VaultTest::Server->start('kept', config => <<"END");
 <Location "/plain/">
     SetHandler vault-test
 </Location>
+<Directory "@{[site_path('/around')]}">
+    Options +Includes
+    AddType text/html .shtml
+    AddOutputFilter INCLUDES .shtml
+</Directory>
 END
 use_server($server);
 
@@ -122,6 +128,12 @@ is((ask($value))[0]{body}, 'one', 'as long as nobody notifies');
 text_of('/plain/notify?interest=value');
 is((ask($value))[0]{body}, 'two', 'after a notify it is never the old one');
 is((ask($value))[1], 1, '... and kept again');
+
+# ---------------------------------------------------------------- parts of pages that are neither kept nor live
+site_file('/around/page.shtml', qq([<!--#vault cached="/kept/value?name=v&$SHARED&header=Vault-Interest:part" -->]));
+my $parts = status()->{Parts};
+is(text_of('/around/page.shtml'), '[two]', 'a page that is not kept has a part that is') for 1 .. 3;
+is(status()->{Parts} - $parts, 1, '... of a handler that says so, where only VaultCache is On');
 
 # ---------------------------------------------------------------- one renders, the others wait without a thread
 SKIP: {

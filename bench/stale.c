@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stale: does the output store ever serve what is outdated? Many readers ask for outputs that are kept, one writer for each thing changes what
- * they show, and children are killed and replaced, by a seed.
+ * stale: does the output store ever serve what is outdated? Many readers ask for outputs that are kept, one writer for
+ * each thing changes what they show, and children are killed and replaced, by a seed.
  *
- *   A writer has its answer after its notify has returned. So a response that is asked for after that contains at least what the writer wrote.
+ *   A writer has its answer after its notify has returned. So a response that is asked for after that contains at least
+ *   what the writer wrote.
  *   A page shows each row once, whatever its outputs were made for. In the end all pages show the last row.
  *
- * There are two things: the rows of the table t0, shown by a response of SSI and by live pages, and the number `stale`, shown by a handler that
- * says that its responses are shared. Their URLs are those of t/stress/04-nothing-stale-is-served.t. bench/README.md says more.
+ * There are two things: the rows of the table t0, shown by a response of SSI and by live pages; and the number `stale`,
+ * shown by a handler that says that its responses are shared, and by two responses that contain it as a cached part.
+ * t/stress/04-nothing-stale-is-served.t makes the site. bench/README.md says more.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -29,13 +31,15 @@
 
 enum { ROWS, NUMBER, THINGS };
 
-typedef enum kind_t { RESPONSE, VALUE, PAGE, KINDS } kind_t;
+typedef enum kind_t { RESPONSE, VALUE, PART, WHOLE, PAGE, KINDS } kind_t;
 
 static const struct {
     const char *path;
     int thing;
 } kinds[KINDS] = {{"/stale/response.shtml", ROWS},
                   {"/shared/value?name=stale&header=Vault-Shared:yes&header=Vault-Interest:stale", NUMBER},
+                  {"/stale/parts/part.shtml", NUMBER},
+                  {"/stale/whole.shtml", NUMBER},
                   {"/stale/page.shtml", ROWS}};
 
 typedef struct reader_t {
@@ -209,8 +213,8 @@ static void answered(wire_conn_t *conn, const wire_answer_t *answer)
     }
 }
 
-/* A child was killed, or has closed an idle connection because it ends or all of its threads are busy. A page whose HTML
- * was lost is another one when it is loaded again. */
+/* A child was killed, or has closed an idle connection, because it ends or all of its threads are busy. If HTML was
+ * lost, the page is another one when it is loaded again. */
 static void closed(wire_conn_t *conn, int lost)
 {
     counts.closed += lost;
@@ -401,7 +405,7 @@ static void check_tables(void)
 
 static void report(void)
 {
-    static const char *const asked[] = {"Cached", "Shared", "Runs"};
+    static const char *const asked[] = {"Cached", "Shared", "Parts", "Runs"};
     const char *status = control_get("/vault/status?auto");
 
     for (unsigned i = 0; i < sizeof asked / sizeof asked[0]; i++) {

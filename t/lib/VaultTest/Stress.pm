@@ -120,6 +120,8 @@ sub stale
     my $tag = '<!--#feed name="database" method="get_new_instances" table="t0" limit="1" template="row.html" -->';
     site_file('/stale/row.html', '{{#rows}}[{{id}}]{{/rows}}');
     site_file('/stale/response.shtml', "<p>$tag</p>" . 'x' x 2000);    # more than is kept in memory
+    site_file($_, '[<!--#vault cached="/shared/value?name=stale&header=Vault-Shared:yes&header=Vault-Interest:stale" -->]')
+        for '/stale/parts/part.shtml', '/stale/whole.shtml';    # the one is not kept itself, the other is
     live_tag('/stale/page', $tag);
     $with{config} = live_folder('/stale') . <<"END";
 VaultSharedMemory 128M
@@ -133,6 +135,9 @@ VaultCacheMemoryMax 1K
 VaultCacheRoot "\@dir\@/kept"
 <Directory "@{[site_path('/stale')]}">
     VaultCache On
+</Directory>
+<Directory "@{[site_path('/stale/parts')]}">
+    VaultCache Off
 </Directory>
 <Location "/shared/">
     SetHandler vault-test

@@ -15,6 +15,7 @@
 
 #include "announce/notify_limit.h"
 #include "base/now.h"
+#include "cluster/cluster.h"
 #include "feed/feed_report.h"
 #include "feed/feeds.h"
 #include "feed/render.h"
@@ -49,6 +50,7 @@ typedef struct retained_t {
     vault_clients_t *clients;
     vault_qos_t *qos;
     vault_outputs_t *outputs;
+    vault_exchange_t *exchange;
     vault_limits_t limits;
 } retained_t;
 
@@ -81,7 +83,7 @@ static apr_status_t make_tables(retained_t *t, apr_pool_t *pool)
         (rv = vault_clients_create(&t->clients, t->segment, pool)) != APR_SUCCESS ||
         (rv = vault_qos_create(&t->qos, t->segment, t->notifier, pool)) != APR_SUCCESS ||
         (rv = vault_heap_create(&t->heap, t->segment,
-                                vault_segment_left(t->segment) - vault_pages_space(&t->limits) - t->limits.outputs,
+                                vault_segment_left(t->segment) - vault_pages_space(&t->limits) - t->limits.others,
                                 pool)) != APR_SUCCESS) {
         return rv;
     }
@@ -95,7 +97,7 @@ static int make_segment(retained_t *t, server_rec *s)
 
     t->limits = vault_settings()->limits;
     t->limits.slots = vault_mpm_limits_slots();
-    t->limits.outputs = vault_server_outputs_space();
+    t->limits.others = vault_server_outputs_space() + vault_cluster_space();
     need = tables_need(&t->limits);
     if (need > t->limits.size) {
         ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
@@ -167,7 +169,11 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
         compare_limits(t, s);
         vault_server_outputs_restart(t->outputs, s);
     }
-    else if (!make_segment(t, s) || !vault_server_outputs_make(&t->outputs, t->segment, t->notifier, s)) {
+    else if (!make_segment(t, s) || !vault_server_outputs_make(&t->outputs, t->segment, t->notifier, s) ||
+             !vault_cluster_make(&t->exchange, t->segment, t->notifier, s)) {
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    if (!vault_cluster_configure(t->exchange, s)) {
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     server->segment = t->segment;
@@ -178,6 +184,7 @@ static int make_server(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, s
     set_page_limits(t);
     server->qos = t->qos;
     server->outputs = t->outputs;
+    server->exchange = t->exchange;
     server->counters = vault_slot_counters(t->notifier, 0);
     server->s = s;
     warn_of_prefork(s, ptemp);
@@ -213,6 +220,9 @@ static void child_status(server_rec *s, pid_t pid, ap_generation_t gen, int slot
                      VLTNO(00004) "child %" APR_PID_T_FMT
                                   " (slot %u) ended without cleaning up: every page checks for changes",
                      pid, dead);
+        if (vault_server->exchange) {
+            vault_exchange_notified_all(vault_server->exchange);
+        }
     }
 }
 
@@ -322,9 +332,11 @@ static void tick(void *baton)
     }
     if (vault_waiters_stopping(waiters)) {
         vault_park_close_idle();
+        vault_cluster_stop();
         return;
     }
     keep_open(waiters);
+    vault_cluster_tick(baton);
     say_evicted(now);
     vault_server_outputs_sweep(now);
     if (!vault_pages_claim_sweep(vault_server->pages, now)) {
@@ -355,6 +367,7 @@ static apr_status_t stop_waiting(void *data)
     vault_waiters_destroy(vault_server->waiters);
     if (!vault_server->ends) {
         vault_notify_limit_flush();
+        vault_cluster_stop();
         vault_suspension_end_all();
     }
     server->waiters = NULL;
@@ -396,7 +409,7 @@ static apr_status_t start_waiting(apr_pool_t *pchild)
         runs = ring_limit;
     }
     rv = vault_waiters_create(&server->waiters, vault_server->notifier, vault_server->slot, runs, ring_limit, tick,
-                              NULL, pchild);
+                              pchild, pchild);
     if (rv != APR_SUCCESS) {
         server->waiters = NULL;
         return rv;

@@ -7,6 +7,7 @@
 #include "announce/announce_conf.h"
 #include "bundle/bundle_conf.h"
 #include "cache/cache_conf.h"
+#include "cluster/cluster_conf.h"
 #include "endpoint/endpoint_conf.h"
 #include "feed/feed_conf.h"
 #include "feed/feeds.h"
@@ -19,12 +20,13 @@
 #include "throttle/throttle_conf.h"
 #include "view/view_conf.h"
 
-#define ROWS_MAX 64
+#define ROWS_MAX 80
 
 static const command_rec *const rows[] = {
     vault_server_directives,   vault_request_directives, vault_announce_directives, vault_bundle_directives,
     vault_view_directives,     vault_feed_directives,    vault_poll_directives,     vault_endpoint_directives,
     vault_throttle_directives, vault_cache_directives,   vault_session_directives,  vault_socache_directives,
+    vault_cluster_directives,
 };
 
 static const vault_conf_t *const parts[VAULT_CONF_COUNT] = {
@@ -101,6 +103,7 @@ void vault_directives_reset(apr_pool_t *pconf)
     vault_announce_conf_reset();
     vault_poll_conf_reset();
     vault_bundle_conf_reset(pconf);
+    vault_cluster_conf_reset();
     vault_feeds_reset(pconf);
     vault_throttle_conf_reset(pconf);
 }

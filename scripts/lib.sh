@@ -62,6 +62,7 @@ need_to_build() {
     need libmariadb-dev pkg-config --exists libmariadb
     need liblua5.3-dev pkg-config --exists lua5.3
     need libcurl4-openssl-dev pkg-config --exists 'libcurl >= 7.85'
+    need libnats-dev pkg-config --exists libnats
 }
 
 need_to_test() {
@@ -81,6 +82,7 @@ need_to_test() {
     need mariadb-client-core server_program mariadb
     need nodejs command -v node
     need esbuild command -v esbuild
+    need nats-server server_program nats-server
     need minify command -v minify
     need redis-server command -v redis-server
     need curl command -v curl

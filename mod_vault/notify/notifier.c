@@ -97,6 +97,11 @@ apr_status_t vault_notifier_create(vault_notifier_t **notifier, vault_segment_t 
     return rv;
 }
 
+void vault_notifier_report_to(vault_notifier_t *n, vault_journal_t *held)
+{
+    n->held = held;
+}
+
 /* max(stamp, floor). The floor is read last, see vault_interest_arm(). */
 static apr_uint64_t effective(const vault_notifier_t *n, const vault_record_t *record)
 {

@@ -25,12 +25,13 @@
  *
  * Threads: create is for the parent before any fork; everything else is for any thread of any process. No
  * function blocks longer than a stripe or a queue is held (well under a microsecond), and none calls other code
- * while it holds one. Lock order: page > list > stripe > queue.
+ * while it holds one. Lock order: page > list > stripe > queue, journal.
  */
 #ifndef VAULT_NOTIFIER_H
 #define VAULT_NOTIFIER_H
 
 #include "shm/counters.h"
+#include "shm/journal.h"
 #include "shm/segment.h"
 
 typedef struct vault_notifier_t vault_notifier_t; /* a handle made before the fork, the same in every process */
@@ -45,6 +46,10 @@ apr_uint64_t vault_notifier_space(const vault_limits_t *limits);
  * @return APR_SUCCESS; APR_ENOSPC the segment is too small; APR_EINVAL no interests or slots, or more than
  *         40,959 slots; or an error of eventfd() */
 apr_status_t vault_notifier_create(vault_notifier_t **notifier, vault_segment_t *segment, apr_pool_t *pool);
+
+/** Append the number of each interest to this journal whenever its first holder has come or its last one has left.
+ * Parent, before any fork. A process that is killed meanwhile makes the journal lose entries. */
+void vault_notifier_report_to(vault_notifier_t *n, vault_journal_t *held);
 
 /* --------------------------------------------------------------- interests */
 

@@ -114,6 +114,9 @@ int vault_stripe_acquire(vault_notifier_t *n, vault_stripe_t *stripe)
         held += repair_chain_locked(n, &n->buckets[bucket]);
     }
     vault_publish32(&stripe->held, held);
+    if (n->held) {
+        vault_journal_lose(n->held);
+    }
     return 1;
 }
 
@@ -138,6 +141,15 @@ vault_stripe_t *vault_record_lock(vault_notifier_t *n, vault_record_t *record, i
 }
 
 /* ------------------------------------------------------------ under a stripe */
+
+/* Reported under the lock: a process that is killed before it has reported leaves the lock to the next owner, which
+ * makes the journal lose entries. */
+static void report_locked(vault_notifier_t *n, apr_uint32_t index)
+{
+    if (n->held) {
+        vault_journal_append(n->held, &index, sizeof(index));
+    }
+}
 
 apr_uint32_t vault_record_find_locked(const vault_notifier_t *n, const vault_key_t *key)
 {
@@ -179,6 +191,7 @@ apr_uint32_t vault_record_insert_locked(vault_notifier_t *n, vault_stripe_t *str
     vault_publish32(&record->holders, 1);
     vault_publish32(&stripe->held, vault_load32(&stripe->held) + 1);
     vault_publish32(bucket, index);
+    report_locked(n, index);
     return index;
 }
 
@@ -206,6 +219,7 @@ void vault_record_remove_locked(vault_notifier_t *n, vault_stripe_t *stripe, apr
     vault_publish32(link, vault_load32(&record->next));
     vault_publish32(&stripe->held, vault_load32(&stripe->held) - 1);
     record_give(n, index);
+    report_locked(n, index);
 }
 
 /* -------------------------------------------------------------------- check */

@@ -78,6 +78,7 @@ struct vault_notifier_t {
     apr_uint32_t *buckets; /* atomic, each; the first record of a chain */
     char *records;
     vault_slot_t *slots;
+    vault_journal_t *held;    /* receives each interest that is held or released now; NULL: none does */
     apr_uint64_t seed;        /* key of the hash of names; secret, since browsers also send names */
     apr_uint32_t bucket_mask; /* buckets - 1 */
     apr_uint32_t record_size;

@@ -2,6 +2,8 @@
 /* The state of the server in this process. child.c sets it. */
 #include "server/server.h"
 
+#include "gateway/exchange.h"
+
 static vault_server_t server;
 static unsigned in_handlers; /* atomic */
 
@@ -14,7 +16,12 @@ vault_server_t *vault_server_set(void)
 
 apr_status_t vault_server_notify(const char *interest)
 {
-    return vault_notifier_notify(server.notifier, interest, server.slot);
+    apr_status_t rv = vault_notifier_notify(server.notifier, interest, server.slot);
+
+    if (server.exchange && rv != APR_EINVAL) {
+        vault_exchange_notified(server.exchange, interest);
+    }
+    return rv;
 }
 
 void vault_server_enter_handlers(void)

@@ -15,6 +15,7 @@ extern module AP_MODULE_DECLARE_DATA vault_module;
 
 /* Files that use one of these tables include its header. */
 typedef struct vault_clients_t vault_clients_t;
+typedef struct vault_exchange_t vault_exchange_t;
 typedef struct vault_heap_t vault_heap_t;
 typedef struct vault_outputs_t vault_outputs_t;
 typedef struct vault_pages_t vault_pages_t;
@@ -30,6 +31,7 @@ typedef struct vault_server_t {
     vault_clients_t *clients;    /* const after post_config */
     vault_qos_t *qos;            /* const after post_config */
     vault_outputs_t *outputs;    /* const after post_config; NULL: VaultCacheMemory is 0 */
+    vault_exchange_t *exchange;  /* const after post_config; NULL: no cluster was configured at the start */
     vault_waiters_t *waiters;    /* const after child_init; NULL: nothing can wait in this process */
     vault_counters_t *counters;  /* const after child_init; never NULL after post_config */
     unsigned slot;               /* const after child_init; 0: none */
@@ -48,7 +50,7 @@ extern const vault_server_t *const vault_server;
 /** Write access, for child.c only. */
 vault_server_t *vault_server_set(void);
 
-/** Notify every page that holds the interest. Call it after the change has been committed. Any thread.
+/** Notify every page that holds the interest, on this server and on those of its cluster. Call it after the change has been committed. Any thread.
  * @return as vault_notifier_notify() */
 apr_status_t vault_server_notify(const char *interest);
 

@@ -28,6 +28,10 @@
     COUNTER(notifies_held, "NotifiesHeld", "of these, for an interest that a page holds")                              \
     COUNTER(delayed, "NotifiesDelayed", "notifies beyond VaultNotifyRate, sent within a second")                       \
     COUNTER(notify_alls, "NotifyAlls", "times that all pages were notified: recovery")                                 \
+    COUNTER(notifies_sent, "NotifiesSent", "notifies published for other servers, VaultCluster")                       \
+    COUNTER(notifies_received, "NotifiesReceived", "notifies of other servers")                                        \
+    GAUGE(engines, "Engines", "notification engines that this server is connected to")                                 \
+    GAUGE(engine_interests, "EngineInterests", "interests that these engines know to be held here")                    \
     COUNTER(wakeups, "WakeUps", "waiting polls woken")                                                                 \
     COUNTER(idle_wakeups, "IdleWakeUps", "of these, without a change")                                                 \
     COUNTER(overflows, "QueueOverflows", "full wake queues")                                                           \

@@ -70,7 +70,7 @@ apr_status_t vault_segment_create(vault_segment_t **segment, const vault_limits_
     if (limits->size < sizeof(segment_header_t)) {
         return APR_EINVAL;
     }
-    if (limits->size > (apr_uint64_t)APR_SIZE_MAX / 4 || limits->outputs > (apr_uint64_t)APR_SIZE_MAX / 4) {
+    if (limits->size > (apr_uint64_t)APR_SIZE_MAX / 4 || limits->others > (apr_uint64_t)APR_SIZE_MAX / 4) {
         return APR_ENOMEM;
     }
     rv = random_boot(&boot);
@@ -78,14 +78,14 @@ apr_status_t vault_segment_create(vault_segment_t **segment, const vault_limits_
         return rv;
     }
     /* APR puts a header of its own in front, so the memory that it returns is not aligned. */
-    rv = apr_shm_create(&shm, (apr_size_t)(limits->size + limits->outputs) + SEGMENT_ALIGN, NULL, pool);
+    rv = apr_shm_create(&shm, (apr_size_t)(limits->size + limits->others) + SEGMENT_ALIGN, NULL, pool);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     base = ((apr_uintptr_t)apr_shm_baseaddr_get(shm) + SEGMENT_ALIGN - 1) & ~(apr_uintptr_t)(SEGMENT_ALIGN - 1);
     s = apr_pcalloc(pool, sizeof(*s));
     s->header = (segment_header_t *)base;
-    s->size = limits->size + limits->outputs;
+    s->size = limits->size + limits->others;
     s->carved = sizeof(segment_header_t);
     s->limits = *limits;
     header_init(s->header, s->size, boot);

@@ -22,11 +22,11 @@ typedef struct vault_segment_t vault_segment_t;
 
 /** The sizes of a segment. They are fixed until the server is stopped. */
 typedef struct vault_limits_t {
-    apr_uint64_t size;      /* bytes in all, without `outputs` */
+    apr_uint64_t size;      /* bytes in all, without `others` */
     apr_uint32_t interests; /* interests at a time */
     apr_uint32_t pages;     /* pages at a time */
     apr_uint32_t slots;     /* children at a time, old generations included: 2 x ServerLimit */
-    apr_uint64_t outputs;   /* bytes for the output store, in addition to `size` */
+    apr_uint64_t others;    /* bytes for what is carved after these tables, in addition to `size` */
 } vault_limits_t;
 
 /** @return APR_SUCCESS; APR_ENOMEM the system has not enough memory; other errors of apr_shm */

@@ -107,7 +107,7 @@ static void outputs_have_memory_beside_the_rest(void)
     other = segment_of(&other_pool, SIZE);
     CU_ASSERT_EQUAL(vault_segment_left(segment), vault_segment_left(other) + SIZE);
     CU_ASSERT_EQUAL(vault_segment_limits(segment)->size, SIZE);
-    limits.outputs = APR_UINT64_MAX;
+    limits.others = APR_UINT64_MAX;
     CU_ASSERT_EQUAL(vault_segment_create(&segment, &limits, pool), APR_ENOMEM);
     apr_pool_destroy(pool);
     apr_pool_destroy(other_pool);

@@ -24,6 +24,7 @@
     SUITE(notifier)                                                                                                    \
     SUITE(slot)                                                                                                        \
     SUITE(notifier_race)                                                                                               \
+    SUITE(gateway)                                                                                                     \
     SUITE(client_table)                                                                                                \
     SUITE(qos)                                                                                                         \
     SUITE(qos_clients)                                                                                                 \

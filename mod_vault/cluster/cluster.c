@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which child is the gateway, and what it reports. */
+#include "cluster/cluster.h"
+
+#include "ap_provider.h"
+#include "http_log.h"
+
+#include "base/now.h"
+#include "cluster/cluster_conf.h"
+#include "gateway/gateway.h"
+#include "server/log.h"
+#include "server/server.h"
+
+APLOG_USE_MODULE(vault);
+
+static const vault_engine_t *engine; /* const after post_config; NULL: no cluster is configured */
+static vault_gateway_t *gateway;     /* of this child; NULL: it is not the gateway. Only the waker's thread uses it */
+static vault_gateway_options_t options; /* of `gateway` */
+
+apr_uint64_t vault_cluster_space(void)
+{
+    return vault_cluster_conf()->count ? vault_exchange_space() : 0;
+}
+
+int vault_cluster_make(vault_exchange_t **exchange, vault_segment_t *segment, vault_notifier_t *notifier, server_rec *s)
+{
+    unsigned count = vault_cluster_conf()->count;
+    apr_status_t rv = APR_SUCCESS;
+
+    *exchange = NULL;
+    if (count) {
+        rv = vault_exchange_create(exchange, segment, notifier, count, s->process->pool);
+    }
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_EMERG, rv, s, VLTNO(00490) "the shared memory of VaultCluster cannot be made");
+    }
+    return rv == APR_SUCCESS;
+}
+
+int vault_cluster_configure(const vault_exchange_t *exchange, server_rec *s)
+{
+    const vault_cluster_conf_t *conf = vault_cluster_conf();
+    unsigned links = exchange ? vault_exchange_links(exchange) : 0;
+
+    engine = NULL;
+    if (links != conf->count) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+                     VLTNO(00491) "the number of engines in VaultCluster counts from the next stop and start on: until "
+                                  "then this server passes no notifies to others");
+        return 1;
+    }
+    if (!links) {
+        return 1;
+    }
+    engine = ap_lookup_provider(VAULT_ENGINE_GROUP, conf->scheme, VAULT_ENGINE_VERSION);
+    if (!engine || engine->size < sizeof(*engine)) {
+        ap_log_error(APLOG_MARK, APLOG_EMERG, 0, s,
+                     VLTNO(00492) "VaultCluster %s://%s: no module is loaded for %s://; for nats:// that is "
+                                  "LoadModule vault_nats_module modules/mod_vault_nats.so",
+                     conf->scheme, conf->names[0], conf->scheme);
+        return 0;
+    }
+    vault_cluster_conf_complete(vault_exchange_server(exchange));
+    return 1;
+}
+
+/* -------------------------------------------------------------------- reports */
+
+static void say(vault_gateway_event_t event, const char *name, const char *why)
+{
+    server_rec *s = vault_server->s;
+
+    switch (event) {
+    case VAULT_GATEWAY_UP:
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
+                     VLTNO(00493) "connected to the notification engine %s: every page checks for changes", name);
+        break;
+    case VAULT_GATEWAY_LOST:
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
+                     VLTNO(00494) "not connected to the notification engine %s: %s; pages of this server miss "
+                                  "notifies of other servers until it is there again, and then check for changes",
+                     name, why);
+        break;
+    case VAULT_GATEWAY_DROPPED:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+                     VLTNO(00495) "the notification engine %s dropped notifies for this server, which was too slow: "
+                                  "every page checks for changes",
+                     name);
+        break;
+    case VAULT_GATEWAY_OVERRUN:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+                     VLTNO(00496) "more was notified than the notification engine %s took: every page of all servers "
+                                  "checks for changes",
+                     name);
+        break;
+    case VAULT_GATEWAY_STRANGER:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+                     VLTNO(00497) "server %s at the notification engine %s has another version of mod_vault or other "
+                                  "engines in VaultCluster: notifies may not reach it",
+                     why, name);
+        break;
+    case VAULT_GATEWAY_SILENT:
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
+                     VLTNO(00498) "server %s at the notification engine %s has ended or is cut off: every page checks "
+                                  "for changes",
+                     why, name);
+        break;
+    }
+}
+
+/* ------------------------------------------------------------------- one child */
+
+static void become_gateway(apr_pool_t *pchild)
+{
+    const vault_cluster_conf_t *conf = vault_cluster_conf();
+    apr_status_t rv;
+
+    options = (vault_gateway_options_t){.exchange = vault_server->exchange,
+                                        .notifier = vault_server->notifier,
+                                        .slot = vault_server->slot,
+                                        .engine = engine,
+                                        .links = conf->links,
+                                        .names = conf->names,
+                                        .count = conf->count,
+                                        .space = conf->space,
+                                        .server = vault_exchange_server(vault_server->exchange),
+                                        .say = say};
+    rv = vault_gateway_start(&gateway, &options, pchild);
+    if (rv != APR_SUCCESS) {
+        static apr_time_t said;
+        gateway = NULL;
+        vault_exchange_yield(vault_server->exchange, vault_server->slot);
+        ap_log_error(APLOG_MARK, vault_log_seldom(&said, vault_now(), APLOG_ERR), rv, vault_server->s,
+                     VLTNO(00499) "this child cannot connect to the engines of VaultCluster");
+    }
+}
+
+void vault_cluster_tick(apr_pool_t *pchild)
+{
+    if (engine && !gateway && vault_exchange_claim(vault_server->exchange, vault_server->slot)) {
+        become_gateway(pchild);
+    }
+}
+
+void vault_cluster_stop(void)
+{
+    if (gateway) {
+        vault_gateway_stop(gateway);
+        gateway = NULL;
+        vault_exchange_yield(vault_server->exchange, vault_server->slot);
+    }
+}

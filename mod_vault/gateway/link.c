@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The thread of one link: follows the journals, publishes, and sees that nothing is lost. */
+#include "gateway/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "apr_strings.h"
+
+#include "base/hash.h"
+#include "base/now.h"
+#include "gateway/subject.h"
+#include "mod_vault/vault.h"
+
+#define ALL "all"
+#define BEATS "beat"
+/* An engine that answers later is treated as if it were not there. */
+#define FLUSH_WITHIN apr_time_from_sec(1)
+#define REOPEN_AFTER apr_time_from_sec(1)
+
+static void say(const vault_link_t *l, vault_gateway_event_t event, const char *why)
+{
+    l->options->say(event, l->options->names[l->number], why);
+}
+
+static void wake(vault_link_t *l)
+{
+    static const apr_uint64_t one = 1;
+
+    while (write(l->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
+    }
+}
+
+/* All pages of this server check for changes. Any thread. */
+static void check_all(vault_link_t *l)
+{
+    vault_notifier_all(l->options->notifier, l->options->slot);
+}
+
+/* ------------------------------------------------------------ events, any thread */
+
+static void hear(vault_link_t *l, const void *data, apr_size_t size)
+{
+    char name[VAULT_PEER_NAME_MAX];
+
+    switch (vault_peers_hear(&l->peers, data, size, l->options->server, vault_hash_ring_version(l->ring), vault_now(),
+                             name)) {
+    case VAULT_PEERS_STRANGER:
+        say(l, VAULT_GATEWAY_STRANGER, name);
+        break;
+    case VAULT_PEERS_KNOWN:
+    case VAULT_PEERS_JOINED:
+        break;
+    }
+}
+
+static void on_message(void *baton, const char *subject, const void *data, apr_size_t size)
+{
+    vault_link_t *l = baton;
+    char interest[VAULT_SUBJECT_MAX];
+
+    if (strncmp(subject, l->prefix, strlen(l->prefix))) {
+        return;
+    }
+    subject += strlen(l->prefix);
+    if (!strcmp(subject, BEATS)) {
+        hear(l, data, size);
+    }
+    else if (!strcmp(subject, ALL)) {
+        check_all(l);
+    }
+    else if (!strncmp(subject, VAULT_LINK_INTERESTS, strlen(VAULT_LINK_INTERESTS)) &&
+             vault_subject_interest(subject + strlen(VAULT_LINK_INTERESTS), interest, sizeof(interest))) {
+        vault_count(l->counters, notifies_received, 1);
+        vault_notifier_notify(l->options->notifier, interest, l->options->slot);
+    }
+}
+
+static void on_lost(void *baton, const char *why)
+{
+    vault_link_t *l = baton;
+
+    __atomic_store_n(&l->is_lost, 1, __ATOMIC_SEQ_CST);
+    say(l, VAULT_GATEWAY_LOST, why);
+    wake(l);
+}
+
+static void on_dropped(void *baton)
+{
+    say(baton, VAULT_GATEWAY_DROPPED, NULL);
+    check_all(baton);
+}
+
+static const vault_engine_events_t events = {on_message, on_lost, on_dropped};
+
+/* ---------------------------------------------------------------------- outbox */
+
+static int publish(vault_link_t *l, const char *kind, const char *interest, const void *data, apr_size_t size)
+{
+    char subject[VAULT_ENGINE_SUBJECT_MAX];
+    apr_size_t length = strlen(l->prefix) + strlen(kind);
+
+    memcpy(subject, l->prefix, strlen(l->prefix));
+    memcpy(subject + strlen(l->prefix), kind, strlen(kind) + 1);
+    if (interest && !vault_subject_of(interest, subject + length, sizeof(subject) - length)) {
+        return 1; /* not a name that a page can hold */
+    }
+    l->is_dirty = 1;
+    return l->options->engine->publish(l->link, subject, data, size) == APR_SUCCESS;
+}
+
+/* An entry of the outbox. @return 0: it was not sent */
+static int publish_entry(vault_link_t *l, char *name, apr_uint32_t size)
+{
+    name[size] = '\0';
+    if (!*name) {
+        return publish(l, ALL, NULL, NULL, 0);
+    }
+    if (!vault_link_has(l, name)) {
+        return 1;
+    }
+    vault_count(l->counters, notifies_sent, 1);
+    return publish(l, VAULT_LINK_INTERESTS, name, NULL, 0);
+}
+
+/* @return 1: there may be more */
+static int publish_outbox(vault_link_t *l)
+{
+    vault_journal_t *outbox = vault_exchange_outbox(l->options->exchange);
+    char name[VAULT_INTEREST_MAX + 1];
+    apr_uint32_t size;
+    int i;
+
+    for (i = 0; i < VAULT_LINK_BATCH; i++) {
+        vault_journal_at_t at = l->sent_at;
+        int is_sent = 1;
+
+        switch (vault_journal_read(outbox, &at, name, sizeof(name) - 1, &size)) {
+        case VAULT_JOURNAL_NONE:
+            return 0;
+        case VAULT_JOURNAL_LOST:
+            say(l, VAULT_GATEWAY_OVERRUN, NULL);
+            is_sent = publish(l, ALL, NULL, NULL, 0);
+            break;
+        case VAULT_JOURNAL_READ:
+            is_sent = publish_entry(l, name, size);
+            break;
+        }
+        if (!is_sent) {
+            return 0; /* the link is lost */
+        }
+        l->sent_at = at;
+    }
+    return 1;
+}
+
+static void beat(vault_link_t *l)
+{
+    char text[160];
+
+    vault_peers_format(text, sizeof(text), l->options->server, vault_hash_ring_version(l->ring));
+    publish(l, BEATS, NULL, text, strlen(text));
+}
+
+/* ----------------------------------------------------------------------- flush */
+
+/* The engine has taken everything. */
+static void settle(vault_link_t *l)
+{
+    int is_notified = l->owes_all;
+
+    l->is_dirty = 0;
+    l->owes_all = 0;
+    vault_exchange_set_taken(l->options->exchange, l->number, l->sent_at);
+    if (is_notified) {
+        check_all(l);
+    }
+    vault_link_settle_interests(l, is_notified);
+}
+
+static void flush(vault_link_t *l)
+{
+    if ((l->is_dirty || l->owes_all) && l->options->engine->flush(l->link, FLUSH_WITHIN) == APR_SUCCESS) {
+        settle(l);
+    }
+}
+
+/* ----------------------------------------------------------------------- thread */
+
+static int is_lost(const vault_link_t *l)
+{
+    return __atomic_load_n(&l->is_lost, __ATOMIC_SEQ_CST);
+}
+
+/* What was sent and not taken is sent again. What was missed meanwhile is not known. */
+static void begin_anew(vault_link_t *l)
+{
+    void *ignored;
+
+    l->has_said = 0;
+    l->sent_at = vault_exchange_taken(l->options->exchange, l->number);
+    l->settling_count = 0;
+    l->owes_all = 1;
+    l->options->engine->subscribe(l->link, apr_pstrcat(l->pool, l->prefix, ALL, NULL), &ignored);
+    l->options->engine->subscribe(l->link, apr_pstrcat(l->pool, l->prefix, BEATS, NULL), &ignored);
+    vault_link_look_at_all(l);
+    vault_peers_excuse(&l->peers, vault_now());
+    vault_count(l->counters, engines, 1);
+    say(l, VAULT_GATEWAY_UP, NULL);
+}
+
+static void open_link(vault_link_t *l)
+{
+    const char *why = "it cannot be reached";
+    apr_time_t now = vault_now();
+
+    if (now < l->opens_at) {
+        return;
+    }
+    l->opens_at = now + REOPEN_AFTER;
+    apr_pool_clear(l->pool);
+    __atomic_store_n(&l->is_lost, 0, __ATOMIC_SEQ_CST);
+    if (l->options->engine->open(&l->link, &l->options->links[l->number], &events, l, &why, l->pool) == APR_SUCCESS) {
+        begin_anew(l);
+        return;
+    }
+    l->link = NULL;
+    if (!l->has_said) { /* once, until it has been connected */
+        l->has_said = 1;
+        say(l, VAULT_GATEWAY_LOST, why);
+    }
+}
+
+static void close_link(vault_link_t *l)
+{
+    l->options->engine->close(l->link);
+    l->link = NULL;
+    vault_link_forget_interests(l);
+    vault_count(l->counters, engines, -1);
+}
+
+static void drop_silent(vault_link_t *l, apr_time_t now)
+{
+    char name[VAULT_PEER_NAME_MAX];
+
+    while (vault_peers_drop_silent(&l->peers, now - VAULT_GATEWAY_SILENCE, name)) {
+        say(l, VAULT_GATEWAY_SILENT, name);
+        check_all(l);
+    }
+}
+
+static void work(vault_link_t *l)
+{
+    apr_time_t now = vault_now();
+    int more = 1;
+
+    if (now >= l->beats_at) {
+        l->beats_at = now + VAULT_GATEWAY_HEARTBEAT;
+        beat(l);
+        drop_silent(l, now);
+    }
+    while (more && !is_lost(l)) {
+        more = vault_link_follow_interests(l);
+        more |= publish_outbox(l);
+        flush(l);
+    }
+}
+
+/* While there is no link, new entries can wait. */
+static void wait_for_work(vault_link_t *l)
+{
+    vault_journal_t *held = vault_exchange_held(l->options->exchange);
+    vault_journal_t *outbox = vault_exchange_outbox(l->options->exchange);
+    struct pollfd fds[3] = {{.fd = l->wake_fd, .events = POLLIN},
+                            {.fd = vault_journal_fd(held, l->number), .events = POLLIN},
+                            {.fd = vault_journal_fd(outbox, l->number), .events = POLLIN}};
+    apr_uint64_t wakes;
+
+    poll(fds, l->link ? 3 : 1, (int)apr_time_as_msec(VAULT_GATEWAY_HEARTBEAT));
+    while (read(l->wake_fd, &wakes, sizeof(wakes)) < 0 && errno == EINTR) {
+    }
+    if (l->link) {
+        vault_journal_hush(held, l->number);
+        vault_journal_hush(outbox, l->number);
+    }
+}
+
+static void leave(vault_link_t *l)
+{
+    if (l->link && !is_lost(l)) {
+        work(l);
+    }
+    if (l->link) {
+        close_link(l);
+    }
+}
+
+static void *run(void *data)
+{
+    vault_link_t *l = data;
+
+    while (!__atomic_load_n(&l->stops, __ATOMIC_SEQ_CST)) {
+        if (l->link && is_lost(l)) {
+            close_link(l);
+            l->opens_at = 0;
+        }
+        if (!l->link) {
+            open_link(l);
+        }
+        if (l->link) {
+            work(l);
+        }
+        wait_for_work(l);
+    }
+    leave(l);
+    return NULL;
+}
+
+/* With an allocator of its own, as only the thread of the link uses it. */
+static apr_status_t make_pool(apr_pool_t **pool, apr_pool_t *parent)
+{
+    apr_allocator_t *allocator;
+    apr_status_t rv = apr_allocator_create(&allocator);
+
+    if (rv == APR_SUCCESS && (rv = apr_pool_create_ex(pool, parent, NULL, allocator)) == APR_SUCCESS) {
+        apr_allocator_owner_set(allocator, *pool);
+    }
+    return rv;
+}
+
+apr_status_t vault_link_start(vault_link_t *l, const vault_gateway_options_t *options, const vault_hash_ring_t *ring,
+                              unsigned number, apr_pool_t *pool)
+{
+    apr_status_t rv;
+
+    l->options = options;
+    l->ring = ring;
+    l->number = number;
+    l->counters = vault_slot_counters(options->notifier, options->slot);
+    l->subs = calloc((apr_size_t)vault_notifier_interests(options->notifier) + 1, sizeof(*l->subs));
+    if (!l->subs) {
+        return APR_ENOMEM;
+    }
+    vault_peers_init(&l->peers);
+    apr_snprintf(l->prefix, sizeof(l->prefix), "%s.", options->space);
+    if ((rv = apr_generate_random_bytes((unsigned char *)&l->seed, sizeof(l->seed))) != APR_SUCCESS ||
+        (rv = make_pool(&l->pool, pool)) != APR_SUCCESS) {
+        return rv;
+    }
+    l->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return l->wake_fd < 0 ? APR_FROM_OS_ERROR(errno) : APR_FROM_OS_ERROR(pthread_create(&l->thread, NULL, run, l));
+}
+
+void vault_link_ask_stop(vault_link_t *l)
+{
+    __atomic_store_n(&l->stops, 1, __ATOMIC_SEQ_CST);
+    wake(l);
+}
+
+void vault_link_join(vault_link_t *l)
+{
+    pthread_join(l->thread, NULL);
+    close(l->wake_fd);
+    free(l->subs);
+    free(l->settling);
+}

@@ -14,7 +14,7 @@
  * An entry may be used only while vault_output_is_current() says so *after* the user of the entry holds the
  * interests itself, and the user continues from the stamps of the entry, never from newer ones. Then an answer made
  * from the entry can be outdated only if the writer's notify had not taken its number yet; the user has the older
- * stamp, so it is told of that notify (protocol.md in docs/, section 5).
+ * stamp, so it is told of that notify (docs/protocol.md, "What is guaranteed").
  *
  * One request makes an entry: it leads. Others with the same key and the same variant are told to wait. The lead is a
  * lease of the child: if the child dies, the next request leads.

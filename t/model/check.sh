@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Has SPIN search all that chain.pml, position.pml and ring.pml can do, for small numbers, and sees that each fault that can be switched on in them is
-# found.
+# Has SPIN search all that chain.pml, position.pml, ring.pml and memo.pml can do, for small numbers, and sees that each fault that can be switched on
+# in them is found.
 #   check.sh [--large]     larger numbers as well: some minutes, and 2 GB
 # CC: a C compiler. Status 0: all as it should be; 77: spin is not installed.
 set -u
@@ -146,6 +146,43 @@ finds NOBODY_IS_TOLD -DCHANGES=2
 finds TAIL_LATE -DCHANGES=3
 finds NO_CHECK_AFTER -DCHANGES=3
 finds NO_BOOT -DCHANGES=2 -DCUTS=1
+
+model=$here/memo.pml
+holds -DROWS=1
+holds -DROWS=1 -DNO_CURSOR
+holds -DROWS=1 -DEVICTIONS=1 -DLEAVES=1
+holds -DROWS=1 -DENTRIES=1 -DFAILS=1
+holds -DROWS=1 -DENTRIES=1 -DLOST=1
+holds -DROWS=0 -DKILLS=1
+holds -DROWS=1 -DKILLS=1 -DPAGES=0 -DREADERS=2
+settles -DROWS=1
+settles -DROWS=0 -DKILLS=1
+if [ "$large" = --large ]; then
+    holds -DROWS=2
+    holds -DROWS=1 -DKILLS=1
+    holds -DROWS=1 -DPAGES=1 -DREADERS=2
+    holds -DROWS=1 -DEVICTIONS=1 -DLOST=1
+    # What the code does beyond need.
+    holds -DROWS=1 -DEVICTIONS=1 -DLEAVES=1 -DHOLD_LATE
+    holds -DROWS=1 -DKEEP_UNCHECKED
+fi
+
+flags_to_find='-O0 -DSAFETY -DNOCLAIM'
+finds STAMP_LATE -DROWS=1
+finds FRESH_STAMPS -DROWS=1
+finds NOT_CURRENT_AT_USE -DROWS=1
+finds CURSOR_NOT_COMPARED -DROWS=1
+finds PROPERTY_NOT_COMPARED -DROWS=1
+finds ANSWER_NOT_COMPARED -DROWS=1 -DNO_CURSOR
+finds FAILED_IS_KEPT -DROWS=1 -DFAILS=1
+finds NO_OWN_HOLD -DROWS=1 -DEVICTIONS=2 -DLEAVES=1
+finds NOT_FRESH -DROWS=1 -DENTRIES=1 -DEVICTIONS=1 -DLOST=1
+finds NO_NUMBER -DROWS=1
+finds ARM_LATE -DROWS=1
+finds END_NOT_TOLD -DROWS=1
+finds NOT_A_LEASE -DROWS=1 -DKILLS=1
+finds WAKE_FIRST -DROWS=1 -DKILLS=1
+finds WAKE_ONLY -DROWS=1 -DKILLS=1 -DPAGES=1 -DREADERS=1
 
 echo "# tests: $passed passed, $failed failed"
 [ "$failed" = 0 ]

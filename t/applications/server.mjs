@@ -182,8 +182,22 @@ ${config}
 
   // -------------------------------------------------------------- the end
 
+  /** Connections to httpd that a client has closed and httpd has not (state 08, CLOSE_WAIT). */
+  #hasConnectionsToClose() {
+    const port = `:${this.#port?.toString(16).toUpperCase().padStart(4, '0')}`;
+    const lines = ['/proc/net/tcp', '/proc/net/tcp6'].filter(existsSync).flatMap((table) => readFileSync(table, 'utf8').split('\n'));
+    return lines.map((line) => line.trim().split(/\s+/)).some((columns) => columns[1]?.endsWith(port) && columns[3] === '08');
+  }
+
+  /** The browser has gone. A child of httpd 2.4.71 that is told to end while it closes connections may die of that (t/lib/VaultTest/Server.pm). */
+  async #waitForClosing() {
+    for (let tries = 50; this.#hasConnectionsToClose() && tries > 0; tries--) await new Promise((next) => setTimeout(next, 100));
+    await this.status().catch(() => null); // what was begun before this answer is done, mostly
+  }
+
   /** End all programs, the last one first, and remove the folder unless VAULT_KEEP is set. @return what the error log says that is wrong */
   async stop() {
+    await this.#waitForClosing();
     for (const child of this.#started.reverse()) {
       if (child.exitCode === null) child.kill('SIGTERM');
       await child.ended;

@@ -109,8 +109,7 @@ static void describe(vault_recording_t *rec, request_rec *r, const char *body, a
     if (names_page(rec, x)) {
         vault_recording_personal(rec, VAULT_PERSONAL_PAGE, "its headers name the page");
     }
-    if (x->refused || r->status != HTTP_OK || vault_headers_say_compressed(r) ||
-        (x->txn && vault_page_txn_failed(x->txn))) {
+    if (x->refused || r->status != HTTP_OK || (x->txn && vault_page_txn_failed(x->txn))) {
         vault_recording_drop(rec);
     }
     if (!vault_recording_has_end(rec)) {
@@ -178,6 +177,9 @@ static void read_head(request_rec *r)
 
     rec->facts.type = r->content_type;
     vault_cache_headers_read(rec, r);
+    if (vault_headers_say_compressed(r)) { /* by its handler: mod_deflate comes later */
+        vault_recording_drop(rec);
+    }
     if (rec->personal || rec->opaque) {
         end_recording(r, "", 0); /* now, since others may wait for its end */
     }

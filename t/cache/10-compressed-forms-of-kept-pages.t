@@ -153,7 +153,8 @@ SKIP: {
     site_file('/cache/large-form.shtml', $large);
     $large =~ s/^<.*?>//;
     my $big = '/cache/large-form.shtml';
-    $ask->($big);
+    is($ask->($big, 'gzip')->{cached}, 0, 'a large response, which comes to the filter in parts');
+    is($ask->($big)->{cached}, 1, '  is kept although its first client had it compressed');
     my $slow = connect_to(receive_buffer => 4096);
     $slow->request(GET => $big, {'Accept-Encoding' => 'gzip', 'X-Request' => 'slow'});
     wait_until(sub { $ask->($big, 'gzip')->{filtered} == 0 }, 'a client that does not read keeps no other one from the form');

@@ -40,11 +40,9 @@ close $file;
 
 my ($db, %page, %poll);
 
-# The child that is the tailer, as it has said.
 sub tailer
 {
-    my @pids = map { /this child reads the changes of "dies"/ && /\[pid (\d+)/ ? $1 : () } error_log_lines();
-    return wait_until(sub { my %now = map { $_ => 1 } children(); @pids && $now{$pids[-1]} && $pids[-1] }, 'a child is the tailer');
+    return wait_until(sub { my %now = map { $_ => 1 } children(); my $pid = wait_tailer('dies'); $now{$pid} && $pid }, 'a child is the tailer');
 }
 
 sub asks { my ($body) = @_; return {table => 'posts', values => {wall => 1, body => $body, $body =~ /kill-(\w+)/ ? (fate => $FATES{$1}) : ()}} }
@@ -80,6 +78,7 @@ for my $server (has_database() ? databases(qw(pgsql mysql)) : ()) {
     use_server(VaultTest::Server->start("dies-$driver", size => $SIZE, env => {LD_PRELOAD => $preload, VAULT_KILL_ONCE => $once},
         config => $db->feed('dies', 'dies', "poll=100 timeout=20 model=$model") . live_folder('/feed')));
     children(3);
+    tailer();
     $page{$_} = open_page("/feed/dies-$_.shtml") for keys %PAGES;
 
     my $n = 0;

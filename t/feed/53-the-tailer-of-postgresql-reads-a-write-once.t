@@ -22,6 +22,7 @@ for my $db (has_database() ? databases('pgsql') : ()) {
     $db->does('once', "ALTER DATABASE once SET log_statement='all'; ALTER DATABASE once SET log_min_messages='log'");
     use_server(VaultTest::Server->start('once', size => "ServerLimit 1\n", config => $db->feed('kept', 'once', 'poll=60000')));
 
+    wait_tailer('kept');
     my $before = reads($db);
     for my $write (1 .. WRITES) {
         calls_feed('kept', 'save', {table => 'notes', values => {body => "note $write"}});

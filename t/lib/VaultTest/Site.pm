@@ -12,7 +12,7 @@ use JSON::PP ();
 use VaultTest;
 
 our @EXPORT = qw(calls_feed database_file for_users fresh_table has_database insert_row is_kept keeps live_folder live_shtml live_tag lock_database
-    model_file poll_url rows_of site_file site_path take_shown unlock_database);
+    model_file poll_url rows_of site_file site_path take_shown unlock_database wait_tailer);
 
 # ---------------------------------------------------------------- files
 
@@ -176,6 +176,20 @@ sub rows_of
     my $answer = calls_feed($feed || 'database', 'all', {table => $table});
     die "$table cannot be read: $answer->{error}\n" if $answer->{error};
     return @{$answer->{rows}};
+}
+
+# The child that reads the changes for this feed, when it has read them once: until then pages are notified of its first read, and writers do not
+# wait for it.
+sub wait_tailer
+{
+    my ($name) = @_;
+    return wait_until(
+        sub {
+            my ($feed) = grep { $_->{Name} eq $name } @{status_of_children()->{Feeds}};
+            return $feed && $feed->{State} eq 'the tailer reads the changes' && $feed->{TailerPid};
+        },
+        "the tailer of $name reads"
+    );
 }
 
 # ---------------------------------------------------------------- databases, as another program uses them

@@ -18,7 +18,7 @@ static vault_cache_conf_t *part_of(void *dir)
 
 static void init(void *part)
 {
-    ((vault_cache_conf_t *)part)->on = -1;
+    ((vault_cache_conf_t *)part)->on = ((vault_cache_conf_t *)part)->stale = -1;
 }
 
 static void merge(void *part, const void *outer, const void *inner)
@@ -27,6 +27,7 @@ static void merge(void *part, const void *outer, const void *inner)
     vault_cache_conf_t *l = part;
 
     VAULT_CONF_MERGE(l, o, i, on, -1);
+    VAULT_CONF_MERGE(l, o, i, stale, -1);
     VAULT_CONF_MERGE(l, o, i, key, NULL);
 }
 
@@ -35,6 +36,13 @@ const vault_conf_t vault_cache_conf = {sizeof(vault_cache_conf_t), init, merge};
 const vault_cache_conf_t *vault_cache_conf_of(const request_rec *r)
 {
     return vault_conf_of(r, VAULT_CONF_CACHE);
+}
+
+apr_interval_time_t vault_cache_conf_stale(const request_rec *r)
+{
+    const vault_cache_conf_t *conf = vault_cache_conf_of(r);
+
+    return conf && conf->stale > 0 ? apr_time_from_sec(conf->stale) : 0;
 }
 
 const char *vault_cache_conf_varies(request_rec *r)
@@ -59,6 +67,11 @@ static const char *set_on(cmd_parms *cmd, void *dir, int on)
     return NULL;
 }
 
+static const char *set_stale(cmd_parms *cmd, void *dir, const char *value)
+{
+    return vault_conf_number(cmd, value, 0, 86400, "", &part_of(dir)->stale);
+}
+
 static const char *set_key(cmd_parms *cmd, void *dir, const char *value)
 {
     const char *wrong = NULL;
@@ -78,5 +91,9 @@ const command_rec vault_cache_directives[] = {
                  "depend on changes"),
     AP_INIT_TAKE1("VaultCacheKey", set_key, NULL, OR_OPTIONS,
                   "An expression that gives all that responses made here vary by"),
+    AP_INIT_TAKE1(
+        "VaultCacheStale", set_stale, NULL, OR_OPTIONS,
+        "for how many seconds an outdated response is used while another request renders it, or if that fails "
+        "(0 to 86400)"),
     {NULL},
 };

@@ -13,6 +13,7 @@
 /** The values of these directives in a section. */
 typedef struct vault_cache_conf_t {
     int on;              /* VaultCache; -1: not set, as Off */
+    int stale;           /* VaultCacheStale, seconds; -1: not set, as 0 */
     ap_expr_info_t *key; /* VaultCacheKey; NULL: not set */
 } vault_cache_conf_t;
 
@@ -21,6 +22,9 @@ extern const command_rec vault_cache_directives[];
 
 /** The values for `r`; NULL: httpd has not merged the sections of the request yet. */
 const vault_cache_conf_t *vault_cache_conf_of(const request_rec *r);
+
+/** VaultCacheStale, 0 by default. */
+apr_interval_time_t vault_cache_conf_stale(const request_rec *r);
 
 /** Evaluate VaultCacheKey. @return in the request's pool; "": there is none; NULL: it fails, which was logged */
 const char *vault_cache_conf_varies(request_rec *r);

@@ -17,6 +17,7 @@
 #include "cache/cache_part.h"
 #include "cache/cache_serve.h"
 #include "cache/cache_socache.h"
+#include "cache/cache_stale.h"
 #include "recording/judge.h"
 #include "recording/output_key.h"
 #include "request/own_handlers.h"
@@ -99,7 +100,7 @@ static found_t find(request_rec *r, const char *key, int *status, int *any)
         switch (vault_outputs_find(vault_server->outputs, key, strlen(key), &entry, r->pool)) {
         case VAULT_OUTPUT_ENTRY:
             *any = 1;
-            if (vault_cache_serve(r, &entry, status)) {
+            if (vault_cache_serve(r, &entry, 0, status)) {
                 return ANSWERED;
             }
             break;
@@ -126,15 +127,31 @@ static void ask_for_whole(request_rec *r)
     }
 }
 
-static void lead(request_rec *r, const keys_t *keys, const vault_output_lead_t *right)
+/* Runs the other handlers, for which this hook declines: then an outdated response can be sent in the place of an
+ * error. */
+static int run_others(request_rec *r, const vault_cache_stale_t *stale)
 {
+    int status = ap_run_handler(r), answered;
+
+    if (ap_is_HTTP_SERVER_ERROR(status) && vault_cache_keep_fail(r) && vault_cache_stale_replace(r, stale, &answered)) {
+        return answered;
+    }
+    return status;
+}
+
+/* @return DECLINED: the other handlers are to run; or what they have returned */
+static int lead(request_rec *r, const keys_t *keys, const vault_output_lead_t *right)
+{
+    const vault_cache_stale_t *stale = vault_cache_stale_prepare(r, keys->own);
     vault_context_t *x = vault_context_make(r);
 
     x->recording = vault_recording_begin(right, NULL, r->pool);
+    x->recording->stale_for = vault_cache_conf_stale(r);
     ask_for_whole(r);
     vault_cache_interests_hold(x->recording, keys->own);
     vault_recorded_judge(r, vault_cache_conf_of(r)->key != NULL);
-    vault_cache_keep_insert(r, keys->own, keys->shared);
+    vault_cache_keep_insert(r, keys->own, keys->shared, stale);
+    return stale ? run_others(r, stale) : DECLINED;
 }
 
 /* Each request has a variant of its own as long as no response of an opaque handler was ever kept: most such handlers
@@ -197,7 +214,7 @@ static int lead_or_wait(request_rec *r, const keys_t *keys, int any)
                                         vault_server->slot, &right);
 
     if (rv == APR_EBUSY) {
-        return wait_for(r, &right);
+        return vault_cache_stale_answer(r, keys->own, &status) ? status : wait_for(r, &right);
     }
     if (rv != APR_SUCCESS) {
         return DECLINED;
@@ -205,8 +222,7 @@ static int lead_or_wait(request_rec *r, const keys_t *keys, int any)
     if (find_late(r, keys, &right, &status)) {
         return status;
     }
-    lead(r, keys, &right);
-    return DECLINED;
+    return lead(r, keys, &right);
 }
 
 static int answer_or_lead(request_rec *r, const keys_t *keys)

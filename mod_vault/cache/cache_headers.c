@@ -7,6 +7,7 @@
 #include "http_protocol.h"
 
 #include "base/now.h"
+#include "server/server.h"
 
 /* ---------------------------------------------------------------- the request */
 
@@ -17,6 +18,14 @@ int vault_cache_headers_ask_anew(const request_rec *r)
 
     return (control && (ap_find_token(r->pool, control, "no-cache") || ap_find_token(r->pool, control, "no-store"))) ||
            (!control && pragma && ap_find_token(r->pool, pragma, "no-cache"));
+}
+
+int vault_cache_headers_accept_stale(const request_rec *r)
+{
+    const char *control = apr_table_get(r->headers_in, "Cache-Control");
+
+    return !vault_cache_headers_ask_anew(r) &&
+           !(control && (ap_strcasestr(control, "max-age") || ap_strcasestr(control, "min-fresh")));
 }
 
 /* --------------------------------------------------------------- the response */
@@ -46,6 +55,7 @@ static apr_int64_t seconds_of(const char *control, const char *name)
 static void read_control(vault_recording_t *rec, const char *control)
 {
     static const char *const personal[] = {"no-store", "private", "no-cache"};
+    static const char *const strict[] = {"must-revalidate", "proxy-revalidate", "s-maxage"};
     apr_int64_t seconds = seconds_of(control, "s-maxage");
     unsigned i;
 
@@ -53,6 +63,11 @@ static void read_control(vault_recording_t *rec, const char *control)
         if (ap_strcasestr(control, personal[i])) {
             vault_recording_personal(rec, VAULT_PERSONAL_RESPONSE,
                                      apr_psprintf(rec->pool, "its answer says Cache-Control: %s", personal[i]));
+        }
+    }
+    for (i = 0; i < sizeof(strict) / sizeof(strict[0]); i++) {
+        if (ap_strcasestr(control, strict[i])) { /* RFC 9111, section 4.2.4 */
+            vault_recording_never_stale(rec);
         }
     }
     if (seconds < 0) {
@@ -158,7 +173,7 @@ static void add_validators(request_rec *r, const vault_output_entry_t *entry)
     if (!apr_table_get(r->headers_out, "ETag")) {
         apr_table_setn(r->headers_out, "ETag", apr_psprintf(r->pool, "\"%" APR_UINT64_T_HEX_FMT "\"", entry->etag));
     }
-    if (entry->until) {
+    if (entry->until || !vault_output_is_current(vault_server->outputs, entry, vault_now())) {
         apr_time_t age = apr_time_sec(vault_now() - entry->made);
         apr_table_setn(r->headers_out, "Age", apr_psprintf(r->pool, "%" APR_TIME_T_FMT, age > 0 ? age : 0));
     }

@@ -16,6 +16,10 @@
 /** Does the client ask for a response that is made for it: Cache-Control no-cache or no-store, or Pragma no-cache? */
 int vault_cache_headers_ask_anew(const request_rec *r);
 
+/** Does the client accept an outdated response (RFC 9111, section 5.2.1)? Not if it asks for a new one, or limits the
+ * age. */
+int vault_cache_headers_accept_stale(const request_rec *r);
+
 /** The headers of the response to `r` are complete: record until when it is fresh, and what it varies by; or that it is
  * personal. */
 void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r);

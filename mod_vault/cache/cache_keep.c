@@ -10,6 +10,7 @@
 #include "cache/cache_headers.h"
 #include "cache/cache_interests.h"
 #include "cache/cache_socache.h"
+#include "cache/cache_stale.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "view/context.h"
@@ -31,8 +32,10 @@ typedef struct keep_t {
     const char *key;
     const char *shared; /* the key for other servers; NULL: there are none */
     vault_output_ref_t ref;
-    const char *body; /* once it is kept, until other servers have it */
-    int begun;        /* the headers have been read */
+    const char *body;                 /* once it is kept, until other servers have it */
+    const vault_cache_stale_t *stale; /* NULL: an error is sent as it is */
+    int begun;                        /* the headers have been read */
+    int replaced;                     /* an outdated response was sent in the place of this one */
 } keep_t;
 
 /* @return 1: the response is kept */
@@ -196,14 +199,31 @@ static apr_status_t pass(ap_filter_t *f, keep_t *k, apr_bucket_brigade *bb)
     return rv;
 }
 
+/* The status is known with the first bytes. An error says nothing about other responses of this URL. */
+static void begin(request_rec *r, keep_t *k)
+{
+    int status;
+
+    k->begun = 1;
+    if (vault_recorded(r) && r->status != HTTP_OK) {
+        end_recording(r, NULL, 0);
+    }
+    else if (vault_recorded(r)) {
+        read_head(r);
+    }
+    k->replaced = r->status >= HTTP_INTERNAL_SERVER_ERROR && vault_cache_stale_replace(r, k->stale, &status);
+}
+
 static apr_status_t filter_keep(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     keep_t *k = f->ctx;
     apr_bucket *b;
 
-    if (!k->begun && vault_recorded(f->r)) {
-        read_head(f->r);
-        k->begun = 1;
+    if (!k->begun) {
+        begin(f->r, k);
+    }
+    if (k->replaced) {
+        return apr_brigade_cleanup(bb);
     }
     for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb); b = APR_BUCKET_NEXT(b)) {
         if (APR_BUCKET_IS_EOS(b)) {
@@ -250,15 +270,31 @@ static apr_status_t filter_hold(ap_filter_t *f, apr_bucket_brigade *bb)
     return ap_pass_brigade(f->next, bb);
 }
 
-void vault_cache_keep_insert(request_rec *r, const char *key, const char *shared)
+void vault_cache_keep_insert(request_rec *r, const char *key, const char *shared, const vault_cache_stale_t *stale)
 {
     keep_t *k = apr_pcalloc(r->pool, sizeof(*k));
 
     k->key = key;
     k->shared = shared;
+    k->stale = stale;
     k->all = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     ap_add_output_filter_handle(keep_filter, k, r, r->connection);
     ap_add_output_filter_handle(hold_filter, NULL, r, r->connection);
+}
+
+int vault_cache_keep_fail(request_rec *r)
+{
+    const ap_filter_t *f;
+
+    for (f = r->output_filters; f && f->frec != keep_filter; f = f->next) {
+    }
+    if (!f || ((const keep_t *)f->ctx)->begun) {
+        return 0;
+    }
+    if (vault_recorded(r)) {
+        end_recording(r, NULL, 0);
+    }
+    return 1;
 }
 
 struct ap_filter_t *vault_cache_keep_next(request_rec *r)

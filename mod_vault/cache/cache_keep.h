@@ -13,9 +13,15 @@
 
 #include "httpd.h"
 
+#include "cache/cache_stale.h"
+
 /** Collect the response of the main request `r`, whose context has a recording for this key.
- * @param shared  the key in the cache that servers share; NULL: there is none */
-void vault_cache_keep_insert(request_rec *r, const char *key, const char *shared);
+ * @param shared  the key in the cache that servers share; NULL: there is none
+ * @param stale  for an outdated response in the place of an error; NULL: the error is sent */
+void vault_cache_keep_insert(request_rec *r, const char *key, const char *shared, const vault_cache_stale_t *stale);
+
+/** The handler of `r` has returned an error: end the recording. @return 1; 0: a part of the response has been sent */
+int vault_cache_keep_fail(request_rec *r);
 
 /** The filter after which a kept response is written: the first one that is not before VAULT_KEEP. */
 struct ap_filter_t *vault_cache_keep_next(request_rec *r);

@@ -45,6 +45,7 @@ typedef struct part_t {
     apr_bucket_brigade *out; /* what the part has written; NULL: it is passed on as it comes */
     apr_off_t length;
     int broken; /* its output has broken off */
+    int failed; /* its status is that of a server error */
 } part_t;
 
 /* -------------------------------------------------------------------- filter */
@@ -162,8 +163,14 @@ static void write_body(part_t *p, const vault_output_body_t *body)
     }
 }
 
+static int is_usable(const vault_output_entry_t *entry, int stale)
+{
+    return vault_output_is_current(vault_server->outputs, entry, vault_now()) ||
+           (stale && vault_output_may_be_stale(vault_server->outputs, entry, vault_now()));
+}
+
 /* @return 0: the entry cannot be used */
-static int use(part_t *p, const vault_output_entry_t *entry)
+static int use(part_t *p, const vault_output_entry_t *entry, int stale)
 {
     apr_pool_t *pool = p->x->pool;
     vault_output_facts_t facts;
@@ -172,8 +179,7 @@ static int use(part_t *p, const vault_output_entry_t *entry)
 
     if (!vault_facts_decode(&facts, entry->facts, entry->facts_size, pool) ||
         !vault_cache_headers_fit(&facts, p->sub) || !vault_facts_files_hold(&facts, pool) ||
-        !vault_includes_hold(&facts, p->r) || !prepare_page(p, entry, &facts, &txn) ||
-        !vault_output_is_current(vault_server->outputs, entry, vault_now()) ||
+        !vault_includes_hold(&facts, p->r) || !prepare_page(p, entry, &facts, &txn) || !is_usable(entry, stale) ||
         vault_output_body(vault_server->outputs, entry, VAULT_OUTPUT_PLAIN, &body, p->r->pool) != APR_SUCCESS) {
         return 0;
     }
@@ -187,7 +193,7 @@ static int use(part_t *p, const vault_output_entry_t *entry)
     return 1;
 }
 
-static vault_output_found_t find(part_t *p)
+static vault_output_found_t find(part_t *p, int stale)
 {
     vault_output_found_t found;
     vault_output_entry_t entry;
@@ -195,8 +201,20 @@ static vault_output_found_t find(part_t *p)
     memset(&entry, 0, sizeof(entry));
     do {
         found = vault_outputs_find(vault_server->outputs, p->key, strlen(p->key), &entry, p->x->pool);
-    } while (found == VAULT_OUTPUT_ENTRY && !use(p, &entry));
+    } while (found == VAULT_OUTPUT_ENTRY && !use(p, &entry, stale));
     return found;
+}
+
+/* A page with an outdated part is not kept.
+ * @return 0: there is none that may be used */
+static int find_stale(part_t *p)
+{
+    if (!vault_cache_conf_stale(p->sub) || !vault_cache_headers_accept_stale(p->sub) ||
+        find(p, 1) != VAULT_OUTPUT_ENTRY) {
+        return 0;
+    }
+    vault_recording_drop(p->x->recording);
+    return 1;
 }
 
 /* ------------------------------------------------------------------- rendering */
@@ -224,6 +242,7 @@ static const char *run(part_t *p)
     vault_subrequest_unset_headers(p->sub);
     status = ap_run_sub_req(p->sub);
     last = last_of(p->sub);
+    p->failed = ap_is_HTTP_SERVER_ERROR(status) || ap_is_HTTP_SERVER_ERROR(last->status);
     if (p->x->recording) {
         vault_cache_headers_judge(p->x->recording, last);
     }
@@ -293,6 +312,7 @@ static const char *record(part_t *p, const vault_output_lead_t *lead)
 
     p->rec = p->x->recording = vault_recording_begin(lead, p->x->recording, p->r->pool);
     p->rec->is_part = 1;
+    p->rec->stale_for = vault_cache_conf_stale(p->sub);
     vault_cache_interests_hold(p->rec, p->key);
     accept_word(p);
     if (txn) {
@@ -306,6 +326,9 @@ static const char *record(part_t *p, const vault_output_lead_t *lead)
         made = vault_page_txn_made(p->x->txn);
     }
     keep(p, made);
+    if (p->out && p->failed && !(made && is_of_use(made)) && find_stale(p)) {
+        return NULL;
+    }
     if (p->out && !error) {
         APR_BRIGADE_CONCAT(p->bb, p->out);
     }
@@ -335,12 +358,15 @@ static const char *lead(part_t *p)
     vault_output_lead_t right;
     apr_status_t rv = vault_output_lead(vault_server->outputs, p->key, strlen(p->key), 0, vault_server->slot, &right);
 
-    if (rv == APR_SUCCESS && !asks_anew(p) && find(p) == VAULT_OUTPUT_ENTRY) { /* made between the two looks */
+    if (rv == APR_SUCCESS && !asks_anew(p) && find(p, 0) == VAULT_OUTPUT_ENTRY) { /* made between the two looks */
         vault_output_abandon(vault_server->outputs, &right, NULL);
         return NULL;
     }
     if (rv == APR_SUCCESS) {
         return record(p, &right);
+    }
+    if (rv == APR_EBUSY && find_stale(p)) {
+        return NULL;
     }
     vault_recording_drop(p->x->recording); /* the page does not know what the part depends on */
     accept_word(p);
@@ -352,7 +378,7 @@ static const char *write_part(part_t *p)
     if (!may_be_kept(p)) {
         return include(p);
     }
-    switch (asks_anew(p) ? VAULT_OUTPUT_NONE : find(p)) {
+    switch (asks_anew(p) ? VAULT_OUTPUT_NONE : find(p, 0)) {
     case VAULT_OUTPUT_ENTRY:
         return NULL;
     case VAULT_OUTPUT_PERSONAL:

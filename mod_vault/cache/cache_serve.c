@@ -140,11 +140,17 @@ static int begin_form(request_rec *r, const vault_output_entry_t *entry, vault_o
     return OK;
 }
 
-/* @return 0: it is gone, or no longer current */
-static int read_body(const request_rec *r, const vault_output_entry_t *entry, vault_output_form_t form,
+static int is_usable(const vault_output_entry_t *entry, int stale)
+{
+    return vault_output_is_current(vault_server->outputs, entry, vault_now()) ||
+           (stale && vault_output_may_be_stale(vault_server->outputs, entry, vault_now()));
+}
+
+/* @return 0: it is gone, or no longer usable */
+static int read_body(const request_rec *r, const vault_output_entry_t *entry, int stale, vault_output_form_t form,
                      vault_output_body_t *body)
 {
-    return vault_output_is_current(vault_server->outputs, entry, vault_now()) &&
+    return is_usable(entry, stale) &&
            vault_output_body(vault_server->outputs, entry, has_form(entry, form) ? form : VAULT_OUTPUT_PLAIN, body,
                              r->pool) == APR_SUCCESS;
 }
@@ -181,7 +187,7 @@ static int send_all(request_rec *r, const vault_output_facts_t *facts, const vau
     return write_all(r, facts, form, body, live) == APR_SUCCESS ? OK : AP_FILTER_ERROR;
 }
 
-int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int *status)
+int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int stale, int *status)
 {
     vault_output_form_t form = VAULT_OUTPUT_PLAIN;
     vault_output_facts_t facts;
@@ -193,7 +199,7 @@ int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int *st
         return 0;
     }
     live = facts.polls->nelts > 0;
-    if ((live && r->header_only) || !vault_output_is_current(vault_server->outputs, entry, vault_now())) {
+    if ((live && r->header_only) || !is_usable(entry, stale)) {
         return 0;
     }
     if (live && !make_page(r, entry, &facts)) {
@@ -203,7 +209,7 @@ int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int *st
     if (!live) {
         form = vault_cache_forms_choose(r, facts.type, entry);
     }
-    if (!read_body(r, entry, form, &body)) { /* current, now that the page holds the interests */
+    if (!read_body(r, entry, stale, form, &body)) { /* usable, now that the page holds the interests */
         undo_page(r, &facts);
         return 0;
     }

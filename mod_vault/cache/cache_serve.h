@@ -16,8 +16,9 @@
 #include "output/output_store.h"
 
 /** Answer by this entry, if it fits the request and everything that it depends on still holds.
+ * @param stale   it may also be outdated by its interests or its time, as long as VaultCacheStale allows
  * @param status  what the handler returns
  * @return 1 answered; 0 it cannot be used */
-int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int *status);
+int vault_cache_serve(request_rec *r, const vault_output_entry_t *entry, int stale, int *status);
 
 #endif

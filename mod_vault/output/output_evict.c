@@ -94,14 +94,15 @@ static int has_idled(const output_record_t *rec, apr_time_t now, apr_interval_ti
     return idle > 0 && rec->used + idle <= now;
 }
 
-/* An outdated entry stays for a while: the next one says what it was ended by. */
+/* An outdated entry stays for a while: the next one says what it was ended by, and it may be used where that is allowed. */
 static int has_gone_stale(const vault_outputs_t *o, output_record_t *rec, apr_time_t now)
 {
     if (!output_is_stale(o, rec, now)) {
+        rec->current_at = now;
         return 0;
     }
     rec->stale_since = rec->stale_since ? rec->stale_since : now;
-    return rec->stale_since + VAULT_OUTPUT_STALE_FOR <= now;
+    return rec->stale_since + VAULT_OUTPUT_STALE_FOR <= now && rec->stale_since + rec->stale_for <= now;
 }
 
 static int has_ended(const vault_outputs_t *o, output_record_t *rec, apr_time_t now, apr_interval_time_t idle)

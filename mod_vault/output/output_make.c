@@ -336,6 +336,8 @@ static apr_status_t publish_locked(vault_outputs_t *o, output_record_t *rec, con
     }
     rec->until = c->until && (!rec->until || c->until < rec->until) ? c->until : rec->until;
     rec->made = c->made ? c->made : vault_now();
+    rec->current_at = vault_now();
+    rec->stale_for = c->stale_for;
     output_store(&rec->body[VAULT_OUTPUT_PLAIN].state, OUTPUT_READY);
     output_become(o, rec, OUTPUT_KEPT, after); /* first: else a process killed here leaves neither */
     replace_locked(o, rec, after);

@@ -265,7 +265,7 @@ static void reset(output_record_t *rec)
 {
     rec->variant = rec->etag = rec->hits = rec->renewed = 0;
     rec->facts_size = rec->void_deps = rec->dropped = rec->waits = rec->personal = 0;
-    rec->until = rec->stale_since = 0;
+    rec->until = rec->stale_since = rec->current_at = rec->stale_for = 0;
     memset(rec->body, 0, sizeof(rec->body));
 }
 

@@ -131,6 +131,8 @@ static void copy_entry(const vault_outputs_t *o, const output_record_t *rec, vau
     entry->etag = rec->etag;
     entry->made = rec->made;
     entry->until = rec->until;
+    entry->current_at = rec->current_at;
+    entry->stale_for = rec->stale_for;
     entry->dep_count = output_deps(rec);
     memcpy(entry->deps, rec->deps, entry->dep_count * sizeof(entry->deps[0]));
 }
@@ -168,20 +170,30 @@ vault_output_found_t vault_outputs_find(vault_outputs_t *o, const char *key, apr
     return found ? VAULT_OUTPUT_ENTRY : personal ? VAULT_OUTPUT_PERSONAL : VAULT_OUTPUT_NONE;
 }
 
-/* A removed interest has moved its stamp, so an entry that has gone meanwhile does no harm. */
-int vault_output_is_current(vault_outputs_t *o, const vault_output_entry_t *entry, apr_time_t now)
+static int has_moved(vault_outputs_t *o, const vault_output_entry_t *entry)
 {
     unsigned i;
 
-    if (entry->until && entry->until <= now) {
-        return 0;
-    }
     for (i = 0; i < entry->dep_count; i++) {
         if (vault_interest_stamp(o->notifier, entry->deps[i].interest) != entry->deps[i].stamp) {
-            return 0;
+            return 1;
         }
     }
-    return 1;
+    return 0;
+}
+
+/* A removed interest has moved its stamp, so an entry that has gone meanwhile does no harm. */
+int vault_output_is_current(vault_outputs_t *o, const vault_output_entry_t *entry, apr_time_t now)
+{
+    return !(entry->until && entry->until <= now) && !has_moved(o, entry);
+}
+
+/* By its time it is outdated since `until`, by an interest at the earliest since it was last found to be current. */
+int vault_output_may_be_stale(vault_outputs_t *o, const vault_output_entry_t *entry, apr_time_t now)
+{
+    apr_time_t since = has_moved(o, entry) ? entry->current_at : entry->until;
+
+    return entry->stale_for > 0 && now < since + entry->stale_for;
 }
 
 int vault_output_is_being_made(vault_outputs_t *o, const vault_output_ref_t *ref)

@@ -93,11 +93,13 @@ typedef struct vault_output_entry_t {
     vault_output_ref_t ref;
     const void *facts;
     apr_size_t facts_size;
-    apr_size_t body_size;   /* of the plain form */
-    unsigned forms;         /* a set: those that can be read */
-    unsigned refused;       /* a set: those that cannot be made */
-    apr_uint64_t etag;      /* a hash of the plain body, the same on all servers; never 0 */
-    apr_time_t made, until; /* until 0: no limit by time */
+    apr_size_t body_size;          /* of the plain form */
+    unsigned forms;                /* a set: those that can be read */
+    unsigned refused;              /* a set: those that cannot be made */
+    apr_uint64_t etag;             /* a hash of the plain body, the same on all servers; never 0 */
+    apr_time_t made, until;        /* until 0: no limit by time */
+    apr_time_t current_at;         /* when it was last found to be current: about once a second */
+    apr_interval_time_t stale_for; /* how long it may be used when it is outdated */
     vault_dep_t deps[VAULT_OUTPUT_INTERESTS];
     unsigned dep_count;
     vault_personal_t personal; /* set with VAULT_OUTPUT_PERSONAL: why */
@@ -118,6 +120,12 @@ vault_output_found_t vault_outputs_find(vault_outputs_t *outputs, const char *ke
 
 /** Do all stamps and the time still hold? Takes no lock. */
 int vault_output_is_current(vault_outputs_t *outputs, const vault_output_entry_t *entry, apr_time_t now);
+
+/** May the entry be used although it is outdated? At most for `stale_for` after the store has last found it to be
+ * current, so never longer than that after it was outdated. The user continues from the stamps of the entry, as from
+ * those of a current one. It checks this after it holds the interests, and then reads the body: if there is one, the
+ * entry has held the interests until then. */
+int vault_output_may_be_stale(vault_outputs_t *outputs, const vault_output_entry_t *entry, apr_time_t now);
 
 /** The body of an entry, in one form. */
 typedef struct vault_output_body_t {
@@ -185,8 +193,9 @@ typedef struct vault_output_content_t {
     apr_size_t facts_size;
     const char *body;
     apr_size_t body_size;
-    apr_time_t until; /* 0: no limit by time */
-    apr_time_t made;  /* 0: now */
+    apr_time_t until;              /* 0: no limit by time */
+    apr_time_t made;               /* 0: now */
+    apr_interval_time_t stale_for; /* how long it may be used when it is outdated */
 } vault_output_content_t;
 
 /** End the lead: keep the output, and let those who wait look again. An older entry of the same variant is replaced.
@@ -210,7 +219,7 @@ void vault_output_abandon(vault_outputs_t *outputs, const vault_output_lead_t *l
 
 /* --------------------------------------------------------------- upkeep, status */
 
-/** Remove entries that have not been current for VAULT_OUTPUT_STALE_FOR, or were not used for `idle` (0: no limit), end
+/** Remove entries that have not been current for VAULT_OUTPUT_STALE_FOR and for their `stale_for`, or were not used for `idle` (0: no limit), end
  * leads and claims of children that have died, and forget what was found to be personal long ago. Each child calls it
  * about once a second; one of them does the work, at most every half second.
  *

@@ -57,13 +57,15 @@ typedef struct output_record_t {
     apr_uint64_t etag;        /* lock */
     apr_time_t made, until;   /* lock */
     apr_time_t stale_since;   /* lock; when a sweep first found it outdated; 0: it has not */
-    apr_time_t used;          /* lock */
-    apr_uint64_t use;         /* lock; the number of the last use: a higher one is more recent */
-    apr_uint64_t hits;        /* lock */
-    apr_uint64_t renewed;     /* lock; how many entries of the same key and variant it comes after */
-    apr_uint32_t next;        /* lock; derived; in its bucket, or in the free list */
-    apr_uint32_t newer, older; /* lock; derived; in the order of use */
-    apr_uint32_t epoch;        /* lock; of the child that leads or has led */
+    apr_time_t current_at;    /* lock; when it was last found to be current */
+    apr_interval_time_t stale_for; /* lock; how long it may be used when it is outdated */
+    apr_time_t used;               /* lock */
+    apr_uint64_t use;              /* lock; the number of the last use: a higher one is more recent */
+    apr_uint64_t hits;             /* lock */
+    apr_uint64_t renewed;          /* lock; how many entries of the same key and variant it comes after */
+    apr_uint32_t next;             /* lock; derived; in its bucket, or in the free list */
+    apr_uint32_t newer, older;     /* lock; derived; in the order of use */
+    apr_uint32_t epoch;            /* lock; of the child that leads or has led */
     output_body_t body[VAULT_OUTPUT_FORMS];
     vault_dep_t deps[VAULT_OUTPUT_INTERESTS]; /* lock; held by the store */
 } output_record_t;

@@ -33,7 +33,8 @@ vault_recording_t *vault_recording_begin(const vault_output_lead_t *lead, vault_
 const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_size_t length)
 {
     vault_output_personal_t personal = {rec->reason, rec->personal};
-    vault_output_content_t content = {.body = body, .body_size = length, .until = rec->until};
+    vault_output_content_t content = {
+        .body = body, .body_size = length, .until = rec->until, .stale_for = rec->stale_for};
     apr_status_t rv;
 
     apr_pool_cleanup_kill(rec->pool, rec, end_unfinished);
@@ -189,6 +190,13 @@ void vault_recording_drop(vault_recording_t *rec)
 {
     for (; rec; rec = rec->outer) {
         rec->dropped = 1;
+    }
+}
+
+void vault_recording_never_stale(vault_recording_t *rec)
+{
+    for (; rec; rec = rec->outer) {
+        rec->stale_for = 0;
     }
 }
 

@@ -34,6 +34,7 @@ typedef struct vault_recording_t {
     int dropped;                     /* this output is not kept, but the next one may be */
     int opaque;                      /* handlers that have not said (yet) that their output is shared */
     const char *opaque_why;          /* what makes the output personal as long as there are any */
+    apr_interval_time_t stale_for;   /* VaultCacheStale: how long it may be used when it is outdated */
     apr_time_t until;                /* the output may be used until then; 0: no limit */
     apr_pool_t *pool;
 } vault_recording_t;
@@ -100,6 +101,9 @@ void vault_recording_include(vault_recording_t *rec, const char *path, const cha
 
 /** The output contains that of another entry, with these facts: it depends on the same. */
 void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *part, const vault_output_facts_t *facts);
+
+/** The output must not be used when it is outdated. */
+void vault_recording_never_stale(vault_recording_t *rec);
 
 /** The output may be used until then. */
 void vault_recording_until(vault_recording_t *rec, apr_time_t until);

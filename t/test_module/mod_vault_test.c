@@ -40,7 +40,7 @@
  * more. type=T sets the content type; fail=N answers N when everything is done;
  * header=NAME:VALUE and err-header=NAME:VALUE set headers of the answer, when all else is done, as late as a handler can;
  * early-header=NAME:VALUE before anything is written.
- * fail-as=V answers what the variable V says, unless that is 0.
+ * fail-as=V answers what the variable V says, unless that is 0; status-as=V writes its answer with that status.
  *
  * The connection of any request stops where its header says, when the MPM is about to poll for it: X-Suspend-Before: B before mod_vault's
  * hook, X-Suspend-After: B behind it.
@@ -128,6 +128,16 @@ static int wanted_failure(act_t *act)
     return atoi(value ? value : query_get(act, "fail", "0"));
 }
 
+static void set_status(act_t *act)
+{
+    const char *variable = query_get(act, "status-as", NULL),
+               *value = variable ? shared_get(variable, act->r->pool) : NULL;
+
+    if (value && atoi(value)) {
+        act->r->status = atoi(value);
+    }
+}
+
 static int handler(request_rec *r)
 {
     const action_t *action;
@@ -150,6 +160,7 @@ static int handler(request_rec *r)
     ap_set_content_type(r, apr_pstrdup(r->pool, query_get(&act, "type", action->type)));
     status = stop_at(&act, "before");
     set_headers(&act, "early-header");
+    set_status(&act);
     if (status == OK) {
         status = action->act(&act);
     }

@@ -300,6 +300,40 @@ static void a_whole_has_the_stamps_of_its_parts(void)
     }
 }
 
+/* By its time an entry is outdated since then; by an interest since a sweep last found it to be current. */
+static void an_outdated_entry_may_be_used_for_a_while(void)
+{
+    const apr_time_t second = apr_time_from_sec(1), now = vault_now();
+    vault_output_content_t content = {
+        .body = "b", .body_size = 1, .until = now + 100 * second, .stale_for = 20 * second};
+    vault_output_entry_t entry;
+    vault_output_lead_t lead;
+    store_t s;
+
+    store_begin(&s, DEFAULTS);
+    CU_ASSERT_EQUAL(store_lead(&s, "k", 0, &lead), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_output_hold(s.o, &lead, "x"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_output_keep(s.o, &lead, &content), APR_SUCCESS);
+    CU_ASSERT_FATAL(store_find(&s, "k", &entry));
+    CU_ASSERT_TRUE(vault_output_may_be_stale(s.o, &entry, now + 120 * second - 1));
+    CU_ASSERT_FALSE(vault_output_may_be_stale(s.o, &entry, now + 120 * second));
+    vault_outputs_sweep(s.o, now + 10 * second, 0);
+    vault_notifier_notify(s.f.notifier, "x", 0);
+    CU_ASSERT_FATAL(store_find(&s, "k", &entry));
+    CU_ASSERT_FALSE(vault_output_is_current(s.o, &entry, now + 10 * second));
+    CU_ASSERT_TRUE(vault_output_may_be_stale(s.o, &entry, now + 30 * second - 1));
+    CU_ASSERT_FALSE(vault_output_may_be_stale(s.o, &entry, now + 30 * second));
+    vault_outputs_sweep(s.o, now + 30 * second - 1, 0);
+    CU_ASSERT_TRUE(store_find(&s, "k", &entry)); /* longer than an entry stays of which nothing is used */
+    vault_outputs_sweep(s.o, now + 50 * second, 0);
+    CU_ASSERT_FALSE(store_find(&s, "k", &entry));
+    store_make(&s, "never", 0, "x", "body");
+    CU_ASSERT_FATAL(store_find(&s, "never", &entry));
+    vault_notifier_notify(s.f.notifier, "x", 0);
+    CU_ASSERT_FALSE(vault_output_may_be_stale(s.o, &entry, entry.made));
+    store_end(&s);
+}
+
 static void a_whole_lasts_no_longer_than_its_parts(void)
 {
     store_t s;
@@ -338,5 +372,6 @@ void vault_output_store_suite(void)
     CU_ADD_TEST(suite, an_interest_is_held_once);
     CU_ADD_TEST(suite, an_entry_has_so_many_interests);
     CU_ADD_TEST(suite, a_whole_has_the_stamps_of_its_parts);
+    CU_ADD_TEST(suite, an_outdated_entry_may_be_used_for_a_while);
     CU_ADD_TEST(suite, a_whole_lasts_no_longer_than_its_parts);
 }

@@ -2,8 +2,8 @@
 /* NATS as the notification engine of mod_vault: `LoadModule vault_nats_module modules/mod_vault_nats.so`, and then
  * `VaultCluster nats://host:4222`.
  *
- * libnats reconnects by itself if it is let. It is not: what was sent before a connection was lost may have been lost
- * with it, and its callbacks do not say exactly when a new connection began. mod_vault closes the link and opens another
+ * This module does not let libnats reconnect by itself: what was sent before a connection was lost may have been lost
+ * with it, and the callbacks do not say exactly when a new connection began. mod_vault closes the link and opens another
  * one.
  */
 #include <nats/nats.h>
@@ -22,8 +22,8 @@
 /* A connection is given up if the engine has not answered two of these. */
 #define PING_EVERY_MS 1000
 #define PINGS_OUT 2
-/* A notify is 100 bytes or so. More than these that wait for the thread that takes them are dropped, and the link says
- * so. */
+/* A notify takes about 100 bytes. If more messages than this wait for the thread of the callbacks, libnats drops them, and
+ * the link reports it by `dropped`. */
 #define PENDING_MSGS 1000000
 
 struct vault_engine_link_t {
@@ -35,8 +35,8 @@ struct vault_engine_link_t {
     unsigned is_lost;      /* atomic; `lost` was called */
 };
 
-/* libnats does not say when the last callback of a connection has returned. A link is freed when so many others have
- * ended after it, which takes seconds; a callback takes microseconds. */
+/* libnats does not say when the last callback of a connection has returned. So a link is freed when ENDED_MOST others
+ * have ended after it: that takes seconds, and a callback takes microseconds. */
 #define ENDED_MOST 64
 static struct ended_t {
     pthread_mutex_t lock;

@@ -18,8 +18,8 @@
  *
  * Subjects have up to VAULT_ENGINE_SUBJECT_MAX bytes: letters, digits, `-`, `_`, `=`, and `.` between tokens.
  *
- * Threads: only one thread calls the functions of a link, the one that has opened it. It is never the parent's. The
- * events come from any thread, several at once, until close() returns; they do not block.
+ * Threads: only the thread that has opened a link calls the functions of this link. It is a thread of a child process.
+ * The engine may call the events from any thread, several at once, until close() returns. An event does not block.
  */
 #ifndef VAULT_ENGINE_H
 #define VAULT_ENGINE_H
@@ -33,7 +33,7 @@
 
 #define VAULT_ENGINE_SUBJECT_MAX 700
 
-typedef struct vault_engine_link_t vault_engine_link_t; /**< the engine's own: one connection */
+typedef struct vault_engine_link_t vault_engine_link_t; /**< one connection; defined by the engine */
 
 /** How to connect. Strings stay valid as long as the link; NULL: not configured. */
 typedef struct vault_engine_options_t {
@@ -51,7 +51,7 @@ typedef struct vault_engine_options_t {
 typedef struct vault_engine_events_t {
     /** A message of a subject that the link has subscribed to. */
     void (*message)(void *baton, const char *subject, const void *data, apr_size_t size);
-    /** The connection is lost. Comes at most once. @param why  half a sentence, valid during the call */
+    /** The connection is lost. Called at most once. @param why  half a sentence, valid during the call */
     void (*lost)(void *baton, const char *why);
     /** Messages for this link were not delivered. */
     void (*dropped)(void *baton);

@@ -45,8 +45,8 @@ int vault_cluster_configure(const vault_exchange_t *exchange, server_rec *s)
     engine = NULL;
     if (links != conf->count) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
-                     VLTNO(00491) "the number of engines in VaultCluster counts from the next stop and start on: until "
-                                  "then this server passes no notifies to others");
+                     VLTNO(00491) "the number of engines in VaultCluster takes effect when the server is stopped and "
+                                  "started: until then this server passes no notifies to others");
         return 1;
     }
     if (!links) {

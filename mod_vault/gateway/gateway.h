@@ -17,7 +17,7 @@
  *     silent for VAULT_GATEWAY_SILENCE: it may have died between the commit of a change and its notify.
  *   - If notifies were overwritten in the outbox, all pages of all servers are notified.
  *
- * Threads: one thread of a child starts and stops the gateway. `say` comes from the gateway's threads.
+ * Threads: one thread of a child starts and stops the gateway. The gateway's threads call `say`.
  */
 #ifndef VAULT_GATEWAY_H
 #define VAULT_GATEWAY_H

@@ -26,7 +26,7 @@ typedef struct vault_link_t {
     unsigned number;
     vault_engine_link_t *link;  /* NULL: not connected */
     apr_time_t opens_at;        /* when to try again */
-    int has_said;               /* that it cannot be opened */
+    int has_said;               /* the log has a line that it cannot be opened */
     vault_counters_t *counters; /* of this child */
     apr_pool_t *pool;           /* of this thread, for one connection */
     apr_uint64_t seed;          /* of the hashes of names */
@@ -48,14 +48,14 @@ typedef struct vault_link_t {
 
 /** What follows the prefix in the subject of an interest. */
 #define VAULT_LINK_INTERESTS "i."
-/** What is sent between two flushes, so that a flood of notifies does not keep pages waiting for their
- * subscriptions. */
+/** The most journal entries that are handled between two flushes, so that a flood of notifies does not delay the
+ * subscriptions of pages. */
 #define VAULT_LINK_BATCH 4096
 
 /* ------------------------------------------------------------- link_interests.c */
 
-/** Does the interest belong to the engine of this link? Not if it is one of this server's own pages, sessions or
- * outputs, which never cross. */
+/** Does the interest belong to the engine of this link? The interests that mod_vault makes for pages, sessions and
+ * outputs of this server belong to none. */
 int vault_link_has(const vault_link_t *link, const char *interest);
 
 /** Subscribe to what is held now, and to nothing else. */

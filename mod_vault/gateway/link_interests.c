@@ -9,7 +9,7 @@
 #include "gateway/subject.h"
 #include "mod_vault/vault.h"
 
-/* Interests of one server's own pages, sessions and outputs never cross. */
+/* The interests that mod_vault makes for pages, sessions and outputs of one server never cross. */
 static int is_of_this_server(const char *name)
 {
     static const char *const prefixes[] = {"page:", "session:", "vault-output:", NULL};
@@ -61,8 +61,8 @@ static void drop_subscription(vault_link_t *l, vault_link_sub_t *s)
     }
 }
 
-/* Subscribe to what the interest of this index is now, and to nothing else. If a subscription cannot be made, the link
- * is lost; the next one begins anew. */
+/* Subscribe to the interest that this index names now, and drop the subscription to the one that it named before. If a
+ * subscription cannot be made, the link is lost, and the next link subscribes to all. */
 static void look_at(vault_link_t *l, vault_interest_t interest)
 {
     vault_link_sub_t *s = &l->subs[interest];

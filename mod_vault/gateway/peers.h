@@ -20,7 +20,7 @@
 #include "apr_time.h"
 
 #define VAULT_PEERS_VERSION 1
-/** More servers are heard, but not watched. */
+/** The most servers that are watched for their heartbeats; further ones are ignored. */
 #define VAULT_PEERS_MAX 256
 /** With the final NUL. */
 #define VAULT_PEER_NAME_MAX 40
@@ -57,7 +57,7 @@ vault_peers_heard_t vault_peers_hear(vault_peers_t *p, const void *text, apr_siz
 /** Forget one server that was not heard since `before`. @return 1: `name` is set; 0: there is none */
 int vault_peers_drop_silent(vault_peers_t *p, apr_time_t before, char name[VAULT_PEER_NAME_MAX]);
 
-/** The time for which none was heard does not count: the link was lost. */
+/** The link was lost meanwhile, so no server could be heard: the silence of each counts from now on. */
 void vault_peers_excuse(vault_peers_t *p, apr_time_t now);
 
 #endif

@@ -49,7 +49,7 @@ const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_si
     }
     if (!body || rec->dropped) {
         vault_output_abandon(vault_server->outputs, &rec->lead, NULL);
-        return body ? "it depends on something that was not known before" : "it failed";
+        return body ? "it shows an error, or depends on something that was not known before" : "it failed";
     }
     content.facts = vault_facts_encode(&rec->facts, &content.facts_size, rec->pool);
     rv = vault_output_keep(vault_server->outputs, &rec->lead, &content);

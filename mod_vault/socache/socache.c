@@ -21,9 +21,9 @@ APLOG_USE_MODULE(vault);
 #define NAME "mod_vault" /* of this user of the cache, in its keys */
 /* Any constant, for servers without a secret. */
 #define SEED APR_UINT64_C(0x736f63616368652d)
-/* The facts of an output that is given away have at most so many bytes. */
+/* The most bytes of the facts of an output that is shared. */
 #define FACTS_MAX 16384
-/* An output that is needed for less time is not given away. */
+/* An output that may be used for less time than this is not shared. */
 #define LEAST apr_time_from_sec(2)
 
 /* Const after the configuration has been read. */
@@ -159,7 +159,7 @@ static void prepare_fetch(vault_socache_call_t *call, const vault_output_packet_
     name_of(packet->key, packet->key_size, call->name);
 }
 
-/* An output from the future is of a server whose clock differs: until when it is fresh is not known here. */
+/* An output that was made in the future comes from a server whose clock differs, so its time limit means nothing here. */
 static const char *judge_times(const vault_output_packet_t *p, apr_time_t now)
 {
     return p->made > now + apr_time_from_sec(1) ? "the clocks of the servers differ"

@@ -4,8 +4,8 @@
  * A cache beside the output store that several servers share, by httpd's interface for such caches (ap_socache.h):
  * Redis or memcached.
  *
- * It is a help, never a need: what it does not have is rendered. Only a request that leads for an output waits for it,
- * at most for a second (socache_call.h); no request waits until an output was given.
+ * The server works without it: an output that it does not have is rendered. Only a request that leads for an output waits
+ * for an answer of this cache, at most for a second (socache_call.h). No request waits until an output has been written.
  *
  * What it returns is not trusted, see output_packet.h. Only outputs that depend on a time alone are put into it, or
  * whose key names everything that they are made of.

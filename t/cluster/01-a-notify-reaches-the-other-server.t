@@ -33,7 +33,7 @@ for my $number (0 .. $#names) {
     });
     is(VaultTest::Page::text(on('b', sub { $page->finish_poll($poll) })), "1\n", "\"$interest\": the first row");
     $poll = on('b', sub { my $next = $page->start_poll; wait_waiting(1); text_of("/test/add?name=$rows"); return $next });
-    ok($poll->is_silent, '  a second one alone tells nobody');
+    ok($poll->is_silent, '  a second one alone wakes no page');
     is(notify_on('a', $interest), 200, '  the other server notifies');
     is(VaultTest::Page::text(on('b', sub { $page->finish_poll($poll) })), "2\n", '  the page is told');
 }

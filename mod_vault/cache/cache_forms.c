@@ -121,7 +121,7 @@ static void finish(making_t *m)
     vault_output_add_form(vault_server->outputs, &m->entry, m->form, text, size);
 }
 
-/* The whole form is collected before the client has any of it: a slow client must not delay that others have it. */
+/* The whole form is collected before the client has any of it: a slow client must not delay others. */
 static apr_status_t filter_form(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     making_t *m = f->ctx;

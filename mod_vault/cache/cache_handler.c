@@ -31,7 +31,7 @@ APLOG_USE_MODULE(vault);
 
 /* After VaultQosLimit, before all handlers. */
 #define BEFORE_HANDLERS (APR_HOOK_REALLY_FIRST - 4)
-/* A request that waits for another one so long renders for itself. */
+/* After this time a request that waits for another one renders for itself. */
 #define WAITS_MOST apr_time_from_sec(10)
 #define WAITED "vault-cache-waited"
 #define WAITS "vault-cache-waits"
@@ -69,7 +69,8 @@ typedef struct keys_t {
     const char *shared; /* in the cache that servers share; NULL: there is none */
 } keys_t;
 
-/* Whether the configuration says by VaultCacheKey what an opaque handler varies by belongs to what servers share.
+/* Both keys say whether VaultCacheKey is set: with it the responses of opaque handlers count as shared, and a server
+ * without it must not use these.
  * @return 0: VaultCacheKey cannot be evaluated */
 static int find_keys(request_rec *r, keys_t *keys)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interests that a response names in its header, one a line. No name has a line end in it here: such a one is not
+/* The interests that a response names in its header, one a line. A name that contains a line end is not
  * remembered. */
 #include "cache/cache_interests.h"
 

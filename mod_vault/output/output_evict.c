@@ -94,7 +94,8 @@ static int has_idled(const output_record_t *rec, apr_time_t now, apr_interval_ti
     return idle > 0 && rec->used + idle <= now;
 }
 
-/* An outdated entry stays for a while: the next one says what it was ended by, and it may be used where that is allowed. */
+/* An outdated entry stays for a while: VaultCacheStale may allow its use, and the entry that replaces it notes which
+ * interest outdated it. */
 static int has_gone_stale(const vault_outputs_t *o, output_record_t *rec, apr_time_t now)
 {
     if (!output_is_stale(o, rec, now)) {

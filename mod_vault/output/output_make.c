@@ -56,7 +56,7 @@ static apr_status_t join_locked(vault_outputs_t *o, output_record_t *rec, vault_
     return APR_EBUSY;
 }
 
-/* Looks at what the key has: a lead of the same variant, or the mark that it is personal. What has ended goes.
+/* Looks for a lead of the same variant, or for the mark that the key is personal. Removes those that have ended.
  * @return APR_SUCCESS: the way is free */
 static apr_status_t look_locked(vault_outputs_t *o, const wanted_t *w, vault_output_lead_t *lead, output_after_t *after)
 {
@@ -151,7 +151,7 @@ static vault_dep_t *find_dep(output_record_t *rec, vault_interest_t interest)
     return NULL;
 }
 
-/* Entries create no interests that few are left of: pages need them. */
+/* When few interests are left, entries create no new ones: pages need them. */
 static int has_room(const vault_outputs_t *o, const output_record_t *rec, vault_interest_t interest)
 {
     return rec->dep_count < VAULT_OUTPUT_INTERESTS &&

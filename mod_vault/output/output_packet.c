@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block: the head, the key, the facts, the body. The checksum is of everything behind it. */
+/* A block: the head, the key, the facts, the body. The checksum covers everything behind it. */
 #include "output/output_packet.h"
 
 #include <stddef.h>
@@ -18,7 +18,7 @@ typedef struct head_t {
 
 _Static_assert(sizeof(head_t) <= VAULT_OUTPUT_PACKET_HEAD, "the head must fit into what callers reserve for it");
 
-/* What the checksum is of begins here. */
+/* The checksum covers everything from here on. */
 #define SUMMED offsetof(head_t, key_size)
 
 static char *append(char *at, const void *data, apr_size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks paths up that an output includes. */
+/* Looks up the paths that an output includes. */
 #include "recording/includes.h"
 
 #include "apr_strings.h"
@@ -40,7 +40,8 @@ static int is_part(const char *made)
     return !strncmp(made, part, sizeof(part) - 1);
 }
 
-/* As mod_include or the tag of a part does it. @return NULL: it cannot be included; else what httpd has made of it */
+/* Looks the path up as mod_include, or the tag of a part, does. @return what httpd has made of it; NULL: it cannot be
+ * included */
 static const char *look_up(request_rec *top, const char *path, int part)
 {
     request_rec *sub =

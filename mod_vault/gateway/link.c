@@ -306,7 +306,6 @@ static void *run(void *data)
     while (!__atomic_load_n(&l->stops, __ATOMIC_SEQ_CST)) {
         if (l->link && is_lost(l)) {
             close_link(l);
-            l->opens_at = 0;
         }
         if (!l->link) {
             open_link(l);

@@ -26,8 +26,16 @@
  * the link reports it by `dropped`. */
 #define PENDING_MSGS 1000000
 
+/* libnats keeps a subscription, and its connection with it, until it is destroyed. */
+typedef struct sub_t sub_t;
+struct sub_t {
+    natsSubscription *subscription;
+    sub_t *next, **at; /* in the list of its link */
+};
+
 struct vault_engine_link_t {
     natsConnection *connection;
+    sub_t *subs; /* the thread of the link only */
     const vault_engine_events_t *events;
     void *baton;
     pthread_rwlock_t lock; /* an event reads, the end writes: so no event comes after the end */
@@ -186,11 +194,25 @@ static void free_later(vault_engine_link_t *link)
     free(oldest);
 }
 
+static void drop_sub(sub_t *sub)
+{
+    natsSubscription_Destroy(sub->subscription);
+    *sub->at = sub->next;
+    if (sub->next) {
+        sub->next->at = sub->at;
+    }
+    free(sub);
+}
+
 static void end(vault_engine_link_t *link)
 {
     pthread_rwlock_wrlock(&link->lock);
     link->has_ended = 1;
     pthread_rwlock_unlock(&link->lock);
+    natsConnection_Close(link->connection); /* otherwise each subscription is taken back at the engine */
+    while (link->subs) {
+        drop_sub(link->subs);
+    }
     natsConnection_Destroy(link->connection);
     free_later(link);
 }
@@ -242,19 +264,31 @@ static apr_status_t nats_open(vault_engine_link_t **made, const vault_engine_opt
 
 static apr_status_t nats_subscribe(vault_engine_link_t *link, const char *subject, void **subscription)
 {
-    natsSubscription *made = NULL;
+    sub_t *sub = calloc(1, sizeof(*sub));
 
-    if (natsConnection_Subscribe(&made, link->connection, subject, on_message, link) != NATS_OK) {
+    if (!sub) {
+        return APR_ENOMEM;
+    }
+    if (natsConnection_Subscribe(&sub->subscription, link->connection, subject, on_message, link) != NATS_OK) {
+        free(sub);
         return APR_EGENERAL;
     }
-    *subscription = made;
+    sub->next = link->subs;
+    sub->at = &link->subs;
+    if (sub->next) {
+        sub->next->at = &sub->next;
+    }
+    link->subs = sub;
+    *subscription = sub;
     return APR_SUCCESS;
 }
 
 static void nats_unsubscribe(vault_engine_link_t *link, void *subscription)
 {
-    natsSubscription_Unsubscribe(subscription);
-    natsSubscription_Destroy(subscription);
+    sub_t *sub = subscription;
+
+    natsSubscription_Unsubscribe(sub->subscription);
+    drop_sub(sub);
 }
 
 static apr_status_t nats_publish(vault_engine_link_t *link, const char *subject, const void *data, apr_size_t size)

@@ -336,7 +336,7 @@ static void tick(void *baton)
         return;
     }
     keep_open(waiters);
-    vault_cluster_tick(baton);
+    vault_cluster_tick();
     say_evicted(now);
     vault_server_outputs_sweep(now);
     if (!vault_pages_claim_sweep(vault_server->pages, now)) {

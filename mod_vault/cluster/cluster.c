@@ -15,6 +15,7 @@ APLOG_USE_MODULE(vault);
 
 static const vault_engine_t *engine; /* const after post_config; NULL: no cluster is configured */
 static vault_gateway_t *gateway;     /* of this child; NULL: it is not the gateway. Only the waker's thread uses it */
+static apr_pool_t *gateway_pool;        /* of `gateway`; NULL: there is none */
 static vault_gateway_options_t options; /* of `gateway` */
 
 apr_uint64_t vault_cluster_space(void)
@@ -110,7 +111,19 @@ static void say(vault_gateway_event_t event, const char *name, const char *why)
 
 /* ------------------------------------------------------------------- one child */
 
-static void become_gateway(apr_pool_t *pchild)
+/* No pool of the child: those are destroyed while the gateway runs when a signal ends a child of prefork. */
+static apr_status_t start_gateway(void)
+{
+    apr_status_t rv = apr_pool_create_unmanaged_ex(&gateway_pool, NULL, NULL);
+
+    if (rv == APR_SUCCESS && (rv = vault_gateway_start(&gateway, &options, gateway_pool)) != APR_SUCCESS) {
+        apr_pool_destroy(gateway_pool);
+        gateway_pool = NULL;
+    }
+    return rv;
+}
+
+static void become_gateway(void)
 {
     const vault_cluster_conf_t *conf = vault_cluster_conf();
     apr_status_t rv;
@@ -125,7 +138,7 @@ static void become_gateway(apr_pool_t *pchild)
                                         .space = conf->space,
                                         .server = vault_exchange_server(vault_server->exchange),
                                         .say = say};
-    rv = vault_gateway_start(&gateway, &options, pchild);
+    rv = start_gateway();
     if (rv != APR_SUCCESS) {
         static apr_time_t said;
         gateway = NULL;
@@ -135,10 +148,10 @@ static void become_gateway(apr_pool_t *pchild)
     }
 }
 
-void vault_cluster_tick(apr_pool_t *pchild)
+void vault_cluster_tick(void)
 {
     if (engine && !gateway && vault_exchange_claim(vault_server->exchange, vault_server->slot)) {
-        become_gateway(pchild);
+        become_gateway();
     }
 }
 
@@ -146,7 +159,9 @@ void vault_cluster_stop(void)
 {
     if (gateway) {
         vault_gateway_stop(gateway);
+        apr_pool_destroy(gateway_pool);
         gateway = NULL;
+        gateway_pool = NULL;
         vault_exchange_yield(vault_server->exchange, vault_server->slot);
     }
 }

@@ -24,7 +24,7 @@ int vault_cluster_make(vault_exchange_t **exchange, vault_segment_t *segment, va
 int vault_cluster_configure(const vault_exchange_t *exchange, server_rec *s);
 
 /** About once a second in each child: one of them becomes the gateway. */
-void vault_cluster_tick(apr_pool_t *pchild);
+void vault_cluster_tick(void);
 
 /** This child ends: another one shall be the gateway. Waits until everything notified was published, a second or two at
  * most. */

@@ -15,7 +15,7 @@ APLOG_USE_MODULE(vault);
 
 static const vault_engine_t *engine; /* const after post_config; NULL: no cluster is configured */
 static vault_gateway_t *gateway;     /* of this child; NULL: it is not the gateway. Only the waker's thread uses it */
-static apr_pool_t *gateway_pool;        /* of `gateway`; NULL: there is none */
+static apr_pool_t *gateway_pool;     /* of `gateway`; NULL: there is none */
 static vault_gateway_options_t options; /* of `gateway` */
 
 apr_uint64_t vault_cluster_space(void)

@@ -11,7 +11,6 @@
 #include "feed/feedcall.h"
 #include "feed/render.h"
 #include "mod_vault/vault.h"
-#include "recording/judge.h"
 #include "request/origin.h"
 #include "server/server.h"
 #include "session/session_request.h"
@@ -114,7 +113,7 @@ static apr_status_t vault_render(request_rec *r, const vault_render_t *what, con
 
 static void vault_share(request_rec *r)
 {
-    vault_judge_share(vault_recorded(r), r);
+    vault_recorded_share(r);
 }
 
 static int vault_same_origin(const request_rec *r)

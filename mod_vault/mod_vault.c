@@ -27,6 +27,7 @@
 #include "poll/method.h"
 #include "request/local.h"
 #include "request/origin.h"
+#include "recording/judge.h"
 #include "request/own_handlers.h"
 #include "request/realm.h"
 #include "request/request_line.h"
@@ -75,6 +76,7 @@ static void register_hooks(apr_pool_t *p)
     vault_ssi_hooks();
     vault_feedlog_hooks();
     vault_headers_hooks();
+    vault_judge_hooks();
     vault_recorded_hooks();
     vault_declared_hooks();
     vault_session_request_hooks();

@@ -59,6 +59,13 @@ const char *vault_cache_conf_varies(request_rec *r)
     return varies;
 }
 
+int vault_cache_conf_is_on(const request_rec *r)
+{
+    const vault_cache_conf_t *conf = vault_cache_conf_of(r);
+
+    return conf && conf->on == 1;
+}
+
 /* ----------------------------------------------------------------- directives */
 
 static const char *set_on(cmd_parms *cmd, void *dir, int on)

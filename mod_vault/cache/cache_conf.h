@@ -29,4 +29,7 @@ apr_interval_time_t vault_cache_conf_stale(const request_rec *r);
 /** Evaluate VaultCacheKey. @return in the request's pool; "": there is none; NULL: it fails, which was logged */
 const char *vault_cache_conf_varies(request_rec *r);
 
+/** Is VaultCache On for `r`? */
+int vault_cache_conf_is_on(const request_rec *r);
+
 #endif

@@ -25,7 +25,9 @@
 #include "socache/socache.h"
 #include "suspend/suspend.h"
 #include "view/context.h"
+#include "view/declared.h"
 #include "view/recorded.h"
+#include "view/view_conf.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -36,9 +38,12 @@ APLOG_USE_MODULE(vault);
 #define WAITED "vault-cache-waited"
 #define WAITS "vault-cache-waits"
 
-static int is_on(const request_rec *r)
+/* Does the response follow from the file that the URL names, from feeds and from the configuration, whatever else is in the
+ * request? A handler of another module, or an element of SSI that looks at the request, is found while it is rendered. A
+ * document of SSI answers for any path behind its name, so such a path would be for the client to invent. */
+static int is_constructed(const request_rec *r)
 {
-    return vault_cache_conf_of(r)->on == 1;
+    return vault_judge_knows(r) && !(r->path_info && *r->path_info) && !vault_judge_has_if(r);
 }
 
 /* A request with a body may take as long to send it as mod_reqtimeout allows, and a handler may read it. */
@@ -47,20 +52,48 @@ static int has_body(const request_rec *r)
     return apr_table_get(r->headers_in, "Content-Length") || apr_table_get(r->headers_in, "Transfer-Encoding");
 }
 
+static int is_no_header_of_ours(void *baton, const char *name, const char *value)
+{
+    return ap_cstr_casecmpn(name, "Vault-", 6) != 0;
+}
+
+/* Has another module, or a request that was redirected to this one, said by headers what the page is to be? Then that
+ * counts for this request only. mod_rewrite redirects internally too, and says nothing. */
+static int is_told_by_others(const request_rec *r)
+{
+    const request_rec *before;
+
+    for (before = r->prev; before; before = before->prev) {
+        if (!before->handler || strcmp(before->handler, "redirect-handler")) {
+            return 1;
+        }
+    }
+    return !apr_table_do(is_no_header_of_ours, NULL, r->headers_out, NULL) ||
+           !apr_table_do(is_no_header_of_ours, NULL, r->err_headers_out, NULL);
+}
+
 static int is_candidate(request_rec *r)
 {
     const vault_context_t *x = vault_context_get(r);
 
-    return vault_server->outputs && is_on(r) && r->method_number == M_GET && r->status == HTTP_OK &&
-           !vault_own_handler(r) && !vault_judge_is_plain_file(r) &&
+    return vault_server->outputs && vault_cache_conf_is_on(r) && r->method_number == M_GET && r->status == HTTP_OK &&
+           !vault_own_handler(r) && !vault_judge_is_plain_file(r) && !is_told_by_others(r) &&
            !(x && (x->own || x->recording || x->txn || x->refused));
+}
+
+/* The methods of VaultPoll, which may differ between requests by their conditions, and the URL of the script. */
+static const char *page_of(request_rec *r)
+{
+    const vault_view_conf_t *conf = vault_view_conf_of(r);
+    const char *polls = conf->polls ? apr_array_pstrcat(r->pool, vault_declared(r, conf->polls, "VaultPoll"), ' ') : "";
+
+    return apr_pstrcat(r->pool, vault_view_conf_path(conf),
+                       apr_table_get(r->subprocess_env, "no-vault-page") ? " no-vault-page " : " ", polls, NULL);
 }
 
 static vault_personal_t personal_of(const request_rec *r)
 {
-    return r->user                                                        ? VAULT_PERSONAL_USER
-           : has_body(r) || apr_table_get(r->headers_in, "Authorization") ? VAULT_PERSONAL_REQUEST
-                                                                          : VAULT_PERSONAL_NOT;
+    return has_body(r) ? VAULT_PERSONAL_REQUEST : vault_recorded_personal(r);
 }
 
 /* The keys of a response. */
@@ -74,14 +107,14 @@ typedef struct keys_t {
  * @return 0: VaultCacheKey cannot be evaluated */
 static int find_keys(request_rec *r, keys_t *keys)
 {
-    vault_output_what_t what = {.kind = "page", .url = r->unparsed_uri};
+    vault_output_what_t what = {.kind = "page"};
     const char *own = vault_cache_conf_varies(r);
 
     if (!own) {
         return 0;
     }
-    what.varies = apr_pstrcat(r->pool, apr_table_get(r->subprocess_env, "no-vault-page") ? "no-vault-page" : "",
-                              vault_cache_conf_of(r)->key ? "\nkey " : "\n", own, NULL);
+    what.url = is_constructed(r) ? NULL : r->unparsed_uri;
+    what.varies = apr_pstrcat(r->pool, page_of(r), vault_cache_conf_of(r)->key ? "\nkey " : "\n", own, NULL);
     keys->own = vault_output_key(r, &what, r->pool);
     keys->shared = vault_socache_is_on() ? vault_output_shared_key(r, &what, r->pool) : NULL;
     return 1;
@@ -155,21 +188,24 @@ static int lead(request_rec *r, const keys_t *keys, const vault_output_lead_t *r
     return stale ? run_others(r, stale) : DECLINED;
 }
 
+static apr_uint64_t own_variant(const request_rec *r)
+{
+    return vault_hash(vault_server->slot, &r, sizeof(r));
+}
+
 /* Each request has a variant of its own as long as no response of an opaque handler was ever kept: most such handlers
  * are personal, so no request should wait for them. */
 static apr_uint64_t variant_of(const request_rec *r, int any)
 {
-    return any || vault_judge_knows(r) ? 0 : vault_hash(vault_server->slot, &r, sizeof(r));
+    return any || vault_judge_knows(r) ? 0 : own_variant(r);
 }
 
 /* --------------------------------------------------------------------- waiting */
 
-/* A request waits once. If the other one has made nothing that can be used, all that have waited render: waiting for
- * one another in turn would take longer.
- * @return SUSPENDED; DECLINED: it cannot wait, or has waited before, so it renders for itself */
+/* @return SUSPENDED; DECLINED: it cannot wait, so it renders for itself */
 static int wait_for(request_rec *r, const vault_output_lead_t *other)
 {
-    if (apr_table_get(r->notes, WAITED) || vault_suspension_await(r, WAITS_MOST, other->waiters) != APR_SUCCESS) {
+    if (vault_suspension_await(r, WAITS_MOST, other->waiters) != APR_SUCCESS) {
         apr_table_unset(r->err_headers_out, "Retry-After");
         return DECLINED;
     }
@@ -179,6 +215,11 @@ static int wait_for(request_rec *r, const vault_output_lead_t *other)
         vault_request_resume(r);
     }
     return SUSPENDED;
+}
+
+static apr_status_t ask_to_lead(const char *key, apr_uint64_t variant, vault_output_lead_t *right)
+{
+    return vault_output_lead(vault_server->outputs, key, strlen(key), variant, vault_server->slot, right);
 }
 
 /* --------------------------------------------------------------------- handler */
@@ -206,16 +247,23 @@ static int find_late(request_rec *r, const keys_t *keys, const vault_output_lead
     return 1;
 }
 
-/* @return DECLINED: this request leads, or renders for itself */
+/* A request waits once. If the other one has made nothing that can be used, it leads beside the others that do: waiting
+ * for one another in turn would take longer, and a client whose requests cannot be kept would keep all others from it.
+ * @return DECLINED: this request leads, or renders for itself */
 static int lead_or_wait(request_rec *r, const keys_t *keys, int any)
 {
     vault_output_lead_t right;
     int status = OK;
-    apr_status_t rv = vault_output_lead(vault_server->outputs, keys->own, strlen(keys->own), variant_of(r, any),
-                                        vault_server->slot, &right);
+    apr_status_t rv = ask_to_lead(keys->own, variant_of(r, any), &right);
 
+    if (rv == APR_EBUSY && vault_cache_stale_answer(r, keys->own, &status)) {
+        return status;
+    }
+    if (rv == APR_EBUSY && !apr_table_get(r->notes, WAITED)) {
+        return wait_for(r, &right);
+    }
     if (rv == APR_EBUSY) {
-        return vault_cache_stale_answer(r, keys->own, &status) ? status : wait_for(r, &right);
+        rv = ask_to_lead(keys->own, own_variant(r), &right);
     }
     if (rv != APR_SUCCESS) {
         return DECLINED;
@@ -248,6 +296,9 @@ static int before_handlers(request_rec *r)
     vault_personal_t reason;
     keys_t keys;
 
+    if (r->prev) {
+        vault_cache_keep_abandon(r->prev);
+    }
     if (apr_table_get(r->notes, WAITS)) {
         apr_table_unset(r->notes, WAITS);
         vault_suspension_settle(r);
@@ -255,7 +306,7 @@ static int before_handlers(request_rec *r)
     if (!vault_cache_conf_of(r) || r->main) {
         return DECLINED;
     }
-    if (is_on(r)) {
+    if (vault_cache_conf_is_on(r)) {
         vault_context_make(r)->may_be_kept = 1;
     }
     if (!is_candidate(r)) {

@@ -8,6 +8,7 @@
 
 #include "base/now.h"
 #include "server/server.h"
+#include "view/headers.h"
 
 /* ---------------------------------------------------------------- the request */
 
@@ -61,8 +62,8 @@ static void read_control(vault_recording_t *rec, const char *control)
 
     for (i = 0; i < sizeof(personal) / sizeof(personal[0]); i++) {
         if (ap_strcasestr(control, personal[i])) {
-            vault_recording_personal(rec, VAULT_PERSONAL_RESPONSE,
-                                     apr_psprintf(rec->pool, "its answer says Cache-Control: %s", personal[i]));
+            vault_recording_drop(rec, VAULT_PERSONAL_RESPONSE,
+                                 apr_psprintf(rec->pool, "its answer says Cache-Control: %s", personal[i]));
         }
     }
     for (i = 0; i < sizeof(strict) / sizeof(strict[0]); i++) {
@@ -91,7 +92,7 @@ static void read_vary(vault_recording_t *rec, const request_rec *r, const char *
 
     while ((name = ap_get_list_item(rec->pool, &vary))) {
         if (!strcmp(name, "*")) {
-            vault_recording_personal(rec, VAULT_PERSONAL_RESPONSE, "its answer varies by everything");
+            vault_recording_drop(rec, VAULT_PERSONAL_RESPONSE, "its answer varies by everything");
         }
         else if (strcmp(name, "accept-encoding")) { /* the answer is kept as it is before compression */
             vault_recording_header(rec, name, apr_table_get(r->headers_in, name));
@@ -99,12 +100,41 @@ static void read_vary(vault_recording_t *rec, const request_rec *r, const char *
     }
 }
 
+static int is_other(void *baton, const char *name, const char *value)
+{
+    return strcmp(value, baton) != 0;
+}
+
+/* Did another module set this header before the handler ran? Then it does that for each request. */
+static int was_before(const apr_table_t *before, const char *name, const char *value)
+{
+    return before && !apr_table_do(is_other, (void *)value, before, name, NULL);
+}
+
+/* What keep_one() and stop_at_new() look at. */
+typedef struct kept_t {
+    vault_recording_t *rec;
+    const apr_table_t *before;
+} kept_t;
+
+static int stop_at_new(void *baton, const char *name, const char *value)
+{
+    return was_before(((kept_t *)baton)->before, name, value);
+}
+
+static int has_new(const apr_table_t *headers, const apr_table_t *before, const char *name)
+{
+    kept_t k = {NULL, before};
+
+    return !apr_table_do(stop_at_new, &k, headers, name, NULL);
+}
+
 static int keep_one(void *baton, const char *name, const char *value)
 {
     static const char *const left[] = {"Date",       "Server",        "Content-Length", "Transfer-Encoding",
                                        "Connection", "Keep-Alive",    "Trailer",        "Upgrade",
                                        "Age",        "Accept-Ranges", "Set-Cookie",     NULL};
-    vault_recording_t *rec = baton;
+    const kept_t *k = baton;
     const char *const *other;
     vault_property_t *p;
 
@@ -113,10 +143,19 @@ static int keep_one(void *baton, const char *name, const char *value)
             return 1;
         }
     }
-    p = apr_array_push(rec->facts.headers);
-    p->key = name;
-    p->value = value;
+    if (!was_before(k->before, name, value)) {
+        p = apr_array_push(k->rec->facts.headers);
+        p->key = name;
+        p->value = value;
+    }
     return 1;
+}
+
+static void keep_all(vault_recording_t *rec, const apr_table_t *headers, const apr_table_t *before)
+{
+    kept_t k = {rec, before};
+
+    apr_table_do(keep_one, &k, headers, NULL);
 }
 
 /* `public` and s-maxage speak of caches that many share (RFC 9111, section 5.2.2). */
@@ -125,16 +164,20 @@ static int says_public(const char *control)
     return control && (ap_strcasestr(control, "public") || seconds_of(control, "s-maxage") >= 0);
 }
 
-void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r)
+static int sets_cookie(const request_rec *r, const apr_table_t *before, const apr_table_t *err_before)
+{
+    return has_new(r->headers_out, before, "Set-Cookie") || has_new(r->err_headers_out, err_before, "Set-Cookie") ||
+           has_new(r->headers_out, before, "Set-Cookie2") || has_new(r->err_headers_out, err_before, "Set-Cookie2");
+}
+
+void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r, const apr_table_t *before,
+                               const apr_table_t *err_before)
 {
     const char *control = header_of(r, "Cache-Control"), *expires = header_of(r, "Expires");
     const char *vary = header_of(r, "Vary");
 
-    if (header_of(r, "Set-Cookie") || header_of(r, "Set-Cookie2")) {
-        vault_recording_personal(rec, VAULT_PERSONAL_RESPONSE, "its answer sets a cookie");
-    }
     if (apr_table_get(r->headers_in, "Authorization") && !says_public(control)) {
-        vault_recording_personal(rec, VAULT_PERSONAL_REQUEST, "its request has credentials");
+        vault_recording_drop(rec, VAULT_PERSONAL_REQUEST, "its request has credentials");
     }
     if (control) {
         read_control(rec, control);
@@ -145,13 +188,17 @@ void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r)
     if (vary) {
         read_vary(rec, r, vary);
     }
+    if (sets_cookie(r, before, err_before)) {
+        vault_recording_drop(rec, VAULT_PERSONAL_RESPONSE, "its answer sets a cookie");
+    }
 }
 
-void vault_cache_headers_read(vault_recording_t *rec, request_rec *r)
+void vault_cache_headers_read(vault_recording_t *rec, request_rec *r, const apr_table_t *before,
+                              const apr_table_t *err_before)
 {
-    vault_cache_headers_judge(rec, r);
-    apr_table_do(keep_one, rec, r->headers_out, NULL);
-    apr_table_do(keep_one, rec, r->err_headers_out, NULL);
+    vault_cache_headers_judge(rec, r, before, err_before);
+    keep_all(rec, r->headers_out, before);
+    keep_all(rec, r->err_headers_out, err_before);
 }
 
 int vault_cache_headers_fit(const vault_output_facts_t *facts, const request_rec *r)
@@ -184,6 +231,9 @@ void vault_cache_headers_write(request_rec *r, const vault_output_facts_t *facts
 {
     int i;
 
+    for (i = 0; i < facts->headers->nelts; i++) {
+        vault_headers_unset(r, APR_ARRAY_IDX(facts->headers, i, vault_property_t).key);
+    }
     for (i = 0; i < facts->headers->nelts; i++) {
         const vault_property_t *p = &APR_ARRAY_IDX(facts->headers, i, vault_property_t);
         apr_table_addn(r->headers_out, p->key, p->value);

@@ -20,12 +20,17 @@ int vault_cache_headers_ask_anew(const request_rec *r);
  * age. */
 int vault_cache_headers_accept_stale(const request_rec *r);
 
-/** The headers of the response to `r` are complete: record until when it is fresh, and what it varies by; or that it is
- * personal. */
-void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r);
+/** The headers of the response to `r` are complete: record until when it is fresh, and what it varies by; or why it is not
+ * kept.
+ * @param before      a copy of headers_out from before the handler ran: what other modules had set by then they set for
+ *                    each request, so it does not count. NULL: they had set nothing
+ * @param err_before  of err_headers_out */
+void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r, const apr_table_t *before,
+                               const apr_table_t *err_before);
 
 /** The same, and record the headers. */
-void vault_cache_headers_read(vault_recording_t *rec, request_rec *r);
+void vault_cache_headers_read(vault_recording_t *rec, request_rec *r, const apr_table_t *before,
+                              const apr_table_t *err_before);
 
 /** Has `r` the headers that the kept response varies by? */
 int vault_cache_headers_fit(const vault_output_facts_t *facts, const request_rec *r);

@@ -15,17 +15,40 @@ static const char *key_of(const vault_recording_t *rec, const char *key)
     return apr_pstrcat(rec->pool, "interests", ap_strchr_c(key, ' '), NULL);
 }
 
-static const char *list_of(const vault_recording_t *rec)
+static void add(apr_array_header_t *list, const char *name)
 {
-    const char *list = "";
     int i;
 
-    for (i = 0; i < rec->held->nelts + rec->late->nelts; i++) {
-        const char *name = i < rec->held->nelts ? APR_ARRAY_IDX(rec->held, i, const char *)
-                                                : APR_ARRAY_IDX(rec->late, i - rec->held->nelts, const char *);
-        if (!strchr(name, '\n')) {
-            list = apr_pstrcat(rec->pool, list, name, "\n", NULL);
+    for (i = 0; i < list->nelts; i++) {
+        if (!strcmp(APR_ARRAY_IDX(list, i, const char *), name)) {
+            return;
         }
+    }
+    if (!strchr(name, '\n')) {
+        APR_ARRAY_PUSH(list, const char *) = apr_pstrcat(list->pool, name, "\n", NULL);
+    }
+}
+
+static void add_all(apr_array_header_t *list, const apr_array_header_t *names)
+{
+    int i;
+
+    for (i = 0; i < names->nelts; i++) {
+        add(list, APR_ARRAY_IDX(names, i, const char *));
+    }
+}
+
+/* A handler may name other interests each time. The list grows, so that all of them are held in the end; if there are
+ * too many for an entry, it begins again with those of this response. */
+static apr_array_header_t *list_of(const vault_recording_t *rec)
+{
+    apr_array_header_t *list = apr_array_make(rec->pool, 8, sizeof(const char *));
+
+    add_all(list, rec->named);
+    add_all(list, rec->held);
+    if (list->nelts > VAULT_OUTPUT_INTERESTS) {
+        apr_array_clear(list);
+        add_all(list, rec->named);
     }
     return list;
 }
@@ -34,13 +57,14 @@ void vault_cache_interests_keep(const vault_recording_t *rec, const char *key)
 {
     vault_output_content_t content = {.facts = "", .until = vault_now() + KEPT_FOR};
     vault_output_lead_t lead;
+    apr_array_header_t *list = list_of(rec);
 
     key = key_of(rec, key);
-    if (!rec->late->nelts ||
+    if (!rec->missed || list->nelts > VAULT_OUTPUT_INTERESTS ||
         vault_output_lead(vault_server->outputs, key, strlen(key), 0, vault_server->slot, &lead) != APR_SUCCESS) {
         return;
     }
-    content.body = list_of(rec);
+    content.body = apr_array_pstrcat(rec->pool, list, 0);
     content.body_size = strlen(content.body);
     vault_output_keep(vault_server->outputs, &lead, &content);
 }

@@ -34,6 +34,7 @@ typedef struct keep_t {
     vault_output_ref_t ref;
     const char *body;                 /* once it is kept, until other servers have it */
     const vault_cache_stale_t *stale; /* NULL: an error is sent as it is */
+    apr_table_t *before, *err_before; /* the headers that other modules had set before the handler ran */
     int begun;                        /* the headers have been read */
     int replaced;                     /* an outdated response was sent in the place of this one */
 } keep_t;
@@ -110,14 +111,14 @@ static void describe(vault_recording_t *rec, request_rec *r, const char *body, a
         vault_recording_personal(rec, VAULT_PERSONAL_PAGE, "its application calls feeds for the page");
     }
     if (names_page(rec, x)) {
-        vault_recording_personal(rec, VAULT_PERSONAL_PAGE, "its headers name the page");
+        vault_recording_drop(rec, VAULT_PERSONAL_PAGE, "its headers name the page");
     }
     if (x->refused || r->status != HTTP_OK || (x->txn && vault_page_txn_failed(x->txn))) {
-        vault_recording_drop(rec);
+        vault_recording_drop(rec, VAULT_PERSONAL_NOT, "it failed");
     }
     if (!vault_recording_has_end(rec)) {
-        vault_recording_personal(rec, VAULT_PERSONAL_ENDLESS,
-                                 "nothing says when its answer changes: it has no interest and no max-age");
+        vault_recording_drop(rec, VAULT_PERSONAL_ENDLESS,
+                             "nothing says when its answer changes: it has no interest and no max-age");
     }
 }
 
@@ -132,7 +133,6 @@ static void finish(ap_filter_t *f, keep_t *k)
     if (rec && k->all && !f->r->connection->aborted &&
         apr_brigade_pflatten(k->all, &body, &length, f->r->pool) == APR_SUCCESS) {
         describe(rec, f->r, body, length);
-        vault_cache_interests_keep(rec, k->key);
         k->ref = rec->lead.ref;
         body = body ? body : apr_pstrdup(f->r->pool, "");
         k->body = end_recording(f->r, body, length) ? body : NULL;
@@ -174,16 +174,19 @@ static int collect(ap_filter_t *f, keep_t *k, apr_bucket *b)
 }
 
 /* The headers are complete before the first byte, and VAULT_VIEW has not changed them yet. */
-static void read_head(request_rec *r)
+static void read_head(request_rec *r, const keep_t *k)
 {
     vault_recording_t *rec = vault_recorded(r);
 
     rec->facts.type = r->content_type;
-    vault_cache_headers_read(rec, r);
+    vault_cache_headers_read(rec, r, k->before, k->err_before);
     if (vault_headers_say_compressed(r)) { /* by its handler: mod_deflate comes later */
-        vault_recording_drop(rec);
+        vault_recording_drop(rec, VAULT_PERSONAL_NOT, "it is compressed");
     }
-    if (rec->personal || rec->opaque) {
+    if (!rec->personal && !rec->opaque) {
+        vault_cache_interests_keep(rec, k->key);
+    }
+    if (rec->personal || rec->opaque || rec->dropped) {
         end_recording(r, "", 0); /* now, since others may wait for its end */
     }
 }
@@ -209,7 +212,7 @@ static void begin(request_rec *r, keep_t *k)
         end_recording(r, NULL, 0);
     }
     else if (vault_recorded(r)) {
-        read_head(r);
+        read_head(r, k);
     }
     k->replaced = r->status >= HTTP_INTERNAL_SERVER_ERROR && vault_cache_stale_replace(r, k->stale, &status);
 }
@@ -278,6 +281,8 @@ void vault_cache_keep_insert(request_rec *r, const char *key, const char *shared
     k->shared = shared;
     k->stale = stale;
     k->all = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    k->before = apr_table_copy(r->pool, r->headers_out);
+    k->err_before = apr_table_copy(r->pool, r->err_headers_out);
     ap_add_output_filter_handle(keep_filter, k, r, r->connection);
     ap_add_output_filter_handle(hold_filter, NULL, r, r->connection);
 }
@@ -297,6 +302,13 @@ int vault_cache_keep_fail(request_rec *r)
     return 1;
 }
 
+void vault_cache_keep_abandon(request_rec *r)
+{
+    if (!r->main && vault_recorded(r)) {
+        end_recording(r, NULL, 0);
+    }
+}
+
 struct ap_filter_t *vault_cache_keep_next(request_rec *r)
 {
     ap_filter_t *f = r->output_filters;
@@ -310,5 +322,6 @@ struct ap_filter_t *vault_cache_keep_next(request_rec *r)
 void vault_cache_keep_hooks(void)
 {
     keep_filter = ap_register_output_filter("VAULT_KEEP", filter_keep, NULL, KEEP_TYPE);
+    ap_hook_insert_error_filter(vault_cache_keep_abandon, NULL, NULL, APR_HOOK_MIDDLE);
     hold_filter = ap_register_output_filter("VAULT_HOLD", filter_hold, NULL, AP_FTYPE_CONTENT_SET);
 }

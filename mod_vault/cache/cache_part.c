@@ -213,7 +213,7 @@ static int find_stale(part_t *p)
         find(p, 1) != VAULT_OUTPUT_ENTRY) {
         return 0;
     }
-    vault_recording_drop(p->x->recording);
+    vault_recording_drop(p->x->recording, VAULT_PERSONAL_NOT, "a part of it is outdated");
     return 1;
 }
 
@@ -244,11 +244,11 @@ static const char *run(part_t *p)
     last = last_of(p->sub);
     p->failed = ap_is_HTTP_SERVER_ERROR(status) || ap_is_HTTP_SERVER_ERROR(last->status);
     if (p->x->recording) {
-        vault_cache_headers_judge(p->x->recording, last);
+        vault_cache_headers_judge(p->x->recording, last, NULL, NULL);
     }
     if (status != OK || last->status != HTTP_OK || p->broken || p->r->connection->aborted ||
         vault_headers_say_compressed(last)) {
-        vault_recording_drop(p->x->recording);
+        vault_recording_drop(p->x->recording, VAULT_PERSONAL_NOT, "a part of it failed, or is compressed");
     }
     return status == OK ? NULL : apr_psprintf(p->r->pool, "its handler answered %d", status);
 }
@@ -277,11 +277,11 @@ static void describe(part_t *p, const vault_state_t *made, const char *body, apr
         vault_recording_of_page(rec, "it contains the id of its page");
     }
     if (!vault_recording_has_end(rec)) {
-        vault_recording_personal(rec, VAULT_PERSONAL_ENDLESS,
-                                 "nothing says when it changes: it has no interest and no max-age");
+        vault_recording_drop(rec, VAULT_PERSONAL_ENDLESS,
+                             "nothing says when it changes: it has no interest and no max-age");
     }
     if (p->x->refused || (p->x->txn && vault_page_txn_failed(p->x->txn))) {
-        vault_recording_drop(rec);
+        vault_recording_drop(rec, VAULT_PERSONAL_NOT, "it failed");
     }
 }
 
@@ -368,7 +368,8 @@ static const char *lead(part_t *p)
     if (rv == APR_EBUSY && find_stale(p)) {
         return NULL;
     }
-    vault_recording_drop(p->x->recording); /* the page does not know what the part depends on */
+    /* the page does not know what the part depends on */
+    vault_recording_drop(p->x->recording, VAULT_PERSONAL_NOT, "it contains a part that is not kept yet");
     accept_word(p);
     return include(p);
 }

@@ -434,5 +434,6 @@ int vault_feedurl_handler(request_rec *r)
         return refuse(r, HTTP_METHOD_NOT_ALLOWED, "the method changes data: it is called by POST, and not polled");
     }
     status = check_method(r, e);
+    vault_recorded_share(r);
     return status == OK ? handle(r, e) : status;
 }

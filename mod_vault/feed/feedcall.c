@@ -306,7 +306,7 @@ apr_status_t vault_feedcall_run(request_rec *r, const char *feed, const char *me
     rv = run_method(m, &call, rows);
     record(x, &call, reads);
     if (rv != APR_SUCCESS) {
-        vault_recording_drop(x ? x->recording : NULL);
+        vault_recording_drop(x ? x->recording : NULL, VAULT_PERSONAL_NOT, "a feed failed");
         fail_txn(x, &call, reads);
     }
     if (rv == APR_SUCCESS && call.txn && reads) {

@@ -41,7 +41,7 @@ static apr_status_t fail(include_ctx_t *ctx, ap_filter_t *f, apr_bucket_brigade 
     int level = vault_log_seldom(&said, vault_now(), APLOG_ERR);
 
     ap_log_rerror(APLOG_MARK, level, 0, f->r, VLTNO(00040) "%s in %s", why, f->r->filename);
-    vault_recording_drop(vault_recorded(f->r));
+    vault_recording_drop(vault_recorded(f->r), VAULT_PERSONAL_NOT, "it shows an error");
     if (x && x->in_method && x->txn) {
         vault_page_txn_fail(x->txn, why);
     }

@@ -4,6 +4,7 @@
  */
 #include "output/output_facts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "apr_strings.h"
@@ -104,7 +105,7 @@ static void put_files(writer_t *w, const apr_array_header_t *files)
         put_text(w, f->path);
         put_u64(w, f->device);
         put_u64(w, f->inode);
-        put_u64(w, f->mtime);
+        put_u64(w, f->changed);
         put_u64(w, f->size);
     }
 }
@@ -257,7 +258,7 @@ static void take_files(reader_t *r, apr_array_header_t *files)
         f->path = take_text(r);
         f->device = take_u64(r);
         f->inode = take_u64(r);
-        f->mtime = take_u64(r);
+        f->changed = take_u64(r);
         f->size = take_u64(r);
         r->bad |= !f->path;
     }
@@ -332,14 +333,14 @@ static apr_uint64_t hash_of(apr_uint64_t hash, const char *text)
 }
 
 /* A sum, because the order of the list has no meaning. */
-static apr_uint64_t hash_properties(const vault_state_t *base)
+static apr_uint64_t hash_properties(apr_uint64_t seed, const vault_state_t *base)
 {
     apr_uint64_t sum = 0;
     int i;
 
     for (i = 0; i < base->properties->nelts; i++) {
         const vault_property_t *p = AT(base->properties, vault_property_t, i);
-        sum += hash_of(hash_of(1, p->key), p->value);
+        sum += hash_of(hash_of(seed + 1, p->key), p->value);
     }
     return sum;
 }
@@ -349,9 +350,26 @@ static int same(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
+static int compare_properties(const void *a, const void *b)
+{
+    return strcmp(((const vault_property_t *)a)->key, ((const vault_property_t *)b)->key);
+}
+
+/* The lengths make the text unique. */
 const char *vault_facts_all(const vault_state_t *base, apr_pool_t *pool)
 {
-    return apr_psprintf(pool, "%" APR_UINT64_T_HEX_FMT, hash_properties(base));
+    apr_array_header_t *sorted = apr_array_copy(pool, base->properties);
+    apr_array_header_t *parts = apr_array_make(pool, sorted->nelts, sizeof(const char *));
+    int i;
+
+    qsort(sorted->elts, (apr_size_t)sorted->nelts, sizeof(vault_property_t), compare_properties);
+    for (i = 0; i < sorted->nelts; i++) {
+        const vault_property_t *p = AT(sorted, vault_property_t, i);
+        APR_ARRAY_PUSH(parts, const char *) =
+            apr_psprintf(pool, "%" APR_SIZE_T_FMT ":%s%" APR_SIZE_T_FMT ":%s", strlen(p->key), p->key,
+                         p->value ? strlen(p->value) : 0, p->value ? p->value : "");
+    }
+    return apr_array_pstrcat(pool, parts, 0);
 }
 
 static const char *property_of(const vault_page_txn_t *txn, const char *key, apr_pool_t *pool)
@@ -393,17 +411,17 @@ int vault_facts_fit(const vault_output_facts_t *facts, const vault_page_txn_t *t
     return 1;
 }
 
-apr_uint64_t vault_facts_variant(const vault_page_txn_t *txn)
+apr_uint64_t vault_facts_variant(const vault_page_txn_t *txn, apr_uint64_t seed)
 {
     const vault_state_t *base = vault_page_txn_base(txn);
     const char *url = vault_page_txn_url(txn);
-    apr_uint64_t sum = hash_properties(base);
+    apr_uint64_t sum = hash_properties(seed, base);
     int i;
 
     for (i = 0; i < base->cursors->nelts; i++) {
         const vault_cursor_t *c = AT(base->cursors, vault_cursor_t, i);
         if (!strcmp(c->scope, url) || (!c->scope[0] && !vault_state_cursor(base, url, c->key))) {
-            sum += hash_of(hash_of(2, c->key), c->value);
+            sum += hash_of(hash_of(seed + 2, c->key), c->value);
         }
     }
     return sum;
@@ -418,7 +436,7 @@ static vault_output_file_t describe(const char *path, const apr_finfo_t *finfo)
     if (finfo) {
         f.device = (apr_uint64_t)finfo->device;
         f.inode = (apr_uint64_t)finfo->inode;
-        f.mtime = (apr_uint64_t)finfo->mtime;
+        f.changed = (apr_uint64_t)finfo->ctime;
         f.size = (apr_uint64_t)finfo->size;
     }
     return f;
@@ -445,7 +463,7 @@ int vault_facts_files_hold(const vault_output_facts_t *facts, apr_pool_t *pool)
         const vault_output_file_t *was = AT(facts->files, vault_output_file_t, i);
         apr_status_t rv = apr_stat(&finfo, was->path, VAULT_FACTS_STAT, pool);
         vault_output_file_t is = describe(was->path, rv == APR_SUCCESS ? &finfo : NULL);
-        if (is.device != was->device || is.inode != was->inode || is.mtime != was->mtime || is.size != was->size) {
+        if (is.device != was->device || is.inode != was->inode || is.changed != was->changed || is.size != was->size) {
             return 0;
         }
     }

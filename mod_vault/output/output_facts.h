@@ -13,10 +13,11 @@
 
 #include "page/page_txn.h"
 
-/** A file whose content is part of the output. Zero in all four numbers: there was no such file. */
+/** A file whose content is part of the output. Zero in all four numbers: there was no such file. Each write sets the time
+ * of change (ctime), which no program can set back, unlike the time of modification. */
 typedef struct vault_output_file_t {
     const char *path;
-    apr_uint64_t device, inode, mtime, size;
+    apr_uint64_t device, inode, changed, size;
 } vault_output_file_t;
 
 typedef struct vault_output_facts_t {
@@ -44,7 +45,7 @@ typedef struct vault_output_facts_t {
 #define VAULT_FACTS_STREAM 2
 
 /** What to ask apr_stat() for. */
-#define VAULT_FACTS_STAT (APR_FINFO_DEV | APR_FINFO_INODE | APR_FINFO_MTIME | APR_FINFO_SIZE)
+#define VAULT_FACTS_STAT (APR_FINFO_DEV | APR_FINFO_INODE | APR_FINFO_CTIME | APR_FINFO_SIZE)
 
 /** Empty lists. */
 void vault_facts_init(vault_output_facts_t *facts, apr_pool_t *pool);
@@ -75,7 +76,8 @@ int vault_facts_fit(const vault_output_facts_t *facts, const vault_page_txn_t *t
 /** Are all files as they were? Calls stat() for each. */
 int vault_facts_files_hold(const vault_output_facts_t *facts, apr_pool_t *pool);
 
-/** A hash of everything in the base of the transaction that its current method could read. */
-apr_uint64_t vault_facts_variant(const vault_page_txn_t *txn);
+/** A hash of everything in the base of the transaction that its current method could read.
+ * @param seed  secret: a client can choose properties of its page */
+apr_uint64_t vault_facts_variant(const vault_page_txn_t *txn, apr_uint64_t seed);
 
 #endif

@@ -64,7 +64,7 @@ static apr_status_t look_locked(vault_outputs_t *o, const wanted_t *w, vault_out
 
     for (; rec; rec = next) {
         next = output_next(o, rec, w->hash, w->key, w->length);
-        if (output_state(rec) == OUTPUT_PERSONAL && rec->until > vault_now()) {
+        if (output_state(rec) == OUTPUT_PERSONAL && !rec->once && rec->until > vault_now()) {
             return APR_ENOSPC;
         }
         if (output_state(rec) == OUTPUT_MAKING && rec->variant == w->variant) {
@@ -370,6 +370,18 @@ apr_status_t vault_output_keep(vault_outputs_t *o, const vault_output_lead_t *le
 
 /* ------------------------------------------------------------------ abandon */
 
+/* What is kept says more than an output that was not. */
+static int has_kept(const vault_outputs_t *o, const output_record_t *rec)
+{
+    const char *key = vault_heap_at(o->heap, rec->key);
+    const output_record_t *at = output_next(o, NULL, rec->hash, key, rec->key_length);
+
+    while (at && output_state(at) != OUTPUT_KEPT) {
+        at = output_next(o, at, rec->hash, key, rec->key_length);
+    }
+    return at != NULL;
+}
+
 /* Of several marks of a key, only the newest is needed. */
 static void mark_personal(vault_outputs_t *o, output_record_t *rec, const vault_output_personal_t *personal,
                           output_after_t *after)
@@ -386,6 +398,7 @@ static void mark_personal(vault_outputs_t *o, output_record_t *rec, const vault_
     output_release_deps(o, rec);
     output_note(o, rec, personal->why, REASON_MAX);
     rec->personal = personal->reason;
+    rec->once = personal->once != 0;
     rec->until = vault_now() + VAULT_OUTPUT_PERSONAL_FOR;
     output_become(o, rec, OUTPUT_PERSONAL, after);
     o->table->personal++;
@@ -398,7 +411,7 @@ void vault_output_abandon(vault_outputs_t *o, const vault_output_lead_t *lead, c
 
     output_lock(o);
     rec = output_find(o, &lead->ref, OUTPUT_MAKING);
-    if (rec && personal) {
+    if (rec && personal && !(personal->once && has_kept(o, rec))) {
         mark_personal(o, rec, personal, &after);
     }
     else if (rec) {

@@ -264,7 +264,7 @@ static output_record_t *take_free(vault_outputs_t *o)
 static void reset(output_record_t *rec)
 {
     rec->variant = rec->etag = rec->hits = rec->renewed = 0;
-    rec->facts_size = rec->void_deps = rec->dropped = rec->waits = rec->personal = 0;
+    rec->facts_size = rec->void_deps = rec->dropped = rec->waits = rec->personal = rec->once = 0;
     rec->until = rec->stale_since = rec->current_at = rec->stale_for = 0;
     memset(rec->body, 0, sizeof(rec->body));
 }

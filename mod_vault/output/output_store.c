@@ -140,7 +140,7 @@ static void copy_entry(const vault_outputs_t *o, const output_record_t *rec, vau
 /* Is it still known that outputs of the key are personal? */
 static int is_personal(const output_record_t *rec)
 {
-    return output_state(rec) == OUTPUT_PERSONAL && rec->until > vault_now();
+    return output_state(rec) == OUTPUT_PERSONAL && !rec->once && rec->until > vault_now();
 }
 
 /* Entries are found in the order of their numbers, the newest first: so the next one can be found when the last one has

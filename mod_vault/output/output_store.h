@@ -209,10 +209,12 @@ apr_status_t vault_output_keep(vault_outputs_t *outputs, const vault_output_lead
 typedef struct vault_output_personal_t {
     vault_personal_t reason;
     const char *why; /* half a sentence with the details; at most 100 bytes are kept */
+    int once;        /* of this output alone: requests go on to lead for this key */
 } vault_output_personal_t;
 
 /** End the lead without an entry, and let those who wait look again.
- * @param personal  for VAULT_OUTPUT_PERSONAL_FOR no request leads for this key. NULL: the output failed */
+ * @param personal  for VAULT_OUTPUT_PERSONAL_FOR it is listed, and no request leads for this key, unless it is `once`.
+ *                  NULL: the output failed */
 void vault_output_abandon(vault_outputs_t *outputs, const vault_output_lead_t *lead,
                           const vault_output_personal_t *personal);
 #define VAULT_OUTPUT_PERSONAL_FOR apr_time_from_sec(60)

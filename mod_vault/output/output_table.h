@@ -54,6 +54,7 @@ typedef struct output_record_t {
     apr_uint32_t dropped;     /* lock; nothing is to be kept */
     apr_uint32_t waits;       /* lock; requests that were told to wait */
     apr_uint32_t personal;    /* lock; why, if it is: vault_personal_t */
+    apr_uint32_t once;        /* lock; that was so of one output alone */
     apr_uint64_t etag;        /* lock */
     apr_time_t made, until;   /* lock */
     apr_time_t stale_since;   /* lock; when a sweep first found it outdated; 0: it has not */

@@ -5,6 +5,7 @@
 #include "apr_strings.h"
 #include "http_log.h"
 
+#include "base/hash.h"
 #include "base/now.h"
 #include "cache/cache_conf.h"
 #include "output/output_facts.h"
@@ -85,6 +86,11 @@ static vault_reuse_t begin(vault_context_t *x, request_rec *sub, const char *key
     return VAULT_REUSE_LEADS;
 }
 
+static apr_status_t ask_to_lead(const char *key, apr_uint64_t variant, vault_output_lead_t *lead)
+{
+    return vault_output_lead(vault_server->outputs, key, strlen(key), variant, vault_server->slot, lead);
+}
+
 vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_output_t *output)
 {
     vault_output_lead_t lead;
@@ -92,11 +98,14 @@ vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_out
     const char *key;
     apr_status_t rv;
 
-    if (!vault_server->outputs || !x->txn || vault_cache_conf_of(sub)->on != 1) {
+    if (!vault_server->outputs || !x->txn || !vault_cache_conf_is_on(sub)) {
         return VAULT_REUSE_NONE;
     }
-    if (sub->user || sub->main->user) {
+    if (sub->main->user) {
         return run_for_itself(output, VAULT_PERSONAL_USER);
+    }
+    if (vault_recorded_personal(sub)) {
+        return run_for_itself(output, vault_recorded_personal(sub));
     }
     if (!vault_judge_knows(sub)) {
         return run_for_itself(output, VAULT_PERSONAL_HANDLER);
@@ -105,11 +114,13 @@ vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_out
     if ((found = find(x, sub, key, output)) != VAULT_REUSE_LEADS) {
         return found;
     }
-    rv = vault_output_lead(vault_server->outputs, key, strlen(key), vault_facts_variant(x->txn), vault_server->slot,
-                           &lead);
+    rv = ask_to_lead(key, vault_facts_variant(x->txn, vault_segment_boot(vault_server->segment)), &lead);
     if (rv == APR_EBUSY && !x->waits_for_none) {
         output->busy = lead;
         return VAULT_REUSE_BUSY;
+    }
+    if (rv == APR_EBUSY) { /* it has waited, and there is still nothing: it leads beside the others that do */
+        rv = ask_to_lead(key, vault_hash(vault_server->slot, &sub, sizeof(sub)), &lead);
     }
     return rv == APR_SUCCESS ? begin(x, sub, key, &lead, output) : VAULT_REUSE_NONE;
 }
@@ -129,6 +140,9 @@ void vault_method_reuse_end(request_rec *r, vault_context_t *x, vault_output_t *
     rec->facts.made = vault_page_txn_made(x->txn);
     apr_array_cat(rec->facts.answers, vault_page_txn_answers(x->txn));
     ok = ok && !vault_page_txn_failed(x->txn) && !r->connection->aborted;
+    if (!vault_recording_has_end(rec)) {
+        vault_recording_drop(rec, VAULT_PERSONAL_ENDLESS, "nothing says when its answer changes: it has no interest");
+    }
     why = vault_recording_end(rec, !ok ? NULL : output->body ? output->body : "", output->body ? output->length : 0);
     output->personal = rec->reason;
     if (why) {

@@ -65,7 +65,7 @@ void vault_includes_record(vault_recording_t *rec, request_rec *r, const char *u
         vault_recording_include(rec, path, made);
     }
     else {
-        vault_recording_drop(rec);
+        vault_recording_drop(rec, VAULT_PERSONAL_NOT, "httpd refuses a path that it includes");
     }
 }
 

@@ -10,11 +10,12 @@
 
 #include "output/ssi_elements.h"
 #include "recording/includes.h"
-#include "request/own_handlers.h"
 
 /* A longer document is not scanned: its output is personal. */
 #define SCAN_MAX (1024 * 1024)
 #define OPAQUE "vault-opaque"
+/* Before INCLUDES and all other filters. */
+#define SOURCE_TYPE (AP_FTYPE_RESOURCE - 1)
 
 /* The name of a filter. AddOutputFilterByType puts another one in its place, which calls it if the media type fits. */
 static const char *name_of(const ap_filter_t *f)
@@ -24,11 +25,14 @@ static const char *name_of(const ap_filter_t *f)
     return strncmp(f->frec->name, by_type, sizeof(by_type) - 1) ? f->frec->name : f->frec->name + sizeof(by_type) - 1;
 }
 
-/* The filters of httpd and of this module whose output depends on their input only. */
+static ap_filter_rec_t *source_filter;
+
+/* The filters of httpd and of this module whose output depends on their input only. FIXUP_HEADERS_OUT is that of Header,
+ * which changes headers after the response has been kept, for each request anew. */
 static int is_known_filter(const ap_filter_t *f)
 {
-    static const char *const known[] = {"includes",  "byterange",       "content_length", "subreq_core",
-                                        "old_write", "brotli_compress", "deflate",        NULL};
+    static const char *const known[] = {"includes",        "byterange", "content_length",    "subreq_core", "old_write",
+                                        "brotli_compress", "deflate",   "fixup_headers_out", NULL};
     const char *const *name;
 
     if (f->frec->ftype >= AP_FTYPE_PROTOCOL || !strncmp(f->frec->name, "vault_", 6)) {
@@ -99,61 +103,101 @@ static int has_directive(const ap_directive_t *d, const char *name)
     return 0;
 }
 
-/* @param includes  of const char *: the URLs that the document includes are added */
-static const char *scan(const request_rec *r, apr_array_header_t *includes, apr_pool_t *pool)
+/* ------------------------------------------------------------------ the file */
+
+/* @param includes  of const char *: the URLs that the document includes are added
+ * @return NULL, or why the document is personal */
+static const char *scan(apr_file_t *file, apr_size_t size, apr_array_header_t *includes, apr_pool_t *pool)
 {
-    apr_size_t length = (apr_size_t)r->finfo.size;
-    apr_file_t *file;
+    apr_off_t begin = 0;
+    apr_size_t length = size;
     char *text;
 
     if (has_directive(ap_conftree, "SSIStartTag") || has_directive(ap_conftree, "SSIEndTag")) {
         return "its SSI elements have tags of the site's own";
     }
-    if (r->finfo.size > SCAN_MAX) {
+    if (size > SCAN_MAX) {
         return "its SSI document is too long to be scanned";
     }
-    if (apr_file_open(&file, r->filename, APR_READ, APR_OS_DEFAULT, pool) != APR_SUCCESS) {
+    text = apr_palloc(pool, length + 1);
+    if (apr_file_seek(file, APR_SET, &begin) != APR_SUCCESS ||
+        (length && apr_file_read_full(file, text, length, &length) != APR_SUCCESS)) {
         return "its SSI document cannot be read";
     }
-    text = apr_palloc(pool, length + 1);
-    if (apr_file_read_full(file, text, length, &length) != APR_SUCCESS) {
-        length = 0;
-    }
-    apr_file_close(file);
-    return length == (apr_size_t)r->finfo.size ? vault_ssi_personal(text, length, includes, pool)
-                                               : "its SSI document cannot be read";
+    return vault_ssi_personal(text, size, includes, pool);
 }
 
-static int can_be_read(const request_rec *r, apr_pool_t *pool)
+/* The file, if it is all that the handler sends. */
+static apr_file_t *file_of(const apr_bucket_brigade *bb, apr_size_t *size)
 {
-    apr_file_t *file;
-    apr_status_t rv = apr_file_open(&file, r->filename, APR_READ, APR_OS_DEFAULT, pool);
+    const apr_bucket *b = APR_BRIGADE_FIRST(bb), *rest;
 
-    return rv == APR_SUCCESS && apr_file_close(file) == APR_SUCCESS;
+    if (b == APR_BRIGADE_SENTINEL(bb) || !APR_BUCKET_IS_FILE(b) || b->start) {
+        return NULL;
+    }
+    for (rest = APR_BUCKET_NEXT(b); rest != APR_BRIGADE_SENTINEL(bb); rest = APR_BUCKET_NEXT(rest)) {
+        if (!APR_BUCKET_IS_METADATA(rest)) {
+            return NULL;
+        }
+    }
+    *size = b->length;
+    return APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb)) ? ((const apr_bucket_file *)b->data)->fd : NULL;
 }
 
-/* A file that cannot be read fails only when its handler runs, and so mod_include shows its error text in its place. */
-static void judge_file(vault_recording_t *rec, request_rec *r)
+/* The next request for the URL may get another file: then this one's facts do not hold.
+ * @return NULL, or why the output is personal */
+static const char *record_file(vault_recording_t *rec, request_rec *r, apr_file_t *file, apr_size_t size)
 {
     apr_array_header_t *includes = apr_array_make(rec->pool, 1, sizeof(const char *));
-    const char *personal = vault_judge_has_filter(r, "includes") ? scan(r, includes, rec->pool)
-                           : can_be_read(r, rec->pool)           ? NULL
-                                                                 : "its file cannot be read";
+    apr_time_t looked = apr_time_now();
+    const char *personal = NULL;
+    apr_finfo_t finfo;
     int i;
 
-    vault_recording_file(rec, r->filename, &r->finfo);
-    if (personal) {
-        vault_recording_personal(rec, VAULT_PERSONAL_SSI, personal);
-        return;
+    if (apr_file_info_get(&finfo, VAULT_FACTS_STAT, file) != APR_SUCCESS || (apr_size_t)finfo.size != size) {
+        return "its file cannot be looked up";
     }
-    for (i = 0; i < includes->nelts; i++) {
+    vault_recording_file(rec, r->filename, &finfo, looked);
+    if (vault_judge_has_filter(r, "includes")) {
+        personal = scan(file, size, includes, rec->pool);
+    }
+    for (i = 0; !personal && i < includes->nelts; i++) {
         vault_includes_record(rec, r, APR_ARRAY_IDX(includes, i, const char *));
     }
+    return personal;
+}
+
+/* The first filter of a request that names a file. Modules may answer such a request by a handler of their own, such as
+ * LuaMapHandler and Action; so what is seen here decides, and not the name of the handler. If the file cannot be read,
+ * nothing comes here, and mod_include shows its error text in its place: then nothing says that the output is shared. */
+static apr_status_t filter_source(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    vault_recording_t *rec = f->ctx;
+    apr_size_t size = 0;
+    apr_file_t *file = file_of(bb, &size);
+    const char *personal = file ? record_file(rec, f->r, file, size) : "another handler answers in place of its file";
+
+    if (personal) {
+        vault_recording_personal(rec, file ? VAULT_PERSONAL_SSI : VAULT_PERSONAL_HANDLER, personal);
+    }
+    else {
+        vault_judge_share(rec, f->r);
+    }
+    ap_remove_output_filter(f);
+    return ap_pass_brigade(f->next, bb);
+}
+
+/* ---------------------------------------------------------------- the request */
+
+/* The only handler of this module that records what it reads. */
+static int is_feed(const request_rec *r)
+{
+    return r->handler && !strcmp(r->handler, "vault-feed");
 }
 
 int vault_judge_knows(const request_rec *r)
 {
-    return is_file(r) || vault_own_handler(r);
+    return is_file(r) || is_feed(r);
 }
 
 int vault_judge_is_plain_file(const request_rec *r)
@@ -161,27 +205,32 @@ int vault_judge_is_plain_file(const request_rec *r)
     return is_file(r) && !vault_judge_has_filter(r, "includes");
 }
 
+/* <If> can look at all of the request, and any directive may be in it. */
+int vault_judge_has_if(const request_rec *r)
+{
+    const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
+
+    return core->sec_if && core->sec_if->nelts > 0;
+}
+
 int vault_judge(vault_recording_t *rec, request_rec *r, int declared)
 {
     if (r->user) {
-        vault_recording_personal(rec, VAULT_PERSONAL_USER, "its visitor has logged in");
+        vault_recording_drop(rec, VAULT_PERSONAL_USER, "its visitor has logged in");
     }
     judge_filters(rec, r);
-    if (is_file(r)) {
-        judge_file(rec, r);
-    }
-    else if (vault_judge_has_filter(r, "includes")) {
+    if (!is_file(r) && vault_judge_has_filter(r, "includes")) {
         vault_recording_personal(rec, VAULT_PERSONAL_SSI, "its handler writes SSI, which cannot be scanned before");
     }
-    if (vault_judge_knows(r)) {
-        return 0;
+    if (is_file(r)) {
+        ap_add_output_filter_handle(source_filter, rec, r, r->connection);
     }
-    if (!declared) {
+    if (is_file(r) || !declared) {
         apr_table_setn(r->notes, OPAQUE, "1");
         vault_recording_opaque(rec, apr_psprintf(rec->pool, "its handler %.60s has not said Vault-Shared: yes",
                                                  r->handler ? r->handler : "of httpd"));
     }
-    return 1;
+    return !vault_judge_knows(r);
 }
 
 const char *vault_judge_filters(const request_rec *r)
@@ -204,4 +253,9 @@ void vault_judge_share(vault_recording_t *rec, request_rec *r)
         apr_table_unset(r->notes, OPAQUE);
         vault_recording_share(rec);
     }
+}
+
+void vault_judge_hooks(void)
+{
+    source_filter = ap_register_output_filter("VAULT_SOURCE", filter_source, NULL, SOURCE_TYPE);
 }

@@ -4,12 +4,13 @@
  * Decides for each request that contributes to a recorded output whether its handler and filters can make the output
  * personal.
  *
- *   - A file is shared, and the output depends on the file. With the filter INCLUDES its elements decide
- *     (output/ssi_elements.h), and each request that it includes is judged like this one.
- *   - The module's own handlers report what they read.
- *   - Every other handler is opaque: its output is personal, unless it says `Vault-Shared: yes`, calls vault_share()
+ *   - A file is shared, and the output depends on the file, if the file is what reaches the first filter. With the filter
+ *     INCLUDES its elements decide (output/ssi_elements.h), and each request that it includes is judged like this one.
+ *   - The handler of feeds reports what it reads, and says that its output is shared.
+ *   - Every other handler is opaque: its output is not kept, unless it says `Vault-Shared: yes`, calls vault_share()
  *     (vault.h), or VaultCacheKey names what it varies by.
- *   - A user who has logged in, and every output filter that is not known here, make the output personal.
+ *   - Every output filter that is not known here makes the output personal.
+ *   - The output for a user who has logged in is not kept.
  */
 #ifndef VAULT_JUDGE_H
 #define VAULT_JUDGE_H
@@ -21,12 +22,16 @@
  * @return 1: the handler is opaque; 0: everything that it reads is recorded */
 int vault_judge(vault_recording_t *rec, request_rec *r, int declared);
 
-/** Is everything that the handler of `r` reads recorded, so that it is not opaque? */
+/** Does `r` name a file, or a method of a feed? Then what the handler reads is recorded, unless another module answers in
+ * its place, which the recording finds. */
 int vault_judge_knows(const request_rec *r);
 
 /** Is this output filter in the chain of `r`, by itself or by AddOutputFilterByType? The names of filters do not depend
  * on case. */
 int vault_judge_has_filter(const request_rec *r, const char *name);
+
+/** Is there an <If> where `r` is? */
+int vault_judge_has_if(const request_rec *r);
 
 /** Is the answer to `r` a file as it is, which httpd serves best itself? Filters have been inserted. */
 int vault_judge_is_plain_file(const request_rec *r);
@@ -38,5 +43,7 @@ const char *vault_judge_filters(const request_rec *r);
 
 /** The handler of `r` says that its output is shared. */
 void vault_judge_share(vault_recording_t *rec, request_rec *r);
+
+void vault_judge_hooks(void);
 
 #endif

@@ -24,36 +24,51 @@ vault_recording_t *vault_recording_begin(const vault_output_lead_t *lead, vault_
     rec->outer = outer;
     rec->pool = pool;
     rec->held = apr_array_make(pool, 2, sizeof(const char *));
-    rec->late = apr_array_make(pool, 1, sizeof(const char *));
+    rec->named = apr_array_make(pool, 1, sizeof(const char *));
     vault_facts_init(&rec->facts, pool);
     apr_pool_cleanup_register(pool, rec, end_unfinished, apr_pool_cleanup_null);
     return rec;
 }
 
+/* Why the output is not kept. NOT, without a sentence: it may be. */
+static vault_output_personal_t why_not(const vault_recording_t *rec)
+{
+    if (rec->reason) {
+        return (vault_output_personal_t){rec->reason, rec->personal, 0};
+    }
+    if (rec->opaque) {
+        return (vault_output_personal_t){VAULT_PERSONAL_HANDLER, rec->opaque_why, 1};
+    }
+    return (vault_output_personal_t){rec->dropped_as, rec->dropped, 1};
+}
+
 const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_size_t length)
 {
-    vault_output_personal_t personal = {rec->reason, rec->personal};
+    const vault_output_personal_t personal = why_not(rec);
     vault_output_content_t content = {
         .body = body, .body_size = length, .until = rec->until, .stale_for = rec->stale_for};
     apr_status_t rv;
 
     apr_pool_cleanup_kill(rec->pool, rec, end_unfinished);
-    if (!rec->reason && rec->opaque) {
-        personal = (vault_output_personal_t){VAULT_PERSONAL_HANDLER, rec->opaque_why};
-    }
-    rec->reason = body && !rec->dropped ? personal.reason : VAULT_PERSONAL_NOT;
+    rec->reason = body ? personal.reason : VAULT_PERSONAL_NOT;
     if (rec->reason) {
         vault_tally(personal[rec->reason], 1);
-        vault_output_abandon(vault_server->outputs, &rec->lead, &personal);
-        return personal.why;
     }
-    if (!body || rec->dropped) {
-        vault_output_abandon(vault_server->outputs, &rec->lead, NULL);
-        return body ? "it shows an error, or depends on something that was not known before" : "it failed";
+    if (!body || personal.why) {
+        vault_output_abandon(vault_server->outputs, &rec->lead, rec->reason ? &personal : NULL);
+        return body ? personal.why : "it failed";
     }
     content.facts = vault_facts_encode(&rec->facts, &content.facts_size, rec->pool);
     rv = vault_output_keep(vault_server->outputs, &rec->lead, &content);
     return rv == APR_SUCCESS ? NULL : rv == APR_EAGAIN ? "what it depends on has changed" : "there is no room for it";
+}
+
+static void drop_one(vault_recording_t *rec, vault_personal_t reason, const char *why)
+{
+    if (!rec->dropped) {
+        rec->dropped = apr_pstrdup(rec->pool, why);
+        rec->dropped_as = reason;
+    }
 }
 
 static int is_held(const vault_recording_t *rec, const char *interest)
@@ -78,7 +93,7 @@ void vault_recording_interest(vault_recording_t *rec, const char *interest)
             APR_ARRAY_PUSH(rec->held, const char *) = apr_pstrdup(rec->pool, interest);
         }
         else {
-            rec->dropped = 1;
+            drop_one(rec, VAULT_PERSONAL_NOT, "it has more interests than the store can hold");
         }
     }
 }
@@ -86,9 +101,10 @@ void vault_recording_interest(vault_recording_t *rec, const char *interest)
 void vault_recording_late_interest(vault_recording_t *rec, const char *interest)
 {
     for (; rec; rec = rec->outer) {
+        APR_ARRAY_PUSH(rec->named, const char *) = apr_pstrdup(rec->pool, interest);
         if (!is_held(rec, interest)) {
-            APR_ARRAY_PUSH(rec->late, const char *) = apr_pstrdup(rec->pool, interest);
-            rec->dropped = 1;
+            rec->missed++;
+            drop_one(rec, VAULT_PERSONAL_NOT, "it names an interest that was not known before");
         }
     }
 }
@@ -114,10 +130,22 @@ void vault_recording_first(vault_recording_t *rec, int first)
     }
 }
 
-void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo)
+/* Linux sets the time of a change by a clock that ticks every 1 to 10 ms. A file system that counts whole seconds, or
+ * two, shows times without a fraction. */
+static int may_change_unseen(const apr_finfo_t *finfo, apr_time_t looked)
+{
+    apr_time_t tick = finfo->ctime % APR_USEC_PER_SEC ? apr_time_from_msec(20) : apr_time_from_sec(2);
+
+    return finfo->ctime > looked - tick;
+}
+
+void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo, apr_time_t looked)
 {
     for (; rec; rec = rec->outer) {
         vault_facts_add_file(&rec->facts, path, finfo, rec->pool);
+        if (finfo && may_change_unseen(finfo, looked)) {
+            drop_one(rec, VAULT_PERSONAL_NOT, "a file of it has just changed");
+        }
     }
 }
 
@@ -126,8 +154,9 @@ void vault_recording_path(vault_recording_t *rec, const char *path)
     apr_finfo_t finfo;
 
     if (rec) {
+        apr_time_t looked = apr_time_now();
         apr_status_t rv = apr_stat(&finfo, path, VAULT_FACTS_STAT, rec->pool);
-        vault_recording_file(rec, path, rv == APR_SUCCESS ? &finfo : NULL);
+        vault_recording_file(rec, path, rv == APR_SUCCESS ? &finfo : NULL, looked);
     }
 }
 
@@ -186,10 +215,10 @@ void vault_recording_share(vault_recording_t *rec)
     }
 }
 
-void vault_recording_drop(vault_recording_t *rec)
+void vault_recording_drop(vault_recording_t *rec, vault_personal_t reason, const char *why)
 {
     for (; rec; rec = rec->outer) {
-        rec->dropped = 1;
+        drop_one(rec, reason, why);
     }
 }
 
@@ -255,7 +284,9 @@ void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *pa
         vault_recording_until(rec, part->until);
     }
     for (; rec; rec = rec->outer) {
-        rec->dropped |= vault_output_hold_all(vault_server->outputs, &rec->lead, part) != APR_SUCCESS;
+        if (vault_output_hold_all(vault_server->outputs, &rec->lead, part) != APR_SUCCESS) {
+            drop_one(rec, VAULT_PERSONAL_NOT, "a part of it cannot be held");
+        }
         read_all(rec->facts.properties, facts->properties);
         read_all(rec->facts.cursors, facts->cursors);
         read_all(rec->facts.request, facts->request);

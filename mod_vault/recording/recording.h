@@ -27,15 +27,18 @@ typedef struct vault_recording_t {
     vault_output_facts_t facts;
     struct vault_recording_t *outer; /* NULL: none */
     apr_array_header_t *held;        /* of const char *: the interests held for the entry */
-    apr_array_header_t *late;        /* of const char *: those that were named too late to be held */
-    vault_personal_t reason;         /* why the output is personal; NOT: it is not, so far, or it was kept or dropped */
-    const char *personal;            /* the same with its details */
-    int is_part;                     /* its output is a part of a page, which other pages are to contain as well */
-    int dropped;                     /* this output is not kept, but the next one may be */
-    int opaque;                      /* handlers that have not said (yet) that their output is shared */
-    const char *opaque_why;          /* what makes the output personal as long as there are any */
-    apr_interval_time_t stale_for;   /* VaultCacheStale: how long it may be used when it is outdated */
-    apr_time_t until;                /* the output may be used until then; 0: no limit */
+    apr_array_header_t *named;       /* of const char *: the interests that were named after their data were read */
+    int missed;                      /* how many of these were not held */
+    vault_personal_t reason;     /* why the outputs of this key are personal; NOT: they are not, so far. After the end:
+                                      * why this output was */
+    const char *personal;        /* the same with its details */
+    int is_part;                 /* its output is a part of a page, which other pages are to contain as well */
+    const char *dropped;         /* why this output is not kept, but the next one may be; NULL: it may be kept */
+    vault_personal_t dropped_as; /* the reason, if this output is personal */
+    int opaque;                  /* handlers that have not said (yet) that their output is shared */
+    const char *opaque_why;      /* what makes the output personal as long as there are any */
+    apr_interval_time_t stale_for; /* VaultCacheStale: how long it may be used when it is outdated */
+    apr_time_t until;              /* the output may be used until then; 0: no limit */
     apr_pool_t *pool;
 } vault_recording_t;
 
@@ -50,8 +53,8 @@ const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_si
 /** An interest is about to be created, and then its data are read. */
 void vault_recording_interest(vault_recording_t *rec, const char *interest);
 
-/** An interest was named after its data were read. Unless it was held before, the output is not kept, and `late` lists
- * the interest, so that it can be held the next time. */
+/** An interest was named after its data were read. Unless it was held before, the output is not kept. `named` lists
+ * it, so that it can be held the next time. */
 void vault_recording_late_interest(vault_recording_t *rec, const char *interest);
 
 /** A property of the page was read. @param value  NULL: it is not set */
@@ -63,14 +66,17 @@ void vault_recording_cursor(vault_recording_t *rec, const char *key, const vault
 /** It was asked whether the method has never run before. */
 void vault_recording_first(vault_recording_t *rec, int first);
 
-/** The output depends on a file. @param finfo  as when it was opened; NULL: there is no such file */
-void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo);
+/** The output depends on a file. If the file has changed in the present tick of the file system's clock, a further change
+ * may not show in its times, and the output is not kept.
+ * @param finfo   NULL: there is no such file
+ * @param looked  apr_time_now() before `finfo` was read */
+void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo, apr_time_t looked);
 
 /** The same; looks the file up. */
 void vault_recording_path(vault_recording_t *rec, const char *path);
 
-/** The output is personal. @param why  the details: half a sentence that begins with "its", "it" or a noun; a constant, or in the
- * recording's pool; the first reason is kept */
+/** All outputs of this key are personal, whoever asks for them. The store remembers it for a while.
+ * @param why  the details: half a sentence that begins with "its", "it" or a noun; the first reason is kept */
 void vault_recording_personal(vault_recording_t *rec, vault_personal_t reason, const char *why);
 
 /** The output is a part that depends on the page around it, so that it can be no part of other pages. Outer recordings
@@ -81,14 +87,17 @@ void vault_recording_of_page(vault_recording_t *rec, const char *why);
  * does not know what its rows depend on. @param cursor  names the call */
 void vault_recording_recalled(vault_recording_t *rec, const char *cursor);
 
-/** The output is personal unless this handler says that its part is shared (vault_recording_share()). */
+/** The output is not kept unless this handler says that its part is shared (vault_recording_share()). */
 void vault_recording_opaque(vault_recording_t *rec, const char *why);
 
 /** A handler of vault_recording_opaque() says that its output is the same for everyone who may see it. */
 void vault_recording_share(vault_recording_t *rec);
 
-/** This output is not kept. */
-void vault_recording_drop(vault_recording_t *rec);
+/** This output is not kept. For what depends on the request: a client could cause it, and the store must not remember
+ * it for the others.
+ * @param reason  why this output is personal; NOT: it is not
+ * @param why     as of vault_recording_personal() */
+void vault_recording_drop(vault_recording_t *rec, vault_personal_t reason, const char *why);
 
 /** The output varies by a header of the request. @param value  NULL: the request does not have it */
 void vault_recording_header(vault_recording_t *rec, const char *name, const char *value);

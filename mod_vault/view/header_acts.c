@@ -7,7 +7,6 @@
 #include "announce/announce_conf.h"
 #include "announce/notify_limit.h"
 #include "base/header_text.h"
-#include "recording/judge.h"
 #include "server/server.h"
 #include "session/session_conf.h"
 #include "session/session_request.h"
@@ -212,7 +211,7 @@ static const char *act_shared(vault_header_take_t *t, const char *piece)
     const char *wrong = is_yes(piece);
 
     if (!wrong) {
-        vault_judge_share(vault_recorded(t->r), t->r);
+        vault_recorded_share(t->r);
     }
     return wrong;
 }

@@ -19,6 +19,19 @@ vault_recording_t *vault_recorded(request_rec *r)
     return x ? x->recording : NULL;
 }
 
+vault_personal_t vault_recorded_personal(const request_rec *r)
+{
+    return r->user                                         ? VAULT_PERSONAL_USER
+           : apr_table_get(r->headers_in, "Authorization") ? VAULT_PERSONAL_REQUEST
+           : vault_session_conf_is_on(r)                   ? VAULT_PERSONAL_SESSION
+                                                           : VAULT_PERSONAL_NOT;
+}
+
+void vault_recorded_share(request_rec *r)
+{
+    vault_judge_share(vault_recorded(r), r);
+}
+
 void vault_recorded_judge(request_rec *r, int declared)
 {
     const vault_context_t *x = vault_context_get(r);
@@ -63,7 +76,7 @@ static void judge_subrequest(request_rec *r)
 /* The kept part goes, and no request makes it again for a while. A key begins with a word and the URL, on one line. */
 static void give_up_part(const char *key, apr_pool_t *pool)
 {
-    static const vault_output_personal_t same_call = {VAULT_PERSONAL_PART, "its page makes the same call of a feed"};
+    static const vault_output_personal_t same_call = {VAULT_PERSONAL_PART, "its page makes the same call of a feed", 0};
     const char *url = strchr(key, ' ') + 1;
     vault_output_filter_t filter = {.url = apr_pstrmemdup(pool, url, strcspn(url, "\n"))};
     vault_output_lead_t lead;

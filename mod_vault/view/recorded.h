@@ -16,6 +16,12 @@
 /** The recording that `r` contributes to; NULL: none. */
 vault_recording_t *vault_recorded(request_rec *r);
 
+/** Why the answer to `r` is personal whatever its handler does: a user, credentials, or a session. NOT: it may be shared. */
+vault_personal_t vault_recorded_personal(const request_rec *r);
+
+/** The handler of `r` says that its output is shared. */
+void vault_recorded_share(request_rec *r);
+
 /** Judge the handler and the filters of `r`, as vault_judge(). */
 void vault_recorded_judge(request_rec *r, int declared);
 

@@ -16,6 +16,7 @@ SKIP: {
     my $tag = '<!--#feed name="database" method="get_new_instances" table="race" template="once.html" append="list" -->';
     site_file('/cache/once.html', '{{#rows}}[{{line}}]{{/rows}}');
     live_tag('/cache/once', $tag);
+    settle();
 
     my @pages = map { open_page('/cache/once.shtml') } 1 .. PAGES;
     my $first = status()->{Runs};

@@ -26,6 +26,7 @@ SKIP: {
     my $tag = '<!--#feed name="database" method="get_new_instances" table="race" template="row.html" append="list" -->';
     site_file('/cache/row.html', '{{#rows}}[{{line}}]{{/rows}}');
     live_tag('/cache/view', $tag);
+    settle();
     insert('first');
 
     my ($page, $cached) = view('/cache/view.shtml');
@@ -55,6 +56,7 @@ SKIP: {
 
     # What it is made of.
     site_file('/cache/row.html', '{{#rows}}[{{line}}]!{{/rows}}');
+    settle();
     ($page, $cached) = view('/cache/view.shtml');
     is($cached, 0, 'a changed template is a change');
     like($page->html, qr/\[second\]!/, '... and is seen');

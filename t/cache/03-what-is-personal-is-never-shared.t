@@ -8,16 +8,21 @@ use VaultTest::Site;
 my $FEED = '<!--#feed name="database" method="get_new_instances" table="race" template="empty.html" -->';
 my $n = 0;
 
-# Views of a page with this element: whether the second one came from the store.
+# A page whose view and whose method have this element: whether a second view, and a second page's run of the method, came
+# from the store.
 sub shared
 {
-    my ($element, %with) = @_;
+    my ($element, $fails) = @_;
     my $path = '/cache/personal-' . ++$n;
-    live_tag($path, $FEED, ($with{text} // '') . "<p>%s</p>" . $element =~ s/%/%%/gr);
-    open_page("$path.shtml" . ($with{query} // ''));
-    my $before = status()->{Cached};
-    open_page("$path.shtml" . ($with{query} // ''));
-    return status()->{Cached} - $before;
+    site_file("$path-new.shtml", "$FEED<p>$n</p>" . ($fails ? '' : $element));
+    live_shtml("$path.shtml", "$path-new.shtml", "$FEED<p>$n</p>$element");
+    settle();
+    my @pages = (open_page("$path.shtml"));
+    my $before = status();
+    push @pages, open_page("$path.shtml");
+    unless ($fails) { $_->poll for @pages }
+    my $after = status();
+    return join ' ', map { $after->{$_} - $before->{$_} } qw(Cached Shared);
 }
 
 SKIP: {
@@ -34,7 +39,7 @@ SKIP: {
         'an include of SSI' => '<!--#include virtual="/cache/inner-plain.shtml?a" -->',
     );
     while (my ($what, $element) = splice @shared, 0, 2) {
-        is(shared($element), 1, "$what: shared");
+        is(shared($element), '1 1', "$what: shared, the view and the method");
     }
     my @personal = (
         'an include of a file by its name' => '<!--#include file="plain.html" -->',
@@ -56,11 +61,17 @@ SKIP: {
         'another handler' => '<!--#include virtual="/test/pid" -->',
         'a feed that names no interest' => '<!--#feed name="tests" method="echo" x="1" template="empty.html" -->',
         'an element in capitals' => '<!--#ECHO var="REMOTE_ADDR" -->',
+    );
+    my @failing = (
         'a tag that fails' => '<!--#feed name="tests" method="none" -->',
         'a feed that fails' => '<!--#feed name="tests" method="fail" -->',
     );
     while (my ($what, $element) = splice @personal, 0, 2) {
-        is(shared($element), 0, "$what: personal");
+        is(shared($element), '0 0', "$what: personal, the view and the method");
+    }
+
+    while (my ($what, $element) = splice @failing, 0, 2) {
+        is(shared($element, 1), '0 0', "$what: the page is not kept");
     }
 
     announce(qr/unable to include/, qr/File does not exist: .*none.html/, qr/VLT00040: feed tests, method none/, qr/VLT00040: feed tests, method fail/, qr/VLT00011: the page cannot be kept live: it was told to fail/);

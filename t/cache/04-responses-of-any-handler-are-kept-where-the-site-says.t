@@ -13,6 +13,9 @@ my $server = VaultTest::Server->start('kept', config => <<"END");
     SetHandler vault-test
     VaultCache On
 </Location>
+<Location "/kept/live/">
+    VaultLongPoll On
+</Location>
 <Location "/kept/keyed/">
     VaultCacheKey "%{HTTP:Accept-Language}"
 </Location>
@@ -74,6 +77,15 @@ is(kept("/kept/status?code=503&$LONG"), 0, 'not if it failed');
 is(kept("/plain/echo?text=j&header=Cache-Control:max-age=1000"), 0, 'not where VaultCache is off');
 is(kept("/kept/users/echo?text=k&$LONG", headers => {Authorization => 'Basic YW5uYTpzZWNyZXQ='}), 0, 'not if the visitor has logged in');
 
+# ---------------------------------------------------------------- what one client does is not remembered for the others
+my @regular = (headers => {Cookie => 'known=1'});
+for my $header ('Set-Cookie:a=b', 'Cache-Control:private', 'Vary:*') {
+    my $path = "/kept/echo?text=stranger&$SHARED&header=Vault-Interest:stranger&stranger-header=$header";
+    get($path) for 1 .. 2;
+    get($path, @regular) for 1 .. 2;
+    is((ask($path, @regular))[1], 1, "$header for one client: the others have a kept answer");
+}
+
 # ---------------------------------------------------------------- HTTP
 my ($answer, $cached) = ask("/kept/echo?text=c&$LONG");
 is($cached, 1, 'the kept answer');
@@ -134,6 +146,15 @@ site_file('/around/page.shtml', qq([<!--#vault cached="/kept/value?name=v&$SHARE
 my $parts = status()->{Parts};
 is(text_of('/around/page.shtml'), '[two]', 'a page that is not kept has a part that is') for 1 .. 3;
 is(status()->{Parts} - $parts, 1, '... of a handler that says so, where only VaultCache is On');
+
+# ---------------------------------------------------------------- how many interests
+my $of = sub { "/kept/echo?text=many&$SHARED&header=Vault-Interest:" . join '%2C', map { "i$_" } @_ };
+is(kept($of->(1 .. 32)), 1, 'an answer can depend on 32 interests: the first one tells which, the second one is kept');
+is(kept($of->(1 .. 33)), 0, '... one of more is not kept');
+
+# ---------------------------------------------------------------- a live page
+is(kept("/kept/live/echo?text=x&$SHARED&header=Vault-Poll:/kept/echo&header=Vault-Interest:x"), 1, 'a live page of an application is kept');
+is(kept("/kept/live/told?$SHARED&header=Vault-Poll:/kept/echo&header=Vault-Interest:x"), 0, '... not if a header names it');
 
 # ---------------------------------------------------------------- one renders, the others wait without a thread
 SKIP: {

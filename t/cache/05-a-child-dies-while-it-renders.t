@@ -40,6 +40,9 @@ SKIP: {
     open_barrier('c05');
     is($_->response->{status}, 200, 'each renders for itself, and is answered') for $second, $third;
     wait_waiting(0);
+    my $kept = status()->{Cached};
+    get($PATH);
+    is(status()->{Cached} - $kept, 1, '... and what they have rendered is kept');
 }
 announce(qr/VLT00004: child \d+ \(slot \d+\) ended without cleaning up/);
 use_server();

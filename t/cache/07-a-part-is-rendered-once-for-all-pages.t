@@ -5,6 +5,8 @@ use warnings;
 use VaultTest;
 use VaultTest::Site;
 
+settle_files();
+
 my $SHARED = 'header=Vault-Shared:yes';
 my $LONG = "$SHARED&header=Cache-Control:max-age=1000";
 

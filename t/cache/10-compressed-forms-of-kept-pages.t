@@ -6,6 +6,8 @@ use Compress::Zlib ();
 use VaultTest;
 use VaultTest::Site;
 
+settle_files();
+
 my $module = VaultTest::Server::_modules_dir() . '/mod_brotli.so';
 my $br = -f $module;
 my $both = $br ? 'BROTLI_COMPRESS;DEFLATE' : 'DEFLATE';

@@ -6,6 +6,8 @@ use warnings;
 use VaultTest;
 use VaultTest::Site;
 
+settle_files();
+
 my $root = vars('t_logs') . '/large-outputs-files';
 mkdir $root or -d $root or die "$root: $!\n";
 chmod 0700, $root;

@@ -63,6 +63,16 @@ static int write_header(void *baton, const char *name, const char *value)
     return 1;
 }
 
+/** A header with the id that the page will have. */
+static int act_told(act_t *act)
+{
+    const char *id = apr_table_get(act->r->headers_in, "Vault-New-Page");
+
+    apr_table_setn(act->r->headers_out, "X-Page", id ? id : "");
+    ap_rputs("told", act->r);
+    return OK;
+}
+
 static int act_said(act_t *act)
 {
     const char *name = query_get(act, "name", NULL), *value = name ? apr_table_get(act->r->headers_in, name) : NULL;
@@ -143,11 +153,9 @@ static int act_damage(act_t *act)
 }
 
 const action_t answer_actions[] = {
-    {"big", "text/plain", act_big},         {"body", "text/plain", act_body},
-    {"broken", "text/html", act_broken},    {"damage", "text/plain", act_damage},
-    {"echo", "text/html", act_echo},        {"flush", "text/html", act_flush},
-    {"include", "text/plain", act_include}, {"kill", "text/plain", act_kill},
-    {"pid", "text/plain", act_pid},         {"redirect", "text/plain", act_redirect},
-    {"said", "text/plain", act_said},       {"status", "text/html", act_status},
-    {"wait", "text/plain", act_wait},       {NULL, NULL, NULL},
+    {"big", "text/plain", act_big},           {"body", "text/plain", act_body}, {"broken", "text/html", act_broken},
+    {"damage", "text/plain", act_damage},     {"echo", "text/html", act_echo},  {"flush", "text/html", act_flush},
+    {"include", "text/plain", act_include},   {"kill", "text/plain", act_kill}, {"pid", "text/plain", act_pid},
+    {"redirect", "text/plain", act_redirect}, {"said", "text/plain", act_said}, {"status", "text/html", act_status},
+    {"told", "text/html", act_told},          {"wait", "text/plain", act_wait}, {NULL, NULL, NULL},
 };

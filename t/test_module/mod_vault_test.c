@@ -39,7 +39,7 @@
  * are read (`value` and `rows`), or before it notifies (`add`); after=B when everything is written. A child that is to end at once stops at none any
  * more. type=T sets the content type; fail=N answers N when everything is done;
  * header=NAME:VALUE and err-header=NAME:VALUE set headers of the answer, when all else is done, as late as a handler can;
- * early-header=NAME:VALUE before anything is written.
+ * early-header=NAME:VALUE before anything is written; stranger-header=NAME:VALUE the same, for a client without a cookie.
  * fail-as=V answers what the variable V says, unless that is 0; status-as=V writes its answer with that status.
  *
  * The connection of any request stops where its header says, when the MPM is about to poll for it: X-Suspend-Before: B before mod_vault's
@@ -109,7 +109,7 @@ static void set_headers(act_t *act, const char *which)
 {
     for (int i = 0; i < act->query->nelts; i++) {
         query_t *q = &APR_ARRAY_IDX(act->query, i, query_t);
-        int error = strcmp(which, "early-header") && !strcmp(q->name, "err-header");
+        int error = !strcmp(which, "header") && !strcmp(q->name, "err-header");
         const char *colon = strchr(q->value, ':');
 
         if (colon && (error || !strcmp(q->name, which))) {
@@ -160,6 +160,9 @@ static int handler(request_rec *r)
     ap_set_content_type(r, apr_pstrdup(r->pool, query_get(&act, "type", action->type)));
     status = stop_at(&act, "before");
     set_headers(&act, "early-header");
+    if (!apr_table_get(r->headers_in, "Cookie")) {
+        set_headers(&act, "stranger-header");
+    }
     set_status(&act);
     if (status == OK) {
         status = action->act(&act);

@@ -34,7 +34,7 @@ static void one_leads_and_others_wait(void)
 
 static void a_failure_wakes_those_who_wait(void)
 {
-    static const vault_output_personal_t cookie = {VAULT_PERSONAL_RESPONSE, "it reads a cookie"};
+    static const vault_output_personal_t cookie = {VAULT_PERSONAL_RESPONSE, "it reads a cookie", 0};
     static const vault_output_personal_t *const personal[] = {NULL, &cookie};
     unsigned i;
 
@@ -161,7 +161,7 @@ static void what_is_personal_is_known_for_a_while(void)
     store_begin(&s, DEFAULTS);
     CU_ASSERT_EQUAL(store_lead(&s, "k", 0, &lead), APR_SUCCESS);
     CU_ASSERT_EQUAL(vault_output_hold(s.o, &lead, "x"), APR_SUCCESS);
-    vault_output_abandon(s.o, &lead, &(vault_output_personal_t){VAULT_PERSONAL_FILTER, store_text(&s, 200, 'r')});
+    vault_output_abandon(s.o, &lead, &(vault_output_personal_t){VAULT_PERSONAL_FILTER, store_text(&s, 200, 'r'), 0});
     CU_ASSERT_EQUAL(vault_interest_count(s.f.notifier), 0);
     CU_ASSERT_EQUAL(vault_outputs_find(s.o, "k", 1, &entry, s.f.pool), VAULT_OUTPUT_PERSONAL);
     CU_ASSERT_EQUAL(entry.personal, VAULT_PERSONAL_FILTER);
@@ -180,6 +180,26 @@ static void what_is_personal_is_known_for_a_while(void)
     store_end(&s);
 }
 
+/* Another client may be the reason: its output is listed, and the others go on to lead. */
+static void what_was_personal_once_stops_no_request(void)
+{
+    store_t s;
+    vault_output_lead_t lead;
+    vault_output_entry_t entry = {.dep_count = 0};
+
+    store_begin(&s, DEFAULTS);
+    CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &lead), APR_SUCCESS);
+    vault_output_abandon(s.o, &lead, &(vault_output_personal_t){VAULT_PERSONAL_RESPONSE, "its own", 1});
+    CU_ASSERT_EQUAL(vault_outputs_find(s.o, "k", 1, &entry, s.f.pool), VAULT_OUTPUT_NONE);
+    CU_ASSERT_EQUAL(store_lead(&s, "k", 1, &lead), APR_SUCCESS);
+    CU_ASSERT_EQUAL(store_keep(&s, &lead, "kept"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(store_lead(&s, "k", 2, &lead), APR_SUCCESS);
+    vault_output_abandon(s.o, &lead, &(vault_output_personal_t){VAULT_PERSONAL_RESPONSE, "its own", 1});
+    CU_ASSERT_EQUAL(store_totals(&s).personal, 1); /* what is kept is listed */
+    CU_ASSERT_STRING_EQUAL(store_read(&s, "k"), "kept");
+    store_end(&s);
+}
+
 /* A variant that was kept is used, although another one was personal; and what is kept ends the mark. */
 static void entries_come_before_the_mark(void)
 {
@@ -192,7 +212,7 @@ static void entries_come_before_the_mark(void)
     CU_ASSERT_EQUAL(store_lead(&s, "k", 2, &b), APR_SUCCESS);
     CU_ASSERT_EQUAL(store_lead(&s, "k", 3, &c), APR_SUCCESS);
     CU_ASSERT_EQUAL(store_keep(&s, &a, "a"), APR_SUCCESS);
-    vault_output_abandon(s.o, &b, &(vault_output_personal_t){VAULT_PERSONAL_FILTER, "one"});
+    vault_output_abandon(s.o, &b, &(vault_output_personal_t){VAULT_PERSONAL_FILTER, "one", 0});
     CU_ASSERT_EQUAL(vault_outputs_find(s.o, "k", 1, &entry, s.f.pool), VAULT_OUTPUT_ENTRY);
     CU_ASSERT_EQUAL(vault_outputs_find(s.o, "k", 1, &entry, s.f.pool), VAULT_OUTPUT_PERSONAL);
     CU_ASSERT_EQUAL(store_keep(&s, &c, "c"), APR_SUCCESS);
@@ -210,5 +230,6 @@ void vault_output_lead_suite(void)
     CU_ADD_TEST(suite, a_lead_ends_with_its_child);
     CU_ADD_TEST(suite, a_process_without_a_slot_cannot_lead);
     CU_ADD_TEST(suite, what_is_personal_is_known_for_a_while);
+    CU_ADD_TEST(suite, what_was_personal_once_stops_no_request);
     CU_ADD_TEST(suite, entries_come_before_the_mark);
 }

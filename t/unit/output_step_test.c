@@ -83,7 +83,7 @@ static void give_up(call_t *c)
 
 static void mark_personal(call_t *c)
 {
-    vault_output_abandon(c->s.o, &c->lead, &(vault_output_personal_t){VAULT_PERSONAL_FILTER, "it reads a cookie"});
+    vault_output_abandon(c->s.o, &c->lead, &(vault_output_personal_t){VAULT_PERSONAL_FILTER, "it reads a cookie", 0});
 }
 
 static void add_in_memory(call_t *c)

@@ -9,10 +9,11 @@ use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use IPC::Open2 qw(open2);
 use JSON::PP ();
+use Time::HiRes ();
 use VaultTest;
 
 our @EXPORT = qw(calls_feed database_file for_users fresh_table has_database insert_row is_kept keeps live_folder live_shtml live_tag lock_database
-    model_file poll_url rows_of site_file site_path take_shown unlock_database wait_tailer);
+    model_file poll_url rows_of settle settle_files site_file site_path take_shown unlock_database wait_tailer);
 
 # ---------------------------------------------------------------- files
 
@@ -22,6 +23,9 @@ sub site_path
     my ($path) = @_;
     return vars('documentroot') . $path;
 }
+
+my $newest;     # the file that the last site_file() wrote
+my $settles;    # each site_file() waits, too
 
 # site_file('/view/live.shtml', TEXT): write it as editors do, by renaming; undef removes it
 sub site_file
@@ -37,8 +41,23 @@ sub site_file
     print $out $text;
     close $out or die "$file.new: $!\n";
     rename "$file.new", $file or die "$file: $!\n";
+    $newest = $file;
+    settle() if $settles;
     return $path;
 }
+
+# Wait until the tick of the file system's clock has passed in which the last site_file() was written: outputs that depend
+# on a newer file are not kept.
+sub settle
+{
+    my $changed = (Time::HiRes::stat($newest))[10];
+    my $tick = $changed == int $changed ? 2 : 0.02;
+    Time::HiRes::sleep(0.005) while Time::HiRes::time() <= $changed + $tick + 0.001;
+    return;
+}
+
+# From here on every site_file() does so.
+sub settle_files { return $settles = 1 }
 
 # A page of SSI that polls this method and shows that text.
 sub live_shtml

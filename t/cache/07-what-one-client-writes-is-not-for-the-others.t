@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+# Live pages of SSI, feeds and templates are rendered once, whatever a client writes into its request; and what other modules do
+# for one visitor counts for that one alone.
+use strict;
+use warnings;
+use VaultTest;
+use VaultTest::Site;
+
+use constant LUA => grep { /lua_module/ } split /^/m, VaultTest::read_file(vars('t_conf') . '/modules.conf');
+
+my $top = vars('top_dir');
+my $htdocs = vars('documentroot');
+my $TAG = '<!--#feed name="tests" method="again" interest="ours" template="again.html" replace="view" -->';
+
+sub write_pages
+{
+    my ($folder) = @_;
+    site_file("$folder/again.html", '<p id="view">{{#rows}}{{view}}{{/rows}}</p>');
+    site_file("$folder/live-new.shtml", "now $TAG");
+    live_shtml("$folder/live.shtml", "$folder/live-new.shtml", "$TAG\n");
+    site_file("$folder/plain.shtml", $TAG);
+    return;
+}
+my @folders = qw(free off early polls members php lua);
+write_pages("/ours/$_") for @folders;
+site_file('/ours/php/live.php', VaultTest::read_file("$htdocs/ours/php/live.shtml"));
+site_file('/ours/lua.lua', <<'END');
+require 'apache2'
+function answer(r)
+    r.content_type = 'text/html'
+    r:puts('[', r.headers_in['X-Visitor'] or '', ']')
+    return apache2.OK
+end
+function say(r)
+    r.headers_out['X-Said'] = r.headers_in['X-Visitor'] or ''
+    if r.headers_in['X-Poll'] then
+        r.headers_out['Vault-Poll'] = r.headers_in['X-Poll']
+    end
+    return apache2.OK
+end
+END
+
+my $lua = LUA ? <<"END" : '';
+<Location "/ours/lua/">
+    LuaMapHandler "/live(-new)?\\.shtml\$" "$htdocs/ours/lua.lua" answer
+    LuaHookFixups "$htdocs/ours/lua.lua" say
+</Location>
+<Location "/ours/free/">
+    LuaHookFixups "$htdocs/ours/lua.lua" say
+</Location>
+END
+
+my $config = <<"END" . live_folder('/ours');
+VaultFeed tests "$top/modules/vault_feed_test.so" word=hello
+DocumentRoot "$htdocs"
+<Directory "$htdocs">
+    Require all granted
+</Directory>
+<Location "/ours/">
+    VaultCache On
+</Location>
+<Location "/ours/off/">
+    VaultCache Off
+</Location>
+Header add Set-Cookie "visit=%t" early
+Header add X-Visit "%t" early
+<Location "/ours/early/">
+    Header set X-Server "%{HTTP_HOST}e"
+</Location>
+<Location "/ours/polls/">
+    VaultPoll "/ours/polls/live-new.shtml?of=%{escape:%{HTTP:X-Visitor}}" "%{HTTP:X-Visitor} != ''"
+</Location>
+<Location "/ours/php/">
+    AddType application/x-httpd-php .php
+    AddOutputFilter INCLUDES .php
+</Location>
+<Location "/test/">
+    SetHandler vault-test
+    VaultLongPoll On
+</Location>
+$lua
+END
+use_server(VaultTest::Server->start('ours', config => $config . for_users('^/ours/members/')));
+settle();
+
+# A request, and whether the store answered.
+sub ask
+{
+    my ($path, %with) = @_;
+    my $before = status()->{Cached};
+    my $answer = get($path, %with);
+    return ($answer, status()->{Cached} - $before);
+}
+
+# The number of views, of three, that the store answered, and of runs of the methods that it saved.
+sub shared
+{
+    my ($path, %with) = @_;
+    my $before = status();
+    my @pages = map { open_page($path, %with) } 1 .. 3;
+    $_->poll for @pages;
+    my $after = status();
+    return join ' ', map { $after->{$_} - $before->{$_} } qw(Cached Shared);
+}
+
+# ---------------------------------------------------------------- what is shared
+is(shared('/ours/free/live.shtml'), '2 2', 'a live page: its view and its method');
+is(shared('/ours/off/live.shtml'), '0 0', 'VaultCache Off: nothing');
+
+# ---------------------------------------------------------------- what a client writes into its request
+for my $n (1 .. 3) {
+    is((ask("/ours/free/live.shtml?$n"))[1], 1, 'a query makes no other page of it');
+    is((ask('/ours/free/live.shtml', headers => {Host => "h$n.example"}))[1], 1, 'nor does a name of the host');
+    is((ask("/ours/free/live.shtml/$n"))[1], 0, 'with a path behind its name it is another page');
+}
+is((ask('/ours/free/live.shtml', headers => {Authorization => 'Basic YTpi'}))[1], 0, 'nor with credentials');
+is((ask('/ours/free/live.shtml', headers => {'Content-Length' => 0}))[1], 0, 'nor with a body');
+
+# ---------------------------------------------------------------- what the site has configured
+is(shared('/ours/members/live.shtml', headers => {Authorization => 'Basic YW5uYTpzZWNyZXQ='}), '0 0', 'who has logged in shares nothing');
+is(shared('/ours/php/live.php'), '0 2', 'a media type may name a handler: such a page is not kept');
+
+my @visits = map { [ask('/ours/early/live.shtml')] } 1 .. 3;
+is(join(' ', map { $_->[1] } @visits), '0 1 1', 'Header, and cookies of other modules, do not make a page personal');
+my %seen;
+for my $visit (@visits) {
+    my ($headers) = $visit->[0]{headers};
+    is(join(',', grep { $seen{$headers->{$_}}++ || $headers->{$_} =~ /,/ } qw(set-cookie x-visit)), '', '... and each visitor has the headers of its own request, once');
+    ok(exists $headers->{'x-server'}, '... with those that Header sets');
+}
+
+# ---------------------------------------------------------------- what other modules do to a request
+for my $visitor (qw(anna bert anna bert)) {
+    my $view = open_page('/ours/polls/live.shtml', headers => {'X-Visitor' => $visitor});
+    like(text_of('/vault/status?page=' . $view->id), qr/of=$visitor/, "VaultPoll: what it gives for $visitor");
+}
+SKIP: {
+    skip 'this httpd has no mod_lua', 1 unless LUA;
+    for my $visitor (qw(anna bert)) {
+        my ($answer, $cached) = ask('/ours/free/live.shtml', headers => {'X-Visitor' => $visitor});
+        is("$cached $answer->{headers}{'x-said'}", "1 $visitor", 'headers of a hook are those of the request');
+        ($answer, $cached) = ask('/ours/lua/live.shtml', headers => {'X-Visitor' => $visitor});
+        is("$cached $answer->{body}", "0 [$visitor]", 'a handler that answers in place of a file is found out');
+        my $view = open_page('/ours/free/live.shtml', headers => {'X-Poll' => "/ours/free/live-new.shtml?of=$visitor"});
+        like(text_of('/vault/status?page=' . $view->id), qr/of=$visitor/, 'a hook may add methods, for its request');
+    }
+}
+
+finish();

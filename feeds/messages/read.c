@@ -294,7 +294,7 @@ static apr_status_t show_list(messages_call_t *m, sql_statement_t *sql)
     const json_t *rows;
     const json_t *row;
     size_t i;
-    int has;
+    int has = 0;
     apr_status_t rv = messages_fetch(&m->sql, sql, m->sql.db->rows, &rows);
 
     if (rv != APR_SUCCESS) {

@@ -66,9 +66,24 @@ const char *vault_exchange_server(const vault_exchange_t *x)
     return x->shared->server;
 }
 
+int vault_exchange_crosses(const char *interest)
+{
+    static const char *const prefixes[] = {"page:", "session:", "vault-output:", NULL};
+    const char *const *prefix;
+
+    for (prefix = prefixes; *prefix; prefix++) {
+        if (!strncmp(interest, *prefix, strlen(*prefix))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 void vault_exchange_notified(vault_exchange_t *x, const char *interest)
 {
-    vault_journal_append(x->outbox, interest, (apr_uint32_t)strlen(interest));
+    if (vault_exchange_crosses(interest)) {
+        vault_journal_append(x->outbox, interest, (apr_uint32_t)strlen(interest));
+    }
 }
 
 void vault_exchange_notified_all(vault_exchange_t *x)

@@ -33,6 +33,10 @@ unsigned vault_exchange_links(const vault_exchange_t *x);
 /** A random name that identifies this server to the others, the same in all its processes, until it is stopped. */
 const char *vault_exchange_server(const vault_exchange_t *x);
 
+/** Does the interest concern other servers? Not if it is one that mod_vault makes for pages, sessions and outputs of one
+ * server. */
+int vault_exchange_crosses(const char *interest);
+
 /** An interest was notified on this server: the gateway passes it on. */
 void vault_exchange_notified(vault_exchange_t *x, const char *interest);
 

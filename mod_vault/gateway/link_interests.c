@@ -9,23 +9,9 @@
 #include "gateway/subject.h"
 #include "mod_vault/vault.h"
 
-/* The interests that mod_vault makes for pages, sessions and outputs of one server never cross. */
-static int is_of_this_server(const char *name)
-{
-    static const char *const prefixes[] = {"page:", "session:", "vault-output:", NULL};
-    const char *const *prefix;
-
-    for (prefix = prefixes; *prefix; prefix++) {
-        if (!strncmp(name, *prefix, strlen(*prefix))) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 int vault_link_has(const vault_link_t *l, const char *name)
 {
-    return !is_of_this_server(name) && vault_hash_ring_owner(l->ring, name) == l->number;
+    return vault_exchange_crosses(name) && vault_hash_ring_owner(l->ring, name) == l->number;
 }
 
 /* @return 0: there is no memory */

@@ -5,6 +5,7 @@
 #include "apr_strings.h"
 
 #include "fixture.h"
+#include "gateway/exchange.h"
 #include "gateway/hash_ring.h"
 #include "gateway/peers.h"
 #include "gateway/subject.h"
@@ -47,6 +48,15 @@ static void what_is_no_subject_is_refused(void)
     CU_ASSERT_FALSE(vault_subject_interest("abcd", small, sizeof(small)));
     CU_ASSERT_TRUE(vault_subject_interest("abc", small, sizeof(small)));
     CU_ASSERT_EQUAL(vault_subject_of("abcd", small, sizeof(small)), 0);
+}
+
+static void what_belongs_to_one_server_does_not_cross(void)
+{
+    CU_ASSERT_FALSE(vault_exchange_crosses("page:0123"));
+    CU_ASSERT_FALSE(vault_exchange_crosses("session:at:1"));
+    CU_ASSERT_FALSE(vault_exchange_crosses("vault-output:1:2"));
+    CU_ASSERT_TRUE(vault_exchange_crosses("pages"));
+    CU_ASSERT_TRUE(vault_exchange_crosses("DB-logs"));
 }
 
 /* ----------------------------------------------------------------------- ring */
@@ -172,6 +182,7 @@ void vault_gateway_suite(void)
 
     CU_add_test(suite, "every byte comes back", every_byte_comes_back);
     CU_add_test(suite, "what is no subject is refused", what_is_no_subject_is_refused);
+    CU_add_test(suite, "what belongs to one server does not cross", what_belongs_to_one_server_does_not_cross);
     CU_add_test(suite, "a lost engine moves only its share", a_lost_engine_moves_only_its_share);
     CU_add_test(suite, "the order of engines does not matter", the_order_of_engines_does_not_matter);
     CU_add_test(suite, "a silent server is dropped once", a_silent_server_is_dropped_once);

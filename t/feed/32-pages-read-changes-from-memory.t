@@ -57,7 +57,8 @@ for my $db (has_database() ? databases('mysql') : ()) {
     $joins->(PAGES);
     $costs->() for 1 .. 3;
     my $many = $costs->();
-    cmp_ok($many, '<', $one + PAGES / 2, PAGES + 1 . ' pages cost the database no more than one');
+    # If each page asked, each would cost a statement or more. The tailer may find one write in several steps.
+    cmp_ok($many, '<', $one + PAGES, PAGES + 1 . ' pages cost the database no more than one');
     note("one page: $one statements, @{[PAGES + 1]} pages: $many");
 
     # A row that is larger than a quarter of the ring.

@@ -16,11 +16,17 @@ sub on { my ($name, $code) = @_; use_server($servers{$name}); return $code->() }
 sub notify_on { my ($name, $interest) = @_; return on($name, sub { post('/vault/notify', "interest=$interest")->{status} }) }
 sub said { my ($name, $tag) = @_; return on($name, sub { scalar grep { /$tag/ } $servers{$name}->lines }) }
 
+# A page that waits, and that the engine knows of: when the engine has its subscription, the page checks once more.
 sub waiting_page
 {
     my ($name, $rows) = @_;
     return on($name, sub {
+        my $before = status();
         my $page = live_page(["/test/rows?name=$rows&interest=$rows"]);
+        my $first = $page->start_poll;
+        wait_counter('EngineInterests', $before, 1);
+        text_of("/test/add?name=$rows&notify=$rows");
+        is(VaultTest::Page::text($page->finish_poll($first)), "1\n", "$rows: the first row");
         my $poll = $page->start_poll;
         wait_waiting(1);
         return ($page, $poll);
@@ -30,7 +36,7 @@ sub waiting_page
 sub is_told
 {
     my ($page, $poll, $why) = @_;
-    is(VaultTest::Page::text(on('b', sub { $page->finish_poll($poll) })), "1\n", $why);
+    is(VaultTest::Page::text(on('b', sub { $page->finish_poll($poll) })), "2\n", $why);
     return;
 }
 

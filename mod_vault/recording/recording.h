@@ -75,7 +75,7 @@ void vault_recording_file(vault_recording_t *rec, const char *path, const apr_fi
 /** The same; looks the file up. */
 void vault_recording_path(vault_recording_t *rec, const char *path);
 
-/** All outputs of this key are personal, whoever asks for them. The store remembers it for a while.
+/** All outputs of this key are personal, for every visitor. The store remembers it for a while.
  * @param why  the details: half a sentence that begins with "its", "it" or a noun; the first reason is kept */
 void vault_recording_personal(vault_recording_t *rec, vault_personal_t reason, const char *why);
 

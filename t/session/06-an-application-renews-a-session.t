@@ -107,7 +107,7 @@ isnt($carl->id, $old, 'a session with a user: another id');
 is($carl->text('/shop/members/session?key=basket'), 'nut', '... for the user');
 is(VaultTest::Browser->new(id => $carl->id)->text($BASKET), '', '... and for no one else');
 
-# The scheme of ServerName is that of the site, whoever does TLS.
+# The scheme of ServerName is that of the site, also if a proxy ends TLS.
 use_server(
     VaultTest::Server->start(
         'session-proxy',

@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use VaultTest;
+use VaultTest::Cluster;
 use VaultTest::Nats;
 
 plan skip_all => 'there is no nats-server, or its module was not built' unless has_cluster();
@@ -10,38 +11,35 @@ plan skip_all => 'there is no nats-server, or its module was not built' unless h
 my @nats = map { VaultTest::Nats->start("several-$_") } 1, 2;
 my %servers = (a => cluster_server('several-a', [@nats]), b => cluster_server('several-b', [reverse @nats]));
 
-sub on { my ($name, $code) = @_; use_server($servers{$name}); return $code->() }
-sub said { my ($name, $tag) = @_; return on($name, sub { scalar grep { /$tag/ } $servers{$name}->lines }) }
-
-wait_until(sub { said($_, 'VLT00493') == 2 }, "server $_ is connected to both") for qw(a b);
+wait_said($_, 'VLT00493', 2) for values %servers;
 
 my (%pages, %polls);
 for my $name (map { "share$_" } 1 .. 10) {
-    on('b', sub {
+    on($servers{b}, sub {
         $pages{$name} = live_page(["/test/rows?name=$name&interest=$name"]);
         $polls{$name} = $pages{$name}->start_poll;
     });
 }
-on('b', sub { wait_waiting(10) });
+on($servers{b}, sub { wait_waiting(10) });
 
 sub notify_all_names
 {
     my ($row) = @_;
-    on('b', sub { text_of("/test/add?name=$_") }) for keys %pages;
-    on('a', sub { post('/vault/notify', "interest=$_") }) for keys %pages;
+    on($servers{b}, sub { text_of("/test/add?name=$_") }) for keys %pages;
+    notify_on($servers{a}, $_) for keys %pages;
     return;
 }
 
 notify_all_names();
 for my $name (sort keys %pages) {
-    is(VaultTest::Page::text(on('b', sub { $pages{$name}->finish_poll($polls{$name}) })), "1\n", "$name: told by one of two engines");
-    $polls{$name} = on('b', sub { $pages{$name}->start_poll });
+    is_told($servers{b}, $pages{$name}, $polls{$name}, "1\n", "$name: told by one of two engines");
+    $polls{$name} = on($servers{b}, sub { $pages{$name}->start_poll });
 }
-on('b', sub { wait_waiting(10) });
+on($servers{b}, sub { wait_waiting(10) });
 
 announce(qr/VLT00494/);
 $nats[0]->stop('KILL');
-wait_until(sub { said($_, 'VLT00494') }, "server $_ misses one") for qw(a b);
+wait_said($_, 'VLT00494', 1) for values %servers;
 notify_all_names();
 my %told;
 wait_until(sub {
@@ -50,7 +48,7 @@ wait_until(sub {
 }, 'pages are told by the engine that is left');
 $nats[0]->again;
 for my $name (sort keys %pages) {
-    is(VaultTest::Page::text(on('b', sub { $pages{$name}->finish_poll($polls{$name}) })), "2\n", "$name: told, at the latest when both are there again");
+    is_told($servers{b}, $pages{$name}, $polls{$name}, "2\n", "$name: told, at the latest when both are there again");
 }
 
 # A server of a routed cluster.
@@ -61,5 +59,5 @@ $servers{c} = cluster_server('several-c', [$routed]);
 announce(qr/VLT00494/);
 wait_until(sub { grep { /VLT00494.*routed NATS cluster/ } $servers{c}->lines }, 'a routed cluster is refused');
 pass('a routed cluster is refused');
-is(on('c', sub { get('/vault/status?auto')->{status} }), 200, '... and the server works alone');
+is(on($servers{c}, sub { get('/vault/status?auto')->{status} }), 200, '... and the server works alone');
 finish();

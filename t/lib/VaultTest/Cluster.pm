@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# What tests of several servers have in common. A server is what cluster_server() of VaultTest::Nats returns; see also there.
+#
+#     my ($page, $poll) = waiting_page($b, 'rows');      # a live page of server $b that waits, and that the engine knows of
+#     on($b, sub { text_of('/test/add?name=rows') });     # a row that is not notified
+#     notify_on($a, 'rows');                              # another server notifies
+#     is_told($b, $page, $poll, "2\n", 'why');
+package VaultTest::Cluster;
+use strict;
+use warnings;
+use Exporter 'import';
+use VaultTest;
+
+our @EXPORT = qw(gateway_of is_told notify_on on said wait_said waiting_page);
+
+# Run the code with the functions of VaultTest talking to this server.
+sub on { my ($server, $code) = @_; use_server($server); return $code->() }
+
+# The lines of the server's log with this tag or pattern.
+sub said { my ($server, $tag) = @_; return grep { /$tag/ } $server->lines }
+
+sub wait_said
+{
+    my ($server, $tag, $times, $why) = @_;
+    return wait_until(sub { said($server, $tag) >= $times }, $why || "the log has $tag $times times");
+}
+
+# The process id of the child with the connections.
+sub gateway_of { my ($server) = @_; my ($pid) = ((said($server, 'VLT00493'))[-1] // '') =~ /\[pid (\d+)/; return $pid }
+
+sub notify_on
+{
+    my ($server, $interest) = @_;
+    return on($server, sub { post('/vault/notify', 'interest=' . VaultTest::_escape($interest))->{status} });
+}
+
+# A page with one row that waits for more. The engine has the subscription to its interest, and the page has made the check that follows
+# from that.
+sub waiting_page
+{
+    my ($server, $rows, $interest) = @_;
+    my $name = VaultTest::_escape($interest // $rows);
+    return on($server, sub {
+        my $before = status();
+        my $page = live_page(["/test/rows?name=$rows&interest=$name"]);
+        my $first = $page->start_poll;
+        wait_counter('EngineInterests', $before, 1);
+        text_of("/test/add?name=$rows&notify=$name");
+        is(VaultTest::Page::text($page->finish_poll($first)), "1\n", "$rows: the first row");
+        my $poll = $page->start_poll;
+        wait_waiting(1);
+        return ($page, $poll);
+    });
+}
+
+sub is_told
+{
+    my ($server, $page, $poll, $text, $why) = @_;
+    return is(VaultTest::Page::text(on($server, sub { $page->finish_poll($poll) })), $text, $why);
+}
+
+1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts as a block: magic, status, flags | type, format | the lists, each a count and its items | made. A text is
- * (u32 length, bytes, NUL) padded to 8; the length NONE means NULL. Everything is aligned to 8.
+/* Facts as a block: magic, status, flags | type, format | the lists, each a count and its items | made. Texts
+ * are those of base/pack.h.
  */
 #include "output/output_facts.h"
 
@@ -10,10 +10,9 @@
 #include "apr_strings.h"
 
 #include "base/hash.h"
+#include "base/pack.h"
 
 #define FACTS_MAGIC 0x76466331u /* "vFc1" */
-#define NONE 0xffffffffu
-#define ALIGN8(n) (((apr_size_t)(n) + 7) & ~(apr_size_t)7)
 
 #define AT(array, type, i) (&((type *)(array)->elts)[i])
 
@@ -34,101 +33,64 @@ void vault_facts_init(vault_output_facts_t *facts, apr_pool_t *pool)
 
 /* ------------------------------------------------------------------ writing */
 
-/* The same code measures (at == NULL) and writes. */
-typedef struct writer_t {
-    char *at;
-    apr_size_t size;
-} writer_t;
-
-static void put_pair(writer_t *w, apr_uint32_t a, apr_uint32_t b)
-{
-    const apr_uint32_t pair[2] = {a, b};
-
-    if (w->at) {
-        memcpy(w->at + w->size, pair, sizeof(pair));
-    }
-    w->size += sizeof(pair);
-}
-
-static void put_u64(writer_t *w, apr_uint64_t n)
-{
-    if (w->at) {
-        memcpy(w->at + w->size, &n, sizeof(n));
-    }
-    w->size += sizeof(n);
-}
-
-static void put_text(writer_t *w, const char *s)
-{
-    apr_size_t length = s ? strlen(s) : 0, padded = ALIGN8(sizeof(apr_uint32_t) + length + 1);
-    apr_uint32_t n = s ? (apr_uint32_t)length : NONE;
-
-    if (w->at) {
-        memset(w->at + w->size + padded - 8, 0, 8);
-        memcpy(w->at + w->size, &n, sizeof(n));
-        memcpy(w->at + w->size + sizeof(n), s ? s : "", length + 1);
-    }
-    w->size += padded;
-}
-
-static void put_properties(writer_t *w, const apr_array_header_t *list)
+static void put_properties(vault_packer_t *w, const apr_array_header_t *list)
 {
     int i;
 
-    put_pair(w, (apr_uint32_t)list->nelts, 0);
+    vault_pack_pair(w, (apr_uint32_t)list->nelts, 0);
     for (i = 0; i < list->nelts; i++) {
-        put_text(w, AT(list, vault_property_t, i)->key);
-        put_text(w, AT(list, vault_property_t, i)->value);
+        vault_pack_text(w, AT(list, vault_property_t, i)->key);
+        vault_pack_text(w, AT(list, vault_property_t, i)->value);
     }
 }
 
-static void put_answers(writer_t *w, const apr_array_header_t *answers)
+static void put_answers(vault_packer_t *w, const apr_array_header_t *answers)
 {
     int i;
 
-    put_pair(w, (apr_uint32_t)answers->nelts, 0);
+    vault_pack_pair(w, (apr_uint32_t)answers->nelts, 0);
     for (i = 0; i < answers->nelts; i++) {
         const vault_txn_answer_t *a = AT(answers, vault_txn_answer_t, i);
-        put_text(w, a->cursor);
-        put_pair(w, a->interest, (apr_uint32_t)a->moved);
-        put_u64(w, a->stamp);
+        vault_pack_text(w, a->cursor);
+        vault_pack_pair(w, a->interest, (apr_uint32_t)a->moved);
+        vault_pack_u64(w, a->stamp);
     }
 }
 
-static void put_files(writer_t *w, const apr_array_header_t *files)
+static void put_files(vault_packer_t *w, const apr_array_header_t *files)
 {
     int i;
 
-    put_pair(w, (apr_uint32_t)files->nelts, 0);
+    vault_pack_pair(w, (apr_uint32_t)files->nelts, 0);
     for (i = 0; i < files->nelts; i++) {
         const vault_output_file_t *f = AT(files, vault_output_file_t, i);
-        put_text(w, f->path);
-        put_u64(w, f->device);
-        put_u64(w, f->inode);
-        put_u64(w, f->changed);
-        put_u64(w, f->size);
+        vault_pack_text(w, f->path);
+        vault_pack_u64(w, f->device);
+        vault_pack_u64(w, f->inode);
+        vault_pack_u64(w, f->changed);
+        vault_pack_u64(w, f->size);
     }
 }
 
-static void put_made(writer_t *w, const vault_state_t *made)
+static void put_made(vault_packer_t *w, const vault_state_t *made)
 {
     apr_size_t size = made ? vault_state_size(made) : 0;
 
-    put_pair(w, (apr_uint32_t)size, 0);
+    vault_pack_pair(w, (apr_uint32_t)size, 0);
     if (w->at && made) {
         vault_state_encode(made, w->at + w->size, size);
     }
-    w->size += ALIGN8(size);
+    w->size += VAULT_PACK_ALIGN(size);
 }
 
-static void put_all(writer_t *w, const vault_output_facts_t *facts)
+static void put_all(vault_packer_t *w, const vault_output_facts_t *facts)
 {
     int i;
 
-    put_pair(w, FACTS_MAGIC, facts->status);
-    put_pair(w, facts->flags, 0);
-    put_text(w, facts->type);
-    put_text(w, facts->format);
+    vault_pack_pair(w, FACTS_MAGIC, facts->status);
+    vault_pack_pair(w, facts->flags, 0);
+    vault_pack_text(w, facts->type);
+    vault_pack_text(w, facts->format);
     put_properties(w, facts->properties);
     put_properties(w, facts->cursors);
     put_answers(w, facts->answers);
@@ -137,16 +99,16 @@ static void put_all(writer_t *w, const vault_output_facts_t *facts)
     put_properties(w, facts->polls);
     put_files(w, facts->files);
     put_properties(w, facts->includes);
-    put_pair(w, (apr_uint32_t)facts->holes->nelts, 0);
+    vault_pack_pair(w, (apr_uint32_t)facts->holes->nelts, 0);
     for (i = 0; i < facts->holes->nelts; i++) {
-        put_u64(w, *AT(facts->holes, apr_uint32_t, i));
+        vault_pack_u64(w, *AT(facts->holes, apr_uint32_t, i));
     }
     put_made(w, facts->made);
 }
 
 const void *vault_facts_encode(const vault_output_facts_t *facts, apr_size_t *size, apr_pool_t *pool)
 {
-    writer_t w = {NULL, 0};
+    vault_packer_t w = {NULL, 0};
 
     put_all(&w, facts);
     w.at = apr_pcalloc(pool, w.size);
@@ -158,125 +120,60 @@ const void *vault_facts_encode(const vault_output_facts_t *facts, apr_size_t *si
 
 /* ------------------------------------------------------------------ reading */
 
-typedef struct reader_t {
-    const char *at;
-    apr_size_t left;
-    int bad;
-} reader_t;
-
-static const char *take(reader_t *r, apr_size_t n)
+static void take_properties(vault_unpacker_t *r, apr_array_header_t *list)
 {
-    const char *at = r->at;
-
-    if (r->bad || n > r->left) {
-        r->bad = 1;
-        return NULL;
-    }
-    r->at += n;
-    r->left -= n;
-    return at;
-}
-
-static apr_uint32_t take_u32(reader_t *r, apr_uint32_t *second)
-{
-    apr_uint32_t pair[2] = {0, 0};
-    const char *at = take(r, sizeof(pair));
-
-    if (at) {
-        memcpy(pair, at, sizeof(pair));
-    }
-    if (second) {
-        *second = pair[1];
-    }
-    return pair[0];
-}
-
-static apr_uint64_t take_u64(reader_t *r)
-{
-    apr_uint64_t n = 0;
-    const char *at = take(r, sizeof(n));
-
-    if (at) {
-        memcpy(&n, at, sizeof(n));
-    }
-    return n;
-}
-
-static const char *take_text(reader_t *r)
-{
-    apr_uint32_t n = 0;
-    const char *at;
-
-    if (r->bad || r->left < 8) {
-        r->bad = 1;
-        return NULL;
-    }
-    memcpy(&n, r->at, sizeof(n));
-    at = take(r, ALIGN8(sizeof(n) + (apr_size_t)(n == NONE ? 0 : n) + 1));
-    if (!at || n == NONE) {
-        return NULL;
-    }
-    if (at[sizeof(n) + n] != '\0') {
-        r->bad = 1;
-        return NULL;
-    }
-    return at + sizeof(n);
-}
-
-static void take_properties(reader_t *r, apr_array_header_t *list)
-{
-    apr_uint32_t n = take_u32(r, NULL);
+    apr_uint32_t n = vault_unpack_pair(r, NULL);
 
     for (; n && !r->bad; n--) {
         vault_property_t *p = apr_array_push(list);
-        p->key = take_text(r);
-        p->value = take_text(r);
+        p->key = vault_unpack_text(r);
+        p->value = vault_unpack_text(r);
         r->bad |= !p->key;
     }
 }
 
-static void take_answers(reader_t *r, apr_array_header_t *answers)
+static void take_answers(vault_unpacker_t *r, apr_array_header_t *answers)
 {
-    apr_uint32_t n = take_u32(r, NULL), moved;
+    apr_uint32_t n = vault_unpack_pair(r, NULL), moved;
 
     for (; n && !r->bad; n--) {
         vault_txn_answer_t *a = apr_array_push(answers);
-        a->cursor = take_text(r);
-        a->interest = take_u32(r, &moved);
+        a->cursor = vault_unpack_text(r);
+        a->interest = vault_unpack_pair(r, &moved);
         a->moved = moved != 0;
-        a->stamp = take_u64(r);
+        a->stamp = vault_unpack_u64(r);
         r->bad |= !a->cursor;
     }
 }
 
-static void take_files(reader_t *r, apr_array_header_t *files)
+static void take_files(vault_unpacker_t *r, apr_array_header_t *files)
 {
-    apr_uint32_t n = take_u32(r, NULL);
+    apr_uint32_t n = vault_unpack_pair(r, NULL);
 
     for (; n && !r->bad; n--) {
         vault_output_file_t *f = apr_array_push(files);
-        f->path = take_text(r);
-        f->device = take_u64(r);
-        f->inode = take_u64(r);
-        f->changed = take_u64(r);
-        f->size = take_u64(r);
+        f->path = vault_unpack_text(r);
+        f->device = vault_unpack_u64(r);
+        f->inode = vault_unpack_u64(r);
+        f->changed = vault_unpack_u64(r);
+        f->size = vault_unpack_u64(r);
         r->bad |= !f->path;
     }
 }
 
-static void take_holes(reader_t *r, apr_array_header_t *holes)
+static void take_holes(vault_unpacker_t *r, apr_array_header_t *holes)
 {
-    apr_uint32_t n = take_u32(r, NULL);
+    apr_uint32_t n = vault_unpack_pair(r, NULL);
 
     for (; n && !r->bad; n--) {
-        *(apr_uint32_t *)apr_array_push(holes) = (apr_uint32_t)take_u64(r);
+        *(apr_uint32_t *)apr_array_push(holes) = (apr_uint32_t)vault_unpack_u64(r);
     }
 }
 
-static const vault_state_t *take_made(reader_t *r, apr_pool_t *pool)
+static const vault_state_t *take_made(vault_unpacker_t *r, apr_pool_t *pool)
 {
-    apr_uint32_t size = take_u32(r, NULL);
-    const char *at = take(r, ALIGN8(size));
+    apr_uint32_t size = vault_unpack_pair(r, NULL);
+    const char *at = vault_unpack_bytes(r, VAULT_PACK_ALIGN(size));
     const vault_state_t *made = at && size ? vault_state_decode(at, size, pool) : NULL;
 
     r->bad |= size && !made;
@@ -285,13 +182,13 @@ static const vault_state_t *take_made(reader_t *r, apr_pool_t *pool)
 
 int vault_facts_decode(vault_output_facts_t *facts, const void *block, apr_size_t size, apr_pool_t *pool)
 {
-    reader_t r = {block, size, 0};
+    vault_unpacker_t r = {block, size, 0};
 
     vault_facts_init(facts, pool);
-    r.bad = take_u32(&r, &facts->status) != FACTS_MAGIC;
-    facts->flags = take_u32(&r, NULL);
-    facts->type = take_text(&r);
-    facts->format = take_text(&r);
+    r.bad = vault_unpack_pair(&r, &facts->status) != FACTS_MAGIC;
+    facts->flags = vault_unpack_pair(&r, NULL);
+    facts->type = vault_unpack_text(&r);
+    facts->format = vault_unpack_text(&r);
     take_properties(&r, facts->properties);
     take_properties(&r, facts->cursors);
     take_answers(&r, facts->answers);

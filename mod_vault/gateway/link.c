@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/now.h"
+#include "gateway/strategy.h"
 #include "gateway/subject.h"
 #include "mod_vault/vault.h"
 
@@ -58,10 +59,15 @@ static void hear(vault_link_t *l, const void *data, apr_size_t size)
     }
 }
 
+void vault_link_notified(vault_link_t *l, const char *interest)
+{
+    vault_count(l->counters, notifies_received, 1);
+    vault_notifier_notify(l->options->notifier, interest, l->options->slot);
+}
+
 static void on_message(void *baton, const char *subject, const void *data, apr_size_t size)
 {
     vault_link_t *l = baton;
-    char interest[VAULT_SUBJECT_MAX];
 
     if (strncmp(subject, l->prefix, strlen(l->prefix))) {
         return;
@@ -73,10 +79,8 @@ static void on_message(void *baton, const char *subject, const void *data, apr_s
     else if (!strcmp(subject, ALL)) {
         check_all(l);
     }
-    else if (!strncmp(subject, VAULT_LINK_INTERESTS, strlen(VAULT_LINK_INTERESTS)) &&
-             vault_subject_interest(subject + strlen(VAULT_LINK_INTERESTS), interest, sizeof(interest))) {
-        vault_count(l->counters, notifies_received, 1);
-        vault_notifier_notify(l->options->notifier, interest, l->options->slot);
+    else {
+        l->strategy->message(l, subject, data, size);
     }
 }
 
@@ -99,18 +103,35 @@ static const vault_engine_events_t events = {on_message, on_lost, on_dropped};
 
 /* ---------------------------------------------------------------------- outbox */
 
-static int publish(vault_link_t *l, const char *kind, const char *interest, const void *data, apr_size_t size)
+int vault_link_subject(const vault_link_t *l, char *subject, const char *kind, const char *interest)
 {
-    char subject[VAULT_ENGINE_SUBJECT_MAX];
     apr_size_t length = strlen(l->prefix) + strlen(kind);
 
     memcpy(subject, l->prefix, strlen(l->prefix));
     memcpy(subject + strlen(l->prefix), kind, strlen(kind) + 1);
-    if (interest && !vault_subject_of(interest, subject + length, sizeof(subject) - length)) {
-        return 1; /* not a name that a page can hold */
-    }
+    return !interest || vault_subject_of(interest, subject + length, VAULT_ENGINE_SUBJECT_MAX - length);
+}
+
+void vault_link_subscribe(vault_link_t *l, const char *kind)
+{
+    void *ignored;
+
+    l->options->engine->subscribe(l->link, apr_pstrcat(l->pool, l->prefix, kind, NULL), &ignored);
+    l->is_dirty = 1;
+}
+
+int vault_link_publish(vault_link_t *l, const char *subject, const void *data, apr_size_t size)
+{
     l->is_dirty = 1;
     return l->options->engine->publish(l->link, subject, data, size) == APR_SUCCESS;
+}
+
+static int publish(vault_link_t *l, const char *kind, const void *data, apr_size_t size)
+{
+    char subject[VAULT_ENGINE_SUBJECT_MAX];
+
+    vault_link_subject(l, subject, kind, NULL);
+    return vault_link_publish(l, subject, data, size);
 }
 
 /* An entry of the outbox. @return 0: it was not sent */
@@ -118,13 +139,13 @@ static int publish_entry(vault_link_t *l, char *name, apr_uint32_t size)
 {
     name[size] = '\0';
     if (!*name) {
-        return publish(l, ALL, NULL, NULL, 0);
+        return publish(l, ALL, NULL, 0);
     }
     if (!vault_link_has(l, name)) {
         return 1;
     }
     vault_count(l->counters, notifies_sent, 1);
-    return publish(l, VAULT_LINK_INTERESTS, name, NULL, 0);
+    return l->strategy->notify(l, name);
 }
 
 /* @return 1: there may be more */
@@ -144,7 +165,7 @@ static int publish_outbox(vault_link_t *l)
             return 0;
         case VAULT_JOURNAL_LOST:
             say(l, VAULT_GATEWAY_OVERRUN, NULL);
-            is_sent = publish(l, ALL, NULL, NULL, 0);
+            is_sent = publish(l, ALL, NULL, 0);
             break;
         case VAULT_JOURNAL_READ:
             is_sent = publish_entry(l, name, size);
@@ -163,7 +184,7 @@ static void beat(vault_link_t *l)
     char text[160];
 
     vault_peers_format(text, sizeof(text), l->options->server, vault_hash_ring_version(l->ring));
-    publish(l, BEATS, NULL, text, strlen(text));
+    publish(l, BEATS, text, strlen(text));
 }
 
 /* ----------------------------------------------------------------------- flush */
@@ -179,7 +200,7 @@ static void settle(vault_link_t *l)
     if (is_notified) {
         check_all(l);
     }
-    vault_link_settle_interests(l, is_notified);
+    l->strategy->taken(l, is_notified);
 }
 
 static void flush(vault_link_t *l)
@@ -199,14 +220,13 @@ static int is_lost(const vault_link_t *l)
 /* What was sent and not taken is sent again. What was missed meanwhile is not known. */
 static void begin_anew(vault_link_t *l)
 {
-    void *ignored;
-
     l->has_said = 0;
     l->sent_at = vault_exchange_taken(l->options->exchange, l->number);
     l->settling_count = 0;
     l->owes_all = 1;
-    l->options->engine->subscribe(l->link, apr_pstrcat(l->pool, l->prefix, ALL, NULL), &ignored);
-    l->options->engine->subscribe(l->link, apr_pstrcat(l->pool, l->prefix, BEATS, NULL), &ignored);
+    vault_link_subscribe(l, ALL);
+    vault_link_subscribe(l, BEATS);
+    l->strategy->begin(l);
     vault_link_look_at_all(l);
     vault_peers_excuse(&l->peers, vault_now());
     vault_count(l->counters, engines, 1);
@@ -340,8 +360,9 @@ apr_status_t vault_link_start(vault_link_t *l, const vault_gateway_options_t *op
     l->ring = ring;
     l->number = number;
     l->counters = vault_slot_counters(options->notifier, options->slot);
-    l->subs = calloc((apr_size_t)vault_notifier_interests(options->notifier) + 1, sizeof(*l->subs));
-    if (!l->subs) {
+    l->strategy = &vault_strategy_subscriptions;
+    l->interests = calloc((apr_size_t)vault_notifier_interests(options->notifier) + 1, sizeof(*l->interests));
+    if (!l->interests) {
         return APR_ENOMEM;
     }
     vault_peers_init(&l->peers);
@@ -364,6 +385,6 @@ void vault_link_join(vault_link_t *l)
 {
     pthread_join(l->thread, NULL);
     close(l->wake_fd);
-    free(l->subs);
+    free(l->interests);
     free(l->settling);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file link.h
- * One link of the gateway: its subscriptions, and what it has published. Internal to the gateway; gateway.h has the
+ * One link of the gateway: what is held on this server, and what it has published. Internal to the gateway; gateway.h has the
  * rules. Only the thread of the link uses what is not said to be atomic.
  */
 #ifndef VAULT_GATEWAY_LINK_H
@@ -13,15 +13,25 @@
 #include "gateway/hash_ring.h"
 #include "gateway/peers.h"
 
-/** A subscription for the interest of an index. */
-typedef struct vault_link_sub_t {
-    void *subscription; /* NULL: none */
+typedef struct vault_strategy_t vault_strategy_t; /* strategy.h */
+
+/** The interest of an index, if it is held on this server. */
+typedef struct vault_link_interest_t {
+    void *subscription; /* of the strategy */
     apr_uint64_t name;  /* the hash of the name */
-    int is_settled;     /* the engine has taken it, and the interest was notified since */
-} vault_link_sub_t;
+    int is_held;        /* the strategy has it */
+    int is_settled;     /* no notify of it is missed any more, and it was notified on this server since */
+} vault_link_interest_t;
+
+/** An interest that is held, but not settled yet. */
+typedef struct vault_link_settling_t {
+    vault_interest_t interest;
+    apr_uint64_t mark; /* of the strategy; it never falls */
+} vault_link_settling_t;
 
 typedef struct vault_link_t {
     const vault_gateway_options_t *options;
+    const vault_strategy_t *strategy;
     const vault_hash_ring_t *ring;
     unsigned number;
     vault_engine_link_t *link;  /* NULL: not connected */
@@ -32,11 +42,11 @@ typedef struct vault_link_t {
     apr_uint64_t seed;          /* of the hashes of names */
     char prefix[64];            /* of all subjects, with the final dot */
     pthread_t thread;
-    int wake_fd;                /* written when one of the next two has changed */
-    int is_lost;                /* atomic; the engine has said so */
-    int stops;                  /* atomic; the thread ends */
-    vault_link_sub_t *subs;     /* by index of the interest */
-    vault_interest_t *settling; /* subscribed to, but not yet taken by the engine */
+    int wake_fd;                      /* written when one of the next two has changed */
+    int is_lost;                      /* atomic; the engine has said so */
+    int stops;                        /* atomic; the thread ends */
+    vault_link_interest_t *interests; /* by index */
+    vault_link_settling_t *settling;
     unsigned settling_count, settling_room;
     vault_journal_at_t held_at; /* position in the journal of interests */
     vault_journal_at_t sent_at; /* position in the outbox up to which it was published */
@@ -46,8 +56,6 @@ typedef struct vault_link_t {
     apr_time_t beats_at;        /* the next heartbeat */
 } vault_link_t;
 
-/** What follows the prefix in the subject of an interest. */
-#define VAULT_LINK_INTERESTS "i."
 /** The most journal entries that are handled between two flushes, so that a flood of notifies does not delay the
  * subscriptions of pages. */
 #define VAULT_LINK_BATCH 4096
@@ -58,19 +66,35 @@ typedef struct vault_link_t {
  * outputs of this server belong to none. */
 int vault_link_has(const vault_link_t *link, const char *interest);
 
-/** Subscribe to what is held now, and to nothing else. */
+/** Give the strategy what is held now, and nothing else. */
 void vault_link_look_at_all(vault_link_t *link);
 
 /** Do the same for the interests that have changed since. @return 1: there may be more */
 int vault_link_follow_interests(vault_link_t *link);
 
-/** The engine has taken all subscriptions: notify their interests on this server, unless all were notified. */
-void vault_link_settle_interests(vault_link_t *link, int is_notified);
+/** The interests with marks up to this one are settled: notify them on this server, unless all were notified. */
+void vault_link_settle_interests(vault_link_t *link, apr_uint64_t mark, int is_notified);
 
-/** The link is closed, and its subscriptions with it. */
+/** The link is closed, and what the strategy had with it. */
 void vault_link_forget_interests(vault_link_t *link);
 
-/* ----------------------------------------------------------------------- link.c */
+/* ------------------------------------------------------------ link.c: for strategies */
+
+/** Receive the messages of PREFIX.KIND. */
+void vault_link_subscribe(vault_link_t *link, const char *kind);
+
+/** Write the subject PREFIX.KIND or, with an interest, PREFIX.KIND and the subject of the interest.
+ * @param subject  has VAULT_ENGINE_SUBJECT_MAX bytes
+ * @return 0: the name is too long for a page to hold it */
+int vault_link_subject(const vault_link_t *link, char *subject, const char *kind, const char *interest);
+
+/** Publish under this subject. @return 0: the link is lost */
+int vault_link_publish(vault_link_t *link, const char *subject, const void *data, apr_size_t size);
+
+/** Another server has notified an interest: notify it on this one. Any thread. */
+void vault_link_notified(vault_link_t *link, const char *interest);
+
+/* ----------------------------------------------------------- link.c: for the gateway */
 
 /** Prepare and start the thread. @return APR_SUCCESS, or why not */
 apr_status_t vault_link_start(vault_link_t *link, const vault_gateway_options_t *options, const vault_hash_ring_t *ring,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The subscriptions of one link: to the interests of its engine that are held on this server. */
+/* The interests of the engine of one link that are held on this server. */
 #include "gateway/link.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "gateway/subject.h"
+#include "gateway/strategy.h"
 #include "mod_vault/vault.h"
 
 int vault_link_has(const vault_link_t *l, const char *name)
@@ -15,66 +15,53 @@ int vault_link_has(const vault_link_t *l, const char *name)
 }
 
 /* @return 0: there is no memory */
-static int will_settle(vault_link_t *l, vault_interest_t interest)
+static int will_settle(vault_link_t *l, vault_interest_t interest, apr_uint64_t mark)
 {
     if (l->settling_count == l->settling_room) {
         unsigned room = l->settling_room ? 2 * l->settling_room : 256;
-        vault_interest_t *more = realloc(l->settling, room * sizeof(*more));
+        vault_link_settling_t *more = realloc(l->settling, room * sizeof(*more));
         if (!more) {
             return 0;
         }
         l->settling = more;
         l->settling_room = room;
     }
-    l->settling[l->settling_count++] = interest;
+    l->settling[l->settling_count++] = (vault_link_settling_t){interest, mark};
     return 1;
 }
 
-static void unsettle(vault_link_t *l, vault_link_sub_t *s)
+static void forget(vault_link_t *l, vault_link_interest_t *i)
 {
-    if (s->is_settled) {
-        s->is_settled = 0;
+    i->is_held = 0;
+    if (i->is_settled) {
+        i->is_settled = 0;
         vault_count(l->counters, engine_interests, -1);
     }
 }
 
-static void drop_subscription(vault_link_t *l, vault_link_sub_t *s)
-{
-    if (s->subscription) {
-        l->options->engine->unsubscribe(l->link, s->subscription);
-        s->subscription = NULL;
-        unsettle(l, s);
-    }
-}
-
-/* Subscribe to the interest that this index names now, and drop the subscription to the one that it named before. If a
- * subscription cannot be made, the link is lost, and the next link subscribes to all. */
+/* Give the strategy the interest that this index names now, and take back the one that it named before. If the strategy
+ * cannot take it, the link is lost, and the next link begins with all. */
 static void look_at(vault_link_t *l, vault_interest_t interest)
 {
-    vault_link_sub_t *s = &l->subs[interest];
-    char name[VAULT_INTEREST_MAX + 1], subject[VAULT_ENGINE_SUBJECT_MAX];
-    apr_size_t length = strlen(l->prefix) + strlen(VAULT_LINK_INTERESTS);
-    apr_uint64_t hash;
+    vault_link_interest_t *i = &l->interests[interest];
+    char name[VAULT_INTEREST_MAX + 1];
+    apr_uint64_t hash, mark = 0;
 
     vault_interest_name(l->options->notifier, interest, name, sizeof(name));
     hash = vault_hash_text(l->seed, name);
-    if (s->subscription && s->name == hash) {
+    if (i->is_held && i->name == hash) {
         return;
     }
-    drop_subscription(l, s);
+    if (i->is_held) {
+        l->strategy->dropped(l, i);
+        forget(l, i);
+    }
     if (!*name || !vault_link_has(l, name)) {
         return;
     }
-    memcpy(subject, l->prefix, strlen(l->prefix));
-    memcpy(subject + strlen(l->prefix), VAULT_LINK_INTERESTS, strlen(VAULT_LINK_INTERESTS));
-    if (!vault_subject_of(name, subject + length, sizeof(subject) - length) ||
-        l->options->engine->subscribe(l->link, subject, &s->subscription) != APR_SUCCESS) {
-        s->subscription = NULL;
-        return;
-    }
-    s->name = hash;
-    l->is_dirty = 1;
-    if (!will_settle(l, interest)) {
+    i->name = hash;
+    i->is_held = l->strategy->held(l, i, name, &mark);
+    if (i->is_held && !will_settle(l, interest, mark)) {
         l->owes_all = 1;
     }
 }
@@ -85,7 +72,7 @@ void vault_link_look_at_all(vault_link_t *l)
 
     l->held_at = vault_journal_end(vault_exchange_held(l->options->exchange));
     for (i = 1; i <= last; i++) {
-        if (l->subs[i].subscription || vault_interest_holders(l->options->notifier, i)) {
+        if (l->interests[i].is_held || vault_interest_holders(l->options->notifier, i)) {
             look_at(l, i);
         }
     }
@@ -115,28 +102,29 @@ int vault_link_follow_interests(vault_link_t *l)
     return 1;
 }
 
-/* The engine has taken the subscription. The pages that hold the interest may have read their data before. */
+/* The pages that hold the interest may have read their data before. */
 static void settle_one(vault_link_t *l, vault_interest_t interest, int is_notified)
 {
-    vault_link_sub_t *s = &l->subs[interest];
+    vault_link_interest_t *i = &l->interests[interest];
 
     if (!is_notified) {
         vault_notifier_notify_interest(l->options->notifier, interest, l->options->slot);
     }
-    if (s->subscription && !s->is_settled) {
-        s->is_settled = 1;
+    if (i->is_held && !i->is_settled) {
+        i->is_settled = 1;
         vault_count(l->counters, engine_interests, 1);
     }
 }
 
-void vault_link_settle_interests(vault_link_t *l, int is_notified)
+void vault_link_settle_interests(vault_link_t *l, apr_uint64_t mark, int is_notified)
 {
     unsigned i;
 
-    for (i = 0; i < l->settling_count; i++) {
-        settle_one(l, l->settling[i], is_notified);
+    for (i = 0; i < l->settling_count && l->settling[i].mark <= mark; i++) {
+        settle_one(l, l->settling[i].interest, is_notified);
     }
-    l->settling_count = 0;
+    l->settling_count -= i;
+    memmove(l->settling, l->settling + i, l->settling_count * sizeof(*l->settling));
 }
 
 void vault_link_forget_interests(vault_link_t *l)
@@ -144,7 +132,6 @@ void vault_link_forget_interests(vault_link_t *l)
     vault_interest_t i, last = vault_notifier_interests(l->options->notifier);
 
     for (i = 1; i <= last; i++) {
-        l->subs[i].subscription = NULL;
-        unsettle(l, &l->subs[i]);
+        forget(l, &l->interests[i]);
     }
 }

@@ -3,6 +3,7 @@
 # more, or not whole, and lose nothing. `save` answers when the pages have been told.
 use strict;
 use warnings;
+use JSON::PP ();
 use VaultTest;
 use VaultTest::Database;
 use VaultTest::Site;
@@ -25,6 +26,11 @@ for my $db (has_database() ? databases('mysql') : ()) {
         wait_waiting(scalar @polls);
     };
     my $questions = sub { return ($db->does('ring', q{SHOW GLOBAL STATUS LIKE 'Questions'}))[0] =~ /(\d+)$/ ? $1 : die };
+    # Reads of pages so far: those that the ring answered, and those that the database answered.
+    my $reads = sub {
+        my ($feed) = grep { $_->{Name} eq 'ring' } @{JSON::PP::decode_json(text_of('/vault/status?json'))->{Feeds}};
+        return @$feed{qw(RingReads SqlReads)};
+    };
     my $id = 0;
     my $saves = sub {
         my ($body) = @_;
@@ -56,8 +62,12 @@ for my $db (has_database() ? databases('mysql') : ()) {
     my $one = $costs->();
     $joins->(PAGES);
     $costs->() for 1 .. 3;
+    my ($by_ring, $by_sql) = $reads->();
     my $many = $costs->();
-    # If each page asked, each would cost a statement or more. The tailer may find one write in several steps.
+    my ($then_by_ring, $then_by_sql) = $reads->();
+    is($then_by_sql - $by_sql, 0, 'no page asks the database for a change');
+    cmp_ok($then_by_ring - $by_ring, '>=', PAGES + 1, '... each reads it from the ring');
+    # What pages ask besides is counted by the database. The tailer may need more statements where it finds one write in several steps.
     cmp_ok($many, '<', $one + PAGES, PAGES + 1 . ' pages cost the database no more than one');
     note("one page: $one statements, @{[PAGES + 1]} pages: $many");
 

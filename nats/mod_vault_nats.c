@@ -6,7 +6,11 @@
  * with it, and the callbacks do not say exactly when a new connection began. mod_vault closes the link and opens another
  * one.
  */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <nats/nats.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +26,9 @@
 /* A connection is given up if the engine has not answered two of these. */
 #define PING_EVERY_MS 1000
 #define PINGS_OUT 2
+/* Without this, a write to an engine that reads nothing blocks until TCP gives up, and so do the pings, as a write holds
+ * the lock of its connection. */
+#define WRITE_WITHIN_MS 2000
 /* A notify takes about 100 bytes. If more messages than this wait for the thread of the callbacks, libnats drops them, and
  * the link reports it by `dropped`. */
 #define PENDING_MSGS 1000000
@@ -38,41 +45,83 @@ struct vault_engine_link_t {
     sub_t *subs; /* the thread of the link only */
     const vault_engine_events_t *events;
     void *baton;
-    pthread_rwlock_t lock; /* an event reads, the end writes: so no event comes after the end */
-    int has_ended;         /* lock */
-    unsigned is_lost;      /* atomic; `lost` was called */
+    unsigned number;  /* of its entry */
+    unsigned is_lost; /* atomic; `lost` was called */
 };
 
-/* libnats does not say when the last callback of a connection has returned. So a link is freed when ENDED_MOST others
- * have ended after it: that takes seconds, and a callback takes microseconds. */
-#define ENDED_MOST 64
-static struct ended_t {
-    pthread_mutex_t lock;
-    vault_engine_link_t *links[ENDED_MOST]; /* lock; a ring */
-    unsigned next;                          /* lock */
-} ended = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* libnats does not say when the last callback of a connection has returned. So callbacks do not get the address of a
+ * link, but a key that is valid until the link ends. A late callback then finds no link. */
+#define LINKS_MOST 64
+static struct entry_t {
+    pthread_rwlock_t lock;     /* an event reads, the end writes: so no event comes after the end */
+    vault_engine_link_t *link; /* lock; NULL: the entry is free */
+    apr_uintptr_t uses;        /* lock; how many links it has had */
+} entries[LINKS_MOST];
+
+/* ------------------------------------------------------------------------ keys */
+
+/* @return 0: all entries are in use */
+static int add_entry(vault_engine_link_t *link)
+{
+    unsigned i;
+    int is_free = 0;
+
+    for (i = 0; i < LINKS_MOST && !is_free; i++) {
+        struct entry_t *e = &entries[i];
+        if (pthread_rwlock_trywrlock(&e->lock)) {
+            continue; /* a callback uses it */
+        }
+        if (!e->link) {
+            e->link = link;
+            link->number = i;
+            is_free = 1;
+        }
+        pthread_rwlock_unlock(&e->lock);
+    }
+    return is_free;
+}
+
+static void remove_entry(const vault_engine_link_t *link)
+{
+    struct entry_t *e = &entries[link->number];
+
+    pthread_rwlock_wrlock(&e->lock);
+    e->link = NULL;
+    e->uses++;
+    pthread_rwlock_unlock(&e->lock);
+}
+
+/* For the thread of the link. */
+static void *key_of(const vault_engine_link_t *link)
+{
+    return (void *)(entries[link->number].uses * LINKS_MOST + link->number);
+}
+
+/* @return NULL: the link has ended. Otherwise leave() must follow */
+static vault_engine_link_t *enter(void *key)
+{
+    struct entry_t *e = &entries[(apr_uintptr_t)key % LINKS_MOST];
+
+    pthread_rwlock_rdlock(&e->lock);
+    if (!e->link || e->uses != (apr_uintptr_t)key / LINKS_MOST) {
+        pthread_rwlock_unlock(&e->lock);
+        return NULL;
+    }
+    return e->link;
+}
+
+static void leave(const vault_engine_link_t *link)
+{
+    pthread_rwlock_unlock(&entries[link->number].lock);
+}
 
 /* ---------------------------------------------------------------------- events */
 
-/* @return 0: the link has ended, or ends. Otherwise leave() must follow */
-static int enter(vault_engine_link_t *link)
+static void lose(void *key, const char *why)
 {
-    pthread_rwlock_rdlock(&link->lock);
-    if (link->has_ended) {
-        pthread_rwlock_unlock(&link->lock);
-        return 0;
-    }
-    return 1;
-}
+    vault_engine_link_t *link = enter(key);
 
-static void leave(vault_engine_link_t *link)
-{
-    pthread_rwlock_unlock(&link->lock);
-}
-
-static void lose(vault_engine_link_t *link, const char *why)
-{
-    if (enter(link)) {
+    if (link) {
         if (!__atomic_exchange_n(&link->is_lost, 1, __ATOMIC_SEQ_CST)) {
             link->events->lost(link->baton, why);
         }
@@ -80,11 +129,11 @@ static void lose(vault_engine_link_t *link, const char *why)
     }
 }
 
-static void on_message(natsConnection *connection, natsSubscription *subscription, natsMsg *message, void *closure)
+static void on_message(natsConnection *connection, natsSubscription *subscription, natsMsg *message, void *key)
 {
-    vault_engine_link_t *link = closure;
+    vault_engine_link_t *link = enter(key);
 
-    if (enter(link)) {
+    if (link) {
         link->events->message(link->baton, natsMsg_GetSubject(message), natsMsg_GetData(message),
                               (apr_size_t)natsMsg_GetDataLength(message));
         leave(link);
@@ -92,22 +141,22 @@ static void on_message(natsConnection *connection, natsSubscription *subscriptio
     natsMsg_Destroy(message);
 }
 
-static void on_end(natsConnection *connection, void *closure)
+static void on_end(natsConnection *connection, void *key)
 {
     const char *why = NULL;
     natsStatus status = natsConnection_GetLastError(connection, &why);
 
-    lose(closure, why && *why ? why : status != NATS_OK ? natsStatus_GetText(status) : "the engine has closed it");
+    lose(key, why && *why ? why : status != NATS_OK ? natsStatus_GetText(status) : "the engine has closed it");
 }
 
-static void on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *closure)
+static void on_error(natsConnection *connection, natsSubscription *subscription, natsStatus status, void *key)
 {
-    vault_engine_link_t *link = closure;
+    vault_engine_link_t *link;
 
     if (status != NATS_SLOW_CONSUMER) {
-        lose(link, natsStatus_GetText(status));
+        lose(key, natsStatus_GetText(status));
     }
-    else if (enter(link)) {
+    else if ((link = enter(key)) != NULL) {
         link->events->dropped(link->baton);
         leave(link);
     }
@@ -116,9 +165,9 @@ static void on_error(natsConnection *connection, natsSubscription *subscription,
 #define ROUTED "it belongs to a routed NATS cluster, in which a notify may overtake a subscription"
 
 /* A server of a routed cluster names the others. */
-static void on_discovered(natsConnection *connection, void *closure)
+static void on_discovered(natsConnection *connection, void *key)
 {
-    lose(closure, ROUTED);
+    lose(key, ROUTED);
 }
 
 /* ------------------------------------------------------------------------ open */
@@ -145,7 +194,7 @@ static natsStatus set_credentials(natsOptions *o, const vault_engine_options_t *
     return s;
 }
 
-static natsStatus set_options(natsOptions *o, const vault_engine_options_t *options, vault_engine_link_t *link)
+static natsStatus set_options(natsOptions *o, const vault_engine_options_t *options, void *key)
 {
     natsStatus s = natsOptions_SetURL(o, options->url);
 
@@ -154,14 +203,15 @@ static natsStatus set_options(natsOptions *o, const vault_engine_options_t *opti
     SET(natsOptions_SetTimeout(o, CONNECT_WITHIN_MS));
     SET(natsOptions_SetAllowReconnect(o, false));
     SET(natsOptions_SetNoEcho(o, true));
+    SET(natsOptions_SetWriteDeadline(o, WRITE_WITHIN_MS));
     SET(natsOptions_SetPingInterval(o, PING_EVERY_MS));
     SET(natsOptions_SetMaxPingsOut(o, PINGS_OUT));
     SET(natsOptions_SetMaxPendingMsgs(o, PENDING_MSGS));
     SET(natsOptions_UseGlobalMessageDelivery(o, true)); /* otherwise each subscription has a thread */
-    SET(natsOptions_SetErrorHandler(o, on_error, link));
-    SET(natsOptions_SetDisconnectedCB(o, on_end, link));
-    SET(natsOptions_SetClosedCB(o, on_end, link));
-    SET(natsOptions_SetDiscoveredServersCB(o, on_discovered, link));
+    SET(natsOptions_SetErrorHandler(o, on_error, key));
+    SET(natsOptions_SetDisconnectedCB(o, on_end, key));
+    SET(natsOptions_SetClosedCB(o, on_end, key));
+    SET(natsOptions_SetDiscoveredServersCB(o, on_discovered, key));
     SET(set_credentials(o, options));
 #undef SET
     return s;
@@ -182,16 +232,52 @@ static int is_routed(natsConnection *connection)
     return count > 0;
 }
 
-static void free_later(vault_engine_link_t *link)
+static int is_at(int fd, const char *ip, int port)
 {
-    vault_engine_link_t *oldest;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } address;
+    socklen_t size = sizeof(address);
+    char text[INET6_ADDRSTRLEN];
 
-    pthread_mutex_lock(&ended.lock);
-    oldest = ended.links[ended.next];
-    ended.links[ended.next] = link;
-    ended.next = (ended.next + 1) % ENDED_MOST;
-    pthread_mutex_unlock(&ended.lock);
-    free(oldest);
+    if (getsockname(fd, &address.any, &size)) {
+        return 0;
+    }
+    switch (address.any.sa_family) {
+    case AF_INET:
+        return ntohs(address.v4.sin_port) == port && inet_ntop(AF_INET, &address.v4.sin_addr, text, sizeof(text)) &&
+               !strcmp(text, ip);
+    case AF_INET6:
+        return ntohs(address.v6.sin6_port) == port && inet_ntop(AF_INET6, &address.v6.sin6_addr, text, sizeof(text)) &&
+               !strcmp(text, ip);
+    default:
+        return 0;
+    }
+}
+
+/* libnats leaves its sockets open in the programs that a process starts, such as those of mod_cgi, and it does not tell
+ * their numbers. So the socket with the address of this connection is searched for. */
+static void close_on_exec(natsConnection *connection)
+{
+    DIR *fds = opendir("/proc/self/fd");
+    struct dirent *entry;
+    char *ip = NULL;
+    int port = 0;
+
+    if (fds && natsConnection_GetLocalIPAndPort(connection, &ip, &port) == NATS_OK) {
+        while ((entry = readdir(fds)) != NULL) {
+            int fd = atoi(entry->d_name);
+            if (is_at(fd, ip, port)) {
+                fcntl(fd, F_SETFD, FD_CLOEXEC);
+            }
+        }
+    }
+    free(ip);
+    if (fds) {
+        closedir(fds);
+    }
 }
 
 static void drop_sub(sub_t *sub)
@@ -206,15 +292,13 @@ static void drop_sub(sub_t *sub)
 
 static void end(vault_engine_link_t *link)
 {
-    pthread_rwlock_wrlock(&link->lock);
-    link->has_ended = 1;
-    pthread_rwlock_unlock(&link->lock);
+    remove_entry(link);
     natsConnection_Close(link->connection); /* otherwise each subscription is taken back at the engine */
     while (link->subs) {
         drop_sub(link->subs);
     }
     natsConnection_Destroy(link->connection);
-    free_later(link);
+    free(link);
 }
 
 static natsStatus connect_to(vault_engine_link_t *link, const vault_engine_options_t *options)
@@ -223,7 +307,7 @@ static natsStatus connect_to(vault_engine_link_t *link, const vault_engine_optio
     natsStatus s = natsOptions_Create(&o);
 
     if (s == NATS_OK) {
-        s = set_options(o, options, link);
+        s = set_options(o, options, key_of(link));
     }
     if (s == NATS_OK) {
         s = natsConnection_Connect(&link->connection, o);
@@ -243,7 +327,10 @@ static apr_status_t nats_open(vault_engine_link_t **made, const vault_engine_opt
     }
     link->events = events;
     link->baton = baton;
-    pthread_rwlock_init(&link->lock, NULL);
+    if (!add_entry(link)) {
+        free(link);
+        return APR_ENOSPC;
+    }
     s = connect_to(link, options);
     if (s != NATS_OK) {
         const char *detail = nats_GetLastError(NULL);
@@ -256,22 +343,37 @@ static apr_status_t nats_open(vault_engine_link_t **made, const vault_engine_opt
         end(link);
         return APR_ENOTIMPL;
     }
+    close_on_exec(link->connection);
     *made = link;
     return APR_SUCCESS;
 }
 
 /* ------------------------------------------------------------------------ link */
 
+/* If the connection is closed, its callback says why. */
+static apr_status_t result(vault_engine_link_t *link, natsStatus s)
+{
+    if (s == NATS_OK) {
+        return APR_SUCCESS;
+    }
+    if (s != NATS_CONNECTION_CLOSED && s != NATS_CONNECTION_DISCONNECTED) {
+        lose(key_of(link), s == NATS_TIMEOUT ? "it reads nothing any more" : natsStatus_GetText(s));
+    }
+    return APR_EGENERAL;
+}
+
 static apr_status_t nats_subscribe(vault_engine_link_t *link, const char *subject, void **subscription)
 {
     sub_t *sub = calloc(1, sizeof(*sub));
+    natsStatus s;
 
     if (!sub) {
-        return APR_ENOMEM;
+        return result(link, NATS_NO_MEMORY);
     }
-    if (natsConnection_Subscribe(&sub->subscription, link->connection, subject, on_message, link) != NATS_OK) {
+    s = natsConnection_Subscribe(&sub->subscription, link->connection, subject, on_message, key_of(link));
+    if (s != NATS_OK) {
         free(sub);
-        return APR_EGENERAL;
+        return result(link, s);
     }
     sub->next = link->subs;
     sub->at = &link->subs;
@@ -293,19 +395,14 @@ static void nats_unsubscribe(vault_engine_link_t *link, void *subscription)
 
 static apr_status_t nats_publish(vault_engine_link_t *link, const char *subject, const void *data, apr_size_t size)
 {
-    return natsConnection_Publish(link->connection, subject, data, (int)size) == NATS_OK ? APR_SUCCESS : APR_EGENERAL;
+    return result(link, natsConnection_Publish(link->connection, subject, data, (int)size));
 }
 
 static apr_status_t nats_flush(vault_engine_link_t *link, apr_interval_time_t most)
 {
-    switch (natsConnection_FlushTimeout(link->connection, apr_time_as_msec(most))) {
-    case NATS_OK:
-        return APR_SUCCESS;
-    case NATS_TIMEOUT:
-        return APR_TIMEUP;
-    default:
-        return APR_EGENERAL;
-    }
+    natsStatus s = natsConnection_FlushTimeout(link->connection, apr_time_as_msec(most));
+
+    return s == NATS_TIMEOUT ? APR_TIMEUP : result(link, s);
 }
 
 static void nats_close(vault_engine_link_t *link)
@@ -325,6 +422,11 @@ static const vault_engine_t engine = {
 
 static void register_hooks(apr_pool_t *p)
 {
+    unsigned i;
+
+    for (i = 0; i < LINKS_MOST; i++) {
+        pthread_rwlock_init(&entries[i].lock, NULL);
+    }
     ap_register_provider(p, VAULT_ENGINE_GROUP, "nats", VAULT_ENGINE_VERSION, &engine);
     ap_register_provider(p, VAULT_ENGINE_GROUP, "tls", VAULT_ENGINE_VERSION, &engine); /* as libnats reads URLs */
 }

@@ -19,6 +19,7 @@
  * Subjects have up to VAULT_ENGINE_SUBJECT_MAX bytes: letters, digits, `-`, `_`, `=`, and `.` between tokens.
  *
  * Threads: only the thread that has opened a link calls the functions of this link. It is a thread of a child process.
+ * They return within a few seconds, also when the engine reads nothing and answers nothing.
  * The engine may call the events from any thread, several at once, until close() returns. An event does not block.
  */
 #ifndef VAULT_ENGINE_H
@@ -66,12 +67,14 @@ typedef struct vault_engine_t {
     apr_status_t (*open)(vault_engine_link_t **link, const vault_engine_options_t *options,
                          const vault_engine_events_t *events, void *baton, const char **why, apr_pool_t *pool);
 
-    /** Subscribe. @param subscription  for unsubscribe() */
+    /** Subscribe.
+     * @param subscription  for unsubscribe()
+     * @return APR_SUCCESS; any other value: the link is lost, and `lost` is called if it was not */
     apr_status_t (*subscribe)(vault_engine_link_t *link, const char *subject, void **subscription);
     void (*unsubscribe)(vault_engine_link_t *link, void *subscription);
 
     /** Publish. The link's own subscriptions do not get the message.
-     * @return APR_SUCCESS; any other value: it was not sent */
+     * @return APR_SUCCESS; any other value: it was not sent, the link is lost, and `lost` is called if it was not */
     apr_status_t (*publish)(vault_engine_link_t *link, const char *subject, const void *data, apr_size_t size);
 
     /** Wait until the engine has taken everything. @return APR_SUCCESS; APR_TIMEUP; any other value: the link is lost */

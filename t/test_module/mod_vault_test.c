@@ -21,7 +21,7 @@
  *   said?name=NAME          writes a header of the request; without a name all, one a line; body=1: when it has read the body
  *   property?key=K&value=V  sets a page property; without a value, writes it
  *   session?key=K&value=V   sets a session property, or removes it with remove=1; renew=1: another id; without any, writes it
- *   notify?interest=I       notifies; writes "held" or "nobody"
+ *   notify?interest=I       notifies, times=N: so many times; writes "held" or "nobody"
  *   wait                    nothing but the barrier below
  *   open?name=B close?name=B arrived?name=B   a barrier: let all through, stop the next ones, how many came
  *   kill                    the child kills itself with SIGKILL

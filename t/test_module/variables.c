@@ -81,7 +81,12 @@ static int act_inside(act_t *act)
 
 static int act_notify(act_t *act)
 {
-    apr_status_t rv = vault.notify(query_get(act, "interest", ""));
+    int times = atoi(query_get(act, "times", "1"));
+    apr_status_t rv = APR_SUCCESS;
+
+    while (times-- > 0) {
+        rv = vault.notify(query_get(act, "interest", ""));
+    }
 
     if (rv != APR_SUCCESS && rv != APR_NOTFOUND) {
         return HTTP_BAD_REQUEST;

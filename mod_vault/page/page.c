@@ -356,12 +356,17 @@ static apr_status_t replace_head(vault_pages_t *p, vault_page_record_t *rec, vau
 
 static apr_status_t stage_on_tip(vault_pages_t *p, vault_page_record_t *rec, vault_off_t block, vault_state_t *state)
 {
-    vault_off_t *place = vault_page_chain_room(p, rec);
+    apr_uint64_t seq = rec->last_seq + 1 + rec->gap;
+    vault_off_t *place;
 
-    if (!place) {
+    if (seq - rec->head > APR_UINT32_MAX) {
+        return APR_NOTFOUND; /* many servers have had the page, and none of their answers has arrived (state.h) */
+    }
+    if (!(place = vault_page_chain_room(p, rec))) {
         return APR_EAGAIN;
     }
-    state->seq = ++rec->last_seq;
+    state->seq = rec->last_seq = seq;
+    rec->gap = 0;
     vault_state_number(vault_heap_at(p->heap, block), state->seq, rec->head);
     vault_store(place, block);
     if (rec->streams) {

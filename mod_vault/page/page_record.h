@@ -3,7 +3,7 @@
  * @file page_record.h
  * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on
  * their way), page_calls.c (what calls from outside add to a run), page_write.c (what others do to it),
- * page_facts.c (what it tells), session.c (a record that is a session), page_clients.c (what its client has), page_lost.c (what killed processes have
+ * page_facts.c (what it tells), page_snapshot.c (what another server needs of it), session.c (a record that is a session), page_clients.c (what its client has), page_lost.c (what killed processes have
  * lost), page_check.c (is it sound), page_table.c (how it comes and goes), page_claim.c (which record is free),
  * page_ids.c (how an id finds it),
  * page_evict.c (which one is evicted) and page_record.c (its lock, its blocks, its holds); for no other file.
@@ -19,6 +19,7 @@
 #include "page/page.h"
 #include "page/page_calls.h"
 #include "page/page_facts.h"
+#include "page/page_snapshot.h"
 #include "shm/lock.h"
 
 typedef struct vault_eviction_t vault_eviction_t;
@@ -36,6 +37,9 @@ typedef struct vault_page_record_t {
     vault_interest_t own;                  /* lock; atomic */
     apr_uint64_t tab[2];                   /* lock; the browser tab that polls; 0,0: not known yet */
     apr_uint64_t last_seq;                 /* lock; the largest number ever given to an answer */
+    apr_uint64_t gap;                      /* lock; what the number of the next answer leaves out */
+    vault_page_copy_t copy;                /* lock; in the store that several servers share (page_snapshot.h) */
+    apr_uint64_t saved_version;            /* lock; of `copy.saved` */
     apr_uint64_t written;                  /* lock; atomic; how often it was changed from outside of its polls */
     vault_off_t base;                      /* lock; atomic; 0: not published */
     vault_off_t staged[VAULT_PAGE_STAGED]; /* lock; atomic; in no order; 0: none */

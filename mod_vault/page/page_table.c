@@ -297,6 +297,9 @@ static void reset_record(vault_page_record_t *rec, const vault_owner_t *owner, a
     rec->realm = owner ? owner->realm : 0;
     rec->tab[0] = rec->tab[1] = 0;
     rec->last_seq = 0;
+    rec->gap = 0;
+    memset(&rec->copy, 0, sizeof(rec->copy));
+    rec->saved_version = 0;
     rec->written = 0;
     rec->head = 0;
     rec->streams = 0;

@@ -45,6 +45,7 @@
     SUITE(page_name)                                                                                                   \
     SUITE(page_calls)                                                                                                  \
     SUITE(page_write)                                                                                                  \
+    SUITE(page_snapshot)                                                                                               \
     SUITE(page_life)                                                                                                   \
     SUITE(session)                                                                                                     \
     SUITE(page_room)                                                                                                   \

@@ -17,6 +17,7 @@
 #include "server/settings.h"
 #include "session/session_conf.h"
 #include "socache/socache.h"
+#include "store/store_conf.h"
 #include "throttle/throttle_conf.h"
 #include "view/view_conf.h"
 
@@ -26,7 +27,7 @@ static const command_rec *const rows[] = {
     vault_server_directives,   vault_request_directives, vault_announce_directives, vault_bundle_directives,
     vault_view_directives,     vault_feed_directives,    vault_poll_directives,     vault_endpoint_directives,
     vault_throttle_directives, vault_cache_directives,   vault_session_directives,  vault_socache_directives,
-    vault_cluster_directives,
+    vault_cluster_directives,  vault_store_directives,
 };
 
 static const vault_conf_t *const parts[VAULT_CONF_COUNT] = {
@@ -100,6 +101,7 @@ void vault_directives_reset(apr_pool_t *pconf)
 {
     vault_settings_reset();
     vault_socache_reset();
+    vault_store_conf_reset();
     vault_announce_conf_reset();
     vault_poll_conf_reset();
     vault_bundle_conf_reset(pconf);

@@ -34,6 +34,7 @@
 #include "server/server.h"
 #include "session/session_request.h"
 #include "socache/socache.h"
+#include "store/store.h"
 #include "suspend/park.h"
 #include "suspend/redispatch.h"
 #include "throttle/throttle.h"
@@ -71,6 +72,7 @@ static void register_hooks(apr_pool_t *p)
     vault_method_hooks();
     vault_metrics_hooks();
     vault_socache_hooks();
+    vault_store_hooks();
     vault_bundle_hooks();
     vault_feed_versions_hooks();
     vault_ssi_hooks();

@@ -63,6 +63,7 @@ need_to_build() {
     need liblua5.3-dev pkg-config --exists lua5.3
     need libcurl4-openssl-dev pkg-config --exists 'libcurl >= 7.85'
     need libnats-dev pkg-config --exists libnats
+    need libhiredis-dev pkg-config --exists 'hiredis >= 0.14'
 }
 
 need_to_test() {

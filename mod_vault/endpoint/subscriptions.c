@@ -21,6 +21,7 @@
 #include "request/realm.h"
 #include "request/reply.h"
 #include "server/server.h"
+#include "store/store.h"
 #include "view/context.h"
 #include "view/view_conf.h"
 
@@ -250,6 +251,18 @@ static apr_status_t change_methods(request_t *q, const vault_page_t *page)
     return rv;
 }
 
+/* If another server takes the page over meanwhile, the change is void there, and the client is told to try again. */
+static apr_status_t change_shared(request_t *q, vault_page_t *page)
+{
+    vault_owner_t owner = vault_realm_owner(q->r);
+    apr_status_t rv = vault_store_find(q->r, page, &owner, NULL);
+
+    if (rv == APR_SUCCESS) {
+        rv = change_methods(q, page);
+    }
+    return rv == APR_SUCCESS && vault_store_save(q->r, page) != APR_SUCCESS ? APR_TIMEUP : rv;
+}
+
 /* The id was parsed before, so it consists of hexadecimal digits. */
 static int answer_change(request_t *q, const char *id)
 {
@@ -270,7 +283,7 @@ static int change_page(request_t *q, const char *id)
 
     if (vault_page_parse(&page, id)) {
         vault_page_locate(vault_server->pages, &page);
-        rv = change_methods(q, &page);
+        rv = change_shared(q, &page);
     }
     switch (rv) {
     case APR_SUCCESS:

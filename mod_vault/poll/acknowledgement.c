@@ -10,8 +10,11 @@
 static void acknowledge(vault_poll_page_t *page, request_rec *r, const vault_asked_t *asked, apr_pool_t *pool)
 {
     vault_state_t *base;
-    apr_status_t rv = vault_page_acknowledge(vault_server->pages, &asked->page, &asked->take, &page->ticket);
+    apr_status_t rv = asked->found;
 
+    if (rv == APR_SUCCESS) {
+        rv = vault_page_acknowledge(vault_server->pages, &asked->page, &asked->take, &page->ticket);
+    }
     page->id = asked->id;
     page->status = rv == APR_SUCCESS ? VAULT_POLL_PAGE_WAITS : vault_poll_page_take_status(r, asked, rv);
     if (rv == APR_SUCCESS && vault_page_read_base(vault_server->pages, &page->ticket, &base, pool) == APR_SUCCESS) {

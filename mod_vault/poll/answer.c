@@ -13,6 +13,7 @@
 #define EXPIRED "the page has expired, or shows another state than the server knows: load it again"
 #define ANOTHERS "the page belongs to another user"
 #define FULL "the server is full"
+#define UNKNOWN "another server may have the page, and the store of pages does not answer"
 
 int vault_answer_has(const vault_poll_page_t *page)
 {
@@ -35,11 +36,17 @@ void vault_answer_tally(const vault_poll_page_t *page)
         vault_tally(superseded, 1);
         break;
     case VAULT_POLL_PAGE_FULL:
+    case VAULT_POLL_PAGE_UNKNOWN:
         vault_tally(refused, 1);
         break;
     default:
         break;
     }
+}
+
+static const char *why_unavailable(const vault_poll_page_t *page)
+{
+    return page->status == VAULT_POLL_PAGE_UNKNOWN ? UNKNOWN : FULL;
 }
 
 static json_t *status_of(const vault_poll_page_t *page)
@@ -52,7 +59,7 @@ static json_t *status_of(const vault_poll_page_t *page)
     case VAULT_POLL_PAGE_SUPERSEDED:
         return json_pack("{s:i, s:b}", "status", HTTP_NO_CONTENT, "superseded", 1);
     default:
-        return json_pack("{s:i, s:s, s:i}", "status", HTTP_SERVICE_UNAVAILABLE, "error", FULL, "retry",
+        return json_pack("{s:i, s:s, s:i}", "status", HTTP_SERVICE_UNAVAILABLE, "error", why_unavailable(page), "retry",
                          VAULT_RETRY_AFTER);
     }
 }
@@ -148,7 +155,7 @@ static int answer_status(request_rec *r, const vault_poll_page_t *page)
         apr_table_setn(r->headers_out, "Vault-Superseded", "1");
         return vault_reply_nothing(r);
     default:
-        return vault_reply_retry(r, VAULT_RETRY_AFTER, FULL);
+        return vault_reply_retry(r, VAULT_RETRY_AFTER, why_unavailable(page));
     }
 }
 

@@ -12,6 +12,7 @@
 #include "poll/poll_conf.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "store/store.h"
 #include "suspend/redispatch.h"
 
 APLOG_USE_MODULE(vault);
@@ -46,6 +47,9 @@ vault_poll_page_status_t vault_poll_page_take_status(request_rec *r, const vault
         report_user(r);
         return VAULT_POLL_PAGE_FORBIDDEN;
     }
+    if (rv == APR_TIMEUP || rv == APR_ENOSPC) {
+        return rv == APR_TIMEUP ? VAULT_POLL_PAGE_UNKNOWN : VAULT_POLL_PAGE_FULL;
+    }
     if (vault_page_is_elsewhere(vault_server->pages, &asked->page, asked->take.owner.host)) {
         report_host(r);
     }
@@ -72,7 +76,13 @@ vault_poll_page_status_t vault_poll_page_take(vault_poll_page_t *page, request_r
     if (is_late(r, asked)) {
         return page->status = VAULT_POLL_PAGE_SUPERSEDED;
     }
-    rv = vault_page_take(vault_server->pages, &asked->page, &asked->take, &page->ticket);
+    rv = asked->found;
+    if (rv == APR_SUCCESS) {
+        rv = vault_page_take(vault_server->pages, &asked->page, &asked->take, &page->ticket);
+    }
+    if (rv == APR_SUCCESS && vault_store_save_again(r, &asked->page) != APR_SUCCESS) {
+        return page->status = VAULT_POLL_PAGE_SUPERSEDED;
+    }
     if (rv != APR_SUCCESS) {
         return page->status = vault_poll_page_take_status(r, asked, rv);
     }
@@ -89,7 +99,7 @@ void vault_poll_page_stream(const vault_poll_page_t *page)
 int vault_poll_page_is_taken(const vault_poll_page_t *page)
 {
     return page->status != VAULT_POLL_PAGE_LEFT && page->status != VAULT_POLL_PAGE_GONE &&
-           page->status != VAULT_POLL_PAGE_FORBIDDEN;
+           page->status != VAULT_POLL_PAGE_FORBIDDEN && page->status != VAULT_POLL_PAGE_UNKNOWN;
 }
 
 int vault_poll_page_is_cut(const vault_poll_page_t *page)
@@ -251,6 +261,9 @@ static vault_poll_page_status_t publish(vault_poll_page_t *page, vault_state_t *
     apr_status_t rv = news ? vault_page_stage(vault_server->pages, &page->ticket, next)
                            : vault_page_commit(vault_server->pages, &page->ticket, next);
 
+    if (rv == APR_SUCCESS) {
+        rv = vault_store_save(page->retry.r, &page->ticket.page);
+    }
     if (rv == APR_SUCCESS) {
         page->seq = next->seq;
         return news ? VAULT_POLL_PAGE_STAGED : VAULT_POLL_PAGE_AGAIN;

@@ -35,6 +35,7 @@ typedef enum vault_poll_page_status_t {
     VAULT_POLL_PAGE_STAGED,     /* `updates` are staged as answer `seq` */
     VAULT_POLL_PAGE_GONE,       /* the page does not exist */
     VAULT_POLL_PAGE_FORBIDDEN,  /* it belongs to another user */
+    VAULT_POLL_PAGE_UNKNOWN,    /* this server does not have it, and the store that may have it does not answer */
     VAULT_POLL_PAGE_SUPERSEDED, /* a newer poll has the page */
     VAULT_POLL_PAGE_FULL,       /* the page's state does not fit */
     VAULT_POLL_PAGE_CUT,        /* the client disconnected while the methods ran: the round is void */
@@ -57,11 +58,11 @@ typedef struct vault_poll_page_t {
     apr_time_t sent_at; /* HTML stream: when it sent the last answer that is not assumed to have arrived; 0: none */
 } vault_poll_page_t;
 
-/** Take over the page for the poll `r`. The struct is zeroed, except for `html`. @return WAITS, GONE, FORBIDDEN
- * or SUPERSEDED */
+/** Take over the page for the poll `r`. The struct is zeroed, except for `html`. @return WAITS, GONE, FORBIDDEN,
+ * UNKNOWN, FULL or SUPERSEDED */
 vault_poll_page_status_t vault_poll_page_take(vault_poll_page_t *page, request_rec *r, const vault_asked_t *asked);
 
-/** The status for an error of vault_page_take() or vault_page_acknowledge(). Logs what the administrator should
+/** The status for an error of vault_store_find(), vault_page_take() or vault_page_acknowledge(). Logs what the administrator should
  * know. */
 vault_poll_page_status_t vault_poll_page_take_status(request_rec *r, const vault_asked_t *asked, apr_status_t rv);
 

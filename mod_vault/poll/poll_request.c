@@ -15,6 +15,7 @@
 #include "request/reply.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "store/store.h"
 #include "suspend/suspend.h"
 
 APLOG_USE_MODULE(vault);
@@ -217,6 +218,7 @@ int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t 
         q->asked[i].take.owner = owner;
         q->asked[i].take.now = vault_now();
         q->asked[i].take.until = q->until;
+        q->asked[i].found = vault_store_find(r, &q->asked[i].page, &owner, &q->asked[i].take);
     }
     return OK;
 }

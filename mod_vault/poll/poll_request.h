@@ -17,6 +17,7 @@ typedef struct vault_asked_t {
     const char *id;    /* as the client has sent it */
     vault_page_t page; /* zeroed if the id has not the form of an id: there is no such page */
     vault_take_t take;
+    apr_status_t found; /* of vault_store_find() */
 } vault_asked_t;
 
 typedef struct vault_poll_request_t {

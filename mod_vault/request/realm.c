@@ -48,14 +48,19 @@ static const char *name_of(const server_rec *s, apr_pool_t *pool)
     return name;
 }
 
-/* Tells apart virtual hosts with the same name and addresses. If the aliases are the same as well, httpd sends
- * all requests to the first one. */
 static const char *aliases_of(const server_rec *s, apr_pool_t *pool)
 {
     const char *names = s->names ? apr_array_pstrcat(pool, s->names, ' ') : "";
     const char *wild = s->wild_names ? apr_array_pstrcat(pool, s->wild_names, ' ') : "";
 
-    return apr_pstrcat(pool, "\n", names, "\n", wild, "\n", s->path, NULL);
+    return apr_pstrcat(pool, "\n", names, "\n", wild, NULL);
+}
+
+/* Tells apart virtual hosts with the same name and addresses. If the aliases are the same as well, httpd sends
+ * all requests to the first one. */
+static const char *differences_of(const server_rec *s, apr_pool_t *pool)
+{
+    return apr_pstrcat(pool, aliases_of(s, pool), "\n", s->path, NULL);
 }
 
 static apr_hash_t *count_names(const server_rec *s, apr_pool_t *pool)
@@ -84,7 +89,7 @@ static int number_hosts(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, 
         const int *count = apr_hash_get(counts, name, APR_HASH_KEY_STRING);
         apr_uint64_t *number = apr_palloc(pconf, sizeof(*number));
 
-        *number = number_of(*count > 1 ? apr_pstrcat(ptemp, name, aliases_of(s, ptemp), NULL) : name);
+        *number = number_of(*count > 1 ? apr_pstrcat(ptemp, name, differences_of(s, ptemp), NULL) : name);
         ap_set_module_config(s->module_config, &vault_module, number);
     }
     return OK;
@@ -92,13 +97,13 @@ static int number_hosts(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp, 
 
 /* --------------------------------------------------------------------- realms */
 
-static apr_uint64_t realm_of(request_rec *r, apr_pool_t *pool)
+static const char *realm_of(request_rec *r, apr_pool_t *pool)
 {
     const char *type = ap_auth_type(r), *name = ap_auth_name(r);
     char *realm = apr_pstrcat(pool, type ? type : "", "\n", NULL);
 
     ap_str_tolower(realm);
-    return number_of(apr_pstrcat(pool, realm, name, NULL));
+    return apr_pstrcat(pool, realm, name, NULL);
 }
 
 vault_owner_t vault_realm_owner(request_rec *r)
@@ -108,9 +113,21 @@ vault_owner_t vault_realm_owner(request_rec *r)
     vault_owner_t owner = {.host = host ? *host : 0, .user = top->user};
 
     if (top->user) {
-        owner.realm = realm_of(top, r->pool);
+        owner.realm = number_of(realm_of(top, r->pool));
     }
     return owner;
+}
+
+void vault_realm_shared(request_rec *r, apr_uint64_t seed, apr_uint64_t *host, apr_uint64_t *realm)
+{
+    request_rec *top = vault_main_request(r);
+    const server_rec *s = top->server;
+    char *name =
+        apr_psprintf(r->pool, "%s:%u%s", s->server_hostname ? s->server_hostname : "", s->port, aliases_of(s, r->pool));
+
+    ap_str_tolower(name);
+    *host = vault_hash_id(seed, name);
+    *realm = top->user ? vault_hash_id(seed, realm_of(top, r->pool)) : 0;
 }
 
 void vault_realm_hooks(void)

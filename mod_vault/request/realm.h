@@ -21,6 +21,12 @@
  * The result points to memory of the main request. */
 vault_owner_t vault_realm_owner(request_rec *r);
 
+/** Numbers for the same virtual host and the same realm on other servers with the same configuration. They depend on
+ * ServerName and ServerAlias, not on addresses.
+ * @param seed   of all these servers
+ * @param realm  0: without a user */
+void vault_realm_shared(request_rec *r, apr_uint64_t seed, apr_uint64_t *host, apr_uint64_t *realm);
+
 void vault_realm_hooks(void);
 
 #endif

@@ -43,6 +43,7 @@
     COUNTER(failures, "Failures", "methods that failed")                                                               \
     COUNTER(method_refusals, "MethodsRefused", "methods that answered 401, 403 or a redirect")                         \
     COUNTER(pages_made, "PagesCreated", "pages created")                                                               \
+    COUNTER(taken_over, "PagesTakenOver", "pages taken over from another server, VaultPageStore")                      \
     COUNTER(pages_dropped, "PagesExpired", "pages expired")                                                            \
     COUNTER(pages_evicted, "PagesEvicted", "pages that were evicted to make room for others")
 

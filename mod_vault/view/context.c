@@ -12,6 +12,7 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "server/settings.h"
+#include "store/store.h"
 #include "view/view_conf.h"
 
 APLOG_USE_MODULE(vault);
@@ -82,6 +83,7 @@ apr_status_t vault_context_publish(request_rec *r)
     if (rv == APR_SUCCESS) {
         apr_pool_cleanup_kill(vault_main_request(r)->pool, x, drop_page);
         x->is_reserved = 0;
+        vault_store_save(r, &x->page);
     }
     else {
         level = vault_log_seldom(&said, vault_now(), APLOG_ERR);

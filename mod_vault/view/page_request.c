@@ -13,6 +13,7 @@
 #include "request/realm.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "store/store.h"
 #include "session/session_request.h"
 #include "view/context.h"
 #include "view/feed_key.h"
@@ -143,7 +144,10 @@ static int find_page(request_rec *r)
     }
     vault_page_locate(vault_server->pages, &page);
     owner = vault_realm_owner(r);
-    rv = vault_page_read(vault_server->pages, &page, &owner, &base, r->pool);
+    rv = vault_store_find(r, &page, &owner, NULL);
+    if (rv == APR_SUCCESS) {
+        rv = vault_page_read(vault_server->pages, &page, &owner, &base, r->pool);
+    }
     if (rv != APR_SUCCESS) {
         ap_log_rerror(APLOG_MARK, APLOG_DEBUG, rv, r,
                       VLTNO(00061) "the page that the request names is unknown, belongs to another user, or is not "
@@ -237,7 +241,12 @@ apr_status_t vault_page_request_write(request_rec *r, const vault_write_t *write
     const vault_page_t *page = vault_page_request_page(r);
     vault_owner_t owner = vault_realm_owner(r);
 
-    return page ? vault_page_write(vault_server->pages, page, &owner, write, r->pool) : APR_NOTFOUND;
+    apr_status_t rv = APR_NOTFOUND;
+
+    if (page) {
+        rv = vault_page_write(vault_server->pages, page, &owner, write, r->pool);
+    }
+    return rv == APR_SUCCESS && vault_store_save(r, page) != APR_SUCCESS ? APR_NOTFOUND : rv;
 }
 
 apr_status_t vault_page_request_set(request_rec *r, const char *key, const char *value)

@@ -27,7 +27,7 @@ beyond_ascii() {
     }' "$@" | sort -u
 }
 
-set -- $(find include mod_vault -name '*.[ch]') feeds/*/*.[ch] lua/*.[ch] nats/*.[ch] vaultctl/*.[ch] examples/*/*.[ch]
+set -- $(find include mod_vault -name '*.[ch]') feeds/*/*.[ch] lua/*.[ch] nats/*.[ch] redis/*.[ch] vaultctl/*.[ch] examples/*/*.[ch]
 printf '%s\n' "$@" | list "sources"
 {
     printf '%s\n' "$@"

@@ -3,7 +3,7 @@
 # or in the fragment of a folder, which Makefile.am includes, and each file that is listed exists.
 . "${srcdir:-.}/t/guards/guard.sh"
 
-find bench examples feeds include lua mod_vault nats t vaultctl -name '*.[ch]' ! -path '*/node_modules/*' ! -path 't/run/*' | list "the tree"
+find bench examples feeds include lua mod_vault nats redis t vaultctl -name '*.[ch]' ! -path '*/node_modules/*' ! -path 't/run/*' | list "the tree"
 makefiles | grep -vE '^[[:space:]]*#' | grep -oE '[A-Za-z0-9_./-]+\.[ch]\b' | grep / |
     list "Makefile.am"
 

@@ -4,7 +4,7 @@
 
 # POSIX has these, and APR needs them.
 posix='sys/(ioctl|resource|socket|stat|types|wait)'
-find feeds include lua mod_vault nats vaultctl -name '*.[ch]' -exec sed -nE 's/^#include <((sys|linux)\/[a-z_]+)\.h>.*/\1/p' {} + |
+find feeds include lua mod_vault nats redis vaultctl -name '*.[ch]' -exec sed -nE 's/^#include <((sys|linux)\/[a-z_]+)\.h>.*/\1/p' {} + |
     grep -vxE "$posix" | list "headers of Linux that the code includes"
 grep -oE '#include <(sys|linux)/[a-z_]+' m4/system.m4 | sed 's/.*<//' | grep -vxE "$posix" | list "m4/system.m4"
 all_in "headers of Linux that the code includes" "m4/system.m4" "a source includes this header, but m4/system.m4 does not probe what it is for"

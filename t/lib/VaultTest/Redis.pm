@@ -22,9 +22,18 @@ sub _program
 sub start
 {
     my ($class, $name) = @_;
-    my $program = _program() or return;
+    _program() or return;
     my $self = bless {port => VaultTest::Server::free_port(), dir => vars('t_logs') . "/redis-$name"}, $class;
     mkdir $self->{dir} or -d $self->{dir} or die "$self->{dir}: $!\n";
+    push @started, $self;
+    return $self->again;
+}
+
+# Start it, after a stop, at the same port. It has lost what it knew.
+sub again
+{
+    my ($self) = @_;
+    my $program = _program();
     my $pid = fork;
     die "fork: $!\n" unless defined $pid;
     if (!$pid) {
@@ -34,7 +43,6 @@ sub start
         exec $program, map { ("--$_", $options{$_}) } sort keys %options or POSIX::_exit(1);
     }
     $self->{pid} = $pid;
-    push @started, $self;
     VaultTest::wait_until(sub { eval { $self->ask('PING') eq 'PONG' } }, 'Redis answers');
     return $self;
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VaultPageStore KIND:ADDRESS SECRET */
+#include "store/store_conf.h"
+
+#include <string.h>
+
+#include "ap_provider.h"
+#include "apr_strings.h"
+
+#include "base/hash.h"
+
+/* Any constant. */
+#define SEED APR_UINT64_C(0x70616765732d2d2d)
+#define SECRET_MIN 16
+
+static vault_store_conf_t conf;
+
+const vault_store_conf_t *vault_store_conf(void)
+{
+    return &conf;
+}
+
+void vault_store_conf_reset(void)
+{
+    memset(&conf, 0, sizeof(conf));
+}
+
+static const char *find_store(const char *kind, apr_pool_t *pool)
+{
+    conf.store = ap_lookup_provider(VAULT_STORE_GROUP, kind, VAULT_STORE_VERSION);
+    return conf.store && conf.store->size >= sizeof(*conf.store)
+               ? NULL
+               : apr_psprintf(pool,
+                              "no module is loaded for \"%.40s\"; for redis that is LoadModule vault_redis_module "
+                              "modules/mod_vault_redis.so, before this line",
+                              kind);
+}
+
+/* Whoever knows the secret can make up pages, whose methods run as requests of their visitors. */
+static const char *check_secret(const char *secret, apr_pool_t *pool)
+{
+    return strlen(secret) < SECRET_MIN ? apr_psprintf(pool, "the secret has %d characters; %d or more are accepted",
+                                                      (int)strlen(secret), SECRET_MIN)
+                                       : NULL;
+}
+
+static const char *set_store(cmd_parms *cmd, void *dir, const char *value, const char *secret)
+{
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY), *colon = strchr(value, ':');
+    const char *kind = colon ? apr_pstrmemdup(cmd->pool, value, (apr_size_t)(colon - value)) : value;
+
+    if (error) {
+        return error;
+    }
+    conf.value = value;
+    conf.address = colon ? colon + 1 : "";
+    conf.seed = vault_hash_text(SEED, secret);
+    if ((error = find_store(kind, cmd->pool)) || (error = conf.store->check(conf.address, cmd->pool)) ||
+        (error = check_secret(secret, cmd->pool))) {
+        return apr_psprintf(cmd->pool, "%s %.100s: %s", cmd->cmd->name, value, error);
+    }
+    return NULL;
+}
+
+const command_rec vault_store_directives[] = {
+    AP_INIT_TAKE2("VaultPageStore", set_store, NULL, RSRC_CONF,
+                  "A store of pages that servers share, as redis:HOST:PORT, and a secret that they share, too"),
+    {.name = NULL}};

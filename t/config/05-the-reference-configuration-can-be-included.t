@@ -13,7 +13,7 @@ accepts(qq(Include "$conf"\nVaultLongPoll On\nVaultSharedMemory 128M\n), 'what c
 # Each line that is commented out is right when it is not, but for those that need a file, a folder, a program or a module.
 open my $file, '<', $conf or die "$conf: $!\n";
 my $text = join '', readline $file;
-(my $all = $text) =~ s/^( *)#(Vault(?!Feed|CacheRoot |CacheSocache|Bundle|Cluster\w)\w+ .*)$/$1$2/mg;
+(my $all = $text) =~ s/^( *)#(Vault(?!Feed|CacheRoot |CacheSocache|PageStore|Bundle|Cluster\w)\w+ .*)$/$1$2/mg;
 isnt($all, $text, 'some directives are commented out');
 my $copy = vars('t_logs') . '/vault-all.conf';
 open my $out, '>', $copy or die "$copy: $!\n";

@@ -26,6 +26,7 @@
 #include "suspend/suspend.h"
 #include "view/context.h"
 #include "view/declared.h"
+#include "view/headers.h"
 #include "view/recorded.h"
 #include "view/view_conf.h"
 
@@ -33,6 +34,8 @@ APLOG_USE_MODULE(vault);
 
 /* After VaultQosLimit, before all handlers. */
 #define BEFORE_HANDLERS (APR_HOOK_REALLY_FIRST - 4)
+/* Before httpd's handler of files. */
+#define BEFORE_FILES (APR_HOOK_REALLY_LAST - 1)
 /* After this time a request that waits for another one renders for itself. */
 #define WAITS_MOST apr_time_from_sec(10)
 #define WAITED "vault-cache-waited"
@@ -52,11 +55,6 @@ static int has_body(const request_rec *r)
     return apr_table_get(r->headers_in, "Content-Length") || apr_table_get(r->headers_in, "Transfer-Encoding");
 }
 
-static int is_no_header_of_ours(void *baton, const char *name, const char *value)
-{
-    return ap_cstr_casecmpn(name, "Vault-", 6) != 0;
-}
-
 /* Has another module, or a request that was redirected to this one, said by headers what the page is to be? Then that
  * counts for this request only. mod_rewrite redirects internally too, and says nothing. */
 static int is_told_by_others(const request_rec *r)
@@ -68,8 +66,7 @@ static int is_told_by_others(const request_rec *r)
             return 1;
         }
     }
-    return !apr_table_do(is_no_header_of_ours, NULL, r->headers_out, NULL) ||
-           !apr_table_do(is_no_header_of_ours, NULL, r->err_headers_out, NULL);
+    return vault_headers_any(r);
 }
 
 static int is_candidate(request_rec *r)
@@ -291,24 +288,11 @@ static int answer_or_lead(request_rec *r, const keys_t *keys)
     return r->header_only ? DECLINED : lead_or_wait(r, keys, any);
 }
 
-static int before_handlers(request_rec *r)
+static int answer(request_rec *r)
 {
     vault_personal_t reason;
     keys_t keys;
 
-    if (r->prev) {
-        vault_cache_keep_abandon(r->prev);
-    }
-    if (apr_table_get(r->notes, WAITS)) {
-        apr_table_unset(r->notes, WAITS);
-        vault_suspension_settle(r);
-    }
-    if (!vault_cache_conf_of(r) || r->main) {
-        return DECLINED;
-    }
-    if (vault_cache_conf_is_on(r)) {
-        vault_context_make(r)->may_be_kept = 1;
-    }
     if (!is_candidate(r)) {
         return DECLINED;
     }
@@ -319,9 +303,33 @@ static int before_handlers(request_rec *r)
     return find_keys(r, &keys) ? answer_or_lead(r, &keys) : DECLINED;
 }
 
+static int before_handlers(request_rec *r)
+{
+    if (r->prev) {
+        vault_cache_keep_abandon(r->prev);
+    }
+    if (apr_table_get(r->notes, WAITS)) {
+        apr_table_unset(r->notes, WAITS);
+        vault_suspension_settle(r);
+    }
+    if (r->main || !vault_cache_conf_is_on(r)) {
+        return DECLINED;
+    }
+    vault_context_make(r)->may_be_kept = 1;
+    return vault_judge_is_file(r) ? DECLINED : answer(r);
+}
+
+/* All other handlers have declined. One of them may answer for some visitors in the place of the file, such as
+ * LuaMapHandler, so a kept output of the file must not come before it. */
+static int before_files(request_rec *r)
+{
+    return r->main || !vault_cache_conf_is_on(r) || !vault_judge_is_file(r) ? DECLINED : answer(r);
+}
+
 void vault_cache_hooks(void)
 {
     ap_hook_handler(before_handlers, NULL, NULL, BEFORE_HANDLERS);
+    ap_hook_handler(before_files, NULL, NULL, BEFORE_FILES);
     vault_cache_keep_hooks();
     vault_cache_forms_hooks();
     vault_cache_part_hooks();

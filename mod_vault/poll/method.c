@@ -12,6 +12,7 @@
 
 #include "base/utf8.h"
 #include "poll/method_reuse.h"
+#include "recording/judge.h"
 #include "request/subrequest.h"
 #include "server/log.h"
 #include "server/server.h"
@@ -28,10 +29,17 @@
 
 static ap_filter_rec_t *capture_filter;
 
+/* Before the handlers of other modules, and after those of this one that refuse requests. */
+#define BEFORE_HANDLERS (APR_HOOK_REALLY_FIRST + 1)
+/* Before httpd's handler of files. */
+#define BEFORE_FILES (APR_HOOK_REALLY_LAST - 1)
+
 typedef struct capture_t {
     char *text;
     apr_size_t length, room, max;
     const char *failed;
+    const request_rec *sub; /* the method's own; what it includes has the same filters */
+    vault_output_t *output;
     apr_pool_t *pool;
 } capture_t;
 
@@ -130,6 +138,49 @@ static const char *media_type(const request_rec *sub, apr_pool_t *pool)
     return vault_utf8_clean(apr_pstrmemdup(pool, type, length), length, &length, pool);
 }
 
+/* ----------------------------------------------------- the output of another run */
+
+static capture_t *capture_of(const request_rec *sub)
+{
+    const ap_filter_t *f;
+
+    for (f = sub->output_filters; f && f->frec != capture_filter; f = f->next) {
+    }
+    return f && ((const capture_t *)f->ctx)->sub == sub ? f->ctx : NULL;
+}
+
+/* @return DECLINED: the method's handler is to run */
+static int answer(request_rec *sub, vault_output_t *output)
+{
+    switch (vault_method_reuse(vault_context_get(sub), sub, output)) {
+    case VAULT_REUSE_DONE:
+    case VAULT_REUSE_BUSY:
+        sub->eos_sent = 1; /* its filters have nothing to do */
+        return OK;
+    case VAULT_REUSE_NONE:
+    case VAULT_REUSE_LEADS:
+        break;
+    }
+    return DECLINED;
+}
+
+static int before_handlers(request_rec *r)
+{
+    const capture_t *c = r->main && !vault_judge_is_file(r) ? capture_of(r) : NULL;
+
+    return c ? answer(r, c->output) : DECLINED;
+}
+
+/* All other handlers have declined. One of them may answer for some visitors in the place of the file. */
+static int before_files(request_rec *r)
+{
+    const capture_t *c = r->main && vault_judge_is_file(r) ? capture_of(r) : NULL;
+
+    return c ? answer(r, c->output) : DECLINED;
+}
+
+/* -------------------------------------------------------------------- running */
+
 static const char *run_handler(request_rec *sub, const capture_t *c, vault_output_t *output, apr_pool_t *pool)
 {
     const request_rec *last;
@@ -138,6 +189,9 @@ static const char *run_handler(request_rec *sub, const capture_t *c, vault_outpu
 
     tell_page(sub);
     rv = ap_run_sub_req(sub);
+    if (output->reused || output->busy.ref.index) {
+        return NULL;
+    }
     for (last = sub; last->next; last = last->next) {
     }
     failed = judge(last, rv, c, pool);
@@ -153,7 +207,8 @@ static const char *run_handler(request_rec *sub, const capture_t *c, vault_outpu
 static const char *run_captured(request_rec *r, ap_filter_t *capture, vault_output_t *output, apr_pool_t *pool)
 {
     request_rec *sub = vault_subrequest_make(r, output->url, capture, pool);
-    const char *failed = NULL;
+    capture_t *c = capture->ctx;
+    const char *failed;
 
     output->status = sub->status;
     if (sub->status != HTTP_OK) {
@@ -162,16 +217,8 @@ static const char *run_captured(request_rec *r, ap_filter_t *capture, vault_outp
     else {
         vault_subrequest_unset_headers(sub);
         apr_table_setn(sub->headers_in, "Accept", ACCEPT);
-        switch (vault_method_reuse(vault_context_get(r), sub, output)) {
-        case VAULT_REUSE_DONE:
-            output->reused = 1;
-            break;
-        case VAULT_REUSE_BUSY:
-            break;
-        case VAULT_REUSE_NONE:
-        case VAULT_REUSE_LEADS:
-            failed = run_handler(sub, capture->ctx, output, pool);
-        }
+        c->sub = sub;
+        failed = run_handler(sub, c, output, pool);
     }
     ap_destroy_sub_req(sub);
     return failed;
@@ -180,7 +227,7 @@ static const char *run_captured(request_rec *r, ap_filter_t *capture, vault_outp
 const char *vault_method_run(request_rec *r, const char *url, apr_off_t max, vault_output_t *output, apr_pool_t *pool)
 {
     static char none[1];
-    capture_t c = {.text = none, .max = (apr_size_t)max, .pool = pool};
+    capture_t c = {.text = none, .max = (apr_size_t)max, .output = output, .pool = pool};
     ap_filter_t capture = {.frec = capture_filter, .ctx = &c, .r = r, .c = r->connection};
     vault_context_t *x = vault_context_make(r);
 
@@ -210,4 +257,6 @@ int vault_method_is_refusal(int status)
 void vault_method_hooks(void)
 {
     capture_filter = ap_register_output_filter("VAULT_CAPTURE", filter_capture, NULL, AP_FTYPE_CONTENT_SET);
+    ap_hook_handler(before_handlers, NULL, NULL, BEFORE_HANDLERS);
+    ap_hook_handler(before_files, NULL, NULL, BEFORE_FILES);
 }

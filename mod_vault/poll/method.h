@@ -36,7 +36,7 @@ const char *vault_method_run(request_rec *r, const char *url, apr_off_t max, vau
  * to a login page? */
 int vault_method_is_refusal(int status);
 
-/** Register the filter of this file. */
+/** Register the filter and the hooks of this file. */
 void vault_method_hooks(void);
 
 #endif

@@ -16,7 +16,9 @@
 #include "recording/output_key.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "view/headers.h"
 #include "view/recorded.h"
+#include "view/view_conf.h"
 
 APLOG_USE_MODULE(vault);
 
@@ -38,6 +40,7 @@ static int use(vault_context_t *x, request_rec *sub, const vault_output_entry_t 
     output->status = (int)facts.status;
     output->type = facts.type;
     output->format = facts.format;
+    output->reused = 1;
     output->length = body.size;
     output->body = body.size ? body.text : NULL;
     vault_page_txn_take(x->txn, facts.made);
@@ -83,12 +86,22 @@ static vault_reuse_t begin(vault_context_t *x, request_rec *sub, const char *key
         return found;
     }
     x->recording = vault_recording_begin(lead, NULL, x->pool);
+    vault_recorded_judge(sub, 0);
     return VAULT_REUSE_LEADS;
 }
 
 static apr_status_t ask_to_lead(const char *key, apr_uint64_t variant, vault_output_lead_t *lead)
 {
     return vault_output_lead(vault_server->outputs, key, strlen(key), variant, vault_server->slot, lead);
+}
+
+/* A header that another module has set for this request, or an interest of VaultInterest, whose condition may look at the
+ * request, counts for this page only. A kept run would not have it, or bring that of another page. */
+static int has_interests(const request_rec *sub)
+{
+    const apr_array_header_t *interests = vault_view_conf_of(sub)->interests;
+
+    return interests && interests->nelts;
 }
 
 vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_output_t *output)
@@ -109,6 +122,12 @@ vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_out
     }
     if (!vault_judge_knows(sub)) {
         return run_for_itself(output, VAULT_PERSONAL_HANDLER);
+    }
+    if (has_interests(sub)) {
+        return run_for_itself(output, VAULT_PERSONAL_INTEREST);
+    }
+    if (vault_headers_any(sub)) {
+        return VAULT_REUSE_NONE;
     }
     key = vault_output_key(sub, &(vault_output_what_t){"method", output->url, ""}, x->pool);
     if ((found = find(x, sub, key, output)) != VAULT_REUSE_LEADS) {

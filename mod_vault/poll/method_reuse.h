@@ -20,12 +20,12 @@
 typedef enum vault_reuse_t {
     VAULT_REUSE_NONE,  /* run the method; its output is not kept */
     VAULT_REUSE_LEADS, /* run the method; its output is recorded, until vault_method_reuse_end() */
-    VAULT_REUSE_DONE,  /* `output` is set, and the transaction is as if the method had run */
+    VAULT_REUSE_DONE,  /* `output` is set and reused, and the transaction is as if the method had run */
     VAULT_REUSE_BUSY   /* another request runs it: output->busy says what to wait for */
 } vault_reuse_t;
 
 /** Look for an output that the current method of the transaction can use.
- * @param sub  the method's subrequest, as httpd has looked it up */
+ * @param sub  the method's subrequest, whose handler is to run next */
 vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_output_t *output);
 
 /** The method has run, and its external calls are closed: keep its output if it is not personal. Sets output->personal.

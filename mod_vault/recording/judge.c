@@ -85,12 +85,19 @@ static int is_type_of_files(const char *type)
     return 0;
 }
 
-/* Is the answer the content of the file that the URL names? */
-static int is_file(const request_rec *r)
+/* If no handler is set, httpd takes the media type without its parameters for the name of one. */
+static int is_handler_of_type(const char *handler, const char *type)
+{
+    apr_size_t n = strlen(handler);
+
+    return !strncmp(handler, type, n) && strchr("; ", type[n]);
+}
+
+int vault_judge_is_file(const request_rec *r)
 {
     return r->finfo.filetype == APR_REG && is_type_of_files(r->content_type) &&
            (!r->handler || !strcmp(r->handler, "default-handler") || !strcmp(r->handler, "server-parsed") ||
-            !strcmp(r->handler, r->content_type));
+            is_handler_of_type(r->handler, r->content_type));
 }
 
 static int has_directive(const ap_directive_t *d, const char *name)
@@ -197,12 +204,12 @@ static int is_feed(const request_rec *r)
 
 int vault_judge_knows(const request_rec *r)
 {
-    return is_file(r) || is_feed(r);
+    return vault_judge_is_file(r) || is_feed(r);
 }
 
 int vault_judge_is_plain_file(const request_rec *r)
 {
-    return is_file(r) && !vault_judge_has_filter(r, "includes");
+    return vault_judge_is_file(r) && !vault_judge_has_filter(r, "includes");
 }
 
 /* <If> can look at all of the request, and any directive may be in it. */
@@ -219,13 +226,13 @@ int vault_judge(vault_recording_t *rec, request_rec *r, int declared)
         vault_recording_drop(rec, VAULT_PERSONAL_USER, "its visitor has logged in");
     }
     judge_filters(rec, r);
-    if (!is_file(r) && vault_judge_has_filter(r, "includes")) {
+    if (!vault_judge_is_file(r) && vault_judge_has_filter(r, "includes")) {
         vault_recording_personal(rec, VAULT_PERSONAL_SSI, "its handler writes SSI, which cannot be scanned before");
     }
-    if (is_file(r)) {
+    if (vault_judge_is_file(r)) {
         ap_add_output_filter_handle(source_filter, rec, r, r->connection);
     }
-    if (is_file(r) || !declared) {
+    if (vault_judge_is_file(r) || !declared) {
         apr_table_setn(r->notes, OPAQUE, "1");
         vault_recording_opaque(rec, apr_psprintf(rec->pool, "its handler %.60s has not said Vault-Shared: yes",
                                                  r->handler ? r->handler : "of httpd"));

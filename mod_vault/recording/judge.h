@@ -22,6 +22,9 @@
  * @return 1: the handler is opaque; 0: everything that it reads is recorded */
 int vault_judge(vault_recording_t *rec, request_rec *r, int declared);
 
+/** Does `r` name a file that httpd sends, through its filters or as it is? Another module may answer in its place. */
+int vault_judge_is_file(const request_rec *r);
+
 /** Does `r` name a file, or a method of a feed? Then what the handler reads is recorded, unless another module answers in
  * its place, which the recording finds. */
 int vault_judge_knows(const request_rec *r);

@@ -161,6 +161,11 @@ static int has_any(const apr_table_t *table)
     return 0;
 }
 
+int vault_headers_any(const request_rec *r)
+{
+    return has_any(r->headers_out) || has_any(r->err_headers_out);
+}
+
 static void take_table(request_rec *r, apr_table_t *table, int before)
 {
     vault_header_take_t t = {.r = r, .x = vault_context_get(r)};

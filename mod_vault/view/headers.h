@@ -21,6 +21,9 @@
  * does the encoding that mod_mime has found. */
 int vault_headers_say_compressed(const request_rec *r);
 
+/** Has the response a header of those that control pages? */
+int vault_headers_any(const request_rec *r);
+
 /** Remove a header from the response, from headers_out and from err_headers_out. */
 void vault_headers_unset(request_rec *r, const char *name);
 

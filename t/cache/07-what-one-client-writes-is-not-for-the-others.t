@@ -21,7 +21,7 @@ sub write_pages
     site_file("$folder/plain.shtml", $TAG);
     return;
 }
-my @folders = qw(free off early polls members php lua);
+my @folders = qw(free off early polls interests members php lua gate charset);
 write_pages("/ours/$_") for @folders;
 site_file('/ours/php/live.php', VaultTest::read_file("$htdocs/ours/php/live.shtml"));
 site_file('/ours/lua.lua', <<'END');
@@ -35,6 +35,9 @@ function say(r)
     r.headers_out['X-Said'] = r.headers_in['X-Visitor'] or ''
     if r.headers_in['X-Poll'] then
         r.headers_out['Vault-Poll'] = r.headers_in['X-Poll']
+    end
+    if r.headers_in['X-Property'] then
+        r.headers_out['Vault-Property'] = 'who=' .. r.headers_in['X-Property']
     end
     return apache2.OK
 end
@@ -69,6 +72,15 @@ Header add X-Visit "%t" early
 </Location>
 <Location "/ours/polls/">
     VaultPoll "/ours/polls/live-new.shtml?of=%{escape:%{HTTP:X-Visitor}}" "%{HTTP:X-Visitor} != ''"
+</Location>
+<Location "/ours/interests/">
+    VaultInterest "of-%{HTTP:X-Visitor}" "%{HTTP:X-Visitor} != ''"
+</Location>
+<Location "/ours/gate/">
+    SetEnv vault-test-gate member
+</Location>
+<Location "/ours/charset/">
+    AddType "text/html; charset=utf-8" .shtml
 </Location>
 <Location "/ours/php/">
     AddType application/x-httpd-php .php
@@ -105,6 +117,7 @@ sub shared
 
 # ---------------------------------------------------------------- what is shared
 is(shared('/ours/free/live.shtml'), '2 2', 'a live page: its view and its method');
+is(shared('/ours/charset/live.shtml'), '2 2', 'whatever the parameters of its media type are');
 is(shared('/ours/off/live.shtml'), '0 0', 'VaultCache Off: nothing');
 
 # ---------------------------------------------------------------- what a client writes into its request
@@ -134,8 +147,45 @@ for my $visitor (qw(anna bert anna bert)) {
     my $view = open_page('/ours/polls/live.shtml', headers => {'X-Visitor' => $visitor});
     like(text_of('/vault/status?page=' . $view->id), qr/of=$visitor/, "VaultPoll: what it gives for $visitor");
 }
+# What the status says of a page whose polls have brought what is new: the last one waits.
+sub after_its_polls
+{
+    my ($path, %headers) = @_;
+    my $page = open_page($path);
+    my ($poll, $now);
+    do {
+        $page->finish_poll($poll) if $poll;
+        my $before = status();
+        $poll = $page->start_poll(undef, %headers);
+        $now = wait_until(sub { my $s = status(); ($s->{Waiting} || $s->{Answers} > $before->{Answers}) && $s }, 'the poll is answered or waits');
+    } until $now->{Waiting};
+    my $status = text_of('/vault/status?page=' . $page->id);
+    $poll->close;
+    wait_waiting(0);
+    return $status;
+}
+for my $visitor ('', 'anna', 'bert') {
+    my ($interest) = after_its_polls('/ours/interests/live.shtml', 'X-Visitor' => $visitor) =~ /\b(of-\w+)/;
+    is($interest // '', $visitor && "of-$visitor", 'VaultInterest: what it gives for ' . ($visitor || 'no name'));
+}
+
+# A handler of another module answers in the place of the file, but not for members.
+my @member = ('X-Visitor' => 'member');
+is(join(' ', map { (ask('/ours/gate/live.shtml', headers => {@member}))[1] } 1 .. 3), '0 1 1', 'a handler of another module declines: the page is kept');
+is(get('/ours/gate/live.shtml')->{body}, 'for members', '... for those for whom it declines');
+my @members = map { open_page('/ours/gate/live.shtml', headers => {@member}) } 1 .. 3;
+my $saved = status()->{Shared};
+like(VaultTest::Page::text($_->poll(undef, @member)), qr/now/, '... the method, too') for @members[0, 1];
+is(status()->{Shared} - $saved, 1, '... it runs once for them');
+is(VaultTest::Page::text($members[2]->poll), 'for members', '... and for no other visitor');
+
 SKIP: {
     skip 'this httpd has no mod_lua', 1 unless LUA;
+    for my $visitor (qw(anna bert)) {
+        my @property = after_its_polls('/ours/free/live.shtml', 'X-Property' => $visitor) =~ /"(anna|bert)"/g;
+        is("@property", $visitor, "a hook may set a property for the method of $visitor");
+        unlike(after_its_polls('/ours/free/live.shtml'), qr/"(?:anna|bert)"/, '... and for no other page');
+    }
     for my $visitor (qw(anna bert)) {
         my ($answer, $cached) = ask('/ours/free/live.shtml', headers => {'X-Visitor' => $visitor});
         is("$cached $answer->{headers}{'x-said'}", "1 $visitor", 'headers of a hook are those of the request');

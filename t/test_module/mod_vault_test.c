@@ -42,6 +42,8 @@
  * early-header=NAME:VALUE before anything is written; stranger-header=NAME:VALUE the same, for a client without a cookie.
  * fail-as=V answers what the variable V says, unless that is 0; status-as=V writes its answer with that status.
  *
+ * SetEnv vault-test-gate NAME: any request is answered here, unless it has X-Visitor: NAME.
+ *
  * The connection of any request stops where its header says, when the MPM is about to poll for it: X-Suspend-Before: B before mod_vault's
  * hook, X-Suspend-After: B behind it.
  */
@@ -174,6 +176,21 @@ static int handler(request_rec *r)
     return status == OK ? wanted_failure(&act) : status;
 }
 
+/** Where the variable vault-test-gate is a name, answers in the place of all other handlers, but not for a client that sends
+ * this name as X-Visitor. */
+static int gate(request_rec *r)
+{
+    const char *name = apr_table_get(r->subprocess_env, "vault-test-gate"),
+               *visitor = apr_table_get(r->headers_in, "X-Visitor");
+
+    if (!name || (visitor && !strcmp(visitor, name))) {
+        return DECLINED;
+    }
+    ap_set_content_type(r, "text/html");
+    ap_rputs("for members", r);
+    return OK;
+}
+
 /** Where a connection stops when it is suspended: names of barriers, or NULL. */
 typedef struct stops_t {
     const char *before;
@@ -238,6 +255,7 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_optional_fn_retrieve(retrieve, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_handler(gate, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_child_stopping(child_stopping, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_post_read_request(note_stops, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_suspend_connection(stop_before_suspending, NULL, mod_vault, APR_HOOK_FIRST);

@@ -190,13 +190,22 @@ static int is_lost(const log_tail_t *tail, sql_call_t *c, const log_batch_t *bat
     return tail->dialect->position->is_lost(c->pool, &span);
 }
 
+/* What the tailer notifies: the tailer of each server reads the same changes. */
+static log_touched_t *make_touched(const log_tail_t *tail, apr_pool_t *pool)
+{
+    log_touched_t *touched = log_touched_make(tail->feed, pool);
+
+    touched->is_local = 1;
+    return touched;
+}
+
 /* Begins a new boot of the ring. Either from the current position of the database: pages find earlier changes by SQL,
  * unless the database has lost them; then the pages begin anew. Or, if other tables are watched or columns have
  * changed, from the same position: the changes since are read next, with a change W for each table that is watched
  * anew. */
 static apr_status_t begin_life(log_tail_t *tail, sql_call_t *c, int is_same)
 {
-    log_touched_t *touched = log_touched_make(tail->feed, c->pool);
+    log_touched_t *touched = make_touched(tail, c->pool);
     apr_array_header_t *known;
     log_batch_t batch = {0};
     apr_status_t rv = read_state(tail, c, &known, &batch);
@@ -354,7 +363,7 @@ static apr_status_t read_all(reading_t *reading)
     apr_status_t rv;
     int again;
 
-    reading->touched = log_touched_make(tail->feed, reading->c->pool);
+    reading->touched = make_touched(tail, reading->c->pool);
     reading->position = tail->head.position;
     reading->count = 0;
     log_ring_take_over(log_shared_ring(tail->feed)); /* entries of a read that failed are overwritten */

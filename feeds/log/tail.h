@@ -9,6 +9,8 @@
  * between the head and the notifies, pages were not notified of these changes: the parent notifies all pages when a
  * child dies.
  *
+ * The pages of other servers are not notified: the tailer of each server reads the same changes.
+ *
  * A new boot of the ring (ring.h) begins from the current position of the database, and all pages are notified, in
  * these cases: the tailer has made a new connection; its position contains changes that do not exist any more (the
  * database was restored); changes that it has not read were pruned; there are more changes than one read takes. A new

@@ -37,7 +37,8 @@ int log_touched_notify(const log_touched_t *touched)
         return 1;
     }
     for (apr_hash_index_t *i = apr_hash_first(touched->pool, touched->names); i != NULL; i = apr_hash_next(i)) {
-        apr_status_t rv = host->notify(apr_hash_this_val(i));
+        const char *name = apr_hash_this_val(i);
+        apr_status_t rv = touched->is_local ? sql_notify_local(&touched->log->sql, name) : host->notify(name);
 
         all &= rv == APR_SUCCESS || rv == APR_NOTFOUND; /* no page holds it */
     }

@@ -16,6 +16,8 @@ struct log_touched_t {
     apr_hash_t *names;
     apr_hash_t *asked; /**< for the feed: what it has queried from the database meanwhile */
     int all;           /**< it is unknown what was touched */
+    /** the tailer of each server finds these changes, so the other servers are not notified */
+    int is_local;
 };
 
 log_touched_t *log_touched_make(const change_log_t *log, apr_pool_t *pool);

@@ -252,7 +252,7 @@ static apr_status_t read_new(messages_call_t *m, const char *interest)
     /* Notify of the rows that were left out: the new stamp is later than that of this run, so the page reads again. */
     last = json_array_get(rows, (size_t)most - 1);
     rv = set_position(m, last, "serial", "posted");
-    (void)m->sql.db->host->notify(interest);
+    (void)sql_notify_local(m->sql.db, interest);
     return rv;
 }
 

@@ -3,6 +3,7 @@
 #include "sql/sql.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "apr_lib.h"
@@ -103,4 +104,13 @@ const char *sql_shown(sql_call_t *c, const char *name)
         }
     }
     return shown;
+}
+
+apr_status_t sql_notify_local(const sql_database_t *db, const char *interest)
+{
+    const vault_host_t *host = db->host;
+
+    return host->size > offsetof(vault_host_t, notify_local) && host->notify_local != NULL
+               ? host->notify_local(interest)
+               : host->notify(interest);
 }

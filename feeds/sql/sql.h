@@ -190,4 +190,8 @@ apr_status_t sql_fail(sql_call_t *c, apr_status_t status, const char *fmt, ...) 
 /** `name` for use in a sentence: at most 60 bytes, with "?" for control characters. In c->pool. */
 const char *sql_shown(sql_call_t *c, const char *name);
 
+/** Notify the pages of this server only. On a server without notify_local() also those of other servers: an extraneous
+ * notify does no harm. @return as vault_host_t::notify */
+apr_status_t sql_notify_local(const sql_database_t *db, const char *interest);
+
 #endif

@@ -61,7 +61,7 @@ typedef struct vault_feed_t vault_feed_t;
 /** The functions that mod_vault offers to a feed. It is a table, so that a unit test can be the host.
  *
  * Functions with a parameter `call` are for the thread that runs the method, until the method returns.
- * `notify`, `notify_all` and `log` are for any thread at any time between open and close.
+ * `notify`, `notify_local`, `notify_all` and `log` are for any thread at any time between open and close.
  */
 struct vault_host_t {
     apr_uint32_t abi;  /**< VAULT_FEED_ABI of the server */
@@ -100,7 +100,8 @@ struct vault_host_t {
      * @return APR_SUCCESS; APR_EINVAL key or value too long; APR_NOTFOUND there is no page */
     apr_status_t (*page_set)(vault_call_t *call, const char *key, const char *value);
 
-    /** Tell every page that holds `interest` that the event has probably happened. Call it after the commit.
+    /** Tell every page that holds `interest` that the event has probably happened, on all servers of the cluster. Call
+     * it after the commit.
      * @return APR_SUCCESS; APR_NOTFOUND no page holds it (not a failure); APR_EINVAL empty or too long */
     apr_status_t (*notify)(const char *interest);
 
@@ -143,7 +144,7 @@ struct vault_host_t {
      * some cases. Useful in `open`. @return in `pool`; NULL: not a path */
     const char *(*absolute)(const char *path, apr_pool_t *pool);
 
-    /** Tell every page that everything it holds has probably happened, for when it is not known what did. Every
+    /** Tell every page of this server that everything it holds has probably happened, for when it is not known what did. Every
      * page runs its methods, so use notify() for events that can be named. */
     void (*notify_all)(void);
 
@@ -159,6 +160,13 @@ struct vault_host_t {
      * Added after room: a feed checks that host->size includes it.
      * @return 0: the call belongs to no request */
     apr_uint64_t (*client)(vault_call_t *call);
+
+    /** The same as notify(), but only for pages of this server. notify() also tells the other servers of a cluster.
+     * For a change that the feed of each server finds by itself, such as one in a log that all of them read, and for
+     * an interest that is notified so that this page calls its method again.
+     * Added after client: a feed checks that host->size includes it, and otherwise calls notify().
+     * @return as notify() */
+    apr_status_t (*notify_local)(const char *interest);
 };
 
 /** A parameter of `VaultFeed NAME PATH key=value …`. The list ends with a NULL name. */

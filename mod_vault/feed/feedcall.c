@@ -103,6 +103,11 @@ static const vault_calls_base_t *outside(const vault_call_t *call)
     return call->r ? vault_context_make(call->r)->outside : NULL;
 }
 
+static apr_status_t host_notify_local(const char *interest)
+{
+    return vault_server_notify_local(interest);
+}
+
 static const char *host_user(vault_call_t *call)
 {
     vault_recording_personal(recording_of(call), VAULT_PERSONAL_VISITOR, "a feed asks who the visitor is");
@@ -190,6 +195,7 @@ const vault_host_t vault_feedcall_host = {
     .notify_all = host_notify_all,
     .room = host_room,
     .client = host_client,
+    .notify_local = host_notify_local,
 };
 
 /* --------------------------------------------------------------------- calls */

@@ -14,9 +14,14 @@ vault_server_t *vault_server_set(void)
     return &server;
 }
 
+apr_status_t vault_server_notify_local(const char *interest)
+{
+    return vault_notifier_notify(server.notifier, interest, server.slot);
+}
+
 apr_status_t vault_server_notify(const char *interest)
 {
-    apr_status_t rv = vault_notifier_notify(server.notifier, interest, server.slot);
+    apr_status_t rv = vault_server_notify_local(interest);
 
     if (server.exchange && rv != APR_EINVAL) {
         vault_exchange_notified(server.exchange, interest);

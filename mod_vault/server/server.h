@@ -54,6 +54,9 @@ vault_server_t *vault_server_set(void);
  * @return as vault_notifier_notify() */
 apr_status_t vault_server_notify(const char *interest);
 
+/** The same on this server only: the others find the change by themselves, or it concerns them not. */
+apr_status_t vault_server_notify_local(const char *interest);
+
 /** Count threads that run handlers and would wait inside of them (prefork, HTTP/2). Any thread. */
 void vault_server_enter_handlers(void);
 void vault_server_leave_handlers(void);

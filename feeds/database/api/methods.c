@@ -203,7 +203,7 @@ static apr_status_t read_new(sql_call_t *c, const char *interest, int limit, jso
     if (more) {
         /* Notify of the rows that were left out: the new stamp is later than that of this run, so the page reads
          * again. */
-        (void)c->db->host->notify(interest);
+        (void)sql_notify_local(c->db, interest);
     }
     return rv;
 }

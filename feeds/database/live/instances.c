@@ -125,7 +125,7 @@ apr_status_t database_instances_new(sql_call_t *c, database_change_read_t *read,
     if (rv == APR_SUCCESS && read->again) {
         /* Notify of the rows that were left out: the new stamp is later than that of this run, so the page reads
          * again. */
-        (void)c->db->host->notify(interest);
+        (void)sql_notify_local(c->db, interest);
     }
     return rv;
 }

@@ -104,7 +104,7 @@ need_to_test() {
     need build-essential dpkg -s build-essential
     need debhelper command -v dh
     need git command -v git
-    need iproute2 command -v ip
+    need iproute2 server_program tc
     need lintian command -v lintian
     need mmdebstrap command -v mmdebstrap
 }

@@ -76,6 +76,7 @@ sub connect_to
 {
     my (%with) = @_;
     my $over = $with{vhost} ? '' : over();
+    $with{address} = $server->address if $server && !$with{vhost};
     %with = (port => $server->{tls_port}, tls => 1, %with) if $over && $server->{tls_port};
     my $class = $with{http2} || ($over eq 'h2' && !$with{http1}) ? 'VaultTest::Http2' : 'VaultTest::Connection';
     return $class->new(port => port_of($with{vhost}), patience => PATIENCE, %with);

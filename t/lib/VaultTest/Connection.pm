@@ -8,7 +8,7 @@ use IO::Socket::INET;
 use Socket qw(IPPROTO_TCP SOL_SOCKET SO_LINGER SO_RCVBUF TCP_NODELAY);
 use Time::HiRes ();
 
-# new(port =>, tls => 1, alpn => PROTOCOL, receive_buffer => BYTES (a client that reads little), patience => SECONDS, from => ADDRESS of this machine, to be another client)
+# new(port =>, address => of another host, tls => 1, alpn => PROTOCOL, receive_buffer => BYTES (a client that reads little), patience => SECONDS, from => ADDRESS of this machine, to be another client)
 sub new
 {
     my ($class, %with) = @_;
@@ -16,7 +16,7 @@ sub new
     my $socket = IO::Socket::INET->new(Proto => 'tcp') or die "socket: $!\n";
     setsockopt $socket, SOL_SOCKET, SO_RCVBUF, pack('i', $with{receive_buffer}) if $with{receive_buffer};
     bind $socket, Socket::pack_sockaddr_in(0, Socket::inet_aton($with{from})) or die "from $with{from}: $!\n" if $with{from};
-    connect $socket, Socket::pack_sockaddr_in($with{port}, Socket::inet_aton('127.0.0.1')) or die "port $with{port}: $!\n";
+    connect $socket, Socket::pack_sockaddr_in($with{port}, Socket::inet_aton($with{address} // '127.0.0.1')) or die "port $with{port}: $!\n";
     setsockopt $socket, IPPROTO_TCP, TCP_NODELAY, pack('i', 1);
     $self->{socket} = $with{tls} ? _start_tls($socket, $with{alpn}) : $socket;
     return $self;

@@ -24,7 +24,7 @@ sub _program
     return $path;
 }
 
-# start(NAME, config => lines of its configuration file)
+# start(NAME, config => lines of its configuration file, host => a VaultTest::Net: it runs there)
 sub start
 {
     my ($class, $name, %with) = @_;
@@ -39,13 +39,13 @@ sub again
     my ($self) = @_;
     my $folder = vars('t_logs');
     open my $file, '>', "$folder/nats-$self->{name}.conf" or die "nats-$self->{name}.conf: $!\n";
-    print $file "host: 127.0.0.1\nport: $self->{port}\n$self->{config}";
+    print $file "host: @{[$self->address]}\nport: $self->{port}\n$self->{config}";
     close $file;
     defined($self->{pid} = fork) or die "fork: $!\n";
     if (!$self->{pid}) {
         open STDOUT, '>>', "$folder/nats-$self->{name}.log";
         open STDERR, '>&', \*STDOUT;
-        exec _program(), '-c', "$folder/nats-$self->{name}.conf" or POSIX::_exit(127);
+        exec $self->{host} ? $self->{host}->inside : (), _program(), '-c', "$folder/nats-$self->{name}.conf" or POSIX::_exit(127);
     }
     wait_until(sub { $self->_answers }, "nats-server $self->{name} answers");
     return $self;
@@ -55,10 +55,11 @@ sub _answers
 {
     my ($self) = @_;
     die "nats-server $self->{name} has ended; see its log\n" if waitpid($self->{pid}, POSIX::WNOHANG()) == $self->{pid};
-    return IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port}, Timeout => 1);
+    return IO::Socket::INET->new(PeerAddr => $self->address, PeerPort => $self->{port}, Timeout => 1);
 }
 
-sub url { return "nats://127.0.0.1:$_[0]{port}" }
+sub address { return $_[0]{host} ? $_[0]{host}->address : '127.0.0.1' }
+sub url { return "nats://@{[$_[0]->address]}:$_[0]{port}" }
 sub pid { return $_[0]{pid} }
 
 sub stop

@@ -58,7 +58,8 @@ sub free_port
     return $socket->sockport;
 }
 
-# start(NAME, mpm => 'event', size => "ThreadsPerChild …", config => "…", env => {NAME => VALUE}, without_vault => 1, without_cgid => 1)
+# start(NAME, mpm => 'event', size => "ThreadsPerChild …", config => "…", env => {NAME => VALUE}, without_vault => 1, without_cgid => 1,
+#       host => a VaultTest::Net: it runs there)
 sub start
 {
     my ($class, $name, %with) = @_;
@@ -69,7 +70,7 @@ sub start
     for (1 .. 5) {
         $self->{port} = free_port();
         $self->_write_config;
-        unlink $self->log;
+        unlink $self->log, "$self->{dir}/output";
         $self->_launch;
         return $self->_tolerate_prefork unless $self->_has_ended;
         last unless grep { /make_sock: could not bind to address \S+:$self->{port}$/ } $self->_said;    # another process was quicker
@@ -102,6 +103,7 @@ sub ignore
 }
 
 sub port { return $_[0]{port} }
+sub address { return $_[0]{host} ? $_[0]{host}->address : '127.0.0.1' }
 sub pid  { return $_[0]{pid} }
 sub log  { return $_[0]{log} || "$_[0]{dir}/error_log" }
 
@@ -117,7 +119,7 @@ sub _write_config
     print $file @modules, <<"END", $SIZES{$self->{mpm}}, $self->{size}, $vault, $self->{config};
 ServerRoot "$self->{dir}"
 ServerName localhost
-Listen 127.0.0.1:$self->{port}
+Listen @{[$self->address]}:$self->{port}
 DocumentRoot "@{[vars('documentroot')]}"
 DefaultRuntimeDir "$self->{dir}"
 PidFile "$self->{dir}/httpd.pid"
@@ -156,17 +158,19 @@ sub reconfigure
 sub _launch
 {
     my ($self) = @_;
+    my $before = $self->_starts;
     my $pid = fork;
     die "fork: $!\n" unless defined $pid;
     if (!$pid) {
         POSIX::setsid();    # a stopping httpd sends TERM to its whole process group
-        open STDOUT, '>', "$self->{dir}/output";
+        open STDOUT, '>>', "$self->{dir}/output";
         open STDERR, '>&', \*STDOUT;
         local @ENV{keys %{$self->{env}}} = values %{$self->{env}};
-        exec $ENV{VAULT_HTTPD}, '-f', "$self->{dir}/httpd.conf", '-DFOREGROUND' or POSIX::_exit(1);
+        exec $self->{host} ? $self->{host}->inside : (), $ENV{VAULT_HTTPD}, '-f', "$self->{dir}/httpd.conf", '-DFOREGROUND' or POSIX::_exit(1);
     }
     $self->{pid} = $pid;
-    VaultTest::wait_until(sub { $self->_answers || $self->_has_ended }, "the server $self->{name} runs");
+    delete $self->{status};
+    VaultTest::wait_until(sub { $self->_starts > $before || $self->_has_ended }, "the server $self->{name} runs");
     return;
 }
 
@@ -178,10 +182,36 @@ sub _said
 }
 
 # It accepts connections before it has started completely, so this waits for a line of its log.
-sub _answers
+sub _starts
 {
     my ($self) = @_;
     return scalar grep { /resuming normal operations/ } $self->lines;
+}
+
+# Start it again, after a stop or crash.
+sub again
+{
+    my ($self) = @_;
+    $self->_launch;
+    die "the server $self->{name} did not start again:\n", $self->_said if $self->_has_ended;
+    return $self;
+}
+
+# Kill all its processes, as a power failure would.
+sub crash
+{
+    my ($self) = @_;
+    my @all = $self->processes;
+    kill KILL => @all;
+    VaultTest::wait_until(sub { $self->_has_ended && !grep { VaultTest::Main::state_of("/proc/$_") !~ /^[ZX]/ } @all }, "the server $self->{name} ends");
+    return;
+}
+
+# Its parent and the children.
+sub processes
+{
+    my ($self) = @_;
+    return ($self->{pid}, grep { VaultTest::_is_child_of($_, $self->{pid}) } map { m{(\d+)$} } glob '/proc/[0-9]*');
 }
 
 # Has the process ended? Then its status is stored.
@@ -226,7 +256,7 @@ sub _has_connections_to_close
 sub _wait_for_closing
 {
     my ($self) = @_;
-    my $connection = VaultTest::Connection->new(port => $self->{port}, patience => 3);
+    my $connection = VaultTest::Connection->new(address => $self->address, port => $self->{port}, patience => 3);
     for (1 .. 200) {
         my $closes = $self->_has_connections_to_close;
         $connection->request(GET => '/server-status?auto');

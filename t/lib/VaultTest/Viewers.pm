@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+# Pages of several servers in one process, which poll as browsers do and keep what they show: texts in square brackets, each once.
+#
+#     my $viewers = VaultTest::Viewers->open('/fleet/rows.shtml', map { ($_) x 5 } @servers);
+#     $viewers->step;                        # often: takes what has come
+#     $viewers->behind({t1 => 1, …})         # the pages that do not show just that, with what they lack
+#     $viewers->faults                       # what may never happen: a text twice, an answer that nothing explains
+#     $viewers->reloads($server)             # how often pages of this server were gone
+package VaultTest::Viewers;
+use strict;
+use warnings;
+use Time::HiRes qw(time);
+use VaultTest;
+use VaultTest::Cluster;
+
+sub open
+{
+    my ($class, $path, @servers) = @_;
+    my $number = 0;
+    my @pages = map { {number => $number++, server => $_, due => 0, shows => {}, reloads => 0} } @servers;
+    return bless {path => $path, pages => \@pages, faults => [], answers => 0, refused => 0}, $class;
+}
+
+sub faults { return @{$_[0]{faults}} }
+
+# A connection that ends, or an answer that does not come to its end, is no fault: the page polls again.
+sub step
+{
+    my ($self) = @_;
+    for my $page (@{$self->{pages}}) {
+        next if time < $page->{due} || $page->{poll} && $page->{poll}->is_silent;
+        next if eval { on($page->{server}, sub { $self->_continue($page) }); 1 };
+        delete $page->{poll};
+        $page->{due} = time + 0.2;
+    }
+    use_server();
+    return;
+}
+
+sub _continue
+{
+    my ($self, $page) = @_;
+    return $self->_load($page) if !$page->{page};
+    return $page->{poll} = $page->{page}->start_poll if !$page->{poll};
+    return $self->_take($page, $page->{page}->finish_poll(delete $page->{poll}));
+}
+
+sub _load
+{
+    my ($self, $page) = @_;
+    my $answer = get($self->{path}, patience => 5);
+    if ($answer->{status} != 200 || $answer->{body} !~ /data-vault-page=/) {
+        $self->{refused}++;
+        $page->{due} = time + 0.3;
+        return;
+    }
+    $page->{page} = VaultTest::Page->new($answer, patience => 5);
+    $page->{shows} = {};
+    return $self->_show($page, $answer->{body});
+}
+
+sub _take
+{
+    my ($self, $page, $answer) = @_;
+    my $status = $answer->{status};
+    if ($status == 200) {
+        $self->{answers}++;
+        $self->_show($page, VaultTest::Page::text($answer));
+    }
+    elsif ($status == 410) {
+        delete $page->{page};
+        $page->{reloads}++;
+    }
+    elsif ($status == 503) {
+        $self->{refused}++;
+        $page->{due} = time + 0.3;
+    }
+    elsif ($status != 204) {
+        $self->_fault($page, "a poll is answered with $status");
+    }
+    return;
+}
+
+sub _show
+{
+    my ($self, $page, $text) = @_;
+    for my $shown ($text =~ /\[(\w+)\]/g) {
+        $self->_fault($page, "$shown comes twice") if $page->{shows}{$shown}++;
+    }
+    return;
+}
+
+sub _fault
+{
+    my ($self, $page, $what) = @_;
+    push @{$self->{faults}}, "page $page->{number} of " . $page->{server}->address . ": $what";
+    return;
+}
+
+sub behind
+{
+    my ($self, $truth) = @_;
+    my @behind;
+    for my $page (@{$self->{pages}}) {
+        my @less = grep { !$page->{shows}{$_} } sort keys %$truth;
+        my @more = grep { !$truth->{$_} } sort keys %{$page->{shows}};
+        next if $page->{page} && !@less && !@more;
+        push @behind, "page $page->{number} of " . $page->{server}->address . ($page->{page} ? " lacks @less; has too much: @more" : ' is not loaded');
+    }
+    return @behind;
+}
+
+sub reloads
+{
+    my ($self, $server) = @_;
+    my $sum = 0;
+    $sum += $_->{reloads} for grep { $_->{server} == $server } @{$self->{pages}};
+    return $sum;
+}
+
+1;

@@ -30,7 +30,7 @@ apr_status_t sql_semaphore_acquire(sql_semaphore_t *semaphore, apr_uint64_t clie
 /** Release a permit. @param client  the client that acquired it */
 void sql_semaphore_release(sql_semaphore_t *semaphore, apr_uint64_t client);
 
-/** How many calls wait for a permit. */
+/** How many calls wait for a permit. The tests of the order await by it that a thread waits, which nothing else shows. */
 unsigned sql_semaphore_waiting(sql_semaphore_t *semaphore);
 
 #endif

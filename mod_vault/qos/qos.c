@@ -469,24 +469,6 @@ int vault_qos_facts(vault_qos_t *q, apr_uint32_t index, vault_qos_facts_t *facts
     return 1;
 }
 
-apr_uint32_t vault_qos_in_of(vault_qos_t *q, const vault_qos_gate_t *handle, unsigned slot)
-{
-    int died = 0;
-    apr_uint32_t index, count = 0;
-    qos_gate_t *gate = lock_gate(q, handle, &died);
-
-    if (!gate) {
-        return 0;
-    }
-    for (index = qos_gate_next(q, gate, 0); index; index = qos_gate_next(q, gate, index)) {
-        const qos_pass_t *pass = qos_pass_at(q, index);
-
-        count += pass->state == QOS_IN && pass->slot == slot;
-    }
-    admit_and_release(q, gate, died);
-    return count;
-}
-
 const char *vault_qos_check(vault_qos_t *q)
 {
     const char *wrong = NULL;

@@ -173,9 +173,6 @@ void vault_qos_slot_gone(vault_qos_t *q, unsigned slot);
 /** The facts about the gate at `index`, 1 to VAULT_QOS_ROOM. @return 0: there is none */
 int vault_qos_facts(vault_qos_t *q, apr_uint32_t index, vault_qos_facts_t *facts);
 
-/** How many of the admitted requests belong to that slot. Walks the gate's passes. */
-apr_uint32_t vault_qos_in_of(vault_qos_t *q, const vault_qos_gate_t *gate, unsigned slot);
-
 /** Compare the derived data with the states, under the locks: for tests and `vaultctl check`. The server may
  * continue meanwhile.
  * @return NULL, or the first inconsistency */

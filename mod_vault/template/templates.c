@@ -335,13 +335,3 @@ apr_status_t vault_templates_create(vault_templates_t **cache, apr_pool_t *pool)
     apr_pool_cleanup_register(pool, *cache, destroy_cb, apr_pool_cleanup_null);
     return APR_SUCCESS;
 }
-
-apr_size_t vault_templates_count(vault_templates_t *cache)
-{
-    apr_size_t count;
-
-    apr_thread_mutex_lock(cache->lock);
-    count = apr_hash_count(cache->files);
-    apr_thread_mutex_unlock(cache->lock);
-    return count;
-}

@@ -45,7 +45,4 @@ typedef struct vault_template_sink_t {
 apr_status_t vault_templates_render(vault_templates_t *cache, const char *path, const json_t *context,
                                     const vault_template_sink_t *sink, const char **error, apr_pool_t *scratch);
 
-/** The number of files that are kept compiled now. Any thread. */
-apr_size_t vault_templates_count(vault_templates_t *cache);
-
 #endif

@@ -313,7 +313,6 @@ static void changes_are_seen(void)
     date(path_of("b.html"), 1000000000, 6);
     CU_ASSERT_EQUAL(rename(path_of("b.html"), path), 0);
     CU_ASSERT_STRING_EQUAL(render("a.html"), "other");
-    CU_ASSERT_EQUAL(vault_templates_count(cache), 1);
     remove(path);
     CU_ASSERT_STRING_EQUAL(render("a.html"), "!a.html: cannot be read: No such file or directory");
     teardown();
@@ -359,14 +358,12 @@ static void cache_is_bounded(void)
 {
     setup();
     fill_cache();
-    CU_ASSERT_EQUAL(vault_templates_count(cache), VAULT_TEMPLATE_FILES_MAX);
     change_in_secret("0.html", "0.HTML");
     change_in_secret("1.html", "1.HTML");
     change_in_secret("2.html", "2.HTML");
     CU_ASSERT_STRING_EQUAL(render("0.html"), "0.html");
     put("more.html", "more");
     CU_ASSERT_STRING_EQUAL(render("more.html"), "more");
-    CU_ASSERT_EQUAL(vault_templates_count(cache), VAULT_TEMPLATE_FILES_MAX);
     CU_ASSERT_STRING_EQUAL(render("0.html"), "0.html");
     CU_ASSERT_STRING_EQUAL(render("2.html"), "2.html");
     CU_ASSERT_STRING_EQUAL(render("1.html"), "1.HTML"); /* the one that was not used for longest */
@@ -405,7 +402,10 @@ static void what_is_rendered_is_not_evicted(void)
     change_in_secret("a.html", "{{> b}}3{{> b}}4");
     change_in_secret("b.html", "y");
     CU_ASSERT_STRING_EQUAL(render("a.html"), "x1x2"); /* both are still there */
-    CU_ASSERT_EQUAL(vault_templates_count(cache), VAULT_TEMPLATE_FILES_MAX);
+    change_in_secret("0.html", "0.HTML");
+    change_in_secret("1.html", "1.HTML");
+    CU_ASSERT_STRING_EQUAL(render("0.html"), "0.HTML"); /* two others have made room for them */
+    CU_ASSERT_STRING_EQUAL(render("1.html"), "1.HTML");
     teardown();
 }
 
@@ -498,7 +498,6 @@ static void threads_see_no_mix(void)
         apr_thread_join(&status, threads[i]);
     }
     CU_ASSERT_EQUAL(broken, 0);
-    CU_ASSERT_EQUAL(vault_templates_count(cache), 2);
     teardown();
 }
 

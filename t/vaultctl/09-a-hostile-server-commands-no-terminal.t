@@ -20,7 +20,9 @@ sub answers
     return;
 }
 
-sub asked { return vaultctl(@_, '--url', $stub->url) }
+my $often = vaultctl_often();
+
+sub asked { return $often->(@_, '--url', $stub->url) }
 
 # What a terminal may be sent: lines of text, and of those characters none that turns the direction or begins a command.
 sub is_harmless

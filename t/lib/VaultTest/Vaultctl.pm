@@ -3,15 +3,17 @@
 #
 #     needs_vaultctl();
 #     my $said = vaultctl('notify', 'DB-logs');           # {code, out, err}
+#     my $often = vaultctl_often();                       # for hundreds of calls: $often->(WORDS) answers as vaultctl(WORDS)
 #     my $monitor = vaultctl_start('monitor', '-n', 2, 'x');    # goes on by itself: {pid, out, err}, see vaultctl_end()
 package VaultTest::Vaultctl;
 use strict;
 use warnings;
 use Exporter 'import';
+use IPC::Open2 qw(open2);
 use POSIX ();
 use VaultTest;
 
-our @EXPORT = qw(needs_vaultctl vaultctl vaultctl_command vaultctl_end vaultctl_start);
+our @EXPORT = qw(needs_vaultctl vaultctl vaultctl_command vaultctl_end vaultctl_often vaultctl_start);
 
 my $number = 0;
 
@@ -60,5 +62,26 @@ sub vaultctl_end
 }
 
 sub vaultctl { return vaultctl_end(vaultctl_start(@_)) }
+
+# One process has loaded the libraries and forks for each call (t/test_module/preload_often.c). It ends with what is returned.
+sub vaultctl_often
+{
+    my $name = vars('t_logs') . "/vaultctl-$$-" . $number++;
+    my $asan = join ':', grep { defined && length } $ENV{ASAN_OPTIONS}, 'verify_asan_link_order=0';
+    my ($env, @command) = vaultctl_command();
+    my $pid = open2(my $codes, my $calls, $env, 'LD_PRELOAD=' . vars('top_dir') . '/modules/preload_often.so', "ASAN_OPTIONS=$asan", @command);
+    $calls->autoflush(1);
+    return sub {
+        my (@words) = @_;
+        print {$calls} join("\t", "$name.out", "$name.err", @words), "\n";
+        local $SIG{ALRM} = sub { die "vaultctl does not end: @words\n" };
+        alarm 60;
+        my $code = readline $codes;
+        alarm 0;
+        die "vaultctl has ended, and not its run: @words\n" unless defined $code;
+        chomp $code;
+        return {code => $code, out => read_file("$name.out"), err => read_file("$name.err")};
+    };
+}
 
 1;

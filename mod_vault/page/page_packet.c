@@ -13,14 +13,13 @@
 /* The last character counts the layouts of this file. Another byte order reads another number. */
 #define MAGIC APR_UINT64_C(0x76706167652d7031) /* "vpage-p1" */
 #define ALIGN8(n) (((apr_size_t)(n) + 7) & ~(apr_size_t)7)
-#define DAMAGED "it is damaged, or a server with another secret has written it"
+#define DAMAGED "it is damaged, belongs to another page, or a server with another secret has written it"
 #define INVALID "another version of mod_vault has written it"
 /* Such a name is longer than any header of a request. */
 #define USER_MAX (64 * 1024)
 
 typedef struct head_t {
     apr_uint64_t magic, checksum;
-    apr_uint64_t id[2], key;
     apr_uint64_t host, realm;
     apr_uint64_t tab[2];
     apr_uint64_t last_seq, head;
@@ -33,7 +32,16 @@ typedef struct state_head_t {
 } state_head_t;
 
 /* The checksum covers everything from here on. */
-#define SUMMED offsetof(head_t, id)
+#define SUMMED offsetof(head_t, host)
+
+/* The id of the page is part of the seed, and not of the block: it is a secret of the browser. */
+static apr_uint64_t checksum(const vault_page_packet_t *p, apr_uint64_t seed, const char *block, apr_size_t size)
+{
+    const apr_uint64_t id[] = {p->page.id[0], p->page.id[1], p->page.key};
+    apr_uint64_t sum = vault_hash(vault_hash(seed, id, sizeof(id)), block + SUMMED, size - SUMMED);
+
+    return sum + !sum;
+}
 
 /* --------------------------------------------------------------------- encode */
 
@@ -64,8 +72,6 @@ static head_t make_head(const vault_page_packet_t *p)
 {
     const vault_page_snapshot_t *s = &p->snapshot;
     head_t head = {.magic = MAGIC,
-                   .id = {p->page.id[0], p->page.id[1]},
-                   .key = p->page.key,
                    .host = p->host,
                    .realm = p->realm,
                    .tab = {s->tab[0], s->tab[1]},
@@ -104,8 +110,7 @@ char *vault_page_packet_encode(vault_page_packet_t *p, apr_uint64_t seed, apr_si
         vault_state_encode(states[i], at + sizeof(of), of.size);
         at += sizeof(of) + ALIGN8(of.size);
     }
-    p->sum = vault_hash(seed, block + SUMMED, *size - SUMMED);
-    p->sum += !p->sum;
+    p->sum = checksum(p, seed, block, *size);
     memcpy(block + offsetof(head_t, checksum), &p->sum, sizeof(p->sum));
     return block;
 }
@@ -186,7 +191,6 @@ const char *vault_page_packet_decode(vault_page_packet_t *p, apr_uint64_t seed, 
                                      apr_pool_t *pool)
 {
     reader_t r = {block + sizeof(head_t), size - sizeof(head_t)};
-    apr_uint64_t sum;
     head_t head;
 
     if (size < sizeof(head)) {
@@ -196,12 +200,8 @@ const char *vault_page_packet_decode(vault_page_packet_t *p, apr_uint64_t seed, 
     if (head.magic != MAGIC) {
         return INVALID;
     }
-    sum = vault_hash(seed, block + SUMMED, size - SUMMED);
-    if (head.checksum != sum + !sum) {
+    if (head.checksum != checksum(p, seed, block, size)) {
         return DAMAGED;
-    }
-    if (head.id[0] != p->page.id[0] || head.id[1] != p->page.id[1] || head.key != p->page.key) {
-        return "it belongs to another page";
     }
     p->host = head.host;
     p->realm = head.realm;

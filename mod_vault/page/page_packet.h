@@ -3,7 +3,8 @@
  * @file page_packet.h
  * A snapshot of a page as one block of bytes, for a store that several servers share.
  *
- * The block names its page, and the virtual host and the realm of its owner. It has a checksum with a secret seed. A block
+ * The block names the virtual host and the realm of the owner. It has a checksum, whose seed is a secret and the id of the
+ * page; the id itself is a secret of the browser, and not in the block. A block
  * that was cut, damaged, written for another page, by a version with another layout, on a machine of another byte order, by
  * a server with another secret or by another program is refused.
  *

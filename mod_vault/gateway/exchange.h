@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file exchange.h
- * What the children of a server tell its gateway, in shared memory: which interests are held, and what was notified.
+ * What the children of a server tell its gateway, in shared memory: which interests are held, and what was notified. And
+ * what one gateway leaves to the next: how far each engine has taken the notifies, and which other servers there are.
  *
  * One child at a time has the gateway: the connections to the notification engines. It has a lease, so when this child
  * ends, another one continues, from the position up to which the engines have taken the notifies of this server.
@@ -11,6 +12,7 @@
 #ifndef VAULT_EXCHANGE_H
 #define VAULT_EXCHANGE_H
 
+#include "gateway/peers.h"
 #include "notify/slot.h"
 #include "shm/journal.h"
 
@@ -58,6 +60,16 @@ vault_journal_t *vault_exchange_held(const vault_exchange_t *x);
 
 /** The journal of notifies: entries are names, without NUL. An entry of one NUL means: all. */
 vault_journal_t *vault_exchange_outbox(const vault_exchange_t *x);
+
+/** The other servers. */
+vault_peers_t *vault_exchange_peers(const vault_exchange_t *x);
+
+/** Which engine is that of which link: the gateway calls this before the next two. A graceful restart may have put the
+ * engines into another order, or may have replaced some. An engine that was there before keeps its position. If some were
+ * replaced, an interest may belong to another engine now, so each engine gets the lowest position of all, and all other
+ * servers check for changes.
+ * @param names  of the engines, one for each link */
+void vault_exchange_set_engines(vault_exchange_t *x, const char *const *names);
 
 /** How far the engine of a link has taken the outbox. Written by the gateway only. */
 vault_journal_at_t vault_exchange_taken(const vault_exchange_t *x, unsigned link);

@@ -14,6 +14,7 @@ apr_status_t vault_gateway_start(vault_gateway_t **gateway, const vault_gateway_
     vault_gateway_t *g = apr_pcalloc(pool, sizeof(*g));
     const vault_hash_ring_t *ring;
 
+    vault_exchange_set_engines(options->exchange, options->names);
     ring = vault_hash_ring_make(options->names, options->count, pool);
     g->links = apr_pcalloc(pool, options->count * sizeof(*g->links));
     while (g->count < options->count) {

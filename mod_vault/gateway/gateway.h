@@ -15,7 +15,8 @@
  *   - While a link is lost, messages for this server are lost. So when it is up again, all pages of this server are
  *     notified. The same happens when the engine says that it has dropped messages, and when another server has been
  *     silent for VAULT_GATEWAY_SILENCE: it may have died between the commit of a change and its notify.
- *   - If notifies were overwritten in the outbox, all pages of all servers are notified.
+ *   - If notifies were overwritten in the outbox, all pages of all servers are notified. The same happens when a gateway
+ *     knows other engines than the one before: an interest may now belong to another engine.
  *
  * Threads: one thread of a child starts and stops the gateway. The gateway's threads call `say`.
  */
@@ -53,7 +54,7 @@ typedef struct vault_gateway_options_t {
     void (*say)(vault_gateway_event_t event, const char *engine, const char *why);
 } vault_gateway_options_t;
 
-/** Start the threads. They connect by themselves.
+/** Start the threads. They connect by themselves. The child has the lease of the exchange.
  * @param options  and what it points to stays valid until the stop
  * @return APR_SUCCESS; or why no thread can be started */
 apr_status_t vault_gateway_start(vault_gateway_t **gateway, const vault_gateway_options_t *options, apr_pool_t *pool);

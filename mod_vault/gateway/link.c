@@ -48,8 +48,8 @@ static void hear(vault_link_t *l, const void *data, apr_size_t size)
 {
     char name[VAULT_PEER_NAME_MAX];
 
-    switch (vault_peers_hear(&l->peers, data, size, l->options->server, vault_hash_ring_version(l->ring), vault_now(),
-                             name)) {
+    switch (vault_peers_hear(vault_exchange_peers(l->options->exchange), data, size, l->options->server,
+                             vault_hash_ring_version(l->ring), vault_now(), name)) {
     case VAULT_PEERS_STRANGER:
         say(l, VAULT_GATEWAY_STRANGER, name);
         break;
@@ -205,9 +205,15 @@ static void settle(vault_link_t *l)
 
 static void flush(vault_link_t *l)
 {
-    if ((l->is_dirty || l->owes_all) && l->options->engine->flush(l->link, FLUSH_WITHIN) == APR_SUCCESS) {
-        settle(l);
+    if (!l->is_dirty && !l->owes_all) {
+        return;
     }
+    if (l->options->engine->flush(l->link, FLUSH_WITHIN) != APR_SUCCESS) {
+        l->answers_since = 0;
+        return;
+    }
+    l->answers_since = l->answers_since ? l->answers_since : vault_now();
+    settle(l);
 }
 
 /* ----------------------------------------------------------------------- thread */
@@ -221,6 +227,7 @@ static int is_lost(const vault_link_t *l)
 static void begin_anew(vault_link_t *l)
 {
     l->has_said = 0;
+    l->answers_since = l->beats_at = vault_now();
     l->sent_at = vault_exchange_taken(l->options->exchange, l->number);
     l->settling_count = 0;
     l->owes_all = 1;
@@ -228,7 +235,6 @@ static void begin_anew(vault_link_t *l)
     vault_link_subscribe(l, BEATS);
     l->strategy->begin(l);
     vault_link_look_at_all(l);
-    vault_peers_excuse(&l->peers, vault_now());
     vault_count(l->counters, engines, 1);
     say(l, VAULT_GATEWAY_UP, NULL);
 }
@@ -263,11 +269,15 @@ static void close_link(vault_link_t *l)
     vault_count(l->counters, engines, -1);
 }
 
+/* While the engine does not answer, and while this process was stopped, no server can be heard. */
 static void drop_silent(vault_link_t *l, apr_time_t now)
 {
     char name[VAULT_PEER_NAME_MAX];
 
-    while (vault_peers_drop_silent(&l->peers, now - VAULT_GATEWAY_SILENCE, name)) {
+    if (!l->answers_since || now - l->answers_since < VAULT_GATEWAY_SILENCE) {
+        return;
+    }
+    while (vault_peers_drop_silent(vault_exchange_peers(l->options->exchange), now - VAULT_GATEWAY_SILENCE, name)) {
         say(l, VAULT_GATEWAY_SILENT, name);
         check_all(l);
     }
@@ -278,6 +288,9 @@ static void work(vault_link_t *l)
     apr_time_t now = vault_now();
     int more = 1;
 
+    if (now - l->beats_at > VAULT_GATEWAY_HEARTBEAT) {
+        l->answers_since = now;
+    }
     if (now >= l->beats_at) {
         l->beats_at = now + VAULT_GATEWAY_HEARTBEAT;
         beat(l);
@@ -365,7 +378,6 @@ apr_status_t vault_link_start(vault_link_t *l, const vault_gateway_options_t *op
     if (!l->interests) {
         return APR_ENOMEM;
     }
-    vault_peers_init(&l->peers);
     apr_snprintf(l->prefix, sizeof(l->prefix), "%s.", options->space);
     if ((rv = apr_generate_random_bytes((unsigned char *)&l->seed, sizeof(l->seed))) != APR_SUCCESS ||
         (rv = make_pool(&l->pool, pool)) != APR_SUCCESS) {

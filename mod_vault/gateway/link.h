@@ -11,7 +11,6 @@
 
 #include "gateway/gateway.h"
 #include "gateway/hash_ring.h"
-#include "gateway/peers.h"
 
 typedef struct vault_strategy_t vault_strategy_t; /* strategy.h */
 
@@ -52,8 +51,8 @@ typedef struct vault_link_t {
     vault_journal_at_t sent_at; /* position in the outbox up to which it was published */
     int is_dirty;               /* something was sent since the last flush */
     int owes_all;               /* all pages of this server are notified when the engine has taken everything */
-    vault_peers_t peers;        /* has a lock of its own */
     apr_time_t beats_at;        /* the next heartbeat */
+    apr_time_t answers_since;   /* the engine has answered each flush since; 0: it did not answer the last one */
 } vault_link_t;
 
 /** The most journal entries that are handled between two flushes, so that a flood of notifies does not delay the

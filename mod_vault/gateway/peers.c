@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The other servers that one engine reaches. */
+/* The other servers that the engines reach. */
 #include "gateway/peers.h"
 
 #include <jansson.h>
@@ -7,10 +7,9 @@
 
 #include "apr_strings.h"
 
-void vault_peers_init(vault_peers_t *p)
+apr_status_t vault_peers_init(vault_peers_t *p)
 {
-    memset(p, 0, sizeof(*p));
-    pthread_mutex_init(&p->lock, NULL);
+    return vault_lock_init(&p->lock);
 }
 
 void vault_peers_format(char *text, apr_size_t room, const char *server, apr_uint64_t ring)
@@ -68,9 +67,9 @@ vault_peers_heard_t vault_peers_hear(vault_peers_t *p, const void *text, apr_siz
         int version = (int)json_integer_value(json_object_get(beat, "version"));
         apr_snprintf(ours, sizeof(ours), "%" APR_UINT64_T_HEX_FMT, ring);
         apr_cpystrn(name, server, VAULT_PEER_NAME_MAX);
-        pthread_mutex_lock(&p->lock);
+        vault_lock_acquire(&p->lock);
         heard = hear_locked(p, name, version != VAULT_PEERS_VERSION || !theirs || strcmp(theirs, ours), now);
-        pthread_mutex_unlock(&p->lock);
+        vault_lock_release(&p->lock);
     }
     json_decref(beat);
     return heard;
@@ -81,7 +80,7 @@ int vault_peers_drop_silent(vault_peers_t *p, apr_time_t before, char name[VAULT
     unsigned i;
     int found = 0;
 
-    pthread_mutex_lock(&p->lock);
+    vault_lock_acquire(&p->lock);
     for (i = 0; i < p->count && !found; i++) {
         if (p->peers[i].heard < before) {
             apr_cpystrn(name, p->peers[i].name, VAULT_PEER_NAME_MAX);
@@ -89,17 +88,6 @@ int vault_peers_drop_silent(vault_peers_t *p, apr_time_t before, char name[VAULT
             found = 1;
         }
     }
-    pthread_mutex_unlock(&p->lock);
+    vault_lock_release(&p->lock);
     return found;
-}
-
-void vault_peers_excuse(vault_peers_t *p, apr_time_t now)
-{
-    unsigned i;
-
-    pthread_mutex_lock(&p->lock);
-    for (i = 0; i < p->count; i++) {
-        p->peers[i].heard = now;
-    }
-    pthread_mutex_unlock(&p->lock);
 }

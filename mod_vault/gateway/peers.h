@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file peers.h
- * The other servers that one engine reaches: who they are, and when each was last heard.
+ * The other servers that the engines reach: who they are, and when each was last heard by any engine. They are in shared
+ * memory, so that the next gateway notices the end of a server that the last one has heard.
  *
  * Each server publishes a heartbeat once a second, a JSON object:
  *
@@ -10,14 +11,15 @@
  * `version` is that of all messages, and changes when an older server would misunderstand them. `ring` identifies the
  * engines that the server knows.
  *
- * Threads: any; one lock.
+ * Threads: any of any process; one robust lock. A process that is killed inside may leave an entry with a wrong name. It
+ * goes silent, which costs a check for changes.
  */
 #ifndef VAULT_GATEWAY_PEERS_H
 #define VAULT_GATEWAY_PEERS_H
 
-#include <pthread.h>
-
 #include "apr_time.h"
+
+#include "shm/lock.h"
 
 #define VAULT_PEERS_VERSION 1
 /** The most servers that are watched for their heartbeats; further ones are ignored. */
@@ -32,12 +34,13 @@ typedef struct vault_peer_t {
 } vault_peer_t;
 
 typedef struct vault_peers_t {
-    pthread_mutex_t lock;
+    vault_lock_t lock;
     unsigned count;                      /* lock */
     vault_peer_t peers[VAULT_PEERS_MAX]; /* lock */
 } vault_peers_t;
 
-void vault_peers_init(vault_peers_t *p);
+/** @param p  zeroed. @return as vault_lock_init() */
+apr_status_t vault_peers_init(vault_peers_t *p);
 
 /** The text of a heartbeat, NUL-terminated. */
 void vault_peers_format(char *text, apr_size_t room, const char *server, apr_uint64_t ring);
@@ -56,8 +59,5 @@ vault_peers_heard_t vault_peers_hear(vault_peers_t *p, const void *text, apr_siz
 
 /** Forget one server that was not heard since `before`. @return 1: `name` is set; 0: there is none */
 int vault_peers_drop_silent(vault_peers_t *p, apr_time_t before, char name[VAULT_PEER_NAME_MAX]);
-
-/** The link was lost meanwhile, so no server could be heard: the silence of each counts from now on. */
-void vault_peers_excuse(vault_peers_t *p, apr_time_t now);
 
 #endif

@@ -29,7 +29,7 @@ pass('another child has the connection');
 ($page, $poll) = waiting_page($servers{b}, 'server');
 on($servers{b}, sub { text_of('/test/add?name=server') });
 ok($poll->is_silent, 'a row that is not notified');
-kill 'KILL', $servers{a}->pid, on($servers{a}, sub { children(2) });
+kill 'KILL', processes_of($servers{a});
 is_told($servers{b}, $page, $poll, "2\n", 'the pages of the other server check for changes when a server dies');
 is(scalar(said($servers{b}, 'VLT00498')), 1, '... and the log says why');
 $servers{a}->ignore;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what servers of a cluster agree on: subjects, the engine of an interest, heartbeats. */
 #include <string.h>
+#include <unistd.h>
 
 #include "apr_strings.h"
 
@@ -128,7 +129,7 @@ static void a_silent_server_is_dropped_once(void)
     static vault_peers_t peers;
     char beat[200], name[VAULT_PEER_NAME_MAX];
 
-    vault_peers_init(&peers);
+    CU_ASSERT_EQUAL(vault_peers_init(&peers), APR_SUCCESS);
     vault_peers_format(beat, sizeof(beat), "other", 7);
     CU_ASSERT_EQUAL(hear(&peers, beat, 100), VAULT_PEERS_JOINED);
     CU_ASSERT_EQUAL(hear(&peers, beat, 200), VAULT_PEERS_KNOWN);
@@ -137,9 +138,85 @@ static void a_silent_server_is_dropped_once(void)
     CU_ASSERT_STRING_EQUAL(name, "other");
     CU_ASSERT_FALSE(vault_peers_drop_silent(&peers, 201, name));
     CU_ASSERT_EQUAL(hear(&peers, beat, 300), VAULT_PEERS_JOINED);
-    vault_peers_excuse(&peers, 400);
-    CU_ASSERT_FALSE(vault_peers_drop_silent(&peers, 400, name));
 }
+
+/* ------------------------------------------------------------------- exchange */
+
+static vault_exchange_t *make_exchange(fixture_t *f)
+{
+    vault_limits_t limits = {vault_exchange_space() + 64 * 1024, 1, 1, 2, 0};
+    vault_segment_t *segment = NULL;
+    vault_exchange_t *x = NULL;
+
+    fixture_begin(f, 10, 2, 0);
+    CU_ASSERT_FATAL(vault_segment_create(&segment, &limits, f->pool) == APR_SUCCESS);
+    CU_ASSERT_FATAL(vault_exchange_create(&x, segment, f->notifier, 3, f->pool) == APR_SUCCESS);
+    return x;
+}
+
+static vault_journal_at_t end_of(vault_exchange_t *x)
+{
+    return vault_journal_end(vault_exchange_outbox(x));
+}
+
+static void end_exchange(fixture_t *f, vault_exchange_t *x)
+{
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        close(vault_journal_fd(vault_exchange_held(x), i));
+        close(vault_journal_fd(vault_exchange_outbox(x), i));
+    }
+    fixture_end(f);
+}
+
+static void an_engine_keeps_its_position_in_another_order(void)
+{
+    static const char *const one[] = {"a:1", "b:1", "c:1"}, *const other[] = {"c:1", "a:1", "b:1"};
+    fixture_t f;
+    vault_exchange_t *x = make_exchange(&f);
+
+    vault_exchange_set_engines(x, one);
+    vault_exchange_notified(x, "x");
+    vault_exchange_set_taken(x, 0, 10);
+    vault_exchange_set_taken(x, 1, 20);
+    vault_exchange_set_taken(x, 2, 30);
+    vault_exchange_set_engines(x, other);
+    CU_ASSERT_EQUAL(vault_exchange_taken(x, 0), 30);
+    CU_ASSERT_EQUAL(vault_exchange_taken(x, 1), 10);
+    CU_ASSERT_EQUAL(vault_exchange_taken(x, 2), 20);
+    CU_ASSERT_EQUAL(end_of(x), 4 + 1); /* no more than the notify above */
+    end_exchange(&f, x);
+}
+
+static void what_a_replaced_engine_has_not_taken_is_published_by_all(void)
+{
+    static const char *const before[] = {"a:1", "b:1", "c:1"}, *const after[] = {"d:1", "a:1", "c:1"};
+    fixture_t f;
+    vault_exchange_t *x = make_exchange(&f);
+    vault_journal_at_t end;
+    unsigned i;
+
+    vault_exchange_set_engines(x, before);
+    CU_ASSERT_EQUAL(end_of(x), 0);
+    vault_exchange_set_taken(x, 0, 30);
+    vault_exchange_set_taken(x, 1, 20);
+    vault_exchange_set_taken(x, 2, 30);
+    vault_exchange_set_engines(x, after);
+    for (i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(vault_exchange_taken(x, i), 20);
+    }
+    end = end_of(x);
+    CU_ASSERT_EQUAL(end, 4 + 1); /* all other servers check for changes */
+    vault_exchange_set_taken(x, 0, 40);
+    vault_exchange_set_engines(x, after);
+    CU_ASSERT_EQUAL(vault_exchange_taken(x, 0), 40);
+    CU_ASSERT_EQUAL(vault_exchange_taken(x, 1), 20);
+    CU_ASSERT_EQUAL(end_of(x), end);
+    end_exchange(&f, x);
+}
+
+/* ------------------------------------------------------------------ strangers */
 
 static void strangers_are_told_apart(void)
 {
@@ -186,6 +263,9 @@ void vault_gateway_suite(void)
     CU_add_test(suite, "a lost engine moves only its share", a_lost_engine_moves_only_its_share);
     CU_add_test(suite, "the order of engines does not matter", the_order_of_engines_does_not_matter);
     CU_add_test(suite, "a silent server is dropped once", a_silent_server_is_dropped_once);
+    CU_add_test(suite, "an engine keeps its position in another order", an_engine_keeps_its_position_in_another_order);
+    CU_add_test(suite, "what a replaced engine has not taken is published by all",
+                what_a_replaced_engine_has_not_taken_is_published_by_all);
     CU_add_test(suite, "strangers are told apart", strangers_are_told_apart);
     CU_add_test(suite, "no more servers than there is room for", no_more_servers_than_there_is_room_for);
 }

@@ -11,7 +11,7 @@ use warnings;
 use Exporter 'import';
 use VaultTest;
 
-our @EXPORT = qw(gateway_of is_told notify_on on said wait_said waiting_page);
+our @EXPORT = qw(gateway_of is_told notify_on on processes_of said wait_said waiting_page);
 
 # Run the code with the functions of VaultTest talking to this server.
 sub on { my ($server, $code) = @_; use_server($server); return $code->() }
@@ -27,6 +27,14 @@ sub wait_said
 
 # The process id of the child with the connections.
 sub gateway_of { my ($server) = @_; my ($pid) = ((said($server, 'VLT00493'))[-1] // '') =~ /\[pid (\d+)/; return $pid }
+
+# The process ids of all that belongs to a server.
+sub processes_of
+{
+    my ($server) = @_;
+    my $pid = $server->pid;
+    return ($pid, grep { eval { read_file("/proc/$_/stat") =~ /^\d+ \(.*\) \S $pid / } } map { m{(\d+)$} } glob '/proc/[0-9]*');
+}
 
 sub notify_on
 {
@@ -48,7 +56,7 @@ sub waiting_page
         text_of("/test/add?name=$rows&notify=$name");
         is(VaultTest::Page::text($page->finish_poll($first)), "1\n", "$rows: the first row");
         my $poll = $page->start_poll;
-        wait_waiting(1);
+        wait_waiting(1 + $before->{Waiting});
         return ($page, $poll);
     });
 }

@@ -31,11 +31,13 @@ int vault_cache_headers_accept_stale(const request_rec *r)
 
 /* --------------------------------------------------------------- the response */
 
+/* httpd sends all lines of a header, from both tables. @return the lines as one list; NULL: there is none */
 static const char *header_of(const request_rec *r, const char *name)
 {
-    const char *value = apr_table_get(r->err_headers_out, name);
+    const char *err = apr_table_getm(r->pool, r->err_headers_out, name);
+    const char *value = apr_table_getm(r->pool, r->headers_out, name);
 
-    return value ? value : apr_table_get(r->headers_out, name);
+    return err && value ? apr_pstrcat(r->pool, err, ",", value, NULL) : err ? err : value;
 }
 
 /* The number of seconds of a directive of Cache-Control, or -1. */
@@ -79,11 +81,28 @@ static void read_control(vault_recording_t *rec, const char *control)
     }
 }
 
-static void read_expires(vault_recording_t *rec, const request_rec *r, const char *expires)
-{
-    apr_time_t until = apr_date_parse_http(expires);
+/* What read_one_expires() looks at. */
+typedef struct expires_t {
+    vault_recording_t *rec;
+    const request_rec *r;
+} expires_t;
 
-    vault_recording_until(rec, until == APR_DATE_BAD ? 1 : vault_now() + until - r->request_time);
+static int read_one_expires(void *baton, const char *name, const char *value)
+{
+    const expires_t *e = baton;
+    apr_time_t until = apr_date_parse_http(value);
+
+    vault_recording_until(e->rec, until == APR_DATE_BAD ? 1 : vault_now() + until - e->r->request_time);
+    return 1;
+}
+
+/* A date has a comma, so several lines are no list: the earliest date counts. */
+static void read_expires(vault_recording_t *rec, const request_rec *r)
+{
+    expires_t e = {rec, r};
+
+    apr_table_do(read_one_expires, &e, r->err_headers_out, "Expires", NULL);
+    apr_table_do(read_one_expires, &e, r->headers_out, "Expires", NULL);
 }
 
 static void read_vary(vault_recording_t *rec, const request_rec *r, const char *vary)
@@ -173,8 +192,7 @@ static int sets_cookie(const request_rec *r, const apr_table_t *before, const ap
 void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r, const apr_table_t *before,
                                const apr_table_t *err_before)
 {
-    const char *control = header_of(r, "Cache-Control"), *expires = header_of(r, "Expires");
-    const char *vary = header_of(r, "Vary");
+    const char *control = header_of(r, "Cache-Control"), *vary = header_of(r, "Vary");
 
     if (apr_table_get(r->headers_in, "Authorization") && !says_public(control)) {
         vault_recording_drop(rec, VAULT_PERSONAL_REQUEST, "its request has credentials");
@@ -182,8 +200,8 @@ void vault_cache_headers_judge(vault_recording_t *rec, const request_rec *r, con
     if (control) {
         read_control(rec, control);
     }
-    if (expires && (!control || (seconds_of(control, "max-age") < 0 && seconds_of(control, "s-maxage") < 0))) {
-        read_expires(rec, r, expires);
+    if (!control || (seconds_of(control, "max-age") < 0 && seconds_of(control, "s-maxage") < 0)) {
+        read_expires(rec, r);
     }
     if (vary) {
         read_vary(rec, r, vary);

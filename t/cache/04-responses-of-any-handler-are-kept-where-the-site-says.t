@@ -71,6 +71,14 @@ is(kept('/kept/echo?text=d&header=Cache-Control:public,max-age=1000'), 0, '... n
 is(kept("/kept/echo?text=e&$LONG&header=Set-Cookie:a=b"), 0, 'not with a cookie');
 is(kept("/kept/echo?text=f&$SHARED&header=Cache-Control:private,max-age=1000"), 0, 'not if it is private');
 is(kept("/kept/echo?text=g&$SHARED&header=Cache-Control:max-age=0"), 0, 'not if it is stale at once');
+my $second = "$LONG&header=";    # another line of the same header
+is(kept("/kept/echo?text=n&${second}Cache-Control:private"), 0, '... in a second line');
+is(kept("/kept/echo?text=o&$LONG&err-header=Cache-Control:no-store"), 0, '... or among the headers that httpd keeps for errors');
+is(kept("/kept/echo?text=p&$SHARED&err-header=Cache-Control:max-age=1000&header=Cache-Control:private"), 0, '... whichever is which');
+is(kept("/kept/echo?text=q&${second}Vary:Accept-Encoding&header=Vary:*"), 0, '... or if a second line of Vary says that it varies by everything');
+is(kept("/kept/echo?text=r&${second}Vary:Accept-Encoding&header=Vary:X-Not-Sent"), 2, 'a second line of Vary alone keeps no response from being kept');
+is(kept("/kept/echo?text=s&$SHARED&header=Expires:Fri,+01+Jan+2100+00:00:00+GMT"), 2, 'an Expires that is far');
+is(kept("/kept/echo?text=t&$SHARED&header=Expires:Fri,+01+Jan+2100+00:00:00+GMT&err-header=Expires:0"), 0, '... with another one that is over');
 is(kept("/kept/echo?text=h&$LONG", headers => {Authorization => 'Basic YTpi'}), 0, 'not with credentials that the handler may read');
 is(kept("/kept/echo?text=i&$LONG", method => 'POST', body => ''), 0, 'not for POST');
 is(kept("/kept/status?code=503&$LONG"), 0, 'not if it failed');

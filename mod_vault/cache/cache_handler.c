@@ -179,7 +179,7 @@ static int lead(request_rec *r, const keys_t *keys, const vault_output_lead_t *r
     x->recording = vault_recording_begin(right, NULL, r->pool);
     x->recording->stale_for = vault_cache_conf_stale(r);
     ask_for_whole(r);
-    vault_cache_interests_hold(x->recording, keys->own);
+    vault_cache_interests_hold(x->recording, vault_cache_interests_find(keys->own, r->pool));
     vault_recorded_judge(r, vault_cache_conf_of(r)->key != NULL);
     vault_cache_keep_insert(r, keys->own, keys->shared, stale);
     return stale ? run_others(r, stale) : DECLINED;

@@ -10,9 +10,9 @@
 
 #define KEPT_FOR apr_time_from_sec(24 * 3600)
 
-static const char *key_of(const vault_recording_t *rec, const char *key)
+static const char *key_of(const char *key, apr_pool_t *pool)
 {
-    return apr_pstrcat(rec->pool, "interests", ap_strchr_c(key, ' '), NULL);
+    return apr_pstrcat(pool, "interests", ap_strchr_c(key, ' '), NULL);
 }
 
 static void add(apr_array_header_t *list, const char *name)
@@ -26,6 +26,15 @@ static void add(apr_array_header_t *list, const char *name)
     }
     if (!strchr(name, '\n')) {
         APR_ARRAY_PUSH(list, const char *) = apr_pstrcat(list->pool, name, "\n", NULL);
+    }
+}
+
+static void add_held(apr_array_header_t *list, const apr_array_header_t *held)
+{
+    int i;
+
+    for (i = 0; i < held->nelts; i++) {
+        add(list, APR_ARRAY_IDX(held, i, vault_recording_held_t).interest);
     }
 }
 
@@ -45,7 +54,7 @@ static apr_array_header_t *list_of(const vault_recording_t *rec)
     apr_array_header_t *list = apr_array_make(rec->pool, 8, sizeof(const char *));
 
     add_all(list, rec->named);
-    add_all(list, rec->held);
+    add_held(list, rec->held);
     if (list->nelts > VAULT_OUTPUT_INTERESTS) {
         apr_array_clear(list);
         add_all(list, rec->named);
@@ -59,7 +68,7 @@ void vault_cache_interests_keep(const vault_recording_t *rec, const char *key)
     vault_output_lead_t lead;
     apr_array_header_t *list = list_of(rec);
 
-    key = key_of(rec, key);
+    key = key_of(key, rec->pool);
     if (!rec->missed || list->nelts > VAULT_OUTPUT_INTERESTS ||
         vault_output_lead(vault_server->outputs, key, strlen(key), 0, vault_server->slot, &lead) != APR_SUCCESS) {
         return;
@@ -69,21 +78,32 @@ void vault_cache_interests_keep(const vault_recording_t *rec, const char *key)
     vault_output_keep(vault_server->outputs, &lead, &content);
 }
 
-void vault_cache_interests_hold(vault_recording_t *rec, const char *key)
+apr_array_header_t *vault_cache_interests_find(const char *key, apr_pool_t *pool)
 {
+    apr_array_header_t *names = apr_array_make(pool, 8, sizeof(const char *));
     vault_output_entry_t entry;
     vault_output_body_t body;
     char *name, *next, *text;
 
     memset(&entry, 0, sizeof(entry));
-    key = key_of(rec, key);
-    if (vault_outputs_find(vault_server->outputs, key, strlen(key), &entry, rec->pool) != VAULT_OUTPUT_ENTRY ||
-        vault_output_body(vault_server->outputs, &entry, VAULT_OUTPUT_PLAIN, &body, rec->pool) != APR_SUCCESS ||
+    key = key_of(key, pool);
+    if (vault_outputs_find(vault_server->outputs, key, strlen(key), &entry, pool) != VAULT_OUTPUT_ENTRY ||
+        vault_output_body(vault_server->outputs, &entry, VAULT_OUTPUT_PLAIN, &body, pool) != APR_SUCCESS ||
         !body.text) {
-        return;
+        return names;
     }
-    text = apr_pstrmemdup(rec->pool, body.text, body.size);
+    text = apr_pstrmemdup(pool, body.text, body.size);
     for (name = apr_strtok(text, "\n", &next); name; name = apr_strtok(NULL, "\n", &next)) {
-        vault_recording_interest(rec, name);
+        APR_ARRAY_PUSH(names, const char *) = name;
+    }
+    return names;
+}
+
+void vault_cache_interests_hold(vault_recording_t *rec, const apr_array_header_t *names)
+{
+    int i;
+
+    for (i = 0; i < names->nelts; i++) {
+        vault_recording_expect(rec, APR_ARRAY_IDX(names, i, const char *));
     }
 }

@@ -18,7 +18,11 @@
  * @param key  of the response */
 void vault_cache_interests_keep(const vault_recording_t *rec, const char *key);
 
-/** Hold the interests that the previous response of this key has named. */
-void vault_cache_interests_hold(vault_recording_t *rec, const char *key);
+/** The interests that earlier responses of this key have named.
+ * @return of const char *, in `pool` */
+apr_array_header_t *vault_cache_interests_find(const char *key, apr_pool_t *pool);
+
+/** Hold them, before the next response is rendered. */
+void vault_cache_interests_hold(vault_recording_t *rec, const apr_array_header_t *names);
 
 #endif

@@ -313,7 +313,7 @@ static const char *record(part_t *p, const vault_output_lead_t *lead)
     p->rec = p->x->recording = vault_recording_begin(lead, p->x->recording, p->r->pool);
     p->rec->is_part = 1;
     p->rec->stale_for = vault_cache_conf_stale(p->sub);
-    vault_cache_interests_hold(p->rec, p->key);
+    vault_cache_interests_hold(p->rec, vault_cache_interests_find(p->key, p->x->pool));
     accept_word(p);
     if (txn) {
         vault_page_txn_enter_part(txn, &outer);

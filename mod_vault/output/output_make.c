@@ -193,6 +193,50 @@ apr_status_t vault_output_hold(vault_outputs_t *o, const vault_output_lead_t *le
     return rv;
 }
 
+unsigned vault_output_holds(vault_outputs_t *o, const vault_output_lead_t *lead,
+                            vault_dep_t deps[VAULT_OUTPUT_INTERESTS])
+{
+    const output_record_t *rec;
+    unsigned count = 0;
+
+    output_lock(o);
+    rec = output_find(o, &lead->ref, OUTPUT_MAKING);
+    if (rec) {
+        count = output_deps(rec);
+        memcpy(deps, rec->deps, count * sizeof(deps[0]));
+    }
+    output_unlock(o, NULL);
+    return count;
+}
+
+/* The name is held once more while its index is looked up. */
+static void unhold_locked(vault_outputs_t *o, output_record_t *rec, const char *name)
+{
+    vault_dep_t dep, *known;
+
+    if (vault_interest_hold(o->notifier, name, &dep.interest, &dep.stamp) != APR_SUCCESS) {
+        return;
+    }
+    vault_interest_release(o->notifier, dep.interest);
+    if ((known = find_dep(rec, dep.interest))) {
+        *known = rec->deps[rec->dep_count - 1];
+        output_store(&rec->dep_count, rec->dep_count - 1);
+        vault_interest_release(o->notifier, dep.interest);
+    }
+}
+
+void vault_output_unhold(vault_outputs_t *o, const vault_output_lead_t *lead, const char *interest)
+{
+    output_record_t *rec;
+
+    output_lock(o);
+    rec = output_find(o, &lead->ref, OUTPUT_MAKING);
+    if (rec) {
+        unhold_locked(o, rec, interest);
+    }
+    output_unlock(o, NULL);
+}
+
 /* An interest without a name has no holder any more, so the other entry has gone and is not to be built on. If another
  * interest has its index by now, its stamp is newer than the one of the entry. */
 static apr_status_t hold_part_locked(vault_outputs_t *o, output_record_t *rec, const vault_dep_t *dep)

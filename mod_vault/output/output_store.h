@@ -181,6 +181,14 @@ int vault_output_is_being_made(vault_outputs_t *outputs, const vault_output_ref_
  *         vault_interest_hold() */
 apr_status_t vault_output_hold(vault_outputs_t *outputs, const vault_output_lead_t *lead, const char *interest);
 
+/** The interests that the entry depends on so far, with their stamps.
+ * @return how many; 0 also if the lead has ended */
+unsigned vault_output_holds(vault_outputs_t *outputs, const vault_output_lead_t *lead,
+                            vault_dep_t deps[VAULT_OUTPUT_INTERESTS]);
+
+/** The entry does not depend on this interest after all, and on none that another entry has brought. */
+void vault_output_unhold(vault_outputs_t *outputs, const vault_output_lead_t *lead, const char *interest);
+
 /** Let the entry depend on what another one depends on, with the stamps of that one, as its output is part of this
  * one, and no longer than that. If the other one has gone meanwhile, vault_output_keep() returns APR_EAGAIN.
  * @return as vault_output_hold() */

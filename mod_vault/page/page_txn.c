@@ -77,6 +77,7 @@ void vault_page_txn_begin(vault_page_txn_t *txn, const char *url)
 {
     txn->url = url;
     txn->failed = NULL;
+    txn->expected = NULL;
     txn->shared = 0;
     txn->personal = VAULT_PERSONAL_NOT;
     vault_txn_begin_overlay(txn);

@@ -155,10 +155,16 @@ void vault_page_txn_carry_acks(vault_page_txn_t *txn);
  * @param seen  of vault_dep_t; borrowed; must outlive the transaction */
 void vault_page_txn_saw(vault_page_txn_t *txn, const apr_array_header_t *seen);
 
-/** Let the current method wait for `interest`, which it names only after it has read its data. If the interest
- * is not among the stamps of vault_page_txn_saw(), it counts as never seen, so the method runs once more and no
- * notify in between is lost. The method fails if the page cannot hold the interest. */
-void vault_page_txn_learn_interest(vault_page_txn_t *txn, const char *interest);
+/** Set the stamps of interests that another holder holds since before the current method reads its data, until it ends:
+ * for vault_page_txn_learn_interest().
+ * @param held  of vault_dep_t; borrowed until the method ends */
+void vault_page_txn_expect(vault_page_txn_t *txn, const apr_array_header_t *held);
+
+/** Let the current method wait for `interest`, which it names only after it has read its data. It gets the stamp of
+ * vault_page_txn_expect(), else that of vault_page_txn_saw(). If the interest is in neither, it counts as never seen, so
+ * the method runs once more and no notify in between is lost. The method fails if the page cannot hold the interest.
+ * @return 1: it has the stamp of vault_page_txn_expect() */
+int vault_page_txn_learn_interest(vault_page_txn_t *txn, const char *interest);
 
 /** Does the current method wait for `interest` so far? */
 int vault_page_txn_waits_for(vault_page_txn_t *txn, const char *interest);

@@ -21,13 +21,14 @@ struct vault_page_txn_t {
     /* of the current method */
     const char *url;
     const char *failed;
-    int shared;                  /* its output is that of another run */
-    vault_personal_t personal;   /* why it is not */
-    apr_array_header_t *deps;    /* of vault_dep_t: the interests that the method waits for */
-    apr_array_header_t *cursors; /* of vault_cursor_t: captured and set */
-    apr_array_header_t *writes;  /* of vault_property_t; value NULL: removed */
-    apr_array_header_t *acks;    /* of vault_ack_t: to be reported to feeds */
-    apr_array_header_t *answers; /* of vault_txn_answer_t */
+    const apr_array_header_t *expected; /* of vault_dep_t: stamps that were read before the method */
+    int shared;                         /* its output is that of another run */
+    vault_personal_t personal;          /* why it is not */
+    apr_array_header_t *deps;           /* of vault_dep_t: the interests that the method waits for */
+    apr_array_header_t *cursors;        /* of vault_cursor_t: captured and set */
+    apr_array_header_t *writes;         /* of vault_property_t; value NULL: removed */
+    apr_array_header_t *acks;           /* of vault_ack_t: to be reported to feeds */
+    apr_array_header_t *answers;        /* of vault_txn_answer_t */
 };
 
 /** Empty lists for what the current method does. */

@@ -103,16 +103,24 @@ apr_pool_t *vault_page_txn_pool(const vault_page_txn_t *txn)
     return txn->pool;
 }
 
-void vault_page_txn_learn_interest(vault_page_txn_t *txn, const char *interest)
+void vault_page_txn_expect(vault_page_txn_t *txn, const apr_array_header_t *held)
 {
-    const vault_dep_t *seen;
+    txn->expected = held;
+}
+
+int vault_page_txn_learn_interest(vault_page_txn_t *txn, const char *interest)
+{
+    const vault_dep_t *expected, *seen;
     vault_interest_t i;
     apr_uint64_t stamp;
 
-    if (hold(txn, interest, &i, &stamp)) {
-        seen = vault_deps_find(txn->seen, i);
-        vault_deps_add(txn->deps, i, seen ? seen->stamp : 0);
+    if (!hold(txn, interest, &i, &stamp)) {
+        return 0;
     }
+    expected = vault_deps_find(txn->expected, i);
+    seen = expected ? expected : vault_deps_find(txn->seen, i);
+    vault_deps_add(txn->deps, i, seen ? seen->stamp : 0);
+    return expected != NULL;
 }
 
 int vault_page_txn_waits_for(vault_page_txn_t *txn, const char *interest)

@@ -194,6 +194,7 @@ static const char *run_handler(request_rec *sub, const capture_t *c, vault_outpu
     }
     for (last = sub; last->next; last = last->next) {
     }
+    vault_method_reuse_judge(vault_context_get(sub), sub, last);
     failed = judge(last, rv, c, pool);
     output->status = rv != OK && rv != DONE ? rv : last->status;
     output->format = vault_context_get(sub)->format;

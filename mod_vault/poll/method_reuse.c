@@ -8,6 +8,8 @@
 #include "base/hash.h"
 #include "base/now.h"
 #include "cache/cache_conf.h"
+#include "cache/cache_headers.h"
+#include "cache/cache_interests.h"
 #include "output/output_facts.h"
 #include "page/page.h"
 #include "page/page_name.h"
@@ -30,8 +32,9 @@ static int use(vault_context_t *x, request_rec *sub, const vault_output_entry_t 
     vault_output_body_t body;
 
     if (!vault_facts_decode(&facts, entry->facts, entry->facts_size, kept) ||
-        !vault_facts_fit(&facts, x->txn, x->pool) || !vault_facts_files_hold(&facts, x->pool) ||
-        !vault_includes_hold(&facts, sub) || !vault_page_txn_hold_deps(x->txn, entry->deps, entry->dep_count) ||
+        !vault_facts_fit(&facts, x->txn, x->pool) || !vault_cache_headers_fit(&facts, sub) ||
+        !vault_facts_files_hold(&facts, x->pool) || !vault_includes_hold(&facts, sub) ||
+        !vault_page_txn_hold_deps(x->txn, entry->deps, entry->dep_count) ||
         !vault_output_is_current(vault_server->outputs, entry, vault_now()) ||
         vault_output_body(vault_server->outputs, entry, VAULT_OUTPUT_PLAIN, &body, x->pool) != APR_SUCCESS ||
         !body.text) {
@@ -54,16 +57,26 @@ static vault_reuse_t run_for_itself(vault_output_t *output, vault_personal_t rea
     return VAULT_REUSE_NONE;
 }
 
+/* A method that the store is asked for. */
+typedef struct asked_t {
+    request_rec *sub;
+    const char *key;
+    const apr_array_header_t *interests; /* of const char *: earlier runs have named them */
+    int any;                             /* there is an output with this key, usable or not */
+} asked_t;
+
 /* @return DONE; NONE: the outputs of this key are personal; LEADS: there is none that can be used */
-static vault_reuse_t find(vault_context_t *x, request_rec *sub, const char *key, vault_output_t *output)
+static vault_reuse_t find(vault_context_t *x, asked_t *a, vault_output_t *output)
 {
     vault_output_entry_t entry;
 
     memset(&entry, 0, sizeof(entry));
     for (;;) {
-        switch (vault_outputs_find(vault_server->outputs, key, strlen(key), &entry, vault_page_txn_pool(x->txn))) {
+        switch (
+            vault_outputs_find(vault_server->outputs, a->key, strlen(a->key), &entry, vault_page_txn_pool(x->txn))) {
         case VAULT_OUTPUT_ENTRY:
-            if (use(x, sub, &entry, output)) {
+            a->any = 1;
+            if (use(x, a->sub, &entry, output)) {
                 return VAULT_REUSE_DONE;
             }
             break;
@@ -75,18 +88,34 @@ static vault_reuse_t find(vault_context_t *x, request_rec *sub, const char *key,
     }
 }
 
-/* Lead, unless another request has made the output since find(). */
-static vault_reuse_t begin(vault_context_t *x, request_rec *sub, const char *key, const vault_output_lead_t *lead,
-                           vault_output_t *output)
+/* The interests that the handler may name after it has read its data: those that it has named for this page, and for
+ * others. The store holds them before the handler runs, so a notify from then on outdates the output. */
+static void expect_interests(vault_context_t *x, const asked_t *a)
 {
-    vault_reuse_t found = find(x, sub, key, output);
+    const vault_method_t *m = vault_state_method(vault_page_txn_base(x->txn), vault_page_txn_url(x->txn));
+    apr_array_header_t *held = apr_array_make(x->pool, VAULT_OUTPUT_INTERESTS, sizeof(vault_dep_t));
+
+    if (m && m->deps) {
+        vault_recorded_expect(x->recording, m->deps);
+    }
+    vault_cache_interests_hold(x->recording, a->interests);
+    held->nelts = (int)vault_output_holds(vault_server->outputs, &x->recording->lead, (vault_dep_t *)held->elts);
+    vault_page_txn_expect(x->txn, held);
+}
+
+/* Lead, unless another request has made the output since find(). */
+static vault_reuse_t begin(vault_context_t *x, asked_t *a, const vault_output_lead_t *lead, vault_output_t *output)
+{
+    vault_reuse_t found = find(x, a, output);
 
     if (found != VAULT_REUSE_LEADS) {
         vault_output_abandon(vault_server->outputs, lead, NULL);
         return found;
     }
     x->recording = vault_recording_begin(lead, NULL, x->pool);
-    vault_recorded_judge(sub, 0);
+    x->recording->key = a->key;
+    expect_interests(x, a);
+    vault_recorded_judge(a->sub, vault_cache_conf_of(a->sub)->key != NULL);
     return VAULT_REUSE_LEADS;
 }
 
@@ -104,14 +133,59 @@ static int has_interests(const request_rec *sub)
     return interests && interests->nelts;
 }
 
-vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_output_t *output)
+static apr_uint64_t own_variant(request_rec *sub)
+{
+    return vault_hash(vault_server->slot, &sub, sizeof(sub));
+}
+
+/* Each run has a variant of its own as long as an opaque handler has never said that its output is shared: most such
+ * handlers do not, so no page should wait for them. */
+static apr_uint64_t variant_of(const vault_context_t *x, const asked_t *a)
+{
+    return a->any || a->interests->nelts || vault_judge_knows(a->sub)
+               ? vault_facts_variant(x->txn, vault_segment_boot(vault_server->segment))
+               : own_variant(a->sub);
+}
+
+static vault_reuse_t find_or_lead(vault_context_t *x, asked_t *a, vault_output_t *output)
 {
     vault_output_lead_t lead;
     vault_reuse_t found;
-    const char *key;
     apr_status_t rv;
 
-    if (!vault_server->outputs || !x->txn || !vault_cache_conf_is_on(sub)) {
+    if ((found = find(x, a, output)) != VAULT_REUSE_LEADS) {
+        return found;
+    }
+    a->interests = vault_cache_interests_find(a->key, x->pool);
+    rv = ask_to_lead(a->key, variant_of(x, a), &lead);
+    if (rv == APR_EBUSY && !x->waits_for_none) {
+        output->busy = lead;
+        return VAULT_REUSE_BUSY;
+    }
+    if (rv == APR_EBUSY) { /* it has waited, and there is still nothing: it leads beside the others that do */
+        rv = ask_to_lead(a->key, own_variant(a->sub), &lead);
+    }
+    return rv == APR_SUCCESS ? begin(x, a, &lead, output) : VAULT_REUSE_NONE;
+}
+
+/* VaultCacheKey can look at the request of the poll. @return NULL: it cannot be evaluated */
+static const char *key_of(vault_context_t *x, request_rec *sub, const char *url)
+{
+    const char *varies = vault_cache_conf_varies(sub);
+    vault_output_what_t what = {.kind = "method", .url = url};
+
+    if (!varies) {
+        return NULL;
+    }
+    what.varies = vault_cache_conf_of(sub)->key ? apr_pstrcat(x->pool, "key ", varies, NULL) : "";
+    return vault_output_key(sub, &what, x->pool);
+}
+
+vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_output_t *output)
+{
+    asked_t asked = {.sub = sub};
+
+    if (!vault_server->outputs || !x->txn || x->in_view || !vault_cache_conf_is_on(sub)) {
         return VAULT_REUSE_NONE;
     }
     if (sub->main->user) {
@@ -120,28 +194,54 @@ vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_out
     if (vault_recorded_personal(sub)) {
         return run_for_itself(output, vault_recorded_personal(sub));
     }
-    if (!vault_judge_knows(sub)) {
-        return run_for_itself(output, VAULT_PERSONAL_HANDLER);
-    }
     if (has_interests(sub)) {
         return run_for_itself(output, VAULT_PERSONAL_INTEREST);
     }
     if (vault_headers_any(sub)) {
         return VAULT_REUSE_NONE;
     }
-    key = vault_output_key(sub, &(vault_output_what_t){"method", output->url, ""}, x->pool);
-    if ((found = find(x, sub, key, output)) != VAULT_REUSE_LEADS) {
-        return found;
+    asked.key = key_of(x, sub, output->url);
+    return asked.key ? find_or_lead(x, &asked, output) : VAULT_REUSE_NONE;
+}
+
+/* What is known to be shared follows from the file and its feeds, whatever headers the configuration adds. */
+void vault_method_reuse_judge(vault_context_t *x, const request_rec *sub, const request_rec *last)
+{
+    if (x->recording && !vault_judge_knows(sub)) {
+        vault_cache_headers_judge(x->recording, last, NULL, NULL);
     }
-    rv = ask_to_lead(key, vault_facts_variant(x->txn, vault_segment_boot(vault_server->segment)), &lead);
-    if (rv == APR_EBUSY && !x->waits_for_none) {
-        output->busy = lead;
-        return VAULT_REUSE_BUSY;
+}
+
+/* Has the application written the id of the page that it was told? Then the output is not for other pages. */
+static int names_page(const vault_context_t *x, const vault_output_t *output, const vault_state_t *made)
+{
+    char id[VAULT_PAGE_ID_LEN + 1];
+    int i;
+
+    vault_page_format(&x->page, id);
+    for (i = 0; i < made->properties->nelts; i++) {
+        if (ap_strstr_c(APR_ARRAY_IDX(made->properties, i, vault_property_t).value, id)) {
+            return 1;
+        }
     }
-    if (rv == APR_EBUSY) { /* it has waited, and there is still nothing: it leads beside the others that do */
-        rv = ask_to_lead(key, vault_hash(vault_server->slot, &sub, sizeof(sub)), &lead);
+    return (output->body && memmem(output->body, output->length, id, VAULT_PAGE_ID_LEN)) ||
+           (output->format && ap_strcasestr(output->format, id));
+}
+
+static void describe(vault_recording_t *rec, const vault_context_t *x, const vault_output_t *output)
+{
+    rec->facts.status = (apr_uint32_t)output->status;
+    rec->facts.type = output->type;
+    rec->facts.format = output->format;
+    rec->facts.made = vault_page_txn_made(x->txn);
+    apr_array_cat(rec->facts.answers, vault_page_txn_answers(x->txn));
+    if (names_page(x, output, rec->facts.made)) {
+        vault_recording_drop(rec, VAULT_PERSONAL_PAGE, "it contains the id of its page");
     }
-    return rv == APR_SUCCESS ? begin(x, sub, key, &lead, output) : VAULT_REUSE_NONE;
+    if (!vault_recording_has_end(rec)) {
+        vault_recording_drop(rec, VAULT_PERSONAL_ENDLESS,
+                             "nothing says when its answer changes: it has no interest and no max-age");
+    }
 }
 
 void vault_method_reuse_end(request_rec *r, vault_context_t *x, vault_output_t *output, int ok)
@@ -153,14 +253,10 @@ void vault_method_reuse_end(request_rec *r, vault_context_t *x, vault_output_t *
     if (!rec) {
         return;
     }
-    rec->facts.status = (apr_uint32_t)output->status;
-    rec->facts.type = output->type;
-    rec->facts.format = output->format;
-    rec->facts.made = vault_page_txn_made(x->txn);
-    apr_array_cat(rec->facts.answers, vault_page_txn_answers(x->txn));
+    describe(rec, x, output);
     ok = ok && !vault_page_txn_failed(x->txn) && !r->connection->aborted;
-    if (!vault_recording_has_end(rec)) {
-        vault_recording_drop(rec, VAULT_PERSONAL_ENDLESS, "nothing says when its answer changes: it has no interest");
+    if (ok && !rec->reason && !rec->opaque) {
+        vault_cache_interests_keep(rec, rec->key);
     }
     why = vault_recording_end(rec, !ok ? NULL : output->body ? output->body : "", output->body ? output->length : 0);
     output->personal = rec->reason;

@@ -28,6 +28,11 @@ typedef enum vault_reuse_t {
  * @param sub  the method's subrequest, whose handler is to run next */
 vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_output_t *output);
 
+/** The handler of the method has run: judge the headers of its answer.
+ * @param sub   as of vault_method_reuse()
+ * @param last  the request that has answered, after internal redirects */
+void vault_method_reuse_judge(vault_context_t *x, const request_rec *sub, const request_rec *last);
+
 /** The method has run, and its external calls are closed: keep its output if it is not personal. Sets output->personal.
  * @param ok  0: it failed */
 void vault_method_reuse_end(request_rec *r, vault_context_t *x, vault_output_t *output, int ok);

@@ -23,7 +23,7 @@ vault_recording_t *vault_recording_begin(const vault_output_lead_t *lead, vault_
     rec->lead = *lead;
     rec->outer = outer;
     rec->pool = pool;
-    rec->held = apr_array_make(pool, 2, sizeof(const char *));
+    rec->held = apr_array_make(pool, 2, sizeof(vault_recording_held_t));
     rec->named = apr_array_make(pool, 1, sizeof(const char *));
     vault_facts_init(&rec->facts, pool);
     apr_pool_cleanup_register(pool, rec, end_unfinished, apr_pool_cleanup_null);
@@ -42,6 +42,19 @@ static vault_output_personal_t why_not(const vault_recording_t *rec)
     return (vault_output_personal_t){rec->dropped_as, rec->dropped, 1};
 }
 
+/* The dependencies of a part may be among those that were only expected: then all of them stay. */
+static void release_unused(const vault_recording_t *rec)
+{
+    int i;
+
+    for (i = 0; !rec->has_part && i < rec->held->nelts; i++) {
+        const vault_recording_held_t *h = &APR_ARRAY_IDX(rec->held, i, vault_recording_held_t);
+        if (!h->is_used) {
+            vault_output_unhold(vault_server->outputs, &rec->lead, h->interest);
+        }
+    }
+}
+
 const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_size_t length)
 {
     const vault_output_personal_t personal = why_not(rec);
@@ -58,6 +71,7 @@ const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_si
         vault_output_abandon(vault_server->outputs, &rec->lead, rec->reason ? &personal : NULL);
         return body ? personal.why : "it failed";
     }
+    release_unused(rec);
     content.facts = vault_facts_encode(&rec->facts, &content.facts_size, rec->pool);
     rv = vault_output_keep(vault_server->outputs, &rec->lead, &content);
     return rv == APR_SUCCESS ? NULL : rv == APR_EAGAIN ? "what it depends on has changed" : "there is no room for it";
@@ -71,26 +85,38 @@ static void drop_one(vault_recording_t *rec, vault_personal_t reason, const char
     }
 }
 
-static int is_held(const vault_recording_t *rec, const char *interest)
+static vault_recording_held_t *find_held(const vault_recording_t *rec, const char *interest)
 {
     int i;
 
     for (i = 0; i < rec->held->nelts; i++) {
-        if (!strcmp(APR_ARRAY_IDX(rec->held, i, const char *), interest)) {
-            return 1;
+        vault_recording_held_t *h = &APR_ARRAY_IDX(rec->held, i, vault_recording_held_t);
+        if (!strcmp(h->interest, interest)) {
+            return h;
         }
     }
-    return 0;
+    return NULL;
+}
+
+/* @return NULL: the store cannot hold it */
+static vault_recording_held_t *hold(vault_recording_t *rec, const char *interest)
+{
+    vault_recording_held_t *h = find_held(rec, interest);
+
+    if (!h && vault_output_hold(vault_server->outputs, &rec->lead, interest) == APR_SUCCESS) {
+        h = apr_array_push(rec->held);
+        h->interest = apr_pstrdup(rec->pool, interest);
+        h->is_used = 0;
+    }
+    return h;
 }
 
 void vault_recording_interest(vault_recording_t *rec, const char *interest)
 {
     for (; rec; rec = rec->outer) {
-        if (is_held(rec, interest)) {
-            continue;
-        }
-        if (vault_output_hold(vault_server->outputs, &rec->lead, interest) == APR_SUCCESS) {
-            APR_ARRAY_PUSH(rec->held, const char *) = apr_pstrdup(rec->pool, interest);
+        vault_recording_held_t *h = hold(rec, interest);
+        if (h) {
+            h->is_used = 1;
         }
         else {
             drop_one(rec, VAULT_PERSONAL_NOT, "it has more interests than the store can hold");
@@ -98,13 +124,24 @@ void vault_recording_interest(vault_recording_t *rec, const char *interest)
     }
 }
 
+void vault_recording_expect(vault_recording_t *rec, const char *interest)
+{
+    if (rec) {
+        hold(rec, interest);
+    }
+}
+
 void vault_recording_late_interest(vault_recording_t *rec, const char *interest)
 {
     for (; rec; rec = rec->outer) {
+        vault_recording_held_t *h = find_held(rec, interest);
         APR_ARRAY_PUSH(rec->named, const char *) = apr_pstrdup(rec->pool, interest);
-        if (!is_held(rec, interest)) {
+        if (h) {
+            h->is_used = 1;
+        }
+        else {
             rec->missed++;
-            drop_one(rec, VAULT_PERSONAL_NOT, "it names an interest that was not known before");
+            drop_one(rec, VAULT_PERSONAL_INTEREST, "it names an interest that was not known before it was rendered");
         }
     }
 }
@@ -247,7 +284,14 @@ void vault_recording_header(vault_recording_t *rec, const char *name, const char
 
 int vault_recording_has_end(const vault_recording_t *rec)
 {
-    return rec->held->nelts || rec->facts.files->nelts || rec->until;
+    int i;
+
+    for (i = 0; i < rec->held->nelts; i++) {
+        if (APR_ARRAY_IDX(rec->held, i, vault_recording_held_t).is_used) {
+            return 1;
+        }
+    }
+    return rec->facts.files->nelts || rec->until;
 }
 
 void vault_recording_include(vault_recording_t *rec, const char *path, const char *made)
@@ -284,6 +328,7 @@ void vault_recording_part(vault_recording_t *rec, const vault_output_entry_t *pa
         vault_recording_until(rec, part->until);
     }
     for (; rec; rec = rec->outer) {
+        rec->has_part = 1;
         if (vault_output_hold_all(vault_server->outputs, &rec->lead, part) != APR_SUCCESS) {
             drop_one(rec, VAULT_PERSONAL_NOT, "a part of it cannot be held");
         }

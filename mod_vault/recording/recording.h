@@ -22,13 +22,21 @@
 #include "output/output_facts.h"
 #include "output/output_store.h"
 
+/** An interest that is held for an entry. */
+typedef struct vault_recording_held_t {
+    const char *interest;
+    int is_used; /* the output depends on it; 0: it was only expected, so far */
+} vault_recording_held_t;
+
 typedef struct vault_recording_t {
     vault_output_lead_t lead;
+    const char *key; /* of the entry of a method; NULL: of another output */
     vault_output_facts_t facts;
     struct vault_recording_t *outer; /* NULL: none */
-    apr_array_header_t *held;        /* of const char *: the interests held for the entry */
+    apr_array_header_t *held;        /* of vault_recording_held_t: the interests held for the entry */
     apr_array_header_t *named;       /* of const char *: the interests that were named after their data were read */
     int missed;                      /* how many of these were not held */
+    int has_part;                    /* it contains the output of another entry */
     vault_personal_t reason;     /* why the outputs of this key are personal; NOT: they are not, so far. After the end:
                                       * why this output was */
     const char *personal;        /* the same with its details */
@@ -52,6 +60,9 @@ const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_si
 
 /** An interest is about to be created, and then its data are read. */
 void vault_recording_interest(vault_recording_t *rec, const char *interest);
+
+/** An interest may be named after its data are read: hold it now. The output depends on it only if it is named. */
+void vault_recording_expect(vault_recording_t *rec, const char *interest);
 
 /** An interest was named after its data were read. Unless it was held before, the output is not kept. `named` lists
  * it, so that it can be held the next time. */

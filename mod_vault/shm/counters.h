@@ -53,14 +53,15 @@
     REASON(USER, "user", "the visitor has logged in")                                                                  \
     REASON(SESSION, "session", "VaultSession is on for the request, or for one that it includes")                      \
     REASON(HANDLER, "handler", "a handler of another module has not said that its output is shared")                   \
-    REASON(INTEREST, "interest", "a method names an interest in its header, or by VaultInterest")                      \
+    REASON(INTEREST, "interest",                                                                                       \
+           "an interest was named for the first time, after the data were read, or by VaultInterest")                  \
     REASON(SSI, "ssi", "an SSI element may depend on the request or on the time, or cannot be scanned")                \
     REASON(VISITOR, "visitor", "a feed asks who the visitor is")                                                       \
     REASON(CALL, "call", "a call of a feed names no interest, or writes")                                              \
     REASON(FILTER, "filter", "an output filter may depend on the request")                                             \
     REASON(RESPONSE, "response", "the response sets a cookie, or forbids caches to share it")                          \
     REASON(REQUEST, "request", "the request has Authorization, or a body")                                             \
-    REASON(PAGE, "page", "an application calls feeds for the page with a key, or the headers name the page")           \
+    REASON(PAGE, "page", "an application calls feeds for the page with a key, or the output names the page")           \
     REASON(ENDLESS, "endless",                                                                                         \
            "the response has no interest, no file and no max-age, so nothing says when it changes")                    \
     REASON(PART, "part", "a part of it is personal, or it is a part that depends on its page")

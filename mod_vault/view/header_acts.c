@@ -105,8 +105,10 @@ static const char *act_stream(vault_header_take_t *t, const char *piece)
 
 void vault_header_wait_for(const vault_header_take_t *t, const char *interest)
 {
-    vault_recording_personal(t->x->recording, VAULT_PERSONAL_INTEREST, LATE);
-    vault_page_txn_learn_interest(t->x->txn, interest);
+    vault_recording_late_interest(t->x->recording, interest);
+    if (!vault_page_txn_learn_interest(t->x->txn, interest)) {
+        vault_recording_drop(t->x->recording, VAULT_PERSONAL_INTEREST, LATE);
+    }
 }
 
 /* Of the view's page there is nothing to note: each method runs with its first poll. A view that is kept
@@ -118,9 +120,11 @@ static const char *act_interest(vault_header_take_t *t, const char *piece)
     if (wrong || !vault_header_counts(t)) {
         return wrong;
     }
-    vault_recording_late_interest(vault_recorded(t->r), interest);
     if (vault_header_in_method(t)) {
         vault_header_wait_for(t, interest);
+    }
+    else {
+        vault_recording_late_interest(vault_recorded(t->r), interest);
     }
     return NULL;
 }

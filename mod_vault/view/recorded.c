@@ -6,6 +6,7 @@
 #include "http_config.h"
 #include "http_request.h"
 
+#include "mod_vault/vault.h"
 #include "recording/judge.h"
 #include "server/server.h"
 #include "session/session_conf.h"
@@ -45,6 +46,19 @@ void vault_recorded_judge(request_rec *r, int declared)
     }
 }
 
+void vault_recorded_expect(vault_recording_t *rec, const apr_array_header_t *deps)
+{
+    char name[VAULT_INTEREST_MAX + 1];
+    int i;
+
+    for (i = 0; i < deps->nelts; i++) {
+        vault_interest_name(vault_server->notifier, APR_ARRAY_IDX(deps, i, vault_dep_t).interest, name, sizeof(name));
+        if (name[0]) {
+            vault_recording_expect(rec, name);
+        }
+    }
+}
+
 const char *vault_recorded_get(request_rec *r, const vault_page_txn_t *txn, const char *key)
 {
     const vault_property_t *p = vault_state_property(vault_page_txn_base(txn), key);
@@ -60,13 +74,17 @@ int vault_recorded_create_interest(request_rec *r, vault_page_txn_t *txn, const 
     return txn ? vault_page_txn_create_interest(txn, cursor, interest) : 1;
 }
 
-/* The headers of a part count; those of an included request do not, and so it cannot say that its output is shared. */
+/* The headers of a part count; those of an included request do not, and so it cannot say that its output is shared. httpd
+ * has looked up an internal redirect, and checked the access to it, for this visitor only. */
 static void judge_subrequest(request_rec *r)
 {
     if (!r->main || !vault_recorded(r)) {
         return;
     }
-    if (!vault_judge_knows(r) && !apr_table_get(r->notes, VAULT_RECORDED_PART)) {
+    if (r->prev) {
+        vault_recording_drop(vault_recorded(r), VAULT_PERSONAL_HANDLER, "its URL is redirected internally");
+    }
+    else if (!vault_judge_knows(r) && !apr_table_get(r->notes, VAULT_RECORDED_PART)) {
         vault_recording_personal(vault_recorded(r), VAULT_PERSONAL_PART,
                                  "it includes the output of a handler of another module");
     }

@@ -25,6 +25,10 @@ void vault_recorded_share(request_rec *r);
 /** Judge the handler and the filters of `r`, as vault_judge(). */
 void vault_recorded_judge(request_rec *r, int declared);
 
+/** The interests that a method of the page has waited for may be named again: hold them for the output.
+ * @param deps  of vault_dep_t */
+void vault_recorded_expect(vault_recording_t *rec, const apr_array_header_t *deps);
+
 /** As vault_page_txn_get(), and recorded. */
 const char *vault_recorded_get(request_rec *r, const vault_page_txn_t *txn, const char *key);
 

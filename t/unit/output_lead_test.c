@@ -148,6 +148,37 @@ static void a_process_without_a_slot_cannot_lead(void)
     store_end(&s);
 }
 
+/* --------------------------------------------------------------------- holds */
+
+static void an_interest_that_is_not_needed_ends_no_entry(void)
+{
+    store_t s;
+    vault_output_lead_t lead;
+    vault_dep_t deps[VAULT_OUTPUT_INTERESTS];
+    vault_output_entry_t entry = {.dep_count = 0};
+
+    store_begin(&s, DEFAULTS);
+    CU_ASSERT_EQUAL(store_lead(&s, "k", 0, &lead), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_output_holds(s.o, &lead, deps), 0);
+    CU_ASSERT_EQUAL(vault_output_hold(s.o, &lead, "needed"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_output_hold(s.o, &lead, "expected"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_output_holds(s.o, &lead, deps), 2);
+    CU_ASSERT_EQUAL(vault_interest_stamp(s.f.notifier, deps[1].interest), deps[1].stamp);
+    vault_output_unhold(s.o, &lead, "expected");
+    vault_output_unhold(s.o, &lead, "expected");
+    vault_output_unhold(s.o, &lead, "another");
+    CU_ASSERT_EQUAL(vault_output_holds(s.o, &lead, deps), 1);
+    CU_ASSERT_EQUAL(vault_interest_count(s.f.notifier), 1);
+    CU_ASSERT_EQUAL(store_keep(&s, &lead, "text"), APR_SUCCESS);
+    CU_ASSERT_EQUAL(vault_output_holds(s.o, &lead, deps), 0); /* the lead has ended */
+    CU_ASSERT_EQUAL(vault_outputs_find(s.o, "k", 1, &entry, s.f.pool), VAULT_OUTPUT_ENTRY);
+    CU_ASSERT_EQUAL(vault_notifier_notify(s.f.notifier, "expected", 0), APR_NOTFOUND);
+    CU_ASSERT(vault_output_is_current(s.o, &entry, vault_now()));
+    CU_ASSERT_EQUAL(vault_notifier_notify(s.f.notifier, "needed", 0), APR_SUCCESS);
+    CU_ASSERT(!vault_output_is_current(s.o, &entry, vault_now()));
+    store_end(&s);
+}
+
 /* ------------------------------------------------------------------ personal */
 
 static void what_is_personal_is_known_for_a_while(void)
@@ -229,6 +260,7 @@ void vault_output_lead_suite(void)
     CU_ADD_TEST(suite, variants_do_not_wait_for_each_other);
     CU_ADD_TEST(suite, a_lead_ends_with_its_child);
     CU_ADD_TEST(suite, a_process_without_a_slot_cannot_lead);
+    CU_ADD_TEST(suite, an_interest_that_is_not_needed_ends_no_entry);
     CU_ADD_TEST(suite, what_is_personal_is_known_for_a_while);
     CU_ADD_TEST(suite, what_was_personal_once_stops_no_request);
     CU_ADD_TEST(suite, entries_come_before_the_mark);

@@ -160,6 +160,43 @@ static void an_interest_learnt_late_is_looked_at_once_more(void)
     scene_end(&s);
 }
 
+/* The method begins, and one interest is expected of it.
+ * @param held  another holder has it */
+static void expect_one(scene_t *s, vault_dep_t *held)
+{
+    apr_array_header_t *all = apr_array_make(s->f.pool, 1, sizeof(vault_dep_t));
+
+    *(vault_dep_t *)apr_array_push(all) = *held;
+    vault_page_txn_begin(s->txn, "/m");
+    vault_page_txn_expect(s->txn, all);
+}
+
+static void an_interest_that_was_expected_is_learnt_in_time(void)
+{
+    vault_dep_t held;
+    scene_t s;
+
+    scene_begin(&s);
+    CU_ASSERT_EQUAL(vault_interest_hold(s.f.notifier, "held", &held.interest, &held.stamp), APR_SUCCESS);
+    expect_one(&s, &held);
+    CU_ASSERT(vault_page_txn_learn_interest(s.txn, "held"));
+    CU_ASSERT(vault_page_txn_end(s.txn, 1));
+    commit_round(&s);
+    CU_ASSERT(!moved(&s, "/m")); /* it need not run once more */
+    expect_one(&s, &held);
+    vault_notifier_notify(s.f.notifier, "held", 0); /* after it has read its data */
+    CU_ASSERT(vault_page_txn_learn_interest(s.txn, "held"));
+    CU_ASSERT(!vault_page_txn_learn_interest(s.txn, "another"));
+    vault_page_txn_remove_interest(s.txn, "another");
+    CU_ASSERT(vault_page_txn_end(s.txn, 1));
+    commit_round(&s);
+    CU_ASSERT(moved(&s, "/m"));
+    vault_page_txn_begin(s.txn, "/m"); /* what was expected of one method is not expected of the next */
+    CU_ASSERT(!vault_page_txn_learn_interest(s.txn, "held"));
+    vault_interest_release(s.f.notifier, held.interest);
+    scene_end(&s);
+}
+
 static void a_name_that_cannot_be_learnt_fails_the_method(void)
 {
     scene_t s;
@@ -264,6 +301,7 @@ void vault_page_txn_methods_suite(void)
     CU_ADD_TEST(suite, a_removed_interest_is_waited_for_no_more);
     CU_ADD_TEST(suite, what_a_run_does_not_create_goes);
     CU_ADD_TEST(suite, an_interest_learnt_late_is_looked_at_once_more);
+    CU_ADD_TEST(suite, an_interest_that_was_expected_is_learnt_in_time);
     CU_ADD_TEST(suite, a_name_that_cannot_be_learnt_fails_the_method);
     CU_ADD_TEST(suite, acks_are_those_of_the_methods_that_counted);
     CU_ADD_TEST(suite, acks_have_bounds);

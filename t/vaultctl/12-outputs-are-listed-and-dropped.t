@@ -147,7 +147,7 @@ cmp_ok($all->{OutputMisses}, '>=', 8, 'misses');
 is($all->{OutputWaits}, have_parking() ? 3 : 0, 'waits');
 is($all->{OutputEvictions}, 0, 'evictions');
 my $personal = JSON::PP::decode_json(text_of('/vault/status?json'))->{Personal};
-is_deeply({map { $personal->{$_} ? ($_ => $personal->{$_}) : () } keys %$personal}, {user => 2, request => 1, response => 2, handler => 1}, 'why outputs were personal');
+is_deeply({map { $personal->{$_} ? ($_ => $personal->{$_}) : () } keys %$personal}, {user => 2, request => 1, response => 2, handler => 1, interest => 2}, 'why outputs were personal');
 is($all->{PersonalUser}, 2, '... in ?auto');
 like(vaultctl('status')->{out}, qr/^Personal outputs, by reason\n(?:.+\n)*user +2$/m, '... in words');
 my $metrics = text_of('/vault/status?metrics');

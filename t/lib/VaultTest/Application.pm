@@ -6,6 +6,7 @@
 #     my $raw = VaultTest::Application->raw;            # {port}; GET /b64/BASE64URL answers those bytes and closes
 #     my @scripts = VaultTest::Application->scripts;    # those that can run here: {name}; $script->path_for("NAME: VALUE\n…\n\nBODY")
 #     my $cgi = VaultTest::Application->cgi(NAME, TEXT);    # {script}, its path
+#     my @both = VaultTest::Application->programs(NAME, TEXT, TEXT);    # those of a CGI program and a PHP script that can run here: {name, script}
 #     my $asking = VaultTest::Application->asking($key);    # {key}; it calls feeds: $asking->path('call:/vault/feed/…', …), $asking->told
 #     my @tellers = VaultTest::Application->environments;    # those that can run here: {name, script}; they answer what they are told
 #     VaultTest::Application->config(@all, $raw)        # what httpd needs to reach them
@@ -272,15 +273,16 @@ sub _php_script
 # This script, in the language of its first line; undef: httpd has no CGI here.
 sub cgi { return _cgi_script(@_) }
 
-sub scripts
+# One program in both languages.
+sub programs
 {
-    return runnable(@_, cgi => sub { _cgi_script(@_, 'says', $CGI_SCRIPT) }, php => sub { _php_script(@_, 'says', $PHP_SCRIPT) });
+    my ($class, $name, $cgi, $php) = @_;
+    return runnable($class, cgi => sub { _cgi_script(@_, $name, $cgi) }, php => sub { _php_script(@_, $name, $php) });
 }
 
-sub environments
-{
-    return runnable(@_, cgi => sub { _cgi_script(@_, 'env', $CGI_ENVIRONMENT) }, php => sub { _php_script(@_, 'env', $PHP_ENVIRONMENT) });
-}
+sub scripts { return programs(@_, 'says', $CGI_SCRIPT, $PHP_SCRIPT) }
+
+sub environments { return programs(@_, 'env', $CGI_ENVIRONMENT, $PHP_ENVIRONMENT) }
 
 # ---------------------------------------------------------------- an application that asks feeds for its page
 

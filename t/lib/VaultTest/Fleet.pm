@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# A site of several machines, each a host of VaultTest::Net: three httpd, two engines of NATS and PostgreSQL.
+# A site of several machines, each a host of VaultTest::Net: three httpd, two engines of NATS, Redis and PostgreSQL.
 #
 #     my $fleet = VaultTest::Fleet->start('faults');
+#     $fleet->use_store                                  # from here on any server takes any poll
 #     $fleet->servers                                    # VaultTest::Server a, b and c
 #     $fleet->part('nats1')                              # {name, host, crash, again, pids}: what can fail, by name
 #     my $writer = $fleet->start_writer(SEED);           # writes rows until $writer->end
@@ -20,6 +21,7 @@ use VaultTest::Cluster;
 use VaultTest::Database::Server qw(program);
 use VaultTest::Nats;
 use VaultTest::Random;
+use VaultTest::Redis;
 use VaultTest::Site;
 
 my $PORT = 5432;
@@ -31,7 +33,9 @@ sub missing
 {
     return 'there is no nats-server, or its module was not built' if !has_cluster();
     return 'there is no PostgreSQL' if grep { !program($_) } qw(initdb postgres psql);
-    return -f vars('top_dir') . '/modules/vault_feed_database.so' ? undef : 'the database feed was not built';
+    return 'there is no Redis' if !program('redis-server');
+    my ($module) = grep { !-f vars('top_dir') . "/modules/$_.so" } qw(vault_feed_database mod_vault_redis);
+    return $module && "$module was not built";
 }
 
 my @started;
@@ -41,14 +45,36 @@ sub start
     my ($class, $name) = @_;
     my $self = bless {name => $name}, $class;
     push @started, $self;
-    my %hosts = map { $_ => VaultTest::Net->host($_) } qw(a b c nats1 nats2 db);
+    my %hosts = map { $_ => VaultTest::Net->host($_) } qw(a b c nats1 nats2 redis db);
     $self->{parts} = {map { $_ => {name => $_, host => $hosts{$_}} } keys %hosts};
     $self->_start_database($hosts{db});
+    $self->_start_redis($hosts{redis});
     my @engines = map { $self->_start_engine($hosts{$_}) } qw(nats1 nats2);
     $self->_write_pages;
     $self->_start_server($hosts{$_}, \@engines) for qw(a b c);
-    wait_said($_, 'VLT00493', 2, 'a server is connected to both engines') for $self->servers;
+    $self->_wait_connected;
     return $self;
+}
+
+sub _wait_connected
+{
+    my ($self) = @_;
+    wait_said($_, 'VLT00493', 2, 'a server is connected to both engines') for $self->servers;
+    return;
+}
+
+# Stops and starts the servers.
+sub use_store
+{
+    my ($self) = @_;
+    my $redis = $self->{redis};
+    for my $server ($self->servers) {
+        $server->stop;
+        $server->{config} .= 'LoadModule vault_redis_module "' . vars('top_dir') . qq(/modules/mod_vault_redis.so"\n)
+            . 'VaultPageStore redis:' . $redis->address . ':' . $redis->port . qq( "a text that only the servers know"\n);
+        $server->rewrite->again;
+    }
+    return $self->_wait_connected;
 }
 
 sub servers { my ($self) = @_; return map { $_->{server} } $self->parts(qw(a b c)) }
@@ -64,6 +90,15 @@ sub _start_engine
     my $part = $self->part($host->name);
     @$part{qw(pids crash again)} = (sub { $nats->pid }, sub { $nats->stop('KILL') }, sub { $nats->again });
     return $nats;
+}
+
+sub _start_redis
+{
+    my ($self, $host) = @_;
+    my $redis = $self->{redis} = VaultTest::Redis->start($self->{name}, host => $host);
+    my $part = $self->part('redis');
+    @$part{qw(pids crash again)} = (sub { $redis->{pid} }, sub { $redis->stop }, sub { $redis->again });
+    return;
 }
 
 sub _write_pages

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A Redis of the test's own, on a port of 127.0.0.1, that keeps nothing on disk.
+# A Redis of the test's own, on a port of 127.0.0.1 (or, with host => a VaultTest::Net, there), that keeps nothing on disk.
 #
 #     my $redis = VaultTest::Redis->start('shared') or …;    # undef: redis-server is not installed
 #     $redis->ask(SET => 'key', 'value');
@@ -21,9 +21,9 @@ sub _program
 
 sub start
 {
-    my ($class, $name) = @_;
+    my ($class, $name, %with) = @_;
     _program() or return;
-    my $self = bless {port => VaultTest::Server::free_port(), dir => vars('t_logs') . "/redis-$name"}, $class;
+    my $self = bless {%with, port => VaultTest::Server::free_port(), dir => vars('t_logs') . "/redis-$name"}, $class;
     mkdir $self->{dir} or -d $self->{dir} or die "$self->{dir}: $!\n";
     push @started, $self;
     return $self->again;
@@ -39,8 +39,8 @@ sub again
     if (!$pid) {
         open STDOUT, '>', "$self->{dir}/output";
         open STDERR, '>&', \*STDOUT;
-        my %options = (bind => '127.0.0.1', port => $self->{port}, save => '', appendonly => 'no', dir => $self->{dir}, daemonize => 'no');
-        exec $program, map { ("--$_", $options{$_}) } sort keys %options or POSIX::_exit(1);
+        my %options = (bind => $self->address, port => $self->{port}, save => '', appendonly => 'no', dir => $self->{dir}, daemonize => 'no', 'protected-mode' => 'no');
+        exec $self->{host} ? $self->{host}->inside : (), $program, map { ("--$_", $options{$_}) } sort keys %options or POSIX::_exit(1);
     }
     $self->{pid} = $pid;
     VaultTest::wait_until(sub { eval { $self->ask('PING') eq 'PONG' } }, 'Redis answers');
@@ -48,12 +48,13 @@ sub again
 }
 
 sub port { return $_[0]{port} }
+sub address { return $_[0]{host} ? $_[0]{host}->address : '127.0.0.1' }
 
 # One command; its answer: a text, a number, a list, or undef.
 sub ask
 {
     my ($self, @words) = @_;
-    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port}, Timeout => 10) or die "no connection to Redis: $@\n";
+    my $socket = IO::Socket::INET->new(PeerAddr => $self->address, PeerPort => $self->{port}, Timeout => 10) or die "no connection to Redis: $@\n";
     binmode $socket;
     print $socket '*' . @words . "\r\n", map { '$' . length($_) . "\r\n$_\r\n" } @words;
     return _read($socket);

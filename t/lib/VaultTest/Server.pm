@@ -188,6 +188,14 @@ sub _starts
     return scalar grep { /resuming normal operations/ } $self->lines;
 }
 
+# The configuration, as $server->{config} is now.
+sub rewrite
+{
+    my ($self) = @_;
+    $self->_write_config;
+    return $self;
+}
+
 # Start it again, after a stop or crash.
 sub again
 {

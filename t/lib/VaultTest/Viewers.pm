@@ -2,16 +2,18 @@
 # Pages of several servers in one process, which poll as browsers do and keep what they show: texts in square brackets, each once.
 #
 #     my $viewers = VaultTest::Viewers->open('/fleet/rows.shtml', map { ($_) x 5 } @servers);
+#     $viewers->roam(@servers);              # each poll of a page goes to one of these servers, by random()
 #     $viewers->step;                        # often: takes what has come
 #     $viewers->behind({t1 => 1, …})         # the pages that do not show just that, with what they lack
 #     $viewers->faults                       # what may never happen: a text twice, an answer that nothing explains
-#     $viewers->reloads($server)             # how often pages of this server were gone
+#     $viewers->reloads($server)             # how often pages of this server were gone; without a server: of all
 package VaultTest::Viewers;
 use strict;
 use warnings;
 use Time::HiRes qw(time);
 use VaultTest;
 use VaultTest::Cluster;
+use VaultTest::Random;
 
 sub open
 {
@@ -21,6 +23,7 @@ sub open
     return bless {path => $path, pages => \@pages, faults => [], answers => 0, refused => 0}, $class;
 }
 
+sub roam { my ($self, @servers) = @_; $self->{servers} = \@servers; return }
 sub faults { return @{$_[0]{faults}} }
 
 # A connection that ends, or an answer that does not come to its end, is no fault: the page polls again.
@@ -41,7 +44,10 @@ sub _continue
 {
     my ($self, $page) = @_;
     return $self->_load($page) if !$page->{page};
-    return $page->{poll} = $page->{page}->start_poll if !$page->{poll};
+    if (!$page->{poll}) {
+        $page->{server} = $self->{servers}[random(scalar @{$self->{servers}})] if $self->{servers};
+        return $page->{poll} = on($page->{server}, sub { $page->{page}->start_poll });
+    }
     return $self->_take($page, $page->{page}->finish_poll(delete $page->{poll}));
 }
 
@@ -70,6 +76,7 @@ sub _take
     elsif ($status == 410) {
         delete $page->{page};
         $page->{reloads}++;
+        $page->{due} = time + 0.3;
     }
     elsif ($status == 503) {
         $self->{refused}++;
@@ -114,7 +121,7 @@ sub reloads
 {
     my ($self, $server) = @_;
     my $sum = 0;
-    $sum += $_->{reloads} for grep { $_->{server} == $server } @{$self->{pages}};
+    $sum += $_->{reloads} for grep { !$server || $_->{server} == $server } @{$self->{pages}};
     return $sum;
 }
 

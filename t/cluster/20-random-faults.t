@@ -18,7 +18,7 @@ for my $why (grep { $_ } net_missing(), VaultTest::Fleet::missing()) {
     plan skip_all => $why;
 }
 
-my $SECONDS = $ENV{VAULT_FAULT_SECONDS} || 6;
+my $SECONDS = $ENV{VAULT_FAULT_SECONDS} || 5;
 my $fleet = VaultTest::Fleet->start('faults');
 my @servers = $fleet->servers;
 my $viewers = VaultTest::Viewers->open('/fleet/rows.shtml', map { ($_) x 4 } @servers);

@@ -88,7 +88,7 @@ sub _start_engine
     my ($self, $host) = @_;
     my $nats = VaultTest::Nats->start("$self->{name}-" . $host->name, host => $host);
     my $part = $self->part($host->name);
-    @$part{qw(pids crash again)} = (sub { $nats->pid }, sub { $nats->stop('KILL') }, sub { $nats->again });
+    @$part{qw(nats pids crash again)} = ($nats, sub { $nats->pid }, sub { $nats->stop('KILL') }, sub { $nats->again });
     return $nats;
 }
 

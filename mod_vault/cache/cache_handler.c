@@ -121,8 +121,9 @@ static int find_keys(request_rec *r, keys_t *keys)
 
 typedef enum found_t { ANSWERED, PERSONAL, RENDER } found_t;
 
-/* @param any  set to whether there is any response with this key, usable or not */
-static found_t find(request_rec *r, const char *key, int *status, int *any)
+/* @param variant  0 at first; set if there is any response with this key, usable or not: by the newest one, the variant
+ *                 of the response to `r` */
+static found_t find(request_rec *r, const char *key, int *status, apr_uint64_t *variant)
 {
     vault_output_entry_t entry;
 
@@ -130,9 +131,11 @@ static found_t find(request_rec *r, const char *key, int *status, int *any)
     for (;;) {
         switch (vault_outputs_find(vault_server->outputs, key, strlen(key), &entry, r->pool)) {
         case VAULT_OUTPUT_ENTRY:
-            *any = 1;
             if (vault_cache_serve(r, &entry, 0, status)) {
                 return ANSWERED;
+            }
+            if (!*variant) {
+                *variant = VAULT_RECORDING_PLAIN + vault_cache_headers_vary(&entry, r);
             }
             break;
         case VAULT_OUTPUT_PERSONAL:
@@ -192,9 +195,9 @@ static apr_uint64_t own_variant(const request_rec *r)
 
 /* Each request has a variant of its own as long as no response of an opaque handler was ever kept: most such handlers
  * are personal, so no request should wait for them. */
-static apr_uint64_t variant_of(const request_rec *r, int any)
+static apr_uint64_t variant_of(const request_rec *r, apr_uint64_t found)
 {
-    return any || vault_judge_knows(r) ? 0 : own_variant(r);
+    return found ? found : vault_judge_knows(r) ? VAULT_RECORDING_PLAIN : own_variant(r);
 }
 
 /* --------------------------------------------------------------------- waiting */
@@ -226,19 +229,19 @@ static apr_status_t ask_to_lead(const char *key, apr_uint64_t variant, vault_out
  * @return 0: the lead goes on */
 static int find_late(request_rec *r, const keys_t *keys, const vault_output_lead_t *right, int *status)
 {
-    int any = 0;
+    apr_uint64_t variant = 0;
 
     if (vault_cache_headers_ask_anew(r)) {
         return 0;
     }
-    if (find(r, keys->own, status, &any) == ANSWERED) {
+    if (find(r, keys->own, status, &variant) == ANSWERED) {
         vault_output_abandon(vault_server->outputs, right, NULL);
         return 1;
     }
     if (!keys->shared || !vault_cache_socache_fetch(r, keys->shared, right)) {
         return 0;
     }
-    if (find(r, keys->own, status, &any) != ANSWERED) { /* the request renders for itself */
+    if (find(r, keys->own, status, &variant) != ANSWERED) { /* the request renders for itself */
         *status = DECLINED;
     }
     return 1;
@@ -247,11 +250,11 @@ static int find_late(request_rec *r, const keys_t *keys, const vault_output_lead
 /* A request waits once. If the other one has made nothing that can be used, it leads beside the others that do: waiting
  * for one another in turn would take longer, and a client whose requests cannot be kept would keep all others from it.
  * @return DECLINED: this request leads, or renders for itself */
-static int lead_or_wait(request_rec *r, const keys_t *keys, int any)
+static int lead_or_wait(request_rec *r, const keys_t *keys, apr_uint64_t variant)
 {
     vault_output_lead_t right;
     int status = OK;
-    apr_status_t rv = ask_to_lead(keys->own, variant_of(r, any), &right);
+    apr_status_t rv = ask_to_lead(keys->own, variant_of(r, variant), &right);
 
     if (rv == APR_EBUSY && vault_cache_stale_answer(r, keys->own, &status)) {
         return status;
@@ -273,10 +276,11 @@ static int lead_or_wait(request_rec *r, const keys_t *keys, int any)
 
 static int answer_or_lead(request_rec *r, const keys_t *keys)
 {
-    int status = OK, any = 0;
+    apr_uint64_t variant = 0;
+    int status = OK;
 
     if (!vault_cache_headers_ask_anew(r)) {
-        switch (find(r, keys->own, &status, &any)) {
+        switch (find(r, keys->own, &status, &variant)) {
         case ANSWERED:
             return status;
         case PERSONAL:
@@ -285,7 +289,7 @@ static int answer_or_lead(request_rec *r, const keys_t *keys)
             break;
         }
     }
-    return r->header_only ? DECLINED : lead_or_wait(r, keys, any);
+    return r->header_only ? DECLINED : lead_or_wait(r, keys, variant);
 }
 
 static int answer(request_rec *r)

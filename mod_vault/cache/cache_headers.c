@@ -233,6 +233,21 @@ int vault_cache_headers_fit(const vault_output_facts_t *facts, const request_rec
     return 1;
 }
 
+apr_uint64_t vault_cache_headers_vary(const vault_output_entry_t *entry, const request_rec *r)
+{
+    vault_output_facts_t facts;
+    int i;
+
+    if (!vault_facts_decode(&facts, entry->facts, entry->facts_size, r->pool)) {
+        return 0;
+    }
+    for (i = 0; i < facts.request->nelts; i++) {
+        vault_property_t *p = &APR_ARRAY_IDX(facts.request, i, vault_property_t);
+        p->value = apr_table_get(r->headers_in, p->key);
+    }
+    return vault_facts_vary(facts.request, vault_segment_boot(vault_server->segment));
+}
+
 static void add_validators(request_rec *r, const vault_output_entry_t *entry)
 {
     if (!apr_table_get(r->headers_out, "ETag")) {

@@ -41,6 +41,7 @@ typedef struct part_t {
     apr_bucket_brigade *bb; /* what the document has written */
     ap_filter_t *next;
     const char *key;
+    apr_uint64_t vary;       /* see vault_cache_headers_vary() */
     vault_recording_t *rec;  /* NULL: it is not recorded, or no longer */
     apr_bucket_brigade *out; /* what the part has written; NULL: it is passed on as it comes */
     apr_off_t length;
@@ -199,10 +200,14 @@ static vault_output_found_t find(part_t *p, int stale)
     vault_output_entry_t entry;
 
     memset(&entry, 0, sizeof(entry));
-    do {
+    p->vary = 0;
+    for (;;) {
         found = vault_outputs_find(vault_server->outputs, p->key, strlen(p->key), &entry, p->x->pool);
-    } while (found == VAULT_OUTPUT_ENTRY && !use(p, &entry, stale));
-    return found;
+        if (found != VAULT_OUTPUT_ENTRY || use(p, &entry, stale)) {
+            return found;
+        }
+        p->vary = p->vary ? p->vary : vault_cache_headers_vary(&entry, p->sub);
+    }
 }
 
 /* A page with an outdated part is not kept.
@@ -356,7 +361,8 @@ static int asks_anew(const part_t *p)
 static const char *lead(part_t *p)
 {
     vault_output_lead_t right;
-    apr_status_t rv = vault_output_lead(vault_server->outputs, p->key, strlen(p->key), 0, vault_server->slot, &right);
+    apr_status_t rv = vault_output_lead(vault_server->outputs, p->key, strlen(p->key), VAULT_RECORDING_PLAIN + p->vary,
+                                        vault_server->slot, &right);
 
     if (rv == APR_SUCCESS && !asks_anew(p) && find(p, 0) == VAULT_OUTPUT_ENTRY) { /* made between the two looks */
         vault_output_abandon(vault_server->outputs, &right, NULL);

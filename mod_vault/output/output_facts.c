@@ -230,16 +230,21 @@ static apr_uint64_t hash_of(apr_uint64_t hash, const char *text)
 }
 
 /* A sum, because the order of the list has no meaning. */
-static apr_uint64_t hash_properties(apr_uint64_t seed, const vault_state_t *base)
+static apr_uint64_t hash_properties(apr_uint64_t seed, const apr_array_header_t *list)
 {
     apr_uint64_t sum = 0;
     int i;
 
-    for (i = 0; i < base->properties->nelts; i++) {
-        const vault_property_t *p = AT(base->properties, vault_property_t, i);
-        sum += hash_of(hash_of(seed + 1, p->key), p->value);
+    for (i = 0; i < list->nelts; i++) {
+        const vault_property_t *p = AT(list, vault_property_t, i);
+        sum += hash_of(hash_of(seed, p->key), p->value);
     }
     return sum;
+}
+
+apr_uint64_t vault_facts_vary(const apr_array_header_t *list, apr_uint64_t seed)
+{
+    return hash_properties(seed + 3, list);
 }
 
 static int same(const char *a, const char *b)
@@ -312,7 +317,7 @@ apr_uint64_t vault_facts_variant(const vault_page_txn_t *txn, apr_uint64_t seed)
 {
     const vault_state_t *base = vault_page_txn_base(txn);
     const char *url = vault_page_txn_url(txn);
-    apr_uint64_t sum = hash_properties(seed, base);
+    apr_uint64_t sum = hash_properties(seed + 1, base->properties);
     int i;
 
     for (i = 0; i < base->cursors->nelts; i++) {

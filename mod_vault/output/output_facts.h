@@ -76,6 +76,12 @@ int vault_facts_fit(const vault_output_facts_t *facts, const vault_page_txn_t *t
 /** Are all files as they were? Calls stat() for each. */
 int vault_facts_files_hold(const vault_output_facts_t *facts, apr_pool_t *pool);
 
+/** A hash of request headers, for the variants of one key.
+ * @param list  of vault_property_t: the headers of a request by which an output varies
+ * @param seed  secret: a client can choose its headers
+ * @return 0: the list is empty */
+apr_uint64_t vault_facts_vary(const apr_array_header_t *list, apr_uint64_t seed);
+
 /** A hash of everything in the base of the transaction that its current method could read.
  * @param seed  secret: a client can choose properties of its page */
 apr_uint64_t vault_facts_variant(const vault_page_txn_t *txn, apr_uint64_t seed);

@@ -378,6 +378,7 @@ static apr_status_t publish_locked(vault_outputs_t *o, output_record_t *rec, con
     if (is_void(o, rec)) {
         return APR_EAGAIN;
     }
+    rec->variant = c->variant ? c->variant : rec->variant;
     rec->until = c->until && (!rec->until || c->until < rec->until) ? c->until : rec->until;
     rec->made = c->made ? c->made : vault_now();
     rec->current_at = vault_now();

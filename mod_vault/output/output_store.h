@@ -201,6 +201,7 @@ typedef struct vault_output_content_t {
     apr_size_t facts_size;
     const char *body;
     apr_size_t body_size;
+    apr_uint64_t variant;          /* as of vault_output_lead(), now that the output is known; 0: that of the lead */
     apr_time_t until;              /* 0: no limit by time */
     apr_time_t made;               /* 0: now */
     apr_interval_time_t stale_for; /* how long it may be used when it is outdated */

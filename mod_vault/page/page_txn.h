@@ -161,8 +161,8 @@ void vault_page_txn_saw(vault_page_txn_t *txn, const apr_array_header_t *seen);
 void vault_page_txn_expect(vault_page_txn_t *txn, const apr_array_header_t *held);
 
 /** Let the current method wait for `interest`, which it names only after it has read its data. It gets the stamp of
- * vault_page_txn_expect(), else that of vault_page_txn_saw(). If the interest is in neither, it counts as never seen, so
- * the method runs once more and no notify in between is lost. The method fails if the page cannot hold the interest.
+ * vault_page_txn_expect(), else that of vault_page_txn_saw(). If the interest is in neither, it counts as never seen,
+ * so the method runs once more and no notify in between is lost. The method fails if the page cannot hold the interest.
  * @return 1: it has the stamp of vault_page_txn_expect() */
 int vault_page_txn_learn_interest(vault_page_txn_t *txn, const char *interest);
 

@@ -63,6 +63,8 @@ typedef struct asked_t {
     const char *key;
     const apr_array_header_t *interests; /* of const char *: earlier runs have named them */
     int any;                             /* there is an output with this key, usable or not */
+    apr_uint64_t variant;                /* by the state of the page */
+    apr_uint64_t vary;                   /* by headers of the request, see vault_cache_headers_vary() */
 } asked_t;
 
 /* @return DONE; NONE: the outputs of this key are personal; LEADS: there is none that can be used */
@@ -75,10 +77,10 @@ static vault_reuse_t find(vault_context_t *x, asked_t *a, vault_output_t *output
         switch (
             vault_outputs_find(vault_server->outputs, a->key, strlen(a->key), &entry, vault_page_txn_pool(x->txn))) {
         case VAULT_OUTPUT_ENTRY:
-            a->any = 1;
             if (use(x, a->sub, &entry, output)) {
                 return VAULT_REUSE_DONE;
             }
+            a->vary = a->any++ ? a->vary : vault_cache_headers_vary(&entry, a->sub);
             break;
         case VAULT_OUTPUT_PERSONAL:
             return run_for_itself(output, entry.personal);
@@ -113,6 +115,7 @@ static vault_reuse_t begin(vault_context_t *x, asked_t *a, const vault_output_le
         return found;
     }
     x->recording = vault_recording_begin(lead, NULL, x->pool);
+    x->recording->variant = a->variant;
     x->recording->key = a->key;
     expect_interests(x, a);
     vault_recorded_judge(a->sub, vault_cache_conf_of(a->sub)->key != NULL);
@@ -140,11 +143,9 @@ static apr_uint64_t own_variant(request_rec *sub)
 
 /* Each run has a variant of its own as long as an opaque handler has never said that its output is shared: most such
  * handlers do not, so no page should wait for them. */
-static apr_uint64_t variant_of(const vault_context_t *x, const asked_t *a)
+static apr_uint64_t variant_of(const asked_t *a)
 {
-    return a->any || a->interests->nelts || vault_judge_knows(a->sub)
-               ? vault_facts_variant(x->txn, vault_segment_boot(vault_server->segment))
-               : own_variant(a->sub);
+    return a->any || a->interests->nelts || vault_judge_knows(a->sub) ? a->variant + a->vary : own_variant(a->sub);
 }
 
 static vault_reuse_t find_or_lead(vault_context_t *x, asked_t *a, vault_output_t *output)
@@ -156,8 +157,9 @@ static vault_reuse_t find_or_lead(vault_context_t *x, asked_t *a, vault_output_t
     if ((found = find(x, a, output)) != VAULT_REUSE_LEADS) {
         return found;
     }
+    a->variant = vault_facts_variant(x->txn, vault_segment_boot(vault_server->segment));
     a->interests = vault_cache_interests_find(a->key, x->pool);
-    rv = ask_to_lead(a->key, variant_of(x, a), &lead);
+    rv = ask_to_lead(a->key, variant_of(a), &lead);
     if (rv == APR_EBUSY && !x->waits_for_none) {
         output->busy = lead;
         return VAULT_REUSE_BUSY;

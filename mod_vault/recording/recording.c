@@ -21,6 +21,7 @@ vault_recording_t *vault_recording_begin(const vault_output_lead_t *lead, vault_
     vault_recording_t *rec = apr_pcalloc(pool, sizeof(*rec));
 
     rec->lead = *lead;
+    rec->variant = VAULT_RECORDING_PLAIN;
     rec->outer = outer;
     rec->pool = pool;
     rec->held = apr_array_make(pool, 2, sizeof(vault_recording_held_t));
@@ -72,6 +73,7 @@ const char *vault_recording_end(vault_recording_t *rec, const char *body, apr_si
         return body ? personal.why : "it failed";
     }
     release_unused(rec);
+    content.variant = rec->variant + vault_facts_vary(rec->facts.request, vault_segment_boot(vault_server->segment));
     content.facts = vault_facts_encode(&rec->facts, &content.facts_size, rec->pool);
     rv = vault_output_keep(vault_server->outputs, &rec->lead, &content);
     return rv == APR_SUCCESS ? NULL : rv == APR_EAGAIN ? "what it depends on has changed" : "there is no room for it";

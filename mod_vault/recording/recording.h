@@ -30,7 +30,8 @@ typedef struct vault_recording_held_t {
 
 typedef struct vault_recording_t {
     vault_output_lead_t lead;
-    const char *key; /* of the entry of a method; NULL: of another output */
+    apr_uint64_t variant; /* of the output, without the headers of the request */
+    const char *key;      /* of the entry of a method; NULL: of another output */
     vault_output_facts_t facts;
     struct vault_recording_t *outer; /* NULL: none */
     apr_array_header_t *held;        /* of vault_recording_held_t: the interests held for the entry */
@@ -50,7 +51,11 @@ typedef struct vault_recording_t {
     apr_pool_t *pool;
 } vault_recording_t;
 
-/** Begin. @param lead  taken over: vault_recording_end() ends it */
+/** The variant of outputs that depend on the key and on headers of the request only. */
+#define VAULT_RECORDING_PLAIN 1
+
+/** Begin, with the variant VAULT_RECORDING_PLAIN.
+ * @param lead  taken over: vault_recording_end() ends it */
 vault_recording_t *vault_recording_begin(const vault_output_lead_t *lead, vault_recording_t *outer, apr_pool_t *pool);
 
 /** End: keep the output, unless it is personal or was dropped. A personal output is counted.

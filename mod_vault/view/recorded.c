@@ -74,8 +74,8 @@ int vault_recorded_create_interest(request_rec *r, vault_page_txn_t *txn, const 
     return txn ? vault_page_txn_create_interest(txn, cursor, interest) : 1;
 }
 
-/* The headers of a part count; those of an included request do not, and so it cannot say that its output is shared. httpd
- * has looked up an internal redirect, and checked the access to it, for this visitor only. */
+/* The headers of a part count; those of an included request do not, and so it cannot say that its output is shared.
+ * httpd has looked up an internal redirect, and checked the access to it, for this visitor only. */
 static void judge_subrequest(request_rec *r)
 {
     if (!r->main || !vault_recorded(r)) {

@@ -112,11 +112,17 @@ is("$cached $answer->{status} $answer->{body}", '1 206 234', 'a range');
 is((ask("/kept/echo?text=c&$LONG", headers => {'Cache-Control' => 'no-cache'}))[1], 0, 'a client may ask for a new one');
 is((ask("/kept/echo?text=c&$LONG", headers => {'Pragma' => 'no-cache'}))[1], 0, '... as in HTTP/1.0');
 
-for my $language (qw(de en de en)) {
-    ($answer, $cached) = ask("/kept/said?name=Accept-Language&$LONG&header=Vary:Accept-Language", headers => {'Accept-Language' => $language});
-    is($answer->{body}, $language, "Vary: the answer for $language");
+my $varied = "/kept/said?name=Accept-Language&$LONG&header=Vary:Accept-Language";
+my $outputs = status()->{Outputs};
+for my $round (0, 1) {
+    for my $language (qw(de en fr)) {
+        ($answer, $cached) = ask($varied, headers => {'Accept-Language' => $language});
+        is("$answer->{body} $cached", "$language $round", $round ? '... which is kept beside the others' : "Vary: the answer for $language");
+    }
 }
-is($cached, 1, '... which is kept');
+ask($varied, headers => {'Accept-Language' => "x-$_"}) for 1 .. 12;
+is(status()->{Outputs} - $outputs, 8, '... up to eight of a URL');
+is((ask($varied, headers => {'Accept-Language' => 'x-12'}))[1], 1, '... those that were used last');
 for my $language (qw(de en de en)) {
     ($answer, $cached) = ask('/kept/keyed/said?name=Accept-Language&header=Cache-Control:max-age=1000', headers => {'Accept-Language' => $language});
     is($answer->{body}, $language, "VaultCacheKey: the answer for $language");
@@ -166,12 +172,25 @@ is(kept("/kept/live/told?$SHARED&header=Vault-Poll:/kept/echo&header=Vault-Inter
 
 # ---------------------------------------------------------------- one renders, the others wait without a thread
 SKIP: {
-    skip 'no request can wait without a thread', 3 unless have_parking();
+    skip 'no request can wait without a thread', 5 unless have_parking();
     my $slow = "/kept/wait?before=gate&$SHARED&header=Vault-Interest:slow";
     open_barrier('gate');
     get($slow) for 1 .. 2;    # it is known to be shared from the second one on
     text_of('/plain/close?name=gate');
     text_of('/plain/notify?interest=slow');
+    my $each = "/kept/wait?before=each&$SHARED&header=Vault-Interest:each&header=Vary:Accept-Language";
+    my @languages = map { {'Accept-Language' => $_} } qw(de en de en);
+    open_barrier('each');
+    for my $headers (@languages) { get($each, headers => $headers) }
+    text_of('/plain/close?name=each');
+    text_of('/plain/notify?interest=each');
+    my @each = map { my $c = connect_to(); $c->request(GET => $each, $_); $c } @languages;
+    wait_arrived('each', 2);
+    wait_waiting(2);
+    is(arrived('each'), 2, 'of two variants one request each renders');
+    open_barrier('each');
+    is_deeply([map { $_->response->{status} } @each], [(200) x 4], '... and all are answered');
+
     my @all = map { my $c = connect_to(); $c->request(GET => $slow); $c } 1 .. WAITERS;
     wait_arrived('gate', 1);
     wait_waiting(WAITERS - 1);

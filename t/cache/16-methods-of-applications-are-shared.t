@@ -201,6 +201,7 @@ for my $program (@programs) {
         private => 'the response sets a cookie, or forbids caches to share it', "$SHARED\nCache-Control: private",
         store => 'the response sets a cookie, or forbids caches to share it', "$SHARED\nCache-Control: no-store",
         vary => 'the response sets a cookie, or forbids caches to share it', "$SHARED\nVary: *",
+        some => undef, "$SHARED\nVary: Cookie",
         keyed => undef, 'Cache-Control: max-age=1000',
         page => 'an application calls feeds for the page with a key, or the output names the page', $SHARED, '@HTTP_VAULT_PAGE@',
         said => 'an application calls feeds for the page with a key, or the output names the page', "$SHARED\nVault-Property: id=\@HTTP_VAULT_PAGE\@",

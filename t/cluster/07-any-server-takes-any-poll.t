@@ -9,6 +9,7 @@ use VaultTest;
 use VaultTest::Cluster;
 use VaultTest::Config;
 use VaultTest::Redis;
+use VaultTest::Site;
 
 my $module = vars('top_dir') . '/modules/mod_vault_redis.so';
 plan skip_all => 'the module for Redis was not built' unless -f $module;
@@ -24,10 +25,16 @@ refuses("$load<Location />\nVaultPageStore redis:127.0.0.1 '$secret'\n</Location
 
 my $redis = VaultTest::Redis->start('pages') or plan skip_all => 'redis-server is not installed';
 
+my $feed = '';
+if (has_database()) {
+    fresh_table('stored');
+    $feed = qq(VaultFeed stored "@{[vars('top_dir')]}/modules/vault_feed_database.so" database=@{[database_file('stored')]}\n);
+}
+
 sub config
 {
     my ($shared) = @_;
-    return "${load}VaultPageStore redis:127.0.0.1:@{[$redis->port]} '$shared'\n" . <<"END";
+    return "${load}VaultPageStore redis:127.0.0.1:@{[$redis->port]} '$shared'\n" . live_folder('/feed') . $feed . <<"END";
 <LocationMatch "^/(test/page|vault/poll)">
     <If "-n req('Authorization')">
         AuthType Basic
@@ -124,6 +131,19 @@ for my $at ($one, $two) {
 is(join(' ', map { taken_over($_) } $one, $two), "@before", '... is not taken over');
 is(VaultTest::Page::text(poll_at($two, $page, undef, as('anna'))), "1\n", '... its user has it at the other server');
 is(poll_at($one, $page, undef, as('bert'))->{status}, 403, '... alone');
+
+# ---------------------------------------------------------------- rows of a database
+SKIP: {
+    skip 'the database feed was not built', 1 unless $feed;
+    site_file('/feed/stored.html', '{{#rows}}[{{line}}]{{/rows}}');
+    live_tag('/feed/stored', '<!--#feed name="stored" method="get_new_instances" table="logs" template="stored.html" -->');
+    $page = on($one, sub { open_page('/feed/stored.shtml') });
+    for my $row (1 .. 4) {
+        my ($writer, $reader) = $row % 2 ? ($one, $two) : ($two, $one);
+        on($writer, sub { insert_row('logs', "$row$_", feed => 'stored') for qw(a b) });
+        shows($reader, $page, "[${row}a][${row}b]", "rows $row of a feed, from the page's position in its data");
+    }
+}
 
 # ---------------------------------------------------------------- properties
 $page = on($one, sub { live_page(['/test/property?key=colour']) });

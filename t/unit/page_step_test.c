@@ -2,6 +2,7 @@
 /* Tests of pages whose user is killed at a chosen instruction: it is stepped so far into a call, and killed there. */
 #include <string.h>
 
+#include "page/page_snapshot.h"
 #include "page/session.h"
 #include "page_fixture.h"
 #include "unit.h"
@@ -23,6 +24,7 @@ typedef struct call_t {
     apr_array_header_t *outside;
     vault_page_t session; /* of a visitor who has not logged in */
     vault_visitor_t ann;
+    vault_page_snapshot_t snapshot; /* of the page */
     apr_pool_t *pool;
 } call_t;
 
@@ -104,6 +106,14 @@ static void publish_new(call_t *c)
     }
 }
 
+/* As another server had it: with one of the answers that are staged here. */
+static void restore_page(call_t *c)
+{
+    vault_page_restore_t restore = {.snapshot = &c->snapshot, .copy = {.fence = 1000}, .now = NOW, .idle = IDLE};
+
+    vault_page_snapshot_restore(c->pages, &c->page, &restore);
+}
+
 static void make_session(call_t *c)
 {
     vault_page_t session;
@@ -158,6 +168,9 @@ static void prepare(fixture_t *f, call_t *c)
     c->html = page_state(f->pool, "0", 0, 0);
     c->calls.key = 1;
     CU_ASSERT_FATAL(vault_page_calls_open(c->pages, &c->calls, &c->ticket, 0) == APR_SUCCESS);
+    CU_ASSERT_FATAL(vault_page_snapshot_take(c->pages, &c->page, 1, &(vault_page_copy_t){0}, &c->snapshot, f->pool) ==
+                    APR_SUCCESS);
+    c->snapshot.count = 2;
     c->added = page_state(f->pool, "=more", c->y, stamp);
     CU_ASSERT_FATAL(vault_page_calls_add(c->pages, &c->calls, c->added, f->pool) == APR_SUCCESS);
 }
@@ -288,6 +301,7 @@ STEP_TEST(killed_while_a_call_is_added, add_a_call)
 STEP_TEST(killed_while_it_closes_the_run, close_the_run)
 STEP_TEST(killed_while_it_opens_another, open_another_run)
 STEP_TEST(killed_while_it_makes_a_page, publish_new)
+STEP_TEST(killed_while_it_restores_a_page, restore_page)
 STEP_TEST(killed_while_it_makes_a_session, make_session)
 STEP_TEST(killed_while_a_visitor_logs_in, log_in)
 STEP_TEST(killed_while_it_writes_to_a_session, write_session)
@@ -307,6 +321,7 @@ void vault_page_step_suite(void)
     CU_ADD_TEST(suite, killed_while_it_closes_the_run);
     CU_ADD_TEST(suite, killed_while_it_opens_another);
     CU_ADD_TEST(suite, killed_while_it_makes_a_page);
+    CU_ADD_TEST(suite, killed_while_it_restores_a_page);
     CU_ADD_TEST(suite, killed_while_it_makes_a_session);
     CU_ADD_TEST(suite, killed_while_a_visitor_logs_in);
     CU_ADD_TEST(suite, killed_while_it_writes_to_a_session);

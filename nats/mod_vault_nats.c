@@ -211,7 +211,7 @@ static natsStatus set_options(natsOptions *o, const vault_engine_options_t *opti
     SET(natsOptions_SetErrorHandler(o, on_error, key));
     SET(natsOptions_SetDisconnectedCB(o, on_end, key));
     SET(natsOptions_SetClosedCB(o, on_end, key));
-    SET(natsOptions_SetDiscoveredServersCB(o, on_discovered, key));
+    SET(natsOptions_SetDiscoveredServersCB(o, options->accepts_routed ? NULL : on_discovered, key));
     SET(set_credentials(o, options));
 #undef SET
     return s;
@@ -338,7 +338,7 @@ static apr_status_t nats_open(vault_engine_link_t **made, const vault_engine_opt
         end(link);
         return APR_EGENERAL;
     }
-    if (is_routed(link->connection)) {
+    if (!options->accepts_routed && is_routed(link->connection)) {
         *why = ROUTED;
         end(link);
         return APR_ENOTIMPL;

@@ -46,11 +46,14 @@ typedef struct vault_engine_options_t {
     const char *ca;          /* file with the certificates that sign the engine's; the link is by TLS */
     const char *certificate; /* file of the client's certificate */
     const char *key;         /* file of its private key */
+    int accepts_routed;      /* the engine may be one of several that pass messages to each other: then flush() need
+                                not mean that the others have taken anything. 0: open() fails then */
 } vault_engine_options_t;
 
 /** What happens to a link. `baton` is that of open(). */
 typedef struct vault_engine_events_t {
-    /** A message of a subject that the link has subscribed to. */
+    /** A message of a subject that the link has subscribed to. Those that one link has published under one subject come
+     * in the order in which it did so, one after the other. */
     void (*message)(void *baton, const char *subject, const void *data, apr_size_t size);
     /** The connection is lost. Called at most once. @param why  half a sentence, valid during the call */
     void (*lost)(void *baton, const char *why);

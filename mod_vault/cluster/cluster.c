@@ -95,10 +95,11 @@ static void say(vault_gateway_event_t event, const char *name, const char *why)
                      name);
         break;
     case VAULT_GATEWAY_STRANGER:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
-                     VLTNO(00497) "server %s at the notification engine %s has another version of mod_vault or other "
-                                  "engines in VaultCluster: notifies may not reach it",
-                     why, name);
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s,
+            VLTNO(00497) "server %s at the notification engine %s has another version of mod_vault, other engines in "
+                         "VaultCluster or another VaultClusterStrategy: notifies may not reach it",
+            why, name);
         break;
     case VAULT_GATEWAY_SILENT:
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
@@ -131,6 +132,7 @@ static void become_gateway(void)
     options = (vault_gateway_options_t){.exchange = vault_server->exchange,
                                         .notifier = vault_server->notifier,
                                         .slot = vault_server->slot,
+                                        .strategy = conf->strategy,
                                         .engine = engine,
                                         .links = conf->links,
                                         .names = conf->names,

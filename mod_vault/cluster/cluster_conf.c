@@ -25,6 +25,7 @@ void vault_cluster_conf_reset(void)
     memset(&conf, 0, sizeof(conf));
     memset(&common, 0, sizeof(common));
     conf.space = "vault";
+    conf.strategy = vault_strategy_named("subscriptions");
 }
 
 void vault_cluster_conf_complete(const char *server)
@@ -36,6 +37,7 @@ void vault_cluster_conf_complete(const char *server)
         conf.links[i] = common;
         conf.links[i].url = url;
         conf.links[i].name = server;
+        conf.links[i].accepts_routed = vault_strategy_is_for_routed(conf.strategy);
     }
 }
 
@@ -100,6 +102,18 @@ static const char *set_space(cmd_parms *cmd, void *dir, const char *value)
     return error;
 }
 
+static const char *set_strategy(cmd_parms *cmd, void *dir, const char *value)
+{
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    const vault_strategy_t *strategy = vault_strategy_named(value);
+
+    if (!error && !strategy) {
+        error = apr_psprintf(cmd->pool, "%s %s: subscriptions and broadcast are accepted", cmd->cmd->name, value);
+    }
+    conf.strategy = strategy;
+    return error;
+}
+
 /* @param path  made absolute */
 static const char *check_file(cmd_parms *cmd, const char **path)
 {
@@ -155,6 +169,8 @@ const command_rec vault_cluster_directives[] = {
                     "URLs of the notification engines that pass notifies between servers"),
     AP_INIT_TAKE1("VaultClusterNamespace", set_space, NULL, RSRC_CONF,
                   "A name: only servers with the same one share notifies"),
+    AP_INIT_TAKE1("VaultClusterStrategy", set_strategy, NULL, RSRC_CONF,
+                  "How a notify reaches the servers whose pages hold its interest"),
     AP_INIT_TAKE1("VaultClusterCredentials", set_credentials, NULL, RSRC_CONF,
                   "A file with the credentials of a user of the engines"),
     AP_INIT_TAKE2("VaultClusterNKey", set_nkey, NULL, RSRC_CONF,

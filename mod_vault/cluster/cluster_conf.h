@@ -18,6 +18,7 @@ typedef struct vault_cluster_conf_t {
     vault_engine_options_t links[VAULT_EXCHANGE_LINKS]; /* by engine */
     const char *names[VAULT_EXCHANGE_LINKS];            /* host and port of each */
     const char *space;                                  /* VaultClusterNamespace */
+    const vault_strategy_t *strategy;                   /* VaultClusterStrategy */
 } vault_cluster_conf_t;
 
 const vault_cluster_conf_t *vault_cluster_conf(void);

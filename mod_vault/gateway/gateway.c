@@ -2,12 +2,32 @@
 /* The gateway: a link to each engine. */
 #include "gateway/gateway.h"
 
+#include <string.h>
+
 #include "gateway/link.h"
+#include "gateway/strategy.h"
+
+static const vault_strategy_t *const strategies[] = {&vault_strategy_subscriptions, &vault_strategy_broadcast, NULL};
 
 struct vault_gateway_t {
     vault_link_t *links;
     unsigned count;
 };
+
+const vault_strategy_t *vault_strategy_named(const char *name)
+{
+    const vault_strategy_t *const *s = strategies;
+
+    while (*s && strcmp((*s)->name, name)) {
+        s++;
+    }
+    return *s;
+}
+
+int vault_strategy_is_for_routed(const vault_strategy_t *strategy)
+{
+    return strategy == &vault_strategy_broadcast;
+}
 
 apr_status_t vault_gateway_start(vault_gateway_t **gateway, const vault_gateway_options_t *options, apr_pool_t *pool)
 {

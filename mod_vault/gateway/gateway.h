@@ -27,6 +27,13 @@
 #include "mod_vault/engine.h"
 
 typedef struct vault_gateway_t vault_gateway_t;
+typedef struct vault_strategy_t vault_strategy_t; /* strategy.h */
+
+/** The strategy of this name; NULL: there is none. */
+const vault_strategy_t *vault_strategy_named(const char *name);
+
+/** Does it work with engines that belong to a routed cluster? There flush() says nothing of the other engines. */
+int vault_strategy_is_for_routed(const vault_strategy_t *strategy);
 
 #define VAULT_GATEWAY_HEARTBEAT apr_time_from_sec(1)
 #define VAULT_GATEWAY_SILENCE apr_time_from_sec(3)
@@ -37,7 +44,7 @@ typedef enum vault_gateway_event_t {
     VAULT_GATEWAY_LOST,     /* it is not, and cannot be now; `why` */
     VAULT_GATEWAY_DROPPED,  /* the engine has dropped messages */
     VAULT_GATEWAY_OVERRUN,  /* notifies were overwritten before the engine had taken them */
-    VAULT_GATEWAY_STRANGER, /* another server has another version or other engines; `why` names it */
+    VAULT_GATEWAY_STRANGER, /* another server has another version, strategy or other engines; `why` names it */
     VAULT_GATEWAY_SILENT    /* another server is silent; `why` names it */
 } vault_gateway_event_t;
 
@@ -45,6 +52,7 @@ typedef struct vault_gateway_options_t {
     vault_exchange_t *exchange;
     vault_notifier_t *notifier;
     unsigned slot; /* of this child */
+    const vault_strategy_t *strategy;
     const vault_engine_t *engine;
     const vault_engine_options_t *links; /* one for each engine */
     const char *const *names;            /* of the engines: the same on all servers, without passwords */

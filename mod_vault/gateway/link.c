@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "apr_general.h"
 #include "apr_strings.h"
 
 #include "base/hash.h"
@@ -28,7 +29,7 @@ static void say(const vault_link_t *l, vault_gateway_event_t event, const char *
     l->options->say(event, l->options->names[l->number], why);
 }
 
-static void wake(vault_link_t *l)
+void vault_link_wake(vault_link_t *l)
 {
     static const apr_uint64_t one = 1;
 
@@ -36,10 +37,29 @@ static void wake(vault_link_t *l)
     }
 }
 
-/* All pages of this server check for changes. Any thread. */
-static void check_all(vault_link_t *l)
+void vault_link_check_all(vault_link_t *l)
 {
     vault_notifier_all(l->options->notifier, l->options->slot);
+}
+
+void vault_link_name(char *name)
+{
+    apr_uint64_t random = 0;
+
+    apr_generate_random_bytes((unsigned char *)&random, sizeof(random));
+    apr_snprintf(name, 17, "%016" APR_UINT64_T_HEX_FMT, random);
+}
+
+/* Servers with other engines or another strategy do not understand each other. Those of a routed cluster of engines may
+ * each know another one of them. */
+static apr_uint64_t version_of(const vault_link_t *l)
+{
+    apr_uint64_t version = vault_hash_ring_version(l->ring);
+
+    if (l->options->count == 1 && vault_strategy_is_for_routed(l->strategy)) {
+        version = 0;
+    }
+    return l->strategy == &vault_strategy_subscriptions ? version : vault_hash_text(version, l->strategy->name);
 }
 
 /* ------------------------------------------------------------ events, any thread */
@@ -48,8 +68,8 @@ static void hear(vault_link_t *l, const void *data, apr_size_t size)
 {
     char name[VAULT_PEER_NAME_MAX];
 
-    switch (vault_peers_hear(vault_exchange_peers(l->options->exchange), data, size, l->options->server,
-                             vault_hash_ring_version(l->ring), vault_now(), name)) {
+    switch (vault_peers_hear(vault_exchange_peers(l->options->exchange), data, size, l->options->server, version_of(l),
+                             vault_now(), name)) {
     case VAULT_PEERS_STRANGER:
         say(l, VAULT_GATEWAY_STRANGER, name);
         break;
@@ -77,7 +97,7 @@ static void on_message(void *baton, const char *subject, const void *data, apr_s
         hear(l, data, size);
     }
     else if (!strcmp(subject, ALL)) {
-        check_all(l);
+        vault_link_check_all(l);
     }
     else {
         l->strategy->message(l, subject, data, size);
@@ -90,13 +110,13 @@ static void on_lost(void *baton, const char *why)
 
     __atomic_store_n(&l->is_lost, 1, __ATOMIC_SEQ_CST);
     say(l, VAULT_GATEWAY_LOST, why);
-    wake(l);
+    vault_link_wake(l);
 }
 
 static void on_dropped(void *baton)
 {
     say(baton, VAULT_GATEWAY_DROPPED, NULL);
-    check_all(baton);
+    vault_link_check_all(baton);
 }
 
 static const vault_engine_events_t events = {on_message, on_lost, on_dropped};
@@ -183,7 +203,7 @@ static void beat(vault_link_t *l)
 {
     char text[160];
 
-    vault_peers_format(text, sizeof(text), l->options->server, vault_hash_ring_version(l->ring));
+    vault_peers_format(text, sizeof(text), l->options->server, version_of(l));
     publish(l, BEATS, text, strlen(text));
 }
 
@@ -198,7 +218,7 @@ static void settle(vault_link_t *l)
     l->owes_all = 0;
     vault_exchange_set_taken(l->options->exchange, l->number, l->sent_at);
     if (is_notified) {
-        check_all(l);
+        vault_link_check_all(l);
     }
     l->strategy->taken(l, is_notified);
 }
@@ -279,7 +299,7 @@ static void drop_silent(vault_link_t *l, apr_time_t now)
     }
     while (vault_peers_drop_silent(vault_exchange_peers(l->options->exchange), now - VAULT_GATEWAY_SILENCE, name)) {
         say(l, VAULT_GATEWAY_SILENT, name);
-        check_all(l);
+        vault_link_check_all(l);
     }
 }
 
@@ -299,8 +319,22 @@ static void work(vault_link_t *l)
     while (more && !is_lost(l)) {
         more = vault_link_follow_interests(l);
         more |= publish_outbox(l);
+        if (l->strategy->tick) {
+            l->ticks_at = l->strategy->tick(l, vault_now());
+        }
         flush(l);
     }
+}
+
+static int milliseconds_to_wait(const vault_link_t *l)
+{
+    apr_interval_time_t wait = VAULT_GATEWAY_HEARTBEAT;
+    apr_time_t now = vault_now();
+
+    if (l->link && l->ticks_at - now < wait) {
+        wait = l->ticks_at > now ? l->ticks_at - now : 0;
+    }
+    return (int)((wait + 999) / 1000);
 }
 
 /* While there is no link, new entries can wait. */
@@ -313,7 +347,7 @@ static void wait_for_work(vault_link_t *l)
                             {.fd = vault_journal_fd(outbox, l->number), .events = POLLIN}};
     apr_uint64_t wakes;
 
-    poll(fds, l->link ? 3 : 1, (int)apr_time_as_msec(VAULT_GATEWAY_HEARTBEAT));
+    poll(fds, l->link ? 3 : 1, milliseconds_to_wait(l));
     while (read(l->wake_fd, &wakes, sizeof(wakes)) < 0 && errno == EINTR) {
     }
     if (l->link) {
@@ -373,9 +407,11 @@ apr_status_t vault_link_start(vault_link_t *l, const vault_gateway_options_t *op
     l->ring = ring;
     l->number = number;
     l->counters = vault_slot_counters(options->notifier, options->slot);
-    l->strategy = &vault_strategy_subscriptions;
+    l->strategy = options->strategy;
+    l->ticks_at = APR_INT64_MAX;
     l->interests = calloc((apr_size_t)vault_notifier_interests(options->notifier) + 1, sizeof(*l->interests));
-    if (!l->interests) {
+    if (!l->interests || (l->strategy->start && !l->strategy->start(l))) {
+        free(l->interests);
         return APR_ENOMEM;
     }
     apr_snprintf(l->prefix, sizeof(l->prefix), "%s.", options->space);
@@ -390,13 +426,16 @@ apr_status_t vault_link_start(vault_link_t *l, const vault_gateway_options_t *op
 void vault_link_ask_stop(vault_link_t *l)
 {
     __atomic_store_n(&l->stops, 1, __ATOMIC_SEQ_CST);
-    wake(l);
+    vault_link_wake(l);
 }
 
 void vault_link_join(vault_link_t *l)
 {
     pthread_join(l->thread, NULL);
     close(l->wake_fd);
+    if (l->strategy->stop) {
+        l->strategy->stop(l);
+    }
     free(l->interests);
     free(l->settling);
 }

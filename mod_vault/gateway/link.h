@@ -12,8 +12,6 @@
 #include "gateway/gateway.h"
 #include "gateway/hash_ring.h"
 
-typedef struct vault_strategy_t vault_strategy_t; /* strategy.h */
-
 /** The interest of an index, if it is held on this server. */
 typedef struct vault_link_interest_t {
     void *subscription; /* of the strategy */
@@ -31,6 +29,7 @@ typedef struct vault_link_settling_t {
 typedef struct vault_link_t {
     const vault_gateway_options_t *options;
     const vault_strategy_t *strategy;
+    void *state; /* of the strategy */
     const vault_hash_ring_t *ring;
     unsigned number;
     vault_engine_link_t *link;  /* NULL: not connected */
@@ -53,6 +52,7 @@ typedef struct vault_link_t {
     int owes_all;               /* all pages of this server are notified when the engine has taken everything */
     apr_time_t beats_at;        /* the next heartbeat */
     apr_time_t answers_since;   /* the engine has answered each flush since; 0: it did not answer the last one */
+    apr_time_t ticks_at;        /* when the strategy has something to do */
 } vault_link_t;
 
 /** The most journal entries that are handled between two flushes, so that a flood of notifies does not delay the
@@ -78,6 +78,15 @@ void vault_link_settle_interests(vault_link_t *link, apr_uint64_t mark, int is_n
 void vault_link_forget_interests(vault_link_t *link);
 
 /* ------------------------------------------------------------ link.c: for strategies */
+
+/** A random name that tells this connection from all others: 16 digits and a NUL. */
+void vault_link_name(char *name);
+
+/** All pages of this server check for changes. Any thread. */
+void vault_link_check_all(vault_link_t *link);
+
+/** Have the thread do a round. Any thread. */
+void vault_link_wake(vault_link_t *link);
 
 /** Receive the messages of PREFIX.KIND. */
 void vault_link_subscribe(vault_link_t *link, const char *kind);

@@ -15,7 +15,12 @@
 #include "gateway/link.h"
 
 struct vault_strategy_t {
-    const char *name;
+    const char *name; /* as in VaultClusterStrategy */
+
+    /** The thread will start: make link->state. NULL: none is needed. @return 0: there is no memory */
+    int (*start)(vault_link_t *l);
+    /** The thread has ended. */
+    void (*stop)(vault_link_t *l);
 
     /** The link is connected: subscribe. What is held is given after this. */
     void (*begin)(vault_link_t *l);
@@ -38,9 +43,16 @@ struct vault_strategy_t {
     /** The engine has taken everything that was sent.
      * @param is_notified  all pages of this server were notified just now */
     void (*taken)(vault_link_t *l, int is_notified);
+
+    /** Called in each round of the thread while the link is connected. NULL: nothing is to do.
+     * @return the time when it must be called again, if nothing else happens before */
+    apr_time_t (*tick)(vault_link_t *l, apr_time_t now);
 };
 
 /** Vault, section 5: an interest that is held is a subscription, a notify is a message to those that subscribe. */
 extern const vault_strategy_t vault_strategy_subscriptions;
+
+/** Each notify is a message to all servers. */
+extern const vault_strategy_t vault_strategy_broadcast;
 
 #endif

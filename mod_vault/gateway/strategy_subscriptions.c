@@ -53,4 +53,12 @@ static void taken(vault_link_t *l, int is_notified)
     vault_link_settle_interests(l, 0, is_notified);
 }
 
-const vault_strategy_t vault_strategy_subscriptions = {"subscriptions", begin, held, dropped, notify, message, taken};
+const vault_strategy_t vault_strategy_subscriptions = {
+    .name = "subscriptions",
+    .begin = begin,
+    .held = held,
+    .dropped = dropped,
+    .notify = notify,
+    .message = message,
+    .taken = taken,
+};

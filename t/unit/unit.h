@@ -25,6 +25,7 @@
     SUITE(slot)                                                                                                        \
     SUITE(notifier_race)                                                                                               \
     SUITE(gateway)                                                                                                     \
+    SUITE(strategies)                                                                                                  \
     SUITE(client_table)                                                                                                \
     SUITE(qos)                                                                                                         \
     SUITE(qos_clients)                                                                                                 \

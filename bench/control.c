@@ -68,28 +68,34 @@ static void closed(wire_conn_t *conn, int lost)
 }
 
 static wire_conn_t control = {.fd = -1, .answered = answered, .closed = closed};
+static wire_conn_t other = {.fd = -1, .answered = answered, .closed = closed}; /* to the server that is notified */
 
 /* A stale connection is replaced before the clock starts. The server may still close it in between, which
  * `repeated` counts. */
-static uint64_t send_request(void)
+static uint64_t send_request_on(wire_conn_t *conn)
 {
     uint64_t before;
 
     control_await();
-    if (wire_is_stale(&control)) {
-        wire_close(&control);
-        wire_open(&control);
+    if (wire_is_stale(conn)) {
+        wire_close(conn);
+        wire_open(conn);
     }
     before = wire_now();
-    wire_send(&control, request, request_length);
+    wire_send(conn, request, request_length);
     return before;
+}
+
+static uint64_t send_request(void)
+{
+    return send_request_on(&control);
 }
 
 void control_await(void)
 {
     uint64_t limit = wire_now() + PATIENCE;
 
-    while (control.under_way) {
+    while (control.under_way || other.under_way) {
         wire_step(100);
         if (wire_now() > limit) {
             wire_die("%.*s got no answer within 10 s", (int)strcspn(request, "\r"), request);
@@ -152,6 +158,11 @@ void control_trigger(const char *path)
     trigger = path;
 }
 
+void control_notify_at(int port)
+{
+    other.port = port;
+}
+
 uint64_t control_notify(const char *interest)
 {
     if (trigger != NULL) {
@@ -167,7 +178,7 @@ uint64_t control_notify(const char *interest)
     if (request_length >= sizeof request) {
         wire_die("the interest is too long: %s", interest);
     }
-    return send_request();
+    return send_request_on(other.port ? &other : &control);
 }
 
 int control_repeated(void)

@@ -37,6 +37,9 @@ void control_await_waiting(long (*expected)(void));
 /** How to trigger an event: by POST /vault/notify, or by a GET of `path`. NULL: notify. */
 void control_trigger(const char *path);
 
+/** Send notifies to the server at this port; 0: the server under load. */
+void control_notify_at(int port);
+
 /** Trigger an event. @return the time just before the request was sent; its answer is pending */
 uint64_t control_notify(const char *interest);
 

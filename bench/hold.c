@@ -255,7 +255,7 @@ static void usage(void)
 {
     fputs("usage: hold --port N --parent PID [--case broadcast|single|each|restart] [--connections N] [--rounds N] "
           "[--apart]\n"
-          "            [--eager] [--streams] [--plain N] [--page PATH] [--trigger PATH]\n"
+          "            [--eager] [--streams] [--plain N] [--page PATH] [--trigger PATH] [--notify-at PORT]\n"
           "  broadcast  all pages hold one interest, and one notify answers all\n"
           "  single     each page holds its own; one page at a time is notified, --rounds times\n"
           "  each       each page holds its own; all are notified, one after the other\n"
@@ -265,7 +265,8 @@ static void usage(void)
           "  --streams  hold streams of events, not polls, and acknowledge each event\n"
           "  --plain    plain requests measured after each round (2000)\n"
           "  --page     the page to load; %s in it stands for the interest (/bench/page?interest=%s)\n"
-          "  --trigger  a path to GET in place of the notify\n",
+          "  --trigger  a path to GET in place of the notify\n"
+          "  --notify-at  the port of another server, which is notified\n",
           stderr);
     exit(2);
 }
@@ -282,13 +283,19 @@ static case_t case_option(const char *text)
 
 static void read_options(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"port", required_argument, NULL, 'p'},    {"parent", required_argument, NULL, 'P'},
-        {"case", required_argument, NULL, 'c'},    {"connections", required_argument, NULL, 'n'},
-        {"rounds", required_argument, NULL, 'r'},  {"eager", no_argument, NULL, 'e'},
-        {"apart", no_argument, NULL, 'a'},         {"streams", no_argument, NULL, 's'},
-        {"plain", required_argument, NULL, 'l'},   {"page", required_argument, NULL, 'u'},
-        {"trigger", required_argument, NULL, 't'}, {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"port", required_argument, NULL, 'p'},
+                                          {"parent", required_argument, NULL, 'P'},
+                                          {"case", required_argument, NULL, 'c'},
+                                          {"connections", required_argument, NULL, 'n'},
+                                          {"rounds", required_argument, NULL, 'r'},
+                                          {"eager", no_argument, NULL, 'e'},
+                                          {"apart", no_argument, NULL, 'a'},
+                                          {"streams", no_argument, NULL, 's'},
+                                          {"plain", required_argument, NULL, 'l'},
+                                          {"page", required_argument, NULL, 'u'},
+                                          {"trigger", required_argument, NULL, 't'},
+                                          {"notify-at", required_argument, NULL, 'o'},
+                                          {NULL, 0, NULL, 0}};
     int c;
 
     options.path = "/bench/page?interest=%s";
@@ -326,6 +333,9 @@ static void read_options(int argc, char **argv)
             break;
         case 't':
             options.trigger = optarg;
+            break;
+        case 'o':
+            control_notify_at(option_whole("notify-at", optarg, 1, 65535));
             break;
         default:
             usage();

@@ -66,17 +66,21 @@ void wire_start(int port)
 void wire_open(wire_conn_t *conn)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = conn};
+    struct sockaddr_in to = server;
     struct timeval limit = {.tv_sec = 10};
     int one = 1;
 
+    if (conn->port) {
+        to.sin_port = htons((uint16_t)conn->port);
+    }
     conn->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (conn->fd < 0) {
         wire_die("no socket: %s", strerror(errno));
     }
     setsockopt(conn->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     setsockopt(conn->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (connect(conn->fd, (struct sockaddr *)&server, sizeof server) != 0) {
-        wire_die("no connection to port %d within 10 s: %s", ntohs(server.sin_port), strerror(errno));
+    if (connect(conn->fd, (struct sockaddr *)&to, sizeof to) != 0) {
+        wire_die("no connection to port %d within 10 s: %s", ntohs(to.sin_port), strerror(errno));
     }
     conn->under_way = 0;
     if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, conn->fd, &event) != 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file wire.h
- * Many keep-alive HTTP/1.1 connections to one server on loopback, in one thread, cheap enough to share its machine.
+ * Many keep-alive HTTP/1.1 connections to servers on loopback, in one thread, cheap enough to share their machine.
  *
  * One request is under way on a connection at a time. Callbacks run inside wire_step; they may send on their connection
  * or reopen it. What cannot go on (no descriptors left, a garbled answer) ends the program with a sentence.
@@ -23,6 +23,7 @@ typedef struct wire_answer_t {
 
 struct wire_conn_t {
     int fd;        /**< -1: closed. Set it so before the first wire_open */
+    int port;      /**< of the server; 0: that of wire_start() */
     int under_way; /**< a request was sent, its answer is not complete */
     char *partial; /**< an unfinished answer; NULL in the usual case that it comes in one piece */
     size_t used;   /**< bytes of it */
@@ -34,7 +35,7 @@ struct wire_conn_t {
     void (*closed)(wire_conn_t *conn, int lost);
 };
 
-/** Every connection goes to this port of 127.0.0.1. Raises the limit of open files as far as it goes. */
+/** Connections go to this port of 127.0.0.1, unless they have one of their own. Raises the limit of open files as far as it goes. */
 void wire_start(int port);
 
 void wire_open(wire_conn_t *conn);

@@ -11,7 +11,7 @@ use IO::Socket::INET;
 use POSIX qw(WNOHANG);
 use Time::HiRes qw(clock_gettime);
 
-our @EXPORT = qw(cpu_seconds set_up find_built base_configuration common_configuration bench_pages start_server start_program server_answer server_status await_quiet stop_server stop_all
+our @EXPORT = qw(cpu_seconds set_up find_built base_configuration common_configuration bench_pages start_daemon start_server start_program server_answer server_status await_quiet stop_server stop_all
     report_log run_program figures_of account free_port give_away read_file write_file %place);
 
 our %place;    # source, build, dir (temporary; $dir/htdocs is what is served), httpd, modules
@@ -179,6 +179,27 @@ END
 sub start_program
 {
     my ($named, $port, $log, @command) = @_;
+    my $server = fork_program($named, $log, @command);
+    $server->{port} = $port;
+    await_server($server, 1);
+    return $server;
+}
+
+# The same for one that does not answer HTTP, and has started when this holds.
+sub start_daemon
+{
+    my ($named, $log, $has_started, @command) = @_;
+    my $server = fork_program($named, $log, @command);
+    for (1 .. 500) {
+        return $server if $has_started->();
+        select undef, undef, undef, 0.02;
+    }
+    die "bench/run: $named did not start within 10 s:\n", read_file($log);
+}
+
+sub fork_program
+{
+    my ($named, $log, @command) = @_;
     my $pid = fork() // die "bench/run: no process: $!\n";
     if ($pid == 0) {
         open STDOUT, '>', $log;
@@ -186,9 +207,7 @@ sub start_program
         exec @command or POSIX::_exit(127);
     }
     $running{$pid} = 1;
-    my $server = {pid => $pid, port => $port, log => $log, named => $named};
-    await_server($server, 1);
-    return $server;
+    return {pid => $pid, log => $log, named => $named};
 }
 
 sub await_server

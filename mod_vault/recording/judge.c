@@ -28,11 +28,12 @@ static const char *name_of(const ap_filter_t *f)
 static ap_filter_rec_t *source_filter;
 
 /* The filters of httpd and of this module whose output depends on their input only. FIXUP_HEADERS_OUT is that of Header,
- * which changes headers after the response has been kept, for each request anew. */
+ * which changes headers after the response has been kept, for each request anew. MOD_EXPIRES sets Expires and max-age by
+ * the configuration, before the response is kept: it is used until then. */
 static int is_known_filter(const ap_filter_t *f)
 {
     static const char *const known[] = {"includes",        "byterange", "content_length",    "subreq_core", "old_write",
-                                        "brotli_compress", "deflate",   "fixup_headers_out", NULL};
+                                        "brotli_compress", "deflate",   "fixup_headers_out", "mod_expires", NULL};
     const char *const *name;
 
     if (f->frec->ftype >= AP_FTYPE_PROTOCOL || !strncmp(f->frec->name, "vault_", 6)) {
@@ -56,19 +57,6 @@ int vault_judge_has_filter(const request_rec *r, const char *name)
         }
     }
     return 0;
-}
-
-static void judge_filters(vault_recording_t *rec, const request_rec *r)
-{
-    const ap_filter_t *f;
-
-    for (f = r->output_filters; f; f = f->next) {
-        if (!is_known_filter(f)) {
-            vault_recording_personal(
-                rec, VAULT_PERSONAL_FILTER,
-                apr_psprintf(rec->pool, "its output filter %s may depend on the request", f->frec->name));
-        }
-    }
 }
 
 /* httpd takes the media type for the name of a handler when there is none: `AddType application/x-httpd-php`. */
@@ -98,6 +86,28 @@ int vault_judge_is_file(const request_rec *r)
     return r->finfo.filetype == APR_REG && is_type_of_files(r->content_type) &&
            (!r->handler || !strcmp(r->handler, "default-handler") || !strcmp(r->handler, "server-parsed") ||
             is_handler_of_type(r->handler, r->content_type));
+}
+
+/* mod_session adds this filter to every response. It leaves the body as it is, and saves the visitor's session after the
+ * response has been kept, for each request anew. A handler can set the session by a header (SessionHeader), which must
+ * not be kept for others; a file cannot. */
+static int is_session_filter(const ap_filter_t *f)
+{
+    return !ap_cstr_casecmp(f->frec->name, "mod_session_out");
+}
+
+static void judge_filters(vault_recording_t *rec, const request_rec *r)
+{
+    const ap_filter_t *f;
+    int file = vault_judge_is_file(r);
+
+    for (f = r->output_filters; f; f = f->next) {
+        if (!is_known_filter(f) && !(file && is_session_filter(f))) {
+            vault_recording_personal(
+                rec, VAULT_PERSONAL_FILTER,
+                apr_psprintf(rec->pool, "its output filter %s may depend on the request", f->frec->name));
+        }
+    }
 }
 
 static int has_directive(const ap_directive_t *d, const char *name)

@@ -21,7 +21,7 @@ sub write_pages
     site_file("$folder/plain.shtml", $TAG);
     return;
 }
-my @folders = qw(free off early polls interests members php lua gate charset);
+my @folders = qw(free off early polls interests members php lua gate charset expires session);
 write_pages("/ours/$_") for @folders;
 site_file('/ours/php/live.php', VaultTest::read_file("$htdocs/ours/php/live.shtml"));
 site_file('/ours/lua.lua', <<'END');
@@ -50,6 +50,25 @@ my $lua = LUA ? <<"END" : '';
 </Location>
 <Location "/ours/free/">
     LuaHookFixups "$htdocs/ours/lua.lua" say
+</Location>
+END
+
+# Modules of httpd that have filters of their own. mod_session adds one to every response, also where `Session` is off: so all that is
+# shared here is shared beside it.
+my $modules = VaultTest::Server::_modules_dir();
+my $session = join '', map { qq(LoadModule ${_}_module "$modules/mod_$_.so"\n) } qw(expires session session_cookie);
+$session .= <<"END";
+<Location "/ours/expires/">
+    ExpiresActive On
+    ExpiresDefault "access plus 1 hour"
+</Location>
+<Location "/ours/session/">
+    Session On
+    SessionCookieName session
+    SessionMaxAge 1000
+</Location>
+<Location "/ours/app/">
+    SetHandler vault-test
 </Location>
 END
 
@@ -90,7 +109,7 @@ Header add X-Visit "%t" early
     SetHandler vault-test
     VaultLongPoll On
 </Location>
-$lua
+$session$lua
 END
 use_server(VaultTest::Server->start('ours', config => $config . for_users('^/ours/members/')));
 settle();
@@ -141,6 +160,14 @@ for my $visit (@visits) {
     is(join(',', grep { $seen{$headers->{$_}}++ || $headers->{$_} =~ /,/ } qw(set-cookie x-visit)), '', '... and each visitor has the headers of its own request, once');
     ok(exists $headers->{'x-server'}, '... with those that Header sets');
 }
+
+is(shared('/ours/expires/live.shtml'), '2 2', 'mod_expires: a live page is shared');
+@visits = map { [ask('/ours/expires/plain.shtml')] } 1 .. 3;
+is(join(' ', map { $_->[1] } @visits), '0 1 1', '... and so is another one');
+is($visits[2][0]{headers}{'cache-control'}, 'max-age=3600', '... until the time that it has set');
+is(shared('/ours/session/live.shtml'), '0 2', 'Session On: mod_session says that a page is private');
+my @said = map { [ask('/ours/app/said?name=X-Visitor&header=Vault-Shared:yes&header=Vault-Interest:app')] } 1 .. 3;
+is(join(' ', map { $_->[1] } @said), '0 0 0', 'mod_session: an application can set a session by a header, which is for no other visitor');
 
 # ---------------------------------------------------------------- what other modules do to a request
 for my $visitor (qw(anna bert anna bert)) {

@@ -356,6 +356,15 @@ void vault_facts_add_file(vault_output_facts_t *facts, const char *path, const a
     *(vault_output_file_t *)apr_array_push(facts->files) = describe(apr_pstrdup(pool, path), finfo);
 }
 
+/* Linux sets the time of a change by a clock that ticks every 1 to 10 ms. A file system that counts whole seconds, or
+ * two, shows times without a fraction. */
+int vault_facts_may_change_unseen(apr_time_t changed, apr_time_t looked)
+{
+    apr_time_t tick = changed % APR_USEC_PER_SEC ? apr_time_from_msec(20) : apr_time_from_sec(2);
+
+    return changed > looked - tick;
+}
+
 int vault_facts_files_hold(const vault_output_facts_t *facts, apr_pool_t *pool)
 {
     apr_finfo_t finfo;

@@ -70,6 +70,12 @@ const char *vault_facts_cursor(const vault_cursor_t *cursor, apr_pool_t *pool);
 /** Note that the output depends on a file. @param finfo  NULL: there is no such file */
 void vault_facts_add_file(vault_output_facts_t *facts, const char *path, const apr_finfo_t *finfo, apr_pool_t *pool);
 
+/** Can a file change once more without a trace in its times, because it has changed in the present tick of the file
+ * system's clock?
+ * @param changed  the time of its last change (ctime)
+ * @param looked   a time before that was read */
+int vault_facts_may_change_unseen(apr_time_t changed, apr_time_t looked);
+
 /** Would the current method of the transaction read the same? */
 int vault_facts_fit(const vault_output_facts_t *facts, const vault_page_txn_t *txn, apr_pool_t *pool);
 

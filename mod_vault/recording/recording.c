@@ -169,20 +169,11 @@ void vault_recording_first(vault_recording_t *rec, int first)
     }
 }
 
-/* Linux sets the time of a change by a clock that ticks every 1 to 10 ms. A file system that counts whole seconds, or
- * two, shows times without a fraction. */
-static int may_change_unseen(const apr_finfo_t *finfo, apr_time_t looked)
-{
-    apr_time_t tick = finfo->ctime % APR_USEC_PER_SEC ? apr_time_from_msec(20) : apr_time_from_sec(2);
-
-    return finfo->ctime > looked - tick;
-}
-
 void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo, apr_time_t looked)
 {
     for (; rec; rec = rec->outer) {
         vault_facts_add_file(&rec->facts, path, finfo, rec->pool);
-        if (finfo && may_change_unseen(finfo, looked)) {
+        if (finfo && vault_facts_may_change_unseen(finfo->ctime, looked)) {
             drop_one(rec, VAULT_PERSONAL_NOT, "a file of it has just changed");
         }
     }

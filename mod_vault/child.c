@@ -332,7 +332,7 @@ static void tick(void *baton)
     }
     if (vault_waiters_stopping(waiters)) {
         vault_park_close_idle();
-        vault_cluster_stop();
+        vault_cluster_ask_stop();
         return;
     }
     keep_open(waiters);

@@ -13,9 +13,13 @@
 
 APLOG_USE_MODULE(vault);
 
+/* More than a connect, a write and a flush take at most. */
+#define STOPS_WITHIN apr_time_from_sec(8)
+
 static const vault_engine_t *engine; /* const after post_config; NULL: no cluster is configured */
-static vault_gateway_t *gateway;     /* of this child; NULL: it is not the gateway. Only the waker's thread uses it */
-static apr_pool_t *gateway_pool;     /* of `gateway`; NULL: there is none */
+/* Of this child; NULL: it is not the gateway. The waker's thread uses it, and after that the one that ends the child. */
+static vault_gateway_t *gateway;
+static apr_pool_t *gateway_pool;        /* of `gateway`; NULL: there is none */
 static vault_gateway_options_t options; /* of `gateway` */
 
 apr_uint64_t vault_cluster_space(void)
@@ -67,45 +71,66 @@ int vault_cluster_configure(const vault_exchange_t *exchange, server_rec *s)
 
 /* -------------------------------------------------------------------- reports */
 
-static void say(vault_gateway_event_t event, const char *name, const char *why)
+/* Any client that may publish at an engine can cause most of these, and very many notifies can. A link is opened once a
+ * second at most. */
+static int level_of(vault_gateway_event_t event)
 {
-    server_rec *s = vault_server->s;
+    static apr_time_t said[VAULT_GATEWAY_EVENTS];
 
     switch (event) {
     case VAULT_GATEWAY_UP:
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
+        return APLOG_NOTICE;
+    case VAULT_GATEWAY_LOST:
+        return APLOG_ERR;
+    case VAULT_GATEWAY_SILENT:
+        return vault_log_seldom(&said[event], vault_now(), APLOG_NOTICE);
+    default:
+        return vault_log_seldom(&said[event], vault_now(), APLOG_WARNING);
+    }
+}
+
+static void say(vault_gateway_event_t event, const char *name, const char *why)
+{
+    server_rec *s = vault_server->s;
+    int level = level_of(event);
+
+    switch (event) {
+    case VAULT_GATEWAY_UP:
+        ap_log_error(APLOG_MARK, level, 0, s,
                      VLTNO(00493) "connected to the notification engine %s: every page checks for changes", name);
         break;
     case VAULT_GATEWAY_LOST:
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s,
+        ap_log_error(APLOG_MARK, level, 0, s,
                      VLTNO(00494) "not connected to the notification engine %s: %s; pages of this server miss "
                                   "notifies of other servers until it is there again, and then check for changes",
                      name, why);
         break;
     case VAULT_GATEWAY_DROPPED:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+        ap_log_error(APLOG_MARK, level, 0, s,
                      VLTNO(00495) "the notification engine %s dropped notifies for this server, which was too slow: "
                                   "every page checks for changes",
                      name);
         break;
     case VAULT_GATEWAY_OVERRUN:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s,
+        ap_log_error(APLOG_MARK, level, 0, s,
                      VLTNO(00496) "more was notified than the notification engine %s took: every page of all servers "
                                   "checks for changes",
                      name);
         break;
     case VAULT_GATEWAY_STRANGER:
         ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, s,
+            APLOG_MARK, level, 0, s,
             VLTNO(00497) "server %s at the notification engine %s has another version of mod_vault, other engines in "
                          "VaultCluster or another VaultClusterStrategy: notifies may not reach it",
             why, name);
         break;
     case VAULT_GATEWAY_SILENT:
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s,
+        ap_log_error(APLOG_MARK, level, 0, s,
                      VLTNO(00498) "server %s at the notification engine %s has ended or is cut off: every page checks "
                                   "for changes",
                      why, name);
+        break;
+    case VAULT_GATEWAY_EVENTS:
         break;
     }
 }
@@ -139,6 +164,7 @@ static void become_gateway(void)
                                         .count = conf->count,
                                         .space = conf->space,
                                         .server = vault_exchange_server(vault_server->exchange),
+                                        .stops_within = STOPS_WITHIN,
                                         .say = say};
     rv = start_gateway();
     if (rv != APR_SUCCESS) {
@@ -157,13 +183,24 @@ void vault_cluster_tick(void)
     }
 }
 
-void vault_cluster_stop(void)
+void vault_cluster_ask_stop(void)
 {
     if (gateway) {
-        vault_gateway_stop(gateway);
-        apr_pool_destroy(gateway_pool);
-        gateway = NULL;
-        gateway_pool = NULL;
-        vault_exchange_yield(vault_server->exchange, vault_server->slot);
+        vault_gateway_ask_stop(gateway);
     }
+}
+
+void vault_cluster_stop(void)
+{
+    if (!gateway) {
+        return;
+    }
+    if (!vault_gateway_stop(gateway)) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, vault_server->s,
+                     VLTNO(00450) "a notification engine holds this child up: it ends without closing the connection");
+        return; /* the thread still uses the memory, and ends with the process */
+    }
+    apr_pool_destroy(gateway_pool);
+    gateway = NULL;
+    gateway_pool = NULL;
 }

@@ -26,8 +26,11 @@ int vault_cluster_configure(const vault_exchange_t *exchange, server_rec *s);
 /** About once a second in each child: one of them becomes the gateway. */
 void vault_cluster_tick(void);
 
-/** This child ends: another one shall be the gateway. Waits until everything notified was published, a second or two at
- * most. */
+/** This child ends: another one shall be the gateway, as soon as everything notified was published, or after a second or
+ * two. Does not wait. */
+void vault_cluster_ask_stop(void);
+
+/** The same, and wait for it. The waker's thread has ended. */
 void vault_cluster_stop(void);
 
 #endif

@@ -18,7 +18,7 @@
  *   - If notifies were overwritten in the outbox, all pages of all servers are notified. The same happens when a gateway
  *     knows other engines than the one before: an interest may now belong to another engine.
  *
- * Threads: one thread of a child starts and stops the gateway. The gateway's threads call `say`.
+ * Threads: one thread at a time starts and stops the gateway. The gateway's threads call `say`.
  */
 #ifndef VAULT_GATEWAY_H
 #define VAULT_GATEWAY_H
@@ -45,7 +45,8 @@ typedef enum vault_gateway_event_t {
     VAULT_GATEWAY_DROPPED,  /* the engine has dropped messages */
     VAULT_GATEWAY_OVERRUN,  /* notifies were overwritten before the engine had taken them */
     VAULT_GATEWAY_STRANGER, /* another server has another version, strategy or other engines; `why` names it */
-    VAULT_GATEWAY_SILENT    /* another server is silent; `why` names it */
+    VAULT_GATEWAY_SILENT,   /* another server is silent; `why` names it */
+    VAULT_GATEWAY_EVENTS    /* how many there are */
 } vault_gateway_event_t;
 
 typedef struct vault_gateway_options_t {
@@ -59,6 +60,7 @@ typedef struct vault_gateway_options_t {
     unsigned count;                      /* of links */
     const char *space;                   /* the first token of all subjects: servers with another one are not reached */
     const char *server;                  /* identifies this server, the same in all its children */
+    apr_interval_time_t stops_within;    /* how long vault_gateway_stop() waits */
     void (*say)(vault_gateway_event_t event, const char *engine, const char *why);
 } vault_gateway_options_t;
 
@@ -67,7 +69,13 @@ typedef struct vault_gateway_options_t {
  * @return APR_SUCCESS; or why no thread can be started */
 apr_status_t vault_gateway_start(vault_gateway_t **gateway, const vault_gateway_options_t *options, apr_pool_t *pool);
 
-/** Publish what is in the outbox, if that is possible within a second, and end the threads. */
-void vault_gateway_stop(vault_gateway_t *gateway);
+/** Ask the threads to end. They publish what is in the outbox, if that is possible within a second. The last of them
+ * lets another child be the gateway. Does not wait. */
+void vault_gateway_ask_stop(vault_gateway_t *gateway);
+
+/** The same, and wait until they have ended.
+ * @return 1: they have; 0: an engine holds one of them up for longer than `stops_within`. It may still use the pool and
+ *         the options. The caller may try again */
+int vault_gateway_stop(vault_gateway_t *gateway);
 
 #endif

@@ -23,6 +23,8 @@
 /* An engine that answers later is treated as if it were not there. */
 #define FLUSH_WITHIN apr_time_from_sec(1)
 #define REOPEN_AFTER apr_time_from_sec(1)
+/* At the end of the thread. */
+#define FINISH_WITHIN apr_time_from_sec(1)
 
 static void say(const vault_link_t *l, vault_gateway_event_t event, const char *why)
 {
@@ -246,7 +248,7 @@ static int is_lost(const vault_link_t *l)
 /* What was sent and not taken is sent again. What was missed meanwhile is not known. */
 static void begin_anew(vault_link_t *l)
 {
-    l->has_said = 0;
+    l->reasons.count = 0;
     l->answers_since = l->beats_at = vault_now();
     l->sent_at = vault_exchange_taken(l->options->exchange, l->number);
     l->settling_count = 0;
@@ -275,8 +277,7 @@ static void open_link(vault_link_t *l)
         return;
     }
     l->link = NULL;
-    if (!l->has_said) { /* once, until it has been connected */
-        l->has_said = 1;
+    if (vault_reasons_add(&l->reasons, vault_hash_text(l->seed, why), now)) {
         say(l, VAULT_GATEWAY_LOST, why);
     }
 }
@@ -303,27 +304,45 @@ static void drop_silent(vault_link_t *l, apr_time_t now)
     }
 }
 
-static void work(vault_link_t *l)
+static void keep_up(vault_link_t *l)
 {
     apr_time_t now = vault_now();
-    int more = 1;
 
+    if (now < l->beats_at) {
+        return;
+    }
     if (now - l->beats_at > VAULT_GATEWAY_HEARTBEAT) {
         l->answers_since = now;
     }
-    if (now >= l->beats_at) {
-        l->beats_at = now + VAULT_GATEWAY_HEARTBEAT;
-        beat(l);
-        drop_silent(l, now);
+    l->beats_at = now + VAULT_GATEWAY_HEARTBEAT;
+    beat(l);
+    drop_silent(l, now);
+}
+
+/* @return 1: there is more to do */
+static int work_once(vault_link_t *l)
+{
+    int more = vault_link_follow_interests(l);
+
+    more |= publish_outbox(l);
+    if (l->strategy->tick) {
+        l->ticks_at = l->strategy->tick(l, vault_now());
     }
-    while (more && !is_lost(l)) {
-        more = vault_link_follow_interests(l);
-        more |= publish_outbox(l);
-        if (l->strategy->tick) {
-            l->ticks_at = l->strategy->tick(l, vault_now());
-        }
-        flush(l);
-    }
+    flush(l);
+    return more && !is_lost(l);
+}
+
+static int must_stop(const vault_link_t *l)
+{
+    return __atomic_load_n(&l->stops, __ATOMIC_SEQ_CST);
+}
+
+/* The heartbeats go on while there is always more to do. */
+static void work(vault_link_t *l)
+{
+    do {
+        keep_up(l);
+    } while (work_once(l) && !must_stop(l));
 }
 
 static int milliseconds_to_wait(const vault_link_t *l)
@@ -356,21 +375,31 @@ static void wait_for_work(vault_link_t *l)
     }
 }
 
+/* What remains is published by the next gateway. */
 static void leave(vault_link_t *l)
 {
+    apr_time_t until = vault_now() + FINISH_WITHIN;
+
     if (l->link && !is_lost(l)) {
-        work(l);
+        while (work_once(l) && vault_now() < until) {
+        }
     }
     if (l->link) {
         close_link(l);
     }
+    pthread_mutex_lock(&l->running->lock);
+    if (--l->running->threads == 0) {
+        vault_exchange_yield(l->options->exchange, l->options->slot);
+        pthread_cond_broadcast(&l->running->ended);
+    }
+    pthread_mutex_unlock(&l->running->lock);
 }
 
 static void *run(void *data)
 {
     vault_link_t *l = data;
 
-    while (!__atomic_load_n(&l->stops, __ATOMIC_SEQ_CST)) {
+    while (!must_stop(l)) {
         if (l->link && is_lost(l)) {
             close_link(l);
         }
@@ -398,14 +427,29 @@ static apr_status_t make_pool(apr_pool_t **pool, apr_pool_t *parent)
     return rv;
 }
 
+static apr_status_t start_thread(vault_link_t *l)
+{
+    vault_link_count_t *running = l->running;
+    int error;
+
+    pthread_mutex_lock(&running->lock);
+    error = pthread_create(&l->thread, NULL, run, l);
+    if (!error) {
+        running->threads++;
+    }
+    pthread_mutex_unlock(&running->lock);
+    return APR_FROM_OS_ERROR(error);
+}
+
 apr_status_t vault_link_start(vault_link_t *l, const vault_gateway_options_t *options, const vault_hash_ring_t *ring,
-                              unsigned number, apr_pool_t *pool)
+                              unsigned number, vault_link_count_t *running, apr_pool_t *pool)
 {
     apr_status_t rv;
 
     l->options = options;
     l->ring = ring;
     l->number = number;
+    l->running = running;
     l->counters = vault_slot_counters(options->notifier, options->slot);
     l->strategy = options->strategy;
     l->ticks_at = APR_INT64_MAX;
@@ -420,7 +464,7 @@ apr_status_t vault_link_start(vault_link_t *l, const vault_gateway_options_t *op
         return rv;
     }
     l->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return l->wake_fd < 0 ? APR_FROM_OS_ERROR(errno) : APR_FROM_OS_ERROR(pthread_create(&l->thread, NULL, run, l));
+    return l->wake_fd < 0 ? APR_FROM_OS_ERROR(errno) : start_thread(l);
 }
 
 void vault_link_ask_stop(vault_link_t *l)

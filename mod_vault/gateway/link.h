@@ -11,6 +11,14 @@
 
 #include "gateway/gateway.h"
 #include "gateway/hash_ring.h"
+#include "gateway/reasons.h"
+
+/** The threads of a gateway that run. */
+typedef struct vault_link_count_t {
+    pthread_mutex_t lock;
+    pthread_cond_t ended; /* `threads` is 0 */
+    unsigned threads;     /* lock */
+} vault_link_count_t;
 
 /** The interest of an index, if it is held on this server. */
 typedef struct vault_link_interest_t {
@@ -34,15 +42,16 @@ typedef struct vault_link_t {
     unsigned number;
     vault_engine_link_t *link;  /* NULL: not connected */
     apr_time_t opens_at;        /* when to try again */
-    int has_said;               /* the log has a line that it cannot be opened */
+    vault_reasons_t reasons;    /* why it cannot be opened */
     vault_counters_t *counters; /* of this child */
     apr_pool_t *pool;           /* of this thread, for one connection */
     apr_uint64_t seed;          /* of the hashes of names */
     char prefix[64];            /* of all subjects, with the final dot */
     pthread_t thread;
-    int wake_fd;                      /* written when one of the next two has changed */
-    int is_lost;                      /* atomic; the engine has said so */
-    int stops;                        /* atomic; the thread ends */
+    int wake_fd; /* written when one of the next two has changed */
+    int is_lost; /* atomic; the engine has said so */
+    int stops;   /* atomic; the thread ends */
+    vault_link_count_t *running;
     vault_link_interest_t *interests; /* by index */
     vault_link_settling_t *settling;
     unsigned settling_count, settling_room;
@@ -104,14 +113,15 @@ void vault_link_notified(vault_link_t *link, const char *interest);
 
 /* ----------------------------------------------------------- link.c: for the gateway */
 
-/** Prepare and start the thread. @return APR_SUCCESS, or why not */
+/** Prepare and start the thread. The last thread that ends lets another child be the gateway.
+ * @return APR_SUCCESS, or why not */
 apr_status_t vault_link_start(vault_link_t *link, const vault_gateway_options_t *options, const vault_hash_ring_t *ring,
-                              unsigned number, apr_pool_t *pool);
+                              unsigned number, vault_link_count_t *running, apr_pool_t *pool);
 
 /** Ask the thread to end. */
 void vault_link_ask_stop(vault_link_t *link);
 
-/** Wait until it has ended. */
+/** The thread has ended, or is about to: free what it had. */
 void vault_link_join(vault_link_t *link);
 
 #endif

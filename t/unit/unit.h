@@ -26,6 +26,7 @@
     SUITE(notifier_race)                                                                                               \
     SUITE(gateway)                                                                                                     \
     SUITE(strategies)                                                                                                  \
+    SUITE(gateway_link)                                                                                                \
     SUITE(client_table)                                                                                                \
     SUITE(qos)                                                                                                         \
     SUITE(qos_clients)                                                                                                 \

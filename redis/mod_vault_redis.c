@@ -5,6 +5,7 @@
  * An entry is a hash with the fields `f` (fence), `v` (version) and `d` (data). Each call is one script, which Redis runs
  * in one step. Redis caches scripts by their text.
  */
+#include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <string.h>
 
@@ -29,14 +30,15 @@ struct vault_store_link_t {
     "local function last(ms) if redis.call('pttl', KEYS[1]) < tonumber(ms) then redis.call('pexpire', KEYS[1], ms) "   \
     "end end "
 
-static const char read_script[] = LAST "local e = redis.call('hmget', KEYS[1], 'f', 'd') "
+static const char read_script[] = LAST "local e = redis.call('hmget', KEYS[1], 'f', 'd', 'v') "
                                        "if not e[1] or not e[2] then return false end "
                                        "last(ARGV[2]) "
                                        "if e[1] == ARGV[1] then return {e[1]} end "
                                        "return e";
 
-static const char claim_script[] = "if redis.call('hget', KEYS[1], 'f') ~= ARGV[1] then return 0 end "
-                                   "redis.call('hset', KEYS[1], 'f', ARGV[2], 'v', 0) "
+static const char claim_script[] = "local e = redis.call('hmget', KEYS[1], 'f', 'v') "
+                                   "if e[1] ~= ARGV[1] or e[2] ~= ARGV[2] then return 0 end "
+                                   "redis.call('hset', KEYS[1], 'f', ARGV[3], 'v', 0) "
                                    "return 1";
 
 static const char write_script[] = LAST "local e = redis.call('hmget', KEYS[1], 'f', 'v') "
@@ -99,6 +101,9 @@ static apr_status_t connect_link(vault_store_link_t *link, const char *address, 
     if ((rv = parse(&host, &port, address, pool)) == APR_SUCCESS) {
         link->context = redisConnectWithTimeout(host, port, within);
         rv = status_of(link->context);
+    }
+    if (rv == APR_SUCCESS) {
+        fcntl(link->context->fd, F_SETFD, FD_CLOEXEC); /* not for the programs of mod_cgi */
     }
     apr_pool_destroy(pool);
     return rv == APR_SUCCESS && redisSetTimeout(link->context, within) != REDIS_OK ? APR_EGENERAL : rv;
@@ -179,10 +184,11 @@ static apr_status_t understand(const redisReply *reply, vault_stored_t *found, a
     if (reply->elements == 1) {
         return APR_EEXIST;
     }
-    if (!is_text(reply->element[1])) {
+    if (reply->elements != 3 || !is_text(reply->element[1]) || !is_text(reply->element[2])) {
         return APR_EGENERAL;
     }
     found->fence = (apr_uint64_t)apr_strtoi64(reply->element[0]->str, &end, 10);
+    found->version = (apr_uint64_t)apr_strtoi64(reply->element[2]->str, &end, 10);
     found->size = (apr_size_t)reply->element[1]->len;
     found->data = apr_pmemdup(pool, reply->element[1]->str, found->size);
     return APR_SUCCESS;
@@ -216,20 +222,20 @@ static apr_status_t change(vault_store_link_t *link, const char *script, const c
     return rv;
 }
 
-static apr_status_t claim_entry(vault_store_link_t *link, const char *key, apr_uint64_t from, apr_uint64_t to)
+static apr_status_t claim_entry(vault_store_link_t *link, const char *key, const vault_stored_t *from, apr_uint64_t to)
 {
-    char before[NUMBER], after[NUMBER];
-    text_t args[] = {number(before, from), number(after, to)};
+    char fence[NUMBER], version[NUMBER], after[NUMBER];
+    text_t args[] = {number(fence, from->fence), number(version, from->version), number(after, to)};
 
-    return change(link, claim_script, key, args, 2);
+    return change(link, claim_script, key, args, 3);
 }
 
-static apr_status_t write_entry(vault_store_link_t *link, const char *key, apr_uint64_t version,
-                                const vault_stored_t *what, apr_interval_time_t lasts)
+static apr_status_t write_entry(vault_store_link_t *link, const char *key, const vault_stored_t *what,
+                                apr_interval_time_t lasts)
 {
     char fence[NUMBER], count[NUMBER], ms[NUMBER];
     text_t args[] = {number(fence, what->fence),
-                     number(count, version),
+                     number(count, what->version),
                      {what->data, what->size},
                      number(ms, (apr_uint64_t)apr_time_as_msec(lasts))};
 

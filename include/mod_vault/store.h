@@ -30,8 +30,9 @@ typedef struct vault_store_link_t vault_store_link_t; /**< one connection; defin
 
 /** What an entry has. */
 typedef struct vault_stored_t {
-    apr_uint64_t fence; /**< less than 2^53 */
-    const char *data;   /**< in the pool of the call */
+    apr_uint64_t fence;   /**< less than 2^53 */
+    apr_uint64_t version; /**< of the data, under this fence; less than 2^53 */
+    const char *data;     /**< in the pool of the call */
     apr_size_t size;
 } vault_stored_t;
 
@@ -52,16 +53,17 @@ typedef struct vault_store_t {
     apr_status_t (*read)(vault_store_link_t *link, const char *key, apr_uint64_t known, apr_interval_time_t lasts,
                          vault_stored_t *found, apr_pool_t *pool);
 
-    /** Change the fence of an entry from one number to another. Its version is 0 then.
+    /** Change the fence of an entry, if it still has the fence and the version of `from`, which was read before. Its version
+     * is 0 then.
      * @return APR_SUCCESS       done
-     *         APR_ECONNABORTED  the entry has another fence, or does not exist */
-    apr_status_t (*claim)(vault_store_link_t *link, const char *key, apr_uint64_t from, apr_uint64_t to);
+     *         APR_ECONNABORTED  the entry was changed since, or does not exist */
+    apr_status_t (*claim)(vault_store_link_t *link, const char *key, const vault_stored_t *from, apr_uint64_t to);
 
     /** Write a version of an entry, with its fence. An entry that does not exist is created. A version that is not newer than
      * what is there is not written, which is a success.
      * @return APR_SUCCESS       the entry has this version or a newer one
      *         APR_ECONNABORTED  the entry has another fence */
-    apr_status_t (*write)(vault_store_link_t *link, const char *key, apr_uint64_t version, const vault_stored_t *what,
+    apr_status_t (*write)(vault_store_link_t *link, const char *key, const vault_stored_t *what,
                           apr_interval_time_t lasts);
 } vault_store_t;
 

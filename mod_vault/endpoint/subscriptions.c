@@ -255,7 +255,7 @@ static apr_status_t change_methods(request_t *q, const vault_page_t *page)
 static apr_status_t change_shared(request_t *q, vault_page_t *page)
 {
     vault_owner_t owner = vault_realm_owner(q->r);
-    apr_status_t rv = vault_store_find(q->r, page, &owner, NULL);
+    apr_status_t rv = vault_store_find(q->r, page, &owner, NULL, 0);
 
     if (rv == APR_SUCCESS) {
         rv = change_methods(q, page);

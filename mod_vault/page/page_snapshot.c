@@ -64,6 +64,7 @@ apr_status_t vault_page_snapshot_take(vault_pages_t *p, const vault_page_t *page
         rec->copy.fence = rec->copy.fence ? rec->copy.fence : fence;
         rec->copy.version++;
         *copy = rec->copy;
+        rec->copy.saved = 0; /* until the caller has saved it: it may be killed before */
         rv = take_locked(p, rec, snapshot, pool);
     }
     vault_lock_release(&rec->lock);
@@ -202,7 +203,7 @@ static apr_status_t restore_locked(vault_pages_t *p, restoring_t *x)
     apr_status_t rv;
 
     if (x->rec->copy.fence >= x->what->copy.fence) {
-        return APR_SUCCESS;
+        return APR_EAGAIN;
     }
     if ((rv = make_blocks(p, x)) == APR_SUCCESS) {
         replace_states(p, x);

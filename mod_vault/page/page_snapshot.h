@@ -53,7 +53,8 @@ typedef struct vault_page_copy_t {
 apr_status_t vault_page_copy_read(vault_pages_t *p, const vault_page_t *page, vault_page_copy_t *copy);
 
 /** Take a snapshot.
- * @param copy   the fence, and the version of this snapshot
+ * @param copy   the fence, and the version of this snapshot. Until vault_page_snapshot_saved() is called, it is not known what the
+ *               store has
  * @param fence  of the page, if it never was in the store
  * @return APR_SUCCESS; APR_NOTFOUND there is no such page; APR_EAGAIN it is not published yet; APR_EGENERAL a stored
  *         block is not a valid state */
@@ -78,10 +79,10 @@ typedef struct vault_page_restore_t {
     apr_interval_time_t idle; /* as for vault_page_create() */
 } vault_page_restore_t;
 
-/** Make the page be as in the snapshot; it need not exist. If it has a poll here, that is superseded. A page whose fence
- * is not older is left as it is.
+/** Make the page be as in the snapshot; it need not exist. If it has a poll here, that is superseded.
  * @param page  gets its index
- * @return APR_SUCCESS; APR_NOTFOUND it was removed meanwhile; APR_ENOSPC as vault_page_create() */
+ * @return APR_SUCCESS; APR_EAGAIN its fence is not older, it is left as it is; APR_NOTFOUND it was removed meanwhile;
+ *         APR_ENOSPC as vault_page_create() */
 apr_status_t vault_page_snapshot_restore(vault_pages_t *p, vault_page_t *page, const vault_page_restore_t *restore);
 
 #endif

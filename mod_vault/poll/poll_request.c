@@ -196,6 +196,7 @@ int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t 
     const vault_poll_conf_t *l = vault_poll_conf_of(r);
     apr_table_t *params;
     int status, form = vault_reply_params(r, &params, (apr_size_t)vault_poll_conf_max_poll_body(l), pool);
+    apr_interval_time_t waits;
     vault_owner_t owner;
     unsigned i;
 
@@ -213,12 +214,13 @@ int vault_poll_request_read(vault_poll_request_t *q, request_rec *r, apr_pool_t 
         return status;
     }
     q->until = vault_now() + vault_poll_request_hold(r);
+    waits = q->stream ? apr_time_from_sec(vault_poll_conf_stream(l)) : vault_poll_request_hold(r);
     owner = vault_realm_owner(r);
     for (i = 0; i < q->count; i++) {
         q->asked[i].take.owner = owner;
         q->asked[i].take.now = vault_now();
         q->asked[i].take.until = q->until;
-        q->asked[i].found = vault_store_find(r, &q->asked[i].page, &owner, &q->asked[i].take);
+        q->asked[i].found = vault_store_find(r, &q->asked[i].page, &owner, &q->asked[i].take, waits);
     }
     return OK;
 }

@@ -66,8 +66,7 @@ static apr_uint64_t step(void)
 /* One call of the store. */
 typedef struct asking_t {
     const char *key;
-    apr_uint64_t fence;  /* that is known, or is claimed from */
-    apr_uint64_t number; /* the fence to claim; the version to write */
+    apr_uint64_t fence; /* that is known; that is claimed */
     apr_interval_time_t lasts;
     vault_stored_t entry;
     apr_pool_t *pool;
@@ -84,14 +83,14 @@ static apr_status_t claim_entry(vault_store_link_t *link, void *data)
 {
     asking_t *a = data;
 
-    return vault_store_conf()->store->claim(link, a->key, a->fence, a->number);
+    return vault_store_conf()->store->claim(link, a->key, &a->entry, a->fence);
 }
 
 static apr_status_t write_entry(vault_store_link_t *link, void *data)
 {
     asking_t *a = data;
 
-    return vault_store_conf()->store->write(link, a->key, a->number, &a->entry, a->lasts);
+    return vault_store_conf()->store->write(link, a->key, &a->entry, a->lasts);
 }
 
 /* ------------------------------------------------------------------------ find */
@@ -164,10 +163,10 @@ static apr_status_t take_over(search_t *s)
     if ((rv = admit(s, &packet)) != APR_SUCCESS) {
         return rv;
     }
-    s->asking.fence = s->asking.entry.fence;
-    s->asking.number = s->asking.fence + step();
+    /* A store that has lost the page may have got it again from a former owner, whose fence is lower. */
+    s->asking.fence = (s->asking.entry.fence > s->copy.fence ? s->asking.entry.fence : s->copy.fence) + step();
     rv = vault_store_link_run(claim_entry, &s->asking);
-    return rv == APR_SUCCESS ? restore(s, &packet, s->asking.number) : rv == APR_ECONNABORTED ? APR_EAGAIN : APR_TIMEUP;
+    return rv == APR_SUCCESS ? restore(s, &packet, s->asking.fence) : rv == APR_ECONNABORTED ? APR_EAGAIN : APR_TIMEUP;
 }
 
 /* The store has lost the page: it is to be saved again. */
@@ -200,7 +199,8 @@ static apr_status_t look(search_t *s)
     return rv == APR_TIMEUP && s->here ? APR_SUCCESS : rv;
 }
 
-apr_status_t vault_store_find(request_rec *r, vault_page_t *page, const vault_owner_t *owner, const vault_take_t *take)
+apr_status_t vault_store_find(request_rec *r, vault_page_t *page, const vault_owner_t *owner, const vault_take_t *take,
+                              apr_interval_time_t waits)
 {
     search_t s = {.r = r, .page = page, .owner = owner, .take = take};
     apr_status_t rv = APR_EAGAIN;
@@ -213,7 +213,7 @@ apr_status_t vault_store_find(request_rec *r, vault_page_t *page, const vault_ow
         return APR_ENOMEM;
     }
     s.asking.key = key_of(page, s.asking.pool);
-    s.asking.lasts = vault_page_idle() + (take ? take->until - take->now : 0);
+    s.asking.lasts = vault_page_idle() + waits;
     for (i = 0; i < TRIES && rv == APR_EAGAIN; i++) {
         rv = look(&s);
     }
@@ -238,10 +238,11 @@ static apr_status_t save(request_rec *r, const vault_page_t *page, apr_pool_t *p
     packet.realm = packet.snapshot.user ? packet.realm : 0;
     a.entry.data = vault_page_packet_encode(&packet, vault_store_conf()->seed, &a.entry.size, pool);
     if (packet.sum == copy.saved) {
+        vault_page_snapshot_saved(vault_server->pages, page, &copy);
         return APR_SUCCESS;
     }
     a.entry.fence = copy.fence;
-    a.number = copy.version;
+    a.entry.version = copy.version;
     rv = vault_store_link_run(write_entry, &a);
     copy.saved = rv == APR_SUCCESS ? packet.sum : 0;
     vault_page_snapshot_saved(vault_server->pages, page, &copy);

@@ -3,7 +3,7 @@
  * @file store.h
  * VaultPageStore: pages that any of several servers can continue.
  *
- * A page belongs to one server at a time. That server has it in its shared memory as ever, and writes a snapshot of it
+ * A page belongs to one server at a time. That server has it in its shared memory, and writes a snapshot of it
  * (page_snapshot.h) to the store before it sends anything that a browser could acknowledge. A server that gets a request of
  * a page asks the store whether it still owns the page. If it does not, it takes the page over: it changes the fence in the
  * store, and restores the page from the snapshot. From then on the store refuses what the former owner writes.
@@ -27,12 +27,14 @@
 /** Have the page here as it is now, before it is used.
  * @param page  looked up (vault_page_locate()); gets its index
  * @param take  of the poll or acknowledgement; NULL: another request
+ * @param waits  how long the request may wait: for so long, and the idle time of a page, the store keeps the page
  * @return APR_SUCCESS    this server has it, and may use it as if there was no store
  *         APR_NOTFOUND   no server has such a page on this host
  *         APR_EACCES, APR_EMISMATCH  as vault_page_take(); the page was not taken over
  *         APR_ENOSPC     as vault_page_create()
  *         APR_TIMEUP     this server does not have it, and the store does not answer */
-apr_status_t vault_store_find(request_rec *r, vault_page_t *page, const vault_owner_t *owner, const vault_take_t *take);
+apr_status_t vault_store_find(request_rec *r, vault_page_t *page, const vault_owner_t *owner, const vault_take_t *take,
+                              apr_interval_time_t waits);
 
 /** Write the page to the store, if it has changed. Call it after the change, and before an answer is sent that depends on
  * it.

@@ -144,7 +144,7 @@ static int find_page(request_rec *r)
     }
     vault_page_locate(vault_server->pages, &page);
     owner = vault_realm_owner(r);
-    rv = vault_store_find(r, &page, &owner, NULL);
+    rv = vault_store_find(r, &page, &owner, NULL, 0);
     if (rv == APR_SUCCESS) {
         rv = vault_page_read(vault_server->pages, &page, &owner, &base, r->pool);
     }

@@ -172,7 +172,7 @@ static void a_page_that_goes_back_supersedes_the_poll(void)
     CU_ASSERT_EQUAL_FATAL(page_poll(s.at_b, &page, 1, 7, &old), APR_SUCCESS);
 
     restore.copy.fence = 4; /* an older owner's */
-    restore_at_b(&s, &restore);
+    CU_ASSERT_EQUAL(vault_page_snapshot_restore(s.at_b, &page, &restore), APR_EAGAIN);
     CU_ASSERT_FALSE(vault_page_superseded(s.at_b, &old));
     CU_ASSERT_EQUAL(page_poll(s.at_b, &page, 2, 7, &old), APR_EMISMATCH);
 
@@ -207,6 +207,11 @@ static void a_server_knows_what_it_has_saved(void)
     vault_page_snapshot_saved(s.at_a, &s.page, &second); /* as another owner */
     vault_page_copy_read(s.at_a, &s.page, &now);
     CU_ASSERT_EQUAL(now.saved, 22);
+
+    vault_page_snapshot_take(s.at_a, &s.page, 9, &first, &snapshot, s.a.pool);
+    vault_page_copy_read(s.at_a, &s.page, &now);
+    CU_ASSERT_EQUAL(first.saved, 22);
+    CU_ASSERT_EQUAL(now.saved, 0); /* a process that is killed now has not saved it */
     end(&s, NULL);
 }
 

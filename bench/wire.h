@@ -35,7 +35,8 @@ struct wire_conn_t {
     void (*closed)(wire_conn_t *conn, int lost);
 };
 
-/** Connections go to this port of 127.0.0.1, unless they have one of their own. Raises the limit of open files as far as it goes. */
+/** Connections go to this port of 127.0.0.1, unless they have one of their own. Raises the limit of open files as
+ * far as it goes. */
 void wire_start(int port);
 
 void wire_open(wire_conn_t *conn);

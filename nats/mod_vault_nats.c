@@ -3,8 +3,8 @@
  * `VaultCluster nats://host:4222`.
  *
  * This module does not let libnats reconnect by itself: what was sent before a connection was lost may have been lost
- * with it, and the callbacks do not say exactly when a new connection began. mod_vault closes the link and opens another
- * one.
+ * with it, and the callbacks do not say exactly when a new connection began. mod_vault closes the link and opens
+ * another one.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -26,11 +26,11 @@
 /* A connection is given up if the engine has not answered two of these. */
 #define PING_EVERY_MS 1000
 #define PINGS_OUT 2
-/* Without this, a write to an engine that reads nothing blocks until TCP gives up, and so do the pings, as a write holds
- * the lock of its connection. */
+/* Without this, a write to an engine that reads nothing blocks until TCP gives up, and so do the pings, as a write
+ * holds the lock of its connection. */
 #define WRITE_WITHIN_MS 2000
-/* A notify takes about 100 bytes. If more messages than this wait for the thread of the callbacks, libnats drops them, and
- * the link reports it by `dropped`. */
+/* A notify takes about 100 bytes. If more messages than this wait for the thread of the callbacks, libnats drops
+ * them, and the link reports it by `dropped`. */
 #define PENDING_MSGS 1000000
 
 /* libnats keeps a subscription, and its connection with it, until it is destroyed. */

@@ -2,8 +2,8 @@
 /* Redis as the store of mod_vault: `LoadModule vault_redis_module modules/mod_vault_redis.so`, and then
  * `VaultPageStore redis:HOST:PORT SECRET`.
  *
- * An entry is a hash with the fields `f` (fence), `v` (version) and `d` (data). Each call is one script, which Redis runs
- * in one step. Redis caches scripts by their text.
+ * An entry is a hash with the fields `f` (fence), `v` (version) and `d` (data). Each call is one script, which Redis
+ * runs in one step. Redis caches scripts by their text.
  */
 #include <fcntl.h>
 #include <hiredis/hiredis.h>

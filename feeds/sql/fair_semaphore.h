@@ -30,7 +30,8 @@ apr_status_t sql_semaphore_acquire(sql_semaphore_t *semaphore, apr_uint64_t clie
 /** Release a permit. @param client  the client that acquired it */
 void sql_semaphore_release(sql_semaphore_t *semaphore, apr_uint64_t client);
 
-/** How many calls wait for a permit. The tests of the order await by it that a thread waits, which nothing else shows. */
+/** The number of calls that wait for a permit. Only tests use it: nothing else shows them that a thread waits. Any
+ * thread. */
 unsigned sql_semaphore_waiting(sql_semaphore_t *semaphore);
 
 #endif

@@ -80,7 +80,8 @@ typedef struct vault_engine_t {
      * @return APR_SUCCESS; any other value: it was not sent, the link is lost, and `lost` is called if it was not */
     apr_status_t (*publish)(vault_engine_link_t *link, const char *subject, const void *data, apr_size_t size);
 
-    /** Wait until the engine has taken everything. @return APR_SUCCESS; APR_TIMEUP; any other value: the link is lost */
+    /** Wait until the engine has taken everything. @return APR_SUCCESS; APR_TIMEUP; any other value: the link is
+     * lost */
     apr_status_t (*flush)(vault_engine_link_t *link, apr_interval_time_t most);
 
     /** Disconnect. No event comes after it has returned. */

@@ -7,12 +7,12 @@
  *
  *     ap_register_provider(pool, VAULT_STORE_GROUP, "redis", VAULT_STORE_VERSION, &store);
  *
- * An entry of the store has a key, a block of bytes, and two numbers: the fence, which says who owns it, and the version of
- * the block. The store compares and changes them in one step: that is all that keeps two servers from owning one entry.
- * An entry expires when its time is over. The store may forget entries.
+ * An entry of the store has a key, a block of bytes, and two numbers: the fence, which says who owns it, and the
+ * version of the block. The store compares and changes them in one step: only this prevents two servers from owning
+ * one entry. An entry expires when its time is over. The store may forget entries.
  *
- * A link is one connection. Its functions block, for as long as open() was told at most. After any status other than those
- * listed, the link is closed.
+ * A link is one connection. Its functions block, at most for the time that open() was given. After any status other
+ * than those listed, the link is closed.
  *
  * Threads: a link is used by one thread at a time. These are threads of a child process that run handlers.
  */
@@ -39,28 +39,32 @@ typedef struct vault_stored_t {
 typedef struct vault_store_t {
     apr_size_t size; /**< of this struct */
 
-    /** Is this an address? Called when the configuration is read. @return NULL; else half a sentence: what is accepted */
+    /** Is this an address? Called when the configuration is read. @return NULL; else half a sentence: what is
+     * accepted */
     const char *(*check)(const char *address, apr_pool_t *pool);
 
-    /** Connect. @param within  how long this, and each later call, may block */
+    /** Connect.
+     * @param within  how long this call, and each later one on the link, may block
+     * @return APR_SUCCESS; or why not, and then there is no link to close */
     apr_status_t (*open)(vault_store_link_t **link, const char *address, apr_interval_time_t within);
     void (*close)(vault_store_link_t *link);
 
-    /** Read an entry, unless its fence is the one that is known. Its time lasts `lasts` from now, if it would end earlier.
+    /** Read an entry, unless its fence is the one that is known. Its time lasts `lasts` from now, if it would end
+     * earlier.
      * @return APR_SUCCESS   `found` is set
      *         APR_EEXIST    the entry has the fence that is known
      *         APR_NOTFOUND  there is no such entry */
     apr_status_t (*read)(vault_store_link_t *link, const char *key, apr_uint64_t known, apr_interval_time_t lasts,
                          vault_stored_t *found, apr_pool_t *pool);
 
-    /** Change the fence of an entry, if it still has the fence and the version of `from`, which was read before. Its version
-     * is 0 then.
+    /** Change the fence of an entry, if it still has the fence and the version of `from`, which was read before. Its
+     * version is 0 then.
      * @return APR_SUCCESS       done
      *         APR_ECONNABORTED  the entry was changed since, or does not exist */
     apr_status_t (*claim)(vault_store_link_t *link, const char *key, const vault_stored_t *from, apr_uint64_t to);
 
-    /** Write a version of an entry, with its fence. An entry that does not exist is created. A version that is not newer than
-     * what is there is not written, which is a success.
+    /** Write a version of an entry, with its fence. An entry that does not exist is created. A version that is not
+     * newer than what is there is not written, which is a success.
      * @return APR_SUCCESS       the entry has this version or a newer one
      *         APR_ECONNABORTED  the entry has another fence */
     apr_status_t (*write)(vault_store_link_t *link, const char *key, const vault_stored_t *what,

@@ -144,8 +144,8 @@ struct vault_host_t {
      * some cases. Useful in `open`. @return in `pool`; NULL: not a path */
     const char *(*absolute)(const char *path, apr_pool_t *pool);
 
-    /** Tell every page of this server that everything it holds has probably happened, for when it is not known what did. Every
-     * page runs its methods, so use notify() for events that can be named. */
+    /** Tell every page of this server that everything it holds has probably happened, for when it is not known what
+     * did. Every page runs its methods, so use notify() for events that can be named. */
     void (*notify_all)(void);
 
     /** The largest size of this call's rows, as JSON in bytes; a larger result fails. A feed that reads rows one
@@ -340,8 +340,8 @@ APR_DECLARE_OPTIONAL_FN(const char *, vault_page_get, (request_rec * r, const ch
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_page_set, (request_rec * r, const char *key, const char *value));
 
 /** A property of the session of `r`: of the browser that has sent it, for all of its pages. NULL: not set, no session,
- * or `VaultSession` is off here. In r->pool. A method that runs where `VaultSession` is on runs again when a property of
- * its session has changed. */
+ * or `VaultSession` is off here. In r->pool. A method that runs where `VaultSession` is on runs again when a property
+ * of its session has changed. */
 APR_DECLARE_OPTIONAL_FN(const char *, vault_session_get, (request_rec * r, const char *key));
 
 /** Set a property of the session; NULL removes it. The first property makes the session and sets its cookie. It takes
@@ -357,9 +357,9 @@ APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_session_set, (request_rec * r, const
 /** Remove a property of the session. @return as vault_session_set() */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_session_remove, (request_rec * r, const char *key));
 
-/** Give the session of `r` another id: when a visitor logs in to the application, or gets other rights in it. An id that
- * another person may have brought into the browser before is void from then on. The properties stay. Without a session
- * there is nothing to do.
+/** Give the session of `r` another id: when a visitor logs in to the application, or gets other rights in it. An id
+ * that another person may have brought into the browser before is void from then on. The properties stay. Without a
+ * session there is nothing to do.
  * @return APR_SUCCESS; otherwise as vault_session_set(), and the session is as it was */
 APR_DECLARE_OPTIONAL_FN(apr_status_t, vault_session_renew, (request_rec * r));
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file pack.h
- * Numbers and texts as one block of bytes: written by code that has measured it, read by code that trusts nothing in it.
+ * Numbers and texts as one block of bytes: written by code that has measured it, read by code that trusts nothing in
+ * it.
  *
  * A text is (u32 length, bytes, NUL) padded to 8; the length VAULT_PACK_NULL means NULL. Every item takes a multiple of
- * 8 bytes. Numbers are in the byte order of the machine, so a block is for processes of this server.
+ * 8 bytes. Numbers are in the byte order of the machine: a block that another machine reads must say which it is
+ * (page_packet.c).
  */
 #ifndef VAULT_PACK_H
 #define VAULT_PACK_H

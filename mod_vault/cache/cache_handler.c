@@ -41,9 +41,10 @@ APLOG_USE_MODULE(vault);
 #define WAITED "vault-cache-waited"
 #define WAITS "vault-cache-waits"
 
-/* Does the response follow from the file that the URL names, from feeds and from the configuration, whatever else is in the
- * request? A handler of another module, or an element of SSI that looks at the request, is found while it is rendered. A
- * document of SSI answers for any path behind its name, so such a path would be for the client to invent. */
+/* Does the response follow from the file that the URL names, from feeds and from the configuration, whatever else is
+ * in the request? A handler of another module, or an element of SSI that looks at the request, is found while it is
+ * rendered. A document of SSI answers for any path behind its name, so such a path would be for the client to
+ * invent. */
 static int is_constructed(const request_rec *r)
 {
     return vault_judge_knows(r) && !(r->path_info && *r->path_info) && !vault_judge_has_if(r);

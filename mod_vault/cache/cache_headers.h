@@ -20,8 +20,8 @@ int vault_cache_headers_ask_anew(const request_rec *r);
  * age. */
 int vault_cache_headers_accept_stale(const request_rec *r);
 
-/** The headers of the response to `r` are complete: record until when it is fresh, and what it varies by; or why it is not
- * kept.
+/** The headers of the response to `r` are complete: record until when it is fresh, and what it varies by; or why it
+ * is not kept.
  * @param before      a copy of headers_out from before the handler ran: what other modules had set by then they set for
  *                    each request, so it does not count. NULL: they had set nothing
  * @param err_before  of err_headers_out */
@@ -35,8 +35,8 @@ void vault_cache_headers_read(vault_recording_t *rec, request_rec *r, const apr_
 /** Has `r` the headers that the kept response varies by? */
 int vault_cache_headers_fit(const vault_output_facts_t *facts, const request_rec *r);
 
-/** What tells the response to `r` from others with this key: the headers by which this one varies. By it, one request of
- * several with the same headers renders (vault_output_lead()). @return to be added to the variant */
+/** What tells the response to `r` from others with this key: the headers by which this one varies. By it, one request
+ * of several with the same headers renders (vault_output_lead()). @return to be added to the variant */
 apr_uint64_t vault_cache_headers_vary(const vault_output_entry_t *entry, const request_rec *r);
 
 /** Send the kept headers with the response to `r`.

@@ -177,7 +177,7 @@ static int is_one_of(apr_uint64_t engine, const char *const *names, unsigned cou
     return i < count;
 }
 
-/* A child that is killed in the midst of this leaves lower positions, or some of the names: the next one does the rest. */
+/* A child that is killed here leaves lower positions, or only some of the names: the next gateway completes them. */
 static void replace_engines(vault_exchange_t *x, const char *const *names)
 {
     taken_t *taken = x->shared->taken;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file exchange.h
- * What the children of a server tell its gateway, in shared memory: which interests are held, and what was notified. And
- * what one gateway leaves to the next: how far each engine has taken the notifies, and which other servers there are.
+ * What the children of a server tell its gateway, in shared memory: which interests are held, and what was notified.
+ * And what one gateway leaves to the next: how far each engine has taken the notifies, and which other servers there
+ * are.
  *
  * One child at a time has the gateway: the connections to the notification engines. It has a lease, so when this child
  * ends, another one continues, from the position up to which the engines have taken the notifies of this server.
@@ -35,8 +36,8 @@ unsigned vault_exchange_links(const vault_exchange_t *x);
 /** A random name that identifies this server to the others, the same in all its processes, until it is stopped. */
 const char *vault_exchange_server(const vault_exchange_t *x);
 
-/** Does the interest concern other servers? Not if it is one that mod_vault makes for pages, sessions and outputs of one
- * server. */
+/** Does the interest concern other servers? Not if it is one that mod_vault makes for pages, sessions and outputs of
+ * one server. */
 int vault_exchange_crosses(const char *interest);
 
 /** An interest was notified on this server: the gateway passes it on. */
@@ -55,7 +56,7 @@ void vault_exchange_yield(vault_exchange_t *x, unsigned slot);
 unsigned vault_exchange_owner(const vault_exchange_t *x);
 
 /** The journal of interests: entries are numbers of interests (vault_interest_t) that are held or released now. The
- * reader looks at each, whatever has happened to it meanwhile. */
+ * reader looks up whether the interest is held when it reads the entry. */
 vault_journal_t *vault_exchange_held(const vault_exchange_t *x);
 
 /** The journal of notifies: entries are names, without NUL. An entry of one NUL means: all. */
@@ -65,9 +66,9 @@ vault_journal_t *vault_exchange_outbox(const vault_exchange_t *x);
 vault_peers_t *vault_exchange_peers(const vault_exchange_t *x);
 
 /** Which engine is that of which link: the gateway calls this before the next two. A graceful restart may have put the
- * engines into another order, or may have replaced some. An engine that was there before keeps its position. If some were
- * replaced, an interest may belong to another engine now, so each engine gets the lowest position of all, and all other
- * servers check for changes.
+ * engines into another order, or may have replaced some. An engine that was there before keeps its position. If some
+ * were replaced, an interest may belong to another engine now, so each engine gets the lowest position of all, and
+ * all other servers check for changes.
  * @param names  of the engines, one for each link */
 void vault_exchange_set_engines(vault_exchange_t *x, const char *const *names);
 

@@ -15,8 +15,8 @@
  *   - While a link is lost, messages for this server are lost. So when it is up again, all pages of this server are
  *     notified. The same happens when the engine says that it has dropped messages, and when another server has been
  *     silent for VAULT_GATEWAY_SILENCE: it may have died between the commit of a change and its notify.
- *   - If notifies were overwritten in the outbox, all pages of all servers are notified. The same happens when a gateway
- *     knows other engines than the one before: an interest may now belong to another engine.
+ *   - If notifies were overwritten in the outbox, all pages of all servers are notified. The same happens when a
+ *     gateway knows other engines than the one before: an interest may now belong to another engine.
  *
  * Threads: one thread at a time starts and stops the gateway. The gateway's threads call `say`.
  */
@@ -38,7 +38,7 @@ int vault_strategy_is_for_routed(const vault_strategy_t *strategy);
 #define VAULT_GATEWAY_HEARTBEAT apr_time_from_sec(1)
 #define VAULT_GATEWAY_SILENCE apr_time_from_sec(3)
 
-/** What an administrator wants to know. */
+/** Events that an administrator wants to know of, for the log. */
 typedef enum vault_gateway_event_t {
     VAULT_GATEWAY_UP,       /* the link is connected */
     VAULT_GATEWAY_LOST,     /* it is not, and cannot be now; `why` */

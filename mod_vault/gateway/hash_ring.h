@@ -3,9 +3,10 @@
  * @file hash_ring.h
  * Consistent hashing (Karger et al., 1997): which of several notification engines an interest belongs to.
  *
- * Each engine has VAULT_RING_POINTS points on a circle, at places that depend on its name only. An interest belongs to
- * the engine of the next point. So all servers that know the same engines choose the same one, in whichever order these
- * are configured, and an engine that is added or removed moves only its own share of the interests.
+ * Each engine has VAULT_RING_POINTS points on a circle, at positions that depend on its name only. An interest
+ * belongs to the engine of the next point. So all servers that know the same engines choose the same one, in
+ * whichever order these are configured, and an engine that is added or removed moves only its own share of the
+ * interests.
  */
 #ifndef VAULT_HASH_RING_H
 #define VAULT_HASH_RING_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file link.h
- * One link of the gateway: what is held on this server, and what it has published. Internal to the gateway; gateway.h has the
- * rules. Only the thread of the link uses what is not said to be atomic.
+ * One link of the gateway: what is held on this server, and what it has published. Internal to the gateway; gateway.h
+ * has the rules. Only the thread of the link uses fields that are not marked as atomic.
  */
 #ifndef VAULT_GATEWAY_LINK_H
 #define VAULT_GATEWAY_LINK_H
@@ -74,16 +74,17 @@ typedef struct vault_link_t {
  * outputs of this server belong to none. */
 int vault_link_has(const vault_link_t *link, const char *interest);
 
-/** Give the strategy what is held now, and nothing else. */
+/** Give the strategy the interests that are held now, and take back all others. */
 void vault_link_look_at_all(vault_link_t *link);
 
-/** Do the same for the interests that have changed since. @return 1: there may be more */
+/** Give the strategy the interests that are held since the last call of this or of vault_link_look_at_all(), and take
+ * back those that are not held any more. @return 1: there may be more */
 int vault_link_follow_interests(vault_link_t *link);
 
 /** The interests with marks up to this one are settled: notify them on this server, unless all were notified. */
 void vault_link_settle_interests(vault_link_t *link, apr_uint64_t mark, int is_notified);
 
-/** The link is closed, and what the strategy had with it. */
+/** The link is closed, and the subscriptions of the strategy with it: forget them. */
 void vault_link_forget_interests(vault_link_t *link);
 
 /* ------------------------------------------------------------ link.c: for strategies */
@@ -105,7 +106,7 @@ void vault_link_subscribe(vault_link_t *link, const char *kind);
  * @return 0: the name is too long for a page to hold it */
 int vault_link_subject(const vault_link_t *link, char *subject, const char *kind, const char *interest);
 
-/** Publish under this subject. @return 0: the link is lost */
+/** Publish a message under this subject. @return 0: the link is lost */
 int vault_link_publish(vault_link_t *link, const char *subject, const void *data, apr_size_t size);
 
 /** Another server has notified an interest: notify it on this one. Any thread. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file peers.h
- * The other servers that the engines reach: who they are, and when each was last heard by any engine. They are in shared
- * memory, so that the next gateway notices the end of a server that the last one has heard.
+ * The other servers that the engines reach: who they are, and when each was last heard by any engine. They are in
+ * shared memory, so that the next gateway notices the end of a server that the last one has heard.
  *
  * Each server publishes a heartbeat once a second, a JSON object:
  *
@@ -11,8 +11,8 @@
  * `version` is that of all messages, and changes when an older server would misunderstand them. `ring` identifies the
  * engines that the server knows.
  *
- * Threads: any of any process; one robust lock. A process that is killed inside may leave an entry with a wrong name. It
- * goes silent, which costs a check for changes.
+ * Threads: any of any process; one robust lock. A process that is killed inside may leave an entry with a wrong name.
+ * It goes silent, which costs a check for changes.
  */
 #ifndef VAULT_GATEWAY_PEERS_H
 #define VAULT_GATEWAY_PEERS_H

@@ -24,7 +24,7 @@ static vault_sender_t *find_locked(vault_senders_t *s, const char *name)
     return NULL;
 }
 
-/* If there is no place, the sender remains unknown, and each message of it counts as one after a gap. */
+/* If the table is full, the sender remains unknown, and each message of it counts as one after a gap. */
 static void add_locked(vault_senders_t *s, const char *name, apr_uint64_t number, apr_time_t now)
 {
     if (s->count < VAULT_SENDERS_MAX) {

@@ -31,7 +31,7 @@ typedef struct vault_senders_t {
 
 void vault_senders_init(vault_senders_t *s);
 
-/** A message has come.
+/** A message of the sender `name` has come at `now`.
  * @param number  of the message or, if it is none of those that are numbered, how many there were before it
  * @return 1: earlier messages may have been lost, as with a sender that was not heard before */
 int vault_senders_hear(vault_senders_t *s, const char *name, apr_uint64_t number, int is_numbered, apr_time_t now);

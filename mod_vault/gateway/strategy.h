@@ -3,9 +3,9 @@
  * @file strategy.h
  * How a notify reaches the servers whose pages hold its interest, over one link. Internal to the gateway.
  *
- * link.c keeps what all strategies need: the connection, the outbox, heartbeats, and the check of all pages after a lost
- * link. A strategy has one promise to keep: when it has settled an interest, each notify of it on another server reaches
- * this one, or all pages of this server check for changes.
+ * link.c keeps what all strategies need: the connection, the outbox, heartbeats, and the check of all pages after a
+ * lost link. A strategy guarantees: when it has settled an interest, each notify of it on another server reaches this
+ * one, or all pages of this server check for changes.
  *
  * Threads: that of the link, except for `message`.
  */
@@ -17,7 +17,8 @@
 struct vault_strategy_t {
     const char *name; /* as in VaultClusterStrategy */
 
-    /** The thread will start: make link->state. NULL: none is needed. @return 0: there is no memory */
+    /** The thread will start: make link->state. The function is NULL if none is needed. @return 0: there is no
+     * memory */
     int (*start)(vault_link_t *l);
     /** The thread has ended. */
     void (*stop)(vault_link_t *l);
@@ -30,10 +31,10 @@ struct vault_strategy_t {
      * @return 0: the link is lost */
     int (*held)(vault_link_t *l, vault_link_interest_t *interest, const char *name, apr_uint64_t *mark);
 
-    /** It is not held any more. */
+    /** No page and no output holds the interest any more. */
     void (*dropped)(vault_link_t *l, vault_link_interest_t *interest);
 
-    /** It was notified on this server. @return 0: the link is lost */
+    /** An interest was notified on this server. @return 0: the link is lost */
     int (*notify)(vault_link_t *l, const char *name);
 
     /** A message has come that is not for link.c. Any thread, several at once.
@@ -44,12 +45,13 @@ struct vault_strategy_t {
      * @param is_notified  all pages of this server were notified just now */
     void (*taken)(vault_link_t *l, int is_notified);
 
-    /** Called in each round of the thread while the link is connected. NULL: nothing is to do.
+    /** Called in each round of the thread while the link is connected. NULL: there is nothing to do.
      * @return the time when it must be called again, if nothing else happens before */
     apr_time_t (*tick)(vault_link_t *l, apr_time_t now);
 };
 
-/** Vault, section 5: an interest that is held is a subscription, a notify is a message to those that subscribe. */
+/** As in section 5 of the paper on Vault: an interest that is held is a subscription, a notify is a message to the
+ * servers that subscribe to it. */
 extern const vault_strategy_t vault_strategy_subscriptions;
 
 /** Each notify is a message to all servers. */

@@ -55,7 +55,7 @@ static void begin(vault_link_t *l)
     vault_link_name(b->name);
     b->sent = 0;
     b->tells_at = 0;
-    vault_senders_forget(&b->others, APR_INT64_MAX); /* what they have sent meanwhile is lost */
+    vault_senders_forget(&b->others, APR_INT64_MAX); /* messages sent while the link was lost did not arrive */
     vault_link_subscribe(l, NOTIFIES);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each interest that is held is a subscription at the engine, so servers receive only what concerns them. An interest is
- * settled when the engine has taken its subscription. */
+/* Each interest that is held is a subscription at the engine, so servers receive only what concerns them. An interest
+ * is settled when the engine has taken its subscription. */
 #include "gateway/strategy.h"
 
 #include <string.h>

@@ -13,8 +13,8 @@
 
 #include "page/page_txn.h"
 
-/** A file whose content is part of the output. Zero in all four numbers: there was no such file. Each write sets the time
- * of change (ctime), which no program can set back, unlike the time of modification. */
+/** A file whose content is part of the output. Zero in all four numbers: there was no such file. Each write sets the
+ * time of change (ctime), which no program can set back, unlike the time of modification. */
 typedef struct vault_output_file_t {
     const char *path;
     apr_uint64_t device, inode, changed, size;

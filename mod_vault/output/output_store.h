@@ -5,8 +5,8 @@
  *
  * An entry has a key, facts, a body, and dependencies. The key is any string of bytes; several entries may have the
  * same key (variants), and the caller tells by their facts which one it can use. The first line of a key is its name:
- * one word for the kind of the output, a space, and its URL. An administrator sees and names entries by it. What follows
- * is shown nowhere, since it may contain what a request has sent. The facts are opaque here. The
+ * one word for the kind of the output, a space, and its URL. An administrator sees and names entries by it. What
+ * follows is shown nowhere, since it may contain what a request has sent. The facts are opaque here. The
  * body is kept as it was written and, if a caller adds them, in compressed forms. A body above a threshold is kept in a
  * file. The dependencies are interests, each with the stamp that was captured before the data were read, and
  * optionally a time. The store holds these interests as a page does, so a notify moves their stamps.
@@ -230,9 +230,9 @@ void vault_output_abandon(vault_outputs_t *outputs, const vault_output_lead_t *l
 
 /* --------------------------------------------------------------- upkeep, status */
 
-/** Remove entries that have not been current for VAULT_OUTPUT_STALE_FOR and for their `stale_for`, or were not used for `idle` (0: no limit), end
- * leads and claims of children that have died, and forget what was found to be personal long ago. Each child calls it
- * about once a second; one of them does the work, at most every half second.
+/** Remove entries that have not been current for VAULT_OUTPUT_STALE_FOR and for their `stale_for`, or were not used
+ * for `idle` (0: no limit), end leads and claims of children that have died, and forget what was found to be personal
+ * long ago. Each child calls it about once a second; one of them does the work, at most every half second.
  *
  * An outdated entry stays for a while so that vault_outputs_list() can say which interest has ended it. */
 #define VAULT_OUTPUT_STALE_FOR apr_time_from_sec(10)

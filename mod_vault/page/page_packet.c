@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block: the head, the name of the user, and the states (state.h), each after its size and the number of the state that
- * it was made from. Everything is padded to 8. The checksum covers everything behind it. */
+/* A block: the head, the name of the user, and the states (state.h), each after its size and the number of the state
+ * that it was made from. Everything is padded to 8. The checksum covers everything behind it. */
 #include "page/page_packet.h"
 
 #include <stddef.h>

@@ -3,9 +3,9 @@
  * @file page_record.h
  * How a page lies in the segment: for page.c (what a poll does to it), page_chain.c (the answers that are on
  * their way), page_calls.c (what calls from outside add to a run), page_write.c (what others do to it),
- * page_facts.c (what it tells), page_snapshot.c (what another server needs of it), session.c (a record that is a session), page_clients.c (what its client has), page_lost.c (what killed processes have
- * lost), page_check.c (is it sound), page_table.c (how it comes and goes), page_claim.c (which record is free),
- * page_ids.c (how an id finds it),
+ * page_facts.c (what it tells), page_snapshot.c (what another server needs of it), session.c (a record that is a
+ * session), page_clients.c (what its client has), page_lost.c (what killed processes have lost), page_check.c (is it
+ * sound), page_table.c (how it comes and goes), page_claim.c (which record is free), page_ids.c (how an id finds it),
  * page_evict.c (which one is evicted) and page_record.c (its lock, its blocks, its holds); for no other file.
  *
  * Free records are chained under the table's lock; a record's own lock guards the rest of it and is made when

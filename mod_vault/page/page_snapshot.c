@@ -109,7 +109,7 @@ apr_status_t vault_page_snapshot_admits(const vault_page_snapshot_t *snapshot, c
 
 /* -------------------------------------------------------------------- restore */
 
-/* A restoring in progress. */
+/* A restore in progress. */
 typedef struct restoring_t {
     const vault_page_restore_t *what;
     const vault_page_t *page;

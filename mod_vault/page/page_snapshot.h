@@ -49,12 +49,12 @@ typedef struct vault_page_copy_t {
     apr_uint64_t saved;   /* identifies what the store has; 0: not known */
 } vault_page_copy_t;
 
-/** Read what is known. @return APR_SUCCESS; APR_NOTFOUND there is no such page: all is 0 */
+/** Read what this server knows of its copy. @return APR_SUCCESS; APR_NOTFOUND there is no such page: all is 0 */
 apr_status_t vault_page_copy_read(vault_pages_t *p, const vault_page_t *page, vault_page_copy_t *copy);
 
 /** Take a snapshot.
- * @param copy   the fence, and the version of this snapshot. Until vault_page_snapshot_saved() is called, it is not known what the
- *               store has
+ * @param copy   the fence, and the version of this snapshot. Until vault_page_snapshot_saved() is called, it is not
+ *               known what the store has
  * @param fence  of the page, if it never was in the store
  * @return APR_SUCCESS; APR_NOTFOUND there is no such page; APR_EAGAIN it is not published yet; APR_EGENERAL a stored
  *         block is not a valid state */

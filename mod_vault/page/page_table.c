@@ -264,8 +264,8 @@ static int is_swept(const vault_pages_t *p, apr_time_t now)
     return (apr_time_t)vault_load(&p->table->swept) + SWEPT_LATELY > now;
 }
 
-/* What has expired goes before any page makes room for another. The children sweep about once a second: what has expired
- * since then is not worth a scan of the whole table for each page. */
+/* What has expired goes before any page makes room for another. The children sweep about once a second: what has
+ * expired since then is not worth a scan of the whole table for each page. */
 static apr_uint32_t find_record(vault_pages_t *p, apr_uint32_t key, apr_interval_time_t idle,
                                 const vault_eviction_t *eviction)
 {

@@ -46,8 +46,9 @@ vault_state_t *vault_page_txn_made(const vault_page_txn_t *txn);
  * @param made  in memory that lives as long as the transaction */
 void vault_page_txn_take(vault_page_txn_t *txn, const vault_state_t *made);
 
-/** Would vault_page_txn_take() make the method fail: has it made a call of a feed itself that `made` has made too, and got
- * to another position in its data? */
+/** May vault_page_txn_take() merge `made`?
+ * @return 1; 0: it would make the method fail, since both have made the same call of a feed, and got to different
+ *         positions in its data */
 int vault_page_txn_may_take(const vault_page_txn_t *txn, const vault_state_t *made);
 
 /** What the current method has done before a part of its output began. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file page_txn_inside.h
- * A transaction from the inside. Private to page_txn.c, page_txn_interests.c and page_txn_made.c.
+ * The fields of a transaction, and helpers. Private to page_txn.c, page_txn_interests.c and page_txn_made.c.
  */
 #ifndef VAULT_PAGE_TXN_INSIDE_H
 #define VAULT_PAGE_TXN_INSIDE_H

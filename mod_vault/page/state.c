@@ -2,11 +2,10 @@
 /* The state of a page, as arrays and as one block of shared memory.
  *
  * A block: header | interests, each once (u32, padded) | properties | methods | cursors | acks.
- * Texts are those of base/pack.h. The scope of a cursor is
- * usually the URL of one of the methods. It is then stored as (u32 SCOPE + number of the method, u32 0), since
- * URLs can be long. Dependencies are (u32 count, u32 0) and pairs of u64; a count of VAULT_PACK_NULL means NULL. A refusal
- * is (u32 status, u32 seconds) and, if the status is not 0, the u64 `until`. After it a method has (u32 shared,
- * u32 personal).
+ * Texts are those of base/pack.h. The scope of a cursor is usually the URL of one of the methods. It is then stored
+ * as (u32 SCOPE + number of the method, u32 0), since URLs can be long. Dependencies are (u32 count, u32 0) and pairs
+ * of u64; a count of VAULT_PACK_NULL means NULL. A refusal is (u32 status, u32 seconds) and, if the status is not 0,
+ * the u64 `until`. After it a method has (u32 shared, u32 personal).
  * The order is that of the arrays. The acks come last, so that setting their number to 0 removes them.
  */
 #include "page/state.h"

@@ -127,8 +127,8 @@ static apr_status_t ask_to_lead(const char *key, apr_uint64_t variant, vault_out
     return vault_output_lead(vault_server->outputs, key, strlen(key), variant, vault_server->slot, lead);
 }
 
-/* A header that another module has set for this request, or an interest of VaultInterest, whose condition may look at the
- * request, counts for this page only. A kept run would not have it, or bring that of another page. */
+/* A header that another module has set for this request, or an interest of VaultInterest, whose condition may look at
+ * the request, counts for this page only. A kept run would not have it, or bring that of another page. */
 static int has_interests(const request_rec *sub)
 {
     const apr_array_header_t *interests = vault_view_conf_of(sub)->interests;
@@ -214,7 +214,7 @@ void vault_method_reuse_judge(vault_context_t *x, const request_rec *sub, const 
     }
 }
 
-/* Has the application written the id of the page that it was told? Then the output is not for other pages. */
+/* Does the output contain the id of the page, which the application was told? Then it is not for other pages. */
 static int names_page(const vault_context_t *x, const vault_output_t *output, const vault_state_t *made)
 {
     char id[VAULT_PAGE_ID_LEN + 1];

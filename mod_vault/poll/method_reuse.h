@@ -5,7 +5,8 @@
  * what running the method did for its page.
  *
  * httpd's lookup of the method's URL, with its authorization, is done for each page; what is reused is the run of the
- * handler. Each page gets the stamps and the cursors of the run, never newer ones (docs/protocol.md, "What is guaranteed").
+ * handler. Each page gets the stamps and the cursors of the run, never newer ones (docs/protocol.md, "What is
+ * guaranteed").
  *
  * Thread: the one that owns the request.
  */

@@ -309,7 +309,9 @@ static vault_poll_page_status_t run_round(vault_poll_page_t *page, const vault_i
     }
     next = vault_page_txn_state(txn);
     if (page->retry.r->connection->aborted) {
-        return VAULT_POLL_PAGE_CUT; /* httpd discards the output after the client has disconnected, so empty output does not mean that nothing is new */
+        /* httpd discards the output after the client has disconnected, so empty output does not mean that nothing
+         * is new */
+        return VAULT_POLL_PAGE_CUT;
     }
     return publish(page, next);
 }

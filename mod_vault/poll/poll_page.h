@@ -62,8 +62,8 @@ typedef struct vault_poll_page_t {
  * UNKNOWN, FULL or SUPERSEDED */
 vault_poll_page_status_t vault_poll_page_take(vault_poll_page_t *page, request_rec *r, const vault_asked_t *asked);
 
-/** The status for an error of vault_store_find(), vault_page_take() or vault_page_acknowledge(). Logs what the administrator should
- * know. */
+/** The status for an error of vault_store_find(), vault_page_take() or vault_page_acknowledge(). Logs what the
+ * administrator should know. */
 vault_poll_page_status_t vault_poll_page_take_status(request_rec *r, const vault_asked_t *asked, apr_status_t rv);
 
 /** Read the page's state. @return WAITS until it is compared, GONE or SUPERSEDED

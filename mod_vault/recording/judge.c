@@ -27,9 +27,9 @@ static const char *name_of(const ap_filter_t *f)
 
 static ap_filter_rec_t *source_filter;
 
-/* The filters of httpd and of this module whose output depends on their input only. FIXUP_HEADERS_OUT is that of Header,
- * which changes headers after the response has been kept, for each request anew. MOD_EXPIRES sets Expires and max-age by
- * the configuration, before the response is kept: it is used until then. */
+/* The filters of httpd and of this module whose output depends on their input only. FIXUP_HEADERS_OUT is that of
+ * Header, which changes headers after the response has been kept, for each request anew. MOD_EXPIRES sets Expires and
+ * max-age by the configuration, before the response is kept: it is used until then. */
 static int is_known_filter(const ap_filter_t *f)
 {
     static const char *const known[] = {"includes",        "byterange", "content_length",    "subreq_core", "old_write",
@@ -88,9 +88,9 @@ int vault_judge_is_file(const request_rec *r)
             is_handler_of_type(r->handler, r->content_type));
 }
 
-/* mod_session adds this filter to every response. It leaves the body as it is, and saves the visitor's session after the
- * response has been kept, for each request anew. A handler can set the session by a header (SessionHeader), which must
- * not be kept for others; a file cannot. */
+/* mod_session adds this filter to every response. It leaves the body as it is, and saves the visitor's session after
+ * the response has been kept, for each request anew. A handler can set the session by a header (SessionHeader), which
+ * must not be kept for others; a file cannot. */
 static int is_session_filter(const ap_filter_t *f)
 {
     return !ap_cstr_casecmp(f->frec->name, "mod_session_out");
@@ -186,7 +186,8 @@ static const char *record_file(vault_recording_t *rec, request_rec *r, apr_file_
 
 /* The first filter of a request that names a file. Modules may answer such a request by a handler of their own, such as
  * LuaMapHandler and Action; so what is seen here decides, and not the name of the handler. If the file cannot be read,
- * nothing comes here, and mod_include shows its error text in its place: then nothing says that the output is shared. */
+ * nothing comes here, and mod_include shows its error text in its place: then nothing says that the output is
+ * shared. */
 static apr_status_t filter_source(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     vault_recording_t *rec = f->ctx;

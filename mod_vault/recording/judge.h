@@ -4,8 +4,9 @@
  * Decides for each request that contributes to a recorded output whether its handler and filters can make the output
  * personal.
  *
- *   - A file is shared, and the output depends on the file, if the file is what reaches the first filter. With the filter
- *     INCLUDES its elements decide (output/ssi_elements.h), and each request that it includes is judged like this one.
+ *   - A file is shared, and the output depends on the file, if the file is what reaches the first filter. With the
+ *     filter INCLUDES its elements decide (output/ssi_elements.h), and each request that it includes is judged like
+ *     this one.
  *   - The handler of feeds reports what it reads, and says that its output is shared.
  *   - Every other handler is opaque: its output is not kept, unless it says `Vault-Shared: yes`, calls vault_share()
  *     (vault.h), or VaultCacheKey names what it varies by.
@@ -25,8 +26,8 @@ int vault_judge(vault_recording_t *rec, request_rec *r, int declared);
 /** Does `r` name a file that httpd sends, through its filters or as it is? Another module may answer in its place. */
 int vault_judge_is_file(const request_rec *r);
 
-/** Does `r` name a file, or a method of a feed? Then what the handler reads is recorded, unless another module answers in
- * its place, which the recording finds. */
+/** Does `r` name a file, or a method of a feed? Then what the handler reads is recorded, unless another module
+ * answers in its place, which the recording finds. */
 int vault_judge_knows(const request_rec *r);
 
 /** Is this output filter in the chain of `r`, by itself or by AddOutputFilterByType? The names of filters do not depend

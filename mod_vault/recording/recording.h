@@ -82,8 +82,8 @@ void vault_recording_cursor(vault_recording_t *rec, const char *key, const vault
 /** It was asked whether the method has never run before. */
 void vault_recording_first(vault_recording_t *rec, int first);
 
-/** The output depends on a file. If the file has changed in the present tick of the file system's clock, a further change
- * may not show in its times, and the output is not kept.
+/** The output depends on a file. If the file has changed in the present tick of the file system's clock, a further
+ * change may not show in its times, and the output is not kept.
  * @param finfo   NULL: there is no such file
  * @param looked  apr_time_now() before `finfo` was read */
 void vault_recording_file(vault_recording_t *rec, const char *path, const apr_finfo_t *finfo, apr_time_t looked);

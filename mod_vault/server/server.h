@@ -50,11 +50,14 @@ extern const vault_server_t *const vault_server;
 /** Write access, for child.c only. */
 vault_server_t *vault_server_set(void);
 
-/** Notify every page that holds the interest, on this server and on those of its cluster. Call it after the change has been committed. Any thread.
+/** Notify every page that holds the interest, on this server and on those of its cluster. Call it after the change
+ * has been committed. Any thread.
  * @return as vault_notifier_notify() */
 apr_status_t vault_server_notify(const char *interest);
 
-/** The same on this server only: the others find the change by themselves, or it concerns them not. */
+/** Notify every page of this server that holds the interest. The other servers find the change by themselves, or it
+ * does not concern them. Any thread.
+ * @return as vault_notifier_notify() */
 apr_status_t vault_server_notify_local(const char *interest);
 
 /** Count threads that run handlers and would wait inside of them (prefork, HTTP/2). Any thread. */

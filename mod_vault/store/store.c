@@ -23,7 +23,7 @@
 APLOG_USE_MODULE(vault);
 
 #define KEY_PREFIX "vault:page:"
-/* If another server is quicker so often, a client asks several servers at once. */
+/* If other servers claim a page first so often, a client asks several servers at once. */
 #define TRIES 8
 
 static int is_on(void)
@@ -101,7 +101,7 @@ typedef struct search_t {
     vault_page_t *page;
     const vault_owner_t *owner;
     const vault_take_t *take;
-    vault_page_copy_t copy; /* what is here */
+    vault_page_copy_t copy; /* what this server has */
     int here;
     asking_t asking;
 } search_t;
@@ -148,7 +148,7 @@ static apr_status_t restore(const search_t *s, const vault_page_packet_t *packet
     return vault_page_snapshot_restore(vault_server->pages, s->page, &restore);
 }
 
-/* @return APR_EAGAIN: another server or thread was quicker */
+/* @return APR_EAGAIN: another server or thread has claimed the page first */
 static apr_status_t take_over(search_t *s)
 {
     vault_page_packet_t packet = {.page = *s->page};

@@ -36,7 +36,7 @@ static const char *find_store(const char *kind, apr_pool_t *pool)
                               kind);
 }
 
-/* Whoever knows the secret can make up pages, whose methods run as requests of their visitors. */
+/* A client that knows the secret can forge pages, whose methods run as requests of their visitors. */
 static const char *check_secret(const char *secret, apr_pool_t *pool)
 {
     return strlen(secret) < SECRET_MIN ? apr_psprintf(pool, "the secret has %d characters; %d or more are accepted",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Idle connections are kept for the next call. If the store has closed one meanwhile, such as when it was restarted, it has
+/* Idle connections are kept for the next call. If the store has closed one of them, as when it was restarted, it has
  * closed all of them. */
 #include "store/store_link.h"
 
@@ -25,7 +25,7 @@ static unsigned count;                     /* lock */
 static apr_time_t paused_until;            /* lock */
 static apr_time_t told;                    /* lock */
 
-/* @return the level of the log line */
+/* Make no calls for a while. @return the level of the log line */
 static int pause_now(apr_time_t now)
 {
     int level = APLOG_DEBUG;

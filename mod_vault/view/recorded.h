@@ -16,7 +16,8 @@
 /** The recording that `r` contributes to; NULL: none. */
 vault_recording_t *vault_recorded(request_rec *r);
 
-/** Why the answer to `r` is personal whatever its handler does: a user, credentials, or a session. NOT: it may be shared. */
+/** Why the answer to `r` is personal whatever its handler does: a user, credentials, or a session. NOT: it may be
+ * shared. */
 vault_personal_t vault_recorded_personal(const request_rec *r);
 
 /** The handler of `r` says that its output is shared. */
@@ -42,7 +43,8 @@ int vault_recorded_create_interest(request_rec *r, vault_page_txn_t *txn, const 
 #define VAULT_RECORDED_DECLARED "vault-part-declared"
 
 /** The page has made a call of a feed. If it has got the rows of the same call with a kept part, at another position in
- * their data, the page fails. The part is personal for a while, so that it is rendered as a piece of the page the next time. */
+ * their data, the page fails. The part is personal for a while, so that it is rendered as a piece of the page the
+ * next time. */
 void vault_recorded_conflict(request_rec *r, const char *cursor);
 
 void vault_recorded_hooks(void);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # VaultPageStore: two servers and a Redis. A page that one server has rendered is polled at either of them, in turns and at once, and shows
-# each row once; also when one of them is killed, and when Redis is frozen, restarted empty, or says what is not true.
+# each row once; also when one of them is killed, and when Redis is frozen, restarted empty, or returns damaged data.
 use strict;
 use warnings;
 use MIME::Base64 ();

@@ -83,7 +83,7 @@ my ($subject) = $nats->read_until("\r\n") =~ /^MSG (\S+) / or die "no heartbeat\
 my ($beat) = $nats->read_until("\r\n") =~ /^(\{.*"version": \d+.*\})/ or die "a heartbeat has no version\n";
 my $other = $beat =~ s/"version": (\d+)/'"version": ' . ($1 + 1)/er =~ s/"server": "[^"]*"/"server": "a-newer-one"/r;
 announce(qr/VLT00497: server a-newer-one at .* has another version of mod_vault/);
-# Again and again, as a server does: the last of ours may connect only now.
+# It is published repeatedly, as a server does: the last of our servers may connect only now.
 until_true(
     sub {
         $nats->send_raw("PUB $subject " . length($other) . "\r\n$other\r\n");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file mod_vault_test.c
- * The handler `vault-test`: small pages, methods, writers and obstacles for the tests of mod_vault, chosen by the last part of the path.
+ * The handler `vault-test`: small pages, methods, writers and obstacles for the tests of mod_vault, chosen by the
+ * last part of the path.
  *
  *   page?poll=URL&poll=…    a page (text/html) with these long-poll methods; view=NAME&interest=I, as often
  *                           as wanted, shows that variable, as `value` would, and
@@ -15,37 +16,44 @@
  *   value?name=V&interest=I a method: creates I, then writes V's value if the page did not show it yet
  *   rows?name=V&interest=I  a method: V is a number; writes one line for each number the page did not show yet, up to V
  *   set?name=V&value=X      sets a variable; notify=I notifies afterwards
- *   add?name=V              adds one to a variable and writes it; notify=I notifies afterwards; die=1: the child kills itself in between
+ *   add?name=V              adds one to a variable and writes it; notify=I notifies afterwards; die=1: the child
+ *                           kills itself in between
  *   get?name=V              writes a variable
  *   numbers?count=N         writes the variables #0, #1, … of which there are N, one a line
- *   said?name=NAME          writes a header of the request; without a name all, one a line; body=1: when it has read the body
+ *   said?name=NAME          writes a header of the request; without a name all, one a line; body=1: when it has read
+ *                           the body
  *   property?key=K&value=V  sets a page property; without a value, writes it
- *   session?key=K&value=V   sets a session property, or removes it with remove=1; renew=1: another id; without any, writes it
+ *   session?key=K&value=V   sets a session property, or removes it with remove=1; renew=1: another id; without any,
+ *                           writes it
  *   notify?interest=I       notifies, times=N: so many times; writes "held" or "nobody"
  *   wait                    nothing but the barrier below
  *   open?name=B close?name=B arrived?name=B   a barrier: let all through, stop the next ones, how many came
  *   kill                    the child kills itself with SIGKILL
- *   damage?text=T&at=N&bits=B   turns bits of a byte near each word T in mod_vault's shared memory (damage.h); writes how many words
+ *   damage?text=T&at=N&bits=B   turns bits of a byte near each word T in mod_vault's shared memory (damage.h); writes
+ *                           how many words
  *   body                    writes the body of the request
  *   redirect?to=PATH        is redirected internally
  *   inside?name=V           stays for a millisecond, and writes how many were in it for this V then, this one included
  *   include?path=FOLDER     writes what two subrequests of its `echo` write; without a folder, its own
  *   flush                   sends what the page has written so far on its way
  *   render?file=F&data=JSON&action=A&target=T   renders a template; says why not with 400 (or 200 if ignore=1)
- *   show?feed=F&method=M&file=F&action=A&target=T   renders what a feed answers; writes "anew: " before what is a first view again
- *   call?feed=F&method=M&args=JSON   calls a feed; writes {"pid": …, "status": …, "rows": …, "error": …}; news=1: only if there are rows
+ *   show?feed=F&method=M&file=F&action=A&target=T   renders what a feed answers; writes "anew: " before what is a
+ *                           first view again
+ *   call?feed=F&method=M&args=JSON   calls a feed; writes {"pid": …, "status": …, "rows": …, "error": …}; news=1:
+ *                           only if there are rows
  *
- * Any action stops at a barrier when it is told so: before=B first of all; between=B after the interest was created and before the data
- * are read (`value` and `rows`), or before it notifies (`add`); after=B when everything is written. A child that is to end at once stops at none any
- * more. type=T sets the content type; fail=N answers N when everything is done;
- * header=NAME:VALUE and err-header=NAME:VALUE set headers of the answer, when all else is done, as late as a handler can;
- * early-header=NAME:VALUE before anything is written; stranger-header=NAME:VALUE the same, for a client without a cookie.
- * fail-as=V answers what the variable V says, unless that is 0; status-as=V writes its answer with that status.
+ * Any action stops at a barrier when it is told so: before=B first of all; between=B after the interest was created
+ * and before the data are read (`value` and `rows`), or before it notifies (`add`); after=B when everything is
+ * written. A child that is to end at once stops at none any more. type=T sets the content type; fail=N answers N when
+ * everything is done; header=NAME:VALUE and err-header=NAME:VALUE set headers of the answer, when all else is done,
+ * as late as a handler can; early-header=NAME:VALUE before anything is written; stranger-header=NAME:VALUE the same,
+ * for a client without a cookie. fail-as=V answers what the variable V says, unless that is 0; status-as=V writes its
+ * answer with that status.
  *
  * SetEnv vault-test-gate NAME: any request is answered here, unless it has X-Visitor: NAME.
  *
- * The connection of any request stops where its header says, when the MPM is about to poll for it: X-Suspend-Before: B before mod_vault's
- * hook, X-Suspend-After: B behind it.
+ * The connection of any request stops where its header says, when the MPM is about to poll for it: X-Suspend-Before:
+ * B before mod_vault's hook, X-Suspend-After: B behind it.
  */
 #include "httpd.h"
 #include "http_config.h"
@@ -176,8 +184,8 @@ static int handler(request_rec *r)
     return status == OK ? wanted_failure(&act) : status;
 }
 
-/** Where the variable vault-test-gate is a name, answers in the place of all other handlers, but not for a client that sends
- * this name as X-Visitor. */
+/** Where the variable vault-test-gate is a name, answers in the place of all other handlers, but not for a client
+ * that sends this name as X-Visitor. */
 static int gate(request_rec *r)
 {
     const char *name = apr_table_get(r->subprocess_env, "vault-test-gate"),

@@ -2,9 +2,9 @@
 /**
  * @file preload_often.c
  * Loaded before a program's libraries (LD_PRELOAD): the program reads its arguments from its standard input, a line for
- * each run, separated by tabs. It runs once for each line, in a process of its own, so that a test that runs it hundreds
- * of times does not load its libraries as often. It writes "CODE\n" or "signal N\n" when a run has ended. The first two
- * arguments name the files for what the run prints and for its errors.
+ * each run, separated by tabs. It runs once for each line, in a process of its own, so that a test that runs it
+ * hundreds of times does not load its libraries as often. It writes "CODE\n" or "signal N\n" when a run has ended.
+ * The first two arguments name the files for what the run prints and for its errors.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a page that goes from one server to another: nothing of it is lost, its methods run once, and what is damaged or
- * belongs elsewhere is refused. */
+/* Tests of a page that goes from one server to another: nothing of it is lost, its methods run once, and what is
+ * damaged or belongs elsewhere is refused. */
 #include <string.h>
 
 #include <CUnit/CUnit.h>

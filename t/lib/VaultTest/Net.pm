@@ -5,7 +5,7 @@
 #     plan skip_all => $why if my $why = net_missing();
 #     my $a = VaultTest::Net->host('a');                 # 10.77.0.1
 #     exec $a->inside, 'nats-server', …                  # a program of that host
-#     $a->cut($b); $a->join($b);                         # what $a sends to $b is lost without a word
+#     $a->cut($b); $a->join($b);                         # what $a sends to $b is dropped silently
 #     $a->slow; $a->fast;
 #
 # A user who is not root may do so in a user namespace, where the kernel allows those. A cut is a neighbour entry with the address of no host:
@@ -51,7 +51,7 @@ sub _begin
     return;
 }
 
-# A host that begins with no process but one, which keeps the namespace and ends with this test.
+# A host. Its only process at first keeps the namespace, and ends with this test.
 sub host
 {
     my ($class, $name) = @_;

@@ -5,7 +5,7 @@
 #     $viewers->roam(@servers);              # each poll of a page goes to one of these servers, by random()
 #     $viewers->step;                        # often: takes what has come
 #     $viewers->behind({t1 => 1, …})         # the pages that do not show just that, with what they lack
-#     $viewers->faults                       # what may never happen: a text twice, an answer that nothing explains
+#     $viewers->faults                       # errors: a text that came twice, an answer with an unexpected status
 #     $viewers->reloads($server)             # how often pages of this server were gone; without a server: of all
 package VaultTest::Viewers;
 use strict;

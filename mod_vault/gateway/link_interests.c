@@ -123,8 +123,10 @@ void vault_link_settle_interests(vault_link_t *l, apr_uint64_t mark, int is_noti
     for (i = 0; i < l->settling_count && l->settling[i].mark <= mark; i++) {
         settle_one(l, l->settling[i].interest, is_notified);
     }
-    l->settling_count -= i;
-    memmove(l->settling, l->settling + i, l->settling_count * sizeof(*l->settling));
+    if (i) { /* before the first, there is no array */
+        l->settling_count -= i;
+        memmove(l->settling, l->settling + i, l->settling_count * sizeof(*l->settling));
+    }
 }
 
 void vault_link_forget_interests(vault_link_t *l)

@@ -76,7 +76,8 @@ for my $name (@strategies) {
     ($page{$name}, $poll{$name}) = waiting_page($b{$name}, 'server');
     on($b{$name}, sub { text_of('/test/add?name=server') });
     ok($poll{$name}->is_silent, "$name: a row that is not notified");
-    kill 'KILL', $a{$name}->pid, on($a{$name}, sub { children(2) });
+    on($a{$name}, sub { children(2) });
+    kill 'KILL', processes_of($a{$name});
 }
 for my $name (@strategies) {
     is_told($b{$name}, $page{$name}, $poll{$name}, "2\n", "$name: the pages of the other server check for changes when a server dies");

@@ -324,8 +324,8 @@ static int before_handlers(request_rec *r)
     return vault_judge_is_file(r) ? DECLINED : answer(r);
 }
 
-/* All other handlers have declined. One of them may answer for some visitors in the place of the file, such as
- * LuaMapHandler, so a kept output of the file must not come before it. */
+/* All other handlers have declined. A handler of another module may answer for some visitors in the place of the file,
+ * so a kept output of the file must not come before it. */
 static int before_files(request_rec *r)
 {
     return r->main || !vault_cache_conf_is_on(r) || !vault_judge_is_file(r) ? DECLINED : answer(r);

@@ -17,7 +17,8 @@ APLOG_USE_MODULE(vault);
 #define STOPS_WITHIN apr_time_from_sec(8)
 
 static const vault_engine_t *engine; /* const after post_config; NULL: no cluster is configured */
-/* Of this child; NULL: it is not the gateway. The waker's thread uses it, and after that the one that ends the child. */
+/* Of this child; NULL: it is not the gateway. The waker's thread uses it, and after that thread has ended, the one that
+ * ends the child. */
 static vault_gateway_t *gateway;
 static apr_pool_t *gateway_pool;        /* of `gateway`; NULL: there is none */
 static vault_gateway_options_t options; /* of `gateway` */

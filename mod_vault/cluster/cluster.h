@@ -26,11 +26,12 @@ int vault_cluster_configure(const vault_exchange_t *exchange, server_rec *s);
 /** About once a second in each child: one of them becomes the gateway. */
 void vault_cluster_tick(void);
 
-/** This child ends: another one shall be the gateway, as soon as everything notified was published, or after a second or
- * two. Does not wait. */
+/** This child ends: another one shall be the gateway, as soon as all notifies were published, or after a second or two.
+ * Does not wait. Thread: the waker's. */
 void vault_cluster_ask_stop(void);
 
-/** The same, and wait for it. The waker's thread has ended. */
+/** Ask the gateway to end, and wait until it has, for eight seconds at most (VLT00450). Thread: the one that ends the
+ * child, after the waker's has ended. */
 void vault_cluster_stop(void);
 
 #endif

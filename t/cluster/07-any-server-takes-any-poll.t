@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # VaultPageStore: two servers and a Redis. A page that one server has rendered is polled at either of them, in turns and at once, and shows
-# each row once; also when one of them is killed, and when Redis is frozen, restarted empty, or returns damaged data.
+# each row once; also when one of them is killed, and when Redis is frozen, restarted empty, or returns damaged data. A server that takes a
+# page over while the owner of the page writes it continues with what was written.
 use strict;
 use warnings;
+use IO::Select;
+use IO::Socket::INET;
 use MIME::Base64 ();
+use POSIX ();
 use Time::HiRes ();
 use VaultTest;
 use VaultTest::Cluster;
@@ -33,8 +37,8 @@ if (has_database()) {
 
 sub config
 {
-    my ($shared) = @_;
-    return "${load}VaultPageStore redis:127.0.0.1:@{[$redis->port]} '$shared'\n" . live_folder('/feed') . $feed . <<"END";
+    my ($shared, $port) = @_;
+    return "${load}VaultPageStore redis:127.0.0.1:$port '$shared'\n" . live_folder('/feed') . $feed . <<"END";
 <LocationMatch "^/(test/page|vault/poll)">
     <If "-n req('Authorization')">
         AuthType Basic
@@ -45,8 +49,8 @@ sub config
 </LocationMatch>
 END
 }
-my $one = VaultTest::Server->start('store-one', config => config($secret));
-my $two = VaultTest::Server->start('store-two', config => config($secret));
+my $one = VaultTest::Server->start('store-one', config => config($secret, $redis->port));
+my $two = VaultTest::Server->start('store-two', config => config($secret, $redis->port));
 
 # A row, which both servers know of, as of a common database. Only one of them is notified where `notify` is its interest.
 sub add_row
@@ -152,6 +156,57 @@ is(from($two, '/test/property?key=colour&value=red')->{status}, 200, 'a property
 is(from($one, '/test/property?key=colour')->{body}, 'red', '... and read at the first one');
 is(VaultTest::Page::text(poll_at($two, $page)), 'red', '... and by a method');
 
+# ---------------------------------------------------------------- a write between the read and the claim of a takeover
+# Passes on what servers and Redis send to each other, and writes these fields of the entry before the first claim reaches Redis.
+sub relay
+{
+    my ($listener, $at, @fields) = @_;
+    my $select = IO::Select->new($listener);
+    my %to;
+    while (my @ready = $select->can_read) {
+        for my $from (@ready) {
+            if ($from == $listener) {
+                my $server = $listener->accept or next;
+                my $store = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $redis->port) or die "Redis: $!\n";
+                @to{$server, $store} = ($store, $server);
+                $select->add($server, $store);
+            }
+            elsif (sysread $from, my $bytes, 65536) {
+                $redis->ask(HSET => $at, splice @fields) if @fields && $bytes =~ /'f', ARGV\[3\], 'v', 0\)/;
+                syswrite $to{$from}, $bytes;
+            }
+            else {
+                $select->remove($from);
+                shutdown $to{$from}, 1;
+            }
+        }
+    }
+    return;
+}
+
+my $key;
+my %before_it = map { $_ => 1 } $redis->keys;
+$page = on($one, sub { live_page(['/test/property?key=colour']) });
+($key) = grep { !$before_it{$_} } $redis->keys;
+my %older = @{$redis->ask(HGETALL => $key)};
+is(from($one, '/test/property?key=colour&value=red')->{status}, 200, 'a property is set');
+my %newer = @{$redis->ask(HGETALL => $key)};
+is($newer{f}, $older{f}, '... by the same owner');
+cmp_ok($newer{v}, '>', $older{v}, '... in another version');
+$redis->ask(HSET => $key, %older);
+my $listener = IO::Socket::INET->new(Listen => 5, LocalAddr => '127.0.0.1') or die "listen: $!\n";
+my $relay = fork // die "fork: $!\n";
+if (!$relay) {
+    eval { relay($listener, $key, %newer) };
+    POSIX::_exit(1);
+}
+my $three = VaultTest::Server->start('store-three', config => config($secret, $listener->sockport));
+my $read = wait_until(sub { my $got = from($three, '/test/property?key=colour'); $got->{status} == 503 ? undef : $got }, 'Redis answers in time');
+is($read->{body}, 'red', 'a server that has read the older version takes over the newer one');
+$three->stop;
+kill KILL => $relay;
+waitpid $relay, 0;
+
 # ---------------------------------------------------------------- what Redis has
 # A page of the first server, and the key of its record.
 sub stored_page
@@ -163,7 +218,7 @@ sub stored_page
     my ($key) = grep { !$known{$_} } $redis->keys;
     return ($made, $key);
 }
-my ($other, $key) = stored_page('other');
+(my $other, $key) = stored_page('other');
 unlike($key, qr/@{[$other->id]}/, 'the id of a page is not in its key');
 my $record = $redis->ask(HGET => $key, 'd');
 my %lies = (

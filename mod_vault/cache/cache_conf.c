@@ -66,6 +66,20 @@ int vault_cache_conf_is_on(const request_rec *r)
     return conf && conf->on == 1;
 }
 
+int vault_cache_conf_is_off(const request_rec *r)
+{
+    const vault_cache_conf_t *conf = vault_cache_conf_of(r);
+
+    return !conf || !conf->on;
+}
+
+int vault_cache_conf_is_unset(const request_rec *r)
+{
+    const vault_cache_conf_t *conf = vault_cache_conf_of(r);
+
+    return conf && conf->on < 0;
+}
+
 /* ----------------------------------------------------------------- directives */
 
 static const char *set_on(cmd_parms *cmd, void *dir, int on)
@@ -95,7 +109,7 @@ static const char *set_key(cmd_parms *cmd, void *dir, const char *value)
 const command_rec vault_cache_directives[] = {
     AP_INIT_FLAG("VaultCache", set_on, NULL, OR_OPTIONS,
                  "On or Off: responses are kept and used again until what they "
-                 "depend on changes"),
+                 "depend on changes. Not set: those that are shared by construction"),
     AP_INIT_TAKE1("VaultCacheKey", set_key, NULL, OR_OPTIONS,
                   "An expression that gives all that responses made here vary by"),
     AP_INIT_TAKE1(

@@ -12,7 +12,7 @@
 
 /** The values of these directives in a section. */
 typedef struct vault_cache_conf_t {
-    int on;              /* VaultCache; -1: not set, as Off */
+    int on;              /* VaultCache; -1: not set */
     int stale;           /* VaultCacheStale, seconds; -1: not set, as 0 */
     ap_expr_info_t *key; /* VaultCacheKey; NULL: not set */
 } vault_cache_conf_t;
@@ -31,5 +31,12 @@ const char *vault_cache_conf_varies(request_rec *r);
 
 /** Is VaultCache On for `r`? */
 int vault_cache_conf_is_on(const request_rec *r);
+
+/** Is nothing kept for `r`? */
+int vault_cache_conf_is_off(const request_rec *r);
+
+/** Is VaultCache not set for `r`? Then outputs are kept that are shared by construction: methods, and views of live
+ * pages. */
+int vault_cache_conf_is_unset(const request_rec *r);
 
 #endif

@@ -41,13 +41,18 @@ APLOG_USE_MODULE(vault);
 #define WAITED "vault-cache-waited"
 #define WAITS "vault-cache-waits"
 
+static int has_path_info(const request_rec *r)
+{
+    return r->path_info && *r->path_info;
+}
+
 /* Does the response follow from the file that the URL names, from feeds and from the configuration, whatever else is
  * in the request? A handler of another module, or an element of SSI that looks at the request, is found while it is
  * rendered. A document of SSI answers for any path behind its name, so such a path would be for the client to
  * invent. */
 static int is_constructed(const request_rec *r)
 {
-    return vault_judge_knows(r) && !(r->path_info && *r->path_info) && !vault_judge_has_if(r);
+    return vault_judge_knows(r) && !has_path_info(r) && !vault_judge_has_if(r);
 }
 
 /* A request with a body may take as long to send it as mod_reqtimeout allows, and a handler may read it. */
@@ -70,12 +75,19 @@ static int is_told_by_others(const request_rec *r)
     return vault_headers_any(r);
 }
 
+/* Where VaultCache is not set, pages of live locations are kept that are shared by construction. */
+static int is_wanted(const request_rec *r)
+{
+    return vault_cache_conf_is_on(r) || (vault_cache_conf_is_unset(r) && vault_view_conf_of(r)->long_poll == 1);
+}
+
 static int is_candidate(request_rec *r)
 {
     const vault_context_t *x = vault_context_get(r);
 
-    return vault_server->outputs && vault_cache_conf_is_on(r) && r->method_number == M_GET && r->status == HTTP_OK &&
-           !vault_own_handler(r) && !vault_judge_is_plain_file(r) && !is_told_by_others(r) &&
+    return vault_server->outputs && r->method_number == M_GET && r->status == HTTP_OK && !vault_own_handler(r) &&
+           !vault_judge_is_plain_file(r) && !is_told_by_others(r) &&
+           !(vault_cache_conf_is_unset(r) && has_path_info(r)) &&
            !(x && (x->own || x->recording || x->txn || x->refused));
 }
 
@@ -91,7 +103,9 @@ static const char *page_of(request_rec *r)
 
 static vault_personal_t personal_of(const request_rec *r)
 {
-    return has_body(r) ? VAULT_PERSONAL_REQUEST : vault_recorded_personal(r);
+    return has_body(r)                                             ? VAULT_PERSONAL_REQUEST
+           : vault_cache_conf_is_unset(r) && vault_judge_has_if(r) ? VAULT_PERSONAL_CONDITION
+                                                                   : vault_recorded_personal(r);
 }
 
 /* The keys of a response. */
@@ -181,6 +195,7 @@ static int lead(request_rec *r, const keys_t *keys, const vault_output_lead_t *r
     vault_context_t *x = vault_context_make(r);
 
     x->recording = vault_recording_begin(right, NULL, r->pool);
+    x->recording->by_construction = vault_cache_conf_is_unset(r);
     x->recording->stale_for = vault_cache_conf_stale(r);
     ask_for_whole(r);
     vault_cache_interests_hold(x->recording, vault_cache_interests_find(keys->own, r->pool));
@@ -328,7 +343,7 @@ static int before_handlers(request_rec *r)
  * so a kept output of the file must not come before it. */
 static int before_files(request_rec *r)
 {
-    return r->main || !vault_cache_conf_is_on(r) || !vault_judge_is_file(r) ? DECLINED : answer(r);
+    return r->main || !is_wanted(r) || !vault_judge_is_file(r) ? DECLINED : answer(r);
 }
 
 void vault_cache_hooks(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file cache_handler.h
- * Responses that are rendered once: views of live pages, and everything where VaultCache is on.
+ * Responses that are rendered once: everything where VaultCache is On, and views of live pages where it is not set.
  *
  * A handler hook answers from the output store, or lets the request lead: its response is recorded and kept. Other
  * requests for the same response wait for it without a thread. For a file this hook takes the place of httpd's

@@ -116,6 +116,9 @@ static void describe(vault_recording_t *rec, request_rec *r, const char *body, a
     if (x->refused || r->status != HTTP_OK || (x->txn && vault_page_txn_failed(x->txn))) {
         vault_recording_drop(rec, VAULT_PERSONAL_NOT, "it failed");
     }
+    if (rec->by_construction && !x->has_poll && !x->refused) {
+        vault_recording_personal(rec, VAULT_PERSONAL_NOTLIVE, "it is not live, and VaultCache is not On");
+    }
     if (!vault_recording_has_end(rec)) {
         vault_recording_drop(rec, VAULT_PERSONAL_ENDLESS,
                              "nothing says when its answer changes: it has no interest and no max-age");

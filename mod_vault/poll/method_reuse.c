@@ -117,6 +117,7 @@ static vault_reuse_t begin(vault_context_t *x, asked_t *a, const vault_output_le
     x->recording = vault_recording_begin(lead, NULL, x->pool);
     x->recording->variant = a->variant;
     x->recording->key = a->key;
+    x->recording->by_construction = vault_cache_conf_is_unset(a->sub);
     expect_interests(x, a);
     vault_recorded_judge(a->sub, vault_cache_conf_of(a->sub)->key != NULL);
     return VAULT_REUSE_LEADS;
@@ -134,6 +135,19 @@ static int has_interests(const request_rec *sub)
     const apr_array_header_t *interests = vault_view_conf_of(sub)->interests;
 
     return interests && interests->nelts;
+}
+
+/* Where VaultCache is not set, only what is shared by construction is kept. */
+static vault_personal_t personal_of(const request_rec *sub)
+{
+    int unset = vault_cache_conf_is_unset(sub);
+
+    return sub->main->user                    ? VAULT_PERSONAL_USER
+           : vault_recorded_personal(sub)     ? vault_recorded_personal(sub)
+           : unset && !vault_judge_knows(sub) ? VAULT_PERSONAL_HANDLER
+           : unset && vault_judge_has_if(sub) ? VAULT_PERSONAL_CONDITION
+           : has_interests(sub)               ? VAULT_PERSONAL_INTEREST
+                                              : VAULT_PERSONAL_NOT;
 }
 
 static apr_uint64_t own_variant(request_rec *sub)
@@ -186,21 +200,13 @@ static const char *key_of(vault_context_t *x, request_rec *sub, const char *url)
 vault_reuse_t vault_method_reuse(vault_context_t *x, request_rec *sub, vault_output_t *output)
 {
     asked_t asked = {.sub = sub};
+    vault_personal_t reason;
 
-    if (!vault_server->outputs || !x->txn || x->in_view || !vault_cache_conf_is_on(sub)) {
+    if (!vault_server->outputs || !x->txn || x->in_view || vault_cache_conf_is_off(sub) || vault_headers_any(sub)) {
         return VAULT_REUSE_NONE;
     }
-    if (sub->main->user) {
-        return run_for_itself(output, VAULT_PERSONAL_USER);
-    }
-    if (vault_recorded_personal(sub)) {
-        return run_for_itself(output, vault_recorded_personal(sub));
-    }
-    if (has_interests(sub)) {
-        return run_for_itself(output, VAULT_PERSONAL_INTEREST);
-    }
-    if (vault_headers_any(sub)) {
-        return VAULT_REUSE_NONE;
+    if ((reason = personal_of(sub))) {
+        return run_for_itself(output, reason);
     }
     asked.key = key_of(x, sub, output->url);
     return asked.key ? find_or_lead(x, &asked, output) : VAULT_REUSE_NONE;

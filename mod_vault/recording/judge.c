@@ -231,12 +231,26 @@ int vault_judge_has_if(const request_rec *r)
     return core->sec_if && core->sec_if->nelts > 0;
 }
 
+/* A recording may be that of a part. Then the page that contains it is recorded, too. */
+static void judge_conditions(vault_recording_t *rec, const request_rec *r)
+{
+    if (!vault_judge_has_if(r)) {
+        return;
+    }
+    for (; rec; rec = rec->outer) {
+        if (rec->by_construction) {
+            vault_recording_personal(rec, VAULT_PERSONAL_CONDITION, "an <If> where it is may depend on the request");
+        }
+    }
+}
+
 int vault_judge(vault_recording_t *rec, request_rec *r, int declared)
 {
     if (r->user) {
         vault_recording_drop(rec, VAULT_PERSONAL_USER, "its visitor has logged in");
     }
     judge_filters(rec, r);
+    judge_conditions(rec, r);
     if (!vault_judge_is_file(r) && vault_judge_has_filter(r, "includes")) {
         vault_recording_personal(rec, VAULT_PERSONAL_SSI, "its handler writes SSI, which cannot be scanned before");
     }

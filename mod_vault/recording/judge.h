@@ -11,6 +11,7 @@
  *   - Every other handler is opaque: its output is not kept, unless it says `Vault-Shared: yes`, calls vault_share()
  *     (vault.h), or VaultCacheKey names what it varies by.
  *   - Every output filter that is not known here makes the output personal.
+ *   - An <If> makes an output personal that is kept without VaultCache.
  *   - The output for a user who has logged in is not kept.
  */
 #ifndef VAULT_JUDGE_H

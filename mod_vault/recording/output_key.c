@@ -29,9 +29,12 @@ static const char *make(request_rec *r, const vault_output_what_t *w, const char
     const char *host = w->url ? text_of(r->hostname) : text_of(r->server->server_hostname);
     const char *url = w->url ? w->url : r->uri, *query = w->url ? text_of(r->args) : "";
 
+    const char *options = apr_itoa(pool, ap_allow_options(r));
+
     return apr_pstrcat(pool, w->kind, " ", ap_http_scheme(r), "://", host, path_of(url), "\n", url, "\n", where, "\n",
                        r->uri, "\n", text_of(r->handler), "\n", text_of(r->filename), text_of(r->path_info), "?", query,
-                       "\n", text_of(r->content_type), "\n", vault_judge_filters(r), "\n", w->varies, NULL);
+                       "\n", text_of(r->content_type), "\n", vault_judge_filters(r), " ", options, "\n", w->varies,
+                       NULL);
 }
 
 const char *vault_output_key(request_rec *r, const vault_output_what_t *what, apr_pool_t *pool)

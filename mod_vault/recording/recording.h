@@ -42,6 +42,7 @@ typedef struct vault_recording_t {
                                       * why this output was */
     const char *personal;        /* the same with its details */
     int is_part;                 /* its output is a part of a page, which other pages are to contain as well */
+    int by_construction;         /* VaultCache is not set where it is, so an <If> there makes it personal */
     const char *dropped;         /* why this output is not kept, but the next one may be; NULL: it may be kept */
     vault_personal_t dropped_as; /* the reason, if this output is personal */
     int opaque;                  /* handlers that have not said (yet) that their output is shared */

@@ -64,7 +64,9 @@
     REASON(PAGE, "page", "an application calls feeds for the page with a key, or the output names the page")           \
     REASON(ENDLESS, "endless",                                                                                         \
            "the response has no interest, no file and no max-age, so nothing says when it changes")                    \
-    REASON(PART, "part", "a part of it is personal, or it is a part that depends on its page")
+    REASON(PART, "part", "a part of it is personal, or it is a part that depends on its page")                         \
+    REASON(CONDITION, "if", "VaultCache is not On, and an <If> where the request is may depend on the request")        \
+    REASON(NOTLIVE, "notlive", "VaultCache is not On, and the page is not live")
 
 typedef enum vault_personal_t {
     VAULT_PERSONAL_NOT, /* it is not personal */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each personal input in turn: no visitor ever sees what was rendered for another one.
+# Each personal input in turn, where VaultCache is not set: no visitor ever sees what was rendered for another one.
 use strict;
 use warnings;
 use VaultTest;
@@ -13,7 +13,7 @@ my $n = 0;
 sub shared
 {
     my ($element, $fails) = @_;
-    my $path = '/cache/personal-' . ++$n;
+    my $path = '/feed/personal-' . ++$n;
     site_file("$path-new.shtml", "$FEED<p>$n</p>" . ($fails ? '' : $element));
     live_shtml("$path.shtml", "$path-new.shtml", "$FEED<p>$n</p>$element");
     settle();
@@ -27,16 +27,17 @@ sub shared
 
 SKIP: {
     skip 'the database feed was not built', 1 unless has_database();
-    site_file('/cache/empty.html', '');
-    site_file('/cache/plain.html', 'a file');
-    site_file('/cache/inner.shtml', '<!--#echo var="REMOTE_ADDR" -->');
-    site_file('/cache/inner-plain.shtml', '<!--#include virtual="plain.html" -->');
+    site_file('/feed/empty.html', '');
+    site_file('/feed/plain.html', 'a file');
+    site_file('/feed/inner.shtml', '<!--#echo var="REMOTE_ADDR" -->');
+    site_file('/feed/outer.shtml', 'outside <!--#include virtual="/feed/inner.shtml?a" -->');
+    site_file('/feed/inner-plain.shtml', '<!--#include virtual="plain.html" -->');
 
     my @shared = (
         'nothing else' => '',
         'a comment' => '<!--#comment text="x" -->',
         'an include of a file' => '<!--#include virtual="plain.html" -->',
-        'an include of SSI' => '<!--#include virtual="/cache/inner-plain.shtml?a" -->',
+        'an include of SSI' => '<!--#include virtual="/feed/inner-plain.shtml?a" -->',
     );
     while (my ($what, $element) = splice @shared, 0, 2) {
         is(shared($element), '1 1', "$what: shared, the view and the method");
@@ -52,12 +53,19 @@ SKIP: {
         'the browser' => '<!--#echo var="HTTP_USER_AGENT" -->',
         'a cookie' => '<!--#echo var="HTTP_COOKIE" -->',
         'the time' => '<!--#echo var="DATE_LOCAL" -->',
+        'the time of Greenwich' => '<!--#echo var="DATE_GMT" -->',
+        'the query' => '<!--#echo var="QUERY_STRING" -->',
+        'the name of the host' => '<!--#echo var="HTTP_HOST" -->',
+        'a variable of the configuration' => '<!--#echo var="SERVER_NAME" -->',
+        'the age of a file' => '<!--#flastmod virtual="plain.html" -->',
+        'the size of a file' => '<!--#fsize virtual="plain.html" -->',
         'two variables' => '<!--#echo var="DOCUMENT_NAME" var="REMOTE_ADDR" -->',
         'a condition' => '<!--#if expr="%{HTTP_COOKIE} == \'x\'" -->x<!--#endif -->',
         'all variables' => '<!--#printenv -->',
         'a variable in an attribute' => '<!--#include virtual="plain.html?$HTTP_COOKIE" -->',
         'a variable that is set' => '<!--#set var="x" value="$HTTP_COOKIE" -->',
         'an include that is personal' => '<!--#include virtual="inner.shtml" -->',
+        'an include of one that is personal' => '<!--#include virtual="outer.shtml" -->',
         'another handler' => '<!--#include virtual="/test/pid" -->',
         'a feed that names no interest' => '<!--#feed name="tests" method="echo" x="1" template="empty.html" -->',
         'an element in capitals' => '<!--#ECHO var="REMOTE_ADDR" -->',

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Live pages of SSI, feeds and templates are rendered once, whatever a client writes into its request; and what other modules do
-# for one visitor counts for that one alone.
+# Where VaultCache is not set, live pages of SSI, feeds and templates are rendered once, whatever a client writes into its request;
+# and what other modules do for one visitor counts for that one alone.
 use strict;
 use warnings;
 use VaultTest;
@@ -21,7 +21,7 @@ sub write_pages
     site_file("$folder/plain.shtml", $TAG);
     return;
 }
-my @folders = qw(free off early polls interests members php lua gate charset expires session);
+my @folders = qw(free off on early polls interests members php lua gate charset expires session);
 write_pages("/ours/$_") for @folders;
 site_file('/ours/php/live.php', VaultTest::read_file("$htdocs/ours/php/live.shtml"));
 site_file('/ours/lua.lua', <<'END');
@@ -59,6 +59,7 @@ my $modules = VaultTest::Server::_modules_dir();
 my $session = join '', map { qq(LoadModule ${_}_module "$modules/mod_$_.so"\n) } qw(expires session session_cookie);
 $session .= <<"END";
 <Location "/ours/expires/">
+    VaultCache On
     ExpiresActive On
     ExpiresDefault "access plus 1 hour"
 </Location>
@@ -68,6 +69,7 @@ $session .= <<"END";
     SessionMaxAge 1000
 </Location>
 <Location "/ours/app/">
+    VaultCache On
     SetHandler vault-test
 </Location>
 END
@@ -78,11 +80,11 @@ DocumentRoot "$htdocs"
 <Directory "$htdocs">
     Require all granted
 </Directory>
-<Location "/ours/">
-    VaultCache On
-</Location>
 <Location "/ours/off/">
     VaultCache Off
+</Location>
+<Location "/ours/on/">
+    VaultCache On
 </Location>
 Header add Set-Cookie "visit=%t" early
 Header add X-Visit "%t" early
@@ -137,13 +139,18 @@ sub shared
 # ---------------------------------------------------------------- what is shared
 is(shared('/ours/free/live.shtml'), '2 2', 'a live page: its view and its method');
 is(shared('/ours/charset/live.shtml'), '2 2', 'whatever the parameters of its media type are');
+is(shared('/ours/on/live.shtml'), '2 2', 'VaultCache On: the same');
 is(shared('/ours/off/live.shtml'), '0 0', 'VaultCache Off: nothing');
+my $not_live = status_of_children()->{Personal}{notlive};
+is((ask('/ours/free/plain.shtml'))[1], 0, 'a page that is not live is not kept') for 1 .. 2;
+is(status_of_children()->{Personal}{notlive} - $not_live, 2, '... and the status says why');
+is((ask('/ours/on/plain.shtml'))[1], $_, '... but where VaultCache is On') for 0, 1;
 
 # ---------------------------------------------------------------- what a client writes into its request
 for my $n (1 .. 3) {
     is((ask("/ours/free/live.shtml?$n"))[1], 1, 'a query makes no other page of it');
     is((ask('/ours/free/live.shtml', headers => {Host => "h$n.example"}))[1], 1, 'nor does a name of the host');
-    is((ask("/ours/free/live.shtml/$n"))[1], 0, 'with a path behind its name it is another page');
+    is((ask("/ours/free/live.shtml/$n"))[1], 0, 'with a path behind its name it is not kept');
 }
 is((ask('/ours/free/live.shtml', headers => {Authorization => 'Basic YTpi'}))[1], 0, 'nor with credentials');
 is((ask('/ours/free/live.shtml', headers => {'Content-Length' => 0}))[1], 0, 'nor with a body');

@@ -15,7 +15,7 @@ my $path = wall_page('ring', 1, 'append="list"');
 
 for my $db (has_database() ? databases('mysql') : ()) {
     wall_tables($db, 'ring');
-    use_server(wall_server($db, 'ring', 'poll=60000 ring=64 timeout=20', size => "ServerLimit 1\n"));
+    use_server(wall_server($db, 'ring', 'poll=60000 ring=64 timeout=20', size => "ServerLimit 1\nVaultCache Off\n"));
     my (@pages, @polls);
     my $joins = sub {
         my ($count) = @_;

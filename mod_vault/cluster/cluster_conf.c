@@ -108,7 +108,8 @@ static const char *set_strategy(cmd_parms *cmd, void *dir, const char *value)
     const vault_strategy_t *strategy = vault_strategy_named(value);
 
     if (!error && !strategy) {
-        error = apr_psprintf(cmd->pool, "%s %s: subscriptions and broadcast are accepted", cmd->cmd->name, value);
+        error =
+            apr_psprintf(cmd->pool, "%s %s: subscriptions, filters and broadcast are accepted", cmd->cmd->name, value);
     }
     conf.strategy = strategy;
     return error;

@@ -9,7 +9,8 @@
 #include "gateway/link.h"
 #include "gateway/strategy.h"
 
-static const vault_strategy_t *const strategies[] = {&vault_strategy_subscriptions, &vault_strategy_broadcast, NULL};
+static const vault_strategy_t *const strategies[] = {&vault_strategy_subscriptions, &vault_strategy_broadcast,
+                                                     &vault_strategy_filters, NULL};
 
 struct vault_gateway_t {
     const vault_gateway_options_t *options;

@@ -84,7 +84,9 @@ static void hear(vault_link_t *l, const void *data, apr_size_t size)
 void vault_link_notified(vault_link_t *l, const char *interest)
 {
     vault_count(l->counters, notifies_received, 1);
-    vault_notifier_notify(l->options->notifier, interest, l->options->slot);
+    if (vault_notifier_notify(l->options->notifier, interest, l->options->slot) == APR_NOTFOUND) {
+        vault_count(l->counters, notifies_extraneous, 1);
+    }
 }
 
 static void on_message(void *baton, const char *subject, const void *data, apr_size_t size)
@@ -148,6 +150,12 @@ int vault_link_publish(vault_link_t *l, const char *subject, const void *data, a
     return l->options->engine->publish(l->link, subject, data, size) == APR_SUCCESS;
 }
 
+int vault_link_send(vault_link_t *l, const char *subject, const void *data, apr_size_t size)
+{
+    vault_count(l->counters, notifies_sent, 1);
+    return vault_link_publish(l, subject, data, size);
+}
+
 static int publish(vault_link_t *l, const char *kind, const void *data, apr_size_t size)
 {
     char subject[VAULT_ENGINE_SUBJECT_MAX];
@@ -166,7 +174,6 @@ static int publish_entry(vault_link_t *l, char *name, apr_uint32_t size)
     if (!vault_link_has(l, name)) {
         return 1;
     }
-    vault_count(l->counters, notifies_sent, 1);
     return l->strategy->notify(l, name);
 }
 
@@ -194,7 +201,7 @@ static int publish_outbox(vault_link_t *l)
             break;
         }
         if (!is_sent) {
-            return 0; /* the link is lost */
+            return 0; /* it stays in the outbox */
         }
         l->sent_at = at;
     }

@@ -22,10 +22,13 @@ typedef struct vault_link_count_t {
 
 /** The interest of an index, if it is held on this server. */
 typedef struct vault_link_interest_t {
-    void *subscription; /* of the strategy */
-    apr_uint64_t name;  /* the hash of the name */
-    int is_held;        /* the strategy has it */
-    int is_settled;     /* no notify of it is missed any more, and it was notified on this server since */
+    union {
+        void *subscription;
+        apr_uint64_t hash;
+    } of;              /* the strategy */
+    apr_uint64_t name; /* the hash of the name */
+    int is_held;       /* the strategy has it */
+    int is_settled;    /* no notify of it is missed any more, and it was notified on this server since */
 } vault_link_interest_t;
 
 /** An interest that is held, but not settled yet. */
@@ -105,6 +108,9 @@ void vault_link_subscribe(vault_link_t *link, const char *kind);
  * @param subject  has VAULT_ENGINE_SUBJECT_MAX bytes
  * @return 0: the name is too long for a page to hold it */
 int vault_link_subject(const vault_link_t *link, char *subject, const char *kind, const char *interest);
+
+/** Publish a notify, and count it. @return 0: the link is lost */
+int vault_link_send(vault_link_t *link, const char *subject, const void *data, apr_size_t size);
 
 /** Publish a message under this subject. @return 0: the link is lost */
 int vault_link_publish(vault_link_t *link, const char *subject, const void *data, apr_size_t size);

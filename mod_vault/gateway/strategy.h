@@ -34,7 +34,7 @@ struct vault_strategy_t {
     /** No page and no output holds the interest any more. */
     void (*dropped)(vault_link_t *l, vault_link_interest_t *interest);
 
-    /** An interest was notified on this server. @return 0: the link is lost */
+    /** An interest was notified on this server. @return 0: the link is lost, or there is no memory: it is tried again */
     int (*notify)(vault_link_t *l, const char *name);
 
     /** A message has come that is not for link.c. Any thread, several at once.
@@ -56,5 +56,8 @@ extern const vault_strategy_t vault_strategy_subscriptions;
 
 /** Each notify is a message to all servers. */
 extern const vault_strategy_t vault_strategy_broadcast;
+
+/** ORE: a notify is a message to each server whose Bloom filter has its interest. */
+extern const vault_strategy_t vault_strategy_filters;
 
 #endif

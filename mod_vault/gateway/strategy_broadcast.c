@@ -75,7 +75,8 @@ static int publish(vault_link_t *l, const char *name)
     int length = apr_snprintf(text, sizeof(text), "%s %" APR_UINT64_T_FMT " %s", b->name, b->sent, name);
 
     vault_link_subject(l, subject, NOTIFIES, NULL);
-    return vault_link_publish(l, subject, text, (apr_size_t)length);
+    return *name ? vault_link_send(l, subject, text, (apr_size_t)length)
+                 : vault_link_publish(l, subject, text, (apr_size_t)length);
 }
 
 static int notify(vault_link_t *l, const char *name)

@@ -19,7 +19,7 @@ static int held(vault_link_t *l, vault_link_interest_t *interest, const char *na
     char subject[VAULT_ENGINE_SUBJECT_MAX];
 
     if (!vault_link_subject(l, subject, INTERESTS, name) ||
-        l->options->engine->subscribe(l->link, subject, &interest->subscription) != APR_SUCCESS) {
+        l->options->engine->subscribe(l->link, subject, &interest->of.subscription) != APR_SUCCESS) {
         return 0;
     }
     l->is_dirty = 1;
@@ -28,14 +28,14 @@ static int held(vault_link_t *l, vault_link_interest_t *interest, const char *na
 
 static void dropped(vault_link_t *l, vault_link_interest_t *interest)
 {
-    l->options->engine->unsubscribe(l->link, interest->subscription);
+    l->options->engine->unsubscribe(l->link, interest->of.subscription);
 }
 
 static int notify(vault_link_t *l, const char *name)
 {
     char subject[VAULT_ENGINE_SUBJECT_MAX];
 
-    return !vault_link_subject(l, subject, INTERESTS, name) || vault_link_publish(l, subject, NULL, 0);
+    return !vault_link_subject(l, subject, INTERESTS, name) || vault_link_send(l, subject, NULL, 0);
 }
 
 static void message(vault_link_t *l, const char *kind, const void *data, apr_size_t size)

@@ -30,6 +30,7 @@
     COUNTER(notify_alls, "NotifyAlls", "times that all pages were notified: recovery")                                 \
     COUNTER(notifies_sent, "NotifiesSent", "notifies published for other servers, VaultCluster")                       \
     COUNTER(notifies_received, "NotifiesReceived", "notifies of other servers")                                        \
+    COUNTER(notifies_extraneous, "NotifiesExtraneous", "of these, for an interest that no page here holds")            \
     GAUGE(engines, "Engines", "notification engines that this server is connected to")                                 \
     GAUGE(engine_interests, "EngineInterests", "interests that these engines know to be held here")                    \
     COUNTER(wakeups, "WakeUps", "waiting polls woken")                                                                 \

@@ -10,7 +10,7 @@ use VaultTest::Nats;
 
 plan skip_all => 'there is no nats-server, or its module was not built' unless has_cluster();
 
-my @strategies = qw(broadcast);
+my @strategies = qw(broadcast filters);
 my $nats = VaultTest::Nats->start('strategies');
 my $two = "StartServers 2\nMinSpareThreads 16\nMaxSpareThreads 16\nMaxRequestWorkers 16\n";
 
@@ -41,6 +41,10 @@ for my $name (@strategies) {
         is_told($b{$name}, $page, $poll, "2\n", '... and one of its own does');
     }
 }
+
+my %extraneous = map { my $server = $b{$_}; $_ => on($server, sub { status()->{NotifiesExtraneous} }) } @strategies;
+cmp_ok($extraneous{broadcast}, '>=', 3, 'broadcast: those of another interest came, and are counted');
+is($extraneous{filters}, 0, 'filters: they did not come');
 
 # The child with the connection dies, and takes what it knew of the other server along.
 for my $name (@strategies) {
@@ -98,6 +102,6 @@ notify_on($servers[0], 'routed');
 is_told($servers[1], $page, $poll, "2\n", '... and a notify that crosses two engines');
 ok(!said($_, 'VLT00494'), '... and no engine was refused') for @servers;
 
-refuses("VaultClusterStrategy gossip\n", qr/VaultClusterStrategy gossip: subscriptions.* and broadcast are accepted/, 'another strategy');
+refuses("VaultClusterStrategy gossip\n", qr/VaultClusterStrategy gossip: subscriptions, filters and broadcast are accepted/, 'another strategy');
 use_server($servers[0]);
 finish();

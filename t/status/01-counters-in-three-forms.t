@@ -9,7 +9,7 @@ use VaultTest::Site;
 my @tables = qw(Pages PagesMax Sessions SessionsMax Interests InterestsMax HeapUsed HeapSize HeapLost QosPasses QosPassesMax QosShortages Outputs OutputsMax
     OutputMemory OutputMemoryMax OutputFiles OutputFilesMax OutputHits OutputMisses OutputWaits OutputRenewals OutputEvictions);
 my @counters = qw(Waiting WaitingInThreads Unsent ThreadsHeld Polls Answers Timeouts ClientsGone Expired Refused Superseded Redelivered Notifies NotifiesHeld
-    NotifiesDelayed NotifyAlls NotifiesSent NotifiesReceived Engines EngineInterests WakeUps IdleWakeUps QueueOverflows Runs Failures MethodsRefused PagesCreated PagesTakenOver PagesExpired PagesEvicted Cached Fetched Parts Shared);
+    NotifiesDelayed NotifyAlls NotifiesSent NotifiesReceived NotifiesExtraneous Engines EngineInterests WakeUps IdleWakeUps QueueOverflows Runs Failures MethodsRefused PagesCreated PagesTakenOver PagesExpired PagesEvicted Cached Fetched Parts Shared);
 
 my $auto = get('/vault/status?auto');
 is($auto->{status}, 200, '?auto');

@@ -25,6 +25,7 @@
     SUITE(slot)                                                                                                        \
     SUITE(notifier_race)                                                                                               \
     SUITE(gateway)                                                                                                     \
+    SUITE(filters)                                                                                                     \
     SUITE(strategies)                                                                                                  \
     SUITE(gateway_link)                                                                                                \
     SUITE(client_table)                                                                                                \

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "cluster/cluster_facts.h"
 #include "output/output_store.h"
 #include "page/page.h"
 #include "qos/qos.h"
@@ -150,6 +151,11 @@ static apr_uint64_t output_evictions(void)
     return output_totals().evicted;
 }
 
+static apr_uint64_t cluster_servers(void)
+{
+    return vault_cluster_count();
+}
+
 #define COUNTER(field, name, meaning) {name, meaning, 1, NULL, offsetof(vault_counters_t, field)},
 #define GAUGE(field, name, meaning) {name, meaning, 0, NULL, offsetof(vault_counters_t, field)},
 static const vault_metrics_row_t rows[] = {
@@ -176,6 +182,7 @@ static const vault_metrics_row_t rows[] = {
     {"OutputWaits", "requests that were told to wait for another one that renders", 1, output_waits, 0},
     {"OutputRenewals", "outputs that took the place of an outdated one", 1, output_renewals, 0},
     {"OutputEvictions", "outputs that were evicted to make room for others", 1, output_evictions, 0},
+    {"ClusterServers", "servers of the cluster that are heard now, with this one", 0, cluster_servers, 0},
     VAULT_COUNTERS(COUNTER, GAUGE)};
 #undef GAUGE
 #undef COUNTER

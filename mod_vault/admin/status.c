@@ -11,6 +11,7 @@
 #include "admin/cache_listing.h"
 #include "admin/cache_status.h"
 #include "admin/checkup.h"
+#include "admin/cluster_status.h"
 #include "admin/explain.h"
 #include "admin/feed_status.h"
 #include "admin/metrics_rows.h"
@@ -93,6 +94,7 @@ static int write_auto(request_rec *r)
     json_decref(total);
     json_decref(children);
     vault_cache_status_auto(r);
+    vault_cluster_status_auto(r);
     vault_qos_status_auto(r);
     vault_feed_status_auto(r, vault_feed_reports(r->pool));
     return OK;
@@ -148,6 +150,7 @@ static int write_html(request_rec *r)
     }
     ap_rputs("</table>\n", r);
     vault_cache_status_html(r);
+    vault_cluster_status_html(r);
     vault_qos_status_html(r);
     vault_feed_status_html(r, vault_feed_reports(r->pool));
     write_children(r);
@@ -202,6 +205,7 @@ static const struct form_t {
     {"page", write_page, 0},
     {"pages", vault_listing, 0},
     {"check", vault_checkup, 0},
+    {"cluster", vault_cluster_status_write, 0},
     {"cache", vault_cache_listing, 1},
     {"monitor", vault_monitor, 1},
     {"tail", vault_monitor, 1},

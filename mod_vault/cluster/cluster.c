@@ -7,6 +7,7 @@
 
 #include "base/now.h"
 #include "cluster/cluster_conf.h"
+#include "cluster/cluster_facts.h"
 #include "gateway/gateway.h"
 #include "server/log.h"
 #include "server/server.h"
@@ -166,6 +167,7 @@ static void become_gateway(void)
                                         .space = conf->space,
                                         .server = vault_exchange_server(vault_server->exchange),
                                         .stops_within = STOPS_WITHIN,
+                                        .look = vault_cluster_facts,
                                         .say = say};
     rv = start_gateway();
     if (rv != APR_SUCCESS) {

@@ -8,6 +8,7 @@
 #include "apr_strings.h"
 
 #include "base/hash.h"
+#include "base/now.h"
 
 /* A reader that falls further behind looks at all interests, or has all servers check for changes. */
 #define HELD_SIZE (256 * 1024)
@@ -24,6 +25,7 @@ typedef struct shared_t {
     _Alignas(64) vault_lease_t owner;          /* atomic */
     taken_t taken[VAULT_EXCHANGE_LINKS];       /* in no order */
     char server[2 * sizeof(apr_uint64_t) + 1]; /* const */
+    apr_time_t since;                          /* const */
     vault_peers_t peers;                       /* has a lock of its own */
 } shared_t;
 
@@ -59,6 +61,7 @@ apr_status_t vault_exchange_create(vault_exchange_t **exchange, vault_segment_t 
         return rv;
     }
     apr_snprintf(x->shared->server, sizeof(x->shared->server), "%016" APR_UINT64_T_HEX_FMT, name);
+    x->shared->since = vault_now();
     if ((rv = vault_peers_init(&x->shared->peers)) == APR_SUCCESS &&
         (rv = vault_journal_create(&x->held, segment, HELD_SIZE, links, pool)) == APR_SUCCESS &&
         (rv = vault_journal_create(&x->outbox, segment, OUTBOX_SIZE, links, pool)) == APR_SUCCESS) {
@@ -76,6 +79,11 @@ unsigned vault_exchange_links(const vault_exchange_t *x)
 const char *vault_exchange_server(const vault_exchange_t *x)
 {
     return x->shared->server;
+}
+
+apr_time_t vault_exchange_since(const vault_exchange_t *x)
+{
+    return x->shared->since;
 }
 
 int vault_exchange_crosses(const char *interest)

@@ -36,6 +36,9 @@ unsigned vault_exchange_links(const vault_exchange_t *x);
 /** A random name that identifies this server to the others, the same in all its processes, until it is stopped. */
 const char *vault_exchange_server(const vault_exchange_t *x);
 
+/** When the exchange was created, as vault_now(). */
+apr_time_t vault_exchange_since(const vault_exchange_t *x);
+
 /** Does the interest concern other servers? Not if it is one that mod_vault makes for pages, sessions and outputs of
  * one server. */
 int vault_exchange_crosses(const char *interest);

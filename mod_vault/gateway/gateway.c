@@ -29,6 +29,11 @@ const vault_strategy_t *vault_strategy_named(const char *name)
     return *s;
 }
 
+const char *vault_strategy_name(const vault_strategy_t *strategy)
+{
+    return strategy->name;
+}
+
 int vault_strategy_is_for_routed(const vault_strategy_t *strategy)
 {
     return strategy == &vault_strategy_broadcast;

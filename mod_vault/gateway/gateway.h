@@ -32,6 +32,9 @@ typedef struct vault_strategy_t vault_strategy_t; /* strategy.h */
 /** The strategy of this name; NULL: there is none. */
 const vault_strategy_t *vault_strategy_named(const char *name);
 
+/** Its name, as in VaultClusterStrategy. */
+const char *vault_strategy_name(const vault_strategy_t *strategy);
+
 /** Does it work with engines that belong to a routed cluster? There flush() says nothing of the other engines. */
 int vault_strategy_is_for_routed(const vault_strategy_t *strategy);
 
@@ -61,6 +64,7 @@ typedef struct vault_gateway_options_t {
     const char *space;                   /* the first token of all subjects: servers with another one are not reached */
     const char *server;                  /* identifies this server, the same in all its children */
     apr_interval_time_t stops_within;    /* how long vault_gateway_stop() waits */
+    void (*look)(vault_facts_t *facts);  /* of this server, for the others */
     void (*say)(vault_gateway_event_t event, const char *engine, const char *why);
 } vault_gateway_options_t;
 

@@ -210,9 +210,11 @@ static int publish_outbox(vault_link_t *l)
 
 static void beat(vault_link_t *l)
 {
-    char text[160];
+    char text[VAULT_PEERS_BEAT_MAX];
+    vault_facts_t facts = {0};
 
-    vault_peers_format(text, sizeof(text), l->options->server, version_of(l));
+    l->options->look(&facts);
+    vault_peers_format(text, l->options->server, version_of(l), &facts);
     publish(l, BEATS, text, strlen(text));
 }
 

@@ -6,10 +6,12 @@
  *
  * Each server publishes a heartbeat once a second, a JSON object:
  *
- *     {"version": 1, "server": "5f1c…", "ring": "…"}
+ *     {"version": 1, "server": "5f1c…", "ring": "…", "address": "web1:80", "release": "0.3", "strategy": "broadcast",
+ *      "figures": {"Pages": 212, …}}
  *
  * `version` is that of all messages, and changes when an older server would misunderstand them. `ring` identifies the
- * engines that the server knows.
+ * engines that the server knows. The rest is for the status page: any client of an engine can have sent it, so what is
+ * kept of it is bounded and printable ASCII, and nothing depends on it. A server that does not send it has "" and 0.
  *
  * Threads: any of any process; one robust lock. A process that is killed inside may leave an entry with a wrong name.
  * It goes silent, which costs a check for changes.
@@ -27,8 +29,35 @@
 /** With the final NUL. */
 #define VAULT_PEER_NAME_MAX 40
 
+/** With the final NUL. */
+#define VAULT_FACTS_TEXT_MAX 64
+/** No heartbeat is longer, with a final NUL. */
+#define VAULT_PEERS_BEAT_MAX 1024
+
+/** FIGURE(field, "Name", "meaning"): what a server says of itself. */
+#define VAULT_FACTS_FIGURES(FIGURE)                                                                                    \
+    FIGURE(pages, "Pages", "pages now")                                                                                \
+    FIGURE(waiting, "Waiting", "polls and other suspended requests that wait now")                                     \
+    FIGURE(interests, "Interests", "interests that are held now")                                                      \
+    FIGURE(sent, "NotifiesSent", "notifies published for other servers")                                               \
+    FIGURE(received, "NotifiesReceived", "notifies of other servers")                                                  \
+    FIGURE(extraneous, "NotifiesExtraneous", "of these, for an interest that no page here holds")                      \
+    FIGURE(engines, "Engines", "notification engines that it is connected to")                                         \
+    FIGURE(engines_max, "EnginesMax", "the engines in VaultCluster")
+
+typedef struct vault_facts_t {
+    char address[VAULT_FACTS_TEXT_MAX];  /* HOST:PORT */
+    char release[VAULT_FACTS_TEXT_MAX];  /* of mod_vault */
+    char strategy[VAULT_FACTS_TEXT_MAX]; /* VaultClusterStrategy */
+#define FIELD(field, name, meaning) apr_uint64_t field;
+    VAULT_FACTS_FIGURES(FIELD)
+#undef FIELD
+} vault_facts_t;
+
 typedef struct vault_peer_t {
     char name[VAULT_PEER_NAME_MAX];
+    vault_facts_t facts;
+    apr_time_t since; /* heard for the first time */
     apr_time_t heard;
     int is_stranger; /* of another version, or with other engines */
 } vault_peer_t;
@@ -42,8 +71,18 @@ typedef struct vault_peers_t {
 /** @param p  zeroed. @return as vault_lock_init() */
 apr_status_t vault_peers_init(vault_peers_t *p);
 
-/** The text of a heartbeat, NUL-terminated. */
-void vault_peers_format(char *text, apr_size_t room, const char *server, apr_uint64_t ring);
+/** The text of a heartbeat, NUL-terminated.
+ * @param text  has VAULT_PEERS_BEAT_MAX bytes */
+void vault_peers_format(char *text, const char *server, apr_uint64_t ring, const vault_facts_t *facts);
+
+/** Copy printable ASCII, cut to the room of the copy, with `?` in place of each other byte. @param text  NULL: "" */
+void vault_facts_copy_text(char copy[VAULT_FACTS_TEXT_MAX], const char *text);
+
+/** How many servers are heard. */
+unsigned vault_peers_count(vault_peers_t *p);
+
+/** Copy the servers that are heard. @param copy  has room for VAULT_PEERS_MAX. @return how many there are */
+unsigned vault_peers_copy(vault_peers_t *p, vault_peer_t *copy);
 
 typedef enum vault_peers_heard_t {
     VAULT_PEERS_KNOWN,   /* nothing new, or it is not a heartbeat of another server */

@@ -7,7 +7,7 @@ use VaultTest;
 use VaultTest::Site;
 
 my @tables = qw(Pages PagesMax Sessions SessionsMax Interests InterestsMax HeapUsed HeapSize HeapLost QosPasses QosPassesMax QosShortages Outputs OutputsMax
-    OutputMemory OutputMemoryMax OutputFiles OutputFilesMax OutputHits OutputMisses OutputWaits OutputRenewals OutputEvictions);
+    OutputMemory OutputMemoryMax OutputFiles OutputFilesMax OutputHits OutputMisses OutputWaits OutputRenewals OutputEvictions ClusterServers);
 my @counters = qw(Waiting WaitingInThreads Unsent ThreadsHeld Polls Answers Timeouts ClientsGone Expired Refused Superseded Redelivered Notifies NotifiesHeld
     NotifiesDelayed NotifyAlls NotifiesSent NotifiesReceived NotifiesExtraneous Engines EngineInterests WakeUps IdleWakeUps QueueOverflows Runs Failures MethodsRefused PagesCreated PagesTakenOver PagesExpired PagesEvicted Cached Fetched Parts Shared);
 

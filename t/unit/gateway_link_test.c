@@ -82,6 +82,10 @@ static void fake_close(vault_engine_link_t *link)
 static const vault_engine_t engine = {sizeof(vault_engine_t), fake_open,  fake_subscribe, fake_unsubscribe,
                                       fake_publish,           fake_flush, fake_close};
 
+static void look(vault_facts_t *facts)
+{
+}
+
 static void say(vault_gateway_event_t event, const char *name, const char *why)
 {
     if (event == VAULT_GATEWAY_LOST) {
@@ -124,6 +128,7 @@ static void begin(scene_t *s, unsigned count)
                                            .strategy = vault_strategy_named("subscriptions"),
                                            .server = "me",
                                            .stops_within = apr_time_from_sec(60),
+                                           .look = look,
                                            .say = say};
 }
 

@@ -117,6 +117,8 @@ static void the_order_of_engines_does_not_matter(void)
 
 /* ---------------------------------------------------------------------- peers */
 
+static const vault_facts_t no_facts;
+
 static vault_peers_heard_t hear(vault_peers_t *p, const char *text, apr_time_t now)
 {
     char name[VAULT_PEER_NAME_MAX];
@@ -127,10 +129,10 @@ static vault_peers_heard_t hear(vault_peers_t *p, const char *text, apr_time_t n
 static void a_silent_server_is_dropped_once(void)
 {
     static vault_peers_t peers;
-    char beat[200], name[VAULT_PEER_NAME_MAX];
+    char beat[VAULT_PEERS_BEAT_MAX], name[VAULT_PEER_NAME_MAX];
 
     CU_ASSERT_EQUAL(vault_peers_init(&peers), APR_SUCCESS);
-    vault_peers_format(beat, sizeof(beat), "other", 7);
+    vault_peers_format(beat, "other", 7, &no_facts);
     CU_ASSERT_EQUAL(hear(&peers, beat, 100), VAULT_PEERS_JOINED);
     CU_ASSERT_EQUAL(hear(&peers, beat, 200), VAULT_PEERS_KNOWN);
     CU_ASSERT_FALSE(vault_peers_drop_silent(&peers, 200, name));
@@ -221,15 +223,15 @@ static void what_a_replaced_engine_has_not_taken_is_published_by_all(void)
 static void strangers_are_told_apart(void)
 {
     static vault_peers_t peers;
-    char beat[200];
+    char beat[VAULT_PEERS_BEAT_MAX];
 
     vault_peers_init(&peers);
-    vault_peers_format(beat, sizeof(beat), "me", 7);
+    vault_peers_format(beat, "me", 7, &no_facts);
     CU_ASSERT_EQUAL(hear(&peers, beat, 1), VAULT_PEERS_KNOWN);
-    vault_peers_format(beat, sizeof(beat), "other", 8); /* other engines */
+    vault_peers_format(beat, "other", 8, &no_facts); /* other engines */
     CU_ASSERT_EQUAL(hear(&peers, beat, 2), VAULT_PEERS_STRANGER);
     CU_ASSERT_EQUAL(hear(&peers, beat, 3), VAULT_PEERS_KNOWN); /* said once */
-    vault_peers_format(beat, sizeof(beat), "other", 7);
+    vault_peers_format(beat, "other", 7, &no_facts);
     CU_ASSERT_EQUAL(hear(&peers, beat, 4), VAULT_PEERS_JOINED);
     CU_ASSERT_EQUAL(hear(&peers, "{\"version\": 2, \"server\": \"newer\", \"ring\": \"7\"}", 5), VAULT_PEERS_STRANGER);
     CU_ASSERT_EQUAL(hear(&peers, "", 6), VAULT_PEERS_KNOWN);
@@ -238,16 +240,67 @@ static void strangers_are_told_apart(void)
     CU_ASSERT_EQUAL(peers.count, 2);
 }
 
+/* ----------------------------------------------------------------------- facts */
+
+static void the_facts_of_a_server_are_kept(void)
+{
+    static vault_peers_t peers;
+    static vault_peer_t copy[VAULT_PEERS_MAX];
+    vault_facts_t facts = {.pages = 3, .engines_max = APR_INT64_MAX};
+    char beat[VAULT_PEERS_BEAT_MAX], long_text[200];
+
+    memset(long_text, '"', sizeof(long_text) - 1); /* each takes two bytes in the heartbeat */
+    long_text[sizeof(long_text) - 1] = '\0';
+    vault_facts_copy_text(facts.address, long_text);
+    vault_facts_copy_text(facts.release, long_text);
+    vault_facts_copy_text(facts.strategy, long_text);
+    vault_peers_init(&peers);
+    vault_peers_format(beat, "other", 7, &facts);
+    CU_ASSERT_EQUAL(hear(&peers, beat, 100), VAULT_PEERS_JOINED);
+    CU_ASSERT_EQUAL(hear(&peers, beat, 200), VAULT_PEERS_KNOWN);
+    CU_ASSERT_EQUAL(vault_peers_copy(&peers, copy), 1);
+    CU_ASSERT_EQUAL(copy->since, 100);
+    CU_ASSERT_EQUAL(copy->heard, 200);
+    CU_ASSERT_FALSE(memcmp(&copy->facts, &facts, sizeof(facts)));
+}
+
+/* Any client of the engine can send a heartbeat. */
+static void hostile_facts_are_bounded(void)
+{
+    static vault_peers_t peers;
+    static vault_peer_t copy[VAULT_PEERS_MAX];
+    char beat[VAULT_PEERS_BEAT_MAX + 1];
+
+    vault_peers_init(&peers);
+    apr_snprintf(beat, sizeof(beat),
+                 "{\"version\": 1, \"ring\": \"7\", \"server\": \"o\\u001b\", \"address\": \"\\n%0100d\", "
+                 "\"release\": \"\xc3\xa9\", \"strategy\": [1], \"figures\": {\"Pages\": -1, \"Waiting\": \"x\"}}",
+                 0);
+    CU_ASSERT_EQUAL(hear(&peers, beat, 1), VAULT_PEERS_JOINED);
+    CU_ASSERT_EQUAL(vault_peers_copy(&peers, copy), 1);
+    CU_ASSERT_STRING_EQUAL(copy->name, "o?");
+    CU_ASSERT_EQUAL(strlen(copy->facts.address), VAULT_FACTS_TEXT_MAX - 1);
+    CU_ASSERT_EQUAL(copy->facts.address[0], '?');
+    CU_ASSERT_STRING_EQUAL(copy->facts.release, "??");
+    CU_ASSERT_STRING_EQUAL(copy->facts.strategy, "");
+    CU_ASSERT_EQUAL(copy->facts.pages, 0);
+    CU_ASSERT_EQUAL(copy->facts.waiting, 0);
+    CU_ASSERT_EQUAL(hear(&peers, "{\"version\": 1, \"ring\": \"7\", \"server\": \"old\"}", 2), VAULT_PEERS_JOINED);
+    apr_snprintf(beat, sizeof(beat), "{\"server\": \"big\", \"address\": \"%01000d\"}", 0);
+    CU_ASSERT_EQUAL(hear(&peers, beat, 3), VAULT_PEERS_KNOWN);
+    CU_ASSERT_EQUAL(vault_peers_count(&peers), 2);
+}
+
 static void no_more_servers_than_there_is_room_for(void)
 {
     static vault_peers_t peers;
-    char beat[200], name[20];
+    char beat[VAULT_PEERS_BEAT_MAX], name[20];
     int i;
 
     vault_peers_init(&peers);
     for (i = 0; i <= VAULT_PEERS_MAX; i++) {
         apr_snprintf(name, sizeof(name), "server-%d", i);
-        vault_peers_format(beat, sizeof(beat), name, 7);
+        vault_peers_format(beat, name, 7, &no_facts);
         CU_ASSERT_EQUAL(hear(&peers, beat, 1), i < VAULT_PEERS_MAX ? VAULT_PEERS_JOINED : VAULT_PEERS_KNOWN);
     }
     CU_ASSERT_EQUAL(peers.count, VAULT_PEERS_MAX);
@@ -267,5 +320,7 @@ void vault_gateway_suite(void)
     CU_add_test(suite, "what a replaced engine has not taken is published by all",
                 what_a_replaced_engine_has_not_taken_is_published_by_all);
     CU_add_test(suite, "strangers are told apart", strangers_are_told_apart);
+    CU_add_test(suite, "the facts of a server are kept", the_facts_of_a_server_are_kept);
+    CU_add_test(suite, "hostile facts are bounded", hostile_facts_are_bounded);
     CU_add_test(suite, "no more servers than there is room for", no_more_servers_than_there_is_room_for);
 }

@@ -42,6 +42,7 @@ static const row_t rows[] = {
     {'m', "max-time", "SECONDS", VAULTCTL_OF_SERVER, NUMBER, AT(timeout), "wait so long for an answer; default: 10"},
     {260, "json", NULL, VAULTCTL_OF_JSON, FLAG, AT(json), "print JSON"},
     {261, "top", NULL, VAULTCTL_OF_TOP, FLAG, AT(top), "live: again and again"},
+    {272, "cluster", NULL, VAULTCTL_OF_STATUS, FLAG, AT(cluster), "the servers of the cluster"},
     {'d', "delay", "SECONDS", VAULTCTL_OF_TOP, NUMBER, AT(delay), "between two looks; default: 1"},
     {'n', "count", "COUNT", VAULTCTL_OF_TOP | VAULTCTL_OF_MONITOR, NUMBER, AT(count), "end after so many"},
     {'q', "quiet", NULL, VAULTCTL_OF_MONITOR, FLAG, AT(quiet),

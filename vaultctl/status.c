@@ -351,6 +351,12 @@ int vaultctl_status(const vaultctl_options_t *options, char *const *words, int c
     if (count > 0) {
         return vaultctl_say(VAULTCTL_USAGE, "%s: status takes no word", words[0]);
     }
+    if (options->top && options->cluster) {
+        return vaultctl_say(VAULTCTL_USAGE, "--top and --cluster exclude each other");
+    }
+    if (options->cluster) {
+        return vaultctl_cluster(options, words, count, pool);
+    }
     if (options->top) {
         return vaultctl_top(options, words, count, pool);
     }

@@ -23,7 +23,8 @@ typedef struct command_t {
 } command_t;
 
 static const command_t commands[] = {
-    {"status", vaultctl_status, OF_SERVER | VAULTCTL_OF_JSON | VAULTCTL_OF_TOP, "", "what the server does, in numbers"},
+    {"status", vaultctl_status, OF_SERVER | VAULTCTL_OF_JSON | VAULTCTL_OF_TOP | VAULTCTL_OF_STATUS, "",
+     "what the server does, in numbers"},
     {"top", vaultctl_top, OF_SERVER | VAULTCTL_OF_TOP, "", "the same, live"},
     {"pages", vaultctl_pages, OF_SERVER | VAULTCTL_OF_JSON | VAULTCTL_OF_PAGES, "[ID]",
      "the pages that there are, or all that is known of one"},

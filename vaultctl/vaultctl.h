@@ -11,6 +11,7 @@
  *  visit.c     loads any URL as a browser does
  *  html.c      finds the script of a page in its HTML
  *  status.c    status, top
+ *  cluster.c   status --cluster
  *  notify.c    notify
  *  pages.c     pages: the list, and one page
  *  cache.c     cache: what the output store keeps, and dropping it
@@ -50,7 +51,8 @@ enum {
     VAULTCTL_OF_MONITOR = 1 << 4,
     VAULTCTL_OF_TOP = 1 << 5,
     VAULTCTL_OF_ALL = 1 << 6,
-    VAULTCTL_OF_CACHE = 1 << 7 /**< a filter for outputs */
+    VAULTCTL_OF_CACHE = 1 << 7, /**< a filter for outputs */
+    VAULTCTL_OF_STATUS = 1 << 8
 };
 
 typedef struct vaultctl_options_t {
@@ -67,6 +69,7 @@ typedef struct vaultctl_options_t {
     /* about the output, and of single commands */
     int json;
     int top;              /**< status: live */
+    int cluster;          /**< status: the servers of the cluster */
     int count;            /**< lines or screens; 0: no limit */
     int delay;            /**< seconds between two screens */
     const char *owner;    /**< NULL: any */
@@ -107,6 +110,7 @@ const char *vaultctl_conf_read(vaultctl_options_t *options, apr_pool_t *pool);
 
 vaultctl_command_fn vaultctl_cache;
 vaultctl_command_fn vaultctl_check;
+vaultctl_command_fn vaultctl_cluster;
 vaultctl_command_fn vaultctl_doctor;
 vaultctl_command_fn vaultctl_notify;
 vaultctl_command_fn vaultctl_pages;

@@ -26,6 +26,11 @@ my $json = JSON::PP::decode_json(vaultctl('status', '--json')->{out});
 is($json->{Waiting}, 1, 'JSON has the same');
 is(scalar @{$json->{Children}}, scalar @{status_of_children()->{Children}}, '... of each child, too');
 
+$said = vaultctl('status', '--cluster');
+is($said->{code}, 1, 'status --cluster without a cluster');
+like($said->{err}, qr/^vaultctl: this server belongs to no cluster: .*VaultCluster$/, '... says so');
+is(vaultctl('status', '--cluster', '--top')->{code}, 2, '... and does not go together with --top');
+
 # Two looks; between them something happens, so that the second shows a speed.
 my $top = vaultctl_start('top', '-n', 2);
 wait_until(sub { -s $top->{out} }, 'the first look');

@@ -269,7 +269,7 @@ static void hostile_facts_are_bounded(void)
 {
     static vault_peers_t peers;
     static vault_peer_t copy[VAULT_PEERS_MAX];
-    char beat[VAULT_PEERS_BEAT_MAX + 1];
+    char beat[2 * VAULT_PEERS_BEAT_MAX];
 
     vault_peers_init(&peers);
     apr_snprintf(beat, sizeof(beat),
@@ -286,7 +286,7 @@ static void hostile_facts_are_bounded(void)
     CU_ASSERT_EQUAL(copy->facts.pages, 0);
     CU_ASSERT_EQUAL(copy->facts.waiting, 0);
     CU_ASSERT_EQUAL(hear(&peers, "{\"version\": 1, \"ring\": \"7\", \"server\": \"old\"}", 2), VAULT_PEERS_JOINED);
-    apr_snprintf(beat, sizeof(beat), "{\"server\": \"big\", \"address\": \"%01000d\"}", 0);
+    apr_snprintf(beat, sizeof(beat), "{\"server\": \"big\", \"address\": \"%01024d\"}", 0);
     CU_ASSERT_EQUAL(hear(&peers, beat, 3), VAULT_PEERS_KNOWN);
     CU_ASSERT_EQUAL(vault_peers_count(&peers), 2);
 }

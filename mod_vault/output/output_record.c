@@ -74,36 +74,33 @@ void output_note(vault_outputs_t *o, output_record_t *rec, const char *text, apr
 
 static void link_use(vault_outputs_t *o, output_record_t *rec)
 {
-    output_order_t *order = &o->table->order[output_order(rec)];
+    output_table_t *t = o->table;
     apr_uint32_t index = output_index(o, rec);
 
     rec->newer = 0;
-    rec->older = order->newest;
-    if (order->newest) {
-        o->records[order->newest].newer = index;
+    rec->older = t->newest;
+    if (t->newest) {
+        o->records[t->newest].newer = index;
     }
     else {
-        order->oldest = index;
+        t->oldest = index;
     }
-    order->newest = index;
-    order->length++;
+    t->newest = index;
 }
 
 static void unlink_use(vault_outputs_t *o, output_record_t *rec)
 {
-    output_order_t *order = &o->table->order[output_order(rec)];
+    output_table_t *t = o->table;
 
-    *(rec->newer ? &o->records[rec->newer].older : &order->newest) = rec->older;
-    *(rec->older ? &o->records[rec->older].newer : &order->oldest) = rec->newer;
-    order->length--;
+    *(rec->newer ? &o->records[rec->newer].older : &t->newest) = rec->older;
+    *(rec->older ? &o->records[rec->older].newer : &t->oldest) = rec->newer;
 }
 
-void output_use(vault_outputs_t *o, output_record_t *rec, apr_uint64_t hits)
+void output_use(vault_outputs_t *o, output_record_t *rec)
 {
     rec->used = vault_now();
     rec->use = ++o->table->uses;
     unlink_use(o, rec);
-    rec->hits += hits;
     link_use(o, rec);
 }
 
@@ -200,8 +197,7 @@ static void repair(vault_outputs_t *o)
     output_table_t *t = o->table;
     apr_uint32_t i;
 
-    t->free = 0;
-    memset(t->order, 0, sizeof(t->order));
+    t->free = t->newest = t->oldest = 0;
     memset(t->count, 0, sizeof(t->count));
     memset(o->buckets, 0, ((apr_size_t)o->mask + 1) * sizeof(*o->buckets));
     for (i = t->fresh; i >= 1; i--) {

@@ -229,7 +229,8 @@ static apr_status_t read_locked(vault_outputs_t *o, const vault_output_ref_t *re
         memcpy(text, stored, *size);
     }
     o->table->hits++;
-    output_use(o, rec, 1);
+    rec->hits++;
+    output_use(o, rec);
     return APR_SUCCESS;
 }
 
